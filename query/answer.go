@@ -1,0 +1,67 @@
+package query
+
+import (
+	"strconv"
+	"time"
+)
+
+// Kind is the kind of a value in an answer.
+type Kind uint8
+
+// The kinds of values. The zero Kind is Null.
+const (
+	Null Kind = iota
+	Time      // nanoseconds since 1970, in Value.Int
+	Int
+	Float
+	Text
+)
+
+// Value is one value of an answer.
+type Value struct {
+	Kind  Kind
+	Int   int64   // Time and Int
+	Float float64 // Float
+	Text  []byte  // Text; may belong to the sender, see Sink
+}
+
+// String shows the value as messages print it.
+func (v Value) String() string {
+	switch v.Kind {
+	case Time:
+		return time.Unix(0, v.Int).UTC().Format(time.RFC3339Nano)
+	case Int:
+		return strconv.FormatInt(v.Int, 10)
+	case Float:
+		return strconv.FormatFloat(v.Float, 'g', -1, 64)
+	case Text:
+		return string(v.Text)
+	}
+	return "NULL"
+}
+
+// Sink receives the rows of an answer one by one.
+type Sink interface {
+	// Row takes one row. The slice and the bytes of its texts belong to the
+	// caller and hold until Row returns: a Sink that keeps them copies them.
+	// An error ends the query, which returns it.
+	Row(row []Value) error
+}
+
+// Answer is a Sink that keeps all rows.
+type Answer struct {
+	Rows [][]Value
+}
+
+// Row implements Sink.
+func (a *Answer) Row(row []Value) error {
+	kept := make([]Value, len(row))
+	copy(kept, row)
+	for i := range kept {
+		if kept[i].Kind == Text {
+			kept[i].Text = append([]byte(nil), kept[i].Text...)
+		}
+	}
+	a.Rows = append(a.Rows, kept)
+	return nil
+}

@@ -1,0 +1,185 @@
+// Package result is what a run records: made by the engine and the verifier,
+// kept by the store, rendered by reports. Times of day are UTC, durations
+// seconds, sizes bytes.
+package result
+
+import (
+	"time"
+
+	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// Status is how far a run came.
+type Status string
+
+// The states of a run.
+const (
+	Running    Status = "running"    // or killed before it could say otherwise
+	Complete   Status = "complete"   // everything asked was done
+	Incomplete Status = "incomplete" // interrupted, or a target failed: see Reason
+)
+
+// Run is one execution of an experiment.
+type Run struct {
+	ID         string    `json:"id"` // sorts by time: 20260131-154500-3f2a
+	Name       string    `json:"name"`
+	Command    string    `json:"command"` // load, query, verify or run
+	Args       []string  `json:"args"`    // command line as typed
+	Experiment string    `json:"experiment"`
+	Started    time.Time `json:"started"`
+	Finished   time.Time `json:"finished,omitzero"`
+	Status     Status    `json:"status"`
+	Reason     string    `json:"reason,omitempty"` // why incomplete
+	Tool       Tool      `json:"tool"`
+	Host       Host      `json:"host"`
+	Dataset    Dataset   `json:"dataset"`
+	Targets    []Target  `json:"targets"`
+}
+
+// Tool identifies the program that ran.
+type Tool struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+	Go      string `json:"go"`
+}
+
+// Host is the machine of the client, which for an embedded target is the
+// machine of the database.
+type Host struct {
+	OS             string `json:"os"` // name and version
+	Kernel         string `json:"kernel"`
+	Arch           string `json:"arch"`
+	CPU            string `json:"cpu"`
+	Cores          int    `json:"cores"`
+	Memory         uint64 `json:"memory"`
+	FileSystem     string `json:"file_system"` // of the results folder
+	Virtualization string `json:"virtualization,omitempty"`
+}
+
+// Dataset is what was loaded or asked.
+type Dataset struct {
+	Spec        workload.Spec `json:"spec"`
+	Fingerprint string        `json:"fingerprint"`
+	Series      uint32        `json:"series"`
+	Rows        int64         `json:"rows"`
+	Metrics     int64         `json:"metrics"`   // values that are not NULL
+	RawBytes    int64         `json:"raw_bytes"` // size as line protocol
+}
+
+// Target is what was measured of one system under test.
+type Target struct {
+	Name        string             `json:"name"`
+	Kind        string             `json:"kind"`
+	Embedded    bool               `json:"embedded"` // shares the client's process
+	Options     map[string]string  `json:"options"`  // all, defaults included, secrets removed
+	Description target.Description `json:"description"`
+	Failure     string             `json:"failure,omitempty"` // why it gave up
+	Load        *Load              `json:"load,omitempty"`
+	Queries     []Queries          `json:"queries,omitempty"` // one per type, in the order asked
+}
+
+// Load is one ingestion. A census that differs, or rows that were not
+// acknowledged, withhold its figures: see Withheld.
+type Load struct {
+	Workers   int            `json:"workers"`
+	BatchSize int            `json:"batch_size"` // rows
+	Rows      int64          `json:"rows"`       // sent
+	Metrics   int64          `json:"metrics"`    // sent
+	WireBytes int64          `json:"wire_bytes"` // handed to the target
+	Prepare   float64        `json:"prepare"`    // creating tables, before the clock
+	Sent      float64        `json:"sent"`       // from the start until the last row was handed over
+	Acked     float64        `json:"acked"`      // until the last row was acknowledged; 0: the protocol does not acknowledge
+	Settled   float64        `json:"settled"`    // until all rows were visible and background work idle
+	Batches   Latency        `json:"batches"`    // from handing a batch over to its acknowledgement
+	Rates     []RatePoint    `json:"rates,omitempty"`
+	DiskBytes int64          `json:"disk_bytes"` // after settling; -1: not known
+	Withheld  string         `json:"withheld,omitempty"`
+	Census    []CensusResult `json:"census,omitempty"`
+}
+
+// RatePoint is the progress of a load in one reporting period.
+type RatePoint struct {
+	At   float64 `json:"at"` // seconds since the start, end of the period
+	Rows int64   `json:"rows"`
+}
+
+// CensusResult compares what a table should hold with what it holds.
+type CensusResult struct {
+	Table    string `json:"table"`
+	Expected int64  `json:"expected"`          // rows
+	Counted  int64  `json:"counted"`           // rows; -1: the system counts points only
+	Problem  string `json:"problem,omitempty"` // first difference; empty: it agrees
+}
+
+// Latency is the figures of a histogram, and the histogram itself in
+// HdrHistogram's V2 compressed encoding (base64), in nanoseconds.
+type Latency struct {
+	measure.Summary
+	Histogram string `json:"histogram,omitempty"`
+}
+
+// Queries is what was measured of one query type.
+type Queries struct {
+	Type        string  `json:"type"`
+	Help        string  `json:"help"`
+	Unsupported string  `json:"unsupported,omitempty"` // reason; nothing was asked
+	Verdict     Verdict `json:"verdict"`
+	Withheld    string  `json:"withheld,omitempty"` // why the figures below are not shown as a result
+	Workers     int     `json:"workers"`
+	Asked       int64   `json:"asked"`    // finished and recorded, burn-in not counted
+	BurnIn      int64   `json:"burn_in"`  // asked first and not recorded
+	AtLeast     int64   `json:"at_least"` // cut off by the time limit: their latency is at least what is recorded
+	Distinct    int     `json:"distinct"` // different queries available
+	TimeBox     float64 `json:"time_box"` // 0: none
+	Wall        float64 `json:"wall"`     // wall clock from the first recorded query to the last answer
+	PerSecond   float64 `json:"per_second"`
+	Rows        int64   `json:"rows"`    // of all answers
+	Bytes       int64   `json:"bytes"`   // of all answers
+	Service     Latency `json:"service"` // from sending a query to the last byte of its answer
+}
+
+// Verdict is the outcome of comparing answers with the oracle's.
+type Verdict struct {
+	Checked    int    `json:"checked"`              // queries compared
+	Empty      int    `json:"empty"`                // of these, expected and found without rows
+	Rows       int64  `json:"rows"`                 // rows compared
+	Difference string `json:"difference,omitempty"` // the first one: query, row, expected, found
+}
+
+// OK reports whether answers were checked and all were right.
+func (v Verdict) OK() bool { return v.Checked > 0 && v.Difference == "" }
+
+// String is the verdict as reports print it.
+func (v Verdict) String() string {
+	switch {
+	case v.Difference != "":
+		return "wrong"
+	case v.Checked == 0:
+		return "not verified"
+	case v.Empty == v.Checked:
+		return "verified (empty)"
+	}
+	return "verified"
+}
+
+// Passed reports whether every figure of the run stands: it is complete, no
+// load and no type is withheld.
+func (r *Run) Passed() bool {
+	if r.Status != Complete {
+		return false
+	}
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		if t.Failure != "" || t.Load != nil && t.Load.Withheld != "" {
+			return false
+		}
+		for j := range t.Queries {
+			if t.Queries[j].Withheld != "" {
+				return false
+			}
+		}
+	}
+	return true
+}

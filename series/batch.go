@@ -1,0 +1,92 @@
+package series
+
+// Bitmap marks rows; bit r%64 of word r/64 stands for row r.
+type Bitmap []uint64
+
+// Has reports whether row r is marked. A nil bitmap marks nothing.
+func (b Bitmap) Has(r int) bool { return b != nil && b[r>>6]>>(uint(r)&63)&1 != 0 }
+
+// Set marks row r, which must lie within the bitmap.
+func (b Bitmap) Set(r int) { b[r>>6] |= 1 << (uint(r) & 63) }
+
+// Column is the values of one field over the rows of a run. Only the slice of
+// the field's type is filled; it is as long as the run.
+type Column struct {
+	Ints   []int64
+	Floats []float64
+	Nulls  Bitmap // rows without a value; nil where every row has one
+}
+
+// Run is consecutive rows of one table. All slices but Columns are as long as
+// the run; Columns has one entry per field of the table.
+type Run struct {
+	Table   *Table
+	Series  []uint32 // per row, its series
+	Times   []int64  // per row, nanoseconds since 1970-01-01T00:00:00Z
+	Columns []Column
+}
+
+// Rows returns the number of rows of the run.
+func (r *Run) Rows() int { return len(r.Times) }
+
+// Grow makes the run n rows long. What the rows then hold is undefined: the
+// caller fills every column. Nothing is allocated once the run has been as
+// long before.
+func (r *Run) Grow(n int) {
+	r.Series = sized(r.Series, n)
+	r.Times = sized(r.Times, n)
+	for i, f := range r.Table.Fields {
+		c := &r.Columns[i]
+		c.Nulls = nil
+		switch f.Type {
+		case Int:
+			c.Ints = sized(c.Ints, n)
+		case Float:
+			c.Floats = sized(c.Floats, n)
+		}
+	}
+}
+
+// sized returns a slice of length n, s itself where it is large enough. The
+// old elements are not kept when it is not.
+func sized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// Batch is rows in the order in which they arrive, as runs of one table each.
+// It is filled, encoded or written, and filled again.
+type Batch struct {
+	Runs []Run
+}
+
+// Reset empties the batch and keeps its memory.
+func (b *Batch) Reset() { b.Runs = b.Runs[:0] }
+
+// Add appends an empty run of the table and returns it, for the caller to
+// Grow and fill. The pointer holds until the next Add. The memory of a run at
+// the same place with the same table is used again.
+func (b *Batch) Add(t *Table) *Run {
+	if len(b.Runs) < cap(b.Runs) {
+		b.Runs = b.Runs[:len(b.Runs)+1]
+	} else {
+		b.Runs = append(b.Runs, Run{})
+	}
+	r := &b.Runs[len(b.Runs)-1]
+	if r.Table != t {
+		*r = Run{Table: t, Columns: make([]Column, len(t.Fields))}
+	}
+	r.Grow(0)
+	return r
+}
+
+// Rows returns the number of rows in all runs.
+func (b *Batch) Rows() int {
+	n := 0
+	for i := range b.Runs {
+		n += b.Runs[i].Rows()
+	}
+	return n
+}

@@ -1,0 +1,93 @@
+// Package series is the columnar model that generation, encoding, writing and
+// checking share: a schema of tables, and batches of rows held in columns.
+package series
+
+import "fmt"
+
+// Type is the type of a field's or a tag's values.
+type Type uint8
+
+// The types of values. Tags are String unless a workload says otherwise.
+const (
+	Int    Type = iota + 1 // 64-bit signed integer
+	Float                  // IEEE 754 double
+	String                 // UTF-8 text
+)
+
+// String returns the type's name as schemas print it.
+func (t Type) String() string {
+	switch t {
+	case Int:
+		return "int"
+	case Float:
+		return "float"
+	case String:
+		return "string"
+	}
+	return fmt.Sprintf("Type(%d)", uint8(t))
+}
+
+// Field is a measured value of a table.
+type Field struct {
+	Name string
+	Type Type
+}
+
+// Tag is one tag key of a table together with its value in every series.
+type Tag struct {
+	Key    string
+	Values TagValues
+}
+
+// TagValues holds the values of one tag for all series of a dataset. An
+// implementation is safe for concurrent use, and keeps few bytes a series so
+// that memory stays proportional to the number of series.
+type TagValues interface {
+	// Append appends the value of the series to dst. It returns dst as it was
+	// and false where the series lacks the tag.
+	Append(dst []byte, series uint32) ([]byte, bool)
+}
+
+// Table is what line protocol calls a measurement: rows that share tag keys
+// and fields.
+type Table struct {
+	Name   string
+	Tags   []Tag
+	Fields []Field
+}
+
+// Tag returns the tag with the key, or nil where the table has none.
+func (t *Table) Tag(key string) *Tag {
+	for i := range t.Tags {
+		if t.Tags[i].Key == key {
+			return &t.Tags[i]
+		}
+	}
+	return nil
+}
+
+// FieldIndex returns the position of the named field, or -1.
+func (t *Table) FieldIndex(name string) int {
+	for i := range t.Fields {
+		if t.Fields[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Schema describes everything a dataset contains but its rows.
+type Schema struct {
+	Tables []*Table
+	Series uint32 // series are numbered 0 to Series-1 in all tables alike
+}
+
+// Table returns the named table, or nil where the schema has none.
+func (s *Schema) Table(name string) *Table {
+	for _, t := range s.Tables {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}

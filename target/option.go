@@ -1,0 +1,72 @@
+package target
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tsmark/tsmark/internal/suggest"
+)
+
+// Option is a setting of a target.
+type Option struct {
+	Name    string
+	Default string // as a user would write it; empty: the system's own
+	Help    string
+	// Check returns an error that says what a right value looks like. A nil
+	// Check takes every text.
+	Check func(value string) error
+}
+
+// Options is the value of every option of a kind, by name.
+type Options map[string]string
+
+// Resolve checks what the user gave against the kind's options and adds the
+// defaults. Its error names the option, and the closest one for a name that
+// the kind does not have.
+func (k *Kind) Resolve(given map[string]string) (Options, error) {
+	names := make([]string, len(k.Options))
+	resolved := make(Options, len(k.Options))
+	for i, o := range k.Options {
+		names[i] = o.Name
+		resolved[o.Name] = o.Default
+	}
+	for name, value := range given {
+		if _, ok := resolved[name]; !ok {
+			return nil, fmt.Errorf("%s has no option %q%s", k.Name, name, suggest.Among(name, names))
+		}
+		resolved[name] = value
+	}
+	for _, o := range k.Options {
+		if v := resolved[o.Name]; v != "" && o.Check != nil {
+			if err := o.Check(v); err != nil {
+				return nil, fmt.Errorf("%s option %s=%s: %w", k.Name, o.Name, v, err)
+			}
+		}
+	}
+	return resolved, nil
+}
+
+// AtLeast is a Check for whole numbers not smaller than min.
+func AtLeast(min int) func(string) error {
+	return func(v string) error {
+		if n, err := strconv.Atoi(v); err != nil || n < min {
+			return fmt.Errorf("must be a whole number, %d or more", min)
+		}
+		return nil
+	}
+}
+
+// ByteSize is a Check for sizes such as 512MB, 4GiB or 80%.
+func ByteSize(v string) error {
+	i := strings.IndexFunc(v, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
+	if i > 0 {
+		if _, err := strconv.ParseFloat(v[:i], 64); err == nil {
+			switch strings.ToUpper(strings.TrimSpace(v[i:])) {
+			case "B", "KB", "MB", "GB", "TB", "KIB", "MIB", "GIB", "TIB", "%":
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("must be a size with its unit, such as 512MB or 4GiB")
+}

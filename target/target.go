@@ -1,0 +1,136 @@
+// Package target is the interface between tsmark and a system under test. A
+// database is one folder below it that provides a Kind.
+package target
+
+import (
+	"context"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// Kind is a database system that tsmark knows to drive.
+type Kind struct {
+	Name    string   // as users write it: duckdb
+	Help    string   // one line: what it is, and its write path
+	Options []Option // all that Open understands
+	Caps    Caps
+	// Render puts a query into the system's language. It needs no server and
+	// no options. It wraps query.ErrUnsupported, with the reason, for what
+	// the system cannot answer.
+	Render func(*query.Query, *series.Schema) (Request, error)
+	// Open connects. Its options have passed Resolve. Where it cannot reach
+	// the system its error wraps ErrUnreachable.
+	Open func(context.Context, Env, Options) (Target, error)
+}
+
+// Env is what a run lends to a target.
+type Env struct {
+	Dir string // folder of the run's own files, which exists: an embedded database may live there
+}
+
+// Caps says what a system can do at best, whatever its options.
+type Caps struct {
+	TimePrecision time.Duration // finest distinct timestamps
+	Embedded      bool          // it runs in tsmark's own process
+	MaxWriters    int           // connections that can write at once; 0: any number
+	CountsPoints  bool          // Census cannot count rows, only points
+}
+
+// Request is a rendered query.
+type Request struct {
+	Text string
+}
+
+// Target is an open system under test. Its methods may be called from several
+// goroutines at once; a Writer's or Querier's may not.
+type Target interface {
+	// Describe returns version and effective settings.
+	Describe(context.Context) (Description, error)
+	// ReadMark returns the mark of the dataset that the database holds. It
+	// returns ErrNoMark where tsmark loaded nothing, ErrForeign (wrapped, with
+	// what is there) where the place holds data that tsmark did not create.
+	ReadMark(context.Context) (Mark, error)
+	// Prepare drops what carries a mark, creates the tables and leaves the
+	// mark. Its work is proportional to the number of tables: what grows with
+	// the series belongs to the writers. It never touches unmarked data.
+	Prepare(context.Context, *series.Schema, Mark) error
+	// WriteMark replaces the mark of a prepared database.
+	WriteMark(context.Context, Mark) error
+	// NewWriter opens a worker's own connection for writing, workers being
+	// numbered from 0.
+	NewWriter(ctx context.Context, worker int) (Writer, error)
+	// NewQuerier opens a worker's own connection for reading.
+	NewQuerier(ctx context.Context, worker int) (Querier, error)
+	// Settle returns when all acknowledged rows are visible to queries and
+	// background work is idle.
+	Settle(context.Context) error
+	// Census counts what a table holds.
+	Census(context.Context, *series.Table) (Census, error)
+	// Footprint returns the bytes on disk, -1 where that cannot be known.
+	Footprint(context.Context) (int64, error)
+	// Close releases the connection. The data stays.
+	Close() error
+}
+
+// Description is what a system says of itself.
+type Description struct {
+	Version    string            `json:"version"`
+	Location   string            `json:"location"`           // address or path, without secrets
+	Durability string            `json:"durability"`         // in words: when is an acknowledged row on disk
+	Settings   map[string]string `json:"settings,omitempty"` // effective settings that matter
+}
+
+// Mark is what a load leaves in the database, so that later commands know
+// what they face.
+type Mark struct {
+	Dataset      workload.Spec `json:"dataset"`
+	Fingerprint  string        `json:"fingerprint"`
+	RowsExpected int64         `json:"rows_expected"` // -1: not known when the load began
+	RowsAcked    int64         `json:"rows_acked"`
+	Complete     bool          `json:"complete"` // every row was acknowledged
+	Loaded       time.Time     `json:"loaded"`
+	Tool         string        `json:"tool"` // tsmark's version
+}
+
+// Writer is one worker's connection for writing.
+type Writer interface {
+	// Write sends the batch, which belongs to the caller again on return.
+	Write(context.Context, *series.Batch) (Receipt, error)
+	// Flush sends what Write kept back, and waits for what is not
+	// acknowledged yet where the protocol acknowledges.
+	Flush(context.Context) (Receipt, error)
+	// Close releases the connection.
+	Close() error
+}
+
+// Receipt says what became of rows.
+type Receipt struct {
+	Sent      time.Time // when the last byte had been handed over
+	Acked     time.Time // when the system had accepted them; zero: the protocol does not say
+	Rows      int64
+	WireBytes int64 // as sent, before compression by the transport
+}
+
+// Querier is one worker's connection for reading.
+type Querier interface {
+	// Do asks and reads the answer to its last byte. The rows go to the sink;
+	// a nil sink only has them counted.
+	Do(context.Context, Request, query.Sink) (Cost, error)
+	// Close releases the connection.
+	Close() error
+}
+
+// Cost is the size of an answer.
+type Cost struct {
+	Rows  int64
+	Bytes int64 // as received; for an embedded system, of the values read
+}
+
+// Census is what a table holds.
+type Census struct {
+	Rows   int64            // -1 where the system counts points only
+	Points map[string]int64 // per field, values that are not NULL
+}

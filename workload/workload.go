@@ -1,0 +1,94 @@
+// Package workload says what a benchmark is about: a dataset that anybody can
+// make again from its specification, and the questions that make sense on it.
+package workload
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// Spec fixes a dataset: equal specifications give equal rows, for ever. The
+// names and meanings of the settings are those of TSBS's generator.
+type Spec struct {
+	Name         string        `json:"name" yaml:"name"`                                       // workload, such as cpu-only
+	Seed         int64         `json:"seed" yaml:"seed"`                                       // of the random stream
+	Scale        uint32        `json:"scale" yaml:"scale"`                                     // series at the end: hosts, trucks
+	InitialScale uint32        `json:"initial_scale,omitempty" yaml:"initial-scale,omitempty"` // series in the first epoch; 0: Scale
+	Start        time.Time     `json:"start" yaml:"timestamp-start"`                           // first epoch
+	End          time.Time     `json:"end" yaml:"timestamp-end"`                               // exclusive
+	Interval     time.Duration `json:"interval" yaml:"log-interval"`                           // between epochs
+	MaxPoints    uint64        `json:"max_points,omitempty" yaml:"max-data-points,omitempty"`  // rows at most, inactive series counted; 0: all
+	Groups       uint32        `json:"groups,omitempty" yaml:"interleaved-generation-groups,omitempty"`
+	Group        uint32        `json:"group,omitempty" yaml:"interleaved-generation-group-id,omitempty"` // which of Groups to emit
+}
+
+// generatorVersion is raised whenever the same Spec begins to give other rows.
+const generatorVersion = 1
+
+// Fingerprint identifies the dataset: the first 16 hexadecimal digits of the
+// SHA-256 of the canonical specification and the generator's version.
+func (s Spec) Fingerprint() string {
+	initial, groups := s.InitialScale, s.Groups
+	if initial == 0 {
+		initial = s.Scale
+	}
+	if groups == 0 {
+		groups = 1
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "tsmark %d\n%s seed=%d scale=%d initial=%d start=%d end=%d interval=%d max=%d group=%d/%d\n",
+		generatorVersion, s.Name, s.Seed, s.Scale, initial, s.Start.UnixNano(), s.End.UnixNano(), s.Interval, s.MaxPoints, s.Group, groups))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Dataset is a deterministic stream of batches.
+type Dataset interface {
+	// Schema describes the tables and series. It is the same value at each call.
+	Schema() *series.Schema
+	// Open starts a pass over the rows from the first one. Readers are
+	// independent of each other.
+	Open() Reader
+}
+
+// Reader is one pass over a dataset. It is used by one goroutine.
+type Reader interface {
+	// Next empties the batch and fills it with the next rows, at most max
+	// (max ≥ 1). It returns io.EOF, with an empty batch, after the last row.
+	Next(b *series.Batch, max int) error
+}
+
+// QueryType is one kind of question that a workload asks.
+type QueryType struct {
+	Name string // such as single-groupby-1-1-1
+	Help string // one line: what is asked
+}
+
+// Workload is a dataset and its questions.
+type Workload interface {
+	// Name is what --use-case and an experiment's workload.name take.
+	Name() string
+	// Help is one line for users.
+	Help() string
+	// Check returns a *SpecError where no dataset can be made from the
+	// specification, naming the setting and how to mend it.
+	Check(Spec) error
+	// Dataset makes the dataset of a specification that Check accepts.
+	Dataset(Spec) (Dataset, error)
+	// QueryTypes lists the questions in the order in which they are asked.
+	QueryTypes() []QueryType
+	// Queries draws the first n queries of a type. The draws depend on the
+	// specification alone: not on the target, nor on other types.
+	Queries(spec Spec, queryType string, n int) ([]query.Query, error)
+}
+
+// SpecError says which setting of a specification is impossible.
+type SpecError struct {
+	Setting string // flag name without dashes, such as timestamp-end
+	Problem string // what is wrong and how to mend it
+}
+
+func (e *SpecError) Error() string { return "--" + e.Setting + ": " + e.Problem }
