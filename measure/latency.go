@@ -2,6 +2,7 @@
 package measure
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -18,8 +19,10 @@ const Longest = time.Hour
 type Latency struct {
 	hist     *hdrhistogram.Histogram // nanoseconds
 	min, max int64
-	sum      float64
-	squares  float64
+	// Mean and sum of squared distances from it, updated with each value
+	// (Welford): plain sums of squares would cancel where latencies are long
+	// and alike.
+	mean, squares float64
 }
 
 // NewLatency returns an empty histogram.
@@ -28,21 +31,28 @@ func NewLatency() *Latency {
 }
 
 // Record adds a duration. One outside the range counts as the nearest end of
-// it in the histogram, and as it is in the exact figures.
+// it in the histogram, and as it is in the exact figures; a negative one, which
+// only a clock set back can give, is 0. It allocates nothing.
 func (l *Latency) Record(d time.Duration) {
 	ns := int64(max(d, 0))
-	l.min, l.max = min(l.min, ns), max(l.max, ns)
-	l.sum += float64(ns)
-	l.squares += float64(ns) * float64(ns)
 	// The only error is a value out of range, which the clamp excludes.
 	_ = l.hist.RecordValue(min(max(ns, 1), int64(Longest)))
+	l.min, l.max = min(l.min, ns), max(l.max, ns)
+	distance := float64(ns) - l.mean
+	l.mean += distance / float64(l.hist.TotalCount())
+	l.squares += distance * (float64(ns) - l.mean)
 }
 
 // Merge adds everything that other recorded.
 func (l *Latency) Merge(other *Latency) {
+	if other.Count() == 0 {
+		return
+	}
+	n, m := float64(l.Count()), float64(other.Count())
+	distance := other.mean - l.mean
+	l.mean += distance * m / (n + m)
+	l.squares += other.squares + distance*distance*n*m/(n+m)
 	l.min, l.max = min(l.min, other.min), max(l.max, other.max)
-	l.sum += other.sum
-	l.squares += other.squares
 	l.hist.Merge(other.hist)
 }
 
@@ -63,3 +73,93 @@ type Summary struct {
 	Max    float64 `json:"max"`
 	StdDev float64 `json:"stddev"` // of the population
 }
+
+// Summary returns the figures of everything recorded so far.
+func (l *Latency) Summary() Summary {
+	n := l.Count()
+	if n == 0 {
+		return Summary{}
+	}
+	return Summary{
+		Count:  n,
+		Min:    seconds(float64(l.min)),
+		Mean:   seconds(l.mean),
+		Median: l.Quantile(0.5),
+		P90:    l.Quantile(0.9),
+		P95:    l.Quantile(0.95),
+		P99:    l.Quantile(0.99),
+		P999:   l.Quantile(0.999),
+		Max:    seconds(float64(l.max)),
+		StdDev: seconds(math.Sqrt(l.squares / float64(n))),
+	}
+}
+
+// Quantile returns the duration in seconds that the fraction q (0 to 1) of all
+// durations does not exceed, to three significant digits and never outside
+// minimum and maximum; 0 where nothing was recorded.
+func (l *Latency) Quantile(q float64) float64 {
+	if l.Count() == 0 {
+		return 0
+	}
+	return seconds(float64(l.clamp(l.hist.ValueAtPercentile(q * 100))))
+}
+
+// clamp takes back what the histogram's rounding adds beyond the exact ends.
+// Values longer than Longest stand in the histogram as Longest, which lies
+// within the ends anyway.
+func (l *Latency) clamp(ns int64) int64 { return min(max(ns, l.min), l.max) }
+
+// Point is one point of a percentile curve.
+type Point struct {
+	Quantile float64 // 0 to below 1
+	Seconds  float64
+}
+
+// Curve returns n points (n ≥ 2) of the percentile curve, evenly spaced on the
+// axis log(1/(1-q)), which gives each further nine of a percentile the same
+// room. The curve begins at quantile 0 and ends with the maximum, which stands
+// at 1-1/(2·Count). It is nil where nothing was recorded.
+func (l *Latency) Curve(n int) []Point {
+	if l.Count() == 0 {
+		return nil
+	}
+	percentiles := make([]float64, n)
+	end := math.Log(2 * float64(l.Count()))
+	for i := range percentiles {
+		percentiles[i] = 100 * -math.Expm1(-end*float64(i)/float64(n-1))
+	}
+	points := make([]Point, n)
+	for i, ns := range l.hist.ValueAtPercentilesSlice(percentiles) {
+		points[i] = Point{percentiles[i] / 100, seconds(float64(l.clamp(ns)))}
+	}
+	points[n-1].Seconds = seconds(float64(l.max))
+	return points
+}
+
+// Encode returns the histogram in HdrHistogram's V2 compressed encoding in
+// base64, as other HdrHistogram tools read it; its unit is the nanosecond.
+func (l *Latency) Encode() (string, error) {
+	b, err := l.hist.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	if err != nil {
+		return "", fmt.Errorf("encoding a histogram: %w", err)
+	}
+	return string(b), nil
+}
+
+// Decode reads what Encode wrote. The exact figures are not part of it: those
+// of the result are the histogram's, good to three significant digits.
+func Decode(encoded string) (*Latency, error) {
+	hist, err := hdrhistogram.Decode([]byte(encoded))
+	if err != nil {
+		return nil, fmt.Errorf("decoding a histogram: %w", err)
+	}
+	l := &Latency{hist: hist, min: math.MaxInt64}
+	if n := hist.TotalCount(); n > 0 {
+		l.min, l.max = hist.Min(), hist.Max()
+		l.mean = hist.Mean()
+		l.squares = hist.StdDev() * hist.StdDev() * float64(n)
+	}
+	return l, nil
+}
+
+func seconds(ns float64) float64 { return ns / float64(time.Second) }
