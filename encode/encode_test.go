@@ -1,0 +1,61 @@
+package encode_test
+
+import (
+	"testing"
+
+	"github.com/tsmark/tsmark/encode"
+	"github.com/tsmark/tsmark/series"
+)
+
+// present has a value for the series it lists only.
+type present map[uint32]string
+
+func (p present) Append(dst []byte, s uint32) ([]byte, bool) {
+	v, ok := p[s]
+	return append(dst, v...), ok
+}
+
+func mixedBatch() (*series.Schema, *series.Batch) {
+	load := &series.Table{
+		Name:   "load",
+		Tags:   []series.Tag{{Key: "host", Values: series.Numbered{Prefix: "h"}}, {Key: "zone", Values: present{0: "a"}}},
+		Fields: []series.Field{{Name: "count", Type: series.Int}, {Name: "a_field_with_a_name_of_more_than_thirty_two_bytes", Type: series.Float}},
+	}
+	disk := &series.Table{Name: "disk", Tags: load.Tags[:1], Fields: []series.Field{{Name: "free", Type: series.Int}}}
+	schema := &series.Schema{Tables: []*series.Table{load, disk}, Series: 2}
+	var b series.Batch
+	run := b.Add(load)
+	run.Grow(4)
+	run.Series = []uint32{0, 1, 0, 1}
+	run.Times = []int64{5, 5, -7, 8}
+	run.Columns[0] = series.Column{Ints: []int64{1023, -1 << 63, 0, 0}, Nulls: series.Bitmap{0b1100}}
+	run.Columns[1] = series.Column{Floats: []float64{0.1, 1e21, -2.5, 0}, Nulls: series.Bitmap{0b1000}}
+	run = b.Add(disk)
+	run.Grow(1)
+	run.Series, run.Times, run.Columns[0].Ints = []uint32{1}, []int64{9}, []int64{1024}
+	return schema, &b
+}
+
+func TestNullsAndMixedTables(t *testing.T) {
+	schema, batch := mixedBatch()
+	for _, test := range []struct {
+		encoder encode.Encoder
+		want    string
+	}{
+		{encode.NewLineProtocol(schema), "" +
+			"load,host=h0,zone=a count=1023i,a_field_with_a_name_of_more_than_thirty_two_bytes=0.1 5\n" +
+			"load,host=h1 count=-9223372036854775808i,a_field_with_a_name_of_more_than_thirty_two_bytes=1000000000000000000000 5\n" +
+			"load,host=h0,zone=a a_field_with_a_name_of_more_than_thirty_two_bytes=-2.5 -7\n" +
+			"disk,host=h1 free=1024i 9\n"},
+		{encode.NewTimescaleDB(schema), "" +
+			"tags,host=h0,zone=a\nload,5,1023,0.1\n" +
+			"tags,host=h1,zone=\nload,5,-9223372036854775808,1000000000000000000000\n" +
+			"tags,host=h0,zone=a\nload,-7,,-2.5\n" +
+			"tags,host=h1,zone=\nload,8,,\n" +
+			"tags,host=h1\ndisk,9,1024\n"},
+	} {
+		if got := string(test.encoder.Append(nil, batch)); got != test.want {
+			t.Errorf("got\n%swant\n%s", got, test.want)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package tsbs
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/workload"
+)
+
+// goldenSpec is what TSBS's golden query texts were made with. Its end is a
+// second earlier than TSBS's flag: see querySpan.
+func goldenSpec() workload.Spec {
+	return workload.Spec{
+		Name: "cpu-only", Seed: 123, Scale: 100, Interval: 10 * time.Second,
+		Start: time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC),
+		End:   time.Date(2016, 1, 4, 0, 0, 0, 0, time.UTC),
+	}
+}
+
+func texts(t *testing.T, queryType string, n int) []string {
+	queries, err := CPUOnly().Queries(goldenSpec(), queryType, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]string, n)
+	for i := range queries {
+		out[i] = TimescaleDB(&queries[i]).String()
+	}
+	return out
+}
+
+// The first 100 queries of every type, word for word as TSBS generates them.
+func TestTimescaleDBGoldenSums(t *testing.T) {
+	file, err := os.Open("testdata/tsbs-golden-queries.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	want := map[string]string{}
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		if f := strings.Fields(lines.Text()); f[0] == "timescaledb" {
+			want[f[1]] = f[2]
+		}
+	}
+	for _, qt := range CPUOnly().QueryTypes() {
+		hash := sha256.New()
+		for _, text := range texts(t, qt.Name, 100) {
+			hash.Write([]byte(text + "\n"))
+		}
+		if got := hex.EncodeToString(hash.Sum(nil))[:16]; got != want[qt.Name] {
+			t.Errorf("%s: sum %s, TSBS has %q", qt.Name, got, want[qt.Name])
+		}
+	}
+}
+
+// The example texts, for a difference that a reader can see.
+func TestTimescaleDBExamples(t *testing.T) {
+	data, err := os.ReadFile("testdata/tsbs-query-examples-devops.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tested := 0
+	for _, section := range strings.Split(string(data), "##### ") {
+		title, body, _ := strings.Cut(section, "\n")
+		queryType, kind, _ := strings.Cut(title, " ")
+		if kind != "timescaledb" {
+			continue
+		}
+		tested++
+		if got := texts(t, queryType, 1)[0]; strings.TrimRight(got, "\n") != strings.TrimRight(body, "\n") {
+			t.Errorf("%s: got\n%s\nTSBS has\n%s", queryType, got, body)
+		}
+	}
+	if tested != 8 {
+		t.Errorf("%d examples tested, the file has 8 for timescaledb", tested)
+	}
+}
+
+// The first query of the first type, as the issue tracker quotes it.
+func TestFirstQuery(t *testing.T) {
+	queries, err := CPUOnly().Queries(goldenSpec(), "single-groupby-1-1-1", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := queries[0]
+	if got := q.Start.Format(time.RFC3339Nano); got != "2016-01-03T12:26:46.646325Z" || q.In.Values[0] != "host_49" {
+		t.Errorf("%s from %s, want host_49 from 2016-01-03T12:26:46.646325Z", q.In.Values[0], got)
+	}
+}
+
+func TestImpossibleQueries(t *testing.T) {
+	for _, test := range []struct {
+		queryType, setting string
+		change             func(*workload.Spec)
+	}{
+		{"cpu-max-all-32-24", "scale", func(s *workload.Spec) { s.Scale = 31 }},
+		{"cpu-max-all-32-24", "timestamp-end", func(s *workload.Spec) { s.End = s.Start.Add(23 * time.Hour) }},
+	} {
+		spec := goldenSpec()
+		test.change(&spec)
+		_, err := CPUOnly().Queries(spec, test.queryType, 1)
+		var bad *workload.SpecError
+		if !errors.As(err, &bad) || bad.Setting != test.setting {
+			t.Errorf("%s: error %v, want one about --%s", test.queryType, err, test.setting)
+		}
+	}
+	// One second less would do: a day's dataset can be asked for a day.
+	spec := goldenSpec()
+	spec.End = spec.Start.Add(24 * time.Hour)
+	if _, err := CPUOnly().Queries(spec, "cpu-max-all-32-24", 10); err != nil {
+		t.Errorf("windows of a day over a day: %v", err)
+	}
+}
