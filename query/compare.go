@@ -1,0 +1,172 @@
+package query
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// tolerance is how far a float of an answer may be from the expected one,
+// relative to the larger of both: room for another order of summation, not
+// for float32.
+const tolerance = 1e-9
+
+// canonical returns v as a value of the column's kind where that loses
+// nothing. Databases hold integers as doubles and the reverse.
+func (c Column) canonical(v Value) Value {
+	switch {
+	case c.Kind == Int && v.Kind == Float && v.Float == math.Trunc(v.Float) && math.Abs(v.Float) <= 1<<53:
+		return Value{Kind: Int, Int: int64(v.Float)}
+	case c.Kind == Float && v.Kind == Int:
+		return Value{Kind: Float, Float: float64(v.Int)}
+	}
+	return v
+}
+
+// equal reports whether canonical values agree: integers exactly, floats
+// within the tolerance, NaN with NaN.
+func equal(a, b Value) bool {
+	if a.Kind != b.Kind {
+		return false
+	}
+	switch a.Kind {
+	case Time, Int:
+		return a.Int == b.Int
+	case Text:
+		return bytes.Equal(a.Text, b.Text)
+	case Float:
+		return a.Float == b.Float || math.IsNaN(a.Float) && math.IsNaN(b.Float) ||
+			math.Abs(a.Float-b.Float) <= tolerance*math.Max(math.Abs(a.Float), math.Abs(b.Float))
+	}
+	return true
+}
+
+// compareValues orders values: NULL first, then by kind, then by value.
+func compareValues(a, b Value) int {
+	if a.Kind != b.Kind {
+		return cmp.Compare(a.Kind, b.Kind)
+	}
+	switch a.Kind {
+	case Time, Int:
+		return cmp.Compare(a.Int, b.Int)
+	case Text:
+		return bytes.Compare(a.Text, b.Text)
+	case Float:
+		return cmp.Compare(a.Float, b.Float)
+	}
+	return 0
+}
+
+// Difference is the first way in which an answer is not the expected one.
+type Difference struct {
+	Problem  string // what is wrong: missing row, unexpected row, wrong value, wrong order
+	Expected string // the row expected; empty for an unexpected one
+	Found    string // the row found; empty for a missing one
+}
+
+// String is the difference in one line.
+func (d *Difference) String() string {
+	var b strings.Builder
+	b.WriteString(d.Problem)
+	if d.Expected != "" {
+		fmt.Fprintf(&b, "; expected (%s)", d.Expected)
+	}
+	if d.Found != "" {
+		fmt.Fprintf(&b, "; found (%s)", d.Found)
+	}
+	return b.String()
+}
+
+// Compare returns the first difference between the expected and the found
+// answer to q, or nil where they agree: in rows, keys and values, and in order
+// where q orders. Both answers' rows are put in key order.
+func Compare(q *Query, cols []Column, expected, found *Answer) *Difference {
+	var disorder *Difference
+	if q.Order != Unordered {
+		disorder = firstDisorder(q, found.Rows)
+	}
+	for _, a := range []*Answer{expected, found} {
+		for _, row := range a.Rows {
+			if len(row) != len(cols) {
+				return &Difference{
+					Problem: fmt.Sprintf("%d columns in place of %d", len(row), len(cols)),
+					Found:   rowText(row),
+				}
+			}
+			for i := range row {
+				row[i] = cols[i].canonical(row[i])
+			}
+		}
+		slices.SortFunc(a.Rows, compareRows)
+	}
+	keys := 1
+	if q.GroupBy != "" {
+		keys = 2
+	}
+	e, f := expected.Rows, found.Rows
+	for at := 0; len(e) > 0 || len(f) > 0; at++ {
+		order := 0
+		switch {
+		case len(e) == 0:
+			order = 1
+		case len(f) == 0:
+			order = -1
+		default:
+			order = slices.CompareFunc(e[0][:keys], f[0][:keys], compareValues)
+		}
+		where := fmt.Sprintf("row %d in key order of %d expected and %d found: ", at+1, len(expected.Rows), len(found.Rows))
+		switch {
+		case order < 0:
+			return &Difference{Problem: where + "missing", Expected: rowText(e[0])}
+		case order > 0:
+			return &Difference{Problem: where + "unexpected", Found: rowText(f[0])}
+		}
+		for i := range cols {
+			if !equal(e[0][i], f[0][i]) {
+				return &Difference{
+					Problem:  where + "wrong " + cols[i].Name,
+					Expected: rowText(e[0]), Found: rowText(f[0]),
+				}
+			}
+		}
+		e, f = e[1:], f[1:]
+	}
+	return disorder
+}
+
+func compareRows(a, b []Value) int { return slices.CompareFunc(a, b, compareValues) }
+
+// firstDisorder returns the first row that stands in the wrong place.
+func firstDisorder(q *Query, rows [][]Value) *Difference {
+	keys := 1
+	if q.GroupBy != "" {
+		keys = 2
+	}
+	for i := 1; i < len(rows); i++ {
+		if len(rows[i]) < keys || len(rows[i-1]) < keys {
+			return nil // the wrong number of columns is the greater problem
+		}
+		order := slices.CompareFunc(rows[i-1][:keys], rows[i][:keys], compareValues)
+		if q.Order == Descending {
+			order = -order
+		}
+		if order > 0 {
+			return &Difference{
+				Problem: fmt.Sprintf("row %d: wrong order, it must come before the row above it (%s)", i+1, rowText(rows[i-1])),
+				Found:   rowText(rows[i]),
+			}
+		}
+	}
+	return nil
+}
+
+func rowText(row []Value) string {
+	texts := make([]string, len(row))
+	for i, v := range row {
+		texts[i] = v.String()
+	}
+	return strings.Join(texts, ", ")
+}

@@ -1,0 +1,107 @@
+// Package sql renders abstract queries as SQL text. What differs between
+// databases is a Dialect's parameters; what a query means is written once.
+//
+// The tables are normalized as TSBS lays them out on TimescaleDB: a table of
+// rows (time, tags_id, one column per field), and a table of series (id, one
+// column per tag) that it refers to.
+package sql
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/series"
+)
+
+// The columns that every layout has beside tags and fields.
+const (
+	TimeColumn   = "time"    // of a table of rows
+	TagsIDColumn = "tags_id" // of a table of rows: which series
+	IDColumn     = "id"      // of a table of series: the series' number
+)
+
+// Dialect is how one database writes SQL. Every parameter is needed.
+type Dialect struct {
+	// Name is the database's name in error messages.
+	Name string
+	// Precision is the finest step of its timestamps. Bounds between two
+	// steps are rounded up, which changes no answer over such timestamps.
+	Precision time.Duration
+	// Time returns the literal of a time that is a multiple of Precision.
+	Time func(time.Time) string
+	// Bucket returns the expression of the start of the bucket that holds the
+	// expression's time. Buckets start at multiples of the width since
+	// 1970-01-01T00:00:00Z, before 1970 as well. The width is a positive
+	// multiple of Precision.
+	Bucket func(width time.Duration, expression string) string
+	// Reserved reports whether a lower-case word must be quoted where it
+	// names a table or a column.
+	Reserved func(word string) bool
+}
+
+// Ident returns the name of a table or column as it stands in SQL: quoted
+// where it must be, bare where that reads better.
+func (d *Dialect) Ident(name string) string {
+	if plain(name) && !d.Reserved(name) {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+// plain reports whether every database takes the name without quotes and
+// without changing its case, unless it is a reserved word.
+func plain(name string) bool {
+	for i, c := range []byte(name) {
+		letter := c >= 'a' && c <= 'z' || c == '_'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// Text returns the literal of a text, which must not contain a NUL character.
+func (d *Dialect) Text(value string) string {
+	return "'" + strings.ReplaceAll(value, "'", "''") + "'"
+}
+
+// threshold returns the literal of a number that a field of the type is
+// compared with by ">".
+func threshold(v float64, t series.Type) string {
+	if t == series.Int {
+		// x > 90.5 and x > 90 are the same for whole numbers, and comparing
+		// like with like spares the database a conversion of every row.
+		return strconv.FormatFloat(math.Floor(v), 'f', 0, 64)
+	}
+	text := strconv.FormatFloat(v, 'g', -1, 64)
+	if !strings.Contains(text, "e") {
+		text += "e0" // without an exponent it were a decimal, not a double
+	}
+	return text
+}
+
+// TagsTable returns the name of the table that holds the series of t. Tables
+// that share one slice of tags share it; the first one's is called "tags", as
+// TSBS does, and further ones "<table>_tags".
+func TagsTable(s *series.Schema, t *series.Table) string {
+	for i, other := range s.Tables {
+		if other == t || sameTags(other, t) {
+			if i == 0 {
+				return "tags"
+			}
+			return other.Name + "_tags"
+		}
+	}
+	return t.Name + "_tags"
+}
+
+// sameTags reports whether two tables were given the very same tags. Equal
+// keys would not do: their values may differ.
+func sameTags(a, b *series.Table) bool {
+	if len(a.Tags) != len(b.Tags) {
+		return false
+	}
+	return len(a.Tags) == 0 || &a.Tags[0] == &b.Tags[0]
+}
