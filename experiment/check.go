@@ -1,0 +1,128 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Check returns the problems with values that are impossible whatever the
+// workload and the targets are, each a *Problem on a line of its own, joined
+// as by errors.Join. It does not know which workloads, kinds, options and
+// query types there are.
+func (e *Experiment) Check() error {
+	c := checker{experiment: e}
+	c.fileName("name", e.Name)
+	if e.Workload.Name == "" {
+		c.add("workload.name", "is empty; name a workload, such as cpu-only")
+	}
+	c.targets(e.Targets)
+
+	l := &e.Load
+	c.atLeast("load.workers", l.Workers, 1)
+	c.atLeast("load.batch-size", l.BatchSize, 1)
+	if l.Limit < 0 {
+		c.add("load.limit", "must be 0 (all rows) or more, not %d", l.Limit)
+	}
+	c.duration("load.reporting-period", l.ReportingPeriod)
+
+	q := &e.Queries
+	c.types(q)
+	c.atLeast("queries.count", q.Count, 1)
+	c.atLeast("queries.max-queries", q.MaxQueries, 0)
+	c.atLeast("queries.workers", q.Workers, 1)
+	c.atLeast("queries.burn-in", q.BurnIn, 0)
+	if asked := q.perType(); q.BurnIn > 0 && asked > 0 && q.BurnIn >= asked {
+		c.add("queries.burn-in", "leaves nothing to record: must be less than the %d queries asked of each type", asked)
+	}
+	c.duration("queries.time-box", q.TimeBox)
+	c.duration("queries.timeout", q.Timeout)
+	c.atLeast("queries.verify", q.Verify, 0)
+	return errors.Join(c.problems...)
+}
+
+// perType returns how many queries of a type are asked at most.
+func (q *Queries) perType() int {
+	if q.MaxQueries > 0 {
+		return q.MaxQueries
+	}
+	return q.Count
+}
+
+// checker gathers problems.
+type checker struct {
+	experiment *Experiment
+	problems   []error
+}
+
+func (c *checker) add(path, format string, args ...any) {
+	c.problems = append(c.problems, c.experiment.Problem(path, format, args...))
+}
+
+func (c *checker) atLeast(path string, n, least int) {
+	if n < least {
+		c.add(path, "must be %d or more, not %d", least, n)
+	}
+}
+
+func (c *checker) duration(path string, d time.Duration) {
+	if d < 0 {
+		c.add(path, "must be 0 or more, not %s", shortDuration(d))
+	}
+}
+
+// fileName adds a problem unless the name can be the name of a file on every
+// system.
+func (c *checker) fileName(path, name string) {
+	switch {
+	case name == "":
+		c.add(path, "is empty")
+	case len(name) > 64:
+		c.add(path, "is longer than 64 characters")
+	case strings.ContainsFunc(name, func(r rune) bool { return !isNameRune(r) }) || name[0] == '.' || name[0] == '-':
+		c.add(path, "%q cannot be a file name: use letters, digits, and . _ - inside", name)
+	}
+}
+
+func isNameRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-'
+}
+
+func (c *checker) targets(targets []Target) {
+	if len(targets) == 0 {
+		c.add("targets", "names no target; add one, such as kind: duckdb")
+	}
+	for i, t := range targets {
+		path := fmt.Sprintf("targets[%d]", i)
+		if t.Kind == "" {
+			c.add(path+".kind", "is missing; name a database system, such as duckdb")
+			continue
+		}
+		c.fileName(path+".name", t.Name)
+		// Names that differ in case only are one file on some systems.
+		same := func(other Target) bool { return strings.EqualFold(other.Name, t.Name) }
+		if first := slices.IndexFunc(targets[:i], same); first >= 0 {
+			c.add(path+".name", "%q is the name of targets[%d] already; give each target its own, as in --target NAME=%s", t.Name, first, t.Kind)
+		}
+	}
+}
+
+func (c *checker) types(q *Queries) {
+	const path = "queries.types"
+	if len(q.Types) == 0 {
+		c.add(path, "is empty; name query types, or %s", AllTypes)
+	}
+	for i, name := range q.Types {
+		item := fmt.Sprintf("%s[%d]", path, i)
+		switch {
+		case name == "":
+			c.add(item, "is empty")
+		case slices.Contains(q.Types[:i], name):
+			c.add(item, "%q is there twice", name)
+		case name == AllTypes && len(q.Types) > 1:
+			c.add(item, "%s cannot stand beside other types", AllTypes)
+		}
+	}
+}

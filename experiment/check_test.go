@@ -1,0 +1,110 @@
+package experiment
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCheckDefault(t *testing.T) {
+	if err := Default().Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*Experiment)
+		want   string
+	}{
+		{"name", func(e *Experiment) { e.Name = "" }, `name: is empty`},
+		{"name with slash", func(e *Experiment) { e.Name = "a/b" }, `name: "a/b" cannot be a file name: use letters, digits, and . _ - inside`},
+		{"hidden", func(e *Experiment) { e.Name = ".a" }, `name: ".a" cannot be a file name: use letters, digits, and . _ - inside`},
+		{"long", func(e *Experiment) { e.Name = strings.Repeat("a", 65) }, `name: is longer than 64 characters`},
+		{"workload", func(e *Experiment) { e.Workload.Name = "" }, `workload.name: is empty; name a workload, such as cpu-only`},
+		{"no targets", func(e *Experiment) { e.Targets = nil }, `targets: names no target; add one, such as kind: duckdb`},
+		{"no kind", func(e *Experiment) { e.Targets[0] = Target{} }, `targets[0].kind: is missing; name a database system, such as duckdb`},
+		{"same names", func(e *Experiment) { e.Targets = append(e.Targets, Target{Name: "DuckDB", Kind: "duckdb"}) },
+			`targets[1].name: "DuckDB" is the name of targets[0] already; give each target its own, as in --target NAME=duckdb`},
+		{"load workers", func(e *Experiment) { e.Load.Workers = 0 }, `load.workers: must be 1 or more, not 0`},
+		{"batch size", func(e *Experiment) { e.Load.BatchSize = -5 }, `load.batch-size: must be 1 or more, not -5`},
+		{"limit", func(e *Experiment) { e.Load.Limit = -1 }, `load.limit: must be 0 (all rows) or more, not -1`},
+		{"period", func(e *Experiment) { e.Load.ReportingPeriod = -1e10 }, `load.reporting-period: must be 0 or more, not -10s`},
+		{"no types", func(e *Experiment) { e.Queries.Types = nil }, `queries.types: is empty; name query types, or all`},
+		{"empty type", func(e *Experiment) { e.Queries.Types = []string{""} }, `queries.types[0]: is empty`},
+		{"type twice", func(e *Experiment) { e.Queries.Types = []string{"a", "b", "a"} }, `queries.types[2]: "a" is there twice`},
+		{"all and more", func(e *Experiment) { e.Queries.Types = []string{"a", "all"} }, `queries.types[1]: all cannot stand beside other types`},
+		{"count", func(e *Experiment) { e.Queries.Count = 0 }, `queries.count: must be 1 or more, not 0`},
+		{"max", func(e *Experiment) { e.Queries.MaxQueries = -1 }, `queries.max-queries: must be 0 or more, not -1`},
+		{"query workers", func(e *Experiment) { e.Queries.Workers = 0 }, `queries.workers: must be 1 or more, not 0`},
+		{"burn-in", func(e *Experiment) { e.Queries.BurnIn = -1 }, `queries.burn-in: must be 0 or more, not -1`},
+		{"burn-in of max", func(e *Experiment) { e.Queries.MaxQueries, e.Queries.BurnIn = 5, 5 },
+			`queries.burn-in: leaves nothing to record: must be less than the 5 queries asked of each type`},
+		{"burn-in of count", func(e *Experiment) { e.Queries.BurnIn = 1000 },
+			`queries.burn-in: leaves nothing to record: must be less than the 1000 queries asked of each type`},
+		{"time box", func(e *Experiment) { e.Queries.TimeBox = -1 }, `queries.time-box: must be 0 or more, not -1ns`},
+		{"timeout", func(e *Experiment) { e.Queries.Timeout = -1 }, `queries.timeout: must be 0 or more, not -1ns`},
+		{"verify", func(e *Experiment) { e.Queries.Verify = -1 }, `queries.verify: must be 0 or more, not -1`},
+		{"several", func(e *Experiment) { e.Load.Workers, e.Queries.Count = 0, 0 },
+			"load.workers: must be 1 or more, not 0\nqueries.count: must be 1 or more, not 0"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e := Default()
+			tt.change(e)
+			err := e.Check()
+			if err == nil {
+				t.Fatal("Check found nothing")
+			}
+			if diff := cmp.Diff(tt.want, err.Error()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The same problem is shown where its value was written.
+func TestOrigins(t *testing.T) {
+	e, err := Parse("f.yaml", []byte("load:\n  workers: 0\ntargets:\n  - name: a\n    options:\n      thread: 2\nqueries: {burn-in: 1000}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(want string) {
+		t.Helper()
+		if diff := cmp.Diff(want, e.Check().Error()); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	kind := "f.yaml:4:5: targets[0].kind: is missing; name a database system, such as duckdb\n"
+	burnIn := "f.yaml:7:20: queries.burn-in: leaves nothing to record: must be less than the 1000 queries asked of each type"
+	check(kind + "f.yaml:2:12: load.workers: must be 1 or more, not 0\n" + burnIn)
+	e.FromFlag("load.workers", "--workers")
+	check(kind + "--workers: must be 1 or more, not 0\n" + burnIn)
+	e.FromFlag("queries.burn-in", "--burn-in")
+	check(kind + "--workers: must be 1 or more, not 0\n--burn-in: leaves nothing to record: must be less than the 1000 queries asked of each type")
+
+	option := e.Problem("targets[0].options.thread", "duckdb has no option %q", "thread")
+	if got, want := option.Error(), `f.yaml:6:15: targets[0].options.thread: duckdb has no option "thread"`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	e.FromFlag("targets[0]", "--target duckdb,thread=2")
+	option = e.Problem("targets[0].options.thread", "duckdb has no option %q", "thread")
+	if got, want := option.Error(), `--target duckdb,thread=2: duckdb has no option "thread"`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+
+	fresh := Default()
+	fresh.Load.BatchSize = 0
+	fresh.FromFlag("load.batch-size", "--batch-size")
+	err = fresh.Check()
+	if got, want := err.Error(), "--batch-size: must be 1 or more, not 0"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	var p *Problem
+	if !errors.As(err, &p) || p.Path != "load.batch-size" {
+		t.Errorf("errors.As gave %+v", p)
+	}
+}

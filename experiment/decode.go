@@ -1,0 +1,250 @@
+package experiment
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+
+	"github.com/tsmark/tsmark/internal/suggest"
+)
+
+// decoder fills an experiment from a YAML tree. The library's own decoder is
+// not used because it stops at the first mistake, speaks of Go types and
+// forgets where the values stood.
+type decoder struct {
+	file       string
+	experiment *Experiment
+	problems   []error
+}
+
+// value decodes the node into v by v's type. A node without a value leaves v
+// as it is.
+func (d *decoder) value(n ast.Node, path string, v reflect.Value) {
+	d.experiment.origins[path] = d.origin(n)
+	switch n.(type) {
+	case *ast.NullNode:
+		return
+	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:
+		d.add(path, "anchors, aliases and tags are not understood; write the value out")
+		return
+	}
+	switch p := v.Addr().Interface().(type) {
+	case *time.Duration:
+		d.duration(n, path, p)
+	case *time.Time:
+		d.time(n, path, p)
+	case *Options:
+		d.options(n, path, p)
+	default:
+		switch v.Kind() {
+		case reflect.Struct:
+			d.section(n, path, v)
+		case reflect.Slice:
+			d.list(n, path, v)
+		case reflect.String:
+			d.text(n, path, v)
+		case reflect.Bool:
+			if b, ok := n.(*ast.BoolNode); ok {
+				v.SetBool(b.Value)
+			} else {
+				d.wrong(n, path, "true or false")
+			}
+		default:
+			d.integer(n, path, v)
+		}
+	}
+}
+
+// section decodes a mapping into the struct, whose yaml tags are the keys.
+func (d *decoder) section(n ast.Node, path string, v reflect.Value) {
+	fields := make(map[string]reflect.Value)
+	var keys []string
+	for i := range v.NumField() {
+		if key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ","); key != "" {
+			keys = append(keys, key)
+			fields[key] = v.Field(i)
+		}
+	}
+	d.mapping(n, path, "settings", func(key, path string, value ast.Node) bool {
+		field, ok := fields[key]
+		if ok {
+			d.value(value, path, field)
+		}
+		return ok
+	}, keys)
+}
+
+// options decodes a mapping whose keys are the kind's to judge.
+func (d *decoder) options(n ast.Node, path string, o *Options) {
+	decoded := make(Options)
+	d.mapping(n, path, "options", func(key, path string, value ast.Node) bool {
+		var text string
+		d.value(value, path, reflect.ValueOf(&text).Elem())
+		decoded[key] = text
+		return true
+	}, nil)
+	if len(decoded) > 0 {
+		*o = decoded
+	}
+}
+
+// mapping calls entry for each key of the node; false means that the key is
+// none of the known.
+func (d *decoder) mapping(n ast.Node, path, of string, entry func(key, path string, value ast.Node) bool, known []string) {
+	m, ok := n.(*ast.MappingNode)
+	if !ok {
+		d.wrong(n, path, "a section of "+of+", each as key: value")
+		return
+	}
+	seen := make(map[string]bool)
+	for _, item := range m.Values {
+		key, ok := scalar(item.Key)
+		if !ok {
+			d.at(item.Key, path, "a key must be plain text")
+			continue
+		}
+		inner := join(path, key)
+		switch {
+		case seen[key]:
+			d.at(item.Key, inner, "is there twice")
+		case !entry(key, inner, item.Value):
+			d.at(item.Key, inner, "unknown key%s", suggest.Among(key, known))
+		}
+		seen[key] = true
+	}
+}
+
+// list decodes a sequence into the slice, in place of what it held.
+func (d *decoder) list(n ast.Node, path string, v reflect.Value) {
+	s, ok := n.(*ast.SequenceNode)
+	if !ok {
+		d.wrong(n, path, "a list, as in [a, b]")
+		return
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(s.Values), len(s.Values)))
+	for i, item := range s.Values {
+		d.value(item, fmt.Sprintf("%s[%d]", path, i), v.Index(i))
+	}
+}
+
+func (d *decoder) text(n ast.Node, path string, v reflect.Value) {
+	s, ok := scalar(n)
+	if !ok {
+		d.wrong(n, path, "text")
+		return
+	}
+	v.SetString(s)
+}
+
+func (d *decoder) integer(n ast.Node, path string, v reflect.Value) {
+	i, ok := n.(*ast.IntegerNode)
+	if !ok {
+		d.wrong(n, path, "a whole number")
+		return
+	}
+	number := fmt.Sprint(i.Value) // int64 or uint64, whichever holds it
+	if v.CanInt() {
+		x, err := strconv.ParseInt(number, 10, v.Type().Bits())
+		if err != nil {
+			d.add(path, "must be from %d to %d, not %s", int64(-1)<<(v.Type().Bits()-1), uint64(1)<<(v.Type().Bits()-1)-1, number)
+			return
+		}
+		v.SetInt(x)
+		return
+	}
+	x, err := strconv.ParseUint(number, 10, v.Type().Bits())
+	if err != nil {
+		d.add(path, "must be from 0 to %d, not %s", ^uint64(0)>>(64-v.Type().Bits()), number)
+		return
+	}
+	v.SetUint(x)
+}
+
+func (d *decoder) duration(n ast.Node, path string, p *time.Duration) {
+	s, _ := scalar(n)
+	x, err := time.ParseDuration(s)
+	if err != nil {
+		d.wrong(n, path, "a duration with its unit, such as 10s or 1h30m")
+		return
+	}
+	*p = x
+}
+
+func (d *decoder) time(n ast.Node, path string, p *time.Time) {
+	s, _ := scalar(n)
+	x, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		d.wrong(n, path, "a time such as 2016-01-01T00:00:00Z")
+		return
+	}
+	*p = x.UTC()
+}
+
+// wrong adds a problem with a value that is not what is wanted.
+func (d *decoder) wrong(n ast.Node, path, wanted string) {
+	found := "something else"
+	switch s, ok := scalar(n); {
+	case n.GetToken().Type == token.SingleQuoteType, n.GetToken().Type == token.DoubleQuoteType:
+		found = "the quoted text " + strconv.Quote(s)
+	case ok:
+		found = strconv.Quote(s)
+	case n.Type() == ast.MappingType:
+		found = "a section"
+	case n.Type() == ast.SequenceType:
+		found = "a list"
+	}
+	d.at(n, path, "must be %s, not %s", wanted, found)
+}
+
+// add adds a problem with the value at the path.
+func (d *decoder) add(path, format string, args ...any) {
+	d.problems = append(d.problems, d.experiment.Problem(path, format, args...))
+}
+
+// at adds a problem with a node that need not be a value.
+func (d *decoder) at(n ast.Node, path, format string, args ...any) {
+	d.problems = append(d.problems, &Problem{Path: path, Origin: d.origin(n), Text: fmt.Sprintf(format, args...)})
+}
+
+func (d *decoder) origin(n ast.Node) Origin {
+	o := Origin{File: d.file, Line: 1, Column: 1}
+	// The token of a mapping is the colon of its first entry.
+	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
+		n = m.Values[0].Key
+	}
+	if t := n.GetToken(); t != nil && t.Position != nil {
+		o.Line, o.Column = t.Position.Line, t.Position.Column
+	}
+	return o
+}
+
+// scalar returns the text of a scalar as it was written, without quotes.
+func scalar(n ast.Node) (string, bool) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.LiteralNode:
+		return n.Value.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		return n.GetToken().Value, true
+	}
+	return "", false
+}
+
+// join returns the path of the key below the path. A key that is no plain
+// word is quoted, so that a path stays on one line.
+func join(path, key string) string {
+	if key == "" || strings.ContainsFunc(key, func(r rune) bool { return !isNameRune(r) }) || slices.Contains([]rune(key), '.') {
+		key = strconv.Quote(key)
+	}
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}

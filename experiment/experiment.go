@@ -1,0 +1,93 @@
+// Package experiment holds what tsmark can be told to do. An experiment is
+// the only thing that runs: a command line is turned into one, and its YAML
+// form runs the same again elsewhere.
+package experiment
+
+import (
+	"slices"
+	"time"
+
+	"github.com/tsmark/tsmark/workload"
+)
+
+// Experiment is a workload, the systems to measure with it, and how to load
+// and ask them. Default gives one that runs; Check says whether its values
+// are possible. The yaml tags are the keys of the file, in its order.
+type Experiment struct {
+	Name     string        `yaml:"name"` // shown in lists and reports; usable as a file name
+	Workload workload.Spec `yaml:"workload"`
+	Targets  []Target      `yaml:"targets"` // measured in this order
+	Load     Load          `yaml:"load"`
+	Queries  Queries       `yaml:"queries"`
+
+	origins map[string]Origin // by path, where a value came from
+}
+
+// Target is one system under test. One kind can take part several times
+// under other names.
+type Target struct {
+	Name    string  `yaml:"name"` // unique in the experiment; usable as a file name
+	Kind    string  `yaml:"kind"` // database system, such as duckdb
+	Options Options `yaml:"options,omitempty"`
+}
+
+// Options is what the user set of a kind's options, each value as written.
+type Options map[string]string
+
+// Load says how the dataset is written.
+type Load struct {
+	Workers         int           `yaml:"workers"`          // connections that write at once, at least 1
+	BatchSize       int           `yaml:"batch-size"`       // rows, at least 1
+	Limit           int64         `yaml:"limit"`            // rows at most; 0: all
+	ReportingPeriod time.Duration `yaml:"reporting-period"` // between two records of the rate; 0: none
+	Replace         bool          `yaml:"replace"`          // drop a dataset that an earlier load left
+}
+
+// Queries says what is asked, and how.
+type Queries struct {
+	Types      []string      `yaml:"types,flow"`  // query types in the order asked, or AllTypes alone
+	Count      int           `yaml:"count"`       // different queries a type, at least 1
+	MaxQueries int           `yaml:"max-queries"` // asked of a type at most, burn-in included; 0: each of Count once
+	Workers    int           `yaml:"workers"`     // connections that ask at once, at least 1
+	BurnIn     int           `yaml:"burn-in"`     // asked first of each type and not recorded
+	TimeBox    time.Duration `yaml:"time-box"`    // asking one type ends after it; 0: never
+	Timeout    time.Duration `yaml:"timeout"`     // of a single query; 0: none
+	Verify     int           `yaml:"verify"`      // query ids a type, from 0, whose answers are compared with the oracle's
+}
+
+// AllTypes stands in Queries.Types for every type that the workload has.
+const AllTypes = "all"
+
+// Default returns the experiment that runs where nothing is asked for: a day
+// of 100 hosts' CPU figures in DuckDB, every query type in a time box of two
+// seconds. What a file or command line leaves out is as here.
+func Default() *Experiment {
+	return &Experiment{
+		Name: "default",
+		Workload: workload.Spec{
+			Name:     "cpu-only",
+			Seed:     123,
+			Scale:    100,
+			Start:    time.Date(2016, time.January, 1, 0, 0, 0, 0, time.UTC),
+			End:      time.Date(2016, time.January, 2, 0, 0, 0, 0, time.UTC),
+			Interval: 10 * time.Second,
+		},
+		Targets: []Target{{Name: "duckdb", Kind: "duckdb"}},
+		Load: Load{
+			Workers:         1,
+			BatchSize:       10_000,
+			ReportingPeriod: 10 * time.Second,
+		},
+		Queries: Queries{
+			Types:   []string{AllTypes},
+			Count:   1000,
+			Workers: 1,
+			TimeBox: 2 * time.Second,
+			Timeout: time.Minute,
+			Verify:  10,
+		},
+	}
+}
+
+// All reports whether every type of the workload is asked.
+func (q *Queries) All() bool { return slices.Equal(q.Types, []string{AllTypes}) }

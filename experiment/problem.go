@@ -1,0 +1,79 @@
+package experiment
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Origin is the place where the user wrote a value: a flag, or a position in
+// a file.
+type Origin struct {
+	Flag   string // as typed, such as --batch-size; empty: the value stands in File
+	File   string
+	Line   int // from 1
+	Column int // from 1, in characters
+}
+
+// String returns the flag, or file:line:column.
+func (o Origin) String() string {
+	if o.Flag != "" {
+		return o.Flag
+	}
+	return fmt.Sprintf("%s:%d:%d", o.File, o.Line, o.Column)
+}
+
+// Problem is an error in a value of an experiment, on one line.
+type Problem struct {
+	Path   string // YAML path of the value, such as targets[0].options.threads; empty: the whole
+	Origin Origin // zero: the value is a default, or was set by a program
+	Text   string // what is wrong and how to mend it
+}
+
+// Error returns the text behind the place where the user can mend it: a flag
+// alone, a position in a file together with the path, or the path alone.
+func (p *Problem) Error() string {
+	var parts []string
+	if p.Origin != (Origin{}) {
+		parts = append(parts, p.Origin.String())
+	}
+	if p.Path != "" && p.Origin.Flag == "" {
+		parts = append(parts, p.Path)
+	}
+	return strings.Join(append(parts, p.Text), ": ")
+}
+
+// Problem returns a *Problem with the value at the path, knowing where the
+// value came from. It serves those who find out later what Check cannot know:
+// workloads, kinds, options, query types.
+func (e *Experiment) Problem(path, format string, args ...any) *Problem {
+	return &Problem{Path: path, Origin: e.origin(path), Text: fmt.Sprintf(format, args...)}
+}
+
+// FromFlag records that the flag set the value at the path and all below it,
+// so that problems with them name the flag. It is given with its dashes, and
+// with its value where it can be repeated: "--target duckdb,threads=2".
+func (e *Experiment) FromFlag(path, flag string) {
+	if e.origins == nil {
+		e.origins = make(map[string]Origin)
+	}
+	for p := range e.origins {
+		if strings.HasPrefix(p, path) && p != path && isBoundary(p[len(path)]) {
+			delete(e.origins, p)
+		}
+	}
+	e.origins[path] = Origin{Flag: flag}
+}
+
+// origin returns the origin of the value at the path, of the closest section
+// around it where it was left out, or zero.
+func (e *Experiment) origin(path string) Origin {
+	for {
+		if o, ok := e.origins[path]; ok || path == "" {
+			return o
+		}
+		path = path[:max(0, strings.LastIndexAny(path, ".["))]
+	}
+}
+
+// isBoundary reports whether a path goes on below at the byte.
+func isBoundary(c byte) bool { return c == '.' || c == '[' }

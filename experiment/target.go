@@ -1,0 +1,42 @@
+package experiment
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ParseTarget reads the value of a --target flag:
+//
+//	[NAME=]KIND[,OPTION=VALUE]…
+//
+// The name is the kind's where none is given. A value cannot hold a comma
+// here; in a file it can. Kind and options are not looked up.
+func ParseTarget(text string) (Target, error) {
+	const form = "write [NAME=]KIND[,OPTION=VALUE]…"
+	parts := strings.Split(text, ",")
+	name, kind, named := strings.Cut(parts[0], "=")
+	if !named {
+		kind = name
+	}
+	switch {
+	case kind == "":
+		return Target{}, fmt.Errorf("target %q names no kind of database; %s", text, form)
+	case name == "":
+		return Target{}, fmt.Errorf("target %q has an empty name; %s", text, form)
+	}
+	t := Target{Name: name, Kind: kind}
+	for _, part := range parts[1:] {
+		option, value, ok := strings.Cut(part, "=")
+		switch _, twice := t.Options[option]; {
+		case !ok || option == "":
+			return Target{}, fmt.Errorf("target %q: option %q is not of the form OPTION=VALUE; %s", text, part, form)
+		case twice:
+			return Target{}, fmt.Errorf("target %q sets option %q twice", text, option)
+		}
+		if t.Options == nil {
+			t.Options = make(Options)
+		}
+		t.Options[option] = value
+	}
+	return t, nil
+}

@@ -1,0 +1,133 @@
+package experiment
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// maxFile bounds the size of a file in bytes. Parsing takes memory for each
+// level of nesting, which something that is no experiment may have plenty of.
+const maxFile = 1 << 20
+
+// Parse reads an experiment from YAML. What the file leaves out is as in
+// Default, and a target without a name has its kind's. The errors are
+// *Problem, one for each mistake and on one line each, joined as by
+// errors.Join; file is the name that they give. Values are not judged
+// otherwise: see Check.
+func Parse(file string, data []byte) (*Experiment, error) {
+	whole := func(format string, args ...any) error {
+		return &Problem{Origin: Origin{File: file, Line: 1, Column: 1}, Text: fmt.Sprintf(format, args...)}
+	}
+	if len(data) > maxFile {
+		return nil, whole("is larger than %d bytes: not an experiment", maxFile)
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // the mark that some editors put first
+	// Duplicate keys are found below, where the message can say the path.
+	tree, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		return nil, syntaxProblem(file, err)
+	}
+	docs := slices.DeleteFunc(tree.Docs, func(d *ast.DocumentNode) bool { return d.Body == nil })
+	switch len(docs) {
+	case 0:
+		return nil, whole("holds no experiment; tsmark run --print shows one")
+	case 1:
+	default:
+		return nil, whole("holds %d documents; an experiment is one", len(docs))
+	}
+
+	e := Default()
+	e.origins = make(map[string]Origin)
+	d := decoder{file: file, experiment: e}
+	d.value(docs[0].Body, "", reflect.ValueOf(e).Elem())
+	if len(d.problems) > 0 {
+		return nil, errors.Join(d.problems...)
+	}
+	for i := range e.Targets {
+		if t := &e.Targets[i]; t.Name == "" {
+			t.Name = t.Kind
+		}
+	}
+	return e, nil
+}
+
+// syntaxProblem puts the parser's error, which shows the source over several
+// lines, on one.
+func syntaxProblem(file string, err error) *Problem {
+	p := &Problem{Origin: Origin{File: file, Line: 1, Column: 1}}
+	message := err.Error()
+	var located yaml.Error
+	if errors.As(err, &located) {
+		message = located.GetMessage()
+		if t := located.GetToken(); t != nil && t.Position != nil {
+			p.Origin.Line, p.Origin.Column = t.Position.Line, t.Position.Column
+		}
+	}
+	message = strings.ReplaceAll(message, "\t", `\t`)
+	p.Text = "not YAML: " + strings.Join(strings.Fields(message), " ")
+	return p
+}
+
+// Marshal returns the experiment as YAML that Parse reads as the same
+// experiment. Keys stand in the order of the types' fields.
+func Marshal(e *Experiment) ([]byte, error) {
+	data, err := yaml.MarshalWithOptions(e,
+		yaml.IndentSequence(true),
+		yaml.CustomMarshaler(func(d time.Duration) ([]byte, error) { return []byte(shortDuration(d)), nil }),
+		yaml.CustomMarshaler(func(s string) ([]byte, error) { return []byte(quoted(s)), nil }),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("write the experiment as YAML: %w", err)
+	}
+	return data, nil
+}
+
+// MarshalYAML implements yaml.BytesMarshaler: options by name on one line, and
+// those that are whole numbers without quotes.
+func (o Options) MarshalYAML() ([]byte, error) {
+	items := make([]string, 0, len(o))
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		value := o[name]
+		if n, err := strconv.ParseInt(value, 10, 64); err != nil || strconv.FormatInt(n, 10) != value {
+			value = quoted(value)
+		}
+		items = append(items, quoted(name)+": "+value)
+	}
+	return []byte("{" + strings.Join(items, ", ") + "}"), nil
+}
+
+// quoted returns the text as a YAML scalar, in double quotes unless it is
+// plain beyond doubt. The library by itself leaves texts bare that it then
+// reads as something else.
+func quoted(s string) string {
+	special := func(r rune) bool { return !isNameRune(r) && r != '/' }
+	if token.IsNeedQuoted(s) || strings.ContainsFunc(s, special) || strings.IndexAny(s, "-.") == 0 {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+// shortDuration is d.String() without the zero minutes and seconds at its
+// end: 24h, 1m, 1h30m.
+func shortDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
