@@ -1,0 +1,214 @@
+package store
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/result"
+)
+
+// A column pairs a name with a pointer to where its value lives in Go. The
+// same list writes a row, since database/sql follows pointers in arguments,
+// and reads it back: the two cannot disagree.
+type column struct {
+	name  string
+	value any
+}
+
+func runColumns(r *result.Run) []column {
+	return []column{
+		{"id", &r.ID},
+		{"name", &r.Name},
+		{"command", &r.Command},
+		{"args", asJSON{&r.Args}},
+		{"experiment", &r.Experiment},
+		{"started", asTime{&r.Started}},
+		{"finished", asTime{&r.Finished}},
+		{"status", &r.Status},
+		{"reason", &r.Reason},
+		{"tool_version", &r.Tool.Version},
+		{"tool_commit", &r.Tool.Commit},
+		{"tool_go", &r.Tool.Go},
+		{"host_os", &r.Host.OS},
+		{"host_kernel", &r.Host.Kernel},
+		{"host_arch", &r.Host.Arch},
+		{"host_cpu", &r.Host.CPU},
+		{"host_cores", &r.Host.Cores},
+		{"host_memory", &r.Host.Memory},
+		{"host_file_system", &r.Host.FileSystem},
+		{"host_virtualization", &r.Host.Virtualization},
+		{"workload", &r.Dataset.Spec.Name},
+		{"dataset_spec", asJSON{&r.Dataset.Spec}},
+		{"fingerprint", &r.Dataset.Fingerprint},
+		{"series", &r.Dataset.Series},
+		{"rows", &r.Dataset.Rows},
+		{"metrics", &r.Dataset.Metrics},
+		{"raw_bytes", &r.Dataset.RawBytes},
+	}
+}
+
+func targetColumns(t *result.Target) []column {
+	return []column{
+		{"name", &t.Name},
+		{"kind", &t.Kind},
+		{"embedded", &t.Embedded},
+		{"options", asJSON{&t.Options}},
+		{"version", &t.Description.Version},
+		{"location", &t.Description.Location},
+		{"durability", &t.Description.Durability},
+		{"settings", asJSON{&t.Description.Settings}},
+		{"failure", &t.Failure},
+	}
+}
+
+func loadColumns(l *result.Load) []column {
+	return append([]column{
+		{"workers", &l.Workers},
+		{"batch_size", &l.BatchSize},
+		{"rows", &l.Rows},
+		{"metrics", &l.Metrics},
+		{"wire_bytes", &l.WireBytes},
+		{"prepare", &l.Prepare},
+		{"sent", &l.Sent},
+		{"acked", &l.Acked},
+		{"settled", &l.Settled},
+		{"disk_bytes", &l.DiskBytes},
+		{"withheld", &l.Withheld},
+	}, latencyColumns(&l.Batches)...)
+}
+
+func rateColumns(p *result.RatePoint) []column {
+	return []column{{"at", &p.At}, {"rows", &p.Rows}}
+}
+
+func censusColumns(c *result.CensusResult) []column {
+	return []column{
+		{"table_name", &c.Table},
+		{"expected", &c.Expected},
+		{"counted", &c.Counted},
+		{"problem", &c.Problem},
+	}
+}
+
+func queriesColumns(q *result.Queries) []column {
+	return append([]column{
+		{"type", &q.Type},
+		{"help", &q.Help},
+		{"unsupported", &q.Unsupported},
+		{"withheld", &q.Withheld},
+		{"checked", &q.Verdict.Checked},
+		{"checked_empty", &q.Verdict.Empty},
+		{"checked_rows", &q.Verdict.Rows},
+		{"difference", &q.Verdict.Difference},
+		{"workers", &q.Workers},
+		{"asked", &q.Asked},
+		{"burn_in", &q.BurnIn},
+		{"at_least", &q.AtLeast},
+		{"distinct_queries", &q.Distinct},
+		{"time_box", &q.TimeBox},
+		{"wall", &q.Wall},
+		{"per_second", &q.PerSecond},
+		{"rows", &q.Rows},
+		{"bytes", &q.Bytes},
+	}, latencyColumns(&q.Service)...)
+}
+
+func latencyColumns(l *result.Latency) []column {
+	return append(summaryColumns(&l.Summary), column{"histogram", &l.Histogram})
+}
+
+func summaryColumns(s *measure.Summary) []column {
+	return []column{
+		{"count", &s.Count},
+		{"min", &s.Min},
+		{"mean", &s.Mean},
+		{"median", &s.Median},
+		{"p90", &s.P90},
+		{"p95", &s.P95},
+		{"p99", &s.P99},
+		{"p999", &s.P999},
+		{"max", &s.Max},
+		{"stddev", &s.StdDev},
+	}
+}
+
+func names(columns []column) string {
+	var b strings.Builder
+	for i, c := range columns {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(c.name)
+	}
+	return b.String()
+}
+
+func values(columns []column) []any {
+	v := make([]any, len(columns))
+	for i, c := range columns {
+		v[i] = c.value
+	}
+	return v
+}
+
+// insert returns the statement that adds a row.
+func insert(table string, columns []column) string {
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", table, names(columns), strings.Repeat(", ?", len(columns)-1))
+}
+
+// upsert returns the statement that adds a row, or replaces the values of the
+// one with the same key.
+func upsert(table, key string, columns []column) string {
+	sets := make([]string, len(columns))
+	for i, c := range columns {
+		sets[i] = c.name + " = excluded." + c.name
+	}
+	return insert(table, columns) + " ON CONFLICT (" + key + ") DO UPDATE SET " + strings.Join(sets, ", ")
+}
+
+// asJSON keeps what it points to as JSON.
+type asJSON struct{ to any }
+
+func (j asJSON) Value() (driver.Value, error) {
+	b, err := json.Marshal(j.to)
+	return string(b), err
+}
+
+func (j asJSON) Scan(src any) error {
+	text, ok := src.(string)
+	if !ok {
+		return fmt.Errorf("JSON is kept as text, found %T", src)
+	}
+	return json.Unmarshal([]byte(text), j.to)
+}
+
+// timeLayout has a fixed width, so that texts sort as times do. SQLite's date
+// functions understand it.
+const timeLayout = "2006-01-02T15:04:05.000000000Z"
+
+// asTime keeps what it points to as text in UTC, the zero time as NULL.
+type asTime struct{ to *time.Time }
+
+func (t asTime) Value() (driver.Value, error) {
+	if t.to.IsZero() {
+		return nil, nil
+	}
+	return t.to.UTC().Format(timeLayout), nil
+}
+
+func (t asTime) Scan(src any) error {
+	switch src := src.(type) {
+	case nil:
+		*t.to = time.Time{}
+		return nil
+	case string:
+		var err error
+		*t.to, err = time.Parse(timeLayout, src)
+		return err
+	}
+	return fmt.Errorf("a time is kept as text, found %T", src)
+}

@@ -1,0 +1,155 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// Begin adds the run, without its targets, and sets its status to Running. An
+// empty ID is replaced by a new one, made of the time at which the run Started,
+// which must be set, and a random part: 20260131-154500-3f2a. An ID that
+// exists already is an error: no run is ever overwritten.
+func (s *Store) Begin(ctx context.Context, r *result.Run) error {
+	if r.Started.IsZero() {
+		return errors.New("saving a run: the time at which it started is not set")
+	}
+	r.Status = result.Running
+	given := r.ID != ""
+	for {
+		if !given {
+			var random [2]byte
+			rand.Read(random[:])
+			r.ID = fmt.Sprintf("%s-%x", r.Started.UTC().Format("20060102-150405"), random)
+		}
+		columns := runColumns(r)
+		done, err := s.db.ExecContext(ctx, insert("runs", columns)+" ON CONFLICT (id) DO NOTHING", values(columns)...)
+		if err != nil {
+			return fmt.Errorf("saving run %s: %w", r.ID, err)
+		}
+		switch n, err := done.RowsAffected(); {
+		case err != nil:
+			return fmt.Errorf("saving run %s: %w", r.ID, err)
+		case n == 1:
+			return nil
+		case given:
+			return fmt.Errorf("saving run %s: a run with this id exists already", r.ID)
+		}
+	}
+}
+
+// SaveTarget saves what is known of the target itself; its Load and Queries
+// are saved apart. A target of the same name within the run is updated.
+func (s *Store) SaveTarget(ctx context.Context, runID string, t *result.Target) error {
+	columns := append(targetColumns(t), column{"run_id", runID})
+	if _, err := s.db.ExecContext(ctx, upsert("targets", "run_id, name", columns), values(columns)...); err != nil {
+		return fmt.Errorf("saving target %s of run %s: %w", t.Name, runID, err)
+	}
+	return nil
+}
+
+// SaveLoad saves the load of a target that SaveTarget has saved, in place of
+// an earlier one.
+func (s *Store) SaveLoad(ctx context.Context, runID, target string, l *result.Load) error {
+	err := s.onTarget(ctx, runID, target, func(tx *sql.Tx, id int64) error {
+		owner := column{"target_id", id}
+		columns := append(loadColumns(l), owner)
+		if _, err := tx.ExecContext(ctx, upsert("loads", "target_id", columns), values(columns)...); err != nil {
+			return err
+		}
+		err := replaceAll(ctx, tx, "load_rates", owner, len(l.Rates), func(i int) []column { return rateColumns(&l.Rates[i]) })
+		if err != nil {
+			return err
+		}
+		return replaceAll(ctx, tx, "census", owner, len(l.Census), func(i int) []column { return censusColumns(&l.Census[i]) })
+	})
+	if err != nil {
+		return fmt.Errorf("saving the load of target %s of run %s: %w", target, runID, err)
+	}
+	return nil
+}
+
+// SaveQueries saves the figures of one query type of a target that SaveTarget
+// has saved, in place of earlier ones of the type. Types keep the order in
+// which they were saved first.
+func (s *Store) SaveQueries(ctx context.Context, runID, target string, q *result.Queries) error {
+	err := s.onTarget(ctx, runID, target, func(tx *sql.Tx, id int64) error {
+		columns := append(queriesColumns(q), column{"target_id", id})
+		_, err := tx.ExecContext(ctx, upsert("query_types", "target_id, type", columns), values(columns)...)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("saving %s of target %s of run %s: %w", q.Type, target, runID, err)
+	}
+	return nil
+}
+
+// Finish saves the run's own figures as they stand at its end: status, reason,
+// time, dataset. The targets are saved apart.
+func (s *Store) Finish(ctx context.Context, r *result.Run) error {
+	err := s.transaction(ctx, nil, func(tx *sql.Tx) error {
+		var known bool
+		if err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?)", r.ID).Scan(&known); err != nil {
+			return err
+		}
+		if !known {
+			return fmt.Errorf("%w: it was not begun", ErrNotFound)
+		}
+		columns := runColumns(r)
+		_, err := tx.ExecContext(ctx, upsert("runs", "id", columns), values(columns)...)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("finishing run %s: %w", r.ID, err)
+	}
+	return nil
+}
+
+// replaceAll puts n rows in the place of all rows that the owner has in the
+// table, in order.
+func replaceAll(ctx context.Context, tx *sql.Tx, table string, owner column, n int, row func(i int) []column) error {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE "+owner.name+" = ?", owner.value); err != nil {
+		return err
+	}
+	for i := range n {
+		columns := append(row(i), owner, column{"position", i})
+		if _, err := tx.ExecContext(ctx, insert(table, columns), values(columns)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// onTarget calls do in a transaction with the row id of a target.
+func (s *Store) onTarget(ctx context.Context, runID, name string, do func(tx *sql.Tx, id int64) error) error {
+	return s.transaction(ctx, nil, func(tx *sql.Tx) error {
+		var id int64
+		err := tx.QueryRowContext(ctx, "SELECT id FROM targets WHERE run_id = ? AND name = ?", runID, name).Scan(&id)
+		if errors.Is(err, sql.ErrNoRows) {
+			return errors.New("the target was not saved before")
+		}
+		if err != nil {
+			return err
+		}
+		return do(tx, id)
+	})
+}
+
+// transaction does all or nothing.
+func (s *Store) transaction(ctx context.Context, options *sql.TxOptions, do func(*sql.Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, options)
+	if err != nil {
+		return err
+	}
+	if err := do(tx); err != nil {
+		// What went wrong first matters; a rollback fails only when the
+		// connection, and with it the transaction, is gone.
+		_ = tx.Rollback()
+		return err
+	}
+	return tx.Commit()
+}
