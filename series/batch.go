@@ -1,5 +1,7 @@
 package series
 
+import "math/bits"
+
 // Bitmap marks rows; bit r%64 of word r/64 stands for row r.
 type Bitmap []uint64
 
@@ -8,6 +10,20 @@ func (b Bitmap) Has(r int) bool { return b != nil && b[r>>6]>>(uint(r)&63)&1 != 
 
 // Set marks row r, which must lie within the bitmap.
 func (b Bitmap) Set(r int) { b[r>>6] |= 1 << (uint(r) & 63) }
+
+// Count returns how many of the first n rows are marked.
+func (b Bitmap) Count(n int) int {
+	marked := 0
+	for i, word := range b {
+		if rest := n - i<<6; rest <= 0 {
+			break
+		} else if rest < 64 {
+			word &= 1<<uint(rest) - 1
+		}
+		marked += bits.OnesCount64(word)
+	}
+	return marked
+}
 
 // Column is the values of one field over the rows of a run. Only the slice of
 // the field's type is filled; it is as long as the run.

@@ -1,0 +1,351 @@
+package oracle
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// counter counts the rows of answers without making them, so that thousands
+// of queries cost little more than one. It rests on rows of a series arriving
+// in time order; a query that meets a late row is reported as not counted.
+type counter struct {
+	schema  *series.Schema
+	groups  *groupings
+	queries []*countedQuery // by index; nil: not taken
+	buckets map[bucketKey]*bucketWatch
+	rows    map[rowKey]*rowWatch
+	byTable map[*series.Table][]watch
+}
+
+// watch counts queries that have something in common.
+type watch interface {
+	start()
+	add(*series.Run)
+	finish()
+}
+
+// countedQuery is the count of one query as it grows.
+type countedQuery struct {
+	start, end int64
+	limit      int64
+	rows       int64
+	buckets    bitset // seen, for answers whose buckets several units share
+	base       int64  // first bucket
+	late       bool
+}
+
+func newCounter(s *series.Schema, groups *groupings) *counter {
+	return &counter{
+		schema: s, groups: groups,
+		buckets: map[bucketKey]*bucketWatch{}, rows: map[rowKey]*rowWatch{},
+		byTable: map[*series.Table][]watch{},
+	}
+}
+
+// watch takes a query to count, whose index follows that of the one before. It
+// returns false for queries of which only an evaluator knows the count.
+func (c *counter) watch(index int, q *query.Query) (bool, error) {
+	for len(c.queries) <= index {
+		c.queries = append(c.queries, nil)
+	}
+	table := c.schema.Table(q.Table)
+	if table == nil {
+		return false, nil // the evaluator explains
+	}
+	counted := &countedQuery{limit: int64(q.Limit)}
+	counted.start, counted.end = q.Bounds()
+	var taken bool
+	var err error
+	switch {
+	case q.Shape == query.Buckets && q.Above == nil:
+		taken, err = c.watchBuckets(table, q, counted)
+	case q.Shape == query.Rows && q.Above != nil && table.FieldIndex(q.Above.Field) >= 0:
+		taken, err = c.watchRows(table, q, counted)
+	}
+	if taken {
+		c.queries[index] = counted
+	}
+	return taken, err
+}
+
+func (c *counter) start() {
+	for _, watches := range c.byTable {
+		for _, w := range watches {
+			w.start()
+		}
+	}
+}
+
+func (c *counter) add(run *series.Run) {
+	for _, w := range c.byTable[run.Table] {
+		w.add(run)
+	}
+}
+
+// finish writes the counts and returns the indexes of queries that could not
+// be counted.
+func (c *counter) finish(counts []int64) (late []int) {
+	for _, watches := range c.byTable {
+		for _, w := range watches {
+			w.finish()
+		}
+	}
+	for i, q := range c.queries {
+		if q == nil {
+			continue
+		}
+		if q.late {
+			late = append(late, i)
+		}
+		counts[i] = q.rows
+		if q.buckets != nil {
+			counts[i] = int64(q.buckets.count())
+		}
+		if q.limit > 0 {
+			counts[i] = min(counts[i], q.limit)
+		}
+	}
+	return late
+}
+
+// bucketKey is what queries must share for one bucketWatch to count them.
+type bucketKey struct {
+	table *series.Table
+	width time.Duration
+	in    string // tag filtered by
+	group string // tag grouped by
+}
+
+// bucketWatch counts distinct buckets, or pairs of bucket and group. Rows are
+// told apart by unit: the value of the tag filtered or grouped by, or a single
+// unit. A row matters only as the first of its unit in a bucket, or the first
+// since some window began: nearly all rows are passed over by two comparisons.
+type bucketWatch struct {
+	key    bucketKey
+	units  *grouping         // nil: a single unit
+	lists  [][]*countedQuery // per unit, or one that all units share; by start
+	states []unitState
+	late   bool
+}
+
+type unitState struct {
+	seen   bool
+	next   int32 // of the unit's list: the first whose window has not begun
+	time   int64 // of the last row
+	bucket int64 // of the last row
+}
+
+func (c *counter) watchBuckets(table *series.Table, q *query.Query, counted *countedQuery) (bool, error) {
+	key := bucketKey{table: table, width: q.Bucket, group: q.GroupBy}
+	if q.In != nil {
+		if q.GroupBy != "" || q.Start.IsZero() {
+			return false, nil
+		}
+		key.in = q.In.Key
+	}
+	w := c.buckets[key]
+	if w == nil {
+		w = &bucketWatch{key: key}
+		if tag := cmp.Or(key.in, key.group); tag != "" {
+			var err error
+			if w.units, err = c.groups.by(table, tag); err != nil {
+				return false, err
+			}
+		}
+		w.lists = make([][]*countedQuery, 1)
+		if key.in != "" {
+			w.lists = make([][]*countedQuery, len(w.units.values))
+		}
+		c.buckets[key] = w
+		c.byTable[table] = append(c.byTable[table], w)
+	}
+	if q.In == nil {
+		w.lists[0] = append(w.lists[0], counted)
+		return true, nil
+	}
+	counted.base = query.BucketOf(counted.start, q.Bucket)
+	counted.buckets = bitset{0}
+	for _, v := range slices.Compact(slices.Sorted(slices.Values(q.In.Values))) {
+		if n, ok := w.units.number[v]; ok {
+			w.lists[n] = append(w.lists[n], counted)
+		}
+	}
+	return true, nil
+}
+
+func (w *bucketWatch) start() {
+	for _, list := range w.lists {
+		slices.SortStableFunc(list, func(a, b *countedQuery) int { return cmp.Compare(a.start, b.start) })
+	}
+	w.states = make([]unitState, 1)
+	if w.units != nil {
+		w.states = make([]unitState, len(w.units.values))
+	}
+}
+
+func (w *bucketWatch) add(run *series.Run) {
+	list := w.lists[0]
+	bucket, of := int64(0), int64(0)
+	for row, t := range run.Times {
+		unit := int32(0)
+		if w.units != nil {
+			if unit = w.units.of[run.Series[row]]; unit < 0 {
+				continue
+			}
+			if w.key.in != "" {
+				if list = w.lists[unit]; len(list) == 0 {
+					continue
+				}
+			}
+		}
+		if row == 0 || t != of {
+			of, bucket = t, query.BucketOf(t, w.key.width)
+		}
+		state := &w.states[unit]
+		if state.seen && t < state.time {
+			w.late = true
+			continue
+		}
+		state.time = t
+		another := !state.seen || bucket != state.bucket
+		if !another && (int(state.next) == len(list) || t < list[state.next].start) {
+			continue
+		}
+		if another {
+			state.seen, state.bucket = true, bucket
+			for _, q := range list[:state.next] {
+				w.hit(q, t, bucket)
+			}
+		}
+		for int(state.next) < len(list) && list[state.next].start <= t {
+			w.hit(list[state.next], t, bucket)
+			state.next++
+		}
+	}
+}
+
+// hit counts a row that is the first of its unit in the query's window and
+// bucket, if the window has not ended.
+func (w *bucketWatch) hit(q *countedQuery, t, bucket int64) {
+	switch {
+	case t >= q.end:
+	case q.buckets != nil:
+		q.buckets.add(int((bucket - q.base) / int64(w.key.width)))
+	default:
+		q.rows++
+	}
+}
+
+func (w *bucketWatch) finish() {
+	if !w.late {
+		return
+	}
+	for _, list := range w.lists {
+		for _, q := range list {
+			q.late = true
+		}
+	}
+}
+
+// rowKey is what queries must share for one rowWatch to count them.
+type rowKey struct {
+	table *series.Table
+	field string
+	above float64
+	in    string // tag filtered by
+}
+
+// rowWatch counts the rows above a threshold. Queries about all series are
+// answered at the end from the number of such rows up to each time.
+type rowWatch struct {
+	key   rowKey
+	field int
+	units *grouping         // nil: queries about all series
+	lists [][]*countedQuery // per unit, or one
+
+	times []int64 // distinct, ascending
+	upTo  []int64 // rows above the threshold at or before the time
+	late  bool
+}
+
+func (c *counter) watchRows(table *series.Table, q *query.Query, counted *countedQuery) (bool, error) {
+	key := rowKey{table: table, field: q.Above.Field, above: q.Above.Value}
+	if q.In != nil {
+		key.in = q.In.Key
+	}
+	w := c.rows[key]
+	if w == nil {
+		w = &rowWatch{key: key, field: table.FieldIndex(key.field), lists: make([][]*countedQuery, 1)}
+		if key.in != "" {
+			var err error
+			if w.units, err = c.groups.by(table, key.in); err != nil {
+				return false, err
+			}
+			w.lists = make([][]*countedQuery, len(w.units.values))
+		}
+		c.rows[key] = w
+		c.byTable[table] = append(c.byTable[table], w)
+	}
+	if q.In == nil {
+		w.lists[0] = append(w.lists[0], counted)
+		return true, nil
+	}
+	for _, v := range slices.Compact(slices.Sorted(slices.Values(q.In.Values))) {
+		if n, ok := w.units.number[v]; ok {
+			w.lists[n] = append(w.lists[n], counted)
+		}
+	}
+	return true, nil
+}
+
+func (w *rowWatch) start() {}
+
+func (w *rowWatch) add(run *series.Run) {
+	for row, t := range run.Times {
+		if !exceeds(run, w.field, row, w.key.above) {
+			continue
+		}
+		if w.units != nil {
+			if unit := w.units.of[run.Series[row]]; unit >= 0 {
+				for _, q := range w.lists[unit] {
+					if t >= q.start && t < q.end {
+						q.rows++
+					}
+				}
+			}
+			continue
+		}
+		last := len(w.times) - 1
+		switch {
+		case last < 0:
+			w.times, w.upTo = append(w.times, t), append(w.upTo, 1)
+		case t == w.times[last]:
+			w.upTo[last]++
+		case t > w.times[last]:
+			w.times, w.upTo = append(w.times, t), append(w.upTo, w.upTo[last]+1)
+		default:
+			w.late = true
+		}
+	}
+}
+
+func (w *rowWatch) finish() {
+	if w.units != nil {
+		return
+	}
+	before := func(t int64) int64 {
+		i := sort.Search(len(w.times), func(i int) bool { return w.times[i] >= t })
+		if i == 0 {
+			return 0
+		}
+		return w.upTo[i-1]
+	}
+	for _, q := range w.lists[0] {
+		q.rows, q.late = before(q.end)-before(q.start), w.late
+	}
+}

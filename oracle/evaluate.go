@@ -1,0 +1,337 @@
+package oracle
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// evaluator answers one query by looking at every row of its table.
+type evaluator struct {
+	query      *query.Query
+	columns    []query.Column
+	start, end int64
+	series     bitset // that match In; nil: all do
+	above      int    // field that must exceed the threshold, or -1
+	fields     []int
+	groups     *grouping // nil: no GroupBy
+	keep       bool      // row answers are kept, not only digested
+
+	// Buckets: the cells of a bucket are one block, group after group, field
+	// after field. Rows arrive mostly in time order, so the last block is at
+	// hand.
+	blocks   map[int64]*block
+	bucket   int64
+	current  *block
+	lastTime int64
+
+	// Rows
+	digest *query.Digest
+	rows   query.Answer
+	row    []query.Value
+
+	// Last: per group, the newest row so far
+	newest [][]query.Value
+}
+
+// block holds the aggregates of one bucket.
+type block struct {
+	present bitset // groups with a row
+	cells   []cell
+}
+
+// cell folds the values of one field.
+type cell struct {
+	n       int64   // values
+	integer int64   // the largest
+	float   float64 // the largest, or for Avg the sum
+}
+
+func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool) (*evaluator, error) {
+	table := s.Table(q.Table)
+	if table == nil {
+		return nil, fmt.Errorf("query %s %d asks about table %q, which the dataset does not have", q.Type, q.ID, q.Table)
+	}
+	e := &evaluator{query: q, above: -1, keep: keep}
+	e.start, e.end = q.Bounds()
+	field := func(name string) (int, error) {
+		if i := table.FieldIndex(name); i >= 0 {
+			return i, nil
+		}
+		return 0, fmt.Errorf("query %s %d asks about field %q, which table %s does not have", q.Type, q.ID, name, q.Table)
+	}
+	for _, name := range q.Fields {
+		f, err := field(name)
+		if err != nil {
+			return nil, err
+		}
+		e.fields = append(e.fields, f)
+	}
+	e.columns = q.Columns(table)
+	var err error
+	if q.Above != nil {
+		if e.above, err = field(q.Above.Field); err != nil {
+			return nil, err
+		}
+	}
+	if q.In != nil {
+		if e.series, err = matching(q.In, table, groups); err != nil {
+			return nil, err
+		}
+	}
+	if q.GroupBy != "" {
+		if e.groups, err = groups.by(table, q.GroupBy); err != nil {
+			return nil, err
+		}
+	}
+	switch q.Shape {
+	case query.Buckets:
+		e.blocks = map[int64]*block{}
+	case query.Rows, query.Last:
+		e.digest = query.NewDigest(e.columns)
+		e.row = make([]query.Value, len(e.columns))
+	default:
+		return nil, fmt.Errorf("query %s %d has the shape %q, which the oracle does not know", q.Type, q.ID, q.Shape)
+	}
+	return e, nil
+}
+
+// matching returns the series whose tag has one of the values.
+func matching(in *query.TagIn, table *series.Table, groups *groupings) (bitset, error) {
+	g, err := groups.by(table, in.Key)
+	if err != nil {
+		return nil, err
+	}
+	wanted := make(map[int32]bool, len(in.Values))
+	for _, v := range in.Values {
+		if n, ok := g.number[v]; ok {
+			wanted[n] = true
+		}
+	}
+	set := make(bitset, len(g.of)>>6+1)
+	for s, n := range g.of {
+		if wanted[n] {
+			set.add(s)
+		}
+	}
+	return set, nil
+}
+
+// add takes a run of the query's table.
+func (e *evaluator) add(run *series.Run) {
+	for row, t := range run.Times {
+		if t < e.start || t >= e.end {
+			continue
+		}
+		s := run.Series[row]
+		if e.series != nil && !e.series.has(int(s)) {
+			continue
+		}
+		group := int32(0)
+		if e.groups != nil {
+			if group = e.groups.of[s]; group < 0 && e.query.Shape != query.Rows {
+				continue // a series without the tag is in no group
+			}
+		}
+		if e.above >= 0 && !exceeds(run, e.above, row, e.query.Above.Value) {
+			continue
+		}
+		switch e.query.Shape {
+		case query.Buckets:
+			e.fold(run, row, t, group)
+		case query.Rows:
+			e.take(run, row, group)
+		case query.Last:
+			e.takeNewest(run, row, t, group)
+		}
+	}
+}
+
+// exceeds reports whether the field's value in a row is above the threshold.
+// NULL never is.
+func exceeds(run *series.Run, field, row int, threshold float64) bool {
+	c := &run.Columns[field]
+	if c.Nulls.Has(row) {
+		return false
+	}
+	if run.Table.Fields[field].Type == series.Int {
+		return float64(c.Ints[row]) > threshold
+	}
+	return c.Floats[row] > threshold
+}
+
+// fold adds a row to the aggregates of its bucket.
+func (e *evaluator) fold(run *series.Run, row int, t int64, group int32) {
+	if e.current == nil || t != e.lastTime {
+		e.lastTime = t
+		if b := query.BucketOf(t, e.query.Bucket); e.current == nil || b != e.bucket {
+			e.bucket = b
+			if e.current = e.blocks[b]; e.current == nil {
+				e.current = &block{}
+				e.blocks[b] = e.current
+			}
+		}
+	}
+	b := e.current
+	base := int(group) * len(e.fields)
+	if need := base + len(e.fields); len(b.cells) < need {
+		b.cells = append(b.cells, make([]cell, need-len(b.cells))...)
+	}
+	b.present.add(int(group))
+	for i, f := range e.fields {
+		c := &run.Columns[f]
+		if c.Nulls.Has(row) {
+			continue
+		}
+		into := &b.cells[base+i]
+		if run.Table.Fields[f].Type == series.Int {
+			v := c.Ints[row]
+			if e.query.Aggregate == query.Avg {
+				into.float += float64(v)
+			} else if into.n == 0 || v > into.integer {
+				into.integer = v
+			}
+		} else {
+			v := c.Floats[row]
+			if e.query.Aggregate == query.Avg {
+				into.float += v
+			} else if into.n == 0 || v > into.float {
+				into.float = v
+			}
+		}
+		into.n++
+	}
+}
+
+// fill writes a row's answer values into e.row.
+func (e *evaluator) fill(run *series.Run, row int, group int32) []query.Value {
+	out := e.row[:0]
+	out = append(out, query.Value{Kind: query.Time, Int: run.Times[row]})
+	if e.groups != nil {
+		out = append(out, e.groups.value(group))
+	}
+	for _, f := range e.fields {
+		c := &run.Columns[f]
+		switch {
+		case c.Nulls.Has(row):
+			out = append(out, query.Value{})
+		case run.Table.Fields[f].Type == series.Int:
+			out = append(out, query.Value{Kind: query.Int, Int: c.Ints[row]})
+		default:
+			out = append(out, query.Value{Kind: query.Float, Float: c.Floats[row]})
+		}
+	}
+	return out
+}
+
+// value is the tag value of a group in an answer.
+func (g *grouping) value(group int32) query.Value {
+	if group < 0 {
+		return query.Value{}
+	}
+	return query.Value{Kind: query.Text, Text: g.values[group]}
+}
+
+// take adds a row to a row answer.
+func (e *evaluator) take(run *series.Run, row int, group int32) {
+	values := e.fill(run, row, group)
+	_ = e.digest.Row(values) // a Digest takes every row
+	if e.keep {
+		_ = e.rows.Row(values)
+	}
+}
+
+// takeNewest keeps the row if it is its group's newest. Of rows with the same
+// time the one that arrived last counts.
+func (e *evaluator) takeNewest(run *series.Run, row int, t int64, group int32) {
+	for int(group) >= len(e.newest) {
+		e.newest = append(e.newest, nil)
+	}
+	if old := e.newest[group]; old == nil || t >= old[0].Int {
+		e.newest[group] = append(old[:0], e.fill(run, row, group)...)
+	}
+}
+
+// expectation returns the answer, once all rows have been added.
+func (e *evaluator) expectation() Expectation {
+	x := Expectation{Query: e.query}
+	switch e.query.Shape {
+	case query.Buckets:
+		x.Answer = &query.Answer{Rows: e.bucketRows()}
+		x.Rows = int64(len(x.Answer.Rows))
+		return x
+	case query.Last:
+		digest, kept := query.NewDigest(e.columns), query.Answer{}
+		for _, row := range e.newest {
+			if row == nil {
+				continue
+			}
+			_ = digest.Row(row)
+			if e.keep {
+				_ = kept.Row(row)
+			}
+		}
+		x.Digest, e.rows = digest, kept
+	default:
+		x.Digest = e.digest
+	}
+	if e.keep {
+		x.Answer = &e.rows
+	}
+	x.Rows = x.Digest.Rows()
+	return x
+}
+
+// bucketRows returns the aggregated rows in the query's order, cut to its
+// limit.
+func (e *evaluator) bucketRows() [][]query.Value {
+	q := e.query
+	var rows [][]query.Value
+	for start, b := range e.blocks {
+		for group := 0; group < len(b.present)*64; group++ {
+			if !b.present.has(group) {
+				continue
+			}
+			row := make([]query.Value, 0, len(e.columns))
+			row = append(row, query.Value{Kind: query.Time, Int: start})
+			if e.groups != nil {
+				row = append(row, e.groups.value(int32(group)))
+			}
+			for i := range e.fields {
+				row = append(row, b.cells[group*len(e.fields)+i].value(q.Aggregate, e.columns[len(row)].Kind))
+			}
+			rows = append(rows, row)
+		}
+	}
+	slices.SortFunc(rows, func(a, b []query.Value) int {
+		order := cmp.Compare(a[0].Int, b[0].Int)
+		if order == 0 && e.groups != nil {
+			order = bytes.Compare(a[1].Text, b[1].Text)
+		}
+		if q.Order == query.Descending {
+			return -order
+		}
+		return order
+	})
+	if q.Limit > 0 && len(rows) > q.Limit {
+		rows = rows[:q.Limit]
+	}
+	return rows
+}
+
+// value is the folded value; NULL where there was none to fold.
+func (c *cell) value(a query.Aggregate, kind query.Kind) query.Value {
+	switch {
+	case c.n == 0:
+		return query.Value{}
+	case a == query.Avg:
+		return query.Value{Kind: query.Float, Float: c.float / float64(c.n)}
+	case kind == query.Int:
+		return query.Value{Kind: query.Int, Int: c.integer}
+	}
+	return query.Value{Kind: query.Float, Float: c.float}
+}

@@ -1,0 +1,234 @@
+// Package oracle computes the expected answers of queries from the dataset
+// itself, in one pass and without a database.
+package oracle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/tsmark/tsmark/encode"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// Census is what a table of the dataset holds.
+type Census struct {
+	Table  *series.Table
+	Rows   int64
+	Points []int64 // per field, values that are not NULL
+}
+
+// Survey is the size of a dataset.
+type Survey struct {
+	Rows     int64
+	Metrics  int64 // values that are not NULL
+	RawBytes int64 // as line protocol
+	Tables   []Census
+}
+
+// Expectation is what the oracle knows of the answer to one query.
+type Expectation struct {
+	Query *query.Query
+	Rows  int64 // of the answer
+
+	// One of these is set for a query that was asked for in full: the whole
+	// answer of the Buckets shape, the digest of the others.
+	Answer *query.Answer
+	Digest *query.Digest
+}
+
+// Expectations are those of one pass.
+type Expectations struct {
+	Survey  Survey
+	Full    []Expectation // in the order of the queries asked for in full
+	Counted []int64       // rows of the answers, in the order of the queries only counted
+}
+
+// batchRows is the size of the oracle's batches.
+const batchRows = 4096
+
+// Pass reads the dataset once and returns its size, the answers to the full
+// queries and the row counts of the counted ones. Memory is proportional to
+// the series, to the full answers that have buckets, and to the number of
+// queries. It calls progress with the rows of each batch.
+func Pass(ctx context.Context, d workload.Dataset, full, counted []query.Query, progress func(rows int)) (*Expectations, error) {
+	out, late, err := pass(ctx, d, full, counted, progress)
+	if err != nil || len(late) == 0 {
+		return out, err
+	}
+	// Counting relies on times that do not run backwards within a series.
+	// Where they do, those queries are answered in full by another pass.
+	again := make([]query.Query, len(late))
+	for i, l := range late {
+		again[i] = counted[l]
+	}
+	exact, _, err := pass(ctx, d, again, nil, progress)
+	if err != nil {
+		return nil, err
+	}
+	for i, l := range late {
+		out.Counted[l] = exact.Full[i].Rows
+	}
+	return out, nil
+}
+
+// Rows returns the whole answer to q, rows in any order. Unlike Pass it keeps
+// row answers as well, however large they are.
+func Rows(ctx context.Context, d workload.Dataset, q *query.Query) (*query.Answer, error) {
+	groups := newGroupings(d.Schema())
+	e, err := newEvaluator(q, d.Schema(), groups, true)
+	if err != nil {
+		return nil, err
+	}
+	err = eachRun(ctx, d, func(run *series.Run) {
+		if run.Table.Name == q.Table {
+			e.add(run)
+		}
+	})
+	return e.expectation().Answer, err
+}
+
+// eachRun calls visit with every run of the dataset.
+func eachRun(ctx context.Context, d workload.Dataset, visit func(*series.Run)) error {
+	var batch series.Batch
+	for reader := d.Open(); ; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := reader.Next(&batch, batchRows); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("reading the dataset for the expected answers: %w", err)
+		}
+		for i := range batch.Runs {
+			visit(&batch.Runs[i])
+		}
+	}
+}
+
+// pass is Pass, but returns the counted queries that met late rows.
+func pass(ctx context.Context, d workload.Dataset, full, counted []query.Query, progress func(rows int)) (*Expectations, []int, error) {
+	schema := d.Schema()
+	groups := newGroupings(schema)
+
+	// Equal questions under several ids, such as every lastpoint, are
+	// answered once.
+	evaluators := map[string]*evaluator{}
+	evaluatorOf := func(q *query.Query) (*evaluator, error) {
+		key := meaning(q)
+		if e := evaluators[key]; e != nil {
+			return e, nil
+		}
+		e, err := newEvaluator(q, schema, groups, false)
+		evaluators[key] = e
+		return e, err
+	}
+	fullBy := make([]*evaluator, len(full))
+	for i := range full {
+		var err error
+		if fullBy[i], err = evaluatorOf(&full[i]); err != nil {
+			return nil, nil, err
+		}
+	}
+	counts := newCounter(schema, groups)
+	countedBy := make([]*evaluator, len(counted)) // nil: the counter counts it
+	for i := range counted {
+		taken, err := counts.watch(i, &counted[i])
+		if err == nil && !taken {
+			countedBy[i], err = evaluatorOf(&counted[i])
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	counts.start()
+
+	byTable := map[*series.Table][]*evaluator{}
+	for _, e := range evaluators {
+		t := schema.Table(e.query.Table)
+		byTable[t] = append(byTable[t], e)
+	}
+	survey := newSurveyor(schema)
+	err := eachRun(ctx, d, func(run *series.Run) {
+		survey.add(run)
+		for _, e := range byTable[run.Table] {
+			e.add(run)
+		}
+		counts.add(run)
+		progress(run.Rows())
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+
+	out := &Expectations{Survey: survey.result(), Full: make([]Expectation, len(full)), Counted: make([]int64, len(counted))}
+	for i, e := range fullBy {
+		out.Full[i] = e.expectation()
+		out.Full[i].Query = &full[i]
+	}
+	late := counts.finish(out.Counted)
+	for i, e := range countedBy {
+		if e != nil {
+			out.Counted[i] = e.expectation().Rows
+		}
+	}
+	return out, late, nil
+}
+
+// meaning is the same for two queries that ask the same.
+func meaning(q *query.Query) string {
+	plain := *q
+	plain.Type, plain.ID = "", 0
+	key, err := json.Marshal(&plain)
+	if err != nil {
+		panic(err) // a Query has no value that JSON cannot hold
+	}
+	return string(key)
+}
+
+// surveyor counts what passes.
+type surveyor struct {
+	encoder encode.Encoder
+	text    []byte
+	batch   series.Batch
+	survey  Survey
+}
+
+func newSurveyor(s *series.Schema) *surveyor {
+	v := &surveyor{encoder: encode.NewLineProtocol(s), batch: series.Batch{Runs: make([]series.Run, 1)}}
+	for _, t := range s.Tables {
+		v.survey.Tables = append(v.survey.Tables, Census{Table: t, Points: make([]int64, len(t.Fields))})
+	}
+	return v
+}
+
+func (v *surveyor) add(run *series.Run) {
+	v.batch.Runs[0] = *run
+	v.text = v.encoder.Append(v.text[:0], &v.batch)
+	v.survey.RawBytes += int64(len(v.text))
+	rows := int64(run.Rows())
+	v.survey.Rows += rows
+	for i := range v.survey.Tables {
+		c := &v.survey.Tables[i]
+		if c.Table != run.Table {
+			continue
+		}
+		c.Rows += rows
+		for f := range run.Columns {
+			c.Points[f] += rows - int64(run.Columns[f].Nulls.Count(int(rows)))
+		}
+	}
+}
+
+func (v *surveyor) result() Survey {
+	for _, t := range v.survey.Tables {
+		for _, n := range t.Points {
+			v.survey.Metrics += n
+		}
+	}
+	return v.survey
+}
