@@ -190,6 +190,8 @@ func (d *decoder) time(n ast.Node, path string, p *time.Time) {
 func (d *decoder) wrong(n ast.Node, path, wanted string) {
 	found := "something else"
 	switch s, ok := scalar(n); {
+	case len(s) > 100:
+		found = "a long text"
 	case n.GetToken().Type == token.SingleQuoteType, n.GetToken().Type == token.DoubleQuoteType:
 		found = "the quoted text " + strconv.Quote(s)
 	case ok:

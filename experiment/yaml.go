@@ -17,9 +17,9 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxFile bounds the size of a file in bytes. Parsing takes memory for each
-// level of nesting, which something that is no experiment may have plenty of.
-const maxFile = 1 << 20
+// maxFile bounds the size of a file in bytes. Parsing takes time quadratic in
+// the depth of nesting, of which a file that is no experiment may have plenty.
+const maxFile = 64 << 10
 
 // Parse reads an experiment from YAML. What the file leaves out is as in
 // Default, and a target without a name has its kind's. The errors are

@@ -99,6 +99,7 @@ func TestParseErrors(t *testing.T) {
 			`f.yaml:2:7: load: anchors, aliases and tags are not understood; write the value out`},
 		{"text for a number", "load:\n  workers: many\n", `f.yaml:2:12: load.workers: must be a whole number, not "many"`},
 		{"quoted number", "load:\n  workers: \"2\"\n", `f.yaml:2:12: load.workers: must be a whole number, not the quoted text "2"`},
+		{"long text", "load: {workers: " + strings.Repeat("x", 101) + "}\n", `f.yaml:1:17: load.workers: must be a whole number, not a long text`},
 		{"fraction", "load:\n  workers: 1.5\n", `f.yaml:2:12: load.workers: must be a whole number, not "1.5"`},
 		{"list for a number", "load:\n  workers: [1]\n", `f.yaml:2:12: load.workers: must be a whole number, not a list`},
 		{"too large", "workload: {scale: 4294967296}\n", `f.yaml:1:19: workload.scale: must be from 0 to 4294967295, not 4294967296`},
@@ -115,7 +116,7 @@ func TestParseErrors(t *testing.T) {
 			`f.yaml:2:7: load: must be a section of settings, each as key: value, not "3"`},
 		{"syntax", "name: [\n", `f.yaml:1:7: not YAML: sequence end token ']' not found`},
 		{"tab", "load:\n\tworkers: 1\n", `f.yaml:2:1: not YAML: found character '\t' that cannot start any token`},
-		{"large", strings.Repeat("#", maxFile+1), `f.yaml:1:1: is larger than 1048576 bytes: not an experiment`},
+		{"large", strings.Repeat("#", maxFile+1), `f.yaml:1:1: is larger than 65536 bytes: not an experiment`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,0 +1,229 @@
+// Package outfile writes files that appear under their name only when they
+// are whole.
+//
+// A program whose standard output may be a pipe calls
+// signal.Ignore(syscall.SIGPIPE): Go otherwise ends it when the reader is
+// gone, where a File returns an error that wraps syscall.EPIPE.
+package outfile
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// File is an output being written. It is used by one goroutine.
+type File struct {
+	name   string // as the user wrote it, for messages
+	final  string // what the temporary file becomes; empty: f is written in place
+	f      *os.File
+	keep   bool           // f is not ours to close
+	w      io.Writer      // what Write writes to: f or a compressor
+	finish []func() error // passes on what the layers between w and f hold back
+	err    error          // the first one of Write
+	done   bool
+}
+
+// Create begins the named file. A name that ends in .gz or .zst has it
+// compressed. The empty name and "-" stand for standard output.
+//
+// A regular file is written under a temporary name in the same folder, where
+// a symbolic link leads to if it is one, and an existing file is replaced by
+// Commit. What is not a regular file (a device, a named pipe) is written in
+// place; opening a named pipe waits for its reader.
+//
+// Errors are one line that says how to mend it.
+func Create(name string) (*File, error) {
+	if name == "" || name == "-" || name == "/dev/stdout" {
+		return &File{name: "standard output", f: os.Stdout, keep: true, w: os.Stdout}, nil
+	}
+	f := &File{name: name}
+	if err := f.open(); err != nil {
+		return nil, explain(name, err)
+	}
+	if err := f.compress(); err != nil {
+		f.Discard()
+		return nil, explain(name, err)
+	}
+	return f, nil
+}
+
+// open opens f.f: the temporary file, or the named one where that cannot be
+// replaced.
+func (f *File) open() error {
+	final, named, err := destination(f.name)
+	if err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o666)
+	info, err := os.Stat(final)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if os.IsPathSeparator(f.name[len(f.name)-1]) {
+			return syscall.EISDIR
+		}
+	case err != nil:
+		return err
+	case info.IsDir():
+		return syscall.EISDIR
+	default:
+		existing, err := os.OpenFile(final, os.O_WRONLY, 0)
+		if err != nil {
+			return err // even where a rename could replace it: its owner protected it
+		}
+		if !named || !info.Mode().IsRegular() {
+			f.f, f.w = existing, existing
+			return nil
+		}
+		if err := existing.Close(); err != nil {
+			return err
+		}
+		mode = info.Mode().Perm()
+	}
+	f.final = final
+	f.f, err = createTemp(final, mode)
+	f.w = f.f
+	return err
+}
+
+// createTemp creates a hidden file beside the final one. Unlike os.CreateTemp
+// it gives the permissions that the final file is to have.
+func createTemp(final string, mode fs.FileMode) (*os.File, error) {
+	dir, base := filepath.Split(final)
+	for {
+		temp := fmt.Sprintf("%s.%s.%08x.tmp", dir, base, rand.Uint32())
+		f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}
+
+// destination follows symbolic links, to a file that need not exist. It
+// reports whether the path is the file's name: links below /proc and /dev/fd
+// stand for an open file, which may have none.
+func destination(path string) (_ string, named bool, _ error) {
+	for range 40 { // as many as Linux follows
+		info, err := os.Lstat(path)
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			return path, true, nil // opening shows what is wrong
+		}
+		link, err := os.Readlink(path)
+		if err != nil {
+			return "", false, err
+		}
+		if !filepath.IsAbs(link) {
+			// Not Join, which takes "..", even behind a link, for a step back.
+			link = filepath.Dir(path) + string(filepath.Separator) + link
+		}
+		if followed, err := os.Stat(path); err == nil {
+			if direct, err := os.Stat(link); err != nil || !os.SameFile(followed, direct) {
+				return path, false, nil
+			}
+		}
+		path = link
+	}
+	return "", false, syscall.ELOOP
+}
+
+// compress puts a compressor before f.f where the name asks for one.
+func (f *File) compress() error {
+	var open func(io.Writer) (io.WriteCloser, error)
+	switch filepath.Ext(f.name) {
+	case ".gz":
+		open = func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }
+	case ".zst":
+		open = func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) }
+	default:
+		return nil
+	}
+	// Compressors write in small pieces.
+	buffer := bufio.NewWriterSize(f.f, 256<<10)
+	c, err := open(buffer)
+	if err != nil {
+		return err
+	}
+	f.w = c
+	f.finish = []func() error{c.Close, buffer.Flush}
+	return nil
+}
+
+// Write implements io.Writer. What is not compressed goes to the system as it
+// comes, so that callers write large pieces: 64 KiB or more. After an error
+// the file cannot be committed.
+func (f *File) Write(p []byte) (int, error) {
+	n, err := f.w.Write(p)
+	if err != nil {
+		err = explain(f.name, err)
+		if f.err == nil {
+			f.err = err
+		}
+	}
+	return n, err
+}
+
+// Commit finishes the file and gives it its name, once it is safely on disk.
+// Where that fails, or a Write failed before, it returns the first error and
+// nothing stands under the name but what stood there before.
+func (f *File) Commit() error {
+	if f.done {
+		return nil
+	}
+	err := f.err
+	if err == nil {
+		err = f.commit()
+	}
+	if err != nil {
+		f.Discard()
+		return err
+	}
+	f.done = true
+	return nil
+}
+
+func (f *File) commit() error {
+	for _, finish := range f.finish {
+		if err := finish(); err != nil {
+			return explain(f.name, err)
+		}
+	}
+	if f.keep {
+		return nil
+	}
+	if f.final == "" {
+		return explain(f.name, f.f.Close())
+	}
+	if err := f.f.Sync(); err != nil {
+		return explain(f.name, err)
+	}
+	if err := f.f.Close(); err != nil {
+		return explain(f.name, err)
+	}
+	return explain(f.name, os.Rename(f.f.Name(), f.final))
+}
+
+// Discard ends the writing and removes the temporary file. After Commit it
+// does nothing, so that it can be deferred.
+func (f *File) Discard() {
+	if f.done {
+		return
+	}
+	f.done = true
+	if f.keep {
+		return
+	}
+	// There is nobody to tell: the caller fails already, or gives up.
+	_ = f.f.Close()
+	if f.final != "" {
+		_ = os.Remove(f.f.Name())
+	}
+}
