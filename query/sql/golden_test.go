@@ -73,7 +73,7 @@ func cpuFields() []string {
 }
 
 // devops returns one query of each type of TSBS's devops and cpu-only
-// workloads. Windows and hosts are ones that TSBS draws with seed 123.
+// workloads. The windows and the first hosts are ones that TSBS draws.
 func devops() []query.Query {
 	fields := cpuFields()
 	hosts := []string{

@@ -174,7 +174,7 @@ func (r *renderer) joinTags() {
 }
 
 // columns writes what is selected. Columns of the table of rows begin with
-// from: its name and a dot, or nothing.
+// from: its name and a dot where tables are joined, or nothing.
 func (r *renderer) columns(from string) {
 	time := from + r.Ident(TimeColumn)
 	if r.q.Shape == query.Buckets {
@@ -196,7 +196,8 @@ func (r *renderer) columns(from string) {
 	r.line("  %s", strings.Join(selected, ",\n  "))
 }
 
-// where writes the conditions that the query sets.
+// where writes the conditions that the query sets. The table of series is
+// joined where from is set, and asked in a subquery where not.
 func (r *renderer) where(indent, from string) {
 	var conditions []string
 	if in := r.q.In; in != nil {
@@ -204,8 +205,13 @@ func (r *renderer) where(indent, from string) {
 		for i, v := range in.Values {
 			values[i] = r.Text(v)
 		}
-		conditions = append(conditions, fmt.Sprintf("%s%s IN (SELECT %s FROM %s WHERE %s IN (%s))",
-			from, r.Ident(TagsIDColumn), r.Ident(IDColumn), r.tags, r.Ident(in.Key), strings.Join(values, ", ")))
+		in := fmt.Sprintf("%s IN (%s)", r.Ident(in.Key), strings.Join(values, ", "))
+		if from != "" {
+			conditions = append(conditions, r.tags+"."+in)
+		} else {
+			conditions = append(conditions, fmt.Sprintf("%s IN (SELECT %s FROM %s WHERE %s)",
+				r.Ident(TagsIDColumn), r.Ident(IDColumn), r.tags, in))
+		}
 	}
 	if above := r.q.Above; above != nil {
 		field := r.table.Fields[r.table.FieldIndex(above.Field)]

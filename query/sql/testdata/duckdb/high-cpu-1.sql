@@ -13,7 +13,7 @@ SELECT
   cpu.usage_guest_nice
 FROM cpu
 JOIN tags ON tags.id = cpu.tags_id
-WHERE cpu.tags_id IN (SELECT id FROM tags WHERE hostname IN ('host_35'))
+WHERE tags.hostname IN ('host_35')
   AND cpu.usage_user > 90
   AND cpu.time >= TIMESTAMP '2016-01-02 23:35:31.138978'
   AND cpu.time < TIMESTAMP '2016-01-03 11:35:31.138978'

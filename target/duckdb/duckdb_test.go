@@ -1,0 +1,641 @@
+//go:build cgo && (linux || darwin) && (amd64 || arm64)
+
+package duckdb_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/duckdb"
+	"github.com/tsmark/tsmark/workload"
+)
+
+func TestRoundTrip(t *testing.T) {
+	db := open(t, "")
+	table := &series.Table{
+		Name: "select", // a reserved word
+		Tags: []series.Tag{
+			{Key: "hostname", Values: names{"short", "a name of more than twelve bytes", "日本語の'ホスト\"", ""}},
+			{Key: "Rack", Values: names{"r0", missing, "r2", "r3"}},
+		},
+		Fields: []series.Field{{Name: "whole", Type: series.Int}, {Name: "Real value", Type: series.Float}},
+	}
+	schema := &series.Schema{Tables: []*series.Table{table}, Series: 4}
+	prepare(t, db, schema)
+
+	var b series.Batch
+	run := b.Add(table)
+	run.Grow(5)
+	copy(run.Series, []uint32{0, 1, 2, 3, 0})
+	copy(run.Times, []int64{0, -1_000, 1_451_606_400_123_456_000, -62_135_596_800_000_000, 1})
+	run.Times[4] = 9_223_372_036_854_775_000
+	copy(run.Columns[0].Ints, []int64{math.MaxInt64, math.MinInt64, -1, 77, 0})
+	copy(run.Columns[1].Floats, []float64{math.MaxFloat64, -math.SmallestNonzeroFloat64, 0.1, math.Inf(1), 88})
+	run.Columns[0].Nulls = series.Bitmap{1 << 3}
+	run.Columns[1].Nulls = series.Bitmap{1 << 4}
+	receipt := write(t, db, &b)
+	if receipt.Rows != 5 || receipt.Acked.Before(receipt.Sent) || receipt.Sent.IsZero() || receipt.WireBytes <= 5*(8+4+2*8) {
+		t.Errorf("receipt %+v", receipt)
+	}
+
+	got := ask(t, db, `SELECT time, hostname, "Rack", whole, "Real value" FROM "select" JOIN tags ON tags.id = tags_id ORDER BY time`)
+	want := [][]query.Value{
+		{at(-62_135_596_800_000_000), text(""), text("r3"), {}, float(math.Inf(1))},
+		{at(-1_000), text("a name of more than twelve bytes"), {}, integer(math.MinInt64), float(-math.SmallestNonzeroFloat64)},
+		{at(0), text("short"), text("r0"), integer(math.MaxInt64), float(math.MaxFloat64)},
+		{at(1_451_606_400_123_456_000), text("日本語の'ホスト\""), text("r2"), integer(-1), float(0.1)},
+		{at(9_223_372_036_854_775_000), text("short"), text("r0"), integer(0), {}},
+	}
+	same(t, got, want)
+
+	census, err := db.Census(t.Context(), table)
+	if err != nil || census.Rows != 5 || census.Points["whole"] != 4 || census.Points["Real value"] != 4 {
+		t.Errorf("census %+v, %v", census, err)
+	}
+}
+
+func TestRenderedQueriesRun(t *testing.T) {
+	db := open(t, "")
+	table := cpu("a", "b")
+	table.Tags[0].Values = names{"it's", `back\slash`, "日本"}
+	schema := &series.Schema{Tables: []*series.Table{table}, Series: 3}
+	prepare(t, db, schema)
+	var b series.Batch
+	run := b.Add(table)
+	run.Grow(9)
+	for i := range 9 {
+		run.Series[i] = uint32(i % 3)
+		run.Times[i] = int64(i/3-1) * int64(30*time.Second) // -30 s, 0, 30 s
+		run.Columns[0].Ints[i] = int64(i)
+		run.Columns[1].Ints[i] = int64(10 * i)
+	}
+	write(t, db, &b)
+
+	week := 7 * 24 * time.Hour
+	names := []string{"it's", "日本"}
+	tests := map[string]struct {
+		query query.Query
+		want  [][]query.Value
+	}{
+		"max a minute": {
+			query.Query{Shape: query.Buckets, Aggregate: query.Max, Bucket: time.Minute, Fields: []string{"a"}, Order: query.Ascending},
+			[][]query.Value{{at(-60e9), integer(2)}, {at(0), integer(8)}},
+		},
+		"newest bucket of chosen series": {
+			query.Query{Shape: query.Buckets, Aggregate: query.Max, Bucket: time.Minute, Fields: []string{"b", "a"}, Order: query.Descending, Limit: 1,
+				In: &query.TagIn{Key: "hostname", Values: []string{`back\slash`, "it's", "' OR ''='"}}},
+			[][]query.Value{{at(0), integer(70), integer(7)}},
+		},
+		"weeks before and after 1970": {
+			query.Query{Shape: query.Buckets, Aggregate: query.Avg, Bucket: week, Fields: []string{"a"}, Order: query.Ascending},
+			[][]query.Value{{at(-int64(week)), float(1)}, {at(0), float(5.5)}},
+		},
+		"mean of each of two": {
+			query.Query{Shape: query.Buckets, Aggregate: query.Avg, Bucket: 1500 * time.Millisecond, Fields: []string{"a"}, Order: query.Ascending,
+				GroupBy: "hostname", In: &query.TagIn{Key: "hostname", Values: names}, End: time.Unix(0, 1)},
+			[][]query.Value{
+				{at(-30e9), text("it's"), float(0)}, {at(-30e9), text("日本"), float(2)},
+				{at(0), text("it's"), float(3)}, {at(0), text("日本"), float(5)},
+			},
+		},
+		"rows above": {
+			query.Query{Shape: query.Rows, Fields: []string{"b"}, GroupBy: "hostname", Above: &query.Above{Field: "a", Value: 6.5}, Order: query.Ascending},
+			[][]query.Value{{at(30e9), text("back\\slash"), integer(70)}, {at(30e9), text("日本"), integer(80)}},
+		},
+		"rows from a start that DuckDB cannot name": {
+			query.Query{Shape: query.Rows, Fields: []string{"a"}, Start: time.Unix(0, 1), In: &query.TagIn{Key: "hostname", Values: names[1:]}},
+			[][]query.Value{{at(30e9), integer(8)}},
+		},
+		"last rows": {
+			query.Query{Shape: query.Last, Fields: []string{"b"}, GroupBy: "hostname"},
+			[][]query.Value{{at(30e9), text("back\\slash"), integer(70)}, {at(30e9), text("it's"), integer(60)}, {at(30e9), text("日本"), integer(80)}},
+		},
+		"last rows of one value that several series share": {
+			query.Query{Shape: query.Last, Fields: []string{"b"}, GroupBy: "region", End: time.Unix(0, 1), Above: &query.Above{Field: "a", Value: 4}},
+			[][]query.Value{{at(0), text("eu"), integer(50)}},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			test.query.Table = "cpu"
+			request, err := duckdb.Kind().Render(&test.query, schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, ask(t, db, request.Text), test.want)
+		})
+	}
+}
+
+// Runs of many lengths, in alternating tables, so that they fill chunks
+// unevenly and cross their ends.
+func TestManyRuns(t *testing.T) {
+	db := open(t, "")
+	tables := []*series.Table{cpu("a", "b"), cpu("x")}
+	tables[1].Name = "mem"
+	schema := &series.Schema{Tables: tables, Series: 5000}
+	prepare(t, db, schema)
+	type sums struct{ rows, times, series, values, nulls int64 }
+	var want [2]sums
+	var b series.Batch
+	row := int64(0)
+	for _, rows := range []int{1, 63, 2047, 2049, 1, 6000, 130, 4096} {
+		for i, table := range tables {
+			run := b.Add(table)
+			run.Grow(rows)
+			last := &run.Columns[len(run.Columns)-1]
+			last.Nulls = make(series.Bitmap, (rows+63)/64)
+			for j := range last.Nulls {
+				last.Nulls[j] = 0xaaaa_0000_ffff_8001 // beyond the run's end as well
+			}
+			for r := range rows {
+				row++
+				run.Series[r] = uint32(row % 5000)
+				run.Times[r] = row * 1000
+				for c := range run.Columns {
+					run.Columns[c].Ints[r] = row
+				}
+				want[i].rows++
+				want[i].times += row
+				want[i].series += row % 5000
+				if last.Nulls.Has(r) {
+					want[i].nulls++
+				} else {
+					want[i].values += row
+				}
+			}
+		}
+	}
+	write(t, db, &b)
+	for i, field := range []string{"b", "x"} {
+		got := ask(t, db, fmt.Sprintf(`SELECT count(*), sum(epoch_us(time)), sum(tags_id), sum(%s), count(*) - count(%[1]s) FROM %s`, field, tables[i].Name))
+		w := want[i]
+		same(t, got, [][]query.Value{{integer(w.rows), integer(w.times), integer(w.series), integer(w.values), integer(w.nulls)}})
+	}
+	for _, tags := range []string{"tags", "mem_tags"} {
+		got := ask(t, db, "SELECT count(*), count(DISTINCT id), max(hostname) FROM "+tags)
+		same(t, got, [][]query.Value{{integer(5000), integer(5000), text("host_999")}})
+	}
+}
+
+func TestConcurrentWriters(t *testing.T) {
+	db := open(t, "")
+	table := cpu("a")
+	schema := &series.Schema{Tables: []*series.Table{table}, Series: 300}
+	prepare(t, db, schema)
+	const workers, batches, rows = 4, 8, 2500
+	var group sync.WaitGroup
+	for worker := range workers {
+		group.Go(func() {
+			w, err := db.NewWriter(t.Context(), worker)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer closeIt(t, w)
+			var b series.Batch
+			for batch := range batches {
+				b.Reset()
+				fill(b.Add(table), rows, (worker*batches+batch)*rows, 300)
+				if _, err := w.Write(t.Context(), &b); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	got := ask(t, db, "SELECT count(*), count(DISTINCT time), count(DISTINCT hostname) FROM cpu JOIN tags ON id = tags_id")
+	same(t, got, [][]query.Value{{integer(workers * batches * rows), integer(workers * batches * rows), integer(300)}})
+	same(t, ask(t, db, "SELECT count(*) FROM tags"), [][]query.Value{{integer(300)}})
+}
+
+func TestFailedBatchLeavesNothing(t *testing.T) {
+	db := open(t, "")
+	table := cpu("a")
+	schema := &series.Schema{Tables: []*series.Table{table}, Series: 10}
+	prepare(t, db, schema)
+	w, err := db.NewWriter(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeIt(t, w)
+	var b series.Batch
+	run := b.Add(table)
+	fill(run, 5000, 0, 10)
+	run.Times[4999] = 1500
+	if _, err := w.Write(t.Context(), &b); err == nil || !strings.Contains(err.Error(), "1 µs") {
+		t.Errorf("a time finer than 1 µs: %v", err)
+	}
+	same(t, ask(t, db, "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"), [][]query.Value{{integer(0), integer(0)}})
+
+	run.Times[4999] = 2000
+	run.Series[4999] = 64
+	if _, err := w.Write(t.Context(), &b); err == nil || !strings.Contains(err.Error(), "series 64") {
+		t.Errorf("an unknown series: %v", err)
+	}
+	run.Series[4999] = 1
+	if _, err := w.Write(t.Context(), &b); err != nil {
+		t.Error(err)
+	}
+	same(t, ask(t, db, "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"), [][]query.Value{{integer(5000), integer(10)}})
+
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := w.Write(cancelled, &b); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	b.Reset()
+	b.Add(cpu("a"))
+	if _, err := w.Write(t.Context(), &b); err == nil || !strings.Contains(err.Error(), "not of the schema") {
+		t.Errorf("a foreign table: %v", err)
+	}
+}
+
+func TestMark(t *testing.T) {
+	dir := t.TempDir()
+	db := open(t, dir)
+	if _, err := db.ReadMark(t.Context()); !errors.Is(err, target.ErrNoMark) {
+		t.Errorf("empty database: %v", err)
+	}
+	if err := db.WriteMark(t.Context(), target.Mark{}); !errors.Is(err, target.ErrNoMark) {
+		t.Errorf("marking an empty database: %v", err)
+	}
+	table := cpu("a")
+	schema := &series.Schema{Tables: []*series.Table{table}, Series: 10}
+	mark := target.Mark{
+		Dataset:     workload.Spec{Name: "it's", Seed: 1, Start: time.Unix(5, 6).UTC()},
+		Fingerprint: "f", RowsExpected: -1, Loaded: time.Unix(7, 8).UTC(), Tool: "test",
+	}
+	if err := db.Prepare(t.Context(), schema, mark); err != nil {
+		t.Fatal(err)
+	}
+	mark.Complete, mark.RowsAcked = true, 5
+	if err := db.WriteMark(t.Context(), mark); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, db, "CREATE TABLE mine AS SELECT 42 AS answer")
+	closeIt(t, db)
+
+	db = open(t, dir)
+	if got, err := db.ReadMark(t.Context()); err != nil || got != mark {
+		t.Errorf("read %+v, %v; want %+v", got, err, mark)
+	}
+	other := cpu("a")
+	other.Name = "other"
+	if err := db.Prepare(t.Context(), &series.Schema{Tables: []*series.Table{other}, Series: 10}, mark); err != nil {
+		t.Fatal(err)
+	}
+	got := ask(t, db, "SELECT string_agg(table_name, ' ' ORDER BY table_name) FROM duckdb_tables()")
+	same(t, got, [][]query.Value{{text("mine other tags tsmark_mark")}})
+
+	mine := cpu("a")
+	mine.Name = "mine"
+	if err := db.Prepare(t.Context(), &series.Schema{Tables: []*series.Table{mine}, Series: 10}, mark); !errors.Is(err, target.ErrForeign) {
+		t.Errorf("a table that is another's: %v", err)
+	}
+	same(t, ask(t, db, "SELECT answer FROM mine"), [][]query.Value{{integer(42)}})
+	if got, err := db.ReadMark(t.Context()); err != nil || got != mark {
+		t.Errorf("after a refusal: %+v, %v", got, err)
+	}
+}
+
+func TestForeignDataIsLeftAlone(t *testing.T) {
+	for name, statement := range map[string]string{
+		"tables":          "CREATE TABLE cpu AS SELECT 42 AS answer",
+		"view":            "CREATE VIEW cpu AS SELECT 42 AS answer",
+		"another schema":  "CREATE SCHEMA s; CREATE TABLE s.cpu AS SELECT 42 AS answer; CREATE VIEW cpu AS FROM s.cpu",
+		"name of a mark":  "CREATE TABLE tsmark_mark AS SELECT 42 AS answer; CREATE VIEW cpu AS FROM tsmark_mark",
+		"not JSON":        "CREATE TABLE tsmark_mark AS SELECT 'x' AS content; CREATE VIEW cpu AS SELECT 42 AS answer",
+		"two marks in it": `CREATE TABLE tsmark_mark AS SELECT '{}' AS content FROM range(2); CREATE VIEW cpu AS SELECT 42 AS answer`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := open(t, "")
+			exec(t, db, statement)
+			_, err := db.ReadMark(t.Context())
+			if !errors.Is(err, target.ErrForeign) || !strings.Contains(err.Error(), "cpu") && !strings.Contains(err.Error(), "tsmark_mark") {
+				t.Errorf("ReadMark: %v", err)
+			}
+			schema := &series.Schema{Tables: []*series.Table{cpu("a")}, Series: 10}
+			if err := db.Prepare(t.Context(), schema, target.Mark{}); !errors.Is(err, target.ErrForeign) {
+				t.Errorf("Prepare: %v", err)
+			}
+			same(t, ask(t, db, "SELECT answer FROM cpu"), [][]query.Value{{integer(42)}})
+		})
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	kind := duckdb.Kind()
+	dir := t.TempDir()
+	corrupt := filepath.Join(dir, "corrupt.duckdb")
+	content := bytes.Repeat([]byte("no database "), 1000)
+	if err := os.WriteFile(corrupt, content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		path string
+		err  error
+		says string
+	}{
+		"no DuckDB file": {corrupt, target.ErrForeign, "no DuckDB file"},
+		"no folder":      {filepath.Join(dir, "none", "x.duckdb"), target.ErrUnreachable, "make the folder"},
+		"a folder":       {dir, target.ErrUnreachable, dir},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db, err := kind.Open(t.Context(), target.Env{Dir: dir}, target.Options{"path": test.path})
+			if !errors.Is(err, test.err) || !strings.Contains(err.Error(), test.says) || db != nil {
+				t.Errorf("got %v, %v", db, err)
+			}
+		})
+	}
+	if after, err := os.ReadFile(corrupt); err != nil || !bytes.Equal(after, content) {
+		t.Errorf("the file was changed: %v", err)
+	}
+	for option, value := range map[string]string{"threads": "0", "memory_limit": "much", "path": ":memory:"} {
+		if _, err := kind.Resolve(map[string]string{option: value}); err == nil {
+			t.Errorf("%s=%s was accepted", option, value)
+		}
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "own name.db")
+	kind := duckdb.Kind()
+	options, err := kind.Resolve(map[string]string{"path": path, "threads": "1", "memory_limit": "200MiB"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := kind.Open(t.Context(), target.Env{}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeIt(t, db)
+	d, err := db.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(d.Version, "1.") || d.Location != path || d.Durability == "" ||
+		d.Settings["threads"] != "1" || d.Settings["memory_limit"] != "200.0 MiB" || d.Settings["checkpoint_threshold"] == "" {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestCancelledQuery(t *testing.T) {
+	db := open(t, "")
+	q, err := db.NewQuerier(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeIt(t, q)
+	const long = "SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range * b.range % 7 = 3"
+	for _, limit := range []time.Duration{0, time.Microsecond, 50 * time.Millisecond} {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		start := time.Now()
+		_, err = q.Do(ctx, target.Request{Text: long}, nil)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("after %v: %v", limit, err)
+		}
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("interrupting took %v", took)
+		}
+	}
+	if _, err := q.Do(t.Context(), target.Request{Text: "SELECT 1"}, nil); err != nil {
+		t.Errorf("the next query: %v", err)
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	db := open(t, "")
+	long := strings.Repeat("long ", 100)
+	got := ask(t, db, `SELECT true, -7::INTEGER, 7::UINTEGER, sum(x), NULL::VARCHAR, repeat('long ', 100), '123456789012', '1234567890123'
+		FROM (VALUES (-9223372036854775807), (-1)) v(x)`)
+	same(t, got, [][]query.Value{{
+		integer(1), integer(-7), integer(7), integer(math.MinInt64), {}, text(long), text("123456789012"), text("1234567890123"),
+	}})
+
+	q, err := db.NewQuerier(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeIt(t, q)
+	cost, err := q.Do(t.Context(), target.Request{Text: "SELECT range, 'abc', NULL FROM range(5000)"}, nil)
+	if want := (target.Cost{Rows: 5000, Bytes: 5000 * (8 + 3)}); cost != want || err != nil {
+		t.Errorf("cost %+v, %v; want %+v", cost, err, want)
+	}
+	for text, says := range map[string]string{
+		"SELECT 1.5":                       "cast it",
+		"SELECT DATE '2016-01-01'":         "cast it",
+		"SELECT 9223372036854775808":       "64 bits",
+		"SELECT -9223372036854775809":      "64 bits",
+		"SELECT TIMESTAMP 'infinity'":      "years",
+		"SELECT TIMESTAMP '1492-10-12'":    "years",
+		"SELECT 1 \x00; DROP TABLE nobody": "NUL",
+		"SELECT nothing":                   "nothing",
+		"SELEC":                            "SELEC",
+	} {
+		if _, err := q.Do(t.Context(), target.Request{Text: text}, nil); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	enough := errors.New("enough")
+	if _, err := q.Do(t.Context(), target.Request{Text: "FROM range(10000)"}, sinkFunc(func([]query.Value) error { return enough })); err != enough {
+		t.Errorf("the sink's error became %v", err)
+	}
+}
+
+func TestLifecycle(t *testing.T) {
+	dir := t.TempDir()
+	db := open(t, dir)
+	if _, err := db.NewWriter(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "prepare") {
+		t.Errorf("a writer before Prepare: %v", err)
+	}
+	table := cpu("a")
+	prepare(t, db, &series.Schema{Tables: []*series.Table{table}, Series: 10})
+	var b series.Batch
+	fill(b.Add(table), 50_000, 0, 10)
+	write(t, db, &b)
+	before, err := db.Footprint(t.Context())
+	if err != nil || before < 100_000 {
+		t.Errorf("footprint with a log: %d, %v", before, err)
+	}
+	if err := db.Settle(t.Context()); err != nil {
+		t.Error(err)
+	}
+	info, err := os.Stat(filepath.Join(dir, "tsmark.duckdb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := db.Footprint(t.Context()); err != nil || n != info.Size() {
+		t.Errorf("footprint after settling: %d, %v; the file has %d", n, err, info.Size())
+	}
+	q, err := db.NewQuerier(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err == nil || !strings.Contains(err.Error(), "1 of its") {
+		t.Errorf("closing with an open querier: %v", err)
+	}
+	closeIt(t, q)
+	closeIt(t, q)
+	if _, err := q.Do(t.Context(), target.Request{Text: "SELECT 1"}, nil); err == nil {
+		t.Error("a closed querier answers")
+	}
+	if _, err := db.Census(t.Context(), table); err == nil {
+		t.Error("a closed database counts")
+	}
+	if _, err := db.NewQuerier(t.Context(), 0); err == nil {
+		t.Error("a closed database opens a querier")
+	}
+}
+
+// cpu returns a table with the int fields, hosts host_0, … and one region.
+func cpu(fields ...string) *series.Table {
+	t := &series.Table{Name: "cpu", Tags: []series.Tag{
+		{Key: "hostname", Values: series.Numbered{Prefix: "host_"}},
+		{Key: "region", Values: series.Numbered{Prefix: "eu"}},
+	}}
+	t.Tags[1].Values = every("eu")
+	for _, f := range fields {
+		t.Fields = append(t.Fields, series.Field{Name: f, Type: series.Int})
+	}
+	return t
+}
+
+// every is a tag whose value is the same in all series.
+type every string
+
+func (e every) Append(dst []byte, _ uint32) ([]byte, bool) { return append(dst, e...), true }
+
+// names gives each series its own value; missing stands for none.
+type names []string
+
+const missing = "\x00"
+
+func (n names) Append(dst []byte, s uint32) ([]byte, bool) {
+	return append(dst, n[s]...), n[s] != missing
+}
+
+// fill makes the run rows long; times count microseconds from first, series
+// and int fields follow them.
+func fill(run *series.Run, rows, first int, seriesCount uint32) {
+	run.Grow(rows)
+	for r := range rows {
+		n := first + r
+		run.Series[r] = uint32(n) % seriesCount
+		run.Times[r] = int64(n) * 1000
+		for c := range run.Columns {
+			run.Columns[c].Ints[r] = int64(n % 101)
+		}
+	}
+}
+
+func open(t testing.TB, dir string) target.Target {
+	t.Helper()
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	kind := duckdb.Kind()
+	options, err := kind.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := kind.Open(t.Context(), target.Env{Dir: dir}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func prepare(t testing.TB, db target.Target, s *series.Schema) {
+	t.Helper()
+	if err := db.Prepare(t.Context(), s, target.Mark{Tool: "test"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t testing.TB, db target.Target, b *series.Batch) target.Receipt {
+	t.Helper()
+	w, err := db.NewWriter(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeIt(t, w)
+	receipt, err := w.Write(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return receipt
+}
+
+func ask(t testing.TB, db target.Target, text string) [][]query.Value {
+	t.Helper()
+	q, err := db.NewQuerier(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeIt(t, q)
+	var answer query.Answer
+	cost, err := q.Do(t.Context(), target.Request{Text: text}, &answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cost.Rows != int64(len(answer.Rows)) {
+		t.Errorf("%d rows counted, %d received", cost.Rows, len(answer.Rows))
+	}
+	return answer.Rows
+}
+
+// exec runs statements whose answer does not matter.
+func exec(t testing.TB, db target.Target, text string) {
+	t.Helper()
+	ask(t, db, text)
+}
+
+func closeIt(t testing.TB, c interface{ Close() error }) {
+	t.Helper()
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func same(t testing.TB, got, want [][]query.Value) {
+	t.Helper()
+	if g, w := show(got), show(want); g != w {
+		t.Errorf("got:\n%swant:\n%s", g, w)
+	}
+}
+
+func show(rows [][]query.Value) string {
+	var s strings.Builder
+	for _, row := range rows {
+		for _, v := range row {
+			fmt.Fprintf(&s, "%d:%q ", v.Kind, v)
+		}
+		s.WriteByte('\n')
+	}
+	return s.String()
+}
+
+func at(ns int64) query.Value     { return query.Value{Kind: query.Time, Int: ns} }
+func integer(n int64) query.Value { return query.Value{Kind: query.Int, Int: n} }
+func float(f float64) query.Value { return query.Value{Kind: query.Float, Float: f} }
+func text(s string) query.Value   { return query.Value{Kind: query.Text, Text: []byte(s)} }
+
+type sinkFunc func([]query.Value) error
+
+func (f sinkFunc) Row(row []query.Value) error { return f(row) }

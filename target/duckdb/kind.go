@@ -1,0 +1,71 @@
+// Package duckdb drives DuckDB, which runs inside tsmark's own process. Rows
+// go through its appender in whole column vectors, answers are read from its
+// result vectors in place.
+//
+// Each table of the schema becomes a table of rows, and its series a table of
+// tags: see package query/sql. A row's tags_id is its series' number. Beside
+// them stands tsmark_mark, which says what was loaded and which tables tsmark
+// made.
+package duckdb
+
+import (
+	"errors"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+)
+
+// The names of the options.
+const (
+	optionPath        = "path"
+	optionThreads     = "threads"
+	optionMemoryLimit = "memory_limit"
+)
+
+// Kind describes DuckDB. Rendering needs nothing; Open needs a tsmark that was
+// built with cgo, and says so where it was not.
+func Kind() target.Kind {
+	return target.Kind{
+		Name: "duckdb",
+		Help: "DuckDB inside tsmark's process, written through its appender in column vectors",
+		Options: []target.Option{
+			{
+				Name:  optionPath,
+				Help:  "database file, made where it does not exist; empty: " + defaultFile + " in the run's folder",
+				Check: checkPath,
+			},
+			{
+				Name:  optionThreads,
+				Help:  "threads that DuckDB computes with; empty: one a core",
+				Check: target.AtLeast(1),
+			},
+			{
+				Name:  optionMemoryLimit,
+				Help:  "memory that DuckDB may use, such as 4GB; empty: 80% of the machine's",
+				Check: target.ByteSize,
+			},
+		},
+		Caps: target.Caps{
+			TimePrecision: precision,
+			Embedded:      true,
+		},
+		Render: render,
+		Open:   open,
+	}
+}
+
+// defaultFile is the database's name in the run's folder.
+const defaultFile = "tsmark.duckdb"
+
+func checkPath(path string) error {
+	if path == ":memory:" {
+		return errors.New("must be a file: what is only in memory is gone before it can be queried")
+	}
+	return nil
+}
+
+func render(q *query.Query, s *series.Schema) (target.Request, error) {
+	text, err := newDialect().Render(q, s)
+	return target.Request{Text: text}, err
+}

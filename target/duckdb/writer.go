@@ -1,0 +1,273 @@
+//go:build cgo && (linux || darwin) && (amd64 || arm64)
+
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	duck "github.com/duckdb/duckdb-go-bindings"
+
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+)
+
+// writer implements target.Writer. A batch is one transaction.
+type writer struct {
+	d      *database
+	s      *session
+	layout *layout
+	tables map[*series.Table]*tableWriter
+	tags   map[*tagsTable]*tagsWriter
+}
+
+// tableWriter writes the rows of a table.
+type tableWriter struct {
+	*loader
+	table *series.Table
+	tags  *tagsWriter
+}
+
+// tagsWriter writes the rows of a table of series.
+type tagsWriter struct {
+	*loader
+	table  *tagsTable
+	known  series.Bitmap // series that need no look into the shared table
+	claims []uint32      // series whose rows are in the transaction
+	value  []byte
+}
+
+// NewWriter implements target.Target. The database must have been prepared
+// since it was opened.
+func (d *database) NewWriter(ctx context.Context, _ int) (target.Writer, error) {
+	d.mu.Lock()
+	layout := d.layout
+	d.mu.Unlock()
+	if layout == nil {
+		return nil, errors.New("opening a DuckDB connection for writing: prepare the database first")
+	}
+	s, err := d.newSession(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("opening a DuckDB connection for writing: %w", err)
+	}
+	w := &writer{d: d, s: s, layout: layout}
+	w.forget()
+	return w, nil
+}
+
+// Write implements target.Writer. When it returns, the batch is committed; on
+// an error nothing of it is in the database. Times must be multiples of 1 µs.
+func (w *writer) Write(ctx context.Context, b *series.Batch) (target.Receipt, error) {
+	receipt, err := w.write(ctx, b)
+	if err != nil {
+		return target.Receipt{}, fmt.Errorf("writing to DuckDB: %w", err)
+	}
+	return receipt, nil
+}
+
+func (w *writer) write(ctx context.Context, b *series.Batch) (target.Receipt, error) {
+	if err := w.s.exec(ctx, "BEGIN TRANSACTION"); err != nil {
+		return target.Receipt{}, err
+	}
+	receipt := target.Receipt{Rows: int64(b.Rows())}
+	bytes, err := w.fill(b)
+	if err == nil {
+		receipt.WireBytes, receipt.Sent = bytes, time.Now()
+		// A commit that is interrupted would leave open whether it happened.
+		err = w.s.exec(context.WithoutCancel(ctx), "COMMIT")
+	}
+	if err != nil {
+		w.abandon()
+		return target.Receipt{}, err
+	}
+	receipt.Acked = time.Now()
+	for _, t := range w.tags {
+		t.claims = t.claims[:0]
+	}
+	return receipt, nil
+}
+
+// fill hands the batch to the open transaction and returns its size in
+// DuckDB's vectors.
+func (w *writer) fill(b *series.Batch) (int64, error) {
+	var bytes int64
+	for i := range b.Runs {
+		run := &b.Runs[i]
+		t, err := w.table(run.Table)
+		if err != nil {
+			return 0, err
+		}
+		n, err := t.tags.introduce(run.Series)
+		if err != nil {
+			return 0, fmt.Errorf("table %s: %w", t.tags.table.name, err)
+		}
+		bytes += n
+		if n, err = t.append(run); err != nil {
+			return 0, fmt.Errorf("table %s: %w", run.Table.Name, err)
+		}
+		bytes += n
+	}
+	for t, l := range w.tags {
+		if err := l.flush(); err != nil {
+			return 0, fmt.Errorf("table %s: %w", t.name, err)
+		}
+	}
+	for t, l := range w.tables {
+		if err := l.flush(); err != nil {
+			return 0, fmt.Errorf("table %s: %w", t.Name, err)
+		}
+	}
+	return bytes, nil
+}
+
+// table returns the writer of a table of the schema.
+func (w *writer) table(t *series.Table) (*tableWriter, error) {
+	if tw := w.tables[t]; tw != nil {
+		return tw, nil
+	}
+	shared := w.layout.tags[t]
+	if shared == nil {
+		return nil, fmt.Errorf("table %s is not of the schema that the database was prepared for", t.Name)
+	}
+	tags := w.tags[shared]
+	if tags == nil {
+		types := []duck.Type{duck.TypeUInteger}
+		for range shared.tags {
+			types = append(types, duck.TypeVarchar)
+		}
+		l, err := newLoader(w.s, shared.name, types)
+		if err != nil {
+			return nil, err
+		}
+		tags = &tagsWriter{loader: l, table: shared, known: make(series.Bitmap, words(w.layout.schema.Series))}
+		w.tags[shared] = tags
+	}
+	types := []duck.Type{duck.TypeTimestamp, duck.TypeUInteger}
+	for _, f := range t.Fields {
+		if f.Type == series.Float {
+			types = append(types, duck.TypeDouble)
+		} else {
+			types = append(types, duck.TypeBigInt)
+		}
+	}
+	l, err := newLoader(w.s, t.Name, types)
+	if err != nil {
+		return nil, err
+	}
+	tw := &tableWriter{loader: l, table: t, tags: tags}
+	w.tables[t] = tw
+	return tw, nil
+}
+
+// append adds the rows of a run and returns their size.
+func (t *tableWriter) append(run *series.Run) (int64, error) {
+	for lo := 0; lo < run.Rows(); {
+		n := min(t.room(), run.Rows()-lo)
+		times := column[int64](t.loader, 0, n)
+		for i, ns := range run.Times[lo : lo+n] {
+			micros := ns / 1000
+			if micros*1000 != ns {
+				return 0, fmt.Errorf("a row's time %s is no multiple of 1 µs, which is as fine as DuckDB's TIMESTAMP goes; choose a coarser --log-interval or start",
+					time.Unix(0, ns).UTC().Format(time.RFC3339Nano))
+			}
+			times[i] = micros
+		}
+		copy(column[uint32](t.loader, 1, n), run.Series[lo:])
+		for c, f := range t.table.Fields {
+			values := &run.Columns[c]
+			if f.Type == series.Float {
+				copy(column[float64](t.loader, 2+c, n), values.Floats[lo:])
+			} else {
+				copy(column[int64](t.loader, 2+c, n), values.Ints[lo:])
+			}
+			if values.Nulls != nil {
+				t.setNulls(2+c, values.Nulls, lo, n)
+			}
+		}
+		if err := t.advance(n); err != nil {
+			return 0, err
+		}
+		lo += n
+	}
+	return int64(run.Rows()) * int64(8+4+8*len(t.table.Fields)), nil
+}
+
+// introduce adds the rows of those series that have none yet, and returns
+// their size.
+func (t *tagsWriter) introduce(numbers []uint32) (int64, error) {
+	var bytes int64
+	for _, s := range numbers {
+		if int(s>>6) >= len(t.known) {
+			return 0, fmt.Errorf("series %d is not of the schema that the database was prepared for", s)
+		}
+		if t.known.Has(int(s)) {
+			continue
+		}
+		t.known.Set(int(s))
+		if !t.table.claim(s) {
+			continue
+		}
+		t.claims = append(t.claims, s)
+		column[uint32](t.loader, 0, 1)[0] = s
+		bytes += 4
+		for i, tag := range t.table.tags {
+			var ok bool
+			if t.value, ok = tag.Values.Append(t.value[:0], s); !ok {
+				t.setNull(1 + i)
+				continue
+			}
+			duck.VectorAssignStringElementLen(t.vectors[1+i], duck.IdxT(t.n), t.value)
+			bytes += int64(len(t.value))
+		}
+		if err := t.advance(1); err != nil {
+			return 0, err
+		}
+	}
+	return bytes, nil
+}
+
+// abandon undoes the transaction.
+func (w *writer) abandon() {
+	w.discard()
+	// It fails where DuckDB rolled back already.
+	_ = w.s.exec(context.Background(), "ROLLBACK")
+	for shared, t := range w.tags {
+		shared.release(t.claims)
+	}
+	w.forget()
+}
+
+// discard releases the appenders.
+func (w *writer) discard() {
+	for _, t := range w.tags {
+		t.discard()
+	}
+	for _, t := range w.tables {
+		t.discard()
+	}
+}
+
+// forget makes the next batch open appenders anew.
+func (w *writer) forget() {
+	w.tables = make(map[*series.Table]*tableWriter)
+	w.tags = make(map[*tagsTable]*tagsWriter)
+}
+
+// Flush implements target.Writer. Write keeps nothing back.
+func (w *writer) Flush(context.Context) (target.Receipt, error) {
+	now := time.Now()
+	return target.Receipt{Sent: now, Acked: now}, nil
+}
+
+// Close implements target.Writer.
+func (w *writer) Close() error {
+	if w.s.conn.Ptr != nil {
+		w.discard()
+		w.forget()
+		w.s.close()
+		w.d.open.Add(-1)
+	}
+	return nil
+}
