@@ -1,0 +1,97 @@
+// Package monitor observes the machine that a benchmark runs on.
+package monitor
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/klauspost/cpuid/v2"
+	"github.com/shirou/gopsutil/v4/cpu"
+	"github.com/shirou/gopsutil/v4/disk"
+	"github.com/shirou/gopsutil/v4/host"
+	"github.com/shirou/gopsutil/v4/mem"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// Host describes this machine, and the file system that holds dir or would
+// hold it. What cannot be read stays zero: a benchmark does not fail for it.
+// It takes milliseconds.
+func Host(ctx context.Context, dir string) result.Host {
+	h := result.Host{
+		OS:         runtime.GOOS,
+		Arch:       runtime.GOARCH,
+		CPU:        cpuModel(ctx),
+		Cores:      runtime.NumCPU(),
+		FileSystem: fileSystem(ctx, dir),
+	}
+	if name, _, version, err := host.PlatformInformationWithContext(ctx); err == nil {
+		h.OS = strings.TrimSpace(name + " " + version)
+	}
+	h.Kernel, _ = host.KernelVersionWithContext(ctx)
+	// NumCPU counts the processors that this process may use.
+	if n, err := cpu.CountsWithContext(ctx, true); err == nil && n > 0 {
+		h.Cores = n
+	}
+	if m, err := mem.VirtualMemoryWithContext(ctx); err == nil {
+		h.Memory = m.Total
+	}
+	if system, role, err := host.VirtualizationWithContext(ctx); err == nil && role == "guest" {
+		h.Virtualization = system
+	}
+	return h
+}
+
+// cpuModel asks the processor itself where it can tell: gopsutil reads
+// several files for each core, which takes long on large machines.
+func cpuModel(ctx context.Context) string {
+	if cpuid.CPU.BrandName != "" {
+		return cpuid.CPU.BrandName
+	}
+	if infos, err := cpu.InfoWithContext(ctx); err == nil && len(infos) > 0 {
+		return infos[0].ModelName
+	}
+	return ""
+}
+
+// fileSystem returns the type of the file system at dir, or at the closest
+// folder above it that exists.
+func fileSystem(ctx context.Context, dir string) string {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	for {
+		real, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			path = real
+			break
+		}
+		above := filepath.Dir(path)
+		if above == path {
+			return ""
+		}
+		path = above
+	}
+	mounts, err := disk.PartitionsWithContext(ctx, true)
+	if err != nil {
+		return ""
+	}
+	return mountedAt(path, mounts)
+}
+
+// mountedAt returns the type of the innermost mount that holds the path; of
+// several at one place the last hides the others.
+func mountedAt(path string, mounts []disk.PartitionStat) string {
+	kind, longest := "", -1
+	for _, m := range mounts {
+		below := strings.TrimSuffix(m.Mountpoint, string(os.PathSeparator)) + string(os.PathSeparator)
+		if (path == m.Mountpoint || strings.HasPrefix(path, below)) && len(m.Mountpoint) >= longest {
+			kind, longest = m.Fstype, len(m.Mountpoint)
+		}
+	}
+	return kind
+}
