@@ -1,0 +1,135 @@
+package report
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// csvColumns is the head of the CSV. One kind of line leaves the columns of the
+// other empty; a line whose figures do not stand has none.
+func csvColumns() []string {
+	return []string{
+		// Every line.
+		"kind", "run", "run_name", "run_status", "started", "workload", "fingerprint", "target", "target_kind", "version",
+		"verdict", "withheld", "workers", "rows", "count", "min", "mean", "stddev", "median", "p90", "p95", "p99", "p999", "max",
+		// Lines of kind query.
+		"type", "unsupported", "difference", "checked", "checked_empty", "asked", "burn_in", "at_least", "distinct", "time_box",
+		"wall", "per_second", "bytes",
+		// Lines of kind load.
+		"batch_size", "metrics", "wire_bytes", "prepare", "sent", "acked", "settled", "disk_bytes", "raw_bytes",
+	}
+}
+
+// writeCSV writes a line per load and per query type. Durations are seconds;
+// count to max are of batches in a load, and of queries.
+func writeCSV(w io.Writer, runs []*result.Run) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(csvColumns()); err != nil {
+		return err
+	}
+	for _, r := range runs {
+		for i := range r.Targets {
+			t := &r.Targets[i]
+			if t.Load != nil {
+				if err := out.Write(loadLine(r, t).cells()); err != nil {
+					return err
+				}
+			}
+			for j := range t.Queries {
+				if err := out.Write(queryLine(r, t, &t.Queries[j]).cells()); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// csvLine holds values by column.
+type csvLine map[string]string
+
+func (l csvLine) cells() []string {
+	names := csvColumns()
+	cells := make([]string, len(names))
+	for i, name := range names {
+		cells[i] = l[name]
+	}
+	return cells
+}
+
+func (l csvLine) ints(values map[string]int64) {
+	for name, v := range values {
+		l[name] = strconv.FormatInt(v, 10)
+	}
+}
+
+// floats writes nine digits: more than any clock gives, and the same on all
+// processors.
+func (l csvLine) floats(values map[string]float64) {
+	for name, v := range values {
+		l[name] = strconv.FormatFloat(v, 'g', 9, 64)
+	}
+}
+
+func (l csvLine) latency(s *result.Latency) {
+	l.ints(map[string]int64{"count": s.Count})
+	if s.Count > 0 {
+		l.floats(map[string]float64{
+			"min": s.Min, "mean": s.Mean, "stddev": s.StdDev, "median": s.Median, "p90": s.P90,
+			"p95": s.P95, "p99": s.P99, "p999": s.P999, "max": s.Max,
+		})
+	}
+}
+
+func newLine(kind string, r *result.Run, t *result.Target) csvLine {
+	return csvLine{
+		"kind": kind, "run": r.ID, "run_name": r.Name, "run_status": string(r.Status), "started": r.Started.UTC().Format(time.RFC3339),
+		"workload": r.Dataset.Spec.Name, "fingerprint": r.Dataset.Fingerprint,
+		"target": t.Name, "target_kind": t.Kind, "version": t.Description.Version,
+	}
+}
+
+func loadLine(r *result.Run, t *result.Target) csvLine {
+	line, l := newLine("load", r, t), t.Load
+	line.ints(map[string]int64{"workers": int64(l.Workers), "batch_size": int64(l.BatchSize), "raw_bytes": r.Dataset.RawBytes})
+	if line["withheld"] = l.Withheld; l.Withheld != "" {
+		return line
+	}
+	line.ints(map[string]int64{"rows": l.Rows, "metrics": l.Metrics, "wire_bytes": l.WireBytes})
+	line.floats(map[string]float64{"prepare": l.Prepare, "sent": l.Sent, "settled": l.Settled})
+	if l.Acked > 0 {
+		line.floats(map[string]float64{"acked": l.Acked})
+	}
+	if l.DiskBytes >= 0 {
+		line.ints(map[string]int64{"disk_bytes": l.DiskBytes})
+	}
+	line.latency(&l.Batches)
+	return line
+}
+
+func queryLine(r *result.Run, t *result.Target, q *result.Queries) csvLine {
+	line := newLine("query", r, t)
+	line["type"] = q.Type
+	if line["unsupported"] = q.Unsupported; q.Unsupported != "" {
+		return line
+	}
+	line["verdict"], line["difference"] = q.Verdict.String(), q.Verdict.Difference
+	line.ints(map[string]int64{
+		"workers": int64(q.Workers), "checked": int64(q.Verdict.Checked), "checked_empty": int64(q.Verdict.Empty),
+		"asked": q.Asked, "burn_in": q.BurnIn, "at_least": q.AtLeast, "distinct": int64(q.Distinct),
+	})
+	line.floats(map[string]float64{"time_box": q.TimeBox})
+	if standingOf(q) == withheld {
+		line["withheld"] = reason(q)
+		return line
+	}
+	line.ints(map[string]int64{"rows": q.Rows, "bytes": q.Bytes})
+	line.floats(map[string]float64{"wall": q.Wall, "per_second": q.PerSecond})
+	line.latency(&q.Service)
+	return line
+}

@@ -1,0 +1,121 @@
+package report
+
+import (
+	"embed"
+	"html/template"
+	"io"
+	"slices"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+//go:embed page.html style.css
+var pageFiles embed.FS
+
+// page is what the template shows.
+type page struct {
+	Title   string
+	Repeats string
+	Runs    []pageRun
+	Groups  []pageGroup
+}
+
+// pageGroup is the charts of all subjects with one dataset.
+type pageGroup struct {
+	Dataset    *result.Dataset
+	Legend     legend
+	Ranges     *ranges
+	Comparison *table
+	Curves     []*lines
+	Rates      *lines
+}
+
+type pageRun struct {
+	ID, Name string
+	Outcome  note
+	Alerts   []note
+	Facts    []fact
+	Tables   []*table
+	Targets  []pageTarget
+	Command  string
+	Run      *result.Run
+}
+
+type pageTarget struct {
+	Name     string
+	Facts    []fact
+	Options  []fact
+	Settings []fact
+}
+
+func writeHTML(w io.Writer, runs []*result.Run) error {
+	t, err := template.New("page.html").Funcs(template.FuncMap{
+		"count": count,
+		"size":  size,
+		// A remark spans all columns but the first.
+		"spanned": func(columns []column) int { return len(columns) - 1 },
+	}).ParseFS(pageFiles, "page.html", "style.css")
+	if err != nil {
+		return err
+	}
+	p := page{Title: "tsmark report", Repeats: repeats(runs)}
+	if len(runs) == 1 {
+		p.Title = "tsmark run " + joined(" ", runs[0].ID, runs[0].Name)
+	}
+	for _, r := range runs {
+		p.Runs = append(p.Runs, newPageRun(r))
+	}
+	for _, g := range groups(runs) {
+		l := newLegend(g.subjects)
+		view := pageGroup{Dataset: g.dataset, Legend: l, Ranges: newRanges(&g, l), Comparison: comparison(&g), Rates: newRates(&g, l)}
+		for _, queryType := range g.types() {
+			if c := newPercentiles(&g, l, queryType); c != nil {
+				view.Curves = append(view.Curves, c)
+			}
+		}
+		p.Groups = append(p.Groups, view)
+	}
+	return t.Execute(w, p)
+}
+
+func newPageRun(r *result.Run) pageRun {
+	view := pageRun{ID: r.ID, Name: r.Name, Outcome: outcome(r), Alerts: alerts(r), Facts: facts(r), Command: command(r), Run: r}
+	tables := []*table{loadTable(r)}
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		tables = append(tables, queryTable(t))
+		facts := []fact{{"kind", t.Kind}, {"version", t.Description.Version}, {"location", t.Description.Location}, {"durability", t.Description.Durability}}
+		if t.Embedded {
+			facts = append(facts, fact{"client", embedded})
+		}
+		if t.Failure != "" {
+			facts = append(facts, fact{"failure", t.Failure})
+		}
+		view.Targets = append(view.Targets, pageTarget{
+			Name:     t.Name,
+			Facts:    slices.DeleteFunc(facts, func(f fact) bool { return f.Value == "" }),
+			Options:  pairs(t.Options),
+			Settings: pairs(t.Description.Settings),
+		})
+	}
+	view.Tables = slices.DeleteFunc(append(tables, censusTable(r)), func(t *table) bool { return t == nil })
+	return view
+}
+
+// pairs lists a map by key. An empty value is the system's own default.
+func pairs(m map[string]string) []fact {
+	list := make([]fact, 0, len(m))
+	for k, v := range m {
+		if v == "" {
+			v = "(the system's own)"
+		}
+		list = append(list, fact{k, v})
+	}
+	slices.SortFunc(list, func(a, b fact) int {
+		if a.Key < b.Key {
+			return -1
+		}
+		return 1
+	})
+	return list
+}

@@ -1,0 +1,132 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// markdownWriter keeps write errors until its Flush, as its buffer does.
+type markdownWriter struct{ *bufio.Writer }
+
+func writeMarkdown(w io.Writer, runs []*result.Run) error {
+	m := markdownWriter{bufio.NewWriter(w)}
+	for _, r := range runs {
+		m.run(r)
+	}
+	for _, g := range groups(runs) {
+		if view := comparison(&g); view != nil {
+			fmt.Fprintf(m, "## %s\n\n", escapeMarkdown(view.Title))
+			m.table(view)
+		}
+	}
+	if len(runs) > 0 {
+		fmt.Fprintf(m, "_%s_\n", repeats(runs))
+	}
+	return m.Flush()
+}
+
+func (m markdownWriter) run(r *result.Run) {
+	fmt.Fprintf(m, "# Run %s: %s\n\n", escapeMarkdown(joined(" ", r.ID, r.Name)), outcome(r).Text)
+	for _, a := range alerts(r) {
+		fmt.Fprintf(m, "> **%s**\n>\n", escapeMarkdown(a.Text))
+	}
+	m.WriteByte('\n')
+	for _, f := range facts(r) {
+		fmt.Fprintf(m, "- **%s** %s\n", f.Key, escapeMarkdown(f.Value))
+	}
+	m.WriteByte('\n')
+	if len(r.Args) > 0 {
+		m.WriteString("Repeat it with:\n\n")
+		m.fenced("sh", command(r))
+	}
+	views := []*table{loadTable(r)}
+	for i := range r.Targets {
+		views = append(views, queryTable(&r.Targets[i]))
+	}
+	for _, view := range append(views, censusTable(r)) {
+		if view != nil {
+			fmt.Fprintf(m, "## %s\n\n", escapeMarkdown(view.Title))
+			m.table(view)
+		}
+	}
+	if r.Experiment != "" {
+		m.WriteString("<details><summary>Experiment</summary>\n\n")
+		m.fenced("yaml", r.Experiment)
+		m.WriteString("</details>\n\n")
+	}
+}
+
+// fenced writes a block of code with a fence longer than any within it.
+func (m markdownWriter) fenced(language, text string) {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	fmt.Fprintf(m, "%s%s\n%s\n%s\n\n", fence, language, strings.TrimRight(text, "\n"), fence)
+}
+
+func (m markdownWriter) table(view *table) {
+	for _, c := range view.Columns {
+		fmt.Fprintf(m, "| %s ", escapeMarkdown(c.Head))
+	}
+	m.WriteString("|\n")
+	for i, c := range view.Columns {
+		if i == 0 || c.Words {
+			m.WriteString("|---")
+		} else {
+			m.WriteString("|--:")
+		}
+	}
+	m.WriteString("|\n")
+	for _, r := range view.Rows {
+		cells := r.Cells
+		if r.Span.Text != "" {
+			// Markdown has no spans: the remark stands in the second column.
+			cells = make([]cell, len(view.Columns))
+			cells[0], cells[1] = r.Cells[0], r.Span
+		}
+		for _, c := range cells {
+			text := escapeMarkdown(c.Text)
+			if text != "" && c.Tone == best {
+				text = "**" + text + "**"
+			}
+			fmt.Fprintf(m, "| %s ", text)
+		}
+		m.WriteString("|\n")
+	}
+	m.WriteByte('\n')
+	for _, n := range view.Notes {
+		fmt.Fprintf(m, "- %s\n", escapeMarkdown(n.Text))
+	}
+	if len(view.Notes) > 0 {
+		m.WriteByte('\n')
+	}
+}
+
+// escapeMarkdown makes a text stand for itself, on one line.
+func escapeMarkdown(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case unicode.IsSpace(r):
+			b.WriteByte(' ')
+		case !unicode.IsGraphic(r):
+			b.WriteRune(unicode.ReplacementChar)
+		case r == '<':
+			b.WriteString("&lt;")
+		case r == '&':
+			b.WriteString("&amp;")
+		case strings.ContainsRune("\\`*_[]|~@#", r):
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

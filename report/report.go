@@ -1,0 +1,85 @@
+// Package report renders runs for people and for other programs.
+//
+// Text, Markdown and HTML show the same tables; a figure that does not stand
+// appears in none of them, nor in the CSV. JSON is the runs as they were
+// recorded.
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/result"
+)
+
+// Format is a way to render runs.
+type Format string
+
+// The formats.
+const (
+	Text     Format = "text"     // for a terminal
+	Markdown Format = "markdown" // for issues and wikis, as GitHub renders it
+	CSV      Format = "csv"      // one line per load and per query type, for spreadsheets
+	JSON     Format = "json"     // an array of runs, as recorded
+	HTML     Format = "html"     // one self-contained page with charts
+)
+
+// Formats lists the names that ParseFormat takes.
+func Formats() []string {
+	return []string{string(Text), string(Markdown), string(CSV), string(JSON), string(HTML)}
+}
+
+// ParseFormat returns the format of that name. Its error offers the closest
+// ones.
+func ParseFormat(name string) (Format, error) {
+	if !slices.Contains(Formats(), name) {
+		return "", fmt.Errorf("there is no report format %q%s", name, suggest.Among(name, Formats()))
+	}
+	return Format(name), nil
+}
+
+// Options is how to render. The zero value suits a file.
+type Options struct {
+	Color bool // Text only: mark with ANSI colours
+	// Width is the columns that Text may use. Less important columns of
+	// tables are left out until they fit. 0: 110.
+	Width int
+}
+
+// Write renders the runs in the given order. Its errors are those of w, and
+// formats that do not exist.
+func Write(w io.Writer, format Format, runs []*result.Run, opts Options) error {
+	var err error
+	switch format {
+	case Text:
+		err = writeText(w, runs, opts)
+	case Markdown:
+		err = writeMarkdown(w, runs)
+	case CSV:
+		err = writeCSV(w, runs)
+	case JSON:
+		err = writeJSON(w, runs)
+	case HTML:
+		err = writeHTML(w, runs)
+	default:
+		return fmt.Errorf("there is no report format %q; known: %s", format, strings.Join(Formats(), ", "))
+	}
+	if err != nil {
+		return fmt.Errorf("writing the %s report: %w", format, err)
+	}
+	return nil
+}
+
+func writeJSON(w io.Writer, runs []*result.Run) error {
+	if runs == nil {
+		runs = []*result.Run{} // an empty list, not null
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(runs)
+}

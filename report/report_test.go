@@ -1,0 +1,254 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tsmark/tsmark/result"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func render(t *testing.T, format Format, opts Options, runs ...*result.Run) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, format, runs, opts); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestGolden(t *testing.T) {
+	complete, killed := fixture(t)
+	for _, c := range []struct {
+		file   string
+		format Format
+		opts   Options
+		runs   []*result.Run
+	}{
+		{"complete.txt", Text, Options{}, []*result.Run{complete}},
+		{"complete-narrow.txt", Text, Options{Width: 72}, []*result.Run{complete}},
+		{"complete-color.txt", Text, Options{Color: true}, []*result.Run{complete}},
+		{"both.txt", Text, Options{}, []*result.Run{complete, killed}},
+		{"both.md", Markdown, Options{}, []*result.Run{complete, killed}},
+		{"both.csv", CSV, Options{}, []*result.Run{complete, killed}},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			got := render(t, c.format, c.opts, c.runs...)
+			path := filepath.Join("testdata", c.file)
+			if *update {
+				if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("run the tests with -update and review the change (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTextFits(t *testing.T) {
+	complete, killed := fixture(t)
+	for _, width := range []int{72, 100, 110, 200} {
+		for _, line := range strings.Split(render(t, Text, Options{Width: width}, complete, killed), "\n") {
+			if n := utf8.RuneCountInString(line); n > width {
+				t.Errorf("%d columns of %d: %s", n, width, line)
+			}
+		}
+	}
+}
+
+func TestFigures(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{digits(0), "0"},
+		{digits(1234567), "1,230,000"},
+		{digits(999.7), "1,000"},
+		{digits(99.96), "100"},
+		{digits(1.005), "1.00"},
+		{digits(0.012345), "0.0123"},
+		{digits(math.NaN()), none},
+		{digits(-1234), "-1,230"},
+		{number(60), "60"},
+		{number(1234567), "1,234,567"},
+		{number(1.5), "1.50"},
+		{count(-999), "-999"},
+		{count(-1000), "-1,000"},
+		{duration(0), "0 s"},
+		{duration(85e-9), "85.0 ns"},
+		{duration(999.6e-9), "1.00 µs"},
+		{duration(1e-3), "1.00 ms"},
+		{duration(0.9996), "1.00 s"},
+		{duration(0.0123456), "12.3 ms"},
+		{duration(4321), "4,320 s"},
+		{size(0), "0 B"},
+		{size(1023), "1,023 B"},
+		{size(1 << 20), "1.00 MiB"},
+		{size(3_120_450_000), "2.91 GiB"},
+		{ratio(3.714), "3.71×"},
+		{elapsed(192 * time.Second), "3m12s"},
+		{elapsed(1500 * time.Millisecond), "1.50 s"},
+	} {
+		if got := strings.ReplaceAll(c.got, unitSpace, " "); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestWithheldFiguresAppearNowhere(t *testing.T) {
+	complete, _ := fixture(t)
+	wrong := &complete.Targets[0].Queries[4]
+	wrong.Service.Median, wrong.Service.P99 = 123.456, 123.456
+	complete.Targets[1].Load.Withheld = "rows were lost"
+	complete.Targets[1].Load.Sent = 0.0123456789
+	for _, format := range []Format{Text, Markdown, CSV, HTML} {
+		out := render(t, format, Options{Width: 1000}, complete)
+		for _, figure := range []string{"123.456", "123" + unitSpace + "s", "123s", "0.0123456789"} {
+			if strings.Contains(out, figure) {
+				t.Errorf("%s shows the withheld figure %s", format, figure)
+			}
+		}
+		for _, reason := range []string{wrong.Withheld, "row 17", "rows were lost"} {
+			if !strings.Contains(out, reason) {
+				t.Errorf("%s does not say %q", format, reason)
+			}
+		}
+	}
+}
+
+func TestWhoWins(t *testing.T) {
+	complete, _ := fixture(t)
+	g := groups([]*result.Run{complete})[0]
+	for queryType, want := range map[string][2]tone{
+		"single-groupby-1-1-1":  {plain, best},
+		"single-groupby-5-8-1":  {best, plain},
+		"double-groupby-all":    {best, plain},
+		"cpu-max-all-8":         {dim, dim},   // empty answers
+		"high-cpu-1":            {bad, plain}, // one wrong: nothing to compare
+		"groupby-orderby-limit": {plain, dim}, // one not verified
+		"lastpoint":             {dim, plain}, // one cannot
+	} {
+		r := compareType(&g, queryType)
+		if got := [2]tone{r.Cells[1].Tone, r.Cells[3].Tone}; got != want {
+			t.Errorf("%s: %q, want %q", queryType, got, want)
+		}
+	}
+
+	// The faster one was cut off: its median may be anything above, and
+	// nobody is known to be best by a ratio.
+	cut := g.subjects[0].queries("single-groupby-5-8-1")
+	cut.AtLeast = 1
+	r := compareType(&g, "single-groupby-5-8-1")
+	if r.Cells[1].Tone == best || !strings.HasPrefix(r.Cells[1].Text, "≥") || !strings.HasPrefix(r.Cells[2].Text, "≥") {
+		t.Errorf("cut off and still %+v", r.Cells[1:3])
+	}
+}
+
+func TestRunsOfDifferentDatasetsAreNotCompared(t *testing.T) {
+	complete, other := fixture(t)
+	complete.Targets, other.Targets = complete.Targets[:1], other.Targets[:1]
+	if out := render(t, Text, Options{}, complete, other); !strings.Contains(out, "Comparison") {
+		t.Error("the same dataset is not compared")
+	}
+	other.Dataset.Fingerprint = "another"
+	if out := render(t, Text, Options{}, complete, other); strings.Contains(out, "Comparison") {
+		t.Error("different datasets are compared")
+	}
+}
+
+func TestTextIsSafeForTerminals(t *testing.T) {
+	complete, _ := fixture(t)
+	complete.Targets[0].Description.Version = "v1\x1b[2J\rowned\u202e"
+	out := render(t, Text, Options{}, complete)
+	if strings.ContainsAny(out, "\x1b\r\u202e") {
+		t.Error("a version moves the cursor")
+	}
+}
+
+func TestJSONIsTheRuns(t *testing.T) {
+	complete, killed := fixture(t)
+	var got []*result.Run
+	if err := json.Unmarshal([]byte(render(t, JSON, Options{}, complete, killed)), &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]*result.Run{complete, killed}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := render(t, JSON, Options{}); got != "[]\n" {
+		t.Errorf("no runs are %q", got)
+	}
+}
+
+func TestCSVHasEveryColumnOnce(t *testing.T) {
+	complete, killed := fixture(t)
+	lines, err := csv.NewReader(strings.NewReader(render(t, CSV, Options{}, complete, killed))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 1 + 2 + 14 + 1 + 1; len(lines) != want {
+		t.Errorf("%d lines, want %d", len(lines), want)
+	}
+	known := map[string]bool{}
+	for _, name := range lines[0] {
+		if known[name] {
+			t.Errorf("column %s stands twice", name)
+		}
+		known[name] = true
+	}
+	for _, line := range []csvLine{
+		loadLine(complete, &complete.Targets[0]),
+		queryLine(complete, &complete.Targets[0], &complete.Targets[0].Queries[0]),
+	} {
+		for name := range line {
+			if !known[name] {
+				t.Errorf("the value of %s has no column", name)
+			}
+		}
+	}
+}
+
+func TestFormats(t *testing.T) {
+	for _, name := range Formats() {
+		f, err := ParseFormat(name)
+		if err != nil {
+			t.Error(err)
+		}
+		if err := Write(&bytes.Buffer{}, f, nil, Options{}); err != nil {
+			t.Errorf("%s of no runs: %v", name, err)
+		}
+	}
+	if _, err := ParseFormat("htm"); err == nil || !strings.Contains(err.Error(), `did you mean "html"`) {
+		t.Errorf("htm: %v", err)
+	}
+	if err := Write(&bytes.Buffer{}, "pdf", nil, Options{}); err == nil {
+		t.Error("pdf was written")
+	}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, os.ErrClosed }
+
+func TestWriteErrorsAreReported(t *testing.T) {
+	complete, _ := fixture(t)
+	for _, name := range Formats() {
+		if err := Write(full{}, Format(name), []*result.Run{complete}, Options{}); err == nil {
+			t.Errorf("%s: writing failed and nobody said so", name)
+		}
+	}
+}

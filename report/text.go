@@ -1,0 +1,244 @@
+package report
+
+import (
+	"bufio"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/mattn/go-runewidth"
+	"github.com/tsmark/tsmark/result"
+)
+
+const defaultWidth = 110
+
+// textWriter draws on a terminal. Write errors are kept by the buffer until
+// its Flush.
+type textWriter struct {
+	*bufio.Writer
+	width int
+	color bool
+}
+
+func writeText(w io.Writer, runs []*result.Run, opts Options) error {
+	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color}
+	if t.width <= 0 {
+		t.width = defaultWidth
+	}
+	for i, r := range runs {
+		if i > 0 {
+			t.line("")
+		}
+		t.run(r)
+	}
+	for _, g := range groups(runs) {
+		if view := comparison(&g); view != nil {
+			t.table(view)
+		}
+	}
+	if len(runs) > 0 {
+		t.line("")
+		t.wrapped("", "", note{repeats(runs), dim})
+	}
+	return t.Flush()
+}
+
+func (t *textWriter) run(r *result.Run) {
+	head := "Run " + r.ID
+	if r.Name != "" {
+		head += " (" + r.Name + ")"
+	}
+	state := outcome(r)
+	t.line(t.paint(t.clean(head), "1") + "  " + t.toned(state.Text, state.Tone))
+	for _, a := range alerts(r) {
+		t.wrapped("", "  ", a)
+	}
+	for _, f := range facts(r) {
+		t.wrapped(pad("  "+f.Key, 11, false), "           ", note{f.Value, plain})
+	}
+	if view := loadTable(r); view != nil {
+		t.table(view)
+	}
+	for i := range r.Targets {
+		if view := queryTable(&r.Targets[i]); view != nil {
+			t.table(view)
+		}
+	}
+	if view := censusTable(r); view != nil && slices.ContainsFunc(view.Rows, func(r row) bool { return r.Cells[4].Tone == bad }) {
+		t.table(view)
+	}
+}
+
+// table draws a table, leaving out columns or cutting it into several where it
+// is too wide.
+func (t *textWriter) table(view *table) {
+	t.line("")
+	t.line(t.paint(t.clean(view.Title), "1"))
+	widths := t.widths(view)
+	shown := make([]int, len(view.Columns))
+	for i := range shown {
+		shown[i] = i
+	}
+	var left []string
+	for total(widths, shown) > t.width {
+		drop := slices.MaxFunc(shown, func(a, b int) int { return view.Columns[a].Rank - view.Columns[b].Rank })
+		if view.Columns[drop].Rank == 0 {
+			break
+		}
+		shown = slices.DeleteFunc(shown, func(i int) bool { return i == drop })
+		left = append(left, view.Columns[drop].Head)
+	}
+	for i, part := range parts(view, widths, shown, t.width) {
+		if i > 0 {
+			t.line("")
+		}
+		t.rows(view, widths, part)
+	}
+	for _, n := range view.Notes {
+		t.wrapped("  ", "  ", n)
+	}
+	if len(left) > 0 {
+		slices.Reverse(left)
+		t.wrapped("  ", "  ", note{"Not shown here: " + strings.Join(left, ", ") + " (CSV, JSON and HTML have all).", dim})
+	}
+}
+
+const gap = 2 // spaces between columns
+
+func (t *textWriter) widths(view *table) []int {
+	widths := make([]int, len(view.Columns))
+	for i, c := range view.Columns {
+		widths[i] = runewidth.StringWidth(t.clean(c.Head))
+	}
+	for _, r := range view.Rows {
+		for i, c := range r.Cells {
+			widths[i] = max(widths[i], runewidth.StringWidth(t.clean(c.Text)))
+		}
+	}
+	return widths
+}
+
+func total(widths, shown []int) int {
+	sum := gap * (len(shown) - 1)
+	for _, i := range shown {
+		sum += widths[i]
+	}
+	return sum
+}
+
+// parts cuts the columns into lists that fit the width, each with the first
+// column. A list that cannot be made to fit has one group of columns.
+func parts(view *table, widths, shown []int, width int) [][]int {
+	list := [][]int{{shown[0]}}
+	for i := 1; i < len(shown); {
+		n := 1
+		for i+n < len(shown) && view.Columns[shown[i+n]].Follows {
+			n++
+		}
+		last := list[len(list)-1]
+		if len(last) > 1 && total(widths, slices.Concat(last, shown[i:i+n])) > width {
+			last = []int{shown[0]}
+			list = append(list, nil)
+		}
+		list[len(list)-1] = append(last, shown[i:i+n]...)
+		i += n
+	}
+	return list
+}
+
+func (t *textWriter) rows(view *table, widths, shown []int) {
+	var b strings.Builder
+	put := func(i int, c cell) {
+		text := pad(t.clean(c.Text), widths[i], i > 0 && !view.Columns[i].Words)
+		if i != shown[0] {
+			b.WriteString(strings.Repeat(" ", gap))
+		}
+		b.WriteString(t.toned(text, c.Tone))
+	}
+	end := func() {
+		t.line(strings.TrimRight(b.String(), " "))
+		b.Reset()
+	}
+	for _, i := range shown {
+		put(i, cell{view.Columns[i].Head, dim})
+	}
+	end()
+	for _, r := range view.Rows {
+		if r.Span.Text != "" {
+			first := pad(t.clean(r.Cells[0].Text), widths[0]+gap, false)
+			t.wrapped(first, strings.Repeat(" ", widths[0]+gap), note(r.Span))
+			continue
+		}
+		for _, i := range shown {
+			put(i, r.Cells[i])
+		}
+		end()
+	}
+}
+
+// wrapped writes a text in lines of the width, the first after one prefix and
+// the others after another.
+func (t *textWriter) wrapped(first, rest string, n note) {
+	line, prefix, column := "", first, runewidth.StringWidth(first)
+	for _, word := range strings.Fields(t.clean(n.Text)) {
+		w := runewidth.StringWidth(word)
+		if line != "" && column+1+w > t.width {
+			t.line(prefix + t.toned(line, n.Tone))
+			line, prefix, column = "", rest, runewidth.StringWidth(rest)
+		}
+		if line != "" {
+			line, column = line+" ", column+1
+		}
+		line, column = line+word, column+w
+	}
+	t.line(prefix + t.toned(line, n.Tone))
+}
+
+func (t *textWriter) line(s string) {
+	t.WriteString(s)
+	t.WriteByte('\n')
+}
+
+// clean makes a text fit for a terminal: what databases say of themselves must
+// not move the cursor.
+func (t *textWriter) clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\u202f': // unitSpace
+			return -1
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsGraphic(r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}
+
+func (t *textWriter) toned(s string, tone tone) string {
+	switch tone {
+	case best:
+		return t.paint(s, "1;32") // bold green
+	case bad:
+		return t.paint(s, "31") // red
+	case dim:
+		return t.paint(s, "2") // faint
+	}
+	return s
+}
+
+func (t *textWriter) paint(s, code string) string {
+	if !t.color || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+func pad(s string, width int, right bool) string {
+	fill := strings.Repeat(" ", max(0, width-runewidth.StringWidth(s)))
+	if right {
+		return fill + s
+	}
+	return s + fill
+}
