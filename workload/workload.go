@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/tsmark/tsmark/query"
@@ -25,6 +26,32 @@ type Spec struct {
 	MaxPoints    uint64        `json:"max_points,omitempty" yaml:"max-data-points,omitempty"`  // rows at most, inactive series counted; 0: all
 	Groups       uint32        `json:"groups,omitempty" yaml:"interleaved-generation-groups,omitempty"`
 	Group        uint32        `json:"group,omitempty" yaml:"interleaved-generation-group-id,omitempty"` // which of Groups to emit
+	Limit        int64         `json:"limit,omitempty" yaml:"-"`                                         // rows loaded at most: a setting of the load; 0: all
+}
+
+// Limited returns the dataset's first rows only.
+func Limited(d Dataset, rows int64) Dataset { return limited{d, rows} }
+
+type limited struct {
+	Dataset
+	rows int64
+}
+
+func (l limited) Open() Reader { return &limitedReader{l.Dataset.Open(), l.rows} }
+
+type limitedReader struct {
+	Reader
+	left int64
+}
+
+func (l *limitedReader) Next(b *series.Batch, max int) error {
+	if l.left == 0 {
+		b.Reset()
+		return io.EOF
+	}
+	err := l.Reader.Next(b, int(min(int64(max), l.left)))
+	l.left -= int64(b.Rows())
+	return err
 }
 
 // generatorVersion is raised whenever the same Spec begins to give other rows.
@@ -40,8 +67,8 @@ func (s Spec) Fingerprint() string {
 	if groups == 0 {
 		groups = 1
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "tsmark %d\n%s seed=%d scale=%d initial=%d start=%d end=%d interval=%d max=%d group=%d/%d\n",
-		generatorVersion, s.Name, s.Seed, s.Scale, initial, s.Start.UnixNano(), s.End.UnixNano(), s.Interval, s.MaxPoints, s.Group, groups))
+	sum := sha256.Sum256(fmt.Appendf(nil, "tsmark %d\n%s seed=%d scale=%d initial=%d start=%d end=%d interval=%d max=%d group=%d/%d limit=%d\n",
+		generatorVersion, s.Name, s.Seed, s.Scale, initial, s.Start.UnixNano(), s.End.UnixNano(), s.Interval, s.MaxPoints, s.Group, groups, s.Limit))
 	return hex.EncodeToString(sum[:8])
 }
 

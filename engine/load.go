@@ -1,0 +1,210 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// LoadConfig says how to load.
+type LoadConfig struct {
+	Workers   int           // connections writing at once, at least 1
+	BatchSize int           // rows a write, at least 1
+	Period    time.Duration // of the recorded rates
+}
+
+// Load writes the whole dataset to a prepared target and waits until the
+// target has settled. The clock starts once all workers are connected. On an
+// error the result holds what had been done by then; its Rows are always the
+// rows that the target accepted.
+func Load(ctx context.Context, cfg LoadConfig, d workload.Dataset, t target.Target, progress Progress) (*result.Load, error) {
+	l := loader{out: result.Load{Workers: cfg.Workers, BatchSize: cfg.BatchSize, DiskBytes: -1}}
+	writers := make([]target.Writer, 0, cfg.Workers)
+	defer func() {
+		for _, w := range writers {
+			w.Close() // a second time after an orderly end: harmless, and without news
+		}
+	}()
+	for i := range cfg.Workers {
+		w, err := t.NewWriter(ctx, i)
+		if err != nil {
+			return &l.out, fmt.Errorf("connecting writer %d: %w", i, err)
+		}
+		writers = append(writers, w)
+	}
+
+	l.start = time.Now()
+	stopRates := l.recordRates(cfg.Period)
+	err := l.write(ctx, cfg, d, writers, progress)
+	stopRates()
+	l.finish()
+	if err != nil {
+		return &l.out, err
+	}
+	if l.out.Batches, err = latencyOf(l.latency); err != nil {
+		return &l.out, err
+	}
+	if err := t.Settle(ctx); err != nil {
+		return &l.out, fmt.Errorf("waiting for the load to settle: %w", err)
+	}
+	l.out.Settled = time.Since(l.start).Seconds()
+	return &l.out, nil
+}
+
+// loader is the state that the workers of one load share.
+type loader struct {
+	out     result.Load
+	start   time.Time
+	rows    atomic.Int64 // accepted
+	metrics atomic.Int64
+	bytes   atomic.Int64
+	sent    largest // nanoseconds since start
+	acked   largest
+
+	mu      sync.Mutex // guards latency
+	latency *measure.Latency
+}
+
+// write runs one reader and all writers to the end of the dataset.
+func (l *loader) write(ctx context.Context, cfg LoadConfig, d workload.Dataset, writers []target.Writer, progress Progress) error {
+	l.latency = measure.NewLatency()
+	// Each writer has a batch at work and another one ready.
+	slots := 2*len(writers) + 1
+	free, ready := make(chan *series.Batch, slots), make(chan *series.Batch, slots)
+	for range slots {
+		free <- new(series.Batch)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer close(ready)
+		reader := d.Open()
+		for {
+			select {
+			case b := <-free:
+				if err := reader.Next(b, cfg.BatchSize); errors.Is(err, io.EOF) {
+					return nil
+				} else if err != nil {
+					return fmt.Errorf("reading the dataset: %w", err)
+				}
+				ready <- b
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+	for i, w := range writers {
+		group.Go(func() error {
+			latency := measure.NewLatency()
+			defer func() {
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				l.latency.Merge(latency)
+			}()
+			for b := range ready {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				begin := time.Now()
+				receipt, err := w.Write(ctx, b)
+				l.count(receipt)
+				if err != nil {
+					return fmt.Errorf("writer %d, %s: %w", i, describe(b), err)
+				}
+				end := receipt.Acked
+				if end.IsZero() {
+					end = receipt.Sent
+				}
+				latency.Record(end.Sub(begin))
+				l.metrics.Add(metrics(b))
+				progress(b.Rows())
+				free <- b
+			}
+			receipt, err := w.Flush(ctx)
+			l.count(receipt)
+			if err != nil {
+				return fmt.Errorf("writer %d, sending the rest: %w", i, err)
+			}
+			if err := w.Close(); err != nil {
+				return fmt.Errorf("closing writer %d: %w", i, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func (l *loader) count(r target.Receipt) {
+	l.rows.Add(r.Rows)
+	l.bytes.Add(r.WireBytes)
+	if !r.Sent.IsZero() {
+		l.sent.add(int64(r.Sent.Sub(l.start)))
+	}
+	if !r.Acked.IsZero() {
+		l.acked.add(int64(r.Acked.Sub(l.start)))
+	}
+}
+
+func (l *loader) finish() {
+	l.out.Rows, l.out.Metrics, l.out.WireBytes = l.rows.Load(), l.metrics.Load(), l.bytes.Load()
+	l.out.Sent = time.Duration(l.sent.v.Load()).Seconds()
+	l.out.Acked = time.Duration(l.acked.v.Load()).Seconds()
+}
+
+// recordRates appends a point a period until the returned function is called,
+// which adds the last one.
+func (l *loader) recordRates(period time.Duration) (stop func()) {
+	last := int64(0)
+	record := func() {
+		rows := l.rows.Load()
+		l.out.Rates = append(l.out.Rates, result.RatePoint{At: time.Since(l.start).Seconds(), Rows: rows - last})
+		last = rows
+	}
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(period)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				record()
+			case <-end:
+				record()
+				return
+			}
+		}
+	}()
+	return func() { close(end); <-ended }
+}
+
+// metrics counts the values of a batch that are not NULL.
+func metrics(b *series.Batch) int64 {
+	n := int64(0)
+	for i := range b.Runs {
+		rows := b.Runs[i].Rows()
+		for f := range b.Runs[i].Columns {
+			n += int64(rows - b.Runs[i].Columns[f].Nulls.Count(rows))
+		}
+	}
+	return n
+}
+
+// describe names a batch so that a user can find it again.
+func describe(b *series.Batch) string {
+	first, last := &b.Runs[0], &b.Runs[len(b.Runs)-1]
+	at := func(t int64) string { return time.Unix(0, t).UTC().Format(time.RFC3339Nano) }
+	return fmt.Sprintf("batch of %d rows of %s from %s to %s",
+		b.Rows(), first.Table.Name, at(first.Times[0]), at(last.Times[last.Rows()-1]))
+}

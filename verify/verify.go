@@ -1,0 +1,156 @@
+// Package verify compares what a target holds and answers with what the
+// oracle expects. It runs off the clock.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// Renderer puts a query into the target's language.
+type Renderer func(*query.Query, *series.Schema) (target.Request, error)
+
+// Answers asks the target the expected queries and compares each answer with
+// the expectation, whose query it may have computed in full again to name the
+// first row that differs. The verdict names the first difference. The error is
+// for what prevents a verdict: ctx's end, a target that is gone, or
+// query.ErrUnsupported.
+func Answers(ctx context.Context, t target.Target, render Renderer, d workload.Dataset, expected []oracle.Expectation) (result.Verdict, error) {
+	var verdict result.Verdict
+	querier, err := t.NewQuerier(ctx, 0)
+	if err != nil {
+		return verdict, fmt.Errorf("connecting to check answers: %w", err)
+	}
+	defer querier.Close() // reading only
+	for i := range expected {
+		x := &expected[i]
+		request, err := render(x.Query, d.Schema())
+		if err != nil {
+			return verdict, fmt.Errorf("query %d of %s: %w", x.Query.ID, x.Query.Type, err)
+		}
+		c := check{querier: querier, dataset: d, request: request, expected: x}
+		difference, err := c.run(ctx)
+		switch {
+		case err != nil && (ctx.Err() != nil || errors.Is(err, target.ErrUnreachable)):
+			return verdict, fmt.Errorf("checking query %d of %s: %w", x.Query.ID, x.Query.Type, err)
+		case err != nil:
+			difference = err.Error()
+		}
+		if verdict.Checked++; difference != "" {
+			verdict.Difference = fmt.Sprintf("query %d: %s", x.Query.ID, difference)
+			return verdict, nil
+		}
+		verdict.Rows += x.Rows
+		if x.Rows == 0 {
+			verdict.Empty++
+		}
+	}
+	return verdict, nil
+}
+
+// check is the comparison of one answer.
+type check struct {
+	querier  target.Querier
+	dataset  workload.Dataset
+	request  target.Request
+	expected *oracle.Expectation
+}
+
+// run returns the first difference, empty where the answer is right. An error
+// means that the target gave none.
+func (c *check) run(ctx context.Context) (string, error) {
+	q := c.expected.Query
+	columns := q.Columns(c.dataset.Schema().Table(q.Table))
+	if c.expected.Digest == nil {
+		return c.compare(ctx, columns, c.expected.Answer)
+	}
+	found := query.NewDigest(columns)
+	if err := c.ask(ctx, found); err != nil {
+		return "", err
+	}
+	if found.Equal(c.expected.Digest) {
+		return "", nil
+	}
+	whole, err := oracle.Rows(ctx, c.dataset, q)
+	if err != nil {
+		return "", err
+	}
+	difference, err := c.compare(ctx, columns, whole)
+	if err == nil && difference == "" {
+		difference = fmt.Sprintf("the answer of %d rows was wrong, and right when asked a second time", found.Rows())
+	}
+	return difference, err
+}
+
+// compare asks and compares row by row.
+func (c *check) compare(ctx context.Context, columns []query.Column, expected *query.Answer) (string, error) {
+	var found query.Answer
+	if err := c.ask(ctx, &found); err != nil {
+		return "", err
+	}
+	if d := query.Compare(c.expected.Query, columns, expected, &found); d != nil {
+		return d.String(), nil
+	}
+	return "", nil
+}
+
+// ask sends the request, and holds the target to the number of rows that it
+// says it gave.
+func (c *check) ask(ctx context.Context, sink query.Sink) error {
+	counted := &counter{sink: sink}
+	cost, err := c.querier.Do(ctx, c.request, counted)
+	if err != nil {
+		return err
+	}
+	if cost.Rows != counted.rows {
+		return fmt.Errorf("%d rows were counted, %d delivered", cost.Rows, counted.rows)
+	}
+	return nil
+}
+
+// counter counts the rows on their way to another sink.
+type counter struct {
+	sink query.Sink
+	rows int64
+}
+
+func (c *counter) Row(row []query.Value) error {
+	c.rows++
+	return c.sink.Row(row)
+}
+
+// Census counts the tables of a target and compares them with the dataset's.
+func Census(ctx context.Context, t target.Target, survey *oracle.Survey) ([]result.CensusResult, error) {
+	var results []result.CensusResult
+	for _, expected := range survey.Tables {
+		counted, err := t.Census(ctx, expected.Table)
+		if err != nil {
+			return results, fmt.Errorf("counting table %s: %w", expected.Table.Name, err)
+		}
+		results = append(results, result.CensusResult{
+			Table: expected.Table.Name, Expected: expected.Rows, Counted: counted.Rows,
+			Problem: censusProblem(&expected, counted),
+		})
+	}
+	return results, nil
+}
+
+func censusProblem(expected *oracle.Census, counted target.Census) string {
+	if counted.Rows >= 0 && counted.Rows != expected.Rows {
+		return fmt.Sprintf("table %s holds %d rows, %d expected", expected.Table.Name, counted.Rows, expected.Rows)
+	}
+	for i, f := range expected.Table.Fields {
+		if got := counted.Points[f.Name]; got != expected.Points[i] {
+			return fmt.Sprintf("table %s holds %d values of %s, %d expected", expected.Table.Name, got, f.Name, expected.Points[i])
+		}
+	}
+	return ""
+}
