@@ -27,6 +27,7 @@ type pageGroup struct {
 	Ranges     *ranges
 	Comparison *table
 	Curves     []*lines
+	Loads      bars
 	Rates      *lines
 }
 
@@ -67,7 +68,7 @@ func writeHTML(w io.Writer, runs []*result.Run) error {
 	}
 	for _, g := range groups(runs) {
 		l := newLegend(g.subjects)
-		view := pageGroup{Dataset: g.dataset, Legend: l, Ranges: newRanges(&g, l), Comparison: comparison(&g), Rates: newRates(&g, l)}
+		view := pageGroup{Dataset: g.dataset, Legend: l, Ranges: newRanges(&g, l), Comparison: comparison(&g), Loads: newBars(&g, l), Rates: newRates(&g, l)}
 		for _, queryType := range g.types() {
 			if c := newPercentiles(&g, l, queryType); c != nil {
 				view.Curves = append(view.Curves, c)
