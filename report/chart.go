@@ -346,6 +346,7 @@ func newPercentiles(g *group, l legend, queryType fact) *lines {
 	}
 	var all []subjectCurve
 	var values []float64
+	help := queryType.Value
 	last := nines(0.99)
 	for i, s := range g.subjects {
 		q := s.queries(queryType.Key)
@@ -356,6 +357,9 @@ func newPercentiles(g *group, l legend, queryType fact) *lines {
 		if len(points) == 0 {
 			continue
 		}
+		if q.AtLeast > 0 {
+			help = joined("; ", help, s.Label+" took at least as long as shown: some queries were cut off")
+		}
 		all = append(all, subjectCurve{l[i], s.Label, points, &q.Service.Summary})
 		end := points[len(points)-1]
 		values = append(values, points[0].Seconds, end.Seconds)
@@ -365,7 +369,7 @@ func newPercentiles(g *group, l legend, queryType fact) *lines {
 		return nil
 	}
 	axis := newLogAxis(values)
-	c := newLines(queryType.Key, queryType.Value, "percentile", "service time")
+	c := newLines(queryType.Key, help, "percentile", "service time")
 	var xs []tick
 	for _, t := range []tick{{0, "0"}, {0.5, "50"}, {0.9, "90"}, {0.99, "99"}, {0.999, "99.9"}, {0.9999, "99.99"}, {0.99999, "99.999"}, {0.999999, "99.9999"}} {
 		if at := nines(t.At); at <= last {

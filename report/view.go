@@ -139,12 +139,12 @@ func command(r *result.Run) string {
 func loadTable(r *result.Run) *table {
 	t := &table{Title: "Load", Columns: []column{
 		{Head: "target"},
-		{Head: "rows", Help: "rows sent"},
+		{Head: "rows", Help: "rows sent", Rank: 1},
 		{Head: "sent/s", Help: "rows a second until the last one was handed over"},
 		{Head: "acked/s", Help: "rows a second until the last one was acknowledged"},
 		{Head: "settled/s", Help: "rows a second until all were visible and background work idle"},
 		{Head: "metrics/s", Help: "values a second until the last row was acknowledged"},
-		{Head: "batch p50", Help: "median time from handing a batch over to its acknowledgement", Rank: 1},
+		{Head: "batch p50", Help: "median time from handing a batch over to its acknowledgement", Rank: 2},
 		{Head: "p95", Help: "95th percentile of it", Rank: 7},
 		{Head: "p99", Help: "99th percentile of it"},
 		{Head: "max", Help: "longest of it", Rank: 6},
@@ -288,7 +288,7 @@ type stat struct {
 
 func stats() []stat {
 	return []stat{
-		{column{Head: "mean"}, func(s *measure.Summary) float64 { return s.Mean }, true},
+		{column{Head: "mean", Rank: 1}, func(s *measure.Summary) float64 { return s.Mean }, true},
 		{column{Head: "stddev", Help: "standard deviation", Rank: 6}, func(s *measure.Summary) float64 { return s.StdDev }, false},
 		{column{Head: "min", Rank: 9}, func(s *measure.Summary) float64 { return s.Min }, false},
 		{column{Head: "median"}, func(s *measure.Summary) float64 { return s.Median }, true},
@@ -296,7 +296,7 @@ func stats() []stat {
 		{column{Head: "p95", Help: "95 of 100 queries took no longer"}, func(s *measure.Summary) float64 { return s.P95 }, true},
 		{column{Head: "p99", Help: "99 of 100 queries took no longer"}, func(s *measure.Summary) float64 { return s.P99 }, true},
 		{column{Head: "p99.9", Help: "999 of 1,000 queries took no longer", Rank: 7}, func(s *measure.Summary) float64 { return s.P999 }, true},
-		{column{Head: "max", Rank: 2}, func(s *measure.Summary) float64 { return s.Max }, true},
+		{column{Head: "max", Rank: 3}, func(s *measure.Summary) float64 { return s.Max }, true},
 	}
 }
 
@@ -315,13 +315,13 @@ func queryTable(t *result.Target) *table {
 		{Head: "type"},
 		{Head: "verdict", Help: "whether answers were compared with the expected ones", Words: true},
 		{Head: "n", Help: "queries recorded"},
-		{Head: "q/s", Help: "queries a second, all workers together", Rank: 3},
+		{Head: "q/s", Help: "queries a second, all workers together", Rank: 4},
 	}}
 	for _, s := range stats() {
 		view.Columns = append(view.Columns, s.column)
 	}
 	view.Columns = append(view.Columns,
-		column{Head: "rows", Help: "rows in an answer, on average", Rank: 1},
+		column{Head: "rows", Help: "rows in an answer, on average", Rank: 2},
 		column{Head: "bytes", Help: "bytes of an answer, on average", Rank: 10})
 	for i := range t.Queries {
 		q := &t.Queries[i]
