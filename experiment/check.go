@@ -39,7 +39,7 @@ func (e *Experiment) Check() error {
 	}
 	c.duration("queries.time-box", q.TimeBox)
 	c.duration("queries.timeout", q.Timeout)
-	c.atLeast("queries.verify", q.Verify, 0)
+	c.atLeast("queries.verify", q.Verify, 1) // no figure without a checked answer
 	return errors.Join(c.problems...)
 }
 

@@ -47,7 +47,7 @@ func TestCheck(t *testing.T) {
 			`queries.burn-in: leaves nothing to record: must be less than the 1000 queries asked of each type`},
 		{"time box", func(e *Experiment) { e.Queries.TimeBox = -1 }, `queries.time-box: must be 0 or more, not -1ns`},
 		{"timeout", func(e *Experiment) { e.Queries.Timeout = -1 }, `queries.timeout: must be 0 or more, not -1ns`},
-		{"verify", func(e *Experiment) { e.Queries.Verify = -1 }, `queries.verify: must be 0 or more, not -1`},
+		{"verify", func(e *Experiment) { e.Queries.Verify = 0 }, `queries.verify: must be 1 or more, not 0`},
 		{"several", func(e *Experiment) { e.Load.Workers, e.Queries.Count = 0, 0 },
 			"load.workers: must be 1 or more, not 0\nqueries.count: must be 1 or more, not 0"},
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -201,4 +202,20 @@ func each(ctx context.Context, tx *sql.Tx, query string, args []any, row func(*s
 		}
 	}
 	return rows.Err()
+}
+
+// LastLoad returns the id of the newest run that loaded a target of the name
+// and kind, or "" where none did.
+func (s *Store) LastLoad(ctx context.Context, target, kind string) (string, error) {
+	var id string
+	err := s.db.QueryRowContext(ctx, `
+		SELECT run_id FROM targets
+		JOIN runs ON runs.id = run_id
+		JOIN loads ON loads.target_id = targets.id
+		WHERE targets.name = ? AND kind = ?
+		ORDER BY started DESC, run_id DESC LIMIT 1`, target, kind).Scan(&id)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("looking for the last load of target %s: %w", target, err)
+	}
+	return id, nil
 }

@@ -28,7 +28,8 @@ type Kind struct {
 
 // Env is what a run lends to a target.
 type Env struct {
-	Dir string // folder of the run's own files, which exists: an embedded database may live there
+	Dir      string // folder of the target's own files: an embedded database may live there
+	Existing bool   // the data is there already; where it is not, Open fails and creates nothing
 }
 
 // Caps says what a system can do at best, whatever its options.

@@ -32,6 +32,9 @@ func open(ctx context.Context, env target.Env, options target.Options) (target.T
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("opening DuckDB: %w: make the folder of %s first: %w", target.ErrUnreachable, path, err)
 	}
+	if _, err := os.Stat(path); env.Existing && err != nil {
+		return nil, fmt.Errorf("opening DuckDB: there is no %s; load it first, or give another path: %w", path, target.ErrUnreachable)
+	}
 	raw, err := openFile(path, map[string]string{
 		"threads":      options[optionThreads],
 		"memory_limit": options[optionMemoryLimit],

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -13,13 +14,12 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// goldenSpec is what TSBS's golden query texts were made with. Its end is a
-// second earlier than TSBS's flag: see querySpan.
+// goldenSpec is what TSBS's golden query texts were made with.
 func goldenSpec() workload.Spec {
 	return workload.Spec{
 		Name: "cpu-only", Seed: 123, Scale: 100, Interval: 10 * time.Second,
 		Start: time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC),
-		End:   time.Date(2016, 1, 4, 0, 0, 0, 0, time.UTC),
+		End:   time.Date(2016, 1, 4, 0, 0, 1, 0, time.UTC),
 	}
 }
 
@@ -91,6 +91,20 @@ func TestFirstQuery(t *testing.T) {
 	q := queries[0]
 	if got := q.Start.Format(time.RFC3339Nano); got != "2016-01-03T12:26:46.646325Z" || q.In.Values[0] != "host_49" {
 		t.Errorf("%s from %s, want host_49 from 2016-01-03T12:26:46.646325Z", q.In.Values[0], got)
+	}
+}
+
+// A TSBS user lengthens the end by a second for the queries; we do it where
+// that was not done.
+func TestEndMayBeLengthenedAlready(t *testing.T) {
+	lengthened, plain := goldenSpec(), goldenSpec()
+	plain.End = plain.End.Add(-time.Second)
+	for _, qt := range CPUOnly().QueryTypes() {
+		a, errA := CPUOnly().Queries(lengthened, qt.Name, 20)
+		b, errB := CPUOnly().Queries(plain, qt.Name, 20)
+		if errA != nil || errB != nil || !reflect.DeepEqual(a, b) {
+			t.Errorf("%s: other queries without the second (%v, %v)", qt.Name, errA, errB)
+		}
 	}
 }
 
