@@ -23,9 +23,16 @@ type Catalog struct {
 // before anything starts.
 type Plan struct {
 	experiment *experiment.Experiment
-	workload   workload.Workload
+	catalog    Catalog
+	steps      Steps
 	targets    []plannedTarget
-	types      []workload.QueryType
+}
+
+// Steps is which parts of an experiment are executed.
+type Steps struct {
+	Load   bool // otherwise the targets must hold a complete dataset already, and theirs is the workload
+	Verify bool // compare answers with the oracle's
+	Ask    bool // measure queries; only with Verify
 }
 
 type plannedTarget struct {
@@ -34,20 +41,18 @@ type plannedTarget struct {
 	options target.Options
 }
 
-// NewPlan checks the experiment. Its error is a *experiment.Problem, or
-// several joined, that name what to mend and where it was written.
-func NewPlan(e *experiment.Experiment, c Catalog) (*Plan, error) {
+// NewPlan checks what the steps need of the experiment. Its error is a
+// *experiment.Problem, or several joined, that name what to mend and where it
+// was written.
+func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
 	if err := e.Check(); err != nil {
 		return nil, err
 	}
-	p := &Plan{experiment: e}
+	p := &Plan{experiment: e, catalog: c, steps: steps}
 	var problems []error
-	var err error
-	if p.workload, err = c.Workload(e.Workload.Name); err != nil {
-		return nil, e.Problem("workload.name", "%s", err)
-	}
-	if err := p.workload.Check(e.Workload); err != nil {
-		problems = append(problems, specProblem(e, err))
+	if steps.Load {
+		_, _, err := p.dataset(e.Workload)
+		problems = append(problems, err)
 	}
 	for i, t := range e.Targets {
 		path := fmt.Sprintf("targets[%d]", i)
@@ -63,19 +68,33 @@ func NewPlan(e *experiment.Experiment, c Catalog) (*Plan, error) {
 		}
 		p.targets = append(p.targets, plannedTarget{name: t.Name, kind: kind, options: options})
 	}
-	if p.types, err = chosenTypes(e, p.workload); err != nil {
-		problems = append(problems, err)
-	}
 	return p, errors.Join(problems...)
 }
 
+// dataset finds the workload of a specification and checks it and the query
+// types to be asked.
+func (p *Plan) dataset(spec workload.Spec) (workload.Workload, []workload.QueryType, error) {
+	w, err := p.catalog.Workload(spec.Name)
+	if err != nil {
+		return nil, nil, p.experiment.Problem("workload.name", "%s", err)
+	}
+	if err := w.Check(spec); err != nil {
+		return nil, nil, p.specProblem(err)
+	}
+	if !p.steps.Verify {
+		return w, nil, nil
+	}
+	types, err := p.chosenTypes(w)
+	return w, types, err
+}
+
 // specProblem tells where the user wrote the setting that a workload rejects.
-func specProblem(e *experiment.Experiment, err error) error {
+func (p *Plan) specProblem(err error) error {
 	var bad *workload.SpecError
 	if !errors.As(err, &bad) {
 		return err
 	}
-	problem := e.Problem("workload."+bad.Setting, "%s", bad.Problem)
+	problem := p.experiment.Problem("workload."+bad.Setting, "%s", bad.Problem)
 	if problem.Origin == (experiment.Origin{}) {
 		return bad // a default: its name alone says more than a path
 	}
@@ -83,7 +102,8 @@ func specProblem(e *experiment.Experiment, err error) error {
 }
 
 // chosenTypes returns the query types that the experiment names.
-func chosenTypes(e *experiment.Experiment, w workload.Workload) ([]workload.QueryType, error) {
+func (p *Plan) chosenTypes(w workload.Workload) ([]workload.QueryType, error) {
+	e := p.experiment
 	if e.Queries.All() {
 		return w.QueryTypes(), nil
 	}
@@ -116,19 +136,19 @@ type questions struct {
 	verified int // the first so many have their answers checked
 }
 
-// draw draws the queries of all chosen types. A type that cannot be asked of
-// the dataset is a problem with the dataset's specification.
-func (p *Plan) draw(spec workload.Spec) ([]questions, error) {
+// draw draws the queries of the types. A type that cannot be asked of the
+// dataset is a problem with the dataset's specification.
+func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec workload.Spec) ([]questions, error) {
 	q := &p.experiment.Queries
 	n := q.Count
 	if q.MaxQueries > 0 {
 		n = min(n, q.MaxQueries)
 	}
-	drawn := make([]questions, len(p.types))
-	for i, t := range p.types {
-		queries, err := p.workload.Queries(spec, t.Name, n)
+	drawn := make([]questions, len(types))
+	for i, t := range types {
+		queries, err := w.Queries(spec, t.Name, n)
 		if err != nil {
-			return nil, specProblem(p.experiment, err)
+			return nil, p.specProblem(err)
 		}
 		drawn[i] = questions{kind: t, queries: queries, verified: min(q.Verify, n)}
 	}

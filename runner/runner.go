@@ -18,13 +18,6 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Steps is which parts of an experiment are executed.
-type Steps struct {
-	Load   bool // otherwise the targets must hold a complete dataset already
-	Verify bool // compare answers with the oracle's
-	Ask    bool // measure queries; only with Verify
-}
-
 // Store keeps a run piece by piece.
 type Store interface {
 	Begin(context.Context, *result.Run) error
@@ -65,21 +58,21 @@ type Runner struct {
 // a target is open: the database holds something else, or nothing.
 var ErrInput = errors.New("cannot go on")
 
-// Run executes the steps of a plan and returns the run as it was stored. What
+// Run executes a plan and returns the run as it was stored. What
 // concerns one target, such as a server that gives up, is in the run; the
 // error is for what ends all of it: ctx's end, ErrInput, or a store that does
 // not work. args is the command line, for the record.
-func (r *Runner) Run(ctx context.Context, p *Plan, steps Steps, command string, args []string) (*result.Run, error) {
+func (r *Runner) Run(ctx context.Context, p *Plan, command string, args []string) (*result.Run, error) {
 	yaml, err := experiment.Marshal(p.experiment)
 	if err != nil {
 		return nil, err
 	}
-	x := &execution{Runner: r, plan: p, steps: steps}
+	x := &execution{Runner: r, plan: p, steps: p.steps}
 	x.run = result.Run{
 		Name: p.experiment.Name, Command: command, Args: args, Experiment: string(yaml),
 		Started: time.Now().UTC(), Tool: r.Tool, Host: r.Host,
 	}
-	if steps.Load {
+	if p.steps.Load {
 		// Impossible questions show before anything is stored or loaded.
 		spec := p.experiment.Workload
 		spec.Limit = p.experiment.Load.Limit
@@ -125,17 +118,18 @@ type execution struct {
 
 // prepare fixes the dataset and draws the queries.
 func (x *execution) prepare(spec workload.Spec) error {
-	x.spec = spec
-	if x.steps.Verify {
-		var err error
-		if x.questions, err = x.plan.draw(spec); err != nil {
-			return err
-		}
-	}
-	d, err := x.plan.workload.Dataset(spec)
+	w, types, err := x.plan.dataset(spec)
 	if err != nil {
-		return specProblem(x.plan.experiment, err)
+		return err
 	}
+	if x.questions, err = x.plan.draw(w, types, spec); err != nil {
+		return err
+	}
+	d, err := w.Dataset(spec)
+	if err != nil {
+		return x.plan.specProblem(err)
+	}
+	x.spec = spec
 	if spec.Limit > 0 {
 		d = workload.Limited(d, spec.Limit)
 	}
@@ -271,10 +265,6 @@ func (x *execution) adopt(mark target.Mark) error {
 	if mark.Dataset.Fingerprint() != mark.Fingerprint {
 		return fmt.Errorf("%w: the dataset was loaded as %s, and this tsmark generates %s from the same settings; load it again with --replace",
 			ErrInput, mark.Fingerprint, mark.Dataset.Fingerprint())
-	}
-	if mark.Dataset.Name != x.plan.workload.Name() {
-		return fmt.Errorf("%w: the database holds the workload %s, not %s; add --use-case %s",
-			ErrInput, mark.Dataset.Name, x.plan.workload.Name(), mark.Dataset.Name)
 	}
 	if err := x.prepare(mark.Dataset); err != nil {
 		return fmt.Errorf("%w: %w", ErrInput, err)

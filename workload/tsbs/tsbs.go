@@ -84,3 +84,6 @@ func (cpuOnly) Queries(s workload.Spec, queryType string, n int) ([]query.Query,
 	}
 	return nil, fmt.Errorf("unknown query type %q%s", queryType, suggest.Among(queryType, names))
 }
+
+// Workloads lists the use cases of this package.
+func Workloads() []workload.Workload { return []workload.Workload{CPUOnly()} }

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/runner"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// catalog is what this tsmark knows by name.
+type catalog struct {
+	workloads []workload.Workload
+	kinds     []target.Kind
+}
+
+func newCatalog(w []workload.Workload, k []target.Kind) catalog { return catalog{w, k} }
+
+func (c catalog) workload(name string) (workload.Workload, error) {
+	for _, w := range c.workloads {
+		if w.Name() == name {
+			return w, nil
+		}
+	}
+	return nil, fmt.Errorf("unknown use case %q%s", name, suggest.Among(name, c.workloadNames()))
+}
+
+func (c catalog) kind(name string) (target.Kind, error) {
+	for _, k := range c.kinds {
+		if k.Name == name {
+			return k, nil
+		}
+	}
+	return target.Kind{}, fmt.Errorf("unknown kind of target %q%s", name, suggest.Among(name, c.kindNames()))
+}
+
+func (c catalog) workloadNames() []string {
+	var names []string
+	for _, w := range c.workloads {
+		names = append(names, w.Name())
+	}
+	return names
+}
+
+func (c catalog) kindNames() []string {
+	var names []string
+	for _, k := range c.kinds {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// typeNames lists the query types of all workloads.
+func (c catalog) typeNames() []string {
+	var names []string
+	for _, w := range c.workloads {
+		for _, t := range w.QueryTypes() {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+func (c catalog) forRunner() runner.Catalog {
+	return runner.Catalog{Workload: c.workload, Kind: c.kind}
+}

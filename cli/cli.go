@@ -1,0 +1,156 @@
+// Package cli is tsmark's command line: a file a command, each of which turns
+// flags into what the other packages take.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/tsmark/tsmark/internal/buildinfo"
+	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/target/all"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// The exit statuses.
+const (
+	exitDone        = 0   // done and verified
+	exitWithheld    = 1   // a figure was withheld
+	exitUsage       = 2   // wrong usage or input
+	exitTarget      = 3   // a target could not be reached, or gave up
+	exitInterrupted = 130 // by Ctrl-C
+)
+
+// status is an error that ends tsmark with an exit status of its own. Its text
+// may be empty where everything has been said.
+type status struct {
+	code int
+	text string
+}
+
+func (s *status) Error() string { return s.text }
+
+// app is what all commands share.
+type app struct {
+	args           []string // the command line
+	stdout, stderr io.Writer
+	results        string // folder
+	catalog        catalog
+}
+
+// Execute runs the command line args, of which the first is the program's
+// name, and returns the exit status.
+func Execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	a := &app{args: args, stdout: stdout, stderr: stderr, catalog: newCatalog(tsbs.Workloads(), all.Kinds())}
+	root := a.root()
+	root.SetArgs(args[1:])
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitDone
+	}
+	code, text := exitUsage, err.Error()
+	var s *status
+	switch {
+	case errors.As(err, &s):
+		code, text = s.code, s.text
+	case ctx.Err() != nil:
+		code, text = exitInterrupted, "interrupted"
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if line != "" {
+			fmt.Fprintln(stderr, "tsmark: "+line)
+		}
+	}
+	return code
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "tsmark",
+		Short: "A benchmark for time series databases that checks every answer",
+		Long: `tsmark generates TSBS's data byte for byte, loads it into a database, asks
+TSBS's questions, checks the answers against the generator, and reports load
+rates and latencies that somebody else can reproduce.`,
+		Example: `  tsmark run                                    # DuckDB on TSBS's cpu-only, a minute
+  tsmark run --target fast=duckdb --target slow=duckdb,threads=1
+  tsmark generate --scale 4000 --format influx --file cpu.lp.zst
+  tsmark report                                 # the last run again`,
+		Version:       versionText(buildinfo.Tool()),
+		Args:          cobra.ArbitraryArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			var names []string
+			for _, c := range cmd.Commands() {
+				if c.IsAvailableCommand() {
+					names = append(names, c.Name())
+				}
+			}
+			return fmt.Errorf("unknown command %q%s", args[0], suggest.Among(args[0], names))
+		},
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.PersistentFlags().StringVar(&a.results, "results", "tsmark-results", "`folder` of runs and embedded databases")
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(
+		a.runCommand(), a.loadCommand(), a.queryCommand(), a.verifyCommand(),
+		a.generateCommand(), a.queriesCommand(),
+		a.runsCommand(), a.reportCommand(),
+	)
+	return root
+}
+
+func versionText(t result.Tool) string {
+	text := "tsmark " + t.Version
+	if t.Commit != "" {
+		text += " (" + t.Commit + ")"
+	}
+	return text + ", " + t.Go
+}
+
+// flagError offers the closest flags for an unknown one.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	name := "--" + unknown.GetSpecifiedName()
+	hint := suggest.Among(name, names)
+	if strings.HasPrefix(hint, "; known") {
+		hint = "; tsmark " + cmd.Name() + " --help lists the flags"
+	}
+	return fmt.Errorf("unknown flag %s%s", name, hint)
+}
+
+// noArguments is an Args for commands that take flags only.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("tsmark %s takes no arguments, but was given %q; flags begin with --", cmd.Name(), args[0])
+	}
+	return nil
+}
+
+// isFile returns w as the file it may be.
+func isFile(w io.Writer) (*os.File, bool) {
+	f, ok := w.(*os.File)
+	return f, ok
+}

@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/tsmark/tsmark/internal/progress"
+	"github.com/tsmark/tsmark/runner"
+)
+
+// defaultPeriod is how often plain progress lines are written.
+const defaultPeriod = 10 * time.Second
+
+// display shows a run's progress on standard error.
+type display struct{ *progress.Display }
+
+// Start implements runner.Display.
+func (d display) Start(label, unit string, total int64) runner.Task {
+	return d.Display.Start(label, unit, total)
+}
+
+// newDisplay draws bars where standard error is a terminal, and writes plain
+// lines elsewhere.
+func (a *app) newDisplay(period time.Duration) display {
+	f, ok := isFile(a.stderr)
+	return display{progress.New(a.stderr, ok && progress.IsTerminal(f), period)}
+}
+
+// silent is a task that nobody sees: the output itself goes to the terminal.
+type silent struct{}
+
+func (silent) Add(int64)   {}
+func (silent) Done(string) {}
+func (silent) Fail(string) {}

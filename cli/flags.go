@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/workload"
+)
+
+// number is a flag whose value is a whole number within bounds.
+type number[T int | int64 | uint32 | uint64] struct {
+	value *T
+	least int64
+	most  uint64
+}
+
+// count makes a flag for whole numbers from least on.
+func count[T int | int64 | uint32 | uint64](value *T, least int64) *number[T] {
+	n := &number[T]{value: value, least: least, most: math.MaxInt64}
+	switch any(*value).(type) {
+	case uint32:
+		n.most = math.MaxUint32
+	case uint64:
+		n.most = math.MaxUint64
+	}
+	return n
+}
+
+func (n *number[T]) String() string { return fmt.Sprint(*n.value) }
+func (n *number[T]) Type() string   { return "n" }
+func (n *number[T]) Set(text string) error {
+	if v, err := strconv.ParseInt(text, 10, 64); err == nil {
+		if v < n.least || v > 0 && uint64(v) > n.most {
+			return n.bounds()
+		}
+		*n.value = T(v)
+		return nil
+	}
+	v, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || v > n.most {
+		return n.bounds()
+	}
+	*n.value = T(v)
+	return nil
+}
+
+func (n *number[T]) bounds() error {
+	if n.least == math.MinInt64 {
+		return errors.New("must be a whole number")
+	}
+	if n.most == math.MaxUint32 {
+		return fmt.Errorf("must be a whole number from %d to %d", n.least, n.most)
+	}
+	return fmt.Errorf("must be a whole number, %d or more", n.least)
+}
+
+// moment is a flag whose value is a time.
+type moment struct{ value *time.Time }
+
+func (m moment) String() string { return m.value.Format(time.RFC3339Nano) }
+func (m moment) Type() string   { return "time" }
+func (m moment) Set(text string) error {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return errors.New("must be a time such as 2016-01-01T00:00:00Z")
+	}
+	*m.value = t.UTC()
+	return nil
+}
+
+// span is a flag whose value is a duration, from 0 on.
+type span struct{ value *time.Duration }
+
+func (s span) String() string { return shortSpan(*s.value) }
+func (s span) Type() string   { return "duration" }
+func (s span) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return errors.New("must be a duration such as 10s or 1h30m")
+	}
+	*s.value = d
+	return nil
+}
+
+// shortSpan is d without the zero units that Duration.String ends in.
+func shortSpan(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// specFlags adds the flags of TSBS's generator that fix a dataset.
+func (a *app) specFlags(cmd *cobra.Command, s *workload.Spec) {
+	f := cmd.Flags()
+	f.StringVar(&s.Name, "use-case", s.Name, "workload: "+strings.Join(a.catalog.workloadNames(), ", "))
+	f.Var(count(&s.Seed, math.MinInt64), "seed", "of the random stream; 0 draws one from the clock")
+	f.Var(count(&s.Scale, 0), "scale", "hosts at the end of the time range")
+	f.Var(count(&s.InitialScale, 0), "initial-scale", "hosts at its start; 0: as --scale")
+	f.Var(moment{&s.Start}, "timestamp-start", "first epoch, RFC 3339")
+	f.Var(moment{&s.End}, "timestamp-end", "end of the time range, exclusive, RFC 3339")
+	f.Var(span{&s.Interval}, "log-interval", "time between the rows of a host")
+	f.Var(count(&s.MaxPoints, 0), "max-data-points", "rows at most, those of hosts that do not exist yet included; 0: all")
+	f.Var(count(&s.Groups, 0), "interleaved-generation-groups", "deal the rows to so many groups; 0: no groups")
+	f.Var(count(&s.Group, 0), "interleaved-generation-group-id", "which group's rows to take, from 0")
+	complete(cmd, "use-case", a.catalog.workloadNames())
+}
+
+// drawSeed replaces the seed 0 by one from the clock, as TSBS does, and tells
+// the user.
+func (a *app) drawSeed(s *workload.Spec) {
+	if s.Seed == 0 {
+		s.Seed = int64(time.Now().Nanosecond()) + 1
+		fmt.Fprintf(a.stderr, "tsmark: --seed %d was drawn from the clock\n", s.Seed)
+	}
+}
+
+// complete lets the shell complete a flag's value from a list.
+func complete(cmd *cobra.Command, flag string, values []string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // the flag was defined a line earlier
+	}
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// The formats of queries beside the kinds of targets.
+const (
+	formatJSON = "json"
+	formatTSBS = "tsbs-timescaledb"
+)
+
+func (a *app) queriesCommand() *cobra.Command {
+	spec := experiment.Default().Workload
+	types := []string{experiment.AllTypes}
+	n, formatName := 10, formatJSON
+	formats := append([]string{formatJSON, formatTSBS}, a.catalog.kindNames()...)
+	cmd := &cobra.Command{
+		Use:   "queries",
+		Short: "Print the queries that a run asks",
+		Long: `Prints the queries that a run asks: as they are meant, a JSON object a line, or
+in a database's language. tsbs-timescaledb is TSBS's own text for TimescaleDB,
+word for word.
+
+As TSBS's users do, windows are drawn up to one second behind --timestamp-end,
+or up to it where it lies one second behind the last interval already.`,
+		Example: `  tsmark queries --query-type single-groupby-1-1-1 --queries 3
+  tsmark queries --query-type lastpoint --format duckdb --queries 1
+  tsmark queries --format tsbs-timescaledb --timestamp-end 2016-01-04T00:00:00Z`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			w, err := a.catalog.workload(spec.Name)
+			if err != nil {
+				return fmt.Errorf("--use-case: %w", err)
+			}
+			if err := w.Check(spec); err != nil {
+				return err
+			}
+			write, err := a.queryWriter(formatName, formats, w, spec)
+			if err != nil {
+				return fmt.Errorf("--format: %w", err)
+			}
+			a.drawSeed(&spec)
+			if len(types) == 1 && types[0] == experiment.AllTypes {
+				types = nil
+				for _, t := range w.QueryTypes() {
+					types = append(types, t.Name)
+				}
+			}
+			out := bufio.NewWriter(a.stdout)
+			for _, name := range types {
+				queries, err := w.Queries(spec, name, n)
+				if err != nil {
+					return err
+				}
+				for i := range queries {
+					if err := write(out, &queries[i]); err != nil {
+						return err
+					}
+				}
+			}
+			return out.Flush()
+		},
+	}
+	a.specFlags(cmd, &spec)
+	f := cmd.Flags()
+	f.StringSliceVar(&types, "query-type", types, "query `types`, separated by commas, or all")
+	f.Var(count(&n, 1), "queries", "queries of each type")
+	f.StringVar(&formatName, "format", formatName, strings.Join(formats, ", "))
+	complete(cmd, "query-type", append(a.catalog.typeNames(), experiment.AllTypes))
+	complete(cmd, "format", formats)
+	return cmd
+}
+
+// queryWriter returns how to print a query in the format.
+func (a *app) queryWriter(format string, formats []string, w workload.Workload, spec workload.Spec) (func(io.Writer, *query.Query) error, error) {
+	switch format {
+	case formatJSON:
+		return func(out io.Writer, q *query.Query) error { return json.NewEncoder(out).Encode(q) }, nil
+	case formatTSBS:
+		return func(out io.Writer, q *query.Query) error {
+			_, err := fmt.Fprintln(out, tsbs.TimescaleDB(q))
+			return err
+		}, nil
+	}
+	kind, err := a.catalog.kind(format)
+	if err != nil {
+		return nil, fmt.Errorf("unknown format %q%s", format, suggest.Among(format, formats))
+	}
+	schema, err := schemaOf(w, spec)
+	if err != nil {
+		return nil, err
+	}
+	return func(out io.Writer, q *query.Query) error {
+		request, err := kind.Render(q, schema)
+		if err != nil {
+			_, err = fmt.Fprintf(out, "-- %s %d: n/a: %s\n", q.Type, q.ID, err)
+			return err
+		}
+		_, err = fmt.Fprintf(out, "-- %s %d\n%s;\n\n", q.Type, q.ID, strings.TrimRight(request.Text, "\n;"))
+		return err
+	}, nil
+}
+
+// schemaOf returns the schema of the dataset without the cost of its series:
+// tables, tags and fields do not depend on the scale.
+func schemaOf(w workload.Workload, spec workload.Spec) (*series.Schema, error) {
+	spec.Scale, spec.InitialScale = 1, 0
+	d, err := w.Dataset(spec)
+	if err != nil {
+		return nil, err
+	}
+	return d.Schema(), nil
+}

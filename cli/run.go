@@ -1,0 +1,246 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/internal/buildinfo"
+	"github.com/tsmark/tsmark/internal/outfile"
+	"github.com/tsmark/tsmark/internal/progress"
+	"github.com/tsmark/tsmark/monitor"
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/runner"
+	"github.com/tsmark/tsmark/store"
+)
+
+func (a *app) runCommand() *cobra.Command {
+	given := newSettings(a)
+	print := false
+	cmd := &cobra.Command{
+		Use:   "run [FILE.yaml]",
+		Short: "Run an experiment: load, check, ask, report",
+		Long: `Runs an experiment: generates the dataset, loads each target, counts what it
+holds, checks answers against the generator, measures the queries, and reports.
+
+Without a file the experiment is TSBS's cpu-only of 100 hosts over a day in
+DuckDB, with all 16 query types for two seconds each. Flags change what the
+file or that default says; --print shows the outcome as a file.`,
+		Example: `  tsmark run
+  tsmark run --scale 1000 --workers 2 --query-type lastpoint,double-groupby-1
+  tsmark run --target all=duckdb --target one=duckdb,threads=1,memory_limit=512MB
+  tsmark run --scale 4000 --print > experiment.yaml
+  tsmark run experiment.yaml`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("tsmark run takes one experiment file, but was given %d", len(args))
+			}
+			return nil
+		},
+		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e := experiment.Default()
+			if len(args) == 1 {
+				data, err := os.ReadFile(args[0])
+				if err != nil {
+					return fmt.Errorf("reading the experiment: %w", err)
+				}
+				if e, err = experiment.Parse(args[0], data); err != nil {
+					return err
+				}
+			}
+			if err := given.apply(cmd, e, nil); err != nil {
+				return err
+			}
+			return a.execute(cmd, e, runner.Steps{Load: true, Verify: true, Ask: true}, print)
+		},
+	}
+	given.datasetFlags(cmd)
+	given.targetFlag(cmd)
+	given.loadFlags(cmd)
+	given.queryFlags(cmd)
+	given.timedFlags(cmd)
+	given.workersFlag(cmd, "connections that load, and then ask, at once", "load.workers", "queries.workers")
+	cmd.Flags().BoolVar(&print, "print", false, "print the experiment as YAML and run nothing")
+	return cmd
+}
+
+func (a *app) loadCommand() *cobra.Command {
+	given := newSettings(a)
+	cmd := a.stepCommand(given, "load [TARGET…]", "Load a dataset and leave it there",
+		`Generates a dataset, loads it into each target, and counts what the target then
+holds. The mark that it leaves in the database tells query and verify all they
+need.
+
+A TARGET is [NAME=]KIND[,OPTION=VALUE]…; the default is duckdb.`,
+		`  tsmark load
+  tsmark load duckdb,path=cpu.duckdb --scale 4000 --workers 2
+  tsmark load duckdb,path=cpu.duckdb --replace`, runner.Steps{Load: true})
+	given.datasetFlags(cmd)
+	given.loadFlags(cmd)
+	given.workersFlag(cmd, "connections that write at once", "load.workers")
+	return cmd
+}
+
+func (a *app) queryCommand() *cobra.Command {
+	given := newSettings(a)
+	cmd := a.stepCommand(given, "query [TARGET…]", "Check answers and measure queries on what a load left",
+		`Checks and measures queries on a target that tsmark load or run has loaded. What
+the dataset is, the mark in the database says.
+
+A TARGET is [NAME=]KIND[,OPTION=VALUE]…; the default is duckdb. Without a path
+an embedded database is the one that its name was last loaded into.`,
+		`  tsmark query
+  tsmark query duckdb,path=cpu.duckdb --query-type lastpoint --workers 4`,
+		runner.Steps{Verify: true, Ask: true})
+	given.queryFlags(cmd)
+	given.timedFlags(cmd)
+	given.workersFlag(cmd, "connections that ask at once", "queries.workers")
+	return cmd
+}
+
+func (a *app) verifyCommand() *cobra.Command {
+	given := newSettings(a)
+	cmd := a.stepCommand(given, "verify [TARGET…]", "Check answers on what a load left, without measuring",
+		`Counts the tables of a target that tsmark load or run has loaded, and compares
+its answers with the generator's. Nothing is measured.
+
+A TARGET is [NAME=]KIND[,OPTION=VALUE]…; the default is duckdb.`,
+		`  tsmark verify
+  tsmark verify duckdb,path=cpu.duckdb --verify 100`, runner.Steps{Verify: true})
+	given.queryFlags(cmd)
+	return cmd
+}
+
+// stepCommand is a command for some steps of an experiment on given targets.
+func (a *app) stepCommand(given *settings, use, short, long, example string, steps runner.Steps) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Long: long, Example: example,
+		ValidArgsFunction: cobra.FixedCompletions(a.catalog.kindNames(), cobra.ShellCompDirectiveNoFileComp),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e := experiment.Default()
+			e.Name = cmd.Name()
+			if err := given.apply(cmd, e, args); err != nil {
+				return err
+			}
+			return a.execute(cmd, e, steps, false)
+		},
+	}
+}
+
+// execute runs an experiment and reports it.
+func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, steps runner.Steps, print bool) error {
+	ctx := cmd.Context()
+	a.drawSeed(&e.Workload)
+	plan, err := runner.NewPlan(e, a.catalog.forRunner(), steps)
+	if err != nil {
+		return err
+	}
+	if print {
+		text, err := experiment.Marshal(e)
+		if err != nil {
+			return err
+		}
+		_, err = a.stdout.Write(text)
+		return err
+	}
+	kept, err := store.Open(ctx, a.results)
+	if err != nil {
+		return err
+	}
+	defer kept.Close() // each piece is on disk when it was saved
+	shown := a.newDisplay(e.Load.ReportingPeriod)
+	r := runner.Runner{
+		Store: kept, Dir: a.results, Display: shown,
+		Tool: buildinfo.Tool(), Host: monitor.Host(ctx, a.results),
+	}
+	run, err := r.Run(ctx, plan, cmd.Name(), a.args)
+	shown.Close()
+	if run == nil {
+		return err
+	}
+	if reportErr := a.reportRun(run); reportErr != nil {
+		return errors.Join(err, reportErr)
+	}
+	return outcome(ctx, run, err)
+}
+
+// reportRun writes the run's page and shows its text.
+func (a *app) reportRun(run *result.Run) error {
+	runs := []*result.Run{run}
+	if err := report.Write(a.stdout, report.Text, runs, a.textOptions()); err != nil {
+		return err
+	}
+	page := filepath.Join(a.results, run.ID, "report.html")
+	if err := os.MkdirAll(filepath.Dir(page), 0o777); err != nil {
+		return fmt.Errorf("making the run's folder: %w", err)
+	}
+	if err := writeReport(page, report.HTML, runs); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.stdout, "\nPage: %s\n", page)
+	return err
+}
+
+// textOptions has colours on a terminal, unless NO_COLOR is set.
+func (a *app) textOptions() report.Options {
+	f, ok := isFile(a.stdout)
+	return report.Options{Color: ok && progress.IsTerminal(f) && os.Getenv("NO_COLOR") == ""}
+}
+
+// writeReport writes a report to a file.
+func writeReport(name string, format report.Format, runs []*result.Run) error {
+	out, err := outfile.Create(name)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	if err := report.Write(out, format, runs, report.Options{}); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// outcome turns what a run came to into the exit status. The report has named
+// what failed, so most need no more text.
+func outcome(ctx context.Context, run *result.Run, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return &status{exitInterrupted, "interrupted; what was finished is stored as run " + run.ID}
+	case err != nil:
+		return err
+	}
+	for _, t := range run.Targets {
+		if t.Failure != "" {
+			return &status{exitTarget, fmt.Sprintf("target %s gave up: %s", t.Name, oneLine(t.Failure))}
+		}
+	}
+	if !run.Passed() {
+		return &status{exitWithheld, "figures were withheld: " + strings.Join(withheld(run), ", ")}
+	}
+	return nil
+}
+
+func withheld(run *result.Run) []string {
+	var names []string
+	for _, t := range run.Targets {
+		if t.Load != nil && t.Load.Withheld != "" {
+			names = append(names, t.Name+" load")
+		}
+		for _, q := range t.Queries {
+			if q.Withheld != "" {
+				names = append(names, t.Name+" "+q.Type)
+			}
+		}
+	}
+	return names
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

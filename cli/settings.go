@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/experiment"
+)
+
+// settings are the flags of the commands that run an experiment. Flags write
+// into an experiment of their own, from which apply copies what the user gave.
+type settings struct {
+	app     *app
+	flags   *experiment.Experiment
+	targets []string
+	copies  []setting
+}
+
+// setting is a flag and what it means to an experiment.
+type setting struct {
+	flag  string
+	paths []string // in the experiment
+	copy  func(to, from *experiment.Experiment)
+}
+
+func newSettings(a *app) *settings {
+	return &settings{app: a, flags: experiment.Default()}
+}
+
+// means says which part of an experiment a flag stands for.
+func (s *settings) means(flag, path string, copy func(to, from *experiment.Experiment)) {
+	s.copies = append(s.copies, setting{flag, []string{path}, copy})
+}
+
+// apply puts what the user gave into e: flags, and targets that are arguments.
+func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []string) error {
+	for _, c := range s.copies {
+		if cmd.Flags().Changed(c.flag) {
+			c.copy(e, s.flags)
+			for _, path := range c.paths {
+				e.FromFlag(path, "--"+c.flag)
+			}
+		}
+	}
+	flag := "--target "
+	if len(args) > 0 {
+		s.targets, flag = args, ""
+	}
+	if len(s.targets) == 0 {
+		return nil
+	}
+	e.Targets = nil
+	for i, text := range s.targets {
+		t, err := experiment.ParseTarget(text)
+		if err != nil {
+			return err
+		}
+		e.Targets = append(e.Targets, t)
+		e.FromFlag(fmt.Sprintf("targets[%d]", i), flag+text)
+	}
+	return nil
+}
+
+// datasetFlags adds the flags of the workload section.
+func (s *settings) datasetFlags(cmd *cobra.Command) {
+	s.app.specFlags(cmd, &s.flags.Workload)
+	s.means("use-case", "workload.name", func(to, from *experiment.Experiment) { to.Workload.Name = from.Workload.Name })
+	w := &s.flags.Workload
+	for flag, copy := range map[string]func(to *experiment.Experiment){
+		"seed":                            func(to *experiment.Experiment) { to.Workload.Seed = w.Seed },
+		"scale":                           func(to *experiment.Experiment) { to.Workload.Scale = w.Scale },
+		"initial-scale":                   func(to *experiment.Experiment) { to.Workload.InitialScale = w.InitialScale },
+		"timestamp-start":                 func(to *experiment.Experiment) { to.Workload.Start = w.Start },
+		"timestamp-end":                   func(to *experiment.Experiment) { to.Workload.End = w.End },
+		"log-interval":                    func(to *experiment.Experiment) { to.Workload.Interval = w.Interval },
+		"max-data-points":                 func(to *experiment.Experiment) { to.Workload.MaxPoints = w.MaxPoints },
+		"interleaved-generation-groups":   func(to *experiment.Experiment) { to.Workload.Groups = w.Groups },
+		"interleaved-generation-group-id": func(to *experiment.Experiment) { to.Workload.Group = w.Group },
+	} {
+		s.means(flag, "workload."+flag, func(to, _ *experiment.Experiment) { copy(to) })
+	}
+}
+
+// targetFlag adds --target.
+func (s *settings) targetFlag(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&s.targets, "target", nil, "system to measure, `[NAME=]KIND[,OPTION=VALUE]…`; may be repeated (default duckdb)")
+	complete(cmd, "target", s.app.catalog.kindNames())
+}
+
+// loadFlags adds the flags of the load section.
+func (s *settings) loadFlags(cmd *cobra.Command) {
+	f, l := cmd.Flags(), &s.flags.Load
+	f.Var(count(&l.BatchSize, 1), "batch-size", "rows a write")
+	f.Var(count(&l.Limit, 0), "limit", "rows to load at most; 0: all")
+	f.Var(span{&l.ReportingPeriod}, "reporting-period", "between two records of the rate, and two plain lines of progress")
+	f.BoolVar(&l.Replace, "replace", l.Replace, "drop a dataset that tsmark loaded there before")
+	s.means("batch-size", "load.batch-size", func(to, from *experiment.Experiment) { to.Load.BatchSize = from.Load.BatchSize })
+	s.means("limit", "load.limit", func(to, from *experiment.Experiment) { to.Load.Limit = from.Load.Limit })
+	s.means("reporting-period", "load.reporting-period", func(to, from *experiment.Experiment) { to.Load.ReportingPeriod = from.Load.ReportingPeriod })
+	s.means("replace", "load.replace", func(to, from *experiment.Experiment) { to.Load.Replace = from.Load.Replace })
+}
+
+// workersFlag adds --workers, which sets what the paths say.
+func (s *settings) workersFlag(cmd *cobra.Command, help string, paths ...string) {
+	workers := 1
+	cmd.Flags().Var(count(&workers, 1), "workers", help)
+	s.copies = append(s.copies, setting{"workers", paths, func(to, _ *experiment.Experiment) {
+		for _, path := range paths {
+			if path == "load.workers" {
+				to.Load.Workers = workers
+			} else {
+				to.Queries.Workers = workers
+			}
+		}
+	}})
+}
+
+// queryFlags adds the flags that say which answers are checked.
+func (s *settings) queryFlags(cmd *cobra.Command) {
+	f, q := cmd.Flags(), &s.flags.Queries
+	f.StringSliceVar(&q.Types, "query-type", q.Types, "query `types`, separated by commas, or all")
+	f.Var(count(&q.Verify, 1), "verify", "queries of each type whose answers are checked")
+	s.means("query-type", "queries.types", func(to, from *experiment.Experiment) { to.Queries.Types = from.Queries.Types })
+	s.means("verify", "queries.verify", func(to, from *experiment.Experiment) { to.Queries.Verify = from.Queries.Verify })
+	complete(cmd, "query-type", append(s.app.catalog.typeNames(), experiment.AllTypes))
+}
+
+// timedFlags adds the flags that say how queries are measured.
+func (s *settings) timedFlags(cmd *cobra.Command) {
+	f, q := cmd.Flags(), &s.flags.Queries
+	f.Var(count(&q.Count, 1), "queries", "different queries of each type")
+	f.Var(count(&q.MaxQueries, 0), "max-queries", "asked of each type at most; 0: as --queries")
+	f.Var(count(&q.BurnIn, 0), "burn-in", "asked first of each type and not recorded")
+	f.Var(span{&q.TimeBox}, "time-box", "no query of a type starts later than this after its first; 0: none")
+	f.Var(span{&q.Timeout}, "timeout", "a query is cut off after this; 0: never")
+	s.means("queries", "queries.count", func(to, from *experiment.Experiment) { to.Queries.Count = from.Queries.Count })
+	s.means("max-queries", "queries.max-queries", func(to, from *experiment.Experiment) { to.Queries.MaxQueries = from.Queries.MaxQueries })
+	s.means("burn-in", "queries.burn-in", func(to, from *experiment.Experiment) { to.Queries.BurnIn = from.Queries.BurnIn })
+	s.means("time-box", "queries.time-box", func(to, from *experiment.Experiment) { to.Queries.TimeBox = from.Queries.TimeBox })
+	s.means("timeout", "queries.timeout", func(to, from *experiment.Experiment) { to.Queries.Timeout = from.Queries.Timeout })
+}
