@@ -1,0 +1,235 @@
+// Package progress shows how far work has come: as bars on a terminal, as
+// plain lines elsewhere. Neither has colours, so NO_COLOR changes nothing.
+package progress
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+	"golang.org/x/term"
+)
+
+// sampling is the time between two looks at the tasks.
+const sampling = 200 * time.Millisecond
+
+// Display shows tasks while they run. Its methods and those of its tasks may
+// be called from several goroutines at once. Errors in writing are ignored:
+// no work fails for want of a display.
+type Display struct {
+	period time.Duration
+	now    func() time.Time
+
+	// mu guards the output and the tasks' state but for their counts.
+	mu      sync.Mutex
+	w       io.Writer
+	size    func() (width, height int) // of the terminal; nil: plain lines
+	drawn   []string                   // lines that the next frame replaces
+	running []*Task                    // in the order of their start
+	closed  bool
+
+	stop    chan struct{} // closed by Close
+	sampler sync.WaitGroup
+}
+
+// IsTerminal reports whether bars can be drawn on the file: it is a terminal,
+// and not one that TERM calls dumb.
+func IsTerminal(f *os.File) bool {
+	return os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
+}
+
+// New begins a display on w, which nothing else writes to until Close. With
+// terminal it draws bars; else it writes a line for each running task once a
+// period (never, if that is 0) and one at the task's end.
+func New(w io.Writer, terminal bool, period time.Duration) *Display {
+	d := newDisplay(w, period, time.Now)
+	if terminal {
+		d.size = sizeOf(w)
+	}
+	d.sampler.Go(func() {
+		ticker := time.NewTicker(sampling)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				d.sample()
+			case <-d.stop:
+				return
+			}
+		}
+	})
+	return d
+}
+
+// newDisplay makes a display of plain lines that samples only when told.
+func newDisplay(w io.Writer, period time.Duration, now func() time.Time) *Display {
+	return &Display{w: w, period: period, now: now, stop: make(chan struct{})}
+}
+
+// sizeOf returns a function that asks for the size of a terminal, which can
+// change at any time.
+func sizeOf(w io.Writer) func() (width, height int) {
+	return func() (width, height int) {
+		if f, ok := w.(*os.File); ok {
+			if width, height, err := term.GetSize(int(f.Fd())); err == nil && width > 0 && height > 0 {
+				return width, height
+			}
+		}
+		return 80, 24
+	}
+}
+
+// Task is a piece of work with a count of what is done.
+type Task struct {
+	d       *Display
+	label   string
+	unit    string
+	total   int64 // at most 0: not known
+	started time.Time
+	n       atomic.Int64
+
+	rate     rate
+	reported time.Time // of the last plain line
+}
+
+// Start begins a task. The unit is a plural: rows, queries. A total of 0 or
+// less means that the end is not known.
+func (d *Display) Start(label, unit string, total int64) *Task {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := d.now()
+	t := &Task{d: d, label: oneLine(label), unit: unit, total: total, started: now, reported: now}
+	t.rate.start(now)
+	if !d.closed {
+		d.running = append(d.running, t)
+		d.show()
+	}
+	return t
+}
+
+// Set sets the count of what is done.
+func (t *Task) Set(n int64) { t.n.Store(n) }
+
+// Add adds to the count of what is done.
+func (t *Task) Add(n int64) { t.n.Add(n) }
+
+// Done ends the task and shows the note beside its label, or the count, time
+// and rate where the note is empty. Only the first ending of a task counts.
+func (t *Task) Done(note string) {
+	if note == "" {
+		note = t.summary(t.d.now())
+	}
+	t.finish(note)
+}
+
+// Fail ends the task like Done, and shows that it failed and why.
+func (t *Task) Fail(note string) { t.finish("failed: " + note) }
+
+// finish ends the task with a line of its label and the text.
+func (t *Task) finish(text string) {
+	d := t.d
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i := slices.Index(d.running, t)
+	if i < 0 {
+		return
+	}
+	d.running = slices.Delete(d.running, i, i+1)
+	d.show(t.label + ": " + oneLine(text))
+}
+
+// Log writes a line, above the bars where there are any.
+func (d *Display) Log(line string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.show(line)
+}
+
+// Close ends the tasks that still run, saying how far they came. The cursor
+// is then on an empty line, and the terminal as it was: nothing but the cursor
+// is ever changed.
+func (d *Display) Close() {
+	d.mu.Lock()
+	again := d.closed
+	d.closed = true
+	left := slices.Clone(d.running)
+	d.mu.Unlock()
+	if again {
+		return
+	}
+	close(d.stop)
+	d.sampler.Wait()
+	for _, t := range left {
+		t.finish("stopped at " + t.done())
+	}
+}
+
+// sample looks at the running tasks and shows what has changed.
+func (d *Display) sample() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := d.now()
+	var lines []string
+	for _, t := range d.running {
+		t.rate.add(now, t.n.Load())
+		if d.size == nil && d.period > 0 && now.Sub(t.reported) >= d.period {
+			t.reported = now
+			lines = append(lines, t.plain())
+		}
+	}
+	d.show(lines...)
+}
+
+// show writes lines that stay and, on a terminal, draws the running tasks
+// below. The caller holds the lock.
+func (d *Display) show(lines ...string) {
+	var frame []byte
+	if d.size == nil {
+		for _, line := range lines {
+			frame = append(append(frame, line...), '\n')
+		}
+	} else {
+		frame = d.frame(lines)
+	}
+	if len(frame) > 0 {
+		_, _ = d.w.Write(frame)
+	}
+}
+
+// The control sequences that a frame needs.
+const (
+	up        = "\x1b[%dA" // to the beginning of a line above, from the beginning of one
+	clearLine = "\x1b[K"   // from the cursor on
+	clearRest = "\x1b[J"   // of the screen, from the cursor on
+)
+
+// frame returns what turns the last frame into the next. Lines are written
+// over those that stood there, and only their remains cleared: erasing all
+// first would flicker, and some terminals keep what is erased for scrolling
+// back.
+func (d *Display) frame(lines []string) []byte {
+	width, height := d.size()
+	var b []byte
+	// The screen may be narrower than it was, and have wrapped what was drawn.
+	if n := len(d.drawn) + wrapped(d.drawn, width); n > 0 {
+		b = fmt.Appendf(b, up, n)
+	}
+	// What scrolls out above the screen could not be written over. The last
+	// column stays free, so that the end of each line is cleared.
+	shown := d.running[:min(len(d.running), height-1)]
+	d.drawn = draw(shown, d.now(), width-1)
+	for _, line := range slices.Concat(lines, d.drawn) {
+		b = append(b, line...)
+		// At the margin, some terminals would clear the last character.
+		if runewidth.StringWidth(line)%width != 0 {
+			b = append(b, clearLine...)
+		}
+		b = append(b, '\n')
+	}
+	return append(b, clearRest...)
+}

@@ -1,0 +1,162 @@
+package progress
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/mattn/go-runewidth"
+)
+
+// plain returns how far the task is, as a line for files and pipes.
+func (t *Task) plain() string {
+	line := fmt.Sprintf("%s: %s, %s", t.label, t.done(), speed(t.rate.perSecond(), t.unit))
+	if left := t.left(); left != "" {
+		line += ", " + left
+	}
+	return line
+}
+
+// done returns what is done of what: 432,000 of 864,000 rows (50 %).
+func (t *Task) done() string {
+	n := t.n.Load()
+	if t.total <= 0 {
+		return humanize.Comma(n) + " " + t.unit
+	}
+	return fmt.Sprintf("%s of %s %s (%d %%)", humanize.Comma(n), humanize.Comma(t.total), t.unit, t.percent(n))
+}
+
+// summary returns what is said of a finished task.
+func (t *Task) summary(now time.Time) string {
+	n, took := t.n.Load(), now.Sub(t.started)
+	text := fmt.Sprintf("%s %s in %s", humanize.Comma(n), t.unit, duration(took))
+	if took > 0 {
+		text += ", " + speed(float64(n)/took.Seconds(), t.unit)
+	}
+	return text
+}
+
+// percent returns the share that is done, rounded down: 100 is all.
+func (t *Task) percent(n int64) int {
+	return int(100 * min(max(float64(n)/float64(t.total), 0), 1))
+}
+
+// left returns the time left at the present rate: 12 s left. It is empty
+// where that is not known, or cannot be told from standing still.
+func (t *Task) left() string {
+	rest, perSecond := t.total-t.n.Load(), t.rate.perSecond()
+	if t.total <= 0 || rest <= 0 || perSecond <= 0 {
+		return ""
+	}
+	seconds := max(1, math.Round(float64(rest)/perSecond))
+	if seconds > (100 * time.Hour).Seconds() {
+		return ""
+	}
+	return wholeSeconds(int64(seconds)) + " left"
+}
+
+// The widths of the columns of a drawn task in cells.
+const (
+	mostLabel  = 28
+	speedWidth = 16
+	leftWidth  = 12
+	leastBar   = 5
+	mostBar    = 40
+)
+
+// draw returns a line for each task, none wider than the terminal. The
+// columns stand below each other, and still while the tasks run.
+func draw(tasks []*Task, now time.Time, width int) []string {
+	labels := 0
+	for _, t := range tasks {
+		labels = max(labels, min(runewidth.StringWidth(t.label), mostLabel))
+	}
+	lines := make([]string, len(tasks))
+	for i, t := range tasks {
+		lines[i] = runewidth.Truncate(t.drawn(now, labels, width), width, "")
+	}
+	return lines
+}
+
+// drawn returns how far the task is, with a bar where the width has room for
+// it.
+func (t *Task) drawn(now time.Time, labels, width int) string {
+	n := t.n.Load()
+	label := runewidth.FillRight(shorten(t.label, labels), labels)
+	pace := speed(t.rate.perSecond(), t.unit)
+	if t.total <= 0 {
+		elapsed := wholeSeconds(int64(now.Sub(t.started).Seconds()))
+		return fmt.Sprintf("%s  %s, %s, %s", label, t.done(), pace, elapsed)
+	}
+	percent := fmt.Sprintf("%3d %%", t.percent(n))
+	left := fmt.Sprintf("%-*s", leftWidth, t.left())
+	all := fmt.Sprintf("%s  %*s  %s", percent, speedWidth, pace, left)
+	room := width - labels - len("  ") - len(all)
+	switch {
+	case room >= leastBar+len("  "):
+		return label + "  " + bar(float64(n)/float64(t.total), min(room-len("  "), mostBar)) + "  " + all
+	case room >= 0:
+		return label + "  " + all
+	case width >= labels+len("  100 %  ")+leftWidth:
+		return label + "  " + percent + "  " + left
+	}
+	return percent + "  " + t.label
+}
+
+// bar returns a bar of the width with its share filled.
+func bar(share float64, width int) string {
+	filled := int(min(max(share, 0), 1) * float64(width))
+	return strings.Repeat("━", filled) + strings.Repeat("·", width-filled)
+}
+
+// speed returns a rate with its unit: 812,000 rows/s.
+func speed(perSecond float64, unit string) string {
+	number := humanize.Comma(int64(math.Round(perSecond)))
+	if perSecond > 0 && perSecond < 9.95 {
+		number = fmt.Sprintf("%.1f", perSecond)
+	}
+	return number + " " + unit + "/s"
+}
+
+// duration returns a time that something took: 1.2 s, 12 s, 2 min 5 s.
+func duration(d time.Duration) string {
+	if seconds := d.Seconds(); seconds < 9.95 {
+		return fmt.Sprintf("%.1f s", max(seconds, 0))
+	}
+	return wholeSeconds(int64(math.Round(d.Seconds())))
+}
+
+// wholeSeconds returns a time in its two largest units.
+func wholeSeconds(s int64) string {
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 3600:
+		return fmt.Sprintf("%d min %d s", s/60, s%60)
+	}
+	return fmt.Sprintf("%d h %d min", s/3600, s/60%60)
+}
+
+// shorten cuts the beginning of a text that is wider: what tells tasks apart
+// stands last.
+func shorten(s string, width int) string {
+	if over := runewidth.StringWidth(s) - width; over > 0 {
+		return runewidth.TruncateLeft(s, over+1, "…")
+	}
+	return s
+}
+
+// wrapped returns how many more lines the lines take on a screen of the width.
+func wrapped(lines []string, width int) int {
+	more := 0
+	for _, line := range lines {
+		more += max(runewidth.StringWidth(line)-1, 0) / max(width, 1)
+	}
+	return more
+}
+
+// oneLine returns the text with white space, line breaks too, as single
+// spaces.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
