@@ -1,0 +1,187 @@
+package targettest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// Memory returns a kind of target that keeps its rows in memory, for testing
+// what drives targets. It is as right as the oracle, by whose code it answers:
+// what it shows is what becomes of the rows that were written to it. All that
+// is opened of one kind is one database.
+func Memory(name string) target.Kind {
+	m := &memory{}
+	return target.Kind{
+		Name: name,
+		Help: "rows in memory, for tests",
+		Caps: target.Caps{TimePrecision: time.Nanosecond, Embedded: true},
+		Render: func(q *query.Query, _ *series.Schema) (target.Request, error) {
+			text, err := json.Marshal(q)
+			return target.Request{Text: string(text)}, err
+		},
+		Open: func(context.Context, target.Env, target.Options) (target.Target, error) { return m, nil },
+	}
+}
+
+// memory is a database; its rows are a dataset.
+type memory struct {
+	mu      sync.Mutex
+	schema  *series.Schema
+	batches []*series.Batch
+	mark    *target.Mark
+}
+
+func (m *memory) Describe(context.Context) (target.Description, error) {
+	return target.Description{Version: "memory", Durability: "none"}, nil
+}
+
+func (m *memory) ReadMark(context.Context) (target.Mark, error) {
+	if m.mark == nil {
+		return target.Mark{}, fmt.Errorf("the memory %w", target.ErrNoMark)
+	}
+	return *m.mark, nil
+}
+
+func (m *memory) Prepare(_ context.Context, s *series.Schema, mark target.Mark) error {
+	m.schema, m.batches, m.mark = s, nil, &mark
+	return nil
+}
+
+func (m *memory) WriteMark(_ context.Context, mark target.Mark) error {
+	m.mark = &mark
+	return nil
+}
+
+func (m *memory) NewWriter(context.Context, int) (target.Writer, error)   { return memoryWriter{m}, nil }
+func (m *memory) NewQuerier(context.Context, int) (target.Querier, error) { return memoryQuerier{m}, nil }
+func (m *memory) Settle(context.Context) error                            { return nil }
+func (m *memory) Footprint(context.Context) (int64, error)                { return -1, nil }
+func (m *memory) Close() error                                            { return nil }
+
+func (m *memory) Census(ctx context.Context, table *series.Table) (target.Census, error) {
+	x, err := oracle.Pass(ctx, m, nil, nil, func(int) {})
+	if err != nil {
+		return target.Census{}, err
+	}
+	census := target.Census{Points: map[string]int64{}}
+	for _, c := range x.Survey.Tables {
+		if c.Table == table {
+			census.Rows = c.Rows
+			for i, f := range table.Fields {
+				census.Points[f.Name] = c.Points[i]
+			}
+		}
+	}
+	return census, nil
+}
+
+// Schema and Open make what was written a dataset.
+func (m *memory) Schema() *series.Schema { return m.schema }
+func (m *memory) Open() workload.Reader {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return &memoryReader{m.batches}
+}
+
+type memoryReader struct{ batches []*series.Batch }
+
+func (r *memoryReader) Next(b *series.Batch, _ int) error {
+	b.Reset()
+	if len(r.batches) == 0 {
+		return io.EOF
+	}
+	b.Runs = append(b.Runs, r.batches[0].Runs...)
+	r.batches = r.batches[1:]
+	return nil
+}
+
+type memoryWriter struct{ m *memory }
+
+func (w memoryWriter) Write(_ context.Context, b *series.Batch) (target.Receipt, error) {
+	kept := keep(b, func(int64) bool { return true })
+	w.m.mu.Lock()
+	defer w.m.mu.Unlock()
+	w.m.batches = append(w.m.batches, kept)
+	now := time.Now()
+	return target.Receipt{Sent: now, Acked: now, Rows: int64(b.Rows())}, nil
+}
+
+func (memoryWriter) Flush(context.Context) (target.Receipt, error) { return target.Receipt{}, nil }
+func (memoryWriter) Close() error                                  { return nil }
+
+// keep copies the rows of a batch whose place in it is wanted.
+func keep(b *series.Batch, wanted func(row int64) bool) *series.Batch {
+	var kept series.Batch
+	at := int64(0)
+	for i := range b.Runs {
+		from := &b.Runs[i]
+		to := kept.Add(from.Table)
+		to.Grow(from.Rows())
+		n := 0
+		for row := range from.Times {
+			at++
+			if !wanted(at - 1) {
+				continue
+			}
+			to.Times[n], to.Series[n] = from.Times[row], from.Series[row]
+			for f := range from.Columns {
+				c, k := &from.Columns[f], &to.Columns[f]
+				if c.Ints != nil {
+					k.Ints[n] = c.Ints[row]
+				} else {
+					k.Floats[n] = c.Floats[row]
+				}
+				if c.Nulls.Has(row) {
+					if k.Nulls == nil {
+						k.Nulls = make(series.Bitmap, from.Rows()/64+1)
+					}
+					k.Nulls.Set(n)
+				}
+			}
+			n++
+		}
+		nulls := make([]series.Bitmap, len(to.Columns))
+		for f := range to.Columns {
+			nulls[f] = to.Columns[f].Nulls
+		}
+		to.Grow(n)
+		for f := range to.Columns {
+			to.Columns[f].Nulls = nulls[f]
+		}
+	}
+	return &kept
+}
+
+type memoryQuerier struct{ m *memory }
+
+func (q memoryQuerier) Do(ctx context.Context, r target.Request, sink query.Sink) (target.Cost, error) {
+	var asked query.Query
+	if err := json.Unmarshal([]byte(r.Text), &asked); err != nil {
+		return target.Cost{}, err
+	}
+	answer, err := oracle.Rows(ctx, q.m, &asked)
+	if err != nil {
+		return target.Cost{}, err
+	}
+	for i, row := range answer.Rows {
+		if sink == nil {
+			continue
+		}
+		if err := sink.Row(row); err != nil {
+			return target.Cost{Rows: int64(i)}, err
+		}
+	}
+	return target.Cost{Rows: int64(len(answer.Rows))}, nil
+}
+
+func (memoryQuerier) Close() error { return nil }

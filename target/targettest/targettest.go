@@ -1,0 +1,307 @@
+// Package targettest is the conformance suite: what every target must do
+// before its figures mean anything. It also has targets that only tests need.
+package targettest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/verify"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// Run runs the suite against a kind of target with the given options. Each
+// test has a folder of its own; a target that lives elsewhere than in it must
+// be given options that lead to a place which the suite may fill and replace.
+func Run(t *testing.T, kind target.Kind, given map[string]string) {
+	options, err := kind.Resolve(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := suite{kind: kind, options: options}
+	t.Run("cpu-only", func(t *testing.T) { s.loadAndAsk(t, cpuOnly(t, 40, 0), 1) })
+	t.Run("cpu-only with hosts that appear late", func(t *testing.T) { s.loadAndAsk(t, cpuOnly(t, 40, 3), 1) })
+	t.Run("several writers", func(t *testing.T) { s.loadAndAsk(t, cpuOnly(t, 40, 0), 3) })
+	t.Run("one row", func(t *testing.T) { s.loadAndAsk(t, limited(cpuOnly(t, 40, 0), 1), 1) })
+	t.Run("no row", func(t *testing.T) { s.loadAndAsk(t, limited(cpuOnly(t, 40, 0), 0), 1) })
+	t.Run("hostile values", func(t *testing.T) { s.loadAndAsk(t, hostile(), 1) })
+	t.Run("mark", s.mark)
+	t.Run("replace", s.replace)
+	t.Run("cancelled query", s.cancelled)
+}
+
+type suite struct {
+	kind    target.Kind
+	options target.Options
+}
+
+// example is a dataset and questions about it.
+type example struct {
+	dataset workload.Dataset
+	queries []query.Query
+}
+
+// cpuOnly is a day of few hosts and the first queries of every type.
+func cpuOnly(t *testing.T, scale, initial uint32) example {
+	t.Helper()
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	spec := workload.Spec{
+		Name: "cpu-only", Seed: 123, Scale: scale, InitialScale: initial,
+		Start: start, End: start.Add(24 * time.Hour), Interval: 4 * time.Minute,
+	}
+	use := tsbs.CPUOnly()
+	d, err := use.Dataset(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := example{dataset: d}
+	for _, qt := range use.QueryTypes() {
+		queries, err := use.Queries(spec, qt.Name, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.queries = append(e.queries, queries...)
+	}
+	return e
+}
+
+func limited(e example, rows int64) example {
+	return example{workload.Limited(e.dataset, rows), e.queries}
+}
+
+// fixed is a dataset of one batch.
+type fixed struct {
+	schema *series.Schema
+	batch  series.Batch
+}
+
+func (f *fixed) Schema() *series.Schema { return f.schema }
+func (f *fixed) Open() workload.Reader  { return &fixedReader{batch: &f.batch} }
+
+type fixedReader struct{ batch *series.Batch }
+
+func (r *fixedReader) Next(b *series.Batch, _ int) error {
+	b.Reset()
+	if r.batch == nil {
+		return io.EOF
+	}
+	b.Runs = append(b.Runs, r.batch.Runs...)
+	r.batch = nil
+	return nil
+}
+
+// names are tag values.
+type names []string
+
+func (n names) Append(dst []byte, series uint32) ([]byte, bool) {
+	return append(dst, n[series]...), true
+}
+
+// hostile has NULLs, the largest and smallest integers, floats that need every
+// digit, times before 1970, and tags with quotes, spaces and other alphabets.
+func hostile() example {
+	table := &series.Table{
+		Name: "load",
+		Tags: []series.Tag{{Key: "hostname", Values: names{"o'brien", `a "b" c`, "Ωμέγα-服务器", "host_10", "host_9"}}},
+		Fields: []series.Field{
+			{Name: "whole", Type: series.Int}, {Name: "share", Type: series.Float}, {Name: "never", Type: series.Int},
+		},
+	}
+	const hosts, rows = 5, 200
+	f := &fixed{schema: &series.Schema{Tables: []*series.Table{table}, Series: hosts}}
+	run := f.batch.Add(table)
+	run.Grow(rows)
+	bitmap := func() series.Bitmap { return make(series.Bitmap, rows/64+1) }
+	for i := range run.Columns {
+		run.Columns[i].Nulls = bitmap()
+	}
+	start := time.Date(1969, 12, 31, 23, 30, 0, 0, time.UTC)
+	for row := range rows {
+		run.Series[row] = uint32(row % hosts)
+		run.Times[row] = start.Add(time.Duration(row/hosts)*97*time.Second + time.Microsecond).UnixNano()
+		run.Columns[0].Ints[row] = int64(row*row) - 777
+		run.Columns[1].Floats[row] = math.Sqrt(float64(row)) / 3
+		run.Columns[2].Nulls.Set(row)
+		if row%7 == 3 {
+			run.Columns[0].Nulls.Set(row)
+		}
+		if row%4 == 1 || row%hosts == 4 {
+			run.Columns[1].Nulls.Set(row)
+		}
+	}
+	run.Columns[0].Ints[0], run.Columns[0].Ints[1] = math.MaxInt64, math.MinInt64
+	run.Columns[0].Ints[rows-1] = math.MaxInt64 - 1
+	run.Columns[1].Floats[2], run.Columns[1].Floats[4] = math.MaxFloat64, math.SmallestNonzeroFloat64
+
+	all := []string{"whole", "share", "never"}
+	base := func(shape query.Shape, id int) query.Query {
+		return query.Query{Type: "hostile-" + string(shape), ID: id, Shape: shape, Table: "load", Fields: all}
+	}
+	in := &query.TagIn{Key: "hostname", Values: []string{"o'brien", "Ωμέγα-服务器", "nobody"}}
+	e := example{dataset: f}
+	maximum, mean := base(query.Buckets, 0), base(query.Buckets, 1)
+	maximum.Aggregate, maximum.Bucket, maximum.Order, maximum.In = query.Max, 7*time.Minute, query.Ascending, in
+	mean.Aggregate, mean.Bucket, mean.Order, mean.GroupBy, mean.Fields = query.Avg, time.Hour, query.Ascending, "hostname", []string{"share", "never"}
+	newest := base(query.Buckets, 2)
+	newest.Aggregate, newest.Bucket, newest.Order, newest.Limit = query.Max, time.Minute, query.Descending, 3
+	newest.End = start.Add(20 * time.Minute)
+	above, last := base(query.Rows, 3), base(query.Last, 4)
+	above.Above, above.GroupBy = &query.Above{Field: "whole", Value: 0}, "hostname"
+	above.Start, above.End = start.Add(time.Microsecond), start.Add(40*time.Minute)
+	last.GroupBy = "hostname"
+	e.queries = []query.Query{maximum, mean, newest, above, last}
+	return e
+}
+
+// loadAndAsk loads an example and holds the target to its census and answers,
+// also after it was closed and opened again.
+func (s *suite) loadAndAsk(t *testing.T, e example, workers int) {
+	ctx := t.Context()
+	env := target.Env{Dir: t.TempDir()}
+	db := s.open(t, env)
+	if err := db.Prepare(ctx, e.dataset.Schema(), target.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	expected, err := oracle.Pass(ctx, e.dataset, e.queries, nil, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	load, err := engine.Load(ctx, engine.LoadConfig{Workers: workers, BatchSize: 3000, Period: time.Minute}, e.dataset, db, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if load.Rows != expected.Survey.Rows {
+		t.Errorf("%d rows accepted, %d written", load.Rows, expected.Survey.Rows)
+	}
+	if rows := expected.Survey.Rows; rows > 0 && (load.Sent <= 0 || load.Settled < load.Sent || load.Settled < load.Acked) {
+		t.Errorf("times out of order: sent %v, acknowledged %v, settled %v", load.Sent, load.Acked, load.Settled)
+	}
+	for _, when := range []string{"after the load", "opened again"} {
+		if when == "opened again" {
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			env.Existing = true
+			db = s.open(t, env)
+		}
+		census, err := verify.Census(ctx, db, &expected.Survey)
+		if err != nil {
+			t.Fatalf("%s: %v", when, err)
+		}
+		for _, c := range census {
+			if c.Problem != "" {
+				t.Errorf("%s: %s", when, c.Problem)
+			}
+		}
+		for i := range e.queries {
+			q := &e.queries[i]
+			verdict, err := verify.Answers(ctx, db, s.kind.Render, e.dataset, expected.Full[i:i+1])
+			switch {
+			case errors.Is(err, query.ErrUnsupported):
+				t.Logf("%s: n/a: %v", q.Type, err)
+			case err != nil:
+				t.Errorf("%s, %s %d: %v", when, q.Type, q.ID, err)
+			case !verdict.OK():
+				t.Errorf("%s, %s: %s", when, q.Type, verdict.Difference)
+			}
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func (s *suite) open(t *testing.T, env target.Env) target.Target {
+	t.Helper()
+	db, err := s.kind.Open(t.Context(), env, s.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// mark: what a load leaves is read back as it was, by another connection too.
+func (s *suite) mark(t *testing.T) {
+	ctx := t.Context()
+	env := target.Env{Dir: t.TempDir()}
+	db := s.open(t, env)
+	e := cpuOnly(t, 40, 0)
+	want := target.Mark{
+		Dataset: workload.Spec{Name: "it's", Seed: -5, Start: time.Unix(0, 1).UTC(), End: time.Unix(9, 0).UTC()}, Fingerprint: "f00d",
+		RowsExpected: math.MaxInt64, RowsAcked: 3, Loaded: time.Unix(1700000000, 0).UTC(), Tool: "v1",
+	}
+	if err := db.Prepare(ctx, e.dataset.Schema(), target.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.WriteMark(ctx, want); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	env.Existing = true
+	db = s.open(t, env)
+	defer db.Close()
+	if got, err := db.ReadMark(ctx); err != nil || got != want {
+		t.Errorf("mark %+v, %v; want %+v", got, err, want)
+	}
+}
+
+// replace: preparing again leaves nothing of what was there.
+func (s *suite) replace(t *testing.T) {
+	ctx := t.Context()
+	db := s.open(t, target.Env{Dir: t.TempDir()})
+	defer db.Close()
+	e := cpuOnly(t, 40, 0)
+	for range 2 {
+		if err := db.Prepare(ctx, e.dataset.Schema(), target.Mark{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := engine.Load(ctx, engine.LoadConfig{Workers: 1, BatchSize: 5000, Period: time.Minute}, e.dataset, db, func(int) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expected, err := oracle.Pass(ctx, e.dataset, nil, nil, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	census, err := verify.Census(ctx, db, &expected.Survey)
+	if err != nil || census[0].Problem != "" {
+		t.Errorf("after a second load: %v %s", err, census[0].Problem)
+	}
+}
+
+// cancelled: a query whose context has ended ends with the context's error.
+func (s *suite) cancelled(t *testing.T) {
+	ctx := t.Context()
+	db := s.open(t, target.Env{Dir: t.TempDir()})
+	defer db.Close()
+	e := cpuOnly(t, 40, 0)
+	if err := db.Prepare(ctx, e.dataset.Schema(), target.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	q, err := db.NewQuerier(ctx, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	request, err := s.kind.Render(&e.queries[0], e.dataset.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := q.Do(ended, request, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}
