@@ -49,7 +49,12 @@ type app struct {
 // Execute runs the command line args, of which the first is the program's
 // name, and returns the exit status.
 func Execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	a := &app{args: args, stdout: stdout, stderr: stderr, catalog: newCatalog(tsbs.Workloads(), all.Kinds())}
+	return execute(ctx, args, stdout, stderr, newCatalog(tsbs.Workloads(), all.Kinds()))
+}
+
+// execute is Execute with a catalog of the caller's.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer, known catalog) int {
+	a := &app{args: args, stdout: stdout, stderr: stderr, catalog: known}
 	root := a.root()
 	root.SetArgs(args[1:])
 	root.SetOut(stdout)
