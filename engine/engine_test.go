@@ -1,0 +1,255 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// stub is a target whose writers and queriers do what the test says.
+type stub struct {
+	target.Target
+	write   func(ctx context.Context, worker int, b *series.Batch) (target.Receipt, error)
+	ask     func(ctx context.Context, text string) (target.Cost, error)
+	settle  time.Duration
+	writers atomic.Int64 // open
+}
+
+func (s *stub) NewWriter(_ context.Context, worker int) (target.Writer, error) {
+	s.writers.Add(1)
+	return &stubWriter{s, worker, false}, nil
+}
+
+func (s *stub) NewQuerier(context.Context, int) (target.Querier, error) { return stubQuerier{s}, nil }
+func (s *stub) Settle(context.Context) error                            { time.Sleep(s.settle); return nil }
+
+type stubWriter struct {
+	*stub
+	worker int
+	closed bool
+}
+
+func (w *stubWriter) Write(ctx context.Context, b *series.Batch) (target.Receipt, error) {
+	return w.write(ctx, w.worker, b)
+}
+func (w *stubWriter) Flush(context.Context) (target.Receipt, error) { return target.Receipt{}, nil }
+func (w *stubWriter) Close() error {
+	if !w.closed {
+		w.closed = true
+		w.writers.Add(-1)
+	}
+	return nil
+}
+
+type stubQuerier struct{ *stub }
+
+func (q stubQuerier) Do(ctx context.Context, r target.Request, _ query.Sink) (target.Cost, error) {
+	return q.ask(ctx, r.Text)
+}
+func (stubQuerier) Close() error { return nil }
+
+func ignore(int) {}
+
+func dataset(t testing.TB, scale uint32, span time.Duration) workload.Dataset {
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	d, err := tsbs.CPUOnly().Dataset(workload.Spec{
+		Name: "cpu-only", Seed: 1, Scale: scale, Start: start, End: start.Add(span), Interval: 10 * time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// The three times, the batches and the rates are those of what happened.
+func TestLoad(t *testing.T) {
+	const ackAfter = 2 * time.Millisecond
+	s := &stub{settle: 30 * time.Millisecond}
+	var rows atomic.Int64
+	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) {
+		sent := time.Now()
+		time.Sleep(ackAfter)
+		rows.Add(int64(b.Rows()))
+		return target.Receipt{Sent: sent, Acked: time.Now(), Rows: int64(b.Rows()), WireBytes: 10}, nil
+	}
+	load, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 999, Period: 10 * time.Millisecond}, dataset(t, 100, time.Hour), s, ignore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if load.Rows != 36_000 || rows.Load() != 36_000 || load.Metrics != 360_000 || load.Batches.Count != 37 || load.WireBytes != 370 {
+		t.Errorf("%d rows, %d metrics, %d batches, %d bytes; want 36,000, 360,000, 37, 370", load.Rows, load.Metrics, load.Batches.Count, load.WireBytes)
+	}
+	if load.Acked < load.Sent+ackAfter.Seconds() || load.Settled < load.Acked+s.settle.Seconds() {
+		t.Errorf("sent %v, acknowledged %v, settled %v are too close", load.Sent, load.Acked, load.Settled)
+	}
+	if load.Batches.Min < ackAfter.Seconds() {
+		t.Errorf("a batch took %v s, less than its acknowledgement", load.Batches.Min)
+	}
+	sum := int64(0)
+	for _, p := range load.Rates {
+		sum += p.Rows
+	}
+	if sum != 36_000 {
+		t.Errorf("the rates add up to %d rows", sum)
+	}
+	if n := s.writers.Load(); n != 0 {
+		t.Errorf("%d writers were left open", n)
+	}
+}
+
+// A failed batch ends all workers, is named, and what was accepted is counted.
+func TestLoadFails(t *testing.T) {
+	s := &stub{}
+	var batches atomic.Int64
+	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) {
+		if batches.Add(1) > 5 {
+			return target.Receipt{}, errors.New("disk full")
+		}
+		return target.Receipt{Sent: time.Now(), Acked: time.Now(), Rows: int64(b.Rows())}, nil
+	}
+	load, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 2, BatchSize: 1000, Period: time.Second}, dataset(t, 100, time.Hour), s, ignore)
+	if err == nil || !strings.Contains(err.Error(), "batch of 1000 rows of cpu from 2016-01-01T00:0") || !strings.Contains(err.Error(), "disk full") {
+		t.Errorf("error %v does not name the batch and the cause", err)
+	}
+	if load.Rows != 5000 || s.writers.Load() != 0 {
+		t.Errorf("%d rows, %d writers open; want 5000, 0", load.Rows, s.writers.Load())
+	}
+}
+
+func questions(n int) []engine.Question {
+	q := make([]engine.Question, n)
+	for i := range q {
+		q[i] = engine.Question{ID: i, Request: target.Request{Text: fmt.Sprint(i)}, Rows: 2}
+	}
+	return q
+}
+
+// Each question is asked once; burn-in is not recorded.
+func TestQuery(t *testing.T) {
+	var asked [50]atomic.Int64
+	s := &stub{ask: func(_ context.Context, text string) (target.Cost, error) {
+		var i int
+		fmt.Sscan(text, &i)
+		asked[i].Add(1)
+		time.Sleep(time.Millisecond)
+		return target.Cost{Rows: 2, Bytes: 16}, nil
+	}}
+	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 4, BurnIn: 10}, s, questions(50), ignore)
+	if err != nil || q.Withheld != "" {
+		t.Fatal(err, q.Withheld)
+	}
+	for i := range asked {
+		if n := asked[i].Load(); n != 1 {
+			t.Errorf("question %d was asked %d times", i, n)
+		}
+	}
+	if q.Asked != 40 || q.BurnIn != 10 || q.Service.Count != 40 || q.Rows != 80 || q.Bytes != 640 {
+		t.Errorf("asked %d, burn-in %d, latencies %d, rows %d, bytes %d", q.Asked, q.BurnIn, q.Service.Count, q.Rows, q.Bytes)
+	}
+	if q.Service.Min < 0.001 || q.Wall < 0.01 || q.PerSecond < 39/q.Wall || q.PerSecond > 41/q.Wall {
+		t.Errorf("min %v s, wall %v s, %v/s", q.Service.Min, q.Wall, q.PerSecond)
+	}
+}
+
+// The time box ends the asking; what has begun is finished.
+func TestTimeBox(t *testing.T) {
+	s := &stub{ask: func(context.Context, string) (target.Cost, error) {
+		time.Sleep(20 * time.Millisecond)
+		return target.Cost{Rows: 2}, nil
+	}}
+	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, TimeBox: 50 * time.Millisecond}, s, questions(1000), ignore)
+	if err != nil || q.Asked < 1 || q.Asked > 3 || q.Wall < 0.02 {
+		t.Errorf("asked %d in %v s, error %v; want 3 or fewer", q.Asked, q.Wall, err)
+	}
+}
+
+// A query that is cut off counts as at least its limit.
+func TestTimeout(t *testing.T) {
+	s := &stub{ask: func(ctx context.Context, text string) (target.Cost, error) {
+		if text == "1" {
+			<-ctx.Done()
+			return target.Cost{}, ctx.Err()
+		}
+		return target.Cost{Rows: 2}, nil
+	}}
+	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 30 * time.Millisecond}, s, questions(3), ignore)
+	if err != nil || q.Withheld != "" || q.AtLeast != 1 || q.Asked != 3 || q.Service.Max < 0.03 {
+		t.Errorf("%d cut off of %d, max %v s, withheld %q, error %v", q.AtLeast, q.Asked, q.Service.Max, q.Withheld, err)
+	}
+}
+
+// Wrong counts and failures withhold the type; a vanished server ends the run.
+func TestQueryWithheld(t *testing.T) {
+	for name, test := range map[string]struct {
+		cost     target.Cost
+		err      error
+		withheld string
+		fatal    error
+	}{
+		"a row less": {cost: target.Cost{Rows: 1}, withheld: "query 7: 1 rows in the answer, 2 expected"},
+		"an error":   {err: errors.New("syntax"), withheld: "query 7: syntax"},
+		"gone":       {err: fmt.Errorf("dial: %w", target.ErrUnreachable), fatal: target.ErrUnreachable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &stub{ask: func(_ context.Context, text string) (target.Cost, error) {
+				if text == "7" {
+					return test.cost, test.err
+				}
+				return target.Cost{Rows: 2}, nil
+			}}
+			q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2}, s, questions(100), ignore)
+			if q.Withheld != test.withheld || !errors.Is(err, test.fatal) {
+				t.Errorf("withheld %q, error %v; want %q, %v", q.Withheld, err, test.withheld, test.fatal)
+			}
+		})
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &stub{ask: func(ctx context.Context, text string) (target.Cost, error) {
+		if text == "5" {
+			cancel()
+		}
+		return target.Cost{Rows: 2}, ctx.Err()
+	}}
+	if _, err := engine.Query(ctx, engine.QueryConfig{Workers: 2}, s, questions(100), ignore); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}
+
+// BenchmarkQuery is what the engine adds to a query.
+func BenchmarkQuery(b *testing.B) {
+	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 2}, nil }}
+	b.ReportAllocs()
+	if _, err := engine.Query(b.Context(), engine.QueryConfig{Workers: 1}, s, questions(b.N), ignore); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkLoad is what the engine and the generator add to a row.
+func BenchmarkLoad(b *testing.B) {
+	s := &stub{write: func(_ context.Context, _ int, batch *series.Batch) (target.Receipt, error) {
+		now := time.Now()
+		return target.Receipt{Sent: now, Acked: now, Rows: int64(batch.Rows())}, nil
+	}}
+	d := dataset(b, 100, 240*time.Hour)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := engine.Load(b.Context(), engine.LoadConfig{Workers: 1, BatchSize: 10_000, Period: time.Second}, d, s, ignore); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(8.64*float64(b.N)/b.Elapsed().Seconds(), "Mrows/s")
+}
