@@ -401,12 +401,12 @@ func newPercentiles(g *group, l legend, queryType fact) *lines {
 	return c
 }
 
-// newRates draws the progress of the loads of a group; nil where none was
-// recorded.
+// newRates draws the progress of the loads of a group; nil where all were too
+// short to have one.
 func newRates(g *group, l legend) *lines {
 	type period struct{ at, rate float64 }
 	all := make([][]period, len(g.subjects))
-	longest, fastest := 0.0, 0.0
+	longest, fastest, most := 0.0, 0.0, 0
 	for i, s := range g.subjects {
 		if settledRate(s.target.Load) == 0 {
 			continue
@@ -419,9 +419,10 @@ func newRates(g *group, l legend) *lines {
 			}
 			before = p.At
 		}
+		most = max(most, len(all[i]))
 	}
-	if fastest == 0 {
-		return nil
+	if most < 2 {
+		return nil // a load within one period has no course
 	}
 	c := newLines("Progress", "rows handed over a second, in each reporting period", "seconds since the start", "rows/s")
 	top := roundUp(fastest)

@@ -214,7 +214,7 @@ const (
 // back.
 func (d *Display) frame(lines []string) []byte {
 	width, height := d.size()
-	var b []byte
+	b := []byte{'\r'} // a key that was echoed, such as ^C, has moved the cursor
 	// The screen may be narrower than it was, and have wrapped what was drawn.
 	if n := len(d.drawn) + wrapped(d.drawn, width); n > 0 {
 		b = fmt.Appendf(b, up, n)

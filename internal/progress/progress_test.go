@@ -158,6 +158,8 @@ func (s *screen) Write(p []byte) (int, error) {
 		switch r := text[i]; r {
 		case '\n':
 			s.row, s.col = s.row+1, 0
+		case '\r':
+			s.col = 0
 		case '\x1b':
 			j := i + 2
 			for text[j] >= '0' && text[j] <= '9' {
