@@ -51,7 +51,7 @@ type Query struct {
 	Table     string        `json:"table"`
 	Aggregate Aggregate     `json:"aggregate,omitempty"` // Buckets only
 	Fields    []string      `json:"fields"`              // asked for, in this order
-	Bucket    time.Duration `json:"bucket,omitempty"`    // width; buckets start at multiples of it since 1970
+	Bucket    time.Duration `json:"bucket_ns,omitempty"` // width; buckets start at multiples of it since 1970
 	GroupBy   string        `json:"group_by,omitempty"`  // tag key; its value stands in the answer
 	Start     time.Time     `json:"start,omitzero"`      // rows at or after; zero: no bound
 	End       time.Time     `json:"end,omitzero"`        // rows before; zero: no bound
