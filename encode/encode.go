@@ -30,7 +30,11 @@ type Format struct {
 func Formats() []Format {
 	return []Format{
 		{"influx", "line protocol: measurement,tags fields nanoseconds", NewLineProtocol},
+		{"questdb", "as influx", NewLineProtocol},
+		{"victoriametrics", "as influx", NewLineProtocol},
 		{"timescaledb", "TSBS's pairs of tag and value lines after a header", NewTimescaleDB},
+		{"clickhouse", "as timescaledb", NewTimescaleDB},
+		{"cratedb", "table, tags as JSON, nanoseconds and values between tabs, after a header", NewCrateDB},
 	}
 }
 

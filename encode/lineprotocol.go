@@ -5,7 +5,8 @@ import "github.com/tsmark/tsmark/series"
 // NewLineProtocol returns the encoder of InfluxDB's line protocol as TSBS
 // writes it for influx, questdb and victoriametrics: tags that a series lacks
 // and fields without a value are left out, as is a row without any field;
-// integers carry the suffix i; nothing is escaped.
+// integers carry the suffix i; numeric tags become the first fields, without
+// it; nothing is escaped.
 func NewLineProtocol(s *series.Schema) Encoder {
 	return &lineProtocol{
 		ints: newIntText("i,"),
@@ -13,14 +14,17 @@ func NewLineProtocol(s *series.Schema) Encoder {
 			lt := lineTable{series: newSeriesText(s.Series, func(dst []byte, series uint32) []byte {
 				dst = append(dst, t.Name...)
 				for i := range t.Tags {
-					start := len(dst)
-					dst = append(append(append(dst, ','), t.Tags[i].Key...), '=')
-					var ok bool
-					if dst, ok = t.Tags[i].Values.Append(dst, series); !ok {
-						dst = dst[:start]
+					if !t.Tags[i].Numeric() {
+						dst = appendTag(dst, &t.Tags[i], series, ",", "")
 					}
 				}
-				return append(dst, ' ')
+				dst = append(dst, ' ')
+				for i := range t.Tags {
+					if t.Tags[i].Numeric() {
+						dst = appendTag(dst, &t.Tags[i], series, "", ",")
+					}
+				}
+				return dst
 			})}
 			for _, f := range t.Fields {
 				key := fieldKey{text: f.Name + "="}
@@ -30,6 +34,18 @@ func NewLineProtocol(s *series.Schema) Encoder {
 			return lt
 		}),
 	}
+}
+
+// appendTag appends before, key=value and after; nothing where the series
+// lacks the tag.
+func appendTag(dst []byte, t *series.Tag, series uint32, before, after string) []byte {
+	start := len(dst)
+	dst = append(append(append(dst, before...), t.Key...), '=')
+	dst, ok := t.Values.Append(dst, series)
+	if !ok {
+		return dst[:start]
+	}
+	return append(dst, after...)
 }
 
 type lineProtocol struct {
@@ -61,8 +77,7 @@ func (e *lineProtocol) Append(dst []byte, b *series.Batch) []byte {
 		for row := range run.Times {
 			start := len(dst)
 			dst = table.series.append(dst, run.Series[row])
-			fields := len(dst)
-			for f := range run.Columns {
+			for f := range run.Table.Width(run.Series[row]) {
 				c := &run.Columns[f]
 				if c.Nulls.Has(row) {
 					continue
@@ -83,8 +98,8 @@ func (e *lineProtocol) Append(dst []byte, b *series.Batch) []byte {
 					dst = append(appendFloat(dst[:n], c.Floats[row]), ',')
 				}
 			}
-			if len(dst) == fields {
-				dst = dst[:start]
+			if dst[len(dst)-1] == ' ' {
+				dst = dst[:start] // without a field there is no row
 				continue
 			}
 			dst[len(dst)-1] = ' '

@@ -50,9 +50,12 @@ const smallInts = 1024
 
 // intText appends integers followed by a fixed suffix. A small integer's text
 // lies ready in a word: seven bytes of text, and their number in the eighth.
+// Larger ones are a small one and groups of four digits.
 type intText struct {
 	words  [smallInts]uint64
+	fours  [10_000]uint32 // four digits each
 	suffix string
+	tail   uint32 // the suffix as bytes of a word
 }
 
 // newIntText prepares the small integers with the suffix, of at most three
@@ -64,6 +67,12 @@ func newIntText(suffix string) *intText {
 		b[7] = byte(copy(b[:7], strconv.Itoa(i)+suffix))
 		t.words[i] = binary.LittleEndian.Uint64(b[:])
 	}
+	for i := range t.fours {
+		t.fours[i] = uint32('0'+i/1000) | uint32('0'+i/100%10)<<8 | uint32('0'+i/10%10)<<16 | uint32('0'+i%10)<<24
+	}
+	var b [4]byte
+	copy(b[:], suffix)
+	t.tail = binary.LittleEndian.Uint32(b[:])
 	return t
 }
 
@@ -73,17 +82,66 @@ const intRoom = 24
 // put writes v and the suffix to dst, which must have intRoom bytes, and
 // returns how many it wrote.
 func (t *intText) put(dst []byte, v int64) int {
-	if uint64(v) < smallInts {
-		w := t.words[v]
+	dst = dst[:intRoom]
+	switch u := uint64(v); {
+	case u < smallInts:
+		w := t.words[u]
 		binary.LittleEndian.PutUint64(dst, w)
 		return int(w >> 56)
+	case u < 1e4:
+		return t.rest(dst, 0, u)
+	case u < smallInts*1e4:
+		return t.rest(dst, t.head(dst, u/1e4), u%1e4)
+	case u < 1e8:
+		return t.rest(dst, t.group(dst, 0, u/1e4), u%1e4)
+	case u < smallInts*1e8:
+		return t.rest(dst, t.group(dst, t.head(dst, u/1e8), u/1e4%1e4), u%1e4)
 	}
 	return len(append(strconv.AppendInt(dst[:0], v, 10), t.suffix...))
 }
 
+// head writes a small integer without its suffix.
+func (t *intText) head(dst []byte, small uint64) int {
+	w := t.words[small]
+	binary.LittleEndian.PutUint64(dst, w)
+	return int(w>>56) - len(t.suffix)
+}
+
+// group writes four digits at n and returns where they end.
+func (t *intText) group(dst []byte, n int, four uint64) int {
+	binary.LittleEndian.PutUint32(dst[n:], t.fours[four])
+	return n + 4
+}
+
+// rest writes the last four digits and the suffix at n.
+func (t *intText) rest(dst []byte, n int, four uint64) int {
+	n = t.group(dst, n, four)
+	binary.LittleEndian.PutUint32(dst[n:], t.tail)
+	return n + len(t.suffix)
+}
+
 // appendFloat appends v as TSBS does: the shortest digits that give v back,
 // never with an exponent.
+//
+// Simulated readings have few decimals. Of two different decimals of at most 15
+// digits no two are the same double, so one of them that gives v back is, less
+// the zeros at its end, the shortest.
 func appendFloat(dst []byte, v float64) []byte {
+	const decimals = 1e5
+	if scaled := v * decimals; scaled > 0 && scaled < 1e15 {
+		if n := uint64(scaled + 0.5); float64(n)/decimals == v {
+			dst = strconv.AppendUint(dst, n/decimals, 10)
+			if n %= decimals; n == 0 {
+				return dst
+			}
+			digits := len(dst) + 6
+			dst = append(dst, '.', '0'+byte(n/1e4), '0'+byte(n/1e3%10), '0'+byte(n/100%10), '0'+byte(n/10%10), '0'+byte(n%10))
+			for dst[digits-1] == '0' {
+				digits--
+			}
+			return dst[:digits]
+		}
+	}
 	return strconv.AppendFloat(dst, v, 'f', -1, 64)
 }
 
@@ -128,4 +186,25 @@ func newTables[T any](s *series.Schema, make func(*series.Table) T) tables[T] {
 
 func (t *tables[T]) of(table *series.Table) *T {
 	return &t.values[slices.Index(t.keys, table)]
+}
+
+// appendValues appends the values of a row, each but the last followed by the
+// separator, which is also the suffix of ints, and the end of the line. A field
+// without a value leaves its place empty.
+func appendValues(dst []byte, run *series.Run, row int, ints *intText, separator byte) []byte {
+	for f := range run.Table.Width(run.Series[row]) {
+		c := &run.Columns[f]
+		switch {
+		case c.Nulls.Has(row):
+			dst = append(dst, separator)
+		case run.Table.Fields[f].Type == series.Int:
+			dst = room(dst, intRoom)
+			n := len(dst)
+			dst = dst[:n+ints.put(dst[n:n+intRoom], c.Ints[row])]
+		default:
+			dst = append(appendFloat(dst, c.Floats[row]), separator)
+		}
+	}
+	dst[len(dst)-1] = '\n'
+	return dst
 }

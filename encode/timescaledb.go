@@ -34,14 +34,37 @@ type timescaleDB struct {
 	tables tables[seriesText]
 }
 
-// AppendHeader implements Encoder. TSBS names the Go type of tag values.
-func (e *timescaleDB) AppendHeader(dst []byte) []byte {
+// AppendHeader implements Encoder.
+func (e *timescaleDB) AppendHeader(dst []byte) []byte { return appendHeader(dst, e.schema) }
+
+// Append implements Encoder.
+func (e *timescaleDB) Append(dst []byte, b *series.Batch) []byte {
+	var times timeText
+	for i := range b.Runs {
+		run := &b.Runs[i]
+		text := e.tables.of(run.Table)
+		for row := range run.Times {
+			dst = text.append(dst, run.Series[row])
+			dst = append(times.append(dst, run.Times[row]), ',')
+			dst = appendValues(dst, run, row, e.ints, ',')
+		}
+	}
+	return dst
+}
+
+// appendHeader appends TSBS's header: the tags that all tables share with the Go
+// types of their values, a line of fields a table, and an empty line.
+func appendHeader(dst []byte, s *series.Schema) []byte {
 	dst = append(dst, "tags"...)
-	for _, tag := range e.schema.Tables[0].Tags {
-		dst = append(append(append(dst, ','), tag.Key...), " string"...)
+	for _, tag := range commonTags(s) {
+		goType := " string"
+		if tag.Numeric() {
+			goType = " float32"
+		}
+		dst = append(append(append(dst, ','), tag.Key...), goType...)
 	}
 	dst = append(dst, '\n')
-	sorted := slices.SortedFunc(slices.Values(e.schema.Tables), func(a, b *series.Table) int {
+	sorted := slices.SortedFunc(slices.Values(s.Tables), func(a, b *series.Table) int {
 		return strings.Compare(a.Name, b.Name)
 	})
 	for _, t := range sorted {
@@ -54,30 +77,13 @@ func (e *timescaleDB) AppendHeader(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
-// Append implements Encoder.
-func (e *timescaleDB) Append(dst []byte, b *series.Batch) []byte {
-	var times timeText
-	for i := range b.Runs {
-		run := &b.Runs[i]
-		text := e.tables.of(run.Table)
-		for row := range run.Times {
-			dst = text.append(dst, run.Series[row])
-			dst = append(times.append(dst, run.Times[row]), ',')
-			for f := range run.Columns {
-				c := &run.Columns[f]
-				switch {
-				case c.Nulls.Has(row):
-					dst = append(dst, ',')
-				case run.Table.Fields[f].Type == series.Int:
-					dst = room(dst, intRoom)
-					n := len(dst)
-					dst = dst[:n+e.ints.put(dst[n:n+intRoom], c.Ints[row])]
-				default:
-					dst = append(appendFloat(dst, c.Floats[row]), ',')
-				}
-			}
-			dst[len(dst)-1] = '\n'
+// commonTags returns the tags that all tables begin with.
+func commonTags(s *series.Schema) []series.Tag {
+	common := s.Tables[0].Tags
+	for _, t := range s.Tables {
+		for len(common) > len(t.Tags) || len(common) > 0 && t.Tags[len(common)-1].Key != common[len(common)-1].Key {
+			common = common[:len(common)-1]
 		}
 	}
-	return dst
+	return common
 }

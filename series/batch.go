@@ -31,6 +31,8 @@ type Column struct {
 	Ints   []int64
 	Floats []float64
 	Nulls  Bitmap // rows without a value; nil where every row has one
+
+	bitmap Bitmap // memory for Nulls
 }
 
 // Run is consecutive rows of one table. All slices but Columns are as long as
@@ -45,15 +47,14 @@ type Run struct {
 // Rows returns the number of rows of the run.
 func (r *Run) Rows() int { return len(r.Times) }
 
-// Grow makes the run n rows long. What the rows then hold is undefined: the
-// caller fills every column. Nothing is allocated once the run has been as
-// long before.
+// Grow makes the run n rows long. What new rows hold is undefined: the caller
+// fills every column. Nothing is allocated once the run has been as long
+// before; otherwise old rows are lost.
 func (r *Run) Grow(n int) {
 	r.Series = sized(r.Series, n)
 	r.Times = sized(r.Times, n)
 	for i, f := range r.Table.Fields {
 		c := &r.Columns[i]
-		c.Nulls = nil
 		switch f.Type {
 		case Int:
 			c.Ints = sized(c.Ints, n)
@@ -61,6 +62,17 @@ func (r *Run) Grow(n int) {
 			c.Floats = sized(c.Floats, n)
 		}
 	}
+}
+
+// SetNull marks a field's value in a row as absent.
+func (r *Run) SetNull(field, row int) {
+	c := &r.Columns[field]
+	if c.Nulls == nil {
+		c.bitmap = sized(c.bitmap, cap(r.Times)/64+1)
+		clear(c.bitmap)
+		c.Nulls = c.bitmap
+	}
+	c.Nulls.Set(row)
 }
 
 // sized returns a slice of length n, s itself where it is large enough. The
@@ -76,23 +88,35 @@ func sized[T any](s []T, n int) []T {
 // It is filled, encoded or written, and filled again.
 type Batch struct {
 	Runs []Run
+
+	spare []Run // memory of earlier runs
 }
 
 // Reset empties the batch and keeps its memory.
-func (b *Batch) Reset() { b.Runs = b.Runs[:0] }
+func (b *Batch) Reset() {
+	b.spare = append(b.spare, b.Runs...)
+	b.Runs = b.Runs[:0]
+}
 
 // Add appends an empty run of the table and returns it, for the caller to
-// Grow and fill. The pointer holds until the next Add. The memory of a run at
-// the same place with the same table is used again.
+// Grow and fill. The pointer holds until the next Add. The memory of an earlier
+// run of the table is used again.
 func (b *Batch) Add(t *Table) *Run {
-	if len(b.Runs) < cap(b.Runs) {
-		b.Runs = b.Runs[:len(b.Runs)+1]
+	at := len(b.spare) - 1
+	for at >= 0 && b.spare[at].Table != t {
+		at--
+	}
+	if at < 0 {
+		b.Runs = append(b.Runs, Run{Table: t, Columns: make([]Column, len(t.Fields))})
 	} else {
-		b.Runs = append(b.Runs, Run{})
+		b.Runs = append(b.Runs, b.spare[at])
+		last := len(b.spare) - 1
+		b.spare[at], b.spare[last] = b.spare[last], Run{}
+		b.spare = b.spare[:last]
 	}
 	r := &b.Runs[len(b.Runs)-1]
-	if r.Table != t {
-		*r = Run{Table: t, Columns: make([]Column, len(t.Fields))}
+	for i := range r.Columns {
+		r.Columns[i].Nulls = nil
 	}
 	r.Grow(0)
 	return r

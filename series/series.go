@@ -36,8 +36,12 @@ type Field struct {
 // Tag is one tag key of a table together with its value in every series.
 type Tag struct {
 	Key    string
+	Type   Type // String, or Float for TSBS's numeric tags; 0 means String
 	Values TagValues
 }
+
+// Numeric reports whether the tag's values are numbers.
+func (t *Tag) Numeric() bool { return t.Type == Float }
 
 // TagValues holds the values of one tag for all series of a dataset. An
 // implementation is safe for concurrent use, and keeps few bytes a series so
@@ -45,6 +49,7 @@ type Tag struct {
 type TagValues interface {
 	// Append appends the value of the series to dst. It returns dst as it was
 	// and false where the series lacks the tag.
+	// A numeric tag's value is appended as its shortest decimal digits.
 	Append(dst []byte, series uint32) ([]byte, bool)
 }
 
@@ -54,6 +59,19 @@ type Table struct {
 	Name   string
 	Tags   []Tag
 	Fields []Field
+	// Widths makes a table ragged: per series, the number of fields that its
+	// rows have, which are the first ones. Further fields are not NULL in such
+	// a row, they do not exist; columns hold nothing of meaning there. Nil
+	// where all series have all fields.
+	Widths []uint32
+}
+
+// Width returns the number of fields that rows of the series have.
+func (t *Table) Width(series uint32) int {
+	if t.Widths == nil {
+		return len(t.Fields)
+	}
+	return int(t.Widths[series])
 }
 
 // Tag returns the tag with the key, or nil where the table has none.

@@ -1,6 +1,8 @@
 package series
 
-import "strconv"
+import (
+	"strconv"
+)
 
 // Numbered gives every series the value Prefix followed by its own number, as
 // TSBS names hosts and trucks. It needs no memory per series.
@@ -21,4 +23,17 @@ type Dictionary struct {
 // Append implements TagValues.
 func (d *Dictionary) Append(dst []byte, series uint32) ([]byte, bool) {
 	return append(dst, d.Values[d.Index[series]]...), true
+}
+
+// Suffixed gives every series the value Prefix followed by a number of its
+// own.
+type Suffixed struct {
+	Prefix string
+	Number []uint32 // per series
+}
+
+// Append implements TagValues.
+func (s *Suffixed) Append(dst []byte, series uint32) ([]byte, bool) {
+	dst = append(dst, s.Prefix...)
+	return strconv.AppendUint(dst, uint64(s.Number[series]), 10), true
 }

@@ -16,14 +16,15 @@ import (
 // Spec fixes a dataset: equal specifications give equal rows, for ever. The
 // names and meanings of the settings are those of TSBS's generator.
 type Spec struct {
-	Name         string        `json:"name" yaml:"name"`                                       // workload, such as cpu-only
-	Seed         int64         `json:"seed" yaml:"seed"`                                       // of the random stream
-	Scale        uint32        `json:"scale" yaml:"scale"`                                     // series at the end: hosts, trucks
-	InitialScale uint32        `json:"initial_scale,omitempty" yaml:"initial-scale,omitempty"` // series in the first epoch; 0: Scale
-	Start        time.Time     `json:"start" yaml:"timestamp-start"`                           // first epoch
-	End          time.Time     `json:"end" yaml:"timestamp-end"`                               // exclusive
-	Interval     time.Duration `json:"interval" yaml:"log-interval"`                           // between epochs
-	MaxPoints    uint64        `json:"max_points,omitempty" yaml:"max-data-points,omitempty"`  // rows at most, inactive series counted; 0: all
+	Name         string        `json:"name" yaml:"name"`                                        // workload, such as cpu-only
+	Seed         int64         `json:"seed" yaml:"seed"`                                        // of the random stream
+	Scale        uint32        `json:"scale" yaml:"scale"`                                      // series at the end: hosts, trucks
+	InitialScale uint32        `json:"initial_scale,omitempty" yaml:"initial-scale,omitempty"`  // series in the first epoch; 0: Scale
+	Start        time.Time     `json:"start" yaml:"timestamp-start"`                            // first epoch
+	End          time.Time     `json:"end" yaml:"timestamp-end"`                                // exclusive
+	Interval     time.Duration `json:"interval" yaml:"log-interval"`                            // between epochs
+	MaxPoints    uint64        `json:"max_points,omitempty" yaml:"max-data-points,omitempty"`   // rows at most, inactive series counted; 0: all
+	MaxMetrics   uint32        `json:"max_metrics,omitempty" yaml:"max-metric-count,omitempty"` // devops-generic: metrics of a host at most; 0: 100
 	Groups       uint32        `json:"groups,omitempty" yaml:"interleaved-generation-groups,omitempty"`
 	Group        uint32        `json:"group,omitempty" yaml:"interleaved-generation-group-id,omitempty"` // which of Groups to emit
 	Limit        int64         `json:"limit,omitempty" yaml:"-"`                                         // rows loaded at most: a setting of the load; 0: all
@@ -67,8 +68,8 @@ func (s Spec) Fingerprint() string {
 	if groups == 0 {
 		groups = 1
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "tsmark %d\n%s seed=%d scale=%d initial=%d start=%d end=%d interval=%d max=%d group=%d/%d limit=%d\n",
-		generatorVersion, s.Name, s.Seed, s.Scale, initial, s.Start.UnixNano(), s.End.UnixNano(), s.Interval, s.MaxPoints, s.Group, groups, s.Limit))
+	sum := sha256.Sum256(fmt.Appendf(nil, "tsmark %d\n%s seed=%d scale=%d initial=%d start=%d end=%d interval=%d max=%d group=%d/%d limit=%d metrics=%d\n",
+		generatorVersion, s.Name, s.Seed, s.Scale, initial, s.Start.UnixNano(), s.End.UnixNano(), s.Interval, s.MaxPoints, s.Group, groups, s.Limit, s.MaxMetrics))
 	return hex.EncodeToString(sum[:8])
 }
 

@@ -96,11 +96,11 @@ func (m *memory) Open() workload.Reader {
 type memoryReader struct{ batches []*series.Batch }
 
 func (r *memoryReader) Next(b *series.Batch, _ int) error {
-	b.Reset()
+	*b = series.Batch{}
 	if len(r.batches) == 0 {
 		return io.EOF
 	}
-	b.Runs = append(b.Runs, r.batches[0].Runs...)
+	b.Runs = r.batches[0].Runs
 	r.batches = r.batches[1:]
 	return nil
 }

@@ -91,11 +91,11 @@ func (f *fixed) Open() workload.Reader  { return &fixedReader{batch: &f.batch} }
 type fixedReader struct{ batch *series.Batch }
 
 func (r *fixedReader) Next(b *series.Batch, _ int) error {
-	b.Reset()
+	*b = series.Batch{}
 	if r.batch == nil {
 		return io.EOF
 	}
-	b.Runs = append(b.Runs, r.batch.Runs...)
+	b.Runs = r.batch.Runs
 	r.batch = nil
 	return nil
 }

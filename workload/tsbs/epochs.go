@@ -1,6 +1,10 @@
 package tsbs
 
-import "github.com/tsmark/tsmark/workload"
+import (
+	"time"
+
+	"github.com/tsmark/tsmark/workload"
+)
 
 // epochs is the clock that TSBS's simulators share: how many hosts exist in
 // the epoch, at what time, and when rows end.
@@ -46,6 +50,11 @@ func (e *epochs) advance() {
 	e.time += e.interval
 	missing := float64(uint64(e.scale) - e.initial)
 	e.hosts = e.initial + uint64(missing*float64(e.index)/float64(e.count-1))
+}
+
+// elapsed returns the whole units of time since the first epoch.
+func (e *epochs) elapsed(unit time.Duration) int64 {
+	return int64(e.index) * e.interval / int64(unit)
 }
 
 // mine reports whether the next row of an existing host belongs to the group

@@ -42,6 +42,20 @@ func numbers(n int) []string {
 	return s
 }
 
+// cpuFields are the fields of the cpu table, integers from 0 to 100.
+func cpuFields() []string {
+	return []string{
+		"usage_user", "usage_system", "usage_idle", "usage_nice", "usage_iowait",
+		"usage_irq", "usage_softirq", "usage_steal", "usage_guest", "usage_guest_nice",
+	}
+}
+
+const (
+	cpuFieldCount = 10
+	cpuLow        = 0
+	cpuHigh       = 100
+)
+
 // hostTags draws and keeps the tags of hosts: a byte a tag and host, since at
 // ten million hosts anything more would not fit.
 type hostTags struct {

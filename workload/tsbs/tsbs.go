@@ -12,22 +12,81 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// CPUOnly returns the cpu-only use case: ten integers a host and epoch.
-func CPUOnly() workload.Workload { return cpuOnly{} }
-
-type cpuOnly struct{}
-
-func (cpuOnly) Name() string { return "cpu-only" }
-
-func (cpuOnly) Help() string {
-	return "TSBS's cpu-only: one table cpu, ten integer fields, a row a host and interval"
+// Workloads lists the use cases of this package.
+func Workloads() []workload.Workload {
+	return []workload.Workload{CPUOnly(), CPUSingle(), Devops(), DevopsGeneric(), IoT()}
 }
+
+// CPUOnly returns the cpu-only use case: ten integers a host and epoch.
+func CPUOnly() workload.Workload {
+	return useCase{
+		name: "cpu-only",
+		help: "TSBS's cpu-only: one table cpu, ten integer fields, a row a host and interval",
+		dataset: func(s workload.Spec) workload.Dataset {
+			return newHostDataset(s, []*subsystem{cpuSubsystem(cpuFieldCount)})
+		},
+		types: devopsTypes(),
+	}
+}
+
+// CPUSingle returns the cpu-single use case: one integer a host and epoch. TSBS
+// has no questions about it.
+func CPUSingle() workload.Workload {
+	return useCase{
+		name: "cpu-single",
+		help: "TSBS's cpu-single: one table cpu, one integer field, a row a host and interval",
+		dataset: func(s workload.Spec) workload.Dataset {
+			return newHostDataset(s, []*subsystem{cpuSubsystem(1)})
+		},
+	}
+}
+
+// Devops returns the devops use case: nine tables with 101 fields.
+func Devops() workload.Workload {
+	return useCase{
+		name:    "devops",
+		help:    "TSBS's devops: nine tables of a host's systems, 101 fields, a row a host, table and interval",
+		dataset: func(s workload.Spec) workload.Dataset { return newHostDataset(s, devopsSubsystems(s.Scale)) },
+		types:   devopsTypes(),
+	}
+}
+
+// DevopsGeneric returns the devops-generic use case: hosts with different
+// numbers of metrics, of which half live for a part of the time only. TSBS has
+// no questions about it.
+func DevopsGeneric() workload.Workload {
+	return useCase{
+		name:    "devops-generic",
+		help:    "TSBS's devops-generic: one table, hosts with 1 to --max-metric-count integers that come and go",
+		dataset: func(s workload.Spec) workload.Dataset { return newGenericDataset(s) },
+	}
+}
+
+// IoT returns the iot use case: readings and diagnostics of trucks, with rows
+// that are late, missing or incomplete.
+func IoT() workload.Workload {
+	return useCase{
+		name:    "iot",
+		help:    "TSBS's iot: two tables of trucks' readings and diagnostics, with late, missing and incomplete rows",
+		dataset: func(s workload.Spec) workload.Dataset { return newTruckDataset(s) },
+	}
+}
+
+// useCase is a use case of TSBS.
+type useCase struct {
+	name, help string
+	dataset    func(workload.Spec) workload.Dataset
+	types      []devopsType
+}
+
+func (u useCase) Name() string { return u.name }
+func (u useCase) Help() string { return u.help }
 
 // maxScale keeps epochs × scale × tables within 64 bits for any span that
 // nanoseconds can hold, and host numbers within 32.
 const maxScale = 1_000_000_000
 
-func (cpuOnly) Check(s workload.Spec) error {
+func (useCase) Check(s workload.Spec) error {
 	bad := func(setting, format string, args ...any) error {
 		return &workload.SpecError{Setting: setting, Problem: fmt.Sprintf(format, args...)}
 	}
@@ -58,25 +117,24 @@ func (cpuOnly) Check(s workload.Spec) error {
 
 func inNanoseconds(t time.Time) bool { return t.Year() >= 1678 && t.Year() <= 2261 }
 
-func (c cpuOnly) Dataset(s workload.Spec) (workload.Dataset, error) {
-	if err := c.Check(s); err != nil {
+func (u useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
+	if err := u.Check(s); err != nil {
 		return nil, err
 	}
-	return newCPUDataset(s), nil
+	return u.dataset(s), nil
 }
 
-func (cpuOnly) QueryTypes() []workload.QueryType {
-	types := devopsTypes()
-	listed := make([]workload.QueryType, len(types))
-	for i := range types {
-		listed[i] = workload.QueryType{Name: types[i].name, Help: types[i].help}
+func (u useCase) QueryTypes() []workload.QueryType {
+	listed := make([]workload.QueryType, len(u.types))
+	for i := range u.types {
+		listed[i] = workload.QueryType{Name: u.types[i].name, Help: u.types[i].help}
 	}
 	return listed
 }
 
-func (cpuOnly) Queries(s workload.Spec, queryType string, n int) ([]query.Query, error) {
+func (u useCase) Queries(s workload.Spec, queryType string, n int) ([]query.Query, error) {
 	var names []string
-	for _, t := range devopsTypes() {
+	for _, t := range u.types {
 		if t.name == queryType {
 			return t.draw(s, n)
 		}
@@ -84,6 +142,3 @@ func (cpuOnly) Queries(s workload.Spec, queryType string, n int) ([]query.Query,
 	}
 	return nil, fmt.Errorf("unknown query type %q%s", queryType, suggest.Among(queryType, names))
 }
-
-// Workloads lists the use cases of this package.
-func Workloads() []workload.Workload { return []workload.Workload{CPUOnly()} }

@@ -1,0 +1,51 @@
+package encode
+
+import "github.com/tsmark/tsmark/series"
+
+// NewCrateDB returns the encoder of the format that TSBS writes for cratedb:
+// its header, then a line a row of table, tags as a JSON object of strings,
+// time and values, with tabs between. A tag without a value is the empty
+// string, a field without one an empty place.
+func NewCrateDB(s *series.Schema) Encoder {
+	return &crateDB{
+		schema: s,
+		ints:   newIntText("\t"),
+		tables: newTables(s, func(t *series.Table) seriesText {
+			return newSeriesText(s.Series, func(dst []byte, series uint32) []byte {
+				dst = append(append(dst, t.Name...), "\t{"...)
+				for i := range t.Tags {
+					if i > 0 {
+						dst = append(dst, ',')
+					}
+					dst = append(append(append(dst, '"'), t.Tags[i].Key...), `":"`...)
+					dst, _ = t.Tags[i].Values.Append(dst, series)
+					dst = append(dst, '"')
+				}
+				return append(dst, "}\t"...)
+			})
+		}),
+	}
+}
+
+type crateDB struct {
+	schema *series.Schema
+	ints   *intText
+	tables tables[seriesText]
+}
+
+// AppendHeader implements Encoder.
+func (e *crateDB) AppendHeader(dst []byte) []byte { return appendHeader(dst, e.schema) }
+
+// Append implements Encoder.
+func (e *crateDB) Append(dst []byte, b *series.Batch) []byte {
+	var times timeText
+	for i := range b.Runs {
+		run := &b.Runs[i]
+		text := e.tables.of(run.Table)
+		for row := range run.Times {
+			dst = append(times.append(text.append(dst, run.Series[row]), run.Times[row]), '\t')
+			dst = appendValues(dst, run, row, e.ints, '\t')
+		}
+	}
+	return dst
+}

@@ -1,0 +1,48 @@
+package tsbs
+
+import "math"
+
+// walk is how a value of a host moves from epoch to epoch: by a step of the
+// normal distribution with the mean and standard deviation, within bounds.
+// TSBS calls these WD, CWD (clamped) and MWD (monotonic, |step| is added).
+type walk struct {
+	mean, deviation float64
+	low, high       float64
+	rising          bool
+}
+
+// drift returns an unbounded walk (TSBS's WD).
+func drift(mean float64) walk {
+	return walk{mean: mean, deviation: 1, low: math.Inf(-1), high: math.Inf(1)}
+}
+
+// within returns a walk from 0 to high (CWD).
+func within(mean, high float64) walk { return walk{mean: mean, deviation: 1, high: high} }
+
+// counter returns a walk that only rises (MWD).
+func counter(mean float64) walk {
+	w := drift(mean)
+	w.rising = true
+	return w
+}
+
+// repeat returns n equal walks.
+func repeat(n int, w walk) []walk {
+	walks := make([]walk, n)
+	for i := range walks {
+		walks[i] = w
+	}
+	return walks
+}
+
+// step moves each state by its walk, one draw each.
+func (r *random) step(states []float64, walks []walk) {
+	for i := range walks {
+		w := &walks[i]
+		x := r.normal()*w.deviation + w.mean
+		if w.rising {
+			x = math.Abs(x)
+		}
+		states[i] = clamp(states[i]+x, w.low, w.high)
+	}
+}
