@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -45,22 +46,26 @@ func (a *app) generateCommand() *cobra.Command {
 	for _, f := range encode.Formats() {
 		names = append(names, f.Name)
 	}
-	cmd.Flags().StringVar(&formatName, "format", "influx", "influx or timescaledb")
+	cmd.Flags().StringVar(&formatName, "format", "influx", strings.Join(names, ", "))
 	cmd.Flags().StringVar(&file, "file", "", "output; compressed where the name ends in .gz or .zst (default standard output)")
 	complete(cmd, "format", names)
 	return cmd
 }
 
 func (a *app) generate(cmd *cobra.Command, w workload.Workload, spec workload.Spec, format encode.Format, file string) error {
+	dataset, err := w.Dataset(spec)
+	if err != nil {
+		return err
+	}
+	encoder, err := format.New(dataset.Schema())
+	if err != nil {
+		return fmt.Errorf("--format %s cannot hold %s: %w", format.Name, spec.Name, err)
+	}
 	out, err := outfile.Create(file)
 	if err != nil {
 		return err
 	}
 	defer out.Discard()
-	dataset, err := w.Dataset(spec)
-	if err != nil {
-		return err
-	}
 	display := a.newDisplay(defaultPeriod)
 	defer display.Close()
 	var task runner.Task = silent{}
@@ -68,7 +73,7 @@ func (a *app) generate(cmd *cobra.Command, w workload.Workload, spec workload.Sp
 		rows := int64(spec.End.Sub(spec.Start)/spec.Interval) * int64(spec.Scale)
 		task = display.Start("generate "+file, "rows", rows/int64(max(spec.Groups, 1)))
 	}
-	err = generate.Write(cmd.Context(), out, dataset.Open(), format.New(dataset.Schema()), func(rows int) { task.Add(int64(rows)) })
+	err = generate.Write(cmd.Context(), out, dataset.Open(), encoder, func(rows int) { task.Add(int64(rows)) })
 	if err == nil {
 		err = out.Commit()
 	}

@@ -23,18 +23,26 @@ type Encoder interface {
 type Format struct {
 	Name string
 	Help string
-	New  func(*series.Schema) Encoder
+	// New returns an encoder of the schema's rows, or why the format cannot
+	// hold them.
+	New func(*series.Schema) (Encoder, error)
 }
 
 // Formats lists the formats.
 func Formats() []Format {
+	any := func(n func(*series.Schema) Encoder) func(*series.Schema) (Encoder, error) {
+		return func(s *series.Schema) (Encoder, error) { return n(s), nil }
+	}
 	return []Format{
-		{"influx", "line protocol: measurement,tags fields nanoseconds", NewLineProtocol},
-		{"questdb", "as influx", NewLineProtocol},
-		{"victoriametrics", "as influx", NewLineProtocol},
-		{"timescaledb", "TSBS's pairs of tag and value lines after a header", NewTimescaleDB},
-		{"clickhouse", "as timescaledb", NewTimescaleDB},
-		{"cratedb", "table, tags as JSON, nanoseconds and values between tabs, after a header", NewCrateDB},
+		{"influx", "line protocol: measurement,tags fields nanoseconds", any(NewLineProtocol)},
+		{"questdb", "as influx", any(NewLineProtocol)},
+		{"victoriametrics", "as influx", any(NewLineProtocol)},
+		{"timescaledb", "TSBS's pairs of tag and value lines after a header", any(NewTimescaleDB)},
+		{"clickhouse", "as timescaledb", any(NewTimescaleDB)},
+		{"timestream", "as timescaledb without the header", any(NewTimestream)},
+		{"cratedb", "table, tags as JSON, nanoseconds and values between tabs, after a header", any(NewCrateDB)},
+		{"cassandra", "a line a value: table by type, series, field, day, nanoseconds, value", NewCassandra},
+		{"prometheus", "a remote-write TimeSeries message a value, each after its length", NewPrometheus},
 	}
 }
 

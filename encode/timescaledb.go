@@ -28,14 +28,28 @@ func NewTimescaleDB(s *series.Schema) Encoder {
 	}
 }
 
+// NewTimestream returns the encoder of the format that TSBS writes for
+// timestream: that of timescaledb without the header.
+func NewTimestream(s *series.Schema) Encoder {
+	e := NewTimescaleDB(s).(*timescaleDB)
+	e.headless = true
+	return e
+}
+
 type timescaleDB struct {
-	schema *series.Schema
-	ints   *intText
-	tables tables[seriesText]
+	headless bool
+	schema   *series.Schema
+	ints     *intText
+	tables   tables[seriesText]
 }
 
 // AppendHeader implements Encoder.
-func (e *timescaleDB) AppendHeader(dst []byte) []byte { return appendHeader(dst, e.schema) }
+func (e *timescaleDB) AppendHeader(dst []byte) []byte {
+	if e.headless {
+		return dst
+	}
+	return appendHeader(dst, e.schema)
+}
 
 // Append implements Encoder.
 func (e *timescaleDB) Append(dst []byte, b *series.Batch) []byte {

@@ -1,0 +1,88 @@
+package encode
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/series"
+)
+
+// NewCassandra returns the encoder of the format that TSBS writes for
+// cassandra: a line a value, of its table by type, the series with its tags,
+// the field, the day, nanoseconds and the value. Values that are absent have no
+// line. Numeric tags cannot be written.
+func NewCassandra(s *series.Schema) (Encoder, error) {
+	if err := textTagsOnly(s); err != nil {
+		return nil, err
+	}
+	return &cassandra{
+		ints: newIntText("\n"),
+		tables: newTables(s, func(t *series.Table) seriesText {
+			return newSeriesText(s.Series, func(dst []byte, series uint32) []byte {
+				dst = append(dst, t.Name...)
+				for i := range t.Tags {
+					dst = appendTag(dst, &t.Tags[i], series, ",", "")
+				}
+				return append(dst, ',')
+			})
+		}),
+	}, nil
+}
+
+// textTagsOnly returns an error for a schema with numeric tags.
+func textTagsOnly(s *series.Schema) error {
+	for _, t := range s.Tables {
+		for i := range t.Tags {
+			if t.Tags[i].Numeric() {
+				return fmt.Errorf("it has no numeric tags, and table %s has %s; choose another format", t.Name, t.Tags[i].Key)
+			}
+		}
+	}
+	return nil
+}
+
+type cassandra struct {
+	ints   *intText
+	tables tables[seriesText]
+}
+
+// AppendHeader implements Encoder.
+func (e *cassandra) AppendHeader(dst []byte) []byte { return dst }
+
+// Append implements Encoder.
+func (e *cassandra) Append(dst []byte, b *series.Batch) []byte {
+	var times timeText
+	var dayOf int64
+	var day []byte // of dayOf, between commas
+	for i := range b.Runs {
+		run := &b.Runs[i]
+		text := e.tables.of(run.Table)
+		for row, t := range run.Times {
+			if day == nil || t != dayOf {
+				dayOf, day = t, time.Unix(0, t).UTC().AppendFormat(append(day[:0], ','), "2006-01-02,")
+			}
+			for f := range run.Table.Width(run.Series[row]) {
+				c := &run.Columns[f]
+				if c.Nulls.Has(row) {
+					continue
+				}
+				field := &run.Table.Fields[f]
+				name := "series_bigint,"
+				if field.Type == series.Float {
+					name = "series_double,"
+				}
+				dst = text.append(append(dst, name...), run.Series[row])
+				dst = append(append(dst, field.Name...), day...)
+				dst = append(times.append(dst, t), ',')
+				if field.Type == series.Float {
+					dst = append(appendFloat(dst, c.Floats[row]), '\n')
+					continue
+				}
+				dst = room(dst, intRoom)
+				n := len(dst)
+				dst = dst[:n+e.ints.put(dst[n:n+intRoom], c.Ints[row])]
+			}
+		}
+	}
+	return dst
+}
