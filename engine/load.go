@@ -193,9 +193,8 @@ func (l *loader) recordRates(period time.Duration) (stop func()) {
 func metrics(b *series.Batch) int64 {
 	n := int64(0)
 	for i := range b.Runs {
-		rows := b.Runs[i].Rows()
 		for f := range b.Runs[i].Columns {
-			n += int64(rows - b.Runs[i].Columns[f].Nulls.Count(rows))
+			n += int64(b.Runs[i].Values(f))
 		}
 	}
 	return n

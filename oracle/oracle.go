@@ -219,7 +219,7 @@ func (v *surveyor) add(run *series.Run) {
 		}
 		c.Rows += rows
 		for f := range run.Columns {
-			c.Points[f] += rows - int64(run.Columns[f].Nulls.Count(int(rows)))
+			c.Points[f] += int64(run.Values(f))
 		}
 	}
 }

@@ -64,6 +64,22 @@ func (r *Run) Grow(n int) {
 	}
 }
 
+// Values returns the number of rows with a value of the field: those where it
+// exists and is not NULL.
+func (r *Run) Values(field int) int {
+	rows := r.Rows()
+	if r.Table.Widths == nil {
+		return rows - r.Columns[field].Nulls.Count(rows)
+	}
+	n := 0
+	for row, s := range r.Series {
+		if field < r.Table.Width(s) && !r.Columns[field].Nulls.Has(row) {
+			n++
+		}
+	}
+	return n
+}
+
 // SetNull marks a field's value in a row as absent.
 func (r *Run) SetNull(field, row int) {
 	c := &r.Columns[field]

@@ -68,7 +68,11 @@ func newLayout(s *series.Schema) (*layout, error) {
 		if byName[name] == nil {
 			columns := []string{sql.IDColumn + " UINTEGER NOT NULL"}
 			for _, tag := range t.Tags {
-				columns = append(columns, dialect.Ident(tag.Key)+" VARCHAR")
+				kind := " VARCHAR"
+				if tag.Numeric() {
+					kind = " DOUBLE"
+				}
+				columns = append(columns, dialect.Ident(tag.Key)+kind)
 			}
 			if err := add(name, columns); err != nil {
 				return nil, err

@@ -78,8 +78,12 @@ func (l *loader) validity(c int) series.Bitmap {
 }
 
 // setNull makes the first of the next rows NULL.
-func (l *loader) setNull(c int) {
-	l.validity(c)[l.n>>6] &^= 1 << (uint(l.n) & 63)
+func (l *loader) setNull(c int) { l.setNullAt(c, 0) }
+
+// setNullAt makes one of the next rows NULL.
+func (l *loader) setNullAt(c, row int) {
+	at := l.n + row
+	l.validity(c)[at>>6] &^= 1 << (uint(at) & 63)
 }
 
 // setNulls makes those of the next rows NULL that are marked from row lo of
@@ -92,8 +96,7 @@ func (l *loader) setNulls(c int, nulls series.Bitmap, lo, rows int) {
 			if row < 0 || row >= rows {
 				continue
 			}
-			at := l.n + row
-			l.validity(c)[at>>6] &^= 1 << (uint(at) & 63)
+			l.setNullAt(c, row)
 		}
 	}
 }

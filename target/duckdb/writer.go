@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	duck "github.com/duckdb/duckdb-go-bindings"
@@ -134,8 +135,12 @@ func (w *writer) table(t *series.Table) (*tableWriter, error) {
 	tags := w.tags[shared]
 	if tags == nil {
 		types := []duck.Type{duck.TypeUInteger}
-		for range shared.tags {
-			types = append(types, duck.TypeVarchar)
+		for i := range shared.tags {
+			if shared.tags[i].Numeric() {
+				types = append(types, duck.TypeDouble)
+			} else {
+				types = append(types, duck.TypeVarchar)
+			}
 		}
 		l, err := newLoader(w.s, shared.name, types)
 		if err != nil {
@@ -186,12 +191,25 @@ func (t *tableWriter) append(run *series.Run) (int64, error) {
 				t.setNulls(2+c, values.Nulls, lo, n)
 			}
 		}
+		if t.table.Widths != nil {
+			t.setMissing(run.Series[lo : lo+n])
+		}
 		if err := t.advance(n); err != nil {
 			return 0, err
 		}
 		lo += n
 	}
 	return int64(run.Rows()) * int64(8+4+8*len(t.table.Fields)), nil
+}
+
+// setMissing makes NULL what the next rows, of these series, do not have: a
+// table of DuckDB's has all columns in every row.
+func (t *tableWriter) setMissing(numbers []uint32) {
+	for row, s := range numbers {
+		for c := t.table.Width(s); c < len(t.table.Fields); c++ {
+			t.setNullAt(2+c, row)
+		}
+	}
 }
 
 // introduce adds the rows of those series that have none yet, and returns
@@ -216,6 +234,15 @@ func (t *tagsWriter) introduce(numbers []uint32) (int64, error) {
 			var ok bool
 			if t.value, ok = tag.Values.Append(t.value[:0], s); !ok {
 				t.setNull(1 + i)
+				continue
+			}
+			if tag.Numeric() {
+				number, err := strconv.ParseFloat(string(t.value), 64)
+				if err != nil {
+					return 0, fmt.Errorf("tag %s of series %d: %w", tag.Key, s, err)
+				}
+				column[float64](t.loader, 1+i, 1)[0] = number
+				bytes += 8
 				continue
 			}
 			duck.VectorAssignStringElementLen(t.vectors[1+i], duck.IdxT(t.n), t.value)

@@ -29,8 +29,10 @@ func Run(t *testing.T, kind target.Kind, given map[string]string) {
 		t.Fatal(err)
 	}
 	s := suite{kind: kind, options: options}
-	t.Run("cpu-only", func(t *testing.T) { s.loadAndAsk(t, cpuOnly(t, 40, 0), 1) })
 	t.Run("cpu-only with hosts that appear late", func(t *testing.T) { s.loadAndAsk(t, cpuOnly(t, 40, 3), 1) })
+	for _, use := range tsbs.Workloads() {
+		t.Run(use.Name(), func(t *testing.T) { s.loadAndAsk(t, useCase(t, use, 40, 0), 1) })
+	}
 	t.Run("several writers", func(t *testing.T) { s.loadAndAsk(t, cpuOnly(t, 40, 0), 3) })
 	t.Run("one row", func(t *testing.T) { s.loadAndAsk(t, limited(cpuOnly(t, 40, 0), 1), 1) })
 	t.Run("no row", func(t *testing.T) { s.loadAndAsk(t, limited(cpuOnly(t, 40, 0), 0), 1) })
@@ -54,12 +56,17 @@ type example struct {
 // cpuOnly is a day of few hosts and the first queries of every type.
 func cpuOnly(t *testing.T, scale, initial uint32) example {
 	t.Helper()
+	return useCase(t, tsbs.CPUOnly(), scale, initial)
+}
+
+// useCase is a day of few series and the first queries of every type.
+func useCase(t *testing.T, use workload.Workload, scale, initial uint32) example {
+	t.Helper()
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	spec := workload.Spec{
-		Name: "cpu-only", Seed: 123, Scale: scale, InitialScale: initial,
+		Name: use.Name(), Seed: 123, Scale: scale, InitialScale: initial,
 		Start: start, End: start.Add(24 * time.Hour), Interval: 4 * time.Minute,
 	}
-	use := tsbs.CPUOnly()
 	d, err := use.Dataset(spec)
 	if err != nil {
 		t.Fatal(err)
