@@ -119,7 +119,7 @@ func TestLoadFails(t *testing.T) {
 		return target.Receipt{Sent: time.Now(), Acked: time.Now(), Rows: int64(b.Rows())}, nil
 	}
 	load, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 2, BatchSize: 1000, Period: time.Second}, dataset(t, 100, time.Hour), s, ignore)
-	if err == nil || !strings.Contains(err.Error(), "batch of 1000 rows of cpu from 2016-01-01T00:0") || !strings.Contains(err.Error(), "disk full") {
+	if err == nil || !strings.Contains(err.Error(), "batch of 1000 rows of cpu from 2016-01-01T00:") || !strings.Contains(err.Error(), "disk full") {
 		t.Errorf("error %v does not name the batch and the cause", err)
 	}
 	if load.Rows != 5000 || s.writers.Load() != 0 {
