@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -71,8 +72,10 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer, known
 	case ctx.Err() != nil:
 		code, text = exitInterrupted, "interrupted"
 	}
-	for _, line := range strings.Split(text, "\n") {
-		if line != "" {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		// A flag that sets two values may be wrong twice over.
+		if line != "" && !slices.Contains(lines[:i], line) {
 			fmt.Fprintln(stderr, "tsmark: "+line)
 		}
 	}
@@ -90,6 +93,12 @@ rates and latencies that somebody else can reproduce.`,
   tsmark run --target fast=duckdb --target slow=duckdb,threads=1
   tsmark generate --scale 4000 --format influx --file cpu.lp.zst
   tsmark report                                 # the last run again`,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if a.results == "" {
+				return errors.New("--results: is empty; name a folder")
+			}
+			return nil
+		},
 		Version:       versionText(buildinfo.Tool()),
 		Args:          cobra.ArbitraryArgs,
 		SilenceUsage:  true,
@@ -98,13 +107,7 @@ rates and latencies that somebody else can reproduce.`,
 			if len(args) == 0 {
 				return cmd.Help()
 			}
-			var names []string
-			for _, c := range cmd.Commands() {
-				if c.IsAvailableCommand() {
-					names = append(names, c.Name())
-				}
-			}
-			return fmt.Errorf("unknown command %q%s", args[0], suggest.Among(args[0], names))
+			return unknownCommand(cmd, args[0])
 		},
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
@@ -115,7 +118,43 @@ rates and latencies that somebody else can reproduce.`,
 		a.generateCommand(), a.queriesCommand(),
 		a.runsCommand(), a.reportCommand(),
 	)
+	root.SetHelpCommand(helpCommand())
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		completion.Args = cobra.ArbitraryArgs
+		completion.RunE = root.RunE
+		completion.Example = "  source <(tsmark completion bash)"
+	}
 	return root
+}
+
+// helpCommand is cobra's, which says nothing where a command is unknown.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Help about any command",
+		Example: "  tsmark help run",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return unknownCommand(found, rest[0])
+			}
+			return found.Help()
+		},
+	}
+}
+
+// unknownCommand offers the closest commands below cmd.
+func unknownCommand(cmd *cobra.Command, name string) error {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return fmt.Errorf("unknown command %q%s", name, suggest.Among(name, names))
 }
 
 func versionText(t result.Tool) string {
@@ -141,7 +180,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	name := "--" + unknown.GetSpecifiedName()
 	hint := suggest.Among(name, names)
 	if strings.HasPrefix(hint, "; known") {
-		hint = "; tsmark " + cmd.Name() + " --help lists the flags"
+		hint = "; " + cmd.CommandPath() + " --help lists the flags"
 	}
 	return fmt.Errorf("unknown flag %s%s", name, hint)
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -37,6 +36,9 @@ func (a *app) generateCommand() *cobra.Command {
 			if err := w.Check(spec); err != nil {
 				return err
 			}
+			if err := fits(cmd.Context(), spec); err != nil {
+				return err
+			}
 			a.drawSeed(&spec)
 			return a.generate(cmd, w, spec, format, file)
 		},
@@ -70,8 +72,7 @@ func (a *app) generate(cmd *cobra.Command, w workload.Workload, spec workload.Sp
 	defer display.Close()
 	var task runner.Task = silent{}
 	if file != "" && file != "-" {
-		rows := int64(spec.End.Sub(spec.Start)/spec.Interval) * int64(spec.Scale)
-		task = display.Start("generate "+file, "rows", rows/int64(max(spec.Groups, 1)))
+		task = display.Start("generate "+file, "rows", spec.RowsAtMost(len(dataset.Schema().Tables)))
 	}
 	err = generate.Write(cmd.Context(), out, dataset.Open(), encoder, func(rows int) { task.Add(int64(rows)) })
 	if err == nil {
@@ -82,7 +83,7 @@ func (a *app) generate(cmd *cobra.Command, w workload.Workload, spec workload.Sp
 		if cmd.Context().Err() != nil {
 			return cmd.Context().Err()
 		}
-		return errors.Join(err)
+		return err
 	}
 	task.Done("")
 	return nil

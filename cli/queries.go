@@ -25,8 +25,8 @@ const (
 
 func (a *app) queriesCommand() *cobra.Command {
 	spec := experiment.Default().Workload
-	types := []string{experiment.AllTypes}
-	n, formatName := 10, formatJSON
+	e := experiment.Default() // checks what a run would
+	types, n, formatName := e.Queries.Types, 10, formatJSON
 	formats := append([]string{formatJSON, formatTSBS}, a.catalog.kindNames()...)
 	cmd := &cobra.Command{
 		Use:   "queries",
@@ -53,11 +53,22 @@ or up to it where it lies one second behind the last interval already.`,
 			if err != nil {
 				return fmt.Errorf("--format: %w", err)
 			}
-			a.drawSeed(&spec)
-			if len(types) == 1 && types[0] == experiment.AllTypes {
+			e.Queries.Types, e.Queries.Count = types, n
+			e.FromFlag("queries.types", "--query-type")
+			e.FromFlag("queries.count", "--queries")
+			if err := e.Check(); err != nil {
+				return err
+			}
+			if e.Queries.All() {
 				types = nil
 				for _, t := range w.QueryTypes() {
 					types = append(types, t.Name)
+				}
+			}
+			a.drawSeed(&spec)
+			for _, name := range types { // before the first is printed
+				if _, err := w.Queries(spec, name, 0); err != nil {
+					return err
 				}
 			}
 			out := bufio.NewWriter(a.stdout)

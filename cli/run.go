@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,7 +51,7 @@ file or that default says; --print shows the outcome as a file.`,
 			if len(args) == 1 {
 				data, err := os.ReadFile(args[0])
 				if err != nil {
-					return fmt.Errorf("reading the experiment: %w", err)
+					return unreadable(args[0], err)
 				}
 				if e, err = experiment.Parse(args[0], data); err != nil {
 					return err
@@ -138,10 +139,20 @@ func (a *app) stepCommand(given *settings, use, short, long, example string, ste
 // execute runs an experiment and reports it.
 func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, steps runner.Steps, print bool) error {
 	ctx := cmd.Context()
+	for i, t := range e.Targets {
+		if strings.EqualFold(t.Name, pageName) {
+			return e.Problem(fmt.Sprintf("targets[%d].name", i), "%s is the name of the run's page; choose another", t.Name)
+		}
+	}
 	a.drawSeed(&e.Workload)
 	plan, err := runner.NewPlan(e, a.catalog.forRunner(), steps)
 	if err != nil {
 		return err
+	}
+	if steps.Load {
+		if err := errors.Join(fits(ctx, e.Workload), loadFits(ctx, e.Load)); err != nil {
+			return err
+		}
 	}
 	if print {
 		text, err := experiment.Marshal(e)
@@ -163,7 +174,7 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, steps runner
 	}
 	run, err := r.Run(ctx, plan, cmd.Name(), a.args)
 	shown.Close()
-	if run == nil {
+	if run == nil || errors.Is(err, runner.ErrInput) && ctx.Err() == nil {
 		return err
 	}
 	if reportErr := a.reportRun(run); reportErr != nil {
@@ -172,13 +183,25 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, steps runner
 	return outcome(ctx, run, err)
 }
 
+// pageName is the run's page in its folder.
+const pageName = "report.html"
+
+// unreadable is an error about an experiment's file.
+func unreadable(name string, err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("cannot read the experiment %s: %w; tsmark run --print writes one", name, err)
+}
+
 // reportRun writes the run's page and shows its text.
 func (a *app) reportRun(run *result.Run) error {
 	runs := []*result.Run{run}
 	if err := report.Write(a.stdout, report.Text, runs, a.textOptions()); err != nil {
 		return err
 	}
-	page := filepath.Join(a.results, run.ID, "report.html")
+	page := filepath.Join(a.results, run.ID, pageName)
 	if err := os.MkdirAll(filepath.Dir(page), 0o777); err != nil {
 		return fmt.Errorf("making the run's folder: %w", err)
 	}

@@ -22,7 +22,7 @@ import (
 type LoadConfig struct {
 	Workers   int           // connections writing at once, at least 1
 	BatchSize int           // rows a write, at least 1
-	Period    time.Duration // of the recorded rates
+	Period    time.Duration // of the recorded rates; 0: one for the whole load
 }
 
 // Load writes the whole dataset to a prepared target and waits until the
@@ -174,11 +174,15 @@ func (l *loader) recordRates(period time.Duration) (stop func()) {
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		ticker := time.NewTicker(period)
-		defer ticker.Stop()
+		var tick <-chan time.Time
+		if period > 0 {
+			ticker := time.NewTicker(period)
+			defer ticker.Stop()
+			tick = ticker.C
+		}
 		for {
 			select {
-			case <-ticker.C:
+			case <-tick:
 				record()
 			case <-end:
 				record()

@@ -21,8 +21,8 @@ func (e *Experiment) Check() error {
 	c.targets(e.Targets)
 
 	l := &e.Load
-	c.atLeast("load.workers", l.Workers, 1)
-	c.atLeast("load.batch-size", l.BatchSize, 1)
+	c.within("load.workers", l.Workers, 1, MaxWorkers)
+	c.within("load.batch-size", l.BatchSize, 1, MaxBatchSize)
 	if l.Limit < 0 {
 		c.add("load.limit", "must be 0 (all rows) or more, not %d", l.Limit)
 	}
@@ -30,11 +30,11 @@ func (e *Experiment) Check() error {
 
 	q := &e.Queries
 	c.types(q)
-	c.atLeast("queries.count", q.Count, 1)
+	c.within("queries.count", q.Count, 1, MaxQueries)
 	c.atLeast("queries.max-queries", q.MaxQueries, 0)
-	c.atLeast("queries.workers", q.Workers, 1)
+	c.within("queries.workers", q.Workers, 1, MaxWorkers)
 	c.atLeast("queries.burn-in", q.BurnIn, 0)
-	if asked := q.perType(); q.BurnIn > 0 && asked > 0 && q.BurnIn >= asked {
+	if asked := q.PerType(); q.BurnIn > 0 && asked > 0 && q.BurnIn >= asked {
 		c.add("queries.burn-in", "leaves nothing to record: must be less than the %d queries asked of each type", asked)
 	}
 	c.duration("queries.time-box", q.TimeBox)
@@ -43,10 +43,18 @@ func (e *Experiment) Check() error {
 	return errors.Join(c.problems...)
 }
 
-// perType returns how many queries of a type are asked at most.
-func (q *Queries) perType() int {
+// Bounds that keep a slip of the keyboard from eating the memory: a batch of a
+// worker and the drawn queries are held at once.
+const (
+	MaxWorkers   = 10_000
+	MaxBatchSize = 1_000_000 // rows
+	MaxQueries   = 1_000_000 // of a type
+)
+
+// PerType returns how many queries of a type are asked at most.
+func (q *Queries) PerType() int {
 	if q.MaxQueries > 0 {
-		return q.MaxQueries
+		return min(q.Count, q.MaxQueries)
 	}
 	return q.Count
 }
@@ -64,6 +72,13 @@ func (c *checker) add(path, format string, args ...any) {
 func (c *checker) atLeast(path string, n, least int) {
 	if n < least {
 		c.add(path, "must be %d or more, not %d", least, n)
+	}
+}
+
+func (c *checker) within(path string, n, least, most int) {
+	c.atLeast(path, n, least)
+	if n > most {
+		c.add(path, "must be %d or less, not %d", most, n)
 	}
 }
 

@@ -5,6 +5,7 @@ package runner
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/query"
@@ -51,7 +52,13 @@ func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
 	p := &Plan{experiment: e, catalog: c, steps: steps}
 	var problems []error
 	if steps.Load {
-		_, _, err := p.dataset(e.Workload)
+		w, types, err := p.dataset(e.Workload)
+		for _, t := range types {
+			if err != nil {
+				break
+			}
+			_, err = p.draw(w, []workload.QueryType{t}, e.Workload, 0)
+		}
 		problems = append(problems, err)
 	}
 	for i, t := range e.Targets {
@@ -66,9 +73,28 @@ func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
 			problems = append(problems, e.Problem(path+".options", "%s", err))
 			continue
 		}
+		if steps.Load && !e.Load.Replace {
+			if first, ok := p.atSamePath(kind, options); ok {
+				problems = append(problems, e.Problem(path+".options.path", "%s is where target %s is loaded already; give each its own path", options["path"], first))
+			}
+		}
 		p.targets = append(p.targets, plannedTarget{name: t.Name, kind: kind, options: options})
 	}
 	return p, errors.Join(problems...)
+}
+
+// atSamePath finds an earlier target whose embedded database is the same file.
+func (p *Plan) atSamePath(kind target.Kind, options target.Options) (name string, found bool) {
+	path := options["path"]
+	if !kind.Caps.Embedded || path == "" {
+		return "", false
+	}
+	for _, other := range p.targets {
+		if other.kind.Name == kind.Name && other.options["path"] != "" && filepath.Clean(other.options["path"]) == filepath.Clean(path) {
+			return other.name, true
+		}
+	}
+	return "", false
 }
 
 // dataset finds the workload of a specification and checks it and the query
@@ -136,21 +162,16 @@ type questions struct {
 	verified int // the first so many have their answers checked
 }
 
-// draw draws the queries of the types. A type that cannot be asked of the
+// draw draws the first n queries of each type. A type that cannot be asked of the
 // dataset is a problem with the dataset's specification.
-func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec workload.Spec) ([]questions, error) {
-	q := &p.experiment.Queries
-	n := q.Count
-	if q.MaxQueries > 0 {
-		n = min(n, q.MaxQueries)
-	}
+func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec workload.Spec, n int) ([]questions, error) {
 	drawn := make([]questions, len(types))
 	for i, t := range types {
 		queries, err := w.Queries(spec, t.Name, n)
 		if err != nil {
 			return nil, p.specProblem(err)
 		}
-		drawn[i] = questions{kind: t, queries: queries, verified: min(q.Verify, n)}
+		drawn[i] = questions{kind: t, queries: queries, verified: min(p.experiment.Queries.Verify, n)}
 	}
 	return drawn, nil
 }

@@ -122,12 +122,15 @@ func (x *execution) prepare(spec workload.Spec) error {
 	if err != nil {
 		return err
 	}
-	if x.questions, err = x.plan.draw(w, types, spec); err != nil {
+	if x.questions, err = x.plan.draw(w, types, spec, x.plan.experiment.Queries.PerType()); err != nil {
 		return err
 	}
 	d, err := w.Dataset(spec)
 	if err != nil {
 		return x.plan.specProblem(err)
+	}
+	if spec.Limit >= spec.RowsAtMost(len(d.Schema().Tables)) {
+		spec.Limit = 0 // all of it: the same dataset as without a limit
 	}
 	x.spec = spec
 	if spec.Limit > 0 {
@@ -175,8 +178,15 @@ func (x *execution) measure(ctx context.Context, planned *plannedTarget, out *re
 	if err != nil {
 		return err
 	}
+	if x.steps.Load {
+		defer removeEmpty(env.Dir) // where the database has a path of its own
+	}
 	t, err := planned.kind.Open(ctx, env, planned.options)
 	if err != nil {
+		// No server is down: the path, or what is there, is not right.
+		if ctx.Err() == nil && (planned.kind.Caps.Embedded || errors.Is(err, target.ErrForeign)) {
+			err = fmt.Errorf("%w: %w", ErrInput, err)
+		}
 		return err
 	}
 	defer t.Close() // everything that matters was flushed, and checked, before
@@ -208,6 +218,14 @@ func (x *execution) measure(ctx context.Context, planned *plannedTarget, out *re
 	return nil
 }
 
+// removeEmpty removes a folder of a run, and the run's own, if nothing is in
+// them.
+func removeEmpty(dir string) {
+	if os.Remove(dir) == nil {
+		_ = os.Remove(filepath.Dir(dir)) // fails, and stays, where something else is in it
+	}
+}
+
 // env gives a loaded target a folder within this run's, and an existing one
 // the folder it was loaded in.
 func (x *execution) env(ctx context.Context, planned *plannedTarget) (target.Env, error) {
@@ -216,6 +234,10 @@ func (x *execution) env(ctx context.Context, planned *plannedTarget) (target.Env
 		var err error
 		if id, err = x.Store.LastLoad(ctx, planned.name, planned.kind.Name); err != nil {
 			return target.Env{}, err
+		}
+		if id == "" && planned.kind.Caps.Embedded && planned.options["path"] == "" {
+			return target.Env{}, fmt.Errorf("%w: no target %s of kind %s has been loaded into %s; load it with tsmark load, or give its path",
+				ErrInput, planned.name, planned.kind.Name, x.Dir)
 		}
 	}
 	env := target.Env{Dir: filepath.Join(x.Dir, id, planned.name), Existing: !x.steps.Load}
@@ -307,14 +329,11 @@ func (x *execution) expect(ctx context.Context) error {
 
 // rowsAtMost is an upper bound on the dataset's rows, for progress bars.
 func (x *execution) rowsAtMost() int64 {
-	s := &x.spec
-	rows := int64(s.End.Sub(s.Start)/s.Interval) * int64(s.Scale) * int64(len(x.dataset.Schema().Tables))
-	for _, limit := range []int64{int64(s.MaxPoints), s.Limit} {
-		if limit > 0 {
-			rows = min(rows, limit)
-		}
+	rows := x.spec.RowsAtMost(len(x.dataset.Schema().Tables))
+	if x.spec.Limit > 0 {
+		rows = min(rows, x.spec.Limit)
 	}
-	return rows / int64(max(s.Groups, 1))
+	return rows
 }
 
 // load loads, settles, counts and stores.

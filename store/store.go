@@ -108,7 +108,7 @@ func open(ctx context.Context, dir string, write bool) (*Store, error) {
 		return nil, fmt.Errorf("opening %s: %w", path, err)
 	}
 	if err := migrate(ctx, db, write); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening %s: %w", path, err), db.Close())
+		return nil, errors.Join(fmt.Errorf("opening %s: %w; if it is damaged move it away, or name another folder with --results", path, err), db.Close())
 	}
 	return &Store{db}, nil
 }

@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"math"
+	"math/bits"
 	"time"
 
 	"github.com/tsmark/tsmark/query"
@@ -28,6 +30,21 @@ type Spec struct {
 	Groups       uint32        `json:"groups,omitempty" yaml:"interleaved-generation-groups,omitempty"`
 	Group        uint32        `json:"group,omitempty" yaml:"interleaved-generation-group-id,omitempty"` // which of Groups to emit
 	Limit        int64         `json:"limit,omitempty" yaml:"-"`                                         // rows loaded at most: a setting of the load; 0: all
+}
+
+// RowsAtMost bounds the rows of a dataset whose epochs have one row of each
+// series in each table. It is exact where no series begins late and nothing is
+// dealt to groups.
+func (s Spec) RowsAtMost(tables int) int64 {
+	epochs := uint64(s.End.Sub(s.Start) / s.Interval)
+	over, rows := bits.Mul64(epochs, uint64(s.Scale)*uint64(tables))
+	if over > 0 || rows > math.MaxInt64 {
+		rows = math.MaxInt64
+	}
+	if s.MaxPoints > 0 {
+		rows = min(rows, s.MaxPoints)
+	}
+	return int64(rows / uint64(max(s.Groups, 1)))
 }
 
 // Limited returns the dataset's first rows only.

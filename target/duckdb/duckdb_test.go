@@ -3,12 +3,15 @@
 package duckdb_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -502,13 +505,70 @@ func TestLifecycle(t *testing.T) {
 	}
 }
 
+// holdVariable makes TestHoldFile, in a process of its own, hold the folder's
+// database open.
+const holdVariable = "TSMARK_TEST_HOLD"
+
+func TestHoldFile(t *testing.T) {
+	dir := os.Getenv(holdVariable)
+	if dir == "" {
+		t.Skip("part of TestOtherProcess")
+	}
+	db := open(t, dir)
+	table := cpu("a")
+	prepare(t, db, &series.Schema{Tables: []*series.Table{table}, Series: 10})
+	var b series.Batch
+	fill(b.Add(table), 5000, 0, 10)
+	write(t, db, &b)
+	fmt.Println("acknowledged")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// A file that another process holds cannot be opened, and what that process
+// had acknowledged is there after it was killed.
+func TestOtherProcess(t *testing.T) {
+	dir := t.TempDir()
+	other := osexec.Command(os.Args[0], "-test.run=^TestHoldFile$")
+	other.Env = append(os.Environ(), holdVariable+"="+dir)
+	other.Stderr = os.Stderr
+	output, err := other.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.StdinPipe(); err != nil { // it waits for its end
+		t.Fatal(err)
+	}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(output).ReadString('\n'); line != "acknowledged\n" {
+		t.Errorf("the other process said %q, %v", line, err)
+	}
+	_, err = duckdb.Kind().Open(t.Context(), target.Env{Dir: dir}, target.Options{})
+	if !errors.Is(err, target.ErrUnreachable) || !strings.Contains(err.Error(), fmt.Sprint("PID ", other.Process.Pid)) {
+		t.Errorf("opening a file that another process holds: %v", err)
+	}
+	if err := other.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = other.Wait()
+	same(t, ask(t, open(t, dir), "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"),
+		[][]query.Value{{integer(5000), integer(10)}})
+}
+
+func TestOpenTwice(t *testing.T) {
+	dir := t.TempDir()
+	open(t, dir)
+	_, err := duckdb.Kind().Open(t.Context(), target.Env{Dir: dir}, target.Options{})
+	t.Log(err)
+}
+
 // cpu returns a table with the int fields, hosts host_0, … and one region.
 func cpu(fields ...string) *series.Table {
 	t := &series.Table{Name: "cpu", Tags: []series.Tag{
 		{Key: "hostname", Values: series.Numbered{Prefix: "host_"}},
-		{Key: "region", Values: series.Numbered{Prefix: "eu"}},
+		{Key: "region", Values: every("eu")},
 	}}
-	t.Tags[1].Values = every("eu")
 	for _, f := range fields {
 		t.Fields = append(t.Fields, series.Field{Name: f, Type: series.Int})
 	}
@@ -526,7 +586,10 @@ type names []string
 const missing = "\x00"
 
 func (n names) Append(dst []byte, s uint32) ([]byte, bool) {
-	return append(dst, n[s]...), n[s] != missing
+	if n[s] == missing {
+		return dst, false
+	}
+	return append(dst, n[s]...), true
 }
 
 // fill makes the run rows long; times count microseconds from first, series

@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/monitor"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// The least that a dataset and its way to a target take, in bytes.
+const (
+	bytesPerSeries = 88  // state and tags of a host
+	bytesPerRow    = 100 // in a batch
+)
+
+// fits refuses what would end in the middle for want of memory.
+func fits(ctx context.Context, s workload.Spec) error {
+	return enough(ctx, uint64(s.Scale)*bytesPerSeries, "--scale %d takes", s.Scale)
+}
+
+// loadFits refuses batches that do not fit: each worker has one at work and
+// one ready.
+func loadFits(ctx context.Context, l experiment.Load) error {
+	batches := uint64(2*l.Workers + 1)
+	return enough(ctx, batches*uint64(l.BatchSize)*bytesPerRow, "--workers %d with --batch-size %d take", l.Workers, l.BatchSize)
+}
+
+func enough(ctx context.Context, wanted uint64, format string, args ...any) error {
+	if available := monitor.AvailableMemory(ctx); wanted > available {
+		return fmt.Errorf("%s %s of memory, of which %s are free; lower it, or use a larger machine",
+			fmt.Sprintf(format, args...), humanize.IBytes(wanted), humanize.IBytes(available))
+	}
+	return nil
+}
