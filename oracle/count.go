@@ -62,6 +62,8 @@ func (c *counter) watch(index int, q *query.Query) (bool, error) {
 	var taken bool
 	var err error
 	switch {
+	case len(q.Present) > 0:
+		// the evaluator knows which series lack a tag
 	case q.Shape == query.Buckets && q.Above == nil:
 		taken, err = c.watchBuckets(table, q, counted)
 	case q.Shape == query.Rows && q.Above != nil && table.FieldIndex(q.Above.Field) >= 0:
@@ -171,7 +173,7 @@ func (c *counter) watchBuckets(table *series.Table, q *query.Query, counted *cou
 	counted.base = query.BucketOf(counted.start, q.Bucket)
 	counted.buckets = bitset{0}
 	for _, v := range slices.Compact(slices.Sorted(slices.Values(q.In.Values))) {
-		if n, ok := w.units.number[v]; ok {
+		if n, ok := w.units.number[v+"\x00"]; ok {
 			w.lists[n] = append(w.lists[n], counted)
 		}
 	}
@@ -296,7 +298,7 @@ func (c *counter) watchRows(table *series.Table, q *query.Query, counted *counte
 		return true, nil
 	}
 	for _, v := range slices.Compact(slices.Sorted(slices.Values(q.In.Values))) {
-		if n, ok := w.units.number[v]; ok {
+		if n, ok := w.units.number[v+"\x00"]; ok {
 			w.lists[n] = append(w.lists[n], counted)
 		}
 	}

@@ -18,8 +18,12 @@ type evaluator struct {
 	series     bitset // that match In; nil: all do
 	above      int    // field that must exceed the threshold, or -1
 	fields     []int
-	groups     *grouping // nil: no GroupBy
-	keep       bool      // row answers are kept, not only digested
+	groups     *grouping   // nil: no GroupBy
+	whole      *grouping   // series without a number lack a tag of Present; nil: there is none
+	tags       []*grouping // Last: of each further tag
+	over       []float64   // Last: per series, what Having divides by; nil: nothing
+	units      *units      // Means and Activity
+	keep       bool        // row answers are kept, not only digested
 
 	// Buckets: the cells of a bucket are one block, group after group, field
 	// after field. Rows arrive mostly in time order, so the last block is at
@@ -35,7 +39,8 @@ type evaluator struct {
 	row    []query.Value
 
 	// Last: per group, the newest row so far
-	newest [][]query.Value
+	newest       [][]query.Value
+	newestSeries []uint32
 }
 
 // block holds the aggregates of one bucket.
@@ -79,9 +84,21 @@ func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool
 		}
 	}
 	if q.In != nil {
-		if e.series, err = matching(q.In, table, groups); err != nil {
+		if e.series, err = groups.matching(table, q.In); err != nil {
 			return nil, err
 		}
+	}
+	if len(q.Present) > 0 {
+		if e.whole, err = groups.by(table, q.Present...); err != nil {
+			return nil, err
+		}
+	}
+	for _, key := range q.Tags {
+		by, err := groups.by(table, key)
+		if err != nil {
+			return nil, err
+		}
+		e.tags = append(e.tags, by)
 	}
 	if q.GroupBy != "" {
 		if e.groups, err = groups.by(table, q.GroupBy); err != nil {
@@ -94,31 +111,19 @@ func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool
 	case query.Rows, query.Last:
 		e.digest = query.NewDigest(e.columns)
 		e.row = make([]query.Value, len(e.columns))
+		if q.Having != nil && q.Having.Over != "" {
+			if e.over, err = groups.numeric(table, q.Having.Over); err != nil {
+				return nil, err
+			}
+		}
+	case query.Means, query.Activity:
+		if e.units, err = newUnits(q, table, groups, field); err != nil {
+			return nil, err
+		}
 	default:
 		return nil, fmt.Errorf("query %s %d has the shape %q, which the oracle does not know", q.Type, q.ID, q.Shape)
 	}
 	return e, nil
-}
-
-// matching returns the series whose tag has one of the values.
-func matching(in *query.TagIn, table *series.Table, groups *groupings) (bitset, error) {
-	g, err := groups.by(table, in.Key)
-	if err != nil {
-		return nil, err
-	}
-	wanted := make(map[int32]bool, len(in.Values))
-	for _, v := range in.Values {
-		if n, ok := g.number[v]; ok {
-			wanted[n] = true
-		}
-	}
-	set := make(bitset, len(g.of)>>6+1)
-	for s, n := range g.of {
-		if wanted[n] {
-			set.add(s)
-		}
-	}
-	return set, nil
 }
 
 // add takes a run of the query's table.
@@ -129,6 +134,9 @@ func (e *evaluator) add(run *series.Run) {
 		}
 		s := run.Series[row]
 		if e.series != nil && !e.series.has(int(s)) {
+			continue
+		}
+		if e.whole != nil && e.whole.of[s] < 0 {
 			continue
 		}
 		group := int32(0)
@@ -147,6 +155,8 @@ func (e *evaluator) add(run *series.Run) {
 			e.take(run, row, group)
 		case query.Last:
 			e.takeNewest(run, row, t, group)
+		default:
+			e.units.add(run, row)
 		}
 	}
 }
@@ -214,6 +224,9 @@ func (e *evaluator) fill(run *series.Run, row int, group int32) []query.Value {
 	if e.groups != nil {
 		out = append(out, e.groups.value(group))
 	}
+	for _, tag := range e.tags {
+		out = append(out, tag.value(tag.of[run.Series[row]]))
+	}
 	for _, f := range e.fields {
 		c := &run.Columns[f]
 		switch {
@@ -228,12 +241,12 @@ func (e *evaluator) fill(run *series.Run, row int, group int32) []query.Value {
 	return out
 }
 
-// value is the tag value of a group in an answer.
+// value is the tag value of a group in an answer, of a single tag.
 func (g *grouping) value(group int32) query.Value {
 	if group < 0 {
 		return query.Value{}
 	}
-	return query.Value{Kind: query.Text, Text: g.values[group]}
+	return g.values[group][0]
 }
 
 // take adds a row to a row answer.
@@ -250,9 +263,11 @@ func (e *evaluator) take(run *series.Run, row int, group int32) {
 func (e *evaluator) takeNewest(run *series.Run, row int, t int64, group int32) {
 	for int(group) >= len(e.newest) {
 		e.newest = append(e.newest, nil)
+		e.newestSeries = append(e.newestSeries, 0)
 	}
 	if old := e.newest[group]; old == nil || t >= old[0].Int {
 		e.newest[group] = append(old[:0], e.fill(run, row, group)...)
+		e.newestSeries[group] = run.Series[row]
 	}
 }
 
@@ -264,10 +279,14 @@ func (e *evaluator) expectation() Expectation {
 		x.Answer = &query.Answer{Rows: e.bucketRows()}
 		x.Rows = int64(len(x.Answer.Rows))
 		return x
+	case query.Means, query.Activity:
+		x.Answer = &query.Answer{Rows: e.units.rows()}
+		x.Rows = int64(len(x.Answer.Rows))
+		return x
 	case query.Last:
 		digest, kept := query.NewDigest(e.columns), query.Answer{}
-		for _, row := range e.newest {
-			if row == nil {
+		for group, row := range e.newest {
+			if row == nil || !e.having(row, e.newestSeries[group]) {
 				continue
 			}
 			_ = digest.Row(row)
@@ -284,6 +303,27 @@ func (e *evaluator) expectation() Expectation {
 	}
 	x.Rows = x.Digest.Rows()
 	return x
+}
+
+// having reports whether the newest row of a group, which is the series', stays
+// in the answer.
+func (e *evaluator) having(row []query.Value, series uint32) bool {
+	c := e.query.Having
+	if c == nil {
+		return true
+	}
+	i := slices.IndexFunc(e.columns, func(col query.Column) bool { return col.Name == c.Field })
+	v := row[i].Float
+	switch row[i].Kind {
+	case query.Null:
+		return false
+	case query.Int:
+		v = float64(row[i].Int)
+	}
+	if e.over != nil {
+		v /= e.over[series]
+	}
+	return c.Holds(v) // false for NaN, which a missing tag makes of v
 }
 
 // bucketRows returns the aggregated rows in the query's order, cut to its

@@ -2,57 +2,144 @@ package oracle
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
 
+	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
 
-// grouping numbers the distinct values of one tag of one table.
+// grouping numbers the distinct combinations of values of some tags of a
+// table.
 type grouping struct {
-	of     []int32  // per series, the number of its value; -1: it lacks the tag
-	values [][]byte // per number, the value
-	number map[string]int32
+	of     []int32          // per series, the number of its values; -1: it lacks a tag
+	values [][]query.Value  // per number, the value of each tag
+	number map[string]int32 // by values, each ended by a zero byte
 }
 
-// groupings makes each grouping once.
+// groupings makes what depends on the tags alone once.
 type groupings struct {
-	schema *series.Schema
-	made   map[[2]string]*grouping
+	schema   *series.Schema
+	made     map[string]*grouping
+	matches  map[string]bitset
+	numerics map[string][]float64
 }
 
 func newGroupings(s *series.Schema) *groupings {
-	return &groupings{schema: s, made: map[[2]string]*grouping{}}
+	return &groupings{schema: s, made: map[string]*grouping{}, matches: map[string]bitset{}, numerics: map[string][]float64{}}
 }
 
-// by returns the grouping of a table by a tag.
-func (g *groupings) by(table *series.Table, key string) (*grouping, error) {
-	id := [2]string{table.Name, key}
+// by returns the grouping of a table by tags.
+func (g *groupings) by(table *series.Table, keys ...string) (*grouping, error) {
+	id := table.Name + "\x00" + strings.Join(keys, "\x00")
 	if made := g.made[id]; made != nil {
 		return made, nil
 	}
-	tag := table.Tag(key)
-	if tag == nil {
-		return nil, fmt.Errorf("table %s has no tag %q", table.Name, key)
+	tags := make([]*series.Tag, len(keys))
+	for i, key := range keys {
+		if tags[i] = table.Tag(key); tags[i] == nil {
+			return nil, fmt.Errorf("table %s has no tag %q", table.Name, key)
+		}
 	}
 	made := &grouping{of: make([]int32, g.schema.Series), number: map[string]int32{}}
-	var value []byte
+	var text []byte
+	ends := make([]int, len(tags))
 	for s := range g.schema.Series {
-		var ok bool
-		if value, ok = tag.Values.Append(value[:0], s); !ok {
+		text = text[:0]
+		whole := true
+		for i, tag := range tags {
+			var ok bool
+			text, ok = tag.Values.Append(text, s)
+			whole = whole && ok
+			ends[i] = len(text)
+			text = append(text, 0)
+		}
+		if !whole {
 			made.of[s] = -1
 			continue
 		}
-		n, known := made.number[string(value)]
+		n, known := made.number[string(text)]
 		if !known {
 			n = int32(len(made.values))
-			kept := string(value)
-			made.number[kept] = n
-			made.values = append(made.values, []byte(kept))
+			made.number[string(text)] = n
+			values := make([]query.Value, len(tags))
+			from := 0
+			for i, tag := range tags {
+				var err error
+				if values[i], err = tagValue(tag, text[from:ends[i]]); err != nil {
+					return nil, err
+				}
+				from = ends[i] + 1
+			}
+			made.values = append(made.values, values)
 		}
 		made.of[s] = n
 	}
 	g.made[id] = made
 	return made, nil
+}
+
+// tagValue returns a tag's value in an answer.
+func tagValue(tag *series.Tag, text []byte) (query.Value, error) {
+	if !tag.Numeric() {
+		return query.Value{Kind: query.Text, Text: slices.Clone(text)}, nil
+	}
+	v, err := strconv.ParseFloat(string(text), 64)
+	if err != nil {
+		return query.Value{}, fmt.Errorf("the numeric tag %s: %w", tag.Key, err)
+	}
+	return query.Value{Kind: query.Float, Float: v}, nil
+}
+
+// matching returns the series whose tag has one of the values.
+func (g *groupings) matching(table *series.Table, in *query.TagIn) (bitset, error) {
+	id := table.Name + "\x00" + in.Key + "\x00" + strings.Join(in.Values, "\x00")
+	if set := g.matches[id]; set != nil {
+		return set, nil
+	}
+	by, err := g.by(table, in.Key)
+	if err != nil {
+		return nil, err
+	}
+	wanted := make(map[int32]bool, len(in.Values))
+	for _, v := range in.Values {
+		if n, ok := by.number[v+"\x00"]; ok {
+			wanted[n] = true
+		}
+	}
+	set := make(bitset, len(by.of)>>6+1)
+	for s, n := range by.of {
+		if wanted[n] {
+			set.add(s)
+		}
+	}
+	g.matches[id] = set
+	return set, nil
+}
+
+// numeric returns the values of a numeric tag, per series; NaN where a series
+// lacks it.
+func (g *groupings) numeric(table *series.Table, key string) ([]float64, error) {
+	id := table.Name + "\x00" + key
+	if values := g.numerics[id]; values != nil {
+		return values, nil
+	}
+	by, err := g.by(table, key)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]float64, len(by.of))
+	for s, n := range by.of {
+		values[s] = math.NaN()
+		if n >= 0 {
+			values[s] = by.values[n][0].Float
+		}
+	}
+	g.numerics[id] = values
+	return values, nil
 }
 
 // bitset is a set of small numbers that grows as needed.

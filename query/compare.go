@@ -100,12 +100,9 @@ func Compare(q *Query, cols []Column, expected, found *Answer) *Difference {
 				row[i] = cols[i].canonical(row[i])
 			}
 		}
-		slices.SortFunc(a.Rows, compareRows)
+		slices.SortFunc(a.Rows, CompareRows)
 	}
-	keys := 1
-	if q.GroupBy != "" {
-		keys = 2
-	}
+	keys := q.Keys()
 	e, f := expected.Rows, found.Rows
 	for at := 0; len(e) > 0 || len(f) > 0; at++ {
 		order := 0
@@ -137,14 +134,13 @@ func Compare(q *Query, cols []Column, expected, found *Answer) *Difference {
 	return disorder
 }
 
-func compareRows(a, b []Value) int { return slices.CompareFunc(a, b, compareValues) }
+// CompareRows orders rows by their values from the first column on: NULL before
+// all else, texts bytewise.
+func CompareRows(a, b []Value) int { return slices.CompareFunc(a, b, compareValues) }
 
 // firstDisorder returns the first row that stands in the wrong place.
 func firstDisorder(q *Query, rows [][]Value) *Difference {
-	keys := 1
-	if q.GroupBy != "" {
-		keys = 2
-	}
+	keys := q.Keys()
 	for i := 1; i < len(rows); i++ {
 		if len(rows[i]) < keys || len(rows[i-1]) < keys {
 			return nil // the wrong number of columns is the greater problem

@@ -36,6 +36,9 @@ type Dialect struct {
 	// 1970-01-01T00:00:00Z, before 1970 as well. The width is a positive
 	// multiple of Precision.
 	Bucket func(width time.Duration, expression string) string
+	// Seconds returns the expression of the seconds from one time to a later
+	// one, as a double.
+	Seconds func(from, to string) string
 	// Reserved reports whether a lower-case word must be quoted where it
 	// names a table or a column.
 	Reserved func(word string) bool
@@ -75,6 +78,11 @@ func threshold(v float64, t series.Type) string {
 		// like with like spares the database a conversion of every row.
 		return strconv.FormatFloat(math.Floor(v), 'f', 0, 64)
 	}
+	return double(v)
+}
+
+// double returns the literal of a finite double.
+func double(v float64) string {
 	text := strconv.FormatFloat(v, 'g', -1, 64)
 	if !strings.Contains(text, "e") {
 		text += "e0" // without an exponent it were a decimal, not a double

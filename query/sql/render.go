@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,9 +25,14 @@ func (d *Dialect) Render(q *query.Query, s *series.Schema) (string, error) {
 		return "", fmt.Errorf("query %s: %w", q.Type, err)
 	}
 	r.rows, r.tags = d.Ident(q.Table), d.Ident(TagsTable(s, r.table))
-	if q.Shape == query.Last {
+	switch q.Shape {
+	case query.Last:
 		r.last()
-	} else {
+	case query.Means:
+		r.means()
+	case query.Activity:
+		r.activity()
+	default:
 		r.scan()
 	}
 	return strings.TrimSuffix(r.text.String(), "\n"), nil
@@ -46,16 +52,25 @@ type renderer struct {
 // cannot fail.
 func (r *renderer) check() error {
 	q := r.q
-	if len(q.Fields) == 0 {
+	fields := slices.Clone(q.Fields)
+	if q.Shape == query.Activity {
+		fields = append(fields, q.Active.Field)
+	}
+	if q.Having != nil {
+		fields = append(fields, q.Having.Field)
+	}
+	if len(fields) == 0 {
 		return errors.New("it asks for no field")
 	}
-	for _, name := range q.Fields {
+	for _, name := range fields {
 		if r.table.FieldIndex(name) < 0 {
 			return fmt.Errorf("table %s has no field %q", q.Table, name)
 		}
 	}
-	if q.GroupBy != "" && r.table.Tag(q.GroupBy) == nil {
-		return fmt.Errorf("table %s has no tag %q", q.Table, q.GroupBy)
+	for _, key := range slices.Concat([]string{q.GroupBy, q.Unit, q.Over}, q.Tags, q.Group, q.MeanTags, q.Present) {
+		if key != "" && r.table.Tag(key) == nil {
+			return fmt.Errorf("table %s has no tag %q", q.Table, key)
+		}
 	}
 	if in := q.In; in != nil {
 		switch {
@@ -90,7 +105,12 @@ func (r *renderer) check() error {
 			return fmt.Errorf("%w: %s cannot have buckets of %v, its times are multiples of %v",
 				query.ErrUnsupported, r.Name, q.Bucket, r.Precision)
 		}
-	case query.Rows:
+	case query.Rows, query.Means:
+	case query.Activity:
+		const day = 24 * time.Hour
+		if q.Bucket <= 0 || day%q.Bucket != 0 || q.Bucket%r.Precision != 0 {
+			return fmt.Errorf("%w: buckets of %v, which do not divide a day into steps of %s", query.ErrUnsupported, q.Bucket, r.Name)
+		}
 	case query.Last:
 		if q.GroupBy == "" {
 			return errors.New("it asks for last rows without naming a tag")
@@ -149,8 +169,20 @@ func (r *renderer) last() {
 	from := r.rows + "."
 	tag := r.tags + "." + r.Ident(r.q.GroupBy)
 	id, time := r.Ident(TagsIDColumn), r.Ident(TimeColumn)
+	having := r.q.Having
+	if having != nil {
+		names := make([]string, 0, 4)
+		for _, c := range r.q.Columns(r.table) {
+			names = append(names, r.Ident(c.Name))
+		}
+		r.line("SELECT %s", strings.Join(names, ", "))
+		r.line("FROM (")
+	}
 	r.line("SELECT DISTINCT ON (%s)", tag)
 	r.columns(from)
+	if having != nil && having.Over != "" {
+		r.appendToLine(",\n  %s.%s AS divisor", r.tags, r.Ident(having.Over))
+	}
 	r.line("FROM %s", r.rows)
 	r.joinTags()
 	r.line("JOIN (")
@@ -161,6 +193,22 @@ func (r *renderer) last() {
 	r.line(") AS newest ON newest.%s = %s%[1]s AND newest.%[3]s = %[2]s%[3]s", id, from, time)
 	r.where("", from)
 	r.line("ORDER BY %s, %s%s DESC", tag, from, time)
+	if having != nil {
+		r.line(") AS newest_rows")
+		value := r.Ident(having.Field)
+		if having.Over != "" {
+			value += " / divisor"
+		}
+		r.line("WHERE %s", comparison(value, having.Below, having.Value))
+	}
+}
+
+// appendToLine writes at the end of the line before.
+func (r *renderer) appendToLine(format string, args ...any) {
+	written := strings.TrimSuffix(r.text.String(), "\n")
+	r.text.Reset()
+	r.text.WriteString(written)
+	r.line(format, args...)
 }
 
 // line writes a formatted line.
@@ -183,6 +231,9 @@ func (r *renderer) columns(from string) {
 	selected := []string{time}
 	if r.q.GroupBy != "" {
 		selected = append(selected, r.tags+"."+r.Ident(r.q.GroupBy))
+	}
+	for _, key := range r.q.Tags {
+		selected = append(selected, r.tags+"."+r.Ident(key))
 	}
 	answer := r.q.Columns(r.table)
 	answer = answer[len(selected):]
@@ -213,9 +264,17 @@ func (r *renderer) where(indent, from string) {
 				r.Ident(TagsIDColumn), r.Ident(IDColumn), r.tags, in))
 		}
 	}
+	if from != "" {
+		for _, key := range r.present() {
+			conditions = append(conditions, fmt.Sprintf("%s.%s IS NOT NULL", r.tags, r.Ident(key)))
+		}
+	}
 	if above := r.q.Above; above != nil {
 		field := r.table.Fields[r.table.FieldIndex(above.Field)]
 		conditions = append(conditions, fmt.Sprintf("%s%s > %s", from, r.Ident(field.Name), threshold(above.Value, field.Type)))
+	}
+	if r.q.Shape == query.Activity {
+		conditions = append(conditions, fmt.Sprintf("%s%s IS NOT NULL", from, r.Ident(r.q.Active.Field)))
 	}
 	if !r.q.Start.IsZero() {
 		conditions = append(conditions, fmt.Sprintf("%s%s >= %s", from, r.Ident(TimeColumn), r.Time(r.roundUp(r.q.Start))))
@@ -230,6 +289,27 @@ func (r *renderer) where(indent, from string) {
 		}
 		r.line("%s%s %s", indent, word, c)
 	}
+}
+
+// lastTag returns the tag whose newest rows are asked for: series without it
+// are in no group.
+func (r *renderer) lastTag() []string {
+	if r.q.Shape == query.Last && r.q.Tags != nil {
+		return []string{r.q.GroupBy}
+	}
+	return nil
+}
+
+// present returns the tags that a row must have and that no filter demands.
+func (r *renderer) present() []string {
+	var keys []string
+	for _, key := range slices.Concat(r.q.Present, r.q.Group, []string{r.q.Unit}, r.lastTag()) {
+		filtered := r.q.In != nil && r.q.In.Key == key
+		if key != "" && !filtered && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // roundUp returns the first time at or after t that the database can name.

@@ -17,6 +17,9 @@ func newDialect() *sql.Dialect {
 		Precision: precision,
 		Time:      timeLiteral,
 		Bucket:    bucket,
+		Seconds: func(from, to string) string {
+			return fmt.Sprintf("date_diff('microseconds', %s, %s) / 1e6", from, to)
+		},
 		Reserved:  reserved,
 	}
 }

@@ -69,6 +69,7 @@ func IoT() workload.Workload {
 		name:    "iot",
 		help:    "TSBS's iot: two tables of trucks' readings and diagnostics, with late, missing and incomplete rows",
 		dataset: func(s workload.Spec) workload.Dataset { return newTruckDataset(s) },
+		types:   iotTypes(),
 	}
 }
 
@@ -76,7 +77,7 @@ func IoT() workload.Workload {
 type useCase struct {
 	name, help string
 	dataset    func(workload.Spec) workload.Dataset
-	types      []devopsType
+	types      []queryType
 }
 
 func (u useCase) Name() string { return u.name }

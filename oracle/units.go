@@ -1,0 +1,365 @@
+package oracle
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// units answers the shapes Means and Activity: it folds the rows of each
+// combination of values of the Group tags and the Unit, and for Activity of
+// each bucket, into sums, from which the answer follows at the end.
+type units struct {
+	query  *query.Query
+	by     *grouping   // by the Group tags and then the Unit
+	fields []int       // that are folded
+	tags   [][]float64 // MeanTags, per series
+	over   []float64   // per series, what a unit's mean is divided by; nil: nothing
+	having int         // of fields, or -1
+	units  []*unit     // by number; nil: without a row
+}
+
+type unit struct {
+	over  float64
+	sums  []sum      // Means: of fields, then of tags
+	spans []unitSpan // Activity: by order of appearance
+}
+
+// sum is what a mean is made of.
+type sum struct {
+	total float64
+	n     int64
+}
+
+func (s *sum) add(v float64) { s.total, s.n = s.total+v, s.n+1 }
+
+func (s *sum) mean() float64 { return s.total / float64(s.n) }
+
+// unitSpan is the rows of a unit in a bucket.
+type unitSpan struct {
+	bucket int64
+	sum    sum
+}
+
+const day = 24 * time.Hour
+
+func newUnits(q *query.Query, table *series.Table, groups *groupings, field func(string) (int, error)) (*units, error) {
+	u := &units{query: q, having: -1}
+	keys := slices.Clone(q.Group)
+	if q.Unit != "" {
+		keys = append(keys, q.Unit)
+	}
+	var err error
+	if u.by, err = groups.by(table, keys...); err != nil {
+		return nil, err
+	}
+	folded := q.Fields
+	if q.Shape == query.Activity {
+		folded = []string{q.Active.Field}
+		if q.Bucket <= 0 || day%q.Bucket != 0 {
+			return nil, fmt.Errorf("query %s %d has buckets of %s, which do not divide a day", q.Type, q.ID, q.Bucket)
+		}
+	}
+	for i, name := range folded {
+		f, err := field(name)
+		if err != nil {
+			return nil, err
+		}
+		u.fields = append(u.fields, f)
+		if q.Having != nil && q.Having.Field == name {
+			u.having = i
+		}
+	}
+	for _, key := range q.MeanTags {
+		values, err := groups.numeric(table, key)
+		if err != nil {
+			return nil, err
+		}
+		u.tags = append(u.tags, values)
+	}
+	if q.Over != "" {
+		if u.over, err = groups.numeric(table, q.Over); err != nil {
+			return nil, err
+		}
+	}
+	u.units = make([]*unit, len(u.by.values))
+	return u, nil
+}
+
+// add takes a row that matches.
+func (u *units) add(run *series.Run, row int) {
+	s := run.Series[row]
+	number := u.by.of[s]
+	if number < 0 {
+		return
+	}
+	of := u.units[number]
+	if of == nil {
+		of = &unit{sums: make([]sum, len(u.fields)+len(u.tags))}
+		if u.over != nil {
+			of.over = u.over[s]
+		}
+		u.units[number] = of
+	}
+	if u.query.Shape == query.Activity {
+		if v, ok := number64(run, u.fields[0], row); ok {
+			of.span(query.BucketOf(run.Times[row], u.query.Bucket)).add(u.measure(v))
+		}
+		return
+	}
+	for i, f := range u.fields {
+		if v, ok := number64(run, f, row); ok {
+			of.sums[i].add(v)
+		}
+	}
+	for i, values := range u.tags {
+		if v := values[s]; !math.IsNaN(v) {
+			of.sums[len(u.fields)+i].add(v)
+		}
+	}
+}
+
+// measure is what a row adds to its bucket's mean.
+func (u *units) measure(v float64) float64 {
+	switch {
+	case !u.query.Active.Zeros:
+		return v
+	case v == 0:
+		return 1
+	}
+	return 0
+}
+
+// number64 returns the value of a field as a number, false for NULL.
+func number64(run *series.Run, field, row int) (float64, bool) {
+	c := &run.Columns[field]
+	switch {
+	case c.Nulls.Has(row):
+		return 0, false
+	case run.Table.Fields[field].Type == series.Int:
+		return float64(c.Ints[row]), true
+	}
+	return c.Floats[row], true
+}
+
+// span returns the sum of a bucket. Late rows are late by little, so that it
+// is found near the end.
+func (u *unit) span(bucket int64) *sum {
+	for i := len(u.spans) - 1; i >= 0; i-- {
+		if u.spans[i].bucket == bucket {
+			return &u.spans[i].sum
+		}
+	}
+	u.spans = append(u.spans, unitSpan{bucket: bucket})
+	return &u.spans[len(u.spans)-1].sum
+}
+
+// rows returns the answer in order.
+func (u *units) rows() [][]query.Value {
+	rows := u.unordered()
+	slices.SortFunc(rows, query.CompareRows)
+	return rows
+}
+
+func (u *units) unordered() [][]query.Value {
+	if u.query.Shape == query.Means {
+		return u.means()
+	}
+	switch u.query.Active.Summary {
+	case query.UnitsWithMore, query.HoursPerDay:
+		return u.perUnit()
+	case query.SessionPerDay:
+		return u.sessions()
+	}
+	return u.perGroup()
+}
+
+func (u *units) means() [][]query.Value {
+	var rows [][]query.Value
+	if u.query.Unit == "" {
+		for number, of := range u.units {
+			if of == nil || u.having >= 0 && (of.sums[u.having].n == 0 || !u.query.Having.Holds(of.sums[u.having].mean())) {
+				continue
+			}
+			row := slices.Clone(u.by.values[number])
+			for i := range of.sums {
+				row = append(row, meanValue(&of.sums[i]))
+			}
+			rows = append(rows, row)
+		}
+		return rows
+	}
+	groups := newTally(len(u.query.Group), len(u.fields))
+	for number, of := range u.units {
+		if of == nil {
+			continue
+		}
+		group := groups.of(u.by.values[number])
+		for i := range of.sums {
+			if of.sums[i].n == 0 {
+				continue
+			}
+			mean := of.sums[i].mean()
+			if u.over != nil {
+				mean /= of.over
+			}
+			group[i].add(mean)
+		}
+	}
+	return groups.rows(meanValue)
+}
+
+func meanValue(s *sum) query.Value {
+	if s.n == 0 {
+		return query.Value{}
+	}
+	return query.Value{Kind: query.Float, Float: s.mean()}
+}
+
+// tally sums up by the first values of a key.
+type tally struct {
+	width, sums int
+	order       []string
+	keys        map[string][]query.Value
+	sumsOf      map[string][]sum
+}
+
+func newTally(width, sums int) *tally {
+	return &tally{width: width, sums: sums, keys: map[string][]query.Value{}, sumsOf: map[string][]sum{}}
+}
+
+// of returns the sums of the key, of which the first values count.
+func (t *tally) of(key []query.Value) []sum {
+	key = key[:t.width]
+	text := ""
+	for _, v := range key {
+		text += v.String() + "\x00"
+	}
+	if t.sumsOf[text] == nil {
+		t.order = append(t.order, text)
+		t.keys[text] = key
+		t.sumsOf[text] = make([]sum, t.sums)
+	}
+	return t.sumsOf[text]
+}
+
+// rows returns a row a key: its values and what value makes of the sums.
+func (t *tally) rows(value func(*sum) query.Value) [][]query.Value {
+	rows := make([][]query.Value, 0, len(t.order))
+	for _, text := range t.order {
+		row := slices.Clone(t.keys[text])
+		sums := t.sumsOf[text]
+		for i := range sums {
+			row = append(row, value(&sums[i]))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// inOrder returns a unit's buckets in order of time.
+func (u *unit) inOrder() []unitSpan {
+	slices.SortFunc(u.spans, func(a, b unitSpan) int { return cmp.Compare(a.bucket, b.bucket) })
+	return u.spans
+}
+
+func (u *units) active(s *unitSpan) bool { return u.query.Active.Holds(s.sum.mean()) }
+
+// perUnit answers UnitsWithMore and HoursPerDay.
+func (u *units) perUnit() [][]query.Value {
+	var rows [][]query.Value
+	for number, of := range u.units {
+		if of == nil {
+			continue
+		}
+		active, days := 0, map[int64]bool{}
+		for i := range of.spans {
+			if u.active(&of.spans[i]) {
+				active++
+				days[query.BucketOf(of.spans[i].bucket, day)] = true
+			}
+		}
+		name := u.by.values[number][len(u.query.Group)]
+		switch {
+		case u.query.Active.Summary == query.UnitsWithMore:
+			if active > u.query.Active.More {
+				rows = append(rows, []query.Value{name})
+			}
+		case active > 0:
+			hours := float64(active) * u.query.Bucket.Hours() / float64(len(days))
+			rows = append(rows, []query.Value{name, {Kind: query.Float, Float: hours}})
+		}
+	}
+	return rows
+}
+
+// sessions answers SessionPerDay.
+func (u *units) sessions() [][]query.Value {
+	var rows [][]query.Value
+	for number, of := range u.units {
+		if of == nil {
+			continue
+		}
+		byDay := map[int64]*sum{}
+		begun, driving, start := false, false, int64(0)
+		for i, span := range of.inOrder() {
+			now := u.active(&span)
+			switch {
+			case i > 0 && now && !driving:
+				begun, start = true, span.bucket
+			case begun && !now:
+				begun = false
+				d := query.BucketOf(start, day)
+				if byDay[d] == nil {
+					byDay[d] = &sum{}
+				}
+				byDay[d].add(time.Duration(span.bucket - start).Seconds())
+			}
+			driving = now
+		}
+		for d, s := range byDay {
+			rows = append(rows, []query.Value{{Kind: query.Time, Int: d}, u.by.values[number][len(u.query.Group)], meanValue(s)})
+		}
+	}
+	return rows
+}
+
+// perGroup answers SharePerDay and Starts.
+func (u *units) perGroup() [][]query.Value {
+	a := u.query.Active
+	perDay := a.Summary == query.SharePerDay
+	width := len(u.query.Group)
+	if perDay {
+		width++
+	}
+	groups := newTally(width, 1)
+	for number, of := range u.units {
+		if of == nil {
+			continue
+		}
+		values := u.by.values[number]
+		before := true // the first bucket is no start
+		for _, span := range of.inOrder() {
+			now := u.active(&span)
+			switch {
+			case perDay && now:
+				key := append([]query.Value{{Kind: query.Time, Int: query.BucketOf(span.bucket, day)}}, values...)
+				groups.of(key)[0].add(1)
+			case !perDay && now && !before:
+				groups.of(values)[0].add(1)
+			}
+			before = now
+		}
+	}
+	return groups.rows(func(s *sum) query.Value {
+		if perDay {
+			return query.Value{Kind: query.Float, Float: float64(s.n) / float64(day/u.query.Bucket)}
+		}
+		return query.Value{Kind: query.Int, Int: s.n}
+	})
+}

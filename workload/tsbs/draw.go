@@ -1,0 +1,97 @@
+package tsbs
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// queryType is a query type and what is drawn at random for each of its
+// queries.
+type queryType struct {
+	name, help string
+	table      string
+	tag        string // that tells hosts or trucks apart
+	prefix     string // of its values
+	window     time.Duration
+	hosts      int  // hosts or trucks; 0: none is drawn
+	fleet      bool // a fleet of trucks
+	hostsFirst bool // TSBS draws the hosts before the window for TimescaleDB
+	fields     int  // devops: the first so many of cpu's; 0: all
+	shape      func(*query.Query)
+}
+
+// querySpan is what TSBS users add to the dataset's end for the queries, so
+// that a dataset of one day can be asked for windows of one day.
+const querySpan = time.Second
+
+// queryEnd is where the last window may end. An end that lies querySpan behind
+// the last epoch is one that a TSBS user has lengthened already: it makes the
+// same rows as the end without, and the same questions too.
+func queryEnd(s workload.Spec) time.Time {
+	if s.End.Sub(s.Start)%s.Interval == querySpan {
+		return s.End
+	}
+	return s.End.Add(querySpan)
+}
+
+// draw draws the first n queries as TSBS draws them for TimescaleDB, each type
+// from a stream of its own, with windows cut to microseconds.
+func (t *queryType) draw(s workload.Spec, n int) ([]query.Query, error) {
+	start, end := s.Start.UnixNano(), queryEnd(s).UnixNano()
+	room := end - int64(t.window) - start
+	if t.window > 0 && room <= 0 {
+		return nil, &workload.SpecError{Setting: "timestamp-end", Problem: fmt.Sprintf(
+			"%s asks windows of %s but the dataset spans %s; lengthen it, or leave the type out",
+			t.name, t.window, s.End.Sub(s.Start))}
+	}
+	if t.hosts > int(s.Scale) {
+		return nil, &workload.SpecError{Setting: "scale", Problem: fmt.Sprintf(
+			"%s asks for %d different hosts but there are %d; raise --scale, or leave the type out",
+			t.name, t.hosts, s.Scale)}
+	}
+	r := newRandom(s.Seed)
+	queries := make([]query.Query, n)
+	for i := range queries {
+		q := &queries[i]
+		*q = query.Query{Type: t.name, ID: i, Table: t.table}
+		drawHosts := func() {
+			if t.hosts > 0 {
+				q.In = &query.TagIn{Key: t.tag, Values: t.distinct(r, int(s.Scale))}
+			}
+		}
+		if t.hostsFirst {
+			drawHosts()
+		}
+		if t.window > 0 {
+			from := time.Unix(0, start+r.int63n(room)).UTC().Truncate(time.Microsecond)
+			q.Start, q.End = from, from.Add(t.window)
+		}
+		if !t.hostsFirst {
+			drawHosts()
+		}
+		if t.fleet {
+			all := fleets()
+			q.In = &query.TagIn{Key: fleetTag, Values: []string{all[r.intn(len(all))]}}
+		}
+		t.shape(q)
+	}
+	return queries, nil
+}
+
+// distinct draws until enough different hosts or trucks have been seen, and
+// returns them in the order of their first drawing.
+func (t *queryType) distinct(r *random, scale int) []string {
+	seen := make(map[int]bool, t.hosts)
+	names := make([]string, 0, t.hosts)
+	for len(names) < t.hosts {
+		if h := r.intn(scale); !seen[h] {
+			seen[h] = true
+			names = append(names, t.prefix+strconv.Itoa(h))
+		}
+	}
+	return names
+}
