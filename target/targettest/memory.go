@@ -62,11 +62,13 @@ func (m *memory) WriteMark(_ context.Context, mark target.Mark) error {
 	return nil
 }
 
-func (m *memory) NewWriter(context.Context, int) (target.Writer, error)   { return memoryWriter{m}, nil }
-func (m *memory) NewQuerier(context.Context, int) (target.Querier, error) { return memoryQuerier{m}, nil }
-func (m *memory) Settle(context.Context) error                            { return nil }
-func (m *memory) Footprint(context.Context) (int64, error)                { return -1, nil }
-func (m *memory) Close() error                                            { return nil }
+func (m *memory) NewWriter(context.Context, int) (target.Writer, error) { return memoryWriter{m}, nil }
+func (m *memory) NewQuerier(context.Context, int) (target.Querier, error) {
+	return memoryQuerier{m}, nil
+}
+func (m *memory) Settle(context.Context) error             { return nil }
+func (m *memory) Footprint(context.Context) (int64, error) { return -1, nil }
+func (m *memory) Close() error                             { return nil }
 
 func (m *memory) Census(ctx context.Context, table *series.Table) (target.Census, error) {
 	x, err := oracle.Pass(ctx, m, nil, nil, func(int) {})
