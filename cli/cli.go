@@ -50,8 +50,10 @@ type app struct {
 // Execute runs the command line args, of which the first is the program's
 // name, and returns the exit status.
 func Execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return execute(ctx, args, stdout, stderr, newCatalog(tsbs.Workloads(), all.Kinds()))
+	return execute(ctx, args, stdout, stderr, knownCatalog())
 }
+
+func knownCatalog() catalog { return newCatalog(tsbs.Workloads(), all.Kinds()) }
 
 // execute is Execute with a catalog of the caller's.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer, known catalog) int {

@@ -16,7 +16,9 @@ func (a *app) runsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "runs",
 		Short: "List the runs in the results folder, newest first",
-		Args:  noArguments,
+		Example: `  tsmark runs
+  tsmark runs --results /srv/tsmark-results`,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			kept, err := store.OpenExisting(cmd.Context(), a.results)
 			if err != nil {

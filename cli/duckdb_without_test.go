@@ -1,0 +1,9 @@
+//go:build !cgo || !(linux || darwin) || !(amd64 || arm64)
+
+package cli
+
+import "github.com/rogpeppe/go-internal/testscript"
+
+func cmdDuckDB(ts *testscript.TestScript, _ bool, _ []string) {
+	ts.Fatalf("this test needs cgo and a C compiler, on Linux or macOS (amd64 or arm64)")
+}

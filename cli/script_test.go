@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the test's own binary stand in for tsmark in the scripts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"tsmark": func() { os.Exit(Main()) }})
+}
+
+// The scripts say how tsmark behaves on the command line. Beside testscript's
+// commands they use:
+//
+//	status N tsmark ARG…                the exit status is N
+//	refused PATTERN tsmark ARG…         the exit status is 2, nothing is printed but one line on
+//	                                    standard error that matches, and no file or folder is made
+//	                                    but for a results database
+//	interrupt file=GLOB tsmark ARG…     Ctrl-C once such a file is there: the exit status is 130
+//	interrupt stderr=PATTERN tsmark ARG…  … once such a line is on standard error
+//	sha256 FILE SUM                     FILE may be stdout
+//	unzst FROM TO                       decompresses
+//	duckdb FILE SQL…                    executes statements in DuckDB itself
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("NO_COLOR", "1")
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"status":    cmdStatus,
+			"refused":   cmdRefused,
+			"interrupt": cmdInterrupt,
+			"sha256":    cmdSHA256,
+			"unzst":     cmdUnzst,
+			"duckdb":    cmdDuckDB,
+		},
+	})
+}
+
+// usage fails the script unless there are enough arguments and no "!".
+func usage(ts *testscript.TestScript, neg bool, args []string, least int, text string) {
+	if neg || len(args) < least {
+		ts.Fatalf("usage: %s", text)
+	}
+}
+
+func cmdStatus(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, args, 2, "status N PROGRAM ARG…")
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	if got := exitStatus(ts, ts.Exec(args[1], args[2:]...)); got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+	withoutTrace(ts, ts.ReadFile("stderr"))
+}
+
+func exitStatus(ts *testscript.TestScript, err error) int {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case !errors.As(err, &exit):
+		ts.Fatalf("%v", err)
+	}
+	return exit.ExitCode()
+}
+
+func withoutTrace(ts *testscript.TestScript, text string) {
+	if strings.Contains(text, "goroutine ") || strings.Contains(text, "panic:") {
+		ts.Fatalf("a stack trace:\n%s", text)
+	}
+}
+
+func cmdRefused(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, args, 2, "refused PATTERN PROGRAM ARG…")
+	pattern, err := regexp.Compile(args[0])
+	ts.Check(err)
+	before := tree(ts)
+	if got := exitStatus(ts, ts.Exec(args[1], args[2:]...)); got != exitUsage {
+		ts.Fatalf("exit status %d, want %d", got, exitUsage)
+	}
+	said := ts.ReadFile("stderr") // one line, which the pattern sees without its end
+	if strings.Count(said, "\n") != 1 || !strings.HasPrefix(said, "tsmark: ") || !strings.HasSuffix(said, "\n") {
+		ts.Fatalf("not one line by tsmark:\n%s", said)
+	}
+	if !pattern.MatchString(strings.TrimSuffix(said, "\n")) {
+		ts.Fatalf("%q does not match %s", said, args[0])
+	}
+	if out := ts.ReadFile("stdout"); out != "" {
+		ts.Fatalf("printed on standard output:\n%s", out)
+	}
+	for _, name := range tree(ts) {
+		results := strings.HasPrefix(filepath.Base(name), "tsmark.db") || filepath.Base(name) == "tsmark-results"
+		if !results && !slices.Contains(before, name) {
+			ts.Fatalf("left behind: %s", name)
+		}
+	}
+}
+
+// tree lists the files and folders of the script.
+func tree(ts *testscript.TestScript) []string {
+	var names []string
+	ts.Check(filepath.WalkDir(ts.Getenv("WORK"), func(path string, _ fs.DirEntry, err error) error {
+		names = append(names, path)
+		return err
+	}))
+	return names
+}
+
+func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, args, 2, "interrupt file=GLOB|stderr=PATTERN PROGRAM ARG…")
+	by, what, _ := strings.Cut(args[0], "=")
+	log := ts.MkAbs("interrupted.stderr")
+	var due func() bool
+	switch by {
+	case "file":
+		due = func() bool { found, err := filepath.Glob(ts.MkAbs(what)); ts.Check(err); return len(found) > 0 }
+	case "stderr":
+		pattern := regexp.MustCompile(what)
+		due = func() bool { text, err := os.ReadFile(log); ts.Check(err); return pattern.Match(text) }
+	default:
+		ts.Fatalf("interrupt %s: neither file nor stderr", args[0])
+	}
+	stderr, err := os.Create(log)
+	ts.Check(err)
+	defer stderr.Close()
+	cmd := exec.Command(args[1], args[2:]...)
+	cmd.Dir, cmd.Stderr = ts.MkAbs("."), stderr
+	ts.Check(cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for deadline := time.Now().Add(time.Minute); !due(); {
+		select {
+		case <-ended:
+			ts.Fatalf("ended too early:\n%s", ts.ReadFile(log))
+		case <-time.After(10 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			ts.Check(cmd.Process.Kill())
+			ts.Fatalf("not within a minute: %s", args[0])
+		}
+	}
+	ts.Check(cmd.Process.Signal(syscall.SIGINT))
+	select {
+	case err = <-ended:
+	case <-time.After(20 * time.Second):
+		ts.Check(cmd.Process.Kill())
+		ts.Fatalf("goes on 20 seconds after Ctrl-C")
+	}
+	if got := exitStatus(ts, err); got != exitInterrupted {
+		ts.Fatalf("exit status %d, want %d:\n%s", got, exitInterrupted, ts.ReadFile(log))
+	}
+	withoutTrace(ts, ts.ReadFile(log))
+}
+
+func cmdSHA256(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, args, 2, "sha256 FILE SUM")
+	sum := sha256.Sum256([]byte(ts.ReadFile(args[0])))
+	if got := hex.EncodeToString(sum[:]); got != args[1] {
+		ts.Fatalf("%s has the sum %s", args[0], got)
+	}
+}
+
+func cmdUnzst(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, args, 2, "unzst FROM TO")
+	from, err := os.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer from.Close()
+	r, err := zstd.NewReader(from)
+	ts.Check(err)
+	defer r.Close()
+	text, err := io.ReadAll(r)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o666))
+}
+
+// Each command says what it is for and gives examples that parse.
+func TestHelp(t *testing.T) {
+	a := &app{catalog: knownCatalog()}
+	commands := map[string]bool{}
+	for _, c := range a.root().Commands() {
+		commands[c.Name()] = true
+		if c.Short == "" || c.Example == "" {
+			t.Errorf("tsmark %s has no short help or no examples", c.Name())
+		}
+	}
+	want := []string{"completion", "generate", "load", "queries", "query", "report", "run", "runs", "verify"}
+	if got := slices.Sorted(maps.Keys(commands)); !slices.Equal(got, want) {
+		t.Errorf("commands %v, want %v; say in a script what a new one does", got, want)
+	}
+}
