@@ -111,6 +111,7 @@ func (a *app) specFlags(cmd *cobra.Command, s *workload.Spec) {
 	f.Var(moment{&s.End}, "timestamp-end", "end of the time range, exclusive, RFC 3339")
 	f.Var(span{&s.Interval}, "log-interval", "time between the rows of a host")
 	f.Var(count(&s.MaxPoints, 0), "max-data-points", "rows at most, those of hosts that do not exist yet included; 0: all")
+	f.Var(count(&s.MaxMetrics, 0), "max-metric-count", "metrics of a host at most, in devops-generic; 0: 100")
 	f.Var(count(&s.Groups, 0), "interleaved-generation-groups", "deal the rows to so many groups; 0: no groups")
 	f.Var(count(&s.Group, 0), "interleaved-generation-group-id", "which group's rows to take, from 0")
 	complete(cmd, "use-case", a.catalog.workloadNames())

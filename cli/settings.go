@@ -75,6 +75,7 @@ func (s *settings) datasetFlags(cmd *cobra.Command) {
 		"timestamp-end":                   func(to *experiment.Experiment) { to.Workload.End = w.End },
 		"log-interval":                    func(to *experiment.Experiment) { to.Workload.Interval = w.Interval },
 		"max-data-points":                 func(to *experiment.Experiment) { to.Workload.MaxPoints = w.MaxPoints },
+		"max-metric-count":                func(to *experiment.Experiment) { to.Workload.MaxMetrics = w.MaxMetrics },
 		"interleaved-generation-groups":   func(to *experiment.Experiment) { to.Workload.Groups = w.Groups },
 		"interleaved-generation-group-id": func(to *experiment.Experiment) { to.Workload.Group = w.Group },
 	} {

@@ -85,8 +85,12 @@ func (s Spec) Fingerprint() string {
 	if groups == 0 {
 		groups = 1
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "tsmark %d\n%s seed=%d scale=%d initial=%d start=%d end=%d interval=%d max=%d group=%d/%d limit=%d metrics=%d\n",
-		generatorVersion, s.Name, s.Seed, s.Scale, initial, s.Start.UnixNano(), s.End.UnixNano(), s.Interval, s.MaxPoints, s.Group, groups, s.Limit, s.MaxMetrics))
+	text := fmt.Appendf(nil, "tsmark %d\n%s seed=%d scale=%d initial=%d start=%d end=%d interval=%d max=%d group=%d/%d limit=%d\n",
+		generatorVersion, s.Name, s.Seed, s.Scale, initial, s.Start.UnixNano(), s.End.UnixNano(), s.Interval, s.MaxPoints, s.Group, groups, s.Limit)
+	if s.MaxMetrics > 0 {
+		text = fmt.Appendf(text, "metrics=%d\n", s.MaxMetrics)
+	}
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
 
