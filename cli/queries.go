@@ -26,6 +26,7 @@ const (
 func (a *app) queriesCommand() *cobra.Command {
 	spec := experiment.Default().Workload
 	e := experiment.Default() // checks what a run would
+	align := false
 	types, n, formatName := e.Queries.Types, 10, formatJSON
 	formats := append([]string{formatJSON, formatTSBS}, a.catalog.kindNames()...)
 	cmd := &cobra.Command{
@@ -78,6 +79,9 @@ or up to it where it lies one second behind the last interval already.`,
 					return err
 				}
 				for i := range queries {
+					if align {
+						queries[i].Align()
+					}
 					if err := write(out, &queries[i]); err != nil {
 						return err
 					}
@@ -90,6 +94,7 @@ or up to it where it lies one second behind the last interval already.`,
 	f := cmd.Flags()
 	f.StringSliceVar(&types, "query-type", types, "query `types`, separated by commas, or all")
 	f.Var(count(&n, 1), "queries", "queries of each type")
+	f.BoolVar(&align, "align-windows", false, "start every window on a bucket border")
 	f.StringVar(&formatName, "format", formatName, strings.Join(formats, ", "))
 	complete(cmd, "query-type", append(a.catalog.typeNames(), experiment.AllTypes))
 	complete(cmd, "format", formats)

@@ -122,6 +122,8 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 	f, q := cmd.Flags(), &s.flags.Queries
 	f.StringSliceVar(&q.Types, "query-type", q.Types, "query `types`, separated by commas, or all")
 	f.Var(count(&q.Verify, 1), "verify", "queries of each type whose answers are checked")
+	f.BoolVar(&q.AlignWindows, "align-windows", q.AlignWindows, "start every window on a bucket border")
+	s.means("align-windows", "queries.align-windows", func(to, from *experiment.Experiment) { to.Queries.AlignWindows = from.Queries.AlignWindows })
 	s.means("query-type", "queries.types", func(to, from *experiment.Experiment) { to.Queries.Types = from.Queries.Types })
 	s.means("verify", "queries.verify", func(to, from *experiment.Experiment) { to.Queries.Verify = from.Queries.Verify })
 	complete(cmd, "query-type", append(s.app.catalog.typeNames(), experiment.AllTypes))

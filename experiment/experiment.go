@@ -52,7 +52,10 @@ type Queries struct {
 	BurnIn     int           `yaml:"burn-in"`     // asked first of each type and not recorded
 	TimeBox    time.Duration `yaml:"time-box"`    // asking one type ends after it; 0: never
 	Timeout    time.Duration `yaml:"timeout"`     // of a single query; 0: none
-	Verify     int           `yaml:"verify"`      // query ids a type, from 0, whose answers are compared with the oracle's, at least 1
+	// AlignWindows starts every window on a bucket border, for systems that
+	// can ask no other.
+	AlignWindows bool `yaml:"align-windows,omitempty"`
+	Verify       int  `yaml:"verify"` // query ids a type, from 0, whose answers are compared with the oracle's, at least 1
 }
 
 // AllTypes stands in Queries.Types for every type that the workload has.

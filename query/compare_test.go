@@ -4,6 +4,7 @@ import (
 	"math/rand"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tsmark/tsmark/query"
 )
@@ -91,5 +92,25 @@ func TestDigest(t *testing.T) {
 	}
 	if digest(rows[:999]).Equal(want) {
 		t.Error("a row less gives the same digest")
+	}
+}
+
+func TestAlign(t *testing.T) {
+	at := func(s string) time.Time {
+		v, err := time.Parse(time.RFC3339Nano, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	q := query.Query{Bucket: time.Hour, Start: at("2016-01-01T11:48:31.646325Z"), End: at("2016-01-01T19:48:31.646325Z")}
+	q.Align()
+	if !q.Start.Equal(at("2016-01-01T11:00:00Z")) || !q.End.Equal(at("2016-01-01T19:00:00Z")) {
+		t.Errorf("aligned to %s, %s", q.Start, q.End)
+	}
+	q = query.Query{Bucket: time.Minute, End: at("1969-12-31T23:59:30Z")}
+	q.Align()
+	if !q.Start.IsZero() || !q.End.Equal(at("1969-12-31T23:59:00Z")) {
+		t.Errorf("aligned to %s, %s", q.Start, q.End)
 	}
 }

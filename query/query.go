@@ -276,6 +276,24 @@ func (q *Query) Bounds() (start, end int64) {
 	return start, end
 }
 
+// Align moves the window back to where a bucket starts, for systems that can
+// ask no other. Its length stays; a query without buckets stays as it is.
+func (q *Query) Align() {
+	if q.Bucket <= 0 || q.Start.IsZero() && q.End.IsZero() {
+		return
+	}
+	first := q.Start
+	if first.IsZero() {
+		first = q.End
+	}
+	back := first.UnixNano() - BucketOf(first.UnixNano(), q.Bucket)
+	for _, bound := range []*time.Time{&q.Start, &q.End} {
+		if !bound.IsZero() {
+			*bound = bound.Add(-time.Duration(back))
+		}
+	}
+}
+
 // BucketOf returns the start of the bucket of the given width that holds t,
 // both in nanoseconds since 1970. It rounds down before 1970 as well.
 func BucketOf(t int64, width time.Duration) int64 {

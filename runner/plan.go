@@ -171,6 +171,11 @@ func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec worklo
 		if err != nil {
 			return nil, p.specProblem(err)
 		}
+		if p.experiment.Queries.AlignWindows {
+			for j := range queries {
+				queries[j].Align()
+			}
+		}
 		drawn[i] = questions{kind: t, queries: queries, verified: min(p.experiment.Queries.Verify, n)}
 	}
 	return drawn, nil

@@ -84,8 +84,12 @@ func (u useCase) Name() string { return u.name }
 func (u useCase) Help() string { return u.help }
 
 // maxScale keeps epochs × scale × tables within 64 bits for any span that
-// nanoseconds can hold, and host numbers within 32.
-const maxScale = 1_000_000_000
+// nanoseconds can hold, and the numbers of iot's series, nine a truck, within
+// 32.
+const maxScale = 400_000_000
+
+// maxMetrics keeps a batch of devops-generic within reason.
+const maxMetrics = 100_000
 
 func (useCase) Check(s workload.Spec) error {
 	bad := func(setting, format string, args ...any) error {
@@ -96,6 +100,8 @@ func (useCase) Check(s workload.Spec) error {
 		return bad("scale", "must be 1 or more")
 	case s.Scale > maxScale:
 		return bad("scale", "%d is more than %d", s.Scale, maxScale)
+	case s.MaxMetrics > maxMetrics:
+		return bad("max-metric-count", "%d is more than %d", s.MaxMetrics, maxMetrics)
 	case s.InitialScale > s.Scale:
 		return bad("initial-scale", "%d hosts at the start are more than --scale %d; lower it, or raise --scale", s.InitialScale, s.Scale)
 	case !inNanoseconds(s.Start):
