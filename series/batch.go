@@ -1,11 +1,15 @@
 package series
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // Bitmap marks rows; bit r%64 of word r/64 stands for row r.
 type Bitmap []uint64
 
-// Has reports whether row r is marked. A nil bitmap marks nothing.
+// Has reports whether row r is marked. A nil bitmap marks nothing; any other
+// covers all rows.
 func (b Bitmap) Has(r int) bool { return b != nil && b[r>>6]>>(uint(r)&63)&1 != 0 }
 
 // Set marks row r, which must lie within the bitmap.
@@ -47,9 +51,9 @@ type Run struct {
 // Rows returns the number of rows of the run.
 func (r *Run) Rows() int { return len(r.Times) }
 
-// Grow makes the run n rows long. What new rows hold is undefined: the caller
-// fills every column. Nothing is allocated once the run has been as long
-// before; otherwise old rows are lost.
+// Grow makes the run n rows long and keeps the rows that it has. What new rows
+// hold is undefined: the caller fills every column. Nothing is allocated once
+// the run has been as long before.
 func (r *Run) Grow(n int) {
 	r.Series = sized(r.Series, n)
 	r.Times = sized(r.Times, n)
@@ -61,7 +65,18 @@ func (r *Run) Grow(n int) {
 		case Float:
 			c.Floats = sized(c.Floats, n)
 		}
+		if c.Nulls != nil {
+			c.Nulls = c.Nulls.covering(n)
+		}
 	}
+}
+
+// sized returns a slice of length n that begins with the elements of s.
+func sized[T any](s []T, n int) []T {
+	if n > cap(s) {
+		s = slices.Grow(s, n-len(s))
+	}
+	return s[:n]
 }
 
 // Values returns the number of rows with a value of the field: those where it
@@ -84,20 +99,19 @@ func (r *Run) Values(field int) int {
 func (r *Run) SetNull(field, row int) {
 	c := &r.Columns[field]
 	if c.Nulls == nil {
-		c.bitmap = sized(c.bitmap, cap(r.Times)/64+1)
-		clear(c.bitmap)
-		c.Nulls = c.bitmap
+		c.Nulls = c.bitmap[:0].covering(r.Rows())
 	}
 	c.Nulls.Set(row)
+	c.bitmap = c.Nulls
 }
 
-// sized returns a slice of length n, s itself where it is large enough. The
-// old elements are not kept when it is not.
-func sized[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
+// covering returns the bitmap with room for n rows, of which those that it did
+// not have are not marked.
+func (b Bitmap) covering(n int) Bitmap {
+	for len(b) < (n+63)/64 {
+		b = append(b, 0)
 	}
-	return s[:n]
+	return b
 }
 
 // Batch is rows in the order in which they arrive, as runs of one table each.

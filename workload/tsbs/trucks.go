@@ -440,7 +440,7 @@ func (r *truckReader) Next(b *series.Batch, most int) error {
 	b.Reset()
 	e := &r.trucks.epochs
 	var run *series.Run
-	filled, rows := 0, 0
+	rows := 0
 	for rows < most {
 		if len(r.current) == 0 && !r.nextBatch() {
 			break
@@ -452,21 +452,16 @@ func (r *truckReader) Next(b *series.Batch, most int) error {
 		}
 		table := r.schema.Tables[row.table]
 		if run == nil || run.Table != table {
-			if run != nil {
-				run.Grow(filled)
-			}
 			run = b.Add(table)
-			run.Grow(most - rows)
-			filled = 0
 		}
-		r.put(run, filled, row)
-		filled++
+		at := run.Rows()
+		run.Grow(at + 1)
+		r.put(run, at, row)
 		rows++
 	}
 	if rows == 0 {
 		return io.EOF
 	}
-	run.Grow(filled)
 	return nil
 }
 
