@@ -20,7 +20,7 @@ func newDialect() *sql.Dialect {
 		Seconds: func(from, to string) string {
 			return fmt.Sprintf("date_diff('microseconds', %s, %s) / 1e6", from, to)
 		},
-		Reserved:  reserved,
+		Reserved: reserved,
 	}
 }
 
