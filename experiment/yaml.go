@@ -17,9 +17,28 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxFile bounds the size of a file in bytes. Parsing takes time quadratic in
-// the depth of nesting, of which a file that is no experiment may have plenty.
-const maxFile = 64 << 10
+// Parsing takes time quadratic in the depth of nesting and more, of which a
+// file that is no experiment may have plenty.
+const (
+	maxFile    = 64 << 10 // bytes
+	maxNesting = 100      // brackets open at once; an experiment needs three
+)
+
+// nested returns how many brackets are open at once. It does not know quotes,
+// between which nobody leaves so many open either.
+func nested(data []byte) int {
+	open, most := 0, 0
+	for _, c := range data {
+		switch c {
+		case '[', '{':
+			open++
+			most = max(most, open)
+		case ']', '}':
+			open = max(0, open-1)
+		}
+	}
+	return most
+}
 
 // Parse reads an experiment from YAML. What the file leaves out is as in
 // Default, and a target without a name has its kind's. The errors are
@@ -32,6 +51,9 @@ func Parse(file string, data []byte) (*Experiment, error) {
 	}
 	if len(data) > maxFile {
 		return nil, whole("is larger than %d bytes: not an experiment", maxFile)
+	}
+	if nested(data) > maxNesting {
+		return nil, whole("opens more than %d brackets within each other: not an experiment", maxNesting)
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // the mark that some editors put first
 	// Duplicate keys are found below, where the message can say the path.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/tsmark/tsmark/engine"
@@ -98,9 +99,17 @@ func (r *Runner) Run(ctx context.Context, p *Plan, command string, args []string
 	}
 	// An interrupted run is stored all the same, and says that it was.
 	if finishErr := r.Store.Finish(context.WithoutCancel(ctx), &x.run); finishErr != nil {
-		err = errors.Join(err, finishErr)
+		err = both(err, finishErr)
 	}
 	return &x.run, err
+}
+
+// both is an error, on one line, and what then happened to storing it.
+func both(err, stored error) error {
+	if err == nil || stored == nil {
+		return errors.Join(err, stored)
+	}
+	return fmt.Errorf("%w (and it could not be stored: %w)", err, stored)
 }
 
 // execution is one run on its way.
@@ -159,6 +168,9 @@ func (x *execution) execute(ctx context.Context) error {
 		})
 		out := &x.run.Targets[i]
 		err := x.measure(ctx, planned, out)
+		if errors.Is(err, syscall.ENOSPC) && planned.kind.Caps.Embedded {
+			err = fmt.Errorf("%w: %w", ErrInput, err) // tsmark's own disk, not a server's
+		}
 		if err != nil && (ctx.Err() != nil || errors.Is(err, ErrInput)) {
 			return err
 		}
@@ -363,7 +375,7 @@ func (x *execution) load(ctx context.Context, t target.Target, mark target.Mark,
 		err = fmt.Errorf("loading stopped after %d of %d rows: %w", load.Rows, mark.RowsExpected, err)
 		load.Withheld = reason(ctx, err)
 		task.Fail(load.Withheld)
-		return errors.Join(err, x.Store.SaveLoad(context.WithoutCancel(ctx), x.run.ID, out.Name, load))
+		return both(err, x.Store.SaveLoad(context.WithoutCancel(ctx), x.run.ID, out.Name, load))
 	}
 	task.Done("")
 	if load.Rows != mark.RowsExpected {

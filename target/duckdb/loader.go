@@ -3,7 +3,6 @@
 package duckdb
 
 import (
-	"errors"
 	"fmt"
 	"math/bits"
 	"unsafe"
@@ -138,7 +137,7 @@ func (l *loader) flush() error {
 func (l *loader) failure() error {
 	data := duck.AppenderErrorData(l.appender)
 	defer duck.DestroyErrorData(&data)
-	return errors.New(duck.ErrorDataMessage(data))
+	return failure(duck.ErrorDataMessage(data))
 }
 
 // discard releases the loader. The appender may hand what it holds to the

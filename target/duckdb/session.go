@@ -54,7 +54,7 @@ func (s *session) query(ctx context.Context, text string, sink query.Sink) (targ
 		if ctx.Err() != nil {
 			return target.Cost{}, interrupted(ctx)
 		}
-		return target.Cost{}, errors.New(duck.ResultError(&result))
+		return target.Cost{}, failure(duck.ResultError(&result))
 	}
 	return s.read(ctx, &result, sink)
 }
