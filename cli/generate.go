@@ -36,7 +36,7 @@ func (a *app) generateCommand() *cobra.Command {
 			if err := w.Check(spec); err != nil {
 				return err
 			}
-			if err := fits(cmd.Context(), spec); err != nil {
+			if err := fits(cmd.Context(), w, spec); err != nil {
 				return err
 			}
 			a.drawSeed(&spec)

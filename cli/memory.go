@@ -11,15 +11,12 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// The least that a dataset and its way to a target take, in bytes.
-const (
-	bytesPerSeries = 88  // state and tags of a host
-	bytesPerRow    = 100 // in a batch
-)
+// bytesPerRow is the least that a row takes in a batch.
+const bytesPerRow = 100
 
 // fits refuses what would end in the middle for want of memory.
-func fits(ctx context.Context, s workload.Spec) error {
-	return enough(ctx, uint64(s.Scale)*bytesPerSeries, "--scale %d takes", s.Scale)
+func fits(ctx context.Context, w workload.Workload, s workload.Spec) error {
+	return enough(ctx, w.Memory(s), "--scale %d takes", s.Scale)
 }
 
 // loadFits refuses batches that do not fit: each worker has one at work and

@@ -150,7 +150,11 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, steps runner
 		return err
 	}
 	if steps.Load {
-		if err := errors.Join(fits(ctx, e.Workload), loadFits(ctx, e.Load)); err != nil {
+		w, err := a.catalog.workload(e.Workload.Name)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(fits(ctx, w, e.Workload), loadFits(ctx, e.Load)); err != nil {
 			return err
 		}
 	}

@@ -127,6 +127,8 @@ type Workload interface {
 	Check(Spec) error
 	// Dataset makes the dataset of a specification that Check accepts.
 	Dataset(Spec) (Dataset, error)
+	// Memory returns the least bytes that a dataset and one reader of it take.
+	Memory(Spec) uint64
 	// QueryTypes lists the questions in the order in which they are asked.
 	QueryTypes() []QueryType
 	// Queries draws the first n queries of a type. The draws depend on the

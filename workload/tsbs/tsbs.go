@@ -20,8 +20,9 @@ func Workloads() []workload.Workload {
 // CPUOnly returns the cpu-only use case: ten integers a host and epoch.
 func CPUOnly() workload.Workload {
 	return useCase{
-		name: "cpu-only",
-		help: "TSBS's cpu-only: one table cpu, ten integer fields, a row a host and interval",
+		name:  "cpu-only",
+		bytes: 88,
+		help:  "TSBS's cpu-only: one table cpu, ten integer fields, a row a host and interval",
 		dataset: func(s workload.Spec) workload.Dataset {
 			return newHostDataset(s, []*subsystem{cpuSubsystem(cpuFieldCount)})
 		},
@@ -33,8 +34,9 @@ func CPUOnly() workload.Workload {
 // has no questions about it.
 func CPUSingle() workload.Workload {
 	return useCase{
-		name: "cpu-single",
-		help: "TSBS's cpu-single: one table cpu, one integer field, a row a host and interval",
+		name:  "cpu-single",
+		bytes: 16,
+		help:  "TSBS's cpu-single: one table cpu, one integer field, a row a host and interval",
 		dataset: func(s workload.Spec) workload.Dataset {
 			return newHostDataset(s, []*subsystem{cpuSubsystem(1)})
 		},
@@ -45,6 +47,7 @@ func CPUSingle() workload.Workload {
 func Devops() workload.Workload {
 	return useCase{
 		name:    "devops",
+		bytes:   760,
 		help:    "TSBS's devops: nine tables of a host's systems, 101 fields, a row a host, table and interval",
 		dataset: func(s workload.Spec) workload.Dataset { return newHostDataset(s, devopsSubsystems(s.Scale)) },
 		types:   devopsTypes(),
@@ -57,6 +60,7 @@ func Devops() workload.Workload {
 func DevopsGeneric() workload.Workload {
 	return useCase{
 		name:    "devops-generic",
+		bytes:   32,
 		help:    "TSBS's devops-generic: one table, hosts with 1 to --max-metric-count integers that come and go",
 		dataset: func(s workload.Spec) workload.Dataset { return newGenericDataset(s) },
 	}
@@ -67,6 +71,7 @@ func DevopsGeneric() workload.Workload {
 func IoT() workload.Workload {
 	return useCase{
 		name:    "iot",
+		bytes:   84,
 		help:    "TSBS's iot: two tables of trucks' readings and diagnostics, with late, missing and incomplete rows",
 		dataset: func(s workload.Spec) workload.Dataset { return newTruckDataset(s) },
 		types:   iotTypes(),
@@ -76,6 +81,7 @@ func IoT() workload.Workload {
 // useCase is a use case of TSBS.
 type useCase struct {
 	name, help string
+	bytes      uint64 // a series, at least: states and tags
 	dataset    func(workload.Spec) workload.Dataset
 	types      []queryType
 }
@@ -123,6 +129,8 @@ func (useCase) Check(s workload.Spec) error {
 }
 
 func inNanoseconds(t time.Time) bool { return t.Year() >= 1678 && t.Year() <= 2261 }
+
+func (u useCase) Memory(s workload.Spec) uint64 { return uint64(s.Scale) * u.bytes }
 
 func (u useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
 	if err := u.Check(s); err != nil {
