@@ -291,19 +291,14 @@ func (r *renderer) where(indent, from string) {
 	}
 }
 
-// lastTag returns the tag whose newest rows are asked for: series without it
-// are in no group.
-func (r *renderer) lastTag() []string {
-	if r.q.Shape == query.Last && r.q.Tags != nil {
-		return []string{r.q.GroupBy}
-	}
-	return nil
-}
-
 // present returns the tags that a row must have and that no filter demands.
 func (r *renderer) present() []string {
 	var keys []string
-	for _, key := range slices.Concat(r.q.Present, r.q.Group, []string{r.q.Unit}, r.lastTag()) {
+	demanded := slices.Concat(r.q.Present, r.q.Group, []string{r.q.Unit})
+	if r.q.Shape != query.Rows {
+		demanded = append(demanded, r.q.GroupBy) // without it a series is in no group
+	}
+	for _, key := range demanded {
 		filtered := r.q.In != nil && r.q.In.Key == key
 		if key != "" && !filtered && !slices.Contains(keys, key) {
 			keys = append(keys, key)

@@ -11,8 +11,8 @@ SELECT
   max(usage_guest) AS max_usage_guest,
   max(usage_guest_nice) AS max_usage_guest_nice
 FROM cpu
-WHERE tags_id IN (SELECT id FROM tags WHERE hostname IN ('host_49', 'host_3', 'host_35', 'host_39', 'host_75', 'host_15', 'host_21', 'host_11', 'host_63', 'host_94', 'host_0', 'host_82', 'host_58', 'host_29', 'host_77', 'host_4', 'host_91', 'host_16', 'host_40', 'host_53', 'host_68', 'host_7', 'host_88', 'host_25', 'host_31', 'host_99', 'host_12', 'host_46', 'host_72', 'host_20', 'host_85', 'host_60'))
-  AND time >= TIMESTAMP '2016-01-01 11:48:31.646325'
-  AND time < TIMESTAMP '2016-01-02 11:48:31.646325'
+WHERE tags_id IN (SELECT id FROM tags WHERE hostname IN ('host_49', 'host_3', 'host_35', 'host_39', 'host_75', 'host_15', 'host_21', 'host_11', 'host_87', 'host_2', 'host_82', 'host_48', 'host_1', 'host_37', 'host_72', 'host_18', 'host_54', 'host_94', 'host_57', 'host_13', 'host_26', 'host_83', 'host_8', 'host_30', 'host_36', 'host_14', 'host_34', 'host_65', 'host_69', 'host_58', 'host_74', 'host_10'))
+  AND time >= TIMESTAMP '2016-01-01 09:39:14.646325'
+  AND time < TIMESTAMP '2016-01-02 09:39:14.646325'
 GROUP BY 1
 ORDER BY 1

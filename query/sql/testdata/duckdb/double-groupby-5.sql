@@ -8,7 +8,8 @@ SELECT
   avg(cpu.usage_iowait) AS mean_usage_iowait
 FROM cpu
 JOIN tags ON tags.id = cpu.tags_id
-WHERE cpu.time >= TIMESTAMP '2016-01-02 11:22:40.646325'
+WHERE tags.hostname IS NOT NULL
+  AND cpu.time >= TIMESTAMP '2016-01-02 11:22:40.646325'
   AND cpu.time < TIMESTAMP '2016-01-02 23:22:40.646325'
 GROUP BY 1, 2
 ORDER BY 1, 2

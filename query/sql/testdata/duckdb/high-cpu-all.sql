@@ -14,5 +14,5 @@ SELECT
 FROM cpu
 JOIN tags ON tags.id = cpu.tags_id
 WHERE cpu.usage_user > 90
-  AND cpu.time >= TIMESTAMP '2016-01-02 23:35:31.138978'
-  AND cpu.time < TIMESTAMP '2016-01-03 11:35:31.138978'
+  AND cpu.time >= TIMESTAMP '2016-01-02 11:22:40.646325'
+  AND cpu.time < TIMESTAMP '2016-01-02 23:22:40.646325'

@@ -18,4 +18,5 @@ JOIN (
   FROM cpu
   GROUP BY 1
 ) AS newest ON newest.tags_id = cpu.tags_id AND newest.time = cpu.time
+WHERE tags.hostname IS NOT NULL
 ORDER BY tags.hostname, cpu.time DESC

@@ -1,0 +1,21 @@
+SELECT time, name, driver, current_load
+FROM (
+SELECT DISTINCT ON (tags.name)
+  diagnostics.time,
+  tags.name,
+  tags.driver,
+  diagnostics.current_load,
+  tags.load_capacity AS divisor
+FROM diagnostics
+JOIN tags ON tags.id = diagnostics.tags_id
+JOIN (
+  SELECT tags_id, max(time) AS time
+  FROM diagnostics
+  WHERE tags_id IN (SELECT id FROM tags WHERE fleet IN ('South'))
+  GROUP BY 1
+) AS newest ON newest.tags_id = diagnostics.tags_id AND newest.time = diagnostics.time
+WHERE tags.fleet IN ('South')
+  AND tags.name IS NOT NULL
+ORDER BY tags.name, diagnostics.time DESC
+) AS newest_rows
+WHERE current_load / divisor > 0.9e0
