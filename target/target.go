@@ -38,6 +38,8 @@ type Caps struct {
 	Embedded      bool          // it runs in tsmark's own process
 	MaxWriters    int           // connections that can write at once; 0: any number
 	CountsPoints  bool          // Census cannot count rows, only points
+	Infinities    bool          // it stores infinite floats
+	NaN           bool          // it stores NaN, and tells it from NULL
 }
 
 // Request is a rendered query.

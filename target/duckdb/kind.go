@@ -49,6 +49,8 @@ func Kind() target.Kind {
 		Caps: target.Caps{
 			TimePrecision: precision,
 			Embedded:      true,
+			Infinities:    true,
+			NaN:           true,
 		},
 		Render: render,
 		Open:   open,

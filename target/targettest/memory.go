@@ -24,7 +24,7 @@ func Memory(name string) target.Kind {
 	return target.Kind{
 		Name: name,
 		Help: "rows in memory, for tests",
-		Caps: target.Caps{TimePrecision: time.Nanosecond, Embedded: true},
+		Caps: target.Caps{TimePrecision: time.Nanosecond, Embedded: true, Infinities: true, NaN: true},
 		Render: func(q *query.Query, _ *series.Schema) (target.Request, error) {
 			text, err := json.Marshal(q)
 			return target.Request{Text: string(text)}, err

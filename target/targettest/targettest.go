@@ -37,6 +37,8 @@ func Run(t *testing.T, kind target.Kind, given map[string]string) {
 	t.Run("one row", func(t *testing.T) { s.loadAndAsk(t, limited(cpuOnly(t, 40, 0), 1), 1) })
 	t.Run("no row", func(t *testing.T) { s.loadAndAsk(t, limited(cpuOnly(t, 40, 0), 0), 1) })
 	t.Run("hostile values", func(t *testing.T) { s.loadAndAsk(t, hostile(), 1) })
+	t.Run("an empty table", func(t *testing.T) { s.loadAndAsk(t, limited(useCase(t, tsbs.Devops(), 40, 0), 50), 1) })
+	t.Run("floats that are no numbers", func(t *testing.T) { s.loadAndAsk(t, specialFloats(kind.Caps), 1) })
 	t.Run("mark", s.mark)
 	t.Run("replace", s.replace)
 	t.Run("cancelled query", s.cancelled)
@@ -168,6 +170,36 @@ func hostile() example {
 	last.GroupBy = "hostname"
 	e.queries = []query.Query{maximum, mean, newest, above, last}
 	return e
+}
+
+// specialFloats has zeros of both signs and, as far as the target takes them,
+// infinities and NaN.
+func specialFloats(caps target.Caps) example {
+	values := []float64{0, math.Copysign(0, -1), 1.5}
+	if caps.Infinities {
+		values = append(values, math.Inf(1), math.Inf(-1))
+	}
+	if caps.NaN {
+		values = append(values, math.NaN())
+	}
+	table := &series.Table{
+		Name:   "special",
+		Tags:   []series.Tag{{Key: "hostname", Values: series.Numbered{Prefix: "host_"}}},
+		Fields: []series.Field{{Name: "value", Type: series.Float}, {Name: "number", Type: series.Int}},
+	}
+	f := &fixed{schema: &series.Schema{Tables: []*series.Table{table}, Series: uint32(len(values))}}
+	run := f.batch.Add(table)
+	run.Grow(len(values))
+	for row, v := range values {
+		run.Series[row], run.Times[row] = uint32(row), time.Date(2016, 1, 1, 0, 0, row, 0, time.UTC).UnixNano()
+		run.Columns[0].Floats[row], run.Columns[1].Ints[row] = v, int64(row)
+	}
+	asked := func(shape query.Shape, id int) query.Query {
+		return query.Query{Type: "special-" + string(shape), ID: id, Shape: shape, Table: "special", Fields: []string{"value", "number"}, GroupBy: "hostname"}
+	}
+	rows := asked(query.Rows, 0)
+	rows.Above = &query.Above{Field: "number", Value: -1}
+	return example{f, []query.Query{rows, asked(query.Last, 1)}}
 }
 
 // loadAndAsk loads an example and holds the target to its census and answers,
