@@ -30,14 +30,14 @@ type Question struct {
 	Rows    int64 // that the answer must have
 }
 
-// Query asks the questions in their order, each once, and measures the time
+// Query asks the questions in their order and measures the time
 // from sending each to the last byte of its answer. A wrong number of rows or
 // a failed query ends the type: the result is withheld and says why. The error
 // is for what concerns more than the type: ctx's end, or a target that is
 // gone.
 func Query(ctx context.Context, cfg QueryConfig, t target.Target, questions []Question, progress Progress) (*result.Queries, error) {
 	a := asker{cfg: cfg, questions: questions, progress: progress, latency: measure.NewLatency()}
-	a.out = result.Queries{Workers: cfg.Workers, Distinct: len(questions), TimeBox: cfg.TimeBox.Seconds()}
+	a.out = result.Queries{Workers: cfg.Workers, Distinct: distinct(questions), TimeBox: cfg.TimeBox.Seconds()}
 	queriers := make([]target.Querier, 0, cfg.Workers)
 	defer func() {
 		for _, q := range queriers {
@@ -73,6 +73,15 @@ func Query(ctx context.Context, cfg QueryConfig, t target.Target, questions []Qu
 	service, encodeErr := latencyOf(a.latency)
 	a.out.Service = service
 	return &a.out, errors.Join(err, encodeErr)
+}
+
+// distinct counts the different questions: of a type with few, they come again.
+func distinct(questions []Question) int {
+	ids := make(map[int]bool, len(questions))
+	for i := range questions {
+		ids[questions[i].ID] = true
+	}
+	return len(ids)
 }
 
 // withheld is why a type has no figure.

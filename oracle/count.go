@@ -47,6 +47,18 @@ func newCounter(s *series.Schema, groups *groupings) *counter {
 	}
 }
 
+// Countable reports whether Pass counts the rows of the answer at little cost.
+// Of other queries each different one costs as much as its whole answer.
+func Countable(q *query.Query) bool {
+	switch {
+	case len(q.Present) > 0:
+		return false // the watches do not know which series lack a tag
+	case q.Shape == query.Buckets:
+		return q.Above == nil && (q.In == nil || q.GroupBy == "" && !q.Start.IsZero())
+	}
+	return q.Shape == query.Rows && q.Above != nil
+}
+
 // watch takes a query to count, whose index follows that of the one before. It
 // returns false for queries of which only an evaluator knows the count.
 func (c *counter) watch(index int, q *query.Query) (bool, error) {
@@ -62,11 +74,10 @@ func (c *counter) watch(index int, q *query.Query) (bool, error) {
 	var taken bool
 	var err error
 	switch {
-	case len(q.Present) > 0:
-		// the evaluator knows which series lack a tag
-	case q.Shape == query.Buckets && q.Above == nil:
+	case !Countable(q):
+	case q.Shape == query.Buckets:
 		taken, err = c.watchBuckets(table, q, counted)
-	case q.Shape == query.Rows && q.Above != nil && table.FieldIndex(q.Above.Field) >= 0:
+	case table.FieldIndex(q.Above.Field) >= 0:
 		taken, err = c.watchRows(table, q, counted)
 	}
 	if taken {
@@ -145,9 +156,6 @@ type unitState struct {
 func (c *counter) watchBuckets(table *series.Table, q *query.Query, counted *countedQuery) (bool, error) {
 	key := bucketKey{table: table, width: q.Bucket, group: q.GroupBy}
 	if q.In != nil {
-		if q.GroupBy != "" || q.Start.IsZero() {
-			return false, nil
-		}
 		key.in = q.In.Key
 	}
 	w := c.buckets[key]

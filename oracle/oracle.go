@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/query"
@@ -105,7 +106,9 @@ func eachRun(ctx context.Context, d workload.Dataset, visit func(*series.Run)) e
 			return fmt.Errorf("reading the dataset for the expected answers: %w", err)
 		}
 		for i := range batch.Runs {
-			visit(&batch.Runs[i])
+			if batch.Runs[i].Rows() > 0 {
+				visit(&batch.Runs[i])
+			}
 		}
 	}
 }
@@ -155,8 +158,11 @@ func pass(ctx context.Context, d workload.Dataset, full, counted []query.Query, 
 	survey := newSurveyor(schema)
 	err := eachRun(ctx, d, func(run *series.Run) {
 		survey.add(run)
+		first, last := slices.Min(run.Times), slices.Max(run.Times)
 		for _, e := range byTable[run.Table] {
-			e.add(run)
+			if e.start <= last && first < e.end {
+				e.add(run)
+			}
 		}
 		counts.add(run)
 		progress(run.Rows())

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/workload"
@@ -162,6 +163,11 @@ type questions struct {
 	verified int // the first so many have their answers checked
 }
 
+// maxEvaluated bounds the different queries of types whose answers can only be
+// counted by making them: they are then asked in turn. Most such types of TSBS
+// have four different queries or one.
+const maxEvaluated = 100
+
 // draw draws the first n queries of each type. A type that cannot be asked of the
 // dataset is a problem with the dataset's specification.
 func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec workload.Spec, n int) ([]questions, error) {
@@ -174,6 +180,11 @@ func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec worklo
 		if p.experiment.Queries.AlignWindows {
 			for j := range queries {
 				queries[j].Align()
+			}
+		}
+		if len(queries) > 0 && !oracle.Countable(&queries[0]) {
+			for j := maxEvaluated; j < len(queries); j++ {
+				queries[j] = queries[j%maxEvaluated]
 			}
 		}
 		drawn[i] = questions{kind: t, queries: queries, verified: min(p.experiment.Queries.Verify, n)}
