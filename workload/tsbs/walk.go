@@ -37,9 +37,25 @@ func repeat(n int, w walk) []walk {
 
 // step moves each state by its walk, one draw each.
 func (r *random) step(states []float64, walks []walk) {
+	strips := &r.ziggurat.strips
+	states = states[:len(walks)]
 	for i := range walks {
+		if r.next == lagLong {
+			r.refill()
+		}
+		// normal, written out for the draws that need no second look.
+		j := normalBits(r.block[r.next])
+		r.next++
+		strip := &strips[j&stripMask]
+		x := float64(j) * strip.width
+		if magnitude(j) >= strip.inside {
+			var ok bool
+			if x, ok = r.edge(j); !ok {
+				x = r.normal()
+			}
+		}
 		w := &walks[i]
-		x := r.normal()*w.deviation + w.mean
+		x = x*w.deviation + w.mean
 		if w.rising {
 			x = math.Abs(x)
 		}
