@@ -96,6 +96,10 @@ func (t *intText) put(dst []byte, v int64) int {
 		return t.rest(dst, t.group(dst, 0, u/1e4), u%1e4)
 	case u < smallInts*1e8:
 		return t.rest(dst, t.group(dst, t.head(dst, u/1e8), u/1e4%1e4), u%1e4)
+	case u < 1e12:
+		return t.rest(dst, t.group(dst, t.group(dst, 0, u/1e8), u/1e4%1e4), u%1e4)
+	case u < smallInts*1e12:
+		return t.rest(dst, t.group(dst, t.group(dst, t.head(dst, u/1e12), u/1e8%1e4), u/1e4%1e4), u%1e4)
 	}
 	return len(append(strconv.AppendInt(dst[:0], v, 10), t.suffix...))
 }

@@ -40,7 +40,7 @@ func TestIntText(t *testing.T) {
 	for v := int64(-3); v < 30_000; v++ {
 		check(v)
 	}
-	for _, border := range []int64{smallInts * 1e4, 1e8, smallInts * 1e8, 1e12, math.MaxInt64, math.MinInt64} {
+	for _, border := range []int64{smallInts * 1e4, 1e8, smallInts * 1e8, 1e12, smallInts * 1e12, math.MaxInt64, math.MinInt64} {
 		for d := int64(-2); d <= 2; d++ {
 			check(border + d)
 		}
