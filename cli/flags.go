@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -77,7 +78,7 @@ func (m moment) Set(text string) error {
 // span is a flag whose value is a duration, from 0 on.
 type span struct{ value *time.Duration }
 
-func (s span) String() string { return shortSpan(*s.value) }
+func (s span) String() string { return experiment.DurationText(*s.value) }
 func (s span) Type() string   { return "duration" }
 func (s span) Set(text string) error {
 	d, err := time.ParseDuration(text)
@@ -86,18 +87,6 @@ func (s span) Set(text string) error {
 	}
 	*s.value = d
 	return nil
-}
-
-// shortSpan is d without the zero units that Duration.String ends in.
-func shortSpan(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
 
 // specFlags adds the flags of TSBS's generator that fix a dataset.

@@ -84,7 +84,7 @@ func (c *checker) within(path string, n, least, most int) {
 
 func (c *checker) duration(path string, d time.Duration) {
 	if d < 0 {
-		c.add(path, "must be 0 or more, not %s", shortDuration(d))
+		c.add(path, "must be 0 or more, not %s", DurationText(d))
 	}
 }
 

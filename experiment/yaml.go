@@ -107,7 +107,7 @@ func syntaxProblem(file string, err error) *Problem {
 func Marshal(e *Experiment) ([]byte, error) {
 	data, err := yaml.MarshalWithOptions(e,
 		yaml.IndentSequence(true),
-		yaml.CustomMarshaler(func(d time.Duration) ([]byte, error) { return []byte(shortDuration(d)), nil }),
+		yaml.CustomMarshaler(func(d time.Duration) ([]byte, error) { return []byte(DurationText(d)), nil }),
 		yaml.CustomMarshaler(func(s string) ([]byte, error) { return []byte(quoted(s)), nil }),
 	)
 	if err != nil {
@@ -141,9 +141,9 @@ func quoted(s string) string {
 	return s
 }
 
-// shortDuration is d.String() without the zero minutes and seconds at its
-// end: 24h, 1m, 1h30m.
-func shortDuration(d time.Duration) string {
+// DurationText returns d as experiments write it, which is d.String() without
+// the zero minutes and seconds at its end: 24h, 1m, 1h30m.
+func DurationText(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")

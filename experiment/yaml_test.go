@@ -215,8 +215,8 @@ func TestShortDuration(t *testing.T) {
 		-time.Hour:              "-1h",
 		1500 * time.Microsecond: "1.5ms",
 	} {
-		if got := shortDuration(d); got != want {
-			t.Errorf("shortDuration(%d) = %q, want %q", d, got, want)
+		if got := DurationText(d); got != want {
+			t.Errorf("DurationText(%d) = %q, want %q", d, got, want)
 		}
 	}
 }
