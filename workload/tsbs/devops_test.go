@@ -23,8 +23,8 @@ func goldenSpec() workload.Spec {
 	}
 }
 
-func texts(t *testing.T, queryType string, n int) []string {
-	queries, err := CPUOnly().Queries(goldenSpec(), queryType, n)
+func texts(t *testing.T, use workload.Workload, queryType string, n int) []string {
+	queries, err := use.Queries(goldenSpec(), queryType, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,13 +48,15 @@ func TestTimescaleDBGoldenSums(t *testing.T) {
 			want[f[1]] = f[2]
 		}
 	}
-	for _, qt := range CPUOnly().QueryTypes() {
-		hash := sha256.New()
-		for _, text := range texts(t, qt.Name, 100) {
-			hash.Write([]byte(text + "\n"))
-		}
-		if got := hex.EncodeToString(hash.Sum(nil))[:16]; got != want[qt.Name] {
-			t.Errorf("%s: sum %s, TSBS has %q", qt.Name, got, want[qt.Name])
+	for _, use := range []workload.Workload{CPUOnly(), IoT()} {
+		for _, qt := range use.QueryTypes() {
+			hash := sha256.New()
+			for _, text := range texts(t, use, qt.Name, 100) {
+				hash.Write([]byte(text + "\n"))
+			}
+			if got := hex.EncodeToString(hash.Sum(nil))[:16]; got != want[qt.Name] {
+				t.Errorf("%s: sum %s, TSBS has %q", qt.Name, got, want[qt.Name])
+			}
 		}
 	}
 }
@@ -73,7 +75,7 @@ func TestTimescaleDBExamples(t *testing.T) {
 			continue
 		}
 		tested++
-		if got := texts(t, queryType, 1)[0]; strings.TrimRight(got, "\n") != strings.TrimRight(body, "\n") {
+		if got := texts(t, CPUOnly(), queryType, 1)[0]; strings.TrimRight(got, "\n") != strings.TrimRight(body, "\n") {
 			t.Errorf("%s: got\n%s\nTSBS has\n%s", queryType, got, body)
 		}
 	}

@@ -1,6 +1,7 @@
 package tsbs
 
 import (
+	_ "embed" // iotTexts
 	"fmt"
 	"strings"
 	"time"
@@ -43,6 +44,9 @@ func TimescaleDB(q *query.Query) TimescaleDBQuery {
 		hosts = fmt.Sprintf("tags_id IN (SELECT id FROM tags WHERE hostname IN ('%s'))", strings.Join(q.In.Values, "','"))
 	}
 
+	if q.Table != cpuTable {
+		return iotTimescaleDB(q, at)
+	}
 	out := TimescaleDBQuery{Table: q.Table}
 	described := q.Start
 	switch {
@@ -95,4 +99,29 @@ func TimescaleDB(q *query.Query) TimescaleDBQuery {
 	}
 	out.Description = out.Label + ": " + described.UTC().Format(time.RFC3339)
 	return out
+}
+
+// iotTexts holds TSBS's texts of the iot types, with places for what is drawn.
+//
+//go:embed timescaledb_iot.txt
+var iotTexts string
+
+// iotTimescaleDB returns TSBS's text of an iot query.
+func iotTimescaleDB(q *query.Query, at func(time.Time) string) TimescaleDBQuery {
+	_, section, _ := strings.Cut(iotTexts, "##### "+q.Type+"\n")
+	section, _, _ = strings.Cut(section, "\n##### ")
+	drawn := "" // a fleet or a truck
+	if q.In != nil {
+		drawn = q.In.Values[0]
+	}
+	section = strings.NewReplacer("{{fleet}}", drawn, "{{truck}}", drawn, "{{start}}", at(q.Start), "{{end}}", at(q.End)).Replace(section)
+	value := func(key, next string) string {
+		_, rest, _ := strings.Cut(section, key+"=")
+		text, _, _ := strings.Cut(rest, "\n"+next+"=")
+		return text
+	}
+	return TimescaleDBQuery{
+		Label: value("LABEL", "DESC"), Description: value("DESC", "TABLE"), Table: value("TABLE", "SQL"),
+		SQL: strings.TrimSuffix(value("SQL", "\x00"), "\n"),
+	}
 }
