@@ -157,6 +157,9 @@ func TestQuery(t *testing.T) {
 	if q.Asked != 40 || q.BurnIn != 10 || q.Service.Count != 40 || q.Rows != 80 || q.Bytes != 640 {
 		t.Errorf("asked %d, burn-in %d, latencies %d, rows %d, bytes %d", q.Asked, q.BurnIn, q.Service.Count, q.Rows, q.Bytes)
 	}
+	if len(q.Each) != 50 || q.Each[9] != 0 || q.Each[10] < 0.001 || q.Each[49] < 0.001 {
+		t.Errorf("times of each question: %v", q.Each)
+	}
 	if q.Service.Min < 0.001 || q.Wall < 0.01 || q.PerSecond < 39/q.Wall || q.PerSecond > 41/q.Wall {
 		t.Errorf("min %v s, wall %v s, %v/s", q.Service.Min, q.Wall, q.PerSecond)
 	}
@@ -184,7 +187,7 @@ func TestTimeout(t *testing.T) {
 		return target.Cost{Rows: 2}, nil
 	}}
 	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 30 * time.Millisecond}, s, questions(3), ignore)
-	if err != nil || q.Withheld != "" || q.AtLeast != 1 || q.Asked != 3 || q.Service.Max < 0.03 {
+	if err != nil || q.Withheld != "" || q.AtLeast != 1 || q.Asked != 3 || q.Service.Max < 0.03 || q.Each[1] > -0.03 || q.Each[2] <= 0 {
 		t.Errorf("%d cut off of %d, max %v s, withheld %q, error %v", q.AtLeast, q.Asked, q.Service.Max, q.Withheld, err)
 	}
 }

@@ -52,6 +52,7 @@ func Query(ctx context.Context, cfg QueryConfig, t target.Target, questions []Qu
 		queriers = append(queriers, q)
 	}
 
+	a.out.Each = make([]float64, len(questions))
 	a.origin = time.Now()
 	a.first.Store(-1)
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -69,6 +70,9 @@ func Query(ctx context.Context, cfg QueryConfig, t target.Target, questions []Qu
 	if first := a.first.Load(); first >= 0 && a.out.Asked > 0 {
 		a.out.Wall = time.Duration(a.last.v.Load() - first).Seconds()
 		a.out.PerSecond = float64(a.out.Asked) / a.out.Wall
+	}
+	for n := len(a.out.Each); n > 0 && a.out.Each[n-1] == 0; n-- {
+		a.out.Each = a.out.Each[:n-1] // not asked
 	}
 	service, encodeErr := latencyOf(a.latency)
 	a.out.Service = service
@@ -161,6 +165,11 @@ func (a *asker) work(ctx context.Context, querier target.Querier) error {
 			continue
 		}
 		latency.Record(end - start)
+		// Each worker has questions of its own, so no two write one element.
+		a.out.Each[i] = (end - start).Seconds()
+		if cutOff {
+			a.out.Each[i] = -a.out.Each[i]
+		}
 		a.last.add(int64(end))
 		rows += cost.Rows
 		bytes += cost.Bytes

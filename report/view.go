@@ -504,7 +504,10 @@ func comparison(g *group) *table {
 	if len(view.Rows) == 0 {
 		return nil
 	}
-	view.Notes = []note{{"Only verified figures take part; an empty answer, or one cut off by a limit, wins nothing.", dim}}
+	view.Notes = []note{
+		{"Medians over the questions that all verified targets answered, which in a time box are the first ones.", dim},
+		{"Only verified figures take part; an empty answer, or one cut off by a limit, wins nothing.", dim},
+	}
 	return view
 }
 
@@ -531,18 +534,22 @@ func compareLoads(g *group) (row, bool) {
 	return row{Cells: cells}, compared > 0
 }
 
+// compareType sets the medians over the questions that all verified targets
+// answered beside each other: a target that got further in its time box is
+// not judged by other questions.
 func compareType(g *group, queryType string) row {
+	medians := commonMedians(g, queryType)
 	fastest, compared := math.Inf(1), 0
-	for _, s := range g.subjects {
+	for i, s := range g.subjects {
 		if q := s.queries(queryType); standingOf(q) == verified {
 			compared++
 			if q.AtLeast == 0 {
-				fastest = min(fastest, q.Service.Median)
+				fastest = min(fastest, medians[i])
 			}
 		}
 	}
 	cells := []cell{{Text: queryType}}
-	for _, s := range g.subjects {
+	for i, s := range g.subjects {
 		q := s.queries(queryType)
 		switch standingOf(q) {
 		case notAsked:
@@ -560,10 +567,48 @@ func compareType(g *group, queryType string) row {
 			if q.AtLeast > 0 {
 				bound = "≥"
 			}
-			cells = append(cells, beside(duration(q.Service.Median), bound, q.Service.Median/fastest, compared)...)
+			cells = append(cells, beside(duration(medians[i]), bound, medians[i]/fastest, compared)...)
 		}
 	}
 	return row{Cells: cells}
+}
+
+// commonMedians returns each subject's median service time of a type over the
+// questions that all verified ones answered or were cut off at; over its own
+// where there are no such questions.
+func commonMedians(g *group, queryType string) []float64 {
+	medians := make([]float64, len(g.subjects))
+	shared := -1 // questions that all got to
+	for _, s := range g.subjects {
+		if q := s.queries(queryType); standingOf(q) == verified && (shared < 0 || len(q.Each) < shared) {
+			shared = len(q.Each)
+		}
+	}
+	times := make([][]float64, len(g.subjects))
+	for at := range max(shared, 0) {
+		common := true
+		for _, s := range g.subjects {
+			if q := s.queries(queryType); standingOf(q) == verified && q.Each[at] == 0 {
+				common = false
+			}
+		}
+		for i, s := range g.subjects {
+			if q := s.queries(queryType); common && standingOf(q) == verified {
+				times[i] = append(times[i], math.Abs(q.Each[at]))
+			}
+		}
+	}
+	for i, s := range g.subjects {
+		q := s.queries(queryType)
+		switch n := len(times[i]); {
+		case n > 0:
+			slices.Sort(times[i])
+			medians[i] = (times[i][(n-1)/2] + times[i][n/2]) / 2
+		case q != nil:
+			medians[i] = q.Service.Median
+		}
+	}
+	return medians
 }
 
 // beside returns the two cells of a figure among several: the figure, and

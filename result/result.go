@@ -135,9 +135,13 @@ type Queries struct {
 	TimeBox     float64 `json:"time_box"` // 0: none
 	Wall        float64 `json:"wall"`     // wall clock from the first recorded query to the last answer
 	PerSecond   float64 `json:"per_second"`
-	Rows        int64   `json:"rows"`    // of all answers
-	Bytes       int64   `json:"bytes"`   // of all answers
-	Service     Latency `json:"service"` // from sending a query to the last byte of its answer
+	Rows        int64   `json:"rows"`  // of all answers
+	Bytes       int64   `json:"bytes"` // of all answers
+	// Each is the service time of each question in seconds, by its place in
+	// the order asked; less than 0: cut off after so long; 0: not asked, or
+	// not recorded. It lets targets be compared over the same questions.
+	Each    []float64 `json:"each,omitempty"`
+	Service Latency   `json:"service"` // from sending a query to the last byte of its answer
 }
 
 // Verdict is the outcome of comparing answers with the oracle's.

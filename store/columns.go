@@ -114,6 +114,7 @@ func queriesColumns(q *result.Queries) []column {
 		{"per_second", &q.PerSecond},
 		{"rows", &q.Rows},
 		{"bytes", &q.Bytes},
+		{"each", asJSON{&q.Each}},
 	}, latencyColumns(&q.Service)...)
 }
 
