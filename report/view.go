@@ -300,10 +300,42 @@ func stats() []stat {
 	}
 }
 
+// onlyChecked reports whether answers were compared and nothing was measured.
+func onlyChecked(t *result.Target) bool {
+	return !slices.ContainsFunc(t.Queries, func(q result.Queries) bool { return q.Asked > 0 || q.Distinct > 0 })
+}
+
+// checkTable shows what was compared where nothing was measured.
+func checkTable(t *result.Target) *table {
+	view := &table{Title: "Answers: " + t.Name, Columns: []column{
+		{Head: "type"},
+		{Head: "verdict", Help: "whether answers were the expected ones", Words: true},
+		{Head: "queries", Help: "queries whose answers were compared"},
+		{Head: "empty", Help: "of these, rightly without rows"},
+		{Head: "rows", Help: "rows compared"},
+	}}
+	for i := range t.Queries {
+		q := &t.Queries[i]
+		name, v := cell{Text: q.Type}, &q.Verdict
+		switch {
+		case q.Unsupported != "":
+			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"n/a: " + q.Unsupported, dim}})
+		case !v.OK():
+			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"wrong: " + cmp.Or(v.Difference, q.Withheld), bad}})
+		default:
+			view.Rows = append(view.Rows, row{Cells: []cell{name, {Text: v.String()}, {Text: count(int64(v.Checked))}, {Text: count(int64(v.Empty))}, {Text: count(v.Rows)}}})
+		}
+	}
+	return view
+}
+
 // queryTable shows the query types of a target; nil where it has none.
 func queryTable(t *result.Target) *table {
 	if len(t.Queries) == 0 {
 		return nil
+	}
+	if onlyChecked(t) {
+		return checkTable(t)
 	}
 	title := "Queries: " + t.Name
 	if n := t.Queries[0].Workers; n > 0 && !slices.ContainsFunc(t.Queries, func(q result.Queries) bool {

@@ -112,6 +112,18 @@ func both(err, stored error) error {
 	return fmt.Errorf("%w (and it could not be stored: %w)", err, stored)
 }
 
+// errStore is wrapped where a result could not be stored, which is no fault of
+// the target's and ends the run.
+var errStore = errors.New("results cannot be stored")
+
+// stored returns the error of a store, marked as one.
+func stored(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", errStore, err)
+}
+
 // execution is one run on its way.
 type execution struct {
 	*Runner
@@ -171,7 +183,7 @@ func (x *execution) execute(ctx context.Context) error {
 		if errors.Is(err, syscall.ENOSPC) && planned.kind.Caps.Embedded {
 			err = fmt.Errorf("%w: %w", ErrInput, err) // tsmark's own disk, not a server's
 		}
-		if err != nil && (ctx.Err() != nil || errors.Is(err, ErrInput)) {
+		if err != nil && (ctx.Err() != nil || errors.Is(err, ErrInput) || errors.Is(err, errStore)) {
 			return err
 		}
 		if err != nil {
@@ -210,7 +222,7 @@ func (x *execution) measure(ctx context.Context, planned *plannedTarget, out *re
 		return fmt.Errorf("asking for version and settings: %w", err)
 	}
 	if err := x.Store.SaveTarget(ctx, x.run.ID, out); err != nil {
-		return err
+		return stored(err)
 	}
 	if x.expected == nil {
 		if err := x.expect(ctx); err != nil {
@@ -375,7 +387,7 @@ func (x *execution) load(ctx context.Context, t target.Target, mark target.Mark,
 		err = fmt.Errorf("loading stopped after %d of %d rows: %w", load.Rows, mark.RowsExpected, err)
 		load.Withheld = reason(ctx, err)
 		task.Fail(load.Withheld)
-		return both(err, x.Store.SaveLoad(context.WithoutCancel(ctx), x.run.ID, out.Name, load))
+		return both(err, stored(x.Store.SaveLoad(context.WithoutCancel(ctx), x.run.ID, out.Name, load)))
 	}
 	task.Done("")
 	if load.Rows != mark.RowsExpected {
@@ -387,7 +399,7 @@ func (x *execution) load(ctx context.Context, t target.Target, mark target.Mark,
 	if load.DiskBytes, err = t.Footprint(ctx); err != nil {
 		return fmt.Errorf("measuring the size on disk: %w", err)
 	}
-	return x.Store.SaveLoad(ctx, x.run.ID, out.Name, load)
+	return stored(x.Store.SaveLoad(ctx, x.run.ID, out.Name, load))
 }
 
 // count compares the census with the dataset; a difference withholds the load.
@@ -447,7 +459,7 @@ func (x *execution) ask(ctx context.Context, t target.Target, planned *plannedTa
 		}
 		out.Queries = append(out.Queries, *measured)
 		if err := x.Store.SaveQueries(ctx, x.run.ID, out.Name, measured); err != nil {
-			return err
+			return stored(err)
 		}
 	}
 	return nil

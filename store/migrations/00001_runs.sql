@@ -114,7 +114,6 @@ CREATE TABLE query_types (
     per_second       REAL NOT NULL,
     rows             INTEGER NOT NULL,
     bytes            INTEGER NOT NULL,
-    each             TEXT NOT NULL, -- JSON: service time of each question in the order asked; < 0: cut off; 0: not recorded
     count            INTEGER NOT NULL, -- from here on: service time of a query
     min              REAL NOT NULL,
     mean             REAL NOT NULL,

@@ -485,6 +485,11 @@ func TestLifecycle(t *testing.T) {
 	if n, err := db.Footprint(t.Context()); err != nil || n != info.Size() {
 		t.Errorf("footprint after settling: %d, %v; the file has %d", n, err, info.Size())
 	}
+	prepare(t, db, &series.Schema{Tables: []*series.Table{table}, Series: 10})
+	if n, err := db.Footprint(t.Context()); err != nil || n >= info.Size() {
+		t.Errorf("footprint after replacing the data: %d, %v; it was %d", n, err, info.Size())
+	}
+
 	q, err := db.NewQuerier(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -554,13 +559,6 @@ func TestOtherProcess(t *testing.T) {
 	_ = other.Wait()
 	same(t, ask(t, open(t, dir), "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"),
 		[][]query.Value{{integer(5000), integer(10)}})
-}
-
-func TestOpenTwice(t *testing.T) {
-	dir := t.TempDir()
-	open(t, dir)
-	_, err := duckdb.Kind().Open(t.Context(), target.Env{Dir: dir}, target.Options{})
-	t.Log(err)
 }
 
 // cpu returns a table with the int fields, hosts host_0, … and one region.

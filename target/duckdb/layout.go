@@ -49,7 +49,7 @@ func newLayout(s *series.Schema) (*layout, error) {
 	}
 	byName := make(map[string]*tagsTable)
 	for _, t := range s.Tables {
-		columns := []string{sql.TimeColumn + " TIMESTAMP NOT NULL", sql.TagsIDColumn + " UINTEGER NOT NULL"}
+		columns := []string{dialect.Ident(sql.TimeColumn) + " TIMESTAMP NOT NULL", dialect.Ident(sql.TagsIDColumn) + " UINTEGER NOT NULL"}
 		for _, f := range t.Fields {
 			kind := "BIGINT"
 			switch f.Type {
@@ -66,7 +66,7 @@ func newLayout(s *series.Schema) (*layout, error) {
 		}
 		name := sql.TagsTable(s, t)
 		if byName[name] == nil {
-			columns := []string{sql.IDColumn + " UINTEGER NOT NULL"}
+			columns := []string{dialect.Ident(sql.IDColumn) + " UINTEGER NOT NULL"}
 			for _, tag := range t.Tags {
 				kind := " VARCHAR"
 				if tag.Numeric() {

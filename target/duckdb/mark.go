@@ -85,7 +85,8 @@ func (d *database) prepare(ctx context.Context, schema *series.Schema, m target.
 	if err := d.writeStamp(ctx, stamp{Mark: m, Tables: next.names}); err != nil {
 		return d.rollback(ctx, err)
 	}
-	if err := d.admin.exec(ctx, "COMMIT"); err != nil {
+	// Interrupting a commit would leave open whether it happened.
+	if err := d.admin.exec(context.WithoutCancel(ctx), "COMMIT"); err != nil {
 		return d.rollback(ctx, err)
 	}
 	d.layout = next

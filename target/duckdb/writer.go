@@ -69,14 +69,14 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (target.Receipt, er
 }
 
 func (w *writer) write(ctx context.Context, b *series.Batch) (target.Receipt, error) {
-	if err := w.s.exec(ctx, "BEGIN TRANSACTION"); err != nil {
-		return target.Receipt{}, err
-	}
 	receipt := target.Receipt{Rows: int64(b.Rows())}
-	bytes, err := w.fill(b)
+	err := w.s.exec(ctx, "BEGIN TRANSACTION")
 	if err == nil {
-		receipt.WireBytes, receipt.Sent = bytes, time.Now()
-		// A commit that is interrupted would leave open whether it happened.
+		receipt.WireBytes, err = w.fill(b)
+	}
+	if err == nil {
+		receipt.Sent = time.Now()
+		// Interrupting a commit would leave open whether it happened.
 		err = w.s.exec(context.WithoutCancel(ctx), "COMMIT")
 	}
 	if err != nil {
