@@ -90,7 +90,7 @@ func (d *database) prepare(ctx context.Context, schema *series.Schema, m target.
 		return d.rollback(ctx, err)
 	}
 	d.layout = next
-	// The file of an earlier load shrinks only so, and would count for this one.
+	// The blocks of an earlier load are free only then.
 	return d.admin.exec(ctx, "CHECKPOINT")
 }
 
