@@ -94,9 +94,11 @@ func (c *counter) start() {
 	}
 }
 
-func (c *counter) add(run *series.Run) {
-	for _, w := range c.byTable[run.Table] {
-		w.add(run)
+func (c *counter) addAll(runs []span) {
+	for _, run := range runs {
+		for _, w := range c.byTable[run.Table] {
+			w.add(run.Run)
+		}
 	}
 }
 

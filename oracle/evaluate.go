@@ -126,6 +126,15 @@ func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool
 	return e, nil
 }
 
+// addAll takes the runs that the query is about.
+func (e *evaluator) addAll(runs []span) {
+	for _, run := range runs {
+		if run.Table.Name == e.query.Table && e.start <= run.last && run.first < e.end {
+			e.add(run.Run)
+		}
+	}
+}
+
 // add takes a run of the query's table.
 func (e *evaluator) add(run *series.Run) {
 	for row, t := range run.Times {

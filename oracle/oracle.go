@@ -8,7 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/query"
@@ -85,17 +88,21 @@ func Rows(ctx context.Context, d workload.Dataset, q *query.Query) (*query.Answe
 	if err != nil {
 		return nil, err
 	}
-	err = eachRun(ctx, d, func(run *series.Run) {
-		if run.Table.Name == q.Table {
-			e.add(run)
-		}
-	})
+	err = eachBatch(ctx, d, e.addAll)
 	return e.expectation().Answer, err
 }
 
-// eachRun calls visit with every run of the dataset.
-func eachRun(ctx context.Context, d workload.Dataset, visit func(*series.Run)) error {
+// span is a run of the dataset and the times that it covers.
+type span struct {
+	*series.Run
+	first, last int64
+}
+
+// eachBatch calls visit with the runs of each batch of the dataset, empty ones
+// left out.
+func eachBatch(ctx context.Context, d workload.Dataset, visit func([]span)) error {
 	var batch series.Batch
+	var runs []span
 	for reader := d.Open(); ; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -105,12 +112,29 @@ func eachRun(ctx context.Context, d workload.Dataset, visit func(*series.Run)) e
 		} else if err != nil {
 			return fmt.Errorf("reading the dataset for the expected answers: %w", err)
 		}
+		runs = runs[:0]
 		for i := range batch.Runs {
-			if batch.Runs[i].Rows() > 0 {
-				visit(&batch.Runs[i])
+			if run := &batch.Runs[i]; run.Rows() > 0 {
+				runs = append(runs, span{run, slices.Min(run.Times), slices.Max(run.Times)})
 			}
 		}
+		visit(runs)
 	}
+}
+
+// inParallel calls all functions with the runs, on all processors, and waits
+// for them. Each function sees every batch, in order, so it needs no lock.
+func inParallel(functions []func([]span), runs []span) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(functions)) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(functions); i = next.Add(1) - 1 {
+				functions[i](runs)
+			}
+		})
+	}
+	group.Wait()
 }
 
 // pass is Pass, but returns the counted queries that met late rows.
@@ -150,22 +174,18 @@ func pass(ctx context.Context, d workload.Dataset, full, counted []query.Query, 
 	}
 	counts.start()
 
-	byTable := map[*series.Table][]*evaluator{}
-	for _, e := range evaluators {
-		t := schema.Table(e.query.Table)
-		byTable[t] = append(byTable[t], e)
-	}
 	survey := newSurveyor(schema)
-	err := eachRun(ctx, d, func(run *series.Run) {
-		survey.add(run)
-		first, last := slices.Min(run.Times), slices.Max(run.Times)
-		for _, e := range byTable[run.Table] {
-			if e.start <= last && first < e.end {
-				e.add(run)
-			}
+	functions := []func([]span){survey.addAll, counts.addAll}
+	for _, e := range evaluators {
+		functions = append(functions, e.addAll)
+	}
+	err := eachBatch(ctx, d, func(runs []span) {
+		inParallel(functions, runs)
+		rows := 0
+		for _, run := range runs {
+			rows += run.Rows()
 		}
-		counts.add(run)
-		progress(run.Rows())
+		progress(rows)
 	})
 	if err != nil {
 		return nil, nil, err
@@ -210,6 +230,12 @@ func newSurveyor(s *series.Schema) *surveyor {
 		v.survey.Tables = append(v.survey.Tables, Census{Table: t, Points: make([]int64, len(t.Fields))})
 	}
 	return v
+}
+
+func (v *surveyor) addAll(runs []span) {
+	for _, run := range runs {
+		v.add(run.Run)
+	}
 }
 
 func (v *surveyor) add(run *series.Run) {
