@@ -50,6 +50,9 @@ or up to it where it lies one second behind the last interval already.`,
 			if err := w.Check(spec); err != nil {
 				return err
 			}
+			if len(w.QueryTypes()) == 0 {
+				return fmt.Errorf("--use-case: there are no queries about %s; name another, such as devops", spec.Name)
+			}
 			write, err := a.queryWriter(formatName, formats, w, spec)
 			if err != nil {
 				return fmt.Errorf("--format: %w", err)
