@@ -50,7 +50,7 @@ type Order string
 const (
 	Unordered  Order = ""     // any order is right
 	Ascending  Order = "asc"  // by bucket, then by GroupBy bytewise
-	Descending Order = "desc" // newest bucket first
+	Descending Order = "desc" // the reverse: newest bucket first
 )
 
 // Query is one question. The zero value of a setting means that it is absent.
