@@ -50,6 +50,9 @@ or up to it where it lies one second behind the last interval already.`,
 			if err := w.Check(spec); err != nil {
 				return err
 			}
+			if len(w.QueryTypes()) == 0 {
+				return fmt.Errorf("--use-case: there are no questions about %s; it can only be loaded", spec.Name)
+			}
 			write, err := a.queryWriter(formatName, formats, w, spec)
 			if err != nil {
 				return fmt.Errorf("--format: %w", err)

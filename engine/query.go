@@ -146,8 +146,7 @@ func (a *asker) work(ctx context.Context, querier target.Querier) error {
 		cutOff := err != nil && queryCtx.Err() != nil && ctx.Err() == nil
 		cancel()
 		switch {
-		case cutOff:
-			atLeast++
+		case cutOff: // what it took is a lower bound
 		case err != nil && (ctx.Err() != nil || errors.Is(err, target.ErrUnreachable)):
 			return fmt.Errorf("query %d: %w", question.ID, err)
 		case err != nil:
@@ -159,6 +158,9 @@ func (a *asker) work(ctx context.Context, querier target.Querier) error {
 		if !recorded {
 			burnIn++
 			continue
+		}
+		if cutOff {
+			atLeast++
 		}
 		latency.Record(end - start)
 		a.last.add(int64(end))
