@@ -70,8 +70,8 @@ type Query struct {
 	Order     Order         `json:"order,omitempty"`
 	Limit     int           `json:"limit,omitempty"` // rows at most, of the order; 0: all
 
-	// Present are tags that a row must have. A filter on a tag and GroupBy,
-	// Group and Unit demand theirs in any case: NULL never matches.
+	// Present are tags that a row must have. A filter on a tag, Group, Unit and
+	// GroupBy (but of Rows, which shows the NULL) demand theirs in any case.
 	Present  []string   `json:"present,omitempty"`
 	Tags     []string   `json:"tags,omitempty"`      // Last: further tags of the row in the answer
 	Group    []string   `json:"group,omitempty"`     // Means, Activity: tags in the answer
