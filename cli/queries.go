@@ -51,7 +51,7 @@ or up to it where it lies one second behind the last interval already.`,
 				return err
 			}
 			if len(w.QueryTypes()) == 0 {
-				return fmt.Errorf("--use-case: there are no queries about %s; name another, such as devops", spec.Name)
+				return fmt.Errorf("--use-case: there are no questions about %s; it can only be loaded", spec.Name)
 			}
 			write, err := a.queryWriter(formatName, formats, w, spec)
 			if err != nil {

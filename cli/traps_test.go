@@ -19,9 +19,11 @@ func TestTraps(t *testing.T) {
 	}{
 		"drops-rows":          {exitWithheld, []string{"table cpu holds 5754 rows, 5760 expected", "missing; expected (2016-01-0"}},
 		"stops-storing":       {exitWithheld, []string{"table cpu holds 2000 rows, 5760 expected", "missing; expected (2016-01-0"}},
+		"loses-last-row":      {exitWithheld, []string{"table cpu holds 5759 rows, 5760 expected", "withheld: what was loaded is not right"}},
 		"empty":               {exitWithheld, []string{"table cpu holds 0 rows, 5760 expected", "and 0 found: missing; expected (2016-01-0"}},
 		"empty-but-counts":    {exitWithheld, []string{"and 0 found: missing; expected (2016-01-0"}},
 		"rounds-values":       {exitWithheld, []string{"double-groupby-1", "wrong mean_usage_user; expected (2016-01-0"}},
+		"answers-infinity":    {exitWithheld, []string{"wrong mean_usage_user"}},
 		"misorders":           {exitWithheld, []string{"wrong order", "found (2016-01-0"}},
 		"answers-older-query": {exitWithheld, []string{"query 1: row 1", "missing; expected (2016-01-0"}},
 		"cuts-answers":        {exitWithheld, []string{"missing; expected (2016-01-0"}},

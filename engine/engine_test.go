@@ -190,6 +190,10 @@ func TestTimeout(t *testing.T) {
 	if err != nil || q.Withheld != "" || q.AtLeast != 1 || q.Asked != 3 || q.Service.Max < 0.03 || q.Each[1] > -0.03 || q.Each[2] <= 0 {
 		t.Errorf("%d cut off of %d, max %v s, withheld %q, error %v", q.AtLeast, q.Asked, q.Service.Max, q.Withheld, err)
 	}
+	q, err = engine.Query(t.Context(), engine.QueryConfig{Workers: 1, BurnIn: 2, Timeout: 30 * time.Millisecond}, s, questions(3), ignore)
+	if err != nil || q.AtLeast != 0 || q.Asked != 1 {
+		t.Errorf("cut off in the burn-in: %d cut off of %d, error %v", q.AtLeast, q.Asked, err)
+	}
 }
 
 // Wrong counts and failures withhold the type; a vanished server ends the run.
@@ -255,4 +259,29 @@ func BenchmarkLoad(b *testing.B) {
 		}
 	}
 	b.ReportMetric(8.64*float64(b.N)/b.Elapsed().Seconds(), "Mrows/s")
+}
+
+// A failed batch is named although runs of it are empty, as those of hosts that
+// do not exist yet are.
+func TestFailureOfBatchWithEmptyRuns(t *testing.T) {
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	d, err := tsbs.Devops().Dataset(workload.Spec{
+		Name: "devops", Seed: 1, Scale: 10, InitialScale: 1, Start: start, End: start.Add(time.Hour), Interval: time.Minute, Groups: 3,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for fails := range 40 {
+		batches := 0
+		s := &stub{write: func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) {
+			if batches++; batches > fails {
+				return target.Receipt{}, errors.New("no room")
+			}
+			return target.Receipt{Rows: int64(b.Rows())}, nil
+		}}
+		_, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 1}, d, s, func(int) {})
+		if err == nil || !strings.Contains(err.Error(), "batch of 1 rows of ") {
+			t.Fatalf("batch %d: %v", fails, err)
+		}
+	}
 }

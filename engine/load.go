@@ -206,7 +206,18 @@ func metrics(b *series.Batch) int64 {
 
 // describe names a batch so that a user can find it again.
 func describe(b *series.Batch) string {
-	first, last := &b.Runs[0], &b.Runs[len(b.Runs)-1]
+	var first, last *series.Run
+	for i := range b.Runs {
+		if run := &b.Runs[i]; run.Rows() > 0 {
+			last = run
+			if first == nil {
+				first = run
+			}
+		}
+	}
+	if first == nil {
+		return "batch without rows"
+	}
 	at := func(t int64) string { return time.Unix(0, t).UTC().Format(time.RFC3339Nano) }
 	return fmt.Sprintf("batch of %d rows of %s from %s to %s",
 		b.Rows(), first.Table.Name, at(first.Times[0]), at(last.Times[last.Rows()-1]))

@@ -37,7 +37,7 @@ type Question struct {
 // gone.
 func Query(ctx context.Context, cfg QueryConfig, t target.Target, questions []Question, progress Progress) (*result.Queries, error) {
 	a := asker{cfg: cfg, questions: questions, progress: progress, latency: measure.NewLatency()}
-	a.out = result.Queries{Workers: cfg.Workers, Distinct: distinct(questions), TimeBox: cfg.TimeBox.Seconds()}
+	a.out = result.Queries{Workers: cfg.Workers, Distinct: distinct(questions), TimeBox: cfg.TimeBox.Seconds(), Timeout: cfg.Timeout.Seconds()}
 	queriers := make([]target.Querier, 0, cfg.Workers)
 	defer func() {
 		for _, q := range queriers {
@@ -150,8 +150,7 @@ func (a *asker) work(ctx context.Context, querier target.Querier) error {
 		cutOff := err != nil && queryCtx.Err() != nil && ctx.Err() == nil
 		cancel()
 		switch {
-		case cutOff:
-			atLeast++
+		case cutOff: // what it took is a lower bound
 		case err != nil && (ctx.Err() != nil || errors.Is(err, target.ErrUnreachable)):
 			return fmt.Errorf("query %d: %w", question.ID, err)
 		case err != nil:
@@ -163,6 +162,9 @@ func (a *asker) work(ctx context.Context, querier target.Querier) error {
 		if !recorded {
 			burnIn++
 			continue
+		}
+		if cutOff {
+			atLeast++
 		}
 		latency.Record(end - start)
 		// Each worker has questions of its own, so no two write one element.

@@ -63,6 +63,9 @@ func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool
 	}
 	e := &evaluator{query: q, above: -1, keep: keep}
 	e.start, e.end = q.Bounds()
+	if q.Limit > 0 && (q.Shape != query.Buckets || q.Order == query.Unordered) {
+		return nil, fmt.Errorf("query %s %d limits an answer that has no order", q.Type, q.ID)
+	}
 	field := func(name string) (int, error) {
 		if i := table.FieldIndex(name); i >= 0 {
 			return i, nil
@@ -173,10 +176,10 @@ func (e *evaluator) add(run *series.Run) {
 // exceeds reports whether the field's value in a row is above the threshold.
 // NULL never is.
 func exceeds(run *series.Run, field, row int, threshold float64) bool {
-	c := &run.Columns[field]
-	if c.Nulls.Has(row) {
+	if run.Lacks(field, row) {
 		return false
 	}
+	c := &run.Columns[field]
 	if run.Table.Fields[field].Type == series.Int {
 		return float64(c.Ints[row]) > threshold
 	}
@@ -202,10 +205,10 @@ func (e *evaluator) fold(run *series.Run, row int, t int64, group int32) {
 	}
 	b.present.add(int(group))
 	for i, f := range e.fields {
-		c := &run.Columns[f]
-		if c.Nulls.Has(row) {
+		if run.Lacks(f, row) {
 			continue
 		}
+		c := &run.Columns[f]
 		into := &b.cells[base+i]
 		if run.Table.Fields[f].Type == series.Int {
 			v := c.Ints[row]
@@ -239,7 +242,7 @@ func (e *evaluator) fill(run *series.Run, row int, group int32) []query.Value {
 	for _, f := range e.fields {
 		c := &run.Columns[f]
 		switch {
-		case c.Nulls.Has(row):
+		case run.Lacks(f, row):
 			out = append(out, query.Value{})
 		case run.Table.Fields[f].Type == series.Int:
 			out = append(out, query.Value{Kind: query.Int, Int: c.Ints[row]})

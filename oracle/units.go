@@ -139,7 +139,7 @@ func (u *units) measure(v float64) float64 {
 func number64(run *series.Run, field, row int) (float64, bool) {
 	c := &run.Columns[field]
 	switch {
-	case c.Nulls.Has(row):
+	case run.Lacks(field, row):
 		return 0, false
 	case run.Table.Fields[field].Type == series.Int:
 		return float64(c.Ints[row]), true

@@ -27,7 +27,7 @@ func (c Column) canonical(v Value) Value {
 }
 
 // equal reports whether canonical values agree: integers exactly, floats
-// within the tolerance, NaN with NaN.
+// within the tolerance, NaN with NaN, an infinity with itself alone.
 func equal(a, b Value) bool {
 	if a.Kind != b.Kind {
 		return false
@@ -38,8 +38,10 @@ func equal(a, b Value) bool {
 	case Text:
 		return bytes.Equal(a.Text, b.Text)
 	case Float:
+		larger := math.Max(math.Abs(a.Float), math.Abs(b.Float))
 		return a.Float == b.Float || math.IsNaN(a.Float) && math.IsNaN(b.Float) ||
-			math.Abs(a.Float-b.Float) <= tolerance*math.Max(math.Abs(a.Float), math.Abs(b.Float))
+			// Of an infinity even the tolerance is infinite.
+			!math.IsInf(larger, 0) && math.Abs(a.Float-b.Float) <= tolerance*larger
 	}
 	return true
 }

@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"math"
 	"math/rand"
 	"strings"
 	"testing"
@@ -31,6 +32,8 @@ func TestCompare(t *testing.T) {
 		"within tolerance":    {func(a *query.Answer) { a.Rows[0][2].Float *= 1 + 5e-10 }, ""},
 		"integer as double":   {func(a *query.Answer) { a.Rows[0][3] = query.Value{Kind: query.Float, Float: 7} }, ""},
 		"beyond tolerance":    {func(a *query.Answer) { a.Rows[0][2].Float *= 1 + 5e-9 }, "wrong mean"},
+		"infinite":            {func(a *query.Answer) { a.Rows[0][2].Float = math.Inf(1) }, "wrong mean"},
+		"not a number":        {func(a *query.Answer) { a.Rows[0][2].Float = math.NaN() }, "wrong mean"},
 		"integer off by one":  {func(a *query.Answer) { a.Rows[2][3].Int++ }, "wrong max"},
 		"integer as fraction": {func(a *query.Answer) { a.Rows[0][3] = query.Value{Kind: query.Float, Float: 7.5} }, "wrong max"},
 		"NULL":                {func(a *query.Answer) { a.Rows[1][2] = query.Value{} }, "wrong mean"},

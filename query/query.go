@@ -50,7 +50,7 @@ type Order string
 const (
 	Unordered  Order = ""     // any order is right
 	Ascending  Order = "asc"  // by bucket, then by GroupBy bytewise
-	Descending Order = "desc" // newest bucket first
+	Descending Order = "desc" // the reverse: newest bucket first
 )
 
 // Query is one question. The zero value of a setting means that it is absent.
@@ -70,8 +70,8 @@ type Query struct {
 	Order     Order         `json:"order,omitempty"`
 	Limit     int           `json:"limit,omitempty"` // rows at most, of the order; 0: all
 
-	// Present are tags that a row must have. A filter on a tag and GroupBy,
-	// Group and Unit demand theirs in any case: NULL never matches.
+	// Present are tags that a row must have. A filter on a tag, Group, Unit and
+	// GroupBy (but of Rows, which shows the NULL) demand theirs in any case.
 	Present  []string   `json:"present,omitempty"`
 	Tags     []string   `json:"tags,omitempty"`      // Last: further tags of the row in the answer
 	Group    []string   `json:"group,omitempty"`     // Means, Activity: tags in the answer

@@ -17,7 +17,7 @@ func csvColumns() []string {
 		"kind", "run", "run_name", "run_status", "started", "workload", "fingerprint", "target", "target_kind", "version",
 		"verdict", "withheld", "workers", "rows", "count", "min", "mean", "stddev", "median", "p90", "p95", "p99", "p999", "max",
 		// Lines of kind query.
-		"type", "unsupported", "difference", "checked", "checked_empty", "asked", "burn_in", "at_least", "distinct", "time_box",
+		"type", "unsupported", "difference", "checked", "checked_empty", "asked", "burn_in", "at_least", "distinct", "time_box", "timeout",
 		"wall", "per_second", "bytes",
 		// Lines of kind load.
 		"batch_size", "metrics", "wire_bytes", "prepare", "sent", "acked", "settled", "disk_bytes", "raw_bytes",
@@ -123,7 +123,7 @@ func queryLine(r *result.Run, t *result.Target, q *result.Queries) csvLine {
 		"workers": int64(q.Workers), "checked": int64(q.Verdict.Checked), "checked_empty": int64(q.Verdict.Empty),
 		"asked": q.Asked, "burn_in": q.BurnIn, "at_least": q.AtLeast, "distinct": int64(q.Distinct),
 	})
-	line.floats(map[string]float64{"time_box": q.TimeBox})
+	line.floats(map[string]float64{"time_box": q.TimeBox, "timeout": q.Timeout})
 	if standingOf(q) == withheld {
 		line["withheld"] = reason(q)
 		return line

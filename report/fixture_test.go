@@ -72,7 +72,7 @@ func fixture(t *testing.T) (complete, killed *result.Run) {
 	wrong.Verdict.Difference = "query 4, row 17: usage_user is 93.5, found 93.25"
 	wrong.Withheld = "wrong answer to query 4"
 	slow := queries(t, 14, "double-groupby-all", "mean of all metrics, by host and hour", 120, 1900*time.Millisecond, 12000)
-	slow.AtLeast, slow.TimeBox = 7, 60
+	slow.AtLeast, slow.Timeout = 7, 60
 	noRows := queries(t, 7, "cpu-max-all-8", "highest values of all metrics of eight hosts, hourly", 1000, 270*time.Microsecond, 0)
 	noRows.Verdict.Empty = 10
 	alsoNoRows := queries(t, 17, "cpu-max-all-8", noRows.Help, 1000, 390*time.Microsecond, 0)

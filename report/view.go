@@ -300,9 +300,13 @@ func stats() []stat {
 	}
 }
 
-// onlyChecked reports whether answers were compared and nothing was measured.
+// onlyChecked reports whether answers were compared and measuring was not
+// meant: nothing was measured, and nothing withheld for another reason than
+// the answers.
 func onlyChecked(t *result.Target) bool {
-	return !slices.ContainsFunc(t.Queries, func(q result.Queries) bool { return q.Asked > 0 || q.Distinct > 0 })
+	return !slices.ContainsFunc(t.Queries, func(q result.Queries) bool {
+		return q.Asked > 0 || q.Distinct > 0 || q.Withheld != "" && q.Withheld != q.Verdict.Difference
+	})
 }
 
 // checkTable shows what was compared where nothing was measured.
@@ -392,9 +396,9 @@ func queryTable(t *result.Target) *table {
 			}
 			cells = append(cells, cell{text, figures})
 		}
-		cells = append(cells, cell{each(q.Rows, q.Asked), figures}, cell{none, dim})
-		if q.Asked > 0 {
-			cells[len(cells)-1] = cell{size(q.Bytes / q.Asked), figures}
+		cells = append(cells, cell{each(q.Rows, q.Asked-q.AtLeast), figures}, cell{none, dim})
+		if n := q.Asked - q.AtLeast; n > 0 {
+			cells[len(cells)-1] = cell{size(q.Bytes / n), figures}
 		}
 		view.Rows = append(view.Rows, row{Cells: cells})
 		if q.AtLeast > 0 {
@@ -406,8 +410,8 @@ func queryTable(t *result.Target) *table {
 }
 
 func limit(q *result.Queries) string {
-	if q.TimeBox > 0 {
-		return " by the limit of " + number(q.TimeBox) + unitSpace + "s"
+	if q.Timeout > 0 {
+		return " by the limit of " + number(q.Timeout) + unitSpace + "s"
 	}
 	return ""
 }

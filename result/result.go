@@ -132,6 +132,7 @@ type Queries struct {
 	BurnIn      int64   `json:"burn_in"`  // asked first and not recorded
 	AtLeast     int64   `json:"at_least"` // cut off by the time limit: their latency is at least what is recorded
 	Distinct    int     `json:"distinct"` // different queries available
+	Timeout     float64 `json:"timeout"`  // a query is cut off after so long; 0: never
 	TimeBox     float64 `json:"time_box"` // 0: none
 	Wall        float64 `json:"wall"`     // wall clock from the first recorded query to the last answer
 	PerSecond   float64 `json:"per_second"`

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -229,15 +230,26 @@ func (x *execution) measure(ctx context.Context, planned *plannedTarget, out *re
 			return err
 		}
 	}
+	doubt := "" // why no figure can stand on what the target holds
 	if x.steps.Load {
 		if err := x.load(ctx, t, mark, out); err != nil {
 			return err
 		}
-	} else if err := x.census(ctx, t, out); err != nil {
-		return err
+		if out.Load.Withheld != "" {
+			doubt = "what was loaded is not right: " + out.Load.Withheld
+		}
+	} else {
+		problem, err := x.census(ctx, t)
+		switch {
+		case err != nil:
+			return err
+		case problem != "" && len(x.questions) == 0:
+			return errors.New(problem) // there is no figure to withhold
+		}
+		doubt = problem
 	}
 	if x.steps.Verify {
-		return x.ask(ctx, t, planned, out)
+		return x.ask(ctx, t, planned, out, doubt)
 	}
 	return nil
 }
@@ -315,6 +327,14 @@ func (x *execution) adopt(mark target.Mark) error {
 	if err := x.prepare(mark.Dataset); err != nil {
 		return fmt.Errorf("%w: %w", ErrInput, err)
 	}
+	// The record shows the experiment that would repeat this.
+	adopted := *x.plan.experiment
+	adopted.Workload, adopted.Load.Limit = mark.Dataset, mark.Dataset.Limit
+	yaml, err := experiment.Marshal(&adopted)
+	if err != nil {
+		return err
+	}
+	x.run.Experiment = string(yaml)
 	return nil
 }
 
@@ -393,13 +413,12 @@ func (x *execution) load(ctx context.Context, t target.Target, mark target.Mark,
 	if load.Rows != mark.RowsExpected {
 		load.Withheld = fmt.Sprintf("%d rows were accepted, %d expected", load.Rows, mark.RowsExpected)
 	}
-	if err := x.count(ctx, t, load); err != nil {
-		return err
+	if err = x.count(ctx, t, load); err != nil {
+		load.Withheld = "not counted: " + reason(ctx, err) // what nobody counted is no figure
+	} else if load.DiskBytes, err = t.Footprint(ctx); err != nil {
+		load.DiskBytes, err = -1, fmt.Errorf("measuring the size on disk: %w", err)
 	}
-	if load.DiskBytes, err = t.Footprint(ctx); err != nil {
-		return fmt.Errorf("measuring the size on disk: %w", err)
-	}
-	return stored(x.Store.SaveLoad(ctx, x.run.ID, out.Name, load))
+	return both(err, stored(x.Store.SaveLoad(context.WithoutCancel(ctx), x.run.ID, out.Name, load)))
 }
 
 // count compares the census with the dataset; a difference withholds the load.
@@ -417,21 +436,22 @@ func (x *execution) count(ctx context.Context, t target.Target, load *result.Loa
 }
 
 // census holds a target that was loaded earlier to what its mark says.
-func (x *execution) census(ctx context.Context, t target.Target, out *result.Target) error {
+func (x *execution) census(ctx context.Context, t target.Target) (problem string, err error) {
 	results, err := verify.Census(ctx, t, &x.expected.Survey)
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, c := range results {
 		if c.Problem != "" {
-			return fmt.Errorf("the database is not as it was loaded: %s", c.Problem)
+			return "the database is not as it was loaded: " + c.Problem, nil
 		}
 	}
-	return nil
+	return "", nil
 }
 
-// ask verifies and asks all query types.
-func (x *execution) ask(ctx context.Context, t target.Target, planned *plannedTarget, out *result.Target) error {
+// ask verifies all query types, and measures them unless there is a doubt about
+// what the target holds, which withholds them all.
+func (x *execution) ask(ctx context.Context, t target.Target, planned *plannedTarget, out *result.Target, doubt string) error {
 	fullAt, countedAt := 0, 0
 	for i := range x.questions {
 		q := &x.questions[i]
@@ -443,7 +463,7 @@ func (x *execution) ask(ctx context.Context, t target.Target, planned *plannedTa
 			countedAt += len(q.queries)
 		}
 		task := x.Display.Start(out.Name+" "+q.kind.Name, "queries", 0)
-		measured, err := x.askType(ctx, t, planned, q, full, counted, task)
+		measured, err := x.askType(ctx, t, planned, q, full, counted, doubt, task)
 		if err != nil {
 			task.Fail(reason(ctx, err))
 			return fmt.Errorf("%s: %w", q.kind.Name, err)
@@ -465,7 +485,9 @@ func (x *execution) ask(ctx context.Context, t target.Target, planned *plannedTa
 	return nil
 }
 
-func (x *execution) askType(ctx context.Context, t target.Target, planned *plannedTarget, q *questions, full []oracle.Expectation, counted []int64, task Task) (*result.Queries, error) {
+// askType checks and measures one type. Where there is doubt about the data no
+// right answer makes up for it: the type is withheld.
+func (x *execution) askType(ctx context.Context, t target.Target, planned *plannedTarget, q *questions, full []oracle.Expectation, counted []int64, doubt string, task Task) (*result.Queries, error) {
 	var out result.Queries
 	schema := x.dataset.Schema()
 	asked := make([]engine.Question, len(counted))
@@ -480,12 +502,8 @@ func (x *execution) askType(ctx context.Context, t target.Target, planned *plann
 	if err != nil {
 		return unsupported(err)
 	}
-	if verdict.Difference != "" {
-		out.Verdict, out.Withheld = verdict, verdict.Difference
-		return &out, nil
-	}
-	if !x.steps.Ask {
-		out.Verdict = verdict
+	out.Verdict, out.Withheld = verdict, cmp.Or(verdict.Difference, doubt)
+	if out.Withheld != "" || !x.steps.Ask {
 		return &out, nil
 	}
 	settings := &x.plan.experiment.Queries

@@ -79,6 +79,12 @@ func sized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
+// Lacks reports whether a row has no value of the field: it is NULL, or rows
+// of the series do not have it.
+func (r *Run) Lacks(field, row int) bool {
+	return r.Columns[field].Nulls.Has(row) || r.Table.Widths != nil && field >= r.Table.Width(r.Series[row])
+}
+
 // Values returns the number of rows with a value of the field: those where it
 // exists and is not NULL.
 func (r *Run) Values(field int) int {

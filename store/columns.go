@@ -110,6 +110,7 @@ func queriesColumns(q *result.Queries) []column {
 		{"at_least", &q.AtLeast},
 		{"distinct_queries", &q.Distinct},
 		{"time_box", &q.TimeBox},
+		{"timeout", &q.Timeout},
 		{"wall", &q.Wall},
 		{"per_second", &q.PerSecond},
 		{"rows", &q.Rows},

@@ -59,7 +59,7 @@ func newRun() *result.Run {
 				Queries: []result.Queries{
 					{Type: "z-asked-first", Help: "the first", Verdict: result.Verdict{Checked: 10, Empty: 2, Rows: 120}, Workers: 4,
 						Asked: 1000, BurnIn: 5, AtLeast: 3, Distinct: 500,
-						Each: []float64{0, 0.25, -60}, TimeBox: 60, Wall: 12.5, PerSecond: 80, Rows: 12000,
+						Each: []float64{0, 0.25, -60}, TimeBox: 60, Timeout: 90, Wall: 12.5, PerSecond: 80, Rows: 12000,
 						Bytes: 96000, Service: latency(0.002)},
 					{Type: "a-wrong", Help: "the second", Verdict: result.Verdict{Checked: 10, Difference: "row 3: 1 ≠ 2"}, Withheld: "wrong answers"},
 					{Type: "lastpoint", Help: "the third", Unsupported: "it has no such thing"},

@@ -44,7 +44,8 @@ func (s Spec) RowsAtMost(tables int) int64 {
 	if s.MaxPoints > 0 {
 		rows = min(rows, s.MaxPoints)
 	}
-	return int64(rows / uint64(max(s.Groups, 1)))
+	groups := uint64(max(s.Groups, 1))
+	return int64(rows/groups + min(rows%groups, 1))
 }
 
 // Limited returns the dataset's first rows only.

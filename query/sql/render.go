@@ -127,13 +127,14 @@ func (r *renderer) check() error {
 // scan writes the Buckets and Rows shapes: one pass over the table of rows.
 func (r *renderer) scan() {
 	from := ""
-	if r.q.GroupBy != "" {
+	joined := r.q.GroupBy != "" || len(r.q.Present) > 0
+	if joined {
 		from = r.rows + "."
 	}
 	r.line("SELECT")
 	r.columns(from)
 	r.line("FROM %s", r.rows)
-	if r.q.GroupBy != "" {
+	if joined {
 		r.joinTags()
 	}
 	r.where("", from)
@@ -145,7 +146,11 @@ func (r *renderer) scan() {
 	case query.Ascending:
 		r.line("ORDER BY 1%s", r.second())
 	case query.Descending:
-		r.line("ORDER BY 1 DESC%s", r.second())
+		if r.q.GroupBy == "" {
+			r.line("ORDER BY 1 DESC")
+		} else {
+			r.line("ORDER BY 1 DESC, 2 DESC")
+		}
 	}
 	if r.q.Limit > 0 {
 		r.line("LIMIT %d", r.q.Limit)

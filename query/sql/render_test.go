@@ -87,7 +87,7 @@ FROM disk
 JOIN disk_tags ON disk_tags.id = disk.tags_id
 WHERE disk_tags.host IS NOT NULL
 GROUP BY 1, 2
-ORDER BY 1 DESC, 2
+ORDER BY 1 DESC, 2 DESC
 LIMIT 3`,
 		},
 		"last rows among the matching ones": {

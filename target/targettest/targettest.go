@@ -37,6 +37,7 @@ func Run(t *testing.T, kind target.Kind, given map[string]string) {
 	t.Run("one row", func(t *testing.T) { s.loadAndAsk(t, limited(cpuOnly(t, 40, 0), 1), 1) })
 	t.Run("no row", func(t *testing.T) { s.loadAndAsk(t, limited(cpuOnly(t, 40, 0), 0), 1) })
 	t.Run("hostile values", func(t *testing.T) { s.loadAndAsk(t, hostile(), 1) })
+	t.Run("ragged rows", func(t *testing.T) { s.loadAndAsk(t, ragged(), 1) })
 	t.Run("an empty table", func(t *testing.T) { s.loadAndAsk(t, limited(useCase(t, tsbs.Devops(), 40, 0), 50), 1) })
 	t.Run("floats that are no numbers", func(t *testing.T) { s.loadAndAsk(t, specialFloats(kind.Caps), 1) })
 	t.Run("mark", s.mark)
@@ -172,6 +173,14 @@ func hostile() example {
 	return e
 }
 
+// ragged is hostile with hosts that have the first fields only. What stands in
+// the columns beyond does not exist.
+func ragged() example {
+	e := hostile()
+	e.dataset.Schema().Tables[0].Widths = []uint32{3, 2, 1, 3, 1}
+	return e
+}
+
 // specialFloats has zeros of both signs and, as far as the target takes them,
 // infinities and NaN.
 func specialFloats(caps target.Caps) example {
@@ -252,11 +261,30 @@ func (s *suite) loadAndAsk(t *testing.T, e example, workers int) {
 				t.Errorf("%s, %s %d: %v", when, q.Type, q.ID, err)
 			case !verdict.OK():
 				t.Errorf("%s, %s: %s", when, q.Type, verdict.Difference)
+			default:
+				s.drained(t, db, e.dataset.Schema(), q, expected.Full[i].Rows)
 			}
 		}
 	}
 	if err := db.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// drained: without a sink, as the clock sees it, an answer has the same rows.
+func (s *suite) drained(t *testing.T, db target.Target, schema *series.Schema, q *query.Query, rows int64) {
+	t.Helper()
+	querier, err := db.NewQuerier(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer querier.Close()
+	request, err := s.kind.Render(q, schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cost, err := querier.Do(t.Context(), request, nil); err != nil || cost.Rows != rows {
+		t.Errorf("%s without a sink: %d rows, %d expected; %v", q.Type, cost.Rows, rows, err)
 	}
 }
 

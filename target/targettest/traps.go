@@ -22,6 +22,9 @@ func Traps() []target.Kind {
 		trap("stops-storing", func(t *trapped) {
 			t.write = dropping(func(row int64) bool { return row >= 2000 })
 		}),
+		trap("loses-last-row", func(t *trapped) { // which few answers show
+			t.write = dropping(func(row int64) bool { return row == 5759 })
+		}),
 		trap("empty", func(t *trapped) {
 			t.write = dropping(func(int64) bool { return true })
 		}),
@@ -34,6 +37,17 @@ func Traps() []target.Kind {
 				for _, row := range newest {
 					for i := range row {
 						row[i].Float = math.Round(row[i].Float*1000) / 1000
+					}
+				}
+				return newest
+			}
+		}),
+		trap("answers-infinity", func(t *trapped) {
+			t.answer = func(answers [][][]query.Value) [][]query.Value {
+				newest := answers[len(answers)-1]
+				for _, row := range newest {
+					for i := range row {
+						row[i].Float = math.Inf(1)
 					}
 				}
 				return newest

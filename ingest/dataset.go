@@ -1,0 +1,280 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// Options says how the rows of a source become a dataset.
+type Options struct {
+	// Schema is that of the dataset that the source is said to hold, which
+	// its rows must fit. Nil: the schema is gathered from the source itself,
+	// all of it for a file, 32 MiB for a stream.
+	Schema *series.Schema
+	// SkipBad is how many rows that are none may be passed over.
+	SkipBad int64
+	// Progress is called with the rows of each piece that the schema was
+	// gathered from; it may be nil.
+	Progress func(rows int)
+}
+
+// Dataset is the rows of a source. It implements workload.Dataset.
+type Dataset struct {
+	source  *Source
+	catalog *catalog
+	schema  *series.Schema
+	skip    int64
+	rows    int64
+}
+
+// Dataset returns the rows of the source. Where the schema is gathered, and
+// the source is a file, all its lines have been found to be rows when it
+// returns. Otherwise the readers find those that are none: their error is a
+// *LineError.
+func (s *Source) Dataset(ctx context.Context, o Options) (*Dataset, error) {
+	if o.Schema != nil {
+		return &Dataset{source: s, catalog: newCatalog(s.format, o.Schema), schema: o.Schema, skip: o.SkipBad, rows: -1}, nil
+	}
+	progress := o.Progress
+	if progress == nil {
+		progress = func(int) {}
+	}
+	c, rows, whole, err := learn(ctx, s, o.SkipBad, progress)
+	if err != nil {
+		return nil, err
+	}
+	if !whole {
+		rows = -1
+	}
+	d := &Dataset{source: s, catalog: c, skip: o.SkipBad, rows: rows, schema: &series.Schema{Series: c.most}}
+	for _, t := range c.order {
+		d.schema.Tables = append(d.schema.Tables, t.Table)
+	}
+	return d, nil
+}
+
+// Schema implements workload.Dataset. The Series of a stream's schema is a
+// bound.
+func (d *Dataset) Schema() *series.Schema { return d.schema }
+
+// Rows returns the number of rows, -1 where it is not known before they have
+// been read.
+func (d *Dataset) Rows() int64 { return d.rows }
+
+// Open implements workload.Dataset. The reader is a *Reader.
+func (d *Dataset) Open() workload.Reader { return d.Read() }
+
+// Read starts a pass over the rows.
+func (d *Dataset) Read() *Reader {
+	r := &Reader{dataset: d, ended: make(chan struct{})}
+	for _, t := range d.schema.Tables {
+		r.tally.Tables = append(r.tally.Tables, TableTally{Table: t, Points: make([]int64, len(t.Fields))})
+	}
+	return r
+}
+
+// Tally is what a reader has read.
+type Tally struct {
+	Rows    int64
+	Bytes   int64 // of the rows' text
+	Skipped int64 // rows that were none
+	Tables  []TableTally
+}
+
+// TableTally is the part of one table.
+type TableTally struct {
+	Table  *series.Table
+	Rows   int64
+	Points []int64 // per field, values that are not NULL
+}
+
+// Reader is a pass over a source's rows, which several goroutines parse. It
+// implements workload.Reader.
+type Reader struct {
+	dataset *Dataset
+	lines   *Lines
+	tally   Tally
+	err     error // that ended it
+	rest    *slot // a batch that was too large for the last call
+	restAt  int   // its rows that have been returned
+
+	free, ordered chan *slot
+	ended         chan struct{}
+	once          sync.Once
+}
+
+// slot is a chunk on its way to become a batch.
+type slot struct {
+	chunk Chunk
+	batch series.Batch
+	bad   []*LineError
+	err   error
+	done  chan struct{}
+}
+
+// Tally returns what has been read so far. It belongs to the goroutine that
+// calls Next.
+func (r *Reader) Tally() *Tally { return &r.tally }
+
+// Close ends the pass, wherever it is.
+func (r *Reader) Close() error {
+	r.once.Do(func() { close(r.ended) })
+	return nil
+}
+
+// start begins to parse batches of so many rows.
+func (r *Reader) start(rows int) error {
+	var err error
+	if r.lines, err = r.dataset.source.Lines(); err != nil {
+		return err
+	}
+	parsers := runtime.GOMAXPROCS(0)
+	slots := 2*parsers + 1
+	work := make(chan *slot, slots)
+	r.free, r.ordered = make(chan *slot, slots), make(chan *slot, slots)
+	for range slots {
+		r.free <- &slot{done: make(chan struct{}, 1)}
+	}
+	go func() {
+		defer close(work)
+		defer close(r.ordered)
+		defer r.lines.Close()
+		for {
+			var s *slot
+			select {
+			case s = <-r.free:
+			case <-r.ended:
+				return
+			}
+			if s.err = r.lines.next(&s.chunk, rows); s.err != nil {
+				s.done <- struct{}{}
+				r.ordered <- s
+				return
+			}
+			r.ordered <- s
+			work <- s
+		}
+	}()
+	for range parsers {
+		p := newParser(r.dataset.source, r.dataset.catalog)
+		go func() {
+			for s := range work {
+				p.chunk(&s.chunk, &s.batch, r.dataset.skip)
+				s.bad = append(s.bad[:0], p.bad...)
+				s.done <- struct{}{}
+			}
+		}()
+	}
+	return nil
+}
+
+// Next implements workload.Reader.
+func (r *Reader) Next(b *series.Batch, max int) error {
+	b.Reset()
+	for r.err == nil {
+		if r.rest != nil {
+			r.take(b, max)
+			return nil
+		}
+		if r.lines == nil {
+			if r.err = r.start(max); r.err != nil {
+				break
+			}
+		}
+		s, more := <-r.ordered
+		if !more {
+			r.err = io.EOF
+			break
+		}
+		<-s.done
+		if r.err = s.err; r.err != nil {
+			break
+		}
+		for _, bad := range s.bad {
+			if r.tally.Skipped++; r.tally.Skipped > r.dataset.skip {
+				r.err = bad
+				break
+			}
+		}
+		if r.err != nil {
+			break
+		}
+		r.tally.Bytes += s.chunk.Bytes()
+		r.tally.add(&s.batch)
+		switch rows := s.batch.Rows(); {
+		case rows > max:
+			r.rest, r.restAt = s, 0
+		case rows > 0:
+			// The caller's batch has memory from earlier on: it is filled next.
+			*b, s.batch = s.batch, *b
+			r.free <- s
+			return nil
+		default:
+			r.free <- s
+		}
+	}
+	if !errors.Is(r.err, io.EOF) {
+		r.Close()
+	}
+	return r.err
+}
+
+func (t *Tally) add(b *series.Batch) {
+	for i := range b.Runs {
+		run := &b.Runs[i]
+		t.Rows += int64(run.Rows())
+		of := slices.IndexFunc(t.Tables, func(c TableTally) bool { return c.Table == run.Table })
+		c := &t.Tables[of]
+		c.Rows += int64(run.Rows())
+		for f := range run.Columns {
+			c.Points[f] += int64(run.Values(f))
+		}
+	}
+}
+
+// take copies the next rows of the batch that was too large, at most max.
+func (r *Reader) take(b *series.Batch, max int) {
+	at := r.restAt
+	for i := range r.rest.batch.Runs {
+		from := &r.rest.batch.Runs[i]
+		if at >= from.Rows() {
+			at -= from.Rows()
+			continue
+		}
+		n := min(max, from.Rows()-at)
+		if n == 0 {
+			break
+		}
+		to := b.Add(from.Table)
+		to.Grow(n)
+		copy(to.Series, from.Series[at:])
+		copy(to.Times, from.Times[at:])
+		for f := range from.Columns {
+			source := &from.Columns[f]
+			if source.Ints != nil {
+				copy(to.Columns[f].Ints, source.Ints[at:])
+			} else {
+				copy(to.Columns[f].Floats, source.Floats[at:])
+			}
+			for row := range n {
+				if source.Nulls.Has(at + row) {
+					to.SetNull(f, row)
+				}
+			}
+		}
+		r.restAt += n
+		max -= n
+		at = 0
+	}
+	if r.restAt == r.rest.batch.Rows() {
+		r.free <- r.rest
+		r.rest = nil
+	}
+}

@@ -1,0 +1,94 @@
+package ingest
+
+import (
+	"math"
+	"strconv"
+	"unsafe"
+)
+
+// parseInt reads a whole number that fits 64 bits with a sign.
+func parseInt(text []byte) (int64, bool) {
+	digits := text
+	negative := len(text) > 0 && text[0] == '-'
+	if negative {
+		digits = text[1:]
+	}
+	if len(digits) == 0 || len(digits) > 19 {
+		return 0, false
+	}
+	n := uint64(0) // 19 digits cannot overflow it
+	for _, c := range digits {
+		if c -= '0'; c > 9 {
+			return 0, false
+		}
+		n = n*10 + uint64(c)
+	}
+	switch {
+	case negative && n <= 1<<63:
+		return -int64(n), true
+	case !negative && n < 1<<63:
+		return int64(n), true
+	}
+	return 0, false
+}
+
+// exactPowers are the powers of ten that are doubles themselves.
+var exactPowers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+
+// parseFloat reads a decimal number, NaN, or an infinity.
+//
+// A number of at most 15 digits is an integer that a double holds exactly,
+// divided by a power of ten that another one does: one correctly rounded
+// division.
+func parseFloat(text []byte) (float64, bool) {
+	digits := text
+	negative := len(text) > 0 && text[0] == '-'
+	if negative {
+		digits = text[1:]
+	}
+	if len(digits) > 0 && len(digits) <= 16 {
+		n, point, seen := uint64(0), -1, 0
+		i := 0
+		for ; i < len(digits); i++ {
+			c := digits[i] - '0'
+			if c <= 9 {
+				n = n*10 + uint64(c)
+				seen++
+			} else if digits[i] == '.' && point < 0 {
+				point = i
+			} else {
+				break
+			}
+		}
+		if i == len(digits) && seen > 0 && seen <= 15 {
+			v := float64(n)
+			if point >= 0 {
+				v /= exactPowers[len(digits)-1-point]
+			}
+			if negative {
+				v = -v
+			}
+			return v, true
+		}
+	}
+	return parseAnyFloat(text)
+}
+
+// parseAnyFloat reads what parseFloat's shorter way does not.
+func parseAnyFloat(text []byte) (float64, bool) {
+	switch string(text) {
+	case "NaN":
+		return math.NaN(), true
+	case "+Inf":
+		return math.Inf(1), true
+	case "-Inf":
+		return math.Inf(-1), true
+	}
+	for _, c := range text { // no hexadecimals, no underscores, no other names
+		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
+			return 0, false
+		}
+	}
+	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 64)
+	return v, err == nil
+}

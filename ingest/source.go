@@ -1,0 +1,303 @@
+// Package ingest reads what TSBS's generator wrote, in its formats influx and
+// timescaledb, plain or compressed, as lines or as batches.
+//
+// A Source is one such file. Its Lines are passed on as they are, at the speed
+// at which memory is read. Its rows become a Dataset in one of two ways: with
+// the schema of the dataset that the file is said to hold, so that series have
+// its numbers and every answer can be checked; or with a schema that is
+// gathered from the file itself.
+package ingest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Format is the format of a source, by its TSBS name.
+type Format string
+
+// The formats that are understood.
+const (
+	Influx      Format = "influx"      // a line a row
+	TimescaleDB Format = "timescaledb" // a header; two lines a row, of tags and of values
+)
+
+// lines returns how many lines a row has.
+func (f Format) lines() int {
+	if f == TimescaleDB {
+		return 2
+	}
+	return 1
+}
+
+// maxHeader bounds what is read to tell the format and the header.
+const maxHeader = 16 << 20
+
+// Source is a file, or standard input, that holds rows.
+type Source struct {
+	name   string // for messages
+	path   string // empty: a stream, which can be read once
+	format Format
+	header []byte // of timescaledb, with the empty line at its end
+	digits int    // of the first row's time; 0: it is not known, or negative
+	plain  bool   // not compressed
+
+	stream io.ReadCloser // where path is empty, what was not read yet
+	kept   pieces        // of a stream whose head has been looked at
+	read   bool          // a stream has been given away
+}
+
+// Open opens the named file, or stdin where the name is "-", and tells by its
+// first bytes how it is compressed and which format it has. What is no regular
+// file is read once. An error is one line that says how to mend it.
+func Open(name string, stdin io.Reader) (*Source, error) {
+	s := &Source{name: name}
+	if name == "-" || name == "/dev/stdin" {
+		s.name, s.stream = "standard input", io.NopCloser(stdin)
+	} else {
+		info, err := os.Stat(name)
+		switch {
+		case err != nil:
+			return nil, unreadable(name, err)
+		case info.IsDir():
+			return nil, fmt.Errorf("cannot read %s: it is a folder; give the name of a file in it", name)
+		case info.Mode().IsRegular():
+			s.path = name
+		default:
+			if s.stream, err = os.Open(name); err != nil {
+				return nil, unreadable(name, err)
+			}
+		}
+	}
+	r, err := s.text()
+	if err != nil {
+		return nil, err
+	}
+	head := bufio.NewReaderSize(r, 64<<10)
+	begin, err := s.begin(head)
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	if s.path != "" {
+		return s, r.Close()
+	}
+	s.stream = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(begin), head), r}
+	return s, nil
+}
+
+func unreadable(name string, err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("cannot read %s: %w; give a file that tsmark generate or tsbs_generate_data wrote, or - for standard input", name, err)
+}
+
+// begin reads the header and the first row, which it returns.
+func (s *Source) begin(r *bufio.Reader) ([]byte, error) {
+	line := func() ([]byte, error) {
+		var text []byte
+		for {
+			part, err := r.ReadSlice('\n')
+			text = append(text, part...)
+			switch {
+			case errors.Is(err, bufio.ErrBufferFull) && len(text) < maxHeader:
+				continue
+			case err == nil || errors.Is(err, io.EOF):
+				return text, nil
+			case errors.Is(err, bufio.ErrBufferFull):
+				return nil, fmt.Errorf("%s: begins with a line of more than %d MiB: neither influx nor timescaledb format", s.name, maxHeader>>20)
+			}
+			return nil, s.failed(err)
+		}
+	}
+	first, err := line()
+	if err != nil {
+		return nil, err
+	}
+	if len(first) == 0 {
+		return nil, fmt.Errorf("%s: is empty; give what tsmark generate or tsbs_generate_data wrote", s.name)
+	}
+	if bytes.HasPrefix(first, []byte("tags,")) && bytes.IndexByte(first, ' ') < 0 && bytes.IndexByte(first, '=') > 0 {
+		return nil, fmt.Errorf("%s: has no header with the names of fields, as if written for timestream; generate it for timescaledb or influx", s.name)
+	}
+	if bytes.HasPrefix(first, []byte("tags")) && bytes.IndexByte(first, '=') < 0 {
+		s.format, s.header = TimescaleDB, first
+		for last := first; len(bytes.TrimRight(last, "\r\n")) > 0; s.header = append(s.header, last...) {
+			if last, err = line(); err != nil {
+				return nil, err
+			}
+			if len(last) == 0 || len(s.header) > maxHeader || bytes.HasPrefix(last, []byte("tags,")) {
+				return nil, fmt.Errorf("%s: the header of its timescaledb format has no end, an empty line; generate the file anew", s.name)
+			}
+		}
+		tags, err := line()
+		if err != nil {
+			return nil, err
+		}
+		values, err := line()
+		if err != nil {
+			return nil, err
+		}
+		if fields := bytes.SplitN(values, []byte(","), 3); len(fields) == 3 {
+			s.digits = digitsOf(fields[1])
+		}
+		return append(tags, values...), nil
+	}
+	if bytes.Count(first, []byte(" ")) < 2 || bytes.IndexByte(first, '=') < 0 {
+		return nil, fmt.Errorf("%s: line 1 is neither influx nor timescaledb format: %s; give what tsmark generate or tsbs_generate_data wrote", s.name, begins(first))
+	}
+	s.format = Influx
+	s.digits = digitsOf(bytes.TrimRight(first[bytes.LastIndexByte(first, ' ')+1:], "\r\n"))
+	return first, nil
+}
+
+// digitsOf returns how many digits a time has; 0 where it is none.
+func digitsOf(text []byte) int {
+	if t, ok := parseInt(text); !ok || t < 0 {
+		return 0
+	}
+	return len(text)
+}
+
+// failed explains why reading went wrong.
+func (s *Source) failed(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%s: its compressed data is cut off; copy or generate it anew", s.name)
+	}
+	return fmt.Errorf("reading %s: %w", s.name, err)
+}
+
+// Name returns what messages call the source.
+func (s *Source) Name() string { return s.name }
+
+// Format returns the source's format.
+func (s *Source) Format() Format { return s.format }
+
+// Once reports whether the source can be read only once.
+func (s *Source) Once() bool { return s.path == "" }
+
+// text opens the source's text from its first byte.
+func (s *Source) text() (io.ReadCloser, error) {
+	raw := s.stream
+	if s.path != "" {
+		f, err := os.Open(s.path)
+		if err != nil {
+			return nil, unreadable(s.path, err)
+		}
+		raw = f
+	}
+	peeked := bufio.NewReaderSize(raw, 64<<10)
+	magic, err := peeked.Peek(4)
+	if err != nil && !errors.Is(err, io.EOF) {
+		raw.Close()
+		return nil, s.failed(err)
+	}
+	closing := closers{raw.Close}
+	var r io.Reader = peeked
+	switch {
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+		var z *gzip.Reader
+		if z, err = gzip.NewReader(peeked); err == nil {
+			r = z
+		}
+	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		var z *zstd.Decoder
+		if z, err = zstd.NewReader(peeked, zstd.WithDecoderMaxMemory(1<<30)); err == nil {
+			r = z
+			closing = append(closers{func() error { z.Close(); return nil }}, closing...)
+		}
+	default:
+		s.plain, err = true, nil
+	}
+	if err != nil {
+		raw.Close()
+		return nil, s.failed(err)
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{r, closing}, nil
+}
+
+// closers closes what it holds in order.
+type closers []func() error
+
+func (c closers) Close() error {
+	var errs []error
+	for _, close := range c {
+		errs = append(errs, close())
+	}
+	return errors.Join(errs...)
+}
+
+// pieces starts a pass over the rows: what stands after the header.
+func (s *Source) pieces() (pieces, error) {
+	if s.path == "" {
+		if s.read {
+			return nil, fmt.Errorf("%s can be read only once; give the name of a file, or one target", s.name)
+		}
+		s.read = true
+		if s.kept != nil {
+			return s.kept, nil
+		}
+		return newStreamPieces(s.stream), nil
+	}
+	if s.plain {
+		f, err := os.Open(s.path)
+		if err != nil {
+			return nil, unreadable(s.path, err)
+		}
+		return newFilePieces(f, int64(len(s.header)))
+	}
+	r, err := s.text()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.CopyN(io.Discard, r, int64(len(s.header))); err != nil {
+		r.Close()
+		return nil, s.failed(err)
+	}
+	return newStreamPieces(r), nil
+}
+
+// firstLine is the number of the first line after the header.
+func (s *Source) firstLine() int64 { return 1 + int64(bytes.Count(s.header, newline)) }
+
+// LineError is a line that cannot be a row.
+type LineError struct {
+	Source  string // name of the file
+	Line    int64  // from 1
+	Text    []byte // the line's first bytes
+	Problem string
+}
+
+// Error says where, what and why on one line.
+func (e *LineError) Error() string {
+	return fmt.Sprintf("%s: line %d: %s: %s", e.Source, e.Line, e.Problem, begins(e.Text))
+}
+
+// shownBytes is how much of a bad line messages show.
+const shownBytes = 64
+
+// begins quotes the beginning of a line.
+func begins(line []byte) string {
+	line, _, _ = bytes.Cut(line, newline)
+	if len(line) > shownBytes {
+		return strings.TrimSuffix(fmt.Sprintf("%+q", line[:shownBytes]), `"`) + `…"`
+	}
+	return fmt.Sprintf("%+q", line)
+}
