@@ -503,6 +503,9 @@ func (x *execution) askType(ctx context.Context, t target.Target, planned *plann
 		return unsupported(err)
 	}
 	out.Verdict, out.Withheld = verdict, cmp.Or(verdict.Difference, doubt)
+	if verdict.Difference != "" && doubt != "" {
+		out.Withheld = doubt + "; " + verdict.Difference
+	}
 	if out.Withheld != "" || !x.steps.Ask {
 		return &out, nil
 	}
