@@ -43,6 +43,7 @@ func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []st
 			}
 		}
 	}
+	s.unknownFile(cmd, e)
 	flag := "--target "
 	if len(args) > 0 {
 		s.targets, flag = args, ""

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tsmark/tsmark/ingest"
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/series"
@@ -30,6 +31,51 @@ type LoadConfig struct {
 // error the result holds what had been done by then; its Rows are always the
 // rows that the target accepted.
 func Load(ctx context.Context, cfg LoadConfig, d workload.Dataset, t target.Target, progress Progress) (*result.Load, error) {
+	var reader workload.Reader
+	return load(ctx, cfg, feed[*series.Batch]{
+		make: func() *series.Batch { return new(series.Batch) },
+		next: func(b *series.Batch) error {
+			if reader == nil {
+				reader = d.Open()
+			}
+			return reader.Next(b, cfg.BatchSize)
+		},
+		send: func(ctx context.Context, w target.Writer, b *series.Batch) (target.Receipt, error) {
+			return w.Write(ctx, b)
+		},
+		rows:     (*series.Batch).Rows,
+		metrics:  metrics,
+		describe: describe,
+	}, t, progress)
+}
+
+// LoadLines writes the rows of a source as they are, as Load writes batches.
+// The target's writers are target.LineWriters. Values are not counted.
+func LoadLines(ctx context.Context, cfg LoadConfig, lines *ingest.Lines, t target.Target, progress Progress) (*result.Load, error) {
+	return load(ctx, cfg, feed[*ingest.Chunk]{
+		make: func() *ingest.Chunk { return new(ingest.Chunk) },
+		next: func(c *ingest.Chunk) error { return lines.Next(c, cfg.BatchSize) },
+		send: func(ctx context.Context, w target.Writer, c *ingest.Chunk) (target.Receipt, error) {
+			return w.(target.LineWriter).WriteLines(ctx, c.Text, c.Rows)
+		},
+		rows:     func(c *ingest.Chunk) int { return c.Rows },
+		metrics:  func(*ingest.Chunk) int64 { return 0 },
+		describe: (*ingest.Chunk).String,
+	}, t, progress)
+}
+
+// feed is where the parcels of a load come from and how they are sent.
+type feed[P any] struct {
+	make     func() P
+	next     func(P) error // fills it; io.EOF after the last one
+	send     func(context.Context, target.Writer, P) (target.Receipt, error)
+	rows     func(P) int
+	metrics  func(P) int64
+	describe func(P) string
+}
+
+// load connects the writers, and runs the clock.
+func load[P any](ctx context.Context, cfg LoadConfig, from feed[P], t target.Target, progress Progress) (*result.Load, error) {
 	l := loader{out: result.Load{Workers: cfg.Workers, BatchSize: cfg.BatchSize, DiskBytes: -1}}
 	writers := make([]target.Writer, 0, cfg.Workers)
 	defer func() {
@@ -47,7 +93,7 @@ func Load(ctx context.Context, cfg LoadConfig, d workload.Dataset, t target.Targ
 
 	l.start = time.Now()
 	stopRates := l.recordRates(cfg.Period)
-	err := l.write(ctx, cfg, d, writers, progress)
+	err := write(ctx, &l, from, writers, progress)
 	stopRates()
 	l.finish()
 	if err != nil {
@@ -78,22 +124,21 @@ type loader struct {
 }
 
 // write runs one reader and all writers to the end of the dataset.
-func (l *loader) write(ctx context.Context, cfg LoadConfig, d workload.Dataset, writers []target.Writer, progress Progress) error {
+func write[P any](ctx context.Context, l *loader, from feed[P], writers []target.Writer, progress Progress) error {
 	l.latency = measure.NewLatency()
 	// Each writer has a batch at work and another one ready.
 	slots := 2*len(writers) + 1
-	free, ready := make(chan *series.Batch, slots), make(chan *series.Batch, slots)
+	free, ready := make(chan P, slots), make(chan P, slots)
 	for range slots {
-		free <- new(series.Batch)
+		free <- from.make()
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(ready)
-		reader := d.Open()
 		for {
 			select {
 			case b := <-free:
-				if err := reader.Next(b, cfg.BatchSize); errors.Is(err, io.EOF) {
+				if err := from.next(b); errors.Is(err, io.EOF) {
 					return nil
 				} else if err != nil {
 					return fmt.Errorf("reading the dataset: %w", err)
@@ -116,19 +161,20 @@ func (l *loader) write(ctx context.Context, cfg LoadConfig, d workload.Dataset, 
 				if err := ctx.Err(); err != nil {
 					return err
 				}
+				rows, values := from.rows(b), from.metrics(b)
 				begin := time.Now()
-				receipt, err := w.Write(ctx, b)
+				receipt, err := from.send(ctx, w, b)
 				l.count(receipt)
 				if err != nil {
-					return fmt.Errorf("writer %d, %s: %w", i, describe(b), err)
+					return fmt.Errorf("writer %d, %s: %w", i, from.describe(b), err)
 				}
 				end := receipt.Acked
 				if end.IsZero() {
 					end = receipt.Sent
 				}
 				latency.Record(end.Sub(begin))
-				l.metrics.Add(metrics(b))
-				progress(b.Rows())
+				l.metrics.Add(values)
+				progress(rows)
 				free <- b
 			}
 			receipt, err := w.Flush(ctx)

@@ -18,6 +18,9 @@ func (e *Experiment) Check() error {
 	if e.Workload.Name == "" {
 		c.add("workload.name", "is empty; name a workload, such as cpu-only")
 	}
+	if e.Unknown() && e.Load.File == "" {
+		c.add("workload.name", "%s is for the rows of a file; name one in load.file", UnknownWorkload)
+	}
 	c.targets(e.Targets)
 
 	l := &e.Load
@@ -25,6 +28,15 @@ func (e *Experiment) Check() error {
 	c.within("load.batch-size", l.BatchSize, 1, MaxBatchSize)
 	if l.Limit < 0 {
 		c.add("load.limit", "must be 0 (all rows) or more, not %d", l.Limit)
+	}
+	if l.SkipBadLines < 0 {
+		c.add("load.skip-bad-lines", "must be 0 or more, not %d", l.SkipBadLines)
+	}
+	if l.SkipBadLines > 0 && l.File == "" {
+		c.add("load.skip-bad-lines", "is for the lines of a file; name one in load.file, or leave it out")
+	}
+	if l.File == "-" && len(e.Targets) > 1 {
+		c.add("load.file", "standard input can be read only once; name a file, or one target")
 	}
 	c.duration("load.reporting-period", l.ReportingPeriod)
 

@@ -41,6 +41,12 @@ type Load struct {
 	Limit           int64         `yaml:"limit"`            // rows at most; 0: all
 	ReportingPeriod time.Duration `yaml:"reporting-period"` // between two records of the rate; 0: none
 	Replace         bool          `yaml:"replace"`          // drop a dataset that an earlier load left
+	// File is where the rows come from, in TSBS's influx or timescaledb
+	// format, "-" being standard input. Empty: they are generated. The workload
+	// says which dataset it holds, or is UnknownWorkload.
+	File string `yaml:"file,omitempty"`
+	// SkipBadLines is how many rows of File that are none may be passed over.
+	SkipBadLines int64 `yaml:"skip-bad-lines,omitempty"`
 }
 
 // Queries says what is asked, and how.
@@ -60,6 +66,13 @@ type Queries struct {
 
 // AllTypes stands in Queries.Types for every type that the workload has.
 const AllTypes = "all"
+
+// UnknownWorkload stands in Workload.Name where nobody says what generated
+// Load.File. Its rows are counted, but no answer can be checked.
+const UnknownWorkload = "unknown"
+
+// Unknown reports whether the rows are of a dataset that nobody knows.
+func (e *Experiment) Unknown() bool { return e.Workload.Name == UnknownWorkload }
 
 // Default returns the experiment that runs where nothing is asked for: a day
 // of 100 hosts' CPU figures in DuckDB, every query type in a time box of two

@@ -181,6 +181,7 @@ func (r *Reader) Next(b *series.Batch, max int) error {
 	for r.err == nil {
 		if r.rest != nil {
 			r.take(b, max)
+			r.tally.add(b)
 			return nil
 		}
 		if r.lines == nil {
@@ -207,13 +208,13 @@ func (r *Reader) Next(b *series.Batch, max int) error {
 			break
 		}
 		r.tally.Bytes += s.chunk.Bytes()
-		r.tally.add(&s.batch)
 		switch rows := s.batch.Rows(); {
 		case rows > max:
 			r.rest, r.restAt = s, 0
 		case rows > 0:
 			// The caller's batch has memory from earlier on: it is filled next.
 			*b, s.batch = s.batch, *b
+			r.tally.add(b)
 			r.free <- s
 			return nil
 		default:

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -44,6 +45,9 @@ func (c *Chunk) Bytes() int64 {
 	return n
 }
 
+// String names the chunk so that a user can find it again.
+func (c *Chunk) String() string { return fmt.Sprintf("%d rows from line %d on", c.Rows, c.line) }
+
 // Lines is one pass over a source's rows as they are. Only the end of a line
 // counts: nothing within it is looked at. It is used by one goroutine.
 type Lines struct {
@@ -60,6 +64,10 @@ type Lines struct {
 	// SkipBad is how many bad lines may be passed over; Skipped how many were.
 	// A source that ends within a line has a bad one.
 	SkipBad, Skipped int64
+
+	// Limit is how many rows are passed at most; 0: all.
+	Limit int64
+	given int64
 }
 
 // Lines starts a pass over the rows.
@@ -81,7 +89,14 @@ func (l *Lines) Close() error {
 // an empty chunk, after the last row, and a *LineError where the source ends in
 // the middle of one.
 func (l *Lines) Next(c *Chunk, max int) error {
+	if l.Limit > 0 {
+		if max = int(min(int64(max), l.Limit-l.given)); max == 0 {
+			c.Release()
+			return io.EOF
+		}
+	}
 	err := l.next(c, max)
+	l.given += int64(c.Rows)
 	if err != nil || c.cut == nil {
 		return err
 	}
@@ -94,6 +109,9 @@ func (l *Lines) Next(c *Chunk, max int) error {
 	}
 	return nil
 }
+
+// Given returns how many rows have been passed.
+func (l *Lines) Given() int64 { return l.given }
 
 // next is Next without judging the end.
 func (l *Lines) next(c *Chunk, max int) error {

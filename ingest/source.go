@@ -173,12 +173,21 @@ func digitsOf(text []byte) int {
 	return len(text)
 }
 
+// ErrSource is wrapped by the errors of reading a source, *LineError among
+// them: what the user gave is to be mended.
+var ErrSource = errors.New("the source cannot be read")
+
+// sourceError is an error of reading a source.
+type sourceError struct{ error }
+
+func (e *sourceError) Unwrap() []error { return []error{e.error, ErrSource} }
+
 // failed explains why reading went wrong.
 func (s *Source) failed(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%s: its compressed data is cut off; copy or generate it anew", s.name)
+		return &sourceError{fmt.Errorf("%s: its compressed data is cut off; copy or generate it anew", s.name)}
 	}
-	return fmt.Errorf("reading %s: %w", s.name, err)
+	return &sourceError{fmt.Errorf("reading %s: %w", s.name, err)}
 }
 
 // Name returns what messages call the source.
@@ -284,6 +293,9 @@ type LineError struct {
 	Text    []byte // the line's first bytes
 	Problem string
 }
+
+// Is makes it an ErrSource.
+func (e *LineError) Is(target error) bool { return target == ErrSource }
 
 // Error says where, what and why on one line.
 func (e *LineError) Error() string {

@@ -47,6 +47,21 @@ func alerts(r *result.Run) []note {
 	if types > 0 {
 		warn("Figures of %s withheld: the check of the answers failed.", plural(types, "query type"))
 	}
+	if r.Dataset.Unverified != "" {
+		warn("%s", r.Dataset.Unverified)
+	}
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		if t.Load == nil {
+			continue
+		}
+		if t.Load.Unverified != "" {
+			warn("Target %s: %s", t.Name, t.Load.Unverified)
+		}
+		if t.Load.Skipped > 0 {
+			warn("Target %s: %s skipped, so that their rows are missing", t.Name, plural(int(t.Load.Skipped), "bad line"))
+		}
+	}
 	return list
 }
 
@@ -59,6 +74,9 @@ func outcome(r *result.Run) note {
 		return note{"incomplete", bad}
 	case !r.Passed():
 		return note{"complete, figures withheld", bad}
+	case r.Unverified() != "":
+		text, _, _ := strings.Cut(r.Unverified(), ":")
+		return note{"complete, " + text, bad}
 	}
 	return note{"complete", best}
 }
@@ -79,9 +97,7 @@ func facts(r *result.Run) []fact {
 	d, h := &r.Dataset, &r.Host
 	list := []fact{
 		{"started", started},
-		{"dataset", fmt.Sprintf("%s, scale %s, seed %d, every %v from %s to %s; %s rows, %s metrics, %s as line protocol; fingerprint %s",
-			d.Spec.Name, count(int64(d.Spec.Scale)), d.Spec.Seed, d.Spec.Interval, moment(d.Spec.Start), moment(d.Spec.End),
-			count(d.Rows), count(d.Metrics), size(d.RawBytes), d.Fingerprint)},
+		{"dataset", datasetFact(d)},
 		{"host", joined(", ", h.OS, h.Kernel, h.Arch, h.CPU, plural(h.Cores, "core"), size(int64(h.Memory)), h.FileSystem, h.Virtualization)},
 		{"tsmark", joined(", ", r.Tool.Version, r.Tool.Commit, r.Tool.Go)},
 	}
@@ -90,6 +106,31 @@ func facts(r *result.Run) []fact {
 		list = append(list, fact{"target", targetFact(t)})
 	}
 	return list
+}
+
+func datasetFact(d *result.Dataset) string {
+	what := fmt.Sprintf("%s, scale %s, seed %d, every %v from %s to %s",
+		d.Spec.Name, count(int64(d.Spec.Scale)), d.Spec.Seed, d.Spec.Interval, moment(d.Spec.Start), moment(d.Spec.End))
+	if d.Unverified != "" {
+		what = d.Spec.Name
+	}
+	if d.Source != "" {
+		what += ", read from " + d.Source
+	}
+	var sizes []string
+	if d.Rows > 0 || d.Source == "" {
+		sizes = append(sizes, count(d.Rows)+" rows", count(d.Metrics)+" metrics")
+	}
+	if d.RawBytes > 0 || d.Source == "" {
+		sizes = append(sizes, size(d.RawBytes)+" as line protocol")
+	}
+	if len(sizes) > 0 {
+		what += "; " + strings.Join(sizes, ", ")
+	}
+	if d.Unverified != "" {
+		return what + "; " + d.Unverified
+	}
+	return what + "; fingerprint " + d.Fingerprint
 }
 
 const embedded = "shares tsmark's process; client figures n/a"
@@ -179,6 +220,13 @@ func loadTable(r *result.Run) *table {
 			acked = cell{"n/a", dim}
 			t.Notes = append(t.Notes, note{target.Name + ": its protocol does not acknowledge rows", dim})
 		}
+		if l.Unverified != "" {
+			t.Notes = append(t.Notes, note{target.Name + ": " + l.Unverified, bad})
+		}
+		metrics := cell{Text: perSecond(l.Metrics, cmp.Or(l.Acked, l.Sent))}
+		if l.Metrics == 0 && l.Rows > 0 {
+			metrics = cell{none, dim} // lines that passed as they were
+		}
 		disk, ofRaw := none, none
 		if l.DiskBytes >= 0 {
 			disk = size(l.DiskBytes)
@@ -189,7 +237,7 @@ func loadTable(r *result.Run) *table {
 		b := &l.Batches
 		t.Rows = append(t.Rows, row{Cells: []cell{
 			name, {Text: count(l.Rows)}, {Text: perSecond(l.Rows, l.Sent)}, acked, settled,
-			{Text: perSecond(l.Metrics, cmp.Or(l.Acked, l.Sent))},
+			metrics,
 			{Text: latency(b, b.Median)}, {Text: latency(b, b.P95)}, {Text: latency(b, b.P99)}, {Text: latency(b, b.Max)},
 			{Text: count(int64(l.Workers))}, {Text: count(int64(l.BatchSize))}, {Text: duration(l.Prepare)}, {Text: size(l.WireBytes)},
 			{Text: disk}, {Text: ofRaw},
@@ -218,9 +266,9 @@ func perSecond(n int64, seconds float64) string {
 }
 
 // settledRate is rows a second until everything had settled; 0 where the load
-// has no such figure.
+// has no such figure that was verified.
 func settledRate(l *result.Load) float64 {
-	if l == nil || l.Withheld != "" || l.Settled <= 0 {
+	if l == nil || l.Withheld != "" || l.Unverified != "" || l.Settled <= 0 {
 		return 0
 	}
 	return float64(l.Rows) / l.Settled
@@ -480,7 +528,7 @@ type group struct {
 func groups(runs []*result.Run) []group {
 	var list []group
 	for i, r := range runs {
-		at := slices.IndexFunc(list, func(g group) bool { return g.dataset.Fingerprint == r.Dataset.Fingerprint })
+		at := slices.IndexFunc(list, func(g group) bool { return sameDataset(g.dataset, &r.Dataset) })
 		if at < 0 {
 			at = len(list)
 			list = append(list, group{dataset: &r.Dataset})
@@ -494,6 +542,12 @@ func groups(runs []*result.Run) []group {
 		}
 	}
 	return list
+}
+
+// sameDataset reports whether two runs were about the same rows. What nobody
+// knows is the same as nothing but itself.
+func sameDataset(a, b *result.Dataset) bool {
+	return a == b || a.Fingerprint == b.Fingerprint && a.Unverified == "" && b.Unverified == ""
 }
 
 // shortID is the random part of a run's ID where that is enough to tell it

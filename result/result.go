@@ -65,8 +65,16 @@ type Dataset struct {
 	Series      uint32        `json:"series"`
 	Rows        int64         `json:"rows"`
 	Metrics     int64         `json:"metrics"`   // values that are not NULL
-	RawBytes    int64         `json:"raw_bytes"` // size as line protocol
+	RawBytes    int64         `json:"raw_bytes"` // size as line protocol; 0: not known
+	// Source is the file that the rows came from; empty: they were generated.
+	Source string `json:"source,omitempty"`
+	// Unverified is why answers cannot be checked; empty: they can.
+	Unverified string `json:"unverified,omitempty"`
 }
+
+// UnknownDataset is the Dataset.Unverified of rows of which nobody said what
+// generated them.
+const UnknownDataset = "questions not verified: dataset unknown"
 
 // Target is what was measured of one system under test.
 type Target struct {
@@ -83,20 +91,23 @@ type Target struct {
 // Load is one ingestion. A census that differs, or rows that were not
 // acknowledged, withhold its figures: see Withheld.
 type Load struct {
-	Workers   int            `json:"workers"`
-	BatchSize int            `json:"batch_size"` // rows
-	Rows      int64          `json:"rows"`       // sent
-	Metrics   int64          `json:"metrics"`    // sent
-	WireBytes int64          `json:"wire_bytes"` // handed to the target
-	Prepare   float64        `json:"prepare"`    // creating tables, before the clock
-	Sent      float64        `json:"sent"`       // from the start until the last row was handed over
-	Acked     float64        `json:"acked"`      // until the last row was acknowledged; 0: the protocol does not acknowledge
-	Settled   float64        `json:"settled"`    // until all rows were visible and background work idle
-	Batches   Latency        `json:"batches"`    // from handing a batch over to its acknowledgement
-	Rates     []RatePoint    `json:"rates,omitempty"`
-	DiskBytes int64          `json:"disk_bytes"` // after settling; -1: not known
-	Withheld  string         `json:"withheld,omitempty"`
-	Census    []CensusResult `json:"census,omitempty"`
+	Workers   int         `json:"workers"`
+	BatchSize int         `json:"batch_size"` // rows
+	Rows      int64       `json:"rows"`       // sent
+	Metrics   int64       `json:"metrics"`    // sent
+	WireBytes int64       `json:"wire_bytes"` // handed to the target
+	Prepare   float64     `json:"prepare"`    // creating tables, before the clock
+	Sent      float64     `json:"sent"`       // from the start until the last row was handed over
+	Acked     float64     `json:"acked"`      // until the last row was acknowledged; 0: the protocol does not acknowledge
+	Settled   float64     `json:"settled"`    // until all rows were visible and background work idle
+	Batches   Latency     `json:"batches"`    // from handing a batch over to its acknowledgement
+	Rates     []RatePoint `json:"rates,omitempty"`
+	DiskBytes int64       `json:"disk_bytes"` // after settling; -1: not known
+	Withheld  string      `json:"withheld,omitempty"`
+	// Unverified is why nobody counted what was loaded; empty: it was counted.
+	Unverified string         `json:"unverified,omitempty"`
+	Skipped    int64          `json:"skipped,omitempty"` // bad lines of a file that were passed over
+	Census     []CensusResult `json:"census,omitempty"`
 }
 
 // RatePoint is the progress of a load in one reporting period.
@@ -167,6 +178,16 @@ func (v Verdict) String() string {
 		return "verified (empty)"
 	}
 	return "verified"
+}
+
+// Unverified is what stands and was not checked, in words; empty: all was.
+func (r *Run) Unverified() string {
+	for i := range r.Targets {
+		if l := r.Targets[i].Load; l != nil && l.Unverified != "" {
+			return l.Unverified
+		}
+	}
+	return r.Dataset.Unverified
 }
 
 // Passed reports whether every figure of the run stands: it is complete, no

@@ -52,7 +52,10 @@ func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
 	}
 	p := &Plan{experiment: e, catalog: c, steps: steps}
 	var problems []error
-	if steps.Load {
+	switch {
+	case steps.Load && e.Unknown() && steps.Verify:
+		problems = append(problems, e.Problem("load.file", "no question can be checked on a dataset that nobody knows; say what generated the file, as in --use-case cpu-only --scale 100"))
+	case steps.Load && !e.Unknown():
 		w, types, err := p.dataset(e.Workload)
 		for _, t := range types {
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/ingest"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
@@ -54,6 +56,7 @@ type Runner struct {
 	Display Display
 	Tool    result.Tool
 	Host    result.Host
+	Input   io.Reader // standard input, for an experiment whose rows come from there
 }
 
 // ErrInput is wrapped by errors about what the user gave that only show once
@@ -75,6 +78,11 @@ func (r *Runner) Run(ctx context.Context, p *Plan, command string, args []string
 		Started: time.Now().UTC(), Tool: r.Tool, Host: r.Host,
 	}
 	if p.steps.Load {
+		if err := x.openFile(); err != nil {
+			return nil, err
+		}
+	}
+	if p.steps.Load && !x.unknown() {
 		// Impossible questions show before anything is stored or loaded.
 		spec := p.experiment.Workload
 		spec.Limit = p.experiment.Load.Limit
@@ -136,6 +144,8 @@ type execution struct {
 	dataset   workload.Dataset
 	questions []questions
 	expected  *oracle.Expectations // once the dataset has been passed over
+	file      *ingest.Source       // where the rows come from; nil: they are generated
+	parsed    *ingest.Dataset      // the file's rows, once a target needed them
 }
 
 // prepare fixes the dataset and draws the queries.
@@ -159,7 +169,7 @@ func (x *execution) prepare(spec workload.Spec) error {
 		d = workload.Limited(d, spec.Limit)
 	}
 	x.dataset = d
-	x.run.Dataset = result.Dataset{Spec: spec, Fingerprint: spec.Fingerprint(), Series: d.Schema().Series}
+	x.run.Dataset = result.Dataset{Spec: spec, Fingerprint: spec.Fingerprint(), Series: d.Schema().Series, Source: x.run.Dataset.Source}
 	return nil
 }
 
@@ -183,6 +193,9 @@ func (x *execution) execute(ctx context.Context) error {
 		err := x.measure(ctx, planned, out)
 		if errors.Is(err, syscall.ENOSPC) && planned.kind.Caps.Embedded {
 			err = fmt.Errorf("%w: %w", ErrInput, err) // tsmark's own disk, not a server's
+		}
+		if errors.Is(err, ingest.ErrSource) {
+			err = fmt.Errorf("%w: %w", ErrInput, err)
 		}
 		if err != nil && (ctx.Err() != nil || errors.Is(err, ErrInput) || errors.Is(err, errStore)) {
 			return err
@@ -225,14 +238,15 @@ func (x *execution) measure(ctx context.Context, planned *plannedTarget, out *re
 	if err := x.Store.SaveTarget(ctx, x.run.ID, out); err != nil {
 		return stored(err)
 	}
-	if x.expected == nil {
+	// What is discarded as it is needs no survey, which would take longer.
+	if x.expected == nil && !x.unknown() && !(planned.kind.Caps.Discards && x.asLines(t)) {
 		if err := x.expect(ctx); err != nil {
 			return err
 		}
 	}
 	doubt := "" // why no figure can stand on what the target holds
 	if x.steps.Load {
-		if err := x.load(ctx, t, mark, out); err != nil {
+		if err := x.load(ctx, t, planned.kind.Caps.Discards, mark, out); err != nil {
 			return err
 		}
 		if out.Load.Withheld != "" {
@@ -306,6 +320,9 @@ func (x *execution) face(ctx context.Context, t target.Target) (target.Mark, err
 	switch {
 	case unmarked:
 		return mark, fmt.Errorf("%w: %w; load one with tsmark load", ErrInput, err)
+	case mark.Unverified != "":
+		return mark, fmt.Errorf("%w: %s; load the file again with --replace and the flags that say what generated it, as in --use-case cpu-only --scale 100",
+			ErrInput, mark.Unverified)
 	case !mark.Complete:
 		return mark, fmt.Errorf("%w: the load of dataset %s ended after %d of %d rows; load it again with --replace",
 			ErrInput, mark.Fingerprint, mark.RowsAcked, mark.RowsExpected)
@@ -340,8 +357,8 @@ func (x *execution) adopt(mark target.Mark) error {
 
 func (x *execution) newMark() target.Mark {
 	return target.Mark{
-		Dataset: x.spec, Fingerprint: x.run.Dataset.Fingerprint, RowsExpected: -1,
-		Loaded: time.Now().UTC(), Tool: x.Tool.Version,
+		Dataset: x.run.Dataset.Spec, Fingerprint: x.run.Dataset.Fingerprint, RowsExpected: -1,
+		Loaded: time.Now().UTC(), Tool: x.Tool.Version, Unverified: x.run.Dataset.Unverified,
 	}
 }
 
@@ -381,21 +398,32 @@ func (x *execution) rowsAtMost() int64 {
 }
 
 // load loads, settles, counts and stores.
-func (x *execution) load(ctx context.Context, t target.Target, mark target.Mark, out *result.Target) error {
-	mark.RowsExpected = x.expected.Survey.Rows
+func (x *execution) load(ctx context.Context, t target.Target, discards bool, mark target.Mark, out *result.Target) error {
+	f, err := x.feed(ctx, t)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	mark.RowsExpected = f.rows
 	begin := time.Now()
-	if err := t.Prepare(ctx, x.dataset.Schema(), mark); err != nil {
+	if err := t.Prepare(ctx, f.schema, mark); err != nil {
 		return fmt.Errorf("preparing for the load: %w", err)
 	}
 	prepared := time.Since(begin)
 
 	settings := &x.plan.experiment.Load
-	task := x.Display.Start("load "+out.Name, "rows", x.expected.Survey.Rows)
-	load, err := engine.Load(ctx, engine.LoadConfig{
+	task := x.Display.Start("load "+out.Name, "rows", max(f.rows, 0))
+	load, err := f.load(ctx, engine.LoadConfig{
 		Workers: settings.Workers, BatchSize: settings.BatchSize, Period: settings.ReportingPeriod,
-	}, x.dataset, t, func(rows int) { task.Add(int64(rows)) })
+	}, t, func(rows int) { task.Add(int64(rows)) })
 	load.Prepare = prepared.Seconds()
 	out.Load = load
+	if x.file != nil {
+		x.conclude(f, load, err)
+		if mark.RowsExpected < 0 && err == nil {
+			mark.RowsExpected = f.read()
+		}
+	}
 
 	mark.RowsAcked = load.Rows
 	mark.Complete = err == nil && load.Rows == mark.RowsExpected
@@ -404,7 +432,11 @@ func (x *execution) load(ctx context.Context, t target.Target, mark target.Mark,
 		err = markErr
 	}
 	if err != nil {
-		err = fmt.Errorf("loading stopped after %d of %d rows: %w", load.Rows, mark.RowsExpected, err)
+		of := ""
+		if mark.RowsExpected >= 0 {
+			of = fmt.Sprintf(" of %d", mark.RowsExpected)
+		}
+		err = fmt.Errorf("loading stopped after %d%s rows: %w", load.Rows, of, err)
 		load.Withheld = reason(ctx, err)
 		task.Fail(load.Withheld)
 		return both(err, stored(x.Store.SaveLoad(context.WithoutCancel(ctx), x.run.ID, out.Name, load)))
@@ -413,13 +445,26 @@ func (x *execution) load(ctx context.Context, t target.Target, mark target.Mark,
 	if load.Rows != mark.RowsExpected {
 		load.Withheld = fmt.Sprintf("%d rows were accepted, %d expected", load.Rows, mark.RowsExpected)
 	}
-	if err = x.count(ctx, t, load); err != nil {
+	if discards {
+		load.Unverified = discarded
+	} else if x.expected == nil {
+		load.Unverified = uncounted
+	} else if err = x.count(ctx, t, load); err != nil {
 		load.Withheld = "not counted: " + reason(ctx, err) // what nobody counted is no figure
-	} else if load.DiskBytes, err = t.Footprint(ctx); err != nil {
-		load.DiskBytes, err = -1, fmt.Errorf("measuring the size on disk: %w", err)
+	}
+	if err == nil {
+		if load.DiskBytes, err = t.Footprint(ctx); err != nil {
+			load.DiskBytes, err = -1, fmt.Errorf("measuring the size on disk: %w", err)
+		}
 	}
 	return both(err, stored(x.Store.SaveLoad(context.WithoutCancel(ctx), x.run.ID, out.Name, load)))
 }
+
+// discarded is what is said of a load into a target that keeps nothing.
+const discarded = "not verified: null target"
+
+// uncounted is what is said of lines that nobody parsed, nor could make again.
+const uncounted = "not verified: the lines were sent as they are, and the dataset is unknown"
 
 // count compares the census with the dataset; a difference withholds the load.
 func (x *execution) count(ctx context.Context, t target.Target, load *result.Load) error {

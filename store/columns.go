@@ -48,6 +48,8 @@ func runColumns(r *result.Run) []column {
 		{"rows", &r.Dataset.Rows},
 		{"metrics", &r.Dataset.Metrics},
 		{"raw_bytes", &r.Dataset.RawBytes},
+		{"source", &r.Dataset.Source},
+		{"unverified", &r.Dataset.Unverified},
 	}
 }
 
@@ -78,6 +80,8 @@ func loadColumns(l *result.Load) []column {
 		{"settled", &l.Settled},
 		{"disk_bytes", &l.DiskBytes},
 		{"withheld", &l.Withheld},
+		{"unverified", &l.Unverified},
+		{"skipped", &l.Skipped},
 	}, latencyColumns(&l.Batches)...)
 }
 

@@ -41,6 +41,7 @@ func newRun() *result.Run {
 			Spec: workload.Spec{Name: "cpu-only", Seed: 123, Scale: 100, InitialScale: 10, Start: started, End: started.Add(time.Hour),
 				Interval: 10 * time.Second, MaxPoints: 1 << 60, Groups: 3, Group: 1},
 			Fingerprint: "0011223344556677", Series: 100, Rows: 36000, Metrics: 360000, RawBytes: 12345678,
+			Source: "cpu.lp", Unverified: "dataset unknown",
 		},
 		Targets: []result.Target{
 			{
@@ -49,7 +50,7 @@ func newRun() *result.Run {
 					Settings: map[string]string{"threads": "2"}},
 				Load: &result.Load{
 					Workers: 2, BatchSize: 5000, Rows: 36000, Metrics: 360000, WireBytes: 1 << 40, Prepare: 0.01, Sent: 1.5, Acked: 1.6,
-					Settled: 1.75, Batches: latency(0.01), DiskBytes: 4096, Withheld: "the census differs",
+					Settled: 1.75, Batches: latency(0.01), DiskBytes: 4096, Withheld: "the census differs", Unverified: "null target", Skipped: 3,
 					Rates: []result.RatePoint{{At: 1, Rows: 20000}, {At: 1.6, Rows: 16000}},
 					Census: []result.CensusResult{
 						{Table: "cpu", Expected: 36000, Counted: 35999, Problem: "one row is missing"},

@@ -40,6 +40,7 @@ type Caps struct {
 	CountsPoints  bool          // Census cannot count rows, only points
 	Infinities    bool          // it stores infinite floats
 	NaN           bool          // it stores NaN, and tells it from NULL
+	Discards      bool          // it keeps nothing: no census, no answers, no mark
 }
 
 // Request is a rendered query.
@@ -58,7 +59,8 @@ type Target interface {
 	ReadMark(context.Context) (Mark, error)
 	// Prepare drops what carries a mark, creates the tables and leaves the
 	// mark. Its work is proportional to the number of tables: what grows with
-	// the series belongs to the writers. It never touches unmarked data.
+	// the series belongs to the writers. It never touches unmarked data. A
+	// LineTaker that is given lines of an unknown dataset gets no schema.
 	Prepare(context.Context, *series.Schema, Mark) error
 	// WriteMark replaces the mark of a prepared database.
 	WriteMark(context.Context, Mark) error
@@ -96,6 +98,9 @@ type Mark struct {
 	Complete     bool          `json:"complete"` // every row was acknowledged
 	Loaded       time.Time     `json:"loaded"`
 	Tool         string        `json:"tool"` // tsmark's version
+	// Unverified is why answers cannot be checked: the rows came from a file
+	// and nobody knows how to make them again. Empty: they can.
+	Unverified string `json:"unverified,omitempty"`
 }
 
 // Writer is one worker's connection for writing.
@@ -107,6 +112,22 @@ type Writer interface {
 	Flush(context.Context) (Receipt, error)
 	// Close releases the connection.
 	Close() error
+}
+
+// LineTaker is a Target that takes some files as they are, without parsing
+// them apart. Its writers are LineWriters.
+type LineTaker interface {
+	// TakesLines reports whether it takes the lines of a format, by its TSBS
+	// name.
+	TakesLines(format string) bool
+}
+
+// LineWriter is a Writer that takes rows as text.
+type LineWriter interface {
+	Writer
+	// WriteLines sends whole rows, one after the other; a line may go on in
+	// the next element. The text belongs to the caller again on return.
+	WriteLines(ctx context.Context, text [][]byte, rows int) (Receipt, error)
 }
 
 // Receipt says what became of rows.

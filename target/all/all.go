@@ -7,12 +7,14 @@ import (
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/target/duckdb"
+	"github.com/tsmark/tsmark/target/null"
 )
 
 // Kinds returns every kind, in the order in which users see them.
 func Kinds() []target.Kind {
 	return []target.Kind{
 		duckdb.Kind(),
+		null.Kind(),
 	}
 }
 

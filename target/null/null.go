@@ -1,0 +1,97 @@
+// Package null is the target that keeps nothing: what remains of a load is the
+// cost of tsmark itself. It can answer nothing and be counted in nothing, so
+// that no figure of it is ever a verified one.
+package null
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+)
+
+// optionParse says whether files are parsed apart before they are discarded.
+const optionParse = "parse"
+
+// Kind describes it.
+func Kind() target.Kind {
+	return target.Kind{
+		Name: "null",
+		Help: "keeps nothing: shows how fast tsmark itself is; never verified",
+		Options: []target.Option{{
+			Name:    optionParse,
+			Default: "no",
+			Help:    "parse the lines of a --file before they are discarded: yes or no",
+			Check: func(v string) error {
+				if v != "yes" && v != "no" {
+					return errors.New("must be yes or no")
+				}
+				return nil
+			},
+		}},
+		Caps: target.Caps{TimePrecision: time.Nanosecond, Embedded: true, Infinities: true, NaN: true, Discards: true},
+		Render: func(*query.Query, *series.Schema) (target.Request, error) {
+			return target.Request{}, fmt.Errorf("%w: the null target keeps nothing", query.ErrUnsupported)
+		},
+		Open: func(_ context.Context, env target.Env, options target.Options) (target.Target, error) {
+			if env.Existing {
+				return nil, fmt.Errorf("the null target %w, whatever was loaded; load a database", target.ErrNoMark)
+			}
+			return null{parse: options[optionParse] == "yes"}, nil
+		},
+	}
+}
+
+type null struct{ parse bool }
+
+// TakesLines implements target.LineTaker.
+func (n null) TakesLines(string) bool { return !n.parse }
+
+func (null) Describe(context.Context) (target.Description, error) {
+	return target.Description{Version: "keeps nothing", Durability: "none"}, nil
+}
+
+func (null) ReadMark(context.Context) (target.Mark, error) {
+	return target.Mark{}, fmt.Errorf("the null target %w", target.ErrNoMark)
+}
+
+func (null) Prepare(context.Context, *series.Schema, target.Mark) error { return nil }
+func (null) WriteMark(context.Context, target.Mark) error               { return nil }
+func (null) NewWriter(context.Context, int) (target.Writer, error)      { return writer{}, nil }
+
+func (null) NewQuerier(context.Context, int) (target.Querier, error) {
+	return nil, fmt.Errorf("%w: the null target keeps nothing", query.ErrUnsupported)
+}
+
+func (null) Settle(context.Context) error { return nil }
+
+// Census implements target.Target: no row is there.
+func (null) Census(context.Context, *series.Table) (target.Census, error) {
+	return target.Census{Points: map[string]int64{}}, nil
+}
+
+func (null) Footprint(context.Context) (int64, error) { return -1, nil }
+func (null) Close() error                             { return nil }
+
+// writer is acknowledged by nobody: its receipts have no such time.
+type writer struct{}
+
+func (writer) Write(_ context.Context, b *series.Batch) (target.Receipt, error) {
+	return target.Receipt{Sent: time.Now(), Rows: int64(b.Rows())}, nil
+}
+
+// WriteLines implements target.LineWriter.
+func (writer) WriteLines(_ context.Context, text [][]byte, rows int) (target.Receipt, error) {
+	bytes := int64(0)
+	for _, t := range text {
+		bytes += int64(len(t))
+	}
+	return target.Receipt{Sent: time.Now(), Rows: int64(rows), WireBytes: bytes}, nil
+}
+
+func (writer) Flush(context.Context) (target.Receipt, error) { return target.Receipt{}, nil }
+func (writer) Close() error                                  { return nil }
