@@ -6,10 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/generate"
-	"github.com/tsmark/tsmark/internal/outfile"
 	"github.com/tsmark/tsmark/runner"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -19,15 +17,19 @@ func (a *app) generateCommand() *cobra.Command {
 	var formatName, file string
 	cmd := &cobra.Command{
 		Use:   "generate",
-		Short: "Write a dataset to a file, byte for byte as TSBS does",
+		Short: "Write a dataset to a file, byte for byte as TSBS does, or as Parquet or Arrow files",
 		Example: `  tsmark generate --scale 100 --format influx --file cpu.lp
   tsmark generate --scale 4000 --format timescaledb --file cpu.csv.zst
+  tsmark generate --use-case devops --format parquet --file devops
   tsmark generate --seed 0 --timestamp-end 2016-01-01T01:00:00Z | head`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			format, err := encode.Find(formatName)
+			format, err := generate.Find(formatName)
 			if err != nil {
 				return fmt.Errorf("--format: %w", err)
+			}
+			if format.Folder && standardOutput(file) {
+				return fmt.Errorf("--format %s writes a folder: name it with --file", format.Name)
 			}
 			w, err := a.catalog.workload(spec.Name)
 			if err != nil {
@@ -45,25 +47,21 @@ func (a *app) generateCommand() *cobra.Command {
 	}
 	a.specFlags(cmd, &spec)
 	var names []string
-	for _, f := range encode.Formats() {
+	for _, f := range generate.Formats() {
 		names = append(names, f.Name)
 	}
 	cmd.Flags().StringVar(&formatName, "format", "influx", strings.Join(names, ", "))
-	cmd.Flags().StringVar(&file, "file", "", "output; compressed where the name ends in .gz or .zst (default standard output)")
+	cmd.Flags().StringVar(&file, "file", "", "output; compressed where the name ends in .gz or .zst (default standard output); of parquet and arrow a new folder, with a file a table")
 	complete(cmd, "format", names)
 	return cmd
 }
 
-func (a *app) generate(cmd *cobra.Command, w workload.Workload, spec workload.Spec, format encode.Format, file string) error {
+func (a *app) generate(cmd *cobra.Command, w workload.Workload, spec workload.Spec, format generate.Format, file string) error {
 	dataset, err := w.Dataset(spec)
 	if err != nil {
 		return err
 	}
-	encoder, err := format.New(dataset.Schema())
-	if err != nil {
-		return fmt.Errorf("--format %s cannot hold %s: %w", format.Name, spec.Name, err)
-	}
-	out, err := outfile.Create(file)
+	out, err := format.Create(file, dataset.Schema())
 	if err != nil {
 		return err
 	}
@@ -71,10 +69,10 @@ func (a *app) generate(cmd *cobra.Command, w workload.Workload, spec workload.Sp
 	display := a.newDisplay(defaultPeriod)
 	defer display.Close()
 	var task runner.Task = silent{}
-	if file != "" && file != "-" {
+	if !standardOutput(file) {
 		task = display.Start("generate "+file, "rows", spec.RowsAtMost(len(dataset.Schema().Tables)))
 	}
-	err = generate.Write(cmd.Context(), out, dataset.Open(), encoder, func(rows int) { task.Add(int64(rows)) })
+	err = out.Write(cmd.Context(), dataset.Open(), func(rows int) { task.Add(int64(rows)) })
 	if err == nil {
 		err = out.Commit()
 	}
@@ -88,3 +86,6 @@ func (a *app) generate(cmd *cobra.Command, w workload.Workload, spec workload.Sp
 	task.Done("")
 	return nil
 }
+
+// standardOutput reports whether --file stands for it.
+func standardOutput(file string) bool { return file == "" || file == "-" }

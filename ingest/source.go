@@ -299,7 +299,11 @@ func (e *LineError) Is(target error) bool { return target == ErrSource }
 
 // Error says where, what and why on one line.
 func (e *LineError) Error() string {
-	return fmt.Sprintf("%s: line %d: %s: %s", e.Source, e.Line, e.Problem, begins(e.Text))
+	text := fmt.Sprintf("%s: line %d: %s: %s", e.Source, e.Line, e.Problem, begins(e.Text))
+	if strings.Contains(e.Problem, ";") {
+		return text // the problem says how to mend it
+	}
+	return text + "; mend the file, or pass over such lines with --skip-bad-lines N"
 }
 
 // shownBytes is how much of a bad line messages show.

@@ -32,6 +32,10 @@ func explain(name string, err error) error {
 func remedy(name string, err error) string {
 	dir := filepath.Dir(name)
 	switch {
+	case errors.Is(err, errNotFolder):
+		return "; choose another name"
+	case errors.Is(err, errNotEmpty):
+		return "; choose another name, or empty it first"
 	case errors.Is(err, syscall.EISDIR):
 		return "; give the name of a file, in it or elsewhere"
 	case errors.Is(err, syscall.ENOTDIR):

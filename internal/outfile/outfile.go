@@ -1,5 +1,5 @@
-// Package outfile writes files that appear under their name only when they
-// are whole.
+// Package outfile writes files and folders that appear under their name only
+// when they are whole.
 //
 // A program whose standard output may be a pipe calls
 // signal.Ignore(syscall.SIGPIPE): Go otherwise ends it when the reader is

@@ -1,0 +1,144 @@
+package columnar
+
+import (
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/tsmark/tsmark/series"
+)
+
+// arrowFile writes one table as an Arrow IPC file, a record batch at a time.
+// Nothing is compressed: values are written as they lie in the table, and can
+// be mapped into memory by a reader.
+type arrowFile struct {
+	out          *ipc.FileWriter
+	schema       *arrow.Schema
+	dictionaries []arrow.Array // per text tag; the file has one for all batches
+	shared       *arrowScratch
+}
+
+// arrowScratch is the columns of tags in a batch. All files of a dataset share
+// it.
+type arrowScratch struct{ tags []arrowTag }
+
+type arrowTag struct {
+	codes   []int32
+	numbers []float64
+	valid   []byte
+}
+
+func openArrow(int) func(io.Writer, *table) (file, error) {
+	shared := &arrowScratch{}
+	return func(w io.Writer, t *table) (file, error) {
+		a := &arrowFile{
+			schema:       arrowSchema(t.of),
+			dictionaries: make([]arrow.Array, len(t.tags)),
+			shared:       shared,
+		}
+		for i, of := range t.tags {
+			if of.numbers == nil {
+				a.dictionaries[i] = newStrings(&of.values)
+			}
+		}
+		if more := len(t.tags) - len(shared.tags); more > 0 {
+			shared.tags = append(shared.tags, make([]arrowTag, more)...)
+		}
+		var err error
+		a.out, err = ipc.NewFileWriter(w, ipc.WithSchema(a.schema))
+		return a, err
+	}
+}
+
+func arrowSchema(of *series.Table) *arrow.Schema {
+	columns := []arrow.Field{{Name: timeColumn, Type: &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}}}
+	for i := range of.Tags {
+		var kind arrow.DataType = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
+		if of.Tags[i].Numeric() {
+			kind = arrow.PrimitiveTypes.Float64
+		}
+		columns = append(columns, arrow.Field{Name: of.Tags[i].Key, Type: kind, Nullable: true})
+	}
+	for _, f := range of.Fields {
+		kind := arrow.PrimitiveTypes.Float64
+		if f.Type == series.Int {
+			kind = arrow.PrimitiveTypes.Int64
+		}
+		columns = append(columns, arrow.Field{Name: f.Name, Type: kind, Nullable: true})
+	}
+	return arrow.NewSchema(columns, nil)
+}
+
+func (a *arrowFile) write(t *table) error {
+	rows := t.rows()
+	types := a.schema.Fields()
+	columns := make([]arrow.Array, 0, len(types))
+	add := func(valid []byte, nulls int, values []byte) {
+		columns = append(columns, newArray(types[len(columns)].Type, rows, valid, nulls, values))
+	}
+	add(nil, 0, arrow.Int64Traits.CastToBytes(t.times))
+	for i, of := range t.tags {
+		c := &a.shared.tags[i]
+		nulls := c.fill(of, t.series)
+		if of.numbers != nil {
+			add(c.valid, nulls, arrow.Float64Traits.CastToBytes(c.numbers))
+			continue
+		}
+		codes := newArray(arrow.PrimitiveTypes.Int32, rows, c.valid, nulls, arrow.Int32Traits.CastToBytes(c.codes))
+		columns = append(columns, array.NewDictionaryArray(types[len(columns)].Type, codes, a.dictionaries[i]))
+	}
+	for i := range t.fields {
+		c := &t.fields[i]
+		if t.of.Fields[i].Type == series.Int {
+			add(c.valid, c.nulls, arrow.Int64Traits.CastToBytes(c.ints))
+		} else {
+			add(c.valid, c.nulls, arrow.Float64Traits.CastToBytes(c.floats))
+		}
+	}
+	return a.out.Write(array.NewRecordBatch(a.schema, columns, int64(rows)))
+}
+
+// fill makes the column of the series' values and returns how many lack it.
+func (c *arrowTag) fill(t *tag, of []uint32) (nulls int) {
+	if n := (len(of) + 7) / 8; len(c.valid) < n {
+		c.valid = make([]byte, n)
+	}
+	setAll(c.valid)
+	c.codes, c.numbers = c.codes[:0], c.numbers[:0]
+	for row, in := range of {
+		code := t.codes[in]
+		if code == absent {
+			clearBit(c.valid, row)
+			nulls++
+		}
+		switch {
+		case t.numbers == nil:
+			c.codes = append(c.codes, max(code, 0))
+		case code == absent:
+			c.numbers = append(c.numbers, 0)
+		default:
+			c.numbers = append(c.numbers, t.numbers[code])
+		}
+	}
+	return nulls
+}
+
+func (a *arrowFile) close() error { return a.out.Close() }
+
+// newArray returns an array over memory that stays the caller's.
+func newArray(kind arrow.DataType, rows int, valid []byte, nulls int, values []byte) arrow.Array {
+	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(values)}
+	if nulls > 0 {
+		buffers[0] = memory.NewBufferBytes(valid[:(rows+7)/8])
+	}
+	return array.MakeFromData(array.NewData(kind, rows, buffers, nil, nulls, 0))
+}
+
+// newStrings returns the texts as an array over their memory.
+func newStrings(t *texts) arrow.Array {
+	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(t.offsets)), memory.NewBufferBytes(t.bytes)}
+	return array.MakeFromData(array.NewData(arrow.BinaryTypes.String, t.len(), buffers, nil, 0, 0))
+}

@@ -1,0 +1,153 @@
+package outfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Folder is a new folder being filled, which appears under its name only when
+// all of its files are whole. It is used by one goroutine.
+type Folder struct {
+	name  string // as the user wrote it, for messages
+	final string // what the temporary folder becomes
+	temp  string
+	files []*File
+	done  bool
+}
+
+// CreateFolder begins the named folder, under a temporary name beside it. A
+// folder that exists must be empty: Commit replaces it.
+//
+// Errors are one line that says how to mend it.
+func CreateFolder(name string) (*Folder, error) {
+	f := &Folder{name: name}
+	if err := f.open(); err != nil {
+		return nil, explain(name, err)
+	}
+	return f, nil
+}
+
+func (f *Folder) open() error {
+	final, named, err := destination(filepath.Clean(f.name))
+	if err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o777)
+	info, err := os.Stat(final)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case !info.IsDir() || !named:
+		return errNotFolder
+	default:
+		mode = info.Mode().Perm()
+		if err := empty(final); err != nil {
+			return err
+		}
+	}
+	if f.final, err = filepath.Abs(final); err != nil { // "." has no name to rename to
+		return err
+	}
+	dir, base := filepath.Split(f.final)
+	for {
+		f.temp = fmt.Sprintf("%s.%s.%08x.tmp", dir, base, rand.Uint32())
+		if err := os.Mkdir(f.temp, mode); !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+}
+
+// The reasons to refuse what stands under the name already.
+var (
+	errNotFolder = errors.New("it is not a folder")
+	errNotEmpty  = errors.New("the folder is not empty")
+)
+
+// empty returns an error where the folder holds anything.
+func empty(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if _, err := d.Readdirnames(1); err == nil {
+		return errNotEmpty
+	} else if !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+// Create begins a file in the folder. It is finished and closed with the
+// folder. The name has no path.
+func (f *Folder) Create(name string) (io.Writer, error) {
+	shown := filepath.Join(f.name, name)
+	if name != filepath.Base(name) || name == "." || name == ".." {
+		return nil, explain(shown, syscall.EINVAL)
+	}
+	temp := filepath.Join(f.temp, name)
+	out, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, explain(shown, err)
+	}
+	// The file has its name already: it is the folder that is renamed.
+	file := &File{name: shown, final: temp, f: out, w: out}
+	f.files = append(f.files, file)
+	return file, nil
+}
+
+// Commit finishes the files and gives the folder its name, once they are
+// safely on disk. Where that fails, or a Write failed before, it returns the
+// first error and nothing stands under the name but what stood there before.
+func (f *Folder) Commit() error {
+	if f.done {
+		return nil
+	}
+	if err := f.commit(); err != nil {
+		f.Discard()
+		return err
+	}
+	f.done = true
+	return nil
+}
+
+func (f *Folder) commit() error {
+	for _, file := range f.files {
+		if err := file.Commit(); err != nil {
+			return err
+		}
+	}
+	// Rename takes no place that is taken, and Rmdir frees none but that of an
+	// empty folder.
+	switch err := syscall.Rmdir(f.final); {
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, syscall.ENOTDIR):
+		return explain(f.name, errNotFolder)
+	case errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, fs.ErrExist):
+		return explain(f.name, errNotEmpty)
+	default:
+		return explain(f.name, err)
+	}
+	return explain(f.name, os.Rename(f.temp, f.final))
+}
+
+// Discard ends the writing and removes the temporary folder. After Commit it
+// does nothing, so that it can be deferred.
+func (f *Folder) Discard() {
+	if f.done {
+		return
+	}
+	f.done = true
+	// There is nobody to tell: the caller fails already, or gives up.
+	for _, file := range f.files {
+		file.Discard()
+	}
+	_ = os.RemoveAll(f.temp)
+}
