@@ -207,7 +207,7 @@ func (r *renderer) last() {
 	case MaxRow:
 		// An index of series and time finds each newest time at once.
 		r.line("FROM %s", r.tags)
-		r.line("JOIN %s ON %[1]s.%s = %s.%s AND %[1]s.%s = (", r.rows, id, r.tags, r.Ident(IDColumn), time)
+		r.line("JOIN %s ON %[1]s.%s = %s.%s AND %[1]s.%[5]s = (", r.rows, id, r.tags, r.Ident(IDColumn), time)
 		r.line("  SELECT max(%s)", time)
 		r.line("  FROM %s", r.rows)
 		r.line("  WHERE %s = %s.%s", id, r.tags, r.Ident(IDColumn))
