@@ -28,10 +28,10 @@ func TestCompare(t *testing.T) {
 		change func(*query.Answer)
 		want   string // part of the difference; empty: none
 	}{
-		"the same":            {func(a *query.Answer) {}, ""},
-		"within tolerance":    {func(a *query.Answer) { a.Rows[0][2].Float *= 1 + 5e-10 }, ""},
-		"integer as double":   {func(a *query.Answer) { a.Rows[0][3] = query.Value{Kind: query.Float, Float: 7} }, ""},
-		"time as integer":     {func(a *query.Answer) {
+		"the same":          {func(a *query.Answer) {}, ""},
+		"within tolerance":  {func(a *query.Answer) { a.Rows[0][2].Float *= 1 + 5e-10 }, ""},
+		"integer as double": {func(a *query.Answer) { a.Rows[0][3] = query.Value{Kind: query.Float, Float: 7} }, ""},
+		"time as integer": {func(a *query.Answer) {
 			for _, row := range a.Rows {
 				row[0].Kind = query.Int
 			}
