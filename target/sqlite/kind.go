@@ -30,10 +30,11 @@ const (
 
 // The values of optionIndex.
 const (
-	indexNone     = "none"
-	indexTime     = "time"
-	indexTagsTime = "tags_time"
-	indexBoth     = "both"
+	indexClustered = "clustered"
+	indexTagsTime  = "tags_time"
+	indexTime      = "time"
+	indexBoth      = "both"
+	indexNone      = "none"
 )
 
 // Kind describes SQLite.
@@ -62,9 +63,10 @@ func Kind() target.Kind {
 			},
 			{
 				Name:    optionIndex,
-				Default: indexTagsTime,
-				Help:    "indexes of the tables of rows, made before the load: none, time, tags_time (series, then time) or both",
-				Check:   oneOf(indexNone, indexTime, indexTagsTime, indexBoth),
+				Default: indexClustered,
+				Help: "how rows are found: clustered (they are kept by series and time), or in the order of their arrival " +
+					"with indexes: tags_time (series and time), time, both or none",
+				Check: oneOf(indexClustered, indexTagsTime, indexTime, indexBoth, indexNone),
 			},
 			{
 				Name:    optionCacheSize,

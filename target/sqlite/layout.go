@@ -11,6 +11,10 @@ import (
 // markTable holds the mark. Its name is tsmark's own in every database.
 const markTable = "tsmark_mark"
 
+// rowColumn numbers the rows of a clustered table in the order of their
+// arrival, since a series may have several rows at one time.
+const rowColumn = "tsmark_row"
+
 // layout is the tables that a schema becomes, and which series have their
 // row of tags. All writers share it.
 type layout struct {
@@ -19,6 +23,9 @@ type layout struct {
 	tables []string                     // all tables made, unquoted
 	names  []string                     // of all tables and indexes made, unquoted
 	ddl    []string                     // the statements that make them
+
+	clustered bool
+	arrived   int64 // rows of clustered tables; guarded by database.writing
 }
 
 // tagsTable is a table of series.
@@ -31,10 +38,13 @@ type tagsTable struct {
 // newLayout lays a schema out, with the indexes that the option names. Its
 // error names what two tables or indexes would share.
 func newLayout(s *series.Schema, index string) (*layout, error) {
-	l := &layout{schema: s, tags: make(map[*series.Table]*tagsTable)}
+	l := &layout{schema: s, tags: make(map[*series.Table]*tagsTable), clustered: index == indexClustered}
 	byName := make(map[string]*tagsTable)
 	for _, t := range s.Tables {
 		columns := []string{sql.TimeColumn + " INTEGER NOT NULL", sql.TagsIDColumn + " INTEGER NOT NULL"}
+		if l.clustered {
+			columns = append(columns, rowColumn+" INTEGER NOT NULL")
+		}
 		for _, f := range t.Fields {
 			switch f.Type {
 			case series.Int:
@@ -45,7 +55,12 @@ func newLayout(s *series.Schema, index string) (*layout, error) {
 				return nil, fmt.Errorf("field %s of table %s is of type %v; SQLite is given int and float fields only", f.Name, t.Name, f.Type)
 			}
 		}
-		l.table(t.Name, columns)
+		if l.clustered {
+			key := strings.Join([]string{sql.TagsIDColumn, sql.TimeColumn, rowColumn}, ", ")
+			l.table(t.Name, append(columns, "PRIMARY KEY ("+key+")"), " WITHOUT ROWID")
+		} else {
+			l.table(t.Name, columns, "")
+		}
 		if index == indexTagsTime || index == indexBoth {
 			l.index(t.Name, sql.TagsIDColumn, sql.TimeColumn)
 		}
@@ -63,7 +78,7 @@ func newLayout(s *series.Schema, index string) (*layout, error) {
 				}
 				columns = append(columns, quoted(tag.Key)+kind)
 			}
-			l.table(name, columns)
+			l.table(name, columns, "")
 			if len(t.Tags) > 0 && index != indexNone {
 				l.index(name, t.Tags[0].Key) // by which series are found
 			}
@@ -82,9 +97,9 @@ func newLayout(s *series.Schema, index string) (*layout, error) {
 }
 
 // table adds a table.
-func (l *layout) table(name string, columns []string) {
+func (l *layout) table(name string, columns []string, kind string) {
 	l.tables, l.names = append(l.tables, name), append(l.names, name)
-	l.ddl = append(l.ddl, fmt.Sprintf("CREATE TABLE %s (%s)", quoted(name), strings.Join(columns, ", ")))
+	l.ddl = append(l.ddl, fmt.Sprintf("CREATE TABLE %s (%s)%s", quoted(name), strings.Join(columns, ", "), kind))
 }
 
 // index adds an index, which goes with its table.

@@ -24,11 +24,11 @@ type writer struct {
 
 // tableWriter writes the rows of a table.
 type tableWriter struct {
-	table *series.Table
-	tags  *tagsWriter
-	many  *statement // inserts rows rows
-	rows  int
-	one   *statement // inserts one row, where fewer are left
+	layout *layout
+	tags   *tagsWriter
+	many   *statement // inserts rows rows
+	rows   int
+	one    *statement // inserts one row, where fewer are left
 }
 
 // tagsWriter writes the rows of a table of series.
@@ -148,7 +148,10 @@ func (w *writer) table(t *series.Table) (*tableWriter, error) {
 		w.tags[shared] = tags
 	}
 	columns := 2 + len(t.Fields)
-	tw := &tableWriter{table: t, tags: tags, rows: max(1, min(rowsPerStatement, maxVariables/columns))}
+	if w.layout.clustered {
+		columns++
+	}
+	tw := &tableWriter{layout: w.layout, tags: tags, rows: max(1, min(rowsPerStatement, maxVariables/columns))}
 	var err error
 	if tw.one, err = w.insert(t.Name, columns, 1); err != nil {
 		return nil, err
@@ -178,7 +181,7 @@ func (t *tableWriter) append(ctx context.Context, run *series.Run) (int64, error
 		if run.Rows()-lo < n {
 			statement, n = t.one, 1
 		}
-		values, err := bindRows(statement, run, lo, lo+n)
+		values, err := t.bind(statement, run, lo, lo+n)
 		if err == nil {
 			err = statement.run()
 		}
@@ -191,15 +194,21 @@ func (t *tableWriter) append(ctx context.Context, run *series.Run) (int64, error
 	return bytes, nil
 }
 
-// bindRows binds the rows of a run from lo to hi and returns how many of their
+// bind binds the rows of a run from lo to hi and returns how many of their
 // values are not NULL.
-func bindRows(st *statement, run *series.Run, lo, hi int) (values int, err error) {
+func (t *tableWriter) bind(st *statement, run *series.Run, lo, hi int) (values int, err error) {
 	at := int32(1)
 	for row := lo; row < hi; row++ {
 		st.bindInt(at, run.Times[row])
 		st.bindInt(at+1, int64(run.Series[row]))
 		at += 2
 		values += 2
+		if t.layout.clustered {
+			t.layout.arrived++
+			st.bindInt(at, t.layout.arrived)
+			at++
+			values++
+		}
 		for c := range run.Columns {
 			column := &run.Columns[c]
 			switch {
