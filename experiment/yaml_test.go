@@ -166,6 +166,7 @@ func randomExperiment(rng *rand.Rand) *Experiment {
 		Load: Load{
 			Workers: rng.Int(), BatchSize: -rng.Int(), Limit: rng.Int64(),
 			ReportingPeriod: -duration(), Replace: rng.IntN(2) == 0,
+			File: text(), SkipBadLines: rng.Int64() >> rng.IntN(64),
 		},
 		Queries: Queries{
 			Types: []string{}, Count: rng.Int(), MaxQueries: rng.Int(), Workers: rng.Int(), BurnIn: rng.Int(),

@@ -68,6 +68,15 @@ func (d *Dataset) Schema() *series.Schema { return d.schema }
 // been read.
 func (d *Dataset) Rows() int64 { return d.rows }
 
+// Series returns the number of series that have been read, or that the schema
+// was made with.
+func (d *Dataset) Series() uint32 {
+	if d.catalog.tags == nil {
+		return d.schema.Series
+	}
+	return d.catalog.tags.count()
+}
+
 // Open implements workload.Dataset. The reader is a *Reader.
 func (d *Dataset) Open() workload.Reader { return d.Read() }
 

@@ -114,7 +114,7 @@ func (p *parser) place(t *table) int {
 	}
 	if p.rows == p.run.Rows() {
 		// Rows come one by one, room for them does not.
-		p.run.Grow(max(p.rows+1, min(max(2*p.rows, 128), p.total)))
+		p.run.Grow(max(p.rows+1, min(max(2*p.rows, 16), p.total)))
 	}
 	return p.rows
 }

@@ -27,6 +27,7 @@ const (
 type scout struct {
 	source  *Source
 	catalog *catalog
+	parser  *parser // for its guesses
 	marks   []mark
 	widened map[*table][]bool // timescaledb: fields that are floats somewhere
 	filled  map[*table][]bool // likewise: that have values somewhere
@@ -66,6 +67,7 @@ func learn(ctx context.Context, s *Source, skip int64, progress func(rows int)) 
 	}
 	var chunk Chunk
 	p := newParser(s, x.catalog)
+	x.parser = p
 	p.row = func(_ *parser, text []byte) (int, error) { return x.row(text) }
 	if s.format == TimescaleDB {
 		p.row = func(_ *parser, text []byte) (int, error) { return x.rowTimescaleDB(text) }
@@ -113,19 +115,39 @@ func (x *scout) row(text []byte) (int, error) {
 }
 
 func (x *scout) influx(line []byte) error {
-	space := bytes.IndexByte(line, ' ')
-	if space <= 0 {
+	b := x.parser.guess(line)
+	space := 0
+	if b != nil {
+		space = len(b.text) - 1
+	} else if space = bytes.IndexByte(line, ' '); space <= 0 {
 		return errors.New("no space between tags and fields")
 	}
+	var expected []series.Field
+	if b == nil {
+		b = x.catalog.find(line[:space+1])
+	}
+	if b != nil {
+		x.parser.follow(b)
+		expected = b.table.Fields
+	}
+	known := b != nil // the row has the expected fields and no others
 	x.marks = x.marks[:0]
 	at := space + 1
 	for {
-		is := bytes.IndexByte(line[at:], '=')
-		if is <= 0 || bytes.ContainsAny(line[at:at+is], " ,") {
-			return fmt.Errorf("%q is no field=value", short(line[at:]))
+		var name []byte
+		i, rest := len(x.marks), line[at:]
+		expects := i < len(expected) && len(rest) > len(expected[i].Name) &&
+			string(rest[:len(expected[i].Name)]) == expected[i].Name && rest[len(expected[i].Name)] == '='
+		if expects {
+			name = rest[:len(expected[i].Name)]
+		} else {
+			is := bytes.IndexByte(rest, '=')
+			if is <= 0 || bytes.ContainsAny(rest[:is], " ,") {
+				return fmt.Errorf("%q is no field=value", short(rest))
+			}
+			name, known = rest[:is], false
 		}
-		name := line[at : at+is]
-		at += is + 1
+		at += len(name) + 1
 		begin := at
 		for at < len(line) && line[at] != ',' && line[at] != ' ' {
 			at++
@@ -141,6 +163,7 @@ func (x *scout) influx(line []byte) error {
 		if !numberOf(kind, value) {
 			return fmt.Errorf("field %s: %q is neither an integer such as 1i nor a decimal number", name, short(value))
 		}
+		known = known && kind == expected[i].Type
 		x.marks = append(x.marks, mark{name, kind})
 		at++
 		if line[at-1] == ' ' {
@@ -150,9 +173,8 @@ func (x *scout) influx(line []byte) error {
 	if err := x.time(line[at:]); err != nil {
 		return err
 	}
-	b := x.catalog.find(line[:space+1])
-	if b != nil && x.same(b.table) {
-		return nil
+	if known {
+		return nil // fields that it leaves out are no news either
 	}
 	head := line[:space]
 	comma := bytes.IndexByte(head, ',')
@@ -186,22 +208,8 @@ func numberOf(kind series.Type, text []byte) (ok bool) {
 }
 
 func (x *scout) time(text []byte) error {
-	p := parser{source: x.source}
-	_, err := p.timeOf(text)
+	_, err := x.parser.timeOf(text)
 	return err
-}
-
-// same reports whether the row has the table's fields and no others.
-func (x *scout) same(t *table) bool {
-	if len(x.marks) != len(t.Fields) {
-		return false
-	}
-	for i, m := range x.marks {
-		if string(m.name) != t.Fields[i].Name || m.kind != t.Fields[i].Type {
-			return false
-		}
-	}
-	return true
 }
 
 // agree returns what the row contradicts in a table.
@@ -344,7 +352,12 @@ func (x *scout) timescaleDB(text []byte, first int, line []byte) error {
 		x.marks = append(x.marks, mark{kind: kind})
 	}
 	key := text[:first+comma+1]
-	b := x.catalog.find(key)
+	b := x.parser.guess(key)
+	if b == nil {
+		if b = x.catalog.find(key); b != nil {
+			x.parser.follow(b)
+		}
+	}
 	if b == nil {
 		if x.catalog.table(name) == nil {
 			return &valuesError{fmt.Errorf("the header has no table %q", short(name))}

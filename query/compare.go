@@ -15,11 +15,14 @@ import (
 const tolerance = 1e-9
 
 // canonical returns v as a value of the column's kind where that loses
-// nothing. Databases hold integers as doubles and the reverse.
+// nothing. Databases hold integers as doubles and the reverse, and one without
+// a type for times holds their nanoseconds since 1970 as integers.
 func (c Column) canonical(v Value) Value {
 	switch {
 	case c.Kind == Int && v.Kind == Float && v.Float == math.Trunc(v.Float) && math.Abs(v.Float) <= 1<<53:
 		return Value{Kind: Int, Int: int64(v.Float)}
+	case c.Kind == Time && v.Kind == Int:
+		return Value{Kind: Time, Int: v.Int}
 	case c.Kind == Float && v.Kind == Int:
 		return Value{Kind: Float, Float: float64(v.Int)}
 	}

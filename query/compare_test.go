@@ -28,9 +28,15 @@ func TestCompare(t *testing.T) {
 		change func(*query.Answer)
 		want   string // part of the difference; empty: none
 	}{
-		"the same":            {func(a *query.Answer) {}, ""},
-		"within tolerance":    {func(a *query.Answer) { a.Rows[0][2].Float *= 1 + 5e-10 }, ""},
-		"integer as double":   {func(a *query.Answer) { a.Rows[0][3] = query.Value{Kind: query.Float, Float: 7} }, ""},
+		"the same":          {func(a *query.Answer) {}, ""},
+		"within tolerance":  {func(a *query.Answer) { a.Rows[0][2].Float *= 1 + 5e-10 }, ""},
+		"integer as double": {func(a *query.Answer) { a.Rows[0][3] = query.Value{Kind: query.Float, Float: 7} }, ""},
+		"time as integer": {func(a *query.Answer) {
+			for _, row := range a.Rows {
+				row[0].Kind = query.Int
+			}
+		}, ""},
+		"integer as time":     {func(a *query.Answer) { a.Rows[0][3].Kind = query.Time }, "wrong max"},
 		"beyond tolerance":    {func(a *query.Answer) { a.Rows[0][2].Float *= 1 + 5e-9 }, "wrong mean"},
 		"infinite":            {func(a *query.Answer) { a.Rows[0][2].Float = math.Inf(1) }, "wrong mean"},
 		"not a number":        {func(a *query.Answer) { a.Rows[0][2].Float = math.NaN() }, "wrong mean"},

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"io"
 	"strconv"
@@ -100,7 +101,7 @@ func loadLine(r *result.Run, t *result.Target) csvLine {
 	if line["withheld"] = l.Withheld; l.Withheld != "" {
 		return line
 	}
-	line["verdict"] = l.Unverified
+	line["verdict"] = cmp.Or(l.Unverified, r.Dataset.Unverified)
 	line.ints(map[string]int64{"rows": l.Rows, "metrics": l.Metrics, "wire_bytes": l.WireBytes})
 	line.floats(map[string]float64{"prepare": l.Prepare, "sent": l.Sent, "settled": l.Settled})
 	if l.Acked > 0 {

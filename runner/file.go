@@ -106,7 +106,6 @@ func (x *execution) feed(ctx context.Context, t target.Target) (*feed, error) {
 		f.schema, dataset = rows.Schema(), f.parsed
 		if x.unknown() {
 			f.rows = rows.Rows()
-			x.run.Dataset.Series = f.schema.Series
 		}
 		f.close = func() { f.parsed.reader.Close() }
 		if settings.Limit > 0 {
@@ -176,5 +175,6 @@ func (x *execution) conclude(f *feed, load *result.Load, failure error) {
 	}
 	x.expected = &oracle.Expectations{Survey: survey}
 	d := &x.run.Dataset
+	d.Series = f.parsed.Series()
 	d.Rows, d.Metrics, d.RawBytes = survey.Rows, survey.Metrics, survey.RawBytes
 }

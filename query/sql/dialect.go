@@ -39,10 +39,25 @@ type Dialect struct {
 	// Seconds returns the expression of the seconds from one time to a later
 	// one, as a double.
 	Seconds func(from, to string) string
+	// Newest is how it takes the newest row of each group.
+	Newest Newest
 	// Reserved reports whether a lower-case word must be quoted where it
 	// names a table or a column.
 	Reserved func(word string) bool
 }
+
+// Newest is a way to take the newest row of each group.
+type Newest uint8
+
+// The ways.
+const (
+	// DistinctOn is SELECT DISTINCT ON, which keeps the first row of each group
+	// in the order of the answer.
+	DistinctOn Newest = iota
+	// MaxRow is GROUP BY with a single max(), whose row the columns that are
+	// not aggregated are taken from.
+	MaxRow
+)
 
 // Ident returns the name of a table or column as it stands in SQL: quoted
 // where it must be, bare where that reads better.

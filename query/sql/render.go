@@ -166,7 +166,7 @@ func (r *renderer) second() string {
 	return ", 2"
 }
 
-// last writes the Last shape. The inner query finds the newest time of each
+// last writes the Last shape. An inner query finds the newest time of each
 // series from two columns, which is far cheaper than sorting whole rows. Few
 // rows are then left to choose from, where several series share the tag's
 // value or a series has several rows at one time.
@@ -183,21 +183,41 @@ func (r *renderer) last() {
 		r.line("SELECT %s", strings.Join(names, ", "))
 		r.line("FROM (")
 	}
-	r.line("SELECT DISTINCT ON (%s)", tag)
+	if r.Newest == DistinctOn {
+		r.line("SELECT DISTINCT ON (%s)", tag)
+	} else {
+		r.line("SELECT")
+	}
 	r.columns(from)
 	if having != nil && having.Over != "" {
 		r.appendToLine(",\n  %s.%s AS divisor", r.tags, r.Ident(having.Over))
 	}
-	r.line("FROM %s", r.rows)
-	r.joinTags()
-	r.line("JOIN (")
-	r.line("  SELECT %s, max(%s) AS %[2]s", id, time)
-	r.line("  FROM %s", r.rows)
-	r.where("  ", "")
-	r.line("  GROUP BY 1")
-	r.line(") AS newest ON newest.%s = %s%[1]s AND newest.%[3]s = %[2]s%[3]s", id, from, time)
-	r.where("", from)
-	r.line("ORDER BY %s, %s%s DESC", tag, from, time)
+	switch r.Newest {
+	case DistinctOn:
+		r.line("FROM %s", r.rows)
+		r.joinTags()
+		r.line("JOIN (")
+		r.line("  SELECT %s, max(%s) AS %[2]s", id, time)
+		r.line("  FROM %s", r.rows)
+		r.where("  ", "")
+		r.line("  GROUP BY 1")
+		r.line(") AS newest ON newest.%s = %s%[1]s AND newest.%[3]s = %[2]s%[3]s", id, from, time)
+		r.where("", from)
+		r.line("ORDER BY %s, %s%s DESC", tag, from, time)
+	case MaxRow:
+		// An index of series and time finds each newest time at once.
+		r.line("FROM %s", r.tags)
+		r.line("JOIN %s ON %[1]s.%s = %s.%s AND %[1]s.%[5]s = (", r.rows, id, r.tags, r.Ident(IDColumn), time)
+		r.line("  SELECT max(%s)", time)
+		r.line("  FROM %s", r.rows)
+		r.line("  WHERE %s = %s.%s", id, r.tags, r.Ident(IDColumn))
+		for _, c := range r.ofRows("") {
+			r.line("    AND %s", c)
+		}
+		r.line(")")
+		r.where("", from)
+		r.line("GROUP BY %s", tag)
+	}
 	if having != nil {
 		r.line(") AS newest_rows")
 		value := r.Ident(having.Field)
@@ -230,8 +250,11 @@ func (r *renderer) joinTags() {
 // from: its name and a dot where tables are joined, or nothing.
 func (r *renderer) columns(from string) {
 	time := from + r.Ident(TimeColumn)
-	if r.q.Shape == query.Buckets {
+	switch {
+	case r.q.Shape == query.Buckets:
 		time = r.Bucket(r.q.Bucket, time) + " AS " + r.Ident(TimeColumn)
+	case r.q.Shape == query.Last && r.Newest == MaxRow:
+		time = fmt.Sprintf("max(%s) AS %s", time, r.Ident(TimeColumn))
 	}
 	selected := []string{time}
 	if r.q.GroupBy != "" {
@@ -274,6 +297,18 @@ func (r *renderer) where(indent, from string) {
 			conditions = append(conditions, fmt.Sprintf("%s.%s IS NOT NULL", r.tags, r.Ident(key)))
 		}
 	}
+	for i, c := range append(conditions, r.ofRows(from)...) {
+		word := "WHERE"
+		if i > 0 {
+			word = "  AND"
+		}
+		r.line("%s%s %s", indent, word, c)
+	}
+}
+
+// ofRows returns the conditions on the table of rows alone.
+func (r *renderer) ofRows(from string) []string {
+	var conditions []string
 	if above := r.q.Above; above != nil {
 		field := r.table.Fields[r.table.FieldIndex(above.Field)]
 		conditions = append(conditions, fmt.Sprintf("%s%s > %s", from, r.Ident(field.Name), threshold(above.Value, field.Type)))
@@ -287,13 +322,7 @@ func (r *renderer) where(indent, from string) {
 	if !r.q.End.IsZero() {
 		conditions = append(conditions, fmt.Sprintf("%s%s < %s", from, r.Ident(TimeColumn), r.Time(r.roundUp(r.q.End))))
 	}
-	for i, c := range conditions {
-		word := "WHERE"
-		if i > 0 {
-			word = "  AND"
-		}
-		r.line("%s%s %s", indent, word, c)
-	}
+	return conditions
 }
 
 // present returns the tags that a row must have and that no filter demands.

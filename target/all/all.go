@@ -8,12 +8,14 @@ import (
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/target/duckdb"
 	"github.com/tsmark/tsmark/target/null"
+	"github.com/tsmark/tsmark/target/sqlite"
 )
 
 // Kinds returns every kind, in the order in which users see them.
 func Kinds() []target.Kind {
 	return []target.Kind{
 		duckdb.Kind(),
+		sqlite.Kind(),
 		null.Kind(),
 	}
 }

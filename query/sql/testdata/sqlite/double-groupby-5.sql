@@ -1,0 +1,15 @@
+SELECT
+  cpu.time - (cpu.time % 3600000000000 + 3600000000000) % 3600000000000 AS time,
+  tags.hostname,
+  avg(cpu.usage_user) AS mean_usage_user,
+  avg(cpu.usage_system) AS mean_usage_system,
+  avg(cpu.usage_idle) AS mean_usage_idle,
+  avg(cpu.usage_nice) AS mean_usage_nice,
+  avg(cpu.usage_iowait) AS mean_usage_iowait
+FROM cpu
+JOIN tags ON tags.id = cpu.tags_id
+WHERE tags.hostname IS NOT NULL
+  AND cpu.time >= 1451733760646325000
+  AND cpu.time < 1451776960646325000
+GROUP BY 1, 2
+ORDER BY 1, 2

@@ -1,0 +1,40 @@
+package sqlite
+
+import (
+	"fmt"
+	"syscall"
+
+	"modernc.org/libc"
+	lib "modernc.org/sqlite/lib"
+
+	"github.com/tsmark/tsmark/target"
+)
+
+// failure is an error of SQLite's.
+type failure struct {
+	code    int32 // extended
+	message string
+}
+
+func (f *failure) Error() string { return f.message }
+
+// failure makes an error of a result code. That of a full disk wraps
+// syscall.ENOSPC, that of a file which cannot be used target.ErrUnreachable.
+func (s *session) failure(code int32) error {
+	f := &failure{code: code, message: libc.GoString(lib.Xsqlite3_errstr(s.tls, code))}
+	// The connection's message says more, if it is about this error.
+	if s.db != 0 && lib.Xsqlite3_extended_errcode(s.tls, s.db) == code {
+		f.message = libc.GoString(lib.Xsqlite3_errmsg(s.tls, s.db))
+	}
+	switch code & 0xff {
+	case lib.SQLITE_FULL:
+		return fmt.Errorf("%w; free space there, or choose another file system (%w)", syscall.ENOSPC, f)
+	case lib.SQLITE_BUSY:
+		return fmt.Errorf("%w: another process uses it; end that process or give another path (%w)", target.ErrUnreachable, f)
+	case lib.SQLITE_CANTOPEN, lib.SQLITE_IOERR, lib.SQLITE_READONLY, lib.SQLITE_PERM:
+		return fmt.Errorf("%w: %w", target.ErrUnreachable, f)
+	case lib.SQLITE_NOTADB:
+		return fmt.Errorf("%w: it is no SQLite file; give another path", target.ErrForeign)
+	}
+	return f
+}

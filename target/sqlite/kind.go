@@ -1,0 +1,112 @@
+// Package sqlite drives SQLite, which runs inside tsmark's own process, as Go
+// code. Rows are bound to prepared statements of many rows each, answers are
+// read from its own memory.
+//
+// Each table of the schema becomes a table of rows, and its series a table of
+// tags: see package query/sql. A row's tags_id is its series' number, its time
+// an integer, the nanoseconds since 1970. Beside them stands tsmark_mark, which
+// says what was loaded and what tsmark made.
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+)
+
+// The names of the options.
+const (
+	optionPath        = "path"
+	optionSynchronous = "synchronous"
+	optionJournalMode = "journal_mode"
+	optionIndex       = "index"
+	optionCacheSize   = "cache_size"
+)
+
+// The values of optionIndex.
+const (
+	indexClustered = "clustered"
+	indexTagsTime  = "tags_time"
+	indexTime      = "time"
+	indexBoth      = "both"
+	indexNone      = "none"
+)
+
+// Kind describes SQLite.
+func Kind() target.Kind {
+	return target.Kind{
+		Name: "sqlite",
+		Help: "SQLite inside tsmark's process, written through prepared statements of many rows",
+		Options: []target.Option{
+			{
+				Name:  optionPath,
+				Help:  "database file, made where it does not exist; empty: " + defaultFile + " in the run's folder",
+				Check: checkPath,
+			},
+			{
+				Name:    optionSynchronous,
+				Default: "full",
+				Help:    "when SQLite forces what it writes to disk: off, normal, full or extra",
+				Check:   oneOf("off", "normal", "full", "extra"),
+			},
+			{
+				Name:    optionJournalMode,
+				Default: "wal",
+				Help:    "how a batch can be undone: wal, delete, truncate, persist or memory; a loaded database keeps its own",
+				// Without a journal a failed batch would stay half written.
+				Check: oneOf("wal", "delete", "truncate", "persist", "memory"),
+			},
+			{
+				Name:    optionIndex,
+				Default: indexClustered,
+				Help: "how rows are found: clustered (they are kept by series and time), or in the order of their arrival " +
+					"with indexes: tags_time (series and time), time, both or none",
+				Check: oneOf(indexClustered, indexTagsTime, indexTime, indexBoth, indexNone),
+			},
+			{
+				Name:    optionCacheSize,
+				Default: "256",
+				Help:    "MiB of pages that each connection may keep in memory",
+				Check:   target.AtLeast(1),
+			},
+		},
+		Caps: target.Caps{
+			TimePrecision: precision,
+			Embedded:      true,
+			MaxWriters:    1,
+			Infinities:    true,
+		},
+		Render: render,
+		Open:   open,
+	}
+}
+
+// defaultFile is the database's name in the run's folder.
+const defaultFile = "tsmark.sqlite"
+
+func checkPath(path string) error {
+	if path == ":memory:" {
+		return errors.New("must be a file: what is only in memory is gone before it can be queried")
+	}
+	return nil
+}
+
+// oneOf is a check for one of the words.
+func oneOf(words ...string) func(string) error {
+	return func(v string) error {
+		if !slices.Contains(words, v) {
+			return fmt.Errorf("must be one of %s", strings.Join(words, ", "))
+		}
+		return nil
+	}
+}
+
+func render(q *query.Query, s *series.Schema) (target.Request, error) {
+	text, err := newDialect().Render(q, s)
+	return target.Request{Text: text}, err
+}

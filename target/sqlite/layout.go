@@ -1,0 +1,117 @@
+package sqlite
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
+)
+
+// markTable holds the mark. Its name is tsmark's own in every database.
+const markTable = "tsmark_mark"
+
+// rowColumn numbers the rows of a clustered table in the order of their
+// arrival, since a series may have several rows at one time.
+const rowColumn = "tsmark_row"
+
+// layout is the tables that a schema becomes, and which series have their
+// row of tags. All writers share it.
+type layout struct {
+	schema *series.Schema
+	tags   map[*series.Table]*tagsTable // of each table of the schema
+	tables []string                     // all tables made, unquoted
+	names  []string                     // of all tables and indexes made, unquoted
+	ddl    []string                     // the statements that make them
+
+	clustered bool
+	arrived   int64 // rows of clustered tables; guarded by database.writing
+}
+
+// tagsTable is a table of series.
+type tagsTable struct {
+	name    string // unquoted
+	tags    []series.Tag
+	written series.Bitmap // series that have their row; guarded by database.writing
+}
+
+// newLayout lays a schema out, with the indexes that the option names. Its
+// error names what two tables or indexes would share.
+func newLayout(s *series.Schema, index string) (*layout, error) {
+	l := &layout{schema: s, tags: make(map[*series.Table]*tagsTable), clustered: index == indexClustered}
+	byName := make(map[string]*tagsTable)
+	for _, t := range s.Tables {
+		columns := []string{sql.TimeColumn + " INTEGER NOT NULL", sql.TagsIDColumn + " INTEGER NOT NULL"}
+		if l.clustered {
+			columns = append(columns, rowColumn+" INTEGER NOT NULL")
+		}
+		for _, f := range t.Fields {
+			switch f.Type {
+			case series.Int:
+				columns = append(columns, quoted(f.Name)+" INTEGER")
+			case series.Float:
+				columns = append(columns, quoted(f.Name)+" REAL")
+			default:
+				return nil, fmt.Errorf("field %s of table %s is of type %v; SQLite is given int and float fields only", f.Name, t.Name, f.Type)
+			}
+		}
+		if l.clustered {
+			key := strings.Join([]string{sql.TagsIDColumn, sql.TimeColumn, rowColumn}, ", ")
+			l.table(t.Name, append(columns, "PRIMARY KEY ("+key+")"), " WITHOUT ROWID")
+		} else {
+			l.table(t.Name, columns, "")
+		}
+		if index == indexTagsTime || index == indexBoth {
+			l.index(t.Name, sql.TagsIDColumn, sql.TimeColumn)
+		}
+		if index == indexTime || index == indexBoth {
+			l.index(t.Name, sql.TimeColumn)
+		}
+		name := sql.TagsTable(s, t)
+		if byName[name] == nil {
+			byName[name] = &tagsTable{name: name, tags: t.Tags, written: make(series.Bitmap, (int(s.Series)+63)/64)}
+			columns := []string{sql.IDColumn + " INTEGER PRIMARY KEY"}
+			for _, tag := range t.Tags {
+				kind := " TEXT"
+				if tag.Numeric() {
+					kind = " REAL"
+				}
+				columns = append(columns, quoted(tag.Key)+kind)
+			}
+			l.table(name, columns, "")
+			if len(t.Tags) > 0 && index != indexNone {
+				l.index(name, t.Tags[0].Key) // by which series are found
+			}
+		}
+		l.tags[t] = byName[name]
+	}
+	made := map[string]bool{markTable: true}
+	for _, name := range l.names {
+		key := strings.ToLower(name) // SQLite's names differ by more than case
+		if made[key] {
+			return nil, fmt.Errorf("two tables or indexes would be called %s: rename a table of the workload", name)
+		}
+		made[key] = true
+	}
+	return l, nil
+}
+
+// table adds a table.
+func (l *layout) table(name string, columns []string, kind string) {
+	l.tables, l.names = append(l.tables, name), append(l.names, name)
+	l.ddl = append(l.ddl, fmt.Sprintf("CREATE TABLE %s (%s)%s", quoted(name), strings.Join(columns, ", "), kind))
+}
+
+// index adds an index, which goes with its table.
+func (l *layout) index(table string, columns ...string) {
+	name := table + "_by_" + strings.Join(columns, "_")
+	l.names = append(l.names, name)
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = quoted(c)
+	}
+	l.ddl = append(l.ddl, fmt.Sprintf("CREATE INDEX %s ON %s (%s)", quoted(name), quoted(table), strings.Join(list, ", ")))
+}
+
+// quoted returns a name as it stands in SQL.
+func quoted(name string) string { return newDialect().Ident(name) }

@@ -1,0 +1,83 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/tsmark/tsmark/target"
+)
+
+// open opens the database file, which it makes where there is none.
+func open(ctx context.Context, env target.Env, options target.Options) (target.Target, error) {
+	d, err := openFile(ctx, env, options)
+	if err != nil {
+		return nil, fmt.Errorf("opening SQLite: %w", err)
+	}
+	return d, nil
+}
+
+func openFile(ctx context.Context, env target.Env, options target.Options) (*database, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	path := options[optionPath]
+	if path == "" {
+		path = filepath.Join(env.Dir, defaultFile)
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return nil, fmt.Errorf("%w: make the folder of %s first: %w", target.ErrUnreachable, path, err)
+	}
+	if _, err := os.Stat(path); env.Existing && err != nil {
+		return nil, fmt.Errorf("there is no %s; load it first, or give another path: %w", path, target.ErrUnreachable)
+	}
+	d := &database{
+		path:    path,
+		index:   options[optionIndex],
+		writing: make(chan struct{}, 1),
+		pragmas: []string{
+			"PRAGMA busy_timeout = 10000",                                          // milliseconds, for other processes
+			fmt.Sprintf("PRAGMA cache_size = -%s", options[optionCacheSize]+"000"), // negative: in KiB
+			"PRAGMA temp_store = MEMORY",
+			"PRAGMA synchronous = " + options[optionSynchronous],
+		},
+	}
+	if d.admin, err = d.connect(ctx); err != nil {
+		return nil, fmt.Errorf("%s %w", path, err)
+	}
+	// Foreign data is refused before anything is written to it, and what is
+	// only asked keeps the journal that it was loaded with.
+	_, _, err = d.readStamp(ctx)
+	if errors.Is(err, target.ErrNoMark) {
+		err = nil
+	}
+	if err == nil && !env.Existing {
+		err = d.admin.exec(ctx,
+			fmt.Sprintf("PRAGMA page_size = %d", pageSize), // of a file that is empty yet
+			"PRAGMA journal_mode = "+options[optionJournalMode])
+	}
+	if err != nil {
+		d.admin.close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// connect opens a session with the settings of the options.
+func (d *database) connect(ctx context.Context) (*session, error) {
+	s, err := connect(d.path)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.exec(ctx, d.pragmas...); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
