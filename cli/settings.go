@@ -86,7 +86,7 @@ func (s *settings) datasetFlags(cmd *cobra.Command) {
 
 // targetFlag adds --target.
 func (s *settings) targetFlag(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&s.targets, "target", nil, "system to measure, `[NAME=]KIND[,OPTION=VALUE]…`; may be repeated (default duckdb)")
+	cmd.Flags().StringArrayVar(&s.targets, "target", nil, "system to measure, `[NAME=]KIND[,OPTION=VALUE]…`; may be repeated (default duckdb and sqlite)")
 	complete(cmd, "target", s.app.catalog.kindNames())
 }
 

@@ -27,7 +27,7 @@ func TestCheck(t *testing.T) {
 		{"workload", func(e *Experiment) { e.Workload.Name = "" }, `workload.name: is empty; name a workload, such as cpu-only`},
 		{"no targets", func(e *Experiment) { e.Targets = nil }, `targets: names no target; add one, such as kind: duckdb`},
 		{"no kind", func(e *Experiment) { e.Targets[0] = Target{} }, `targets[0].kind: is missing; name a database system, such as duckdb`},
-		{"same names", func(e *Experiment) { e.Targets = append(e.Targets, Target{Name: "DuckDB", Kind: "duckdb"}) },
+		{"same names", func(e *Experiment) { e.Targets[1] = Target{Name: "DuckDB", Kind: "duckdb"} },
 			`targets[1].name: "DuckDB" is the name of targets[0] already; give each target its own, as in --target NAME=duckdb`},
 		{"load workers", func(e *Experiment) { e.Load.Workers = 0 }, `load.workers: must be 1 or more, not 0`},
 		{"batch size", func(e *Experiment) { e.Load.BatchSize = -5 }, `load.batch-size: must be 1 or more, not -5`},

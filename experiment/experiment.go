@@ -75,8 +75,8 @@ const UnknownWorkload = "unknown"
 func (e *Experiment) Unknown() bool { return e.Workload.Name == UnknownWorkload }
 
 // Default returns the experiment that runs where nothing is asked for: a day
-// of 100 hosts' CPU figures in DuckDB, every query type in a time box of two
-// seconds. What a file or command line leaves out is as here.
+// of 100 hosts' CPU figures in DuckDB and SQLite, every query type in a time box
+// of a second. What a file or command line leaves out is as here.
 func Default() *Experiment {
 	return &Experiment{
 		Name: "default",
@@ -88,7 +88,7 @@ func Default() *Experiment {
 			End:      time.Date(2016, time.January, 2, 0, 0, 0, 0, time.UTC),
 			Interval: 10 * time.Second,
 		},
-		Targets: []Target{{Name: "duckdb", Kind: "duckdb"}},
+		Targets: []Target{{Name: "duckdb", Kind: "duckdb"}, {Name: "sqlite", Kind: "sqlite"}},
 		Load: Load{
 			Workers:         1,
 			BatchSize:       10_000,
@@ -98,7 +98,7 @@ func Default() *Experiment {
 			Types:   []string{AllTypes},
 			Count:   1000,
 			Workers: 1,
-			TimeBox: 2 * time.Second,
+			TimeBox: time.Second,
 			Timeout: time.Minute,
 			Verify:  10,
 		},

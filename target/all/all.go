@@ -2,9 +2,6 @@
 package all
 
 import (
-	"fmt"
-
-	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/target/duckdb"
 	"github.com/tsmark/tsmark/target/null"
@@ -18,17 +15,4 @@ func Kinds() []target.Kind {
 		sqlite.Kind(),
 		null.Kind(),
 	}
-}
-
-// Find returns the kind with the name. Its error offers the closest names.
-func Find(name string) (target.Kind, error) {
-	kinds := Kinds()
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		if k.Name == name {
-			return k, nil
-		}
-		names[i] = k.Name
-	}
-	return target.Kind{}, fmt.Errorf("there is no target %q%s", name, suggest.Among(name, names))
 }

@@ -1,22 +1,12 @@
 package all
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
-func TestFind(t *testing.T) {
+func TestKindsAreComplete(t *testing.T) {
 	for _, kind := range Kinds() {
-		found, err := Find(kind.Name)
-		if err != nil || found.Name != kind.Name {
-			t.Errorf("Find(%q) = %q, %v", kind.Name, found.Name, err)
-		}
 		if kind.Help == "" || kind.Render == nil || kind.Open == nil || kind.Caps.TimePrecision <= 0 {
 			t.Errorf("%s is not complete: %+v", kind.Name, kind)
 		}
-	}
-	if _, err := Find("duckbd"); err == nil || !strings.Contains(err.Error(), `did you mean "duckdb"?`) {
-		t.Errorf("a mistyped name: %v", err)
 	}
 }
 
