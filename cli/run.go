@@ -60,7 +60,7 @@ file or that default says; --print shows the outcome as a file.`,
 			if err := given.apply(cmd, e, nil); err != nil {
 				return err
 			}
-			return a.execute(cmd, e, runner.Steps{Load: true, Verify: true, Ask: true}, print)
+			return a.execute(cmd, e, print)
 		},
 	}
 	given.datasetFlags(cmd)
@@ -90,7 +90,7 @@ A TARGET is [NAME=]KIND[,OPTION=VALUE]…; the default is duckdb.`,
   tsmark load duckdb,path=cpu.duckdb --scale 4000 --workers 2
   tsmark load duckdb,path=cpu.duckdb --replace
   tsmark load --file cpu.lp.gz --use-case cpu-only --scale 4000 --seed 123
-  tsmark load null --file cpu.lp                # how fast tsmark itself is`, runner.Steps{Load: true})
+  tsmark load null --file cpu.lp                # how fast tsmark itself is`)
 	given.datasetFlags(cmd)
 	given.loadFlags(cmd)
 	given.fileFlags(cmd)
@@ -107,8 +107,7 @@ the dataset is, the mark in the database says.
 A TARGET is [NAME=]KIND[,OPTION=VALUE]…; the default is duckdb. Without a path
 an embedded database is the one that its name was last loaded into.`,
 		`  tsmark query
-  tsmark query duckdb,path=cpu.duckdb --query-type lastpoint --workers 4`,
-		runner.Steps{Verify: true, Ask: true})
+  tsmark query duckdb,path=cpu.duckdb --query-type lastpoint --workers 4`)
 	given.queryFlags(cmd)
 	given.timedFlags(cmd)
 	given.workersFlag(cmd, "connections that ask at once", "queries.workers")
@@ -123,13 +122,13 @@ its answers with the generator's. Nothing is measured.
 
 A TARGET is [NAME=]KIND[,OPTION=VALUE]…; the default is duckdb.`,
 		`  tsmark verify
-  tsmark verify duckdb,path=cpu.duckdb --verify 100`, runner.Steps{Verify: true})
+  tsmark verify duckdb,path=cpu.duckdb --verify 100`)
 	given.queryFlags(cmd)
 	return cmd
 }
 
 // stepCommand is a command for some steps of an experiment on given targets.
-func (a *app) stepCommand(given *settings, use, short, long, example string, steps runner.Steps) *cobra.Command {
+func (a *app) stepCommand(given *settings, use, short, long, example string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Long: long, Example: example,
 		ValidArgsFunction: cobra.FixedCompletions(a.catalog.kindNames(), cobra.ShellCompDirectiveNoFileComp),
@@ -140,14 +139,30 @@ func (a *app) stepCommand(given *settings, use, short, long, example string, ste
 			if err := given.apply(cmd, e, args); err != nil {
 				return err
 			}
-			return a.execute(cmd, e, steps, false)
+			return a.execute(cmd, e, false)
 		},
 	}
 }
 
+// stepsOf returns what a command does with an experiment.
+func stepsOf(command string) (s runner.Steps, ok bool) {
+	switch command {
+	case "run":
+		return runner.Steps{Load: true, Verify: true, Ask: true}, true
+	case "load":
+		return runner.Steps{Load: true}, true
+	case "query":
+		return runner.Steps{Verify: true, Ask: true}, true
+	case "verify":
+		return runner.Steps{Verify: true}, true
+	}
+	return runner.Steps{}, false
+}
+
 // execute runs an experiment and reports it.
-func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, steps runner.Steps, print bool) error {
+func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool) error {
 	ctx := cmd.Context()
+	steps, _ := stepsOf(cmd.Name())
 	for i, t := range e.Targets {
 		if strings.EqualFold(t.Name, pageName) {
 			return e.Problem(fmt.Sprintf("targets[%d].name", i), "%s is the name of the run's page; choose another", t.Name)
@@ -187,11 +202,7 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, steps runner
 		return err
 	}
 	defer kept.Close() // each piece is on disk when it was saved
-	shown := a.newDisplay(e.Load.ReportingPeriod)
-	r := runner.Runner{
-		Store: kept, Dir: a.results, Display: shown,
-		Tool: buildinfo.Tool(), Host: monitor.Host(ctx, a.results), Input: os.Stdin,
-	}
+	r, shown := a.newRunner(ctx, kept, e)
 	run, err := r.Run(ctx, plan, cmd.Name(), a.args)
 	shown.Close()
 	if run == nil || errors.Is(err, runner.ErrInput) && ctx.Err() == nil {
@@ -201,6 +212,15 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, steps runner
 		return errors.Join(err, reportErr)
 	}
 	return outcome(ctx, run, err)
+}
+
+// newRunner returns what runs experiments, and its display, to be closed.
+func (a *app) newRunner(ctx context.Context, kept *store.Store, e *experiment.Experiment) (*runner.Runner, display) {
+	shown := a.newDisplay(e.Load.ReportingPeriod)
+	return &runner.Runner{
+		Store: kept, Dir: a.results, Display: shown,
+		Tool: buildinfo.Tool(), Host: monitor.Host(ctx, a.results), Input: os.Stdin,
+	}, shown
 }
 
 // pageName is the run's page in its folder.

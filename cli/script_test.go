@@ -36,6 +36,7 @@ func TestMain(m *testing.M) {
 //	                                    but for a results database
 //	interrupt file=GLOB tsmark ARG…     Ctrl-C once such a file is there: the exit status is 130
 //	interrupt stderr=PATTERN tsmark ARG…  … once such a line is on standard error
+//	killed file=GLOB tsmark ARG…, killed stderr=PATTERN tsmark ARG…  the same with kill -9
 //	sha256 FILE SUM                     FILE may be stdout
 //	unzst FROM TO                       decompresses
 //	duckdb FILE SQL…                    executes statements in DuckDB itself
@@ -52,6 +53,7 @@ func TestScripts(t *testing.T) {
 			"status":    cmdStatus,
 			"refused":   cmdRefused,
 			"interrupt": cmdInterrupt,
+			"killed":    cmdKilled,
 			"sha256":    cmdSHA256,
 			"unzst":     cmdUnzst,
 			"duckdb":    cmdDuckDB,
@@ -131,8 +133,25 @@ func tree(ts *testscript.TestScript) []string {
 
 func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, args, 2, "interrupt file=GLOB|stderr=PATTERN PROGRAM ARG…")
+	if got := exitStatus(ts, stop(ts, syscall.SIGINT, args)); got != exitInterrupted {
+		ts.Fatalf("exit status %d, want %d:\n%s", got, exitInterrupted, ts.ReadFile(stopped))
+	}
+	withoutTrace(ts, ts.ReadFile(stopped))
+}
+
+func cmdKilled(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, args, 2, "killed file=GLOB|stderr=PATTERN PROGRAM ARG…")
+	_ = stop(ts, syscall.SIGKILL, args)
+}
+
+// stopped is the file of what a program said that a signal stopped.
+const stopped = "interrupted.stderr"
+
+// stop runs a program, sends it a signal once what the first argument names is
+// there, and returns how it ended.
+func stop(ts *testscript.TestScript, signal os.Signal, args []string) error {
 	by, what, _ := strings.Cut(args[0], "=")
-	log := ts.MkAbs("interrupted.stderr")
+	log := ts.MkAbs(stopped)
 	var due func() bool
 	switch by {
 	case "file":
@@ -141,7 +160,7 @@ func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 		pattern := regexp.MustCompile(what)
 		due = func() bool { text, err := os.ReadFile(log); ts.Check(err); return pattern.Match(text) }
 	default:
-		ts.Fatalf("interrupt %s: neither file nor stderr", args[0])
+		ts.Fatalf("%s: neither file nor stderr", args[0])
 	}
 	stderr, err := os.Create(log)
 	ts.Check(err)
@@ -162,17 +181,15 @@ func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("not within a minute: %s", args[0])
 		}
 	}
-	ts.Check(cmd.Process.Signal(syscall.SIGINT))
+	ts.Check(cmd.Process.Signal(signal))
 	select {
 	case err = <-ended:
+		return err
 	case <-time.After(20 * time.Second):
 		ts.Check(cmd.Process.Kill())
-		ts.Fatalf("goes on 20 seconds after Ctrl-C")
+		ts.Fatalf("goes on 20 seconds after the signal")
+		return nil
 	}
-	if got := exitStatus(ts, err); got != exitInterrupted {
-		ts.Fatalf("exit status %d, want %d:\n%s", got, exitInterrupted, ts.ReadFile(log))
-	}
-	withoutTrace(ts, ts.ReadFile(log))
 }
 
 func cmdSHA256(ts *testscript.TestScript, neg bool, args []string) {
@@ -206,7 +223,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("tsmark %s has no short help or no examples", c.Name())
 		}
 	}
-	want := []string{"completion", "generate", "load", "queries", "query", "report", "run", "runs", "verify"}
+	want := []string{"completion", "generate", "load", "queries", "query", "report", "resume", "run", "runs", "verify"}
 	if got := slices.Sorted(maps.Keys(commands)); !slices.Equal(got, want) {
 		t.Errorf("commands %v, want %v; say in a script what a new one does", got, want)
 	}

@@ -26,6 +26,7 @@ func (e *Experiment) Check() error {
 	l := &e.Load
 	c.within("load.workers", l.Workers, 1, MaxWorkers)
 	c.within("load.batch-size", l.BatchSize, 1, MaxBatchSize)
+	c.within("load.repeats", l.Repeats, 1, MaxRepeats)
 	if l.Limit < 0 {
 		c.add("load.limit", "must be 0 (all rows) or more, not %d", l.Limit)
 	}
@@ -38,6 +39,9 @@ func (e *Experiment) Check() error {
 	if l.File == "-" && len(e.Targets) > 1 {
 		c.add("load.file", "standard input can be read only once; name a file, or one target")
 	}
+	if l.File == "-" && l.Repeats > 1 {
+		c.add("load.repeats", "standard input can be read only once; name a file, or load once")
+	}
 	c.duration("load.reporting-period", l.ReportingPeriod)
 
 	q := &e.Queries
@@ -49,6 +53,7 @@ func (e *Experiment) Check() error {
 	if asked := q.PerType(); q.BurnIn > 0 && asked > 0 && q.BurnIn >= asked {
 		c.add("queries.burn-in", "leaves nothing to record: must be less than the %d queries asked of each type", asked)
 	}
+	c.within("queries.repeats", q.Repeats, 0, MaxRepeats)
 	c.duration("queries.time-box", q.TimeBox)
 	c.duration("queries.timeout", q.Timeout)
 	c.atLeast("queries.verify", q.Verify, 1) // no figure without a checked answer
@@ -61,6 +66,7 @@ const (
 	MaxWorkers   = 10_000
 	MaxBatchSize = 1_000_000 // rows
 	MaxQueries   = 1_000_000 // of a type
+	MaxRepeats   = 1000
 )
 
 // PerType returns how many queries of a type are asked at most.

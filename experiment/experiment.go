@@ -38,6 +38,7 @@ type Options map[string]string
 type Load struct {
 	Workers         int           `yaml:"workers"`          // connections that write at once, at least 1
 	BatchSize       int           `yaml:"batch-size"`       // rows, at least 1
+	Repeats         int           `yaml:"repeats"`          // the dataset is loaded so often, at least once
 	Limit           int64         `yaml:"limit"`            // rows at most; 0: all
 	ReportingPeriod time.Duration `yaml:"reporting-period"` // between two records of the rate; 0: none
 	Replace         bool          `yaml:"replace"`          // drop a dataset that an earlier load left
@@ -51,17 +52,44 @@ type Load struct {
 
 // Queries says what is asked, and how.
 type Queries struct {
-	Types      []string      `yaml:"types,flow"`  // query types in the order asked, or AllTypes alone
-	Count      int           `yaml:"count"`       // different queries a type, at least 1
-	MaxQueries int           `yaml:"max-queries"` // asked of a type at most, burn-in included; 0: each of Count once
-	Workers    int           `yaml:"workers"`     // connections that ask at once, at least 1
-	BurnIn     int           `yaml:"burn-in"`     // asked first of each type and not recorded
-	TimeBox    time.Duration `yaml:"time-box"`    // asking one type ends after it; 0: never
-	Timeout    time.Duration `yaml:"timeout"`     // of a single query; 0: none
+	Types      []string `yaml:"types,flow"`  // query types in the order asked, or AllTypes alone
+	Count      int      `yaml:"count"`       // different queries a type, at least 1
+	MaxQueries int      `yaml:"max-queries"` // asked of a type at most, burn-in included; 0: each of Count once
+	Workers    int      `yaml:"workers"`     // connections that ask at once, at least 1
+	BurnIn     int      `yaml:"burn-in"`     // asked first of each type and not recorded
+	// Repeats is how often all types are asked, each time of a target opened
+	// anew. 0: DefaultRepeats where several targets are compared, else once.
+	Repeats int           `yaml:"repeats"`
+	TimeBox time.Duration `yaml:"time-box"` // asking one type, all repeats together, ends after it; 0: never
+	Timeout time.Duration `yaml:"timeout"`  // of a single query; 0: none
 	// AlignWindows starts every window on a bucket border, for systems that
 	// can ask no other.
 	AlignWindows bool `yaml:"align-windows,omitempty"`
 	Verify       int  `yaml:"verify"` // query ids a type, from 0, whose answers are compared with the oracle's, at least 1
+}
+
+// DefaultRepeats is how often queries are asked where targets are compared:
+// the fewest with which a rank test over many query types can tell two apart.
+const DefaultRepeats = 6
+
+// QueryRepeats returns how often all query types are asked.
+func (e *Experiment) QueryRepeats() int {
+	switch {
+	case e.Queries.Repeats > 0:
+		return e.Queries.Repeats
+	case len(e.Targets) > 1:
+		return DefaultRepeats
+	}
+	return 1
+}
+
+// TimeBoxOfRepeat returns the time that asking a type may take in one repeat;
+// 0: no limit.
+func (e *Experiment) TimeBoxOfRepeat() time.Duration {
+	if e.Queries.TimeBox == 0 {
+		return 0
+	}
+	return max(e.Queries.TimeBox/time.Duration(e.QueryRepeats()), 1)
 }
 
 // AllTypes stands in Queries.Types for every type that the workload has.
@@ -92,6 +120,7 @@ func Default() *Experiment {
 		Load: Load{
 			Workers:         1,
 			BatchSize:       10_000,
+			Repeats:         1,
 			ReportingPeriod: 10 * time.Second,
 		},
 		Queries: Queries{

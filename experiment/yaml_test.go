@@ -60,8 +60,8 @@ func TestParse(t *testing.T) {
 			{Name: "small", Kind: "duckdb", Options: Options{"threads": "2", "memory_limit": "1GiB", "path": "a, b", "ratio": "1.50", "on": "true", "folded": "x y"}},
 			{Name: "duckdb", Kind: "duckdb"},
 		},
-		Load:    Load{Workers: 3, BatchSize: 500, Limit: 1_000_000, ReportingPeriod: 0, Replace: true},
-		Queries: Queries{Types: []string{"lastpoint", "double-groupby-1"}, Count: 50, MaxQueries: 40, Workers: 2, BurnIn: 5, TimeBox: 0, Timeout: 1500 * time.Millisecond, Verify: 4},
+		Load:    Load{Workers: 3, BatchSize: 500, Repeats: 2, Limit: 1_000_000, ReportingPeriod: 0, Replace: true},
+		Queries: Queries{Types: []string{"lastpoint", "double-groupby-1"}, Count: 50, MaxQueries: 40, Workers: 2, BurnIn: 5, Repeats: 3, TimeBox: 0, Timeout: 1500 * time.Millisecond, Verify: 4},
 	}
 	if diff := cmp.Diff(want, got, same); diff != "" {
 		t.Errorf("Parse (-want +got):\n%s", diff)
@@ -89,7 +89,7 @@ func TestParseErrors(t *testing.T) {
 		{"no mapping", "- a", `f.yaml:1:1: must be a section of settings, each as key: value, not a list`},
 		{"unknown key", "name: a\nworklod: {}\n", `f.yaml:2:1: worklod: unknown key; did you mean "workload"?`},
 		{"unknown inner key", "load:\n  batchsize: 5\n", `f.yaml:2:3: load.batchsize: unknown key; did you mean "batch-size"?`},
-		{"hopeless key", "load:\n  zzzzzzzz: 5\n", `f.yaml:2:3: load.zzzzzzzz: unknown key; known: workers, batch-size, limit, reporting-period, replace, file, skip-bad-lines`},
+		{"hopeless key", "load:\n  zzzzzzzz: 5\n", `f.yaml:2:3: load.zzzzzzzz: unknown key; known: workers, batch-size, repeats, limit, reporting-period, replace, file, skip-bad-lines`},
 		{"strange key", "\"a\\nb.\": 1\n", `f.yaml:1:1: "a\nb.": unknown key; known: name, workload, targets, load, queries`},
 		{"unknown key of a target", "targets:\n  - kind: duckdb\n  - knd: duckdb\n", `f.yaml:3:5: targets[1].knd: unknown key; did you mean "kind"?`},
 		{"merge key", "<<: {name: a}\n", `f.yaml:1:1: a key must be plain text`},

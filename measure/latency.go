@@ -162,4 +162,17 @@ func Decode(encoded string) (*Latency, error) {
 	return l, nil
 }
 
+// Restore reads what Encode wrote, and takes the exact figures from the summary
+// made of the same Latency.
+func Restore(encoded string, exact Summary) (*Latency, error) {
+	l, err := Decode(encoded)
+	if err != nil || l.Count() == 0 {
+		return l, err
+	}
+	l.min, l.max = int64(math.Round(exact.Min*1e9)), int64(math.Round(exact.Max*1e9))
+	l.mean = exact.Mean * 1e9
+	l.squares = exact.StdDev * exact.StdDev * 1e18 * float64(l.Count())
+	return l, nil
+}
+
 func seconds(ns float64) float64 { return ns / float64(time.Second) }

@@ -84,8 +84,10 @@ type Target struct {
 	Options     map[string]string  `json:"options"`  // all, defaults included, secrets removed
 	Description target.Description `json:"description"`
 	Failure     string             `json:"failure,omitempty"` // why it gave up
-	Load        *Load              `json:"load,omitempty"`
-	Queries     []Queries          `json:"queries,omitempty"` // one per type, in the order asked
+	Repeats     []Repeat           `json:"repeats,omitempty"` // what was measured, by number
+	// Load and Queries are the repeats taken together: see Pool.
+	Load    *Load     `json:"load,omitempty"`
+	Queries []Queries `json:"queries,omitempty"` // one per type, in the order asked
 }
 
 // Load is one ingestion. A census that differs, or rows that were not

@@ -164,6 +164,9 @@ type questions struct {
 	kind     workload.QueryType
 	queries  []query.Query
 	verified int // the first so many have their answers checked
+
+	full    []oracle.Expectation // of the verified ones, once the dataset has been passed over
+	counted []int64              // rows of each answer, where queries are measured
 }
 
 // maxEvaluated bounds the different queries of types whose answers can only be

@@ -12,8 +12,12 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Latest names the newest run to Run.
-const Latest = "latest"
+// Latest names the newest run to Run, Unfinished the newest that did not
+// complete.
+const (
+	Latest     = "latest"
+	Unfinished = "unfinished"
+)
 
 // Summary is what a list of runs shows of one.
 type Summary struct {
@@ -40,9 +44,9 @@ func (s *Store) Runs(ctx context.Context) ([]Summary, error) {
 		err := each(ctx, tx, `
 			SELECT id, name, command, started, finished, status, reason, workload, fingerprint,
 				(SELECT count(*) FROM targets WHERE run_id = runs.id AND failure <> ''),
-				(SELECT count(*) FROM query_types JOIN targets ON targets.id = target_id WHERE run_id = runs.id),
-				(SELECT count(*) FROM query_types JOIN targets ON targets.id = target_id WHERE run_id = runs.id AND withheld <> '')
-					+ (SELECT count(*) FROM loads JOIN targets ON targets.id = target_id WHERE run_id = runs.id AND withheld <> '')
+				(SELECT count(DISTINCT target_id || type) FROM query_types JOIN targets ON targets.id = target_id WHERE run_id = runs.id),
+				(SELECT count(DISTINCT target_id || type) FROM query_types JOIN targets ON targets.id = target_id WHERE run_id = runs.id AND withheld <> '')
+					+ (SELECT count(DISTINCT target_id) FROM loads JOIN targets ON targets.id = target_id WHERE run_id = runs.id AND withheld <> '')
 			FROM runs ORDER BY started DESC, id DESC`, nil, func(rows *sql.Rows) error {
 			var r Summary
 			if err := rows.Scan(&r.ID, &r.Name, &r.Command, asTime{&r.Started}, asTime{&r.Finished}, &r.Status, &r.Reason,
@@ -73,7 +77,8 @@ func (s *Store) Runs(ctx context.Context) ([]Summary, error) {
 }
 
 // Run reads one run with everything that was saved of it. The reference is its
-// ID, the beginning or end of its ID where no other run has it too, or Latest.
+// ID, the beginning or end of its ID where no other run has it too, Latest or
+// Unfinished.
 // The error wraps ErrNotFound where it names no run, offering those with
 // similar IDs, or several.
 func (s *Store) Run(ctx context.Context, reference string) (*result.Run, error) {
@@ -95,19 +100,28 @@ func (s *Store) Run(ctx context.Context, reference string) (*result.Run, error) 
 // resolve finds the ID that a reference means.
 func resolve(ctx context.Context, tx *sql.Tx, reference string) (string, error) {
 	var ids, matches []string
-	err := each(ctx, tx, "SELECT id FROM runs ORDER BY started DESC, id DESC", nil, func(rows *sql.Rows) error {
+	unfinished := ""
+	err := each(ctx, tx, "SELECT id, status FROM runs ORDER BY started DESC, id DESC", nil, func(rows *sql.Rows) error {
 		var id string
-		if err := rows.Scan(&id); err != nil {
+		var status result.Status
+		if err := rows.Scan(&id, &status); err != nil {
 			return err
 		}
 		ids = append(ids, id)
+		if status != result.Complete && unfinished == "" {
+			unfinished = id
+		}
 		return nil
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
-	}
-	if reference == Latest && len(ids) > 0 {
+	case reference == Latest && len(ids) > 0:
 		return ids[0], nil
+	case reference == Unfinished && unfinished != "":
+		return unfinished, nil
+	case reference == Unfinished:
+		return "", fmt.Errorf("%w: every run is complete", ErrNotFound)
 	}
 	for _, id := range ids {
 		if id == reference {
@@ -153,40 +167,61 @@ func readRun(ctx context.Context, tx *sql.Tx, id string) (*result.Run, error) {
 	}
 	for i := range run.Targets {
 		t := &run.Targets[i]
-		loads, err := all(ctx, tx, "loads", "target_id", targetIDs[i], loadColumns)
-		if err != nil {
-			return nil, fmt.Errorf("reading the load of target %s: %w", t.Name, err)
+		if err := readRepeats(ctx, tx, targetIDs[i], t); err != nil {
+			return nil, fmt.Errorf("reading target %s: %w", t.Name, err)
 		}
-		if len(loads) > 0 {
-			t.Load = &loads[0]
-			if t.Load.Rates, err = all(ctx, tx, "load_rates", "position", targetIDs[i], rateColumns); err != nil {
-				return nil, fmt.Errorf("reading the load rates of target %s: %w", t.Name, err)
-			}
-			if t.Load.Census, err = all(ctx, tx, "census", "position", targetIDs[i], censusColumns); err != nil {
-				return nil, fmt.Errorf("reading the census of target %s: %w", t.Name, err)
-			}
-		}
-		if t.Queries, err = all(ctx, tx, "query_types", "id", targetIDs[i], queriesColumns); err != nil {
-			return nil, fmt.Errorf("reading the queries of target %s: %w", t.Name, err)
+		if err := t.Pool(); err != nil {
+			return nil, fmt.Errorf("reading target %s: %w", t.Name, err)
 		}
 	}
 	return run, nil
 }
 
-// all reads the rows that a target has in a table, in the given order; nil
-// where it has none.
-func all[T any](ctx context.Context, tx *sql.Tx, table, order string, targetID int64, columns func(*T) []column) ([]T, error) {
-	var list []T
-	query := fmt.Sprintf("SELECT %s FROM %s WHERE target_id = ? ORDER BY %s", names(columns(new(T))), table, order)
-	err := each(ctx, tx, query, []any{targetID}, func(rows *sql.Rows) error {
+// readRepeats reads what was measured of a target.
+func readRepeats(ctx context.Context, tx *sql.Tx, id int64, t *result.Target) error {
+	err := all(ctx, tx, "loads", "repeat", id, loadColumns, func(repeat int, l result.Load) {
+		t.RepeatOf(repeat).Load = &l
+	})
+	if err != nil {
+		return fmt.Errorf("its loads: %w", err)
+	}
+	err = all(ctx, tx, "load_rates", "repeat, position", id, rateColumns, func(repeat int, p result.RatePoint) {
+		l := t.RepeatOf(repeat).Load
+		l.Rates = append(l.Rates, p)
+	})
+	if err != nil {
+		return fmt.Errorf("its load rates: %w", err)
+	}
+	err = all(ctx, tx, "census", "repeat, position", id, censusColumns, func(repeat int, c result.CensusResult) {
+		l := t.RepeatOf(repeat).Load
+		l.Census = append(l.Census, c)
+	})
+	if err != nil {
+		return fmt.Errorf("its census: %w", err)
+	}
+	err = all(ctx, tx, "query_types", "id", id, queriesColumns, func(repeat int, q result.Queries) {
+		r := t.RepeatOf(repeat)
+		r.Queries = append(r.Queries, q)
+	})
+	if err != nil {
+		return fmt.Errorf("its queries: %w", err)
+	}
+	return nil
+}
+
+// all hands on the rows that a target has in a table, in the given order, each
+// with the number of its repeat.
+func all[T any](ctx context.Context, tx *sql.Tx, table, order string, targetID int64, columns func(*T) []column, found func(repeat int, v T)) error {
+	query := fmt.Sprintf("SELECT repeat, %s FROM %s WHERE target_id = ? ORDER BY %s", names(columns(new(T))), table, order)
+	return each(ctx, tx, query, []any{targetID}, func(rows *sql.Rows) error {
 		var v T
-		if err := rows.Scan(values(columns(&v))...); err != nil {
+		var repeat int
+		if err := rows.Scan(append([]any{&repeat}, values(columns(&v))...)...); err != nil {
 			return err
 		}
-		list = append(list, v)
+		found(repeat, v)
 		return nil
 	})
-	return list, err
 }
 
 // each calls row for each row of a query.

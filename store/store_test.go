@@ -22,16 +22,21 @@ import (
 
 var started = time.Date(2026, 1, 31, 15, 45, 0, 120_000_000, time.UTC)
 
-func latency(median float64) result.Latency {
-	return result.Latency{Histogram: "HISTFAAA", Summary: measure.Summary{
-		Count: 1000, Min: median / 3, Mean: median * 1.1, Median: median, P90: median * 2, P95: median * 3,
-		P99: median * 4, P999: median * 5, Max: median * 6, StdDev: median / 7,
-	}}
+func latency(t *testing.T, median time.Duration) result.Latency {
+	t.Helper()
+	l := measure.NewLatency()
+	for i := range time.Duration(5) {
+		l.Record(median * (i + 1) / 3)
+	}
+	encoded, err := l.Encode()
+	must(t, err)
+	return result.Latency{Histogram: encoded, Summary: l.Summary()}
 }
 
 // newRun returns a run with a value in every column.
-func newRun() *result.Run {
-	return &result.Run{
+func newRun(t *testing.T) *result.Run {
+	t.Helper()
+	r := &result.Run{
 		Name: "nightly", Command: "run", Args: []string{"tsmark", "run", "it's.yaml"}, Experiment: "targets:\n  - duckdb\n",
 		Started: started,
 		Tool:    result.Tool{Version: "0.1.0", Commit: "abc123", Go: "go1.26"},
@@ -48,26 +53,38 @@ func newRun() *result.Run {
 				Name: "duck", Kind: "duckdb", Embedded: true, Options: map[string]string{"threads": "2", "memory": ""},
 				Description: target.Description{Version: "v1.4.1", Location: "/data/x.duckdb", Durability: "each commit",
 					Settings: map[string]string{"threads": "2"}},
-				Load: &result.Load{
+				Repeats: []result.Repeat{{Number: 1, Load: &result.Load{
 					Workers: 2, BatchSize: 5000, Rows: 36000, Metrics: 360000, WireBytes: 1 << 40, Prepare: 0.01, Sent: 1.5, Acked: 1.6,
-					Settled: 1.75, Batches: latency(0.01), DiskBytes: 4096, Withheld: "the census differs", Unverified: "null target", Skipped: 3,
+					Settled: 1.75, Batches: latency(t, 10*time.Millisecond), DiskBytes: 4096, Withheld: "the census differs", Unverified: "null target", Skipped: 3,
 					Rates: []result.RatePoint{{At: 1, Rows: 20000}, {At: 1.6, Rows: 16000}},
 					Census: []result.CensusResult{
 						{Table: "cpu", Expected: 36000, Counted: 35999, Problem: "one row is missing"},
 						{Table: "mem", Expected: 5, Counted: -1},
 					},
 				},
-				Queries: []result.Queries{
+					Queries: []result.Queries{
+						{Type: "z-asked-first", Help: "the first", Verdict: result.Verdict{Checked: 10, Empty: 2, Rows: 120}, Workers: 4,
+							Asked: 1000, BurnIn: 5, AtLeast: 3, Distinct: 500,
+							Each: []float64{0, 0.25, -60}, TimeBox: 60, Timeout: 90, Wall: 12.5, PerSecond: 80, Rows: 12000,
+							Bytes: 96000, Service: latency(t, 2*time.Millisecond)},
+						{Type: "a-wrong", Help: "the second", Verdict: result.Verdict{Checked: 10, Difference: "row 3: 1 ≠ 2"}, Withheld: "wrong answers"},
+						{Type: "lastpoint", Help: "the third", Unsupported: "it has no such thing"},
+					}}, {Number: 2, Queries: []result.Queries{
 					{Type: "z-asked-first", Help: "the first", Verdict: result.Verdict{Checked: 10, Empty: 2, Rows: 120}, Workers: 4,
-						Asked: 1000, BurnIn: 5, AtLeast: 3, Distinct: 500,
-						Each: []float64{0, 0.25, -60}, TimeBox: 60, Timeout: 90, Wall: 12.5, PerSecond: 80, Rows: 12000,
-						Bytes: 96000, Service: latency(0.002)},
-					{Type: "a-wrong", Help: "the second", Verdict: result.Verdict{Checked: 10, Difference: "row 3: 1 ≠ 2"}, Withheld: "wrong answers"},
-					{Type: "lastpoint", Help: "the third", Unsupported: "it has no such thing"},
-				},
+						Asked: 900, Distinct: 500, Each: []float64{0.1}, Wall: 1, PerSecond: 900, Service: latency(t, 3*time.Millisecond)},
+				}}},
 			},
 			{Name: "quest", Kind: "questdb", Description: target.Description{Version: "9.0"}, Failure: "cannot be reached"},
 		},
+	}
+	pool(t, r)
+	return r
+}
+
+func pool(t *testing.T, r *result.Run) {
+	t.Helper()
+	for i := range r.Targets {
+		must(t, r.Targets[i].Pool())
 	}
 }
 
@@ -79,11 +96,13 @@ func save(t *testing.T, s *Store, r *result.Run) {
 	for i := range r.Targets {
 		target := &r.Targets[i]
 		must(t, s.SaveTarget(ctx, r.ID, target))
-		if target.Load != nil {
-			must(t, s.SaveLoad(ctx, r.ID, target.Name, target.Load))
-		}
-		for j := range target.Queries {
-			must(t, s.SaveQueries(ctx, r.ID, target.Name, &target.Queries[j]))
+		for _, repeat := range target.Repeats {
+			if repeat.Load != nil {
+				must(t, s.SaveLoad(ctx, r.ID, target.Name, repeat.Number, repeat.Load))
+			}
+			for j := range repeat.Queries {
+				must(t, s.SaveQueries(ctx, r.ID, target.Name, repeat.Number, &repeat.Queries[j]))
+			}
 		}
 	}
 }
@@ -108,7 +127,7 @@ func TestRoundTrip(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a b?c#d%20&e=f", "results")
 	s, err := Open(t.Context(), dir)
 	must(t, err)
-	want := newRun()
+	want := newRun(t)
 	save(t, s, want)
 	want.Finished = started.Add(3*time.Minute + time.Nanosecond)
 	want.Status, want.Reason = result.Incomplete, "quest cannot be reached"
@@ -128,15 +147,17 @@ func TestRoundTrip(t *testing.T) {
 
 func TestSavingAgainReplaces(t *testing.T) {
 	s := openTemp(t)
-	want := newRun()
+	want := newRun(t)
 	save(t, s, want)
 	duck := &want.Targets[0]
 	duck.Description.Version = "v2"
-	duck.Load = &result.Load{Rows: 1, DiskBytes: -1, Rates: []result.RatePoint{{At: 1, Rows: 1}}}
-	duck.Queries[0].Asked = 7
+	first := &duck.Repeats[0]
+	first.Load = &result.Load{Rows: 1, DiskBytes: -1, Rates: []result.RatePoint{{At: 1, Rows: 1}}}
+	first.Queries[0].Asked = 7
+	pool(t, want)
 	must(t, s.SaveTarget(t.Context(), want.ID, duck))
-	must(t, s.SaveLoad(t.Context(), want.ID, duck.Name, duck.Load))
-	must(t, s.SaveQueries(t.Context(), want.ID, duck.Name, &duck.Queries[0]))
+	must(t, s.SaveLoad(t.Context(), want.ID, duck.Name, 1, first.Load))
+	must(t, s.SaveQueries(t.Context(), want.ID, duck.Name, 1, &first.Queries[0]))
 	got, err := s.Run(t.Context(), want.ID)
 	must(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -149,7 +170,7 @@ func TestBeginGivesIDs(t *testing.T) {
 	shape := regexp.MustCompile(`^20260131-154500-[0-9a-f]{4}$`)
 	seen := map[string]bool{}
 	for range 20 {
-		r := newRun()
+		r := newRun(t)
 		must(t, s.Begin(t.Context(), r))
 		if !shape.MatchString(r.ID) || seen[r.ID] || r.Status != result.Running {
 			t.Errorf("id %q (seen before: %v), status %s", r.ID, seen[r.ID], r.Status)
@@ -160,10 +181,10 @@ func TestBeginGivesIDs(t *testing.T) {
 
 func TestBeginNeverOverwrites(t *testing.T) {
 	s := openTemp(t)
-	r := newRun()
+	r := newRun(t)
 	r.ID = "mine"
 	must(t, s.Begin(t.Context(), r))
-	other := newRun()
+	other := newRun(t)
 	other.ID, other.Name = "mine", "other"
 	if err := s.Begin(t.Context(), other); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("beginning the same id again: %v", err)
@@ -177,13 +198,13 @@ func TestBeginNeverOverwrites(t *testing.T) {
 
 func TestSavingWithoutOwnerFails(t *testing.T) {
 	s := openTemp(t)
-	r := newRun()
+	r := newRun(t)
 	r.ID = "never begun"
 	ctx := t.Context()
 	for name, err := range map[string]error{
 		"target":  s.SaveTarget(ctx, r.ID, &r.Targets[0]),
-		"load":    s.SaveLoad(ctx, r.ID, "duck", r.Targets[0].Load),
-		"queries": s.SaveQueries(ctx, r.ID, "duck", &r.Targets[0].Queries[0]),
+		"load":    s.SaveLoad(ctx, r.ID, "duck", 1, r.Targets[0].Load),
+		"queries": s.SaveQueries(ctx, r.ID, "duck", 1, &r.Targets[0].Queries[0]),
 		"finish":  s.Finish(ctx, r),
 	} {
 		if err == nil {
@@ -198,7 +219,7 @@ func TestSavingWithoutOwnerFails(t *testing.T) {
 func TestRuns(t *testing.T) {
 	s := openTemp(t)
 	for i, at := range []time.Time{started, started.Add(time.Hour), started.Add(time.Hour - time.Nanosecond)} {
-		r := newRun()
+		r := newRun(t)
 		r.ID, r.Started = string(rune('a'+i)), at
 		if i == 1 {
 			save(t, s, r)
@@ -224,7 +245,7 @@ func TestRunReferences(t *testing.T) {
 		t.Errorf("latest of none: %v", err)
 	}
 	for i, id := range []string{"20260131-154500-3f2a", "20260131-154501-00ff", "20260201-000000-beef"} {
-		r := newRun()
+		r := newRun(t)
 		r.ID, r.Started = id, started.Add(time.Duration(i)*time.Second)
 		must(t, s.Begin(t.Context(), r))
 	}
@@ -277,7 +298,7 @@ func TestUnwritableFolder(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(t.Context(), dir)
 	must(t, err)
-	r := newRun()
+	r := newRun(t)
 	save(t, s, r)
 	must(t, s.Close())
 	must(t, os.Chmod(dir, 0o555))
@@ -319,12 +340,12 @@ func TestSharedFolder(t *testing.T) {
 			}
 			defer s.Close()
 			for range 5 {
-				r := newRun()
+				r := newRun(t)
 				if err := s.Begin(t.Context(), r); err != nil {
 					t.Error(err)
 				} else if err := s.SaveTarget(t.Context(), r.ID, &r.Targets[0]); err != nil {
 					t.Error(err)
-				} else if err := s.SaveLoad(t.Context(), r.ID, r.Targets[0].Name, r.Targets[0].Load); err != nil {
+				} else if err := s.SaveLoad(t.Context(), r.ID, r.Targets[0].Name, 1, r.Targets[0].Load); err != nil {
 					t.Error(err)
 				}
 			}
@@ -358,7 +379,7 @@ func TestKilledRunKeepsWhatHadFinished(t *testing.T) {
 	if dir := os.Getenv(variable); dir != "" {
 		s, err := Open(t.Context(), dir)
 		must(t, err)
-		save(t, s, newRun())
+		save(t, s, newRun(t))
 		tx, err := s.db.BeginTx(t.Context(), &sql.TxOptions{})
 		must(t, err)
 		_, err = tx.Exec("DELETE FROM load_rates") // in the middle of saving
@@ -383,7 +404,7 @@ func TestKilledRunKeepsWhatHadFinished(t *testing.T) {
 	defer s.Close()
 	got, err := s.Run(t.Context(), Latest)
 	must(t, err)
-	want := newRun()
+	want := newRun(t)
 	want.ID, want.Status = got.ID, result.Running
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-saved +read):\n%s", diff)

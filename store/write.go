@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/tsmark/tsmark/result"
 )
@@ -42,8 +43,8 @@ func (s *Store) Begin(ctx context.Context, r *result.Run) error {
 	}
 }
 
-// SaveTarget saves what is known of the target itself; its Load and Queries
-// are saved apart. A target of the same name within the run is updated.
+// SaveTarget saves what is known of the target itself; its repeats are saved
+// apart. A target of the same name within the run is updated.
 func (s *Store) SaveTarget(ctx context.Context, runID string, t *result.Target) error {
 	columns := append(targetColumns(t), column{"run_id", runID})
 	if _, err := s.db.ExecContext(ctx, upsert("targets", "run_id, name", columns), values(columns)...); err != nil {
@@ -52,13 +53,13 @@ func (s *Store) SaveTarget(ctx context.Context, runID string, t *result.Target) 
 	return nil
 }
 
-// SaveLoad saves the load of a target that SaveTarget has saved, in place of
-// an earlier one.
-func (s *Store) SaveLoad(ctx context.Context, runID, target string, l *result.Load) error {
+// SaveLoad saves a load, in the repeat of the number, of a target that
+// SaveTarget has saved. It takes the place of an earlier one.
+func (s *Store) SaveLoad(ctx context.Context, runID, target string, repeat int, l *result.Load) error {
 	err := s.onTarget(ctx, runID, target, func(tx *sql.Tx, id int64) error {
-		owner := column{"target_id", id}
-		columns := append(loadColumns(l), owner)
-		if _, err := tx.ExecContext(ctx, upsert("loads", "target_id", columns), values(columns)...); err != nil {
+		owner := []column{{"target_id", id}, {"repeat", repeat}}
+		columns := append(loadColumns(l), owner...)
+		if _, err := tx.ExecContext(ctx, upsert("loads", "target_id, repeat", columns), values(columns)...); err != nil {
 			return err
 		}
 		err := replaceAll(ctx, tx, "load_rates", owner, len(l.Rates), func(i int) []column { return rateColumns(&l.Rates[i]) })
@@ -73,13 +74,13 @@ func (s *Store) SaveLoad(ctx context.Context, runID, target string, l *result.Lo
 	return nil
 }
 
-// SaveQueries saves the figures of one query type of a target that SaveTarget
-// has saved, in place of earlier ones of the type. Types keep the order in
-// which they were saved first.
-func (s *Store) SaveQueries(ctx context.Context, runID, target string, q *result.Queries) error {
+// SaveQueries saves the figures of one query type, in the repeat of the
+// number, of a target that SaveTarget has saved. They take the place of earlier
+// ones. Types keep the order in which they were saved first.
+func (s *Store) SaveQueries(ctx context.Context, runID, target string, repeat int, q *result.Queries) error {
 	err := s.onTarget(ctx, runID, target, func(tx *sql.Tx, id int64) error {
-		columns := append(queriesColumns(q), column{"target_id", id})
-		_, err := tx.ExecContext(ctx, upsert("query_types", "target_id, type", columns), values(columns)...)
+		columns := append(queriesColumns(q), column{"target_id", id}, column{"repeat", repeat})
+		_, err := tx.ExecContext(ctx, upsert("query_types", "target_id, type, repeat", columns), values(columns)...)
 		return err
 	})
 	if err != nil {
@@ -109,14 +110,26 @@ func (s *Store) Finish(ctx context.Context, r *result.Run) error {
 	return nil
 }
 
+// Discard removes a run with all that was saved of it.
+func (s *Store) Discard(ctx context.Context, runID string) error {
+	if _, err := s.db.ExecContext(ctx, "DELETE FROM runs WHERE id = ?", runID); err != nil {
+		return fmt.Errorf("removing run %s: %w", runID, err)
+	}
+	return nil
+}
+
 // replaceAll puts n rows in the place of all rows that the owner has in the
 // table, in order.
-func replaceAll(ctx context.Context, tx *sql.Tx, table string, owner column, n int, row func(i int) []column) error {
-	if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE "+owner.name+" = ?", owner.value); err != nil {
+func replaceAll(ctx context.Context, tx *sql.Tx, table string, owner []column, n int, row func(i int) []column) error {
+	conditions := make([]string, len(owner))
+	for i, c := range owner {
+		conditions[i] = c.name + " = ?"
+	}
+	if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE "+strings.Join(conditions, " AND "), values(owner)...); err != nil {
 		return err
 	}
 	for i := range n {
-		columns := append(row(i), owner, column{"position", i})
+		columns := append(append(row(i), owner...), column{"position", i})
 		if _, err := tx.ExecContext(ctx, insert(table, columns), values(columns)...); err != nil {
 			return err
 		}

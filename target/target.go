@@ -101,6 +101,8 @@ type Mark struct {
 	// Unverified is why answers cannot be checked: the rows came from a file
 	// and nobody knows how to make them again. Empty: they can.
 	Unverified string `json:"unverified,omitempty"`
+	// Run is the id of the run that loaded it, and that may load it again.
+	Run string `json:"run,omitempty"`
 }
 
 // Writer is one worker's connection for writing.

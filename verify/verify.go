@@ -6,6 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
@@ -18,42 +22,78 @@ import (
 // Renderer puts a query into the target's language.
 type Renderer func(*query.Query, *series.Schema) (target.Request, error)
 
+// Config says how answers are asked for.
+type Config struct {
+	Workers int           // connections that ask at once, at least 1
+	Timeout time.Duration // after which an answer is given up; 0: never
+}
+
 // Answers asks the target the expected queries and compares each answer with
 // the expectation, whose query it may have computed in full again to name the
 // first row that differs. The verdict names the first difference. The error is
 // for what prevents a verdict: ctx's end, a target that is gone, or
 // query.ErrUnsupported.
-func Answers(ctx context.Context, t target.Target, render Renderer, d workload.Dataset, expected []oracle.Expectation) (result.Verdict, error) {
-	var verdict result.Verdict
-	querier, err := t.NewQuerier(ctx, 0)
-	if err != nil {
-		return verdict, fmt.Errorf("connecting to check answers: %w", err)
-	}
-	defer querier.Close() // reading only
+func Answers(ctx context.Context, cfg Config, t target.Target, render Renderer, d workload.Dataset, expected []oracle.Expectation) (result.Verdict, error) {
+	checks := make([]check, len(expected))
 	for i := range expected {
 		x := &expected[i]
 		request, err := render(x.Query, d.Schema())
 		if err != nil {
-			return verdict, fmt.Errorf("query %d of %s: %w", x.Query.ID, x.Query.Type, err)
+			return result.Verdict{}, fmt.Errorf("query %d of %s: %w", x.Query.ID, x.Query.Type, err)
 		}
-		c := check{querier: querier, dataset: d, request: request, expected: x}
-		difference, err := c.run(ctx)
-		switch {
-		case err != nil && (ctx.Err() != nil || errors.Is(err, target.ErrUnreachable)):
-			return verdict, fmt.Errorf("checking query %d of %s: %w", x.Query.ID, x.Query.Type, err)
-		case err != nil:
-			difference = err.Error()
+		checks[i] = check{dataset: d, request: request, expected: x, timeout: cfg.Timeout}
+	}
+	var next, differs atomic.Int64 // of checks: the next one to do, the first one known to differ
+	differs.Store(int64(len(checks)))
+	group, groupCtx := errgroup.WithContext(ctx)
+	for worker := range min(cfg.Workers, len(checks)) {
+		group.Go(func() error {
+			querier, err := t.NewQuerier(groupCtx, worker)
+			if err != nil {
+				return fmt.Errorf("connecting to check answers: %w", err)
+			}
+			defer querier.Close() // reading only
+			for {
+				i := next.Add(1) - 1
+				if i >= differs.Load() {
+					return nil
+				}
+				c := &checks[i]
+				c.querier = querier
+				if err := c.run(groupCtx); err != nil {
+					return fmt.Errorf("checking query %d of %s: %w", c.expected.Query.ID, c.expected.Query.Type, err)
+				}
+				if c.difference != "" {
+					differs.Store(min(i, differs.Load())) // what is lost to another worker costs a check more
+				}
+			}
+		})
+	}
+	err := group.Wait()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return verdictOf(checks), err
+}
+
+// verdictOf adds the checks up to the first difference.
+func verdictOf(checks []check) result.Verdict {
+	var v result.Verdict
+	for i := range checks {
+		c := &checks[i]
+		if !c.done {
+			break
 		}
-		if verdict.Checked++; difference != "" {
-			verdict.Difference = fmt.Sprintf("query %d: %s", x.Query.ID, difference)
-			return verdict, nil
+		if v.Checked++; c.difference != "" {
+			v.Difference = fmt.Sprintf("query %d: %s", c.expected.Query.ID, c.difference)
+			break
 		}
-		verdict.Rows += x.Rows
-		if x.Rows == 0 {
-			verdict.Empty++
+		v.Rows += c.expected.Rows
+		if c.expected.Rows == 0 {
+			v.Empty++
 		}
 	}
-	return verdict, nil
+	return v
 }
 
 // check is the comparison of one answer.
@@ -62,11 +102,28 @@ type check struct {
 	dataset  workload.Dataset
 	request  target.Request
 	expected *oracle.Expectation
+	timeout  time.Duration
+
+	done       bool
+	difference string // the first; empty: the answer is right
 }
 
-// run returns the first difference, empty where the answer is right. An error
-// means that the target gave none.
-func (c *check) run(ctx context.Context) (string, error) {
+// run makes the comparison. The error is for what prevents one.
+func (c *check) run(ctx context.Context) error {
+	difference, err := c.differs(ctx)
+	switch {
+	case err != nil && (ctx.Err() != nil || errors.Is(err, target.ErrUnreachable)):
+		return err
+	case err != nil:
+		difference = err.Error()
+	}
+	c.done, c.difference = true, difference
+	return nil
+}
+
+// differs returns the first difference, empty where the answer is right. An
+// error means that the target gave none.
+func (c *check) differs(ctx context.Context) (string, error) {
 	q := c.expected.Query
 	columns := q.Columns(c.dataset.Schema().Table(q.Table))
 	if c.expected.Digest == nil {
@@ -116,7 +173,15 @@ func (c *check) compare(ctx context.Context, columns []query.Column, expected *q
 // says it gave.
 func (c *check) ask(ctx context.Context, sink query.Sink) error {
 	counted := &counter{sink: sink}
-	cost, err := c.querier.Do(ctx, c.request, counted)
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if c.timeout > 0 {
+		limited, cancel = context.WithTimeout(ctx, c.timeout)
+	}
+	defer cancel()
+	cost, err := c.querier.Do(limited, c.request, counted)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("no answer within %v, so that none could be checked; allow more with --timeout", c.timeout)
+	}
 	if err != nil {
 		return err
 	}

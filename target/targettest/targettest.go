@@ -253,7 +253,7 @@ func (s *suite) loadAndAsk(t *testing.T, e example, workers int) {
 		}
 		for i := range e.queries {
 			q := &e.queries[i]
-			verdict, err := verify.Answers(ctx, db, s.kind.Render, e.dataset, expected.Full[i:i+1])
+			verdict, err := verify.Answers(ctx, verify.Config{Workers: 1}, db, s.kind.Render, e.dataset, expected.Full[i:i+1])
 			switch {
 			case errors.Is(err, query.ErrUnsupported):
 				t.Logf("%s: n/a: %v", q.Type, err)

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/runner"
+	"github.com/tsmark/tsmark/store"
+)
+
+func (a *app) resumeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "resume [RUN]",
+		Short: "Go on with a run that was interrupted or killed",
+		Long: `Goes on with a run that did not come to its end: it was interrupted, killed, or a
+target gave up. What it has finished stays and is not done again; a load that was
+cut off begins anew.
+
+RUN is an id as tsmark runs lists them, the beginning or the end of one, or
+latest; the default is the newest run that did not finish.`,
+		Example: `  tsmark resume
+  tsmark resume 3f2a`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("tsmark resume takes one run, but was given %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			kept, err := store.OpenExisting(ctx, a.results)
+			if err != nil {
+				return err
+			}
+			defer kept.Close() // each piece is on disk when it was saved
+			reference := store.Unfinished
+			if len(args) == 1 {
+				reference = args[0]
+			}
+			run, err := kept.Run(ctx, reference)
+			if err != nil {
+				return err
+			}
+			if run.Status == result.Complete {
+				return fmt.Errorf("run %s is complete; tsmark report %s shows it", run.ID, run.ID)
+			}
+			e, err := experiment.Parse("experiment of run "+run.ID, []byte(run.Experiment))
+			if err != nil {
+				return fmt.Errorf("this tsmark cannot read what the run was to do: %w", err)
+			}
+			steps, ok := stepsOf(run.Command)
+			if !ok {
+				return fmt.Errorf("run %s was made by tsmark %s, which cannot be resumed", run.ID, run.Command)
+			}
+			plan, err := runner.NewPlan(e, a.catalog.forRunner(), steps)
+			if err != nil {
+				return err
+			}
+			r, shown := a.newRunner(ctx, kept, e)
+			resumed, err := r.Resume(ctx, plan, run)
+			shown.Close()
+			if resumed == nil || errors.Is(err, runner.ErrInput) && ctx.Err() == nil {
+				return err
+			}
+			if reportErr := a.reportRun(resumed); reportErr != nil {
+				return errors.Join(err, reportErr)
+			}
+			return outcome(ctx, resumed, err)
+		},
+	}
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/store"
+)
+
+// A run that is killed again and again, at random moments, and resumed each
+// time, comes to its end; nothing that had finished is lost or done again.
+func TestResumeAfterKills(t *testing.T) {
+	const kills = 50
+	random := rand.New(rand.NewPCG(1, 2))
+	dir := t.TempDir()
+	args := []string{"run", "--results", dir, "--scale", "40", "--log-interval", "5m", "--queries", "20", "--verify", "2",
+		"--batch-size", "200", "--repeats", "3", "--query-type", "lastpoint,single-groupby-1-1-1,double-groupby-1,high-cpu-1"}
+	begin := args
+	var finished map[string]any
+	killed, completed := 0, 0
+	for killed < kills {
+		cmd := exec.Command("tsmark", args...)
+		cmd.Env = append(os.Environ(), "NO_COLOR=1")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatalf("after %d kills: %v: %v", killed, cmd, err)
+			}
+		case <-time.After(time.Duration(random.IntN(400)) * time.Millisecond):
+			if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+				t.Fatal(err)
+			}
+			<-ended
+			killed++
+		}
+		run := newest(t, dir)
+		if run == nil { // killed before it began
+			continue
+		}
+		now := cells(run)
+		for name, was := range finished {
+			if diff := cmp.Diff(was, now[name]); diff != "" {
+				t.Fatalf("after %d kills %s is not what it was:\n%s", killed, name, diff)
+			}
+		}
+		finished, args = now, []string{"resume", "--results", dir}
+		if run.Status == result.Complete {
+			if len(now) != 2+2*3*4 || !run.Passed() {
+				t.Fatalf("complete with %d cells, passed: %v", len(now), run.Passed())
+			}
+			completed++
+			finished, args = nil, begin
+		}
+	}
+	if completed == 0 {
+		t.Errorf("no run came to its end between %d kills", killed)
+	}
+	t.Logf("%d kills, %d runs completed", killed, completed)
+}
+
+// newest returns the newest run of a results folder; nil: there is none.
+func newest(t *testing.T, dir string) *result.Run {
+	t.Helper()
+	s, err := store.OpenExisting(t.Context(), dir)
+	if errors.Is(err, store.ErrNoResults) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	run, err := s.Run(t.Context(), store.Latest)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// cells returns what a run has finished: loads that settled, types that were
+// asked.
+func cells(run *result.Run) map[string]any {
+	found := make(map[string]any)
+	for i := range run.Targets {
+		t := &run.Targets[i]
+		for _, r := range t.Repeats {
+			if r.Load != nil && r.Load.Settled > 0 {
+				found[fmt.Sprintf("load %d of %s", r.Number, t.Name)] = *r.Load
+			}
+			for _, q := range r.Queries {
+				if q.Asked > 0 {
+					found[fmt.Sprintf("%s, repeat %d of %s", q.Type, r.Number, t.Name)] = q
+				}
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,63 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/target"
+)
+
+// ask measures the query types that the check has left.
+func (x *execution) ask(ctx context.Context, t target.Target, c cell, planned *plannedTarget, out *result.Target) error {
+	task := x.Display.Start("ask "+out.Name+ofRepeats(c.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
+	if err := x.askTypes(ctx, t, c, planned, out, task); err != nil {
+		task.Fail(reason(ctx, err))
+		return err
+	}
+	task.Done("")
+	return nil
+}
+
+func (x *execution) askTypes(ctx context.Context, t target.Target, c cell, planned *plannedTarget, out *result.Target, task Task) error {
+	for i := range x.questions {
+		q := &x.questions[i]
+		if x.asked(out, c.repeat, q.kind.Name) {
+			continue
+		}
+		measured, err := x.askType(ctx, t, planned, q, task)
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.kind.Name, err)
+		}
+		measured.Type, measured.Help = q.kind.Name, q.kind.Help
+		measured.Verdict = out.RepeatOf(1).Type(q.kind.Name).Verdict
+		if r := out.RepeatOf(c.repeat); r.Type(q.kind.Name) != nil {
+			*r.Type(q.kind.Name) = *measured
+		} else {
+			r.Queries = append(r.Queries, *measured)
+		}
+		if err := x.Store.SaveQueries(ctx, x.run.ID, out.Name, c.repeat, measured); err != nil {
+			return stored(err)
+		}
+	}
+	return nil
+}
+
+// askType measures one type.
+func (x *execution) askType(ctx context.Context, t target.Target, planned *plannedTarget, q *questions, task Task) (*result.Queries, error) {
+	schema := x.dataset.Schema()
+	asked := make([]engine.Question, len(q.counted))
+	for i := range asked {
+		request, err := planned.kind.Render(&q.queries[i], schema)
+		if err != nil {
+			return nil, err
+		}
+		asked[i] = engine.Question{ID: q.queries[i].ID, Request: request, Rows: q.counted[i]}
+	}
+	settings := &x.plan.experiment.Queries
+	return engine.Query(ctx, engine.QueryConfig{
+		Workers: settings.Workers, BurnIn: settings.BurnIn, Timeout: settings.Timeout,
+		TimeBox: x.plan.experiment.TimeBoxOfRepeat(),
+	}, t, asked, func(n int) { task.Add(int64(n)) })
+}

@@ -1,0 +1,161 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/verify"
+)
+
+// expect passes over the dataset for its size and all expected answers.
+func (x *execution) expect(ctx context.Context) error {
+	var full, counted []query.Query
+	for _, q := range x.questions {
+		full = append(full, q.queries[:q.verified]...)
+		if x.steps.Ask {
+			counted = append(counted, q.queries...)
+		}
+	}
+	label := "surveying the dataset"
+	if len(full) > 0 {
+		label = "computing expected answers"
+	}
+	task := x.Display.Start(label, "rows", x.rowsAtMost())
+	expected, err := oracle.Pass(ctx, x.dataset, full, counted, func(rows int) { task.Add(int64(rows)) })
+	if err != nil {
+		task.Fail(reason(ctx, err))
+		return err
+	}
+	task.Done("")
+	x.expected = expected
+	d := &x.run.Dataset
+	d.Rows, d.Metrics, d.RawBytes = expected.Survey.Rows, expected.Survey.Metrics, expected.Survey.RawBytes
+	fullAt, countedAt := 0, 0
+	for i := range x.questions {
+		q := &x.questions[i]
+		q.full = expected.Full[fullAt : fullAt+q.verified]
+		fullAt += q.verified
+		if x.steps.Ask {
+			q.counted = expected.Counted[countedAt : countedAt+len(q.queries)]
+			countedAt += len(q.queries)
+		}
+	}
+	return nil
+}
+
+// rowsAtMost is an upper bound on the dataset's rows, for progress bars.
+func (x *execution) rowsAtMost() int64 {
+	rows := x.spec.RowsAtMost(len(x.dataset.Schema().Tables))
+	if x.spec.Limit > 0 {
+		rows = min(rows, x.spec.Limit)
+	}
+	return rows
+}
+
+// check compares the answers of all query types. Where there is doubt about
+// what the target holds no right answer makes up for it: all are withheld.
+func (x *execution) check(ctx context.Context, t target.Target, planned *plannedTarget, out *result.Target) error {
+	doubt, err := x.doubt(ctx, t, out)
+	if err != nil {
+		return err
+	}
+	first := out.RepeatOf(1)
+	for i := range x.questions {
+		q := &x.questions[i]
+		if first.Type(q.kind.Name) != nil {
+			continue // before the run was resumed
+		}
+		task := x.Display.Start(out.Name+" "+q.kind.Name, "queries", 0)
+		checked, err := x.checkType(ctx, t, planned, q)
+		if err != nil {
+			task.Fail(reason(ctx, err))
+			return fmt.Errorf("%s: %w", q.kind.Name, err)
+		}
+		if checked.Unsupported == "" {
+			checked.Withheld = cmp.Or(checked.Verdict.Difference, doubt)
+			if doubt != "" && checked.Verdict.Difference != "" {
+				checked.Withheld = doubt + "; " + checked.Verdict.Difference
+			}
+		}
+		switch {
+		case checked.Unsupported != "":
+			task.Done("n/a: " + checked.Unsupported)
+		case checked.Withheld != "":
+			task.Fail(checked.Withheld)
+		default:
+			task.Done(checked.Verdict.String())
+		}
+		first.Queries = append(first.Queries, *checked)
+		if err := x.Store.SaveQueries(ctx, x.run.ID, out.Name, 1, checked); err != nil {
+			return stored(err)
+		}
+	}
+	return nil
+}
+
+// doubt returns why no figure can stand on what the target holds; empty: all
+// is as it should be.
+func (x *execution) doubt(ctx context.Context, t target.Target, out *result.Target) (string, error) {
+	if x.steps.Load {
+		last := out.RepeatOf(x.plan.experiment.Load.Repeats).Load
+		if last != nil && last.Withheld != "" {
+			return "what was loaded is not right: " + last.Withheld, nil
+		}
+		return "", nil
+	}
+	census, err := verify.Census(ctx, t, &x.expected.Survey)
+	if err != nil {
+		return "", err
+	}
+	for _, c := range census {
+		if c.Problem == "" {
+			continue
+		}
+		problem := "the database is not as it was loaded: " + c.Problem
+		if len(x.questions) == 0 {
+			return "", errors.New(problem) // there is no figure to withhold
+		}
+		return problem, nil
+	}
+	return "", nil
+}
+
+// checkType renders all queries of a type, so that what cannot be asked shows,
+// and compares the answers of the first ones.
+func (x *execution) checkType(ctx context.Context, t target.Target, planned *plannedTarget, q *questions) (*result.Queries, error) {
+	out := &result.Queries{Type: q.kind.Name, Help: q.kind.Help}
+	schema := x.dataset.Schema()
+	for i := range q.counted {
+		if _, err := planned.kind.Render(&q.queries[i], schema); err != nil {
+			return unsupported(out, err)
+		}
+	}
+	settings := &x.plan.experiment.Queries
+	workers := settings.Workers
+	if planned.kind.Caps.Embedded {
+		workers = max(workers, min(runtime.NumCPU(), 4)) // off the clock nobody waits in vain
+	}
+	var err error
+	out.Verdict, err = verify.Answers(ctx, verify.Config{Workers: workers, Timeout: settings.Timeout}, t, planned.kind.Render, x.dataset, q.full)
+	if err != nil {
+		return unsupported(out, err)
+	}
+	return out, nil
+}
+
+// unsupported turns the error of what a target cannot do into a result, and
+// passes on every other error.
+func unsupported(out *result.Queries, err error) (*result.Queries, error) {
+	if !errors.Is(err, query.ErrUnsupported) {
+		return out, err
+	}
+	out.Unsupported = err.Error()
+	return out, nil
+}

@@ -1,0 +1,109 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/verify"
+)
+
+// load loads, settles, counts and stores.
+func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *plannedTarget, mark target.Mark, out *result.Target) error {
+	f, err := x.feed(ctx, t)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	mark.RowsExpected = f.rows
+	begin := time.Now()
+	if err := t.Prepare(ctx, f.schema, mark); err != nil {
+		return fmt.Errorf("preparing for the load: %w", err)
+	}
+	prepared := time.Since(begin)
+
+	settings := &x.plan.experiment.Load
+	task := x.Display.Start("load "+out.Name+ofRepeats(c.repeat, settings.Repeats), "rows", max(f.rows, 0))
+	load, err := f.load(ctx, engine.LoadConfig{
+		Workers: settings.Workers, BatchSize: settings.BatchSize, Period: settings.ReportingPeriod,
+	}, t, func(rows int) { task.Add(int64(rows)) })
+	load.Prepare = prepared.Seconds()
+	out.RepeatOf(c.repeat).Load = load
+	if x.file != nil {
+		x.conclude(f, load, err)
+		if mark.RowsExpected < 0 && err == nil {
+			mark.RowsExpected = f.read()
+		}
+	}
+
+	mark.RowsAcked = load.Rows
+	mark.Complete = err == nil && load.Rows == mark.RowsExpected
+	// Of an interrupted load too, a later command must know how far it came.
+	if markErr := t.WriteMark(context.WithoutCancel(ctx), mark); err == nil {
+		err = markErr
+	}
+	save := func(err error) error {
+		return both(err, stored(x.Store.SaveLoad(context.WithoutCancel(ctx), x.run.ID, out.Name, c.repeat, load)))
+	}
+	if err != nil {
+		of := ""
+		if mark.RowsExpected >= 0 {
+			of = fmt.Sprintf(" of %d", mark.RowsExpected)
+		}
+		err = fmt.Errorf("loading stopped after %d%s rows: %w", load.Rows, of, err)
+		load.Withheld = reason(ctx, err)
+		task.Fail(load.Withheld)
+		return save(err)
+	}
+	task.Done("")
+	if load.Rows != mark.RowsExpected {
+		load.Withheld = fmt.Sprintf("%d rows were accepted, %d expected", load.Rows, mark.RowsExpected)
+	}
+	switch {
+	case planned.kind.Caps.Discards:
+		load.Unverified = discarded
+	case x.expected == nil:
+		load.Unverified = uncounted
+	default:
+		if err = x.count(ctx, t, load); err != nil {
+			load.Withheld = "not counted: " + reason(ctx, err) // what nobody counted is no figure
+		}
+	}
+	if err == nil {
+		if load.DiskBytes, err = t.Footprint(ctx); err != nil {
+			load.DiskBytes, err = -1, fmt.Errorf("measuring the size on disk: %w", err)
+		}
+	}
+	return save(err)
+}
+
+// ofRepeats says which repeat it is, where there are several.
+func ofRepeats(n, repeats int) string {
+	if repeats < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", repeat %d of %d", n, repeats)
+}
+
+// discarded is what is said of a load into a target that keeps nothing.
+const discarded = "not verified: null target"
+
+// uncounted is what is said of lines that nobody parsed, nor could make again.
+const uncounted = "not verified: the lines were sent as they are, and the dataset is unknown"
+
+// count compares the census with the dataset; a difference withholds the load.
+func (x *execution) count(ctx context.Context, t target.Target, load *result.Load) error {
+	var err error
+	if load.Census, err = verify.Census(ctx, t, &x.expected.Survey); err != nil {
+		return err
+	}
+	for _, c := range load.Census {
+		if c.Problem != "" && load.Withheld == "" {
+			load.Withheld = c.Problem
+		}
+	}
+	return nil
+}
