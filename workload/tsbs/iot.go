@@ -57,7 +57,7 @@ func iotTypes() []queryType {
 		q.Having = &query.Condition{Field: "velocity", Below: true, Value: 1}
 	}, "velocity")
 	consumption := means(func(q *query.Query) {
-		q.Group, q.MeanTags, q.Present = []string{fleetTag}, []string{consumptionTag}, []string{truckTag}
+		q.Group, q.MeanTags, q.Present = []string{fleetTag}, []string{consumptionTag}, []string{truckTag, consumptionTag}
 		q.Above = &query.Above{Field: "velocity", Value: 1}
 	}, "fuel_consumption")
 	load := means(func(q *query.Query) {
