@@ -32,7 +32,7 @@ func (a *app) runCommand() *cobra.Command {
 holds, checks answers against the generator, measures the queries, and reports.
 
 Without a file the experiment is TSBS's cpu-only of 100 hosts over a day in
-DuckDB and in SQLite, with all 16 query types for a second each. Flags change what the
+DuckDB and in SQLite; all 16 query types are asked in six rounds. Flags change what the
 file or that default says; --print shows the outcome as a file.`,
 		Example: `  tsmark run
   tsmark run --scale 1000 --workers 2 --query-type lastpoint,double-groupby-1
