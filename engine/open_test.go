@@ -227,3 +227,21 @@ func BenchmarkQueryOpen(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+// BenchmarkPacedQuery is what the client itself adds to the response time at
+// 10,000 arrivals a second: the lag of the pacer and the way to a worker.
+func BenchmarkPacedQuery(b *testing.B) {
+	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 2}, nil }}
+	out, err := engine.QueryOpen(b.Context(), engine.OpenConfig{
+		QueryConfig: engine.QueryConfig{Workers: 4}, Schedule: pace.Constant(10_000), Count: b.N, Queue: b.N,
+	}, s, questions(1000), ignore)
+	if err != nil || out.Asked != int64(b.N) {
+		b.Fatal(err)
+	}
+	b.ReportMetric(0, "ns/op") // it is the schedule's
+	for name, l := range map[string]measure.Summary{"lag": out.Open.Lag.Summary, "response": out.Open.Response.Summary} {
+		b.ReportMetric(l.Median*1e6, name+"-p50-µs")
+		b.ReportMetric(l.P90*1e6, name+"-p90-µs")
+		b.ReportMetric(l.P99*1e6, name+"-p99-µs")
+	}
+}

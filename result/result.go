@@ -177,6 +177,25 @@ type OpenLoop struct {
 	Lag Latency `json:"lag"`
 	// Saturated says in which way the schedule was not kept; empty: it was.
 	Saturated string `json:"saturated,omitempty"`
+	// Search is how this rate was found to be the highest that keeps an
+	// objective; nil: it was given.
+	Search *RateSearch `json:"search,omitempty"`
+}
+
+// RateSearch is a search for the highest rate of arrivals, in arrivals a
+// second, that keeps an objective. The truth lies between Kept and Failed.
+type RateSearch struct {
+	Objective string    `json:"objective"` // as engine.ParseObjective reads it
+	Precision float64   `json:"precision"` // asked for, as a fraction of the rate
+	Kept      float64   `json:"kept"`      // highest rate that kept it; 0: none did
+	Failed    float64   `json:"failed"`    // lowest rate that did not; 0: none
+	Tries     []RateTry `json:"tries"`     // in the order made
+}
+
+// RateTry is one step of a search.
+type RateTry struct {
+	Rate   float64 `json:"rate"`
+	Failed string  `json:"failed,omitempty"` // why it does not keep the objective; empty: it does
 }
 
 // Verdict is the outcome of comparing answers with the oracle's.
