@@ -178,7 +178,9 @@ func TestTimeBox(t *testing.T) {
 }
 
 // A query that is cut off counts as at least its limit.
-func TestTimeout(t *testing.T) {
+func TestTimeout(t *testing.T) { inBothLoops(t, testTimeout) }
+
+func testTimeout(t *testing.T, ask askFunc) {
 	s := &stub{ask: func(ctx context.Context, text string) (target.Cost, error) {
 		if text == "1" {
 			<-ctx.Done()
@@ -186,18 +188,20 @@ func TestTimeout(t *testing.T) {
 		}
 		return target.Cost{Rows: 2}, nil
 	}}
-	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 30 * time.Millisecond}, s, questions(3), ignore)
+	q, err := ask(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 30 * time.Millisecond}, s, questions(3), ignore)
 	if err != nil || q.Withheld != "" || q.AtLeast != 1 || q.Asked != 3 || q.Service.Max < 0.03 || q.Each[1] > -0.03 || q.Each[2] <= 0 {
 		t.Errorf("%d cut off of %d, max %v s, withheld %q, error %v", q.AtLeast, q.Asked, q.Service.Max, q.Withheld, err)
 	}
-	q, err = engine.Query(t.Context(), engine.QueryConfig{Workers: 1, BurnIn: 2, Timeout: 30 * time.Millisecond}, s, questions(3), ignore)
+	q, err = ask(t.Context(), engine.QueryConfig{Workers: 1, BurnIn: 2, Timeout: 30 * time.Millisecond}, s, questions(3), ignore)
 	if err != nil || q.AtLeast != 0 || q.Asked != 1 {
 		t.Errorf("cut off in the burn-in: %d cut off of %d, error %v", q.AtLeast, q.Asked, err)
 	}
 }
 
 // Wrong counts and failures withhold the type; a vanished server ends the run.
-func TestQueryWithheld(t *testing.T) {
+func TestQueryWithheld(t *testing.T) { inBothLoops(t, testQueryWithheld) }
+
+func testQueryWithheld(t *testing.T, ask askFunc) {
 	for name, test := range map[string]struct {
 		cost     target.Cost
 		err      error
@@ -215,7 +219,7 @@ func TestQueryWithheld(t *testing.T) {
 				}
 				return target.Cost{Rows: 2}, nil
 			}}
-			q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2}, s, questions(100), ignore)
+			q, err := ask(t.Context(), engine.QueryConfig{Workers: 2}, s, questions(100), ignore)
 			if q.Withheld != test.withheld || !errors.Is(err, test.fatal) {
 				t.Errorf("withheld %q, error %v; want %q, %v", q.Withheld, err, test.withheld, test.fatal)
 			}
@@ -223,7 +227,9 @@ func TestQueryWithheld(t *testing.T) {
 	}
 }
 
-func TestInterrupted(t *testing.T) {
+func TestInterrupted(t *testing.T) { inBothLoops(t, testInterrupted) }
+
+func testInterrupted(t *testing.T, ask askFunc) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &stub{ask: func(ctx context.Context, text string) (target.Cost, error) {
 		if text == "5" {
@@ -231,7 +237,7 @@ func TestInterrupted(t *testing.T) {
 		}
 		return target.Cost{Rows: 2}, ctx.Err()
 	}}
-	if _, err := engine.Query(ctx, engine.QueryConfig{Workers: 2}, s, questions(100), ignore); !errors.Is(err, context.Canceled) {
+	if _, err := ask(ctx, engine.QueryConfig{Workers: 2}, s, questions(100), ignore); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }

@@ -153,9 +153,51 @@ type Queries struct {
 	Bytes       int64   `json:"bytes"` // of all answers
 	// Each is the service time of each question in seconds, by its place in
 	// the order asked; less than 0: cut off after so long; 0: not asked, or
-	// not recorded. It lets targets be compared over the same questions.
+	// not recorded. Of a question asked again only the first time counts. It lets targets be compared over the same questions.
 	Each    []float64 `json:"each,omitempty"`
 	Service Latency   `json:"service"` // from sending a query to the last byte of its answer
+	// Open is what an open loop has beyond that; nil: a closed loop, in which
+	// each worker asks when it has its answer.
+	Open *OpenLoop `json:"open,omitempty"`
+}
+
+// OpenLoop is what was measured of queries that came by a schedule of their
+// own. Burn-in does not count.
+type OpenLoop struct {
+	Schedule string  `json:"schedule"` // as pace.Parse reads it
+	Queue    int     `json:"queue"`    // arrivals that could wait for a worker
+	Arrivals int64   `json:"arrivals"` // that were due, dropped ones included
+	Offered  float64 `json:"offered"`  // arrivals a second in the mean; 0: fewer than two
+	Dropped  int64   `json:"dropped"`  // found the queue full, and were never asked
+	Waiting  int64   `json:"waiting"`  // in the queue when the last one came
+	// Response is from the intended start of a query to the last byte of its
+	// answer: the wait for a worker counts, as it does for a user. Dropped
+	// arrivals have none.
+	Response Latency `json:"response"`
+	// Lag is by how much the client itself released arrivals later than
+	// intended. It is part of Response.
+	Lag Latency `json:"lag"`
+	// Saturated says in which way the schedule was not kept; empty: it was.
+	Saturated string `json:"saturated,omitempty"`
+	// Search is how this rate was found to be the highest that keeps an
+	// objective; nil: it was given.
+	Search *RateSearch `json:"search,omitempty"`
+}
+
+// RateSearch is a search for the highest rate of arrivals, in arrivals a
+// second, that keeps an objective. The truth lies between Kept and Failed.
+type RateSearch struct {
+	Objective string    `json:"objective"` // as engine.ParseObjective reads it
+	Precision float64   `json:"precision"` // asked for, as a fraction of the rate
+	Kept      float64   `json:"kept"`      // highest rate that kept it; 0: none did
+	Failed    float64   `json:"failed"`    // lowest rate that did not; 0: none
+	Tries     []RateTry `json:"tries"`     // in the order made
+}
+
+// RateTry is one step of a search.
+type RateTry struct {
+	Rate   float64 `json:"rate"`
+	Failed string  `json:"failed,omitempty"` // why it does not keep the objective; empty: it does
 }
 
 // Verdict is the outcome of comparing answers with the oracle's.

@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/tsmark/tsmark/pace"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/target"
+)
+
+// Search says how to look for the highest rate that keeps an objective. The
+// zero value is a good one.
+type Search struct {
+	From      float64 // arrivals a second to try first; 0: 100
+	To        float64 // never tried beyond; 0: pace.MaxRate
+	Precision float64 // how close a failing rate must come, as a fraction; 0: 0.05
+	Tries     int     // at most; 0: 24, which is enough from 100/s to 10,000,000/s at 0.05
+}
+
+// Find doubles the rate while it is kept, or halves it while it is not, and
+// then tries the geometric mean of the highest rate that was kept and the
+// lowest that was not, until the two are close enough. It is right where a rate
+// above one that fails would fail too. Rates are rounded to four digits.
+//
+// Try says why a rate fails; empty: it is kept. An error of it ends the search
+// and is returned with what was found by then.
+func (s Search) Find(ctx context.Context, try func(ctx context.Context, rate float64) (failed string, err error)) (result.RateSearch, error) {
+	limit, tries := cmp.Or(s.To, pace.MaxRate), cmp.Or(s.Tries, 24)
+	found := result.RateSearch{Precision: cmp.Or(s.Precision, 0.05)}
+	rate := min(cmp.Or(s.From, 100), limit)
+	for range tries {
+		failed, err := try(ctx, rate)
+		if err != nil {
+			return found, fmt.Errorf("trying %v: %w", pace.Constant(rate), err)
+		}
+		found.Tries = append(found.Tries, result.RateTry{Rate: rate, Failed: failed})
+		if failed == "" {
+			found.Kept = rate
+		} else {
+			found.Failed = rate
+		}
+		next := following(found, limit)
+		if next == 0 {
+			break
+		}
+		rate = next
+	}
+	return found, nil
+}
+
+// following returns the rate to try next; 0: none is left.
+func following(found result.RateSearch, limit float64) float64 {
+	switch {
+	case found.Failed == 0 && found.Kept < limit:
+		return min(2*found.Kept, limit)
+	case found.Kept == 0 && found.Failed > pace.MinRate:
+		return max(found.Failed/2, pace.MinRate)
+	case found.Failed == 0, found.Kept == 0, found.Failed/found.Kept-1 <= found.Precision:
+		return 0
+	}
+	// To four digits, the only error being one of range, which no mean has.
+	middle, _ := strconv.ParseFloat(strconv.FormatFloat(math.Sqrt(found.Kept*found.Failed), 'g', 4, 64), 64)
+	if middle <= found.Kept || middle >= found.Failed {
+		return 0
+	}
+	return middle
+}
+
+// FindMaxRate asks at several steady rates, each as QueryOpen does, and
+// returns what was measured at the highest one that is kept: nothing of it is
+// saturated, no query is cut off, and the response time meets the objective.
+// Where no rate is kept these are the figures of the lowest one. cfg.Schedule
+// does not count; cfg.TimeBox or cfg.Count, one of which must be given, says
+// how long a try takes. A withheld result ends the search and is returned.
+func FindMaxRate(ctx context.Context, cfg OpenConfig, s Search, keep Objective, t target.Target, questions []Question, progress Progress) (*result.Queries, error) {
+	var best *result.Queries
+	kept := false
+	search, err := s.Find(ctx, func(ctx context.Context, rate float64) (string, error) {
+		cfg.Schedule = pace.Constant(rate)
+		q, err := QueryOpen(ctx, cfg, t, questions, progress)
+		if err == nil && q.Withheld != "" {
+			err = errWithheld
+		}
+		failed := failure(q, keep)
+		if best == nil || err == errWithheld || err == nil && (failed == "" || !kept) {
+			best = q
+		}
+		kept = kept || failed == ""
+		return failed, err
+	})
+	search.Objective = keep.String()
+	best.Open.Search = &search
+	if errors.Is(err, errWithheld) {
+		err = nil // the result says it
+	}
+	return best, err
+}
+
+var errWithheld = errors.New("withheld")
+
+// failure says why a rate is not kept; empty: it is.
+func failure(q *result.Queries, keep Objective) string {
+	switch {
+	case q.Open.Saturated != "":
+		return q.Open.Saturated
+	case q.AtLeast > 0:
+		return fmt.Sprintf("%d queries were cut off", q.AtLeast)
+	}
+	return keep.Missed(q.Open.Response.Summary)
+}

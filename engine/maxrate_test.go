@@ -1,0 +1,206 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/pace"
+	"github.com/tsmark/tsmark/target"
+)
+
+func TestParseObjective(t *testing.T) {
+	s := measure.Summary{Count: 9, Median: 1, P90: 2, P95: 3, P99: 4, P999: 5, Mean: 6, Max: 7}
+	for name, want := range map[string]float64{"p50": 1, "p90": 2, "p95": 3, "p99": 4, "p999": 5, "mean": 6, "max": 7} {
+		o, err := engine.ParseObjective(name + "<10ms")
+		if err != nil || o != (engine.Objective{Statistic: name, Below: 10 * time.Millisecond}) || o.String() != name+"<10ms" {
+			t.Errorf("%s: %v, error %v", name, o, err)
+		}
+		o.Below = time.Duration(want * 1e9)
+		if missed := o.Missed(s); !strings.HasPrefix(missed, name+" of the response time is ") {
+			t.Errorf("%v is missed by %+v: %q", o, s, missed)
+		}
+		o.Below++
+		if missed := o.Missed(s); missed != "" || o.Missed(measure.Summary{}) == "" {
+			t.Errorf("%v is kept by %+v, and not by nothing: %q", o, s, missed)
+		}
+	}
+	if o, err := engine.ParseObjective(" p99 < 1.5s "); err != nil || o.String() != "p99<1.5s" {
+		t.Errorf("with spaces: %v, error %v", o, err)
+	}
+	const name, bound = "want p50, p90, p95, p99, p999, mean or max, < and a time, such as p99<10ms", "want a time above 0 with its unit behind the <, such as p99<10ms"
+	for text, want := range map[string]string{
+		"": name, "p99": name, "p98<1s": name, "<1s": name, "p99>1s": name,
+		"p99<": bound, "p99<10": bound, "p99<0s": bound, "p99<-1s": bound, "p99<=1s": bound,
+	} {
+		if _, err := engine.ParseObjective(text); err == nil || err.Error() != `objective "`+text+`": `+want {
+			t.Errorf("%q: error %v", text, err)
+		}
+	}
+}
+
+func FuzzParseObjective(f *testing.F) {
+	f.Add("p99<10ms")
+	f.Add("mean < 1h")
+	f.Fuzz(func(t *testing.T, text string) {
+		o, err := engine.ParseObjective(text)
+		if err != nil {
+			if strings.ContainsAny(err.Error(), "\n\r") {
+				t.Errorf("more than one line: %q", err)
+			}
+			return
+		}
+		if again, err := engine.ParseObjective(o.String()); err != nil || again != o {
+			t.Errorf("%q is printed as %q, which is %v, error %v", text, o, again, err)
+		}
+	})
+}
+
+// Whatever a server can do, the search brackets it as closely as asked.
+func TestSearch(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		capacity := math.Exp(random.Float64()*20 - 4) // 0.02/s to 9,000,000/s
+		s := engine.Search{Precision: 0.01 + random.Float64()/5, Tries: 40}
+		found, err := s.Find(t.Context(), func(_ context.Context, rate float64) (string, error) {
+			if rate > capacity {
+				return "too much", nil
+			}
+			return "", nil
+		})
+		if err != nil || found.Kept > capacity || found.Failed <= capacity || found.Failed/found.Kept-1 > s.Precision {
+			t.Fatalf("capacity %v: %+v, error %v", capacity, found, err)
+		}
+	}
+}
+
+func TestSearchEnds(t *testing.T) {
+	keeps := func(context.Context, float64) (string, error) { return "", nil }
+	fails := func(context.Context, float64) (string, error) { return "slow", nil }
+	gone := errors.New("gone")
+	third := 0
+	for name, test := range map[string]struct {
+		search              engine.Search
+		try                 func(context.Context, float64) (string, error)
+		kept, failed, tries float64
+		err                 error
+	}{
+		"at the limit":     {engine.Search{To: 500}, keeps, 500, 0, 4, nil},
+		"from the limit":   {engine.Search{From: 800, To: 500}, keeps, 500, 0, 1, nil},
+		"with the tries":   {engine.Search{From: 1, Tries: 5}, keeps, 16, 0, 5, nil},
+		"with nothing":     {engine.Search{From: 1, Tries: 5}, fails, 0, 1. / 16, 5, nil},
+		"at the slowest":   {engine.Search{From: pace.MinRate * 2}, fails, 0, pace.MinRate, 2, nil},
+		"with four digits": {engine.Search{From: 1, Precision: 1e-9, Tries: 100}, below(1.5), 1.5, 1.501, 12, nil},
+		"with an error": {engine.Search{From: 1}, func(context.Context, float64) (string, error) {
+			if third++; third == 3 {
+				return "", gone
+			}
+			return "", nil
+		}, 2, 0, 2, gone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, err := test.search.Find(t.Context(), test.try)
+			if !errors.Is(err, test.err) || found.Kept != test.kept || found.Failed != test.failed || len(found.Tries) != int(test.tries) {
+				t.Errorf("%+v, error %v", found, err)
+			}
+		})
+	}
+}
+
+// below is a server that keeps rates up to a capacity.
+func below(capacity float64) func(context.Context, float64) (string, error) {
+	return func(_ context.Context, rate float64) (string, error) {
+		if rate > capacity {
+			return "slow", nil
+		}
+		return "", nil
+	}
+}
+
+// A server that takes 1 ms for each query, one after the other, with arrivals
+// that know nothing of each other, is an M/D/1 queue: by Pollaczek and
+// Khinchine its mean response time at load ρ is 1 ms · (1 + ρ/(2(1-ρ))), which
+// is 3 ms at ρ = 0.8.
+func TestSearchFindsCapacityOfQueue(t *testing.T) {
+	const takes = time.Millisecond
+	keep, err := engine.ParseObjective("mean<3ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := engine.Search{Precision: 0.01}.Find(t.Context(), func(_ context.Context, rate float64) (string, error) {
+		response := measure.NewLatency()
+		var free time.Duration
+		for due := range (pace.Poisson{Rate: rate, Seed: 1}).Arrivals() {
+			free = max(free, due) + takes
+			if response.Record(free - due); response.Count() == 300_000 {
+				break
+			}
+		}
+		return keep.Missed(response.Summary()), nil
+	})
+	if err != nil || found.Kept < 780 || found.Kept > 820 || found.Failed/found.Kept-1 > 0.01 {
+		t.Errorf("%+v, error %v; want 800/s", found, err)
+	}
+}
+
+// A target that answers one query at a time, 4 ms each, keeps less than 250/s.
+func TestFindMaxRate(t *testing.T) {
+	s := &stub{ask: func(context.Context, string) (target.Cost, error) {
+		time.Sleep(4 * time.Millisecond)
+		return target.Cost{Rows: 2}, nil
+	}}
+	cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 1, TimeBox: 300 * time.Millisecond}, Queue: 100}
+	keep := engine.Objective{Statistic: "p50", Below: 50 * time.Millisecond}
+	q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 25, Precision: 0.5}, keep, s, questions(10), ignore)
+	if err != nil || q.Withheld != "" {
+		t.Fatal(err, q.Withheld)
+	}
+	found := q.Open.Search
+	if found.Objective != "p50<50ms" || found.Kept < 6 || found.Kept > 300 || found.Failed <= found.Kept || found.Failed/found.Kept-1 > 0.5 {
+		t.Errorf("found %+v", found)
+	}
+	if q.Open.Schedule != pace.Constant(found.Kept).String() || q.Open.Saturated != "" || keep.Missed(q.Open.Response.Summary) != "" {
+		t.Errorf("the figures are not those of the rate that was kept: %+v", q.Open)
+	}
+	for _, try := range found.Tries {
+		if (try.Failed == "") != (try.Rate <= found.Kept) {
+			t.Errorf("%+v beside %+v", try, found)
+		}
+	}
+}
+
+// Cut off queries fail a rate, a wrong answer ends the search, and so does a
+// target that is gone.
+func TestFindMaxRateFails(t *testing.T) {
+	cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 4, Timeout: time.Millisecond}, Count: 3, Queue: 3}
+	keep := engine.Objective{Statistic: "max", Below: time.Hour}
+	for name, test := range map[string]struct {
+		ask      func(context.Context) (target.Cost, error)
+		failed   string // the first try
+		tries    int
+		withheld string
+		err      error
+	}{
+		"cut off": {func(ctx context.Context) (target.Cost, error) { <-ctx.Done(); return target.Cost{}, ctx.Err() }, "3 queries were cut off", 2, "", nil},
+		"wrong":   {func(context.Context) (target.Cost, error) { return target.Cost{Rows: 1}, nil }, "", 0, "1 rows in the answer, 2 expected", nil},
+		"gone":    {func(context.Context) (target.Cost, error) { return target.Cost{}, target.ErrUnreachable }, "", 0, "", target.ErrUnreachable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &stub{ask: func(ctx context.Context, _ string) (target.Cost, error) { return test.ask(ctx) }}
+			q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 1000, Tries: 2}, keep, s, questions(3), ignore)
+			if !errors.Is(err, test.err) || !strings.HasSuffix(q.Withheld, test.withheld) || (q.Withheld == "") != (test.withheld == "") {
+				t.Fatalf("withheld %q, error %v", q.Withheld, err)
+			}
+			found := q.Open.Search
+			if len(found.Tries) != test.tries || found.Kept != 0 || test.tries > 0 && found.Tries[0].Failed != test.failed {
+				t.Errorf("found %+v", found)
+			}
+		})
+	}
+}

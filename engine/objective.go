@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/measure"
+)
+
+// Objective is a bound that a statistic of the response time must stay below.
+type Objective struct {
+	Statistic string        // p50, p90, p95, p99, p999, mean or max
+	Below     time.Duration // above 0
+}
+
+// ParseObjective reads an objective as users write it: p99<10ms. An error is
+// one line that says what is wanted.
+func ParseObjective(text string) (Objective, error) {
+	name, bound, ok := strings.Cut(text, "<")
+	o := Objective{Statistic: strings.TrimSpace(name)}
+	if _, known := o.of(measure.Summary{}); !ok || !known {
+		return Objective{}, fmt.Errorf("objective %q: want p50, p90, p95, p99, p999, mean or max, < and a time, such as p99<10ms", text)
+	}
+	var err error
+	if o.Below, err = time.ParseDuration(strings.TrimSpace(bound)); err != nil || o.Below <= 0 {
+		return Objective{}, fmt.Errorf("objective %q: want a time above 0 with its unit behind the <, such as p99<10ms", text)
+	}
+	return o, nil
+}
+
+// String is what ParseObjective reads.
+func (o Objective) String() string { return o.Statistic + "<" + o.Below.String() }
+
+// Missed says in which way response times do not keep the objective; empty:
+// they do. Where nothing was recorded nothing is kept.
+func (o Objective) Missed(response measure.Summary) string {
+	seconds, _ := o.of(response)
+	switch {
+	case response.Count == 0:
+		return "nothing was answered"
+	case seconds < o.Below.Seconds():
+		return ""
+	}
+	return fmt.Sprintf("%s of the response time is %v, not below %v", o.Statistic, time.Duration(seconds*float64(time.Second)), o.Below)
+}
+
+// of returns the statistic in seconds, and whether there is one of that name.
+func (o Objective) of(s measure.Summary) (seconds float64, known bool) {
+	switch o.Statistic {
+	case "p50":
+		return s.Median, true
+	case "p90":
+		return s.P90, true
+	case "p95":
+		return s.P95, true
+	case "p99":
+		return s.P99, true
+	case "p999":
+		return s.P999, true
+	case "mean":
+		return s.Mean, true
+	case "max":
+		return s.Max, true
+	}
+	return 0, false
+}

@@ -1,0 +1,187 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/pace"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/target"
+)
+
+// OpenConfig says how to ask the queries of one type by a schedule.
+type OpenConfig struct {
+	// In an open loop the burn-in is the first arrivals, dropped ones
+	// included, and the time box ends by intended starts: no arrival is due
+	// that long after the first recorded one, or later.
+	QueryConfig
+	Schedule pace.Schedule
+	Count    int // arrivals, burn-in and dropped ones included; 0: until the time box or the schedule ends
+	Queue    int // arrivals that may wait for a worker, 0 or more; 0: one that finds all workers busy is dropped
+}
+
+// arrival is a query that is due.
+type arrival struct {
+	n   int
+	due time.Duration // since origin
+}
+
+// openLoop is an asker whose workers ask what a schedule brings.
+type openLoop struct {
+	*asker
+	open     OpenConfig
+	queue    chan arrival
+	response *measure.Latency // guarded by asker.mu
+
+	// What follows is the dispatcher's.
+	lag        *measure.Latency
+	loop       result.OpenLoop
+	start, end time.Duration // when the first and the last recorded arrival was due
+	behind     time.Duration // lag of the last arrival
+}
+
+// QueryOpen asks the questions when the schedule says, in their order and from
+// the first one again after the last one, however slow the answers are. What
+// is due goes into a queue that all workers take from; what finds the queue
+// full is dropped and counted. Besides the service time, the result has the
+// response time, from the intended start to the last byte of the answer: if
+// the target stalls, so does every user who comes in the meantime (Gil Tene,
+// How NOT to Measure Latency: coordinated omission). What waits when the
+// schedule ends is still asked. Errors and withheld results are those of
+// Query.
+func QueryOpen(ctx context.Context, cfg OpenConfig, t target.Target, questions []Question, progress Progress) (*result.Queries, error) {
+	o := openLoop{
+		asker: newAsker(cfg.QueryConfig, questions, progress), open: cfg, queue: make(chan arrival, cfg.Queue),
+		response: measure.NewLatency(), lag: measure.NewLatency(),
+		loop: result.OpenLoop{Schedule: cfg.Schedule.String(), Queue: cfg.Queue},
+	}
+	err := o.run(ctx, t, o.work, o.dispatch)
+	return &o.out, errors.Join(err, o.complete())
+}
+
+// work asks what is in the queue until it is closed and empty.
+func (o *openLoop) work(ctx context.Context, w *worker) error {
+	response := measure.NewLatency()
+	defer func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.response.Merge(response)
+	}()
+	for a := range o.queue {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		end, err := w.ask(ctx, a.n)
+		if err != nil {
+			return err
+		}
+		if a.n >= o.cfg.BurnIn {
+			response.Record(end - a.due)
+		}
+	}
+	return nil
+}
+
+// dispatch puts arrivals into the queue when they are due.
+func (o *openLoop) dispatch(ctx context.Context) error {
+	defer close(o.queue)
+	if len(o.questions) == 0 {
+		return nil
+	}
+	pacer, err := pace.NewPacer(o.origin)
+	if err != nil {
+		return err
+	}
+	defer pacer.Close()
+	n := 0
+	for due := range o.open.Schedule.Arrivals() {
+		if o.open.Count > 0 && n >= o.open.Count {
+			break
+		}
+		recorded := n >= o.cfg.BurnIn
+		if o.first.Load() < 0 && recorded {
+			o.first.Store(int64(due))
+			o.start = due
+		}
+		if recorded && o.cfg.TimeBox > 0 && due-o.start >= o.cfg.TimeBox {
+			break
+		}
+		lag, err := pacer.Wait(ctx, due)
+		if err != nil {
+			return err
+		}
+		dropped := int64(0)
+		select {
+		case o.queue <- arrival{n, due}:
+		default:
+			dropped = 1
+		}
+		if recorded {
+			o.lag.Record(lag)
+			o.loop.Arrivals++
+			o.loop.Dropped += dropped
+			o.end, o.behind = due, lag
+		}
+		n++
+	}
+	o.loop.Waiting = int64(len(o.queue))
+	return nil
+}
+
+// complete fills in what only an open loop has.
+func (o *openLoop) complete() error {
+	if gaps := o.loop.Arrivals - 1; gaps > 0 && o.end > o.start {
+		o.loop.Offered = float64(gaps) / (o.end - o.start).Seconds()
+	}
+	o.loop.Saturated = saturation(&o.loop, o.out.PerSecond, o.behind)
+	var responseErr, lagErr error
+	o.loop.Response, responseErr = latencyOf(o.response)
+	o.loop.Lag, lagErr = latencyOf(o.lag)
+	o.out.Open = &o.loop
+	return errors.Join(responseErr, lagErr)
+}
+
+// A schedule was not kept where arrivals were dropped, or where in the end
+// more than this share of all arrivals, and more than a few, had not been taken
+// up: then the rate of those that were is below the rate asked for by as much,
+// and more time would only have made the queue longer.
+const (
+	backlogShare = 0.05
+	backlogFew   = 5
+)
+
+// saturation says in which way a schedule was not kept.
+func saturation(o *result.OpenLoop, perSecond float64, behind time.Duration) string {
+	late := int64(behind.Seconds() * o.Offered) // due, and not even released
+	if o.Dropped == 0 && float64(o.Waiting+late) <= max(backlogFew, backlogShare*float64(o.Arrivals)) {
+		return ""
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "saturated: %s/s done of %s/s asked for", rate(perSecond), rate(o.Offered))
+	if o.Dropped > 0 {
+		fmt.Fprintf(&text, ", %s arrivals dropped", humanize.Comma(o.Dropped))
+	}
+	if o.Waiting > 0 {
+		fmt.Fprintf(&text, ", %s waiting at the end", humanize.Comma(o.Waiting))
+	}
+	if late > 0 {
+		fmt.Fprintf(&text, ", the client itself %v behind the schedule", behind.Round(time.Microsecond))
+	}
+	return text.String()
+}
+
+// rate returns operations a second to three digits or the last whole one.
+func rate(perSecond float64) string {
+	if perSecond <= 0 {
+		return "0"
+	}
+	digit := math.Pow(10, min(0, math.Floor(math.Log10(perSecond))-2))
+	return humanize.Commaf(math.Round(perSecond/digit) * digit)
+}

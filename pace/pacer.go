@@ -1,0 +1,51 @@
+package pace
+
+import (
+	"context"
+	"runtime"
+	"time"
+)
+
+// heed is how long a pacer sleeps at most before it looks at its context.
+const heed = 10 * time.Millisecond
+
+// Pacer holds a goroutine back until what it does is due. It sleeps for most
+// of the wait, and spins for the rest (spin, some tens of microseconds on
+// Linux): sleeping alone overshoots. While it spins it yields to whatever else
+// can run. It is used by one goroutine.
+type Pacer struct {
+	start time.Time
+	sleeper
+}
+
+// NewPacer returns a pacer whose times count from start. Close it.
+func NewPacer(start time.Time) (*Pacer, error) {
+	p := &Pacer{start: start}
+	return p, p.open()
+}
+
+// Wait returns once the time since start is due, or ctx has ended, whose error
+// it then returns within some milliseconds. What is due already does not wait.
+// lag is by how much Wait came late: release minus due, 0 or more. It allocates
+// nothing.
+func (p *Pacer) Wait(ctx context.Context, due time.Duration) (lag time.Duration, err error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		left := due - time.Since(p.start)
+		switch {
+		case left <= 0:
+			return -left, nil
+		case left > spin:
+			if err := p.sleep(min(left-spin, heed)); err != nil {
+				return 0, err
+			}
+		default:
+			runtime.Gosched()
+		}
+	}
+}
+
+// Close gives back what the pacer sleeps with.
+func (p *Pacer) Close() error { return p.close() }
