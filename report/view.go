@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/compare"
 	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -301,7 +303,7 @@ type stat struct {
 	isBound bool // a lower bound when some queries were cut off
 }
 
-func stats() []stat {
+func serviceStats() []stat {
 	return []stat{
 		{column{Head: "mean", Rank: 1}, func(s *measure.Summary) float64 { return s.Mean }, true},
 		{column{Head: "stddev", Help: "standard deviation", Rank: 6}, func(s *measure.Summary) float64 { return s.StdDev }, false},
@@ -368,7 +370,7 @@ func queryTable(t *result.Target) *table {
 		{Head: "n", Help: "queries recorded"},
 		{Head: "q/s", Help: "queries a second, all workers together", Rank: 4},
 	}}
-	for _, s := range stats() {
+	for _, s := range serviceStats() {
 		view.Columns = append(view.Columns, s.column)
 	}
 	view.Columns = append(view.Columns,
@@ -401,7 +403,7 @@ func queryTable(t *result.Target) *table {
 		if q.PerSecond > 0 {
 			cells[3] = cell{digits(q.PerSecond), figures}
 		}
-		for _, s := range stats() {
+		for _, s := range serviceStats() {
 			text := latency(&q.Service, s.of(&q.Service.Summary))
 			switch {
 			case q.AtLeast > 0 && q.Service.Count > 0 && s.isBound:
@@ -629,32 +631,22 @@ func compareType(g *group, queryType string) row {
 // where there are no such questions.
 func commonMedians(g *group, queryType string) []float64 {
 	medians := make([]float64, len(g.subjects))
-	shared := -1 // questions that all got to
+	var each [][]float64
 	for _, s := range g.subjects {
-		if q := s.queries(queryType); q.Standing() == result.Verified && (shared < 0 || len(q.Each) < shared) {
-			shared = len(q.Each)
+		if q := s.queries(queryType); q.Standing() == result.Verified {
+			each = append(each, q.Each)
 		}
 	}
-	times := make([][]float64, len(g.subjects))
-	for at := range max(shared, 0) {
-		common := true
-		for _, s := range g.subjects {
-			if q := s.queries(queryType); q.Standing() == result.Verified && q.Each[at] == 0 {
-				common = false
-			}
-		}
-		for i, s := range g.subjects {
-			if q := s.queries(queryType); common && q.Standing() == result.Verified {
-				times[i] = append(times[i], math.Abs(q.Each[at]))
-			}
-		}
-	}
+	common := compare.Common(each...)
 	for i, s := range g.subjects {
 		q := s.queries(queryType)
-		switch n := len(times[i]); {
-		case n > 0:
-			slices.Sort(times[i])
-			medians[i] = (times[i][(n-1)/2] + times[i][n/2]) / 2
+		var times []float64
+		if q.Standing() == result.Verified {
+			times, common = common[0], common[1:]
+		}
+		switch {
+		case len(times) > 0:
+			medians[i] = math.Abs(stats.Median(times))
 		case q != nil:
 			medians[i] = q.Service.Median
 		}
