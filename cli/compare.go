@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -120,6 +121,7 @@ func side(ctx context.Context, kept *store.Store, reference string) (s compare.S
 			found = found || t.Name == target
 		}
 	}
+	slices.SortStableFunc(s.Runs, func(a, b *result.Run) int { return a.Started.Compare(b.Started) })
 	if named && !found {
 		return s, fmt.Errorf("%s has no target %q; tsmark runs lists them", reference, target)
 	}

@@ -98,9 +98,8 @@ func compareTarget(a, b Subject) Target {
 			medians = append(medians, *m)
 		}
 	}
-	if f, ok := geometricMean(medians); ok {
-		t.Figures = append(t.Figures, f)
-		t.Notes = append(t.Notes, fmt.Sprintf("The geometric mean is over the %d of %d query types that both have.", len(medians), len(types(a, b))))
+	if len(medians) > 1 {
+		t.Figures = append(t.Figures, geometricMean(medians))
 	}
 	t.Figures = append(t.Figures, compareLoads(a, b)...)
 	judge(t.Figures)
@@ -146,10 +145,7 @@ type typeMedians struct{ a, b []float64 }
 
 // geometricMean compares, repeat by repeat, the geometric means over the types
 // of their medians: so what makes a whole repeat faster or slower counts once.
-func geometricMean(types []typeMedians) (Figure, bool) {
-	if len(types) < 2 {
-		return Figure{}, false
-	}
+func geometricMean(types []typeMedians) Figure {
 	repeats := func(side func(typeMedians) []float64) []float64 {
 		n := len(side(slices.MinFunc(types, func(x, y typeMedians) int { return len(side(x)) - len(side(y)) })))
 		means := make([]float64, n)
@@ -164,5 +160,5 @@ func geometricMean(types []typeMedians) (Figure, bool) {
 	}
 	a := repeats(func(t typeMedians) []float64 { return t.a })
 	b := repeats(func(t typeMedians) []float64 { return t.b })
-	return Figure{Subject: AllTypes, Metric: GeoMean, Unit: Seconds, Better: Lower, Method: AcrossRepeats, Comparison: stats.Compare(a, b)}, true
+	return Figure{Subject: AllTypes, Metric: GeoMean, Unit: Seconds, Better: Lower, Method: AcrossRepeats, Types: len(types), Comparison: stats.Compare(a, b)}
 }

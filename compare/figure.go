@@ -16,6 +16,9 @@ type Figure struct {
 	Method  Method    `json:"method"`
 	// Questions is how many all repeats have in common; 0: not about questions.
 	Questions int `json:"questions,omitempty"`
+	// Types is how many query types a geometric mean is over: those that both
+	// sides have.
+	Types int `json:"types,omitempty"`
 	// MissingA and MissingB are why a side has no figure; empty: it has one.
 	MissingA string `json:"missing_a,omitempty"`
 	MissingB string `json:"missing_b,omitempty"`
@@ -69,7 +72,7 @@ func (f *Figure) verdict() (verdict Verdict, why string) {
 	case f.MissingB != "":
 		return NotCompared, "B: " + f.MissingB
 	case f.Method == WithinRepeat:
-		return CannotTell, "one repeat a side does not show what differs from repeat to repeat"
+		return CannotTell, fmt.Sprintf("one repeat a side does not show what differs from repeat to repeat, %d a side would", enough(f.Family))
 	case !f.Decidable():
 		return CannotTell, fmt.Sprintf("too few repeats: %d and %d, %d a side would do", f.A.N, f.B.N, enough(f.Family))
 	case !f.Significant():

@@ -14,7 +14,7 @@ import (
 
 // WriteComparison renders a comparison as text. Its errors are those of w.
 func WriteComparison(w io.Writer, c *compare.Comparison, opts Options) error {
-	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color}
+	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, "--json has all"}
 	if t.width <= 0 {
 		t.width = defaultWidth
 	}
@@ -35,7 +35,7 @@ func WriteComparison(w io.Writer, c *compare.Comparison, opts Options) error {
 	t.line("")
 	for _, n := range []string{
 		"B/A: the median of the ratios of all repeats, over the questions that every repeat answered; ≥ and ≤ where some were cut off.",
-		fmt.Sprintf("interval: where the ratio lies with %.0f %%, by itself, where no other level is said. p: Mann-Whitney, corrected for the number of types by Holm; below %.2f a difference is shown.",
+		fmt.Sprintf("interval: where the ratio lies with %.0f %%, if no other level is said; of one repeat a side, as if nothing differed from repeat to repeat. p: Mann-Whitney, corrected for the number of types by Holm; below %.2f a difference is shown.",
 			100*stats.Confidence, stats.Alpha),
 	} {
 		t.wrapped("", "  ", note{n, dim})
@@ -74,10 +74,11 @@ func comparisonTables(target *compare.Target) []*table {
 	} {
 		view := &table{Title: part.title, Columns: []column{
 			{Head: "type"},
-			{Head: "A"}, {Head: "cv", Help: "coefficient of variation of A's repeats", Rank: 3},
-			{Head: "B"}, {Head: "cv", Help: "coefficient of variation of B's repeats", Rank: 2},
+			{Head: "A"}, {Head: "cv of A", Help: "coefficient of variation of A's repeats", Rank: 3},
+			{Head: "B"}, {Head: "cv of B", Help: "coefficient of variation of B's repeats", Rank: 2},
 			{Head: "B/A"}, {Head: "interval"}, {Head: "p", Help: "corrected"},
-			{Head: "n", Help: "repeats of A and of B", Rank: 1},
+			{Head: "asked", Help: "questions that all repeats answered", Rank: 1},
+			{Head: "n", Help: "repeats of A and of B"},
 			{Head: "verdict", Help: "of B against A", Words: true},
 		}}
 		for i := range target.Figures {
@@ -89,6 +90,12 @@ func comparisonTables(target *compare.Target) []*table {
 			if part.warn {
 				view.Notes = append(view.Notes, doubts(f)...)
 			}
+		}
+		if few := func(f compare.Figure) bool { return f.Metric == compare.P99 && f.Questions > 0 && f.Questions < 100 }; !part.warn && slices.ContainsFunc(target.Figures, few) {
+			view.Notes = append(view.Notes, note{"Of fewer than 100 questions the 99th percentile is the longest time.", dim})
+		}
+		if part.warn {
+			view.Notes = append(view.Notes, undecided(target, part.metrics)...)
 		}
 		if len(view.Rows) > 0 {
 			views = append(views, view)
@@ -102,7 +109,7 @@ func comparisonRow(f *compare.Figure) row {
 	if f.Subject == compare.LoadSubject {
 		name.Text = loadLabel(f.Metric)
 	} else if f.Metric == compare.GeoMean {
-		name.Text = "geometric mean"
+		name.Text = fmt.Sprintf("geometric mean of %d", f.Types)
 	}
 	verdict := cell{Text: string(f.Verdict)}
 	switch f.Verdict {
@@ -130,10 +137,14 @@ func comparisonRow(f *compare.Figure) row {
 	if f.Decidable() {
 		p = cell{Text: probability(f.Adjusted)}
 	}
+	asked := cell{none, dim}
+	if f.Questions > 0 {
+		asked = cell{Text: count(int64(f.Questions))}
+	}
 	return row{Cells: []cell{name,
 		{Text: valueText(f.Unit, f.A.Median)}, {Text: variationText(f.A.CV, f.A.N)},
 		{Text: valueText(f.Unit, f.B.Median)}, {Text: variationText(f.B.CV, f.B.N)},
-		{Text: times(f.Ratio)}, {Text: intervalText(f.Interval)}, p,
+		{Text: times(f.Ratio)}, {Text: intervalText(f.Interval)}, p, asked,
 		{Text: fmt.Sprintf("%d+%d", repeatsOf(f, f.A.N), repeatsOf(f, f.B.N))}, verdict}}
 }
 
@@ -164,6 +175,18 @@ func shortWhy(f *compare.Figure) string {
 		return "one repeat"
 	}
 	return "too few repeats"
+}
+
+// undecided says what would help where it cannot be told.
+func undecided(target *compare.Target, metrics []compare.Metric) []note {
+	var list []note
+	for i := range target.Figures {
+		f := &target.Figures[i]
+		if n := (note{"Cannot be told: " + f.Why + ".", dim}); f.Verdict == compare.CannotTell && slices.Contains(metrics, f.Metric) && !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	return list
 }
 
 // doubts are the warnings about the samples of a figure. Those about the

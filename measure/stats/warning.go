@@ -69,7 +69,7 @@ func (e *Estimate) warn(sample, stretches []float64) {
 	if n := len(e.Outliers); n > 0 {
 		var list []string
 		for _, o := range e.Outliers[:min(n, named)] {
-			list = append(list, fmt.Sprintf("%.3g at %d", o.Value, o.Index))
+			list = append(list, fmt.Sprintf("no. %d (%.3g)", o.Index+1, o.Value))
 		}
 		if n > named {
 			list = append(list, "…")
