@@ -105,12 +105,7 @@ func comparisonTables(target *compare.Target) []*table {
 }
 
 func comparisonRow(f *compare.Figure) row {
-	name := cell{Text: f.Subject}
-	if f.Subject == compare.LoadSubject {
-		name.Text = loadLabel(f.Metric)
-	} else if f.Metric == compare.GeoMean {
-		name.Text = fmt.Sprintf("geometric mean of %d", f.Types)
-	}
+	name := cell{Text: label(f)}
 	verdict := cell{Text: string(f.Verdict)}
 	switch f.Verdict {
 	case compare.NotCompared:
@@ -142,8 +137,8 @@ func comparisonRow(f *compare.Figure) row {
 		asked = cell{Text: count(int64(f.Questions))}
 	}
 	return row{Cells: []cell{name,
-		{Text: valueText(f.Unit, f.A.Median)}, {Text: variationText(f.A.CV, f.A.N)},
-		{Text: valueText(f.Unit, f.B.Median)}, {Text: variationText(f.B.CV, f.B.N)},
+		{Text: valueText(f.Unit, f.A.Median)}, {Text: variationText(f.A.CV, repeatsOf(f, f.A.N))},
+		{Text: valueText(f.Unit, f.B.Median)}, {Text: variationText(f.B.CV, repeatsOf(f, f.B.N))},
 		{Text: times(f.Ratio)}, {Text: intervalText(f.Interval)}, p, asked,
 		{Text: fmt.Sprintf("%d+%d", repeatsOf(f, f.A.N), repeatsOf(f, f.B.N))}, verdict}}
 }
@@ -157,16 +152,21 @@ func repeatsOf(f *compare.Figure, n int) int {
 	return n
 }
 
-func loadLabel(m compare.Metric) string {
-	switch m {
+// label names a figure's row.
+func label(f *compare.Figure) string {
+	switch f.Metric {
+	case compare.GeoMean:
+		return fmt.Sprintf("geometric mean of %d", f.Types)
 	case compare.Load:
 		return "settled rows/s"
 	case compare.Acked:
 		return "acknowledged rows/s"
 	case compare.Sent:
 		return "sent rows/s"
+	case compare.Disk:
+		return "disk"
 	}
-	return "disk"
+	return f.Subject
 }
 
 // shortWhy is why it cannot be told, in a cell's width.
@@ -201,12 +201,30 @@ func doubts(f *compare.Figure) []note {
 		estimate *stats.Estimate
 	}{{"A", &f.A}, {"B", &f.B}} {
 		for _, w := range side.estimate.Warnings {
-			if w.Kind != stats.TooFew {
-				list = append(list, note{fmt.Sprintf("%s, %s: %s: %s", f.Subject, side.name, w.Kind, w.Text), dim})
+			text := w.Text
+			switch w.Kind {
+			case stats.TooFew:
+				continue
+			case stats.Outlying:
+				text = outliers(f.Unit, side.estimate.Outliers)
 			}
+			list = append(list, note{fmt.Sprintf("%s, %s: %s: %s", label(f), side.name, w.Kind, text), dim})
 		}
 	}
 	return list
+}
+
+// outliers names repeats that lie far from the others.
+func outliers(u compare.Unit, list []stats.Outlier) string {
+	var named []string
+	for _, o := range list {
+		v := stats.Value{Figure: math.Abs(o.Value)}
+		if o.Value < 0 {
+			v.Bound = stats.AtLeast
+		}
+		named = append(named, fmt.Sprintf("repeat %d with %s", o.Index+1, valueText(u, v)))
+	}
+	return strings.Join(named, ", ") + "; took part"
 }
 
 // valueText renders what is known of a figure.

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -176,6 +177,9 @@ func TestWarnings(t *testing.T) {
 	e := Summarize([]float64{1, 1.01, 9, 1.02, 1.03, 0.99})
 	if !slices.Equal(e.Outliers, []Outlier{{2, 9}}) || e.N != 6 || e.Interval.Hi.Figure != 9 {
 		t.Errorf("an outlier is kept and named: %+v", e)
+	}
+	if e := Summarize([]float64{1, 1.01, 0.4, 1.02, 1.03, 0.99}); !slices.Equal(e.Outliers, []Outlier{{2, 0.4}}) || !strings.Contains(fmt.Sprint(e.Warnings), "1 kept: no. 3 (0.4)") {
+		t.Errorf("an outlier below: %+v", e)
 	}
 	if e := Summarize([]float64{1, 2, 3}); len(e.Warnings) != 1 || e.Warnings[0].Text != "3 figures: the interval is their range, at a level of 75 %, not 95 %" {
 		t.Errorf("three repeats: %v", e.Warnings)

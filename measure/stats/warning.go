@@ -106,8 +106,8 @@ func outliers(sample []float64) []Outlier {
 	}
 	logs := logarithms(sample)
 	sorted := slices.Sorted(slices.Values(logs))
-	q1 := gonum.Quantile(0.25, gonum.LinInterp, sorted, nil)
-	q3 := gonum.Quantile(0.75, gonum.LinInterp, sorted, nil)
+	q1 := gonum.Quantile(0.25, gonum.Empirical, sorted, nil)
+	q3 := gonum.Quantile(0.75, gonum.Empirical, sorted, nil)
 	var list []Outlier
 	for i, x := range logs {
 		if x < q1-fences*(q3-q1) || x > q3+fences*(q3-q1) {
