@@ -169,10 +169,10 @@ func newRanges(g *group, l legend) *ranges {
 			q := s.queries(t.Key)
 			figure := compared.Cells[1+2*i]
 			n := lane{Style: l[i], Y: i*laneHeight + laneHeight/2, Text: figure.Text, Tone: figure.Tone}
-			switch standingOf(q) {
-			case empty:
+			switch q.Standing() {
+			case result.Empty:
 				n.Text = "empty"
-			case unverified:
+			case result.Unverified:
 				n.Text += " unverified"
 			}
 			if drawn(q) {
@@ -191,8 +191,8 @@ func newRanges(g *group, l legend) *ranges {
 // drawn reports whether charts show the figures of a type. Empty answers are
 // left out: they would look like the fastest.
 func drawn(q *result.Queries) bool {
-	s := standingOf(q)
-	return (s == verified || s == unverified) && q.Service.Median > 0
+	s := q.Standing()
+	return (s == result.Verified || s == result.Unverified) && q.Service.Median > 0
 }
 
 func percent(v float64) string { return fmt.Sprintf("%.2f%%", v*100) }

@@ -126,8 +126,8 @@ func queryLine(r *result.Run, t *result.Target, q *result.Queries) csvLine {
 		"asked": q.Asked, "burn_in": q.BurnIn, "at_least": q.AtLeast, "distinct": int64(q.Distinct),
 	})
 	line.floats(map[string]float64{"time_box": q.TimeBox, "timeout": q.Timeout})
-	if standingOf(q) == withheld {
-		line["withheld"] = reason(q)
+	if q.Standing() == result.Withheld {
+		line["withheld"] = q.Reason()
 		return line
 	}
 	line.ints(map[string]int64{"rows": q.Rows, "bytes": q.Bytes})

@@ -28,6 +28,24 @@ func render(t *testing.T, format Format, opts Options, runs ...*result.Run) stri
 	return b.String()
 }
 
+// golden compares a text with the one kept in testdata.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", file)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("run the tests with -update and review the change (-want +got):\n%s", diff)
+	}
+}
+
 func TestGolden(t *testing.T) {
 	complete, killed := fixture(t)
 	for _, c := range []struct {
@@ -44,20 +62,7 @@ func TestGolden(t *testing.T) {
 		{"both.csv", CSV, Options{}, []*result.Run{complete, killed}},
 	} {
 		t.Run(c.file, func(t *testing.T) {
-			got := render(t, c.format, c.opts, c.runs...)
-			path := filepath.Join("testdata", c.file)
-			if *update {
-				if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("run the tests with -update and review the change (-want +got):\n%s", diff)
-			}
+			golden(t, c.file, render(t, c.format, c.opts, c.runs...))
 		})
 	}
 }

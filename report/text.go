@@ -19,10 +19,12 @@ type textWriter struct {
 	*bufio.Writer
 	width int
 	color bool
+	// elsewhere says who has the columns that are left out.
+	elsewhere string
 }
 
 func writeText(w io.Writer, runs []*result.Run, opts Options) error {
-	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color}
+	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, "CSV, JSON and HTML have all"}
 	if t.width <= 0 {
 		t.width = defaultWidth
 	}
@@ -100,7 +102,7 @@ func (t *textWriter) table(view *table) {
 	}
 	if len(left) > 0 {
 		slices.Reverse(left)
-		t.wrapped("  ", "  ", note{"Not shown here: " + strings.Join(left, ", ") + " (CSV, JSON and HTML have all).", dim})
+		t.wrapped("  ", "  ", note{"Not shown here: " + strings.Join(left, ", ") + " (" + t.elsewhere + ").", dim})
 	}
 }
 

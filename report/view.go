@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/compare"
 	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -294,39 +296,6 @@ func fastestLoad(r *result.Run) int {
 	return fastest
 }
 
-// standing is what a type's figures are worth.
-type standing int
-
-const (
-	notAsked    standing = iota // not recorded, or only checked
-	unsupported                 // the system cannot answer
-	withheld                    // a check failed
-	empty                       // right, but nothing was to be found
-	unverified                  // nobody compared the answers
-	verified
-)
-
-func standingOf(q *result.Queries) standing {
-	switch {
-	case q == nil:
-		return notAsked
-	case q.Unsupported != "":
-		return unsupported
-	case q.Withheld != "" || q.Verdict.Difference != "":
-		return withheld
-	case q.Service.Count == 0:
-		return notAsked
-	case q.Verdict.Checked == 0:
-		return unverified
-	case q.Verdict.Empty == q.Verdict.Checked:
-		return empty
-	}
-	return verified
-}
-
-// reason is why a withheld type is withheld.
-func reason(q *result.Queries) string { return cmp.Or(q.Withheld, "the answers are wrong") }
-
 // stat is a figure of a query type's service time.
 type stat struct {
 	column
@@ -334,7 +303,7 @@ type stat struct {
 	isBound bool // a lower bound when some queries were cut off
 }
 
-func stats() []stat {
+func serviceStats() []stat {
 	return []stat{
 		{column{Head: "mean", Rank: 1}, func(s *measure.Summary) float64 { return s.Mean }, true},
 		{column{Head: "stddev", Help: "standard deviation", Rank: 6}, func(s *measure.Summary) float64 { return s.StdDev }, false},
@@ -401,7 +370,7 @@ func queryTable(t *result.Target) *table {
 		{Head: "n", Help: "queries recorded"},
 		{Head: "q/s", Help: "queries a second, all workers together", Rank: 4},
 	}}
-	for _, s := range stats() {
+	for _, s := range serviceStats() {
 		view.Columns = append(view.Columns, s.column)
 	}
 	view.Columns = append(view.Columns,
@@ -410,31 +379,31 @@ func queryTable(t *result.Target) *table {
 	for i := range t.Queries {
 		q := &t.Queries[i]
 		name := cell{Text: q.Type}
-		state := standingOf(q)
+		state := q.Standing()
 		switch state {
-		case unsupported:
+		case result.Unsupported:
 			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"n/a: " + q.Unsupported, dim}})
 			continue
-		case withheld:
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"withheld: " + reason(q), bad}})
+		case result.Withheld:
+			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"withheld: " + q.Reason(), bad}})
 			if d := q.Verdict.Difference; d != "" && !strings.Contains(q.Withheld, d) {
 				view.Notes = append(view.Notes, note{q.Type + ": first difference: " + d, bad})
 			}
 			continue
 		}
 		figures := plain
-		if state != verified {
+		if state != result.Verified {
 			figures = dim
 		}
 		verdict := cell{q.Verdict.String(), figures}
-		if state == notAsked && q.Verdict.OK() {
+		if state == result.NotAsked && q.Verdict.OK() {
 			verdict.Tone = plain
 		}
 		cells := []cell{name, verdict, {count(q.Asked), plain}, {none, dim}}
 		if q.PerSecond > 0 {
 			cells[3] = cell{digits(q.PerSecond), figures}
 		}
-		for _, s := range stats() {
+		for _, s := range serviceStats() {
 			text := latency(&q.Service, s.of(&q.Service.Summary))
 			switch {
 			case q.AtLeast > 0 && q.Service.Count > 0 && s.isBound:
@@ -528,7 +497,7 @@ type group struct {
 func groups(runs []*result.Run) []group {
 	var list []group
 	for i, r := range runs {
-		at := slices.IndexFunc(list, func(g group) bool { return sameDataset(g.dataset, &r.Dataset) })
+		at := slices.IndexFunc(list, func(g group) bool { return result.SameDataset(g.dataset, &r.Dataset) })
 		if at < 0 {
 			at = len(list)
 			list = append(list, group{dataset: &r.Dataset})
@@ -542,12 +511,6 @@ func groups(runs []*result.Run) []group {
 		}
 	}
 	return list
-}
-
-// sameDataset reports whether two runs were about the same rows. What nobody
-// knows is the same as nothing but itself.
-func sameDataset(a, b *result.Dataset) bool {
-	return a == b || a.Fingerprint == b.Fingerprint && a.Unverified == "" && b.Unverified == ""
 }
 
 // shortID is the random part of a run's ID where that is enough to tell it
@@ -631,7 +594,7 @@ func compareType(g *group, queryType string) row {
 	medians := commonMedians(g, queryType)
 	fastest, compared := math.Inf(1), 0
 	for i, s := range g.subjects {
-		if q := s.queries(queryType); standingOf(q) == verified {
+		if q := s.queries(queryType); q.Standing() == result.Verified {
 			compared++
 			if q.AtLeast == 0 {
 				fastest = min(fastest, medians[i])
@@ -641,18 +604,18 @@ func compareType(g *group, queryType string) row {
 	cells := []cell{{Text: queryType}}
 	for i, s := range g.subjects {
 		q := s.queries(queryType)
-		switch standingOf(q) {
-		case notAsked:
+		switch q.Standing() {
+		case result.NotAsked:
 			cells = append(cells, cell{none, dim}, cell{})
-		case unsupported:
+		case result.Unsupported:
 			cells = append(cells, cell{"n/a", dim}, cell{})
-		case withheld:
+		case result.Withheld:
 			cells = append(cells, cell{"withheld", bad}, cell{})
-		case empty:
+		case result.Empty:
 			cells = append(cells, cell{duration(q.Service.Median), dim}, cell{"empty", dim})
-		case unverified:
+		case result.Unverified:
 			cells = append(cells, cell{duration(q.Service.Median), dim}, cell{"not verified", dim})
-		case verified:
+		case result.Verified:
 			bound := ""
 			if q.AtLeast > 0 {
 				bound = "≥"
@@ -668,32 +631,22 @@ func compareType(g *group, queryType string) row {
 // where there are no such questions.
 func commonMedians(g *group, queryType string) []float64 {
 	medians := make([]float64, len(g.subjects))
-	shared := -1 // questions that all got to
+	var each [][]float64
 	for _, s := range g.subjects {
-		if q := s.queries(queryType); standingOf(q) == verified && (shared < 0 || len(q.Each) < shared) {
-			shared = len(q.Each)
+		if q := s.queries(queryType); q.Standing() == result.Verified {
+			each = append(each, q.Each)
 		}
 	}
-	times := make([][]float64, len(g.subjects))
-	for at := range max(shared, 0) {
-		common := true
-		for _, s := range g.subjects {
-			if q := s.queries(queryType); standingOf(q) == verified && q.Each[at] == 0 {
-				common = false
-			}
-		}
-		for i, s := range g.subjects {
-			if q := s.queries(queryType); common && standingOf(q) == verified {
-				times[i] = append(times[i], math.Abs(q.Each[at]))
-			}
-		}
-	}
+	common := compare.Common(each...)
 	for i, s := range g.subjects {
 		q := s.queries(queryType)
-		switch n := len(times[i]); {
-		case n > 0:
-			slices.Sort(times[i])
-			medians[i] = (times[i][(n-1)/2] + times[i][n/2]) / 2
+		var times []float64
+		if q.Standing() == result.Verified {
+			times, common = common[0], common[1:]
+		}
+		switch {
+		case len(times) > 0:
+			medians[i] = math.Abs(stats.Median(times))
 		case q != nil:
 			medians[i] = q.Service.Median
 		}

@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/store"
+)
+
+func (a *app) compareCommand() *cobra.Command {
+	var failIf []string
+	asJSON, different := false, false
+	cmd := &cobra.Command{
+		Use:   "compare A B",
+		Short: "Say by how much runs differ, and how sure that is",
+		Long: `Compares B with A: for each query type the ratio of the medians with its 95 %
+interval, the p-value of the Mann-Whitney test across repeats (corrected by Holm
+for the number of types), and a verdict; the geometric mean; load rates and
+size. Only questions that every repeat of both sides answered take part. What
+has no figure is listed with the reason.
+
+A and B are runs as tsmark runs lists them, the beginning or the end of an id,
+or latest. Several runs of one thing, joined by commas, are its repeats; behind
+a colon stands the one target that is meant. Targets go together by name, else
+by kind. With fewer than four repeats a side no difference can be shown; more
+query types need more.
+
+--fail-if takes conditions such as 'p99 > +5%' or 'load < -5%', joined by commas
+or each with a flag of its own. The metrics are median, mean, p90, p95, p99,
+p99.9, max (each query type's service time), geomean (of the medians), load,
+acked, sent (rows a second) and disk (bytes). A condition holds where the change
+goes beyond the limit and is no chance (corrected p below 0.05), and where A has
+a figure and B has none. With ! behind it chance does not matter: 'p99 > +5%!'.
+If one holds the exit status is 1; if one cannot be judged because there are too
+few repeats, it is 2.`,
+		Example: `  tsmark compare 3f2a 91c0
+  tsmark compare 3f2a,77b1,08ce,d411,52f0,9e3b 91c0,1d55,e0a2,6b7c,44f9,c813
+  tsmark compare latest:all latest:one --json
+  tsmark compare 3f2a latest --fail-if 'median > +10%, load < -5%'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return fmt.Errorf("tsmark compare takes two runs, A and B, but was given %d; tsmark runs lists them", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var conditions []compare.Condition
+			for _, text := range failIf {
+				parsed, err := compare.ParseConditions(text)
+				if err != nil {
+					return fmt.Errorf("--fail-if %q: %w", text, err)
+				}
+				conditions = append(conditions, parsed...)
+			}
+			c, err := a.compared(cmd.Context(), args[0], args[1], different)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				e := json.NewEncoder(a.stdout)
+				e.SetEscapeHTML(false)
+				e.SetIndent("", "  ")
+				err = e.Encode(c)
+			} else {
+				err = report.WriteComparison(a.stdout, c, a.textOptions())
+			}
+			if err != nil {
+				return err
+			}
+			return checked(c, conditions)
+		},
+	}
+	cmd.Flags().StringArrayVar(&failIf, "fail-if", nil, "`condition` under which the exit status is 1, such as 'p99 > +5%'; repeatable")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print all figures as JSON")
+	cmd.Flags().BoolVar(&different, "different", false, "compare even other datasets or other questions")
+	return cmd
+}
+
+// compared reads the runs of both sides and compares them.
+func (a *app) compared(ctx context.Context, first, second string, different bool) (*compare.Comparison, error) {
+	kept, err := store.OpenExisting(ctx, a.results)
+	if err != nil {
+		return nil, err
+	}
+	defer kept.Close() // reading only
+	var sides [2]compare.Side
+	for i, reference := range []string{first, second} {
+		if sides[i], err = side(ctx, kept, reference); err != nil {
+			return nil, err
+		}
+	}
+	c, err := compare.Runs(sides[0], sides[1], compare.Options{Different: different, Questions: windows})
+	if errors.Is(err, compare.ErrDifferent) {
+		err = fmt.Errorf("%w; --different compares them all the same", err)
+	}
+	return c, err
+}
+
+// side reads RUN[,RUN…][:TARGET].
+func side(ctx context.Context, kept *store.Store, reference string) (s compare.Side, err error) {
+	runs, target, named := strings.Cut(reference, ":")
+	s.Target = target
+	found := false
+	for one := range strings.SplitSeq(runs, ",") {
+		run, err := kept.Run(ctx, one)
+		if err != nil {
+			return s, err
+		}
+		s.Runs = append(s.Runs, run)
+		for _, t := range run.Targets {
+			found = found || t.Name == target
+		}
+	}
+	slices.SortStableFunc(s.Runs, func(a, b *result.Run) int { return a.Started.Compare(b.Started) })
+	if named && !found {
+		return s, fmt.Errorf("%s has no target %q; tsmark runs lists them", reference, target)
+	}
+	return s, nil
+}
+
+// windows says how the windows of a run's questions were drawn, which the
+// dataset does not settle.
+func windows(run *result.Run) string {
+	e, err := experiment.Parse(run.ID, []byte(run.Experiment))
+	switch {
+	case err != nil:
+		return "windows drawn in a way that this version does not know"
+	case e.Queries.AlignWindows:
+		return "windows aligned"
+	}
+	return "windows as drawn"
+}
+
+// checked turns conditions into the exit status.
+func checked(c *compare.Comparison, conditions []compare.Condition) error {
+	holds, open := c.Check(conditions)
+	text := func(what string, findings []compare.Finding) string {
+		lines := make([]string, len(findings))
+		for i, f := range findings {
+			lines[i] = what + ": " + oneLine(f.String())
+		}
+		return strings.Join(lines, "\n")
+	}
+	switch {
+	case len(holds) > 0:
+		return &status{exitWithheld, text("condition holds", holds)}
+	case len(open) > 0:
+		return &status{exitUsage, text("condition cannot be judged", open[:1]) + "; " + mend(open[0], len(open))}
+	}
+	return nil
+}
+
+// mend says what helps where a condition cannot be judged.
+func mend(f compare.Finding, n int) string {
+	help := "compare runs that have it"
+	if f.Figure != nil && f.Figure.Verdict == compare.CannotTell {
+		help = f.Figure.Why + "; or put ! behind the condition, to take the figures as they are"
+	}
+	if n > 1 {
+		help += fmt.Sprintf(" (and %d more)", n-1)
+	}
+	return help
+}

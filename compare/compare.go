@@ -1,0 +1,164 @@
+// Package compare says by how much the figures of some runs differ from those
+// of others, how sure that is, and what could not be compared and why.
+//
+// A side is one or more runs, each a repeat or several of the same
+// measurement. Figures of a query type are taken over the questions that every
+// repeat of both sides answered or was cut off at, so that nobody is judged by
+// other questions. See package measure/stats for the methods.
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/result"
+)
+
+// ErrDifferent is wrapped by the errors about sides that were not given the
+// same data or the same questions.
+var ErrDifferent = errors.New("not the same was measured")
+
+// Options say when not to compare. The zero value is the strictest.
+type Options struct {
+	Different bool // other data or other questions
+	// Questions says how a run's questions were drawn, in as far as the dataset
+	// does not settle it: runs between which it differs were asked other ones.
+	// Nil: the dataset settles it.
+	Questions func(*result.Run) string
+}
+
+// Comparison is the outcome. It goes from A to B: a ratio above 1 says that B
+// has more.
+type Comparison struct {
+	A       Party    `json:"a"`
+	B       Party    `json:"b"`
+	Notes   []string `json:"notes,omitempty"` // what holds for all figures, and what has no counterpart
+	Targets []Target `json:"targets"`
+}
+
+// Party identifies a side.
+type Party struct {
+	Runs   []string `json:"runs"` // IDs
+	Target string   `json:"target,omitempty"`
+}
+
+// Target is two targets, or the same one twice.
+type Target struct {
+	A Subject `json:"a"`
+	B Subject `json:"b"`
+	// Figures are one per query type and metric, types in the order asked,
+	// then the geometric mean over the types, then those of the load.
+	Figures []Figure `json:"figures"`
+	Notes   []string `json:"notes,omitempty"`
+}
+
+// Runs compares two sides. Errors that wrap ErrDifferent say that this would
+// compare unlike things, and are notes where Options.Different asks for it all
+// the same; other errors say that there is nothing to compare.
+func Runs(a, b Side, opts Options) (*Comparison, error) {
+	c := &Comparison{A: a.party(), B: b.party()}
+	if r := shared(a, b); r != nil {
+		return nil, fmt.Errorf("run %s would count twice: name each run once", r.ID)
+	}
+	if err := alike(a, b, opts.Questions); err != nil {
+		if !opts.Different {
+			return nil, err
+		}
+		c.Notes = append(c.Notes, "Not the same was measured: "+strings.TrimSuffix(err.Error(), ": "+ErrDifferent.Error())+".")
+	}
+	for _, s := range []Side{a, b} {
+		for _, r := range s.Runs {
+			if r.Status != result.Complete {
+				c.Notes = append(c.Notes, fmt.Sprintf("Run %s is not complete.", r.ID))
+			}
+		}
+	}
+	pairs, alone := match(a.subjects(), b.subjects())
+	if len(pairs) == 0 {
+		return nil, fmt.Errorf("no target of %s goes with one of %s: name one of each", a.label(), b.label())
+	}
+	for _, p := range pairs {
+		c.Targets = append(c.Targets, compareTarget(p[0], p[1]))
+	}
+	c.Notes = append(c.Notes, alone...)
+	return c, nil
+}
+
+// compareTarget compares all that two subjects recorded.
+func compareTarget(a, b Subject) Target {
+	t := Target{A: a, B: b}
+	var medians []typeMedians
+	for _, name := range types(a, b) {
+		figures, m := compareType(name, a, b)
+		t.Figures = append(t.Figures, figures...)
+		if m != nil {
+			medians = append(medians, *m)
+		}
+	}
+	if len(medians) > 1 {
+		t.Figures = append(t.Figures, geometricMean(medians))
+	}
+	t.Figures = append(t.Figures, compareLoads(a, b)...)
+	judge(t.Figures)
+	t.Notes = append(t.Notes, append(a.failures("A"), b.failures("B")...)...)
+	return t
+}
+
+// types lists the query types of two subjects in the order asked.
+func types(a, b Subject) []string {
+	var list []string
+	for _, t := range slices.Concat(a.targets, b.targets) {
+		for i := range t.Queries {
+			if name := t.Queries[i].Type; !slices.Contains(list, name) {
+				list = append(list, name)
+			}
+		}
+	}
+	return list
+}
+
+// Common returns of each list of service times by question (see
+// result.Queries.Each) those of the questions that all of them got to, in the
+// same order.
+func Common(each ...[]float64) [][]float64 {
+	common := make([][]float64, len(each))
+	if len(each) == 0 {
+		return common
+	}
+	shortest := slices.MinFunc(each, func(a, b []float64) int { return len(a) - len(b) })
+	for at := range shortest {
+		if slices.ContainsFunc(each, func(times []float64) bool { return times[at] == 0 }) {
+			continue
+		}
+		for i := range each {
+			common[i] = append(common[i], each[i][at])
+		}
+	}
+	return common
+}
+
+// typeMedians are the medians of the repeats of one type.
+type typeMedians struct{ a, b []float64 }
+
+// geometricMean compares, repeat by repeat, the geometric means over the types
+// of their medians: so what makes a whole repeat faster or slower counts once.
+func geometricMean(types []typeMedians) Figure {
+	repeats := func(side func(typeMedians) []float64) []float64 {
+		n := len(side(slices.MinFunc(types, func(x, y typeMedians) int { return len(side(x)) - len(side(y)) })))
+		means := make([]float64, n)
+		for r := range means {
+			var medians []float64
+			for _, t := range types {
+				medians = append(medians, side(t)[r])
+			}
+			means[r] = stats.GeometricMean(medians)
+		}
+		return means
+	}
+	a := repeats(func(t typeMedians) []float64 { return t.a })
+	b := repeats(func(t typeMedians) []float64 { return t.b })
+	return Figure{Subject: AllTypes, Metric: GeoMean, Unit: Seconds, Better: Lower, Method: AcrossRepeats, Types: len(types), Comparison: stats.Compare(a, b)}
+}

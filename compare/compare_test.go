@@ -1,0 +1,247 @@
+package compare
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/result"
+)
+
+// Six runs a side: a system of which two types, the load and the disk became
+// 10 % worse, in every figure's own words.
+func TestRuns(t *testing.T) {
+	c := compared(t, system(1, 6, 1), system(2, 6, 1.1))
+	if len(c.Notes) != 0 || len(c.Targets) != 1 || len(c.A.Runs) != 6 {
+		t.Fatalf("%+v", c)
+	}
+	target := &c.Targets[0]
+	for _, want := range []struct {
+		subject string
+		metric  Metric
+		ratio   float64
+		verdict Verdict
+	}{
+		{"first", Median, 1.1, Slower}, {"second", Median, 1.1, Slower}, {"third", Median, 1, NoDifference},
+		{"first", Mean, 1.1, Slower}, {"second", P95, 1.1, Slower}, {"third", P90, 1, NoDifference},
+		{AllTypes, GeoMean, math.Pow(1.1, 2./3), Slower},
+		{LoadSubject, Load, 1 / 1.1, Slower}, {LoadSubject, Sent, 1 / 1.1, Slower},
+		{LoadSubject, Disk, 1.1, Larger},
+	} {
+		f := target.figure(want.subject, want.metric)
+		if math.Abs(f.Ratio.Figure-want.ratio) > 0.025 || f.Verdict != want.verdict || f.Method != AcrossRepeats || f.A.N != 6 || f.B.N != 6 {
+			t.Errorf("%s %s: %v, %s, %s; want %.3f, %s", want.subject, want.metric, f.Ratio, f.Verdict, f.Method, want.ratio, want.verdict)
+		}
+	}
+	if f := target.figure("first", Median); f.Family != 3 || f.Questions != 200 || f.Adjusted < f.P {
+		t.Errorf("%+v", f)
+	}
+	if f := target.figure(LoadSubject, Acked); f.Verdict != NotCompared || f.Why != "n/a: the protocol does not acknowledge rows" {
+		t.Errorf("not acknowledged: %s: %s", f.Verdict, f.Why)
+	}
+	back := compared(t, system(2, 6, 1.1), system(1, 6, 1)).Targets[0]
+	if f := back.figure("first", Median); f.Verdict != Faster {
+		t.Errorf("the other way round: %s", f.Verdict)
+	}
+	if f := back.figure(LoadSubject, Disk); f.Verdict != Smaller {
+		t.Errorf("the disk, the other way round: %s", f.Verdict)
+	}
+}
+
+// Repeats within a run are as good as those of several runs.
+func TestRepeatsInOneRun(t *testing.T) {
+	several := compared(t, system(1, 6, 1), system(2, 6, 1.1))
+	var sides [2]Side
+	for i, s := range []Side{system(1, 6, 1), system(2, 6, 1.1)} {
+		all := run(s.Runs[0].ID, recorded("duck", "duckdb"))
+		for _, r := range s.Runs {
+			all.Targets[0].Queries = append(all.Targets[0].Queries, r.Targets[0].Queries...)
+		}
+		sides[i] = Side{Runs: []*result.Run{all}}
+	}
+	one := compared(t, sides[0], sides[1])
+	for _, m := range ofQueries() {
+		if a, b := several.Targets[0].figure("first", m), one.Targets[0].figure("first", m); a.P != b.P || a.Ratio != b.Ratio {
+			t.Errorf("%s: %v and %v", m, a.Ratio, b.Ratio)
+		}
+	}
+}
+
+// Too few repeats never make a verdict, however clear the difference, and it is
+// said how many would do.
+func TestTooFewRepeats(t *testing.T) {
+	for repeats, want := range map[int]string{
+		1: "one repeat a side does not show what differs from repeat to repeat, 5 a side would",
+		3: "too few repeats: 3 and 3, 5 a side would do",
+		4: "too few repeats: 4 and 4, 5 a side would do", // three types
+	} {
+		f := compared(t, system(1, repeats, 1), system(2, repeats, 1.5)).Targets[0].figure("first", Median)
+		if f.Verdict != CannotTell || f.Why != want || f.Ratio.Figure < 1.4 {
+			t.Errorf("%d repeats: %s: %s", repeats, f.Verdict, f.Why)
+		}
+		if f.Interval == nil || f.Interval.Lo.Figure < 1.3 {
+			t.Errorf("%d repeats: interval %+v", repeats, f.Interval)
+		}
+	}
+	f := compared(t, system(1, 5, 1), system(2, 5, 1.5)).Targets[0].figure("first", Median)
+	if f.Verdict != Slower {
+		t.Errorf("five repeats: %s: %s", f.Verdict, f.Why)
+	}
+}
+
+// Only questions that every repeat got to take part.
+func TestCommonQuestions(t *testing.T) {
+	a := Side{Runs: []*result.Run{run("a", recorded("x", "k", queries("q", 1, 1, 1, 9, 9, 9, 9)))}}
+	b := Side{Runs: []*result.Run{run("b", recorded("x", "k", queries("q", 2, 0, 2)))}}
+	f := compared(t, a, b).Targets[0].figure("q", Median)
+	if f.Questions != 2 || f.Ratio.Figure != 2 || f.A.Median.Figure != 1 {
+		t.Errorf("%d questions, %v, A %v", f.Questions, f.Ratio, f.A.Median)
+	}
+	if got := Common([]float64{1, 0, -3, 4}, []float64{5, 6, 7}); !slices.EqualFunc(got, [][]float64{{1, -3}, {5, 7}}, slices.Equal) {
+		t.Errorf("%v", got)
+	}
+	none := Side{Runs: []*result.Run{run("b", recorded("x", "k", queries("q", 0, 0, 0, 0, 0, 0, 0, 5)))}}
+	if f := compared(t, a, none).Targets[0].figure("q", Median); f.Verdict != NotCompared || f.Why != "no question that all repeats answered" {
+		t.Errorf("%s: %s", f.Verdict, f.Why)
+	}
+}
+
+// What has no figure stays, with its reason and the other side's figure.
+func TestMissing(t *testing.T) {
+	wrong := queries("q", 1, 2, 3)
+	wrong.Verdict.Difference = "query 1, row 2: 5, found 6"
+	wrong.Withheld = "a wrong answer"
+	noRows := queries("q", 1, 2, 3)
+	noRows.Verdict.Empty = 10
+	unchecked := queries("q", 1, 2, 3)
+	unchecked.Verdict = result.Verdict{}
+	failed := recorded("x", "k")
+	failed.Failure = "disk full"
+	a := Side{Runs: []*result.Run{run("a", recorded("x", "k", queries("q", 5, 6, 7)))}}
+	for want, b := range map[string]result.Target{
+		"B: withheld: a wrong answer":                        recorded("x", "k", wrong),
+		"B: empty: the right answers have no rows":           recorded("x", "k", noRows),
+		"B: not verified":                                    recorded("x", "k", unchecked),
+		"B: n/a: no such query":                              recorded("x", "k", result.Queries{Type: "q", Unsupported: "no such query"}),
+		"B: not asked":                                       recorded("x", "k"),
+		"B: gave up: disk full":                              failed,
+		"B: repeat 2: withheld: a wrong answer":              recorded("x", "k", queries("q", 1, 2, 3), wrong),
+		"B: repeat 1: empty: the right answers have no rows": recorded("x", "k", noRows, queries("q", 1, 2, 3)),
+	} {
+		c := compared(t, a, Side{Runs: []*result.Run{run("b", b)}})
+		f := c.Targets[0].figure("q", Median)
+		if f.Verdict != NotCompared || f.Why != want || f.A.Median.Figure != 6 || f.Ratio.Bound != stats.Unknown {
+			t.Errorf("%s: %s, A %v; want %s", f.Verdict, f.Why, f.A.Median, want)
+		}
+		if strings.Contains(want, "gave up") && !slices.Contains(c.Targets[0].Notes, "B: x gave up in run 1 of 1: disk full") {
+			t.Errorf("notes %v", c.Targets[0].Notes)
+		}
+	}
+}
+
+// What was cut off counts as at least its limit.
+func TestCutOff(t *testing.T) {
+	side := func(id string, each ...float64) Side {
+		s := Side{}
+		for i := range 6 {
+			times := slices.Clone(each)
+			times[0] *= 1 + 0.001*float64(i)
+			s.Runs = append(s.Runs, run(id+string(rune('a'+i)), recorded("x", "k", queries("q", times...))))
+		}
+		return s
+	}
+	target := compared(t, side("a", 1, 1.1, 1.2, 1.3), side("b", 2, -30, -30, -30)).Targets[0]
+	f := target.figure("q", Median)
+	if f.Verdict != Slower || f.Ratio.Bound != stats.AtLeast || f.Ratio.Figure < 20 || f.B.Median.String() != "≥30" || f.B.Censored != 6 {
+		t.Errorf("%s: %v, B %v", f.Verdict, f.Ratio, f.B.Median)
+	}
+	both := compared(t, side("a", 1, -30, -30, -30), side("b", 2, -30, -30, -30)).Targets[0].figure("q", Median)
+	if both.Verdict != NoDifference || both.Ratio.Bound != stats.Unknown {
+		t.Errorf("both: %s: %v", both.Verdict, both.Ratio)
+	}
+}
+
+// Other data, other questions and the same run twice are refused in one line,
+// or named as what they are.
+func TestRefused(t *testing.T) {
+	a, b := system(1, 1, 1), system(2, 1, 1)
+	b.Runs[0].Dataset.Fingerprint = "g"
+	other, unknown := b, system(3, 1, 1)
+	unknown.Runs[0].Dataset.Unverified = result.UnknownDataset
+	questions := func(r *result.Run) string { return "as in " + r.ID }
+	for _, c := range []struct {
+		a, b      Side
+		questions func(*result.Run) string
+		want      string
+	}{
+		{a, other, nil, "runs a-1 and a-2 have different datasets (fingerprints f and g)"},
+		{a, unknown, nil, "runs a-1 and a-3: nobody knows whether their datasets are the same"},
+		{a, system(2, 1, 1), questions, "runs a-1 and a-2 were asked different questions (as in a-1; as in a-2)"},
+	} {
+		_, err := Runs(c.a, c.b, Options{Questions: c.questions})
+		if !errors.Is(err, ErrDifferent) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+		got, err := Runs(c.a, c.b, Options{Questions: c.questions, Different: true})
+		if err != nil || !strings.Contains(got.Notes[0], c.want) {
+			t.Errorf("told to: %v", err)
+		}
+	}
+	for want, sides := range map[string][2]Side{
+		"run a-1 would count twice":           {a, a},
+		"run a-2 would count twice":           {a, {Runs: []*result.Run{system(2, 1, 1).Runs[0], system(2, 1, 1).Runs[0]}}},
+		"no target of a-1 goes with one of b": {a, {Runs: []*result.Run{run("b")}}},
+	} {
+		if _, err := Runs(sides[0], sides[1], Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// Targets go together by name, then by kind, then because nothing else is left.
+func TestMatch(t *testing.T) {
+	side := func(id, only string, targets ...string) Side {
+		r := run(id)
+		for _, text := range targets {
+			name, kind, _ := strings.Cut(text, " ")
+			r.Targets = append(r.Targets, recorded(name, kind, queries("q", 1, 2)))
+		}
+		return Side{Runs: []*result.Run{r}, Target: only}
+	}
+	for _, c := range []struct {
+		a, b  Side
+		pairs string
+		notes string
+	}{
+		{side("a", "", "x duck", "y duck"), side("b", "", "y duck", "x duck"), "x-x y-y", ""},
+		{side("a", "", "old duck", "z quest"), side("b", "", "new duck", "z quest"), "z-z old-new", ""},
+		{side("a", "", "x duck"), side("b", "", "y quest"), "x-y", ""},
+		{side("a", "", "x duck"), side("b", "", "x duck", "y duck"), "x-x", "Target y is only in B."},
+		{side("a", "x", "x duck", "y duck"), side("b", "y", "x duck", "y duck"), "x-y", ""},
+	} {
+		got := compared(t, c.a, c.b)
+		var pairs []string
+		for _, p := range got.Targets {
+			pairs = append(pairs, p.A.Name+"-"+p.B.Name)
+		}
+		if strings.Join(pairs, " ") != c.pairs || strings.Join(got.Notes, " ") != c.notes {
+			t.Errorf("%v, notes %v; want %s, %s", pairs, got.Notes, c.pairs, c.notes)
+		}
+	}
+}
+
+// Whatever the figures are, JSON can say it.
+func TestJSON(t *testing.T) {
+	empty := Side{Runs: []*result.Run{run("z", recorded("duck", "duckdb"))}}
+	for _, c := range []*Comparison{
+		compared(t, system(1, 6, 1), system(2, 6, 1.1)), compared(t, system(1, 1, 1), empty), compared(t, system(1, 1, 1), system(2, 1, 1)),
+	} {
+		if _, err := json.Marshal(c); err != nil {
+			t.Error(err)
+		}
+	}
+}

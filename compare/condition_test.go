@@ -1,0 +1,135 @@
+package compare
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParseConditions(t *testing.T) {
+	for text, want := range map[string]string{
+		"p99 > +5%":                       "p99 > +5%",
+		"median>10%":                      "median > +10%",
+		" load < -5% , disk > +20%! ":     "load < -5%, disk > +20%!",
+		"p99.9 >\t+0.5 %,geomean > +0% !": "p99.9 > +0.5%, geomean > +0%!",
+		"acked < -99.5%":                  "acked < -99.5%",
+		"p99 +5%":                         `character 5: > or < is expected, not "+5%"`,
+		"p99 >":                           "character 6: a change is expected, as +5%, not the end",
+		"p99 > +5":                        "character 9: % is expected, not the end",
+		"p99 > +5% twice":                 `character 11: a comma, ! or the end is expected, not "twice"`,
+		"p99 > +5%!!":                     `character 10: a comma, ! or the end is expected, not "!!"`,
+		"p99 > -5%":                       "character 7: > takes a rise, as +5%: no change at all would be above -5%",
+		"median > +1%, load < 5%":         "character 22: < takes a fall, as -5%: no change at all would be below +5%",
+		"load < -100%":                    "character 9: a change is above -100% and up to +1000000%",
+		"":                                "character 1: a metric is missing before the end; write one as in p99 > +5%",
+		"p99 > +5%,":                      "character 11: a metric is missing before the end; write one as in p99 > +5%",
+		"p98 > +5%":                       `character 1: there is no metric "p98"; did you mean "p90" or "p95" or "p99"?`,
+		"median > +1.2.3%":                `character 10: a change is expected, as +5%, not "+1.2.3%"`,
+		"median >> +1%":                   `character 8: > or < is expected, not ">> +1%"`,
+		"\xff\n":                          `character 1: a metric is missing before "\xff\n"; write one as in p99 > +5%`,
+	} {
+		conditions, err := ParseConditions(text)
+		var parts []string
+		for _, c := range conditions {
+			parts = append(parts, c.String())
+		}
+		got := strings.Join(parts, ", ")
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// What is read and written is read again as the same; what is not is said in
+// one line.
+func FuzzParseConditions(f *testing.F) {
+	for _, text := range []string{"p99 > +5%", "load < -5%, disk > +20%!", "median>10%", "p99.9 > +1e3%", "x", ",", "p99 > +\xff%"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		conditions, err := ParseConditions(text)
+		if err != nil {
+			if strings.ContainsAny(err.Error(), "\n\r") {
+				t.Errorf("%q: more than a line: %q", text, err)
+			}
+			return
+		}
+		for _, c := range conditions {
+			again, err := ParseConditions(c.String())
+			if err != nil || len(again) != 1 || again[0].String() != c.String() || again[0].Metric != c.Metric || again[0].Rise != c.Rise || again[0].AsIs != c.AsIs {
+				t.Errorf("%q: %+v is written %s and read as %+v: %v", text, c, c, again, err)
+			}
+		}
+	})
+}
+
+func TestCheck(t *testing.T) {
+	conditions := func(text string) []Condition {
+		list, err := ParseConditions(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	withheld := system(2, 6, 1)
+	for _, r := range withheld.Runs {
+		r.Targets[0].Queries[0].Withheld = "wrong"
+	}
+	noLoad := system(2, 6, 1)
+	for _, r := range noLoad.Runs {
+		r.Targets[0].Load = nil
+	}
+	cut := Side{}
+	for i, r := range system(2, 6, 1).Runs {
+		q := &r.Targets[0].Queries[0]
+		q.Each = []float64{-30, -30, -30 - float64(i)}
+		cut.Runs = append(cut.Runs, r)
+	}
+	for _, c := range []struct {
+		name        string
+		a, b        Side
+		text        string
+		holds, open []string // beginnings
+	}{
+		{"two of three types", system(1, 6, 1), system(2, 6, 1.1), "median > +5%",
+			[]string{"median > +5%: duck first median changed by +9.7% (p = 0.0065)", "median > +5%: duck second median changed by +9.41% (p = 0.0065)"}, nil},
+		{"not so far", system(1, 6, 1), system(2, 6, 1.1), "median > +20%, load < -20%, disk > +20%", nil, nil},
+		{"load and disk", system(1, 6, 1), system(2, 6, 1.1), "load < -5%,disk > +5%",
+			[]string{"load < -5%: duck load load changed by -8.85% (p = 0.0022)", "disk > +5%: duck load disk changed by +10%"}, nil},
+		{"chance", system(1, 6, 1), system(2, 6, 1), "median > +0%", nil, nil},
+		{"too few", system(1, 1, 1), system(2, 1, 1.5), "geomean > +5%", nil, []string{"geomean > +5%: duck all types geomean changed by +3"}},
+		{"as it is", system(1, 1, 1), system(2, 1, 1.5), "geomean > +5%!", []string{"geomean > +5%!: duck all types geomean changed by +3"}, nil},
+		{"withheld in B", system(1, 6, 1), withheld, "p99 > +50%", []string{"p99 > +50%: duck first p99 not compared: B: repeat 1: withheld: wrong"}, nil},
+		{"withheld in A", withheld, system(1, 6, 1), "p99 > +50%", nil, []string{"p99 > +50%: duck first p99 not compared: A: "}},
+		{"no load in B", system(1, 6, 1), noLoad, "load < -50%", []string{"load < -50%: duck load load not compared: B: not loaded"}, nil},
+		{"no load at all", noLoad, renamed(noLoad), "load < -50%", nil, []string{"load < -50%: no target has the metric load"}},
+		{"cut off", system(1, 6, 1), cut, "median > +50%", []string{"median > +50%: duck first median changed by ≥+"}, nil},
+	} {
+		holds, open := compared(t, c.a, c.b).Check(conditions(c.text))
+		for what, pair := range map[string]struct {
+			got  []Finding
+			want []string
+		}{"holds": {holds, c.holds}, "open": {open, c.open}} {
+			ok := len(pair.got) == len(pair.want)
+			for i := range pair.want {
+				ok = ok && strings.HasPrefix(pair.got[i].String(), pair.want[i])
+			}
+			if !ok {
+				t.Errorf("%s: %s: %v, want %v", c.name, what, pair.got, pair.want)
+			}
+		}
+	}
+}
+
+// renamed is the same runs under other IDs.
+func renamed(s Side) Side {
+	var other Side
+	for _, r := range s.Runs {
+		again := *r
+		again.ID += "'"
+		other.Runs = append(other.Runs, &again)
+	}
+	return other
+}

@@ -1,0 +1,248 @@
+package stats
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/aclements/go-moremath/stats"
+	"golang.org/x/perf/benchmath"
+	gonum "gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/combin"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Alpha is the level below which a p-value, corrected for the number of
+// comparisons, shows a difference.
+const Alpha = 1 - Confidence
+
+// Comparison says how much larger the figures of B are than those of A.
+type Comparison struct {
+	A Estimate `json:"a"`
+	B Estimate `json:"b"`
+	// Ratio is B by A.
+	Ratio    Value     `json:"ratio"`
+	Interval *Interval `json:"interval,omitempty"` // of the ratio; nil: too few figures
+	// P is the probability of a difference as large as this, or larger, if
+	// there were none.
+	P float64 `json:"p"`
+	// SmallestP is what P could be at best with so many figures. Where it is
+	// not below Alpha no difference can be shown.
+	SmallestP float64 `json:"smallest_p"`
+}
+
+// Compare compares two samples of repeats. The p-value is that of the
+// Mann-Whitney U test, two-sided, exact up to 50 figures a side (25 where some
+// are equal). Where figures were cut off all are taken as cut off at the
+// shortest limit, so that no order is made up. The ratio is the Hodges-Lehmann
+// estimate on logarithms: the median of the ratios of all pairs; its interval
+// is between those of their order statistics that the U test's distribution
+// gives (Hollander, Wolfe and Chicken 2014, Nonparametric Statistical Methods,
+// section 4.3).
+func Compare(a, b []float64) Comparison {
+	c := Comparison{A: Summarize(a), B: Summarize(b), P: 1, SmallestP: SmallestP(len(a), len(b))}
+	if len(a) == 0 || len(b) == 0 {
+		c.Ratio = Value{0, Unknown}
+		return c
+	}
+	limit := math.Inf(1)
+	for _, x := range slices.Concat(a, b) {
+		if x < 0 {
+			limit = min(limit, -x)
+		}
+	}
+	sample := func(figures []float64) *benchmath.Sample {
+		known := magnitudes(figures)
+		for i := range known {
+			known[i] = min(known[i], limit)
+		}
+		return benchmath.NewSample(known, &benchmath.DefaultThresholds)
+	}
+	c.P = min(1, benchmath.AssumeNothing.Compare(sample(a), sample(b)).P)
+
+	ratios := pairs(a, b)
+	c.Ratio = exp(ratios.median())
+	lo, level := hodgesLehmann(len(a), len(b))
+	if level > 0 {
+		c.Interval = ratios.interval(lo, len(ratios.lo)-1-lo, level)
+	}
+	return c
+}
+
+// pairs are the logarithms of the ratios of all figures of b to all of a,
+// sorted.
+func pairs(a, b []float64) spans {
+	var s spans
+	for _, x := range a {
+		for _, y := range b {
+			lo, hi := logRatio(x, y)
+			s.lo, s.hi = append(s.lo, lo), append(s.hi, hi)
+		}
+	}
+	return s.sorted()
+}
+
+// logRatio bounds the logarithm of y by x, each of which may be cut off.
+func logRatio(x, y float64) (lo, hi float64) {
+	lo = math.Log(math.Abs(y)) - math.Log(math.Abs(x))
+	hi = lo
+	if y < 0 {
+		hi = math.Inf(1)
+	}
+	if x < 0 {
+		lo = math.Inf(-1)
+	}
+	return lo, hi
+}
+
+// interval is between two order statistics of logarithms.
+func (s spans) interval(lo, hi int, level float64) *Interval {
+	return &Interval{exp(s.at(lo)), exp(s.at(hi)), level}
+}
+
+// hodgesLehmann returns the place, from 0, of the pair that is the lower end
+// of the interval, and the interval's level: Confidence or more, unless too few
+// figures do not allow that; 0 where they allow none.
+func hodgesLehmann(n, m int) (place int, level float64) {
+	const exact = 50 // as the U test has it
+	if n > exact || m > exact {
+		mean, deviation := float64(n*m)/2, math.Sqrt(float64(n*m*(n+m+1))/12)
+		place = int(math.Floor(mean - distuv.UnitNormal.Quantile(1-Alpha/2)*deviation))
+		return max(place-1, 0), Confidence
+	}
+	u := stats.UDist{N1: n, N2: m}
+	// The first place at which the tail is too large; the place before it is
+	// the last one that leaves out no more than Alpha at both ends.
+	place = sort.Search(n*m/2, func(k int) bool { return 2*u.CDF(float64(k)) > Alpha })
+	place = max(place-1, 0)
+	return place, max(0, 1-2*u.CDF(float64(place)))
+}
+
+// SmallestP is the p-value of the Mann-Whitney test for n and m figures of
+// which all on one side exceed all on the other: no smaller one is possible.
+func SmallestP(n, m int) float64 {
+	if n == 0 || m == 0 {
+		return 1
+	}
+	return min(1, 2*math.Exp(-combin.LogGeneralizedBinomial(float64(n+m), float64(n))))
+}
+
+// Paired compares the latencies of the same questions in one repeat of each
+// side, given in the order asked. The ratio is the median of the questions'
+// ratios, so that what makes one question harder than another cancels; the
+// interval and the sign test's p-value count as many independent questions as
+// the series is worth (see Within). That holds for these two repeats: what
+// differs from repeat to repeat is not in it, so that even a small p-value does
+// not show that the systems differ. Both samples have the same length.
+func Paired(a, b []float64) Comparison {
+	c := Comparison{A: Within(a), B: Within(b), P: 1, SmallestP: 1}
+	if len(a) == 0 {
+		c.Ratio = Value{0, Unknown}
+		return c
+	}
+	var s spans
+	var signs []float64 // 1: B took longer, 0: A; those of which nobody knows are left out
+	for i := range a {
+		lo, hi := logRatio(a[i], b[i])
+		s.lo, s.hi = append(s.lo, lo), append(s.hi, hi)
+		switch {
+		case lo > 0:
+			signs = append(signs, 1)
+		case hi < 0:
+			signs = append(signs, 0)
+		}
+	}
+	sorted := s.sorted()
+	c.Ratio = exp(sorted.median())
+	worth := float64(len(a)) / autocorrelation(exceeds(s.lo, middle(sorted.lo)))
+	if lo, hi, level, ok := dependent(len(a), worth); ok {
+		c.Interval = sorted.interval(lo, hi, level)
+	}
+	c.P, c.SmallestP = signTest(signs)
+	return c
+}
+
+// signTest is the two-sided sign test of a series of 0 and 1, with as many of
+// them as it is worth, and the smallest p-value of so many.
+func signTest(signs []float64) (p, smallest float64) {
+	if len(signs) == 0 {
+		return 1, 1
+	}
+	worth := math.Max(1, math.Floor(float64(len(signs))/autocorrelation(signs)))
+	longer := gonum.Mean(signs, nil)
+	rarer := math.Round(min(longer, 1-longer) * worth)
+	coin := distuv.Binomial{N: worth, P: 0.5}
+	return min(1, 2*coin.CDF(rarer)), min(1, 2*coin.CDF(0))
+}
+
+// Holm corrects p-values for their number (Holm 1979, Scandinavian Journal of
+// Statistics 6): the probability that any of those below Alpha is a false
+// alarm is below Alpha. The order is kept.
+func Holm(p []float64) []float64 {
+	order := make([]int, len(p))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
+	adjusted, largest := make([]float64, len(p)), 0.0
+	for rank, i := range order {
+		largest = max(largest, min(1, p[i]*float64(len(p)-rank)))
+		adjusted[i] = largest
+	}
+	return adjusted
+}
+
+// GeometricMean is the geometric mean of figures, of which those less than 0
+// were cut off; then the mean is less than 0 too. It is 0 where there are none.
+func GeometricMean(figures []float64) float64 {
+	if len(figures) == 0 {
+		return 0
+	}
+	mean := gonum.GeometricMean(magnitudes(figures), nil)
+	if censored(figures) > 0 {
+		return -mean
+	}
+	return mean
+}
+
+// Quantile is the figure that the fraction q (0 to 1) of a sample does not
+// exceed, by the nearest rank; less than 0 where those that were cut off leave
+// open by how much it is larger.
+func Quantile(sample []float64, q float64) float64 {
+	if len(sample) == 0 {
+		return 0
+	}
+	s := spansOf(sample).sorted()
+	lo := gonum.Quantile(q, gonum.Empirical, s.lo, nil)
+	if hi := gonum.Quantile(q, gonum.Empirical, s.hi, nil); hi != lo {
+		return -lo
+	}
+	return lo
+}
+
+// Median is the median of a sample; less than 0 where those that were cut off
+// leave open by how much it is larger, 0 where it is empty.
+func Median(sample []float64) float64 {
+	if len(sample) == 0 {
+		return 0
+	}
+	lo, hi := spansOf(sample).sorted().median()
+	if lo != hi {
+		return -lo
+	}
+	return lo
+}
+
+// Mean is the mean of a sample; less than 0 where some were cut off, 0 where
+// it is empty.
+func Mean(sample []float64) float64 {
+	if len(sample) == 0 {
+		return 0
+	}
+	mean := gonum.Mean(magnitudes(sample), nil)
+	if censored(sample) > 0 {
+		return -mean
+	}
+	return mean
+}

@@ -1,0 +1,150 @@
+package stats
+
+import "math"
+
+// dip is Hartigan's dip of a sorted sample: the largest distance between its
+// distribution and the closest one that has a single mode (Hartigan and
+// Hartigan 1985, Annals of Statistics 13; algorithm AS 217, Applied Statistics
+// 34). It is at least 1/(2n).
+//
+// The stretch between lo and hi, which holds the mode, shrinks: the single-mode
+// distribution is below the sample's greatest convex minorant before it, above
+// the least concave majorant behind it.
+func dip(x []float64) float64 {
+	n := len(x)
+	if n < 4 || x[0] == x[n-1] {
+		return 1 / (2 * float64(max(n, 1)))
+	}
+	lo, hi, widest := 0, n-1, 1.0 // widest: in steps, two of which the dip spans
+	for {
+		under, over := hull(x, lo, hi, 1), hull(x, lo, hi, -1)
+		left, right, gap := mode(x, under, over)
+		if gap <= widest {
+			break
+		}
+		widest = max(widest, departure(x, under, lo, left, 1), departure(x, over, right, hi, -1))
+		if left == lo && right == hi {
+			break
+		}
+		lo, hi = left, right
+	}
+	return widest / (2 * float64(n))
+}
+
+// hull returns the places, from lo to hi, at which the convex hull of the
+// points (x[i], i) has corners: the lower side with side 1, the upper with -1.
+func hull(x []float64, lo, hi int, side float64) []int {
+	corners := []int{lo}
+	for i := lo + 1; i <= hi; i++ {
+		for len(corners) > 1 {
+			a, b := corners[len(corners)-2], corners[len(corners)-1]
+			if side*((x[b]-x[a])*float64(i-a)-(x[i]-x[a])*float64(b-a)) > 0 {
+				break
+			}
+			corners = corners[:len(corners)-1]
+		}
+		corners = append(corners, i)
+	}
+	return corners
+}
+
+// height is where the side of a hull stands at x[i], which lies between its
+// first and last corner.
+func height(x []float64, corners []int, i int) float64 {
+	k := 1
+	for k < len(corners)-1 && corners[k] < i {
+		k++
+	}
+	a, b := corners[k-1], corners[k]
+	if x[a] == x[b] {
+		return float64(i)
+	}
+	return float64(a) + float64(b-a)*(x[i]-x[a])/(x[b]-x[a])
+}
+
+// mode finds where the two sides are farthest apart, and the stretch around it
+// that ends at the nearest corner of the other side. The upper side stands one
+// step higher: on the sample's distribution after each step.
+func mode(x []float64, under, over []int) (left, right int, gap float64) {
+	left, right = under[0], under[len(under)-1]
+	for _, i := range under {
+		if d := height(x, over, i) + 1 - float64(i); d > gap && i < over[len(over)-1] {
+			left, right, gap = i, following(over, i), d
+		}
+	}
+	for _, i := range over {
+		if d := float64(i) + 1 - height(x, under, i); d > gap && i > under[0] {
+			left, right, gap = preceding(under, i), i, d
+		}
+	}
+	return left, right, gap
+}
+
+// following is the first corner at i or behind.
+func following(corners []int, i int) int {
+	for _, c := range corners {
+		if c >= i {
+			return c
+		}
+	}
+	return corners[len(corners)-1]
+}
+
+// preceding is the last corner at i or before.
+func preceding(corners []int, i int) int {
+	last := corners[0]
+	for _, c := range corners {
+		if c <= i {
+			last = c
+		}
+	}
+	return last
+}
+
+// departure is how far the distribution lies from a side of the hull between
+// two of its corners, in steps, at least 1.
+func departure(x []float64, corners []int, from, to int, side float64) float64 {
+	widest := 1.0
+	for k := 1; k < len(corners); k++ {
+		a, b := corners[k-1], corners[k]
+		if a < from || b > to || x[a] == x[b] {
+			continue
+		}
+		slope := float64(b-a) / (x[b] - x[a])
+		for i := a; i <= b; i++ {
+			line := float64(a) + slope*(x[i]-x[a])
+			widest = max(widest, side*(float64(i)-line)+1)
+		}
+	}
+	return widest
+}
+
+// dipTable has sqrt(n) times the dip that uniform samples of n stay below in 99
+// of 100 cases, from 200,000 simulated ones each (40,000 from 200 on). Of all
+// distributions with one mode the uniform one has the largest dips.
+func dipTable() []struct{ n, limit float64 } {
+	return []struct{ n, limit float64 }{
+		{4, 0.463}, {5, 0.439}, {6, 0.469}, {7, 0.487}, {8, 0.489}, {10, 0.504}, {15, 0.526}, {20, 0.541},
+		{30, 0.555}, {50, 0.572}, {100, 0.591}, {200, 0.602}, {500, 0.616}, {1000, 0.624},
+	}
+}
+
+// dipLimit is what the dip of a sample with one mode stays below in at least 99
+// of 100 cases; infinite where there are too few figures.
+func dipLimit(n float64) float64 {
+	table := dipTable()
+	last := len(table) - 1
+	if n < table[0].n {
+		return math.Inf(1)
+	}
+	if n >= table[last].n {
+		return table[last].limit / math.Sqrt(n)
+	}
+	k := 1
+	for table[k].n <= n {
+		k++
+	}
+	a, b := table[k-1], table[k]
+	part := (math.Log(n) - math.Log(a.n)) / (math.Log(b.n) - math.Log(a.n))
+	return (a.limit + part*(b.limit-a.limit)) / math.Sqrt(n)
+}

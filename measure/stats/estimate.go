@@ -1,0 +1,157 @@
+package stats
+
+import (
+	"math"
+	"slices"
+
+	"github.com/aclements/go-moremath/stats"
+	"golang.org/x/perf/benchmath"
+	gonum "gonum.org/v1/gonum/stat"
+)
+
+// Confidence is the level of all intervals, unless too few figures allow only
+// a lower one: then theirs.
+const Confidence = 0.95
+
+// Interval is where a figure lies with a given probability.
+type Interval struct {
+	Lo    Value   `json:"lo"`
+	Hi    Value   `json:"hi"`
+	Level float64 `json:"level"` // reached: what order statistics allow
+}
+
+// Estimate is what a sample says.
+type Estimate struct {
+	N        int       `json:"n"`
+	Censored int       `json:"censored,omitempty"` // of these, cut off
+	Median   Value     `json:"median"`
+	Interval *Interval `json:"interval,omitempty"` // of the median; nil: fewer than two figures
+	// CV is the coefficient of variation: standard deviation (with n-1) by
+	// mean; -1: not known, of fewer than two figures or where some were cut off.
+	CV float64 `json:"cv"`
+	// Effective is how many independent figures the sample is worth.
+	Effective float64   `json:"effective"`
+	Outliers  []Outlier `json:"outliers,omitempty"` // which took part
+	Warnings  []Warning `json:"warnings,omitempty"`
+}
+
+// Summarize says what repeats in the order in which they were made have in
+// common. The interval is that of order statistics; fewer than six repeats
+// allow no level of 95 %: then it is their range, and its level lower.
+func Summarize(repeats []float64) Estimate {
+	e := Estimate{N: len(repeats), Censored: censored(repeats), CV: variation(repeats), Effective: float64(len(repeats))}
+	if e.N == 0 {
+		e.Median = Value{0, Unknown}
+		return e
+	}
+	s := spansOf(repeats).sorted()
+	e.Median = valueOf(s.median())
+	if e.N > 1 {
+		// One ulp less, since adding up the probabilities may fall short by it.
+		level := min(Confidence, math.Nextafter(1-math.Ldexp(2, -e.N), 0))
+		lo, hi := orderStatistics(s.lo, level), orderStatistics(s.hi, level)
+		e.Interval = &Interval{valueOf(lo.Lo, hi.Lo), valueOf(lo.Hi, hi.Hi), lo.Confidence}
+	}
+	e.warn(repeats, repeats)
+	return e
+}
+
+// orderStatistics is benchmath's interval of the median of a sorted sample.
+func orderStatistics(sorted []float64, level float64) benchmath.Summary {
+	return benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(sorted), &benchmath.DefaultThresholds), level)
+}
+
+// Within says what the latencies of one repeat, in order of time, have in
+// common. Neighbours are alike, so that they are worth fewer independent ones:
+// Effective, which is N by the integrated autocorrelation time of the series
+// that says of each latency whether it exceeds the median (see
+// autocorrelation). The interval is that of order statistics of so many
+// figures, read off the sample at the same fractions (Bahadur's representation
+// of quantiles, which holds for dependent figures: Sen 1968, Annals of
+// Mathematical Statistics 39; Heidelberger and Lewis 1984, Operations Research
+// 32).
+func Within(latencies []float64) Estimate {
+	e := Estimate{N: len(latencies), Censored: censored(latencies), CV: variation(latencies)}
+	if e.N == 0 {
+		e.Median = Value{0, Unknown}
+		return e
+	}
+	s := spansOf(latencies)
+	sorted := s.sorted()
+	e.Median = valueOf(sorted.median())
+	tau := autocorrelation(exceeds(s.lo, middle(sorted.lo)))
+	e.Effective = float64(e.N) / tau
+	if lo, hi, level, ok := dependent(e.N, e.Effective); ok {
+		e.Interval = &Interval{valueOf(sorted.at(lo)), valueOf(sorted.at(hi)), level}
+	}
+	// A drift makes a series depend on itself for ever: without it, it shows how
+	// far apart stretches must be.
+	flat := level(s.lo)
+	e.warn(latencies, batches(s.lo, autocorrelation(exceeds(flat, middle(slices.Sorted(slices.Values(flat)))))))
+	return e
+}
+
+// dependent returns the places, from 0, of the order statistics among n that
+// bound the median where they are worth fewer.
+func dependent(n int, effective float64) (lo, hi int, level float64, ok bool) {
+	worth := int(effective)
+	if worth < 2 {
+		return 0, 0, 0, false
+	}
+	level = min(Confidence, math.Nextafter(1-math.Ldexp(2, -worth), 0))
+	ci := stats.QuantileCI(worth, 0.5, level)
+	place := func(order int) float64 { return (float64(order) - 0.5) / float64(worth) * float64(n) }
+	lo = int(place(ci.LoOrder))
+	hi = min(int(math.Ceil(place(ci.HiOrder))), n) - 1
+	return lo, hi, ci.Confidence, true
+}
+
+// exceeds is the series of 1 where x is above the threshold and 0 elsewhere.
+func exceeds(x []float64, threshold float64) []float64 {
+	series := make([]float64, len(x))
+	for i := range x {
+		if x[i] > threshold {
+			series[i] = 1
+		}
+	}
+	return series
+}
+
+// autocorrelation is the integrated autocorrelation time of a series: how many
+// figures in a row are worth one, at least 1. It adds up autocorrelations to
+// the first lag that is five times as long as the sum says (Sokal 1997, Monte
+// Carlo methods in statistical mechanics, section 3).
+func autocorrelation(series []float64) float64 {
+	const window = 5
+	tau, n := 1.0, len(series)
+	for lag := 1; lag < n/2 && float64(lag) < window*tau; lag++ {
+		r := gonum.Correlation(series[:n-lag], series[lag:], nil)
+		if math.IsNaN(r) { // a constant series
+			break
+		}
+		tau += 2 * r
+	}
+	return max(tau, 1)
+}
+
+// level is the logarithms of a series less their straight line over time.
+func level(series []float64) []float64 {
+	logs, order := logarithms(series), make([]float64, len(series))
+	for i := range order {
+		order[i] = float64(i)
+	}
+	start, slope := gonum.LinearRegression(order, logs, nil, false)
+	for i := range logs {
+		logs[i] -= start + slope*order[i]
+	}
+	return logs
+}
+
+// variation is the coefficient of variation; -1: not known.
+func variation(sample []float64) float64 {
+	if len(sample) < 2 || censored(sample) > 0 {
+		return -1
+	}
+	mean, deviation := gonum.MeanStdDev(sample, nil)
+	return deviation / mean
+}

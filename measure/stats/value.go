@@ -1,0 +1,120 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Bound says what a Value leaves open.
+type Bound string
+
+// The bounds.
+const (
+	Exact   Bound = ""         // the figure itself
+	AtLeast Bound = "at least" // figures were cut off: it is this or more
+	AtMost  Bound = "at most"  // it is this or less
+	Unknown Bound = "unknown"  // it may be anything; the figure is 0
+)
+
+// Value is a figure, or what is known of it.
+type Value struct {
+	Figure float64 `json:"figure"`
+	Bound  Bound   `json:"bound,omitempty"`
+}
+
+// Mark is what stands before the figure where people read it: "", "≥" or "≤";
+// "?" where nothing is known.
+func (v Value) Mark() string {
+	switch v.Bound {
+	case AtLeast:
+		return "≥"
+	case AtMost:
+		return "≤"
+	case Unknown:
+		return "?"
+	}
+	return ""
+}
+
+// String is the value with three significant digits.
+func (v Value) String() string {
+	if v.Bound == Unknown {
+		return v.Mark()
+	}
+	return v.Mark() + fmt.Sprintf("%.3g", v.Figure)
+}
+
+// valueOf is what is known of a figure between lo and hi, which may be
+// infinite.
+func valueOf(lo, hi float64) Value {
+	switch {
+	case lo == hi:
+		return Value{lo, Exact}
+	case lo > 0:
+		return Value{lo, AtLeast}
+	case hi < math.Inf(1):
+		return Value{hi, AtMost}
+	}
+	return Value{0, Unknown}
+}
+
+// exp is valueOf where lo and hi are logarithms.
+func exp(lo, hi float64) Value { return valueOf(math.Exp(lo), math.Exp(hi)) }
+
+// spans is a sample of which each figure is known to lie between two. The k-th
+// smallest figure lies between the k-th smallest of lo and of hi: so order
+// statistics, and medians, are bounded by those of the two.
+type spans struct{ lo, hi []float64 }
+
+// spansOf is a sample as Summarize and others take it.
+func spansOf(sample []float64) spans {
+	s := spans{make([]float64, len(sample)), make([]float64, len(sample))}
+	for i, x := range sample {
+		s.lo[i], s.hi[i] = math.Abs(x), x
+		if x < 0 {
+			s.hi[i] = math.Inf(1)
+		}
+	}
+	return s
+}
+
+func (s spans) sorted() spans {
+	sorted := spans{slices.Clone(s.lo), slices.Clone(s.hi)}
+	slices.Sort(sorted.lo)
+	slices.Sort(sorted.hi)
+	return sorted
+}
+
+// at returns the bounds of the k-th smallest figure, from 0; s is sorted.
+func (s spans) at(k int) (lo, hi float64) { return s.lo[k], s.hi[k] }
+
+// median returns the bounds of the median; s is sorted and not empty.
+func (s spans) median() (lo, hi float64) {
+	return middle(s.lo), middle(s.hi)
+}
+
+// middle is the median of a sorted sample. It has no subtraction, so that
+// infinite figures stand.
+func middle(sorted []float64) float64 {
+	n := len(sorted)
+	return sorted[(n-1)/2]/2 + sorted[n/2]/2
+}
+
+func magnitudes(sample []float64) []float64 {
+	m := make([]float64, len(sample))
+	for i, x := range sample {
+		m[i] = math.Abs(x)
+	}
+	return m
+}
+
+func censored(sample []float64) int {
+	n := 0
+	for _, x := range sample {
+		if x < 0 {
+			n++
+		}
+	}
+	return n
+}

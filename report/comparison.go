@@ -1,0 +1,280 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/measure/stats"
+)
+
+// WriteComparison renders a comparison as text. Its errors are those of w.
+func WriteComparison(w io.Writer, c *compare.Comparison, opts Options) error {
+	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, "--json has all"}
+	if t.width <= 0 {
+		t.width = defaultWidth
+	}
+	t.party("A", c.A)
+	t.party("B", c.B)
+	for _, n := range c.Notes {
+		t.wrapped("", "  ", note{n, bad})
+	}
+	for i := range c.Targets {
+		target := &c.Targets[i]
+		for _, view := range comparisonTables(target) {
+			t.table(view)
+		}
+		for _, n := range target.Notes {
+			t.wrapped("  ", "  ", note{n, dim})
+		}
+	}
+	t.line("")
+	for _, n := range []string{
+		"B/A: the median of the ratios of all repeats, over the questions that every repeat answered; ≥ and ≤ where some were cut off.",
+		fmt.Sprintf("interval: where the ratio lies with %.0f %%, if no other level is said; of one repeat a side, as if nothing differed from repeat to repeat. p: Mann-Whitney, corrected for the number of types by Holm; below %.2f a difference is shown.",
+			100*stats.Confidence, stats.Alpha),
+	} {
+		t.wrapped("", "  ", note{n, dim})
+	}
+	if err := t.Flush(); err != nil {
+		return fmt.Errorf("writing the comparison: %w", err)
+	}
+	return nil
+}
+
+// party names a side's runs.
+func (t *textWriter) party(side string, p compare.Party) {
+	text := strings.Join(p.Runs, ", ")
+	if p.Target != "" {
+		text += ", target " + p.Target
+	}
+	t.wrapped(t.paint(side, "1")+"  ", "   ", note{Text: text})
+}
+
+// comparisonTables are the tables of two targets: service times at the median
+// and at the 99th percentile, and loads.
+func comparisonTables(target *compare.Target) []*table {
+	who := target.B.Name
+	if target.A.Name != target.B.Name {
+		who = target.A.Name + " (A) and " + target.B.Name + " (B)"
+	}
+	var views []*table
+	for _, part := range []struct {
+		title   string
+		metrics []compare.Metric
+		warn    bool
+	}{
+		{"Median service time: " + who, []compare.Metric{compare.Median, compare.GeoMean}, true},
+		{"99th percentile of service time: " + who, []compare.Metric{compare.P99}, false},
+		{"Load: " + who, []compare.Metric{compare.Load, compare.Acked, compare.Sent, compare.Disk}, true},
+	} {
+		view := &table{Title: part.title, Columns: []column{
+			{Head: "type"},
+			{Head: "A"}, {Head: "cv of A", Help: "coefficient of variation of A's repeats", Rank: 3},
+			{Head: "B"}, {Head: "cv of B", Help: "coefficient of variation of B's repeats", Rank: 2},
+			{Head: "B/A"}, {Head: "interval"}, {Head: "p", Help: "corrected"},
+			{Head: "asked", Help: "questions that all repeats answered", Rank: 1},
+			{Head: "n", Help: "repeats of A and of B"},
+			{Head: "verdict", Help: "of B against A", Words: true},
+		}}
+		for i := range target.Figures {
+			f := &target.Figures[i]
+			if !slices.Contains(part.metrics, f.Metric) {
+				continue
+			}
+			view.Rows = append(view.Rows, comparisonRow(f))
+			if part.warn {
+				view.Notes = append(view.Notes, doubts(f)...)
+			}
+		}
+		if few := func(f compare.Figure) bool { return f.Metric == compare.P99 && f.Questions > 0 && f.Questions < 100 }; !part.warn && slices.ContainsFunc(target.Figures, few) {
+			view.Notes = append(view.Notes, note{"Of fewer than 100 questions the 99th percentile is the longest time.", dim})
+		}
+		if part.warn {
+			view.Notes = append(view.Notes, undecided(target, part.metrics)...)
+		}
+		if len(view.Rows) > 0 {
+			views = append(views, view)
+		}
+	}
+	return views
+}
+
+func comparisonRow(f *compare.Figure) row {
+	name := cell{Text: label(f)}
+	verdict := cell{Text: string(f.Verdict)}
+	switch f.Verdict {
+	case compare.NotCompared:
+		text := string(f.Verdict) + ": " + f.Why
+		for _, side := range []struct {
+			name     string
+			estimate *stats.Estimate
+		}{{"A", &f.A}, {"B", &f.B}} {
+			if side.estimate.N > 0 {
+				text += "; " + side.name + ": " + valueText(f.Unit, side.estimate.Median)
+			}
+		}
+		return row{Cells: []cell{name}, Span: cell{text, dim}}
+	case compare.CannotTell:
+		verdict = cell{string(f.Verdict) + ": " + shortWhy(f), dim}
+	case compare.Faster, compare.Smaller:
+		verdict.Tone = best
+	case compare.Slower, compare.Larger:
+		verdict.Tone = bad
+	case compare.NoDifference:
+		verdict.Tone = dim
+	}
+	p := cell{none, dim}
+	if f.Decidable() {
+		p = cell{Text: probability(f.Adjusted)}
+	}
+	asked := cell{none, dim}
+	if f.Questions > 0 {
+		asked = cell{Text: count(int64(f.Questions))}
+	}
+	return row{Cells: []cell{name,
+		{Text: valueText(f.Unit, f.A.Median)}, {Text: variationText(f.A.CV, repeatsOf(f, f.A.N))},
+		{Text: valueText(f.Unit, f.B.Median)}, {Text: variationText(f.B.CV, repeatsOf(f, f.B.N))},
+		{Text: times(f.Ratio)}, {Text: intervalText(f.Interval)}, p, asked,
+		{Text: fmt.Sprintf("%d+%d", repeatsOf(f, f.A.N), repeatsOf(f, f.B.N))}, verdict}}
+}
+
+// repeatsOf is how many repeats a sample is of: one, where it is a repeat's
+// questions.
+func repeatsOf(f *compare.Figure, n int) int {
+	if f.Method == compare.WithinRepeat {
+		return 1
+	}
+	return n
+}
+
+// label names a figure's row.
+func label(f *compare.Figure) string {
+	switch f.Metric {
+	case compare.GeoMean:
+		return fmt.Sprintf("geometric mean of %d", f.Types)
+	case compare.Load:
+		return "settled rows/s"
+	case compare.Acked:
+		return "acknowledged rows/s"
+	case compare.Sent:
+		return "sent rows/s"
+	case compare.Disk:
+		return "disk"
+	}
+	return f.Subject
+}
+
+// shortWhy is why it cannot be told, in a cell's width.
+func shortWhy(f *compare.Figure) string {
+	if f.Method == compare.WithinRepeat {
+		return "one repeat"
+	}
+	return "too few repeats"
+}
+
+// undecided says what would help where it cannot be told.
+func undecided(target *compare.Target, metrics []compare.Metric) []note {
+	var list []note
+	for i := range target.Figures {
+		f := &target.Figures[i]
+		if n := (note{"Cannot be told: " + f.Why + ".", dim}); f.Verdict == compare.CannotTell && slices.Contains(metrics, f.Metric) && !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// doubts are the warnings about the samples of a figure. Those about the
+// questions of a single repeat are the reports' of that run.
+func doubts(f *compare.Figure) []note {
+	if f.Method == compare.WithinRepeat {
+		return nil
+	}
+	var list []note
+	for _, side := range []struct {
+		name     string
+		estimate *stats.Estimate
+	}{{"A", &f.A}, {"B", &f.B}} {
+		for _, w := range side.estimate.Warnings {
+			text := w.Text
+			switch w.Kind {
+			case stats.TooFew:
+				continue
+			case stats.Outlying:
+				text = outliers(f.Unit, side.estimate.Outliers)
+			}
+			list = append(list, note{fmt.Sprintf("%s, %s: %s: %s", label(f), side.name, w.Kind, text), dim})
+		}
+	}
+	return list
+}
+
+// outliers names repeats that lie far from the others.
+func outliers(u compare.Unit, list []stats.Outlier) string {
+	var named []string
+	for _, o := range list {
+		v := stats.Value{Figure: math.Abs(o.Value)}
+		if o.Value < 0 {
+			v.Bound = stats.AtLeast
+		}
+		named = append(named, fmt.Sprintf("repeat %d with %s", o.Index+1, valueText(u, v)))
+	}
+	return strings.Join(named, ", ") + "; took part"
+}
+
+// valueText renders what is known of a figure.
+func valueText(u compare.Unit, v stats.Value) string {
+	if v.Bound == stats.Unknown {
+		return v.Mark()
+	}
+	switch u {
+	case compare.Seconds:
+		return v.Mark() + duration(v.Figure)
+	case compare.Bytes:
+		return v.Mark() + size(int64(v.Figure))
+	}
+	return v.Mark() + digits(v.Figure)
+}
+
+func variationText(cv float64, n int) string {
+	if cv < 0 || n < 2 {
+		return none
+	}
+	return fmt.Sprintf("%.1f%s%%", 100*cv, unitSpace)
+}
+
+// times renders a ratio to a tenth of a per cent: small differences matter
+// here.
+func times(v stats.Value) string {
+	if v.Bound == stats.Unknown {
+		return v.Mark()
+	}
+	if math.Abs(v.Figure) >= 10 {
+		return v.Mark() + digits(v.Figure)
+	}
+	return v.Mark() + fmt.Sprintf("%.3f", v.Figure)
+}
+
+func intervalText(i *stats.Interval) string {
+	if i == nil {
+		return none
+	}
+	text := times(i.Lo) + " to " + times(i.Hi)
+	if i.Level < stats.Confidence {
+		text += fmt.Sprintf(" (%.0f%s%%)", 100*i.Level, unitSpace)
+	}
+	return text
+}
+
+// probability renders a p-value.
+func probability(p float64) string {
+	if p < 0.001 {
+		return "<0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
+}
