@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/pace"
@@ -166,7 +167,7 @@ func saturation(o *result.OpenLoop, perSecond float64, behind time.Duration) str
 	var text strings.Builder
 	fmt.Fprintf(&text, "saturated: %s/s done of %s/s asked for", rate(perSecond), rate(o.Offered))
 	if o.Dropped > 0 {
-		fmt.Fprintf(&text, ", %s arrivals dropped", humanize.Comma(o.Dropped))
+		fmt.Fprintf(&text, ", %s %s dropped", humanize.Comma(o.Dropped), english.PluralWord(int(o.Dropped), "arrival", ""))
 	}
 	if o.Waiting > 0 {
 		fmt.Fprintf(&text, ", %s waiting at the end", humanize.Comma(o.Waiting))
@@ -182,6 +183,6 @@ func rate(perSecond float64) string {
 	if perSecond <= 0 {
 		return "0"
 	}
-	digit := math.Pow(10, min(0, math.Floor(math.Log10(perSecond))-2))
-	return humanize.Commaf(math.Round(perSecond/digit) * digit)
+	scale := math.Pow(10, max(0, 2-math.Floor(math.Log10(perSecond))))
+	return humanize.Commaf(math.Round(perSecond*scale) / scale)
 }

@@ -36,19 +36,26 @@ func lags(tb testing.TB, s pace.Schedule, n int) *measure.Latency {
 }
 
 // At 10,000 arrivals a second nine in ten are released within 50 µs of their
-// time. (time.Sleep manages one in a hundred: it overshoots by up to a
-// millisecond.) The best of some tenths of a second counts, since other
-// processes may keep the processors from us; the benchmark shows every
+// time. (By time.Sleep, which overshoots by up to a millisecond, hardly any
+// are.) It is enough to show it a few times over a hundredth of a second, since
+// other processes may keep the processors from us; the benchmark shows every
 // percentile.
 func TestPacerIsOnTime(t *testing.T) {
 	const within = 50e-6
+	const enough = 3
 	best := math.Inf(1)
-	for range 30 {
-		if best = min(best, lags(t, pace.Constant(10_000), 1000).Quantile(0.9)); best <= within {
+	onTime := 0
+	for range 400 {
+		p90 := lags(t, pace.Constant(10_000), 100).Quantile(0.9)
+		best = min(best, p90)
+		if p90 <= within {
+			onTime++
+		}
+		if onTime == enough {
 			return
 		}
 	}
-	t.Errorf("the 90th percentile of the lag is %.1f µs; want %.0f µs or less", best*1e6, within*1e6)
+	t.Errorf("on time %d of 400 times, the best 90th percentile of the lag is %.1f µs; want %d times %.0f µs or less", onTime, best*1e6, enough, within*1e6)
 }
 
 // Nothing is released before its time, nor is lag hidden: what was due long
