@@ -111,9 +111,11 @@ func compareTarget(a, b Subject) Target {
 func types(a, b Subject) []string {
 	var list []string
 	for _, t := range slices.Concat(a.targets, b.targets) {
-		for i := range t.Queries {
-			if name := t.Queries[i].Type; !slices.Contains(list, name) {
-				list = append(list, name)
+		for _, r := range t.Repeats {
+			for i := range r.Queries {
+				if name := r.Queries[i].Type; !slices.Contains(list, name) {
+					list = append(list, name)
+				}
 			}
 		}
 	}

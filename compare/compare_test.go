@@ -57,9 +57,9 @@ func TestRepeatsInOneRun(t *testing.T) {
 	several := compared(t, system(1, 6, 1), system(2, 6, 1.1))
 	var sides [2]Side
 	for i, s := range []Side{system(1, 6, 1), system(2, 6, 1.1)} {
-		all := run(s.Runs[0].ID, recorded("duck", "duckdb"))
-		for _, r := range s.Runs {
-			all.Targets[0].Queries = append(all.Targets[0].Queries, r.Targets[0].Queries...)
+		all := run(s.Runs[0].ID, result.Target{Name: "duck", Kind: "duckdb"})
+		for n, r := range s.Runs {
+			*all.Targets[0].RepeatOf(n + 1) = result.Repeat{Number: n + 1, Load: r.Targets[0].Repeats[0].Load, Queries: r.Targets[0].Repeats[0].Queries}
 		}
 		sides[i] = Side{Runs: []*result.Run{all}}
 	}
@@ -68,6 +68,9 @@ func TestRepeatsInOneRun(t *testing.T) {
 		if a, b := several.Targets[0].figure("first", m), one.Targets[0].figure("first", m); a.P != b.P || a.Ratio != b.Ratio {
 			t.Errorf("%s: %v and %v", m, a.Ratio, b.Ratio)
 		}
+	}
+	if a, b := several.Targets[0].figure(LoadSubject, Load), one.Targets[0].figure(LoadSubject, Load); a.P != b.P || a.Ratio != b.Ratio {
+		t.Errorf("loads: %v and %v", a.Ratio, b.Ratio)
 	}
 }
 

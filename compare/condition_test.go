@@ -75,15 +75,15 @@ func TestCheck(t *testing.T) {
 	}
 	withheld := system(2, 6, 1)
 	for _, r := range withheld.Runs {
-		r.Targets[0].Queries[0].Withheld = "wrong"
+		r.Targets[0].Repeats[0].Queries[0].Withheld = "wrong"
 	}
 	noLoad := system(2, 6, 1)
 	for _, r := range noLoad.Runs {
-		r.Targets[0].Load = nil
+		r.Targets[0].Repeats[0].Load = nil
 	}
 	cut := Side{}
 	for i, r := range system(2, 6, 1).Runs {
-		q := &r.Targets[0].Queries[0]
+		q := &r.Targets[0].Repeats[0].Queries[0]
 		q.Each = []float64{-30, -30, -30 - float64(i)}
 		cut.Runs = append(cut.Runs, r)
 	}

@@ -57,7 +57,8 @@ func measured(t *testing.T, r *rand.Rand, id string, types int, slower float64) 
 			t.Fatal(err, q.Withheld)
 		}
 		q.Type, q.Verdict = fmt.Sprint("type ", i), result.Verdict{Checked: 10, Rows: 10}
-		out.Targets[0].Queries = append(out.Targets[0].Queries, *q)
+		first := out.Targets[0].RepeatOf(1)
+		first.Queries = append(first.Queries, *q)
 	}
 	return out
 }

@@ -23,7 +23,7 @@ func run(id string, targets ...result.Target) *result.Run {
 }
 
 func recorded(name, kind string, types ...result.Queries) result.Target {
-	return result.Target{Name: name, Kind: kind, Queries: types}
+	return result.Target{Name: name, Kind: kind, Repeats: []result.Repeat{{Number: 1, Queries: types}}}
 }
 
 // times draws service times of a repeat around a median.
@@ -44,7 +44,7 @@ func system(seed uint64, repeats int, slower float64) Side {
 	for range repeats {
 		t := recorded("duck", "duckdb", queries("first", times(r, 200, 0.001*slower)...),
 			queries("second", times(r, 150, 0.02*slower)...), queries("third", times(r, 100, 0.3)...))
-		t.Load = &result.Load{Rows: 1e6, Sent: 1 * slower * (1 + 0.005*r.NormFloat64()), Settled: 2 * slower * (1 + 0.005*r.NormFloat64()), DiskBytes: int64(1e6 * slower)}
+		t.Repeats[0].Load = &result.Load{Rows: 1e6, Sent: 1 * slower * (1 + 0.005*r.NormFloat64()), Settled: 2 * slower * (1 + 0.005*r.NormFloat64()), DiskBytes: int64(1e6 * slower)}
 		s.Runs = append(s.Runs, run(string(rune('a'+len(s.Runs)))+"-"+string(rune('0'+seed)), t))
 	}
 	return s

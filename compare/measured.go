@@ -72,7 +72,9 @@ func shown(m Metric, repeats []*result.Queries, missing string) stats.Estimate {
 
 // compareLoads compares rates and sizes; none where neither side loaded.
 func compareLoads(a, b Subject) []Figure {
-	loaded := func(t *result.Target) bool { return t.Load != nil }
+	loaded := func(t *result.Target) bool {
+		return slices.ContainsFunc(t.Repeats, func(r result.Repeat) bool { return r.Load != nil })
+	}
 	if !slices.ContainsFunc(slices.Concat(a.targets, b.targets), loaded) {
 		return nil
 	}
@@ -113,26 +115,32 @@ func compareLoads(a, b Subject) []Figure {
 // loads returns a figure of each load of a subject, or why there is none.
 func loads(s Subject, of func(*result.Load) float64, absent string) (values []float64, missing string) {
 	for _, t := range s.targets {
-		why, value := "", 0.0
-		switch {
-		case t.Load == nil:
-			why = "not loaded"
-			if t.Failure != "" {
-				why = "gave up: " + t.Failure
+		found := false
+		for _, r := range t.Repeats {
+			if r.Load == nil {
+				continue
 			}
-		case t.Load.Withheld != "":
-			why = "withheld: " + t.Load.Withheld
-		case t.Load.Unverified != "":
-			why = "not verified: " + t.Load.Unverified
-		default:
-			if value = of(t.Load); value == 0 {
+			found = true
+			value, why := of(r.Load), ""
+			switch {
+			case r.Load.Withheld != "":
+				why = "withheld: " + r.Load.Withheld
+			case r.Load.Unverified != "":
+				why = "not verified: " + r.Load.Unverified
+			case value == 0:
 				why = absent
 			}
+			if why != "" {
+				return nil, why
+			}
+			values = append(values, value)
 		}
-		if why != "" {
-			return nil, why
+		switch {
+		case !found && t.Failure != "":
+			return nil, "gave up: " + t.Failure
+		case !found:
+			return nil, "not loaded"
 		}
-		values = append(values, value)
 	}
 	return values, ""
 }

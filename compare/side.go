@@ -148,8 +148,8 @@ func (s Subject) repeats(queryType string) (list []*result.Queries, missing stri
 		if t.Failure != "" {
 			gaveUp = "gave up: " + t.Failure
 		}
-		for i := range t.Queries {
-			if q := &t.Queries[i]; q.Type == queryType {
+		for i := range t.Repeats {
+			if q := t.Repeats[i].Type(queryType); q != nil {
 				list = append(list, q)
 			}
 		}
