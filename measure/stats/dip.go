@@ -1,6 +1,9 @@
 package stats
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // dip is Hartigan's dip of a sorted sample: the largest distance between its
 // distribution and the closest one that has a single mode (Hartigan and
@@ -51,11 +54,8 @@ func hull(x []float64, lo, hi int, side float64) []int {
 // height is where the side of a hull stands at x[i], which lies between its
 // first and last corner.
 func height(x []float64, corners []int, i int) float64 {
-	k := 1
-	for k < len(corners)-1 && corners[k] < i {
-		k++
-	}
-	a, b := corners[k-1], corners[k]
+	k, _ := slices.BinarySearch(corners[1:len(corners)-1], i)
+	a, b := corners[k], corners[k+1]
 	if x[a] == x[b] {
 		return float64(i)
 	}
@@ -82,23 +82,14 @@ func mode(x []float64, under, over []int) (left, right int, gap float64) {
 
 // following is the first corner at i or behind.
 func following(corners []int, i int) int {
-	for _, c := range corners {
-		if c >= i {
-			return c
-		}
-	}
-	return corners[len(corners)-1]
+	k, _ := slices.BinarySearch(corners, i)
+	return corners[min(k, len(corners)-1)]
 }
 
 // preceding is the last corner at i or before.
 func preceding(corners []int, i int) int {
-	last := corners[0]
-	for _, c := range corners {
-		if c <= i {
-			last = c
-		}
-	}
-	return last
+	k, _ := slices.BinarySearch(corners, i+1)
+	return corners[max(k-1, 0)]
 }
 
 // departure is how far the distribution lies from a side of the hull between
@@ -147,4 +138,31 @@ func dipLimit(n float64) float64 {
 	a, b := table[k-1], table[k]
 	part := (math.Log(n) - math.Log(a.n)) / (math.Log(b.n) - math.Log(a.n))
 	return (a.limit + part*(b.limit-a.limit)) / math.Sqrt(n)
+}
+
+// spread sorts the magnitudes of a sample and puts equal ones side by side
+// within the smallest step between different ones: a clock's tick is no mode.
+func spread(sample []float64) []float64 {
+	x := magnitudes(sample)
+	slices.Sort(x)
+	tick := math.Inf(1)
+	for i := 1; i < len(x); i++ {
+		if x[i] > x[i-1] {
+			tick = min(tick, x[i]-x[i-1])
+		}
+	}
+	if math.IsInf(tick, 1) { // all are equal
+		return x
+	}
+	for i := 0; i < len(x); {
+		value, n := x[i], 1
+		for i+n < len(x) && x[i+n] == value {
+			n++
+		}
+		for k := range n {
+			x[i+k] = value + tick*((float64(k)+0.5)/float64(n)-0.5)
+		}
+		i += n
+	}
+	return x
 }

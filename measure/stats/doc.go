@@ -1,6 +1,6 @@
 // Package stats says how much measured figures tell: what a sample's median
 // is and how sure one can be of it, and whether two samples differ. It is pure
-// functions, with no input, output or state; what draws at random nowhere.
+// functions without state, and nothing in it is drawn at random.
 //
 // # Samples
 //

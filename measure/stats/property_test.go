@@ -89,7 +89,11 @@ func TestCoverage(t *testing.T) {
 	}
 	for i := range trials {
 		medians += holds(Summarize(system.repeats(1)).Interval, middle)
-		ratios += holds(Compare(system.repeats(1), system.repeats(1.03)).Interval, 1.03)
+		c := Compare(system.repeats(1), system.repeats(1.03))
+		ratios += holds(c.Interval, 1.03)
+		if holds(c.Interval, 1) == 1 == (c.P < Alpha) {
+			t.Errorf("p = %v, and the ratio is in %+v", c.P, *c.Interval)
+		}
 		seed := 3 * uint64(i)
 		a, b := process(seed, 500, 0.7, 0.2), process(seed+1, 500, 0.7, 0.2)
 		for j := range a {
@@ -161,6 +165,19 @@ func TestWarnings(t *testing.T) {
 	for i := range rising {
 		rising[i] = math.Exp(rising[i] + float64(i)/2000)
 		twoModes[i] = math.Exp(twoModes[i] + float64(i%2))
+	}
+	coarse := process(3, 1000, 0.5, 0.1)
+	for i, x := range coarse {
+		coarse[i] = 50e-6 * math.Round(20*math.Exp(x)) // a clock of 50 µs
+	}
+	if e := Within(coarse); has(e, Modes) {
+		t.Errorf("a coarse clock: %v", e.Warnings)
+	}
+	for i := range coarse {
+		coarse[i] += 10e-3 * float64(i%2)
+	}
+	if e := Within(coarse); !has(e, Modes) {
+		t.Errorf("two modes by a coarse clock: %v", e.Warnings)
 	}
 	if !has(Within(rising), Drift) || has(Within(rising), Modes) {
 		t.Errorf("a rising series: %v", Within(rising).Warnings)

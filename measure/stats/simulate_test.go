@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
+	"testing"
 )
 
 // process returns a Gaussian AR(1) series with mean 0 and the deviation.
@@ -67,4 +68,15 @@ func (b *bench) medians(n int, slower float64) []float64 {
 		medians[i] = Median(b.latencies(slower))
 	}
 	return medians
+}
+
+// A hundred thousand latencies, as a fast query type has them.
+func BenchmarkWithin(b *testing.B) {
+	latencies := process(1, 100_000, 0.5, 0.2)
+	for i, x := range latencies {
+		latencies[i] = math.Exp(x)
+	}
+	for b.Loop() {
+		Within(latencies)
+	}
 }

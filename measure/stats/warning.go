@@ -60,9 +60,7 @@ func (e *Estimate) warn(sample, stretches []float64) {
 		}
 		warn(Drift, "figures %s over time (Mann-Kendall, tau = %+.2f, p = %.3g)", direction, tau, p)
 	}
-	logs := logarithms(sample)
-	slices.Sort(logs)
-	if d := dip(logs); d > dipLimit(e.Effective) {
+	if d := dip(logarithms(spread(sample))); d > dipLimit(e.Effective) {
 		warn(Modes, "figures gather around more than one place (dip %.3f, by chance below %.3f)", d, dipLimit(e.Effective))
 	}
 	e.Outliers = outliers(sample)
