@@ -97,7 +97,7 @@ func TestHTMLShowsEverything(t *testing.T) {
 	if got, want := page.elements["figure"], 6+1; got != want {
 		t.Errorf("%d figures, want %d", got, want)
 	}
-	if single := parse(t, render(t, HTML, Options{}, complete)); !strings.Contains(single.text, "one run: no confidence interval") {
+	if single := parse(t, render(t, HTML, Options{}, complete)); !strings.Contains(single.text, "one repeat: no confidence interval") {
 		t.Error("a single run does not say that it is one")
 	}
 }
