@@ -22,8 +22,19 @@ func run(id string, targets ...result.Target) *result.Run {
 	return &result.Run{ID: id, Status: result.Complete, Started: time.Unix(0, 0), Dataset: result.Dataset{Fingerprint: "f"}, Targets: targets}
 }
 
+// recorded is a target with what it recorded; a type that comes again is of the
+// next repeat.
 func recorded(name, kind string, types ...result.Queries) result.Target {
-	return result.Target{Name: name, Kind: kind, Repeats: []result.Repeat{{Number: 1, Queries: types}}}
+	t := result.Target{Name: name, Kind: kind, Repeats: []result.Repeat{{Number: 1}}}
+	for _, q := range types {
+		number := 1
+		for t.RepeatOf(number).Type(q.Type) != nil {
+			number++
+		}
+		r := t.RepeatOf(number)
+		r.Queries = append(r.Queries, q)
+	}
+	return t
 }
 
 // times draws service times of a repeat around a median.

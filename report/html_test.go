@@ -80,7 +80,7 @@ func TestHTMLShowsEverything(t *testing.T) {
 		"verified (empty)", "not verified", "DID NOT FINISH", "quest gave up: localhost:9000 cannot be reached", "1 row is missing",
 		embedded, "8f14e45fceea167a", "tsmark run 'my experiment.yaml'", complete.Experiment, "5d5a9de", "AMD EPYC 7763",
 		"asynchronous: up to a second of rows can be lost", "cairo.wal.enabled", "memory-limit", "≥4.94×", "7 of 120 cut off", "quest @3f2a took at least as long as shown",
-		"2 runs, each shown by itself: no confidence interval",
+		"2 runs, each shown by itself; tsmark compare says which differences are more than chance",
 	}
 	for _, target := range complete.Targets {
 		wanted = append(wanted, target.Name, target.Description.Version)
