@@ -137,8 +137,9 @@ func (r *Resources) Add(at float64, reading map[Metric]float64) {
 func (r *Resources) Names() []Metric { return slices.Sorted(maps.Keys(r.Metrics)) }
 
 // Problem records why something could not be read; the same one counts once.
+// Beyond twenty they add nothing, and are dropped.
 func (r *Resources) Problem(text string) {
-	if !slices.Contains(r.Problems, text) {
+	if len(r.Problems) < 20 && !slices.Contains(r.Problems, text) {
 		r.Problems = append(r.Problems, text)
 	}
 }
