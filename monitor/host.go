@@ -40,6 +40,11 @@ func Host(ctx context.Context, dir string) result.Host {
 	if m, err := mem.VirtualMemoryWithContext(ctx); err == nil {
 		h.Memory = m.Total
 	}
+	if m, err := mem.SwapMemoryWithContext(ctx); err == nil {
+		h.Swap = m.Total
+	}
+	h.OpenFiles = openFilesLimit()
+	addFacts(&h, "/", deviceName(mount.Device))
 	if system, role, err := host.VirtualizationWithContext(ctx); err == nil && role == "guest" {
 		h.Virtualization = system
 	}
