@@ -5,8 +5,8 @@ import (
 	"sort"
 )
 
-// Usage is what a source used between two moments of the time line. What was
-// not read over the whole of it is absent.
+// Usage is what a source used between two moments of the time line. Sums that
+// were not read over the whole of it are absent.
 type Usage struct {
 	Wall        float64 `json:"wall"`      // seconds
 	CPU         Value   `json:"cpu"`       // seconds
@@ -140,6 +140,9 @@ func (r *Resources) known(m Metric) (at []float64, values []Value) {
 // within returns the readings in [from, to]. An interval shorter than a period
 // may hold none: then the readings on both sides of it stand for it.
 func (r *Resources) within(m Metric, from, to float64) []Value {
+	if to < from {
+		return nil
+	}
 	at, values := r.known(m)
 	first := sort.SearchFloat64s(at, from)
 	end := sort.SearchFloat64s(at, math.Nextafter(to, math.Inf(1)))
