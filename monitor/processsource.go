@@ -11,20 +11,18 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// costShare is the largest part of time spent on looking for processes: on a
-// machine with thousands of them new children are noticed less often than
-// every period. Their use is counted from their start all the same.
+// costShare: looking for a server that is not there takes one part in so many
+// of the time at the most.
 const costShare = 200
 
 // processSource reads processes and all that descend from them.
 type processSource struct {
-	what   string
-	find   func(context.Context) ([]int, error)
-	roots  []int
-	pids   []int
-	family family
-	// When to look for children, and for the processes themselves, next.
-	nextScan, nextFind time.Time
+	what     string
+	find     func(context.Context) ([]int, error)
+	roots    []int
+	tracker  process.Tracker
+	family   family
+	nextFind time.Time // when to look for the roots again
 }
 
 // PortSource reads the server that listens on a TCP port of this machine, and
@@ -69,13 +67,14 @@ func (s *processSource) Read(ctx context.Context) (Reading, error) {
 	}
 	var members []observed
 	for range 2 { // again where the server has gone: another may stand in for it
-		if err := s.look(ctx); err != nil {
+		pids, err := s.look(ctx)
+		if err != nil {
 			return r, err
 		}
-		if members = s.readAll(); s.rootLives(members) {
+		if members = readAll(pids); s.rootLives(members) {
 			break
 		}
-		s.roots, s.nextScan = nil, time.Time{}
+		s.roots = nil
 	}
 	if len(members) == 0 {
 		return r, fmt.Errorf("%s: gone", s.what)
@@ -89,34 +88,30 @@ func (s *processSource) Read(ctx context.Context) (Reading, error) {
 	return r, nil
 }
 
-// look finds the processes where none are known, and their children now and
-// then.
-func (s *processSource) look(ctx context.Context) error {
-	begin := time.Now()
+// look returns the processes and their descendants, and finds the former where
+// none is known.
+func (s *processSource) look(ctx context.Context) ([]int, error) {
 	if len(s.roots) == 0 {
+		begin := time.Now()
 		if begin.Before(s.nextFind) {
-			return nil
+			return nil, nil
 		}
 		roots, err := s.find(ctx)
 		s.nextFind = time.Now().Add(costShare * time.Since(begin))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		s.roots = roots
 	}
-	if begin = time.Now(); begin.Before(s.nextScan) {
-		return nil
-	}
-	infos, err := process.Tree(ctx, s.roots...)
-	s.nextScan = time.Now().Add(costShare * time.Since(begin))
+	infos, err := s.tracker.Tree(ctx, s.roots...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.pids = s.pids[:0]
-	for _, p := range infos {
-		s.pids = append(s.pids, p.PID)
+	pids := make([]int, len(infos))
+	for i, p := range infos {
+		pids[i] = p.PID
 	}
-	return nil
+	return pids, nil
 }
 
 // observed is a member of the family and its gauges; NaN: not known.
@@ -126,9 +121,10 @@ type observed struct {
 	rss, openFiles, threads float64
 }
 
-func (s *processSource) readAll() []observed {
+// readAll reads those that still exist.
+func readAll(pids []int) []observed {
 	var all []observed
-	for _, pid := range s.pids {
+	for _, pid := range pids {
 		if m, err := observe(pid); err == nil { // else it has ended
 			all = append(all, m)
 		}

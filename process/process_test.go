@@ -29,6 +29,7 @@ func exists(file string) func(context.Context) error {
 func start(t *testing.T, dir string, c Command, steps ...string) *Process {
 	t.Helper()
 	ready := filepath.Join(dir, "ready")
+	c.Env = append(c.Env, puppet.Env()...)
 	c.Path, c.Args, c.Ready = puppet.Program(t), puppet.Args(append(steps, "pid:"+ready, "wait:")...), exists(ready)
 	p, err := Start(t.Context(), c)
 	if err != nil {

@@ -1,8 +1,13 @@
 package process
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/internal/puppet"
 )
 
 // family is a server (10) with children 11 and 12 and a grandchild 13, beside
@@ -75,5 +80,39 @@ func TestMembers(t *testing.T) {
 		if got := pids(membersIn(c.table, server, 10, c.known)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
+	}
+}
+
+// TestTracker: children are found although it does not ask about all again.
+func TestTracker(t *testing.T) {
+	dir := t.TempDir()
+	late, await := filepath.Join(dir, "late"), filepath.Join(dir, "go")
+	p, err := Start(t.Context(), Command{
+		Path: puppet.Program(t), Args: puppet.Args("pid:"+filepath.Join(dir, "ready"), "await:"+await, "fork:pid:"+late+"|wait:", "wait:"),
+		Ready: exists(filepath.Join(dir, "ready")),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Kill()
+	var tracker Tracker
+	before, err := tracker.Tree(t.Context(), p.PID())
+	if err != nil || !slices.Equal(pids(before), []int{p.PID()}) {
+		t.Fatalf("found %v, %v", before, err)
+	}
+	tracker.refresh = time.Now().Add(time.Hour)
+	if err := os.WriteFile(await, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	child := puppet.Number(t, late)
+	both, err := tracker.Tree(t.Context(), p.PID())
+	if want := []int{min(p.PID(), child), max(p.PID(), child)}; err != nil || !slices.Equal(pids(both), want) {
+		t.Errorf("found %v, %v; want %v", both, err, want)
+	}
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := tracker.Tree(t.Context(), p.PID()); err != nil || len(after) > 0 && after[0].PID == p.PID() {
+		t.Errorf("found %v, %v after it was killed", after, err)
 	}
 }

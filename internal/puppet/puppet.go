@@ -51,6 +51,10 @@ func Program(t testing.TB) string {
 	return path
 }
 
+// Env is what a puppet's environment should hold: a program with the race
+// detector would sleep for a second at its end.
+func Env() []string { return []string{"GORACE=atexit_sleep_ms=0"} }
+
 // Args are the arguments with which the binary takes the steps in turn:
 //
 //	print:TEXT      prints TEXT, in which $NAME stands for the environment's
