@@ -66,16 +66,24 @@ func serve(t *testing.T, handler http.HandlerFunc) string {
 	return server.URL
 }
 
+// read reads a source that was just made, without problems.
+func read(t *testing.T) func(Source, error) Reading {
+	return func(source Source, err error) Reading {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := source.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+}
+
 func TestNodeSource(t *testing.T) {
 	address := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, nodeText) })
-	source, err := NodeSource(address, "dm-0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := source.Read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := read(t)(NodeSource(address, "dm-0"))
 	compare(t, r.Values, map[result.Metric]float64{
 		result.CPU: 38, result.CPUUser: 31, result.CPUSystem: 7, result.CPUIowait: 3, result.CPUSteal: 4,
 		result.MemoryUsed: 600, result.MemoryAvailable: 400,
@@ -93,14 +101,7 @@ func TestMetricsSource(t *testing.T) {
 		fmt.Fprint(w, "process_cpu_seconds_total 7.5\nprocess_resident_memory_bytes 4096\nprocess_start_time_seconds 12\n"+
 			"process_open_fds 30\nprocess_io_storage_written_bytes_total 5e3\nprocess_cpu_cores_available 2\nvm_rows 1\n")
 	})
-	source, err := MetricsSource(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := source.Read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := read(t)(MetricsSource(address))
 	compare(t, r.Values, map[result.Metric]float64{
 		result.CPU: 7.5, result.RSS: 4096, result.OpenFiles: 30, result.DiskWritten: 5000,
 	})

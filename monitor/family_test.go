@@ -41,6 +41,14 @@ func TestFamily(t *testing.T) {
 				{10: server(used(102, 0, 5))},
 			}, 5, 35,
 		},
+		"a child that nobody waited for is not looked for in later ones": {
+			[]reading{
+				{10: server(used(100, 0, 0)), 11: child(used(3, 0, 30))},
+				{10: server(used(100, 0, 0))}, {10: server(used(100, 0, 0))}, {10: server(used(100, 0, 0))},
+				{10: server(used(100, 0, 0))}, {10: server(used(100, 0, 0))},
+				{10: server(used(100, 4, 40))}, // another's, never seen
+			}, 7, 70,
+		},
 		"a child waited for just after its parent was read": {
 			[]reading{
 				{10: server(used(100, 0, 0)), 11: child(used(2, 0, 20))},

@@ -21,7 +21,10 @@ type script struct {
 	calls    int
 }
 
-func (s *script) Read(context.Context) (Reading, error) {
+func (s *script) Read(ctx context.Context) (Reading, error) {
+	if err := ctx.Err(); err != nil {
+		return Reading{}, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := min(s.calls, len(s.readings)-1)
