@@ -17,6 +17,7 @@ require (
 	github.com/klauspost/cpuid/v2 v2.3.0
 	github.com/mattn/go-runewidth v0.0.16
 	github.com/pressly/goose/v3 v3.26.0
+	github.com/prometheus/procfs v0.23.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/shirou/gopsutil/v4 v4.26.10
 	github.com/spf13/cobra v1.10.2

@@ -21,12 +21,13 @@ import (
 // hold it. What cannot be read stays zero: a benchmark does not fail for it.
 // It takes milliseconds.
 func Host(ctx context.Context, dir string) result.Host {
+	mount := mountOf(ctx, dir)
 	h := result.Host{
 		OS:         runtime.GOOS,
 		Arch:       runtime.GOARCH,
 		CPU:        cpuModel(ctx),
 		Cores:      runtime.NumCPU(),
-		FileSystem: fileSystem(ctx, dir),
+		FileSystem: mount.Fstype,
 	}
 	if name, _, version, err := host.PlatformInformationWithContext(ctx); err == nil {
 		h.OS = strings.TrimSpace(name + " " + version)
@@ -39,6 +40,11 @@ func Host(ctx context.Context, dir string) result.Host {
 	if m, err := mem.VirtualMemoryWithContext(ctx); err == nil {
 		h.Memory = m.Total
 	}
+	if m, err := mem.SwapMemoryWithContext(ctx); err == nil {
+		h.Swap = m.Total
+	}
+	h.OpenFiles = openFilesLimit()
+	addFacts(&h, "/", deviceName(mount.Device))
 	if system, role, err := host.VirtualizationWithContext(ctx); err == nil && role == "guest" {
 		h.Virtualization = system
 	}
@@ -57,12 +63,12 @@ func cpuModel(ctx context.Context) string {
 	return ""
 }
 
-// fileSystem returns the type of the file system at dir, or at the closest
-// folder above it that exists.
-func fileSystem(ctx context.Context, dir string) string {
+// mountOf returns the mount that holds dir, or the closest folder above it that
+// exists; zero: it cannot be read.
+func mountOf(ctx context.Context, dir string) disk.PartitionStat {
 	path, err := filepath.Abs(dir)
 	if err != nil {
-		return ""
+		return disk.PartitionStat{}
 	}
 	for {
 		real, err := filepath.EvalSymlinks(path)
@@ -72,26 +78,26 @@ func fileSystem(ctx context.Context, dir string) string {
 		}
 		above := filepath.Dir(path)
 		if above == path {
-			return ""
+			return disk.PartitionStat{}
 		}
 		path = above
 	}
 	mounts, err := disk.PartitionsWithContext(ctx, true)
 	if err != nil {
-		return ""
+		return disk.PartitionStat{}
 	}
 	return mountedAt(path, mounts)
 }
 
-// mountedAt returns the type of the innermost mount that holds the path; of
-// several at one place the last hides the others.
-func mountedAt(path string, mounts []disk.PartitionStat) string {
-	kind, longest := "", -1
+// mountedAt returns the innermost mount that holds the path; of several at one
+// place the last hides the others.
+func mountedAt(path string, mounts []disk.PartitionStat) disk.PartitionStat {
+	inner, longest := disk.PartitionStat{}, -1
 	for _, m := range mounts {
 		below := strings.TrimSuffix(m.Mountpoint, string(os.PathSeparator)) + string(os.PathSeparator)
 		if (path == m.Mountpoint || strings.HasPrefix(path, below)) && len(m.Mountpoint) >= longest {
-			kind, longest = m.Fstype, len(m.Mountpoint)
+			inner, longest = m, len(m.Mountpoint)
 		}
 	}
-	return kind
+	return inner
 }

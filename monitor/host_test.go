@@ -52,11 +52,11 @@ func TestMountedAt(t *testing.T) {
 		"/data/fast/er": "tmpfs",
 		"/home/me":      "btrfs",
 	} {
-		if got := mountedAt(filepath.FromSlash(path), mounts); got != want {
+		if got := mountedAt(filepath.FromSlash(path), mounts).Fstype; got != want {
 			t.Errorf("%s is on %q, want %q", path, got, want)
 		}
 	}
-	if got := mountedAt("/data", nil); got != "" {
+	if got := mountedAt("/data", nil).Fstype; got != "" {
 		t.Errorf("without mounts: %q", got)
 	}
 }

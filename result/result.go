@@ -56,6 +56,18 @@ type Host struct {
 	Memory         uint64 `json:"memory"`
 	FileSystem     string `json:"file_system"` // of the results folder
 	Virtualization string `json:"virtualization,omitempty"`
+
+	// What else bears on figures; zero: it could not be read, or does not
+	// exist.
+	Disk        string  `json:"disk,omitempty"`         // model and kind of the disk under the results folder
+	Swap        uint64  `json:"swap,omitempty"`         // bytes
+	NUMANodes   int     `json:"numa_nodes,omitempty"`   // memory regions of the processors
+	ClockSource string  `json:"clock_source,omitempty"` // what the kernel reads the time from
+	Governor    string  `json:"governor,omitempty"`     // policy of the CPU frequency
+	Turbo       string  `json:"turbo,omitempty"`        // on or off
+	OpenFiles   uint64  `json:"open_files,omitempty"`   // that one process may have (soft limit)
+	CPULimit    float64 `json:"cpu_limit,omitempty"`    // cores that the container may use
+	MemoryLimit uint64  `json:"memory_limit,omitempty"` // bytes that the container may use
 }
 
 // Dataset is what was loaded or asked.

@@ -1,0 +1,172 @@
+package monitor
+
+import (
+	"math"
+	"slices"
+)
+
+// counters is what a process has used since it began; NaN: it cannot be read.
+type counters struct {
+	user, system float64 // CPU seconds
+	// What children used that ended and were waited for, and their children
+	// in turn. Zero where the system does not count it.
+	reapedUser, reapedSystem float64
+	// Bytes from and to storage; on Linux children that were waited for are
+	// included.
+	read, written float64
+}
+
+// member is one process of a family as it was read.
+type member struct {
+	parent  int
+	started int64
+	ended   bool // and not yet waited for
+	used    counters
+}
+
+// family adds up what a changing set of processes uses. Children come and go
+// between two readings: what they used is found in their parent once it has
+// waited for them, and must not be counted again where it was seen before.
+type family struct {
+	began bool
+	// since is the start of the newest process of the machine when the family
+	// was first read. What older processes used before is not counted; of
+	// younger ones everything is.
+	since int64
+	last  map[int]member
+	// gone are members that ended and whose use did not yet show up in an heir:
+	// a parent is read before its child, and may have waited in between.
+	gone  []departed
+	total counters // user and system include the reaped
+}
+
+// departed is a member that ended, with its ancestors at that time.
+type departed struct {
+	member
+	ancestors []ancestor // the closest first
+	age       int        // readings since
+}
+
+type ancestor struct {
+	pid     int
+	started int64
+}
+
+// patience is for how many readings a departed member's use is looked for.
+const patience = 3
+
+// begin marks the moment from which use is counted.
+func (f *family) begin(newest int64) { f.began, f.since = true, newest }
+
+// update takes a reading of all members and adds what they used since the one
+// before.
+func (f *family) update(now map[int]member) {
+	for pid, m := range now {
+		before, known := f.last[pid]
+		switch {
+		case known && before.started == m.started:
+			m.used.read = orElse(m.used.read, before.used.read)
+			m.used.written = orElse(m.used.written, before.used.written)
+		case m.ended: // its parent will show it
+			m.used.read, m.used.written = orElse(m.used.read, 0), orElse(m.used.written, 0)
+		}
+		now[pid] = m
+	}
+	base := f.base(now)
+	for pid, m := range now {
+		b, u := base[pid], m.used
+		f.total.user += rise(u.user, b.user) + rise(u.reapedUser, b.reapedUser)
+		f.total.system += rise(u.system, b.system) + rise(u.reapedSystem, b.reapedSystem)
+		f.total.read += rise(u.read, b.read)
+		f.total.written += rise(u.written, b.written)
+	}
+	f.last = now
+}
+
+// base returns from where each member's use is counted: the reading before,
+// raised by what it inherited of members that have ended.
+func (f *family) base(now map[int]member) map[int]counters {
+	base := make(map[int]counters, len(now))
+	for pid, m := range now {
+		before, known := f.last[pid]
+		switch {
+		case known && before.started == m.started:
+			base[pid] = before.used
+		case f.began && m.started > f.since:
+			base[pid] = counters{}
+		default:
+			base[pid] = m.used
+		}
+	}
+	f.depart(now)
+	f.gone = slices.DeleteFunc(f.gone, func(d departed) bool {
+		return d.age > patience || inherit(d, now, base)
+	})
+	return base
+}
+
+// depart notes the members that have ended since the reading before.
+func (f *family) depart(now map[int]member) {
+	for i := range f.gone {
+		f.gone[i].age++
+	}
+	for pid, m := range f.last {
+		if isIn(now, ancestor{pid, m.started}) {
+			continue
+		}
+		d := departed{member: m}
+		for at := m; len(d.ancestors) < len(f.last); {
+			above, known := f.last[at.parent]
+			if !known {
+				break
+			}
+			d.ancestors = append(d.ancestors, ancestor{at.parent, above.started})
+			at = above
+		}
+		f.gone = append(f.gone, d)
+	}
+}
+
+// inherit raises the base of the closest living ancestor by what a departed
+// member had used when it was last seen, and reports whether nothing is left to
+// do for it: it has no heir, or its use has arrived.
+func inherit(d departed, now map[int]member, base map[int]counters) bool {
+	place := slices.IndexFunc(d.ancestors, func(a ancestor) bool { return isIn(now, a) })
+	if place < 0 {
+		return true
+	}
+	heir := d.ancestors[place].pid
+	b, u, h := base[heir], d.used, now[heir].used
+	const rounding = 1e-6
+	if h.reapedUser+h.reapedSystem-b.reapedUser-b.reapedSystem < u.user+u.system+u.reapedUser+u.reapedSystem-rounding {
+		return false
+	}
+	b.reapedUser += u.user + u.reapedUser
+	b.reapedSystem += u.system + u.reapedSystem
+	b.read += u.read
+	b.written += u.written
+	base[heir] = b
+	return true
+}
+
+func isIn(now map[int]member, a ancestor) bool {
+	m, lives := now[a.pid]
+	return lives && m.started == a.started
+}
+
+// rise is never negative: what a member inherited may have been rounded.
+func rise(now, before float64) float64 {
+	if d := now - before; d > 0 || math.IsNaN(d) {
+		return d
+	}
+	return 0
+}
+
+// orElse stands in for what could not be read: a process that is just ending
+// shows less than before.
+func orElse(v, other float64) float64 {
+	if math.IsNaN(v) {
+		return other
+	}
+	return v
+}

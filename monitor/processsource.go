@@ -1,0 +1,184 @@
+package monitor
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"time"
+
+	"github.com/tsmark/tsmark/process"
+	"github.com/tsmark/tsmark/result"
+)
+
+// costShare: looking for a server that is not there takes one part in so many
+// of the time at the most.
+const costShare = 200
+
+// processSource reads processes and all that descend from them.
+type processSource struct {
+	what     string
+	find     func(context.Context) ([]int, error)
+	roots    []int
+	tracker  process.Tracker
+	family   family
+	nextFind time.Time // when to look for the roots again
+}
+
+// PortSource reads the server that listens on a TCP port of this machine, and
+// its children. A server that is restarted is found again.
+func PortSource(port int) Source {
+	return &processSource{
+		what: fmt.Sprintf("the process that listens on port %d, and its children", port),
+		find: func(ctx context.Context) ([]int, error) { return process.ByPort(ctx, port) },
+	}
+}
+
+// NameSource reads the processes whose program has this name, and their
+// children.
+func NameSource(name string) Source {
+	return &processSource{
+		what: fmt.Sprintf("the processes named %s, and their children", name),
+		find: func(ctx context.Context) ([]int, error) { return process.ByName(ctx, name) },
+	}
+}
+
+// PIDSource reads a process and its children.
+func PIDSource(pid int) Source {
+	return &processSource{
+		what: fmt.Sprintf("process %d and its children", pid),
+		find: func(ctx context.Context) ([]int, error) {
+			_, err := process.Lookup(ctx, pid)
+			return []int{pid}, err
+		},
+	}
+}
+
+// Read implements Source. Its counters start at 0 with the first call, and go
+// on where processes are restarted.
+func (s *processSource) Read(ctx context.Context) (Reading, error) {
+	r := Reading{Cores: runtime.NumCPU(), Measure: s.what}
+	if !s.family.began {
+		newest, err := newestProcess(ctx)
+		if err != nil {
+			return r, err
+		}
+		s.family.begin(newest)
+	}
+	var members []observed
+	for range 2 { // again where the server has gone: another may stand in for it
+		pids, err := s.look(ctx)
+		if err != nil {
+			return r, err
+		}
+		if members = readAll(pids); s.rootLives(members) {
+			break
+		}
+		s.roots = nil
+	}
+	if len(members) == 0 {
+		return r, fmt.Errorf("%s: gone", s.what)
+	}
+	now := map[int]member{}
+	for _, m := range members {
+		now[m.pid] = m.member
+	}
+	s.family.update(now)
+	r.Values = s.values(members)
+	return r, nil
+}
+
+// look returns the processes and their descendants, and finds the former where
+// none is known.
+func (s *processSource) look(ctx context.Context) ([]int, error) {
+	if len(s.roots) == 0 {
+		begin := time.Now()
+		if begin.Before(s.nextFind) {
+			return nil, nil
+		}
+		roots, err := s.find(ctx)
+		s.nextFind = time.Now().Add(costShare * time.Since(begin))
+		if err != nil {
+			return nil, err
+		}
+		s.roots = roots
+	}
+	infos, err := s.tracker.Tree(ctx, s.roots...)
+	if err != nil {
+		return nil, err
+	}
+	pids := make([]int, len(infos))
+	for i, p := range infos {
+		pids[i] = p.PID
+	}
+	return pids, nil
+}
+
+// observed is a member of the family and its gauges; NaN: not known.
+type observed struct {
+	pid int
+	member
+	rss, openFiles, threads float64
+}
+
+// readAll reads those that still exist.
+func readAll(pids []int) []observed {
+	var all []observed
+	for _, pid := range pids {
+		if m, err := observe(pid); err == nil { // else it has ended
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+func (s *processSource) rootLives(members []observed) bool {
+	for _, m := range members {
+		for _, root := range s.roots {
+			if m.pid == root && !m.ended {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// values adds the members up.
+func (s *processSource) values(members []observed) map[result.Metric]float64 {
+	v := map[result.Metric]float64{}
+	addCPU(v, s.family.total.user, s.family.total.system)
+	v[result.DiskRead], v[result.DiskWritten] = s.family.total.read, s.family.total.written
+	for _, m := range members {
+		if m.ended {
+			continue
+		}
+		v[result.Processes]++
+		v[result.RSS] += m.rss
+		v[result.OpenFiles] += m.openFiles
+		v[result.Threads] += m.threads
+	}
+	dropUnknown(v)
+	return v
+}
+
+// dropUnknown leaves out what is NaN: a sum that lacks one part is not known.
+func dropUnknown(v map[result.Metric]float64) {
+	for m, value := range v {
+		if math.IsNaN(value) {
+			delete(v, m)
+		}
+	}
+}
+
+// newestProcess returns the start of the process that started last.
+func newestProcess(ctx context.Context) (int64, error) {
+	table, err := process.Table(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var newest int64
+	for _, p := range table {
+		newest = max(newest, p.Started)
+	}
+	return newest, nil
+}

@@ -1,0 +1,117 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+)
+
+// dropFile takes a "3" from root to drop the page cache, and the caches of
+// names, of the whole machine (Linux, Documentation/admin-guide/sysctl/vm.rst).
+const dropFile = "/proc/sys/vm/drop_caches"
+
+// Dropped is what became of the page cache.
+type Dropped struct {
+	Done   string // in words; empty: nothing was
+	Undone string // what is still warm and why, in words; empty: nothing that is known of
+	// Files and Bytes are what the folders hold, Resident how many of the bytes
+	// are in memory all the same. Resident is -1 where nobody can tell.
+	Files    int
+	Bytes    int64
+	Resident int64
+}
+
+// Cold reports whether none of the folders' bytes are left in the page cache:
+// it was looked at, not concluded from what was done. Caches of the server
+// itself, of a hypervisor and of the disk are other matters.
+func (d Dropped) Cold() bool { return d.Undone == "" && d.Resident == 0 }
+
+// DropCaches takes the files below the folders out of the page cache: by
+// dropping the cache of the whole machine where that is permitted, else file by
+// file, and then looks whether it succeeded. Changed pages are written to disk
+// first. The server should not run: pages that a process maps stay. An error
+// means that a folder could not be read.
+func DropCaches(ctx context.Context, folders ...string) (Dropped, error) {
+	return dropCaches(ctx, dropFile, folders)
+}
+
+// dropCaches is DropCaches with the file that drops all.
+func dropCaches(ctx context.Context, dropFile string, folders []string) (Dropped, error) {
+	var d Dropped
+	names, err := filesBelow(ctx, folders)
+	if err != nil {
+		return d, fmt.Errorf("cannot make %s cold: %w", strings.Join(folders, ", "), err)
+	}
+	d.Files = len(names)
+	if !canDrop {
+		d.Undone, d.Resident = "this system has no way to drop the page cache", -1
+		return d, nil
+	}
+	all := dropAll(dropFile)
+	if all == nil {
+		d.Done = "the page cache of the whole machine was written out and dropped"
+	}
+	var problem error
+	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return d, err
+		}
+		var err error
+		if all != nil {
+			err = dropFileCache(name)
+		}
+		var size, resident int64
+		if err == nil {
+			size, resident, err = residentBytes(name)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // deleted meanwhile
+			problem = err
+		}
+		d.Bytes, d.Resident = d.Bytes+size, d.Resident+resident
+	}
+	if all != nil {
+		d.Done = fmt.Sprintf("%d files below %s were written out and their pages dropped (the whole cache could not be: %v)",
+			d.Files, strings.Join(folders, ", "), all)
+	}
+	d.Undone = stillWarm(d, problem)
+	if problem != nil {
+		d.Resident = -1
+	}
+	return d, nil
+}
+
+// stillWarm says what could not be made cold.
+func stillWarm(d Dropped, problem error) string {
+	var parts []string
+	if d.Resident > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d bytes are still in memory: a process maps them, or the file system keeps its files there", d.Resident, d.Bytes))
+	}
+	if problem != nil {
+		parts = append(parts, problem.Error())
+	}
+	return strings.Join(parts, "; ")
+}
+
+// filesBelow returns the regular files below the folders; links are not
+// followed.
+func filesBelow(ctx context.Context, folders []string) ([]string, error) {
+	var names []string
+	for _, folder := range folders {
+		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.Type().IsRegular() {
+				names = append(names, path)
+			}
+			if err != nil && (path == folder || !errors.Is(err, fs.ErrNotExist)) {
+				return err
+			}
+			return ctx.Err()
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,198 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Command says how to start a server.
+type Command struct {
+	Path string // program; looked up in PATH where it has no slash
+	Args []string
+	// Env is NAME=value. Beside it the server sees only what programs need to
+	// run at all (PATH, HOME and the like), so that no secret of the client's
+	// environment ends up in its log. Later ones win.
+	Env []string
+	Dir string // working folder; empty: tsmark's own
+	Log string // file that its output is appended to; empty: it goes nowhere
+	// Ready asks the server whether it serves, about 20 times a second; nil:
+	// it counts as ready at once.
+	Ready func(context.Context) error
+	// Within is the longest time until it must be ready; 0: a minute.
+	Within time.Duration
+	// Signal asks it to end; nil: SIGTERM.
+	Signal os.Signal
+	// Grace is how long it may take to end before it is killed; 0: ten seconds.
+	Grace time.Duration
+}
+
+// Process is a server: one that Start started or one that Attach found. Its
+// methods may be used by several goroutines, but for Restart.
+type Process struct {
+	command Command
+	info    Info
+	// group is the process group that is the server's own; 0: there is none.
+	group int
+	// ended is closed when a child has ended and how is set; nil: it is not
+	// our child.
+	ended chan struct{}
+	how   error
+	// stopping keeps Stop and Kill apart from each other.
+	stopping sync.Mutex
+}
+
+// Start starts a server in a process group of its own and waits until it is
+// ready. When it ends first, is not ready in time, or ctx ends, it is killed
+// and the error shows the end of its log, with secrets of Env blotted out.
+// Afterwards it lives on, whatever becomes of ctx.
+func Start(ctx context.Context, c Command) (*Process, error) {
+	name := filepath.Base(c.Path)
+	cmd := exec.Command(c.Path, c.Args...)
+	cmd.Dir, cmd.Env = c.Dir, append(baseEnvironment(), c.Env...)
+	ownGroup(cmd)
+	log, err := openLog(c.Log)
+	if err != nil {
+		return nil, fmt.Errorf("cannot start %s: %w", name, err)
+	}
+	if log != nil {
+		defer log.Close() // the server has it open itself
+		cmd.Stdout, cmd.Stderr = log, log
+	}
+	logBegin := sizeOf(log)
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("cannot start %s: %w", name, err)
+	}
+	p := &Process{command: c, ended: make(chan struct{})}
+	p.info = Info{PID: cmd.Process.Pid}
+	if info, err := lookup(ctx, p.info.PID); err == nil {
+		p.info = info
+	}
+	p.group = groupOf(p.info.PID)
+	go func() {
+		p.how = cmd.Wait()
+		close(p.ended)
+	}()
+	if err := p.waitReady(ctx); err != nil {
+		if killErr := p.Kill(); killErr != nil {
+			err = errors.Join(err, killErr)
+		}
+		return nil, fmt.Errorf("%s did not start: %w%s", name, err, tail(c, logBegin))
+	}
+	return p, nil
+}
+
+// waitReady asks until the server answers.
+func (p *Process) waitReady(ctx context.Context) error {
+	if p.command.Ready == nil {
+		return nil
+	}
+	within := orElse(p.command.Within, time.Minute)
+	limit, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	for {
+		err := p.command.Ready(limit)
+		// Asked again after the answer: another server may have given it.
+		select {
+		case <-p.ended:
+			return fmt.Errorf("it ended: %w", endedHow(p.how))
+		default:
+		}
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.ended:
+			return fmt.Errorf("it ended: %w", endedHow(p.how))
+		case <-limit.Done():
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("not ready within %s: %w", within, err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// endedHow puts a success into words too: a server should not end at all.
+func endedHow(err error) error {
+	if err == nil {
+		return errors.New("exit status 0")
+	}
+	return err
+}
+
+// Attach returns a server that runs already, for Stop and Kill.
+func Attach(ctx context.Context, pid int) (*Process, error) {
+	info, err := Lookup(ctx, pid)
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{info: info}
+	if info.Group == pid { // else the group may be a shell's, with others in it
+		p.group = pid
+	}
+	return p, nil
+}
+
+// PID is the number of the server's first process.
+func (p *Process) PID() int { return p.info.PID }
+
+// Running reports whether the first process runs.
+func (p *Process) Running(ctx context.Context) bool {
+	if p.ended != nil {
+		select {
+		case <-p.ended:
+			return false
+		default:
+			return true
+		}
+	}
+	now, err := Lookup(ctx, p.info.PID)
+	return err == nil && now.Started == p.info.Started
+}
+
+// Restart stops the server, or sees that it has ended, and starts it again
+// with the same command. One that was only attached to cannot be restarted.
+func (p *Process) Restart(ctx context.Context) (*Process, error) {
+	if p.ended == nil {
+		return nil, fmt.Errorf("cannot restart process %d: tsmark did not start it; give the command that restarts it", p.info.PID)
+	}
+	if err := p.Stop(ctx); err != nil {
+		return nil, err
+	}
+	return Start(ctx, p.command)
+}
+
+// openLog opens the log for appending; nil for no name.
+func openLog(name string) (*os.File, error) {
+	if name == "" {
+		return nil, nil
+	}
+	return os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+}
+
+// sizeOf is where a log ends; 0 without one.
+func sizeOf(log *os.File) int64 {
+	if log == nil {
+		return 0
+	}
+	end, err := log.Seek(0, io.SeekEnd)
+	if err != nil {
+		return 0
+	}
+	return end
+}
+
+func orElse(d, standard time.Duration) time.Duration {
+	if d == 0 {
+		return standard
+	}
+	return d
+}

@@ -1,0 +1,176 @@
+package result
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+)
+
+// Value is a measured figure; NaN, null in JSON, says that it could not be
+// read. Use Known before computing with it: absent is not zero.
+type Value float64
+
+// Absent is the Value of what could not be read.
+func Absent() Value { return Value(math.NaN()) }
+
+// Known reports whether the figure was read.
+func (v Value) Known() bool { return !math.IsNaN(float64(v)) }
+
+// MarshalJSON writes null for what is absent, which JSON has no number for.
+func (v Value) MarshalJSON() ([]byte, error) {
+	if !v.Known() || math.IsInf(float64(v), 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(v))
+}
+
+// UnmarshalJSON reads a number or null.
+func (v *Value) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*v = Absent()
+		return nil
+	}
+	return json.Unmarshal(text, (*float64)(v))
+}
+
+// Metric names one figure of a source.
+type Metric string
+
+// Counters: what was used up since the source was first read. They start at 0
+// and never fall, also where a server is restarted meanwhile.
+const (
+	CPU       Metric = "cpu"        // seconds of all cores at work; without iowait and steal
+	CPUUser   Metric = "cpu_user"   // seconds in programs, nice ones included
+	CPUSystem Metric = "cpu_system" // seconds in the kernel, interrupts included
+	CPUIowait Metric = "cpu_iowait" // seconds idle while a disk request was under way
+	CPUSteal  Metric = "cpu_steal"  // seconds that the hypervisor gave to others
+
+	// Bytes and operations that reached storage. Of a host they are the sum of
+	// its whole disks, of processes what they caused, page cache hits not
+	// counted. Deferred writes count when the page becomes dirty (processes)
+	// or when they are written (hosts, containers).
+	DiskRead    Metric = "disk_read"    // bytes
+	DiskWritten Metric = "disk_written" // bytes
+	DiskReads   Metric = "disk_reads"   // operations
+	DiskWrites  Metric = "disk_writes"  // operations
+
+	// The same of the one disk under the database's folder.
+	DeviceRead    Metric = "device_read"
+	DeviceWritten Metric = "device_written"
+	DeviceReads   Metric = "device_reads"
+	DeviceWrites  Metric = "device_writes"
+
+	// Bytes through network interfaces. Bridges and tunnels, whose traffic
+	// passes through another interface as well, are not counted.
+	NetReceived Metric = "net_received"
+	NetSent     Metric = "net_sent"
+	Loopback    Metric = "loopback" // bytes sent within the host, which are the bytes received
+
+	GCPauses Metric = "gc_pauses" // seconds during which the Go runtime stopped everything to collect garbage
+	GCCycles Metric = "gc_cycles"
+)
+
+// Gauges: the state when it was read.
+const (
+	MemoryUsed      Metric = "memory_used"      // bytes; total less available
+	MemoryAvailable Metric = "memory_available" // bytes that programs could still take without swapping
+	RSS             Metric = "rss"              // resident bytes; pages that processes share count in each. Of a container: anonymous memory
+	OpenFiles       Metric = "open_files"       // file descriptors
+	Threads         Metric = "threads"
+	Processes       Metric = "processes"
+	Heap            Metric = "heap"           // bytes of Go objects, dead ones not yet swept included
+	SchedulingP99   Metric = "scheduling_p99" // seconds that goroutines waited to run, since the reading before: 99th percentile
+	GCPauseMax      Metric = "gc_pause_max"   // seconds; longest pause since the reading before
+)
+
+// Counter reports whether the metric adds up over time.
+func (m Metric) Counter() bool {
+	switch m {
+	case MemoryUsed, MemoryAvailable, RSS, OpenFiles, Threads, Processes, Heap, SchedulingP99, GCPauseMax:
+		return false
+	}
+	return true
+}
+
+// Resources is what one source (the client, its host, a server) was seen to
+// use, in columns: value i of every metric was read at At[i].
+type Resources struct {
+	Source  string `json:"source"`  // client, host, server, or as named
+	Measure string `json:"measure"` // what was read, in words: "process 4711 and its children"
+	// Cores is how many a CPU share of 1 means; 0: not known.
+	Cores  int     `json:"cores"`
+	Device string  `json:"device,omitempty"` // the disk of the Device metrics
+	Period float64 `json:"period"`           // seconds between readings, as asked
+	// At is when each reading was taken, in seconds since the origin of the
+	// run's time line, rising.
+	At []float64 `json:"at"`
+	// Metrics holds a column for each metric that was read at least once.
+	Metrics map[Metric][]Value `json:"metrics"`
+	Total   Usage              `json:"total"` // from the first reading to the last
+	// Problems are what could not be read and why, each once.
+	Problems []string `json:"problems,omitempty"`
+}
+
+// Add appends a reading. Metrics that it lacks are absent there.
+func (r *Resources) Add(at float64, reading map[Metric]float64) {
+	if r.Metrics == nil {
+		r.Metrics = map[Metric][]Value{}
+	}
+	before := len(r.At)
+	r.At = append(r.At, at)
+	for m := range reading {
+		if r.Metrics[m] == nil {
+			r.Metrics[m] = slices.Repeat([]Value{Absent()}, before)
+		}
+	}
+	for m, column := range r.Metrics {
+		v := Absent()
+		if got, ok := reading[m]; ok {
+			v = Value(got)
+		}
+		r.Metrics[m] = append(column, v)
+	}
+}
+
+// Names returns the metrics that were read, sorted.
+func (r *Resources) Names() []Metric { return slices.Sorted(maps.Keys(r.Metrics)) }
+
+// Problem records why something could not be read; the same one counts once.
+// Beyond twenty they add nothing, and are dropped.
+func (r *Resources) Problem(text string) {
+	if len(r.Problems) < 20 && !slices.Contains(r.Problems, text) {
+		r.Problems = append(r.Problems, text)
+	}
+}
+
+// Client is what the client itself needed for one cell: proof, or not, that it
+// was not the limit. Percentiles and maxima of pauses and delays are upper
+// ends of the runtime's histogram buckets, which are 25 % wide or less.
+type Client struct {
+	Wall  float64 `json:"wall"`  // seconds
+	CPU   Value   `json:"cpu"`   // seconds
+	Share Value   `json:"share"` // of all cores of the machine, 0 to 1
+	Procs int     `json:"procs"` // cores that Go may use at once (GOMAXPROCS)
+	Cores int     `json:"cores"` // of the machine
+	// GC pauses stop all goroutines: they lengthen latencies.
+	GCCycles      int64   `json:"gc_cycles"`
+	GCPause       float64 `json:"gc_pause"`       // seconds, total
+	GCPauseMax    float64 `json:"gc_pause_max"`   // seconds
+	SchedulingP99 Value   `json:"scheduling_p99"` // seconds that a goroutine ready to run waited; absent: none was
+	SchedulingMax Value   `json:"scheduling_max"`
+	// Bytes of the whole host, other programs included: systems do not count
+	// them by process.
+	NetReceived Value `json:"net_received"`
+	NetSent     Value `json:"net_sent"`
+	Loopback    Value `json:"loopback"`
+}
+
+// Rival is another database that ran on the host during a run.
+type Rival struct {
+	Name    string `json:"name"`    // the product's
+	PID     int    `json:"pid"`     // of the process
+	Process string `json:"process"` // name of its program
+	RSS     Value  `json:"rss"`     // bytes
+	Share   Value  `json:"share"`   // CPU while it was watched, of one core
+}

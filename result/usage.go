@@ -1,0 +1,169 @@
+package result
+
+import (
+	"math"
+	"sort"
+)
+
+// Usage is what a source used between two moments of the time line. Sums that
+// were not read over the whole of it are absent.
+type Usage struct {
+	Wall        float64 `json:"wall"`      // seconds
+	CPU         Value   `json:"cpu"`       // seconds
+	Share       Value   `json:"share"`     // mean CPU share of all cores of its host, 0 to 1
+	ShareMax    Value   `json:"share_max"` // highest between two readings; above 1 where a child too short to be seen is counted at its end
+	RSSMax      Value   `json:"rss_max"`   // bytes; as read, so peaks between readings are missed
+	DiskRead    Value   `json:"disk_read"` // bytes
+	DiskWritten Value   `json:"disk_written"`
+	NetReceived Value   `json:"net_received"` // bytes
+	NetSent     Value   `json:"net_sent"`
+}
+
+// CPUPerMillionRows is the CPU-seconds that a million rows took.
+func (u Usage) CPUPerMillionRows(rows int64) Value { return PerMillion(u.CPU, rows) }
+
+// QueriesPerCPUSecond is how many queries one second of one core answered.
+func (u Usage) QueriesPerCPUSecond(queries int64) Value { return ratio(Value(queries), u.CPU) }
+
+// WriteAmplification is the bytes written to disk for each byte of the rows as
+// line protocol (Dataset.RawBytes).
+func (u Usage) WriteAmplification(raw int64) Value { return ratio(u.DiskWritten, Value(raw)) }
+
+// WrittenPerRow is the bytes written to disk for each row.
+func (u Usage) WrittenPerRow(rows int64) Value { return BytesPerRow(u.DiskWritten, rows) }
+
+// PerMillion is a figure divided by the rows it is for, in millions.
+func PerMillion(v Value, rows int64) Value { return ratio(v, Value(float64(rows)/1e6)) }
+
+// BytesPerRow is a size divided by the number of rows; absent without rows.
+func BytesPerRow(bytes Value, rows int64) Value { return ratio(bytes, Value(rows)) }
+
+// ratio is absent where either side is, or where nothing is divided by.
+func ratio(a, b Value) Value {
+	if !a.Known() || !b.Known() || b <= 0 {
+		return Absent()
+	}
+	return a / b
+}
+
+// Usage returns what was used in [from, to), in seconds of the time line.
+func (r *Resources) Usage(from, to float64) Usage {
+	cores := Value(r.Cores)
+	cpu := r.Increase(CPU, from, to)
+	return Usage{
+		Wall:        to - from,
+		CPU:         cpu,
+		Share:       ratio(ratio(cpu, Value(to-from)), cores),
+		ShareMax:    ratio(r.RateMax(CPU, from, to), cores),
+		RSSMax:      r.Max(RSS, from, to),
+		DiskRead:    r.Increase(DiskRead, from, to),
+		DiskWritten: r.Increase(DiskWritten, from, to),
+		NetReceived: r.Increase(NetReceived, from, to),
+		NetSent:     r.Increase(NetSent, from, to),
+	}
+}
+
+// UsageTotal is the usage from the first reading to the last.
+func (r *Resources) UsageTotal() Usage {
+	if len(r.At) == 0 {
+		return r.Usage(0, 0)
+	}
+	return r.Usage(r.At[0], r.At[len(r.At)-1])
+}
+
+// Increase is how much a counter rose in [from, to). Between readings it is
+// taken to rise evenly, so each end is off by at most one period's rise. It is
+// absent where no readings surround the interval.
+func (r *Resources) Increase(m Metric, from, to float64) Value {
+	at, values := r.known(m)
+	begin, end := interpolate(at, values, from), interpolate(at, values, to)
+	if !begin.Known() || !end.Known() || to < from {
+		return Absent()
+	}
+	return end - begin
+}
+
+// RateMax is the fastest rise of a counter, per second, between two readings
+// one after the other of which a part lies in [from, to); absent where Increase
+// is, or without two readings. Pairs closer than a tenth of the period are
+// passed over: clocks that tick every 10 ms make their rates noise.
+func (r *Resources) RateMax(m Metric, from, to float64) Value {
+	if !r.Increase(m, from, to).Known() {
+		return Absent()
+	}
+	most := Absent()
+	at, values := r.known(m)
+	for i := 1; i < len(at); i++ {
+		width := at[i] - at[i-1]
+		if at[i] <= from || at[i-1] >= to || width <= r.Period/10 {
+			continue
+		}
+		rate := (values[i] - values[i-1]) / Value(width)
+		if !most.Known() || rate > most {
+			most = rate
+		}
+	}
+	return most
+}
+
+// Max is the largest reading of a gauge in [from, to]; absent without one.
+func (r *Resources) Max(m Metric, from, to float64) Value {
+	most := Absent()
+	for _, v := range r.within(m, from, to) {
+		if !most.Known() || v > most {
+			most = v
+		}
+	}
+	return most
+}
+
+// Mean is the mean of a gauge's readings in [from, to]; absent without one.
+func (r *Resources) Mean(m Metric, from, to float64) Value {
+	values := r.within(m, from, to)
+	var sum Value
+	for _, v := range values {
+		sum += v
+	}
+	return ratio(sum, Value(len(values)))
+}
+
+// known returns the readings of a metric without those that are absent.
+func (r *Resources) known(m Metric) (at []float64, values []Value) {
+	for i, v := range r.Metrics[m] {
+		if v.Known() {
+			at, values = append(at, r.At[i]), append(values, v)
+		}
+	}
+	return at, values
+}
+
+// within returns the readings in [from, to]. An interval shorter than a period
+// may hold none: then the readings on both sides of it stand for it.
+func (r *Resources) within(m Metric, from, to float64) []Value {
+	if to < from {
+		return nil
+	}
+	at, values := r.known(m)
+	first := sort.SearchFloat64s(at, from)
+	end := sort.SearchFloat64s(at, math.Nextafter(to, math.Inf(1)))
+	if first == end && first > 0 && end < len(at) {
+		first, end = first-1, end+1
+	}
+	return values[first:max(first, end)]
+}
+
+// interpolate returns the value at a moment, on the line between the readings
+// around it; absent outside them.
+func interpolate(at []float64, values []Value, moment float64) Value {
+	i := sort.SearchFloat64s(at, moment)
+	switch {
+	case i == len(at):
+		return Absent()
+	case at[i] == moment:
+		return values[i]
+	case i == 0:
+		return Absent()
+	}
+	part := (moment - at[i-1]) / (at[i] - at[i-1])
+	return values[i-1] + Value(part)*(values[i]-values[i-1])
+}
