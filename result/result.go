@@ -36,6 +36,22 @@ type Run struct {
 	Host       Host      `json:"host"`
 	Dataset    Dataset   `json:"dataset"`
 	Targets    []Target  `json:"targets"`
+	// Resources is what the client, its host and the servers were seen to use,
+	// on the time line of the run, whose origin is Started.
+	Resources []Resources `json:"resources,omitempty"`
+	// Rivals are other databases that ran on the client's host.
+	Rivals []Rival `json:"rivals,omitempty"`
+	// Calibration is what this client could do at most; nil: nobody measured.
+	Calibration *Calibration `json:"calibration,omitempty"`
+}
+
+// Calibration is how fast the client itself is where nothing answers: loads
+// and questions of this run at a target that does nothing. It bounds what can
+// be said of any target.
+type Calibration struct {
+	Workers          int     `json:"workers"`
+	RowsPerSecond    float64 `json:"rows_per_second"`
+	QueriesPerSecond float64 `json:"queries_per_second"`
 }
 
 // Tool identifies the program that ran.
@@ -92,8 +108,9 @@ const UnknownDataset = "questions not verified: dataset unknown"
 type Target struct {
 	Name        string             `json:"name"`
 	Kind        string             `json:"kind"`
-	Embedded    bool               `json:"embedded"` // shares the client's process
-	Options     map[string]string  `json:"options"`  // all, defaults included, secrets removed
+	Embedded    bool               `json:"embedded"`             // shares the client's process
+	CoLocated   bool               `json:"co_located,omitempty"` // its server ran on the client's host
+	Options     map[string]string  `json:"options"`              // all, defaults included, secrets removed
 	Description target.Description `json:"description"`
 	Failure     string             `json:"failure,omitempty"` // why it gave up
 	Repeats     []Repeat           `json:"repeats,omitempty"` // what was measured, by number
@@ -122,6 +139,20 @@ type Load struct {
 	Unverified string         `json:"unverified,omitempty"`
 	Skipped    int64          `json:"skipped,omitempty"` // bad lines of a file that were passed over
 	Census     []CensusResult `json:"census,omitempty"`
+	Cell
+}
+
+// Cell is where a measurement stands on the run's time line, and what it asked
+// of the client.
+type Cell struct {
+	From float64 `json:"from,omitempty"` // seconds since the run's start, before the clock of the measurement
+	To   float64 `json:"to,omitempty"`
+	// Client is what the client itself needed; nil: not known, or the target
+	// shares its process.
+	Client *Client `json:"client,omitempty"`
+	// ClientBound says why the client rather than the target may have set the
+	// pace; empty: it did not.
+	ClientBound string `json:"client_bound,omitempty"`
 }
 
 // RatePoint is the progress of a load in one reporting period.
@@ -168,6 +199,7 @@ type Queries struct {
 	// not recorded. Of a question asked again only the first time counts. It lets targets be compared over the same questions.
 	Each    []float64 `json:"each,omitempty"`
 	Service Latency   `json:"service"` // from sending a query to the last byte of its answer
+	Cell
 	// Open is what an open loop has beyond that; nil: a closed loop, in which
 	// each worker asks when it has its answer.
 	Open *OpenLoop `json:"open,omitempty"`
