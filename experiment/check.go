@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/pace"
 )
 
 // Check returns the problems with values that are impossible whatever the
@@ -56,8 +59,30 @@ func (e *Experiment) Check() error {
 	c.within("queries.repeats", q.Repeats, 0, MaxRepeats)
 	c.duration("queries.time-box", q.TimeBox)
 	c.duration("queries.timeout", q.Timeout)
+	c.open(q)
 	c.atLeast("queries.verify", q.Verify, 1) // no figure without a checked answer
 	return errors.Join(c.problems...)
+}
+
+// open checks what concerns an open loop.
+func (c *checker) open(q *Queries) {
+	if q.Rate != "" {
+		if _, err := pace.Parse(q.Rate); err != nil {
+			c.add("queries.rate", "%s", err)
+		}
+	}
+	if q.FindMaxRate != "" {
+		if _, err := engine.ParseObjective(q.FindMaxRate); err != nil {
+			c.add("queries.find-max-rate", "%s", err)
+		}
+	}
+	if q.Rate != "" && q.FindMaxRate != "" {
+		c.add("queries.find-max-rate", "looks for a rate, and queries.rate gives one; leave one of them out")
+	}
+	if q.Queue != 0 && !q.Open() {
+		c.add("queries.queue", "is for queries that come at a rate of their own; give queries.rate or queries.find-max-rate, or leave it out")
+	}
+	c.within("queries.queue", q.Queue, 0, MaxQueries)
 }
 
 // Bounds that keep a slip of the keyboard from eating the memory: a batch of a

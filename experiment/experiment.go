@@ -62,11 +62,26 @@ type Queries struct {
 	Repeats int           `yaml:"repeats"`
 	TimeBox time.Duration `yaml:"time-box"` // asking one type, all repeats together, ends after it; 0: never
 	Timeout time.Duration `yaml:"timeout"`  // of a single query; 0: none
+	// Rate is the schedule by which queries come, as pace.Parse reads it. Empty:
+	// each worker asks when it has its answer.
+	Rate string `yaml:"rate,omitempty"`
+	// FindMaxRate is an objective, as engine.ParseObjective reads it: the
+	// highest rate that keeps it is looked for.
+	FindMaxRate string `yaml:"find-max-rate,omitempty"`
+	// Queue is how many queries that came by Rate or FindMaxRate may wait for a
+	// worker; what comes beyond is dropped. 0: DefaultQueue.
+	Queue int `yaml:"queue,omitempty"`
 	// AlignWindows starts every window on a bucket border, for systems that
 	// can ask no other.
 	AlignWindows bool `yaml:"align-windows,omitempty"`
 	Verify       int  `yaml:"verify"` // query ids a type, from 0, whose answers are compared with the oracle's, at least 1
 }
+
+// DefaultQueue is how many queries of an open loop may wait.
+const DefaultQueue = 1000
+
+// Open reports whether queries come by a schedule of their own.
+func (q *Queries) Open() bool { return q.Rate != "" || q.FindMaxRate != "" }
 
 // DefaultRepeats is how often queries are asked where targets are compared:
 // the fewest with which a rank test over many query types can tell two apart.

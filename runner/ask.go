@@ -1,10 +1,13 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/pace"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
 )
@@ -55,9 +58,33 @@ func (x *execution) askType(ctx context.Context, t target.Target, planned *plann
 		}
 		asked[i] = engine.Question{ID: q.queries[i].ID, Request: request, Rows: q.counted[i]}
 	}
+	return x.measureType(ctx, t, asked, func(n int) { task.Add(int64(n)) })
+}
+
+// measureType asks in the way that the experiment wants.
+func (x *execution) measureType(ctx context.Context, t target.Target, asked []engine.Question, progress engine.Progress) (*result.Queries, error) {
 	settings := &x.plan.experiment.Queries
-	return engine.Query(ctx, engine.QueryConfig{
+	closed := engine.QueryConfig{
 		Workers: settings.Workers, BurnIn: settings.BurnIn, Timeout: settings.Timeout,
 		TimeBox: x.plan.experiment.TimeBoxOfRepeat(),
-	}, t, asked, func(n int) { task.Add(int64(n)) })
+	}
+	if !settings.Open() {
+		return engine.Query(ctx, closed, t, asked, progress)
+	}
+	open := engine.OpenConfig{QueryConfig: closed, Queue: cmp.Or(settings.Queue, experiment.DefaultQueue)}
+	if closed.TimeBox == 0 {
+		open.Count = len(asked)
+	}
+	if settings.FindMaxRate != "" {
+		keep, err := engine.ParseObjective(settings.FindMaxRate)
+		if err != nil {
+			return nil, err
+		}
+		return engine.FindMaxRate(ctx, open, engine.Search{}, keep, t, asked, progress)
+	}
+	var err error
+	if open.Schedule, err = pace.Parse(settings.Rate); err != nil {
+		return nil, err
+	}
+	return engine.QueryOpen(ctx, open, t, asked, progress)
 }

@@ -50,6 +50,9 @@ func runColumns(r *result.Run) []column {
 		{"raw_bytes", &r.Dataset.RawBytes},
 		{"source", &r.Dataset.Source},
 		{"unverified", &r.Dataset.Unverified},
+		{"resources", asJSON{&r.Resources}},
+		{"rivals", asJSON{&r.Rivals}},
+		{"calibration", asJSON{&r.Calibration}},
 	}
 }
 
@@ -64,6 +67,7 @@ func targetColumns(t *result.Target) []column {
 		{"durability", &t.Description.Durability},
 		{"settings", asJSON{&t.Description.Settings}},
 		{"failure", &t.Failure},
+		{"co_located", &t.CoLocated},
 	}
 }
 
@@ -82,6 +86,7 @@ func loadColumns(l *result.Load) []column {
 		{"withheld", &l.Withheld},
 		{"unverified", &l.Unverified},
 		{"skipped", &l.Skipped},
+		{"cell", asJSON{&l.Cell}},
 	}, latencyColumns(&l.Batches)...)
 }
 
@@ -120,6 +125,8 @@ func queriesColumns(q *result.Queries) []column {
 		{"rows", &q.Rows},
 		{"bytes", &q.Bytes},
 		{"each", asJSON{&q.Each}},
+		{"cell", asJSON{&q.Cell}},
+		{"open_loop", asJSON{&q.Open}},
 	}, latencyColumns(&q.Service)...)
 }
 

@@ -48,9 +48,13 @@ func newRun(t *testing.T) *result.Run {
 			Fingerprint: "0011223344556677", Series: 100, Rows: 36000, Metrics: 360000, RawBytes: 12345678,
 			Source: "cpu.lp", Unverified: "dataset unknown",
 		},
+		Resources: []result.Resources{{Source: "client", Measure: "this process", Cores: 2, Period: 1, At: []float64{0.5, 1},
+			Metrics: map[result.Metric][]result.Value{result.CPU: {0, 0.75}}, Total: result.Usage{Wall: 0.5, CPU: 0.75}}},
+		Rivals:      []result.Rival{{Name: "PostgreSQL", PID: 4711, Process: "postgres", RSS: 1 << 20, Share: 0.25}},
+		Calibration: &result.Calibration{Workers: 2, RowsPerSecond: 5e6, QueriesPerSecond: 1e6},
 		Targets: []result.Target{
 			{
-				Name: "duck", Kind: "duckdb", Embedded: true, Options: map[string]string{"threads": "2", "memory": ""},
+				Name: "duck", Kind: "duckdb", Embedded: true, CoLocated: true, Options: map[string]string{"threads": "2", "memory": ""},
 				Description: target.Description{Version: "v1.4.1", Location: "/data/x.duckdb", Durability: "each commit",
 					Settings: map[string]string{"threads": "2"}},
 				Repeats: []result.Repeat{{Number: 1, Load: &result.Load{
@@ -61,12 +65,16 @@ func newRun(t *testing.T) *result.Run {
 						{Table: "cpu", Expected: 36000, Counted: 35999, Problem: "one row is missing"},
 						{Table: "mem", Expected: 5, Counted: -1},
 					},
+					Cell: result.Cell{From: 1.5, To: 4, ClientBound: "it was slow", Client: &result.Client{Wall: 2.5, CPU: 3, Share: 0.6, Procs: 2, Cores: 2}},
 				},
 					Queries: []result.Queries{
 						{Type: "z-asked-first", Help: "the first", Verdict: result.Verdict{Checked: 10, Empty: 2, Rows: 120}, Workers: 4,
 							Asked: 1000, BurnIn: 5, AtLeast: 3, Distinct: 500,
 							Each: []float64{0, 0.25, -60}, TimeBox: 60, Timeout: 90, Wall: 12.5, PerSecond: 80, Rows: 12000,
-							Bytes: 96000, Service: latency(t, 2*time.Millisecond)},
+							Bytes: 96000, Service: latency(t, 2*time.Millisecond), Cell: result.Cell{From: 5, To: 6},
+							Open: &result.OpenLoop{Schedule: "1000/s", Queue: 5, Arrivals: 1000, Offered: 998.5, Dropped: 2, Waiting: 1,
+								Response: latency(t, 3*time.Millisecond), Lag: latency(t, time.Microsecond), Saturated: "saturated",
+								Search: &result.RateSearch{Objective: "p99<10ms", Precision: 0.05, Kept: 900, Failed: 1000, Tries: []result.RateTry{{Rate: 900}, {Rate: 1000, Failed: "p99"}}}}},
 						{Type: "a-wrong", Help: "the second", Verdict: result.Verdict{Checked: 10, Difference: "row 3: 1 ≠ 2"}, Withheld: "wrong answers"},
 						{Type: "lastpoint", Help: "the third", Unsupported: "it has no such thing"},
 					}}, {Number: 2, Queries: []result.Queries{
