@@ -29,9 +29,17 @@ func (x *execution) askTypes(ctx context.Context, t target.Target, c cell, plann
 		if x.asked(out, c.repeat, q.kind.Name) {
 			continue
 		}
-		measured, err := x.askType(ctx, t, planned, q, task)
+		var measured *result.Queries
+		where, err := x.cell(ctx, planned.kind.Caps.Embedded, func() (err error) {
+			measured, err = x.askType(ctx, t, planned, q, task)
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.kind.Name, err)
+		}
+		measured.Cell = where
+		if ceiling := x.run.Calibration; ceiling != nil {
+			measured.ClientBound = boundBy(where.Client, measured.PerSecond, ceiling.QueriesPerSecond, measured.Service.Median)
 		}
 		measured.Type, measured.Help = q.kind.Name, q.kind.Help
 		measured.Verdict = out.RepeatOf(1).Type(q.kind.Name).Verdict

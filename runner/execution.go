@@ -30,6 +30,7 @@ type execution struct {
 	expected  *oracle.Expectations // once the dataset has been passed over
 	file      *ingest.Source       // where the rows come from; nil: they are generated
 	parsed    *ingest.Dataset      // the file's rows, once a target needed them
+	*observer
 }
 
 func newExecution(r *Runner, p *Plan) *execution {
@@ -165,12 +166,20 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	if out.Description, err = t.Describe(ctx); err != nil {
 		return fmt.Errorf("asking for version and settings: %w", err)
 	}
+	if err := x.watchServer(ctx, t, out); err != nil {
+		return err
+	}
 	if err := x.Store.SaveTarget(ctx, x.run.ID, out); err != nil {
 		return stored(err)
 	}
 	// What is discarded as it is needs no survey, which would take longer.
 	if x.expected == nil && !x.unknown() && !(planned.kind.Caps.Discards && x.asLines(t)) {
 		if err := x.expect(ctx); err != nil {
+			return err
+		}
+	}
+	if c.job != checking && !planned.kind.Caps.Embedded {
+		if err := x.calibrate(ctx); err != nil {
 			return err
 		}
 	}

@@ -27,10 +27,17 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 
 	settings := &x.plan.experiment.Load
 	task := x.Display.Start("load "+out.Name+ofRepeats(c.repeat, settings.Repeats), "rows", max(f.rows, 0))
-	load, err := f.load(ctx, engine.LoadConfig{
-		Workers: settings.Workers, BatchSize: settings.BatchSize, Period: settings.ReportingPeriod,
-	}, t, func(rows int) { task.Add(int64(rows)) })
-	load.Prepare = prepared.Seconds()
+	var load *result.Load
+	where, err := x.cell(ctx, planned.kind.Caps.Embedded, func() (err error) {
+		load, err = f.load(ctx, engine.LoadConfig{
+			Workers: settings.Workers, BatchSize: settings.BatchSize, Period: settings.ReportingPeriod,
+		}, t, func(rows int) { task.Add(int64(rows)) })
+		return err
+	})
+	load.Prepare, load.Cell = prepared.Seconds(), where
+	if ceiling := x.run.Calibration; ceiling != nil && load.Sent > 0 {
+		load.ClientBound = boundBy(where.Client, float64(load.Rows)/load.Sent, ceiling.RowsPerSecond, 0)
+	}
 	out.RepeatOf(c.repeat).Load = load
 	if x.file != nil {
 		x.conclude(f, load, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -84,6 +85,10 @@ func (r *Runner) Run(ctx context.Context, p *Plan, command string, args []string
 		return nil, err
 	}
 	defer unlock()
+	x.observe(ctx)
+	if x.run.Rivals, err = monitor.Rivals(ctx, 0, os.Getpid()); err != nil {
+		x.run.Rivals = nil // where processes cannot be listed, nobody is named
+	}
 	err = x.execute(ctx)
 	if errors.Is(err, ErrInput) && ctx.Err() == nil && !x.measured() {
 		return nil, both(err, r.Store.Discard(context.WithoutCancel(ctx), x.run.ID))
@@ -106,6 +111,7 @@ func (r *Runner) Resume(ctx context.Context, p *Plan, run *result.Run) (*result.
 		return nil, err
 	}
 	defer unlock()
+	x.observe(ctx)
 	return x.finish(ctx, x.execute(ctx))
 }
 
@@ -132,6 +138,7 @@ func (x *execution) lock() (unlock func(), err error) {
 
 // finish stores how the run ended.
 func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) {
+	x.stopObserving()
 	x.run.Finished = time.Now().UTC()
 	x.run.Reason = ""
 	switch {

@@ -80,6 +80,13 @@ type Target interface {
 	Close() error
 }
 
+// Server is a Target whose server is a process of its own, reached over the
+// network. The runner observes those that run on the client's host.
+type Server interface {
+	// Address is host:port as connected to.
+	Address() string
+}
+
 // Description is what a system says of itself.
 type Description struct {
 	Version    string            `json:"version"`
