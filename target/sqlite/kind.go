@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tsmark/tsmark/query"
@@ -72,7 +73,7 @@ func Kind() target.Kind {
 				Name:    optionCacheSize,
 				Default: "256",
 				Help:    "MiB of pages that each connection may keep in memory",
-				Check:   target.AtLeast(1),
+				Check:   checkCacheSize,
 			},
 		},
 		Caps: target.Caps{
@@ -92,6 +93,16 @@ const defaultFile = "tsmark.sqlite"
 func checkPath(path string) error {
 	if path == ":memory:" {
 		return errors.New("must be a file: what is only in memory is gone before it can be queried")
+	}
+	return nil
+}
+
+// maxCacheSize is the largest whose KiB SQLite can count, rounded down.
+const maxCacheSize = 2_000_000
+
+func checkCacheSize(v string) error {
+	if n, err := strconv.Atoi(v); err != nil || n < 1 || n > maxCacheSize {
+		return fmt.Errorf("must be a whole number from 1 to %d", maxCacheSize)
 	}
 	return nil
 }
