@@ -98,6 +98,8 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 		if pooled.Verdict.Checked == 0 {
 			pooled.Verdict = q.Verdict
 		}
+		pooled.ClientBound = cmp.Or(pooled.ClientBound, q.ClientBound)
+		pooled.Cold = pooled.Cold && q.Cold
 		pooled.Distinct = max(pooled.Distinct, q.Distinct)
 		pooled.Asked += q.Asked
 		pooled.BurnIn += q.BurnIn

@@ -145,6 +145,9 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	if err != nil {
 		return err
 	}
+	if c.job == asking && x.plan.experiment.Queries.Cache == experiment.CacheCold {
+		return x.askCold(ctx, c, planned, env, out)
+	}
 	if c.job == loading {
 		defer removeEmpty(env.Dir) // where the database has a path of its own
 	}

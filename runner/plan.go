@@ -41,6 +41,7 @@ type plannedTarget struct {
 	name    string
 	kind    target.Kind
 	options target.Options
+	restart string // command that restarts its server; empty: none
 }
 
 // NewPlan checks what the steps need of the experiment. Its error is a
@@ -82,7 +83,7 @@ func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
 				problems = append(problems, e.Problem(path+".options.path", "%s is where target %s is loaded already; give each its own path", options["path"], first))
 			}
 		}
-		p.targets = append(p.targets, plannedTarget{name: t.Name, kind: kind, options: options})
+		p.targets = append(p.targets, plannedTarget{name: t.Name, kind: kind, options: options, restart: t.Restart})
 	}
 	return p, errors.Join(problems...)
 }

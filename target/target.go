@@ -80,6 +80,21 @@ type Target interface {
 	Close() error
 }
 
+// AfterLoader is a Target with work that users of the system do once data is
+// loaded, such as gathering statistics or compressing. An experiment names the
+// steps that it wants; each is timed apart.
+type AfterLoader interface {
+	// AfterLoad returns the steps, in the order in which they make sense.
+	AfterLoad() []Step
+}
+
+// Step is something done after a load.
+type Step struct {
+	Name string // as experiments name it
+	Help string
+	Do   func(context.Context) error
+}
+
 // Server is a Target whose server is a process of its own, reached over the
 // network. The runner observes those that run on the client's host.
 type Server interface {
