@@ -185,17 +185,19 @@ func exceeds(run *series.Run, field, row int, threshold float64) bool {
 	return c.Floats[row] > threshold
 }
 
-// wholeExceeds compares without making a double of the number: doubles do not
-// tell all whole numbers beyond 2^53 apart.
+// wholeExceeds compares a whole number, of which doubles do not tell all apart
+// beyond 2^53.
 func wholeExceeds(v int64, threshold float64) bool {
-	floor := math.Floor(threshold) // which the same whole numbers exceed
+	if math.Abs(threshold) < 1<<53 {
+		return float64(v) > threshold
+	}
 	switch {
-	case !(floor < 1<<63): // or it is NaN
+	case !(threshold < 1<<63): // or it is NaN
 		return false
-	case floor < -1<<63:
+	case threshold < -1<<63:
 		return true
 	}
-	return v > int64(floor)
+	return v > int64(threshold) // which is whole
 }
 
 // fold adds a row to the aggregates of its bucket.
