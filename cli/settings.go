@@ -45,6 +45,9 @@ func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []st
 	}
 	s.unknownFile(cmd, e)
 	flag := "--target "
+	if len(args) > 0 && len(s.targets) > 0 {
+		return fmt.Errorf("targets are given both as arguments and with --target; leave one of them out")
+	}
 	if len(args) > 0 {
 		s.targets, flag = args, ""
 	}
@@ -85,8 +88,8 @@ func (s *settings) datasetFlags(cmd *cobra.Command) {
 }
 
 // targetFlag adds --target.
-func (s *settings) targetFlag(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&s.targets, "target", nil, "system to measure, `[NAME=]KIND[,OPTION=VALUE]…`; may be repeated (default duckdb and sqlite)")
+func (s *settings) targetFlag(cmd *cobra.Command, unset string) {
+	cmd.Flags().StringArrayVar(&s.targets, "target", nil, "system to measure, `[NAME=]KIND[,OPTION=VALUE]…`; may be repeated (default "+unset+")")
 	complete(cmd, "target", s.app.catalog.kindNames())
 }
 

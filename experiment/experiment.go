@@ -26,9 +26,13 @@ type Experiment struct {
 // Target is one system under test. One kind can take part several times
 // under other names.
 type Target struct {
-	Name    string  `yaml:"name"` // unique in the experiment; usable as a file name
-	Kind    string  `yaml:"kind"` // database system, such as duckdb
-	Options Options `yaml:"options,omitempty"`
+	Name string `yaml:"name"` // unique in the experiment; usable as a file name
+	Kind string `yaml:"kind"` // database system, such as duckdb
+	// Profile and Durability name sets of options that the kind offers; Options
+	// stand above them. Empty: the options' defaults.
+	Profile    string  `yaml:"profile,omitempty"`
+	Durability string  `yaml:"durability,omitempty"`
+	Options    Options `yaml:"options,omitempty"`
 	// Restart is a command, for sh, that restarts the target's server and
 	// returns when it has been told to; empty: none. Only with Queries.Cache.
 	Restart string `yaml:"restart,omitempty"`

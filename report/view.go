@@ -141,6 +141,12 @@ func targetFact(t *result.Target) string {
 	if t.Embedded {
 		s += "; " + embedded
 	}
+	if t.Profile != "" {
+		s += "; profile " + t.Profile
+	}
+	if t.Durability != "" {
+		s += "; durability level " + t.Durability
+	}
 	if t.Description.Durability != "" {
 		s += "; durability: " + t.Description.Durability
 	}

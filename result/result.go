@@ -111,6 +111,8 @@ type Target struct {
 	Embedded    bool               `json:"embedded"`             // shares the client's process
 	CoLocated   bool               `json:"co_located,omitempty"` // its server ran on the client's host
 	Options     map[string]string  `json:"options"`              // all, defaults included, secrets removed
+	Profile     string             `json:"profile,omitempty"`    // set of options that was chosen; empty: none
+	Durability  string             `json:"durability,omitempty"` // level that was chosen; empty: none
 	Description target.Description `json:"description"`
 	Failure     string             `json:"failure,omitempty"` // why it gave up
 	Repeats     []Repeat           `json:"repeats,omitempty"` // what was measured, by number

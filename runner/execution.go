@@ -116,6 +116,7 @@ func (x *execution) execute(ctx context.Context) error {
 		if c.target == len(x.run.Targets) {
 			x.run.Targets = append(x.run.Targets, result.Target{
 				Name: planned.name, Kind: planned.kind.Name, Embedded: planned.kind.Caps.Embedded, Options: planned.options,
+				Profile: planned.profile, Durability: planned.durability,
 			})
 		}
 		out := &x.run.Targets[c.target]

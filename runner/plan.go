@@ -38,10 +38,11 @@ type Steps struct {
 }
 
 type plannedTarget struct {
-	name    string
-	kind    target.Kind
-	options target.Options
-	restart string // command that restarts its server; empty: none
+	name                string
+	kind                target.Kind
+	options             target.Options
+	profile, durability string // names of sets of options; empty: none
+	restart             string // command that restarts its server; empty: none
 }
 
 // NewPlan checks what the steps need of the experiment. Its error is a
@@ -73,7 +74,12 @@ func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
 			problems = append(problems, e.Problem(path+".kind", "%s", err))
 			continue
 		}
-		options, err := kind.Resolve(t.Options)
+		chosen, err := kind.Choose(t.Profile, t.Durability, t.Options)
+		if err != nil {
+			problems = append(problems, e.Problem(path, "%s", err))
+			continue
+		}
+		options, err := kind.Resolve(chosen)
 		if err != nil {
 			problems = append(problems, e.Problem(path+".options", "%s", err))
 			continue
@@ -83,7 +89,7 @@ func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
 				problems = append(problems, e.Problem(path+".options.path", "%s is where target %s is loaded already; give each its own path", options["path"], first))
 			}
 		}
-		p.targets = append(p.targets, plannedTarget{name: t.Name, kind: kind, options: options, restart: t.Restart})
+		p.targets = append(p.targets, plannedTarget{name: t.Name, kind: kind, options: options, restart: t.Restart, profile: t.Profile, durability: t.Durability})
 	}
 	return p, errors.Join(problems...)
 }

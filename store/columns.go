@@ -68,6 +68,8 @@ func targetColumns(t *result.Target) []column {
 		{"settings", asJSON{&t.Description.Settings}},
 		{"failure", &t.Failure},
 		{"co_located", &t.CoLocated},
+		{"profile", &t.Profile},
+		{"durability_level", &t.Durability},
 	}
 }
 

@@ -54,7 +54,7 @@ func newRun(t *testing.T) *result.Run {
 		Calibration: &result.Calibration{Workers: 2, RowsPerSecond: 5e6, QueriesPerSecond: 1e6},
 		Targets: []result.Target{
 			{
-				Name: "duck", Kind: "duckdb", Embedded: true, CoLocated: true, Options: map[string]string{"threads": "2", "memory": ""},
+				Name: "duck", Kind: "duckdb", Embedded: true, CoLocated: true, Profile: "tuned", Durability: "strict", Options: map[string]string{"threads": "2", "memory": ""},
 				Description: target.Description{Version: "v1.4.1", Location: "/data/x.duckdb", Durability: "each commit",
 					Settings: map[string]string{"threads": "2"}},
 				Repeats: []result.Repeat{{Number: 1, Load: &result.Load{

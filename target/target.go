@@ -17,6 +17,11 @@ type Kind struct {
 	Help    string   // one line: what it is, and its write path
 	Options []Option // all that Open understands
 	Caps    Caps
+	// Profiles are settings by which users of the system would run it, such as
+	// default (as shipped) and tuned; Durabilities are AsShipped, Relaxed and
+	// Strict in the system's own terms.
+	Profiles     []Profile
+	Durabilities []Profile
 	// Render puts a query into the system's language. It needs no server and
 	// no options. It wraps query.ErrUnsupported, with the reason, for what
 	// the system cannot answer.
