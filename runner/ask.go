@@ -78,13 +78,17 @@ func (x *execution) askType(ctx context.Context, t target.Target, planned *plann
 
 // rendered returns the questions of a type in the target's language.
 func (x *execution) rendered(planned *plannedTarget, q *questions) ([]engine.Question, error) {
-	asked := make([]engine.Question, len(q.counted))
+	queries, err := q.draw()
+	if err != nil {
+		return nil, err
+	}
+	asked := make([]engine.Question, len(q.counted)) // none where nothing is measured
 	for i := range asked {
-		request, err := planned.kind.Render(&q.queries[i], x.dataset.Schema())
+		request, err := planned.kind.Render(&queries[i], x.dataset.Schema())
 		if err != nil {
 			return nil, err
 		}
-		asked[i] = engine.Question{ID: q.queries[i].ID, Request: request, Rows: q.counted[i]}
+		asked[i] = engine.Question{ID: queries[i].ID, Request: request, Rows: q.counted[i]}
 	}
 	return asked, nil
 }

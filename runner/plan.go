@@ -5,7 +5,9 @@ package runner
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"path/filepath"
+	"slices"
 
 	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/oracle"
@@ -166,14 +168,30 @@ func isSpecError(err error) bool {
 	return errors.As(err, &bad)
 }
 
-// questions is the queries of one type.
+// questions is the queries of one type. They are drawn anew when they are
+// needed: a million of them take more memory than all the rest of a run.
 type questions struct {
-	kind     workload.QueryType
-	queries  []query.Query
-	verified int // the first so many have their answers checked
+	kind  workload.QueryType
+	draw  func() ([]query.Query, error) // all of them, the same each time
+	first []query.Query                 // whose answers are checked
 
 	full    []oracle.Expectation // of the verified ones, once the dataset has been passed over
 	counted []int64              // rows of each answer, where queries are measured
+}
+
+// all is the queries in their order.
+func (q *questions) all() iter.Seq[query.Query] {
+	return func(yield func(query.Query) bool) {
+		queries, err := q.draw()
+		if err != nil {
+			return // as it did not when they were drawn first
+		}
+		for i := range queries {
+			if !yield(queries[i]) {
+				return
+			}
+		}
+	}
 }
 
 // maxEvaluated bounds the different queries of types whose answers can only be
@@ -186,21 +204,33 @@ const maxEvaluated = 100
 func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec workload.Spec, n int) ([]questions, error) {
 	drawn := make([]questions, len(types))
 	for i, t := range types {
-		queries, err := w.Queries(spec, t.Name, n)
+		queries, err := p.drawType(w, t.Name, spec, n)
 		if err != nil {
-			return nil, p.specProblem(err)
+			return nil, err
 		}
-		if p.experiment.Queries.AlignWindows {
-			for j := range queries {
-				queries[j].Align()
-			}
+		drawn[i] = questions{
+			kind: t, first: slices.Clone(queries[:min(p.experiment.Queries.Verify, n)]),
+			draw: func() ([]query.Query, error) { return p.drawType(w, t.Name, spec, n) },
 		}
-		if len(queries) > 0 && !oracle.Countable(&queries[0]) {
-			for j := maxEvaluated; j < len(queries); j++ {
-				queries[j] = queries[j%maxEvaluated]
-			}
-		}
-		drawn[i] = questions{kind: t, queries: queries, verified: min(p.experiment.Queries.Verify, n)}
 	}
 	return drawn, nil
+}
+
+// drawType draws the first n queries of a type.
+func (p *Plan) drawType(w workload.Workload, name string, spec workload.Spec, n int) ([]query.Query, error) {
+	queries, err := w.Queries(spec, name, n)
+	if err != nil {
+		return nil, p.specProblem(err)
+	}
+	if p.experiment.Queries.AlignWindows {
+		for i := range queries {
+			queries[i].Align()
+		}
+	}
+	if len(queries) > 0 && !oracle.Countable(&queries[0]) {
+		for i := maxEvaluated; i < len(queries); i++ {
+			queries[i] = queries[i%maxEvaluated]
+		}
+	}
+	return queries, nil
 }

@@ -3,6 +3,7 @@ package targettest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/tsmark/tsmark/oracle"
@@ -46,7 +47,7 @@ func (s *suite) compareAll(t *testing.T, d *dice) {
 	for i := range queries {
 		queries[i] = d.query(i)
 	}
-	pass, err := oracle.Pass(t.Context(), dataset, queries, queries, func(int) {})
+	pass, err := oracle.Pass(t.Context(), dataset, queries, slices.Values(queries), func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
