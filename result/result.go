@@ -35,7 +35,10 @@ type Run struct {
 	Tool       Tool      `json:"tool"`
 	Host       Host      `json:"host"`
 	Dataset    Dataset   `json:"dataset"`
-	Targets    []Target  `json:"targets"`
+	// Questions are what was to be asked, by query type; nil: nothing, or not
+	// known.
+	Questions []Questions `json:"questions,omitempty"`
+	Targets   []Target    `json:"targets"`
 	// Resources is what the client, its host and the servers were seen to use,
 	// on the time line of the run, whose origin is Started.
 	Resources []Resources `json:"resources,omitempty"`
@@ -59,6 +62,12 @@ type Tool struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit,omitempty"`
 	Go      string `json:"go"`
+}
+
+// Module is a Go module that is linked into this program.
+type Module struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`
 }
 
 // Host is the machine of the client, which for an embedded target is the
@@ -86,6 +95,14 @@ type Host struct {
 	MemoryLimit uint64  `json:"memory_limit,omitempty"` // bytes that the container may use
 }
 
+// Questions are the different queries that were drawn for one type.
+type Questions struct {
+	Type  string `json:"type"`
+	Count int    `json:"count"`
+	// Fingerprint tells them from other ones: see query.Fingerprint.
+	Fingerprint string `json:"fingerprint"`
+}
+
 // Dataset is what was loaded or asked.
 type Dataset struct {
 	Spec        workload.Spec `json:"spec"`
@@ -111,6 +128,8 @@ type Target struct {
 	Embedded    bool               `json:"embedded"`             // shares the client's process
 	CoLocated   bool               `json:"co_located,omitempty"` // its server ran on the client's host
 	Options     map[string]string  `json:"options"`              // all, defaults included, secrets removed
+	Changes     []target.Change    `json:"changes,omitempty"`    // options that are not as by default, secrets removed
+	Modules     []Module           `json:"modules,omitempty"`    // of the client, that reach the system
 	Description target.Description `json:"description"`
 	Failure     string             `json:"failure,omitempty"` // why it gave up
 	Repeats     []Repeat           `json:"repeats,omitempty"` // what was measured, by number

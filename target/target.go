@@ -17,6 +17,9 @@ type Kind struct {
 	Help    string   // one line: what it is, and its write path
 	Options []Option // all that Open understands
 	Caps    Caps
+	// Modules are the Go modules through which it is reached: reports name
+	// their versions.
+	Modules []string
 	// Render puts a query into the system's language. It needs no server and
 	// no options. It wraps query.ErrUnsupported, with the reason, for what
 	// the system cannot answer.
@@ -90,6 +93,7 @@ type Server interface {
 // Description is what a system says of itself.
 type Description struct {
 	Version    string            `json:"version"`
+	Edition    string            `json:"edition,omitempty"`  // where a system has several: community, enterprise
 	Location   string            `json:"location"`           // address or path, without secrets
 	Durability string            `json:"durability"`         // in words: when is an acknowledged row on disk
 	Settings   map[string]string `json:"settings,omitempty"` // effective settings that matter
