@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/target"
@@ -18,6 +19,9 @@ import (
 type Catalog struct {
 	Workload func(name string) (workload.Workload, error) // its error offers the closest names
 	Kind     func(name string) (target.Kind, error)       // likewise
+	// Environ is the environment, as os.Environ lists it, from which secret
+	// options are taken that an experiment does not give: see SecretVariable.
+	Environ []string
 }
 
 // Plan is an experiment whose every name has been found and every value
@@ -28,6 +32,7 @@ type Plan struct {
 	catalog    Catalog
 	steps      Steps
 	targets    []plannedTarget
+	secrets    *secret.Redactor
 }
 
 // Steps is which parts of an experiment are executed.
@@ -41,16 +46,27 @@ type plannedTarget struct {
 	name    string
 	kind    target.Kind
 	options target.Options
+	shown   map[string]string // options without secrets
+	changes []target.Change   // likewise
 }
 
 // NewPlan checks what the steps need of the experiment. Its error is a
 // *experiment.Problem, or several joined, that name what to mend and where it
 // was written.
 func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
-	if err := e.Check(); err != nil {
-		return nil, err
+	p := &Plan{experiment: e, catalog: c, steps: steps, secrets: newRedactor(e, c)}
+	if err := p.check(); err != nil {
+		return nil, p.secrets.Error(err)
 	}
-	p := &Plan{experiment: e, catalog: c, steps: steps}
+	return p, nil
+}
+
+// check finds the names and checks the values.
+func (p *Plan) check() error {
+	e, c, steps := p.experiment, p.catalog, p.steps
+	if err := e.Check(); err != nil {
+		return err
+	}
 	var problems []error
 	switch {
 	case steps.Load && e.Unknown() && steps.Verify:
@@ -72,7 +88,12 @@ func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
 			problems = append(problems, e.Problem(path+".kind", "%s", err))
 			continue
 		}
-		options, err := kind.Resolve(t.Options)
+		given, err := c.complete(&kind, t)
+		if err != nil {
+			problems = append(problems, e.Problem(path+".options", "%s", err))
+			continue
+		}
+		options, err := kind.Resolve(given)
 		if err != nil {
 			problems = append(problems, e.Problem(path+".options", "%s", err))
 			continue
@@ -82,9 +103,10 @@ func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
 				problems = append(problems, e.Problem(path+".options.path", "%s is where target %s is loaded already; give each its own path", options["path"], first))
 			}
 		}
-		p.targets = append(p.targets, plannedTarget{name: t.Name, kind: kind, options: options})
+		shown := p.withoutSecrets(&kind, options)
+		p.targets = append(p.targets, plannedTarget{name: t.Name, kind: kind, options: options, shown: shown, changes: kind.Changes(shown)})
 	}
-	return p, errors.Join(problems...)
+	return errors.Join(problems...)
 }
 
 // atSamePath finds an earlier target whose embedded database is the same file.
@@ -163,7 +185,8 @@ func isSpecError(err error) bool {
 type questions struct {
 	kind     workload.QueryType
 	queries  []query.Query
-	verified int // the first so many have their answers checked
+	verified int    // the first so many have their answers checked
+	print    string // their fingerprint
 
 	full    []oracle.Expectation // of the verified ones, once the dataset has been passed over
 	counted []int64              // rows of each answer, where queries are measured
@@ -193,7 +216,11 @@ func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec worklo
 				queries[j] = queries[j%maxEvaluated]
 			}
 		}
-		drawn[i] = questions{kind: t, queries: queries, verified: min(p.experiment.Queries.Verify, n)}
+		print, err := query.Fingerprint(queries)
+		if err != nil {
+			return nil, err
+		}
+		drawn[i] = questions{kind: t, queries: queries, print: print, verified: min(p.experiment.Queries.Verify, n)}
 	}
 	return drawn, nil
 }
