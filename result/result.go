@@ -99,8 +99,37 @@ type Host struct {
 type Questions struct {
 	Type  string `json:"type"`
 	Count int    `json:"count"`
-	// Fingerprint tells them from other ones: see query.Fingerprint.
+	// Fingerprint tells them from other ones, Begin the first BeginCount of
+	// them: see query.Fingerprint.
 	Fingerprint string `json:"fingerprint"`
+	Begin       string `json:"begin"`
+}
+
+// BeginCount is how many questions stand for all that are drawn in the same
+// way, where of two runs one asked more than the other.
+const BeginCount = 10
+
+// Alike reports whether the questions of the smaller number are the first ones
+// of the others, in as far as fingerprints tell.
+func (q *Questions) Alike(other *Questions) bool {
+	if q.Count == other.Count {
+		return q.Fingerprint == other.Fingerprint
+	}
+	return q.Begin == other.Begin
+}
+
+// OtherQuestions returns a query type of which the runs were asked different
+// questions; empty: there is none, or nothing is known of one of them.
+func OtherQuestions(a, b *Run) (queryType string) {
+	for i := range a.Questions {
+		q := &a.Questions[i]
+		for j := range b.Questions {
+			if b.Questions[j].Type == q.Type && !q.Alike(&b.Questions[j]) {
+				return q.Type
+			}
+		}
+	}
+	return ""
 }
 
 // Dataset is what was loaded or asked.

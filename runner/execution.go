@@ -66,7 +66,7 @@ func (x *execution) prepare(spec workload.Spec) error {
 	}
 	x.run.Questions = nil
 	for _, q := range x.questions {
-		x.run.Questions = append(x.run.Questions, result.Questions{Type: q.kind.Name, Count: len(q.queries), Fingerprint: q.print})
+		x.run.Questions = append(x.run.Questions, q.record)
 	}
 	d, err := w.Dataset(spec)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -185,8 +186,8 @@ func isSpecError(err error) bool {
 type questions struct {
 	kind     workload.QueryType
 	queries  []query.Query
-	verified int    // the first so many have their answers checked
-	print    string // their fingerprint
+	verified int // the first so many have their answers checked
+	record   result.Questions
 
 	full    []oracle.Expectation // of the verified ones, once the dataset has been passed over
 	counted []int64              // rows of each answer, where queries are measured
@@ -216,11 +217,21 @@ func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec worklo
 				queries[j] = queries[j%maxEvaluated]
 			}
 		}
-		print, err := query.Fingerprint(queries)
+		record, err := recorded(t.Name, queries)
 		if err != nil {
 			return nil, err
 		}
-		drawn[i] = questions{kind: t, queries: queries, print: print, verified: min(p.experiment.Queries.Verify, n)}
+		drawn[i] = questions{kind: t, queries: queries, record: record, verified: min(p.experiment.Queries.Verify, n)}
 	}
 	return drawn, nil
+}
+
+// recorded is what a run keeps of the queries of a type.
+func recorded(queryType string, queries []query.Query) (result.Questions, error) {
+	all, err := query.Fingerprint(queries)
+	if err != nil {
+		return result.Questions{}, err
+	}
+	begin, err := query.Fingerprint(queries[:min(len(queries), result.BeginCount)])
+	return result.Questions{Type: queryType, Count: len(queries), Fingerprint: all, Begin: begin}, err
 }
