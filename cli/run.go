@@ -192,7 +192,7 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool) 
 		}
 	}
 	if print {
-		text, err := experiment.Marshal(e)
+		text, err := plan.YAML()
 		if err != nil {
 			return err
 		}
@@ -221,7 +221,7 @@ func (a *app) newRunner(ctx context.Context, kept *store.Store, e *experiment.Ex
 	shown := a.newDisplay(e.Load.ReportingPeriod)
 	return &runner.Runner{
 		Store: kept, Dir: a.results, Display: shown,
-		Tool: buildinfo.Tool(), Host: monitor.Host(ctx, a.results), Input: os.Stdin,
+		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(ctx, a.results), Input: os.Stdin,
 	}, shown
 }
 

@@ -15,10 +15,10 @@ import (
 func csvColumns() []string {
 	return []string{
 		// Every line.
-		"kind", "run", "run_name", "run_status", "started", "workload", "fingerprint", "target", "target_kind", "version",
+		"kind", "run", "run_name", "run_status", "started", "workload", "fingerprint", "target", "target_kind", "version", "options",
 		"verdict", "withheld", "workers", "rows", "count", "min", "mean", "stddev", "median", "p90", "p95", "p99", "p999", "max",
 		// Lines of kind query.
-		"type", "unsupported", "difference", "checked", "checked_empty", "asked", "burn_in", "at_least", "distinct", "time_box", "timeout",
+		"type", "questions", "unsupported", "difference", "checked", "checked_empty", "asked", "burn_in", "at_least", "distinct", "time_box", "timeout",
 		"wall", "per_second", "bytes",
 		// Lines of kind load.
 		"batch_size", "metrics", "wire_bytes", "prepare", "sent", "acked", "settled", "disk_bytes", "raw_bytes",
@@ -91,7 +91,8 @@ func newLine(kind string, r *result.Run, t *result.Target) csvLine {
 	return csvLine{
 		"kind": kind, "run": r.ID, "run_name": r.Name, "run_status": string(r.Status), "started": r.Started.UTC().Format(time.RFC3339),
 		"workload": r.Dataset.Spec.Name, "fingerprint": r.Dataset.Fingerprint,
-		"target": t.Name, "target_kind": t.Kind, "version": t.Description.Version,
+		"target": t.Name, "target_kind": t.Kind, "version": version(&t.Description),
+		"options": changesFact(t.Changes),
 	}
 }
 
@@ -117,6 +118,11 @@ func loadLine(r *result.Run, t *result.Target) csvLine {
 func queryLine(r *result.Run, t *result.Target, q *result.Queries) csvLine {
 	line := newLine("query", r, t)
 	line["type"] = q.Type
+	for _, drawn := range r.Questions {
+		if drawn.Type == q.Type {
+			line["questions"] = drawn.Fingerprint
+		}
+	}
 	if line["unsupported"] = q.Unsupported; q.Unsupported != "" {
 		return line
 	}

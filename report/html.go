@@ -39,6 +39,7 @@ type pageRun struct {
 	Tables   []*table
 	Targets  []pageTarget
 	Command  string
+	Again    string
 	Run      *result.Run
 }
 
@@ -80,12 +81,13 @@ func writeHTML(w io.Writer, runs []*result.Run) error {
 }
 
 func newPageRun(r *result.Run) pageRun {
-	view := pageRun{ID: r.ID, Name: r.Name, Outcome: outcome(r), Alerts: alerts(r), Facts: facts(r), Command: command(r), Run: r}
+	view := pageRun{ID: r.ID, Name: r.Name, Outcome: outcome(r), Alerts: alerts(r), Facts: facts(r), Command: command(r), Again: elsewhere(r), Run: r}
 	tables := []*table{loadTable(r)}
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		tables = append(tables, queryTable(t))
-		facts := []fact{{"kind", t.Kind}, {"version", t.Description.Version}, {"location", t.Description.Location}, {"durability", t.Description.Durability}}
+		facts := []fact{{"kind", t.Kind}, {"version", version(&t.Description)}, {"location", t.Description.Location}, {"durability", t.Description.Durability},
+			{"changed options", changesFact(t.Changes)}, {"client modules", modulesFact(t.Modules)}}
 		if t.Embedded {
 			facts = append(facts, fact{"client", embedded})
 		}

@@ -42,7 +42,7 @@ func (m markdownWriter) run(r *result.Run) {
 	m.WriteByte('\n')
 	if len(r.Args) > 0 {
 		m.WriteString("Repeat it with:\n\n")
-		m.fenced("sh", command(r))
+		m.fenced("sh", joined("\n", command(r), elsewhere(r)))
 	}
 	views := []*table{loadTable(r)}
 	for i := range r.Targets {

@@ -56,7 +56,7 @@ func (t *textWriter) run(r *result.Run) {
 	for _, a := range alerts(r) {
 		t.wrapped("", "  ", a)
 	}
-	for _, f := range facts(r) {
+	for _, f := range append(facts(r), repeating(r)...) {
 		t.wrapped(pad("  "+f.Key, 11, false), "           ", note{f.Value, plain})
 	}
 	if view := loadTable(r); view != nil {

@@ -92,13 +92,17 @@ func facts(r *result.Run) []fact {
 	if !r.Finished.IsZero() {
 		started += ", took " + elapsed(r.Finished.Sub(r.Started))
 	}
-	d, h := &r.Dataset, &r.Host
 	list := []fact{
 		{"started", started},
-		{"dataset", datasetFact(d)},
-		{"host", joined(", ", h.OS, h.Kernel, h.Arch, h.CPU, plural(h.Cores, "core"), size(int64(h.Memory)), h.FileSystem, h.Virtualization)},
-		{"tsmark", joined(", ", r.Tool.Version, r.Tool.Commit, r.Tool.Go)},
+		{"dataset", datasetFact(&r.Dataset)},
 	}
+	if asked := questionsFact(r.Questions); asked != "" {
+		list = append(list, fact{"asked", asked})
+	}
+	list = append(list,
+		fact{"host", hostFact(&r.Host)},
+		fact{"tsmark", joined(", ", r.Tool.Version, r.Tool.Commit, r.Tool.Go)},
+	)
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		list = append(list, fact{"target", targetFact(t)})
@@ -134,7 +138,7 @@ func datasetFact(d *result.Dataset) string {
 const embedded = "shares tsmark's process; client figures n/a"
 
 func targetFact(t *result.Target) string {
-	s := t.Name + ": " + joined(" ", t.Kind, t.Description.Version)
+	s := t.Name + ": " + joined(" ", t.Kind, version(&t.Description))
 	if t.Description.Location != "" {
 		s += " at " + t.Description.Location
 	}
@@ -150,7 +154,7 @@ func targetFact(t *result.Target) string {
 	if t.Description.Durability != "" {
 		s += "; durability: " + t.Description.Durability
 	}
-	return s
+	return s + provenance(t)
 }
 
 // joined joins the parts that are not empty.

@@ -35,7 +35,10 @@ type Run struct {
 	Tool       Tool      `json:"tool"`
 	Host       Host      `json:"host"`
 	Dataset    Dataset   `json:"dataset"`
-	Targets    []Target  `json:"targets"`
+	// Questions are what was to be asked, by query type; nil: nothing, or not
+	// known.
+	Questions []Questions `json:"questions,omitempty"`
+	Targets   []Target    `json:"targets"`
 	// Resources is what the client, its host and the servers were seen to use,
 	// on the time line of the run, whose origin is Started.
 	Resources []Resources `json:"resources,omitempty"`
@@ -61,6 +64,12 @@ type Tool struct {
 	Go      string `json:"go"`
 }
 
+// Module is a Go module that is linked into this program.
+type Module struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`
+}
+
 // Host is the machine of the client, which for an embedded target is the
 // machine of the database.
 type Host struct {
@@ -84,6 +93,43 @@ type Host struct {
 	OpenFiles   uint64  `json:"open_files,omitempty"`   // that one process may have (soft limit)
 	CPULimit    float64 `json:"cpu_limit,omitempty"`    // cores that the container may use
 	MemoryLimit uint64  `json:"memory_limit,omitempty"` // bytes that the container may use
+}
+
+// Questions are the different queries that were drawn for one type.
+type Questions struct {
+	Type  string `json:"type"`
+	Count int    `json:"count"`
+	// Fingerprint tells them from other ones, Begin the first BeginCount of
+	// them: see query.Fingerprint.
+	Fingerprint string `json:"fingerprint"`
+	Begin       string `json:"begin"`
+}
+
+// BeginCount is how many questions stand for all that are drawn in the same
+// way, where of two runs one asked more than the other.
+const BeginCount = 10
+
+// Alike reports whether the questions of the smaller number are the first ones
+// of the others, in as far as fingerprints tell.
+func (q *Questions) Alike(other *Questions) bool {
+	if q.Count == other.Count {
+		return q.Fingerprint == other.Fingerprint
+	}
+	return q.Begin == other.Begin
+}
+
+// OtherQuestions returns a query type of which the runs were asked different
+// questions; empty: there is none, or nothing is known of one of them.
+func OtherQuestions(a, b *Run) (queryType string) {
+	for i := range a.Questions {
+		q := &a.Questions[i]
+		for j := range b.Questions {
+			if b.Questions[j].Type == q.Type && !q.Alike(&b.Questions[j]) {
+				return q.Type
+			}
+		}
+	}
+	return ""
 }
 
 // Dataset is what was loaded or asked.
@@ -113,6 +159,8 @@ type Target struct {
 	Options     map[string]string  `json:"options"`              // all, defaults included, secrets removed
 	Profile     string             `json:"profile,omitempty"`    // set of options that was chosen; empty: none
 	Durability  string             `json:"durability,omitempty"` // level that was chosen; empty: none
+	Changes     []target.Change    `json:"changes,omitempty"`    // options that are not as by default, secrets removed
+	Modules     []Module           `json:"modules,omitempty"`    // of the client, that reach the system
 	Description target.Description `json:"description"`
 	Failure     string             `json:"failure,omitempty"` // why it gave up
 	Repeats     []Repeat           `json:"repeats,omitempty"` // what was measured, by number

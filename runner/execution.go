@@ -34,7 +34,9 @@ type execution struct {
 }
 
 func newExecution(r *Runner, p *Plan) *execution {
-	return &execution{Runner: r, plan: p, steps: p.steps}
+	guarded := *r
+	guarded.Store, guarded.Display = guardedStore{r.Store, p.secrets}, guardedDisplay{r.Display, p.secrets}
+	return &execution{Runner: &guarded, plan: p, steps: p.steps}
 }
 
 // look finds out what can be known before anything is stored or loaded, such
@@ -62,6 +64,10 @@ func (x *execution) prepare(spec workload.Spec) error {
 	}
 	if x.questions, err = x.plan.draw(w, types, spec, x.plan.experiment.Queries.PerType()); err != nil {
 		return err
+	}
+	x.run.Questions = nil
+	for _, q := range x.questions {
+		x.run.Questions = append(x.run.Questions, q.record)
 	}
 	d, err := w.Dataset(spec)
 	if err != nil {
@@ -115,11 +121,14 @@ func (x *execution) execute(ctx context.Context) error {
 		planned := &x.plan.targets[c.target]
 		if c.target == len(x.run.Targets) {
 			x.run.Targets = append(x.run.Targets, result.Target{
-				Name: planned.name, Kind: planned.kind.Name, Embedded: planned.kind.Caps.Embedded, Options: planned.options,
-				Profile: planned.profile, Durability: planned.durability,
+				Name: planned.name, Kind: planned.kind.Name, Embedded: planned.kind.Caps.Embedded,
+				Options: planned.shown, Changes: planned.changes, Profile: planned.profile, Durability: planned.durability,
 			})
 		}
 		out := &x.run.Targets[c.target]
+		if x.Modules != nil {
+			out.Modules = x.Modules(planned.kind.Modules)
+		}
 		err := x.perform(ctx, c, planned, out)
 		if errors.Is(err, syscall.ENOSPC) && planned.kind.Caps.Embedded {
 			err = fmt.Errorf("%w: %w", ErrInput, err) // tsmark's own disk, not a server's
@@ -277,7 +286,7 @@ func (x *execution) adopt(mark target.Mark) error {
 	// The record shows the experiment that would repeat this.
 	adopted := *x.plan.experiment
 	adopted.Workload, adopted.Load.Limit = mark.Dataset, mark.Dataset.Limit
-	yaml, err := experiment.Marshal(&adopted)
+	yaml, err := x.plan.yaml(&adopted)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,10 @@ import (
 	"slices"
 
 	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -20,6 +22,9 @@ import (
 type Catalog struct {
 	Workload func(name string) (workload.Workload, error) // its error offers the closest names
 	Kind     func(name string) (target.Kind, error)       // likewise
+	// Environ is the environment, as os.Environ lists it, from which secret
+	// options are taken that an experiment does not give: see SecretVariable.
+	Environ []string
 }
 
 // Plan is an experiment whose every name has been found and every value
@@ -30,6 +35,7 @@ type Plan struct {
 	catalog    Catalog
 	steps      Steps
 	targets    []plannedTarget
+	secrets    *secret.Redactor
 }
 
 // Steps is which parts of an experiment are executed.
@@ -43,18 +49,29 @@ type plannedTarget struct {
 	name                string
 	kind                target.Kind
 	options             target.Options
-	profile, durability string // names of sets of options; empty: none
-	restart             string // command that restarts its server; empty: none
+	shown               map[string]string // options without secrets
+	changes             []target.Change   // likewise
+	profile, durability string            // names of sets of options; empty: none
+	restart             string            // command that restarts its server; empty: none
 }
 
 // NewPlan checks what the steps need of the experiment. Its error is a
 // *experiment.Problem, or several joined, that name what to mend and where it
 // was written.
 func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
-	if err := e.Check(); err != nil {
-		return nil, err
+	p := &Plan{experiment: e, catalog: c, steps: steps, secrets: newRedactor(e, c)}
+	if err := p.check(); err != nil {
+		return nil, p.secrets.Error(err)
 	}
-	p := &Plan{experiment: e, catalog: c, steps: steps}
+	return p, nil
+}
+
+// check finds the names and checks the values.
+func (p *Plan) check() error {
+	e, c, steps := p.experiment, p.catalog, p.steps
+	if err := e.Check(); err != nil {
+		return err
+	}
 	var problems []error
 	switch {
 	case steps.Load && e.Unknown() && steps.Verify:
@@ -76,7 +93,12 @@ func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
 			problems = append(problems, e.Problem(path+".kind", "%s", err))
 			continue
 		}
-		chosen, err := kind.Choose(t.Profile, t.Durability, t.Options)
+		given, err := c.complete(&kind, t)
+		if err != nil {
+			problems = append(problems, e.Problem(path+".options", "%s", err))
+			continue
+		}
+		chosen, err := kind.Choose(t.Profile, t.Durability, given)
 		if err != nil {
 			problems = append(problems, e.Problem(path, "%s", err))
 			continue
@@ -91,9 +113,13 @@ func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
 				problems = append(problems, e.Problem(path+".options.path", "%s is where target %s is loaded already; give each its own path", options["path"], first))
 			}
 		}
-		p.targets = append(p.targets, plannedTarget{name: t.Name, kind: kind, options: options, restart: t.Restart, profile: t.Profile, durability: t.Durability})
+		shown := p.withoutSecrets(&kind, options)
+		p.targets = append(p.targets, plannedTarget{
+			name: t.Name, kind: kind, options: options, shown: shown, changes: kind.Changes(shown),
+			profile: t.Profile, durability: t.Durability, restart: t.Restart,
+		})
 	}
-	return p, errors.Join(problems...)
+	return errors.Join(problems...)
 }
 
 // atSamePath finds an earlier target whose embedded database is the same file.
@@ -171,9 +197,10 @@ func isSpecError(err error) bool {
 // questions is the queries of one type. They are drawn anew when they are
 // needed: a million of them take more memory than all the rest of a run.
 type questions struct {
-	kind  workload.QueryType
-	draw  func() ([]query.Query, error) // all of them, the same each time
-	first []query.Query                 // whose answers are checked
+	kind   workload.QueryType
+	draw   func() ([]query.Query, error) // all of them, the same each time
+	first  []query.Query                 // whose answers are checked
+	record result.Questions
 
 	full    []oracle.Expectation // of the verified ones, once the dataset has been passed over
 	counted []int64              // rows of each answer, where queries are measured
@@ -212,6 +239,9 @@ func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec worklo
 			kind: t, first: slices.Clone(queries[:min(p.experiment.Queries.Verify, n)]),
 			draw: func() ([]query.Query, error) { return p.drawType(w, t.Name, spec, n) },
 		}
+		if drawn[i].record, err = recorded(t.Name, queries); err != nil {
+			return nil, err
+		}
 	}
 	return drawn, nil
 }
@@ -233,4 +263,14 @@ func (p *Plan) drawType(w workload.Workload, name string, spec workload.Spec, n 
 		}
 	}
 	return queries, nil
+}
+
+// recorded is what a run keeps of the queries of a type.
+func recorded(queryType string, queries []query.Query) (result.Questions, error) {
+	all, err := query.Fingerprint(queries)
+	if err != nil {
+		return result.Questions{}, err
+	}
+	begin, err := query.Fingerprint(queries[:min(len(queries), result.BeginCount)])
+	return result.Questions{Type: queryType, Count: len(queries), Fingerprint: all, Begin: begin}, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,7 +42,9 @@ func newRun(t *testing.T) *result.Run {
 		Started: started,
 		Tool:    result.Tool{Version: "0.1.0", Commit: "abc123", Go: "go1.26"},
 		Host: result.Host{OS: "Debian 12", Kernel: "6.1", Arch: "amd64", CPU: "a CPU", Cores: 8, Memory: 64 << 30,
-			FileSystem: "ext4", Virtualization: "kvm"},
+			FileSystem: "ext4", Virtualization: "kvm", Disk: "a disk, SSD", Swap: 1 << 30, NUMANodes: 2, ClockSource: "tsc",
+			Governor: "performance", Turbo: "off", OpenFiles: 1024, CPULimit: 1.5, MemoryLimit: 1 << 33},
+		Questions: []result.Questions{{Type: "z-asked-first", Count: 500, Fingerprint: "8899aabbccddeeff", Begin: "7766554433221100"}},
 		Dataset: result.Dataset{
 			Spec: workload.Spec{Name: "cpu-only", Seed: 123, Scale: 100, InitialScale: 10, Start: started, End: started.Add(time.Hour),
 				Interval: 10 * time.Second, MaxPoints: 1 << 60, Groups: 3, Group: 1},
@@ -54,8 +57,11 @@ func newRun(t *testing.T) *result.Run {
 		Calibration: &result.Calibration{Workers: 2, RowsPerSecond: 5e6, QueriesPerSecond: 1e6},
 		Targets: []result.Target{
 			{
-				Name: "duck", Kind: "duckdb", Embedded: true, CoLocated: true, Profile: "tuned", Durability: "strict", Options: map[string]string{"threads": "2", "memory": ""},
-				Description: target.Description{Version: "v1.4.1", Location: "/data/x.duckdb", Durability: "each commit",
+				Name: "duck", Kind: "duckdb", Embedded: true, CoLocated: true, Profile: "tuned", Durability: "strict",
+				Options: map[string]string{"threads": "2", "memory": ""},
+				Changes: []target.Change{{Name: "threads", Value: "2", Default: "one a core"}},
+				Modules: []result.Module{{Path: "example.org/duck", Version: "v1.2.3"}},
+				Description: target.Description{Version: "v1.4.1", Edition: "community", Location: "/data/x.duckdb", Durability: "each commit",
 					Settings: map[string]string{"threads": "2"}},
 				Repeats: []result.Repeat{{Number: 1, Load: &result.Load{
 					Workers: 2, BatchSize: 5000, Rows: 36000, Metrics: 360000, WireBytes: 1 << 40, Prepare: 0.01, Sent: 1.5, Acked: 1.6,
@@ -151,6 +157,18 @@ func TestRoundTrip(t *testing.T) {
 	must(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what was read differs from what was saved (-saved +read):\n%s", diff)
+	}
+}
+
+// TestUnlimited: kernels write "no limit" as the largest number there is.
+func TestUnlimited(t *testing.T) {
+	s, want := openTemp(t), newRun(t)
+	want.Host.OpenFiles = math.MaxUint64
+	save(t, s, want)
+	got, err := s.Run(t.Context(), want.ID)
+	must(t, err)
+	if got.Host.OpenFiles != math.MaxInt64 {
+		t.Errorf("open files: %d", got.Host.OpenFiles)
 	}
 }
 

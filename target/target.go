@@ -22,6 +22,9 @@ type Kind struct {
 	// Strict in the system's own terms.
 	Profiles     []Profile
 	Durabilities []Profile
+	// Modules are the Go modules through which it is reached: reports name
+	// their versions.
+	Modules []string
 	// Render puts a query into the system's language. It needs no server and
 	// no options. It wraps query.ErrUnsupported, with the reason, for what
 	// the system cannot answer.
@@ -110,6 +113,7 @@ type Server interface {
 // Description is what a system says of itself.
 type Description struct {
 	Version    string            `json:"version"`
+	Edition    string            `json:"edition,omitempty"`  // where a system has several: community, enterprise
 	Location   string            `json:"location"`           // address or path, without secrets
 	Durability string            `json:"durability"`         // in words: when is an acknowledged row on disk
 	Settings   map[string]string `json:"settings,omitempty"` // effective settings that matter

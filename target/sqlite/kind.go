@@ -46,7 +46,8 @@ func Kind() target.Kind {
 		Options: []target.Option{
 			{
 				Name:  optionPath,
-				Help:  "database file, made where it does not exist; empty: " + defaultFile + " in the run's folder",
+				Empty: defaultFile + " in the run's folder",
+				Help:  "database file, made where it does not exist",
 				Check: checkPath,
 			},
 			{
@@ -94,8 +95,9 @@ func Kind() target.Kind {
 			MaxWriters:    1,
 			Infinities:    true,
 		},
-		Render: render,
-		Open:   open,
+		Modules: []string{"modernc.org/sqlite"},
+		Render:  render,
+		Open:    open,
 	}
 }
 
