@@ -33,6 +33,11 @@ type Target struct {
 	Profile    string  `yaml:"profile,omitempty"`
 	Durability string  `yaml:"durability,omitempty"`
 	Options    Options `yaml:"options,omitempty"`
+	// Exporter is the address of a Prometheus node exporter on the server's
+	// host, Metrics that of the server's own metrics in the same format, as
+	// http://db1:9100/metrics; empty: none.
+	Exporter string `yaml:"exporter,omitempty"`
+	Metrics  string `yaml:"metrics,omitempty"`
 	// Restart is a command, for sh, that restarts the target's server and
 	// returns when it has been told to; empty: none. Only with Queries.Cache.
 	Restart string `yaml:"restart,omitempty"`

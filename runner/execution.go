@@ -182,6 +182,9 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	if err := x.watchServer(ctx, t, out); err != nil {
 		return err
 	}
+	if err := x.watchRemote(ctx, planned); err != nil {
+		return err
+	}
 	if err := x.Store.SaveTarget(ctx, x.run.ID, out); err != nil {
 		return stored(err)
 	}

@@ -53,6 +53,7 @@ type plannedTarget struct {
 	changes             []target.Change   // likewise
 	profile, durability string            // names of sets of options; empty: none
 	restart             string            // command that restarts its server; empty: none
+	exporter, metrics   string            // addresses of what its host and server tell of themselves; empty: none
 }
 
 // NewPlan checks what the steps need of the experiment. Its error is a
@@ -116,7 +117,7 @@ func (p *Plan) check() error {
 		shown := p.withoutSecrets(&kind, options)
 		p.targets = append(p.targets, plannedTarget{
 			name: t.Name, kind: kind, options: options, shown: shown, changes: kind.Changes(shown),
-			profile: t.Profile, durability: t.Durability, restart: t.Restart,
+			profile: t.Profile, durability: t.Durability, restart: t.Restart, exporter: t.Exporter, metrics: t.Metrics,
 		})
 	}
 	return errors.Join(problems...)
