@@ -49,6 +49,7 @@ func alerts(r *result.Run) []note {
 	if types > 0 {
 		warn("Figures of %s withheld: the check of the answers failed.", plural(types, "query type"))
 	}
+	list = append(list, rivals(r)...)
 	if r.Dataset.Unverified != "" {
 		warn("%s", r.Dataset.Unverified)
 	}
@@ -107,6 +108,9 @@ func facts(r *result.Run) []fact {
 		fact{"host", hostFact(&r.Host)},
 		fact{"tsmark", joined(", ", r.Tool.Version, r.Tool.Commit, r.Tool.Go)},
 	)
+	if most := calibrationFact(r.Calibration); most != "" {
+		list = append(list, fact{"client", most})
+	}
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		list = append(list, fact{"target", targetFact(t)})
@@ -139,7 +143,10 @@ func datasetFact(d *result.Dataset) string {
 	return what + "; fingerprint " + d.Fingerprint
 }
 
-const embedded = "shares tsmark's process; client figures n/a"
+const (
+	embedded  = "shares tsmark's process; client figures n/a"
+	coLocated = "on tsmark's own host, whose processors, memory and disk both share"
+)
 
 func targetFact(t *result.Target) string {
 	s := t.Name + ": " + joined(" ", t.Kind, version(&t.Description))
@@ -148,6 +155,9 @@ func targetFact(t *result.Target) string {
 	}
 	if t.Embedded {
 		s += "; " + embedded
+	}
+	if t.CoLocated {
+		s += "; " + coLocated
 	}
 	if t.Profile != "" {
 		s += "; profile " + t.Profile

@@ -82,14 +82,15 @@ func writeHTML(w io.Writer, runs []*result.Run) error {
 
 func newPageRun(r *result.Run) pageRun {
 	view := pageRun{ID: r.ID, Name: r.Name, Outcome: outcome(r), Alerts: alerts(r), Facts: facts(r), Command: command(r), Again: elsewhere(r), Run: r}
-	tables := []*table{loadTable(r)}
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		tables = append(tables, queryTable(t))
 		facts := []fact{{"kind", t.Kind}, {"version", version(&t.Description)}, {"location", t.Description.Location}, {"durability", t.Description.Durability},
 			{"changed options", changesFact(t.Changes)}, {"client modules", modulesFact(t.Modules)}}
 		if t.Embedded {
 			facts = append(facts, fact{"client", embedded})
+		}
+		if t.CoLocated {
+			facts = append(facts, fact{"client", coLocated})
 		}
 		if t.Failure != "" {
 			facts = append(facts, fact{"failure", t.Failure})
@@ -101,7 +102,7 @@ func newPageRun(r *result.Run) pageRun {
 			Settings: pairs(t.Description.Settings),
 		})
 	}
-	view.Tables = slices.DeleteFunc(append(tables, censusTable(r)), func(t *table) bool { return t == nil })
+	view.Tables = tables(r)
 	return view
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tsmark/tsmark/compare"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -45,6 +46,10 @@ func loadTable(r *result.Run) *table {
 		settled := cell{Text: perSecond(l.Rows, l.Settled)}
 		if i == fastest {
 			settled.Tone = best
+		}
+		if bound := clientBounds(target)[compare.LoadSubject]; bound != "" {
+			settled.Text += boundMark
+			t.Notes = append(t.Notes, note{target.Name + ": client-bound: " + bound, bad}, note{boundNote, dim})
 		}
 		acked := cell{Text: perSecond(l.Rows, l.Acked)}
 		if l.Acked == 0 {
@@ -128,7 +133,7 @@ func fastestLoad(r *result.Run) int {
 // censusTable shows what the tables were found to hold; nil where nobody
 // counted.
 func censusTable(r *result.Run) *table {
-	view := &table{Title: "Census", Columns: []column{
+	view := &table{Title: "Census", Proof: true, Columns: []column{
 		{Head: "target"}, {Head: "table", Words: true}, {Head: "rows expected"}, {Head: "rows counted"}, {Head: "finding", Words: true},
 	}}
 	for i := range r.Targets {

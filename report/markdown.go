@@ -44,15 +44,9 @@ func (m markdownWriter) run(r *result.Run) {
 		m.WriteString("Repeat it with:\n\n")
 		m.fenced("sh", joined("\n", command(r), elsewhere(r)))
 	}
-	views := []*table{loadTable(r)}
-	for i := range r.Targets {
-		views = append(views, queryTable(&r.Targets[i]))
-	}
-	for _, view := range append(views, censusTable(r)) {
-		if view != nil {
-			fmt.Fprintf(m, "## %s\n\n", escapeMarkdown(view.Title))
-			m.table(view)
-		}
+	for _, view := range tables(r) {
+		fmt.Fprintf(m, "## %s\n\n", escapeMarkdown(view.Title))
+		m.table(view)
 	}
 	if r.Experiment != "" {
 		m.WriteString("<details><summary>Experiment</summary>\n\n")

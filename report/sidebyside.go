@@ -103,6 +103,12 @@ func comparison(g *group) *table {
 		{"Medians over the questions that all verified targets answered, which in a time box are the first ones.", dim},
 		{"Only verified figures take part; an empty answer, or one cut off by a limit, wins nothing.", dim},
 	}
+	marked := func(r row) bool {
+		return slices.ContainsFunc(r.Cells, func(c cell) bool { return strings.HasSuffix(c.Text, boundMark) })
+	}
+	if slices.ContainsFunc(view.Rows, marked) {
+		view.Notes = append(view.Notes, note{boundNote, dim})
+	}
 	for _, r := range view.Rows {
 		if slices.ContainsFunc(r.Cells, func(c cell) bool { return strings.HasPrefix(c.Text, chanceMark) }) {
 			view.Notes = append(view.Notes, note{chanceMark + " may be chance: the repeats show no difference (Mann-Whitney, corrected by Holm for the number of types, 5 %).", dim})
@@ -130,6 +136,9 @@ func compareLoads(g *group) (row, bool) {
 			cells = append(cells, cell{none, dim}, cell{})
 		default:
 			two := beside(digits(rates[i]), "", fastest/rates[i], compared)
+			if clientBounds(s.target)[compare.LoadSubject] != "" {
+				two[0].Text += boundMark
+			}
 			if at := slices.Index(rates, fastest); at != i && g.chance(at, i, compare.LoadSubject) {
 				two = doubted(two)
 			}
@@ -179,6 +188,9 @@ func compareType(g *group, queryType string) row {
 				bound = "≥"
 			}
 			two := beside(duration(medians[i]), bound, medians[i]/fastest, compared)
+			if clientBounds(s.target)[queryType] != "" {
+				two[0].Text += boundMark
+			}
 			if at >= 0 && at != i && g.chance(at, i, queryType) {
 				two = doubted(two)
 			}
