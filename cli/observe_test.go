@@ -2,8 +2,15 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/target/targettest"
 	"github.com/tsmark/tsmark/workload/tsbs"
@@ -34,5 +41,47 @@ func TestClientIsObserved(t *testing.T) {
 		if measured.Load.To <= measured.Load.From || measured.Queries[0].From < measured.Load.To {
 			t.Errorf("load %v to %v, queries from %v", measured.Load.From, measured.Load.To, measured.Queries[0].From)
 		}
+	}
+}
+
+// The host and the server of a remote target tell of themselves by Prometheus
+// exporters; one that does not answer ends the run before anything is measured.
+func TestExporters(t *testing.T) {
+	exporter := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "node_cpu_seconds_total{cpu=\"0\",mode=\"user\"} 5\nnode_memory_MemTotal_bytes 4e9\nnode_memory_MemAvailable_bytes 1e9\n"+
+			"process_cpu_seconds_total 7\nprocess_resident_memory_bytes 1e8\n")
+	}))
+	defer exporter.Close()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "e.yaml")
+	write := func(exporter string) {
+		text := "workload: {scale: 40, log-interval: 10m}\ntargets:\n  - kind: memory\n    exporter: " + exporter + "\n    metrics: " + exporter +
+			"\nqueries: {types: [lastpoint], count: 4, verify: 3}\n"
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func() (int, string) {
+		var stdout, stderr bytes.Buffer
+		code := execute(t.Context(), []string{"tsmark", "run", "--results", dir, file}, &stdout, &stderr,
+			newCatalog(tsbs.Workloads(), []target.Kind{targettest.Memory("memory")}))
+		return code, stderr.String()
+	}
+	write(exporter.URL)
+	if code, errs := run(); code != exitDone {
+		t.Fatalf("exit status %d: %s", code, errs)
+	}
+	watched := map[string]*result.Resources{}
+	found := newest(t, dir)
+	for i := range found.Resources {
+		watched[found.Resources[i].Source] = &found.Resources[i]
+	}
+	// Both have the same address here, which is watched once.
+	if r := watched["host of memory"]; r == nil || len(r.At) < 2 || r.Metrics[result.MemoryUsed] == nil {
+		t.Errorf("resources of %v", watched)
+	}
+	write("http://127.0.0.1:1/metrics")
+	if code, errs := run(); code != exitUsage || !strings.Contains(errs, "watching the host of memory") || strings.Count(strings.TrimSpace(errs), "\n") > 3 {
+		t.Errorf("exit status %d: %s", code, errs)
 	}
 }

@@ -45,6 +45,9 @@ func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []st
 	}
 	s.unknownFile(cmd, e)
 	flag := "--target "
+	if len(args) > 0 && len(s.targets) > 0 {
+		return fmt.Errorf("targets are given both as arguments and with --target; leave one of them out")
+	}
 	if len(args) > 0 {
 		s.targets, flag = args, ""
 	}
@@ -85,8 +88,8 @@ func (s *settings) datasetFlags(cmd *cobra.Command) {
 }
 
 // targetFlag adds --target.
-func (s *settings) targetFlag(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&s.targets, "target", nil, "system to measure, `[NAME=]KIND[,OPTION=VALUE]…`; may be repeated (default duckdb and sqlite)")
+func (s *settings) targetFlag(cmd *cobra.Command, unset string) {
+	cmd.Flags().StringArrayVar(&s.targets, "target", nil, "system to measure, `[NAME=]KIND[,OPTION=VALUE]…`; may be repeated (default "+unset+")")
 	complete(cmd, "target", s.app.catalog.kindNames())
 }
 
@@ -96,6 +99,8 @@ func (s *settings) loadFlags(cmd *cobra.Command) {
 	f.Var(count(&l.BatchSize, 1), "batch-size", "rows a write")
 	f.Var(count(&l.Limit, 0), "limit", "rows to load at most; 0: all")
 	f.Var(span{&l.ReportingPeriod}, "reporting-period", "between two records of the rate, and two plain lines of progress")
+	f.StringSliceVar(&l.After, "after-load", nil, "`steps` done after the load and timed apart, such as analyze; targets without such a step leave it out")
+	s.means("after-load", "load.after", func(to, from *experiment.Experiment) { to.Load.After = from.Load.After })
 	f.Var(count(&l.Repeats, 1), "load-repeats", "times that the dataset is loaded; what is asked is the last one")
 	f.BoolVar(&l.Replace, "replace", l.Replace, "drop a dataset that tsmark loaded there before")
 	s.means("batch-size", "load.batch-size", func(to, from *experiment.Experiment) { to.Load.BatchSize = from.Load.BatchSize })
@@ -142,6 +147,10 @@ func (s *settings) timedFlags(cmd *cobra.Command) {
 	f.StringVar(&q.Rate, "rate", "", "`schedule` by which queries come, however slow answers are: 1000/s, poisson:1000/s, ramp:100..5000/s:60s, steps:100/s:10s,200/s:10s")
 	f.StringVar(&q.FindMaxRate, "find-max-rate", "", "find the highest rate that keeps an `objective` such as 'p99<10ms'; a try takes the time box")
 	f.Var(count(&q.Queue, 0), "queue", "queries that may wait where they come at a rate; more are dropped; 0: 1,000")
+	f.Var(span{&q.WarmUp}, "warm-up", "each type is asked so long, before every repeat, without being recorded")
+	f.StringVar(&q.Cache, "cache", "", "cold: one query a type and repeat, each after the target's files were dropped from the page cache")
+	s.means("warm-up", "queries.warm-up", func(to, from *experiment.Experiment) { to.Queries.WarmUp = from.Queries.WarmUp })
+	s.means("cache", "queries.cache", func(to, from *experiment.Experiment) { to.Queries.Cache = from.Queries.Cache })
 	f.Var(span{&q.TimeBox}, "time-box", "for asking one type, all repeats together; 0: none")
 	f.Var(span{&q.Timeout}, "timeout", "a query is cut off after this; 0: never")
 	s.means("queries", "queries.count", func(to, from *experiment.Experiment) { to.Queries.Count = from.Queries.Count })

@@ -24,6 +24,9 @@ type LoadConfig struct {
 	Workers   int           // connections writing at once, at least 1
 	BatchSize int           // rows a write, at least 1
 	Period    time.Duration // of the recorded rates; 0: one for the whole load
+	// Acked, where it is not nil, is called between the last acknowledgement
+	// and settling, whose time includes it.
+	Acked func(context.Context)
 }
 
 // Load writes the whole dataset to a prepared target and waits until the
@@ -76,7 +79,7 @@ type feed[P any] struct {
 
 // load connects the writers, and runs the clock.
 func load[P any](ctx context.Context, cfg LoadConfig, from feed[P], t target.Target, progress Progress) (*result.Load, error) {
-	l := loader{out: result.Load{Workers: cfg.Workers, BatchSize: cfg.BatchSize, DiskBytes: -1}}
+	l := loader{out: result.Load{Workers: cfg.Workers, BatchSize: cfg.BatchSize, DiskBytes: -1, DiskBefore: -1, DiskAcked: -1}}
 	writers := make([]target.Writer, 0, cfg.Workers)
 	defer func() {
 		for _, w := range writers {
@@ -101,6 +104,9 @@ func load[P any](ctx context.Context, cfg LoadConfig, from feed[P], t target.Tar
 	}
 	if l.out.Batches, err = latencyOf(l.latency); err != nil {
 		return &l.out, err
+	}
+	if cfg.Acked != nil {
+		cfg.Acked(ctx)
 	}
 	if err := t.Settle(ctx); err != nil {
 		return &l.out, fmt.Errorf("waiting for the load to settle: %w", err)

@@ -25,6 +25,11 @@ func (e *Experiment) Check() error {
 		c.add("workload.name", "%s is for the rows of a file; name one in load.file", UnknownWorkload)
 	}
 	c.targets(e.Targets)
+	for i, t := range e.Targets {
+		if t.Restart != "" && e.Queries.Cache != CacheCold {
+			c.add(fmt.Sprintf("targets[%d].restart", i), "is for queries of a cold cache; add queries.cache: %s, or leave it out", CacheCold)
+		}
+	}
 
 	l := &e.Load
 	c.within("load.workers", l.Workers, 1, MaxWorkers)
@@ -59,6 +64,13 @@ func (e *Experiment) Check() error {
 	c.within("queries.repeats", q.Repeats, 0, MaxRepeats)
 	c.duration("queries.time-box", q.TimeBox)
 	c.duration("queries.timeout", q.Timeout)
+	c.duration("queries.warm-up", q.WarmUp)
+	switch {
+	case q.Cache != "" && q.Cache != CacheCold:
+		c.add("queries.cache", "%q is no state of a cache; write %s, or leave it out", q.Cache, CacheCold)
+	case q.Cache == CacheCold && (q.WarmUp > 0 || q.BurnIn > 0 || q.Open()):
+		c.add("queries.cache", "cold asks one query after each dropping of the cache; leave out warm-up, burn-in, rate and find-max-rate")
+	}
 	c.open(q)
 	c.atLeast("queries.verify", q.Verify, 1) // no figure without a checked answer
 	return errors.Join(c.problems...)

@@ -26,9 +26,21 @@ type Experiment struct {
 // Target is one system under test. One kind can take part several times
 // under other names.
 type Target struct {
-	Name    string  `yaml:"name"` // unique in the experiment; usable as a file name
-	Kind    string  `yaml:"kind"` // database system, such as duckdb
-	Options Options `yaml:"options,omitempty"`
+	Name string `yaml:"name"` // unique in the experiment; usable as a file name
+	Kind string `yaml:"kind"` // database system, such as duckdb
+	// Profile and Durability name sets of options that the kind offers; Options
+	// stand above them. Empty: the options' defaults.
+	Profile    string  `yaml:"profile,omitempty"`
+	Durability string  `yaml:"durability,omitempty"`
+	Options    Options `yaml:"options,omitempty"`
+	// Exporter is the address of a Prometheus node exporter on the server's
+	// host, Metrics that of the server's own metrics in the same format, as
+	// http://db1:9100/metrics; empty: none.
+	Exporter string `yaml:"exporter,omitempty"`
+	Metrics  string `yaml:"metrics,omitempty"`
+	// Restart is a command, for sh, that restarts the target's server and
+	// returns when it has been told to; empty: none. Only with Queries.Cache.
+	Restart string `yaml:"restart,omitempty"`
 }
 
 // Options is what the user set of a kind's options, each value as written.
@@ -36,10 +48,14 @@ type Options map[string]string
 
 // Load says how the dataset is written.
 type Load struct {
-	Workers         int           `yaml:"workers"`          // connections that write at once, at least 1
-	BatchSize       int           `yaml:"batch-size"`       // rows, at least 1
-	Repeats         int           `yaml:"repeats"`          // the dataset is loaded so often, at least once
-	Limit           int64         `yaml:"limit"`            // rows at most; 0: all
+	Workers   int   `yaml:"workers"`    // connections that write at once, at least 1
+	BatchSize int   `yaml:"batch-size"` // rows, at least 1
+	Repeats   int   `yaml:"repeats"`    // the dataset is loaded so often, at least once
+	Limit     int64 `yaml:"limit"`      // rows at most; 0: all
+	// After names what is done once the data has settled, such as analyze: steps
+	// that the kind of target offers, in this order. Targets without a step of
+	// the name leave it out.
+	After           []string      `yaml:"after,flow,omitempty"`
 	ReportingPeriod time.Duration `yaml:"reporting-period"` // between two records of the rate; 0: none
 	Replace         bool          `yaml:"replace"`          // drop a dataset that an earlier load left
 	// File is where the rows come from, in TSBS's influx or timescaledb
@@ -59,7 +75,12 @@ type Queries struct {
 	BurnIn     int      `yaml:"burn-in"`     // asked first of each type and not recorded
 	// Repeats is how often all types are asked, each time of a target opened
 	// anew. 0: DefaultRepeats where several targets are compared, else once.
-	Repeats int           `yaml:"repeats"`
+	Repeats int `yaml:"repeats"`
+	// WarmUp is how long each type is asked, before every repeat, without being
+	// recorded; 0: not at all.
+	WarmUp time.Duration `yaml:"warm-up,omitempty"`
+	// Cache is CacheCold, or empty: caches are as earlier work left them.
+	Cache   string        `yaml:"cache,omitempty"`
 	TimeBox time.Duration `yaml:"time-box"` // asking one type, all repeats together, ends after it; 0: never
 	Timeout time.Duration `yaml:"timeout"`  // of a single query; 0: none
 	// Rate is the schedule by which queries come, as pace.Parse reads it. Empty:
@@ -76,6 +97,11 @@ type Queries struct {
 	AlignWindows bool `yaml:"align-windows,omitempty"`
 	Verify       int  `yaml:"verify"` // query ids a type, from 0, whose answers are compared with the oracle's, at least 1
 }
+
+// CacheCold stands in Queries.Cache where each type is asked one query a
+// repeat, of a target opened anew, its files being dropped from the page cache
+// before.
+const CacheCold = "cold"
 
 // DefaultQueue is how many queries of an open loop may wait.
 const DefaultQueue = 1000

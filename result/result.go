@@ -157,6 +157,8 @@ type Target struct {
 	Embedded    bool               `json:"embedded"`             // shares the client's process
 	CoLocated   bool               `json:"co_located,omitempty"` // its server ran on the client's host
 	Options     map[string]string  `json:"options"`              // all, defaults included, secrets removed
+	Profile     string             `json:"profile,omitempty"`    // set of options that was chosen; empty: none
+	Durability  string             `json:"durability,omitempty"` // level that was chosen; empty: none
 	Changes     []target.Change    `json:"changes,omitempty"`    // options that are not as by default, secrets removed
 	Modules     []Module           `json:"modules,omitempty"`    // of the client, that reach the system
 	Description target.Description `json:"description"`
@@ -181,8 +183,14 @@ type Load struct {
 	Settled   float64     `json:"settled"`    // until all rows were visible and background work idle
 	Batches   Latency     `json:"batches"`    // from handing a batch over to its acknowledgement
 	Rates     []RatePoint `json:"rates,omitempty"`
-	DiskBytes int64       `json:"disk_bytes"` // after settling; -1: not known
-	Withheld  string      `json:"withheld,omitempty"`
+	// DiskBytes is the size after settling and all steps; -1: not known. So are
+	// DiskBefore, of the tables without rows, and DiskAcked, when the last row
+	// was acknowledged.
+	DiskBytes  int64  `json:"disk_bytes"`
+	DiskBefore int64  `json:"disk_before"`
+	DiskAcked  int64  `json:"disk_acked"`
+	Steps      []Step `json:"steps,omitempty"` // done after settling
+	Withheld   string `json:"withheld,omitempty"`
 	// Unverified is why nobody counted what was loaded; empty: it was counted.
 	Unverified string         `json:"unverified,omitempty"`
 	Skipped    int64          `json:"skipped,omitempty"` // bad lines of a file that were passed over
@@ -201,6 +209,13 @@ type Cell struct {
 	// ClientBound says why the client rather than the target may have set the
 	// pace; empty: it did not.
 	ClientBound string `json:"client_bound,omitempty"`
+}
+
+// Step is something done after a load, timed apart from it.
+type Step struct {
+	Name      string  `json:"name"`
+	Seconds   float64 `json:"seconds"`    // settling again included
+	DiskBytes int64   `json:"disk_bytes"` // after it; -1: not known
 }
 
 // RatePoint is the progress of a load in one reporting period.
@@ -242,6 +257,11 @@ type Queries struct {
 	PerSecond   float64 `json:"per_second"`
 	Rows        int64   `json:"rows"`  // of all answers
 	Bytes       int64   `json:"bytes"` // of all answers
+	// Cache says what was done to make caches cold before each query; empty:
+	// nothing. Cold reports whether it worked: what could not be made cold is
+	// not called so.
+	Cache string `json:"cache,omitempty"`
+	Cold  bool   `json:"cold,omitempty"`
 	// Each is the service time of each question in seconds, by its place in
 	// the order asked; less than 0: cut off after so long; 0: not asked, or
 	// not recorded. Of a question asked again only the first time counts. It lets targets be compared over the same questions.

@@ -38,35 +38,59 @@ func (x *execution) askTypes(ctx context.Context, t target.Target, c cell, plann
 			return fmt.Errorf("%s: %w", q.kind.Name, err)
 		}
 		measured.Cell = where
-		if ceiling := x.run.Calibration; ceiling != nil {
-			measured.ClientBound = boundBy(where.Client, measured.PerSecond, ceiling.QueriesPerSecond, measured.Service.Median)
-		}
-		measured.Type, measured.Help = q.kind.Name, q.kind.Help
-		measured.Verdict = out.RepeatOf(1).Type(q.kind.Name).Verdict
-		if r := out.RepeatOf(c.repeat); r.Type(q.kind.Name) != nil {
-			*r.Type(q.kind.Name) = *measured
-		} else {
-			r.Queries = append(r.Queries, *measured)
-		}
-		if err := x.Store.SaveQueries(ctx, x.run.ID, out.Name, c.repeat, measured); err != nil {
-			return stored(err)
+		if err := x.keep(ctx, c, q, out, measured); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// askType measures one type.
+// keep puts what was measured of a type into the run, and stores it.
+func (x *execution) keep(ctx context.Context, c cell, q *questions, out *result.Target, measured *result.Queries) error {
+	if ceiling := x.run.Calibration; ceiling != nil {
+		measured.ClientBound = boundBy(measured.Client, measured.PerSecond, ceiling.QueriesPerSecond, measured.Service.Median)
+	}
+	measured.Type, measured.Help = q.kind.Name, q.kind.Help
+	measured.Verdict = out.RepeatOf(1).Type(q.kind.Name).Verdict
+	if r := out.RepeatOf(c.repeat); r.Type(q.kind.Name) != nil {
+		*r.Type(q.kind.Name) = *measured
+	} else {
+		r.Queries = append(r.Queries, *measured)
+	}
+	return stored(x.Store.SaveQueries(ctx, x.run.ID, out.Name, c.repeat, measured))
+}
+
+// askType measures one type, once it is warm.
 func (x *execution) askType(ctx context.Context, t target.Target, planned *plannedTarget, q *questions, task Task) (*result.Queries, error) {
-	schema := x.dataset.Schema()
-	asked := make([]engine.Question, len(q.counted))
+	asked, err := x.rendered(planned, q)
+	if err != nil {
+		return nil, err
+	}
+	settings := &x.plan.experiment.Queries
+	if settings.WarmUp > 0 {
+		warm, err := engine.Query(ctx, engine.QueryConfig{Workers: settings.Workers, TimeBox: settings.WarmUp, Timeout: settings.Timeout}, t, asked, func(int) {})
+		if err != nil || warm.Withheld != "" {
+			return warm, err
+		}
+	}
+	return x.measureType(ctx, t, asked, func(n int) { task.Add(int64(n)) })
+}
+
+// rendered returns the questions of a type in the target's language.
+func (x *execution) rendered(planned *plannedTarget, q *questions) ([]engine.Question, error) {
+	queries, err := q.draw()
+	if err != nil {
+		return nil, err
+	}
+	asked := make([]engine.Question, len(q.counted)) // none where nothing is measured
 	for i := range asked {
-		request, err := planned.kind.Render(&q.queries[i], schema)
+		request, err := planned.kind.Render(&queries[i], x.dataset.Schema())
 		if err != nil {
 			return nil, err
 		}
-		asked[i] = engine.Question{ID: q.queries[i].ID, Request: request, Rows: q.counted[i]}
+		asked[i] = engine.Question{ID: queries[i].ID, Request: request, Rows: q.counted[i]}
 	}
-	return x.measureType(ctx, t, asked, func(n int) { task.Add(int64(n)) })
+	return asked, nil
 }
 
 // measureType asks in the way that the experiment wants.

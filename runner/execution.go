@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/ingest"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/result"
@@ -121,7 +122,7 @@ func (x *execution) execute(ctx context.Context) error {
 		if c.target == len(x.run.Targets) {
 			x.run.Targets = append(x.run.Targets, result.Target{
 				Name: planned.name, Kind: planned.kind.Name, Embedded: planned.kind.Caps.Embedded,
-				Options: planned.shown, Changes: planned.changes,
+				Options: planned.shown, Changes: planned.changes, Profile: planned.profile, Durability: planned.durability,
 			})
 		}
 		out := &x.run.Targets[c.target]
@@ -154,6 +155,9 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	if err != nil {
 		return err
 	}
+	if c.job == asking && x.plan.experiment.Queries.Cache == experiment.CacheCold {
+		return x.askCold(ctx, c, planned, env, out)
+	}
 	if c.job == loading {
 		defer removeEmpty(env.Dir) // where the database has a path of its own
 	}
@@ -176,6 +180,9 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 		return fmt.Errorf("asking for version and settings: %w", err)
 	}
 	if err := x.watchServer(ctx, t, out); err != nil {
+		return err
+	}
+	if err := x.watchRemote(ctx, planned); err != nil {
 		return err
 	}
 	if err := x.Store.SaveTarget(ctx, x.run.ID, out); err != nil {

@@ -63,6 +63,32 @@ func (x *execution) watchServer(ctx context.Context, t target.Target, out *resul
 	return nil
 }
 
+// watchRemote begins to watch what the target's host and server tell of
+// themselves. What does not answer now is an error: nobody would miss it later.
+func (x *execution) watchRemote(ctx context.Context, planned *plannedTarget) error {
+	for _, s := range []struct {
+		name, address string
+		open          func(string) (monitor.Source, error)
+	}{
+		{"host of " + planned.name, planned.exporter, func(a string) (monitor.Source, error) { return monitor.NodeSource(a, "") }},
+		{"server " + planned.name, planned.metrics, monitor.MetricsSource},
+	} {
+		if s.address == "" || x.watched[s.address] {
+			continue
+		}
+		source, err := s.open(s.address)
+		if err == nil {
+			_, err = source.Read(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: watching the %s: %w", ErrInput, s.name, err)
+		}
+		x.watched[s.address] = true
+		x.sampler.Watch(s.name, source)
+	}
+	return nil
+}
+
 // now is the present on the run's time line.
 func (o *observer) now() float64 { return time.Since(o.origin).Seconds() }
 

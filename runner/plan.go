@@ -5,7 +5,9 @@ package runner
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"path/filepath"
+	"slices"
 
 	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/internal/secret"
@@ -44,11 +46,14 @@ type Steps struct {
 }
 
 type plannedTarget struct {
-	name    string
-	kind    target.Kind
-	options target.Options
-	shown   map[string]string // options without secrets
-	changes []target.Change   // likewise
+	name                string
+	kind                target.Kind
+	options             target.Options
+	shown               map[string]string // options without secrets
+	changes             []target.Change   // likewise
+	profile, durability string            // names of sets of options; empty: none
+	restart             string            // command that restarts its server; empty: none
+	exporter, metrics   string            // addresses of what its host and server tell of themselves; empty: none
 }
 
 // NewPlan checks what the steps need of the experiment. Its error is a
@@ -94,7 +99,12 @@ func (p *Plan) check() error {
 			problems = append(problems, e.Problem(path+".options", "%s", err))
 			continue
 		}
-		options, err := kind.Resolve(given)
+		chosen, err := kind.Choose(t.Profile, t.Durability, given)
+		if err != nil {
+			problems = append(problems, e.Problem(path, "%s", err))
+			continue
+		}
+		options, err := kind.Resolve(chosen)
 		if err != nil {
 			problems = append(problems, e.Problem(path+".options", "%s", err))
 			continue
@@ -105,7 +115,10 @@ func (p *Plan) check() error {
 			}
 		}
 		shown := p.withoutSecrets(&kind, options)
-		p.targets = append(p.targets, plannedTarget{name: t.Name, kind: kind, options: options, shown: shown, changes: kind.Changes(shown)})
+		p.targets = append(p.targets, plannedTarget{
+			name: t.Name, kind: kind, options: options, shown: shown, changes: kind.Changes(shown),
+			profile: t.Profile, durability: t.Durability, restart: t.Restart, exporter: t.Exporter, metrics: t.Metrics,
+		})
 	}
 	return errors.Join(problems...)
 }
@@ -182,15 +195,31 @@ func isSpecError(err error) bool {
 	return errors.As(err, &bad)
 }
 
-// questions is the queries of one type.
+// questions is the queries of one type. They are drawn anew when they are
+// needed: a million of them take more memory than all the rest of a run.
 type questions struct {
-	kind     workload.QueryType
-	queries  []query.Query
-	verified int // the first so many have their answers checked
-	record   result.Questions
+	kind   workload.QueryType
+	draw   func() ([]query.Query, error) // all of them, the same each time
+	first  []query.Query                 // whose answers are checked
+	record result.Questions
 
 	full    []oracle.Expectation // of the verified ones, once the dataset has been passed over
 	counted []int64              // rows of each answer, where queries are measured
+}
+
+// all is the queries in their order.
+func (q *questions) all() iter.Seq[query.Query] {
+	return func(yield func(query.Query) bool) {
+		queries, err := q.draw()
+		if err != nil {
+			return // as it did not when they were drawn first
+		}
+		for i := range queries {
+			if !yield(queries[i]) {
+				return
+			}
+		}
+	}
 }
 
 // maxEvaluated bounds the different queries of types whose answers can only be
@@ -203,27 +232,38 @@ const maxEvaluated = 100
 func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec workload.Spec, n int) ([]questions, error) {
 	drawn := make([]questions, len(types))
 	for i, t := range types {
-		queries, err := w.Queries(spec, t.Name, n)
-		if err != nil {
-			return nil, p.specProblem(err)
-		}
-		if p.experiment.Queries.AlignWindows {
-			for j := range queries {
-				queries[j].Align()
-			}
-		}
-		if len(queries) > 0 && !oracle.Countable(&queries[0]) {
-			for j := maxEvaluated; j < len(queries); j++ {
-				queries[j] = queries[j%maxEvaluated]
-			}
-		}
-		record, err := recorded(t.Name, queries)
+		queries, err := p.drawType(w, t.Name, spec, n)
 		if err != nil {
 			return nil, err
 		}
-		drawn[i] = questions{kind: t, queries: queries, record: record, verified: min(p.experiment.Queries.Verify, n)}
+		drawn[i] = questions{
+			kind: t, first: slices.Clone(queries[:min(p.experiment.Queries.Verify, n)]),
+			draw: func() ([]query.Query, error) { return p.drawType(w, t.Name, spec, n) },
+		}
+		if drawn[i].record, err = recorded(t.Name, queries); err != nil {
+			return nil, err
+		}
 	}
 	return drawn, nil
+}
+
+// drawType draws the first n queries of a type.
+func (p *Plan) drawType(w workload.Workload, name string, spec workload.Spec, n int) ([]query.Query, error) {
+	queries, err := w.Queries(spec, name, n)
+	if err != nil {
+		return nil, p.specProblem(err)
+	}
+	if p.experiment.Queries.AlignWindows {
+		for i := range queries {
+			queries[i].Align()
+		}
+	}
+	if len(queries) > 0 && !oracle.Countable(&queries[0]) {
+		for i := maxEvaluated; i < len(queries); i++ {
+			queries[i] = queries[i%maxEvaluated]
+		}
+	}
+	return queries, nil
 }
 
 // recorded is what a run keeps of the queries of a type.

@@ -82,6 +82,8 @@ func targetColumns(t *result.Target) []column {
 		{"settings", asJSON{&t.Description.Settings}},
 		{"failure", &t.Failure},
 		{"co_located", &t.CoLocated},
+		{"profile", &t.Profile},
+		{"durability_level", &t.Durability},
 	}
 }
 
@@ -97,6 +99,9 @@ func loadColumns(l *result.Load) []column {
 		{"acked", &l.Acked},
 		{"settled", &l.Settled},
 		{"disk_bytes", &l.DiskBytes},
+		{"disk_before", &l.DiskBefore},
+		{"disk_acked", &l.DiskAcked},
+		{"steps", asJSON{&l.Steps}},
 		{"withheld", &l.Withheld},
 		{"unverified", &l.Unverified},
 		{"skipped", &l.Skipped},
@@ -141,6 +146,8 @@ func queriesColumns(q *result.Queries) []column {
 		{"each", asJSON{&q.Each}},
 		{"cell", asJSON{&q.Cell}},
 		{"open_loop", asJSON{&q.Open}},
+		{"cache", &q.Cache},
+		{"cold", &q.Cold},
 	}, latencyColumns(&q.Service)...)
 }
 

@@ -57,14 +57,16 @@ func newRun(t *testing.T) *result.Run {
 		Calibration: &result.Calibration{Workers: 2, RowsPerSecond: 5e6, QueriesPerSecond: 1e6},
 		Targets: []result.Target{
 			{
-				Name: "duck", Kind: "duckdb", Embedded: true, CoLocated: true, Options: map[string]string{"threads": "2", "memory": ""},
+				Name: "duck", Kind: "duckdb", Embedded: true, CoLocated: true, Profile: "tuned", Durability: "strict",
+				Options: map[string]string{"threads": "2", "memory": ""},
 				Changes: []target.Change{{Name: "threads", Value: "2", Default: "one a core"}},
 				Modules: []result.Module{{Path: "example.org/duck", Version: "v1.2.3"}},
 				Description: target.Description{Version: "v1.4.1", Edition: "community", Location: "/data/x.duckdb", Durability: "each commit",
 					Settings: map[string]string{"threads": "2"}},
 				Repeats: []result.Repeat{{Number: 1, Load: &result.Load{
 					Workers: 2, BatchSize: 5000, Rows: 36000, Metrics: 360000, WireBytes: 1 << 40, Prepare: 0.01, Sent: 1.5, Acked: 1.6,
-					Settled: 1.75, Batches: latency(t, 10*time.Millisecond), DiskBytes: 4096, Withheld: "the census differs", Unverified: "null target", Skipped: 3,
+					Settled: 1.75, Batches: latency(t, 10*time.Millisecond), DiskBytes: 4096, DiskBefore: 512, DiskAcked: 8192,
+					Steps: []result.Step{{Name: "analyze", Seconds: 0.5, DiskBytes: 4096}}, Withheld: "the census differs", Unverified: "null target", Skipped: 3,
 					Rates: []result.RatePoint{{At: 1, Rows: 20000}, {At: 1.6, Rows: 16000}},
 					Census: []result.CensusResult{
 						{Table: "cpu", Expected: 36000, Counted: 35999, Problem: "one row is missing"},
@@ -76,7 +78,7 @@ func newRun(t *testing.T) *result.Run {
 						{Type: "z-asked-first", Help: "the first", Verdict: result.Verdict{Checked: 10, Empty: 2, Rows: 120}, Workers: 4,
 							Asked: 1000, BurnIn: 5, AtLeast: 3, Distinct: 500,
 							Each: []float64{0, 0.25, -60}, TimeBox: 60, Timeout: 90, Wall: 12.5, PerSecond: 80, Rows: 12000,
-							Bytes: 96000, Service: latency(t, 2*time.Millisecond), Cell: result.Cell{From: 5, To: 6},
+							Bytes: 96000, Service: latency(t, 2*time.Millisecond), Cell: result.Cell{From: 5, To: 6}, Cache: "dropped", Cold: true,
 							Open: &result.OpenLoop{Schedule: "1000/s", Queue: 5, Arrivals: 1000, Offered: 998.5, Dropped: 2, Waiting: 1,
 								Response: latency(t, 3*time.Millisecond), Lag: latency(t, time.Microsecond), Saturated: "saturated",
 								Search: &result.RateSearch{Objective: "p99<10ms", Precision: 0.05, Kept: 900, Failed: 1000, Tries: []result.RateTry{{Rate: 900}, {Rate: 1000, Failed: "p99"}}}}},

@@ -17,6 +17,11 @@ type Kind struct {
 	Help    string   // one line: what it is, and its write path
 	Options []Option // all that Open understands
 	Caps    Caps
+	// Profiles are settings by which users of the system would run it, such as
+	// default (as shipped) and tuned; Durabilities are AsShipped, Relaxed and
+	// Strict in the system's own terms.
+	Profiles     []Profile
+	Durabilities []Profile
 	// Modules are the Go modules through which it is reached: reports name
 	// their versions.
 	Modules []string
@@ -81,6 +86,21 @@ type Target interface {
 	Footprint(context.Context) (int64, error)
 	// Close releases the connection. The data stays.
 	Close() error
+}
+
+// AfterLoader is a Target with work that users of the system do once data is
+// loaded, such as gathering statistics or compressing. An experiment names the
+// steps that it wants; each is timed apart.
+type AfterLoader interface {
+	// AfterLoad returns the steps, in the order in which they make sense.
+	AfterLoad() []Step
+}
+
+// Step is something done after a load.
+type Step struct {
+	Name string // as experiments name it
+	Help string
+	Do   func(context.Context) error
 }
 
 // Server is a Target whose server is a process of its own, reached over the

@@ -14,7 +14,6 @@ import (
 	osexec "os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -196,26 +195,7 @@ func TestConcurrentWriters(t *testing.T) {
 	table := targettest.Table("a")
 	targettest.Prepare(t, db, 300, table)
 	const workers, batches, rows = 4, 8, 2500
-	var group sync.WaitGroup
-	for worker := range workers {
-		group.Go(func() {
-			w, err := db.NewWriter(t.Context(), worker)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer targettest.Close(t, w)
-			var b series.Batch
-			for batch := range batches {
-				b.Reset()
-				targettest.Fill(b.Add(table), rows, (worker*batches+batch)*rows, 300)
-				if _, err := w.Write(t.Context(), &b); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	group.Wait()
+	targettest.WriteAtOnce(t, db, table, 300, workers, batches, rows)
 	got := targettest.Ask(t, db, "SELECT count(*), count(DISTINCT time), count(DISTINCT hostname) FROM cpu JOIN tags ON id = tags_id")
 	targettest.Same(t, got, targettest.Row(workers*batches*rows, workers*batches*rows, 300))
 	targettest.Same(t, targettest.Ask(t, db, "SELECT count(*) FROM tags"), targettest.Row(300))

@@ -133,6 +133,28 @@ func (d *database) settle(ctx context.Context) error {
 	return err
 }
 
+// AfterLoad implements target.AfterLoader.
+func (d *database) AfterLoad() []target.Step {
+	step := func(name, help, statement string) target.Step {
+		return target.Step{Name: name, Help: help, Do: func(ctx context.Context) error {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if err := d.lock(ctx); err != nil {
+				return err
+			}
+			defer d.unlock()
+			if err := d.admin.exec(ctx, statement); err != nil {
+				return fmt.Errorf("SQLite's %s: %w", statement, err)
+			}
+			return nil
+		}}
+	}
+	return []target.Step{
+		step("analyze", "statistics of the indexes, for the query planner", "ANALYZE"),
+		step("vacuum", "the file written anew without gaps", "VACUUM"),
+	}
+}
+
 // Census implements target.Target.
 func (d *database) Census(ctx context.Context, t *series.Table) (target.Census, error) {
 	d.mu.Lock()

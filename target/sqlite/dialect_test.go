@@ -48,13 +48,19 @@ func TestKeywordsAsNames(t *testing.T) {
 		}
 	}
 	targettest.Write(t, db, &b)
+	querier := targettest.Querier(t, db) // one that has parsed the schema
+	defer targettest.Close(t, querier)
 	ask := func(q query.Query, want ...any) {
 		t.Helper()
 		request, err := sqlite.Kind().Render(&q, schema)
 		if err != nil {
 			t.Fatal(err)
 		}
-		targettest.Same(t, targettest.Ask(t, db, request.Text), targettest.Row(want...))
+		var answer query.Answer
+		if _, err := querier.Do(t.Context(), request, &answer); err != nil {
+			t.Fatal(err)
+		}
+		targettest.Same(t, answer.Rows, targettest.Row(want...))
 	}
 	for i, word := range words {
 		ask(query.Query{Shape: query.Rows, Table: "fields", Fields: []string{word}, Above: &query.Above{Field: word, Value: -1}}, 5, i)

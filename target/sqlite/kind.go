@@ -77,6 +77,18 @@ func Kind() target.Kind {
 				Check:   checkCacheSize,
 			},
 		},
+		Profiles: []target.Profile{
+			{Name: "default", Help: "as SQLite is without settings: a rollback journal, 2 MiB of pages; an index of series and time",
+				Options: target.Options{optionJournalMode: "delete", optionCacheSize: "2", optionIndex: indexTagsTime}},
+			{Name: "tuned", Help: "a write-ahead log, rows kept by series and time, 1 GiB of pages",
+				Options: target.Options{optionJournalMode: "wal", optionCacheSize: "1024", optionIndex: indexClustered}},
+		},
+		Durabilities: []target.Profile{
+			{Name: target.AsShipped, Help: "journal_mode delete, synchronous full",
+				Options: target.Options{optionJournalMode: "delete", optionSynchronous: "full"}},
+			{Name: target.Relaxed, Help: "journal_mode wal, synchronous off", Options: target.Options{optionJournalMode: "wal", optionSynchronous: "off"}},
+			{Name: target.Strict, Help: "journal_mode wal, synchronous extra", Options: target.Options{optionJournalMode: "wal", optionSynchronous: "extra"}},
+		},
 		Caps: target.Caps{
 			TimePrecision: precision,
 			Embedded:      true,

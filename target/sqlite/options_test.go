@@ -68,12 +68,7 @@ func TestExistingKeepsItsJournal(t *testing.T) {
 		targettest.Prepare(t, db, 1, targettest.Table("a"))
 		targettest.Close(t, db)
 
-		kind := sqlite.Kind()
-		options, err := kind.Resolve(map[string]string{"journal_mode": other})
-		if err != nil {
-			t.Fatal(err)
-		}
-		db, err = kind.Open(t.Context(), target.Env{Dir: dir, Existing: true}, options)
+		db, err := openIn(t, target.Env{Dir: dir, Existing: true}, "journal_mode", other)
 		if err != nil {
 			t.Fatal(err)
 		}

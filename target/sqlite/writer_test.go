@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/tsmark/tsmark/series"
@@ -152,25 +151,7 @@ func TestConcurrentWriters(t *testing.T) {
 			table := targettest.Table("a")
 			targettest.Prepare(t, db, 300, table)
 			const workers, batches, rows = 4, 6, 500
-			var group sync.WaitGroup
-			for worker := range workers {
-				w, err := db.NewWriter(t.Context(), worker)
-				if err != nil {
-					t.Fatal(err)
-				}
-				group.Go(func() {
-					defer targettest.Close(t, w)
-					var b series.Batch
-					for batch := range batches {
-						b.Reset()
-						targettest.Fill(b.Add(table), rows, (worker*batches+batch)*rows, 300)
-						if _, err := w.Write(t.Context(), &b); err != nil {
-							t.Error(err)
-						}
-					}
-				})
-			}
-			group.Wait()
+			targettest.WriteAtOnce(t, db, table, 300, workers, batches, rows)
 			const all = workers * batches * rows
 			targettest.Same(t, targettest.Ask(t, db, "SELECT count(*), count(DISTINCT time), count(DISTINCT hostname) FROM cpu JOIN tags ON id = tags_id"),
 				targettest.Row(all, all, 300))

@@ -3,6 +3,7 @@ package targettest
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tsmark/tsmark/query"
@@ -56,13 +57,9 @@ func Fill(run *series.Run, rows, first int, seriesCount uint32) {
 	}
 }
 
-// Open opens a target in the folder, or in a new one where that is empty, with
-// options given as names and values.
-func Open(t testing.TB, kind target.Kind, dir string, given ...string) target.Target {
+// Options resolves a kind's options, given as names and values.
+func Options(t testing.TB, kind target.Kind, given ...string) target.Options {
 	t.Helper()
-	if dir == "" {
-		dir = t.TempDir()
-	}
 	set := make(map[string]string)
 	for i := 0; i < len(given); i += 2 {
 		set[given[i]] = given[i+1]
@@ -71,7 +68,17 @@ func Open(t testing.TB, kind target.Kind, dir string, given ...string) target.Ta
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := kind.Open(t.Context(), target.Env{Dir: dir}, options)
+	return options
+}
+
+// Open opens a target in the folder, or in a new one where that is empty, with
+// options given as names and values.
+func Open(t testing.TB, kind target.Kind, dir string, given ...string) target.Target {
+	t.Helper()
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	db, err := kind.Open(t.Context(), target.Env{Dir: dir}, Options(t, kind, given...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,6 +105,31 @@ func Write(t testing.TB, db target.Target, b *series.Batch) target.Receipt {
 		t.Fatal(err)
 	}
 	return receipt
+}
+
+// WriteAtOnce has several writers write batches of rows at once, each row at a
+// time of its own.
+func WriteAtOnce(t testing.TB, db target.Target, table *series.Table, seriesCount uint32, workers, batches, rows int) {
+	t.Helper()
+	var group sync.WaitGroup
+	for worker := range workers {
+		w, err := db.NewWriter(t.Context(), worker)
+		if err != nil {
+			t.Fatal(err)
+		}
+		group.Go(func() {
+			defer Close(t, w)
+			var b series.Batch
+			for batch := range batches {
+				b.Reset()
+				Fill(b.Add(table), rows, (worker*batches+batch)*rows, seriesCount)
+				if _, err := w.Write(t.Context(), &b); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
 }
 
 // Writer opens a writer.

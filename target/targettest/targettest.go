@@ -43,6 +43,7 @@ func Run(t *testing.T, kind target.Kind, given map[string]string) {
 	t.Run("mark", s.mark)
 	t.Run("replace", s.replace)
 	t.Run("cancelled query", s.cancelled)
+	t.Run("random questions", s.differential)
 }
 
 type suite struct {
