@@ -58,7 +58,11 @@ func newDots(g *group, l legend, queryType fact) *lines {
 		}
 	}
 	for _, part := range []float64{-1, -0.5, 0, 0.5, 1} {
-		ys = append(ys, tick{height(part * top), fmt.Sprintf("%+g%s%%", part*top, unitSpace)})
+		label := fmt.Sprintf("%+g%s%%", part*top, unitSpace)
+		if part == 0 {
+			label = "0" + unitSpace + "%"
+		}
+		ys = append(ys, tick{height(part * top), label})
 	}
 	c.grid(xs, ys)
 	for n, s := range all {

@@ -14,6 +14,9 @@ type course struct {
 	values []float64
 }
 
+// apart is how far marks of a curve stand from each other, in units of its chart.
+const apart = 26
+
 // newCourses draws figures over time, from 0 to until and from 0 up; nil where
 // none has two points.
 func newCourses(c *lines, until float64, all []course, top func(float64) float64, text func(float64) string) *lines {
@@ -43,7 +46,7 @@ func newCourses(c *lines, until float64, all []course, top func(float64) float64
 			x, y := c.place(s.at[j]/until, v/highest)
 			fmt.Fprintf(&path, "%c%g,%g", "ML"[min(j, 1)], x, y)
 			// So many marks as the eye can take.
-			if j%max(1, len(s.values)/8) == 0 {
+			if n := len(drawing.Marks); n == 0 || x-drawing.Marks[n-1].X >= apart {
 				drawing.Marks = append(drawing.Marks, mark{x, y, s.style.Label + " " + text(v)})
 			}
 		}

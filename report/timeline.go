@@ -15,6 +15,14 @@ type timeline struct {
 
 const timeAxis = "seconds since the start of the run"
 
+func targetNames(r *result.Run) []string {
+	names := make([]string, len(r.Targets))
+	for i := range r.Targets {
+		names[i] = r.Targets[i].Name
+	}
+	return names
+}
+
 // newTimeline draws a run; nil where nothing was watched.
 func newTimeline(r *result.Run) *timeline {
 	until := 0.0
@@ -31,14 +39,17 @@ func newTimeline(r *result.Run) *timeline {
 	if until == 0 {
 		return nil
 	}
-	view := &timeline{Legend: newLegend(names)}
+	// One legend for both, so that no colour has two meanings.
+	styles := newLegend(append(targetNames(r), names...))
+	view := &timeline{Legend: styles}
+	ofTargets, ofSources := styles[:len(r.Targets)], styles[len(r.Targets):]
 	add := func(c *lines) {
 		if c != nil {
 			view.Charts = append(view.Charts, c)
 		}
 	}
-	add(newSchedule(r, until))
-	add(loadCourses(r, until))
+	add(newSchedule(r, ofTargets, until))
+	add(loadCourses(r, ofTargets, until))
 	for _, figure := range []struct {
 		title, help, y string
 		metrics        map[string]result.Metric // by source; "": all others
@@ -59,7 +70,7 @@ func newTimeline(r *result.Run) *timeline {
 			if !ok {
 				m = figure.metrics[""]
 			}
-			all = append(all, courseOf(s, m, view.Legend[slices.Index(names, s.Source)]))
+			all = append(all, courseOf(s, m, ofSources[slices.Index(names, s.Source)]))
 		}
 		add(newCourses(newLines(figure.title, figure.help, timeAxis, figure.y), until, all, figure.top, figure.text))
 	}
@@ -89,12 +100,7 @@ func courseOf(r *result.Resources, m result.Metric, s style) course {
 }
 
 // loadCourses draws the rates of the loads where they stand on the time line.
-func loadCourses(r *result.Run, until float64) *lines {
-	var names []string
-	for i := range r.Targets {
-		names = append(names, r.Targets[i].Name)
-	}
-	styles := newLegend(names)
+func loadCourses(r *result.Run, styles legend, until float64) *lines {
 	var all []course
 	for i := range r.Targets {
 		for _, m := range r.Targets[i].Repeats {
@@ -108,15 +114,10 @@ func loadCourses(r *result.Run, until float64) *lines {
 
 // newSchedule draws what was measured when, a line for each target; nil where
 // nobody knows.
-func newSchedule(r *result.Run, until float64) *lines {
+func newSchedule(r *result.Run, styles legend, until float64) *lines {
 	c := newLines("What ran when", "loads are filled, query types outlined", timeAxis, "target")
-	var names []string
-	for i := range r.Targets {
-		names = append(names, r.Targets[i].Name)
-	}
-	styles := newLegend(names)
 	known := false
-	row := (c.Bottom - c.Top) / float64(max(1, len(names)))
+	row := (c.Bottom - c.Top) / float64(max(1, len(r.Targets)))
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		top := c.Top + float64(i)*row
