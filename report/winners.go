@@ -18,7 +18,7 @@ func winnersTable(g *group) *table {
 		{Head: "verdict", Words: true},
 	}}
 	add := func(label string, winner, other int, f *compare.Figure) {
-		if f == nil || f.Method != compare.AcrossRepeats || f.MissingA != "" || f.MissingB != "" {
+		if f == nil || f.Interval == nil || f.Method != compare.AcrossRepeats || f.MissingA != "" || f.MissingB != "" {
 			return
 		}
 		verdict := cell{"a difference", best}
