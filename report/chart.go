@@ -21,7 +21,7 @@ type style struct {
 	Dash  string // pattern of its line; empty: solid
 }
 
-func newLegend(subjects []subject) legend {
+func newLegend(labels []string) legend {
 	shapes := []string{
 		"M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z", // circle
 		"M-3.6,-3.6h7.2v7.2h-7.2z",            // square
@@ -31,9 +31,9 @@ func newLegend(subjects []subject) legend {
 	}
 	dashes := []string{"", "6 3", "2 2", "8 3 2 3", "10 4"}
 	const colors = 7
-	l := make(legend, len(subjects))
-	for i, s := range subjects {
-		l[i] = style{s.Label, fmt.Sprintf("s%d", i%colors), shapes[i%len(shapes)], dashes[i%len(dashes)]}
+	l := make(legend, len(labels))
+	for i, label := range labels {
+		l[i] = style{label, fmt.Sprintf("s%d", i%colors), shapes[i%len(shapes)], dashes[i%len(dashes)]}
 	}
 	return l
 }

@@ -180,7 +180,7 @@ func calibrationFact(c *result.Calibration) string {
 func rivals(r *result.Run) []note {
 	var list []note
 	for _, other := range r.Rivals {
-		text := fmt.Sprintf("%s ran on the same host (%s, process %d", other.Name, other.Process, other.PID)
+		text := fmt.Sprintf("%s also ran on the host (%s, process %d", other.Name, other.Process, other.PID)
 		if other.Share.Known() {
 			text += fmt.Sprintf(", %.0f%s%% of a core", 100*float64(other.Share), unitSpace)
 		}

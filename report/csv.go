@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/tsmark/tsmark/compare"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -22,6 +23,11 @@ func csvColumns() []string {
 		"wall", "per_second", "bytes",
 		// Lines of kind load.
 		"batch_size", "metrics", "wire_bytes", "prepare", "sent", "acked", "settled", "disk_bytes", "raw_bytes",
+		// Both: the client; the worst of the repeats, but for its share of all cores.
+		"client_bound", "client_share", "client_gc_pause_max", "client_scheduling_p99",
+		// Open loops.
+		"schedule", "arrivals", "offered", "dropped", "waiting", "saturated", "response_median", "response_p99", "response_p999", "lag_p99",
+		"objective", "highest_rate", "lowest_failed",
 	}
 }
 
@@ -112,6 +118,7 @@ func loadLine(r *result.Run, t *result.Target) csvLine {
 		line.ints(map[string]int64{"disk_bytes": l.DiskBytes})
 	}
 	line.latency(&l.Batches)
+	line.client(t, compare.LoadSubject)
 	return line
 }
 
@@ -139,5 +146,45 @@ func queryLine(r *result.Run, t *result.Target, q *result.Queries) csvLine {
 	line.ints(map[string]int64{"rows": q.Rows, "bytes": q.Bytes})
 	line.floats(map[string]float64{"wall": q.Wall, "per_second": q.PerSecond})
 	line.latency(&q.Service)
+	line.client(t, q.Type)
+	line.open(q.Open)
 	return line
+}
+
+// client writes what a load or type asked of the client.
+func (l csvLine) client(t *result.Target, name string) {
+	for _, m := range measurements(t) {
+		use, known := m.client()
+		if m.Name != name || !known {
+			continue
+		}
+		l["client_bound"] = m.clientBound()
+		for column, v := range map[string]result.Value{
+			"client_share": use.Share, "client_gc_pause_max": use.PauseMax, "client_scheduling_p99": use.Scheduling,
+		} {
+			if v.Known() {
+				l.floats(map[string]float64{column: float64(v)})
+			}
+		}
+	}
+}
+
+// open writes what only an open loop has.
+func (l csvLine) open(o *result.OpenLoop) {
+	if o == nil {
+		return
+	}
+	l["schedule"], l["saturated"] = o.Schedule, o.Saturated
+	l.ints(map[string]int64{"arrivals": o.Arrivals, "dropped": o.Dropped, "waiting": o.Waiting})
+	l.floats(map[string]float64{"offered": o.Offered})
+	if o.Response.Count > 0 {
+		l.floats(map[string]float64{"response_median": o.Response.Median, "response_p99": o.Response.P99, "response_p999": o.Response.P999})
+	}
+	if o.Lag.Count > 0 {
+		l.floats(map[string]float64{"lag_p99": o.Lag.P99})
+	}
+	if s := o.Search; s != nil {
+		l["objective"] = s.Objective
+		l.floats(map[string]float64{"highest_rate": s.Kept, "lowest_failed": s.Failed})
+	}
 }

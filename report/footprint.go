@@ -2,12 +2,12 @@ package report
 
 import "github.com/tsmark/tsmark/result"
 
-// stepsTable shows what was done after the loads; nil where nothing was.
+// stepsTable shows the size of what was loaded before and after each step that
+// followed; nil where none did.
 func stepsTable(r *result.Run) *table {
 	view := &table{Title: "Footprint", Columns: []column{
 		{Head: "target"}, {Head: "moment", Words: true}, {Head: "took", Help: "settling again included"}, {Head: "disk"},
 	}}
-	known := false
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		l := t.Load
@@ -23,19 +23,17 @@ func stepsTable(r *result.Run) *table {
 			}
 			return cell{Text: size(n)}
 		}
-		if l.DiskAcked > 0 || len(l.Steps) > 0 {
-			known = true
-			add("before the load", cell{none, dim}, at(l.DiskBefore))
-			add("last row acknowledged", cell{none, dim}, at(l.DiskAcked))
+		// Without steps the size is the load table's.
+		if len(l.Steps) == 0 {
+			continue
 		}
+		add("before the load", cell{none, dim}, at(l.DiskBefore))
+		add("last row acknowledged", cell{none, dim}, at(l.DiskAcked))
 		for _, s := range l.Steps {
 			add("after "+s.Name, cell{Text: duration(s.Seconds)}, at(s.DiskBytes))
 		}
-		if l.DiskAcked > 0 || len(l.Steps) > 0 {
-			add("in the end", cell{none, dim}, at(l.DiskBytes))
-		}
 	}
-	if !known {
+	if len(view.Rows) == 0 {
 		return nil
 	}
 	return view

@@ -26,7 +26,9 @@ type pageGroup struct {
 	Legend     legend
 	Ranges     *ranges
 	Comparison *table
+	Winners    *table
 	Curves     []*lines
+	Dots       []*lines
 	Loads      bars
 	Rates      *lines
 }
@@ -37,6 +39,7 @@ type pageRun struct {
 	Alerts   []note
 	Facts    []fact
 	Tables   []*table
+	Timeline *timeline
 	Targets  []pageTarget
 	Command  string
 	Again    string
@@ -68,11 +71,18 @@ func writeHTML(w io.Writer, runs []*result.Run) error {
 		p.Runs = append(p.Runs, newPageRun(r))
 	}
 	for _, g := range groups(runs) {
-		l := newLegend(g.subjects)
-		view := pageGroup{Dataset: g.dataset, Legend: l, Ranges: newRanges(&g, l), Comparison: comparison(&g), Loads: newBars(&g, l), Rates: newRates(&g, l)}
+		l := newLegend(g.labels())
+		view := pageGroup{Dataset: g.dataset, Legend: l, Ranges: newRanges(&g, l), Comparison: comparison(&g), Winners: winnersTable(&g), Loads: newBars(&g, l), Rates: newRates(&g, l)}
 		for _, queryType := range g.types() {
-			if c := newPercentiles(&g, l, queryType); c != nil {
-				view.Curves = append(view.Curves, c)
+			for _, time := range drawnTimes() {
+				if c := newPercentiles(&g, l, queryType, time); c != nil {
+					view.Curves = append(view.Curves, c)
+				}
+			}
+		}
+		for _, what := range append([]fact{{loadTitle, ""}}, g.types()...) {
+			if c := newDots(&g, l, what); c != nil {
+				view.Dots = append(view.Dots, c)
 			}
 		}
 		p.Groups = append(p.Groups, view)
@@ -102,7 +112,7 @@ func newPageRun(r *result.Run) pageRun {
 			Settings: pairs(t.Description.Settings),
 		})
 	}
-	view.Tables = tables(r)
+	view.Tables, view.Timeline = tables(r), newTimeline(r)
 	return view
 }
 

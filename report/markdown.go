@@ -19,9 +19,11 @@ func writeMarkdown(w io.Writer, runs []*result.Run) error {
 		m.run(r)
 	}
 	for _, g := range groups(runs) {
-		if view := comparison(&g); view != nil {
-			fmt.Fprintf(m, "## %s\n\n", escapeMarkdown(view.Title))
-			m.table(view)
+		for _, view := range []*table{comparison(&g), winnersTable(&g)} {
+			if view != nil {
+				fmt.Fprintf(m, "## %s\n\n", escapeMarkdown(view.Title))
+				m.table(view)
+			}
 		}
 	}
 	if len(runs) > 0 {

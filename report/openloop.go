@@ -28,7 +28,7 @@ func openTable(t *result.Target) *table {
 		{Head: "p99", Help: "99th percentile of the service time", Follows: true},
 		{Head: "p99.9", Help: "99.9th percentile of the service time", Rank: 2, Follows: true},
 		{Head: "lag p99", Help: "by how much tsmark itself released queries late: 99th percentile, part of the response time", Rank: 1},
-		{Head: "schedule", Help: "whether the target kept up", Words: true},
+		{Head: "kept up", Help: "whether the target kept to the schedule", Words: true},
 	}}
 	for i := range t.Queries {
 		q := &t.Queries[i]
@@ -36,7 +36,7 @@ func openTable(t *result.Target) *table {
 		if o == nil || !stands(q) {
 			continue
 		}
-		kept := cell{Text: "kept"}
+		kept := cell{Text: "yes"}
 		if o.Saturated != "" {
 			kept = cell{"saturated", bad}
 			view.Notes = append(view.Notes, note{q.Type + ": " + o.Saturated, bad})
@@ -106,7 +106,7 @@ func searchTable(t *result.Target) *table {
 		}
 		view.Rows = append(view.Rows, row{Cells: []cell{
 			{Text: q.Type}, {Text: s.Objective}, rate(s.Kept, "none"), rate(s.Failed, "none did"),
-			{Text: strings.Join(each, "  ")}, {Text: strings.Join(tries, "  ")},
+			{Text: strings.Join(each, " · ")}, {Text: strings.Join(tries, " · ")},
 		}})
 		at := slices.IndexFunc(s.Tries, func(try result.RateTry) bool { return try.Rate == s.Failed && try.Failed != "" })
 		if at >= 0 {

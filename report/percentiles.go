@@ -29,9 +29,28 @@ func percentileCurve(l *result.Latency) []measure.Point {
 // room.
 func nines(quantile float64) float64 { return -math.Log10(1 - quantile) }
 
+// latencyOf is which times of a query type are drawn.
+type latencyOf struct {
+	name, suffix string
+	of           func(*result.Queries) *result.Latency // nil: it has none
+}
+
+// drawnTimes are those that the page has curves of.
+func drawnTimes() []latencyOf {
+	return []latencyOf{
+		{"service time", "", func(q *result.Queries) *result.Latency { return &q.Service }},
+		{"response time", ", response", func(q *result.Queries) *result.Latency {
+			if q.Open == nil {
+				return nil
+			}
+			return &q.Open.Response
+		}},
+	}
+}
+
 // newPercentiles draws the percentile curves of a query type; nil where no
 // subject has figures.
-func newPercentiles(g *group, l legend, queryType fact) *lines {
+func newPercentiles(g *group, l legend, queryType fact, time latencyOf) *lines {
 	type subjectCurve struct {
 		style  style
 		label  string
@@ -47,14 +66,18 @@ func newPercentiles(g *group, l legend, queryType fact) *lines {
 		if !drawn(q) {
 			continue
 		}
-		points := slices.DeleteFunc(percentileCurve(&q.Service), func(p measure.Point) bool { return p.Seconds <= 0 })
+		times := time.of(q)
+		if times == nil {
+			continue
+		}
+		points := slices.DeleteFunc(percentileCurve(times), func(p measure.Point) bool { return p.Seconds <= 0 })
 		if len(points) == 0 {
 			continue
 		}
 		if q.AtLeast > 0 {
 			help = joined("; ", help, s.Label+" took at least as long as shown: some queries were cut off")
 		}
-		all = append(all, subjectCurve{l[i], s.Label, points, &q.Service.Summary})
+		all = append(all, subjectCurve{l[i], s.Label, points, &times.Summary})
 		end := points[len(points)-1]
 		values = append(values, points[0].Seconds, end.Seconds)
 		last = max(last, nines(end.Quantile))
@@ -63,7 +86,7 @@ func newPercentiles(g *group, l legend, queryType fact) *lines {
 		return nil
 	}
 	axis := newLogAxis(values)
-	c := newLines(queryType.Key, help, "percentile", "service time")
+	c := newLines(queryType.Key+time.suffix, help, "percentile", time.name)
 	var xs []tick
 	for _, t := range []tick{{0, "0"}, {0.5, "50"}, {0.9, "90"}, {0.99, "99"}, {0.999, "99.9"}, {0.9999, "99.99"}, {0.99999, "99.999"}, {0.999999, "99.9999"}} {
 		if at := nines(t.At); at <= last {
@@ -85,7 +108,7 @@ func newPercentiles(g *group, l legend, queryType fact) *lines {
 		}{
 			{0.5, s.figure.Median, "median"}, {0.9, s.figure.P90, "p90"}, {0.99, s.figure.P99, "p99"}, {0.999, s.figure.P999, "p99.9"},
 		} {
-			if at := nines(m.quantile); at <= last && m.seconds > 0 {
+			if at := nines(m.quantile); at <= nines(s.points[len(s.points)-1].Quantile) && m.seconds > 0 {
 				x, y := c.place(at/last, axis.at(m.seconds))
 				drawing.Marks = append(drawing.Marks, mark{x, y, s.label + " " + m.name + " " + duration(m.seconds)})
 			}
