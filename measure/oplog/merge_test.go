@@ -17,10 +17,7 @@ func logAt(t *testing.T, after time.Duration, sequences ...sequence) []byte {
 		t.Fatal(err)
 	}
 	for _, s := range sequences {
-		section, err := w.Section(s.cell)
-		if err != nil {
-			t.Fatal(err)
-		}
+		section := w.Section(s.cell)
 		r := section.Recorder(s.worker, noon.Add(after))
 		for _, op := range s.ops {
 			r.Record(op)

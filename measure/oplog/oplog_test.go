@@ -31,10 +31,7 @@ func write(t testing.TB, sequences ...sequence) []byte {
 		t.Fatal(err)
 	}
 	for _, s := range sequences {
-		section, err := w.Section(s.cell)
-		if err != nil {
-			t.Fatal(err)
-		}
+		section := w.Section(s.cell)
 		r := section.Recorder(s.worker, begin)
 		for i, op := range s.ops {
 			r.Record(op)

@@ -34,22 +34,19 @@ func begin(t testing.TB, out io.Writer) (*Writer, *Recorder) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	section, err := w.Section(Cell{Kind: Query, Target: "a", Type: "t"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	section := w.Section(Cell{Kind: Query, Target: "a", Type: "t"})
 	return w, section.Recorder(0, now)
 }
 
 // Whoever records nothing needs no if.
 func TestNilRecordsNothing(t *testing.T) {
 	var s *Section
-	s, err := s.WithSchedule("100/s")
+	s = s.WithSchedule("100/s")
 	r := s.Recorder(0, start())
 	r.Record(Op{})
 	r.Close()
-	if r != nil || err != nil {
-		t.Errorf("recorder %v, error %v", r, err)
+	if r != nil {
+		t.Errorf("recorder %v", r)
 	}
 }
 
@@ -157,10 +154,7 @@ func TestManyWorkers(t *testing.T) {
 	}
 	const workers, types, each = 8, 16, 1_000_000 / 8 / 16
 	for i := range types {
-		section, err := w.Section(Cell{Kind: Query, Target: "a", Type: string(rune('a' + i))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		section := w.Section(Cell{Kind: Query, Target: "a", Type: string(rune('a' + i))})
 		var group sync.WaitGroup
 		for worker := range workers {
 			group.Go(func() {
@@ -242,10 +236,7 @@ func BenchmarkRecordWorkers(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	section, err := w.Section(Cell{Kind: Query})
-	if err != nil {
-		b.Fatal(err)
-	}
+	section := w.Section(Cell{Kind: Query})
 	b.ReportAllocs()
 	b.SetParallelism(4)
 	b.RunParallel(func(pb *testing.PB) {
