@@ -25,7 +25,7 @@ type LoadConfig struct {
 	Workers   int            // connections writing at once, at least 1
 	BatchSize int            // rows a write, at least 1
 	Period    time.Duration  // of the recorded rates; 0: one for the whole load
-	Log       *oplog.Section // takes every batch; nil: none is kept
+	Log       *oplog.Section // where each batch is recorded; nil: nowhere
 	// Acked, where it is not nil, is called between the last acknowledgement
 	// and settling, whose time includes it.
 	Acked func(context.Context)
@@ -81,7 +81,7 @@ type feed[P any] struct {
 
 // load connects the writers, and runs the clock.
 func load[P any](ctx context.Context, cfg LoadConfig, from feed[P], t target.Target, progress Progress) (*result.Load, error) {
-	l := loader{out: result.Load{Workers: cfg.Workers, BatchSize: cfg.BatchSize, DiskBytes: -1, DiskBefore: -1, DiskAcked: -1}}
+	l := loader{log: cfg.Log, out: result.Load{Workers: cfg.Workers, BatchSize: cfg.BatchSize, DiskBytes: -1, DiskBefore: -1, DiskAcked: -1}}
 	writers := make([]target.Writer, 0, cfg.Workers)
 	defer func() {
 		for _, w := range writers {
@@ -98,7 +98,7 @@ func load[P any](ctx context.Context, cfg LoadConfig, from feed[P], t target.Tar
 
 	l.start = time.Now()
 	stopRates := l.recordRates(cfg.Period)
-	err := write(ctx, &l, cfg.Log, from, writers, progress)
+	err := write(ctx, &l, from, writers, progress)
 	stopRates()
 	l.finish()
 	if err != nil {
@@ -122,8 +122,9 @@ type loader struct {
 	out     result.Load
 	start   time.Time
 	rows    atomic.Int64 // accepted
+	log     *oplog.Section
+	batches atomic.Int64 // recorded in it
 	metrics atomic.Int64
-	batches atomic.Int64 // begun
 	bytes   atomic.Int64
 	sent    largest // nanoseconds since start
 	acked   largest
@@ -132,27 +133,8 @@ type loader struct {
 	latency *measure.Latency
 }
 
-// operation is a batch as the log keeps it.
-func (l *loader) operation(ctx context.Context, sequence int64, begin time.Time, r target.Receipt, values int64, err error) oplog.Op {
-	op := oplog.Op{Sequence: sequence, Start: begin.Sub(l.start), Intended: begin.Sub(l.start), Rows: r.Rows, Bytes: r.WireBytes, Values: values}
-	switch {
-	case err != nil && ctx.Err() != nil:
-		op.Outcome, op.Duration = oplog.Interrupted, time.Since(begin)
-	case err != nil:
-		op.Outcome, op.Duration = oplog.Failed, time.Since(begin)
-	case r.Acked.IsZero():
-		op.Outcome, op.Duration = oplog.Unacknowledged, r.Sent.Sub(begin)
-	default:
-		op.Duration = r.Acked.Sub(begin)
-	}
-	if !r.Sent.IsZero() {
-		op.Sent = r.Sent.Sub(begin)
-	}
-	return op
-}
-
 // write runs one reader and all writers to the end of the dataset.
-func write[P any](ctx context.Context, l *loader, log *oplog.Section, from feed[P], writers []target.Writer, progress Progress) error {
+func write[P any](ctx context.Context, l *loader, from feed[P], writers []target.Writer, progress Progress) error {
 	l.latency = measure.NewLatency()
 	// Each writer has a batch at work and another one ready.
 	slots := 2*len(writers) + 1
@@ -180,8 +162,8 @@ func write[P any](ctx context.Context, l *loader, log *oplog.Section, from feed[
 	for i, w := range writers {
 		group.Go(func() error {
 			latency := measure.NewLatency()
-			recorder := log.Recorder(i, l.start)
-			defer recorder.Close()
+			log := l.log.Recorder(i, l.start)
+			defer log.Close()
 			defer func() {
 				l.mu.Lock()
 				defer l.mu.Unlock()
@@ -192,12 +174,11 @@ func write[P any](ctx context.Context, l *loader, log *oplog.Section, from feed[
 					return err
 				}
 				rows, values := from.rows(b), from.metrics(b)
-				sequence := l.batches.Add(1) - 1
 				begin := time.Now()
 				receipt, err := from.send(ctx, w, b)
 				l.count(receipt)
-				recorder.Record(l.operation(ctx, sequence, begin, receipt, values, err))
 				if err != nil {
+					l.record(log, failed(ctx), begin, time.Now(), receipt, 0)
 					return fmt.Errorf("writer %d, %s: %w", i, from.describe(b), err)
 				}
 				end := receipt.Acked
@@ -205,12 +186,17 @@ func write[P any](ctx context.Context, l *loader, log *oplog.Section, from feed[
 					end = receipt.Sent
 				}
 				latency.Record(end.Sub(begin))
+				l.record(log, oplog.OK, begin, end, receipt, values)
 				l.metrics.Add(values)
 				progress(rows)
 				free <- b
 			}
+			begin := time.Now()
 			receipt, err := w.Flush(ctx)
 			l.count(receipt)
+			if receipt != (target.Receipt{}) {
+				l.record(log, oplog.Flushed, begin, receipt.Acked, receipt, 0)
+			}
 			if err != nil {
 				return fmt.Errorf("writer %d, sending the rest: %w", i, err)
 			}

@@ -80,9 +80,10 @@ func following(found result.RateSearch, limit float64) float64 {
 // how long a try takes. A withheld result ends the search and is returned.
 func FindMaxRate(ctx context.Context, cfg OpenConfig, s Search, keep Objective, t target.Target, questions []Question, progress Progress) (*result.Queries, error) {
 	var best *result.Queries
-	kept := false
+	kept, log := false, cfg.Log
 	search, err := s.Find(ctx, func(ctx context.Context, rate float64) (string, error) {
 		cfg.Schedule = pace.Constant(rate)
+		cfg.Log = log.WithSchedule(cfg.Schedule.String())
 		var q *result.Queries
 		var err error
 		failed := ""

@@ -12,7 +12,6 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"github.com/tsmark/tsmark/measure"
-	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/pace"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
@@ -32,7 +31,7 @@ type OpenConfig struct {
 // arrival is a query that is due.
 type arrival struct {
 	n   int
-	due time.Duration // since origin; less than 0: whenever a worker is free
+	due time.Duration // since origin
 	lag time.Duration // by how much it was released later
 }
 
@@ -60,17 +59,12 @@ type openLoop struct {
 // schedule ends is still asked. Errors and withheld results are those of
 // Query.
 func QueryOpen(ctx context.Context, cfg OpenConfig, t target.Target, questions []Question, progress Progress) (*result.Queries, error) {
-	log, err := cfg.Log.WithSchedule(cfg.Schedule.String())
-	if err != nil {
-		return &result.Queries{}, err
-	}
-	cfg.Log = log
 	o := openLoop{
 		asker: newAsker(cfg.QueryConfig, questions, progress), open: cfg, queue: make(chan arrival, cfg.Queue),
 		response: measure.NewLatency(), lag: measure.NewLatency(),
 		loop: result.OpenLoop{Schedule: cfg.Schedule.String(), Queue: cfg.Queue},
 	}
-	err = o.run(ctx, t, o.work, o.dispatch)
+	err := o.run(ctx, t, o.work, o.dispatch)
 	return &o.out, errors.Join(err, o.complete())
 }
 
@@ -86,7 +80,7 @@ func (o *openLoop) work(ctx context.Context, w *worker) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		end, err := w.ask(ctx, a)
+		end, err := w.ask(ctx, a.n, &a)
 		if err != nil {
 			return err
 		}
@@ -108,8 +102,8 @@ func (o *openLoop) dispatch(ctx context.Context) error {
 		return err
 	}
 	defer pacer.Close()
-	recorder := o.cfg.Log.Recorder(o.cfg.Workers, o.origin)
-	defer recorder.Close()
+	log := o.cfg.Log.Recorder(o.cfg.Workers, o.origin) // a worker more
+	defer log.Close()
 	n := 0
 	for due := range o.open.Schedule.Arrivals() {
 		if o.open.Count > 0 && n >= o.open.Count {
@@ -128,14 +122,12 @@ func (o *openLoop) dispatch(ctx context.Context) error {
 			return err
 		}
 		dropped := int64(0)
+		a := arrival{n, due, lag}
 		select {
-		case o.queue <- arrival{n, due, lag}:
+		case o.queue <- a:
 		default:
 			dropped = 1
-			recorder.Record(oplog.Op{
-				Outcome: oplog.Dropped, BurnIn: !recorded, Sequence: int64(n), Question: int64(o.questions[n%len(o.questions)].ID),
-				Start: due + lag, Intended: due, Lag: lag,
-			})
+			o.drop(log, a)
 		}
 		if recorded {
 			o.lag.Record(lag)

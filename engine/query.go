@@ -16,7 +16,7 @@ type QueryConfig struct {
 	BurnIn  int            // queries asked first and not recorded
 	TimeBox time.Duration  // no query starts later than this after the first recorded one; 0: none
 	Timeout time.Duration  // a query is cut off after this; 0: never
-	Log     *oplog.Section // takes every query; nil: none is kept
+	Log     *oplog.Section // where each query is recorded; nil: nowhere
 }
 
 // Question is a query rendered for the target.
@@ -47,7 +47,7 @@ func Query(ctx context.Context, cfg QueryConfig, t target.Target, questions []Qu
 				time.Since(a.origin)-time.Duration(first) >= cfg.TimeBox {
 				return nil
 			}
-			if _, err := w.ask(ctx, arrival{n: i, due: -1}); err != nil {
+			if _, err := w.ask(ctx, i, nil); err != nil {
 				return err
 			}
 		}

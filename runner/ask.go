@@ -32,7 +32,7 @@ func (x *execution) askTypes(ctx context.Context, t target.Target, c cell, plann
 		}
 		section, err := x.section(oplog.Cell{
 			Kind: oplog.Query, Target: out.Name, Type: q.kind.Name, Repeat: c.repeat,
-			Workers: x.plan.experiment.Queries.Workers, Questions: len(q.counted),
+			Workers: x.plan.experiment.Queries.Workers, Questions: len(q.counted), Schedule: x.plan.experiment.Queries.Rate,
 		})
 		if err != nil {
 			return err

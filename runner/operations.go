@@ -25,11 +25,7 @@ func (x *execution) section(c oplog.Cell) (*oplog.Section, error) {
 			return nil, fmt.Errorf("%w: beginning the operation log: %w", errStore, err)
 		}
 	}
-	section, err := x.operations.log.Section(c)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errStore, err)
-	}
-	return section, nil
+	return x.operations.log.Section(c), nil
 }
 
 // beginLog opens the run's log; one that is resumed begins a further one.

@@ -80,7 +80,7 @@ type Outcome uint8
 const (
 	OK             Outcome = iota // answered, or acknowledged
 	Unacknowledged                // a batch was handed over, and the protocol does not acknowledge
-	Flushed                       // no batch: what a writer still held was sent, and acknowledged if Duration is longer than Sent
+	Flushed                       // no batch: what a writer still held was sent, and acknowledged unless Duration is 0
 	AtLeast                       // cut off by the time limit: Duration is a lower bound
 	Failed                        // the target refused it or is gone
 	Wrong                         // answered, but not with what was expected

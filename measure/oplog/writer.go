@@ -2,7 +2,6 @@ package oplog
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -90,27 +89,28 @@ type Section struct {
 	cell Cell
 }
 
-// Section declares a cell; one that was declared already is the same.
-func (w *Writer) Section(c Cell) (*Section, error) {
+// Section declares a cell; one that was declared already is the same. A nil
+// writer has nil sections.
+func (w *Writer) Section(c Cell) *Section {
+	if w == nil {
+		return nil
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	id, known := w.cells[c]
 	if !known {
-		if len(w.cells) == maxCells {
-			return nil, fmt.Errorf("the operation log has %d cells and takes no more", maxCells)
-		}
 		id = uint32(len(w.cells))
 		w.cells[c] = id
 		w.enqueue(item{cell: &c})
 	}
-	return &Section{w, id, c}, w.err
+	return &Section{w, id, c}
 }
 
 // WithSchedule returns the section of the same cell under another schedule, as
 // a search for the highest rate tries many.
-func (s *Section) WithSchedule(schedule string) (*Section, error) {
+func (s *Section) WithSchedule(schedule string) *Section {
 	if s == nil {
-		return nil, nil
+		return nil
 	}
 	c := s.cell
 	c.Schedule = schedule
