@@ -154,6 +154,11 @@ func TestSecrets(t *testing.T) {
 				_, said := try(t, kind, "tsmark", "report", "--results", dir, "--format", format)
 				clean(t, format, said)
 			}
+			exported := filepath.Join(t.TempDir(), "run.json")
+			if code, said := try(t, kind, "tsmark", "export", "--results", dir, "--output", exported); code != exitDone {
+				t.Errorf("exit status %d, said %s", code, said)
+			}
+			kept(t, filepath.Dir(exported))
 			kept(t, dir)
 		})
 	}

@@ -128,7 +128,7 @@ func (s *settings) workersFlag(cmd *cobra.Command, help string, paths ...string)
 // queryFlags adds the flags that say which answers are checked.
 func (s *settings) queryFlags(cmd *cobra.Command) {
 	f, q := cmd.Flags(), &s.flags.Queries
-	f.StringSliceVar(&q.Types, "query-type", q.Types, "query `types`, separated by commas, or all")
+	f.StringSliceVar(&q.Types, "query-type", q.Types, "query `types`, separated by commas, or all; all,-TYPE leaves one out")
 	f.Var(count(&q.Verify, 1), "verify", "queries of each type whose answers are checked")
 	f.BoolVar(&q.AlignWindows, "align-windows", q.AlignWindows, "start every window on a bucket border")
 	s.means("align-windows", "queries.align-windows", func(to, from *experiment.Experiment) { to.Queries.AlignWindows = from.Queries.AlignWindows })

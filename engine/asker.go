@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
 )
@@ -60,8 +61,10 @@ func (a *asker) run(ctx context.Context, t target.Target, work func(context.Cont
 
 	a.origin = time.Now()
 	group, groupCtx := errgroup.WithContext(ctx)
-	for _, w := range workers {
+	for i, w := range workers {
 		group.Go(func() error {
+			w.recorder = a.cfg.Log.Recorder(i, a.origin)
+			defer w.recorder.Close()
 			defer w.report()
 			return work(groupCtx, w)
 		})
@@ -123,6 +126,7 @@ type worker struct {
 	*asker
 	querier                      target.Querier
 	service                      *measure.Latency
+	recorder                     *oplog.Recorder
 	burnIn, atLeast, rows, bytes int64
 }
 
@@ -138,9 +142,11 @@ func (w *worker) report() {
 	w.out.Bytes += w.bytes
 }
 
-// ask asks the i-th question, from the first one again after the last one, and
-// records it after the burn-in. It returns when the answer ended, since origin.
-func (w *worker) ask(ctx context.Context, i int) (end time.Duration, err error) {
+// ask asks what arrived, the n-th question, from the first one again after the
+// last one, and records it after the burn-in. It returns when the answer ended,
+// since origin.
+func (w *worker) ask(ctx context.Context, a arrival) (end time.Duration, err error) {
+	i := a.n
 	question := &w.questions[i%len(w.questions)]
 	recorded := i >= w.cfg.BurnIn
 	queryCtx, cancel := ctx, context.CancelFunc(func() {})
@@ -155,6 +161,7 @@ func (w *worker) ask(ctx context.Context, i int) (end time.Duration, err error) 
 	end = time.Since(w.origin)
 	cutOff := err != nil && queryCtx.Err() != nil && ctx.Err() == nil
 	cancel()
+	w.log(ctx, a, start, end, cutOff, cost, err)
 	switch {
 	case cutOff: // what it took is a lower bound
 	case err != nil && (ctx.Err() != nil || errors.Is(err, target.ErrUnreachable)):
@@ -182,4 +189,27 @@ func (w *worker) ask(ctx context.Context, i int) (end time.Duration, err error) 
 	w.rows += cost.Rows
 	w.bytes += cost.Bytes
 	return end, nil
+}
+
+// log keeps a query in the operation log.
+func (w *worker) log(ctx context.Context, a arrival, start, end time.Duration, cutOff bool, cost target.Cost, err error) {
+	question := &w.questions[a.n%len(w.questions)]
+	op := oplog.Op{
+		BurnIn: a.n < w.cfg.BurnIn, Sequence: int64(a.n), Question: int64(question.ID),
+		Start: start, Intended: start, Duration: end - start, Rows: cost.Rows, Bytes: cost.Bytes,
+	}
+	if a.due >= 0 {
+		op.Intended, op.Lag = a.due, a.lag
+	}
+	switch {
+	case cutOff:
+		op.Outcome = oplog.AtLeast
+	case err != nil && ctx.Err() != nil:
+		op.Outcome = oplog.Interrupted
+	case err != nil:
+		op.Outcome = oplog.Failed
+	case cost.Rows != question.Rows:
+		op.Outcome = oplog.Wrong
+	}
+	w.recorder.Record(op)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tsmark/tsmark/ingest"
 	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
@@ -21,9 +22,10 @@ import (
 
 // LoadConfig says how to load.
 type LoadConfig struct {
-	Workers   int           // connections writing at once, at least 1
-	BatchSize int           // rows a write, at least 1
-	Period    time.Duration // of the recorded rates; 0: one for the whole load
+	Workers   int            // connections writing at once, at least 1
+	BatchSize int            // rows a write, at least 1
+	Period    time.Duration  // of the recorded rates; 0: one for the whole load
+	Log       *oplog.Section // takes every batch; nil: none is kept
 	// Acked, where it is not nil, is called between the last acknowledgement
 	// and settling, whose time includes it.
 	Acked func(context.Context)
@@ -96,7 +98,7 @@ func load[P any](ctx context.Context, cfg LoadConfig, from feed[P], t target.Tar
 
 	l.start = time.Now()
 	stopRates := l.recordRates(cfg.Period)
-	err := write(ctx, &l, from, writers, progress)
+	err := write(ctx, &l, cfg.Log, from, writers, progress)
 	stopRates()
 	l.finish()
 	if err != nil {
@@ -121,6 +123,7 @@ type loader struct {
 	start   time.Time
 	rows    atomic.Int64 // accepted
 	metrics atomic.Int64
+	batches atomic.Int64 // begun
 	bytes   atomic.Int64
 	sent    largest // nanoseconds since start
 	acked   largest
@@ -129,8 +132,27 @@ type loader struct {
 	latency *measure.Latency
 }
 
+// operation is a batch as the log keeps it.
+func (l *loader) operation(ctx context.Context, sequence int64, begin time.Time, r target.Receipt, values int64, err error) oplog.Op {
+	op := oplog.Op{Sequence: sequence, Start: begin.Sub(l.start), Intended: begin.Sub(l.start), Rows: r.Rows, Bytes: r.WireBytes, Values: values}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		op.Outcome, op.Duration = oplog.Interrupted, time.Since(begin)
+	case err != nil:
+		op.Outcome, op.Duration = oplog.Failed, time.Since(begin)
+	case r.Acked.IsZero():
+		op.Outcome, op.Duration = oplog.Unacknowledged, r.Sent.Sub(begin)
+	default:
+		op.Duration = r.Acked.Sub(begin)
+	}
+	if !r.Sent.IsZero() {
+		op.Sent = r.Sent.Sub(begin)
+	}
+	return op
+}
+
 // write runs one reader and all writers to the end of the dataset.
-func write[P any](ctx context.Context, l *loader, from feed[P], writers []target.Writer, progress Progress) error {
+func write[P any](ctx context.Context, l *loader, log *oplog.Section, from feed[P], writers []target.Writer, progress Progress) error {
 	l.latency = measure.NewLatency()
 	// Each writer has a batch at work and another one ready.
 	slots := 2*len(writers) + 1
@@ -158,6 +180,8 @@ func write[P any](ctx context.Context, l *loader, from feed[P], writers []target
 	for i, w := range writers {
 		group.Go(func() error {
 			latency := measure.NewLatency()
+			recorder := log.Recorder(i, l.start)
+			defer recorder.Close()
 			defer func() {
 				l.mu.Lock()
 				defer l.mu.Unlock()
@@ -168,9 +192,11 @@ func write[P any](ctx context.Context, l *loader, from feed[P], writers []target
 					return err
 				}
 				rows, values := from.rows(b), from.metrics(b)
+				sequence := l.batches.Add(1) - 1
 				begin := time.Now()
 				receipt, err := from.send(ctx, w, b)
 				l.count(receipt)
+				recorder.Record(l.operation(ctx, sequence, begin, receipt, values, err))
 				if err != nil {
 					return fmt.Errorf("writer %d, %s: %w", i, from.describe(b), err)
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/pace"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
@@ -31,7 +32,8 @@ type OpenConfig struct {
 // arrival is a query that is due.
 type arrival struct {
 	n   int
-	due time.Duration // since origin
+	due time.Duration // since origin; less than 0: whenever a worker is free
+	lag time.Duration // by how much it was released later
 }
 
 // openLoop is an asker whose workers ask what a schedule brings.
@@ -58,12 +60,17 @@ type openLoop struct {
 // schedule ends is still asked. Errors and withheld results are those of
 // Query.
 func QueryOpen(ctx context.Context, cfg OpenConfig, t target.Target, questions []Question, progress Progress) (*result.Queries, error) {
+	log, err := cfg.Log.WithSchedule(cfg.Schedule.String())
+	if err != nil {
+		return &result.Queries{}, err
+	}
+	cfg.Log = log
 	o := openLoop{
 		asker: newAsker(cfg.QueryConfig, questions, progress), open: cfg, queue: make(chan arrival, cfg.Queue),
 		response: measure.NewLatency(), lag: measure.NewLatency(),
 		loop: result.OpenLoop{Schedule: cfg.Schedule.String(), Queue: cfg.Queue},
 	}
-	err := o.run(ctx, t, o.work, o.dispatch)
+	err = o.run(ctx, t, o.work, o.dispatch)
 	return &o.out, errors.Join(err, o.complete())
 }
 
@@ -79,7 +86,7 @@ func (o *openLoop) work(ctx context.Context, w *worker) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		end, err := w.ask(ctx, a.n)
+		end, err := w.ask(ctx, a)
 		if err != nil {
 			return err
 		}
@@ -101,6 +108,8 @@ func (o *openLoop) dispatch(ctx context.Context) error {
 		return err
 	}
 	defer pacer.Close()
+	recorder := o.cfg.Log.Recorder(o.cfg.Workers, o.origin)
+	defer recorder.Close()
 	n := 0
 	for due := range o.open.Schedule.Arrivals() {
 		if o.open.Count > 0 && n >= o.open.Count {
@@ -120,9 +129,13 @@ func (o *openLoop) dispatch(ctx context.Context) error {
 		}
 		dropped := int64(0)
 		select {
-		case o.queue <- arrival{n, due}:
+		case o.queue <- arrival{n, due, lag}:
 		default:
 			dropped = 1
+			recorder.Record(oplog.Op{
+				Outcome: oplog.Dropped, BurnIn: !recorded, Sequence: int64(n), Question: int64(o.questions[n%len(o.questions)].ID),
+				Start: due + lag, Intended: due, Lag: lag,
+			})
 		}
 		if recorded {
 			o.lag.Record(lag)

@@ -191,8 +191,10 @@ func (c *checker) types(q *Queries) {
 			c.add(item, "is empty")
 		case slices.Contains(q.Types[:i], name):
 			c.add(item, "%q is there twice", name)
-		case name == AllTypes && len(q.Types) > 1:
-			c.add(item, "%s cannot stand beside other types", AllTypes)
+		case name == AllTypes && i > 0, i > 0 && q.Types[0] == AllTypes && !strings.HasPrefix(name, Without):
+			c.add(item, "%s cannot stand beside other types; behind it, %sTYPE leaves one out", AllTypes, Without)
+		case strings.HasPrefix(name, Without) && q.Types[0] != AllTypes:
+			c.add(item, "%q leaves a type out of %s, which must come first", name, AllTypes)
 		}
 	}
 }

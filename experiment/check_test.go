@@ -46,7 +46,7 @@ func TestCheck(t *testing.T) {
 		{"no types", func(e *Experiment) { e.Queries.Types = nil }, `queries.types: is empty; name query types, or all`},
 		{"empty type", func(e *Experiment) { e.Queries.Types = []string{""} }, `queries.types[0]: is empty`},
 		{"type twice", func(e *Experiment) { e.Queries.Types = []string{"a", "b", "a"} }, `queries.types[2]: "a" is there twice`},
-		{"all and more", func(e *Experiment) { e.Queries.Types = []string{"a", "all"} }, `queries.types[1]: all cannot stand beside other types`},
+		{"all and more", func(e *Experiment) { e.Queries.Types = []string{"a", "all"} }, `queries.types[1]: all cannot stand beside other types; behind it, -TYPE leaves one out`},
 		{"count", func(e *Experiment) { e.Queries.Count = 0 }, `queries.count: must be 1 or more, not 0`},
 		{"max", func(e *Experiment) { e.Queries.MaxQueries = -1 }, `queries.max-queries: must be 0 or more, not -1`},
 		{"query workers", func(e *Experiment) { e.Queries.Workers = 0 }, `queries.workers: must be 1 or more, not 0`},

@@ -5,6 +5,7 @@ package experiment
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/workload"
@@ -68,7 +69,9 @@ type Load struct {
 
 // Queries says what is asked, and how.
 type Queries struct {
-	Types      []string `yaml:"types,flow"`  // query types in the order asked, or AllTypes alone
+	// Types are query types in the order asked; or AllTypes, alone or followed
+	// by types with Without before them, which are left out.
+	Types      []string `yaml:"types,flow"`
 	Count      int      `yaml:"count"`       // different queries a type, at least 1
 	MaxQueries int      `yaml:"max-queries"` // asked of a type at most, burn-in included; 0: each of Count once
 	Workers    int      `yaml:"workers"`     // connections that ask at once, at least 1
@@ -136,6 +139,9 @@ func (e *Experiment) TimeBoxOfRepeat() time.Duration {
 // AllTypes stands in Queries.Types for every type that the workload has.
 const AllTypes = "all"
 
+// Without stands before a type in Queries.Types that is left out of all.
+const Without = "-"
+
 // UnknownWorkload stands in Workload.Name where nobody says what generated
 // Load.File. Its rows are counted, but no answer can be checked.
 const UnknownWorkload = "unknown"
@@ -175,5 +181,20 @@ func Default() *Experiment {
 	}
 }
 
-// All reports whether every type of the workload is asked.
-func (q *Queries) All() bool { return slices.Equal(q.Types, []string{AllTypes}) }
+// Choose returns which of a workload's types are asked. Types that are asked by
+// name need not be among them; position i of Types is to be looked up as
+// Named(i).
+func (q *Queries) Choose(all []string) []string {
+	if q.Types[0] != AllTypes {
+		return q.Types
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(q.Types, Without+name) })
+}
+
+// Named returns the type that position i of Types names; empty: all.
+func (q *Queries) Named(i int) string {
+	if i == 0 && q.Types[0] == AllTypes {
+		return ""
+	}
+	return strings.TrimPrefix(q.Types[i], Without)
+}

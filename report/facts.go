@@ -30,7 +30,11 @@ func alerts(r *result.Run) []note {
 		if t.Failure != "" {
 			warn("Target %s gave up: %s", t.Name, t.Failure)
 		}
-		if t.Load != nil && t.Load.Withheld != "" {
+		switch {
+		case t.Load == nil || t.Load.Withheld == "" || t.Failure != "":
+		case t.Load.Settled == 0:
+			warn("The load of target %s did not come to its end: %s", t.Name, t.Load.Withheld)
+		default:
 			loads++
 		}
 		for j := range t.Queries {

@@ -17,15 +17,19 @@ func repeats(runs []*result.Run) string {
 	case len(runs) > 1:
 		return plural(len(runs), "run") + ", each shown by itself; tsmark compare says which differences are more than chance"
 	}
-	loads, asked := 0, 0
+	loads, asked, measured := 0, 0, false
 	for i := range runs[0].Targets {
 		t := &runs[0].Targets[i]
 		loads = max(loads, len(loadRates(t)))
+		measured = measured || t.Load != nil
 		for _, q := range t.Queries {
+			measured = measured || q.Asked > 0
 			asked = max(asked, len(medians(t, q.Type)))
 		}
 	}
 	switch {
+	case !measured:
+		return "nothing was measured"
 	case loads < 2 && asked < 2:
 		return "one repeat: no confidence interval"
 	case loads == 1:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/pace"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
@@ -29,9 +30,16 @@ func (x *execution) askTypes(ctx context.Context, t target.Target, c cell, plann
 		if x.asked(out, c.repeat, q.kind.Name) {
 			continue
 		}
+		section, err := x.section(oplog.Cell{
+			Kind: oplog.Query, Target: out.Name, Type: q.kind.Name, Repeat: c.repeat,
+			Workers: x.plan.experiment.Queries.Workers, Questions: len(q.counted),
+		})
+		if err != nil {
+			return err
+		}
 		var measured *result.Queries
 		where, err := x.cell(ctx, planned.kind.Caps.Embedded, func() (err error) {
-			measured, err = x.askType(ctx, t, planned, q, task)
+			measured, err = x.askType(ctx, t, planned, q, section, task)
 			return err
 		})
 		if err != nil {
@@ -61,7 +69,7 @@ func (x *execution) keep(ctx context.Context, c cell, q *questions, out *result.
 }
 
 // askType measures one type, once it is warm.
-func (x *execution) askType(ctx context.Context, t target.Target, planned *plannedTarget, q *questions, task Task) (*result.Queries, error) {
+func (x *execution) askType(ctx context.Context, t target.Target, planned *plannedTarget, q *questions, log *oplog.Section, task Task) (*result.Queries, error) {
 	asked, err := x.rendered(planned, q)
 	if err != nil {
 		return nil, err
@@ -73,7 +81,7 @@ func (x *execution) askType(ctx context.Context, t target.Target, planned *plann
 			return warm, err
 		}
 	}
-	return x.measureType(ctx, t, asked, func(n int) { task.Add(int64(n)) })
+	return x.measureType(ctx, t, asked, log, func(n int) { task.Add(int64(n)) })
 }
 
 // rendered returns the questions of a type in the target's language.
@@ -94,11 +102,11 @@ func (x *execution) rendered(planned *plannedTarget, q *questions) ([]engine.Que
 }
 
 // measureType asks in the way that the experiment wants.
-func (x *execution) measureType(ctx context.Context, t target.Target, asked []engine.Question, progress engine.Progress) (*result.Queries, error) {
+func (x *execution) measureType(ctx context.Context, t target.Target, asked []engine.Question, log *oplog.Section, progress engine.Progress) (*result.Queries, error) {
 	settings := &x.plan.experiment.Queries
 	closed := engine.QueryConfig{
 		Workers: settings.Workers, BurnIn: settings.BurnIn, Timeout: settings.Timeout,
-		TimeBox: x.plan.experiment.TimeBoxOfRepeat(),
+		TimeBox: x.plan.experiment.TimeBoxOfRepeat(), Log: log,
 	}
 	if !settings.Open() {
 		return engine.Query(ctx, closed, t, asked, progress)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/process"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
@@ -49,10 +50,16 @@ func (x *execution) askTypeCold(ctx context.Context, c cell, planned *plannedTar
 		return err
 	}
 	defer t.Close() // reading only
+	section, err := x.section(oplog.Cell{
+		Kind: oplog.Query, Target: out.Name, Type: q.kind.Name, Repeat: c.repeat, Workers: 1, Questions: len(asked), Setting: "cold",
+	})
+	if err != nil {
+		return err
+	}
 	one := asked[(c.repeat-1)%len(asked):][:1]
 	var measured *result.Queries
 	where, err := x.cell(ctx, planned.kind.Caps.Embedded, func() (err error) {
-		measured, err = engine.Query(ctx, engine.QueryConfig{Workers: 1, Timeout: x.plan.experiment.Queries.Timeout}, t, one, func(int) {})
+		measured, err = engine.Query(ctx, engine.QueryConfig{Workers: 1, Timeout: x.plan.experiment.Queries.Timeout, Log: section}, t, one, func(int) {})
 		return err
 	})
 	if err != nil {

@@ -31,6 +31,7 @@ type execution struct {
 	file      *ingest.Source       // where the rows come from; nil: they are generated
 	parsed    *ingest.Dataset      // the file's rows, once a target needed them
 	*observer
+	operations operations
 }
 
 func newExecution(r *Runner, p *Plan) *execution {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/verify"
@@ -29,10 +30,14 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 
 	settings := &x.plan.experiment.Load
 	task := x.Display.Start("load "+out.Name+ofRepeats(c.repeat, settings.Repeats), "rows", max(f.rows, 0))
+	section, err := x.section(oplog.Cell{Kind: oplog.Load, Target: out.Name, Repeat: c.repeat, Workers: settings.Workers})
+	if err != nil {
+		return err
+	}
 	var load *result.Load
 	where, err := x.cell(ctx, planned.kind.Caps.Embedded, func() (err error) {
 		load, err = f.load(ctx, engine.LoadConfig{
-			Workers: settings.Workers, BatchSize: settings.BatchSize, Period: settings.ReportingPeriod,
+			Workers: settings.Workers, BatchSize: settings.BatchSize, Period: settings.ReportingPeriod, Log: section,
 			Acked: func(ctx context.Context) { acked = footprint(ctx, t) },
 		}, t, func(rows int) { task.Add(int64(rows)) })
 		return err

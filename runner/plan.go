@@ -170,24 +170,30 @@ func (p *Plan) specProblem(err error) error {
 // chosenTypes returns the query types that the experiment names.
 func (p *Plan) chosenTypes(w workload.Workload) ([]workload.QueryType, error) {
 	e := p.experiment
-	if e.Queries.All() {
-		return w.QueryTypes(), nil
-	}
-	var chosen []workload.QueryType
 	var problems []error
-	for i, name := range e.Queries.Types {
+	for i := range e.Queries.Types {
+		name := e.Queries.Named(i)
+		if name == "" {
+			continue
+		}
 		// Queries knows the names and says what is close to a wrong one.
 		if _, err := w.Queries(e.Workload, name, 0); err != nil && !isSpecError(err) {
 			problems = append(problems, e.Problem(fmt.Sprintf("queries.types[%d]", i), "%s", err))
-			continue
-		}
-		for _, t := range w.QueryTypes() {
-			if t.Name == name {
-				chosen = append(chosen, t)
-			}
 		}
 	}
-	return chosen, errors.Join(problems...)
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	all := w.QueryTypes()
+	names := make([]string, len(all))
+	for i, t := range all {
+		names[i] = t.Name
+	}
+	var chosen []workload.QueryType
+	for _, name := range e.Queries.Choose(names) {
+		chosen = append(chosen, all[slices.Index(names, name)])
+	}
+	return chosen, nil
 }
 
 func isSpecError(err error) bool {

@@ -99,6 +99,7 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 	}
 	err = x.execute(ctx)
 	if errors.Is(err, ErrInput) && ctx.Err() == nil && !x.measured() {
+		x.operations.discard()
 		return nil, both(err, r.Store.Discard(context.WithoutCancel(ctx), x.run.ID))
 	}
 	return x.finish(ctx, err)
@@ -152,6 +153,9 @@ func (x *execution) lock() (unlock func(), err error) {
 // finish stores how the run ended.
 func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) {
 	x.stopObserving()
+	if closed := x.operations.close(); err == nil {
+		err = closed
+	}
 	x.run.Finished = time.Now().UTC()
 	x.run.Reason = ""
 	switch {

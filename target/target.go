@@ -191,3 +191,13 @@ type Census struct {
 	Rows   int64            // -1 where the system counts points only
 	Points map[string]int64 // per field, values that are not NULL
 }
+
+// CensusOf makes a census of a row of integers: rows, and then the values of
+// each field of the table, as sql.Dialect.Count asks for them.
+func CensusOf(t *series.Table, counted []query.Value) Census {
+	c := Census{Rows: counted[0].Int, Points: make(map[string]int64, len(t.Fields))}
+	for i, f := range t.Fields {
+		c.Points[f.Name] = counted[i+1].Int
+	}
+	return c
+}

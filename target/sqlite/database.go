@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -159,19 +158,11 @@ func (d *database) AfterLoad() []target.Step {
 func (d *database) Census(ctx context.Context, t *series.Table) (target.Census, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	counts := []string{"count(*)"}
-	for _, f := range t.Fields {
-		counts = append(counts, "count("+quoted(f.Name)+")")
-	}
-	values, err := d.row(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+quoted(t.Name))
+	values, err := d.row(ctx, newDialect().Count(t))
 	if err != nil {
 		return target.Census{}, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
 	}
-	census := target.Census{Rows: values[0].Int, Points: make(map[string]int64, len(t.Fields))}
-	for i, f := range t.Fields {
-		census.Points[f.Name] = values[i+1].Int
-	}
-	return census, nil
+	return target.CensusOf(t, values), nil
 }
 
 // row returns the only row of an answer. The caller holds mu.
