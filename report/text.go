@@ -38,6 +38,9 @@ func writeText(w io.Writer, runs []*result.Run, opts Options) error {
 		if view := comparison(&g); view != nil {
 			t.table(view)
 		}
+		if view := overallTable(&g); view != nil {
+			t.table(view)
+		}
 	}
 	if len(runs) > 0 {
 		t.line("")

@@ -1,7 +1,9 @@
 package report
 
 import (
-	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/tsmark/tsmark/compare"
 	"github.com/tsmark/tsmark/result"
@@ -57,7 +59,7 @@ func winnersTable(g *group) *table {
 	if at := g.fastestOnAverage(); at >= 0 && types > 1 {
 		for i := range g.subjects {
 			if f := g.figure(at, i, compare.AllTypes, compare.GeoMean); i != at && f != nil {
-				add(fmt.Sprintf("geometric mean of %d", f.Types), at, i, f)
+				add(overall+strconv.Itoa(f.Types), at, i, f)
 			}
 		}
 	}
@@ -66,6 +68,23 @@ func winnersTable(g *group) *table {
 	}
 	return view
 }
+
+// overallTable is what winnersTable says of all types together, for where
+// there is little room; nil where it says nothing.
+func overallTable(g *group) *table {
+	view := winnersTable(g)
+	if view == nil {
+		return nil
+	}
+	view.Rows = slices.DeleteFunc(view.Rows, func(r row) bool { return !strings.HasPrefix(r.Cells[0].Text, overall) })
+	if len(view.Rows) == 0 {
+		return nil
+	}
+	return view
+}
+
+// overall begins the label of rows about all types together.
+const overall = "geometric mean of "
 
 // fastestOnAverage returns the subject whose geometric mean over the types is
 // the smallest; -1 where no two have types in common.
