@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/monitor"
+	"github.com/tsmark/tsmark/process"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
 )
@@ -60,7 +62,20 @@ func (x *execution) watchServer(ctx context.Context, t target.Target, out *resul
 	}
 	x.watched[address] = true
 	x.sampler.Watch("server "+out.Name, monitor.PortSource(number))
+	x.noRival(ctx, number)
 	return nil
+}
+
+// noRival takes the processes of a server under test off the list of rivals.
+func (x *execution) noRival(ctx context.Context, port int) {
+	listening, err := process.ByPort(ctx, port)
+	if err != nil {
+		return // whoever listens cannot be told from others
+	}
+	x.run.Rivals = slices.DeleteFunc(x.run.Rivals, func(r result.Rival) bool {
+		family, err := process.Tree(ctx, r.PID)
+		return err == nil && slices.ContainsFunc(family, func(p process.Info) bool { return slices.Contains(listening, p.PID) })
+	})
 }
 
 // watchRemote begins to watch what the target's host and server tell of
