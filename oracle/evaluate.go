@@ -131,10 +131,15 @@ func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool
 // addAll takes the runs that the query is about.
 func (e *evaluator) addAll(runs []span) {
 	for _, run := range runs {
-		if run.Table.Name == e.query.Table && e.start <= run.last && run.first < e.end {
+		if e.concerns(run) {
 			e.add(run.Run)
 		}
 	}
+}
+
+// concerns reports whether a run may hold rows of the query's table and window.
+func (e *evaluator) concerns(run span) bool {
+	return run.Table.Name == e.query.Table && e.start <= run.last && run.first < e.end
 }
 
 // add takes a run of the query's table.

@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/query"
@@ -33,6 +35,9 @@ type Survey struct {
 	Metrics  int64 // values that are not NULL
 	RawBytes int64 // as line protocol
 	Tables   []Census
+	// Lateness is by how much a row arrives behind a newer one at most; 0:
+	// times never run backwards.
+	Lateness time.Duration
 }
 
 // Expectation is what the oracle knows of the answer to one query.
@@ -234,10 +239,11 @@ type surveyor struct {
 	text    []byte
 	batch   series.Batch
 	survey  Survey
+	newest  int64 // time of a row so far
 }
 
 func newSurveyor(s *series.Schema) *surveyor {
-	v := &surveyor{encoder: encode.NewLineProtocol(s), batch: series.Batch{Runs: make([]series.Run, 1)}}
+	v := &surveyor{encoder: encode.NewLineProtocol(s), batch: series.Batch{Runs: make([]series.Run, 1)}, newest: math.MinInt64}
 	for _, t := range s.Tables {
 		v.survey.Tables = append(v.survey.Tables, Census{Table: t, Points: make([]int64, len(t.Fields))})
 	}
@@ -254,6 +260,13 @@ func (v *surveyor) add(run *series.Run) {
 	v.batch.Runs[0] = *run
 	v.text = v.encoder.Append(v.text[:0], &v.batch)
 	v.survey.RawBytes += int64(len(v.text))
+	for _, t := range run.Times {
+		if v.newest > t {
+			v.survey.Lateness = max(v.survey.Lateness, time.Duration(v.newest-t))
+		} else {
+			v.newest = t
+		}
+	}
 	rows := int64(run.Rows())
 	v.survey.Rows += rows
 	for i := range v.survey.Tables {

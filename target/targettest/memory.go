@@ -19,8 +19,12 @@ import (
 // what drives targets. It is as right as the oracle, by whose code it answers:
 // what it shows is what becomes of the rows that were written to it. All that
 // is opened of one kind is one database.
-func Memory(name string) target.Kind {
-	m := &memory{}
+func Memory(name string) target.Kind { return Delayed(name, 0) }
+
+// Delayed is Memory whose rows become visible only some time after they were
+// acknowledged. Settle waits for that.
+func Delayed(name string, delay time.Duration) target.Kind {
+	m := &memory{delay: delay}
 	return target.Kind{
 		Name: name,
 		Help: "rows in memory, for tests",
@@ -35,9 +39,12 @@ func Memory(name string) target.Kind {
 
 // memory is a database; its rows are a dataset.
 type memory struct {
-	mu      sync.Mutex
-	schema  *series.Schema
+	delay  time.Duration
+	mu     sync.Mutex // guards what follows
+	schema *series.Schema
+	// The rows, and when each batch of them was acknowledged.
 	batches []*series.Batch
+	acked   []time.Time
 	mark    *target.Mark
 }
 
@@ -53,7 +60,7 @@ func (m *memory) ReadMark(context.Context) (target.Mark, error) {
 }
 
 func (m *memory) Prepare(_ context.Context, s *series.Schema, mark target.Mark) error {
-	m.schema, m.batches, m.mark = s, nil, &mark
+	m.schema, m.batches, m.acked, m.mark = s, nil, nil, &mark
 	return nil
 }
 
@@ -66,7 +73,7 @@ func (m *memory) NewWriter(context.Context, int) (target.Writer, error) { return
 func (m *memory) NewQuerier(context.Context, int) (target.Querier, error) {
 	return memoryQuerier{m}, nil
 }
-func (m *memory) Settle(context.Context) error             { return nil }
+func (m *memory) Settle(context.Context) error             { time.Sleep(m.delay); return nil }
 func (m *memory) Footprint(context.Context) (int64, error) { return -1, nil }
 func (m *memory) Close() error                             { return nil }
 
@@ -92,7 +99,13 @@ func (m *memory) Schema() *series.Schema { return m.schema }
 func (m *memory) Open() workload.Reader {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return &memoryReader{m.batches}
+	visible := len(m.batches)
+	for ; m.delay > 0 && visible > 0; visible-- {
+		if time.Since(m.acked[visible-1]) >= m.delay {
+			break
+		}
+	}
+	return &memoryReader{m.batches[:visible]}
 }
 
 type memoryReader struct{ batches []*series.Batch }
@@ -113,8 +126,8 @@ func (w memoryWriter) Write(_ context.Context, b *series.Batch) (target.Receipt,
 	kept := keep(b, func(int64) bool { return true })
 	w.m.mu.Lock()
 	defer w.m.mu.Unlock()
-	w.m.batches = append(w.m.batches, kept)
 	now := time.Now()
+	w.m.batches, w.m.acked = append(w.m.batches, kept), append(w.m.acked, now)
 	return target.Receipt{Sent: now, Acked: now, Rows: int64(b.Rows())}, nil
 }
 

@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+)
+
+// Journal is what a mixed phase has to remember so that its answers can be
+// checked afterwards. Its memory is bounded but for 24 bytes a batch.
+type Journal struct {
+	Loaded int64     // rows that were there before the first batch
+	Writes []Written // by their place in the dataset
+	Types  []AnsweredType
+}
+
+// AnsweredType is what is remembered of the answers to one query type: evenly
+// spread over the phase, and at least half as many as were allowed where there
+// were so many.
+type AnsweredType struct {
+	Full    []Answered // with their answers
+	Counted []Answered // with the number of rows only
+}
+
+// Answered is a question and what is known of its answer.
+type Answered struct {
+	Query query.Query   // with the window that was asked
+	At    time.Duration // when it was asked, since the phase began
+	Rows  int64
+	// One of these is set for an answer that was kept: the digest where
+	// oracle.Expectation has one.
+	Answer *query.Answer
+	Digest *query.Digest
+}
+
+// maxCounted bounds the answers of all types together whose number of rows is
+// remembered: some 15 MB.
+const maxCounted = 32_768
+
+// sample keeps some of the things it is offered: every first, second, fourth,
+// … one, the more of them the fewer, so that they are spread evenly and never
+// more than limit.
+type sample[T any] struct {
+	limit int
+	step  int
+	kept  []T
+	at    []int // place among all of each kept one
+}
+
+func newSample[T any](limit int) sample[T] { return sample[T]{limit: max(limit, 1), step: 1} }
+
+// wants reports whether the n-th thing, from 0, is to be offered.
+func (s *sample[T]) wants(n int) bool { return n%s.step == 0 }
+
+// offer keeps the n-th thing if it is still wanted.
+func (s *sample[T]) offer(n int, v T) {
+	if !s.wants(n) {
+		return
+	}
+	s.kept, s.at = append(s.kept, v), append(s.at, n)
+	for len(s.kept) > s.limit {
+		s.step *= 2
+		left := 0
+		for i, n := range s.at {
+			if s.wants(n) {
+				s.kept[left], s.at[left] = s.kept[i], n
+				left++
+			}
+		}
+		clear(s.kept[left:])
+		s.kept, s.at = s.kept[:left], s.at[:left]
+	}
+}

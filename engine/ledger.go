@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Written is what became of a batch.
+type Written struct {
+	Rows  int64
+	Begin time.Duration // when it was handed to the target, since the phase began
+	Acked time.Duration // when the target acknowledged it; Never: it did not
+}
+
+// Never is the Acked of a batch that was not acknowledged.
+const Never = time.Duration(-1)
+
+// ledger knows which batches are acknowledged, and from that the watermark.
+type ledger struct {
+	// watermark is the time, in nanoseconds since 1970, before which every row
+	// of the dataset is acknowledged; math.MinInt64 at first.
+	watermark atomic.Int64
+
+	mu       sync.Mutex // guards what follows
+	lateness int64
+	newest   int64 // time of a row read so far
+	written  []Written
+	pending  []pendingBatch // read and not acknowledged
+}
+
+type pendingBatch struct {
+	number int
+	first  int64 // its smallest time
+}
+
+func newLedger(lateness time.Duration) *ledger {
+	l := &ledger{lateness: int64(lateness), newest: math.MinInt64}
+	l.watermark.Store(math.MinInt64)
+	return l
+}
+
+// read takes a batch that was read from the dataset, in the dataset's order,
+// with its smallest and largest time. It returns the batch's number.
+func (l *ledger) read(rows int64, first, newest int64) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	number := len(l.written)
+	l.written = append(l.written, Written{Rows: rows, Acked: Never})
+	l.pending = append(l.pending, pendingBatch{number, first})
+	l.newest = max(l.newest, newest)
+	return number
+}
+
+// loaded takes the largest time of rows that are there already.
+func (l *ledger) loaded(newest int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.newest = newest
+	l.watermark.Store(newest - l.lateness)
+}
+
+func (l *ledger) begin(number int, at time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.written[number].Begin = at
+}
+
+// acked notes an acknowledgement. All rows before the lowest time that is not
+// acknowledged are: that is the smallest time of the pending batches, or of
+// those to be read, none of whose rows is later than the dataset's lateness.
+func (l *ledger) acked(number int, at time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.written[number].Acked = at
+	l.pending = slices.DeleteFunc(l.pending, func(p pendingBatch) bool { return p.number == number })
+	lowest := l.newest - l.lateness
+	for _, p := range l.pending {
+		lowest = min(lowest, p.first)
+	}
+	l.watermark.Store(lowest)
+}
+
+// tally turns the rows that one writer's receipts acknowledge into batches: a
+// writer may keep rows back, and acknowledge them with a later batch.
+type tally struct {
+	ledger *ledger
+	rows   int64 // acknowledged, of the batches that are not
+	sent   []int // batches, in their order
+}
+
+func (t *tally) sending(number int) { t.sent = append(t.sent, number) }
+
+func (t *tally) receive(rows int64, at time.Duration) {
+	for t.rows += rows; len(t.sent) > 0; t.sent = t.sent[1:] {
+		number := t.sent[0]
+		t.ledger.mu.Lock()
+		of := t.ledger.written[number].Rows
+		t.ledger.mu.Unlock()
+		if t.rows < of {
+			return
+		}
+		t.rows -= of
+		t.ledger.acked(number, at)
+	}
+}

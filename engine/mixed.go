@@ -1,0 +1,270 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/pace"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// MixedConfig says how to write and ask at once.
+type MixedConfig struct {
+	LoadConfig               // of the writers
+	Queriers   int           // connections asking at once, each one query at a time; at least 1
+	Duration   time.Duration // no batch begins later; 0: until the whole dataset is written
+	Timeout    time.Duration // a query is cut off after this; 0: never
+
+	// Share of all operations, batches and queries, that are batches: above 0
+	// and below 1. Neither side then gets ahead of the other: batches and
+	// queries begin in a fixed order, each when one of its workers is free. 0:
+	// each side goes at its own rate.
+	Share float64
+	// RowRate says when rows are due; a batch is due with its last row. Batches
+	// for which no writer is free wait: nothing is dropped. Writing ends with
+	// the schedule. Nil: writers write as fast as they can.
+	RowRate pace.Schedule
+	// QueryRate says when queries are due. Nil: each querier asks when it has
+	// its answer.
+	QueryRate pace.Schedule
+	Queue     int // arrivals of QueryRate that may wait for a querier; a further one is dropped
+
+	Loaded   int64         // first rows of the dataset, which the target has and has settled
+	Start    time.Time     // of the dataset: no window begins earlier
+	Lateness time.Duration // of the dataset: oracle.Survey has it
+	Windows  workload.Windows
+	Align    bool // windows start on a bucket border: query.Query.Align
+	Keep     int  // answers of each type kept in full, at least 1
+}
+
+// MixedQuestions is the queries of one type, asked in turn. Their windows are
+// moved: see Mixed.
+type MixedQuestions struct {
+	Type    string
+	Queries []query.Query
+}
+
+// Render puts a query into the target's language: target.Kind has one.
+type Render func(*query.Query, *series.Schema) (target.Request, error)
+
+// Mixed writes what follows the loaded rows of the dataset, and meanwhile asks
+// questions of all types in turn. It then lets the target settle.
+//
+// Every question lies below the watermark: the time before which, when it was
+// asked, every row of the dataset had been acknowledged. Config.Windows places
+// it between Config.Start and the watermark; so where it lies depends on the
+// question and the watermark alone. Rows written meanwhile are not asked for,
+// and the whole dataset tells the right answer. A type none of whose windows
+// fits yet is passed over.
+//
+// A failed query ends its type: the result is withheld and says why. Answers
+// are not compared here: verify.Mixed does it, off the clock, from the journal.
+// The error is for what concerns more than a type. The phase ends with the
+// writes.
+func Mixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t target.Target, render Render, types []MixedQuestions, progress Progress) (*result.Mixed, *Journal, error) {
+	m := newMixed(cfg, d, render, types, progress)
+	err := m.run(ctx, t)
+	journal := m.finish()
+	if err == nil {
+		err = m.figures()
+	}
+	if err == nil {
+		if err = t.Settle(ctx); err != nil {
+			err = fmt.Errorf("waiting for the writes to settle: %w", err)
+		}
+		m.out.Writes.Settled = time.Since(m.start).Seconds()
+	}
+	return &m.out, journal, err
+}
+
+// parcel is a batch on its way to a writer.
+type parcel struct {
+	series.Batch
+	number int           // place in the dataset
+	due    time.Duration // since the start; only where there is a schedule
+}
+
+// mixed is the state that all workers of the phase share.
+type mixed struct {
+	cfg      MixedConfig
+	dataset  workload.Dataset
+	render   Render
+	progress Progress
+	out      result.Mixed
+
+	loader // of the writes
+	ledger *ledger
+	reader workload.Reader
+
+	free, read, work chan *parcel
+	queue            chan arrival
+	unwanted         chan struct{} // closed when no further batch will be written
+	writing          atomic.Int64  // writers that are not done
+
+	types []*mixedType
+	turn  atomic.Int64 // questions drawn
+	early atomic.Int64
+	last  largest // end of the last batch or answer, since the start
+
+	response, lag *measure.Latency // of the batches, guarded by loader.mu; of the queries
+}
+
+func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQuestions, progress Progress) *mixed {
+	slots := 2*cfg.Workers + 1 // each writer has a batch at work and another one ready
+	queue := cfg.Queue
+	if cfg.Share > 0 {
+		queue = 0 // a query begins in its place among the batches
+	}
+	m := &mixed{
+		cfg: cfg, dataset: d, render: render, progress: progress,
+		ledger: newLedger(cfg.Lateness),
+		free:   make(chan *parcel, slots), read: make(chan *parcel, slots), work: make(chan *parcel),
+		queue: make(chan arrival, queue), unwanted: make(chan struct{}),
+		response: measure.NewLatency(), lag: measure.NewLatency(),
+		out: result.Mixed{
+			Share: cfg.Share, Duration: cfg.Duration.Seconds(), Windows: string(cfg.Windows),
+			Lateness: cfg.Lateness.Seconds(), Loaded: cfg.Loaded, Queriers: cfg.Queriers,
+		},
+	}
+	m.loader.latency = measure.NewLatency()
+	m.loader.out = result.Load{Workers: cfg.Workers, BatchSize: cfg.BatchSize, DiskBytes: -1}
+	for range slots {
+		m.free <- &parcel{}
+	}
+	for _, questions := range types {
+		m.types = append(m.types, newMixedType(questions, cfg.Keep, maxCounted/len(types)))
+	}
+	return m
+}
+
+// run connects everybody, passes over the loaded rows, and then runs the clock.
+func (m *mixed) run(ctx context.Context, t target.Target) error {
+	writers, queriers := make([]target.Writer, m.cfg.Workers), make([]target.Querier, m.cfg.Queriers)
+	var err error
+	for i := range writers {
+		if writers[i], err = t.NewWriter(ctx, i); err != nil {
+			return fmt.Errorf("connecting writer %d: %w", i, err)
+		}
+		defer writers[i].Close() // a second time after an orderly end: harmless, and without news
+	}
+	for i := range queriers {
+		if queriers[i], err = t.NewQuerier(ctx, i); err != nil {
+			return fmt.Errorf("connecting querier %d: %w", i, err)
+		}
+		defer queriers[i].Close() // reading only
+	}
+	if err := m.skipLoaded(); err != nil {
+		return err
+	}
+
+	m.start = time.Now()
+	defer m.recordRates(m.cfg.Period)()
+	m.writing.Store(int64(len(writers)))
+	group, groupCtx := errgroup.WithContext(ctx)
+	phase, end := context.WithCancel(groupCtx) // ends with the writes
+	defer end()
+	group.Go(func() error { return m.readAhead(groupCtx) })
+	if m.cfg.Share > 0 {
+		group.Go(func() error { return m.alternate(groupCtx) })
+	} else {
+		group.Go(func() error { return m.dispatchBatches(groupCtx) })
+		group.Go(func() error { return m.dispatchQueries(groupCtx, phase) })
+	}
+	for i, w := range writers {
+		group.Go(func() error { return m.write(groupCtx, i, w, end) })
+	}
+	for _, q := range queriers {
+		group.Go(func() error { return m.askAll(groupCtx, phase, q) })
+	}
+	err = group.Wait()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return err
+}
+
+// skipLoaded passes over the rows that the target has.
+func (m *mixed) skipLoaded() error {
+	m.reader = m.dataset.Open()
+	newest := int64(math.MinInt64)
+	var b series.Batch
+	for left := m.cfg.Loaded; left > 0; left -= int64(b.Rows()) {
+		if err := m.reader.Next(&b, int(min(left, int64(m.cfg.BatchSize)))); errors.Is(err, io.EOF) {
+			return fmt.Errorf("%d rows are loaded, but the dataset has %d", m.cfg.Loaded, m.cfg.Loaded-left)
+		} else if err != nil {
+			return fmt.Errorf("reading the dataset: %w", err)
+		}
+		_, last := timesOf(&b)
+		newest = max(newest, last)
+	}
+	if m.cfg.Loaded > 0 {
+		m.ledger.loaded(newest)
+	}
+	return nil
+}
+
+// paced reports whether a side goes by a rate.
+func (m *mixed) paced(rate pace.Schedule) bool { return rate != nil && m.cfg.Share == 0 }
+
+// finish fills in what is known however the phase ended.
+func (m *mixed) finish() *Journal {
+	m.loader.finish()
+	m.out.Writes = m.loader.out
+	m.out.Wall = time.Duration(m.last.v.Load()).Seconds()
+	m.out.Early = m.early.Load()
+	if m.paced(m.cfg.RowRate) {
+		m.out.RowRate = m.cfg.RowRate.String()
+	}
+	if m.paced(m.cfg.QueryRate) {
+		m.out.QueryRate, m.out.Queue = m.cfg.QueryRate.String(), m.cfg.Queue
+	}
+	j := &Journal{Loaded: m.cfg.Loaded, Writes: m.ledger.written}
+	for _, t := range m.types {
+		if m.out.Wall > 0 {
+			t.out.PerSecond = float64(t.out.Asked) / m.out.Wall
+		}
+		j.Types = append(j.Types, AnsweredType{Full: t.full.kept, Counted: t.counted.kept})
+		m.out.Types = append(m.out.Types, t.out)
+	}
+	return j
+}
+
+// figures fills in the latencies.
+func (m *mixed) figures() (err error) {
+	encode := func(l *measure.Latency) (encoded result.Latency) {
+		if err == nil {
+			encoded, err = latencyOf(l)
+		}
+		return encoded
+	}
+	m.out.Writes.Batches = encode(m.loader.latency)
+	if m.paced(m.cfg.RowRate) {
+		response := encode(m.response)
+		m.out.Response = &response
+	}
+	if m.paced(m.cfg.QueryRate) {
+		lag := encode(m.lag)
+		m.out.Lag = &lag
+	}
+	for i, t := range m.types {
+		of := &m.out.Types[i]
+		of.Service = encode(t.service)
+		if m.paced(m.cfg.QueryRate) {
+			response := encode(t.response)
+			of.Response = &response
+		}
+	}
+	return err
+}

@@ -1,0 +1,223 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/pace"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/target"
+)
+
+// mixedType is what is asked of one query type, and what came of it.
+type mixedType struct {
+	queries []query.Query
+	next    atomic.Int64 // questions drawn
+	ended   atomic.Bool  // withheld or not supported
+
+	mu                sync.Mutex // guards what follows
+	out               result.MixedType
+	service, response *measure.Latency
+	answered          int
+	full, counted     sample[Answered]
+}
+
+func newMixedType(q MixedQuestions, keep, count int) *mixedType {
+	t := &mixedType{
+		queries: q.Queries, out: result.MixedType{Type: q.Type},
+		service: measure.NewLatency(), response: measure.NewLatency(),
+		full: newSample[Answered](keep), counted: newSample[Answered](count),
+	}
+	t.ended.Store(len(q.Queries) == 0)
+	return t
+}
+
+// end ends the type, for the reason that its first end gives.
+func (t *mixedType) end(set func(*result.MixedType)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.ended.Swap(true) {
+		set(&t.out)
+	}
+}
+
+// dispatchQueries puts queries into the queue when they are due, until the
+// phase ends.
+func (m *mixed) dispatchQueries(ctx, phase context.Context) error {
+	defer close(m.queue)
+	if m.cfg.QueryRate == nil {
+		return nil
+	}
+	pacer, err := pace.NewPacer(m.start)
+	if err != nil {
+		return err
+	}
+	defer pacer.Close()
+	n := 0
+	for due := range m.cfg.QueryRate.Arrivals() {
+		lag, err := pacer.Wait(phase, due)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case phase.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		}
+		m.lag.Record(lag)
+		m.out.Arrivals++
+		select {
+		case m.queue <- arrival{n, due, lag}:
+		default:
+			m.out.Dropped++
+		}
+		n++
+	}
+	return nil
+}
+
+// patience is how long a querier that asks at its own rate waits until it
+// looks again whether a window fits.
+const patience = time.Millisecond
+
+// askAll asks what is due, or as fast as it is answered until the phase ends.
+func (m *mixed) askAll(ctx, phase context.Context, querier target.Querier) error {
+	if m.cfg.Share > 0 || m.cfg.QueryRate != nil {
+		for a := range m.queue {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if asked, err := m.ask(ctx, querier, a.due); err != nil {
+				return err
+			} else if !asked && slices.ContainsFunc(m.types, func(t *mixedType) bool { return !t.ended.Load() }) {
+				m.early.Add(1)
+			}
+		}
+		return ctx.Err()
+	}
+	for phase.Err() == nil {
+		asked, err := m.ask(ctx, querier, 0)
+		if err != nil {
+			return err
+		}
+		if !asked {
+			select {
+			case <-phase.Done():
+			case <-time.After(patience):
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// draw takes the next type and question in turn, and places it below the
+// watermark. It returns nil where none fits.
+func (m *mixed) draw() (*mixedType, query.Query) {
+	watermark := m.ledger.watermark.Load()
+	if watermark == math.MinInt64 {
+		return nil, query.Query{}
+	}
+	to := time.Unix(0, watermark).UTC()
+	first := int(m.turn.Add(1) - 1)
+	for i := range m.types {
+		t := m.types[(first+i)%len(m.types)]
+		if t.ended.Load() {
+			continue
+		}
+		q := t.queries[int(t.next.Add(1)-1)%len(t.queries)]
+		if m.cfg.Windows.Place(&q, m.cfg.Start, to) {
+			if m.cfg.Align {
+				q.Align()
+			}
+			return t, q
+		}
+	}
+	return nil, query.Query{}
+}
+
+// ask asks one question, if there is one.
+func (m *mixed) ask(ctx context.Context, querier target.Querier, due time.Duration) (asked bool, err error) {
+	t, q := m.draw()
+	if t == nil {
+		return false, nil
+	}
+	request, err := m.render(&q, m.dataset.Schema())
+	if errors.Is(err, query.ErrUnsupported) {
+		t.end(func(out *result.MixedType) { out.Unsupported = err.Error() })
+		return true, nil
+	} else if err != nil {
+		return true, err
+	}
+	t.mu.Lock()
+	n := t.answered
+	t.answered++
+	kept := t.full.wants(n)
+	t.mu.Unlock()
+	answer := Answered{Query: q}
+	var sink query.Sink // a nil interface has the rows only counted
+	if kept {
+		sink = answer.keep(q.Columns(m.dataset.Schema().Table(q.Table)))
+	}
+
+	queryCtx, cancel := ctx, context.CancelFunc(func() {})
+	if m.cfg.Timeout > 0 {
+		queryCtx, cancel = context.WithTimeout(ctx, m.cfg.Timeout)
+	}
+	defer cancel()
+	answer.At = time.Since(m.start)
+	cost, err := querier.Do(queryCtx, request, sink)
+	end := time.Since(m.start)
+	m.last.add(int64(end))
+	cutOff := err != nil && queryCtx.Err() != nil && ctx.Err() == nil
+	switch {
+	case cutOff: // what it took is a lower bound
+	case err != nil && (ctx.Err() != nil || errors.Is(err, target.ErrUnreachable)):
+		return true, fmt.Errorf("query %d of %s: %w", q.ID, q.Type, err)
+	case err != nil:
+		t.end(func(out *result.MixedType) { out.Withheld = (&withheld{q.ID, err.Error()}).Error() })
+		return true, nil
+	}
+	answer.Rows = cost.Rows
+	t.record(n, &answer, cost, end, due, kept, cutOff)
+	return true, nil
+}
+
+// keep returns the sink for an answer that is kept: whole, or as the digest
+// that the oracle has of such answers.
+func (a *Answered) keep(columns []query.Column) query.Sink {
+	if a.Query.Shape == query.Rows || a.Query.Shape == query.Last {
+		a.Digest = query.NewDigest(columns)
+		return a.Digest
+	}
+	a.Answer = &query.Answer{}
+	return a.Answer
+}
+
+// record adds the n-th answer of the type to its figures and samples.
+func (t *mixedType) record(n int, a *Answered, cost target.Cost, end, due time.Duration, kept, cutOff bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.out.Asked++
+	t.out.Rows += cost.Rows
+	t.out.Bytes += cost.Bytes
+	if !kept {
+		t.service.Record(end - a.At)
+		t.response.Record(end - due)
+	}
+	switch {
+	case cutOff:
+		t.out.AtLeast++
+	case kept:
+		t.full.offer(n, *a)
+	default:
+		t.counted.offer(n, *a)
+	}
+}

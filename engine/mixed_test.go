@@ -1,0 +1,247 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/pace"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// lastRow asks for the newest row of each host, which fits below any watermark.
+func lastRow() []engine.MixedQuestions {
+	return []engine.MixedQuestions{{Type: "lastpoint", Queries: []query.Query{{
+		Type: "lastpoint", Shape: query.Last, Table: "cpu", Fields: []string{"usage_user"}, GroupBy: "hostname",
+	}}}}
+}
+
+func renderEnd(q *query.Query, _ *series.Schema) (target.Request, error) {
+	return target.Request{Text: q.End.Format(time.RFC3339Nano)}, nil
+}
+
+func mixedConfig() engine.MixedConfig {
+	return engine.MixedConfig{
+		LoadConfig: engine.LoadConfig{Workers: 3, BatchSize: 100}, Queriers: 2,
+		Start: time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC), Windows: workload.Recent, Keep: 4,
+	}
+}
+
+func accept(b *series.Batch) target.Receipt {
+	now := time.Now()
+	return target.Receipt{Sent: now, Acked: now, Rows: int64(b.Rows())}
+}
+
+// A question asked when everything before a moment is acknowledged ends at
+// that moment, and not later: here the second batch hangs until all others
+// that fit are written.
+func TestWatermarkWaitsForSlowest(t *testing.T) {
+	d := dataset(t, 100, time.Hour) // a batch an epoch
+	release := make(chan struct{})
+	s := &stub{}
+	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) {
+		switch time.Unix(0, b.Runs[0].Times[0]).UTC().Format("04:05") {
+		case "00:10":
+			<-release
+		case "02:00":
+			time.Sleep(20 * time.Millisecond) // for questions
+			close(release)
+			time.Sleep(20 * time.Millisecond)
+		}
+		return accept(b), nil
+	}
+	var ends []string
+	s.ask = func(_ context.Context, text string) (target.Cost, error) {
+		if len(ends) == 0 || ends[len(ends)-1] != text {
+			ends = append(ends, text)
+		}
+		return target.Cost{}, nil
+	}
+	cfg := mixedConfig()
+	cfg.Queriers, cfg.Workers = 1, 2
+	if _, _, err := engine.Mixed(t.Context(), cfg, d, s, renderEnd, lastRow(), ignore); err != nil {
+		t.Fatal(err)
+	}
+	// Of the first batch no row is later than the start, so nothing is asked
+	// before it; then the second one holds everything back.
+	if len(ends) < 2 || ends[0] != "2016-01-01T00:00:10Z" || ends[1] < "2016-01-01T00:02" {
+		t.Errorf("questions end at %v", ends)
+	}
+}
+
+// Late rows keep questions further back.
+func TestWatermarkAllowsForLateness(t *testing.T) {
+	d := dataset(t, 100, time.Hour)
+	s := &stub{}
+	newest := make(chan time.Time, 1000)
+	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) {
+		newest <- time.Unix(0, b.Runs[0].Times[0]).UTC()
+		return accept(b), nil
+	}
+	var problem error
+	s.ask = func(_ context.Context, text string) (target.Cost, error) {
+		end, err := time.Parse(time.RFC3339Nano, text)
+		if err == nil && end.After(mixedConfig().Start.Add(40*time.Minute-10*time.Second)) {
+			err = fmt.Errorf("a question ends at %s", text)
+		}
+		problem = errors.Join(problem, err)
+		return target.Cost{}, nil
+	}
+	cfg := mixedConfig()
+	cfg.Queriers, cfg.Lateness, cfg.Share = 1, 20*time.Minute, 0.5
+	out, _, err := engine.Mixed(t.Context(), cfg, d, s, renderEnd, lastRow(), ignore)
+	if err != nil || problem != nil {
+		t.Fatal(err, problem)
+	}
+	// Nothing can be asked before the 122nd epoch has been read, which is a
+	// few before it is written.
+	if early := out.Early; early < 110 || early > 122 || out.Types[0].Asked != 360-early {
+		t.Errorf("%d of %d too early, %d asked", early, out.Arrivals, out.Types[0].Asked)
+	}
+}
+
+// What fails ends the phase, or the type alone, and says what it was.
+func TestMixedFails(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	n := 0
+	for name, test := range map[string]struct {
+		write func(*series.Batch) error
+		ask   func() error
+		end   error  // wanted of the phase
+		text  string // in the error, or in what is said of the type
+	}{
+		"batch":       {write: func(b *series.Batch) error { return errors.New("disk full") }, end: errors.ErrUnsupported, text: "writer 0, batch of 100 rows of cpu from 2016-01-01T00:00:00Z to 2016-01-01T00:00:00Z: disk full"},
+		"unreachable": {ask: func() error { return target.ErrUnreachable }, end: target.ErrUnreachable, text: "query 0 of lastpoint: cannot be reached"},
+		"query":       {ask: func() error { return errors.New("syntax error") }, text: "query 0: syntax error"},
+		"interrupted": {ask: func() error {
+			if n++; n == 3 {
+				cancel()
+			}
+			return nil
+		}, end: context.Canceled, text: "context canceled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &stub{}
+			s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) {
+				time.Sleep(time.Millisecond)
+				if test.write != nil {
+					return target.Receipt{}, test.write(b)
+				}
+				return accept(b), nil
+			}
+			s.ask = func(context.Context, string) (target.Cost, error) {
+				if test.ask == nil {
+					return target.Cost{}, nil
+				}
+				return target.Cost{}, test.ask()
+			}
+			cfg := mixedConfig()
+			cfg.Workers, cfg.Queriers = 1, 1
+			of := t.Context()
+			if name == "interrupted" {
+				of = ctx
+			}
+			out, journal, err := engine.Mixed(of, cfg, dataset(t, 100, 10*time.Minute), s, renderEnd, lastRow(), ignore)
+			said := out.Types[0].Withheld
+			if err != nil {
+				said = err.Error()
+			}
+			if (err == nil) != (test.end == nil) || test.end != nil && test.end != errors.ErrUnsupported && !errors.Is(err, test.end) || !strings.Contains(said, test.text) {
+				t.Errorf("error %v, withheld %q; want %q", err, out.Types[0].Withheld, test.text)
+			}
+			if journal == nil || s.writers.Load() != 0 {
+				t.Errorf("%d writers were left open", s.writers.Load())
+			}
+		})
+	}
+}
+
+// What the target cannot answer is not asked, and says why.
+func TestMixedUnsupported(t *testing.T) {
+	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{}, nil }}
+	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) {
+		time.Sleep(time.Millisecond)
+		return accept(b), nil
+	}
+	render := func(q *query.Query, schema *series.Schema) (target.Request, error) {
+		if q.Type == "impossible" {
+			return target.Request{}, fmt.Errorf("%w: no joins", query.ErrUnsupported)
+		}
+		return renderEnd(q, schema)
+	}
+	types := append(lastRow(), lastRow()...)
+	types[0].Type, types[0].Queries[0].Type = "impossible", "impossible"
+	out, _, err := engine.Mixed(t.Context(), mixedConfig(), dataset(t, 100, 10*time.Minute), s, render, types, ignore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Types[0].Unsupported != "not supported: no joins" || out.Types[0].Asked != 0 || out.Types[1].Asked == 0 || out.Problem() != "" {
+		t.Errorf("%q, %d asked; %d asked; %s", out.Types[0].Unsupported, out.Types[0].Asked, out.Types[1].Asked, out.Problem())
+	}
+}
+
+// More loaded rows than the dataset has are refused before anything starts.
+func TestMixedLoadedTooMuch(t *testing.T) {
+	cfg := mixedConfig()
+	cfg.Loaded = 7000
+	const want = "7000 rows are loaded, but the dataset has 6000"
+	if _, _, err := engine.Mixed(t.Context(), cfg, dataset(t, 100, 10*time.Minute), &stub{}, renderEnd, lastRow(), ignore); err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+// The answers that are remembered are few, and spread over the whole phase.
+func TestJournalIsBounded(t *testing.T) {
+	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 1}, nil }}
+	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) { return accept(b), nil }
+	cfg := mixedConfig()
+	cfg.Share, cfg.Queriers = 0.001, 1
+	out, journal, err := engine.Mixed(t.Context(), cfg, dataset(t, 100, 11*time.Minute), s, renderEnd, lastRow(), ignore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		kept  []engine.Answered
+		limit int
+	}{"full": {journal.Types[0].Full, cfg.Keep}, "counted": {journal.Types[0].Counted, 32_768}} {
+		n := len(test.kept)
+		if n > test.limit || n < test.limit/2 || test.kept[n-1].At.Seconds() < out.Wall/4 {
+			t.Errorf("%s: %d of %d answers kept, the last one after %v of %.3f s", name, n, out.Types[0].Asked, test.kept[n-1].At, out.Wall)
+		}
+	}
+}
+
+// BenchmarkMixedQuery is what the phase adds to a query: placing its window,
+// rendering, and remembering it.
+func BenchmarkMixedQuery(b *testing.B) {
+	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 2}, nil }}
+	s.write = func(_ context.Context, _ int, batch *series.Batch) (target.Receipt, error) { return accept(batch), nil }
+	cfg := mixedConfig()
+	cfg.Workers, cfg.Queriers, cfg.Loaded = 1, 1, 50
+	cfg.Share = 1 / float64(b.N+1)
+	b.ReportAllocs()
+	b.ResetTimer()
+	out, _, err := engine.Mixed(b.Context(), cfg, workload.Limited(dataset(b, 50, time.Hour), 150), s, renderEnd, lastRow(), ignore)
+	if err != nil || out.Arrivals != int64(b.N) {
+		b.Fatal(err, out.Arrivals)
+	}
+}
+
+// The phase ends with a schedule of rows that ends.
+func TestMixedEndsWithSchedule(t *testing.T) {
+	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 2}, nil }}
+	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) { return accept(b), nil }
+	cfg := mixedConfig()
+	cfg.RowRate = pace.Steps{{Rate: 10_000, For: 50 * time.Millisecond}}
+	out, _, err := engine.Mixed(t.Context(), cfg, dataset(t, 100, time.Hour), s, renderEnd, lastRow(), ignore)
+	if err != nil || out.Writes.Rows != 500 || out.RowRate != "steps:10000/s:50ms" {
+		t.Errorf("%d rows at %s, error %v; want 500", out.Writes.Rows, out.RowRate, err)
+	}
+}

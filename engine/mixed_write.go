@@ -1,0 +1,207 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/pace"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+)
+
+// readAhead reads the dataset, batch by batch, until nobody wants more.
+func (m *mixed) readAhead(ctx context.Context) error {
+	defer close(m.read)
+	for {
+		select {
+		case p := <-m.free:
+			if err := m.reader.Next(&p.Batch, m.cfg.BatchSize); errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				return fmt.Errorf("reading the dataset: %w", err)
+			}
+			first, last := timesOf(&p.Batch)
+			p.number = m.ledger.read(int64(p.Rows()), first, last)
+			m.read <- p // which has room for all parcels
+		case <-m.unwanted:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// timesOf returns the smallest and the largest time of a batch.
+func timesOf(b *series.Batch) (first, last int64) {
+	first, last = math.MaxInt64, math.MinInt64
+	for i := range b.Runs {
+		if times := b.Runs[i].Times; len(times) > 0 {
+			first, last = min(first, slices.Min(times)), max(last, slices.Max(times))
+		}
+	}
+	return first, last
+}
+
+// late reports whether no further batch may begin.
+func (m *mixed) late() bool { return m.cfg.Duration > 0 && time.Since(m.start) >= m.cfg.Duration }
+
+// hand gives a parcel to the next writer that is free.
+func (m *mixed) hand(ctx context.Context, p *parcel) error {
+	select {
+	case m.work <- p:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// dispatchBatches hands the batches out, as fast as they are taken or when
+// they are due.
+func (m *mixed) dispatchBatches(ctx context.Context) error {
+	defer close(m.work)
+	defer close(m.unwanted)
+	if m.cfg.RowRate != nil {
+		return m.paceBatches(ctx)
+	}
+	for p := range m.read {
+		if m.late() {
+			return nil
+		}
+		if err := m.hand(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// paceBatches hands a batch out when its last row is due.
+func (m *mixed) paceBatches(ctx context.Context) error {
+	pacer, err := pace.NewPacer(m.start)
+	if err != nil {
+		return err
+	}
+	defer pacer.Close()
+	p, more := <-m.read
+	if !more {
+		return nil
+	}
+	missing := p.Rows() // that are not due
+	for due := range m.cfg.RowRate.Arrivals() {
+		if missing--; missing > 0 {
+			continue
+		}
+		if m.cfg.Duration > 0 && due >= m.cfg.Duration || m.late() {
+			return nil
+		}
+		if _, err := pacer.Wait(ctx, due); err != nil {
+			return err
+		}
+		p.due = due
+		if err := m.hand(ctx, p); err != nil {
+			return err
+		}
+		if p, more = <-m.read; !more {
+			return nil
+		}
+		missing = p.Rows()
+	}
+	return nil
+}
+
+// alternate hands out batches and queries in their proportion: after the n-th
+// batch the queries up to n × (1-share)/share.
+func (m *mixed) alternate(ctx context.Context) error {
+	defer close(m.queue)
+	defer close(m.work)
+	defer close(m.unwanted)
+	batches, queries := 0, 0
+	for p := range m.read {
+		if m.late() {
+			return nil
+		}
+		if err := m.hand(ctx, p); err != nil {
+			return err
+		}
+		batches++
+		const rounding = 1e-9
+		for due := int(float64(batches)*(1-m.cfg.Share)/m.cfg.Share + rounding); queries < due; queries++ {
+			select {
+			case m.queue <- arrival{n: queries}:
+				m.out.Arrivals++
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+	return nil
+}
+
+// write writes what is handed out. The last writer to be done ends the phase.
+func (m *mixed) write(ctx context.Context, worker int, w target.Writer, end func()) error {
+	latency, response := measure.NewLatency(), measure.NewLatency()
+	defer func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.loader.latency.Merge(latency)
+		m.response.Merge(response)
+		if m.writing.Add(-1) == 0 {
+			end()
+		}
+	}()
+	acks := tally{ledger: m.ledger}
+	received := func(r target.Receipt) time.Duration {
+		m.count(r)
+		at := time.Since(m.start)
+		if known := latest(r.Acked, r.Sent); !known.IsZero() {
+			at = known.Sub(m.start)
+		}
+		acks.receive(r.Rows, at)
+		m.last.add(int64(at))
+		return at
+	}
+	for p := range m.work {
+		begin := time.Since(m.start)
+		m.ledger.begin(p.number, begin)
+		acks.sending(p.number)
+		rows, values := p.Rows(), metrics(&p.Batch)
+		receipt, err := w.Write(ctx, &p.Batch)
+		if err != nil {
+			m.count(receipt)
+			return fmt.Errorf("writer %d, %s: %w", worker, describe(&p.Batch), err)
+		}
+		at := received(receipt)
+		latency.Record(at - begin)
+		response.Record(at - p.due)
+		m.metrics.Add(values)
+		m.progress(rows)
+		m.free <- p
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	receipt, err := w.Flush(ctx)
+	if err != nil {
+		m.count(receipt)
+		return fmt.Errorf("writer %d, sending the rest: %w", worker, err)
+	}
+	received(receipt)
+	if err := w.Close(); err != nil {
+		return fmt.Errorf("closing writer %d: %w", worker, err)
+	}
+	return nil
+}
+
+// latest returns when rows were acknowledged, or else when they were sent: of
+// a protocol without acknowledgements nothing later is known.
+func latest(acked, sent time.Time) time.Time {
+	if acked.IsZero() {
+		return sent
+	}
+	return acked
+}

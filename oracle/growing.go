@@ -1,0 +1,73 @@
+package oracle
+
+import (
+	"slices"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// Growing answers queries while their rows arrive: what the answers would have
+// been at a time when only a part of the dataset was there. Each query costs as
+// much as its whole answer.
+type Growing struct {
+	evaluators []*evaluator
+	runs       []span
+	touched    []int
+}
+
+// NewGrowing takes the queries. There are no rows yet.
+func NewGrowing(s *series.Schema, queries []query.Query) (*Growing, error) {
+	groups := newGroupings(s)
+	g := &Growing{}
+	for i := range queries {
+		e, err := newEvaluator(&queries[i], s, groups, false)
+		if err != nil {
+			return nil, err
+		}
+		g.evaluators = append(g.evaluators, e)
+	}
+	return g, nil
+}
+
+// Add adds the rows of a batch, and returns the indexes of the queries in
+// whose table and window rows of it may lie: no other answer has changed. They
+// hold until the next call.
+func (g *Growing) Add(b *series.Batch) []int {
+	g.runs, g.touched = g.runs[:0], g.touched[:0]
+	for i := range b.Runs {
+		if run := &b.Runs[i]; run.Rows() > 0 {
+			g.runs = append(g.runs, span{run, slices.Min(run.Times), slices.Max(run.Times)})
+		}
+	}
+	for i, e := range g.evaluators {
+		if slices.ContainsFunc(g.runs, e.concerns) {
+			e.addAll(g.runs)
+			g.touched = append(g.touched, i)
+		}
+	}
+	return g.touched
+}
+
+// Rows returns how many rows the answer to the i-th query has by now.
+func (g *Growing) Rows(i int) int64 {
+	e := g.evaluators[i]
+	switch e.query.Shape {
+	case query.Rows:
+		return e.digest.Rows()
+	case query.Buckets:
+		rows := 0
+		for _, b := range e.blocks {
+			rows += b.present.count()
+		}
+		if limit := e.query.Limit; limit > 0 {
+			rows = min(rows, limit)
+		}
+		return int64(rows)
+	}
+	return e.expectation().Rows
+}
+
+// Expectation returns the answer to the i-th query by now. It holds until the
+// next call of Add.
+func (g *Growing) Expectation(i int) Expectation { return g.evaluators[i].expectation() }

@@ -1,0 +1,79 @@
+package result
+
+// Mixed is a phase in which rows are written while questions are asked.
+type Mixed struct {
+	// Share is how many of all operations, batches and queries, were batches:
+	// above 0 and below 1. 0: each side went at its own rate.
+	Share     float64 `json:"share,omitempty"`
+	RowRate   string  `json:"row_rate,omitempty"`   // as pace.Parse reads it, in rows; empty: as fast as the target took them
+	QueryRate string  `json:"query_rate,omitempty"` // likewise, in queries; empty: each querier asked when it had its answer
+	Duration  float64 `json:"duration,omitempty"`   // no batch began later; 0: until the dataset was written
+	Windows   string  `json:"windows"`              // where windows lie: workload.Windows
+	Lateness  float64 `json:"lateness"`             // windows end so much before the newest time read, or earlier
+	Loaded    int64   `json:"loaded"`               // rows that were there before
+	Wall      float64 `json:"wall"`                 // from the start until the last batch and the last answer
+	// Writes is what was written. Its times begin with the phase, and settling
+	// comes after it.
+	Writes Load `json:"writes"`
+	// Response is from when the last row of a batch was due until the batch was
+	// acknowledged; nil: no rate was set.
+	Response *Latency `json:"response,omitempty"`
+
+	Queriers int   `json:"queriers"`
+	Queue    int   `json:"queue"`    // arrivals that could wait for a querier
+	Arrivals int64 `json:"arrivals"` // queries that were due, by the rate or by the share; 0: neither was set
+	Dropped  int64 `json:"dropped"`  // of these, found the queue full
+	// Early is how many of these came when no window of any type fitted below
+	// the watermark, so that nothing was asked.
+	Early int64 `json:"early"`
+	// Lag is by how much the client itself released queries later than intended.
+	Lag   *Latency    `json:"lag,omitempty"`
+	Types []MixedType `json:"types"` // in the order asked, in turn
+}
+
+// MixedType is what was measured of one query type while rows were written.
+//
+// An answer is stale where it is right for an older state of the database: the
+// rows of the batches that had been acknowledged up to some earlier moment.
+// Any other answer that is not the expected one is wrong.
+type MixedType struct {
+	Type        string  `json:"type"`
+	Unsupported string  `json:"unsupported,omitempty"` // reason; nothing was asked
+	Withheld    string  `json:"withheld,omitempty"`    // why the figures below are not shown as a result
+	Asked       int64   `json:"asked"`                 // those cut off counted
+	AtLeast     int64   `json:"at_least"`              // cut off by the time limit: their latency is at least what is recorded
+	PerSecond   float64 `json:"per_second"`
+	Rows        int64   `json:"rows"`  // of all answers
+	Bytes       int64   `json:"bytes"` // of all answers
+	// Service is from sending a query to the last byte of its answer. Queries
+	// whose answers were kept are left out: keeping takes time.
+	Service Latency `json:"service"`
+	// Response, of the same queries, is from the intended start to the last
+	// byte; nil: no rate was set.
+	Response *Latency `json:"response,omitempty"`
+
+	Verdict Verdict `json:"verdict"` // of the answers that were kept in full
+	Counted int64   `json:"counted"` // further answers whose number of rows was compared
+	Stale   int64   `json:"stale"`   // of both, right for an older state
+	// Unexamined answers were not right, and too many to look at all of them:
+	// those that were looked at were stale, unless the type is withheld.
+	Unexamined int64 `json:"unexamined,omitempty"`
+	// Freshness is, of each stale answer, the time from the acknowledgement of
+	// the first batch that it lacks to its question: so long, at least,
+	// acknowledged rows were not visible.
+	Freshness Latency `json:"freshness"`
+}
+
+// Problem returns why what the phase found casts doubt on a figure of it; empty:
+// nothing does.
+func (m *Mixed) Problem() string {
+	if m.Writes.Withheld != "" {
+		return m.Writes.Withheld
+	}
+	for i := range m.Types {
+		if t := &m.Types[i]; t.Withheld != "" {
+			return t.Type + ": " + t.Withheld
+		}
+	}
+	return ""
+}

@@ -1,0 +1,92 @@
+package workload
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/tsmark/tsmark/query"
+)
+
+// Windows says where in a span of time the windows of questions lie.
+type Windows string
+
+// The choices.
+const (
+	// Uniform windows begin anywhere with the same chance, as TSBS draws them.
+	Uniform Windows = "uniform"
+	// Recent windows lie close to the end, as people look at what happened
+	// last: the distance between the ends of window and span has an exponential
+	// distribution whose mean is a tenth of the span, cut off where the window
+	// would begin before the span does. So about two in three windows end in
+	// the last tenth, and nine in ten in the last quarter.
+	Recent Windows = "recent"
+)
+
+// recentShare is the span divided by the mean distance of Recent windows.
+const recentShare = 10
+
+// Place moves the window of q into the span from the first to before the
+// second time, and keeps its length. Where depends on the query alone (its
+// type, id and window as it was drawn) and on the span: the same query is
+// placed at the same share of two spans. It returns false, and leaves q as it
+// was, where the span is shorter than the window.
+//
+// A query with an end but no start (the newest buckets before a time) needs
+// room for as many buckets as it is limited to. One without an end gets the
+// end of the span for its end: it asks about everything in the span.
+//
+// Windows begin at whole milliseconds, or with the span. That is coarse enough
+// that the logarithms of different processors, which differ in the last digit,
+// give the same windows.
+func (w Windows) Place(q *query.Query, from, to time.Time) bool {
+	length := q.End.Sub(q.Start)
+	switch {
+	case q.End.IsZero():
+		if !from.Before(to) {
+			return false
+		}
+		q.End = to
+		return true
+	case q.Start.IsZero():
+		length = q.Bucket * time.Duration(q.Limit)
+	}
+	room := to.Sub(from) - length
+	if room < 0 {
+		return false
+	}
+	start := from.Add(w.offset(share(q), float64(to.Sub(from)), float64(room))).Truncate(time.Millisecond)
+	if start.Before(from) {
+		start = from
+	}
+	if !q.Start.IsZero() {
+		q.Start = start
+	}
+	q.End = start.Add(length)
+	return true
+}
+
+// offset returns how long after the span a window begins: the quantile u of
+// the distribution, at most room.
+func (w Windows) offset(u, span, room float64) time.Duration {
+	if w != Recent {
+		return time.Duration(u * room)
+	}
+	mean := span / recentShare
+	inside := -math.Expm1(-room / mean) // share of the distribution that is not cut off
+	p := float64(u * inside)            // rounded here: no processor may fuse it with what follows
+	return time.Duration(max(room+float64(mean*math.Log1p(-p)), 0))
+}
+
+// share returns a number from 0 to below 1 that is drawn for the query: a
+// hash, so that it needs no stream of random numbers, and takes part in none.
+func share(q *query.Query) float64 {
+	key := append([]byte(q.Type), 0)
+	key = binary.LittleEndian.AppendUint64(key, uint64(q.ID))
+	start, end := q.Bounds()
+	key = binary.LittleEndian.AppendUint64(key, uint64(start))
+	key = binary.LittleEndian.AppendUint64(key, uint64(end))
+	return float64(xxhash.Sum64(key)>>11) / (1 << 53)
+}

@@ -1,0 +1,102 @@
+package workload_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+func day() workload.Spec {
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	return workload.Spec{Name: "cpu-only", Seed: 123, Scale: 100, Start: start, End: start.Add(24 * time.Hour), Interval: 10 * time.Second}
+}
+
+// Windows have the distribution that is documented, keep their length, and lie
+// within the span.
+func TestWindows(t *testing.T) {
+	spec := day()
+	const length = time.Hour
+	drawn, err := tsbs.CPUOnly().Queries(spec, "single-groupby-1-1-1", 20_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	span := spec.End.Sub(spec.Start)
+	for _, windows := range []workload.Windows{workload.Uniform, workload.Recent} {
+		var distances []float64 // from the span's end, as shares of it
+		for _, q := range drawn {
+			hosts := q.In
+			if !windows.Place(&q, spec.Start, spec.End) || q.End.Sub(q.Start) != length || q.Start.Before(spec.Start) || q.End.After(spec.End) || q.In != hosts {
+				t.Fatalf("%s: query %d from %v to %v", windows, q.ID, q.Start, q.End)
+			}
+			distances = append(distances, float64(spec.End.Sub(q.End))/float64(span))
+		}
+		slices.Sort(distances)
+		room := 1 - float64(length)/float64(span)
+		for _, p := range []float64{0.1, 0.5, 0.9, 0.99} {
+			want := p * room
+			if windows == workload.Recent {
+				want = -0.1 * math.Log(1-p*-math.Expm1(-10*room))
+			}
+			if got := distances[int(p*float64(len(distances)))]; math.Abs(got-want) > 0.01 {
+				t.Errorf("%s: %v of the windows end within %.4f of the span before its end, want %.4f", windows, p, got, want)
+			}
+		}
+	}
+}
+
+// Where a window lies depends on the query and the span alone, on every
+// machine.
+func TestWindowsAreDeterministic(t *testing.T) {
+	spec := day()
+	drawn, err := tsbs.CPUOnly().Queries(spec, "single-groupby-1-1-1", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var starts []string
+	for _, windows := range []workload.Windows{workload.Uniform, workload.Recent} {
+		for _, q := range drawn {
+			windows.Place(&q, spec.Start, spec.End)
+			starts = append(starts, q.Start.Format("15:04:05.000000"))
+		}
+	}
+	want := []string{
+		"10:25:10.407000", "05:11:51.479000", "16:21:29.309000",
+		"21:33:07.541000", "22:23:06.927000", "20:01:09.700000",
+	}
+	if diff := cmp.Diff(want, starts); diff != "" {
+		t.Errorf("starts (-want +got):\n%s", diff)
+	}
+}
+
+// What does not fit is left alone, and what has no bound gets what it needs.
+func TestWindowsThatHaveNoRoom(t *testing.T) {
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	at := func(d time.Duration) time.Time { return start.Add(d) }
+	for name, test := range map[string]struct {
+		query query.Query
+		span  time.Duration
+		want  query.Query
+		fits  bool
+	}{
+		"too short":   {query.Query{Start: at(5), End: at(time.Hour)}, time.Minute, query.Query{Start: at(5), End: at(time.Hour)}, false},
+		"just fits":   {query.Query{Start: at(7 * time.Hour), End: at(8 * time.Hour)}, time.Hour, query.Query{Start: start, End: at(time.Hour)}, true},
+		"all":         {query.Query{Shape: query.Last}, time.Hour, query.Query{Shape: query.Last, End: at(time.Hour)}, true},
+		"all of none": {query.Query{Shape: query.Last}, 0, query.Query{Shape: query.Last, End: start}, false},
+		"no start":    {query.Query{Bucket: time.Minute, Limit: 5, End: at(9 * time.Hour)}, 5 * time.Minute, query.Query{Bucket: time.Minute, Limit: 5, End: at(5 * time.Minute)}, true},
+		"too early":   {query.Query{Bucket: time.Minute, Limit: 5, End: at(9 * time.Hour)}, 4 * time.Minute, query.Query{Bucket: time.Minute, Limit: 5, End: at(9 * time.Hour)}, false},
+	} {
+		for _, windows := range []workload.Windows{workload.Uniform, workload.Recent} {
+			q := test.query
+			if fits := windows.Place(&q, start, at(test.span)); fits != test.fits || fits && cmp.Diff(test.want, q) != "" {
+				t.Errorf("%s, %s: fits %v, %+v", name, windows, fits, q)
+			}
+		}
+	}
+}
