@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/runner"
@@ -63,5 +64,18 @@ func (c catalog) typeNames() []string {
 }
 
 func (c catalog) forRunner() runner.Catalog {
-	return runner.Catalog{Workload: c.workload, Kind: c.kind}
+	return runner.Catalog{Workload: c.workload, Kind: c.kind, Environ: os.Environ()}
+}
+
+// secretNames lists the secret options of all kinds.
+func (c catalog) secretNames() []string {
+	var names []string
+	for _, k := range c.kinds {
+		for _, o := range k.Options {
+			if o.Secret {
+				names = append(names, o.Name)
+			}
+		}
+	}
+	return names
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tsmark/tsmark/internal/buildinfo"
+	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target/all"
@@ -74,7 +75,14 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer, known
 	case ctx.Err() != nil:
 		code, text = exitInterrupted, "interrupted"
 	}
-	lines := strings.Split(text, "\n")
+	// Plans know all secrets; this is for errors about texts that no plan was
+	// made of.
+	hidden := secret.New(known.secretNames()...)
+	hidden.Public(known.kindNames()...)
+	for _, arg := range args {
+		hidden.Learn(arg)
+	}
+	lines := strings.Split(hidden.Text(text), "\n")
 	for i, line := range lines {
 		// A flag that sets two values may be wrong twice over.
 		if line != "" && !slices.Contains(lines[:i], line) {
@@ -118,7 +126,7 @@ rates and latencies that somebody else can reproduce.`,
 	root.AddCommand(
 		a.runCommand(), a.loadCommand(), a.queryCommand(), a.verifyCommand(),
 		a.generateCommand(), a.queriesCommand(),
-		a.resumeCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(),
+		a.analyzeCommand(), a.mergeCommand(), a.resumeCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(), a.exportCommand(), a.importCommand(),
 	)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultCompletionCmd()

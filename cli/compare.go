@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/compare"
-	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/store"
@@ -99,7 +98,7 @@ func (a *app) compared(ctx context.Context, first, second string, different bool
 			return nil, err
 		}
 	}
-	c, err := compare.Runs(sides[0], sides[1], compare.Options{Different: different, Questions: windows})
+	c, err := compare.Runs(sides[0], sides[1], compare.Options{Different: different})
 	if errors.Is(err, compare.ErrDifferent) {
 		err = fmt.Errorf("%w; --different compares them all the same", err)
 	}
@@ -126,19 +125,6 @@ func side(ctx context.Context, kept *store.Store, reference string) (s compare.S
 		return s, fmt.Errorf("%s has no target %q; tsmark runs lists them", reference, target)
 	}
 	return s, nil
-}
-
-// windows says how the windows of a run's questions were drawn, which the
-// dataset does not settle.
-func windows(run *result.Run) string {
-	e, err := experiment.Parse(run.ID, []byte(run.Experiment))
-	switch {
-	case err != nil:
-		return "windows drawn in a way that this version does not know"
-	case e.Queries.AlignWindows:
-		return "windows aligned"
-	}
-	return "windows as drawn"
 }
 
 // checked turns conditions into the exit status.

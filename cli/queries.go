@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,14 +64,19 @@ or up to it where it lies one second behind the last interval already.`,
 			if err := e.Check(); err != nil {
 				return err
 			}
-			if e.Queries.All() {
-				types = nil
-				for _, t := range w.QueryTypes() {
-					types = append(types, t.Name)
-				}
+			var known []string
+			for _, t := range w.QueryTypes() {
+				known = append(known, t.Name)
 			}
 			a.drawSeed(&spec)
-			for _, name := range types { // before the first is printed
+			for i := range e.Queries.Types { // before the first is printed
+				if name := e.Queries.Named(i); name != "" && !slices.Contains(known, name) {
+					_, err := w.Queries(spec, name, 0)
+					return err
+				}
+			}
+			types = e.Queries.Choose(known)
+			for _, name := range types {
 				if _, err := w.Queries(spec, name, 0); err != nil {
 					return err
 				}

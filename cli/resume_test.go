@@ -39,7 +39,7 @@ func TestResumeAfterKills(t *testing.T) {
 			if err != nil {
 				t.Fatalf("after %d kills: %v: %v", killed, cmd, err)
 			}
-		case <-time.After(time.Duration(random.IntN(400)) * time.Millisecond):
+		case <-time.After(time.Duration(random.IntN(800)) * time.Millisecond):
 			if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 				t.Fatal(err)
 			}

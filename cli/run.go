@@ -64,7 +64,7 @@ file or that default says; --print shows the outcome as a file.`,
 		},
 	}
 	given.datasetFlags(cmd)
-	given.targetFlag(cmd)
+	given.targetFlag(cmd, "duckdb and sqlite")
 	given.loadFlags(cmd)
 	given.queryFlags(cmd)
 	given.timedFlags(cmd)
@@ -129,7 +129,7 @@ A TARGET is [NAME=]KIND[,OPTION=VALUE]…; the default is duckdb.`,
 
 // stepCommand is a command for some steps of an experiment on given targets.
 func (a *app) stepCommand(given *settings, use, short, long, example string) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use: use, Short: short, Long: long, Example: example,
 		ValidArgsFunction: cobra.FixedCompletions(a.catalog.kindNames(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -142,6 +142,8 @@ func (a *app) stepCommand(given *settings, use, short, long, example string) *co
 			return a.execute(cmd, e, false)
 		},
 	}
+	given.targetFlag(cmd, "duckdb")
+	return cmd
 }
 
 // stepsOf returns what a command does with an experiment.
@@ -190,7 +192,7 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool) 
 		}
 	}
 	if print {
-		text, err := experiment.Marshal(e)
+		text, err := plan.YAML()
 		if err != nil {
 			return err
 		}
@@ -219,7 +221,7 @@ func (a *app) newRunner(ctx context.Context, kept *store.Store, e *experiment.Ex
 	shown := a.newDisplay(e.Load.ReportingPeriod)
 	return &runner.Runner{
 		Store: kept, Dir: a.results, Display: shown,
-		Tool: buildinfo.Tool(), Host: monitor.Host(ctx, a.results), Input: os.Stdin,
+		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(ctx, a.results), Input: os.Stdin,
 	}, shown
 }
 

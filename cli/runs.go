@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tsmark/tsmark/internal/outfile"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/store"
@@ -45,14 +48,20 @@ func (a *app) runsCommand() *cobra.Command {
 }
 
 func (a *app) reportCommand() *cobra.Command {
-	formatName, file := string(report.Text), ""
+	formatName, file, experiment := string(report.Text), "", false
 	cmd := &cobra.Command{
 		Use:   "report [RUN…]",
 		Short: "Render runs as text, Markdown, CSV, JSON or an HTML page",
 		Long: `Renders stored runs, side by side where there are several. A RUN is an id as
 tsmark runs lists them, the beginning or the end of one, or latest, which is the
-default.`,
+default.
+
+--experiment prints what a run was told to do, as a file that tsmark run takes:
+here later, or on another machine. Secrets are not in it. It says *** for them,
+and they are read from the environment: the password of a target pg from
+TSMARK_PG_PASSWORD.`,
 		Example: `  tsmark report
+  tsmark report 3f2a --experiment > experiment.yaml
   tsmark report latest --format markdown
   tsmark report 3f2a 91c0 --format html --output comparison.html`,
 		RunE: func(cmd *cobra.Command, references []string) error {
@@ -76,6 +85,12 @@ default.`,
 				}
 				runs = append(runs, run)
 			}
+			if experiment {
+				if len(runs) > 1 || cmd.Flags().Changed("format") {
+					return errors.New("--experiment is of one run, and has no --format")
+				}
+				return a.writeText(file, runs[0].Experiment)
+			}
 			if file != "" && file != "-" {
 				return writeReport(file, format, runs)
 			}
@@ -84,6 +99,24 @@ default.`,
 	}
 	cmd.Flags().StringVar(&formatName, "format", formatName, strings.Join(report.Formats(), ", "))
 	cmd.Flags().StringVar(&file, "output", "", "`file` to write (default standard output)")
+	cmd.Flags().BoolVar(&experiment, "experiment", false, "print the experiment of the run as YAML")
 	complete(cmd, "format", report.Formats())
 	return cmd
+}
+
+// writeText writes a text to a file, or to standard output.
+func (a *app) writeText(name, text string) error {
+	if name == "" || name == "-" {
+		_, err := io.WriteString(a.stdout, text)
+		return err
+	}
+	out, err := outfile.Create(name)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	if _, err := io.WriteString(out, text); err != nil {
+		return err
+	}
+	return out.Commit()
 }

@@ -45,6 +45,9 @@ func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []st
 	}
 	s.unknownFile(cmd, e)
 	flag := "--target "
+	if len(args) > 0 && len(s.targets) > 0 {
+		return fmt.Errorf("targets are given both as arguments and with --target; leave one of them out")
+	}
 	if len(args) > 0 {
 		s.targets, flag = args, ""
 	}
@@ -85,8 +88,8 @@ func (s *settings) datasetFlags(cmd *cobra.Command) {
 }
 
 // targetFlag adds --target.
-func (s *settings) targetFlag(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&s.targets, "target", nil, "system to measure, `[NAME=]KIND[,OPTION=VALUE]…`; may be repeated (default duckdb and sqlite)")
+func (s *settings) targetFlag(cmd *cobra.Command, unset string) {
+	cmd.Flags().StringArrayVar(&s.targets, "target", nil, "system to measure, `[NAME=]KIND[,OPTION=VALUE]…`; may be repeated (default "+unset+")")
 	complete(cmd, "target", s.app.catalog.kindNames())
 }
 
@@ -96,6 +99,8 @@ func (s *settings) loadFlags(cmd *cobra.Command) {
 	f.Var(count(&l.BatchSize, 1), "batch-size", "rows a write")
 	f.Var(count(&l.Limit, 0), "limit", "rows to load at most; 0: all")
 	f.Var(span{&l.ReportingPeriod}, "reporting-period", "between two records of the rate, and two plain lines of progress")
+	f.StringSliceVar(&l.After, "after-load", nil, "`steps` done after the load and timed apart, such as analyze; targets without such a step leave it out")
+	s.means("after-load", "load.after", func(to, from *experiment.Experiment) { to.Load.After = from.Load.After })
 	f.Var(count(&l.Repeats, 1), "load-repeats", "times that the dataset is loaded; what is asked is the last one")
 	f.BoolVar(&l.Replace, "replace", l.Replace, "drop a dataset that tsmark loaded there before")
 	s.means("batch-size", "load.batch-size", func(to, from *experiment.Experiment) { to.Load.BatchSize = from.Load.BatchSize })
@@ -123,7 +128,7 @@ func (s *settings) workersFlag(cmd *cobra.Command, help string, paths ...string)
 // queryFlags adds the flags that say which answers are checked.
 func (s *settings) queryFlags(cmd *cobra.Command) {
 	f, q := cmd.Flags(), &s.flags.Queries
-	f.StringSliceVar(&q.Types, "query-type", q.Types, "query `types`, separated by commas, or all")
+	f.StringSliceVar(&q.Types, "query-type", q.Types, "query `types`, separated by commas, or all; all,-TYPE leaves one out")
 	f.Var(count(&q.Verify, 1), "verify", "queries of each type whose answers are checked")
 	f.BoolVar(&q.AlignWindows, "align-windows", q.AlignWindows, "start every window on a bucket border")
 	s.means("align-windows", "queries.align-windows", func(to, from *experiment.Experiment) { to.Queries.AlignWindows = from.Queries.AlignWindows })
@@ -139,12 +144,22 @@ func (s *settings) timedFlags(cmd *cobra.Command) {
 	f.Var(count(&q.MaxQueries, 0), "max-queries", "asked of each type at most; 0: as --queries")
 	f.Var(count(&q.BurnIn, 0), "burn-in", "asked first of each type and not recorded")
 	f.Var(count(&q.Repeats, 0), "repeats", "times that all types are asked; 0: six where targets are compared, else once")
+	f.StringVar(&q.Rate, "rate", "", "`schedule` by which queries come, however slow answers are: 1000/s, poisson:1000/s, ramp:100..5000/s:60s, steps:100/s:10s,200/s:10s")
+	f.StringVar(&q.FindMaxRate, "find-max-rate", "", "find the highest rate that keeps an `objective` such as 'p99<10ms'; a try takes the time box")
+	f.Var(count(&q.Queue, 0), "queue", "queries that may wait where they come at a rate; more are dropped; 0: 1,000")
+	f.Var(span{&q.WarmUp}, "warm-up", "each type is asked so long, before every repeat, without being recorded")
+	f.StringVar(&q.Cache, "cache", "", "cold: one query a type and repeat, each after the target's files were dropped from the page cache")
+	s.means("warm-up", "queries.warm-up", func(to, from *experiment.Experiment) { to.Queries.WarmUp = from.Queries.WarmUp })
+	s.means("cache", "queries.cache", func(to, from *experiment.Experiment) { to.Queries.Cache = from.Queries.Cache })
 	f.Var(span{&q.TimeBox}, "time-box", "for asking one type, all repeats together; 0: none")
 	f.Var(span{&q.Timeout}, "timeout", "a query is cut off after this; 0: never")
 	s.means("queries", "queries.count", func(to, from *experiment.Experiment) { to.Queries.Count = from.Queries.Count })
 	s.means("max-queries", "queries.max-queries", func(to, from *experiment.Experiment) { to.Queries.MaxQueries = from.Queries.MaxQueries })
 	s.means("repeats", "queries.repeats", func(to, from *experiment.Experiment) { to.Queries.Repeats = from.Queries.Repeats })
 	s.means("burn-in", "queries.burn-in", func(to, from *experiment.Experiment) { to.Queries.BurnIn = from.Queries.BurnIn })
+	s.means("rate", "queries.rate", func(to, from *experiment.Experiment) { to.Queries.Rate = from.Queries.Rate })
+	s.means("find-max-rate", "queries.find-max-rate", func(to, from *experiment.Experiment) { to.Queries.FindMaxRate = from.Queries.FindMaxRate })
+	s.means("queue", "queries.queue", func(to, from *experiment.Experiment) { to.Queries.Queue = from.Queries.Queue })
 	s.means("time-box", "queries.time-box", func(to, from *experiment.Experiment) { to.Queries.TimeBox = from.Queries.TimeBox })
 	s.means("timeout", "queries.timeout", func(to, from *experiment.Experiment) { to.Queries.Timeout = from.Queries.Timeout })
 }

@@ -24,10 +24,6 @@ var ErrDifferent = errors.New("not the same was measured")
 // Options say when not to compare. The zero value is the strictest.
 type Options struct {
 	Different bool // other data or other questions
-	// Questions says how a run's questions were drawn, in as far as the dataset
-	// does not settle it: runs between which it differs were asked other ones.
-	// Nil: the dataset settles it.
-	Questions func(*result.Run) string
 }
 
 // Comparison is the outcome. It goes from A to B: a ratio above 1 says that B
@@ -63,7 +59,7 @@ func Runs(a, b Side, opts Options) (*Comparison, error) {
 	if r := shared(a, b); r != nil {
 		return nil, fmt.Errorf("run %s would count twice: name each run once", r.ID)
 	}
-	if err := alike(a, b, opts.Questions); err != nil {
+	if err := alike(a, b); err != nil {
 		if !opts.Different {
 			return nil, err
 		}

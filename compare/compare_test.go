@@ -175,23 +175,34 @@ func TestRefused(t *testing.T) {
 	b.Runs[0].Dataset.Fingerprint = "g"
 	other, unknown := b, system(3, 1, 1)
 	unknown.Runs[0].Dataset.Unverified = result.UnknownDataset
-	questions := func(r *result.Run) string { return "as in " + r.ID }
+	asked := func(s Side, fingerprint, begin string, count int) Side {
+		s.Runs[0].Questions = []result.Questions{{Type: "first", Count: 5, Fingerprint: "x"}, {Type: "lastpoint", Count: count, Fingerprint: fingerprint, Begin: begin}}
+		return s
+	}
 	for _, c := range []struct {
-		a, b      Side
-		questions func(*result.Run) string
-		want      string
+		a, b Side
+		want string
 	}{
-		{a, other, nil, "runs a-1 and a-2 have different datasets (fingerprints f and g)"},
-		{a, unknown, nil, "runs a-1 and a-3: nobody knows whether their datasets are the same"},
-		{a, system(2, 1, 1), questions, "runs a-1 and a-2 were asked different questions (as in a-1; as in a-2)"},
+		{a, other, "runs a-1 and a-2 have different datasets (fingerprints f and g)"},
+		{a, unknown, "runs a-1 and a-3: nobody knows whether their datasets are the same"},
+		{asked(system(1, 1, 1), "f", "b", 20), asked(system(2, 1, 1), "g", "b", 20), "runs a-1 and a-2 were asked different questions of type lastpoint"},
+		{asked(system(1, 1, 1), "f", "b", 20), asked(system(2, 1, 1), "g", "c", 30), "runs a-1 and a-2 were asked different questions of type lastpoint"},
 	} {
-		_, err := Runs(c.a, c.b, Options{Questions: c.questions})
+		_, err := Runs(c.a, c.b, Options{})
 		if !errors.Is(err, ErrDifferent) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want %s", err, c.want)
 		}
-		got, err := Runs(c.a, c.b, Options{Questions: c.questions, Different: true})
+		got, err := Runs(c.a, c.b, Options{Different: true})
 		if err != nil || !strings.Contains(got.Notes[0], c.want) {
 			t.Errorf("told to: %v", err)
+		}
+	}
+	// More of the same questions are no other ones; of a run that does not know
+	// what it asked nothing can be said.
+	more := asked(system(2, 1, 1), "g", "b", 30)
+	for _, first := range []Side{asked(system(1, 1, 1), "f", "b", 20), system(1, 1, 1)} {
+		if _, err := Runs(first, more, Options{}); err != nil {
+			t.Errorf("more of the same: %v", err)
 		}
 	}
 	for want, sides := range map[string][2]Side{

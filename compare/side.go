@@ -35,7 +35,7 @@ func (s Side) label() string {
 }
 
 // alike reports whether all runs are about the same data and questions.
-func alike(a, b Side, questions func(*result.Run) string) error {
+func alike(a, b Side) error {
 	first := a.Runs[0]
 	for _, r := range slices.Concat(a.Runs, b.Runs) {
 		switch {
@@ -46,8 +46,8 @@ func alike(a, b Side, questions func(*result.Run) string) error {
 		case !result.SameDataset(&r.Dataset, &first.Dataset):
 			return fmt.Errorf("runs %s and %s have different datasets (fingerprints %s and %s): %w",
 				first.ID, r.ID, first.Dataset.Fingerprint, r.Dataset.Fingerprint, ErrDifferent)
-		case questions != nil && questions(r) != questions(first):
-			return fmt.Errorf("runs %s and %s were asked different questions (%s; %s): %w", first.ID, r.ID, questions(first), questions(r), ErrDifferent)
+		case result.OtherQuestions(first, r) != "":
+			return fmt.Errorf("runs %s and %s were asked different questions of type %s: %w", first.ID, r.ID, result.OtherQuestions(first, r), ErrDifferent)
 		}
 	}
 	return nil

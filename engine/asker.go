@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
 )
@@ -59,10 +60,14 @@ func (a *asker) run(ctx context.Context, t target.Target, work func(context.Cont
 	}
 
 	a.origin = time.Now()
+	for i, w := range workers {
+		w.log = a.cfg.Log.Recorder(i, a.origin)
+	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	for _, w := range workers {
 		group.Go(func() error {
 			defer w.report()
+			defer w.log.Close()
 			return work(groupCtx, w)
 		})
 	}
@@ -123,6 +128,7 @@ type worker struct {
 	*asker
 	querier                      target.Querier
 	service                      *measure.Latency
+	log                          *oplog.Recorder
 	burnIn, atLeast, rows, bytes int64
 }
 
@@ -139,8 +145,9 @@ func (w *worker) report() {
 }
 
 // ask asks the i-th question, from the first one again after the last one, and
-// records it after the burn-in. It returns when the answer ended, since origin.
-func (w *worker) ask(ctx context.Context, i int) (end time.Duration, err error) {
+// records it after the burn-in. Due is the arrival that it is, nil in a closed
+// loop. It returns when the answer ended, since origin.
+func (w *worker) ask(ctx context.Context, i int, due *arrival) (end time.Duration, err error) {
 	question := &w.questions[i%len(w.questions)]
 	recorded := i >= w.cfg.BurnIn
 	queryCtx, cancel := ctx, context.CancelFunc(func() {})
@@ -155,6 +162,7 @@ func (w *worker) ask(ctx context.Context, i int) (end time.Duration, err error) 
 	end = time.Since(w.origin)
 	cutOff := err != nil && queryCtx.Err() != nil && ctx.Err() == nil
 	cancel()
+	w.record(i, due, start, end, cost, outcome(ctx, err, cutOff, cost.Rows == question.Rows))
 	switch {
 	case cutOff: // what it took is a lower bound
 	case err != nil && (ctx.Err() != nil || errors.Is(err, target.ErrUnreachable)):

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tsmark/tsmark/ingest"
 	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
@@ -21,9 +22,13 @@ import (
 
 // LoadConfig says how to load.
 type LoadConfig struct {
-	Workers   int           // connections writing at once, at least 1
-	BatchSize int           // rows a write, at least 1
-	Period    time.Duration // of the recorded rates; 0: one for the whole load
+	Workers   int            // connections writing at once, at least 1
+	BatchSize int            // rows a write, at least 1
+	Period    time.Duration  // of the recorded rates; 0: one for the whole load
+	Log       *oplog.Section // where each batch is recorded; nil: nowhere
+	// Acked, where it is not nil, is called between the last acknowledgement
+	// and settling, whose time includes it.
+	Acked func(context.Context)
 }
 
 // Load writes the whole dataset to a prepared target and waits until the
@@ -76,7 +81,7 @@ type feed[P any] struct {
 
 // load connects the writers, and runs the clock.
 func load[P any](ctx context.Context, cfg LoadConfig, from feed[P], t target.Target, progress Progress) (*result.Load, error) {
-	l := loader{out: result.Load{Workers: cfg.Workers, BatchSize: cfg.BatchSize, DiskBytes: -1}}
+	l := loader{log: cfg.Log, out: result.Load{Workers: cfg.Workers, BatchSize: cfg.BatchSize, DiskBytes: -1, DiskBefore: -1, DiskAcked: -1}}
 	writers := make([]target.Writer, 0, cfg.Workers)
 	defer func() {
 		for _, w := range writers {
@@ -102,6 +107,9 @@ func load[P any](ctx context.Context, cfg LoadConfig, from feed[P], t target.Tar
 	if l.out.Batches, err = latencyOf(l.latency); err != nil {
 		return &l.out, err
 	}
+	if cfg.Acked != nil {
+		cfg.Acked(ctx)
+	}
 	if err := t.Settle(ctx); err != nil {
 		return &l.out, fmt.Errorf("waiting for the load to settle: %w", err)
 	}
@@ -114,6 +122,8 @@ type loader struct {
 	out     result.Load
 	start   time.Time
 	rows    atomic.Int64 // accepted
+	log     *oplog.Section
+	batches atomic.Int64 // recorded in it
 	metrics atomic.Int64
 	bytes   atomic.Int64
 	sent    largest // nanoseconds since start
@@ -152,6 +162,8 @@ func write[P any](ctx context.Context, l *loader, from feed[P], writers []target
 	for i, w := range writers {
 		group.Go(func() error {
 			latency := measure.NewLatency()
+			log := l.log.Recorder(i, l.start)
+			defer log.Close()
 			defer func() {
 				l.mu.Lock()
 				defer l.mu.Unlock()
@@ -166,6 +178,7 @@ func write[P any](ctx context.Context, l *loader, from feed[P], writers []target
 				receipt, err := from.send(ctx, w, b)
 				l.count(receipt)
 				if err != nil {
+					l.record(log, failed(ctx), begin, time.Now(), receipt, 0)
 					return fmt.Errorf("writer %d, %s: %w", i, from.describe(b), err)
 				}
 				end := receipt.Acked
@@ -173,12 +186,17 @@ func write[P any](ctx context.Context, l *loader, from feed[P], writers []target
 					end = receipt.Sent
 				}
 				latency.Record(end.Sub(begin))
+				l.record(log, oplog.OK, begin, end, receipt, values)
 				l.metrics.Add(values)
 				progress(rows)
 				free <- b
 			}
+			begin := time.Now()
 			receipt, err := w.Flush(ctx)
 			l.count(receipt)
+			if receipt != (target.Receipt{}) {
+				l.record(log, oplog.Flushed, begin, receipt.Acked, receipt, 0)
+			}
 			if err != nil {
 				return fmt.Errorf("writer %d, sending the rest: %w", i, err)
 			}

@@ -74,19 +74,30 @@ func following(found result.RateSearch, limit float64) float64 {
 // FindMaxRate asks at several steady rates, each as QueryOpen does, and
 // returns what was measured at the highest one that is kept: nothing of it is
 // saturated, no query is cut off, and the response time meets the objective.
-// Where no rate is kept these are the figures of the lowest one. cfg.Schedule
+// Where no rate is kept these are the figures of the lowest one. A rate that
+// fails is tried a second time. cfg.Schedule
 // does not count; cfg.TimeBox or cfg.Count, one of which must be given, says
 // how long a try takes. A withheld result ends the search and is returned.
 func FindMaxRate(ctx context.Context, cfg OpenConfig, s Search, keep Objective, t target.Target, questions []Question, progress Progress) (*result.Queries, error) {
 	var best *result.Queries
-	kept := false
+	kept, log := false, cfg.Log
 	search, err := s.Find(ctx, func(ctx context.Context, rate float64) (string, error) {
 		cfg.Schedule = pace.Constant(rate)
-		q, err := QueryOpen(ctx, cfg, t, questions, progress)
-		if err == nil && q.Withheld != "" {
-			err = errWithheld
+		cfg.Log = log.WithSchedule(cfg.Schedule.String())
+		var q *result.Queries
+		var err error
+		failed := ""
+		// One stall of the machine must not end a doubling: a rate fails if it
+		// fails twice.
+		for range 2 {
+			q, err = QueryOpen(ctx, cfg, t, questions, progress)
+			if err == nil && q.Withheld != "" {
+				err = errWithheld
+			}
+			if failed = failure(q, keep); failed == "" || err != nil {
+				break
+			}
 		}
-		failed := failure(q, keep)
 		if best == nil || err == errWithheld || err == nil && (failed == "" || !kept) {
 			best = q
 		}

@@ -75,7 +75,7 @@ func (m *mixed) dispatchQueries(ctx, phase context.Context) error {
 		m.lag.Record(lag)
 		m.out.Arrivals++
 		select {
-		case m.queue <- arrival{n, due}:
+		case m.queue <- arrival{n, due, lag}:
 		default:
 			m.out.Dropped++
 		}

@@ -32,6 +32,7 @@ type OpenConfig struct {
 type arrival struct {
 	n   int
 	due time.Duration // since origin
+	lag time.Duration // by how much it was released later
 }
 
 // openLoop is an asker whose workers ask what a schedule brings.
@@ -79,7 +80,7 @@ func (o *openLoop) work(ctx context.Context, w *worker) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		end, err := w.ask(ctx, a.n)
+		end, err := w.ask(ctx, a.n, &a)
 		if err != nil {
 			return err
 		}
@@ -101,6 +102,8 @@ func (o *openLoop) dispatch(ctx context.Context) error {
 		return err
 	}
 	defer pacer.Close()
+	log := o.cfg.Log.Recorder(o.cfg.Workers, o.origin) // a worker more
+	defer log.Close()
 	n := 0
 	for due := range o.open.Schedule.Arrivals() {
 		if o.open.Count > 0 && n >= o.open.Count {
@@ -119,10 +122,12 @@ func (o *openLoop) dispatch(ctx context.Context) error {
 			return err
 		}
 		dropped := int64(0)
+		a := arrival{n, due, lag}
 		select {
-		case o.queue <- arrival{n, due}:
+		case o.queue <- a:
 		default:
 			dropped = 1
+			o.drop(log, a)
 		}
 		if recorded {
 			o.lag.Record(lag)

@@ -5,16 +5,18 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
 )
 
 // QueryConfig says how to ask the queries of one type.
 type QueryConfig struct {
-	Workers int           // connections asking at once, each one query at a time; at least 1
-	BurnIn  int           // queries asked first and not recorded
-	TimeBox time.Duration // no query starts later than this after the first recorded one; 0: none
-	Timeout time.Duration // a query is cut off after this; 0: never
+	Workers int            // connections asking at once, each one query at a time; at least 1
+	BurnIn  int            // queries asked first and not recorded
+	TimeBox time.Duration  // no query starts later than this after the first recorded one; 0: none
+	Timeout time.Duration  // a query is cut off after this; 0: never
+	Log     *oplog.Section // where each query is recorded; nil: nowhere
 }
 
 // Question is a query rendered for the target.
@@ -45,7 +47,7 @@ func Query(ctx context.Context, cfg QueryConfig, t target.Target, questions []Qu
 				time.Since(a.origin)-time.Duration(first) >= cfg.TimeBox {
 				return nil
 			}
-			if _, err := w.ask(ctx, i); err != nil {
+			if _, err := w.ask(ctx, i, nil); err != nil {
 				return err
 			}
 		}

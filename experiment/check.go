@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/pace"
 )
 
 // Check returns the problems with values that are impossible whatever the
@@ -22,6 +25,11 @@ func (e *Experiment) Check() error {
 		c.add("workload.name", "%s is for the rows of a file; name one in load.file", UnknownWorkload)
 	}
 	c.targets(e.Targets)
+	for i, t := range e.Targets {
+		if t.Restart != "" && e.Queries.Cache != CacheCold {
+			c.add(fmt.Sprintf("targets[%d].restart", i), "is for queries of a cold cache; add queries.cache: %s, or leave it out", CacheCold)
+		}
+	}
 
 	l := &e.Load
 	c.within("load.workers", l.Workers, 1, MaxWorkers)
@@ -56,8 +64,37 @@ func (e *Experiment) Check() error {
 	c.within("queries.repeats", q.Repeats, 0, MaxRepeats)
 	c.duration("queries.time-box", q.TimeBox)
 	c.duration("queries.timeout", q.Timeout)
+	c.duration("queries.warm-up", q.WarmUp)
+	switch {
+	case q.Cache != "" && q.Cache != CacheCold:
+		c.add("queries.cache", "%q is no state of a cache; write %s, or leave it out", q.Cache, CacheCold)
+	case q.Cache == CacheCold && (q.WarmUp > 0 || q.BurnIn > 0 || q.Open()):
+		c.add("queries.cache", "cold asks one query after each dropping of the cache; leave out warm-up, burn-in, rate and find-max-rate")
+	}
+	c.open(q)
 	c.atLeast("queries.verify", q.Verify, 1) // no figure without a checked answer
 	return errors.Join(c.problems...)
+}
+
+// open checks what concerns an open loop.
+func (c *checker) open(q *Queries) {
+	if q.Rate != "" {
+		if _, err := pace.Parse(q.Rate); err != nil {
+			c.add("queries.rate", "%s", err)
+		}
+	}
+	if q.FindMaxRate != "" {
+		if _, err := engine.ParseObjective(q.FindMaxRate); err != nil {
+			c.add("queries.find-max-rate", "%s", err)
+		}
+	}
+	if q.Rate != "" && q.FindMaxRate != "" {
+		c.add("queries.find-max-rate", "looks for a rate, and queries.rate gives one; leave one of them out")
+	}
+	if q.Queue != 0 && !q.Open() {
+		c.add("queries.queue", "is for queries that come at a rate of their own; give queries.rate or queries.find-max-rate, or leave it out")
+	}
+	c.within("queries.queue", q.Queue, 0, MaxQueries)
 }
 
 // Bounds that keep a slip of the keyboard from eating the memory: a batch of a
@@ -154,8 +191,10 @@ func (c *checker) types(q *Queries) {
 			c.add(item, "is empty")
 		case slices.Contains(q.Types[:i], name):
 			c.add(item, "%q is there twice", name)
-		case name == AllTypes && len(q.Types) > 1:
-			c.add(item, "%s cannot stand beside other types", AllTypes)
+		case name == AllTypes && i > 0, i > 0 && q.Types[0] == AllTypes && !strings.HasPrefix(name, Without):
+			c.add(item, "%s cannot stand beside other types; behind it, %sTYPE leaves one out", AllTypes, Without)
+		case strings.HasPrefix(name, Without) && q.Types[0] != AllTypes:
+			c.add(item, "%q leaves a type out of %s, which must come first", name, AllTypes)
 		}
 	}
 }

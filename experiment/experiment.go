@@ -5,6 +5,7 @@ package experiment
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/workload"
@@ -26,9 +27,21 @@ type Experiment struct {
 // Target is one system under test. One kind can take part several times
 // under other names.
 type Target struct {
-	Name    string  `yaml:"name"` // unique in the experiment; usable as a file name
-	Kind    string  `yaml:"kind"` // database system, such as duckdb
-	Options Options `yaml:"options,omitempty"`
+	Name string `yaml:"name"` // unique in the experiment; usable as a file name
+	Kind string `yaml:"kind"` // database system, such as duckdb
+	// Profile and Durability name sets of options that the kind offers; Options
+	// stand above them. Empty: the options' defaults.
+	Profile    string  `yaml:"profile,omitempty"`
+	Durability string  `yaml:"durability,omitempty"`
+	Options    Options `yaml:"options,omitempty"`
+	// Exporter is the address of a Prometheus node exporter on the server's
+	// host, Metrics that of the server's own metrics in the same format, as
+	// http://db1:9100/metrics; empty: none.
+	Exporter string `yaml:"exporter,omitempty"`
+	Metrics  string `yaml:"metrics,omitempty"`
+	// Restart is a command, for sh, that restarts the target's server and
+	// returns when it has been told to; empty: none. Only with Queries.Cache.
+	Restart string `yaml:"restart,omitempty"`
 }
 
 // Options is what the user set of a kind's options, each value as written.
@@ -36,10 +49,14 @@ type Options map[string]string
 
 // Load says how the dataset is written.
 type Load struct {
-	Workers         int           `yaml:"workers"`          // connections that write at once, at least 1
-	BatchSize       int           `yaml:"batch-size"`       // rows, at least 1
-	Repeats         int           `yaml:"repeats"`          // the dataset is loaded so often, at least once
-	Limit           int64         `yaml:"limit"`            // rows at most; 0: all
+	Workers   int   `yaml:"workers"`    // connections that write at once, at least 1
+	BatchSize int   `yaml:"batch-size"` // rows, at least 1
+	Repeats   int   `yaml:"repeats"`    // the dataset is loaded so often, at least once
+	Limit     int64 `yaml:"limit"`      // rows at most; 0: all
+	// After names what is done once the data has settled, such as analyze: steps
+	// that the kind of target offers, in this order. Targets without a step of
+	// the name leave it out.
+	After           []string      `yaml:"after,flow,omitempty"`
 	ReportingPeriod time.Duration `yaml:"reporting-period"` // between two records of the rate; 0: none
 	Replace         bool          `yaml:"replace"`          // drop a dataset that an earlier load left
 	// File is where the rows come from, in TSBS's influx or timescaledb
@@ -52,21 +69,48 @@ type Load struct {
 
 // Queries says what is asked, and how.
 type Queries struct {
-	Types      []string `yaml:"types,flow"`  // query types in the order asked, or AllTypes alone
+	// Types are query types in the order asked; or AllTypes, alone or followed
+	// by types with Without before them, which are left out.
+	Types      []string `yaml:"types,flow"`
 	Count      int      `yaml:"count"`       // different queries a type, at least 1
 	MaxQueries int      `yaml:"max-queries"` // asked of a type at most, burn-in included; 0: each of Count once
 	Workers    int      `yaml:"workers"`     // connections that ask at once, at least 1
 	BurnIn     int      `yaml:"burn-in"`     // asked first of each type and not recorded
 	// Repeats is how often all types are asked, each time of a target opened
 	// anew. 0: DefaultRepeats where several targets are compared, else once.
-	Repeats int           `yaml:"repeats"`
+	Repeats int `yaml:"repeats"`
+	// WarmUp is how long each type is asked, before every repeat, without being
+	// recorded; 0: not at all.
+	WarmUp time.Duration `yaml:"warm-up,omitempty"`
+	// Cache is CacheCold, or empty: caches are as earlier work left them.
+	Cache   string        `yaml:"cache,omitempty"`
 	TimeBox time.Duration `yaml:"time-box"` // asking one type, all repeats together, ends after it; 0: never
 	Timeout time.Duration `yaml:"timeout"`  // of a single query; 0: none
+	// Rate is the schedule by which queries come, as pace.Parse reads it. Empty:
+	// each worker asks when it has its answer.
+	Rate string `yaml:"rate,omitempty"`
+	// FindMaxRate is an objective, as engine.ParseObjective reads it: the
+	// highest rate that keeps it is looked for.
+	FindMaxRate string `yaml:"find-max-rate,omitempty"`
+	// Queue is how many queries that came by Rate or FindMaxRate may wait for a
+	// worker; what comes beyond is dropped. 0: DefaultQueue.
+	Queue int `yaml:"queue,omitempty"`
 	// AlignWindows starts every window on a bucket border, for systems that
 	// can ask no other.
 	AlignWindows bool `yaml:"align-windows,omitempty"`
 	Verify       int  `yaml:"verify"` // query ids a type, from 0, whose answers are compared with the oracle's, at least 1
 }
+
+// CacheCold stands in Queries.Cache where each type is asked one query a
+// repeat, of a target opened anew, its files being dropped from the page cache
+// before.
+const CacheCold = "cold"
+
+// DefaultQueue is how many queries of an open loop may wait.
+const DefaultQueue = 1000
+
+// Open reports whether queries come by a schedule of their own.
+func (q *Queries) Open() bool { return q.Rate != "" || q.FindMaxRate != "" }
 
 // DefaultRepeats is how often queries are asked where targets are compared:
 // the fewest with which a rank test over many query types can tell two apart.
@@ -94,6 +138,9 @@ func (e *Experiment) TimeBoxOfRepeat() time.Duration {
 
 // AllTypes stands in Queries.Types for every type that the workload has.
 const AllTypes = "all"
+
+// Without stands before a type in Queries.Types that is left out of all.
+const Without = "-"
 
 // UnknownWorkload stands in Workload.Name where nobody says what generated
 // Load.File. Its rows are counted, but no answer can be checked.
@@ -134,5 +181,20 @@ func Default() *Experiment {
 	}
 }
 
-// All reports whether every type of the workload is asked.
-func (q *Queries) All() bool { return slices.Equal(q.Types, []string{AllTypes}) }
+// Choose returns which of a workload's types are asked. Types that are asked by
+// name need not be among them; position i of Types is to be looked up as
+// Named(i).
+func (q *Queries) Choose(all []string) []string {
+	if q.Types[0] != AllTypes {
+		return q.Types
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(q.Types, Without+name) })
+}
+
+// Named returns the type that position i of Types names; empty: all.
+func (q *Queries) Named(i int) string {
+	if i == 0 && q.Types[0] == AllTypes {
+		return ""
+	}
+	return strings.TrimPrefix(q.Types[i], Without)
+}

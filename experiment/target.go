@@ -10,7 +10,8 @@ import (
 //	[NAME=]KIND[,OPTION=VALUE]…
 //
 // The name is the kind's where none is given. A value cannot hold a comma
-// here; in a file it can. Kind and options are not looked up.
+// here; in a file it can. profile and durability are not options, but name sets
+// of them. Kind and options are not looked up.
 func ParseTarget(text string) (Target, error) {
 	const form = "write [NAME=]KIND[,OPTION=VALUE]…"
 	parts := strings.Split(text, ",")
@@ -32,6 +33,14 @@ func ParseTarget(text string) (Target, error) {
 			return Target{}, fmt.Errorf("target %q: option %q is not of the form OPTION=VALUE; %s", text, part, form)
 		case twice:
 			return Target{}, fmt.Errorf("target %q sets option %q twice", text, option)
+		}
+		switch option {
+		case "profile":
+			t.Profile = value
+			continue
+		case "durability":
+			t.Durability = value
+			continue
 		}
 		if t.Options == nil {
 			t.Options = make(Options)

@@ -52,8 +52,8 @@ type Client struct {
 	runtime *goRuntime
 }
 
-// BeginClient notes the state before a cell. It takes about a tenth of a
-// millisecond, as End does.
+// BeginClient notes the state before a cell. It takes less than a millisecond,
+// as End does.
 func BeginClient(ctx context.Context) *Client {
 	c := &Client{cores: runtime.NumCPU(), network: networkNow(ctx), runtime: newGoRuntime()}
 	if n, err := cpu.CountsWithContext(ctx, true); err == nil && n > 0 {

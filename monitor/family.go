@@ -29,10 +29,10 @@ type member struct {
 // waited for them, and must not be counted again where it was seen before.
 type family struct {
 	began bool
-	// since is the start of the newest process of the machine when the family
-	// was first read. What older processes used before is not counted; of
-	// younger ones everything is.
-	since int64
+	// older are all processes of the machine, by number and start, when the
+	// family was first read. What they used before is not counted; of others
+	// everything is. Starts alone would not tell: clocks tick every 10 ms.
+	older map[int]int64
 	last  map[int]member
 	// gone are members that ended and whose use did not yet show up in an heir:
 	// a parent is read before its child, and may have waited in between.
@@ -55,8 +55,8 @@ type ancestor struct {
 // patience is for how many readings a departed member's use is looked for.
 const patience = 3
 
-// begin marks the moment from which use is counted.
-func (f *family) begin(newest int64) { f.began, f.since = true, newest }
+// begin marks the moment from which use is counted: these processes exist.
+func (f *family) begin(older map[int]int64) { f.began, f.older = true, older }
 
 // update takes a reading of all members and adds what they used since the one
 // before.
@@ -89,13 +89,14 @@ func (f *family) base(now map[int]member) map[int]counters {
 	base := make(map[int]counters, len(now))
 	for pid, m := range now {
 		before, known := f.last[pid]
+		started, older := f.older[pid]
 		switch {
 		case known && before.started == m.started:
 			base[pid] = before.used
-		case f.began && m.started > f.since:
-			base[pid] = counters{}
-		default:
+		case older && started == m.started:
 			base[pid] = m.used
+		default:
+			base[pid] = counters{}
 		}
 	}
 	f.depart(now)

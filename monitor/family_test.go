@@ -84,7 +84,7 @@ func TestFamily(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var f family
-			f.begin(5)
+			f.begin(map[int]int64{10: 5, 9: 4})
 			for _, r := range c.readings {
 				f.update(r)
 			}
@@ -97,7 +97,7 @@ func TestFamily(t *testing.T) {
 
 func TestFamilyBytesOfOthersAreUnknown(t *testing.T) {
 	var f family
-	f.begin(5)
+	f.begin(map[int]int64{10: 5, 9: 4})
 	for range 2 {
 		f.update(map[int]member{10: {parent: 1, started: 5, used: used(1, 0, math.NaN())}})
 	}

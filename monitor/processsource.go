@@ -59,11 +59,11 @@ func PIDSource(pid int) Source {
 func (s *processSource) Read(ctx context.Context) (Reading, error) {
 	r := Reading{Cores: runtime.NumCPU(), Measure: s.what}
 	if !s.family.began {
-		newest, err := newestProcess(ctx)
+		older, err := startsOfAll(ctx)
 		if err != nil {
 			return r, err
 		}
-		s.family.begin(newest)
+		s.family.begin(older)
 	}
 	var members []observed
 	for range 2 { // again where the server has gone: another may stand in for it
@@ -170,15 +170,15 @@ func dropUnknown(v map[result.Metric]float64) {
 	}
 }
 
-// newestProcess returns the start of the process that started last.
-func newestProcess(ctx context.Context) (int64, error) {
+// startsOfAll returns when each process of the machine started.
+func startsOfAll(ctx context.Context) (map[int]int64, error) {
 	table, err := process.Table(ctx)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	var newest int64
+	starts := make(map[int]int64, len(table))
 	for _, p := range table {
-		newest = max(newest, p.Started)
+		starts[p.PID] = p.Started
 	}
-	return newest, nil
+	return starts, nil
 }

@@ -247,3 +247,10 @@ func BenchmarkSources(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkClient measures what noting the client's state around a cell costs.
+func BenchmarkClient(b *testing.B) {
+	for b.Loop() {
+		BeginClient(b.Context()).End(b.Context())
+	}
+}

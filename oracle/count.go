@@ -201,7 +201,10 @@ func (w *bucketWatch) start() {
 }
 
 func (w *bucketWatch) add(run *series.Run) {
-	list := w.lists[0]
+	var list []*countedQuery
+	if w.key.in == "" {
+		list = w.lists[0]
+	}
 	bucket, of := int64(0), int64(0)
 	for row, t := range run.Times {
 		unit := int32(0)

@@ -1,9 +1,8 @@
 package oracle
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/tsmark/tsmark/query"
@@ -186,9 +185,24 @@ func exceeds(run *series.Run, field, row int, threshold float64) bool {
 	}
 	c := &run.Columns[field]
 	if run.Table.Fields[field].Type == series.Int {
-		return float64(c.Ints[row]) > threshold
+		return wholeExceeds(c.Ints[row], threshold)
 	}
 	return c.Floats[row] > threshold
+}
+
+// wholeExceeds compares a whole number, of which doubles do not tell all apart
+// beyond 2^53.
+func wholeExceeds(v int64, threshold float64) bool {
+	if math.Abs(threshold) < 1<<53 {
+		return float64(v) > threshold
+	}
+	switch {
+	case !(threshold < 1<<63): // or it is NaN
+		return false
+	case threshold < -1<<63:
+		return true
+	}
+	return v > int64(threshold) // which is whole
 }
 
 // fold adds a row to the aggregates of its bucket.
@@ -364,11 +378,9 @@ func (e *evaluator) bucketRows() [][]query.Value {
 			rows = append(rows, row)
 		}
 	}
+	keys := q.Keys()
 	slices.SortFunc(rows, func(a, b []query.Value) int {
-		order := cmp.Compare(a[0].Int, b[0].Int)
-		if order == 0 && e.groups != nil {
-			order = bytes.Compare(a[1].Text, b[1].Text)
-		}
+		order := query.CompareRows(a[:keys], b[:keys])
 		if q.Order == query.Descending {
 			return -order
 		}

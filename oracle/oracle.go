@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"runtime"
 	"slices"
@@ -63,19 +64,28 @@ const batchRows = 4096
 // Pass reads the dataset once and returns its size, the answers to the full
 // queries and the row counts of the counted ones. Memory is proportional to
 // the series, to the full answers that have buckets, and to the number of
-// queries. It calls progress with the rows of each batch.
-func Pass(ctx context.Context, d workload.Dataset, full, counted []query.Query, progress func(rows int)) (*Expectations, error) {
+// queries; the counted ones themselves, of which there may be millions, are not
+// kept. The sequence of them, which may be nil, gives the same each time. It
+// calls progress with the rows of each batch.
+func Pass(ctx context.Context, d workload.Dataset, full []query.Query, counted iter.Seq[query.Query], progress func(rows int)) (*Expectations, error) {
+	if counted == nil {
+		counted = slices.Values([]query.Query(nil))
+	}
 	out, late, err := pass(ctx, d, full, counted, progress)
 	if err != nil || len(late) == 0 {
 		return out, err
 	}
 	// Counting relies on times that do not run backwards within a series.
 	// Where they do, those queries are answered in full by another pass.
-	again := make([]query.Query, len(late))
-	for i, l := range late {
-		again[i] = counted[l]
+	var again []query.Query
+	at := 0
+	for q := range counted {
+		if len(again) < len(late) && late[len(again)] == at {
+			again = append(again, q)
+		}
+		at++
 	}
-	exact, _, err := pass(ctx, d, again, nil, progress)
+	exact, _, err := pass(ctx, d, again, slices.Values([]query.Query(nil)), progress)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +153,7 @@ func inParallel(functions []func([]span), runs []span) {
 }
 
 // pass is Pass, but returns the counted queries that met late rows.
-func pass(ctx context.Context, d workload.Dataset, full, counted []query.Query, progress func(rows int)) (*Expectations, []int, error) {
+func pass(ctx context.Context, d workload.Dataset, full []query.Query, counted iter.Seq[query.Query], progress func(rows int)) (*Expectations, []int, error) {
 	schema := d.Schema()
 	groups := newGroupings(schema)
 
@@ -167,15 +177,17 @@ func pass(ctx context.Context, d workload.Dataset, full, counted []query.Query, 
 		}
 	}
 	counts := newCounter(schema, groups)
-	countedBy := make([]*evaluator, len(counted)) // nil: the counter counts it
-	for i := range counted {
-		taken, err := counts.watch(i, &counted[i])
+	var countedBy []*evaluator // nil: the counter counts it
+	for q := range counted {
+		var by *evaluator
+		taken, err := counts.watch(len(countedBy), &q)
 		if err == nil && !taken {
-			countedBy[i], err = evaluatorOf(&counted[i])
+			by, err = evaluatorOf(&q)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
+		countedBy = append(countedBy, by)
 	}
 	counts.start()
 
@@ -196,7 +208,7 @@ func pass(ctx context.Context, d workload.Dataset, full, counted []query.Query, 
 		return nil, nil, err
 	}
 
-	out := &Expectations{Survey: survey.result(), Full: make([]Expectation, len(full)), Counted: make([]int64, len(counted))}
+	out := &Expectations{Survey: survey.result(), Full: make([]Expectation, len(full)), Counted: make([]int64, len(countedBy))}
 	for i, e := range fullBy {
 		out.Full[i] = e.expectation()
 		out.Full[i].Query = &full[i]

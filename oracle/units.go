@@ -194,7 +194,7 @@ func (u *units) means() [][]query.Value {
 		}
 		return rows
 	}
-	groups := newTally(len(u.query.Group), len(u.fields))
+	groups := newTally(len(u.query.Group), len(u.fields)+len(u.tags))
 	for number, of := range u.units {
 		if of == nil {
 			continue

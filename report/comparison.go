@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tsmark/tsmark/compare"
@@ -156,7 +157,7 @@ func repeatsOf(f *compare.Figure, n int) int {
 func label(f *compare.Figure) string {
 	switch f.Metric {
 	case compare.GeoMean:
-		return fmt.Sprintf("geometric mean of %d", f.Types)
+		return overall + strconv.Itoa(f.Types)
 	case compare.Load:
 		return "settled rows/s"
 	case compare.Acked:

@@ -44,6 +44,7 @@ func repeated(seed uint64, n int, slower float64) compare.Side {
 		if i == 2 {
 			t.Load.Settled *= 2
 		}
+		t.Repeats = []result.Repeat{{Number: 1, Load: t.Load, Queries: t.Queries}}
 		s.Runs = append(s.Runs, &result.Run{ID: fmt.Sprintf("20260131-15450%d-%04d", i, seed), Status: result.Complete, Started: started.Add(time.Duration(i)),
 			Dataset: result.Dataset{Fingerprint: "f"}, Targets: []result.Target{t}})
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/tsmark/tsmark/compare"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -15,13 +16,18 @@ import (
 func csvColumns() []string {
 	return []string{
 		// Every line.
-		"kind", "run", "run_name", "run_status", "started", "workload", "fingerprint", "target", "target_kind", "version",
+		"kind", "run", "run_name", "run_status", "started", "workload", "fingerprint", "target", "target_kind", "version", "options",
 		"verdict", "withheld", "workers", "rows", "count", "min", "mean", "stddev", "median", "p90", "p95", "p99", "p999", "max",
 		// Lines of kind query.
-		"type", "unsupported", "difference", "checked", "checked_empty", "asked", "burn_in", "at_least", "distinct", "time_box", "timeout",
+		"type", "questions", "unsupported", "difference", "checked", "checked_empty", "asked", "burn_in", "at_least", "distinct", "time_box", "timeout",
 		"wall", "per_second", "bytes",
 		// Lines of kind load.
 		"batch_size", "metrics", "wire_bytes", "prepare", "sent", "acked", "settled", "disk_bytes", "raw_bytes",
+		// Both: the client; the worst of the repeats, but for its share of all cores.
+		"client_bound", "client_share", "client_gc_pause_max", "client_scheduling_p99",
+		// Open loops.
+		"schedule", "arrivals", "offered", "dropped", "waiting", "saturated", "response_median", "response_p99", "response_p999", "lag_p99",
+		"objective", "highest_rate", "lowest_failed",
 	}
 }
 
@@ -91,7 +97,8 @@ func newLine(kind string, r *result.Run, t *result.Target) csvLine {
 	return csvLine{
 		"kind": kind, "run": r.ID, "run_name": r.Name, "run_status": string(r.Status), "started": r.Started.UTC().Format(time.RFC3339),
 		"workload": r.Dataset.Spec.Name, "fingerprint": r.Dataset.Fingerprint,
-		"target": t.Name, "target_kind": t.Kind, "version": t.Description.Version,
+		"target": t.Name, "target_kind": t.Kind, "version": version(&t.Description),
+		"options": changesFact(t.Changes),
 	}
 }
 
@@ -111,12 +118,18 @@ func loadLine(r *result.Run, t *result.Target) csvLine {
 		line.ints(map[string]int64{"disk_bytes": l.DiskBytes})
 	}
 	line.latency(&l.Batches)
+	line.client(t, compare.LoadSubject)
 	return line
 }
 
 func queryLine(r *result.Run, t *result.Target, q *result.Queries) csvLine {
 	line := newLine("query", r, t)
 	line["type"] = q.Type
+	for _, drawn := range r.Questions {
+		if drawn.Type == q.Type {
+			line["questions"] = drawn.Fingerprint
+		}
+	}
 	if line["unsupported"] = q.Unsupported; q.Unsupported != "" {
 		return line
 	}
@@ -133,5 +146,45 @@ func queryLine(r *result.Run, t *result.Target, q *result.Queries) csvLine {
 	line.ints(map[string]int64{"rows": q.Rows, "bytes": q.Bytes})
 	line.floats(map[string]float64{"wall": q.Wall, "per_second": q.PerSecond})
 	line.latency(&q.Service)
+	line.client(t, q.Type)
+	line.open(q.Open)
 	return line
+}
+
+// client writes what a load or type asked of the client.
+func (l csvLine) client(t *result.Target, name string) {
+	for _, m := range measurements(t) {
+		use, known := m.client()
+		if m.Name != name || !known {
+			continue
+		}
+		l["client_bound"] = m.clientBound()
+		for column, v := range map[string]result.Value{
+			"client_share": use.Share, "client_gc_pause_max": use.PauseMax, "client_scheduling_p99": use.Scheduling,
+		} {
+			if v.Known() {
+				l.floats(map[string]float64{column: float64(v)})
+			}
+		}
+	}
+}
+
+// open writes what only an open loop has.
+func (l csvLine) open(o *result.OpenLoop) {
+	if o == nil {
+		return
+	}
+	l["schedule"], l["saturated"] = o.Schedule, o.Saturated
+	l.ints(map[string]int64{"arrivals": o.Arrivals, "dropped": o.Dropped, "waiting": o.Waiting})
+	l.floats(map[string]float64{"offered": o.Offered})
+	if o.Response.Count > 0 {
+		l.floats(map[string]float64{"response_median": o.Response.Median, "response_p99": o.Response.P99, "response_p999": o.Response.P999})
+	}
+	if o.Lag.Count > 0 {
+		l.floats(map[string]float64{"lag_p99": o.Lag.P99})
+	}
+	if s := o.Search; s != nil {
+		l["objective"] = s.Objective
+		l.floats(map[string]float64{"highest_rate": s.Kept, "lowest_failed": s.Failed})
+	}
 }

@@ -65,7 +65,10 @@ func fixture(t *testing.T) (complete, killed *result.Run) {
 		Started:    started, Finished: started.Add(3*time.Minute + 12*time.Second), Status: result.Complete,
 		Tool: result.Tool{Version: "0.1.0", Commit: "5d5a9de", Go: "go1.26.1"},
 		Host: result.Host{OS: "Debian GNU/Linux 12", Kernel: "6.1.0", Arch: "amd64", CPU: "AMD EPYC 7763", Cores: 16, Memory: 64 << 30,
-			FileSystem: "ext4", Virtualization: "kvm"},
+			FileSystem: "ext4", Virtualization: "kvm", Disk: "a model, SSD", Swap: 1 << 30, NUMANodes: 2, ClockSource: "tsc",
+			Governor: "performance", Turbo: "on", OpenFiles: 1024, CPULimit: 1.5, MemoryLimit: 8 << 30},
+		Questions: []result.Questions{{Type: "lastpoint", Count: 1000, Fingerprint: "8899aabbccddeeff", Begin: "0011223344556677"},
+			{Type: "high-cpu-1", Count: 100, Fingerprint: "ffeeddccbbaa9988", Begin: "0011223344556677"}},
 		Dataset: result.Dataset{Spec: spec, Fingerprint: "8f14e45fceea167a", Series: 1000, Rows: 8_640_000, Metrics: 86_400_000, RawBytes: 3_120_450_000},
 	}
 	wrong := queries(t, 6, "high-cpu-1", "readings of one host above a threshold", 1000, 900*time.Microsecond, 300)
@@ -84,6 +87,8 @@ func fixture(t *testing.T) (complete, killed *result.Run) {
 	run.Targets = []result.Target{
 		{
 			Name: "duck", Kind: "duckdb", Embedded: true, Options: map[string]string{"threads": "", "memory-limit": "4GiB"},
+			Changes: []target.Change{{Name: "memory-limit", Value: "4GiB", Default: "80% of the machine's"}},
+			Modules: []result.Module{{Path: "example.org/duck-bindings", Version: "v0.1.2"}},
 			Description: target.Description{Version: "v1.4.1", Location: "tsmark-results/duck.duckdb", Durability: "an acknowledged row is in the write-ahead log",
 				Settings: map[string]string{"threads": "16", "memory_limit": "4.0 GiB"}},
 			Load: &result.Load{
@@ -101,8 +106,8 @@ func fixture(t *testing.T) (complete, killed *result.Run) {
 			},
 		},
 		{
-			Name: "quest", Kind: "questdb", Options: map[string]string{"address": "localhost:9000"},
-			Description: target.Description{Version: "9.0.1", Location: "localhost:9000", Durability: "asynchronous: up to a second of rows can be lost",
+			Name: "quest", Kind: "questdb", Options: map[string]string{"address": "localhost:9000", "password": "***"},
+			Description: target.Description{Version: "9.0.1", Edition: "open source", Location: "localhost:9000", Durability: "asynchronous: up to a second of rows can be lost",
 				Settings: map[string]string{"cairo.wal.enabled": "true"}},
 			Load: &result.Load{
 				Workers: 4, BatchSize: 10000, Rows: 8_640_000, Metrics: 86_400_000, WireBytes: 3_120_450_000, Prepare: 0.2,

@@ -26,7 +26,9 @@ type pageGroup struct {
 	Legend     legend
 	Ranges     *ranges
 	Comparison *table
+	Winners    *table
 	Curves     []*lines
+	Dots       []*lines
 	Loads      bars
 	Rates      *lines
 }
@@ -37,8 +39,10 @@ type pageRun struct {
 	Alerts   []note
 	Facts    []fact
 	Tables   []*table
+	Timeline *timeline
 	Targets  []pageTarget
 	Command  string
+	Again    string
 	Run      *result.Run
 }
 
@@ -67,11 +71,18 @@ func writeHTML(w io.Writer, runs []*result.Run) error {
 		p.Runs = append(p.Runs, newPageRun(r))
 	}
 	for _, g := range groups(runs) {
-		l := newLegend(g.subjects)
-		view := pageGroup{Dataset: g.dataset, Legend: l, Ranges: newRanges(&g, l), Comparison: comparison(&g), Loads: newBars(&g, l), Rates: newRates(&g, l)}
+		l := newLegend(g.labels())
+		view := pageGroup{Dataset: g.dataset, Legend: l, Ranges: newRanges(&g, l), Comparison: comparison(&g), Winners: winnersTable(&g), Loads: newBars(&g, l), Rates: newRates(&g, l)}
 		for _, queryType := range g.types() {
-			if c := newPercentiles(&g, l, queryType); c != nil {
-				view.Curves = append(view.Curves, c)
+			for _, time := range drawnTimes() {
+				if c := newPercentiles(&g, l, queryType, time); c != nil {
+					view.Curves = append(view.Curves, c)
+				}
+			}
+		}
+		for _, what := range append([]fact{{loadTitle, ""}}, g.types()...) {
+			if c := newDots(&g, l, what); c != nil {
+				view.Dots = append(view.Dots, c)
 			}
 		}
 		p.Groups = append(p.Groups, view)
@@ -80,14 +91,16 @@ func writeHTML(w io.Writer, runs []*result.Run) error {
 }
 
 func newPageRun(r *result.Run) pageRun {
-	view := pageRun{ID: r.ID, Name: r.Name, Outcome: outcome(r), Alerts: alerts(r), Facts: facts(r), Command: command(r), Run: r}
-	tables := []*table{loadTable(r)}
+	view := pageRun{ID: r.ID, Name: r.Name, Outcome: outcome(r), Alerts: alerts(r), Facts: facts(r), Command: command(r), Again: elsewhere(r), Run: r}
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		tables = append(tables, queryTable(t))
-		facts := []fact{{"kind", t.Kind}, {"version", t.Description.Version}, {"location", t.Description.Location}, {"durability", t.Description.Durability}}
+		facts := []fact{{"kind", t.Kind}, {"version", version(&t.Description)}, {"location", t.Description.Location}, {"durability", t.Description.Durability},
+			{"changed options", changesFact(t.Changes)}, {"client modules", modulesFact(t.Modules)}}
 		if t.Embedded {
 			facts = append(facts, fact{"client", embedded})
+		}
+		if t.CoLocated {
+			facts = append(facts, fact{"client", coLocated})
 		}
 		if t.Failure != "" {
 			facts = append(facts, fact{"failure", t.Failure})
@@ -99,7 +112,7 @@ func newPageRun(r *result.Run) pageRun {
 			Settings: pairs(t.Description.Settings),
 		})
 	}
-	view.Tables = slices.DeleteFunc(append(tables, censusTable(r)), func(t *table) bool { return t == nil })
+	view.Tables, view.Timeline = tables(r), newTimeline(r)
 	return view
 }
 

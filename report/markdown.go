@@ -19,9 +19,11 @@ func writeMarkdown(w io.Writer, runs []*result.Run) error {
 		m.run(r)
 	}
 	for _, g := range groups(runs) {
-		if view := comparison(&g); view != nil {
-			fmt.Fprintf(m, "## %s\n\n", escapeMarkdown(view.Title))
-			m.table(view)
+		for _, view := range []*table{comparison(&g), winnersTable(&g)} {
+			if view != nil {
+				fmt.Fprintf(m, "## %s\n\n", escapeMarkdown(view.Title))
+				m.table(view)
+			}
 		}
 	}
 	if len(runs) > 0 {
@@ -42,17 +44,11 @@ func (m markdownWriter) run(r *result.Run) {
 	m.WriteByte('\n')
 	if len(r.Args) > 0 {
 		m.WriteString("Repeat it with:\n\n")
-		m.fenced("sh", command(r))
+		m.fenced("sh", joined("\n", command(r), elsewhere(r)))
 	}
-	views := []*table{loadTable(r)}
-	for i := range r.Targets {
-		views = append(views, queryTable(&r.Targets[i]))
-	}
-	for _, view := range append(views, censusTable(r)) {
-		if view != nil {
-			fmt.Fprintf(m, "## %s\n\n", escapeMarkdown(view.Title))
-			m.table(view)
-		}
+	for _, view := range tables(r) {
+		fmt.Fprintf(m, "## %s\n\n", escapeMarkdown(view.Title))
+		m.table(view)
 	}
 	if r.Experiment != "" {
 		m.WriteString("<details><summary>Experiment</summary>\n\n")

@@ -71,7 +71,7 @@ func scaled(v float64, units []unit) string {
 	u := units[0]
 	for _, larger := range units[1:] {
 		// A hair less than the unit, since 1e-3 is no binary fraction.
-		if math.Abs(rounded) >= larger.size*(1-1e-9) {
+		if max(math.Abs(v), math.Abs(rounded)) >= larger.size*(1-1e-9) {
 			u = larger
 		}
 	}

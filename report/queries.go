@@ -97,6 +97,7 @@ func queryTable(t *result.Target) *table {
 	view.Columns = append(view.Columns,
 		column{Head: "rows", Help: "rows in an answer, on average", Rank: 2},
 		column{Head: "bytes", Help: "bytes of an answer, on average", Rank: 10})
+	bounds := clientBounds(t)
 	for i := range t.Queries {
 		q := &t.Queries[i]
 		name := cell{Text: q.Type}
@@ -112,13 +113,17 @@ func queryTable(t *result.Target) *table {
 			}
 			continue
 		}
-		figures := plain
+		figures, bound := plain, bounds[q.Type]
 		if state != result.Verified {
 			figures = dim
 		}
 		verdict := cell{q.Verdict.String(), figures}
 		if state == result.NotAsked && q.Verdict.OK() {
 			verdict.Tone = plain
+		}
+		if bound != "" {
+			verdict = cell{verdict.Text + ", client-bound" + boundMark, bad}
+			view.Notes = append(view.Notes, note{q.Type + ": client-bound: " + bound, bad})
 		}
 		cells := []cell{name, verdict, {count(q.Asked), plain}, {none, dim}}
 		if q.PerSecond > 0 {
@@ -147,6 +152,10 @@ func queryTable(t *result.Target) *table {
 				q.Type, count(q.AtLeast), count(q.Asked), limit(q)), dim})
 		}
 	}
+	if len(bounds) > 0 {
+		view.Notes = append(view.Notes, note{boundNote, dim})
+	}
+	view.Notes = append(view.Notes, cacheNotes(t)...)
 	return view
 }
 

@@ -17,15 +17,19 @@ func repeats(runs []*result.Run) string {
 	case len(runs) > 1:
 		return plural(len(runs), "run") + ", each shown by itself; tsmark compare says which differences are more than chance"
 	}
-	loads, asked := 0, 0
+	loads, asked, measured := 0, 0, false
 	for i := range runs[0].Targets {
 		t := &runs[0].Targets[i]
 		loads = max(loads, len(loadRates(t)))
+		measured = measured || t.Load != nil
 		for _, q := range t.Queries {
+			measured = measured || q.Asked > 0
 			asked = max(asked, len(medians(t, q.Type)))
 		}
 	}
 	switch {
+	case !measured:
+		return "nothing was measured"
 	case loads < 2 && asked < 2:
 		return "one repeat: no confidence interval"
 	case loads == 1:
@@ -91,35 +95,48 @@ func level(repeats int) float64 {
 	return e.Interval.Level
 }
 
-// chance reports whether what two subjects differ by in a type, or in
-// compare.LoadSubject, may be chance: repeats were made, and no difference was
-// shown.
-func (g *group) chance(a, b int, what string) bool {
+// pair compares two subjects; nil where nothing can be compared.
+func (g *group) pair(a, b int) *compare.Comparison {
 	key := [2]int{a, b}
 	c, known := g.pairs[key]
 	if !known {
 		side := func(s *subject) compare.Side {
 			return compare.Side{Runs: []*result.Run{s.run}, Target: s.target.Name}
 		}
-		c, _ = compare.Runs(side(&g.subjects[a]), side(&g.subjects[b]), compare.Options{}) // nil where nothing can be compared
+		c, _ = compare.Runs(side(&g.subjects[a]), side(&g.subjects[b]), compare.Options{})
 		if g.pairs == nil {
 			g.pairs = make(map[[2]int]*compare.Comparison)
 		}
 		g.pairs[key] = c
 	}
+	return c
+}
+
+// figure returns how a figure of one subject compares with another's; nil where
+// it cannot.
+func (g *group) figure(a, b int, what string, metric compare.Metric) *compare.Figure {
+	c := g.pair(a, b)
 	if c == nil {
-		return false
+		return nil
 	}
+	for i := range c.Targets[0].Figures {
+		if f := &c.Targets[0].Figures[i]; f.Subject == what && f.Metric == metric {
+			return f
+		}
+	}
+	return nil
+}
+
+// chance reports whether what two subjects differ by in a type, or in
+// compare.LoadSubject, may be chance: repeats were made, and no difference was
+// shown.
+func (g *group) chance(a, b int, what string) bool {
 	metric := compare.Median
 	if what == compare.LoadSubject {
 		metric = compare.Load
 	}
-	for _, f := range c.Targets[0].Figures {
-		if f.Subject == what && f.Metric == metric {
-			return f.Verdict == compare.NoDifference
-		}
-	}
-	return false
+	f := g.figure(a, b, what, metric)
+	return f != nil && f.Verdict == compare.NoDifference
 }
 
 // chanceMark stands before a ratio that may be chance.

@@ -103,6 +103,7 @@ func TestFigures(t *testing.T) {
 		{size(0), "0 B"},
 		{size(1023), "1,023 B"},
 		{size(1 << 20), "1.00 MiB"},
+		{size(1 << 30), "1.00 GiB"},
 		{size(3_120_450_000), "2.91 GiB"},
 		{ratio(3.714), "3.71×"},
 		{elapsed(192 * time.Second), "3m12s"},

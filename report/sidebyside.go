@@ -10,77 +10,6 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// subject is a target in a run, as one of several that are compared.
-type subject struct {
-	Label  string
-	run    *result.Run
-	target *result.Target
-}
-
-// queries returns what the subject recorded of a type; nil where it did not.
-func (s *subject) queries(queryType string) *result.Queries {
-	for i := range s.target.Queries {
-		if s.target.Queries[i].Type == queryType {
-			return &s.target.Queries[i]
-		}
-	}
-	return nil
-}
-
-// group is the subjects that were given the same dataset: only those may be
-// compared.
-type group struct {
-	dataset  *result.Dataset
-	subjects []subject
-	pairs    map[[2]int]*compare.Comparison // of subjects, as far as they were needed
-}
-
-// groups sorts the targets of all runs by dataset, in order of appearance.
-func groups(runs []*result.Run) []group {
-	var list []group
-	for i, r := range runs {
-		at := slices.IndexFunc(list, func(g group) bool { return result.SameDataset(g.dataset, &r.Dataset) })
-		if at < 0 {
-			at = len(list)
-			list = append(list, group{dataset: &r.Dataset})
-		}
-		for j := range r.Targets {
-			label := r.Targets[j].Name
-			if len(runs) > 1 {
-				label += " @" + shortID(runs, i)
-			}
-			list[at].subjects = append(list[at].subjects, subject{label, r, &r.Targets[j]})
-		}
-	}
-	return list
-}
-
-// shortID is the random part of a run's ID where that is enough to tell it
-// from the other runs, else all of it.
-func shortID(runs []*result.Run, i int) string {
-	short := func(r *result.Run) string { return r.ID[strings.LastIndexByte(r.ID, '-')+1:] }
-	for j, other := range runs {
-		if j != i && short(other) == short(runs[i]) {
-			return runs[i].ID
-		}
-	}
-	return short(runs[i])
-}
-
-// types lists the query types of all subjects in the order asked, with their
-// help.
-func (g *group) types() []fact {
-	var list []fact
-	for _, s := range g.subjects {
-		for _, q := range s.target.Queries {
-			if !slices.ContainsFunc(list, func(f fact) bool { return f.Key == q.Type }) {
-				list = append(list, fact{q.Type, q.Help})
-			}
-		}
-	}
-	return list
-}
-
 // comparison sets medians side by side; nil where there is nothing to compare.
 func comparison(g *group) *table {
 	if len(g.subjects) < 2 {
@@ -102,6 +31,12 @@ func comparison(g *group) *table {
 	view.Notes = []note{
 		{"Medians over the questions that all verified targets answered, which in a time box are the first ones.", dim},
 		{"Only verified figures take part; an empty answer, or one cut off by a limit, wins nothing.", dim},
+	}
+	marked := func(r row) bool {
+		return slices.ContainsFunc(r.Cells, func(c cell) bool { return strings.HasSuffix(c.Text, boundMark) })
+	}
+	if slices.ContainsFunc(view.Rows, marked) {
+		view.Notes = append(view.Notes, note{boundNote, dim})
 	}
 	for _, r := range view.Rows {
 		if slices.ContainsFunc(r.Cells, func(c cell) bool { return strings.HasPrefix(c.Text, chanceMark) }) {
@@ -130,6 +65,9 @@ func compareLoads(g *group) (row, bool) {
 			cells = append(cells, cell{none, dim}, cell{})
 		default:
 			two := beside(digits(rates[i]), "", fastest/rates[i], compared)
+			if clientBounds(s.target)[compare.LoadSubject] != "" {
+				two[0].Text += boundMark
+			}
 			if at := slices.Index(rates, fastest); at != i && g.chance(at, i, compare.LoadSubject) {
 				two = doubted(two)
 			}
@@ -143,21 +81,10 @@ func compareLoads(g *group) (row, bool) {
 // answered beside each other: a target that got further in its time box is
 // not judged by other questions.
 func compareType(g *group, queryType string) row {
-	medians := commonMedians(g, queryType)
-	candidates := make([]float64, len(medians)) // for the best
-	compared := 0
-	for i, s := range g.subjects {
-		candidates[i] = math.Inf(1)
-		if q := s.queries(queryType); q.Standing() == result.Verified {
-			compared++
-			if q.AtLeast == 0 {
-				candidates[i] = medians[i]
-			}
-		}
-	}
-	at, fastest := indexOfBest(candidates), math.Inf(1)
+	at, compared, medians := g.fastest(queryType)
+	fastest := math.Inf(1)
 	if at >= 0 {
-		fastest = candidates[at]
+		fastest = medians[at]
 	}
 	cells := []cell{{Text: queryType}}
 	for i, s := range g.subjects {
@@ -179,6 +106,9 @@ func compareType(g *group, queryType string) row {
 				bound = "≥"
 			}
 			two := beside(duration(medians[i]), bound, medians[i]/fastest, compared)
+			if clientBounds(s.target)[queryType] != "" {
+				two[0].Text += boundMark
+			}
 			if at >= 0 && at != i && g.chance(at, i, queryType) {
 				two = doubted(two)
 			}
@@ -186,6 +116,23 @@ func compareType(g *group, queryType string) row {
 		}
 	}
 	return row{Cells: cells}
+}
+
+// fastest returns which subject wins a type, -1 where none does, how many are
+// compared, and the medians of all.
+func (g *group) fastest(queryType string) (at, compared int, medians []float64) {
+	medians = commonMedians(g, queryType)
+	candidates := make([]float64, len(medians))
+	for i, s := range g.subjects {
+		candidates[i] = math.Inf(1)
+		if q := s.queries(queryType); q.Standing() == result.Verified {
+			compared++
+			if q.AtLeast == 0 {
+				candidates[i] = medians[i]
+			}
+		}
+	}
+	return indexOfBest(candidates), compared, medians
 }
 
 // commonMedians returns each subject's median service time of a type over the

@@ -1,5 +1,11 @@
 package report
 
+import (
+	"slices"
+
+	"github.com/tsmark/tsmark/result"
+)
+
 // tone is what a cell or line means, for renderers that can show it.
 type tone string
 
@@ -16,6 +22,17 @@ type table struct {
 	Columns []column
 	Rows    []row
 	Notes   []note // below the table
+	// Proof says that rows matter little unless they raise doubts: text shows
+	// only those.
+	Proof bool
+}
+
+// doubts is the table with nothing but the rows that raise some.
+func (t table) doubts() table {
+	t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(r row) bool {
+		return !slices.ContainsFunc(r.Cells, func(c cell) bool { return c.Tone == bad })
+	})
+	return t
 }
 
 // column describes the cells below it. The first column of a table names the
@@ -48,4 +65,15 @@ type cell struct {
 type note struct {
 	Text string
 	Tone tone
+}
+
+// tables are those of a run, in the order in which they are shown.
+func tables(r *result.Run) []*table {
+	list := []*table{loadTable(r), stepsTable(r)}
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		list = append(list, queryTable(t), openTable(t), searchTable(t))
+	}
+	list = append(list, usageTable(r), clientTable(r), censusTable(r))
+	return slices.DeleteFunc(list, func(t *table) bool { return t == nil })
 }

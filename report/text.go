@@ -38,6 +38,9 @@ func writeText(w io.Writer, runs []*result.Run, opts Options) error {
 		if view := comparison(&g); view != nil {
 			t.table(view)
 		}
+		if view := overallTable(&g); view != nil {
+			t.table(view)
+		}
 	}
 	if len(runs) > 0 {
 		t.line("")
@@ -56,19 +59,15 @@ func (t *textWriter) run(r *result.Run) {
 	for _, a := range alerts(r) {
 		t.wrapped("", "  ", a)
 	}
-	for _, f := range facts(r) {
+	for _, f := range append(facts(r), repeating(r)...) {
 		t.wrapped(pad("  "+f.Key, 11, false), "           ", note{f.Value, plain})
 	}
-	if view := loadTable(r); view != nil {
-		t.table(view)
-	}
-	for i := range r.Targets {
-		if view := queryTable(&r.Targets[i]); view != nil {
+	for _, view := range tables(r) {
+		if !view.Proof {
 			t.table(view)
+		} else if doubtful := view.doubts(); len(doubtful.Rows) > 0 {
+			t.table(&doubtful)
 		}
-	}
-	if view := censusTable(r); view != nil && slices.ContainsFunc(view.Rows, func(r row) bool { return r.Cells[4].Tone == bad }) {
-		t.table(view)
 	}
 }
 

@@ -42,7 +42,10 @@ func (r *Repeat) Type(name string) *Queries {
 // Pool derives Load and Queries from the repeats. The load is the one of median
 // settled rate, of two in the middle the slower. Of a query type all that was
 // asked counts together, and each question's time is the median of its
-// repeats. What is withheld in one repeat is withheld in all.
+// repeats. Open loops count together too, unless they searched for the highest
+// rate: then the repeat that found the median one stands for all. Where a
+// measurement stands on the time line is known of the repeats alone: Cell is
+// that of the first. What is withheld in one repeat is withheld in all.
 func (t *Target) Pool() error {
 	var loads []*Load
 	var names []string
@@ -90,14 +93,24 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 	if len(repeats) == 1 {
 		return pooled, nil
 	}
-	service := measure.NewLatency()
+	if found := typicalSearch(repeats); found != nil {
+		pooled = *found
+		for _, q := range repeats {
+			pooled.Withheld = cmp.Or(pooled.Withheld, q.Withheld)
+		}
+		return pooled, nil
+	}
+	service := make([]Latency, len(repeats))
 	pooled.Asked, pooled.BurnIn, pooled.AtLeast, pooled.Wall, pooled.Rows, pooled.Bytes, pooled.TimeBox = 0, 0, 0, 0, 0, 0, 0
 	each := make([][]float64, 0, len(pooled.Each))
-	for _, q := range repeats {
+	for i, q := range repeats {
+		service[i] = q.Service
 		pooled.Withheld = cmp.Or(pooled.Withheld, q.Withheld)
 		if pooled.Verdict.Checked == 0 {
 			pooled.Verdict = q.Verdict
 		}
+		pooled.ClientBound = cmp.Or(pooled.ClientBound, q.ClientBound)
+		pooled.Cold = pooled.Cold && q.Cold
 		pooled.Distinct = max(pooled.Distinct, q.Distinct)
 		pooled.Asked += q.Asked
 		pooled.BurnIn += q.BurnIn
@@ -114,14 +127,6 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 				each[i] = append(each[i], seconds)
 			}
 		}
-		if q.Service.Count == 0 {
-			continue
-		}
-		latency, err := measure.Restore(q.Service.Histogram, q.Service.Summary)
-		if err != nil {
-			return pooled, err
-		}
-		service.Merge(latency)
 	}
 	pooled.PerSecond = 0
 	if pooled.Wall > 0 {
@@ -131,8 +136,11 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 	for i, times := range each {
 		pooled.Each[i] = typical(times)
 	}
-	encoded, err := service.Encode()
-	pooled.Service = Latency{Summary: service.Summary(), Histogram: encoded}
+	var err error
+	if pooled.Service, err = poolLatencies(service); err != nil {
+		return pooled, err
+	}
+	pooled.Open, err = poolOpen(repeats)
 	return pooled, err
 }
 

@@ -35,7 +35,10 @@ type Run struct {
 	Tool       Tool      `json:"tool"`
 	Host       Host      `json:"host"`
 	Dataset    Dataset   `json:"dataset"`
-	Targets    []Target  `json:"targets"`
+	// Questions are what was to be asked, by query type; nil: nothing, or not
+	// known.
+	Questions []Questions `json:"questions,omitempty"`
+	Targets   []Target    `json:"targets"`
 	// Resources is what the client, its host and the servers were seen to use,
 	// on the time line of the run, whose origin is Started.
 	Resources []Resources `json:"resources,omitempty"`
@@ -59,6 +62,12 @@ type Tool struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit,omitempty"`
 	Go      string `json:"go"`
+}
+
+// Module is a Go module that is linked into this program.
+type Module struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`
 }
 
 // Host is the machine of the client, which for an embedded target is the
@@ -86,6 +95,43 @@ type Host struct {
 	MemoryLimit uint64  `json:"memory_limit,omitempty"` // bytes that the container may use
 }
 
+// Questions are the different queries that were drawn for one type.
+type Questions struct {
+	Type  string `json:"type"`
+	Count int    `json:"count"`
+	// Fingerprint tells them from other ones, Begin the first BeginCount of
+	// them: see query.Fingerprint.
+	Fingerprint string `json:"fingerprint"`
+	Begin       string `json:"begin"`
+}
+
+// BeginCount is how many questions stand for all that are drawn in the same
+// way, where of two runs one asked more than the other.
+const BeginCount = 10
+
+// Alike reports whether the questions of the smaller number are the first ones
+// of the others, in as far as fingerprints tell.
+func (q *Questions) Alike(other *Questions) bool {
+	if q.Count == other.Count {
+		return q.Fingerprint == other.Fingerprint
+	}
+	return q.Begin == other.Begin
+}
+
+// OtherQuestions returns a query type of which the runs were asked different
+// questions; empty: there is none, or nothing is known of one of them.
+func OtherQuestions(a, b *Run) (queryType string) {
+	for i := range a.Questions {
+		q := &a.Questions[i]
+		for j := range b.Questions {
+			if b.Questions[j].Type == q.Type && !q.Alike(&b.Questions[j]) {
+				return q.Type
+			}
+		}
+	}
+	return ""
+}
+
 // Dataset is what was loaded or asked.
 type Dataset struct {
 	Spec        workload.Spec `json:"spec"`
@@ -111,6 +157,10 @@ type Target struct {
 	Embedded    bool               `json:"embedded"`             // shares the client's process
 	CoLocated   bool               `json:"co_located,omitempty"` // its server ran on the client's host
 	Options     map[string]string  `json:"options"`              // all, defaults included, secrets removed
+	Profile     string             `json:"profile,omitempty"`    // set of options that was chosen; empty: none
+	Durability  string             `json:"durability,omitempty"` // level that was chosen; empty: none
+	Changes     []target.Change    `json:"changes,omitempty"`    // options that are not as by default, secrets removed
+	Modules     []Module           `json:"modules,omitempty"`    // of the client, that reach the system
 	Description target.Description `json:"description"`
 	Failure     string             `json:"failure,omitempty"` // why it gave up
 	Repeats     []Repeat           `json:"repeats,omitempty"` // what was measured, by number
@@ -133,8 +183,14 @@ type Load struct {
 	Settled   float64     `json:"settled"`    // until all rows were visible and background work idle
 	Batches   Latency     `json:"batches"`    // from handing a batch over to its acknowledgement
 	Rates     []RatePoint `json:"rates,omitempty"`
-	DiskBytes int64       `json:"disk_bytes"` // after settling; -1: not known
-	Withheld  string      `json:"withheld,omitempty"`
+	// DiskBytes is the size after settling and all steps; -1: not known. So are
+	// DiskBefore, of the tables without rows, and DiskAcked, when the last row
+	// was acknowledged.
+	DiskBytes  int64  `json:"disk_bytes"`
+	DiskBefore int64  `json:"disk_before"`
+	DiskAcked  int64  `json:"disk_acked"`
+	Steps      []Step `json:"steps,omitempty"` // done after settling
+	Withheld   string `json:"withheld,omitempty"`
 	// Unverified is why nobody counted what was loaded; empty: it was counted.
 	Unverified string         `json:"unverified,omitempty"`
 	Skipped    int64          `json:"skipped,omitempty"` // bad lines of a file that were passed over
@@ -153,6 +209,13 @@ type Cell struct {
 	// ClientBound says why the client rather than the target may have set the
 	// pace; empty: it did not.
 	ClientBound string `json:"client_bound,omitempty"`
+}
+
+// Step is something done after a load, timed apart from it.
+type Step struct {
+	Name      string  `json:"name"`
+	Seconds   float64 `json:"seconds"`    // settling again included
+	DiskBytes int64   `json:"disk_bytes"` // after it; -1: not known
 }
 
 // RatePoint is the progress of a load in one reporting period.
@@ -194,6 +257,11 @@ type Queries struct {
 	PerSecond   float64 `json:"per_second"`
 	Rows        int64   `json:"rows"`  // of all answers
 	Bytes       int64   `json:"bytes"` // of all answers
+	// Cache says what was done to make caches cold before each query; empty:
+	// nothing. Cold reports whether it worked: what could not be made cold is
+	// not called so.
+	Cache string `json:"cache,omitempty"`
+	Cold  bool   `json:"cold,omitempty"`
 	// Each is the service time of each question in seconds, by its place in
 	// the order asked; less than 0: cut off after so long; 0: not asked, or
 	// not recorded. Of a question asked again only the first time counts. It lets targets be compared over the same questions.

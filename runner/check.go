@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"runtime"
 
 	"github.com/tsmark/tsmark/oracle"
@@ -16,11 +17,20 @@ import (
 
 // expect passes over the dataset for its size and all expected answers.
 func (x *execution) expect(ctx context.Context) error {
-	var full, counted []query.Query
-	for _, q := range x.questions {
-		full = append(full, q.queries[:q.verified]...)
-		if x.steps.Ask {
-			counted = append(counted, q.queries...)
+	var full []query.Query
+	for i := range x.questions {
+		full = append(full, x.questions[i].first...)
+	}
+	var counted iter.Seq[query.Query]
+	if x.steps.Ask {
+		counted = func(yield func(query.Query) bool) {
+			for i := range x.questions {
+				for q := range x.questions[i].all() {
+					if !yield(q) {
+						return
+					}
+				}
+			}
 		}
 	}
 	label := "surveying the dataset"
@@ -37,14 +47,14 @@ func (x *execution) expect(ctx context.Context) error {
 	x.expected = expected
 	d := &x.run.Dataset
 	d.Rows, d.Metrics, d.RawBytes = expected.Survey.Rows, expected.Survey.Metrics, expected.Survey.RawBytes
-	fullAt, countedAt := 0, 0
+	n := x.plan.experiment.Queries.PerType()
+	fullAt := 0
 	for i := range x.questions {
 		q := &x.questions[i]
-		q.full = expected.Full[fullAt : fullAt+q.verified]
-		fullAt += q.verified
+		q.full = expected.Full[fullAt : fullAt+len(q.first)]
+		fullAt += len(q.first)
 		if x.steps.Ask {
-			q.counted = expected.Counted[countedAt : countedAt+len(q.queries)]
-			countedAt += len(q.queries)
+			q.counted = expected.Counted[i*n : (i+1)*n]
 		}
 	}
 	return nil
@@ -131,11 +141,8 @@ func (x *execution) doubt(ctx context.Context, t target.Target, out *result.Targ
 // and compares the answers of the first ones.
 func (x *execution) checkType(ctx context.Context, t target.Target, planned *plannedTarget, q *questions) (*result.Queries, error) {
 	out := &result.Queries{Type: q.kind.Name, Help: q.kind.Help}
-	schema := x.dataset.Schema()
-	for i := range q.counted {
-		if _, err := planned.kind.Render(&q.queries[i], schema); err != nil {
-			return unsupported(out, err)
-		}
+	if _, err := x.rendered(planned, q); err != nil {
+		return unsupported(out, err)
 	}
 	settings := &x.plan.experiment.Queries
 	workers := settings.Workers

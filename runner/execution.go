@@ -30,10 +30,14 @@ type execution struct {
 	expected  *oracle.Expectations // once the dataset has been passed over
 	file      *ingest.Source       // where the rows come from; nil: they are generated
 	parsed    *ingest.Dataset      // the file's rows, once a target needed them
+	*observer
+	operations operations
 }
 
 func newExecution(r *Runner, p *Plan) *execution {
-	return &execution{Runner: r, plan: p, steps: p.steps}
+	guarded := *r
+	guarded.Store, guarded.Display = guardedStore{r.Store, p.secrets}, guardedDisplay{r.Display, p.secrets}
+	return &execution{Runner: &guarded, plan: p, steps: p.steps}
 }
 
 // look finds out what can be known before anything is stored or loaded, such
@@ -61,6 +65,10 @@ func (x *execution) prepare(spec workload.Spec) error {
 	}
 	if x.questions, err = x.plan.draw(w, types, spec, x.plan.experiment.Queries.PerType()); err != nil {
 		return err
+	}
+	x.run.Questions = nil
+	for _, q := range x.questions {
+		x.run.Questions = append(x.run.Questions, q.record)
 	}
 	d, err := w.Dataset(spec)
 	if err != nil {
@@ -114,10 +122,14 @@ func (x *execution) execute(ctx context.Context) error {
 		planned := &x.plan.targets[c.target]
 		if c.target == len(x.run.Targets) {
 			x.run.Targets = append(x.run.Targets, result.Target{
-				Name: planned.name, Kind: planned.kind.Name, Embedded: planned.kind.Caps.Embedded, Options: planned.options,
+				Name: planned.name, Kind: planned.kind.Name, Embedded: planned.kind.Caps.Embedded,
+				Options: planned.shown, Changes: planned.changes, Profile: planned.profile, Durability: planned.durability,
 			})
 		}
 		out := &x.run.Targets[c.target]
+		if x.Modules != nil {
+			out.Modules = x.Modules(planned.kind.Modules)
+		}
 		err := x.perform(ctx, c, planned, out)
 		if errors.Is(err, syscall.ENOSPC) && planned.kind.Caps.Embedded {
 			err = fmt.Errorf("%w: %w", ErrInput, err) // tsmark's own disk, not a server's
@@ -144,6 +156,9 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	if err != nil {
 		return err
 	}
+	if c.job == asking && x.plan.experiment.Queries.Cache == experiment.CacheCold {
+		return x.askCold(ctx, c, planned, env, out)
+	}
 	if c.job == loading {
 		defer removeEmpty(env.Dir) // where the database has a path of its own
 	}
@@ -165,12 +180,23 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	if out.Description, err = t.Describe(ctx); err != nil {
 		return fmt.Errorf("asking for version and settings: %w", err)
 	}
+	if err := x.watchServer(ctx, t, out); err != nil {
+		return err
+	}
+	if err := x.watchRemote(ctx, planned); err != nil {
+		return err
+	}
 	if err := x.Store.SaveTarget(ctx, x.run.ID, out); err != nil {
 		return stored(err)
 	}
 	// What is discarded as it is needs no survey, which would take longer.
 	if x.expected == nil && !x.unknown() && !(planned.kind.Caps.Discards && x.asLines(t)) {
 		if err := x.expect(ctx); err != nil {
+			return err
+		}
+	}
+	if c.job != checking && !planned.kind.Caps.Embedded {
+		if err := x.calibrate(ctx); err != nil {
 			return err
 		}
 	}
@@ -264,7 +290,7 @@ func (x *execution) adopt(mark target.Mark) error {
 	// The record shows the experiment that would repeat this.
 	adopted := *x.plan.experiment
 	adopted.Workload, adopted.Load.Limit = mark.Dataset, mark.Dataset.Limit
-	yaml, err := experiment.Marshal(&adopted)
+	yaml, err := x.plan.yaml(&adopted)
 	if err != nil {
 		return err
 	}

@@ -3,9 +3,11 @@ package runner
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/verify"
@@ -24,13 +26,26 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 		return fmt.Errorf("preparing for the load: %w", err)
 	}
 	prepared := time.Since(begin)
+	before, acked := footprint(ctx, t), int64(-1)
 
 	settings := &x.plan.experiment.Load
 	task := x.Display.Start("load "+out.Name+ofRepeats(c.repeat, settings.Repeats), "rows", max(f.rows, 0))
-	load, err := f.load(ctx, engine.LoadConfig{
-		Workers: settings.Workers, BatchSize: settings.BatchSize, Period: settings.ReportingPeriod,
-	}, t, func(rows int) { task.Add(int64(rows)) })
-	load.Prepare = prepared.Seconds()
+	section, err := x.section(oplog.Cell{Kind: oplog.Load, Target: out.Name, Repeat: c.repeat, Workers: settings.Workers})
+	if err != nil {
+		return err
+	}
+	var load *result.Load
+	where, err := x.cell(ctx, planned.kind.Caps.Embedded, func() (err error) {
+		load, err = f.load(ctx, engine.LoadConfig{
+			Workers: settings.Workers, BatchSize: settings.BatchSize, Period: settings.ReportingPeriod, Log: section,
+			Acked: func(ctx context.Context) { acked = footprint(ctx, t) },
+		}, t, func(rows int) { task.Add(int64(rows)) })
+		return err
+	})
+	load.Prepare, load.Cell, load.DiskBefore, load.DiskAcked = prepared.Seconds(), where, before, acked
+	if ceiling := x.run.Calibration; ceiling != nil && load.Sent > 0 {
+		load.ClientBound = boundBy(where.Client, float64(load.Rows)/load.Sent, ceiling.RowsPerSecond, 0)
+	}
 	out.RepeatOf(c.repeat).Load = load
 	if x.file != nil {
 		x.conclude(f, load, err)
@@ -73,11 +88,51 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 		}
 	}
 	if err == nil {
+		err = x.afterLoad(ctx, t, out.Name, load)
+	}
+	if err == nil {
 		if load.DiskBytes, err = t.Footprint(ctx); err != nil {
 			load.DiskBytes, err = -1, fmt.Errorf("measuring the size on disk: %w", err)
 		}
 	}
 	return save(err)
+}
+
+// footprint is the size on disk; -1: not known.
+func footprint(ctx context.Context, t target.Target) int64 {
+	n, err := t.Footprint(ctx)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// afterLoad does the steps that the experiment wants and the target has.
+func (x *execution) afterLoad(ctx context.Context, t target.Target, name string, load *result.Load) error {
+	can, ok := t.(target.AfterLoader)
+	if !ok {
+		return nil
+	}
+	steps := can.AfterLoad()
+	for _, wanted := range x.plan.experiment.Load.After {
+		at := slices.IndexFunc(steps, func(s target.Step) bool { return s.Name == wanted })
+		if at < 0 {
+			continue
+		}
+		task := x.Display.Start(fmt.Sprintf("%s %s", wanted, name), "", 0)
+		begin := time.Now()
+		err := steps[at].Do(ctx)
+		if err == nil {
+			err = t.Settle(ctx)
+		}
+		if err != nil {
+			task.Fail(reason(ctx, err))
+			return fmt.Errorf("after the load, %s: %w", wanted, err)
+		}
+		task.Done("")
+		load.Steps = append(load.Steps, result.Step{Name: wanted, Seconds: time.Since(begin).Seconds(), DiskBytes: footprint(ctx, t)})
+	}
+	return nil
 }
 
 // ofRepeats says which repeat it is, where there are several.

@@ -5,11 +5,15 @@ package runner
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"path/filepath"
+	"slices"
 
 	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -18,6 +22,9 @@ import (
 type Catalog struct {
 	Workload func(name string) (workload.Workload, error) // its error offers the closest names
 	Kind     func(name string) (target.Kind, error)       // likewise
+	// Environ is the environment, as os.Environ lists it, from which secret
+	// options are taken that an experiment does not give: see SecretVariable.
+	Environ []string
 }
 
 // Plan is an experiment whose every name has been found and every value
@@ -28,6 +35,7 @@ type Plan struct {
 	catalog    Catalog
 	steps      Steps
 	targets    []plannedTarget
+	secrets    *secret.Redactor
 }
 
 // Steps is which parts of an experiment are executed.
@@ -38,19 +46,33 @@ type Steps struct {
 }
 
 type plannedTarget struct {
-	name    string
-	kind    target.Kind
-	options target.Options
+	name                string
+	kind                target.Kind
+	options             target.Options
+	shown               map[string]string // options without secrets
+	changes             []target.Change   // likewise
+	profile, durability string            // names of sets of options; empty: none
+	restart             string            // command that restarts its server; empty: none
+	exporter, metrics   string            // addresses of what its host and server tell of themselves; empty: none
 }
 
 // NewPlan checks what the steps need of the experiment. Its error is a
 // *experiment.Problem, or several joined, that name what to mend and where it
 // was written.
 func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
-	if err := e.Check(); err != nil {
-		return nil, err
+	p := &Plan{experiment: e, catalog: c, steps: steps, secrets: newRedactor(e, c)}
+	if err := p.check(); err != nil {
+		return nil, p.secrets.Error(err)
 	}
-	p := &Plan{experiment: e, catalog: c, steps: steps}
+	return p, nil
+}
+
+// check finds the names and checks the values.
+func (p *Plan) check() error {
+	e, c, steps := p.experiment, p.catalog, p.steps
+	if err := e.Check(); err != nil {
+		return err
+	}
 	var problems []error
 	switch {
 	case steps.Load && e.Unknown() && steps.Verify:
@@ -72,7 +94,17 @@ func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
 			problems = append(problems, e.Problem(path+".kind", "%s", err))
 			continue
 		}
-		options, err := kind.Resolve(t.Options)
+		given, err := c.complete(&kind, t)
+		if err != nil {
+			problems = append(problems, e.Problem(path+".options", "%s", err))
+			continue
+		}
+		chosen, err := kind.Choose(t.Profile, t.Durability, given)
+		if err != nil {
+			problems = append(problems, e.Problem(path, "%s", err))
+			continue
+		}
+		options, err := kind.Resolve(chosen)
 		if err != nil {
 			problems = append(problems, e.Problem(path+".options", "%s", err))
 			continue
@@ -82,9 +114,13 @@ func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
 				problems = append(problems, e.Problem(path+".options.path", "%s is where target %s is loaded already; give each its own path", options["path"], first))
 			}
 		}
-		p.targets = append(p.targets, plannedTarget{name: t.Name, kind: kind, options: options})
+		shown := p.withoutSecrets(&kind, options)
+		p.targets = append(p.targets, plannedTarget{
+			name: t.Name, kind: kind, options: options, shown: shown, changes: kind.Changes(shown),
+			profile: t.Profile, durability: t.Durability, restart: t.Restart, exporter: t.Exporter, metrics: t.Metrics,
+		})
 	}
-	return p, errors.Join(problems...)
+	return errors.Join(problems...)
 }
 
 // atSamePath finds an earlier target whose embedded database is the same file.
@@ -134,24 +170,30 @@ func (p *Plan) specProblem(err error) error {
 // chosenTypes returns the query types that the experiment names.
 func (p *Plan) chosenTypes(w workload.Workload) ([]workload.QueryType, error) {
 	e := p.experiment
-	if e.Queries.All() {
-		return w.QueryTypes(), nil
-	}
-	var chosen []workload.QueryType
 	var problems []error
-	for i, name := range e.Queries.Types {
+	for i := range e.Queries.Types {
+		name := e.Queries.Named(i)
+		if name == "" {
+			continue
+		}
 		// Queries knows the names and says what is close to a wrong one.
 		if _, err := w.Queries(e.Workload, name, 0); err != nil && !isSpecError(err) {
 			problems = append(problems, e.Problem(fmt.Sprintf("queries.types[%d]", i), "%s", err))
-			continue
-		}
-		for _, t := range w.QueryTypes() {
-			if t.Name == name {
-				chosen = append(chosen, t)
-			}
 		}
 	}
-	return chosen, errors.Join(problems...)
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	all := w.QueryTypes()
+	names := make([]string, len(all))
+	for i, t := range all {
+		names[i] = t.Name
+	}
+	var chosen []workload.QueryType
+	for _, name := range e.Queries.Choose(names) {
+		chosen = append(chosen, all[slices.Index(names, name)])
+	}
+	return chosen, nil
 }
 
 func isSpecError(err error) bool {
@@ -159,14 +201,31 @@ func isSpecError(err error) bool {
 	return errors.As(err, &bad)
 }
 
-// questions is the queries of one type.
+// questions is the queries of one type. They are drawn anew when they are
+// needed: a million of them take more memory than all the rest of a run.
 type questions struct {
-	kind     workload.QueryType
-	queries  []query.Query
-	verified int // the first so many have their answers checked
+	kind   workload.QueryType
+	draw   func() ([]query.Query, error) // all of them, the same each time
+	first  []query.Query                 // whose answers are checked
+	record result.Questions
 
 	full    []oracle.Expectation // of the verified ones, once the dataset has been passed over
 	counted []int64              // rows of each answer, where queries are measured
+}
+
+// all is the queries in their order.
+func (q *questions) all() iter.Seq[query.Query] {
+	return func(yield func(query.Query) bool) {
+		queries, err := q.draw()
+		if err != nil {
+			return // as it did not when they were drawn first
+		}
+		for i := range queries {
+			if !yield(queries[i]) {
+				return
+			}
+		}
+	}
 }
 
 // maxEvaluated bounds the different queries of types whose answers can only be
@@ -179,21 +238,46 @@ const maxEvaluated = 100
 func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec workload.Spec, n int) ([]questions, error) {
 	drawn := make([]questions, len(types))
 	for i, t := range types {
-		queries, err := w.Queries(spec, t.Name, n)
+		queries, err := p.drawType(w, t.Name, spec, n)
 		if err != nil {
-			return nil, p.specProblem(err)
+			return nil, err
 		}
-		if p.experiment.Queries.AlignWindows {
-			for j := range queries {
-				queries[j].Align()
-			}
+		drawn[i] = questions{
+			kind: t, first: slices.Clone(queries[:min(p.experiment.Queries.Verify, n)]),
+			draw: func() ([]query.Query, error) { return p.drawType(w, t.Name, spec, n) },
 		}
-		if len(queries) > 0 && !oracle.Countable(&queries[0]) {
-			for j := maxEvaluated; j < len(queries); j++ {
-				queries[j] = queries[j%maxEvaluated]
-			}
+		if drawn[i].record, err = recorded(t.Name, queries); err != nil {
+			return nil, err
 		}
-		drawn[i] = questions{kind: t, queries: queries, verified: min(p.experiment.Queries.Verify, n)}
 	}
 	return drawn, nil
+}
+
+// drawType draws the first n queries of a type.
+func (p *Plan) drawType(w workload.Workload, name string, spec workload.Spec, n int) ([]query.Query, error) {
+	queries, err := w.Queries(spec, name, n)
+	if err != nil {
+		return nil, p.specProblem(err)
+	}
+	if p.experiment.Queries.AlignWindows {
+		for i := range queries {
+			queries[i].Align()
+		}
+	}
+	if len(queries) > 0 && !oracle.Countable(&queries[0]) {
+		for i := maxEvaluated; i < len(queries); i++ {
+			queries[i] = queries[i%maxEvaluated]
+		}
+	}
+	return queries, nil
+}
+
+// recorded is what a run keeps of the queries of a type.
+func recorded(queryType string, queries []query.Query) (result.Questions, error) {
+	all, err := query.Fingerprint(queries)
+	if err != nil {
+		return result.Questions{}, err
+	}
+	begin, err := query.Fingerprint(queries[:min(len(queries), result.BeginCount)])
+	return result.Questions{Type: queryType, Count: len(queries), Fingerprint: all, Begin: begin}, err
 }

@@ -7,11 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
 
-	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -51,7 +52,8 @@ type Runner struct {
 	Display Display
 	Tool    result.Tool
 	Host    result.Host
-	Input   io.Reader // standard input, for an experiment whose rows come from there
+	Modules func(paths []string) []result.Module // versions of linked modules; nil: not known
+	Input   io.Reader                            // standard input, for an experiment whose rows come from there
 }
 
 // ErrInput is wrapped by errors about what the user gave that only show once
@@ -63,8 +65,15 @@ var ErrInput = errors.New("cannot go on")
 // error is for what ends all of it: ctx's end, ErrInput, or a store that does
 // not work. Of a run that ErrInput ended before anything was measured nothing
 // is kept. args is the command line, for the record.
+//
+// Secrets of the plan are in none of what is stored, shown or returned.
 func (r *Runner) Run(ctx context.Context, p *Plan, command string, args []string) (*result.Run, error) {
-	yaml, err := experiment.Marshal(p.experiment)
+	run, err := r.begin(ctx, p, command, slices.Clone(args))
+	return run, p.secrets.Error(err)
+}
+
+func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []string) (*result.Run, error) {
+	yaml, err := p.YAML()
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +93,13 @@ func (r *Runner) Run(ctx context.Context, p *Plan, command string, args []string
 		return nil, err
 	}
 	defer unlock()
+	x.observe(ctx)
+	if x.run.Rivals, err = monitor.Rivals(ctx, 0, os.Getpid()); err != nil {
+		x.run.Rivals = nil // where processes cannot be listed, nobody is named
+	}
 	err = x.execute(ctx)
 	if errors.Is(err, ErrInput) && ctx.Err() == nil && !x.measured() {
+		x.operations.discard()
 		return nil, both(err, r.Store.Discard(context.WithoutCancel(ctx), x.run.ID))
 	}
 	return x.finish(ctx, err)
@@ -96,6 +110,11 @@ func (r *Runner) Run(ctx context.Context, p *Plan, command string, args []string
 // finished stays as it is and is not done again; a load that was not finished
 // begins anew.
 func (r *Runner) Resume(ctx context.Context, p *Plan, run *result.Run) (*result.Run, error) {
+	resumed, err := r.resume(ctx, p, run)
+	return resumed, p.secrets.Error(err)
+}
+
+func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run) (*result.Run, error) {
 	x := newExecution(r, p)
 	x.run = *run
 	if err := x.look(); err != nil {
@@ -106,6 +125,7 @@ func (r *Runner) Resume(ctx context.Context, p *Plan, run *result.Run) (*result.
 		return nil, err
 	}
 	defer unlock()
+	x.observe(ctx)
 	return x.finish(ctx, x.execute(ctx))
 }
 
@@ -132,6 +152,10 @@ func (x *execution) lock() (unlock func(), err error) {
 
 // finish stores how the run ended.
 func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) {
+	x.stopObserving()
+	if closed := x.operations.close(); err == nil {
+		err = closed
+	}
 	x.run.Finished = time.Now().UTC()
 	x.run.Reason = ""
 	switch {

@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -41,6 +42,16 @@ func runColumns(r *result.Run) []column {
 		{"host_memory", &r.Host.Memory},
 		{"host_file_system", &r.Host.FileSystem},
 		{"host_virtualization", &r.Host.Virtualization},
+		{"host_disk", &r.Host.Disk},
+		{"host_swap", asInteger{&r.Host.Swap}},
+		{"host_numa_nodes", &r.Host.NUMANodes},
+		{"host_clock_source", &r.Host.ClockSource},
+		{"host_governor", &r.Host.Governor},
+		{"host_turbo", &r.Host.Turbo},
+		{"host_open_files", asInteger{&r.Host.OpenFiles}},
+		{"host_cpu_limit", &r.Host.CPULimit},
+		{"host_memory_limit", asInteger{&r.Host.MemoryLimit}},
+		{"questions", asJSON{&r.Questions}},
 		{"workload", &r.Dataset.Spec.Name},
 		{"dataset_spec", asJSON{&r.Dataset.Spec}},
 		{"fingerprint", &r.Dataset.Fingerprint},
@@ -50,6 +61,9 @@ func runColumns(r *result.Run) []column {
 		{"raw_bytes", &r.Dataset.RawBytes},
 		{"source", &r.Dataset.Source},
 		{"unverified", &r.Dataset.Unverified},
+		{"resources", asJSON{&r.Resources}},
+		{"rivals", asJSON{&r.Rivals}},
+		{"calibration", asJSON{&r.Calibration}},
 	}
 }
 
@@ -59,11 +73,17 @@ func targetColumns(t *result.Target) []column {
 		{"kind", &t.Kind},
 		{"embedded", &t.Embedded},
 		{"options", asJSON{&t.Options}},
+		{"changes", asJSON{&t.Changes}},
+		{"modules", asJSON{&t.Modules}},
 		{"version", &t.Description.Version},
+		{"edition", &t.Description.Edition},
 		{"location", &t.Description.Location},
 		{"durability", &t.Description.Durability},
 		{"settings", asJSON{&t.Description.Settings}},
 		{"failure", &t.Failure},
+		{"co_located", &t.CoLocated},
+		{"profile", &t.Profile},
+		{"durability_level", &t.Durability},
 	}
 }
 
@@ -79,9 +99,13 @@ func loadColumns(l *result.Load) []column {
 		{"acked", &l.Acked},
 		{"settled", &l.Settled},
 		{"disk_bytes", &l.DiskBytes},
+		{"disk_before", &l.DiskBefore},
+		{"disk_acked", &l.DiskAcked},
+		{"steps", asJSON{&l.Steps}},
 		{"withheld", &l.Withheld},
 		{"unverified", &l.Unverified},
 		{"skipped", &l.Skipped},
+		{"cell", asJSON{&l.Cell}},
 	}, latencyColumns(&l.Batches)...)
 }
 
@@ -120,6 +144,10 @@ func queriesColumns(q *result.Queries) []column {
 		{"rows", &q.Rows},
 		{"bytes", &q.Bytes},
 		{"each", asJSON{&q.Each}},
+		{"cell", asJSON{&q.Cell}},
+		{"open_loop", asJSON{&q.Open}},
+		{"cache", &q.Cache},
+		{"cold", &q.Cold},
 	}, latencyColumns(&q.Service)...)
 }
 
@@ -190,6 +218,21 @@ func (j asJSON) Scan(src any) error {
 		return fmt.Errorf("JSON is kept as text, found %T", src)
 	}
 	return json.Unmarshal([]byte(text), j.to)
+}
+
+// asInteger keeps what it points to as an integer. SQLite's end at the largest
+// int64, as which a limit of the kernel beyond it (which means none) is kept.
+type asInteger struct{ to *uint64 }
+
+func (i asInteger) Value() (driver.Value, error) { return int64(min(*i.to, math.MaxInt64)), nil }
+
+func (i asInteger) Scan(src any) error {
+	n, ok := src.(int64)
+	if !ok || n < 0 {
+		return fmt.Errorf("a size is kept as an integer from 0 on, found %v", src)
+	}
+	*i.to = uint64(n)
+	return nil
 }
 
 // timeLayout has a fixed width, so that texts sort as times do. SQLite's date

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,32 +42,46 @@ func newRun(t *testing.T) *result.Run {
 		Started: started,
 		Tool:    result.Tool{Version: "0.1.0", Commit: "abc123", Go: "go1.26"},
 		Host: result.Host{OS: "Debian 12", Kernel: "6.1", Arch: "amd64", CPU: "a CPU", Cores: 8, Memory: 64 << 30,
-			FileSystem: "ext4", Virtualization: "kvm"},
+			FileSystem: "ext4", Virtualization: "kvm", Disk: "a disk, SSD", Swap: 1 << 30, NUMANodes: 2, ClockSource: "tsc",
+			Governor: "performance", Turbo: "off", OpenFiles: 1024, CPULimit: 1.5, MemoryLimit: 1 << 33},
+		Questions: []result.Questions{{Type: "z-asked-first", Count: 500, Fingerprint: "8899aabbccddeeff", Begin: "7766554433221100"}},
 		Dataset: result.Dataset{
 			Spec: workload.Spec{Name: "cpu-only", Seed: 123, Scale: 100, InitialScale: 10, Start: started, End: started.Add(time.Hour),
 				Interval: 10 * time.Second, MaxPoints: 1 << 60, Groups: 3, Group: 1},
 			Fingerprint: "0011223344556677", Series: 100, Rows: 36000, Metrics: 360000, RawBytes: 12345678,
 			Source: "cpu.lp", Unverified: "dataset unknown",
 		},
+		Resources: []result.Resources{{Source: "client", Measure: "this process", Cores: 2, Period: 1, At: []float64{0.5, 1},
+			Metrics: map[result.Metric][]result.Value{result.CPU: {0, 0.75}}, Total: result.Usage{Wall: 0.5, CPU: 0.75}}},
+		Rivals:      []result.Rival{{Name: "PostgreSQL", PID: 4711, Process: "postgres", RSS: 1 << 20, Share: 0.25}},
+		Calibration: &result.Calibration{Workers: 2, RowsPerSecond: 5e6, QueriesPerSecond: 1e6},
 		Targets: []result.Target{
 			{
-				Name: "duck", Kind: "duckdb", Embedded: true, Options: map[string]string{"threads": "2", "memory": ""},
-				Description: target.Description{Version: "v1.4.1", Location: "/data/x.duckdb", Durability: "each commit",
+				Name: "duck", Kind: "duckdb", Embedded: true, CoLocated: true, Profile: "tuned", Durability: "strict",
+				Options: map[string]string{"threads": "2", "memory": ""},
+				Changes: []target.Change{{Name: "threads", Value: "2", Default: "one a core"}},
+				Modules: []result.Module{{Path: "example.org/duck", Version: "v1.2.3"}},
+				Description: target.Description{Version: "v1.4.1", Edition: "community", Location: "/data/x.duckdb", Durability: "each commit",
 					Settings: map[string]string{"threads": "2"}},
 				Repeats: []result.Repeat{{Number: 1, Load: &result.Load{
 					Workers: 2, BatchSize: 5000, Rows: 36000, Metrics: 360000, WireBytes: 1 << 40, Prepare: 0.01, Sent: 1.5, Acked: 1.6,
-					Settled: 1.75, Batches: latency(t, 10*time.Millisecond), DiskBytes: 4096, Withheld: "the census differs", Unverified: "null target", Skipped: 3,
+					Settled: 1.75, Batches: latency(t, 10*time.Millisecond), DiskBytes: 4096, DiskBefore: 512, DiskAcked: 8192,
+					Steps: []result.Step{{Name: "analyze", Seconds: 0.5, DiskBytes: 4096}}, Withheld: "the census differs", Unverified: "null target", Skipped: 3,
 					Rates: []result.RatePoint{{At: 1, Rows: 20000}, {At: 1.6, Rows: 16000}},
 					Census: []result.CensusResult{
 						{Table: "cpu", Expected: 36000, Counted: 35999, Problem: "one row is missing"},
 						{Table: "mem", Expected: 5, Counted: -1},
 					},
+					Cell: result.Cell{From: 1.5, To: 4, ClientBound: "it was slow", Client: &result.Client{Wall: 2.5, CPU: 3, Share: 0.6, Procs: 2, Cores: 2}},
 				},
 					Queries: []result.Queries{
 						{Type: "z-asked-first", Help: "the first", Verdict: result.Verdict{Checked: 10, Empty: 2, Rows: 120}, Workers: 4,
 							Asked: 1000, BurnIn: 5, AtLeast: 3, Distinct: 500,
 							Each: []float64{0, 0.25, -60}, TimeBox: 60, Timeout: 90, Wall: 12.5, PerSecond: 80, Rows: 12000,
-							Bytes: 96000, Service: latency(t, 2*time.Millisecond)},
+							Bytes: 96000, Service: latency(t, 2*time.Millisecond), Cell: result.Cell{From: 5, To: 6}, Cache: "dropped", Cold: true,
+							Open: &result.OpenLoop{Schedule: "1000/s", Queue: 5, Arrivals: 1000, Offered: 998.5, Dropped: 2, Waiting: 1,
+								Response: latency(t, 3*time.Millisecond), Lag: latency(t, time.Microsecond), Saturated: "saturated",
+								Search: &result.RateSearch{Objective: "p99<10ms", Precision: 0.05, Kept: 900, Failed: 1000, Tries: []result.RateTry{{Rate: 900}, {Rate: 1000, Failed: "p99"}}}}},
 						{Type: "a-wrong", Help: "the second", Verdict: result.Verdict{Checked: 10, Difference: "row 3: 1 ≠ 2"}, Withheld: "wrong answers"},
 						{Type: "lastpoint", Help: "the third", Unsupported: "it has no such thing"},
 					}}, {Number: 2, Queries: []result.Queries{
@@ -142,6 +157,18 @@ func TestRoundTrip(t *testing.T) {
 	must(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what was read differs from what was saved (-saved +read):\n%s", diff)
+	}
+}
+
+// TestUnlimited: kernels write "no limit" as the largest number there is.
+func TestUnlimited(t *testing.T) {
+	s, want := openTemp(t), newRun(t)
+	want.Host.OpenFiles = math.MaxUint64
+	save(t, s, want)
+	got, err := s.Run(t.Context(), want.ID)
+	must(t, err)
+	if got.Host.OpenFiles != math.MaxInt64 {
+		t.Errorf("open files: %d", got.Host.OpenFiles)
 	}
 }
 

@@ -56,37 +56,41 @@ func (s *Store) SaveTarget(ctx context.Context, runID string, t *result.Target) 
 // SaveLoad saves a load, in the repeat of the number, of a target that
 // SaveTarget has saved. It takes the place of an earlier one.
 func (s *Store) SaveLoad(ctx context.Context, runID, target string, repeat int, l *result.Load) error {
-	err := s.onTarget(ctx, runID, target, func(tx *sql.Tx, id int64) error {
-		owner := []column{{"target_id", id}, {"repeat", repeat}}
-		columns := append(loadColumns(l), owner...)
-		if _, err := tx.ExecContext(ctx, upsert("loads", "target_id, repeat", columns), values(columns)...); err != nil {
-			return err
-		}
-		err := replaceAll(ctx, tx, "load_rates", owner, len(l.Rates), func(i int) []column { return rateColumns(&l.Rates[i]) })
-		if err != nil {
-			return err
-		}
-		return replaceAll(ctx, tx, "census", owner, len(l.Census), func(i int) []column { return censusColumns(&l.Census[i]) })
-	})
+	err := s.onTarget(ctx, runID, target, func(tx *sql.Tx, id int64) error { return saveLoad(ctx, tx, id, repeat, l) })
 	if err != nil {
 		return fmt.Errorf("saving the load of target %s of run %s: %w", target, runID, err)
 	}
 	return nil
 }
 
+func saveLoad(ctx context.Context, tx *sql.Tx, targetID int64, repeat int, l *result.Load) error {
+	owner := []column{{"target_id", targetID}, {"repeat", repeat}}
+	columns := append(loadColumns(l), owner...)
+	if _, err := tx.ExecContext(ctx, upsert("loads", "target_id, repeat", columns), values(columns)...); err != nil {
+		return err
+	}
+	err := replaceAll(ctx, tx, "load_rates", owner, len(l.Rates), func(i int) []column { return rateColumns(&l.Rates[i]) })
+	if err != nil {
+		return err
+	}
+	return replaceAll(ctx, tx, "census", owner, len(l.Census), func(i int) []column { return censusColumns(&l.Census[i]) })
+}
+
 // SaveQueries saves the figures of one query type, in the repeat of the
 // number, of a target that SaveTarget has saved. They take the place of earlier
 // ones. Types keep the order in which they were saved first.
 func (s *Store) SaveQueries(ctx context.Context, runID, target string, repeat int, q *result.Queries) error {
-	err := s.onTarget(ctx, runID, target, func(tx *sql.Tx, id int64) error {
-		columns := append(queriesColumns(q), column{"target_id", id}, column{"repeat", repeat})
-		_, err := tx.ExecContext(ctx, upsert("query_types", "target_id, type, repeat", columns), values(columns)...)
-		return err
-	})
+	err := s.onTarget(ctx, runID, target, func(tx *sql.Tx, id int64) error { return saveQueries(ctx, tx, id, repeat, q) })
 	if err != nil {
 		return fmt.Errorf("saving %s of target %s of run %s: %w", q.Type, target, runID, err)
 	}
 	return nil
+}
+
+func saveQueries(ctx context.Context, tx *sql.Tx, targetID int64, repeat int, q *result.Queries) error {
+	columns := append(queriesColumns(q), column{"target_id", targetID}, column{"repeat", repeat})
+	_, err := tx.ExecContext(ctx, upsert("query_types", "target_id, type, repeat", columns), values(columns)...)
+	return err
 }
 
 // Finish saves the run's own figures as they stand at its end: status, reason,

@@ -1,10 +1,12 @@
 package target
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/internal/suggest"
 )
 
@@ -12,7 +14,11 @@ import (
 type Option struct {
 	Name    string
 	Default string // as a user would write it; empty: the system's own
+	Empty   string // what an empty value means, in words: one a core
 	Help    string
+	// Secret values are neither stored nor shown, and are asked for again where
+	// a run is resumed.
+	Secret bool
 	// Check returns an error that says what a right value looks like. A nil
 	// Check takes every text.
 	Check func(value string) error
@@ -40,11 +46,33 @@ func (k *Kind) Resolve(given map[string]string) (Options, error) {
 	for _, o := range k.Options {
 		if v := resolved[o.Name]; v != "" && o.Check != nil {
 			if err := o.Check(v); err != nil {
+				if o.Secret {
+					v = secret.Mark
+				}
 				return nil, fmt.Errorf("%s option %s=%s: %w", k.Name, o.Name, v, err)
 			}
 		}
 	}
 	return resolved, nil
+}
+
+// Change is an option that has another value than by default.
+type Change struct {
+	Name    string `json:"name"`
+	Value   string `json:"value"`
+	Default string `json:"default"` // in words where the system chooses
+}
+
+// Changes lists the options whose values differ from their defaults, in the
+// order of the kind's options.
+func (k *Kind) Changes(options Options) []Change {
+	var changes []Change
+	for _, o := range k.Options {
+		if v := options[o.Name]; v != o.Default {
+			changes = append(changes, Change{o.Name, v, cmp.Or(o.Default, o.Empty, "the system's own")})
+		}
+	}
+	return changes
 }
 
 // AtLeast is a Check for whole numbers not smaller than min.

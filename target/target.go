@@ -17,6 +17,14 @@ type Kind struct {
 	Help    string   // one line: what it is, and its write path
 	Options []Option // all that Open understands
 	Caps    Caps
+	// Profiles are settings by which users of the system would run it, such as
+	// default (as shipped) and tuned; Durabilities are AsShipped, Relaxed and
+	// Strict in the system's own terms.
+	Profiles     []Profile
+	Durabilities []Profile
+	// Modules are the Go modules through which it is reached: reports name
+	// their versions.
+	Modules []string
 	// Render puts a query into the system's language. It needs no server and
 	// no options. It wraps query.ErrUnsupported, with the reason, for what
 	// the system cannot answer.
@@ -80,9 +88,32 @@ type Target interface {
 	Close() error
 }
 
+// AfterLoader is a Target with work that users of the system do once data is
+// loaded, such as gathering statistics or compressing. An experiment names the
+// steps that it wants; each is timed apart.
+type AfterLoader interface {
+	// AfterLoad returns the steps, in the order in which they make sense.
+	AfterLoad() []Step
+}
+
+// Step is something done after a load.
+type Step struct {
+	Name string // as experiments name it
+	Help string
+	Do   func(context.Context) error
+}
+
+// Server is a Target whose server is a process of its own, reached over the
+// network. The runner observes those that run on the client's host.
+type Server interface {
+	// Address is host:port as connected to.
+	Address() string
+}
+
 // Description is what a system says of itself.
 type Description struct {
 	Version    string            `json:"version"`
+	Edition    string            `json:"edition,omitempty"`  // where a system has several: community, enterprise
 	Location   string            `json:"location"`           // address or path, without secrets
 	Durability string            `json:"durability"`         // in words: when is an acknowledged row on disk
 	Settings   map[string]string `json:"settings,omitempty"` // effective settings that matter
@@ -159,4 +190,14 @@ type Cost struct {
 type Census struct {
 	Rows   int64            // -1 where the system counts points only
 	Points map[string]int64 // per field, values that are not NULL
+}
+
+// CensusOf makes a census of a row of integers: rows, and then the values of
+// each field of the table, as sql.Dialect.Count asks for them.
+func CensusOf(t *series.Table, counted []query.Value) Census {
+	c := Census{Rows: counted[0].Int, Points: make(map[string]int64, len(t.Fields))}
+	for i, f := range t.Fields {
+		c.Points[f.Name] = counted[i+1].Int
+	}
+	return c
 }

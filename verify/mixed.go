@@ -48,7 +48,7 @@ func Mixed(ctx context.Context, d workload.Dataset, j *engine.Journal, out *resu
 			counted = append(counted, a.Query)
 		}
 	}
-	expected, err := oracle.Pass(ctx, workload.Limited(d, rows), full, counted, progress)
+	expected, err := oracle.Pass(ctx, workload.Limited(d, rows), full, slices.Values(counted), progress)
 	if err != nil {
 		return err
 	}

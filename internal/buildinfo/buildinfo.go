@@ -2,8 +2,10 @@
 package buildinfo
 
 import (
+	"cmp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"github.com/tsmark/tsmark/result"
 )
@@ -39,4 +41,29 @@ func tool(info *debug.BuildInfo) result.Tool {
 		t.Commit += "+dirty"
 	}
 	return t
+}
+
+// Modules returns those of the modules that are linked into this program, with
+// the versions that were built: a replaced module has that of its replacement.
+func Modules(paths []string) []result.Module {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	return modules(info, paths)
+}
+
+func modules(info *debug.BuildInfo, paths []string) []result.Module {
+	var found []result.Module
+	for _, m := range info.Deps {
+		if !slices.Contains(paths, m.Path) {
+			continue
+		}
+		built := m
+		if m.Replace != nil {
+			built = m.Replace
+		}
+		found = append(found, result.Module{Path: built.Path, Version: cmp.Or(built.Version, unknown)})
+	}
+	return found
 }

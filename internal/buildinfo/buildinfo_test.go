@@ -3,6 +3,7 @@ package buildinfo
 import (
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"testing"
 
 	"github.com/tsmark/tsmark/result"
@@ -35,5 +36,19 @@ func TestTool(t *testing.T) {
 		if got := tool(&tt.info); got != tt.want {
 			t.Errorf("tool(%+v) = %+v, want %+v", tt.info, got, tt.want)
 		}
+	}
+}
+
+func TestModules(t *testing.T) {
+	info := &debug.BuildInfo{Deps: []*debug.Module{
+		{Path: "example.org/a", Version: "v1.0.0"},
+		{Path: "example.org/b", Version: "v1.2.3"},
+		{Path: "example.org/c", Version: "v2.0.0", Replace: &debug.Module{Path: "example.org/fork", Version: "v2.0.1"}},
+		{Path: "example.org/d", Version: "v1.0.0", Replace: &debug.Module{Path: "../d"}},
+	}}
+	got := modules(info, []string{"example.org/d", "example.org/c", "example.org/b", "example.org/none"})
+	want := []result.Module{{Path: "example.org/b", Version: "v1.2.3"}, {Path: "example.org/fork", Version: "v2.0.1"}, {Path: "../d", Version: "(devel)"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("modules are %v, want %v", got, want)
 	}
 }

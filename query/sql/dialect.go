@@ -7,6 +7,7 @@
 package sql
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -58,6 +59,18 @@ const (
 	// not aggregated are taken from.
 	MaxRow
 )
+
+// Count returns the statement that counts a table: its rows, and then the values
+// of each field.
+func (d *Dialect) Count(t *series.Table) string {
+	var b strings.Builder
+	b.WriteString("SELECT count(*)")
+	for _, f := range t.Fields {
+		fmt.Fprintf(&b, ", count(%s)", d.Ident(f.Name))
+	}
+	fmt.Fprintf(&b, " FROM %s", d.Ident(t.Name))
+	return b.String()
+}
 
 // Ident returns the name of a table or column as it stands in SQL: quoted
 // where it must be, bare where that reads better.

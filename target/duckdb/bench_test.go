@@ -8,11 +8,12 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/targettest"
 )
 
 // benchmarkTable is like TSBS's cpu: ten int fields.
 func benchmarkTable() *series.Table {
-	return cpu("f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9")
+	return targettest.Table("f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9")
 }
 
 // BenchmarkWrite commits a batch of 10,000 rows in each round.
@@ -20,15 +21,15 @@ func BenchmarkWrite(b *testing.B) {
 	const rows, hosts = 10_000, 100
 	db := open(b, "")
 	table := benchmarkTable()
-	prepare(b, db, &series.Schema{Tables: []*series.Table{table}, Series: hosts})
+	targettest.Prepare(b, db, hosts, table)
 	w, err := db.NewWriter(b.Context(), 0)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer closeIt(b, w)
+	defer targettest.Close(b, w)
 	var batch series.Batch
 	run := batch.Add(table)
-	fill(run, rows, 0, hosts)
+	targettest.Fill(run, rows, 0, hosts)
 	b.ReportAllocs()
 	for b.Loop() {
 		for r := range run.Times {
@@ -46,10 +47,10 @@ func BenchmarkScan(b *testing.B) {
 	const rows, hosts = 100_000, 100
 	db := open(b, "")
 	table := benchmarkTable()
-	prepare(b, db, &series.Schema{Tables: []*series.Table{table}, Series: hosts})
+	targettest.Prepare(b, db, hosts, table)
 	var batch series.Batch
-	fill(batch.Add(table), rows, 0, hosts)
-	write(b, db, &batch)
+	targettest.Fill(batch.Add(table), rows, 0, hosts)
+	targettest.Write(b, db, &batch)
 	if err := db.Settle(b.Context()); err != nil {
 		b.Fatal(err)
 	}
@@ -57,11 +58,11 @@ func BenchmarkScan(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer closeIt(b, q)
+	defer targettest.Close(b, q)
 	request := target.Request{Text: "SELECT cpu.* EXCLUDE (tags_id), hostname FROM cpu JOIN tags ON id = tags_id"}
 	for name, sink := range map[string]query.Sink{
 		"counted": nil,
-		"sink":    sinkFunc(func([]query.Value) error { return nil }),
+		"sink":    targettest.SinkFunc(func([]query.Value) error { return nil }),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

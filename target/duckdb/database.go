@@ -106,20 +106,11 @@ func (d *database) Settle(ctx context.Context) error {
 func (d *database) Census(ctx context.Context, t *series.Table) (target.Census, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	sql := newDialect()
-	counts := []string{"count(*)"}
-	for _, f := range t.Fields {
-		counts = append(counts, "count("+sql.Ident(f.Name)+")")
-	}
-	values, err := d.row(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+sql.Ident(t.Name))
+	values, err := d.row(ctx, newDialect().Count(t))
 	if err != nil {
 		return target.Census{}, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
 	}
-	census := target.Census{Rows: values[0].Int, Points: make(map[string]int64, len(t.Fields))}
-	for i, f := range t.Fields {
-		census.Points[f.Name] = values[i+1].Int
-	}
-	return census, nil
+	return target.CensusOf(t, values), nil
 }
 
 // row returns the only row of an answer. The caller holds mu.

@@ -14,7 +14,6 @@ import (
 	osexec "os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,6 +21,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/target/duckdb"
+	"github.com/tsmark/tsmark/target/targettest"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -30,13 +30,12 @@ func TestRoundTrip(t *testing.T) {
 	table := &series.Table{
 		Name: "select", // a reserved word
 		Tags: []series.Tag{
-			{Key: "hostname", Values: names{"short", "a name of more than twelve bytes", "日本語の'ホスト\"", ""}},
-			{Key: "Rack", Values: names{"r0", missing, "r2", "r3"}},
+			{Key: "hostname", Values: targettest.Names{"short", "a name of more than twelve bytes", "日本語の'ホスト\"", ""}},
+			{Key: "Rack", Values: targettest.Names{"r0", targettest.Missing, "r2", "r3"}},
 		},
 		Fields: []series.Field{{Name: "whole", Type: series.Int}, {Name: "Real value", Type: series.Float}},
 	}
-	schema := &series.Schema{Tables: []*series.Table{table}, Series: 4}
-	prepare(t, db, schema)
+	targettest.Prepare(t, db, 4, table)
 
 	var b series.Batch
 	run := b.Add(table)
@@ -48,20 +47,20 @@ func TestRoundTrip(t *testing.T) {
 	copy(run.Columns[1].Floats, []float64{math.MaxFloat64, -math.SmallestNonzeroFloat64, 0.1, math.Inf(1), 88})
 	run.Columns[0].Nulls = series.Bitmap{1 << 3}
 	run.Columns[1].Nulls = series.Bitmap{1 << 4}
-	receipt := write(t, db, &b)
+	receipt := targettest.Write(t, db, &b)
 	if receipt.Rows != 5 || receipt.Acked.Before(receipt.Sent) || receipt.Sent.IsZero() || receipt.WireBytes <= 5*(8+4+2*8) {
 		t.Errorf("receipt %+v", receipt)
 	}
 
-	got := ask(t, db, `SELECT time, hostname, "Rack", whole, "Real value" FROM "select" JOIN tags ON tags.id = tags_id ORDER BY time`)
+	got := targettest.Ask(t, db, `SELECT time, hostname, "Rack", whole, "Real value" FROM "select" JOIN tags ON tags.id = tags_id ORDER BY time`)
 	want := [][]query.Value{
-		{at(-62_135_596_800_000_000), text(""), text("r3"), {}, float(math.Inf(1))},
-		{at(-1_000), text("a name of more than twelve bytes"), {}, integer(math.MinInt64), float(-math.SmallestNonzeroFloat64)},
-		{at(0), text("short"), text("r0"), integer(math.MaxInt64), float(math.MaxFloat64)},
-		{at(1_451_606_400_123_456_000), text("日本語の'ホスト\""), text("r2"), integer(-1), float(0.1)},
-		{at(9_223_372_036_854_775_000), text("short"), text("r0"), integer(0), {}},
+		targettest.Row(at(-62_135_596_800_000_000), "", "r3", nil, math.Inf(1)),
+		targettest.Row(at(-1_000), "a name of more than twelve bytes", nil, math.MinInt64, -math.SmallestNonzeroFloat64),
+		targettest.Row(at(0), "short", "r0", math.MaxInt64, math.MaxFloat64),
+		targettest.Row(at(1_451_606_400_123_456_000), "日本語の'ホスト\"", "r2", -1, 0.1),
+		targettest.Row(at(9_223_372_036_854_775_000), "short", "r0", 0, nil),
 	}
-	same(t, got, want)
+	targettest.Same(t, got, want...)
 
 	census, err := db.Census(t.Context(), table)
 	if err != nil || census.Rows != 5 || census.Points["whole"] != 4 || census.Points["Real value"] != 4 {
@@ -71,10 +70,9 @@ func TestRoundTrip(t *testing.T) {
 
 func TestRenderedQueriesRun(t *testing.T) {
 	db := open(t, "")
-	table := cpu("a", "b")
-	table.Tags[0].Values = names{"it's", `back\slash`, "日本"}
-	schema := &series.Schema{Tables: []*series.Table{table}, Series: 3}
-	prepare(t, db, schema)
+	table := targettest.Table("a", "b")
+	table.Tags[0].Values = targettest.Names{"it's", `back\slash`, "日本"}
+	targettest.Prepare(t, db, 3, table)
 	var b series.Batch
 	run := b.Add(table)
 	run.Grow(9)
@@ -84,7 +82,7 @@ func TestRenderedQueriesRun(t *testing.T) {
 		run.Columns[0].Ints[i] = int64(i)
 		run.Columns[1].Ints[i] = int64(10 * i)
 	}
-	write(t, db, &b)
+	targettest.Write(t, db, &b)
 
 	week := 7 * 24 * time.Hour
 	names := []string{"it's", "日本"}
@@ -94,50 +92,50 @@ func TestRenderedQueriesRun(t *testing.T) {
 	}{
 		"max a minute": {
 			query.Query{Shape: query.Buckets, Aggregate: query.Max, Bucket: time.Minute, Fields: []string{"a"}, Order: query.Ascending},
-			[][]query.Value{{at(-60e9), integer(2)}, {at(0), integer(8)}},
+			[][]query.Value{targettest.Row(at(-60e9), 2), targettest.Row(at(0), 8)},
 		},
 		"newest bucket of chosen series": {
 			query.Query{Shape: query.Buckets, Aggregate: query.Max, Bucket: time.Minute, Fields: []string{"b", "a"}, Order: query.Descending, Limit: 1,
 				In: &query.TagIn{Key: "hostname", Values: []string{`back\slash`, "it's", "' OR ''='"}}},
-			[][]query.Value{{at(0), integer(70), integer(7)}},
+			[][]query.Value{targettest.Row(at(0), 70, 7)},
 		},
 		"weeks before and after 1970": {
 			query.Query{Shape: query.Buckets, Aggregate: query.Avg, Bucket: week, Fields: []string{"a"}, Order: query.Ascending},
-			[][]query.Value{{at(-int64(week)), float(1)}, {at(0), float(5.5)}},
+			[][]query.Value{targettest.Row(at(-int64(week)), 1.0), targettest.Row(at(0), 5.5)},
 		},
 		"mean of each of two": {
 			query.Query{Shape: query.Buckets, Aggregate: query.Avg, Bucket: 1500 * time.Millisecond, Fields: []string{"a"}, Order: query.Ascending,
 				GroupBy: "hostname", In: &query.TagIn{Key: "hostname", Values: names}, End: time.Unix(0, 1)},
 			[][]query.Value{
-				{at(-30e9), text("it's"), float(0)}, {at(-30e9), text("日本"), float(2)},
-				{at(0), text("it's"), float(3)}, {at(0), text("日本"), float(5)},
+				targettest.Row(at(-30e9), "it's", 0.0), targettest.Row(at(-30e9), "日本", 2.0),
+				targettest.Row(at(0), "it's", 3.0), targettest.Row(at(0), "日本", 5.0),
 			},
 		},
 		"rows above": {
 			query.Query{Shape: query.Rows, Fields: []string{"b"}, GroupBy: "hostname", Above: &query.Above{Field: "a", Value: 6.5}, Order: query.Ascending},
-			[][]query.Value{{at(30e9), text("back\\slash"), integer(70)}, {at(30e9), text("日本"), integer(80)}},
+			[][]query.Value{targettest.Row(at(30e9), "back\\slash", 70), targettest.Row(at(30e9), "日本", 80)},
 		},
 		"rows from a start that DuckDB cannot name": {
 			query.Query{Shape: query.Rows, Fields: []string{"a"}, Start: time.Unix(0, 1), In: &query.TagIn{Key: "hostname", Values: names[1:]}},
-			[][]query.Value{{at(30e9), integer(8)}},
+			[][]query.Value{targettest.Row(at(30e9), 8)},
 		},
 		"last rows": {
 			query.Query{Shape: query.Last, Fields: []string{"b"}, GroupBy: "hostname"},
-			[][]query.Value{{at(30e9), text("back\\slash"), integer(70)}, {at(30e9), text("it's"), integer(60)}, {at(30e9), text("日本"), integer(80)}},
+			[][]query.Value{targettest.Row(at(30e9), "back\\slash", 70), targettest.Row(at(30e9), "it's", 60), targettest.Row(at(30e9), "日本", 80)},
 		},
 		"last rows of one value that several series share": {
 			query.Query{Shape: query.Last, Fields: []string{"b"}, GroupBy: "region", End: time.Unix(0, 1), Above: &query.Above{Field: "a", Value: 4}},
-			[][]query.Value{{at(0), text("eu"), integer(50)}},
+			[][]query.Value{targettest.Row(at(0), "eu", 50)},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			test.query.Table = "cpu"
-			request, err := duckdb.Kind().Render(&test.query, schema)
+			request, err := duckdb.Kind().Render(&test.query, &series.Schema{Tables: []*series.Table{table}, Series: 3})
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, ask(t, db, request.Text), test.want)
+			targettest.Same(t, targettest.Ask(t, db, request.Text), test.want...)
 		})
 	}
 }
@@ -146,10 +144,9 @@ func TestRenderedQueriesRun(t *testing.T) {
 // unevenly and cross their ends.
 func TestManyRuns(t *testing.T) {
 	db := open(t, "")
-	tables := []*series.Table{cpu("a", "b"), cpu("x")}
+	tables := []*series.Table{targettest.Table("a", "b"), targettest.Table("x")}
 	tables[1].Name = "mem"
-	schema := &series.Schema{Tables: tables, Series: 5000}
-	prepare(t, db, schema)
+	targettest.Prepare(t, db, 5000, tables...)
 	type sums struct{ rows, times, series, values, nulls int64 }
 	var want [2]sums
 	var b series.Batch
@@ -181,67 +178,46 @@ func TestManyRuns(t *testing.T) {
 			}
 		}
 	}
-	write(t, db, &b)
+	targettest.Write(t, db, &b)
 	for i, field := range []string{"b", "x"} {
-		got := ask(t, db, fmt.Sprintf(`SELECT count(*), sum(epoch_us(time)), sum(tags_id), sum(%s), count(*) - count(%[1]s) FROM %s`, field, tables[i].Name))
+		got := targettest.Ask(t, db, fmt.Sprintf(`SELECT count(*), sum(epoch_us(time)), sum(tags_id), sum(%s), count(*) - count(%[1]s) FROM %s`, field, tables[i].Name))
 		w := want[i]
-		same(t, got, [][]query.Value{{integer(w.rows), integer(w.times), integer(w.series), integer(w.values), integer(w.nulls)}})
+		targettest.Same(t, got, targettest.Row(w.rows, w.times, w.series, w.values, w.nulls))
 	}
 	for _, tags := range []string{"tags", "mem_tags"} {
-		got := ask(t, db, "SELECT count(*), count(DISTINCT id), max(hostname) FROM "+tags)
-		same(t, got, [][]query.Value{{integer(5000), integer(5000), text("host_999")}})
+		got := targettest.Ask(t, db, "SELECT count(*), count(DISTINCT id), max(hostname) FROM "+tags)
+		targettest.Same(t, got, targettest.Row(5000, 5000, "host_999"))
 	}
 }
 
 func TestConcurrentWriters(t *testing.T) {
 	db := open(t, "")
-	table := cpu("a")
-	schema := &series.Schema{Tables: []*series.Table{table}, Series: 300}
-	prepare(t, db, schema)
+	table := targettest.Table("a")
+	targettest.Prepare(t, db, 300, table)
 	const workers, batches, rows = 4, 8, 2500
-	var group sync.WaitGroup
-	for worker := range workers {
-		group.Go(func() {
-			w, err := db.NewWriter(t.Context(), worker)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer closeIt(t, w)
-			var b series.Batch
-			for batch := range batches {
-				b.Reset()
-				fill(b.Add(table), rows, (worker*batches+batch)*rows, 300)
-				if _, err := w.Write(t.Context(), &b); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	group.Wait()
-	got := ask(t, db, "SELECT count(*), count(DISTINCT time), count(DISTINCT hostname) FROM cpu JOIN tags ON id = tags_id")
-	same(t, got, [][]query.Value{{integer(workers * batches * rows), integer(workers * batches * rows), integer(300)}})
-	same(t, ask(t, db, "SELECT count(*) FROM tags"), [][]query.Value{{integer(300)}})
+	targettest.WriteAtOnce(t, db, table, 300, workers, batches, rows)
+	got := targettest.Ask(t, db, "SELECT count(*), count(DISTINCT time), count(DISTINCT hostname) FROM cpu JOIN tags ON id = tags_id")
+	targettest.Same(t, got, targettest.Row(workers*batches*rows, workers*batches*rows, 300))
+	targettest.Same(t, targettest.Ask(t, db, "SELECT count(*) FROM tags"), targettest.Row(300))
 }
 
 func TestFailedBatchLeavesNothing(t *testing.T) {
 	db := open(t, "")
-	table := cpu("a")
-	schema := &series.Schema{Tables: []*series.Table{table}, Series: 10}
-	prepare(t, db, schema)
+	table := targettest.Table("a")
+	targettest.Prepare(t, db, 10, table)
 	w, err := db.NewWriter(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closeIt(t, w)
+	defer targettest.Close(t, w)
 	var b series.Batch
 	run := b.Add(table)
-	fill(run, 5000, 0, 10)
+	targettest.Fill(run, 5000, 0, 10)
 	run.Times[4999] = 1500
 	if _, err := w.Write(t.Context(), &b); err == nil || !strings.Contains(err.Error(), "1 µs") {
 		t.Errorf("a time finer than 1 µs: %v", err)
 	}
-	same(t, ask(t, db, "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"), [][]query.Value{{integer(0), integer(0)}})
+	targettest.Same(t, targettest.Ask(t, db, "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"), targettest.Row(0, 0))
 
 	run.Times[4999] = 2000
 	run.Series[4999] = 64
@@ -252,7 +228,7 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 	if _, err := w.Write(t.Context(), &b); err != nil {
 		t.Error(err)
 	}
-	same(t, ask(t, db, "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"), [][]query.Value{{integer(5000), integer(10)}})
+	targettest.Same(t, targettest.Ask(t, db, "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"), targettest.Row(5000, 10))
 
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -260,7 +236,7 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	b.Reset()
-	b.Add(cpu("a"))
+	b.Add(targettest.Table("a"))
 	if _, err := w.Write(t.Context(), &b); err == nil || !strings.Contains(err.Error(), "not of the schema") {
 		t.Errorf("a foreign table: %v", err)
 	}
@@ -275,7 +251,7 @@ func TestMark(t *testing.T) {
 	if err := db.WriteMark(t.Context(), target.Mark{}); !errors.Is(err, target.ErrNoMark) {
 		t.Errorf("marking an empty database: %v", err)
 	}
-	table := cpu("a")
+	table := targettest.Table("a")
 	schema := &series.Schema{Tables: []*series.Table{table}, Series: 10}
 	mark := target.Mark{
 		Dataset:     workload.Spec{Name: "it's", Seed: 1, Start: time.Unix(5, 6).UTC()},
@@ -288,27 +264,27 @@ func TestMark(t *testing.T) {
 	if err := db.WriteMark(t.Context(), mark); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, db, "CREATE TABLE mine AS SELECT 42 AS answer")
-	closeIt(t, db)
+	targettest.Ask(t, db, "CREATE TABLE mine AS SELECT 42 AS answer")
+	targettest.Close(t, db)
 
 	db = open(t, dir)
 	if got, err := db.ReadMark(t.Context()); err != nil || got != mark {
 		t.Errorf("read %+v, %v; want %+v", got, err, mark)
 	}
-	other := cpu("a")
+	other := targettest.Table("a")
 	other.Name = "other"
 	if err := db.Prepare(t.Context(), &series.Schema{Tables: []*series.Table{other}, Series: 10}, mark); err != nil {
 		t.Fatal(err)
 	}
-	got := ask(t, db, "SELECT string_agg(table_name, ' ' ORDER BY table_name) FROM duckdb_tables()")
-	same(t, got, [][]query.Value{{text("mine other tags tsmark_mark")}})
+	got := targettest.Ask(t, db, "SELECT string_agg(table_name, ' ' ORDER BY table_name) FROM duckdb_tables()")
+	targettest.Same(t, got, targettest.Row("mine other tags tsmark_mark"))
 
-	mine := cpu("a")
+	mine := targettest.Table("a")
 	mine.Name = "mine"
 	if err := db.Prepare(t.Context(), &series.Schema{Tables: []*series.Table{mine}, Series: 10}, mark); !errors.Is(err, target.ErrForeign) {
 		t.Errorf("a table that is another's: %v", err)
 	}
-	same(t, ask(t, db, "SELECT answer FROM mine"), [][]query.Value{{integer(42)}})
+	targettest.Same(t, targettest.Ask(t, db, "SELECT answer FROM mine"), targettest.Row(42))
 	if got, err := db.ReadMark(t.Context()); err != nil || got != mark {
 		t.Errorf("after a refusal: %+v, %v", got, err)
 	}
@@ -325,16 +301,16 @@ func TestForeignDataIsLeftAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := open(t, "")
-			exec(t, db, statement)
+			targettest.Ask(t, db, statement)
 			_, err := db.ReadMark(t.Context())
 			if !errors.Is(err, target.ErrForeign) || !strings.Contains(err.Error(), "cpu") && !strings.Contains(err.Error(), "tsmark_mark") {
 				t.Errorf("ReadMark: %v", err)
 			}
-			schema := &series.Schema{Tables: []*series.Table{cpu("a")}, Series: 10}
+			schema := &series.Schema{Tables: []*series.Table{targettest.Table("a")}, Series: 10}
 			if err := db.Prepare(t.Context(), schema, target.Mark{}); !errors.Is(err, target.ErrForeign) {
 				t.Errorf("Prepare: %v", err)
 			}
-			same(t, ask(t, db, "SELECT answer FROM cpu"), [][]query.Value{{integer(42)}})
+			targettest.Same(t, targettest.Ask(t, db, "SELECT answer FROM cpu"), targettest.Row(42))
 		})
 	}
 }
@@ -385,7 +361,7 @@ func TestDescribe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closeIt(t, db)
+	defer targettest.Close(t, db)
 	d, err := db.Describe(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -402,7 +378,7 @@ func TestCancelledQuery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closeIt(t, q)
+	defer targettest.Close(t, q)
 	const long = "SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range * b.range % 7 = 3"
 	for _, limit := range []time.Duration{0, time.Microsecond, 50 * time.Millisecond} {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -424,17 +400,15 @@ func TestCancelledQuery(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	db := open(t, "")
 	long := strings.Repeat("long ", 100)
-	got := ask(t, db, `SELECT true, -7::INTEGER, 7::UINTEGER, sum(x), NULL::VARCHAR, repeat('long ', 100), '123456789012', '1234567890123'
+	got := targettest.Ask(t, db, `SELECT true, -7::INTEGER, 7::UINTEGER, sum(x), NULL::VARCHAR, repeat('long ', 100), '123456789012', '1234567890123'
 		FROM (VALUES (-9223372036854775807), (-1)) v(x)`)
-	same(t, got, [][]query.Value{{
-		integer(1), integer(-7), integer(7), integer(math.MinInt64), {}, text(long), text("123456789012"), text("1234567890123"),
-	}})
+	targettest.Same(t, got, targettest.Row(1, -7, 7, math.MinInt64, nil, long, "123456789012", "1234567890123"))
 
 	q, err := db.NewQuerier(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closeIt(t, q)
+	defer targettest.Close(t, q)
 	cost, err := q.Do(t.Context(), target.Request{Text: "SELECT range, 'abc', NULL FROM range(5000)"}, nil)
 	if want := (target.Cost{Rows: 5000, Bytes: 5000 * (8 + 3)}); cost != want || err != nil {
 		t.Errorf("cost %+v, %v; want %+v", cost, err, want)
@@ -455,7 +429,7 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	enough := errors.New("enough")
-	if _, err := q.Do(t.Context(), target.Request{Text: "FROM range(10000)"}, sinkFunc(func([]query.Value) error { return enough })); err != enough {
+	if _, err := q.Do(t.Context(), target.Request{Text: "FROM range(10000)"}, targettest.SinkFunc(func([]query.Value) error { return enough })); err != enough {
 		t.Errorf("the sink's error became %v", err)
 	}
 }
@@ -466,15 +440,15 @@ func TestLifecycle(t *testing.T) {
 	if _, err := db.NewWriter(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "prepare") {
 		t.Errorf("a writer before Prepare: %v", err)
 	}
-	table := cpu("a")
-	prepare(t, db, &series.Schema{Tables: []*series.Table{table}, Series: 10})
+	table := targettest.Table("a")
+	targettest.Prepare(t, db, 10, table)
 	empty, err := db.Footprint(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b series.Batch
-	fill(b.Add(table), 50_000, 0, 10)
-	write(t, db, &b)
+	targettest.Fill(b.Add(table), 50_000, 0, 10)
+	targettest.Write(t, db, &b)
 	before, err := db.Footprint(t.Context())
 	if err != nil || before < 100_000 {
 		t.Errorf("footprint with a log: %d, %v", before, err)
@@ -489,7 +463,7 @@ func TestLifecycle(t *testing.T) {
 	if n, err := db.Footprint(t.Context()); err != nil || n != info.Size() {
 		t.Errorf("footprint after settling: %d, %v; the file has %d", n, err, info.Size())
 	}
-	prepare(t, db, &series.Schema{Tables: []*series.Table{table}, Series: 10})
+	targettest.Prepare(t, db, 10, table)
 	if n, err := db.Footprint(t.Context()); err != nil || n != empty {
 		t.Errorf("footprint after replacing the data: %d, %v; it began with %d", n, err, empty)
 	}
@@ -501,8 +475,8 @@ func TestLifecycle(t *testing.T) {
 	if err := db.Close(); err == nil || !strings.Contains(err.Error(), "1 of its") {
 		t.Errorf("closing with an open querier: %v", err)
 	}
-	closeIt(t, q)
-	closeIt(t, q)
+	targettest.Close(t, q)
+	targettest.Close(t, q)
 	if _, err := q.Do(t.Context(), target.Request{Text: "SELECT 1"}, nil); err == nil {
 		t.Error("a closed querier answers")
 	}
@@ -524,11 +498,11 @@ func TestHoldFile(t *testing.T) {
 		t.Skip("part of TestOtherProcess")
 	}
 	db := open(t, dir)
-	table := cpu("a")
-	prepare(t, db, &series.Schema{Tables: []*series.Table{table}, Series: 10})
+	table := targettest.Table("a")
+	targettest.Prepare(t, db, 10, table)
 	var b series.Batch
-	fill(b.Add(table), 5000, 0, 10)
-	write(t, db, &b)
+	targettest.Fill(b.Add(table), 5000, 0, 10)
+	targettest.Write(t, db, &b)
 	fmt.Println("acknowledged")
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
@@ -561,146 +535,13 @@ func TestOtherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = other.Wait()
-	same(t, ask(t, open(t, dir), "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"),
-		[][]query.Value{{integer(5000), integer(10)}})
-}
-
-// cpu returns a table with the int fields, hosts host_0, … and one region.
-func cpu(fields ...string) *series.Table {
-	t := &series.Table{Name: "cpu", Tags: []series.Tag{
-		{Key: "hostname", Values: series.Numbered{Prefix: "host_"}},
-		{Key: "region", Values: every("eu")},
-	}}
-	for _, f := range fields {
-		t.Fields = append(t.Fields, series.Field{Name: f, Type: series.Int})
-	}
-	return t
-}
-
-// every is a tag whose value is the same in all series.
-type every string
-
-func (e every) Append(dst []byte, _ uint32) ([]byte, bool) { return append(dst, e...), true }
-
-// names gives each series its own value; missing stands for none.
-type names []string
-
-const missing = "\x00"
-
-func (n names) Append(dst []byte, s uint32) ([]byte, bool) {
-	if n[s] == missing {
-		return dst, false
-	}
-	return append(dst, n[s]...), true
-}
-
-// fill makes the run rows long; times count microseconds from first, series
-// and int fields follow them.
-func fill(run *series.Run, rows, first int, seriesCount uint32) {
-	run.Grow(rows)
-	for r := range rows {
-		n := first + r
-		run.Series[r] = uint32(n) % seriesCount
-		run.Times[r] = int64(n) * 1000
-		for c := range run.Columns {
-			run.Columns[c].Ints[r] = int64(n % 101)
-		}
-	}
+	targettest.Same(t, targettest.Ask(t, open(t, dir), "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"),
+		targettest.Row(5000, 10))
 }
 
 func open(t testing.TB, dir string) target.Target {
 	t.Helper()
-	if dir == "" {
-		dir = t.TempDir()
-	}
-	kind := duckdb.Kind()
-	options, err := kind.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := kind.Open(t.Context(), target.Env{Dir: dir}, options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
+	return targettest.Open(t, duckdb.Kind(), dir)
 }
 
-func prepare(t testing.TB, db target.Target, s *series.Schema) {
-	t.Helper()
-	if err := db.Prepare(t.Context(), s, target.Mark{Tool: "test"}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func write(t testing.TB, db target.Target, b *series.Batch) target.Receipt {
-	t.Helper()
-	w, err := db.NewWriter(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer closeIt(t, w)
-	receipt, err := w.Write(t.Context(), b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return receipt
-}
-
-func ask(t testing.TB, db target.Target, text string) [][]query.Value {
-	t.Helper()
-	q, err := db.NewQuerier(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer closeIt(t, q)
-	var answer query.Answer
-	cost, err := q.Do(t.Context(), target.Request{Text: text}, &answer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if cost.Rows != int64(len(answer.Rows)) {
-		t.Errorf("%d rows counted, %d received", cost.Rows, len(answer.Rows))
-	}
-	return answer.Rows
-}
-
-// exec runs statements whose answer does not matter.
-func exec(t testing.TB, db target.Target, text string) {
-	t.Helper()
-	ask(t, db, text)
-}
-
-func closeIt(t testing.TB, c interface{ Close() error }) {
-	t.Helper()
-	if err := c.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
-func same(t testing.TB, got, want [][]query.Value) {
-	t.Helper()
-	if g, w := show(got), show(want); g != w {
-		t.Errorf("got:\n%swant:\n%s", g, w)
-	}
-}
-
-func show(rows [][]query.Value) string {
-	var s strings.Builder
-	for _, row := range rows {
-		for _, v := range row {
-			fmt.Fprintf(&s, "%d:%q ", v.Kind, v)
-		}
-		s.WriteByte('\n')
-	}
-	return s.String()
-}
-
-func at(ns int64) query.Value     { return query.Value{Kind: query.Time, Int: ns} }
-func integer(n int64) query.Value { return query.Value{Kind: query.Int, Int: n} }
-func float(f float64) query.Value { return query.Value{Kind: query.Float, Float: f} }
-func text(s string) query.Value   { return query.Value{Kind: query.Text, Text: []byte(s)} }
-
-type sinkFunc func([]query.Value) error
-
-func (f sinkFunc) Row(row []query.Value) error { return f(row) }
+func at(ns int64) query.Value { return query.Value{Kind: query.Time, Int: ns} }

@@ -32,17 +32,20 @@ func Kind() target.Kind {
 		Options: []target.Option{
 			{
 				Name:  optionPath,
-				Help:  "database file, made where it does not exist; empty: " + defaultFile + " in the run's folder",
+				Empty: defaultFile + " in the run's folder",
+				Help:  "database file, made where it does not exist",
 				Check: checkPath,
 			},
 			{
 				Name:  optionThreads,
-				Help:  "threads that DuckDB computes with; empty: one a core",
+				Empty: "one a core",
+				Help:  "threads that DuckDB computes with",
 				Check: target.AtLeast(1),
 			},
 			{
 				Name:  optionMemoryLimit,
-				Help:  "memory that DuckDB may use, such as 4GB; empty: 80% of the machine's",
+				Empty: "80% of the machine's",
+				Help:  "memory that DuckDB may use, such as 4GB",
 				Check: target.ByteSize,
 			},
 		},
@@ -52,8 +55,9 @@ func Kind() target.Kind {
 			Infinities:    true,
 			NaN:           true,
 		},
-		Render: render,
-		Open:   open,
+		Modules: []string{"github.com/duckdb/duckdb-go-bindings"},
+		Render:  render,
+		Open:    open,
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -133,23 +132,37 @@ func (d *database) settle(ctx context.Context) error {
 	return err
 }
 
+// AfterLoad implements target.AfterLoader.
+func (d *database) AfterLoad() []target.Step {
+	step := func(name, help, statement string) target.Step {
+		return target.Step{Name: name, Help: help, Do: func(ctx context.Context) error {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if err := d.lock(ctx); err != nil {
+				return err
+			}
+			defer d.unlock()
+			if err := d.admin.exec(ctx, statement); err != nil {
+				return fmt.Errorf("SQLite's %s: %w", statement, err)
+			}
+			return nil
+		}}
+	}
+	return []target.Step{
+		step("analyze", "statistics of the indexes, for the query planner", "ANALYZE"),
+		step("vacuum", "the file written anew without gaps", "VACUUM"),
+	}
+}
+
 // Census implements target.Target.
 func (d *database) Census(ctx context.Context, t *series.Table) (target.Census, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	counts := []string{"count(*)"}
-	for _, f := range t.Fields {
-		counts = append(counts, "count("+quoted(f.Name)+")")
-	}
-	values, err := d.row(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+quoted(t.Name))
+	values, err := d.row(ctx, newDialect().Count(t))
 	if err != nil {
 		return target.Census{}, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
 	}
-	census := target.Census{Rows: values[0].Int, Points: make(map[string]int64, len(t.Fields))}
-	for i, f := range t.Fields {
-		census.Points[f.Name] = values[i+1].Int
-	}
-	return census, nil
+	return target.CensusOf(t, values), nil
 }
 
 // row returns the only row of an answer. The caller holds mu.

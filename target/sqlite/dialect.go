@@ -31,15 +31,17 @@ func bucket(width time.Duration, expression string) string {
 	return fmt.Sprintf("%s - (%[1]s %% %d + %[2]d) %% %[2]d", expression, w)
 }
 
-// reserved reports whether the word needs quotes as a name. Further keywords
-// of SQLite are names wherever they can be.
+// reserved reports whether the word needs quotes as a name: without them SQLite
+// would not take it, or read something else in some place. Its other keywords
+// are names wherever they can be.
 func reserved(word string) bool {
 	return strings.Contains(reservedWords, " "+word+" ")
 }
 
-const reservedWords = " add all alter and as autoincrement between case check collate commit" +
-	" constraint create default deferrable delete distinct drop else escape" +
-	" exists foreign from group having in index insert intersect into is isnull" +
-	" join limit not nothing notnull null on or order primary references" +
+const reservedWords = " add all alter and as autoincrement between case cast check collate" +
+	" commit constraint create current_date current_time current_timestamp" +
+	" default deferrable delete distinct drop else escape except exists" +
+	" foreign from group having if in index insert intersect into is isnull" +
+	" join limit not nothing notnull null on or order primary raise references" +
 	" returning select set table then to transaction union unique update using" +
 	" values when where "

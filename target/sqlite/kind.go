@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tsmark/tsmark/query"
@@ -45,7 +46,8 @@ func Kind() target.Kind {
 		Options: []target.Option{
 			{
 				Name:  optionPath,
-				Help:  "database file, made where it does not exist; empty: " + defaultFile + " in the run's folder",
+				Empty: defaultFile + " in the run's folder",
+				Help:  "database file, made where it does not exist",
 				Check: checkPath,
 			},
 			{
@@ -72,8 +74,20 @@ func Kind() target.Kind {
 				Name:    optionCacheSize,
 				Default: "256",
 				Help:    "MiB of pages that each connection may keep in memory",
-				Check:   target.AtLeast(1),
+				Check:   checkCacheSize,
 			},
+		},
+		Profiles: []target.Profile{
+			{Name: "default", Help: "as SQLite is without settings: a rollback journal, 2 MiB of pages; an index of series and time",
+				Options: target.Options{optionJournalMode: "delete", optionCacheSize: "2", optionIndex: indexTagsTime}},
+			{Name: "tuned", Help: "a write-ahead log, rows kept by series and time, 1 GiB of pages",
+				Options: target.Options{optionJournalMode: "wal", optionCacheSize: "1024", optionIndex: indexClustered}},
+		},
+		Durabilities: []target.Profile{
+			{Name: target.AsShipped, Help: "journal_mode delete, synchronous full",
+				Options: target.Options{optionJournalMode: "delete", optionSynchronous: "full"}},
+			{Name: target.Relaxed, Help: "journal_mode wal, synchronous off", Options: target.Options{optionJournalMode: "wal", optionSynchronous: "off"}},
+			{Name: target.Strict, Help: "journal_mode wal, synchronous extra", Options: target.Options{optionJournalMode: "wal", optionSynchronous: "extra"}},
 		},
 		Caps: target.Caps{
 			TimePrecision: precision,
@@ -81,8 +95,9 @@ func Kind() target.Kind {
 			MaxWriters:    1,
 			Infinities:    true,
 		},
-		Render: render,
-		Open:   open,
+		Modules: []string{"modernc.org/sqlite"},
+		Render:  render,
+		Open:    open,
 	}
 }
 
@@ -92,6 +107,16 @@ const defaultFile = "tsmark.sqlite"
 func checkPath(path string) error {
 	if path == ":memory:" {
 		return errors.New("must be a file: what is only in memory is gone before it can be queried")
+	}
+	return nil
+}
+
+// maxCacheSize is the largest whose KiB SQLite can count, rounded down.
+const maxCacheSize = 2_000_000
+
+func checkCacheSize(v string) error {
+	if n, err := strconv.Atoi(v); err != nil || n < 1 || n > maxCacheSize {
+		return fmt.Errorf("must be a whole number from 1 to %d", maxCacheSize)
 	}
 	return nil
 }

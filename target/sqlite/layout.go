@@ -15,6 +15,9 @@ const markTable = "tsmark_mark"
 // arrival, since a series may have several rows at one time.
 const rowColumn = "tsmark_row"
 
+// maxColumns is SQLite's limit of a table.
+const maxColumns = 2000
+
 // layout is the tables that a schema becomes, and which series have their
 // row of tags. All writers share it.
 type layout struct {
@@ -32,6 +35,7 @@ type layout struct {
 type tagsTable struct {
 	name    string // unquoted
 	tags    []series.Tag
+	series  uint32        // that there are
 	written series.Bitmap // series that have their row; guarded by database.writing
 }
 
@@ -55,6 +59,9 @@ func newLayout(s *series.Schema, index string) (*layout, error) {
 				return nil, fmt.Errorf("field %s of table %s is of type %v; SQLite is given int and float fields only", f.Name, t.Name, f.Type)
 			}
 		}
+		if len(columns) > maxColumns || len(t.Tags) >= maxColumns {
+			return nil, fmt.Errorf("table %s would have more than the %d columns that SQLite takes; give it fewer fields and tags", t.Name, maxColumns)
+		}
 		if l.clustered {
 			key := strings.Join([]string{sql.TagsIDColumn, sql.TimeColumn, rowColumn}, ", ")
 			l.table(t.Name, append(columns, "PRIMARY KEY ("+key+")"), " WITHOUT ROWID")
@@ -69,7 +76,7 @@ func newLayout(s *series.Schema, index string) (*layout, error) {
 		}
 		name := sql.TagsTable(s, t)
 		if byName[name] == nil {
-			byName[name] = &tagsTable{name: name, tags: t.Tags, written: make(series.Bitmap, (int(s.Series)+63)/64)}
+			byName[name] = &tagsTable{name: name, tags: t.Tags, series: s.Series, written: make(series.Bitmap, (int(s.Series)+63)/64)}
 			columns := []string{sql.IDColumn + " INTEGER PRIMARY KEY"}
 			for _, tag := range t.Tags {
 				kind := " TEXT"

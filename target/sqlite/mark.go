@@ -147,6 +147,9 @@ func (d *database) readStamp(ctx context.Context) (stamp, []object, error) {
 		return stamp{}, nil, fmt.Errorf("%s %w: %s; give another path", d.path, target.ErrForeign, some(present))
 	}
 	row, err := d.row(ctx, "SELECT content FROM "+markTable)
+	if err != nil && (ctx.Err() != nil || errors.Is(err, target.ErrUnreachable)) {
+		return stamp{}, nil, fmt.Errorf("%s %w", d.path, err)
+	}
 	var s stamp
 	if err == nil {
 		err = json.Unmarshal([]byte(row[0].String()), &s)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/tsmark/tsmark/target"
 )
@@ -37,13 +38,17 @@ func openFile(ctx context.Context, env target.Env, options target.Options) (*dat
 	if _, err := os.Stat(path); env.Existing && err != nil {
 		return nil, fmt.Errorf("there is no %s; load it first, or give another path: %w", path, target.ErrUnreachable)
 	}
+	cache, err := strconv.Atoi(options[optionCacheSize])
+	if err != nil {
+		return nil, fmt.Errorf("option %s: %w", optionCacheSize, err)
+	}
 	d := &database{
 		path:    path,
 		index:   options[optionIndex],
 		writing: make(chan struct{}, 1),
 		pragmas: []string{
-			"PRAGMA busy_timeout = 10000",                                          // milliseconds, for other processes
-			fmt.Sprintf("PRAGMA cache_size = -%s", options[optionCacheSize]+"000"), // negative: in KiB
+			"PRAGMA busy_timeout = 10000",                      // milliseconds, for other processes
+			fmt.Sprintf("PRAGMA cache_size = -%d", cache*1024), // negative: in KiB
 			"PRAGMA temp_store = MEMORY",
 			"PRAGMA synchronous = " + options[optionSynchronous],
 		},
@@ -58,9 +63,10 @@ func openFile(ctx context.Context, env target.Env, options target.Options) (*dat
 		err = nil
 	}
 	if err == nil && !env.Existing {
-		err = d.admin.exec(ctx,
-			fmt.Sprintf("PRAGMA page_size = %d", pageSize), // of a file that is empty yet
-			"PRAGMA journal_mode = "+options[optionJournalMode])
+		// Only wal is kept in the file: each connection must be told the others.
+		journal := "PRAGMA journal_mode = " + options[optionJournalMode]
+		d.pragmas = append(d.pragmas, journal)
+		err = d.admin.exec(ctx, fmt.Sprintf("PRAGMA page_size = %d", pageSize), journal) // of a file that is empty yet
 	}
 	if err != nil {
 		d.admin.close()

@@ -237,7 +237,7 @@ func (t *tableWriter) bind(st *statement, run *series.Run, lo, hi int) (values i
 func (t *tagsWriter) introduce(numbers []uint32) (int64, error) {
 	var bytes int64
 	for _, s := range numbers {
-		if int(s>>6) >= len(t.table.written) {
+		if s >= t.table.series {
 			return 0, fmt.Errorf("series %d is not of the schema that the database was prepared for", s)
 		}
 		if t.table.written.Has(int(s)) {

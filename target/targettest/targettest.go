@@ -43,6 +43,7 @@ func Run(t *testing.T, kind target.Kind, given map[string]string) {
 	t.Run("mark", s.mark)
 	t.Run("replace", s.replace)
 	t.Run("cancelled query", s.cancelled)
+	t.Run("random questions", s.differential)
 }
 
 type suite struct {
@@ -110,19 +111,12 @@ func (r *fixedReader) Next(b *series.Batch, _ int) error {
 	return nil
 }
 
-// names are tag values.
-type names []string
-
-func (n names) Append(dst []byte, series uint32) ([]byte, bool) {
-	return append(dst, n[series]...), true
-}
-
 // hostile has NULLs, the largest and smallest integers, floats that need every
 // digit, times before 1970, and tags with quotes, spaces and other alphabets.
 func hostile() example {
 	table := &series.Table{
 		Name: "load",
-		Tags: []series.Tag{{Key: "hostname", Values: names{"o'brien", `a "b" c`, "Ωμέγα-服务器", "host_10", "host_9"}}},
+		Tags: []series.Tag{{Key: "hostname", Values: Names{"o'brien", `a "b" c`, "Ωμέγα-服务器", "host_10", "host_9"}}},
 		Fields: []series.Field{
 			{Name: "whole", Type: series.Int}, {Name: "share", Type: series.Float}, {Name: "never", Type: series.Int},
 		},

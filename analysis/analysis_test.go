@@ -1,0 +1,196 @@
+package analysis_test
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"reflect"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/analysis"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/pace"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// stub answers after a while that depends on the question; every 17th never.
+type stub struct{ target.Target }
+
+func (stub) NewQuerier(context.Context, int) (target.Querier, error) { return querier{}, nil }
+func (stub) NewWriter(context.Context, int) (target.Writer, error)   { return new(writer), nil }
+func (stub) Settle(context.Context) error                            { return nil }
+
+type querier struct{}
+
+func (querier) Close() error { return nil }
+func (querier) Do(ctx context.Context, r target.Request, _ query.Sink) (target.Cost, error) {
+	n, err := strconv.Atoi(r.Text)
+	if n%17 == 16 {
+		<-ctx.Done()
+		return target.Cost{}, ctx.Err()
+	}
+	time.Sleep(time.Duration(100+n) * time.Microsecond)
+	return target.Cost{Rows: int64(n), Bytes: int64(8 * n)}, err
+}
+
+// writer holds the rows of its last batch back.
+type writer struct{ held int64 }
+
+func (w *writer) Close() error { return nil }
+func (w *writer) Write(_ context.Context, b *series.Batch) (target.Receipt, error) {
+	rows := w.held
+	w.held = int64(b.Rows())
+	return receipt(rows), nil
+}
+func (w *writer) Flush(context.Context) (target.Receipt, error) { return receipt(w.held), nil }
+
+func receipt(rows int64) target.Receipt {
+	sent := time.Now()
+	time.Sleep(time.Millisecond)
+	return target.Receipt{Sent: sent, Acked: time.Now(), Rows: rows, WireBytes: 10 * rows}
+}
+
+func questions(n int) []engine.Question {
+	q := make([]engine.Question, n)
+	for i := range q {
+		q[i] = engine.Question{ID: i, Request: target.Request{Text: strconv.Itoa(i)}, Rows: int64(i)}
+	}
+	return q
+}
+
+// recorded returns the only cell of the log of what do does.
+func recorded(t *testing.T, c oplog.Cell, do func(*oplog.Section)) analysis.Figures {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := oplog.NewWriter(&out, oplog.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(w.Section(c))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := oplog.NewReader(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := analysis.Log(r, 10*time.Millisecond)
+	if err != nil || a.Truncated != "" || a.Lost != 0 || len(a.Cells) != 1 {
+		t.Fatalf("error %v, truncated %q, %d lost, %d cells", err, a.Truncated, a.Lost, len(a.Cells))
+	}
+	return a.Cells[0]
+}
+
+func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }
+
+// sameLatency wants equal histograms. Means differ by rounding: workers are
+// merged in another order.
+func sameLatency(t *testing.T, what string, got, want result.Latency) {
+	t.Helper()
+	if !near(got.Mean, want.Mean, 1e-12) || !near(got.StdDev, want.StdDev, 1e-12) {
+		t.Errorf("%s: mean %v, standard deviation %v; want %v, %v", what, got.Mean, got.StdDev, want.Mean, want.StdDev)
+	}
+	got.Mean, got.StdDev = want.Mean, want.StdDev
+	if got != want {
+		t.Errorf("%s: %+v\nwant %+v", what, got.Summary, want.Summary)
+	}
+}
+
+// sameQueries wants the same figures. When the first query began is known to
+// what the start of workers takes, so walls are near each other only.
+func sameQueries(t *testing.T, got, want *result.Queries) {
+	t.Helper()
+	if got.Asked != want.Asked || got.BurnIn != want.BurnIn || got.AtLeast != want.AtLeast || got.Distinct != want.Distinct ||
+		got.Workers != want.Workers || got.Rows != want.Rows || got.Bytes != want.Bytes || want.AtLeast == 0 || want.BurnIn == 0 {
+		t.Errorf("figures %+v\nwant %+v", got, want)
+	}
+	if !reflect.DeepEqual(got.Each, want.Each) {
+		t.Errorf("times of each question: %v\nwant %v", got.Each, want.Each)
+	}
+	if !near(got.Wall, want.Wall, 0.01) || !near(got.PerSecond, float64(got.Asked)/got.Wall, 1e-9) {
+		t.Errorf("wall %v s, %v/s, want %v s", got.Wall, got.PerSecond, want.Wall)
+	}
+	sameLatency(t, "service time", got.Service, want.Service)
+}
+
+func TestClosedLoop(t *testing.T) {
+	cfg := engine.QueryConfig{Workers: 3, BurnIn: 10, Timeout: 5 * time.Millisecond}
+	var want *result.Queries
+	got := recorded(t, oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t"}, func(s *oplog.Section) {
+		var err error
+		cfg.Log = s
+		if want, err = engine.Query(t.Context(), cfg, stub{}, questions(200), func(int) {}); err != nil || want.Withheld != "" {
+			t.Fatal(err, want.Withheld)
+		}
+	})
+	sameQueries(t, got.Queries, want)
+}
+
+func TestOpenLoop(t *testing.T) {
+	cfg := engine.OpenConfig{
+		QueryConfig: engine.QueryConfig{Workers: 2, BurnIn: 20, Timeout: 5 * time.Millisecond},
+		Schedule:    pace.Constant(2000), Count: 300, Queue: 1,
+	}
+	var want *result.Queries
+	cell := oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Schedule: cfg.Schedule.String(), Workers: 2, Questions: 200}
+	got := recorded(t, cell, func(s *oplog.Section) {
+		var err error
+		cfg.Log = s
+		if want, err = engine.QueryOpen(t.Context(), cfg, stub{}, questions(200), func(int) {}); err != nil || want.Withheld != "" {
+			t.Fatal(err, want.Withheld)
+		}
+	})
+	// The engine counts as burn-in what was asked, and so does the log.
+	sameQueries(t, got.Queries, want)
+	open, wanted := got.Queries.Open, want.Open
+	if open.Arrivals != wanted.Arrivals || open.Dropped != wanted.Dropped || wanted.Dropped == 0 ||
+		open.Schedule != wanted.Schedule || !near(open.Offered, wanted.Offered, 1e-9) {
+		t.Errorf("open loop %+v\nwant %+v", open, wanted)
+	}
+	sameLatency(t, "response time", open.Response, wanted.Response)
+	sameLatency(t, "lag", open.Lag, wanted.Lag)
+}
+
+func TestLoad(t *testing.T) {
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	d, err := tsbs.CPUOnly().Dataset(workload.Spec{
+		Name: "cpu-only", Seed: 1, Scale: 100, Start: start, End: start.Add(time.Hour), Interval: 10 * time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want *result.Load
+	got := recorded(t, oplog.Cell{Kind: oplog.Load, Target: "a"}, func(s *oplog.Section) {
+		want, err = engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 999, Log: s}, d, stub{}, func(int) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}).Load
+	if got.Rows != 36_000 || got.Rows != want.Rows || got.Metrics != want.Metrics || got.WireBytes != want.WireBytes || got.Workers != 3 {
+		t.Errorf("figures %+v\nwant %+v", got, want)
+	}
+	// The engine's clock starts a little before the first batch.
+	if !near(got.Sent, want.Sent, 0.02) || !near(got.Acked, want.Acked, 0.02) || got.Acked < got.Sent+0.001 {
+		t.Errorf("sent %v, acknowledged %v; want %v, %v", got.Sent, got.Acked, want.Sent, want.Acked)
+	}
+	sameLatency(t, "batches", got.Batches, want.Batches)
+	sum, last := int64(0), 0.0
+	for _, p := range got.Rates {
+		sum += p.Rows
+		if p.At <= last {
+			t.Errorf("rates %+v are out of order", got.Rates)
+		}
+		last = p.At
+	}
+	if sum != 36_000 || len(got.Rates) < 2 {
+		t.Errorf("rates %+v add up to %d rows", got.Rates, sum)
+	}
+}

@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/analysis"
+	"github.com/tsmark/tsmark/internal/outfile"
+	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/store"
+)
+
+func (a *app) analyzeCommand() *cobra.Command {
+	asJSON, period := false, 10*time.Second
+	cmd := &cobra.Command{
+		Use:   "analyze [RUN | FILE.oplog]",
+		Short: "Derive the figures of a run again from its operation log",
+		Long: `Reads the log of all single operations that stands beside a run, or another
+such file, and derives the figures again: of each load, and of each query type
+in each repeat. A log that was cut off is read as far as it goes.
+
+RUN is an id as tsmark runs lists them, the beginning or the end of one, or
+latest, which is the default.`,
+		Example: `  tsmark analyze
+  tsmark analyze 3f2a --json
+  tsmark analyze both.oplog`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("tsmark analyze takes one run or file, but was given %d; tsmark merge makes one of several files", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			reference := store.Latest
+			if len(args) == 1 {
+				reference = args[0]
+			}
+			names := []string{reference}
+			if !strings.HasSuffix(reference, logSuffix) {
+				var err error
+				if names, err = a.logsOf(cmd, reference); err != nil {
+					return err
+				}
+			}
+			for _, name := range names {
+				if err := a.analyze(name, period, asJSON); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print all figures as JSON")
+	cmd.Flags().Var(span{&period}, "reporting-period", "between two records of the rate of a load")
+	return cmd
+}
+
+// logSuffix ends the names of operation logs.
+const logSuffix = ".oplog"
+
+// logsOf finds the logs of a run; one that was resumed has several.
+func (a *app) logsOf(cmd *cobra.Command, reference string) ([]string, error) {
+	kept, err := store.OpenExisting(cmd.Context(), a.results)
+	if err != nil {
+		return nil, err
+	}
+	defer kept.Close() // reading only
+	run, err := kept.Run(cmd.Context(), reference)
+	if err != nil {
+		return nil, err
+	}
+	names, err := filepath.Glob(filepath.Join(a.results, run.ID, "*"+logSuffix))
+	if err == nil && len(names) == 0 {
+		err = fmt.Errorf("run %s has no operation log in %s", run.ID, filepath.Join(a.results, run.ID))
+	}
+	return names, err
+}
+
+func (a *app) analyze(name string, period time.Duration, asJSON bool) error {
+	log, file, err := openLog(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close() // reading only
+	found, err := analysis.Log(log, period)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", name, err)
+	}
+	if asJSON {
+		out := json.NewEncoder(a.stdout)
+		out.SetIndent("", "  ")
+		return out.Encode(found)
+	}
+	return report.WriteAnalysis(a.stdout, found, a.textOptions())
+}
+
+func openLog(name string) (*oplog.Reader, *os.File, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
+		return nil, nil, fmt.Errorf("cannot read the operation log %s: %w", name, err)
+	}
+	log, err := oplog.NewReader(file)
+	if err != nil {
+		file.Close()
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return log, file, nil
+}
+
+func (a *app) mergeCommand() *cobra.Command {
+	output := ""
+	cmd := &cobra.Command{
+		Use:   "merge --output FILE FILE.oplog…",
+		Short: "Make one operation log of several, such as those of several clients",
+		Long: `Writes one operation log of several: those of clients that shared a load, or of
+runs that belong together. Times are brought together by the clients' clocks;
+measurements of the same target, type and repeat become one.`,
+		Example: `  tsmark merge --output both.oplog client1.oplog client2.oplog
+  tsmark analyze both.oplog`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("tsmark merge needs the operation logs to merge, as in tsmark merge --output both.oplog a.oplog b.oplog")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if output == "" {
+				return errors.New("--output is missing: name the file to write, as in --output both.oplog")
+			}
+			var logs []*oplog.Reader
+			for _, name := range args {
+				log, file, err := openLog(name)
+				if err != nil {
+					return err
+				}
+				defer file.Close() // reading only
+				logs = append(logs, log)
+			}
+			out, err := outfile.Create(output)
+			if err != nil {
+				return err
+			}
+			defer out.Discard()
+			merged, err := oplog.Merge(out, logs...)
+			if err != nil {
+				return fmt.Errorf("merging operation logs: %w", err)
+			}
+			for i, why := range merged.Truncated {
+				fmt.Fprintf(a.stderr, "tsmark: %s was cut off, and merged as far as it goes: %v\n", args[i], why)
+			}
+			return out.Commit()
+		},
+	}
+	cmd.Flags().StringVar(&output, "output", "", "`file` to write")
+	return cmd
+}

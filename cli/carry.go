@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/archive"
+	"github.com/tsmark/tsmark/internal/buildinfo"
+	"github.com/tsmark/tsmark/internal/outfile"
+	"github.com/tsmark/tsmark/store"
+)
+
+func (a *app) exportCommand() *cobra.Command {
+	file := ""
+	cmd := &cobra.Command{
+		Use:   "export [RUN…]",
+		Short: "Write runs to one file, for another results folder",
+		Long: `Writes runs, with all that is stored of them and the small files of their folders
+(the page, the operation log), to one file that tsmark import reads: JSON, with
+a checksum, compressed by zstd where the file's name ends in .zst. Databases and
+secrets are not in it.
+
+A RUN is an id as tsmark runs lists them, the beginning or the end of one, or
+latest, which is the default.`,
+		Example: `  tsmark export
+  tsmark export 3f2a 91c0 --output both.tsmark.zst
+  tsmark export 3f2a -o - | ssh elsewhere tsmark import -`,
+		RunE: func(cmd *cobra.Command, references []string) error {
+			kept, err := store.OpenExisting(cmd.Context(), a.results)
+			if err != nil {
+				return err
+			}
+			defer kept.Close() // reading only
+			if len(references) == 0 {
+				references = []string{store.Latest}
+			}
+			entries, err := a.collect(cmd.Context(), kept, references)
+			if err != nil {
+				return err
+			}
+			switch {
+			case file == "-":
+				return archive.Write(a.stdout, buildinfo.Tool(), entries)
+			case file == "" && len(entries) > 1:
+				return errors.New("several runs need a name for their file: give one with --output")
+			case file == "":
+				file = entries[0].Run.ID + ".tsmark.zst"
+			}
+			out, err := outfile.Create(file)
+			if err != nil {
+				return err
+			}
+			defer out.Discard()
+			if err := archive.Write(out, buildinfo.Tool(), entries); err != nil {
+				return err
+			}
+			if err := out.Commit(); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(a.stdout, file)
+			return err
+		},
+	}
+	cmd.Flags().StringVarP(&file, "output", "o", "", "`file` to write, - for standard output (default RUN.tsmark.zst)")
+	return cmd
+}
+
+// collect reads runs, each once, with their files.
+func (a *app) collect(ctx context.Context, kept *store.Store, references []string) ([]archive.Entry, error) {
+	var entries []archive.Entry
+	seen := make(map[string]bool)
+	for _, reference := range references {
+		run, err := kept.Run(ctx, reference)
+		if err != nil {
+			return nil, err
+		}
+		if seen[run.ID] {
+			continue
+		}
+		seen[run.ID] = true
+		files, left, err := archive.Collect(filepath.Join(a.results, run.ID), run)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range left {
+			fmt.Fprintf(a.stderr, "tsmark: %s is large and stays here\n", name)
+		}
+		entries = append(entries, archive.Entry{Run: run, Files: files})
+	}
+	return entries, nil
+}
+
+func (a *app) importCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "import FILE…",
+		Short: "Add runs that tsmark export wrote to the results folder",
+		Long: `Adds the runs of files that tsmark export wrote to the results folder, under the
+ids that they have. A run that is here already is passed over where it is the
+same, and refused where it differs. - is standard input.`,
+		Example: `  tsmark import 20260131-154500-3f2a.tsmark.zst
+  tsmark import *.tsmark.zst --results /srv/tsmark-results`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("tsmark import takes files that tsmark export wrote; name one")
+			}
+			return nil
+		},
+		ValidArgsFunction: cobra.FixedCompletions([]string{"zst"}, cobra.ShellCompDirectiveFilterFileExt),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			var entries []archive.Entry
+			for _, name := range names { // before anything is written
+				read, err := readArchive(name)
+				if err != nil {
+					return err
+				}
+				entries = append(entries, read...)
+			}
+			kept, err := store.Open(cmd.Context(), a.results)
+			if err != nil {
+				return err
+			}
+			defer kept.Close() // each run is on disk when it was added
+			present := make([]bool, len(entries))
+			for i := range entries {
+				if present[i], err = here(cmd.Context(), kept, &entries[i]); err != nil {
+					return err
+				}
+			}
+			for i := range entries {
+				if err := a.add(cmd.Context(), kept, &entries[i], present[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func readArchive(name string) ([]archive.Entry, error) {
+	var in io.ReadCloser = os.Stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, cannotImport(name, err)
+		}
+		defer f.Close() // reading only
+		in = f
+	}
+	entries, err := archive.Read(in)
+	if err != nil {
+		return nil, cannotImport(name, err)
+	}
+	return entries, nil
+}
+
+func cannotImport(name string, err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("cannot import %s: %w", name, err)
+}
+
+// here reports whether the results have the run already. Another one of the
+// same id is an error.
+func here(ctx context.Context, kept *store.Store, e *archive.Entry) (bool, error) {
+	known, err := kept.Run(ctx, e.Run.ID)
+	switch {
+	case errors.Is(err, store.ErrNotFound) || err == nil && known.ID != e.Run.ID:
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	same, err := archive.Same(known, e.Run)
+	if err == nil && !same {
+		err = fmt.Errorf("run %s is here already, and not the same; import it into another folder, with --results", known.ID)
+	}
+	return true, err
+}
+
+// add adds a run, and those of its files that are not there: a run without its
+// files tells less than files without a run.
+func (a *app) add(ctx context.Context, kept *store.Store, e *archive.Entry, present bool) error {
+	for _, f := range e.Files {
+		name := filepath.Join(a.results, e.Run.ID, filepath.FromSlash(f.Name))
+		if _, err := os.Lstat(name); err == nil {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			return fmt.Errorf("making the run's folder: %w", err)
+		}
+		if err := outfile.WriteBytes(name, f.Data); err != nil {
+			return err
+		}
+	}
+	if present {
+		_, err := fmt.Fprintf(a.stdout, "run %s is here already\n", e.Run.ID)
+		return err
+	}
+	// Of two files with one run the second finds it added.
+	if present, err := here(ctx, kept, e); err != nil || present {
+		return err
+	}
+	if err := kept.Add(ctx, e.Run); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.stdout, "imported run %s\n", e.Run.ID)
+	return err
+}

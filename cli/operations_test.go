@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/targettest"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// Every operation of a run is in the log beside it: what the run says that was
+// loaded and asked, the log adds up to.
+func TestOperationLog(t *testing.T) {
+	for name, flags := range map[string][]string{
+		"closed": {"--workers", "2", "--burn-in", "2", "--repeats", "2", "--time-box", "0s"},
+		"open":   {"--rate", "2000/s", "--workers", "2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			var stdout, stderr bytes.Buffer
+			args := append([]string{"tsmark", "run", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",
+				"--queries", "20", "--verify", "3", "--batch-size", "500", "--query-type", "lastpoint,single-groupby-1-1-1"}, flags...)
+			if code := execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []target.Kind{targettest.Memory("memory")})); code != exitDone {
+				t.Fatalf("exit status %d: %s", code, stderr.String())
+			}
+			run := newest(t, dir)
+			type sums struct{ Operations, Rows int64 }
+			want, got := map[string]sums{}, map[string]sums{}
+			for _, r := range run.Targets[0].Repeats {
+				if r.Load != nil {
+					want["load"] = sums{r.Load.Batches.Count, r.Load.Rows}
+				}
+				for _, q := range r.Queries {
+					want[fmt.Sprint(q.Type, " ", r.Number)] = sums{q.Asked, q.Rows}
+				}
+			}
+			file, err := os.Open(filepath.Join(dir, run.ID, "operations.oplog"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			log, err := oplog.NewReader(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for op, err := range log.All() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := log.Cells()[op.Cell]
+				key := "load"
+				if c.Kind == oplog.Query {
+					key = fmt.Sprint(c.Type, " ", c.Repeat)
+				}
+				if op.BurnIn || op.Outcome != oplog.OK {
+					continue
+				}
+				s := got[key]
+				got[key] = sums{s.Operations + 1, s.Rows + op.Rows}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-run +log):\n%s", diff)
+			}
+			if log.Header().Run != run.ID || log.End().Lost != 0 {
+				t.Errorf("header %+v, end %+v", log.Header(), log.End())
+			}
+		})
+	}
+}

@@ -1,0 +1,233 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/targettest"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// The secrets that are planted.
+const (
+	plantedPassword = "tr0ub4dor&3"
+	plantedInURL    = "sw0rdfish"
+	plantedToken    = "correct-horse"
+)
+
+// leaky is a kind of target that tells its secrets wherever it can. At the
+// step it fails, with all of them in the error.
+func leaky(failsAt *string) target.Kind {
+	kind := targettest.Memory("leaky")
+	kind.Options = []target.Option{
+		{Name: "password", Secret: true, Check: func(v string) error {
+			if v == "bad"+plantedPassword {
+				return fmt.Errorf("must not be %s", v)
+			}
+			return nil
+		}},
+		{Name: "token", Secret: true},
+		{Name: "url"},
+		{Name: "user"},
+	}
+	open := kind.Open
+	kind.Open = func(ctx context.Context, env target.Env, o target.Options) (target.Target, error) {
+		t, err := open(ctx, env, o)
+		l := &leak{Target: t, failsAt: *failsAt, said: fmt.Sprintf("%s %q %s %s as %s", o["password"], o["password"], o["token"], o["url"], o["user"])}
+		if err == nil {
+			err = l.at("open")
+		}
+		return l, err
+	}
+	return kind
+}
+
+type leak struct {
+	target.Target
+	said, failsAt string
+}
+
+func (l *leak) at(step string) error {
+	if step == l.failsAt {
+		return fmt.Errorf("cannot log in: %s", l.said)
+	}
+	return nil
+}
+
+func (l *leak) Describe(context.Context) (target.Description, error) {
+	return target.Description{Version: "1 " + l.said, Edition: l.said, Location: l.said, Durability: l.said,
+		Settings: map[string]string{"everything": l.said}}, l.at("describe")
+}
+
+func (l *leak) Census(ctx context.Context, table *series.Table) (target.Census, error) {
+	if err := l.at("census"); err != nil {
+		return target.Census{}, err
+	}
+	return l.Target.Census(ctx, table)
+}
+
+func (l *leak) NewWriter(ctx context.Context, worker int) (target.Writer, error) {
+	if err := l.at("write"); err != nil {
+		return nil, err
+	}
+	return l.Target.NewWriter(ctx, worker)
+}
+
+func (l *leak) NewQuerier(ctx context.Context, worker int) (target.Querier, error) {
+	if err := l.at("query"); err != nil {
+		return nil, err
+	}
+	q, err := l.Target.NewQuerier(ctx, worker)
+	return &leakyQuerier{q, l}, err
+}
+
+type leakyQuerier struct {
+	target.Querier
+	leak *leak
+}
+
+func (q *leakyQuerier) Do(ctx context.Context, r target.Request, sink query.Sink) (target.Cost, error) {
+	if q.leak.failsAt == "unsupported" {
+		return target.Cost{}, fmt.Errorf("%w: %s", query.ErrUnsupported, q.leak.said)
+	}
+	if err := q.leak.at("answer"); err != nil {
+		return target.Cost{}, err
+	}
+	return q.Querier.Do(ctx, r, sink)
+}
+
+// leakyArgs is a small run with a secret in an option, one in a URL, and one
+// in the environment. The user's name is no secret, though it is in a URL.
+func leakyArgs(dir string, more ...string) []string {
+	return append([]string{"tsmark", "run", "--results", dir, "--scale", "40", "--log-interval", "10m", "--queries", "2", "--verify", "1",
+		"--query-type", "single-groupby-1-1-1,lastpoint",
+		"--target", "leak=leaky,user=ann,password=" + plantedPassword + ",url=postgres://ann:" + plantedInURL + "@db.example:5432/x"}, more...)
+}
+
+// try executes a command line on a leaky target, and returns all that it says.
+func try(t *testing.T, kind target.Kind, args ...string) (code int, said string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []target.Kind{kind}))
+	return code, stdout.String() + stderr.String()
+}
+
+// clean fails the test where a text has a planted secret, in any form.
+func clean(t *testing.T, where, text string) {
+	t.Helper()
+	for _, s := range []string{plantedPassword, plantedInURL, plantedToken, `tr0ub4dor\u00263`, "tr0ub4dor%263", "tr0ub4dor&amp;3", "tr0ub4dor"} {
+		if at := strings.Index(text, s); at >= 0 {
+			t.Errorf("%s tells %q: …%s…", where, s, text[max(0, at-80):min(len(text), at+80)])
+		}
+	}
+}
+
+// TestSecrets plants secrets, lets the target tell them at every step, and
+// looks for them in all that is said and kept.
+func TestSecrets(t *testing.T) {
+	t.Setenv("TSMARK_LEAK_TOKEN", plantedToken)
+	for _, step := range []string{"nowhere", "open", "describe", "write", "census", "query", "answer", "unsupported"} {
+		t.Run(step, func(t *testing.T) {
+			dir, kind := t.TempDir(), leaky(&step)
+			code, said := try(t, kind, leakyArgs(dir)...)
+			if step == "nowhere" && code != exitDone {
+				t.Fatalf("exit status %d\n%s", code, said)
+			}
+			if step != "unsupported" && !strings.Contains(said, "***") {
+				t.Errorf("nothing was blotted out, so the test shows nothing:\n%s", said)
+			}
+			clean(t, "the run", said)
+			if _, list := try(t, kind, "tsmark", "runs", "--results", dir); !strings.Contains(list, "leak") {
+				return // nothing was kept: the target could not be opened
+			}
+			for _, format := range report.Formats() {
+				_, said := try(t, kind, "tsmark", "report", "--results", dir, "--format", format)
+				clean(t, format, said)
+			}
+			exported := filepath.Join(t.TempDir(), "run.json")
+			if code, said := try(t, kind, "tsmark", "export", "--results", dir, "--output", exported); code != exitDone {
+				t.Errorf("exit status %d, said %s", code, said)
+			}
+			kept(t, filepath.Dir(exported))
+			kept(t, dir)
+		})
+	}
+}
+
+// kept looks for secrets in all files of a folder.
+func kept(t *testing.T, dir string) {
+	t.Helper()
+	files := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files++
+		data, err := os.ReadFile(path)
+		clean(t, path, string(data))
+		return err
+	})
+	if err != nil || files == 0 {
+		t.Errorf("%d files: %v", files, err)
+	}
+}
+
+// What is wrong with a command line is said without its secrets.
+func TestSecretsInUsageErrors(t *testing.T) {
+	for name, spec := range map[string]string{
+		"another option":   "leaky,path=x,password=" + plantedPassword,
+		"a misspelled one": "leaky,pasword=" + plantedPassword,
+		"a rejected value": "leaky,password=bad" + plantedPassword,
+		"a comma":          "leaky,password=tr0ub4dor," + plantedPassword,
+		"no kind":          "nothing,password=" + plantedPassword,
+		"no name":          "=leaky,url=http://ann:" + plantedInURL + "@h",
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, said := try(t, leaky(new(string)), "tsmark", "run", "--results", t.TempDir(), "--target", spec)
+			if code != exitUsage || strings.Count(said, "\n") != 1 {
+				t.Errorf("exit status %d, said %s", code, said)
+			}
+			clean(t, "the error", said)
+		})
+	}
+}
+
+// The stored experiment runs again, and a run is resumed, where the
+// environment has the secrets; elsewhere one line says what is missing.
+func TestSecretsAreAskedForAgain(t *testing.T) {
+	t.Setenv("TSMARK_LEAK_TOKEN", plantedToken)
+	step := "query"
+	dir, kind := t.TempDir(), leaky(&step)
+	_, printed := try(t, kind, leakyArgs(dir, "--print")...)
+	clean(t, "--print", printed)
+	for _, want := range []string{`password: "***"`, `token: "***"`, `user: ann`, `postgres://ann:***@db.example:5432/x`} {
+		if !strings.Contains(printed, want) {
+			t.Errorf("--print does not say %s:\n%s", want, printed)
+		}
+	}
+	if code, said := try(t, kind, leakyArgs(dir)...); code != exitTarget {
+		t.Fatalf("exit status %d\n%s", code, said)
+	}
+	step = "nowhere"
+	code, said := try(t, kind, "tsmark", "resume", "--results", dir)
+	if code != exitUsage || !strings.Contains(said, "set the environment variable TSMARK_LEAK_PASSWORD to it") {
+		t.Errorf("exit status %d, said %s", code, said)
+	}
+	t.Setenv("TSMARK_LEAK_PASSWORD", plantedPassword)
+	t.Setenv("TSMARK_LEAK_URL", "postgres://ann:"+plantedInURL+"@db.example:5432/x")
+	if code, said = try(t, kind, "tsmark", "resume", "--results", dir); code != exitDone {
+		t.Errorf("exit status %d, said %s", code, said)
+	}
+	clean(t, "the resumed run", said)
+	kept(t, dir)
+}

@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// Calibrate measures how fast this client is where nothing answers: for about
+// as long as said, it loads the dataset into a target that keeps nothing, and
+// then asks it. No target can be measured to be faster. What a target's own
+// writers do on the client, such as encoding, is not part of it.
+func Calibrate(ctx context.Context, cfg LoadConfig, d workload.Dataset, span time.Duration) (result.Calibration, error) {
+	found := result.Calibration{Workers: cfg.Workers}
+	sink := &sink{end: time.Now().Add(span)}
+	begin := time.Now()
+	load, err := Load(ctx, cfg, d, sink, func(int) {})
+	if err != nil && !errors.Is(err, errEnough) {
+		return found, err
+	}
+	found.RowsPerSecond = float64(load.Rows) / time.Since(begin).Seconds()
+	questions := make([]Question, 1_000_000)
+	asked, err := Query(ctx, QueryConfig{Workers: cfg.Workers, TimeBox: span}, sink, questions, func(int) {})
+	if err != nil {
+		return found, err
+	}
+	found.QueriesPerSecond = asked.PerSecond
+	return found, nil
+}
+
+// errEnough ends a calibration.
+var errEnough = errors.New("measured for long enough")
+
+// sink is a target that keeps nothing and answers nothing.
+type sink struct {
+	target.Target
+	end time.Time // no batch is taken later
+}
+
+func (s *sink) NewWriter(context.Context, int) (target.Writer, error)   { return sinkWriter{s}, nil }
+func (s *sink) NewQuerier(context.Context, int) (target.Querier, error) { return sinkQuerier{}, nil }
+func (s *sink) Settle(context.Context) error                            { return nil }
+
+type sinkWriter struct{ *sink }
+
+func (w sinkWriter) Write(_ context.Context, b *series.Batch) (target.Receipt, error) {
+	now := time.Now()
+	if now.After(w.end) {
+		return target.Receipt{}, errEnough
+	}
+	return target.Receipt{Sent: now, Acked: now, Rows: int64(b.Rows())}, nil
+}
+
+func (sinkWriter) Flush(context.Context) (target.Receipt, error) { return target.Receipt{}, nil }
+func (sinkWriter) Close() error                                  { return nil }
+
+type sinkQuerier struct{}
+
+func (sinkQuerier) Do(context.Context, target.Request, query.Sink) (target.Cost, error) {
+	return target.Cost{}, nil
+}
+func (sinkQuerier) Close() error { return nil }

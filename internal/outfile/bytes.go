@@ -1,0 +1,26 @@
+package outfile
+
+import (
+	"errors"
+	"os"
+)
+
+// WriteBytes writes a file as it is to be, whatever its name ends in: whole or
+// not at all. Errors are one line that says how to mend it.
+func WriteBytes(name string, data []byte) error {
+	f, err := createTemp(name, 0o666)
+	if err != nil {
+		return explain(name, err)
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // the error says what matters
+	}
+	return explain(name, err)
+}

@@ -1,0 +1,163 @@
+// Package oplog keeps every single operation of a run in a compact file, so
+// that each figure can be derived again later, and others that nobody thought
+// of during the run.
+//
+// # Format, version 1
+//
+// A log is a stream that is only appended to. It begins with the eight bytes
+// of the magic, "tsmkops" and the version as one byte (0x01). Frames follow,
+// each of them
+//
+//	kind     1 byte
+//	length   4 bytes, little endian, of the payload
+//	check    4 bytes, little endian: CRC-32C of kind, length and payload
+//	payload
+//
+// of one of the kinds
+//
+//	'H'  header, the first frame: a Header as JSON
+//	'C'  a cell as JSON, ahead of its operations; the n-th such frame declares cell n-1
+//	'B'  a block: operations of one worker in one cell, in the order recorded; zstd (RFC 8878)
+//	'E'  the end, which Close writes: an End as JSON; nothing follows it
+//
+// A block is unpacked to three unsigned varints (LEB128), which are cell,
+// worker and number of operations, and then columns in rising order of number,
+// each of them: its number (1 byte), its coding (1 byte), the length of its
+// data (unsigned varint), its data. A column that is missing is zero
+// throughout. With z a signed varint (zigzag), the codings are
+//
+//	0  plain     z for each operation
+//	1  constant  one z for all operations
+//	2  delta     z for each operation: the difference from the one before, the first from 0
+//
+// and the columns
+//
+//	1  outcome, plus 128 in the burn-in    7  duration
+//	2  sequence                            8  sent
+//	3  question minus sequence             9  rows
+//	4  start minus end of the one before  10  bytes
+//	5  intended start minus start         11  values
+//	6  lag
+//
+// where an end is start plus duration, times are in nanoseconds, and sums wrap
+// around at 64 bits. Integers are chosen by what closed loops make small: a
+// worker begins where it ended, so starts cost a byte or two.
+//
+// A log that was cut off, say by kill -9, is read up to its last whole frame,
+// and the reader says that it was cut off.
+package oplog
+
+import (
+	"fmt"
+	"hash/crc32"
+	"time"
+)
+
+// Op is one operation. Times are since the start of the log, to the
+// nanosecond, by the client's monotonic clock. Zero means nothing to say.
+type Op struct {
+	Cell    uint32 // index of its Cell; Record sets it
+	Worker  uint32 // Record sets it
+	Outcome Outcome
+	BurnIn  bool // it does not count
+
+	Sequence int64 // place in the order in which operations were to start, from 0
+	Question int64 // identifier of a question; those that come again keep theirs
+	Start    time.Duration
+	Intended time.Duration // when the schedule of an open loop wanted it to start; in a closed loop Start
+	Lag      time.Duration // by how much the client itself released it later than intended
+	Duration time.Duration // to the last byte of the answer, or to the acknowledgement of the batch
+	Sent     time.Duration // of a batch: from Start until its last byte was handed over
+	Rows     int64         // in the answer, or accepted
+	Bytes    int64         // of the answer, or handed over
+	Values   int64         // in a batch, those that are NULL left out
+}
+
+// Outcome is how an operation ended.
+type Outcome uint8
+
+// The outcomes.
+const (
+	OK             Outcome = iota // answered, or acknowledged
+	Unacknowledged                // a batch was handed over, and the protocol does not acknowledge
+	Flushed                       // no batch: what a writer still held was sent, and acknowledged unless Duration is 0
+	AtLeast                       // cut off by the time limit: Duration is a lower bound
+	Failed                        // the target refused it or is gone
+	Wrong                         // answered, but not with what was expected
+	Stale                         // answered exactly for an older state of the data
+	Dropped                       // due while the queue was full, and never started
+	Interrupted                   // ended by the end of the run
+	outcomes                      // their number
+)
+
+// String returns the outcome as reports print it.
+func (o Outcome) String() string {
+	names := [outcomes]string{"ok", "unacknowledged", "flushed", "at least", "failed", "wrong", "stale", "dropped", "interrupted"}
+	if o >= outcomes {
+		return fmt.Sprintf("outcome %d", uint8(o))
+	}
+	return names[o]
+}
+
+// Header is what a log says of itself.
+type Header struct {
+	Start  time.Time `json:"start"`            // wall clock; times in the log count from it
+	Run    string    `json:"run,omitempty"`    // id of the run
+	Client string    `json:"client,omitempty"` // which of several clients
+	Tool   string    `json:"tool,omitempty"`   // version of tsmark
+}
+
+// Kind is what the operations of a cell are.
+type Kind string
+
+// The kinds.
+const (
+	Load  Kind = "load"  // batches
+	Query Kind = "query" // questions
+)
+
+// Cell is one measurement: what all its operations have in common. Two
+// declarations that are equal are one cell.
+type Cell struct {
+	Kind     Kind   `json:"kind"`
+	Target   string `json:"target"`
+	Type     string `json:"type,omitempty"`     // query type
+	Repeat   int    `json:"repeat,omitempty"`   // which of several
+	Setting  string `json:"setting,omitempty"`  // what a sweep or a profile varies, in words
+	Schedule string `json:"schedule,omitempty"` // of an open loop, as pace.Parse reads it; empty: a closed loop
+	Workers  int    `json:"workers,omitempty"`  // 0: not said
+	// Questions is how many there are before they come again; 0: not said.
+	Questions int `json:"questions,omitempty"`
+}
+
+// End is what the last frame says.
+type End struct {
+	Operations int64 `json:"operations"`     // in the log
+	Lost       int64 `json:"lost,omitempty"` // not in the log: the disk was slower than the load for too long
+	// Truncated is how many of the logs that this one was merged from had been
+	// cut off.
+	Truncated int `json:"truncated,omitempty"`
+}
+
+const (
+	magic       = "tsmkops\x01"
+	frameHeader = 9 // bytes
+
+	headerFrame = 'H'
+	cellFrame   = 'C'
+	blockFrame  = 'B'
+	endFrame    = 'E'
+
+	// blockOps is how many operations a block has at the most. The columns of
+	// a block, each of them varints of up to 10 bytes, then fit in maxRaw.
+	blockOps = 4096
+	maxRaw   = 512 << 10 // bytes of a block, unpacked; no payload is longer
+	maxCells = 1 << 20   // that a log may declare
+)
+
+// check is the checksum of a frame: CRC-32C, for which processors have an
+// instruction.
+func check(head, payload []byte) uint32 {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	return crc32.Update(crc32.Checksum(head, table), table, payload)
+}

@@ -1,0 +1,339 @@
+package oplog
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Writer writes a log. Any number of goroutines may use it at once; one of its
+// own encodes and writes what their recorders collect.
+//
+// Memory is bounded: at most blocksPerRecorder blocks of 384 KiB for each
+// recorder that was open at once, which is 12 MiB for eight workers, and about
+// 2 MiB for encoding. When the disk cannot follow for so long that all blocks
+// are full, operations are lost rather than the load held up, and the end of
+// the log says how many.
+type Writer struct {
+	start  time.Time
+	frames *frameWriter // of the goroutine that writes
+
+	wake    chan struct{} // has room for one: there is something in the queue
+	flush   chan chan struct{}
+	stop    chan struct{}
+	stopped chan struct{}
+	lost    atomic.Int64
+
+	mu        sync.Mutex // guards what follows
+	cells     map[Cell]uint32
+	queue     []item
+	spare     []item // the queue's other half
+	recorders []*Recorder
+	free      []*block
+	blocks    int // in existence
+	err       error
+	closed    bool
+}
+
+const (
+	blocksPerRecorder = 4
+	// flushPeriod is how much of the newest operations a killed run may lose.
+	flushPeriod = time.Second
+)
+
+// block is a buffer of operations. The worker whose it is writes operations
+// behind the published ones and then publishes them, so that the writing
+// goroutine may read all published ones at any time.
+type block struct {
+	ops       [blockOps]Op
+	published atomic.Int64
+	written   int64 // of the published ones; the writing goroutine's
+}
+
+// item is what is to be written: a cell, or the rest of a block, which is free
+// afterwards.
+type item struct {
+	cell  *Cell
+	block *block
+}
+
+// NewWriter begins a log. A header without a start begins now; one with a
+// start should have it from time.Now, so that it has a monotonic clock reading.
+// The log is written in pieces that are whole, at least every second, each by
+// one call of out.Write.
+func NewWriter(out io.Writer, h Header) (*Writer, error) {
+	if h.Start.IsZero() {
+		h.Start = time.Now()
+	}
+	start := h.Start
+	h.Start = h.Start.UTC()
+	frames, err := newFrameWriter(out, h)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{
+		start: start, frames: frames, cells: make(map[Cell]uint32),
+		wake: make(chan struct{}, 1), flush: make(chan chan struct{}), stop: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	go w.run()
+	return w, nil
+}
+
+// Section is the part of a log that one cell's operations go to. A nil one
+// records nothing.
+type Section struct {
+	w    *Writer
+	id   uint32
+	cell Cell
+}
+
+// Section declares a cell; one that was declared already is the same. A nil
+// writer has nil sections.
+func (w *Writer) Section(c Cell) *Section {
+	if w == nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id, known := w.cells[c]
+	if !known {
+		id = uint32(len(w.cells))
+		w.cells[c] = id
+		w.enqueue(item{cell: &c})
+	}
+	return &Section{w, id, c}
+}
+
+// WithSchedule returns the section of the same cell under another schedule, as
+// a search for the highest rate tries many.
+func (s *Section) WithSchedule(schedule string) *Section {
+	if s == nil {
+		return nil
+	}
+	c := s.cell
+	c.Schedule = schedule
+	return s.w.Section(c)
+}
+
+// Recorder records the operations of one worker in one cell, and is used by
+// one goroutine. A nil one records nothing.
+type Recorder struct {
+	w      *Writer
+	cell   uint32
+	worker uint32
+	offset time.Duration // added to times
+	block  *block        // guarded by w.mu for all but the worker; nil: none is free
+}
+
+// Recorder returns a recorder for a worker, which numbers from 0. Times of its
+// operations count from origin, a time of time.Now. Close it when the worker
+// is done.
+func (s *Section) Recorder(worker int, origin time.Time) *Recorder {
+	if s == nil {
+		return nil
+	}
+	r := &Recorder{w: s.w, cell: s.id, worker: uint32(worker), offset: origin.Sub(s.w.start)}
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	s.w.recorders = append(s.w.recorders, r)
+	r.block = s.w.take()
+	return r
+}
+
+// Record adds an operation. It takes no lock but once in 4,096 operations,
+// never waits for the disk, and allocates nothing once the writer has the
+// blocks it needs.
+func (r *Recorder) Record(op Op) {
+	if r == nil || r.block == nil && !r.resume() {
+		return
+	}
+	op.Cell, op.Worker = r.cell, r.worker
+	op.Start += r.offset
+	op.Intended += r.offset
+	b := r.block
+	n := b.published.Load()
+	b.ops[n] = op
+	b.published.Store(n + 1)
+	if n+1 == blockOps {
+		r.w.mu.Lock()
+		r.w.enqueue(item{block: b})
+		r.block = r.w.take()
+		r.w.mu.Unlock()
+	}
+}
+
+// resume looks for a block after none was free, and counts what is lost
+// meanwhile.
+func (r *Recorder) resume() bool {
+	r.w.mu.Lock()
+	defer r.w.mu.Unlock()
+	if r.block = r.w.take(); r.block == nil {
+		r.w.lost.Add(1)
+		return false
+	}
+	return true
+}
+
+// Close hands over what is left. The recorder must not be used afterwards.
+func (r *Recorder) Close() {
+	if r == nil {
+		return
+	}
+	w := r.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r.block != nil {
+		w.enqueue(item{block: r.block})
+		r.block = nil
+	}
+	for i, other := range w.recorders {
+		if other == r {
+			last := len(w.recorders) - 1
+			w.recorders[i] = w.recorders[last]
+			w.recorders = w.recorders[:last]
+			break
+		}
+	}
+}
+
+// enqueue needs w.mu.
+func (w *Writer) enqueue(i item) {
+	w.queue = append(w.queue, i)
+	select {
+	case w.wake <- struct{}{}:
+	default: // it is awake, or will be
+	}
+}
+
+// take returns an empty block; nil: none is free. It needs w.mu.
+func (w *Writer) take() *block {
+	if w.closed {
+		return nil
+	}
+	if n := len(w.free); n > 0 {
+		b := w.free[n-1]
+		w.free = w.free[:n-1]
+		return b
+	}
+	if w.blocks >= blocksPerRecorder*len(w.recorders) {
+		return nil
+	}
+	w.blocks++
+	return new(block)
+}
+
+// run writes until the writer is closed.
+func (w *Writer) run() {
+	defer close(w.stopped)
+	ticker := time.NewTicker(flushPeriod)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-w.wake:
+			w.write(false)
+		case <-ticker.C:
+			w.write(true)
+		case done := <-w.flush:
+			w.write(true)
+			close(done)
+		case <-w.stop:
+			w.write(true)
+			return
+		}
+	}
+}
+
+// write writes the queue and, if wanted, what recorders have not handed over
+// yet.
+func (w *Writer) write(partial bool) {
+	type part struct {
+		block     *block
+		published int64
+	}
+	var parts []part
+	w.mu.Lock()
+	queue := w.queue
+	w.queue = w.spare[:0]
+	if partial {
+		for _, r := range w.recorders {
+			if r.block != nil {
+				parts = append(parts, part{r.block, r.block.published.Load()})
+			}
+		}
+	}
+	w.mu.Unlock()
+
+	for i := range queue {
+		if cell := queue[i].cell; cell != nil {
+			w.frames.json(cellFrame, cell)
+			continue
+		}
+		b := queue[i].block
+		w.writeBlock(b, b.published.Load())
+		b.published.Store(0)
+		b.written = 0
+		w.mu.Lock()
+		w.free = append(w.free, b)
+		w.mu.Unlock()
+	}
+	for _, p := range parts {
+		w.writeBlock(p.block, p.published)
+	}
+	w.mu.Lock()
+	w.spare = queue
+	w.err = w.frames.err
+	w.mu.Unlock()
+}
+
+// writeBlock writes what of the first operations of a block has not been.
+func (w *Writer) writeBlock(b *block, published int64) {
+	before := w.frames.written
+	w.frames.block(b.ops[b.written:published])
+	w.lost.Add(published - b.written - (w.frames.written - before))
+	b.written = published
+}
+
+// Flush writes all that was recorded before it was called, and returns the
+// first error of the log so far.
+func (w *Writer) Flush() error {
+	done := make(chan struct{})
+	select {
+	case w.flush <- done:
+		<-done
+	case <-w.stopped:
+	}
+	return w.Err()
+}
+
+// Err returns the first error of the log so far. After one, operations are
+// lost, and the load goes on.
+func (w *Writer) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// Lost returns how many operations are not in the log.
+func (w *Writer) Lost() int64 { return w.lost.Load() }
+
+// Close writes what is left and the end of the log, and returns the first
+// error. It does not close what NewWriter was given. All recorders must have
+// been closed: what they record later is lost.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	closed := w.closed
+	w.closed = true
+	w.mu.Unlock()
+	if closed {
+		return errors.New("the operation log is closed already")
+	}
+	close(w.stop)
+	<-w.stopped
+	w.frames.json(endFrame, End{Operations: w.frames.written, Lost: w.lost.Load()})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.err = w.frames.err
+	return w.err
+}

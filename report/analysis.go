@@ -1,0 +1,95 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tsmark/tsmark/analysis"
+	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/result"
+)
+
+// WriteAnalysis renders what an operation log tells as text. Its errors are
+// those of w.
+func WriteAnalysis(w io.Writer, a *analysis.Analysis, opts Options) error {
+	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, "--json has all"}
+	if t.width <= 0 {
+		t.width = defaultWidth
+	}
+	h := a.Header
+	t.wrapped("", "  ", note{Text: joined(", ", "Operations since "+moment(h.Start), prefixed("run ", h.Run), prefixed("client ", h.Client), prefixed("tsmark ", h.Tool))})
+	if a.Truncated != "" {
+		t.wrapped("", "  ", note{"Cut off: " + a.Truncated, bad})
+	}
+	if a.Lost > 0 {
+		t.wrapped("", "  ", note{fmt.Sprintf("%s are missing: the disk was slower than they came", plural(int(a.Lost), "operation")), bad})
+	}
+	t.table(analysisTable(a))
+	if err := t.Flush(); err != nil {
+		return fmt.Errorf("writing the analysis: %w", err)
+	}
+	return nil
+}
+
+func prefixed(prefix, s string) string {
+	if s == "" {
+		return ""
+	}
+	return prefix + s
+}
+
+// analysisTable has a row for each cell of a log.
+func analysisTable(a *analysis.Analysis) *table {
+	view := &table{Title: "Measurements", Columns: []column{
+		{Head: "what"}, {Head: "target", Words: true}, {Head: "repeat"}, {Head: "n", Help: "operations recorded"},
+		{Head: "/s", Help: "rows of a load, or queries, a second"}, {Head: "median"}, {Head: "p95"}, {Head: "p99"}, {Head: "p99.9", Rank: 1}, {Head: "max"},
+		{Head: "rows", Rank: 2}, {Head: "others", Words: true, Help: "operations that did not end well"},
+	}}
+	for i := range a.Cells {
+		f := &a.Cells[i]
+		name, latency, n, perSecond, rows := "load", result.Latency{}, int64(0), none, int64(0)
+		switch {
+		case f.Load != nil:
+			l := f.Load
+			latency, n, rows = l.Batches, l.Batches.Count, l.Rows
+			if seconds := cmp.Or(l.Acked, l.Sent); seconds > 0 {
+				perSecond = digits(float64(l.Rows) / seconds)
+			}
+		case f.Queries != nil:
+			q := f.Queries
+			name, latency, n, rows = joined(" ", f.Type, f.Setting, f.Schedule), q.Service, q.Asked, q.Rows
+			if q.PerSecond > 0 {
+				perSecond = digits(q.PerSecond)
+			}
+		}
+		cells := []cell{{Text: name}, {Text: f.Target}, {Text: strconv.Itoa(f.Repeat)}, {Text: count(n)}, {Text: perSecond}}
+		for _, seconds := range []float64{latency.Median, latency.P95, latency.P99, latency.P999, latency.Max} {
+			text := none
+			if latency.Count > 0 {
+				text = duration(seconds)
+			}
+			cells = append(cells, cell{Text: text})
+		}
+		view.Rows = append(view.Rows, row{Cells: append(cells, cell{Text: count(rows)}, cell{others(f.Outcomes), bad})})
+	}
+	return view
+}
+
+// others lists the outcomes that are not as wanted.
+func others(outcomes map[oplog.Outcome]int64) string {
+	var list []string
+	for _, o := range slices.Sorted(maps.Keys(outcomes)) {
+		switch o {
+		case oplog.OK, oplog.Unacknowledged, oplog.Flushed:
+		default:
+			list = append(list, count(outcomes[o])+" "+o.String())
+		}
+	}
+	return strings.Join(list, ", ")
+}

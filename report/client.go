@@ -1,0 +1,193 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/result"
+)
+
+// boundMark stands behind figures for which the client may have set the pace.
+const boundMark = "†"
+
+const boundNote = boundMark + " client-bound: tsmark itself may have set the pace, and the system may be faster than shown."
+
+// measurement is the load or one query type of a target, in all its repeats.
+type measurement struct {
+	Name    string
+	Cells   []*result.Cell
+	Rows    int64 // loaded
+	Queries int64 // asked
+}
+
+// measurements lists what was measured of a target and stands, the load first.
+func measurements(t *result.Target) []measurement {
+	var list []measurement
+	load := measurement{Name: compare.LoadSubject}
+	add := func(l *result.Load) {
+		if l != nil && l.Withheld == "" {
+			load.Cells, load.Rows = append(load.Cells, &l.Cell), load.Rows+l.Rows
+		}
+	}
+	if len(t.Repeats) == 0 {
+		add(t.Load)
+	}
+	for i := range t.Repeats {
+		add(t.Repeats[i].Load)
+	}
+	if len(load.Cells) > 0 {
+		list = append(list, load)
+	}
+	for i := range t.Queries {
+		q := &t.Queries[i]
+		if !stands(q) {
+			continue
+		}
+		m := measurement{Name: q.Type}
+		if len(t.Repeats) == 0 {
+			m.Cells, m.Queries = []*result.Cell{&q.Cell}, q.Asked
+		}
+		for j := range t.Repeats {
+			if again := t.Repeats[j].Type(q.Type); again != nil && again.Asked > 0 {
+				m.Cells, m.Queries = append(m.Cells, &again.Cell), m.Queries+again.Asked
+			}
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// clientBound says why the client may have set the pace, and in how many of
+// the repeats; empty: in none.
+func (m *measurement) clientBound() string {
+	why, bound := "", 0
+	for _, c := range m.Cells {
+		if c.ClientBound != "" {
+			why, bound = c.ClientBound, bound+1
+		}
+	}
+	if bound > 0 && len(m.Cells) > 1 {
+		why += fmt.Sprintf(" (in %d of %d repeats)", bound, len(m.Cells))
+	}
+	return why
+}
+
+// clientBounds says of each measurement of a target, if it is so, why the
+// client may have set its pace.
+func clientBounds(t *result.Target) map[string]string {
+	bounds := map[string]string{}
+	for _, m := range measurements(t) {
+		if why := m.clientBound(); why != "" {
+			bounds[m.Name] = why
+		}
+	}
+	return bounds
+}
+
+// clientUse is the client's share of the machine's cores over all repeats, and
+// the worst that any of them saw otherwise.
+type clientUse struct{ Share, ShareMax, PauseMax, Scheduling, SchedulingMax result.Value }
+
+func (m *measurement) client() (use clientUse, known bool) {
+	none := result.Absent()
+	use = clientUse{none, none, none, none, none}
+	worst := func(to *result.Value, v result.Value) {
+		if v.Known() && (!to.Known() || v > *to) {
+			*to = v
+		}
+	}
+	cpu, available := result.Value(0), result.Value(0)
+	for _, c := range m.Cells {
+		if c.Client == nil {
+			continue
+		}
+		known = true
+		cpu, available = cpu+c.Client.CPU, available+result.Value(c.Client.Wall*float64(c.Client.Cores))
+		worst(&use.ShareMax, c.Client.Share)
+		worst(&use.PauseMax, result.Value(c.Client.GCPauseMax))
+		worst(&use.Scheduling, c.Client.SchedulingP99)
+		worst(&use.SchedulingMax, c.Client.SchedulingMax)
+	}
+	if available > 0 {
+		use.Share = cpu / available
+	}
+	return use, known
+}
+
+// clientTable shows what the client itself needed: proof, or not, that it was
+// not the limit. Nil where no target has a process of its own.
+func clientTable(r *result.Run) *table {
+	view := &table{Title: "Client: was it the limit?", Proof: true, Columns: []column{
+		{Head: "target"}, {Head: "measurement", Words: true},
+		{Head: "CPU", Help: "tsmark's share of all cores of the machine"},
+		{Head: "most", Help: "the same, of the repeat in which it was highest", Rank: 3},
+		{Head: "GC pause max", Help: "longest pause in which tsmark collected garbage; it lengthens latencies", Rank: 1},
+		{Head: "wait p99", Help: "scheduling delay: how long a goroutine that could go on waited for a processor, 99th percentile of the worst repeat"},
+		{Head: "wait max", Help: "longest scheduling delay", Rank: 2},
+		{Head: "finding", Words: true},
+	}}
+	any := false
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		if t.Embedded {
+			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}}, Span: cell{"n/a: shares tsmark's process", dim}})
+			continue
+		}
+		for _, m := range measurements(t) {
+			use, known := m.client()
+			if !known {
+				continue
+			}
+			any = true
+			finding := cell{Text: "not the limit"}
+			if why := m.clientBound(); why != "" {
+				finding = cell{"client-bound: " + why, bad}
+			}
+			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}, {Text: m.Name}, share(use.Share), share(use.ShareMax),
+				delay(use.PauseMax), delay(use.Scheduling), delay(use.SchedulingMax), finding}})
+		}
+	}
+	if !any {
+		return nil
+	}
+	return view
+}
+
+// share renders a part of all cores.
+func share(v result.Value) cell {
+	if !v.Known() {
+		return cell{none, dim}
+	}
+	return cell{Text: fmt.Sprintf("%.1f%s%%", 100*float64(v), unitSpace)}
+}
+
+func delay(v result.Value) cell {
+	if !v.Known() {
+		return cell{none, dim}
+	}
+	return cell{Text: duration(float64(v))}
+}
+
+// calibrationFact is what the client can do at most; empty: not measured.
+func calibrationFact(c *result.Calibration) string {
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("at most %s rows/s and %s queries/s with %s, where nothing answers", digits(c.RowsPerSecond), digits(c.QueriesPerSecond), plural(c.Workers, "worker"))
+}
+
+// rivals names the other databases that ran on the host.
+func rivals(r *result.Run) []note {
+	var list []note
+	for _, other := range r.Rivals {
+		text := fmt.Sprintf("%s also ran on the host (%s, process %d", other.Name, other.Process, other.PID)
+		if other.Share.Known() {
+			text += fmt.Sprintf(", %.0f%s%% of a core", 100*float64(other.Share), unitSpace)
+		}
+		if other.RSS.Known() {
+			text += ", " + size(int64(other.RSS))
+		}
+		list = append(list, note{text + "): it took part of the machine.", bad})
+	}
+	return list
+}

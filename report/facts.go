@@ -1,0 +1,191 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// fact is a line of a list of properties.
+type fact struct{ Key, Value string }
+
+// alerts says what readers must know before they see any figure.
+func alerts(r *result.Run) []note {
+	var list []note
+	warn := func(format string, args ...any) {
+		list = append(list, note{fmt.Sprintf(format, args...), bad})
+	}
+	switch r.Status {
+	case result.Running:
+		warn("DID NOT FINISH: it is still going on, or it was killed. Shown is what had finished.")
+	case result.Incomplete:
+		warn("INCOMPLETE: %s", cmp.Or(r.Reason, "no reason was recorded"))
+	}
+	loads, types := 0, 0
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		if t.Failure != "" {
+			warn("Target %s gave up: %s", t.Name, t.Failure)
+		}
+		switch {
+		case t.Load == nil || t.Load.Withheld == "" || t.Failure != "":
+		case t.Load.Settled == 0:
+			warn("The load of target %s did not come to its end: %s", t.Name, t.Load.Withheld)
+		default:
+			loads++
+		}
+		for j := range t.Queries {
+			if t.Queries[j].Withheld != "" {
+				types++
+			}
+		}
+	}
+	if loads > 0 {
+		warn("Figures of %s withheld: the check of what was loaded failed.", plural(loads, "load"))
+	}
+	if types > 0 {
+		warn("Figures of %s withheld: the check of the answers failed.", plural(types, "query type"))
+	}
+	list = append(list, rivals(r)...)
+	if r.Dataset.Unverified != "" {
+		warn("%s", r.Dataset.Unverified)
+	}
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		if t.Load == nil {
+			continue
+		}
+		if t.Load.Unverified != "" {
+			warn("Target %s: %s", t.Name, t.Load.Unverified)
+		}
+		if t.Load.Skipped > 0 {
+			warn("Target %s: %s skipped, so that their rows are missing", t.Name, plural(int(t.Load.Skipped), "bad line"))
+		}
+	}
+	return list
+}
+
+// outcome is the run's status in a few words.
+func outcome(r *result.Run) note {
+	switch {
+	case r.Status == result.Running:
+		return note{"did not finish", bad}
+	case r.Status == result.Incomplete:
+		return note{"incomplete", bad}
+	case !r.Passed():
+		return note{"complete, figures withheld", bad}
+	case r.Unverified() != "":
+		text, _, _ := strings.Cut(r.Unverified(), ":")
+		return note{"complete, " + text, bad}
+	}
+	return note{"complete", best}
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// facts is the provenance of a run in short.
+func facts(r *result.Run) []fact {
+	started := moment(r.Started)
+	if !r.Finished.IsZero() {
+		started += ", took " + elapsed(r.Finished.Sub(r.Started))
+	}
+	list := []fact{
+		{"started", started},
+		{"dataset", datasetFact(&r.Dataset)},
+	}
+	if asked := questionsFact(r.Questions); asked != "" {
+		list = append(list, fact{"asked", asked})
+	}
+	list = append(list,
+		fact{"host", hostFact(&r.Host)},
+		fact{"tsmark", joined(", ", r.Tool.Version, r.Tool.Commit, r.Tool.Go)},
+	)
+	if most := calibrationFact(r.Calibration); most != "" {
+		list = append(list, fact{"client", most})
+	}
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		list = append(list, fact{"target", targetFact(t)})
+	}
+	return list
+}
+
+func datasetFact(d *result.Dataset) string {
+	what := fmt.Sprintf("%s, scale %s, seed %d, every %v from %s to %s",
+		d.Spec.Name, count(int64(d.Spec.Scale)), d.Spec.Seed, d.Spec.Interval, moment(d.Spec.Start), moment(d.Spec.End))
+	if d.Unverified != "" {
+		what = d.Spec.Name
+	}
+	if d.Source != "" {
+		what += ", read from " + d.Source
+	}
+	var sizes []string
+	if d.Rows > 0 || d.Source == "" {
+		sizes = append(sizes, count(d.Rows)+" rows", count(d.Metrics)+" metrics")
+	}
+	if d.RawBytes > 0 || d.Source == "" {
+		sizes = append(sizes, size(d.RawBytes)+" as line protocol")
+	}
+	if len(sizes) > 0 {
+		what += "; " + strings.Join(sizes, ", ")
+	}
+	if d.Unverified != "" {
+		return what + "; " + d.Unverified
+	}
+	return what + "; fingerprint " + d.Fingerprint
+}
+
+const (
+	embedded  = "shares tsmark's process; client figures n/a"
+	coLocated = "on tsmark's own host, whose processors, memory and disk both share"
+)
+
+func targetFact(t *result.Target) string {
+	s := t.Name + ": " + joined(" ", t.Kind, version(&t.Description))
+	if t.Description.Location != "" {
+		s += " at " + t.Description.Location
+	}
+	if t.Embedded {
+		s += "; " + embedded
+	}
+	if t.CoLocated {
+		s += "; " + coLocated
+	}
+	if t.Profile != "" {
+		s += "; profile " + t.Profile
+	}
+	if t.Durability != "" {
+		s += "; durability level " + t.Durability
+	}
+	if t.Description.Durability != "" {
+		s += "; durability: " + t.Description.Durability
+	}
+	return s + provenance(t)
+}
+
+// joined joins the parts that are not empty.
+func joined(separator string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
+}
+
+// command is the command line, quoted for a shell.
+func command(r *result.Run) string {
+	quoted := make([]string, len(r.Args))
+	for i, a := range r.Args {
+		if a == "" || strings.ContainsFunc(a, func(c rune) bool {
+			return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./:=,+@%", c))
+		}) {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		quoted[i] = a
+	}
+	return strings.Join(quoted, " ")
+}

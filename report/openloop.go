@@ -1,0 +1,120 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// stands reports whether figures of a type are shown at all.
+func stands(q *result.Queries) bool { return q.Standing() >= result.Empty }
+
+// openTable shows what an open loop has beyond service times; nil where a
+// target has none.
+func openTable(t *result.Target) *table {
+	view := &table{Title: "Open loop: " + t.Name, Columns: []column{
+		{Head: "type"},
+		{Head: "schedule", Help: "by which queries came, however slow answers were", Words: true, Rank: 3},
+		{Head: "offered/s", Help: "queries that came a second, on average"},
+		{Head: "done/s", Help: "queries answered a second"},
+		{Head: "dropped", Help: "queries that found the queue full, and were never asked"},
+		{Head: "waiting", Help: "queries in the queue when the last one came", Rank: 4},
+		{Head: "response p50", Help: "median time from when a query was due to the last byte of its answer: what a user sees"},
+		{Head: "p99", Help: "99th percentile of the response time", Follows: true},
+		{Head: "p99.9", Help: "99.9th percentile of the response time", Rank: 2, Follows: true},
+		{Head: "service p50", Help: "median time from sending a query to the last byte of its answer"},
+		{Head: "p99", Help: "99th percentile of the service time", Follows: true},
+		{Head: "p99.9", Help: "99.9th percentile of the service time", Rank: 2, Follows: true},
+		{Head: "lag p99", Help: "by how much tsmark itself released queries late: 99th percentile, part of the response time", Rank: 1},
+		{Head: "kept up", Help: "whether the target kept to the schedule", Words: true},
+	}}
+	for i := range t.Queries {
+		q := &t.Queries[i]
+		o := q.Open
+		if o == nil || !stands(q) {
+			continue
+		}
+		kept := cell{Text: "yes"}
+		if o.Saturated != "" {
+			kept = cell{"saturated", bad}
+			view.Notes = append(view.Notes, note{q.Type + ": " + o.Saturated, bad})
+		}
+		bound := ""
+		if q.AtLeast > 0 {
+			bound = "≥"
+		}
+		of := func(l *result.Latency, seconds float64) cell {
+			if l.Count == 0 {
+				return cell{none, dim}
+			}
+			return cell{Text: bound + duration(seconds)}
+		}
+		dropped := cell{Text: count(o.Dropped)}
+		if o.Dropped > 0 {
+			dropped.Tone = bad
+		}
+		lag := of(&o.Lag, o.Lag.P99)
+		lag.Text = strings.TrimPrefix(lag.Text, "≥")
+		view.Rows = append(view.Rows, row{Cells: []cell{
+			{Text: q.Type}, {Text: o.Schedule}, {Text: digits(o.Offered)}, {Text: digits(q.PerSecond)}, dropped, {Text: count(o.Waiting)},
+			of(&o.Response, o.Response.Median), of(&o.Response, o.Response.P99), of(&o.Response, o.Response.P999),
+			of(&q.Service, q.Service.Median), of(&q.Service, q.Service.P99), of(&q.Service, q.Service.P999), lag, kept,
+		}})
+	}
+	if len(view.Rows) == 0 {
+		return nil
+	}
+	return view
+}
+
+// searchTable shows how the highest rate was found; nil where nobody searched.
+func searchTable(t *result.Target) *table {
+	view := &table{Title: "Highest rate: " + t.Name, Columns: []column{
+		{Head: "type"},
+		{Head: "objective", Words: true},
+		{Head: "kept/s", Help: "highest rate that kept the objective; of several repeats the median one"},
+		{Head: "failed/s", Help: "lowest rate that did not; the truth lies between"},
+		{Head: "repeats", Help: "highest rate of each repeat, in their order", Words: true, Rank: 2},
+		{Head: "tries", Help: "rates that were tried, in their order; × did not keep the objective", Words: true, Rank: 1},
+	}}
+	for i := range t.Queries {
+		q := &t.Queries[i]
+		if q.Open == nil || q.Open.Search == nil || !stands(q) {
+			continue
+		}
+		s := q.Open.Search
+		rate := func(v float64, absent string) cell {
+			if v == 0 {
+				return cell{absent, dim}
+			}
+			return cell{Text: digits(v)}
+		}
+		var tries, each []string
+		for _, try := range s.Tries {
+			mark := ""
+			if try.Failed != "" {
+				mark = "×"
+			}
+			tries = append(tries, digits(try.Rate)+mark)
+		}
+		for j := range t.Repeats {
+			if again := t.Repeats[j].Type(q.Type); again != nil && again.Open != nil && again.Open.Search != nil {
+				each = append(each, digits(again.Open.Search.Kept))
+			}
+		}
+		view.Rows = append(view.Rows, row{Cells: []cell{
+			{Text: q.Type}, {Text: s.Objective}, rate(s.Kept, "none"), rate(s.Failed, "none did"),
+			{Text: strings.Join(each, " · ")}, {Text: strings.Join(tries, " · ")},
+		}})
+		at := slices.IndexFunc(s.Tries, func(try result.RateTry) bool { return try.Rate == s.Failed && try.Failed != "" })
+		if at >= 0 {
+			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: at %s/s: %s", q.Type, digits(s.Failed), s.Tries[at].Failed), dim})
+		}
+	}
+	if len(view.Rows) == 0 {
+		return nil
+	}
+	return view
+}

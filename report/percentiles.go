@@ -1,0 +1,119 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/result"
+)
+
+// curvePoints is enough that no corner shows.
+const curvePoints = 120
+
+// percentileCurve returns the points of a histogram's curve, or the few that
+// the summary knows where there is no readable histogram.
+func percentileCurve(l *result.Latency) []measure.Point {
+	if hist, err := measure.Decode(l.Histogram); err == nil && hist.Count() > 0 {
+		return hist.Curve(curvePoints)
+	}
+	return []measure.Point{
+		{Quantile: 0, Seconds: l.Min}, {Quantile: 0.5, Seconds: l.Median}, {Quantile: 0.9, Seconds: l.P90},
+		{Quantile: 0.95, Seconds: l.P95}, {Quantile: 0.99, Seconds: l.P99}, {Quantile: 0.999, Seconds: l.P999},
+	}
+}
+
+// nines is a quantile's place on an axis that gives each further nine the same
+// room.
+func nines(quantile float64) float64 { return -math.Log10(1 - quantile) }
+
+// latencyOf is which times of a query type are drawn.
+type latencyOf struct {
+	name, suffix string
+	of           func(*result.Queries) *result.Latency // nil: it has none
+}
+
+// drawnTimes are those that the page has curves of.
+func drawnTimes() []latencyOf {
+	return []latencyOf{
+		{"service time", "", func(q *result.Queries) *result.Latency { return &q.Service }},
+		{"response time", ", response", func(q *result.Queries) *result.Latency {
+			if q.Open == nil {
+				return nil
+			}
+			return &q.Open.Response
+		}},
+	}
+}
+
+// newPercentiles draws the percentile curves of a query type; nil where no
+// subject has figures.
+func newPercentiles(g *group, l legend, queryType fact, time latencyOf) *lines {
+	type subjectCurve struct {
+		style  style
+		label  string
+		points []measure.Point
+		figure *measure.Summary
+	}
+	var all []subjectCurve
+	var values []float64
+	help := queryType.Value
+	last := nines(0.99)
+	for i, s := range g.subjects {
+		q := s.queries(queryType.Key)
+		if !drawn(q) {
+			continue
+		}
+		times := time.of(q)
+		if times == nil {
+			continue
+		}
+		points := slices.DeleteFunc(percentileCurve(times), func(p measure.Point) bool { return p.Seconds <= 0 })
+		if len(points) == 0 {
+			continue
+		}
+		if q.AtLeast > 0 {
+			help = joined("; ", help, s.Label+" took at least as long as shown: some queries were cut off")
+		}
+		all = append(all, subjectCurve{l[i], s.Label, points, &times.Summary})
+		end := points[len(points)-1]
+		values = append(values, points[0].Seconds, end.Seconds)
+		last = max(last, nines(end.Quantile))
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	axis := newLogAxis(values)
+	c := newLines(queryType.Key+time.suffix, help, "percentile", time.name)
+	var xs []tick
+	for _, t := range []tick{{0, "0"}, {0.5, "50"}, {0.9, "90"}, {0.99, "99"}, {0.999, "99.9"}, {0.9999, "99.99"}, {0.99999, "99.999"}, {0.999999, "99.9999"}} {
+		if at := nines(t.At); at <= last {
+			xs = append(xs, tick{at / last, t.Label})
+		}
+	}
+	c.grid(xs, axis.ticks(6))
+	for _, s := range all {
+		drawing := curve{Style: s.style}
+		var path strings.Builder
+		for i, p := range s.points {
+			x, y := c.place(nines(p.Quantile)/last, axis.at(p.Seconds))
+			fmt.Fprintf(&path, "%c%g,%g", "ML"[min(i, 1)], x, y)
+		}
+		drawing.Path = path.String()
+		for _, m := range []struct {
+			quantile, seconds float64
+			name              string
+		}{
+			{0.5, s.figure.Median, "median"}, {0.9, s.figure.P90, "p90"}, {0.99, s.figure.P99, "p99"}, {0.999, s.figure.P999, "p99.9"},
+		} {
+			if at := nines(m.quantile); at <= nines(s.points[len(s.points)-1].Quantile) && m.seconds > 0 {
+				x, y := c.place(at/last, axis.at(m.seconds))
+				drawing.Marks = append(drawing.Marks, mark{x, y, s.label + " " + m.name + " " + duration(m.seconds)})
+			}
+		}
+		c.Curves = append(c.Curves, drawing)
+	}
+	return c
+}

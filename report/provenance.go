@@ -1,0 +1,141 @@
+package report
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/target"
+)
+
+// hostFact is the machine in one line.
+func hostFact(h *result.Host) string {
+	parts := []string{
+		h.OS, h.Kernel, h.Arch, h.CPU, plural(h.Cores, "core"), size(int64(h.Memory)), h.FileSystem, h.Disk, h.Virtualization,
+	}
+	more := func(format string, v any, known bool) {
+		if known {
+			parts = append(parts, fmt.Sprintf(format, v))
+		}
+	}
+	more("CPU limit %s", plural(int(h.CPULimit), "core"), h.CPULimit > 0 && h.CPULimit == math.Trunc(h.CPULimit))
+	more("CPU limit %.2f cores", h.CPULimit, h.CPULimit != math.Trunc(h.CPULimit))
+	more("memory limit %s", size(int64(h.MemoryLimit)), h.MemoryLimit > 0)
+	more("swap %s", size(int64(h.Swap)), h.Swap > 0)
+	more("%d NUMA nodes", h.NUMANodes, h.NUMANodes > 1)
+	more("clock %s", h.ClockSource, h.ClockSource != "")
+	more("governor %s", h.Governor, h.Governor != "")
+	more("turbo %s", h.Turbo, h.Turbo != "")
+	more("%s open files", count(int64(min(h.OpenFiles, math.MaxInt64))), h.OpenFiles > 0 && h.OpenFiles < unlimited)
+	return joined(", ", parts...)
+}
+
+// unlimited is more files than anybody could have open: kernels write "no
+// limit" as a number.
+const unlimited = 1 << 50
+
+// questionsFact says what was drawn to be asked; empty: nothing, or not known.
+// Runs with the same fingerprint were given the same questions.
+func questionsFact(questions []result.Questions) string {
+	if len(questions) == 0 {
+		return ""
+	}
+	sum := sha256.New()
+	for _, q := range questions {
+		fmt.Fprintf(sum, "%s %d %s\n", q.Type, q.Count, q.Fingerprint)
+	}
+	counts := []int{questions[0].Count, questions[0].Count}
+	for _, q := range questions {
+		counts[0], counts[1] = min(counts[0], q.Count), max(counts[1], q.Count)
+	}
+	drawn := count(int64(counts[0]))
+	if counts[0] != counts[1] {
+		drawn += " to " + count(int64(counts[1]))
+	}
+	return fmt.Sprintf("%s questions each of %s; fingerprint %s", drawn, plural(len(questions), "type"), hex.EncodeToString(sum.Sum(nil)[:8]))
+}
+
+// changesFact says which options are not as by default.
+func changesFact(changes []target.Change) string {
+	parts := make([]string, len(changes))
+	for i, c := range changes {
+		parts[i] = fmt.Sprintf("%s=%s (default %s)", c.Name, c.Value, c.Default)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// settingsFact lists effective settings by name.
+func settingsFact(settings map[string]string) string {
+	var parts []string
+	for _, f := range pairs(settings) {
+		parts = append(parts, f.Key+"="+f.Value)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// modulesFact lists the client's modules.
+func modulesFact(modules []result.Module) string {
+	parts := make([]string, len(modules))
+	for i, m := range modules {
+		parts[i] = m.Path + " " + m.Version
+	}
+	return strings.Join(parts, ", ")
+}
+
+// version is a system's version with its edition.
+func version(d *target.Description) string { return joined(" ", d.Version, d.Edition) }
+
+// provenance is what else is known of a target, behind its description.
+func provenance(t *result.Target) string {
+	var parts []string
+	for _, f := range []fact{
+		{"options", changesFact(t.Changes)}, {"settings", settingsFact(t.Description.Settings)}, {"client modules", modulesFact(t.Modules)},
+	} {
+		if f.Value != "" {
+			parts = append(parts, "; "+f.Key+": "+f.Value)
+		}
+	}
+	return strings.Join(parts, "")
+}
+
+// repeating says how to do the same elsewhere.
+func repeating(r *result.Run) []fact {
+	var list []fact
+	if len(r.Args) > 0 {
+		list = append(list, fact{"command", command(r)})
+	}
+	if again := elsewhere(r); again != "" {
+		list = append(list, fact{"repeat", again})
+	}
+	if names := secrets(r); len(names) > 0 {
+		list = append(list, fact{"secrets", "not stored, to be given anew: " + strings.Join(names, ", ")})
+	}
+	return list
+}
+
+// elsewhere is the shell command that repeats a run on another machine that has
+// its results; empty: its command line says all.
+func elsewhere(r *result.Run) string {
+	if r.Command != "run" || r.Experiment == "" {
+		return ""
+	}
+	return fmt.Sprintf("tsmark report %s --experiment > experiment.yaml && tsmark run experiment.yaml", r.ID)
+}
+
+// secrets lists the options whose values were not stored.
+func secrets(r *result.Run) []string {
+	var names []string
+	for i := range r.Targets {
+		for name, value := range r.Targets[i].Options {
+			if strings.Contains(value, "***") {
+				names = append(names, r.Targets[i].Name+" "+name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,92 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// ranges is a chart of medians with their tails, a row for each query type and
+// a lane for each subject. Positions are per cent of the width, so that it
+// fills any screen with text of one size.
+type ranges struct {
+	Ticks []rangeTick
+	Rows  []rangeRow
+}
+
+type rangeTick struct {
+	X, Label string
+	Class    string // minor: its label may go where there is little room
+}
+
+type rangeRow struct {
+	Label, Help string
+	Height      int // pixels
+	Lanes       []lane
+}
+
+// lane is one subject's figures, or the word for why it has none.
+type lane struct {
+	Style            style
+	Y                int
+	Median, P95, P99 string // position; empty: nothing is drawn
+	Bar              string // width of the bar, which ends at the median
+	Text             string
+	Tone             tone
+	Hint             string
+}
+
+const laneHeight = 22 // pixels, a line of text in the style sheet
+
+// newRanges draws the figures of a group that stand; nil where none does.
+func newRanges(g *group, l legend) *ranges {
+	var values []float64
+	for _, s := range g.subjects {
+		for i := range s.target.Queries {
+			if q := &s.target.Queries[i]; drawn(q) {
+				values = append(values, q.Service.Median, q.Service.P99)
+			}
+		}
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	axis := newLogAxis(values)
+	chart := &ranges{}
+	for i, t := range axis.ticks(8) {
+		chart.Ticks = append(chart.Ticks, rangeTick{percent(t.At), t.Label, []string{"", "minor"}[i%2]})
+	}
+	for _, t := range g.types() {
+		r := rangeRow{Label: t.Key, Help: t.Value, Height: laneHeight * len(g.subjects)}
+		compared := compareType(g, t.Key)
+		for i, s := range g.subjects {
+			q := s.queries(t.Key)
+			figure := compared.Cells[1+2*i]
+			n := lane{Style: l[i], Y: i*laneHeight + laneHeight/2, Text: figure.Text, Tone: figure.Tone}
+			switch q.Standing() {
+			case result.Empty:
+				n.Text = "empty"
+			case result.Unverified:
+				n.Text += " unverified"
+			}
+			if drawn(q) {
+				n.Bar = percent(axis.at(q.Service.Median))
+				n.Median, n.P95, n.P99 = n.Bar, percent(axis.at(q.Service.P95)), percent(axis.at(q.Service.P99))
+				n.Hint = fmt.Sprintf("%s, %s: median %s, p95 %s, p99 %s", t.Key, s.Label,
+					duration(q.Service.Median), duration(q.Service.P95), duration(q.Service.P99))
+			}
+			r.Lanes = append(r.Lanes, n)
+		}
+		chart.Rows = append(chart.Rows, r)
+	}
+	return chart
+}
+
+// drawn reports whether charts show the figures of a type. Empty answers are
+// left out: they would look like the fastest.
+func drawn(q *result.Queries) bool {
+	s := q.Standing()
+	return (s == result.Verified || s == result.Unverified) && q.Service.Median > 0
+}
+
+func percent(v float64) string { return fmt.Sprintf("%.2f%%", v*100) }

@@ -1,0 +1,63 @@
+package report
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// A counter is drawn as its rise a second, over gaps too; two readings at
+// almost the same time say nothing.
+func TestCourses(t *testing.T) {
+	r := &result.Resources{Period: 1}
+	r.Add(0, map[result.Metric]float64{result.CPU: 0, result.RSS: 7})
+	r.Add(1, map[result.Metric]float64{result.CPU: 2, result.RSS: 9})
+	r.Add(2, nil)
+	r.Add(3, map[result.Metric]float64{result.CPU: 8, result.RSS: 8})
+	r.Add(3.001, map[result.Metric]float64{result.CPU: 9})
+	if c := courseOf(r, result.CPU, style{}); len(c.values) != 2 || c.values[0] != 2 || c.values[1] != 3 || c.at[1] != 3 {
+		t.Errorf("CPU %+v", c)
+	}
+	if c := courseOf(r, result.RSS, style{}); len(c.values) != 3 || c.values[1] != 9 {
+		t.Errorf("RSS %+v", c)
+	}
+	if c := courseOf(r, result.NetSent, style{}); len(c.values) != 0 {
+		t.Errorf("never read: %+v", c)
+	}
+}
+
+// What was too short for its readings has no figures rather than wrong ones.
+func TestUsageOfShortMeasurements(t *testing.T) {
+	r := &result.Resources{Period: 1}
+	for at := range 30 {
+		r.Add(float64(at), map[result.Metric]float64{result.CPU: float64(at)})
+	}
+	long, short, outside := &result.Cell{From: 2, To: 8}, &result.Cell{From: 9, To: 9.5}, &result.Cell{From: 25, To: 35}
+	if u, known := used([]*result.Resources{r}, []*result.Cell{long, long}); !known || math.Abs(float64(u.CPU)-12) > 1e-9 || u.RSSMax.Known() {
+		t.Errorf("twice six seconds: %+v", u)
+	}
+	for _, cells := range [][]*result.Cell{nil, {long, short}, {outside}} {
+		if u, known := used([]*result.Resources{r}, cells); known {
+			t.Errorf("%d cells: %+v", len(cells), u)
+		}
+	}
+}
+
+func TestWinners(t *testing.T) {
+	run := observed(t)
+	g := groups([]*result.Run{run})[0]
+	view := winnersTable(&g)
+	if view == nil || len(view.Rows) != 4 {
+		t.Fatalf("%+v", view)
+	}
+	if r := view.Rows[2].Cells; r[1].Text != "duck" || r[2].Text != "quest"+boundMark || !strings.HasPrefix(r[3].Text, "1.") {
+		t.Errorf("lastpoint: %+v", r)
+	}
+	run.Targets[0].Repeats, run.Targets[1].Repeats = run.Targets[0].Repeats[:1], run.Targets[1].Repeats[:1]
+	g = groups([]*result.Run{run})[0]
+	if view := winnersTable(&g); view != nil {
+		t.Errorf("of one repeat: %+v", view.Rows)
+	}
+}

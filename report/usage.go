@@ -1,0 +1,159 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// usedBy returns the readings of what served a target, and whether they are
+// tsmark's own process, which an embedded target shares. Those of a run that
+// was resumed are several. None where nobody could read them.
+func usedBy(r *result.Run, t *result.Target) (list []*result.Resources, shared bool) {
+	source := "server " + t.Name
+	if t.Embedded {
+		source = "client"
+	}
+	for i := range r.Resources {
+		if r.Resources[i].Source == source {
+			list = append(list, &r.Resources[i])
+		}
+	}
+	return list, t.Embedded
+}
+
+// enoughPeriods is how many readings a measurement must last for its usage to
+// be told: each of its ends is uncertain by up to one.
+const enoughPeriods = 5
+
+// used adds up what was used during cells. It is not known where a cell was
+// shorter than a few readings, or not watched as a whole.
+func used(sources []*result.Resources, cells []*result.Cell) (sum result.Usage, known bool) {
+	sum = result.Usage{RSSMax: result.Absent()}
+	for _, c := range cells {
+		found := false
+		for _, s := range sources {
+			u := s.Usage(c.From, c.To)
+			if !u.CPU.Known() || u.Wall < enoughPeriods*s.Period {
+				continue
+			}
+			found = true
+			sum.Wall += u.Wall
+			sum.CPU += u.CPU
+			sum.DiskRead += u.DiskRead
+			sum.DiskWritten += u.DiskWritten
+			sum.NetReceived += u.NetReceived
+			sum.NetSent += u.NetSent
+			if !sum.RSSMax.Known() || u.RSSMax > sum.RSSMax {
+				sum.RSSMax = u.RSSMax
+			}
+			break
+		}
+		if !found {
+			return sum, false
+		}
+	}
+	return sum, len(cells) > 0
+}
+
+// usageTable shows what loads and query types cost in resources; nil where
+// nothing was watched for long enough.
+func usageTable(r *result.Run) *table {
+	view := &table{Title: "Resources of the system under test", Columns: []column{
+		{Head: "target"}, {Head: "measurement", Help: "all queries: of each repeat from the first type to the last", Words: true},
+		{Head: "CPU s/Mrow", Help: "CPU-seconds for a million rows loaded"},
+		{Head: "queries/CPU s", Help: "queries answered by a second of one core"},
+		{Head: "CPU s", Help: "CPU-seconds of all repeats", Rank: 4},
+		{Head: "RSS max", Help: "most memory, as read every second"},
+		{Head: "written/row", Help: "bytes written to disk for each row loaded"},
+		{Head: "disk/row", Help: "bytes on disk after settling for each row", Rank: 1},
+		{Head: "disk read", Help: "bytes read from disk", Rank: 2},
+		{Head: "disk written", Help: "bytes written to disk", Rank: 3},
+	}}
+	told := false
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		sources, shared := usedBy(r, t)
+		list := measurements(t)
+		if len(sources) == 0 || len(list) == 0 {
+			continue
+		}
+		if asked := allQueries(t); asked != nil {
+			list = append(list, *asked)
+		}
+		short := 0
+		for _, m := range list {
+			u, known := used(sources, m.Cells)
+			if !known {
+				short++
+				continue
+			}
+			told = true
+			perRow := result.Absent()
+			if l := t.Load; m.Rows > 0 && l != nil && l.DiskBytes >= 0 {
+				perRow = result.BytesPerRow(result.Value(l.DiskBytes), l.Rows)
+			}
+			queries := result.Absent()
+			if m.Queries > 0 {
+				queries = u.QueriesPerCPUSecond(m.Queries)
+			}
+			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}, {Text: m.Name},
+				figure(u.CPUPerMillionRows(m.Rows), digits), figure(queries, digits), figure(u.CPU, digits),
+				figure(u.RSSMax, sizeOf), figure(u.WrittenPerRow(m.Rows), sizeOf), figure(perRow, sizeOf), figure(u.DiskRead, sizeOf), figure(u.DiskWritten, sizeOf)}})
+		}
+		if short > 0 {
+			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s shorter than %d readings, or not watched as a whole: nothing can be told.",
+				t.Name, plural(short, "measurement"), enoughPeriods), dim})
+		}
+		if shared {
+			view.Notes = append(view.Notes, note{t.Name + ": tsmark's own work is part of it, since the database shares its process.", dim})
+		}
+	}
+	if !told {
+		return nil
+	}
+	return view
+}
+
+// allQueries takes the query types of each repeat together, which were asked
+// one after the other; nil where there are fewer than two.
+func allQueries(t *result.Target) *measurement {
+	all := measurement{Name: "all queries"}
+	for i := range t.Repeats {
+		queries := t.Repeats[i].Queries
+		if len(queries) < 2 {
+			continue
+		}
+		span := &result.Cell{From: math.Inf(1)}
+		for j := range queries {
+			if queries[j].Asked > 0 {
+				span.From, span.To = min(span.From, queries[j].From), max(span.To, queries[j].To)
+				all.Queries += queries[j].Asked
+			}
+		}
+		if span.From < span.To {
+			all.Cells = append(all.Cells, span)
+		}
+	}
+	if len(all.Cells) == 0 {
+		return nil
+	}
+	return &all
+}
+
+// figure renders what was read; a dash where it could not be.
+func figure(v result.Value, render func(float64) string) cell {
+	if !v.Known() {
+		return cell{none, dim}
+	}
+	return cell{Text: render(float64(v))}
+}
+
+// sizeOf renders a size, or a part of it.
+func sizeOf(v float64) string {
+	if v < 1024 && v != math.Trunc(v) {
+		return digits(v) + unitSpace + "B"
+	}
+	return size(int64(math.Round(v)))
+}

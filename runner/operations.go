@@ -1,0 +1,77 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tsmark/tsmark/measure/oplog"
+)
+
+// operations is the log of a run's single operations, which begins with the
+// first measurement.
+type operations struct {
+	file *os.File
+	log  *oplog.Writer
+}
+
+// section returns where the operations of a measurement go.
+func (x *execution) section(c oplog.Cell) (*oplog.Section, error) {
+	if x.operations.log == nil {
+		if err := x.beginLog(); err != nil {
+			return nil, fmt.Errorf("%w: beginning the operation log: %w", errStore, err)
+		}
+	}
+	return x.operations.log.Section(c), nil
+}
+
+// beginLog opens the run's log; one that is resumed begins a further one.
+func (x *execution) beginLog() error {
+	for n := 1; ; n++ {
+		name := "operations" + logSuffix
+		if n > 1 {
+			name = fmt.Sprintf("operations-%d%s", n, logSuffix)
+		}
+		file, err := os.OpenFile(filepath.Join(x.Dir, x.run.ID, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		log, err := oplog.NewWriter(file, oplog.Header{Start: time.Now(), Run: x.run.ID, Tool: x.Tool.Version})
+		if err != nil {
+			return errors.Join(err, file.Close())
+		}
+		x.operations = operations{file, log}
+		return nil
+	}
+}
+
+// logSuffix ends the names of operation logs.
+const logSuffix = ".oplog"
+
+// close ends the log, if one was begun.
+func (o *operations) close() error {
+	if o.log == nil {
+		return nil
+	}
+	err := errors.Join(o.log.Close(), o.file.Close())
+	o.log = nil
+	if err != nil {
+		return fmt.Errorf("%w: writing the operation log: %w", errStore, err)
+	}
+	return nil
+}
+
+// discard removes the log of a run that is not kept.
+func (o *operations) discard() {
+	if o.file == nil {
+		return
+	}
+	_ = o.close() // nobody reads it
+	_ = os.Remove(o.file.Name())
+}
