@@ -22,7 +22,7 @@ import (
 
 // MixedConfig says how to write and ask at once.
 type MixedConfig struct {
-	LoadConfig               // of the writers
+	LoadConfig               // of the writers; queries are not logged
 	Queriers   int           // connections asking at once, each one query at a time; at least 1
 	Duration   time.Duration // no batch begins later; 0: until the whole dataset is written
 	Timeout    time.Duration // a query is cut off after this; 0: never
@@ -81,6 +81,9 @@ func Mixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t target.Ta
 		err = m.figures()
 	}
 	if err == nil {
+		if cfg.Acked != nil {
+			cfg.Acked(ctx)
+		}
 		if err = t.Settle(ctx); err != nil {
 			err = fmt.Errorf("waiting for the writes to settle: %w", err)
 		}
@@ -139,7 +142,8 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 		},
 	}
 	m.loader.latency = measure.NewLatency()
-	m.loader.out = result.Load{Workers: cfg.Workers, BatchSize: cfg.BatchSize, DiskBytes: -1}
+	m.loader.log = cfg.Log
+	m.loader.out = result.Load{Workers: cfg.Workers, BatchSize: cfg.BatchSize, DiskBytes: -1, DiskBefore: -1, DiskAcked: -1}
 	for range slots {
 		m.free <- &parcel{}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/pace"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
@@ -145,6 +146,8 @@ func (m *mixed) alternate(ctx context.Context) error {
 // write writes what is handed out. The last writer to be done ends the phase.
 func (m *mixed) write(ctx context.Context, worker int, w target.Writer, end func()) error {
 	latency, response := measure.NewLatency(), measure.NewLatency()
+	log := m.log.Recorder(worker, m.start)
+	defer log.Close()
 	defer func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -173,9 +176,11 @@ func (m *mixed) write(ctx context.Context, worker int, w target.Writer, end func
 		receipt, err := w.Write(ctx, &p.Batch)
 		if err != nil {
 			m.count(receipt)
+			m.record(log, failed(ctx), m.start.Add(begin), time.Now(), receipt, 0)
 			return fmt.Errorf("writer %d, %s: %w", worker, describe(&p.Batch), err)
 		}
 		at := received(receipt)
+		m.record(log, oplog.OK, m.start.Add(begin), m.start.Add(at), receipt, values)
 		latency.Record(at - begin)
 		response.Record(at - p.due)
 		m.metrics.Add(values)
@@ -185,7 +190,11 @@ func (m *mixed) write(ctx context.Context, worker int, w target.Writer, end func
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	begin := time.Now()
 	receipt, err := w.Flush(ctx)
+	if receipt != (target.Receipt{}) {
+		m.record(log, oplog.Flushed, begin, receipt.Acked, receipt, 0)
+	}
 	if err != nil {
 		m.count(receipt)
 		return fmt.Errorf("writer %d, sending the rest: %w", worker, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/pace"
+	"github.com/tsmark/tsmark/workload"
 )
 
 // Check returns the problems with values that are impossible whatever the
@@ -72,6 +73,9 @@ func (e *Experiment) Check() error {
 		c.add("queries.cache", "cold asks one query after each dropping of the cache; leave out warm-up, burn-in, rate and find-max-rate")
 	}
 	c.open(q)
+	if w := q.Windows; w != "" && w != workload.Uniform && w != workload.Recent {
+		c.add("queries.windows", "must be %s or %s, not %q", workload.Uniform, workload.Recent, w)
+	}
 	c.atLeast("queries.verify", q.Verify, 1) // no figure without a checked answer
 	return errors.Join(c.problems...)
 }

@@ -43,6 +43,7 @@ func TestCheck(t *testing.T) {
 			`queries.find-max-rate: looks for a rate, and queries.rate gives one; leave one of them out`},
 		{"queue of a closed loop", func(e *Experiment) { e.Queries.Queue = 5 },
 			`queries.queue: is for queries that come at a rate of their own; give queries.rate or queries.find-max-rate, or leave it out`},
+		{"windows", func(e *Experiment) { e.Queries.Windows = "resent" }, `queries.windows: must be uniform or recent, not "resent"`},
 		{"no types", func(e *Experiment) { e.Queries.Types = nil }, `queries.types: is empty; name query types, or all`},
 		{"empty type", func(e *Experiment) { e.Queries.Types = []string{""} }, `queries.types[0]: is empty`},
 		{"type twice", func(e *Experiment) { e.Queries.Types = []string{"a", "b", "a"} }, `queries.types[2]: "a" is there twice`},

@@ -95,6 +95,9 @@ type Queries struct {
 	// Queue is how many queries that came by Rate or FindMaxRate may wait for a
 	// worker; what comes beyond is dropped. 0: DefaultQueue.
 	Queue int `yaml:"queue,omitempty"`
+	// Windows says where windows lie: workload.Recent, or Uniform, or empty for
+	// that.
+	Windows workload.Windows `yaml:"windows,omitempty"`
 	// AlignWindows starts every window on a bucket border, for systems that
 	// can ask no other.
 	AlignWindows bool `yaml:"align-windows,omitempty"`

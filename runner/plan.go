@@ -259,8 +259,12 @@ func (p *Plan) drawType(w workload.Workload, name string, spec workload.Spec, n 
 	if err != nil {
 		return nil, p.specProblem(err)
 	}
-	if p.experiment.Queries.AlignWindows {
-		for i := range queries {
+	for i := range queries {
+		// What has no end asks about everything. Uniform windows are as drawn.
+		if q := &queries[i]; p.experiment.Queries.Windows == workload.Recent && !q.End.IsZero() {
+			workload.Recent.Place(q, spec.Start, spec.End)
+		}
+		if p.experiment.Queries.AlignWindows {
 			queries[i].Align()
 		}
 	}

@@ -30,6 +30,12 @@ type Spec struct {
 	Groups       uint32        `json:"groups,omitempty" yaml:"interleaved-generation-groups,omitempty"`
 	Group        uint32        `json:"group,omitempty" yaml:"interleaved-generation-group-id,omitempty"` // which of Groups to emit
 	Limit        int64         `json:"limit,omitempty" yaml:"-"`                                         // rows loaded at most: a setting of the load; 0: all
+
+	// What Arranged does to the rows; 0: nothing.
+	Records   uint32 `json:"records,omitempty" yaml:"records-per-device,omitempty"` // rows of a series in a table at most
+	InARow    uint32 `json:"in_a_row,omitempty" yaml:"rows-in-a-row,omitempty"`     // intervals of a series before the next series
+	NewTags   uint32 `json:"new_tags,omitempty" yaml:"new-tags,omitempty"`          // of each table, that appear after a third of the time
+	NewFields uint32 `json:"new_fields,omitempty" yaml:"new-fields,omitempty"`      // of each table, that appear after two thirds of the time
 }
 
 // RowsAtMost bounds the rows of a dataset whose epochs have one row of each
@@ -37,6 +43,9 @@ type Spec struct {
 // dealt to groups.
 func (s Spec) RowsAtMost(tables int) int64 {
 	epochs := uint64(s.End.Sub(s.Start) / s.Interval)
+	if s.Records > 0 {
+		epochs = min(epochs, uint64(s.Records))
+	}
 	over, rows := bits.Mul64(epochs, uint64(s.Scale)*uint64(tables))
 	if over > 0 || rows > math.MaxInt64 {
 		rows = math.MaxInt64
@@ -90,6 +99,15 @@ func (s Spec) Fingerprint() string {
 		generatorVersion, s.Name, s.Seed, s.Scale, initial, s.Start.UnixNano(), s.End.UnixNano(), s.Interval, s.MaxPoints, s.Group, groups, s.Limit)
 	if s.MaxMetrics > 0 {
 		text = fmt.Appendf(text, "metrics=%d\n", s.MaxMetrics)
+	}
+	if s.Records > 0 {
+		text = fmt.Appendf(text, "records=%d\n", s.Records)
+	}
+	if s.InARow > 1 {
+		text = fmt.Appendf(text, "in-a-row=%d\n", s.InARow)
+	}
+	if s.NewTags > 0 || s.NewFields > 0 {
+		text = fmt.Appendf(text, "new-tags=%d new-fields=%d\n", s.NewTags, s.NewFields)
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])

@@ -5,6 +5,8 @@ package tsbs
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 	"time"
 
 	"github.com/tsmark/tsmark/internal/suggest"
@@ -130,13 +132,23 @@ func (useCase) Check(s workload.Spec) error {
 
 func inNanoseconds(t time.Time) bool { return t.Year() >= 1678 && t.Year() <= 2261 }
 
-func (u useCase) Memory(s workload.Spec) uint64 { return uint64(s.Scale) * u.bytes }
+func (u useCase) Memory(s workload.Spec) uint64 {
+	sequence := uint64(max(s.InARow, 1)) // the rows of a sequence are held at once
+	if s.Interval > 0 {
+		sequence = min(sequence, uint64(s.End.Sub(s.Start)/s.Interval)+1)
+	}
+	over, bytes := bits.Mul64(uint64(s.Scale)*u.bytes, sequence)
+	if over > 0 {
+		return math.MaxUint64
+	}
+	return bytes
+}
 
 func (u useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
 	if err := u.Check(s); err != nil {
 		return nil, err
 	}
-	return u.dataset(s), nil
+	return workload.Arranged(u.dataset(s), s)
 }
 
 func (u useCase) QueryTypes() []workload.QueryType {

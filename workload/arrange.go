@@ -1,0 +1,76 @@
+package workload
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/tsmark/tsmark/series"
+)
+
+// Arranged returns the dataset as the specification wants it arranged: of each
+// series its first Records rows, in sequences of InARow intervals, and with
+// NewTags and NewFields that appear only over time. Workloads call it for what
+// they make, so that whoever reads the dataset, the oracle too, sees the same
+// rows. Its error is a *SpecError.
+//
+// Memory, beyond the dataset's own: 4 bytes a series and table for Records;
+// for InARow the rows of so many intervals of all series (20 bytes and 8 more a
+// field each).
+func Arranged(d Dataset, s Spec) (Dataset, error) {
+	if s.Records > 0 {
+		d = firstRecords{d, s.Records}
+	}
+	if s.InARow > 1 {
+		epochs := s.End.Sub(s.Start) / s.Interval
+		d = inARow{d, s.Start.UnixNano(), int64(s.Interval * min(time.Duration(s.InARow), epochs+1))}
+	}
+	if s.NewTags == 0 && s.NewFields == 0 {
+		return d, nil
+	}
+	if n := d.Schema().Series; s.NewTags > 0 && n > math.MaxUint32/2 {
+		return nil, &SpecError{"new-tags", fmt.Sprintf("%d series and as many without their last tags are too many; lower --scale", n)}
+	}
+	for _, t := range d.Schema().Tables {
+		if int(s.NewTags) >= len(t.Tags) {
+			return nil, &SpecError{"new-tags", fmt.Sprintf("%d leaves table %s, which has %d tags, none at first; give %d at most", s.NewTags, t.Name, len(t.Tags), len(t.Tags)-1)}
+		}
+		if int(s.NewFields) >= len(t.Fields) {
+			return nil, &SpecError{"new-fields", fmt.Sprintf("%d leaves table %s, which has %d fields, none at first; give %d at most", s.NewFields, t.Name, len(t.Fields), len(t.Fields)-1)}
+		}
+	}
+	return newGrown(d, s), nil
+}
+
+// move copies rows of a run, by their places in it, over those of another run
+// from place at on, which has room for them. The runs may be the same where no
+// row moves back.
+func move(to *series.Run, at int, from *series.Run, rows []uint32) {
+	for i, r := range rows {
+		to.Series[at+i], to.Times[at+i] = from.Series[r], from.Times[r]
+	}
+	for f := range from.Columns {
+		source, c := &from.Columns[f], &to.Columns[f]
+		switch from.Table.Fields[f].Type {
+		case series.Int:
+			for i, r := range rows {
+				c.Ints[at+i] = source.Ints[r]
+			}
+		case series.Float:
+			for i, r := range rows {
+				c.Floats[at+i] = source.Floats[r]
+			}
+		}
+		if source.Nulls == nil && c.Nulls == nil {
+			continue
+		}
+		for i, r := range rows {
+			switch {
+			case source.Nulls.Has(int(r)):
+				to.SetNull(f, at+i)
+			case c.Nulls != nil:
+				c.Nulls[(at+i)>>6] &^= 1 << (uint(at+i) & 63)
+			}
+		}
+	}
+}
