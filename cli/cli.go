@@ -126,7 +126,7 @@ rates and latencies that somebody else can reproduce.`,
 	root.AddCommand(
 		a.runCommand(), a.loadCommand(), a.queryCommand(), a.verifyCommand(),
 		a.generateCommand(), a.queriesCommand(),
-		a.analyzeCommand(), a.mergeCommand(), a.resumeCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(), a.exportCommand(), a.importCommand(),
+		a.analyzeCommand(), a.mergeCommand(), a.resumeCommand(), a.rerunCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(), a.exportCommand(), a.importCommand(),
 	)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultCompletionCmd()
