@@ -72,7 +72,8 @@ type Render func(*query.Query, *series.Schema) (target.Request, error)
 // A failed query ends its type: the result is withheld and says why. Answers
 // are not compared here: verify.Mixed does it, off the clock, from the journal.
 // The error is for what concerns more than a type. The phase ends with the
-// writes.
+// writes: queries that are due and wait for a querier then are counted, and not
+// asked.
 func Mixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t target.Target, render Render, types []MixedQuestions, progress Progress) (*result.Mixed, *Journal, error) {
 	m := newMixed(cfg, d, render, types, progress)
 	err := m.run(ctx, t)
@@ -119,7 +120,9 @@ type mixed struct {
 	types []*mixedType
 	turn  atomic.Int64 // questions drawn
 	early atomic.Int64
-	last  largest // end of the last batch or answer, since the start
+	// waiting is how many queries were in the queue when the writes ended.
+	waiting atomic.Int64
+	last    largest // end of the last batch or answer, since the start
 
 	response, lag *measure.Latency // of the batches, guarded by loader.mu; of the queries
 }
@@ -227,7 +230,7 @@ func (m *mixed) finish() *Journal {
 	m.loader.finish()
 	m.out.Writes = m.loader.out
 	m.out.Wall = time.Duration(m.last.v.Load()).Seconds()
-	m.out.Early = m.early.Load()
+	m.out.Early, m.out.Waiting = m.early.Load(), m.waiting.Load()
 	if m.paced(m.cfg.RowRate) {
 		m.out.RowRate = m.cfg.RowRate.String()
 	}

@@ -95,6 +95,10 @@ func (m *mixed) askAll(ctx, phase context.Context, querier target.Querier) error
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
+			if phase.Err() != nil && m.cfg.Share == 0 {
+				m.waiting.Add(1) // too late: nothing is written any more
+				continue
+			}
 			if asked, err := m.ask(ctx, querier, a.due); err != nil {
 				return err
 			} else if !asked && slices.ContainsFunc(m.types, func(t *mixedType) bool { return !t.ended.Load() }) {

@@ -77,6 +77,7 @@ func (e *Experiment) Check() error {
 		c.add("queries.windows", "must be %s or %s, not %q", workload.Uniform, workload.Recent, w)
 	}
 	c.atLeast("queries.verify", q.Verify, 1) // no figure without a checked answer
+	c.mixed(&e.Mixed, l)
 	return errors.Join(c.problems...)
 }
 

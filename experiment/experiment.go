@@ -20,6 +20,7 @@ type Experiment struct {
 	Targets  []Target      `yaml:"targets"` // measured in this order
 	Load     Load          `yaml:"load"`
 	Queries  Queries       `yaml:"queries"`
+	Mixed    Mixed         `yaml:"mixed,omitempty"`
 
 	origins map[string]Origin // by path, where a value came from
 }

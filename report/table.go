@@ -72,7 +72,7 @@ func tables(r *result.Run) []*table {
 	list := []*table{loadTable(r), stepsTable(r)}
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		list = append(list, queryTable(t), openTable(t), searchTable(t))
+		list = append(list, mixedTable(t), queryTable(t), openTable(t), searchTable(t))
 	}
 	list = append(list, usageTable(r), clientTable(r), censusTable(r))
 	return slices.DeleteFunc(list, func(t *table) bool { return t == nil })

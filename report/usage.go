@@ -92,7 +92,7 @@ func usageTable(r *result.Run) *table {
 			told = true
 			perRow := result.Absent()
 			if l := t.Load; m.Rows > 0 && l != nil && l.DiskBytes >= 0 {
-				perRow = result.BytesPerRow(result.Value(l.DiskBytes), l.Rows)
+				perRow = result.BytesPerRow(result.Value(l.DiskBytes), l.AllRows())
 			}
 			queries := result.Absent()
 			if m.Queries > 0 {

@@ -11,6 +11,7 @@ type Mixed struct {
 	Windows   string  `json:"windows"`              // where windows lie: workload.Windows
 	Lateness  float64 `json:"lateness"`             // windows end so much before the newest time read, or earlier
 	Loaded    int64   `json:"loaded"`               // rows that were there before
+	Rest      int64   `json:"rest,omitempty"`       // rows that were loaded, alone, after it
 	Wall      float64 `json:"wall"`                 // from the start until the last batch and the last answer
 	// Writes is what was written. Its times begin with the phase, and settling
 	// comes after it.
@@ -26,6 +27,9 @@ type Mixed struct {
 	// Early is how many of these came when no window of any type fitted below
 	// the watermark, so that nothing was asked.
 	Early int64 `json:"early"`
+	// Waiting is how many of these were in the queue when the writes ended, and
+	// were not asked: the queriers did not keep up.
+	Waiting int64 `json:"waiting,omitempty"`
 	// Lag is by how much the client itself released queries later than intended.
 	Lag   *Latency    `json:"lag,omitempty"`
 	Types []MixedType `json:"types"` // in the order asked, in turn
@@ -64,9 +68,12 @@ type MixedType struct {
 	Freshness Latency `json:"freshness"`
 }
 
-// Problem returns why what the phase found casts doubt on a figure of it; empty:
-// nothing does.
+// Problem returns the first reason for which a figure of the phase is withheld;
+// empty: there is none, or no phase.
 func (m *Mixed) Problem() string {
+	if m == nil {
+		return ""
+	}
 	if m.Writes.Withheld != "" {
 		return m.Writes.Withheld
 	}
@@ -76,4 +83,12 @@ func (m *Mixed) Problem() string {
 		}
 	}
 	return ""
+}
+
+// AllRows returns the rows of the whole load, those of a mixed phase included.
+func (l *Load) AllRows() int64 {
+	if l.Mixed == nil {
+		return l.Rows
+	}
+	return l.Rows + l.Mixed.Writes.Rows + l.Mixed.Rest
 }

@@ -76,7 +76,7 @@ func (t *Target) Pool() error {
 
 func poolLoads(loads []*Load) *Load {
 	for _, l := range loads {
-		if l.Withheld != "" {
+		if l.Withheld != "" || l.Mixed.Problem() != "" {
 			return l
 		}
 	}

@@ -191,6 +191,10 @@ type Load struct {
 	DiskAcked  int64  `json:"disk_acked"`
 	Steps      []Step `json:"steps,omitempty"` // done after settling
 	Withheld   string `json:"withheld,omitempty"`
+	// Mixed is how the rest of the dataset was written, while questions were
+	// asked. The rates are those of what came before. Nil: there was no such
+	// part.
+	Mixed *Mixed `json:"mixed,omitempty"`
 	// Unverified is why nobody counted what was loaded; empty: it was counted.
 	Unverified string         `json:"unverified,omitempty"`
 	Skipped    int64          `json:"skipped,omitempty"` // bad lines of a file that were passed over
@@ -354,7 +358,7 @@ func (r *Run) Passed() bool {
 	}
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		if t.Failure != "" || t.Load != nil && t.Load.Withheld != "" {
+		if t.Failure != "" || t.Load != nil && (t.Load.Withheld != "" || t.Load.Mixed.Problem() != "") {
 			return false
 		}
 		for j := range t.Queries {

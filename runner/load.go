@@ -20,7 +20,13 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 		return err
 	}
 	defer f.close()
+	if x.mixes(planned) {
+		f.load, f.rows = x.loadBefore, x.rowsBefore()
+	}
 	mark.RowsExpected = f.rows
+	if x.mixes(planned) {
+		mark.RowsExpected = x.expected.Survey.Rows
+	}
 	begin := time.Now()
 	if err := t.Prepare(ctx, f.schema, mark); err != nil {
 		return fmt.Errorf("preparing for the load: %w", err)
@@ -54,8 +60,14 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 		}
 	}
 
-	mark.RowsAcked = load.Rows
-	mark.Complete = err == nil && load.Rows == mark.RowsExpected
+	mixes := err == nil && x.mixes(planned)
+	if mixes {
+		task.Done("")
+		err = x.mix(ctx, t, planned, load)
+	}
+
+	mark.RowsAcked = load.AllRows()
+	mark.Complete = err == nil && mark.RowsAcked == mark.RowsExpected
 	// Of an interrupted load too, a later command must know how far it came.
 	if markErr := t.WriteMark(context.WithoutCancel(ctx), mark); err == nil {
 		err = markErr
@@ -68,14 +80,18 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 		if mark.RowsExpected >= 0 {
 			of = fmt.Sprintf(" of %d", mark.RowsExpected)
 		}
-		err = fmt.Errorf("loading stopped after %d%s rows: %w", load.Rows, of, err)
+		err = fmt.Errorf("loading stopped after %d%s rows: %w", mark.RowsAcked, of, err)
 		load.Withheld = reason(ctx, err)
-		task.Fail(load.Withheld)
+		if !mixes {
+			task.Fail(load.Withheld)
+		}
 		return save(err)
 	}
-	task.Done("")
-	if load.Rows != mark.RowsExpected {
-		load.Withheld = fmt.Sprintf("%d rows were accepted, %d expected", load.Rows, mark.RowsExpected)
+	if !mixes {
+		task.Done("")
+	}
+	if mark.RowsAcked != mark.RowsExpected {
+		load.Withheld = fmt.Sprintf("%d rows were accepted, %d expected", mark.RowsAcked, mark.RowsExpected)
 	}
 	switch {
 	case planned.kind.Caps.Discards:

@@ -106,6 +106,7 @@ func loadColumns(l *result.Load) []column {
 		{"unverified", &l.Unverified},
 		{"skipped", &l.Skipped},
 		{"cell", asJSON{&l.Cell}},
+		{"mixed", asJSON{&l.Mixed}},
 	}, latencyColumns(&l.Batches)...)
 }
 

@@ -72,6 +72,8 @@ func newRun(t *testing.T) *result.Run {
 						{Table: "cpu", Expected: 36000, Counted: 35999, Problem: "one row is missing"},
 						{Table: "mem", Expected: 5, Counted: -1},
 					},
+					Mixed: &result.Mixed{Share: 0.8, Windows: "recent", Loaded: 36000, Rest: 5, Wall: 2, Writes: result.Load{Rows: 1000, Batches: latency(t, time.Millisecond)}, Queriers: 2,
+						Types: []result.MixedType{{Type: "lastpoint", Asked: 5, Stale: 1, Service: latency(t, time.Millisecond), Freshness: latency(t, time.Second)}}},
 					Cell: result.Cell{From: 1.5, To: 4, ClientBound: "it was slow", Client: &result.Client{Wall: 2.5, CPU: 3, Share: 0.6, Procs: 2, Cores: 2}},
 				},
 					Queries: []result.Queries{

@@ -335,7 +335,7 @@ func TestMixedRates(t *testing.T) {
 		t.Errorf("%d queries due, lag %+v", out.Arrivals, out.Lag)
 	}
 	q := &out.Types[0]
-	if q.Asked+out.Early+out.Dropped != out.Arrivals || q.Response.Count != q.Service.Count || q.Response.Median < q.Service.Median || math.Abs(q.PerSecond-float64(q.Asked)/out.Wall) > 1e-9 {
+	if q.Asked+out.Early+out.Dropped+out.Waiting != out.Arrivals || q.Response.Count != q.Service.Count || q.Response.Median < q.Service.Median || math.Abs(q.PerSecond-float64(q.Asked)/out.Wall) > 1e-9 {
 		t.Errorf("%d asked, %d and %d latencies, of %d due, %d early, %d dropped", q.Asked, q.Service.Count, q.Response.Count, out.Arrivals, out.Early, out.Dropped)
 	}
 	written := int64(0)

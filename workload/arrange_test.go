@@ -223,6 +223,30 @@ func TestNewTagsAndFieldsOfAll(t *testing.T) {
 	}
 }
 
+// What Limited and After give is the whole.
+func TestAfter(t *testing.T) {
+	d, err := tsbs.CPUOnly().Dataset(day())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := func(d workload.Dataset) (n int64, first time.Time) {
+		var b series.Batch
+		for r := d.Open(); r.Next(&b, 999) == nil; n += int64(b.Rows()) {
+			if n == 0 {
+				first = time.Unix(0, b.Runs[0].Times[0]).UTC()
+			}
+		}
+		return n, first
+	}
+	for _, n := range []int64{0, 100, 12_345, 864_000, 900_000} {
+		had, _ := rows(workload.Limited(d, n))
+		left, first := rows(workload.After(d, n))
+		if had+left != 864_000 || n < 864_000 && !first.Equal(day().Start.Add(time.Duration(n/100)*10*time.Second)) {
+			t.Errorf("%d rows and after them %d, from %v", had, left, first)
+		}
+	}
+}
+
 // A table needs a tag and a field from the start.
 func TestTooManyNew(t *testing.T) {
 	for want, set := range map[string]func(*workload.Spec){

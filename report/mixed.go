@@ -1,0 +1,114 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// mixedTable shows the questions that were asked while a target was loaded;
+// nil where there were none.
+func mixedTable(t *result.Target) *table {
+	if t.Load == nil || t.Load.Mixed == nil || t.Load.Withheld != "" {
+		return nil // a load that is withheld says why in its own table
+	}
+	m := t.Load.Mixed
+	view := &table{Title: "Load and ask: " + t.Name, Columns: []column{
+		{Head: "type"},
+		{Head: "verdict", Help: "of the answers that were kept: right at once, or for an older state", Words: true},
+		{Head: "n", Help: "queries asked"},
+		{Head: "q/s", Help: "queries a second, all queriers together"},
+		{Head: "median", Help: "time from sending a query to the last byte of its answer"},
+		{Head: "p95", Help: "95 of 100 queries took no longer", Rank: 3},
+		{Head: "p99", Help: "99 of 100 queries took no longer"},
+		{Head: "max", Rank: 4},
+		{Head: "response p99", Help: "from when a query was due to the last byte of its answer: 99th percentile", Rank: 2},
+		{Head: "checked", Help: "answers compared, or their rows counted", Rank: 1},
+		{Head: "stale", Help: "of these, right for an older state of the database"},
+		{Head: "fresh p50", Help: "of stale answers, for how long at least acknowledged rows were not visible: median"},
+		{Head: "max", Help: "longest of it", Follows: true},
+	}}
+	for i := range m.Types {
+		q := &m.Types[i]
+		name := cell{Text: q.Type}
+		switch {
+		case q.Unsupported != "":
+			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"n/a: " + q.Unsupported, dim}})
+		case q.Withheld != "":
+			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"withheld: " + q.Withheld, bad}})
+		case q.Asked == 0:
+			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"not asked: no window fitted before the rows were written", dim}})
+		default:
+			view.Rows = append(view.Rows, row{Cells: append([]cell{name}, mixedCells(q)...)})
+		}
+		if q.Unexamined > 0 {
+			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s further answers were not right, and not looked at", q.Type, count(q.Unexamined)), bad})
+		}
+		if q.AtLeast > 0 {
+			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: ≥ at least; %s of %s cut off", q.Type, count(q.AtLeast), count(q.Asked)), dim})
+		}
+	}
+	view.Notes = append(view.Notes, note{mixedNote(m), dim})
+	return view
+}
+
+// mixedCells are the figures of a type.
+func mixedCells(q *result.MixedType) []cell {
+	bound := ""
+	if q.AtLeast > 0 {
+		bound = "≥"
+	}
+	of := func(l *result.Latency, seconds float64) cell {
+		if l == nil || l.Count == 0 {
+			return cell{none, dim}
+		}
+		return cell{Text: bound + duration(seconds)}
+	}
+	stale, fresh := cell{Text: count(q.Stale)}, []cell{{none, dim}, {none, dim}}
+	verdict := cell{Text: q.Verdict.String()}
+	if q.Stale > 0 {
+		verdict.Text += ", stale"
+		fresh = []cell{{Text: duration(q.Freshness.Median)}, {Text: duration(q.Freshness.Max)}}
+	}
+	response := cell{none, dim}
+	if q.Response != nil {
+		response = of(q.Response, q.Response.P99)
+	}
+	s := &q.Service
+	cells := []cell{
+		verdict, {Text: count(q.Asked)}, {Text: digits(q.PerSecond)},
+		of(s, s.Median), of(s, s.P95), of(s, s.P99), of(s, s.Max), response,
+		{Text: count(int64(q.Verdict.Checked) + q.Counted)}, stale,
+	}
+	return append(cells, fresh...)
+}
+
+// mixedNote says what went on beside the questions.
+func mixedNote(m *result.Mixed) string {
+	pace := "each side as fast as it went"
+	switch {
+	case m.Share > 0:
+		pace = fmt.Sprintf("%.0f%s%% of the operations batches", m.Share*100, unitSpace)
+	case m.RowRate != "" && m.QueryRate != "":
+		pace = "rows by " + m.RowRate + ", queries by " + m.QueryRate
+	case m.RowRate != "":
+		pace = "rows by " + m.RowRate
+	case m.QueryRate != "":
+		pace = "queries by " + m.QueryRate
+	}
+	text := fmt.Sprintf("%s rows written meanwhile at %s/s (%s), behind %s rows loaded before; %s windows below what was acknowledged.",
+		count(m.Writes.Rows), perSecond(m.Writes.Rows, m.Writes.Acked), pace, count(m.Loaded), m.Windows)
+	if m.Dropped > 0 {
+		text += fmt.Sprintf(" %s of %s queries found the queue full.", count(m.Dropped), count(m.Arrivals))
+	}
+	if m.Waiting > 0 {
+		text += fmt.Sprintf(" %s of %s queries still waited for a querier when the writes ended, and were not asked: responses were slower than shown.", count(m.Waiting), count(m.Arrivals))
+	}
+	if m.Rest > 0 {
+		text += fmt.Sprintf(" %s rows were loaded alone afterwards.", count(m.Rest))
+	}
+	if m.Early > 0 {
+		text += fmt.Sprintf(" %s of %s queries came before any window fitted.", count(m.Early), count(m.Arrivals))
+	}
+	return text
+}

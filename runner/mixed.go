@@ -1,0 +1,107 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/pace"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/verify"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// mixes reports whether a part of a target's loads is mixed: there are
+// questions, and somebody to answer them.
+func (x *execution) mixes(planned *plannedTarget) bool {
+	return x.plan.experiment.Mixed.On() && x.plan.steps.Verify && x.expected != nil && !planned.kind.Caps.Discards
+}
+
+// rowsBefore is how many rows are loaded before the mixed phase.
+func (x *execution) rowsBefore() int64 {
+	rows := x.expected.Survey.Rows
+	percent := int64(x.plan.experiment.Mixed.Loaded)
+	return rows/100*percent + rows%100*percent/100
+}
+
+// loadBefore loads them.
+func (x *execution) loadBefore(ctx context.Context, c engine.LoadConfig, t target.Target, p engine.Progress) (*result.Load, error) {
+	return engine.Load(ctx, c, workload.Limited(x.dataset, x.rowsBefore()), t, p)
+}
+
+// mix writes the rest of the dataset while questions are asked, loads alone
+// what the phase had no time for, and then checks the answers.
+func (x *execution) mix(ctx context.Context, t target.Target, planned *plannedTarget, load *result.Load) error {
+	config, err := x.mixedConfig()
+	if err != nil {
+		return err
+	}
+	var questions []engine.MixedQuestions
+	for i := range x.questions {
+		queries, err := x.questions[i].draw()
+		if err != nil {
+			return err
+		}
+		questions = append(questions, engine.MixedQuestions{Type: x.questions[i].kind.Name, Queries: queries})
+	}
+	task := x.Display.Start("load and ask "+planned.name, "rows", x.expected.Survey.Rows-config.Loaded)
+	progress := func(rows int) { task.Add(int64(rows)) }
+	var journal *engine.Journal
+	where, err := x.cell(ctx, planned.kind.Caps.Embedded, func() (err error) {
+		load.Mixed, journal, err = engine.Mixed(ctx, config, x.dataset, t, planned.kind.Render, questions, progress)
+		return err
+	})
+	load.Mixed.Writes.Cell = where
+	if err == nil {
+		err = x.loadRest(ctx, t, config, load.Mixed, progress)
+	}
+	if err == nil {
+		err = verify.Mixed(ctx, x.dataset, journal, load.Mixed, func(int) {})
+	}
+	if err != nil {
+		task.Fail(reason(ctx, err))
+		return fmt.Errorf("loading and asking: %w", err)
+	}
+	if problem := load.Mixed.Problem(); problem != "" {
+		task.Fail(problem)
+	} else {
+		task.Done("")
+	}
+	return nil
+}
+
+// mixedConfig is what the experiment says of the phase.
+func (x *execution) mixedConfig() (engine.MixedConfig, error) {
+	e := x.plan.experiment
+	c := engine.MixedConfig{
+		LoadConfig: engine.LoadConfig{Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: e.Load.ReportingPeriod},
+		Queriers:   cmp.Or(e.Mixed.Queriers, e.Queries.Workers), Duration: e.Mixed.Duration, Timeout: e.Queries.Timeout,
+		Share: float64(e.Mixed.Writes) / 100, Queue: experiment.DefaultQueue,
+		Loaded: x.rowsBefore(), Start: x.spec.Start, Lateness: x.expected.Survey.Lateness,
+		Windows: cmp.Or(e.Queries.Windows, workload.Uniform), Align: e.Queries.AlignWindows, Keep: e.Queries.Verify,
+	}
+	var err error
+	if e.Mixed.RowRate != "" {
+		if c.RowRate, err = pace.Parse(e.Mixed.RowRate); err != nil {
+			return c, err
+		}
+	}
+	if e.Mixed.QueryRate != "" {
+		c.QueryRate, err = pace.Parse(e.Mixed.QueryRate)
+	}
+	return c, err
+}
+
+// loadRest loads the rows that follow those of the phase.
+func (x *execution) loadRest(ctx context.Context, t target.Target, c engine.MixedConfig, m *result.Mixed, progress engine.Progress) error {
+	done := c.Loaded + m.Writes.Rows
+	if done >= x.expected.Survey.Rows {
+		return nil
+	}
+	rest, err := engine.Load(ctx, c.LoadConfig, workload.After(x.dataset, done), t, progress)
+	m.Rest = rest.Rows
+	return err
+}
