@@ -37,9 +37,13 @@ type Answered struct {
 // remembered: some 15 MB.
 const maxCounted = 32_768
 
-// sample keeps some of the things it is offered: every first, second, fourth,
-// … one, the more of them the fewer, so that they are spread evenly and never
-// more than limit.
+// keepOneOf is how many answers of a type there are at least for each that is
+// kept in full, since those have no latency.
+const keepOneOf = 4
+
+// sample keeps some of the things it is offered: at first one of step, then of
+// twice as many, and so on, the more of them the fewer. So they are spread
+// evenly and never more than limit.
 type sample[T any] struct {
 	limit int
 	step  int
@@ -47,7 +51,8 @@ type sample[T any] struct {
 	at    []int // place among all of each kept one
 }
 
-func newSample[T any](limit int) sample[T] { return sample[T]{limit: max(limit, 1), step: 1} }
+// newSample keeps limit things at most, and no more than one of so many as step.
+func newSample[T any](limit, step int) sample[T] { return sample[T]{limit: max(limit, 1), step: step} }
 
 // wants reports whether the n-th thing, from 0, is to be offered.
 func (s *sample[T]) wants(n int) bool { return n%s.step == 0 }

@@ -34,7 +34,7 @@ func newMixedType(q MixedQuestions, keep, count int) *mixedType {
 	t := &mixedType{
 		queries: q.Queries, out: result.MixedType{Type: q.Type},
 		service: measure.NewLatency(), response: measure.NewLatency(),
-		full: newSample[Answered](keep), counted: newSample[Answered](count),
+		full: newSample[Answered](keep, keepOneOf), counted: newSample[Answered](count, 1),
 	}
 	t.ended.Store(len(q.Queries) == 0)
 	return t

@@ -42,6 +42,9 @@ func alerts(r *result.Run) []note {
 				types++
 			}
 		}
+		if t.Load != nil && t.Load.Mixed.Problem() != "" {
+			warn("Target %s, asked while it was loaded: figures withheld: %s", t.Name, t.Load.Mixed.Problem())
+		}
 	}
 	if loads > 0 {
 		warn("Figures of %s withheld: the check of what was loaded failed.", plural(loads, "load"))
