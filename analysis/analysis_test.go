@@ -134,13 +134,14 @@ func TestClosedLoop(t *testing.T) {
 	sameQueries(t, got.Queries, want)
 }
 
+// One worker that waits for the time limit makes the schedule drop arrivals.
 func TestOpenLoop(t *testing.T) {
 	cfg := engine.OpenConfig{
-		QueryConfig: engine.QueryConfig{Workers: 2, BurnIn: 20, Timeout: 5 * time.Millisecond},
+		QueryConfig: engine.QueryConfig{Workers: 1, BurnIn: 20, Timeout: 5 * time.Millisecond},
 		Schedule:    pace.Constant(2000), Count: 300, Queue: 1,
 	}
 	var want *result.Queries
-	cell := oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Schedule: cfg.Schedule.String(), Workers: 2, Questions: 200}
+	cell := oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Schedule: cfg.Schedule.String(), Workers: 1, Questions: 200}
 	got := recorded(t, cell, func(s *oplog.Section) {
 		var err error
 		cfg.Log = s

@@ -99,7 +99,7 @@ func (a *app) root() *cobra.Command {
 		Long: `tsmark generates TSBS's data byte for byte, loads it into a database, asks
 TSBS's questions, checks the answers against the generator, and reports load
 rates and latencies that somebody else can reproduce.`,
-		Example: `  tsmark run                                    # DuckDB on TSBS's cpu-only, a minute
+		Example: `  tsmark run                                    # DuckDB and SQLite on TSBS's cpu-only, a minute
   tsmark run --target fast=duckdb --target slow=duckdb,threads=1
   tsmark generate --scale 4000 --format influx --file cpu.lp.zst
   tsmark report                                 # the last run again`,
@@ -126,7 +126,7 @@ rates and latencies that somebody else can reproduce.`,
 	root.AddCommand(
 		a.runCommand(), a.loadCommand(), a.queryCommand(), a.verifyCommand(),
 		a.generateCommand(), a.queriesCommand(),
-		a.analyzeCommand(), a.mergeCommand(), a.resumeCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(), a.exportCommand(), a.importCommand(),
+		a.analyzeCommand(), a.mergeCommand(), a.resumeCommand(), a.rerunCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(), a.exportCommand(), a.importCommand(),
 	)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultCompletionCmd()

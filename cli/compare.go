@@ -53,13 +53,9 @@ few repeats, it is 2.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var conditions []compare.Condition
-			for _, text := range failIf {
-				parsed, err := compare.ParseConditions(text)
-				if err != nil {
-					return fmt.Errorf("--fail-if %q: %w", text, err)
-				}
-				conditions = append(conditions, parsed...)
+			conditions, err := parseConditions(failIf)
+			if err != nil {
+				return err
 			}
 			c, err := a.compared(cmd.Context(), args[0], args[1], different)
 			if err != nil {
@@ -83,6 +79,19 @@ few repeats, it is 2.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print all figures as JSON")
 	cmd.Flags().BoolVar(&different, "different", false, "compare even other datasets or other questions")
 	return cmd
+}
+
+// parseConditions reads the values of --fail-if.
+func parseConditions(texts []string) ([]compare.Condition, error) {
+	var conditions []compare.Condition
+	for _, text := range texts {
+		parsed, err := compare.ParseConditions(text)
+		if err != nil {
+			return nil, fmt.Errorf("--fail-if %q: %w", text, err)
+		}
+		conditions = append(conditions, parsed...)
+	}
+	return conditions, nil
 }
 
 // compared reads the runs of both sides and compares them.

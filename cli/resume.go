@@ -48,15 +48,7 @@ latest; the default is the newest run that did not finish.`,
 			if run.Status == result.Complete {
 				return fmt.Errorf("run %s is complete; tsmark report %s shows it", run.ID, run.ID)
 			}
-			e, err := experiment.Parse("experiment of run "+run.ID, []byte(run.Experiment))
-			if err != nil {
-				return fmt.Errorf("this tsmark cannot read what the run was to do: %w", err)
-			}
-			steps, ok := stepsOf(run.Command)
-			if !ok {
-				return fmt.Errorf("run %s was made by tsmark %s, which cannot be resumed", run.ID, run.Command)
-			}
-			plan, err := runner.NewPlan(e, a.catalog.forRunner(), steps)
+			e, plan, err := a.planOf(run)
 			if err != nil {
 				return err
 			}
@@ -72,4 +64,18 @@ latest; the default is the newest run that did not finish.`,
 			return outcome(ctx, resumed, err)
 		},
 	}
+}
+
+// planOf plans what a run was to do.
+func (a *app) planOf(run *result.Run) (*experiment.Experiment, *runner.Plan, error) {
+	e, err := experiment.Parse("experiment of run "+run.ID, []byte(run.Experiment))
+	if err != nil {
+		return nil, nil, fmt.Errorf("this tsmark cannot read what the run was to do: %w", err)
+	}
+	steps, ok := stepsOf(run.Command)
+	if !ok {
+		return nil, nil, fmt.Errorf("run %s was made by tsmark %s, which cannot be repeated", run.ID, run.Command)
+	}
+	plan, err := runner.NewPlan(e, a.catalog.forRunner(), steps)
+	return e, plan, err
 }

@@ -79,6 +79,10 @@ func (s *settings) datasetFlags(cmd *cobra.Command) {
 		"timestamp-end":                   func(to *experiment.Experiment) { to.Workload.End = w.End },
 		"log-interval":                    func(to *experiment.Experiment) { to.Workload.Interval = w.Interval },
 		"max-data-points":                 func(to *experiment.Experiment) { to.Workload.MaxPoints = w.MaxPoints },
+		"records-per-device":              func(to *experiment.Experiment) { to.Workload.Records = w.Records },
+		"rows-in-a-row":                   func(to *experiment.Experiment) { to.Workload.InARow = w.InARow },
+		"new-tags":                        func(to *experiment.Experiment) { to.Workload.NewTags = w.NewTags },
+		"new-fields":                      func(to *experiment.Experiment) { to.Workload.NewFields = w.NewFields },
 		"max-metric-count":                func(to *experiment.Experiment) { to.Workload.MaxMetrics = w.MaxMetrics },
 		"interleaved-generation-groups":   func(to *experiment.Experiment) { to.Workload.Groups = w.Groups },
 		"interleaved-generation-group-id": func(to *experiment.Experiment) { to.Workload.Group = w.Group },
@@ -132,6 +136,8 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 	f.Var(count(&q.Verify, 1), "verify", "queries of each type whose answers are checked")
 	f.BoolVar(&q.AlignWindows, "align-windows", q.AlignWindows, "start every window on a bucket border")
 	s.means("align-windows", "queries.align-windows", func(to, from *experiment.Experiment) { to.Queries.AlignWindows = from.Queries.AlignWindows })
+	f.StringVar((*string)(&q.Windows), "windows", "", "recent: windows end close to the dataset's end; uniform, the default: as TSBS draws them")
+	s.means("windows", "queries.windows", func(to, from *experiment.Experiment) { to.Queries.Windows = from.Queries.Windows })
 	s.means("query-type", "queries.types", func(to, from *experiment.Experiment) { to.Queries.Types = from.Queries.Types })
 	s.means("verify", "queries.verify", func(to, from *experiment.Experiment) { to.Queries.Verify = from.Queries.Verify })
 	complete(cmd, "query-type", append(s.app.catalog.typeNames(), experiment.AllTypes))

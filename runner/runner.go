@@ -125,6 +125,11 @@ func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run) (*result.
 		return nil, err
 	}
 	defer unlock()
+	// Killed once more, it was running, whatever had ended it before.
+	x.run.Status, x.run.Reason = result.Running, ""
+	if err := r.Store.Finish(ctx, &x.run); err != nil {
+		return nil, err
+	}
 	x.observe(ctx)
 	return x.finish(ctx, x.execute(ctx))
 }

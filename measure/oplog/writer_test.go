@@ -142,6 +142,29 @@ func TestHangingDisk(t *testing.T) {
 	}
 }
 
+// The next cell's recorders have blocks though those of the last one still wait
+// to be written.
+func TestNextCellLosesNothing(t *testing.T) {
+	disk := &failing{after: 2, block: make(chan struct{})}
+	w, first := begin(t, disk)
+	section := w.Section(Cell{Kind: Query, Target: "a", Type: "t"})
+	recorders := []*Recorder{first}
+	for worker := 1; worker < 8; worker++ {
+		recorders = append(recorders, section.Recorder(worker, w.start))
+	}
+	for _, r := range recorders {
+		r.Record(Op{})
+		r.Close()
+	}
+	next := w.Section(Cell{Kind: Query, Target: "b"}).Recorder(0, w.start)
+	next.Record(Op{})
+	next.Close()
+	close(disk.block)
+	if err := w.Close(); err != nil || w.Lost() != 0 || w.frames.written != 9 {
+		t.Errorf("%d operations lost, %d written, error %v", w.Lost(), w.frames.written, err)
+	}
+}
+
 // Eight workers that ask a million questions need less than 16 MiB, and lose
 // none at half a million a second.
 func TestManyWorkers(t *testing.T) {

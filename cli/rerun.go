@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/runner"
+	"github.com/tsmark/tsmark/store"
+)
+
+func (a *app) rerunCommand() *cobra.Command {
+	var failIf []string
+	cmd := &cobra.Command{
+		Use:   "rerun [RUN]",
+		Short: "Repeat a run, and compare both",
+		Long: `Does again what a run did, as a new run, reports it, and compares it with the
+first one as tsmark compare does. RUN is an id as tsmark runs lists them, the
+beginning or the end of one, or latest, which is the default.
+
+--fail-if takes conditions as tsmark compare does.`,
+		Example: `  tsmark rerun
+  tsmark rerun 3f2a --fail-if 'median > +10%'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("tsmark rerun takes one run, but was given %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			conditions, err := parseConditions(failIf)
+			if err != nil {
+				return err
+			}
+			kept, err := store.OpenExisting(ctx, a.results)
+			if err != nil {
+				return err
+			}
+			defer kept.Close() // each piece is on disk when it was saved
+			reference := store.Latest
+			if len(args) == 1 {
+				reference = args[0]
+			}
+			first, err := kept.Run(ctx, reference)
+			if err != nil {
+				return err
+			}
+			e, plan, err := a.planOf(first)
+			if err != nil {
+				return err
+			}
+			r, shown := a.newRunner(ctx, kept, e)
+			second, err := r.Run(ctx, plan, first.Command, a.args)
+			shown.Close()
+			if second == nil || errors.Is(err, runner.ErrInput) && ctx.Err() == nil {
+				return err
+			}
+			if reportErr := a.reportRun(second); reportErr != nil {
+				return errors.Join(err, reportErr)
+			}
+			if err := outcome(ctx, second, err); err != nil {
+				return err
+			}
+			c, err := compare.Runs(compare.Side{Runs: []*result.Run{first}}, compare.Side{Runs: []*result.Run{second}}, compare.Options{})
+			if err != nil {
+				return fmt.Errorf("comparing the runs: %w", err)
+			}
+			fmt.Fprintln(a.stdout)
+			if err := report.WriteComparison(a.stdout, c, a.textOptions()); err != nil {
+				return err
+			}
+			return checked(c, conditions)
+		},
+	}
+	cmd.Flags().StringArrayVar(&failIf, "fail-if", nil, "`condition` under which the exit status is 1, such as 'p99 > +5%'; repeatable")
+	return cmd
+}
