@@ -117,7 +117,7 @@ func (c *Catalog) complete(k *target.Kind, t experiment.Target) (experiment.Targ
 // settingsOf lists what else of a target may have a secret in it, such as the
 // password of a URL.
 func settingsOf(t *experiment.Target) []targetSetting {
-	return []targetSetting{{"exporter", &t.Exporter}, {"metrics", &t.Metrics}, {"restart", &t.Restart}}
+	return []targetSetting{{"exporter", &t.Exporter}, {"metrics", &t.Metrics}, {"restart", &t.Restart}, {"start", &t.Start}}
 }
 
 type targetSetting struct {

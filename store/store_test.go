@@ -57,7 +57,7 @@ func newRun(t *testing.T) *result.Run {
 		Calibration: &result.Calibration{Workers: 2, RowsPerSecond: 5e6, QueriesPerSecond: 1e6},
 		Targets: []result.Target{
 			{
-				Name: "duck", Kind: "duckdb", Embedded: true, CoLocated: true, Profile: "tuned", Durability: "strict",
+				Name: "duck", Kind: "duckdb", Embedded: true, CoLocated: true, Idle: "pause", Profile: "tuned", Durability: "strict",
 				Options: map[string]string{"threads": "2", "memory": ""},
 				Changes: []target.Change{{Name: "threads", Value: "2", Default: "one a core"}},
 				Modules: []result.Module{{Path: "example.org/duck", Version: "v1.2.3"}},
