@@ -199,6 +199,7 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	if err := x.watchRemote(ctx, planned); err != nil {
 		return err
 	}
+	defer x.watchInside(planned.name, t)()
 	if err := x.Store.SaveTarget(ctx, x.run.ID, out); err != nil {
 		return stored(err)
 	}
