@@ -299,6 +299,9 @@ func withheld(run *result.Run) []string {
 		if t.Load != nil && t.Load.Withheld != "" {
 			names = append(names, t.Name+" load")
 		}
+		if t.Load != nil && t.Load.Mixed.Problem() != "" {
+			names = append(names, t.Name+" load and ask")
+		}
 		for _, q := range t.Queries {
 			if q.Withheld != "" {
 				names = append(names, t.Name+" "+q.Type)

@@ -172,7 +172,7 @@ func (m *mixed) run(ctx context.Context, t target.Target) error {
 		}
 		defer queriers[i].Close() // reading only
 	}
-	if err := m.skipLoaded(); err != nil {
+	if err := m.skipLoaded(ctx); err != nil {
 		return err
 	}
 
@@ -203,11 +203,14 @@ func (m *mixed) run(ctx context.Context, t target.Target) error {
 }
 
 // skipLoaded passes over the rows that the target has.
-func (m *mixed) skipLoaded() error {
+func (m *mixed) skipLoaded(ctx context.Context) error {
 	m.reader = m.dataset.Open()
 	newest := int64(math.MinInt64)
 	var b series.Batch
 	for left := m.cfg.Loaded; left > 0; left -= int64(b.Rows()) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err := m.reader.Next(&b, int(min(left, int64(m.cfg.BatchSize)))); errors.Is(err, io.EOF) {
 			return fmt.Errorf("%d rows are loaded, but the dataset has %d", m.cfg.Loaded, m.cfg.Loaded-left)
 		} else if err != nil {

@@ -56,7 +56,7 @@ func (x *execution) mix(ctx context.Context, t target.Target, planned *plannedTa
 	})
 	load.Mixed.Writes.Cell = where
 	if err == nil {
-		err = x.loadRest(ctx, t, config, load.Mixed, progress)
+		err = x.loadRest(ctx, t, config, load.Mixed, config.Loaded+journal.Handed(), progress)
 	}
 	if err == nil {
 		err = verify.Mixed(ctx, x.dataset, journal, load.Mixed, func(int) {})
@@ -95,9 +95,9 @@ func (x *execution) mixedConfig() (engine.MixedConfig, error) {
 	return c, err
 }
 
-// loadRest loads the rows that follow those of the phase.
-func (x *execution) loadRest(ctx context.Context, t target.Target, c engine.MixedConfig, m *result.Mixed, progress engine.Progress) error {
-	done := c.Loaded + m.Writes.Rows
+// loadRest loads the rows that follow those of the phase, of which so many are
+// done, whatever the target made of them.
+func (x *execution) loadRest(ctx context.Context, t target.Target, c engine.MixedConfig, m *result.Mixed, done int64, progress engine.Progress) error {
 	if done >= x.expected.Survey.Rows {
 		return nil
 	}
