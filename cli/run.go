@@ -66,6 +66,7 @@ file or that default says; --print shows the outcome as a file.`,
 	given.datasetFlags(cmd)
 	given.targetFlag(cmd, "duckdb and sqlite")
 	given.loadFlags(cmd)
+	given.mixedFlags(cmd)
 	given.queryFlags(cmd)
 	given.timedFlags(cmd)
 	given.workersFlag(cmd, "connections that load, and then ask, at once", "load.workers", "queries.workers")

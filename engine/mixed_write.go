@@ -165,6 +165,12 @@ func (m *mixed) write(ctx context.Context, worker int, w target.Writer, end func
 			end()
 		}
 	}()
+	due := func(p *parcel, begin time.Duration) time.Duration {
+		if m.paced(m.cfg.RowRate) {
+			return p.due
+		}
+		return begin
+	}
 	acks := tally{ledger: m.ledger}
 	received := func(r target.Receipt) time.Duration {
 		m.count(r)
@@ -184,11 +190,11 @@ func (m *mixed) write(ctx context.Context, worker int, w target.Writer, end func
 		receipt, err := w.Write(ctx, &p.Batch)
 		if err != nil {
 			m.count(receipt)
-			m.record(log, failed(ctx), m.start.Add(begin), time.Now(), receipt, 0)
+			m.recordDue(log, failed(ctx), due(p, begin), m.start.Add(begin), time.Now(), receipt, 0)
 			return fmt.Errorf("writer %d, %s: %w", worker, describe(&p.Batch), err)
 		}
 		at := received(receipt)
-		m.record(log, oplog.OK, m.start.Add(begin), m.start.Add(at), receipt, values)
+		m.recordDue(log, oplog.OK, due(p, begin), m.start.Add(begin), m.start.Add(at), receipt, values)
 		latency.Record(at - begin)
 		response.Record(at - p.due)
 		m.metrics.Add(values)

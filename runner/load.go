@@ -64,7 +64,7 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 	mixes := err == nil && x.mixes(planned)
 	if mixes {
 		task.Done("")
-		err = x.mix(ctx, t, planned, load)
+		err = x.mix(ctx, t, planned, c.repeat, load)
 	}
 
 	mark.RowsAcked = load.AllRows()
