@@ -7,12 +7,14 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/tsmark/tsmark/result"
 )
 
 // Point is one run of a sweep.
 type Point struct {
-	Experiment *Experiment // without a matrix
-	Parameters Combination // what the matrix sets in it, but for options of targets; empty: nothing
+	Experiment *Experiment        // without a matrix
+	Parameters []result.Parameter // what the matrix sets in it, but for options of targets; empty: nothing
 }
 
 // MaxCombinations bounds the combinations of a matrix, of which each may take
@@ -61,7 +63,7 @@ type expander struct {
 
 // choice is a parameter, and where its value was written.
 type choice struct {
-	Parameter
+	result.Parameter
 	key    key
 	origin Origin
 }
@@ -75,7 +77,7 @@ func (x *expander) product() [][]choice {
 		var choices []choice
 		for i, text := range axis.Values {
 			at := fmt.Sprintf("%s[%d]", path, i)
-			c, ok := x.choice(at, Parameter{axis.Path, text})
+			c, ok := x.choice(at, result.Parameter{axis.Path, text})
 			if !ok {
 				if c.Path == "" {
 					break // said once
@@ -111,7 +113,7 @@ func (x *expander) product() [][]choice {
 
 // choice checks a parameter at a path of the matrix's sections. Where there is
 // nothing that it could set, it adds a problem and has no path.
-func (x *expander) choice(at string, p Parameter) (choice, bool) {
+func (x *expander) choice(at string, p result.Parameter) (choice, bool) {
 	e := x.experiment
 	k, ok := e.find(p.Path)
 	if !ok {

@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/result"
 )
 
 // Matrix is the parameters of a sweep: every value of each goes with every
@@ -28,13 +29,7 @@ type Axis struct {
 }
 
 // Combination is values of different parameters that belong together.
-type Combination []Parameter
-
-// Parameter is a value that a sweep gives to the key at a path.
-type Parameter struct {
-	Path  string `json:"path"`
-	Value string `json:"value"`
-}
+type Combination []result.Parameter
 
 // ParseAxis reads the value of a --sweep flag, PATH=VALUE[,VALUE]…. Whether
 // there is such a path, Expand finds out.
@@ -91,7 +86,7 @@ func (d *decoder) matrix(n ast.Node, path string, m *Matrix) {
 // combination decodes a mapping of paths to single values.
 func (d *decoder) combination(n ast.Node, path string, c *Combination) {
 	d.mapping(n, path, "parameters", func(key, _ string, value ast.Node) bool {
-		p := Parameter{Path: key}
+		p := result.Parameter{Path: key}
 		d.value(value, path+"."+key, reflect.ValueOf(&p.Value).Elem())
 		*c = append(*c, p)
 		return true

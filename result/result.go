@@ -46,6 +46,7 @@ type Run struct {
 	Rivals []Rival `json:"rivals,omitempty"`
 	// Calibration is what this client could do at most; nil: nobody measured.
 	Calibration *Calibration `json:"calibration,omitempty"`
+	Place
 }
 
 // Calibration is how fast the client itself is where nothing answers: loads

@@ -55,6 +55,7 @@ func newRun(t *testing.T) *result.Run {
 			Metrics: map[result.Metric][]result.Value{result.CPU: {0, 0.75}}, Total: result.Usage{Wall: 0.5, CPU: 0.75}}},
 		Rivals:      []result.Rival{{Name: "PostgreSQL", PID: 4711, Process: "postgres", RSS: 1 << 20, Share: 0.25}},
 		Calibration: &result.Calibration{Workers: 2, RowsPerSecond: 5e6, QueriesPerSecond: 1e6},
+		Place:       result.Place{Sweep: "20260131-154500-s3f2a", Point: 2, Points: 6, Parameters: []result.Parameter{{Path: "load.workers", Value: "2"}}},
 		Targets: []result.Target{
 			{
 				Name: "duck", Kind: "duckdb", Embedded: true, CoLocated: true, Profile: "tuned", Durability: "strict",
@@ -259,7 +260,7 @@ func TestRuns(t *testing.T) {
 	got, err := s.Runs(t.Context())
 	must(t, err)
 	want := Summary{ID: "b", Name: "nightly", Command: "run", Started: started.Add(time.Hour), Status: result.Running,
-		Workload: "cpu-only", Fingerprint: "0011223344556677", Targets: []string{"duck", "quest"}, Failed: 1, Types: 3, Withheld: 2}
+		Workload: "cpu-only", Fingerprint: "0011223344556677", Targets: []string{"duck", "quest"}, Failed: 1, Types: 3, Place: newRun(t).Place, Withheld: 2}
 	if len(got) != 3 || got[1].ID != "c" || got[2].ID != "a" {
 		t.Fatalf("runs %+v, want b, c, a", got)
 	}
