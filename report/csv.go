@@ -28,6 +28,8 @@ func csvColumns() []string {
 		// Open loops.
 		"schedule", "arrivals", "offered", "dropped", "waiting", "saturated", "response_median", "response_p99", "response_p999", "lag_p99",
 		"objective", "highest_rate", "lowest_failed",
+		// Every line of a sweep; parameters as path=value, one after the other.
+		"sweep", "point", "parameters",
 	}
 }
 

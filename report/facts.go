@@ -104,6 +104,9 @@ func facts(r *result.Run) []fact {
 		{"started", started},
 		{"dataset", datasetFact(&r.Dataset)},
 	}
+	if place := sweepFact(&r.Place); place != "" {
+		list = append(list, fact{"sweep", place})
+	}
 	if asked := questionsFact(r.Questions); asked != "" {
 		list = append(list, fact{"asked", asked})
 	}

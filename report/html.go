@@ -16,6 +16,7 @@ var pageFiles embed.FS
 type page struct {
 	Title   string
 	Repeats string
+	Sweeps  []*table
 	Runs    []pageRun
 	Groups  []pageGroup
 }
@@ -63,7 +64,7 @@ func writeHTML(w io.Writer, runs []*result.Run) error {
 	if err != nil {
 		return err
 	}
-	p := page{Title: "tsmark report", Repeats: repeats(runs)}
+	p := page{Title: "tsmark report", Repeats: repeats(runs), Sweeps: sweepTables(runs)}
 	if len(runs) == 1 {
 		p.Title = "tsmark run " + joined(" ", runs[0].ID, runs[0].Name)
 	}

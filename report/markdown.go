@@ -18,6 +18,10 @@ func writeMarkdown(w io.Writer, runs []*result.Run) error {
 	for _, r := range runs {
 		m.run(r)
 	}
+	for _, view := range sweepTables(runs) {
+		fmt.Fprintf(m, "## %s\n\n", escapeMarkdown(view.Title))
+		m.table(view)
+	}
 	for _, g := range groups(runs) {
 		for _, view := range []*table{comparison(&g), winnersTable(&g)} {
 			if view != nil {

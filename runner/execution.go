@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -252,7 +253,8 @@ func (x *execution) face(ctx context.Context, j job, t target.Target) (target.Ma
 		return mark, err
 	}
 	if j == loading {
-		if own := mark.Run != "" && mark.Run == x.run.ID; !unmarked && !own && !x.plan.experiment.Load.Replace {
+		// Runs of a sweep take the place of each other.
+		if own := mark.Run != "" && (mark.Run == x.run.ID || slices.Contains(x.plan.earlier, mark.Run)); !unmarked && !own && !x.plan.experiment.Load.Replace {
 			return mark, fmt.Errorf("%w: the database holds dataset %s already (%s, %d of %d rows); add --replace to load it anew, or use tsmark query",
 				ErrInput, mark.Fingerprint, mark.Dataset.Name, mark.RowsAcked, mark.RowsExpected)
 		}

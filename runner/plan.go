@@ -36,6 +36,8 @@ type Plan struct {
 	steps      Steps
 	targets    []plannedTarget
 	secrets    *secret.Redactor
+	place      result.Place // of its run in a sweep
+	earlier    []string     // ids of the runs of that sweep before it
 }
 
 // Steps is which parts of an experiment are executed.
