@@ -231,3 +231,31 @@ func TestSecretsAreAskedForAgain(t *testing.T) {
 	clean(t, "the resumed run", said)
 	kept(t, dir)
 }
+
+// Commands and addresses of an experiment may have secrets in them too.
+func TestSecretsInSettings(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "e.yaml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("queries: {cache: cold}\ntargets:\n  - kind: leaky\n    exporter: http://ann:" + plantedInURL + "@h:9100/metrics\n" +
+		"    restart: ADMIN_PASSWORD=" + plantedToken + " pg_ctl restart\n")
+	code, printed := try(t, leaky(new(string)), "tsmark", "run", file, "--print")
+	if code != exitDone || !strings.Contains(printed, "http://ann:***@h:9100/metrics") || !strings.Contains(printed, "ADMIN_PASSWORD=*** pg_ctl restart") {
+		t.Fatalf("exit status %d, said %s", code, printed)
+	}
+	clean(t, "--print", printed)
+	write(printed)
+	code, said := try(t, leaky(new(string)), "tsmark", "run", file, "--print")
+	if code != exitUsage || !strings.Contains(said, "exporter is secret and was not stored; set the environment variable TSMARK_LEAKY_EXPORTER to it") {
+		t.Errorf("exit status %d, said %s", code, said)
+	}
+	t.Setenv("TSMARK_LEAKY_EXPORTER", "http://ann:"+plantedInURL+"@h:9100/metrics")
+	t.Setenv("TSMARK_LEAKY_RESTART", "ADMIN_PASSWORD="+plantedToken+" pg_ctl restart")
+	if code, again := try(t, leaky(new(string)), "tsmark", "run", file, "--print"); code != exitDone || again != printed {
+		t.Errorf("exit status %d, said %s", code, again)
+	}
+}

@@ -14,6 +14,7 @@ type settings struct {
 	app     *app
 	flags   *experiment.Experiment
 	targets []string
+	sweeps  []string
 	copies  []setting
 }
 
@@ -44,6 +45,14 @@ func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []st
 		}
 	}
 	s.unknownFile(cmd, e)
+	for _, text := range s.sweeps {
+		axis, err := experiment.ParseAxis(text)
+		if err != nil {
+			return fmt.Errorf("--sweep: %w", err)
+		}
+		e.Matrix.Set(axis)
+		e.FromFlag("matrix."+axis.Path, "--sweep "+text)
+	}
 	flag := "--target "
 	if len(args) > 0 && len(s.targets) > 0 {
 		return fmt.Errorf("targets are given both as arguments and with --target; leave one of them out")
@@ -95,6 +104,12 @@ func (s *settings) datasetFlags(cmd *cobra.Command) {
 func (s *settings) targetFlag(cmd *cobra.Command, unset string) {
 	cmd.Flags().StringArrayVar(&s.targets, "target", nil, "system to measure, `[NAME=]KIND[,OPTION=VALUE]…`; may be repeated (default "+unset+")")
 	complete(cmd, "target", s.app.catalog.kindNames())
+}
+
+// sweepFlag adds --sweep.
+func (s *settings) sweepFlag(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&s.sweeps, "sweep", nil, "`PATH=VALUE,…`: a run for each value, such as load.workers=1,2,4; may be repeated, for all combinations")
+	complete(cmd, "sweep", nil)
 }
 
 // loadFlags adds the flags of the load section.

@@ -33,7 +33,10 @@ func (c Condition) String() string {
 	if c.AsIs {
 		mark = "!"
 	}
-	limit := strconv.FormatFloat(c.Limit*100, 'g', 12, 64)
+	// Twelve digits take away what the division by 100 left behind, and the
+	// digits are written out: ParseConditions takes no exponent.
+	percent, _ := strconv.ParseFloat(strconv.FormatFloat(c.Limit*100, 'g', 12, 64), 64)
+	limit := strconv.FormatFloat(percent, 'f', -1, 64)
 	if !strings.HasPrefix(limit, "-") {
 		limit = "+" + limit
 	}

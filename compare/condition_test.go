@@ -45,7 +45,7 @@ func TestParseConditions(t *testing.T) {
 // What is read and written is read again as the same; what is not is said in
 // one line.
 func FuzzParseConditions(f *testing.F) {
-	for _, text := range []string{"p99 > +5%", "load < -5%, disk > +20%!", "median>10%", "p99.9 > +1e3%", "x", ",", "p99 > +\xff%"} {
+	for _, text := range []string{"p99 > +5%", "load < -5%, disk > +20%!", "median>10%", "p99.9 > +1e3%", "disk>.00001%", "load<-0%", "x", ",", "p99 > +\xff%"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

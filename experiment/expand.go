@@ -3,19 +3,12 @@ package experiment
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/result"
 )
-
-// Point is one run of a sweep.
-type Point struct {
-	Experiment *Experiment        // without a matrix
-	Parameters []result.Parameter // what the matrix sets in it, but for options of targets; empty: nothing
-}
 
 // MaxCombinations bounds the combinations of a matrix, of which each may take
 // minutes.
@@ -66,6 +59,7 @@ type choice struct {
 	result.Parameter
 	key    key
 	origin Origin
+	kept   bool // it is the experiment's own value
 }
 
 // product returns every value with every other.
@@ -77,7 +71,7 @@ func (x *expander) product() [][]choice {
 		var choices []choice
 		for i, text := range axis.Values {
 			at := fmt.Sprintf("%s[%d]", path, i)
-			c, ok := x.choice(at, result.Parameter{axis.Path, text})
+			c, ok := x.choice(at, result.Parameter{Path: axis.Path, Value: text})
 			if !ok {
 				if c.Path == "" {
 					break // said once
@@ -120,7 +114,7 @@ func (x *expander) choice(at string, p result.Parameter) (choice, bool) {
 		x.add(strings.TrimSuffix(at, "[0]"), "%q is no key that can be set%s", p.Path, e.hint(p.Path))
 		return choice{}, false
 	}
-	c := choice{p, k, e.origin(at)}
+	c := choice{Parameter: p, key: k, origin: e.origin(at)}
 	if k.target >= 0 {
 		return c, true // the kind judges
 	}
@@ -132,6 +126,10 @@ func (x *expander) choice(at string, p result.Parameter) (choice, bool) {
 		return c, false
 	}
 	c.Value = textOf(v)
+	if p.Path == "workload.seed" && c.Value == "0" {
+		x.add(at, "0 draws a seed from the clock; give the seeds themselves")
+		return c, false
+	}
 	return c, true
 }
 
@@ -227,139 +225,4 @@ func (x *expander) include(combinations [][]choice) [][]choice {
 		}
 	}
 	return combinations
-}
-
-// points makes a point of all combinations that differ in options of targets
-// only.
-func (x *expander) points(combinations [][]choice) []Point {
-	type group struct{ set, options []choice }
-	var groups []group
-	at := make(map[string]int)
-	for _, c := range combinations {
-		var set, options []choice
-		name := ""
-		for _, v := range c {
-			if v.key.target >= 0 {
-				options = append(options, v)
-				continue
-			}
-			set = append(set, v)
-			name += v.Path + "=" + v.Value + "\n"
-		}
-		i, ok := at[name]
-		if !ok {
-			i = len(groups)
-			at[name] = i
-			groups = append(groups, group{set: set})
-		}
-		groups[i].options = append(groups[i].options, options...)
-		groups[i].options = append(groups[i].options, choice{key: key{target: -1}}) // the end of this combination
-	}
-	points := make([]Point, len(groups))
-	for i, g := range groups {
-		points[i] = x.point(g.set, g.options)
-	}
-	return points
-}
-
-// point sets parameters in a copy of the experiment. The options of the
-// combinations stand one after the other, each with an end.
-func (x *expander) point(set, options []choice) Point {
-	e := *x.experiment
-	e.Matrix, e.Exclude, e.Include = nil, nil, nil
-	e.origins = make(map[string]Origin)
-	for path, o := range x.experiment.origins {
-		if path != "targets" && !strings.HasPrefix(path, "targets[") {
-			e.origins[path] = o
-		}
-	}
-	e.origins["targets"] = x.experiment.origin("targets")
-	point := Point{Experiment: &e}
-	d := decoder{experiment: &e}
-	for _, c := range set {
-		d.place = c.origin
-		d.assign(c.Path, c.Value, reflect.ValueOf(&e).Elem().FieldByIndex(c.key.index))
-		e.origins[c.Path] = c.origin
-		point.Parameters = append(point.Parameters, c.Parameter)
-	}
-	e.Targets = nil
-	for i := range x.experiment.Targets {
-		for _, v := range variants(i, options) {
-			x.variant(&e, i, v)
-		}
-	}
-	return point
-}
-
-// variants returns the different combinations of a target's own options.
-func variants(target int, options []choice) [][]choice {
-	var list [][]choice
-	var one []choice
-	for _, c := range options {
-		switch c.key.target {
-		case target:
-			one = append(one, c)
-		case -1:
-			same := func(other []choice) bool {
-				return slices.EqualFunc(other, one, func(a, b choice) bool { return a.Parameter == b.Parameter })
-			}
-			if !slices.ContainsFunc(list, same) {
-				list = append(list, one)
-			}
-			one = nil
-		}
-	}
-	return list
-}
-
-// variant adds target i with other options to e, which is a point.
-func (x *expander) variant(e *Experiment, i int, options []choice) {
-	t := x.experiment.Targets[i]
-	t.Options = maps.Clone(t.Options)
-	from, to := fmt.Sprintf("targets[%d]", i), fmt.Sprintf("targets[%d]", len(e.Targets))
-	for path, o := range x.experiment.origins {
-		if rest, ok := strings.CutPrefix(path, from); ok {
-			e.origins[to+rest] = o
-		}
-	}
-	for _, c := range options {
-		t.Name += "-" + c.key.option + "-" + c.Value
-		e.origins[to+".options"] = c.origin
-		switch c.key.option {
-		case "profile":
-			t.Profile = c.Value
-			e.origins[to] = c.origin
-		case "durability":
-			t.Durability = c.Value
-			e.origins[to] = c.origin
-		default:
-			if t.Options == nil {
-				t.Options = make(Options)
-			}
-			t.Options[c.key.option] = c.Value
-		}
-	}
-	if len(options) > 0 {
-		t.Name = x.variantName(e, i, t.Name)
-	}
-	e.Targets = append(e.Targets, t)
-}
-
-// variantName makes the name of a variant of target i one that is a file's and
-// no other target's.
-func (x *expander) variantName(e *Experiment, i int, name string) string {
-	name = strings.Map(func(r rune) rune {
-		if !isNameRune(r) {
-			return '_'
-		}
-		return r
-	}, name)
-	taken := func(name string) bool {
-		same := func(t Target) bool { return strings.EqualFold(t.Name, name) }
-		return len(name) > maxName || slices.ContainsFunc(e.Targets, same) || slices.ContainsFunc(x.experiment.Targets, same)
-	}
-	for n := 1; taken(name); n++ {
-		name = fmt.Sprintf("%s-%d", x.experiment.Targets[i].Name, n)
-	}
-	return name
 }

@@ -50,7 +50,7 @@ include: [{workload.scale: 50, load.workers: 1}, {workload.scale: 60}]`, `
 1: workload.scale=10 load.workers=1 | 10 hosts, 1 workers, batches of 10000 | duckdb map[] sqlite map[]
 2: workload.scale=10 load.workers=2 | 10 hosts, 2 workers, batches of 10000 | duckdb map[] sqlite map[]
 3: workload.scale=50 load.workers=1 | 50 hosts, 1 workers, batches of 10000 | duckdb map[] sqlite map[]
-4: workload.scale=60 | 60 hosts, 1 workers, batches of 10000 | duckdb map[] sqlite map[]
+4: workload.scale=60 load.workers=1 | 60 hosts, 1 workers, batches of 10000 | duckdb map[] sqlite map[]
 `},
 		{"what does not is added, the later entry overwriting the earlier", `
 matrix: {workload.scale: [10, 20]}
@@ -62,12 +62,19 @@ include: [{load.batch-size: 7}, {workload.scale: 20, load.batch-size: 8}]`, `
 matrix: {workload.scale: [10, 20]}
 exclude: [{workload.scale: 20}]
 include: [{workload.scale: 20, load.workers: 3}]`, `
-1: workload.scale=10 | 10 hosts, 1 workers, batches of 10000 | duckdb map[] sqlite map[]
+1: workload.scale=10 load.workers=1 | 10 hosts, 1 workers, batches of 10000 | duckdb map[] sqlite map[]
 2: workload.scale=20 load.workers=3 | 20 hosts, 3 workers, batches of 10000 | duckdb map[] sqlite map[]
 `},
 		{"included ones alone", "include: [{load.workers: 3}, {load.workers: 4, load.batch-size: 9}]", `
-1: load.workers=3 | 100 hosts, 3 workers, batches of 10000 | duckdb map[] sqlite map[]
+1: load.workers=3 load.batch-size=10000 | 100 hosts, 3 workers, batches of 10000 | duckdb map[] sqlite map[]
 2: load.workers=4 load.batch-size=9 | 100 hosts, 4 workers, batches of 9 | duckdb map[] sqlite map[]
+`},
+		{"the same values are one point, however they are written", `
+matrix: {load.workers: [1, 2]}
+include: [{load.workers: 3}, {load.workers: 3, load.batch-size: 10_000}]`, `
+1: load.workers=1 load.batch-size=10000 | 100 hosts, 1 workers, batches of 10000 | duckdb map[] sqlite map[]
+2: load.workers=2 load.batch-size=10000 | 100 hosts, 2 workers, batches of 10000 | duckdb map[] sqlite map[]
+3: load.workers=3 load.batch-size=10000 | 100 hosts, 3 workers, batches of 10000 | duckdb map[] sqlite map[]
 `},
 		{"options make variants within a run", `
 matrix: {targets.duckdb.threads: [1, 2], workload.scale: [10, 20]}`, `

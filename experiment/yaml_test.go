@@ -193,8 +193,8 @@ func randomExperiment(rng *rand.Rand) *Experiment {
 			axis.Values = append(axis.Values, text())
 		}
 		e.Matrix = append(e.Matrix, axis)
-		e.Exclude = append(e.Exclude, Combination{{text(), text()}})
-		e.Include = append(e.Include, Combination{{text() + "1", text()}, {text() + "2", text()}})
+		e.Exclude = append(e.Exclude, Combination{{Path: text(), Value: text()}})
+		e.Include = append(e.Include, Combination{{Path: text() + "1", Value: text()}, {Path: text() + "2", Value: text()}})
 	}
 	return e
 }

@@ -182,10 +182,12 @@ func joined(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
 }
 
-// command is the command line, quoted for a shell.
-func command(r *result.Run) string {
-	quoted := make([]string, len(r.Args))
-	for i, a := range r.Args {
+// command is the run's command line, quoted for a shell.
+func command(r *result.Run) string { return shellWords(r.Args) }
+
+func shellWords(args []string) string {
+	quoted := make([]string, len(args))
+	for i, a := range args {
 		if a == "" || strings.ContainsFunc(a, func(c rune) bool {
 			return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./:=,+@%", c))
 		}) {

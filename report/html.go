@@ -2,21 +2,19 @@ package report
 
 import (
 	"embed"
-	"html/template"
 	"io"
 	"slices"
 
 	"github.com/tsmark/tsmark/result"
 )
 
-//go:embed page.html style.css
+//go:embed page.html sweep.html style.css
 var pageFiles embed.FS
 
 // page is what the template shows.
 type page struct {
 	Title   string
 	Repeats string
-	Sweeps  []*table
 	Runs    []pageRun
 	Groups  []pageGroup
 }
@@ -55,16 +53,11 @@ type pageTarget struct {
 }
 
 func writeHTML(w io.Writer, runs []*result.Run) error {
-	t, err := template.New("page.html").Funcs(template.FuncMap{
-		"count": count,
-		"size":  size,
-		// A remark spans all columns but the first.
-		"spanned": func(columns []column) int { return len(columns) - 1 },
-	}).ParseFS(pageFiles, "page.html", "style.css")
+	t, err := pageTemplate()
 	if err != nil {
 		return err
 	}
-	p := page{Title: "tsmark report", Repeats: repeats(runs), Sweeps: sweepTables(runs)}
+	p := page{Title: "tsmark report", Repeats: repeats(runs)}
 	if len(runs) == 1 {
 		p.Title = "tsmark run " + joined(" ", runs[0].ID, runs[0].Name)
 	}

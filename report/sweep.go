@@ -2,110 +2,167 @@ package report
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
+	"html/template"
 	"io"
 	"slices"
+	"strings"
 
-	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/result"
 )
 
-// WriteSweep renders a sweep as text: a line for each run and target. Its
-// errors are those of w.
-func WriteSweep(w io.Writer, runs []*result.Run, opts Options) error {
-	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, "tsmark report has all"}
-	if t.width <= 0 {
-		t.width = defaultWidth
-	}
-	for _, view := range sweepTables(runs) {
-		t.table(view)
-	}
-	for _, r := range runs {
-		for _, a := range alerts(r) {
-			t.wrapped("", "  ", note{"Run " + r.ID + ": " + a.Text, a.Tone})
-		}
-	}
-	return t.Flush()
+// sweepView is what Text, Markdown and HTML show of a sweep.
+type sweepView struct {
+	Sweep   *result.Sweep
+	Title   string
+	Outcome note
+	Alerts  []note
+	Facts   []fact
+	Tables  []*table
+	Axes    []sweepAxis // HTML only
+	Command string
+	Again   string
+	Runs    []fact // command that shows each, by its parameters; HTML only
 }
 
-// sweepTables shows each sweep of which there are several runs, in order of
-// appearance.
-func sweepTables(runs []*result.Run) []*table {
-	var ids []string
-	for _, r := range runs {
-		if r.Sweep != "" && !slices.Contains(ids, r.Sweep) {
-			ids = append(ids, r.Sweep)
-		}
+// WriteSweep renders a sweep, of which runs are those that were begun, in the
+// order of their points. JSON is an object of the sweep and its runs, CSV as
+// Write's. Its errors are as Write's.
+func WriteSweep(w io.Writer, format Format, s *result.Sweep, runs []*result.Run, opts Options) error {
+	var err error
+	switch format {
+	case Text:
+		err = writeSweepText(w, newSweepView(s, runs), opts)
+	case Markdown:
+		err = writeSweepMarkdown(w, newSweepView(s, runs))
+	case CSV:
+		err = writeCSV(w, runs)
+	case JSON:
+		err = writeSweepJSON(w, s, runs)
+	case HTML:
+		err = writeSweepHTML(w, s, runs)
+	default:
+		return fmt.Errorf("there is no report format %q; known: %s", format, strings.Join(Formats(), ", "))
 	}
-	var list []*table
-	for _, id := range ids {
-		points := slices.DeleteFunc(slices.Clone(runs), func(r *result.Run) bool { return r.Sweep != id })
-		slices.SortStableFunc(points, func(a, b *result.Run) int { return a.Point - b.Point })
-		if len(points) > 1 {
-			list = append(list, sweepTable(points))
-		}
+	if err != nil {
+		return fmt.Errorf("writing the %s report: %w", format, err)
 	}
-	return list
+	return nil
 }
 
-// sweepTable shows how loads and queries went with the parameters.
-func sweepTable(points []*result.Run) *table {
-	types := typesEverywhere(points)
-	view := &table{Title: fmt.Sprintf("Sweep %s, %d of %d runs", points[0].Sweep, len(points), points[0].Points), Columns: []column{{Head: "run"}}}
-	paths := swept(points)
-	for _, path := range paths {
-		view.Columns = append(view.Columns, column{Head: path})
+func newSweepView(s *result.Sweep, runs []*result.Run) *sweepView {
+	view := &sweepView{
+		Sweep: s, Title: "Sweep " + joined(" ", s.ID, s.Name), Outcome: sweepOutcome(s, runs), Alerts: sweepAlerts(s, runs),
+		Facts: sweepFacts(s, runs), Tables: sweepTables(runs), Command: shellWords(s.Args),
 	}
-	view.Columns = append(view.Columns, column{Head: "target", Words: true},
-		column{Head: "settled/s", Help: "rows loaded a second until all were visible and background work idle"},
-		column{Head: "disk", Help: "bytes on disk after settling", Rank: 1},
-		column{Head: "queries", Help: "geometric mean of the medians of the query types that are verified in every line"})
-	for _, r := range points {
-		for i := range r.Targets {
-			t := &r.Targets[i]
-			cells := []cell{{Text: shortID(points, slices.Index(points, r))}}
-			for _, path := range paths {
-				cells = append(cells, parameterCell(r, path))
-			}
-			view.Rows = append(view.Rows, row{Cells: append(cells, sweptCells(t, types)...)})
-		}
+	if s.Experiment != "" {
+		view.Again = fmt.Sprintf("tsmark report %s --experiment > experiment.yaml && tsmark run experiment.yaml", s.ID)
 	}
-	if len(types) > 0 {
-		view.Notes = append(view.Notes, note{fmt.Sprintf("queries: geometric mean of the medians of the %s that are verified in every line; figures of different data compare only so far.", plural(len(types), "query type")), dim})
+	for _, r := range runs {
+		view.Runs = append(view.Runs, fact{r.Parameters.String(), "tsmark report " + r.ID})
 	}
 	return view
 }
 
-// sweptCells are a target's name and what came of it.
-func sweptCells(t *result.Target, types []string) []cell {
-	name, settled, disk, queries := cell{Text: t.Name}, cell{none, dim}, cell{none, dim}, cell{none, dim}
-	if t.Failure != "" {
-		name = cell{t.Name + " (gave up)", bad}
-	}
-	if l := t.Load; l != nil && l.Withheld != "" {
-		settled = cell{"withheld", bad}
-	} else if rate := settledRate(l); rate > 0 {
-		settled = cell{Text: digits(rate)}
-		if l.DiskBytes >= 0 {
-			disk = cell{Text: size(l.DiskBytes)}
+// sweepOutcome is how far the sweep came, in a few words.
+func sweepOutcome(s *result.Sweep, runs []*result.Run) note {
+	complete, passed := 0, true
+	for _, r := range runs {
+		if r.Status == result.Complete {
+			complete++
 		}
+		passed = passed && r.Passed()
 	}
-	var medians []float64
-	for _, q := range t.Queries {
-		if slices.Contains(types, q.Type) {
-			medians = append(medians, q.Service.Median)
-		}
+	switch {
+	case complete < s.Points:
+		return note{fmt.Sprintf("incomplete, %d of %s", complete, plural(s.Points, "run")), bad}
+	case !passed:
+		return note{"complete, figures withheld", bad}
 	}
-	if len(medians) > 0 {
-		queries = cell{Text: duration(stats.GeometricMean(medians))}
-	}
-	return []cell{name, settled, disk, queries}
+	return note{"complete", best}
 }
 
-// swept lists the paths of the parameters of all points.
-func swept(points []*result.Run) []string {
+// sweepAlerts says once what holds for several runs.
+func sweepAlerts(s *result.Sweep, runs []*result.Run) []note {
+	var list []note
+	var of [][]string
+	for i, r := range runs {
+		for _, a := range alerts(r) {
+			at := slices.Index(list, a)
+			if at < 0 {
+				at = len(list)
+				list, of = append(list, a), append(of, nil)
+			}
+			of[at] = append(of[at], shortID(runs, i))
+		}
+	}
+	for i := range list {
+		switch {
+		case len(of[i]) < len(runs):
+			list[i].Text = "In " + strings.Join(of[i], ", ") + ": " + list[i].Text
+		case len(runs) > 1:
+			list[i].Text = "In every run: " + list[i].Text
+		}
+	}
+	if missing := s.Points - len(runs); missing > 0 {
+		list = append(list, note{fmt.Sprintf("%s not begun; tsmark resume %s goes on.", plural(missing, "run"), s.ID), bad})
+	}
+	return list
+}
+
+// sweepFacts is what all runs have in common.
+func sweepFacts(s *result.Sweep, runs []*result.Run) []fact {
+	list := []fact{{"started", moment(s.Started)}}
+	for _, path := range swept(runs) {
+		list = append(list, fact{"varied", path + ": " + strings.Join(valuesOf(runs, path), ", ")})
+	}
+	if len(runs) == 0 {
+		return list
+	}
+	first := runs[0]
+	common := func(key string, of func(*result.Run) string) {
+		text := of(first)
+		if text != "" && !slices.ContainsFunc(runs, func(r *result.Run) bool { return of(r) != text }) {
+			list = append(list, fact{key, text})
+		}
+	}
+	common("dataset", func(r *result.Run) string { return datasetFact(&r.Dataset) })
+	common("asked", func(r *result.Run) string { return questionsFact(r.Questions) })
+	common("host", func(r *result.Run) string { return hostFact(&r.Host) })
+	common("tsmark", func(r *result.Run) string { return joined(", ", r.Tool.Version, r.Tool.Commit, r.Tool.Go) })
+	for i := range first.Targets {
+		common("target", func(r *result.Run) string {
+			if i >= len(r.Targets) {
+				return ""
+			}
+			t := &r.Targets[i]
+			return t.Name + ": " + joined(" ", t.Kind, version(&t.Description)) + changed(t)
+		})
+	}
+	return list
+}
+
+// changed is the options of a target that are not the defaults.
+func changed(t *result.Target) string {
+	if text := changesFact(t.Changes); text != "" {
+		return "; " + text
+	}
+	return ""
+}
+
+// sweepFact says where a run stands in a sweep; empty: nowhere.
+func sweepFact(p *result.Place) string {
+	if p.Sweep == "" {
+		return ""
+	}
+	return joined(": ", fmt.Sprintf("%s, run %d of %d", p.Sweep, p.Point, p.Points), p.Parameters.String())
+}
+
+// swept lists the paths of the parameters of all runs.
+func swept(runs []*result.Run) []string {
 	var paths []string
-	for _, r := range points {
+	for _, r := range runs {
 		for _, p := range r.Parameters {
 			if !slices.Contains(paths, p.Path) {
 				paths = append(paths, p.Path)
@@ -115,49 +172,85 @@ func swept(points []*result.Run) []string {
 	return paths
 }
 
-func parameterCell(r *result.Run, path string) cell {
+// valueOf returns the value that a parameter has in a run; empty: none.
+func valueOf(r *result.Run, path string) string {
 	for _, p := range r.Parameters {
 		if p.Path == path {
-			return cell{Text: p.Value}
+			return p.Value
 		}
 	}
-	return cell{none, dim}
+	return ""
 }
 
-// typesEverywhere lists the query types of which every target of every run has
-// a verified figure that no limit cut off.
-func typesEverywhere(runs []*result.Run) []string {
-	var list []string
-	first := true
+// valuesOf lists the different values of a parameter in the order of the runs.
+func valuesOf(runs []*result.Run, path string) []string {
+	var values []string
 	for _, r := range runs {
-		for i := range r.Targets {
-			var here []string
-			for j := range r.Targets[i].Queries {
-				if q := &r.Targets[i].Queries[j]; q.Standing() == result.Verified && q.AtLeast == 0 {
-					here = append(here, q.Type)
-				}
-			}
-			if first {
-				list, first = here, false
-			}
-			list = slices.DeleteFunc(list, func(name string) bool { return !slices.Contains(here, name) })
+		if v := valueOf(r, path); v != "" && !slices.Contains(values, v) {
+			values = append(values, v)
 		}
 	}
-	return list
+	return values
 }
 
-// sweepFact says where a run stands in a sweep; empty: nowhere.
-func sweepFact(p *result.Place) string {
-	if p.Sweep == "" {
-		return ""
+func writeSweepText(w io.Writer, view *sweepView, opts Options) error {
+	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, "CSV, JSON and HTML have all"}
+	if t.width <= 0 {
+		t.width = defaultWidth
 	}
-	s := fmt.Sprintf("%s, run %d of %d", p.Sweep, p.Point, p.Points)
-	for i, v := range p.Parameters {
-		separator := ", "
-		if i == 0 {
-			separator = ": "
-		}
-		s += separator + v.Path + "=" + v.Value
+	t.line(t.paint(t.clean(view.Title), "1") + "  " + t.toned(view.Outcome.Text, view.Outcome.Tone))
+	for _, a := range view.Alerts {
+		t.wrapped("", "  ", a)
 	}
-	return s
+	for _, f := range append(view.Facts, view.repeating()...) {
+		t.wrapped(pad("  "+f.Key, 11, false), "           ", note{f.Value, plain})
+	}
+	for _, one := range view.Tables {
+		t.table(one)
+	}
+	return t.Flush()
+}
+
+// repeating says how to do the sweep again.
+func (v *sweepView) repeating() []fact {
+	return slices.DeleteFunc([]fact{{"command", v.Command}, {"repeat", v.Again}}, func(f fact) bool { return f.Value == "" })
+}
+
+func writeSweepMarkdown(w io.Writer, view *sweepView) error {
+	m := markdownWriter{bufio.NewWriter(w)}
+	fmt.Fprintf(m, "# %s: %s\n\n", escapeMarkdown(view.Title), view.Outcome.Text)
+	m.preamble(view.Alerts, view.Facts, joined("\n", view.Command, view.Again))
+	m.tables(view.Tables)
+	m.experiment(view.Sweep.Experiment)
+	return m.Flush()
+}
+
+func writeSweepJSON(w io.Writer, s *result.Sweep, runs []*result.Run) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(struct {
+		Sweep *result.Sweep `json:"sweep"`
+		Runs  []*result.Run `json:"runs"`
+	}{s, slices.Concat([]*result.Run{}, runs)})
+}
+
+func writeSweepHTML(w io.Writer, s *result.Sweep, runs []*result.Run) error {
+	t, err := pageTemplate()
+	if err != nil {
+		return err
+	}
+	view := newSweepView(s, runs)
+	view.Axes = sweepAxes(runs)
+	return t.ExecuteTemplate(w, "sweep.html", view)
+}
+
+// pageTemplate reads the templates of pages.
+func pageTemplate() (*template.Template, error) {
+	return template.New("page.html").Funcs(template.FuncMap{
+		"count": count,
+		"size":  size,
+		// A remark spans all columns but the first.
+		"spanned": func(columns []column) int { return len(columns) - 1 },
+	}).ParseFS(pageFiles, "*.html", "style.css")
 }

@@ -34,9 +34,6 @@ func writeText(w io.Writer, runs []*result.Run, opts Options) error {
 		}
 		t.run(r)
 	}
-	for _, view := range sweepTables(runs) {
-		t.table(view)
-	}
 	for _, g := range groups(runs) {
 		if view := comparison(&g); view != nil {
 			t.table(view)

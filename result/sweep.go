@@ -1,6 +1,9 @@
 package result
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Sweep is an experiment of which parameters differ from run to run.
 type Sweep struct {
@@ -19,10 +22,22 @@ type Parameter struct {
 	Value string `json:"value"`
 }
 
+// Parameters is the values of several parameters.
+type Parameters []Parameter
+
+// String lists them: load.workers=2, load.batch-size=1000.
+func (p Parameters) String() string {
+	texts := make([]string, len(p))
+	for i := range p {
+		texts[i] = p[i].Path + "=" + p[i].Value
+	}
+	return strings.Join(texts, ", ")
+}
+
 // Place is where a run stands in a sweep. The zero value: it stands alone.
 type Place struct {
-	Sweep      string      `json:"sweep,omitempty"`      // id
-	Point      int         `json:"point,omitempty"`      // from 1
-	Points     int         `json:"points,omitempty"`     // of the sweep
-	Parameters []Parameter `json:"parameters,omitempty"` // what the sweep sets in this run
+	Sweep      string     `json:"sweep,omitempty"`      // id
+	Point      int        `json:"point,omitempty"`      // from 1
+	Points     int        `json:"points,omitempty"`     // of the sweep
+	Parameters Parameters `json:"parameters,omitempty"` // what the sweep sets in this run
 }

@@ -261,6 +261,8 @@ func (x *execution) face(ctx context.Context, j job, t target.Target) (target.Ma
 		return x.newMark(), nil
 	}
 	switch {
+	case !unmarked && x.steps.Load && x.run.Sweep != "" && mark.Run != x.run.ID:
+		return mark, fmt.Errorf("another point of the sweep has been loaded into the database since; tsmark rerun %s measures this one", x.run.ID)
 	case unmarked:
 		return mark, fmt.Errorf("%w: %w; load one with tsmark load", ErrInput, err)
 	case mark.Unverified != "":

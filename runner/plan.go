@@ -96,12 +96,11 @@ func (p *Plan) check() error {
 			problems = append(problems, e.Problem(path+".kind", "%s", err))
 			continue
 		}
-		given, err := c.complete(&kind, t)
-		if err != nil {
-			problems = append(problems, e.Problem(path+".options", "%s", err))
+		if t, err = c.complete(&kind, t); err != nil {
+			problems = append(problems, e.Problem(path, "%s", err))
 			continue
 		}
-		chosen, err := kind.Choose(t.Profile, t.Durability, given)
+		chosen, err := kind.Choose(t.Profile, t.Durability, t.Options)
 		if err != nil {
 			problems = append(problems, e.Problem(path, "%s", err))
 			continue

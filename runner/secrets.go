@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/internal/secret"
-	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
 )
 
@@ -51,6 +49,11 @@ func newRedactor(e *experiment.Experiment, c Catalog) *secret.Redactor {
 				r.Add(value)
 			}
 		}
+		for _, s := range settingsOf(&t) {
+			value, _ := c.variable(SecretVariable(t.Name, s.name))
+			r.Learn(value)
+			r.Learn(*s.value)
+		}
 		for _, o := range kinds[i].Options {
 			value, _ := c.variable(SecretVariable(t.Name, o.Name))
 			r.Learn(value)
@@ -85,27 +88,56 @@ func (c *Catalog) variable(name string) (value string, ok bool) {
 	return "", false
 }
 
-// complete returns the options of a target with those from the environment. An
-// option that was secret, and so was not stored, must be there.
-func (c *Catalog) complete(k *target.Kind, t experiment.Target) (map[string]string, error) {
-	given := maps.Clone(map[string]string(t.Options))
-	if given == nil {
-		given = make(map[string]string)
-	}
+// complete returns a target with what is secret in it taken from the
+// environment. What was secret, and so was not stored, must be there.
+func (c *Catalog) complete(k *target.Kind, t experiment.Target) (experiment.Target, error) {
+	t.Options = maps.Clone(t.Options)
 	for _, o := range k.Options {
-		value, ok := given[o.Name]
-		missing := strings.Contains(value, secret.Mark)
-		if ok && !missing || !o.Secret && !missing {
-			continue
+		value, given := t.Options[o.Name]
+		value, err := c.revealed(t.Name, o.Name, value, o.Secret && !given)
+		if err != nil {
+			return t, err
 		}
-		name := SecretVariable(t.Name, o.Name)
-		if value, ok = c.variable(name); ok {
-			given[o.Name] = value
-		} else if missing {
-			return nil, fmt.Errorf("%s is secret and was not stored; set the environment variable %s to it", o.Name, name)
+		if value != "" && t.Options == nil {
+			t.Options = make(experiment.Options)
+		}
+		if given || value != "" {
+			t.Options[o.Name] = value
 		}
 	}
-	return given, nil
+	for _, s := range settingsOf(&t) {
+		var err error
+		if *s.value, err = c.revealed(t.Name, s.name, *s.value, false); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+// settingsOf lists what else of a target may have a secret in it, such as the
+// password of a URL.
+func settingsOf(t *experiment.Target) []targetSetting {
+	return []targetSetting{{"exporter", &t.Exporter}, {"metrics", &t.Metrics}, {"restart", &t.Restart}}
+}
+
+type targetSetting struct {
+	name  string
+	value *string
+}
+
+// revealed returns a value, from the environment where it was not stored or is
+// wanted from there.
+func (c *Catalog) revealed(targetName, name, value string, wanted bool) (string, error) {
+	hidden := strings.Contains(value, secret.Mark)
+	if !hidden && !wanted {
+		return value, nil
+	}
+	variable := SecretVariable(targetName, name)
+	found, ok := c.variable(variable)
+	if hidden && !ok {
+		return "", fmt.Errorf("%s is secret and was not stored; set the environment variable %s to it", name, variable)
+	}
+	return found, nil
 }
 
 // withoutSecrets returns options as they may be stored and shown.
@@ -143,122 +175,9 @@ func (p *Plan) yaml(e *experiment.Experiment) ([]byte, error) {
 			}
 		}
 		t.Options = p.withoutSecrets(&planned.kind, options)
+		for _, s := range settingsOf(t) {
+			*s.value = p.secrets.Text(*s.value)
+		}
 	}
 	return experiment.Marshal(&public)
 }
-
-// guardedStore lets no secret into what is stored. It changes what it is
-// given, which is what reports then show.
-type guardedStore struct {
-	Store
-	secrets *secret.Redactor
-}
-
-// Begin implements Store.
-func (g guardedStore) Begin(ctx context.Context, r *result.Run) error {
-	g.run(r)
-	return g.Store.Begin(ctx, r)
-}
-
-// SaveTarget implements Store.
-func (g guardedStore) SaveTarget(ctx context.Context, runID string, t *result.Target) error {
-	g.target(t)
-	return g.Store.SaveTarget(ctx, runID, t)
-}
-
-// SaveLoad implements Store.
-func (g guardedStore) SaveLoad(ctx context.Context, runID, target string, repeat int, l *result.Load) error {
-	g.load(l)
-	return g.Store.SaveLoad(ctx, runID, target, repeat, l)
-}
-
-// SaveQueries implements Store.
-func (g guardedStore) SaveQueries(ctx context.Context, runID, target string, repeat int, q *result.Queries) error {
-	g.queries(q)
-	return g.Store.SaveQueries(ctx, runID, target, repeat, q)
-}
-
-// Finish implements Store.
-func (g guardedStore) Finish(ctx context.Context, r *result.Run) error {
-	g.run(r)
-	return g.Store.Finish(ctx, r)
-}
-
-func (g guardedStore) text(texts ...*string) {
-	for _, t := range texts {
-		*t = g.secrets.Text(*t)
-	}
-}
-
-func (g guardedStore) run(r *result.Run) {
-	g.text(&r.Reason, &r.Dataset.Source)
-	for i := range r.Args {
-		g.text(&r.Args[i])
-	}
-	for i := range r.Parameters {
-		g.text(&r.Parameters[i].Value)
-	}
-	for i := range r.Resources {
-		g.text(&r.Resources[i].Source, &r.Resources[i].Measure)
-		for j := range r.Resources[i].Problems {
-			g.text(&r.Resources[i].Problems[j])
-		}
-	}
-	for i := range r.Targets {
-		g.target(&r.Targets[i])
-	}
-}
-
-func (g guardedStore) target(t *result.Target) {
-	d := &t.Description
-	g.text(&t.Failure, &d.Version, &d.Edition, &d.Location, &d.Durability)
-	for name, value := range d.Settings {
-		d.Settings[name] = g.secrets.Text(value)
-	}
-	g.load(t.Load)
-	for i := range t.Queries {
-		g.queries(&t.Queries[i])
-	}
-	for _, r := range t.Repeats {
-		g.load(r.Load)
-		for i := range r.Queries {
-			g.queries(&r.Queries[i])
-		}
-	}
-}
-
-func (g guardedStore) load(l *result.Load) {
-	if l == nil {
-		return
-	}
-	g.text(&l.Withheld, &l.Unverified)
-	for i := range l.Census {
-		g.text(&l.Census[i].Problem)
-	}
-}
-
-func (g guardedStore) queries(q *result.Queries) {
-	g.text(&q.Unsupported, &q.Withheld, &q.Verdict.Difference)
-}
-
-// guardedDisplay shows no secret.
-type guardedDisplay struct {
-	Display
-	secrets *secret.Redactor
-}
-
-// Start implements Display.
-func (g guardedDisplay) Start(label, unit string, total int64) Task {
-	return guardedTask{g.Display.Start(g.secrets.Text(label), unit, total), g.secrets}
-}
-
-type guardedTask struct {
-	Task
-	secrets *secret.Redactor
-}
-
-// Done implements Task.
-func (g guardedTask) Done(note string) { g.Task.Done(g.secrets.Text(note)) }
-
-// Fail implements Task.
-func (g guardedTask) Fail(note string) { g.Task.Fail(g.secrets.Text(note)) }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/experiment"
@@ -41,6 +40,9 @@ func (s *Sweep) plan(steps Steps) error {
 		return err
 	}
 	var problems []error
+	if len(s.points) > 1 && s.experiment.Load.File == "-" {
+		problems = append(problems, s.experiment.Problem("load.file", "standard input can be read only once; name a file, or sweep over nothing"))
+	}
 	for _, p := range s.points {
 		plan, err := NewPlan(p.Experiment, s.catalog, steps)
 		problems = append(problems, err)
@@ -115,6 +117,9 @@ func (s *Sweep) YAML() ([]byte, error) {
 			return nil, err
 		}
 		t.Options = p.withoutSecrets(&kind, t.Options)
+		for _, setting := range settingsOf(t) {
+			*setting.value = s.secrets.Text(*setting.value)
+		}
 	}
 	return experiment.Marshal(&public)
 }
@@ -136,51 +141,67 @@ func (r *Runner) BeginSweep(ctx context.Context, s *Sweep, command string, args 
 
 // RunSweep executes the points of a sweep that runs, which belong to it, have
 // not completed: it goes on with those that were begun, and begins the others.
-// done is called with each as it ends. A target that gives up ends its run and
-// not the sweep; what ends all of it is as for Run.
-func (r *Runner) RunSweep(ctx context.Context, s *Sweep, record *result.Sweep, runs []*result.Run, done func(*result.Run) error) error {
+// done is called with each as it ends. It returns all runs in the order of
+// their points. A target that gives up ends its run and not the sweep; what ends
+// all of it is as for Run. A sweep of which there is no run is not kept.
+func (r *Runner) RunSweep(ctx context.Context, s *Sweep, record *result.Sweep, runs []*result.Run, done func(*result.Run) error) ([]*result.Run, error) {
 	unlock, err := r.lock("sweep", record.ID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer unlock()
-	kept := len(runs)
-	var ids []string
+	kept := slices.Clone(runs)
 	for i, plan := range s.plans {
-		point := s.points[i]
-		plan.place = result.Place{Sweep: record.ID, Point: i + 1, Points: len(s.plans), Parameters: slices.Clone(point.Parameters)}
-		plan.earlier = ids
-		at := slices.IndexFunc(runs, func(run *result.Run) bool { return run.Point == i+1 })
-		var run *result.Run
-		switch {
-		case at < 0:
-			run, err = r.Run(ctx, plan, record.Command, record.Args)
-		case runs[at].Status == result.Complete:
-			ids = append(ids, runs[at].ID)
+		place := result.Place{Sweep: record.ID, Point: i + 1, Points: len(s.plans), Parameters: slices.Clone(s.points[i].Parameters)}
+		at := slices.IndexFunc(kept, func(run *result.Run) bool { return run.Point == place.Point })
+		if at >= 0 && kept[at].Status == result.Complete {
 			continue
-		default:
-			run, err = r.Resume(ctx, plan, runs[at])
 		}
+		plan.place, plan.earlier = place, ids(kept)
+		r.Display.Start(fmt.Sprintf("point %d of %d", place.Point, place.Points), "", 0).Done(place.Parameters.String())
+		run, err := r.point(ctx, plan, record, kept, at)
 		if run != nil {
-			kept++
-			ids = append(ids, run.ID)
+			if at >= 0 {
+				kept[at] = run
+			} else {
+				kept = append(kept, run)
+			}
 			err = errors.Join(err, done(run))
 		}
-		if err != nil && kept == 0 {
-			return both(err, r.Store.DiscardSweep(context.WithoutCancel(ctx), record.ID))
+		if err == nil {
+			err = ctx.Err()
 		}
 		if err != nil {
-			return fmt.Errorf("point %d of %d, %s: %w", i+1, len(s.plans), parameters(point.Parameters), err)
+			return kept, r.ended(ctx, record, kept, fmt.Errorf("point %d of %d, %s: %w", place.Point, place.Points, place.Parameters, err))
 		}
 	}
-	return nil
+	return kept, nil
 }
 
-// parameters are the parameters of a point on a line.
-func parameters(list []result.Parameter) string {
-	texts := make([]string, len(list))
-	for i, p := range list {
-		texts[i] = p.Path + "=" + p.Value
+// point executes a point, whose run is at that position of runs; -1: it has
+// none yet.
+func (r *Runner) point(ctx context.Context, plan *Plan, record *result.Sweep, runs []*result.Run, at int) (*result.Run, error) {
+	if at < 0 {
+		return r.Run(ctx, plan, record.Command, record.Args)
 	}
-	return strings.Join(texts, ", ")
+	if !slices.Equal(runs[at].Parameters, plan.place.Parameters) {
+		return nil, fmt.Errorf("%w: the run that was begun, %s, has %s; run the sweep anew", ErrInput, runs[at].ID, runs[at].Parameters)
+	}
+	return r.Resume(ctx, plan, runs[at])
+}
+
+// ended forgets a sweep that ended before any run of it was kept.
+func (r *Runner) ended(ctx context.Context, record *result.Sweep, kept []*result.Run, err error) error {
+	if len(kept) > 0 {
+		return err
+	}
+	return both(err, r.Store.DiscardSweep(context.WithoutCancel(ctx), record.ID))
+}
+
+func ids(runs []*result.Run) []string {
+	list := make([]string, len(runs))
+	for i, run := range runs {
+		list[i] = run.ID
+	}
+	return list
 }

@@ -45,6 +45,24 @@ func (s *Store) Sweep(ctx context.Context, id string) (*result.Sweep, error) {
 	return w, nil
 }
 
+// Sweeps lists all sweeps, newest first.
+func (s *Store) Sweeps(ctx context.Context) ([]result.Sweep, error) {
+	var list []result.Sweep
+	err := s.transaction(ctx, &sql.TxOptions{ReadOnly: true}, func(tx *sql.Tx) error {
+		var w result.Sweep
+		columns := sweepColumns(&w)
+		return each(ctx, tx, "SELECT "+names(columns)+" FROM sweeps ORDER BY started DESC, id DESC", nil, func(rows *sql.Rows) error {
+			err := rows.Scan(values(columns)...)
+			list = append(list, w)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing sweeps: %w", err)
+	}
+	return list, nil
+}
+
 // DiscardSweep removes a sweep of which no run was kept.
 func (s *Store) DiscardSweep(ctx context.Context, id string) error {
 	if _, err := s.db.ExecContext(ctx, "DELETE FROM sweeps WHERE id = ?", id); err != nil {
