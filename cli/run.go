@@ -72,6 +72,7 @@ targets.NAME.OPTION, make variants of it that take turns within one run.`,
 	given.datasetFlags(cmd)
 	given.targetFlag(cmd, "duckdb and sqlite")
 	given.loadFlags(cmd)
+	given.mixedFlags(cmd)
 	given.queryFlags(cmd)
 	given.timedFlags(cmd)
 	given.workersFlag(cmd, "connections that load, and then ask, at once", "load.workers", "queries.workers")
@@ -323,6 +324,9 @@ func withheld(run *result.Run) []string {
 	for _, t := range run.Targets {
 		if t.Load != nil && t.Load.Withheld != "" {
 			names = append(names, t.Name+" load")
+		}
+		if t.Load != nil && t.Load.Mixed.Problem() != "" {
+			names = append(names, t.Name+" load and ask")
 		}
 		for _, q := range t.Queries {
 			if q.Withheld != "" {

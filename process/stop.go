@@ -16,7 +16,7 @@ const killWithin = 30 * time.Second
 // Stop asks the server's first process to end, gives its children what is left
 // of the grace to follow it, and then kills all that remain. When ctx ends the
 // grace does too: nothing is left running because somebody lost patience. A
-// server that has ended already is no error.
+// paused server goes on for it. One that has ended already is no error.
 func (p *Process) Stop(ctx context.Context) error {
 	p.stopping.Lock()
 	defer p.stopping.Unlock()
@@ -34,6 +34,7 @@ func (p *Process) Stop(ctx context.Context) error {
 		if err := signalTo(p.info.PID, signal); err != nil {
 			return fmt.Errorf("cannot stop process %d: %w", p.info.PID, err)
 		}
+		_ = p.Continue(free) // it may have ended by now, as it should
 	}
 	for p.Running(free) && sleep(grace, 10*time.Millisecond) {
 	}

@@ -111,15 +111,11 @@ func (s *Sweep) YAML() ([]byte, error) {
 	public.Targets = slices.Clone(public.Targets)
 	p := &Plan{secrets: s.secrets}
 	for i := range public.Targets {
-		t := &public.Targets[i]
-		kind, err := s.catalog.Kind(t.Kind)
+		kind, err := s.catalog.Kind(public.Targets[i].Kind)
 		if err != nil {
 			return nil, err
 		}
-		t.Options = p.withoutSecrets(&kind, t.Options)
-		for _, setting := range settingsOf(t) {
-			*setting.value = s.secrets.Text(*setting.value)
-		}
+		public.Targets[i] = p.public(public.Targets[i], &kind, nil)
 	}
 	return experiment.Marshal(&public)
 }

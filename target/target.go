@@ -25,6 +25,10 @@ type Kind struct {
 	// Modules are the Go modules through which it is reached: reports name
 	// their versions.
 	Modules []string
+	// Dedupes reports whether a row that is sent twice, with the same series
+	// and time, is there once when the load has settled. It may depend on
+	// options, such as a unique index. Nil: never.
+	Dedupes func(Options) bool
 	// Render puts a query into the system's language. It needs no server and
 	// no options. It wraps query.ErrUnsupported, with the reason, for what
 	// the system cannot answer.
@@ -57,7 +61,8 @@ type Request struct {
 }
 
 // Target is an open system under test. Its methods may be called from several
-// goroutines at once; a Writer's or Querier's may not.
+// goroutines at once; a Writer's or Querier's may not. It outlives a restart of
+// its server: a method that is called afterwards connects anew.
 type Target interface {
 	// Describe returns version and effective settings.
 	Describe(context.Context) (Description, error)
@@ -110,6 +115,17 @@ type Server interface {
 	Address() string
 }
 
+// Metered is a Target whose system tells figures of its own, such as the bytes
+// of log that it wrote. The runner reads them every second beside the resources
+// of its processes.
+type Metered interface {
+	// Metrics returns the figures as they are now, by the system's own names
+	// in lower case. Those that end in _total only rise while the system runs,
+	// as is Prometheus's convention; the others are states. It is called while
+	// others write and ask, so it is cheap and waits for none of them.
+	Metrics(context.Context) (map[string]float64, error)
+}
+
 // Description is what a system says of itself.
 type Description struct {
 	Version    string            `json:"version"`
@@ -132,13 +148,29 @@ type Mark struct {
 	// Unverified is why answers cannot be checked: the rows came from a file
 	// and nobody knows how to make them again. Empty: they can.
 	Unverified string `json:"unverified,omitempty"`
+	// SentTwice is how many rows were sent again although they may have been
+	// stored the first time, and the system does not dedupe: so many more than
+	// expected can be duplicates.
+	SentTwice int64 `json:"sent_twice,omitempty"`
 	// Run is the id of the run that loaded it, and that may load it again.
 	Run string `json:"run,omitempty"`
 }
 
 // Writer is one worker's connection for writing.
+//
+// After an error of Write or Flush it is only good for Close. Where that error
+// wraps a Temporary, the caller may open a new Writer of the same worker with
+// NewWriter, which may fail with ErrUnreachable or a Temporary while the server
+// is not back, and give it every batch again whose rows no Receipt has
+// accepted: that of the failed Write, and those before it of which rows were
+// kept back. So nothing that was kept back is carried over to the new Writer.
+// What is not the rows' own, such as a row a series, is the target's to bring
+// in order: a batch must be whole when the second try succeeds.
+//
+// A Receipt beside an error counts the rows that were accepted all the same.
 type Writer interface {
-	// Write sends the batch, which belongs to the caller again on return.
+	// Write sends the batch, which belongs to the caller again on return. It
+	// ends in bounded time when the server falls silent, and with ctx.
 	Write(context.Context, *series.Batch) (Receipt, error)
 	// Flush sends what Write kept back, and waits for what is not
 	// acknowledged yet where the protocol acknowledges.
@@ -167,8 +199,8 @@ type LineWriter interface {
 type Receipt struct {
 	Sent      time.Time // when the last byte had been handed over
 	Acked     time.Time // when the system had accepted them; zero: the protocol does not say
-	Rows      int64
-	WireBytes int64 // as sent, before compression by the transport
+	Rows      int64     // accepted; those of earlier batches that were kept back included
+	WireBytes int64     // as sent, before compression by the transport
 }
 
 // Querier is one worker's connection for reading.
