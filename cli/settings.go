@@ -144,6 +144,8 @@ func (s *settings) workersFlag(cmd *cobra.Command, help string, paths ...string)
 	}})
 }
 
+const windowsHelp = "recent: windows end close to the dataset's end; uniform, the default: as TSBS draws them"
+
 // queryFlags adds the flags that say which answers are checked.
 func (s *settings) queryFlags(cmd *cobra.Command) {
 	f, q := cmd.Flags(), &s.flags.Queries
@@ -151,7 +153,7 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 	f.Var(count(&q.Verify, 1), "verify", "queries of each type whose answers are checked")
 	f.BoolVar(&q.AlignWindows, "align-windows", q.AlignWindows, "start every window on a bucket border")
 	s.means("align-windows", "queries.align-windows", func(to, from *experiment.Experiment) { to.Queries.AlignWindows = from.Queries.AlignWindows })
-	f.StringVar((*string)(&q.Windows), "windows", "", "recent: windows end close to the dataset's end; uniform, the default: as TSBS draws them")
+	f.StringVar((*string)(&q.Windows), "windows", "", windowsHelp)
 	s.means("windows", "queries.windows", func(to, from *experiment.Experiment) { to.Queries.Windows = from.Queries.Windows })
 	s.means("query-type", "queries.types", func(to, from *experiment.Experiment) { to.Queries.Types = from.Queries.Types })
 	s.means("verify", "queries.verify", func(to, from *experiment.Experiment) { to.Queries.Verify = from.Queries.Verify })
