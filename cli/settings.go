@@ -102,7 +102,7 @@ func (s *settings) loadFlags(cmd *cobra.Command) {
 	f, l := cmd.Flags(), &s.flags.Load
 	f.Var(count(&l.BatchSize, 1), "batch-size", "rows a write")
 	f.Var(count(&l.Limit, 0), "limit", "rows to load at most; 0: all")
-	f.Var(span{&l.ReportingPeriod}, "reporting-period", "between two records of the rate, and two plain lines of progress")
+	f.Var(span{&l.ReportingPeriod}, "reporting-period", "between two plain lines of progress, and two records of the rate, which short loads have more of")
 	f.StringSliceVar(&l.After, "after-load", nil, "`steps` done after the load and timed apart, such as analyze; targets without such a step leave it out")
 	s.means("after-load", "load.after", func(to, from *experiment.Experiment) { to.Load.After = from.Load.After })
 	f.Var(count(&l.Repeats, 1), "load-repeats", "times that the dataset is loaded; what is asked is the last one")
