@@ -52,6 +52,9 @@ type renderer struct {
 // cannot fail.
 func (r *renderer) check() error {
 	q := r.q
+	if err := q.Check(); err != nil {
+		return err
+	}
 	fields := slices.Clone(q.Fields)
 	if q.Shape == query.Activity {
 		fields = append(fields, q.Active.Field)
