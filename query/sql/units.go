@@ -2,6 +2,7 @@ package sql
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,13 +11,13 @@ import (
 
 // means writes the Means shape.
 func (r *renderer) means() {
-	q, from := r.q, r.from()
+	q := r.q
 	var group, outer, means []string
 	for _, key := range q.Group {
 		group, outer = append(group, r.tag(key)), append(outer, r.Ident(key))
 	}
 	for _, field := range q.Fields {
-		means = append(means, fmt.Sprintf("avg(%s%s)", from, r.Ident(field)))
+		means = append(means, r.mean(field))
 	}
 	for _, key := range q.MeanTags {
 		means = append(means, fmt.Sprintf("avg(%s)", r.tag(key)))
@@ -48,29 +49,38 @@ func (r *renderer) means() {
 
 // meansOfRows writes means over all rows of each group.
 func (r *renderer) meansOfRows(group, outer, means []string) {
-	q := r.q
-	mean := ""
-	if q.Having != nil {
-		mean = fmt.Sprintf("avg(%s%s)", r.from(), r.Ident(q.Having.Field))
+	having := r.q.Having
+	if having == nil || !r.NoHaving {
+		r.groups("", append(group, means...))
+		if having != nil {
+			r.line("HAVING %s", comparison(r.mean(having.Field), having.Below, having.Value))
+		}
+		return
 	}
-	around := mean != "" && r.NoHaving
-	indent := ""
-	if around {
-		r.line("SELECT %s", strings.Join(outer, ", "))
-		r.line("FROM (")
-		indent, means = "  ", append(means, mean+" AS "+conditionColumn)
+	condition := conditionColumn
+	if at := slices.Index(r.q.Fields, having.Field); at >= 0 {
+		condition = outer[len(group)+at]
+	} else {
+		means = append(means, r.mean(having.Field)+" AS "+condition)
 	}
+	r.line("SELECT %s", strings.Join(outer, ", "))
+	r.line("FROM (")
+	r.groups("  ", append(group, means...))
+	r.line(") AS groups_of_rows")
+	r.line("WHERE %s", comparison(condition, having.Below, having.Value))
+}
+
+// groups writes the query of expressions by the Group tags.
+func (r *renderer) groups(indent string, expressions []string) {
 	r.line("%sSELECT", indent)
-	r.list(indent+"  ", append(group, means...))
+	r.list(indent+"  ", expressions)
 	r.fromJoined(indent)
-	r.line("%sGROUP BY %s", indent, numbers(len(q.Group)))
-	switch {
-	case around:
-		r.line(") AS groups_of_rows")
-		r.line("WHERE %s", comparison(conditionColumn, q.Having.Below, q.Having.Value))
-	case mean != "":
-		r.line("HAVING %s", comparison(mean, q.Having.Below, q.Having.Value))
-	}
+	r.line("%sGROUP BY %s", indent, numbers(len(r.q.Group)))
+}
+
+// mean returns the mean of a field.
+func (r *renderer) mean(field string) string {
+	return fmt.Sprintf("avg(%s%s)", r.from(), r.Ident(field))
 }
 
 // named gives names to expressions.
@@ -234,7 +244,7 @@ func (r *renderer) buckets() {
 	}
 	columns = append(columns, r.tag(q.Unit), r.Bucket(q.Bucket, from+r.time())+" AS "+bucketColumn)
 	keys := len(columns)
-	measure := "avg(" + from + r.Ident(q.Active.Field) + ")"
+	measure := r.mean(q.Active.Field)
 	if q.Active.Zeros {
 		measure = fmt.Sprintf("avg(CASE WHEN %s%s = 0 THEN 1e0 ELSE 0e0 END)", from, r.Ident(q.Active.Field))
 	}
