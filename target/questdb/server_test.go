@@ -44,3 +44,8 @@ func with(options map[string]string, given ...string) map[string]string {
 func TestConformanceREST(t *testing.T) {
 	targettest.Run(t, Kind(), with(server(t), optionRead, readREST))
 }
+
+// Rows that nobody acknowledges.
+func TestConformanceTCP(t *testing.T) {
+	targettest.Run(t, Kind(), with(server(t), optionRead, readREST, optionProtocol, protocolTCP))
+}
