@@ -132,8 +132,12 @@ func (a *app) queryWriter(format string, formats []string, w workload.Workload, 
 	if err != nil {
 		return nil, err
 	}
+	options, err := kind.Resolve(nil)
+	if err != nil {
+		return nil, err
+	}
 	return func(out io.Writer, q *query.Query) error {
-		request, err := kind.Render(q, schema)
+		request, err := kind.Render(q, schema, options)
 		if err != nil {
 			_, err = fmt.Fprintf(out, "-- %s %d: n/a: %s\n", q.Type, q.ID, err)
 			return err

@@ -151,7 +151,7 @@ func (x *execution) checkType(ctx context.Context, t target.Target, planned *pla
 		workers = max(workers, min(runtime.NumCPU(), 4)) // off the clock nobody waits in vain
 	}
 	var err error
-	out.Verdict, err = verify.Answers(ctx, verify.Config{Workers: workers, Timeout: settings.Timeout}, t, planned.kind.Render, x.dataset, q.full)
+	out.Verdict, err = verify.Answers(ctx, verify.Config{Workers: workers, Timeout: settings.Timeout}, t, planned.kind.Renderer(planned.options), x.dataset, q.full)
 	if err != nil {
 		return unsupported(out, err)
 	}

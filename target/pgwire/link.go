@@ -26,8 +26,11 @@ func (l *Link) Do(ctx context.Context, do func(*Conn) error) error {
 	if l.closed {
 		return errors.New("the target is closed")
 	}
-	if l.conn != nil && !l.conn.Closed() && l.conn.pg.CheckConn() == nil {
+	if l.conn != nil && !l.conn.Closed() && l.conn.pg.Ping(ctx) == nil {
 		return do(l.conn)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	if l.conn != nil {
 		_ = l.conn.Close() // it is broken
