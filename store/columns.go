@@ -107,6 +107,7 @@ func loadColumns(l *result.Load) []column {
 		{"skipped", &l.Skipped},
 		{"cell", asJSON{&l.Cell}},
 		{"mixed", asJSON{&l.Mixed}},
+		{"retries", asJSON{&l.Retries}},
 	}, latencyColumns(&l.Batches)...)
 }
 
@@ -120,6 +121,8 @@ func censusColumns(c *result.CensusResult) []column {
 		{"expected", &c.Expected},
 		{"counted", &c.Counted},
 		{"problem", &c.Problem},
+		{"lost", &c.Lost},
+		{"duplicates", &c.Duplicates},
 	}
 }
 
