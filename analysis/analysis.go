@@ -17,7 +17,7 @@ import (
 // Analysis is what a log tells.
 type Analysis struct {
 	Header oplog.Header
-	Cells  []Figures // by target, repeat, setting and kind, else in the order of the log
+	Cells  []Figures // by target, repeat, setting, kind and part, else in the order of the log
 	// Truncated is why the log has no end; empty: it has. The figures are those
 	// of what was read.
 	Truncated string
@@ -29,6 +29,7 @@ type Analysis struct {
 type Figures struct {
 	oplog.Cell
 	Load     *result.Load    // of a load
+	Response *result.Latency `json:",omitempty"` // of a load's batches, from when they were due; nil: no rate was set
 	Queries  *result.Queries // of a query type
 	Outcomes map[oplog.Outcome]int64
 }
@@ -69,7 +70,7 @@ func Log(log *oplog.Reader, period time.Duration) (*Analysis, error) {
 	}
 	slices.SortStableFunc(a.Cells, func(a, b Figures) int {
 		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Repeat, b.Repeat),
-			cmp.Compare(a.Setting, b.Setting), cmp.Compare(a.Kind, b.Kind))
+			cmp.Compare(a.Setting, b.Setting), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Part, b.Part))
 	})
 	return a, nil
 }
@@ -132,6 +133,11 @@ func (c *cell) figures() (f Figures, err error) {
 	if c.Kind == oplog.Load {
 		f.Load = c.loadFigures(service)
 		f.Load.Workers = f.Workers
+		if c.load.response != nil {
+			response, err := latencyOf(c.load.response)
+			f.Response = &response
+			return f, err
+		}
 		return f, nil
 	}
 	f.Queries, err = c.queryFigures(service)

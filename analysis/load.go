@@ -3,6 +3,7 @@ package analysis
 import (
 	"time"
 
+	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
 )
@@ -14,6 +15,8 @@ type load struct {
 	sent   span // from the first start until the last row was handed over
 	acked  time.Duration
 	rates  []int64 // rows accepted in each period since the start of the log
+	// response is from when batches were due; nil: no rate was set.
+	response *measure.Latency
 }
 
 // mostPeriods bounds the memory of rates: of longer loads the last point holds
@@ -36,6 +39,12 @@ func (c *cell) addBatch(op *oplog.Op) {
 	}
 	if op.Outcome == oplog.OK || op.Outcome == oplog.Unacknowledged {
 		c.service.Record(op.Duration)
+		if c.Schedule != "" {
+			if l.response == nil {
+				l.response = measure.NewLatency()
+			}
+			l.response.Record(end - op.Intended)
+		}
 	}
 	if op.Rows == 0 {
 		return

@@ -26,13 +26,14 @@ func (c *cell) addQuestion(op *oplog.Op) {
 	q := &c.queries
 	q.distinct[op.Question] = true
 	counts := op.Outcome == oplog.OK || op.Outcome == oplog.AtLeast || op.Outcome == oplog.Stale
-	if op.BurnIn {
+	kept := op.BurnIn && c.Part == oplog.Mixed
+	if op.BurnIn && !kept {
 		if counts {
 			q.out.BurnIn++
 		}
 		return
 	}
-	c.addArrival(op, counts)
+	c.addArrival(op, counts && !kept)
 	if op.Outcome != oplog.Dropped {
 		first := op.Start
 		if c.Schedule != "" {
@@ -44,7 +45,9 @@ func (c *cell) addQuestion(op *oplog.Op) {
 		return
 	}
 	c.wall.add(c.wall.first, op.Start+op.Duration)
-	c.service.Record(op.Duration)
+	if !kept {
+		c.service.Record(op.Duration)
+	}
 	q.out.Asked++
 	q.out.Rows += op.Rows
 	q.out.Bytes += op.Bytes
@@ -53,7 +56,9 @@ func (c *cell) addQuestion(op *oplog.Op) {
 		q.out.AtLeast++
 		each = -each
 	}
-	c.addEach(op.Sequence, each)
+	if c.Part != oplog.Mixed { // where the same question has another window each time
+		c.addEach(op.Sequence, each)
+	}
 }
 
 // addArrival adds what only an open loop has.

@@ -37,7 +37,8 @@ query types need more.
 --fail-if takes conditions such as 'p99 > +5%' or 'load < -5%', joined by commas
 or each with a flag of its own. The metrics are median, mean, p90, p95, p99,
 p99.9, max (each query type's service time), geomean (of the medians), load,
-acked, sent (rows a second) and disk (bytes). A condition holds where the change
+acked, sent (rows a second), disk (bytes), and, of what was asked and written at
+once, mixed-median, mixed-p99 and mixed-load (rows a second). A condition holds where the change
 goes beyond the limit and is no chance (corrected p below 0.05), and where A has
 a figure and B has none. With ! behind it chance does not matter: 'p99 > +5%!'.
 If one holds the exit status is 1; if one cannot be judged because there are too

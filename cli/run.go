@@ -66,6 +66,7 @@ file or that default says; --print shows the outcome as a file.`,
 	given.datasetFlags(cmd)
 	given.targetFlag(cmd, "duckdb and sqlite")
 	given.loadFlags(cmd)
+	given.mixedFlags(cmd)
 	given.queryFlags(cmd)
 	given.timedFlags(cmd)
 	given.workersFlag(cmd, "connections that load, and then ask, at once", "load.workers", "queries.workers")
@@ -298,6 +299,9 @@ func withheld(run *result.Run) []string {
 	for _, t := range run.Targets {
 		if t.Load != nil && t.Load.Withheld != "" {
 			names = append(names, t.Name+" load")
+		}
+		if t.Load != nil && t.Load.Mixed.Problem() != "" {
+			names = append(names, t.Name+" load and ask")
 		}
 		for _, q := range t.Queries {
 			if q.Withheld != "" {

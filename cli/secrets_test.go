@@ -259,3 +259,38 @@ func TestSecretsInSettings(t *testing.T) {
 		t.Errorf("exit status %d, said %s", code, again)
 	}
 }
+
+// A secret may come from a file, which is named instead of it.
+func TestSecretsFromFiles(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "password")
+	if err := os.WriteFile(file, []byte(plantedPassword+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	step := "query"
+	kind := leaky(&step)
+	results := filepath.Join(dir, "results")
+	args := []string{"tsmark", "run", "--results", results, "--scale", "40", "--log-interval", "10m", "--queries", "2", "--verify", "1",
+		"--query-type", "lastpoint", "--target", "leaky,password=@" + file}
+	_, printed := try(t, kind, append(args, "--print")...)
+	if !strings.Contains(printed, "password: \"@"+file+`"`) {
+		t.Errorf("--print does not say where the password is:\n%s", printed)
+	}
+	code, said := try(t, kind, args...)
+	if code != exitTarget || !strings.Contains(said, "cannot log in: ***") {
+		t.Errorf("the password was not read: exit status %d, said %s", code, said)
+	}
+	clean(t, "the run", said+printed)
+	kept(t, results)
+	step = "nowhere"
+	if code, said := try(t, kind, "tsmark", "resume", "--results", results); code != exitDone {
+		t.Errorf("exit status %d, said %s", code, said)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	code, said = try(t, kind, args...)
+	if code != exitUsage || strings.Count(said, "\n") != 1 || !strings.Contains(said, "reading a secret from the file behind @") {
+		t.Errorf("exit status %d, said %s", code, said)
+	}
+}

@@ -116,6 +116,21 @@ func (s *settings) loadFlags(cmd *cobra.Command) {
 	s.means("replace", "load.replace", func(to, from *experiment.Experiment) { to.Load.Replace = from.Load.Replace })
 }
 
+// mixedFlags adds flags of the mixed section.
+func (s *settings) mixedFlags(cmd *cobra.Command) {
+	f, m := cmd.Flags(), &s.flags.Mixed
+	f.Var(count(&m.Loaded, 0), "mixed", "`percent` of the rows that are loaded before questions are asked beside the rest, 1 to 99; 0: none are asked beside")
+	f.Var(count(&m.Writes, 0), "mixed-writes", "batches in a hundred operations of the mixed part; 0: each side at its own rate")
+	f.StringVar(&m.RowRate, "mixed-row-rate", "", "`schedule` by which its rows come, such as 10000/s")
+	f.StringVar(&m.QueryRate, "mixed-query-rate", "", "`schedule` by which its queries come, such as 200/s")
+	f.Var(span{&m.Duration}, "mixed-duration", "how long it lasts, after which the rest is loaded alone; 0: until all is written")
+	s.means("mixed", "mixed.loaded", func(to, from *experiment.Experiment) { to.Mixed.Loaded = from.Mixed.Loaded })
+	s.means("mixed-writes", "mixed.writes", func(to, from *experiment.Experiment) { to.Mixed.Writes = from.Mixed.Writes })
+	s.means("mixed-row-rate", "mixed.row-rate", func(to, from *experiment.Experiment) { to.Mixed.RowRate = from.Mixed.RowRate })
+	s.means("mixed-query-rate", "mixed.query-rate", func(to, from *experiment.Experiment) { to.Mixed.QueryRate = from.Mixed.QueryRate })
+	s.means("mixed-duration", "mixed.duration", func(to, from *experiment.Experiment) { to.Mixed.Duration = from.Mixed.Duration })
+}
+
 // workersFlag adds --workers, which sets what the paths say.
 func (s *settings) workersFlag(cmd *cobra.Command, help string, paths ...string) {
 	workers := 1

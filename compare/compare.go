@@ -46,7 +46,8 @@ type Target struct {
 	A Subject `json:"a"`
 	B Subject `json:"b"`
 	// Figures are one per query type and metric, types in the order asked,
-	// then the geometric mean over the types, then those of the load.
+	// then the geometric mean over the types, then those of the load and of its
+	// mixed phase.
 	Figures []Figure `json:"figures"`
 	Notes   []string `json:"notes,omitempty"`
 }
@@ -98,6 +99,7 @@ func compareTarget(a, b Subject) Target {
 		t.Figures = append(t.Figures, geometricMean(medians))
 	}
 	t.Figures = append(t.Figures, compareLoads(a, b)...)
+	t.Figures = append(t.Figures, compareMixed(a, b)...)
 	judge(t.Figures)
 	t.Notes = append(t.Notes, append(a.failures("A"), b.failures("B")...)...)
 	return t

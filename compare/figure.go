@@ -9,7 +9,7 @@ import (
 
 // Figure is one figure of both sides.
 type Figure struct {
-	Subject string    `json:"subject"` // a query type, AllTypes or LoadSubject
+	Subject string    `json:"subject"` // a query type, AllTypes, LoadSubject or MixedSubject
 	Metric  Metric    `json:"metric"`
 	Unit    Unit      `json:"unit"`
 	Better  Direction `json:"better"`

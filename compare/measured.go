@@ -99,21 +99,32 @@ func compareLoads(a, b Subject) []Figure {
 		{Sent, RowsPerSecond, Higher, "n/a: not measured", rate(func(l *result.Load) float64 { return l.Sent })},
 		{Disk, Bytes, Lower, "n/a: not known", func(l *result.Load) float64 { return max(0, float64(l.DiskBytes)) }},
 	} {
-		f := Figure{Subject: LoadSubject, Metric: m.metric, Unit: m.unit, Better: m.better, Method: AcrossRepeats}
-		var ofA, ofB []float64
-		ofA, f.MissingA = loads(a, m.of, m.absent)
-		ofB, f.MissingB = loads(b, m.of, m.absent)
-		f.Comparison = stats.Compare(ofA, ofB)
-		if len(ofA) == 1 && len(ofB) == 1 {
-			f.Method = WithinRepeat
+		of := func(l *result.Load) (float64, string) {
+			if v := m.of(l); v != 0 {
+				return v, ""
+			}
+			return 0, m.absent
 		}
-		figures = append(figures, f)
+		figures = append(figures, Figure{Subject: LoadSubject, Metric: m.metric, Unit: m.unit, Better: m.better}.over(a, b, of))
 	}
 	return figures
 }
 
+// over fills in a figure that each load has once. Of says why one has none;
+// less than 0: at least so much.
+func (f Figure) over(a, b Subject, of func(*result.Load) (value float64, missing string)) Figure {
+	var ofA, ofB []float64
+	ofA, f.MissingA = loads(a, of)
+	ofB, f.MissingB = loads(b, of)
+	f.Comparison, f.Method = stats.Compare(ofA, ofB), AcrossRepeats
+	if len(ofA) == 1 && len(ofB) == 1 {
+		f.Method = WithinRepeat
+	}
+	return f
+}
+
 // loads returns a figure of each load of a subject, or why there is none.
-func loads(s Subject, of func(*result.Load) float64, absent string) (values []float64, missing string) {
+func loads(s Subject, of func(*result.Load) (value float64, missing string)) (values []float64, missing string) {
 	for _, t := range s.targets {
 		found := false
 		for _, r := range t.Repeats {
@@ -121,14 +132,12 @@ func loads(s Subject, of func(*result.Load) float64, absent string) (values []fl
 				continue
 			}
 			found = true
-			value, why := of(r.Load), ""
+			value, why := of(r.Load)
 			switch {
 			case r.Load.Withheld != "":
 				why = "withheld: " + r.Load.Withheld
 			case r.Load.Unverified != "":
 				why = "not verified: " + r.Load.Unverified
-			case value == 0:
-				why = absent
 			}
 			if why != "" {
 				return nil, why

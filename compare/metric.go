@@ -9,8 +9,8 @@ import (
 // Metric names a figure, as conditions do.
 type Metric string
 
-// The metrics of a query type's service time, of all types together, and of a
-// load.
+// The metrics of a query type's service time, of all types together, of a load,
+// and of a mixed phase.
 const (
 	Median  Metric = "median"
 	Mean    Metric = "mean"
@@ -24,11 +24,15 @@ const (
 	Acked   Metric = "acked"   // rows a second until the last one was acknowledged
 	Sent    Metric = "sent"    // rows a second until the last one was handed over
 	Disk    Metric = "disk"    // bytes after settling
+
+	MixedMedian Metric = "mixed-median" // of a type's service time while rows were written
+	MixedP99    Metric = "mixed-p99"
+	MixedLoad   Metric = "mixed-load" // rows a second meanwhile, until the last one was acknowledged or else handed over
 )
 
 // Metrics lists all metrics.
 func Metrics() []Metric {
-	return append(slices.Clone(ofQueries()), GeoMean, Load, Acked, Sent, Disk)
+	return append(slices.Clone(ofQueries()), GeoMean, Load, Acked, Sent, Disk, MixedMedian, MixedP99, MixedLoad)
 }
 
 func ofQueries() []Metric { return []Metric{Median, Mean, P90, P95, P99, P999, Max} }

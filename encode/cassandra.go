@@ -21,7 +21,7 @@ func NewCassandra(s *series.Schema) (Encoder, error) {
 			return newSeriesText(s.Series, func(dst []byte, series uint32) []byte {
 				dst = append(dst, t.Name...)
 				for i := range t.Tags {
-					dst = appendTag(dst, &t.Tags[i], series, ",", "")
+					dst = LineProtocol{}.appendTag(dst, &t.Tags[i], t.Tags[i].Key+"=", series, ",", "")
 				}
 				return append(dst, ',')
 			})

@@ -1,6 +1,7 @@
 package encode_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/tsmark/tsmark/encode"
@@ -57,5 +58,33 @@ func TestNullsAndMixedTables(t *testing.T) {
 		if got := string(test.encoder.Append(nil, batch)); got != test.want {
 			t.Errorf("got\n%swant\n%s", got, test.want)
 		}
+	}
+}
+
+// What stands in the way of a reader of lines is escaped, a row without values
+// is kept, and names are the system's.
+func TestLineProtocolOfASystem(t *testing.T) {
+	table := &series.Table{
+		Name:   "our table",
+		Tags:   []series.Tag{{Key: "a=b", Values: present{0: `x, y=z\`, 1: ""}}, {Key: "w", Type: series.Float, Values: present{0: "0.5"}}},
+		Fields: []series.Field{{Name: "ö,m", Type: series.Int}, {Name: "n", Type: series.Float}},
+	}
+	var b series.Batch
+	run := b.Add(table)
+	run.Grow(3)
+	run.Series, run.Times = []uint32{0, 1, 2}, []int64{1, 2, 3}
+	run.Columns[0] = series.Column{Ints: []int64{7, 0, 0}, Nulls: series.Bitmap{0b110}}
+	run.Columns[1] = series.Column{Floats: []float64{0, 0, 0}, Nulls: series.Bitmap{0b111}}
+	encoder := encode.LineProtocol{
+		Escape: ` ,=\`,
+		Table:  func(name string) string { return strings.ReplaceAll(name, "our", "my") },
+		Column: func(name string) string { return strings.ReplaceAll(name, "ö", "o") },
+		Null:   func(series.Type) string { return "none" },
+	}.New(&series.Schema{Tables: []*series.Table{table}, Series: 3})
+	want := `my\ table,a\=b=x\,\ y\=z\\ w=0.5,o\,m=7i 1` + "\n" +
+		`my\ table,a\=b= o\,m=none 2` + "\n" +
+		`my\ table o\,m=none 3` + "\n"
+	if got := string(encoder.Append(nil, &b)); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }

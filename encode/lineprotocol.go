@@ -1,51 +1,106 @@
 package encode
 
-import "github.com/tsmark/tsmark/series"
+import (
+	"bytes"
+	"strings"
+
+	"github.com/tsmark/tsmark/series"
+)
 
 // NewLineProtocol returns the encoder of InfluxDB's line protocol as TSBS
 // writes it for influx, questdb and victoriametrics: tags that a series lacks
 // and fields without a value are left out, as is a row without any field;
 // integers carry the suffix i; numeric tags become the first fields, without
 // it; nothing is escaped.
-func NewLineProtocol(s *series.Schema) Encoder {
+func NewLineProtocol(s *series.Schema) Encoder { return LineProtocol{}.New(s) }
+
+// LineProtocol is what a system wants of line protocol beyond what TSBS writes.
+// The zero value is TSBS's.
+type LineProtocol struct {
+	// Escape are the characters that a backslash stands before in names and in
+	// the values of tags. All are ASCII.
+	Escape string
+	// Table and Column return the names under which the system has a table, and
+	// a tag or a field; nil: their own.
+	Table, Column func(string) string
+	// Null returns what stands for the value of a field in a row that has no
+	// other, and that would be left out without it; nil: it is left out.
+	Null func(series.Type) string
+}
+
+// New returns an encoder of the schema's rows.
+func (l LineProtocol) New(s *series.Schema) Encoder {
 	return &lineProtocol{
 		ints: newIntText("i,"),
 		tables: newTables(s, func(t *series.Table) lineTable {
+			name := l.name(l.Table, t.Name)
+			keys := make([]string, len(t.Tags))
+			for i := range t.Tags {
+				keys[i] = l.name(l.Column, t.Tags[i].Key) + "="
+			}
 			lt := lineTable{series: newSeriesText(s.Series, func(dst []byte, series uint32) []byte {
-				dst = append(dst, t.Name...)
+				dst = append(dst, name...)
 				for i := range t.Tags {
 					if !t.Tags[i].Numeric() {
-						dst = appendTag(dst, &t.Tags[i], series, ",", "")
+						dst = l.appendTag(dst, &t.Tags[i], keys[i], series, ",", "")
 					}
 				}
 				dst = append(dst, ' ')
 				for i := range t.Tags {
 					if t.Tags[i].Numeric() {
-						dst = appendTag(dst, &t.Tags[i], series, "", ",")
+						dst = l.appendTag(dst, &t.Tags[i], keys[i], series, "", ",")
 					}
 				}
 				return dst
 			})}
-			for _, f := range t.Fields {
-				key := fieldKey{text: f.Name + "="}
+			for i, f := range t.Fields {
+				key := fieldKey{text: l.name(l.Column, f.Name) + "="}
 				copy(key.wide[:], key.text)
 				lt.keys = append(lt.keys, key)
+				if i == 0 && l.Null != nil {
+					lt.null = key.text + l.Null(f.Type) + ","
+				}
 			}
 			return lt
 		}),
 	}
 }
 
-// appendTag appends before, key=value and after; nothing where the series
-// lacks the tag.
-func appendTag(dst []byte, t *series.Tag, series uint32, before, after string) []byte {
+// name returns a name as it stands in a line.
+func (l LineProtocol) name(mapped func(string) string, n string) string {
+	if mapped != nil {
+		n = mapped(n)
+	}
+	return string(l.escape([]byte(n), 0))
+}
+
+// appendTag appends before, the key with its equals sign, the value and after;
+// nothing where the series lacks the tag.
+func (l LineProtocol) appendTag(dst []byte, t *series.Tag, key string, series uint32, before, after string) []byte {
 	start := len(dst)
-	dst = append(append(append(dst, before...), t.Key...), '=')
+	dst = append(append(dst, before...), key...)
+	value := len(dst)
 	dst, ok := t.Values.Append(dst, series)
 	if !ok {
 		return dst[:start]
 	}
-	return append(dst, after...)
+	return append(l.escape(dst, value), after...)
+}
+
+// escape puts backslashes into what stands from start on.
+func (l LineProtocol) escape(dst []byte, start int) []byte {
+	if l.Escape == "" || !bytes.ContainsAny(dst[start:], l.Escape) {
+		return dst
+	}
+	for i := start; i < len(dst); i++ {
+		if strings.IndexByte(l.Escape, dst[i]) >= 0 {
+			dst = append(dst, 0)
+			copy(dst[i+1:], dst[i:])
+			dst[i] = '\\'
+			i++
+		}
+	}
+	return dst
 }
 
 type lineProtocol struct {
@@ -56,6 +111,7 @@ type lineProtocol struct {
 type lineTable struct {
 	series seriesText
 	keys   []fieldKey
+	null   string // stands for the fields of a row without any; empty: it is left out
 }
 
 // fieldKey is "name=". A short one is copied as a whole array, which takes the
@@ -98,9 +154,12 @@ func (e *lineProtocol) Append(dst []byte, b *series.Batch) []byte {
 					dst = append(appendFloat(dst[:n], c.Floats[row]), ',')
 				}
 			}
-			if dst[len(dst)-1] == ' ' {
-				dst = dst[:start] // without a field there is no row
-				continue
+			if dst[len(dst)-1] == ' ' { // no field: no row, unless something stands for one
+				if table.null == "" {
+					dst = dst[:start]
+					continue
+				}
+				dst = append(dst, table.null...)
 			}
 			dst[len(dst)-1] = ' '
 			dst = append(times.append(dst, run.Times[row]), '\n')

@@ -14,6 +14,18 @@ type Journal struct {
 	Types  []AnsweredType
 }
 
+// Handed returns how many rows were handed to the target, whatever it said of
+// them: the first ones of the dataset behind the loaded ones.
+func (j *Journal) Handed() int64 {
+	rows := int64(0)
+	for _, w := range j.Writes {
+		if w.Begin != Never {
+			rows += w.Rows
+		}
+	}
+	return rows
+}
+
 // AnsweredType is what is remembered of the answers to one query type: evenly
 // spread over the phase, and at least half as many as were allowed where there
 // were so many.

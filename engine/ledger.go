@@ -11,11 +11,11 @@ import (
 // Written is what became of a batch.
 type Written struct {
 	Rows  int64
-	Begin time.Duration // when it was handed to the target, since the phase began
+	Begin time.Duration // when it was handed to the target, since the phase began; Never: it was not
 	Acked time.Duration // when the target acknowledged it; Never: it did not
 }
 
-// Never is the Acked of a batch that was not acknowledged.
+// Never is when something that did not happen happened.
 const Never = time.Duration(-1)
 
 // ledger knows which batches are acknowledged, and from that the watermark.
@@ -48,7 +48,7 @@ func (l *ledger) read(rows int64, first, newest int64) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	number := len(l.written)
-	l.written = append(l.written, Written{Rows: rows, Acked: Never})
+	l.written = append(l.written, Written{Rows: rows, Begin: Never, Acked: Never})
 	l.pending = append(l.pending, pendingBatch{number, first})
 	l.newest = max(l.newest, newest)
 	return number

@@ -51,9 +51,14 @@ func (o *openLoop) drop(log *oplog.Recorder, a arrival) {
 
 // record adds a batch to the operation log.
 func (l *loader) record(log *oplog.Recorder, o oplog.Outcome, begin, end time.Time, r target.Receipt, values int64) {
+	l.recordDue(log, o, begin.Sub(l.start), begin, end, r, values)
+}
+
+// recordDue adds a batch that was due at some time.
+func (l *loader) recordDue(log *oplog.Recorder, o oplog.Outcome, due time.Duration, begin, end time.Time, r target.Receipt, values int64) {
 	start := begin.Sub(l.start)
 	op := oplog.Op{
-		Outcome: o, Sequence: l.batches.Add(1) - 1, Start: start, Intended: start, Duration: max(end.Sub(begin), 0),
+		Outcome: o, Sequence: l.batches.Add(1) - 1, Start: start, Intended: due, Duration: max(end.Sub(begin), 0),
 		Rows: r.Rows, Bytes: r.WireBytes, Values: values,
 	}
 	if o == oplog.OK && r.Acked.IsZero() {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/pace"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
@@ -22,7 +23,7 @@ import (
 
 // MixedConfig says how to write and ask at once.
 type MixedConfig struct {
-	LoadConfig               // of the writers; queries are not logged
+	LoadConfig               // of the writers
 	Queriers   int           // connections asking at once, each one query at a time; at least 1
 	Duration   time.Duration // no batch begins later; 0: until the whole dataset is written
 	Timeout    time.Duration // a query is cut off after this; 0: never
@@ -54,6 +55,10 @@ type MixedConfig struct {
 type MixedQuestions struct {
 	Type    string
 	Queries []query.Query
+	// Log is where each question that was asked is recorded, those whose
+	// answers are kept as in the burn-in; nil: nowhere. It costs a recorder a
+	// querier.
+	Log *oplog.Section
 }
 
 // Render puts a query into the target's language: target.Kind has one.
@@ -179,7 +184,7 @@ func (m *mixed) run(ctx context.Context, t target.Target) error {
 		}
 		defer queriers[i].Close() // reading only
 	}
-	if err := m.skipLoaded(); err != nil {
+	if err := m.skipLoaded(ctx); err != nil {
 		return err
 	}
 
@@ -199,8 +204,8 @@ func (m *mixed) run(ctx context.Context, t target.Target) error {
 	for _, way := range lanes {
 		group.Go(func() error { return m.write(groupCtx, way, end) })
 	}
-	for _, q := range queriers {
-		group.Go(func() error { return m.askAll(groupCtx, phase, q) })
+	for i, q := range queriers {
+		group.Go(func() error { return m.newAsker(i, q).askAll(groupCtx, phase) })
 	}
 	err = group.Wait()
 	if ctx.Err() != nil {
@@ -210,11 +215,14 @@ func (m *mixed) run(ctx context.Context, t target.Target) error {
 }
 
 // skipLoaded passes over the rows that the target has.
-func (m *mixed) skipLoaded() error {
+func (m *mixed) skipLoaded(ctx context.Context) error {
 	m.reader = m.dataset.Open()
 	newest := int64(math.MinInt64)
 	var b series.Batch
 	for left := m.cfg.Loaded; left > 0; left -= int64(b.Rows()) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err := m.reader.Next(&b, int(min(left, int64(m.cfg.BatchSize)))); errors.Is(err, io.EOF) {
 			return fmt.Errorf("%d rows are loaded, but the dataset has %d", m.cfg.Loaded, m.cfg.Loaded-left)
 		} else if err != nil {

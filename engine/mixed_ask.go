@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/pace"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
@@ -20,6 +21,7 @@ import (
 // mixedType is what is asked of one query type, and what came of it.
 type mixedType struct {
 	queries []query.Query
+	log     *oplog.Section
 	next    atomic.Int64 // questions drawn
 	ended   atomic.Bool  // withheld or not supported
 
@@ -32,7 +34,7 @@ type mixedType struct {
 
 func newMixedType(q MixedQuestions, keep, count int) *mixedType {
 	t := &mixedType{
-		queries: q.Queries, out: result.MixedType{Type: q.Type},
+		queries: q.Queries, log: q.Log, out: result.MixedType{Type: q.Type},
 		service: measure.NewLatency(), response: measure.NewLatency(),
 		full: newSample[Answered](keep, keepOneOf), counted: newSample[Answered](count, 1),
 	}
@@ -88,8 +90,28 @@ func (m *mixed) dispatchQueries(ctx, phase context.Context) error {
 // looks again whether a window fits.
 const patience = time.Millisecond
 
+// mixedAsker asks over a connection of its own.
+type mixedAsker struct {
+	*mixed
+	querier target.Querier
+	logs    []*oplog.Recorder // one a type
+}
+
+func (m *mixed) newAsker(worker int, querier target.Querier) *mixedAsker {
+	a := &mixedAsker{mixed: m, querier: querier}
+	for _, t := range m.types {
+		a.logs = append(a.logs, t.log.Recorder(worker, m.start))
+	}
+	return a
+}
+
 // askAll asks what is due, or as fast as it is answered until the phase ends.
-func (m *mixed) askAll(ctx, phase context.Context, querier target.Querier) error {
+func (m *mixedAsker) askAll(ctx, phase context.Context) error {
+	defer func() {
+		for _, log := range m.logs {
+			log.Close()
+		}
+	}()
 	if m.cfg.Share > 0 || m.cfg.QueryRate != nil {
 		for a := range m.queue {
 			if ctx.Err() != nil {
@@ -99,7 +121,7 @@ func (m *mixed) askAll(ctx, phase context.Context, querier target.Querier) error
 				m.waiting.Add(1) // too late: nothing is written any more
 				continue
 			}
-			if asked, err := m.ask(ctx, querier, a.due); err != nil {
+			if asked, err := m.ask(ctx, a); err != nil {
 				return err
 			} else if !asked && slices.ContainsFunc(m.types, func(t *mixedType) bool { return !t.ended.Load() }) {
 				m.early.Add(1)
@@ -108,7 +130,7 @@ func (m *mixed) askAll(ctx, phase context.Context, querier target.Querier) error
 		return ctx.Err()
 	}
 	for phase.Err() == nil {
-		asked, err := m.ask(ctx, querier, 0)
+		asked, err := m.ask(ctx, arrival{})
 		if err != nil {
 			return err
 		}
@@ -123,16 +145,17 @@ func (m *mixed) askAll(ctx, phase context.Context, querier target.Querier) error
 }
 
 // draw takes the next type and question in turn, and places it below the
-// watermark. It returns nil where none fits.
-func (m *mixed) draw() (*mixedType, query.Query) {
+// watermark. It returns -1 where none fits.
+func (m *mixed) draw() (kind int, q query.Query) {
 	watermark := m.ledger.watermark.Load()
 	if watermark == math.MinInt64 {
-		return nil, query.Query{}
+		return -1, query.Query{}
 	}
 	to := time.Unix(0, watermark).UTC()
 	first := int(m.turn.Add(1) - 1)
 	for i := range m.types {
-		t := m.types[(first+i)%len(m.types)]
+		kind := (first + i) % len(m.types)
+		t := m.types[kind]
 		if t.ended.Load() {
 			continue
 		}
@@ -141,18 +164,20 @@ func (m *mixed) draw() (*mixedType, query.Query) {
 			if m.cfg.Align {
 				q.Align()
 			}
-			return t, q
+			return kind, q
 		}
 	}
-	return nil, query.Query{}
+	return -1, query.Query{}
 }
 
-// ask asks one question, if there is one.
-func (m *mixed) ask(ctx context.Context, querier target.Querier, due time.Duration) (asked bool, err error) {
-	t, q := m.draw()
-	if t == nil {
+// ask asks one question, if there is one, for an arrival, whose n stands for
+// nothing here.
+func (m *mixedAsker) ask(ctx context.Context, due arrival) (asked bool, err error) {
+	kind, q := m.draw()
+	if kind < 0 {
 		return false, nil
 	}
+	t := m.types[kind]
 	request, err := m.render(&q, m.dataset.Schema())
 	if errors.Is(err, query.ErrUnsupported) {
 		t.end(func(out *result.MixedType) { out.Unsupported = err.Error() })
@@ -177,10 +202,18 @@ func (m *mixed) ask(ctx context.Context, querier target.Querier, due time.Durati
 	}
 	defer cancel()
 	answer.At = time.Since(m.start)
-	cost, err := querier.Do(queryCtx, request, sink)
+	cost, err := m.querier.Do(queryCtx, request, sink)
 	end := time.Since(m.start)
 	m.last.add(int64(end))
 	cutOff := err != nil && queryCtx.Err() != nil && ctx.Err() == nil
+	op := oplog.Op{
+		Outcome: outcome(ctx, err, cutOff, true), BurnIn: kept, Sequence: int64(n), Question: int64(q.ID),
+		Start: answer.At, Intended: answer.At, Duration: end - answer.At, Rows: cost.Rows, Bytes: cost.Bytes,
+	}
+	if m.paced(m.cfg.QueryRate) {
+		op.Intended, op.Lag = due.due, due.lag
+	}
+	m.logs[kind].Record(op)
 	switch {
 	case cutOff: // what it took is a lower bound
 	case err != nil && (ctx.Err() != nil || errors.Is(err, target.ErrUnreachable)):
@@ -190,7 +223,7 @@ func (m *mixed) ask(ctx context.Context, querier target.Querier, due time.Durati
 		return true, nil
 	}
 	answer.Rows = cost.Rows
-	t.record(n, &answer, cost, end, due, kept, cutOff)
+	t.record(n, &answer, cost, end, due.due, kept, cutOff)
 	return true, nil
 }
 

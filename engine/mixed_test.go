@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/engine"
-	"github.com/tsmark/tsmark/pace"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
@@ -231,17 +230,5 @@ func BenchmarkMixedQuery(b *testing.B) {
 	out, _, err := engine.Mixed(b.Context(), cfg, workload.Limited(dataset(b, 50, time.Hour), 150), s, renderEnd, lastRow(), ignore)
 	if err != nil || out.Arrivals != int64(b.N) {
 		b.Fatal(err, out.Arrivals)
-	}
-}
-
-// The phase ends with a schedule of rows that ends.
-func TestMixedEndsWithSchedule(t *testing.T) {
-	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 2}, nil }}
-	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) { return accept(b), nil }
-	cfg := mixedConfig()
-	cfg.RowRate = pace.Steps{{Rate: 10_000, For: 50 * time.Millisecond}}
-	out, _, err := engine.Mixed(t.Context(), cfg, dataset(t, 100, time.Hour), s, renderEnd, lastRow(), ignore)
-	if err != nil || out.Writes.Rows != 500 || out.RowRate != "steps:10000/s:50ms" {
-		t.Errorf("%d rows at %s, error %v; want 500", out.Writes.Rows, out.RowRate, err)
 	}
 }

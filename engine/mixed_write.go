@@ -57,17 +57,26 @@ func timesOf(b *series.Batch) (first, last int64) {
 	return first, last
 }
 
-// late reports whether no further batch may begin.
-func (m *mixed) late() bool { return m.cfg.Duration > 0 && time.Since(m.start) >= m.cfg.Duration }
-
-// hand gives a parcel to the next writer that is free.
-func (m *mixed) hand(ctx context.Context, p *parcel) error {
-	select {
-	case m.work <- p:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+// hand gives a parcel to the next writer that is free, if one is before the
+// phase is over: taken reports whether.
+func (m *mixed) hand(ctx, open context.Context, p *parcel) (taken bool, err error) {
+	if open.Err() == nil {
+		select {
+		case m.work <- p:
+			return true, nil
+		case <-open.Done():
+		}
 	}
+	return false, ctx.Err()
+}
+
+// opening returns a context that ends with ctx, or when no further batch may
+// begin.
+func (m *mixed) opening(ctx context.Context) (open context.Context, cancel context.CancelFunc) {
+	if m.cfg.Duration <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, m.start.Add(m.cfg.Duration))
 }
 
 // dispatchBatches hands the batches out, as fast as they are taken or when
@@ -75,22 +84,23 @@ func (m *mixed) hand(ctx context.Context, p *parcel) error {
 func (m *mixed) dispatchBatches(ctx context.Context) error {
 	defer close(m.work)
 	defer close(m.unwanted)
+	open, cancel := m.opening(ctx)
+	defer cancel()
 	if m.cfg.RowRate != nil {
-		return m.paceBatches(ctx)
+		return m.paceBatches(ctx, open)
 	}
 	for p := range m.read {
-		if m.late() {
-			return nil
-		}
-		if err := m.hand(ctx, p); err != nil {
+		if taken, err := m.hand(ctx, open, p); !taken {
 			return err
 		}
 	}
 	return nil
 }
 
-// paceBatches hands a batch out when its last row is due.
-func (m *mixed) paceBatches(ctx context.Context) error {
+// paceBatches hands a batch out when its last row is due. Where the next one
+// is due only after the end of the phase it waits for that end, so that
+// questions are asked until then.
+func (m *mixed) paceBatches(ctx, open context.Context) error {
 	pacer, err := pace.NewPacer(m.start)
 	if err != nil {
 		return err
@@ -105,14 +115,13 @@ func (m *mixed) paceBatches(ctx context.Context) error {
 		if missing--; missing > 0 {
 			continue
 		}
-		if m.cfg.Duration > 0 && due >= m.cfg.Duration || m.late() {
-			return nil
-		}
-		if _, err := pacer.Wait(ctx, due); err != nil {
+		if _, err := pacer.Wait(open, due); open.Err() != nil {
+			return ctx.Err()
+		} else if err != nil {
 			return err
 		}
 		p.due = due
-		if err := m.hand(ctx, p); err != nil {
+		if taken, err := m.hand(ctx, open, p); !taken {
 			return err
 		}
 		if p, more = <-m.read; !more {
@@ -129,12 +138,11 @@ func (m *mixed) alternate(ctx context.Context) error {
 	defer close(m.queue)
 	defer close(m.work)
 	defer close(m.unwanted)
+	open, cancel := m.opening(ctx)
+	defer cancel()
 	batches, queries := 0, 0
 	for p := range m.read {
-		if m.late() {
-			return nil
-		}
-		if err := m.hand(ctx, p); err != nil {
+		if taken, err := m.hand(ctx, open, p); !taken {
 			return err
 		}
 		batches++
@@ -166,6 +174,12 @@ func (m *mixed) write(ctx context.Context, way *lane[*parcel], end func()) error
 		}
 	}()
 	way.retried = m.retried(log)
+	due := func(p *parcel, begin time.Duration) time.Duration {
+		if m.paced(m.cfg.RowRate) {
+			return p.due
+		}
+		return begin
+	}
 	acks := tally{ledger: m.ledger}
 	received := func(r target.Receipt) time.Duration {
 		m.count(r)
@@ -185,11 +199,11 @@ func (m *mixed) write(ctx context.Context, way *lane[*parcel], end func()) error
 		receipt, done, err := way.write(ctx, p)
 		if err != nil {
 			m.count(receipt)
-			m.record(log, failed(ctx), m.start.Add(begin), time.Now(), receipt, 0)
+			m.recordDue(log, failed(ctx), due(p, begin), m.start.Add(begin), time.Now(), receipt, 0)
 			return batchFailure(way.worker, int64(p.number)+1, p.first, rows, describe(&p.Batch), err)
 		}
 		at := received(receipt)
-		m.record(log, oplog.OK, m.start.Add(begin), m.start.Add(at), receipt, values)
+		m.recordDue(log, oplog.OK, due(p, begin), m.start.Add(begin), m.start.Add(at), receipt, values)
 		latency.Record(at - begin)
 		response.Record(at - p.due)
 		m.metrics.Add(values)

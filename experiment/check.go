@@ -27,9 +27,7 @@ func (e *Experiment) Check() error {
 	}
 	c.targets(e.Targets)
 	for i, t := range e.Targets {
-		if t.Restart != "" && e.Queries.Cache != CacheCold {
-			c.add(fmt.Sprintf("targets[%d].restart", i), "is for queries of a cold cache; add queries.cache: %s, or leave it out", CacheCold)
-		}
+		c.server(fmt.Sprintf("targets[%d]", i), &t, e.Queries.Cache)
 	}
 
 	l := &e.Load
@@ -184,6 +182,27 @@ func (c *checker) targets(targets []Target) {
 		if first := slices.IndexFunc(targets[:i], same); first >= 0 {
 			c.add(path+".name", "%q is the name of targets[%d] already; give each target its own, as in --target NAME=%s", t.Name, first, t.Kind)
 		}
+	}
+}
+
+// server checks how a target's server is started.
+func (c *checker) server(path string, t *Target, cache string) {
+	switch {
+	case t.Restart != "" && cache != CacheCold:
+		c.add(path+".restart", "is for queries of a cold cache; add queries.cache: %s, or leave it out", CacheCold)
+	case t.Restart != "" && t.Start != "":
+		c.add(path+".restart", "is not needed where start says how to start the server; leave it out")
+	}
+	if t.Start != "" && !strings.Contains(t.Start, StartPort) {
+		c.add(path+".start", "must hold %s, where the server's port goes", StartPort)
+	}
+	switch t.Idle {
+	case "", IdlePause, IdleStop, IdleRun:
+		if t.Idle != "" && t.Start == "" {
+			c.add(path+".idle", "is for servers that tsmark starts; add start, or leave it out")
+		}
+	default:
+		c.add(path+".idle", "must be %s, %s or %s, not %q", IdlePause, IdleStop, IdleRun, t.Idle)
 	}
 }
 

@@ -43,7 +43,29 @@ type Target struct {
 	// Restart is a command, for sh, that restarts the target's server and
 	// returns when it has been told to; empty: none. Only with Queries.Cache.
 	Restart string `yaml:"restart,omitempty"`
+	// Start is a command, for sh, that runs the target's server in the
+	// foreground, {dir} standing for a folder that its files go to and {port}
+	// for the first of ten free ports; empty: the server runs already. tsmark
+	// starts it when the target has its first turn and stops it at the end.
+	Start string `yaml:"start,omitempty"`
+	// Idle says what becomes of a server from Start while other targets have
+	// their turn: IdlePause, also if empty, IdleStop or IdleRun.
+	Idle string `yaml:"idle,omitempty"`
 }
+
+// What becomes of a server that tsmark started while another target is
+// measured.
+const (
+	IdlePause = "pause" // its processes are held where they are: caches stay, no processor is used
+	IdleStop  = "stop"  // it is stopped and started again: its memory is free for others, its caches are lost
+	IdleRun   = "run"   // nothing: what it does in the background disturbs the others
+)
+
+// Places in Target.Start that tsmark fills in.
+const (
+	StartDir  = "{dir}"
+	StartPort = "{port}"
+)
 
 // Options is what the user set of a kind's options, each value as written.
 type Options map[string]string

@@ -11,7 +11,7 @@ import (
 //
 // The name is the kind's where none is given. A value cannot hold a comma
 // here; in a file it can. profile and durability are not options, but name sets
-// of them. Kind and options are not looked up.
+// of them; start and idle are those of Target. Kind and options are not looked up.
 func ParseTarget(text string) (Target, error) {
 	const form = "write [NAME=]KIND[,OPTION=VALUE]…"
 	parts := strings.Split(text, ",")
@@ -40,6 +40,12 @@ func ParseTarget(text string) (Target, error) {
 			continue
 		case "durability":
 			t.Durability = value
+			continue
+		case "start":
+			t.Start = value
+			continue
+		case "idle":
+			t.Idle = value
 			continue
 		}
 		if t.Options == nil {

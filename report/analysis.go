@@ -53,7 +53,7 @@ func analysisTable(a *analysis.Analysis) *table {
 	}}
 	for i := range a.Cells {
 		f := &a.Cells[i]
-		name, latency, n, perSecond, rows := "load", result.Latency{}, int64(0), none, int64(0)
+		name, latency, n, perSecond, rows := joined(" ", "load", string(f.Part), f.Schedule), result.Latency{}, int64(0), none, int64(0)
 		switch {
 		case f.Load != nil:
 			l := f.Load
@@ -63,7 +63,7 @@ func analysisTable(a *analysis.Analysis) *table {
 			}
 		case f.Queries != nil:
 			q := f.Queries
-			name, latency, n, rows = joined(" ", f.Type, f.Setting, f.Schedule), q.Service, q.Asked, q.Rows
+			name, latency, n, rows = joined(" ", f.Type, string(f.Part), f.Setting, f.Schedule), q.Service, q.Asked, q.Rows
 			if q.PerSecond > 0 {
 				perSecond = digits(q.PerSecond)
 			}

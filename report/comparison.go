@@ -72,6 +72,9 @@ func comparisonTables(target *compare.Target) []*table {
 		{"Median service time: " + who, []compare.Metric{compare.Median, compare.GeoMean}, true},
 		{"99th percentile of service time: " + who, []compare.Metric{compare.P99}, false},
 		{"Load: " + who, []compare.Metric{compare.Load, compare.Acked, compare.Sent, compare.Disk}, true},
+		{"Median service time while rows were written: " + who, []compare.Metric{compare.MixedMedian}, true},
+		{"99th percentile of service time while rows were written: " + who, []compare.Metric{compare.MixedP99}, false},
+		{"Rows written while questions were asked: " + who, []compare.Metric{compare.MixedLoad}, true},
 	} {
 		view := &table{Title: part.title, Columns: []column{
 			{Head: "type"},
@@ -166,6 +169,8 @@ func label(f *compare.Figure) string {
 		return "sent rows/s"
 	case compare.Disk:
 		return "disk"
+	case compare.MixedLoad:
+		return "rows/s"
 	}
 	return f.Subject
 }

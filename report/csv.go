@@ -28,10 +28,15 @@ func csvColumns() []string {
 		// Open loops.
 		"schedule", "arrivals", "offered", "dropped", "waiting", "saturated", "response_median", "response_p99", "response_p999", "lag_p99",
 		"objective", "highest_rate", "lowest_failed",
+		// Mixed phases: lines of kind mixed, one a phase, whose rows and latencies
+		// are those of the writes and whose arrivals are those of all queries, and
+		// of kind mixed query.
+		"share", "row_rate", "query_rate", "windows", "loaded", "rest", "queriers", "early",
+		"counted", "stale", "unexamined", "fresh_median", "fresh_max",
 	}
 }
 
-// writeCSV writes a line per load and per query type. Durations are seconds;
+// writeCSV writes a line per load, mixed phase and query type. Durations are seconds;
 // count to max are of batches in a load, and of queries.
 func writeCSV(w io.Writer, runs []*result.Run) error {
 	out := csv.NewWriter(w)
@@ -46,8 +51,12 @@ func writeCSV(w io.Writer, runs []*result.Run) error {
 					return err
 				}
 			}
+			lines := mixedLines(r, t)
 			for j := range t.Queries {
-				if err := out.Write(queryLine(r, t, &t.Queries[j]).cells()); err != nil {
+				lines = append(lines, queryLine(r, t, &t.Queries[j]))
+			}
+			for _, line := range lines {
+				if err := out.Write(line.cells()); err != nil {
 					return err
 				}
 			}
@@ -177,9 +186,7 @@ func (l csvLine) open(o *result.OpenLoop) {
 	l["schedule"], l["saturated"] = o.Schedule, o.Saturated
 	l.ints(map[string]int64{"arrivals": o.Arrivals, "dropped": o.Dropped, "waiting": o.Waiting})
 	l.floats(map[string]float64{"offered": o.Offered})
-	if o.Response.Count > 0 {
-		l.floats(map[string]float64{"response_median": o.Response.Median, "response_p99": o.Response.P99, "response_p999": o.Response.P999})
-	}
+	l.response(&o.Response)
 	if o.Lag.Count > 0 {
 		l.floats(map[string]float64{"lag_p99": o.Lag.P99})
 	}

@@ -166,6 +166,9 @@ func targetFact(t *result.Target) string {
 	if t.CoLocated {
 		s += "; " + coLocated
 	}
+	if started := startedFact(t); started != "" {
+		s += "; " + started
+	}
 	if t.Profile != "" {
 		s += "; profile " + t.Profile
 	}
@@ -176,6 +179,20 @@ func targetFact(t *result.Target) string {
 		s += "; durability: " + t.Description.Durability
 	}
 	return s + provenance(t)
+}
+
+// startedFact says that tsmark started the server, and what became of it while
+// other targets had their turn; empty: it ran already.
+func startedFact(t *result.Target) string {
+	switch t.Idle {
+	case "":
+		return ""
+	case "run":
+		return "its server was started for the run and ran on during others' turns"
+	case "stop":
+		return "its server was started for each of its turns"
+	}
+	return "its server was started for the run and paused during others' turns"
 }
 
 // joined joins the parts that are not empty.

@@ -74,7 +74,31 @@ func newTimeline(r *result.Run) *timeline {
 		}
 		add(newCourses(newLines(figure.title, figure.help, timeAxis, figure.y), until, all, figure.top, figure.text))
 	}
+	for _, c := range internalCourses(r, names, ofSources, until) {
+		add(c)
+	}
 	return view
+}
+
+// internalCourses draws what systems tell of themselves, a chart for each
+// figure: what has the same name in two systems is seldom the same.
+func internalCourses(r *result.Run, names []string, styles legend, until float64) (charts []*lines) {
+	for i := range r.Resources {
+		s := &r.Resources[i]
+		for _, m := range s.Names() {
+			name, ok := m.InternalName()
+			if !ok {
+				continue
+			}
+			help, y := "as it says itself", "state"
+			if m.Counter() {
+				help, y = "rise a second, as it says itself", "per second"
+			}
+			c := courseOf(s, m, styles[slices.Index(names, s.Source)])
+			charts = append(charts, newCourses(newLines(s.Source+": "+name, help, timeAxis, y), until, []course{c}, roundUp, abbreviated))
+		}
+	}
+	return charts
 }
 
 // courseOf is how a metric went: a gauge's readings, a counter's rise a second

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Value is a measured figure; NaN, null in JSON, says that it could not be
@@ -84,8 +85,23 @@ const (
 	GCPauseMax      Metric = "gc_pause_max"   // seconds; longest pause since the reading before
 )
 
-// Counter reports whether the metric adds up over time.
+// internal stands before the names of what a system tells of itself.
+const internal = "internal:"
+
+// Internal is the Metric of a figure that a system tells of itself, by its own
+// name.
+func Internal(name string) Metric { return Metric(internal + name) }
+
+// InternalName returns the name with which the metric was made by Internal; ok
+// is false for any other.
+func (m Metric) InternalName() (name string, ok bool) { return strings.CutPrefix(string(m), internal) }
+
+// Counter reports whether the metric adds up over time. Internal ones do if
+// their names end in _total.
 func (m Metric) Counter() bool {
+	if name, ok := m.InternalName(); ok {
+		return strings.HasSuffix(name, "_total")
+	}
 	switch m {
 	case MemoryUsed, MemoryAvailable, RSS, OpenFiles, Threads, Processes, Heap, SchedulingP99, GCPauseMax:
 		return false

@@ -152,10 +152,13 @@ const UnknownDataset = "questions not verified: dataset unknown"
 
 // Target is what was measured of one system under test.
 type Target struct {
-	Name        string             `json:"name"`
-	Kind        string             `json:"kind"`
-	Embedded    bool               `json:"embedded"`             // shares the client's process
-	CoLocated   bool               `json:"co_located,omitempty"` // its server ran on the client's host
+	Name      string `json:"name"`
+	Kind      string `json:"kind"`
+	Embedded  bool   `json:"embedded"`             // shares the client's process
+	CoLocated bool   `json:"co_located,omitempty"` // its server ran on the client's host
+	// Idle is what became of its server while other targets had their turn, as
+	// experiments say it; empty: tsmark did not start the server.
+	Idle        string             `json:"idle,omitempty"`
 	Options     map[string]string  `json:"options"`              // all, defaults included, secrets removed
 	Profile     string             `json:"profile,omitempty"`    // set of options that was chosen; empty: none
 	Durability  string             `json:"durability,omitempty"` // level that was chosen; empty: none

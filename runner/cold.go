@@ -41,7 +41,7 @@ func (x *execution) askTypeCold(ctx context.Context, c cell, planned *plannedTar
 	if err != nil {
 		return err
 	}
-	what, cold, err := chill(ctx, planned, folderOf(planned, env))
+	what, cold, err := x.chill(ctx, planned, folderOf(planned, env))
 	if err != nil {
 		return err
 	}
@@ -76,6 +76,8 @@ func (x *execution) askTypeCold(ctx context.Context, c cell, planned *plannedTar
 // folderOf is where a target's files are; empty: not known, as on another host.
 func folderOf(planned *plannedTarget, env target.Env) string {
 	switch path := planned.options["path"]; {
+	case planned.start != "":
+		return filesOf(env.Dir)
 	case !planned.kind.Caps.Embedded:
 		return ""
 	case path != "":
@@ -84,14 +86,20 @@ func folderOf(planned *plannedTarget, env target.Env) string {
 	return env.Dir
 }
 
-// chill makes a closed target cold: its server is restarted by the command, and
-// its files are dropped from the page cache. It says what was done, and whether
-// all is known to be cold.
-func chill(ctx context.Context, planned *plannedTarget, folder string) (what string, cold bool, err error) {
+// chill makes a closed target cold: its server is restarted, and its files are
+// dropped from the page cache. It says what was done, and whether all is known
+// to be cold.
+func (x *execution) chill(ctx context.Context, planned *plannedTarget, folder string) (what string, cold bool, err error) {
 	var done, undone []string
+	own := x.servers[planned.name]
 	switch {
 	case planned.kind.Caps.Embedded:
 		done = append(done, "opened anew")
+	case own != nil:
+		if err := own.stop(ctx); err != nil {
+			return "", false, fmt.Errorf("stopping the server of target %s: %w", planned.name, err)
+		}
+		done = append(done, "its server stopped and started")
 	case planned.restart == "":
 		undone = append(undone, "its server was not restarted: name a command in the target's restart")
 	default:
@@ -107,6 +115,12 @@ func chill(ctx context.Context, planned *plannedTarget, folder string) (what str
 	dropped, err := process.DropCaches(ctx, folders...)
 	if err != nil {
 		return "", false, fmt.Errorf("dropping the page cache: %w", err)
+	}
+	if own != nil {
+		// Reading its files while it starts is the server's own affair.
+		if err := own.wake(ctx); err != nil {
+			return "", false, err
+		}
 	}
 	if dropped.Done != "" {
 		done = append(done, dropped.Done)

@@ -32,12 +32,13 @@ type execution struct {
 	parsed    *ingest.Dataset      // the file's rows, once a target needed them
 	*observer
 	operations operations
+	servers    servers
 }
 
 func newExecution(r *Runner, p *Plan) *execution {
 	guarded := *r
 	guarded.Store, guarded.Display = guardedStore{r.Store, p.secrets}, guardedDisplay{r.Display, p.secrets}
-	return &execution{Runner: &guarded, plan: p, steps: p.steps}
+	return &execution{Runner: &guarded, plan: p, steps: p.steps, servers: make(servers)}
 }
 
 // look finds out what can be known before anything is stored or loaded, such
@@ -110,8 +111,14 @@ func (x *execution) failed() string {
 }
 
 // execute works off the cells that are not done yet. A target that gives up
-// takes no further part.
-func (x *execution) execute(ctx context.Context) error {
+// takes no further part. The servers that it started have ended when it
+// returns.
+func (x *execution) execute(ctx context.Context) (err error) {
+	defer func() {
+		if stopped := x.servers.stop(context.WithoutCancel(ctx)); err == nil {
+			err = stopped
+		}
+	}()
 	for i := range x.run.Targets {
 		x.run.Targets[i].Failure = "" // of the time before it was resumed
 	}
@@ -125,6 +132,9 @@ func (x *execution) execute(ctx context.Context) error {
 				Name: planned.name, Kind: planned.kind.Name, Embedded: planned.kind.Caps.Embedded,
 				Options: planned.shown, Changes: planned.changes, Profile: planned.profile, Durability: planned.durability,
 			})
+			if planned.start != "" {
+				x.run.Targets[c.target].Idle = planned.idle
+			}
 		}
 		out := &x.run.Targets[c.target]
 		if x.Modules != nil {
@@ -154,6 +164,9 @@ func (x *execution) execute(ctx context.Context) error {
 func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget, out *result.Target) error {
 	env, err := x.env(ctx, c, planned)
 	if err != nil {
+		return err
+	}
+	if planned, err = x.servers.turn(ctx, planned, env); err != nil {
 		return err
 	}
 	if c.job == asking && x.plan.experiment.Queries.Cache == experiment.CacheCold {
@@ -186,6 +199,7 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	if err := x.watchRemote(ctx, planned); err != nil {
 		return err
 	}
+	defer x.watchInside(planned.name, t)()
 	if err := x.Store.SaveTarget(ctx, x.run.ID, out); err != nil {
 		return stored(err)
 	}

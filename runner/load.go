@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -63,7 +64,7 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 	mixes := err == nil && x.mixes(planned)
 	if mixes {
 		task.Done("")
-		err = x.mix(ctx, t, planned, load)
+		err = x.mix(ctx, t, planned, c.repeat, load)
 	}
 
 	mark.RowsAcked = load.AllRows()
@@ -76,6 +77,11 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 		err = markErr
 	}
 	save := func(err error) error {
+		if err != nil && (load.Withheld != "" || ctx.Err() != nil) {
+			// It was cut off, maybe after its first part had settled: who
+			// resumes the run begins it anew.
+			load.Withheld, load.Settled = cmp.Or(load.Withheld, reason(ctx, err)), 0
+		}
 		return both(err, stored(x.Store.SaveLoad(context.WithoutCancel(ctx), x.run.ID, out.Name, c.repeat, load)))
 	}
 	if err != nil {

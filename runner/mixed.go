@@ -7,6 +7,7 @@ import (
 
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/pace"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
@@ -34,18 +35,21 @@ func (x *execution) loadBefore(ctx context.Context, c engine.LoadConfig, t targe
 
 // mix writes the rest of the dataset while questions are asked, loads alone
 // what the phase had no time for, and then checks the answers.
-func (x *execution) mix(ctx context.Context, t target.Target, planned *plannedTarget, load *result.Load) error {
+func (x *execution) mix(ctx context.Context, t target.Target, planned *plannedTarget, repeat int, load *result.Load) error {
 	config, err := x.mixedConfig()
 	if err != nil {
 		return err
 	}
-	var questions []engine.MixedQuestions
-	for i := range x.questions {
-		queries, err := x.questions[i].draw()
-		if err != nil {
-			return err
-		}
-		questions = append(questions, engine.MixedQuestions{Type: x.questions[i].kind.Name, Queries: queries})
+	written := oplog.Cell{
+		Kind: oplog.Load, Target: planned.name, Part: oplog.Mixed, Repeat: repeat,
+		Workers: config.Workers, Schedule: x.plan.experiment.Mixed.RowRate,
+	}
+	if config.Log, err = x.section(written); err != nil {
+		return err
+	}
+	questions, err := x.mixedQuestions(written, config.Queriers)
+	if err != nil {
+		return err
 	}
 	task := x.Display.Start("load and ask "+planned.name, "rows", x.expected.Survey.Rows-config.Loaded)
 	progress := func(rows int) { task.Add(int64(rows)) }
@@ -56,7 +60,11 @@ func (x *execution) mix(ctx context.Context, t target.Target, planned *plannedTa
 	})
 	load.Mixed.Writes.Cell = where
 	if err == nil {
-		err = x.loadRest(ctx, t, config, load.Mixed, progress)
+		written.Part, written.Schedule = oplog.Rest, ""
+		config.Log, err = x.section(written)
+	}
+	if err == nil {
+		err = x.loadRest(ctx, t, config, load.Mixed, config.Loaded+journal.Handed(), progress)
 	}
 	if err == nil {
 		err = verify.Mixed(ctx, x.dataset, journal, load.Mixed, func(int) {})
@@ -71,6 +79,26 @@ func (x *execution) mix(ctx context.Context, t target.Target, planned *plannedTa
 		task.Done("")
 	}
 	return nil
+}
+
+// mixedQuestions draws what is asked beside the writes of a cell of the
+// operation log.
+func (x *execution) mixedQuestions(written oplog.Cell, queriers int) ([]engine.MixedQuestions, error) {
+	var questions []engine.MixedQuestions
+	for i := range x.questions {
+		queries, err := x.questions[i].draw()
+		if err != nil {
+			return nil, err
+		}
+		c := written
+		c.Kind, c.Type, c.Workers, c.Schedule = oplog.Query, x.questions[i].kind.Name, queriers, x.plan.experiment.Mixed.QueryRate
+		section, err := x.section(c)
+		if err != nil {
+			return nil, err
+		}
+		questions = append(questions, engine.MixedQuestions{Type: c.Type, Queries: queries, Log: section})
+	}
+	return questions, nil
 }
 
 // mixedConfig is what the experiment says of the phase.
@@ -95,9 +123,9 @@ func (x *execution) mixedConfig() (engine.MixedConfig, error) {
 	return c, err
 }
 
-// loadRest loads the rows that follow those of the phase.
-func (x *execution) loadRest(ctx context.Context, t target.Target, c engine.MixedConfig, m *result.Mixed, progress engine.Progress) error {
-	done := c.Loaded + m.Writes.Rows
+// loadRest loads the rows that follow those of the phase, of which so many are
+// done, whatever the target made of them.
+func (x *execution) loadRest(ctx context.Context, t target.Target, c engine.MixedConfig, m *result.Mixed, done int64, progress engine.Progress) error {
 	if done >= x.expected.Survey.Rows {
 		return nil
 	}

@@ -22,14 +22,15 @@ const samplePeriod = time.Second
 type observer struct {
 	sampler *monitor.Sampler
 	origin  time.Time
-	watched map[string]bool // addresses of servers
+	watched map[string]bool       // addresses of servers
+	inside  map[string]*internals // by target
 }
 
 // observe begins to watch the client and its host.
 func (x *execution) observe(ctx context.Context) {
 	x.observer = &observer{
 		sampler: monitor.NewSampler(context.WithoutCancel(ctx), x.run.Started, samplePeriod),
-		origin:  x.run.Started, watched: make(map[string]bool),
+		origin:  x.run.Started, watched: make(map[string]bool), inside: make(map[string]*internals),
 	}
 	x.sampler.Watch("host", monitor.HostSource(ctx, x.Dir))
 	x.sampler.Watch("client", monitor.ClientSource())

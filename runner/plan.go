@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -55,6 +56,7 @@ type plannedTarget struct {
 	changes             []target.Change   // likewise
 	profile, durability string            // names of sets of options; empty: none
 	restart             string            // command that restarts its server; empty: none
+	start, idle         string            // command that runs its server, and what becomes of that between turns; empty: it runs already
 	exporter, metrics   string            // addresses of what its host and server tell of themselves; empty: none
 }
 
@@ -114,6 +116,10 @@ func (p *Plan) check() error {
 			problems = append(problems, e.Problem(path+".options", "%s", err))
 			continue
 		}
+		if problem := startable(&kind, t); problem != "" {
+			problems = append(problems, e.Problem(path+".start", "%s", problem))
+			continue
+		}
 		if steps.Load && !e.Load.Replace {
 			if first, ok := p.atSamePath(kind, options); ok {
 				problems = append(problems, e.Problem(path+".options.path", "%s is where target %s is loaded already; give each its own path", options["path"], first))
@@ -123,6 +129,7 @@ func (p *Plan) check() error {
 		p.targets = append(p.targets, plannedTarget{
 			name: t.Name, kind: kind, options: options, shown: shown, changes: kind.Changes(shown),
 			profile: t.Profile, durability: t.Durability, restart: t.Restart, exporter: t.Exporter, metrics: t.Metrics,
+			start: t.Start, idle: cmp.Or(t.Idle, experiment.IdlePause),
 		})
 	}
 	return errors.Join(problems...)

@@ -100,6 +100,7 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 	err = x.execute(ctx)
 	if errors.Is(err, ErrInput) && ctx.Err() == nil && !x.measured() {
 		x.operations.discard()
+		x.servers.discard()
 		return nil, both(err, r.Store.Discard(context.WithoutCancel(ctx), x.run.ID))
 	}
 	return x.finish(ctx, err)

@@ -3,6 +3,7 @@ package runner
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -45,8 +46,13 @@ func newRedactor(e *experiment.Experiment, c Catalog) *secret.Redactor {
 	for i, t := range e.Targets {
 		for name, value := range t.Options {
 			r.Learn(value)
-			if maybeSecret(&kinds[i], name) {
+			if !maybeSecret(&kinds[i], name) {
+				continue
+			}
+			if content, named, err := fromFile(value); !named {
 				r.Add(value)
+			} else if err == nil {
+				r.Add(content)
 			}
 		}
 		for _, s := range settingsOf(&t) {
@@ -95,6 +101,11 @@ func (c *Catalog) complete(k *target.Kind, t experiment.Target) (experiment.Targ
 	for _, o := range k.Options {
 		value, given := t.Options[o.Name]
 		value, err := c.revealed(t.Name, o.Name, value, o.Secret && !given)
+		if err == nil && o.Secret && given {
+			if content, named, unread := fromFile(value); named {
+				value, err = content, unread
+			}
+		}
 		if err != nil {
 			return t, err
 		}
@@ -114,10 +125,24 @@ func (c *Catalog) complete(k *target.Kind, t experiment.Target) (experiment.Targ
 	return t, nil
 }
 
+// fromFile reads the secret of a file that is named as @FILE, without the end
+// of its last line; named is false for a secret itself.
+func fromFile(value string) (content string, named bool, err error) {
+	name, named := strings.CutPrefix(value, "@")
+	if !named {
+		return value, false, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "", true, fmt.Errorf("reading a secret from the file behind @: %w", err)
+	}
+	return strings.TrimRight(string(text), "\r\n"), true, nil
+}
+
 // settingsOf lists what else of a target may have a secret in it, such as the
 // password of a URL.
 func settingsOf(t *experiment.Target) []targetSetting {
-	return []targetSetting{{"exporter", &t.Exporter}, {"metrics", &t.Metrics}, {"restart", &t.Restart}}
+	return []targetSetting{{"exporter", &t.Exporter}, {"metrics", &t.Metrics}, {"restart", &t.Restart}, {"start", &t.Start}}
 }
 
 type targetSetting struct {
@@ -174,7 +199,13 @@ func (p *Plan) yaml(e *experiment.Experiment) ([]byte, error) {
 				options[o.Name] = value // it may have come from the environment
 			}
 		}
+		given := t.Options
 		t.Options = p.withoutSecrets(&planned.kind, options)
+		for _, o := range planned.kind.Options {
+			if _, named, _ := fromFile(given[o.Name]); named && o.Secret {
+				t.Options[o.Name] = given[o.Name] // where it is, is none
+			}
+		}
 		for _, s := range settingsOf(t) {
 			*s.value = p.secrets.Text(*s.value)
 		}

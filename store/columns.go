@@ -84,6 +84,7 @@ func targetColumns(t *result.Target) []column {
 		{"co_located", &t.CoLocated},
 		{"profile", &t.Profile},
 		{"durability_level", &t.Durability},
+		{"idle", &t.Idle},
 	}
 }
 

@@ -33,7 +33,7 @@ type Summary struct {
 	Targets     []string // names, in the order saved
 	Failed      int      // targets that gave up
 	Types       int      // query types with figures or a reason why there are none, over all targets
-	Withheld    int      // loads and query types whose figures are withheld
+	Withheld    int      // loads and query types whose figures are withheld, those of mixed phases included
 }
 
 // Runs lists all runs, newest first.
@@ -47,6 +47,9 @@ func (s *Store) Runs(ctx context.Context) ([]Summary, error) {
 				(SELECT count(DISTINCT target_id || type) FROM query_types JOIN targets ON targets.id = target_id WHERE run_id = runs.id),
 				(SELECT count(DISTINCT target_id || type) FROM query_types JOIN targets ON targets.id = target_id WHERE run_id = runs.id AND withheld <> '')
 					+ (SELECT count(DISTINCT target_id) FROM loads JOIN targets ON targets.id = target_id WHERE run_id = runs.id AND withheld <> '')
+					+ (SELECT count(DISTINCT target_id || json_extract(asked.value, '$.type'))
+						FROM loads JOIN targets ON targets.id = target_id, json_each(loads.mixed, '$.types') AS asked
+						WHERE run_id = runs.id AND json_extract(asked.value, '$.withheld') <> '')
 			FROM runs ORDER BY started DESC, id DESC`, nil, func(rows *sql.Rows) error {
 			var r Summary
 			if err := rows.Scan(&r.ID, &r.Name, &r.Command, asTime{&r.Started}, asTime{&r.Finished}, &r.Status, &r.Reason,

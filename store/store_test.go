@@ -57,7 +57,7 @@ func newRun(t *testing.T) *result.Run {
 		Calibration: &result.Calibration{Workers: 2, RowsPerSecond: 5e6, QueriesPerSecond: 1e6},
 		Targets: []result.Target{
 			{
-				Name: "duck", Kind: "duckdb", Embedded: true, CoLocated: true, Profile: "tuned", Durability: "strict",
+				Name: "duck", Kind: "duckdb", Embedded: true, CoLocated: true, Idle: "pause", Profile: "tuned", Durability: "strict",
 				Options: map[string]string{"threads": "2", "memory": ""},
 				Changes: []target.Change{{Name: "threads", Value: "2", Default: "one a core"}},
 				Modules: []result.Module{{Path: "example.org/duck", Version: "v1.2.3"}},
@@ -74,7 +74,7 @@ func newRun(t *testing.T) *result.Run {
 					},
 					Retries: &result.Retries{Tries: 3, SentTwice: 4, Cause: "cut"},
 					Mixed: &result.Mixed{Share: 0.8, Windows: "recent", Loaded: 36000, Rest: 5, Wall: 2, Writes: result.Load{Rows: 1000, Batches: latency(t, time.Millisecond)}, Queriers: 2,
-						Types: []result.MixedType{{Type: "lastpoint", Asked: 5, Stale: 1, Service: latency(t, time.Millisecond), Freshness: latency(t, time.Second)}}},
+						Types: []result.MixedType{{Type: "lastpoint", Asked: 5, Stale: 1, Service: latency(t, time.Millisecond), Freshness: latency(t, time.Second)}, {Type: "a-wrong", Withheld: "wrong beside writes"}}},
 					Cell: result.Cell{From: 1.5, To: 4, ClientBound: "it was slow", Client: &result.Client{Wall: 2.5, CPU: 3, Share: 0.6, Procs: 2, Cores: 2}},
 				},
 					Queries: []result.Queries{
@@ -260,7 +260,7 @@ func TestRuns(t *testing.T) {
 	got, err := s.Runs(t.Context())
 	must(t, err)
 	want := Summary{ID: "b", Name: "nightly", Command: "run", Started: started.Add(time.Hour), Status: result.Running,
-		Workload: "cpu-only", Fingerprint: "0011223344556677", Targets: []string{"duck", "quest"}, Failed: 1, Types: 3, Withheld: 2}
+		Workload: "cpu-only", Fingerprint: "0011223344556677", Targets: []string{"duck", "quest"}, Failed: 1, Types: 3, Withheld: 3}
 	if len(got) != 3 || got[1].ID != "c" || got[2].ID != "a" {
 		t.Fatalf("runs %+v, want b, c, a", got)
 	}

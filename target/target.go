@@ -115,6 +115,17 @@ type Server interface {
 	Address() string
 }
 
+// Metered is a Target whose system tells figures of its own, such as the bytes
+// of log that it wrote. The runner reads them every second beside the resources
+// of its processes.
+type Metered interface {
+	// Metrics returns the figures as they are now, by the system's own names
+	// in lower case. Those that end in _total only rise while the system runs,
+	// as is Prometheus's convention; the others are states. It is called while
+	// others write and ask, so it is cheap and waits for none of them.
+	Metrics(context.Context) (map[string]float64, error)
+}
+
 // Description is what a system says of itself.
 type Description struct {
 	Version    string            `json:"version"`

@@ -59,6 +59,7 @@ func Env() []string { return []string{"GORACE=atexit_sleep_ms=0"} }
 //
 //	print:TEXT      prints TEXT, in which $NAME stands for the environment's
 //	listen:FILE     listens on a port of 127.0.0.1 and writes its number
+//	serve:PORT      listens on that port of 127.0.0.1
 //	pid:FILE        writes its process number
 //	burn:SECONDS    computes until it has used so much CPU
 //	write:FILE:N    writes N bytes and forces them to disk
@@ -83,6 +84,12 @@ func take(step string) error {
 		}
 		go accept(l)
 		return appear(rest, l.Addr().(*net.TCPAddr).Port)
+	case "serve":
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", rest))
+		if err != nil {
+			return err
+		}
+		go accept(l)
 	case "pid":
 		return appear(rest, os.Getpid())
 	case "burn":

@@ -59,7 +59,7 @@ type Op struct {
 	Cell    uint32 // index of its Cell; Record sets it
 	Worker  uint32 // Record sets it
 	Outcome Outcome
-	BurnIn  bool // it does not count
+	BurnIn  bool // it does not count; see Mixed for its meaning there
 
 	Sequence int64 // place in the order in which operations were to start, from 0
 	Question int64 // identifier of a question; those that come again keep theirs
@@ -100,6 +100,9 @@ func (o Outcome) String() string {
 	return names[o]
 }
 
+// MarshalText makes it a key of JSON objects.
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
 // Header is what a log says of itself.
 type Header struct {
 	Start  time.Time `json:"start"`            // wall clock; times in the log count from it
@@ -117,12 +120,24 @@ const (
 	Query Kind = "query" // questions
 )
 
+// Part is which part of a load operations belong to; empty: the load itself, or
+// questions by themselves.
+type Part string
+
+// The parts. In Mixed, an operation in the burn-in is a question whose answer
+// was kept: it counts, but its time does not.
+const (
+	Mixed Part = "mixed" // batches written, and questions asked, beside each other
+	Rest  Part = "rest"  // batches written alone after that
+)
+
 // Cell is one measurement: what all its operations have in common. Two
 // declarations that are equal are one cell.
 type Cell struct {
 	Kind     Kind   `json:"kind"`
 	Target   string `json:"target"`
 	Type     string `json:"type,omitempty"`     // query type
+	Part     Part   `json:"part,omitempty"`
 	Repeat   int    `json:"repeat,omitempty"`   // which of several
 	Setting  string `json:"setting,omitempty"`  // what a sweep or a profile varies, in words
 	Schedule string `json:"schedule,omitempty"` // of an open loop, as pace.Parse reads it; empty: a closed loop

@@ -1,0 +1,93 @@
+package compare
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// MixedSubject is the subject of the writes of a mixed phase.
+const MixedSubject = "load and ask"
+
+// compareMixed compares mixed phases: what was written, and each type asked
+// meanwhile; none where neither side has one. Each load is one repeat: where a
+// question's window lies depends on what was acknowledged, so no two phases
+// ask the same.
+func compareMixed(a, b Subject) []Figure {
+	names := mixedTypes(a, b)
+	if names == nil {
+		return nil
+	}
+	var figures []Figure
+	for _, name := range names {
+		for _, m := range []struct {
+			metric Metric
+			of     func(*result.Latency) float64
+		}{
+			{MixedMedian, func(l *result.Latency) float64 { return l.Median }},
+			{MixedP99, func(l *result.Latency) float64 { return l.P99 }},
+		} {
+			f := Figure{Subject: name, Metric: m.metric, Unit: Seconds, Better: Lower}
+			figures = append(figures, f.over(a, b, func(l *result.Load) (float64, string) { return mixedTime(l, name, m.of) }))
+		}
+	}
+	writes := Figure{Subject: MixedSubject, Metric: MixedLoad, Unit: RowsPerSecond, Better: Higher}
+	return append(figures, writes.over(a, b, func(l *result.Load) (float64, string) {
+		if l.Mixed == nil {
+			return 0, noMixed
+		}
+		seconds := cmp.Or(l.Mixed.Writes.Acked, l.Mixed.Writes.Sent)
+		if seconds <= 0 {
+			return 0, "n/a: not measured"
+		}
+		return float64(l.Mixed.Writes.Rows) / seconds, ""
+	}))
+}
+
+const noMixed = "nothing was asked beside the load"
+
+// mixedTypes lists the types asked in mixed phases; nil: there are no such
+// phases.
+func mixedTypes(a, b Subject) []string {
+	var names []string
+	for _, t := range slices.Concat(a.targets, b.targets) {
+		for _, r := range t.Repeats {
+			if r.Load == nil || r.Load.Mixed == nil {
+				continue
+			}
+			for _, q := range r.Load.Mixed.Types {
+				if !slices.Contains(names, q.Type) {
+					names = append(names, q.Type)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// mixedTime returns a figure of a type's service time, or why there is none;
+// less than 0: at least so much.
+func mixedTime(l *result.Load, name string, of func(*result.Latency) float64) (seconds float64, missing string) {
+	if l.Mixed == nil {
+		return 0, noMixed
+	}
+	at := slices.IndexFunc(l.Mixed.Types, func(q result.MixedType) bool { return q.Type == name })
+	if at < 0 {
+		return 0, "not asked"
+	}
+	q := &l.Mixed.Types[at]
+	switch {
+	case q.Unsupported != "":
+		return 0, "n/a: " + q.Unsupported
+	case q.Withheld != "":
+		return 0, "withheld: " + q.Withheld
+	case q.Service.Count == 0:
+		return 0, "not asked often enough"
+	case !q.Verdict.OK():
+		return 0, "not verified"
+	case q.AtLeast > 0:
+		return -of(&q.Service), ""
+	}
+	return of(&q.Service), ""
+}

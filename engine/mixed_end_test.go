@@ -1,0 +1,94 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/pace"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// The phase ends with a schedule of rows that ends.
+func TestMixedEndsWithSchedule(t *testing.T) {
+	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 2}, nil }}
+	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) { return accept(b), nil }
+	cfg := mixedConfig()
+	cfg.RowRate = pace.Steps{{Rate: 10_000, For: 50 * time.Millisecond}}
+	out, _, err := engine.Mixed(t.Context(), cfg, dataset(t, 100, time.Hour), s, renderEnd, lastRow(), ignore)
+	if err != nil || out.Writes.Rows != 500 || out.RowRate != "steps:10000/s:50ms" {
+		t.Errorf("%d rows at %s, error %v; want 500", out.Writes.Rows, out.RowRate, err)
+	}
+}
+
+// No batch begins after the end of the phase, though it was ready before; and
+// what was handed to the target are the first rows of the dataset.
+func TestMixedEndsInTime(t *testing.T) {
+	const duration = 50 * time.Millisecond
+	for name, set := range map[string]func(*engine.MixedConfig){
+		"as fast as it goes": func(*engine.MixedConfig) {},
+		"by share":           func(c *engine.MixedConfig) { c.Share = 0.9 },
+		"by rate":            func(c *engine.MixedConfig) { c.RowRate = pace.Constant(100_000) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			begin, last := time.Now(), atomic.Int64{}
+			s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 2}, nil }}
+			s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) {
+				last.Store(int64(time.Since(begin)))
+				time.Sleep(2 * duration)
+				return target.Receipt{Sent: time.Now(), Acked: time.Now(), Rows: 1}, nil // of 100: not all are accepted
+			}
+			cfg := mixedConfig()
+			cfg.Workers, cfg.Duration = 1, duration
+			set(&cfg)
+			out, journal, err := engine.Mixed(t.Context(), cfg, dataset(t, 100, time.Hour), s, renderEnd, lastRow(), ignore)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if at := time.Duration(last.Load()); at > duration+20*time.Millisecond || out.Writes.Batches.Count != 1 {
+				t.Errorf("%d batches, the last one begun after %v", out.Writes.Batches.Count, at)
+			}
+			if journal.Handed() != 100 || out.Writes.Rows != 1 {
+				t.Errorf("%d rows handed over, %d accepted; want 100 and 1", journal.Handed(), out.Writes.Rows)
+			}
+		})
+	}
+}
+
+// Questions are asked until the end of the phase, though no further batch is
+// due before it.
+func TestMixedLasts(t *testing.T) {
+	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 2}, nil }}
+	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) { return accept(b), nil }
+	cfg := mixedConfig()
+	cfg.RowRate, cfg.QueryRate, cfg.Queue, cfg.Duration = pace.Constant(1000), pace.Constant(200), 100, 190*time.Millisecond
+	out, _, err := engine.Mixed(t.Context(), cfg, dataset(t, 100, time.Hour), s, renderEnd, lastRow(), ignore)
+	if err != nil || out.Writes.Rows != 100 || out.Arrivals < 37 || out.Wall < 0.15 {
+		t.Errorf("%d rows, %d queries due in %.3f s, error %v; want 100 rows and 38 queries in 0.19 s", out.Writes.Rows, out.Arrivals, out.Wall, err)
+	}
+}
+
+// endless is a dataset whose rows never end.
+type endless struct{ workload.Dataset }
+
+func (e endless) Open() workload.Reader { return endlessReader{e.Dataset} }
+
+type endlessReader struct{ d workload.Dataset }
+
+func (r endlessReader) Next(b *series.Batch, rows int) error { return r.d.Open().Next(b, rows) }
+
+// Who interrupts does not wait until the loaded rows have been passed over.
+func TestMixedInterruptedBefore(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	cfg := mixedConfig()
+	cfg.Loaded = 1 << 60
+	if _, _, err := engine.Mixed(ctx, cfg, endless{dataset(t, 100, time.Hour)}, &stub{}, renderEnd, lastRow(), ignore); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+}

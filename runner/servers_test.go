@@ -1,0 +1,164 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shirou/gopsutil/v4/process"
+
+	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/internal/puppet"
+	"github.com/tsmark/tsmark/target"
+)
+
+func TestMain(m *testing.M) { puppet.Main(m) }
+
+// served is a kind whose server only has to listen.
+func served() target.Kind {
+	kind := target.Kind{Name: "served", Options: []target.Option{{Name: "host"}, {Name: "port"}}}
+	kind.Open = func(ctx context.Context, _ target.Env, o target.Options) (target.Target, error) {
+		c, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(o["host"], o["port"]))
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", target.ErrUnreachable, err)
+		}
+		return closing{conn: c}, nil
+	}
+	return kind
+}
+
+type closing struct {
+	target.Target
+	conn net.Conn
+}
+
+func (c closing) Close() error { return c.conn.Close() }
+
+// listener is a target whose server is a puppet that writes its number to
+// {dir}/pid.
+func listener(t *testing.T, name, idle string) *plannedTarget {
+	t.Helper()
+	words := []string{puppet.Program(t)}
+	words = append(words, puppet.Args("pid:PID", "serve:PORT", "wait:")...)
+	line := shellQuoted(words[0])
+	for _, w := range words[1:] {
+		line += " " + strings.NewReplacer("PID", "{dir}/pid", "PORT", "{port}").Replace(w)
+	}
+	return &plannedTarget{name: name, kind: served(), options: target.Options{}, start: line, idle: idle}
+}
+
+// status is the state of a process as Linux names it; empty: it is gone.
+func status(t *testing.T, pid int) string {
+	t.Helper()
+	p, err := process.NewProcessWithContext(t.Context(), int32(pid))
+	if err != nil {
+		return ""
+	}
+	s, err := p.StatusWithContext(t.Context())
+	if err != nil {
+		return ""
+	}
+	return s[0]
+}
+
+func TestServersTakeTurns(t *testing.T) {
+	dir := t.TempDir()
+	all := make(servers)
+	defer all.stop(context.Background())
+	turn := func(p *plannedTarget) int {
+		t.Helper()
+		env := target.Env{Dir: filepath.Join(dir, p.name)}
+		here, err := all.turn(t.Context(), p, env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.start == "" {
+			return 0
+		}
+		if err := answers(t.Context(), p.kind, env, here.options); err != nil {
+			t.Fatalf("%s does not answer in its turn: %v", p.name, err)
+		}
+		return puppet.Number(t, filepath.Join(filesOf(env.Dir), "pid"))
+	}
+	expect := func(pid int, want string) {
+		t.Helper()
+		if got := status(t, pid); want == "stop" && got != "stop" || want == "runs" && (got == "" || got == "stop") || want == "" && got != "" {
+			t.Errorf("process %d: %q, want %q", pid, got, want)
+		}
+	}
+	paused, stopped, runs := listener(t, "paused", experiment.IdlePause), listener(t, "stopped", experiment.IdleStop), listener(t, "runs", experiment.IdleRun)
+	first := turn(paused)
+	expect(first, "runs")
+	second := turn(stopped)
+	expect(first, "stop")
+	expect(second, "runs")
+	third := turn(runs)
+	expect(first, "stop")
+	expect(second, "")
+	turn(&plannedTarget{name: "embedded"})
+	expect(first, "stop")
+	expect(third, "runs")
+	if again := turn(paused); again != first {
+		t.Errorf("a paused server was started again: %d after %d", again, first)
+	}
+	expect(first, "runs")
+	expect(third, "runs")
+	if again := turn(stopped); again == second {
+		t.Error("a stopped server was not started again")
+	}
+	if err := all.stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expect(first, "")
+	expect(third, "")
+}
+
+// A server that a killed tsmark left behind is found by its PID file.
+func TestServersOfAnEarlierTsmark(t *testing.T) {
+	env := target.Env{Dir: t.TempDir()}
+	planned := listener(t, "left", experiment.IdlePause)
+	before := make(servers)
+	if _, err := before.turn(t.Context(), planned, env); err != nil {
+		t.Fatal(err)
+	}
+	defer before.stop(context.Background())
+	left := before["left"].running
+	if err := left.Pause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	after := make(servers)
+	defer after.stop(context.Background())
+	if _, err := after.turn(t.Context(), planned, env); err != nil {
+		t.Fatal(err)
+	}
+	if left.Running(t.Context()) {
+		t.Error("the server of the earlier tsmark still runs")
+	}
+	if err := after.stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// A process that only has the number of one is let alone.
+	if err := os.WriteFile(filepath.Join(env.Dir, pidFile), fmt.Appendf(nil, "%d\n1\n", os.Getpid()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := stopLeftOver(t.Context(), filepath.Join(env.Dir, pidFile)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestServerThatDoesNotStart(t *testing.T) {
+	all := make(servers)
+	env := target.Env{Dir: t.TempDir()}
+	_, err := all.turn(t.Context(), &plannedTarget{name: "bad", kind: served(), options: target.Options{}, start: "sh -c 'echo no disk today; exit 3' {port}"}, env)
+	if err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "no disk today") {
+		t.Errorf("the error does not say why: %v", err)
+	}
+	all.discard()
+	if _, err := os.Stat(env.Dir); err == nil {
+		t.Error("the folder of a discarded run is still there")
+	}
+}
