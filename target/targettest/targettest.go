@@ -86,6 +86,15 @@ func useCase(t *testing.T, use workload.Workload, scale, initial uint32) example
 	return e
 }
 
+// exampleSpec is a day of few hosts, for tests that need rows and hardly care
+// which.
+func exampleSpec() workload.Spec {
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	return workload.Spec{Name: "cpu-only", Seed: 123, Scale: 40, Start: start, End: start.Add(25 * time.Hour), Interval: 4 * time.Minute}
+}
+
+func exampleUse() workload.Workload { return tsbs.CPUOnly() }
+
 func limited(e example, rows int64) example {
 	return example{workload.Limited(e.dataset, rows), e.queries}
 }
