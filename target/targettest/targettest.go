@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -40,6 +41,7 @@ func Run(t *testing.T, kind target.Kind, given map[string]string) {
 	t.Run("ragged rows", func(t *testing.T) { s.loadAndAsk(t, ragged(), 1) })
 	t.Run("an empty table", func(t *testing.T) { s.loadAndAsk(t, limited(useCase(t, tsbs.Devops(), 40, 0), 50), 1) })
 	t.Run("floats that are no numbers", func(t *testing.T) { s.loadAndAsk(t, specialFloats(kind.Caps), 1) })
+	t.Run("steps", s.steps)
 	t.Run("mark", s.mark)
 	t.Run("replace", s.replace)
 	t.Run("cancelled query", s.cancelled)
@@ -298,6 +300,22 @@ func (s *suite) open(t *testing.T, env target.Env) target.Target {
 		t.Fatal(err)
 	}
 	return db
+}
+
+// steps: an open target has those that its kind lists.
+func (s *suite) steps(t *testing.T) {
+	db := s.open(t, target.Env{Dir: t.TempDir()})
+	defer db.Close()
+	var found []target.Step
+	if can, ok := db.(target.AfterLoader); ok {
+		found = can.AfterLoad()
+	}
+	same := func(listed, able target.Step) bool {
+		return listed.Name == able.Name && listed.Help == able.Help && listed.Do == nil && able.Do != nil
+	}
+	if !slices.EqualFunc(s.kind.Steps, found, same) {
+		t.Errorf("the kind lists the steps %v, an open target has %v", s.kind.Steps, found)
+	}
 }
 
 // mark: what a load leaves is read back as it was, by another connection too.
