@@ -50,6 +50,9 @@ func (e *Experiment) Check() error {
 		c.add("load.repeats", "standard input can be read only once; name a file, or load once")
 	}
 	c.duration("load.reporting-period", l.ReportingPeriod)
+	if _, err := engine.ParseRetry(l.Retry); err != nil {
+		c.add("load.retry", "%s", err)
+	}
 
 	q := &e.Queries
 	c.types(q)

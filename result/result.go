@@ -201,6 +201,9 @@ type Load struct {
 	DiskAcked  int64  `json:"disk_acked"`
 	Steps      []Step `json:"steps,omitempty"` // done after settling
 	Withheld   string `json:"withheld,omitempty"`
+	// Retries is what was done about batches that failed; nil: none did, or
+	// the load ended with the first.
+	Retries *Retries `json:"retries,omitempty"`
 	// Mixed is how the rest of the dataset was written, while questions were
 	// asked. The rates are those of what came before. Nil: there was no such
 	// part.
@@ -241,9 +244,14 @@ type RatePoint struct {
 // CensusResult compares what a table should hold with what it holds.
 type CensusResult struct {
 	Table    string `json:"table"`
-	Expected int64  `json:"expected"`          // rows
-	Counted  int64  `json:"counted"`           // rows; -1: the system counts points only
-	Problem  string `json:"problem,omitempty"` // first difference; empty: it agrees
+	Expected int64  `json:"expected"` // rows
+	Counted  int64  `json:"counted"`  // rows; -1: the system counts points only
+	// Lost is how many acknowledged rows are missing, and Duplicates how many
+	// rows are there twice because they were sent twice. Where both happened
+	// only their difference can be counted.
+	Lost       int64  `json:"lost,omitempty"`
+	Duplicates int64  `json:"duplicates,omitempty"`
+	Problem    string `json:"problem,omitempty"` // first difference; empty: it agrees, duplicates aside
 }
 
 // Latency is the figures of a histogram, and the histogram itself in
