@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"fmt"
 	"math"
 	"testing"
 )
@@ -115,8 +116,12 @@ func TestStopping(t *testing.T) {
 }
 
 func BenchmarkStopping(b *testing.B) {
-	latencies := logarithmic(process(1, 100_000, 0.5, 0.1))
-	for b.Loop() {
-		NewStopping(0.02).Enough(latencies)
+	for _, n := range []int{1000, 10_000, 100_000} {
+		latencies := logarithmic(process(1, n, 0.5, 0.1))
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				NewStopping(0.02).Enough(latencies)
+			}
+		})
 	}
 }
