@@ -47,6 +47,7 @@ func (x *execution) expect(ctx context.Context) error {
 	x.expected = expected
 	d := &x.run.Dataset
 	d.Rows, d.Metrics, d.RawBytes = expected.Survey.Rows, expected.Survey.Metrics, expected.Survey.RawBytes
+	d.Lateness = expected.Survey.Lateness.Seconds()
 	n := x.plan.experiment.Queries.PerType()
 	fullAt := 0
 	for i := range x.questions {

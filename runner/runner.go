@@ -163,7 +163,9 @@ func (r *Runner) lock(what, id string) (unlock func(), err error) {
 // finish stores how the run ended.
 func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) {
 	x.stopObserving()
-	if closed := x.operations.close(); err == nil {
+	lost, closed := x.operations.close()
+	x.run.LostOperations += lost
+	if err == nil {
 		err = closed
 	}
 	x.run.Finished = time.Now().UTC()

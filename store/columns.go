@@ -64,6 +64,8 @@ func runColumns(r *result.Run) []column {
 		{"resources", asJSON{&r.Resources}},
 		{"rivals", asJSON{&r.Rivals}},
 		{"calibration", asJSON{&r.Calibration}},
+		{"lost_operations", &r.LostOperations},
+		{"lateness", &r.Dataset.Lateness},
 		{"sweep", &r.Sweep},
 		{"point", &r.Point},
 		{"points", &r.Points},

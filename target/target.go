@@ -52,6 +52,8 @@ type Caps struct {
 	CountsPoints  bool          // Census cannot count rows, only points
 	Infinities    bool          // it stores infinite floats
 	NaN           bool          // it stores NaN, and tells it from NULL
+	Since1970     bool          // it has no rows before 1970
+	MinIntIsNull  bool          // it holds the smallest 64-bit integer as NULL
 	Discards      bool          // it keeps nothing: no census, no answers, no mark
 }
 
