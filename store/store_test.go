@@ -40,7 +40,7 @@ func newRun(t *testing.T) *result.Run {
 	r := &result.Run{
 		Name: "nightly", Command: "run", Args: []string{"tsmark", "run", "it's.yaml"}, Experiment: "targets:\n  - duckdb\n",
 		Started: started, LostOperations: 7,
-		Tool:    result.Tool{Version: "0.1.0", Commit: "abc123", Go: "go1.26"},
+		Tool: result.Tool{Version: "0.1.0", Commit: "abc123", Go: "go1.26"},
 		Host: result.Host{OS: "Debian 12", Kernel: "6.1", Arch: "amd64", CPU: "a CPU", Cores: 8, Memory: 64 << 30,
 			FileSystem: "ext4", Virtualization: "kvm", Disk: "a disk, SSD", Swap: 1 << 30, NUMANodes: 2, ClockSource: "tsc",
 			Governor: "performance", Turbo: "off", OpenFiles: 1024, CPULimit: 1.5, MemoryLimit: 1 << 33},
