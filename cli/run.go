@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,11 +33,17 @@ holds, checks answers against the generator, measures the queries, and reports.
 
 Without a file the experiment is TSBS's cpu-only of 100 hosts over a day in
 DuckDB and in SQLite; all 16 query types are asked in six rounds. Flags change what the
-file or that default says; --print shows the outcome as a file.`,
+file or that default says; --print shows the outcome as a file.
+
+--sweep makes one run for each value of a parameter, and for each combination
+where it is repeated. Parameters are the keys of the file; options of a target,
+targets.NAME.OPTION, make variants of it that take turns within one run.`,
 		Example: `  tsmark run
   tsmark run --scale 1000 --workers 2 --query-type lastpoint,double-groupby-1
   tsmark run --target all=duckdb --target one=duckdb,threads=1,memory_limit=512MB
   tsmark run --scale 4000 --print > experiment.yaml
+  tsmark run --sweep load.workers=1,2,4 --sweep load.batch-size=1000,10000
+  tsmark run --target duckdb --sweep targets.duckdb.threads=1,2
   tsmark run experiment.yaml`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -70,6 +76,7 @@ file or that default says; --print shows the outcome as a file.`,
 	given.queryFlags(cmd)
 	given.timedFlags(cmd)
 	given.workersFlag(cmd, "connections that load, and then ask, at once", "load.workers", "queries.workers")
+	given.sweepFlag(cmd)
 	cmd.Flags().BoolVar(&print, "print", false, "print the experiment as YAML and run nothing")
 	return cmd
 }
@@ -174,37 +181,27 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool) 
 	if !e.Unknown() {
 		a.drawSeed(&e.Workload)
 	}
-	plan, err := runner.NewPlan(e, a.catalog.forRunner(), steps)
+	sweep, err := runner.NewSweep(e, a.catalog.forRunner(), steps)
 	if err != nil {
 		return err
 	}
-	if steps.Load {
-		if !e.Unknown() {
-			w, err := a.catalog.workload(e.Workload.Name)
-			if err != nil {
-				return err
-			}
-			if err := fits(ctx, w, e.Workload); err != nil {
-				return err
-			}
-		}
-		if err := loadFits(ctx, e.Load); err != nil {
+	for _, p := range sweep.Points() {
+		if err := a.fits(ctx, p.Experiment, steps); err != nil {
 			return err
 		}
 	}
 	if print {
-		text, err := plan.YAML()
-		if err != nil {
-			return err
-		}
-		_, err = a.stdout.Write(text)
-		return err
+		return a.print(sweep)
 	}
 	kept, err := store.Open(ctx, a.results)
 	if err != nil {
 		return err
 	}
 	defer kept.Close() // each piece is on disk when it was saved
+	plan := sweep.Single()
+	if plan == nil {
+		return a.runSweep(ctx, kept, e, sweep, cmd.Name())
+	}
 	r, shown := a.newRunner(ctx, kept, e)
 	run, err := r.Run(ctx, plan, cmd.Name(), a.args)
 	shown.Close()
@@ -215,6 +212,37 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool) 
 		return errors.Join(err, reportErr)
 	}
 	return outcome(ctx, run, err)
+}
+
+// fits refuses what would end in the middle for want of memory.
+func (a *app) fits(ctx context.Context, e *experiment.Experiment, steps runner.Steps) error {
+	if !steps.Load {
+		return nil
+	}
+	if !e.Unknown() {
+		w, err := a.catalog.workload(e.Workload.Name)
+		if err != nil {
+			return err
+		}
+		if err := fits(ctx, w, e.Workload); err != nil {
+			return err
+		}
+	}
+	return loadFits(ctx, e.Load)
+}
+
+// print shows an experiment as a file and, of a sweep, its points.
+func (a *app) print(sweep *runner.Sweep) error {
+	yaml, points := sweep.YAML, listPoints(sweep.Points())
+	if plan := sweep.Single(); plan != nil {
+		yaml, points = plan.YAML, ""
+	}
+	text, err := yaml()
+	if err != nil {
+		return err
+	}
+	_, err = a.stdout.Write(append(text, points...))
+	return err
 }
 
 // newRunner returns what runs experiments, and its display, to be closed.
@@ -244,14 +272,11 @@ func (a *app) reportRun(run *result.Run) error {
 	if err := report.Write(a.stdout, report.Text, runs, a.textOptions()); err != nil {
 		return err
 	}
-	page := filepath.Join(a.results, run.ID, pageName)
-	if err := os.MkdirAll(filepath.Dir(page), 0o777); err != nil {
-		return fmt.Errorf("making the run's folder: %w", err)
-	}
-	if err := writeReport(page, report.HTML, runs); err != nil {
+	page, err := a.writePage(run.ID, func(out io.Writer) error { return report.Write(out, report.HTML, runs, report.Options{}) })
+	if err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.stdout, "\nPage: %s\n", page)
+	_, err = fmt.Fprintf(a.stdout, "\nPage: %s\n", page)
 	return err
 }
 
@@ -261,14 +286,14 @@ func (a *app) textOptions() report.Options {
 	return report.Options{Color: ok && progress.IsTerminal(f) && os.Getenv("NO_COLOR") == ""}
 }
 
-// writeReport writes a report to a file.
-func writeReport(name string, format report.Format, runs []*result.Run) error {
+// writeReport writes a report to a file, which appears once it is whole.
+func writeReport(name string, write func(io.Writer) error) error {
 	out, err := outfile.Create(name)
 	if err != nil {
 		return err
 	}
 	defer out.Discard()
-	if err := report.Write(out, format, runs, report.Options{}); err != nil {
+	if err := write(out); err != nil {
 		return err
 	}
 	return out.Commit()

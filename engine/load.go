@@ -24,7 +24,7 @@ import (
 type LoadConfig struct {
 	Workers   int            // connections writing at once, at least 1
 	BatchSize int            // rows a write, at least 1
-	Period    time.Duration  // of the recorded rates; 0: one for the whole load
+	Period    time.Duration  // of the recorded rates, shorter where the load is; 0: one for the whole load
 	Log       *oplog.Section // where each batch is recorded; nil: nowhere
 	// Acked, where it is not nil, is called between the last acknowledgement
 	// and settling, whose time includes it.
@@ -122,6 +122,7 @@ type loader struct {
 	out     result.Load
 	start   time.Time
 	rows    atomic.Int64 // accepted
+	rated   int64        // of these, in out.Rates
 	log     *oplog.Section
 	batches atomic.Int64 // recorded in it
 	metrics atomic.Int64
@@ -224,37 +225,6 @@ func (l *loader) finish() {
 	l.out.Rows, l.out.Metrics, l.out.WireBytes = l.rows.Load(), l.metrics.Load(), l.bytes.Load()
 	l.out.Sent = time.Duration(l.sent.v.Load()).Seconds()
 	l.out.Acked = time.Duration(l.acked.v.Load()).Seconds()
-}
-
-// recordRates appends a point a period until the returned function is called,
-// which adds the last one.
-func (l *loader) recordRates(period time.Duration) (stop func()) {
-	last := int64(0)
-	record := func() {
-		rows := l.rows.Load()
-		l.out.Rates = append(l.out.Rates, result.RatePoint{At: time.Since(l.start).Seconds(), Rows: rows - last})
-		last = rows
-	}
-	end, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		var tick <-chan time.Time
-		if period > 0 {
-			ticker := time.NewTicker(period)
-			defer ticker.Stop()
-			tick = ticker.C
-		}
-		for {
-			select {
-			case <-tick:
-				record()
-			case <-end:
-				record()
-				return
-			}
-		}
-	}()
-	return func() { close(end); <-ended }
 }
 
 // metrics counts the values of a batch that are not NULL.

@@ -52,7 +52,11 @@ func TestGolden(t *testing.T) {
 
 // golden compares the text of a query with its file.
 func golden(t *testing.T, kind *target.Kind, q *query.Query, schema *series.Schema) {
-	request, err := kind.Render(q, schema)
+	options, err := kind.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := kind.Render(q, schema, options)
 	if errors.Is(err, query.ErrUnsupported) {
 		request.Text, err = "n/a: "+err.Error(), nil
 	}

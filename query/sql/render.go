@@ -74,6 +74,9 @@ func (r *renderer) tag(key string) string {
 // cannot fail.
 func (r *renderer) check() error {
 	q := r.q
+	if err := q.Check(); err != nil {
+		return err
+	}
 	fields := slices.Clone(q.Fields)
 	if q.Shape == query.Activity {
 		fields = append(fields, q.Active.Field)

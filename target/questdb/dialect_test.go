@@ -58,7 +58,7 @@ WHERE w_t IN (0.5e0)
 LATEST ON timestamp PARTITION BY data_center
 ) AS newest_rows
 WHERE a_b / divisor > 2e0`
-	if got, err := render(&q, schema); err != nil || got.Text != want {
+	if got, err := render(&q, schema, nil); err != nil || got.Text != want {
 		t.Errorf("%v, got:\n%s\nwant:\n%s", err, got.Text, want)
 	}
 }

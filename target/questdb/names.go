@@ -47,7 +47,7 @@ func clean(name, never string) string {
 }
 
 // render renders a question with the names that QuestDB has.
-func render(q *query.Query, s *series.Schema) (target.Request, error) {
+func render(q *query.Query, s *series.Schema, _ target.Options) (target.Request, error) {
 	table := s.Table(q.Table)
 	if table != nil {
 		q, s = renamed(q, table)

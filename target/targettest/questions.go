@@ -17,6 +17,16 @@ import (
 // parameters that TSBS draws for its seed 123, with the files
 // testdata/questions/TYPE.EXTENSION beside the test. With update it writes them.
 func Questions(t *testing.T, kind target.Kind, extension string, update bool) {
+	QuestionsWith(t, kind, nil, "questions", extension, update)
+}
+
+// QuestionsWith is Questions of a kind with options, whose files are in a folder
+// of testdata.
+func QuestionsWith(t *testing.T, kind target.Kind, given map[string]string, folder, extension string, update bool) {
+	options, err := kind.Resolve(given)
+	if err != nil {
+		t.Fatal(err)
+	}
 	spec := workload.Spec{
 		Seed: 123, Scale: 100, Interval: 10 * time.Second,
 		Start: time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC),
@@ -33,14 +43,14 @@ func Questions(t *testing.T, kind target.Kind, extension string, update bool) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			request, err := kind.Render(&queries[0], dataset.Schema())
+			request, err := kind.Render(&queries[0], dataset.Schema(), options)
 			if errors.Is(err, query.ErrUnsupported) {
 				request.Text, err = "n/a: "+err.Error(), nil
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, filepath.Join("testdata", "questions", queryType.Name+"."+extension), request.Text+"\n", update)
+			golden(t, filepath.Join("testdata", folder, queryType.Name+"."+extension), request.Text+"\n", update)
 		}
 	}
 }

@@ -254,7 +254,7 @@ func (s *suite) loadAndAsk(t *testing.T, e example, workers int) {
 		}
 		for i := range e.queries {
 			q := &e.queries[i]
-			verdict, err := verify.Answers(ctx, verify.Config{Workers: 1}, db, s.kind.Render, e.dataset, expected.Full[i:i+1])
+			verdict, err := verify.Answers(ctx, verify.Config{Workers: 1}, db, s.kind.Renderer(s.options), e.dataset, expected.Full[i:i+1])
 			switch {
 			case errors.Is(err, query.ErrUnsupported):
 				t.Logf("%s: n/a: %v", q.Type, err)
@@ -280,7 +280,7 @@ func (s *suite) drained(t *testing.T, db target.Target, schema *series.Schema, q
 		t.Fatal(err)
 	}
 	defer querier.Close()
-	request, err := s.kind.Render(q, schema)
+	request, err := s.kind.Render(q, schema, s.options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,7 +363,7 @@ func (s *suite) cancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer q.Close()
-	request, err := s.kind.Render(&e.queries[0], e.dataset.Schema())
+	request, err := s.kind.Render(&e.queries[0], e.dataset.Schema(), s.options)
 	if err != nil {
 		t.Fatal(err)
 	}
