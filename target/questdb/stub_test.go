@@ -252,7 +252,7 @@ func TestSettle(t *testing.T) {
 // when it is closed.
 func TestTCPBrokenOff(t *testing.T) {
 	for name, serve := range map[string]func(net.Conn){
-		"reset":  func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0); c.Close() },
+		"reset":  func(c net.Conn) { _, _ = c.Read(make([]byte, 1)); _ = c.(*net.TCPConn).SetLinger(0); c.Close() },
 		"silent": func(net.Conn) {},
 	} {
 		t.Run(name, func(t *testing.T) {
