@@ -206,6 +206,7 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool) 
 	}
 	defer kept.Close() // each piece is on disk when it was saved
 	r, shown := a.newRunner(ctx, kept, e)
+	r.Force = a.force(cmd)
 	run, err := r.Run(ctx, plan, cmd.Name(), a.args)
 	shown.Close()
 	if run == nil || errors.Is(err, runner.ErrInput) && ctx.Err() == nil {
