@@ -20,7 +20,7 @@ func kind(render func(*query.Query) error) *target.Kind {
 		Options: []target.Option{{Name: "a", Default: "1"}, {Name: "b", Empty: "the system's"}},
 		Steps:   []target.Step{{Name: "analyze"}},
 		Dedupes: func(o target.Options) bool { return o["a"] == "1" },
-		Render: func(q *query.Query, _ *series.Schema) (target.Request, error) {
+		Render: func(q *query.Query, _ *series.Schema, _ target.Options) (target.Request, error) {
 			return target.Request{}, render(q)
 		},
 	}

@@ -28,7 +28,7 @@ a checksum, compressed by zstd where the file's name ends in .zst. Databases and
 secrets are not in it.
 
 A RUN is an id as tsmark runs lists them, the beginning or the end of one, or
-latest, which is the default.`,
+latest, which is the default. A sweep stands for all its runs.`,
 		Example: `  tsmark export
   tsmark export 3f2a 91c0 --output both.tsmark.zst
   tsmark export 3f2a -o - | ssh elsewhere tsmark import -`,
@@ -76,15 +76,26 @@ latest, which is the default.`,
 func (a *app) collect(ctx context.Context, kept *store.Store, references []string) ([]archive.Entry, error) {
 	var entries []archive.Entry
 	seen := make(map[string]bool)
+	var ids []string
 	for _, reference := range references {
-		run, err := kept.Run(ctx, reference)
+		found, err := kept.Find(ctx, reference)
 		if err != nil {
 			return nil, err
 		}
-		if seen[run.ID] {
+		if len(found.Runs) == 0 {
+			return nil, fmt.Errorf("sweep %s has no runs yet", found.Sweep)
+		}
+		ids = append(ids, found.Runs...)
+	}
+	for _, id := range ids {
+		if seen[id] {
 			continue
 		}
-		seen[run.ID] = true
+		seen[id] = true
+		run, err := kept.Run(ctx, id)
+		if err != nil {
+			return nil, err
+		}
 		files, left, err := archive.Collect(filepath.Join(a.results, run.ID), run)
 		if err != nil {
 			return nil, err

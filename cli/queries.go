@@ -61,6 +61,7 @@ or up to it where it lies one second behind the last interval already.`,
 			e.Queries.Types, e.Queries.Count = types, n
 			e.FromFlag("queries.types", "--query-type")
 			e.FromFlag("queries.count", "--queries")
+			e.FromFlag("queries.windows", "--windows")
 			if err := e.Check(); err != nil {
 				return err
 			}
@@ -88,6 +89,7 @@ or up to it where it lies one second behind the last interval already.`,
 					return err
 				}
 				for i := range queries {
+					e.Queries.Windows.Apply(&queries[i], spec)
 					if align {
 						queries[i].Align()
 					}
@@ -104,6 +106,7 @@ or up to it where it lies one second behind the last interval already.`,
 	f.StringSliceVar(&types, "query-type", types, "query `types`, separated by commas, or all")
 	f.Var(count(&n, 1), "queries", "queries of each type")
 	f.BoolVar(&align, "align-windows", false, "start every window on a bucket border")
+	f.StringVar((*string)(&e.Queries.Windows), "windows", "", windowsHelp)
 	f.StringVar(&formatName, "format", formatName, strings.Join(formats, ", "))
 	complete(cmd, "query-type", append(a.catalog.typeNames(), experiment.AllTypes))
 	complete(cmd, "format", formats)
@@ -129,8 +132,12 @@ func (a *app) queryWriter(format string, formats []string, w workload.Workload, 
 	if err != nil {
 		return nil, err
 	}
+	options, err := kind.Resolve(nil)
+	if err != nil {
+		return nil, err
+	}
 	return func(out io.Writer, q *query.Query) error {
-		request, err := kind.Render(q, schema)
+		request, err := kind.Render(q, schema, options)
 		if err != nil {
 			_, err = fmt.Fprintf(out, "-- %s %d: n/a: %s\n", q.Type, q.ID, err)
 			return err

@@ -15,13 +15,14 @@ import (
 func (a *app) resumeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "resume [RUN]",
-		Short: "Go on with a run that was interrupted or killed",
-		Long: `Goes on with a run that did not come to its end: it was interrupted, killed, or a
-target gave up. What it has finished stays and is not done again; a load that was
-cut off begins anew.
+		Short: "Go on with a run or sweep that was interrupted or killed",
+		Long: `Goes on with a run or sweep that did not come to its end: it was interrupted,
+killed, or a target gave up. What it has finished stays and is not done again; a
+load that was cut off begins anew.
 
-RUN is an id as tsmark runs lists them, the beginning or the end of one, or
-latest; the default is the newest run that did not finish.`,
+RUN is the id of a run or sweep as tsmark runs lists them, the beginning or the end
+of one, or latest; the default is the newest that did not finish. A run that is
+part of a sweep stands for the sweep.`,
 		Example: `  tsmark resume
   tsmark resume 3f2a`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -41,9 +42,22 @@ latest; the default is the newest run that did not finish.`,
 			if len(args) == 1 {
 				reference = args[0]
 			}
-			run, err := kept.Run(ctx, reference)
+			found, err := kept.Find(ctx, reference)
 			if err != nil {
 				return err
+			}
+			if found.Sweep != "" {
+				return a.resumeSweep(ctx, kept, found)
+			}
+			run, err := kept.Run(ctx, found.Runs[0])
+			if err != nil {
+				return err
+			}
+			if run.Sweep != "" {
+				if found, err = kept.Find(ctx, run.Sweep); err != nil {
+					return err
+				}
+				return a.resumeSweep(ctx, kept, found)
 			}
 			if run.Status == result.Complete {
 				return fmt.Errorf("run %s is complete; tsmark report %s shows it", run.ID, run.ID)

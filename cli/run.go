@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,34 +25,39 @@ func (a *app) runCommand() *cobra.Command {
 	given := newSettings(a)
 	print := false
 	cmd := &cobra.Command{
-		Use:   "run [FILE.yaml]",
+		Use:   "run [FILE.yaml|NAME]",
 		Short: "Run an experiment: load, check, ask, report",
 		Long: `Runs an experiment: generates the dataset, loads each target, counts what it
 holds, checks answers against the generator, measures the queries, and reports.
 
-Without a file the experiment is TSBS's cpu-only of 100 hosts over a day in
-DuckDB and in SQLite; all 16 query types are asked in six rounds. Flags change what the
-file or that default says; --print shows the outcome as a file.`,
+The experiment is a file, or one that tsmark experiments lists. Without either it
+is TSBS's cpu-only of 100 hosts over a day in DuckDB and in SQLite; all 16 query
+types are asked in six rounds. Flags change what the experiment says; --print shows
+the outcome as a file.
+
+--sweep makes one run for each value of a parameter, and for each combination
+where it is repeated. Parameters are the keys of the file; options of a target,
+targets.NAME.OPTION, make variants of it that take turns within one run.`,
 		Example: `  tsmark run
   tsmark run --scale 1000 --workers 2 --query-type lastpoint,double-groupby-1
   tsmark run --target all=duckdb --target one=duckdb,threads=1,memory_limit=512MB
   tsmark run --scale 4000 --print > experiment.yaml
-  tsmark run experiment.yaml`,
+  tsmark run --sweep load.workers=1,2,4 --sweep load.batch-size=1000,10000
+  tsmark run --target duckdb --sweep targets.duckdb.threads=1,2
+  tsmark run experiment.yaml
+  tsmark run load-scaling --target duckdb`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return fmt.Errorf("tsmark run takes one experiment file, but was given %d", len(args))
+				return fmt.Errorf("tsmark run takes one experiment, but was given %d", len(args))
 			}
 			return nil
 		},
-		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
+		ValidArgsFunction: completeExperiment,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e := experiment.Default()
 			if len(args) == 1 {
-				data, err := os.ReadFile(args[0])
-				if err != nil {
-					return unreadable(args[0], err)
-				}
-				if e, err = experiment.Parse(args[0], data); err != nil {
+				var err error
+				if e, err = readExperiment(args[0]); err != nil {
 					return err
 				}
 			}
@@ -70,6 +74,7 @@ file or that default says; --print shows the outcome as a file.`,
 	given.queryFlags(cmd)
 	given.timedFlags(cmd)
 	given.workersFlag(cmd, "connections that load, and then ask, at once", "load.workers", "queries.workers")
+	given.sweepFlag(cmd)
 	cmd.Flags().BoolVar(&print, "print", false, "print the experiment as YAML and run nothing")
 	return cmd
 }
@@ -174,37 +179,27 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool) 
 	if !e.Unknown() {
 		a.drawSeed(&e.Workload)
 	}
-	plan, err := runner.NewPlan(e, a.catalog.forRunner(), steps)
+	sweep, err := runner.NewSweep(e, a.catalog.forRunner(), steps)
 	if err != nil {
 		return err
 	}
-	if steps.Load {
-		if !e.Unknown() {
-			w, err := a.catalog.workload(e.Workload.Name)
-			if err != nil {
-				return err
-			}
-			if err := fits(ctx, w, e.Workload); err != nil {
-				return err
-			}
-		}
-		if err := loadFits(ctx, e.Load); err != nil {
+	for _, p := range sweep.Points() {
+		if err := a.fits(ctx, p.Experiment, steps); err != nil {
 			return err
 		}
 	}
 	if print {
-		text, err := plan.YAML()
-		if err != nil {
-			return err
-		}
-		_, err = a.stdout.Write(text)
-		return err
+		return a.print(sweep)
 	}
 	kept, err := store.Open(ctx, a.results)
 	if err != nil {
 		return err
 	}
 	defer kept.Close() // each piece is on disk when it was saved
+	plan := sweep.Single()
+	if plan == nil {
+		return a.runSweep(ctx, kept, e, sweep, cmd.Name())
+	}
 	r, shown := a.newRunner(ctx, kept, e)
 	r.Force = a.force(cmd)
 	run, err := r.Run(ctx, plan, cmd.Name(), a.args)
@@ -216,6 +211,37 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool) 
 		return errors.Join(err, reportErr)
 	}
 	return outcome(ctx, run, err)
+}
+
+// fits refuses what would end in the middle for want of memory.
+func (a *app) fits(ctx context.Context, e *experiment.Experiment, steps runner.Steps) error {
+	if !steps.Load {
+		return nil
+	}
+	if !e.Unknown() {
+		w, err := a.catalog.workload(e.Workload.Name)
+		if err != nil {
+			return err
+		}
+		if err := fits(ctx, w, e.Workload); err != nil {
+			return err
+		}
+	}
+	return loadFits(ctx, e.Load)
+}
+
+// print shows an experiment as a file and, of a sweep, its points.
+func (a *app) print(sweep *runner.Sweep) error {
+	yaml, points := sweep.YAML, listPoints(sweep.Points())
+	if plan := sweep.Single(); plan != nil {
+		yaml, points = plan.YAML, ""
+	}
+	text, err := yaml()
+	if err != nil {
+		return err
+	}
+	_, err = a.stdout.Write(append(text, points...))
+	return err
 }
 
 // newRunner returns what runs experiments, and its display, to be closed.
@@ -230,29 +256,17 @@ func (a *app) newRunner(ctx context.Context, kept *store.Store, e *experiment.Ex
 // pageName is the run's page in its folder.
 const pageName = "report.html"
 
-// unreadable is an error about an experiment's file.
-func unreadable(name string, err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err
-	}
-	return fmt.Errorf("cannot read the experiment %s: %w; tsmark run --print writes one", name, err)
-}
-
 // reportRun writes the run's page and shows its text.
 func (a *app) reportRun(run *result.Run) error {
 	runs := []*result.Run{run}
 	if err := report.Write(a.stdout, report.Text, runs, a.textOptions()); err != nil {
 		return err
 	}
-	page := filepath.Join(a.results, run.ID, pageName)
-	if err := os.MkdirAll(filepath.Dir(page), 0o777); err != nil {
-		return fmt.Errorf("making the run's folder: %w", err)
-	}
-	if err := writeReport(page, report.HTML, runs); err != nil {
+	page, err := a.writePage(run.ID, func(out io.Writer) error { return report.Write(out, report.HTML, runs, report.Options{}) })
+	if err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.stdout, "\nPage: %s\n", page)
+	_, err = fmt.Fprintf(a.stdout, "\nPage: %s\n", page)
 	return err
 }
 
@@ -262,14 +276,14 @@ func (a *app) textOptions() report.Options {
 	return report.Options{Color: ok && progress.IsTerminal(f) && os.Getenv("NO_COLOR") == ""}
 }
 
-// writeReport writes a report to a file.
-func writeReport(name string, format report.Format, runs []*result.Run) error {
+// writeReport writes a report to a file, which appears once it is whole.
+func writeReport(name string, write func(io.Writer) error) error {
 	out, err := outfile.Create(name)
 	if err != nil {
 		return err
 	}
 	defer out.Discard()
-	if err := report.Write(out, format, runs, report.Options{}); err != nil {
+	if err := write(out); err != nil {
 		return err
 	}
 	return out.Commit()

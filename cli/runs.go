@@ -1,15 +1,17 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tsmark/tsmark/internal/outfile"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/store"
@@ -32,29 +34,66 @@ func (a *app) runsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(out, "RUN\tCOMMAND\tSTARTED (UTC)\tWORKLOAD\tTARGETS\tTYPES\tWITHHELD\tSTATUS")
-			for _, r := range runs {
-				state := string(r.Status)
-				if r.Reason != "" {
-					state += ": " + oneLine(r.Reason)
-				}
-				fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", r.ID, r.Command,
-					r.Started.UTC().Format("2006-01-02 15:04:05"), r.Workload, strings.Join(r.Targets, ", "), r.Types, r.Withheld, state)
+			sweeps, err := kept.Sweeps(cmd.Context())
+			if err != nil {
+				return err
 			}
-			return out.Flush()
+			return listRuns(a.stdout, runs, sweeps)
 		},
 	}
+}
+
+// listRuns writes a line for each run, newest first, and one for each sweep
+// above the newest of its runs.
+func listRuns(w io.Writer, runs []store.Summary, sweeps []result.Sweep) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "RUN\tCOMMAND\tSTARTED (UTC)\tWORKLOAD\tTARGETS\tTYPES\tWITHHELD\tSTATUS")
+	sweepsFrom := func(t time.Time) {
+		for len(sweeps) > 0 && !sweeps[0].Started.Before(t) {
+			listSweep(out, &sweeps[0], runs)
+			sweeps = sweeps[1:]
+		}
+	}
+	for _, r := range runs {
+		sweepsFrom(r.Started)
+		if i := slices.IndexFunc(sweeps, func(s result.Sweep) bool { return s.ID == r.Place.Sweep }); i >= 0 {
+			listSweep(out, &sweeps[i], runs)
+			sweeps = slices.Delete(sweeps, i, i+1)
+		}
+		state := string(r.Status)
+		if r.Reason != "" {
+			state += ": " + oneLine(r.Reason)
+		}
+		if p := &r.Place; p.Sweep != "" {
+			state = fmt.Sprintf("point %d of %d (%s): %s", p.Point, p.Points, p.Parameters, state)
+		}
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", r.ID, r.Command,
+			r.Started.UTC().Format("2006-01-02 15:04:05"), r.Workload, strings.Join(r.Targets, ", "), r.Types, r.Withheld, state)
+	}
+	sweepsFrom(time.Time{})
+	return out.Flush()
+}
+
+// listSweep writes the line of a sweep.
+func listSweep(w io.Writer, s *result.Sweep, runs []store.Summary) {
+	complete := 0
+	for _, r := range runs {
+		if r.Place.Sweep == s.ID && r.Status == result.Complete {
+			complete++
+		}
+	}
+	state := fmt.Sprintf("sweep: %d of %d runs complete", complete, s.Points)
+	fmt.Fprintf(w, "%s\t%s\t%s\t\t\t\t\t%s\n", s.ID, s.Command, s.Started.UTC().Format("2006-01-02 15:04:05"), state)
 }
 
 func (a *app) reportCommand() *cobra.Command {
 	formatName, file, experiment := string(report.Text), "", false
 	cmd := &cobra.Command{
 		Use:   "report [RUN…]",
-		Short: "Render runs as text, Markdown, CSV, JSON or an HTML page",
-		Long: `Renders stored runs, side by side where there are several. A RUN is an id as
-tsmark runs lists them, the beginning or the end of one, or latest, which is the
-default.
+		Short: "Render runs or a sweep as text, Markdown, CSV, JSON or an HTML page",
+		Long: `Renders stored runs, side by side where there are several, or a sweep with its
+curves. A RUN is the id of a run or sweep as tsmark runs lists them, the beginning
+or the end of one, or latest, which is the default.
 
 --experiment prints what a run was told to do, as a file that tsmark run takes:
 here later, or on another machine. Secrets are not in it. It says *** for them,
@@ -77,24 +116,20 @@ TSMARK_PG_PASSWORD.`,
 			if len(references) == 0 {
 				references = []string{store.Latest}
 			}
-			var runs []*result.Run
-			for _, reference := range references {
-				run, err := kept.Run(cmd.Context(), reference)
-				if err != nil {
-					return err
-				}
-				runs = append(runs, run)
+			shown, err := find(cmd.Context(), kept, references)
+			if err != nil {
+				return err
 			}
 			if experiment {
-				if len(runs) > 1 || cmd.Flags().Changed("format") {
-					return errors.New("--experiment is of one run, and has no --format")
+				if len(references) > 1 || cmd.Flags().Changed("format") {
+					return errors.New("--experiment is of one run or sweep, and has no --format")
 				}
-				return a.writeText(file, runs[0].Experiment)
+				return a.writeText(file, shown.experiment())
 			}
 			if file != "" && file != "-" {
-				return writeReport(file, format, runs)
+				return writeReport(file, func(w io.Writer) error { return shown.write(w, format, report.Options{}) })
 			}
-			return report.Write(a.stdout, format, runs, a.textOptions())
+			return shown.write(a.stdout, format, a.textOptions())
 		},
 	}
 	cmd.Flags().StringVar(&formatName, "format", formatName, strings.Join(report.Formats(), ", "))
@@ -104,19 +139,59 @@ TSMARK_PG_PASSWORD.`,
 	return cmd
 }
 
+// found is what a report is about: runs, or a sweep with its runs.
+type found struct {
+	sweep *result.Sweep // nil: runs alone
+	runs  []*result.Run
+}
+
+// find reads what the references mean: runs, or one sweep.
+func find(ctx context.Context, kept *store.Store, references []string) (*found, error) {
+	all := new(found)
+	for _, reference := range references {
+		one, err := kept.Find(ctx, reference)
+		if err != nil {
+			return nil, err
+		}
+		if one.Sweep != "" && len(references) > 1 {
+			return nil, fmt.Errorf("%s is a sweep, which has a report of its own; name some of its runs, or the sweep alone", one.Sweep)
+		}
+		if one.Sweep != "" {
+			all.sweep, all.runs, err = readSweep(ctx, kept, one)
+			return all, err
+		}
+		run, err := kept.Run(ctx, one.Runs[0])
+		if err != nil {
+			return nil, err
+		}
+		all.runs = append(all.runs, run)
+	}
+	return all, nil
+}
+
+// experiment is what the run or sweep was told to do.
+func (f *found) experiment() string {
+	if f.sweep != nil {
+		return f.sweep.Experiment
+	}
+	return f.runs[0].Experiment
+}
+
+func (f *found) write(w io.Writer, format report.Format, opts report.Options) error {
+	if f.sweep != nil {
+		return report.WriteSweep(w, format, f.sweep, f.runs, opts)
+	}
+	return report.Write(w, format, f.runs, opts)
+}
+
 // writeText writes a text to a file, or to standard output.
 func (a *app) writeText(name, text string) error {
 	if name == "" || name == "-" {
 		_, err := io.WriteString(a.stdout, text)
 		return err
 	}
-	out, err := outfile.Create(name)
-	if err != nil {
+	return writeReport(name, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
 		return err
-	}
-	defer out.Discard()
-	if _, err := io.WriteString(out, text); err != nil {
-		return err
-	}
-	return out.Commit()
+	})
 }

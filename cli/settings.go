@@ -14,6 +14,7 @@ type settings struct {
 	app     *app
 	flags   *experiment.Experiment
 	targets []string
+	sweeps  []string
 	copies  []setting
 }
 
@@ -44,6 +45,14 @@ func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []st
 		}
 	}
 	s.unknownFile(cmd, e)
+	for _, text := range s.sweeps {
+		axis, err := experiment.ParseAxis(text)
+		if err != nil {
+			return fmt.Errorf("--sweep: %w", err)
+		}
+		e.Matrix.Set(axis)
+		e.FromFlag("matrix."+axis.Path, "--sweep "+text)
+	}
 	flag := "--target "
 	if len(args) > 0 && len(s.targets) > 0 {
 		return fmt.Errorf("targets are given both as arguments and with --target; leave one of them out")
@@ -97,12 +106,18 @@ func (s *settings) targetFlag(cmd *cobra.Command, unset string) {
 	complete(cmd, "target", s.app.catalog.kindNames())
 }
 
+// sweepFlag adds --sweep.
+func (s *settings) sweepFlag(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&s.sweeps, "sweep", nil, "`PATH=VALUE,…`: a run for each value, such as load.workers=1,2,4; may be repeated, for all combinations")
+	complete(cmd, "sweep", nil)
+}
+
 // loadFlags adds the flags of the load section.
 func (s *settings) loadFlags(cmd *cobra.Command) {
 	f, l := cmd.Flags(), &s.flags.Load
 	f.Var(count(&l.BatchSize, 1), "batch-size", "rows a write")
 	f.Var(count(&l.Limit, 0), "limit", "rows to load at most; 0: all")
-	f.Var(span{&l.ReportingPeriod}, "reporting-period", "between two records of the rate, and two plain lines of progress")
+	f.Var(span{&l.ReportingPeriod}, "reporting-period", "between two plain lines of progress, and two records of the rate, which short loads have more of")
 	f.StringSliceVar(&l.After, "after-load", nil, "`steps` done after the load and timed apart, such as analyze; targets without such a step leave it out")
 	s.means("after-load", "load.after", func(to, from *experiment.Experiment) { to.Load.After = from.Load.After })
 	f.Var(count(&l.Repeats, 1), "load-repeats", "times that the dataset is loaded; what is asked is the last one")
@@ -147,6 +162,8 @@ func (s *settings) workersFlag(cmd *cobra.Command, help string, paths ...string)
 	}})
 }
 
+const windowsHelp = "recent: windows end close to the dataset's end; uniform, the default: as TSBS draws them"
+
 // queryFlags adds the flags that say which answers are checked.
 func (s *settings) queryFlags(cmd *cobra.Command) {
 	f, q := cmd.Flags(), &s.flags.Queries
@@ -154,7 +171,7 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 	f.Var(count(&q.Verify, 1), "verify", "queries of each type whose answers are checked")
 	f.BoolVar(&q.AlignWindows, "align-windows", q.AlignWindows, "start every window on a bucket border")
 	s.means("align-windows", "queries.align-windows", func(to, from *experiment.Experiment) { to.Queries.AlignWindows = from.Queries.AlignWindows })
-	f.StringVar((*string)(&q.Windows), "windows", "", "recent: windows end close to the dataset's end; uniform, the default: as TSBS draws them")
+	f.StringVar((*string)(&q.Windows), "windows", "", windowsHelp)
 	s.means("windows", "queries.windows", func(to, from *experiment.Experiment) { to.Queries.Windows = from.Queries.Windows })
 	s.means("query-type", "queries.types", func(to, from *experiment.Experiment) { to.Queries.Types = from.Queries.Types })
 	s.means("verify", "queries.verify", func(to, from *experiment.Experiment) { to.Queries.Verify = from.Queries.Verify })

@@ -25,7 +25,7 @@ import (
 type LoadConfig struct {
 	Workers   int            // connections writing at once, at least 1
 	BatchSize int            // rows a write, at least 1
-	Period    time.Duration  // of the recorded rates; 0: one for the whole load
+	Period    time.Duration  // of the recorded rates, shorter where the load is; 0: one for the whole load
 	Log       *oplog.Section // where each batch is recorded; nil: nowhere
 	Retry     Retry          // of batches that failed
 	// Acked, where it is not nil, is called between the last acknowledgement
@@ -156,6 +156,7 @@ type loader struct {
 	out     result.Load
 	start   time.Time
 	rows    atomic.Int64 // accepted
+	rated   int64        // of these, in out.Rates
 	log     *oplog.Section
 	batches atomic.Int64 // recorded in it
 	metrics atomic.Int64
@@ -302,37 +303,6 @@ func (l *loader) finish() {
 	if l.out.Retries != nil {
 		l.out.Retries.SentTwice = l.sentTwice.Load()
 	}
-}
-
-// recordRates appends a point a period until the returned function is called,
-// which adds the last one.
-func (l *loader) recordRates(period time.Duration) (stop func()) {
-	last := int64(0)
-	record := func() {
-		rows := l.rows.Load()
-		l.out.Rates = append(l.out.Rates, result.RatePoint{At: time.Since(l.start).Seconds(), Rows: rows - last})
-		last = rows
-	}
-	end, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		var tick <-chan time.Time
-		if period > 0 {
-			ticker := time.NewTicker(period)
-			defer ticker.Stop()
-			tick = ticker.C
-		}
-		for {
-			select {
-			case <-tick:
-				record()
-			case <-end:
-				record()
-				return
-			}
-		}
-	}()
-	return func() { close(end); <-ended }
 }
 
 // metrics counts the values of a batch that are not NULL.

@@ -68,7 +68,9 @@ func TestMixedLasts(t *testing.T) {
 	cfg := mixedConfig()
 	cfg.RowRate, cfg.QueryRate, cfg.Queue, cfg.Duration = pace.Constant(1000), pace.Constant(200), 100, 190*time.Millisecond
 	out, _, err := engine.Mixed(t.Context(), cfg, dataset(t, 100, time.Hour), s, renderEnd, lastRow(), ignore)
-	if err != nil || out.Writes.Rows != 100 || out.Arrivals < 37 || out.Wall < 0.15 {
+	// A machine that was held up sees the next batch too.
+	due := int64(100 * (1 + int(out.Wall/0.1)))
+	if err != nil || out.Writes.Rows < 100 || out.Writes.Rows > due || out.Arrivals < 37 || out.Wall < 0.15 {
 		t.Errorf("%d rows, %d queries due in %.3f s, error %v; want 100 rows and 38 queries in 0.19 s", out.Writes.Rows, out.Arrivals, out.Wall, err)
 	}
 }

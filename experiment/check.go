@@ -149,14 +149,17 @@ func (c *checker) duration(path string, d time.Duration) {
 	}
 }
 
+// maxName bounds the names of files.
+const maxName = 64
+
 // fileName adds a problem unless the name can be the name of a file on every
 // system.
 func (c *checker) fileName(path, name string) {
 	switch {
 	case name == "":
 		c.add(path, "is empty")
-	case len(name) > 64:
-		c.add(path, "is longer than 64 characters")
+	case len(name) > maxName:
+		c.add(path, "is longer than %d characters", maxName)
 	case strings.ContainsFunc(name, func(r rune) bool { return !isNameRune(r) }) || name[0] == '.' || name[0] == '-':
 		c.add(path, "%q cannot be a file name: use letters, digits, and . _ - inside", name)
 	}

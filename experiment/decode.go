@@ -21,6 +21,7 @@ type decoder struct {
 	file       string
 	experiment *Experiment
 	problems   []error
+	place      Origin // where all that is decoded stands; zero: where its nodes do
 }
 
 // value decodes the node into v by v's type. A node without a value leaves v
@@ -41,6 +42,10 @@ func (d *decoder) value(n ast.Node, path string, v reflect.Value) {
 		d.time(n, path, p)
 	case *Options:
 		d.options(n, path, p)
+	case *Matrix:
+		d.matrix(n, path, p)
+	case *Combination:
+		d.combination(n, path, p)
 	default:
 		switch v.Kind() {
 		case reflect.Struct:
@@ -215,6 +220,9 @@ func (d *decoder) at(n ast.Node, path, format string, args ...any) {
 }
 
 func (d *decoder) origin(n ast.Node) Origin {
+	if d.place != (Origin{}) {
+		return d.place
+	}
 	o := Origin{File: d.file, Line: 1, Column: 1}
 	// The token of a mapping is the colon of its first entry.
 	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {

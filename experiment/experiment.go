@@ -21,6 +21,11 @@ type Experiment struct {
 	Load     Load          `yaml:"load"`
 	Queries  Queries       `yaml:"queries"`
 	Mixed    Mixed         `yaml:"mixed,omitempty"`
+	// Matrix makes a sweep of the experiment, whose points Expand tells. Exclude
+	// takes combinations of its values out, Include adds to them.
+	Matrix  Matrix        `yaml:"matrix,omitempty"`
+	Exclude []Combination `yaml:"exclude,omitempty"`
+	Include []Combination `yaml:"include,omitempty"`
 
 	origins map[string]Origin // by path, where a value came from
 }

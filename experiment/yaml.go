@@ -121,11 +121,7 @@ func Marshal(e *Experiment) ([]byte, error) {
 func (o Options) MarshalYAML() ([]byte, error) {
 	items := make([]string, 0, len(o))
 	for _, name := range slices.Sorted(maps.Keys(o)) {
-		value := o[name]
-		if n, err := strconv.ParseInt(value, 10, 64); err != nil || strconv.FormatInt(n, 10) != value {
-			value = quoted(value)
-		}
-		items = append(items, quoted(name)+": "+value)
+		items = append(items, quoted(name)+": "+optionText(o[name]))
 	}
 	return []byte("{" + strings.Join(items, ", ") + "}"), nil
 }

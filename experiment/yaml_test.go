@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -90,7 +91,7 @@ func TestParseErrors(t *testing.T) {
 		{"unknown key", "name: a\nworklod: {}\n", `f.yaml:2:1: worklod: unknown key; did you mean "workload"?`},
 		{"unknown inner key", "load:\n  batchsize: 5\n", `f.yaml:2:3: load.batchsize: unknown key; did you mean "batch-size"?`},
 		{"hopeless key", "load:\n  zzzzzzzz: 5\n", `f.yaml:2:3: load.zzzzzzzz: unknown key; known: workers, batch-size, repeats, limit, after, reporting-period, replace, retry, file, skip-bad-lines`},
-		{"strange key", "\"a\\nb.\": 1\n", `f.yaml:1:1: "a\nb.": unknown key; known: name, workload, targets, load, queries, mixed`},
+		{"strange key", "\"a\\nb.\": 1\n", `f.yaml:1:1: "a\nb.": unknown key; known: name, workload, targets, load, queries, mixed, matrix, exclude, include`},
 		{"unknown key of a target", "targets:\n  - kind: duckdb\n  - knd: duckdb\n", `f.yaml:3:5: targets[1].knd: unknown key; did you mean "kind"?`},
 		{"merge key", "<<: {name: a}\n", `f.yaml:1:1: a key must be plain text`},
 		{"duplicate key", "name: a\nname: b\n", `f.yaml:2:1: name: is there twice`},
@@ -186,6 +187,15 @@ func randomExperiment(rng *rand.Rand) *Experiment {
 	for range rng.IntN(4) {
 		e.Queries.Types = append(e.Queries.Types, text())
 	}
+	for i := range rng.IntN(3) {
+		axis := Axis{Path: fmt.Sprint(text(), i), Values: []string{}}
+		for range rng.IntN(3) {
+			axis.Values = append(axis.Values, text())
+		}
+		e.Matrix = append(e.Matrix, axis)
+		e.Exclude = append(e.Exclude, Combination{{Path: text(), Value: text()}})
+		e.Include = append(e.Include, Combination{{Path: text() + "1", Value: text()}, {Path: text() + "2", Value: text()}})
+	}
 	return e
 }
 
@@ -232,6 +242,7 @@ func FuzzParse(f *testing.F) {
 		}
 		f.Add(data)
 	}
+	f.Add([]byte("matrix: {load.workers: [1, ~], a b: []}\nexclude: [{a: 1}, {}]\ninclude:\n  - ? x\n"))
 	f.Add([]byte("a: &a [*a, !!t {? b : |\n c\n}]\n--- >-\n\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		e, err := Parse("f.yaml", data)
@@ -242,6 +253,13 @@ func FuzzParse(f *testing.F) {
 				}
 			}
 			return
+		}
+		if _, err := e.Expand(); err != nil {
+			for line := range strings.Lines(err.Error()) {
+				if !strings.HasPrefix(line, "f.yaml:") {
+					t.Errorf("error %q has a line without a position", err)
+				}
+			}
 		}
 		again, err := Marshal(e)
 		if err != nil {

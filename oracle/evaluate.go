@@ -60,6 +60,9 @@ func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool
 	if table == nil {
 		return nil, fmt.Errorf("query %s %d asks about table %q, which the dataset does not have", q.Type, q.ID, q.Table)
 	}
+	if err := q.Check(); err != nil {
+		return nil, fmt.Errorf("query %s %d: %w", q.Type, q.ID, err)
+	}
 	e := &evaluator{query: q, above: -1, keep: keep}
 	e.start, e.end = q.Bounds()
 	if q.Limit > 0 && (q.Shape != query.Buckets || q.Order == query.Unordered) {

@@ -4,6 +4,7 @@ package query
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -171,6 +172,18 @@ var ErrUnsupported = errors.New("not supported")
 type Column struct {
 	Name string
 	Kind Kind
+}
+
+// Check returns what is wrong with a question whatever the table holds: a
+// divisor where nothing is divided, or one that a group may have several of.
+func (q *Query) Check() error {
+	if q.Over != "" && (q.Shape != Means || q.Unit == "" || !slices.Contains(q.Group, q.Over)) {
+		return fmt.Errorf("it divides by tag %s, which takes means of units that are grouped by it", q.Over)
+	}
+	if h := q.Having; h != nil && h.Over != "" && q.Shape != Last {
+		return fmt.Errorf("its condition divides by tag %s, which takes last rows", h.Over)
+	}
+	return nil
 }
 
 // Keys returns the number of columns, the first ones, that tell the rows of an

@@ -13,14 +13,39 @@ import (
 	"github.com/tsmark/tsmark/measure/stats"
 )
 
-// WriteComparison renders a comparison as text. Its errors are those of w.
-func WriteComparison(w io.Writer, c *compare.Comparison, opts Options) error {
-	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, "--json has all"}
+// WriteComparison renders a comparison. Its errors are those of w, and formats
+// that do not exist.
+func WriteComparison(w io.Writer, format Format, c *compare.Comparison, opts Options) error {
+	var err error
+	switch format {
+	case Text:
+		err = writeComparisonText(w, c, opts)
+	case Markdown:
+		err = writeComparisonMarkdown(w, c)
+	case CSV:
+		err = writeComparisonCSV(w, c)
+	case JSON:
+		err = writeIndented(w, c)
+	case HTML:
+		err = writeComparisonHTML(w, c)
+	default:
+		return fmt.Errorf("there is no report format %q; known: %s", format, strings.Join(Formats(), ", "))
+	}
+	if err != nil {
+		return fmt.Errorf("writing the comparison: %w", err)
+	}
+	return nil
+}
+
+// writeComparisonText leaves columns out until the tables fit.
+func writeComparisonText(w io.Writer, c *compare.Comparison, opts Options) error {
+	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, "--format json has all"}
 	if t.width <= 0 {
 		t.width = defaultWidth
 	}
-	t.party("A", c.A)
-	t.party("B", c.B)
+	for _, side := range partyFacts(c) {
+		t.wrapped(t.paint(side.Key, "1")+"  ", "   ", note{Text: side.Value})
+	}
 	for _, n := range c.Notes {
 		t.wrapped("", "  ", note{n, bad})
 	}
@@ -34,36 +59,60 @@ func WriteComparison(w io.Writer, c *compare.Comparison, opts Options) error {
 		}
 	}
 	t.line("")
-	for _, n := range []string{
+	for _, n := range comparisonHelp() {
+		t.wrapped("", "  ", note{n, dim})
+	}
+	return t.Flush()
+}
+
+// comparisonHelp says how to read the tables.
+func comparisonHelp() []string {
+	return []string{
 		"B/A: the median of the ratios of all repeats, over the questions that every repeat answered; ≥ and ≤ where some were cut off.",
 		fmt.Sprintf("interval: where the ratio lies with %.0f %%, if no other level is said; of one repeat a side, as if nothing differed from repeat to repeat. p: Mann-Whitney, corrected for the number of types by Holm; below %.2f a difference is shown.",
 			100*stats.Confidence, stats.Alpha),
-	} {
-		t.wrapped("", "  ", note{n, dim})
 	}
-	if err := t.Flush(); err != nil {
-		return fmt.Errorf("writing the comparison: %w", err)
-	}
-	return nil
 }
 
-// party names a side's runs.
-func (t *textWriter) party(side string, p compare.Party) {
-	text := strings.Join(p.Runs, ", ")
-	if p.Target != "" {
-		text += ", target " + p.Target
+// partyFacts are the runs of both sides.
+func partyFacts(c *compare.Comparison) []fact {
+	var list []fact
+	for _, side := range []struct {
+		name string
+		compare.Party
+	}{{"A", c.A}, {"B", c.B}} {
+		text := strings.Join(side.Runs, ", ")
+		if side.Target != "" {
+			text += ", target " + side.Target
+		}
+		list = append(list, fact{side.name, text})
 	}
-	t.wrapped(t.paint(side, "1")+"  ", "   ", note{Text: text})
+	return list
 }
 
-// comparisonTables are the tables of two targets: service times at the median
-// and at the 99th percentile, and loads.
+// comparisonPart is a table of two targets, and the figures in its rows.
+type comparisonPart struct {
+	table   *table
+	figures []*compare.Figure
+}
+
+// comparisonTables are the tables of two targets.
 func comparisonTables(target *compare.Target) []*table {
+	var views []*table
+	for _, part := range comparisonParts(target) {
+		views = append(views, part.table)
+	}
+	return views
+}
+
+// comparisonParts are service times at the median and at the 99th percentile,
+// and loads; then the same of mixed phases.
+func comparisonParts(target *compare.Target) []comparisonPart {
 	who := target.B.Name
 	if target.A.Name != target.B.Name {
 		who = target.A.Name + " (A) and " + target.B.Name + " (B)"
 	}
-	var views []*table
+	var parts []comparisonPart
 	for _, part := range []struct {
 		title   string
 		metrics []compare.Metric
@@ -85,11 +134,13 @@ func comparisonTables(target *compare.Target) []*table {
 			{Head: "n", Help: "repeats of A and of B"},
 			{Head: "verdict", Help: "of B against A", Words: true},
 		}}
+		var figures []*compare.Figure
 		for i := range target.Figures {
 			f := &target.Figures[i]
 			if !slices.Contains(part.metrics, f.Metric) {
 				continue
 			}
+			figures = append(figures, f)
 			view.Rows = append(view.Rows, comparisonRow(f))
 			if part.warn {
 				view.Notes = append(view.Notes, doubts(f)...)
@@ -102,10 +153,10 @@ func comparisonTables(target *compare.Target) []*table {
 			view.Notes = append(view.Notes, undecided(target, part.metrics)...)
 		}
 		if len(view.Rows) > 0 {
-			views = append(views, view)
+			parts = append(parts, comparisonPart{view, figures})
 		}
 	}
-	return views
+	return parts
 }
 
 func comparisonRow(f *compare.Figure) row {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -34,6 +35,11 @@ func csvColumns() []string {
 		// of kind mixed query.
 		"share", "row_rate", "query_rate", "windows", "loaded", "rest", "queriers", "early",
 		"counted", "stale", "unexamined", "fresh_median", "fresh_max",
+		// Where the median over the repeats lies: seconds of queries, settled rows
+		// a second of loads; with this level.
+		"interval_low", "interval_high", "interval_level",
+		// Every line of a sweep; parameters as path=value, separated by commas.
+		"sweep", "point", "parameters",
 	}
 }
 
@@ -104,12 +110,17 @@ func (l csvLine) latency(s *result.Latency) {
 }
 
 func newLine(kind string, r *result.Run, t *result.Target) csvLine {
-	return csvLine{
+	line := csvLine{
 		"kind": kind, "run": r.ID, "run_name": r.Name, "run_status": string(r.Status), "started": r.Started.UTC().Format(time.RFC3339),
 		"workload": r.Dataset.Spec.Name, "fingerprint": r.Dataset.Fingerprint,
 		"target": t.Name, "target_kind": t.Kind, "version": version(&t.Description),
 		"options": changesFact(t.Changes),
 	}
+	if r.Sweep != "" {
+		line["sweep"], line["parameters"] = r.Sweep, r.Parameters.String()
+		line.ints(map[string]int64{"point": int64(r.Point)})
+	}
+	return line
 }
 
 func loadLine(r *result.Run, t *result.Target) csvLine {
@@ -134,6 +145,7 @@ func loadLine(r *result.Run, t *result.Target) csvLine {
 		line.ints(map[string]int64{"disk_bytes": l.DiskBytes})
 	}
 	line.latency(&l.Batches)
+	line.interval(loadRates(t))
 	line.client(t, compare.LoadSubject)
 	return line
 }
@@ -162,9 +174,24 @@ func queryLine(r *result.Run, t *result.Target, q *result.Queries) csvLine {
 	line.ints(map[string]int64{"rows": q.Rows, "bytes": q.Bytes})
 	line.floats(map[string]float64{"wall": q.Wall, "per_second": q.PerSecond})
 	line.latency(&q.Service)
+	line.interval(medians(t, q.Type))
 	line.client(t, q.Type)
 	line.open(q.Open)
 	return line
+}
+
+// interval writes where the median of repeats lies.
+func (l csvLine) interval(repeats []float64) {
+	in := stats.Summarize(repeats).Interval
+	if in == nil {
+		return
+	}
+	for column, v := range map[string]stats.Value{"interval_low": in.Lo, "interval_high": in.Hi} {
+		if v.Bound == stats.Exact {
+			l.floats(map[string]float64{column: v.Figure})
+		}
+	}
+	l.floats(map[string]float64{"interval_level": in.Level})
 }
 
 // client writes what a load or type asked of the client.

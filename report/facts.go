@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tsmark/tsmark/result"
 )
@@ -55,6 +56,10 @@ func alerts(r *result.Run) []note {
 	}
 	if types > 0 {
 		warn("Figures of %s withheld: the check of the answers failed.", plural(types, "query type"))
+	}
+	if r.LostOperations > 0 {
+		warn("The operation log lacks %s, since the disk was slower than they came; the figures here have them, those of tsmark analyze do not.",
+			plural(int(r.LostOperations), "operation"))
 	}
 	list = append(list, rivals(r)...)
 	if r.Dataset.Unverified != "" {
@@ -108,6 +113,9 @@ func facts(r *result.Run) []fact {
 		{"started", started},
 		{"dataset", datasetFact(&r.Dataset)},
 	}
+	if place := sweepFact(&r.Place); place != "" {
+		list = append(list, fact{"sweep", place})
+	}
 	if asked := questionsFact(r.Questions); asked != "" {
 		list = append(list, fact{"asked", asked})
 	}
@@ -127,7 +135,7 @@ func facts(r *result.Run) []fact {
 
 func datasetFact(d *result.Dataset) string {
 	what := fmt.Sprintf("%s, scale %s, seed %d, every %v from %s to %s",
-		d.Spec.Name, count(int64(d.Spec.Scale)), d.Spec.Seed, d.Spec.Interval, moment(d.Spec.Start), moment(d.Spec.End))
+		d.Spec.Name, count(int64(d.Spec.Scale)), d.Spec.Seed, d.Spec.Interval, moment(d.Spec.Start), moment(d.Spec.End)) + arrangement(d)
 	if d.Unverified != "" {
 		what = d.Spec.Name
 	}
@@ -148,6 +156,30 @@ func datasetFact(d *result.Dataset) string {
 		return what + "; " + d.Unverified
 	}
 	return what + "; fingerprint " + d.Fingerprint
+}
+
+// arrangement says in which order and shape the rows come, where that is not as
+// TSBS has it.
+func arrangement(d *result.Dataset) string {
+	text := ""
+	if s := d.Spec; s.InARow > 1 {
+		text += fmt.Sprintf(", %d intervals of a device in a row", s.InARow)
+	}
+	if d.Spec.Records > 0 {
+		text += fmt.Sprintf(", the first %s of a device in each table", plural(int(d.Spec.Records), "row"))
+	}
+	for _, appear := range []struct {
+		n         uint32
+		what, say string
+	}{{d.Spec.NewTags, "tag", "a third"}, {d.Spec.NewFields, "field", "two thirds"}} {
+		if appear.n > 0 {
+			text += fmt.Sprintf(", the last %s of each table from %s of the time on", plural(int(appear.n), appear.what), appear.say)
+		}
+	}
+	if d.Lateness > 0 {
+		text += ", rows late by up to " + time.Duration(d.Lateness*float64(time.Second)).Round(time.Millisecond).String()
+	}
+	return text
 }
 
 const (
@@ -200,10 +232,12 @@ func joined(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
 }
 
-// command is the command line, quoted for a shell.
-func command(r *result.Run) string {
-	quoted := make([]string, len(r.Args))
-	for i, a := range r.Args {
+// command is the run's command line, quoted for a shell.
+func command(r *result.Run) string { return shellWords(r.Args) }
+
+func shellWords(args []string) string {
+	quoted := make([]string, len(args))
+	for i, a := range args {
 		if a == "" || strings.ContainsFunc(a, func(c rune) bool {
 			return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./:=,+@%", c))
 		}) {

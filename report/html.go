@@ -2,14 +2,13 @@ package report
 
 import (
 	"embed"
-	"html/template"
 	"io"
 	"slices"
 
 	"github.com/tsmark/tsmark/result"
 )
 
-//go:embed page.html style.css
+//go:embed page.html sweep.html compare.html parts.html style.css
 var pageFiles embed.FS
 
 // page is what the template shows.
@@ -54,12 +53,7 @@ type pageTarget struct {
 }
 
 func writeHTML(w io.Writer, runs []*result.Run) error {
-	t, err := template.New("page.html").Funcs(template.FuncMap{
-		"count": count,
-		"size":  size,
-		// A remark spans all columns but the first.
-		"spanned": func(columns []column) int { return len(columns) - 1 },
-	}).ParseFS(pageFiles, "page.html", "style.css")
+	t, err := pageTemplates("page.html")
 	if err != nil {
 		return err
 	}

@@ -34,25 +34,42 @@ func writeMarkdown(w io.Writer, runs []*result.Run) error {
 
 func (m markdownWriter) run(r *result.Run) {
 	fmt.Fprintf(m, "# Run %s: %s\n\n", escapeMarkdown(joined(" ", r.ID, r.Name)), outcome(r).Text)
-	for _, a := range alerts(r) {
+	again := ""
+	if len(r.Args) > 0 {
+		again = joined("\n", command(r), elsewhere(r))
+	}
+	m.preamble(alerts(r), facts(r), again)
+	m.tables(tables(r))
+	m.experiment(r.Experiment)
+}
+
+// preamble is what stands before the tables; again is how to repeat it.
+func (m markdownWriter) preamble(alerts []note, facts []fact, again string) {
+	for _, a := range alerts {
 		fmt.Fprintf(m, "> **%s**\n>\n", escapeMarkdown(a.Text))
 	}
 	m.WriteByte('\n')
-	for _, f := range facts(r) {
+	for _, f := range facts {
 		fmt.Fprintf(m, "- **%s** %s\n", f.Key, escapeMarkdown(f.Value))
 	}
 	m.WriteByte('\n')
-	if len(r.Args) > 0 {
+	if again != "" {
 		m.WriteString("Repeat it with:\n\n")
-		m.fenced("sh", joined("\n", command(r), elsewhere(r)))
+		m.fenced("sh", again)
 	}
-	for _, view := range tables(r) {
+}
+
+func (m markdownWriter) tables(list []*table) {
+	for _, view := range list {
 		fmt.Fprintf(m, "## %s\n\n", escapeMarkdown(view.Title))
 		m.table(view)
 	}
-	if r.Experiment != "" {
+}
+
+func (m markdownWriter) experiment(text string) {
+	if text != "" {
 		m.WriteString("<details><summary>Experiment</summary>\n\n")
-		m.fenced("yaml", r.Experiment)
+		m.fenced("yaml", text)
 		m.WriteString("</details>\n\n")
 	}
 }

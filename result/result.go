@@ -46,6 +46,10 @@ type Run struct {
 	Rivals []Rival `json:"rivals,omitempty"`
 	// Calibration is what this client could do at most; nil: nobody measured.
 	Calibration *Calibration `json:"calibration,omitempty"`
+	Place
+	// LostOperations are measured, and counted in all figures, but not in the
+	// operation log: the disk was slower than they came.
+	LostOperations int64 `json:"lost_operations,omitempty"`
 }
 
 // Calibration is how fast the client itself is where nothing answers: loads
@@ -140,6 +144,9 @@ type Dataset struct {
 	Rows        int64         `json:"rows"`
 	Metrics     int64         `json:"metrics"`   // values that are not NULL
 	RawBytes    int64         `json:"raw_bytes"` // size as line protocol; 0: not known
+	// Lateness is by how much a row arrives behind a newer one at most, in
+	// seconds.
+	Lateness float64 `json:"lateness,omitempty"`
 	// Source is the file that the rows came from; empty: they were generated.
 	Source string `json:"source,omitempty"`
 	// Unverified is why answers cannot be checked; empty: they can.

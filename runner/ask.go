@@ -92,7 +92,7 @@ func (x *execution) rendered(planned *plannedTarget, q *questions) ([]engine.Que
 	}
 	asked := make([]engine.Question, len(q.counted)) // none where nothing is measured
 	for i := range asked {
-		request, err := planned.kind.Render(&queries[i], x.dataset.Schema())
+		request, err := planned.kind.Render(&queries[i], x.dataset.Schema(), planned.options)
 		if err != nil {
 			return nil, err
 		}

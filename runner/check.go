@@ -47,6 +47,7 @@ func (x *execution) expect(ctx context.Context) error {
 	x.expected = expected
 	d := &x.run.Dataset
 	d.Rows, d.Metrics, d.RawBytes = expected.Survey.Rows, expected.Survey.Metrics, expected.Survey.RawBytes
+	d.Lateness = expected.Survey.Lateness.Seconds()
 	n := x.plan.experiment.Queries.PerType()
 	fullAt := 0
 	for i := range x.questions {
@@ -150,7 +151,7 @@ func (x *execution) checkType(ctx context.Context, t target.Target, planned *pla
 		workers = max(workers, min(runtime.NumCPU(), 4)) // off the clock nobody waits in vain
 	}
 	var err error
-	out.Verdict, err = verify.Answers(ctx, verify.Config{Workers: workers, Timeout: settings.Timeout}, t, planned.kind.Render, x.dataset, q.full)
+	out.Verdict, err = verify.Answers(ctx, verify.Config{Workers: workers, Timeout: settings.Timeout}, t, planned.kind.Renderer(planned.options), x.dataset, q.full)
 	if err != nil {
 		return unsupported(out, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -272,13 +273,16 @@ func (x *execution) face(ctx context.Context, j job, t target.Target) (target.Ma
 		return mark, err
 	}
 	if j == loading {
-		if own := mark.Run != "" && mark.Run == x.run.ID; !unmarked && !own && !x.plan.experiment.Load.Replace {
+		// Runs of a sweep take the place of each other.
+		if own := mark.Run != "" && (mark.Run == x.run.ID || slices.Contains(x.plan.earlier, mark.Run)); !unmarked && !own && !x.plan.experiment.Load.Replace {
 			return mark, fmt.Errorf("%w: the database holds dataset %s already (%s, %d of %d rows); add --replace to load it anew, or use tsmark query",
 				ErrInput, mark.Fingerprint, mark.Dataset.Name, mark.RowsAcked, mark.RowsExpected)
 		}
 		return x.newMark(), nil
 	}
 	switch {
+	case !unmarked && x.steps.Load && x.run.Sweep != "" && mark.Run != x.run.ID:
+		return mark, fmt.Errorf("another point of the sweep has been loaded into the database since; tsmark rerun %s measures this one", x.run.ID)
 	case unmarked:
 		return mark, fmt.Errorf("%w: %w; load one with tsmark load", ErrInput, err)
 	case mark.Unverified != "":

@@ -55,6 +55,9 @@ func (g guardedStore) run(r *result.Run) {
 	for i := range r.Args {
 		g.text(&r.Args[i])
 	}
+	for i := range r.Parameters {
+		g.text(&r.Parameters[i].Value)
+	}
 	for i := range r.Resources {
 		g.text(&r.Resources[i].Source, &r.Resources[i].Measure)
 		for j := range r.Resources[i].Problems {

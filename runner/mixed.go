@@ -55,7 +55,7 @@ func (x *execution) mix(ctx context.Context, t target.Target, planned *plannedTa
 	progress := func(rows int) { task.Add(int64(rows)) }
 	var journal *engine.Journal
 	where, err := x.cell(ctx, planned.kind.Caps.Embedded, func() (err error) {
-		load.Mixed, journal, err = engine.Mixed(ctx, config, x.dataset, t, planned.kind.Render, questions, progress)
+		load.Mixed, journal, err = engine.Mixed(ctx, config, x.dataset, t, planned.kind.Renderer(planned.options), questions, progress)
 		return err
 	})
 	load.Mixed.Writes.Cell = where

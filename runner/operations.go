@@ -54,17 +54,18 @@ func (x *execution) beginLog() error {
 // logSuffix ends the names of operation logs.
 const logSuffix = ".oplog"
 
-// close ends the log, if one was begun.
-func (o *operations) close() error {
+// close ends the log, if one was begun, and returns how many operations it
+// lost.
+func (o *operations) close() (lost int64, err error) {
 	if o.log == nil {
-		return nil
+		return 0, nil
 	}
-	err := errors.Join(o.log.Close(), o.file.Close())
-	o.log = nil
+	err = errors.Join(o.log.Close(), o.file.Close())
+	lost, o.log = o.log.Lost(), nil
 	if err != nil {
-		return fmt.Errorf("%w: writing the operation log: %w", errStore, err)
+		err = fmt.Errorf("%w: writing the operation log: %w", errStore, err)
 	}
-	return nil
+	return lost, err
 }
 
 // discard removes the log of a run that is not kept.
@@ -72,6 +73,6 @@ func (o *operations) discard() {
 	if o.file == nil {
 		return
 	}
-	_ = o.close() // nobody reads it
+	_, _ = o.close() // nobody reads it
 	_ = os.Remove(o.file.Name())
 }

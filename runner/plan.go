@@ -39,6 +39,8 @@ type Plan struct {
 	targets    []plannedTarget
 	retry      engine.Retry
 	secrets    *secret.Redactor
+	place      result.Place // of its run in a sweep
+	earlier    []string     // ids of the runs of that sweep before it
 }
 
 // Steps is which parts of an experiment are executed.
@@ -272,10 +274,7 @@ func (p *Plan) drawType(w workload.Workload, name string, spec workload.Spec, n 
 		return nil, p.specProblem(err)
 	}
 	for i := range queries {
-		// What has no end asks about everything. Uniform windows are as drawn.
-		if q := &queries[i]; p.experiment.Queries.Windows == workload.Recent && !q.End.IsZero() {
-			workload.Recent.Place(q, spec.Start, spec.End)
-		}
+		p.experiment.Queries.Windows.Apply(&queries[i], spec)
 		if p.experiment.Queries.AlignWindows {
 			queries[i].Align()
 		}

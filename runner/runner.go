@@ -25,6 +25,9 @@ type Store interface {
 	Finish(context.Context, *result.Run) error
 	// Discard removes a run.
 	Discard(ctx context.Context, runID string) error
+	BeginSweep(context.Context, *result.Sweep) error
+	// DiscardSweep removes a sweep without runs.
+	DiscardSweep(ctx context.Context, id string) error
 	// LastLoad returns the id of the newest run that loaded a target of the
 	// name and kind, or "".
 	LastLoad(ctx context.Context, target, kind string) (string, error)
@@ -81,7 +84,7 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 	x := newExecution(r, p)
 	x.run = result.Run{
 		Name: p.experiment.Name, Command: command, Args: args, Experiment: string(yaml),
-		Started: time.Now().UTC(), Tool: r.Tool, Host: r.Host,
+		Started: time.Now().UTC(), Tool: r.Tool, Host: r.Host, Place: p.place,
 	}
 	if err := x.look(); err != nil {
 		return nil, err
@@ -89,7 +92,7 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 	if err := r.Store.Begin(ctx, &x.run); err != nil {
 		return nil, err
 	}
-	unlock, err := x.lock()
+	unlock, err := r.lock("run", x.run.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +125,7 @@ func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run) (*result.
 	if err := x.look(); err != nil {
 		return nil, err
 	}
-	unlock, err := x.lock()
+	unlock, err := r.lock("run", x.run.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -136,19 +139,20 @@ func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run) (*result.
 	return x.finish(ctx, x.execute(ctx))
 }
 
-// lock keeps other processes from resuming the run while this one is at it.
-func (x *execution) lock() (unlock func(), err error) {
-	dir := filepath.Join(x.Dir, x.run.ID)
+// lock keeps other processes from resuming the run or sweep, which is what it
+// is called in errors, while this one is at it.
+func (r *Runner) lock(what, id string) (unlock func(), err error) {
+	dir := filepath.Join(r.Dir, id)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("%w: making the run's folder: %w", ErrInput, err)
+		return nil, fmt.Errorf("%w: making the %s's folder: %w", ErrInput, what, err)
 	}
 	path := filepath.Join(dir, "running")
 	held := flock.New(path)
 	switch ok, err := held.TryLock(); {
 	case err != nil:
-		return nil, fmt.Errorf("%w: locking the run: %w", ErrInput, err)
+		return nil, fmt.Errorf("%w: locking the %s: %w", ErrInput, what, err)
 	case !ok:
-		return nil, fmt.Errorf("%w: run %s is going on in another process; wait for its end, or end it", ErrInput, x.run.ID)
+		return nil, fmt.Errorf("%w: %s %s is going on in another process; wait for its end, or end it", ErrInput, what, id)
 	}
 	return func() {
 		_ = os.Remove(path) // while it is held, so that nobody else's is removed
@@ -160,7 +164,9 @@ func (x *execution) lock() (unlock func(), err error) {
 // finish stores how the run ended.
 func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) {
 	x.stopObserving()
-	if closed := x.operations.close(); err == nil {
+	lost, closed := x.operations.close()
+	x.run.LostOperations += lost
+	if err == nil {
 		err = closed
 	}
 	x.run.Finished = time.Now().UTC()

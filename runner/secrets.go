@@ -189,26 +189,33 @@ func (p *Plan) yaml(e *experiment.Experiment) ([]byte, error) {
 	public := *e
 	public.Targets = slices.Clone(e.Targets)
 	for i := range public.Targets {
-		t, planned := &public.Targets[i], &p.targets[i]
-		options := maps.Clone(t.Options)
-		for _, o := range planned.kind.Options {
-			if value := planned.options[o.Name]; o.Secret && value != o.Default {
-				if options == nil {
-					options = make(experiment.Options)
-				}
-				options[o.Name] = value // it may have come from the environment
-			}
-		}
-		given := t.Options
-		t.Options = p.withoutSecrets(&planned.kind, options)
-		for _, o := range planned.kind.Options {
-			if _, named, _ := fromFile(given[o.Name]); named && o.Secret {
-				t.Options[o.Name] = given[o.Name] // where it is, is none
-			}
-		}
-		for _, s := range settingsOf(t) {
-			*s.value = p.secrets.Text(*s.value)
-		}
+		public.Targets[i] = p.public(e.Targets[i], &p.targets[i].kind, p.targets[i].options)
 	}
 	return experiment.Marshal(&public)
+}
+
+// public returns a target as it may be stored and shown. found has the options
+// that it was given elsewhere, such as the environment; nil: only its own
+// matter.
+func (p *Plan) public(t experiment.Target, kind *target.Kind, found target.Options) experiment.Target {
+	options := maps.Clone(t.Options)
+	for _, o := range kind.Options {
+		if value := found[o.Name]; found != nil && o.Secret && value != o.Default {
+			if options == nil {
+				options = make(experiment.Options)
+			}
+			options[o.Name] = value
+		}
+	}
+	given := t.Options
+	t.Options = p.withoutSecrets(kind, options)
+	for _, o := range kind.Options {
+		if _, named, _ := fromFile(given[o.Name]); named && o.Secret {
+			t.Options[o.Name] = given[o.Name] // where it is, is none
+		}
+	}
+	for _, s := range settingsOf(&t) {
+		*s.value = p.secrets.Text(*s.value)
+	}
+	return t
 }

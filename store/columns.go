@@ -64,6 +64,24 @@ func runColumns(r *result.Run) []column {
 		{"resources", asJSON{&r.Resources}},
 		{"rivals", asJSON{&r.Rivals}},
 		{"calibration", asJSON{&r.Calibration}},
+		{"lost_operations", &r.LostOperations},
+		{"lateness", &r.Dataset.Lateness},
+		{"sweep", &r.Sweep},
+		{"point", &r.Point},
+		{"points", &r.Points},
+		{"parameters", asJSON{&r.Parameters}},
+	}
+}
+
+func sweepColumns(s *result.Sweep) []column {
+	return []column{
+		{"id", &s.ID},
+		{"name", &s.Name},
+		{"command", &s.Command},
+		{"args", asJSON{&s.Args}},
+		{"experiment", &s.Experiment},
+		{"started", asTime{&s.Started}},
+		{"points", &s.Points},
 	}
 }
 

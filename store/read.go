@@ -5,15 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
-	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/result"
 )
 
-// Latest names the newest run to Run, Unfinished the newest that did not
-// complete.
+// Latest names the newest run to Run and Find, Unfinished to Find the newest
+// that did not complete.
 const (
 	Latest     = "latest"
 	Unfinished = "unfinished"
@@ -34,6 +32,7 @@ type Summary struct {
 	Failed      int      // targets that gave up
 	Types       int      // query types with figures or a reason why there are none, over all targets
 	Withheld    int      // loads and query types whose figures are withheld, those of mixed phases included
+	Place       result.Place
 }
 
 // Runs lists all runs, newest first.
@@ -42,7 +41,7 @@ func (s *Store) Runs(ctx context.Context) ([]Summary, error) {
 	err := s.transaction(ctx, &sql.TxOptions{ReadOnly: true}, func(tx *sql.Tx) error {
 		at := map[string]int{}
 		err := each(ctx, tx, `
-			SELECT id, name, command, started, finished, status, reason, workload, fingerprint,
+			SELECT id, name, command, started, finished, status, reason, workload, fingerprint, sweep, point, points, parameters,
 				(SELECT count(*) FROM targets WHERE run_id = runs.id AND failure <> ''),
 				(SELECT count(DISTINCT target_id || type) FROM query_types JOIN targets ON targets.id = target_id WHERE run_id = runs.id),
 				(SELECT count(DISTINCT target_id || type) FROM query_types JOIN targets ON targets.id = target_id WHERE run_id = runs.id AND withheld <> '')
@@ -53,7 +52,7 @@ func (s *Store) Runs(ctx context.Context) ([]Summary, error) {
 			FROM runs ORDER BY started DESC, id DESC`, nil, func(rows *sql.Rows) error {
 			var r Summary
 			if err := rows.Scan(&r.ID, &r.Name, &r.Command, asTime{&r.Started}, asTime{&r.Finished}, &r.Status, &r.Reason,
-				&r.Workload, &r.Fingerprint, &r.Failed, &r.Types, &r.Withheld); err != nil {
+				&r.Workload, &r.Fingerprint, &r.Place.Sweep, &r.Place.Point, &r.Place.Points, asJSON{&r.Place.Parameters}, &r.Failed, &r.Types, &r.Withheld); err != nil {
 				return err
 			}
 			at[r.ID] = len(list)
@@ -80,8 +79,7 @@ func (s *Store) Runs(ctx context.Context) ([]Summary, error) {
 }
 
 // Run reads one run with everything that was saved of it. The reference is its
-// ID, the beginning or end of its ID where no other run has it too, Latest or
-// Unfinished.
+// ID, the beginning or end of its ID where no other run has it too, or Latest.
 // The error wraps ErrNotFound where it names no run, offering those with
 // similar IDs, or several.
 func (s *Store) Run(ctx context.Context, reference string) (*result.Run, error) {
@@ -100,53 +98,38 @@ func (s *Store) Run(ctx context.Context, reference string) (*result.Run, error) 
 	return run, nil
 }
 
-// resolve finds the ID that a reference means.
+// resolve finds the ID of the run that a reference means.
 func resolve(ctx context.Context, tx *sql.Tx, reference string) (string, error) {
-	var ids, matches []string
-	unfinished := ""
-	err := each(ctx, tx, "SELECT id, status FROM runs ORDER BY started DESC, id DESC", nil, func(rows *sql.Rows) error {
-		var id string
-		var status result.Status
-		if err := rows.Scan(&id, &status); err != nil {
-			return err
-		}
-		ids = append(ids, id)
-		if status != result.Complete && unfinished == "" {
-			unfinished = id
-		}
-		return nil
+	var ids []string
+	err := each(ctx, tx, "SELECT id FROM runs ORDER BY started DESC, id DESC", nil, func(rows *sql.Rows) error {
+		ids = append(ids, "")
+		return rows.Scan(&ids[len(ids)-1])
 	})
 	switch {
 	case err != nil:
 		return "", err
 	case reference == Latest && len(ids) > 0:
 		return ids[0], nil
-	case reference == Unfinished && unfinished != "":
-		return unfinished, nil
-	case reference == Unfinished:
-		return "", fmt.Errorf("%w: every run is complete", ErrNotFound)
 	}
-	for _, id := range ids {
-		if id == reference {
-			return id, nil
-		}
-		if reference != "" && (strings.HasPrefix(id, reference) || strings.HasSuffix(id, reference)) {
-			matches = append(matches, id)
-		}
+	at, err := match(reference, ids)
+	if err != nil {
+		return "", sweepInstead(ctx, tx, reference, err)
 	}
-	const shown = 5
+	return ids[at], nil
+}
+
+// sweepInstead is the error about a reference to a run that is the ID of a
+// sweep, or the end of one; else err.
+func sweepInstead(ctx context.Context, tx *sql.Tx, reference string, err error) error {
+	var id string
+	found := tx.QueryRowContext(ctx, "SELECT sweep FROM runs WHERE sweep <> '' AND substr(sweep, -length(?)) = ?", reference, reference).Scan(&id)
 	switch {
-	case len(matches) == 1:
-		return matches[0], nil
-	case len(matches) > shown:
-		return "", fmt.Errorf("%w alone: it matches %d runs, the newest of them %s", ErrNotFound, len(matches), strings.Join(matches[:shown], ", "))
-	case len(matches) > 1:
-		return "", fmt.Errorf("%w alone: it matches %s", ErrNotFound, strings.Join(matches, ", "))
-	case len(ids) == 0:
-		return "", fmt.Errorf("%w: there are none yet; run tsmark run first", ErrNotFound)
+	case errors.Is(found, sql.ErrNoRows) || reference == "":
+		return err
+	case found != nil:
+		return found
 	}
-	// Old runs are of no help in a message, and there may be thousands.
-	return "", fmt.Errorf("%w%s", ErrNotFound, suggest.Among(reference, ids[:min(len(ids), 20)]))
+	return fmt.Errorf("%w: %s is a sweep; name one of its runs, as tsmark runs lists them", ErrNotFound, id)
 }
 
 func readRun(ctx context.Context, tx *sql.Tx, id string) (*result.Run, error) {

@@ -39,8 +39,8 @@ func newRun(t *testing.T) *result.Run {
 	t.Helper()
 	r := &result.Run{
 		Name: "nightly", Command: "run", Args: []string{"tsmark", "run", "it's.yaml"}, Experiment: "targets:\n  - duckdb\n",
-		Started: started,
-		Tool:    result.Tool{Version: "0.1.0", Commit: "abc123", Go: "go1.26"},
+		Started: started, LostOperations: 7,
+		Tool: result.Tool{Version: "0.1.0", Commit: "abc123", Go: "go1.26"},
 		Host: result.Host{OS: "Debian 12", Kernel: "6.1", Arch: "amd64", CPU: "a CPU", Cores: 8, Memory: 64 << 30,
 			FileSystem: "ext4", Virtualization: "kvm", Disk: "a disk, SSD", Swap: 1 << 30, NUMANodes: 2, ClockSource: "tsc",
 			Governor: "performance", Turbo: "off", OpenFiles: 1024, CPULimit: 1.5, MemoryLimit: 1 << 33},
@@ -48,13 +48,14 @@ func newRun(t *testing.T) *result.Run {
 		Dataset: result.Dataset{
 			Spec: workload.Spec{Name: "cpu-only", Seed: 123, Scale: 100, InitialScale: 10, Start: started, End: started.Add(time.Hour),
 				Interval: 10 * time.Second, MaxPoints: 1 << 60, Groups: 3, Group: 1},
-			Fingerprint: "0011223344556677", Series: 100, Rows: 36000, Metrics: 360000, RawBytes: 12345678,
+			Fingerprint: "0011223344556677", Series: 100, Rows: 36000, Metrics: 360000, RawBytes: 12345678, Lateness: 1.5,
 			Source: "cpu.lp", Unverified: "dataset unknown",
 		},
 		Resources: []result.Resources{{Source: "client", Measure: "this process", Cores: 2, Period: 1, At: []float64{0.5, 1},
 			Metrics: map[result.Metric][]result.Value{result.CPU: {0, 0.75}}, Total: result.Usage{Wall: 0.5, CPU: 0.75}}},
 		Rivals:      []result.Rival{{Name: "PostgreSQL", PID: 4711, Process: "postgres", RSS: 1 << 20, Share: 0.25}},
 		Calibration: &result.Calibration{Workers: 2, RowsPerSecond: 5e6, QueriesPerSecond: 1e6},
+		Place:       result.Place{Sweep: "20260131-154500-s3f2a", Point: 2, Points: 6, Parameters: []result.Parameter{{Path: "load.workers", Value: "2"}}},
 		Targets: []result.Target{
 			{
 				Name: "duck", Kind: "duckdb", Embedded: true, CoLocated: true, Idle: "pause", Profile: "tuned", Durability: "strict",
@@ -260,7 +261,7 @@ func TestRuns(t *testing.T) {
 	got, err := s.Runs(t.Context())
 	must(t, err)
 	want := Summary{ID: "b", Name: "nightly", Command: "run", Started: started.Add(time.Hour), Status: result.Running,
-		Workload: "cpu-only", Fingerprint: "0011223344556677", Targets: []string{"duck", "quest"}, Failed: 1, Types: 3, Withheld: 3}
+		Workload: "cpu-only", Fingerprint: "0011223344556677", Targets: []string{"duck", "quest"}, Failed: 1, Types: 3, Place: newRun(t).Place, Withheld: 3}
 	if len(got) != 3 || got[1].ID != "c" || got[2].ID != "a" {
 		t.Fatalf("runs %+v, want b, c, a", got)
 	}

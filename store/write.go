@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/tsmark/tsmark/result"
 )
@@ -23,9 +24,7 @@ func (s *Store) Begin(ctx context.Context, r *result.Run) error {
 	given := r.ID != ""
 	for {
 		if !given {
-			var random [2]byte
-			rand.Read(random[:])
-			r.ID = fmt.Sprintf("%s-%x", r.Started.UTC().Format("20060102-150405"), random)
+			r.ID = newID(r.Started, "")
 		}
 		columns := runColumns(r)
 		done, err := s.db.ExecContext(ctx, insert("runs", columns)+" ON CONFLICT (id) DO NOTHING", values(columns)...)
@@ -41,6 +40,13 @@ func (s *Store) Begin(ctx context.Context, r *result.Run) error {
 			return fmt.Errorf("saving run %s: a run with this id exists already", r.ID)
 		}
 	}
+}
+
+// newID returns an ID that sorts by time, its random part behind the mark.
+func newID(started time.Time, mark string) string {
+	var random [2]byte
+	rand.Read(random[:])
+	return fmt.Sprintf("%s-%s%x", started.UTC().Format("20060102-150405"), mark, random)
 }
 
 // SaveTarget saves what is known of the target itself; its repeats are saved

@@ -8,6 +8,8 @@ import (
 
 	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 )
 
 // Option is a setting of a target.
@@ -54,6 +56,11 @@ func (k *Kind) Resolve(given map[string]string) (Options, error) {
 		}
 	}
 	return resolved, nil
+}
+
+// Renderer returns Render with the options.
+func (k *Kind) Renderer(options Options) func(*query.Query, *series.Schema) (Request, error) {
+	return func(q *query.Query, s *series.Schema) (Request, error) { return k.Render(q, s, options) }
 }
 
 // Change is an option that has another value than by default.

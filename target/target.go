@@ -32,10 +32,11 @@ type Kind struct {
 	// and time, is there once when the load has settled. It may depend on
 	// options, such as a unique index. Nil: never.
 	Dedupes func(Options) bool
-	// Render puts a query into the system's language. It needs no server and
-	// no options. It wraps query.ErrUnsupported, with the reason, for what
-	// the system cannot answer.
-	Render func(*query.Query, *series.Schema) (Request, error)
+	// Render puts a query into the system's language. It needs no server. The
+	// options, which have passed Resolve, say how the data is laid out. It
+	// wraps query.ErrUnsupported, with the reason, for what the system cannot
+	// answer.
+	Render func(*query.Query, *series.Schema, Options) (Request, error)
 	// Open connects. Its options have passed Resolve. Where it cannot reach
 	// the system its error wraps ErrUnreachable.
 	Open func(context.Context, Env, Options) (Target, error)
@@ -59,6 +60,8 @@ type Caps struct {
 	CountsPoints  bool          // Census cannot count rows, only points
 	Infinities    bool          // it stores infinite floats
 	NaN           bool          // it stores NaN, and tells it from NULL
+	Since1970     bool          // it has no rows before 1970
+	MinIntIsNull  bool          // it holds the smallest 64-bit integer as NULL
 	Discards      bool          // it keeps nothing: no census, no answers, no mark
 }
 

@@ -73,7 +73,7 @@ func mixed(t *testing.T, kind target.Kind, s workload.Spec, cfg engine.MixedConf
 			t.Fatal(err)
 		}
 	}
-	out, journal, err := engine.Mixed(t.Context(), cfg, d, db, kind.Render, questions, ignore)
+	out, journal, err := engine.Mixed(t.Context(), cfg, d, db, kind.Renderer(nil), questions, ignore)
 	if err == nil {
 		err = verify.Mixed(t.Context(), d, journal, out, ignore)
 	}

@@ -28,6 +28,15 @@ const (
 // recentShare is the span divided by the mean distance of Recent windows.
 const recentShare = 10
 
+// Apply places the window of a question about the whole dataset, as a run asks
+// it. Uniform windows are as drawn, and a question without an end asks about
+// everything.
+func (w Windows) Apply(q *query.Query, s Spec) {
+	if w == Recent && !q.End.IsZero() {
+		w.Place(q, s.Start, s.End)
+	}
+}
+
 // Place moves the window of q into the span from the first to before the
 // second time, and keeps its length. Where depends on the query alone (its
 // type, id and window as it was drawn) and on the span: the same query is

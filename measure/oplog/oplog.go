@@ -136,7 +136,7 @@ const (
 type Cell struct {
 	Kind     Kind   `json:"kind"`
 	Target   string `json:"target"`
-	Type     string `json:"type,omitempty"`     // query type
+	Type     string `json:"type,omitempty"` // query type
 	Part     Part   `json:"part,omitempty"`
 	Repeat   int    `json:"repeat,omitempty"`   // which of several
 	Setting  string `json:"setting,omitempty"`  // what a sweep or a profile varies, in words

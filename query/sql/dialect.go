@@ -3,7 +3,8 @@
 //
 // The tables are normalized as TSBS lays them out on TimescaleDB: a table of
 // rows (time, tags_id, one column per field), and a table of series (id, one
-// column per tag) that it refers to.
+// column per tag) that it refers to. Or they are wide: a table of rows with a
+// column per tag as well.
 package sql
 
 import (
@@ -23,7 +24,8 @@ const (
 	IDColumn     = "id"      // of a table of series: the series' number
 )
 
-// Dialect is how one database writes SQL. Every parameter is needed.
+// Dialect is how one database writes SQL. Every parameter up to Reserved is
+// needed; the zero value of the others is standard SQL over normalized tables.
 type Dialect struct {
 	// Name is the database's name in error messages.
 	Name string
@@ -45,6 +47,18 @@ type Dialect struct {
 	// Reserved reports whether a lower-case word must be quoted where it
 	// names a table or a column.
 	Reserved func(word string) bool
+
+	// Wide says that tables of rows have the tags, and that there is no table
+	// of series.
+	Wide bool
+	// TimeName is the name of a row's time; empty: TimeColumn.
+	TimeName string
+	// NoHaving says that it knows no HAVING: such a condition is put on a
+	// query from the groups.
+	NoHaving bool
+	// NoBooleanNulls says that a boolean cannot be NULL, so that "not known"
+	// must be told by a number: 1 is true, 0 is false.
+	NoBooleanNulls bool
 }
 
 // Newest is a way to take the newest row of each group.
@@ -58,6 +72,8 @@ const (
 	// MaxRow is GROUP BY with a single max(), whose row the columns that are
 	// not aggregated are taken from.
 	MaxRow
+	// LatestOn is QuestDB's LATEST ON … PARTITION BY, over wide tables.
+	LatestOn
 )
 
 // Count returns the statement that counts a table: its rows, and then the values

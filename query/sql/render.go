@@ -1,10 +1,12 @@
 package sql
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,10 +50,33 @@ type renderer struct {
 	text  strings.Builder
 }
 
+// time returns the name of a row's time.
+func (r *renderer) time() string { return r.Ident(cmp.Or(r.TimeName, TimeColumn)) }
+
+// from returns what stands before a column of the table of rows where the table
+// of series is joined.
+func (r *renderer) from() string {
+	if r.Wide {
+		return ""
+	}
+	return r.rows + "."
+}
+
+// tag returns the column of a tag where the table of series is joined.
+func (r *renderer) tag(key string) string {
+	if r.Wide {
+		return r.Ident(key)
+	}
+	return r.tags + "." + r.Ident(key)
+}
+
 // check returns an error for a query that has no meaning, so that writing it
 // cannot fail.
 func (r *renderer) check() error {
 	q := r.q
+	if err := q.Check(); err != nil {
+		return err
+	}
 	fields := slices.Clone(q.Fields)
 	if q.Shape == query.Activity {
 		fields = append(fields, q.Active.Field)
@@ -82,6 +107,12 @@ func (r *renderer) check() error {
 		for _, v := range in.Values {
 			if strings.Contains(v, "\x00") {
 				return fmt.Errorf("%w: SQL text cannot hold the NUL character in %s=%q", query.ErrUnsupported, in.Key, v)
+			}
+			if !r.table.Tag(in.Key).Numeric() {
+				continue
+			}
+			if n, err := strconv.ParseFloat(v, 64); err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+				return fmt.Errorf("the filter on tag %s, whose values are numbers, has %q", in.Key, v)
 			}
 		}
 	}
@@ -129,13 +160,13 @@ func (r *renderer) scan() {
 	from := ""
 	joined := r.q.GroupBy != "" || len(r.q.Present) > 0
 	if joined {
-		from = r.rows + "."
+		from = r.from()
 	}
 	r.line("SELECT")
 	r.columns(from)
 	r.line("FROM %s", r.rows)
 	if joined {
-		r.joinTags()
+		r.joinTags("")
 	}
 	r.where("", from)
 	// By number, since the bucket bears the name of the column it is made from.
@@ -171,13 +202,12 @@ func (r *renderer) second() string {
 // rows are then left to choose from, where several series share the tag's
 // value or a series has several rows at one time.
 func (r *renderer) last() {
-	from := r.rows + "."
-	tag := r.tags + "." + r.Ident(r.q.GroupBy)
-	id, time := r.Ident(TagsIDColumn), r.Ident(TimeColumn)
+	from, tag := r.from(), r.tag(r.q.GroupBy)
+	id, time := r.Ident(TagsIDColumn), r.time()
 	having := r.q.Having
 	if having != nil {
-		names := make([]string, 0, 4)
-		for _, c := range r.q.Columns(r.table) {
+		names := []string{time}
+		for _, c := range r.q.Columns(r.table)[1:] {
 			names = append(names, r.Ident(c.Name))
 		}
 		r.line("SELECT %s", strings.Join(names, ", "))
@@ -190,12 +220,12 @@ func (r *renderer) last() {
 	}
 	r.columns(from)
 	if having != nil && having.Over != "" {
-		r.appendToLine(",\n  %s.%s AS divisor", r.tags, r.Ident(having.Over))
+		r.appendToLine(",\n  %s AS divisor", r.tag(having.Over))
 	}
 	switch r.Newest {
 	case DistinctOn:
 		r.line("FROM %s", r.rows)
-		r.joinTags()
+		r.joinTags("")
 		r.line("JOIN (")
 		r.line("  SELECT %s, max(%s) AS %[2]s", id, time)
 		r.line("  FROM %s", r.rows)
@@ -217,6 +247,10 @@ func (r *renderer) last() {
 		r.line(")")
 		r.where("", from)
 		r.line("GROUP BY %s", tag)
+	case LatestOn:
+		r.line("FROM %s", r.rows)
+		r.where("", from)
+		r.line("LATEST ON %s PARTITION BY %s", time, tag)
 	}
 	if having != nil {
 		r.line(") AS newest_rows")
@@ -241,27 +275,29 @@ func (r *renderer) line(format string, args ...any) {
 	fmt.Fprintf(&r.text, format+"\n", args...)
 }
 
-// joinTags writes the join with the table of series.
-func (r *renderer) joinTags() {
-	r.line("JOIN %s ON %[1]s.%s = %s.%s", r.tags, r.Ident(IDColumn), r.rows, r.Ident(TagsIDColumn))
+// joinTags writes the join with the table of series, if there is one.
+func (r *renderer) joinTags(indent string) {
+	if !r.Wide {
+		r.line("%sJOIN %s ON %[2]s.%s = %s.%s", indent, r.tags, r.Ident(IDColumn), r.rows, r.Ident(TagsIDColumn))
+	}
 }
 
 // columns writes what is selected. Columns of the table of rows begin with
 // from: its name and a dot where tables are joined, or nothing.
 func (r *renderer) columns(from string) {
-	time := from + r.Ident(TimeColumn)
+	time := from + r.time()
 	switch {
 	case r.q.Shape == query.Buckets:
 		time = r.Bucket(r.q.Bucket, time) + " AS " + r.Ident(TimeColumn)
 	case r.q.Shape == query.Last && r.Newest == MaxRow:
-		time = fmt.Sprintf("max(%s) AS %s", time, r.Ident(TimeColumn))
+		time = fmt.Sprintf("max(%s) AS %s", time, r.time())
 	}
 	selected := []string{time}
 	if r.q.GroupBy != "" {
-		selected = append(selected, r.tags+"."+r.Ident(r.q.GroupBy))
+		selected = append(selected, r.tag(r.q.GroupBy))
 	}
 	for _, key := range r.q.Tags {
-		selected = append(selected, r.tags+"."+r.Ident(key))
+		selected = append(selected, r.tag(key))
 	}
 	answer := r.q.Columns(r.table)
 	answer = answer[len(selected):]
@@ -280,21 +316,19 @@ func (r *renderer) columns(from string) {
 func (r *renderer) where(indent, from string) {
 	var conditions []string
 	if in := r.q.In; in != nil {
-		values := make([]string, len(in.Values))
-		for i, v := range in.Values {
-			values[i] = r.Text(v)
+		condition := fmt.Sprintf("%s IN (%s)", r.Ident(in.Key), strings.Join(r.values(in), ", "))
+		switch {
+		case r.Wide:
+		case from != "":
+			condition = r.tags + "." + condition
+		default:
+			condition = fmt.Sprintf("%s IN (SELECT %s FROM %s WHERE %s)", r.Ident(TagsIDColumn), r.Ident(IDColumn), r.tags, condition)
 		}
-		in := fmt.Sprintf("%s IN (%s)", r.Ident(in.Key), strings.Join(values, ", "))
-		if from != "" {
-			conditions = append(conditions, r.tags+"."+in)
-		} else {
-			conditions = append(conditions, fmt.Sprintf("%s IN (SELECT %s FROM %s WHERE %s)",
-				r.Ident(TagsIDColumn), r.Ident(IDColumn), r.tags, in))
-		}
+		conditions = append(conditions, condition)
 	}
-	if from != "" {
+	if from != "" || r.Wide {
 		for _, key := range r.present() {
-			conditions = append(conditions, fmt.Sprintf("%s.%s IS NOT NULL", r.tags, r.Ident(key)))
+			conditions = append(conditions, r.tag(key)+" IS NOT NULL")
 		}
 	}
 	for i, c := range append(conditions, r.ofRows(from)...) {
@@ -304,6 +338,18 @@ func (r *renderer) where(indent, from string) {
 		}
 		r.line("%s%s %s", indent, word, c)
 	}
+}
+
+// values returns the literals of a filter's values.
+func (r *renderer) values(in *query.TagIn) []string {
+	values := make([]string, len(in.Values))
+	for i, v := range in.Values {
+		if values[i] = r.Text(v); r.Wide && r.table.Tag(in.Key).Numeric() {
+			n, _ := strconv.ParseFloat(v, 64) // check has done so
+			values[i] = double(n)
+		}
+	}
+	return values
 }
 
 // ofRows returns the conditions on the table of rows alone.
@@ -317,10 +363,10 @@ func (r *renderer) ofRows(from string) []string {
 		conditions = append(conditions, fmt.Sprintf("%s%s IS NOT NULL", from, r.Ident(r.q.Active.Field)))
 	}
 	if !r.q.Start.IsZero() {
-		conditions = append(conditions, fmt.Sprintf("%s%s >= %s", from, r.Ident(TimeColumn), r.Time(r.roundUp(r.q.Start))))
+		conditions = append(conditions, fmt.Sprintf("%s%s >= %s", from, r.time(), r.Time(r.roundUp(r.q.Start))))
 	}
 	if !r.q.End.IsZero() {
-		conditions = append(conditions, fmt.Sprintf("%s%s < %s", from, r.Ident(TimeColumn), r.Time(r.roundUp(r.q.End))))
+		conditions = append(conditions, fmt.Sprintf("%s%s < %s", from, r.time(), r.Time(r.roundUp(r.q.End))))
 	}
 	return conditions
 }

@@ -2,6 +2,7 @@ package sql
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,62 +11,92 @@ import (
 
 // means writes the Means shape.
 func (r *renderer) means() {
-	q, from := r.q, r.rows+"."
-	var group, means []string
+	q := r.q
+	var group, outer, means []string
 	for _, key := range q.Group {
-		group = append(group, r.tags+"."+r.Ident(key))
+		group, outer = append(group, r.tag(key)), append(outer, r.Ident(key))
 	}
 	for _, field := range q.Fields {
-		means = append(means, fmt.Sprintf("avg(%s%s)", from, r.Ident(field)))
+		means = append(means, r.mean(field))
 	}
 	for _, key := range q.MeanTags {
-		means = append(means, fmt.Sprintf("avg(%s.%s)", r.tags, r.Ident(key)))
+		means = append(means, fmt.Sprintf("avg(%s)", r.tag(key)))
 	}
-	columns := q.Columns(r.table)[len(group):]
-	named := func(means []string) []string {
-		list := make([]string, len(means))
-		for i, m := range means {
-			list[i] = m + " AS " + r.Ident(columns[i].Name)
-		}
-		return list
+	names := make([]string, len(means))
+	for i, column := range q.Columns(r.table)[len(group):] {
+		names[i] = r.Ident(column.Name)
 	}
 	if q.Unit == "" {
-		r.line("SELECT")
-		r.list("  ", append(group, named(means)...))
-		r.fromJoined("")
-		r.line("GROUP BY %s", numbers(len(q.Group)))
-		if h := q.Having; h != nil {
-			r.line("HAVING %s", comparison(fmt.Sprintf("avg(%s%s)", from, r.Ident(h.Field)), h.Below, h.Value))
-		}
+		r.meansOfRows(group, append(outer, names...), named(means, names))
 		return
 	}
-	var outer []string
-	for _, key := range q.Group {
-		outer = append(outer, r.Ident(key))
-	}
-	for i := range means {
-		name := r.Ident(columns[i].Name)
+	for i, name := range names {
 		outer = append(outer, fmt.Sprintf("avg(%s) AS %[1]s", name))
 		if q.Over != "" {
-			means[i] += fmt.Sprintf(" / %s.%s", r.tags, r.Ident(q.Over))
+			means[i] += " / " + r.tag(q.Over)
 		}
 	}
 	r.line("SELECT")
 	r.list("  ", outer)
 	r.line("FROM (")
 	r.line("  SELECT")
-	r.list("    ", append(group, named(means)...))
+	r.list("    ", append(group, named(means, names)...))
 	r.fromJoined("  ")
-	r.line("  GROUP BY %s, %s.%s", numbers(len(q.Group)), r.tags, r.Ident(q.Unit))
+	r.line("  GROUP BY %s, %s", numbers(len(q.Group)), r.tag(q.Unit))
 	r.line(") AS units")
 	r.line("GROUP BY %s", numbers(len(q.Group)))
+}
+
+// meansOfRows writes means over all rows of each group.
+func (r *renderer) meansOfRows(group, outer, means []string) {
+	having := r.q.Having
+	if having == nil || !r.NoHaving {
+		r.groups("", append(group, means...))
+		if having != nil {
+			r.line("HAVING %s", comparison(r.mean(having.Field), having.Below, having.Value))
+		}
+		return
+	}
+	condition := conditionColumn
+	if at := slices.Index(r.q.Fields, having.Field); at >= 0 {
+		condition = outer[len(group)+at]
+	} else {
+		means = append(means, r.mean(having.Field)+" AS "+condition)
+	}
+	r.line("SELECT %s", strings.Join(outer, ", "))
+	r.line("FROM (")
+	r.groups("  ", append(group, means...))
+	r.line(") AS groups_of_rows")
+	r.line("WHERE %s", comparison(condition, having.Below, having.Value))
+}
+
+// groups writes the query of expressions by the Group tags.
+func (r *renderer) groups(indent string, expressions []string) {
+	r.line("%sSELECT", indent)
+	r.list(indent+"  ", expressions)
+	r.fromJoined(indent)
+	r.line("%sGROUP BY %s", indent, numbers(len(r.q.Group)))
+}
+
+// mean returns the mean of a field.
+func (r *renderer) mean(field string) string {
+	return fmt.Sprintf("avg(%s%s)", r.from(), r.Ident(field))
+}
+
+// named gives names to expressions.
+func named(expressions, names []string) []string {
+	list := make([]string, len(expressions))
+	for i, e := range expressions {
+		list[i] = e + " AS " + names[i]
+	}
+	return list
 }
 
 // fromJoined writes the joined tables and the conditions.
 func (r *renderer) fromJoined(indent string) {
 	r.line("%sFROM %s", indent, r.rows)
-	r.line("%sJOIN %s ON %[2]s.%s = %s.%s", indent, r.tags, r.Ident(IDColumn), r.rows, r.Ident(TagsIDColumn))
-	r.where(indent, r.rows+".")
+	r.joinTags(indent)
+	r.where(indent, r.from())
 }
 
 // list writes expressions, one a line.
@@ -91,11 +122,12 @@ func comparison(expression string, below bool, value float64) string {
 	return fmt.Sprintf("%s > %s", expression, double(value))
 }
 
-// The names that the Activity shape gives to what it computes.
+// The names given to what is computed.
 const (
-	bucketColumn = "bucket"
-	activeColumn = "active"
-	beforeColumn = "before"
+	conditionColumn = "condition_value" // what a condition on a group compares
+	bucketColumn    = "bucket"
+	activeColumn    = "active"
+	beforeColumn    = "before"
 )
 
 // activity writes the Activity shape: first whether each unit's buckets are
@@ -113,17 +145,13 @@ func (r *renderer) activity() {
 	switch a.Summary {
 	case query.UnitsWithMore:
 		r.line(")")
-		r.line("SELECT %s", unit)
-		r.line("FROM buckets")
-		r.line("WHERE %s", activeColumn)
-		r.line("GROUP BY 1")
-		r.line("HAVING count(*) > %d", a.More)
+		r.unitsWithMore(unit)
 	case query.HoursPerDay:
 		r.line(")")
 		r.line("SELECT")
 		r.list("  ", []string{unit, fmt.Sprintf("count(*) * %s / count(DISTINCT %s) AS hours", double(q.Bucket.Hours()), r.Bucket(day, bucketColumn))})
 		r.line("FROM buckets")
-		r.line("WHERE %s", activeColumn)
+		r.line("WHERE %s", r.truth(activeColumn))
 		r.line("GROUP BY 1")
 	case query.SharePerDay:
 		r.line(")")
@@ -131,7 +159,7 @@ func (r *renderer) activity() {
 		columns := append([]string{r.Bucket(day, bucketColumn) + " AS day"}, group...)
 		r.list("  ", append(columns, fmt.Sprintf("count(*) / %s AS share", double(float64(day/q.Bucket)))))
 		r.line("FROM buckets")
-		r.line("WHERE %s", activeColumn)
+		r.line("WHERE %s", r.truth(activeColumn))
 		r.line("GROUP BY %s", numbers(len(columns)))
 		r.line("ORDER BY %s", numbers(len(columns)))
 	case query.Starts:
@@ -140,7 +168,7 @@ func (r *renderer) activity() {
 		r.line("SELECT")
 		r.list("  ", append(group, "count(*) AS starts"))
 		r.line("FROM changes")
-		r.line("WHERE %s AND NOT %s", activeColumn, beforeColumn)
+		r.line("WHERE %s AND %s", r.truth(activeColumn), r.falsehood(beforeColumn))
 		r.line("GROUP BY %s", numbers(len(group)))
 	case query.SessionPerDay:
 		r.changes(nil)
@@ -149,34 +177,83 @@ func (r *renderer) activity() {
 		r.list("    ", []string{unit, bucketColumn + " AS start", activeColumn,
 			fmt.Sprintf("lead(%s) OVER (PARTITION BY %s ORDER BY %[1]s) AS stop", bucketColumn, unit)})
 		r.line("  FROM changes")
-		r.line("  WHERE %s <> %s", activeColumn, beforeColumn)
+		r.line("  WHERE %s", r.differ(activeColumn, beforeColumn))
 		r.line(")")
 		r.line("SELECT")
 		r.list("  ", []string{r.Bucket(day, "start") + " AS day", unit, fmt.Sprintf("avg(%s) AS seconds", r.Seconds("start", "stop"))})
 		r.line("FROM sessions")
-		r.line("WHERE %s AND stop IS NOT NULL", activeColumn)
+		r.line("WHERE %s AND stop IS NOT NULL", r.truth(activeColumn))
 		r.line("GROUP BY 1, 2")
 		r.line("ORDER BY 1, 2")
 	}
 }
 
+// unitsWithMore writes the units that have more active buckets than asked.
+func (r *renderer) unitsWithMore(unit string) {
+	more := r.q.Active.More
+	if !r.NoHaving {
+		r.line("SELECT %s", unit)
+		r.line("FROM buckets")
+		r.line("WHERE %s", r.truth(activeColumn))
+		r.line("GROUP BY 1")
+		r.line("HAVING count(*) > %d", more)
+		return
+	}
+	r.line("SELECT %s", unit)
+	r.line("FROM (")
+	r.line("  SELECT %s, count(*) AS %s", unit, conditionColumn)
+	r.line("  FROM buckets")
+	r.line("  WHERE %s", r.truth(activeColumn))
+	r.line("  GROUP BY 1")
+	r.line(") AS units")
+	r.line("WHERE %s > %d", conditionColumn, more)
+}
+
+// truth returns the condition that a computed boolean is true.
+func (r *renderer) truth(column string) string {
+	if r.NoBooleanNulls {
+		return column + " = 1"
+	}
+	return column
+}
+
+// falsehood returns the condition that a computed boolean is false.
+func (r *renderer) falsehood(column string) string {
+	if r.NoBooleanNulls {
+		return column + " = 0"
+	}
+	return "NOT " + column
+}
+
+// differ returns the condition that two computed booleans differ, of which the
+// second may be NULL.
+func (r *renderer) differ(a, b string) string {
+	condition := fmt.Sprintf("%s <> %s", a, b)
+	if r.NoBooleanNulls {
+		condition += fmt.Sprintf(" AND %s IS NOT NULL", b)
+	}
+	return condition
+}
+
 // buckets writes the query of each unit's buckets.
 func (r *renderer) buckets() {
-	q, from := r.q, r.rows+"."
+	q, from := r.q, r.from()
 	columns := []string{}
 	for _, key := range q.Group {
-		columns = append(columns, r.tags+"."+r.Ident(key))
+		columns = append(columns, r.tag(key))
 	}
-	columns = append(columns, r.tags+"."+r.Ident(q.Unit),
-		r.Bucket(q.Bucket, from+r.Ident(TimeColumn))+" AS "+bucketColumn)
+	columns = append(columns, r.tag(q.Unit), r.Bucket(q.Bucket, from+r.time())+" AS "+bucketColumn)
 	keys := len(columns)
-	measure := "avg(" + from + r.Ident(q.Active.Field) + ")"
+	measure := r.mean(q.Active.Field)
 	if q.Active.Zeros {
 		measure = fmt.Sprintf("avg(CASE WHEN %s%s = 0 THEN 1e0 ELSE 0e0 END)", from, r.Ident(q.Active.Field))
 	}
 	holds := comparison(measure, q.Active.Below, q.Active.Value)
 	if q.Active.AtLeast {
 		holds = fmt.Sprintf("%s >= %s", measure, double(q.Active.Value))
+	}
+	if r.NoBooleanNulls {
+		holds = "CASE WHEN " + holds + " THEN 1 ELSE 0 END"
 	}
 	r.line("  SELECT")
 	r.list("    ", append(columns, holds+" AS "+activeColumn))

@@ -5,6 +5,7 @@ import (
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/target/duckdb"
 	"github.com/tsmark/tsmark/target/null"
+	"github.com/tsmark/tsmark/target/questdb"
 	"github.com/tsmark/tsmark/target/sqlite"
 )
 
@@ -13,6 +14,7 @@ func Kinds() []target.Kind {
 	return []target.Kind{
 		duckdb.Kind(),
 		sqlite.Kind(),
+		questdb.Kind(),
 		null.Kind(),
 	}
 }

@@ -131,7 +131,7 @@ func TestRenderedQueriesRun(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			test.query.Table = "cpu"
-			request, err := duckdb.Kind().Render(&test.query, &series.Schema{Tables: []*series.Table{table}, Series: 3})
+			request, err := duckdb.Kind().Render(&test.query, &series.Schema{Tables: []*series.Table{table}, Series: 3}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -71,7 +71,7 @@ func checkPath(path string) error {
 	return nil
 }
 
-func render(q *query.Query, s *series.Schema) (target.Request, error) {
+func render(q *query.Query, s *series.Schema, _ target.Options) (target.Request, error) {
 	text, err := newDialect().Render(q, s)
 	return target.Request{Text: text}, err
 }

@@ -34,7 +34,7 @@ func Kind() target.Kind {
 			},
 		}},
 		Caps: target.Caps{TimePrecision: time.Nanosecond, Embedded: true, Infinities: true, NaN: true, Discards: true},
-		Render: func(*query.Query, *series.Schema) (target.Request, error) {
+		Render: func(*query.Query, *series.Schema, target.Options) (target.Request, error) {
 			return target.Request{}, fmt.Errorf("%w: the null target keeps nothing", query.ErrUnsupported)
 		},
 		Open: func(_ context.Context, env target.Env, options target.Options) (target.Target, error) {

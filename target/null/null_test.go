@@ -49,7 +49,7 @@ func TestKeepsNothing(t *testing.T) {
 	if c, err := n.Census(ctx, table); err != nil || c.Rows != 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if _, err := kind.Render(&query.Query{}, nil); !errors.Is(err, query.ErrUnsupported) {
+	if _, err := kind.Render(&query.Query{}, nil, nil); !errors.Is(err, query.ErrUnsupported) {
 		t.Errorf("rendered: %v", err)
 	}
 	if _, err := kind.Open(ctx, target.Env{Existing: true}, options); !errors.Is(err, target.ErrNoMark) {

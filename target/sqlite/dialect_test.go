@@ -52,7 +52,7 @@ func TestKeywordsAsNames(t *testing.T) {
 	defer targettest.Close(t, querier)
 	ask := func(q query.Query, want ...any) {
 		t.Helper()
-		request, err := sqlite.Kind().Render(&q, schema)
+		request, err := sqlite.Kind().Render(&q, schema, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

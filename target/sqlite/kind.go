@@ -132,7 +132,7 @@ func oneOf(words ...string) func(string) error {
 	}
 }
 
-func render(q *query.Query, s *series.Schema) (target.Request, error) {
+func render(q *query.Query, s *series.Schema, _ target.Options) (target.Request, error) {
 	text, err := newDialect().Render(q, s)
 	return target.Request{Text: text}, err
 }

@@ -56,7 +56,7 @@ func (s *suite) compareAll(t *testing.T, d *dice) {
 	answered := 0
 	for i := range queries {
 		q := &queries[i]
-		request, err := s.kind.Render(q, dataset.schema)
+		request, err := s.kind.Render(q, dataset.schema, s.options)
 		if errors.Is(err, query.ErrUnsupported) {
 			continue
 		}

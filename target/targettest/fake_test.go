@@ -32,7 +32,7 @@ func fake(sins string) target.Kind {
 			{Name: target.Strict, Options: target.Options{"sync": "on"}},
 		},
 		Dedupes: func(o target.Options) bool { return o["dedupe"] == "on" || strings.Contains(sins, "claims to dedupe") },
-		Render:  func(*query.Query, *series.Schema) (target.Request, error) { return target.Request{Text: "all"}, nil },
+		Render:  func(*query.Query, *series.Schema, target.Options) (target.Request, error) { return target.Request{Text: "all"}, nil },
 	}
 	k.Open = func(ctx context.Context, env target.Env, o target.Options) (target.Target, error) {
 		timeout, err := time.ParseDuration(o["timeout"])

@@ -30,13 +30,17 @@ func (f *faults) requests() ([]target.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	options, err := f.options(nil)
+	if err != nil {
+		return nil, err
+	}
 	var requests []target.Request
 	for _, t := range exampleUse().QueryTypes() {
 		queries, err := exampleUse().Queries(exampleSpec(), t.Name, 1)
 		if err != nil {
 			return nil, err
 		}
-		r, err := f.Kind.Render(&queries[0], d.Schema())
+		r, err := f.Kind.Render(&queries[0], d.Schema(), options)
 		switch {
 		case errors.Is(err, query.ErrUnsupported):
 		case err != nil:

@@ -29,7 +29,7 @@ func Delayed(name string, delay time.Duration) target.Kind {
 		Name: name,
 		Help: "rows in memory, for tests",
 		Caps: target.Caps{TimePrecision: time.Nanosecond, Embedded: true, Infinities: true, NaN: true},
-		Render: func(q *query.Query, _ *series.Schema) (target.Request, error) {
+		Render: func(q *query.Query, _ *series.Schema, _ target.Options) (target.Request, error) {
 			text, err := json.Marshal(q)
 			return target.Request{Text: string(text)}, err
 		},

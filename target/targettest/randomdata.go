@@ -39,6 +39,9 @@ func newDice(seed uint64, caps target.Caps) *dice {
 		time.Date(1969, 12, 30, 22, 0, 0, 0, time.UTC),
 		time.Date(1953, 3, 1, 7, 30, 0, 0, time.UTC),
 	})
+	if caps.Since1970 && d.start.Unix() < 0 {
+		d.start = time.Unix(0, 0).UTC()
+	}
 	return d
 }
 
@@ -154,6 +157,9 @@ func (d *dice) values(run *series.Run, row int) {
 			c.Ints[row] = int64(d.IntN(9)-3) * 25
 		case c.Ints != nil:
 			c.Ints[row] = pick(d, []int64{math.MaxInt64, math.MinInt64, 1<<53 + 1, 1 << 53, 0, d.Int64(), -d.Int64()})
+			if d.caps.MinIntIsNull {
+				c.Ints[row] = max(c.Ints[row], math.MinInt64+1)
+			}
 		case tame:
 			c.Floats[row] = float64(d.IntN(33)-8) / 4
 		default:

@@ -37,8 +37,8 @@ func Run(t *testing.T, kind target.Kind, given map[string]string) {
 	t.Run("several writers", func(t *testing.T) { s.loadAndAsk(t, cpuOnly(t, 40, 0), 3) })
 	t.Run("one row", func(t *testing.T) { s.loadAndAsk(t, limited(cpuOnly(t, 40, 0), 1), 1) })
 	t.Run("no row", func(t *testing.T) { s.loadAndAsk(t, limited(cpuOnly(t, 40, 0), 0), 1) })
-	t.Run("hostile values", func(t *testing.T) { s.loadAndAsk(t, hostile(), 1) })
-	t.Run("ragged rows", func(t *testing.T) { s.loadAndAsk(t, ragged(), 1) })
+	t.Run("hostile values", func(t *testing.T) { s.loadAndAsk(t, hostile(kind.Caps), 1) })
+	t.Run("ragged rows", func(t *testing.T) { s.loadAndAsk(t, ragged(kind.Caps), 1) })
 	t.Run("an empty table", func(t *testing.T) { s.loadAndAsk(t, limited(useCase(t, tsbs.Devops(), 40, 0), 50), 1) })
 	t.Run("floats that are no numbers", func(t *testing.T) { s.loadAndAsk(t, specialFloats(kind.Caps), 1) })
 	t.Run("steps", s.steps)
@@ -123,8 +123,9 @@ func (r *fixedReader) Next(b *series.Batch, _ int) error {
 }
 
 // hostile has NULLs, the largest and smallest integers, floats that need every
-// digit, times before 1970, and tags with quotes, spaces and other alphabets.
-func hostile() example {
+// digit, times before 1970, and tags with quotes, spaces and other alphabets, as
+// far as the target takes them.
+func hostile(caps target.Caps) example {
 	table := &series.Table{
 		Name: "load",
 		Tags: []series.Tag{{Key: "hostname", Values: Names{"o'brien", `a "b" c`, "Ωμέγα-服务器", "host_10", "host_9"}}},
@@ -140,7 +141,13 @@ func hostile() example {
 	for i := range run.Columns {
 		run.Columns[i].Nulls = bitmap()
 	}
-	start := time.Date(1969, 12, 31, 23, 30, 0, 0, time.UTC)
+	start, smallest := time.Date(1969, 12, 31, 23, 30, 0, 0, time.UTC), int64(math.MinInt64)
+	if caps.Since1970 {
+		start = time.Unix(0, 0).UTC()
+	}
+	if caps.MinIntIsNull {
+		smallest++
+	}
 	for row := range rows {
 		run.Series[row] = uint32(row % hosts)
 		run.Times[row] = start.Add(time.Duration(row/hosts)*97*time.Second + time.Microsecond).UnixNano()
@@ -154,7 +161,7 @@ func hostile() example {
 			run.Columns[1].Nulls.Set(row)
 		}
 	}
-	run.Columns[0].Ints[0], run.Columns[0].Ints[1] = math.MaxInt64, math.MinInt64
+	run.Columns[0].Ints[0], run.Columns[0].Ints[1] = math.MaxInt64, smallest
 	run.Columns[0].Ints[rows-1] = math.MaxInt64 - 1
 	run.Columns[1].Floats[2], run.Columns[1].Floats[4] = math.MaxFloat64, math.SmallestNonzeroFloat64
 
@@ -180,8 +187,8 @@ func hostile() example {
 
 // ragged is hostile with hosts that have the first fields only. What stands in
 // the columns beyond does not exist.
-func ragged() example {
-	e := hostile()
+func ragged(caps target.Caps) example {
+	e := hostile(caps)
 	e.dataset.Schema().Tables[0].Widths = []uint32{3, 2, 1, 3, 1}
 	return e
 }
@@ -258,7 +265,7 @@ func (s *suite) loadAndAsk(t *testing.T, e example, workers int) {
 		}
 		for i := range e.queries {
 			q := &e.queries[i]
-			verdict, err := verify.Answers(ctx, verify.Config{Workers: 1}, db, s.kind.Render, e.dataset, expected.Full[i:i+1])
+			verdict, err := verify.Answers(ctx, verify.Config{Workers: 1}, db, s.kind.Renderer(s.options), e.dataset, expected.Full[i:i+1])
 			switch {
 			case errors.Is(err, query.ErrUnsupported):
 				t.Logf("%s: n/a: %v", q.Type, err)
@@ -284,7 +291,7 @@ func (s *suite) drained(t *testing.T, db target.Target, schema *series.Schema, q
 		t.Fatal(err)
 	}
 	defer querier.Close()
-	request, err := s.kind.Render(q, schema)
+	request, err := s.kind.Render(q, schema, s.options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +390,7 @@ func (s *suite) cancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer q.Close()
-	request, err := s.kind.Render(&e.queries[0], e.dataset.Schema())
+	request, err := s.kind.Render(&e.queries[0], e.dataset.Schema(), s.options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/runner"
+	"github.com/tsmark/tsmark/store"
+)
+
+// sweeping is a sweep on its way.
+type sweeping struct {
+	app    *app
+	store  *store.Store
+	plan   *runner.Sweep
+	record *result.Sweep
+	runs   []*result.Run // that were begun earlier
+}
+
+// runSweep runs all points of a sweep that has not begun.
+func (a *app) runSweep(ctx context.Context, kept *store.Store, e *experiment.Experiment, plan *runner.Sweep, command string) error {
+	r, shown := a.newRunner(ctx, kept, e)
+	record, err := r.BeginSweep(ctx, plan, command, a.args)
+	if err != nil {
+		shown.Close()
+		return err
+	}
+	return (&sweeping{a, kept, plan, record, nil}).goOn(ctx, r, shown)
+}
+
+// resumeSweep goes on with a sweep at the first point that is not complete.
+func (a *app) resumeSweep(ctx context.Context, kept *store.Store, found store.Found) error {
+	record, runs, err := readSweep(ctx, kept, found)
+	if err != nil {
+		return err
+	}
+	if record.Experiment == "" {
+		return fmt.Errorf("of sweep %s only runs are here, not what it was to do; go on where it was begun", record.ID)
+	}
+	unfinished := func(r *result.Run) bool { return r.Status != result.Complete }
+	if len(runs) == record.Points && !slices.ContainsFunc(runs, unfinished) {
+		return fmt.Errorf("sweep %s is complete; tsmark report %s shows it", record.ID, record.ID)
+	}
+	e, err := experiment.Parse("experiment of sweep "+record.ID, []byte(record.Experiment))
+	if err != nil {
+		return fmt.Errorf("this tsmark cannot read what the sweep was to do: %w", err)
+	}
+	steps, _ := stepsOf(record.Command)
+	plan, err := runner.NewSweep(e, a.catalog.forRunner(), steps)
+	if err != nil {
+		return err
+	}
+	r, shown := a.newRunner(ctx, kept, e)
+	return (&sweeping{a, kept, plan, record, runs}).goOn(ctx, r, shown)
+}
+
+// goOn runs what is left of the sweep, and reports all of it.
+func (s *sweeping) goOn(ctx context.Context, r *runner.Runner, shown display) error {
+	runs, err := r.RunSweep(ctx, s.plan, s.record, s.runs, func(run *result.Run) error {
+		_, err := s.app.writePage(run.ID, func(out io.Writer) error {
+			return report.Write(out, report.HTML, []*result.Run{run}, report.Options{})
+		})
+		return err
+	})
+	shown.Close()
+	if len(runs) == 0 {
+		return err
+	}
+	if reportErr := s.report(runs); reportErr != nil {
+		return errors.Join(err, reportErr)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return &status{exitInterrupted, fmt.Sprintf("interrupted; what was finished is stored as sweep %s, and tsmark resume goes on", s.record.ID)}
+	case err != nil:
+		return err
+	}
+	return sweepOutcome(ctx, runs)
+}
+
+// report writes the sweep's page and shows its text.
+func (s *sweeping) report(runs []*result.Run) error {
+	a := s.app
+	if err := report.WriteSweep(a.stdout, report.Text, s.record, runs, a.textOptions()); err != nil {
+		return err
+	}
+	page, err := a.writePage(s.record.ID, func(out io.Writer) error {
+		return report.WriteSweep(out, report.HTML, s.record, runs, report.Options{})
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "\nPage: %s\n", page)
+	return err
+}
+
+// writePage writes the page of a run or sweep into its folder.
+func (a *app) writePage(id string, write func(io.Writer) error) (page string, err error) {
+	page = filepath.Join(a.results, id, pageName)
+	if err := os.MkdirAll(filepath.Dir(page), 0o777); err != nil {
+		return "", fmt.Errorf("making the folder of %s: %w", id, err)
+	}
+	return page, writeReport(page, write)
+}
+
+// sweepOutcome is the worst outcome of the runs, as an exit status.
+func sweepOutcome(ctx context.Context, runs []*result.Run) error {
+	var worst *status
+	for _, run := range runs {
+		var s *status
+		if errors.As(outcome(ctx, run, nil), &s) && (worst == nil || s.code > worst.code) {
+			worst = &status{s.code, fmt.Sprintf("point %d of %d: %s", run.Point, run.Points, s.text)}
+		}
+	}
+	if worst == nil {
+		return nil
+	}
+	return worst
+}
+
+// readSweep reads what was found of a sweep. Where only runs of it were
+// imported, what is known of it is what they say.
+func readSweep(ctx context.Context, kept *store.Store, found store.Found) (*result.Sweep, []*result.Run, error) {
+	var runs []*result.Run
+	for _, id := range found.Runs {
+		run, err := kept.Run(ctx, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		runs = append(runs, run)
+	}
+	record, err := kept.Sweep(ctx, found.Sweep)
+	if errors.Is(err, store.ErrNotFound) && len(runs) > 0 {
+		first := runs[0]
+		return &result.Sweep{ID: found.Sweep, Name: first.Name, Command: first.Command, Started: first.Started, Points: first.Points}, runs, nil
+	}
+	return record, runs, err
+}
+
+// listPoints writes the points of a sweep as comments of YAML.
+func listPoints(points []experiment.Point) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %d runs:\n", len(points))
+	for i, p := range points {
+		var names []string
+		for _, t := range p.Experiment.Targets {
+			names = append(names, t.Name)
+		}
+		fmt.Fprintf(&b, "# %d. %s; targets %s\n", i+1, p.Parameters, strings.Join(names, ", "))
+	}
+	return b.String()
+}

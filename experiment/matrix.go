@@ -1,0 +1,223 @@
+package experiment
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+
+	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/result"
+)
+
+// Matrix is the parameters of a sweep: every value of each goes with every
+// value of the others, the last one changing fastest.
+type Matrix []Axis
+
+// Axis is a parameter and the values that it takes in turn.
+type Axis struct {
+	// Path is that of a key, such as load.workers, or targets.NAME.OPTION for an
+	// option, or the profile or durability, of the target of that name.
+	Path   string
+	Values []string // as written; of keys that hold lists, items joined by commas
+}
+
+// Combination is values of different parameters that belong together.
+type Combination []result.Parameter
+
+// ParseAxis reads the value of a --sweep flag, PATH=VALUE[,VALUE]…. Whether
+// there is such a path, Expand finds out.
+func ParseAxis(text string) (Axis, error) {
+	path, values, ok := strings.Cut(text, "=")
+	if !ok || path == "" || values == "" {
+		return Axis{}, fmt.Errorf("%q names no parameter with values; write PATH=VALUE,VALUE…, as in load.workers=1,2,4", text)
+	}
+	return Axis{path, strings.Split(values, ",")}, nil
+}
+
+// Set adds an axis, in the place of the one with its path.
+func (m *Matrix) Set(a Axis) {
+	if i := slices.IndexFunc(*m, func(other Axis) bool { return other.Path == a.Path }); i >= 0 {
+		(*m)[i] = a
+		return
+	}
+	*m = append(*m, a)
+}
+
+// MarshalYAML implements yaml.BytesMarshaler: an axis a line.
+func (m Matrix) MarshalYAML() ([]byte, error) {
+	var b strings.Builder
+	for _, a := range m {
+		items := make([]string, len(a.Values))
+		for i, v := range a.Values {
+			items[i] = optionText(v)
+		}
+		fmt.Fprintf(&b, "%s: [%s]\n", quoted(a.Path), strings.Join(items, ", "))
+	}
+	return []byte(b.String()), nil
+}
+
+// MarshalYAML implements yaml.BytesMarshaler: all on one line.
+func (c Combination) MarshalYAML() ([]byte, error) {
+	items := make([]string, len(c))
+	for i, p := range c {
+		items[i] = quoted(p.Path) + ": " + optionText(p.Value)
+	}
+	return []byte("{" + strings.Join(items, ", ") + "}"), nil
+}
+
+// matrix decodes a mapping of paths to lists of values.
+func (d *decoder) matrix(n ast.Node, path string, m *Matrix) {
+	d.mapping(n, path, "parameters", func(key, _ string, value ast.Node) bool {
+		inner := path + "." + key
+		axis := Axis{Path: key}
+		d.value(value, inner, reflect.ValueOf(&axis.Values).Elem())
+		*m = append(*m, axis)
+		return true
+	}, nil)
+}
+
+// combination decodes a mapping of paths to single values.
+func (d *decoder) combination(n ast.Node, path string, c *Combination) {
+	d.mapping(n, path, "parameters", func(key, _ string, value ast.Node) bool {
+		p := result.Parameter{Path: key}
+		d.value(value, path+"."+key, reflect.ValueOf(&p.Value).Elem())
+		*c = append(*c, p)
+		return true
+	}, nil)
+}
+
+// key is what a parameter sets: a field of the experiment, or an option of one
+// of its targets.
+type key struct {
+	index  []int  // of the field, from the experiment on
+	target int    // index in Targets; -1: a field is set
+	option string // of the target, or profile or durability
+}
+
+// find returns what a path of the matrix sets.
+func (e *Experiment) find(path string) (key, bool) {
+	found, longest := key{target: -1}, 0
+	for i, t := range e.Targets {
+		option, ok := strings.CutPrefix(path, "targets."+t.Name+".")
+		if ok && option != "" && len(t.Name) > longest {
+			found, longest = key{target: i, option: option}, len(t.Name)
+		}
+	}
+	if longest > 0 {
+		return found, true
+	}
+	for _, f := range fields() {
+		if f.path == path {
+			return key{index: f.index, target: -1}, true
+		}
+	}
+	return key{}, false
+}
+
+// hint is the tail of an error about a path that sets nothing.
+func (e *Experiment) hint(path string) string {
+	section, rest, _ := strings.Cut(path, ".")
+	if section == "targets" {
+		var names []string
+		for _, t := range e.Targets {
+			names = append(names, t.Name)
+		}
+		return "; write targets.NAME.OPTION with the name of a target: " + strings.Join(names, ", ")
+	}
+	var sections, keys []string
+	for _, f := range fields() {
+		s, key, _ := strings.Cut(f.path, ".")
+		if s == section {
+			keys = append(keys, key)
+		}
+		if !slices.Contains(sections, s) {
+			sections = append(sections, s)
+		}
+	}
+	if len(keys) > 0 {
+		return suggest.Among(rest, keys)
+	}
+	return suggest.Among(section, append(sections, "targets"))
+}
+
+// field is a key of the file that holds a value.
+type field struct {
+	path  string
+	index []int
+}
+
+// fields lists the keys of the sections that are no lists.
+func fields() []field {
+	var list []field
+	var walk func(t reflect.Type, path string, index []int)
+	walk = func(t reflect.Type, path string, index []int) {
+		for i := range t.NumField() {
+			f := t.Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			if name == "" || name == "-" {
+				continue
+			}
+			inner := append(slices.Clone(index), i)
+			switch {
+			case f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[time.Time]():
+				walk(f.Type, join(path, name), inner)
+			case path != "": // name, targets and the matrix itself are none
+				list = append(list, field{join(path, name), inner})
+			}
+		}
+	}
+	walk(reflect.TypeFor[Experiment](), "", nil)
+	return list
+}
+
+// assign gives the field the value that the text means there.
+func (d *decoder) assign(path, text string, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Slice:
+		v.Set(reflect.ValueOf(strings.Split(text, ",")))
+	default:
+		d.value(plain(text), path, v)
+	}
+}
+
+// plain returns the node of a text that stands in a file without quotes.
+func plain(text string) ast.Node {
+	tree, err := parser.ParseBytes([]byte(text), 0)
+	if err == nil && len(tree.Docs) == 1 && tree.Docs[0].Body != nil {
+		if _, ok := scalar(tree.Docs[0].Body); ok {
+			return tree.Docs[0].Body
+		}
+	}
+	return ast.String(token.New(text, text, &token.Position{}))
+}
+
+// textOf returns the value of a field as experiments write it, the same for
+// whatever means the same.
+func textOf(v reflect.Value) string {
+	switch x := v.Interface().(type) {
+	case time.Duration:
+		return DurationText(x)
+	case time.Time:
+		return x.Format(time.RFC3339Nano)
+	case []string:
+		return strings.Join(x, ",")
+	}
+	return fmt.Sprint(v.Interface())
+}
+
+// optionText returns a text as a YAML scalar, whole numbers without quotes.
+func optionText(value string) string {
+	if n, err := strconv.ParseInt(value, 10, 64); err == nil && strconv.FormatInt(n, 10) == value {
+		return value
+	}
+	return quoted(value)
+}

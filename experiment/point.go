@@ -1,0 +1,180 @@
+package experiment
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// Point is one run of a sweep.
+type Point struct {
+	Experiment *Experiment       // without a matrix
+	Parameters result.Parameters // what the matrix sweeps over, but for options of targets, as it is here
+}
+
+// points makes a point of all combinations that differ in options of targets
+// only.
+func (x *expander) points(combinations [][]choice) []Point {
+	type group struct{ set, options []choice }
+	var groups []group
+	at := make(map[string]int)
+	keys := fieldsOf(combinations)
+	for _, c := range combinations {
+		set, name := x.complete(c, keys)
+		i, ok := at[name]
+		if !ok {
+			i = len(groups)
+			at[name] = i
+			groups = append(groups, group{set: set})
+		}
+		for _, v := range c {
+			if v.key.target >= 0 {
+				groups[i].options = append(groups[i].options, v)
+			}
+		}
+		groups[i].options = append(groups[i].options, choice{key: key{target: -1}}) // the end of this combination
+	}
+	points := make([]Point, len(groups))
+	for i, g := range groups {
+		points[i] = x.point(g.set, g.options)
+	}
+	return points
+}
+
+// fieldsOf lists the fields that any of the combinations sets.
+func fieldsOf(combinations [][]choice) []choice {
+	var list []choice
+	for _, c := range combinations {
+		for _, v := range c {
+			if v.key.target < 0 && !slices.ContainsFunc(list, func(known choice) bool { return known.Path == v.Path }) {
+				list = append(list, v)
+			}
+		}
+	}
+	return list
+}
+
+// complete returns the values that the fields have with a combination, and one
+// text for all of them.
+func (x *expander) complete(combination, fields []choice) (set []choice, name string) {
+	for _, f := range fields {
+		i := slices.IndexFunc(combination, func(v choice) bool { return v.Path == f.Path })
+		if i >= 0 {
+			set = append(set, combination[i])
+		} else {
+			f.Value, f.kept = textOf(reflect.ValueOf(x.experiment).Elem().FieldByIndex(f.key.index)), true
+			set = append(set, f)
+		}
+		name += f.Path + "=" + set[len(set)-1].Value + "\n"
+	}
+	return set, name
+}
+
+// point sets parameters in a copy of the experiment. The options of the
+// combinations stand one after the other, each with an end.
+func (x *expander) point(set, options []choice) Point {
+	e := *x.experiment
+	e.Matrix, e.Exclude, e.Include = nil, nil, nil
+	e.origins = make(map[string]Origin)
+	for path, o := range x.experiment.origins {
+		if path != "targets" && !strings.HasPrefix(path, "targets[") {
+			e.origins[path] = o
+		}
+	}
+	e.origins["targets"] = x.experiment.origin("targets")
+	point := Point{Experiment: &e}
+	d := decoder{experiment: &e}
+	for _, c := range set {
+		point.Parameters = append(point.Parameters, c.Parameter)
+		if c.kept {
+			continue
+		}
+		d.place = c.origin
+		d.assign(c.Path, c.Value, reflect.ValueOf(&e).Elem().FieldByIndex(c.key.index))
+		e.origins[c.Path] = c.origin
+	}
+	e.Targets = nil
+	for i := range x.experiment.Targets {
+		for _, v := range variants(i, options) {
+			x.variant(&e, i, v)
+		}
+	}
+	return point
+}
+
+// variants returns the different combinations of a target's own options.
+func variants(target int, options []choice) [][]choice {
+	var list [][]choice
+	var one []choice
+	for _, c := range options {
+		switch c.key.target {
+		case target:
+			one = append(one, c)
+		case -1:
+			same := func(other []choice) bool {
+				return slices.EqualFunc(other, one, func(a, b choice) bool { return a.Parameter == b.Parameter })
+			}
+			if !slices.ContainsFunc(list, same) {
+				list = append(list, one)
+			}
+			one = nil
+		}
+	}
+	return list
+}
+
+// variant adds target i with other options to e, which is a point.
+func (x *expander) variant(e *Experiment, i int, options []choice) {
+	t := x.experiment.Targets[i]
+	t.Options = maps.Clone(t.Options)
+	from, to := fmt.Sprintf("targets[%d]", i), fmt.Sprintf("targets[%d]", len(e.Targets))
+	for path, o := range x.experiment.origins {
+		if rest, ok := strings.CutPrefix(path, from); ok {
+			e.origins[to+rest] = o
+		}
+	}
+	for _, c := range options {
+		t.Name += "-" + c.key.option + "-" + c.Value
+		e.origins[to+".options"] = c.origin
+		switch c.key.option {
+		case "profile":
+			t.Profile = c.Value
+			e.origins[to] = c.origin
+		case "durability":
+			t.Durability = c.Value
+			e.origins[to] = c.origin
+		default:
+			if t.Options == nil {
+				t.Options = make(Options)
+			}
+			t.Options[c.key.option] = c.Value
+		}
+	}
+	if len(options) > 0 {
+		t.Name = x.variantName(e, i, t.Name)
+	}
+	e.Targets = append(e.Targets, t)
+}
+
+// variantName makes the name of a variant of target i one that is a file's and
+// no other target's.
+func (x *expander) variantName(e *Experiment, i int, name string) string {
+	name = strings.Map(func(r rune) rune {
+		if !isNameRune(r) {
+			return '_'
+		}
+		return r
+	}, name)
+	taken := func(name string) bool {
+		same := func(t Target) bool { return strings.EqualFold(t.Name, name) }
+		return len(name) > maxName || slices.ContainsFunc(e.Targets, same) || slices.ContainsFunc(x.experiment.Targets, same)
+	}
+	for n := 1; taken(name); n++ {
+		name = fmt.Sprintf("%s-%d", x.experiment.Targets[i].Name, n)
+	}
+	return name
+}

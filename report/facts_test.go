@@ -1,0 +1,32 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// What is missing in the operation log, and how rows are arranged, stands in
+// every report.
+func TestFactsOfDatasetAndLog(t *testing.T) {
+	run := &result.Run{ID: "r", Status: result.Complete, LostOperations: 12, Dataset: result.Dataset{
+		Spec: workload.Spec{Name: "cpu-only", Scale: 4, Interval: 10 * time.Second, InARow: 6, Records: 1, NewTags: 2, NewFields: 1}, Lateness: 0.5,
+	}}
+	arranged := "6 intervals of a device in a row, the first 1 row of a device in each table, the last 2 tags of each table from a third of the time on, " +
+		"the last 1 field of each table from two thirds of the time on, rows late by up to 500ms"
+	for _, format := range []Format{Text, Markdown, HTML} {
+		out := strings.Join(strings.Fields(strings.ReplaceAll(render(t, format, Options{}, run), "\\", "")), " ")
+		for _, want := range []string{"The operation log lacks 12 operations", arranged} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s does not say: %s\n%s", format, want, out)
+			}
+		}
+	}
+	run.LostOperations, run.Dataset = 0, result.Dataset{Spec: workload.Spec{Name: "cpu-only"}}
+	if out := render(t, Text, Options{}, run); strings.Contains(out, "lacks") || strings.Contains(out, "late by") || strings.Contains(out, "in a row") {
+		t.Errorf("says what is not so:\n%s", out)
+	}
+}

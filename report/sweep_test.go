@@ -1,0 +1,127 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// sweepFixture returns a sweep of which the last point was not begun, and one
+// target gave up in the second.
+func sweepFixture(t *testing.T) (*result.Sweep, []*result.Run) {
+	t.Helper()
+	s := &result.Sweep{ID: "20260131-154459-s0af1", Name: "nightly", Command: "run", Args: []string{"tsmark", "run", "--sweep", "load.workers=1,2"},
+		Experiment: "name: nightly\nmatrix:\n  load.workers: [1, 2]\n", Started: started, Points: 4}
+	var runs []*result.Run
+	for i, values := range [][2]string{{"1", "10s"}, {"1", "1m"}, {"2", "10s"}} {
+		r, _ := fixture(t)
+		r.ID = []string{"20260131-154500-aaa1", "20260131-155000-aaa2", "20260131-155500-aaa3"}[i]
+		r.Place = result.Place{Sweep: s.ID, Point: i + 1, Points: 4,
+			Parameters: result.Parameters{{Path: "load.workers", Value: values[0]}, {Path: "workload.log-interval", Value: values[1]}}}
+		duck, quest := &r.Targets[0], &r.Targets[1]
+		duck.Load.Settled /= float64(i + 1)
+		for n := range 6 { // repeats that differ a little
+			one := result.Repeat{Number: n + 1}
+			for _, q := range duck.Queries[:2] {
+				q.Each = nil
+				for range 20 {
+					q.Each = append(q.Each, q.Service.Median*(1+0.01*float64(n))/float64(i+1))
+				}
+				one.Queries = append(one.Queries, q)
+			}
+			duck.Repeats = append(duck.Repeats, one)
+		}
+		if i == 1 {
+			r.Status, quest.Load, quest.Queries, quest.Failure = result.Incomplete, nil, nil, "localhost:9000 cannot be reached"
+			r.Reason = "target quest: " + quest.Failure
+		}
+		runs = append(runs, r)
+	}
+	return s, runs
+}
+
+func renderSweep(t *testing.T, format Format) string {
+	t.Helper()
+	s, runs := sweepFixture(t)
+	var b bytes.Buffer
+	if err := WriteSweep(&b, format, s, runs, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestSweepGolden(t *testing.T) {
+	golden(t, "sweep.txt", renderSweep(t, Text))
+	golden(t, "sweep.md", renderSweep(t, Markdown))
+}
+
+func TestSweepHTML(t *testing.T) {
+	page := renderSweep(t, HTML)
+	p := parse(t, page)
+	for _, want := range []string{
+		"Sweep 20260131-154459-s0af1 nightly", "incomplete, 2 of 4 runs", "1 run not begun; tsmark resume 20260131-154459-s0af1 goes on.",
+		"In aaa2: Target quest gave up: localhost:9000 cannot be reached", "By load.workers", "By workload.log-interval", "duck, workload.log-interval=10s",
+		"tsmark report 20260131-155500-aaa3", "matrix:\n  load.workers: [1, 2]", "quest (gave up)",
+		// The interval of six repeats that rise by 1 % each.
+		"duck, workload.log-interval=10s, load.workers=2: 712 µs, 695 µs to 730 µs with 97 %",
+	} {
+		if !strings.Contains(p.text, want) {
+			t.Errorf("the page does not show %q", want)
+		}
+	}
+	// By each parameter: the load, and each type that somebody has a figure of.
+	if got, want := p.elements["figure"], 2*(1+6); got != want {
+		t.Errorf("%d figures, want %d", got, want)
+	}
+	for _, link := range p.links {
+		if id, ok := strings.CutPrefix(link, "#"); ok && strings.Count(page, ` id="`+id+`"`) != 1 {
+			t.Errorf("%s leads to %d places", link, strings.Count(page, ` id="`+id+`"`))
+		}
+	}
+}
+
+func TestSweepForPrograms(t *testing.T) {
+	lines, err := csv.NewReader(strings.NewReader(renderSweep(t, CSV))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := lines[len(lines)-1]
+	if got, want := strings.Join(last[len(last)-3:], ";"), "20260131-154459-s0af1;3;load.workers=2, workload.log-interval=10s"; got != want {
+		t.Errorf("the last line ends with %s, want %s", got, want)
+	}
+	var read struct {
+		Sweep result.Sweep
+		Runs  []result.Run
+	}
+	if err := json.Unmarshal([]byte(renderSweep(t, JSON)), &read); err != nil {
+		t.Fatal(err)
+	}
+	if read.Sweep.Points != 4 || len(read.Runs) != 3 || read.Runs[2].Parameters.String() != "load.workers=2, workload.log-interval=10s" {
+		t.Errorf("JSON has %+v and %d runs", read.Sweep, len(read.Runs))
+	}
+}
+
+// Numbers stand where a logarithm puts them, whatever their order; words side
+// by side.
+func TestScale(t *testing.T) {
+	s, ok := newScale([]string{"4", "1", "2"})
+	if !ok || !s.joined || s.at["1"] != 0.04 || s.at["2"] != 0.5 || s.at["4"] < 0.9599 || s.ticks[0].Label != "1" {
+		t.Errorf("numbers: %+v", s)
+	}
+	if s, _ = newScale([]string{"30s", "1h"}); !s.joined || s.at["30s"] >= s.at["1h"] {
+		t.Errorf("durations: %+v", s)
+	}
+	if s, _ = newScale([]string{"strict", "relaxed"}); s.joined || s.at["strict"] != 0.25 || s.at["relaxed"] != 0.75 {
+		t.Errorf("words: %+v", s)
+	}
+	if s, _ = newScale([]string{"0", "10"}); s.joined {
+		t.Errorf("a zero has no logarithm: %+v", s)
+	}
+	if _, ok = newScale([]string{"1"}); ok {
+		t.Error("one value makes no axis")
+	}
+}

@@ -1,0 +1,230 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/result"
+)
+
+// sweepAxis is the charts over one parameter.
+type sweepAxis struct {
+	Path   string
+	Legend legend
+	Charts []*lines
+}
+
+// sweptCurve is a target with the values of all parameters but one.
+type sweptCurve struct {
+	label string
+	runs  []*result.Run // in the order of their points
+	name  string        // of the target
+}
+
+// sweepAxes draws the curves of a sweep over each parameter that has several
+// values.
+func sweepAxes(runs []*result.Run) []sweepAxis {
+	var axes []sweepAxis
+	for _, path := range swept(runs) {
+		x, ok := newScale(valuesOf(runs, path))
+		if !ok {
+			continue
+		}
+		curves := sweptCurves(runs, path)
+		labels := make([]string, len(curves))
+		for i := range curves {
+			labels[i] = curves[i].label
+		}
+		axis := sweepAxis{Path: path, Legend: newLegend(labels)}
+		add := func(c *lines) {
+			if c != nil {
+				axis.Charts = append(axis.Charts, c)
+			}
+		}
+		add(sweptChart(newLines("Load", "rows settled a second", path, "rows/s"), axis.Legend, curves, x, false, func(t *result.Target) (stats.Estimate, bool) {
+			return loadEstimate(t), settledRate(t.Load) > 0
+		}))
+		for _, queryType := range typesAnywhere(runs) {
+			add(sweptChart(newLines(queryType.Key, joined("; ", queryType.Value, "median service time"), path, "service time"), axis.Legend, curves, x, true,
+				func(t *result.Target) (stats.Estimate, bool) {
+					q := typeOf(t, queryType.Key)
+					if !drawn(q) {
+						return stats.Estimate{}, false
+					}
+					return medianEstimate(t, q), true
+				}))
+		}
+		if len(axis.Charts) > 0 {
+			axes = append(axes, axis)
+		}
+	}
+	return axes
+}
+
+// sweptCurves lists the curves over a parameter: one for each target and
+// combination of the other parameters.
+func sweptCurves(runs []*result.Run, path string) []sweptCurve {
+	var list []sweptCurve
+	for _, r := range runs {
+		for i := range r.Targets {
+			others := slices.DeleteFunc(slices.Clone(r.Parameters), func(p result.Parameter) bool {
+				return p.Path == path || len(valuesOf(runs, p.Path)) < 2
+			})
+			label := joined(", ", r.Targets[i].Name, others.String())
+			at := slices.IndexFunc(list, func(c sweptCurve) bool { return c.label == label })
+			if at < 0 {
+				at = len(list)
+				list = append(list, sweptCurve{label: label, name: r.Targets[i].Name})
+			}
+			list[at].runs = append(list[at].runs, r)
+		}
+	}
+	return list
+}
+
+// typesAnywhere lists the query types of all runs with their help.
+func typesAnywhere(runs []*result.Run) []fact {
+	all := group{}
+	for _, r := range runs {
+		for i := range r.Targets {
+			all.subjects = append(all.subjects, subject{target: &r.Targets[i]})
+		}
+	}
+	return all.types()
+}
+
+// scale is where the values of a parameter stand.
+type scale struct {
+	at     map[string]float64 // from 0 to 1
+	ticks  []tick
+	joined bool // a line from value to value means something
+}
+
+// newScale places positive numbers and durations on a logarithmic axis, since
+// people double what they vary, and other values side by side in their order.
+// It is not ok with fewer than two values.
+func newScale(values []string) (s scale, ok bool) {
+	if len(values) < 2 {
+		return s, false
+	}
+	s = scale{at: make(map[string]float64), joined: true}
+	numbers := make([]float64, len(values))
+	for i, text := range values {
+		if numbers[i] = quantity(text); numbers[i] <= 0 {
+			s.joined = false
+		}
+	}
+	for i, text := range values {
+		s.at[text] = (float64(i) + 0.5) / float64(len(values))
+		if s.joined {
+			axis := logAxis{slices.Min(numbers), slices.Max(numbers)}
+			s.at[text] = 0.04 + 0.92*axis.at(numbers[i])
+		}
+	}
+	slices.SortFunc(values, func(a, b string) int { return cmp.Compare(s.at[a], s.at[b]) })
+	const room = 0.035 // for a character
+	end := -1.0
+	for _, text := range values {
+		half := room * float64(len(text)) / 2
+		if s.at[text]-half > end {
+			s.ticks = append(s.ticks, tick{s.at[text], text})
+			end = s.at[text] + half
+		}
+	}
+	return s, true
+}
+
+// quantity is the number that a value is, in seconds of a duration; 0: it is
+// none above 0.
+func quantity(text string) float64 {
+	if v, err := strconv.ParseFloat(text, 64); err == nil && v > 0 {
+		return v
+	}
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		return d.Seconds()
+	}
+	return 0
+}
+
+// sweptPoint is an estimate where it is drawn.
+type sweptPoint struct {
+	x        float64
+	value    string
+	estimate stats.Estimate
+}
+
+// sweptChart draws an estimate over a parameter: a marker at each median, and a
+// bar where it lies. Nil where there are no figures.
+func sweptChart(c *lines, l legend, curves []sweptCurve, x scale, logarithmic bool, of func(*result.Target) (stats.Estimate, bool)) *lines {
+	points := make([][]sweptPoint, len(curves))
+	var values []float64
+	for i, one := range curves {
+		for _, r := range one.runs {
+			t := targetNamed(r, one.name)
+			e, ok := of(t)
+			if !ok {
+				continue
+			}
+			value := valueOf(r, c.X)
+			points[i] = append(points[i], sweptPoint{x.at[value], value, e})
+			values = append(values, e.Median.Figure)
+			if e.Interval != nil {
+				values = append(values, e.Interval.Lo.Figure, e.Interval.Hi.Figure)
+			}
+		}
+		slices.SortStableFunc(points[i], func(a, b sweptPoint) int { return cmp.Compare(a.x, b.x) })
+	}
+	if len(values) == 0 || slices.Min(values) <= 0 {
+		return nil
+	}
+	height, ticks := linear(slices.Max(values))
+	if logarithmic {
+		axis := newLogAxis(values)
+		height, ticks = axis.at, axis.ticks(6)
+	}
+	c.grid(x.ticks, ticks)
+	render := func(v stats.Value) string {
+		if logarithmic {
+			return v.Mark() + duration(v.Figure)
+		}
+		return v.Mark() + digits(v.Figure)
+	}
+	for i, list := range points {
+		// Side by side, so that intervals at one value can be told apart.
+		aside := min(3, 20/float64(len(curves))) * (float64(i) - float64(len(curves)-1)/2)
+		drawing := curve{Style: l[i]}
+		var path strings.Builder
+		for j, p := range list {
+			px, py := c.place(p.x, height(p.estimate.Median.Figure))
+			px = tenth(px + aside)
+			fmt.Fprintf(&path, "%c%g,%g", "ML"[min(j, 1)], px, py)
+			hint := fmt.Sprintf("%s, %s=%s: %s", curves[i].label, c.X, p.value, render(p.estimate.Median))
+			if in := p.estimate.Interval; in != nil {
+				hint += fmt.Sprintf(", %s to %s with %.0f%s%%", render(in.Lo), render(in.Hi), 100*in.Level, unitSpace)
+				_, low := c.place(0, height(in.Lo.Figure))
+				_, high := c.place(0, height(in.Hi.Figure))
+				c.Boxes = append(c.Boxes, box{Style: l[i], X: tenth(px - 1.5), Y: high, Width: 3, Height: max(1, tenth(low-high)), Class: "span full", Hint: hint})
+			}
+			drawing.Marks = append(drawing.Marks, mark{px, py, hint})
+		}
+		if x.joined {
+			drawing.Path = path.String()
+		}
+		c.Curves = append(c.Curves, drawing)
+	}
+	return c
+}
+
+// linear is an axis from 0 to a round figure.
+func linear(largest float64) (height func(float64) float64, ticks []tick) {
+	top := roundUp(largest)
+	for i := range 5 {
+		ticks = append(ticks, tick{float64(i) / 4, abbreviated(top * float64(i) / 4)})
+	}
+	return func(v float64) float64 { return v / top }, ticks
+}

@@ -1,0 +1,261 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/result"
+)
+
+// sweepTables shows a line for each run and target, and the medians of the
+// query types run by run.
+func sweepTables(runs []*result.Run) []*table {
+	if len(runs) == 0 {
+		return nil
+	}
+	list := []*table{pointsTable(runs)}
+	for _, name := range targetsEverywhere(runs) {
+		list = append(list, sweptMedians(runs, name))
+	}
+	return slices.DeleteFunc(list, func(t *table) bool { return t == nil })
+}
+
+// pointsTable shows how loads and queries went with the parameters.
+func pointsTable(runs []*result.Run) *table {
+	types := typesEverywhere(runs)
+	view := &table{Title: "Points", Columns: []column{{Head: "point"}}}
+	paths := swept(runs)
+	for _, path := range paths {
+		view.Columns = append(view.Columns, column{Head: path})
+	}
+	view.Columns = append(view.Columns, column{Head: "target", Words: true},
+		column{Head: "settled/s", Help: "rows loaded a second until all were visible and background work idle, median of the loads; " + spreadHelp},
+		column{Head: "disk", Help: "bytes on disk after settling", Rank: 1},
+		column{Head: "queries", Help: "geometric mean of the medians of the query types that are verified in every line that has one"},
+		column{Head: "run", Words: true, Rank: 2})
+	marked := false
+	for n, r := range runs {
+		for i := range r.Targets {
+			cells := []cell{{Text: count(int64(r.Point))}}
+			for _, path := range paths {
+				cells = append(cells, cell{Text: valueOf(r, path)})
+			}
+			cells = append(append(cells, sweptCells(&r.Targets[i], types)...), cell{shortID(runs, n), dim})
+			marked = marked || slices.ContainsFunc(cells, func(c cell) bool { return strings.HasSuffix(c.Text, boundMark) })
+			view.Rows = append(view.Rows, row{Cells: cells})
+		}
+	}
+	if len(types) > 0 {
+		view.Notes = append(view.Notes, note{fmt.Sprintf("queries: geometric mean of the medians of the %s verified in every line that has one.", plural(len(types), "query type")), dim})
+	}
+	if _, ok := sameDataset(runs); !ok {
+		view.Notes = append(view.Notes, note{"The points differ in their data: figures say how a target scales, not which point is better.", dim})
+	}
+	if marked {
+		view.Notes = append(view.Notes, note{boundNote, dim})
+	}
+	return view
+}
+
+// sameDataset returns the dataset that all runs have.
+func sameDataset(runs []*result.Run) (*result.Dataset, bool) {
+	d := &runs[0].Dataset
+	return d, !slices.ContainsFunc(runs, func(r *result.Run) bool { return !result.SameDataset(d, &r.Dataset) })
+}
+
+// sweptCells are a target's name and what came of it.
+func sweptCells(t *result.Target, types []string) []cell {
+	name, settled, disk, queries := cell{Text: t.Name}, cell{none, dim}, cell{none, dim}, cell{none, dim}
+	if t.Failure != "" {
+		name = cell{t.Name + " (gave up)", bad}
+	}
+	if l := t.Load; l != nil && l.Withheld != "" {
+		settled = cell{"withheld", bad}
+	} else if settledRate(l) > 0 {
+		e := loadEstimate(t)
+		settled = cell{Text: digits(e.Median.Figure) + spread(e)}
+		if clientBounds(t)[compare.LoadSubject] != "" {
+			settled.Text += boundMark
+		}
+		if l.DiskBytes >= 0 {
+			disk = cell{Text: size(l.DiskBytes)}
+		}
+	}
+	var medians []float64
+	for i := range t.Queries {
+		if q := &t.Queries[i]; slices.Contains(types, q.Type) {
+			medians = append(medians, medianEstimate(t, q).Median.Figure)
+		}
+	}
+	if len(medians) > 0 {
+		queries = cell{Text: duration(stats.GeometricMean(medians))}
+	}
+	return []cell{name, settled, disk, queries}
+}
+
+// sweptMedians shows the medians of a target, a column for each run; nil where
+// it was not asked anything.
+func sweptMedians(runs []*result.Run, name string) *table {
+	view := &table{Title: "Median service time: " + name, Columns: []column{{Head: "type"}}}
+	paths := swept(runs)
+	if len(paths) == 1 {
+		view.Title += ", by " + paths[0]
+	}
+	var types []string
+	var targets []*result.Target // nil: not in that run
+	for _, r := range runs {
+		head := fmt.Sprintf("point %d", r.Point)
+		if len(paths) == 1 {
+			head = valueOf(r, paths[0])
+		}
+		view.Columns = append(view.Columns, column{Head: head, Help: r.Parameters.String() + "; " + spreadHelp})
+		t := targetNamed(r, name)
+		targets = append(targets, t)
+		for i := 0; t != nil && i < len(t.Queries); i++ {
+			if !slices.Contains(types, t.Queries[i].Type) {
+				types = append(types, t.Queries[i].Type)
+			}
+		}
+	}
+	marked := false
+	for _, queryType := range types {
+		cells := []cell{{Text: queryType}}
+		for _, t := range targets {
+			cells = append(cells, sweptMedian(t, queryType))
+			marked = marked || strings.HasSuffix(cells[len(cells)-1].Text, boundMark)
+		}
+		view.Rows = append(view.Rows, row{Cells: cells})
+	}
+	if len(types) == 0 {
+		return nil
+	}
+	view.Notes = append(view.Notes, note{spreadHelp + ".", dim})
+	if marked {
+		view.Notes = append(view.Notes, note{boundNote, dim})
+	}
+	return view
+}
+
+// spreadHelp says what spread tells.
+const spreadHelp = "±: how far the interval of the median reaches, with 95 % from six repeats on; where there is one, within its queries"
+
+// sweptMedian is the median of a type in a run, or the word for why there is none.
+func sweptMedian(t *result.Target, queryType string) cell {
+	if t == nil {
+		return cell{none, dim}
+	}
+	q := typeOf(t, queryType)
+	switch q.Standing() {
+	case result.NotAsked:
+		return cell{none, dim}
+	case result.Unsupported:
+		return cell{"n/a", dim}
+	case result.Withheld:
+		return cell{"withheld", bad}
+	case result.Empty:
+		return cell{"empty", dim}
+	}
+	e := medianEstimate(t, q)
+	c := cell{Text: e.Median.Mark() + duration(e.Median.Figure) + spread(e)}
+	if q.Standing() == result.Unverified {
+		c = cell{c.Text + " (not verified)", dim}
+	}
+	if clientBounds(t)[queryType] != "" {
+		c.Text += boundMark
+	}
+	return c
+}
+
+// medianEstimate is the median of a type over the repeats; of one repeat, over
+// its own queries.
+func medianEstimate(t *result.Target, q *result.Queries) stats.Estimate {
+	if over := medians(t, q.Type); len(over) > 1 {
+		return stats.Summarize(over)
+	}
+	if len(q.Each) > 0 {
+		return stats.Within(q.Each)
+	}
+	return stats.Summarize([]float64{q.Service.Median})
+}
+
+// loadEstimate is the settled rate over the repeats.
+func loadEstimate(t *result.Target) stats.Estimate {
+	if over := loadRates(t); len(over) > 0 {
+		return stats.Summarize(over)
+	}
+	return stats.Summarize([]float64{settledRate(t.Load)})
+}
+
+// spread is the farther end of an estimate's interval; empty: it has none.
+func spread(e stats.Estimate) string {
+	if e.Interval == nil || e.Median.Bound != stats.Exact {
+		return ""
+	}
+	if e.Interval.Lo.Bound != stats.Exact || e.Interval.Hi.Bound != stats.Exact {
+		return ""
+	}
+	m := e.Median.Figure
+	return fmt.Sprintf(" ±%.0f%s%%", math.Ceil(100*max(e.Interval.Hi.Figure-m, m-e.Interval.Lo.Figure)/m), unitSpace)
+}
+
+// targetNamed returns the target of the name in a run; nil: there is none.
+func targetNamed(r *result.Run, name string) *result.Target {
+	for i := range r.Targets {
+		if r.Targets[i].Name == name {
+			return &r.Targets[i]
+		}
+	}
+	return nil
+}
+
+// typeOf returns what a target recorded of a type; nil where it did not.
+func typeOf(t *result.Target, queryType string) *result.Queries {
+	for i := range t.Queries {
+		if t.Queries[i].Type == queryType {
+			return &t.Queries[i]
+		}
+	}
+	return nil
+}
+
+// targetsEverywhere lists the names of all targets in order of appearance.
+func targetsEverywhere(runs []*result.Run) []string {
+	var names []string
+	for _, r := range runs {
+		for _, name := range targetNames(r) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// typesEverywhere lists the query types of which every target of every run that
+// was asked anything has a verified figure that no limit cut off.
+func typesEverywhere(runs []*result.Run) []string {
+	var list []string
+	first := true
+	for _, r := range runs {
+		for i := range r.Targets {
+			if len(r.Targets[i].Queries) == 0 {
+				continue // it gave up, or only loaded
+			}
+			var here []string
+			for j := range r.Targets[i].Queries {
+				if q := &r.Targets[i].Queries[j]; q.Standing() == result.Verified && q.AtLeast == 0 {
+					here = append(here, q.Type)
+				}
+			}
+			if first {
+				list, first = here, false
+			}
+			list = slices.DeleteFunc(list, func(name string) bool { return !slices.Contains(here, name) })
+		}
+	}
+	return list
+}

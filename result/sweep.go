@@ -1,0 +1,43 @@
+package result
+
+import (
+	"strings"
+	"time"
+)
+
+// Sweep is an experiment of which parameters differ from run to run.
+type Sweep struct {
+	ID         string    `json:"id"` // sorts by time, as those of runs: 20260131-154500-s3f2a
+	Name       string    `json:"name"`
+	Command    string    `json:"command"`
+	Args       []string  `json:"args"`       // command line as typed
+	Experiment string    `json:"experiment"` // with its matrix
+	Started    time.Time `json:"started"`
+	Points     int       `json:"points"` // runs when it is complete
+}
+
+// Parameter is a value that a sweep gives to the key of an experiment.
+type Parameter struct {
+	Path  string `json:"path"` // of the key, such as load.workers
+	Value string `json:"value"`
+}
+
+// Parameters is the values of several parameters.
+type Parameters []Parameter
+
+// String lists them: load.workers=2, load.batch-size=1000.
+func (p Parameters) String() string {
+	texts := make([]string, len(p))
+	for i := range p {
+		texts[i] = p[i].Path + "=" + p[i].Value
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Place is where a run stands in a sweep. The zero value: it stands alone.
+type Place struct {
+	Sweep      string     `json:"sweep,omitempty"`      // id
+	Point      int        `json:"point,omitempty"`      // from 1
+	Points     int        `json:"points,omitempty"`     // of the sweep
+	Parameters Parameters `json:"parameters,omitempty"` // what the sweep sets in this run
+}

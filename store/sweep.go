@@ -1,0 +1,195 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/result"
+)
+
+// sweepMark stands before the random part of the ID of a sweep.
+const sweepMark = "s"
+
+// BeginSweep adds a sweep. Its ID, which must be empty, is made of the time at
+// which it Started and a random part: 20260131-154500-s3f2a.
+func (s *Store) BeginSweep(ctx context.Context, w *result.Sweep) error {
+	for {
+		w.ID = newID(w.Started, sweepMark)
+		columns := sweepColumns(w)
+		done, err := s.db.ExecContext(ctx, insert("sweeps", columns)+" ON CONFLICT (id) DO NOTHING", values(columns)...)
+		if err != nil {
+			return fmt.Errorf("saving sweep %s: %w", w.ID, err)
+		}
+		if n, err := done.RowsAffected(); n == 1 || err != nil {
+			return err
+		}
+	}
+}
+
+// Sweep reads the sweep of the ID. The error wraps ErrNotFound where there is
+// none, as where its runs were imported.
+func (s *Store) Sweep(ctx context.Context, id string) (*result.Sweep, error) {
+	w := new(result.Sweep)
+	columns := sweepColumns(w)
+	err := s.db.QueryRowContext(ctx, "SELECT "+names(columns)+" FROM sweeps WHERE id = ?", id).Scan(values(columns)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = fmt.Errorf("%w: only runs of it are here, not what it was to do", ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading sweep %s: %w", id, err)
+	}
+	return w, nil
+}
+
+// Sweeps lists all sweeps, newest first.
+func (s *Store) Sweeps(ctx context.Context) ([]result.Sweep, error) {
+	var list []result.Sweep
+	err := s.transaction(ctx, &sql.TxOptions{ReadOnly: true}, func(tx *sql.Tx) error {
+		var w result.Sweep
+		columns := sweepColumns(&w)
+		return each(ctx, tx, "SELECT "+names(columns)+" FROM sweeps ORDER BY started DESC, id DESC", nil, func(rows *sql.Rows) error {
+			err := rows.Scan(values(columns)...)
+			list = append(list, w)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing sweeps: %w", err)
+	}
+	return list, nil
+}
+
+// DiscardSweep removes a sweep of which no run was kept.
+func (s *Store) DiscardSweep(ctx context.Context, id string) error {
+	if _, err := s.db.ExecContext(ctx, "DELETE FROM sweeps WHERE id = ?", id); err != nil {
+		return fmt.Errorf("removing sweep %s: %w", id, err)
+	}
+	return nil
+}
+
+// Found is the run or sweep that a reference means.
+type Found struct {
+	Sweep string   // id; empty: a single run
+	Runs  []string // ids, in the order of the points; none: none was begun
+}
+
+// thing is a run or a sweep.
+type thing struct {
+	Found
+	points, complete int
+}
+
+func (t *thing) id() string {
+	if t.Sweep != "" {
+		return t.Sweep
+	}
+	return t.Runs[0]
+}
+
+// Find finds the run or sweep that a reference means, which is as in Run.
+// Latest and Unfinished mean sweeps rather than their runs; a sweep is
+// unfinished also where runs of it were never begun.
+func (s *Store) Find(ctx context.Context, reference string) (Found, error) {
+	var found Found
+	err := s.transaction(ctx, &sql.TxOptions{ReadOnly: true}, func(tx *sql.Tx) error {
+		whole, points, err := things(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, t := range whole {
+			if reference == Latest || reference == Unfinished && t.complete < t.points {
+				found = t.Found
+				return nil
+			}
+		}
+		if reference == Unfinished {
+			return fmt.Errorf("%w: every run is complete", ErrNotFound)
+		}
+		var ids []string
+		all := append(whole, points...)
+		for i := range all {
+			ids = append(ids, all[i].id())
+		}
+		at, err := match(reference, ids)
+		if err == nil {
+			found = all[at].Found
+		}
+		return err
+	})
+	if err != nil {
+		return found, fmt.Errorf("reading run %q: %w", reference, err)
+	}
+	return found, nil
+}
+
+// things lists sweeps and single runs, newest first, and apart the runs of
+// sweeps.
+func things(ctx context.Context, tx *sql.Tx) (whole, points []thing, err error) {
+	at := make(map[string]int)
+	err = each(ctx, tx, `
+		SELECT '', sweeps.id, points, started, 0 AS point, '' FROM sweeps
+		UNION ALL
+		SELECT runs.id, sweep, 0, started, point, status FROM runs
+		ORDER BY started DESC, point DESC`, nil, func(rows *sql.Rows) error {
+		var run, sweep, started string
+		var n, point int
+		var status result.Status
+		if err := rows.Scan(&run, &sweep, &n, &started, &point, &status); err != nil {
+			return err
+		}
+		complete := 0
+		if status == result.Complete {
+			complete = 1
+		}
+		if sweep == "" {
+			whole = append(whole, thing{Found{Runs: []string{run}}, 1, complete})
+			return nil
+		}
+		i, ok := at[sweep]
+		if !ok {
+			i = len(whole)
+			at[sweep] = i
+			whole = append(whole, thing{Found: Found{Sweep: sweep}})
+		}
+		whole[i].points += n
+		whole[i].complete += complete
+		if run != "" {
+			whole[i].Runs = append([]string{run}, whole[i].Runs...)
+			points = append(points, thing{Found: Found{Runs: []string{run}}})
+		}
+		return nil
+	})
+	return whole, points, err
+}
+
+// match returns the position of the ID that a reference means: the same, or
+// the only one of which it is the beginning or the end.
+func match(reference string, ids []string) (int, error) {
+	var matches []string
+	at := -1
+	for i, id := range ids {
+		if id == reference {
+			return i, nil
+		}
+		if reference != "" && (strings.HasPrefix(id, reference) || strings.HasSuffix(id, reference)) {
+			matches, at = append(matches, id), i
+		}
+	}
+	const shown = 5
+	switch {
+	case len(matches) == 1:
+		return at, nil
+	case len(matches) > shown:
+		return -1, fmt.Errorf("%w alone: it matches %d runs, the newest of them %s", ErrNotFound, len(matches), strings.Join(matches[:shown], ", "))
+	case len(matches) > 1:
+		return -1, fmt.Errorf("%w alone: it matches %s", ErrNotFound, strings.Join(matches, ", "))
+	case len(ids) == 0:
+		return -1, fmt.Errorf("%w: there are none yet; run tsmark run first", ErrNotFound)
+	}
+	// Old runs are of no help in a message, and there may be thousands.
+	return -1, fmt.Errorf("%w%s", ErrNotFound, suggest.Among(reference, ids[:min(len(ids), 20)]))
+}

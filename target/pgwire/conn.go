@@ -1,0 +1,163 @@
+package pgwire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/target"
+)
+
+// Conn is one connection, used by one goroutine at a time.
+type Conn struct {
+	config  *Config
+	pg      *pgconn.PgConn
+	columns []column      // of the answer being read, kept for the next one
+	row     []query.Value // handed to the sink
+}
+
+// Connect opens a connection. Its error wraps target.ErrUnreachable where no
+// server answers, and ctx's error where that ended it.
+func Connect(ctx context.Context, c *Config) (*Conn, error) {
+	pg, err := pgconn.ConnectConfig(ctx, c.pg)
+	if err != nil {
+		return nil, c.connecting(ctx, err)
+	}
+	return &Conn{config: c, pg: pg}, nil
+}
+
+// Closed reports whether the connection is gone: it was closed, or it broke.
+func (c *Conn) Closed() bool { return c.pg.IsClosed() }
+
+// Close ends the connection; a second call does nothing.
+func (c *Conn) Close() error {
+	if c.pg.IsClosed() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), c.config.Timeout)
+	defer cancel()
+	if err := c.pg.Close(ctx); err != nil {
+		return fmt.Errorf("closing the connection: %w", err)
+	}
+	return nil
+}
+
+// binary asks for all columns of an answer in binary form.
+var binary = []int16{pgtype.BinaryFormatCode}
+
+// Query runs one statement by the extended protocol and hands the rows of its
+// answer to the sink, if there is one. Without a sink every value is read all
+// the same. The bytes of its cost are those of the messages with the rows.
+func (c *Conn) Query(ctx context.Context, text string, sink query.Sink) (target.Cost, error) {
+	cost, err := c.read(c.pg.ExecParams(ctx, text, nil, nil, nil, binary), sink)
+	return cost, c.failed(ctx, err)
+}
+
+// QuerySimple is Query by the simple protocol, in which values are texts.
+func (c *Conn) QuerySimple(ctx context.Context, text string, sink query.Sink) (target.Cost, error) {
+	results := c.pg.Exec(ctx, text)
+	var cost target.Cost
+	var err error
+	answers := 0
+	for err == nil && results.NextResult() {
+		if answers++; answers == 1 {
+			cost, err = c.read(results.ResultReader(), sink)
+		}
+	}
+	if closed := results.Close(); err == nil {
+		err = closed
+	}
+	if err == nil && answers > 1 {
+		err = fmt.Errorf("not one statement but %d: %q", answers, text)
+	}
+	return cost, c.failed(ctx, err)
+}
+
+// read hands the rows of an answer to the sink.
+func (c *Conn) read(r *pgconn.ResultReader, sink query.Sink) (target.Cost, error) {
+	var cost target.Cost
+	err := c.describe(r.FieldDescriptions())
+	for err == nil && r.NextRow() {
+		values := r.Values()
+		if len(values) != len(c.columns) {
+			err = fmt.Errorf("row %d of the answer has %d columns, not %d", cost.Rows+1, len(values), len(c.columns))
+			break
+		}
+		cost.Rows++
+		cost.Bytes += rowHeader
+		for i, src := range values {
+			cost.Bytes += 4 + int64(len(src)) // its length comes first
+			if src == nil {
+				c.row[i] = query.Value{}
+			} else if err = c.columns[i].decode(src, &c.row[i]); err != nil {
+				err = fmt.Errorf("row %d, column %s of the answer: %w", cost.Rows, c.columns[i].name, err)
+				break
+			}
+		}
+		if err == nil && sink != nil {
+			err = sink.Row(c.row)
+		}
+	}
+	if _, closed := r.Close(); err == nil {
+		err = closed
+	}
+	return cost, err
+}
+
+// rowHeader is the bytes of a message with a row before its columns: type,
+// length and number of columns.
+const rowHeader = 1 + 4 + 2
+
+// describe makes the columns ready for an answer.
+func (c *Conn) describe(fields []pgconn.FieldDescription) error {
+	c.columns, c.row = c.columns[:0], c.row[:0]
+	for i := range fields {
+		decode := decoderOf(fields[i].DataTypeOID, fields[i].Format)
+		if decode == nil {
+			return fmt.Errorf("column %s of the answer has a type that tsmark does not read (OID %d); cast it to bigint, double precision, timestamptz or text",
+				fields[i].Name, fields[i].DataTypeOID)
+		}
+		c.columns, c.row = append(c.columns, column{fields[i].Name, decode}), append(c.row, query.Value{})
+	}
+	return nil
+}
+
+// Exec runs statements one after the other by the simple protocol and drops
+// their answers. A text may hold several.
+func (c *Conn) Exec(ctx context.Context, texts ...string) error {
+	for _, text := range texts {
+		if err := c.pg.Exec(ctx, text).Close(); err != nil {
+			return c.failed(ctx, err)
+		}
+	}
+	return nil
+}
+
+// Row returns the only row of an answer.
+func (c *Conn) Row(ctx context.Context, text string) ([]query.Value, error) {
+	var answer query.Answer
+	if _, err := c.Query(ctx, text, &answer); err != nil {
+		return nil, err
+	}
+	if len(answer.Rows) != 1 {
+		return nil, fmt.Errorf("expected one row, found %d", len(answer.Rows))
+	}
+	return answer.Rows[0], nil
+}
+
+// Copy runs a COPY FROM STDIN with what the reader gives, and returns the rows
+// that the server counted. Statements may stand before it, as "BEGIN; COPY …".
+func (c *Conn) Copy(ctx context.Context, text string, from io.Reader) (int64, error) {
+	tag, err := c.pg.CopyFrom(ctx, from, text)
+	return tag.RowsAffected(), c.failed(ctx, err)
+}
+
+// Raw is the connection itself, for what else the protocol can do.
+func (c *Conn) Raw() *pgconn.PgConn { return c.pg }
+
+var errClosed = errors.New("the connection is closed")

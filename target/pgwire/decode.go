@@ -1,0 +1,189 @@
+package pgwire
+
+import (
+	bigendian "encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"unsafe"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/tsmark/tsmark/query"
+)
+
+// column is how the values of a column of an answer are read.
+type column struct {
+	name   string
+	decode decoder
+}
+
+// decoder puts a value that is not NULL into dst, whose text may be src itself.
+type decoder func(src []byte, dst *query.Value) error
+
+// decoderOf returns the decoder of a type; nil: tsmark does not read it.
+func decoderOf(oid uint32, format int16) decoder {
+	if format == pgtype.TextFormatCode {
+		return textDecoderOf(oid)
+	}
+	switch oid {
+	case pgtype.Float8OID:
+		return binaryFloat8
+	case pgtype.Int8OID:
+		return binaryInt8
+	case pgtype.TimestamptzOID, pgtype.TimestampOID:
+		return binaryTime
+	case pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID, pgtype.UnknownOID:
+		return text
+	case pgtype.Int4OID:
+		return binaryInt4
+	case pgtype.Int2OID:
+		return binaryInt2
+	case pgtype.OIDOID:
+		return binaryOID
+	case pgtype.Float4OID:
+		return binaryFloat4
+	case pgtype.NumericOID:
+		return binaryNumeric
+	case pgtype.BoolOID:
+		return binaryBool
+	}
+	return nil
+}
+
+func text(src []byte, dst *query.Value) error {
+	*dst = query.Value{Kind: query.Text, Text: src}
+	return nil
+}
+
+func binaryFloat8(src []byte, dst *query.Value) error {
+	if len(src) != 8 {
+		return sizeError(src, 8)
+	}
+	*dst = query.Value{Kind: query.Float, Float: math.Float64frombits(bigendian.BigEndian.Uint64(src))}
+	return nil
+}
+
+func binaryFloat4(src []byte, dst *query.Value) error {
+	if len(src) != 4 {
+		return sizeError(src, 4)
+	}
+	*dst = query.Value{Kind: query.Float, Float: float64(math.Float32frombits(bigendian.BigEndian.Uint32(src)))}
+	return nil
+}
+
+func binaryInt8(src []byte, dst *query.Value) error {
+	if len(src) != 8 {
+		return sizeError(src, 8)
+	}
+	*dst = query.Value{Kind: query.Int, Int: int64(bigendian.BigEndian.Uint64(src))}
+	return nil
+}
+
+func binaryInt4(src []byte, dst *query.Value) error {
+	if len(src) != 4 {
+		return sizeError(src, 4)
+	}
+	*dst = query.Value{Kind: query.Int, Int: int64(int32(bigendian.BigEndian.Uint32(src)))}
+	return nil
+}
+
+func binaryOID(src []byte, dst *query.Value) error {
+	if len(src) != 4 {
+		return sizeError(src, 4)
+	}
+	*dst = query.Value{Kind: query.Int, Int: int64(bigendian.BigEndian.Uint32(src))}
+	return nil
+}
+
+func binaryInt2(src []byte, dst *query.Value) error {
+	if len(src) != 2 {
+		return sizeError(src, 2)
+	}
+	*dst = query.Value{Kind: query.Int, Int: int64(int16(bigendian.BigEndian.Uint16(src)))}
+	return nil
+}
+
+func binaryBool(src []byte, dst *query.Value) error {
+	if len(src) != 1 {
+		return sizeError(src, 1)
+	}
+	*dst = query.Value{Kind: query.Int, Int: int64(src[0])}
+	return nil
+}
+
+// sizeError says that a value has not the size of its type.
+func sizeError(src []byte, want int) error {
+	return fmt.Errorf("the value has %d bytes where its type has %d", len(src), want)
+}
+
+// epoch is 2000-01-01, from which PostgreSQL counts microseconds, in those since
+// 1970.
+const epoch = 946_684_800_000_000
+
+var errYears = errors.New("the time is not between the years 1678 and 2261")
+
+func binaryTime(src []byte, dst *query.Value) error {
+	if len(src) != 8 {
+		return sizeError(src, 8)
+	}
+	micros := int64(bigendian.BigEndian.Uint64(src))
+	// Infinities are the largest and smallest numbers.
+	if micros > math.MaxInt64/1000-epoch || micros < math.MinInt64/1000-epoch {
+		return errYears
+	}
+	*dst = query.Value{Kind: query.Time, Int: (micros + epoch) * 1000}
+	return nil
+}
+
+// The signs of numeric that are no signs.
+const (
+	numericNegative = 0x4000
+	numericNaN      = 0xc000
+	numericInf      = 0xd000
+	numericNegInf   = 0xf000
+)
+
+// binaryNumeric reads a decimal number as the closest double. It is sent as
+// digits to the base 10,000, of which the first has the weight 10,000^weight.
+func binaryNumeric(src []byte, dst *query.Value) error {
+	if len(src) < 8 {
+		return sizeError(src, 8)
+	}
+	be := bigendian.BigEndian
+	digits, weight, sign := int(be.Uint16(src)), int(int16(be.Uint16(src[2:]))), be.Uint16(src[4:])
+	if len(src) != 8+2*digits {
+		return sizeError(src, 8+2*digits)
+	}
+	*dst = query.Value{Kind: query.Float}
+	switch sign {
+	case numericNaN:
+		dst.Float = math.NaN()
+		return nil
+	case numericInf:
+		dst.Float = math.Inf(1)
+		return nil
+	case numericNegInf:
+		dst.Float = math.Inf(-1)
+		return nil
+	}
+	var memory [128]byte
+	number := memory[:0]
+	if sign == numericNegative {
+		number = append(number, '-')
+	}
+	number = append(number, '0')
+	for i := range digits {
+		d := be.Uint16(src[8+2*i:])
+		number = append(number, '0'+byte(d/1000), '0'+byte(d/100%10), '0'+byte(d/10%10), '0'+byte(d%10))
+	}
+	number = append(number, 'e')
+	number = strconv.AppendInt(number, int64(4*(weight+1-digits)), 10)
+	var err error
+	dst.Float, err = strconv.ParseFloat(view(number), 64)
+	return err
+}
+
+// view is bytes as a string, which must not outlive them.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -1,0 +1,16 @@
+package pgwire
+
+// Encrypted returns the encryption in OptionTLS's words, and the password.
+func (c *Config) Encrypted() (tls, password string) {
+	switch {
+	case len(c.pg.Fallbacks) > 0 && (c.pg.Fallbacks[0].TLSConfig == nil) != (c.pg.TLSConfig == nil):
+		tls = "undecided"
+	case c.pg.TLSConfig == nil:
+		tls = "off"
+	case c.pg.TLSConfig.InsecureSkipVerify:
+		tls = "insecure"
+	default:
+		tls = "on"
+	}
+	return tls, c.pg.Password
+}

@@ -1,0 +1,55 @@
+package pgwire
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// Link is a connection for what is asked now and then. It is opened when it is
+// first needed, and again when the server was restarted.
+type Link struct {
+	config *Config
+
+	mu     sync.Mutex // guards what follows; held while do runs
+	conn   *Conn
+	closed bool
+}
+
+// NewLink returns a link that is not connected yet.
+func NewLink(c *Config) *Link { return &Link{config: c} }
+
+// Do runs do with the connection, one at a time.
+func (l *Link) Do(ctx context.Context, do func(*Conn) error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return errors.New("the target is closed")
+	}
+	if l.conn != nil && !l.conn.Closed() && l.conn.pg.Ping(ctx) == nil {
+		return do(l.conn)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if l.conn != nil {
+		_ = l.conn.Close() // it is broken
+	}
+	conn, err := Connect(ctx, l.config)
+	if err != nil {
+		return err
+	}
+	l.conn = conn
+	return do(conn)
+}
+
+// Close ends the connection.
+func (l *Link) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	if l.conn == nil {
+		return nil
+	}
+	return l.conn.Close()
+}

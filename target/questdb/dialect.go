@@ -1,0 +1,61 @@
+package questdb
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/query/sql"
+)
+
+// precision is that of the type TIMESTAMP.
+const precision = time.Microsecond
+
+// timeColumn is the designated timestamp, as QuestDB itself calls it in tables
+// that it makes for lines.
+const timeColumn = "timestamp"
+
+func newDialect() *sql.Dialect {
+	return &sql.Dialect{
+		Name:           "QuestDB",
+		Precision:      precision,
+		Time:           timeLiteral,
+		Bucket:         bucket,
+		Seconds:        func(from, to string) string { return fmt.Sprintf("datediff('u', %s, %s) / 1e6", from, to) },
+		Newest:         sql.LatestOn,
+		Reserved:       reserved,
+		Wide:           true,
+		TimeName:       timeColumn,
+		NoHaving:       true,
+		NoBooleanNulls: true,
+	}
+}
+
+// timeLiteral returns a text, which is compared with times as a time.
+func timeLiteral(t time.Time) string {
+	return "'" + t.UTC().Format("2006-01-02T15:04:05.000000Z") + "'"
+}
+
+// bucket counts in the largest unit that fits. All begin at 1970-01-01, but a
+// week on its Monday.
+func bucket(width time.Duration, expression string) string {
+	for _, unit := range []struct {
+		width time.Duration
+		name  string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}} {
+		if width%unit.width == 0 {
+			return fmt.Sprintf("timestamp_floor('%d%s', %s)", width/unit.width, unit.name, expression)
+		}
+	}
+	return fmt.Sprintf("timestamp_floor('%dU', %s)", width/time.Microsecond, expression)
+}
+
+// reserved reports whether the word needs quotes as a name: QuestDB does not
+// take it as that of a table or a column, or reads something else.
+func reserved(word string) bool { return strings.Contains(reservedWords, " "+word+" ") }
+
+const reservedWords = " add all alter and as asc asof between by case cast create cross declare default" +
+	" delete desc distinct drop else end except exists explain false fill from" +
+	" full group grouping having ilike in index inner insert intersect into is join" +
+	" keep latest left like limit lt not null offset on or order outer over partition right sample" +
+	" select set show splice table then timestamp_ns to true truncate union unnest update using values when where window with within "

@@ -1,0 +1,18 @@
+SELECT
+  timestamp_floor('1h', timestamp) AS time,
+  max(usage_user) AS max_usage_user,
+  max(usage_system) AS max_usage_system,
+  max(usage_idle) AS max_usage_idle,
+  max(usage_nice) AS max_usage_nice,
+  max(usage_iowait) AS max_usage_iowait,
+  max(usage_irq) AS max_usage_irq,
+  max(usage_softirq) AS max_usage_softirq,
+  max(usage_steal) AS max_usage_steal,
+  max(usage_guest) AS max_usage_guest,
+  max(usage_guest_nice) AS max_usage_guest_nice
+FROM cpu
+WHERE hostname IN ('host_49')
+  AND timestamp >= '2016-01-01T11:48:31.646325Z'
+  AND timestamp < '2016-01-01T19:48:31.646325Z'
+GROUP BY 1
+ORDER BY 1

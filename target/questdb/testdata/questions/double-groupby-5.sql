@@ -1,0 +1,14 @@
+SELECT
+  timestamp_floor('1h', timestamp) AS time,
+  hostname,
+  avg(usage_user) AS mean_usage_user,
+  avg(usage_system) AS mean_usage_system,
+  avg(usage_idle) AS mean_usage_idle,
+  avg(usage_nice) AS mean_usage_nice,
+  avg(usage_iowait) AS mean_usage_iowait
+FROM cpu
+WHERE hostname IS NOT NULL
+  AND timestamp >= '2016-01-02T11:22:40.646325Z'
+  AND timestamp < '2016-01-02T23:22:40.646325Z'
+GROUP BY 1, 2
+ORDER BY 1, 2

@@ -1,0 +1,28 @@
+package targettest
+
+import (
+	"net"
+	"os"
+	"strings"
+	"testing"
+)
+
+// Address returns where servers/run has started a server for tests. Without it
+// the test is skipped, but fails in CI.
+func Address(t testing.TB, name string) (host, port string) {
+	t.Helper()
+	variable := "TSMARK_TEST_" + strings.ToUpper(name)
+	address := os.Getenv(variable)
+	if address == "" {
+		skip := t.Skipf
+		if os.Getenv("CI") == "true" {
+			skip = t.Fatalf
+		}
+		skip("%s is not set; run: servers/run %s -- go test ./target/...", variable, name)
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatalf("%s: %v", variable, err)
+	}
+	return host, port
+}
