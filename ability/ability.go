@@ -66,7 +66,8 @@ type Unsupported struct {
 }
 
 // Of finds out what a kind can do. It renders a question of each type of the
-// workloads, of datasets as the specification has them.
+// workloads, of datasets as the specification has them, with the default
+// options.
 func Of(kind *target.Kind, workloads []workload.Workload, spec workload.Spec) (*Kind, error) {
 	defaults, err := kind.Resolve(nil)
 	if err != nil {
@@ -110,7 +111,7 @@ func Of(kind *target.Kind, workloads []workload.Workload, spec workload.Spec) (*
 }
 
 // ask renders a question of each type of a workload.
-func ask(kind *target.Kind, options target.Options, w workload.Workload, spec workload.Spec) (UseCase, []Unsupported, error) {
+func ask(kind *target.Kind, defaults target.Options, w workload.Workload, spec workload.Spec) (UseCase, []Unsupported, error) {
 	spec.Name = w.Name()
 	u := UseCase{Name: w.Name()}
 	d, err := w.Dataset(spec)
@@ -124,7 +125,7 @@ func ask(kind *target.Kind, options target.Options, w workload.Workload, spec wo
 			return u, nil, fmt.Errorf("use case %s, %s: %w", w.Name(), t.Name, err)
 		}
 		u.Types++
-		switch _, err := kind.Render(&queries[0], d.Schema(), options); {
+		switch _, err := kind.Render(&queries[0], d.Schema(), defaults); {
 		case errors.Is(err, query.ErrUnsupported):
 			unsupported = append(unsupported, Unsupported{t.Name, err.Error()})
 		case err != nil:

@@ -201,6 +201,7 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool) 
 		return a.runSweep(ctx, kept, e, sweep, cmd.Name())
 	}
 	r, shown := a.newRunner(ctx, kept, e)
+	r.Force = a.force(cmd)
 	run, err := r.Run(ctx, plan, cmd.Name(), a.args)
 	shown.Close()
 	if run == nil || errors.Is(err, runner.ErrInput) && ctx.Err() == nil {

@@ -124,6 +124,7 @@ func (s *settings) loadFlags(cmd *cobra.Command) {
 	f.BoolVar(&l.Replace, "replace", l.Replace, "drop a dataset that tsmark loaded there before")
 	f.StringVar(&l.Retry, "retry", "", "send a batch again whose connection was cut or whose server restarts: `so often, or so long`, as in 5, 60s or 5,60s")
 	s.means("retry", "load.retry", func(to, from *experiment.Experiment) { to.Load.Retry = from.Load.Retry })
+	forceFlag(cmd)
 	s.means("batch-size", "load.batch-size", func(to, from *experiment.Experiment) { to.Load.BatchSize = from.Load.BatchSize })
 	s.means("load-repeats", "load.repeats", func(to, from *experiment.Experiment) { to.Load.Repeats = from.Load.Repeats })
 	s.means("limit", "load.limit", func(to, from *experiment.Experiment) { to.Load.Limit = from.Load.Limit })

@@ -29,8 +29,8 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 		mark.RowsExpected = x.expected.Survey.Rows
 	}
 	begin := time.Now()
-	if err := t.Prepare(ctx, f.schema, mark); err != nil {
-		return fmt.Errorf("preparing for the load: %w", err)
+	if err := x.prepareFor(ctx, t, f.schema, mark); err != nil {
+		return err
 	}
 	prepared := time.Since(begin)
 	before, acked := footprint(ctx, t), int64(-1)
