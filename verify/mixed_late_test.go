@@ -74,7 +74,7 @@ func TestMixedLateRows(t *testing.T) {
 				out, journal, err := engine.Mixed(t.Context(), engine.MixedConfig{
 					LoadConfig: engine.LoadConfig{Workers: 2, BatchSize: 100}, Queriers: 2, Share: 0.3,
 					Loaded: loaded, Start: start, Lateness: lateness, Windows: workload.Recent, Keep: 40,
-				}, d, db, kind.Render, questions, ignore)
+				}, d, db, kind.Renderer(nil), questions, ignore)
 				if err == nil {
 					err = verify.Mixed(t.Context(), d, journal, out, ignore)
 				}
