@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/target/targettest"
@@ -327,4 +326,3 @@ func TestTCPReceipt(t *testing.T) {
 	}
 }
 
-var _ query.Sink = targettest.SinkFunc(nil)
