@@ -325,4 +325,3 @@ func TestTCPReceipt(t *testing.T) {
 		t.Errorf("%d bytes: %q", receipt.WireBytes, text)
 	}
 }
-
