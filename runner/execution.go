@@ -14,6 +14,7 @@ import (
 	"github.com/tsmark/tsmark/ingest"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -177,9 +178,12 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 		defer removeEmpty(env.Dir) // where the database has a path of its own
 	}
 	t, err := planned.kind.Open(ctx, env, planned.options)
+	if errors.Is(err, target.ErrForeign) && c.job == loading {
+		t, err = x.openCleared(ctx, planned, env, err)
+	}
 	if err != nil {
 		// No server is down: the path, or what is there, is not right.
-		if ctx.Err() == nil && (planned.kind.Caps.Embedded || errors.Is(err, target.ErrForeign)) {
+		if ctx.Err() == nil && !errors.Is(err, ErrInput) && (planned.kind.Caps.Embedded || errors.Is(err, target.ErrForeign)) {
 			err = fmt.Errorf("%w: %w", ErrInput, err)
 		}
 		return err
@@ -219,7 +223,7 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	case loading:
 		return x.load(ctx, t, c, planned, mark, out)
 	case checking:
-		return x.check(ctx, t, planned, out)
+		return x.check(ctx, t, planned, mark, out)
 	}
 	return x.ask(ctx, t, c, planned, out)
 }
@@ -261,6 +265,8 @@ func (x *execution) face(ctx context.Context, j job, t target.Target) (target.Ma
 	mark, err := t.ReadMark(ctx)
 	unmarked := errors.Is(err, target.ErrNoMark)
 	switch {
+	case errors.Is(err, target.ErrForeign) && j == loading:
+		return x.newMark(), x.makeRoom(ctx, t, x.schema(), err)
 	case errors.Is(err, target.ErrForeign):
 		return mark, fmt.Errorf("%w: %w", ErrInput, err)
 	case err != nil && !unmarked:
@@ -294,6 +300,14 @@ func (x *execution) face(ctx context.Context, j job, t target.Target) (target.Ma
 		return mark, x.adopt(mark)
 	}
 	return mark, nil
+}
+
+// schema is the dataset's; nil: nobody knows it.
+func (x *execution) schema() *series.Schema {
+	if x.dataset == nil {
+		return nil
+	}
+	return x.dataset.Schema()
 }
 
 // adopt makes the marked dataset the one that this run is about.

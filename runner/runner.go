@@ -56,6 +56,7 @@ type Runner struct {
 	Tool    result.Tool
 	Host    result.Host
 	Modules func(paths []string) []result.Module // versions of linked modules; nil: not known
+	Force   Force                                // what may be dropped of others' data; nil: nothing
 	Input   io.Reader                            // standard input, for an experiment whose rows come from there
 }
 

@@ -22,6 +22,9 @@ type Kind struct {
 	// Strict in the system's own terms.
 	Profiles     []Profile
 	Durabilities []Profile
+	// Steps are what its users may do once data is loaded, without Do: names
+	// and help of what AfterLoader gives of an open target.
+	Steps []Step
 	// Modules are the Go modules through which it is reached: reports name
 	// their versions.
 	Modules []string
@@ -43,6 +46,10 @@ type Kind struct {
 type Env struct {
 	Dir      string // folder of the target's own files: an embedded database may live there
 	Existing bool   // the data is there already; where it is not, Open fails and creates nothing
+	// Foreign says that others' data is known to be there, as Open told by
+	// ErrForeign. Open then changes nothing, and the Target is used for
+	// Describe and as a Clearer alone.
+	Foreign bool
 }
 
 // Caps says what a system can do at best, whatever its options.
@@ -105,11 +112,26 @@ type AfterLoader interface {
 	AfterLoad() []Step
 }
 
+// Clearer is a Target that can make room for a dataset where others left
+// something. It is asked only where ReadMark or Prepare returned ErrForeign and
+// the user said --force; what is to be lost is named to the user in between.
+type Clearer interface {
+	// Foreign names what keeps Prepare from going on, as the system's users
+	// know it: in a place without a mark all that tsmark did not make, in a
+	// marked one what has a name that the schema needs. It looks at nothing
+	// but the file, database or schema that the options name. The schema is
+	// nil for lines of an unknown dataset.
+	Foreign(context.Context, *series.Schema) ([]string, error)
+	// Clear drops what is named, of what Foreign would name now, and nothing
+	// else: what came up since stays, and Prepare refuses again.
+	Clear(ctx context.Context, schema *series.Schema, named []string) error
+}
+
 // Step is something done after a load.
 type Step struct {
 	Name string // as experiments name it
 	Help string
-	Do   func(context.Context) error
+	Do   func(context.Context) error // nil in a Kind
 }
 
 // Server is a Target whose server is a process of its own, reached over the

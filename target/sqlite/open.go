@@ -59,10 +59,10 @@ func openFile(ctx context.Context, env target.Env, options target.Options) (*dat
 	// Foreign data is refused before anything is written to it, and what is
 	// only asked keeps the journal that it was loaded with.
 	_, _, err = d.readStamp(ctx)
-	if errors.Is(err, target.ErrNoMark) {
+	if errors.Is(err, target.ErrNoMark) || errors.Is(err, target.ErrForeign) && env.Foreign {
 		err = nil
 	}
-	if err == nil && !env.Existing {
+	if err == nil && !env.Existing && !env.Foreign {
 		// Only wal is kept in the file: each connection must be told the others.
 		journal := "PRAGMA journal_mode = " + options[optionJournalMode]
 		d.pragmas = append(d.pragmas, journal)

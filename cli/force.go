@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/internal/progress"
+	"github.com/tsmark/tsmark/runner"
+)
+
+// forceAsk is what --force says without a place.
+const forceAsk = "ask"
+
+// forceFlag adds --force. It is no part of an experiment: a file that is handed
+// on must not drop anybody's data.
+func forceFlag(cmd *cobra.Command) {
+	cmd.Flags().StringArray("force", nil, "drop what tsmark did not make from the `place` of a target where it is in the way; without a place it is named, and asked for")
+	cmd.Flags().Lookup("force").NoOptDefVal = forceAsk
+}
+
+// force returns what decides for --force; nil: it was not given.
+func (a *app) force(cmd *cobra.Command) runner.Force {
+	places, err := cmd.Flags().GetStringArray("force")
+	if err != nil || len(places) == 0 {
+		return nil
+	}
+	d := dropping{places: places, out: a.stderr}
+	if f, ok := isFile(a.stderr); ok && progress.IsTerminal(f) && progress.IsTerminal(os.Stdin) {
+		d.in = os.Stdin
+	}
+	return d.decide
+}
+
+// dropping decides what of others' data may go.
+type dropping struct {
+	places []string  // that --force names
+	in     io.Reader // where somebody answers; nil: nobody is there
+	out    io.Writer
+}
+
+// decide implements runner.Force.
+func (d dropping) decide(_ context.Context, place string, named []string) error {
+	lost := fmt.Sprintf("from %s would be lost: %s", place, strings.Join(named, ", "))
+	switch {
+	case slices.Contains(d.places, place):
+		return nil
+	case !slices.Contains(d.places, forceAsk):
+		return fmt.Errorf("%s; --force names %s; name this place too if that may go: --force=%s", lost, strings.Join(d.places, ", "), place)
+	case d.in == nil:
+		return fmt.Errorf("%s; nobody is there to be asked; name the place if that may go: --force=%s", lost, place)
+	}
+	fmt.Fprintf(d.out, "F%s\nDrop it? Type yes: ", lost[1:])
+	answer, _ := bufio.NewReader(d.in).ReadString('\n') // nothing is no yes
+	if strings.TrimSpace(answer) != "yes" {
+		return fmt.Errorf("%s; it stays", lost)
+	}
+	return nil
+}
