@@ -83,7 +83,8 @@ type Target interface {
 	// Prepare drops what carries a mark, creates the tables and leaves the
 	// mark. Its work is proportional to the number of tables: what grows with
 	// the series belongs to the writers. It never touches unmarked data. A
-	// LineTaker that is given lines of an unknown dataset gets no schema.
+	// LineTaker that discards rows gets no schema for lines of an unknown
+	// dataset.
 	Prepare(context.Context, *series.Schema, Mark) error
 	// WriteMark replaces the mark of a prepared database.
 	WriteMark(context.Context, Mark) error

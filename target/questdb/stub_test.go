@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/target/targettest"
@@ -326,5 +325,3 @@ func TestTCPReceipt(t *testing.T) {
 		t.Errorf("%d bytes: %q", receipt.WireBytes, text)
 	}
 }
-
-var _ query.Sink = targettest.SinkFunc(nil)
