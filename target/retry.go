@@ -3,6 +3,7 @@ package target
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -20,6 +21,13 @@ type Temporary struct {
 	// Else some or all of them may be stored, as where the connection was cut
 	// before the acknowledgement came.
 	Refused bool
+}
+
+// Cut makes a Temporary of the error of a connection: one that could not even
+// be made has stored nothing.
+func Cut(err error) *Temporary {
+	var op *net.OpError
+	return &Temporary{Err: err, Refused: errors.As(err, &op) && op.Op == "dial"}
 }
 
 // Error implements error.

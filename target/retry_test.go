@@ -3,6 +3,7 @@ package target
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"testing"
 	"time"
@@ -22,6 +23,15 @@ func TestRetryAfter(t *testing.T) {
 	} {
 		if got := RetryAfter(header, now); got != want {
 			t.Errorf("%q: %v, want %v", header, got, want)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	for op, want := range map[string]bool{"dial": true, "read": false, "write": false} {
+		cause := &net.OpError{Op: op, Err: errors.New("reset")}
+		if got := Cut(fmt.Errorf("sending: %w", cause)); got.Refused != want || !errors.Is(got, cause) {
+			t.Errorf("%s: %+v", op, got)
 		}
 	}
 }

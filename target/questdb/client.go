@@ -89,5 +89,8 @@ func (s *settings) unanswered(ctx context.Context, address string, err error) er
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		err = u.Err
 	}
+	if s.tls != nil { // QuestDB just ends a connection that it does not understand
+		return fmt.Errorf("%s %w over TLS: %w; start the server, or give tls=off if it speaks none", address, target.ErrUnreachable, err)
+	}
 	return fmt.Errorf("%s %w: %w; start the server, or give the right host and port", address, target.ErrUnreachable, err)
 }

@@ -127,7 +127,7 @@ func (s *httpSender) send(ctx context.Context, text [][]byte) (target.Receipt, e
 	if err != nil {
 		err = settings.unanswered(ctx, request.URL.Host, err)
 		if errors.Is(err, target.ErrUnreachable) {
-			err = &target.Temporary{Err: err}
+			err = target.Cut(err)
 		}
 		return target.Receipt{}, err
 	}

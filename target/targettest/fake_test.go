@@ -32,7 +32,9 @@ func fake(sins string) target.Kind {
 			{Name: target.Strict, Options: target.Options{"sync": "on"}},
 		},
 		Dedupes: func(o target.Options) bool { return o["dedupe"] == "on" || strings.Contains(sins, "claims to dedupe") },
-		Render:  func(*query.Query, *series.Schema, target.Options) (target.Request, error) { return target.Request{Text: "all"}, nil },
+		Render: func(*query.Query, *series.Schema, target.Options) (target.Request, error) {
+			return target.Request{Text: "all"}, nil
+		},
 	}
 	k.Open = func(ctx context.Context, env target.Env, o target.Options) (target.Target, error) {
 		timeout, err := time.ParseDuration(o["timeout"])
@@ -86,7 +88,7 @@ func (f *fakeTarget) do(ctx context.Context, method, path string, body []byte) (
 		if strings.Contains(err.Error(), "HTTP response to HTTPS client") {
 			return nil, fmt.Errorf("the server speaks no TLS; give tls=off: %w", err)
 		}
-		return nil, &target.Temporary{Err: fmt.Errorf("the server %w: %w", target.ErrUnreachable, err)}
+		return nil, target.Cut(fmt.Errorf("the server %w: %w", target.ErrUnreachable, err))
 	}
 	if answer.StatusCode < 300 {
 		return answer, nil

@@ -44,6 +44,8 @@ type Faulty struct {
 	// Ports are the options that are ports, each with its distance from the
 	// server's first port. Nil: port alone.
 	Ports map[string]int
+	// Password is the option that WrongPassword sets; empty: password.
+	Password string
 	// FileLimit is how large the server's files may get in DiskFull; 0: 64 KiB.
 	FileLimit uint64
 	// Cannot names the parts that the target or its test server cannot take
@@ -65,14 +67,31 @@ func Faults(t *testing.T, f Faulty) {
 			t.Fatalf("there is no part %q of the fault suite", name)
 		}
 	}
+	f.runParts(t, parts)
+}
+
+// FaultsOnly runs some parts of the suite, such as those that depend on an
+// option.
+func FaultsOnly(t *testing.T, f Faulty, names ...string) {
+	parts := slices.DeleteFunc(f.parts(), func(p part) bool { return !slices.Contains(names, p.name) })
+	if len(parts) != len(names) {
+		t.Fatalf("the fault suite has %d of the %d parts %q", len(parts), len(names), names)
+	}
+	f.runParts(t, parts)
+}
+
+func (f *Faulty) runParts(t *testing.T, parts []part) {
 	for _, p := range parts {
 		t.Run(p.name, func(t *testing.T) {
 			if reason := f.Cannot[p.name]; reason != "" {
 				t.Logf("left out: %s", reason)
 				return
 			}
-			if err := p.bounded(t.Context(), &faults{Faulty: f, dir: t.TempDir(), log: t.Logf}); err != nil {
+			if err := p.bounded(t.Context(), &faults{Faulty: *f, dir: t.TempDir(), log: t.Logf}); err != nil {
 				t.Error(err)
+			}
+			if !p.harms {
+				return
 			}
 			if err := f.Server.Restart(t.Context()); err != nil {
 				t.Fatal(err)
@@ -83,16 +102,17 @@ func Faults(t *testing.T, f Faulty) {
 
 // part is one fault.
 type part struct {
-	name string
-	run  func(*faults, context.Context) error
+	name  string
+	harms bool // it leaves the server so that it must be started again
+	run   func(*faults, context.Context) error
 }
 
 func (f *Faulty) parts() []part {
 	return []part{
-		{Killed, (*faults).killed}, {KilledRetried, (*faults).killedRetried}, {KilledAcked, (*faults).killedAcked},
-		{CutQuery, (*faults).cutQuery}, {WrongPassword, (*faults).wrongPassword}, {WrongDatabase, (*faults).wrongDatabase},
-		{NoTLS, (*faults).noTLS}, {Throttled, (*faults).throttled}, {NeverAnswers, (*faults).neverAnswers},
-		{FallsSilent, (*faults).fallsSilent}, {DiskFull, (*faults).diskFull},
+		{Killed, true, (*faults).killed}, {KilledRetried, true, (*faults).killedRetried}, {KilledAcked, true, (*faults).killedAcked},
+		{CutQuery, false, (*faults).cutQuery}, {WrongPassword, false, (*faults).wrongPassword}, {WrongDatabase, false, (*faults).wrongDatabase},
+		{NoTLS, false, (*faults).noTLS}, {Throttled, false, (*faults).throttled}, {NeverAnswers, false, (*faults).neverAnswers},
+		{FallsSilent, true, (*faults).fallsSilent}, {DiskFull, true, (*faults).diskFull},
 	}
 }
 

@@ -95,6 +95,7 @@ func (f *faults) killedRetried(ctx context.Context) error {
 	if l.load.Rows != l.survey.Rows || l.load.Retries == nil {
 		return fmt.Errorf("%d rows were accepted, %d sent; retries %+v", l.load.Rows, l.survey.Rows, l.load.Retries)
 	}
+	f.log("%d tries failed and were followed by others, %d rows may have been stored twice", l.load.Retries.Tries, l.load.Retries.SentTwice)
 	counted, err := f.count(ctx, l, nil)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package targettest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -139,7 +140,7 @@ func ask(ctx context.Context, db target.Target, r target.Request, answered *atom
 	return int64(sink), answered.Load() - begin, err
 }
 
-// greet does what a command does first.
+// greet does what a command does first, and asks a question.
 func (f *faults) greet(ctx context.Context, env target.Env, more map[string]string) error {
 	options, err := f.options(more)
 	if err != nil {
@@ -154,7 +155,19 @@ func (f *faults) greet(ctx context.Context, env target.Env, more map[string]stri
 	if _, err := db.ReadMark(ctx); err != nil && (env.Existing || !errors.Is(err, target.ErrNoMark)) {
 		return err
 	}
-	_, err = db.Describe(ctx)
+	if _, err := db.Describe(ctx); err != nil {
+		return err
+	}
+	requests, err := f.requests()
+	if err != nil {
+		return err
+	}
+	q, err := db.NewQuerier(ctx, 0) // which may have a protocol of its own
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+	_, err = q.Do(ctx, requests[0], nil)
 	return err
 }
 
@@ -175,8 +188,12 @@ const badPassword = "tsmark-bad-pw-71a"
 
 // wrongPassword: it is refused.
 func (f *faults) wrongPassword(ctx context.Context) error {
-	f.Faulty.Options = withOption(f.Faulty.Options, "password", badPassword) // so that it counts as a secret
-	return f.refused(ctx, "password", badPassword, false, isRefusal)
+	if err := f.fill(ctx); err != nil {
+		return err
+	}
+	option := cmp.Or(f.Password, "password")
+	f.Faulty.Options = withOption(f.Faulty.Options, option, badPassword) // so that it counts as a secret
+	return f.refused(ctx, option, badPassword, false, isRefusal)
 }
 
 func withOption(options map[string]string, name, value string) map[string]string {
