@@ -124,8 +124,8 @@ rates and latencies that somebody else can reproduce.`,
 	root.PersistentFlags().StringVar(&a.results, "results", "tsmark-results", "`folder` of runs and embedded databases")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		a.runCommand(), a.loadCommand(), a.queryCommand(), a.verifyCommand(),
-		a.generateCommand(), a.queriesCommand(),
+		a.runCommand(), a.experimentsCommand(), a.loadCommand(), a.queryCommand(), a.verifyCommand(),
+		a.targetsCommand(), a.generateCommand(), a.queriesCommand(),
 		a.analyzeCommand(), a.mergeCommand(), a.resumeCommand(), a.rerunCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(), a.exportCommand(), a.importCommand(),
 	)
 	root.SetHelpCommand(helpCommand())

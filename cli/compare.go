@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/internal/outfile"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/store"
@@ -18,7 +18,7 @@ import (
 
 func (a *app) compareCommand() *cobra.Command {
 	var failIf []string
-	asJSON, different := false, false
+	formatName, file, different := string(report.Text), "", false
 	cmd := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Say by how much runs differ, and how sure that is",
@@ -45,7 +45,7 @@ If one holds the exit status is 1; if one cannot be judged because there are too
 few repeats, it is 2.`,
 		Example: `  tsmark compare 3f2a 91c0
   tsmark compare 3f2a,77b1,08ce,d411,52f0,9e3b 91c0,1d55,e0a2,6b7c,44f9,c813
-  tsmark compare latest:all latest:one --json
+  tsmark compare latest:all latest:one --format json
   tsmark compare 3f2a latest --fail-if 'median > +10%, load < -5%'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -58,18 +58,15 @@ few repeats, it is 2.`,
 			if err != nil {
 				return err
 			}
+			format, err := report.ParseFormat(formatName)
+			if err != nil {
+				return fmt.Errorf("--format: %w", err)
+			}
 			c, err := a.compared(cmd.Context(), args[0], args[1], different)
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				e := json.NewEncoder(a.stdout)
-				e.SetEscapeHTML(false)
-				e.SetIndent("", "  ")
-				err = e.Encode(c)
-			} else {
-				err = report.WriteComparison(a.stdout, c, a.textOptions())
-			}
+			err = a.writeComparison(file, format, c)
 			if err != nil {
 				return err
 			}
@@ -77,9 +74,27 @@ few repeats, it is 2.`,
 		},
 	}
 	cmd.Flags().StringArrayVar(&failIf, "fail-if", nil, "`condition` under which the exit status is 1, such as 'p99 > +5%'; repeatable")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print all figures as JSON")
+	cmd.Flags().StringVar(&formatName, "format", formatName, strings.Join(report.Formats(), ", "))
+	cmd.Flags().StringVar(&file, "output", "", "`file` to write (default standard output)")
+	complete(cmd, "format", report.Formats())
 	cmd.Flags().BoolVar(&different, "different", false, "compare even other datasets or other questions")
 	return cmd
+}
+
+// writeComparison renders a comparison to a file, or to standard output.
+func (a *app) writeComparison(name string, format report.Format, c *compare.Comparison) error {
+	if name == "" || name == "-" {
+		return report.WriteComparison(a.stdout, format, c, a.textOptions())
+	}
+	out, err := outfile.Create(name)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	if err := report.WriteComparison(out, format, c, report.Options{}); err != nil {
+		return err
+	}
+	return out.Commit()
 }
 
 // parseConditions reads the values of --fail-if.

@@ -71,7 +71,7 @@ beginning or the end of one, or latest, which is the default.
 				return fmt.Errorf("comparing the runs: %w", err)
 			}
 			fmt.Fprintln(a.stdout)
-			if err := report.WriteComparison(a.stdout, c, a.textOptions()); err != nil {
+			if err := report.WriteComparison(a.stdout, report.Text, c, a.textOptions()); err != nil {
 				return err
 			}
 			return checked(c, conditions)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
 
@@ -26,14 +25,15 @@ func (a *app) runCommand() *cobra.Command {
 	given := newSettings(a)
 	print := false
 	cmd := &cobra.Command{
-		Use:   "run [FILE.yaml]",
+		Use:   "run [FILE.yaml|NAME]",
 		Short: "Run an experiment: load, check, ask, report",
 		Long: `Runs an experiment: generates the dataset, loads each target, counts what it
 holds, checks answers against the generator, measures the queries, and reports.
 
-Without a file the experiment is TSBS's cpu-only of 100 hosts over a day in
-DuckDB and in SQLite; all 16 query types are asked in six rounds. Flags change what the
-file or that default says; --print shows the outcome as a file.
+The experiment is a file, or one that tsmark experiments lists. Without either it
+is TSBS's cpu-only of 100 hosts over a day in DuckDB and in SQLite; all 16 query
+types are asked in six rounds. Flags change what the experiment says; --print shows
+the outcome as a file.
 
 --sweep makes one run for each value of a parameter, and for each combination
 where it is repeated. Parameters are the keys of the file; options of a target,
@@ -44,22 +44,20 @@ targets.NAME.OPTION, make variants of it that take turns within one run.`,
   tsmark run --scale 4000 --print > experiment.yaml
   tsmark run --sweep load.workers=1,2,4 --sweep load.batch-size=1000,10000
   tsmark run --target duckdb --sweep targets.duckdb.threads=1,2
-  tsmark run experiment.yaml`,
+  tsmark run experiment.yaml
+  tsmark run load-scaling --target duckdb`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return fmt.Errorf("tsmark run takes one experiment file, but was given %d", len(args))
+				return fmt.Errorf("tsmark run takes one experiment, but was given %d", len(args))
 			}
 			return nil
 		},
-		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
+		ValidArgsFunction: completeExperiment,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e := experiment.Default()
 			if len(args) == 1 {
-				data, err := os.ReadFile(args[0])
-				if err != nil {
-					return unreadable(args[0], err)
-				}
-				if e, err = experiment.Parse(args[0], data); err != nil {
+				var err error
+				if e, err = readExperiment(args[0]); err != nil {
 					return err
 				}
 			}
@@ -256,15 +254,6 @@ func (a *app) newRunner(ctx context.Context, kept *store.Store, e *experiment.Ex
 
 // pageName is the run's page in its folder.
 const pageName = "report.html"
-
-// unreadable is an error about an experiment's file.
-func unreadable(name string, err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err
-	}
-	return fmt.Errorf("cannot read the experiment %s: %w; tsmark run --print writes one", name, err)
-}
 
 // reportRun writes the run's page and shows its text.
 func (a *app) reportRun(run *result.Run) error {

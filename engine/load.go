@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +27,7 @@ type LoadConfig struct {
 	BatchSize int            // rows a write, at least 1
 	Period    time.Duration  // of the recorded rates, shorter where the load is; 0: one for the whole load
 	Log       *oplog.Section // where each batch is recorded; nil: nowhere
+	Retry     Retry          // of batches that failed
 	// Acked, where it is not nil, is called between the last acknowledgement
 	// and settling, whose time includes it.
 	Acked func(context.Context)
@@ -79,13 +81,31 @@ type feed[P any] struct {
 	describe func(P) string
 }
 
+// numbered is a parcel with its place in the dataset, from 1.
+type numbered[P any] struct {
+	of            P
+	number, first int64 // of the parcel; of its first row
+}
+
+func (f *feed[P]) sendNumbered(ctx context.Context, w target.Writer, p numbered[P]) (target.Receipt, error) {
+	return f.send(ctx, w, p.of)
+}
+
+func (f *feed[P]) rowsNumbered(p numbered[P]) int { return f.rows(p.of) }
+
+// batchFailure names the batch that could not be written, so that a user can find
+// it again.
+func batchFailure(worker int, number, first int64, rows int, content string, err error) error {
+	return fmt.Errorf("writer %d, batch %d (rows %d to %d, %s): %w", worker, number, first, first+int64(rows)-1, content, err)
+}
+
 // load connects the writers, and runs the clock.
 func load[P any](ctx context.Context, cfg LoadConfig, from feed[P], t target.Target, progress Progress) (*result.Load, error) {
 	l := loader{log: cfg.Log, out: result.Load{Workers: cfg.Workers, BatchSize: cfg.BatchSize, DiskBytes: -1, DiskBefore: -1, DiskAcked: -1}}
-	writers := make([]target.Writer, 0, cfg.Workers)
+	lanes := make([]*lane[numbered[P]], 0, cfg.Workers)
 	defer func() {
-		for _, w := range writers {
-			w.Close() // a second time after an orderly end: harmless, and without news
+		for _, way := range lanes {
+			_ = way.close() // a second time after an orderly end: harmless, and without news
 		}
 	}()
 	for i := range cfg.Workers {
@@ -93,12 +113,12 @@ func load[P any](ctx context.Context, cfg LoadConfig, from feed[P], t target.Tar
 		if err != nil {
 			return &l.out, fmt.Errorf("connecting writer %d: %w", i, err)
 		}
-		writers = append(writers, w)
+		lanes = append(lanes, newLane(&l, &cfg, t, i, w, from.sendNumbered, from.rowsNumbered))
 	}
 
 	l.start = time.Now()
 	stopRates := l.recordRates(cfg.Period)
-	err := write(ctx, &l, from, writers, progress)
+	err := write(ctx, &l, from, lanes, progress)
 	stopRates()
 	l.finish()
 	if err != nil {
@@ -110,11 +130,25 @@ func load[P any](ctx context.Context, cfg LoadConfig, from feed[P], t target.Tar
 	if cfg.Acked != nil {
 		cfg.Acked(ctx)
 	}
-	if err := t.Settle(ctx); err != nil {
+	if err := settle(ctx, t, cfg.Retry); err != nil {
 		return &l.out, fmt.Errorf("waiting for the load to settle: %w", err)
 	}
 	l.out.Settled = time.Since(l.start).Seconds()
 	return &l.out, nil
+}
+
+// settle waits until the target has settled, also for its return.
+func settle(ctx context.Context, t target.Target, retry Retry) error {
+	tries := attempts{retry: retry, random: rand.New(rand.NewPCG(0, 0))}
+	for {
+		err := temporary(t.Settle(ctx))
+		if err == nil || ctx.Err() != nil || target.AsTemporary(err) == nil {
+			return err
+		}
+		if err := tries.next(ctx, err); err != nil {
+			return err
+		}
+	}
 }
 
 // loader is the state that the workers of one load share.
@@ -130,22 +164,25 @@ type loader struct {
 	sent    largest // nanoseconds since start
 	acked   largest
 
-	mu      sync.Mutex // guards latency
+	sentTwice atomic.Int64 // rows
+
+	mu      sync.Mutex // guards latency and out.Retries
 	latency *measure.Latency
 }
 
 // write runs one reader and all writers to the end of the dataset.
-func write[P any](ctx context.Context, l *loader, from feed[P], writers []target.Writer, progress Progress) error {
+func write[P any](ctx context.Context, l *loader, from feed[P], lanes []*lane[numbered[P]], progress Progress) error {
 	l.latency = measure.NewLatency()
 	// Each writer has a batch at work and another one ready.
-	slots := 2*len(writers) + 1
-	free, ready := make(chan P, slots), make(chan P, slots)
+	slots := 2*len(lanes) + 1
+	free, ready := make(chan P, slots), make(chan numbered[P], slots)
 	for range slots {
 		free <- from.make()
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(ready)
+		number, rows := int64(0), int64(0)
 		for {
 			select {
 			case b := <-free:
@@ -154,60 +191,98 @@ func write[P any](ctx context.Context, l *loader, from feed[P], writers []target
 				} else if err != nil {
 					return fmt.Errorf("reading the dataset: %w", err)
 				}
-				ready <- b
+				number++
+				select {
+				case ready <- numbered[P]{b, number, rows + 1}:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+				rows += int64(from.rows(b))
 			case <-ctx.Done():
 				return ctx.Err()
 			}
 		}
 	})
-	for i, w := range writers {
-		group.Go(func() error {
-			latency := measure.NewLatency()
-			log := l.log.Recorder(i, l.start)
-			defer log.Close()
-			defer func() {
-				l.mu.Lock()
-				defer l.mu.Unlock()
-				l.latency.Merge(latency)
-			}()
-			for b := range ready {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				rows, values := from.rows(b), from.metrics(b)
-				begin := time.Now()
-				receipt, err := from.send(ctx, w, b)
-				l.count(receipt)
-				if err != nil {
-					l.record(log, failed(ctx), begin, time.Now(), receipt, 0)
-					return fmt.Errorf("writer %d, %s: %w", i, from.describe(b), err)
-				}
-				end := receipt.Acked
-				if end.IsZero() {
-					end = receipt.Sent
-				}
-				latency.Record(end.Sub(begin))
-				l.record(log, oplog.OK, begin, end, receipt, values)
-				l.metrics.Add(values)
-				progress(rows)
-				free <- b
-			}
-			begin := time.Now()
-			receipt, err := w.Flush(ctx)
-			l.count(receipt)
-			if receipt != (target.Receipt{}) {
-				l.record(log, oplog.Flushed, begin, receipt.Acked, receipt, 0)
-			}
-			if err != nil {
-				return fmt.Errorf("writer %d, sending the rest: %w", i, err)
-			}
-			if err := w.Close(); err != nil {
-				return fmt.Errorf("closing writer %d: %w", i, err)
-			}
-			return nil
-		})
+	for _, way := range lanes {
+		group.Go(func() error { return writeAll(ctx, l, &from, way, free, ready, progress) })
 	}
 	return group.Wait()
+}
+
+// writeAll is a writer's work.
+func writeAll[P any](ctx context.Context, l *loader, from *feed[P], way *lane[numbered[P]], free chan<- P, ready <-chan numbered[P], progress Progress) error {
+	latency := measure.NewLatency()
+	log := l.log.Recorder(way.worker, l.start)
+	defer log.Close()
+	defer l.merge(latency)
+	way.retried = l.retried(log)
+	for b := range ready {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rows, values := from.rows(b.of), from.metrics(b.of)
+		begin := time.Now()
+		receipt, done, err := way.write(ctx, b)
+		l.count(receipt)
+		if err != nil {
+			l.record(log, failed(ctx), begin, time.Now(), receipt, 0)
+			return batchFailure(way.worker, b.number, b.first, rows, from.describe(b.of), err)
+		}
+		end := latest(receipt.Acked, receipt.Sent)
+		latency.Record(end.Sub(begin))
+		l.record(log, oplog.OK, begin, end, receipt, values)
+		l.metrics.Add(values)
+		progress(rows)
+		for _, d := range done {
+			recycle(free, d.of)
+		}
+		if len(done) == 0 {
+			recycle(free, from.make()) // while the writer keeps this one back
+		}
+	}
+	begin := time.Now()
+	receipt, err := way.flush(ctx)
+	l.count(receipt)
+	if receipt != (target.Receipt{}) {
+		l.record(log, oplog.Flushed, begin, receipt.Acked, receipt, 0)
+	}
+	if err != nil {
+		return fmt.Errorf("writer %d, sending the rest: %w", way.worker, err)
+	}
+	if err := way.close(); err != nil {
+		return fmt.Errorf("closing writer %d: %w", way.worker, err)
+	}
+	return nil
+}
+
+// recycle gives a parcel back. There may be one more than there is room for,
+// where writers kept some back.
+func recycle[P any](free chan<- P, p P) {
+	select {
+	case free <- p:
+	default:
+	}
+}
+
+// retried returns what is to be done about a try that failed and is followed
+// by another one.
+func (l *loader) retried(log *oplog.Recorder) func(time.Time, target.Receipt, error) {
+	return func(begin time.Time, r target.Receipt, err error) {
+		l.bytes.Add(r.WireBytes)
+		l.record(log, oplog.Retried, begin, time.Now(), target.Receipt{WireBytes: r.WireBytes}, 0)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.out.Retries == nil {
+			l.out.Retries = &result.Retries{Cause: err.Error()}
+		}
+		l.out.Retries.Tries++
+	}
+}
+
+func (l *loader) merge(latency *measure.Latency) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.latency.Merge(latency)
 }
 
 func (l *loader) count(r target.Receipt) {
@@ -225,6 +300,9 @@ func (l *loader) finish() {
 	l.out.Rows, l.out.Metrics, l.out.WireBytes = l.rows.Load(), l.metrics.Load(), l.bytes.Load()
 	l.out.Sent = time.Duration(l.sent.v.Load()).Seconds()
 	l.out.Acked = time.Duration(l.acked.v.Load()).Seconds()
+	if l.out.Retries != nil {
+		l.out.Retries.SentTwice = l.sentTwice.Load()
+	}
 }
 
 // metrics counts the values of a batch that are not NULL.
@@ -238,7 +316,7 @@ func metrics(b *series.Batch) int64 {
 	return n
 }
 
-// describe names a batch so that a user can find it again.
+// describe says what is in a batch.
 func describe(b *series.Batch) string {
 	var first, last *series.Run
 	for i := range b.Runs {
@@ -250,9 +328,9 @@ func describe(b *series.Batch) string {
 		}
 	}
 	if first == nil {
-		return "batch without rows"
+		return "none"
 	}
 	at := func(t int64) string { return time.Unix(0, t).UTC().Format(time.RFC3339Nano) }
-	return fmt.Sprintf("batch of %d rows of %s from %s to %s",
-		b.Rows(), first.Table.Name, at(first.Times[0]), at(last.Times[last.Rows()-1]))
+	return fmt.Sprintf("%s from %s to %s",
+		first.Table.Name, at(first.Times[0]), at(last.Times[last.Rows()-1]))
 }

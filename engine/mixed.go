@@ -90,7 +90,7 @@ func Mixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t target.Ta
 		if cfg.Acked != nil {
 			cfg.Acked(ctx)
 		}
-		if err = t.Settle(ctx); err != nil {
+		if err = settle(ctx, t, cfg.Retry); err != nil {
 			err = fmt.Errorf("waiting for the writes to settle: %w", err)
 		}
 		m.out.Writes.Settled = time.Since(m.start).Seconds()
@@ -101,8 +101,13 @@ func Mixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t target.Ta
 // parcel is a batch on its way to a writer.
 type parcel struct {
 	series.Batch
-	number int           // place in the dataset
+	number int           // place in the phase, from 0
+	first  int64         // row in the dataset, from 1
 	due    time.Duration // since the start; only where there is a schedule
+}
+
+func sendParcel(ctx context.Context, w target.Writer, p *parcel) (target.Receipt, error) {
+	return w.Write(ctx, &p.Batch)
 }
 
 // mixed is the state that all workers of the phase share.
@@ -163,14 +168,16 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 
 // run connects everybody, passes over the loaded rows, and then runs the clock.
 func (m *mixed) run(ctx context.Context, t target.Target) error {
-	writers, queriers := make([]target.Writer, m.cfg.Workers), make([]target.Querier, m.cfg.Queriers)
-	var err error
-	for i := range writers {
-		if writers[i], err = t.NewWriter(ctx, i); err != nil {
+	lanes, queriers := make([]*lane[*parcel], m.cfg.Workers), make([]target.Querier, m.cfg.Queriers)
+	for i := range lanes {
+		w, err := t.NewWriter(ctx, i)
+		if err != nil {
 			return fmt.Errorf("connecting writer %d: %w", i, err)
 		}
-		defer writers[i].Close() // a second time after an orderly end: harmless, and without news
+		lanes[i] = newLane(&m.loader, &m.cfg.LoadConfig, t, i, w, sendParcel, (*parcel).Rows)
+		defer func() { _ = lanes[i].close() }() // a second time after an orderly end: harmless, and without news
 	}
+	var err error
 	for i := range queriers {
 		if queriers[i], err = t.NewQuerier(ctx, i); err != nil {
 			return fmt.Errorf("connecting querier %d: %w", i, err)
@@ -183,7 +190,7 @@ func (m *mixed) run(ctx context.Context, t target.Target) error {
 
 	m.start = time.Now()
 	defer m.recordRates(m.cfg.Period)()
-	m.writing.Store(int64(len(writers)))
+	m.writing.Store(int64(len(lanes)))
 	group, groupCtx := errgroup.WithContext(ctx)
 	phase, end := context.WithCancel(groupCtx) // ends with the writes
 	defer end()
@@ -194,8 +201,8 @@ func (m *mixed) run(ctx context.Context, t target.Target) error {
 		group.Go(func() error { return m.dispatchBatches(groupCtx) })
 		group.Go(func() error { return m.dispatchQueries(groupCtx, phase) })
 	}
-	for i, w := range writers {
-		group.Go(func() error { return m.write(groupCtx, i, w, end) })
+	for _, way := range lanes {
+		group.Go(func() error { return m.write(groupCtx, way, end) })
 	}
 	for i, q := range queriers {
 		group.Go(func() error { return m.newAsker(i, q).askAll(groupCtx, phase) })
@@ -232,54 +239,3 @@ func (m *mixed) skipLoaded(ctx context.Context) error {
 
 // paced reports whether a side goes by a rate.
 func (m *mixed) paced(rate pace.Schedule) bool { return rate != nil && m.cfg.Share == 0 }
-
-// finish fills in what is known however the phase ended.
-func (m *mixed) finish() *Journal {
-	m.loader.finish()
-	m.out.Writes = m.loader.out
-	m.out.Wall = time.Duration(m.last.v.Load()).Seconds()
-	m.out.Early, m.out.Waiting = m.early.Load(), m.waiting.Load()
-	if m.paced(m.cfg.RowRate) {
-		m.out.RowRate = m.cfg.RowRate.String()
-	}
-	if m.paced(m.cfg.QueryRate) {
-		m.out.QueryRate, m.out.Queue = m.cfg.QueryRate.String(), m.cfg.Queue
-	}
-	j := &Journal{Loaded: m.cfg.Loaded, Writes: m.ledger.written}
-	for _, t := range m.types {
-		if m.out.Wall > 0 {
-			t.out.PerSecond = float64(t.out.Asked) / m.out.Wall
-		}
-		j.Types = append(j.Types, AnsweredType{Full: t.full.kept, Counted: t.counted.kept})
-		m.out.Types = append(m.out.Types, t.out)
-	}
-	return j
-}
-
-// figures fills in the latencies.
-func (m *mixed) figures() (err error) {
-	encode := func(l *measure.Latency) (encoded result.Latency) {
-		if err == nil {
-			encoded, err = latencyOf(l)
-		}
-		return encoded
-	}
-	m.out.Writes.Batches = encode(m.loader.latency)
-	if m.paced(m.cfg.RowRate) {
-		response := encode(m.response)
-		m.out.Response = &response
-	}
-	if m.paced(m.cfg.QueryRate) {
-		lag := encode(m.lag)
-		m.out.Lag = &lag
-	}
-	for i, t := range m.types {
-		of := &m.out.Types[i]
-		of.Service = encode(t.service)
-		if m.paced(m.cfg.QueryRate) {
-			response := encode(t.response)
-			of.Response = &response
-		}
-	}
-	return err
-}

@@ -116,7 +116,7 @@ func TestMixedFails(t *testing.T) {
 		end   error  // wanted of the phase
 		text  string // in the error, or in what is said of the type
 	}{
-		"batch":       {write: func(b *series.Batch) error { return errors.New("disk full") }, end: errors.ErrUnsupported, text: "writer 0, batch of 100 rows of cpu from 2016-01-01T00:00:00Z to 2016-01-01T00:00:00Z: disk full"},
+		"batch":       {write: func(b *series.Batch) error { return errors.New("disk full") }, end: errors.ErrUnsupported, text: "writer 0, batch 1 (rows 1 to 100, cpu from 2016-01-01T00:00:00Z to 2016-01-01T00:00:00Z): disk full"},
 		"unreachable": {ask: func() error { return target.ErrUnreachable }, end: target.ErrUnreachable, text: "query 0 of lastpoint: cannot be reached"},
 		"query":       {ask: func() error { return errors.New("syntax error") }, text: "query 0: syntax error"},
 		"interrupted": {ask: func() error {

@@ -19,6 +19,7 @@ import (
 // readAhead reads the dataset, batch by batch, until nobody wants more.
 func (m *mixed) readAhead(ctx context.Context) error {
 	defer close(m.read)
+	rows := m.cfg.Loaded
 	for {
 		select {
 		case p := <-m.free:
@@ -28,8 +29,15 @@ func (m *mixed) readAhead(ctx context.Context) error {
 				return fmt.Errorf("reading the dataset: %w", err)
 			}
 			first, last := timesOf(&p.Batch)
-			p.number = m.ledger.read(int64(p.Rows()), first, last)
-			m.read <- p // which has room for all parcels
+			p.number, p.first = m.ledger.read(int64(p.Rows()), first, last), rows+1
+			rows += int64(p.Rows())
+			select {
+			case m.read <- p:
+			case <-m.unwanted:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		case <-m.unwanted:
 			return nil
 		case <-ctx.Done():
@@ -152,19 +160,20 @@ func (m *mixed) alternate(ctx context.Context) error {
 }
 
 // write writes what is handed out. The last writer to be done ends the phase.
-func (m *mixed) write(ctx context.Context, worker int, w target.Writer, end func()) error {
+func (m *mixed) write(ctx context.Context, way *lane[*parcel], end func()) error {
 	latency, response := measure.NewLatency(), measure.NewLatency()
-	log := m.log.Recorder(worker, m.start)
+	log := m.log.Recorder(way.worker, m.start)
 	defer log.Close()
 	defer func() {
+		m.merge(latency)
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.loader.latency.Merge(latency)
 		m.response.Merge(response)
 		if m.writing.Add(-1) == 0 {
 			end()
 		}
 	}()
+	way.retried = m.retried(log)
 	due := func(p *parcel, begin time.Duration) time.Duration {
 		if m.paced(m.cfg.RowRate) {
 			return p.due
@@ -187,11 +196,11 @@ func (m *mixed) write(ctx context.Context, worker int, w target.Writer, end func
 		m.ledger.begin(p.number, begin)
 		acks.sending(p.number)
 		rows, values := p.Rows(), metrics(&p.Batch)
-		receipt, err := w.Write(ctx, &p.Batch)
+		receipt, done, err := way.write(ctx, p)
 		if err != nil {
 			m.count(receipt)
 			m.recordDue(log, failed(ctx), due(p, begin), m.start.Add(begin), time.Now(), receipt, 0)
-			return fmt.Errorf("writer %d, %s: %w", worker, describe(&p.Batch), err)
+			return batchFailure(way.worker, int64(p.number)+1, p.first, rows, describe(&p.Batch), err)
 		}
 		at := received(receipt)
 		m.recordDue(log, oplog.OK, due(p, begin), m.start.Add(begin), m.start.Add(at), receipt, values)
@@ -199,23 +208,33 @@ func (m *mixed) write(ctx context.Context, worker int, w target.Writer, end func
 		response.Record(at - p.due)
 		m.metrics.Add(values)
 		m.progress(rows)
-		m.free <- p
+		for _, d := range done {
+			recycle(m.free, d)
+		}
+		if len(done) == 0 {
+			recycle(m.free, &parcel{}) // while the writer keeps this one back
+		}
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	return m.flush(ctx, way, log, received)
+}
+
+// flush ends a writer's work.
+func (m *mixed) flush(ctx context.Context, way *lane[*parcel], log *oplog.Recorder, received func(target.Receipt) time.Duration) error {
 	begin := time.Now()
-	receipt, err := w.Flush(ctx)
+	receipt, err := way.flush(ctx)
 	if receipt != (target.Receipt{}) {
 		m.record(log, oplog.Flushed, begin, receipt.Acked, receipt, 0)
 	}
 	if err != nil {
 		m.count(receipt)
-		return fmt.Errorf("writer %d, sending the rest: %w", worker, err)
+		return fmt.Errorf("writer %d, sending the rest: %w", way.worker, err)
 	}
 	received(receipt)
-	if err := w.Close(); err != nil {
-		return fmt.Errorf("closing writer %d: %w", worker, err)
+	if err := way.close(); err != nil {
+		return fmt.Errorf("closing writer %d: %w", way.worker, err)
 	}
 	return nil
 }

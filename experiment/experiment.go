@@ -87,6 +87,9 @@ type Load struct {
 	After           []string      `yaml:"after,flow,omitempty"`
 	ReportingPeriod time.Duration `yaml:"reporting-period"` // between two records of the rate; 0: none
 	Replace         bool          `yaml:"replace"`          // drop a dataset that an earlier load left
+	// Retry is how often, or how long, a batch is sent again after a failure that
+	// time may mend, as engine.ParseRetry reads it. Empty: not at all.
+	Retry string `yaml:"retry,omitempty"`
 	// File is where the rows come from, in TSBS's influx or timescaledb
 	// format, "-" being standard input. Empty: they are generated. The workload
 	// says which dataset it holds, or is UnknownWorkload.
@@ -114,6 +117,10 @@ type Queries struct {
 	Cache   string        `yaml:"cache,omitempty"`
 	TimeBox time.Duration `yaml:"time-box"` // asking one type, all repeats together, ends after it; 0: never
 	Timeout time.Duration `yaml:"timeout"`  // of a single query; 0: none
+	// Until ends asking a type in a repeat early, once the interval of its
+	// median lies within so much of it: "2%". Empty: it does not. See
+	// stats.Stopping.
+	Until string `yaml:"until,omitempty"`
 	// Rate is the schedule by which queries come, as pace.Parse reads it. Empty:
 	// each worker asks when it has its answer.
 	Rate string `yaml:"rate,omitempty"`

@@ -3,8 +3,10 @@ package pace_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
+	"runtime"
 	"testing"
 	"time"
 
@@ -56,6 +58,66 @@ func TestPacerIsOnTime(t *testing.T) {
 		}
 	}
 	t.Errorf("on time %d of 400 times, the best 90th percentile of the lag is %.1f µs; want %d times %.0f µs or less", onTime, best*1e6, enough, within*1e6)
+}
+
+// bareLags is what a loop that does nothing but look at the clock, in a thread
+// of its own, makes of the same arrivals: whatever is late there the machine
+// has taken.
+func bareLags(interval time.Duration, n int) []time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	late := make([]time.Duration, n)
+	start := time.Now()
+	for i := range late {
+		due := time.Duration(i+1) * interval
+		for time.Since(start) < due {
+		}
+		late[i] = time.Since(start) - due
+	}
+	return late
+}
+
+// Half of all arrivals are released as exactly as by a bare loop that takes a
+// whole processor for itself, and hardly more of them are late. Both take turns,
+// so that the machine keeps both waiting alike. On a machine that has far more
+// to do than processors who sleeps is woken later than who never slept, so it is
+// enough to show it once.
+func TestPacerBesideBareLoop(t *testing.T) {
+	const interval, each, turns, attempts, late, exact, tolerated = 100 * time.Microsecond, 200, 20, 15, 50e-6, 5e-6, 0.1
+	for range attempts {
+		bare, paced := measure.NewLatency(), measure.NewLatency()
+		for range turns {
+			for _, lag := range bareLags(interval, each) {
+				bare.Record(lag)
+			}
+			paced.Merge(lags(t, pace.Constant(float64(time.Second)/float64(interval)), each))
+		}
+		t.Logf("bare loop: %s", lateness(bare, late))
+		t.Logf("pacer:     %s", lateness(paced, late))
+		if share(paced, late)-share(bare, late) <= tolerated && paced.Quantile(0.5)-bare.Quantile(0.5) <= exact {
+			return
+		}
+	}
+	t.Errorf("never within %d attempts: the median %.0f µs behind a bare loop's at most, and %.0f %% more arrivals later than 50 µs", attempts, exact*1e6, 100*tolerated)
+}
+
+// share is how many of all lags are longer.
+func share(l *measure.Latency, seconds float64) float64 {
+	low, high := 0.0, 1.0
+	for range 20 {
+		if middle := (low + high) / 2; l.Quantile(middle) > seconds {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return 1 - low
+}
+
+func lateness(l *measure.Latency, late float64) string {
+	s := l.Summary()
+	return fmt.Sprintf("p50 %.1f µs, p90 %.1f, p99 %.1f, p99.9 %.1f; %.2f %% later than %.0f µs",
+		s.Median*1e6, s.P90*1e6, s.P99*1e6, s.P999*1e6, 100*share(l, late), late*1e6)
 }
 
 // Nothing is released before its time, nor is lag hidden: what was due long

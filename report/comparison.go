@@ -1,9 +1,7 @@
 package report
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -13,57 +11,29 @@ import (
 	"github.com/tsmark/tsmark/measure/stats"
 )
 
-// WriteComparison renders a comparison as text. Its errors are those of w.
-func WriteComparison(w io.Writer, c *compare.Comparison, opts Options) error {
-	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, "--json has all"}
-	if t.width <= 0 {
-		t.width = defaultWidth
-	}
-	t.party("A", c.A)
-	t.party("B", c.B)
-	for _, n := range c.Notes {
-		t.wrapped("", "  ", note{n, bad})
-	}
-	for i := range c.Targets {
-		target := &c.Targets[i]
-		for _, view := range comparisonTables(target) {
-			t.table(view)
-		}
-		for _, n := range target.Notes {
-			t.wrapped("  ", "  ", note{n, dim})
-		}
-	}
-	t.line("")
-	for _, n := range []string{
-		"B/A: the median of the ratios of all repeats, over the questions that every repeat answered; ≥ and ≤ where some were cut off.",
-		fmt.Sprintf("interval: where the ratio lies with %.0f %%, if no other level is said; of one repeat a side, as if nothing differed from repeat to repeat. p: Mann-Whitney, corrected for the number of types by Holm; below %.2f a difference is shown.",
-			100*stats.Confidence, stats.Alpha),
-	} {
-		t.wrapped("", "  ", note{n, dim})
-	}
-	if err := t.Flush(); err != nil {
-		return fmt.Errorf("writing the comparison: %w", err)
-	}
-	return nil
+// comparisonPart is a table of two targets, and the figures in its rows.
+type comparisonPart struct {
+	table   *table
+	figures []*compare.Figure
 }
 
-// party names a side's runs.
-func (t *textWriter) party(side string, p compare.Party) {
-	text := strings.Join(p.Runs, ", ")
-	if p.Target != "" {
-		text += ", target " + p.Target
-	}
-	t.wrapped(t.paint(side, "1")+"  ", "   ", note{Text: text})
-}
-
-// comparisonTables are the tables of two targets: service times at the median
-// and at the 99th percentile, and loads.
+// comparisonTables are the tables of two targets.
 func comparisonTables(target *compare.Target) []*table {
+	var views []*table
+	for _, part := range comparisonParts(target) {
+		views = append(views, part.table)
+	}
+	return views
+}
+
+// comparisonParts are service times at the median and at the 99th percentile,
+// and loads; then the same of mixed phases.
+func comparisonParts(target *compare.Target) []comparisonPart {
 	who := target.B.Name
 	if target.A.Name != target.B.Name {
 		who = target.A.Name + " (A) and " + target.B.Name + " (B)"
 	}
-	var views []*table
+	var parts []comparisonPart
 	for _, part := range []struct {
 		title   string
 		metrics []compare.Metric
@@ -85,11 +55,13 @@ func comparisonTables(target *compare.Target) []*table {
 			{Head: "n", Help: "repeats of A and of B"},
 			{Head: "verdict", Help: "of B against A", Words: true},
 		}}
+		var figures []*compare.Figure
 		for i := range target.Figures {
 			f := &target.Figures[i]
 			if !slices.Contains(part.metrics, f.Metric) {
 				continue
 			}
+			figures = append(figures, f)
 			view.Rows = append(view.Rows, comparisonRow(f))
 			if part.warn {
 				view.Notes = append(view.Notes, doubts(f)...)
@@ -102,10 +74,10 @@ func comparisonTables(target *compare.Target) []*table {
 			view.Notes = append(view.Notes, undecided(target, part.metrics)...)
 		}
 		if len(view.Rows) > 0 {
-			views = append(views, view)
+			parts = append(parts, comparisonPart{view, figures})
 		}
 	}
-	return views
+	return parts
 }
 
 func comparisonRow(f *compare.Figure) row {

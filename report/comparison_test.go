@@ -2,7 +2,9 @@ package report
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/tsmark/tsmark/compare"
 	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -62,7 +65,7 @@ func TestComparisonGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			if err := WriteComparison(&out, c, Options{}); err != nil {
+			if err := WriteComparison(&out, Text, c, Options{}); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, file, out.String())
@@ -70,12 +73,79 @@ func TestComparisonGolden(t *testing.T) {
 				t.Error("colours without a terminal")
 			}
 			var coloured bytes.Buffer
-			if err := WriteComparison(&coloured, c, Options{Color: true}); err != nil || !strings.Contains(coloured.String(), "\x1b[") {
+			if err := WriteComparison(&coloured, Text, c, Options{Color: true}); err != nil || !strings.Contains(coloured.String(), "\x1b[") {
 				t.Errorf("no colours: %v", err)
 			}
-			if err := WriteComparison(full{}, c, Options{}); err == nil || !strings.HasPrefix(err.Error(), "writing the comparison: ") {
+			if err := WriteComparison(full{}, Text, c, Options{}); err == nil || !strings.HasPrefix(err.Error(), "writing the comparison: ") {
 				t.Errorf("a full disk: %v", err)
 			}
 		})
+	}
+}
+
+// The other formats say the same: Markdown in its tables, CSV in every figure,
+// and a page with the ratios drawn.
+func TestComparisonFormats(t *testing.T) {
+	c, err := compare.Runs(repeated(1, 6, 1), repeated(2, 6, 1.08), compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := func(format Format) string {
+		var out bytes.Buffer
+		if err := WriteComparison(&out, format, c, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	golden(t, "compare-six.md", written(Markdown))
+	golden(t, "compare-six.csv", written(CSV))
+	var again compare.Comparison
+	if err := json.Unmarshal([]byte(written(JSON)), &again); err != nil || len(again.Targets) != 1 || len(again.Targets[0].Figures) != len(c.Targets[0].Figures) {
+		t.Errorf("JSON: error %v, %d targets", err, len(again.Targets))
+	}
+	page := written(HTML)
+	p := parse(t, page)
+	for _, view := range comparisonTables(&c.Targets[0]) {
+		for _, r := range view.Rows {
+			for _, cell := range append(r.Cells, r.Span) {
+				if !strings.Contains(p.text, cell.Text) {
+					t.Errorf("the page does not show %q", cell.Text)
+				}
+			}
+		}
+	}
+	for _, link := range p.links {
+		if !strings.HasPrefix(link, "#") && link != "data:," {
+			t.Errorf("the page loads or leads to %s", link)
+		}
+	}
+	// Of the types one is withheld and one not supported: two are drawn by
+	// their medians and their geometric mean, the cut-off one as a bound.
+	if dots := strings.Count(page, `<g class="s`); dots != 4+3+3 {
+		t.Errorf("%d ratios are drawn", dots)
+	}
+	if err := WriteComparison(io.Discard, "pdf", c, Options{}); err == nil {
+		t.Error("a format that does not exist was written")
+	}
+}
+
+// Positions lie within the chart, equal changes up and down equally far from
+// its middle.
+func TestRatios(t *testing.T) {
+	figure := func(ratio float64, lo, hi stats.Value) *compare.Figure {
+		return &compare.Figure{Subject: "q", Verdict: compare.Slower, Comparison: stats.Comparison{
+			Ratio: stats.Value{Figure: ratio}, Interval: &stats.Interval{Lo: lo, Hi: hi, Level: 0.95}}}
+	}
+	exact := func(v float64) stats.Value { return stats.Value{Figure: v} }
+	r := newRatios([]*compare.Figure{
+		figure(2, exact(1.9), stats.Value{Figure: 2.1, Bound: stats.AtLeast}), figure(0.5, exact(0.4), exact(0.6)),
+		{Verdict: compare.NotCompared},
+	})
+	// The largest change, to 1/2.5, rounds up to 1 + 2.
+	if r.Rows[0].Dot != "81.55%" || r.Rows[1].Dot != "18.45%" || r.Rows[0].To != "100%" || r.Rows[2].Dot != "" || r.Ticks[2].X != "50.00%" || r.Ticks[4].Label != "×3" {
+		t.Errorf("%+v", r)
+	}
+	if newRatios([]*compare.Figure{{Verdict: compare.NotCompared}}) != nil {
+		t.Error("a chart without ratios")
 	}
 }

@@ -24,6 +24,7 @@ func csvColumns() []string {
 		"wall", "per_second", "bytes",
 		// Lines of kind load.
 		"batch_size", "metrics", "wire_bytes", "prepare", "sent", "acked", "settled", "disk_bytes", "raw_bytes",
+		"retries", "sent_twice", "duplicates", "lost",
 		// Both: the client; the worst of the repeats, but for its share of all cores.
 		"client_bound", "client_share", "client_gc_pause_max", "client_scheduling_p99",
 		// Open loops.
@@ -37,6 +38,8 @@ func csvColumns() []string {
 		// Where the median over the repeats lies: seconds of queries, settled rows
 		// a second of loads; with this level.
 		"interval_low", "interval_high", "interval_level",
+		// What ended the asking, with the number of repeats where it differs.
+		"stopped",
 		// Every line of a sweep; parameters as path=value, separated by commas.
 		"sweep", "point", "parameters",
 	}
@@ -125,6 +128,12 @@ func newLine(kind string, r *result.Run, t *result.Target) csvLine {
 func loadLine(r *result.Run, t *result.Target) csvLine {
 	line, l := newLine("load", r, t), t.Load
 	line.ints(map[string]int64{"workers": int64(l.Workers), "batch_size": int64(l.BatchSize), "raw_bytes": r.Dataset.RawBytes})
+	if len(l.Census) > 0 {
+		line.ints(map[string]int64{"duplicates": l.Duplicates(), "lost": l.Lost()})
+	}
+	if retries := l.AllRetries(); retries != nil {
+		line.ints(map[string]int64{"retries": retries.Tries, "sent_twice": retries.SentTwice})
+	}
 	if line["withheld"] = l.Withheld; l.Withheld != "" {
 		return line
 	}
@@ -168,6 +177,7 @@ func queryLine(r *result.Run, t *result.Target, q *result.Queries) csvLine {
 	line.floats(map[string]float64{"wall": q.Wall, "per_second": q.PerSecond})
 	line.latency(&q.Service)
 	line.interval(medians(t, q.Type))
+	line["stopped"] = stopText(t, q.Type)
 	line.client(t, q.Type)
 	line.open(q.Open)
 	return line

@@ -43,6 +43,10 @@ func alerts(r *result.Run) []note {
 				types++
 			}
 		}
+		if t.Load != nil && t.Load.Lost() > 0 {
+			warn("Target %s lost %s that it had acknowledged (durability: %s)", t.Name,
+				counted(t.Load.Lost(), "row", "rows"), cmp.Or(t.Durability, t.Description.Durability, "not known"))
+		}
 		if t.Load != nil && t.Load.Mixed.Problem() != "" {
 			warn("Target %s, asked while it was loaded: figures withheld: %s", t.Name, t.Load.Mixed.Problem())
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-//go:embed page.html sweep.html style.css
+//go:embed page.html sweep.html compare.html parts.html style.css
 var pageFiles embed.FS
 
 // page is what the template shows.
@@ -53,7 +53,7 @@ type pageTarget struct {
 }
 
 func writeHTML(w io.Writer, runs []*result.Run) error {
-	t, err := pageTemplate()
+	t, err := pageTemplates("page.html")
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/tsmark/tsmark/compare"
@@ -33,6 +34,9 @@ func loadTable(r *result.Run) *table {
 		target := &r.Targets[i]
 		l := target.Load
 		name := cell{Text: target.Name}
+		if l != nil {
+			t.Notes = append(t.Notes, faultNotes(target.Name, l)...)
+		}
 		switch {
 		case l == nil && target.Failure != "":
 			t.Rows = append(t.Rows, row{Cells: []cell{name}, Span: cell{"gave up: " + target.Failure, bad}})
@@ -83,6 +87,27 @@ func loadTable(r *result.Run) *table {
 		return nil
 	}
 	return t
+}
+
+// faultNotes says what became of batches that failed.
+func faultNotes(name string, l *result.Load) []note {
+	var notes []note
+	if r := l.AllRetries(); r != nil {
+		notes = append(notes, note{fmt.Sprintf("%s: %s; %s sent again although they may have been stored; the first failure: %s",
+			name, counted(r.Tries, "retry", "retries"), counted(r.SentTwice, "row", "rows"), r.Cause), bad})
+	}
+	if n := l.Duplicates(); n > 0 {
+		notes = append(notes, note{fmt.Sprintf("%s: holds %s of rows that were sent again", name, counted(n, "duplicate", "duplicates")), bad})
+	}
+	return notes
+}
+
+// counted is a number with what is counted.
+func counted(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return count(n) + " " + many
 }
 
 // latency renders one figure of a histogram, which does not exist where
@@ -142,15 +167,18 @@ func censusTable(r *result.Run) *table {
 			continue
 		}
 		for _, c := range t.Load.Census {
-			counted := cell{Text: count(c.Counted)}
+			found := cell{Text: count(c.Counted)}
 			if c.Counted < 0 {
-				counted = cell{"counts points only", dim}
+				found = cell{"counts points only", dim}
 			}
 			finding := cell{Text: "agrees"}
+			if c.Duplicates > 0 {
+				finding = cell{"agrees, but for " + counted(c.Duplicates, "duplicate", "duplicates"), bad}
+			}
 			if c.Problem != "" {
 				finding = cell{c.Problem, bad}
 			}
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}, {Text: c.Table}, {Text: count(c.Expected)}, counted, finding}})
+			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}, {Text: c.Table}, {Text: count(c.Expected)}, found, finding}})
 		}
 	}
 	if len(view.Rows) == 0 {

@@ -78,8 +78,13 @@ func writeJSON(w io.Writer, runs []*result.Run) error {
 	if runs == nil {
 		runs = []*result.Run{} // an empty list, not null
 	}
+	return writeIndented(w, runs)
+}
+
+// writeIndented writes anything as JSON that people can read too.
+func writeIndented(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(runs)
+	return e.Encode(v)
 }

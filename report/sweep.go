@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"io"
 	"slices"
 	"strings"
@@ -236,21 +235,11 @@ func writeSweepJSON(w io.Writer, s *result.Sweep, runs []*result.Run) error {
 }
 
 func writeSweepHTML(w io.Writer, s *result.Sweep, runs []*result.Run) error {
-	t, err := pageTemplate()
+	t, err := pageTemplates("sweep.html")
 	if err != nil {
 		return err
 	}
 	view := newSweepView(s, runs)
 	view.Axes = sweepAxes(runs)
-	return t.ExecuteTemplate(w, "sweep.html", view)
-}
-
-// pageTemplate reads the templates of pages.
-func pageTemplate() (*template.Template, error) {
-	return template.New("page.html").Funcs(template.FuncMap{
-		"count": count,
-		"size":  size,
-		// A remark spans all columns but the first.
-		"spanned": func(columns []column) int { return len(columns) - 1 },
-	}).ParseFS(pageFiles, "*.html", "style.css")
+	return t.Execute(w, view)
 }

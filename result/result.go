@@ -4,6 +4,7 @@
 package result
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/tsmark/tsmark/measure"
@@ -201,6 +202,9 @@ type Load struct {
 	DiskAcked  int64  `json:"disk_acked"`
 	Steps      []Step `json:"steps,omitempty"` // done after settling
 	Withheld   string `json:"withheld,omitempty"`
+	// Retries is what was done about batches that failed; nil: none did, or
+	// the load ended with the first.
+	Retries *Retries `json:"retries,omitempty"`
 	// Mixed is how the rest of the dataset was written, while questions were
 	// asked. The rates are those of what came before. Nil: there was no such
 	// part.
@@ -223,6 +227,29 @@ type Cell struct {
 	// ClientBound says why the client rather than the target may have set the
 	// pace; empty: it did not.
 	ClientBound string `json:"client_bound,omitempty"`
+	// Stopped is what ended the asking of a type: StoppedByCount, StoppedByTime,
+	// or what StoppedByInterval or StoppedBefore returns; empty: not known, or none.
+	Stopped string `json:"stopped,omitempty"`
+}
+
+// What ends the asking of a type.
+const (
+	StoppedByCount = "all asked"
+	StoppedByTime  = "time box"
+	// StoppedByIntervals is part of what StoppedByInterval and StoppedBefore return.
+	StoppedByIntervals = "interval within "
+)
+
+// StoppedBefore says that another rule ended the asking before an interval could:
+// time box before interval within 2 %.
+func StoppedBefore(rule string, share float64) string {
+	return rule + " before " + StoppedByInterval(share)
+}
+
+// StoppedByInterval says that the median was known to a share of it: interval
+// within 2 %.
+func StoppedByInterval(share float64) string {
+	return StoppedByIntervals + strconv.FormatFloat(100*share, 'g', 3, 64) + " %"
 }
 
 // Step is something done after a load, timed apart from it.
@@ -241,9 +268,14 @@ type RatePoint struct {
 // CensusResult compares what a table should hold with what it holds.
 type CensusResult struct {
 	Table    string `json:"table"`
-	Expected int64  `json:"expected"`          // rows
-	Counted  int64  `json:"counted"`           // rows; -1: the system counts points only
-	Problem  string `json:"problem,omitempty"` // first difference; empty: it agrees
+	Expected int64  `json:"expected"` // rows
+	Counted  int64  `json:"counted"`  // rows; -1: the system counts points only
+	// Lost is how many acknowledged rows are missing, and Duplicates how many
+	// rows are there twice because they were sent twice. Where both happened
+	// only their difference can be counted.
+	Lost       int64  `json:"lost,omitempty"`
+	Duplicates int64  `json:"duplicates,omitempty"`
+	Problem    string `json:"problem,omitempty"` // first difference; empty: it agrees, duplicates aside
 }
 
 // Latency is the figures of a histogram, and the histogram itself in

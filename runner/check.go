@@ -72,8 +72,8 @@ func (x *execution) rowsAtMost() int64 {
 
 // check compares the answers of all query types. Where there is doubt about
 // what the target holds no right answer makes up for it: all are withheld.
-func (x *execution) check(ctx context.Context, t target.Target, planned *plannedTarget, out *result.Target) error {
-	doubt, err := x.doubt(ctx, t, out)
+func (x *execution) check(ctx context.Context, t target.Target, planned *plannedTarget, mark target.Mark, out *result.Target) error {
+	doubt, err := x.doubt(ctx, t, mark, out)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (x *execution) check(ctx context.Context, t target.Target, planned *planned
 
 // doubt returns why no figure can stand on what the target holds; empty: all
 // is as it should be.
-func (x *execution) doubt(ctx context.Context, t target.Target, out *result.Target) (string, error) {
+func (x *execution) doubt(ctx context.Context, t target.Target, mark target.Mark, out *result.Target) (string, error) {
 	if x.steps.Load {
 		last := out.RepeatOf(x.plan.experiment.Load.Repeats).Load
 		if last != nil && last.Withheld != "" {
@@ -121,7 +121,7 @@ func (x *execution) doubt(ctx context.Context, t target.Target, out *result.Targ
 		}
 		return "", nil
 	}
-	census, err := verify.Census(ctx, t, &x.expected.Survey)
+	census, err := verify.Census(ctx, t, &x.expected.Survey, verify.Sent{Acknowledged: mark.Complete, Twice: mark.SentTwice})
 	if err != nil {
 		return "", err
 	}

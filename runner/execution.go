@@ -219,7 +219,7 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	case loading:
 		return x.load(ctx, t, c, planned, mark, out)
 	case checking:
-		return x.check(ctx, t, planned, out)
+		return x.check(ctx, t, planned, mark, out)
 	}
 	return x.ask(ctx, t, c, planned, out)
 }

@@ -92,6 +92,12 @@ func (g guardedStore) load(l *result.Load) {
 		return
 	}
 	g.text(&l.Withheld, &l.Unverified)
+	if l.Retries != nil {
+		g.text(&l.Retries.Cause)
+	}
+	if l.Mixed != nil {
+		g.load(&l.Mixed.Writes)
+	}
 	for i := range l.Census {
 		g.text(&l.Census[i].Problem)
 	}

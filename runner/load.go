@@ -44,7 +44,7 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 	var load *result.Load
 	where, err := x.cell(ctx, planned.kind.Caps.Embedded, func() (err error) {
 		load, err = f.load(ctx, engine.LoadConfig{
-			Workers: settings.Workers, BatchSize: settings.BatchSize, Period: settings.ReportingPeriod, Log: section,
+			Workers: settings.Workers, BatchSize: settings.BatchSize, Period: settings.ReportingPeriod, Log: section, Retry: x.plan.retry,
 			Acked: func(ctx context.Context) { acked = footprint(ctx, t) },
 		}, t, func(rows int) { task.Add(int64(rows)) })
 		return err
@@ -68,6 +68,9 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 	}
 
 	mark.RowsAcked = load.AllRows()
+	if r := load.AllRetries(); r != nil && !planned.dedupes() {
+		mark.SentTwice = r.SentTwice
+	}
 	mark.Complete = err == nil && mark.RowsAcked == mark.RowsExpected
 	// Of an interrupted load too, a later command must know how far it came.
 	if markErr := t.WriteMark(context.WithoutCancel(ctx), mark); err == nil {
@@ -105,7 +108,7 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 	case x.expected == nil:
 		load.Unverified = uncounted
 	default:
-		if err = x.count(ctx, t, load); err != nil {
+		if err = x.count(ctx, t, load, sentBy(mark, load)); err != nil {
 			load.Withheld = "not counted: " + reason(ctx, err) // what nobody counted is no figure
 		}
 	}
@@ -118,6 +121,12 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 		}
 	}
 	return save(err)
+}
+
+// sentBy is what is known of how rows were sent, right after they were. Rows of
+// a protocol that does not acknowledge may be missing, but are not lost.
+func sentBy(mark target.Mark, load *result.Load) verify.Sent {
+	return verify.Sent{Acknowledged: mark.Complete && load.Acked > 0, Twice: mark.SentTwice}
 }
 
 // footprint is the size on disk; -1: not known.
@@ -172,9 +181,10 @@ const discarded = "not verified: null target"
 const uncounted = "not verified: the lines were sent as they are, and the dataset is unknown"
 
 // count compares the census with the dataset; a difference withholds the load.
-func (x *execution) count(ctx context.Context, t target.Target, load *result.Load) error {
+// Rows that are there twice because they were sent twice are no difference.
+func (x *execution) count(ctx context.Context, t target.Target, load *result.Load, sent verify.Sent) error {
 	var err error
-	if load.Census, err = verify.Census(ctx, t, &x.expected.Survey); err != nil {
+	if load.Census, err = verify.Census(ctx, t, &x.expected.Survey, sent); err != nil {
 		return err
 	}
 	for _, c := range load.Census {

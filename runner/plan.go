@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/oracle"
@@ -36,6 +37,7 @@ type Plan struct {
 	catalog    Catalog
 	steps      Steps
 	targets    []plannedTarget
+	retry      engine.Retry
 	secrets    *secret.Redactor
 	place      result.Place // of its run in a sweep
 	earlier    []string     // ids of the runs of that sweep before it
@@ -60,6 +62,9 @@ type plannedTarget struct {
 	exporter, metrics   string            // addresses of what its host and server tell of themselves; empty: none
 }
 
+// dedupes reports whether a row that is sent twice is there once.
+func (p *plannedTarget) dedupes() bool { return p.kind.Dedupes != nil && p.kind.Dedupes(p.options) }
+
 // NewPlan checks what the steps need of the experiment. Its error is a
 // *experiment.Problem, or several joined, that name what to mend and where it
 // was written.
@@ -77,6 +82,7 @@ func (p *Plan) check() error {
 	if err := e.Check(); err != nil {
 		return err
 	}
+	p.retry, _ = engine.ParseRetry(e.Load.Retry) // as Check did
 	var problems []error
 	switch {
 	case steps.Load && e.Unknown() && steps.Verify:

@@ -126,6 +126,7 @@ func loadColumns(l *result.Load) []column {
 		{"skipped", &l.Skipped},
 		{"cell", asJSON{&l.Cell}},
 		{"mixed", asJSON{&l.Mixed}},
+		{"retries", asJSON{&l.Retries}},
 	}, latencyColumns(&l.Batches)...)
 }
 
@@ -139,6 +140,8 @@ func censusColumns(c *result.CensusResult) []column {
 		{"expected", &c.Expected},
 		{"counted", &c.Counted},
 		{"problem", &c.Problem},
+		{"lost", &c.Lost},
+		{"duplicates", &c.Duplicates},
 	}
 }
 

@@ -70,9 +70,10 @@ func newRun(t *testing.T) *result.Run {
 					Steps: []result.Step{{Name: "analyze", Seconds: 0.5, DiskBytes: 4096}}, Withheld: "the census differs", Unverified: "null target", Skipped: 3,
 					Rates: []result.RatePoint{{At: 1, Rows: 20000}, {At: 1.6, Rows: 16000}},
 					Census: []result.CensusResult{
-						{Table: "cpu", Expected: 36000, Counted: 35999, Problem: "one row is missing"},
+						{Table: "cpu", Expected: 36000, Counted: 35999, Problem: "one row is missing", Lost: 1, Duplicates: 2},
 						{Table: "mem", Expected: 5, Counted: -1},
 					},
+					Retries: &result.Retries{Tries: 3, SentTwice: 4, Cause: "cut"},
 					Mixed: &result.Mixed{Share: 0.8, Windows: "recent", Loaded: 36000, Rest: 5, Wall: 2, Writes: result.Load{Rows: 1000, Batches: latency(t, time.Millisecond)}, Queriers: 2,
 						Types: []result.MixedType{{Type: "lastpoint", Asked: 5, Stale: 1, Service: latency(t, time.Millisecond), Freshness: latency(t, time.Second)}, {Type: "a-wrong", Withheld: "wrong beside writes"}}},
 					Cell: result.Cell{From: 1.5, To: 4, ClientBound: "it was slow", Client: &result.Client{Wall: 2.5, CPU: 3, Share: 0.6, Procs: 2, Cores: 2}},

@@ -22,6 +22,9 @@ type Kind struct {
 	// Strict in the system's own terms.
 	Profiles     []Profile
 	Durabilities []Profile
+	// Steps are what its users may do once data is loaded, without Do: names
+	// and help of what AfterLoader gives of an open target.
+	Steps []Step
 	// Modules are the Go modules through which it is reached: reports name
 	// their versions.
 	Modules []string
@@ -108,7 +111,7 @@ type AfterLoader interface {
 type Step struct {
 	Name string // as experiments name it
 	Help string
-	Do   func(context.Context) error
+	Do   func(context.Context) error // nil in a Kind
 }
 
 // Server is a Target whose server is a process of its own, reached over the

@@ -201,31 +201,3 @@ func (c *counter) Row(row []query.Value) error {
 	c.rows++
 	return c.sink.Row(row)
 }
-
-// Census counts the tables of a target and compares them with the dataset's.
-func Census(ctx context.Context, t target.Target, survey *oracle.Survey) ([]result.CensusResult, error) {
-	var results []result.CensusResult
-	for _, expected := range survey.Tables {
-		counted, err := t.Census(ctx, expected.Table)
-		if err != nil {
-			return results, fmt.Errorf("counting table %s: %w", expected.Table.Name, err)
-		}
-		results = append(results, result.CensusResult{
-			Table: expected.Table.Name, Expected: expected.Rows, Counted: counted.Rows,
-			Problem: censusProblem(&expected, counted),
-		})
-	}
-	return results, nil
-}
-
-func censusProblem(expected *oracle.Census, counted target.Census) string {
-	if counted.Rows >= 0 && counted.Rows != expected.Rows {
-		return fmt.Sprintf("table %s holds %d rows, %d expected", expected.Table.Name, counted.Rows, expected.Rows)
-	}
-	for i, f := range expected.Table.Fields {
-		if got := counted.Points[f.Name]; got != expected.Points[i] {
-			return fmt.Sprintf("table %s holds %d values of %s, %d expected", expected.Table.Name, got, f.Name, expected.Points[i])
-		}
-	}
-	return ""
-}

@@ -87,12 +87,13 @@ const (
 	Stale                         // answered exactly for an older state of the data
 	Dropped                       // due while the queue was full, and never started
 	Interrupted                   // ended by the end of the run
+	Retried                       // a batch that failed and was sent again: the operation that ended it stands apart
 	outcomes                      // their number
 )
 
 // String returns the outcome as reports print it.
 func (o Outcome) String() string {
-	names := [outcomes]string{"ok", "unacknowledged", "flushed", "at least", "failed", "wrong", "stale", "dropped", "interrupted"}
+	names := [outcomes]string{"ok", "unacknowledged", "flushed", "at least", "failed", "wrong", "stale", "dropped", "interrupted", "retried"}
 	if o >= outcomes {
 		return fmt.Sprintf("outcome %d", uint8(o))
 	}

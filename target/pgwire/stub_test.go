@@ -51,6 +51,8 @@ func welcome(c net.Conn) *pgproto3.Backend {
 		return b
 	}
 	b.Send(&pgproto3.AuthenticationOk{})
+	b.Send(&pgproto3.ParameterStatus{Name: "standard_conforming_strings", Value: "on"})
+	b.Send(&pgproto3.ParameterStatus{Name: "client_encoding", Value: "UTF8"})
 	b.Send(&pgproto3.BackendKeyData{ProcessID: 1, SecretKey: []byte{0, 0, 0, 1}})
 	b.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
 	_ = b.Flush()

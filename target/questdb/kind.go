@@ -104,7 +104,7 @@ func connection() []target.Option {
 // storage are the options of how tables are made.
 func storage() []target.Option {
 	return []target.Option{
-		{Name: optionPartitionBy, Default: "day", Help: "span of a partition: hour, day, week, month or none (with wal=false)", Check: oneOf("hour", "day", "week", "month", partitionNone)},
+		{Name: optionPartitionBy, Default: "day", Help: "span of a partition: hour, day, week, month or none (with wal=false; rows must then come in the order of their times)", Check: oneOf("hour", "day", "week", "month", partitionNone)},
 		{Name: optionWAL, Default: walOn, Help: "tables with a write-ahead log, which protocol=http and dedup need: true or false", Check: oneOf(walOn, walOff)},
 		{Name: optionDedup, Default: dedupOff, Help: "a row that comes again replaces the earlier one of its time and of all its tags (tags) or of the one tag that is named, as in dedup=hostname; or off"},
 		{Name: optionSymbolCapacity, Empty: "the server's, which grows by itself", Help: "distinct values that a tag's column is prepared for", Check: target.AtLeast(1)},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
@@ -68,7 +69,7 @@ func (d *database) prepare(ctx context.Context, schema *series.Schema, m target.
 		}
 	}
 	for _, name := range old.Tables {
-		if err := d.exec(ctx, "DROP TABLE IF EXISTS "+quoted(name)); err != nil {
+		if err := d.drop(ctx, name); err != nil {
 			return err
 		}
 	}
@@ -93,6 +94,24 @@ func (d *database) prepare(ctx context.Context, schema *series.Schema, m target.
 	d.layout = next
 	d.sent.Store(0)
 	return nil
+}
+
+// drop drops a table. One without a write-ahead log is held for a while by the
+// connections that wrote to it.
+func (d *database) drop(ctx context.Context, name string) error {
+	bounded, cancel := d.settings.bounded(ctx)
+	defer cancel()
+	for wait := firstLook; ; wait = min(2*wait, longestLook) {
+		err := d.exec(ctx, "DROP TABLE IF EXISTS "+quoted(name))
+		if err == nil || !strings.Contains(err.Error(), "could not lock") {
+			return err
+		}
+		select {
+		case <-time.After(wait):
+		case <-bounded.Done():
+			return fmt.Errorf("%w; end what uses the table", err)
+		}
+	}
 }
 
 // readStamp returns what the mark's table holds, and the names of all tables.

@@ -1,8 +1,6 @@
 package questdb
 
 import (
-	"net"
-	"os"
 	"strconv"
 	"testing"
 
@@ -12,18 +10,7 @@ import (
 // server returns the options that lead to the server that tests may fill.
 func server(t testing.TB) map[string]string {
 	t.Helper()
-	address := os.Getenv("TSMARK_TEST_QUESTDB")
-	if address == "" {
-		const how = "no QuestDB to test against; run servers/run questdb -- go test ./target/questdb/..."
-		if os.Getenv("CI") == "true" {
-			t.Fatal(how)
-		}
-		t.Skip(how)
-	}
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	host, port := targettest.Address(t, "questdb")
 	first, err := strconv.Atoi(port)
 	if err != nil {
 		t.Fatal(err)
@@ -41,6 +28,9 @@ func with(options map[string]string, given ...string) map[string]string {
 	return options
 }
 
-func TestConformanceREST(t *testing.T) {
-	targettest.Run(t, Kind(), with(server(t), optionRead, readREST))
+func TestConformance(t *testing.T) { targettest.Run(t, Kind(), server(t)) }
+
+// Rows that nobody acknowledges, and the other way of reading.
+func TestConformanceTCPAndREST(t *testing.T) {
+	targettest.Run(t, Kind(), with(server(t), optionRead, readREST, optionProtocol, protocolTCP))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -134,8 +135,10 @@ func (d *database) settle(ctx context.Context) error {
 
 // AfterLoad implements target.AfterLoader.
 func (d *database) AfterLoad() []target.Step {
-	step := func(name, help, statement string) target.Step {
-		return target.Step{Name: name, Help: help, Do: func(ctx context.Context) error {
+	able := steps()
+	for i := range able {
+		statement := strings.ToUpper(able[i].Name)
+		able[i].Do = func(ctx context.Context) error {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			if err := d.lock(ctx); err != nil {
@@ -146,11 +149,16 @@ func (d *database) AfterLoad() []target.Step {
 				return fmt.Errorf("SQLite's %s: %w", statement, err)
 			}
 			return nil
-		}}
+		}
 	}
+	return able
+}
+
+// steps are named after their statements.
+func steps() []target.Step {
 	return []target.Step{
-		step("analyze", "statistics of the indexes, for the query planner", "ANALYZE"),
-		step("vacuum", "the file written anew without gaps", "VACUUM"),
+		{Name: "analyze", Help: "statistics of the indexes, for the query planner"},
+		{Name: "vacuum", Help: "the file written anew without gaps"},
 	}
 }
 

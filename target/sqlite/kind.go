@@ -95,6 +95,7 @@ func Kind() target.Kind {
 			MaxWriters:    1,
 			Infinities:    true,
 		},
+		Steps:   steps(),
 		Modules: []string{"modernc.org/sqlite"},
 		Render:  render,
 		Open:    open,

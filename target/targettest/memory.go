@@ -84,7 +84,7 @@ func (m *memory) Census(ctx context.Context, table *series.Table) (target.Census
 	}
 	census := target.Census{Points: map[string]int64{}}
 	for _, c := range x.Survey.Tables {
-		if c.Table == table {
+		if c.Table.Name == table.Name { // the tables may be those of a later command
 			census.Rows = c.Rows
 			for i, f := range table.Fields {
 				census.Points[f.Name] = c.Points[i]

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -40,6 +41,7 @@ func Run(t *testing.T, kind target.Kind, given map[string]string) {
 	t.Run("ragged rows", func(t *testing.T) { s.loadAndAsk(t, ragged(kind.Caps), 1) })
 	t.Run("an empty table", func(t *testing.T) { s.loadAndAsk(t, limited(useCase(t, tsbs.Devops(), 40, 0), 50), 1) })
 	t.Run("floats that are no numbers", func(t *testing.T) { s.loadAndAsk(t, specialFloats(kind.Caps), 1) })
+	t.Run("steps", s.steps)
 	t.Run("mark", s.mark)
 	t.Run("replace", s.replace)
 	t.Run("cancelled query", s.cancelled)
@@ -85,6 +87,15 @@ func useCase(t *testing.T, use workload.Workload, scale, initial uint32) example
 	}
 	return e
 }
+
+// exampleSpec is a day of few hosts, for tests that need rows and hardly care
+// which.
+func exampleSpec() workload.Spec {
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	return workload.Spec{Name: "cpu-only", Seed: 123, Scale: 40, Start: start, End: start.Add(25 * time.Hour), Interval: 4 * time.Minute}
+}
+
+func exampleUse() workload.Workload { return tsbs.CPUOnly() }
 
 func limited(e example, rows int64) example {
 	return example{workload.Limited(e.dataset, rows), e.queries}
@@ -243,7 +254,7 @@ func (s *suite) loadAndAsk(t *testing.T, e example, workers int) {
 			env.Existing = true
 			db = s.open(t, env)
 		}
-		census, err := verify.Census(ctx, db, &expected.Survey)
+		census, err := verify.Census(ctx, db, &expected.Survey, verify.Sent{Acknowledged: true})
 		if err != nil {
 			t.Fatalf("%s: %v", when, err)
 		}
@@ -298,6 +309,22 @@ func (s *suite) open(t *testing.T, env target.Env) target.Target {
 	return db
 }
 
+// steps: an open target has those that its kind lists.
+func (s *suite) steps(t *testing.T) {
+	db := s.open(t, target.Env{Dir: t.TempDir()})
+	defer db.Close()
+	var found []target.Step
+	if can, ok := db.(target.AfterLoader); ok {
+		found = can.AfterLoad()
+	}
+	same := func(listed, able target.Step) bool {
+		return listed.Name == able.Name && listed.Help == able.Help && listed.Do == nil && able.Do != nil
+	}
+	if !slices.EqualFunc(s.kind.Steps, found, same) {
+		t.Errorf("the kind lists the steps %v, an open target has %v", s.kind.Steps, found)
+	}
+}
+
 // mark: what a load leaves is read back as it was, by another connection too.
 func (s *suite) mark(t *testing.T) {
 	ctx := t.Context()
@@ -343,7 +370,7 @@ func (s *suite) replace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	census, err := verify.Census(ctx, db, &expected.Survey)
+	census, err := verify.Census(ctx, db, &expected.Survey, verify.Sent{Acknowledged: true})
 	if err != nil || census[0].Problem != "" {
 		t.Errorf("after a second load: %v %s", err, census[0].Problem)
 	}

@@ -1,10 +1,6 @@
-package targettest_test
+package targettest
 
-import (
-	"testing"
-
-	"github.com/tsmark/tsmark/target/targettest"
-)
+import "testing"
 
 // The suite passes a right target.
-func TestMemory(t *testing.T) { targettest.Run(t, targettest.Memory("memory"), nil) }
+func TestMemory(t *testing.T) { Run(t, Memory("memory"), nil) }

@@ -82,6 +82,24 @@ func Traps() []target.Kind {
 	}
 }
 
+// Stuttering returns a kind that is right but for its connection: that is cut
+// once after every third batch, when the batch is stored and not acknowledged.
+// Sent again, the batch is there twice; a kind that says that it dedupes then
+// lies.
+func Stuttering(name string, dedupes bool) target.Kind {
+	kind := trap(name, func(t *trapped) {
+		t.write = func(t *trapped, ctx context.Context, w target.Writer, b *series.Batch) (target.Receipt, error) {
+			receipt, err := w.Write(ctx, b)
+			if err == nil && t.rows.Add(1)%4 == 3 {
+				return target.Receipt{}, &target.Temporary{Err: errors.New("the server closed the connection")}
+			}
+			return receipt, err
+		}
+	})
+	kind.Dedupes = func(target.Options) bool { return dedupes }
+	return kind
+}
+
 // trapped is Memory with something wrong.
 type trapped struct {
 	target.Target

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/experiment/preset"
+	"github.com/tsmark/tsmark/internal/suggest"
+)
+
+func (a *app) experimentsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "experiments [NAME]",
+		Short: "List the built-in experiments, or print one",
+		Long: `Lists the experiments that tsmark comes with, which tsmark run takes by their
+names; flags change them as they change a file. With a name it prints that one, to
+be changed in a file of one's own.`,
+		Example: `  tsmark experiments
+  tsmark experiments scale > mine.yaml
+  tsmark run sqlite-durability`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("tsmark experiments takes one name, but was given %d", len(args))
+			}
+			return nil
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return presetCompletions(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				p, ok := preset.Find(args[0])
+				if !ok {
+					return fmt.Errorf("no built-in experiment %q%s", args[0], suggest.Among(args[0], preset.Names()))
+				}
+				_, err := io.WriteString(a.stdout, p.YAML)
+				return err
+			}
+			out := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+			for _, p := range preset.All() {
+				fmt.Fprintf(out, "%s\t%s\n", p.Name, p.Summary)
+			}
+			return out.Flush()
+		},
+	}
+}
+
+// presetCompletions are the names with their summaries, as shells show them.
+func presetCompletions() []string {
+	var list []string
+	for _, p := range preset.All() {
+		list = append(list, cobra.CompletionWithDesc(p.Name, p.Summary))
+	}
+	return list
+}
+
+// completeExperiment offers the built-in experiments; where none fits, the shell
+// offers files.
+func completeExperiment(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return presetCompletions(), cobra.ShellCompDirectiveDefault
+}
+
+// readExperiment reads a built-in experiment or, where none has the name, a file.
+func readExperiment(name string) (*experiment.Experiment, error) {
+	if p, ok := preset.Find(name); ok {
+		return p.Experiment()
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	return experiment.Parse(name, data)
+}
+
+// unreadable is an error about an experiment's file.
+func unreadable(name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) && filepath.Base(name) == name && filepath.Ext(name) == "" {
+		hint := suggest.Among(name, preset.Names())
+		return fmt.Errorf("no experiment %q: neither a file nor built in%s", name, strings.Replace(hint, "; known:", "; built in are", 1))
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("cannot read the experiment %s: %w; tsmark run --print writes one", name, err)
+}

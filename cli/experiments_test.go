@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/experiment/preset"
+	"github.com/tsmark/tsmark/runner"
+)
+
+// Every built-in experiment is what its file and summary are called, and can be
+// planned with what tsmark knows.
+func TestPresets(t *testing.T) {
+	steps, _ := stepsOf("run")
+	var got strings.Builder
+	for _, p := range preset.All() {
+		e, err := p.Experiment()
+		if err != nil {
+			t.Errorf("%s: %v", p.Name, err)
+			continue
+		}
+		if e.Name != p.Name {
+			t.Errorf("%s.yaml is named %s", p.Name, e.Name)
+		}
+		if p.Summary == "" || len(p.Summary) > 110 || strings.HasSuffix(p.Summary, ".") || !strings.HasPrefix(p.YAML, "# "+p.Summary+"\n") {
+			t.Errorf("%s: summary %q", p.Name, p.Summary)
+		}
+		sweep, err := runner.NewSweep(e, knownCatalog().forRunner(), steps)
+		if err != nil {
+			t.Errorf("%s: %v", p.Name, err)
+			continue
+		}
+		fmt.Fprintf(&got, "%s: %d points, %d targets\n", p.Name, len(sweep.Points()), len(sweep.Points()[0].Experiment.Targets))
+	}
+	want := `default: 1 points, 2 targets
+load-scaling: 12 points, 2 targets
+scale: 5 points, 2 targets
+sqlite-durability: 1 points, 4 targets
+tsbs-devops: 1 points, 2 targets
+tsbs-iot: 1 points, 2 targets
+`
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// The default experiment is written twice: as a file to be read, and as what
+// files leave out.
+func TestDefaultPreset(t *testing.T) {
+	p, ok := preset.Find(preset.First)
+	if !ok {
+		t.Fatalf("no experiment %s", preset.First)
+	}
+	e, err := p.Experiment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(e *experiment.Experiment) string {
+		t.Helper()
+		data, err := experiment.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if diff := cmp.Diff(text(experiment.Default()), text(e)); diff != "" {
+		t.Errorf("(-Default +default.yaml):\n%s", diff)
+	}
+}

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/ability"
+	"github.com/tsmark/tsmark/experiment"
+)
+
+func (a *app) targetsCommand() *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "targets [KIND]",
+		Short: "List the kinds of database that can be measured, or the options of one",
+		Long: `Lists the kinds of database that tsmark knows to drive, and how many of the
+question types of each use case they can answer. With a KIND it prints what that
+one can be told: options with their defaults, profiles, levels of durability,
+steps after a load; and which questions it cannot answer, and why. Nothing is
+connected to.`,
+		Example: `  tsmark targets
+  tsmark targets sqlite
+  tsmark targets --json`,
+		ValidArgsFunction: cobra.FixedCompletions(a.catalog.kindNames(), cobra.ShellCompDirectiveNoFileComp),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("tsmark targets takes one kind at most, but was given %q", args)
+			}
+			able, err := a.abilities(args)
+			if err != nil {
+				return err
+			}
+			switch {
+			case asJSON:
+				out := json.NewEncoder(a.stdout)
+				out.SetIndent("", "  ")
+				return out.Encode(able)
+			case len(args) == 1:
+				return describeKind(a.stdout, able[0])
+			}
+			return listKinds(a.stdout, able)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print all that is known, as JSON")
+	return cmd
+}
+
+// abilities is what the named kinds can do; of none, all.
+func (a *app) abilities(names []string) ([]*ability.Kind, error) {
+	if len(names) == 0 {
+		names = a.catalog.kindNames()
+	}
+	var able []*ability.Kind
+	for _, name := range names {
+		kind, err := a.catalog.kind(name)
+		if err != nil {
+			return nil, err
+		}
+		k, err := ability.Of(&kind, a.catalog.workloads, experiment.Default().Workload)
+		if err != nil {
+			return nil, err
+		}
+		able = append(able, k)
+	}
+	return able, nil
+}
+
+// listKinds prints a line a kind.
+func listKinds(w io.Writer, kinds []*ability.Kind) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(out, "KIND\tRUNS")
+	for _, u := range kinds[0].UseCases {
+		fmt.Fprint(out, "\t", u.Name)
+	}
+	fmt.Fprintln(out, "\tDURABILITY\tPROFILES\tWHAT IT IS")
+	for _, k := range kinds {
+		fmt.Fprint(out, k.Name, "\t", whereItRuns(k))
+		for _, u := range k.UseCases {
+			fmt.Fprintf(out, "\t%d/%d", u.Answered, u.Types)
+		}
+		fmt.Fprintf(out, "\t%s\t%s\t%s\n", profileNames(k.Durabilities), profileNames(k.Profiles), k.Help)
+	}
+	return out.Flush()
+}
+
+func whereItRuns(k *ability.Kind) string {
+	if k.Embedded {
+		return "in tsmark"
+	}
+	return "server"
+}
+
+func profileNames(profiles []ability.Profile) string {
+	var names []string
+	for _, p := range profiles {
+		names = append(names, p.Name)
+	}
+	if len(names) == 0 {
+		return "-"
+	}
+	return strings.Join(names, ", ")
+}
+
+// describeKind prints all of one kind.
+func describeKind(w io.Writer, k *ability.Kind) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(out, "%s: %s\n\n", k.Name, k.Help)
+	runs := "a server of its own"
+	if k.Embedded {
+		runs = "in tsmark's own process"
+	}
+	writers := "any number"
+	if k.MaxWriters > 0 {
+		writers = fmt.Sprint(k.MaxWriters)
+	}
+	twice := "are there twice"
+	if k.Dedupes {
+		twice = "are there once"
+	}
+	fmt.Fprintf(out, "runs\t%s\ntimes\tto %v\nwriters at once\t%s\nrows sent twice\t%s, with the default options\n", runs, k.TimePrecision, writers, twice)
+	for i, u := range k.UseCases {
+		head := ""
+		if i == 0 {
+			head = "answers"
+		}
+		fmt.Fprintf(out, "%s\t%d of the %d question types of %s\n", head, u.Answered, u.Types, u.Name)
+	}
+	section := func(title string, rows int) {
+		if rows > 0 {
+			fmt.Fprintf(out, "\n%s\n", title)
+		}
+	}
+	section("Options, as in "+k.Name+",NAME=VALUE", len(k.Options))
+	for _, o := range k.Options {
+		value := o.Default
+		if value == "" {
+			value = "none"
+		}
+		if o.Secret {
+			value += "; secret"
+		}
+		fmt.Fprintf(out, "  %s\t%s (default: %s)\n", o.Name, o.Help, value)
+	}
+	for _, p := range []struct {
+		title string
+		of    []ability.Profile
+	}{{"Profiles, as in " + k.Name + ",profile=NAME", k.Profiles}, {"Levels of durability, as in " + k.Name + ",durability=NAME", k.Durabilities}} {
+		section(p.title, len(p.of))
+		for _, p := range p.of {
+			fmt.Fprintf(out, "  %s\t%s%s\n", p.Name, p.Help, optionList(p.Options))
+		}
+	}
+	section("Steps after a load, as in --after-load NAME", len(k.Steps))
+	for _, s := range k.Steps {
+		fmt.Fprintf(out, "  %s\t%s\n", s.Name, s.Help)
+	}
+	section("Questions that it cannot answer", len(k.Unsupported))
+	for _, u := range k.Unsupported {
+		fmt.Fprintf(out, "  %s\t%s\n", u.Type, u.Reason)
+	}
+	return out.Flush()
+}
+
+// optionList shows what a profile sets.
+func optionList(options map[string]string) string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		list = append(list, name+"="+options[name])
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(list, ", ") + ")"
+}

@@ -1,0 +1,99 @@
+package report
+
+import (
+	"bufio"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/measure/stats"
+)
+
+func writeComparisonMarkdown(w io.Writer, c *compare.Comparison) error {
+	m := markdownWriter{bufio.NewWriter(w)}
+	m.WriteString("# Comparison\n\n")
+	for _, side := range partyFacts(c) {
+		fmt.Fprintf(m, "- **%s** %s\n", side.Key, escapeMarkdown(side.Value))
+	}
+	m.WriteByte('\n')
+	for _, n := range c.Notes {
+		fmt.Fprintf(m, "> **%s**\n\n", escapeMarkdown(n))
+	}
+	for i := range c.Targets {
+		target := &c.Targets[i]
+		for _, view := range comparisonTables(target) {
+			fmt.Fprintf(m, "## %s\n\n", escapeMarkdown(view.Title))
+			m.table(view)
+		}
+		for _, n := range target.Notes {
+			fmt.Fprintf(m, "%s\n\n", escapeMarkdown(n))
+		}
+	}
+	for _, n := range comparisonHelp() {
+		fmt.Fprintf(m, "_%s_\n\n", escapeMarkdown(n))
+	}
+	return m.Flush()
+}
+
+// writeComparisonCSV writes a line per figure: all metrics, those that the
+// tables leave out too. Seconds, rows a second and bytes, as unit says; empty
+// where there is no figure.
+func writeComparisonCSV(w io.Writer, c *compare.Comparison) error {
+	out := csv.NewWriter(w)
+	if err := out.Write([]string{
+		"target_a", "target_b", "subject", "metric", "unit", "better", "a", "a_bound", "a_n", "a_cv", "b", "b_bound", "b_n", "b_cv",
+		"ratio", "ratio_bound", "interval_low", "interval_high", "interval_level", "p", "p_corrected", "questions", "verdict", "why",
+	}); err != nil {
+		return err
+	}
+	for i := range c.Targets {
+		target := &c.Targets[i]
+		for j := range target.Figures {
+			if err := out.Write(comparisonLine(target, &target.Figures[j])); err != nil {
+				return err
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func comparisonLine(target *compare.Target, f *compare.Figure) []string {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 9, 64) }
+	known := func(v stats.Value) string {
+		if v.Bound == stats.Unknown {
+			return ""
+		}
+		return number(v.Figure)
+	}
+	line := []string{target.A.Name, target.B.Name, f.Subject, string(f.Metric), string(f.Unit), string(f.Better)}
+	for _, side := range []*stats.Estimate{&f.A, &f.B} {
+		if side.N == 0 {
+			line = append(line, "", "", "", "")
+			continue
+		}
+		cv := ""
+		if side.CV >= 0 {
+			cv = number(side.CV)
+		}
+		line = append(line, known(side.Median), string(side.Median.Bound), strconv.Itoa(side.N), cv)
+	}
+	line = append(line, known(f.Ratio), string(f.Ratio.Bound))
+	if x := f.Interval; x != nil {
+		line = append(line, known(x.Lo), known(x.Hi), number(x.Level))
+	} else {
+		line = append(line, "", "", "")
+	}
+	if f.Decidable() {
+		line = append(line, number(f.P), number(f.Adjusted))
+	} else {
+		line = append(line, "", "")
+	}
+	questions := ""
+	if f.Questions > 0 {
+		questions = strconv.Itoa(f.Questions)
+	}
+	return append(line, questions, string(f.Verdict), f.Why)
+}

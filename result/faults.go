@@ -1,0 +1,49 @@
+package result
+
+// Retries is what became of batches that failed and were sent again.
+type Retries struct {
+	Tries int64 `json:"tries"` // that failed and were followed by another one
+	// SentTwice is how many rows were sent again although the target may have
+	// stored them: so many duplicates, at most, it may hold.
+	SentTwice int64  `json:"sent_twice"`
+	Cause     string `json:"cause"` // the first failure
+}
+
+// Add adds the retries of another part of the same load.
+func (r *Retries) Add(other *Retries) *Retries {
+	switch {
+	case r == nil:
+		return other
+	case other == nil:
+		return r
+	}
+	return &Retries{Tries: r.Tries + other.Tries, SentTwice: r.SentTwice + other.SentTwice, Cause: r.Cause}
+}
+
+// AllRetries returns the retries of the whole load, those of a mixed phase
+// included; nil: nothing failed.
+func (l *Load) AllRetries() *Retries {
+	if l.Mixed == nil {
+		return l.Retries
+	}
+	return l.Retries.Add(l.Mixed.Writes.Retries)
+}
+
+// Lost returns how many acknowledged rows were missing from the census.
+func (l *Load) Lost() int64 {
+	n := int64(0)
+	for i := range l.Census {
+		n += l.Census[i].Lost
+	}
+	return n
+}
+
+// Duplicates returns how many rows the census found twice because they were
+// sent twice.
+func (l *Load) Duplicates() int64 {
+	n := int64(0)
+	for i := range l.Census {
+		n += l.Census[i].Duplicates
+	}
+	return n
+}

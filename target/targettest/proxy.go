@@ -1,0 +1,146 @@
+package targettest
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"sync"
+	"sync/atomic"
+)
+
+// wire is a TCP proxy that counts what the server answers, and that can cut
+// its connections.
+type wire struct {
+	listener net.Listener
+	to       string
+	answered *atomic.Int64 // bytes, of all wires that share it
+	left     *atomic.Int64 // bytes until all connections are cut, likewise; below 0: never
+
+	mu    sync.Mutex
+	conns []net.Conn
+}
+
+func newWire(to string, answered, left *atomic.Int64) (*wire, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	w := &wire{listener: l, to: to, answered: answered, left: left}
+	go w.serve()
+	return w, nil
+}
+
+func (w *wire) port() string { return strconv.Itoa(w.listener.Addr().(*net.TCPAddr).Port) }
+
+func (w *wire) serve() {
+	for {
+		client, err := w.listener.Accept()
+		if err != nil {
+			return
+		}
+		server, err := net.Dial("tcp", w.to)
+		if err != nil {
+			_ = client.Close()
+			continue
+		}
+		w.mu.Lock()
+		w.conns = append(w.conns, client, server)
+		w.mu.Unlock()
+		go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
+		go func() { w.answer(client, server); _ = client.Close() }()
+	}
+}
+
+// answer hands on what the server says, up to the byte at which it is cut.
+func (w *wire) answer(client, server net.Conn) {
+	buffer := make([]byte, 4096)
+	for {
+		n, err := server.Read(buffer)
+		w.answered.Add(int64(n))
+		if armed := w.left.Load(); armed >= 0 {
+			if left := w.left.Add(-int64(n)); left <= 0 {
+				_, _ = client.Write(buffer[:int64(n)+left])
+				w.left.Store(0)
+				w.cut()
+				return
+			}
+		}
+		if _, writeErr := client.Write(buffer[:n]); err != nil || writeErr != nil {
+			return
+		}
+	}
+}
+
+// cut ends all connections at once.
+func (w *wire) cut() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.conns {
+		_ = c.Close()
+	}
+	w.conns = nil
+}
+
+func (w *wire) close() {
+	_ = w.listener.Close()
+	w.cut()
+}
+
+// turnstile is an HTTP proxy that answers some requests that write with a
+// status of its own.
+type turnstile struct {
+	http.Handler
+	refuse atomic.Int64 // POST requests yet to be refused
+}
+
+func newTurnstile(to string) *turnstile {
+	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: to})
+	return &turnstile{Handler: proxy}
+}
+
+// ServeHTTP implements http.Handler.
+func (s *turnstile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost || s.refuse.Add(-1) < 0 {
+		s.Handler.ServeHTTP(w, r)
+		return
+	}
+	_, _ = io.Copy(io.Discard, r.Body)
+	w.Header().Set("Retry-After", "1")
+	status := http.StatusTooManyRequests
+	if s.refuse.Load()%2 == 0 {
+		status = http.StatusServiceUnavailable
+	}
+	http.Error(w, "come back later", status)
+}
+
+// silent accepts connections and never says a word.
+func silent() (port string, stop func(), err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	var mu sync.Mutex
+	var conns []net.Conn
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			conns = append(conns, c)
+			mu.Unlock()
+		}
+	}()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), func() {
+		_ = l.Close()
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range conns {
+			_ = c.Close()
+		}
+	}, nil
+}

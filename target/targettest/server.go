@@ -1,0 +1,113 @@
+package targettest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/tsmark/tsmark/process"
+)
+
+// Server is a server that the fault suite starts, kills and starts again over
+// the same files. Its methods are used by one goroutine at a time.
+type Server struct {
+	command process.Command
+	port    int
+	running *process.Process
+}
+
+// NewServer starts a server that listens on a port of 127.0.0.1. It ends with
+// the test.
+func NewServer(t testing.TB, port int, c process.Command) *Server {
+	t.Helper()
+	s := &Server{command: c, port: port}
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Kill(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// Script starts the server of a script in the folder servers, which it has
+// installed before.
+func Script(t testing.TB, name string) *Server {
+	t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	script := filepath.Join(filepath.Dir(here), "..", "..", "servers", name)
+	if out, err := exec.CommandContext(t.Context(), script, "install").CombinedOutput(); err != nil {
+		t.Fatalf("%s install: %v: %s", script, err, out)
+	}
+	dir, port := t.TempDir(), FreePort(t)
+	at := []string{dir, strconv.Itoa(port)}
+	return NewServer(t, port, process.Command{
+		Path: script, Args: append([]string{"exec"}, at...), Log: filepath.Join(t.TempDir(), name+".log"),
+		Ready: func(ctx context.Context) error {
+			return exec.CommandContext(ctx, script, append([]string{"ready"}, at...)...).Run()
+		},
+	})
+}
+
+// portsInARow is how many ports a server may use, from its own on.
+const portsInARow = 10
+
+// FreePort returns the first of ten ports of 127.0.0.1 on which nobody
+// listens. Somebody else may be quicker to take them.
+func FreePort(t testing.TB) int {
+	t.Helper()
+	for range 100 {
+		first, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := first.Addr().(*net.TCPAddr).Port
+		free := port+portsInARow < 1<<16
+		for i := 1; i < portsInARow && free; i++ {
+			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port+i))
+			if free = err == nil; free {
+				_ = l.Close()
+			}
+		}
+		_ = first.Close()
+		if free {
+			return port
+		}
+	}
+	t.Fatal("no ten ports in a row are free")
+	return 0
+}
+
+// Start starts it, and returns once it answers.
+func (s *Server) Start(ctx context.Context) error {
+	p, err := process.Start(ctx, s.command)
+	if err != nil {
+		return err
+	}
+	s.running = p
+	return nil
+}
+
+// Kill ends it as a crash would.
+func (s *Server) Kill() error { return s.running.Kill() }
+
+// Restart kills it and starts it again.
+func (s *Server) Restart(ctx context.Context) error {
+	if err := s.Kill(); err != nil {
+		return err
+	}
+	return s.Start(ctx)
+}
+
+// Port is the first of its ports.
+func (s *Server) Port() int { return s.port }
+
+// Address is host:port.
+func (s *Server) Address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
