@@ -102,6 +102,7 @@ func NewKind(v Variant) target.Kind {
 			TimePrecision: precision,
 			Infinities:    true,
 			NaN:           true,
+			SmallMeans:    true,
 		},
 		Modules: []string{"github.com/jackc/pgx/v5"},
 		Render: func(q *query.Query, s *series.Schema, o target.Options) (target.Request, error) {
