@@ -62,6 +62,7 @@ type Caps struct {
 	NaN           bool          // it stores NaN, and tells it from NULL
 	Since1970     bool          // it has no rows before 1970
 	MinIntIsNull  bool          // it holds the smallest 64-bit integer as NULL
+	SmallMeans    bool          // a mean of floats beyond 1e150 is an error: it squares them
 	Discards      bool          // it keeps nothing: no census, no answers, no mark
 }
 
