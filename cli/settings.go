@@ -193,6 +193,8 @@ func (s *settings) timedFlags(cmd *cobra.Command) {
 	s.means("warm-up", "queries.warm-up", func(to, from *experiment.Experiment) { to.Queries.WarmUp = from.Queries.WarmUp })
 	s.means("cache", "queries.cache", func(to, from *experiment.Experiment) { to.Queries.Cache = from.Queries.Cache })
 	f.Var(span{&q.TimeBox}, "time-box", "for asking one type, all repeats together; 0: none")
+	f.StringVar(&q.Until, "until", "", "a type is asked no longer once its median is known to this `share` of it, such as 2%; bounded by --queries and --time-box")
+	s.means("until", "queries.until", func(to, from *experiment.Experiment) { to.Queries.Until = from.Queries.Until })
 	f.Var(span{&q.Timeout}, "timeout", "a query is cut off after this; 0: never")
 	s.means("queries", "queries.count", func(to, from *experiment.Experiment) { to.Queries.Count = from.Queries.Count })
 	s.means("max-queries", "queries.max-queries", func(to, from *experiment.Experiment) { to.Queries.MaxQueries = from.Queries.MaxQueries })

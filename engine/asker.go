@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,7 +25,6 @@ type asker struct {
 	first  atomic.Int64 // start of the first recorded query, nanoseconds since origin; -1: none yet
 	last   largest      // end of the last answer
 
-	mu      sync.Mutex // guards what follows
 	out     result.Queries
 	service *measure.Latency
 }
@@ -42,8 +40,10 @@ func newAsker(cfg QueryConfig, questions []Question, progress Progress) *asker {
 }
 
 // run connects the workers, has each of them work until there is nothing left
-// to ask, and fills in the result. Beside, unless nil, runs along with them.
-func (a *asker) run(ctx context.Context, t target.Target, work func(context.Context, *worker) error, beside func(context.Context) error) error {
+// to ask, again and again as long as there is more, and fills in the result.
+// More is called while nobody works; nil: there is none. Beside, unless nil,
+// runs along with them.
+func (a *asker) run(ctx context.Context, t target.Target, work func(context.Context, *worker) error, more func() bool, beside func(context.Context) error) error {
 	workers := make([]*worker, 0, a.cfg.Workers)
 	defer func() {
 		for _, w := range workers {
@@ -63,22 +63,30 @@ func (a *asker) run(ctx context.Context, t target.Target, work func(context.Cont
 	for i, w := range workers {
 		w.log = a.cfg.Log.Recorder(i, a.origin)
 	}
-	group, groupCtx := errgroup.WithContext(ctx)
+	err := together(ctx, workers, work, beside)
+	for err == nil && more != nil && more() {
+		err = together(ctx, workers, work, beside)
+	}
 	for _, w := range workers {
-		group.Go(func() error {
-			defer w.report()
-			defer w.log.Close()
-			return work(groupCtx, w)
-		})
+		w.log.Close()
+		w.report()
 	}
-	if beside != nil {
-		group.Go(func() error { return beside(groupCtx) })
-	}
-	err := group.Wait()
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
 	return errors.Join(a.withhold(err), a.finish())
+}
+
+// together has all workers work at once, and waits for them.
+func together(ctx context.Context, workers []*worker, work func(context.Context, *worker) error, beside func(context.Context) error) error {
+	group, groupCtx := errgroup.WithContext(ctx)
+	for _, w := range workers {
+		group.Go(func() error { return work(groupCtx, w) })
+	}
+	if beside != nil {
+		group.Go(func() error { return beside(groupCtx) })
+	}
+	return group.Wait()
 }
 
 // withhold puts what concerns only the type into the result, and returns
@@ -132,10 +140,8 @@ type worker struct {
 	burnIn, atLeast, rows, bytes int64
 }
 
-// report adds what the worker measured to the result.
+// report adds what the worker measured to the result. No two do so at once.
 func (w *worker) report() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.asker.service.Merge(w.service)
 	w.out.Asked += w.service.Count()
 	w.out.BurnIn += w.burnIn

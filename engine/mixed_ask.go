@@ -6,50 +6,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/pace"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
 )
-
-// mixedType is what is asked of one query type, and what came of it.
-type mixedType struct {
-	queries []query.Query
-	log     *oplog.Section
-	next    atomic.Int64 // questions drawn
-	ended   atomic.Bool  // withheld or not supported
-
-	mu                sync.Mutex // guards what follows
-	out               result.MixedType
-	service, response *measure.Latency
-	answered          int
-	full, counted     sample[Answered]
-}
-
-func newMixedType(q MixedQuestions, keep, count int) *mixedType {
-	t := &mixedType{
-		queries: q.Queries, log: q.Log, out: result.MixedType{Type: q.Type},
-		service: measure.NewLatency(), response: measure.NewLatency(),
-		full: newSample[Answered](keep, keepOneOf), counted: newSample[Answered](count, 1),
-	}
-	t.ended.Store(len(q.Queries) == 0)
-	return t
-}
-
-// end ends the type, for the reason that its first end gives.
-func (t *mixedType) end(set func(*result.MixedType)) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.ended.Swap(true) {
-		set(&t.out)
-	}
-}
 
 // dispatchQueries puts queries into the queue when they are due, until the
 // phase ends.
@@ -236,25 +200,4 @@ func (a *Answered) keep(columns []query.Column) query.Sink {
 	}
 	a.Answer = &query.Answer{}
 	return a.Answer
-}
-
-// record adds the n-th answer of the type to its figures and samples.
-func (t *mixedType) record(n int, a *Answered, cost target.Cost, end, due time.Duration, kept, cutOff bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.out.Asked++
-	t.out.Rows += cost.Rows
-	t.out.Bytes += cost.Bytes
-	if !kept {
-		t.service.Record(end - a.At)
-		t.response.Record(end - due)
-	}
-	switch {
-	case cutOff:
-		t.out.AtLeast++
-	case kept:
-		t.full.offer(n, *a)
-	default:
-		t.counted.offer(n, *a)
-	}
 }

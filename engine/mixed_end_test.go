@@ -29,7 +29,7 @@ func TestMixedEndsWithSchedule(t *testing.T) {
 // No batch begins after the end of the phase, though it was ready before; and
 // what was handed to the target are the first rows of the dataset.
 func TestMixedEndsInTime(t *testing.T) {
-	const duration = 50 * time.Millisecond
+	const duration = 250 * time.Millisecond // far more than a goroutine waits for a processor
 	for name, set := range map[string]func(*engine.MixedConfig){
 		"as fast as it goes": func(*engine.MixedConfig) {},
 		"by share":           func(c *engine.MixedConfig) { c.Share = 0.9 },

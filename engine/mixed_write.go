@@ -115,6 +115,10 @@ func (m *mixed) paceBatches(ctx, open context.Context) error {
 		if missing--; missing > 0 {
 			continue
 		}
+		if m.cfg.Duration > 0 && due >= m.cfg.Duration {
+			<-open.Done()
+			return ctx.Err()
+		}
 		if _, err := pacer.Wait(open, due); open.Err() != nil {
 			return ctx.Err()
 		} else if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -40,7 +41,8 @@ type openLoop struct {
 	*asker
 	open     OpenConfig
 	queue    chan arrival
-	response *measure.Latency // guarded by asker.mu
+	mu       sync.Mutex
+	response *measure.Latency // guarded by mu
 
 	// What follows is the dispatcher's.
 	lag        *measure.Latency
@@ -64,7 +66,7 @@ func QueryOpen(ctx context.Context, cfg OpenConfig, t target.Target, questions [
 		response: measure.NewLatency(), lag: measure.NewLatency(),
 		loop: result.OpenLoop{Schedule: cfg.Schedule.String(), Queue: cfg.Queue},
 	}
-	err := o.run(ctx, t, o.work, o.dispatch)
+	err := o.run(ctx, t, o.work, nil, o.dispatch)
 	return &o.out, errors.Join(err, o.complete())
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -66,6 +67,14 @@ func (e *Experiment) Check() error {
 	c.within("queries.repeats", q.Repeats, 0, MaxRepeats)
 	c.duration("queries.time-box", q.TimeBox)
 	c.duration("queries.timeout", q.Timeout)
+	if q.Until != "" {
+		if _, err := ParseShare(q.Until); err != nil {
+			c.add("queries.until", "%s", err)
+		}
+		if q.Open() || q.Cache != "" {
+			c.add("queries.until", "is for queries that follow each other: leave it out, or rate, find-max-rate and cache")
+		}
+	}
 	c.duration("queries.warm-up", q.WarmUp)
 	switch {
 	case q.Cache != "" && q.Cache != CacheCold:
@@ -80,6 +89,16 @@ func (e *Experiment) Check() error {
 	c.atLeast("queries.verify", q.Verify, 1) // no figure without a checked answer
 	c.mixed(&e.Mixed, l)
 	return errors.Join(c.problems...)
+}
+
+// ParseShare reads a share in per cent, from 0.1% to 50%, as in 2%: 0.02.
+func ParseShare(text string) (float64, error) {
+	number, ok := strings.CutSuffix(text, "%")
+	percent, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if !ok || err != nil || !(percent >= 0.1 && percent <= 50) {
+		return 0, fmt.Errorf("must be a share of the median from 0.1%% to 50%%, such as 2%%, not %q", text)
+	}
+	return percent / 100, nil
 }
 
 // open checks what concerns an open loop.

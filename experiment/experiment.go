@@ -117,6 +117,10 @@ type Queries struct {
 	Cache   string        `yaml:"cache,omitempty"`
 	TimeBox time.Duration `yaml:"time-box"` // asking one type, all repeats together, ends after it; 0: never
 	Timeout time.Duration `yaml:"timeout"`  // of a single query; 0: none
+	// Until ends asking a type in a repeat early, once the interval of its
+	// median lies within so much of it: "2%". Empty: it does not. See
+	// stats.Stopping.
+	Until string `yaml:"until,omitempty"`
 	// Rate is the schedule by which queries come, as pace.Parse reads it. Empty:
 	// each worker asks when it has its answer.
 	Rate string `yaml:"rate,omitempty"`

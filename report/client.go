@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tsmark/tsmark/compare"
 	"github.com/tsmark/tsmark/result"
@@ -174,6 +175,18 @@ func calibrationFact(c *result.Calibration) string {
 		return ""
 	}
 	return fmt.Sprintf("at most %s rows/s and %s queries/s with %s, where nothing answers", digits(c.RowsPerSecond), digits(c.QueriesPerSecond), plural(c.Workers, "worker"))
+}
+
+// rivalNames is rivals without figures, which differ from run to run.
+func rivalNames(r *result.Run) []note {
+	var list []note
+	for _, other := range r.Rivals {
+		n := note{other.Name + " also ran on the host: it took part of the machine.", bad}
+		if !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	return list
 }
 
 // rivals names the other databases that ran on the host.

@@ -38,6 +38,8 @@ func csvColumns() []string {
 		// Where the median over the repeats lies: seconds of queries, settled rows
 		// a second of loads; with this level.
 		"interval_low", "interval_high", "interval_level",
+		// What ended the asking, with the number of repeats where it differs.
+		"stopped",
 		// Every line of a sweep; parameters as path=value, separated by commas.
 		"sweep", "point", "parameters",
 	}
@@ -175,6 +177,7 @@ func queryLine(r *result.Run, t *result.Target, q *result.Queries) csvLine {
 	line.floats(map[string]float64{"wall": q.Wall, "per_second": q.PerSecond})
 	line.latency(&q.Service)
 	line.interval(medians(t, q.Type))
+	line["stopped"] = stopText(t, q.Type)
 	line.client(t, q.Type)
 	line.open(q.Open)
 	return line

@@ -14,7 +14,10 @@ import (
 type fact struct{ Key, Value string }
 
 // alerts says what readers must know before they see any figure.
-func alerts(r *result.Run) []note {
+func alerts(r *result.Run) []note { return alertsBeside(r, rivals(r)) }
+
+// alertsBeside is alerts with others' words about other databases on the host.
+func alertsBeside(r *result.Run, rivals []note) []note {
 	var list []note
 	warn := func(format string, args ...any) {
 		list = append(list, note{fmt.Sprintf(format, args...), bad})
@@ -61,7 +64,7 @@ func alerts(r *result.Run) []note {
 		warn("The operation log lacks %s, since the disk was slower than they came; the figures here have them, those of tsmark analyze do not.",
 			plural(int(r.LostOperations), "operation"))
 	}
-	list = append(list, rivals(r)...)
+	list = append(list, rivals...)
 	if r.Dataset.Unverified != "" {
 		warn("%s", r.Dataset.Unverified)
 	}

@@ -155,7 +155,7 @@ func queryTable(t *result.Target) *table {
 	if len(bounds) > 0 {
 		view.Notes = append(view.Notes, note{boundNote, dim})
 	}
-	view.Notes = append(view.Notes, cacheNotes(t)...)
+	view.Notes = append(view.Notes, append(cacheNotes(t), stopNotes(t)...)...)
 	return view
 }
 

@@ -4,6 +4,7 @@
 package result
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/tsmark/tsmark/measure"
@@ -226,6 +227,29 @@ type Cell struct {
 	// ClientBound says why the client rather than the target may have set the
 	// pace; empty: it did not.
 	ClientBound string `json:"client_bound,omitempty"`
+	// Stopped is what ended the asking of a type: StoppedByCount, StoppedByTime,
+	// or what StoppedByInterval or StoppedBefore returns; empty: not known, or none.
+	Stopped string `json:"stopped,omitempty"`
+}
+
+// What ends the asking of a type.
+const (
+	StoppedByCount = "all asked"
+	StoppedByTime  = "time box"
+	// StoppedByIntervals is part of what StoppedByInterval and StoppedBefore return.
+	StoppedByIntervals = "interval within "
+)
+
+// StoppedBefore says that another rule ended the asking before an interval could:
+// time box before interval within 2 %.
+func StoppedBefore(rule string, share float64) string {
+	return rule + " before " + StoppedByInterval(share)
+}
+
+// StoppedByInterval says that the median was known to a share of it: interval
+// within 2 %.
+func StoppedByInterval(share float64) string {
+	return StoppedByIntervals + strconv.FormatFloat(100*share, 'g', 3, 64) + " %"
 }
 
 // Step is something done after a load, timed apart from it.

@@ -45,6 +45,7 @@ func (x *execution) askTypes(ctx context.Context, t target.Target, c cell, plann
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.kind.Name, err)
 		}
+		where.Stopped = measured.Stopped
 		measured.Cell = where
 		if err := x.keep(ctx, c, q, out, measured); err != nil {
 			return err
@@ -107,6 +108,12 @@ func (x *execution) measureType(ctx context.Context, t target.Target, asked []en
 	closed := engine.QueryConfig{
 		Workers: settings.Workers, BurnIn: settings.BurnIn, Timeout: settings.Timeout,
 		TimeBox: x.plan.experiment.TimeBoxOfRepeat(), Log: log,
+	}
+	if settings.Until != "" {
+		var err error
+		if closed.Until, err = experiment.ParseShare(settings.Until); err != nil {
+			return nil, err
+		}
 	}
 	if !settings.Open() {
 		return engine.Query(ctx, closed, t, asked, progress)

@@ -209,7 +209,7 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 		return stored(err)
 	}
 	// What is discarded as it is needs no survey, which would take longer.
-	if x.expected == nil && !x.unknown() && !(planned.kind.Caps.Discards && x.asLines(t)) {
+	if x.expected == nil && !x.unknown() && !(planned.kind.Caps.Discards && x.asLines(t, planned)) {
 		if err := x.expect(ctx); err != nil {
 			return err
 		}

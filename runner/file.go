@@ -39,10 +39,12 @@ func (x *execution) openFile() error {
 	return nil
 }
 
-// asLines reports whether the target takes the file's lines as they are.
-func (x *execution) asLines(t target.Target) bool {
+// asLines reports whether the target takes the file's lines as they are. A
+// target that keeps them must know the tables beforehand, which of an unknown
+// dataset only parsing tells.
+func (x *execution) asLines(t target.Target, planned *plannedTarget) bool {
 	taker, ok := t.(target.LineTaker)
-	return ok && x.file != nil && taker.TakesLines(string(x.file.Format()))
+	return ok && x.file != nil && taker.TakesLines(string(x.file.Format())) && (!x.unknown() || planned.kind.Caps.Discards)
 }
 
 // feed is where the rows of one load come from.
@@ -74,7 +76,7 @@ type fileRows struct {
 func (r *fileRows) Open() workload.Reader { return r.reader }
 
 // feed finds out where the rows come from and how the target takes them.
-func (x *execution) feed(ctx context.Context, t target.Target) (*feed, error) {
+func (x *execution) feed(ctx context.Context, t target.Target, planned *plannedTarget) (*feed, error) {
 	settings := &x.plan.experiment.Load
 	f := &feed{rows: -1, close: func() {}}
 	if x.expected != nil && !x.unknown() {
@@ -86,7 +88,7 @@ func (x *execution) feed(ctx context.Context, t target.Target) (*feed, error) {
 	dataset := x.dataset
 	switch {
 	case x.file == nil:
-	case x.asLines(t):
+	case x.asLines(t, planned):
 		lines, err := x.file.Lines()
 		if err != nil {
 			return nil, err

@@ -16,7 +16,7 @@ import (
 
 // load loads, settles, counts and stores.
 func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *plannedTarget, mark target.Mark, out *result.Target) error {
-	f, err := x.feed(ctx, t)
+	f, err := x.feed(ctx, t, planned)
 	if err != nil {
 		return err
 	}

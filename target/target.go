@@ -62,6 +62,7 @@ type Caps struct {
 	NaN           bool          // it stores NaN, and tells it from NULL
 	Since1970     bool          // it has no rows before 1970
 	MinIntIsNull  bool          // it holds the smallest 64-bit integer as NULL
+	SmallMeans    bool          // a mean of floats beyond 1e150 is an error: it squares them
 	Discards      bool          // it keeps nothing: no census, no answers, no mark
 }
 
@@ -83,7 +84,8 @@ type Target interface {
 	// Prepare drops what carries a mark, creates the tables and leaves the
 	// mark. Its work is proportional to the number of tables: what grows with
 	// the series belongs to the writers. It never touches unmarked data. A
-	// LineTaker that is given lines of an unknown dataset gets no schema.
+	// LineTaker that discards rows gets no schema for lines of an unknown
+	// dataset.
 	Prepare(context.Context, *series.Schema, Mark) error
 	// WriteMark replaces the mark of a prepared database.
 	WriteMark(context.Context, Mark) error

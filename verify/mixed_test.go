@@ -143,11 +143,16 @@ func TestMixedStale(t *testing.T) {
 	if p := out.Problem(); p != "" {
 		t.Errorf("wrong, not stale: %s", p)
 	}
+	longest := 0.0 // on a busy machine few questions of a type are asked in time
 	for _, q := range out.Types {
 		f := q.Freshness
-		if q.Stale == 0 || f.Count != q.Stale || f.Max > delay.Seconds() || f.Max < delay.Seconds()/2 || f.Min < 0 {
+		longest = max(longest, f.Max)
+		if q.Stale == 0 || f.Count != q.Stale || f.Max > delay.Seconds() || f.Min < 0 {
 			t.Errorf("%s: %d of %d stale, by %v to %v s; want up to %v", q.Type, q.Stale, q.Asked, f.Min, f.Max, delay)
 		}
+	}
+	if longest < delay.Seconds()/2 {
+		t.Errorf("stale by %v s at most, want about %v", longest, delay)
 	}
 	if out.Writes.Settled-out.Writes.Acked < delay.Seconds() {
 		t.Errorf("settled %v s after the last acknowledgement", out.Writes.Settled-out.Writes.Acked)

@@ -77,18 +77,23 @@ func Within(latencies []float64) Estimate {
 		return e
 	}
 	s := spansOf(latencies)
-	sorted := s.sorted()
-	e.Median = valueOf(sorted.median())
-	tau := autocorrelation(exceeds(s.lo, middle(sorted.lo)))
-	e.Effective = float64(e.N) / tau
-	if lo, hi, level, ok := dependent(e.N, e.Effective); ok {
-		e.Interval = &Interval{valueOf(sorted.at(lo)), valueOf(sorted.at(hi)), level}
-	}
+	e.Median, e.Interval, e.Effective = s.within()
 	// A drift makes a series depend on itself for ever: without it, it shows how
 	// far apart stretches must be.
 	flat := level(s.lo)
 	e.warn(latencies, batches(s.lo, autocorrelation(exceeds(flat, middle(slices.Sorted(slices.Values(flat)))))))
 	return e
+}
+
+// within is the median of a series, where it lies, and how many independent
+// figures the series is worth.
+func (s spans) within() (median Value, interval *Interval, effective float64) {
+	sorted := s.sorted()
+	effective = float64(len(s.lo)) / autocorrelation(exceeds(s.lo, middle(sorted.lo)))
+	if lo, hi, level, ok := dependent(len(s.lo), effective); ok {
+		interval = &Interval{valueOf(sorted.at(lo)), valueOf(sorted.at(hi)), level}
+	}
+	return valueOf(sorted.median()), interval, effective
 }
 
 // dependent returns the places, from 0, of the order statistics among n that

@@ -22,6 +22,9 @@ const (
 	TimeColumn   = "time"    // of a table of rows
 	TagsIDColumn = "tags_id" // of a table of rows: which series
 	IDColumn     = "id"      // of a table of series: the series' number
+	FieldColumn  = "field"   // of a narrow table: whose value it is
+	ValueColumn  = "value"   // of a narrow table: the value
+	WholeColumn  = "whole"   // of a narrow table that tells integers from doubles: the integer
 )
 
 // Dialect is how one database writes SQL. Every parameter up to Reserved is
@@ -67,11 +70,15 @@ type Newest uint8
 // The ways.
 const (
 	// DistinctOn is SELECT DISTINCT ON, which keeps the first row of each group
-	// in the order of the answer.
+	// in the order of the answer. Of normalized tables only rows at the newest
+	// time of their series are put in order.
 	DistinctOn Newest = iota
 	// MaxRow is GROUP BY with a single max(), whose row the columns that are
 	// not aggregated are taken from.
 	MaxRow
+	// Lateral takes the newest row of each series by LATERAL and LIMIT 1, which
+	// an index of series and time finds at once, and then DistinctOn.
+	Lateral
 	// LatestOn is QuestDB's LATEST ON … PARTITION BY, over wide tables.
 	LatestOn
 )

@@ -203,17 +203,16 @@ func (r *renderer) second() string {
 // value or a series has several rows at one time.
 func (r *renderer) last() {
 	from, tag := r.from(), r.tag(r.q.GroupBy)
-	id, time := r.Ident(TagsIDColumn), r.time()
 	having := r.q.Having
 	if having != nil {
-		names := []string{time}
+		names := []string{r.time()}
 		for _, c := range r.q.Columns(r.table)[1:] {
 			names = append(names, r.Ident(c.Name))
 		}
 		r.line("SELECT %s", strings.Join(names, ", "))
 		r.line("FROM (")
 	}
-	if r.Newest == DistinctOn {
+	if r.Newest == DistinctOn || r.Newest == Lateral {
 		r.line("SELECT DISTINCT ON (%s)", tag)
 	} else {
 		r.line("SELECT")
@@ -222,8 +221,40 @@ func (r *renderer) last() {
 	if having != nil && having.Over != "" {
 		r.appendToLine(",\n  %s AS divisor", r.tag(having.Over))
 	}
-	switch r.Newest {
-	case DistinctOn:
+	r.newest(from, tag)
+	if having != nil {
+		r.line(") AS newest_rows")
+		value := r.Ident(having.Field)
+		if having.Over != "" {
+			value += " / divisor"
+		}
+		r.line("WHERE %s", comparison(value, having.Below, having.Value))
+	}
+}
+
+// newest writes where the newest rows of a tag's values come from.
+func (r *renderer) newest(from, tag string) {
+	id, time := r.Ident(TagsIDColumn), r.time()
+	switch {
+	case r.Wide && r.Newest != LatestOn:
+		r.line("FROM %s", r.rows)
+		r.where("", from)
+		r.line("ORDER BY %s, %s DESC", tag, time)
+	case r.Newest == Lateral:
+		r.line("FROM %s", r.tags)
+		r.line("CROSS JOIN LATERAL (")
+		r.line("  SELECT *")
+		r.line("  FROM %s", r.rows)
+		r.line("  WHERE %s%s = %s.%s", from, id, r.tags, r.Ident(IDColumn))
+		for _, c := range r.ofRows("") {
+			r.line("    AND %s", c)
+		}
+		r.line("  ORDER BY %s DESC", time)
+		r.line("  LIMIT 1")
+		r.line(") AS %s", r.rows)
+		r.conditions("", r.ofSeries(from))
+		r.line("ORDER BY %s, %s%s DESC", tag, from, time)
+	case r.Newest == DistinctOn:
 		r.line("FROM %s", r.rows)
 		r.joinTags("")
 		r.line("JOIN (")
@@ -234,7 +265,7 @@ func (r *renderer) last() {
 		r.line(") AS newest ON newest.%s = %s%[1]s AND newest.%[3]s = %[2]s%[3]s", id, from, time)
 		r.where("", from)
 		r.line("ORDER BY %s, %s%s DESC", tag, from, time)
-	case MaxRow:
+	case r.Newest == MaxRow:
 		// An index of series and time finds each newest time at once.
 		r.line("FROM %s", r.tags)
 		r.line("JOIN %s ON %[1]s.%s = %s.%s AND %[1]s.%[5]s = (", r.rows, id, r.tags, r.Ident(IDColumn), time)
@@ -247,18 +278,10 @@ func (r *renderer) last() {
 		r.line(")")
 		r.where("", from)
 		r.line("GROUP BY %s", tag)
-	case LatestOn:
+	case r.Newest == LatestOn:
 		r.line("FROM %s", r.rows)
 		r.where("", from)
 		r.line("LATEST ON %s PARTITION BY %s", time, tag)
-	}
-	if having != nil {
-		r.line(") AS newest_rows")
-		value := r.Ident(having.Field)
-		if having.Over != "" {
-			value += " / divisor"
-		}
-		r.line("WHERE %s", comparison(value, having.Below, having.Value))
 	}
 }
 
@@ -314,6 +337,22 @@ func (r *renderer) columns(from string) {
 // where writes the conditions that the query sets. The table of series is
 // joined where from is set, and asked in a subquery where not.
 func (r *renderer) where(indent, from string) {
+	r.conditions(indent, append(r.ofSeries(from), r.ofRows(from)...))
+}
+
+// conditions writes a WHERE.
+func (r *renderer) conditions(indent string, conditions []string) {
+	for i, c := range conditions {
+		word := "WHERE"
+		if i > 0 {
+			word = "  AND"
+		}
+		r.line("%s%s %s", indent, word, c)
+	}
+}
+
+// ofSeries returns the conditions on tags.
+func (r *renderer) ofSeries(from string) []string {
 	var conditions []string
 	if in := r.q.In; in != nil {
 		condition := fmt.Sprintf("%s IN (%s)", r.Ident(in.Key), strings.Join(r.values(in), ", "))
@@ -331,13 +370,7 @@ func (r *renderer) where(indent, from string) {
 			conditions = append(conditions, r.tag(key)+" IS NOT NULL")
 		}
 	}
-	for i, c := range append(conditions, r.ofRows(from)...) {
-		word := "WHERE"
-		if i > 0 {
-			word = "  AND"
-		}
-		r.line("%s%s %s", indent, word, c)
-	}
+	return conditions
 }
 
 // values returns the literals of a filter's values.

@@ -157,7 +157,21 @@ func (c *Conn) Copy(ctx context.Context, text string, from io.Reader) (int64, er
 	return tag.RowsAffected(), c.failed(ctx, err)
 }
 
-// Raw is the connection itself, for what else the protocol can do.
-func (c *Conn) Raw() *pgconn.PgConn { return c.pg }
+// Prepare gives a name to a statement.
+func (c *Conn) Prepare(ctx context.Context, name, text string) (*pgconn.StatementDescription, error) {
+	statement, err := c.pg.Prepare(ctx, name, text, nil)
+	return statement, c.failed(ctx, err)
+}
+
+// ExecPrepared runs a prepared statement and drops its answer. A parameter that
+// is nil is NULL; formats are those of the parameters, or one for all.
+func (c *Conn) ExecPrepared(ctx context.Context, name string, parameters [][]byte, formats []int16) error {
+	_, err := c.pg.ExecPrepared(ctx, name, parameters, formats, nil).Close()
+	return c.failed(ctx, err)
+}
+
+// InTransaction reports whether a transaction is open, or has failed and waits
+// for its end.
+func (c *Conn) InTransaction() bool { return c.pg.TxStatus() != 'I' }
 
 var errClosed = errors.New("the connection is closed")

@@ -147,11 +147,6 @@ func (d *database) Footprint(ctx context.Context) (int64, error) {
 	return rows[0][0].Int, nil
 }
 
-// NewQuerier implements target.Target.
-func (d *database) NewQuerier(ctx context.Context, _ int) (target.Querier, error) {
-	return newExec(d.settings), nil
-}
-
 // Close implements target.Target.
 func (d *database) Close() error {
 	d.mu.Lock()

@@ -23,7 +23,7 @@ const (
 // always gives the same ones.
 func (s *suite) differential(t *testing.T) {
 	for seed := range uint64(randomDatasets) {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { s.compareAll(t, newDice(seed, s.kind.Caps)) })
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { s.compareAll(t, s.newDice(seed)) })
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 // dice throws datasets and questions about them.
 type dice struct {
 	*rand.Rand
+	*suite
 	caps   target.Caps
 	start  time.Time // about the first row's
 	data   *fixed
@@ -32,8 +33,9 @@ const (
 	step = 10 * time.Minute
 )
 
-func newDice(seed uint64, caps target.Caps) *dice {
-	d := &dice{Rand: rand.New(rand.NewPCG(seed, 0)), caps: caps, traits: make(map[*series.Table]*traits)}
+func (s *suite) newDice(seed uint64) *dice {
+	caps := s.kind.Caps
+	d := &dice{Rand: rand.New(rand.NewPCG(seed, 0)), suite: s, caps: caps, traits: make(map[*series.Table]*traits)}
 	d.start = pick(d, []time.Time{
 		time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC),
 		time.Date(1969, 12, 30, 22, 0, 0, 0, time.UTC),
@@ -60,7 +62,7 @@ func (d *dice) dataset() *fixed {
 			tags = d.tags(schema.Series) // its own, no longer shared
 		}
 		table := &series.Table{Name: name, Tags: tags}
-		made := &traits{distinct: d.often(50)}
+		made := &traits{distinct: d.often(50) || d.limited(OneRowATime)}
 		for i := range 2 + d.IntN(3) {
 			made.tame = append(made.tame, i == 0 || d.often(60))
 			table.Fields = append(table.Fields, series.Field{
@@ -108,7 +110,7 @@ func (d *dice) rows() {
 		run := d.data.batch.Add(table)
 		for row := range 1 + d.IntN(40) {
 			run.Grow(row + 1)
-			if row > 0 && d.often(5) {
+			if row > 0 && d.often(5) && !d.limited(OneRowATime) {
 				d.repeat(run, row)
 				continue
 			}
@@ -157,6 +159,9 @@ func (d *dice) values(run *series.Run, row int) {
 			c.Ints[row] = int64(d.IntN(9)-3) * 25
 		case c.Ints != nil:
 			c.Ints[row] = pick(d, []int64{math.MaxInt64, math.MinInt64, 1<<53 + 1, 1 << 53, 0, d.Int64(), -d.Int64()})
+			if d.limited(SmallIntegers) {
+				c.Ints[row] = min(max(c.Ints[row], -d.largest()), d.largest())
+			}
 			if d.caps.MinIntIsNull {
 				c.Ints[row] = max(c.Ints[row], math.MinInt64+1)
 			}

@@ -24,21 +24,24 @@ import (
 // Run runs the suite against a kind of target with the given options. Each
 // test has a folder of its own; a target that lives elsewhere than in it must
 // be given options that lead to a place which the suite may fill and replace.
-func Run(t *testing.T, kind target.Kind, given map[string]string) {
+// Limits are what the options take from the kind.
+func Run(t *testing.T, kind target.Kind, given map[string]string, limits ...Limit) {
 	options, err := kind.Resolve(given)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := suite{kind: kind, options: options}
+	s := suite{kind: kind, options: options, limits: limits}
 	t.Run("cpu-only with hosts that appear late", func(t *testing.T) { s.loadAndAsk(t, cpuOnly(t, 40, 3), 1) })
 	for _, use := range tsbs.Workloads() {
 		t.Run(use.Name(), func(t *testing.T) { s.loadAndAsk(t, useCase(t, use, 40, 0), 1) })
 	}
-	t.Run("several writers", func(t *testing.T) { s.loadAndAsk(t, cpuOnly(t, 40, 0), 3) })
+	if !s.limited(OneConnection) {
+		t.Run("several writers", func(t *testing.T) { s.loadAndAsk(t, cpuOnly(t, 40, 0), 3) })
+	}
 	t.Run("one row", func(t *testing.T) { s.loadAndAsk(t, limited(cpuOnly(t, 40, 0), 1), 1) })
 	t.Run("no row", func(t *testing.T) { s.loadAndAsk(t, limited(cpuOnly(t, 40, 0), 0), 1) })
-	t.Run("hostile values", func(t *testing.T) { s.loadAndAsk(t, hostile(kind.Caps), 1) })
-	t.Run("ragged rows", func(t *testing.T) { s.loadAndAsk(t, ragged(kind.Caps), 1) })
+	t.Run("hostile values", func(t *testing.T) { s.loadAndAsk(t, s.hostile(), 1) })
+	t.Run("ragged rows", func(t *testing.T) { s.loadAndAsk(t, s.ragged(), 1) })
 	t.Run("an empty table", func(t *testing.T) { s.loadAndAsk(t, limited(useCase(t, tsbs.Devops(), 40, 0), 50), 1) })
 	t.Run("floats that are no numbers", func(t *testing.T) { s.loadAndAsk(t, specialFloats(kind.Caps), 1) })
 	t.Run("steps", s.steps)
@@ -51,6 +54,30 @@ func Run(t *testing.T, kind target.Kind, given map[string]string) {
 type suite struct {
 	kind    target.Kind
 	options target.Options
+	limits  []Limit
+}
+
+// Limit is what a target cannot do with some options, though its kind can.
+type Limit uint8
+
+// The limits.
+const (
+	// OneConnection: the server takes one connection at a time.
+	OneConnection Limit = iota + 1
+	// OneRowATime: two rows of a series at one time are the same row.
+	OneRowATime
+	// SmallIntegers: those beyond 2^53 are refused.
+	SmallIntegers
+)
+
+func (s *suite) limited(l Limit) bool { return slices.Contains(s.limits, l) }
+
+// largest is the largest integer that it takes.
+func (s *suite) largest() int64 {
+	if s.limited(SmallIntegers) {
+		return 1 << 53
+	}
+	return math.MaxInt64
 }
 
 // example is a dataset and questions about it.
@@ -125,7 +152,8 @@ func (r *fixedReader) Next(b *series.Batch, _ int) error {
 // hostile has NULLs, the largest and smallest integers, floats that need every
 // digit, times before 1970, and tags with quotes, spaces and other alphabets, as
 // far as the target takes them.
-func hostile(caps target.Caps) example {
+func (s *suite) hostile() example {
+	caps, largest := s.kind.Caps, s.largest()
 	table := &series.Table{
 		Name: "load",
 		Tags: []series.Tag{{Key: "hostname", Values: Names{"o'brien", `a "b" c`, "Ωμέγα-服务器", "host_10", "host_9"}}},
@@ -141,11 +169,11 @@ func hostile(caps target.Caps) example {
 	for i := range run.Columns {
 		run.Columns[i].Nulls = bitmap()
 	}
-	start, smallest := time.Date(1969, 12, 31, 23, 30, 0, 0, time.UTC), int64(math.MinInt64)
+	start, smallest := time.Date(1969, 12, 31, 23, 30, 0, 0, time.UTC), -largest-1
 	if caps.Since1970 {
 		start = time.Unix(0, 0).UTC()
 	}
-	if caps.MinIntIsNull {
+	if caps.MinIntIsNull || s.limited(SmallIntegers) {
 		smallest++
 	}
 	for row := range rows {
@@ -161,9 +189,13 @@ func hostile(caps target.Caps) example {
 			run.Columns[1].Nulls.Set(row)
 		}
 	}
-	run.Columns[0].Ints[0], run.Columns[0].Ints[1] = math.MaxInt64, smallest
-	run.Columns[0].Ints[rows-1] = math.MaxInt64 - 1
-	run.Columns[1].Floats[2], run.Columns[1].Floats[4] = math.MaxFloat64, math.SmallestNonzeroFloat64
+	run.Columns[0].Ints[0], run.Columns[0].Ints[1] = largest, smallest
+	run.Columns[0].Ints[rows-1] = largest - 1
+	huge := math.MaxFloat64
+	if caps.SmallMeans {
+		huge = 1.2345678901234567e150
+	}
+	run.Columns[1].Floats[2], run.Columns[1].Floats[4] = huge, math.SmallestNonzeroFloat64
 
 	all := []string{"whole", "share", "never"}
 	base := func(shape query.Shape, id int) query.Query {
@@ -187,8 +219,8 @@ func hostile(caps target.Caps) example {
 
 // ragged is hostile with hosts that have the first fields only. What stands in
 // the columns beyond does not exist.
-func ragged(caps target.Caps) example {
-	e := hostile(caps)
+func (s *suite) ragged() example {
+	e := s.hostile()
 	e.dataset.Schema().Tables[0].Widths = []uint32{3, 2, 1, 3, 1}
 	return e
 }

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/report"
+)
+
+// A sweep keeps and tells no secrets either, and takes none for parameters,
+// which all reports show.
+func TestSecretsInSweeps(t *testing.T) {
+	t.Setenv("TSMARK_LEAK_TOKEN", plantedToken)
+	dir, kind := t.TempDir(), leaky(new(string))
+	code, said := try(t, kind, leakyArgs(dir, "--sweep", "load.workers=1,2", "--load-repeats", "1")...)
+	if code != exitDone {
+		t.Fatalf("exit status %d\n%s", code, said)
+	}
+	clean(t, "the sweep", said)
+	for _, format := range report.Formats() {
+		_, said := try(t, kind, "tsmark", "report", "--results", dir, "--format", format)
+		if !strings.Contains(said, "load.workers") {
+			t.Errorf("%s does not show the parameter", format)
+		}
+		clean(t, format, said)
+	}
+	_, said = try(t, kind, "tsmark", "report", "--results", dir, "--experiment")
+	if !strings.Contains(said, "***") || !strings.Contains(said, "load.workers: [1, 2]") {
+		t.Errorf("the experiment has no stars or no matrix:\n%s", said)
+	}
+	clean(t, "the experiment", said)
+	kept(t, dir)
+
+	for name, sweep := range map[string]string{
+		"a secret option":   "targets.leak.password=one,two",
+		"a secret's value":  "targets.leak.user=ann," + plantedPassword,
+		"a password in URL": "targets.leak.url=http://ann:" + plantedInURL + "@a,http://b",
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, said := try(t, kind, leakyArgs(t.TempDir(), "--sweep", sweep)...)
+			if code != exitUsage || strings.Count(said, "\n") != 1 || !strings.Contains(said, "is secret, and a sweep shows its parameters") {
+				t.Errorf("exit status %d, said %s", code, said)
+			}
+			clean(t, "the error", said)
+		})
+	}
+}

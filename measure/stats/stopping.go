@@ -1,0 +1,41 @@
+package stats
+
+import "math"
+
+// Stopping says when a sample that grows tells enough: when the interval of its
+// median, as Within has it, lies within a share of the median on both sides.
+//
+// Whoever looks after every figure and stops at the first interval that is
+// narrow enough picks those that are narrow by chance, and they hold the median
+// less often than their level says (Armitage, McPherson and Rowe 1969, Journal
+// of the Royal Statistical Society A 132). So it looks rarely, each time at half
+// as many figures again, not before there are LeastToStop, and wants what it
+// sees two times in a row.
+type Stopping struct {
+	share  float64
+	next   int
+	narrow bool // it was at the last look
+}
+
+// LeastToStop is how many figures are looked at first.
+const LeastToStop = 50
+
+// NewStopping returns a rule for a share above 0, such as 0.02.
+func NewStopping(share float64) *Stopping { return &Stopping{share: share, next: LeastToStop} }
+
+// Next returns of how many figures the next look is.
+func (s *Stopping) Next() int { return s.next }
+
+// Enough looks at latencies in order of time, as Within takes them, and reports
+// whether they tell enough.
+func (s *Stopping) Enough(latencies []float64) bool {
+	s.next += s.next / 2
+	m, i, _ := spansOf(latencies).within()
+	reach := math.Inf(1) // of the interval, as a share of the median
+	if m.Bound == Exact && i != nil && i.Lo.Bound == Exact && i.Hi.Bound == Exact {
+		reach = max(i.Hi.Figure-m.Figure, m.Figure-i.Lo.Figure) / m.Figure
+	}
+	before := s.narrow
+	s.narrow = reach <= s.share && i.Level >= Confidence
+	return before && s.narrow
+}

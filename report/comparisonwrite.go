@@ -1,0 +1,88 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/measure/stats"
+)
+
+// WriteComparison renders a comparison. Its errors are those of w, and formats
+// that do not exist.
+func WriteComparison(w io.Writer, format Format, c *compare.Comparison, opts Options) error {
+	var err error
+	switch format {
+	case Text:
+		err = writeComparisonText(w, c, opts)
+	case Markdown:
+		err = writeComparisonMarkdown(w, c)
+	case CSV:
+		err = writeComparisonCSV(w, c)
+	case JSON:
+		err = writeIndented(w, c)
+	case HTML:
+		err = writeComparisonHTML(w, c)
+	default:
+		return fmt.Errorf("there is no report format %q; known: %s", format, strings.Join(Formats(), ", "))
+	}
+	if err != nil {
+		return fmt.Errorf("writing the comparison: %w", err)
+	}
+	return nil
+}
+
+// writeComparisonText leaves columns out until the tables fit.
+func writeComparisonText(w io.Writer, c *compare.Comparison, opts Options) error {
+	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, "--format json has all"}
+	if t.width <= 0 {
+		t.width = defaultWidth
+	}
+	for _, side := range partyFacts(c) {
+		t.wrapped(t.paint(side.Key, "1")+"  ", "   ", note{Text: side.Value})
+	}
+	for _, n := range c.Notes {
+		t.wrapped("", "  ", note{n, bad})
+	}
+	for i := range c.Targets {
+		target := &c.Targets[i]
+		for _, view := range comparisonTables(target) {
+			t.table(view)
+		}
+		for _, n := range target.Notes {
+			t.wrapped("  ", "  ", note{n, dim})
+		}
+	}
+	t.line("")
+	for _, n := range comparisonHelp() {
+		t.wrapped("", "  ", note{n, dim})
+	}
+	return t.Flush()
+}
+
+// comparisonHelp says how to read the tables.
+func comparisonHelp() []string {
+	return []string{
+		"B/A: the median of the ratios of all repeats, over the questions that every repeat answered; ≥ and ≤ where some were cut off.",
+		fmt.Sprintf("interval: where the ratio lies with %.0f %%, if no other level is said; of one repeat a side, as if nothing differed from repeat to repeat. p: Mann-Whitney, corrected for the number of types by Holm; below %.2f a difference is shown.",
+			100*stats.Confidence, stats.Alpha),
+	}
+}
+
+// partyFacts are the runs of both sides.
+func partyFacts(c *compare.Comparison) []fact {
+	var list []fact
+	for _, side := range []struct {
+		name string
+		compare.Party
+	}{{"A", c.A}, {"B", c.B}} {
+		text := strings.Join(side.Runs, ", ")
+		if side.Target != "" {
+			text += ", target " + side.Target
+		}
+		list = append(list, fact{side.name, text})
+	}
+	return list
+}

@@ -1,0 +1,175 @@
+package postgres
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
+)
+
+const timeColumn = sql.TimeColumn
+
+// copySignature begins the binary form of COPY: a fixed text, no flags, no
+// further header. copyTrailer ends it.
+const (
+	copySignature = "PGCOPY\n\xff\r\n\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00"
+	copyTrailer   = "\xff\xff"
+)
+
+// encoder writes rows of one table as tuples of COPY's binary form: the number
+// of columns, then for each its length and its bytes; the length -1 is NULL.
+type encoder struct {
+	table   *series.Table
+	layout  *layout
+	columns uint16
+	tags    tagCache // of wide tables
+	names   [][]byte // of fields, in narrow tables
+}
+
+func newEncoder(l *layout, t *series.Table) *encoder {
+	e := &encoder{table: t, layout: l}
+	switch l.kind {
+	case layoutWide:
+		e.columns = uint16(1 + len(t.Tags) + len(t.Fields))
+		e.tags = newTagCache(t, l.schema.Series)
+	case layoutNarrow:
+		e.columns = uint16(3 + len(l.valueColumns(t)))
+		for _, f := range t.Fields {
+			e.names = append(e.names, []byte(f.Name))
+		}
+	default:
+		e.columns = uint16(2 + len(t.Fields))
+	}
+	return e
+}
+
+const null = 0xffff_ffff // as a length
+
+// epoch is 2000-01-01, from which PostgreSQL counts microseconds, in those since
+// 1970.
+const epoch = 946_684_800_000_000
+
+// maxExact is the largest number up to which doubles hold all integers.
+const maxExact = 1 << 53
+
+// row appends a row of the run: one tuple, or several where tables are narrow.
+func (e *encoder) row(dst []byte, run *series.Run, row int) ([]byte, error) {
+	micros := run.Times[row] / 1000
+	if micros*1000 != run.Times[row] {
+		return dst, fmt.Errorf("a row's time %s is no multiple of 1 µs, which is as fine as PostgreSQL's timestamptz goes; choose a coarser --log-interval or start",
+			time.Unix(0, run.Times[row]).UTC().Format(time.RFC3339Nano))
+	}
+	micros -= epoch
+	if e.layout.kind == layoutNarrow {
+		return e.narrow(dst, run, row, micros)
+	}
+	be := binary.BigEndian
+	dst = be.AppendUint16(dst, e.columns)
+	dst = be.AppendUint64(be.AppendUint32(dst, 8), uint64(micros))
+	s := run.Series[row]
+	if e.layout.kind == layoutWide {
+		var err error
+		if dst, err = e.tags.append(dst, s); err != nil {
+			return dst, err
+		}
+	} else {
+		dst = e.id(dst, s)
+	}
+	for f := range run.Columns {
+		c := &run.Columns[f]
+		if c.Nulls != nil && run.Lacks(f, row) || e.table.Widths != nil && f >= e.table.Width(s) {
+			dst = be.AppendUint32(dst, null)
+			continue
+		}
+		bits := uint64(0)
+		switch {
+		case e.table.Fields[f].Type == series.Float:
+			bits = math.Float64bits(c.Floats[row])
+		case e.layout.bigint:
+			bits = uint64(c.Ints[row])
+		default:
+			v := c.Ints[row]
+			if v > maxExact || v < -maxExact {
+				return dst, e.inexact(f, run, row)
+			}
+			bits = math.Float64bits(float64(v))
+		}
+		dst = be.AppendUint64(be.AppendUint32(dst, 8), bits)
+	}
+	return dst, nil
+}
+
+// id appends a series' number.
+func (e *encoder) id(dst []byte, s uint32) []byte {
+	if e.layout.schema.Series > math.MaxInt32 {
+		return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(dst, 8), uint64(s))
+	}
+	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(dst, 4), s)
+}
+
+// inexact is the error of an integer that a double does not hold.
+func (e *encoder) inexact(f int, run *series.Run, row int) error {
+	return fmt.Errorf("field %s of series %d at %s is %d, which double precision does not hold exactly; choose integers=%s",
+		e.table.Fields[f].Name, run.Series[row], time.Unix(0, run.Times[row]).UTC().Format(time.RFC3339Nano), run.Columns[f].Ints[row], integersBigint)
+}
+
+// tagCache has the tags of series as columns of a tuple.
+type tagCache struct {
+	tags   []series.Tag
+	kept   [][]byte // per series; nil where there are too many
+	memory []byte
+}
+
+// maxKept is how many series' tags are kept ready: memory stays small however
+// many there are.
+const maxKept = 65_536
+
+func newTagCache(t *series.Table, n uint32) tagCache {
+	c := tagCache{tags: t.Tags}
+	if n <= maxKept {
+		c.kept = make([][]byte, n)
+	}
+	return c
+}
+
+func (c *tagCache) append(dst []byte, s uint32) ([]byte, error) {
+	if c.kept == nil {
+		return appendTags(dst, c.tags, s)
+	}
+	if int(s) >= len(c.kept) {
+		return dst, fmt.Errorf("series %d is not of the schema that the database was prepared for", s)
+	}
+	if c.kept[s] == nil {
+		var err error
+		if c.kept[s], err = appendTags(nil, c.tags, s); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, c.kept[s]...), nil
+}
+
+// appendTags appends the tags of a series as columns of a tuple.
+func appendTags(dst []byte, tags []series.Tag, s uint32) ([]byte, error) {
+	be := binary.BigEndian
+	for i := range tags {
+		at := len(dst)
+		var ok bool
+		dst = be.AppendUint32(dst, null)
+		if dst, ok = tags[i].Values.Append(dst, s); !ok {
+			continue
+		}
+		if tags[i].Numeric() {
+			number, err := strconv.ParseFloat(string(dst[at+4:]), 64)
+			if err != nil {
+				return dst, fmt.Errorf("tag %s of series %d: %w", tags[i].Key, s, err)
+			}
+			dst = be.AppendUint64(dst[:at+4], math.Float64bits(number))
+		}
+		be.PutUint32(dst[at:], uint32(len(dst)-at-4))
+	}
+	return dst, nil
+}
