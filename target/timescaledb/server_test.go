@@ -20,7 +20,7 @@ const nativeVariable = "TSMARK_TEST_TIMESCALEDB_NATIVE"
 // take from the kind. In servers/ it is PGlite, with one connection at a time.
 func server(t *testing.T, given ...string) (map[string]string, []targettest.Limit) {
 	t.Helper()
-	options := map[string]string{"database": "postgres", "user": "postgres", "password": "postgres", "connections": "one"}
+	options := map[string]string{"database": "postgres", "user": "postgres", "password": "postgres", "connections": "one", "method": "insert"}
 	limits := []targettest.Limit{targettest.OneConnection}
 	if address := os.Getenv(nativeVariable); address != "" {
 		t.Setenv("TSMARK_TEST_TIMESCALEDB", address)
