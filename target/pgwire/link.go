@@ -10,19 +10,31 @@ import (
 // first needed, and again when the server was restarted.
 type Link struct {
 	config *Config
+	single bool
 
 	mu     sync.Mutex // guards what follows; held while do runs
 	conn   *Conn
 	closed bool
 }
 
-// NewLink returns a link that is not connected yet.
-func NewLink(c *Config) *Link { return &Link{config: c} }
+// NewLink returns a link that is not connected yet. A single one closes its
+// connection after each Do, for servers that take one at a time.
+func NewLink(c *Config, single bool) *Link { return &Link{config: c, single: single} }
 
 // Do runs do with the connection, one at a time.
-func (l *Link) Do(ctx context.Context, do func(*Conn) error) error {
+func (l *Link) Do(ctx context.Context, do func(*Conn) error) (err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.single {
+		defer func() {
+			if l.conn == nil {
+				return
+			}
+			if closed := l.conn.Close(); err == nil {
+				err = closed
+			}
+		}()
+	}
 	if l.closed {
 		return errors.New("the target is closed")
 	}

@@ -144,7 +144,7 @@ func TestManyPrepared(t *testing.T) {
 // A link and a querier outlive a connection that the server ended.
 func TestReconnects(t *testing.T) {
 	config := server(t)
-	link := pgwire.NewLink(config)
+	link := pgwire.NewLink(config, false)
 	defer targettest.Close(t, link)
 	q := querier(t, pgwire.Prepared)
 	var pid int64

@@ -125,7 +125,7 @@ func (d *database) Footprint(ctx context.Context) (int64, error) {
 		}
 		sizes := []string{"0"}
 		for _, name := range s.Tables {
-			sizes = append(sizes, size(literal(quoted(name))))
+			sizes = append(sizes, size(Literal(Quoted(name))))
 		}
 		values, err := c.Row(ctx, fmt.Sprintf("SELECT (%s)::bigint", strings.Join(sizes, " + ")))
 		if err == nil {

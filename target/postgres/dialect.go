@@ -40,11 +40,11 @@ func Interval(d time.Duration) string {
 	return fmt.Sprintf("%d microseconds", d.Microseconds())
 }
 
-// quoted returns a name as it stands in SQL.
-func quoted(name string) string { return newDialect().Ident(name) }
+// Quoted returns a name as it stands in SQL.
+func Quoted(name string) string { return newDialect().Ident(name) }
 
-// literal returns a text as it stands in SQL.
-func literal(text string) string { return newDialect().Text(text) }
+// Literal returns a text as it stands in SQL.
+func Literal(text string) string { return newDialect().Text(text) }
 
 // reserved reports whether the word needs quotes as a name: pg_get_keywords()
 // puts it into the category R or T.

@@ -74,7 +74,7 @@ func (w *writer) prepareInsert(ctx context.Context, t *tableWriter) (*inserter, 
 		to   **pgconn.StatementDescription
 	}{{"many", in.rows, &in.many}, {"one", 1, &in.one}} {
 		var text strings.Builder
-		fmt.Fprintf(&text, "INSERT INTO %s VALUES ", quoted(t.table.Name))
+		fmt.Fprintf(&text, "INSERT INTO %s VALUES ", Quoted(t.table.Name))
 		for p := range s.rows * columns {
 			switch {
 			case p == 0:

@@ -40,6 +40,7 @@ const (
 	optionAutovacuum  = "autovacuum"
 	optionWorkMemory  = "work_mem"
 	optionCompilation = "jit"
+	optionConnections = "connections"
 )
 
 // Values of options.
@@ -53,6 +54,9 @@ const (
 
 	integersDouble = "double"
 	integersBigint = "bigint"
+
+	connectionsMany = "many"
+	connectionsOne  = "one"
 
 	indexBoth     = "both"
 	indexTagsTime = "tags_time"
@@ -104,6 +108,7 @@ func NewKind(v Variant) target.Kind {
 			NaN:           true,
 			SmallMeans:    true,
 		},
+		Steps:   v.listed(),
 		Modules: []string{"github.com/jackc/pgx/v5"},
 		Render: func(q *query.Query, s *series.Schema, o target.Options) (target.Request, error) {
 			text, err := v.dialect(o).Render(q, s)
@@ -145,6 +150,8 @@ func ownOptions() []target.Option {
 		{Name: optionAutovacuum, Default: on, Check: oneOf(on, off),
 			Help: "whether the server vacuums and analyzes the tables by itself"},
 		{Name: optionWorkMemory, Empty: "the server's", Check: checkMemory, Help: "memory of each sort and hash, such as 64MB"},
+		{Name: optionConnections, Default: connectionsMany, Check: oneOf(connectionsMany, connectionsOne),
+			Help: "one: the server takes one connection at a time, as PGlite does; tsmark then keeps none for itself, and takes one worker"},
 		{Name: optionCompilation, Empty: "the server's", Check: oneOf(on, off), Help: "whether queries are compiled: on or off"},
 	}
 }

@@ -12,12 +12,15 @@ import (
 	"github.com/tsmark/tsmark/target/sqltarget"
 )
 
-// Table is a table of tsmark's in the database.
+// Table is a table of tsmark's in the database. Names are unquoted.
 type Table struct {
-	Name  string   // unquoted
-	Rows  bool     // of rows, not of series
-	Index []string // columns by which its rows are found, quoted: series and time, or nothing
+	Name string
+	Rows bool   // of rows, not of series
+	By   string // column that tells its series apart; empty: none does
 }
+
+// Literal is the name as a text in SQL that PostgreSQL reads as a table.
+func (t Table) Literal() string { return Literal(Quoted(t.Name)) }
 
 // layout is the tables that a schema becomes, and which series have their row
 // of tags. All writers share it.
@@ -102,13 +105,10 @@ func (l *layout) rows(t *series.Table) error {
 			return fmt.Errorf("column %s of table %s: PostgreSQL cuts names at %d bytes; shorten it", name, t.Name, maxName)
 		}
 		seen[name] = true
-		definitions[i] = quoted(name) + " " + types[i]
+		definitions[i] = Quoted(name) + " " + types[i]
 	}
 	ddl := []string{l.create(t.Name, definitions, l.options[optionPartition] != "")}
-	table := Table{Name: t.Name, Rows: true}
-	if by != "" {
-		table.Index = []string{quoted(by), sql.TimeColumn + " DESC"}
-	}
+	table := Table{Name: t.Name, Rows: true, By: by}
 	ddl = append(ddl, l.indexes(table)...)
 	indexed, err := strconv.Atoi(l.options[optionFieldIndex])
 	if err != nil {
@@ -116,7 +116,7 @@ func (l *layout) rows(t *series.Table) error {
 	}
 	for i, f := range fields {
 		if i < indexed && l.kind != layoutNarrow {
-			ddl = append(ddl, fmt.Sprintf("CREATE INDEX ON %s (%s, %s DESC)", quoted(t.Name), quoted(f.name), sql.TimeColumn))
+			ddl = append(ddl, fmt.Sprintf("CREATE INDEX ON %s (%s, %s DESC)", Quoted(t.Name), Quoted(f.name), sql.TimeColumn))
 		}
 	}
 	l.add(table, ddl)
@@ -126,11 +126,11 @@ func (l *layout) rows(t *series.Table) error {
 // indexes returns the statements that make the indexes of the option.
 func (l *layout) indexes(t Table) []string {
 	const time = sql.TimeColumn
-	on := fmt.Sprintf("CREATE INDEX ON %s ", quoted(t.Name))
+	on := fmt.Sprintf("CREATE INDEX ON %s ", Quoted(t.Name))
 	var tagsTime, timeTags []string
-	if len(t.Index) > 0 {
-		tagsTime = []string{on + fmt.Sprintf("(%s, %s)", t.Index[0], t.Index[1])}
-		timeTags = []string{on + fmt.Sprintf("(%s, %s)", t.Index[1], t.Index[0])}
+	if t.By != "" {
+		tagsTime = []string{on + fmt.Sprintf("(%s, %s DESC)", Quoted(t.By), time)}
+		timeTags = []string{on + fmt.Sprintf("(%s DESC, %s)", time, Quoted(t.By))}
 	}
 	byTime := on + fmt.Sprintf("(%s DESC)", time)
 	switch l.options[optionIndex] {
@@ -153,11 +153,11 @@ func (l *layout) indexes(t Table) []string {
 func (l *layout) series(t *sqltarget.Tags) {
 	definitions := []string{sql.IDColumn + " " + l.idType() + " PRIMARY KEY"}
 	for _, tag := range t.Tags {
-		definitions = append(definitions, quoted(tag.Key)+" "+tagType(&tag))
+		definitions = append(definitions, Quoted(tag.Key)+" "+tagType(&tag))
 	}
 	ddl := []string{l.create(t.Name, definitions, false)}
 	if len(t.Tags) > 0 && l.options[optionIndex] != indexNone {
-		ddl = append(ddl, fmt.Sprintf("CREATE INDEX ON %s (%s)", quoted(t.Name), quoted(t.Tags[0].Key)))
+		ddl = append(ddl, fmt.Sprintf("CREATE INDEX ON %s (%s)", Quoted(t.Name), Quoted(t.Tags[0].Key)))
 	}
 	l.add(Table{Name: t.Name}, ddl)
 }
@@ -178,7 +178,7 @@ func (l *layout) create(name string, definitions []string, partitioned bool) str
 	default:
 		more = l.storage()
 	}
-	return fmt.Sprintf("CREATE %s %s (%s)%s", kind, quoted(name), strings.Join(definitions, ", "), more)
+	return fmt.Sprintf("CREATE %s %s (%s)%s", kind, Quoted(name), strings.Join(definitions, ", "), more)
 }
 
 // storage returns the settings of a table that holds rows.

@@ -71,7 +71,7 @@ func (d *database) prepare(ctx context.Context, c *pgwire.Conn, next *layout, m 
 	}
 	return transaction(ctx, c, func() error {
 		for _, name := range old.Tables {
-			if err := c.Exec(ctx, "DROP TABLE IF EXISTS "+quoted(name)); err != nil {
+			if err := c.Exec(ctx, "DROP TABLE IF EXISTS "+Quoted(name)); err != nil {
 				return err
 			}
 		}
@@ -82,7 +82,7 @@ func (d *database) prepare(ctx context.Context, c *pgwire.Conn, next *layout, m 
 			if !t.Rows || d.variant.MakeTable == nil {
 				continue
 			}
-			if err := d.variant.MakeTable(ctx, c, d.options, quoted(t.Name)); err != nil {
+			if err := d.variant.MakeTable(ctx, c, d.options, t); err != nil {
 				return fmt.Errorf("making table %s: %w", t.Name, err)
 			}
 		}
@@ -140,5 +140,5 @@ func writeStamp(ctx context.Context, c *pgwire.Conn, s sqltarget.Stamp) error {
 	}
 	return c.Exec(ctx,
 		"DROP TABLE IF EXISTS "+sqltarget.MarkTable,
-		fmt.Sprintf("CREATE TABLE %s AS SELECT %s::text AS %s", sqltarget.MarkTable, literal(content), sqltarget.ContentColumn))
+		fmt.Sprintf("CREATE TABLE %s AS SELECT %s::text AS %s", sqltarget.MarkTable, Literal(content), sqltarget.ContentColumn))
 }

@@ -53,7 +53,7 @@ func (d *database) partition(ctx context.Context, table string, start int64, len
 	}
 	err := d.admin.Do(ctx, func(c *pgwire.Conn) error {
 		return c.Exec(ctx, fmt.Sprintf("CREATE %s %s PARTITION OF %s FOR VALUES FROM (%s) TO (%s)%s",
-			kind, quoted(name), quoted(table), timeLiteral(from), timeLiteral(from.Add(length)), l.storage()))
+			kind, Quoted(name), Quoted(table), timeLiteral(from), timeLiteral(from.Add(length)), l.storage()))
 	})
 	if err == nil {
 		l.partitions[key] = true

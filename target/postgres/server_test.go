@@ -51,7 +51,7 @@ func admin(t testing.TB, options map[string]string, statements ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link := pgwire.NewLink(config)
+	link := pgwire.NewLink(config, false)
 	defer targettest.Close(t, link)
 	for _, s := range statements {
 		// Not t.Context(): it has ended where the test cleans up.

@@ -71,21 +71,34 @@ func (d *database) idle(ctx context.Context, c *pgwire.Conn) error {
 
 // AfterLoad implements target.AfterLoader.
 func (d *database) AfterLoad() []target.Step {
-	each := func(text string) func(context.Context, *pgwire.Conn, target.Options, Table) error {
-		return func(ctx context.Context, c *pgwire.Conn, _ target.Options, t Table) error {
-			return c.Exec(ctx, text+" "+quoted(t.Name))
-		}
-	}
-	own := []Step{
-		{Name: "cluster", Help: "tables of rows written anew in the order of series and time, and analyzed", Do: cluster},
-		{Name: "vacuum", Help: "VACUUM ANALYZE: visibility maps for index-only scans, and statistics", Tags: true, Do: each("VACUUM (ANALYZE)")},
-		{Name: "analyze", Help: "statistics for the query planner", Tags: true, Do: each("ANALYZE")},
-	}
 	var steps []target.Step
-	for _, s := range append(d.variant.Steps[:len(d.variant.Steps):len(d.variant.Steps)], own...) {
+	for _, s := range d.variant.steps() {
 		steps = append(steps, target.Step{Name: s.Name, Help: s.Help, Do: func(ctx context.Context) error { return d.step(ctx, s) }})
 	}
 	return steps
+}
+
+// listed returns the steps without what they do.
+func (v Variant) listed() []target.Step {
+	var steps []target.Step
+	for _, s := range v.steps() {
+		steps = append(steps, target.Step{Name: s.Name, Help: s.Help})
+	}
+	return steps
+}
+
+// steps returns the extension's steps and PostgreSQL's.
+func (v Variant) steps() []Step {
+	each := func(text string) func(context.Context, *pgwire.Conn, target.Options, Table) error {
+		return func(ctx context.Context, c *pgwire.Conn, _ target.Options, t Table) error {
+			return c.Exec(ctx, text+" "+Quoted(t.Name))
+		}
+	}
+	return append(v.Steps[:len(v.Steps):len(v.Steps)],
+		Step{Name: "cluster", Help: "tables of rows written anew in the order of series and time, and analyzed", Do: cluster},
+		Step{Name: "vacuum", Help: "VACUUM ANALYZE: visibility maps for index-only scans, and statistics", Tags: true, Do: each("VACUUM (ANALYZE)")},
+		Step{Name: "analyze", Help: "statistics for the query planner", Tags: true, Do: each("ANALYZE")},
+	)
 }
 
 // step does it to the tables that the mark names.
@@ -118,25 +131,25 @@ func (d *database) step(ctx context.Context, s Step) error {
 // table finds out what a table of tsmark's is: the load may be another run's.
 func (d *database) table(ctx context.Context, c *pgwire.Conn, name string) (Table, error) {
 	row, err := c.Row(ctx, fmt.Sprintf("SELECT coalesce(string_agg(attname, ',' ORDER BY attnum), '') FROM pg_attribute WHERE attrelid = %s::regclass AND attnum BETWEEN 1 AND 2",
-		literal(quoted(name))))
+		Literal(Quoted(name))))
 	if err != nil {
 		return Table{}, err
 	}
 	first, second, _ := strings.Cut(row[0].String(), ",")
 	t := Table{Name: name, Rows: first == timeColumn}
-	if t.Rows && second != "" {
-		t.Index = []string{quoted(second), timeColumn + " DESC"}
+	if t.Rows {
+		t.By = second
 	}
 	return t, nil
 }
 
 // cluster writes a table anew in the order of its index of series and time.
 func cluster(ctx context.Context, c *pgwire.Conn, _ target.Options, t Table) error {
-	if len(t.Index) == 0 {
+	if t.By == "" {
 		return nil
 	}
 	row, err := c.Row(ctx, fmt.Sprintf(`SELECT coalesce(min(indexrelid::regclass::text), '') FROM pg_index
-		WHERE indrelid = %s::regclass AND indnkeyatts >= 2 AND indkey[0] = 2 AND indkey[1] = 1`, literal(quoted(t.Name))))
+		WHERE indrelid = %s::regclass AND indnkeyatts >= 2 AND indkey[0] = 2 AND indkey[1] = 1`, t.Literal()))
 	if err != nil {
 		return err
 	}
@@ -144,8 +157,8 @@ func cluster(ctx context.Context, c *pgwire.Conn, _ target.Options, t Table) err
 	if index == "" {
 		return errors.New("it has no index of series and time to be ordered by; load it with index=both or tags_time")
 	}
-	if err := c.Exec(ctx, fmt.Sprintf("CLUSTER %s USING %s", quoted(t.Name), index)); err != nil {
+	if err := c.Exec(ctx, fmt.Sprintf("CLUSTER %s USING %s", Quoted(t.Name), index)); err != nil {
 		return err
 	}
-	return c.Exec(ctx, "ANALYZE "+quoted(t.Name))
+	return c.Exec(ctx, "ANALYZE "+Quoted(t.Name))
 }

@@ -22,13 +22,12 @@ type Variant struct {
 	// Check looks at an opened database, before anything is changed.
 	Check func(context.Context, *pgwire.Conn, target.Options) error
 	// MakeTable changes a table of rows that was just made and is empty, within
-	// the same transaction. The name is quoted.
-	MakeTable func(ctx context.Context, c *pgwire.Conn, o target.Options, name string) error
+	// the same transaction.
+	MakeTable func(ctx context.Context, c *pgwire.Conn, o target.Options, t Table) error
 	// Size returns the expression of the bytes on disk of a table, whose name is
 	// a text literal that PostgreSQL reads as a table.
 	Size func(literal string) string
-	// Steps are done after a load, before those of PostgreSQL, on the tables of
-	// rows, whose names are quoted.
+	// Steps are done after a load, before those of PostgreSQL.
 	Steps []Step
 	// Describe adds to the description.
 	Describe func(context.Context, *pgwire.Conn, *target.Description) error

@@ -132,7 +132,7 @@ func (w *writer) open(t *series.Table) (*tableWriter, error) {
 	if w.layout.schema.Table(t.Name) != t {
 		return nil, fmt.Errorf("table %s is not of the schema that the database was prepared for", t.Name)
 	}
-	tw := &tableWriter{encoder: newEncoder(w.layout, t), copyText: "COPY " + quoted(t.Name) + " FROM STDIN BINARY"}
+	tw := &tableWriter{encoder: newEncoder(w.layout, t), copyText: "COPY " + Quoted(t.Name) + " FROM STDIN BINARY"}
 	w.tables[t] = tw
 	if tags := w.layout.tags[t]; tags != nil && w.tags[tags] == nil {
 		w.tags[tags] = newTagsWriter(tags)
@@ -240,7 +240,7 @@ func (t *tagsWriter) introduce(numbers []uint32) error {
 				values = append(values, "NULL")
 				continue
 			}
-			values = append(values, literal(string(t.value)))
+			values = append(values, Literal(string(t.value)))
 		}
 		t.rows = append(t.rows, "("+strings.Join(values, ", ")+")")
 		return nil
@@ -253,7 +253,7 @@ func (t *tagsWriter) statement() string {
 	if len(t.rows) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("INSERT INTO %s VALUES %s ON CONFLICT DO NOTHING", quoted(t.Name), strings.Join(t.rows, ", "))
+	text := fmt.Sprintf("INSERT INTO %s VALUES %s ON CONFLICT DO NOTHING", Quoted(t.Name), strings.Join(t.rows, ", "))
 	t.rows = t.rows[:0]
 	return text
 }

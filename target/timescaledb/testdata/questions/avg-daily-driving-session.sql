@@ -1,0 +1,34 @@
+WITH buckets AS (
+  SELECT
+    tags.name,
+    time_bucket('600 seconds', readings.time) AS bucket,
+    avg(readings.velocity) > 5e0 AS active
+  FROM readings
+  JOIN tags ON tags.id = readings.tags_id
+  WHERE tags.name IS NOT NULL
+    AND readings.velocity IS NOT NULL
+  GROUP BY 1, 2
+), changes AS (
+  SELECT
+    name,
+    bucket,
+    active,
+    lag(active) OVER (PARTITION BY name ORDER BY bucket) AS before
+  FROM buckets
+), sessions AS (
+  SELECT
+    name,
+    bucket AS start,
+    active,
+    lead(bucket) OVER (PARTITION BY name ORDER BY bucket) AS stop
+  FROM changes
+  WHERE active <> before
+)
+SELECT
+  time_bucket('86400 seconds', start) AS day,
+  name,
+  avg(extract(epoch FROM stop - start)::double precision) AS seconds
+FROM sessions
+WHERE active AND stop IS NOT NULL
+GROUP BY 1, 2
+ORDER BY 1, 2

@@ -1,0 +1,11 @@
+SELECT
+  time_bucket('3600 seconds', cpu.time) AS time,
+  tags.hostname,
+  avg(cpu.usage_user) AS mean_usage_user
+FROM cpu
+JOIN tags ON tags.id = cpu.tags_id
+WHERE tags.hostname IS NOT NULL
+  AND cpu.time >= TIMESTAMPTZ '2016-01-02 11:22:40.646325+00'
+  AND cpu.time < TIMESTAMPTZ '2016-01-02 23:22:40.646325+00'
+GROUP BY 1, 2
+ORDER BY 1, 2

@@ -1,0 +1,18 @@
+SELECT
+  cpu.time,
+  tags.hostname,
+  cpu.usage_user,
+  cpu.usage_system,
+  cpu.usage_idle,
+  cpu.usage_nice,
+  cpu.usage_iowait,
+  cpu.usage_irq,
+  cpu.usage_softirq,
+  cpu.usage_steal,
+  cpu.usage_guest,
+  cpu.usage_guest_nice
+FROM cpu
+JOIN tags ON tags.id = cpu.tags_id
+WHERE cpu.usage_user > 90
+  AND cpu.time >= TIMESTAMPTZ '2016-01-02 11:22:40.646325+00'
+  AND cpu.time < TIMESTAMPTZ '2016-01-02 23:22:40.646325+00'

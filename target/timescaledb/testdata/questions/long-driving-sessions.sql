@@ -1,0 +1,19 @@
+WITH buckets AS (
+  SELECT
+    tags.name,
+    time_bucket('600 seconds', readings.time) AS bucket,
+    avg(readings.velocity) > 1e0 AS active
+  FROM readings
+  JOIN tags ON tags.id = readings.tags_id
+  WHERE tags.fleet IN ('West')
+    AND tags.name IS NOT NULL
+    AND readings.velocity IS NOT NULL
+    AND readings.time >= TIMESTAMPTZ '2016-01-01 20:11:20.646325+00'
+    AND readings.time < TIMESTAMPTZ '2016-01-02 00:11:20.646325+00'
+  GROUP BY 1, 2
+)
+SELECT name
+FROM buckets
+WHERE active
+GROUP BY 1
+HAVING count(*) > 22
