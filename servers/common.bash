@@ -40,6 +40,49 @@ need_command() {
 	command -v "$1" >/dev/null || need_apt "$2"
 }
 
+# Where Debian has PostgreSQL's programs.
+postgres_bin=/usr/lib/postgresql/15/bin
+
+# as_postgres COMMAND runs a command as another user where this one is root, as
+# whom PostgreSQL refuses to run.
+as_postgres() {
+	if [ "$(id -u)" -eq 0 ]; then
+		set -- setpriv --reuid=postgres --regid=postgres --init-groups "$@"
+	fi
+	"$@"
+}
+
+# reachable DIR lets the user postgres pass through the folders that lead to it,
+# which mktemp makes for their owner alone.
+reachable() {
+	local folder=$1
+	chown postgres: "$folder"
+	while folder=$(dirname "$folder") && [ "$folder" != / ]; do
+		[ "$(stat -c %a "$folder" | tail -c 2)" -ge 5 ] || chmod o+x "$folder"
+	done
+}
+
+# exec_postgres DIR PORT USER PASSWORD [OPTION…] becomes PostgreSQL's server.
+exec_postgres() {
+	local dir port=$2 user=$3 password=$4 data file
+	dir=$(realpath "$1") data=$dir/data file=$dir/password
+	shift 4
+	cd /
+	[ "$(id -u)" -ne 0 ] || reachable "$dir"
+	if [ ! -e "$data" ]; then
+		# Renamed when whole: a kill in between leaves no half a cluster.
+		echo "$password" >"$file"
+		chmod o+r "$file"
+		rm -rf "$data.new"
+		as_postgres "$postgres_bin/initdb" -D "$data.new" -U "$user" --pwfile="$file" --auth=scram-sha-256 \
+			--encoding=UTF8 --locale=C.UTF-8 >/dev/null
+		mv "$data.new" "$data"
+	fi
+	set -- "$postgres_bin/postgres" -D "$data" -p "$port" -c listen_addresses=127.0.0.1 -c unix_socket_directories= "$@"
+	[ "$(id -u)" -ne 0 ] || set -- setpriv --reuid=postgres --regid=postgres --init-groups "$@"
+	exec "$@"
+}
+
 # verb "$@" runs what the script was called for.
 verb() {
 	case ${1-} in
