@@ -43,6 +43,27 @@ func infoOf(s procfs.ProcStat) Info {
 	return Info{PID: s.PID, Parent: s.PPID, Group: s.PGRP, Started: int64(s.Starttime), Ended: s.State == "Z" || s.State == "X"}
 }
 
+// standing reports whether all threads of a process are held by a signal, or it
+// has gone.
+func standing(pid int) bool {
+	threads, err := procfs.AllThreads(pid)
+	if err != nil {
+		return true
+	}
+	for _, t := range threads {
+		stat, err := t.Stat()
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		switch stat.State {
+		case "T", "Z", "X":
+		default:
+			return false
+		}
+	}
+	return true
+}
+
 // listeners returns the processes that hold a TCP socket which listens on the
 // port, and whether there is such a socket at all.
 func listeners(ctx context.Context, port int) (pids []int, listened bool, err error) {

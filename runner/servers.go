@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,7 +114,7 @@ func newServer(ctx context.Context, planned *plannedTarget, env target.Env) (*ow
 	if err := stopLeftOver(ctx, filepath.Join(dir, pidFile)); err != nil {
 		return nil, fmt.Errorf("%w: a server that an earlier tsmark left behind: %w", ErrInput, err)
 	}
-	port, err := freePorts(ctx)
+	port, err := process.FreePorts(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -241,27 +239,6 @@ func stopLeftOver(ctx context.Context, file string) error {
 		}
 	}
 	return os.Remove(file)
-}
-
-// freePorts returns the first of ten ports in a row on which nobody listens:
-// some servers need several.
-func freePorts(ctx context.Context) (int, error) {
-	var config net.ListenConfig
-	free := func(port int) bool {
-		l, err := config.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		return err == nil && l.Close() == nil
-	}
-	for range 1000 {
-		// Below the ports that systems give to outgoing connections.
-		first, all := 20_000+10*rand.IntN(1200), true
-		for port := first; port < first+10 && all; port++ {
-			all = free(port)
-		}
-		if all {
-			return first, nil
-		}
-	}
-	return 0, errors.New("no ten ports in a row are free on 127.0.0.1 between 20000 and 32000")
 }
 
 // shellQuoted is a text as one word for sh.

@@ -2,12 +2,14 @@ package questdb
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/target"
@@ -88,6 +90,13 @@ func (s *settings) unanswered(ctx context.Context, address string, err error) er
 	// The URL, which url.Error begins with, has the whole statement in it.
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		err = u.Err
+	}
+	// net/http says so by no error of its own.
+	if strings.Contains(err.Error(), "server gave HTTP response to HTTPS client") {
+		return fmt.Errorf("%s %w: the server does not speak TLS; give tls=off if the network between can be trusted", address, target.ErrUnreachable)
+	}
+	if certificate := (*tls.CertificateVerificationError)(nil); errors.As(err, &certificate) {
+		return fmt.Errorf("%s %w: its TLS certificate is not to be trusted (%w); have this machine trust it, or give tls=insecure", address, target.ErrUnreachable, err)
 	}
 	if s.tls != nil { // QuestDB just ends a connection that it does not understand
 		return fmt.Errorf("%s %w over TLS: %w; start the server, or give tls=off if it speaks none", address, target.ErrUnreachable, err)

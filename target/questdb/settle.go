@@ -62,8 +62,8 @@ func (d *database) applied(ctx context.Context, tables string) (bool, error) {
 	applied := true
 	for _, row := range rows {
 		if row[1].Int != 0 {
-			return false, fmt.Errorf("QuestDB has suspended table %s: %s %s; mend that and resume it by ALTER TABLE %[1]s RESUME WAL",
-				row[0], oneLine(row[3].String()), oneLine(row[4].String()))
+			return false, fmt.Errorf("QuestDB has suspended table %s: %s; mend that and resume it by ALTER TABLE %[1]s RESUME WAL",
+				row[0], oneLine(row[3].String()+" "+row[4].String()))
 		}
 		applied = applied && row[2].Int != 0
 	}

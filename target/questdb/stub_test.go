@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -142,6 +143,30 @@ func TestOpenFails(t *testing.T) {
 				t.Errorf("error %v: unreachable %v, want %v", err, !test.unreachable, test.unreachable)
 			}
 		})
+	}
+}
+
+// A certificate that nobody vouches for is taken only where that was asked for.
+func TestCertificate(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"columns":[{"type":"STRING"}],"dataset":[["QuestDB 9"]],"count":1}`)
+	}))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	defer s.Close()
+	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
+	kind := Kind()
+	for mode, want := range map[string]string{tlsOn: "its TLS certificate is not to be trusted", tlsInsecure: ""} {
+		options, err := kind.Resolve(map[string]string{optionPort: port, optionTLS: mode})
+		if err != nil {
+			t.Fatal(err)
+		}
+		db, err := open(t.Context(), target.Env{}, options)
+		if want == "" && err == nil {
+			targettest.Close(t, db)
+			continue
+		}
+		one(t, err, want)
 	}
 }
 

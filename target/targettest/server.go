@@ -2,7 +2,6 @@ package targettest
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"os/exec"
 	"path/filepath"
@@ -56,33 +55,15 @@ func Script(t testing.TB, name string) *Server {
 	})
 }
 
-// portsInARow is how many ports a server may use, from its own on.
-const portsInARow = 10
-
-// FreePort returns the first of ten ports of 127.0.0.1 on which nobody
-// listens. Somebody else may be quicker to take them.
+// FreePort returns the first of process.PortsInARow ports of 127.0.0.1 on which
+// nobody listens.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	for range 100 {
-		first, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		port := first.Addr().(*net.TCPAddr).Port
-		free := port+portsInARow < 1<<16
-		for i := 1; i < portsInARow && free; i++ {
-			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port+i))
-			if free = err == nil; free {
-				_ = l.Close()
-			}
-		}
-		_ = first.Close()
-		if free {
-			return port
-		}
+	port, err := process.FreePorts(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("no ten ports in a row are free")
-	return 0
+	return port
 }
 
 // Start starts it, and returns once it answers.
