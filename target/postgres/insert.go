@@ -12,10 +12,11 @@ import (
 	"github.com/tsmark/tsmark/target/pgwire"
 )
 
-// The most rows of an INSERT, and the most parameters that the protocol takes.
+// The most rows of an INSERT, and the most parameters: the protocol takes twice
+// as many, but PGlite takes their number for one with a sign.
 const (
 	rowsPerInsert = 500
-	maxParameters = 65_535
+	maxParameters = 32_767
 )
 
 // inserter is a prepared INSERT of many rows, and one of a single row.
