@@ -52,6 +52,7 @@ type Target struct {
 	// foreground, {dir} standing for a folder that its files go to and {port}
 	// for the first of ten free ports; empty: the server runs already. tsmark
 	// starts it when the target has its first turn and stops it at the end.
+	// Options can be {port+1} to {port+9} where a server has several ports.
 	Start string `yaml:"start,omitempty"`
 	// Idle says what becomes of a server from Start while other targets have
 	// their turn: IdlePause, also if empty, IdleStop or IdleRun.

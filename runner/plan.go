@@ -59,6 +59,7 @@ type plannedTarget struct {
 	profile, durability string            // names of sets of options; empty: none
 	restart             string            // command that restarts its server; empty: none
 	start, idle         string            // command that runs its server, and what becomes of that between turns; empty: it runs already
+	ports               map[string]int    // options that are ports of that server, by how far they are from its first
 	exporter, metrics   string            // addresses of what its host and server tell of themselves; empty: none
 }
 
@@ -108,6 +109,7 @@ func (p *Plan) check() error {
 			problems = append(problems, e.Problem(path, "%s", err))
 			continue
 		}
+		ports := furtherPorts(t)
 		chosen, err := kind.Choose(t.Profile, t.Durability, t.Options)
 		if err != nil {
 			problems = append(problems, e.Problem(path, "%s", err))
@@ -131,7 +133,7 @@ func (p *Plan) check() error {
 		p.targets = append(p.targets, plannedTarget{
 			name: t.Name, kind: kind, options: options, shown: shown, changes: kind.Changes(shown),
 			profile: t.Profile, durability: t.Durability, restart: t.Restart, exporter: t.Exporter, metrics: t.Metrics,
-			start: t.Start, idle: cmp.Or(t.Idle, experiment.IdlePause),
+			start: t.Start, idle: cmp.Or(t.Idle, experiment.IdlePause), ports: ports,
 		})
 	}
 	return errors.Join(problems...)

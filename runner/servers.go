@@ -51,6 +51,20 @@ func startable(kind *target.Kind, t experiment.Target) string {
 	return ""
 }
 
+// furtherPorts takes options of the form {port+2} out of a target, which is its
+// own, and returns how far they are from the first port of its server.
+func furtherPorts(t experiment.Target) map[string]int {
+	ports := make(map[string]int)
+	for name, value := range t.Options {
+		var offset int
+		if n, _ := fmt.Sscanf(value, "{port+%d}", &offset); n == 1 && t.Start != "" && offset > 0 && offset < process.PortsInARow {
+			ports[name] = offset
+			delete(t.Options, name)
+		}
+	}
+	return ports
+}
+
 // turn lets the servers of other targets rest and sees that the target's own
 // is there. It returns the target with the options that lead there.
 func (s servers) turn(ctx context.Context, planned *plannedTarget, env target.Env) (*plannedTarget, error) {
@@ -120,6 +134,9 @@ func newServer(ctx context.Context, planned *plannedTarget, env target.Env) (*ow
 	}
 	options := maps.Clone(planned.options)
 	options[hostOption], options[portOption] = "127.0.0.1", strconv.Itoa(port)
+	for name, offset := range planned.ports {
+		options[name] = strconv.Itoa(port + offset)
+	}
 	files := filesOf(dir)
 	_, before := os.Stat(files)
 	if err := os.MkdirAll(files, 0o777); err != nil {

@@ -162,3 +162,10 @@ func TestServerThatDoesNotStart(t *testing.T) {
 		t.Error("the folder of a discarded run is still there")
 	}
 }
+
+func TestFurtherPorts(t *testing.T) {
+	given := experiment.Target{Start: "run {port}", Options: experiment.Options{"a": "{port+2}", "b": "{port+10}", "c": "7"}}
+	if ports := furtherPorts(given); len(ports) != 1 || ports["a"] != 2 || len(given.Options) != 2 {
+		t.Errorf("%v, left %v", ports, given.Options)
+	}
+}
