@@ -4,22 +4,14 @@ package duckdb
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/sqltarget"
 )
-
-// stamp is what the mark's table holds, in its only row, as JSON.
-type stamp struct {
-	Mark   target.Mark `json:"mark"`
-	Tables []string    `json:"tables"` // that tsmark made and may drop
-}
 
 // ReadMark implements target.Target.
 func (d *database) ReadMark(ctx context.Context) (target.Mark, error) {
@@ -72,17 +64,15 @@ func (d *database) prepare(ctx context.Context, schema *series.Schema, m target.
 	for _, name := range old.Tables {
 		statements = append(statements, "DROP TABLE IF EXISTS "+sql.Ident(name))
 	}
-	for _, name := range next.names {
-		if slices.Contains(present, name) && !slices.Contains(old.Tables, name) {
-			return fmt.Errorf("%w: a table %s; drop it or give another path", target.ErrForeign, name)
-		}
+	if err := d.place().Foreign(old, present, next.names, true); err != nil {
+		return err
 	}
 	for _, s := range append(statements, next.ddl...) {
 		if err := d.admin.exec(ctx, s); err != nil {
 			return d.rollback(ctx, err)
 		}
 	}
-	if err := d.writeStamp(ctx, stamp{Mark: m, Tables: next.names}); err != nil {
+	if err := d.writeStamp(ctx, sqltarget.Stamp{Mark: m, Tables: next.names}); err != nil {
 		return d.rollback(ctx, err)
 	}
 	// Interrupting a commit would leave open whether it happened.
@@ -103,7 +93,7 @@ func (d *database) rollback(ctx context.Context, cause error) error {
 
 // readStamp returns what the mark's table holds, and the names of all tables
 // and views. The caller holds mu.
-func (d *database) readStamp(ctx context.Context) (stamp, []string, error) {
+func (d *database) readStamp(ctx context.Context) (sqltarget.Stamp, []string, error) {
 	var answer query.Answer
 	_, err := d.admin.query(ctx, `
 		SELECT table_name FROM duckdb_tables() WHERE NOT internal
@@ -111,45 +101,33 @@ func (d *database) readStamp(ctx context.Context) (stamp, []string, error) {
 		SELECT view_name FROM duckdb_views() WHERE NOT internal
 		ORDER BY 1`, &answer)
 	if err != nil {
-		return stamp{}, nil, err
+		return sqltarget.Stamp{}, nil, err
 	}
 	present := make([]string, len(answer.Rows))
 	for i, row := range answer.Rows {
 		present[i] = row[0].String()
 	}
-	switch {
-	case len(present) == 0:
-		return stamp{}, nil, fmt.Errorf("%s %w", d.path, target.ErrNoMark)
-	case !slices.Contains(present, markTable):
-		return stamp{}, nil, fmt.Errorf("%s %w: %s; give another path", d.path, target.ErrForeign, some(present))
-	}
-	row, err := d.row(ctx, "SELECT content FROM "+markTable)
-	var s stamp
-	if err == nil {
-		err = json.Unmarshal([]byte(row[0].String()), &s)
-	}
-	if err != nil {
-		return stamp{}, nil, fmt.Errorf("%s %w: its table %s is not as tsmark writes it (%w); give another path",
-			d.path, target.ErrForeign, markTable, err)
-	}
-	return s, present, nil
+	stamp, err := d.place().ReadStamp(present, func() (string, error) {
+		row, err := d.row(ctx, fmt.Sprintf("SELECT %s FROM %s", sqltarget.ContentColumn, sqltarget.MarkTable))
+		if err != nil {
+			return "", err
+		}
+		return row[0].String(), nil
+	})
+	return stamp, present, err
+}
+
+// place is the database as messages name it.
+func (d *database) place() sqltarget.Place {
+	return sqltarget.Place{Name: d.path, Instead: "give another path"}
 }
 
 // writeStamp replaces what the mark's table holds. The caller holds mu.
-func (d *database) writeStamp(ctx context.Context, s stamp) error {
-	content, err := json.Marshal(s)
+func (d *database) writeStamp(ctx context.Context, s sqltarget.Stamp) error {
+	content, err := s.Text()
 	if err != nil {
 		return err
 	}
-	return d.admin.exec(ctx, fmt.Sprintf("CREATE OR REPLACE TABLE %s AS SELECT %s AS content",
-		markTable, newDialect().Text(string(content))))
-}
-
-// some lists the first names.
-func some(names []string) string {
-	const shown = 3
-	if len(names) <= shown {
-		return "tables " + strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("tables %s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+	return d.admin.exec(ctx, fmt.Sprintf("CREATE OR REPLACE TABLE %s AS SELECT %s AS %s",
+		sqltarget.MarkTable, newDialect().Text(content), sqltarget.ContentColumn))
 }

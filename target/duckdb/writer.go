@@ -13,6 +13,7 @@ import (
 
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/sqltarget"
 )
 
 // writer implements target.Writer. A batch is one transaction.
@@ -21,7 +22,7 @@ type writer struct {
 	s      *session
 	layout *layout
 	tables map[*series.Table]*tableWriter
-	tags   map[*tagsTable]*tagsWriter
+	tags   map[*sqltarget.Tags]*tagsWriter
 }
 
 // tableWriter writes the rows of a table.
@@ -34,10 +35,8 @@ type tableWriter struct {
 // tagsWriter writes the rows of a table of series.
 type tagsWriter struct {
 	*loader
-	table  *tagsTable
-	known  series.Bitmap // series that need no look into the shared table
-	claims []uint32      // series whose rows are in the transaction
-	value  []byte
+	*sqltarget.Claims
+	value []byte
 }
 
 // NewWriter implements target.Target. The database must have been prepared
@@ -85,7 +84,7 @@ func (w *writer) write(ctx context.Context, b *series.Batch) (target.Receipt, er
 	}
 	receipt.Acked = time.Now()
 	for _, t := range w.tags {
-		t.claims = t.claims[:0]
+		t.Keep()
 	}
 	return receipt, nil
 }
@@ -102,7 +101,7 @@ func (w *writer) fill(b *series.Batch) (int64, error) {
 		}
 		n, err := t.tags.introduce(run.Series)
 		if err != nil {
-			return 0, fmt.Errorf("table %s: %w", t.tags.table.name, err)
+			return 0, fmt.Errorf("table %s: %w", t.tags.Name, err)
 		}
 		bytes += n
 		if n, err = t.append(run); err != nil {
@@ -112,7 +111,7 @@ func (w *writer) fill(b *series.Batch) (int64, error) {
 	}
 	for t, l := range w.tags {
 		if err := l.flush(); err != nil {
-			return 0, fmt.Errorf("table %s: %w", t.name, err)
+			return 0, fmt.Errorf("table %s: %w", t.Name, err)
 		}
 	}
 	for t, l := range w.tables {
@@ -135,18 +134,18 @@ func (w *writer) table(t *series.Table) (*tableWriter, error) {
 	tags := w.tags[shared]
 	if tags == nil {
 		types := []duck.Type{duck.TypeUInteger}
-		for i := range shared.tags {
-			if shared.tags[i].Numeric() {
+		for i := range shared.Tags {
+			if shared.Tags[i].Numeric() {
 				types = append(types, duck.TypeDouble)
 			} else {
 				types = append(types, duck.TypeVarchar)
 			}
 		}
-		l, err := newLoader(w.s, shared.name, types)
+		l, err := newLoader(w.s, shared.Name, types)
 		if err != nil {
 			return nil, err
 		}
-		tags = &tagsWriter{loader: l, table: shared, known: make(series.Bitmap, words(w.layout.schema.Series))}
+		tags = &tagsWriter{loader: l, Claims: shared.NewClaims()}
 		w.tags[shared] = tags
 	}
 	types := []duck.Type{duck.TypeTimestamp, duck.TypeUInteger}
@@ -216,21 +215,10 @@ func (t *tableWriter) setMissing(numbers []uint32) {
 // their size.
 func (t *tagsWriter) introduce(numbers []uint32) (int64, error) {
 	var bytes int64
-	for _, s := range numbers {
-		if int(s>>6) >= len(t.known) {
-			return 0, fmt.Errorf("series %d is not of the schema that the database was prepared for", s)
-		}
-		if t.known.Has(int(s)) {
-			continue
-		}
-		t.known.Set(int(s))
-		if !t.table.claim(s) {
-			continue
-		}
-		t.claims = append(t.claims, s)
+	err := t.Introduce(numbers, func(s uint32) error {
 		column[uint32](t.loader, 0, 1)[0] = s
 		bytes += 4
-		for i, tag := range t.table.tags {
+		for i, tag := range t.Tags.Tags {
 			var ok bool
 			if t.value, ok = tag.Values.Append(t.value[:0], s); !ok {
 				t.setNull(1 + i)
@@ -239,7 +227,7 @@ func (t *tagsWriter) introduce(numbers []uint32) (int64, error) {
 			if tag.Numeric() {
 				number, err := strconv.ParseFloat(string(t.value), 64)
 				if err != nil {
-					return 0, fmt.Errorf("tag %s of series %d: %w", tag.Key, s, err)
+					return fmt.Errorf("tag %s of series %d: %w", tag.Key, s, err)
 				}
 				column[float64](t.loader, 1+i, 1)[0] = number
 				bytes += 8
@@ -248,11 +236,9 @@ func (t *tagsWriter) introduce(numbers []uint32) (int64, error) {
 			duck.VectorAssignStringElementLen(t.vectors[1+i], duck.IdxT(t.n), t.value)
 			bytes += int64(len(t.value))
 		}
-		if err := t.advance(1); err != nil {
-			return 0, err
-		}
-	}
-	return bytes, nil
+		return t.advance(1)
+	})
+	return bytes, err
 }
 
 // abandon undoes the transaction.
@@ -260,8 +246,8 @@ func (w *writer) abandon() {
 	w.discard()
 	// It fails where DuckDB rolled back already.
 	_ = w.s.exec(context.Background(), "ROLLBACK")
-	for shared, t := range w.tags {
-		shared.release(t.claims)
+	for _, t := range w.tags {
+		t.Release()
 	}
 	w.forget()
 }
@@ -279,7 +265,7 @@ func (w *writer) discard() {
 // forget makes the next batch open appenders anew.
 func (w *writer) forget() {
 	w.tables = make(map[*series.Table]*tableWriter)
-	w.tags = make(map[*tagsTable]*tagsWriter)
+	w.tags = make(map[*sqltarget.Tags]*tagsWriter)
 }
 
 // Flush implements target.Writer. Write keeps nothing back.

@@ -10,6 +10,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/sqltarget"
 )
 
 // Foreign implements target.Clearer.
@@ -89,7 +90,7 @@ func (d *database) foreign(ctx context.Context, schema *series.Schema) ([]other,
 		o, table := other{row[0].String(), row[1].String()}, row[2].String()
 		inTheWay := o.kind != "index"
 		if marked {
-			own := table == markTable || slices.Contains(old.Tables, table)
+			own := table == sqltarget.MarkTable || slices.Contains(old.Tables, table)
 			inTheWay = !own && slices.ContainsFunc(needed, func(n string) bool { return strings.EqualFold(n, o.name) })
 		}
 		if inTheWay {

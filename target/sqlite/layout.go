@@ -6,10 +6,8 @@ import (
 
 	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target/sqltarget"
 )
-
-// markTable holds the mark. Its name is tsmark's own in every database.
-const markTable = "tsmark_mark"
 
 // rowColumn numbers the rows of a clustered table in the order of their
 // arrival, since a series may have several rows at one time.
@@ -22,28 +20,20 @@ const maxColumns = 2000
 // row of tags. All writers share it.
 type layout struct {
 	schema *series.Schema
-	tags   map[*series.Table]*tagsTable // of each table of the schema
-	tables []string                     // all tables made, unquoted
-	names  []string                     // of all tables and indexes made, unquoted
-	ddl    []string                     // the statements that make them
+	tags   map[*series.Table]*sqltarget.Tags // of each table of the schema
+	tables []string                          // all tables made, unquoted
+	names  []string                          // of all tables and indexes made, unquoted
+	ddl    []string                          // the statements that make them
 
 	clustered bool
 	arrived   int64 // rows of clustered tables; guarded by database.writing
 }
 
-// tagsTable is a table of series.
-type tagsTable struct {
-	name    string // unquoted
-	tags    []series.Tag
-	series  uint32        // that there are
-	written series.Bitmap // series that have their row; guarded by database.writing
-}
-
 // newLayout lays a schema out, with the indexes that the option names. Its
 // error names what two tables or indexes would share.
 func newLayout(s *series.Schema, index string) (*layout, error) {
-	l := &layout{schema: s, tags: make(map[*series.Table]*tagsTable), clustered: index == indexClustered}
-	byName := make(map[string]*tagsTable)
+	l := &layout{schema: s, tags: sqltarget.TagsOf(s), clustered: index == indexClustered}
+	made := make(map[*sqltarget.Tags]bool)
 	for _, t := range s.Tables {
 		columns := []string{sql.TimeColumn + " INTEGER NOT NULL", sql.TagsIDColumn + " INTEGER NOT NULL"}
 		if l.clustered {
@@ -74,9 +64,8 @@ func newLayout(s *series.Schema, index string) (*layout, error) {
 		if index == indexTime || index == indexBoth {
 			l.index(t.Name, sql.TimeColumn)
 		}
-		name := sql.TagsTable(s, t)
-		if byName[name] == nil {
-			byName[name] = &tagsTable{name: name, tags: t.Tags, series: s.Series, written: make(series.Bitmap, (int(s.Series)+63)/64)}
+		if tags := l.tags[t]; !made[tags] {
+			made[tags] = true
 			columns := []string{sql.IDColumn + " INTEGER PRIMARY KEY"}
 			for _, tag := range t.Tags {
 				kind := " TEXT"
@@ -85,22 +74,13 @@ func newLayout(s *series.Schema, index string) (*layout, error) {
 				}
 				columns = append(columns, quoted(tag.Key)+kind)
 			}
-			l.table(name, columns, "")
+			l.table(tags.Name, columns, "")
 			if len(t.Tags) > 0 && index != indexNone {
-				l.index(name, t.Tags[0].Key) // by which series are found
+				l.index(tags.Name, t.Tags[0].Key) // by which series are found
 			}
 		}
-		l.tags[t] = byName[name]
 	}
-	made := map[string]bool{markTable: true}
-	for _, name := range l.names {
-		key := strings.ToLower(name) // SQLite's names differ by more than case
-		if made[key] {
-			return nil, fmt.Errorf("two tables or indexes would be called %s: rename a table of the workload", name)
-		}
-		made[key] = true
-	}
-	return l, nil
+	return l, sqltarget.Distinct(l.names, true) // SQLite's names differ by more than case
 }
 
 // table adds a table.

@@ -2,22 +2,15 @@ package sqlite
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/sqltarget"
 )
-
-// stamp is what the mark's table holds, in its only row, as JSON.
-type stamp struct {
-	Mark   target.Mark `json:"mark"`
-	Tables []string    `json:"tables"` // that tsmark made and may drop
-}
 
 // ReadMark implements target.Target.
 func (d *database) ReadMark(ctx context.Context) (target.Mark, error) {
@@ -65,17 +58,14 @@ func (d *database) prepare(ctx context.Context, schema *series.Schema, m target.
 	if err != nil && !errors.Is(err, target.ErrNoMark) {
 		return err
 	}
-	alone := true
+	var others []string
 	for _, p := range present {
-		if p.table == markTable || slices.Contains(old.Tables, p.table) {
-			continue
+		if p.table != sqltarget.MarkTable && !slices.Contains(old.Tables, p.table) {
+			others = append(others, p.name)
 		}
-		alone = false
-		for _, name := range next.names {
-			if strings.EqualFold(name, p.name) {
-				return fmt.Errorf("%w: a table or index %s; drop it or give another path", target.ErrForeign, p.name)
-			}
-		}
+	}
+	if err := d.place().Foreign(old, others, next.names, true); err != nil {
+		return err
 	}
 	err = d.change(ctx, func() error {
 		for _, name := range old.Tables {
@@ -86,13 +76,13 @@ func (d *database) prepare(ctx context.Context, schema *series.Schema, m target.
 		if err := d.admin.exec(ctx, next.ddl...); err != nil {
 			return err
 		}
-		return d.writeStamp(ctx, stamp{Mark: m, Tables: next.tables})
+		return d.writeStamp(ctx, sqltarget.Stamp{Mark: m, Tables: next.tables})
 	})
 	if err != nil {
 		return err
 	}
 	d.layout = next
-	if len(old.Tables) == 0 || !alone {
+	if len(old.Tables) == 0 || len(others) > 0 {
 		return nil
 	}
 	// The file of an earlier load shrinks only so, and would count for this
@@ -128,61 +118,41 @@ type object struct {
 
 // readStamp returns what the mark's table holds, and all that is in the
 // database. The caller holds mu.
-func (d *database) readStamp(ctx context.Context) (stamp, []object, error) {
+func (d *database) readStamp(ctx context.Context) (sqltarget.Stamp, []object, error) {
 	var answer query.Answer
 	_, err := d.admin.query(ctx, `SELECT name, tbl_name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY 1`, &answer)
 	if err != nil {
-		return stamp{}, nil, fmt.Errorf("%s %w", d.path, err)
+		return sqltarget.Stamp{}, nil, fmt.Errorf("%s %w", d.path, err)
 	}
 	present := make([]object, len(answer.Rows))
-	marked := false
+	names := make([]string, len(answer.Rows))
 	for i, row := range answer.Rows {
 		present[i] = object{row[0].String(), row[1].String()}
-		marked = marked || present[i].name == markTable
+		names[i] = present[i].name
 	}
-	switch {
-	case len(present) == 0:
-		return stamp{}, nil, fmt.Errorf("%s %w", d.path, target.ErrNoMark)
-	case !marked:
-		return stamp{}, nil, fmt.Errorf("%s %w: %s; give another path", d.path, target.ErrForeign, some(present))
-	}
-	row, err := d.row(ctx, "SELECT content FROM "+markTable)
-	if err != nil && (ctx.Err() != nil || errors.Is(err, target.ErrUnreachable)) {
-		return stamp{}, nil, fmt.Errorf("%s %w", d.path, err)
-	}
-	var s stamp
-	if err == nil {
-		err = json.Unmarshal([]byte(row[0].String()), &s)
-	}
-	if err != nil {
-		return stamp{}, nil, fmt.Errorf("%s %w: its table %s is not as tsmark writes it (%w); give another path",
-			d.path, target.ErrForeign, markTable, err)
-	}
-	return s, present, nil
+	stamp, err := d.place().ReadStamp(names, func() (string, error) {
+		row, err := d.row(ctx, fmt.Sprintf("SELECT %s FROM %s", sqltarget.ContentColumn, sqltarget.MarkTable))
+		if err != nil {
+			return "", err
+		}
+		return row[0].String(), nil
+	})
+	return stamp, present, err
+}
+
+// place is the database as messages name it.
+func (d *database) place() sqltarget.Place {
+	return sqltarget.Place{Name: d.path, Instead: "give another path"}
 }
 
 // writeStamp replaces what the mark's table holds. The caller holds mu, in a
 // transaction.
-func (d *database) writeStamp(ctx context.Context, s stamp) error {
-	content, err := json.Marshal(s)
+func (d *database) writeStamp(ctx context.Context, s sqltarget.Stamp) error {
+	content, err := s.Text()
 	if err != nil {
 		return err
 	}
 	return d.admin.exec(ctx,
-		"DROP TABLE IF EXISTS "+markTable,
-		fmt.Sprintf("CREATE TABLE %s AS SELECT %s AS content", markTable, newDialect().Text(string(content))))
-}
-
-// some lists the first names.
-func some(present []object) string {
-	const shown = 3
-	var names []string
-	for _, p := range present[:min(len(present), shown)] {
-		names = append(names, p.name)
-	}
-	text := "tables " + strings.Join(names, ", ")
-	if more := len(present) - len(names); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+		"DROP TABLE IF EXISTS "+sqltarget.MarkTable,
+		fmt.Sprintf("CREATE TABLE %s AS SELECT %s AS %s", sqltarget.MarkTable, newDialect().Text(content), sqltarget.ContentColumn))
 }

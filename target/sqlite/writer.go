@@ -11,6 +11,7 @@ import (
 
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/sqltarget"
 )
 
 // writer implements target.Writer. A batch is one transaction.
@@ -19,7 +20,7 @@ type writer struct {
 	s      *session
 	layout *layout
 	tables map[*series.Table]*tableWriter
-	tags   map[*tagsTable]*tagsWriter
+	tags   map[*sqltarget.Tags]*tagsWriter
 }
 
 // tableWriter writes the rows of a table.
@@ -33,9 +34,8 @@ type tableWriter struct {
 
 // tagsWriter writes the rows of a table of series.
 type tagsWriter struct {
-	table  *tagsTable
+	*sqltarget.Claims
 	insert *statement // of one row
-	claims []uint32   // series whose rows are in the transaction
 	value  []byte
 }
 
@@ -62,7 +62,7 @@ func (d *database) NewWriter(ctx context.Context, _ int) (target.Writer, error) 
 	return &writer{
 		d: d, s: s, layout: layout,
 		tables: make(map[*series.Table]*tableWriter),
-		tags:   make(map[*tagsTable]*tagsWriter),
+		tags:   make(map[*sqltarget.Tags]*tagsWriter),
 	}, nil
 }
 
@@ -94,13 +94,11 @@ func (w *writer) write(ctx context.Context, b *series.Batch) (target.Receipt, er
 	if err != nil {
 		w.s.rollback()
 	}
-	for shared, t := range w.tags {
+	for _, t := range w.tags {
 		if err != nil {
-			for _, s := range t.claims {
-				shared.written[s>>6] &^= 1 << (s & 63)
-			}
+			t.Release()
 		}
-		t.claims = t.claims[:0]
+		t.Keep()
 	}
 	receipt.Acked = time.Now()
 	return receipt, err
@@ -118,7 +116,7 @@ func (w *writer) fill(ctx context.Context, b *series.Batch) (int64, error) {
 		}
 		n, err := t.tags.introduce(run.Series)
 		if err != nil {
-			return 0, fmt.Errorf("table %s: %w", t.tags.table.name, err)
+			return 0, fmt.Errorf("table %s: %w", t.tags.Name, err)
 		}
 		bytes += n
 		if n, err = t.append(ctx, run); err != nil {
@@ -140,11 +138,11 @@ func (w *writer) table(t *series.Table) (*tableWriter, error) {
 	}
 	tags := w.tags[shared]
 	if tags == nil {
-		insert, err := w.insert(shared.name, 1+len(shared.tags), 1)
+		insert, err := w.insert(shared.Name, 1+len(shared.Tags), 1)
 		if err != nil {
 			return nil, err
 		}
-		tags = &tagsWriter{table: shared, insert: insert}
+		tags = &tagsWriter{Claims: shared.NewClaims(), insert: insert}
 		w.tags[shared] = tags
 	}
 	columns := 2 + len(t.Fields)
@@ -233,19 +231,13 @@ func (t *tableWriter) bind(st *statement, run *series.Run, lo, hi int) (values i
 }
 
 // introduce adds the rows of those series that have none yet, and returns
-// their size. The caller holds the database's lock for writing.
+// their size.
 func (t *tagsWriter) introduce(numbers []uint32) (int64, error) {
 	var bytes int64
-	for _, s := range numbers {
-		if s >= t.table.series {
-			return 0, fmt.Errorf("series %d is not of the schema that the database was prepared for", s)
-		}
-		if t.table.written.Has(int(s)) {
-			continue
-		}
+	err := t.Introduce(numbers, func(s uint32) error {
 		t.insert.bindInt(1, int64(s))
 		bytes += 8
-		for i, tag := range t.table.tags {
+		for i, tag := range t.Tags.Tags {
 			at := int32(2 + i)
 			var ok bool
 			if t.value, ok = tag.Values.Append(t.value[:0], s); !ok {
@@ -259,18 +251,14 @@ func (t *tagsWriter) introduce(numbers []uint32) (int64, error) {
 			}
 			number, err := strconv.ParseFloat(string(t.value), 64)
 			if err != nil {
-				return 0, fmt.Errorf("tag %s of series %d: %w", tag.Key, s, err)
+				return fmt.Errorf("tag %s of series %d: %w", tag.Key, s, err)
 			}
 			t.insert.bindFloat(at, number)
 			bytes += 8
 		}
-		if err := t.insert.run(); err != nil {
-			return 0, err
-		}
-		t.table.written.Set(int(s))
-		t.claims = append(t.claims, s)
-	}
-	return bytes, nil
+		return t.insert.run()
+	})
+	return bytes, err
 }
 
 // Flush implements target.Writer. Write keeps nothing back.
