@@ -62,6 +62,7 @@ type Caps struct {
 	NaN           bool          // it stores NaN, and tells it from NULL
 	Since1970     bool          // it has no rows before 1970
 	MinIntIsNull  bool          // it holds the smallest 64-bit integer as NULL
+	NoEmptyTags   bool          // a tag whose value is empty is no tag
 	Discards      bool          // it keeps nothing: no census, no answers, no mark
 }
 

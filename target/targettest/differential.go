@@ -23,7 +23,7 @@ const (
 // always gives the same ones.
 func (s *suite) differential(t *testing.T) {
 	for seed := range uint64(randomDatasets) {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { s.compareAll(t, newDice(seed, s.kind.Caps)) })
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { s.compareAll(t, newDice(seed, s.kind.Caps, s.merges())) })
 	}
 }
 
@@ -75,6 +75,9 @@ func (s *suite) compareAll(t *testing.T, d *dice) {
 		t.Errorf("only %d of %d questions are supported", answered, randomQueries)
 	}
 }
+
+// merges reports whether rows of one series and time become one.
+func (s *suite) merges() bool { return s.kind.Dedupes != nil && s.kind.Dedupes(s.options) }
 
 // difference returns what is wrong with the target's answer, empty where
 // nothing is.
