@@ -4,6 +4,7 @@ package all
 import (
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/target/duckdb"
+	"github.com/tsmark/tsmark/target/influxdb"
 	"github.com/tsmark/tsmark/target/null"
 	"github.com/tsmark/tsmark/target/questdb"
 	"github.com/tsmark/tsmark/target/sqlite"
@@ -15,6 +16,7 @@ func Kinds() []target.Kind {
 		duckdb.Kind(),
 		sqlite.Kind(),
 		questdb.Kind(),
+		influxdb.Kind(),
 		null.Kind(),
 	}
 }
