@@ -36,8 +36,14 @@ func (r *renderer) buckets() (*statement, error) {
 		outer = append(outer, ident(names[i].Name))
 	}
 	s.columns = append(s.columns, counts(r.witnesses(q.Fields))...)
+	nulls := slices.ContainsFunc(q.Fields, func(f string) bool { return !r.sure(f) })
 	if q.GroupBy == "" {
 		s.newest, s.limit = q.Order == query.Descending, q.Limit
+		if nulls && q.Limit > 0 {
+			// InfluxQL limits the values of each column, not rows.
+			s.limit = 0
+			s = &statement{columns: outer, inner: s, newest: s.newest, limit: q.Limit}
+		}
 		return s, nil
 	}
 	s.group = []string{q.GroupBy}
@@ -46,7 +52,7 @@ func (r *renderer) buckets() (*statement, error) {
 		return s, nil
 	case q.Order == query.Descending:
 		return nil, unsupported("newest buckets first and groups in descending order: InfluxQL orders by time alone")
-	case slices.ContainsFunc(q.Fields, func(f string) bool { return !r.sure(f) }):
+	case nulls:
 		return nil, unsupported("groups of one time in order where values can be NULL: InfluxQL sets a group without any value apart")
 	}
 	return &statement{columns: append([]string{ident(q.GroupBy)}, outer...), inner: s, limit: q.Limit}, nil
@@ -137,7 +143,9 @@ func (r *renderer) last() (*statement, error) {
 		s.columns = append(s.columns, r.own(asked)...)
 		return s, nil
 	}
-	outer := &statement{columns: append([]string{ident(q.GroupBy)}, s.columns...), inner: s, newest: true}
+	// The inner limit is one for each group only where the outer one has the
+	// same groups.
+	outer := &statement{columns: slices.Clone(s.columns), inner: s, group: s.group, newest: true}
 	for _, name := range []string{having.Field, having.Over} {
 		if name != "" && !slices.Contains(q.Fields, name) && !slices.Contains(q.Tags, name) {
 			s.columns = append(s.columns, ident(name))

@@ -166,7 +166,7 @@ func (r *renderer) activity() (*statement, error) {
 			group:   []string{q.Unit},
 		}, nil
 	case query.SharePerDay:
-		share := as(fmt.Sprintf("%s / %d", call("count", measureColumn), day/q.Bucket), "share")
+		share := as(fmt.Sprintf("%s / %d.0", call("count", measureColumn), day/q.Bucket), "share")
 		if !slices.IsSorted(q.Group) && q.Order != query.Unordered {
 			return nil, unsupported("an order by tags that is not the alphabetical one of their keys: InfluxQL orders by time alone")
 		}
