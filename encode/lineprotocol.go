@@ -3,6 +3,7 @@ package encode
 import (
 	"bytes"
 	"strings"
+	"time"
 
 	"github.com/tsmark/tsmark/series"
 )
@@ -26,12 +27,19 @@ type LineProtocol struct {
 	// Null returns what stands for the value of a field in a row that has no
 	// other, and that would be left out without it; nil: it is left out.
 	Null func(series.Type) string
+	// NullName is the name of the field that Null is the value of; empty: that
+	// of the table's first one.
+	NullName string
+	// Unit is what the times of rows are counted in; 0: nanoseconds. Times are
+	// multiples of it.
+	Unit time.Duration
 }
 
 // New returns an encoder of the schema's rows.
 func (l LineProtocol) New(s *series.Schema) Encoder {
 	return &lineProtocol{
 		ints: newIntText("i,"),
+		unit: int64(l.Unit),
 		tables: newTables(s, func(t *series.Table) lineTable {
 			name := l.name(l.Table, t.Name)
 			keys := make([]string, len(t.Tags))
@@ -58,7 +66,11 @@ func (l LineProtocol) New(s *series.Schema) Encoder {
 				copy(key.wide[:], key.text)
 				lt.keys = append(lt.keys, key)
 				if i == 0 && l.Null != nil {
-					lt.null = key.text + l.Null(f.Type) + ","
+					name := key.text
+					if l.NullName != "" {
+						name = l.NullName + "="
+					}
+					lt.null = name + l.Null(f.Type) + ","
 				}
 			}
 			return lt
@@ -105,6 +117,7 @@ func (l LineProtocol) escape(dst []byte, start int) []byte {
 
 type lineProtocol struct {
 	ints   *intText
+	unit   int64 // of times
 	tables tables[lineTable]
 }
 
@@ -126,7 +139,7 @@ func (e *lineProtocol) AppendHeader(dst []byte) []byte { return dst }
 
 // Append implements Encoder.
 func (e *lineProtocol) Append(dst []byte, b *series.Batch) []byte {
-	var times timeText
+	times := timeText{unit: e.unit}
 	for i := range b.Runs {
 		run := &b.Runs[i]
 		table := e.tables.of(run.Table)

@@ -160,6 +160,7 @@ func room(dst []byte, n int) []byte {
 // timeText appends times. Rows of an epoch share their time, so its text is
 // made once.
 type timeText struct {
+	unit int64 // that times are counted in, in nanoseconds; 0: one
 	time int64
 	text [20]byte
 	n    int
@@ -168,7 +169,7 @@ type timeText struct {
 func (t *timeText) append(dst []byte, time int64) []byte {
 	if t.n == 0 || time != t.time {
 		t.time = time
-		t.n = len(strconv.AppendInt(t.text[:0], time, 10))
+		t.n = len(strconv.AppendInt(t.text[:0], time/max(t.unit, 1), 10))
 	}
 	return append(dst, t.text[:t.n]...)
 }

@@ -64,6 +64,10 @@ type Table struct {
 	// a row, they do not exist; columns hold nothing of meaning there. Nil
 	// where all series have all fields.
 	Widths []uint32
+	// Dense promises that no value is NULL: every row has all fields that rows
+	// of its series have. A system without rows, which knows only values, then
+	// need not ask for other fields to find out that a row is there.
+	Dense bool
 }
 
 // Width returns the number of fields that rows of the series have.

@@ -63,6 +63,7 @@ type Caps struct {
 	Since1970     bool          // it has no rows before 1970
 	MinIntIsNull  bool          // it holds the smallest 64-bit integer as NULL
 	SmallMeans    bool          // a mean of floats beyond 1e150 is an error: it squares them
+	NoEmptyTags   bool          // a tag whose value is empty is no tag
 	Discards      bool          // it keeps nothing: no census, no answers, no mark
 }
 

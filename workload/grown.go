@@ -42,6 +42,7 @@ func newGrown(d Dataset, s Spec) Dataset {
 	}
 	for _, t := range own.Tables {
 		table := *t
+		table.Dense = t.Dense && s.NewFields == 0
 		table.Tags = slices.Clone(t.Tags)
 		for i := range table.Tags {
 			late := i >= len(table.Tags)-int(s.NewTags)

@@ -4,6 +4,7 @@ package all
 import (
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/target/duckdb"
+	"github.com/tsmark/tsmark/target/influxdb"
 	"github.com/tsmark/tsmark/target/null"
 	"github.com/tsmark/tsmark/target/postgres"
 	"github.com/tsmark/tsmark/target/questdb"
@@ -19,6 +20,7 @@ func Kinds() []target.Kind {
 		postgres.Kind(),
 		timescaledb.Kind(),
 		questdb.Kind(),
+		influxdb.Kind(),
 		null.Kind(),
 	}
 }

@@ -15,6 +15,7 @@ type dice struct {
 	*rand.Rand
 	*suite
 	caps   target.Caps
+	merges bool      // rows of one series and time become one
 	start  time.Time // about the first row's
 	data   *fixed
 	traits map[*series.Table]*traits
@@ -35,7 +36,7 @@ const (
 
 func (s *suite) newDice(seed uint64) *dice {
 	caps := s.kind.Caps
-	d := &dice{Rand: rand.New(rand.NewPCG(seed, 0)), suite: s, caps: caps, traits: make(map[*series.Table]*traits)}
+	d := &dice{Rand: rand.New(rand.NewPCG(seed, 0)), suite: s, caps: caps, merges: s.merges(), traits: make(map[*series.Table]*traits)}
 	d.start = pick(d, []time.Time{
 		time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC),
 		time.Date(1969, 12, 30, 22, 0, 0, 0, time.UTC),
@@ -95,22 +96,27 @@ func (d *dice) tags(n uint32) []series.Tag {
 		return list
 	}
 	of := func(values ...string) func(int) string { return func(int) string { return pick(d, values) } }
+	centers := []string{"eu", "EU", "us-1", `"q"`, "", "é"}
+	if d.caps.NoEmptyTags {
+		centers[4] = " "
+	}
 	return []series.Tag{
 		{Key: "host", Values: names(10, func(i int) string { return fmt.Sprintf(pick(d, []string{"host_%d", "o'%d", "服务器%d", "%d"}), i) })},
-		{Key: "Data center", Values: names(20, of("eu", "EU", "us-1", `"q"`, "", "é"))},
+		{Key: "Data center", Values: names(20, of(centers...))},
 		{Key: "weight", Type: series.Float, Values: names(15, of("0.5", "2", "-4", "16"))},
 	}
 }
 
-// rows throws the rows: in runs of the tables in turn, some late, some twice.
+// rows throws the rows: in runs of the tables in turn, some late and, where
+// they stay two, some twice.
 func (d *dice) rows() {
-	taken := map[int64]bool{}
+	taken, points := map[int64]bool{}, map[string]bool{}
 	for range d.IntN(30) {
 		table := pick(d, d.data.schema.Tables)
 		run := d.data.batch.Add(table)
 		for row := range 1 + d.IntN(40) {
 			run.Grow(row + 1)
-			if row > 0 && d.often(5) && !d.limited(OneRowATime) {
+			if row > 0 && d.often(5) && !d.limited(OneRowATime) && !d.merges {
 				d.repeat(run, row)
 				continue
 			}
@@ -122,11 +128,27 @@ func (d *dice) rows() {
 					break
 				}
 			}
-			taken[at] = true
+			for d.merges && points[point(table, run.Series[row], at)] {
+				at += int64(d.caps.TimePrecision)
+			}
+			taken[at], points[point(table, run.Series[row], at)] = true, true
 			run.Times[row] = at
 			d.values(run, row)
 		}
 	}
+}
+
+// point is what rows of one time have in common that become one where rows
+// merge: the table and the tags that are texts.
+func point(table *series.Table, s uint32, at int64) string {
+	key := fmt.Sprintf("%s %d", table.Name, at)
+	for i := range table.Tags {
+		if tag := &table.Tags[i]; !tag.Numeric() {
+			value, _ := tag.Values.Append(nil, s)
+			key += fmt.Sprintf(" %q", value)
+		}
+	}
+	return key
 }
 
 // repeat makes a row the same as an earlier one of the run.

@@ -35,7 +35,7 @@ func newGenericDataset(spec workload.Spec) *genericDataset {
 	if most == 0 {
 		most = defaultMaxMetrics
 	}
-	table := &series.Table{Name: "generic_metrics", Widths: make([]uint32, scale)}
+	table := &series.Table{Name: "generic_metrics", Widths: make([]uint32, scale), Dense: true}
 	for i := range most {
 		table.Fields = append(table.Fields, series.Field{Name: fmt.Sprintf("metric_%d", i), Type: series.Int})
 	}

@@ -26,7 +26,7 @@ func newHostDataset(spec workload.Spec, subsystems []*subsystem) *hostDataset {
 	tags := newHostTags(spec.Scale)
 	d.draw(newRandom(spec.Seed), nil, tags)
 	for _, s := range subsystems {
-		s.table.Tags = append(tags.tags(), s.table.Tags...)
+		s.table.Tags, s.table.Dense = append(tags.tags(), s.table.Tags...), true
 		d.schema.Tables = append(d.schema.Tables, s.table)
 	}
 	return d

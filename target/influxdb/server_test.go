@@ -1,0 +1,25 @@
+package influxdb
+
+import (
+	"testing"
+
+	"github.com/tsmark/tsmark/target/targettest"
+)
+
+// server returns the options that lead to the server that tests may fill.
+func server(t testing.TB, given ...string) map[string]string {
+	t.Helper()
+	host, port := targettest.Address(t, "influxdb")
+	options := map[string]string{optionHost: host, optionPort: port, optionDatabase: "tsmark_test"}
+	for i := 0; i < len(given); i += 2 {
+		options[given[i]] = given[i+1]
+	}
+	return options
+}
+
+func TestConformance(t *testing.T) { targettest.Run(t, Kind(), server(t)) }
+
+// Answers in parts, batches compressed, a retention policy of its own.
+func TestConformanceOtherwise(t *testing.T) {
+	targettest.Run(t, Kind(), server(t, optionChunked, "100", optionGzip, "6", optionRetention, "a policy", optionShard, "1d"))
+}

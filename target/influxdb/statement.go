@@ -1,0 +1,115 @@
+package influxdb
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// statement is a SELECT of InfluxQL.
+type statement struct {
+	columns []string
+	from    string     // a measurement, unquoted; or
+	inner   *statement // a subquery
+	where   []string   // all of them
+	bucket  time.Duration
+	group   []string // tags, unquoted
+	newest  bool     // rows from the newest to the oldest
+	limit   int
+}
+
+// String returns the text, a line for each part.
+func (s *statement) String() string {
+	var b strings.Builder
+	s.write(&b, "")
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func (s *statement) write(b *strings.Builder, indent string) {
+	line := func(format string, args ...any) { fmt.Fprintf(b, indent+format+"\n", args...) }
+	if len(s.columns) == 1 {
+		line("SELECT %s", s.columns[0])
+	} else {
+		line("SELECT")
+		line("  %s", strings.Join(s.columns, ",\n"+indent+"  "))
+	}
+	if s.inner != nil {
+		line("FROM (")
+		s.inner.write(b, indent+"  ")
+		line(")")
+	} else {
+		line("FROM %s", ident(s.from))
+	}
+	for i, condition := range s.where {
+		word := "WHERE"
+		if i > 0 {
+			word = "  AND"
+		}
+		line("%s %s", word, condition)
+	}
+	var by []string
+	if s.bucket > 0 {
+		by = append(by, "time("+duration(s.bucket)+")")
+	}
+	for _, tag := range s.group {
+		by = append(by, ident(tag))
+	}
+	if len(by) > 0 {
+		fill := ""
+		if s.bucket > 0 {
+			fill = " fill(none)" // no row for a bucket without one
+		}
+		line("GROUP BY %s%s", strings.Join(by, ", "), fill)
+	}
+	if s.newest {
+		line("ORDER BY time DESC")
+	}
+	if s.limit > 0 {
+		line("LIMIT %d", s.limit)
+	}
+}
+
+// Characters that stand behind a backslash in names and in texts.
+var (
+	escapeIdent = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+	escapeText  = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`)
+)
+
+// ident returns a name as it stands in InfluxQL.
+func ident(name string) string { return `"` + escapeIdent.Replace(name) + `"` }
+
+// text returns a text as it stands in InfluxQL.
+func text(value string) string { return "'" + escapeText.Replace(value) + "'" }
+
+// number returns a number, for which InfluxQL knows no exponent.
+func number(v float64) string {
+	digits := strconv.FormatFloat(v, 'f', -1, 64)
+	if !strings.Contains(digits, ".") && (v >= 1<<53 || v <= -1<<53) {
+		digits += ".0" // else it might be no integer of 64 bits
+	}
+	return digits
+}
+
+// instant returns a time.
+func instant(t time.Time) string { return "'" + t.UTC().Format(time.RFC3339Nano) + "'" }
+
+// duration returns the width of buckets in the largest unit that divides it.
+func duration(d time.Duration) string {
+	const day = 24 * time.Hour
+	for _, unit := range []struct {
+		width time.Duration
+		name  string
+	}{{day, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}, {time.Millisecond, "ms"}, {time.Microsecond, "u"}} {
+		if d%unit.width == 0 {
+			return fmt.Sprintf("%d%s", d/unit.width, unit.name)
+		}
+	}
+	return fmt.Sprintf("%dns", d)
+}
+
+// as gives an expression a name.
+func as(expression, name string) string { return expression + " AS " + ident(name) }
+
+// call applies a function to a field.
+func call(function, field string) string { return function + "(" + ident(field) + ")" }
