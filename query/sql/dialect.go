@@ -4,7 +4,7 @@
 // The tables are normalized as TSBS lays them out on TimescaleDB: a table of
 // rows (time, tags_id, one column per field), and a table of series (id, one
 // column per tag) that it refers to. Or they are wide: a table of rows with a
-// column per tag as well.
+// column per tag as well. Or they are narrow: a row a value.
 package sql
 
 import (
@@ -54,6 +54,12 @@ type Dialect struct {
 	// Wide says that tables of rows have the tags, and that there is no table
 	// of series.
 	Wide bool
+	// Narrow says that tables of rows have a row a value, (time, tags_id, field,
+	// value), and that the first field of each row has one, if only a NULL. Two
+	// rows of a series at one time are one. It goes with Lateral.
+	Narrow bool
+	// Integers says that narrow tables have integers in a column of their own.
+	Integers bool
 	// TimeName is the name of a row's time; empty: TimeColumn.
 	TimeName string
 	// NoHaving says that it knows no HAVING: such a condition is put on a
@@ -86,6 +92,9 @@ const (
 // Count returns the statement that counts a table: its rows, and then the values
 // of each field.
 func (d *Dialect) Count(t *series.Table) string {
+	if d.Narrow {
+		return d.countNarrow(t)
+	}
 	var b strings.Builder
 	b.WriteString("SELECT count(*)")
 	for _, f := range t.Fields {

@@ -164,7 +164,7 @@ func (r *renderer) scan() {
 	}
 	r.line("SELECT")
 	r.columns(from)
-	r.line("FROM %s", r.rows)
+	r.fromRows("", "")
 	if joined {
 		r.joinTags("")
 	}
@@ -244,11 +244,13 @@ func (r *renderer) newest(from, tag string) {
 		r.line("FROM %s", r.tags)
 		r.line("CROSS JOIN LATERAL (")
 		r.line("  SELECT *")
-		r.line("  FROM %s", r.rows)
-		r.line("  WHERE %s%s = %s.%s", from, id, r.tags, r.Ident(IDColumn))
-		for _, c := range r.ofRows("") {
-			r.line("    AND %s", c)
+		same := fmt.Sprintf("%s%s = %s.%s", from, id, r.tags, r.Ident(IDColumn))
+		r.fromRows("  ", same)
+		conditions := r.ofRows("")
+		if !r.Narrow {
+			conditions = append([]string{same}, conditions...)
 		}
+		r.conditions("  ", conditions)
 		r.line("  ORDER BY %s DESC", time)
 		r.line("  LIMIT 1")
 		r.line(") AS %s", r.rows)
@@ -361,9 +363,11 @@ func (r *renderer) ofSeries(from string) []string {
 		case from != "":
 			condition = r.tags + "." + condition
 		default:
-			condition = fmt.Sprintf("%s IN (SELECT %s FROM %s WHERE %s)", r.Ident(TagsIDColumn), r.Ident(IDColumn), r.tags, condition)
+			condition = r.inSeries()
 		}
-		conditions = append(conditions, condition)
+		if !r.Narrow {
+			conditions = append(conditions, condition)
+		}
 	}
 	if from != "" || r.Wide {
 		for _, key := range r.present() {
@@ -371,6 +375,13 @@ func (r *renderer) ofSeries(from string) []string {
 		}
 	}
 	return conditions
+}
+
+// inSeries returns the condition that a row's series has one of the filter's
+// values.
+func (r *renderer) inSeries() string {
+	return fmt.Sprintf("%s IN (SELECT %s FROM %s WHERE %s IN (%s))",
+		r.Ident(TagsIDColumn), r.Ident(IDColumn), r.tags, r.Ident(r.q.In.Key), strings.Join(r.values(r.q.In), ", "))
 }
 
 // values returns the literals of a filter's values.
@@ -395,6 +406,15 @@ func (r *renderer) ofRows(from string) []string {
 	if r.q.Shape == query.Activity {
 		conditions = append(conditions, fmt.Sprintf("%s%s IS NOT NULL", from, r.Ident(r.q.Active.Field)))
 	}
+	if r.Narrow {
+		return conditions // fromRows has set the others
+	}
+	return append(conditions, r.ofTime(from)...)
+}
+
+// ofTime returns the conditions on a row's time.
+func (r *renderer) ofTime(from string) []string {
+	var conditions []string
 	if !r.q.Start.IsZero() {
 		conditions = append(conditions, fmt.Sprintf("%s%s >= %s", from, r.time(), r.Time(r.roundUp(r.q.Start))))
 	}

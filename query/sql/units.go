@@ -94,7 +94,7 @@ func named(expressions, names []string) []string {
 
 // fromJoined writes the joined tables and the conditions.
 func (r *renderer) fromJoined(indent string) {
-	r.line("%sFROM %s", indent, r.rows)
+	r.fromRows(indent, "")
 	r.joinTags(indent)
 	r.where(indent, r.from())
 }

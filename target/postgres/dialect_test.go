@@ -15,3 +15,7 @@ func TestQuestions(t *testing.T) {
 func TestWideQuestions(t *testing.T) {
 	targettest.QuestionsWith(t, postgres.Kind(), map[string]string{"layout": "wide"}, "wide", "sql", *update)
 }
+
+func TestNarrowQuestions(t *testing.T) {
+	targettest.QuestionsWith(t, postgres.Kind(), map[string]string{"layout": "narrow"}, "narrow", "sql", *update)
+}

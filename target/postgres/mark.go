@@ -106,15 +106,16 @@ func transaction(ctx context.Context, c *pgwire.Conn, do func() error) error {
 	return err
 }
 
+// ofTheSchema is the condition that keeps tables and views of the schema in which
+// tsmark makes its own. Those of extensions are none of anybody's.
+const ofTheSchema = `relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT relispartition
+		AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')`
+
 // readStamp returns what the mark's table holds, and the names of all tables and
-// views of the schema in which tsmark makes its own. Those of extensions are
-// none of anybody's.
+// views of the schema in which tsmark makes its own.
 func (d *database) readStamp(ctx context.Context, c *pgwire.Conn) (sqltarget.Stamp, []string, error) {
 	var answer query.Answer
-	_, err := c.Query(ctx, `SELECT relname FROM pg_class
-		WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT relispartition
-		AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')
-		ORDER BY relname`, &answer)
+	_, err := c.Query(ctx, "SELECT relname FROM pg_class WHERE "+ofTheSchema+" ORDER BY 1", &answer)
 	if err != nil {
 		return sqltarget.Stamp{}, nil, err
 	}

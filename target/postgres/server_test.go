@@ -69,3 +69,13 @@ func TestConformance(t *testing.T) {
 func TestConformanceWide(t *testing.T) {
 	targettest.Run(t, postgres.Kind(), server(t, "integers", "bigint", "layout", "wide", "protocol", "prepared"))
 }
+
+func TestConformanceNarrow(t *testing.T) {
+	targettest.Run(t, postgres.Kind(), server(t, "integers", "bigint", "layout", "narrow"), targettest.OneRowATime)
+}
+
+// As TSBS has it: integers are doubles. Written by statements, in partitions,
+// asked by the simple protocol.
+func TestConformanceDefault(t *testing.T) {
+	targettest.Run(t, postgres.Kind(), server(t, "method", "insert", "partition", "12h", "protocol", "simple", "unlogged", "on"), targettest.SmallIntegers)
+}

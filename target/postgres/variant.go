@@ -51,9 +51,7 @@ const precision = time.Microsecond
 func (v Variant) dialect(o target.Options) *sql.Dialect {
 	d := newDialect()
 	d.Name, d.Bucket = v.System, v.Bucket
-	switch o[optionLayout] {
-	case layoutWide:
-		d.Wide = true
-	}
+	d.Wide, d.Narrow = o[optionLayout] == layoutWide, o[optionLayout] == layoutNarrow
+	d.Integers = o[optionIntegers] == integersBigint
 	return d
 }

@@ -1,0 +1,118 @@
+package sql
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// fromRows writes where rows come from: their table, or what makes rows of a
+// narrow one's values, with the conditions on series and times. Correlated is a
+// condition in the place of that on series, or empty.
+func (r *renderer) fromRows(indent, correlated string) {
+	if !r.Narrow {
+		r.line("%sFROM %s", indent, r.rows)
+		return
+	}
+	fields := r.needed()
+	first := r.table.Fields[0].Name
+	whole := r.wholeRows(fields)
+	if (whole || r.q.Shape != query.Activity) && !slices.Contains(fields, first) && !r.givenByAbove(fields) {
+		fields = append(fields, first) // which every row has
+	}
+	columns := []string{r.time(), r.Ident(TagsIDColumn)}
+	names := make([]string, len(fields))
+	for i, name := range fields {
+		names[i] = r.Text(name)
+		value := r.valueOf(name)
+		switch {
+		case whole:
+			value = fmt.Sprintf("max(%s) FILTER (WHERE %s = %s)", value, FieldColumn, names[i])
+		case len(fields) > 1:
+			value = fmt.Sprintf("CASE WHEN %s = %s THEN %s END", FieldColumn, names[i], value)
+		}
+		columns = append(columns, value+" AS "+r.Ident(name))
+	}
+	r.line("%sFROM (", indent)
+	r.line("%s  SELECT", indent)
+	r.list(indent+"    ", columns)
+	r.line("%s  FROM %s", indent, r.rows)
+	conditions := []string{fmt.Sprintf("%s IN (%s)", FieldColumn, strings.Join(names, ", "))}
+	if correlated != "" {
+		conditions = append(conditions, correlated)
+	}
+	if r.q.In != nil {
+		conditions = append(conditions, r.inSeries())
+	}
+	r.conditions(indent+"  ", append(conditions, r.ofTime("")...))
+	if whole {
+		r.line("%s  GROUP BY 1, 2", indent)
+	}
+	r.line("%s) AS %s", indent, r.rows)
+}
+
+// needed returns the fields that the query has to do with.
+func (r *renderer) needed() []string {
+	q := r.q
+	fields := slices.Clone(q.Fields)
+	if q.Shape == query.Activity {
+		fields = append(fields, q.Active.Field)
+	}
+	if q.Having != nil {
+		fields = append(fields, q.Having.Field)
+	}
+	if q.Above != nil {
+		fields = append(fields, q.Above.Field)
+	}
+	var distinct []string
+	for _, f := range fields {
+		if !slices.Contains(distinct, f) {
+			distinct = append(distinct, f)
+		}
+	}
+	return distinct
+}
+
+// givenByAbove reports whether every row that matches has a value of the only
+// field.
+func (r *renderer) givenByAbove(fields []string) bool {
+	return r.q.Above != nil && len(fields) == 1
+}
+
+// wholeRows reports whether the query needs the values of a row together, not
+// only the fields' one by one.
+func (r *renderer) wholeRows(fields []string) bool {
+	switch {
+	case r.givenByAbove(fields):
+		return false
+	case r.q.Shape == query.Rows, r.q.Shape == query.Last:
+		return true
+	}
+	return r.q.Above != nil
+}
+
+// valueOfType returns the column in which a narrow table has values of a type.
+func (d *Dialect) valueOfType(t series.Type) string {
+	if t == series.Int && d.Integers {
+		return WholeColumn
+	}
+	return ValueColumn
+}
+
+func (r *renderer) valueOf(field string) string {
+	return r.valueOfType(r.table.Fields[r.table.FieldIndex(field)].Type)
+}
+
+// countNarrow is Count of a narrow table.
+func (d *Dialect) countNarrow(t *series.Table) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "SELECT count(*) FILTER (WHERE %s = %s)", FieldColumn, d.Text(t.Fields[0].Name))
+	for _, f := range t.Fields {
+		fmt.Fprintf(&b, ", count(%s) FILTER (WHERE %s = %s)", d.valueOfType(f.Type), FieldColumn, d.Text(f.Name))
+	}
+	fmt.Fprintf(&b, " FROM %s", d.Ident(t.Name))
+	return b.String()
+}

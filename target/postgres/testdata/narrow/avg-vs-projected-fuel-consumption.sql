@@ -1,0 +1,21 @@
+SELECT
+  tags.fleet,
+  avg(readings.fuel_consumption) AS mean_fuel_consumption,
+  avg(tags.nominal_fuel_consumption) AS mean_nominal_fuel_consumption
+FROM (
+  SELECT
+    time,
+    tags_id,
+    max(value) FILTER (WHERE field = 'fuel_consumption') AS fuel_consumption,
+    max(value) FILTER (WHERE field = 'velocity') AS velocity,
+    max(value) FILTER (WHERE field = 'latitude') AS latitude
+  FROM readings
+  WHERE field IN ('fuel_consumption', 'velocity', 'latitude')
+  GROUP BY 1, 2
+) AS readings
+JOIN tags ON tags.id = readings.tags_id
+WHERE tags.name IS NOT NULL
+  AND tags.nominal_fuel_consumption IS NOT NULL
+  AND tags.fleet IS NOT NULL
+  AND readings.velocity > 1e0
+GROUP BY 1
