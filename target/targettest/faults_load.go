@@ -155,6 +155,7 @@ func (f *faults) throttled(ctx context.Context) error {
 		opened: func(target.Target) error { gate.refuse.Store(refusals); return nil },
 	}
 	l, err := f.load(ctx, through)
+	gate.refuse.Store(0) // the next Prepare may write as well
 	if l != nil {
 		defer l.db.Close()
 	}

@@ -37,8 +37,8 @@ func NewServer(t testing.TB, port int, c process.Command) *Server {
 }
 
 // Script starts the server of a script in the folder servers, which it has
-// installed before.
-func Script(t testing.TB, name string) *Server {
+// installed before, with more in its environment, each NAME=value.
+func Script(t testing.TB, name string, env ...string) *Server {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
 	script := filepath.Join(filepath.Dir(here), "..", "..", "servers", name)
@@ -48,7 +48,7 @@ func Script(t testing.TB, name string) *Server {
 	dir, port := t.TempDir(), FreePort(t)
 	at := []string{dir, strconv.Itoa(port)}
 	return NewServer(t, port, process.Command{
-		Path: script, Args: append([]string{"exec"}, at...), Log: filepath.Join(t.TempDir(), name+".log"),
+		Path: script, Args: append([]string{"exec"}, at...), Env: env, Log: filepath.Join(t.TempDir(), name+".log"),
 		Ready: func(ctx context.Context) error {
 			return exec.CommandContext(ctx, script, append([]string{"ready"}, at...)...).Run()
 		},
