@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 func server(t *testing.T, given ...string) (map[string]string, []targettest.Limit) {
 	t.Helper()
 	host, port := targettest.Address(t, "timescaledb")
-	options := map[string]string{"host": host, "port": port, "database": "postgres", "user": "postgres", "password": "postgres"}
+	options := map[string]string{"host": host, "port": port, "database": "postgres", "user": "postgres", "password": targettest.Password(t)}
 	var limits []targettest.Limit
 	if pglite(t, options) {
 		options["connections"], options["method"] = "one", "insert"
