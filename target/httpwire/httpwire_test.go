@@ -70,10 +70,12 @@ func TestFailures(t *testing.T) {
 		says      string
 		temporary bool
 	}{
-		"silence":   {t.Context(), silent, "cannot be reached: it accepted the connection and did not answer within 30ms", true},
-		"cut off":   {t.Context(), func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "cannot be reached: EOF; start the server", true},
-		"given up":  {ended, silent, "context canceled", false},
-		"elsewhere": {t.Context(), func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound) }, "", false},
+		"silence":  {t.Context(), silent, "cannot be reached: it accepted the connection and did not answer within 30ms", true},
+		"cut off":  {t.Context(), func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "cannot be reached: EOF; start the server", true},
+		"given up": {ended, silent, "context canceled", false},
+		"elsewhere": {t.Context(), func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
+		}, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := client(t, 30*time.Millisecond, test.answer)

@@ -108,7 +108,7 @@ func TestOpenFails(t *testing.T) {
 		"version 2":      {stub(t, version("v2.7.1")), "is InfluxDB v2.7.1, and tsmark speaks to 1.x", true},
 		"wrong password": {stub(t, version("1.8.10"), optionUser, "joe", optionPassword, "s3cret"), "it does not take these credentials", false},
 		"no user":        {stub(t, version("1.8.10"), optionPassword, "s3cret"), "give the option user as well", false},
-		"no TLS":         {stub(t, version("1.8.10"), optionTLS, "on"), "it speaks no TLS on this port; give tls=off", true},
+		"no TLS":         {stub(t, version("1.8.10"), optionTLS, "on"), "the server does not speak TLS; give tls=off", true},
 		"silence": {stub(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, optionTimeout, "20ms"),
 			"it accepted the connection and did not answer within 20ms", true},
 	} {
