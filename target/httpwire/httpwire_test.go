@@ -78,7 +78,11 @@ func TestFailures(t *testing.T) {
 		}, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := client(t, 30*time.Millisecond, test.answer)
+			timeout := time.Minute
+			if name == "silence" {
+				timeout = 30 * time.Millisecond
+			}
+			c := client(t, timeout, test.answer)
 			ctx, cancel := c.Bounded(test.ctx)
 			defer cancel()
 			response, _, err := c.Post(ctx, "/write", nil, nil, [][]byte{[]byte("s3cret")})

@@ -152,7 +152,11 @@ func TestWriteFails(t *testing.T) {
 		}, "did not answer within 50ms", &target.Temporary{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, batch := prepared(t, stub(t, test.answer, optionTimeout, "50ms", optionUser, "joe", optionPassword, "s3cret"))
+			timeout := "60s"
+			if name == "silence" {
+				timeout = "50ms"
+			}
+			d, batch := prepared(t, stub(t, test.answer, optionTimeout, timeout, optionUser, "joe", optionPassword, "s3cret"))
 			w := targettest.Writer(t, d)
 			defer targettest.Close(t, w)
 			receipt, err := w.Write(t.Context(), batch)
