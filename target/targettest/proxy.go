@@ -1,6 +1,7 @@
 package targettest
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"net/http"
@@ -103,11 +104,18 @@ func newTurnstile(to string) *turnstile {
 
 // ServeHTTP implements http.Handler.
 func (s *turnstile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// The whole body first: a server that answers before the proxy has read its
+	// end would have net/http close the body, and the proxy its connection.
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	if r.Method != http.MethodPost || s.refuse.Add(-1) < 0 {
 		s.Handler.ServeHTTP(w, r)
 		return
 	}
-	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Retry-After", "1")
 	status := http.StatusTooManyRequests
 	if s.refuse.Load()%2 == 0 {
