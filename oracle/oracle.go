@@ -46,9 +46,13 @@ type Expectation struct {
 	Rows  int64 // of the answer
 
 	// One of these is set for a query that was asked for in full: the whole
-	// answer of the Buckets shape, the digest of the others.
+	// answer of the Buckets and Totals shapes and of ordered rows, which have the
+	// digest as well; the digest of the others.
 	Answer *query.Answer
 	Digest *query.Digest
+	// Any says that the answer is any so many of the rows that match, and that
+	// neither is set: see Strangers.
+	Any bool
 }
 
 // Expectations are those of one pass.
@@ -127,14 +131,19 @@ func eachBatch(ctx context.Context, d workload.Dataset, visit func([]span)) erro
 		} else if err != nil {
 			return fmt.Errorf("reading the dataset for the expected answers: %w", err)
 		}
-		runs = runs[:0]
-		for i := range batch.Runs {
-			if run := &batch.Runs[i]; run.Rows() > 0 {
-				runs = append(runs, span{run, slices.Min(run.Times), slices.Max(run.Times)})
-			}
-		}
+		runs = spans(runs[:0], &batch)
 		visit(runs)
 	}
+}
+
+// spans appends the runs of a batch that have rows.
+func spans(to []span, b *series.Batch) []span {
+	for i := range b.Runs {
+		if run := &b.Runs[i]; run.Rows() > 0 {
+			to = append(to, span{run, slices.Min(run.Times), slices.Max(run.Times)})
+		}
+	}
+	return to
 }
 
 // inParallel calls all functions with the runs, on all processors, and waits
