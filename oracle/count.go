@@ -51,7 +51,7 @@ func newCounter(s *series.Schema, groups *groupings) *counter {
 // Of other queries each different one costs as much as its whole answer.
 func Countable(q *query.Query) bool {
 	switch {
-	case len(q.Present) > 0:
+	case len(q.Present) > 0, q.Shape == query.Rows && q.Order != query.Unordered && q.GroupBy != "" && (q.In == nil || q.In.Key != q.GroupBy):
 		return false // the watches do not know which series lack a tag
 	case q.Shape == query.Buckets:
 		return q.Above == nil && (q.In == nil || q.GroupBy == "" && !q.Start.IsZero())

@@ -174,7 +174,7 @@ func (e *evaluator) add(run *series.Run) {
 		}
 		group := int32(0)
 		if e.groups != nil {
-			if group = e.groups.of[s]; group < 0 && e.query.Shape != query.Rows {
+			if group = e.groups.of[s]; group < 0 && (e.query.Shape != query.Rows || e.query.Order != query.Unordered) {
 				continue // a series without the tag is in no group
 			}
 		}

@@ -100,7 +100,8 @@ type Query struct {
 	Limit     int           `json:"limit,omitempty"` // rows at most, of the order; 0: all
 
 	// Present are tags that a row must have. A filter on a tag, Group, Unit and
-	// GroupBy (but of Rows, which shows the NULL) demand theirs in any case.
+	// GroupBy (but of Rows without an order, which show the NULL) demand theirs
+	// in any case.
 	Present  []string   `json:"present,omitempty"`
 	Tags     []string   `json:"tags,omitempty"`      // Last: further tags of the row in the answer
 	Group    []string   `json:"group,omitempty"`     // Means, Activity: tags in the answer

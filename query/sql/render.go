@@ -478,7 +478,7 @@ func (r *renderer) single() bool {
 func (r *renderer) present() []string {
 	var keys []string
 	demanded := slices.Concat(r.q.Present, r.q.Group, []string{r.q.Unit})
-	if r.q.Shape != query.Rows {
+	if r.q.Shape != query.Rows || r.q.Order != query.Unordered {
 		demanded = append(demanded, r.q.GroupBy) // without it a series is in no group
 	}
 	for _, key := range demanded {
