@@ -440,6 +440,11 @@ func (e *evaluator) bucketRows() [][]query.Value {
 			rows = append(rows, row)
 		}
 	}
+	return inOrder(q, rows)
+}
+
+// inOrder puts rows in the order of a question and cuts them to its limit.
+func inOrder(q *query.Query, rows [][]query.Value) [][]query.Value {
 	keys := q.Keys()
 	slices.SortFunc(rows, func(a, b []query.Value) int {
 		order := query.CompareRows(a[:keys], b[:keys])

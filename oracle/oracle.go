@@ -99,16 +99,23 @@ func Pass(ctx context.Context, d workload.Dataset, full []query.Query, counted i
 	return out, nil
 }
 
-// Rows returns the whole answer to q, rows in any order. Unlike Pass it keeps
-// row answers as well, however large they are.
+// Rows returns the whole answer to q, in its order where it has one; of rows with
+// a limit, some of those that match. Unlike Pass it keeps row answers as well,
+// however large they are.
 func Rows(ctx context.Context, d workload.Dataset, q *query.Query) (*query.Answer, error) {
 	groups := newGroupings(d.Schema())
 	e, err := newEvaluator(q, d.Schema(), groups, true)
 	if err != nil {
 		return nil, err
 	}
-	err = eachBatch(ctx, d, e.addAll)
-	return e.expectation().Answer, err
+	if err := eachBatch(ctx, d, e.addAll); err != nil {
+		return nil, err
+	}
+	answer := e.expectation().Answer
+	if q.Shape == query.Rows && (q.Order != query.Unordered || q.Limit > 0) {
+		answer.Rows = inOrder(q, answer.Rows)
+	}
+	return answer, nil
 }
 
 // span is a run of the dataset and the times that it covers.

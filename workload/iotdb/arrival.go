@@ -31,10 +31,8 @@ func (s *settings) arrivals(into []row, l lane, first, behind int64, memory *[]a
 	for k := max(0, first-s.reach(first)); k < behind; k++ {
 		due := k + s.delay(l, k)
 		add(due, row{at: k})
-		if s.duplicates > 0 {
-			if x, y := random(s.seed, uint64(k), streamOf(l.device, l.sensor, forDuplicate)); unit(x) < s.duplicates {
-				add(due+s.poissonDelay(y), row{at: k, again: true})
-			}
+		if again, after := s.repeated(l, k); again {
+			add(due+after, row{at: k, again: true})
 		}
 	}
 	slices.SortFunc(list, func(a, b arrival) int {
@@ -109,6 +107,20 @@ func (s *settings) delay(l lane, k int64) int64 {
 	return 0 // nothing is sent behind the last one
 }
 
+// repeated reports whether a row comes again, and how many slots after its first
+// time. The newest row of a lane never does, so that there is one newest row also
+// where a system keeps all.
+func (s *settings) repeated(l lane, k int64) (bool, int64) {
+	if s.duplicates == 0 || k == s.rows-1 {
+		return false, 0
+	}
+	x, y := random(s.seed, uint64(k), streamOf(l.device, l.sensor, forDuplicate))
+	if unit(x) >= s.duplicates {
+		return false, 0
+	}
+	return true, s.poissonDelay(y)
+}
+
 // poissonDelay returns 1 and a Poisson number of further slots, as far as there
 // is no bound.
 func (s *settings) poissonDelay(x uint64) int64 { return min(1+s.delays.at(unit(x)), s.most) }
@@ -135,11 +147,7 @@ func (s *settings) rewrites(into []row, l lane, first, behind, newest int64) ([]
 // holds them that keeps one row a time, the last that arrived.
 func (s *settings) latest(into []row, l lane, first, behind int64) []row {
 	for k := first; k < behind; k++ {
-		again := false
-		if s.duplicates > 0 {
-			x, _ := random(s.seed, uint64(k), streamOf(l.device, l.sensor, forDuplicate))
-			again = unit(x) < s.duplicates
-		}
+		again, _ := s.repeated(l, k)
 		into = append(into, row{at: k, again: again})
 	}
 	return into
