@@ -38,6 +38,8 @@ type Survey struct {
 	// Lateness is by how much a row arrives behind a newer one at most; 0:
 	// times never run backwards.
 	Lateness time.Duration
+	// Late says more where the dataset is a workload.Delayed and rows are late.
+	Late *Late
 }
 
 // Expectation is what the oracle knows of the answer to one query.
@@ -208,6 +210,9 @@ func pass(ctx context.Context, d workload.Dataset, full []query.Query, counted i
 	counts.start()
 
 	survey := newSurveyor(schema)
+	if delayed, ok := d.(workload.Delayed); ok {
+		survey.late = newLateness(schema, delayed.Step())
+	}
 	functions := []func([]span){survey.addAll, counts.addAll}
 	for _, e := range evaluators {
 		functions = append(functions, e.addAll)
@@ -255,7 +260,8 @@ type surveyor struct {
 	text    []byte
 	batch   series.Batch
 	survey  Survey
-	newest  int64 // time of a row so far
+	newest  int64     // time of a row so far
+	late    *lateness // nil: not asked for
 }
 
 func newSurveyor(s *series.Schema) *surveyor {
@@ -274,6 +280,9 @@ func (v *surveyor) addAll(runs []span) {
 
 func (v *surveyor) add(run *series.Run) {
 	v.batch.Runs[0] = *run
+	if v.late != nil {
+		v.late.add(run)
+	}
 	v.text = v.encoder.Append(v.text[:0], &v.batch)
 	v.survey.RawBytes += int64(len(v.text))
 	for _, t := range run.Times {
@@ -302,6 +311,9 @@ func (v *surveyor) result() Survey {
 		for _, n := range t.Points {
 			v.survey.Metrics += n
 		}
+	}
+	if v.late != nil {
+		v.survey.Late = v.late.result()
 	}
 	return v.survey
 }

@@ -58,6 +58,12 @@ func (x *execution) expect(ctx context.Context) error {
 	d := &x.run.Dataset
 	d.Rows, d.Metrics, d.RawBytes = x.expected.Survey.Rows, x.expected.Survey.Metrics, x.expected.Survey.RawBytes
 	d.Lateness = x.expected.Survey.Lateness.Seconds()
+	if l := x.expected.Survey.Late; l != nil {
+		d.Late = &result.Late{
+			Share: l.Share, Least: l.Least, Most: l.Most,
+			P50: l.Delays[0], P90: l.Delays[1], P99: l.Delays[2], Max: l.Delays[3],
+		}
+	}
 	return nil
 }
 
