@@ -15,6 +15,7 @@ import (
 // Every built-in experiment is what its file and summary are called, and can be
 // planned with what tsmark knows.
 func TestPresets(t *testing.T) {
+	t.Chdir("..") // where scripts start servers, and have their password
 	steps, _ := stepsOf("run")
 	var got strings.Builder
 	for _, p := range preset.All() {
@@ -37,6 +38,7 @@ func TestPresets(t *testing.T) {
 		fmt.Fprintf(&got, "%s: %d points, %d targets\n", p.Name, len(sweep.Points()), len(sweep.Points()[0].Experiment.Targets))
 	}
 	want := `default: 1 points, 2 targets
+databases: 1 points, 5 targets
 load-scaling: 12 points, 2 targets
 scale: 5 points, 2 targets
 sqlite-durability: 1 points, 4 targets

@@ -3,6 +3,7 @@ package encode_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/series"
@@ -86,5 +87,21 @@ func TestLineProtocolOfASystem(t *testing.T) {
 		`my\ table o\,m=none 3` + "\n"
 	if got := string(encoder.Append(nil, &b)); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// A system may want another field in rows that have none, and coarser times.
+func TestLineProtocolUnits(t *testing.T) {
+	table := &series.Table{Name: "t", Fields: []series.Field{{Name: "a", Type: series.Int}}}
+	var b series.Batch
+	run := b.Add(table)
+	run.Grow(2)
+	run.Series, run.Times = []uint32{0, 0}, []int64{-2_000_000, 7_000_000}
+	run.Columns[0] = series.Column{Ints: []int64{5, 0}, Nulls: series.Bitmap{0b10}}
+	encoder := encode.LineProtocol{
+		NullName: "none", Null: func(series.Type) string { return "t" }, Unit: time.Millisecond,
+	}.New(&series.Schema{Tables: []*series.Table{table}, Series: 1})
+	if got, want := string(encoder.Append(nil, &b)), "t a=5i -2\nt none=t 7\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -61,12 +61,18 @@ func TestDropCachesFileByFile(t *testing.T) {
 	if got := resident(t, largest); got != 0 {
 		t.Errorf("%d bytes are still in memory", got)
 	}
-	if _, err := os.ReadFile(largest); err != nil {
-		t.Fatal(err)
+	// Another test may drop the whole machine's cache meanwhile, so more than
+	// one try counts.
+	got := int64(0)
+	for range 20 {
+		if _, err := os.ReadFile(largest); err != nil {
+			t.Fatal(err)
+		}
+		if got = resident(t, largest); got == 5<<20+123 {
+			return
+		}
 	}
-	if got := resident(t, largest); got != 5<<20+123 {
-		t.Errorf("%d bytes are resident after reading: the test sees nothing", got)
-	}
+	t.Errorf("%d bytes are resident after reading: the test sees nothing", got)
 }
 
 // TestDropCachesWhatIsMapped: the claim to be cold is checked, not believed.

@@ -62,16 +62,18 @@ reachable() {
 	done
 }
 
-# exec_postgres DIR PORT USER PASSWORD [OPTION…] becomes PostgreSQL's server.
+# exec_postgres DIR PORT USER [OPTION…] becomes PostgreSQL's server, whose
+# superuser has the password of the file password.
 exec_postgres() {
-	local dir port=$2 user=$3 password=$4 data file
+	local dir port=$2 user=$3 data file
 	dir=$(realpath "$1") data=$dir/data file=$dir/password
-	shift 4
+	# A copy that the other user can read, wherever the scripts are.
+	cp "$(dirname "$0")/password" "$file"
+	shift 3
 	cd /
 	[ "$(id -u)" -ne 0 ] || reachable "$dir"
 	if [ ! -e "$data" ]; then
 		# Renamed when whole: a kill in between leaves no half a cluster.
-		echo "$password" >"$file"
 		chmod o+r "$file"
 		rm -rf "$data.new"
 		as_postgres "$postgres_bin/initdb" -D "$data.new" -U "$user" --pwfile="$file" --auth=scram-sha-256 \

@@ -29,7 +29,7 @@ func (c *Client) Post(ctx context.Context, path string, parameters url.Values, h
 	response, err := c.Do(r)
 	<-body.closed // the text is the caller's again
 	if errors.Is(err, target.ErrUnreachable) {
-		err = &target.Temporary{Err: err}
+		err = target.Cut(err)
 	}
 	return response, body.sent, err
 }

@@ -103,7 +103,7 @@ func (c *Client) Request(ctx context.Context, method, path string, parameters ur
 func (c *Client) Do(r *http.Request) (*http.Response, error) {
 	response, err := c.http.Do(r)
 	if err != nil {
-		return nil, c.unanswered(r.Context(), err)
+		return nil, c.config.Unanswered(r.Context(), c.config.Address(), err)
 	}
 	return response, nil
 }
@@ -111,22 +111,28 @@ func (c *Client) Do(r *http.Request) (*http.Response, error) {
 // Close releases the connection.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// errSilent is the cause of a context that ended with the time-out.
-var errSilent = errors.New("no answer in time")
-
 // Bounded returns a context that ends after the time-out, of which Do then says
 // that the server was silent.
 func (c *Client) Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, c.config.Timeout, errSilent)
+	return c.config.Bounded(ctx)
 }
 
-// unanswered makes an error of a request that had no answer.
-func (c *Client) unanswered(ctx context.Context, err error) error {
-	address := c.config.Address()
+// errSilent is the cause of a context that ended with the time-out.
+var errSilent = errors.New("no answer in time")
+
+// Bounded returns a context that ends after the time-out.
+func (c *Config) Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, c.Timeout, errSilent)
+}
+
+// Unanswered makes an error of a request, or of connecting, that had no answer:
+// that of ctx where it ended by its caller's will, else one that wraps
+// target.ErrUnreachable and says how to mend it.
+func (c *Config) Unanswered(ctx context.Context, address string, err error) error {
 	if ctx.Err() != nil {
 		if errors.Is(context.Cause(ctx), errSilent) {
 			return fmt.Errorf("%s %w: it accepted the connection and did not answer within %v; look at its log, or give a longer timeout",
-				address, target.ErrUnreachable, c.config.Timeout)
+				address, target.ErrUnreachable, c.Timeout)
 		}
 		return context.Cause(ctx)
 	}
@@ -134,8 +140,14 @@ func (c *Client) unanswered(ctx context.Context, err error) error {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		err = u.Err
 	}
-	if errors.Is(err, http.ErrSchemeMismatch) {
-		return fmt.Errorf("%s %w: it speaks no TLS on this port; give tls=off, or the port that does", address, target.ErrUnreachable)
+	certificate := (*tls.CertificateVerificationError)(nil)
+	switch {
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return fmt.Errorf("%s %w: the server does not speak TLS; give tls=off if the network between can be trusted", address, target.ErrUnreachable)
+	case errors.As(err, &certificate):
+		return fmt.Errorf("%s %w: its TLS certificate is not to be trusted (%w); have this machine trust it, or give tls=insecure", address, target.ErrUnreachable, err)
+	case c.TLS != nil: // some servers just end a connection that they do not understand
+		return fmt.Errorf("%s %w over TLS: %w; start the server, or give tls=off if it speaks none", address, target.ErrUnreachable, err)
 	}
 	return fmt.Errorf("%s %w: %w; start the server, or give the right host and port", address, target.ErrUnreachable, err)
 }

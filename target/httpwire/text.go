@@ -15,7 +15,7 @@ const maxExplanation = 64 << 10
 func Explanation(response *http.Response) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxExplanation))
 	if err != nil {
-		return nil, fmt.Errorf("the server answered %s and broke off: %w", response.Status, err)
+		return nil, fmt.Errorf("the answer to it broke off: %w", err)
 	}
 	return text, nil
 }

@@ -134,7 +134,7 @@ func (d *database) run(ctx context.Context, method, text string, sink query.Sink
 // Census implements target.Target. InfluxDB counts the values of fields; where
 // every row has one of the first field, that is the number of rows.
 func (d *database) Census(ctx context.Context, t *series.Table) (target.Census, error) {
-	s := &statement{columns: []string{as("time", timeColumn)}, from: t.Name}
+	s := &statement{columns: []string{as("time", timeColumn)}, policy: d.settings.retention, from: t.Name}
 	c := target.Census{Rows: -1, Points: make(map[string]int64, len(t.Fields))}
 	for _, f := range t.Fields {
 		s.columns = append(s.columns, call("count", f.Name))

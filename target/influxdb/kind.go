@@ -91,7 +91,7 @@ func data() []target.Option {
 			Check: oneOf("any", "one", "quorum", "all")},
 		{Name: optionRetention, Empty: "the database's default, autogen", Help: "name of the retention policy to make and to write to; nothing in it expires", Check: checkRetention},
 		{Name: optionShard, Empty: "the server's, 7d", Help: "time that a shard covers, such as 1d, 12h or 4w, an hour or more", Check: checkShard},
-		{Name: optionChunked, Default: off, Help: "rows after which the server sends a part of an answer, or off: it sends an answer when it has it all", Check: checkChunked},
+		{Name: optionChunked, Default: "10000", Help: "rows after which the server sends a part of an answer; or off: it sends an answer when it has it all, and of more than 10,000 rows nobody knows whether it is whole", Check: checkChunked},
 	}
 }
 

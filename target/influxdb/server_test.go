@@ -21,5 +21,5 @@ func TestConformance(t *testing.T) { targettest.Run(t, Kind(), server(t)) }
 
 // Answers in parts, batches compressed, a retention policy of its own.
 func TestConformanceOtherwise(t *testing.T) {
-	targettest.Run(t, Kind(), server(t, optionChunked, "100", optionGzip, "6", optionRetention, "a policy", optionShard, "1d"))
+	targettest.Run(t, Kind(), server(t, optionChunked, "1000", optionGzip, "6", optionRetention, "a policy", optionShard, "1d"))
 }

@@ -10,6 +10,7 @@ import (
 // statement is a SELECT of InfluxQL.
 type statement struct {
 	columns []string
+	policy  string     // retention policy of from; empty: the connection's
 	from    string     // a measurement, unquoted; or
 	inner   *statement // a subquery
 	where   []string   // all of them
@@ -39,7 +40,11 @@ func (s *statement) write(b *strings.Builder, indent string) {
 		s.inner.write(b, indent+"  ")
 		line(")")
 	} else {
-		line("FROM %s", ident(s.from))
+		from := ident(s.from)
+		if s.policy != "" {
+			from = ident(s.policy) + "." + from
+		}
+		line("FROM %s", from)
 	}
 	for i, condition := range s.where {
 		word := "WHERE"

@@ -1,6 +1,7 @@
 package influxdb
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -107,7 +108,7 @@ func TestOpenFails(t *testing.T) {
 		"version 2":      {stub(t, version("v2.7.1")), "is InfluxDB v2.7.1, and tsmark speaks to 1.x", true},
 		"wrong password": {stub(t, version("1.8.10"), optionUser, "joe", optionPassword, "s3cret"), "it does not take these credentials", false},
 		"no user":        {stub(t, version("1.8.10"), optionPassword, "s3cret"), "give the option user as well", false},
-		"no TLS":         {stub(t, version("1.8.10"), optionTLS, "on"), "it speaks no TLS on this port; give tls=off", true},
+		"no TLS":         {stub(t, version("1.8.10"), optionTLS, "on"), "the server does not speak TLS; give tls=off", true},
 		"silence": {stub(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, optionTimeout, "20ms"),
 			"it accepted the connection and did not answer within 20ms", true},
 	} {
@@ -134,7 +135,7 @@ func TestWriteFails(t *testing.T) {
 	}{
 		"types": {saying(400, "", `{"error":"partial write: field type conflict: input field \"usage\" on measurement \"cpu\" is type float, already exists as type integer dropped=5"}`),
 			"already exists as type integer dropped=5; a field was written with another type before; load into an empty database", nil},
-		"series": {saying(400, "", `{"error":"partial write: max-series-per-database limit exceeded: (1000000) dropped=5"}`), "(1000000) dropped=5; raise it in the server's configuration", nil},
+		"series":       {saying(400, "", `{"error":"partial write: max-series-per-database limit exceeded: (1000000) dropped=5"}`), "(1000000) dropped=5; raise it in the server's configuration", nil},
 		"no database":  {saying(404, "", `{"error":"database not found: \"x\""}`), `database not found: "x"; load it first`, nil},
 		"not allowed":  {saying(403, "", `{"error":"\"joe\" user is not authorized to write to database \"x\""}`), "give a user with all privileges", nil},
 		"too large":    {saying(413, "", `{"error":"Request Entity Too Large"}`), "lower --batch-size", nil},
@@ -151,7 +152,11 @@ func TestWriteFails(t *testing.T) {
 		}, "did not answer within 50ms", &target.Temporary{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, batch := prepared(t, stub(t, test.answer, optionTimeout, "50ms", optionUser, "joe", optionPassword, "s3cret"))
+			timeout := "60s"
+			if name == "silence" {
+				timeout = "50ms"
+			}
+			d, batch := prepared(t, stub(t, test.answer, optionTimeout, timeout, optionUser, "joe", optionPassword, "s3cret"))
 			w := targettest.Writer(t, d)
 			defer targettest.Close(t, w)
 			receipt, err := w.Write(t.Context(), batch)
@@ -249,7 +254,7 @@ func TestAnswers(t *testing.T) {
 		"half a chunk":             {begin + `[1,0,1]],"partial":true}],"partial":true}]}` + "\n" + begin, true, "the answer was cut off after 1 rows"},
 		"cut off":                  {begin + `[1,0,1],[2,`, false, "the answer was cut off"},
 		"empty":                    {"", false, "the answer was cut off after 0 rows"},
-		"the server's limit":       {begin + `[1,0,1]],"partial":true}]}]}`, false, "raise its max-row-limit"},
+		"the server's limit":       {begin + `[1,0,1]],"partial":true}]}]}`, false, "is marked as partial"},
 		"an error":                 {`{"results":[{"statement_id":0,"error":"timeout:\nquery-timeout limit exceeded"}]}`, false, "timeout: query-timeout limit exceeded; raise it in the server's configuration"},
 		"an error behind rows":     {begin + `[1,0,1]]}]},{"error":"shard closed"}]}`, false, "shard closed"},
 		"an error of all":          {`{"error":"engine is closed"}`, false, "engine is closed"},
@@ -258,10 +263,10 @@ func TestAnswers(t *testing.T) {
 		"something else":           {`[1]`, false, "is this InfluxDB?"},
 		"a page":                   {`<html>`, false, "invalid character"},
 		"a number beyond all":      {begin + `[1,0,1e999]]}]}]}`, false, "1e999: out of range"},
-		"a value that is no value": {begin + `[1,0,{}]]}]}]}`, false, "{} is no value"},
+		"a value that is no value": {begin + `[1,0,{}]]}]}]}`, false, "an array or object for a value"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			options := stub(t, saying(200, "", test.body))
+			options := stub(t, saying(200, "", test.body), optionChunked, off)
 			if test.chunked {
 				options[optionChunked] = "1"
 			}
@@ -285,4 +290,18 @@ func TestAnswers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whatever a server answers, it is read or refused.
+func FuzzAnswer(f *testing.F) {
+	f.Add([]byte(manyRows(2)), true)
+	f.Add([]byte(`{"results":[{"series":[{"tags":{"a":""},"columns":["tsmark_n","x"],"values":[[{"a":"b,]"},"\""],[1]],"partial":true}]}]}`), false)
+	q := newQuerier(settingsOf(f, nil))
+	f.Fuzz(func(_ *testing.T, text []byte, drained bool) {
+		var sink query.Sink = new(query.Answer)
+		if drained {
+			sink = nil
+		}
+		_, _ = q.read(bytes.NewReader(text), sink)
+	})
 }

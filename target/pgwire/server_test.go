@@ -19,7 +19,7 @@ func server(t testing.TB) *pgwire.Config {
 	t.Helper()
 	host, port := targettest.Address(t, "postgres")
 	config, err := pgwire.NewConfig(target.Options{
-		"host": host, "port": port, "database": "postgres", "user": "tsmark", "password": "pw-of-tests", "timeout": "10s",
+		"host": host, "port": port, "database": "postgres", "user": "tsmark", "password": targettest.Password(t), "timeout": "10s",
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -119,9 +119,8 @@ func (e *encoder) inexact(f int, run *series.Run, row int) error {
 
 // tagCache has the tags of series as columns of a tuple.
 type tagCache struct {
-	tags   []series.Tag
-	kept   [][]byte // per series; nil where there are too many
-	memory []byte
+	tags []series.Tag
+	kept [][]byte // per series; nil where there are too many
 }
 
 // maxKept is how many series' tags are kept ready: memory stays small however

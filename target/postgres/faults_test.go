@@ -13,7 +13,7 @@ func TestFaults(t *testing.T) {
 	targettest.Address(t, "postgres") // tells how, where servers are not to be started
 	targettest.Faults(t, targettest.Faulty{
 		Kind: postgres.Kind(), Server: targettest.Script(t, "postgres"),
-		Options: map[string]string{"database": "postgres", "user": "tsmark", "password": "pw-of-tests"},
+		Options: map[string]string{"database": "postgres", "user": "tsmark", "password": targettest.Password(t)},
 		Cannot:  map[string]string{targettest.Throttled: "its protocol is not HTTP"},
 	})
 }

@@ -25,7 +25,6 @@ type inserter struct {
 	rows       int // of many
 	parameters [][]byte
 	formats    []int16
-	buffer     []byte
 }
 
 // insertRows sends the rows of the batch at work by statements in a transaction,

@@ -176,7 +176,7 @@ func TestSteps(t *testing.T) {
 		}
 		targettest.Same(t, targettest.Ask(t, again, "SELECT count(*) FROM cpu"), targettest.Row(20_000))
 		d, err := again.Describe(t.Context())
-		if err != nil || !strings.HasPrefix(d.Version, "1") || d.Settings["shared_buffers"] == "" || strings.Contains(d.Location, "pw-of-tests") {
+		if err != nil || !strings.HasPrefix(d.Version, "1") || d.Settings["shared_buffers"] == "" || strings.Contains(d.Location, targettest.Password(t)) {
 			t.Errorf("%+v, %v", d, err)
 		}
 		metrics, err := again.(target.Metered).Metrics(t.Context())

@@ -25,11 +25,11 @@ var databases atomic.Int64
 func server(t testing.TB, given ...string) map[string]string {
 	t.Helper()
 	host, port := targettest.Address(t, "postgres")
-	options := map[string]string{"host": host, "port": port, "database": "postgres", "user": "tsmark", "password": "pw-of-tests"}
+	options := map[string]string{"host": host, "port": port, "database": "postgres", "user": "tsmark", "password": targettest.Password(t)}
 	name := fmt.Sprintf("test_%d", databases.Add(1))
 	admin(t, options, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)", "CREATE DATABASE "+name)
 	t.Cleanup(func() {
-		options := map[string]string{"host": host, "port": port, "database": "postgres", "user": "tsmark", "password": "pw-of-tests"}
+		options := map[string]string{"host": host, "port": port, "database": "postgres", "user": "tsmark", "password": targettest.Password(t)}
 		admin(t, options, "DROP DATABASE "+name+" WITH (FORCE)")
 	})
 	options["database"] = name

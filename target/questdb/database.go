@@ -31,7 +31,7 @@ func open(ctx context.Context, _ target.Env, options target.Options) (target.Tar
 	}
 	d := &database{settings: s, admin: newExec(s)}
 	if _, err := d.build(ctx); err != nil {
-		d.admin.client.close()
+		d.admin.client.Close()
 		return nil, fmt.Errorf("opening QuestDB: %w", err)
 	}
 	return d, nil
@@ -44,7 +44,7 @@ func (d *database) Address() string { return d.settings.address(d.settings.port)
 func (d *database) ask(ctx context.Context, text string) ([][]query.Value, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	ctx, cancel := d.settings.bounded(ctx)
+	ctx, cancel := d.settings.wire().Bounded(ctx)
 	defer cancel()
 	var answer query.Answer
 	if _, err := d.admin.do(ctx, text, &answer); err != nil {

@@ -5,14 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
-	"unicode/utf8"
-)
 
-// maxExplanation bounds what is read of an answer that says what was wrong.
-const maxExplanation = 64 << 10
+	"github.com/tsmark/tsmark/target/httpwire"
+)
 
 // explanation is the body of an answer whose status is none of success.
 type explanation struct {
@@ -25,9 +22,9 @@ type explanation struct {
 // explained reads the answer to a request that failed, and returns what it says
 // in one line.
 func explained(response *http.Response) (explanation, error) {
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxExplanation))
+	body, err := httpwire.Explanation(response)
 	if err != nil {
-		return explanation{}, fmt.Errorf("and broke off: %w", err)
+		return explanation{}, err
 	}
 	switch response.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -37,7 +34,7 @@ func explained(response *http.Response) (explanation, error) {
 	}
 	var e explanation
 	if json.Unmarshal(body, &e) != nil || e.Error == "" && e.Message == "" {
-		return e, errors.New(oneLine(string(body)))
+		return e, errors.New(httpwire.OneLine(string(body)))
 	}
 	return e, e.failure()
 }
@@ -46,33 +43,16 @@ func explained(response *http.Response) (explanation, error) {
 func (e explanation) failure() error {
 	if e.Error != "" {
 		if e.Position != nil && *e.Position > 0 {
-			return fmt.Errorf("%s (at character %d of the statement)", oneLine(e.Error), *e.Position)
+			return fmt.Errorf("%s (at character %d of the statement)", httpwire.OneLine(e.Error), *e.Position)
 		}
-		return errors.New(oneLine(e.Error))
+		return errors.New(httpwire.OneLine(e.Error))
 	}
 	message := e.Message
 	// "…errors encountered on line(s): error in line 4: what"
 	if _, what, ok := strings.Cut(message, fmt.Sprintf("error in line %d: ", e.Line)); ok && e.Line > 0 {
 		message, _, _ = strings.Cut(what, "\nerror in line ")
 	}
-	return errors.New(oneLine(message))
-}
-
-// oneLine returns the text without line breaks and cut off where it is long.
-func oneLine(text string) string {
-	const longest = 500
-	text = strings.Join(strings.Fields(text), " ")
-	if text == "" {
-		return "it gave no reason"
-	}
-	if len(text) > longest {
-		cut := longest
-		for cut > 0 && !utf8.RuneStart(text[cut]) {
-			cut--
-		}
-		text = text[:cut] + "…"
-	}
-	return text
+	return errors.New(httpwire.OneLine(message))
 }
 
 // lineOf returns the beginning of a line of the text, counted from 1.

@@ -99,7 +99,7 @@ func (d *database) prepare(ctx context.Context, schema *series.Schema, m target.
 // drop drops a table. One without a write-ahead log is held for a while by the
 // connections that wrote to it.
 func (d *database) drop(ctx context.Context, name string) error {
-	bounded, cancel := d.settings.bounded(ctx)
+	bounded, cancel := d.settings.wire().Bounded(ctx)
 	defer cancel()
 	for wait := firstLook; ; wait = min(2*wait, longestLook) {
 		err := d.exec(ctx, "DROP TABLE IF EXISTS "+quoted(name))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/httpwire"
 )
 
 // settings is what the options amount to.
@@ -53,12 +54,7 @@ func newSettings(o target.Options, getenv func(string) string) (*settings, error
 	if err := s.credentials(o, getenv); err != nil {
 		return nil, err
 	}
-	switch mode := o[optionTLS]; {
-	case mode == tlsOn, mode == "" && !local(s.host):
-		s.tls = &tls.Config{ServerName: s.host}
-	case mode == tlsInsecure:
-		s.tls = &tls.Config{ServerName: s.host, InsecureSkipVerify: true}
-	}
+	s.tls = httpwire.TLSMode(o[optionTLS], s.host)
 	return s, s.check()
 }
 
@@ -106,12 +102,6 @@ func (s *settings) credentials(o target.Options, getenv func(string) string) err
 	s.pgUser = cmp.Or(o[optionPGUser], s.user, "admin")
 	s.pgPassword = cmp.Or(o[optionPGPassword], s.password, "quest")
 	return nil
-}
-
-// local reports whether the host is this machine.
-func local(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // address returns the host with the port.

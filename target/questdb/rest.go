@@ -14,23 +14,26 @@ import (
 
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/httpwire"
 )
 
 // exec is a connection that runs statements over REST's /exec. It implements
 // target.Querier.
 type exec struct {
-	client  *client
+	client  *httpwire.Client
 	decoder *jsontext.Decoder
 	columns []string // types of the answer's columns
 	row     []query.Value
 	texts   []byte // of the row
 }
 
-func newExec(s *settings) *exec { return &exec{client: newClient(s), decoder: new(jsontext.Decoder)} }
+func newExec(s *settings) *exec {
+	return &exec{client: httpwire.New(s.wire()), decoder: new(jsontext.Decoder)}
+}
 
 // Close implements target.Querier.
 func (e *exec) Close() error {
-	e.client.close()
+	e.client.Close()
 	return nil
 }
 
@@ -45,38 +48,26 @@ func (e *exec) Do(ctx context.Context, r target.Request, sink query.Sink) (targe
 }
 
 func (e *exec) do(ctx context.Context, text string, sink query.Sink) (target.Cost, error) {
-	request, err := e.client.request(ctx, http.MethodGet, "/exec", url.Values{"query": {text}}, nil)
+	request, err := e.client.Request(ctx, http.MethodGet, "/exec", url.Values{"query": {text}}, nil)
 	if err != nil {
 		return target.Cost{}, err
 	}
-	response, err := e.client.http.Do(request)
+	response, err := e.client.Do(request)
 	if err != nil {
-		return target.Cost{}, e.client.settings.unanswered(ctx, request.URL.Host, err)
+		return target.Cost{}, err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		_, err := explained(response)
 		return target.Cost{}, err
 	}
-	body := &countingReader{from: response.Body}
+	body := &httpwire.Counted{From: response.Body}
 	rows, err := e.read(body, sink)
-	cost := target.Cost{Rows: rows, Bytes: body.n}
+	cost := target.Cost{Rows: rows, Bytes: body.N}
 	if err != nil && ctx.Err() != nil {
 		return cost, context.Cause(ctx)
 	}
 	return cost, err
-}
-
-// countingReader counts what is read from another reader.
-type countingReader struct {
-	from io.Reader
-	n    int64
-}
-
-func (r *countingReader) Read(p []byte) (int, error) {
-	n, err := r.from.Read(p)
-	r.n += int64(n)
-	return n, err
 }
 
 // read reads an answer to its end and returns the number of its rows.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/tsmark/tsmark/target/httpwire"
 )
 
 // The time between two looks at the server: short at first, so that a short
@@ -63,7 +65,7 @@ func (d *database) applied(ctx context.Context, tables string) (bool, error) {
 	for _, row := range rows {
 		if row[1].Int != 0 {
 			return false, fmt.Errorf("QuestDB has suspended table %s: %s; mend that and resume it by ALTER TABLE %[1]s RESUME WAL",
-				row[0], oneLine(row[3].String()+" "+row[4].String()))
+				row[0], httpwire.OneLine(row[3].String()+" "+row[4].String()))
 		}
 		applied = applied && row[2].Int != 0
 	}

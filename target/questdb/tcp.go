@@ -21,7 +21,7 @@ type tcpSender struct {
 
 // dialLines connects for lines over TCP.
 func dialLines(ctx context.Context, s *settings) (*tcpSender, error) {
-	bounded, cancel := s.bounded(ctx)
+	bounded, cancel := s.wire().Bounded(ctx)
 	defer cancel()
 	address := s.address(s.ilpPort)
 	conn, err := new(net.Dialer).DialContext(bounded, "tcp", address)
@@ -33,7 +33,7 @@ func dialLines(ctx context.Context, s *settings) (*tcpSender, error) {
 		conn = secured
 	}
 	if err != nil {
-		return nil, s.unanswered(bounded, address, err)
+		return nil, s.wire().Unanswered(bounded, address, err)
 	}
 	return &tcpSender{settings: s, conn: conn}, nil
 }

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"time"
 
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/httpwire"
 )
 
 // sender is a connection that takes lines.
@@ -44,7 +44,7 @@ func (d *database) NewWriter(ctx context.Context, _ int) (target.Writer, error) 
 	}
 	w := &writer{d: d, encoder: layout.encoder, tables: layout.tables}
 	if !d.settings.tcp {
-		w.to = &httpSender{client: newClient(d.settings)}
+		w.to = &httpSender{client: httpwire.New(d.settings.wire())}
 		return w, nil
 	}
 	var err error
@@ -105,82 +105,28 @@ func (w *writer) Close() error {
 }
 
 // httpSender posts lines.
-type httpSender struct{ client *client }
+type httpSender struct{ client *httpwire.Client }
 
 func (s *httpSender) close() error {
-	s.client.close()
+	s.client.Close()
 	return nil
 }
 
 func (s *httpSender) send(ctx context.Context, text [][]byte) (target.Receipt, error) {
-	settings := s.client.settings
-	ctx, cancel := settings.bounded(ctx)
+	ctx, cancel := s.client.Bounded(ctx)
 	defer cancel()
-	body := newPayload(text)
-	request, err := s.client.request(ctx, http.MethodPost, "/write", nil, body)
+	response, sent, err := s.client.Post(ctx, "/write", nil, nil, text)
 	if err != nil {
-		return target.Receipt{}, err
-	}
-	request.ContentLength = body.left
-	response, err := s.client.http.Do(request)
-	<-body.closed // the text is the caller's again
-	if err != nil {
-		err = settings.unanswered(ctx, request.URL.Host, err)
-		if errors.Is(err, target.ErrUnreachable) {
-			err = target.Cut(err)
-		}
 		return target.Receipt{}, err
 	}
 	defer response.Body.Close()
 	if response.StatusCode/100 == 2 {
 		_, err := io.Copy(io.Discard, response.Body) // else the connection is not used again
-		return target.Receipt{Sent: body.sent, Acked: time.Now()}, err
+		return target.Receipt{Sent: sent, Acked: time.Now()}, err
 	}
 	said, err := explained(response)
 	if said.Line > 0 {
 		err = fmt.Errorf("line %d of the batch, %q: %w", said.Line, lineOf(text, said.Line), err)
 	}
 	return target.Receipt{}, target.HTTPStatus(response, err)
-}
-
-// payload is the body of a request: texts one after the other.
-type payload struct {
-	text   [][]byte
-	left   int64
-	sent   time.Time     // when its last byte was taken
-	closed chan struct{} // once it is no longer read
-}
-
-func newPayload(text [][]byte) *payload {
-	p := &payload{text: slices.Clone(text), closed: make(chan struct{})}
-	for _, part := range text {
-		p.left += int64(len(part))
-	}
-	return p
-}
-
-// Read implements io.Reader.
-func (p *payload) Read(to []byte) (int, error) {
-	for len(p.text) > 0 && len(p.text[0]) == 0 {
-		p.text = p.text[1:]
-	}
-	if len(p.text) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(to, p.text[0])
-	p.text[0] = p.text[0][n:]
-	if p.left -= int64(n); p.left == 0 {
-		p.sent = time.Now()
-	}
-	return n, nil
-}
-
-// Close implements io.Closer.
-func (p *payload) Close() error {
-	select {
-	case <-p.closed:
-	default:
-		close(p.closed)
-	}
-	return nil
 }

@@ -3,6 +3,8 @@ package targettest
 import (
 	"net"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -25,4 +27,15 @@ func Address(t testing.TB, name string) (host, port string) {
 		t.Fatalf("%s: %v", variable, err)
 	}
 	return host, port
+}
+
+// Password is that of the superuser of servers that have one.
+func Password(t testing.TB) string {
+	t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "..", "servers", "password"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
 }

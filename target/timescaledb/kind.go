@@ -150,7 +150,7 @@ func compression(version release, t postgres.Table) []string {
 	each := "SELECT compress_chunk(chunk, if_not_compressed => true) FROM show_chunks(%s) AS chunk"
 	if version >= withColumnstore {
 		settings = []string{"timescaledb.enable_columnstore", "timescaledb.segmentby", "timescaledb.orderby"}
-		// A procedure of its own commits each chunk, which no SELECT can.
+		// It is a procedure, which no SELECT can call.
 		each = `DO $$ DECLARE chunk regclass; BEGIN
 			FOR chunk IN SELECT show_chunks(%s) LOOP CALL convert_to_columnstore(chunk, if_not_columnstore => true); END LOOP;
 		END $$`

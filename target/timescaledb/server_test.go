@@ -2,35 +2,58 @@ package timescaledb_test
 
 import (
 	"flag"
-	"os"
+	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/pgwire"
 	"github.com/tsmark/tsmark/target/targettest"
 	"github.com/tsmark/tsmark/target/timescaledb"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// nativeVariable names a TimescaleDB that is no PGlite, if there is one to test
-// against: a database of PostgreSQL's wire protocol, postgres, of the user
-// tsmark, which tests may fill and empty.
-const nativeVariable = "TSMARK_TEST_TIMESCALEDB_NATIVE"
-
-// server returns the options that lead to the server for tests, and what they
-// take from the kind. In servers/ it is PGlite, with one connection at a time.
+// server returns the options that lead to the server for tests, which they may
+// fill and empty, and what those take from the kind: PGlite takes one connection
+// at a time, and no COPY.
 func server(t *testing.T, given ...string) (map[string]string, []targettest.Limit) {
 	t.Helper()
-	options := map[string]string{"database": "postgres", "user": "postgres", "password": "postgres", "connections": "one", "method": "insert"}
-	limits := []targettest.Limit{targettest.OneConnection}
-	if address := os.Getenv(nativeVariable); address != "" {
-		t.Setenv("TSMARK_TEST_TIMESCALEDB", address)
-		options, limits = map[string]string{"database": "postgres", "user": "tsmark", "password": "pw-of-tests"}, nil
+	host, port := targettest.Address(t, "timescaledb")
+	options := map[string]string{"host": host, "port": port, "database": "postgres", "user": "postgres", "password": targettest.Password(t)}
+	var limits []targettest.Limit
+	if pglite(t, options) {
+		options["connections"], options["method"] = "one", "insert"
+		limits = []targettest.Limit{targettest.OneConnection}
 	}
-	options["host"], options["port"] = targettest.Address(t, "timescaledb")
 	for i := 0; i < len(given); i += 2 {
 		options[given[i]] = given[i+1]
 	}
 	return options, limits
+}
+
+// pglite reports whether the server is one.
+func pglite(t *testing.T, options map[string]string) bool {
+	t.Helper()
+	kind := target.Kind{Options: pgwire.Options()}
+	resolved, err := kind.Resolve(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := pgwire.NewConfig(resolved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgwire.Connect(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer targettest.Close(t, conn)
+	row, err := conn.Row(t.Context(), "SELECT version()")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(row[0].String(), "emcc")
 }
 
 func TestConformance(t *testing.T) {
@@ -41,4 +64,50 @@ func TestConformance(t *testing.T) {
 func TestConformanceWide(t *testing.T) {
 	options, limits := server(t, "integers", "bigint", "layout", "wide")
 	targettest.Run(t, timescaledb.Kind(), options, limits...)
+}
+
+// After the columnstore's step the same rows take less room; the description
+// names version and edition.
+func TestColumnstore(t *testing.T) {
+	for _, layout := range []string{"normalized", "narrow"} {
+		options, _ := server(t, "layout", layout)
+		var given []string
+		for name, value := range options {
+			given = append(given, name, value)
+		}
+		db := targettest.Open(t, timescaledb.Kind(), "", given...)
+		table := targettest.Table("a", "b")
+		targettest.Prepare(t, db, 10, table)
+		var b series.Batch
+		targettest.Fill(b.Add(table), 20_000, 0, 10)
+		targettest.Write(t, db, &b)
+		size := func() int64 {
+			n, err := db.Footprint(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		before := size()
+		for _, s := range db.(target.AfterLoader).AfterLoad() {
+			if s.Name != "columnstore" {
+				continue
+			}
+			for range 2 { // a second time changes nothing
+				if err := s.Do(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if after := size(); after <= 0 || after > before/2 {
+			t.Errorf("%s: %d bytes, before the columnstore %d", layout, after, before)
+		}
+		if census, err := db.Census(t.Context(), table); err != nil || census.Rows != 20_000 || census.Points["b"] != 20_000 {
+			t.Errorf("%s: %+v, %v", layout, census, err)
+		}
+		if d, err := db.Describe(t.Context()); err != nil || !strings.HasPrefix(d.Version, "2.") || d.Edition == "" || d.Settings["postgresql"] == "" {
+			t.Errorf("%+v, %v", d, err)
+		}
+		targettest.Close(t, db)
+	}
 }

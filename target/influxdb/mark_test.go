@@ -1,0 +1,134 @@
+package influxdb
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/targettest"
+)
+
+// started opens a database of the server that is not there yet, and drops it
+// with the test.
+func started(t *testing.T, name string, given ...string) *database {
+	t.Helper()
+	options := server(t, append(given, optionDatabase, name)...)
+	d := targettest.Open(t, Kind(), t.TempDir(), pairs(options)...).(*database)
+	drop := func() {
+		if err := d.change(t.Context(), "DROP DATABASE "+ident(name)); err != nil {
+			t.Error(err)
+		}
+	}
+	drop()
+	t.Cleanup(func() { targettest.Close(t, d) })
+	return d
+}
+
+func pairs(options map[string]string) []string {
+	var list []string
+	for name, value := range options {
+		list = append(list, name, value)
+	}
+	return list
+}
+
+// put writes lines past tsmark.
+func (d *database) put(t *testing.T, lines string) {
+	t.Helper()
+	response, _, err := d.admin.client.Post(t.Context(), "/write", map[string][]string{"db": {d.settings.database}}, nil, [][]byte{[]byte(lines)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusNoContent {
+		t.Fatal(refusal(response))
+	}
+}
+
+func schema() *series.Schema {
+	return &series.Schema{Tables: []*series.Table{targettest.Table("usage")}, Series: 3}
+}
+
+// Nothing that tsmark did not make is dropped, but by force.
+func TestForeignData(t *testing.T) {
+	ctx := t.Context()
+	d := started(t, "tsmark_test foreign")
+	if _, err := d.ReadMark(ctx); !errors.Is(err, target.ErrNoMark) {
+		t.Errorf("no database: %v", err)
+	}
+	if err := d.change(ctx, `CREATE DATABASE "tsmark_test foreign"`); err != nil {
+		t.Fatal(err)
+	}
+	d.put(t, "theirs,a=b v=1\nweather v=1")
+	refused := func(says string) {
+		t.Helper()
+		err := d.Prepare(ctx, schema(), target.Mark{})
+		if one(t, err, says); !errors.Is(err, target.ErrForeign) {
+			t.Errorf("%v is no ErrForeign", err)
+		}
+	}
+	refused("measurements theirs, weather; give another database")
+	clearAll := func(want string) {
+		t.Helper()
+		names, err := d.Foreign(ctx, schema())
+		if err != nil || strings.Join(names, ", ") != want {
+			t.Fatalf("foreign %v, %v", names, err)
+		}
+		if err := d.Clear(ctx, schema(), names); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clearAll("measurement theirs, measurement weather")
+	if err := d.Prepare(ctx, schema(), target.Mark{Tool: "t"}); err != nil {
+		t.Fatal(err)
+	}
+	d.put(t, "theirs v=1")
+	refused("measurements theirs beside what tsmark made")
+	clearAll("measurement theirs")
+	if mark, err := d.ReadMark(ctx); err != nil || mark.Tool != "t" {
+		t.Errorf("%+v, %v", mark, err)
+	}
+	if err := d.Prepare(ctx, schema(), target.Mark{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// The options make the database what they say.
+func TestDescribe(t *testing.T) {
+	for _, test := range []struct{ retention, shard, name, want string }{
+		{"", "", "autogen", "168h0m0s"}, {"", "1d", "autogen", "24h0m0s"}, {"a policy", "12h", "a policy", "12h0m0s"},
+	} {
+		d := started(t, "tsmark_test policies", optionRetention, test.retention, optionShard, test.shard)
+		if err := d.Prepare(t.Context(), schema(), target.Mark{}); err != nil {
+			t.Fatal(err)
+		}
+		_, batch := prepared(t, map[string]string{})
+		d.schema = &series.Schema{Tables: []*series.Table{batch.Runs[0].Table}, Series: 3}
+		d.encoder = lines(1).New(d.schema)
+		targettest.Write(t, d, batch)
+		census, err := d.Census(t.Context(), &series.Table{Name: "cpu", Fields: batch.Runs[0].Table.Fields, Dense: true})
+		if err != nil || census.Rows != 5 || census.Points["usage"] != 5 {
+			t.Errorf("%+v, %v", census, err)
+		}
+		description, err := d.Describe(t.Context())
+		if got := description.Settings[fmt.Sprintf("retention policy %s shard duration", test.name)]; err != nil || got != test.want ||
+			!strings.HasPrefix(description.Version, "1.") || !strings.Contains(description.Durability, "fsync, before it is acknowledged") {
+			t.Errorf("%+v, %v", description, err)
+		}
+		if n, err := d.Footprint(t.Context()); err != nil || n <= 0 {
+			t.Errorf("%d bytes, %v", n, err)
+		}
+	}
+}
+
+func TestDurability(t *testing.T) {
+	for delay, want := range map[string]string{"0s": "before it is acknowledged (wal-fsync-delay=0s)", "100ms": "at the latest after 100ms", "": "to users with all privileges only"} {
+		if got := durability(delay); !strings.Contains(got, want) {
+			t.Errorf("%q: %s", delay, got)
+		}
+	}
+}
