@@ -19,6 +19,7 @@ import (
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target/all"
+	"github.com/tsmark/tsmark/workload/iotdb"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
@@ -54,7 +55,9 @@ func Execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return execute(ctx, args, stdout, stderr, knownCatalog())
 }
 
-func knownCatalog() catalog { return newCatalog(tsbs.Workloads(), all.Kinds()) }
+func knownCatalog() catalog {
+	return newCatalog(append(tsbs.Workloads(), iotdb.Workload()), all.Kinds())
+}
 
 // execute is Execute with a catalog of the caller's.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer, known catalog) int {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/workload"
@@ -89,9 +90,55 @@ func (s span) Set(text string) error {
 	return nil
 }
 
-// specFlags adds the flags of TSBS's generator that fix a dataset.
-func (a *app) specFlags(cmd *cobra.Command, s *workload.Spec) {
+// pairs is a flag that sets keys of a section of an experiment, as KEY=VALUE,….
+type pairs struct {
+	section any
+	given   [][2]string
+}
+
+func (p *pairs) String() string { return "" }
+func (p *pairs) Type() string   { return "KEY=VALUE,…" }
+func (p *pairs) Set(text string) error {
+	for _, item := range strings.Split(text, ",") {
+		key, value, ok := strings.Cut(item, "=")
+		if !ok || key == "" || value == "" {
+			return fmt.Errorf("%q is not KEY=VALUE", item)
+		}
+		if err := experiment.Set(p.section, key, value); err != nil {
+			return fmt.Errorf("%s %w", key, err)
+		}
+		p.given = append(p.given, [2]string{key, value})
+	}
+	return nil
+}
+
+// copy sets the same keys in another section.
+func (p *pairs) copy(section any) {
+	for _, pair := range p.given {
+		_ = experiment.Set(section, pair[0], pair[1]) // as it could be set in this one
+	}
+}
+
+// iotdbQueries is the name of the flag of the questions' parameters.
+const iotdbQueries = "iotdb-queries"
+
+// askedFlag adds the flag of the iotdb workload's questions.
+func askedFlag(cmd *cobra.Command, q *workload.IoTDBQueries) *pairs {
+	p := &pairs{section: q}
+	cmd.Flags().Var(p, iotdbQueries, "parameters of iotdb's questions, such as devices=5,aggregate=max; see docs/iotdb.md")
+	return p
+}
+
+// specFlags adds the flags of TSBS's generator that fix a dataset, and one for
+// what it does not have, which is returned.
+func (a *app) specFlags(cmd *cobra.Command, s *workload.Spec) *pairs {
 	f := cmd.Flags()
+	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "workload" { // as experiments call it
+			name = "use-case"
+		}
+		return pflag.NormalizedName(name)
+	})
 	f.StringVar(&s.Name, "use-case", s.Name, "workload: "+strings.Join(a.catalog.workloadNames(), ", "))
 	f.Var(count(&s.Seed, math.MinInt64), "seed", "of the random stream; 0 draws one from the clock")
 	f.Var(count(&s.Scale, 0), "scale", "hosts at the end of the time range")
@@ -107,7 +154,10 @@ func (a *app) specFlags(cmd *cobra.Command, s *workload.Spec) {
 	f.Var(count(&s.MaxMetrics, 0), "max-metric-count", "metrics of a host at most, in devops-generic; 0: 100")
 	f.Var(count(&s.Groups, 0), "interleaved-generation-groups", "deal the rows to so many groups; 0: no groups")
 	f.Var(count(&s.Group, 0), "interleaved-generation-group-id", "which group's rows to take, from 0")
+	iotdb := &pairs{section: &s.IoTDB}
+	f.Var(iotdb, "iotdb", "settings of the iotdb workload, such as sensors=200,late=0.1; see docs/iotdb.md")
 	complete(cmd, "use-case", a.catalog.workloadNames())
+	return iotdb
 }
 
 // drawSeed replaces the seed 0 by one from the clock, as TSBS does, and tells

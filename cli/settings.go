@@ -77,7 +77,8 @@ func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []st
 
 // datasetFlags adds the flags of the workload section.
 func (s *settings) datasetFlags(cmd *cobra.Command) {
-	s.app.specFlags(cmd, &s.flags.Workload)
+	iotdb := s.app.specFlags(cmd, &s.flags.Workload)
+	s.means("iotdb", "workload.iotdb", func(to, _ *experiment.Experiment) { iotdb.copy(&to.Workload.IoTDB) })
 	s.means("use-case", "workload.name", func(to, from *experiment.Experiment) { to.Workload.Name = from.Workload.Name })
 	w := &s.flags.Workload
 	for flag, copy := range map[string]func(to *experiment.Experiment){
@@ -162,7 +163,7 @@ func (s *settings) workersFlag(cmd *cobra.Command, help string, paths ...string)
 	}})
 }
 
-const windowsHelp = "recent: windows end close to the dataset's end; uniform, the default: as TSBS draws them"
+const windowsHelp = "recent: windows end close to the dataset's end; sliding: each overlaps the one before by 98 %; uniform, the default: as TSBS draws them"
 
 // queryFlags adds the flags that say which answers are checked.
 func (s *settings) queryFlags(cmd *cobra.Command) {
@@ -171,6 +172,8 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 	f.Var(count(&q.Verify, 1), "verify", "queries of each type whose answers are checked")
 	f.BoolVar(&q.AlignWindows, "align-windows", q.AlignWindows, "start every window on a bucket border")
 	s.means("align-windows", "queries.align-windows", func(to, from *experiment.Experiment) { to.Queries.AlignWindows = from.Queries.AlignWindows })
+	asked := askedFlag(cmd, &q.IoTDB)
+	s.means(iotdbQueries, "queries.iotdb", func(to, _ *experiment.Experiment) { asked.copy(&to.Queries.IoTDB) })
 	f.StringVar((*string)(&q.Windows), "windows", "", windowsHelp)
 	s.means("windows", "queries.windows", func(to, from *experiment.Experiment) { to.Queries.Windows = from.Queries.Windows })
 	s.means("query-type", "queries.types", func(to, from *experiment.Experiment) { to.Queries.Types = from.Queries.Types })

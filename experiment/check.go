@@ -83,8 +83,8 @@ func (e *Experiment) Check() error {
 		c.add("queries.cache", "cold asks one query after each dropping of the cache; leave out warm-up, burn-in, rate and find-max-rate")
 	}
 	c.open(q)
-	if w := q.Windows; w != "" && w != workload.Uniform && w != workload.Recent {
-		c.add("queries.windows", "must be %s or %s, not %q", workload.Uniform, workload.Recent, w)
+	if w := q.Windows; w != "" && w != workload.Uniform && w != workload.Recent && w != workload.Sliding {
+		c.add("queries.windows", "must be %s, %s or %s, not %q", workload.Uniform, workload.Recent, workload.Sliding, w)
 	}
 	c.atLeast("queries.verify", q.Verify, 1) // no figure without a checked answer
 	c.mixed(&e.Mixed, l)

@@ -49,7 +49,7 @@ func TestCheck(t *testing.T) {
 		{"mixed rate", func(e *Experiment) { e.Mixed = Mixed{Loaded: 50, RowRate: "fast"} }, `mixed.row-rate: schedule "fast": want 1000/s, ramp:100..5000/s:60s, steps:100/s:10s,200/s:10s or poisson:1000/s`},
 		{"mixed both", func(e *Experiment) { e.Mixed = Mixed{Loaded: 50, Writes: 80, QueryRate: "5/s"} }, `mixed.query-rate: goes by a schedule, and mixed.writes by what the other side does; leave one of them out`},
 		{"mixed file", func(e *Experiment) { e.Mixed.Loaded, e.Load.File = 50, "x" }, `mixed: is for rows that are generated, not for those of a file; leave out load.file or the section`},
-		{"windows", func(e *Experiment) { e.Queries.Windows = "resent" }, `queries.windows: must be uniform or recent, not "resent"`},
+		{"windows", func(e *Experiment) { e.Queries.Windows = "resent" }, `queries.windows: must be uniform, recent or sliding, not "resent"`},
 		{"no types", func(e *Experiment) { e.Queries.Types = nil }, `queries.types: is empty; name query types, or all`},
 		{"empty type", func(e *Experiment) { e.Queries.Types = []string{""} }, `queries.types[0]: is empty`},
 		{"type twice", func(e *Experiment) { e.Queries.Types = []string{"a", "b", "a"} }, `queries.types[2]: "a" is there twice`},

@@ -137,7 +137,9 @@ type Queries struct {
 	// AlignWindows starts every window on a bucket border, for systems that
 	// can ask no other.
 	AlignWindows bool `yaml:"align-windows,omitempty"`
-	Verify       int  `yaml:"verify"` // query ids a type, from 0, whose answers are compared with the oracle's, at least 1
+	// IoTDB are the parameters of the iotdb workload's questions.
+	IoTDB  workload.IoTDBQueries `yaml:"iotdb,omitempty"`
+	Verify int                   `yaml:"verify"` // query ids a type, from 0, whose answers are compared with the oracle's, at least 1
 }
 
 // CacheCold stands in Queries.Cache where each type is asked one query a

@@ -51,12 +51,12 @@ func newCounter(s *series.Schema, groups *groupings) *counter {
 // Of other queries each different one costs as much as its whole answer.
 func Countable(q *query.Query) bool {
 	switch {
-	case len(q.Present) > 0:
+	case len(q.Present) > 0, q.Shape == query.Rows && q.Order != query.Unordered && q.GroupBy != "" && (q.In == nil || q.In.Key != q.GroupBy):
 		return false // the watches do not know which series lack a tag
 	case q.Shape == query.Buckets:
 		return q.Above == nil && (q.In == nil || q.GroupBy == "" && !q.Start.IsZero())
 	}
-	return q.Shape == query.Rows && q.Above != nil
+	return q.Shape == query.Rows && (q.Above != nil || q.In != nil) && q.Set == nil
 }
 
 // watch takes a query to count, whose index follows that of the one before. It
@@ -77,7 +77,7 @@ func (c *counter) watch(index int, q *query.Query) (bool, error) {
 	case !Countable(q):
 	case q.Shape == query.Buckets:
 		taken, err = c.watchBuckets(table, q, counted)
-	case table.FieldIndex(q.Above.Field) >= 0:
+	default:
 		taken, err = c.watchRows(table, q, counted)
 	}
 	if taken {
@@ -269,19 +269,19 @@ func (w *bucketWatch) finish() {
 
 // rowKey is what queries must share for one rowWatch to count them.
 type rowKey struct {
-	table *series.Table
-	field string
-	above float64
-	in    string // tag filtered by
+	table  *series.Table
+	fields string // that exceed the threshold, each ended by a zero byte
+	above  float64
+	in     string // tag filtered by
 }
 
-// rowWatch counts the rows above a threshold. Queries about all series are
-// answered at the end from the number of such rows up to each time.
+// rowWatch counts the rows above a threshold, or all. Queries about all series
+// are answered at the end from the number of such rows up to each time.
 type rowWatch struct {
-	key   rowKey
-	field int
-	units *grouping         // nil: queries about all series
-	lists [][]*countedQuery // per unit, or one
+	key    rowKey
+	fields []int
+	units  *grouping         // nil: queries about all series
+	lists  [][]*countedQuery // per unit, or one
 
 	times []int64 // distinct, ascending
 	upTo  []int64 // rows above the threshold at or before the time
@@ -289,13 +289,25 @@ type rowWatch struct {
 }
 
 func (c *counter) watchRows(table *series.Table, q *query.Query, counted *countedQuery) (bool, error) {
-	key := rowKey{table: table, field: q.Above.Field, above: q.Above.Value}
+	key := rowKey{table: table}
+	var fields []int
+	if q.Above != nil {
+		key.above = q.Above.Value
+		for _, name := range q.Above.All() {
+			key.fields += name + "\x00"
+			f := table.FieldIndex(name)
+			if f < 0 {
+				return false, nil // the evaluator explains
+			}
+			fields = append(fields, f)
+		}
+	}
 	if q.In != nil {
 		key.in = q.In.Key
 	}
 	w := c.rows[key]
 	if w == nil {
-		w = &rowWatch{key: key, field: table.FieldIndex(key.field), lists: make([][]*countedQuery, 1)}
+		w = &rowWatch{key: key, fields: fields, lists: make([][]*countedQuery, 1)}
 		if key.in != "" {
 			var err error
 			if w.units, err = c.groups.by(table, key.in); err != nil {
@@ -322,7 +334,7 @@ func (w *rowWatch) start() {}
 
 func (w *rowWatch) add(run *series.Run) {
 	for row, t := range run.Times {
-		if !exceeds(run, w.field, row, w.key.above) {
+		if !allExceed(run, w.fields, row, w.key.above) {
 			continue
 		}
 		if w.units != nil {

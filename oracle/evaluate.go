@@ -15,7 +15,9 @@ type evaluator struct {
 	columns    []query.Column
 	start, end int64
 	series     bitset // that match In; nil: all do
-	above      int    // field that must exceed the threshold, or -1
+	above      []int  // fields that must exceed the threshold
+	needed     int64  // rows that any answer has, being limited and unordered; 0: all
+	found      int64  // of these
 	fields     []int
 	groups     *grouping   // nil: no GroupBy
 	whole      *grouping   // series without a number lack a tag of Present; nil: there is none
@@ -33,9 +35,11 @@ type evaluator struct {
 	lastTime int64
 
 	// Rows
-	digest *query.Digest
-	rows   query.Answer
-	row    []query.Value
+	digest    *query.Digest
+	rows      query.Answer
+	row       []query.Value
+	operand   *query.Bag // its rows, for a set operation
+	strangers *query.Bag // rows that are taken out as they come; nil: none
 
 	// Last: per group, the newest row so far
 	newest       [][]query.Value
@@ -51,8 +55,8 @@ type block struct {
 // cell folds the values of one field.
 type cell struct {
 	n       int64   // values
-	integer int64   // the largest
-	float   float64 // the largest, or for Avg the sum
+	integer int64   // the largest or smallest
+	float   float64 // the largest or smallest, or for Avg and Sum the sum
 }
 
 func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool) (*evaluator, error) {
@@ -63,9 +67,12 @@ func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool
 	if err := q.Check(); err != nil {
 		return nil, fmt.Errorf("query %s %d: %w", q.Type, q.ID, err)
 	}
-	e := &evaluator{query: q, above: -1, keep: keep}
+	e := &evaluator{query: q, keep: keep || q.Shape == query.Rows && q.Order != query.Unordered}
 	e.start, e.end = q.Bounds()
-	if q.Limit > 0 && (q.Shape != query.Buckets || q.Order == query.Unordered) {
+	switch {
+	case q.Limit > 0 && q.Shape == query.Rows:
+		e.needed = int64(q.Limit)
+	case q.Limit > 0 && (q.Shape != query.Buckets || q.Order == query.Unordered):
 		return nil, fmt.Errorf("query %s %d limits an answer that has no order", q.Type, q.ID)
 	}
 	field := func(name string) (int, error) {
@@ -84,8 +91,12 @@ func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool
 	e.columns = q.Columns(table)
 	var err error
 	if q.Above != nil {
-		if e.above, err = field(q.Above.Field); err != nil {
-			return nil, err
+		for _, name := range q.Above.All() {
+			f, err := field(name)
+			if err != nil {
+				return nil, err
+			}
+			e.above = append(e.above, f)
 		}
 	}
 	if q.In != nil {
@@ -111,9 +122,12 @@ func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool
 		}
 	}
 	switch q.Shape {
-	case query.Buckets:
+	case query.Buckets, query.Totals:
 		e.blocks = map[int64]*block{}
 	case query.Rows, query.Last:
+		if q.Set != nil {
+			e.operand = query.NewBag(e.columns)
+		}
 		e.digest = query.NewDigest(e.columns)
 		e.row = make([]query.Value, len(e.columns))
 		if q.Having != nil && q.Having.Over != "" {
@@ -142,7 +156,7 @@ func (e *evaluator) addAll(runs []span) {
 
 // concerns reports whether a run may hold rows of the query's table and window.
 func (e *evaluator) concerns(run span) bool {
-	return run.Table.Name == e.query.Table && e.start <= run.last && run.first < e.end
+	return run.Table.Name == e.query.Table && e.start <= run.last && run.first < e.end && (e.needed == 0 || e.found < e.needed)
 }
 
 // add takes a run of the query's table.
@@ -160,15 +174,15 @@ func (e *evaluator) add(run *series.Run) {
 		}
 		group := int32(0)
 		if e.groups != nil {
-			if group = e.groups.of[s]; group < 0 && e.query.Shape != query.Rows {
+			if group = e.groups.of[s]; group < 0 && (e.query.Shape != query.Rows || e.query.Order != query.Unordered) {
 				continue // a series without the tag is in no group
 			}
 		}
-		if e.above >= 0 && !exceeds(run, e.above, row, e.query.Above.Value) {
+		if len(e.above) > 0 && !allExceed(run, e.above, row, e.query.Above.Value) {
 			continue
 		}
 		switch e.query.Shape {
-		case query.Buckets:
+		case query.Buckets, query.Totals:
 			e.fold(run, row, t, group)
 		case query.Rows:
 			e.take(run, row, group)
@@ -178,6 +192,17 @@ func (e *evaluator) add(run *series.Run) {
 			e.units.add(run, row)
 		}
 	}
+}
+
+// allExceed reports whether the values of all fields in a row are above the
+// threshold.
+func allExceed(run *series.Run, fields []int, row int, threshold float64) bool {
+	for _, f := range fields {
+		if !exceeds(run, f, row, threshold) {
+			return false
+		}
+	}
+	return true
 }
 
 // exceeds reports whether the field's value in a row is above the threshold.
@@ -212,7 +237,7 @@ func wholeExceeds(v int64, threshold float64) bool {
 func (e *evaluator) fold(run *series.Run, row int, t int64, group int32) {
 	if e.current == nil || t != e.lastTime {
 		e.lastTime = t
-		if b := query.BucketOf(t, e.query.Bucket); e.current == nil || b != e.bucket {
+		if b := e.bucketOf(t); e.current == nil || b != e.bucket {
 			e.bucket = b
 			if e.current = e.blocks[b]; e.current == nil {
 				e.current = &block{}
@@ -230,24 +255,39 @@ func (e *evaluator) fold(run *series.Run, row int, t int64, group int32) {
 		if run.Lacks(f, row) {
 			continue
 		}
-		c := &run.Columns[f]
 		into := &b.cells[base+i]
-		if run.Table.Fields[f].Type == series.Int {
-			v := c.Ints[row]
-			if e.query.Aggregate == query.Avg {
-				into.float += float64(v)
-			} else if into.n == 0 || v > into.integer {
-				into.integer = v
-			}
+		if c := &run.Columns[f]; run.Table.Fields[f].Type == series.Int {
+			into.foldInt(e.query.Aggregate, c.Ints[row])
 		} else {
-			v := c.Floats[row]
-			if e.query.Aggregate == query.Avg {
-				into.float += v
-			} else if into.n == 0 || v > into.float {
-				into.float = v
-			}
+			into.foldFloat(e.query.Aggregate, c.Floats[row])
 		}
 		into.n++
+	}
+}
+
+// bucketOf returns the bucket of a time; totals have one for all times.
+func (e *evaluator) bucketOf(t int64) int64 {
+	if e.query.Shape == query.Totals {
+		return 0
+	}
+	return query.BucketOf(t, e.query.Bucket)
+}
+
+func (c *cell) foldInt(a query.Aggregate, v int64) {
+	switch {
+	case a == query.Avg || a == query.Sum:
+		c.float += float64(v)
+	case c.n == 0 || a == query.Max && v > c.integer || a == query.Min && v < c.integer:
+		c.integer = v
+	}
+}
+
+func (c *cell) foldFloat(a query.Aggregate, v float64) {
+	switch {
+	case a == query.Avg || a == query.Sum:
+		c.float += v
+	case c.n == 0 || a == query.Max && v > c.float || a == query.Min && v < c.float:
+		c.float = v
 	}
 }
 
@@ -285,7 +325,19 @@ func (g *grouping) value(group int32) query.Value {
 
 // take adds a row to a row answer.
 func (e *evaluator) take(run *series.Run, row int, group int32) {
+	if e.needed > 0 && !e.keep {
+		e.found++ // which rows, the target chooses
+		return
+	}
 	values := e.fill(run, row, group)
+	if e.strangers != nil {
+		e.strangers.Take(values)
+		return
+	}
+	if e.operand != nil {
+		_ = e.operand.Row(values)
+		return
+	}
 	_ = e.digest.Row(values) // a Digest takes every row
 	if e.keep {
 		_ = e.rows.Row(values)
@@ -309,7 +361,7 @@ func (e *evaluator) takeNewest(run *series.Run, row int, t int64, group int32) {
 func (e *evaluator) expectation() Expectation {
 	x := Expectation{Query: e.query}
 	switch e.query.Shape {
-	case query.Buckets:
+	case query.Buckets, query.Totals:
 		x.Answer = &query.Answer{Rows: e.bucketRows()}
 		x.Rows = int64(len(x.Answer.Rows))
 		return x
@@ -330,6 +382,11 @@ func (e *evaluator) expectation() Expectation {
 		}
 		x.Digest, e.rows = digest, kept
 	default:
+		if x.Any = e.needed > 0; x.Any && !e.keep {
+			x.Rows = min(e.found, e.needed)
+			return x
+		}
+		e.operate()
 		x.Digest = e.digest
 	}
 	if e.keep {
@@ -371,7 +428,9 @@ func (e *evaluator) bucketRows() [][]query.Value {
 				continue
 			}
 			row := make([]query.Value, 0, len(e.columns))
-			row = append(row, query.Value{Kind: query.Time, Int: start})
+			if q.Shape == query.Buckets {
+				row = append(row, query.Value{Kind: query.Time, Int: start})
+			}
 			if e.groups != nil {
 				row = append(row, e.groups.value(int32(group)))
 			}
@@ -381,6 +440,11 @@ func (e *evaluator) bucketRows() [][]query.Value {
 			rows = append(rows, row)
 		}
 	}
+	return inOrder(q, rows)
+}
+
+// inOrder puts rows in the order of a question and cuts them to its limit.
+func inOrder(q *query.Query, rows [][]query.Value) [][]query.Value {
 	keys := q.Keys()
 	slices.SortFunc(rows, func(a, b []query.Value) int {
 		order := query.CompareRows(a[:keys], b[:keys])
@@ -398,6 +462,8 @@ func (e *evaluator) bucketRows() [][]query.Value {
 // value is the folded value; NULL where there was none to fold.
 func (c *cell) value(a query.Aggregate, kind query.Kind) query.Value {
 	switch {
+	case a == query.Count:
+		return query.Value{Kind: query.Int, Int: c.n}
 	case c.n == 0:
 		return query.Value{}
 	case a == query.Avg:

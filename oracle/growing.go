@@ -34,12 +34,7 @@ func NewGrowing(s *series.Schema, queries []query.Query) (*Growing, error) {
 // whose table and window rows of it may lie: no other answer has changed. They
 // hold until the next call.
 func (g *Growing) Add(b *series.Batch) []int {
-	g.runs, g.touched = g.runs[:0], g.touched[:0]
-	for i := range b.Runs {
-		if run := &b.Runs[i]; run.Rows() > 0 {
-			g.runs = append(g.runs, span{run, slices.Min(run.Times), slices.Max(run.Times)})
-		}
-	}
+	g.runs, g.touched = spans(g.runs[:0], b), g.touched[:0]
 	for i, e := range g.evaluators {
 		if slices.ContainsFunc(g.runs, e.concerns) {
 			e.addAll(g.runs)
@@ -54,7 +49,9 @@ func (g *Growing) Rows(i int) int64 {
 	e := g.evaluators[i]
 	switch e.query.Shape {
 	case query.Rows:
-		return e.digest.Rows()
+		if e.query.Set == nil && e.needed == 0 {
+			return e.digest.Rows()
+		}
 	case query.Buckets:
 		rows := 0
 		for _, b := range e.blocks {

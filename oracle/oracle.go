@@ -38,6 +38,8 @@ type Survey struct {
 	// Lateness is by how much a row arrives behind a newer one at most; 0:
 	// times never run backwards.
 	Lateness time.Duration
+	// Late says more where the dataset is a workload.Delayed and rows are late.
+	Late *Late
 }
 
 // Expectation is what the oracle knows of the answer to one query.
@@ -46,9 +48,13 @@ type Expectation struct {
 	Rows  int64 // of the answer
 
 	// One of these is set for a query that was asked for in full: the whole
-	// answer of the Buckets shape, the digest of the others.
+	// answer of the Buckets and Totals shapes and of ordered rows, which have the
+	// digest as well; the digest of the others.
 	Answer *query.Answer
 	Digest *query.Digest
+	// Any says that the answer is any so many of the rows that match, and that
+	// neither is set: see Strangers.
+	Any bool
 }
 
 // Expectations are those of one pass.
@@ -95,16 +101,23 @@ func Pass(ctx context.Context, d workload.Dataset, full []query.Query, counted i
 	return out, nil
 }
 
-// Rows returns the whole answer to q, rows in any order. Unlike Pass it keeps
-// row answers as well, however large they are.
+// Rows returns the whole answer to q, in its order where it has one; of rows with
+// a limit, some of those that match. Unlike Pass it keeps row answers as well,
+// however large they are.
 func Rows(ctx context.Context, d workload.Dataset, q *query.Query) (*query.Answer, error) {
 	groups := newGroupings(d.Schema())
 	e, err := newEvaluator(q, d.Schema(), groups, true)
 	if err != nil {
 		return nil, err
 	}
-	err = eachBatch(ctx, d, e.addAll)
-	return e.expectation().Answer, err
+	if err := eachBatch(ctx, d, e.addAll); err != nil {
+		return nil, err
+	}
+	answer := e.expectation().Answer
+	if q.Shape == query.Rows && (q.Order != query.Unordered || q.Limit > 0) {
+		answer.Rows = inOrder(q, answer.Rows)
+	}
+	return answer, nil
 }
 
 // span is a run of the dataset and the times that it covers.
@@ -127,14 +140,19 @@ func eachBatch(ctx context.Context, d workload.Dataset, visit func([]span)) erro
 		} else if err != nil {
 			return fmt.Errorf("reading the dataset for the expected answers: %w", err)
 		}
-		runs = runs[:0]
-		for i := range batch.Runs {
-			if run := &batch.Runs[i]; run.Rows() > 0 {
-				runs = append(runs, span{run, slices.Min(run.Times), slices.Max(run.Times)})
-			}
-		}
+		runs = spans(runs[:0], &batch)
 		visit(runs)
 	}
+}
+
+// spans appends the runs of a batch that have rows.
+func spans(to []span, b *series.Batch) []span {
+	for i := range b.Runs {
+		if run := &b.Runs[i]; run.Rows() > 0 {
+			to = append(to, span{run, slices.Min(run.Times), slices.Max(run.Times)})
+		}
+	}
+	return to
 }
 
 // inParallel calls all functions with the runs, on all processors, and waits
@@ -192,6 +210,9 @@ func pass(ctx context.Context, d workload.Dataset, full []query.Query, counted i
 	counts.start()
 
 	survey := newSurveyor(schema)
+	if delayed, ok := d.(workload.Delayed); ok {
+		survey.late = newLateness(schema, delayed.Step())
+	}
 	functions := []func([]span){survey.addAll, counts.addAll}
 	for _, e := range evaluators {
 		functions = append(functions, e.addAll)
@@ -239,7 +260,8 @@ type surveyor struct {
 	text    []byte
 	batch   series.Batch
 	survey  Survey
-	newest  int64 // time of a row so far
+	newest  int64     // time of a row so far
+	late    *lateness // nil: not asked for
 }
 
 func newSurveyor(s *series.Schema) *surveyor {
@@ -258,6 +280,9 @@ func (v *surveyor) addAll(runs []span) {
 
 func (v *surveyor) add(run *series.Run) {
 	v.batch.Runs[0] = *run
+	if v.late != nil {
+		v.late.add(run)
+	}
 	v.text = v.encoder.Append(v.text[:0], &v.batch)
 	v.survey.RawBytes += int64(len(v.text))
 	for _, t := range run.Times {
@@ -286,6 +311,9 @@ func (v *surveyor) result() Survey {
 		for _, n := range t.Points {
 			v.survey.Metrics += n
 		}
+	}
+	if v.late != nil {
+		v.survey.Late = v.late.result()
 	}
 	return v.survey
 }

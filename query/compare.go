@@ -98,7 +98,7 @@ func Compare(q *Query, cols []Column, expected, found *Answer) *Difference {
 			if len(row) != len(cols) {
 				return &Difference{
 					Problem: fmt.Sprintf("%d columns in place of %d", len(row), len(cols)),
-					Found:   rowText(row),
+					Found:   RowText(row),
 				}
 			}
 			for i := range row {
@@ -122,15 +122,15 @@ func Compare(q *Query, cols []Column, expected, found *Answer) *Difference {
 		where := fmt.Sprintf("row %d in key order of %d expected and %d found: ", at+1, len(expected.Rows), len(found.Rows))
 		switch {
 		case order < 0:
-			return &Difference{Problem: where + "missing", Expected: rowText(e[0])}
+			return &Difference{Problem: where + "missing", Expected: RowText(e[0])}
 		case order > 0:
-			return &Difference{Problem: where + "unexpected", Found: rowText(f[0])}
+			return &Difference{Problem: where + "unexpected", Found: RowText(f[0])}
 		}
 		for i := range cols {
 			if !equal(e[0][i], f[0][i]) {
 				return &Difference{
 					Problem:  where + "wrong " + cols[i].Name,
-					Expected: rowText(e[0]), Found: rowText(f[0]),
+					Expected: RowText(e[0]), Found: RowText(f[0]),
 				}
 			}
 		}
@@ -156,15 +156,16 @@ func firstDisorder(q *Query, rows [][]Value) *Difference {
 		}
 		if order > 0 {
 			return &Difference{
-				Problem: fmt.Sprintf("row %d: wrong order, it must come before the row above it (%s)", i+1, rowText(rows[i-1])),
-				Found:   rowText(rows[i]),
+				Problem: fmt.Sprintf("row %d: wrong order, it must come before the row above it (%s)", i+1, RowText(rows[i-1])),
+				Found:   RowText(rows[i]),
 			}
 		}
 	}
 	return nil
 }
 
-func rowText(row []Value) string {
+// RowText shows a row as messages print it.
+func RowText(row []Value) string {
 	texts := make([]string, len(row))
 	for i, v := range row {
 		texts[i] = v.String()

@@ -22,10 +22,19 @@ func NewDigest(columns []Column) *Digest { return &Digest{columns: columns} }
 
 // Row implements Sink.
 func (d *Digest) Row(row []Value) error {
-	b := d.scratch[:0]
+	b := appendRow(d.scratch[:0], d.columns, row)
+	d.rows++
+	d.sum += xxhash.Sum64(b)
+	d.scratch = b
+	return nil
+}
+
+// appendRow appends bytes that are the same for equal rows alone, in whatever
+// kind they hold their values.
+func appendRow(b []byte, columns []Column, row []Value) []byte {
 	for i, v := range row {
-		if i < len(d.columns) {
-			v = d.columns[i].canonical(v)
+		if i < len(columns) {
+			v = columns[i].canonical(v)
 		}
 		b = append(b, byte(v.Kind))
 		switch v.Kind {
@@ -42,10 +51,7 @@ func (d *Digest) Row(row []Value) error {
 			b = append(b, v.Text...)
 		}
 	}
-	d.rows++
-	d.sum += xxhash.Sum64(b)
-	d.scratch = b
-	return nil
+	return b
 }
 
 // Rows returns the number of rows.

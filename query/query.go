@@ -4,11 +4,7 @@ package query
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"time"
-
-	"github.com/tsmark/tsmark/series"
 )
 
 // Shape is the form of a question and of its answer.
@@ -20,8 +16,13 @@ const (
 	// GroupBy apart where that is set. A bucket without a matching row has
 	// no row in the answer.
 	Buckets Shape = "buckets"
-	// Rows returns the matching rows themselves, in no order.
+	// Rows returns the matching rows themselves, or with Set what a set
+	// operation makes of them. A Limit takes any of them, and goes without an
+	// Order.
 	Rows Shape = "rows"
+	// Totals aggregates fields over all matching rows of each value of GroupBy.
+	// A value without a matching row has no row in the answer.
+	Totals Shape = "totals"
 	// Last returns the newest row of each value of GroupBy, with its NULLs.
 	// Only rows that match compete, and of the newest ones those stay that
 	// fulfil Having.
@@ -38,11 +39,38 @@ const (
 // Aggregate folds the values of one field; NULLs take no part.
 type Aggregate string
 
-// The aggregates.
+// The aggregates. But for Count, nothing folded is NULL.
 const (
-	Max Aggregate = "max"
-	Avg Aggregate = "avg" // of the double values, even where the field is an integer
+	Max   Aggregate = "max"
+	Min   Aggregate = "min"
+	Avg   Aggregate = "avg" // of the double values, even where the field is an integer
+	Sum   Aggregate = "sum" // likewise
+	Count Aggregate = "count"
 )
+
+// Aggregates lists them.
+func Aggregates() []Aggregate { return []Aggregate{Count, Min, Max, Sum, Avg} }
+
+// Set is a set operation on the answers to the same question, asked so often:
+// what SQL makes of SELECT … UNION SELECT …. Without All, equal rows are one.
+type Set struct {
+	Operation SetOperation `json:"operation"`
+	All       bool         `json:"all,omitempty"`
+	Operands  int          `json:"operands"` // at least 2
+}
+
+// SetOperation is a set operation.
+type SetOperation string
+
+// The set operations.
+const (
+	Union     SetOperation = "union"
+	Intersect SetOperation = "intersect"
+	Except    SetOperation = "except" // the first answer without the others
+)
+
+// SetOperations lists them.
+func SetOperations() []SetOperation { return []SetOperation{Union, Intersect, Except} }
 
 // Order is the order of an answer's rows.
 type Order string
@@ -50,8 +78,8 @@ type Order string
 // The orders.
 const (
 	Unordered  Order = ""     // any order is right
-	Ascending  Order = "asc"  // by bucket, then by GroupBy bytewise
-	Descending Order = "desc" // the reverse: newest bucket first
+	Ascending  Order = "asc"  // by bucket or time, then by GroupBy bytewise
+	Descending Order = "desc" // the reverse: newest first
 )
 
 // Query is one question. The zero value of a setting means that it is absent.
@@ -60,7 +88,7 @@ type Query struct {
 	ID        int           `json:"id"`   // place among the queries of its type, from 0
 	Shape     Shape         `json:"shape"`
 	Table     string        `json:"table"`
-	Aggregate Aggregate     `json:"aggregate,omitempty"` // Buckets only
+	Aggregate Aggregate     `json:"aggregate,omitempty"` // Buckets and Totals
 	Fields    []string      `json:"fields,omitempty"`    // asked for, in this order
 	Bucket    time.Duration `json:"bucket_ns,omitempty"` // width; buckets start at multiples of it since 1970
 	GroupBy   string        `json:"group_by,omitempty"`  // tag key; its value stands in the answer
@@ -72,7 +100,8 @@ type Query struct {
 	Limit     int           `json:"limit,omitempty"` // rows at most, of the order; 0: all
 
 	// Present are tags that a row must have. A filter on a tag, Group, Unit and
-	// GroupBy (but of Rows, which shows the NULL) demand theirs in any case.
+	// GroupBy (but of Rows without an order, which show the NULL) demand theirs
+	// in any case.
 	Present  []string   `json:"present,omitempty"`
 	Tags     []string   `json:"tags,omitempty"`      // Last: further tags of the row in the answer
 	Group    []string   `json:"group,omitempty"`     // Means, Activity: tags in the answer
@@ -81,6 +110,7 @@ type Query struct {
 	Over     string     `json:"over,omitempty"`      // Means with a Unit: numeric tag that a unit's mean is divided by
 	Having   *Condition `json:"having,omitempty"`
 	Active   *Active    `json:"active,omitempty"`
+	Set      *Set       `json:"set,omitempty"` // Rows, without Order and Limit
 }
 
 // Condition is a comparison that keeps a row of an answer. NULL fulfils none.
@@ -160,121 +190,17 @@ type TagIn struct {
 
 // Above keeps rows whose field is greater than the threshold.
 type Above struct {
-	Field string  `json:"field"`
-	Value float64 `json:"value"`
+	Field string   `json:"field"`
+	Value float64  `json:"value"`
+	And   []string `json:"and,omitempty"` // further fields that must be greater than it
 }
+
+// All returns all fields that must be greater.
+func (a *Above) All() []string { return append([]string{a.Field}, a.And...) }
 
 // ErrUnsupported is wrapped, with the reason, where a database cannot answer
 // a question. Reports show "n/a" and the reason.
 var ErrUnsupported = errors.New("not supported")
-
-// Column is a column of an answer.
-type Column struct {
-	Name string
-	Kind Kind
-}
-
-// Check returns what is wrong with a question whatever the table holds: a
-// divisor where nothing is divided, or one that a group may have several of.
-func (q *Query) Check() error {
-	if q.Over != "" && (q.Shape != Means || q.Unit == "" || !slices.Contains(q.Group, q.Over)) {
-		return fmt.Errorf("it divides by tag %s, which takes means of units that are grouped by it", q.Over)
-	}
-	if h := q.Having; h != nil && h.Over != "" && q.Shape != Last {
-		return fmt.Errorf("its condition divides by tag %s, which takes last rows", h.Over)
-	}
-	return nil
-}
-
-// Keys returns the number of columns, the first ones, that tell the rows of an
-// answer apart.
-func (q *Query) Keys() int {
-	switch {
-	case q.Shape == Means:
-		return len(q.Group)
-	case q.Shape == Activity:
-		switch q.Active.Summary {
-		case SessionPerDay:
-			return 2
-		case SharePerDay:
-			return 1 + len(q.Group)
-		case Starts:
-			return len(q.Group)
-		}
-		return 1
-	case q.GroupBy != "":
-		return 2
-	}
-	return 1
-}
-
-// Columns returns the columns of the answer to q. Of the shapes Buckets, Rows
-// and Last these are time, then the tag of GroupBy, then Tags, then the fields
-// (named max_<field> or mean_<field> where they are aggregated). Of Means they
-// are the Group tags, then the means; of Activity see its Summary.
-func (q *Query) Columns(table *series.Table) []Column {
-	tag := func(key string) Column {
-		if table.Tag(key).Numeric() {
-			return Column{key, Float}
-		}
-		return Column{key, Text}
-	}
-	var cols []Column
-	switch q.Shape {
-	case Means:
-		for _, key := range q.Group {
-			cols = append(cols, tag(key))
-		}
-		for _, name := range append(slices.Clone(q.Fields), q.MeanTags...) {
-			cols = append(cols, Column{"mean_" + name, Float})
-		}
-		return cols
-	case Activity:
-		return q.activityColumns(tag)
-	}
-	cols = append(cols, Column{"time", Time})
-	if q.GroupBy != "" {
-		cols = append(cols, tag(q.GroupBy))
-	}
-	for _, key := range q.Tags {
-		cols = append(cols, tag(key))
-	}
-	for _, name := range q.Fields {
-		kind := Int
-		if table.Fields[table.FieldIndex(name)].Type == series.Float {
-			kind = Float
-		}
-		switch {
-		case q.Shape != Buckets:
-		case q.Aggregate == Avg:
-			name, kind = "mean_"+name, Float
-		default:
-			name = string(q.Aggregate) + "_" + name
-		}
-		cols = append(cols, Column{name, kind})
-	}
-	return cols
-}
-
-// activityColumns returns the columns of the Activity shape.
-func (q *Query) activityColumns(tag func(string) Column) []Column {
-	var cols []Column
-	for _, key := range q.Group {
-		cols = append(cols, tag(key))
-	}
-	day := Column{"day", Time}
-	switch q.Active.Summary {
-	case UnitsWithMore:
-		return []Column{tag(q.Unit)}
-	case HoursPerDay:
-		return []Column{tag(q.Unit), {"hours", Float}}
-	case SessionPerDay:
-		return []Column{day, tag(q.Unit), {"seconds", Float}}
-	case SharePerDay:
-		return append(append([]Column{day}, cols...), Column{"share", Float})
-	}
-	return append(cols, Column{"starts", Int})
-}
 
 // Bounds returns the window in nanoseconds since 1970, half-open; an absent
 // bound is the smallest or largest int64.

@@ -179,7 +179,8 @@ func arrangement(d *result.Dataset) string {
 			text += fmt.Sprintf(", the last %s of each table from %s of the time on", plural(int(appear.n), appear.what), appear.say)
 		}
 	}
-	if d.Lateness > 0 {
+	text += devices(d)
+	if d.Lateness > 0 && d.Spec.Name != "iotdb" { // whose devices send blocks, and whose rows Late tells of
 		text += ", rows late by up to " + time.Duration(d.Lateness*float64(time.Second)).Round(time.Millisecond).String()
 	}
 	return text

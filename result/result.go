@@ -148,10 +148,25 @@ type Dataset struct {
 	// Lateness is by how much a row arrives behind a newer one at most, in
 	// seconds.
 	Lateness float64 `json:"lateness,omitempty"`
+	// Late says more of datasets that are made with late rows; nil: of others, and
+	// where none is late.
+	Late *Late `json:"late,omitempty"`
 	// Source is the file that the rows came from; empty: they were generated.
 	Source string `json:"source,omitempty"`
 	// Unverified is why answers cannot be checked; empty: they can.
 	Unverified string `json:"unverified,omitempty"`
+}
+
+// Late is how late rows arrive behind newer ones of their own series.
+type Late struct {
+	Share float64 `json:"share"` // of all rows
+	Least float64 `json:"least"` // of a series' rows, where it is smallest
+	Most  float64 `json:"most"`  // where it is largest
+	// Delays of late rows in steps.
+	P50 int64 `json:"p50"`
+	P90 int64 `json:"p90"`
+	P99 int64 `json:"p99"`
+	Max int64 `json:"max"`
 }
 
 // UnknownDataset is the Dataset.Unverified of rows of which nobody said what

@@ -32,7 +32,7 @@ func (x *execution) askTypes(ctx context.Context, t target.Target, c cell, plann
 		}
 		section, err := x.section(oplog.Cell{
 			Kind: oplog.Query, Target: out.Name, Type: q.kind.Name, Repeat: c.repeat,
-			Workers: x.plan.experiment.Queries.Workers, Questions: len(q.counted), Schedule: x.plan.experiment.Queries.Rate,
+			Workers: x.plan.experiment.Queries.Workers, Questions: len(q.expected[everyRow].counted), Schedule: x.plan.experiment.Queries.Rate,
 		})
 		if err != nil {
 			return err
@@ -91,13 +91,14 @@ func (x *execution) rendered(planned *plannedTarget, q *questions) ([]engine.Que
 	if err != nil {
 		return nil, err
 	}
-	asked := make([]engine.Question, len(q.counted)) // none where nothing is measured
+	counted := q.expected[x.viewOf(planned)].counted
+	asked := make([]engine.Question, len(counted)) // none where nothing is measured
 	for i := range asked {
 		request, err := planned.kind.Render(&queries[i], x.dataset.Schema(), planned.options)
 		if err != nil {
 			return nil, err
 		}
-		asked[i] = engine.Question{ID: queries[i].ID, Request: request, Rows: q.counted[i]}
+		asked[i] = engine.Question{ID: queries[i].ID, Request: request, Rows: counted[i]}
 	}
 	return asked, nil
 }

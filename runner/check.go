@@ -37,28 +37,48 @@ func (x *execution) expect(ctx context.Context) error {
 	if len(full) > 0 {
 		label = "computing expected answers"
 	}
-	task := x.Display.Start(label, "rows", x.rowsAtMost())
-	expected, err := oracle.Pass(ctx, x.dataset, full, counted, func(rows int) { task.Add(int64(rows)) })
-	if err != nil {
-		task.Fail(reason(ctx, err))
-		return err
+	for v := range views {
+		held := &x.viewed[v]
+		if held.dataset == nil {
+			continue
+		}
+		task := x.Display.Start(label, "rows", x.rowsAtMost())
+		expected, err := oracle.Pass(ctx, held.dataset, full, counted, func(rows int) { task.Add(int64(rows)) })
+		if err != nil {
+			task.Fail(reason(ctx, err))
+			return err
+		}
+		task.Done("")
+		held.survey = &expected.Survey
+		x.expectAnswers(v, expected)
+		if v == everyRow {
+			x.expected = expected
+		}
 	}
-	task.Done("")
-	x.expected = expected
 	d := &x.run.Dataset
-	d.Rows, d.Metrics, d.RawBytes = expected.Survey.Rows, expected.Survey.Metrics, expected.Survey.RawBytes
-	d.Lateness = expected.Survey.Lateness.Seconds()
+	d.Rows, d.Metrics, d.RawBytes = x.expected.Survey.Rows, x.expected.Survey.Metrics, x.expected.Survey.RawBytes
+	d.Lateness = x.expected.Survey.Lateness.Seconds()
+	if l := x.expected.Survey.Late; l != nil {
+		d.Late = &result.Late{
+			Share: l.Share, Least: l.Least, Most: l.Most,
+			P50: l.Delays[0], P90: l.Delays[1], P99: l.Delays[2], Max: l.Delays[3],
+		}
+	}
+	return nil
+}
+
+// expectAnswers deals the answers of a pass to the types of questions.
+func (x *execution) expectAnswers(v view, expected *oracle.Expectations) {
 	n := x.plan.experiment.Queries.PerType()
 	fullAt := 0
 	for i := range x.questions {
 		q := &x.questions[i]
-		q.full = expected.Full[fullAt : fullAt+len(q.first)]
+		q.expected[v].full = expected.Full[fullAt : fullAt+len(q.first)]
 		fullAt += len(q.first)
 		if x.steps.Ask {
-			q.counted = expected.Counted[i*n : (i+1)*n]
+			q.expected[v].counted = expected.Counted[i*n : (i+1)*n]
 		}
 	}
-	return nil
 }
 
 // rowsAtMost is an upper bound on the dataset's rows, for progress bars.
@@ -73,7 +93,7 @@ func (x *execution) rowsAtMost() int64 {
 // check compares the answers of all query types. Where there is doubt about
 // what the target holds no right answer makes up for it: all are withheld.
 func (x *execution) check(ctx context.Context, t target.Target, planned *plannedTarget, mark target.Mark, out *result.Target) error {
-	doubt, err := x.doubt(ctx, t, mark, out)
+	doubt, err := x.doubt(ctx, t, planned, mark, out)
 	if err != nil {
 		return err
 	}
@@ -113,7 +133,7 @@ func (x *execution) check(ctx context.Context, t target.Target, planned *planned
 
 // doubt returns why no figure can stand on what the target holds; empty: all
 // is as it should be.
-func (x *execution) doubt(ctx context.Context, t target.Target, mark target.Mark, out *result.Target) (string, error) {
+func (x *execution) doubt(ctx context.Context, t target.Target, planned *plannedTarget, mark target.Mark, out *result.Target) (string, error) {
 	if x.steps.Load {
 		last := out.RepeatOf(x.plan.experiment.Load.Repeats).Load
 		if last != nil && last.Withheld != "" {
@@ -121,7 +141,7 @@ func (x *execution) doubt(ctx context.Context, t target.Target, mark target.Mark
 		}
 		return "", nil
 	}
-	census, err := verify.Census(ctx, t, &x.expected.Survey, verify.Sent{Acknowledged: mark.Complete, Twice: mark.SentTwice})
+	census, err := verify.Census(ctx, t, x.surveyFor(planned), verify.Sent{Acknowledged: mark.Complete, Twice: mark.SentTwice})
 	if err != nil {
 		return "", err
 	}
@@ -151,7 +171,9 @@ func (x *execution) checkType(ctx context.Context, t target.Target, planned *pla
 		workers = max(workers, min(runtime.NumCPU(), 4)) // off the clock nobody waits in vain
 	}
 	var err error
-	out.Verdict, err = verify.Answers(ctx, verify.Config{Workers: workers, Timeout: settings.Timeout}, t, planned.kind.Renderer(planned.options), x.dataset, q.full)
+	held := x.viewOf(planned)
+	out.Verdict, err = verify.Answers(ctx, verify.Config{Workers: workers, Timeout: settings.Timeout}, t,
+		planned.kind.Renderer(planned.options), x.viewed[held].dataset, q.expected[held].full)
 	if err != nil {
 		return unsupported(out, err)
 	}

@@ -28,6 +28,7 @@ type execution struct {
 
 	spec      workload.Spec
 	dataset   workload.Dataset
+	viewed    [views]viewed
 	questions []questions
 	expected  *oracle.Expectations // once the dataset has been passed over
 	file      *ingest.Source       // where the rows come from; nil: they are generated
@@ -85,6 +86,9 @@ func (x *execution) prepare(spec workload.Spec) error {
 		d = workload.Limited(d, spec.Limit)
 	}
 	x.dataset = d
+	if err := x.setViews(spec); err != nil {
+		return err
+	}
 	known := &x.run.Dataset
 	known.Spec, known.Fingerprint, known.Series = spec, spec.Fingerprint(), d.Schema().Series
 	return nil

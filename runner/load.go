@@ -108,7 +108,7 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 	case x.expected == nil:
 		load.Unverified = uncounted
 	default:
-		if err = x.count(ctx, t, load, sentBy(mark, load)); err != nil {
+		if err = x.count(ctx, t, planned, load, sentBy(mark, load)); err != nil {
 			load.Withheld = "not counted: " + reason(ctx, err) // what nobody counted is no figure
 		}
 	}
@@ -182,9 +182,9 @@ const uncounted = "not verified: the lines were sent as they are, and the datase
 
 // count compares the census with the dataset; a difference withholds the load.
 // Rows that are there twice because they were sent twice are no difference.
-func (x *execution) count(ctx context.Context, t target.Target, load *result.Load, sent verify.Sent) error {
+func (x *execution) count(ctx context.Context, t target.Target, planned *plannedTarget, load *result.Load, sent verify.Sent) error {
 	var err error
-	if load.Census, err = verify.Census(ctx, t, &x.expected.Survey, sent); err != nil {
+	if load.Census, err = verify.Census(ctx, t, x.surveyFor(planned), sent); err != nil {
 		return err
 	}
 	for _, c := range load.Census {

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/experiment"
@@ -176,7 +177,11 @@ func (p *Plan) specProblem(err error) error {
 	if !errors.As(err, &bad) {
 		return err
 	}
-	problem := p.experiment.Problem("workload."+bad.Setting, "%s", bad.Problem)
+	path := "workload." + bad.Setting
+	if name, ok := strings.CutPrefix(bad.Setting, "iotdb-queries."); ok {
+		path = "queries.iotdb." + name
+	}
+	problem := p.experiment.Problem(path, "%s", bad.Problem)
 	if problem.Origin == (experiment.Origin{}) {
 		return bad // a default: its name alone says more than a path
 	}
@@ -225,8 +230,7 @@ type questions struct {
 	first  []query.Query                 // whose answers are checked
 	record result.Questions
 
-	full    []oracle.Expectation // of the verified ones, once the dataset has been passed over
-	counted []int64              // rows of each answer, where queries are measured
+	expected [views]expectations // by how a target holds the dataset
 }
 
 // all is the queries in their order.
@@ -271,6 +275,7 @@ func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec worklo
 
 // drawType draws the first n queries of a type.
 func (p *Plan) drawType(w workload.Workload, name string, spec workload.Spec, n int) ([]query.Query, error) {
+	spec.Asked = p.experiment.Queries.IoTDB
 	queries, err := w.Queries(spec, name, n)
 	if err != nil {
 		return nil, p.specProblem(err)

@@ -66,6 +66,7 @@ func runColumns(r *result.Run) []column {
 		{"calibration", asJSON{&r.Calibration}},
 		{"lost_operations", &r.LostOperations},
 		{"lateness", &r.Dataset.Lateness},
+		{"late", asJSON{&r.Dataset.Late}},
 		{"sweep", &r.Sweep},
 		{"point", &r.Point},
 		{"points", &r.Points},

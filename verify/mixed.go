@@ -124,6 +124,7 @@ func (a *answer) differs(x *oracle.Expectation) string {
 		return fmt.Sprintf("%d rows in the answer, %d expected", a.Rows, x.Rows)
 	}
 	switch {
+	case x.Any: // which rows are right, nobody can say of a state that has passed
 	case a.Digest != nil && !a.Digest.Equal(x.Digest):
 		return fmt.Sprintf("its %d rows are not the expected ones", a.Digest.Rows())
 	case a.Answer != nil:

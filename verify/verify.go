@@ -126,8 +126,11 @@ func (c *check) run(ctx context.Context) error {
 func (c *check) differs(ctx context.Context) (string, error) {
 	q := c.expected.Query
 	columns := q.Columns(c.dataset.Schema().Table(q.Table))
-	if c.expected.Digest == nil {
+	switch {
+	case c.expected.Answer != nil:
 		return c.compare(ctx, columns, c.expected.Answer)
+	case c.expected.Any:
+		return c.anyOf(ctx)
 	}
 	found := query.NewDigest(columns)
 	if err := c.ask(ctx, found); err != nil {
@@ -167,6 +170,23 @@ func (c *check) compare(ctx context.Context, columns []query.Column, expected *q
 		return d.String(), nil
 	}
 	return "", nil
+}
+
+// anyOf asks for any rows that match, and compares their number and, one by one,
+// whether they match.
+func (c *check) anyOf(ctx context.Context) (string, error) {
+	var found query.Answer
+	if err := c.ask(ctx, &found); err != nil {
+		return "", err
+	}
+	if n := int64(len(found.Rows)); n != c.expected.Rows {
+		return fmt.Sprintf("%d rows in place of %d", n, c.expected.Rows), nil
+	}
+	stranger, err := oracle.Strangers(ctx, c.dataset, c.expected.Query, &found)
+	if stranger == nil {
+		return "", err
+	}
+	return (&query.Difference{Problem: "a row that does not match, or is there too often", Found: query.RowText(stranger)}).String(), nil
 }
 
 // ask sends the request, and holds the target to the number of rows that it

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"math/bits"
+	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/query"
@@ -36,6 +37,12 @@ type Spec struct {
 	InARow    uint32 `json:"in_a_row,omitempty" yaml:"rows-in-a-row,omitempty"`     // intervals of a series before the next series
 	NewTags   uint32 `json:"new_tags,omitempty" yaml:"new-tags,omitempty"`          // of each table, that appear after a third of the time
 	NewFields uint32 `json:"new_fields,omitempty" yaml:"new-fields,omitempty"`      // of each table, that appear after two thirds of the time
+
+	IoTDB IoTDB `json:"iotdb,omitzero" yaml:"iotdb,omitempty"` // settings of the iotdb workload alone
+
+	// Asked are the parameters of the iotdb workload's questions: settings of the
+	// queries, which are no part of the dataset.
+	Asked IoTDBQueries `json:"-" yaml:"-"`
 }
 
 // RowsAtMost bounds the rows of a dataset whose epochs have one row of each
@@ -46,7 +53,11 @@ func (s Spec) RowsAtMost(tables int) int64 {
 	if s.Records > 0 {
 		epochs = min(epochs, uint64(s.Records))
 	}
-	over, rows := bits.Mul64(epochs, uint64(s.Scale)*uint64(tables))
+	perEpoch := uint64(s.Scale) * uint64(tables)
+	if s.Name == iotdbName {
+		perEpoch = s.IoTDB.rowsOfEpoch(s.Scale) // each device is in one table
+	}
+	over, rows := bits.Mul64(epochs, perEpoch)
 	if over > 0 || rows > math.MaxInt64 {
 		rows = math.MaxInt64
 	}
@@ -109,6 +120,9 @@ func (s Spec) Fingerprint() string {
 	if s.NewTags > 0 || s.NewFields > 0 {
 		text = fmt.Appendf(text, "new-tags=%d new-fields=%d\n", s.NewTags, s.NewFields)
 	}
+	if s.IoTDB != (IoTDB{}) {
+		text = append(text, s.IoTDB.canonical()...)
+	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
@@ -157,8 +171,26 @@ type Workload interface {
 
 // SpecError says which setting of a specification is impossible.
 type SpecError struct {
-	Setting string // flag name without dashes, such as timestamp-end
+	Setting string // flag name without dashes, such as timestamp-end, or as iotdb.late
 	Problem string // what is wrong and how to mend it
 }
 
-func (e *SpecError) Error() string { return "--" + e.Setting + ": " + e.Problem }
+func (e *SpecError) Error() string {
+	return "--" + strings.Replace(e.Setting, ".", " ", 1) + ": " + e.Problem
+}
+
+// Repeating is a Dataset that may write the same time of a series again.
+type Repeating interface {
+	Dataset
+	// Latest returns the dataset as a system holds it that keeps one row of a
+	// series and time, the one that arrived last; itself where all rows are
+	// different.
+	Latest() Dataset
+}
+
+// Delayed is a Dataset whose rows may arrive late, by steps of a known length.
+type Delayed interface {
+	Dataset
+	// Step is the time between two rows of a series.
+	Step() time.Duration
+}

@@ -65,6 +65,8 @@ type Dialect struct {
 	// NoHaving says that it knows no HAVING: such a condition is put on a
 	// query from the groups.
 	NoHaving bool
+	// NoSetAll says that it knows no INTERSECT ALL and EXCEPT ALL.
+	NoSetAll bool
 	// NoBooleanNulls says that a boolean cannot be NULL, so that "not known"
 	// must be told by a number: 1 is true, 0 is false.
 	NoBooleanNulls bool

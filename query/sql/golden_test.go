@@ -13,6 +13,7 @@ import (
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/target/all"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/iotdb"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
@@ -29,7 +30,7 @@ func TestGolden(t *testing.T) {
 		Start: time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC),
 		End:   time.Date(2016, 1, 4, 0, 0, 0, 0, time.UTC),
 	}
-	for _, use := range []workload.Workload{tsbs.CPUOnly(), tsbs.IoT()} {
+	for _, use := range []workload.Workload{tsbs.CPUOnly(), tsbs.IoT(), iotdb.Workload()} {
 		spec.Name = use.Name()
 		dataset, err := use.Dataset(spec)
 		if err != nil {

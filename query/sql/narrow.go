@@ -65,7 +65,7 @@ func (r *renderer) needed() []string {
 		fields = append(fields, q.Having.Field)
 	}
 	if q.Above != nil {
-		fields = append(fields, q.Above.Field)
+		fields = append(fields, q.Above.All()...)
 	}
 	var distinct []string
 	for _, f := range fields {

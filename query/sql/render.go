@@ -36,6 +36,7 @@ func (d *Dialect) Render(q *query.Query, s *series.Schema) (string, error) {
 		r.activity()
 	default:
 		r.scan()
+		r.repeat()
 	}
 	return strings.TrimSuffix(r.text.String(), "\n"), nil
 }
@@ -117,17 +118,23 @@ func (r *renderer) check() error {
 		}
 	}
 	if above := q.Above; above != nil {
+		for _, name := range above.All() {
+			if r.table.FieldIndex(name) < 0 {
+				return fmt.Errorf("table %s has no field %q", q.Table, name)
+			}
+		}
 		switch {
-		case r.table.FieldIndex(above.Field) < 0:
-			return fmt.Errorf("table %s has no field %q", q.Table, above.Field)
 		case math.IsNaN(above.Value) || math.IsInf(above.Value, 0):
 			return fmt.Errorf("the threshold of %s is %v, not a number", above.Field, above.Value)
 		}
 	}
 	switch q.Shape {
-	case query.Buckets:
-		if q.Aggregate != query.Max && q.Aggregate != query.Avg {
+	case query.Buckets, query.Totals:
+		if !slices.Contains(query.Aggregates(), q.Aggregate) {
 			return fmt.Errorf("%w: aggregate %q", query.ErrUnsupported, q.Aggregate)
+		}
+		if q.Shape == query.Totals {
+			return nil
 		}
 		if q.Bucket <= 0 {
 			return fmt.Errorf("a bucket of %v has no width", q.Bucket)
@@ -136,7 +143,11 @@ func (r *renderer) check() error {
 			return fmt.Errorf("%w: %s cannot have buckets of %v, its times are multiples of %v",
 				query.ErrUnsupported, r.Name, q.Bucket, r.Precision)
 		}
-	case query.Rows, query.Means:
+	case query.Rows:
+		if q.Set != nil && q.Set.All && q.Set.Operation != query.Union && r.NoSetAll {
+			return fmt.Errorf("%w: %s has no %s ALL", query.ErrUnsupported, r.Name, strings.ToUpper(string(q.Set.Operation)))
+		}
+	case query.Means:
 	case query.Activity:
 		const day = 24 * time.Hour
 		if q.Bucket <= 0 || day%q.Bucket != 0 || q.Bucket%r.Precision != 0 {
@@ -155,7 +166,25 @@ func (r *renderer) check() error {
 	return nil
 }
 
-// scan writes the Buckets and Rows shapes: one pass over the table of rows.
+// repeat writes the further operands of a set operation, which are all the same.
+func (r *renderer) repeat() {
+	s := r.q.Set
+	if s == nil {
+		return
+	}
+	operation := strings.ToUpper(string(s.Operation))
+	if s.All {
+		operation += " ALL"
+	}
+	operand := r.text.String()
+	for range s.Operands - 1 {
+		r.line("%s", operation)
+		r.text.WriteString(operand)
+	}
+}
+
+// scan writes the Buckets, Rows and Totals shapes: one pass over the table of
+// rows.
 func (r *renderer) scan() {
 	from := ""
 	joined := r.q.GroupBy != "" || len(r.q.Present) > 0
@@ -172,6 +201,9 @@ func (r *renderer) scan() {
 	// By number, since the bucket bears the name of the column it is made from.
 	if r.q.Shape == query.Buckets {
 		r.line("GROUP BY 1%s", r.second())
+	}
+	if r.q.Shape == query.Totals {
+		r.line("GROUP BY 1")
 	}
 	switch r.q.Order {
 	case query.Ascending:
@@ -318,6 +350,9 @@ func (r *renderer) columns(from string) {
 		time = fmt.Sprintf("max(%s) AS %s", time, r.time())
 	}
 	selected := []string{time}
+	if r.q.Shape == query.Totals {
+		selected = nil
+	}
 	if r.q.GroupBy != "" {
 		selected = append(selected, r.tag(r.q.GroupBy))
 	}
@@ -328,7 +363,10 @@ func (r *renderer) columns(from string) {
 	answer = answer[len(selected):]
 	for i, field := range r.q.Fields {
 		column := from + r.Ident(field)
-		if r.q.Shape == query.Buckets {
+		if r.q.Shape == query.Buckets || r.q.Shape == query.Totals {
+			if r.q.Aggregate == query.Sum && r.table.Fields[r.table.FieldIndex(field)].Type == series.Int {
+				column += " * 1e0" // sums of integers have types of their own, and bounds
+			}
 			column = fmt.Sprintf("%s(%s) AS %s", r.q.Aggregate, column, r.Ident(answer[i].Name))
 		}
 		selected = append(selected, column)
@@ -400,8 +438,10 @@ func (r *renderer) values(in *query.TagIn) []string {
 func (r *renderer) ofRows(from string) []string {
 	var conditions []string
 	if above := r.q.Above; above != nil {
-		field := r.table.Fields[r.table.FieldIndex(above.Field)]
-		conditions = append(conditions, fmt.Sprintf("%s%s > %s", from, r.Ident(field.Name), threshold(above.Value, field.Type)))
+		for _, name := range above.All() {
+			field := r.table.Fields[r.table.FieldIndex(name)]
+			conditions = append(conditions, fmt.Sprintf("%s%s > %s", from, r.Ident(name), threshold(above.Value, field.Type)))
+		}
 	}
 	if r.q.Shape == query.Activity {
 		conditions = append(conditions, fmt.Sprintf("%s%s IS NOT NULL", from, r.Ident(r.q.Active.Field)))
@@ -415,6 +455,9 @@ func (r *renderer) ofRows(from string) []string {
 // ofTime returns the conditions on a row's time.
 func (r *renderer) ofTime(from string) []string {
 	var conditions []string
+	if r.single() {
+		return []string{fmt.Sprintf("%s%s = %s", from, r.time(), r.Time(r.roundUp(r.q.Start)))}
+	}
 	if !r.q.Start.IsZero() {
 		conditions = append(conditions, fmt.Sprintf("%s%s >= %s", from, r.time(), r.Time(r.roundUp(r.q.Start))))
 	}
@@ -424,11 +467,18 @@ func (r *renderer) ofTime(from string) []string {
 	return conditions
 }
 
+// single reports whether only one time that the database can name is within the
+// bounds.
+func (r *renderer) single() bool {
+	q := r.q
+	return !q.Start.IsZero() && !q.End.IsZero() && r.roundUp(q.End).Sub(r.roundUp(q.Start)) == r.Precision
+}
+
 // present returns the tags that a row must have and that no filter demands.
 func (r *renderer) present() []string {
 	var keys []string
 	demanded := slices.Concat(r.q.Present, r.q.Group, []string{r.q.Unit})
-	if r.q.Shape != query.Rows {
+	if r.q.Shape != query.Rows || r.q.Order != query.Unordered {
 		demanded = append(demanded, r.q.GroupBy) // without it a series is in no group
 	}
 	for _, key := range demanded {

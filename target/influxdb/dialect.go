@@ -76,6 +76,9 @@ func (r *renderer) check() error {
 	if err := q.Check(); err != nil {
 		return err
 	}
+	if err := beyond(q); err != nil {
+		return err
+	}
 	fields := slices.Clone(q.Fields)
 	switch {
 	case q.Above != nil && (math.IsNaN(q.Above.Value) || math.IsInf(q.Above.Value, 0)):

@@ -80,7 +80,11 @@ func renamed(q *query.Query, t *series.Table) (*query.Query, *series.Schema) {
 		to.In = &query.TagIn{Key: columnName(q.In.Key), Values: q.In.Values}
 	}
 	if q.Above != nil {
-		to.Above = &query.Above{Field: columnName(q.Above.Field), Value: q.Above.Value}
+		above := query.Above{Field: columnName(q.Above.Field), Value: q.Above.Value}
+		for _, name := range q.Above.And {
+			above.And = append(above.And, columnName(name))
+		}
+		to.Above = &above
 	}
 	if q.Having != nil {
 		having := *q.Having

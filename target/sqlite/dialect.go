@@ -21,6 +21,7 @@ func newDialect() *sql.Dialect {
 		Bucket:    bucket,
 		Seconds:   func(from, to string) string { return fmt.Sprintf("(%s - %s) / 1e9", to, from) },
 		Newest:    sql.MaxRow,
+		NoSetAll:  true,
 		Reserved:  reserved,
 	}
 }

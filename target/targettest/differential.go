@@ -91,6 +91,19 @@ func difference(t *testing.T, dataset *fixed, q *query.Query, querier target.Que
 	if _, err := querier.Do(t.Context(), request, &found); err != nil {
 		return err.Error()
 	}
+	if limit := q.Limit; limit > 0 && q.Shape == query.Rows {
+		if want := min(limit, len(expected.Rows)); len(found.Rows) != want {
+			return fmt.Sprintf("%d rows, want any %d", len(found.Rows), want)
+		}
+		stranger, err := oracle.Strangers(t.Context(), dataset, q, &found)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stranger != nil {
+			return "a row that does not match: " + query.RowText(stranger)
+		}
+		return ""
+	}
 	columns := q.Columns(dataset.schema.Table(q.Table))
 	if d := query.Compare(q, columns, expected, &found); d != nil {
 		return d.String()

@@ -23,12 +23,13 @@ func (d *dice) query(id int) query.Query {
 		q.In = d.in(table)
 	}
 	if d.often(30) {
-		q.Above = &query.Above{Field: pick(d, table.Fields).Name, Value: pick(d, []float64{0, -0.5, 24.5, -100, 1 << 53, 1 << 63, -1 << 63, 1e-300})}
+		above := d.fields(table, false)
+		q.Above = &query.Above{Field: above[0], And: above[1:], Value: pick(d, []float64{0, -0.5, 24.5, -100, 1 << 53, 1 << 63, -1 << 63, 1e-300})}
 	}
 	if d.often(20) {
 		q.Present = []string{pick(d, table.Tags).Key}
 	}
-	shapes := []func(*query.Query, *series.Table){d.buckets, d.buckets, d.rowsOf, d.means, d.activity}
+	shapes := []func(*query.Query, *series.Table){d.buckets, d.buckets, d.rowsOf, d.rowsOf, d.totals, d.means, d.activity}
 	if d.traits[table].distinct {
 		shapes = append(shapes, d.last, d.last)
 	}
@@ -91,8 +92,8 @@ func (d *dice) condition(fields []string) *query.Condition {
 }
 
 func (d *dice) buckets(q *query.Query, table *series.Table) {
-	q.Shape, q.Aggregate = query.Buckets, pick(d, []query.Aggregate{query.Max, query.Avg})
-	q.Fields = d.fields(table, q.Aggregate == query.Avg)
+	q.Shape = query.Buckets
+	d.aggregated(q, table)
 	q.Bucket = pick(d, []time.Duration{90 * time.Second, 7 * time.Minute, time.Hour, 24 * time.Hour, 7 * 24 * time.Hour})
 	if d.often(50) {
 		q.GroupBy = pick(d, table.Tags).Key
@@ -103,10 +104,30 @@ func (d *dice) buckets(q *query.Query, table *series.Table) {
 	}
 }
 
+// aggregated throws an aggregate and fields, whose sums are exact where they
+// matter.
+func (d *dice) aggregated(q *query.Query, table *series.Table) {
+	q.Aggregate = pick(d, []query.Aggregate{query.Max, query.Max, query.Avg, query.Avg, query.Min, query.Sum, query.Count})
+	q.Fields = d.fields(table, q.Aggregate == query.Avg || q.Aggregate == query.Sum)
+}
+
+func (d *dice) totals(q *query.Query, table *series.Table) {
+	q.Shape, q.GroupBy = query.Totals, pick(d, table.Tags).Key
+	d.aggregated(q, table)
+}
+
 func (d *dice) rowsOf(q *query.Query, table *series.Table) {
 	q.Shape, q.Fields = query.Rows, d.fields(table, false)
 	if d.often(50) {
 		q.GroupBy = pick(d, table.Tags).Key
+	}
+	switch {
+	case d.often(30):
+		q.Order = pick(d, []query.Order{query.Ascending, query.Descending})
+	case d.often(30):
+		q.Limit = 1 + d.IntN(30)
+	case d.often(30):
+		q.Set = &query.Set{Operation: pick(d, query.SetOperations()), All: d.often(50), Operands: 2 + d.IntN(2)}
 	}
 }
 

@@ -1,0 +1,77 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// operate makes the answer of a set operation from the rows of one operand.
+func (e *evaluator) operate() {
+	s := e.query.Set
+	if s == nil {
+		return
+	}
+	e.digest, e.rows = query.NewDigest(e.columns), query.Answer{}
+	for row, times := range e.operand.All() {
+		for range after(s, times) {
+			_ = e.digest.Row(row) // a Digest takes every row, and an Answer does
+			if e.keep {
+				_ = e.rows.Row(row)
+			}
+		}
+	}
+}
+
+// after returns how often a row is in the answer of an operation on equal
+// operands, in each of which it is so often.
+func after(s *query.Set, times int) int {
+	switch {
+	case s.Operation == query.Except:
+		return 0
+	case !s.All:
+		return 1
+	case s.Operation == query.Union:
+		return times * s.Operands
+	}
+	return times
+}
+
+// Strangers returns a row of an answer to q that does not match, or that is
+// there more often than in the dataset; nil where all rows match. It is for
+// questions of which any so many rows are an answer, and passes over the dataset
+// until the last of them is found.
+func Strangers(ctx context.Context, d workload.Dataset, q *query.Query, found *query.Answer) ([]query.Value, error) {
+	schema := d.Schema()
+	unlimited := *q
+	unlimited.Limit = 0
+	e, err := newEvaluator(&unlimited, schema, newGroupings(schema), false)
+	if err != nil {
+		return nil, err
+	}
+	e.strangers = query.NewBag(e.columns)
+	for _, row := range found.Rows {
+		_ = e.strangers.Row(row) // a Bag takes every row
+	}
+	var batch series.Batch
+	for reader := d.Open(); ; {
+		var one []query.Value
+		for one = range e.strangers.All() {
+			break
+		}
+		if one == nil || ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err := reader.Next(&batch, batchRows); errors.Is(err, io.EOF) {
+			return one, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("reading the dataset for the rows of an answer: %w", err)
+		}
+		e.addAll(spans(nil, &batch))
+	}
+}

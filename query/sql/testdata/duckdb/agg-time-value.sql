@@ -1,0 +1,10 @@
+SELECT
+  tags.device,
+  count(g_0.s_3) AS count_s_3
+FROM g_0
+JOIN tags ON tags.id = g_0.tags_id
+WHERE tags.device IN ('d_93')
+  AND g_0.s_3 > -5
+  AND g_0.time >= TIMESTAMP '2016-01-03 12:21:31.883000'
+  AND g_0.time < TIMESTAMP '2016-01-03 12:25:41.883001'
+GROUP BY 1

@@ -1,0 +1,173 @@
+package iotdb
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A lane is rows whose times are their own: a device's, or where sensors are not
+// aligned a sensor's of a device. Its rows arrive by slots: in slot j row j
+// itself, unless it is late, and then the late rows that are due.
+
+// lane identifies one.
+type lane struct{ device, sensor uint32 }
+
+// arrivals appends the rows that arrive in the slots from first to before behind,
+// in their order. Those that are due after the last slot come with it. The
+// memory may be used again by each call.
+func (s *settings) arrivals(into []row, l lane, first, behind int64, memory *[]arrival) []row {
+	if s.late == 0 && s.duplicates == 0 {
+		for k := first; k < behind; k++ {
+			into = append(into, row{at: k})
+		}
+		return into
+	}
+	list := (*memory)[:0]
+	add := func(due int64, r row) {
+		if due >= first && (due < behind || behind == s.rows) {
+			list = append(list, arrival{due, r})
+		}
+	}
+	for k := max(0, first-s.reach(first)); k < behind; k++ {
+		due := k + s.delay(l, k)
+		add(due, row{at: k})
+		if again, after := s.repeated(l, k); again {
+			add(due+after, row{at: k, again: true})
+		}
+	}
+	slices.SortFunc(list, func(a, b arrival) int {
+		switch {
+		case a.due != b.due:
+			return cmp.Compare(a.due, b.due)
+		case a.inTime() != b.inTime():
+			if a.inTime() {
+				return -1
+			}
+			return 1
+		case a.at != b.at:
+			return cmp.Compare(a.at, b.at)
+		case a.again:
+			return 1
+		}
+		return -1
+	})
+	for _, a := range list {
+		into = append(into, a.row)
+	}
+	*memory = list
+	return into
+}
+
+// arrival is a row and the slot that it is due in.
+type arrival struct {
+	due int64
+	row
+}
+
+func (a *arrival) inTime() bool { return a.due == a.at }
+
+// reach returns how many rows before a slot may still arrive in it.
+func (s *settings) reach(slot int64) int64 {
+	reach := int64(0)
+	if s.late > 0 {
+		switch s.lateMode {
+		case delayed:
+			reach = s.most
+		case withinBatch:
+			reach = s.block
+		case global:
+			return slot
+		}
+	}
+	if s.duplicates > 0 {
+		reach += s.most
+	}
+	return reach
+}
+
+// delay returns by how many slots a row is late; 0: it is in time.
+func (s *settings) delay(l lane, k int64) int64 {
+	if s.late == 0 {
+		return 0
+	}
+	x, y := random(s.seed, uint64(k), streamOf(l.device, l.sensor, forArrival))
+	if unit(x) >= s.late {
+		return 0
+	}
+	behind := s.rows
+	switch s.lateMode {
+	case delayed:
+		return s.poissonDelay(y)
+	case withinBatch:
+		behind = min(k-k%s.block+s.block, s.rows)
+	}
+	if left := behind - 1 - k; left > 0 {
+		return 1 + below(y, left)
+	}
+	return 0 // nothing is sent behind the last one
+}
+
+// repeated reports whether a row comes again, and how many slots after its first
+// time. The newest row of a lane never does, so that there is one newest row also
+// where a system keeps all.
+func (s *settings) repeated(l lane, k int64) (bool, int64) {
+	if s.duplicates == 0 || k == s.rows-1 {
+		return false, 0
+	}
+	x, y := random(s.seed, uint64(k), streamOf(l.device, l.sensor, forDuplicate))
+	if unit(x) >= s.duplicates {
+		return false, 0
+	}
+	return true, s.poissonDelay(y)
+}
+
+// poissonDelay returns 1 and a Poisson number of further slots, as far as there
+// is no bound.
+func (s *settings) poissonDelay(x uint64) int64 { return min(1+s.delays.at(unit(x)), s.most) }
+
+// rewrites is arrivals by the paper's equations (3) to (7): the time of the next
+// row is one step after the newest so far with probability 1-P, and X+1 steps
+// before it with probability P, X being Poisson. The first row is the newest
+// there is, and so in time. It takes the newest row before the first slot, -1
+// where there is none, and returns the newest row by now.
+func (s *settings) rewrites(into []row, l lane, first, behind, newest int64) ([]row, int64) {
+	for i := first; i < behind; i++ {
+		x, y := random(s.seed, uint64(i), streamOf(l.device, l.sensor, forArrival))
+		if newest >= 0 && unit(x) < s.late {
+			into = append(into, row{at: newest - 1 - s.delays.at(unit(y))})
+			continue
+		}
+		newest++
+		into = append(into, row{at: newest})
+	}
+	return into, newest
+}
+
+// latest appends the rows of the slots from first to before behind as a system
+// holds them that keeps one row a time, the last that arrived.
+func (s *settings) latest(into []row, l lane, first, behind int64) []row {
+	for k := first; k < behind; k++ {
+		again, _ := s.repeated(l, k)
+		into = append(into, row{at: k, again: again})
+	}
+	return into
+}
+
+// distinctRewrites is rewrites without the rows whose time has been written
+// before. Each time from the start to the newest has; of those before the start,
+// which only the first rows of a lane reach, the earlier ones are looked through.
+func (s *settings) distinctRewrites(into []row, l lane, first, behind, newest int64) ([]row, int64) {
+	from, all := len(into), []row(nil)
+	into, last := s.rewrites(into, l, first, behind, newest)
+	if newest <= s.delays.largest() {
+		all, _ = s.rewrites(nil, l, 0, behind, -1)
+	}
+	kept := into[:from]
+	for i, r := range into[from:] {
+		if r.at > newest || r.at < 0 && !slices.Contains(all[:first+int64(i)], r) {
+			kept = append(kept, r)
+		}
+		newest = max(newest, r.at)
+	}
+	return kept, last
+}

@@ -1,0 +1,235 @@
+package iotdb
+
+import (
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// DeviceTag is the tag that tells devices apart.
+const DeviceTag = "device"
+
+// Dataset is the rows of all devices: a block of rows of each device in turn,
+// and then the next blocks. Any part of it can be read by itself.
+type Dataset struct {
+	settings *settings
+	sensors  []sensor
+	schema   *series.Schema
+	latest   bool // one row a time
+}
+
+// newDataset makes a dataset of settings.
+func newDataset(s *settings) (*Dataset, error) {
+	sensors, err := newSensors(s)
+	if err != nil {
+		return nil, err
+	}
+	d := &Dataset{settings: s, sensors: sensors, schema: &series.Schema{Series: s.devices}}
+	tags := []series.Tag{{Key: DeviceTag, Values: series.Numbered{Prefix: "d_"}}}
+	combinations := uint32(1)
+	for _, n := range s.tags {
+		combinations *= n
+	}
+	under := combinations
+	for i, n := range s.tags {
+		tag := hashedTag{combinations: combinations, above: under, under: under / n}
+		tags = append(tags, series.Tag{Key: "tag_" + strconv.Itoa(i), Values: tag})
+		under /= n
+	}
+	fields := make([]series.Field, len(sensors))
+	for i := range sensors {
+		fields[i] = series.Field{Name: fieldName(uint32(i)), Type: sensors[i].kind.held()}
+	}
+	for g := range s.groups {
+		d.schema.Tables = append(d.schema.Tables, &series.Table{
+			Name: "g_" + strconv.FormatUint(uint64(g), 10), Tags: tags, Fields: fields, Dense: !s.unaligned,
+		})
+	}
+	return d, nil
+}
+
+// hashedTag gives each device a value by the tool's rule: a hash of its name
+// chooses one of the combinations of all tags' values.
+type hashedTag struct{ combinations, above, under uint32 }
+
+// Append implements series.TagValues.
+func (t hashedTag) Append(dst []byte, device uint32) ([]byte, bool) {
+	at := len(dst)
+	dst, _ = series.Numbered{Prefix: "d_"}.Append(dst, device)
+	hash := int32(0) // as Java hashes texts
+	for _, c := range dst[at:] {
+		hash = 31*hash + int32(c)
+	}
+	value := uint32(max(hash, -hash)) // the smallest integer stays what it is, which is its absolute value without a sign
+	value = value % t.combinations % t.above / t.under
+	dst = append(dst[:at], "value_"...)
+	return strconv.AppendUint(dst, uint64(value), 10), true
+}
+
+// Schema implements workload.Dataset.
+func (d *Dataset) Schema() *series.Schema { return d.schema }
+
+// Open implements workload.Dataset.
+func (d *Dataset) Open() workload.Reader {
+	return d.Part(d.settings.first, d.settings.last, 0, d.settings.rows)
+}
+
+// OpenShard reads the devices of one of so many clients, counted from 0, of
+// which each has a contiguous run.
+func (d *Dataset) OpenShard(shard, of int) workload.Reader {
+	s := d.settings
+	n := uint64(s.last - s.first)
+	from, to := n*uint64(shard)/uint64(of), n*uint64(shard+1)/uint64(of)
+	return d.Part(s.first+uint32(from), s.first+uint32(to), 0, s.rows)
+}
+
+// Part reads the rows of the devices from first to before last that arrive in
+// the slots from one to before the other: slot k is when row k of a device is
+// due, and its last slot is when all late ones have come.
+func (d *Dataset) Part(first, last uint32, from, to int64) workload.Reader {
+	lanes := uint32(1)
+	if d.settings.unaligned {
+		lanes = d.settings.sensors
+	}
+	r := &reader{
+		Dataset: d, first: first, last: last, slot: from, end: to, lanes: lanes,
+		next: lane{device: first}, scratch: make([]float64, readerRows),
+	}
+	if d.settings.rewriting() {
+		r.newest = make([]int64, uint64(last-first)*uint64(lanes))
+		for i := range r.newest {
+			r.newest[i] = -1
+			if from > 0 {
+				l := lane{first + uint32(i)/lanes, uint32(i) % lanes}
+				r.rows, r.newest[i] = d.settings.rewrites(r.rows[:0], l, 0, from, -1)
+			}
+		}
+		r.rows = r.rows[:0]
+	}
+	return r
+}
+
+// Latest implements workload.Repeating.
+func (d *Dataset) Latest() workload.Dataset {
+	if d.settings.duplicates == 0 && !d.settings.rewriting() {
+		return d
+	}
+	latest := *d
+	latest.latest = true
+	return &latest
+}
+
+// Step implements workload.Delayed.
+func (d *Dataset) Step() time.Duration { return time.Duration(d.settings.step) }
+
+// rewriting reports whether old times are written again.
+func (s *settings) rewriting() bool { return s.late > 0 && s.lateMode == paperPoisson }
+
+// time returns when a row of a lane was measured, in nanoseconds since 1970.
+func (s *settings) time(l lane, k int64) int64 {
+	t, room := k*s.step, s.step
+	if s.unaligned {
+		room = s.step / int64(s.sensors)
+		t += floor(int64(l.sensor)*s.step/int64(s.sensors), s.grain)
+	}
+	if s.irregular {
+		x, _ := random(s.seed, uint64(k), streamOf(l.device, l.sensor, forInterval))
+		t += floor(below(x, room), s.grain)
+	}
+	return s.start + t
+}
+
+// floor returns the multiple of the grain at or below t, which is positive.
+func floor(t, grain int64) int64 { return t - t%grain }
+
+// readerRows is how many rows a reader computes at a time.
+const readerRows = 1024
+
+// reader is one pass over a part.
+type reader struct {
+	*Dataset
+	first, last uint32
+	slot, end   int64
+	lanes       uint32 // of a device
+	next        lane   // whose rows come after those at hand
+
+	rows    []row // of the lane at hand
+	at      int   // first one that was not given out
+	lane    lane
+	memory  []arrival
+	newest  []int64 // rewriting: of each lane
+	scratch []float64
+}
+
+// Next implements workload.Reader.
+func (r *reader) Next(b *series.Batch, max int) error {
+	b.Reset()
+	var run *series.Run
+	for left := max; left > 0; {
+		if r.at == len(r.rows) {
+			if r.slot >= r.end || r.first == r.last {
+				if left == max {
+					return io.EOF
+				}
+				return nil
+			}
+			r.advance()
+			continue
+		}
+		n := min(left, len(r.rows)-r.at, readerRows)
+		table := r.schema.Tables[r.lane.device%r.settings.groups]
+		if run == nil || run.Table != table {
+			run = b.Add(table)
+		}
+		r.fill(run, r.rows[r.at:r.at+n])
+		r.at, left = r.at+n, left-n
+	}
+	return nil
+}
+
+// advance takes the rows of the next lane.
+func (r *reader) advance() {
+	s, l := r.settings, r.next
+	behind := min(r.slot+s.block-r.slot%s.block, r.end)
+	r.lane, r.at, r.rows = l, 0, r.rows[:0]
+	switch number := (l.device-r.first)*r.lanes + l.sensor; {
+	case s.rewriting() && r.latest:
+		r.rows, r.newest[number] = s.distinctRewrites(r.rows, l, r.slot, behind, r.newest[number])
+	case s.rewriting():
+		r.rows, r.newest[number] = s.rewrites(r.rows, l, r.slot, behind, r.newest[number])
+	case r.latest:
+		r.rows = s.latest(r.rows, l, r.slot, behind)
+	default:
+		r.rows = s.arrivals(r.rows, l, r.slot, behind, &r.memory)
+	}
+	if r.next.sensor++; r.next.sensor == r.lanes {
+		r.next = lane{device: l.device + 1}
+	}
+	if r.next.device == r.last {
+		r.next.device, r.slot = r.first, behind
+	}
+}
+
+// fill adds rows of the lane at hand to a run.
+func (r *reader) fill(run *series.Run, rows []row) {
+	s, had := r.settings, run.Rows()
+	run.Grow(had + len(rows))
+	times := run.Times[had:]
+	for i, row := range rows {
+		run.Series[had+i] = r.lane.device
+		times[i] = s.time(r.lane, row.at)
+	}
+	scratch := r.scratch[:len(rows)]
+	for i := range r.sensors {
+		if s.unaligned && uint32(i) != r.lane.sensor {
+			for row := range rows {
+				run.SetNull(i, had+row)
+			}
+			continue
+		}
+		s.fill(&run.Columns[i], scratch, r.lane.device, &r.sensors[i], rows, times)
+	}
+}

@@ -1,0 +1,239 @@
+package iotdb
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// asked are the parameters of questions, read.
+type asked struct {
+	sensors, devices uint32
+	aggregate        query.Aggregate
+	span, bucket     time.Duration
+	above            float64
+	limit            int
+	set              query.Set
+}
+
+// instant is the length of a window that holds one time: times are multiples of
+// it. A window whose end belongs to it is longer by as much.
+const instant = time.Microsecond
+
+// readAsked reads the parameters.
+func readAsked(q workload.IoTDBQueries) (asked, error) {
+	out := asked{
+		sensors: cmp.Or(q.Sensors, 1), devices: cmp.Or(q.Devices, 1),
+		aggregate: query.Aggregate(cmp.Or(q.Aggregate, string(query.Count))),
+		limit:     int(cmp.Or(q.Limit, 100)),
+		set:       query.Set{Operands: int(cmp.Or(q.SetOf, 2))},
+	}
+	of := func(name string) string { return "iotdb-queries." + name }
+	if all := query.Aggregates(); !slices.Contains(all, out.aggregate) {
+		return out, bad(of("aggregate"), "must be %s, not %q", list(all), q.Aggregate)
+	}
+	operation, all := strings.CutSuffix(cmp.Or(q.Set, string(query.Union)), "-all")
+	out.set.Operation, out.set.All = query.SetOperation(operation), all
+	if known := query.SetOperations(); !slices.Contains(known, out.set.Operation) {
+		return out, bad(of("set"), "must be %s, also with -all behind it, not %q", list(known), q.Set)
+	}
+	if out.set.Operands < 2 || out.set.Operands > 100 {
+		return out, bad(of("set-of"), "must be from 2 to 100 operands, not %d", out.set.Operands)
+	}
+	for _, d := range []struct {
+		name, text, otherwise string
+		out                   *time.Duration
+	}{{"span", q.Span, "250s", &out.span}, {"bucket", q.Bucket, "20s", &out.bucket}} {
+		var err error
+		*d.out, err = time.ParseDuration(cmp.Or(d.text, d.otherwise))
+		if err != nil || *d.out <= 0 || *d.out%instant != 0 {
+			return out, bad(of(d.name), "must be a duration of whole microseconds, such as %s, not %q", d.otherwise, d.text)
+		}
+	}
+	var err error
+	out.above, err = strconv.ParseFloat(cmp.Or(q.Above, "-5"), 64)
+	if err != nil || math.Abs(out.above) > 1e15 || math.IsNaN(out.above) {
+		return out, bad(of("above"), "must be a number, such as -5, not %q", q.Above)
+	}
+	return out, nil
+}
+
+func list[T ~string](of []T) string {
+	texts := make([]string, len(of))
+	for i, t := range of {
+		texts[i] = string(t)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// queryType is one kind of question.
+type queryType struct {
+	name, help string
+	window     windowKind
+	anyDevice  bool // no device is asked for
+	above      bool // rows whose values exceed the bound
+	numbers    bool // sensors must be numbers, unless they are only counted
+	shape      func(*query.Query, *asked)
+}
+
+// windowKind is how the time of a question's rows is bounded.
+type windowKind uint8
+
+const (
+	always   windowKind = iota
+	moment              // one time
+	closed              // both bounds belong to it
+	halfOpen            // the end does not
+)
+
+// queryTypes lists them in the order of the paper and, behind those, the tool.
+func queryTypes() []queryType {
+	rows := func(q *query.Query, _ *asked) { q.Shape = query.Rows }
+	limited := func(q *query.Query, a *asked) { q.Shape, q.Limit = query.Rows, a.limit }
+	descending := func(q *query.Query, _ *asked) { q.Shape, q.Order = query.Rows, query.Descending }
+	total := func(q *query.Query, a *asked) { q.Shape, q.Aggregate = query.Totals, a.aggregate }
+	buckets := func(q *query.Query, a *asked) {
+		q.Shape, q.Aggregate, q.Bucket = query.Buckets, a.aggregate, a.bucket
+	}
+	return []queryType{
+		{name: "precise-point", help: "the rows of devices at one time", window: moment, shape: rows},
+		{name: "time-range", help: "the rows of devices in a span of time", window: closed, shape: rows},
+		{name: "limit", help: "any rows of a group of devices, up to a limit", anyDevice: true, shape: limited},
+		{name: "value-range", help: "the rows of devices in a span of time whose values exceed a bound", window: closed, above: true, shape: rows},
+		{name: "value-range-limit", help: "as value-range, up to a limit", window: closed, above: true, shape: limited},
+		{name: "agg-time", help: "an aggregate a device over a span of time", window: closed, numbers: true, shape: total},
+		{name: "agg-value", help: "an aggregate a device over rows whose values exceed a bound", above: true, shape: total},
+		{name: "agg-time-value", help: "an aggregate a device over both", window: closed, above: true, shape: total},
+		{name: "latest-point", help: "the newest row of devices", shape: func(q *query.Query, _ *asked) { q.Shape = query.Last }},
+		{name: "group-by-time", help: "an aggregate a device and bucket of time", window: halfOpen, numbers: true, shape: buckets},
+		{name: "time-range-desc", help: "as time-range, newest first", window: closed, shape: descending},
+		{name: "value-range-desc", help: "as value-range, newest first", window: closed, above: true, shape: descending},
+		{name: "group-by-time-desc", help: "as group-by-time, newest first", window: halfOpen, numbers: true, shape: func(q *query.Query, a *asked) {
+			buckets(q, a)
+			q.Order = query.Descending
+		}},
+		{name: "set-operation", help: "a set operation on equal time-range questions", window: closed, shape: func(q *query.Query, a *asked) {
+			q.Shape = query.Rows
+			set := a.set
+			q.Set = &set
+		}},
+	}
+}
+
+// stream is random numbers in a sequence.
+type stream struct {
+	seed, of, drawn uint64
+}
+
+func (r *stream) below(n int64) int64 {
+	x, _ := random(r.seed, r.drawn, r.of)
+	r.drawn++
+	return below(x, n)
+}
+
+// distinct draws different numbers below n.
+func (r *stream) distinct(count, n int64) []int64 {
+	var drawn []int64
+	for int64(len(drawn)) < count {
+		if v := r.below(n); !slices.Contains(drawn, v) {
+			drawn = append(drawn, v)
+		}
+	}
+	return drawn
+}
+
+// draw draws the first n queries, each type from a stream of its own.
+func (t *queryType) draw(spec workload.Spec, number uint32, n int) ([]query.Query, error) {
+	s, err := read(spec)
+	if err != nil {
+		return nil, err
+	}
+	a, err := readAsked(spec.Asked)
+	if err != nil {
+		return nil, err
+	}
+	sensors, err := newSensors(s)
+	if err != nil {
+		return nil, err
+	}
+	suitable := t.suitable(sensors, &a)
+	switch room := spec.End.Sub(spec.Start) - a.span; {
+	case a.devices > s.devices/s.groups:
+		return nil, bad("iotdb-queries.devices", "%d are more than the %d devices of the smallest group; lower it, or raise --scale", a.devices, s.devices/s.groups)
+	case int(a.sensors) > len(suitable):
+		return nil, bad("iotdb-queries.sensors", "%d are more than the %d sensors that %s can ask for; lower it, or set iotdb.sensors or iotdb.types", a.sensors, len(suitable), t.name)
+	case t.window >= closed && room <= 0:
+		return nil, bad("timestamp-end", "%s asks about %s but the dataset spans %s; lengthen it, set iotdb-queries span, or leave the type out", t.name, a.span, spec.End.Sub(spec.Start))
+	}
+	r := &stream{seed: s.seed, of: streamOf(allDevices, number, forQueries)}
+	queries := make([]query.Query, n)
+	for i := range queries {
+		queries[i] = query.Query{Type: t.name, ID: i, GroupBy: DeviceTag}
+		t.drawOne(&queries[i], r, s, &a, suitable)
+	}
+	return queries, nil
+}
+
+// suitable returns the sensors that can be asked for.
+func (t *queryType) suitable(sensors []sensor, a *asked) []string {
+	var names []string
+	for i := range sensors {
+		if sensors[i].kind.numeric() || !t.above && (!t.numbers || a.aggregate == query.Count) {
+			names = append(names, fieldName(sensors[i].number))
+		}
+	}
+	return names
+}
+
+// drawOne draws one query.
+func (t *queryType) drawOne(q *query.Query, r *stream, s *settings, a *asked, suitable []string) {
+	first := uint32(r.below(int64(s.devices)))
+	group := first % s.groups
+	q.Table = "g_" + strconv.FormatUint(uint64(group), 10)
+	devices := []uint32{first}
+	if !t.anyDevice {
+		size := (s.devices - group + s.groups - 1) / s.groups
+		for len(devices) < int(a.devices) {
+			if d := uint32(r.below(int64(size)))*s.groups + group; !slices.Contains(devices, d) {
+				devices = append(devices, d)
+			}
+		}
+		q.In = &query.TagIn{Key: DeviceTag}
+		for _, d := range devices {
+			q.In.Values = append(q.In.Values, "d_"+strconv.FormatUint(uint64(d), 10))
+		}
+	}
+	for _, i := range r.distinct(int64(a.sensors), int64(len(suitable))) {
+		q.Fields = append(q.Fields, suitable[i])
+	}
+	if t.above {
+		q.Above = &query.Above{Field: q.Fields[0], Value: a.above, And: q.Fields[1:]}
+	}
+	switch t.window {
+	case moment:
+		l := lane{device: first}
+		if s.unaligned {
+			n, _ := strconv.ParseUint(strings.TrimPrefix(q.Fields[0], "s_"), 10, 32)
+			l.sensor = uint32(n)
+		}
+		q.Start = time.Unix(0, s.time(l, r.below(s.rows))).UTC()
+		q.End = q.Start.Add(instant)
+	case closed, halfOpen:
+		room := s.rows*s.step - int64(a.span)
+		q.Start = time.Unix(0, s.start+r.below(max(room, 1))).UTC().Truncate(time.Millisecond)
+		if q.Start.UnixNano() < s.start {
+			q.Start = time.Unix(0, s.start).UTC()
+		}
+		q.End = q.Start.Add(a.span)
+		if t.window == closed {
+			q.End = q.End.Add(instant)
+		}
+	}
+	t.shape(q, a)
+}
