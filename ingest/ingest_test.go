@@ -366,7 +366,7 @@ func TestUnknownSchema(t *testing.T) {
 		for _, table := range d.Schema().Tables {
 			var tags, fields []string
 			for _, tag := range table.Tags {
-				typ := series.String
+				typ := series.Text
 				if tag.Numeric() {
 					typ = series.Float
 				}

@@ -128,6 +128,9 @@ func (r *renderer) check() error {
 			return fmt.Errorf("the threshold of %s is %v, not a number", above.Field, above.Value)
 		}
 	}
+	if err := q.CheckFields(r.table); err != nil {
+		return err
+	}
 	switch q.Shape {
 	case query.Buckets, query.Totals:
 		if !slices.Contains(query.Aggregates(), q.Aggregate) {
@@ -364,8 +367,8 @@ func (r *renderer) columns(from string) {
 	for i, field := range r.q.Fields {
 		column := from + r.Ident(field)
 		if r.q.Shape == query.Buckets || r.q.Shape == query.Totals {
-			if r.q.Aggregate == query.Sum && r.table.Fields[r.table.FieldIndex(field)].Type == series.Int {
-				column += " * 1e0" // sums of integers have types of their own, and bounds
+			if r.q.Aggregate == query.Sum && r.table.Fields[r.table.FieldIndex(field)].Type != series.Float {
+				column += " * 1e0" // sums of integers have types of their own, and bounds; those of singles are singles
 			}
 			column = fmt.Sprintf("%s(%s) AS %s", r.q.Aggregate, column, r.Ident(answer[i].Name))
 		}

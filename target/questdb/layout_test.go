@@ -39,7 +39,7 @@ func TestTables(t *testing.T) {
 func TestTablesThatCannotBe(t *testing.T) {
 	field := func(names ...string) *series.Table { return targettest.Table(names...) }
 	text := field("x")
-	text.Fields[0].Type = series.String
+	text.Fields[0].Type = series.Text
 	again := field("x")
 	again.Name = "CPU"
 	mark := field("x")
