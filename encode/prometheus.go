@@ -93,7 +93,7 @@ func sampleOf(t series.Type, c *series.Column, row int) float64 {
 	case series.Float, series.Float32:
 		return c.Floats[row]
 	case series.Timestamp:
-		return float64(c.Ints[row]) / 1e9
+		return float64(c.Ints[row]/1e9) + float64(c.Ints[row]%1e9)/1e9 // a double does not hold the nanoseconds
 	case series.Date:
 		return float64(c.Ints[row]) * 24 * 60 * 60
 	}

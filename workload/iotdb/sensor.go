@@ -79,7 +79,7 @@ func newSensors(s *settings) ([]sensor, error) {
 		drawn, _ := random(s.seed, 0, streamOf(allDevices, n, forFunction))
 		sensors[i] = sensor{
 			number: n,
-			kind:   valueType(share(s.types[:], float64(i)/float64(s.sensors))),
+			kind:   valueType(share(s.types[:], (float64(i)+1e-6)/float64(s.sensors))), // so that no rounding of shares puts it below a bound that it is on
 			shape:  distribution(share(s.distribution[:], unit(drawn))),
 		}
 	}

@@ -54,6 +54,18 @@ func TestValuesAreOfTheirType(t *testing.T) {
 	}
 }
 
+// Ten sensors of ten types in equal shares have one type each.
+func TestSharesOfTypes(t *testing.T) {
+	spec := base()
+	spec.IoTDB.Sensors, spec.IoTDB.Types = 10, "1:1:1:1:1:1:1:1:1:1"
+	sensors := dataset(t, spec).sensors
+	for i := range sensors {
+		if sensors[i].kind != valueType(i) {
+			t.Errorf("sensor %d is of type %s, want %s", i, typeNames[sensors[i].kind], typeNames[i])
+		}
+	}
+}
+
 // fits reports whether a number stands for a value of a field.
 func fits(f series.Field, v int64) bool {
 	switch f.Type {
