@@ -28,6 +28,9 @@ type Kind struct {
 	// Modules are the Go modules through which it is reached: reports name
 	// their versions.
 	Modules []string
+	// Types says how the system holds fields of each of series.Types. It may
+	// depend on options. Nil: it keeps values as they are, or not at all.
+	Types func(Options) map[series.Type]Held
 	// Dedupes reports whether a row that is sent twice, with the same series
 	// and time, is there once when the load has settled. It may depend on
 	// options, such as a unique index. Nil: never.
