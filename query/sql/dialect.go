@@ -103,10 +103,18 @@ func (d *Dialect) Count(t *series.Table) string {
 	var b strings.Builder
 	b.WriteString("SELECT count(*)")
 	for _, f := range t.Fields {
-		fmt.Fprintf(&b, ", count(%s)", d.Ident(f.Name))
+		fmt.Fprintf(&b, ", count(%s)", d.counted(f.Type, d.Ident(f.Name)))
 	}
 	fmt.Fprintf(&b, " FROM %s", d.Ident(t.Name))
 	return b.String()
+}
+
+// counted returns the expression that is counted for values of a column.
+func (d *Dialect) counted(t series.Type, column string) string {
+	if t == series.Bool && d.NoBooleanNulls {
+		return "CAST(" + column + " AS INT)" // what is never NULL need not be counted, and QuestDB cannot
+	}
+	return column
 }
 
 // Ident returns the name of a table or column as it stands in SQL: quoted

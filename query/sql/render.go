@@ -367,8 +367,11 @@ func (r *renderer) columns(from string) {
 	for i, field := range r.q.Fields {
 		column := from + r.Ident(field)
 		if r.q.Shape == query.Buckets || r.q.Shape == query.Totals {
-			if r.q.Aggregate == query.Sum && r.table.Fields[r.table.FieldIndex(field)].Type != series.Float {
+			switch kind := r.table.Fields[r.table.FieldIndex(field)].Type; {
+			case r.q.Aggregate == query.Sum && kind != series.Float:
 				column += " * 1e0" // sums of integers have types of their own, and bounds; those of singles are singles
+			case r.q.Aggregate == query.Count:
+				column = r.counted(kind, column)
 			}
 			column = fmt.Sprintf("%s(%s) AS %s", r.q.Aggregate, column, r.Ident(answer[i].Name))
 		}
