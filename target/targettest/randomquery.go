@@ -24,6 +24,9 @@ func (d *dice) query(id int) query.Query {
 	}
 	if d.often(30) {
 		above := d.fields(table, numbers)
+		if d.often(60) {
+			above = above[:1]
+		}
 		q.Above = &query.Above{Field: above[0], And: above[1:], Value: pick(d, []float64{0, -0.5, 24.5, -100, 1 << 53, 1 << 63, -1 << 63, 1e-300})}
 	}
 	if d.often(20) {
