@@ -1,6 +1,12 @@
 package target
 
-import "github.com/tsmark/tsmark/series"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/series"
+)
 
 // Held is how a system holds the values of a type.
 type Held struct {
@@ -18,12 +24,21 @@ func (h Held) String() string {
 	return h.As + ", " + h.Mapped
 }
 
-// Holds returns how a kind with options holds the values of a type, and false
-// where that is not known.
-func (k *Kind) Holds(t series.Type, o Options) (Held, bool) {
-	if k.Types == nil {
-		return Held{}, false
+// Mapped says, in the order of series.Types, which types that a schema's fields
+// have are none of the system's own, and what their values become; empty: all are.
+func (k *Kind) Mapped(s *series.Schema, o Options) string {
+	if k.Types == nil || s == nil {
+		return ""
 	}
-	h, ok := k.Types(o)[t]
-	return h, ok
+	held := k.Types(o)
+	var parts []string
+	for _, kind := range series.Types() {
+		has := slices.ContainsFunc(s.Tables, func(t *series.Table) bool {
+			return slices.ContainsFunc(t.Fields, func(f series.Field) bool { return f.Type == kind })
+		})
+		if h := held[kind]; has && h.Mapped != "" {
+			parts = append(parts, fmt.Sprintf("%v as %s", kind, h))
+		}
+	}
+	return strings.Join(parts, "; ")
 }
