@@ -2,6 +2,7 @@ package encode
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -133,8 +134,12 @@ func (t *intText) rest(dst []byte, n int, four uint64) int {
 // the zeros at its end, the shortest.
 func appendFloat(dst []byte, v float64) []byte {
 	const decimals = 1e5
-	if scaled := v * decimals; scaled > 0 && scaled < 1e15 {
-		if n := uint64(scaled + 0.5); float64(n)/decimals == v {
+	positive := math.Abs(v)
+	if scaled := positive * decimals; scaled > 0 && scaled < 1e15 {
+		if n := uint64(scaled + 0.5); float64(n)/decimals == positive {
+			if v < 0 {
+				dst = append(dst, '-')
+			}
 			dst = strconv.AppendUint(dst, n/decimals, 10)
 			if n %= decimals; n == 0 {
 				return dst
