@@ -287,9 +287,19 @@ func (p *parser) influxFields(b *begin, line []byte, at int, bare bool, row int)
 			}
 			c.Ints[row] = int64(n)
 			at++ // the i
-			if beyond(field.Type, c.Ints[row]) {
+			if field.Type == series.Int32 && beyond(field.Type, c.Ints[row]) {
 				return fmt.Errorf("field %s: %q does not fit into the type %v", field.Name, short(line[begin:at]), field.Type)
 			}
+		case series.Float:
+			begin := at
+			for at < len(line) && line[at] != ',' && line[at] != ' ' {
+				at++
+			}
+			v, ok := parseFloat(line[begin:at])
+			if !ok {
+				return fmt.Errorf("field %s: %q is no decimal number", field.Name, short(line[begin:at]))
+			}
+			c.Floats[row] = v
 		default:
 			begin := at
 			for at < len(line) && line[at] != ',' && line[at] != ' ' {
@@ -468,6 +478,15 @@ func (p *parser) timescaleDBValues(b *begin, line []byte, row int) error {
 				n = uint64(v)
 			}
 			c.Ints[row] = int64(n)
+		case field.Type == series.Float:
+			for at < len(line) && line[at] != ',' {
+				at++
+			}
+			v, ok := parseFloat(line[begin:at])
+			if !ok {
+				return fmt.Errorf("field %s: %q is no decimal number", field.Name, short(line[begin:at]))
+			}
+			c.Floats[row] = v
 		default:
 			for at < len(line) && line[at] != ',' {
 				at++
