@@ -71,13 +71,17 @@ func TestMixed(t *testing.T) {
 		t.Errorf("writes %+v\nwant %+v", got.Load, want.Writes)
 	}
 	sameLatency(t, "batches", got.Load.Batches, want.Writes.Batches)
+	sameAccumulated(t, got.Load.Accumulated, want.Writes.Accumulated)
 	sameLatency(t, "batches, from when they were due", *got.Response, *want.Response)
 	for i := range want.Types {
 		of, q := &want.Types[i], a.Cells[1+i].Queries
-		if q.Type != of.Type || q.Asked != of.Asked || q.AtLeast != of.AtLeast || q.Rows != of.Rows || q.Bytes != of.Bytes || q.Service.Count == q.Asked || of.Asked == 0 {
+		if q.Type != of.Type || q.Asked != of.Asked || q.AtLeast != of.AtLeast || q.Rows != of.Rows || q.Bytes != of.Bytes || q.Values != of.Values || q.Service.Count == q.Asked || of.Asked == 0 {
 			t.Errorf("%s: figures %+v\nwant %+v", of.Type, q, of)
 		}
 		sameLatency(t, of.Type, q.Service, of.Service)
+		if of.AtLeast == 0 { // else nothing was answered
+			sameAccumulated(t, q.Accumulated, of.Accumulated)
+		}
 		sameLatency(t, of.Type+", response", q.Open.Response, *of.Response)
 	}
 	if want.Types[1].AtLeast == 0 {
