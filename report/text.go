@@ -50,6 +50,18 @@ func writeText(w io.Writer, runs []*result.Run, opts Options) error {
 }
 
 func (t *textWriter) run(r *result.Run) {
+	t.head(r)
+	for _, view := range tables(r) {
+		if !view.Proof {
+			t.table(view)
+		} else if doubtful := view.doubts(); len(doubtful.Rows) > 0 {
+			t.table(&doubtful)
+		}
+	}
+}
+
+// head is what stands before the tables of a run.
+func (t *textWriter) head(r *result.Run) {
 	head := "Run " + r.ID
 	if r.Name != "" {
 		head += " (" + r.Name + ")"
@@ -61,13 +73,6 @@ func (t *textWriter) run(r *result.Run) {
 	}
 	for _, f := range append(facts(r), repeating(r)...) {
 		t.wrapped(pad("  "+f.Key, 11, false), "           ", note{f.Value, plain})
-	}
-	for _, view := range tables(r) {
-		if !view.Proof {
-			t.table(view)
-		} else if doubtful := view.doubts(); len(doubtful.Rows) > 0 {
-			t.table(&doubtful)
-		}
 	}
 }
 
