@@ -174,6 +174,7 @@ func latencyMatrix(of string, m *matrix.Matrices) *table {
 	for _, metric := range matrix.Metrics() {
 		view.Columns = append(view.Columns, column{Head: metric.Name, Help: metric.Help})
 	}
+	var kept []string
 	for i := range m.Operations {
 		o := &m.Operations[i]
 		cells := []cell{{Text: o.Name}}
@@ -182,9 +183,11 @@ func latencyMatrix(of string, m *matrix.Matrices) *table {
 		}
 		view.Rows = append(view.Rows, matrixRow(o, cells))
 		if o.Untimed > 0 {
-			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s of %s have no latency, but a part in SLOWEST_THREAD: their answers were kept to be checked, which takes time",
-				o.Name, count(o.Untimed), count(int64(o.OK))), dim})
+			kept = append(kept, fmt.Sprintf("%s %s of %s", o.Name, count(o.Untimed), count(int64(o.OK))))
 		}
+	}
+	if len(kept) > 0 {
+		view.Notes = []note{{"Answers that were kept to be checked, which takes time, have no latency but a part in SLOWEST_THREAD: " + strings.Join(kept, ", "), dim}}
 	}
 	return view
 }
