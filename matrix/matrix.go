@@ -48,7 +48,7 @@ type Operation struct {
 	// Failed operations are questions that were cut off by the time limit, and
 	// tries of batches that failed and were followed by another one. They have
 	// no part in latencies. Any other failure ends the load or withholds the
-	// type.
+	// type. Those of a mixed phase include the tries of what was loaded after it.
 	Failed       result.Value `json:"fail_operation"`
 	FailedPoints result.Value `json:"fail_point"` // the values of the batches of these tries
 

@@ -62,10 +62,7 @@ func WriteMatrices(w io.Writer, format Format, runs []*result.Run, opts Options)
 }
 
 func writeMatricesText(w io.Writer, runs []*result.Run, opts Options) error {
-	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, "CSV, JSON and HTML have all"}
-	if t.width <= 0 {
-		t.width = defaultWidth
-	}
+	t := newTextWriter(w, opts, "CSV, JSON and HTML have all")
 	for i, r := range runs {
 		if i > 0 {
 			t.line("")
