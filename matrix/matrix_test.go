@@ -177,7 +177,7 @@ func TestOfMixed(t *testing.T) {
 // is outside.
 func TestOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
-	for range 200 {
+	for range 100 {
 		clients := 1 + r.IntN(8)
 		accumulated := make([]float64, clients)
 		all, wall, sum := measure.NewLatency(), 0.0, 0.0
