@@ -214,8 +214,9 @@ type Writer interface {
 // them apart. Its writers are LineWriters.
 type LineTaker interface {
 	// TakesLines reports whether it takes the lines of a format, by its TSBS
-	// name.
-	TakesLines(format string) bool
+	// name, of a dataset, and holds what they say as it holds the dataset's
+	// batches. The schema is nil where nobody knows the dataset.
+	TakesLines(format string, schema *series.Schema) bool
 }
 
 // LineWriter is a Writer that takes rows as text.

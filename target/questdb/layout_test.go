@@ -52,6 +52,14 @@ func TestColumnsOfTypes(t *testing.T) {
 		if err != nil || !strings.Contains(l.ddl[0], want) {
 			t.Errorf("%v, %v, want %s", l, err, want)
 		}
+		// Lines of TSBS's format would say other times, and other booleans.
+		plain := *table
+		plain.Fields = table.Fields[:6] // up to the text
+		for of, takes := range map[*series.Table]bool{table: false, &plain: test.dense} {
+			if got := new(database).TakesLines("influx", &series.Schema{Tables: []*series.Table{of}}); got != takes {
+				t.Errorf("takes lines of %d fields, dense %v: %v, want %v", len(of.Fields), test.dense, got, takes)
+			}
+		}
 	}
 }
 
