@@ -312,7 +312,7 @@ func TestBadLines(t *testing.T) {
 		{"two lines in one", influx, "10i 1451606400000000000\n", "10i 14516", `line 3: the time "14516cpu,host=a,zone=z user=3i,`},
 		{"no fields", influx, "user=-2i ", "", `line 2: "1451606400000000000" is no field=value`},
 		{"boolean", influx, "free=10i", `free=yes`, `line 3: field free: "yes" is neither`},
-		{"string", influx, "free=10i", `free="ten"`, `line 3: field free: "\"ten\"" is a string, which is only read of a dataset that tsmark knows`},
+		{"string", influx, "free=10i", `free="ten"`, `line 3: field free: "ten" is a string, which is only read of a dataset that tsmark knows`},
 		{"hexadecimal", influx, "load=25", `load=0x19`, `line 4: field load: "0x19" is neither`},
 		{"too large", influx, "free=10i", "free=9223372036854775808i", `line 3: field free`},
 		{"field twice", influx, "idle=9i", "user=9i", `line 4: field "user" is there twice`},

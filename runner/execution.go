@@ -202,12 +202,7 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	if out.Description, err = t.Describe(ctx); err != nil {
 		return fmt.Errorf("asking for version and settings: %w", err)
 	}
-	if mapped := planned.kind.Mapped(x.schema(), planned.options); mapped != "" {
-		if out.Description.Settings == nil {
-			out.Description.Settings = map[string]string{}
-		}
-		out.Description.Settings["types of fields"] = mapped
-	}
+	out.Types = planned.kind.Mapped(x.schema(), planned.options)
 	if err := x.watchServer(ctx, t, out); err != nil {
 		return err
 	}
