@@ -286,7 +286,7 @@ func TestSharedBuffer(t *testing.T) {
 func BenchmarkReader(b *testing.B) {
 	s := base()
 	s.Scale, s.End = 1000, s.Start.Add(1_000_000*s.Interval)
-	for name, types := range map[string]string{"default": "", "double": "0:0:0:0:1"} {
+	for name, types := range map[string]string{"default": "", "double": "0:0:0:0:1", "float": "0:0:0:1", "text": "0:0:0:0:0:1", "all": "1:1:1:1:1:1:1:1:1:1"} {
 		b.Run(name, func(b *testing.B) {
 			s.IoTDB.Types = types
 			reader := dataset(b, s).Open()
