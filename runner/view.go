@@ -46,7 +46,7 @@ func (x *execution) setViews(spec workload.Spec) error {
 	}
 	for i := range x.plan.targets {
 		if t := &x.plan.targets[i]; t.dedupes() {
-			if e.Load.Workers > 1 {
+			if e.Load.Workers > 1 && x.owner == nil {
 				return problem("load.workers", "of several writers nobody knows whose row is the last")
 			}
 			x.viewed[latestRows].dataset = latest

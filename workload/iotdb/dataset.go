@@ -19,6 +19,8 @@ type Dataset struct {
 	sensors  []sensor
 	schema   *series.Schema
 	latest   bool // one row a time
+	clients  int  // that take turns; 0: nobody does
+	turn     int  // rows of one
 }
 
 // newDataset makes a dataset of settings.
@@ -74,16 +76,10 @@ func (d *Dataset) Schema() *series.Schema { return d.schema }
 
 // Open implements workload.Dataset.
 func (d *Dataset) Open() workload.Reader {
+	if d.clients > 1 {
+		return d.openTurns()
+	}
 	return d.Part(d.settings.first, d.settings.last, 0, d.settings.rows)
-}
-
-// OpenShard reads the devices of one of so many clients, counted from 0, of
-// which each has a contiguous run.
-func (d *Dataset) OpenShard(shard, of int) workload.Reader {
-	s := d.settings
-	n := uint64(s.last - s.first)
-	from, to := n*uint64(shard)/uint64(of), n*uint64(shard+1)/uint64(of)
-	return d.Part(s.first+uint32(from), s.first+uint32(to), 0, s.rows)
 }
 
 // Part reads the rows of the devices from first to before last that arrive in

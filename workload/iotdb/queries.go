@@ -92,6 +92,9 @@ const (
 	halfOpen            // the end does not
 )
 
+// precisePoint is the type of question whose window is a moment.
+const precisePoint = "precise-point"
+
 // queryTypes lists them in the order of the paper and, behind those, the tool.
 func queryTypes() []queryType {
 	rows := func(q *query.Query, _ *asked) { q.Shape = query.Rows }
@@ -102,7 +105,7 @@ func queryTypes() []queryType {
 		q.Shape, q.Aggregate, q.Bucket = query.Buckets, a.aggregate, a.bucket
 	}
 	return []queryType{
-		{name: "precise-point", help: "the rows of devices at one time", window: moment, shape: rows},
+		{name: precisePoint, help: "the rows of devices at one time", window: moment, shape: rows},
 		{name: "time-range", help: "the rows of devices in a span of time", window: closed, shape: rows},
 		{name: "limit", help: "any rows of a group of devices, up to a limit", anyDevice: true, shape: limited},
 		{name: "value-range", help: "the rows of devices in a span of time whose values exceed a bound", window: closed, above: true, shape: rows},
@@ -217,12 +220,7 @@ func (t *queryType) drawOne(q *query.Query, r *stream, s *settings, a *asked, su
 	}
 	switch t.window {
 	case moment:
-		l := lane{device: first}
-		if s.unaligned {
-			n, _ := strconv.ParseUint(strings.TrimPrefix(q.Fields[0], "s_"), 10, 32)
-			l.sensor = uint32(n)
-		}
-		q.Start = time.Unix(0, s.time(l, r.below(s.rows))).UTC()
+		q.Start = time.Unix(0, s.time(s.asked(q), r.below(s.rows))).UTC()
 		q.End = q.Start.Add(instant)
 	case closed, halfOpen:
 		room := s.rows*s.step - int64(a.span)
@@ -236,4 +234,33 @@ func (t *queryType) drawOne(q *query.Query, r *stream, s *settings, a *asked, su
 		}
 	}
 	t.shape(q, a)
+}
+
+// asked returns the lane of the first device and sensor that a question names.
+func (s *settings) asked(q *query.Query) lane {
+	number := func(name, prefix string) uint32 {
+		n, _ := strconv.ParseUint(strings.TrimPrefix(name, prefix), 10, 32) // this package wrote it
+		return uint32(n)
+	}
+	l := lane{device: number(q.In.Values[0], "d_")}
+	if s.unaligned {
+		l.sensor = number(q.Fields[0], "s_")
+	}
+	return l
+}
+
+// OnRow implements workload.Momentary.
+func (d *Dataset) OnRow(q *query.Query, before time.Time) {
+	if q.Type != precisePoint {
+		return
+	}
+	s := d.settings
+	l, at := s.asked(q), q.Start.UnixNano()
+	k := min((at-s.start)/s.step, s.rows-1)
+	if k > 0 && s.time(l, k) > at {
+		k--
+	}
+	if row := time.Unix(0, s.time(l, k)).UTC(); row.Before(before) {
+		q.Start, q.End = row, row.Add(instant)
+	}
 }
