@@ -86,11 +86,11 @@ func (x *execution) prepare(spec workload.Spec) error {
 	if d, err = x.deal(d); err != nil {
 		return err
 	}
-	if spec.Limit > 0 {
-		d = workload.Limited(d, spec.Limit)
-	}
 	x.dataset = d
-	if err := x.setViews(spec); err != nil {
+	if spec.Limit > 0 {
+		x.dataset = workload.Limited(d, spec.Limit)
+	}
+	if err := x.setViews(spec, latestOf(d)); err != nil {
 		return err
 	}
 	known := &x.run.Dataset

@@ -178,8 +178,8 @@ func (p *Plan) specProblem(err error) error {
 		return err
 	}
 	path := "workload." + bad.Setting
-	if name, ok := strings.CutPrefix(bad.Setting, "iotdb-queries."); ok {
-		path = "queries.iotdb." + name
+	if name, ok := strings.CutPrefix(bad.Setting, "iotdb-queries"); ok {
+		path = "queries.iotdb" + name
 	}
 	problem := p.experiment.Problem(path, "%s", bad.Problem)
 	if problem.Origin == (experiment.Origin{}) {

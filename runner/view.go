@@ -27,10 +27,10 @@ type expectations struct {
 	counted []int64              // rows of each answer, where queries are measured
 }
 
-// setViews finds out how the run's targets hold the dataset.
-func (x *execution) setViews(spec workload.Spec) error {
+// setViews finds out how the run's targets hold the dataset, of which the
+// latest rows are those given; nil: all are.
+func (x *execution) setViews(spec workload.Spec, latest workload.Dataset) error {
 	x.viewed = [views]viewed{everyRow: {dataset: x.dataset}}
-	latest := latestOf(x.dataset)
 	if latest == nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -36,12 +37,12 @@ func readAsked(q workload.IoTDBQueries) (asked, error) {
 	}
 	of := func(name string) string { return "iotdb-queries." + name }
 	if all := query.Aggregates(); !slices.Contains(all, out.aggregate) {
-		return out, bad(of("aggregate"), "must be %s, not %q", list(all), q.Aggregate)
+		return out, bad(of("aggregate"), "%q is no aggregate%s", q.Aggregate, suggest.Among(q.Aggregate, texts(all)))
 	}
 	operation, all := strings.CutSuffix(cmp.Or(q.Set, string(query.Union)), "-all")
 	out.set.Operation, out.set.All = query.SetOperation(operation), all
 	if known := query.SetOperations(); !slices.Contains(known, out.set.Operation) {
-		return out, bad(of("set"), "must be %s, also with -all behind it, not %q", list(known), q.Set)
+		return out, bad(of("set"), "%q is no set operation, nor one with -all behind it%s", q.Set, suggest.Among(operation, texts(known)))
 	}
 	if out.set.Operands < 2 || out.set.Operands > 100 {
 		return out, bad(of("set-of"), "must be from 2 to 100 operands, not %d", out.set.Operands)
@@ -64,12 +65,12 @@ func readAsked(q workload.IoTDBQueries) (asked, error) {
 	return out, nil
 }
 
-func list[T ~string](of []T) string {
+func texts[T ~string](of []T) []string {
 	texts := make([]string, len(of))
 	for i, t := range of {
 		texts[i] = string(t)
 	}
-	return strings.Join(texts, ", ")
+	return texts
 }
 
 // queryType is one kind of question.
