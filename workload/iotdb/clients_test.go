@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -149,5 +150,35 @@ func TestMovedToRows(t *testing.T) {
 				t.Errorf("%s, %s: %d different moments", name, windows, len(moments))
 			}
 		}
+	}
+}
+
+// It is the newest row at or before a time that such a question is moved to, or
+// the first one, unless that is too late.
+func TestOnRow(t *testing.T) {
+	spec := variants()["irregular"]
+	d := dataset(t, spec)
+	var times []int64
+	for _, r := range rowsOf(t, d.Part(5, 6, 0, d.settings.rows), 1000) {
+		times = append(times, r.time)
+	}
+	place := func(at int64, before time.Time) int64 {
+		q := query.Query{Type: precisePoint, Fields: []string{"s_0"}, In: &query.TagIn{Key: DeviceTag, Values: []string{"d_5"}}, Start: time.Unix(0, at)}
+		d.OnRow(&q, before)
+		return q.Start.UnixNano()
+	}
+	for i := range 2000 {
+		at := times[0] + int64(i)*int64(2617*time.Millisecond)
+		newest, _ := slices.BinarySearch(times, at+1)
+		if got := place(at, spec.End); got != times[newest-1] {
+			t.Fatalf("%v is moved to %v, want %v", time.Unix(0, at), time.Unix(0, got), time.Unix(0, times[newest-1]))
+		}
+	}
+	start := spec.Start.UnixNano()
+	if got := place(start, spec.End); got != times[0] {
+		t.Errorf("the start is moved to %v, want the first row", time.Unix(0, got))
+	}
+	if got := place(start, time.Unix(0, times[0])); got != start {
+		t.Errorf("the start is moved to %v, though nothing may be asked about then", time.Unix(0, got))
 	}
 }
