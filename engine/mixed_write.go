@@ -174,7 +174,7 @@ func (m *mixed) write(ctx context.Context, way *lane[*parcel], work <-chan *parc
 	log := m.log.Recorder(way.worker, m.start)
 	defer log.Close()
 	defer func() {
-		m.merge(latency)
+		m.merge(way.worker, latency)
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.response.Merge(response)
@@ -182,7 +182,8 @@ func (m *mixed) write(ctx context.Context, way *lane[*parcel], work <-chan *parc
 			end()
 		}
 	}()
-	way.retried = m.retried(log)
+	values := int64(0) // of the batch at work
+	way.retried = m.retried(log, &values)
 	due := func(p *parcel, begin time.Duration) time.Duration {
 		if m.paced(m.cfg.RowRate) {
 			return p.due
@@ -204,7 +205,8 @@ func (m *mixed) write(ctx context.Context, way *lane[*parcel], work <-chan *parc
 		begin := time.Since(m.start)
 		m.ledger.begin(p.number, begin)
 		acks.sending(p.number)
-		rows, values := p.Rows(), metrics(&p.Batch)
+		rows := p.Rows()
+		values = metrics(&p.Batch)
 		receipt, done, err := way.write(ctx, p)
 		if err != nil {
 			m.count(receipt)
@@ -227,6 +229,7 @@ func (m *mixed) write(ctx context.Context, way *lane[*parcel], work <-chan *parc
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	values = 0
 	return m.flush(ctx, way, log, received)
 }
 
