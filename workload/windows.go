@@ -79,11 +79,12 @@ func (w Windows) Draw(of Workload, s Spec, queryType string, n int, align bool) 
 // room for as many buckets as it is limited to. One without an end gets the
 // end of the span for its end: it asks about everything in the span.
 //
-// Windows begin at whole milliseconds, or with the span. That is coarse enough
+// Windows begin at whole milliseconds, or with the span; Sliding ones are at
+// least one apart. That is coarse enough
 // that the logarithms of different processors, which differ in the last digit,
 // give the same windows.
 func (w Windows) Place(q *query.Query, from, to time.Time) bool {
-	return w.place(q, from, to, q.End.Sub(q.Start)/slidingShare)
+	return w.place(q, from, to, max(q.End.Sub(q.Start)/slidingShare, time.Millisecond))
 }
 
 // place is Place with the distance of two Sliding windows.

@@ -64,6 +64,9 @@ func TestOperationsAreDocumented(t *testing.T) {
 	}
 	var got [][]string
 	for _, cells := range documented(t, "operation", 8) {
+		if tool := Operation(cells[0]); !strings.HasSuffix(cells[2], " "+tool) && cells[0] != "limit" && cells[0] != "value-range-limit" {
+			t.Errorf("%s is %q to the tool, want %s", cells[0], cells[2], tool)
+		}
 		got = append(got, slices.Concat(cells[:1], cells[3:]))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -172,7 +172,7 @@ func (t *queryType) draw(spec workload.Spec, number uint32, n int) ([]query.Quer
 		return nil, bad("iotdb-queries.devices", "%d are more than the %d devices of the smallest group; lower it, or raise --scale", a.devices, s.devices/s.groups)
 	case int(a.sensors) > len(suitable):
 		return nil, bad("iotdb-queries.sensors", "%d are more than the %d sensors that %s can ask for; lower it, or set iotdb.sensors or iotdb.types", a.sensors, len(suitable), t.name)
-	case t.window >= closed && room <= 0:
+	case t.window >= closed && room < 0:
 		return nil, bad("timestamp-end", "%s asks about %s but the dataset spans %s; lengthen it, set iotdb-queries span, or leave the type out", t.name, a.span, spec.End.Sub(spec.Start))
 	}
 	r := &stream{seed: s.seed, of: streamOf(allDevices, number, forQueries)}
