@@ -94,6 +94,12 @@ func (d *Dataset) Part(first, last uint32, from, to int64) workload.Reader {
 		Dataset: d, first: first, last: last, slot: from, end: to, lanes: lanes,
 		next: lane{device: first}, scratch: make([]float64, readerRows),
 	}
+	if d.settings.waits() {
+		r.waiting = make([]waiting, uint64(last-first)*uint64(lanes))
+		for i := range r.waiting {
+			r.waiting[i] = d.settings.waitingAt(lane{first + uint32(i)/lanes, uint32(i) % lanes}, from)
+		}
+	}
 	if d.settings.rewriting() {
 		r.newest = make([]int64, uint64(last-first)*uint64(lanes))
 		for i := range r.newest {
@@ -156,7 +162,8 @@ type reader struct {
 	at      int   // first one that was not given out
 	lane    lane
 	memory  []arrival
-	newest  []int64 // rewriting: of each lane
+	newest  []int64   // rewriting: of each lane
+	waiting []waiting // where rows wait: of each lane
 	scratch []float64
 }
 
@@ -198,8 +205,10 @@ func (r *reader) advance() {
 		r.rows, r.newest[number] = s.rewrites(r.rows, l, r.slot, behind, r.newest[number])
 	case r.latest:
 		r.rows = s.latest(r.rows, l, r.slot, behind)
+	case s.waits():
+		r.rows = s.arrivals(r.rows, l, r.slot, behind, &r.memory, &r.waiting[number])
 	default:
-		r.rows = s.arrivals(r.rows, l, r.slot, behind, &r.memory)
+		r.rows = s.arrivals(r.rows, l, r.slot, behind, &r.memory, nil)
 	}
 	if r.next.sensor++; r.next.sensor == r.lanes {
 		r.next = lane{device: l.device + 1}
