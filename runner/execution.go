@@ -103,7 +103,7 @@ func (x *execution) prepare(spec workload.Spec) error {
 func (x *execution) deal(d workload.Dataset) (workload.Dataset, error) {
 	load := &x.plan.experiment.Load
 	dealt, ok := d.(workload.Dealt)
-	if !ok || load.Workers < 2 || x.file != nil {
+	if !ok || !x.steps.Load || load.Workers < 2 || x.file != nil {
 		return d, nil
 	}
 	d, err := dealt.Deal(load.Workers, load.BatchSize)
