@@ -34,8 +34,7 @@ func QuestionsWith(t *testing.T, kind target.Kind, given map[string]string, fold
 		End:   time.Date(2016, 1, 4, 0, 0, 0, 0, time.UTC),
 	}
 	for _, use := range []workload.Workload{tsbs.CPUOnly(), tsbs.IoT(), iotdb.Workload()} {
-		spec.Name = use.Name()
-		if use.Name() == "iotdb" {
+		if spec.Name = use.Name(); spec.Name == iotdb.Workload().Name() {
 			spec.Asked = workload.IoTDBQueries{Devices: 2, Sensors: 2, Aggregate: "max"}
 		}
 		dataset, err := use.Dataset(spec)
