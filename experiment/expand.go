@@ -142,7 +142,7 @@ func (x *expander) entry(at string, entry Combination) (choices []choice, ok boo
 	ok = true
 	for _, p := range entry {
 		if o := x.experiment.origins[p.Path]; o.Flag != "" {
-			x.add(p.Path, "%s has a value of its own for %s; leave the flag out", at, p.Path)
+			x.add(p.Path, "the sweep has values of its own for %s; leave the flag out", p.Path)
 			return nil, false
 		}
 		c, right := x.choice(at+"."+p.Path, p)
