@@ -38,7 +38,7 @@ func completeFiles(cmd *cobra.Command, flag string, extensions ...string) {
 
 // given reports whether the scenario is to be read from such files.
 func (f *iotdbFiles) given(cmd *cobra.Command) bool {
-	return cmd.Flags().Changed(iotdbConfigFlag) || cmd.Flags().Changed(iotdbRoutineFlag)
+	return f.config != "" || f.routine != "" || cmd.Flags().Changed(iotdbConfigFlag)
 }
 
 // read makes the experiment. targets says whether the command line names some.
@@ -51,7 +51,7 @@ func (f *iotdbFiles) read(cmd *cobra.Command, kinds []string, targets bool) (*ex
 	if err != nil {
 		return nil, err
 	}
-	if !cmd.Flags().Changed(iotdbRoutineFlag) {
+	if f.routine == "" {
 		return iotdbconfig.Read(config, o)
 	}
 	routine, err := readProperties("--"+iotdbRoutineFlag, f.routine)

@@ -148,6 +148,7 @@ A TARGET is [NAME=]KIND[,OPTION=VALUE]…; the default is duckdb.`,
 
 // stepCommand is a command for some steps of an experiment on given targets.
 func (a *app) stepCommand(given *settings, use, short, long, example string) *cobra.Command {
+	files := iotdbFiles{}
 	cmd := &cobra.Command{
 		Use: use, Short: short, Long: long, Example: example,
 		ValidArgsFunction: cobra.FixedCompletions(a.catalog.kindNames(), cobra.ShellCompDirectiveNoFileComp),
@@ -155,6 +156,12 @@ func (a *app) stepCommand(given *settings, use, short, long, example string) *co
 			e := experiment.Default()
 			e.Name = cmd.Name()
 			e.Targets = e.Targets[:1] // a step compares nothing
+			if files.given(cmd) {
+				var err error
+				if e, err = files.read(cmd, a.catalog.kindNames(), len(args) > 0 || cmd.Flags().Changed("target")); err != nil {
+					return err
+				}
+			}
 			if err := given.apply(cmd, e, args); err != nil {
 				return err
 			}
@@ -162,6 +169,7 @@ func (a *app) stepCommand(given *settings, use, short, long, example string) *co
 		},
 	}
 	given.targetFlag(cmd, "duckdb")
+	files.configFlag(cmd)
 	return cmd
 }
 

@@ -155,7 +155,6 @@ func (m *mapping) ask(s *shares) {
 	m.from("READ_OPERATION_TIMEOUT_MS", "queries.timeout")
 	m.windows(s)
 	if !s.asks() {
-		*i = workload.IoTDBQueries{}
 		return
 	}
 	n := math.Ceil(float64(s.loop)*float64(s.clients)*slices.Max(s.asked) - 1e-6)
@@ -195,9 +194,6 @@ func (m *mapping) set() string {
 
 // windows sets where the windows of questions lie.
 func (m *mapping) windows(s *shares) {
-	if !s.asks() {
-		return
-	}
 	recent := m.truth("IS_RECENT_QUERY")
 	switch {
 	case recent && s.writes():

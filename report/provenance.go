@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
 )
@@ -111,10 +112,29 @@ func repeating(r *result.Run) []fact {
 	if again := elsewhere(r); again != "" {
 		list = append(list, fact{"repeat", again})
 	}
+	if text := notesFact(r); text != "" {
+		list = append(list, fact{"notes", text})
+	}
 	if names := secrets(r); len(names) > 0 {
 		list = append(list, fact{"secrets", "not stored, to be given anew: " + strings.Join(names, ", ")})
 	}
 	return list
+}
+
+// notesFact is the first of the notes in the experiment, and where the others are;
+// empty: there are none.
+func notesFact(r *result.Run) string {
+	if r.Experiment == "" {
+		return ""
+	}
+	e, err := experiment.Parse("", []byte(r.Experiment))
+	if err != nil || len(e.Notes) == 0 {
+		return "" // one of another version of tsmark is shown all the same
+	}
+	if more := len(e.Notes) - 1; more > 0 {
+		return fmt.Sprintf("%s %s in tsmark report %s --experiment", e.Notes[0], plural(more, "further note"), r.ID)
+	}
+	return e.Notes[0]
 }
 
 // elsewhere is the shell command that repeats a run on another machine that has
