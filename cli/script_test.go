@@ -49,16 +49,21 @@ func TestScripts(t *testing.T) {
 			env.Setenv("NO_COLOR", "1")
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"status":    cmdStatus,
-			"refused":   cmdRefused,
-			"interrupt": cmdInterrupt,
-			"killed":    cmdKilled,
-			"sha256":    cmdSHA256,
-			"unzst":     cmdUnzst,
-			"duckdb":    cmdDuckDB,
-		},
+		Cmds: commands(),
 	})
+}
+
+// commands are those that the scripts have beside testscript's.
+func commands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
+	return map[string]func(ts *testscript.TestScript, neg bool, args []string){
+		"status":    cmdStatus,
+		"refused":   cmdRefused,
+		"interrupt": cmdInterrupt,
+		"killed":    cmdKilled,
+		"sha256":    cmdSHA256,
+		"unzst":     cmdUnzst,
+		"duckdb":    cmdDuckDB,
+	}
 }
 
 // usage fails the script unless there are enough arguments and no "!".

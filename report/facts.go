@@ -137,6 +137,9 @@ func facts(r *result.Run) []fact {
 }
 
 func datasetFact(d *result.Dataset) string {
+	if d.Spec.Name == "" && d.Source == "" { // no target lived to tell what it holds
+		return "not known"
+	}
 	what := fmt.Sprintf("%s, scale %s, seed %d, every %v from %s to %s",
 		d.Spec.Name, count(int64(d.Spec.Scale)), d.Spec.Seed, d.Spec.Interval, moment(d.Spec.Start), moment(d.Spec.End)) + arrangement(d)
 	if d.Unverified != "" {

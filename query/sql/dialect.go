@@ -70,6 +70,9 @@ type Dialect struct {
 	// NoBooleanNulls says that a boolean cannot be NULL, so that "not known"
 	// must be told by a number: 1 is true, 0 is false.
 	NoBooleanNulls bool
+	// LeastIsNull says that its NULL of whole numbers is the least of 64 bits,
+	// with which nothing can be compared.
+	LeastIsNull bool
 }
 
 // Newest is a way to take the newest row of each group.

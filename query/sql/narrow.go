@@ -90,6 +90,8 @@ func (r *renderer) wholeRows(fields []string) bool {
 		return false
 	case r.q.Shape == query.Rows, r.q.Shape == query.Last:
 		return true
+	case len(r.q.MeanTags) > 0: // a row counts once, however many values it has
+		return true
 	}
 	return r.q.Above != nil
 }

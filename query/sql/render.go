@@ -395,7 +395,11 @@ func (r *renderer) conditions(indent string, conditions []string) {
 func (r *renderer) ofSeries(from string) []string {
 	var conditions []string
 	if in := r.q.In; in != nil {
-		condition := fmt.Sprintf("%s IN (%s)", r.Ident(in.Key), strings.Join(r.values(in), ", "))
+		name := r.Ident(in.Key)
+		if r.Newest == LatestOn && r.q.Shape == query.Last && slices.ContainsFunc(in.Values, func(v string) bool { return strings.Contains(v, "'") }) {
+			name += "::varchar" // QuestDB 9.3 looks such symbols up with the quotes doubled, and finds none
+		}
+		condition := fmt.Sprintf("%s IN (%s)", name, strings.Join(r.values(in), ", "))
 		switch {
 		case r.Wide:
 		case from != "":
@@ -440,6 +444,10 @@ func (r *renderer) ofRows(from string) []string {
 	if above := r.q.Above; above != nil {
 		for _, name := range above.All() {
 			field := r.table.Fields[r.table.FieldIndex(name)]
+			if r.LeastIsNull && field.Type == series.Int && above.Value <= math.MinInt64 {
+				conditions = append(conditions, fmt.Sprintf("%s%s IS NOT NULL", from, r.Ident(name)))
+				continue
+			}
 			conditions = append(conditions, fmt.Sprintf("%s%s > %s", from, r.Ident(name), threshold(above.Value, field.Type)))
 		}
 	}

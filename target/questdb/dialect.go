@@ -28,6 +28,7 @@ func newDialect() *sql.Dialect {
 		TimeName:       timeColumn,
 		NoHaving:       true,
 		NoBooleanNulls: true,
+		LeastIsNull:    true,
 	}
 }
 

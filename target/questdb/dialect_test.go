@@ -2,6 +2,7 @@ package questdb
 
 import (
 	"flag"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,6 +61,28 @@ LATEST ON timestamp PARTITION BY data_center
 WHERE a_b / divisor > 2e0`
 	if got, err := render(&q, schema, nil); err != nil || got.Text != want {
 		t.Errorf("%v, got:\n%s\nwant:\n%s", err, got.Text, want)
+	}
+}
+
+// What QuestDB 9.3 gets wrong is asked in another way: a symbol with a quote
+// under LATEST ON, and the bound that it takes for NULL.
+func TestAroundFaults(t *testing.T) {
+	schema := &series.Schema{Tables: []*series.Table{{
+		Name: "t", Tags: []series.Tag{{Key: "host"}}, Fields: []series.Field{{Name: "n", Type: series.Int}},
+	}}}
+	last := query.Query{
+		Shape: query.Last, Table: "t", Fields: []string{"n"}, GroupBy: "host",
+		In: &query.TagIn{Key: "host", Values: []string{"a", "o'b"}}, Above: &query.Above{Field: "n", Value: -1 << 63},
+	}
+	buckets := last
+	buckets.Shape, buckets.Aggregate, buckets.Bucket = query.Buckets, query.Max, time.Hour
+	for q, want := range map[*query.Query]string{
+		&last:    "WHERE host::varchar IN ('a', 'o''b')\n  AND n IS NOT NULL\n",
+		&buckets: "WHERE host IN ('a', 'o''b')\n  AND n IS NOT NULL\n",
+	} {
+		if got, err := render(q, schema, nil); err != nil || !strings.Contains(got.Text, want) {
+			t.Errorf("%v, got:\n%s\nwant:\n%s", err, got.Text, want)
+		}
 	}
 }
 

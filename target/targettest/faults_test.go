@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,9 +14,23 @@ import (
 	"github.com/tsmark/tsmark/process"
 )
 
+// given are the ports of this process's fakes: those of parallel tests are
+// chosen while others' servers still start.
+var given sync.Map
+
+// ownPort returns a port that no other fake of this process has been given.
+func ownPort(t *testing.T) int {
+	for {
+		port := FreePort(t)
+		if _, taken := given.LoadOrStore(port, true); !taken {
+			return port
+		}
+	}
+}
+
 // fakes starts the server of the tests.
 func fakes(t *testing.T, sins string) *Server {
-	port := FreePort(t)
+	port := ownPort(t)
 	address := "127.0.0.1:" + strconv.Itoa(port)
 	return NewServer(t, port, process.Command{
 		Path: puppet.Program(t), Args: []string{address}, Env: append(puppet.Env(), playServer+"="+t.TempDir(), "FAKE_SINS="+sins),
