@@ -163,7 +163,7 @@ func (s *settings) workersFlag(cmd *cobra.Command, help string, paths ...string)
 	}})
 }
 
-const windowsHelp = "recent: windows end close to the dataset's end; sliding: each overlaps the one before by 98 %; uniform, the default: as TSBS draws them"
+const windowsHelp = "recent: windows end close to the dataset's end; sliding: each overlaps the one before by 98 %, or sliding:5s: is 5s behind it; uniform, the default: as TSBS draws them"
 
 // queryFlags adds the flags that say which answers are checked.
 func (s *settings) queryFlags(cmd *cobra.Command) {
