@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -97,14 +98,15 @@ type cell struct {
 	outcomes map[oplog.Outcome]int64
 	workers  map[uint32]bool
 	service  *measure.Latency
-	wall     span // of what counts
+	took     map[uint32]time.Duration // by worker: what its operations that ended well took together
+	wall     span                     // of what counts
 	load     load
 	queries  queries
 }
 
 func newCell(c oplog.Cell, period time.Duration) *cell {
 	return &cell{
-		Cell: c, outcomes: make(map[oplog.Outcome]int64), workers: make(map[uint32]bool),
+		Cell: c, outcomes: make(map[oplog.Outcome]int64), workers: make(map[uint32]bool), took: make(map[uint32]time.Duration),
 		service: measure.NewLatency(), load: load{period: period}, queries: queries{distinct: make(map[int64]bool)},
 	}
 }
@@ -132,7 +134,7 @@ func (c *cell) figures() (f Figures, err error) {
 	}
 	if c.Kind == oplog.Load {
 		f.Load = c.loadFigures(service)
-		f.Load.Workers = f.Workers
+		f.Load.Workers, f.Load.Accumulated = f.Workers, c.accumulated()
 		if c.load.response != nil {
 			response, err := latencyOf(c.load.response)
 			f.Response = &response
@@ -141,8 +143,18 @@ func (c *cell) figures() (f Figures, err error) {
 		return f, nil
 	}
 	f.Queries, err = c.queryFigures(service)
-	f.Queries.Workers = f.Workers
+	f.Queries.Workers, f.Queries.Accumulated = f.Workers, c.accumulated()
 	return f, err
+}
+
+// accumulated lists what the operations of each worker that had any took
+// together, in seconds.
+func (c *cell) accumulated() []float64 {
+	var list []float64
+	for _, worker := range slices.Sorted(maps.Keys(c.took)) {
+		list = append(list, c.took[worker].Seconds())
+	}
+	return list
 }
 
 func latencyOf(l *measure.Latency) (result.Latency, error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ func receipt(rows int64) target.Receipt {
 func questions(n int) []engine.Question {
 	q := make([]engine.Question, n)
 	for i := range q {
-		q[i] = engine.Question{ID: i, Request: target.Request{Text: strconv.Itoa(i)}, Rows: int64(i)}
+		q[i] = engine.Question{ID: i, Request: target.Request{Text: strconv.Itoa(i)}, Rows: int64(i), Values: 3}
 	}
 	return q
 }
@@ -119,6 +120,19 @@ func sameQueries(t *testing.T, got, want *result.Queries) {
 		t.Errorf("wall %v s, %v/s, want %v s", got.Wall, got.PerSecond, want.Wall)
 	}
 	sameLatency(t, "service time", got.Service, want.Service)
+	sameAccumulated(t, got.Accumulated, want.Accumulated)
+	if got.Values != want.Values || want.Values != 3*want.Rows || want.Rows == 0 {
+		t.Errorf("%d values, want %d of %d rows", got.Values, want.Values, want.Rows)
+	}
+}
+
+// sameAccumulated wants the times of the workers that did something.
+func sameAccumulated(t *testing.T, got, want []float64) {
+	t.Helper()
+	want = slices.DeleteFunc(slices.Clone(want), func(seconds float64) bool { return seconds == 0 })
+	if !slices.EqualFunc(got, want, func(a, b float64) bool { return near(a, b, 1e-9) }) || len(want) == 0 {
+		t.Errorf("the workers' times are %v, want %v", got, want)
+	}
 }
 
 func TestClosedLoop(t *testing.T) {
@@ -183,6 +197,7 @@ func TestLoad(t *testing.T) {
 		t.Errorf("sent %v, acknowledged %v; want %v, %v", got.Sent, got.Acked, want.Sent, want.Acked)
 	}
 	sameLatency(t, "batches", got.Batches, want.Batches)
+	sameAccumulated(t, got.Accumulated, want.Accumulated)
 	sum, last := int64(0), 0.0
 	for _, p := range got.Rates {
 		sum += p.Rows

@@ -39,6 +39,7 @@ func (c *cell) addBatch(op *oplog.Op) {
 	}
 	if op.Outcome == oplog.OK || op.Outcome == oplog.Unacknowledged {
 		c.service.Record(op.Duration)
+		c.took[op.Worker] += op.Duration
 		if c.Schedule != "" {
 			if l.response == nil {
 				l.response = measure.NewLatency()

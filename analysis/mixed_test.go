@@ -71,16 +71,21 @@ func TestMixed(t *testing.T) {
 		t.Errorf("writes %+v\nwant %+v", got.Load, want.Writes)
 	}
 	sameLatency(t, "batches", got.Load.Batches, want.Writes.Batches)
+	sameAccumulated(t, got.Load.Accumulated, want.Writes.Accumulated)
 	sameLatency(t, "batches, from when they were due", *got.Response, *want.Response)
 	for i := range want.Types {
 		of, q := &want.Types[i], a.Cells[1+i].Queries
-		if q.Type != of.Type || q.Asked != of.Asked || q.AtLeast != of.AtLeast || q.Rows != of.Rows || q.Bytes != of.Bytes || q.Service.Count == q.Asked || of.Asked == 0 {
+		if q.Type != of.Type || q.Asked != of.Asked || q.AtLeast != of.AtLeast || q.Rows != of.Rows || q.Bytes != of.Bytes || q.Values != of.Values || q.Service.Count == q.Asked || of.Asked == 0 {
 			t.Errorf("%s: figures %+v\nwant %+v", of.Type, q, of)
 		}
 		sameLatency(t, of.Type, q.Service, of.Service)
+		if of.AtLeast == 0 { // else nothing was answered
+			sameAccumulated(t, q.Accumulated, of.Accumulated)
+		}
 		sameLatency(t, of.Type+", response", q.Open.Response, *of.Response)
 	}
-	if want.Types[1].AtLeast == 0 {
-		t.Error("nothing was cut off")
+	// Of the slow type all are, and those that were to be kept have no latency.
+	if slow := &want.Types[1]; slow.AtLeast == 0 || slow.AtLeastKept == 0 || slow.AtLeast-slow.AtLeastKept != slow.Service.Count {
+		t.Errorf("%d cut off, %d of them kept, %d latencies", slow.AtLeast, slow.AtLeastKept, slow.Service.Count)
 	}
 }

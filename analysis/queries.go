@@ -51,10 +51,13 @@ func (c *cell) addQuestion(op *oplog.Op) {
 	q.out.Asked++
 	q.out.Rows += op.Rows
 	q.out.Bytes += op.Bytes
+	q.out.Values += op.Values
 	each := op.Duration.Seconds()
 	if op.Outcome == oplog.AtLeast {
 		q.out.AtLeast++
 		each = -each
+	} else {
+		c.took[op.Worker] += op.Duration
 	}
 	if c.Part != oplog.Mixed { // where the same question has another window each time
 		c.addEach(op.Sequence, each)

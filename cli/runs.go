@@ -87,13 +87,18 @@ func listSweep(w io.Writer, s *result.Sweep, runs []store.Summary) {
 }
 
 func (a *app) reportCommand() *cobra.Command {
-	formatName, file, experiment := string(report.Text), "", false
+	formatName, viewName, file, experiment := string(report.Text), string(report.Everything), "", false
 	cmd := &cobra.Command{
 		Use:   "report [RUN…]",
 		Short: "Render runs or a sweep as text, Markdown, CSV, JSON or an HTML page",
 		Long: `Renders stored runs, side by side where there are several, or a sweep with its
 curves. A RUN is the id of a run or sweep as tsmark runs lists them, the beginning
 or the end of one, or latest, which is the default.
+
+--view iotdb shows, of runs of any workload, the result matrix and the latency
+matrix of IoTDB-Benchmark, with the middle-average and the throughput of its
+paper. As CSV they are laid out as IoTDB-Benchmark's own. The page of an iotdb run
+has them in any case.
 
 --experiment prints what a run was told to do, as a file that tsmark run takes:
 here later, or on another machine. Secrets are not in it. It says *** for them,
@@ -102,11 +107,17 @@ TSMARK_PG_PASSWORD.`,
 		Example: `  tsmark report
   tsmark report 3f2a --experiment > experiment.yaml
   tsmark report latest --format markdown
+  tsmark report latest --view iotdb
+  tsmark report latest --view iotdb --format csv --output test-result.csv
   tsmark report 3f2a 91c0 --format html --output comparison.html`,
 		RunE: func(cmd *cobra.Command, references []string) error {
 			format, err := report.ParseFormat(formatName)
 			if err != nil {
 				return fmt.Errorf("--format: %w", err)
+			}
+			view, err := report.ParseView(viewName)
+			if err != nil {
+				return fmt.Errorf("--view: %w", err)
 			}
 			kept, err := store.OpenExisting(cmd.Context(), a.results)
 			if err != nil {
@@ -121,21 +132,23 @@ TSMARK_PG_PASSWORD.`,
 				return err
 			}
 			if experiment {
-				if len(references) > 1 || cmd.Flags().Changed("format") {
-					return errors.New("--experiment is of one run or sweep, and has no --format")
+				if len(references) > 1 || cmd.Flags().Changed("format") || cmd.Flags().Changed("view") {
+					return errors.New("--experiment is of one run or sweep, and has no --format or --view")
 				}
 				return a.writeText(file, shown.experiment())
 			}
 			if file != "" && file != "-" {
-				return writeReport(file, func(w io.Writer) error { return shown.write(w, format, report.Options{}) })
+				return writeReport(file, func(w io.Writer) error { return shown.write(w, view, format, report.Options{}) })
 			}
-			return shown.write(a.stdout, format, a.textOptions())
+			return shown.write(a.stdout, view, format, a.textOptions())
 		},
 	}
 	cmd.Flags().StringVar(&formatName, "format", formatName, strings.Join(report.Formats(), ", "))
+	cmd.Flags().StringVar(&viewName, "view", viewName, "what of the runs to show: "+strings.Join(report.Views(), ", "))
 	cmd.Flags().StringVar(&file, "output", "", "`file` to write (default standard output)")
 	cmd.Flags().BoolVar(&experiment, "experiment", false, "print the experiment of the run as YAML")
 	complete(cmd, "format", report.Formats())
+	complete(cmd, "view", report.Views())
 	return cmd
 }
 
@@ -177,7 +190,10 @@ func (f *found) experiment() string {
 	return f.runs[0].Experiment
 }
 
-func (f *found) write(w io.Writer, format report.Format, opts report.Options) error {
+func (f *found) write(w io.Writer, view report.View, format report.Format, opts report.Options) error {
+	if view == report.IoTDB {
+		return report.WriteMatrices(w, format, f.runs, opts)
+	}
 	if f.sweep != nil {
 		return report.WriteSweep(w, format, f.sweep, f.runs, opts)
 	}

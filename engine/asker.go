@@ -34,7 +34,7 @@ func newAsker(cfg QueryConfig, questions []Question, progress Progress) *asker {
 	a.first.Store(-1)
 	a.out = result.Queries{
 		Workers: cfg.Workers, Distinct: distinct(questions), TimeBox: cfg.TimeBox.Seconds(), Timeout: cfg.Timeout.Seconds(),
-		Each: make([]float64, len(questions)),
+		Each: make([]float64, len(questions)), Accumulated: make([]float64, cfg.Workers),
 	}
 	return a
 }
@@ -67,9 +67,9 @@ func (a *asker) run(ctx context.Context, t target.Target, work func(context.Cont
 	for err == nil && more != nil && more() {
 		err = together(ctx, workers, work, beside)
 	}
-	for _, w := range workers {
+	for i, w := range workers {
 		w.log.Close()
-		w.report()
+		w.report(&a.out.Accumulated[i])
 	}
 	if ctx.Err() != nil {
 		err = ctx.Err()
@@ -137,17 +137,22 @@ type worker struct {
 	querier                      target.Querier
 	service                      *measure.Latency
 	log                          *oplog.Recorder
+	answered                     time.Duration // what the queries took together that were not cut off
 	burnIn, atLeast, rows, bytes int64
+	values                       int64
 }
 
-// report adds what the worker measured to the result. No two do so at once.
-func (w *worker) report() {
+// report adds what the worker measured to the result, and its time to
+// accumulated. No two do so at once.
+func (w *worker) report(accumulated *float64) {
+	*accumulated += w.answered.Seconds()
 	w.asker.service.Merge(w.service)
 	w.out.Asked += w.service.Count()
 	w.out.BurnIn += w.burnIn
 	w.out.AtLeast += w.atLeast
 	w.out.Rows += w.rows
 	w.out.Bytes += w.bytes
+	w.out.Values += w.values
 }
 
 // ask asks the i-th question, from the first one again after the last one, and
@@ -187,6 +192,8 @@ func (w *worker) ask(ctx context.Context, i int, due *arrival) (end time.Duratio
 	if cutOff {
 		w.atLeast++
 		each = -each
+	} else {
+		w.answered += end - start
 	}
 	if i < len(w.out.Each) {
 		w.out.Each[i] = each // no two workers have the same i, so none write one element
@@ -195,5 +202,6 @@ func (w *worker) ask(ctx context.Context, i int, due *arrival) (end time.Duratio
 	w.last.add(int64(end))
 	w.rows += cost.Rows
 	w.bytes += cost.Bytes
+	w.values += cost.Rows * int64(question.Values)
 	return end, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -93,15 +95,22 @@ func TestLoad(t *testing.T) {
 	if load.Acked < load.Sent+ackAfter.Seconds() || load.Settled < load.Acked+s.settle.Seconds() {
 		t.Errorf("sent %v, acknowledged %v, settled %v are too close", load.Sent, load.Acked, load.Settled)
 	}
+	sum, longest := 0.0, 0.0
+	for _, seconds := range load.Accumulated {
+		sum, longest = sum+seconds, max(longest, seconds)
+	}
+	if len(load.Accumulated) != 3 || longest > load.Acked || math.Abs(sum-load.Batches.Mean*37) > 1e-6 {
+		t.Errorf("the workers' batches took %v s, of %v s of 37 batches within %v s", load.Accumulated, load.Batches.Mean*37, load.Acked)
+	}
 	if load.Batches.Min < ackAfter.Seconds() {
 		t.Errorf("a batch took %v s, less than its acknowledgement", load.Batches.Min)
 	}
-	sum := int64(0)
+	rated := int64(0)
 	for _, p := range load.Rates {
-		sum += p.Rows
+		rated += p.Rows
 	}
-	if sum != 36_000 {
-		t.Errorf("the rates add up to %d rows", sum)
+	if rated != 36_000 {
+		t.Errorf("the rates add up to %d rows", rated)
 	}
 	if n := s.writers.Load(); n != 0 {
 		t.Errorf("%d writers were left open", n)
@@ -157,6 +166,10 @@ func TestQuery(t *testing.T) {
 	if q.Asked != 40 || q.BurnIn != 10 || q.Service.Count != 40 || q.Rows != 80 || q.Bytes != 640 {
 		t.Errorf("asked %d, burn-in %d, latencies %d, rows %d, bytes %d", q.Asked, q.BurnIn, q.Service.Count, q.Rows, q.Bytes)
 	}
+	longest := slices.Max(q.Accumulated)
+	if len(q.Accumulated) != 4 || longest > q.Wall+0.001 || longest < 10*q.Service.Min || q.Values != 0 {
+		t.Errorf("the workers' queries took %v s of %v s; %d values", q.Accumulated, q.Wall, q.Values)
+	}
 	if len(q.Each) != 50 || q.Each[9] != 0 || q.Each[10] < 0.001 || q.Each[49] < 0.001 {
 		t.Errorf("times of each question: %v", q.Each)
 	}
@@ -191,6 +204,9 @@ func testTimeout(t *testing.T, ask askFunc) {
 	q, err := ask(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 30 * time.Millisecond}, s, questions(3), ignore)
 	if err != nil || q.Withheld != "" || q.AtLeast != 1 || q.Asked != 3 || q.Service.Max < 0.03 || q.Each[1] > -0.03 || q.Each[2] <= 0 {
 		t.Errorf("%d cut off of %d, max %v s, withheld %q, error %v", q.AtLeast, q.Asked, q.Service.Max, q.Withheld, err)
+	}
+	if len(q.Accumulated) != 1 || q.Accumulated[0] > 0.03 || q.Accumulated[0] <= 0 {
+		t.Errorf("the worker's answers took %v s; the one cut off must not count", q.Accumulated)
 	}
 	q, err = ask(t.Context(), engine.QueryConfig{Workers: 1, BurnIn: 2, Timeout: 30 * time.Millisecond}, s, questions(3), ignore)
 	if err != nil || q.AtLeast != 0 || q.Asked != 1 {

@@ -101,7 +101,7 @@ func batchFailure(worker int, number, first int64, rows int, content string, err
 
 // load connects the writers, and runs the clock.
 func load[P any](ctx context.Context, cfg LoadConfig, from feed[P], t target.Target, progress Progress) (*result.Load, error) {
-	l := loader{log: cfg.Log, out: result.Load{Workers: cfg.Workers, BatchSize: cfg.BatchSize, DiskBytes: -1, DiskBefore: -1, DiskAcked: -1}}
+	l := loader{log: cfg.Log, out: newResult(&cfg)}
 	lanes := make([]*lane[numbered[P]], 0, cfg.Workers)
 	defer func() {
 		for _, way := range lanes {
@@ -137,6 +137,14 @@ func load[P any](ctx context.Context, cfg LoadConfig, from feed[P], t target.Tar
 	return &l.out, nil
 }
 
+// newResult returns a result to fill in.
+func newResult(cfg *LoadConfig) result.Load {
+	return result.Load{
+		Workers: cfg.Workers, BatchSize: cfg.BatchSize, Accumulated: make([]float64, cfg.Workers),
+		DiskBytes: -1, DiskBefore: -1, DiskAcked: -1,
+	}
+}
+
 // settle waits until the target has settled, also for its return.
 func settle(ctx context.Context, t target.Target, retry Retry) error {
 	tries := attempts{retry: retry, random: rand.New(rand.NewPCG(0, 0))}
@@ -166,7 +174,7 @@ type loader struct {
 
 	sentTwice atomic.Int64 // rows
 
-	mu      sync.Mutex // guards latency and out.Retries
+	mu      sync.Mutex // guards latency, out.Accumulated and out.Retries
 	latency *measure.Latency
 }
 
@@ -214,13 +222,15 @@ func writeAll[P any](ctx context.Context, l *loader, from *feed[P], way *lane[nu
 	latency := measure.NewLatency()
 	log := l.log.Recorder(way.worker, l.start)
 	defer log.Close()
-	defer l.merge(latency)
-	way.retried = l.retried(log)
+	defer func() { l.merge(way.worker, latency) }()
+	values := int64(0) // of the batch at work
+	way.retried = l.retried(log, &values)
 	for b := range ready {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		rows, values := from.rows(b.of), from.metrics(b.of)
+		rows := from.rows(b.of)
+		values = from.metrics(b.of)
 		begin := time.Now()
 		receipt, done, err := way.write(ctx, b)
 		l.count(receipt)
@@ -240,6 +250,7 @@ func writeAll[P any](ctx context.Context, l *loader, from *feed[P], way *lane[nu
 			recycle(free, from.make()) // while the writer keeps this one back
 		}
 	}
+	values = 0
 	begin := time.Now()
 	receipt, err := way.flush(ctx)
 	l.count(receipt)
@@ -265,8 +276,8 @@ func recycle[P any](free chan<- P, p P) {
 }
 
 // retried returns what is to be done about a try that failed and is followed
-// by another one.
-func (l *loader) retried(log *oplog.Recorder) func(time.Time, target.Receipt, error) {
+// by another one, when the batch at work has so many values.
+func (l *loader) retried(log *oplog.Recorder, values *int64) func(time.Time, target.Receipt, error) {
 	return func(begin time.Time, r target.Receipt, err error) {
 		l.bytes.Add(r.WireBytes)
 		l.record(log, oplog.Retried, begin, time.Now(), target.Receipt{WireBytes: r.WireBytes}, 0)
@@ -276,13 +287,15 @@ func (l *loader) retried(log *oplog.Recorder) func(time.Time, target.Receipt, er
 			l.out.Retries = &result.Retries{Cause: err.Error()}
 		}
 		l.out.Retries.Tries++
+		l.out.Retries.Values += *values
 	}
 }
 
-func (l *loader) merge(latency *measure.Latency) {
+func (l *loader) merge(worker int, latency *measure.Latency) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.latency.Merge(latency)
+	l.out.Accumulated[worker] = latency.Sum().Seconds()
 }
 
 func (l *loader) count(r target.Receipt) {

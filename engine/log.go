@@ -14,6 +14,7 @@ func (w *worker) record(i int, due *arrival, start, end time.Duration, cost targ
 		Outcome: o, BurnIn: i < w.cfg.BurnIn, Sequence: int64(i), Question: int64(w.questions[i%len(w.questions)].ID),
 		Start: start, Intended: start, Duration: end - start, Rows: cost.Rows, Bytes: cost.Bytes,
 	}
+	op.Values = op.Rows * int64(w.questions[i%len(w.questions)].Values)
 	if due != nil {
 		op.Intended, op.Lag = due.due, due.lag
 	}

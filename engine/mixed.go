@@ -158,13 +158,13 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 	}
 	m.loader.latency = measure.NewLatency()
 	m.loader.log = cfg.Log
-	m.loader.out = result.Load{Workers: cfg.Workers, BatchSize: cfg.BatchSize, DiskBytes: -1, DiskBefore: -1, DiskAcked: -1}
+	m.loader.out = newResult(&cfg.LoadConfig)
 	for range slots {
 		m.free <- &parcel{}
 	}
 	var weights []int
 	for _, questions := range types {
-		m.types = append(m.types, newMixedType(questions, cfg.Keep, maxCounted/len(types)))
+		m.types = append(m.types, newMixedType(questions, cfg.Queriers, cfg.Keep, maxCounted/len(types)))
 		weights = append(weights, max(questions.Weight, 1))
 	}
 	m.order = turns(weights)

@@ -57,12 +57,13 @@ const patience = time.Millisecond
 // mixedAsker asks over a connection of its own.
 type mixedAsker struct {
 	*mixed
+	worker  int
 	querier target.Querier
 	logs    []*oplog.Recorder // one a type
 }
 
 func (m *mixed) newAsker(worker int, querier target.Querier) *mixedAsker {
-	a := &mixedAsker{mixed: m, querier: querier}
+	a := &mixedAsker{mixed: m, worker: worker, querier: querier}
 	for _, t := range m.types {
 		a.logs = append(a.logs, t.log.Recorder(worker, m.start))
 	}
@@ -172,7 +173,7 @@ func (m *mixedAsker) ask(ctx context.Context, due arrival) (asked bool, err erro
 	cutOff := err != nil && queryCtx.Err() != nil && ctx.Err() == nil
 	op := oplog.Op{
 		Outcome: outcome(ctx, err, cutOff, true), BurnIn: kept, Sequence: int64(n), Question: int64(q.ID),
-		Start: answer.At, Intended: answer.At, Duration: end - answer.At, Rows: cost.Rows, Bytes: cost.Bytes,
+		Start: answer.At, Intended: answer.At, Duration: end - answer.At, Rows: cost.Rows, Bytes: cost.Bytes, Values: cost.Rows * int64(q.Values()),
 	}
 	if m.paced(m.cfg.QueryRate) {
 		op.Intended, op.Lag = due.due, due.lag
@@ -187,7 +188,7 @@ func (m *mixedAsker) ask(ctx context.Context, due arrival) (asked bool, err erro
 		return true, nil
 	}
 	answer.Rows = cost.Rows
-	t.record(n, &answer, cost, end, due.due, kept, cutOff)
+	t.record(m.worker, n, &answer, cost, end, due.due, kept, cutOff)
 	return true, nil
 }
 

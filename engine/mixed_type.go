@@ -26,9 +26,9 @@ type mixedType struct {
 	full, counted     sample[Answered]
 }
 
-func newMixedType(q MixedQuestions, keep, count int) *mixedType {
+func newMixedType(q MixedQuestions, queriers, keep, count int) *mixedType {
 	t := &mixedType{
-		queries: q.Queries, log: q.Log, out: result.MixedType{Type: q.Type},
+		queries: q.Queries, log: q.Log, out: result.MixedType{Type: q.Type, Accumulated: make([]float64, queriers)},
 		service: measure.NewLatency(), response: measure.NewLatency(),
 		full: newSample[Answered](keep, keepOneOf), counted: newSample[Answered](count, 1),
 	}
@@ -45,18 +45,26 @@ func (t *mixedType) end(set func(*result.MixedType)) {
 	}
 }
 
-// record adds the n-th answer of the type to its figures and samples.
-func (t *mixedType) record(n int, a *Answered, cost target.Cost, end, due time.Duration, kept, cutOff bool) {
+// record adds the n-th answer of the type, which a worker was given, to its
+// figures and samples.
+func (t *mixedType) record(worker, n int, a *Answered, cost target.Cost, end, due time.Duration, kept, cutOff bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.out.Asked++
 	t.out.Rows += cost.Rows
 	t.out.Bytes += cost.Bytes
+	t.out.Values += cost.Rows * int64(a.Query.Values())
 	if !kept {
 		t.service.Record(end - a.At)
 		t.response.Record(end - due)
 	}
+	if !cutOff {
+		t.out.Accumulated[worker] += (end - a.At).Seconds()
+	}
 	switch {
+	case cutOff && kept:
+		t.out.AtLeastKept++
+		fallthrough
 	case cutOff:
 		t.out.AtLeast++
 	case kept:

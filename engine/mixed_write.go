@@ -169,7 +169,7 @@ func (m *mixed) write(ctx context.Context, way *lane[*parcel], end func()) error
 	log := m.log.Recorder(way.worker, m.start)
 	defer log.Close()
 	defer func() {
-		m.merge(latency)
+		m.merge(way.worker, latency)
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.response.Merge(response)
@@ -177,7 +177,8 @@ func (m *mixed) write(ctx context.Context, way *lane[*parcel], end func()) error
 			end()
 		}
 	}()
-	way.retried = m.retried(log)
+	values := int64(0) // of the batch at work
+	way.retried = m.retried(log, &values)
 	due := func(p *parcel, begin time.Duration) time.Duration {
 		if m.paced(m.cfg.RowRate) {
 			return p.due
@@ -199,7 +200,8 @@ func (m *mixed) write(ctx context.Context, way *lane[*parcel], end func()) error
 		begin := time.Since(m.start)
 		m.ledger.begin(p.number, begin)
 		acks.sending(p.number)
-		rows, values := p.Rows(), metrics(&p.Batch)
+		rows := p.Rows()
+		values = metrics(&p.Batch)
 		receipt, done, err := way.write(ctx, p)
 		if err != nil {
 			m.count(receipt)
@@ -222,6 +224,7 @@ func (m *mixed) write(ctx context.Context, way *lane[*parcel], end func()) error
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	values = 0
 	return m.flush(ctx, way, log, received)
 }
 

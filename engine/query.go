@@ -29,6 +29,7 @@ type Question struct {
 	ID      int
 	Request target.Request
 	Rows    int64 // that the answer must have
+	Values  int   // in each of them, as query.Query.Values has it
 }
 
 // Query asks the questions in their order and measures the time

@@ -146,7 +146,7 @@ func TestRetry(t *testing.T) {
 				switch r := load.Retries; {
 				case c.tries == 0 && r != nil:
 					t.Errorf("retries %+v where nothing failed", r)
-				case c.tries > 0 && (r == nil || r.Tries != c.tries || r.SentTwice != c.sentTwice || r.Cause == ""):
+				case c.tries > 0 && (r == nil || r.Tries != c.tries || r.SentTwice != c.sentTwice || r.Values != 3600*c.tries || r.Cause == ""):
 					t.Errorf("retries %+v; want %d, %d rows", r, c.tries, c.sentTwice)
 				}
 				if got := time.Duration(load.Batches.Max * float64(time.Second)); got < c.longest {

@@ -48,16 +48,68 @@ func (l *Latency) Merge(other *Latency) {
 	if other.Count() == 0 {
 		return
 	}
-	n, m := float64(l.Count()), float64(other.Count())
-	distance := other.mean - l.mean
-	l.mean += distance * m / (n + m)
-	l.squares += other.squares + distance*distance*n*m/(n+m)
+	l.join(other.Count(), other.mean, other.squares)
 	l.min, l.max = min(l.min, other.min), max(l.max, other.max)
 	l.hist.Merge(other.hist)
 }
 
+// join takes so many further durations into the exact figures, ahead of their
+// becoming part of the histogram.
+func (l *Latency) join(count int64, mean, squares float64) {
+	n, m := float64(l.Count()), float64(count)
+	distance := mean - l.mean
+	l.mean += distance * m / (n + m)
+	l.squares += squares + distance*distance*n*m/(n+m)
+}
+
 // Count returns the number of durations recorded.
 func (l *Latency) Count() int64 { return l.hist.TotalCount() }
+
+// Sum returns all durations together, exact up to rounding.
+func (l *Latency) Sum() time.Duration {
+	return time.Duration(math.Round(l.mean * float64(l.Count())))
+}
+
+// Without returns what is left without so many of the shortest durations and
+// so many of the longest; nothing where these are all. Where it leaves
+// something out, figures that were exact are the histogram's, good to three
+// significant digits, but for an end that stays.
+func (l *Latency) Without(shortest, longest int64) *Latency {
+	if shortest <= 0 && longest <= 0 {
+		return l
+	}
+	left := NewLatency()
+	passed, end := int64(0), l.Count()-longest // durations of the bars before; first one left out at the end
+	for _, bar := range l.hist.Distribution() {
+		from, to := max(passed, shortest), min(passed+bar.Count, end)
+		if passed += bar.Count; from < to {
+			ns := l.clamp(bar.From + (bar.To-bar.From)/2)
+			left.join(to-from, float64(ns), 0)
+			left.min, left.max = min(left.min, ns), max(left.max, ns)
+			_ = left.hist.RecordValues(min(max(ns, 1), int64(Longest)), to-from) // in range
+		}
+	}
+	if left.Count() == 0 {
+		return left
+	}
+	if shortest <= 0 {
+		left.min = l.min
+	}
+	if longest <= 0 {
+		left.max = l.max
+	}
+	return left
+}
+
+// MiddleMean returns the mean in seconds without the twentieth of the shortest
+// durations and the twentieth of the longest, both rounded down: the
+// middle-average of IoTDB-Benchmark (Liu and Yuan, 2019: "the average cost-time
+// that cuts off 5% head and tail"). It is good to three significant digits, and
+// 0 where nothing was recorded.
+func (l *Latency) MiddleMean() float64 {
+	cut := l.Count() / 20
+	return seconds(l.Without(cut, cut).mean)
+}
 
 // Summary is the figures of a Latency, in seconds; all zero where nothing was
 // recorded.

@@ -62,6 +62,20 @@ func (q *Query) Keys() int {
 	return 1
 }
 
+// Values returns the number of columns of the answer that hold values: those
+// that are neither its time nor tags.
+func (q *Query) Values() int {
+	switch {
+	case q.Shape == Means:
+		return len(q.Fields) + len(q.MeanTags)
+	case q.Shape != Activity:
+		return len(q.Fields)
+	case q.Active.Summary == UnitsWithMore:
+		return 0
+	}
+	return 1
+}
+
 // Columns returns the columns of the answer to q. Of the shapes Buckets, Rows
 // and Last these are time, then the tag of GroupBy, then Tags, then the fields
 // (named by aggregate and field where they are aggregated, as max_<field>, but

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -18,10 +17,7 @@ import (
 // WriteAnalysis renders what an operation log tells as text. Its errors are
 // those of w.
 func WriteAnalysis(w io.Writer, a *analysis.Analysis, opts Options) error {
-	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, "--json has all"}
-	if t.width <= 0 {
-		t.width = defaultWidth
-	}
+	t := newTextWriter(w, opts, "--json has all")
 	h := a.Header
 	t.wrapped("", "  ", note{Text: joined(", ", "Operations since "+moment(h.Start), prefixed("run ", h.Run), prefixed("client ", h.Client), prefixed("tsmark ", h.Tool))})
 	if a.Truncated != "" {

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -36,10 +35,7 @@ func WriteComparison(w io.Writer, format Format, c *compare.Comparison, opts Opt
 
 // writeComparisonText leaves columns out until the tables fit.
 func writeComparisonText(w io.Writer, c *compare.Comparison, opts Options) error {
-	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, "--format json has all"}
-	if t.width <= 0 {
-		t.width = defaultWidth
-	}
+	t := newTextWriter(w, opts, "--format json has all")
 	for _, side := range partyFacts(c) {
 		t.wrapped(t.paint(side.Key, "1")+"  ", "   ", note{Text: side.Value})
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/workload/iotdb"
 )
 
 //go:embed page.html sweep.html compare.html parts.html style.css
@@ -38,6 +39,7 @@ type pageRun struct {
 	Alerts   []note
 	Facts    []fact
 	Tables   []*table
+	Matrices []*table // IoTDB-Benchmark's
 	Timeline *timeline
 	Targets  []pageTarget
 	Command  string
@@ -52,7 +54,7 @@ type pageTarget struct {
 	Settings []fact
 }
 
-func writeHTML(w io.Writer, runs []*result.Run) error {
+func writeHTML(w io.Writer, runs []*result.Run, of View) error {
 	t, err := pageTemplates("page.html")
 	if err != nil {
 		return err
@@ -62,7 +64,7 @@ func writeHTML(w io.Writer, runs []*result.Run) error {
 		p.Title = "tsmark run " + joined(" ", runs[0].ID, runs[0].Name)
 	}
 	for _, r := range runs {
-		p.Runs = append(p.Runs, newPageRun(r))
+		p.Runs = append(p.Runs, newPageRun(r, of))
 	}
 	for _, g := range groups(runs) {
 		l := newLegend(g.labels())
@@ -84,7 +86,7 @@ func writeHTML(w io.Writer, runs []*result.Run) error {
 	return t.Execute(w, p)
 }
 
-func newPageRun(r *result.Run) pageRun {
+func newPageRun(r *result.Run, of View) pageRun {
 	view := pageRun{ID: r.ID, Name: r.Name, Outcome: outcome(r), Alerts: alerts(r), Facts: facts(r), Command: command(r), Again: elsewhere(r), Run: r}
 	for i := range r.Targets {
 		t := &r.Targets[i]
@@ -107,6 +109,9 @@ func newPageRun(r *result.Run) pageRun {
 		})
 	}
 	view.Tables, view.Timeline = tables(r), newTimeline(r)
+	if of == IoTDB || r.Dataset.Spec.Name == iotdb.Workload().Name() {
+		view.Matrices = matrixTables(r)
+	}
 	return view
 }
 

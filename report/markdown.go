@@ -33,7 +33,7 @@ func writeMarkdown(w io.Writer, runs []*result.Run) error {
 }
 
 func (m markdownWriter) run(r *result.Run) {
-	fmt.Fprintf(m, "# Run %s: %s\n\n", escapeMarkdown(joined(" ", r.ID, r.Name)), outcome(r).Text)
+	m.head(r)
 	again := ""
 	if len(r.Args) > 0 {
 		again = joined("\n", command(r), elsewhere(r))
@@ -41,6 +41,10 @@ func (m markdownWriter) run(r *result.Run) {
 	m.preamble(alerts(r), facts(r), again)
 	m.tables(tables(r))
 	m.experiment(r.Experiment)
+}
+
+func (m markdownWriter) head(r *result.Run) {
+	fmt.Fprintf(m, "# Run %s: %s\n\n", escapeMarkdown(joined(" ", r.ID, r.Name)), outcome(r).Text)
 }
 
 // preamble is what stands before the tables; again is how to repeat it.

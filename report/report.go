@@ -64,7 +64,7 @@ func Write(w io.Writer, format Format, runs []*result.Run, opts Options) error {
 	case JSON:
 		err = writeJSON(w, runs)
 	case HTML:
-		err = writeHTML(w, runs)
+		err = writeHTML(w, runs, Everything)
 	default:
 		return fmt.Errorf("there is no report format %q; known: %s", format, strings.Join(Formats(), ", "))
 	}

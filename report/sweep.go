@@ -193,10 +193,7 @@ func valuesOf(runs []*result.Run, path string) []string {
 }
 
 func writeSweepText(w io.Writer, view *sweepView, opts Options) error {
-	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, "CSV, JSON and HTML have all"}
-	if t.width <= 0 {
-		t.width = defaultWidth
-	}
+	t := newTextWriter(w, opts, "CSV, JSON and HTML have all")
 	t.line(t.paint(t.clean(view.Title), "1") + "  " + t.toned(view.Outcome.Text, view.Outcome.Tone))
 	for _, a := range view.Alerts {
 		t.wrapped("", "  ", a)

@@ -23,11 +23,18 @@ type textWriter struct {
 	elsewhere string
 }
 
-func writeText(w io.Writer, runs []*result.Run, opts Options) error {
-	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, "CSV, JSON and HTML have all"}
+// newTextWriter returns a writer for a terminal. Elsewhere says who has the
+// columns that do not fit.
+func newTextWriter(w io.Writer, opts Options, elsewhere string) *textWriter {
+	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, elsewhere}
 	if t.width <= 0 {
 		t.width = defaultWidth
 	}
+	return t
+}
+
+func writeText(w io.Writer, runs []*result.Run, opts Options) error {
+	t := newTextWriter(w, opts, "CSV, JSON and HTML have all")
 	for i, r := range runs {
 		if i > 0 {
 			t.line("")
@@ -50,6 +57,18 @@ func writeText(w io.Writer, runs []*result.Run, opts Options) error {
 }
 
 func (t *textWriter) run(r *result.Run) {
+	t.head(r)
+	for _, view := range tables(r) {
+		if !view.Proof {
+			t.table(view)
+		} else if doubtful := view.doubts(); len(doubtful.Rows) > 0 {
+			t.table(&doubtful)
+		}
+	}
+}
+
+// head is what stands before the tables of a run.
+func (t *textWriter) head(r *result.Run) {
 	head := "Run " + r.ID
 	if r.Name != "" {
 		head += " (" + r.Name + ")"
@@ -61,13 +80,6 @@ func (t *textWriter) run(r *result.Run) {
 	}
 	for _, f := range append(facts(r), repeating(r)...) {
 		t.wrapped(pad("  "+f.Key, 11, false), "           ", note{f.Value, plain})
-	}
-	for _, view := range tables(r) {
-		if !view.Proof {
-			t.table(view)
-		} else if doubtful := view.doubts(); len(doubtful.Rows) > 0 {
-			t.table(&doubtful)
-		}
 	}
 }
 
@@ -94,7 +106,7 @@ func (t *textWriter) table(view *table) {
 		if i > 0 {
 			t.line("")
 		}
-		t.rows(view, widths, part)
+		t.rows(view, widths, part, i == 0)
 	}
 	for _, n := range view.Notes {
 		t.wrapped("  ", "  ", n)
@@ -148,7 +160,8 @@ func parts(view *table, widths, shown []int, width int) [][]int {
 	return list
 }
 
-func (t *textWriter) rows(view *table, widths, shown []int) {
+// rows draws the shown columns, with the remarks of rows or without them.
+func (t *textWriter) rows(view *table, widths, shown []int, remarks bool) {
 	var b strings.Builder
 	put := func(i int, c cell) {
 		text := pad(t.clean(c.Text), widths[i], i > 0 && !view.Columns[i].Words)
@@ -166,6 +179,9 @@ func (t *textWriter) rows(view *table, widths, shown []int) {
 	}
 	end()
 	for _, r := range view.Rows {
+		if r.Span.Text != "" && !remarks {
+			continue
+		}
 		if r.Span.Text != "" {
 			first := pad(t.clean(r.Cells[0].Text), widths[0]+gap, false)
 			t.wrapped(first, strings.Repeat(" ", widths[0]+gap), note(r.Span))

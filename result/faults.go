@@ -3,6 +3,9 @@ package result
 // Retries is what became of batches that failed and were sent again.
 type Retries struct {
 	Tries int64 `json:"tries"` // that failed and were followed by another one
+	// Values is how many the batches of these tries had together, NULLs left
+	// out; 0: not recorded.
+	Values int64 `json:"values,omitempty"`
 	// SentTwice is how many rows were sent again although the target may have
 	// stored them: so many duplicates, at most, it may hold.
 	SentTwice int64  `json:"sent_twice"`
@@ -17,7 +20,7 @@ func (r *Retries) Add(other *Retries) *Retries {
 	case other == nil:
 		return r
 	}
-	return &Retries{Tries: r.Tries + other.Tries, SentTwice: r.SentTwice + other.SentTwice, Cause: r.Cause}
+	return &Retries{Tries: r.Tries + other.Tries, Values: r.Values + other.Values, SentTwice: r.SentTwice + other.SentTwice, Cause: r.Cause}
 }
 
 // AllRetries returns the retries of the whole load, those of a mixed phase

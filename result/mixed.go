@@ -41,17 +41,24 @@ type Mixed struct {
 // rows of the batches that had been acknowledged up to some earlier moment.
 // Any other answer that is not the expected one is wrong.
 type MixedType struct {
-	Type        string  `json:"type"`
-	Unsupported string  `json:"unsupported,omitempty"` // reason; nothing was asked
-	Withheld    string  `json:"withheld,omitempty"`    // why the figures below are not shown as a result
-	Asked       int64   `json:"asked"`                 // those cut off counted
-	AtLeast     int64   `json:"at_least"`              // cut off by the time limit: their latency is at least what is recorded
+	Type        string `json:"type"`
+	Unsupported string `json:"unsupported,omitempty"` // reason; nothing was asked
+	Withheld    string `json:"withheld,omitempty"`    // why the figures below are not shown as a result
+	Asked       int64  `json:"asked"`                 // those cut off counted
+	AtLeast     int64  `json:"at_least"`              // cut off by the time limit: their latency is at least what is recorded
+	// AtLeastKept is how many of these have no latency, since their answers were
+	// to be kept.
+	AtLeastKept int64   `json:"at_least_kept,omitempty"`
 	PerSecond   float64 `json:"per_second"`
 	Rows        int64   `json:"rows"`  // of all answers
 	Bytes       int64   `json:"bytes"` // of all answers
 	// Service is from sending a query to the last byte of its answer. Queries
 	// whose answers were kept are left out: keeping takes time.
 	Service Latency `json:"service"`
+	// Values and Accumulated are those of Queries; queries whose answers were
+	// kept take part.
+	Values      int64     `json:"values,omitempty"`
+	Accumulated []float64 `json:"accumulated,omitempty"`
 	// Response, of the same queries, is from the intended start to the last
 	// byte; nil: no rate was set.
 	Response *Latency `json:"response,omitempty"`

@@ -100,11 +100,11 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 		}
 		return pooled, nil
 	}
-	service := make([]Latency, len(repeats))
-	pooled.Asked, pooled.BurnIn, pooled.AtLeast, pooled.Wall, pooled.Rows, pooled.Bytes, pooled.TimeBox = 0, 0, 0, 0, 0, 0, 0
+	service, accumulated := make([]Latency, len(repeats)), make([][]float64, len(repeats))
+	pooled.Asked, pooled.BurnIn, pooled.AtLeast, pooled.Wall, pooled.Rows, pooled.Bytes, pooled.TimeBox, pooled.Values = 0, 0, 0, 0, 0, 0, 0, 0
 	each := make([][]float64, 0, len(pooled.Each))
 	for i, q := range repeats {
-		service[i] = q.Service
+		service[i], accumulated[i] = q.Service, q.Accumulated
 		pooled.Withheld = cmp.Or(pooled.Withheld, q.Withheld)
 		if pooled.Verdict.Checked == 0 {
 			pooled.Verdict = q.Verdict
@@ -119,6 +119,7 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 		pooled.Rows += q.Rows
 		pooled.Bytes += q.Bytes
 		pooled.TimeBox += q.TimeBox
+		pooled.Values += q.Values
 		for i, seconds := range q.Each {
 			if i == len(each) {
 				each = append(each, nil)
@@ -136,12 +137,31 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 	for i, times := range each {
 		pooled.Each[i] = typical(times)
 	}
+	pooled.Accumulated = poolAccumulated(accumulated)
 	var err error
 	if pooled.Service, err = poolLatencies(service); err != nil {
 		return pooled, err
 	}
 	pooled.Open, err = poolOpen(repeats)
 	return pooled, err
+}
+
+// poolAccumulated adds up what each worker has of all repeats; nil where one
+// has recorded none.
+func poolAccumulated(repeats [][]float64) []float64 {
+	var pooled []float64
+	for _, one := range repeats {
+		if len(one) == 0 {
+			return nil
+		}
+		for len(pooled) < len(one) {
+			pooled = append(pooled, 0)
+		}
+		for worker, seconds := range one {
+			pooled[worker] += seconds
+		}
+	}
+	return pooled
 }
 
 // typical is the median of a question's times, of two in the middle the longer;

@@ -198,17 +198,20 @@ type Target struct {
 // Load is one ingestion. A census that differs, or rows that were not
 // acknowledged, withhold its figures: see Withheld.
 type Load struct {
-	Workers   int         `json:"workers"`
-	BatchSize int         `json:"batch_size"` // rows
-	Rows      int64       `json:"rows"`       // sent
-	Metrics   int64       `json:"metrics"`    // sent
-	WireBytes int64       `json:"wire_bytes"` // handed to the target
-	Prepare   float64     `json:"prepare"`    // creating tables, before the clock
-	Sent      float64     `json:"sent"`       // from the start until the last row was handed over
-	Acked     float64     `json:"acked"`      // until the last row was acknowledged; 0: the protocol does not acknowledge
-	Settled   float64     `json:"settled"`    // until all rows were visible and background work idle
-	Batches   Latency     `json:"batches"`    // from handing a batch over to its acknowledgement
-	Rates     []RatePoint `json:"rates,omitempty"`
+	Workers   int     `json:"workers"`
+	BatchSize int     `json:"batch_size"` // rows
+	Rows      int64   `json:"rows"`       // sent
+	Metrics   int64   `json:"metrics"`    // sent
+	WireBytes int64   `json:"wire_bytes"` // handed to the target
+	Prepare   float64 `json:"prepare"`    // creating tables, before the clock
+	Sent      float64 `json:"sent"`       // from the start until the last row was handed over
+	Acked     float64 `json:"acked"`      // until the last row was acknowledged; 0: the protocol does not acknowledge
+	Settled   float64 `json:"settled"`    // until all rows were visible and background work idle
+	Batches   Latency `json:"batches"`    // from handing a batch over to its acknowledgement
+	// Accumulated is, of each worker, what its batches took together, in
+	// seconds; nil: not recorded.
+	Accumulated []float64   `json:"accumulated,omitempty"`
+	Rates       []RatePoint `json:"rates,omitempty"`
 	// DiskBytes is the size after settling and all steps; -1: not known. So are
 	// DiskBefore, of the tables without rows, and DiskAcked, when the last row
 	// was acknowledged.
@@ -328,6 +331,12 @@ type Queries struct {
 	// not recorded. Of a question asked again only the first time counts. It lets targets be compared over the same questions.
 	Each    []float64 `json:"each,omitempty"`
 	Service Latency   `json:"service"` // from sending a query to the last byte of its answer
+	// Values is how many all answers hold, NULLs included: rows times the
+	// columns that are neither time nor tags. Accumulated is, of each worker,
+	// what its queries took together, those cut off left out, in seconds; nil:
+	// neither is recorded.
+	Values      int64     `json:"values,omitempty"`
+	Accumulated []float64 `json:"accumulated,omitempty"`
 	Cell
 	// Open is what an open loop has beyond that; nil: a closed loop, in which
 	// each worker asks when it has its answer.

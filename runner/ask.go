@@ -98,7 +98,7 @@ func (x *execution) rendered(planned *plannedTarget, q *questions) ([]engine.Que
 		if err != nil {
 			return nil, err
 		}
-		asked[i] = engine.Question{ID: queries[i].ID, Request: request, Rows: counted[i]}
+		asked[i] = engine.Question{ID: queries[i].ID, Request: request, Rows: counted[i], Values: queries[i].Values()}
 	}
 	return asked, nil
 }

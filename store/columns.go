@@ -128,6 +128,7 @@ func loadColumns(l *result.Load) []column {
 		{"cell", asJSON{&l.Cell}},
 		{"mixed", asJSON{&l.Mixed}},
 		{"retries", asJSON{&l.Retries}},
+		{"accumulated", asJSON{&l.Accumulated}},
 	}, latencyColumns(&l.Batches)...)
 }
 
@@ -172,6 +173,8 @@ func queriesColumns(q *result.Queries) []column {
 		{"open_loop", asJSON{&q.Open}},
 		{"cache", &q.Cache},
 		{"cold", &q.Cold},
+		{"result_values", &q.Values},
+		{"accumulated", asJSON{&q.Accumulated}},
 	}, latencyColumns(&q.Service)...)
 }
 

@@ -70,7 +70,7 @@ type Op struct {
 	Sent     time.Duration // of a batch: from Start until its last byte was handed over
 	Rows     int64         // in the answer, or accepted
 	Bytes    int64         // of the answer, or handed over
-	Values   int64         // in a batch, those that are NULL left out
+	Values   int64         // in a batch, those that are NULL left out; in an answer, with them
 }
 
 // Outcome is how an operation ended.

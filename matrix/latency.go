@@ -1,0 +1,77 @@
+package matrix
+
+import (
+	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/result"
+)
+
+// Latency is how long operations took that ended well. Quantiles and
+// MiddleAverage are those of a histogram with three significant digits; so are
+// Average and Max where operations were cut off.
+type Latency struct {
+	Average       result.Value `json:"avg"`
+	Min           result.Value `json:"min"`
+	P10           result.Value `json:"p10"`
+	P25           result.Value `json:"p25"`
+	Median        result.Value `json:"median"`
+	P75           result.Value `json:"p75"`
+	P90           result.Value `json:"p90"`
+	P95           result.Value `json:"p95"`
+	P99           result.Value `json:"p99"`
+	P999          result.Value `json:"p999"`
+	Max           result.Value `json:"max"`
+	SlowestThread result.Value `json:"slowest_thread"` // the largest sum of a client's latencies
+	MiddleAverage result.Value `json:"mid_avg"`        // see measure.Latency.MiddleMean
+}
+
+// unknown is the latencies of which nothing is known.
+func unknown() Latency {
+	none := result.Absent()
+	return Latency{none, none, none, none, none, none, none, none, none, none, none, none, none}
+}
+
+// fill fills in all but SlowestThread, without so many of the longest, which
+// were cut off. It leaves them where there is no readable histogram.
+func (l *Latency) fill(of *result.Latency, cutOff int64) {
+	all, err := measure.Restore(of.Histogram, of.Summary)
+	if err != nil {
+		return
+	}
+	answered := all.Without(0, cutOff)
+	if answered.Count() == 0 {
+		return
+	}
+	s := answered.Summary()
+	q := func(quantile float64) result.Value { return result.Value(answered.Quantile(quantile)) }
+	l.Average, l.Min, l.Median, l.Max = result.Value(s.Mean), result.Value(s.Min), result.Value(s.Median), result.Value(s.Max)
+	l.P10, l.P25, l.P75, l.P90 = q(0.10), q(0.25), q(0.75), q(0.90)
+	l.P95, l.P99, l.P999 = q(0.95), q(0.99), q(0.999)
+	l.MiddleAverage = result.Value(answered.MiddleMean())
+}
+
+// Metric is a column of the latency matrix.
+type Metric struct {
+	Name string // as the tool has it
+	Help string
+	Of   func(*Latency) result.Value
+}
+
+// Metrics lists the columns in the tool's order, and behind them what it has no
+// more: MID_AVG, the paper's middle-average, under its name of then.
+func Metrics() []Metric {
+	return []Metric{
+		{"AVG", "mean; exact", func(l *Latency) result.Value { return l.Average }},
+		{"MIN", "shortest; exact", func(l *Latency) result.Value { return l.Min }},
+		{"P10", "10 of 100 took no longer", func(l *Latency) result.Value { return l.P10 }},
+		{"P25", "25 of 100 took no longer", func(l *Latency) result.Value { return l.P25 }},
+		{"MEDIAN", "half took no longer", func(l *Latency) result.Value { return l.Median }},
+		{"P75", "75 of 100 took no longer", func(l *Latency) result.Value { return l.P75 }},
+		{"P90", "90 of 100 took no longer", func(l *Latency) result.Value { return l.P90 }},
+		{"P95", "95 of 100 took no longer", func(l *Latency) result.Value { return l.P95 }},
+		{"P99", "99 of 100 took no longer", func(l *Latency) result.Value { return l.P99 }},
+		{"P999", "999 of 1,000 took no longer", func(l *Latency) result.Value { return l.P999 }},
+		{"MAX", "longest; exact, so that no quantile exceeds it", func(l *Latency) result.Value { return l.Max }},
+		{"SLOWEST_THREAD", "largest sum of the latencies of one client", func(l *Latency) result.Value { return l.SlowestThread }},
+		{"MID_AVG", "the paper's middle-average: mean without the 5 % shortest and the 5 % longest", func(l *Latency) result.Value { return l.MiddleAverage }},
+	}
+}

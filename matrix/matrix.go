@@ -1,0 +1,130 @@
+// Package matrix derives from a run what IoTDB-Benchmark prints at the end of a
+// test: its result matrix and its latency matrix, an operation a line; and the
+// middle-average and the throughput of its paper (Liu and Yuan, "Benchmarking
+// time series databases with IoTDB-Benchmark for IoT scenarios", 2019; "the
+// paper"). "The tool" is thulab/iot-benchmark at 4e8f44d1. Times are seconds;
+// the tool prints milliseconds.
+package matrix
+
+import (
+	"cmp"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// Matrices are the two matrices of one target.
+type Matrices struct {
+	Target string `json:"target"`
+	// Mixed says that all operations went on at once, as the tool has them;
+	// else they came one after the other, each by itself.
+	Mixed bool `json:"mixed"`
+	// SchemaCost is what creating tables took; absent where nothing was loaded
+	// before.
+	SchemaCost result.Value `json:"schema_cost"`
+	// Elapsed is by wall clock: what the operations took one after the other,
+	// or all at once.
+	Elapsed    result.Value `json:"elapsed"`
+	Operations []Operation  `json:"operations"` // writes first, then the query types in the order asked
+}
+
+// Operation is the line of an operation in both matrices. A figure that nobody
+// recorded is absent, and so are all of them where one of the reasons says that
+// there are none.
+type Operation struct {
+	Name string `json:"operation"`      // as the tool has it; else the query type
+	Type string `json:"type,omitempty"` // the query type; empty: writes
+
+	// Reasons for which there are no figures; empty: there are some.
+	Unsupported string `json:"unsupported,omitempty"` // nothing was asked: no failure
+	Withheld    string `json:"withheld,omitempty"`
+	NotAsked    bool   `json:"not_asked,omitempty"`
+	// Unverified is what nobody checked; empty: rows and answers were right.
+	Unverified string `json:"unverified,omitempty"`
+
+	OK result.Value `json:"ok_operation"` // batches acknowledged, or questions answered
+	// OKPoints are the values of these: of batches those that are not NULL, of
+	// answers rows times the values asked for in each.
+	OKPoints result.Value `json:"ok_point"`
+	// Failed operations are questions that were cut off by the time limit, and
+	// tries of batches that failed and were followed by another one. They have
+	// no part in latencies. Any other failure ends the load or withholds the
+	// type. Those of a mixed phase include the tries of what was loaded after it.
+	Failed       result.Value `json:"fail_operation"`
+	FailedPoints result.Value `json:"fail_point"` // the values of the batches of these tries
+
+	Elapsed result.Value `json:"elapsed"` // by wall clock, from the first operation to the last acknowledgement or answer
+	// Throughput is OKPoints by Elapsed, CostThroughput by the time that the
+	// slowest client accumulated, which is Latency.SlowestThread: the paper's
+	// throughput. Clients that never wait accumulate all of Elapsed.
+	Throughput     result.Value `json:"throughput"`
+	CostThroughput result.Value `json:"cost_time_throughput"`
+
+	Latency Latency `json:"latency"`
+	// Untimed is how many operations of OK have no part in the latencies but
+	// for SlowestThread, since their answers were kept to be checked.
+	Untimed int64 `json:"untimed,omitempty"`
+}
+
+// Of returns the matrices of all targets of a run, in their order: of what came
+// one after the other, and of a mixed phase, where there was one.
+func Of(r *result.Run) []Matrices {
+	var list []Matrices
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		if m := apart(t); len(m.Operations) > 0 {
+			list = append(list, m)
+		}
+		if t.Load != nil && t.Load.Mixed != nil {
+			list = append(list, mixed(t))
+		}
+	}
+	return list
+}
+
+// apart has the operations that came one after the other.
+func apart(t *result.Target) Matrices {
+	m := Matrices{Target: t.Name, SchemaCost: result.Absent()}
+	if l := t.Load; l != nil {
+		m.SchemaCost = result.Value(l.Prepare)
+		// Of a mixed phase the load is what came before, which may be nothing.
+		if l.Mixed == nil || l.Rows > 0 {
+			m.Operations = append(m.Operations, ingestion(l, cmp.Or(l.Acked, l.Sent)))
+		}
+	}
+	for i := range t.Queries {
+		m.Operations = append(m.Operations, queries(&t.Queries[i]))
+	}
+	for i := range m.Operations {
+		if o := &m.Operations[i]; o.Elapsed.Known() {
+			m.Elapsed += o.Elapsed
+		}
+	}
+	return m
+}
+
+// mixed has the operations of a mixed phase.
+func mixed(t *result.Target) Matrices {
+	phase := t.Load.Mixed
+	m := Matrices{Target: t.Name, Mixed: true, SchemaCost: result.Value(t.Load.Prepare), Elapsed: result.Value(phase.Wall)}
+	writes := phase.Writes
+	writes.Withheld = cmp.Or(writes.Withheld, t.Load.Withheld)
+	writes.Unverified = cmp.Or(writes.Unverified, t.Load.Unverified)
+	m.Operations = append(m.Operations, ingestion(&writes, phase.Wall))
+	for i := range phase.Types {
+		m.Operations = append(m.Operations, mixedType(&phase.Types[i], phase.Wall, t.Load.Withheld))
+	}
+	return m
+}
+
+// Reason is why there are no figures, in words; empty: there are some.
+func (o *Operation) Reason() string {
+	switch {
+	case o.Unsupported != "":
+		return "n/a: " + o.Unsupported
+	case o.Withheld != "":
+		return "withheld: " + o.Withheld
+	case o.NotAsked:
+		return "not asked"
+	}
+	return ""
+}

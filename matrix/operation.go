@@ -1,0 +1,117 @@
+package matrix
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/workload/iotdb"
+)
+
+// blank returns an operation without any figure.
+func blank(queryType string) Operation {
+	none := result.Absent()
+	return Operation{
+		Name: cmp.Or(iotdb.Operation(queryType), queryType, iotdb.Ingestion), Type: queryType,
+		OK: none, OKPoints: none, Failed: none, FailedPoints: none,
+		Elapsed: none, Throughput: none, CostThroughput: none, Latency: unknown(),
+	}
+}
+
+// ingestion is the writes of a load that took so long by wall clock.
+func ingestion(l *result.Load, elapsed float64) Operation {
+	o := blank("")
+	if o.Withheld = l.Withheld; o.Withheld != "" {
+		return o
+	}
+	o.Unverified = l.Unverified
+	o.OK, o.Failed, o.FailedPoints = result.Value(l.Batches.Count), 0, 0
+	if l.Metrics > 0 || l.Rows == 0 { // else lines that passed as they were
+		o.OKPoints = result.Value(l.Metrics)
+	}
+	if r := l.Retries; r != nil {
+		o.Failed, o.FailedPoints = result.Value(r.Tries), result.Value(r.Values)
+		if r.Values == 0 {
+			o.FailedPoints = result.Absent()
+		}
+	}
+	o.Latency.fill(&l.Batches, 0)
+	o.rates(elapsed, l.Accumulated)
+	return o
+}
+
+// queries is a query type that was asked by itself.
+func queries(q *result.Queries) Operation {
+	o := blank(q.Type)
+	switch q.Standing() {
+	case result.Unsupported:
+		o.Unsupported = q.Unsupported
+	case result.Withheld:
+		o.Withheld = q.Reason()
+	case result.NotAsked:
+		o.NotAsked = true
+	default:
+		o.answers(q.Asked, q.AtLeast, q.Verdict)
+		o.Latency.fill(&q.Service, q.AtLeast)
+		o.points(q.Values, q.Accumulated)
+		o.rates(q.Wall, q.Accumulated)
+	}
+	return o
+}
+
+// mixedType is a query type that was asked in a mixed phase, which took so long
+// by wall clock and may be withheld as a whole.
+func mixedType(q *result.MixedType, elapsed float64, withheld string) Operation {
+	o := blank(q.Type)
+	switch {
+	case q.Unsupported != "":
+		o.Unsupported = q.Unsupported
+	case cmp.Or(withheld, q.Withheld) != "":
+		o.Withheld = cmp.Or(withheld, q.Withheld)
+	case q.Asked == 0:
+		o.NotAsked = true
+	default:
+		cutOff := q.AtLeast - q.AtLeastKept // and have a latency
+		o.answers(q.Asked, q.AtLeast, q.Verdict)
+		if q.AtLeast == 0 || q.Accumulated != nil { // else nobody recorded how many of these have a latency
+			o.Untimed = q.Asked - q.AtLeast - (q.Service.Count - cutOff)
+			o.Latency.fill(&q.Service, cutOff)
+		}
+		o.points(q.Values, q.Accumulated)
+		o.rates(elapsed, q.Accumulated)
+	}
+	return o
+}
+
+// answers fills in how many questions were answered, and how many cut off.
+func (o *Operation) answers(asked, cutOff int64, v result.Verdict) {
+	o.OK, o.Failed, o.FailedPoints = result.Value(asked-cutOff), result.Value(cutOff), 0
+	if v.Checked == 0 {
+		o.Unverified = v.String()
+	}
+}
+
+// points fills in the values of answers, which are recorded where the times of
+// clients are.
+func (o *Operation) points(values int64, accumulated []float64) {
+	if accumulated != nil {
+		o.OKPoints = result.Value(values)
+	}
+}
+
+// rates fills in what depends on time.
+func (o *Operation) rates(elapsed float64, accumulated []float64) {
+	o.Elapsed = result.Value(elapsed)
+	o.Throughput = over(o.OKPoints, o.Elapsed)
+	if len(accumulated) > 0 {
+		o.Latency.SlowestThread = result.Value(slices.Max(accumulated))
+		o.CostThroughput = over(o.OKPoints, o.Latency.SlowestThread)
+	}
+}
+
+func over(points, seconds result.Value) result.Value {
+	if !seconds.Known() || seconds <= 0 {
+		return result.Absent()
+	}
+	return points / seconds
+}

@@ -1,0 +1,25 @@
+package iotdb
+
+// Ingestion is what the tool calls the writing of a batch.
+const Ingestion = "INGESTION"
+
+// Operation returns the tool's name of what a query type asks. What only the
+// paper has, a limit, is named alike. It is empty where there is no such type.
+func Operation(queryType string) string {
+	return map[string]string{
+		"precise-point":      "PRECISE_POINT",
+		"time-range":         "TIME_RANGE",
+		"limit":              "LIMIT",
+		"value-range":        "VALUE_RANGE",
+		"value-range-limit":  "VALUE_RANGE_LIMIT",
+		"agg-time":           "AGG_RANGE",
+		"agg-value":          "AGG_VALUE",
+		"agg-time-value":     "AGG_RANGE_VALUE",
+		"latest-point":       "LATEST_POINT",
+		"group-by-time":      "GROUP_BY",
+		"time-range-desc":    "RANGE_QUERY_DESC",
+		"value-range-desc":   "VALUE_RANGE_QUERY_DESC",
+		"group-by-time-desc": "GROUP_BY_DESC",
+		"set-operation":      "SET_OPERATION",
+	}[queryType]
+}
