@@ -228,7 +228,15 @@ func (m *mapping) arrival() {
 	i.LateMode, i.LateMean = "paper-poisson", strconv.FormatFloat(lambda, 'f', -1, 64)
 	m.from("LAMBDA", "workload.iotdb.late-mean")
 	// A Poisson number exceeds this in fewer cases than one in 10^15.
-	if reached := lambda + 10*math.Sqrt(lambda) + 40; float64(m.whole("MAX_K")) < reached {
-		m.bad("MAX_K", "delays of %g steps on average may reach %d here, which is not bounded; raise it to %.0f, or lower LAMBDA", lambda, m.whole("MAX_K"), math.Ceil(reached))
+	reached, bound := lambda+10*math.Sqrt(lambda)+40, m.count("MAX_K")
+	switch {
+	case m.out.Mixed.On():
+		i.LateMode = ""
+		if float64(bound) < reached {
+			i.LateMost = bound
+			m.from("MAX_K", "workload.iotdb.late-most")
+		}
+	case float64(bound) < reached:
+		m.bad("MAX_K", "delays of %g steps on average may reach %d here, which is not bounded; raise it to %.0f, or lower LAMBDA", lambda, bound, math.Ceil(reached))
 	}
 }

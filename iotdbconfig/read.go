@@ -134,8 +134,8 @@ func (r *reader) experimentOf(given map[string]setting) (*experiment.Experiment,
 	m.out.Name = m.name()
 	m.out.Targets = nil
 	m.dataset()
-	m.arrival()
 	m.operations()
+	m.arrival()
 	if r.options.Targets {
 		m.becomes(Ignored, "--target says what is measured", connecting()...)
 	} else {

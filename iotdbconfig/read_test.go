@@ -73,6 +73,7 @@ func TestMapping(t *testing.T) {
 		{"TAG_NUMBER=2; TAG_VALUE_CARDINALITY=3, 10", "workload.iotdb.tags=3:10"},
 		{"IS_SENSOR_TS_ALIGNMENT=false; IS_REGULAR_FREQUENCY=FALSE", "workload.iotdb.irregular=true workload.iotdb.unaligned=true"},
 		{"IS_OUT_OF_ORDER=true; LAMBDA=50", "workload.iotdb.late=0.5 workload.iotdb.late-mode=paper-poisson workload.iotdb.late-mean=50"},
+		{"IS_OUT_OF_ORDER=true; LAMBDA=50; MAX_K=60; OPERATION_PROPORTION=1:1; LOOP=200", "workload.iotdb.late=0.5 workload.iotdb.late-mean=50 workload.iotdb.late-most=60 queries.types=precise-point queries.count=500 mixed.loaded=1 mixed.batches=20"},
 		{"IS_OUT_OF_ORDER=true; OUT_OF_ORDER_MODE=batch; OUT_OF_ORDER_RATIO=0.2", "workload.iotdb.late=0.2 workload.iotdb.late-mode=global"},
 		{"IS_OUT_OF_ORDER=true; OUT_OF_ORDER_RATIO=0", ""},
 		{"IS_DELETE_DATA=false; LOG_PRINT_INTERVAL=60", "load.reporting-period=1m load.replace=false"},

@@ -106,11 +106,12 @@ func late() []Parameter {
 		{Name: "IS_OUT_OF_ORDER", Default: "false", form: truth(), Fate: Honoured, Becomes: "workload.iotdb.late"},
 		{Name: "OUT_OF_ORDER_MODE", Default: "POISSON", form: words("POISSON", "BATCH"), Fate: Mapped, Becomes: "workload.iotdb.late-mode",
 			Why: "POISSON is paper-poisson: old times are written again, as in the tool, whose delays from a LAMBDA of 500 on are no Poisson numbers; " +
+				"in a mixed phase, where nobody could say what an old time holds, delayed: rows come later, at times of their own; " +
 				"BATCH is global: rows come behind later ones, where the tool sends the first rows last and gives several the same time"},
 		{Name: "OUT_OF_ORDER_RATIO", Default: "0.5", form: number(0, 1), Fate: Honoured, Becomes: "workload.iotdb.late"},
 		{Name: "IS_REGULAR_FREQUENCY", Default: "true", form: truth(), Fate: Mapped, Becomes: "workload.iotdb.irregular", Why: "the varying intervals can be made again"},
 		{Name: "LAMBDA", Default: "2200.0", form: number(0, 1e6), Fate: Honoured, Becomes: "workload.iotdb.late-mean"},
-		{Name: "MAX_K", Default: "170000", form: whole(1), Fate: Mapped, Why: "delays by POISSON have no bound; one that they could reach is an error"},
+		{Name: "MAX_K", Default: "170000", form: whole(1), Fate: Mapped, Becomes: "workload.iotdb.late-most", Why: "of delayed rows; paper-poisson has no bound, and one that it could reach is an error"},
 	}
 }
 
@@ -161,7 +162,7 @@ func results() []Parameter {
 
 func output() []Parameter {
 	return []Parameter{
-		{Name: "CSV_OUTPUT", Default: "true", form: truth(), Fate: Ignored, Why: "tsmark report --format csv writes it"},
+		{Name: "CSV_OUTPUT", Default: "true", form: truth(), Fate: Ignored, Why: "tsmark report --view iotdb --format csv writes it, laid out as the tool does"},
 		{Name: "IS_QUIET_MODE", Default: "true", form: truth(), Fate: Ignored, Why: "progress is one line"},
 		{Name: "LOG_PRINT_INTERVAL", Default: "5", form: whole(0), Fate: Honoured, Becomes: "load.reporting-period"},
 		{Name: "RESULT_PRINT_INTERVAL", Default: "3600", form: whole(0), Fate: Ignored, Why: "results are reported at the end"},
