@@ -27,8 +27,8 @@ func (j *Journal) Handed() int64 {
 }
 
 // AnsweredType is what is remembered of the answers to one query type: evenly
-// spread over the phase, and at least half as many as were allowed where there
-// were so many.
+// spread over the phase, and about half as many as were allowed, or more, where
+// there were so many.
 type AnsweredType struct {
 	Full    []Answered // with their answers
 	Counted []Answered // with the number of rows only
