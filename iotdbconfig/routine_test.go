@@ -85,3 +85,26 @@ func TestRoutineErrors(t *testing.T) {
 		}
 	}
 }
+
+// FuzzReadRoutine holds any routine to: it is a sweep that expands into as many
+// points as it has tests, or an error of whole lines that name the file.
+func FuzzReadRoutine(f *testing.F) {
+	for _, routine := range []string{"TEST", "LOOP=5 TEST LOOP=6 TEST", "# x\nOPERATION_PROPORTION=1:1 TEST\r\nOPERATION_PROPORTION=1 TEST", "TEST IS_OUT_OF_ORDER=true TEST"} {
+		f.Add(routine)
+	}
+	f.Fuzz(func(t *testing.T, routine string) {
+		e, err := readRoutine(fake, routine)
+		if err != nil {
+			for line := range strings.Lines(err.Error()) {
+				if !strings.HasPrefix(line, "routine") {
+					t.Fatalf("error %q", err)
+				}
+			}
+			return
+		}
+		points, err := e.Expand()
+		if err != nil || len(points) != max(len(e.Include), 1) {
+			t.Fatalf("%d points of %d tests: %v", len(points), len(e.Include), err)
+		}
+	})
+}
