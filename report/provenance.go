@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
 )
@@ -121,20 +120,13 @@ func repeating(r *result.Run) []fact {
 	return list
 }
 
-// notesFact is the first of the notes in the experiment, and where the others are;
+// notesFact is the first of the experiment's notes, and where the others are;
 // empty: there are none.
 func notesFact(r *result.Run) string {
-	if r.Experiment == "" {
-		return ""
+	if len(r.Notes) < 2 {
+		return strings.Join(r.Notes, "")
 	}
-	e, err := experiment.Parse("", []byte(r.Experiment))
-	if err != nil || len(e.Notes) == 0 {
-		return "" // one of another version of tsmark is shown all the same
-	}
-	if more := len(e.Notes) - 1; more > 0 {
-		return fmt.Sprintf("%s %s in tsmark report %s --experiment", e.Notes[0], plural(more, "further note"), r.ID)
-	}
-	return e.Notes[0]
+	return fmt.Sprintf("%s %s in tsmark report %s --experiment", r.Notes[0], plural(len(r.Notes)-1, "further note"), r.ID)
 }
 
 // elsewhere is the shell command that repeats a run on another machine that has

@@ -36,7 +36,8 @@ type column uint8
 const (
 	valueColumn column = iota
 	timesColumn
-	ownColumn // is no part of the answer
+	ownColumn  // is no part of the answer
+	zeroColumn // NULL means 0
 )
 
 func (a *answer) reset(d *jsontext.Decoder, sink query.Sink, chunked bool) {
@@ -133,6 +134,8 @@ func (a *answer) column() error {
 	switch name := token.String(); {
 	case name == "time":
 		kind = timesColumn
+	case strings.HasPrefix(name, zeroPrefix):
+		kind = zeroColumn
 	case strings.HasPrefix(name, ownPrefix):
 		kind = ownColumn
 	}
@@ -211,6 +214,9 @@ func valueLength(row jsontext.Value) int {
 func (a *answer) value(kind column, raw jsontext.Value) (query.Value, error) {
 	switch raw.Kind() {
 	case jsontext.KindNull:
+		if kind == zeroColumn {
+			return query.Value{Kind: query.Int}, nil
+		}
 		return query.Value{}, nil
 	case jsontext.KindTrue:
 		return query.Value{Kind: query.Int, Int: 1}, nil

@@ -22,6 +22,10 @@ const ownPrefix = "tsmark_"
 // timeColumn is the name of a time that nobody asked for.
 const timeColumn = ownPrefix + "time"
 
+// zeroPrefix begins the names of columns in which NULL means 0: InfluxQL counts
+// nothing as NULL where other columns of the row have something.
+const zeroPrefix = ownPrefix + "zero_"
+
 // nullField is a field, always true, of the rows that have no other.
 const nullField = ownPrefix + "null"
 
@@ -54,6 +58,8 @@ func (r *renderer) render() (*statement, error) {
 	switch r.q.Shape {
 	case query.Buckets:
 		return r.buckets()
+	case query.Totals:
+		return r.totals()
 	case query.Rows:
 		return r.rows()
 	case query.Last:
@@ -76,15 +82,15 @@ func (r *renderer) check() error {
 	if err := q.Check(); err != nil {
 		return err
 	}
-	if err := beyond(q); err != nil {
-		return err
+	if q.Set != nil {
+		return unsupported("InfluxQL has no set operations: its statements take rows of measurements and of one another, and compare none")
 	}
 	fields := slices.Clone(q.Fields)
 	switch {
 	case q.Above != nil && (math.IsNaN(q.Above.Value) || math.IsInf(q.Above.Value, 0)):
 		return fmt.Errorf("the threshold of %s is %v, not a number", q.Above.Field, q.Above.Value)
 	case q.Above != nil:
-		fields = append(fields, q.Above.Field)
+		fields = append(fields, q.Above.All()...)
 	}
 	if q.Having != nil {
 		fields = append(fields, q.Having.Field)
@@ -150,7 +156,9 @@ func (r *renderer) where() ([]string, error) {
 		}
 	}
 	if above := r.q.Above; above != nil {
-		all = append(all, exceeds(above, r.table.Fields[r.table.FieldIndex(above.Field)].Type))
+		for _, field := range above.All() {
+			all = append(all, exceeds(field, above.Value, r.table.Fields[r.table.FieldIndex(field)].Type))
+		}
 	}
 	if !r.q.Start.IsZero() {
 		all = append(all, "time >= "+instant(r.q.Start))
@@ -179,25 +187,25 @@ func (r *renderer) equals(in *query.TagIn) ([]string, error) {
 }
 
 // exceeds returns the condition that a field is above a threshold.
-func exceeds(above *query.Above, t series.Type) string {
+func exceeds(field string, threshold float64, t series.Type) string {
 	if t != series.Int {
-		return fmt.Sprintf("%s > %s", ident(above.Field), number(above.Value))
+		return fmt.Sprintf("%s > %s", ident(field), number(threshold))
 	}
 	// Like is compared with like, so that no integer is rounded.
-	switch v := math.Floor(above.Value); {
+	switch v := math.Floor(threshold); {
 	case v >= 1<<63:
-		return fmt.Sprintf("%s > %d", ident(above.Field), int64(math.MaxInt64)) // none is
+		return fmt.Sprintf("%s > %d", ident(field), int64(math.MaxInt64)) // none is
 	case v < -1<<63:
-		return fmt.Sprintf("%s >= %d", ident(above.Field), int64(math.MinInt64)) // all are
+		return fmt.Sprintf("%s >= %d", ident(field), int64(math.MinInt64)) // all are
 	default:
-		return fmt.Sprintf("%s > %d", ident(above.Field), int64(v))
+		return fmt.Sprintf("%s > %d", ident(field), int64(v))
 	}
 }
 
 // demanded returns the tags that a row must have.
 func (r *renderer) demanded() []string {
 	keys := slices.Concat(r.q.Present, r.q.Group, []string{r.q.Unit})
-	if r.q.Shape != query.Rows {
+	if r.q.Shape != query.Rows || r.q.Order != query.Unordered {
 		keys = append(keys, r.q.GroupBy)
 	}
 	return slices.DeleteFunc(keys, func(key string) bool { return key == "" })

@@ -1,74 +1,10 @@
 package influxdb
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/tsmark/tsmark/query"
 )
-
-// buckets renders the Buckets shape. InfluxQL returns a series for each group,
-// one after the other; where the question wants them by time, a query around it
-// merges them.
-func (r *renderer) buckets() (*statement, error) {
-	q := r.q
-	if q.Bucket <= 0 {
-		return nil, fmt.Errorf("a bucket of %v has no width", q.Bucket)
-	}
-	if err := r.groupable(q.GroupBy); err != nil {
-		return nil, err
-	}
-	function := map[query.Aggregate]string{query.Max: "max", query.Avg: "mean"}[q.Aggregate]
-	if function == "" {
-		return nil, unsupported("the aggregate %s", q.Aggregate)
-	}
-	where, err := r.where()
-	if err != nil {
-		return nil, err
-	}
-	s := &statement{from: q.Table, where: where, bucket: q.Bucket}
-	s.where = append(s.where, r.untilTheEnd()...)
-	answer := q.Columns(r.table)
-	names := answer[len(answer)-len(q.Fields):]
-	var outer []string
-	for i, field := range q.Fields {
-		s.columns = append(s.columns, as(call(function, field), names[i].Name))
-		outer = append(outer, ident(names[i].Name))
-	}
-	s.columns = append(s.columns, counts(r.witnesses(q.Fields))...)
-	nulls := slices.ContainsFunc(q.Fields, func(f string) bool { return !r.sure(f) })
-	if q.GroupBy == "" {
-		s.newest, s.limit = q.Order == query.Descending, q.Limit
-		if nulls && q.Limit > 0 {
-			// InfluxQL limits the values of each column, not rows.
-			s.limit = 0
-			s = &statement{columns: outer, inner: s, newest: s.newest, limit: q.Limit}
-		}
-		return s, nil
-	}
-	s.group = []string{q.GroupBy}
-	switch {
-	case q.Order == query.Unordered:
-		return s, nil
-	case q.Order == query.Descending:
-		return nil, unsupported("newest buckets first and groups in descending order: InfluxQL orders by time alone")
-	case nulls:
-		return nil, unsupported("groups of one time in order where values can be NULL: InfluxQL sets a group without any value apart")
-	}
-	return &statement{columns: append([]string{ident(q.GroupBy)}, outer...), inner: s, limit: q.Limit}, nil
-}
-
-// untilTheEnd returns a bound for statements with buckets of time, which end
-// with the present unless they are told otherwise.
-func (r *renderer) untilTheEnd() []string {
-	if !r.q.End.IsZero() {
-		return nil
-	}
-	return []string{lastTime}
-}
-
-// lastTime is true of every time that InfluxDB can hold.
-const lastTime = "time <= 9223372036854775806"
 
 // counts returns columns of tsmark's own that count fields.
 func counts(fields []string) []string {
@@ -87,14 +23,14 @@ func ownName(field string) string {
 	return ownPrefix + "of_" + field
 }
 
-// rows renders the Rows shape.
+// rows renders the Rows shape. Without a GROUP BY, a limit is one of all rows.
 func (r *renderer) rows() (*statement, error) {
 	q := r.q
 	where, err := r.where()
 	if err != nil {
 		return nil, err
 	}
-	s := &statement{from: q.Table, where: where}
+	s := &statement{from: q.Table, where: where, newest: q.Order == query.Descending, limit: q.Limit}
 	if q.GroupBy != "" {
 		s.columns = append(s.columns, ident(q.GroupBy))
 	}
@@ -104,7 +40,29 @@ func (r *renderer) rows() (*statement, error) {
 		asked = append(asked, q.GroupBy)
 	}
 	s.columns = append(s.columns, r.own(asked)...)
+	if !r.orders(slices.Concat(asked, r.witnesses(asked))) {
+		return nil, unsupported("rows of one time in the order of %s: InfluxQL orders them by the tag or field whose name comes first, and if it is a number not at all", q.GroupBy)
+	}
 	return s, nil
+}
+
+// orders reports whether rows with the columns come in the order that is asked
+// for. Beyond the order by time, which is all that InfluxQL promises, InfluxDB
+// from 1.6 to 1.8 merges the rows of one time by their columns in the order of
+// the columns' names, as long as these are texts, and backwards where time runs
+// backwards.
+func (r *renderer) orders(columns []string) bool {
+	tag := r.q.GroupBy
+	if r.q.Order == query.Unordered || tag == "" || r.oneGroup() {
+		return true
+	}
+	return !r.numeric(tag) && !slices.ContainsFunc(columns, func(c string) bool { return c < tag })
+}
+
+// oneGroup reports whether the question is about a single value of GroupBy.
+func (r *renderer) oneGroup() bool {
+	in := r.q.In
+	return in != nil && in.Key == r.q.GroupBy && len(distinct(in.Values)) == 1
 }
 
 // own returns columns of tsmark's own for the witnesses of what is asked.

@@ -5,7 +5,7 @@ import "slices"
 // sure reports whether every row that the question is about has a value of the
 // field.
 func (r *renderer) sure(field string) bool {
-	if r.q.Above != nil && r.q.Above.Field == field {
+	if r.q.Above != nil && slices.Contains(r.q.Above.All(), field) {
 		return true
 	}
 	return r.table.Dense && r.table.FieldIndex(field) < r.narrowest()

@@ -10,10 +10,11 @@ import (
 // statement is a SELECT of InfluxQL.
 type statement struct {
 	columns []string
-	policy  string     // retention policy of from; empty: the connection's
-	from    string     // a measurement, unquoted; or
-	inner   *statement // a subquery
-	where   []string   // all of them
+	policy  string       // retention policy of from; empty: the connection's
+	from    string       // a measurement, unquoted; or
+	inner   *statement   // a subquery
+	further []*statement // more of them, whose rows are merged with its
+	where   []string     // all of them
 	bucket  time.Duration
 	group   []string // tags, unquoted
 	newest  bool     // rows from the newest to the oldest
@@ -38,6 +39,10 @@ func (s *statement) write(b *strings.Builder, indent string) {
 	if s.inner != nil {
 		line("FROM (")
 		s.inner.write(b, indent+"  ")
+		for _, another := range s.further {
+			line("), (")
+			another.write(b, indent+"  ")
+		}
 		line(")")
 	} else {
 		from := ident(s.from)

@@ -247,6 +247,7 @@ func TestAnswers(t *testing.T) {
 				`1970-01-01T00:00:00.000000007Z, NULL, a"b, 5e-324; 1970-01-01T00:00:00.000000008Z, NULL, a"b, 1.2345678901234568e+20; ` +
 				`1970-01-01T00:00:00.000000009Z, NULL, a"b, NULL; 1970-01-01T00:00:00.00000001Z, NULL, a"b, 1; `},
 		"no time": {`{"results":[{"series":[{"tags":{"a":"1"},"columns":["tsmark_time","x"],"values":[[0,1.5]]},{"columns":["tsmark_time","x"],"values":[[0,2]]}]}]}`, false, "1, 1.5; 2; "},
+		"counts":  {`{"results":[{"series":[{"columns":["time","tsmark_zero_count_x","y"],"values":[[0,null,null],[1,2,null]]}]}]}`, false, "1970-01-01T00:00:00Z, 0, NULL; 1970-01-01T00:00:00.000000001Z, 2, NULL; "},
 		"nothing": {`{"results":[{"statement_id":0}]}`, false, ""},
 		"chunks": {begin + `[1,0,1]],"partial":true}],"partial":true}]}` + "\n" + begin + `[2,0,2]]}]}]}` + "\n", true,
 			`1970-01-01T00:00:00.000000001Z, NULL, a"b, 1; 1970-01-01T00:00:00.000000002Z, NULL, a"b, 2; `},

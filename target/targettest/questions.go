@@ -10,11 +10,12 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/iotdb"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
 // Questions compares how a kind asks the first question of each type, with the
-// parameters that TSBS draws for its seed 123, with the files
+// parameters that TSBS draws for its seed 123, or iotdb for that seed, with the files
 // testdata/questions/TYPE.EXTENSION beside the test. With update it writes them.
 func Questions(t *testing.T, kind target.Kind, extension string, update bool) {
 	QuestionsWith(t, kind, nil, "questions", extension, update)
@@ -31,8 +32,9 @@ func QuestionsWith(t *testing.T, kind target.Kind, given map[string]string, fold
 		Seed: 123, Scale: 100, Interval: 10 * time.Second,
 		Start: time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC),
 		End:   time.Date(2016, 1, 4, 0, 0, 0, 0, time.UTC),
+		Asked: workload.IoTDBQueries{Devices: 2, Sensors: 2, Aggregate: "max"},
 	}
-	for _, use := range []workload.Workload{tsbs.CPUOnly(), tsbs.IoT()} {
+	for _, use := range []workload.Workload{tsbs.CPUOnly(), tsbs.IoT(), iotdb.Workload()} {
 		spec.Name = use.Name()
 		dataset, err := use.Dataset(spec)
 		if err != nil {

@@ -1,0 +1,10 @@
+SELECT
+  tags.device,
+  max(g_0.s_7) AS max_s_7,
+  max(g_0.s_3) AS max_s_3
+FROM g_0
+JOIN tags ON tags.id = g_0.tags_id
+WHERE tags.device IN ('d_8', 'd_13')
+  AND g_0.s_7 > -5e0
+  AND g_0.s_3 > -5
+GROUP BY 1

@@ -1,0 +1,10 @@
+SELECT
+  time,
+  device,
+  s_3,
+  s_5
+FROM g_0
+WHERE device IN ('d_72', 'd_23')
+  AND time >= TIMESTAMPTZ '2016-01-02 01:10:06.3+00'
+  AND time < TIMESTAMPTZ '2016-01-02 01:14:16.300001+00'
+ORDER BY 1 DESC, 2 DESC
