@@ -39,6 +39,7 @@ func TestPresets(t *testing.T) {
 	}
 	want := `default: 1 points, 2 targets
 databases: 1 points, 5 targets
+iotdb: 1 points, 2 targets
 load-scaling: 12 points, 2 targets
 scale: 5 points, 2 targets
 sqlite-durability: 1 points, 4 targets

@@ -112,6 +112,18 @@ func (p *pairs) Set(text string) error {
 	return nil
 }
 
+// names returns the keys that were given; none of no pairs.
+func (p *pairs) names() []string {
+	if p == nil {
+		return nil
+	}
+	var names []string
+	for _, pair := range p.given {
+		names = append(names, pair[0])
+	}
+	return names
+}
+
 // copy sets the same keys in another section.
 func (p *pairs) copy(section any) {
 	for _, pair := range p.given {

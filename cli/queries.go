@@ -87,15 +87,11 @@ or up to it where it lies one second behind the last interval already.`,
 			}
 			out := bufio.NewWriter(a.stdout)
 			for _, name := range types {
-				queries, err := w.Queries(spec, name, n)
+				queries, err := e.Queries.Windows.Draw(w, spec, name, n, align)
 				if err != nil {
 					return err
 				}
 				for i := range queries {
-					e.Queries.Windows.Apply(&queries[i], spec)
-					if align {
-						queries[i].Align()
-					}
 					if err := write(out, &queries[i]); err != nil {
 						return err
 					}

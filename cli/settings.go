@@ -23,6 +23,7 @@ type setting struct {
 	flag  string
 	paths []string // in the experiment
 	copy  func(to, from *experiment.Experiment)
+	keys  *pairs // of the section at the first path, that it sets; nil: none
 }
 
 func newSettings(a *app) *settings {
@@ -31,7 +32,13 @@ func newSettings(a *app) *settings {
 
 // means says which part of an experiment a flag stands for.
 func (s *settings) means(flag, path string, copy func(to, from *experiment.Experiment)) {
-	s.copies = append(s.copies, setting{flag, []string{path}, copy})
+	s.copies = append(s.copies, setting{flag: flag, paths: []string{path}, copy: copy})
+}
+
+// sets says which section of an experiment has the keys that a flag sets.
+func (s *settings) sets(flag, path string, keys *pairs, section func(*experiment.Experiment) any) {
+	copy := func(to, _ *experiment.Experiment) { keys.copy(section(to)) }
+	s.copies = append(s.copies, setting{flag: flag, paths: []string{path}, copy: copy, keys: keys})
 }
 
 // apply puts what the user gave into e: flags, and targets that are arguments.
@@ -41,6 +48,9 @@ func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []st
 			c.copy(e, s.flags)
 			for _, path := range c.paths {
 				e.FromFlag(path, "--"+c.flag)
+			}
+			for _, key := range c.keys.names() {
+				e.FromFlag(c.paths[0]+"."+key, "--"+c.flag+" "+key)
 			}
 		}
 	}
@@ -78,7 +88,7 @@ func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []st
 // datasetFlags adds the flags of the workload section.
 func (s *settings) datasetFlags(cmd *cobra.Command) {
 	iotdb := s.app.specFlags(cmd, &s.flags.Workload)
-	s.means("iotdb", "workload.iotdb", func(to, _ *experiment.Experiment) { iotdb.copy(&to.Workload.IoTDB) })
+	s.sets("iotdb", "workload.iotdb", iotdb, func(e *experiment.Experiment) any { return &e.Workload.IoTDB })
 	s.means("use-case", "workload.name", func(to, from *experiment.Experiment) { to.Workload.Name = from.Workload.Name })
 	w := &s.flags.Workload
 	for flag, copy := range map[string]func(to *experiment.Experiment){
@@ -156,7 +166,7 @@ func (s *settings) mixedFlags(cmd *cobra.Command) {
 func (s *settings) workersFlag(cmd *cobra.Command, help string, paths ...string) {
 	workers := 1
 	cmd.Flags().Var(count(&workers, 1), "workers", help)
-	s.copies = append(s.copies, setting{"workers", paths, func(to, _ *experiment.Experiment) {
+	s.copies = append(s.copies, setting{flag: "workers", paths: paths, copy: func(to, _ *experiment.Experiment) {
 		for _, path := range paths {
 			if path == "load.workers" {
 				to.Load.Workers = workers
@@ -177,7 +187,7 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 	f.BoolVar(&q.AlignWindows, "align-windows", q.AlignWindows, "start every window on a bucket border")
 	s.means("align-windows", "queries.align-windows", func(to, from *experiment.Experiment) { to.Queries.AlignWindows = from.Queries.AlignWindows })
 	asked := askedFlag(cmd, &q.IoTDB)
-	s.means(iotdbQueries, "queries.iotdb", func(to, _ *experiment.Experiment) { asked.copy(&to.Queries.IoTDB) })
+	s.sets(iotdbQueries, "queries.iotdb", asked, func(e *experiment.Experiment) any { return &e.Queries.IoTDB })
 	f.StringVar((*string)(&q.Windows), "windows", "", windowsHelp)
 	s.means("windows", "queries.windows", func(to, from *experiment.Experiment) { to.Queries.Windows = from.Queries.Windows })
 	s.means("query-type", "queries.types", func(to, from *experiment.Experiment) { to.Queries.Types = from.Queries.Types })

@@ -28,6 +28,8 @@ type LoadConfig struct {
 	Period    time.Duration  // of the recorded rates, shorter where the load is; 0: one for the whole load
 	Log       *oplog.Section // where each batch is recorded; nil: nowhere
 	Retry     Retry          // of batches that failed
+	// Owner says which worker, from 0, writes a batch; nil: whoever is free.
+	Owner func(*series.Batch) int
 	// Acked, where it is not nil, is called between the last acknowledgement
 	// and settling, whose time includes it.
 	Acked func(context.Context)
@@ -50,6 +52,7 @@ func Load(ctx context.Context, cfg LoadConfig, d workload.Dataset, t target.Targ
 		send: func(ctx context.Context, w target.Writer, b *series.Batch) (target.Receipt, error) {
 			return w.Write(ctx, b)
 		},
+		owner:    cfg.Owner,
 		rows:     (*series.Batch).Rows,
 		metrics:  metrics,
 		describe: describe,
@@ -75,6 +78,7 @@ func LoadLines(ctx context.Context, cfg LoadConfig, lines *ingest.Lines, t targe
 type feed[P any] struct {
 	make     func() P
 	next     func(P) error // fills it; io.EOF after the last one
+	owner    func(P) int   // the worker that writes it; nil: whoever is free
 	send     func(context.Context, target.Writer, P) (target.Receipt, error)
 	rows     func(P) int
 	metrics  func(P) int64
@@ -183,13 +187,13 @@ func write[P any](ctx context.Context, l *loader, from feed[P], lanes []*lane[nu
 	l.latency = measure.NewLatency()
 	// Each writer has a batch at work and another one ready.
 	slots := 2*len(lanes) + 1
-	free, ready := make(chan P, slots), make(chan numbered[P], slots)
+	free, ready := make(chan P, slots), newQueues[numbered[P]](len(lanes), slots, from.owner != nil)
 	for range slots {
 		free <- from.make()
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		defer close(ready)
+		defer ready.close()
 		number, rows := int64(0), int64(0)
 		for {
 			select {
@@ -200,8 +204,12 @@ func write[P any](ctx context.Context, l *loader, from feed[P], lanes []*lane[nu
 					return fmt.Errorf("reading the dataset: %w", err)
 				}
 				number++
+				owner := 0
+				if from.owner != nil {
+					owner = from.owner(b)
+				}
 				select {
-				case ready <- numbered[P]{b, number, rows + 1}:
+				case ready[owner] <- numbered[P]{b, number, rows + 1}:
 				case <-ctx.Done():
 					return ctx.Err()
 				}
@@ -211,8 +219,8 @@ func write[P any](ctx context.Context, l *loader, from feed[P], lanes []*lane[nu
 			}
 		}
 	})
-	for _, way := range lanes {
-		group.Go(func() error { return writeAll(ctx, l, &from, way, free, ready, progress) })
+	for i, way := range lanes {
+		group.Go(func() error { return writeAll(ctx, l, &from, way, free, ready[i], progress) })
 	}
 	return group.Wait()
 }

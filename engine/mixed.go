@@ -123,10 +123,11 @@ type mixed struct {
 	ledger *ledger
 	reader workload.Reader
 
-	free, read, work chan *parcel
-	queue            chan arrival
-	unwanted         chan struct{} // closed when no further batch will be written
-	writing          atomic.Int64  // writers that are not done
+	free, read chan *parcel
+	work       queues[*parcel]
+	queue      chan arrival
+	unwanted   chan struct{} // closed when no further batch will be written
+	writing    atomic.Int64  // writers that are not done
 
 	types []*mixedType
 	order []int        // of types, which is gone through again and again
@@ -148,7 +149,7 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 	m := &mixed{
 		cfg: cfg, dataset: d, render: render, progress: progress,
 		ledger: newLedger(cfg.Lateness),
-		free:   make(chan *parcel, slots), read: make(chan *parcel, slots), work: make(chan *parcel),
+		free:   make(chan *parcel, slots), read: make(chan *parcel, slots), work: newQueues[*parcel](cfg.Workers, 0, cfg.Owner != nil),
 		queue: make(chan arrival, queue), unwanted: make(chan struct{}),
 		response: measure.NewLatency(), lag: measure.NewLatency(),
 		out: result.Mixed{
@@ -206,8 +207,8 @@ func (m *mixed) run(ctx context.Context, t target.Target) error {
 		group.Go(func() error { return m.dispatchBatches(groupCtx) })
 		group.Go(func() error { return m.dispatchQueries(groupCtx, phase) })
 	}
-	for _, way := range lanes {
-		group.Go(func() error { return m.write(groupCtx, way, end) })
+	for i, way := range lanes {
+		group.Go(func() error { return m.write(groupCtx, way, m.work[i], end) })
 	}
 	for i, q := range queriers {
 		group.Go(func() error { return m.newAsker(i, q).askAll(groupCtx, phase) })

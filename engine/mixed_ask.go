@@ -13,6 +13,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/workload"
 )
 
 // dispatchQueries puts queries into the queue when they are due, until the
@@ -126,6 +127,7 @@ func (m *mixed) draw() (kind int, q query.Query) {
 		}
 		q := t.queries[int(t.next.Add(1)-1)%len(t.queries)]
 		if m.cfg.Windows.Place(&q, m.cfg.Start, to) {
+			workload.OnRow(m.dataset, &q, to)
 			if m.cfg.Align {
 				q.Align()
 			}

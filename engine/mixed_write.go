@@ -57,12 +57,17 @@ func timesOf(b *series.Batch) (first, last int64) {
 	return first, last
 }
 
-// hand gives a parcel to the next writer that is free, if one is before the
-// phase is over: taken reports whether.
+// hand gives a parcel to its writer, or to the next one that is free, if it is
+// free before the phase is over: taken reports whether. Parcels are handed out
+// in their order, so that who waits for its writer holds the others up.
 func (m *mixed) hand(ctx, open context.Context, p *parcel) (taken bool, err error) {
+	owner := 0
+	if m.cfg.Owner != nil {
+		owner = m.cfg.Owner(&p.Batch)
+	}
 	if open.Err() == nil {
 		select {
-		case m.work <- p:
+		case m.work[owner] <- p:
 			return true, nil
 		case <-open.Done():
 		}
@@ -82,7 +87,7 @@ func (m *mixed) opening(ctx context.Context) (open context.Context, cancel conte
 // dispatchBatches hands the batches out, as fast as they are taken or when
 // they are due.
 func (m *mixed) dispatchBatches(ctx context.Context) error {
-	defer close(m.work)
+	defer m.work.close()
 	defer close(m.unwanted)
 	open, cancel := m.opening(ctx)
 	defer cancel()
@@ -140,7 +145,7 @@ func (m *mixed) paceBatches(ctx, open context.Context) error {
 // batch the queries up to n × (1-share)/share.
 func (m *mixed) alternate(ctx context.Context) error {
 	defer close(m.queue)
-	defer close(m.work)
+	defer m.work.close()
 	defer close(m.unwanted)
 	open, cancel := m.opening(ctx)
 	defer cancel()
@@ -164,7 +169,7 @@ func (m *mixed) alternate(ctx context.Context) error {
 }
 
 // write writes what is handed out. The last writer to be done ends the phase.
-func (m *mixed) write(ctx context.Context, way *lane[*parcel], end func()) error {
+func (m *mixed) write(ctx context.Context, way *lane[*parcel], work <-chan *parcel, end func()) error {
 	latency, response := measure.NewLatency(), measure.NewLatency()
 	log := m.log.Recorder(way.worker, m.start)
 	defer log.Close()
@@ -196,7 +201,7 @@ func (m *mixed) write(ctx context.Context, way *lane[*parcel], end func()) error
 		m.last.add(int64(at))
 		return at
 	}
-	for p := range m.work {
+	for p := range work {
 		begin := time.Since(m.start)
 		m.ledger.begin(p.number, begin)
 		acks.sending(p.number)

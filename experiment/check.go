@@ -30,6 +30,9 @@ func (e *Experiment) Check() error {
 		c.server(fmt.Sprintf("targets[%d]", i), &t, e.Queries.Cache)
 	}
 
+	c.counts("workload.iotdb", e.Workload.IoTDB)
+	c.counts("queries.iotdb", e.Queries.IoTDB)
+
 	l := &e.Load
 	c.within("load.workers", l.Workers, 1, MaxWorkers)
 	c.within("load.batch-size", l.BatchSize, 1, MaxBatchSize)

@@ -19,7 +19,7 @@ func scale() []Parameter {
 		{Name: "TAG_VALUE_PREFIX", Default: "value_", form: text(), Fate: Ignored, Why: namesFixed},
 		{Name: "TAG_VALUE_CARDINALITY", Default: "", form: text(), Fate: Honoured, Becomes: "workload.iotdb.tags"},
 		{Name: "IS_CLIENT_BIND", Default: "true", form: truth(), Fate: Mapped,
-			Why: "true: clients must not be more than devices"},
+			Why: "each writer has devices of its own, also where it is false; clients must not be more than devices"},
 		{Name: "SCHEMA_CLIENT_NUMBER", Default: "20", form: whole(1), Fate: Ignored, Why: "one connection makes the tables, before the clock starts"},
 		{Name: "DATA_CLIENT_NUMBER", Default: "20", form: whole(1), Fate: Mapped, Becomes: "load.workers, queries.workers",
 			Why: "as many connections write, and as many ask; in the tool one connection does both in turn"},

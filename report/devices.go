@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/workload"
 )
 
 // devices says what is special about a dataset of the iotdb workload: its shape,
@@ -30,8 +31,16 @@ func devices(d *result.Dataset) string {
 		text += ", a share of " + s.Duplicates + " comes again with other values"
 	}
 	if l := d.Late; l != nil {
-		text += fmt.Sprintf(", %.3g %% of rows late in their series (%.3g %% to %.3g %%), by %d steps in the median, p90 %d, p99 %d, %d at most",
-			100*l.Share, 100*l.Least, 100*l.Most, l.P50, l.P90, l.P99, l.Max)
+		text += fmt.Sprintf(", %.3g %% of rows late in their series (%.3g %% to %.3g %%; %s), by %d steps in the median, p90 %d, p99 %d, %d at most",
+			100*l.Share, 100*l.Least, 100*l.Most, lateMode(&s), l.P50, l.P90, l.P99, l.Max)
 	}
 	return text
+}
+
+// lateMode says how rows were late.
+func lateMode(s *workload.IoTDB) string {
+	if s.Late == "" {
+		return "those that come again"
+	}
+	return cmp.Or(s.LateMode, "delayed")
 }

@@ -28,6 +28,7 @@ type execution struct {
 
 	spec      workload.Spec
 	dataset   workload.Dataset
+	owner     func(*series.Batch) int // the writer of a batch; nil: whoever is free
 	viewed    [views]viewed
 	questions []questions
 	expected  *oracle.Expectations // once the dataset has been passed over
@@ -82,16 +83,35 @@ func (x *execution) prepare(spec workload.Spec) error {
 		spec.Limit = 0 // all of it: the same dataset as without a limit
 	}
 	x.spec = spec
-	if spec.Limit > 0 {
-		d = workload.Limited(d, spec.Limit)
+	if d, err = x.deal(d); err != nil {
+		return err
 	}
 	x.dataset = d
-	if err := x.setViews(spec); err != nil {
+	if spec.Limit > 0 {
+		x.dataset = workload.Limited(d, spec.Limit)
+	}
+	if err := x.setViews(spec, latestOf(d)); err != nil {
 		return err
 	}
 	known := &x.run.Dataset
 	known.Spec, known.Fingerprint, known.Series = spec, spec.Fingerprint(), d.Schema().Series
 	return nil
+}
+
+// deal has each of several writers write series of its own, where the dataset
+// knows how and its rows are generated.
+func (x *execution) deal(d workload.Dataset) (workload.Dataset, error) {
+	load := &x.plan.experiment.Load
+	dealt, ok := d.(workload.Dealt)
+	if !ok || !x.steps.Load || load.Workers < 2 || x.file != nil {
+		return d, nil
+	}
+	d, err := dealt.Deal(load.Workers, load.BatchSize)
+	if err != nil {
+		return nil, x.plan.experiment.Problem("load.workers", "%v", err)
+	}
+	x.owner = func(b *series.Batch) int { return dealt.Client(b.Runs[0].Series[0], load.Workers) }
+	return d, nil
 }
 
 // measured reports whether the run has any result.

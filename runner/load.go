@@ -44,7 +44,7 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 	var load *result.Load
 	where, err := x.cell(ctx, planned.kind.Caps.Embedded, func() (err error) {
 		load, err = f.load(ctx, engine.LoadConfig{
-			Workers: settings.Workers, BatchSize: settings.BatchSize, Period: settings.ReportingPeriod, Log: section, Retry: x.plan.retry,
+			Workers: settings.Workers, BatchSize: settings.BatchSize, Period: settings.ReportingPeriod, Log: section, Retry: x.plan.retry, Owner: x.owner,
 			Acked: func(ctx context.Context) { acked = footprint(ctx, t) },
 		}, t, func(rows int) { task.Add(int64(rows)) })
 		return err

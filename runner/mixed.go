@@ -113,7 +113,7 @@ func (x *execution) mixedQuestions(written oplog.Cell, queriers int) ([]engine.M
 func (x *execution) mixedConfig() (engine.MixedConfig, error) {
 	e := x.plan.experiment
 	c := engine.MixedConfig{
-		LoadConfig: engine.LoadConfig{Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: e.Load.ReportingPeriod, Retry: x.plan.retry},
+		LoadConfig: engine.LoadConfig{Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: e.Load.ReportingPeriod, Retry: x.plan.retry, Owner: x.owner},
 		Queriers:   cmp.Or(e.Mixed.Queriers, e.Queries.Workers), Duration: e.Mixed.Duration, Timeout: e.Queries.Timeout,
 		Share: e.Mixed.Share(), Queue: experiment.DefaultQueue,
 		Loaded: x.rowsBefore(), Start: x.spec.Start, Lateness: x.expected.Survey.Lateness,

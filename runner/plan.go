@@ -185,8 +185,8 @@ func (p *Plan) specProblem(err error) error {
 		return err
 	}
 	path := "workload." + bad.Setting
-	if name, ok := strings.CutPrefix(bad.Setting, "iotdb-queries."); ok {
-		path = "queries.iotdb." + name
+	if name, ok := strings.CutPrefix(bad.Setting, "iotdb-queries"); ok {
+		path = "queries.iotdb" + name
 	}
 	problem := p.experiment.Problem(path, "%s", bad.Problem)
 	if problem.Origin == (experiment.Origin{}) {
@@ -283,15 +283,9 @@ func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec worklo
 // drawType draws the first n queries of a type.
 func (p *Plan) drawType(w workload.Workload, name string, spec workload.Spec, n int) ([]query.Query, error) {
 	spec.Asked = p.experiment.Queries.IoTDB
-	queries, err := w.Queries(spec, name, n)
+	queries, err := p.experiment.Queries.Windows.Draw(w, spec, name, n, p.experiment.Queries.AlignWindows)
 	if err != nil {
 		return nil, p.specProblem(err)
-	}
-	for i := range queries {
-		p.experiment.Queries.Windows.Apply(&queries[i], spec)
-		if p.experiment.Queries.AlignWindows {
-			queries[i].Align()
-		}
 	}
 	if len(queries) > 0 && !oracle.Countable(&queries[0]) {
 		for i := maxEvaluated; i < len(queries); i++ {

@@ -27,10 +27,10 @@ type expectations struct {
 	counted []int64              // rows of each answer, where queries are measured
 }
 
-// setViews finds out how the run's targets hold the dataset.
-func (x *execution) setViews(spec workload.Spec) error {
+// setViews finds out how the run's targets hold the dataset, of which the
+// latest rows are those given; nil: all are.
+func (x *execution) setViews(spec workload.Spec, latest workload.Dataset) error {
 	x.viewed = [views]viewed{everyRow: {dataset: x.dataset}}
-	latest := latestOf(x.dataset)
 	if latest == nil {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (x *execution) setViews(spec workload.Spec) error {
 	}
 	for i := range x.plan.targets {
 		if t := &x.plan.targets[i]; t.dedupes() {
-			if e.Load.Workers > 1 {
+			if e.Load.Workers > 1 && x.owner == nil {
 				return problem("load.workers", "of several writers nobody knows whose row is the last")
 			}
 			x.viewed[latestRows].dataset = latest

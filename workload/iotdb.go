@@ -18,7 +18,7 @@ type IoTDB struct {
 	Amplitude    string `json:"amplitude,omitempty" yaml:"amplitude,omitempty"`       // range of half the distance between a series' smallest and largest value; 1..50
 	Offset       string `json:"offset,omitempty" yaml:"offset,omitempty"`             // range of the middle of a series' values; -50..50
 	Noise        string `json:"noise,omitempty" yaml:"noise,omitempty"`               // range of the standard deviation of Gaussian noise on waves, in amplitudes; 0.05
-	Decimals     string `json:"decimals,omitempty" yaml:"decimals,omitempty"`         // of floats and doubles, 0 to 12; 2
+	Decimals     string `json:"decimals,omitempty" yaml:"decimals,omitempty"`         // of floats and doubles, 0 to 9; 2
 	TextLength   uint32 `json:"text_length,omitempty" yaml:"text-length,omitempty"`   // characters of a text, at most 10; 2
 	Irregular    bool   `json:"irregular,omitempty" yaml:"irregular,omitempty"`       // intervals vary
 	Unaligned    bool   `json:"unaligned,omitempty" yaml:"unaligned,omitempty"`       // each sensor has times of its own

@@ -67,23 +67,37 @@ const slidingShare = 50
 // recentShare is the span divided by the mean distance of Recent windows.
 const recentShare = 10
 
-// Apply places the window of a question about the whole dataset, as a run asks
-// it. Uniform windows are as drawn, and a question without an end asks about
-// everything.
-func (w Windows) Apply(q *query.Query, s Spec) {
-	if w == "" || w == Uniform || q.End.IsZero() {
-		return
+// Draw draws the first n questions of a type about the whole dataset, as a run
+// asks them: their windows are where w wants them, and with align they start on
+// a bucket border. Uniform windows are as drawn, and a question without an end
+// asks about everything. What asks about one moment asks about one at which
+// there is a row, and slides from one interval to the next.
+func (w Windows) Draw(of Workload, s Spec, queryType string, n int, align bool) ([]query.Query, error) {
+	queries, err := of.Queries(s, queryType, n)
+	if err != nil {
+		return nil, err
 	}
-	instant := !q.Start.IsZero() && q.End.Sub(q.Start) < s.Interval
-	step := q.End.Sub(q.Start) / slidingShare
-	if instant {
-		step = s.Interval
+	var d Dataset
+	if w != "" && w != Uniform {
+		if d, err = of.Dataset(s); err != nil {
+			return nil, err
+		}
 	}
-	w.place(q, s.Start, s.End, step)
-	if instant { // where rows are
-		back := q.Start.Sub(s.Start) % s.Interval
-		q.Start, q.End = q.Start.Add(-back), q.End.Add(-back)
+	for i := range queries {
+		q := &queries[i]
+		if d != nil && !q.End.IsZero() {
+			step := q.End.Sub(q.Start) / slidingShare
+			if !q.Start.IsZero() && q.End.Sub(q.Start) < s.Interval {
+				step = s.Interval
+			}
+			w.place(q, s.Start, s.End, step)
+			OnRow(d, q, s.End)
+		}
+		if align {
+			q.Align()
+		}
 	}
+	return queries, nil
 }
 
 // Place moves the window of q into the span from the first to before the
@@ -96,11 +110,12 @@ func (w Windows) Apply(q *query.Query, s Spec) {
 // room for as many buckets as it is limited to. One without an end gets the
 // end of the span for its end: it asks about everything in the span.
 //
-// Windows begin at whole milliseconds, or with the span. That is coarse enough
+// Windows begin at whole milliseconds, or with the span; Sliding ones are at
+// least one apart. That is coarse enough
 // that the logarithms of different processors, which differ in the last digit,
 // give the same windows.
 func (w Windows) Place(q *query.Query, from, to time.Time) bool {
-	return w.place(q, from, to, q.End.Sub(q.Start)/slidingShare)
+	return w.place(q, from, to, max(q.End.Sub(q.Start)/slidingShare, time.Millisecond))
 }
 
 // place is Place with the distance of two Sliding windows.

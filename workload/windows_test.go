@@ -116,7 +116,9 @@ func TestSlidingWindows(t *testing.T) {
 		}
 		for id, at := range want {
 			q := query.Query{ID: id, Start: spec.Start.Add(time.Hour), End: spec.Start.Add(2 * time.Hour)}
-			windows.Apply(&q, spec)
+			if !windows.Place(&q, spec.Start, spec.End) {
+				t.Fatalf("%s: window %d does not fit", windows, id)
+			}
 			if got := q.Start.Sub(spec.Start); got != at || q.End.Sub(q.Start) != time.Hour {
 				t.Errorf("%s: window %d begins after %s and lasts %s, want %s", windows, id, got, q.End.Sub(q.Start), at)
 			}

@@ -78,6 +78,9 @@ type limited struct {
 
 func (l limited) Open() Reader { return &limitedReader{l.Dataset.Open(), l.rows} }
 
+// OnRow implements Momentary.
+func (l limited) OnRow(q *query.Query, before time.Time) { OnRow(l.Dataset, q, before) }
+
 type limitedReader struct {
 	Reader
 	left int64
@@ -186,6 +189,34 @@ type Repeating interface {
 	// series and time, the one that arrived last; itself where all rows are
 	// different.
 	Latest() Dataset
+}
+
+// Dealt is a Dataset whose series can be dealt to clients that write at once,
+// each of which has series of its own.
+type Dealt interface {
+	Dataset
+	// Deal returns the same rows in the order in which so many clients send them
+	// that take turns, of so many rows each, both at least 1. No batch holds rows
+	// of two clients. Its error says which number is impossible, and how to mend
+	// it.
+	Deal(clients, rows int) (Dataset, error)
+	// Client returns which of so many clients, counted from 0, has a series.
+	Client(series uint32, clients int) int
+}
+
+// Momentary is a Dataset about which questions may ask what was at one moment.
+type Momentary interface {
+	// OnRow moves a question about one moment to the newest row at or before it
+	// of those that it asks about, and where there is none to the first one, if
+	// that is before a time. It leaves other questions as they are.
+	OnRow(q *query.Query, before time.Time)
+}
+
+// OnRow is Momentary's, where the dataset has it.
+func OnRow(d Dataset, q *query.Query, before time.Time) {
+	if m, ok := d.(Momentary); ok {
+		m.OnRow(q, before)
+	}
 }
 
 // Delayed is a Dataset whose rows may arrive late, by steps of a known length.

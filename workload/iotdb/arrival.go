@@ -14,27 +14,29 @@ type lane struct{ device, sensor uint32 }
 
 // arrivals appends the rows that arrive in the slots from first to before behind,
 // in their order. Those that are due after the last slot come with it. The
-// memory may be used again by each call.
-func (s *settings) arrivals(into []row, l lane, first, behind int64, memory *[]arrival) []row {
+// memory may be used again by each call. Where rows wait, those waiting are of
+// the slots before first, and then of those before behind.
+func (s *settings) arrivals(into []row, l lane, first, behind int64, memory *[]arrival, waiting *waiting) []row {
 	if s.late == 0 && s.duplicates == 0 {
 		for k := first; k < behind; k++ {
 			into = append(into, row{at: k})
 		}
 		return into
 	}
-	list := (*memory)[:0]
-	add := func(due int64, r row) {
-		if due >= first && (due < behind || behind == s.rows) {
-			list = append(list, arrival{due, r})
-		}
+	list, from := (*memory)[:0], max(0, first-s.reach())
+	last := behind == s.rows
+	if waiting != nil {
+		list, from = waiting.take(list, behind, last), first
 	}
-	for k := max(0, first-s.reach(first)); k < behind; k++ {
-		due := k + s.delay(l, k)
-		add(due, row{at: k})
-		if again, after := s.repeated(l, k); again {
-			add(due+after, row{at: k, again: true})
+	s.sent(l, from, behind, func(a arrival) {
+		switch {
+		case a.due < first:
+		case a.due < behind || last:
+			list = append(list, a)
+		case waiting != nil:
+			waiting.add(a)
 		}
-	}
+	})
 	slices.SortFunc(list, func(a, b arrival) int {
 		switch {
 		case a.due != b.due:
@@ -58,6 +60,18 @@ func (s *settings) arrivals(into []row, l lane, first, behind int64, memory *[]a
 	return into
 }
 
+// sent calls yield with when each of a lane's rows is due, and again where it
+// comes again.
+func (s *settings) sent(l lane, from, behind int64, yield func(arrival)) {
+	for k := from; k < behind; k++ {
+		due := k + s.delay(l, k)
+		yield(arrival{due, row{at: k}})
+		if again, after := s.repeated(l, k); again {
+			yield(arrival{due + after, row{at: k, again: true}})
+		}
+	}
+}
+
 // arrival is a row and the slot that it is due in.
 type arrival struct {
 	due int64
@@ -66,8 +80,9 @@ type arrival struct {
 
 func (a *arrival) inTime() bool { return a.due == a.at }
 
-// reach returns how many rows before a slot may still arrive in it.
-func (s *settings) reach(slot int64) int64 {
+// reach returns how many rows before a slot may still arrive in it, unless any
+// may: see waits.
+func (s *settings) reach() int64 {
 	reach := int64(0)
 	if s.late > 0 {
 		switch s.lateMode {
@@ -75,8 +90,6 @@ func (s *settings) reach(slot int64) int64 {
 			reach = s.most
 		case withinBatch:
 			reach = s.block
-		case global:
-			return slot
 		}
 	}
 	if s.duplicates > 0 {

@@ -19,6 +19,8 @@ type Dataset struct {
 	sensors  []sensor
 	schema   *series.Schema
 	latest   bool // one row a time
+	clients  int  // that take turns; 0: nobody does
+	turn     int  // rows of one
 }
 
 // newDataset makes a dataset of settings.
@@ -74,16 +76,10 @@ func (d *Dataset) Schema() *series.Schema { return d.schema }
 
 // Open implements workload.Dataset.
 func (d *Dataset) Open() workload.Reader {
+	if d.clients > 1 {
+		return d.openTurns()
+	}
 	return d.Part(d.settings.first, d.settings.last, 0, d.settings.rows)
-}
-
-// OpenShard reads the devices of one of so many clients, counted from 0, of
-// which each has a contiguous run.
-func (d *Dataset) OpenShard(shard, of int) workload.Reader {
-	s := d.settings
-	n := uint64(s.last - s.first)
-	from, to := n*uint64(shard)/uint64(of), n*uint64(shard+1)/uint64(of)
-	return d.Part(s.first+uint32(from), s.first+uint32(to), 0, s.rows)
 }
 
 // Part reads the rows of the devices from first to before last that arrive in
@@ -97,6 +93,12 @@ func (d *Dataset) Part(first, last uint32, from, to int64) workload.Reader {
 	r := &reader{
 		Dataset: d, first: first, last: last, slot: from, end: to, lanes: lanes,
 		next: lane{device: first}, scratch: make([]float64, readerRows),
+	}
+	if d.settings.waits() {
+		r.waiting = make([]waiting, uint64(last-first)*uint64(lanes))
+		for i := range r.waiting {
+			r.waiting[i] = d.settings.waitingAt(lane{first + uint32(i)/lanes, uint32(i) % lanes}, from)
+		}
 	}
 	if d.settings.rewriting() {
 		r.newest = make([]int64, uint64(last-first)*uint64(lanes))
@@ -160,7 +162,8 @@ type reader struct {
 	at      int   // first one that was not given out
 	lane    lane
 	memory  []arrival
-	newest  []int64 // rewriting: of each lane
+	newest  []int64   // rewriting: of each lane
+	waiting []waiting // where rows wait: of each lane
 	scratch []float64
 }
 
@@ -202,8 +205,10 @@ func (r *reader) advance() {
 		r.rows, r.newest[number] = s.rewrites(r.rows, l, r.slot, behind, r.newest[number])
 	case r.latest:
 		r.rows = s.latest(r.rows, l, r.slot, behind)
+	case s.waits():
+		r.rows = s.arrivals(r.rows, l, r.slot, behind, &r.memory, &r.waiting[number])
 	default:
-		r.rows = s.arrivals(r.rows, l, r.slot, behind, &r.memory)
+		r.rows = s.arrivals(r.rows, l, r.slot, behind, &r.memory, nil)
 	}
 	if r.next.sensor++; r.next.sensor == r.lanes {
 		r.next = lane{device: l.device + 1}

@@ -1,6 +1,7 @@
 package iotdb
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"math"
@@ -134,13 +135,7 @@ func TestRandomAccessEqualsSequential(t *testing.T) {
 }
 
 func compareFlat(a, b flat) int {
-	switch {
-	case a.series != b.series:
-		return int(a.series) - int(b.series)
-	case a.time != b.time:
-		return int(a.time>>20) - int(b.time>>20)
-	}
-	return slices.Compare([]byte(a.values), []byte(b.values))
+	return cmp.Or(cmp.Compare(a.series, b.series), cmp.Compare(a.time, b.time), cmp.Compare(a.values, b.values))
 }
 
 // Latest holds the last row that arrived of each series and time.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -36,12 +37,12 @@ func readAsked(q workload.IoTDBQueries) (asked, error) {
 	}
 	of := func(name string) string { return "iotdb-queries." + name }
 	if all := query.Aggregates(); !slices.Contains(all, out.aggregate) {
-		return out, bad(of("aggregate"), "must be %s, not %q", list(all), q.Aggregate)
+		return out, bad(of("aggregate"), "%q is no aggregate%s", q.Aggregate, suggest.Among(q.Aggregate, texts(all)))
 	}
 	operation, all := strings.CutSuffix(cmp.Or(q.Set, string(query.Union)), "-all")
 	out.set.Operation, out.set.All = query.SetOperation(operation), all
 	if known := query.SetOperations(); !slices.Contains(known, out.set.Operation) {
-		return out, bad(of("set"), "must be %s, also with -all behind it, not %q", list(known), q.Set)
+		return out, bad(of("set"), "%q is no set operation, nor one with -all behind it%s", q.Set, suggest.Among(operation, texts(known)))
 	}
 	if out.set.Operands < 2 || out.set.Operands > 100 {
 		return out, bad(of("set-of"), "must be from 2 to 100 operands, not %d", out.set.Operands)
@@ -64,12 +65,12 @@ func readAsked(q workload.IoTDBQueries) (asked, error) {
 	return out, nil
 }
 
-func list[T ~string](of []T) string {
+func texts[T ~string](of []T) []string {
 	texts := make([]string, len(of))
 	for i, t := range of {
 		texts[i] = string(t)
 	}
-	return strings.Join(texts, ", ")
+	return texts
 }
 
 // queryType is one kind of question.
@@ -102,7 +103,7 @@ func queryTypes() []queryType {
 		q.Shape, q.Aggregate, q.Bucket = query.Buckets, a.aggregate, a.bucket
 	}
 	return []queryType{
-		{name: "precise-point", help: "the rows of devices at one time", window: moment, shape: rows},
+		{name: precisePoint, help: "the rows of devices at one time", window: moment, shape: rows},
 		{name: "time-range", help: "the rows of devices in a span of time", window: closed, shape: rows},
 		{name: "limit", help: "any rows of a group of devices, up to a limit", anyDevice: true, shape: limited},
 		{name: "value-range", help: "the rows of devices in a span of time whose values exceed a bound", window: closed, above: true, shape: rows},
@@ -168,7 +169,7 @@ func (t *queryType) draw(spec workload.Spec, number uint32, n int) ([]query.Quer
 		return nil, bad("iotdb-queries.devices", "%d are more than the %d devices of the smallest group; lower it, or raise --scale", a.devices, s.devices/s.groups)
 	case int(a.sensors) > len(suitable):
 		return nil, bad("iotdb-queries.sensors", "%d are more than the %d sensors that %s can ask for; lower it, or set iotdb.sensors or iotdb.types", a.sensors, len(suitable), t.name)
-	case t.window >= closed && room <= 0:
+	case t.window >= closed && room < 0:
 		return nil, bad("timestamp-end", "%s asks about %s but the dataset spans %s; lengthen it, set iotdb-queries span, or leave the type out", t.name, a.span, spec.End.Sub(spec.Start))
 	}
 	r := &stream{seed: s.seed, of: streamOf(allDevices, number, forQueries)}
@@ -217,12 +218,7 @@ func (t *queryType) drawOne(q *query.Query, r *stream, s *settings, a *asked, su
 	}
 	switch t.window {
 	case moment:
-		l := lane{device: first}
-		if s.unaligned {
-			n, _ := strconv.ParseUint(strings.TrimPrefix(q.Fields[0], "s_"), 10, 32)
-			l.sensor = uint32(n)
-		}
-		q.Start = time.Unix(0, s.time(l, r.below(s.rows))).UTC()
+		q.Start = time.Unix(0, s.time(s.asked(q), r.below(s.rows))).UTC()
 		q.End = q.Start.Add(instant)
 	case closed, halfOpen:
 		room := s.rows*s.step - int64(a.span)

@@ -306,7 +306,7 @@ func (out *settings) readLate(s workload.Spec) error {
 	poissonLate := out.lateMode == delayed || out.lateMode == paperPoisson
 	switch {
 	case !slices.Contains(modes, out.lateMode):
-		return bad(own("late-mode"), "must be one of %s, not %q%s", strings.Join(modes, ", "), i.LateMode, suggest.Among(i.LateMode, modes))
+		return bad(own("late-mode"), "%q is no mode%s", i.LateMode, suggest.Among(i.LateMode, modes))
 	case err != nil || !(mean >= 0 && mean <= maxMean):
 		return bad(own("late-mean"), "must be a number of steps from 0 to %g, not %q", maxMean, i.LateMean)
 	case out.late == 1:
@@ -317,6 +317,10 @@ func (out *settings) readLate(s workload.Spec) error {
 		return bad(own("late-mean"), "%s is the mean of delays that no row has: set iotdb.late, such as 0.1", i.LateMean)
 	case i.LateMean != "" && !poissonLate && out.duplicates == 0:
 		return bad(own("late-mean"), "is for delays by %s or %s, not by %s; leave it out", delayed, paperPoisson, out.lateMode)
+	case i.LateMost != 0 && out.late == 0 && out.duplicates == 0:
+		return bad(own("late-most"), "%d is the bound of delays that no row has: set iotdb.late, such as 0.1", i.LateMost)
+	case i.LateMost != 0 && !poissonLate && out.duplicates == 0:
+		return bad(own("late-most"), "is for delays by %s, not by %s; leave it out", delayed, out.lateMode)
 	case i.LateMost != 0 && out.lateMode == paperPoisson && out.late > 0:
 		return bad(own("late-most"), "the paper's delays have no bound; leave it out, or take --iotdb late-mode=%s", delayed)
 	case out.duplicates > 0 && out.late > 0 && out.lateMode == paperPoisson:

@@ -11,17 +11,19 @@ import (
 // Each impossible setting is one line that names it.
 func TestBadSettings(t *testing.T) {
 	for want, change := range map[string]func(*workload.Spec){
-		"--scale: must be 1 device or more":                                                      func(s *workload.Spec) { s.Scale = 0 },
-		"--iotdb device-groups: 8 groups are more than --scale 7 devices":                        func(s *workload.Spec) { s.IoTDB.Groups = 8 },
-		`--iotdb distribution: "0:0" sums to 0`:                                                  func(s *workload.Spec) { s.IoTDB.Distribution = "0:0" },
-		`--iotdb distribution: "-1" in "2:-1" is no share`:                                       func(s *workload.Spec) { s.IoTDB.Distribution = "2:-1" },
-		`--iotdb types: "1:1:1:1:1:1:1:1:1:1:1" has 11 shares`:                                   func(s *workload.Spec) { s.IoTDB.Types = strings.Repeat("1:", 10) + "1" },
-		"--iotdb late-mean: 5 is the mean of delays that no row has":                             func(s *workload.Spec) { s.IoTDB.LateMean = "5" },
-		"--iotdb late-mean: is for delays by delayed or paper-poisson":                           func(s *workload.Spec) { s.IoTDB.Late, s.IoTDB.LateMode, s.IoTDB.LateMean = "0.1", "batch", "5" },
-		"--iotdb late-mode: batch needs a probability":                                           func(s *workload.Spec) { s.IoTDB.LateMode = "batch" },
-		`--iotdb late-mode: must be one of delayed, batch, global, paper-poisson, not "poisson"`: func(s *workload.Spec) { s.IoTDB.Late, s.IoTDB.LateMode = "0.1", "poisson" },
-		`--iotdb late: must be a probability from 0 to 1, such as 0.1, not "10%"`:                func(s *workload.Spec) { s.IoTDB.Late = "10%" },
-		"--iotdb late: 1 leaves no row in time":                                                  func(s *workload.Spec) { s.IoTDB.Late = "1" },
+		"--scale: must be 1 device or more":                                                     func(s *workload.Spec) { s.Scale = 0 },
+		"--iotdb device-groups: 8 groups are more than --scale 7 devices":                       func(s *workload.Spec) { s.IoTDB.Groups = 8 },
+		`--iotdb distribution: "0:0" sums to 0`:                                                 func(s *workload.Spec) { s.IoTDB.Distribution = "0:0" },
+		`--iotdb distribution: "-1" in "2:-1" is no share`:                                      func(s *workload.Spec) { s.IoTDB.Distribution = "2:-1" },
+		`--iotdb types: "1:1:1:1:1:1:1:1:1:1:1" has 11 shares`:                                  func(s *workload.Spec) { s.IoTDB.Types = strings.Repeat("1:", 10) + "1" },
+		"--iotdb late-mean: 5 is the mean of delays that no row has":                            func(s *workload.Spec) { s.IoTDB.LateMean = "5" },
+		"--iotdb late-mean: is for delays by delayed or paper-poisson":                          func(s *workload.Spec) { s.IoTDB.Late, s.IoTDB.LateMode, s.IoTDB.LateMean = "0.1", "batch", "5" },
+		"--iotdb late-mode: batch needs a probability":                                          func(s *workload.Spec) { s.IoTDB.LateMode = "batch" },
+		`--iotdb late-mode: "poisson" is no mode; known: delayed, batch, global, paper-poisson`: func(s *workload.Spec) { s.IoTDB.Late, s.IoTDB.LateMode = "0.1", "poisson" },
+		"--iotdb late-most: 5 is the bound of delays that no row has":                           func(s *workload.Spec) { s.IoTDB.LateMost = 5 },
+		"--iotdb late-most: is for delays by delayed, not by global":                            func(s *workload.Spec) { s.IoTDB.Late, s.IoTDB.LateMode, s.IoTDB.LateMost = "0.1", global, 5 },
+		`--iotdb late: must be a probability from 0 to 1, such as 0.1, not "10%"`:               func(s *workload.Spec) { s.IoTDB.Late = "10%" },
+		"--iotdb late: 1 leaves no row in time":                                                 func(s *workload.Spec) { s.IoTDB.Late = "1" },
 		"--iotdb duplicates: paper-poisson makes duplicates itself": func(s *workload.Spec) {
 			s.IoTDB.Late, s.IoTDB.LateMode, s.IoTDB.Duplicates = "0.1", paperPoisson, "0.1"
 		},

@@ -110,6 +110,8 @@ func (useCase) Check(s workload.Spec) error {
 		return bad("scale", "%d is more than %d", s.Scale, maxScale)
 	case s.MaxMetrics > maxMetrics:
 		return bad("max-metric-count", "%d is more than %d", s.MaxMetrics, maxMetrics)
+	case s.IoTDB != (workload.IoTDB{}):
+		return bad("iotdb", "is for --use-case iotdb, not for %s; leave it out", s.Name)
 	case s.InitialScale > s.Scale:
 		return bad("initial-scale", "%d hosts at the start are more than --scale %d; lower it, or raise --scale", s.InitialScale, s.Scale)
 	case !inNanoseconds(s.Start):
@@ -160,6 +162,9 @@ func (u useCase) QueryTypes() []workload.QueryType {
 }
 
 func (u useCase) Queries(s workload.Spec, queryType string, n int) ([]query.Query, error) {
+	if s.Asked != (workload.IoTDBQueries{}) {
+		return nil, &workload.SpecError{Setting: "iotdb-queries", Problem: fmt.Sprintf("is for --use-case iotdb, not for %s; leave it out", s.Name)}
+	}
 	var names []string
 	for _, t := range u.types {
 		if t.name == queryType {

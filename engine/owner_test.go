@@ -1,0 +1,52 @@
+package engine_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
+)
+
+// Batches that have an owner are written by it, in their order.
+func TestOwners(t *testing.T) {
+	const workers = 3
+	d := dataset(t, 100, 1000*10e9) // a batch an epoch: 1,000 batches
+	owner := func(b *series.Batch) int { return int(b.Runs[0].Times[0]/10e9) % workers }
+	run := func(t *testing.T, load func(engine.LoadConfig, target.Target) error) {
+		var mu sync.Mutex
+		var last [workers]int64
+		batches := 0
+		s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{}, nil }}
+		s.write = func(_ context.Context, worker int, b *series.Batch) (target.Receipt, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if at := b.Runs[0].Times[0]; owner(b) != worker || at <= last[worker] {
+				t.Errorf("writer %d writes a batch of writer %d, at %d after %d", worker, owner(b), at, last[worker])
+			} else {
+				last[worker] = at
+			}
+			batches++
+			return accept(b), nil
+		}
+		if err := load(engine.LoadConfig{Workers: workers, BatchSize: 100, Owner: owner}, s); err != nil || batches != 1000 {
+			t.Errorf("%d batches, error %v", batches, err)
+		}
+	}
+	t.Run("load", func(t *testing.T) {
+		run(t, func(c engine.LoadConfig, s target.Target) error {
+			_, err := engine.Load(t.Context(), c, d, s, ignore)
+			return err
+		})
+	})
+	t.Run("mixed", func(t *testing.T) {
+		run(t, func(c engine.LoadConfig, s target.Target) error {
+			cfg := mixedConfig()
+			cfg.LoadConfig, cfg.Share = c, 0.5
+			_, _, err := engine.Mixed(t.Context(), cfg, d, s, renderEnd, lastRow(), ignore)
+			return err
+		})
+	})
+}

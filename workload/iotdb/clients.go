@@ -1,0 +1,124 @@
+package iotdb
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// OpenShard reads the devices of one of so many clients, counted from 0. Each
+// has a contiguous run of them, and the first clients one more than the others
+// where they cannot be dealt evenly: as the tool does it.
+func (d *Dataset) OpenShard(shard, of int) workload.Reader {
+	first, last := d.devicesOf(shard, of)
+	return d.Part(first, last, 0, d.settings.rows)
+}
+
+// devicesOf returns the first device of a client and the one behind its last.
+func (d *Dataset) devicesOf(client, of int) (first, last uint32) {
+	s := d.settings
+	each, more := int(s.last-s.first)/of, int(s.last-s.first)%of
+	from := client*each + min(client, more)
+	to := from + each
+	if client < more {
+		to++
+	}
+	return s.first + uint32(from), s.first + uint32(to)
+}
+
+// Client implements workload.Dealt: it is the inverse of devicesOf.
+func (d *Dataset) Client(device uint32, of int) int {
+	s := d.settings
+	each, more := int(s.last-s.first)/of, int(s.last-s.first)%of
+	n := int(device - s.first)
+	if large := more * (each + 1); n >= large {
+		return more + (n-large)/each
+	}
+	return n / (each + 1)
+}
+
+// Deal implements workload.Dealt.
+func (d *Dataset) Deal(clients, rows int) (workload.Dataset, error) {
+	if devices := int(d.settings.last - d.settings.first); clients > devices {
+		return nil, fmt.Errorf("%d are more than the %d devices, of which each has some to itself; lower it, or raise --scale", clients, devices)
+	}
+	dealt := *d
+	dealt.clients, dealt.turn = clients, rows
+	return &dealt, nil
+}
+
+// turns reads what clients send that take turns: the one that is furthest
+// behind in time, and of several such the one whose last turn is longest ago.
+// So none gets ahead of the others by more than a block of rows and a turn,
+// though it has fewer devices.
+type turns struct {
+	clients []client
+	rows    int // of a turn
+	at      int // whose turn it is
+	left    int // rows of it; 0: it is over
+	begun   int // turns
+}
+
+type client struct {
+	reader workload.Reader
+	newest int64 // time that it has sent
+	turn   int   // its last one
+	ended  bool
+}
+
+func (d *Dataset) openTurns() *turns {
+	t := &turns{rows: d.turn}
+	for i := range d.clients {
+		t.clients = append(t.clients, client{reader: d.OpenShard(i, d.clients), newest: math.MinInt64})
+	}
+	return t
+}
+
+// Next implements workload.Reader.
+func (t *turns) Next(b *series.Batch, most int) error {
+	for {
+		if t.left == 0 && !t.begin() {
+			b.Reset()
+			return io.EOF
+		}
+		c := &t.clients[t.at]
+		if err := c.reader.Next(b, min(most, t.left)); errors.Is(err, io.EOF) {
+			c.ended, t.left = true, 0
+			continue
+		} else if err != nil {
+			return err
+		}
+		for i := range b.Runs {
+			if times := b.Runs[i].Times; len(times) > 0 {
+				c.newest = max(c.newest, slices.Max(times))
+			}
+		}
+		t.left -= b.Rows()
+		return nil
+	}
+}
+
+// begin begins the next turn; false: nobody has any rows left.
+func (t *turns) begin() bool {
+	t.at = -1
+	for i := range t.clients {
+		c := &t.clients[i]
+		if c.ended {
+			continue
+		}
+		if t.at < 0 || c.newest < t.clients[t.at].newest || c.newest == t.clients[t.at].newest && c.turn < t.clients[t.at].turn {
+			t.at = i
+		}
+	}
+	if t.at < 0 {
+		return false
+	}
+	t.begun++
+	t.clients[t.at].turn, t.left = t.begun, t.rows
+	return true
+}

@@ -1,0 +1,167 @@
+package iotdb
+
+import (
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// documented returns the rows of the tables of docs/iotdb.md whose head begins
+// with a word, each by what stands in its first column.
+func documented(t *testing.T, head string, columns int) [][]string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/iotdb.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows [][]string
+	inside := false
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		switch {
+		case cells[0] == head && len(cells) == columns:
+			inside = true
+		case !strings.HasPrefix(line, "|"):
+			inside = false
+		case inside && !strings.HasPrefix(cells[0], "---"):
+			cells[0] = strings.Trim(cells[0], "`")
+			rows = append(rows, cells)
+		}
+	}
+	return rows
+}
+
+// The table of operations says of each what its questions are.
+func TestOperationsAreDocumented(t *testing.T) {
+	spec := base()
+	var want [][]string
+	for _, kind := range Workload().QueryTypes() {
+		queries, err := Workload().Queries(spec, kind.Name, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := &queries[0]
+		yes := map[bool]string{false: "no", true: "yes"}
+		want = append(want, []string{kind.Name, windowOf(q), yes[q.Above != nil], rowsOfAnswer(q),
+			map[query.Order]string{query.Unordered: "any", query.Descending: "newest first"}[q.Order],
+			map[bool]string{false: "no", true: "any so many"}[q.Limit > 0],
+		})
+		if q.GroupBy != DeviceTag {
+			t.Errorf("%s is grouped by %q", kind.Name, q.GroupBy)
+		}
+	}
+	var got [][]string
+	for _, cells := range documented(t, "operation", 8) {
+		if tool := Operation(cells[0]); !strings.HasSuffix(cells[2], " "+tool) && cells[0] != "limit" && cells[0] != "value-range-limit" {
+			t.Errorf("%s is %q to the tool, want %s", cells[0], cells[2], tool)
+		}
+		got = append(got, slices.Concat(cells[:1], cells[3:]))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("docs/iotdb.md has other operations (-code +page):\n%s", diff)
+	}
+}
+
+func windowOf(q *query.Query) string {
+	const span = 250 * time.Second
+	switch length := q.End.Sub(q.Start); {
+	case q.End.IsZero():
+		return "all"
+	case length == instant:
+		return "one moment"
+	case length == span+instant:
+		return "closed"
+	case length == span:
+		return "half-open"
+	}
+	return "unknown"
+}
+
+func rowsOfAnswer(q *query.Query) string {
+	return map[query.Shape]string{
+		query.Rows: "rows", query.Totals: "one a device", query.Last: "one a device", query.Buckets: "one a device and bucket",
+	}[q.Shape]
+}
+
+// The tables of settings have all keys, and their defaults: who gives one gets
+// what leaving it out gives.
+func TestSettingsAreDocumented(t *testing.T) {
+	set := func(t *testing.T, field reflect.Value, text string) {
+		switch field.Kind() {
+		case reflect.String:
+			field.SetString(text)
+		case reflect.Bool:
+			field.SetBool(text == "true")
+		default:
+			n, err := strconv.ParseUint(text, 10, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			field.SetUint(n)
+		}
+	}
+	page := map[string][][]string{}
+	tables := documented(t, "key", 5)
+	first := len(keysOf(reflect.TypeFor[workload.IoTDB]()))
+	page["iotdb"], page["iotdb-queries"] = tables[:first], tables[first:]
+	for name, section := range map[string]func(*workload.Spec) any{
+		"iotdb":         func(s *workload.Spec) any { return &s.IoTDB },
+		"iotdb-queries": func(s *workload.Spec) any { return &s.Asked },
+	} {
+		spec := base()
+		keys := keysOf(reflect.TypeOf(section(&spec)).Elem())
+		var listed []string
+		for i, cells := range page[name] {
+			listed = append(listed, cells[0])
+			if i >= len(keys) || keys[i] != cells[0] || !strings.HasPrefix(cells[3], "`") {
+				continue
+			}
+			spec := base()
+			if cells[0] != "late" {
+				spec.IoTDB.Late = "0.1" // which others need
+			}
+			want, err := readAll(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			set(t, reflect.ValueOf(section(&spec)).Elem().Field(i), strings.Trim(cells[3], "`"))
+			if got, err := readAll(spec); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%s %s: %s is not the default, or: %v", name, cells[0], cells[3], err)
+			}
+		}
+		if diff := cmp.Diff(keys, listed); diff != "" {
+			t.Errorf("docs/iotdb.md has other keys of %s (-code +page):\n%s", name, diff)
+		}
+	}
+}
+
+func keysOf(section reflect.Type) []string {
+	var keys []string
+	for i := range section.NumField() {
+		key, _, _ := strings.Cut(section.Field(i).Tag.Get("yaml"), ",")
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// readAll returns what settings and parameters of questions mean.
+func readAll(spec workload.Spec) (all [2]any, err error) {
+	s, err := read(spec)
+	if err != nil {
+		return all, err
+	}
+	a, err := readAsked(spec.Asked)
+	return [2]any{*s, a}, err
+}

@@ -1,0 +1,41 @@
+package iotdb
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+)
+
+// precisePoint is the type of question whose window is a moment.
+const precisePoint = "precise-point"
+
+// asked returns the lane of the first device and sensor that a question names.
+func (s *settings) asked(q *query.Query) lane {
+	number := func(name, prefix string) uint32 {
+		n, _ := strconv.ParseUint(strings.TrimPrefix(name, prefix), 10, 32) // this package wrote it
+		return uint32(n)
+	}
+	l := lane{device: number(q.In.Values[0], "d_")}
+	if s.unaligned {
+		l.sensor = number(q.Fields[0], "s_")
+	}
+	return l
+}
+
+// OnRow implements workload.Momentary.
+func (d *Dataset) OnRow(q *query.Query, before time.Time) {
+	if q.Type != precisePoint {
+		return
+	}
+	s := d.settings
+	l, at := s.asked(q), q.Start.UnixNano()
+	k := min((at-s.start)/s.step, s.rows-1)
+	if k > 0 && s.time(l, k) > at {
+		k--
+	}
+	if row := time.Unix(0, s.time(l, k)).UTC(); row.Before(before) {
+		q.Start, q.End = row, row.Add(instant)
+	}
+}
