@@ -58,6 +58,9 @@ or up to it where it lies one second behind the last interval already.`,
 			if err != nil {
 				return fmt.Errorf("--format: %w", err)
 			}
+			if len(types) == 0 {
+				return fmt.Errorf("--query-type: is empty; name query types, or %s", experiment.AllTypes)
+			}
 			e.Queries.Types, e.Queries.Count = types, n
 			e.FromFlag("queries.types", "--query-type")
 			e.FromFlag("queries.count", "--queries")

@@ -23,7 +23,7 @@ import (
 
 func (a *app) runCommand() *cobra.Command {
 	given := newSettings(a)
-	print := false
+	print, files := false, iotdbFiles{}
 	cmd := &cobra.Command{
 		Use:   "run [FILE.yaml|NAME]",
 		Short: "Run an experiment: load, check, ask, report",
@@ -37,7 +37,11 @@ the outcome as a file.
 
 --sweep makes one run for each value of a parameter, and for each combination
 where it is repeated. Parameters are the keys of the file; options of a target,
-targets.NAME.OPTION, make variants of it that take turns within one run.`,
+targets.NAME.OPTION, make variants of it that take turns within one run.
+
+--iotdb-config takes the scenario from the file of IoTDB-Benchmark; flags change
+it as they change an experiment. What became of its parameters, --print says in
+the experiment's notes.`,
 		Example: `  tsmark run
   tsmark run --scale 1000 --workers 2 --query-type lastpoint,double-groupby-1
   tsmark run --target all=duckdb --target one=duckdb,threads=1,memory_limit=512MB
@@ -45,6 +49,7 @@ targets.NAME.OPTION, make variants of it that take turns within one run.`,
   tsmark run --sweep load.workers=1,2,4 --sweep load.batch-size=1000,10000
   tsmark run --target duckdb --sweep targets.duckdb.threads=1,2
   tsmark run experiment.yaml
+  tsmark run --iotdb-config config.properties --target duckdb
   tsmark run load-scaling --target duckdb`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -55,11 +60,17 @@ targets.NAME.OPTION, make variants of it that take turns within one run.`,
 		ValidArgsFunction: completeExperiment,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e := experiment.Default()
-			if len(args) == 1 {
-				var err error
-				if e, err = readExperiment(args[0]); err != nil {
-					return err
-				}
+			var err error
+			switch {
+			case len(args) == 1 && files.given(cmd):
+				return fmt.Errorf("the experiment is given twice: as %s, and with --%s; leave one of them out", args[0], iotdbConfigFlag)
+			case len(args) == 1:
+				e, err = readExperiment(args[0])
+			case files.given(cmd):
+				e, err = files.read(cmd, a.catalog.kindNames(), cmd.Flags().Changed("target"))
+			}
+			if err != nil {
+				return err
 			}
 			if err := given.apply(cmd, e, nil); err != nil {
 				return err
@@ -75,6 +86,8 @@ targets.NAME.OPTION, make variants of it that take turns within one run.`,
 	given.timedFlags(cmd)
 	given.workersFlag(cmd, "connections that load, and then ask, at once", "load.workers", "queries.workers")
 	given.sweepFlag(cmd)
+	files.configFlag(cmd)
+	files.routineFlag(cmd)
 	cmd.Flags().BoolVar(&print, "print", false, "print the experiment as YAML and run nothing")
 	return cmd
 }
@@ -135,6 +148,7 @@ A TARGET is [NAME=]KIND[,OPTION=VALUE]…; the default is duckdb.`,
 
 // stepCommand is a command for some steps of an experiment on given targets.
 func (a *app) stepCommand(given *settings, use, short, long, example string) *cobra.Command {
+	files := iotdbFiles{}
 	cmd := &cobra.Command{
 		Use: use, Short: short, Long: long, Example: example,
 		ValidArgsFunction: cobra.FixedCompletions(a.catalog.kindNames(), cobra.ShellCompDirectiveNoFileComp),
@@ -142,6 +156,12 @@ func (a *app) stepCommand(given *settings, use, short, long, example string) *co
 			e := experiment.Default()
 			e.Name = cmd.Name()
 			e.Targets = e.Targets[:1] // a step compares nothing
+			if files.given(cmd) {
+				var err error
+				if e, err = files.read(cmd, a.catalog.kindNames(), len(args) > 0 || cmd.Flags().Changed("target")); err != nil {
+					return err
+				}
+			}
 			if err := given.apply(cmd, e, args); err != nil {
 				return err
 			}
@@ -149,6 +169,7 @@ func (a *app) stepCommand(given *settings, use, short, long, example string) *co
 		},
 	}
 	given.targetFlag(cmd, "duckdb")
+	files.configFlag(cmd)
 	return cmd
 }
 

@@ -148,11 +148,15 @@ func (s *settings) mixedFlags(cmd *cobra.Command) {
 	f, m := cmd.Flags(), &s.flags.Mixed
 	f.Var(count(&m.Loaded, 0), "mixed", "`percent` of the rows that are loaded before questions are asked beside the rest, 1 to 99; 0: none are asked beside")
 	f.Var(count(&m.Writes, 0), "mixed-writes", "batches in a hundred operations of the mixed part; 0: each side at its own rate")
+	f.Var(count(&m.Batches, 0), "mixed-batches", "batches to one query in the mixed part, in place of --mixed-writes; 0: none")
+	f.StringVar(&m.Weights, "mixed-weights", "", "how often each of --query-type is asked there in comparison with the others, as `3:1:1`")
 	f.StringVar(&m.RowRate, "mixed-row-rate", "", "`schedule` by which its rows come, such as 10000/s")
 	f.StringVar(&m.QueryRate, "mixed-query-rate", "", "`schedule` by which its queries come, such as 200/s")
 	f.Var(span{&m.Duration}, "mixed-duration", "how long it lasts, after which the rest is loaded alone; 0: until all is written")
 	s.means("mixed", "mixed.loaded", func(to, from *experiment.Experiment) { to.Mixed.Loaded = from.Mixed.Loaded })
 	s.means("mixed-writes", "mixed.writes", func(to, from *experiment.Experiment) { to.Mixed.Writes = from.Mixed.Writes })
+	s.means("mixed-batches", "mixed.batches", func(to, from *experiment.Experiment) { to.Mixed.Batches = from.Mixed.Batches })
+	s.means("mixed-weights", "mixed.weights", func(to, from *experiment.Experiment) { to.Mixed.Weights = from.Mixed.Weights })
 	s.means("mixed-row-rate", "mixed.row-rate", func(to, from *experiment.Experiment) { to.Mixed.RowRate = from.Mixed.RowRate })
 	s.means("mixed-query-rate", "mixed.query-rate", func(to, from *experiment.Experiment) { to.Mixed.QueryRate = from.Mixed.QueryRate })
 	s.means("mixed-duration", "mixed.duration", func(to, from *experiment.Experiment) { to.Mixed.Duration = from.Mixed.Duration })
@@ -173,7 +177,7 @@ func (s *settings) workersFlag(cmd *cobra.Command, help string, paths ...string)
 	}})
 }
 
-const windowsHelp = "recent: windows end close to the dataset's end; sliding: each overlaps the one before by 98 %; uniform, the default: as TSBS draws them"
+const windowsHelp = "recent: windows end close to the dataset's end; sliding: each overlaps the one before by 98 %, or sliding:5s: is 5s behind it; uniform, the default: as TSBS draws them"
 
 // queryFlags adds the flags that say which answers are checked.
 func (s *settings) queryFlags(cmd *cobra.Command) {

@@ -55,6 +55,7 @@ type MixedConfig struct {
 type MixedQuestions struct {
 	Type    string
 	Queries []query.Query
+	Weight  int // how often it is asked in comparison with other types; 0: once
 	// Log is where each question that was asked is recorded, those whose
 	// answers are kept as in the burn-in; nil: nowhere. It costs a recorder a
 	// querier.
@@ -65,7 +66,7 @@ type MixedQuestions struct {
 type Render func(*query.Query, *series.Schema) (target.Request, error)
 
 // Mixed writes what follows the loaded rows of the dataset, and meanwhile asks
-// questions of all types in turn. It then lets the target settle.
+// questions of all types in turn, by their weights. It then lets the target settle.
 //
 // Every question lies below the watermark: the time before which, when it was
 // asked, every row of the dataset had been acknowledged. Config.Windows places
@@ -129,6 +130,7 @@ type mixed struct {
 	writing    atomic.Int64  // writers that are not done
 
 	types []*mixedType
+	order []int        // of types, which is gone through again and again
 	turn  atomic.Int64 // questions drawn
 	early atomic.Int64
 	// waiting is how many queries were in the queue when the writes ended.
@@ -161,9 +163,12 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 	for range slots {
 		m.free <- &parcel{}
 	}
+	var weights []int
 	for _, questions := range types {
 		m.types = append(m.types, newMixedType(questions, cfg.Queriers, cfg.Keep, maxCounted/len(types)))
+		weights = append(weights, max(questions.Weight, 1))
 	}
+	m.order = turns(weights)
 	return m
 }
 

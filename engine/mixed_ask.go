@@ -118,7 +118,7 @@ func (m *mixed) draw() (kind int, q query.Query) {
 		return -1, query.Query{}
 	}
 	to := time.Unix(0, watermark).UTC()
-	first := int(m.turn.Add(1) - 1)
+	first := m.order[(m.turn.Add(1)-1)%int64(len(m.order))]
 	for i := range m.types {
 		kind := (first + i) % len(m.types)
 		t := m.types[kind]

@@ -186,6 +186,23 @@ func TestMixedUnsupported(t *testing.T) {
 	}
 }
 
+// Types are asked as often as their weights say.
+func TestMixedWeights(t *testing.T) {
+	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 1}, nil }}
+	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) { return accept(b), nil }
+	types := append(lastRow(), lastRow()...)
+	types[0].Weight = 4
+	cfg := mixedConfig()
+	cfg.Share = 0.5 // a query to each of 60 batches
+	out, _, err := engine.Mixed(t.Context(), cfg, dataset(t, 100, 10*time.Minute), s, renderEnd, types, ignore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if often, once := out.Types[0].Asked, out.Types[1].Asked; once < 8 || often < 4*once-4 || often > 4*once+4 {
+		t.Errorf("asked %d and %d times by weights of 4 and 1", often, once)
+	}
+}
+
 // More loaded rows than the dataset has are refused before anything starts.
 func TestMixedLoadedTooMuch(t *testing.T) {
 	cfg := mixedConfig()

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/pace"
-	"github.com/tsmark/tsmark/workload"
 )
 
 // Check returns the problems with values that are impossible whatever the
@@ -86,11 +85,11 @@ func (e *Experiment) Check() error {
 		c.add("queries.cache", "cold asks one query after each dropping of the cache; leave out warm-up, burn-in, rate and find-max-rate")
 	}
 	c.open(q)
-	if w := q.Windows; w != "" && w != workload.Uniform && w != workload.Recent && w != workload.Sliding {
-		c.add("queries.windows", "must be %s, %s or %s, not %q", workload.Uniform, workload.Recent, workload.Sliding, w)
+	if err := q.Windows.Check(); err != nil {
+		c.add("queries.windows", "%s", err)
 	}
 	c.atLeast("queries.verify", q.Verify, 1) // no figure without a checked answer
-	c.mixed(&e.Mixed, l)
+	c.mixed(e)
 	return errors.Join(c.problems...)
 }
 
@@ -233,9 +232,6 @@ func (c *checker) server(path string, t *Target, cache string) {
 
 func (c *checker) types(q *Queries) {
 	const path = "queries.types"
-	if len(q.Types) == 0 {
-		c.add(path, "is empty; name query types, or %s", AllTypes)
-	}
 	for i, name := range q.Types {
 		item := fmt.Sprintf("%s[%d]", path, i)
 		switch {

@@ -49,8 +49,12 @@ func TestCheck(t *testing.T) {
 		{"mixed rate", func(e *Experiment) { e.Mixed = Mixed{Loaded: 50, RowRate: "fast"} }, `mixed.row-rate: schedule "fast": want 1000/s, ramp:100..5000/s:60s, steps:100/s:10s,200/s:10s or poisson:1000/s`},
 		{"mixed both", func(e *Experiment) { e.Mixed = Mixed{Loaded: 50, Writes: 80, QueryRate: "5/s"} }, `mixed.query-rate: goes by a schedule, and mixed.writes by what the other side does; leave one of them out`},
 		{"mixed file", func(e *Experiment) { e.Mixed.Loaded, e.Load.File = 50, "x" }, `mixed: is for rows that are generated, not for those of a file; leave out load.file or the section`},
-		{"windows", func(e *Experiment) { e.Queries.Windows = "resent" }, `queries.windows: must be uniform, recent or sliding, not "resent"`},
-		{"no types", func(e *Experiment) { e.Queries.Types = nil }, `queries.types: is empty; name query types, or all`},
+		{"windows", func(e *Experiment) { e.Queries.Windows = "resent" }, `queries.windows: must be uniform, recent, sliding or sliding with a duration of 0s or more, as in sliding:5s, not "resent"`},
+		{"windows by nothing", func(e *Experiment) { e.Queries.Windows = "sliding:" }, `queries.windows: must be uniform, recent, sliding or sliding with a duration of 0s or more, as in sliding:5s, not "sliding:"`},
+		{"mixed writes and batches", func(e *Experiment) { e.Mixed = Mixed{Loaded: 50, Writes: 80, Batches: 4} }, `mixed.batches: says what mixed.writes says; leave one of them out`},
+		{"mixed weights", func(e *Experiment) { e.Mixed = Mixed{Loaded: 50, Weights: "2:0"} }, `mixed.weights: must be whole numbers from 1 to 1000, one a query type, as in 3:1:1, not "2:0"`},
+		{"mixed weights of all", func(e *Experiment) { e.Mixed = Mixed{Loaded: 50, Weights: "2"} }, `mixed.weights: has 1 weights, and queries.types must name as many types`},
+		{"mixed without types", func(e *Experiment) { e.Mixed.Loaded, e.Queries.Types = 50, nil }, `mixed: asks questions while rows are written; name query types in queries.types, or leave the section out`},
 		{"empty type", func(e *Experiment) { e.Queries.Types = []string{""} }, `queries.types[0]: is empty`},
 		{"type twice", func(e *Experiment) { e.Queries.Types = []string{"a", "b", "a"} }, `queries.types[2]: "a" is there twice`},
 		{"all and more", func(e *Experiment) { e.Queries.Types = []string{"a", "all"} }, `queries.types[1]: all cannot stand beside other types; behind it, -TYPE leaves one out`},
@@ -110,6 +114,15 @@ func TestOrigins(t *testing.T) {
 	e.FromFlag("targets[0]", "--target duckdb,thread=2")
 	option = e.Problem("targets[0].options.thread", "duckdb has no option %q", "thread")
 	if got, want := option.Error(), `--target duckdb,thread=2: duckdb has no option "thread"`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+
+	e.From("load.workers", Origin{File: "c.properties", Line: 7, Key: "CLIENTS"})
+	if got, want := e.Problem("load.workers", "too few").Error(), "c.properties:7: CLIENTS: too few"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	e.From("load.workers", Origin{File: "c.properties", Key: "CLIENTS"})
+	if got, want := e.Problem("load.workers", "too few").Error(), "c.properties: CLIENTS: too few"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 

@@ -141,6 +141,10 @@ func (x *expander) entry(at string, entry Combination) (choices []choice, ok boo
 	}
 	ok = true
 	for _, p := range entry {
+		if o := x.experiment.origins[p.Path]; o.Flag != "" {
+			x.add(p.Path, "the sweep has values of its own for %s; leave the flag out", p.Path)
+			return nil, false
+		}
 		c, right := x.choice(at+"."+p.Path, p)
 		choices, ok = append(choices, c), ok && right
 	}

@@ -239,6 +239,11 @@ func TestExpandOrigins(t *testing.T) {
 	if got, want := fmt.Sprint(err), `--workers: the matrix has values of its own for load.workers; give others with --sweep load.workers=…`; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	e.Matrix, e.Include = nil, []Combination{{{Path: "load.workers", Value: "3"}}}
+	_, err = e.Expand()
+	if got, want := fmt.Sprint(err), `--workers: the sweep has values of its own for load.workers; leave the flag out`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 	for _, text := range []string{"", "load.workers", "=1", "load.workers="} {
 		if a, err := ParseAxis(text); err == nil {
 			t.Errorf("ParseAxis(%q) = %v", text, a)

@@ -15,7 +15,10 @@ import (
 // and ask them. Default gives one that runs; Check says whether its values
 // are possible. The yaml tags are the keys of the file, in its order.
 type Experiment struct {
-	Name     string        `yaml:"name"` // shown in lists and reports; usable as a file name
+	Name string `yaml:"name"` // shown in lists and reports; usable as a file name
+	// Notes are what a reader should know of where the experiment comes from, each
+	// on one line. They change nothing.
+	Notes    []string      `yaml:"notes,omitempty"`
 	Workload workload.Spec `yaml:"workload"`
 	Targets  []Target      `yaml:"targets"` // measured in this order
 	Load     Load          `yaml:"load"`
@@ -102,7 +105,8 @@ type Load struct {
 // Queries says what is asked, and how.
 type Queries struct {
 	// Types are query types in the order asked; or AllTypes, alone or followed
-	// by types with Without before them, which are left out.
+	// by types with Without before them, which are left out. None: nothing is
+	// asked, and the experiment is a load.
 	Types      []string `yaml:"types,flow"`
 	Count      int      `yaml:"count"`       // different queries a type, at least 1
 	MaxQueries int      `yaml:"max-queries"` // asked of a type at most, burn-in included; 0: each of Count once
@@ -131,8 +135,7 @@ type Queries struct {
 	// Queue is how many queries that came by Rate or FindMaxRate may wait for a
 	// worker; what comes beyond is dropped. 0: DefaultQueue.
 	Queue int `yaml:"queue,omitempty"`
-	// Windows says where windows lie: workload.Recent, or Uniform, or empty for
-	// that.
+	// Windows says where windows lie: see workload.Windows.
 	Windows workload.Windows `yaml:"windows,omitempty"`
 	// AlignWindows starts every window on a bucket border, for systems that
 	// can ask no other.
@@ -226,7 +229,7 @@ func Default() *Experiment {
 // name need not be among them; position i of Types is to be looked up as
 // Named(i).
 func (q *Queries) Choose(all []string) []string {
-	if q.Types[0] != AllTypes {
+	if len(q.Types) == 0 || q.Types[0] != AllTypes {
 		return q.Types
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(q.Types, Without+name) })

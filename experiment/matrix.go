@@ -183,7 +183,11 @@ func (d *decoder) assign(path, text string, v reflect.Value) {
 	case reflect.String:
 		v.SetString(text)
 	case reflect.Slice:
-		v.Set(reflect.ValueOf(strings.Split(text, ",")))
+		var items []string
+		if text != "" {
+			items = strings.Split(text, ",")
+		}
+		v.Set(reflect.ValueOf(items))
 	default:
 		d.value(plain(text), path, v)
 	}

@@ -16,6 +16,16 @@ type Point struct {
 	Parameters result.Parameters // what the matrix sweeps over, but for options of targets, as it is here
 }
 
+// Settings lists the parameters that a matrix can set, but for options of
+// targets, as they are here.
+func (e *Experiment) Settings() result.Parameters {
+	var list result.Parameters
+	for _, f := range fields() {
+		list = append(list, result.Parameter{Path: f.path, Value: textOf(reflect.ValueOf(e).Elem().FieldByIndex(f.index))})
+	}
+	return list
+}
+
 // points makes a point of all combinations that differ in options of targets
 // only.
 func (x *expander) points(combinations [][]choice) []Point {

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -10,16 +11,30 @@ import (
 type Origin struct {
 	Flag   string // as typed, such as --batch-size; empty: the value stands in File
 	File   string
-	Line   int // from 1
-	Column int // from 1, in characters
+	Line   int // from 1; 0: the value is what the file leaves out
+	Column int // from 1, in characters; 0: the line is all that is known
+	// Key is that of the file where its keys are not an experiment's, such as
+	// DEVICE_NUMBER. It then says more than the path of the value.
+	Key string
 }
 
-// String returns the flag, or file:line:column.
+// String returns the flag, or file:line:column, as far as they are known, with
+// the key.
 func (o Origin) String() string {
 	if o.Flag != "" {
 		return o.Flag
 	}
-	return fmt.Sprintf("%s:%d:%d", o.File, o.Line, o.Column)
+	text := o.File
+	if o.Line > 0 {
+		text += ":" + strconv.Itoa(o.Line)
+	}
+	if o.Column > 0 {
+		text += ":" + strconv.Itoa(o.Column)
+	}
+	if o.Key != "" {
+		text += ": " + o.Key
+	}
+	return text
 }
 
 // Problem is an error in a value of an experiment, on one line.
@@ -36,7 +51,7 @@ func (p *Problem) Error() string {
 	if p.Origin != (Origin{}) {
 		parts = append(parts, p.Origin.String())
 	}
-	if p.Path != "" && p.Origin.Flag == "" {
+	if p.Path != "" && p.Origin.Flag == "" && p.Origin.Key == "" {
 		parts = append(parts, p.Path)
 	}
 	return strings.Join(append(parts, p.Text), ": ")
@@ -52,7 +67,10 @@ func (e *Experiment) Problem(path, format string, args ...any) *Problem {
 // FromFlag records that the flag set the value at the path and all below it,
 // so that problems with them name the flag. It is given with its dashes, and
 // with its value where it can be repeated: "--target duckdb,threads=2".
-func (e *Experiment) FromFlag(path, flag string) {
+func (e *Experiment) FromFlag(path, flag string) { e.From(path, Origin{Flag: flag}) }
+
+// From records where the value at the path, and all below it, was written.
+func (e *Experiment) From(path string, o Origin) {
 	if e.origins == nil {
 		e.origins = make(map[string]Origin)
 	}
@@ -61,7 +79,7 @@ func (e *Experiment) FromFlag(path, flag string) {
 			delete(e.origins, p)
 		}
 	}
-	e.origins[path] = Origin{Flag: flag}
+	e.origins[path] = o
 }
 
 // origin returns the origin of the value at the path, of the closest section

@@ -87,6 +87,8 @@ func mixedCells(q *result.MixedType) []cell {
 func mixedNote(m *result.Mixed) string {
 	pace := "each side as fast as it went"
 	switch {
+	case m.Share > 0.99: // in per cent nobody could tell one from another
+		pace = fmt.Sprintf("%.0f batches to one query", m.Share/(1-m.Share))
 	case m.Share > 0:
 		pace = fmt.Sprintf("%.0f%s%% of the operations batches", m.Share*100, unitSpace)
 	case m.RowRate != "" && m.QueryRate != "":

@@ -111,10 +111,22 @@ func repeating(r *result.Run) []fact {
 	if again := elsewhere(r); again != "" {
 		list = append(list, fact{"repeat", again})
 	}
+	if text := notesFact(r); text != "" {
+		list = append(list, fact{"notes", text})
+	}
 	if names := secrets(r); len(names) > 0 {
 		list = append(list, fact{"secrets", "not stored, to be given anew: " + strings.Join(names, ", ")})
 	}
 	return list
+}
+
+// notesFact is the first of the experiment's notes, and where the others are;
+// empty: there are none.
+func notesFact(r *result.Run) string {
+	if len(r.Notes) < 2 {
+		return strings.Join(r.Notes, "")
+	}
+	return fmt.Sprintf("%s %s in tsmark report %s --experiment", r.Notes[0], plural(len(r.Notes)-1, "further note"), r.ID)
 }
 
 // elsewhere is the shell command that repeats a run on another machine that has

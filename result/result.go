@@ -29,6 +29,7 @@ type Run struct {
 	Command    string    `json:"command"` // load, query, verify or run
 	Args       []string  `json:"args"`    // command line as typed
 	Experiment string    `json:"experiment"`
+	Notes      []string  `json:"notes,omitempty"` // of the experiment, on where it comes from
 	Started    time.Time `json:"started"`
 	Finished   time.Time `json:"finished,omitzero"`
 	Status     Status    `json:"status"`

@@ -52,6 +52,9 @@ func (g guardedStore) text(texts ...*string) {
 
 func (g guardedStore) run(r *result.Run) {
 	g.text(&r.Reason, &r.Dataset.Source)
+	for i := range r.Notes {
+		g.text(&r.Notes[i])
+	}
 	for i := range r.Args {
 		g.text(&r.Args[i])
 	}

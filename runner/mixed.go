@@ -84,6 +84,10 @@ func (x *execution) mix(ctx context.Context, t target.Target, planned *plannedTa
 // mixedQuestions draws what is asked beside the writes of a cell of the
 // operation log.
 func (x *execution) mixedQuestions(written oplog.Cell, queriers int) ([]engine.MixedQuestions, error) {
+	weights, err := experiment.ParseWeights(x.plan.experiment.Mixed.Weights)
+	if err != nil {
+		return nil, err
+	}
 	var questions []engine.MixedQuestions
 	for i := range x.questions {
 		queries, err := x.questions[i].draw()
@@ -96,7 +100,11 @@ func (x *execution) mixedQuestions(written oplog.Cell, queriers int) ([]engine.M
 		if err != nil {
 			return nil, err
 		}
-		questions = append(questions, engine.MixedQuestions{Type: c.Type, Queries: queries, Log: section})
+		q := engine.MixedQuestions{Type: c.Type, Queries: queries, Log: section}
+		if weights != nil {
+			q.Weight = weights[i]
+		}
+		questions = append(questions, q)
 	}
 	return questions, nil
 }
@@ -107,7 +115,7 @@ func (x *execution) mixedConfig() (engine.MixedConfig, error) {
 	c := engine.MixedConfig{
 		LoadConfig: engine.LoadConfig{Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: e.Load.ReportingPeriod, Retry: x.plan.retry, Owner: x.owner},
 		Queriers:   cmp.Or(e.Mixed.Queriers, e.Queries.Workers), Duration: e.Mixed.Duration, Timeout: e.Queries.Timeout,
-		Share: float64(e.Mixed.Writes) / 100, Queue: experiment.DefaultQueue,
+		Share: e.Mixed.Share(), Queue: experiment.DefaultQueue,
 		Loaded: x.rowsBefore(), Start: x.spec.Start, Lateness: x.expected.Survey.Lateness,
 		Windows: cmp.Or(e.Queries.Windows, workload.Uniform), Align: e.Queries.AlignWindows, Keep: e.Queries.Verify,
 	}

@@ -85,6 +85,13 @@ func (p *Plan) check() error {
 		return err
 	}
 	p.retry, _ = engine.ParseRetry(e.Load.Retry) // as Check did
+	if len(e.Queries.Types) == 0 {
+		if !steps.Load {
+			return e.Problem("queries.types", "is empty; name query types, or %s", experiment.AllTypes)
+		}
+		steps.Verify, steps.Ask = false, false
+		p.steps = steps
+	}
 	var problems []error
 	switch {
 	case steps.Load && e.Unknown() && steps.Verify:

@@ -83,7 +83,7 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 	}
 	x := newExecution(r, p)
 	x.run = result.Run{
-		Name: p.experiment.Name, Command: command, Args: args, Experiment: string(yaml),
+		Name: p.experiment.Name, Command: command, Args: args, Experiment: string(yaml), Notes: slices.Clone(p.experiment.Notes),
 		Started: time.Now().UTC(), Tool: r.Tool, Host: r.Host, Place: p.place,
 	}
 	if err := x.look(); err != nil {

@@ -27,6 +27,7 @@ func runColumns(r *result.Run) []column {
 		{"command", &r.Command},
 		{"args", asJSON{&r.Args}},
 		{"experiment", &r.Experiment},
+		{"notes", asJSON{&r.Notes}},
 		{"started", asTime{&r.Started}},
 		{"finished", asTime{&r.Finished}},
 		{"status", &r.Status},

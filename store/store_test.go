@@ -38,7 +38,7 @@ func latency(t *testing.T, median time.Duration) result.Latency {
 func newRun(t *testing.T) *result.Run {
 	t.Helper()
 	r := &result.Run{
-		Name: "nightly", Command: "run", Args: []string{"tsmark", "run", "it's.yaml"}, Experiment: "targets:\n  - duckdb\n",
+		Name: "nightly", Command: "run", Args: []string{"tsmark", "run", "it's.yaml"}, Experiment: "targets:\n  - duckdb\n", Notes: []string{"from elsewhere", "changed"},
 		Started: started, LostOperations: 7,
 		Tool: result.Tool{Version: "0.1.0", Commit: "abc123", Go: "go1.26"},
 		Host: result.Host{OS: "Debian 12", Kernel: "6.1", Arch: "amd64", CPU: "a CPU", Cores: 8, Memory: 64 << 30,

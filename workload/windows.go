@@ -2,7 +2,9 @@ package workload
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -26,9 +28,38 @@ const (
 	// Sliding windows follow each other from the beginning of the span on, each a
 	// fiftieth of its length behind the one before, and begin again at its end:
 	// IoTDB-Benchmark's defaults. Each shares 98 % of its rows with its
-	// neighbours, so that it is caches that answer.
+	// neighbours, so that it is caches that answer. With a duration behind it, as
+	// in sliding:5s, that is how far each is behind the one before; with 0s all
+	// windows are the same.
 	Sliding Windows = "sliding"
 )
+
+// SlidingBy returns Sliding windows of which each is so far behind the one
+// before.
+func SlidingBy(step time.Duration) Windows { return Sliding + Windows(":"+step.String()) }
+
+// Check returns an error unless w is one of the choices, or empty for Uniform.
+func (w Windows) Check() error {
+	if w == "" || w == Uniform || w == Recent {
+		return nil
+	}
+	if _, ok := w.sliding(0); ok {
+		return nil
+	}
+	return fmt.Errorf("must be %s, %s, %s or %s with a duration of 0s or more, as in %s, not %q", Uniform, Recent, Sliding, Sliding, SlidingBy(5*time.Second), w)
+}
+
+// sliding returns how far Sliding windows are apart, which is as given where w
+// does not say; ok is false if w is another choice.
+func (w Windows) sliding(otherwise time.Duration) (step time.Duration, ok bool) {
+	rest, ok := strings.CutPrefix(string(w), string(Sliding))
+	if !ok || rest == "" {
+		return otherwise, ok
+	}
+	text, ok := strings.CutPrefix(rest, ":")
+	step, err := time.ParseDuration(text)
+	return step, ok && err == nil && step >= 0
+}
 
 // slidingShare is a window's length divided by the distance of two Sliding ones.
 const slidingShare = 50
@@ -47,7 +78,7 @@ func (w Windows) Draw(of Workload, s Spec, queryType string, n int, align bool) 
 		return nil, err
 	}
 	var d Dataset
-	if w == Recent || w == Sliding {
+	if w != "" && w != Uniform {
 		if d, err = of.Dataset(s); err != nil {
 			return nil, err
 		}
@@ -106,9 +137,10 @@ func (w Windows) place(q *query.Query, from, to time.Time, step time.Duration) b
 		return false
 	}
 	offset := w.offset(share(q), float64(to.Sub(from)), float64(room))
-	if w == Sliding {
-		step = max(step, 1)
+	if step, ok := w.sliding(max(step, 1)); ok && step > 0 {
 		offset = time.Duration(int64(q.ID)%(int64(room/step)+1)) * step
+	} else if ok {
+		offset = 0
 	}
 	start := from.Add(offset).Truncate(time.Millisecond)
 	if start.Before(from) {

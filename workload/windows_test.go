@@ -100,3 +100,33 @@ func TestWindowsThatHaveNoRoom(t *testing.T) {
 		}
 	}
 }
+
+// Sliding windows lie so far behind each other as is said, begin anew at the
+// end, and all lie at the beginning where that is nothing.
+func TestSlidingWindows(t *testing.T) {
+	spec := day()
+	for windows, want := range map[workload.Windows][]time.Duration{
+		"sliding":                           {0, 72 * time.Second, 144 * time.Second},
+		workload.SlidingBy(5 * time.Minute): {0, 5 * time.Minute, 10 * time.Minute},
+		workload.SlidingBy(10 * time.Hour):  {0, 10 * time.Hour, 20 * time.Hour, 0},
+		workload.SlidingBy(0):               {0, 0, 0},
+	} {
+		if err := windows.Check(); err != nil {
+			t.Error(err)
+		}
+		for id, at := range want {
+			q := query.Query{ID: id, Start: spec.Start.Add(time.Hour), End: spec.Start.Add(2 * time.Hour)}
+			if !windows.Place(&q, spec.Start, spec.End) {
+				t.Fatalf("%s: window %d does not fit", windows, id)
+			}
+			if got := q.Start.Sub(spec.Start); got != at || q.End.Sub(q.Start) != time.Hour {
+				t.Errorf("%s: window %d begins after %s and lasts %s, want %s", windows, id, got, q.End.Sub(q.Start), at)
+			}
+		}
+	}
+	for _, wrong := range []workload.Windows{"sliding:", "sliding5s", "sliding:-5s", "sliding:5", "Sliding"} {
+		if wrong.Check() == nil {
+			t.Errorf("%q is taken", wrong)
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package iotdbconfig
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/workload"
+)
+
+// dataset sets what fixes the rows. How many there are, operations says.
+func (m *mapping) dataset() {
+	w := &m.out.Workload
+	*w = workload.Spec{Name: "iotdb", Seed: m.whole("DATA_SEED"), Interval: m.time("POINT_STEP")}
+	w.IoTDB.Values = "shared-buffer"
+	m.from("DATA_SEED", "workload.seed")
+	m.from("POINT_STEP", "workload.log-interval")
+	if w.Seed == 0 {
+		m.bad("DATA_SEED", "0 draws a seed from the clock here; give another")
+	}
+	m.devices()
+	m.sensors()
+	m.tags()
+	m.distribution()
+	start, err := time.Parse("2006-1-2T15:4:5Z07:00", m.text("START_TIME"))
+	if err != nil {
+		m.bad("START_TIME", "must be a time with its offset, such as 2022-01-01T00:00:00+08:00, not %s", short(m.text("START_TIME")))
+		return
+	}
+	w.Start = start.UTC().Add(w.Interval)
+	m.from("START_TIME", "workload.timestamp-start")
+}
+
+// time returns a duration, whose unit is that of the times.
+func (m *mapping) time(name string) time.Duration {
+	unit := time.Millisecond
+	switch strings.ToLower(m.text("TIMESTAMP_PRECISION")) {
+	case "us":
+		unit = time.Microsecond
+	case "ns":
+		unit = time.Nanosecond
+	}
+	n := m.whole(name)
+	if n > int64(maxSpan/unit) {
+		m.bad(name, "%d is longer than 200 years", n)
+		return unit
+	}
+	return time.Duration(n) * unit
+}
+
+// maxSpan bounds times: 64 bits of nanoseconds hold 292 years.
+const maxSpan = 200 * 365 * 24 * time.Hour
+
+// devices sets devices, tables and clients.
+func (m *mapping) devices() {
+	w := &m.out.Workload
+	devices := m.count("DEVICE_NUMBER")
+	w.Scale = uint32(float64(devices) * m.number("REAL_INSERT_RATE")) // as the tool rounds
+	m.from("DEVICE_NUMBER", "workload.scale")
+	if w.Scale == 0 {
+		m.bad("REAL_INSERT_RATE", "leaves none of %d devices; raise it", devices)
+	}
+	groups := "GROUP_NUMBER"
+	if strings.EqualFold(m.text("IoTDB_DIALECT_MODE"), "table") {
+		groups = "IoTDB_TABLE_NUMBER"
+		m.becomes(Ignored, "the table dialect has as many tables as IoTDB_TABLE_NUMBER says", "GROUP_NUMBER")
+		tables := m.count(groups)
+		if n := m.count("GROUP_NUMBER"); tables%n != 0 {
+			m.bad(groups, "%d tables are no multiple of the %d databases of GROUP_NUMBER", tables, n)
+		}
+		if tables > 0 && devices%tables != 0 {
+			m.bad(groups, "the %d devices of DEVICE_NUMBER are no multiple of %d tables", devices, tables)
+		}
+	} else {
+		m.becomes(Ignored, "the tree dialect has as many tables as GROUP_NUMBER says", "IoTDB_TABLE_NUMBER")
+	}
+	w.IoTDB.Groups = m.count(groups)
+	m.from(groups, "workload.iotdb.device-groups")
+	switch {
+	case w.IoTDB.Groups > w.Scale && w.Scale > 0:
+		m.bad(groups, "%d groups are more than %d devices; lower it, or raise DEVICE_NUMBER", w.IoTDB.Groups, w.Scale)
+	case w.IoTDB.Groups > 1 && !strings.EqualFold(m.text("SG_STRATEGY"), "mod"):
+		m.bad("SG_STRATEGY", "devices are dealt to groups by mod; leave %s out", m.text("SG_STRATEGY"))
+	}
+}
+
+// sensors sets sensors and the types of their values.
+func (m *mapping) sensors() {
+	i := &m.out.Workload.IoTDB
+	i.Sensors = m.count("SENSOR_NUMBER")
+	i.Unaligned = !m.truth("IS_SENSOR_TS_ALIGNMENT")
+	i.TextLength = m.count("STRING_LENGTH")
+	i.Decimals = m.text("DOUBLE_LENGTH")
+	m.from("SENSOR_NUMBER", "workload.iotdb.sensors")
+	m.from("IS_SENSOR_TS_ALIGNMENT", "workload.iotdb.unaligned")
+	m.from("STRING_LENGTH", "workload.iotdb.text-length")
+	m.from("DOUBLE_LENGTH", "workload.iotdb.decimals")
+	if !i.Unaligned {
+		m.becomes(Ignored, "without effect where sensors are aligned", "TS_ALIGNMENT_RATIO")
+	} else if m.number("TS_ALIGNMENT_RATIO") != 1 {
+		m.bad("TS_ALIGNMENT_RATIO", "all sensors are kept here; set it to 1, and lower SENSOR_NUMBER")
+	}
+	const proportion = "INSERT_DATATYPE_PROPORTION"
+	shares, ok := m.shares(proportion, 11)
+	if !ok {
+		return
+	}
+	if len(shares) == 11 {
+		if shares[10] > 0 {
+			m.bad(proportion, "there is no type OBJECT here, the eleventh; set its share to 0")
+		}
+		shares = shares[:10]
+	}
+	i.Types = joined(shares)
+	m.from(proportion, "workload.iotdb.types")
+}
+
+// shares reads numbers between colons, which must not all be 0.
+func (m *mapping) shares(name string, most int) ([]float64, bool) {
+	var list []float64
+	sum := 0.0
+	parts := strings.Split(m.text(name), ":")
+	if len(parts) > most {
+		m.bad(name, "has %d shares, and there are %d; write at most as many", len(parts), most)
+		return nil, false
+	}
+	for _, part := range parts {
+		x, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || !(x >= 0 && x <= 1e9) {
+			m.bad(name, "%s in %s is no share; write numbers of 0 or more, with colons between them", short(part), short(m.text(name)))
+			return nil, false
+		}
+		list = append(list, x)
+		sum += x
+	}
+	if sum == 0 {
+		m.bad(name, "%s sums to 0; make a share greater than 0", short(m.text(name)))
+		return nil, false
+	}
+	return list, true
+}
+
+// joined writes shares as an experiment does.
+func joined(shares []float64) string {
+	parts := make([]string, len(shares))
+	for i, s := range shares {
+		parts[i] = strconv.FormatFloat(s, 'f', -1, 64)
+	}
+	return strings.Join(parts, ":")
+}
+
+// tags sets the further tags of devices.
+func (m *mapping) tags() {
+	const list = "TAG_VALUE_CARDINALITY"
+	var counts []string
+	for _, part := range strings.Split(m.text(list), ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		if n, err := strconv.ParseUint(part, 10, 31); err != nil || n < 1 {
+			m.bad(list, "%s is no number of values; write one of 1 or more for each tag, with commas between them", short(part))
+			return
+		}
+		counts = append(counts, part)
+	}
+	if n := m.whole("TAG_NUMBER"); n != int64(len(counts)) {
+		name := "TAG_NUMBER"
+		if !m.has(name) {
+			name = list
+		}
+		m.bad(name, "TAG_NUMBER says %d tags, and TAG_VALUE_CARDINALITY has %d numbers of values", n, len(counts))
+	}
+	m.out.Workload.IoTDB.Tags = strings.Join(counts, ":")
+	m.from(list, "workload.iotdb.tags")
+}
+
+// distribution sets the shares of the value functions, in the order of the
+// workload.
+func (m *mapping) distribution() {
+	names := []string{"SQUARE_RATIO", "SIN_RATIO", "LINE_RATIO", "RANDOM_RATIO", "CONSTANT_RATIO"}
+	shares, sum, last := make([]float64, len(names)), 0.0, names[0]
+	for i, name := range names {
+		shares[i] = m.number(name)
+		sum += shares[i]
+		if m.given[name].line > m.given[last].line {
+			last = name
+		}
+	}
+	if sum == 0 {
+		m.bad(last, "all five ratios are 0, so that no sensor has a function; make one greater than 0")
+	}
+	m.out.Workload.IoTDB.Distribution = joined(shares)
+	m.from(last, "workload.iotdb.distribution")
+}
+
+// arrival sets in which order and at which times rows come.
+func (m *mapping) arrival() {
+	i := &m.out.Workload.IoTDB
+	i.Irregular = !m.truth("IS_REGULAR_FREQUENCY")
+	m.from("IS_REGULAR_FREQUENCY", "workload.iotdb.irregular")
+	late, ratio := m.truth("IS_OUT_OF_ORDER"), m.number("OUT_OF_ORDER_RATIO")
+	poisson := strings.EqualFold(m.text("OUT_OF_ORDER_MODE"), "POISSON")
+	if !late || !poisson {
+		for _, name := range []string{"LAMBDA", "MAX_K"} {
+			if m.other(name) {
+				m.bad(name, "is for late rows by POISSON; set IS_OUT_OF_ORDER to true and OUT_OF_ORDER_MODE to POISSON, or leave it out")
+			}
+		}
+		m.becomes(Ignored, "without effect where no row is late by POISSON", "LAMBDA", "MAX_K")
+	}
+	if !late {
+		m.becomes(Ignored, "without effect where IS_OUT_OF_ORDER is false", "OUT_OF_ORDER_MODE", "OUT_OF_ORDER_RATIO")
+		return
+	}
+	m.from("OUT_OF_ORDER_RATIO", "workload.iotdb.late")
+	m.from("OUT_OF_ORDER_MODE", "workload.iotdb.late-mode")
+	if ratio == 0 {
+		m.becomes(Ignored, "without effect where OUT_OF_ORDER_RATIO is 0", "OUT_OF_ORDER_MODE", "LAMBDA", "MAX_K")
+		return
+	}
+	i.Late = strconv.FormatFloat(ratio, 'f', -1, 64)
+	if !poisson {
+		i.LateMode = "global"
+		return
+	}
+	lambda := m.number("LAMBDA")
+	i.LateMode, i.LateMean = "paper-poisson", strconv.FormatFloat(lambda, 'f', -1, 64)
+	m.from("LAMBDA", "workload.iotdb.late-mean")
+	// A Poisson number exceeds this in fewer cases than one in 10^15.
+	reached, bound := lambda+10*math.Sqrt(lambda)+40, m.count("MAX_K")
+	switch {
+	case m.out.Mixed.On():
+		i.LateMode = ""
+		if float64(bound) < reached {
+			i.LateMost = bound
+			m.from("MAX_K", "workload.iotdb.late-most")
+		}
+	case float64(bound) < reached:
+		m.bad("MAX_K", "delays of %g steps on average may reach %d here, which is not bounded; raise it to %.0f, or lower LAMBDA", lambda, bound, math.Ceil(reached))
+	}
+}
