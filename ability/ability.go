@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -20,7 +21,9 @@ type Kind struct {
 	MaxWriters    int           `json:"max_writers"` // 0: any number
 	// Dedupes reports whether a row that is sent twice is there once, with the
 	// default options.
-	Dedupes      bool      `json:"dedupes"`
+	Dedupes bool `json:"dedupes"`
+	// Types is how fields are held, with the default options.
+	Types        []Held    `json:"types"`
 	Options      []Option  `json:"options"`
 	Profiles     []Profile `json:"profiles"`
 	Durabilities []Profile `json:"durabilities"`
@@ -29,6 +32,13 @@ type Kind struct {
 	UseCases []UseCase `json:"use_cases"`
 	// Unsupported are the question types that it cannot answer, each once.
 	Unsupported []Unsupported `json:"unsupported"`
+}
+
+// Held is how fields of a type are held.
+type Held struct {
+	Type   string `json:"type"`
+	As     string `json:"as"`               // the system's type
+	Mapped string `json:"mapped,omitempty"` // what values become where the type is not the system's own
 }
 
 // Option is a setting.
@@ -78,7 +88,7 @@ func Of(kind *target.Kind, workloads []workload.Workload, spec workload.Spec) (*
 		TimePrecision: kind.Caps.TimePrecision, MaxWriters: kind.Caps.MaxWriters,
 		Dedupes: kind.Dedupes != nil && kind.Dedupes(defaults),
 		// So that JSON has lists, and not null.
-		Options: []Option{}, Steps: []Step{}, Unsupported: []Unsupported{},
+		Options: []Option{}, Steps: []Step{}, Unsupported: []Unsupported{}, Types: []Held{},
 		Profiles: profiles(kind.Profiles), Durabilities: profiles(kind.Durabilities),
 	}
 	for _, o := range kind.Options {
@@ -90,6 +100,12 @@ func Of(kind *target.Kind, workloads []workload.Workload, spec workload.Spec) (*
 	}
 	for _, s := range kind.Steps {
 		out.Steps = append(out.Steps, Step{s.Name, s.Help})
+	}
+	if kind.Types != nil {
+		held := kind.Types(defaults)
+		for _, t := range series.Types() {
+			out.Types = append(out.Types, Held{t.String(), held[t].As, held[t].Mapped})
+		}
 	}
 	reasons := make(map[string]bool)
 	for _, w := range workloads {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tsmark/tsmark/ability"
 	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/target"
 )
 
 func (a *app) targetsCommand() *cobra.Command {
@@ -22,7 +23,7 @@ func (a *app) targetsCommand() *cobra.Command {
 		Short: "List the kinds of database that can be measured, or the options of one",
 		Long: `Lists the kinds of database that tsmark knows to drive, and how many of the
 question types of each use case they can answer. With a KIND it prints what that
-one can be told: options with their defaults, profiles, levels of durability,
+one can be told: how it holds fields of each type, options with their defaults, profiles, levels of durability,
 steps after a load; and which questions it cannot answer, and why. Nothing is
 connected to.`,
 		Example: `  tsmark targets
@@ -136,6 +137,10 @@ func describeKind(w io.Writer, k *ability.Kind) error {
 		if rows > 0 {
 			fmt.Fprintf(out, "\n%s\n", title)
 		}
+	}
+	section("Types of fields, with the default options", len(k.Types))
+	for _, t := range k.Types {
+		fmt.Fprintf(out, "  %s\t%s\n", t.Type, target.Held{As: t.As, Mapped: t.Mapped})
 	}
 	section("Options, as in "+k.Name+",NAME=VALUE", len(k.Options))
 	for _, o := range k.Options {

@@ -1,7 +1,9 @@
 package encode
 
 import (
+	"encoding/hex"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/tsmark/tsmark/series"
@@ -10,7 +12,10 @@ import (
 // NewCassandra returns the encoder of the format that TSBS writes for
 // cassandra: a line a value, of its table by type, the series with its tags,
 // the field, the day, nanoseconds and the value. Values that are absent have no
-// line. Numeric tags cannot be written.
+// line. Numeric tags cannot be written. Of types that TSBS's workloads do not have,
+// each goes into the table that TSBS makes for it: a Bool as true or false, a
+// Float32, a Text or Blob as the literal of a blob, such as 0x6f6b; an Int32, a
+// Timestamp (its nanoseconds) and a Date (its days) are bigints.
 func NewCassandra(s *series.Schema) (Encoder, error) {
 	if err := textTagsOnly(s); err != nil {
 		return nil, err
@@ -27,6 +32,21 @@ func NewCassandra(s *series.Schema) (Encoder, error) {
 			})
 		}),
 	}, nil
+}
+
+// cassandraTable is TSBS's table of values of a type, and a comma.
+func cassandraTable(t series.Type) string {
+	switch t {
+	case series.Float:
+		return "series_double,"
+	case series.Float32:
+		return "series_float,"
+	case series.Bool:
+		return "series_boolean,"
+	case series.Text, series.Blob:
+		return "series_blob,"
+	}
+	return "series_bigint,"
 }
 
 // textTagsOnly returns an error for a schema with numeric tags.
@@ -53,7 +73,8 @@ func (e *cassandra) AppendHeader(dst []byte) []byte { return dst }
 func (e *cassandra) Append(dst []byte, b *series.Batch) []byte {
 	var times timeText
 	var dayOf int64
-	var day []byte // of dayOf, between commas
+	var day []byte   // of dayOf, between commas
+	var bytes []byte // of a value
 	for i := range b.Runs {
 		run := &b.Runs[i]
 		text := e.tables.of(run.Table)
@@ -67,20 +88,24 @@ func (e *cassandra) Append(dst []byte, b *series.Batch) []byte {
 					continue
 				}
 				field := &run.Table.Fields[f]
-				name := "series_bigint,"
-				if field.Type == series.Float {
-					name = "series_double,"
-				}
-				dst = text.append(append(dst, name...), run.Series[row])
+				dst = text.append(append(dst, cassandraTable(field.Type)...), run.Series[row])
 				dst = append(append(dst, field.Name...), day...)
 				dst = append(times.append(dst, t), ',')
-				if field.Type == series.Float {
+				switch field.Type {
+				case series.Float:
 					dst = append(appendFloat(dst, c.Floats[row]), '\n')
-					continue
+				case series.Float32:
+					dst = append(appendSingle(dst, c.Floats[row]), '\n')
+				case series.Bool:
+					dst = append(strconv.AppendBool(dst, c.Ints[row] != 0), '\n')
+				case series.Text, series.Blob:
+					bytes = series.AppendText(bytes[:0], c.Ints[row], field.Length)
+					dst = append(hex.AppendEncode(append(dst, "0x"...), bytes), '\n')
+				default:
+					dst = room(dst, intRoom)
+					n := len(dst)
+					dst = dst[:n+e.ints.put(dst[n:n+intRoom], c.Ints[row])]
 				}
-				dst = room(dst, intRoom)
-				n := len(dst)
-				dst = dst[:n+e.ints.put(dst[n:n+intRoom], c.Ints[row])]
 			}
 		}
 	}

@@ -2,6 +2,8 @@ package encode
 
 import (
 	"bytes"
+	"cmp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,7 +14,10 @@ import (
 // writes it for influx, questdb and victoriametrics: tags that a series lacks
 // and fields without a value are left out, as is a row without any field;
 // integers carry the suffix i; numeric tags become the first fields, without
-// it; nothing is escaped.
+// it; nothing is escaped. Of types that TSBS does not have, a Bool is t or f, an
+// Int32 an integer, a Float32 the float of 64 bits that equals it, a Text or Blob
+// a string in quotes; a Timestamp is an integer, its nanoseconds, as is a Date,
+// its days.
 func NewLineProtocol(s *series.Schema) Encoder { return LineProtocol{}.New(s) }
 
 // LineProtocol is what a system wants of line protocol beyond what TSBS writes.
@@ -25,11 +30,21 @@ type LineProtocol struct {
 	// a tag or a field; nil: their own.
 	Table, Column func(string) string
 	// Null returns what stands for the value of a field in a row that has no
-	// other, and that would be left out without it; nil: it is left out.
+	// other, and that would be left out without it; nil: it is left out. Empty:
+	// the system has nothing that stands for a value of the type.
 	Null func(series.Type) string
 	// NullName is the name of the field that Null is the value of; empty: that
-	// of the table's first one.
+	// of the table's first one for which there is something.
 	NullName string
+	// Times says that the system knows times as values, as QuestDB does: a
+	// Timestamp or Date is its microseconds since 1970 and the letter t.
+	Times bool
+	// Singles says that the system holds a Float32 as a float of 32 bits, so
+	// that digits which tell no two of these apart are left out.
+	Singles bool
+	// WholeBools reports whether a table has booleans as integers 0 and 1; nil:
+	// none has.
+	WholeBools func(*series.Table) bool
 	// Unit is what the times of rows are counted in; 0: nanoseconds. Times are
 	// multiples of it.
 	Unit time.Duration
@@ -38,8 +53,10 @@ type LineProtocol struct {
 // New returns an encoder of the schema's rows.
 func (l LineProtocol) New(s *series.Schema) Encoder {
 	return &lineProtocol{
-		ints: newIntText("i,"),
-		unit: int64(l.Unit),
+		ints:    newIntText("i,"),
+		unit:    int64(l.Unit),
+		times:   l.Times,
+		singles: l.Singles,
 		tables: newTables(s, func(t *series.Table) lineTable {
 			name := l.name(l.Table, t.Name)
 			keys := make([]string, len(t.Tags))
@@ -61,17 +78,17 @@ func (l LineProtocol) New(s *series.Schema) Encoder {
 				}
 				return dst
 			})}
-			for i, f := range t.Fields {
+			for _, f := range t.Fields {
 				key := fieldKey{text: l.name(l.Column, f.Name) + "="}
 				copy(key.wide[:], key.text)
 				lt.keys = append(lt.keys, key)
-				if i == 0 && l.Null != nil {
-					name := key.text
-					if l.NullName != "" {
-						name = l.NullName + "="
-					}
-					lt.null = name + l.Null(f.Type) + ","
+				if lt.null == "" && l.Null != nil && l.Null(f.Type) != "" {
+					lt.null = cmp.Or(l.NullName, strings.TrimSuffix(key.text, "=")) + "=" + l.Null(f.Type) + ","
 				}
+			}
+			lt.bools = [2]string{"f,", "t,"}
+			if l.WholeBools != nil && l.WholeBools(t) {
+				lt.bools = [2]string{"0i,", "1i,"}
 			}
 			return lt
 		}),
@@ -116,15 +133,18 @@ func (l LineProtocol) escape(dst []byte, start int) []byte {
 }
 
 type lineProtocol struct {
-	ints   *intText
-	unit   int64 // of times
-	tables tables[lineTable]
+	ints    *intText
+	unit    int64 // of times
+	times   bool
+	singles bool
+	tables  tables[lineTable]
 }
 
 type lineTable struct {
 	series seriesText
 	keys   []fieldKey
 	null   string // stands for the fields of a row without any; empty: it is left out
+	bools  [2]string
 }
 
 // fieldKey is "name=". A short one is copied as a whole array, which takes the
@@ -160,11 +180,20 @@ func (e *lineProtocol) Append(dst []byte, b *series.Batch) []byte {
 					copy(dst[n:cap(dst)], key.text)
 				}
 				n += len(key.text)
-				if run.Table.Fields[f].Type == series.Int {
+				switch field := &run.Table.Fields[f]; field.Type {
+				case series.Int, series.Int32:
 					n += e.ints.put(dst[n:n+intRoom], c.Ints[row])
 					dst = dst[:n]
-				} else {
+				case series.Float:
 					dst = append(appendFloat(dst[:n], c.Floats[row]), ',')
+				case series.Float32:
+					dst = append(e.appendSingle(dst[:n], c.Floats[row]), ',')
+				case series.Bool:
+					dst = append(dst[:n], table.bools[c.Ints[row]&1]...)
+				case series.Text, series.Blob:
+					dst = append(series.AppendText(append(dst[:n], '"'), c.Ints[row], field.Length), '"', ',')
+				default:
+					dst = e.appendTime(dst[:n], field.Type, c.Ints[row])
 				}
 			}
 			if dst[len(dst)-1] == ' ' { // no field: no row, unless something stands for one
@@ -179,4 +208,26 @@ func (e *lineProtocol) Append(dst []byte, b *series.Batch) []byte {
 		}
 	}
 	return dst
+}
+
+// appendSingle appends the value of a Float32.
+func (e *lineProtocol) appendSingle(dst []byte, v float64) []byte {
+	if e.singles {
+		return appendSingle(dst, v)
+	}
+	return appendFloat(dst, v)
+}
+
+// appendTime appends the value of a Timestamp or Date, and a comma.
+func (e *lineProtocol) appendTime(dst []byte, t series.Type, v int64) []byte {
+	if !e.times {
+		return append(strconv.AppendInt(dst, v, 10), 'i', ',')
+	}
+	const dayMicros = 24 * 60 * 60 * 1e6
+	if t == series.Date {
+		v *= dayMicros
+	} else {
+		v /= 1e3
+	}
+	return append(strconv.AppendInt(dst, v, 10), 't', ',')
 }

@@ -2,6 +2,7 @@ package encode
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -13,10 +14,18 @@ import (
 // prometheus: the version 1, then for every value its length and a TimeSeries
 // message of Prometheus's remote write protocol with one sample. The metric
 // is named after the field alone: TSBS drops the table's name. Numeric tags
-// cannot be written.
+// cannot be written, and no texts. A Bool is 0 or 1; a Timestamp or Date is its
+// seconds since 1970, as Prometheus has times in samples.
 func NewPrometheus(s *series.Schema) (Encoder, error) {
 	if err := textTagsOnly(s); err != nil {
 		return nil, err
+	}
+	for _, t := range s.Tables {
+		for _, f := range t.Fields {
+			if f.Type.Textual() {
+				return nil, fmt.Errorf("its samples are numbers, and field %s of table %s is of type %v; leave such fields out, as by iotdb.types, or choose another format", f.Name, t.Name, f.Type)
+			}
+		}
 	}
 	return &prometheus{tables: newTables(s, func(t *series.Table) metricTable {
 		var mt metricTable
@@ -78,6 +87,19 @@ type metricTable struct {
 	before, after seriesText
 }
 
+// sampleOf returns a value as that of a sample.
+func sampleOf(t series.Type, c *series.Column, row int) float64 {
+	switch t {
+	case series.Float, series.Float32:
+		return c.Floats[row]
+	case series.Timestamp:
+		return float64(c.Ints[row]/1e9) + float64(c.Ints[row]%1e9)/1e9 // a double does not hold the nanoseconds
+	case series.Date:
+		return float64(c.Ints[row]) * 24 * 60 * 60
+	}
+	return float64(c.Ints[row])
+}
+
 // AppendHeader implements Encoder.
 func (e *prometheus) AppendHeader(dst []byte) []byte { return append(dst, 1) }
 
@@ -96,12 +118,7 @@ func (e *prometheus) Append(dst []byte, b *series.Batch) []byte {
 				if c.Nulls.Has(row) {
 					continue
 				}
-				var v float64
-				if run.Table.Fields[f].Type == series.Int {
-					v = float64(c.Ints[row])
-				} else {
-					v = c.Floats[row]
-				}
+				v := sampleOf(run.Table.Fields[f].Type, c, row)
 				// Field 2 of a TimeSeries: the value is field 1, milliseconds
 				// are field 2; zeros are left out.
 				s := append(sample[:0], 0x12, 0)

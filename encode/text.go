@@ -2,8 +2,10 @@ package encode
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/tsmark/tsmark/series"
 )
@@ -132,8 +134,12 @@ func (t *intText) rest(dst []byte, n int, four uint64) int {
 // the zeros at its end, the shortest.
 func appendFloat(dst []byte, v float64) []byte {
 	const decimals = 1e5
-	if scaled := v * decimals; scaled > 0 && scaled < 1e15 {
-		if n := uint64(scaled + 0.5); float64(n)/decimals == v {
+	positive := math.Abs(v)
+	if scaled := positive * decimals; scaled > 0 && scaled < 1e15 {
+		if n := uint64(scaled + 0.5); float64(n)/decimals == positive {
+			if v < 0 {
+				dst = append(dst, '-')
+			}
 			dst = strconv.AppendUint(dst, n/decimals, 10)
 			if n %= decimals; n == 0 {
 				return dst
@@ -193,21 +199,40 @@ func (t *tables[T]) of(table *series.Table) *T {
 	return &t.values[slices.Index(t.keys, table)]
 }
 
+// appendSingle is appendFloat of a float of 32 bits: the shortest digits that
+// give it back.
+func appendSingle(dst []byte, v float64) []byte { return strconv.AppendFloat(dst, v, 'f', -1, 32) }
+
+// appendDate appends a number of days since 1970-01-01 as 2006-01-02.
+func appendDate(dst []byte, days int64) []byte {
+	return time.Unix(days*24*60*60, 0).UTC().AppendFormat(dst, time.DateOnly)
+}
+
 // appendValues appends the values of a row, each but the last followed by the
 // separator, which is also the suffix of ints, and the end of the line. A field
-// without a value leaves its place empty.
+// without a value leaves its place empty. Of types that TSBS does not have, a
+// Bool is true or false, a Float32 the float of 64 bits that equals it, a
+// Timestamp its nanoseconds, as the row's time, and a Date 2006-01-02.
 func appendValues(dst []byte, run *series.Run, row int, ints *intText, separator byte) []byte {
 	for f := range run.Table.Width(run.Series[row]) {
 		c := &run.Columns[f]
-		switch {
-		case c.Nulls.Has(row):
+		if c.Nulls.Has(row) {
 			dst = append(dst, separator)
-		case run.Table.Fields[f].Type == series.Int:
+			continue
+		}
+		switch field := &run.Table.Fields[f]; field.Type {
+		case series.Float, series.Float32:
+			dst = append(appendFloat(dst, c.Floats[row]), separator)
+		case series.Bool:
+			dst = append(strconv.AppendBool(dst, c.Ints[row] != 0), separator)
+		case series.Text, series.Blob:
+			dst = append(series.AppendText(dst, c.Ints[row], field.Length), separator)
+		case series.Date:
+			dst = append(appendDate(dst, c.Ints[row]), separator)
+		default:
 			dst = room(dst, intRoom)
 			n := len(dst)
 			dst = dst[:n+ints.put(dst[n:n+intRoom], c.Ints[row])]
-		default:
-			dst = append(appendFloat(dst, c.Floats[row]), separator)
 		}
 	}
 	dst[len(dst)-1] = '\n'

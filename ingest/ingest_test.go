@@ -311,8 +311,8 @@ func TestBadLines(t *testing.T) {
 		{"empty line", influx, "mem free", "\nmem free", `line 3: no space between tags and fields: ""`},
 		{"two lines in one", influx, "10i 1451606400000000000\n", "10i 14516", `line 3: the time "14516cpu,host=a,zone=z user=3i,`},
 		{"no fields", influx, "user=-2i ", "", `line 2: "1451606400000000000" is no field=value`},
-		{"text", influx, "free=10i", `free="x"`, `line 3: field free: "\"x\"" is neither`},
-		{"boolean", influx, "free=10i", `free=true`, `line 3: field free: "true" is neither`},
+		{"boolean", influx, "free=10i", `free=yes`, `line 3: field free: "yes" is neither`},
+		{"string", influx, "free=10i", `free="ten"`, `line 3: field free: "ten" is a string, which is only read of a dataset that tsmark knows`},
 		{"hexadecimal", influx, "load=25", `load=0x19`, `line 4: field load: "0x19" is neither`},
 		{"too large", influx, "free=10i", "free=9223372036854775808i", `line 3: field free`},
 		{"field twice", influx, "idle=9i", "user=9i", `line 4: field "user" is there twice`},
@@ -358,15 +358,15 @@ func TestBadLines(t *testing.T) {
 
 func TestUnknownSchema(t *testing.T) {
 	for from, want := range map[string]string{
-		influx:      "cpu(host string, zone string; user int, load float, idle int) mem(; free int) 3 series",
-		timescaledb: "cpu(host string, size float; user int, load float) mem(host string, size float, disk string; free int) 3 series",
+		influx:      "cpu(host text, zone text; user int, load float, idle int) mem(; free int) 3 series",
+		timescaledb: "cpu(host text, size float; user int, load float) mem(host text, size float, disk text; free int) 3 series",
 	} {
 		d := dataset(t, open(t, "-", []byte(from)), nil)
 		var got []string
 		for _, table := range d.Schema().Tables {
 			var tags, fields []string
 			for _, tag := range table.Tags {
-				typ := series.String
+				typ := series.Text
 				if tag.Numeric() {
 					typ = series.Float
 				}

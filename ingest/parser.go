@@ -267,7 +267,8 @@ func (p *parser) influxFields(b *begin, line []byte, at int, bare bool, row int)
 		}
 		at += len(keys[f])
 		c := &columns[f]
-		if c.Ints != nil {
+		switch field := &b.table.Fields[f]; field.Type {
+		case series.Int, series.Int32, series.Timestamp, series.Date:
 			n := uint64(0)
 			begin := at
 			for ; at < len(line); at++ {
@@ -286,16 +287,27 @@ func (p *parser) influxFields(b *begin, line []byte, at int, bare bool, row int)
 			}
 			c.Ints[row] = int64(n)
 			at++ // the i
-		} else {
+			if field.Type == series.Int32 && beyond(field.Type, c.Ints[row]) {
+				return fmt.Errorf("field %s: %q does not fit into the type %v", field.Name, short(line[begin:at]), field.Type)
+			}
+		case series.Float:
 			begin := at
 			for at < len(line) && line[at] != ',' && line[at] != ' ' {
 				at++
 			}
 			v, ok := parseFloat(line[begin:at])
 			if !ok {
-				return fmt.Errorf("field %s: %q is no decimal number", b.table.Fields[f].Name, short(line[begin:at]))
+				return fmt.Errorf("field %s: %q is no decimal number", field.Name, short(line[begin:at]))
 			}
 			c.Floats[row] = v
+		default:
+			begin := at
+			for at < len(line) && line[at] != ',' && line[at] != ' ' {
+				at++
+			}
+			if err := influxValue(field, c, row, line[begin:at]); err != nil {
+				return fmt.Errorf("field %s: %q %w", field.Name, short(line[begin:at]), err)
+			}
 		}
 		if at >= len(line) {
 			return errors.New("no time after the fields")
@@ -442,9 +454,11 @@ func (p *parser) timescaleDBValues(b *begin, line []byte, row int) error {
 		at++ // the comma before the value
 		begin := at
 		c := &columns[f]
-		if at == len(line) || line[at] == ',' {
+		field := &fields[f]
+		switch missing := at == len(line) || line[at] == ','; {
+		case missing:
 			p.missing = append(p.missing, f)
-		} else if c.Ints != nil {
+		case field.Type == series.Int:
 			n := uint64(0)
 			for ; at < len(line); at++ {
 				d := line[at] - '0'
@@ -464,15 +478,22 @@ func (p *parser) timescaleDBValues(b *begin, line []byte, row int) error {
 				n = uint64(v)
 			}
 			c.Ints[row] = int64(n)
-		} else {
+		case field.Type == series.Float:
 			for at < len(line) && line[at] != ',' {
 				at++
 			}
 			v, ok := parseFloat(line[begin:at])
 			if !ok {
-				return fmt.Errorf("field %s: %q is no decimal number", fields[f].Name, short(line[begin:at]))
+				return fmt.Errorf("field %s: %q is no decimal number", field.Name, short(line[begin:at]))
 			}
 			c.Floats[row] = v
+		default:
+			for at < len(line) && line[at] != ',' {
+				at++
+			}
+			if err := plainValue(field, c, row, line[begin:at]); err != nil {
+				return fmt.Errorf("field %s: %q %w", field.Name, short(line[begin:at]), err)
+			}
 		}
 	}
 	if at < len(line) || f < b.width {

@@ -160,8 +160,13 @@ func (x *scout) influx(line []byte) error {
 		if n := len(value); n > 0 && value[n-1] == 'i' {
 			kind, value = series.Int, value[:n-1]
 		}
-		if !numberOf(kind, value) {
-			return fmt.Errorf("field %s: %q is neither an integer such as 1i nor a decimal number", name, short(value))
+		switch _, ok := parseBool(value); {
+		case ok:
+			kind = series.Bool
+		case len(value) > 0 && value[0] == '"':
+			return fmt.Errorf("field %s: %q is a string, which is only read of a dataset that tsmark knows; give the flags that say what generated the file", name, short(bytes.Trim(value, `"`)))
+		case !numberOf(kind, value):
+			return fmt.Errorf("field %s: %q is neither an integer such as 1i nor a decimal number nor a boolean such as t", name, short(value))
 		}
 		known = known && kind == expected[i].Type
 		x.marks = append(x.marks, mark{name, kind})

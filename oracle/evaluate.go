@@ -38,11 +38,13 @@ type evaluator struct {
 	digest    *query.Digest
 	rows      query.Answer
 	row       []query.Value
+	texts     []byte     // of the row
 	operand   *query.Bag // its rows, for a set operation
 	strangers *query.Bag // rows that are taken out as they come; nil: none
 
 	// Last: per group, the newest row so far
 	newest       [][]query.Value
+	newestTexts  [][]byte // of its fields
 	newestSeries []uint32
 }
 
@@ -89,6 +91,9 @@ func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool
 		e.fields = append(e.fields, f)
 	}
 	e.columns = q.Columns(table)
+	if err := q.CheckFields(table); err != nil {
+		return nil, fmt.Errorf("query %s %d: %w", q.Type, q.ID, err)
+	}
 	var err error
 	if q.Above != nil {
 		for _, name := range q.Above.All() {
@@ -212,7 +217,7 @@ func exceeds(run *series.Run, field, row int, threshold float64) bool {
 		return false
 	}
 	c := &run.Columns[field]
-	if run.Table.Fields[field].Type == series.Int {
+	if run.Table.Fields[field].Type.Whole() {
 		return wholeExceeds(c.Ints[row], threshold)
 	}
 	return c.Floats[row] > threshold
@@ -256,7 +261,7 @@ func (e *evaluator) fold(run *series.Run, row int, t int64, group int32) {
 			continue
 		}
 		into := &b.cells[base+i]
-		if c := &run.Columns[f]; run.Table.Fields[f].Type == series.Int {
+		if c := &run.Columns[f]; run.Table.Fields[f].Type.Whole() {
 			into.foldInt(e.query.Aggregate, c.Ints[row])
 		} else {
 			into.foldFloat(e.query.Aggregate, c.Floats[row])
@@ -301,16 +306,9 @@ func (e *evaluator) fill(run *series.Run, row int, group int32) []query.Value {
 	for _, tag := range e.tags {
 		out = append(out, tag.value(tag.of[run.Series[row]]))
 	}
+	e.texts = e.texts[:0]
 	for _, f := range e.fields {
-		c := &run.Columns[f]
-		switch {
-		case run.Lacks(f, row):
-			out = append(out, query.Value{})
-		case run.Table.Fields[f].Type == series.Int:
-			out = append(out, query.Value{Kind: query.Int, Int: c.Ints[row]})
-		default:
-			out = append(out, query.Value{Kind: query.Float, Float: c.Floats[row]})
-		}
+		out = append(out, e.value(run, f, row))
 	}
 	return out
 }
@@ -349,10 +347,12 @@ func (e *evaluator) take(run *series.Run, row int, group int32) {
 func (e *evaluator) takeNewest(run *series.Run, row int, t int64, group int32) {
 	for int(group) >= len(e.newest) {
 		e.newest = append(e.newest, nil)
+		e.newestTexts = append(e.newestTexts, nil)
 		e.newestSeries = append(e.newestSeries, 0)
 	}
 	if old := e.newest[group]; old == nil || t >= old[0].Int {
 		e.newest[group] = append(old[:0], e.fill(run, row, group)...)
+		e.newestTexts[group] = ownTexts(e.newest[group][len(e.columns)-len(e.fields):], e.newestTexts[group])
 		e.newestSeries[group] = run.Series[row]
 	}
 }

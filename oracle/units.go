@@ -141,7 +141,7 @@ func number64(run *series.Run, field, row int) (float64, bool) {
 	switch {
 	case run.Lacks(field, row):
 		return 0, false
-	case run.Table.Fields[field].Type == series.Int:
+	case run.Table.Fields[field].Type.Whole():
 		return float64(c.Ints[row]), true
 	}
 	return c.Floats[row], true

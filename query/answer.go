@@ -3,6 +3,8 @@ package query
 import (
 	"strconv"
 	"time"
+
+	"github.com/tsmark/tsmark/series"
 )
 
 // Kind is the kind of a value in an answer.
@@ -14,13 +16,32 @@ const (
 	Time      // nanoseconds since 1970, in Value.Int
 	Int
 	Float
-	Text
+	Text // also the bytes of a blob
+	Bool // 0 or 1, in Value.Int
+	Date // days since 1970-01-01, in Value.Int
 )
+
+// KindOf returns the kind in which an answer has the values of a field.
+func KindOf(t series.Type) Kind {
+	switch t {
+	case series.Float, series.Float32:
+		return Float
+	case series.Text, series.Blob:
+		return Text
+	case series.Bool:
+		return Bool
+	case series.Timestamp:
+		return Time
+	case series.Date:
+		return Date
+	}
+	return Int
+}
 
 // Value is one value of an answer.
 type Value struct {
 	Kind  Kind
-	Int   int64   // Time and Int
+	Int   int64   // Time, Int, Bool and Date
 	Float float64 // Float
 	Text  []byte  // Text; may belong to the sender, see Sink
 }
@@ -36,6 +57,10 @@ func (v Value) String() string {
 		return strconv.FormatFloat(v.Float, 'g', -1, 64)
 	case Text:
 		return string(v.Text)
+	case Bool:
+		return strconv.FormatBool(v.Int != 0)
+	case Date:
+		return time.Unix(0, 0).UTC().AddDate(0, 0, int(v.Int)).Format(time.DateOnly)
 	}
 	return "NULL"
 }

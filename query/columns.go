@@ -38,6 +38,31 @@ func (q *Query) Check() error {
 	return nil
 }
 
+// CheckFields returns what in a question contradicts the types of a table's
+// fields: all are returned and counted, but only numbers are compared, summed,
+// or the largest. Fields that the table does not have are another matter.
+func (q *Query) CheckFields(table *series.Table) error {
+	var numbers []string
+	if q.Shape == Means || (q.Shape == Buckets || q.Shape == Totals) && q.Aggregate != Count {
+		numbers = append(numbers, q.Fields...)
+	}
+	if q.Above != nil {
+		numbers = append(numbers, q.Above.All()...)
+	}
+	if q.Having != nil {
+		numbers = append(numbers, q.Having.Field)
+	}
+	if q.Active != nil {
+		numbers = append(numbers, q.Active.Field)
+	}
+	for _, name := range numbers {
+		if f := table.FieldIndex(name); f >= 0 && !table.Fields[f].Type.Numeric() {
+			return fmt.Errorf("it takes field %s for a number, whose type is %v", name, table.Fields[f].Type)
+		}
+	}
+	return nil
+}
+
 // Keys returns the number of columns, the first ones, that tell the rows of an
 // answer apart.
 func (q *Query) Keys() int {
@@ -111,10 +136,7 @@ func (q *Query) Columns(table *series.Table) []Column {
 		cols = append(cols, tag(key))
 	}
 	for _, name := range q.Fields {
-		kind := Int
-		if table.Fields[table.FieldIndex(name)].Type == series.Float {
-			kind = Float
-		}
+		kind := KindOf(table.Fields[table.FieldIndex(name)].Type)
 		switch {
 		case q.Shape != Buckets && q.Shape != Totals:
 		case q.Aggregate == Avg:

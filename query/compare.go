@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 )
 
 // tolerance is how far a float of an answer may be from the expected one,
@@ -15,9 +16,14 @@ import (
 const tolerance = 1e-9
 
 // canonical returns v as a value of the column's kind where that loses
-// nothing. Databases hold integers as doubles and the reverse, and one without
-// a type for times holds their nanoseconds since 1970 as integers.
+// nothing. Databases hold integers as doubles and the reverse; one without a
+// type for times holds their nanoseconds since 1970 as integers, one without
+// booleans 0 and 1, one without dates their days since 1970, or the time at which
+// they begin.
 func (c Column) canonical(v Value) Value {
+	if c.Kind == Bool || c.Kind == Date {
+		return c.canonicalOrdinal(v)
+	}
 	switch {
 	case c.Kind == Int && v.Kind == Float && v.Float == math.Trunc(v.Float) && math.Abs(v.Float) <= 1<<53:
 		return Value{Kind: Int, Int: int64(v.Float)}
@@ -29,6 +35,30 @@ func (c Column) canonical(v Value) Value {
 	return v
 }
 
+// canonicalOrdinal is canonical for columns of booleans and dates.
+func (c Column) canonicalOrdinal(v Value) Value {
+	n := v.Int
+	switch v.Kind {
+	case Float:
+		if n = int64(v.Float); float64(n) != v.Float {
+			return v
+		}
+	case Time:
+		const day = 24 * time.Hour
+		if BucketOf(n, day) != n || c.Kind == Bool {
+			return v
+		}
+		n /= int64(day)
+	case Int:
+	default:
+		return v
+	}
+	if c.Kind == Bool && n != 0 && n != 1 {
+		return v
+	}
+	return Value{Kind: c.Kind, Int: n}
+}
+
 // equal reports whether canonical values agree: integers exactly, floats
 // within the tolerance, NaN with NaN, an infinity with itself alone.
 func equal(a, b Value) bool {
@@ -36,7 +66,7 @@ func equal(a, b Value) bool {
 		return false
 	}
 	switch a.Kind {
-	case Time, Int:
+	case Time, Int, Bool, Date:
 		return a.Int == b.Int
 	case Text:
 		return bytes.Equal(a.Text, b.Text)
@@ -55,7 +85,7 @@ func compareValues(a, b Value) int {
 		return cmp.Compare(a.Kind, b.Kind)
 	}
 	switch a.Kind {
-	case Time, Int:
+	case Time, Int, Bool, Date:
 		return cmp.Compare(a.Int, b.Int)
 	case Text:
 		return bytes.Compare(a.Text, b.Text)

@@ -38,7 +38,7 @@ func appendRow(b []byte, columns []Column, row []Value) []byte {
 		}
 		b = append(b, byte(v.Kind))
 		switch v.Kind {
-		case Time, Int:
+		case Time, Int, Bool, Date:
 			b = binary.LittleEndian.AppendUint64(b, uint64(v.Int))
 		case Float:
 			f := v.Float

@@ -91,7 +91,7 @@ func newPageRun(r *result.Run, of View) pageRun {
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		facts := []fact{{"kind", t.Kind}, {"version", version(&t.Description)}, {"location", t.Description.Location}, {"durability", t.Description.Durability},
-			{"server", startedFact(t)}, {"changed options", changesFact(t.Changes)}, {"client modules", modulesFact(t.Modules)}}
+			{"server", startedFact(t)}, {"types", t.Types}, {"changed options", changesFact(t.Changes)}, {"client modules", modulesFact(t.Modules)}}
 		if t.Embedded {
 			facts = append(facts, fact{"client", embedded})
 		}

@@ -93,7 +93,7 @@ func version(d *target.Description) string { return joined(" ", d.Version, d.Edi
 func provenance(t *result.Target) string {
 	var parts []string
 	for _, f := range []fact{
-		{"options", changesFact(t.Changes)}, {"settings", settingsFact(t.Description.Settings)}, {"client modules", modulesFact(t.Modules)},
+		{"types", t.Types}, {"options", changesFact(t.Changes)}, {"settings", settingsFact(t.Description.Settings)}, {"client modules", modulesFact(t.Modules)},
 	} {
 		if f.Value != "" {
 			parts = append(parts, "; "+f.Key+": "+f.Value)

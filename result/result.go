@@ -180,6 +180,9 @@ type Target struct {
 	Kind      string `json:"kind"`
 	Embedded  bool   `json:"embedded"`             // shares the client's process
 	CoLocated bool   `json:"co_located,omitempty"` // its server ran on the client's host
+	// Types says how it holds those types of the dataset's fields that are none
+	// of its own; empty: it has them all.
+	Types string `json:"types,omitempty"`
 	// Idle is what became of its server while other targets had their turn, as
 	// experiments say it; empty: tsmark did not start the server.
 	Idle        string             `json:"idle,omitempty"`

@@ -222,6 +222,7 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	if out.Description, err = t.Describe(ctx); err != nil {
 		return fmt.Errorf("asking for version and settings: %w", err)
 	}
+	out.Types = planned.kind.Mapped(x.schema(), planned.options)
 	if err := x.watchServer(ctx, t, out); err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func (x *execution) openFile() error {
 // dataset only parsing tells.
 func (x *execution) asLines(t target.Target, planned *plannedTarget) bool {
 	taker, ok := t.(target.LineTaker)
-	return ok && x.file != nil && taker.TakesLines(string(x.file.Format())) && (!x.unknown() || planned.kind.Caps.Discards)
+	return ok && x.file != nil && taker.TakesLines(string(x.file.Format()), x.schema()) && (!x.unknown() || planned.kind.Caps.Discards)
 }
 
 // feed is where the rows of one load come from.

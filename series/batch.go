@@ -30,7 +30,8 @@ func (b Bitmap) Count(n int) int {
 }
 
 // Column is the values of one field over the rows of a run. Only the slice of
-// the field's type is filled; it is as long as the run.
+// the field's type is filled (see Type.Whole); it is as long as the run. Values
+// lie within the bounds of their type, and those of a Float32 are singles.
 type Column struct {
 	Ints   []int64
 	Floats []float64
@@ -59,10 +60,9 @@ func (r *Run) Grow(n int) {
 	r.Times = sized(r.Times, n)
 	for i, f := range r.Table.Fields {
 		c := &r.Columns[i]
-		switch f.Type {
-		case Int:
+		if f.Type.Whole() {
 			c.Ints = sized(c.Ints, n)
-		case Float:
+		} else {
 			c.Floats = sized(c.Floats, n)
 		}
 		if c.Nulls != nil {

@@ -7,12 +7,23 @@ import "fmt"
 // Type is the type of a field's or a tag's values.
 type Type uint8
 
-// The types of values. Tags are String unless a workload says otherwise.
+// The types of values. A tag is Text unless a workload says otherwise.
 const (
-	Int    Type = iota + 1 // 64-bit signed integer
-	Float                  // IEEE 754 double
-	String                 // UTF-8 text
+	Int       Type = iota + 1 // 64-bit signed integer
+	Float                     // IEEE 754 double
+	Text                      // of a tag: UTF-8 text; of a field: see Field.Length
+	Bool                      // 0 or 1
+	Int32                     // 32-bit signed integer
+	Float32                   // IEEE 754 single
+	Timestamp                 // nanoseconds since 1970-01-01T00:00:00Z
+	Date                      // days since 1970-01-01
+	Blob                      // bytes, of the same alphabet as Text
 )
+
+// Types lists the types of fields.
+func Types() []Type {
+	return []Type{Bool, Int32, Int, Float32, Float, Text, Timestamp, Date, Blob}
+}
 
 // String returns the type's name as schemas print it.
 func (t Type) String() string {
@@ -21,22 +32,52 @@ func (t Type) String() string {
 		return "int"
 	case Float:
 		return "float"
-	case String:
-		return "string"
+	case Text:
+		return "text"
+	case Bool:
+		return "bool"
+	case Int32:
+		return "int32"
+	case Float32:
+		return "float32"
+	case Timestamp:
+		return "timestamp"
+	case Date:
+		return "date"
+	case Blob:
+		return "blob"
 	}
 	return fmt.Sprintf("Type(%d)", uint8(t))
 }
+
+// Whole reports whether columns of the type hold their values in Ints. Those of
+// Float and Float32 hold them in Floats.
+func (t Type) Whole() bool { return t != Float && t != Float32 }
+
+// Numeric reports whether values of the type are numbers: they have a sum, a
+// mean and a largest one, and can be compared with a bound.
+func (t Type) Numeric() bool { return t == Int || t == Float || t == Int32 || t == Float32 }
+
+// Integer reports whether values of the type are whole numbers.
+func (t Type) Integer() bool { return t == Int || t == Int32 }
+
+// Textual reports whether a column holds, for each value, the number that
+// stands for a text: see AppendText.
+func (t Type) Textual() bool { return t == Text || t == Blob }
 
 // Field is a measured value of a table.
 type Field struct {
 	Name string
 	Type Type
+	// Length is how many characters each value of a Text or Blob has, from 1 to
+	// MaxText; 0 for other types.
+	Length int
 }
 
 // Tag is one tag key of a table together with its value in every series.
 type Tag struct {
 	Key    string
-	Type   Type // String, or Float for TSBS's numeric tags; 0 means String
+	Type   Type // Text, or Float for TSBS's numeric tags; 0 means Text
 	Values TagValues
 }
 

@@ -105,6 +105,7 @@ func targetColumns(t *result.Target) []column {
 		{"profile", &t.Profile},
 		{"durability_level", &t.Durability},
 		{"idle", &t.Idle},
+		{"types", &t.Types},
 	}
 }
 

@@ -58,7 +58,7 @@ func newRun(t *testing.T) *result.Run {
 		Place:       result.Place{Sweep: "20260131-154500-s3f2a", Point: 2, Points: 6, Parameters: []result.Parameter{{Path: "load.workers", Value: "2"}}},
 		Targets: []result.Target{
 			{
-				Name: "duck", Kind: "duckdb", Embedded: true, CoLocated: true, Idle: "pause", Profile: "tuned", Durability: "strict",
+				Name: "duck", Kind: "duckdb", Embedded: true, CoLocated: true, Idle: "pause", Types: "bool as INTEGER, 0 or 1", Profile: "tuned", Durability: "strict",
 				Options: map[string]string{"threads": "2", "memory": ""},
 				Changes: []target.Change{{Name: "threads", Value: "2", Default: "one a core"}},
 				Modules: []result.Module{{Path: "example.org/duck", Version: "v1.2.3"}},

@@ -28,6 +28,9 @@ type Kind struct {
 	// Modules are the Go modules through which it is reached: reports name
 	// their versions.
 	Modules []string
+	// Types says how the system holds fields of each of series.Types. It may
+	// depend on options. Nil: it keeps values as they are, or not at all.
+	Types func(Options) map[series.Type]Held
 	// Dedupes reports whether a row that is sent twice, with the same series
 	// and time, is there once when the load has settled. It may depend on
 	// options, such as a unique index. Nil: never.
@@ -211,8 +214,9 @@ type Writer interface {
 // them apart. Its writers are LineWriters.
 type LineTaker interface {
 	// TakesLines reports whether it takes the lines of a format, by its TSBS
-	// name.
-	TakesLines(format string) bool
+	// name, of a dataset, and holds what they say as it holds the dataset's
+	// batches. The schema is nil where nobody knows the dataset.
+	TakesLines(format string, schema *series.Schema) bool
 }
 
 // LineWriter is a Writer that takes rows as text.

@@ -51,12 +51,11 @@ func move(to *series.Run, at int, from *series.Run, rows []uint32) {
 	}
 	for f := range from.Columns {
 		source, c := &from.Columns[f], &to.Columns[f]
-		switch from.Table.Fields[f].Type {
-		case series.Int:
+		if from.Table.Fields[f].Type.Whole() {
 			for i, r := range rows {
 				c.Ints[at+i] = source.Ints[r]
 			}
-		case series.Float:
+		} else {
 			for i, r := range rows {
 				c.Floats[at+i] = source.Floats[r]
 			}

@@ -37,6 +37,10 @@ const (
 	iotdbSensors = 10
 )
 
+// iotdbVersion is raised whenever the same settings begin to give other rows. In
+// 1 values had no types of their own.
+const iotdbVersion = 2
+
 // rowsOfEpoch bounds the rows of all devices in one interval.
 func (i IoTDB) rowsOfEpoch(devices uint32) uint64 {
 	rows := uint64(devices)

@@ -123,6 +123,9 @@ func (s Spec) Fingerprint() string {
 	if s.NewTags > 0 || s.NewFields > 0 {
 		text = fmt.Appendf(text, "new-tags=%d new-fields=%d\n", s.NewTags, s.NewFields)
 	}
+	if s.Name == iotdbName {
+		text = fmt.Appendf(text, "values=%d\n", iotdbVersion)
+	}
 	if s.IoTDB != (IoTDB{}) {
 		text = append(text, s.IoTDB.canonical()...)
 	}

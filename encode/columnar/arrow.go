@@ -21,9 +21,12 @@ type arrowFile struct {
 	shared       *arrowScratch
 }
 
-// arrowScratch is the columns of tags in a batch. All files of a dataset share
-// it.
-type arrowScratch struct{ tags []arrowTag }
+// arrowScratch is the columns of tags and fields in a batch. All files of a
+// dataset share it.
+type arrowScratch struct {
+	tags   []arrowTag
+	fields []cells
+}
 
 type arrowTag struct {
 	codes   []int32
@@ -47,6 +50,9 @@ func openArrow(int) func(io.Writer, *table) (file, error) {
 		if more := len(t.tags) - len(shared.tags); more > 0 {
 			shared.tags = append(shared.tags, make([]arrowTag, more)...)
 		}
+		if more := len(t.fields) - len(shared.fields); more > 0 {
+			shared.fields = append(shared.fields, make([]cells, more)...)
+		}
 		var err error
 		a.out, err = ipc.NewFileWriter(w, ipc.WithSchema(a.schema))
 		return a, err
@@ -63,13 +69,53 @@ func arrowSchema(of *series.Table) *arrow.Schema {
 		columns = append(columns, arrow.Field{Name: of.Tags[i].Key, Type: kind, Nullable: true})
 	}
 	for _, f := range of.Fields {
-		kind := arrow.PrimitiveTypes.Float64
-		if f.Type == series.Int {
-			kind = arrow.PrimitiveTypes.Int64
-		}
-		columns = append(columns, arrow.Field{Name: f.Name, Type: kind, Nullable: true})
+		columns = append(columns, arrow.Field{Name: f.Name, Type: arrowType(f.Type), Nullable: true})
 	}
 	return arrow.NewSchema(columns, nil)
+}
+
+func arrowType(t series.Type) arrow.DataType {
+	switch t {
+	case series.Bool:
+		return arrow.FixedWidthTypes.Boolean
+	case series.Int32:
+		return arrow.PrimitiveTypes.Int32
+	case series.Float32:
+		return arrow.PrimitiveTypes.Float32
+	case series.Float:
+		return arrow.PrimitiveTypes.Float64
+	case series.Text:
+		return arrow.BinaryTypes.String
+	case series.Blob:
+		return arrow.BinaryTypes.Binary
+	case series.Timestamp:
+		return &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}
+	case series.Date:
+		return arrow.FixedWidthTypes.Date32
+	}
+	return arrow.PrimitiveTypes.Int64
+}
+
+// field returns the array of a field's values.
+func (a *arrowFile) field(c *column, of *series.Field, rows int, memory *cells) arrow.Array {
+	kind := arrowType(of.Type)
+	var values []byte
+	switch of.Type {
+	case series.Bool:
+		values = memory.asBits(c.ints)
+	case series.Int32, series.Date:
+		values = arrow.Int32Traits.CastToBytes(memory.asShorts(c.ints))
+	case series.Float32:
+		values = arrow.Float32Traits.CastToBytes(memory.asSingles(c.floats))
+	case series.Float:
+		values = arrow.Float64Traits.CastToBytes(c.floats)
+	case series.Text, series.Blob:
+		t := memory.asTexts(c.ints, of.Length)
+		return newArray(kind, rows, c.valid, c.nulls, arrow.Int32Traits.CastToBytes(t.offsets), t.bytes)
+	default:
+		values = arrow.Int64Traits.CastToBytes(c.ints)
+	}
+	return newArray(kind, rows, c.valid, c.nulls, values)
 }
 
 func (a *arrowFile) write(t *table) error {
@@ -91,12 +137,7 @@ func (a *arrowFile) write(t *table) error {
 		columns = append(columns, array.NewDictionaryArray(types[len(columns)].Type, codes, a.dictionaries[i]))
 	}
 	for i := range t.fields {
-		c := &t.fields[i]
-		if t.of.Fields[i].Type == series.Int {
-			add(c.valid, c.nulls, arrow.Int64Traits.CastToBytes(c.ints))
-		} else {
-			add(c.valid, c.nulls, arrow.Float64Traits.CastToBytes(c.floats))
-		}
+		columns = append(columns, a.field(&t.fields[i], &t.of.Fields[i], rows, &a.shared.fields[i]))
 	}
 	return a.out.Write(array.NewRecordBatch(a.schema, columns, int64(rows)))
 }
@@ -129,8 +170,11 @@ func (c *arrowTag) fill(t *tag, of []uint32) (nulls int) {
 func (a *arrowFile) close() error { return a.out.Close() }
 
 // newArray returns an array over memory that stays the caller's.
-func newArray(kind arrow.DataType, rows int, valid []byte, nulls int, values []byte) arrow.Array {
-	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(values)}
+func newArray(kind arrow.DataType, rows int, valid []byte, nulls int, values ...[]byte) arrow.Array {
+	buffers := []*memory.Buffer{nil}
+	for _, v := range values {
+		buffers = append(buffers, memory.NewBufferBytes(v))
+	}
 	if nulls > 0 {
 		buffers[0] = memory.NewBufferBytes(valid[:(rows+7)/8])
 	}

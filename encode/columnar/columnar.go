@@ -4,8 +4,9 @@
 //
 // A file has the column time, a timestamp in nanoseconds in UTC, then the
 // table's tags, then its fields. Text tags are strings with a dictionary,
-// numeric tags and float fields doubles, int fields 64-bit integers. What a
-// row lacks is NULL: a tag that its series has not, a field without a value,
+// numeric tags doubles. A field has the column type of its own type: booleans,
+// integers and floats of 32 and 64 bits, strings, timestamps in nanoseconds, dates
+// and bytes. What a row lacks is NULL: a tag that its series has not, a field without a value,
 // and a field beyond the width of its series.
 package columnar
 

@@ -64,10 +64,8 @@ func want(t *series.Table, batches []*series.Batch) rows {
 					switch c := &run.Columns[i]; {
 					case i >= t.Width(s) || c.Nulls.Has(row):
 						values = append(values, nil)
-					case f.Type == series.Int:
-						values = append(values, c.Ints[row])
 					default:
-						values = append(values, c.Floats[row])
+						values = append(values, valueOf(f, c, row))
 					}
 				}
 				for i, v := range values {
@@ -77,6 +75,23 @@ func want(t *series.Table, batches []*series.Batch) rows {
 		}
 	}
 	return w
+}
+
+// valueOf is a value as the files' readers return it.
+func valueOf(f series.Field, c *series.Column, row int) any {
+	switch f.Type {
+	case series.Float:
+		return c.Floats[row]
+	case series.Float32:
+		return float32(c.Floats[row])
+	case series.Bool:
+		return c.Ints[row] == 1
+	case series.Int32, series.Date:
+		return int32(c.Ints[row])
+	case series.Text, series.Blob:
+		return string(series.AppendText(nil, c.Ints[row], f.Length))
+	}
+	return c.Ints[row]
 }
 
 // same reports the first difference.
@@ -183,6 +198,15 @@ func readParquet(t *testing.T, data []byte) rows {
 			case *pqfile.Float64ColumnChunkReader:
 				values := make([]float64, n)
 				read(func() (int64, int, error) { return column.ReadBatch(n, values, levels, nil) }, func(i int) any { return values[i] })
+			case *pqfile.Int32ColumnChunkReader:
+				values := make([]int32, n)
+				read(func() (int64, int, error) { return column.ReadBatch(n, values, levels, nil) }, func(i int) any { return values[i] })
+			case *pqfile.Float32ColumnChunkReader:
+				values := make([]float32, n)
+				read(func() (int64, int, error) { return column.ReadBatch(n, values, levels, nil) }, func(i int) any { return values[i] })
+			case *pqfile.BooleanColumnChunkReader:
+				values := make([]bool, n)
+				read(func() (int64, int, error) { return column.ReadBatch(n, values, levels, nil) }, func(i int) any { return values[i] })
 			case *pqfile.ByteArrayColumnChunkReader:
 				values := make([]pq.ByteArray, n)
 				read(func() (int64, int, error) { return column.ReadBatch(n, values, levels, nil) }, func(i int) any { return string(values[i]) })
@@ -220,6 +244,18 @@ func readArrow(t *testing.T, data []byte) rows {
 						v = c.Value(row)
 					case *array.Float64:
 						v = c.Value(row)
+					case *array.Float32:
+						v = c.Value(row)
+					case *array.Int32:
+						v = c.Value(row)
+					case *array.Date32:
+						v = int32(c.Value(row))
+					case *array.Boolean:
+						v = c.Value(row)
+					case *array.String:
+						v = c.Value(row)
+					case *array.Binary:
+						v = string(c.Value(row))
 					case *array.Dictionary:
 						v = c.Dictionary().(*array.String).Value(c.GetValueIndex(row))
 					}

@@ -34,6 +34,7 @@ type parquetScratch struct {
 	levels []int16 // per row, 1 or, where it is NULL, 0
 	codes  []int32 // per row, position among the row group's own values
 	valid  []byte  // of codes
+	cells  cells
 
 	local  []int32   // per value of the tag, 1 + its position among the row group's own; 0: not there
 	used   []int32   // the row group's own values
@@ -91,11 +92,10 @@ func parquetSchema(of *series.Table) (*schema.GroupNode, *pq.WriterProperties, e
 		properties = append(properties, pq.WithDictionaryFor(key, true), pq.WithStatsFor(key, false))
 	}
 	for _, f := range of.Fields {
-		if f.Type == series.Int {
-			add(f.Name, pq.Repetitions.Optional, schema.NoLogicalType{}, pq.Types.Int64)
+		logical, physical := parquetType(f.Type)
+		add(f.Name, pq.Repetitions.Optional, logical, physical)
+		if physical == pq.Types.Int64 || physical == pq.Types.Int32 {
 			properties = append(properties, pq.WithEncodingFor(f.Name, pq.Encodings.DeltaBinaryPacked))
-		} else {
-			add(f.Name, pq.Repetitions.Optional, schema.NoLogicalType{}, pq.Types.Double)
 		}
 	}
 	if err != nil {
@@ -103,6 +103,30 @@ func parquetSchema(of *series.Table) (*schema.GroupNode, *pq.WriterProperties, e
 	}
 	root, err := schema.NewGroupNode(of.Name, pq.Repetitions.Required, columns, -1)
 	return root, pq.NewWriterProperties(properties...), err
+}
+
+// parquetType returns what a field's values mean in a file, and how they lie in it.
+func parquetType(t series.Type) (schema.LogicalType, pq.Type) {
+	none := schema.NoLogicalType{}
+	switch t {
+	case series.Bool:
+		return none, pq.Types.Boolean
+	case series.Int32:
+		return none, pq.Types.Int32
+	case series.Float32:
+		return none, pq.Types.Float
+	case series.Float:
+		return none, pq.Types.Double
+	case series.Text:
+		return schema.StringLogicalType{}, pq.Types.ByteArray
+	case series.Blob:
+		return none, pq.Types.ByteArray
+	case series.Timestamp:
+		return schema.NewTimestampLogicalType(true, schema.TimeUnitNanos), pq.Types.Int64
+	case series.Date:
+		return schema.DateLogicalType{}, pq.Types.Int32
+	}
+	return none, pq.Types.Int64
 }
 
 func (p *parquetFile) write(t *table) error {
@@ -144,14 +168,15 @@ func (e *parquetEncoder) column(w pqfile.ColumnChunkWriter, t *table, i int, s *
 			return err
 		}
 	default:
-		e.field(w, &t.fields[tag-len(t.tags)], t.rows(), s)
+		at := tag - len(t.tags)
+		e.field(w, &t.fields[at], t.of.Fields[at].Length, t.rows(), s)
 	}
 	// Otherwise closing the row group does it, one column after the other.
 	return w.(interface{ FlushCurrentPage() error }).FlushCurrentPage()
 }
 
-// field writes the column of a field.
-func (e *parquetEncoder) field(w pqfile.ColumnChunkWriter, c *column, rows int, s *parquetScratch) {
+// field writes the column of a field, whose texts have a length.
+func (e *parquetEncoder) field(w pqfile.ColumnChunkWriter, c *column, length, rows int, s *parquetScratch) {
 	levels := e.levels(c.valid, c.nulls, rows, s)
 	// Not WriteBatch, which makes a text for an assertion at every value. Pages
 	// go to memory, so that errors cannot come up before the row group is closed.
@@ -160,6 +185,14 @@ func (e *parquetEncoder) field(w pqfile.ColumnChunkWriter, c *column, rows int, 
 		w.WriteBatchSpaced(c.ints, levels, nil, c.valid, 0)
 	case *pqfile.Float64ColumnChunkWriter:
 		w.WriteBatchSpaced(c.floats, levels, nil, c.valid, 0)
+	case *pqfile.Int32ColumnChunkWriter:
+		w.WriteBatchSpaced(s.cells.asShorts(c.ints), levels, nil, c.valid, 0)
+	case *pqfile.Float32ColumnChunkWriter:
+		w.WriteBatchSpaced(s.cells.asSingles(c.floats), levels, nil, c.valid, 0)
+	case *pqfile.BooleanColumnChunkWriter:
+		w.WriteBatchSpaced(s.cells.asBools(c.ints), levels, nil, c.valid, 0)
+	case *pqfile.ByteArrayColumnChunkWriter:
+		w.WriteBatchSpaced(s.cells.asArrays(c.ints, length), levels, nil, c.valid, 0)
 	}
 }
 

@@ -39,7 +39,7 @@ func newTable(of *series.Table, tags []*tag, rows int) *table {
 	for i, f := range of.Fields {
 		c := &t.fields[i]
 		c.valid = newValid(rows)
-		if f.Type == series.Int {
+		if f.Type.Whole() {
 			c.ints = make([]int64, 0, rows)
 		} else {
 			c.floats = make([]float64, 0, rows)
@@ -57,7 +57,7 @@ func (t *table) append(run *series.Run, from, n int) {
 	t.times = append(t.times, run.Times[from:from+n]...)
 	for i := range t.fields {
 		c, src := &t.fields[i], &run.Columns[i]
-		if t.of.Fields[i].Type == series.Int {
+		if t.of.Fields[i].Type.Whole() {
 			c.ints = append(c.ints, src.Ints[from:from+n]...)
 		} else {
 			c.floats = append(c.floats, src.Floats[from:from+n]...)

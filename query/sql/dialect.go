@@ -24,7 +24,10 @@ const (
 	IDColumn     = "id"      // of a table of series: the series' number
 	FieldColumn  = "field"   // of a narrow table: whose value it is
 	ValueColumn  = "value"   // of a narrow table: the value
-	WholeColumn  = "whole"   // of a narrow table that tells integers from doubles: the integer
+	WholeColumn  = "whole"   // of a narrow table that tells integers from doubles: the integer, or 0 or 1 for a boolean
+	TextColumn   = "text"    // of a narrow table: the text, or the bytes of a blob as one
+	MomentColumn = "moment"  // of a narrow table: the value that is a time
+	DayColumn    = "day"     // of a narrow table: the value that is a date
 )
 
 // Dialect is how one database writes SQL. Every parameter up to Reserved is
@@ -103,10 +106,18 @@ func (d *Dialect) Count(t *series.Table) string {
 	var b strings.Builder
 	b.WriteString("SELECT count(*)")
 	for _, f := range t.Fields {
-		fmt.Fprintf(&b, ", count(%s)", d.Ident(f.Name))
+		fmt.Fprintf(&b, ", count(%s)", d.counted(f.Type, d.Ident(f.Name)))
 	}
 	fmt.Fprintf(&b, " FROM %s", d.Ident(t.Name))
 	return b.String()
+}
+
+// counted returns the expression that is counted for values of a column.
+func (d *Dialect) counted(t series.Type, column string) string {
+	if t == series.Bool && d.NoBooleanNulls {
+		return "CAST(" + column + " AS INT)" // what is never NULL need not be counted, and QuestDB cannot
+	}
+	return column
 }
 
 // Ident returns the name of a table or column as it stands in SQL: quoted
@@ -138,7 +149,7 @@ func (d *Dialect) Text(value string) string {
 // threshold returns the literal of a number that a field of the type is
 // compared with by ">".
 func threshold(v float64, t series.Type) string {
-	if t == series.Int {
+	if t.Integer() {
 		// x > 90.5 and x > 90 are the same for whole numbers, and comparing
 		// like with like spares the database a conversion of every row.
 		return strconv.FormatFloat(math.Floor(v), 'f', 0, 64)

@@ -97,8 +97,19 @@ func (r *renderer) wholeRows(fields []string) bool {
 }
 
 // valueOfType returns the column in which a narrow table has values of a type.
-func (d *Dialect) valueOfType(t series.Type) string {
-	if t == series.Int && d.Integers {
+func (d *Dialect) valueOfType(t series.Type) string { return NarrowColumn(t, d.Integers) }
+
+// NarrowColumn returns the column in which a narrow table has values of a type,
+// where integers have one of their own or not.
+func NarrowColumn(t series.Type, integers bool) string {
+	switch {
+	case t.Textual():
+		return TextColumn
+	case t == series.Timestamp:
+		return MomentColumn
+	case t == series.Date:
+		return DayColumn
+	case integers && t.Whole():
 		return WholeColumn
 	}
 	return ValueColumn

@@ -128,6 +128,9 @@ func (r *renderer) check() error {
 			return fmt.Errorf("the threshold of %s is %v, not a number", above.Field, above.Value)
 		}
 	}
+	if err := q.CheckFields(r.table); err != nil {
+		return err
+	}
 	switch q.Shape {
 	case query.Buckets, query.Totals:
 		if !slices.Contains(query.Aggregates(), q.Aggregate) {
@@ -364,8 +367,11 @@ func (r *renderer) columns(from string) {
 	for i, field := range r.q.Fields {
 		column := from + r.Ident(field)
 		if r.q.Shape == query.Buckets || r.q.Shape == query.Totals {
-			if r.q.Aggregate == query.Sum && r.table.Fields[r.table.FieldIndex(field)].Type == series.Int {
-				column += " * 1e0" // sums of integers have types of their own, and bounds
+			switch kind := r.table.Fields[r.table.FieldIndex(field)].Type; {
+			case r.q.Aggregate == query.Sum && kind != series.Float:
+				column += " * 1e0" // sums of integers have types of their own, and bounds; those of singles are singles
+			case r.q.Aggregate == query.Count:
+				column = r.counted(kind, column)
 			}
 			column = fmt.Sprintf("%s(%s) AS %s", r.q.Aggregate, column, r.Ident(answer[i].Name))
 		}
@@ -444,7 +450,7 @@ func (r *renderer) ofRows(from string) []string {
 	if above := r.q.Above; above != nil {
 		for _, name := range above.All() {
 			field := r.table.Fields[r.table.FieldIndex(name)]
-			if r.LeastIsNull && field.Type == series.Int && above.Value <= math.MinInt64 {
+			if r.LeastIsNull && field.Type.Integer() && above.Value <= math.MinInt64 {
 				conditions = append(conditions, fmt.Sprintf("%s%s IS NOT NULL", from, r.Ident(name)))
 				continue
 			}

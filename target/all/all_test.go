@@ -1,11 +1,36 @@
 package all
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/tsmark/tsmark/series"
+)
 
 func TestKindsAreComplete(t *testing.T) {
 	for _, kind := range Kinds() {
 		if kind.Help == "" || kind.Render == nil || kind.Open == nil || kind.Caps.TimePrecision <= 0 {
 			t.Errorf("%s is not complete: %+v", kind.Name, kind)
+		}
+	}
+}
+
+// Every kind that keeps rows says how it holds each type, in every layout.
+func TestTypesAreTold(t *testing.T) {
+	for _, kind := range Kinds() {
+		if kind.Caps.Discards {
+			continue
+		}
+		for _, given := range []map[string]string{{}, {"layout": "narrow"}, {"layout": "narrow", "integers": "bigint"}} {
+			options, err := kind.Resolve(given)
+			if err != nil {
+				continue // it has no layouts
+			}
+			held := kind.Types(options)
+			for _, typ := range series.Types() {
+				if held[typ].As == "" {
+					t.Errorf("%s %v does not say how it holds %v", kind.Name, given, typ)
+				}
+			}
 		}
 	}
 }

@@ -55,9 +55,25 @@ func Kind() target.Kind {
 			Infinities:    true,
 			NaN:           true,
 		},
+		Types:   func(target.Options) map[series.Type]target.Held { return types() },
 		Modules: []string{"github.com/duckdb/duckdb-go-bindings"},
 		Render:  render,
 		Open:    open,
+	}
+}
+
+// types are the columns of fields: DuckDB has them all.
+func types() map[series.Type]target.Held {
+	return map[series.Type]target.Held{
+		series.Bool:      {As: "BOOLEAN"},
+		series.Int32:     {As: "INTEGER"},
+		series.Int:       {As: "BIGINT"},
+		series.Float32:   {As: "FLOAT"},
+		series.Float:     {As: "DOUBLE"},
+		series.Text:      {As: "VARCHAR"},
+		series.Timestamp: {As: "TIMESTAMP"},
+		series.Date:      {As: "DATE"},
+		series.Blob:      {As: "BLOB"},
 	}
 }
 

@@ -23,7 +23,7 @@ type layout struct {
 // newLayout lays a schema out. Its error names what two tables would share.
 func newLayout(s *series.Schema) (*layout, error) {
 	l := &layout{schema: s, tags: sqltarget.TagsOf(s)}
-	dialect := newDialect()
+	dialect, kinds := newDialect(), types()
 	add := func(name string, columns []string) {
 		l.names = append(l.names, name)
 		l.ddl = append(l.ddl, fmt.Sprintf("CREATE TABLE %s (%s)", dialect.Ident(name), strings.Join(columns, ", ")))
@@ -32,15 +32,7 @@ func newLayout(s *series.Schema) (*layout, error) {
 	for _, t := range s.Tables {
 		columns := []string{dialect.Ident(sql.TimeColumn) + " TIMESTAMP NOT NULL", dialect.Ident(sql.TagsIDColumn) + " UINTEGER NOT NULL"}
 		for _, f := range t.Fields {
-			kind := "BIGINT"
-			switch f.Type {
-			case series.Int:
-			case series.Float:
-				kind = "DOUBLE"
-			default:
-				return nil, fmt.Errorf("field %s of table %s is of type %v; DuckDB is given int and float fields only", f.Name, t.Name, f.Type)
-			}
-			columns = append(columns, dialect.Ident(f.Name)+" "+kind)
+			columns = append(columns, dialect.Ident(f.Name)+" "+kinds[f.Type].As)
 		}
 		add(t.Name, columns)
 		if tags := l.tags[t]; !made[tags] {

@@ -45,7 +45,7 @@ var (
 func (v *vector) known() bool {
 	switch v.kind {
 	case duck.TypeBigInt, duck.TypeDouble, duck.TypeTimestamp, duck.TypeVarchar, duck.TypeInteger,
-		duck.TypeUInteger, duck.TypeHugeInt, duck.TypeBoolean:
+		duck.TypeUInteger, duck.TypeHugeInt, duck.TypeBoolean, duck.TypeFloat, duck.TypeDate, duck.TypeBlob:
 		return true
 	}
 	return false
@@ -78,7 +78,7 @@ func (v *vector) value(r int, dst *query.Value) (int, error) {
 			return 0, errYears
 		}
 		*dst = query.Value{Kind: query.Time, Int: micros * 1000}
-	case duck.TypeVarchar:
+	case duck.TypeVarchar, duck.TypeBlob:
 		s := (*stringRef)(unsafe.Add(v.data, r*int(unsafe.Sizeof(stringRef{}))))
 		text := &s.inline[0]
 		if s.length > inlineLength {
@@ -96,6 +96,10 @@ func (v *vector) value(r int, dst *query.Value) (int, error) {
 			return 0, errRange
 		}
 		*dst = query.Value{Kind: query.Int, Int: int64(h.lower)}
+	case duck.TypeFloat:
+		*dst = query.Value{Kind: query.Float, Float: float64(at[float32](v.data, r))}
+	case duck.TypeDate:
+		*dst = query.Value{Kind: query.Date, Int: int64(at[int32](v.data, r))}
 	case duck.TypeBoolean:
 		*dst = query.Value{Kind: query.Int}
 		if at[bool](v.data, r) {

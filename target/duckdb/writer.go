@@ -30,6 +30,8 @@ type tableWriter struct {
 	*loader
 	table *series.Table
 	tags  *tagsWriter
+	size  int64 // bytes of a row in DuckDB's vectors
+	text  []byte
 }
 
 // tagsWriter writes the rows of a table of series.
@@ -150,17 +152,16 @@ func (w *writer) table(t *series.Table) (*tableWriter, error) {
 	}
 	types := []duck.Type{duck.TypeTimestamp, duck.TypeUInteger}
 	for _, f := range t.Fields {
-		if f.Type == series.Float {
-			types = append(types, duck.TypeDouble)
-		} else {
-			types = append(types, duck.TypeBigInt)
-		}
+		types = append(types, vectorTypes[f.Type])
 	}
 	l, err := newLoader(w.s, t.Name, types)
 	if err != nil {
 		return nil, err
 	}
-	tw := &tableWriter{loader: l, table: t, tags: tags}
+	tw := &tableWriter{loader: l, table: t, tags: tags, size: 8 + 4}
+	for i := range t.Fields {
+		tw.size += sizeOf(&t.Fields[i])
+	}
 	w.tables[t] = tw
 	return tw, nil
 }
@@ -181,10 +182,8 @@ func (t *tableWriter) append(run *series.Run) (int64, error) {
 		copy(column[uint32](t.loader, 1, n), run.Series[lo:])
 		for c, f := range t.table.Fields {
 			values := &run.Columns[c]
-			if f.Type == series.Float {
-				copy(column[float64](t.loader, 2+c, n), values.Floats[lo:])
-			} else {
-				copy(column[int64](t.loader, 2+c, n), values.Ints[lo:])
+			if err := t.field(2+c, &f, values, lo, n); err != nil {
+				return 0, err
 			}
 			if values.Nulls != nil {
 				t.setNulls(2+c, values.Nulls, lo, n)
@@ -198,7 +197,7 @@ func (t *tableWriter) append(run *series.Run) (int64, error) {
 		}
 		lo += n
 	}
-	return int64(run.Rows()) * int64(8+4+8*len(t.table.Fields)), nil
+	return int64(run.Rows()) * t.size, nil
 }
 
 // setMissing makes NULL what the next rows, of these series, do not have: a

@@ -106,7 +106,7 @@ func (c *checker) values(run *series.Run) error {
 		}
 	}
 	for f, field := range run.Table.Fields {
-		if field.Type != series.Float {
+		if field.Type.Whole() {
 			continue
 		}
 		for row, v := range run.Columns[f].Floats {

@@ -106,6 +106,9 @@ func (r *renderer) check() error {
 			return fmt.Errorf("table %s has no field %q", q.Table, name)
 		}
 	}
+	if err := q.CheckFields(r.table); err != nil {
+		return err
+	}
 	keys := slices.Concat([]string{q.GroupBy, q.Unit, q.Over}, q.Tags, q.Group, q.MeanTags, q.Present)
 	if q.In != nil {
 		if len(q.In.Values) == 0 {
@@ -188,7 +191,7 @@ func (r *renderer) equals(in *query.TagIn) ([]string, error) {
 
 // exceeds returns the condition that a field is above a threshold.
 func exceeds(field string, threshold float64, t series.Type) string {
-	if t != series.Int {
+	if !t.Integer() {
 		return fmt.Sprintf("%s > %s", ident(field), number(threshold))
 	}
 	// Like is compared with like, so that no integer is rounded.

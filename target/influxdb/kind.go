@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
 )
 
@@ -61,10 +62,26 @@ func Kind() target.Kind {
 			CountsPoints:  true,
 			NoEmptyTags:   true,
 		},
+		Types:   func(target.Options) map[series.Type]target.Held { return types() },
 		Modules: []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
 		Dedupes: func(target.Options) bool { return true },
 		Render:  render,
 		Open:    open,
+	}
+}
+
+// types are the fields of line protocol, of which InfluxDB knows four.
+func types() map[series.Type]target.Held {
+	return map[series.Type]target.Held{
+		series.Bool:      {As: "boolean"},
+		series.Int32:     {As: "integer", Mapped: "of 64 bits"},
+		series.Int:       {As: "integer"},
+		series.Float32:   {As: "float", Mapped: "the double that equals it"},
+		series.Float:     {As: "float"},
+		series.Text:      {As: "string"},
+		series.Timestamp: {As: "integer", Mapped: "its nanoseconds since 1970"},
+		series.Date:      {As: "integer", Mapped: "its days since 1970-01-01"},
+		series.Blob:      {As: "string", Mapped: "its bytes as a text"},
 	}
 }
 

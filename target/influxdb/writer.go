@@ -45,7 +45,7 @@ type writer struct {
 }
 
 // TakesLines implements target.LineTaker.
-func (d *database) TakesLines(format string) bool {
+func (d *database) TakesLines(format string, _ *series.Schema) bool {
 	return format == "influx" && d.settings.unit == time.Nanosecond
 }
 

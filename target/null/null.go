@@ -49,7 +49,7 @@ func Kind() target.Kind {
 type null struct{ parse bool }
 
 // TakesLines implements target.LineTaker.
-func (n null) TakesLines(string) bool { return !n.parse }
+func (n null) TakesLines(string, *series.Schema) bool { return !n.parse }
 
 func (null) Describe(context.Context) (target.Description, error) {
 	return target.Description{Version: "keeps nothing", Durability: "none"}, nil

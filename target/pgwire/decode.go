@@ -34,6 +34,10 @@ func decoderOf(oid uint32, format int16) decoder {
 		return binaryInt8
 	case pgtype.TimestamptzOID, pgtype.TimestampOID:
 		return binaryTime
+	case pgtype.DateOID:
+		return binaryDate
+	case pgtype.ByteaOID:
+		return text
 	case pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID, pgtype.UnknownOID:
 		return text
 	case pgtype.Int4OID:
@@ -134,6 +138,17 @@ func binaryTime(src []byte, dst *query.Value) error {
 		return errYears
 	}
 	*dst = query.Value{Kind: query.Time, Int: (micros + epoch) * 1000}
+	return nil
+}
+
+// epochDay is 2000-01-01, from which PostgreSQL counts days, in those since 1970.
+const epochDay = 10_957
+
+func binaryDate(src []byte, dst *query.Value) error {
+	if len(src) != 4 {
+		return sizeError(src, 4)
+	}
+	*dst = query.Value{Kind: query.Date, Int: int64(int32(bigendian.BigEndian.Uint32(src))) + epochDay}
 	return nil
 }
 

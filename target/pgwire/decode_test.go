@@ -39,6 +39,8 @@ func TestBinary(t *testing.T) {
 		{pgtype.Int2OID, int16(-7), query.Value{Kind: query.Int, Int: -7}},
 		{pgtype.OIDOID, uint32(math.MaxUint32), query.Value{Kind: query.Int, Int: math.MaxUint32}},
 		{pgtype.BoolOID, true, query.Value{Kind: query.Int, Int: 1}},
+		{pgtype.DateOID, time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC), query.Value{Kind: query.Date, Int: -1}},
+		{pgtype.ByteaOID, []byte("o\x00k"), query.Value{Kind: query.Text, Text: []byte("o\x00k")}},
 		{pgtype.TextOID, "it's", query.Value{Kind: query.Text, Text: []byte("it's")}},
 		{pgtype.TimestamptzOID, time.Unix(-1, 1000).UTC(), query.Value{Kind: query.Time, Int: -999_999_000}},
 		{pgtype.TimestampOID, time.Date(2261, 12, 31, 0, 0, 0, 0, time.UTC), query.Value{Kind: query.Time, Int: time.Date(2261, 12, 31, 0, 0, 0, 0, time.UTC).UnixNano()}},
@@ -51,7 +53,7 @@ func TestBinary(t *testing.T) {
 		if err != nil || got.Kind != c.want.Kind || got.String() != c.want.String() {
 			t.Errorf("%v of type %d: %v, %v", c.in, c.oid, got, err)
 		}
-		if c.oid == pgtype.TextOID {
+		if c.oid == pgtype.TextOID || c.oid == pgtype.ByteaOID {
 			continue
 		}
 		if _, err := value(t, c.oid, pgtype.BinaryFormatCode, src[1:]); err == nil {
@@ -135,6 +137,9 @@ func TestText(t *testing.T) {
 		{pgtype.TimestampOID, "1969-12-31T23:59:59.999999Z", "1969-12-31T23:59:59.999999Z", query.Time},
 		{pgtype.TimestampOID, "2016-02-30 00:00:00", "", query.Null}, {pgtype.TimestampOID, "1600-01-01 00:00:00", "", query.Null},
 		{pgtype.TimestamptzOID, "2016-01-01 10:00:00+02", "", query.Null}, {pgtype.TimestamptzOID, "infinity", "", query.Null},
+		{pgtype.Float4OID, "0.1", "0.10000000149011612", query.Float}, {pgtype.Float4OID, "x", "", query.Null},
+		{pgtype.DateOID, "1969-12-31", "1969-12-31", query.Date}, {pgtype.DateOID, "2016-02-30", "", query.Null}, {pgtype.DateOID, "infinity", "", query.Null},
+		{pgtype.ByteaOID, `\x6f006b`, "o\x00k", query.Text}, {pgtype.ByteaOID, `ok`, "", query.Null}, {pgtype.ByteaOID, `\x6`, "", query.Null},
 		{pgtype.VarcharOID, "it's", "it's", query.Text}, {pgtype.JSONOID, "{}", "{}", query.Text},
 	} {
 		got, err := value(t, c.oid, pgtype.TextFormatCode, []byte(c.in))

@@ -1,6 +1,8 @@
 package pgwire
 
 import (
+	"bytes"
+	"encoding/hex"
 	"fmt"
 	"strconv"
 	"time"
@@ -14,8 +16,14 @@ import (
 // is no number and no time is a text.
 func textDecoderOf(oid uint32) decoder {
 	switch oid {
-	case pgtype.Float8OID, pgtype.Float4OID, pgtype.NumericOID:
+	case pgtype.Float8OID, pgtype.NumericOID:
 		return textFloat
+	case pgtype.Float4OID:
+		return textSingle
+	case pgtype.DateOID:
+		return textDate
+	case pgtype.ByteaOID:
+		return textBytes
 	case pgtype.Int8OID, pgtype.Int4OID, pgtype.Int2OID, pgtype.OIDOID:
 		return textInt
 	case pgtype.TimestamptzOID, pgtype.TimestampOID:
@@ -30,6 +38,39 @@ func textFloat(src []byte, dst *query.Value) (err error) {
 	*dst = query.Value{Kind: query.Float}
 	dst.Float, err = strconv.ParseFloat(view(src), 64) // Infinity and NaN as well
 	return detached(err)
+}
+
+// textSingle reads the shortest digits that tell singles apart, which a double
+// nearest to them need not equal.
+func textSingle(src []byte, dst *query.Value) (err error) {
+	*dst = query.Value{Kind: query.Float}
+	dst.Float, err = strconv.ParseFloat(view(src), 32)
+	return detached(err)
+}
+
+// textDate reads dates as PostgreSQL writes them with DateStyle ISO, 2016-01-01.
+func textDate(src []byte, dst *query.Value) error {
+	at, err := time.Parse(time.DateOnly, view(src))
+	if err != nil {
+		return fmt.Errorf("%q is no date in the form 2006-01-02", src)
+	}
+	*dst = query.Value{Kind: query.Date, Int: at.Unix() / (24 * 60 * 60)}
+	return nil
+}
+
+// textBytes reads bytes as PostgreSQL writes them with bytea_output hex, \x6f6b,
+// over their own text.
+func textBytes(src []byte, dst *query.Value) error {
+	digits, ok := bytes.CutPrefix(src, []byte(`\x`))
+	if !ok {
+		return fmt.Errorf("%q are no bytes in hexadecimal form", src)
+	}
+	n, err := hex.Decode(src, digits)
+	if err != nil {
+		return fmt.Errorf("%q are no bytes in hexadecimal form", digits)
+	}
+	*dst = query.Value{Kind: query.Text, Text: src[:n]}
+	return nil
 }
 
 func textInt(src []byte, dst *query.Value) (err error) {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,6 +29,7 @@ type encoder struct {
 	columns uint16
 	tags    tagCache // of wide tables
 	names   [][]byte // of fields, in narrow tables
+	places  []int    // of fields' values among the columns of values, in narrow tables
 }
 
 func newEncoder(l *layout, t *series.Table) *encoder {
@@ -37,9 +39,12 @@ func newEncoder(l *layout, t *series.Table) *encoder {
 		e.columns = uint16(1 + len(t.Tags) + len(t.Fields))
 		e.tags = newTagCache(t, l.schema.Series)
 	case layoutNarrow:
-		e.columns = uint16(3 + len(l.valueColumns(t)))
+		columns := l.valueColumns(t)
+		e.columns = uint16(3 + len(columns))
 		for _, f := range t.Fields {
 			e.names = append(e.names, []byte(f.Name))
+			at := sql.NarrowColumn(f.Type, l.bigint)
+			e.places = append(e.places, slices.IndexFunc(columns, func(c field) bool { return c.name == at }))
 		}
 	default:
 		e.columns = uint16(2 + len(t.Fields))
@@ -85,20 +90,14 @@ func (e *encoder) row(dst []byte, run *series.Run, row int) ([]byte, error) {
 			dst = be.AppendUint32(dst, null)
 			continue
 		}
-		bits := uint64(0)
-		switch {
-		case e.table.Fields[f].Type == series.Float:
-			bits = math.Float64bits(c.Floats[row])
-		case e.layout.bigint:
-			bits = uint64(c.Ints[row])
-		default:
-			v := c.Ints[row]
-			if v > maxExact || v < -maxExact {
-				return dst, e.inexact(f, run, row)
-			}
-			bits = math.Float64bits(float64(v))
+		if e.table.Fields[f].Type == series.Float { // most are
+			dst = be.AppendUint64(be.AppendUint32(dst, 8), math.Float64bits(c.Floats[row]))
+			continue
 		}
-		dst = be.AppendUint64(be.AppendUint32(dst, 8), bits)
+		var err error
+		if dst, err = e.value(dst, f, run, row); err != nil {
+			return dst, err
+		}
 	}
 	return dst, nil
 }

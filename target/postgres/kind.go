@@ -108,6 +108,7 @@ func NewKind(v Variant) target.Kind {
 			NaN:           true,
 			SmallMeans:    true,
 		},
+		Types:   types,
 		Steps:   v.listed(),
 		Modules: []string{"github.com/jackc/pgx/v5"},
 		Render: func(q *query.Query, s *series.Schema, o target.Options) (target.Request, error) {
@@ -138,7 +139,7 @@ func ownOptions() []target.Option {
 		{Name: optionMethod, Default: methodCopy, Check: oneOf(methodCopy, methodInsert),
 			Help: "how rows are written: copy (in binary form) or insert (prepared, many rows a statement)"},
 		{Name: optionIntegers, Default: integersDouble, Check: oneOf(integersDouble, integersBigint),
-			Help: "what integer fields become: double, as in TSBS, or bigint"},
+			Help: "what integer fields of 64 bits become: double, as in TSBS, or bigint"},
 		{Name: optionIndex, Default: indexBoth, Check: oneOf(indexBoth, indexTagsTime, indexTime, indexTimeTags, indexBRIN, indexNone),
 			Help: "indexes: tags_time (series and time), time, both of them as TSBS's defaults, time_tags (time and series), brin (of the time) or none"},
 		{Name: optionFieldIndex, Default: "0", Check: target.AtLeast(0),

@@ -85,10 +85,7 @@ func (l *layout) rows(t *series.Table) error {
 	} else {
 		add(sql.TagsIDColumn, l.idType()+" NOT NULL")
 	}
-	fields, err := l.fields(t)
-	if err != nil {
-		return err
-	}
+	fields := l.fields(t)
 	for _, f := range fields {
 		add(f.name, f.kind)
 	}
@@ -210,26 +207,13 @@ func tagType(t *series.Tag) string {
 type field struct{ name, kind string }
 
 // fields returns the columns of a table's values.
-func (l *layout) fields(t *series.Table) ([]field, error) {
+func (l *layout) fields(t *series.Table) []field {
 	if l.kind == layoutNarrow {
-		return append([]field{{sql.FieldColumn, `text COLLATE "C" NOT NULL`}}, l.valueColumns(t)...), l.typesFit(t)
+		return append([]field{{sql.FieldColumn, `text COLLATE "C" NOT NULL`}}, l.valueColumns(t)...)
 	}
-	list := make([]field, len(t.Fields))
+	list, kinds := make([]field, len(t.Fields)), types(l.options)
 	for i, f := range t.Fields {
-		list[i] = field{f.Name, "double precision"}
-		if f.Type == series.Int && l.bigint {
-			list[i].kind = "bigint"
-		}
+		list[i] = field{f.Name, kinds[f.Type].As}
 	}
-	return list, l.typesFit(t)
-}
-
-// typesFit returns an error for a field that is no number.
-func (l *layout) typesFit(t *series.Table) error {
-	for _, f := range t.Fields {
-		if f.Type != series.Int && f.Type != series.Float {
-			return fmt.Errorf("field %s of table %s is of type %v; PostgreSQL is given int and float fields only", f.Name, t.Name, f.Type)
-		}
-	}
-	return nil
+	return list
 }

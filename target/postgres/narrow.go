@@ -2,29 +2,20 @@ package postgres
 
 import (
 	"encoding/binary"
-	"math"
+	"slices"
 
 	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
 )
 
-// valueColumns returns the columns of values of a narrow table: one of doubles,
-// and one of integers where they stay integers.
+// valueColumns returns those columns of values of a narrow table that a field of
+// the table needs.
 func (l *layout) valueColumns(t *series.Table) []field {
 	var list []field
-	doubles, whole := false, false
-	for _, f := range t.Fields {
-		if f.Type == series.Int && l.bigint {
-			whole = true
-		} else {
-			doubles = true
+	for _, column := range narrowTypes {
+		if slices.ContainsFunc(t.Fields, func(f series.Field) bool { return sql.NarrowColumn(f.Type, l.bigint) == column.name }) {
+			list = append(list, column)
 		}
-	}
-	if doubles {
-		list = append(list, field{sql.ValueColumn, "double precision"})
-	}
-	if whole {
-		list = append(list, field{sql.WholeColumn, "bigint"})
 	}
 	return list
 }
@@ -33,7 +24,6 @@ func (l *layout) valueColumns(t *series.Table) []field {
 // where it is NULL: a row without values is a row.
 func (e *encoder) narrow(dst []byte, run *series.Run, row int, micros int64) ([]byte, error) {
 	be := binary.BigEndian
-	both := e.columns == 5
 	for f := range run.Columns {
 		lacks := run.Lacks(f, row)
 		if lacks && f > 0 {
@@ -43,27 +33,28 @@ func (e *encoder) narrow(dst []byte, run *series.Run, row int, micros int64) ([]
 		dst = be.AppendUint64(be.AppendUint32(dst, 8), uint64(micros))
 		dst = e.id(dst, run.Series[row])
 		dst = append(be.AppendUint32(dst, uint32(len(e.names[f]))), e.names[f]...)
-		c, whole := &run.Columns[f], e.table.Fields[f].Type == series.Int
-		if whole && e.layout.bigint && both {
-			dst = be.AppendUint32(dst, null) // of the doubles
-		}
-		switch {
-		case lacks:
-			dst = be.AppendUint32(dst, null)
-		case !whole:
-			dst = be.AppendUint64(be.AppendUint32(dst, 8), math.Float64bits(c.Floats[row]))
-		case e.layout.bigint:
-			dst = be.AppendUint64(be.AppendUint32(dst, 8), uint64(c.Ints[row]))
-		default:
-			v := c.Ints[row]
-			if v > maxExact || v < -maxExact {
-				return dst, e.inexact(f, run, row)
+		for column := range int(e.columns) - 3 {
+			if lacks || column != e.places[f] {
+				dst = be.AppendUint32(dst, null)
+				continue
 			}
-			dst = be.AppendUint64(be.AppendUint32(dst, 8), math.Float64bits(float64(v)))
-		}
-		if both && (!whole || !e.layout.bigint) {
-			dst = be.AppendUint32(dst, null) // of the integers
+			var err error
+			if dst, err = e.narrowValue(dst, f, run, row); err != nil {
+				return dst, err
+			}
 		}
 	}
 	return dst, nil
+}
+
+// narrowValue appends a value that is not NULL as that of the column that fields
+// of its kind share.
+func (e *encoder) narrowValue(dst []byte, f int, run *series.Run, row int) ([]byte, error) {
+	switch sql.NarrowColumn(e.table.Fields[f].Type, e.layout.bigint) {
+	case sql.ValueColumn:
+		return e.double(dst, f, run, row)
+	case sql.WholeColumn:
+		return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(dst, 8), uint64(run.Columns[f].Ints[row])), nil
+	}
+	return e.value(dst, f, run, row)
 }

@@ -30,13 +30,23 @@ func checkRun(run *series.Run) error {
 	}
 	for f, field := range run.Table.Fields {
 		column := &run.Columns[f]
-		if field.Type == series.Int {
+		switch field.Type {
+		case series.Int, series.Int32:
+			bits, smallest := 64, int64(math.MinInt64)
+			if field.Type == series.Int32 {
+				bits, smallest = 32, math.MinInt32
+			}
 			for row, v := range column.Ints {
-				if v == math.MinInt64 && !run.Lacks(f, row) {
-					return refused(run, f, row, "the smallest integer of 64 bits, which QuestDB holds as NULL")
+				if v == smallest && !run.Lacks(f, row) {
+					return refused(run, f, row, fmt.Sprintf("the smallest integer of %d bits, which QuestDB holds as NULL", bits))
 				}
 			}
-			continue
+		case series.Timestamp:
+			for row, v := range column.Ints {
+				if v%int64(precision) != 0 && !run.Lacks(f, row) {
+					return refused(run, f, row, shown(v)+", no multiple of 1 µs, which is as fine as QuestDB's TIMESTAMP goes")
+				}
+			}
 		}
 		for row, v := range column.Floats {
 			if v-v != 0 && !run.Lacks(f, row) { // not finite

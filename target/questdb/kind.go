@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
 )
 
@@ -71,6 +72,7 @@ func Kind() target.Kind {
 			Since1970:     true,
 			MinIntIsNull:  true,
 		},
+		Types:   func(target.Options) map[series.Type]target.Held { return types() },
 		Modules: []string{"github.com/jackc/pgx/v5"},
 		Dedupes: func(o target.Options) bool { return o[optionDedup] != dedupOff },
 		Render:  render,

@@ -63,16 +63,23 @@ func lines() encode.LineProtocol {
 		Column: columnName,
 		// A line must have a tag or a value: these are QuestDB's NULLs.
 		Null: func(t series.Type) string {
-			if t == series.Int {
+			switch t {
+			case series.Int, series.Int32:
 				return "-9223372036854775808i"
+			case series.Float, series.Float32:
+				return "NaN"
 			}
-			return "NaN"
+			return ""
 		},
+		Times:      true,
+		Singles:    true,
+		WholeBools: nullable,
 	}
 }
 
 // columnsOf returns the columns of a table as they are declared.
 func columnsOf(t *series.Table, symbolCapacity int) ([]string, error) {
+	kinds := types()
 	columns, taken := []string{timeColumn + " TIMESTAMP"}, map[string]bool{timeColumn: true}
 	add := func(name, kind string) error {
 		name = columnName(name)
@@ -98,13 +105,9 @@ func columnsOf(t *series.Table, symbolCapacity int) ([]string, error) {
 		}
 	}
 	for _, f := range t.Fields {
-		kind := "LONG"
-		switch f.Type {
-		case series.Int:
-		case series.Float:
-			kind = "DOUBLE"
-		default:
-			return nil, fmt.Errorf("field %s of table %s is of type %v; QuestDB is given int and float fields only", f.Name, t.Name, f.Type)
+		kind := kinds[f.Type].As
+		if f.Type == series.Bool && nullable(t) {
+			kind = nullableBool
 		}
 		if err := add(f.Name, kind); err != nil {
 			return nil, err

@@ -36,10 +36,35 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// A boolean is an INT where it may be NULL.
+func TestColumnsOfTypes(t *testing.T) {
+	table := targettest.Table(make([]string, len(series.Types()))...)
+	for i, kind := range series.Types() {
+		table.Fields[i] = series.Field{Name: "a_" + kind.String(), Type: kind}
+	}
+	for _, test := range []struct {
+		dense bool
+		bool  string
+	}{{true, "BOOLEAN"}, {false, "INT"}} {
+		table.Dense = test.dense
+		l, err := newLayout(&series.Schema{Tables: []*series.Table{table}, Series: 1}, &tableSettings{partitionBy: "DAY", wal: true, dedup: dedupOff})
+		want := "a_bool " + test.bool + ", a_int32 INT, a_int LONG, a_float32 FLOAT, a_float DOUBLE, a_text VARCHAR, a_timestamp TIMESTAMP, a_date DATE, a_blob VARCHAR)"
+		if err != nil || !strings.Contains(l.ddl[0], want) {
+			t.Errorf("%v, %v, want %s", l, err, want)
+		}
+		// Lines of TSBS's format would say other times, and other booleans.
+		plain := *table
+		plain.Fields = table.Fields[:6] // up to the text
+		for of, takes := range map[*series.Table]bool{table: false, &plain: test.dense} {
+			if got := new(database).TakesLines("influx", &series.Schema{Tables: []*series.Table{of}}); got != takes {
+				t.Errorf("takes lines of %d fields, dense %v: %v, want %v", len(of.Fields), test.dense, got, takes)
+			}
+		}
+	}
+}
+
 func TestTablesThatCannotBe(t *testing.T) {
 	field := func(names ...string) *series.Table { return targettest.Table(names...) }
-	text := field("x")
-	text.Fields[0].Type = series.String
 	again := field("x")
 	again.Name = "CPU"
 	mark := field("x")
@@ -49,7 +74,6 @@ func TestTablesThatCannotBe(t *testing.T) {
 		"two tables would be called tsmark_mark":                    {mark},
 		"two columns of table cpu would be called A_b":              {field("a.b", "A-b")},
 		"two columns of table cpu would be called Timestamp":        {field("Timestamp")},
-		"field x of table cpu is of type string":                    {text},
 		"option dedup=rack: table cpu has no such tag; name one th": {field("y")},
 	} {
 		s := tableSettings{partitionBy: "DAY", wal: true, dedup: dedupOff}

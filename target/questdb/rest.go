@@ -226,7 +226,11 @@ func (e *exec) value(column string, raw jsontext.Value) (query.Value, error) {
 		return query.Value{Kind: query.Int}, nil
 	case jsontext.KindNumber:
 		if column == "DOUBLE" || column == "FLOAT" {
-			v, err := strconv.ParseFloat(text, 64)
+			bits := 64
+			if column == "FLOAT" { // the shortest digits that tell singles apart
+				bits = 32
+			}
+			v, err := strconv.ParseFloat(text, bits)
 			return query.Value{Kind: query.Float, Float: v}, copied(err)
 		}
 		v, err := strconv.ParseInt(text, 10, 64)

@@ -31,7 +31,17 @@ type writer struct {
 }
 
 // TakesLines implements target.LineTaker.
-func (d *database) TakesLines(format string) bool { return format == "influx" }
+func (d *database) TakesLines(format string, s *series.Schema) bool {
+	return format == "influx" && (s == nil || !slices.ContainsFunc(s.Tables, differs))
+}
+
+// differs reports whether lines of TSBS's format do not say all of a table as
+// QuestDB has it: their times are integers, and their booleans no integers.
+func differs(t *series.Table) bool {
+	return slices.ContainsFunc(t.Fields, func(f series.Field) bool {
+		return f.Type == series.Timestamp || f.Type == series.Date || f.Type == series.Bool && nullable(t)
+	})
+}
 
 // NewWriter implements target.Target. The database must have been prepared
 // since it was opened.

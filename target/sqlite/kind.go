@@ -95,10 +95,26 @@ func Kind() target.Kind {
 			MaxWriters:    1,
 			Infinities:    true,
 		},
+		Types:   func(target.Options) map[series.Type]target.Held { return types() },
 		Steps:   steps(),
 		Modules: []string{"modernc.org/sqlite"},
 		Render:  render,
 		Open:    open,
+	}
+}
+
+// types are the columns of fields. SQLite has five classes of values.
+func types() map[series.Type]target.Held {
+	return map[series.Type]target.Held{
+		series.Bool:      {As: "INTEGER", Mapped: "0 or 1"},
+		series.Int32:     {As: "INTEGER"},
+		series.Int:       {As: "INTEGER"},
+		series.Float32:   {As: "REAL", Mapped: "the double that equals it"},
+		series.Float:     {As: "REAL"},
+		series.Text:      {As: "TEXT"},
+		series.Timestamp: {As: "INTEGER", Mapped: "its nanoseconds since 1970"},
+		series.Date:      {As: "INTEGER", Mapped: "its days since 1970-01-01"},
+		series.Blob:      {As: "BLOB"},
 	}
 }
 

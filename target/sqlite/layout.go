@@ -33,21 +33,14 @@ type layout struct {
 // error names what two tables or indexes would share.
 func newLayout(s *series.Schema, index string) (*layout, error) {
 	l := &layout{schema: s, tags: sqltarget.TagsOf(s), clustered: index == indexClustered}
-	made := make(map[*sqltarget.Tags]bool)
+	made, kinds := make(map[*sqltarget.Tags]bool), types()
 	for _, t := range s.Tables {
 		columns := []string{sql.TimeColumn + " INTEGER NOT NULL", sql.TagsIDColumn + " INTEGER NOT NULL"}
 		if l.clustered {
 			columns = append(columns, rowColumn+" INTEGER NOT NULL")
 		}
 		for _, f := range t.Fields {
-			switch f.Type {
-			case series.Int:
-				columns = append(columns, quoted(f.Name)+" INTEGER")
-			case series.Float:
-				columns = append(columns, quoted(f.Name)+" REAL")
-			default:
-				return nil, fmt.Errorf("field %s of table %s is of type %v; SQLite is given int and float fields only", f.Name, t.Name, f.Type)
-			}
+			columns = append(columns, quoted(f.Name)+" "+kinds[f.Type].As)
 		}
 		if len(columns) > maxColumns || len(t.Tags) >= maxColumns {
 			return nil, fmt.Errorf("table %s would have more than the %d columns that SQLite takes; give it fewer fields and tags", t.Name, maxColumns)

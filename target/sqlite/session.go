@@ -254,6 +254,14 @@ func (st *statement) bindText(i int32, v []byte) {
 	libc.Xfree(st.s.tls, copied)
 }
 
+// bindBlob binds a copy of the bytes.
+func (st *statement) bindBlob(i int32, v []byte) {
+	copied := libc.Xmalloc(st.s.tls, libc.Tsize_t(len(v)+1))
+	copy(unsafe.Slice((*byte)(memory(copied)), len(v)), v)
+	lib.Xsqlite3_bind_blob(st.s.tls, st.p, i, copied, int32(len(v)), lib.SQLITE_TRANSIENT)
+	libc.Xfree(st.s.tls, copied)
+}
+
 // value puts a column of the current row into dst and returns its size in
 // bytes: 8 for numbers, 0 for NULL. A text is SQLite's own memory until the
 // next row. Times are integers: SQLite has no type for them.

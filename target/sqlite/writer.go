@@ -30,6 +30,7 @@ type tableWriter struct {
 	many   *statement // inserts rows rows
 	rows   int
 	one    *statement // inserts one row, where fewer are left
+	text   []byte
 }
 
 // tagsWriter writes the rows of a table of series.
@@ -208,18 +209,25 @@ func (t *tableWriter) bind(st *statement, run *series.Run, lo, hi int) (values i
 			values++
 		}
 		for c := range run.Columns {
-			column := &run.Columns[c]
+			column, field := &run.Columns[c], &run.Table.Fields[c]
 			switch {
 			case run.Lacks(c, row):
 				st.bindNull(at)
 				values--
-			case run.Table.Fields[c].Type == series.Int:
+			case field.Type.Textual():
+				t.text = series.AppendText(t.text[:0], column.Ints[row], field.Length)
+				if field.Type == series.Blob {
+					st.bindBlob(at, t.text)
+				} else {
+					st.bindText(at, t.text)
+				}
+			case field.Type.Whole():
 				st.bindInt(at, column.Ints[row])
 			default:
 				v := column.Floats[row]
 				if math.IsNaN(v) {
 					return 0, fmt.Errorf("field %s of series %d at %s is NaN, which SQLite would hold as NULL; leave it out of the data",
-						run.Table.Fields[c].Name, run.Series[row], time.Unix(0, run.Times[row]).UTC().Format(time.RFC3339Nano))
+						field.Name, run.Series[row], time.Unix(0, run.Times[row]).UTC().Format(time.RFC3339Nano))
 				}
 				st.bindFloat(at, v)
 			}

@@ -71,7 +71,7 @@ func (s *suite) compareAll(t *testing.T, d *dice) {
 			t.Errorf("query %d: the oracle answers %d rows and counts %d\n%s", i, full, counted, request.Text)
 		}
 	}
-	if answered < randomQueries/3 { // InfluxDB groups by no number: that is a third of them
+	if answered < randomQueries/8 { // InfluxDB groups by no number, and has no totals, limits or sets of rows
 		t.Errorf("only %d of %d questions are supported", answered, randomQueries)
 	}
 }

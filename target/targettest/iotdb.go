@@ -20,6 +20,7 @@ func (s *suite) iotdb(t *testing.T) {
 		{"tags and texts", workload.IoTDB{Sensors: 10, Types: "1:1:1:1:1:1:1:1:1:1", Tags: "2:3"}, workload.IoTDBQueries{Devices: 2, Aggregate: "sum", Set: "except"}},
 		{"irregular and late", workload.IoTDB{Sensors: 3, Irregular: true, Late: "0.2", Types: "0:1:0:0:2"}, workload.IoTDBQueries{Sensors: 2, Aggregate: "avg", Set: "union-all"}},
 		{"unaligned", workload.IoTDB{Sensors: 3, Unaligned: true, Types: "0:1:0:0:2"}, workload.IoTDBQueries{Aggregate: "min"}},
+		{"unaligned of all types", workload.IoTDB{Sensors: 10, Unaligned: true, Types: "1:1:1:1:1:1:1:1:1:1", TextLength: 7}, workload.IoTDBQueries{Aggregate: "max"}},
 		{"repeated rows", workload.IoTDB{Sensors: 3, Duplicates: "0.1"}, workload.IoTDBQueries{Devices: 2, Set: "intersect-all"}},
 		{"rewritten times", workload.IoTDB{Sensors: 3, Late: "0.2", LateMode: "paper-poisson", LateMean: "3"}, workload.IoTDBQueries{Set: "union-all", SetOf: 3}},
 	} {

@@ -2,7 +2,6 @@ package targettest
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"time"
 
@@ -24,7 +23,7 @@ type dice struct {
 // traits is what questions about a table must heed.
 type traits struct {
 	distinct bool   // no two rows at one time, unless they are the same
-	tame     []bool // per field: sums of its values are exact in any order
+	tame     []bool // per field: it is a number, and sums of its values are exact in any order
 }
 
 // span is the time that a random dataset covers, step that between many of its
@@ -64,11 +63,11 @@ func (d *dice) dataset() *fixed {
 		}
 		table := &series.Table{Name: name, Tags: tags}
 		made := &traits{distinct: d.often(50) || d.limited(OneRowATime)}
-		for i := range 2 + d.IntN(3) {
-			made.tame = append(made.tame, i == 0 || d.often(60))
-			table.Fields = append(table.Fields, series.Field{
-				Name: []string{"load", "Select", "größe", "f0"}[i], Type: pick(d, []series.Type{series.Int, series.Float}),
-			})
+		for i := range 2 + d.IntN(5) {
+			f := d.field(i == 0)
+			f.Name = []string{"load", "Select", "größe", "f0", "time of day", "text"}[i]
+			made.tame = append(made.tame, f.Type.Numeric() && (i == 0 || d.often(60)))
+			table.Fields = append(table.Fields, f)
 		}
 		if d.often(30) {
 			for range schema.Series {
@@ -164,36 +163,6 @@ func (d *dice) repeat(run *series.Run, row int) {
 		}
 		if c.Nulls.Has(from) {
 			run.SetNull(f, row)
-		}
-	}
-}
-
-// values throws the fields of a row.
-func (d *dice) values(run *series.Run, row int) {
-	for f := range run.Columns {
-		c := &run.Columns[f]
-		tame := d.traits[run.Table].tame[f]
-		if d.often(20) {
-			run.SetNull(f, row)
-		}
-		switch {
-		case c.Ints != nil && tame:
-			c.Ints[row] = int64(d.IntN(9)-3) * 25
-		case c.Ints != nil:
-			c.Ints[row] = pick(d, []int64{math.MaxInt64, math.MinInt64, 1<<53 + 1, 1 << 53, 0, d.Int64(), -d.Int64()})
-			if d.limited(SmallIntegers) {
-				c.Ints[row] = min(max(c.Ints[row], -d.largest()), d.largest())
-			}
-			if d.caps.MinIntIsNull {
-				c.Ints[row] = max(c.Ints[row], math.MinInt64+1)
-			}
-		case tame:
-			c.Floats[row] = float64(d.IntN(33)-8) / 4
-		default:
-			c.Floats[row] = pick(d, []float64{math.MaxFloat64, -math.SmallestNonzeroFloat64, 0, d.NormFloat64(), d.NormFloat64() * 1e200})
-			if d.caps.Infinities && d.often(10) {
-				c.Floats[row] = math.Inf(d.IntN(2)*2 - 1)
-			}
 		}
 	}
 }

@@ -23,7 +23,10 @@ func (d *dice) query(id int) query.Query {
 		q.In = d.in(table)
 	}
 	if d.often(30) {
-		above := d.fields(table, false)
+		above := d.fields(table, numbers)
+		if d.often(60) {
+			above = above[:1]
+		}
 		q.Above = &query.Above{Field: above[0], And: above[1:], Value: pick(d, []float64{0, -0.5, 24.5, -100, 1 << 53, 1 << 63, -1 << 63, 1e-300})}
 	}
 	if d.often(20) {
@@ -64,11 +67,20 @@ func (d *dice) in(table *series.Table) *query.TagIn {
 	return in
 }
 
+// suitable says which fields a question can take.
+type suitable uint8
+
+const (
+	anyType suitable = iota
+	numbers
+	tame // numbers whose sums are exact in any order
+)
+
 // fields throws different fields, at least one.
-func (d *dice) fields(table *series.Table, tame bool) []string {
+func (d *dice) fields(table *series.Table, which suitable) []string {
 	var names []string
 	for i, f := range table.Fields {
-		if !tame || d.traits[table].tame[i] {
+		if which == anyType || which == numbers && f.Type.Numeric() || d.traits[table].tame[i] {
 			names = append(names, f.Name)
 		}
 	}
@@ -108,7 +120,14 @@ func (d *dice) buckets(q *query.Query, table *series.Table) {
 // matter.
 func (d *dice) aggregated(q *query.Query, table *series.Table) {
 	q.Aggregate = pick(d, []query.Aggregate{query.Max, query.Max, query.Avg, query.Avg, query.Min, query.Sum, query.Count})
-	q.Fields = d.fields(table, q.Aggregate == query.Avg || q.Aggregate == query.Sum)
+	which := numbers
+	switch q.Aggregate {
+	case query.Avg, query.Sum:
+		which = tame
+	case query.Count:
+		which = anyType
+	}
+	q.Fields = d.fields(table, which)
 }
 
 func (d *dice) totals(q *query.Query, table *series.Table) {
@@ -117,7 +136,7 @@ func (d *dice) totals(q *query.Query, table *series.Table) {
 }
 
 func (d *dice) rowsOf(q *query.Query, table *series.Table) {
-	q.Shape, q.Fields = query.Rows, d.fields(table, false)
+	q.Shape, q.Fields = query.Rows, d.fields(table, anyType)
 	if d.often(50) {
 		q.GroupBy = pick(d, table.Tags).Key
 	}
@@ -134,16 +153,16 @@ func (d *dice) rowsOf(q *query.Query, table *series.Table) {
 func (d *dice) last(q *query.Query, table *series.Table) {
 	keys := d.keys(table, 1, 3)
 	q.Shape, q.GroupBy, q.Tags = query.Last, keys[0], keys[1:]
-	q.Fields = d.fields(table, false)
-	if tame := d.fields(table, true); d.often(50) && slices.Contains(q.Fields, tame[0]) {
-		if q.Having = d.condition(tame[:1]); d.often(50) {
+	q.Fields = d.fields(table, anyType)
+	if exact := d.fields(table, tame); d.often(50) && slices.Contains(q.Fields, exact[0]) {
+		if q.Having = d.condition(exact[:1]); d.often(50) {
 			q.Having.Over = "weight"
 		}
 	}
 }
 
 func (d *dice) means(q *query.Query, table *series.Table) {
-	q.Shape, q.Group, q.Fields = query.Means, d.keys(table, 1, 2), d.fields(table, true)
+	q.Shape, q.Group, q.Fields = query.Means, d.keys(table, 1, 2), d.fields(table, tame)
 	if d.often(40) {
 		q.MeanTags = []string{"weight"}
 	}
@@ -168,7 +187,7 @@ func (d *dice) activity(q *query.Query, table *series.Table) {
 	keys := d.keys(table, 2, 3)
 	q.Unit = keys[0]
 	q.Active = &query.Active{
-		Field: d.fields(table, true)[0], Zeros: d.often(30), Below: d.often(30), Value: float64(d.IntN(9)) / 8,
+		Field: d.fields(table, tame)[0], Zeros: d.often(30), Below: d.often(30), Value: float64(d.IntN(9)) / 8,
 		Summary: pick(d, []query.Summary{query.UnitsWithMore, query.HoursPerDay, query.SessionPerDay, query.SharePerDay, query.Starts}),
 		More:    d.IntN(4),
 	}

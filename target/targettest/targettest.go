@@ -43,6 +43,7 @@ func Run(t *testing.T, kind target.Kind, given map[string]string, limits ...Limi
 	t.Run("no row", func(t *testing.T) { s.loadAndAsk(t, limited(cpuOnly(t, 40, 0), 0), 1) })
 	t.Run("hostile values", func(t *testing.T) { s.loadAndAsk(t, s.hostile(), 1) })
 	t.Run("ragged rows", func(t *testing.T) { s.loadAndAsk(t, s.ragged(), 1) })
+	t.Run("every type", func(t *testing.T) { s.loadAndAsk(t, s.types(), 1) })
 	t.Run("an empty table", func(t *testing.T) { s.loadAndAsk(t, limited(useCase(t, tsbs.Devops(), 40, 0), 50), 1) })
 	t.Run("floats that are no numbers", func(t *testing.T) { s.loadAndAsk(t, specialFloats(kind.Caps), 1) })
 	t.Run("steps", s.steps)

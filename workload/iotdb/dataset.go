@@ -43,7 +43,7 @@ func newDataset(s *settings) (*Dataset, error) {
 	}
 	fields := make([]series.Field, len(sensors))
 	for i := range sensors {
-		fields[i] = series.Field{Name: fieldName(uint32(i)), Type: sensors[i].kind.held()}
+		fields[i] = s.field(&sensors[i])
 	}
 	for g := range s.groups {
 		d.schema.Tables = append(d.schema.Tables, &series.Table{

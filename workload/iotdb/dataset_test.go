@@ -62,7 +62,7 @@ func rowsOf(t testing.TB, reader workload.Reader, max int) []flat {
 					switch {
 					case run.Lacks(c, row):
 						f.values += " -"
-					case run.Table.Fields[c].Type == series.Int:
+					case run.Table.Fields[c].Type.Whole():
 						f.values += " " + time.Duration(column.Ints[row]).String()
 					default:
 						f.values += " " + time.Duration(math.Float64bits(column.Floats[row])).String()
@@ -281,7 +281,7 @@ func TestSharedBuffer(t *testing.T) {
 func BenchmarkReader(b *testing.B) {
 	s := base()
 	s.Scale, s.End = 1000, s.Start.Add(1_000_000*s.Interval)
-	for name, types := range map[string]string{"default": "", "double": "0:0:0:0:1"} {
+	for name, types := range map[string]string{"default": "", "double": "0:0:0:0:1", "float": "0:0:0:1", "text": "0:0:0:0:0:1", "all": "1:1:1:1:1:1:1:1:1:1"} {
 		b.Run(name, func(b *testing.B) {
 			s.IoTDB.Types = types
 			reader := dataset(b, s).Open()

@@ -185,7 +185,7 @@ func (t *queryType) draw(spec workload.Spec, number uint32, n int) ([]query.Quer
 func (t *queryType) suitable(sensors []sensor, a *asked) []string {
 	var names []string
 	for i := range sensors {
-		if sensors[i].kind.numeric() || !t.above && (!t.numbers || a.aggregate == query.Count) {
+		if held[sensors[i].kind].Numeric() || !t.above && (!t.numbers || a.aggregate == query.Count) {
 			names = append(names, fieldName(sensors[i].number))
 		}
 	}

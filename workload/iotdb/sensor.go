@@ -30,16 +30,21 @@ const (
 
 var typeNames = [typeCount]string{"boolean", "int32", "int64", "float", "double", "text", "string", "blob", "timestamp", "date"}
 
-// held returns the type in which tsmark holds the values: see docs/iotdb.md.
-func (t valueType) held() series.Type {
-	if t == floatType || t == doubleType {
-		return series.Float
-	}
-	return series.Int
+// held are the types in which tsmark holds the values. The tool's text and string
+// are the same to every database but IoTDB.
+var held = [typeCount]series.Type{
+	boolean: series.Bool, int32Type: series.Int32, int64Type: series.Int, floatType: series.Float32, doubleType: series.Float,
+	textType: series.Text, stringType: series.Text, blobType: series.Blob, timestampType: series.Timestamp, dateType: series.Date,
 }
 
-// numeric reports whether the values are numbers, so that sums mean something.
-func (t valueType) numeric() bool { return t >= int32Type && t <= doubleType }
+// field is a sensor as a field of tables.
+func (s *settings) field(n *sensor) series.Field {
+	f := series.Field{Name: fieldName(n.number), Type: held[n.kind]}
+	if f.Type.Textual() {
+		f.Length = int(s.textLength)
+	}
+	return f
+}
 
 // distribution is how a sensor's values go.
 type distribution uint8
@@ -74,7 +79,7 @@ func newSensors(s *settings) ([]sensor, error) {
 		drawn, _ := random(s.seed, 0, streamOf(allDevices, n, forFunction))
 		sensors[i] = sensor{
 			number: n,
-			kind:   valueType(share(s.types[:], float64(i)/float64(s.sensors))),
+			kind:   valueType(share(s.types[:], (float64(i)+1e-6)/float64(s.sensors))), // so that no rounding of shares puts it below a bound that it is on
 			shape:  distribution(share(s.distribution[:], unit(drawn))),
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -73,7 +74,6 @@ const (
 	maxDevices   = 400_000_000
 	maxMagnitude = 1e6 // of amplitudes and offsets: with all decimals they are still whole numbers to a double
 	maxDecimals  = 9
-	maxText      = 10 // characters, whose number fits into 63 bits
 	maxMean      = 1e6
 	maxRows      = 1 << 40
 )
@@ -227,8 +227,8 @@ func (out *settings) readValues(s workload.Spec) error {
 		return bad(own("decimals"), "must be a whole number from 0 to %d, not %q", maxDecimals, i.Decimals)
 	}
 	out.scale = math.Pow10(int(decimals))
-	if out.textLength > maxText {
-		return bad(own("text-length"), "%d is more than %d characters", out.textLength, maxText)
+	if out.textLength > series.MaxText {
+		return bad(own("text-length"), "%d is more than %d characters", out.textLength, series.MaxText)
 	}
 	return nil
 }

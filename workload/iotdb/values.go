@@ -2,6 +2,7 @@ package iotdb
 
 import (
 	"math"
+	"time"
 
 	"github.com/tsmark/tsmark/series"
 )
@@ -109,22 +110,28 @@ func floorMod(t, n int64) int64 {
 // fill writes the values of a sensor into the last rows of a column, which
 // belong to one device. The scratch is as long as the rows.
 func (s *settings) fill(c *series.Column, scratch []float64, device uint32, n *sensor, rows []row, times []int64) {
-	if n.kind.held() == series.Float {
+	kind := held[n.kind]
+	if !kind.Whole() {
 		out := c.Floats[len(c.Floats)-len(rows):]
 		s.floats(out, device, n, rows, times)
 		s.bump(out, rows)
 		for i, v := range out {
 			out[i] = math.Floor(float64(v*s.scale)+0.5) / s.scale
 		}
+		if kind == series.Float32 {
+			for i, v := range out {
+				out[i] = float64(float32(v))
+			}
+		}
 		return
 	}
 	out := c.Ints[len(c.Ints)-len(rows):]
-	if n.kind == textType || n.kind == stringType || n.kind == blobType {
+	if kind.Textual() {
 		s.texts(out, device, n, rows)
 		return
 	}
 	w := s.floats(scratch, device, n, rows, times)
-	if n.kind == boolean {
+	if kind == series.Bool {
 		for i, v := range scratch {
 			out[i] = 0
 			if (v > w.middle) != rows[i].again {
@@ -134,10 +141,16 @@ func (s *settings) fill(c *series.Column, scratch []float64, device uint32, n *s
 		return
 	}
 	s.bump(scratch, rows)
+	unit := int64(1)
+	if kind == series.Timestamp {
+		unit = int64(time.Millisecond) // as the tool counts
+	}
 	for i, v := range scratch {
-		out[i] = int64(v)
-		if n.kind == dateType {
-			out[i] = min(max(out[i], math.MinInt16), math.MaxInt16)
+		out[i] = int64(v) * unit
+	}
+	if kind == series.Date {
+		for i, v := range out {
+			out[i] = min(max(v, math.MinInt16), math.MaxInt16)
 		}
 	}
 }
@@ -155,16 +168,9 @@ func (s *settings) bump(values []float64, rows []row) {
 	}
 }
 
-// alphabet is how many characters a text is made of: digits and letters.
-const alphabet = 62
-
-// texts writes the numbers of random texts: the text's characters are the
-// digits of a number to the base of the alphabet.
+// texts writes the numbers of random texts.
 func (s *settings) texts(out []int64, device uint32, n *sensor, rows []row) {
-	texts := int64(1)
-	for range s.textLength {
-		texts *= alphabet
-	}
+	texts := series.Texts(int(s.textLength))
 	stream := streamOf(device, n.number, forValues)
 	for i, r := range rows {
 		var x uint64

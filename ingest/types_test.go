@@ -1,0 +1,80 @@
+package ingest_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/iotdb"
+)
+
+// typed is a dataset with fields of every type; unaligned rows have one each.
+func typed(t *testing.T, unaligned bool) workload.Dataset {
+	t.Helper()
+	start := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
+	d, err := iotdb.Workload().Dataset(workload.Spec{
+		Name: "iotdb", Seed: 5, Scale: 5, Start: start, End: start.Add(time.Hour), Interval: time.Minute,
+		IoTDB: workload.IoTDB{Types: "1:1:1:1:1:1:1:1:1:1", TextLength: 4, Unaligned: unaligned},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Values of every type are read back from the formats, NULLs too.
+func TestTypesAreReadBack(t *testing.T) {
+	for _, format := range formats() {
+		for _, unaligned := range []bool{false, true} {
+			d := typed(t, unaligned)
+			want := text(t, d, format)
+			got := dataset(t, open(t, "-", want), d.Schema())
+			e := encoder(t, format, d.Schema())
+			if back := append(e.AppendHeader(nil), rowsText(t, got.Open(), e, 100)...); !bytes.Equal(back, want) {
+				t.Errorf("%s: differs from %s", format, difference(back, want))
+			}
+		}
+	}
+}
+
+// Booleans need no known dataset.
+func TestUnknownBooleans(t *testing.T) {
+	const rows = "r a=t,b=1i 5\nr a=f,b=2i 6\nr b=3i 7\nr a=TRUE,b=2i 8\n"
+	d := dataset(t, open(t, "-", []byte(rows)), nil)
+	if f := d.Schema().Tables[0].Fields[0]; f.Type != series.Bool {
+		t.Fatalf("field %s is of type %v", f.Name, f.Type)
+	}
+	e := encoder(t, "influx", d.Schema())
+	if got, want := string(rowsText(t, d.Open(), e, 10)), strings.Replace(rows, "TRUE", "t", 1); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if _, _, err := read(t, rows+"r a=1i,b=1i 9\n", nil, 0); err == nil || !strings.Contains(err.Error(), "field a is of type int, where earlier rows have bool") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A value that is none of its type's is refused with its line.
+func TestValuesOfOtherTypes(t *testing.T) {
+	d := typed(t, false)
+	good := string(text(t, d, "influx"))
+	line := strings.SplitAfter(good, "\n")[0]
+	_, fields, _ := strings.Cut(line, " ")
+	values := strings.Split(strings.Split(fields, " ")[0], ",")
+	for bad, want := range map[string]string{
+		"s_0=1i": `"1i" is no boolean`, "s_1=2147483648i": "does not fit into the type int32", "s_3=t": "is no decimal number",
+		"s_5=t": "is no string", `s_5="abcde"`: "is no text of 4 digits and letters", `s_7="a-bc"`: "is no text of 4", `s_9="2022"`: "is no integer",
+	} {
+		name, _, _ := strings.Cut(bad, "=")
+		for _, v := range values {
+			if strings.HasPrefix(v, name+"=") {
+				_, _, err := read(t, strings.Replace(line, v, bad, 1), d.Schema(), 0)
+				if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "line 1: field "+name) {
+					t.Errorf("%s: error %v, want %s", bad, err, want)
+				}
+			}
+		}
+	}
+}

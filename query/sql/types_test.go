@@ -1,0 +1,66 @@
+package sql
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// typed is a schema of one table with a field of each type, named after it.
+func typed() *series.Schema {
+	t := &series.Table{Name: "t", Tags: []series.Tag{{Key: "device"}}}
+	for _, kind := range series.Types() {
+		t.Fields = append(t.Fields, series.Field{Name: kind.String(), Type: kind})
+	}
+	return &series.Schema{Tables: []*series.Table{t}, Series: 1}
+}
+
+// Sums are of doubles whatever the field is; a bound on whole numbers is whole.
+func TestNumbersOfTypes(t *testing.T) {
+	for name, want := range map[string][2]string{
+		"int32":   {"sum(t.int32 * 1e0) AS sum_int32", "t.int32 > 0"},
+		"float32": {"sum(t.float32 * 1e0) AS sum_float32", "t.float32 > 0.5e0"},
+		"float":   {"sum(t.float) AS sum_float", "t.float > 0.5e0"},
+	} {
+		q := query.Query{Shape: query.Totals, Table: "t", Aggregate: query.Sum, Fields: []string{name}, GroupBy: "device", Above: &query.Above{Field: name, Value: 0.5}}
+		text, err := testDialect().Render(&q, typed())
+		if err != nil || !strings.Contains(text, want[0]) || !strings.Contains(text, want[1]) {
+			t.Errorf("%v\n%s\nwant %q", err, text, want)
+		}
+	}
+	q := query.Query{Type: "x", Shape: query.Totals, Table: "t", Aggregate: query.Max, Fields: []string{"text"}, GroupBy: "device"}
+	if _, err := testDialect().Render(&q, typed()); err == nil || err.Error() != "query x: it takes field text for a number, whose type is text" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A boolean without NULL is counted as a number.
+func TestCountOfBooleans(t *testing.T) {
+	d := testDialect()
+	if got := d.Count(typed().Tables[0]); !strings.HasPrefix(got, "SELECT count(*), count(bool), count(int32)") {
+		t.Errorf("got %s", got)
+	}
+	d.NoBooleanNulls = true
+	if got := d.Count(typed().Tables[0]); !strings.HasPrefix(got, "SELECT count(*), count(CAST(bool AS INT)), count(int32)") {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A narrow table has each kind of value in a column of its own.
+func TestNarrowColumns(t *testing.T) {
+	for _, integers := range []bool{false, true} {
+		var columns []string
+		for _, kind := range series.Types() {
+			columns = append(columns, NarrowColumn(kind, integers))
+		}
+		want := "value value value value value text moment day text"
+		if integers {
+			want = "whole whole whole value value text moment day text"
+		}
+		if got := strings.Join(columns, " "); got != want {
+			t.Errorf("integers %v: %s, want %s", integers, got, want)
+		}
+	}
+}
