@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"math"
+	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -295,4 +297,25 @@ func BenchmarkReader(b *testing.B) {
 			b.ReportMetric(float64(b.N)*1000/b.Elapsed().Seconds()/1e6, "Mpoints/s")
 		})
 	}
+}
+
+// BenchmarkShards is the default mix by as many readers at once as there are
+// processors, each of devices of its own.
+func BenchmarkShards(b *testing.B) {
+	s := base()
+	s.Scale, s.End = 1000, s.Start.Add(1_000_000*s.Interval)
+	d, shards := dataset(b, s), runtime.GOMAXPROCS(0)
+	var next atomic.Int64
+	b.ReportAllocs()
+	b.RunParallel(func(p *testing.PB) {
+		reader := d.OpenShard(int(next.Add(1))-1, shards)
+		var batch series.Batch
+		for p.Next() {
+			if err := reader.Next(&batch, 100); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+	b.ReportMetric(float64(b.N)*1000/b.Elapsed().Seconds()/1e6, "Mpoints/s")
 }
