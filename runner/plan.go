@@ -137,6 +137,9 @@ func (p *Plan) check() error {
 				problems = append(problems, e.Problem(path+".options.path", "%s is where target %s is loaded already; give each its own path", options["path"], first))
 			}
 		}
+		if kind.Alone != nil && kind.Alone(options) {
+			problems = append(problems, p.alone(t.Name))
+		}
 		shown := p.withoutSecrets(&kind, options)
 		p.targets = append(p.targets, plannedTarget{
 			name: t.Name, kind: kind, options: options, shown: shown, changes: kind.Changes(shown),
@@ -145,6 +148,25 @@ func (p *Plan) check() error {
 		})
 	}
 	return errors.Join(problems...)
+}
+
+// alone returns an error where the experiment wants several connections at once,
+// of which the target has one.
+func (p *Plan) alone(name string) error {
+	e := p.experiment
+	for _, c := range []struct {
+		wanted bool
+		path   string
+	}{
+		{p.steps.Load && e.Load.Workers > 1, "load.workers"},
+		{p.steps.Ask && e.Queries.Workers > 1, "queries.workers"},
+		{p.steps.Load && e.Mixed.On(), "mixed.loaded"},
+	} {
+		if c.wanted {
+			return e.Problem(c.path, "target %s takes one connection at a time, and a second one would wait for ever; have one worker, and no mixed phase", name)
+		}
+	}
+	return nil
 }
 
 // atSamePath finds an earlier target whose embedded database is the same file.

@@ -35,6 +35,10 @@ type Kind struct {
 	// and time, is there once when the load has settled. It may depend on
 	// options, such as a unique index. Nil: never.
 	Dedupes func(Options) bool
+	// Alone reports whether the server takes one connection at a time, so that a
+	// second worker would wait for ever. It may depend on options. Nil: it never
+	// does.
+	Alone func(Options) bool
 	// Render puts a query into the system's language. It needs no server. The
 	// options, which have passed Resolve, say how the data is laid out. It
 	// wraps query.ErrUnsupported, with the reason, for what the system cannot

@@ -110,6 +110,7 @@ func NewKind(v Variant) target.Kind {
 		},
 		Types:   types,
 		Steps:   v.listed(),
+		Alone:   func(o target.Options) bool { return o[optionConnections] == connectionsOne },
 		Modules: []string{"github.com/jackc/pgx/v5"},
 		Render: func(q *query.Query, s *series.Schema, o target.Options) (target.Request, error) {
 			text, err := v.dialect(o).Render(q, s)
