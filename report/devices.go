@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/tsmark/tsmark/result"
@@ -14,8 +13,8 @@ func devices(d *result.Dataset) string {
 	if d.Spec.Name != "iotdb" {
 		return ""
 	}
-	s := d.Spec.IoTDB
-	text := fmt.Sprintf(", %s a device in %s", plural(int(cmp.Or(s.Sensors, 10)), "sensor"), plural(int(max(s.Groups, 1)), "group"))
+	s := d.Spec.IoTDB.Defaulted()
+	text := fmt.Sprintf(", %s a device in %s", plural(int(s.Sensors), "sensor"), plural(int(s.Groups), "group"))
 	if s.Values == "shared-buffer" {
 		text += ", values from a buffer of 100 rows that all devices share"
 	} else {
@@ -27,7 +26,7 @@ func devices(d *result.Dataset) string {
 	if s.Irregular {
 		text += ", intervals irregular"
 	}
-	if s.Duplicates != "" {
+	if s.Duplicates != "0" {
 		text += ", a share of " + s.Duplicates + " comes again with other values"
 	}
 	if l := d.Late; l != nil {
@@ -39,8 +38,8 @@ func devices(d *result.Dataset) string {
 
 // lateMode says how rows were late.
 func lateMode(s *workload.IoTDB) string {
-	if s.Late == "" {
+	if s.Late == "0" {
 		return "those that come again"
 	}
-	return cmp.Or(s.LateMode, "delayed")
+	return s.LateMode
 }

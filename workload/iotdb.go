@@ -30,12 +30,29 @@ type IoTDB struct {
 	Duplicates   string `json:"duplicates,omitempty" yaml:"duplicates,omitempty"`     // probability that a row comes again, with other values, from 0 to 1; 0
 }
 
-// iotdbName is the workload that reads these settings, iotdbSensors its sensors
-// where none are given.
-const (
-	iotdbName    = "iotdb"
-	iotdbSensors = 10
-)
+// iotdbName is the workload that reads these settings.
+const iotdbName = "iotdb"
+
+// Defaulted returns the settings with the defaults in the place of those that
+// are not given. That of LateMost depends on LateMean, and stays 0.
+func (i IoTDB) Defaulted() IoTDB {
+	for _, n := range []struct {
+		of        *uint32
+		otherwise uint32
+	}{{&i.Sensors, 10}, {&i.Groups, 1}, {&i.TextLength, 2}} {
+		*n.of = cmp.Or(*n.of, n.otherwise)
+	}
+	for _, t := range []struct {
+		of        *string
+		otherwise string
+	}{
+		{&i.Types, "1:1:1:1:1:1"}, {&i.Values, "formula"}, {&i.Distribution, "1:1:1:1:1"}, {&i.Period, "10m..6h"}, {&i.Amplitude, "1..50"},
+		{&i.Offset, "-50..50"}, {&i.Noise, "0.05"}, {&i.Decimals, "2"}, {&i.Late, "0"}, {&i.LateMode, "delayed"}, {&i.LateMean, "10"}, {&i.Duplicates, "0"},
+	} {
+		*t.of = cmp.Or(*t.of, t.otherwise)
+	}
+	return i
+}
 
 // iotdbVersion is raised whenever the same settings begin to give other rows. In
 // 1 values had no types of their own.
@@ -45,7 +62,7 @@ const iotdbVersion = 2
 func (i IoTDB) rowsOfEpoch(devices uint32) uint64 {
 	rows := uint64(devices)
 	if i.Unaligned {
-		rows *= uint64(cmp.Or(i.Sensors, iotdbSensors))
+		rows *= uint64(i.Defaulted().Sensors)
 	}
 	if i.Duplicates != "" {
 		rows *= 2
@@ -53,8 +70,9 @@ func (i IoTDB) rowsOfEpoch(devices uint32) uint64 {
 	return rows
 }
 
-// canonical is what the fingerprint says of the settings.
-func (i IoTDB) canonical() string { return fmt.Sprintf("iotdb %+v\n", i) }
+// canonical is what the fingerprint says of the settings: the same of a default
+// and of the same value that was given.
+func (i IoTDB) canonical() string { return fmt.Sprintf("iotdb %+v\n", i.Defaulted()) }
 
 // IoTDBQueries are the parameters of the iotdb workload's questions. They are
 // no part of the dataset. 0 and "" mean the default, which is named.

@@ -125,8 +125,6 @@ func (s Spec) Fingerprint() string {
 	}
 	if s.Name == iotdbName {
 		text = fmt.Appendf(text, "values=%d\n", iotdbVersion)
-	}
-	if s.IoTDB != (IoTDB{}) {
 		text = append(text, s.IoTDB.canonical()...)
 	}
 	sum := sha256.Sum256(text)

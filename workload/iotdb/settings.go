@@ -91,14 +91,14 @@ func own(name string) string { return "iotdb." + name }
 
 // read checks a specification. Its error is a *workload.SpecError.
 func read(s workload.Spec) (*settings, error) {
-	i := s.IoTDB
+	d := s.IoTDB.Defaulted()
 	out := &settings{
 		seed: uint64(s.Seed), devices: s.Scale, last: s.Scale,
 		block: int64(cmp.Or(s.InARow, defaultBlock)),
 		start: s.Start.UnixNano(), step: int64(s.Interval),
-		sensors: cmp.Or(i.Sensors, 10), groups: cmp.Or(i.Groups, 1),
-		unaligned: i.Unaligned, irregular: i.Irregular,
-		textLength: cmp.Or(i.TextLength, 2), lateMode: cmp.Or(i.LateMode, delayed),
+		sensors: d.Sensors, groups: d.Groups,
+		unaligned: d.Unaligned, irregular: d.Irregular,
+		textLength: d.TextLength, lateMode: d.LateMode,
 	}
 	for _, check := range []func(workload.Spec) error{out.readSize, out.readTime, out.readValues, out.readTags, out.readLate} {
 		if err := check(s); err != nil {
@@ -175,8 +175,8 @@ func (out *settings) readTime(s workload.Spec) error {
 
 // readValues checks what fixes values.
 func (out *settings) readValues(s workload.Spec) error {
-	i := s.IoTDB
-	switch source := cmp.Or(i.Values, byFormula); source {
+	i, d := s.IoTDB, s.IoTDB.Defaulted()
+	switch source := d.Values; source {
 	case byFormula:
 	case sharedBuffer:
 		out.buffered = true
@@ -188,10 +188,10 @@ func (out *settings) readValues(s workload.Spec) error {
 	default:
 		return bad(own("values"), "must be %s or %s, not %q%s", byFormula, sharedBuffer, source, suggest.Among(source, []string{byFormula, sharedBuffer}))
 	}
-	if err := shares("types", cmp.Or(i.Types, "1:1:1:1:1:1"), typeNames[:], out.types[:]); err != nil {
+	if err := shares("types", d.Types, typeNames[:], out.types[:]); err != nil {
 		return err
 	}
-	if err := shares("distribution", cmp.Or(i.Distribution, "1:1:1:1:1"), distributionNames[:], out.distribution[:]); err != nil {
+	if err := shares("distribution", d.Distribution, distributionNames[:], out.distribution[:]); err != nil {
 		return err
 	}
 	number := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
@@ -206,10 +206,10 @@ func (out *settings) readValues(s workload.Spec) error {
 		example       string
 		out           *span
 	}{
-		{"period", cmp.Or(i.Period, "10m..6h"), duration, 1000, 1e18, "a duration from 1µs to 277777h, such as 1h, or a range of them, such as 10m..6h", &out.period},
-		{"amplitude", cmp.Or(i.Amplitude, "1..50"), number, 0, maxMagnitude, "a number from 0 to 1000000, or a range, such as 1..50", &out.amplitude},
-		{"offset", cmp.Or(i.Offset, "-50..50"), number, -maxMagnitude, maxMagnitude, "a number from -1000000 to 1000000, or a range, such as -50..50", &out.offset},
-		{"noise", cmp.Or(i.Noise, "0.05"), number, 0, 10, "a number from 0 to 10, or a range, such as 0..0.1", &out.noise},
+		{"period", d.Period, duration, 1000, 1e18, "a duration from 1µs to 277777h, such as 1h, or a range of them, such as 10m..6h", &out.period},
+		{"amplitude", d.Amplitude, number, 0, maxMagnitude, "a number from 0 to 1000000, or a range, such as 1..50", &out.amplitude},
+		{"offset", d.Offset, number, -maxMagnitude, maxMagnitude, "a number from -1000000 to 1000000, or a range, such as -50..50", &out.offset},
+		{"noise", d.Noise, number, 0, 10, "a number from 0 to 10, or a range, such as 0..0.1", &out.noise},
 	} {
 		least, most, found := strings.Cut(r.text, "..")
 		if !found {
@@ -222,7 +222,7 @@ func (out *settings) readValues(s workload.Spec) error {
 			return bad(own(r.setting), "must be %s, not %q", r.example, r.text)
 		}
 	}
-	decimals, err := strconv.ParseUint(cmp.Or(i.Decimals, "2"), 10, 8)
+	decimals, err := strconv.ParseUint(d.Decimals, 10, 8)
 	if err != nil || decimals > maxDecimals {
 		return bad(own("decimals"), "must be a whole number from 0 to %d, not %q", maxDecimals, i.Decimals)
 	}
@@ -293,16 +293,16 @@ func (out *settings) readTags(s workload.Spec) error {
 
 // readLate checks what fixes the order of arrival.
 func (out *settings) readLate(s workload.Spec) error {
-	i := s.IoTDB
+	i, d := s.IoTDB, s.IoTDB.Defaulted()
 	var err error
-	if out.late, err = probability("late", i.Late); err != nil {
+	if out.late, err = probability("late", d.Late); err != nil {
 		return err
 	}
-	if out.duplicates, err = probability("duplicates", i.Duplicates); err != nil {
+	if out.duplicates, err = probability("duplicates", d.Duplicates); err != nil {
 		return err
 	}
 	modes := []string{delayed, withinBatch, global, paperPoisson}
-	mean, err := strconv.ParseFloat(cmp.Or(i.LateMean, "10"), 64)
+	mean, err := strconv.ParseFloat(d.LateMean, 64)
 	poissonLate := out.lateMode == delayed || out.lateMode == paperPoisson
 	switch {
 	case !slices.Contains(modes, out.lateMode):
@@ -333,7 +333,7 @@ func (out *settings) readLate(s workload.Spec) error {
 
 // probability reads one.
 func probability(setting, text string) (float64, error) {
-	p, err := strconv.ParseFloat(cmp.Or(text, "0"), 64)
+	p, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(p >= 0 && p <= 1) {
 		return 0, bad(own(setting), "must be a probability from 0 to 1, such as 0.1, not %q", text)
 	}
