@@ -1,0 +1,105 @@
+package sql
+
+import (
+	"fmt"
+	"strings"
+)
+
+// second returns the number of the tag's column, for lists that begin with
+// the time's, or nothing where there is no tag.
+func (r *renderer) second() string {
+	if r.q.GroupBy == "" {
+		return ""
+	}
+	return ", 2"
+}
+
+// last writes the Last shape. An inner query finds the newest time of each
+// series from two columns, which is far cheaper than sorting whole rows. Few
+// rows are then left to choose from, where several series share the tag's
+// value or a series has several rows at one time.
+func (r *renderer) last() {
+	from, tag := r.from(), r.tag(r.q.GroupBy)
+	having := r.q.Having
+	if having != nil {
+		names := []string{r.time()}
+		for _, c := range r.q.Columns(r.table)[1:] {
+			names = append(names, r.Ident(c.Name))
+		}
+		r.line("SELECT %s", strings.Join(names, ", "))
+		r.line("FROM (")
+	}
+	if r.Newest == DistinctOn || r.Newest == Lateral {
+		r.line("SELECT DISTINCT ON (%s)", tag)
+	} else {
+		r.line("SELECT")
+	}
+	r.columns(from)
+	if having != nil && having.Over != "" {
+		r.appendToLine(",\n  %s AS divisor", r.tag(having.Over))
+	}
+	r.newest(from, tag)
+	if having != nil {
+		r.line(") AS newest_rows")
+		value := r.Ident(having.Field)
+		if having.Over != "" {
+			value += " / divisor"
+		}
+		r.line("WHERE %s", comparison(value, having.Below, having.Value))
+	}
+}
+
+// newest writes where the newest rows of a tag's values come from.
+func (r *renderer) newest(from, tag string) {
+	id, time := r.Ident(TagsIDColumn), r.time()
+	switch {
+	case r.Wide && r.Newest != LatestOn:
+		r.line("FROM %s", r.rows)
+		r.where("", from)
+		r.line("ORDER BY %s, %s DESC", tag, time)
+	case r.Newest == Lateral:
+		r.line("FROM %s", r.tags)
+		r.line("CROSS JOIN LATERAL (")
+		r.line("  SELECT *")
+		same := fmt.Sprintf("%s%s = %s.%s", from, id, r.tags, r.Ident(IDColumn))
+		r.fromRows("  ", same)
+		conditions := r.ofRows("")
+		if !r.Narrow {
+			conditions = append([]string{same}, conditions...)
+		}
+		r.conditions("  ", conditions)
+		r.line("  ORDER BY %s DESC", time)
+		r.line("  LIMIT 1")
+		r.line(") AS %s", r.rows)
+		r.conditions("", r.ofSeries(from))
+		r.line("ORDER BY %s, %s%s DESC", tag, from, time)
+	case r.Newest == DistinctOn:
+		r.line("FROM %s", r.rows)
+		r.joinTags("")
+		r.line("JOIN (")
+		r.line("  SELECT %s, max(%s) AS %[2]s", id, time)
+		r.line("  FROM %s", r.rows)
+		r.where("  ", "")
+		r.line("  GROUP BY 1")
+		r.line(") AS newest ON newest.%s = %s%[1]s AND newest.%[3]s = %[2]s%[3]s", id, from, time)
+		r.where("", from)
+		r.line("ORDER BY %s, %s%s DESC", tag, from, time)
+	case r.Newest == MaxRow:
+		// An index of series and time finds each newest time at once.
+		r.line("FROM %s", r.tags)
+		r.line("JOIN %s ON %[1]s.%s = %s.%s AND %[1]s.%[5]s = (", r.rows, id, r.tags, r.Ident(IDColumn), time)
+		r.line("  SELECT max(%s)", time)
+		r.line("  FROM %s", r.rows)
+		r.line("  WHERE %s = %s.%s", id, r.tags, r.Ident(IDColumn))
+		for _, c := range r.ofRows("") {
+			r.line("    AND %s", c)
+		}
+		r.line(")")
+		r.where("", from)
+		r.line("GROUP BY %s", tag)
+	case r.Newest == LatestOn:
+		r.line("FROM %s", r.rows)
+		r.where("", from)
+		r.line("LATEST ON %s PARTITION BY %s", time, tag)
+	}
+}
