@@ -2,8 +2,6 @@ package oracle
 
 import (
 	"fmt"
-	"math"
-	"slices"
 
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -52,13 +50,6 @@ type evaluator struct {
 type block struct {
 	present bitset // groups with a row
 	cells   []cell
-}
-
-// cell folds the values of one field.
-type cell struct {
-	n       int64   // values
-	integer int64   // the largest or smallest
-	float   float64 // the largest or smallest, or for Avg and Sum the sum
 }
 
 func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool) (*evaluator, error) {
@@ -199,45 +190,6 @@ func (e *evaluator) add(run *series.Run) {
 	}
 }
 
-// allExceed reports whether the values of all fields in a row are above the
-// threshold.
-func allExceed(run *series.Run, fields []int, row int, threshold float64) bool {
-	for _, f := range fields {
-		if !exceeds(run, f, row, threshold) {
-			return false
-		}
-	}
-	return true
-}
-
-// exceeds reports whether the field's value in a row is above the threshold.
-// NULL never is.
-func exceeds(run *series.Run, field, row int, threshold float64) bool {
-	if run.Lacks(field, row) {
-		return false
-	}
-	c := &run.Columns[field]
-	if run.Table.Fields[field].Type.Whole() {
-		return wholeExceeds(c.Ints[row], threshold)
-	}
-	return c.Floats[row] > threshold
-}
-
-// wholeExceeds compares a whole number, of which doubles do not tell all apart
-// beyond 2^53.
-func wholeExceeds(v int64, threshold float64) bool {
-	if math.Abs(threshold) < 1<<53 {
-		return float64(v) > threshold
-	}
-	switch {
-	case !(threshold < 1<<63): // or it is NaN
-		return false
-	case threshold < -1<<63:
-		return true
-	}
-	return v > int64(threshold) // which is whole
-}
-
 // fold adds a row to the aggregates of its bucket.
 func (e *evaluator) fold(run *series.Run, row int, t int64, group int32) {
 	if e.current == nil || t != e.lastTime {
@@ -276,24 +228,6 @@ func (e *evaluator) bucketOf(t int64) int64 {
 		return 0
 	}
 	return query.BucketOf(t, e.query.Bucket)
-}
-
-func (c *cell) foldInt(a query.Aggregate, v int64) {
-	switch {
-	case a == query.Avg || a == query.Sum:
-		c.float += float64(v)
-	case c.n == 0 || a == query.Max && v > c.integer || a == query.Min && v < c.integer:
-		c.integer = v
-	}
-}
-
-func (c *cell) foldFloat(a query.Aggregate, v float64) {
-	switch {
-	case a == query.Avg || a == query.Sum:
-		c.float += v
-	case c.n == 0 || a == query.Max && v > c.float || a == query.Min && v < c.float:
-		c.float = v
-	}
 }
 
 // fill writes a row's answer values into e.row.
@@ -355,121 +289,4 @@ func (e *evaluator) takeNewest(run *series.Run, row int, t int64, group int32) {
 		e.newestTexts[group] = ownTexts(e.newest[group][len(e.columns)-len(e.fields):], e.newestTexts[group])
 		e.newestSeries[group] = run.Series[row]
 	}
-}
-
-// expectation returns the answer, once all rows have been added.
-func (e *evaluator) expectation() Expectation {
-	x := Expectation{Query: e.query}
-	switch e.query.Shape {
-	case query.Buckets, query.Totals:
-		x.Answer = &query.Answer{Rows: e.bucketRows()}
-		x.Rows = int64(len(x.Answer.Rows))
-		return x
-	case query.Means, query.Activity:
-		x.Answer = &query.Answer{Rows: e.units.rows()}
-		x.Rows = int64(len(x.Answer.Rows))
-		return x
-	case query.Last:
-		digest, kept := query.NewDigest(e.columns), query.Answer{}
-		for group, row := range e.newest {
-			if row == nil || !e.having(row, e.newestSeries[group]) {
-				continue
-			}
-			_ = digest.Row(row)
-			if e.keep {
-				_ = kept.Row(row)
-			}
-		}
-		x.Digest, e.rows = digest, kept
-	default:
-		if x.Any = e.needed > 0; x.Any && !e.keep {
-			x.Rows = min(e.found, e.needed)
-			return x
-		}
-		e.operate()
-		x.Digest = e.digest
-	}
-	if e.keep {
-		x.Answer = &e.rows
-	}
-	x.Rows = x.Digest.Rows()
-	return x
-}
-
-// having reports whether the newest row of a group, which is the series', stays
-// in the answer.
-func (e *evaluator) having(row []query.Value, series uint32) bool {
-	c := e.query.Having
-	if c == nil {
-		return true
-	}
-	i := slices.IndexFunc(e.columns, func(col query.Column) bool { return col.Name == c.Field })
-	v := row[i].Float
-	switch row[i].Kind {
-	case query.Null:
-		return false
-	case query.Int:
-		v = float64(row[i].Int)
-	}
-	if e.over != nil {
-		v /= e.over[series]
-	}
-	return c.Holds(v) // false for NaN, which a missing tag makes of v
-}
-
-// bucketRows returns the aggregated rows in the query's order, cut to its
-// limit.
-func (e *evaluator) bucketRows() [][]query.Value {
-	q := e.query
-	var rows [][]query.Value
-	for start, b := range e.blocks {
-		for group := 0; group < len(b.present)*64; group++ {
-			if !b.present.has(group) {
-				continue
-			}
-			row := make([]query.Value, 0, len(e.columns))
-			if q.Shape == query.Buckets {
-				row = append(row, query.Value{Kind: query.Time, Int: start})
-			}
-			if e.groups != nil {
-				row = append(row, e.groups.value(int32(group)))
-			}
-			for i := range e.fields {
-				row = append(row, b.cells[group*len(e.fields)+i].value(q.Aggregate, e.columns[len(row)].Kind))
-			}
-			rows = append(rows, row)
-		}
-	}
-	return inOrder(q, rows)
-}
-
-// inOrder puts rows in the order of a question and cuts them to its limit.
-func inOrder(q *query.Query, rows [][]query.Value) [][]query.Value {
-	keys := q.Keys()
-	slices.SortFunc(rows, func(a, b []query.Value) int {
-		order := query.CompareRows(a[:keys], b[:keys])
-		if q.Order == query.Descending {
-			return -order
-		}
-		return order
-	})
-	if q.Limit > 0 && len(rows) > q.Limit {
-		rows = rows[:q.Limit]
-	}
-	return rows
-}
-
-// value is the folded value; NULL where there was none to fold.
-func (c *cell) value(a query.Aggregate, kind query.Kind) query.Value {
-	switch {
-	case a == query.Count:
-		return query.Value{Kind: query.Int, Int: c.n}
-	case c.n == 0:
-		return query.Value{}
-	case a == query.Avg:
-		return query.Value{Kind: query.Float, Float: c.float / float64(c.n)}
-	case kind == query.Int:
-		return query.Value{Kind: query.Int, Int: c.integer}
-	}
-	return query.Value{Kind: query.Float, Float: c.float}
 }
