@@ -35,7 +35,7 @@ func Run(t *testing.T, kind target.Kind, given map[string]string, limits ...Limi
 		t.Run(use.Name(), func(t *testing.T) { s.loadAndAsk(t, useCase(t, use, 40, 0), 1) })
 	}
 	t.Run("iotdb", s.iotdb)
-	if !s.limited(OneConnection) {
+	if kind.Alone == nil || !kind.Alone(options) {
 		t.Run("several writers", func(t *testing.T) { s.loadAndAsk(t, cpuOnly(t, 40, 0), 3) })
 	}
 	t.Run("one row", func(t *testing.T) { s.loadAndAsk(t, limited(cpuOnly(t, 40, 0), 1), 1) })
@@ -63,10 +63,8 @@ type Limit uint8
 
 // The limits.
 const (
-	// OneConnection: the server takes one connection at a time.
-	OneConnection Limit = iota + 1
 	// OneRowATime: two rows of a series at one time are the same row.
-	OneRowATime
+	OneRowATime Limit = iota + 1
 	// SmallIntegers: those beyond 2^53 are refused.
 	SmallIntegers
 )

@@ -15,21 +15,18 @@ import (
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 // server returns the options that lead to the server for tests, which they may
-// fill and empty, and what those take from the kind: PGlite takes one connection
-// at a time, and no COPY.
-func server(t *testing.T, given ...string) (map[string]string, []targettest.Limit) {
+// fill and empty: PGlite takes one connection at a time, and no COPY.
+func server(t *testing.T, given ...string) map[string]string {
 	t.Helper()
 	host, port := targettest.Address(t, "timescaledb")
 	options := map[string]string{"host": host, "port": port, "database": "postgres", "user": "postgres", "password": targettest.Password(t)}
-	var limits []targettest.Limit
 	if pglite(t, options) {
 		options["connections"], options["method"] = "one", "insert"
-		limits = []targettest.Limit{targettest.OneConnection}
 	}
 	for i := 0; i < len(given); i += 2 {
 		options[given[i]] = given[i+1]
 	}
-	return options, limits
+	return options
 }
 
 // pglite reports whether the server is one.
@@ -57,20 +54,20 @@ func pglite(t *testing.T, options map[string]string) bool {
 }
 
 func TestConformance(t *testing.T) {
-	options, limits := server(t, "integers", "bigint")
-	targettest.Run(t, timescaledb.Kind(), options, limits...)
+	options := server(t, "integers", "bigint")
+	targettest.Run(t, timescaledb.Kind(), options)
 }
 
 func TestConformanceWide(t *testing.T) {
-	options, limits := server(t, "integers", "bigint", "layout", "wide")
-	targettest.Run(t, timescaledb.Kind(), options, limits...)
+	options := server(t, "integers", "bigint", "layout", "wide")
+	targettest.Run(t, timescaledb.Kind(), options)
 }
 
 // After the columnstore's step the same rows take less room; the description
 // names version and edition.
 func TestColumnstore(t *testing.T) {
 	for _, layout := range []string{"normalized", "narrow"} {
-		options, _ := server(t, "layout", layout)
+		options := server(t, "layout", layout)
 		var given []string
 		for name, value := range options {
 			given = append(given, name, value)
