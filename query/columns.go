@@ -3,6 +3,7 @@ package query
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/tsmark/tsmark/series"
@@ -34,6 +35,48 @@ func (q *Query) Check() error {
 	}
 	if h := q.Having; h != nil && h.Over != "" && q.Shape != Last {
 		return fmt.Errorf("its condition divides by tag %s, which takes last rows", h.Over)
+	}
+	return nil
+}
+
+// CheckNames returns what a question names that a table does not have, and what
+// it leaves out: it asks for no field, its filter has no values, its threshold
+// is no number.
+func (q *Query) CheckNames(table *series.Table) error {
+	fields := slices.Clone(q.Fields)
+	if q.Active != nil {
+		fields = append(fields, q.Active.Field)
+	}
+	if q.Having != nil {
+		fields = append(fields, q.Having.Field)
+	}
+	if len(fields) == 0 {
+		return errors.New("it asks for no field")
+	}
+	if q.Above != nil {
+		fields = append(fields, q.Above.All()...)
+		if math.IsNaN(q.Above.Value) || math.IsInf(q.Above.Value, 0) {
+			return fmt.Errorf("the threshold of %s is %v, not a number", q.Above.Field, q.Above.Value)
+		}
+	}
+	for _, name := range fields {
+		if table.FieldIndex(name) < 0 {
+			return fmt.Errorf("table %s has no field %q", q.Table, name)
+		}
+	}
+	keys := slices.Concat([]string{q.GroupBy, q.Unit, q.Over}, q.Tags, q.Group, q.MeanTags, q.Present)
+	if q.In != nil {
+		if len(q.In.Values) == 0 {
+			return fmt.Errorf("the filter on tag %s has no values", q.In.Key)
+		}
+		if table.Tag(q.In.Key) == nil { // "" as well
+			return fmt.Errorf("table %s has no tag %q", q.Table, q.In.Key)
+		}
+	}
+	for _, key := range keys {
+		if key != "" && table.Tag(key) == nil {
+			return fmt.Errorf("table %s has no tag %q", q.Table, key)
+		}
 	}
 	return nil
 }

@@ -19,33 +19,10 @@ func (r *renderer) check() error {
 	if err := q.Check(); err != nil {
 		return err
 	}
-	fields := slices.Clone(q.Fields)
-	if q.Shape == query.Activity {
-		fields = append(fields, q.Active.Field)
-	}
-	if q.Having != nil {
-		fields = append(fields, q.Having.Field)
-	}
-	if len(fields) == 0 {
-		return errors.New("it asks for no field")
-	}
-	for _, name := range fields {
-		if r.table.FieldIndex(name) < 0 {
-			return fmt.Errorf("table %s has no field %q", q.Table, name)
-		}
-	}
-	for _, key := range slices.Concat([]string{q.GroupBy, q.Unit, q.Over}, q.Tags, q.Group, q.MeanTags, q.Present) {
-		if key != "" && r.table.Tag(key) == nil {
-			return fmt.Errorf("table %s has no tag %q", q.Table, key)
-		}
+	if err := q.CheckNames(r.table); err != nil {
+		return err
 	}
 	if in := q.In; in != nil {
-		switch {
-		case r.table.Tag(in.Key) == nil:
-			return fmt.Errorf("table %s has no tag %q", q.Table, in.Key)
-		case len(in.Values) == 0:
-			return fmt.Errorf("the filter on tag %s has no values", in.Key)
-		}
 		for _, v := range in.Values {
 			if strings.Contains(v, "\x00") {
 				return fmt.Errorf("%w: SQL text cannot hold the NUL character in %s=%q", query.ErrUnsupported, in.Key, v)
@@ -56,17 +33,6 @@ func (r *renderer) check() error {
 			if n, err := strconv.ParseFloat(v, 64); err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 				return fmt.Errorf("the filter on tag %s, whose values are numbers, has %q", in.Key, v)
 			}
-		}
-	}
-	if above := q.Above; above != nil {
-		for _, name := range above.All() {
-			if r.table.FieldIndex(name) < 0 {
-				return fmt.Errorf("table %s has no field %q", q.Table, name)
-			}
-		}
-		switch {
-		case math.IsNaN(above.Value) || math.IsInf(above.Value, 0):
-			return fmt.Errorf("the threshold of %s is %v, not a number", above.Field, above.Value)
 		}
 	}
 	if err := q.CheckFields(r.table); err != nil {

@@ -1,7 +1,6 @@
 package influxdb
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -85,43 +84,10 @@ func (r *renderer) check() error {
 	if q.Set != nil {
 		return unsupported("InfluxQL has no set operations: its statements take rows of measurements and of one another, and compare none")
 	}
-	fields := slices.Clone(q.Fields)
-	switch {
-	case q.Above != nil && (math.IsNaN(q.Above.Value) || math.IsInf(q.Above.Value, 0)):
-		return fmt.Errorf("the threshold of %s is %v, not a number", q.Above.Field, q.Above.Value)
-	case q.Above != nil:
-		fields = append(fields, q.Above.All()...)
-	}
-	if q.Having != nil {
-		fields = append(fields, q.Having.Field)
-	}
-	if q.Active != nil {
-		fields = append(fields, q.Active.Field)
-	}
-	if len(fields) == 0 {
-		return errors.New("it asks for no field")
-	}
-	for _, name := range fields {
-		if r.table.FieldIndex(name) < 0 {
-			return fmt.Errorf("table %s has no field %q", q.Table, name)
-		}
-	}
-	if err := q.CheckFields(r.table); err != nil {
+	if err := q.CheckNames(r.table); err != nil {
 		return err
 	}
-	keys := slices.Concat([]string{q.GroupBy, q.Unit, q.Over}, q.Tags, q.Group, q.MeanTags, q.Present)
-	if q.In != nil {
-		if len(q.In.Values) == 0 {
-			return fmt.Errorf("the filter on tag %s has no values", q.In.Key)
-		}
-		keys = append(keys, q.In.Key)
-	}
-	for _, key := range keys {
-		if key != "" && r.table.Tag(key) == nil {
-			return fmt.Errorf("table %s has no tag %q", q.Table, key)
-		}
-	}
-	return nil
+	return q.CheckFields(r.table)
 }
 
 // numeric reports whether a tag is a number, which line protocol has as a field.
