@@ -4,6 +4,7 @@ package ability
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tsmark/tsmark/query"
@@ -136,10 +137,11 @@ func ask(kind *target.Kind, defaults target.Options, w workload.Workload, spec w
 	}
 	var unsupported []Unsupported
 	for _, t := range w.QueryTypes() {
-		queries, err := w.Queries(spec, t.Name, 1)
+		sequence, err := w.Queries(spec, t.Name, 1)
 		if err != nil {
 			return u, nil, fmt.Errorf("use case %s, %s: %w", w.Name(), t.Name, err)
 		}
+		queries := slices.Collect(sequence)
 		u.Types++
 		switch _, err := kind.Render(&queries[0], d.Schema(), defaults); {
 		case errors.Is(err, query.ErrUnsupported):

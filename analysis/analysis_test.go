@@ -59,8 +59,8 @@ func receipt(rows int64) target.Receipt {
 	return target.Receipt{Sent: sent, Acked: time.Now(), Rows: rows, WireBytes: 10 * rows}
 }
 
-func questions(n int) []engine.Question {
-	q := make([]engine.Question, n)
+func questions(n int) engine.List {
+	q := make(engine.List, n)
 	for i := range q {
 		q[i] = engine.Question{ID: i, Request: target.Request{Text: strconv.Itoa(i)}, Rows: int64(i), Values: 3}
 	}
@@ -208,5 +208,46 @@ func TestLoad(t *testing.T) {
 	}
 	if sum != 36_000 || len(got.Rates) < 2 {
 		t.Errorf("rates %+v add up to %d rows", got.Rates, sum)
+	}
+}
+
+// Queries whose answers are taken to be compared have no time: the log says so,
+// and gives the same figures without them.
+func TestCaptured(t *testing.T) {
+	for _, schedule := range []string{"", "2000/s"} {
+		cfg := engine.QueryConfig{
+			Workers: 2, BurnIn: 10, Timeout: 5 * time.Millisecond, Least: 1, First: 400,
+			Capture: &engine.Capture{Sample: engine.NewSample("seed", "t", 10, engine.OneOf, engine.Endless), Repeats: 1},
+		}
+		var want *result.Queries
+		cell := oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Schedule: schedule, Workers: 2, Questions: 200, First: 400}
+		got := recorded(t, cell, func(s *oplog.Section) {
+			var err error
+			cfg.Log = s
+			if schedule == "" {
+				want, err = engine.Query(t.Context(), cfg, stub{}, questions(200), func(int) {})
+			} else {
+				open := engine.OpenConfig{QueryConfig: cfg, Schedule: pace.Constant(2000), Count: 300, Queue: 300}
+				want, err = engine.QueryOpen(t.Context(), open, stub{}, questions(200), func(int) {})
+			}
+			if err != nil || want.Withheld != "" {
+				t.Fatal(err, want.Withheld)
+			}
+		}).Queries
+		if want.Sample.Captured < 10 || got.Sample.Captured != want.Sample.Captured || int64(len(cfg.Capture.Answers())) != want.Sample.Captured {
+			t.Errorf("%d captured in the log, %d by the engine, %d answers", got.Sample.Captured, want.Sample.Captured, len(cfg.Capture.Answers()))
+		}
+		for _, a := range cfg.Capture.Answers() {
+			if i := a.Place - 400; schedule == "" && (i < 10 || i < len(want.Each) && want.Each[i] != 0) {
+				t.Errorf("the answer at place %d was taken, and has the time %v", a.Place, want.Each[i])
+			}
+		}
+		if got.Asked != want.Asked || got.First != 400 || want.First != 400 || !reflect.DeepEqual(got.Each, want.Each) {
+			t.Errorf("asked %d from %d: %v\nwant %d from %d: %v", got.Asked, got.First, got.Each, want.Asked, want.First, want.Each)
+		}
+		if !near(got.Wall, want.Wall, 0.01) || !near(got.PerSecond/want.PerSecond, want.Wall/got.Wall, 1e-6) {
+			t.Errorf("%v/s in %v s, want %v/s in %v s", got.PerSecond, got.Wall, want.PerSecond, want.Wall)
+		}
+		sameLatency(t, "service time", got.Service, want.Service)
 	}
 }

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"errors"
+	"time"
 
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/oplog"
@@ -16,6 +17,8 @@ type queries struct {
 	due      span             // intended starts of what counts
 	response *measure.Latency // nil: a closed loop
 	lag      *measure.Latency
+
+	capturing time.Duration // what captured queries of a closed loop took together
 }
 
 // mostEach bounds the memory of Each.
@@ -40,6 +43,13 @@ func (c *cell) addQuestion(op *oplog.Op) {
 			first = op.Intended
 		}
 		c.wall.add(first, first)
+	}
+	if op.Outcome == oplog.Captured {
+		c.wall.add(c.wall.first, op.Start+op.Duration)
+		q.out.Sample.Captured++
+		if c.Schedule == "" {
+			q.capturing += op.Duration
+		}
 	}
 	if !counts {
 		return
@@ -87,6 +97,9 @@ func (c *cell) addArrival(op *oplog.Op, counts bool) {
 // addEach keeps the time of a question where it was asked for the first time.
 func (c *cell) addEach(sequence int64, seconds float64) {
 	each := &c.queries.out.Each
+	if c.Schedule == "" && c.Questions > 0 && sequence >= 0 {
+		sequence %= int64(c.Questions) // asked again, since its answer had been taken
+	}
 	if sequence < 0 || sequence >= mostEach || c.Questions > 0 && sequence >= int64(c.Questions) {
 		return
 	}
@@ -101,10 +114,14 @@ func (c *cell) addEach(sequence int64, seconds float64) {
 func (c *cell) queryFigures(service result.Latency) (*result.Queries, error) {
 	q := &c.queries
 	out := q.out
-	out.Type, out.Service, out.Distinct = c.Type, service, len(q.distinct)
+	out.Type, out.Service, out.Distinct, out.First = c.Type, service, len(q.distinct), c.First
 	if out.Asked > 0 {
-		out.Wall = c.wall.seconds()
-		out.PerSecond = float64(out.Asked) / out.Wall
+		out.Wall = c.wall.seconds() - q.capturing.Seconds()/float64(max(len(c.workers), 1))
+		done := out.Asked
+		if c.Schedule != "" {
+			done += out.Sample.Captured
+		}
+		out.PerSecond = float64(done) / out.Wall
 	}
 	if q.response == nil {
 		return &out, nil

@@ -3,9 +3,12 @@ package archive
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -58,7 +61,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string][]byte{"plain": plain, "zstd": zst.Bytes(), "gzip": gz.Bytes()} {
-		got, err := Read(bytes.NewReader(text))
+		got, err := Read(bytes.NewReader(text), DefaultLimit)
 		if err != nil || len(got) != 1 {
 			t.Fatalf("%s: %d runs, %v", name, len(got), err)
 		}
@@ -83,7 +86,7 @@ func TestDamage(t *testing.T) {
 	for i := range text {
 		damaged := bytes.Clone(text)
 		damaged[i] ^= 1
-		got, err := Read(bytes.NewReader(damaged))
+		got, err := Read(bytes.NewReader(damaged), DefaultLimit)
 		if err == nil {
 			if same, _ := Same(got[0].Run, entry().Run); !same {
 				t.Errorf("byte %d, %q, was damaged unnoticed", i, text[max(0, i-5):i+5])
@@ -95,7 +98,7 @@ func TestDamage(t *testing.T) {
 		}
 	}
 	for n := range len(text) - 2 {
-		if _, err := Read(bytes.NewReader(text[:n])); !errors.Is(err, ErrBad) {
+		if _, err := Read(bytes.NewReader(text[:n]), DefaultLimit); !errors.Is(err, ErrBad) {
 			t.Errorf("cut off after %d bytes: %v", n, err)
 		}
 	}
@@ -130,16 +133,66 @@ func TestHostile(t *testing.T) {
 			if e.Run != nil {
 				text = unwrapped(written(t, e))
 			}
-			if _, err := decode(text); !errors.Is(err, ErrBad) {
-				t.Errorf("error %v", err)
+			if _, _, err := decode(bytes.NewReader(text)); err == nil {
+				t.Error("it was taken")
 			}
 		})
 	}
-	if _, err := Read(bytes.NewReader(written(t, entry(), entry()))); !errors.Is(err, ErrBad) {
+	if _, err := Read(bytes.NewReader(written(t, entry(), entry())), DefaultLimit); !errors.Is(err, ErrBad) {
 		t.Errorf("a run twice: %v", err)
 	}
-	if _, err := Read(bytes.NewReader(written(t))); !errors.Is(err, ErrBad) {
+	if _, err := Read(bytes.NewReader(written(t)), DefaultLimit); !errors.Is(err, ErrBad) {
 		t.Errorf("no run: %v", err)
+	}
+}
+
+// A small file may stand for any amount of text, and a short text for any
+// amount of memory: reading ends at the limit, in one line that says so.
+func TestBomb(t *testing.T) {
+	const limit = 8 << 20
+	head := `{"format":"tsmark runs","version":1,"sha256":"` + strings.Repeat("0", 64) + `","content":`
+	for name, bomb := range map[string]struct{ begin, again string }{
+		"spaces":    {head, " "},
+		"a string":  {head + `{"tool":"`, "0"},
+		"a file":    {head + `{"runs":[{"files":[{"name":"x","data":"`, "AAAA"},
+		"runs":      {head + `{"runs":[`, `{},`},
+		"files":     {head + `{"runs":[{"files":[`, `{},`},
+		"targets":   {head + `{"runs":[{"run":{"targets":[`, `{},`},
+		"queries":   {head + `{"runs":[{"run":{"targets":[{"repeats":[{"queries":[`, `{},`},
+		"times":     {head + `{"runs":[{"run":{"targets":[{"repeats":[{"queries":[{"each":[`, `1,`},
+		"depth":     {head + `{"runs":`, `[`},
+		"not by us": {"", "0"},
+	} {
+		var gz, zst bytes.Buffer
+		g := gzip.NewWriter(&gz)
+		z, err := zstd.NewWriter(&zst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := strings.Repeat(bomb.again, 1<<20)
+		for _, w := range []io.WriteCloser{g, z} {
+			_, err := io.WriteString(w, bomb.begin)
+			for n := 0; n < 8*limit && err == nil; n += len(again) {
+				_, err = io.WriteString(w, again)
+			}
+			if err := errors.Join(err, w.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, packed := range [][]byte{gz.Bytes(), zst.Bytes()} {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := Read(bytes.NewReader(packed), limit)
+			runtime.ReadMemStats(&after)
+			large := strings.Contains(fmt.Sprint(err), "more than may be read, 8.0 MiB; if you trust it, allow more with --max-size")
+			if !errors.Is(err, ErrBad) || large != (name != "not by us") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: %v", name, err)
+			}
+			// All that was ever allocated, which is more than was held at once.
+			if used := after.TotalAlloc - before.TotalAlloc; used > 10*limit {
+				t.Errorf("%s: %d bytes of %d were made %d MiB of memory", name, len(packed), limit, used>>20)
+			}
+		}
 	}
 }
 
@@ -182,7 +235,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte{0x28, 0xb5, 0x2f, 0xfd, 0})
 	f.Add([]byte{0x1f, 0x8b, 0, 0})
 	f.Fuzz(func(t *testing.T, text []byte) {
-		entries, err := Read(bytes.NewReader(text))
+		entries, err := Read(bytes.NewReader(text), DefaultLimit)
 		proper(t, entries, err)
 	})
 }
@@ -191,7 +244,7 @@ func FuzzRead(f *testing.F) {
 func FuzzDecode(f *testing.F) {
 	f.Add(unwrapped(written(f, entry())))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		entries, err := decode(text)
+		entries, _, err := decode(&limited{from: bytes.NewReader(text), text: DefaultLimit, memory: DefaultLimit})
 		proper(t, entries, err)
 	})
 }

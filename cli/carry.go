@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/archive"
@@ -109,12 +112,20 @@ func (a *app) collect(ctx context.Context, kept *store.Store, references []strin
 }
 
 func (a *app) importCommand() *cobra.Command {
-	return &cobra.Command{
+	limit := humanize.IBytes(archive.DefaultLimit)
+	cmd := &cobra.Command{
 		Use:   "import FILE…",
 		Short: "Add runs that tsmark export wrote to the results folder",
 		Long: `Adds the runs of files that tsmark export wrote to the results folder, under the
 ids that they have. A run that is here already is passed over where it is the
-same, and refused where it differs. - is standard input.`,
+same, and refused where it differs. - is standard input.
+
+What an imported run was to do may be anybody's word. It is listed as imported,
+tsmark resume does not go on with it, and tsmark rerun shows its commands and
+asks.
+
+A file may come from anybody, and a small one may stand for any amount of text:
+of each no more is read than --max-size.`,
 		Example: `  tsmark import 20260131-154500-3f2a.tsmark.zst
   tsmark import *.tsmark.zst --results /srv/tsmark-results`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -126,8 +137,12 @@ same, and refused where it differs. - is standard input.`,
 		ValidArgsFunction: cobra.FixedCompletions([]string{"zst"}, cobra.ShellCompDirectiveFilterFileExt),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			var entries []archive.Entry
+			most, err := humanize.ParseBytes(limit)
+			if err != nil || most == 0 || most > math.MaxInt64 {
+				return fmt.Errorf("--max-size: %q is no size; give one such as 1GiB", limit)
+			}
 			for _, name := range names { // before anything is written
-				read, err := readArchive(name)
+				read, err := readArchive(name, int64(most))
 				if err != nil {
 					return err
 				}
@@ -152,9 +167,11 @@ same, and refused where it differs. - is standard input.`,
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&limit, "max-size", limit, "`bytes` of a file that are read, decompressed, and that what it holds may take in memory")
+	return cmd
 }
 
-func readArchive(name string) ([]archive.Entry, error) {
+func readArchive(name string, limit int64) ([]archive.Entry, error) {
 	var in io.ReadCloser = os.Stdin
 	if name != "-" {
 		f, err := os.Open(name)
@@ -164,7 +181,7 @@ func readArchive(name string) ([]archive.Entry, error) {
 		defer f.Close() // reading only
 		in = f
 	}
-	entries, err := archive.Read(in)
+	entries, err := archive.Read(in, limit)
 	if err != nil {
 		return nil, cannotImport(name, err)
 	}
@@ -219,6 +236,7 @@ func (a *app) add(ctx context.Context, kept *store.Store, e *archive.Entry, pres
 	if present, err := here(ctx, kept, e); err != nil || present {
 		return err
 	}
+	e.Run.Imported = time.Now().UTC() // whatever the file says
 	if err := kept.Add(ctx, e.Run); err != nil {
 		return err
 	}

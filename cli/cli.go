@@ -15,9 +15,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tsmark/tsmark/internal/buildinfo"
+	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/internal/suggest"
-	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/process"
 	"github.com/tsmark/tsmark/target/all"
 	"github.com/tsmark/tsmark/workload/iotdb"
 	"github.com/tsmark/tsmark/workload/tsbs"
@@ -47,25 +48,25 @@ type app struct {
 	stdout, stderr io.Writer
 	results        string // folder
 	catalog        catalog
-}
-
-// Execute runs the command line args, of which the first is the program's
-// name, and returns the exit status.
-func Execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return execute(ctx, args, stdout, stderr, knownCatalog())
+	children       *process.Children // servers that run; nil: nobody asks
 }
 
 func knownCatalog() catalog {
 	return newCatalog(append(tsbs.Workloads(), iotdb.Workload()), all.Kinds())
 }
 
-// execute is Execute with a catalog of the caller's.
+// execute runs the command line args, of which the first is the program's name,
+// and returns the exit status.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer, known catalog) int {
-	a := &app{args: args, stdout: stdout, stderr: stderr, catalog: known}
+	return (&app{args: args, stdout: stdout, stderr: stderr, catalog: known}).main(ctx)
+}
+
+// main runs the app's command line and returns the exit status.
+func (a *app) main(ctx context.Context) int {
 	root := a.root()
-	root.SetArgs(args[1:])
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetArgs(a.args[1:])
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitDone
@@ -80,16 +81,15 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer, known
 	}
 	// Plans know all secrets; this is for errors about texts that no plan was
 	// made of.
-	hidden := secret.New(known.secretNames()...)
-	hidden.Public(known.kindNames()...)
-	for _, arg := range args {
-		hidden.Learn(arg)
-	}
+	hidden := secret.New(a.catalog.secretNames()...)
+	hidden.Public(a.catalog.kindNames()...)
+	hidden.Args(a.args) // which it learns from
 	lines := strings.Split(hidden.Text(text), "\n")
 	for i, line := range lines {
+		line = printable.Line(line)
 		// A flag that sets two values may be wrong twice over.
-		if line != "" && !slices.Contains(lines[:i], line) {
-			fmt.Fprintln(stderr, "tsmark: "+line)
+		if line != "" && !slices.Contains(lines[:i], lines[i]) {
+			fmt.Fprintln(a.stderr, "tsmark: "+line)
 		}
 	}
 	return code
@@ -112,7 +112,7 @@ rates and latencies that somebody else can reproduce.`,
 			}
 			return nil
 		},
-		Version:       versionText(buildinfo.Tool()),
+		Version:       "tsmark " + buildinfo.Tool().String(),
 		Args:          cobra.ArbitraryArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -168,14 +168,6 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 		}
 	}
 	return fmt.Errorf("unknown command %q%s", name, suggest.Among(name, names))
-}
-
-func versionText(t result.Tool) string {
-	text := "tsmark " + t.Version
-	if t.Commit != "" {
-		text += " (" + t.Commit + ")"
-	}
-	return text + ", " + t.Go
 }
 
 // flagError offers the closest flags for an unknown one.

@@ -57,3 +57,18 @@ func TestRetry(t *testing.T) {
 		})
 	}
 }
+
+// As many acknowledged rows are lost as others are stored twice: the number of
+// rows is right, and the different ones are counted.
+func TestMaskedLosses(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	catalog := newCatalog(tsbs.Workloads(), []target.Kind{targettest.Masking("x")})
+	args := []string{"tsmark", "load", "x", "--results", t.TempDir(), "--scale", "40", "--log-interval", "10m", "--batch-size", "480", "--retry", "3"}
+	if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != exitWithheld {
+		t.Errorf("exit status %d, want %d", code, exitWithheld)
+	}
+	text := strings.Join(strings.Fields(stdout.String()+stderr.String()), " ")
+	if want := "withheld: table cpu holds 5280 different rows, 5760 expected; 480 of its rows are lost: the target had acknowledged them"; !strings.Contains(text, want) {
+		t.Errorf("it does not say %q:\n%s%s", want, &stdout, &stderr)
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/internal/progress"
 	"github.com/tsmark/tsmark/runner"
 )
@@ -47,7 +48,7 @@ type dropping struct {
 
 // decide implements runner.Force.
 func (d dropping) decide(_ context.Context, place string, named []string) error {
-	lost := fmt.Sprintf("from %s would be lost: %s", place, strings.Join(named, ", "))
+	lost := printable.Line(fmt.Sprintf("from %s would be lost: %s", place, strings.Join(named, ", ")))
 	switch {
 	case slices.Contains(d.places, place):
 		return nil

@@ -15,6 +15,7 @@ import (
 func (a *app) generateCommand() *cobra.Command {
 	spec := experiment.Default().Workload
 	var formatName, file string
+	digest := false
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Write a dataset to a file, byte for byte as TSBS does, or as Parquet or Arrow files",
@@ -42,7 +43,10 @@ func (a *app) generateCommand() *cobra.Command {
 				return err
 			}
 			a.drawSeed(&spec)
-			return a.generate(cmd, w, spec, format, file)
+			if err := a.generate(cmd, w, spec, format, file); err != nil || !digest {
+				return err
+			}
+			return a.digest(cmd, w, spec)
 		},
 	}
 	a.specFlags(cmd, &spec)
@@ -51,6 +55,7 @@ func (a *app) generateCommand() *cobra.Command {
 		names = append(names, f.Name)
 	}
 	cmd.Flags().StringVar(&formatName, "format", "influx", strings.Join(names, ", "))
+	cmd.Flags().BoolVar(&digest, "digest", false, digestHelp+"; it is written to standard error")
 	cmd.Flags().StringVar(&file, "file", "", "output; compressed where the name ends in .gz or .zst (default standard output); of parquet and arrow a new folder, with a file a table")
 	complete(cmd, "format", names)
 	return cmd
@@ -84,6 +89,20 @@ func (a *app) generate(cmd *cobra.Command, w workload.Workload, spec workload.Sp
 		return err
 	}
 	task.Done("")
+	return nil
+}
+
+// digest writes the content digest of a dataset to standard error.
+func (a *app) digest(cmd *cobra.Command, w workload.Workload, spec workload.Spec) error {
+	dataset, err := w.Dataset(spec)
+	if err != nil {
+		return err
+	}
+	digest, err := generate.DigestOf(cmd.Context(), dataset, func(int) {})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(cmd.ErrOrStderr(), "digest", digest)
 	return nil
 }
 

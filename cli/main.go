@@ -2,19 +2,47 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
+
+	"github.com/tsmark/tsmark/process"
 )
 
-// Main runs the process's own command line until Ctrl-C, and returns the exit
-// status.
+// Main runs the process's own command line and returns the exit status. Ctrl-C,
+// SIGTERM, and SIGHUP where it is not ignored, as it is under nohup, end it in
+// order; a second one ends it at once, with the servers that it started.
 func Main() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	endings := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		endings = append(endings, syscall.SIGHUP)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	defer end()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, endings...)
+	defer signal.Stop(signals)
+	started := new(process.Children)
 	go func() {
-		<-ctx.Done()
-		stop() // a second Ctrl-C ends the process at once
+		<-signals
+		end()
+		await(signals)
+		started.Kill()
+		fmt.Fprintln(os.Stderr, "\ntsmark: ended at once; tsmark resume goes on with what was not finished")
+		os.Exit(exitInterrupted)
 	}()
-	return Execute(ctx, os.Args, os.Stdout, os.Stderr)
+	return (&app{args: os.Args, stdout: os.Stdout, stderr: os.Stderr, catalog: knownCatalog(), children: started}).main(ctx)
+}
+
+// sameSignal is within what time a second signal counts as the first one: timeout
+// and sudo give a process what its group is given, too.
+const sameSignal = 200 * time.Millisecond
+
+// await waits for a further signal.
+func await(signals <-chan os.Signal) {
+	for first := time.Now(); time.Since(first) < sameSignal; {
+		<-signals
+	}
 }

@@ -91,8 +91,8 @@ or up to it where it lies one second behind the last interval already.`,
 				if err != nil {
 					return err
 				}
-				for i := range queries {
-					if err := write(out, &queries[i]); err != nil {
+				for q := range queries {
+					if err := write(out, &q); err != nil {
 						return err
 					}
 				}

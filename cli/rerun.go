@@ -15,12 +15,17 @@ import (
 
 func (a *app) rerunCommand() *cobra.Command {
 	var failIf []string
+	yes := false
+	given := newSettings(a)
 	cmd := &cobra.Command{
 		Use:   "rerun [RUN]",
 		Short: "Repeat a run, and compare both",
 		Long: `Does again what a run did, as a new run, reports it, and compares it with the
 first one as tsmark compare does. RUN is an id as tsmark runs lists them, the
 beginning or the end of one, or latest, which is the default.
+
+Of an imported run, which may be anybody's word, it first shows the commands that
+it has executed and the places that it reads and writes, and asks.
 
 --fail-if takes conditions as tsmark compare does.`,
 		Example: `  tsmark rerun
@@ -50,9 +55,14 @@ beginning or the end of one, or latest, which is the default.
 			if err != nil {
 				return err
 			}
-			e, plan, err := a.planOf(first)
+			e, plan, err := a.planOf(cmd, first, given)
 			if err != nil {
 				return err
+			}
+			if !first.Imported.IsZero() {
+				if err := a.trusted(yes).decide(first.ID, e); err != nil {
+					return err
+				}
 			}
 			r, shown := a.newRunner(ctx, kept, e)
 			second, err := r.Run(ctx, plan, first.Command, a.args)
@@ -77,6 +87,8 @@ beginning or the end of one, or latest, which is the default.
 			return checked(c, conditions)
 		},
 	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "execute an imported run without being asked")
 	cmd.Flags().StringArrayVar(&failIf, "fail-if", nil, "`condition` under which the exit status is 1, such as 'p99 > +5%'; repeatable")
+	given.timeoutFlags(cmd)
 	return cmd
 }

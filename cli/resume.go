@@ -13,7 +13,8 @@ import (
 )
 
 func (a *app) resumeCommand() *cobra.Command {
-	return &cobra.Command{
+	given := newSettings(a)
+	cmd := &cobra.Command{
 		Use:   "resume [RUN]",
 		Short: "Go on with a run or sweep that was interrupted or killed",
 		Long: `Goes on with a run or sweep that did not come to its end: it was interrupted,
@@ -22,7 +23,7 @@ load that was cut off begins anew.
 
 RUN is the id of a run or sweep as tsmark runs lists them, the beginning or the end
 of one, or latest; the default is the newest that did not finish. A run that is
-part of a sweep stands for the sweep.`,
+part of a sweep stands for the sweep. Imported runs are not resumed.`,
 		Example: `  tsmark resume
   tsmark resume 3f2a`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -47,7 +48,7 @@ part of a sweep stands for the sweep.`,
 				return err
 			}
 			if found.Sweep != "" {
-				return a.resumeSweep(ctx, kept, found)
+				return a.resumeSweep(cmd, kept, found, given)
 			}
 			run, err := kept.Run(ctx, found.Runs[0])
 			if err != nil {
@@ -57,12 +58,15 @@ part of a sweep stands for the sweep.`,
 				if found, err = kept.Find(ctx, run.Sweep); err != nil {
 					return err
 				}
-				return a.resumeSweep(ctx, kept, found)
+				return a.resumeSweep(cmd, kept, found, given)
 			}
 			if run.Status == result.Complete {
 				return fmt.Errorf("run %s is complete; tsmark report %s shows it", run.ID, run.ID)
 			}
-			e, plan, err := a.planOf(run)
+			if err := notImported(run); err != nil {
+				return err
+			}
+			e, plan, err := a.planOf(cmd, run, given)
 			if err != nil {
 				return err
 			}
@@ -78,13 +82,26 @@ part of a sweep stands for the sweep.`,
 			return outcome(ctx, resumed, err)
 		},
 	}
+	given.timeoutFlags(cmd)
+	return cmd
 }
 
-// planOf plans what a run was to do.
-func (a *app) planOf(run *result.Run) (*experiment.Experiment, *runner.Plan, error) {
+// notImported refuses to execute a run that came from a file.
+func notImported(run *result.Run) error {
+	if run.Imported.IsZero() {
+		return nil
+	}
+	return fmt.Errorf("run %s was imported, and is not resumed; tsmark report %s --experiment shows what it was to do, tsmark rerun %s does it as a run of your own", run.ID, run.ID, run.ID)
+}
+
+// planOf plans what a run was to do, changed by the flags that are given.
+func (a *app) planOf(cmd *cobra.Command, run *result.Run, given *settings) (*experiment.Experiment, *runner.Plan, error) {
 	e, err := experiment.Parse("experiment of run "+run.ID, []byte(run.Experiment))
 	if err != nil {
 		return nil, nil, fmt.Errorf("this tsmark cannot read what the run was to do: %w", err)
+	}
+	if err := given.apply(cmd, e, nil); err != nil {
+		return nil, nil, err
 	}
 	steps, ok := stepsOf(run.Command)
 	if !ok {

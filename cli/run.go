@@ -10,9 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tsmark/tsmark/compare"
 	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/internal/buildinfo"
 	"github.com/tsmark/tsmark/internal/outfile"
+	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/internal/progress"
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/report"
@@ -23,7 +25,7 @@ import (
 
 func (a *app) runCommand() *cobra.Command {
 	given := newSettings(a)
-	print, files := false, iotdbFiles{}
+	print, selfTest, files := false, false, iotdbFiles{}
 	cmd := &cobra.Command{
 		Use:   "run [FILE.yaml|NAME]",
 		Short: "Run an experiment: load, check, ask, report",
@@ -39,6 +41,13 @@ the outcome as a file.
 where it is repeated. Parameters are the keys of the file; options of a target,
 targets.NAME.OPTION, make variants of it that take turns within one run.
 
+--self-test has each target take part twice, as NAME and NAME-again, loads six
+times if nothing else is said, and says which differences this machine and these
+settings cannot resolve. If a target differs from itself the exit status is 1.
+
+--require-quiet refuses a host on which other programs use the CPU, and repeats
+what they disturbed, up to three times in all; then the run ends incomplete.
+
 --iotdb-config takes the scenario from the file of IoTDB-Benchmark; flags change
 it as they change an experiment. What became of its parameters, --print says in
 the experiment's notes.`,
@@ -49,6 +58,8 @@ the experiment's notes.`,
   tsmark run --sweep load.workers=1,2,4 --sweep load.batch-size=1000,10000
   tsmark run --target duckdb --sweep targets.duckdb.threads=1,2
   tsmark run experiment.yaml
+  tsmark run experiment.yaml --self-test
+  tsmark run experiment.yaml --require-quiet
   tsmark run --iotdb-config config.properties --target duckdb
   tsmark run load-scaling --target duckdb`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -75,19 +86,28 @@ the experiment's notes.`,
 			if err := given.apply(cmd, e, nil); err != nil {
 				return err
 			}
+			if selfTest {
+				if err := e.SelfTest(); err != nil {
+					return err
+				}
+			}
 			return a.execute(cmd, e, print)
 		},
 	}
 	given.datasetFlags(cmd)
 	given.targetFlag(cmd, "duckdb and sqlite")
 	given.loadFlags(cmd)
+	given.digestFlag(cmd)
 	given.mixedFlags(cmd)
 	given.queryFlags(cmd)
 	given.timedFlags(cmd)
+	given.timeoutFlags(cmd)
 	given.workersFlag(cmd, "connections that load, and then ask, at once", "load.workers", "queries.workers")
 	given.sweepFlag(cmd)
+	given.quietFlag(cmd)
 	files.configFlag(cmd)
 	files.routineFlag(cmd)
+	cmd.Flags().BoolVar(&selfTest, "self-test", false, "compare each target with itself, and say what this machine cannot resolve")
 	cmd.Flags().BoolVar(&print, "print", false, "print the experiment as YAML and run nothing")
 	return cmd
 }
@@ -112,7 +132,9 @@ A TARGET is [NAME=]KIND[,OPTION=VALUE]…; the default is duckdb.`,
   tsmark load null --file cpu.lp                # how fast tsmark itself is`)
 	given.datasetFlags(cmd)
 	given.loadFlags(cmd)
+	given.digestFlag(cmd)
 	given.fileFlags(cmd)
+	given.quietFlag(cmd)
 	given.workersFlag(cmd, "connections that write at once", "load.workers")
 	return cmd
 }
@@ -129,6 +151,7 @@ an embedded database is the one that its name was last loaded into.`,
   tsmark query duckdb,path=cpu.duckdb --query-type lastpoint --workers 4`)
 	given.queryFlags(cmd)
 	given.timedFlags(cmd)
+	given.quietFlag(cmd)
 	given.workersFlag(cmd, "connections that ask at once", "queries.workers")
 	return cmd
 }
@@ -169,6 +192,7 @@ func (a *app) stepCommand(given *settings, use, short, long, example string) *co
 		},
 	}
 	given.targetFlag(cmd, "duckdb")
+	given.timeoutFlags(cmd)
 	files.configFlag(cmd)
 	return cmd
 }
@@ -270,7 +294,7 @@ func (a *app) newRunner(ctx context.Context, kept *store.Store, e *experiment.Ex
 	shown := a.newDisplay(e.Load.ReportingPeriod)
 	return &runner.Runner{
 		Store: kept, Dir: a.results, Display: shown,
-		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(ctx, a.results), Input: os.Stdin,
+		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(ctx, a.results), Input: os.Stdin, Children: a.children,
 	}, shown
 }
 
@@ -316,12 +340,19 @@ func outcome(ctx context.Context, run *result.Run, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return &status{exitInterrupted, "interrupted; what was finished is stored as run " + run.ID}
+	case errors.Is(err, runner.ErrNotQuiet):
+		return &status{exitWithheld, oneLine(err.Error())}
 	case err != nil:
 		return err
 	}
 	for _, t := range run.Targets {
 		if t.Failure != "" {
 			return &status{exitTarget, fmt.Sprintf("target %s gave up: %s", t.Name, oneLine(t.Failure))}
+		}
+	}
+	for _, t := range compare.SelfTests(run) {
+		if len(t.Differs()) > 0 {
+			return &status{exitWithheld, fmt.Sprintf("target %s differs from itself: with these settings the figures of this machine cannot be trusted", t.Target)}
 		}
 	}
 	if !run.Passed() {
@@ -333,7 +364,7 @@ func outcome(ctx context.Context, run *result.Run, err error) error {
 func withheld(run *result.Run) []string {
 	var names []string
 	for _, t := range run.Targets {
-		if t.Load != nil && t.Load.Withheld != "" {
+		if t.Load != nil && !t.Load.Stands() {
 			names = append(names, t.Name+" load")
 		}
 		if t.Load != nil && t.Load.Mixed.Problem() != "" {
@@ -348,4 +379,4 @@ func withheld(run *result.Run) []string {
 	return names
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+func oneLine(s string) string { return printable.OneLine(s) }

@@ -12,8 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/runner"
 	"github.com/tsmark/tsmark/store"
 )
 
@@ -38,10 +40,18 @@ func (a *app) runsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for i := range runs {
+				if runs[i].Status == result.Running && !runs[i].Imported && !runner.GoingOn(a.results, runs[i].ID) {
+					runs[i].Status, runs[i].Reason = killed, "tsmark resume goes on with it"
+				}
+			}
 			return listRuns(a.stdout, runs, sweeps)
 		},
 	}
 }
+
+// killed is how a run is listed that was running, and that no process is at.
+const killed result.Status = "killed"
 
 // listRuns writes a line for each run, newest first, and one for each sweep
 // above the newest of its runs.
@@ -64,11 +74,14 @@ func listRuns(w io.Writer, runs []store.Summary, sweeps []result.Sweep) error {
 		if r.Reason != "" {
 			state += ": " + oneLine(r.Reason)
 		}
+		if r.Imported {
+			state = "imported, " + state
+		}
 		if p := &r.Place; p.Sweep != "" {
 			state = fmt.Sprintf("point %d of %d (%s): %s", p.Point, p.Points, p.Parameters, state)
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", r.ID, r.Command,
-			r.Started.UTC().Format("2006-01-02 15:04:05"), r.Workload, strings.Join(r.Targets, ", "), r.Types, r.Withheld, state)
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", r.ID, printable.Line(r.Command),
+			r.Started.UTC().Format("2006-01-02 15:04:05"), printable.Line(r.Workload), printable.Line(strings.Join(r.Targets, ", ")), r.Types, r.Withheld, printable.Line(state))
 	}
 	sweepsFrom(time.Time{})
 	return out.Flush()
@@ -101,7 +114,9 @@ paper. As CSV they are laid out as IoTDB-Benchmark's own. The page of an iotdb r
 has them in any case.
 
 --experiment prints what a run was told to do, as a file that tsmark run takes:
-here later, or on another machine. Secrets are not in it. It says *** for them,
+here later, or on another machine. Under expect it has the fingerprints of the
+dataset and of the queries, to which that run is held, and the versions of tsmark
+and of the systems, of which the report says where they are others. Secrets are not in it. It says *** for them,
 and they are read from the environment: the password of a target pg from
 TSMARK_PG_PASSWORD.`,
 		Example: `  tsmark report
@@ -135,7 +150,11 @@ TSMARK_PG_PASSWORD.`,
 				if len(references) > 1 || cmd.Flags().Changed("format") || cmd.Flags().Changed("view") {
 					return errors.New("--experiment is of one run or sweep, and has no --format or --view")
 				}
-				return a.writeText(file, shown.experiment())
+				text, err := expecting(shown.experiment(), shown.runs)
+				if err != nil {
+					return err
+				}
+				return a.writeText(file, printable.Text(shown.warning()+text))
 			}
 			if file != "" && file != "-" {
 				return writeReport(file, func(w io.Writer) error { return shown.write(w, view, format, report.Options{}) })
@@ -188,6 +207,18 @@ func (f *found) experiment() string {
 		return f.sweep.Experiment
 	}
 	return f.runs[0].Experiment
+}
+
+// warning is a comment for the top of the experiment of an imported run.
+func (f *found) warning() string {
+	for _, r := range f.runs {
+		if !r.Imported.IsZero() {
+			return fmt.Sprintf("# Run %s was imported: what follows is the word of whoever wrote its file.\n"+
+				"# Read it before you run it, above all start and restart, which are commands, and\n"+
+				"# path, file, host and url: they are carried out with your rights.\n\n", r.ID)
+		}
+	}
+	return ""
 }
 
 func (f *found) write(w io.Writer, view report.View, format report.Format, opts report.Options) error {

@@ -22,9 +22,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain lets the test's own binary stand in for tsmark in the scripts.
+// TestMain lets the test's own binary stand in for tsmark in the scripts, and for
+// a server.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"tsmark": func() { os.Exit(Main()) }})
+	testscript.Main(m, map[string]func(){"tsmark": func() { os.Exit(Main()) }, "sulkyinflux": sulkyInflux})
 }
 
 // The scripts say how tsmark behaves on the command line. Beside testscript's

@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/target/limit"
 )
 
 // settings are the flags of the commands that run an experiment. Flags write
@@ -111,6 +113,14 @@ func (s *settings) datasetFlags(cmd *cobra.Command) {
 	}
 }
 
+// digestFlag adds --digest.
+func (s *settings) digestFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&s.flags.Digest, "digest", false, digestHelp)
+	s.means("digest", "digest", func(to, from *experiment.Experiment) { to.Digest = from.Digest })
+}
+
+const digestHelp = "compute the content digest of the rows, which is the same in any order: one more pass over them"
+
 // targetFlag adds --target.
 func (s *settings) targetFlag(cmd *cobra.Command, unset string) {
 	cmd.Flags().StringArrayVar(&s.targets, "target", nil, "system to measure, `[NAME=]KIND[,OPTION=VALUE]…`; may be repeated (default "+unset+")")
@@ -131,7 +141,7 @@ func (s *settings) loadFlags(cmd *cobra.Command) {
 	f.Var(span{&l.ReportingPeriod}, "reporting-period", "between two plain lines of progress, and two records of the rate, which short loads have more of")
 	f.StringSliceVar(&l.After, "after-load", nil, "`steps` done after the load and timed apart, such as analyze; targets without such a step leave it out")
 	s.means("after-load", "load.after", func(to, from *experiment.Experiment) { to.Load.After = from.Load.After })
-	f.Var(count(&l.Repeats, 1), "load-repeats", "times that the dataset is loaded; what is asked is the last one")
+	f.Var(count(&l.Repeats, 0), "load-repeats", "times that the dataset is loaded; queries run on the last one; 0: six where targets are compared and that is quick, else once")
 	f.BoolVar(&l.Replace, "replace", l.Replace, "drop a dataset that tsmark loaded there before")
 	f.StringVar(&l.Retry, "retry", "", "send a batch again whose connection was cut or whose server restarts: `so often, or so long`, as in 5, 60s or 5,60s")
 	s.means("retry", "load.retry", func(to, from *experiment.Experiment) { to.Load.Retry = from.Load.Retry })
@@ -162,6 +172,16 @@ func (s *settings) mixedFlags(cmd *cobra.Command) {
 	s.means("mixed-duration", "mixed.duration", func(to, from *experiment.Experiment) { to.Mixed.Duration = from.Mixed.Duration })
 }
 
+// timeoutFlags adds the flags that say how long tsmark waits beside measuring.
+func (s *settings) timeoutFlags(cmd *cobra.Command) {
+	f, t, l := cmd.Flags(), &s.flags.Timeouts, limit.Default()
+	t.Statement, t.Step = l.Statement, l.Step
+	f.Var(span{&t.Statement}, limit.StatementFlag, "longest wait for a statement of tsmark's own that does not grow with the data, such as connecting, reading the mark or waiting for a lock; 0: the default")
+	f.Var(span{&t.Step}, limit.StepFlag, "longest wait for one that does: dropping and creating tables, settling, counting, steps after the load; 0: the default")
+	s.means(limit.StatementFlag, "timeouts.statement", func(to, from *experiment.Experiment) { to.Timeouts.Statement = from.Timeouts.Statement })
+	s.means(limit.StepFlag, "timeouts.step", func(to, from *experiment.Experiment) { to.Timeouts.Step = from.Timeouts.Step })
+}
+
 // workersFlag adds --workers, which sets what the paths say.
 func (s *settings) workersFlag(cmd *cobra.Command, help string, paths ...string) {
 	workers := 1
@@ -183,7 +203,9 @@ const windowsHelp = "recent: windows end close to the dataset's end; sliding: ea
 func (s *settings) queryFlags(cmd *cobra.Command) {
 	f, q := cmd.Flags(), &s.flags.Queries
 	f.StringSliceVar(&q.Types, "query-type", q.Types, "query `types`, separated by commas, or all; all,-TYPE leaves one out")
-	f.Var(count(&q.Verify, 1), "verify", "queries of each type whose answers are checked")
+	f.Var(count(&q.Verify, 1), "verify", "answers of each type and target that are compared with the expected ones, a random sample")
+	f.StringVar(&q.CheckSeed, "check-seed", "", "`text` that chooses the sample, to compare the same answers again; default: nobody can foresee it")
+	s.means("check-seed", "queries.check-seed", func(to, from *experiment.Experiment) { to.Queries.CheckSeed = from.Queries.CheckSeed })
 	f.BoolVar(&q.AlignWindows, "align-windows", q.AlignWindows, "start every window on a bucket border")
 	s.means("align-windows", "queries.align-windows", func(to, from *experiment.Experiment) { to.Queries.AlignWindows = from.Queries.AlignWindows })
 	asked := askedFlag(cmd, &q.IoTDB)
@@ -193,6 +215,15 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 	s.means("query-type", "queries.types", func(to, from *experiment.Experiment) { to.Queries.Types = from.Queries.Types })
 	s.means("verify", "queries.verify", func(to, from *experiment.Experiment) { to.Queries.Verify = from.Queries.Verify })
 	complete(cmd, "query-type", append(s.app.catalog.typeNames(), experiment.AllTypes))
+}
+
+// quietFlag adds the flag that requires a host on which little else runs.
+func (s *settings) quietFlag(cmd *cobra.Command) {
+	const flag = "require-quiet"
+	cmd.Flags().StringVar(&s.flags.RequireQuiet, flag, "",
+		"refuse a host on which other programs use more than this `share` of the CPU, and repeat what they disturb")
+	cmd.Flags().Lookup(flag).NoOptDefVal = fmt.Sprintf("%.0f%%", 100*result.QuietShare)
+	s.means(flag, flag, func(to, from *experiment.Experiment) { to.RequireQuiet = from.RequireQuiet })
 }
 
 // timedFlags adds the flags that say how queries are measured.

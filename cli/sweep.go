@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/result"
@@ -37,11 +39,18 @@ func (a *app) runSweep(ctx context.Context, kept *store.Store, e *experiment.Exp
 	return (&sweeping{a, kept, plan, record, nil}).goOn(ctx, r, shown)
 }
 
-// resumeSweep goes on with a sweep at the first point that is not complete.
-func (a *app) resumeSweep(ctx context.Context, kept *store.Store, found store.Found) error {
+// resumeSweep goes on with a sweep, changed by the flags that are given, at the
+// first point that is not complete.
+func (a *app) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Found, given *settings) error {
+	ctx := cmd.Context()
 	record, runs, err := readSweep(ctx, kept, found)
 	if err != nil {
 		return err
+	}
+	for _, run := range runs {
+		if err := notImported(run); err != nil {
+			return err
+		}
 	}
 	if record.Experiment == "" {
 		return fmt.Errorf("of sweep %s only runs are here, not what it was to do; go on where it was begun", record.ID)
@@ -53,6 +62,9 @@ func (a *app) resumeSweep(ctx context.Context, kept *store.Store, found store.Fo
 	e, err := experiment.Parse("experiment of sweep "+record.ID, []byte(record.Experiment))
 	if err != nil {
 		return fmt.Errorf("this tsmark cannot read what the sweep was to do: %w", err)
+	}
+	if err := given.apply(cmd, e, nil); err != nil {
+		return err
 	}
 	steps, _ := stepsOf(record.Command)
 	plan, err := runner.NewSweep(e, a.catalog.forRunner(), steps)

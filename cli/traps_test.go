@@ -22,6 +22,14 @@ func TestTraps(t *testing.T) {
 		"loses-last-row":      {exitWithheld, []string{"table cpu holds 5759 rows, 5760 expected", "withheld: what was loaded is not right"}},
 		"empty":               {exitWithheld, []string{"table cpu holds 0 rows, 5760 expected", "and 0 found: missing; expected (2016-01-0"}},
 		"empty-but-counts":    {exitWithheld, []string{"and 0 found: missing; expected (2016-01-0"}},
+		"stores-zeroes":       {exitWithheld, []string{"withheld: table cpu: sum of usage_user is 0, expected "}},
+		"doubles-a-field":     {exitWithheld, []string{"withheld: table cpu: sum of usage_nice is "}},
+		"lowers-the-minimum":  {exitWithheld, []string{"withheld: table cpu: min of usage_user is -4"}},
+		"shifts-times":        {exitWithheld, []string{"withheld: table cpu: the first time of a row is 2016-01-01T01:00:00Z, expected 2016-01-01T00:00:00Z"}},
+		"shifts-a-row":        {exitWithheld, []string{"withheld: table cpu: the times of its rows come to another sum"}},
+		"swaps-values":        {exitWithheld, []string{"withheld: answers of the same target are wrong: single-groupby-1-1-1: query "}},
+		"loses-a-tag":         {exitWithheld, []string{"withheld: table cpu has a series that was not generated: hostname=host_0, region=NULL"}},
+		"loses-a-series":      {exitWithheld, []string{"withheld: table cpu has no rows of 1 of 40 series"}},
 		"rounds-values":       {exitWithheld, []string{"double-groupby-1", "wrong mean_usage_user; expected (2016-01-0"}},
 		"answers-infinity":    {exitWithheld, []string{"wrong mean_usage_user"}},
 		"misorders":           {exitWithheld, []string{"wrong order", "found (2016-01-0"}},
@@ -63,4 +71,23 @@ func runOn(t *testing.T, kind target.Kind) (code int, out, errs string) {
 		"--scale", "40", "--log-interval", "10m", "--queries", "4", "--verify", "3", "--batch-size", "500"}
 	code = execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []target.Kind{kind}))
 	return code, stdout.String(), stderr.String()
+}
+
+// A load alone tells of each target that stores something else than it was given.
+func TestTrapsOfALoad(t *testing.T) {
+	for _, trap := range targettest.Traps() {
+		var stdout, stderr bytes.Buffer
+		args := []string{"tsmark", "load", trap.Name, "--results", t.TempDir(), "--scale", "40", "--log-interval", "10m", "--batch-size", "500"}
+		code := execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []target.Kind{trap}))
+		want := exitWithheld
+		switch trap.Name {
+		case "gives-up":
+			want = exitTarget
+		case "swaps-values", "empty-but-counts", "rounds-values", "answers-infinity", "misorders", "answers-older-query", "cuts-answers":
+			want = exitDone // what it holds has the right figures: queries find it
+		}
+		if code != want {
+			t.Errorf("%s: exit status %d, want %d\n%s%s", trap.Name, code, want, &stdout, &stderr)
+		}
+	}
 }

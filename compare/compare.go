@@ -2,9 +2,10 @@
 // of others, how sure that is, and what could not be compared and why.
 //
 // A side is one or more runs, each a repeat or several of the same
-// measurement. Figures of a query type are taken over the questions that every
-// repeat of both sides answered or was cut off at, so that nobody is judged by
-// other questions. See package measure/stats for the methods.
+// measurement. Figures of a query type are those of package estimate, over the
+// queries that both sides have, so that nobody is judged by other queries: of
+// targets of one run they are the run's own. See package measure/stats for the
+// methods.
 package compare
 
 import (
@@ -24,6 +25,9 @@ var ErrDifferent = errors.New("not the same was measured")
 // Options say when not to compare. The zero value is the strictest.
 type Options struct {
 	Different bool // other data or other questions
+	// Beside are further sides that the figures are shown with: only queries
+	// that these have too take part.
+	Beside []Side
 }
 
 // Comparison is the outcome. It goes from A to B: a ratio above 1 says that B
@@ -77,19 +81,27 @@ func Runs(a, b Side, opts Options) (*Comparison, error) {
 	if len(pairs) == 0 {
 		return nil, fmt.Errorf("no target of %s goes with one of %s: name one of each", a.label(), b.label())
 	}
+	var beside []Subject
+	for _, s := range opts.Beside {
+		beside = append(beside, s.subjects()...)
+	}
 	for _, p := range pairs {
-		c.Targets = append(c.Targets, compareTarget(p[0], p[1]))
+		t := compareTarget(p[0], p[1], beside)
+		if one := a.Runs[0].ID == b.Runs[0].ID; one && result.Apart(p[0].targets[0], p[1].targets[0]) {
+			t.Notes = append(t.Notes, "A and B share a place or one of them does: they were measured in different parts of the run, one after the other, and what drifted on the machine in between is in their ratios.")
+		}
+		c.Targets = append(c.Targets, t)
 	}
 	c.Notes = append(c.Notes, alone...)
 	return c, nil
 }
 
 // compareTarget compares all that two subjects recorded.
-func compareTarget(a, b Subject) Target {
+func compareTarget(a, b Subject, beside []Subject) Target {
 	t := Target{A: a, B: b}
 	var medians []typeMedians
 	for _, name := range types(a, b) {
-		figures, m := compareType(name, a, b)
+		figures, m := compareType(name, a, b, beside)
 		t.Figures = append(t.Figures, figures...)
 		if m != nil {
 			medians = append(medians, *m)
@@ -101,6 +113,10 @@ func compareTarget(a, b Subject) Target {
 	t.Figures = append(t.Figures, compareLoads(a, b)...)
 	t.Figures = append(t.Figures, compareMixed(a, b)...)
 	judge(t.Figures)
+	for i := range t.Figures {
+		f := &t.Figures[i]
+		f.NoisyA, f.NoisyB = a.noisy(f), b.noisy(f)
+	}
 	t.Notes = append(t.Notes, append(a.failures("A"), b.failures("B")...)...)
 	return t
 }
@@ -109,7 +125,7 @@ func compareTarget(a, b Subject) Target {
 func types(a, b Subject) []string {
 	var list []string
 	for _, t := range slices.Concat(a.targets, b.targets) {
-		for _, r := range t.Repeats {
+		for _, r := range t.Measured() {
 			for i := range r.Queries {
 				if name := r.Queries[i].Type; !slices.Contains(list, name) {
 					list = append(list, name)
@@ -118,26 +134,6 @@ func types(a, b Subject) []string {
 		}
 	}
 	return list
-}
-
-// Common returns of each list of service times by question (see
-// result.Queries.Each) those of the questions that all of them got to, in the
-// same order.
-func Common(each ...[]float64) [][]float64 {
-	common := make([][]float64, len(each))
-	if len(each) == 0 {
-		return common
-	}
-	shortest := slices.MinFunc(each, func(a, b []float64) int { return len(a) - len(b) })
-	for at := range shortest {
-		if slices.ContainsFunc(each, func(times []float64) bool { return times[at] == 0 }) {
-			continue
-		}
-		for i := range each {
-			common[i] = append(common[i], each[i][at])
-		}
-	}
-	return common
 }
 
 // typeMedians are the medians of the repeats of one type.

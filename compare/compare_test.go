@@ -37,7 +37,8 @@ func TestRuns(t *testing.T) {
 			t.Errorf("%s %s: %v, %s, %s; want %.3f, %s", want.subject, want.metric, f.Ratio, f.Verdict, f.Method, want.ratio, want.verdict)
 		}
 	}
-	if f := target.figure("first", Median); f.Family != 3 || f.Questions != 200 || f.Adjusted < f.P {
+	if f := target.figure("first", Median); f.Family != 7 || // three types, their mean, three figures of loads
+		f.Questions != 200 || f.Adjusted < f.P {
 		t.Errorf("%+v", f)
 	}
 	if f := target.figure(LoadSubject, Acked); f.Verdict != NotCompared || f.Why != "n/a: the protocol does not acknowledge rows" {
@@ -78,9 +79,9 @@ func TestRepeatsInOneRun(t *testing.T) {
 // said how many would do.
 func TestTooFewRepeats(t *testing.T) {
 	for repeats, want := range map[int]string{
-		1: "one repeat a side does not show what differs from repeat to repeat, 5 a side would",
-		3: "too few repeats: 3 and 3, 5 a side would do",
-		4: "too few repeats: 4 and 4, 5 a side would do", // three types
+		1: "one repeat a side does not show what differs from repeat to repeat, 6 a side would",
+		3: "too few repeats: 3 and 3, 6 a side would do",
+		5: "too few repeats: 5 and 5, 6 a side would do", // seven figures: 7 · 0.0079
 	} {
 		f := compared(t, system(1, repeats, 1), system(2, repeats, 1.5)).Targets[0].figure("first", Median)
 		if f.Verdict != CannotTell || f.Why != want || f.Ratio.Figure < 1.4 {
@@ -90,9 +91,9 @@ func TestTooFewRepeats(t *testing.T) {
 			t.Errorf("%d repeats: interval %+v", repeats, f.Interval)
 		}
 	}
-	f := compared(t, system(1, 5, 1), system(2, 5, 1.5)).Targets[0].figure("first", Median)
+	f := compared(t, system(1, 6, 1), system(2, 6, 1.5)).Targets[0].figure("first", Median)
 	if f.Verdict != Slower {
-		t.Errorf("five repeats: %s: %s", f.Verdict, f.Why)
+		t.Errorf("six repeats: %s: %s", f.Verdict, f.Why)
 	}
 }
 
@@ -104,11 +105,8 @@ func TestCommonQuestions(t *testing.T) {
 	if f.Questions != 2 || f.Ratio.Figure != 2 || f.A.Median.Figure != 1 {
 		t.Errorf("%d questions, %v, A %v", f.Questions, f.Ratio, f.A.Median)
 	}
-	if got := Common([]float64{1, 0, -3, 4}, []float64{5, 6, 7}); !slices.EqualFunc(got, [][]float64{{1, -3}, {5, 7}}, slices.Equal) {
-		t.Errorf("%v", got)
-	}
 	none := Side{Runs: []*result.Run{run("b", recorded("x", "k", queries("q", 0, 0, 0, 0, 0, 0, 0, 5)))}}
-	if f := compared(t, a, none).Targets[0].figure("q", Median); f.Verdict != NotCompared || f.Why != "no question that all repeats answered" {
+	if f := compared(t, a, none).Targets[0].figure("q", Median); f.Verdict != NotCompared || f.Why != noneInCommon {
 		t.Errorf("%s: %s", f.Verdict, f.Why)
 	}
 }
@@ -257,5 +255,28 @@ func TestJSON(t *testing.T) {
 		if _, err := json.Marshal(c); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A load beside which an answer was wrong has no place in a comparison; other
+// types have.
+func TestLoadBesideWrongAnswers(t *testing.T) {
+	a, b := system(1, 6, 1), system(2, 6, 1.1)
+	for _, r := range b.Runs[:1] {
+		q := r.Targets[0].Repeats[0].Type("first")
+		q.Withheld, q.Verdict.Difference = "query 3: a row is missing", "query 3: a row is missing"
+		if err := r.Targets[0].Pool(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	target := &compared(t, a, b).Targets[0]
+	for _, metric := range []Metric{Load, Sent, Disk} {
+		f := target.figure(LoadSubject, metric)
+		if f.Verdict != NotCompared || !strings.Contains(f.Why, "withheld: answers of the same target are wrong: first: query 3") || f.B.N > 0 {
+			t.Errorf("%s: %s: %s, %+v", metric, f.Verdict, f.Why, f.B)
+		}
+	}
+	if f := target.figure("second", Median); f.Verdict == NotCompared {
+		t.Errorf("another type: %s: %s", f.Verdict, f.Why)
 	}
 }

@@ -81,6 +81,8 @@ func TestCheck(t *testing.T) {
 	for _, r := range noLoad.Runs {
 		r.Targets[0].Repeats[0].Load = nil
 	}
+	few := system(2, 6, 1)
+	few.Runs[3].Targets[0].Repeats[0].Queries[0].Each = few.Runs[3].Targets[0].Repeats[0].Queries[0].Each[:99]
 	cut := Side{}
 	for i, r := range system(2, 6, 1).Runs {
 		q := &r.Targets[0].Repeats[0].Queries[0]
@@ -94,10 +96,10 @@ func TestCheck(t *testing.T) {
 		holds, open []string // beginnings
 	}{
 		{"two of three types", system(1, 6, 1), system(2, 6, 1.1), "median > +5%",
-			[]string{"median > +5%: duck first median changed by +9.7% (p = 0.0065)", "median > +5%: duck second median changed by +9.41% (p = 0.0065)"}, nil},
+			[]string{"median > +5%: duck first median changed by +9.7% (p = 0.015)", "median > +5%: duck second median changed by +9.41% (p = 0.015)"}, nil},
 		{"not so far", system(1, 6, 1), system(2, 6, 1.1), "median > +20%, load < -20%, disk > +20%", nil, nil},
 		{"load and disk", system(1, 6, 1), system(2, 6, 1.1), "load < -5%,disk > +5%",
-			[]string{"load < -5%: duck load load changed by -8.85% (p = 0.0022)", "disk > +5%: duck load disk changed by +10%"}, nil},
+			[]string{"load < -5%: duck load load changed by -8.85% (p = 0.015)", "disk > +5%: duck load disk changed by +10%"}, nil},
 		{"chance", system(1, 6, 1), system(2, 6, 1), "median > +0%", nil, nil},
 		{"too few", system(1, 1, 1), system(2, 1, 1.5), "geomean > +5%", nil, []string{"geomean > +5%: duck all types geomean changed by +3"}},
 		{"as it is", system(1, 1, 1), system(2, 1, 1.5), "geomean > +5%!", []string{"geomean > +5%!: duck all types geomean changed by +3"}, nil},
@@ -105,6 +107,10 @@ func TestCheck(t *testing.T) {
 		{"withheld in A", withheld, system(1, 6, 1), "p99 > +50%", nil, []string{"p99 > +50%: duck first p99 not compared: A: "}},
 		{"no load in B", system(1, 6, 1), noLoad, "load < -50%", []string{"load < -50%: duck load load not compared: B: not loaded"}, nil},
 		{"no load at all", noLoad, renamed(noLoad), "load < -50%", nil, []string{"load < -50%: no target has the metric load"}},
+		{"too few queries", system(1, 6, 1), few, "p99 > +50%, p99.9 > +5%!", nil, []string{
+			"p99 > +50%: duck first p99 not compared: too few queries: p99 needs 100 in each round, and one has 99 in common",
+			"p99.9 > +5%!: duck first p99.9 not compared: too few queries: p99.9 needs 1000 in each round, and one has 99 in common",
+			"p99.9 > +5%!: duck second", "p99.9 > +5%!: duck third"}},
 		{"cut off", system(1, 6, 1), cut, "median > +50%", []string{"median > +50%: duck first median changed by ≥+"}, nil},
 	} {
 		holds, open := compared(t, c.a, c.b).Check(conditions(c.text))

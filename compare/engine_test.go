@@ -41,7 +41,7 @@ const asked = 50
 // repeat. Latencies are lognormal; each repeat is as a whole faster or slower
 // by 1 %, as a standard deviation, and neighbours are alike.
 func measured(t *testing.T, r *rand.Rand, id string, types int, slower float64) *result.Run {
-	questions := make([]engine.Question, asked)
+	questions := make(engine.List, asked)
 	for i := range questions {
 		questions[i] = engine.Question{ID: i, Request: target.Request{Text: fmt.Sprint(i)}, Rows: 1}
 	}

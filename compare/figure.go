@@ -1,8 +1,8 @@
 package compare
 
 import (
-	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/tsmark/tsmark/measure/stats"
 )
@@ -14,7 +14,8 @@ type Figure struct {
 	Unit    Unit      `json:"unit"`
 	Better  Direction `json:"better"`
 	Method  Method    `json:"method"`
-	// Questions is how many all repeats have in common; 0: not about questions.
+	// Questions is how many different queries both sides have in common; 0: not
+	// about queries.
 	Questions int `json:"questions,omitempty"`
 	// Types is how many query types a geometric mean is over: those that both
 	// sides have.
@@ -22,9 +23,18 @@ type Figure struct {
 	// MissingA and MissingB are why a side has no figure; empty: it has one.
 	MissingA string `json:"missing_a,omitempty"`
 	MissingB string `json:"missing_b,omitempty"`
+	// NoisyA and NoisyB are why the host of a side was noisy meanwhile; empty: it
+	// was not, or nobody looked. Noise does not change the verdict: within a run it
+	// may have hit both sides alike.
+	NoisyA string `json:"noisy_a,omitempty"`
+	NoisyB string `json:"noisy_b,omitempty"`
 	stats.Comparison
-	// Family is how many figures of the metric the target has: so many
-	// comparisons Adjusted is corrected for.
+	// Family is how many figures are judged together with this one, itself
+	// included: so many comparisons Adjusted is corrected for. The headline
+	// figures of two targets (the medians of all types, their geometric mean,
+	// rates and size of loads) are one family, so that in 95 of 100 comparisons
+	// of a target with itself none of them shows a difference; each further
+	// metric is one of its own.
 	Family   int     `json:"family"`
 	Adjusted float64 `json:"p_adjusted"` // P after Holm
 	Verdict  Verdict `json:"verdict"`
@@ -39,16 +49,27 @@ func (f *Figure) Decidable() bool {
 // Significant reports whether a difference was shown.
 func (f *Figure) Significant() bool { return f.Decidable() && f.Adjusted < stats.Alpha }
 
-// judge corrects the p-values of each metric for their number, and says what
+// headline are the metrics whose figures are judged together.
+func headline() []Metric { return []Metric{Median, GeoMean, Load, Acked, Sent, Disk} }
+
+// judge corrects the p-values of each family for their number, and says what
 // they come to.
 func judge(figures []Figure) {
+	families := [][]Metric{headline()}
 	for _, m := range Metrics() {
+		if !slices.Contains(headline(), m) {
+			families = append(families, []Metric{m})
+		}
+	}
+	for _, metrics := range families {
 		var family []*Figure
 		var p []float64
 		for i := range figures {
 			f := &figures[i]
-			f.Adjusted = cmp.Or(f.Adjusted, 1)
-			if f.Metric == m && f.MissingA == "" && f.MissingB == "" {
+			if !slices.Contains(metrics, f.Metric) {
+				continue
+			}
+			if f.Adjusted = 1; f.MissingA == "" && f.MissingB == "" {
 				family, p = append(family, f), append(p, f.P)
 			}
 		}

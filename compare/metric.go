@@ -44,16 +44,26 @@ func (m Metric) of(times []float64) float64 {
 		return stats.Median(times)
 	case Mean:
 		return stats.Mean(times)
-	case P90:
-		return stats.Quantile(times, 0.9)
-	case P95:
-		return stats.Quantile(times, 0.95)
-	case P99:
-		return stats.Quantile(times, 0.99)
-	case P999:
-		return stats.Quantile(times, 0.999)
 	}
-	return stats.Quantile(times, 1)
+	return stats.Quantile(times, m.quantile())
+}
+
+// quantile is what so many queries must tell for the metric (see
+// measure.Holds); 0: any number does.
+func (m Metric) quantile() float64 {
+	switch m {
+	case P90:
+		return 0.9
+	case P95:
+		return 0.95
+	case P99, MixedP99:
+		return 0.99
+	case P999:
+		return 0.999
+	case Max:
+		return 1
+	}
+	return 0
 }
 
 // The subjects of figures that are not a query type's.

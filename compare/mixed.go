@@ -2,8 +2,10 @@ package compare
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
+	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -29,13 +31,16 @@ func compareMixed(a, b Subject) []Figure {
 			{MixedP99, func(l *result.Latency) float64 { return l.P99 }},
 		} {
 			f := Figure{Subject: name, Metric: m.metric, Unit: Seconds, Better: Lower}
-			figures = append(figures, f.over(a, b, func(l *result.Load) (float64, string) { return mixedTime(l, name, m.of) }))
+			figures = append(figures, f.over(a, b, func(l *result.Load) (float64, string) { return mixedTime(l, name, m.metric.quantile(), m.of) }))
 		}
 	}
 	writes := Figure{Subject: MixedSubject, Metric: MixedLoad, Unit: RowsPerSecond, Better: Higher}
 	return append(figures, writes.over(a, b, func(l *result.Load) (float64, string) {
-		if l.Mixed == nil {
+		switch {
+		case l.Mixed == nil:
 			return 0, noMixed
+		case !l.Stands():
+			return 0, "withheld: " + l.Reason()
 		}
 		seconds := cmp.Or(l.Mixed.Writes.Acked, l.Mixed.Writes.Sent)
 		if seconds <= 0 {
@@ -52,7 +57,7 @@ const noMixed = "nothing was asked beside the load"
 func mixedTypes(a, b Subject) []string {
 	var names []string
 	for _, t := range slices.Concat(a.targets, b.targets) {
-		for _, r := range t.Repeats {
+		for _, r := range t.Measured() {
 			if r.Load == nil || r.Load.Mixed == nil {
 				continue
 			}
@@ -68,7 +73,7 @@ func mixedTypes(a, b Subject) []string {
 
 // mixedTime returns a figure of a type's service time, or why there is none;
 // less than 0: at least so much.
-func mixedTime(l *result.Load, name string, of func(*result.Latency) float64) (seconds float64, missing string) {
+func mixedTime(l *result.Load, name string, quantile float64, of func(*result.Latency) float64) (seconds float64, missing string) {
 	if l.Mixed == nil {
 		return 0, noMixed
 	}
@@ -86,6 +91,8 @@ func mixedTime(l *result.Load, name string, of func(*result.Latency) float64) (s
 		return 0, "not asked often enough"
 	case !q.Verdict.OK():
 		return 0, "not verified"
+	case !q.Service.Holds(quantile):
+		return 0, fmt.Sprintf(tooFew+"this percentile needs %d in each phase, and one has %d", measure.Least(quantile), q.Service.Count)
 	case q.AtLeast > 0:
 		return -of(&q.Service), ""
 	}

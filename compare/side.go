@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tsmark/tsmark/estimate"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -85,7 +86,7 @@ func (s Side) subjects() []Subject {
 				at = len(list)
 				list = append(list, Subject{Name: t.Name, Kind: t.Kind, Version: t.Description.Version})
 			}
-			list[at].targets = append(list[at].targets, t)
+			list[at].targets, list[at].runs = append(list[at].targets, t), append(list[at].runs, r)
 		}
 	}
 	return list
@@ -138,6 +139,16 @@ type Subject struct {
 	Kind    string `json:"kind"`
 	Version string `json:"version,omitempty"`
 	targets []*result.Target
+	runs    []*result.Run // of each target
+}
+
+// sample is the common queries of a type in all runs of a subject.
+func (s Subject) sample(queryType string) estimate.Sample {
+	var all estimate.Sample
+	for i, t := range s.targets {
+		all = append(all, estimate.Of(s.runs[i], t, queryType)...)
+	}
+	return all
 }
 
 // repeats are what a subject recorded of a type, one or several of each of its
@@ -148,8 +159,8 @@ func (s Subject) repeats(queryType string) (list []*result.Queries, missing stri
 		if t.Failure != "" {
 			gaveUp = "gave up: " + t.Failure
 		}
-		for i := range t.Repeats {
-			if q := t.Repeats[i].Type(queryType); q != nil {
+		for _, r := range t.Measured() {
+			if q := r.Type(queryType); q != nil {
 				list = append(list, q)
 			}
 		}
@@ -157,7 +168,28 @@ func (s Subject) repeats(queryType string) (list []*result.Queries, missing stri
 	if len(list) == 0 {
 		return nil, cmp.Or(gaveUp, "not asked")
 	}
-	return list, withoutFigure(list)
+	if missing = withoutFigure(list); missing == "" && tooSlow(list) {
+		missing = "too slow for this time box"
+	}
+	return list, missing
+}
+
+// tooSlow reports whether time boxes were too short for all repeats together to
+// tell anything of a type.
+func tooSlow(repeats []*result.Queries) bool {
+	short := slices.ContainsFunc(repeats, func(q *result.Queries) bool { return q.Sample.Short })
+	if !short {
+		return false
+	}
+	different := make(map[int]bool)
+	for _, q := range repeats {
+		for i, seconds := range q.Each {
+			if seconds != 0 {
+				different[q.First+i] = true
+			}
+		}
+	}
+	return len(different) < result.LeastDifferent
 }
 
 // failures says in which runs a subject gave up.
@@ -173,9 +205,10 @@ func (s Subject) failures(side string) []string {
 
 // withoutFigure says why repeats of a type have no figure.
 func withoutFigure(repeats []*result.Queries) string {
+	standings := result.Standings(repeats)
 	for i, q := range repeats {
 		why := ""
-		switch q.Standing() {
+		switch standings[i] {
 		case result.NotAsked:
 			why = "not asked"
 		case result.Unsupported:
@@ -187,7 +220,7 @@ func withoutFigure(repeats []*result.Queries) string {
 		case result.Unverified:
 			why = "not verified"
 		}
-		if why != "" && len(repeats) > 1 && q.Standing() != result.Unsupported {
+		if why != "" && len(repeats) > 1 && standings[i] != result.Unsupported {
 			return fmt.Sprintf("repeat %d: %s", i+1, why)
 		} else if why != "" {
 			return why

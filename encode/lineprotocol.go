@@ -53,46 +53,55 @@ type LineProtocol struct {
 // New returns an encoder of the schema's rows.
 func (l LineProtocol) New(s *series.Schema) Encoder {
 	return &lineProtocol{
-		ints:    newIntText("i,"),
-		unit:    int64(l.Unit),
-		times:   l.Times,
-		singles: l.Singles,
+		lineValues: l.values(),
 		tables: newTables(s, func(t *series.Table) lineTable {
-			name := l.name(l.Table, t.Name)
-			keys := make([]string, len(t.Tags))
-			for i := range t.Tags {
-				keys[i] = l.name(l.Column, t.Tags[i].Key) + "="
-			}
-			lt := lineTable{series: newSeriesText(s.Series, func(dst []byte, series uint32) []byte {
-				dst = append(dst, name...)
-				for i := range t.Tags {
-					if !t.Tags[i].Numeric() {
-						dst = l.appendTag(dst, &t.Tags[i], keys[i], series, ",", "")
-					}
-				}
-				dst = append(dst, ' ')
-				for i := range t.Tags {
-					if t.Tags[i].Numeric() {
-						dst = l.appendTag(dst, &t.Tags[i], keys[i], series, "", ",")
-					}
-				}
-				return dst
-			})}
-			for _, f := range t.Fields {
-				key := fieldKey{text: l.name(l.Column, f.Name) + "="}
-				copy(key.wide[:], key.text)
-				lt.keys = append(lt.keys, key)
-				if lt.null == "" && l.Null != nil && l.Null(f.Type) != "" {
-					lt.null = cmp.Or(l.NullName, strings.TrimSuffix(key.text, "=")) + "=" + l.Null(f.Type) + ","
-				}
-			}
-			lt.bools = [2]string{"f,", "t,"}
-			if l.WholeBools != nil && l.WholeBools(t) {
-				lt.bools = [2]string{"0i,", "1i,"}
-			}
+			lt := l.table(t)
+			lt.series = newSeriesText(s.Series, lt.series.build)
 			return lt
 		}),
 	}
+}
+
+func (l LineProtocol) values() lineValues {
+	return lineValues{ints: newIntText("i,"), unit: int64(l.Unit), times: l.Times, singles: l.Singles}
+}
+
+// table returns what lines of a table consist of. The text of its series is
+// not kept ready.
+func (l LineProtocol) table(t *series.Table) lineTable {
+	name := l.name(l.Table, t.Name)
+	keys := make([]string, len(t.Tags))
+	for i := range t.Tags {
+		keys[i] = l.name(l.Column, t.Tags[i].Key) + "="
+	}
+	lt := lineTable{bools: [2]string{"f,", "t,"}}
+	lt.series.build = func(dst []byte, series uint32) []byte {
+		dst = append(dst, name...)
+		for i := range t.Tags {
+			if !t.Tags[i].Numeric() {
+				dst = l.appendTag(dst, &t.Tags[i], keys[i], series, ",", "")
+			}
+		}
+		dst = append(dst, ' ')
+		for i := range t.Tags {
+			if t.Tags[i].Numeric() {
+				dst = l.appendTag(dst, &t.Tags[i], keys[i], series, "", ",")
+			}
+		}
+		return dst
+	}
+	for _, f := range t.Fields {
+		key := fieldKey{text: l.name(l.Column, f.Name) + "="}
+		copy(key.wide[:], key.text)
+		lt.keys = append(lt.keys, key)
+		if lt.null == "" && l.Null != nil && l.Null(f.Type) != "" {
+			lt.null = cmp.Or(l.NullName, strings.TrimSuffix(key.text, "=")) + "=" + l.Null(f.Type) + ","
+		}
+	}
+	if l.WholeBools != nil && l.WholeBools(t) {
+		lt.bools = [2]string{"0i,", "1i,"}
+	}
+	return lt
 }
 
 // name returns a name as it stands in a line.
@@ -133,11 +142,16 @@ func (l LineProtocol) escape(dst []byte, start int) []byte {
 }
 
 type lineProtocol struct {
+	lineValues
+	tables tables[lineTable]
+}
+
+// lineValues is how values stand in lines.
+type lineValues struct {
 	ints    *intText
 	unit    int64 // of times
 	times   bool
 	singles bool
-	tables  tables[lineTable]
 }
 
 type lineTable struct {
@@ -196,7 +210,7 @@ func (e *lineProtocol) Append(dst []byte, b *series.Batch) []byte {
 					dst = e.appendTime(dst[:n], field.Type, c.Ints[row])
 				}
 			}
-			if dst[len(dst)-1] == ' ' { // no field: no row, unless something stands for one
+			if bare(dst[start:]) { // no field: no row, unless something stands for one
 				if table.null == "" {
 					dst = dst[:start]
 					continue
@@ -210,8 +224,11 @@ func (e *lineProtocol) Append(dst []byte, b *series.Batch) []byte {
 	return dst
 }
 
+// bare reports whether a row has neither field nor numeric tag so far.
+func bare(row []byte) bool { return row[len(row)-1] == ' ' }
+
 // appendSingle appends the value of a Float32.
-func (e *lineProtocol) appendSingle(dst []byte, v float64) []byte {
+func (e *lineValues) appendSingle(dst []byte, v float64) []byte {
 	if e.singles {
 		return appendSingle(dst, v)
 	}
@@ -219,15 +236,22 @@ func (e *lineProtocol) appendSingle(dst []byte, v float64) []byte {
 }
 
 // appendTime appends the value of a Timestamp or Date, and a comma.
-func (e *lineProtocol) appendTime(dst []byte, t series.Type, v int64) []byte {
-	if !e.times {
-		return append(strconv.AppendInt(dst, v, 10), 'i', ',')
+func (e *lineValues) appendTime(dst []byte, t series.Type, v int64) []byte {
+	letter := byte('i')
+	if e.times {
+		letter = 't'
 	}
+	return append(strconv.AppendInt(dst, e.counted(t, v), 10), letter, ',')
+}
+
+// counted returns a Timestamp or Date in what the system counts it in.
+func (e *lineValues) counted(t series.Type, v int64) int64 {
 	const dayMicros = 24 * 60 * 60 * 1e6
-	if t == series.Date {
-		v *= dayMicros
-	} else {
-		v /= 1e3
+	switch {
+	case !e.times:
+		return v
+	case t == series.Date:
+		return v * dayMicros
 	}
-	return append(strconv.AppendInt(dst, v, 10), 't', ',')
+	return v / 1e3
 }

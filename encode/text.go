@@ -106,6 +106,39 @@ func (t *intText) put(dst []byte, v int64) int {
 	return len(append(strconv.AppendInt(dst[:0], v, 10), t.suffix...))
 }
 
+// length returns how many bytes put writes.
+func (t *intText) length(v int64) int {
+	if u := uint64(v); u < smallInts {
+		return int(t.words[u] >> 56)
+	}
+	return intLength(v) + len(t.suffix)
+}
+
+// intLength returns the length of an integer's text.
+func intLength(v int64) int {
+	if v < 0 {
+		return 1 + digits(-uint64(v))
+	}
+	return digits(uint64(v))
+}
+
+// digits returns how many decimal digits a number has.
+func digits(u uint64) int {
+	n := 1
+	for ; u >= 1e4; u /= 1e4 {
+		n += 4
+	}
+	switch {
+	case u >= 1e3:
+		return n + 3
+	case u >= 100:
+		return n + 2
+	case u >= 10:
+		return n + 1
+	}
+	return n
+}
+
 // head writes a small integer without its suffix.
 func (t *intText) head(dst []byte, small uint64) int {
 	w := t.words[small]
@@ -128,31 +161,64 @@ func (t *intText) rest(dst []byte, n int, four uint64) int {
 
 // appendFloat appends v as TSBS does: the shortest digits that give v back,
 // never with an exponent.
+func appendFloat(dst []byte, v float64) []byte {
+	n, ok := fixed(v)
+	if !ok {
+		return strconv.AppendFloat(dst, v, 'f', -1, 64)
+	}
+	if v < 0 {
+		dst = append(dst, '-')
+	}
+	dst = strconv.AppendUint(dst, n/decimals, 10)
+	if n %= decimals; n == 0 {
+		return dst
+	}
+	end := len(dst) + 6
+	dst = append(dst, '.', '0'+byte(n/1e4), '0'+byte(n/1e3%10), '0'+byte(n/100%10), '0'+byte(n/10%10), '0'+byte(n%10))
+	for dst[end-1] == '0' {
+		end--
+	}
+	return dst[:end]
+}
+
+// floatLength returns how many bytes appendFloat appends. It may write to
+// memory, which it returns, larger where that was needed.
+func floatLength(v float64, memory []byte) (int, []byte) {
+	n, ok := fixed(v)
+	if !ok {
+		memory = strconv.AppendFloat(memory[:0], v, 'f', -1, 64)
+		return len(memory), memory
+	}
+	length := digits(n / decimals)
+	if v < 0 {
+		length++
+	}
+	if n %= decimals; n == 0 {
+		return length, memory
+	}
+	for length += 6; n%10 == 0; n /= 10 {
+		length--
+	}
+	return length, memory
+}
+
+// decimals is what a fixed number counts the parts of.
+const decimals = 1e5
+
+// fixed returns, without its sign, how often 1/decimals is in v, where that
+// number's digits are the shortest that give v back.
 //
 // Simulated readings have few decimals. Of two different decimals of at most 15
 // digits no two are the same double, so one of them that gives v back is, less
 // the zeros at its end, the shortest.
-func appendFloat(dst []byte, v float64) []byte {
-	const decimals = 1e5
+func fixed(v float64) (uint64, bool) {
 	positive := math.Abs(v)
-	if scaled := positive * decimals; scaled > 0 && scaled < 1e15 {
-		if n := uint64(scaled + 0.5); float64(n)/decimals == positive {
-			if v < 0 {
-				dst = append(dst, '-')
-			}
-			dst = strconv.AppendUint(dst, n/decimals, 10)
-			if n %= decimals; n == 0 {
-				return dst
-			}
-			digits := len(dst) + 6
-			dst = append(dst, '.', '0'+byte(n/1e4), '0'+byte(n/1e3%10), '0'+byte(n/100%10), '0'+byte(n/10%10), '0'+byte(n%10))
-			for dst[digits-1] == '0' {
-				digits--
-			}
-			return dst[:digits]
-		}
+	scaled := positive * decimals
+	if !(scaled > 0 && scaled < 1e15) {
+		return 0, false
 	}
-	return strconv.AppendFloat(dst, v, 'f', -1, 64)
+	n := uint64(scaled + 0.5)
+	return n, float64(n)/decimals == positive
 }
 
 // room makes sure that n bytes can be appended in place.

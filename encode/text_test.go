@@ -7,11 +7,13 @@ import (
 	"testing"
 )
 
-// Floats come out as strconv's.
+// Floats come out as strconv's, and have the lengths of these.
 func TestAppendFloat(t *testing.T) {
 	check := func(v float64) {
 		if got, want := string(appendFloat(nil, v)), strconv.FormatFloat(v, 'f', -1, 64); got != want {
 			t.Fatalf("%q, want %q", got, want)
+		} else if n, _ := floatLength(v, nil); n != len(want) {
+			t.Fatalf("length %d of %q", n, want)
 		}
 	}
 	for _, v := range []float64{0, math.Copysign(0, -1), 1, 0.1, 1e-5, 1e-6, 99999.99999, 1e10, 1e15, 1e21, math.MaxFloat64, math.Inf(1), math.NaN(), 0.30000000000000004} {
@@ -28,13 +30,15 @@ func TestAppendFloat(t *testing.T) {
 	}
 }
 
-// Integers of every length come out as strconv's.
+// Integers of every length come out as strconv's, and have the lengths of these.
 func TestIntText(t *testing.T) {
 	text := newIntText("i,")
 	check := func(v int64) {
 		dst := make([]byte, intRoom)
 		if got, want := string(dst[:text.put(dst, v)]), strconv.FormatInt(v, 10)+"i,"; got != want {
 			t.Errorf("%d: %q, want %q", v, got, want)
+		} else if n := text.length(v); n != len(want) {
+			t.Errorf("length %d of %q", n, want)
 		}
 	}
 	for v := int64(-3); v < 30_000; v++ {

@@ -25,8 +25,7 @@ func Calibrate(ctx context.Context, cfg LoadConfig, d workload.Dataset, span tim
 		return found, err
 	}
 	found.RowsPerSecond = float64(load.Rows) / time.Since(begin).Seconds()
-	questions := make([]Question, 1_000_000)
-	asked, err := Query(ctx, QueryConfig{Workers: cfg.Workers, TimeBox: span}, sink, questions, func(int) {})
+	asked, err := Query(ctx, QueryConfig{Workers: cfg.Workers, TimeBox: span}, sink, make(List, 1_000_000), func(int) {})
 	if err != nil {
 		return found, err
 	}

@@ -136,8 +136,8 @@ func TestLoadFails(t *testing.T) {
 	}
 }
 
-func questions(n int) []engine.Question {
-	q := make([]engine.Question, n)
+func questions(n int) engine.List {
+	q := make(engine.List, n)
 	for i := range q {
 		q[i] = engine.Question{ID: i, Request: target.Request{Text: fmt.Sprint(i)}, Rows: 2}
 	}
@@ -212,6 +212,20 @@ func testTimeout(t *testing.T, ask askFunc) {
 	if err != nil || q.AtLeast != 0 || q.Asked != 1 {
 		t.Errorf("cut off in the burn-in: %d cut off of %d, error %v", q.AtLeast, q.Asked, err)
 	}
+}
+
+// One that is cut off with more rows than it should have is wrong, not slow.
+func TestEndlessAnswer(t *testing.T) {
+	inBothLoops(t, func(t *testing.T, ask askFunc) {
+		s := &stub{ask: func(ctx context.Context, _ string) (target.Cost, error) {
+			<-ctx.Done()
+			return target.Cost{Rows: 1000}, ctx.Err()
+		}}
+		q, err := ask(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 20 * time.Millisecond}, s, questions(3), ignore)
+		if err != nil || !strings.Contains(q.Withheld, "1000 rows in the answer, 2 expected, when it was cut off") {
+			t.Errorf("withheld %q, error %v", q.Withheld, err)
+		}
+	})
 }
 
 // Wrong counts and failures withhold the type; a vanished server ends the run.

@@ -134,10 +134,11 @@ func load[P any](ctx context.Context, cfg LoadConfig, from feed[P], t target.Tar
 	if cfg.Acked != nil {
 		cfg.Acked(ctx)
 	}
-	if err := settle(ctx, t, cfg.Retry); err != nil {
+	settled, err := settle(ctx, t, cfg.Retry)
+	if err != nil {
 		return &l.out, fmt.Errorf("waiting for the load to settle: %w", err)
 	}
-	l.out.Settled = time.Since(l.start).Seconds()
+	l.out.Settled = settled.Sub(l.start).Seconds()
 	return &l.out, nil
 }
 
@@ -149,16 +150,17 @@ func newResult(cfg *LoadConfig) result.Load {
 	}
 }
 
-// settle waits until the target has settled, also for its return.
-func settle(ctx context.Context, t target.Target, retry Retry) error {
+// settle waits until the target has settled, also for its return, and returns
+// when it had.
+func settle(ctx context.Context, t target.Target, retry Retry) (time.Time, error) {
 	tries := attempts{retry: retry, random: rand.New(rand.NewPCG(0, 0))}
 	for {
-		err := temporary(t.Settle(ctx))
-		if err == nil || ctx.Err() != nil || target.AsTemporary(err) == nil {
-			return err
+		at, err := target.Settled(ctx, t)
+		if err = temporary(err); err == nil || ctx.Err() != nil || target.AsTemporary(err) == nil {
+			return at, err
 		}
 		if err := tries.next(ctx, err); err != nil {
-			return err
+			return at, err
 		}
 	}
 }

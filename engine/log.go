@@ -11,10 +11,10 @@ import (
 // record adds the i-th question to the operation log.
 func (w *worker) record(i int, due *arrival, start, end time.Duration, cost target.Cost, o oplog.Outcome) {
 	op := oplog.Op{
-		Outcome: o, BurnIn: i < w.cfg.BurnIn, Sequence: int64(i), Question: int64(w.questions[i%len(w.questions)].ID),
+		Outcome: o, BurnIn: i < w.cfg.BurnIn, Sequence: int64(i), Question: int64(w.at(i).ID),
 		Start: start, Intended: start, Duration: end - start, Rows: cost.Rows, Bytes: cost.Bytes,
 	}
-	op.Values = op.Rows * int64(w.questions[i%len(w.questions)].Values)
+	op.Values = op.Rows * int64(w.at(i).Values)
 	if due != nil {
 		op.Intended, op.Lag = due.due, due.lag
 	}
@@ -46,7 +46,7 @@ func failed(ctx context.Context) oplog.Outcome {
 func (o *openLoop) drop(log *oplog.Recorder, a arrival) {
 	log.Record(oplog.Op{
 		Outcome: oplog.Dropped, BurnIn: a.n < o.cfg.BurnIn, Sequence: int64(a.n),
-		Question: int64(o.questions[a.n%len(o.questions)].ID), Start: a.due + a.lag, Intended: a.due, Lag: a.lag,
+		Question: int64(o.source.ID(a.n % o.count)), Start: a.due + a.lag, Intended: a.due, Lag: a.lag,
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/tsmark/tsmark/pace"
 	"github.com/tsmark/tsmark/result"
@@ -77,24 +78,40 @@ func following(found result.RateSearch, limit float64) float64 {
 // Where no rate is kept these are the figures of the lowest one. A rate that
 // fails is tried a second time. cfg.Schedule
 // does not count; cfg.TimeBox or cfg.Count, one of which must be given, says
-// how long a try takes. A withheld result ends the search and is returned.
-func FindMaxRate(ctx context.Context, cfg OpenConfig, s Search, keep Objective, t target.Target, questions []Question, progress Progress) (*result.Queries, error) {
+// how long a try takes. A time box becomes longer, up to ten times, where at
+// that rate too few queries would come to tell the objective's percentile (see
+// Objective.Least). A try that cannot be judged even so ends the search as its
+// last one, since a lower rate would bring even fewer. A withheld result ends
+// the search and is returned.
+func FindMaxRate(ctx context.Context, cfg OpenConfig, s Search, keep Objective, t target.Target, source Source, progress Progress) (*result.Queries, error) {
 	var best *result.Queries
-	kept, log := false, cfg.Log
+	kept, log, box := false, cfg.Log, cfg.TimeBox
+	var undecided result.RateTry
+	captured := int64(0)
 	search, err := s.Find(ctx, func(ctx context.Context, rate float64) (string, error) {
 		cfg.Schedule = pace.Constant(rate)
 		cfg.Log = log.WithSchedule(cfg.Schedule.String())
+		if box > 0 {
+			enough := time.Duration((float64(keep.Least()) - 0.5) / rate * float64(time.Second))
+			cfg.TimeBox = max(box, min(enough, 10*box))
+		}
 		var q *result.Queries
 		var err error
 		failed := ""
 		// One stall of the machine must not end a doubling: a rate fails if it
 		// fails twice.
 		for range 2 {
-			q, err = QueryOpen(ctx, cfg, t, questions, progress)
+			q, err = QueryOpen(ctx, cfg, t, source, progress)
+			cfg.WarmUp.Time = 0 // the target is warm, if not the next try's connections
+			captured += q.Sample.Captured
 			if err == nil && q.Withheld != "" {
 				err = errWithheld
 			}
-			if failed = failure(q, keep); failed == "" || err != nil {
+			failed = failure(q, keep)
+			if err == nil && sound(q) && q.Open.Response.Count < keep.Least() {
+				undecided, err = result.RateTry{Rate: rate, Failed: failed}, errTooFew
+			}
+			if failed == "" || err != nil {
 				break
 			}
 		}
@@ -106,13 +123,24 @@ func FindMaxRate(ctx context.Context, cfg OpenConfig, s Search, keep Objective, 
 	})
 	search.Objective = keep.String()
 	best.Open.Search = &search
-	if errors.Is(err, errWithheld) {
+	best.Sample.Captured = captured // all tries are one sample
+	if errors.Is(err, errTooFew) {
+		search.Tries = append(search.Tries, undecided)
+	}
+	if errors.Is(err, errWithheld) || errors.Is(err, errTooFew) {
 		err = nil // the result says it
 	}
 	return best, err
 }
 
-var errWithheld = errors.New("withheld")
+// What ends a search without being an error of it.
+var (
+	errWithheld = errors.New("withheld")
+	errTooFew   = errors.New("too few answers")
+)
+
+// sound reports whether a rate was kept to and every query was answered.
+func sound(q *result.Queries) bool { return q.Open.Saturated == "" && q.AtLeast == 0 }
 
 // failure says why a rate is not kept; empty: it is.
 func failure(q *result.Queries, keep Objective) string {

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -12,11 +13,12 @@ import (
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/pace"
+	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
 )
 
 func TestParseObjective(t *testing.T) {
-	s := measure.Summary{Count: 9, Median: 1, P90: 2, P95: 3, P99: 4, P999: 5, Mean: 6, Max: 7}
+	s := measure.Summary{Count: 1000, Median: 1, P90: 2, P95: 3, P99: 4, P999: 5, Mean: 6, Max: 7}
 	for name, want := range map[string]float64{"p50": 1, "p90": 2, "p95": 3, "p99": 4, "p999": 5, "mean": 6, "max": 7} {
 		o, err := engine.ParseObjective(name + "<10ms")
 		if err != nil || o != (engine.Objective{Statistic: name, Below: 10 * time.Millisecond}) || o.String() != name+"<10ms" {
@@ -41,6 +43,49 @@ func TestParseObjective(t *testing.T) {
 	} {
 		if _, err := engine.ParseObjective(text); err == nil || err.Error() != `objective "`+text+`": `+want {
 			t.Errorf("%q: error %v", text, err)
+		}
+	}
+}
+
+// So few answers do not tell a percentile: it is said, and not taken as kept.
+func TestObjectiveNeedsAnswers(t *testing.T) {
+	for name, least := range map[string]int64{"p50": 1, "p90": 10, "p95": 20, "p99": 100, "p999": 1000, "mean": 1, "max": 1} {
+		o, l := engine.Objective{Statistic: name, Below: time.Hour}, measure.NewLatency()
+		for range least - 1 {
+			l.Record(time.Millisecond)
+		}
+		want := fmt.Sprintf("%s needs at least %d answers, and there were %d", name, least, least-1)
+		if least == 1 {
+			want = "nothing was answered"
+		}
+		if missed := o.Missed(l.Summary()); !strings.HasPrefix(missed, want) || o.Least() != least {
+			t.Errorf("%v of %d answers: %q", o, least-1, missed)
+		}
+		if l.Record(time.Millisecond); o.Missed(l.Summary()) != "" {
+			t.Errorf("%v of %d answers: %q", o, least, o.Missed(l.Summary()))
+		}
+	}
+}
+
+// A time box in which too few queries would come for the percentile becomes
+// longer; where that is not enough the search ends at the try and says why.
+func TestFindMaxRateNeedsAnswers(t *testing.T) {
+	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 2}, nil }}
+	keep := engine.Objective{Statistic: "p90", Below: time.Second}
+	find := func(box time.Duration, count int) *result.RateSearch {
+		cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 1, TimeBox: box}, Count: count, Queue: 10}
+		q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 100, To: 100}, keep, s, questions(10), ignore)
+		if err != nil || q.Withheld != "" {
+			t.Fatal(err, q.Withheld)
+		}
+		return q.Open.Search
+	}
+	if found := find(20*time.Millisecond, 0); found.Kept != 100 || len(found.Tries) != 1 {
+		t.Errorf("2 queries in the time box, which is made longer: %+v", found)
+	}
+	for name, found := range map[string]*result.RateSearch{"time box": find(time.Millisecond, 0), "count": find(0, 9)} {
+		if found.Kept != 0 || found.Failed != 0 || len(found.Tries) != 1 || !strings.HasPrefix(found.Tries[0].Failed, "p90 needs at least 10 answers, and there were ") {
+			t.Errorf("%s: %+v", name, found)
 		}
 	}
 }

@@ -46,8 +46,9 @@ type MixedConfig struct {
 	Start    time.Time     // of the dataset: no window begins earlier
 	Lateness time.Duration // of the dataset: oracle.Survey has it
 	Windows  workload.Windows
-	Align    bool // windows start on a bucket border: query.Query.Align
-	Keep     int  // answers of each type kept in full, at least 1
+	Align    bool   // windows start on a bucket border: query.Query.Align
+	Keep     int    // answers of each type wanted in full, at least 1; see Sample
+	Seed     string // of the samples of answers that are kept
 }
 
 // MixedQuestions is the queries of one type, asked in turn. Their windows are
@@ -91,10 +92,12 @@ func Mixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t target.Ta
 		if cfg.Acked != nil {
 			cfg.Acked(ctx)
 		}
-		if err = settle(ctx, t, cfg.Retry); err != nil {
+		var settled time.Time
+		if settled, err = settle(ctx, t, cfg.Retry); err != nil {
 			err = fmt.Errorf("waiting for the writes to settle: %w", err)
+			settled = time.Now()
 		}
-		m.out.Writes.Settled = time.Since(m.start).Seconds()
+		m.out.Writes.Settled = settled.Sub(m.start).Seconds()
 	}
 	return &m.out, journal, err
 }
@@ -165,7 +168,7 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 	}
 	var weights []int
 	for _, questions := range types {
-		m.types = append(m.types, newMixedType(questions, cfg.Queriers, cfg.Keep, maxCounted/len(types)))
+		m.types = append(m.types, newMixedType(questions, cfg.Queriers, cfg.Keep, maxCounted/len(types), cfg.Seed))
 		weights = append(weights, max(questions.Weight, 1))
 	}
 	m.order = turns(weights)

@@ -13,6 +13,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/limit"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -155,12 +156,12 @@ func (m *mixedAsker) ask(ctx context.Context, due arrival) (asked bool, err erro
 	t.mu.Lock()
 	n := t.answered
 	t.answered++
-	kept := t.full.wants(n)
 	t.mu.Unlock()
+	kept := t.inFull.Has(int64(n))
 	answer := Answered{Query: q}
 	var sink query.Sink // a nil interface has the rows only counted
 	if kept {
-		sink = answer.keep(q.Columns(m.dataset.Schema().Table(q.Table)))
+		sink = answer.keep(wholeAnswer(&q), q.Columns(m.dataset.Schema().Table(q.Table)))
 	}
 
 	queryCtx, cancel := ctx, context.CancelFunc(func() {})
@@ -186,7 +187,7 @@ func (m *mixedAsker) ask(ctx context.Context, due arrival) (asked bool, err erro
 	case err != nil && (ctx.Err() != nil || errors.Is(err, target.ErrUnreachable)):
 		return true, fmt.Errorf("query %d of %s: %w", q.ID, q.Type, err)
 	case err != nil:
-		t.end(func(out *result.MixedType) { out.Withheld = (&withheld{q.ID, err.Error()}).Error() })
+		t.end(func(out *result.MixedType) { out.Withheld = (&withheld{id: q.ID, reason: err.Error()}).Error() })
 		return true, nil
 	}
 	answer.Rows = cost.Rows
@@ -196,11 +197,17 @@ func (m *mixedAsker) ask(ctx context.Context, due arrival) (asked bool, err erro
 
 // keep returns the sink for an answer that is kept: whole, or as the digest
 // that the oracle has of such answers.
-func (a *Answered) keep(columns []query.Column) query.Sink {
-	if a.Query.Shape == query.Rows || a.Query.Shape == query.Last {
+func (a *Answered) keep(whole bool, columns []query.Column) query.Sink {
+	if !whole {
 		a.Digest = query.NewDigest(columns)
 		return a.Digest
 	}
 	a.Answer = &query.Answer{}
-	return a.Answer
+	return &limit.Sink{To: a.Answer, Rows: maxKept, Bytes: limit.OwnBytes}
 }
+
+// maxKept is the most rows of an answer that is kept until it is checked.
+const maxKept = 2_000_000
+
+// wholeAnswer reports whether an answer is kept whole.
+func wholeAnswer(q *query.Query) bool { return q.Shape != query.Rows && q.Shape != query.Last }

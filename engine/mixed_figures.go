@@ -24,7 +24,7 @@ func (m *mixed) finish() *Journal {
 		if m.out.Wall > 0 {
 			t.out.PerSecond = float64(t.out.Asked) / m.out.Wall
 		}
-		j.Types = append(j.Types, AnsweredType{Full: t.full.kept, Counted: t.counted.kept})
+		j.Types = append(j.Types, AnsweredType{Full: t.full, Counted: t.counted})
 		m.out.Types = append(m.out.Types, t.out)
 	}
 	return j

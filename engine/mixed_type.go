@@ -23,14 +23,15 @@ type mixedType struct {
 	out               result.MixedType
 	service, response *measure.Latency
 	answered          int
-	full, counted     sample[Answered]
+	inFull, counting  Sample
+	full, counted     []Answered
 }
 
-func newMixedType(q MixedQuestions, queriers, keep, count int) *mixedType {
+func newMixedType(q MixedQuestions, queriers, keep, count int, seed string) *mixedType {
 	t := &mixedType{
-		queries: q.Queries, log: q.Log, out: result.MixedType{Type: q.Type, Accumulated: make([]float64, queriers)},
+		queries: q.Queries, log: q.Log, out: result.MixedType{Type: q.Type, Accumulated: make([]float64, queriers), Wanted: keep},
 		service: measure.NewLatency(), response: measure.NewLatency(),
-		full: newSample[Answered](keep, keepOneOf), counted: newSample[Answered](count, 1),
+		inFull: NewSample(seed, q.Type, keep, OneOf, Endless), counting: NewSample(seed, q.Type+" counted", count, 1, Endless),
 	}
 	t.ended.Store(len(q.Queries) == 0)
 	return t
@@ -68,8 +69,8 @@ func (t *mixedType) record(worker, n int, a *Answered, cost target.Cost, end, du
 	case cutOff:
 		t.out.AtLeast++
 	case kept:
-		t.full.offer(n, *a)
-	default:
-		t.counted.offer(n, *a)
+		t.full = append(t.full, *a)
+	case t.counting.Has(int64(n)):
+		t.counted = append(t.counted, *a)
 	}
 }

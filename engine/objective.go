@@ -32,13 +32,26 @@ func ParseObjective(text string) (Objective, error) {
 // String is what ParseObjective reads.
 func (o Objective) String() string { return o.Statistic + "<" + o.Below.String() }
 
+// Least is how many answers tell the statistic: 100 for p99. See measure.Holds.
+func (o Objective) Least() int64 {
+	for _, p := range measure.Percentiles() {
+		if p.Name == o.Statistic {
+			return measure.Least(p.Quantile)
+		}
+	}
+	return 1
+}
+
 // Missed says in which way response times do not keep the objective; empty:
-// they do. Where nothing was recorded nothing is kept.
+// they do. Where nothing was recorded nothing is kept, nor where so few answers
+// do not tell the statistic.
 func (o Objective) Missed(response measure.Summary) string {
 	seconds, _ := o.of(response)
 	switch {
 	case response.Count == 0:
 		return "nothing was answered"
+	case response.Count < o.Least():
+		return fmt.Sprintf("%s needs at least %d answers, and there were %d: allow a longer time box, or more queries", o.Statistic, o.Least(), response.Count)
 	case seconds < o.Below.Seconds():
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"strings"
 	"sync"
@@ -60,14 +61,61 @@ type openLoop struct {
 // How NOT to Measure Latency: coordinated omission). What waits when the
 // schedule ends is still asked. Errors and withheld results are those of
 // Query.
-func QueryOpen(ctx context.Context, cfg OpenConfig, t target.Target, questions []Question, progress Progress) (*result.Queries, error) {
+func QueryOpen(ctx context.Context, cfg OpenConfig, t target.Target, source Source, progress Progress) (*result.Queries, error) {
 	o := openLoop{
-		asker: newAsker(cfg.QueryConfig, questions, progress), open: cfg, queue: make(chan arrival, cfg.Queue),
+		asker: newAsker(cfg.QueryConfig, source, progress), open: cfg, queue: make(chan arrival, cfg.Queue),
 		response: measure.NewLatency(), lag: measure.NewLatency(),
 		loop: result.OpenLoop{Schedule: cfg.Schedule.String(), Queue: cfg.Queue},
 	}
+	if err := o.loadDue(ctx); err != nil {
+		return &o.out, err
+	}
 	err := o.run(ctx, t, o.work, nil, o.dispatch)
 	return &o.out, errors.Join(err, o.complete())
+}
+
+// loadDue renders what the schedule will ask: it waits for nobody.
+func (o *openLoop) loadDue(ctx context.Context) error {
+	if err := o.load(ctx, 0); err != nil || len(o.block) == o.count {
+		return err
+	}
+	needed := 0
+	for range o.due() {
+		if needed++; needed == o.count {
+			break
+		}
+	}
+	if len(o.block) < needed {
+		o.block = append(make([]Question, 0, needed), o.block...) // what comes next replaces it
+	}
+	for len(o.block) < needed {
+		more, err := o.source.Render(ctx, len(o.block))
+		if err != nil {
+			return fmt.Errorf("rendering queries: %w", err)
+		}
+		o.block = append(o.block, more[:min(len(more), needed-len(o.block))]...)
+	}
+	return nil
+}
+
+// due is when the arrivals are due, burn-in included, that count, schedule and
+// time box leave.
+func (o *openLoop) due() iter.Seq[time.Duration] {
+	return func(yield func(time.Duration) bool) {
+		n, start := 0, time.Duration(0)
+		for due := range o.open.Schedule.Arrivals() {
+			if o.open.Count > 0 && n >= o.open.Count {
+				return
+			}
+			if n == o.cfg.BurnIn {
+				start = due
+			}
+			if n >= o.cfg.BurnIn && o.cfg.TimeBox > 0 && due-start >= o.cfg.TimeBox || !yield(due) {
+				return
+			}
+			n++
+		}
+	}
 }
 
 // work asks what is in the queue until it is closed and empty.
@@ -82,11 +130,11 @@ func (o *openLoop) work(ctx context.Context, w *worker) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		end, err := w.ask(ctx, a.n, &a)
+		end, recorded, err := w.ask(ctx, a.n, &a)
 		if err != nil {
 			return err
 		}
-		if a.n >= o.cfg.BurnIn {
+		if recorded {
 			response.Record(end - a.due)
 		}
 	}
@@ -96,7 +144,7 @@ func (o *openLoop) work(ctx context.Context, w *worker) error {
 // dispatch puts arrivals into the queue when they are due.
 func (o *openLoop) dispatch(ctx context.Context) error {
 	defer close(o.queue)
-	if len(o.questions) == 0 {
+	if o.count == 0 {
 		return nil
 	}
 	pacer, err := pace.NewPacer(o.origin)
@@ -107,17 +155,11 @@ func (o *openLoop) dispatch(ctx context.Context) error {
 	log := o.cfg.Log.Recorder(o.cfg.Workers, o.origin) // a worker more
 	defer log.Close()
 	n := 0
-	for due := range o.open.Schedule.Arrivals() {
-		if o.open.Count > 0 && n >= o.open.Count {
-			break
-		}
+	for due := range o.due() {
 		recorded := n >= o.cfg.BurnIn
 		if o.first.Load() < 0 && recorded {
 			o.first.Store(int64(due))
 			o.start = due
-		}
-		if recorded && o.cfg.TimeBox > 0 && due-o.start >= o.cfg.TimeBox {
-			break
 		}
 		lag, err := pacer.Wait(ctx, due)
 		if err != nil {
@@ -145,6 +187,9 @@ func (o *openLoop) dispatch(ctx context.Context) error {
 
 // complete fills in what only an open loop has.
 func (o *openLoop) complete() error {
+	if o.out.Wall > 0 {
+		o.out.PerSecond = float64(o.out.Asked+o.out.Sample.Captured) / o.out.Wall
+	}
 	if gaps := o.loop.Arrivals - 1; gaps > 0 && o.end > o.start {
 		o.loop.Offered = float64(gaps) / (o.end - o.start).Seconds()
 	}

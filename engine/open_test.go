@@ -20,15 +20,15 @@ import (
 )
 
 // askFunc is engine.Query, or what looks like it.
-type askFunc func(context.Context, engine.QueryConfig, target.Target, []engine.Question, engine.Progress) (*result.Queries, error)
+type askFunc func(context.Context, engine.QueryConfig, target.Target, engine.Source, engine.Progress) (*result.Queries, error)
 
 // inBothLoops tests the closed loop, and an open one that asks each question
 // once.
 func inBothLoops(t *testing.T, test func(*testing.T, askFunc)) {
 	t.Run("closed", func(t *testing.T) { test(t, engine.Query) })
 	t.Run("open", func(t *testing.T) {
-		test(t, func(ctx context.Context, cfg engine.QueryConfig, target target.Target, q []engine.Question, progress engine.Progress) (*result.Queries, error) {
-			open := engine.OpenConfig{QueryConfig: cfg, Schedule: pace.Constant(20_000), Count: len(q), Queue: len(q)}
+		test(t, func(ctx context.Context, cfg engine.QueryConfig, target target.Target, q engine.Source, progress engine.Progress) (*result.Queries, error) {
+			open := engine.OpenConfig{QueryConfig: cfg, Schedule: pace.Constant(20_000), Count: q.Len(), Queue: q.Len()}
 			return engine.QueryOpen(ctx, open, target, q, progress)
 		})
 	})

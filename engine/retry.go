@@ -62,6 +62,9 @@ func (r Retry) String() string {
 const (
 	firstWait   = 100 * time.Millisecond
 	longestWait = 5 * time.Second
+	// longestAsked is the longest that a server may ask for. One that asks for more
+	// is as good as gone for a measurement: tries end.
+	longestAsked = 5 * time.Minute
 )
 
 // attempts paces the tries of one operation. Its zero value but for retry and
@@ -95,6 +98,9 @@ func (a *attempts) next(ctx context.Context, failure error) error {
 			asked = fmt.Sprintf(", and the server asks to wait %v", t.After)
 		}
 		return a.givenUp(failure, asked)
+	}
+	if wait > longestAsked {
+		return fmt.Errorf("%w (given up after %d retries: the server asks to wait %v, and tsmark waits %v at most)", failure, a.made, wait, longestAsked)
 	}
 	a.made++
 	timer := time.NewTimer(wait)

@@ -26,17 +26,24 @@ func (e *Experiment) Check() error {
 		c.add("workload.name", "%s is for the rows of a file; name one in load.file", UnknownWorkload)
 	}
 	c.targets(e.Targets)
+	c.twins(e.Targets)
 	for i, t := range e.Targets {
 		c.server(fmt.Sprintf("targets[%d]", i), &t, e.Queries.Cache)
 	}
 
+	if e.RequireQuiet != "" {
+		if _, err := ParseQuiet(e.RequireQuiet); err != nil {
+			c.add("require-quiet", "%s", err)
+		}
+	}
+	c.expect(&e.Expect)
 	c.counts("workload.iotdb", e.Workload.IoTDB)
 	c.counts("queries.iotdb", e.Queries.IoTDB)
 
 	l := &e.Load
 	c.within("load.workers", l.Workers, 1, MaxWorkers)
 	c.within("load.batch-size", l.BatchSize, 1, MaxBatchSize)
-	c.within("load.repeats", l.Repeats, 1, MaxRepeats)
+	c.within("load.repeats", l.Repeats, 0, MaxRepeats)
 	if l.Limit < 0 {
 		c.add("load.limit", "must be 0 (all rows) or more, not %d", l.Limit)
 	}
@@ -65,6 +72,8 @@ func (e *Experiment) Check() error {
 	c.atLeast("queries.burn-in", q.BurnIn, 0)
 	if asked := q.PerType(); q.BurnIn > 0 && asked > 0 && q.BurnIn >= asked {
 		c.add("queries.burn-in", "leaves nothing to record: must be less than the %d queries asked of each type", asked)
+	} else if share := asked / max(e.QueryRepeats(), 1); q.BurnIn > 0 && share > 0 && q.BurnIn >= share {
+		c.add("queries.burn-in", "leaves nothing to record: must be less than the %d queries of each type that one of %d repeats asks", share, e.QueryRepeats())
 	}
 	c.within("queries.repeats", q.Repeats, 0, MaxRepeats)
 	c.duration("queries.time-box", q.TimeBox)
@@ -90,15 +99,22 @@ func (e *Experiment) Check() error {
 	}
 	c.atLeast("queries.verify", q.Verify, 1) // no figure without a checked answer
 	c.mixed(e)
+	c.duration("timeouts.statement", e.Timeouts.Statement)
+	c.duration("timeouts.step", e.Timeouts.Step)
 	return errors.Join(c.problems...)
 }
 
 // ParseShare reads a share in per cent, from 0.1% to 50%, as in 2%: 0.02.
-func ParseShare(text string) (float64, error) {
+func ParseShare(text string) (float64, error) { return parseShare(text, "the median", "2%") }
+
+// ParseQuiet reads the share of the CPU that other programs may use.
+func ParseQuiet(text string) (float64, error) { return parseShare(text, "the CPU", "10%") }
+
+func parseShare(text, of, example string) (float64, error) {
 	number, ok := strings.CutSuffix(text, "%")
 	percent, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if !ok || err != nil || !(percent >= 0.1 && percent <= 50) {
-		return 0, fmt.Errorf("must be a share of the median from 0.1%% to 50%%, such as 2%%, not %q", text)
+		return 0, fmt.Errorf("must be a share of %s from 0.1%% to 50%%, such as %s, not %q", of, example, text)
 	}
 	return percent / 100, nil
 }

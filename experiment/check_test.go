@@ -44,6 +44,8 @@ func TestCheck(t *testing.T) {
 			`queries.find-max-rate: looks for a rate, and queries.rate gives one; leave one of them out`},
 		{"queue of a closed loop", func(e *Experiment) { e.Queries.Queue = 5 },
 			`queries.queue: is for queries that come at a rate of their own; give queries.rate or queries.find-max-rate, or leave it out`},
+		{"statement time-out", func(e *Experiment) { e.Timeouts.Statement = -1 }, `timeouts.statement: must be 0 or more, not -1ns`},
+		{"step time-out", func(e *Experiment) { e.Timeouts.Step = -1 }, `timeouts.step: must be 0 or more, not -1ns`},
 		{"mixed of nothing", func(e *Experiment) { e.Mixed.Writes = 80 }, `mixed.loaded: must be 1 or more, not 0`},
 		{"mixed all", func(e *Experiment) { e.Mixed = Mixed{Loaded: 100} }, `mixed.loaded: must be 99 or less, not 100`},
 		{"mixed rate", func(e *Experiment) { e.Mixed = Mixed{Loaded: 50, RowRate: "fast"} }, `mixed.row-rate: schedule "fast": want 1000/s, ramp:100..5000/s:60s, steps:100/s:10s,200/s:10s or poisson:1000/s`},

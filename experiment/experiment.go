@@ -4,10 +4,12 @@
 package experiment
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/target/limit"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -20,15 +22,25 @@ type Experiment struct {
 	// on one line. They change nothing.
 	Notes    []string      `yaml:"notes,omitempty"`
 	Workload workload.Spec `yaml:"workload"`
-	Targets  []Target      `yaml:"targets"` // measured in this order
-	Load     Load          `yaml:"load"`
-	Queries  Queries       `yaml:"queries"`
-	Mixed    Mixed         `yaml:"mixed,omitempty"`
+	// Digest asks for the content digest of the dataset's rows: see
+	// generate.Digest.
+	Digest   bool     `yaml:"digest,omitempty"`
+	Targets  []Target `yaml:"targets"` // measured in this order
+	Load     Load     `yaml:"load"`
+	Queries  Queries  `yaml:"queries"`
+	Mixed    Mixed    `yaml:"mixed,omitempty"`
+	Timeouts Timeouts `yaml:"timeouts,omitempty"`
+	// RequireQuiet is the share of the machine's CPU time that other programs may
+	// use, as ParseQuiet reads it: a host that is not that quiet refuses the run,
+	// and a phase in which it was not is repeated. Empty: a noisy phase is marked.
+	RequireQuiet string `yaml:"require-quiet,omitempty"`
 	// Matrix makes a sweep of the experiment, whose points Expand tells. Exclude
 	// takes combinations of its values out, Include adds to them.
 	Matrix  Matrix        `yaml:"matrix,omitempty"`
 	Exclude []Combination `yaml:"exclude,omitempty"`
 	Include []Combination `yaml:"include,omitempty"`
+	// Expect is what a run of the experiment elsewhere had.
+	Expect Expect `yaml:"expect,omitempty"`
 
 	origins map[string]Origin // by path, where a value came from
 }
@@ -60,6 +72,9 @@ type Target struct {
 	// Idle says what becomes of a server from Start while other targets have
 	// their turn: IdlePause, also if empty, IdleStop or IdleRun.
 	Idle string `yaml:"idle,omitempty"`
+	// Twin is the name of the target that this one is once more, for a self-test;
+	// empty: none.
+	Twin string `yaml:"twin,omitempty"`
 }
 
 // What becomes of a server that tsmark started while another target is
@@ -102,6 +117,19 @@ type Load struct {
 	SkipBadLines int64 `yaml:"skip-bad-lines,omitempty"`
 }
 
+// Timeouts says how long tsmark waits for what it asks of targets beside
+// measuring, as limit.Limits has it. 0: limit.Default's.
+type Timeouts struct {
+	Statement time.Duration `yaml:"statement,omitempty"` // what does not grow with the data
+	Step      time.Duration `yaml:"step,omitempty"`      // what does, such as counting
+}
+
+// Limits returns the time-outs, and the defaults where they are 0.
+func (t Timeouts) Limits() limit.Limits {
+	l := limit.Default()
+	return limit.Limits{Statement: cmp.Or(t.Statement, l.Statement), Step: cmp.Or(t.Step, l.Step)}
+}
+
 // Queries says what is asked, and how.
 type Queries struct {
 	// Types are query types in the order asked; or AllTypes, alone or followed
@@ -141,8 +169,14 @@ type Queries struct {
 	// can ask no other.
 	AlignWindows bool `yaml:"align-windows,omitempty"`
 	// IoTDB are the parameters of the iotdb workload's questions.
-	IoTDB  workload.IoTDBQueries `yaml:"iotdb,omitempty"`
-	Verify int                   `yaml:"verify"` // query ids a type, from 0, whose answers are compared with the oracle's, at least 1
+	IoTDB workload.IoTDBQueries `yaml:"iotdb,omitempty"`
+	// Verify is how many answers of each type and target are compared with the
+	// oracle's, at least 1: of a random sample of what was measured. See
+	// engine.Sample.
+	Verify int `yaml:"verify"`
+	// CheckSeed chooses the sample. Empty: a random number, as nobody should
+	// foresee what is compared; the run records it.
+	CheckSeed string `yaml:"check-seed,omitempty"`
 }
 
 // CacheCold stands in Queries.Cache where each type is asked one query a
@@ -156,15 +190,33 @@ const DefaultQueue = 1000
 // Open reports whether queries come by a schedule of their own.
 func (q *Queries) Open() bool { return q.Rate != "" || q.FindMaxRate != "" }
 
-// DefaultRepeats is how often queries are asked where targets are compared:
-// the fewest with which a rank test over many query types can tell two apart.
+// DefaultRepeats is how often queries are asked and the dataset is loaded where
+// targets are compared: the fewest with which a rank test over many query types
+// and the loads together can tell two apart.
 const DefaultRepeats = 6
 
 // QueryRepeats returns how often all query types are asked.
-func (e *Experiment) QueryRepeats() int {
+func (e *Experiment) QueryRepeats() int { return e.repeats(e.Queries.Repeats) }
+
+// LongestLoads is how long the loads of all targets may take together to be
+// repeated where nobody said how often.
+const LongestLoads = 30 * time.Second
+
+// LoadRepeats returns how often the dataset is loaded, and whether that is only
+// so as long as all loads together take no longer than LongestLoads: else each
+// target is loaded once.
+func (e *Experiment) LoadRepeats() (repeats int, ifShort bool) {
+	if e.Load.File == "-" { // which can be read only once
+		return max(e.Load.Repeats, 1), false
+	}
+	return e.repeats(e.Load.Repeats), e.Load.Repeats == 0
+}
+
+// repeats is how often something is measured; given is 0 where nobody said.
+func (e *Experiment) repeats(given int) int {
 	switch {
-	case e.Queries.Repeats > 0:
-		return e.Queries.Repeats
+	case given > 0:
+		return given
 	case len(e.Targets) > 1:
 		return DefaultRepeats
 	}
@@ -211,7 +263,6 @@ func Default() *Experiment {
 		Load: Load{
 			Workers:         1,
 			BatchSize:       10_000,
-			Repeats:         1,
 			ReportingPeriod: 10 * time.Second,
 		},
 		Queries: Queries{
@@ -220,7 +271,7 @@ func Default() *Experiment {
 			Workers: 1,
 			TimeBox: 600 * time.Millisecond,
 			Timeout: time.Minute,
-			Verify:  10,
+			Verify:  20,
 		},
 	}
 }

@@ -14,15 +14,18 @@ import (
 // table is what parsing needs of a table.
 type table struct {
 	*series.Table
-	keys    []string // of the fields, with "=" behind them
-	numeric []string // keys of the numeric tags, likewise; in influx format they stand before the fields
+	keys    []string       // of the fields, with "=" behind them
+	byKey   map[string]int // field of a key
+	learned *fieldList     // the fields while they are learnt from rows; nil: Fields has them
+	numeric []string       // keys of the numeric tags, likewise; in influx format they stand before the fields
 	index   *seriesIndex
 }
 
 func newTable(t *series.Table) *table {
-	w := &table{Table: t}
-	for _, f := range t.Fields {
-		w.keys = append(w.keys, f.Name+"=")
+	w := &table{Table: t, keys: make([]string, len(t.Fields)), byKey: make(map[string]int, len(t.Fields))}
+	for i, f := range t.Fields {
+		w.keys[i] = f.Name + "="
+		w.byKey[w.keys[i]] = i
 	}
 	for i := range t.Tags {
 		if t.Tags[i].Numeric() {
@@ -108,6 +111,7 @@ func (c *catalog) resolve(text, name, tags []byte, width int) (*begin, error) {
 			return nil, fmt.Errorf("the dataset has no table %q; check the flags that say what generated the file%s", name, c.orFile())
 		}
 		t = newTable(&series.Table{Name: string(name)})
+		t.learned = newFieldList()
 	}
 	b := &begin{table: t, width: len(t.Fields)}
 	var err error
@@ -149,6 +153,9 @@ func (c *catalog) orFile() string {
 	return ", or give the file's name in place of standard input"
 }
 
+// maxTags bounds the tags of a table. Each row's are looked up one by one.
+const maxTags = 1000
+
 // number checks tags and returns the number of their series. Tag keys that
 // the table does not have yet are added to it while learning.
 func (c *catalog) number(t *table, tags []byte) (uint32, error) {
@@ -175,6 +182,9 @@ func (c *catalog) number(t *table, tags []byte) (uint32, error) {
 		if i < 0 {
 			if !c.learning {
 				return 0, fmt.Errorf("table %s has no tag %q so far; give the file's name in place of standard input, or the flags that say what generated it", t.Name, key)
+			}
+			if len(keys) == maxTags {
+				return 0, fmt.Errorf("table %s has more than %d tags, which no system has", t.Name, maxTags)
 			}
 			i = at
 			keys = slices.Insert(keys, i, series.Tag{Key: string(key)})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/tsmark/tsmark/series"
@@ -83,7 +82,9 @@ func (d *Dataset) Open() workload.Reader { return d.Read() }
 // Read starts a pass over the rows.
 func (d *Dataset) Read() *Reader {
 	r := &Reader{dataset: d, ended: make(chan struct{})}
-	for _, t := range d.schema.Tables {
+	r.tally.of = make(map[*series.Table]int, len(d.schema.Tables))
+	for i, t := range d.schema.Tables {
+		r.tally.of[t] = i
 		r.tally.Tables = append(r.tally.Tables, TableTally{Table: t, Points: make([]int64, len(t.Fields))})
 	}
 	return r
@@ -95,6 +96,8 @@ type Tally struct {
 	Bytes   int64 // of the rows' text
 	Skipped int64 // rows that were none
 	Tables  []TableTally
+
+	of map[*series.Table]int // its place in Tables
 }
 
 // TableTally is the part of one table.
@@ -240,8 +243,7 @@ func (t *Tally) add(b *series.Batch) {
 	for i := range b.Runs {
 		run := &b.Runs[i]
 		t.Rows += int64(run.Rows())
-		of := slices.IndexFunc(t.Tables, func(c TableTally) bool { return c.Table == run.Table })
-		c := &t.Tables[of]
+		c := &t.Tables[t.of[run.Table]]
 		c.Rows += int64(run.Rows())
 		for f := range run.Columns {
 			c.Points[f] += int64(run.Values(f))

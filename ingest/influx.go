@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/tsmark/tsmark/series"
 )
@@ -163,29 +162,25 @@ func (p *parser) otherField(b *begin, text []byte, next int) (int, error) {
 		return 0, fmt.Errorf("%q is no field=value", short(text))
 	}
 	key := text[:end+1]
-	f := -1
-	for i := range b.table.keys {
-		if b.table.keys[(next+i)%len(b.table.keys)] == string(key) {
-			f = (next + i) % len(b.table.keys)
-			break
-		}
-	}
+	f, known := b.table.byKey[string(key)]
 	switch {
-	case f < 0:
+	case !known:
 		return 0, fmt.Errorf("table %s has no field %q%s", b.table.Name, key[:end], p.newField())
 	case f >= b.width:
 		return 0, fmt.Errorf("the series has no field %q: it has %d fields", key[:end], b.width)
 	case f >= next:
+		p.missingAt = append(p.missingAt, make([]int, max(0, f-len(p.missingAt)))...)
 		for ; next < f; next++ {
+			p.missingAt[next] = len(p.missing)
 			p.missing = append(p.missing, next)
 		}
 		return f, nil
 	}
-	at := slices.Index(p.missing, f)
-	if at < 0 {
+	// What stands in missingAt may be of an earlier row: missing itself tells.
+	if f >= len(p.missingAt) || p.missingAt[f] >= len(p.missing) || p.missing[p.missingAt[f]] != f {
 		return 0, fmt.Errorf("field %q is there twice", key[:end])
 	}
-	p.missing = slices.Delete(p.missing, at, at+1)
+	p.missing[p.missingAt[f]] = found
 	return f, nil
 }
 

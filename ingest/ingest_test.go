@@ -488,3 +488,107 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
+
+// many returns a file of influx format with as many fields, or tables, and the
+// names of its fields in another order in each row.
+func many(fields, tables int) []byte {
+	var out []byte
+	for row := range 4 {
+		for table := range tables {
+			out = fmt.Appendf(out, "t%d,host=a ", table)
+			for i := range fields {
+				f := i
+				if row%2 == 1 {
+					f = fields - 1 - i
+				}
+				out = fmt.Appendf(out, "f%d=%di,", f, i)
+			}
+			out = fmt.Appendf(out[:len(out)-1], " %d\n", 1451606400000000000+row)
+		}
+	}
+	return out
+}
+
+// What a file with very many fields or tables takes is proportional to its
+// size: had each field to be looked for among all others it would be hours.
+func TestMany(t *testing.T) {
+	const n = 100_000
+	for name, content := range map[string][]byte{"fields": many(n, 1), "tables": many(1, n)} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			source, err := ingest.Open(file(t, name, content), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := source.Dataset(ctx, ingest.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := d.Read()
+			defer r.Close()
+			points := int64(0)
+			var b series.Batch
+			for r.Next(&b, 1000) == nil && ctx.Err() == nil {
+			}
+			for _, table := range r.Tally().Tables {
+				for _, p := range table.Points {
+					points += p
+				}
+			}
+			if points != 4*n || ctx.Err() != nil {
+				t.Errorf("%d of %d values were read (%v)", points, 4*n, ctx.Err())
+			}
+		})
+	}
+}
+
+// Learning a schema ends with its context.
+func TestCancel(t *testing.T) {
+	source, err := ingest.Open(file(t, "x", bytes.Repeat(many(50_000, 1), 30)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	seen := 0
+	_, err = source.Dataset(ctx, ingest.Options{Progress: func(rows int) { seen += rows; cancel() }})
+	if !errors.Is(err, context.Canceled) || seen >= 60 {
+		t.Errorf("went on for %d rows: %v", seen, err)
+	}
+}
+
+// The byte order mark that some editors put first is no part of a table's name.
+func TestByteOrderMark(t *testing.T) {
+	var gz bytes.Buffer
+	for name, content := range map[string]string{"influx": "cpu,host=a f=1i 1\ncpu,host=b f=2i 2\n", "timescaledb": "tags,host string\ncpu,f\n\ntags,host=a\ncpu,1,1\ntags,host=b\ncpu,2,2\n"} {
+		marked := []byte("\ufeff" + content)
+		gz.Reset()
+		z := gzip.NewWriter(&gz)
+		z.Write(marked)
+		z.Close()
+		open := map[string]func() (*ingest.Source, error){
+			"plain":  func() (*ingest.Source, error) { return ingest.Open(file(t, "x", marked), nil) },
+			"gzip":   func() (*ingest.Source, error) { return ingest.Open(file(t, "x.gz", gz.Bytes()), nil) },
+			"stream": func() (*ingest.Source, error) { return ingest.Open("-", bytes.NewReader(marked)) },
+		}
+		for how, open := range open {
+			source, err := open()
+			if err != nil {
+				t.Fatalf("%s, %s: %v", name, how, err)
+			}
+			d, err := source.Dataset(t.Context(), ingest.Options{})
+			if err != nil {
+				t.Fatalf("%s, %s: %v", name, how, err)
+			}
+			r := d.Read()
+			var b series.Batch
+			for r.Next(&b, 10) == nil {
+			}
+			tally := r.Tally()
+			if len(tally.Tables) != 1 || tally.Tables[0].Table.Name != "cpu" || tally.Rows != 2 {
+				t.Errorf("%s, %s: %+v", name, how, tally)
+			}
+			r.Close()
+		}
+	}
+}

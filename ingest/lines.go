@@ -55,6 +55,8 @@ type Lines struct {
 	from   pieces
 	line   int64
 
+	most int64 // bytes of a chunk, unless its rows have more
+
 	current *piece
 	rest    []byte // of current
 	left    int    // ends of lines in rest
@@ -76,8 +78,16 @@ func (s *Source) Lines() (*Lines, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Lines{source: s, from: from, line: s.firstLine()}, nil
+	return &Lines{source: s, from: from, line: s.firstLine(), most: maxChunk}, nil
 }
+
+const (
+	// maxChunk is how many bytes a chunk has at most, however many rows are
+	// asked for.
+	maxChunk = 128 << 20
+	// maxLine is how long a line may be.
+	maxLine = 64 << 20
+)
 
 // Close ends the pass, wherever it is.
 func (l *Lines) Close() error {
@@ -85,7 +95,8 @@ func (l *Lines) Close() error {
 	return nil
 }
 
-// Next fills the chunk with the next rows, at most max. It returns io.EOF, with
+// Next fills the chunk with the next rows, at most max, and fewer where they
+// have very many fields. It returns io.EOF, with
 // an empty chunk, after the last row, and a *LineError where the source ends in
 // the middle of one.
 func (l *Lines) Next(c *Chunk, max int) error {
@@ -120,7 +131,15 @@ func (l *Lines) next(c *Chunk, max int) error {
 	perRow := l.source.format.lines()
 	wanted := max * perRow // ends of lines
 	last := false
+	size := int64(0)
 	for wanted > 0 {
+		if size > l.most {
+			// No more than the row that it ends in.
+			wanted = min(wanted, perRow-int(l.line-c.line)%perRow)
+		}
+		if size > l.most+int64(perRow)*maxLine {
+			return &LineError{Source: l.source.name, Line: l.line, Text: bytes.Clone(c.Text[len(c.Text)-1][:shownBytes+1]), Problem: fmt.Sprintf("a line of more than %d MiB; generate the file anew", maxLine>>20)}
+		}
 		if l.current == nil {
 			if err := l.advance(); errors.Is(err, io.EOF) {
 				last = true
@@ -132,6 +151,7 @@ func (l *Lines) next(c *Chunk, max int) error {
 		if l.left < wanted {
 			wanted -= l.left
 			l.line += int64(l.left)
+			size += int64(len(l.rest))
 			c.add(l.current, l.rest)
 			l.drop()
 			continue

@@ -24,9 +24,10 @@ type parser struct {
 	timeText []byte // of the row before
 	time     int64
 
-	missing []int  // fields that the row at hand does not have
-	scratch []byte // a row whose lines lie in several texts
-	bad     []*LineError
+	missing   []int  // fields that the row at hand does not have, and found
+	missingAt []int  // where fields stand in missing that were passed over
+	scratch   []byte // a row whose lines lie in several texts
+	bad       []*LineError
 }
 
 func newParser(s *Source, c *catalog) *parser {
@@ -36,6 +37,9 @@ func newParser(s *Source, c *catalog) *parser {
 	}
 	return p
 }
+
+// found takes the place of a field in missing that came later in the row.
+const found = -1
 
 // errShort means that a text does not hold a whole row.
 var errShort = errors.New("no whole row")
@@ -171,6 +175,9 @@ func short(text []byte) []byte { return text[:min(len(text), shownBytes)] }
 func (p *parser) finish(b *begin, row int, time int64) {
 	p.run.Times[row], p.run.Series[row] = time, b.series
 	for _, f := range p.missing {
+		if f == found {
+			continue
+		}
 		if c := &p.run.Columns[f]; c.Ints != nil {
 			c.Ints[row] = 0
 		} else {

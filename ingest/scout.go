@@ -14,6 +14,8 @@ import (
 const (
 	// scoutRows is the rows of a scout's chunks.
 	scoutRows = 10_000
+	// scoutBytes bounds their text, of rows with very many fields.
+	scoutBytes = 16 << 20
 	// headBytes is how much of a stream is looked at, and kept in memory, to
 	// learn its schema.
 	headBytes = 32 << 20
@@ -29,6 +31,7 @@ type scout struct {
 	catalog *catalog
 	parser  *parser // for its guesses
 	marks   []mark
+	seen    map[string]bool   // names of the row at hand
 	widened map[*table][]bool // timescaledb: fields that are floats somewhere
 	filled  map[*table][]bool // likewise: that have values somewhere
 }
@@ -48,12 +51,13 @@ func learn(ctx context.Context, s *Source, skip int64, progress func(rows int)) 
 		return nil, 0, false, err
 	}
 	from := l.from
+	l.most = scoutBytes
 	defer func() {
 		if !s.Once() || err != nil {
 			from.close()
 		}
 	}()
-	x := &scout{source: s, catalog: newCatalog(s.format, nil), widened: map[*table][]bool{}, filled: map[*table][]bool{}}
+	x := &scout{source: s, catalog: newCatalog(s.format, nil), seen: map[string]bool{}, widened: map[*table][]bool{}, filled: map[*table][]bool{}}
 	x.catalog.learning = true
 	if s.format == TimescaleDB {
 		if err := x.header(); err != nil {
@@ -122,24 +126,24 @@ func (x *scout) influx(line []byte) error {
 	} else if space = bytes.IndexByte(line, ' '); space <= 0 {
 		return errors.New("no space between tags and fields")
 	}
-	var expected []series.Field
+	var expected *learnedField
 	if b == nil {
 		b = x.catalog.find(line[:space+1])
 	}
 	if b != nil {
 		x.parser.follow(b)
-		expected = b.table.Fields
+		expected = b.table.learned.first()
 	}
 	known := b != nil // the row has the expected fields and no others
 	x.marks = x.marks[:0]
 	at := space + 1
 	for {
 		var name []byte
-		i, rest := len(x.marks), line[at:]
-		expects := i < len(expected) && len(rest) > len(expected[i].Name) &&
-			string(rest[:len(expected[i].Name)]) == expected[i].Name && rest[len(expected[i].Name)] == '='
+		rest := line[at:]
+		expects := expected != nil && len(rest) > len(expected.Name) &&
+			string(rest[:len(expected.Name)]) == expected.Name && rest[len(expected.Name)] == '='
 		if expects {
-			name = rest[:len(expected[i].Name)]
+			name = rest[:len(expected.Name)]
 		} else {
 			is := bytes.IndexByte(rest, '=')
 			if is <= 0 || bytes.ContainsAny(rest[:is], " ,") {
@@ -168,7 +172,10 @@ func (x *scout) influx(line []byte) error {
 		case !numberOf(kind, value):
 			return fmt.Errorf("field %s: %q is neither an integer such as 1i nor a decimal number nor a boolean such as t", name, short(value))
 		}
-		known = known && kind == expected[i].Type
+		known = known && kind == expected.Type
+		if expected != nil {
+			expected = expected.next
+		}
 		x.marks = append(x.marks, mark{name, kind})
 		at++
 		if line[at-1] == ' ' {
@@ -220,8 +227,8 @@ func (x *scout) time(text []byte) error {
 // agree returns what the row contradicts in a table.
 func (x *scout) agree(t *table) error {
 	for _, m := range x.marks {
-		if f := t.FieldIndex(string(m.name)); f >= 0 && t.Fields[f].Type != m.kind {
-			return fmt.Errorf("field %s is of type %s, where earlier rows have %s", m.name, m.kind, t.Fields[f].Type)
+		if f := t.learned.named[string(m.name)]; f != nil && f.Type != m.kind {
+			return fmt.Errorf("field %s is of type %s, where earlier rows have %s", m.name, m.kind, f.Type)
 		}
 	}
 	return x.twice()
@@ -229,12 +236,12 @@ func (x *scout) agree(t *table) error {
 
 // twice returns which field the row has twice.
 func (x *scout) twice() error {
-	for i, m := range x.marks {
-		for _, other := range x.marks[:i] {
-			if string(other.name) == string(m.name) {
-				return fmt.Errorf("field %q is there twice", m.name)
-			}
+	clear(x.seen)
+	for _, m := range x.marks {
+		if x.seen[string(m.name)] {
+			return fmt.Errorf("field %q is there twice", m.name)
 		}
+		x.seen[string(m.name)] = true
 	}
 	return nil
 }
@@ -243,15 +250,37 @@ func (x *scout) twice() error {
 // behind the one that it follows in the row: rows leave fields out, but have
 // them in one order.
 func (x *scout) extend(t *table) {
-	at := 0
+	at := &t.learned.begin
 	for _, m := range x.marks {
-		f := t.FieldIndex(string(m.name))
-		if f < 0 {
-			f = at
-			t.Fields = slices.Insert(t.Fields, f, series.Field{Name: string(m.name), Type: m.kind})
+		f := t.learned.named[string(m.name)]
+		if f == nil {
+			f = &learnedField{Field: series.Field{Name: string(m.name), Type: m.kind}, next: at.next}
+			at.next, t.learned.named[f.Name] = f, f
 		}
-		at = f + 1
+		at = f
 	}
+}
+
+// fieldList is the fields of a table while rows may still add some, anywhere
+// among them and any number: a list, since a slice would be moved for each.
+type fieldList struct {
+	begin learnedField // before the first one
+	named map[string]*learnedField
+}
+
+type learnedField struct {
+	series.Field
+	next *learnedField
+}
+
+func newFieldList() *fieldList { return &fieldList{named: make(map[string]*learnedField)} }
+
+// first returns the first field; nil: there is none.
+func (l *fieldList) first() *learnedField {
+	if l == nil {
+		return nil
+	}
+	return l.begin.next
 }
 
 // header learns what the header of timescaledb format says.
@@ -283,10 +312,12 @@ func (x *scout) header() error {
 			return bad(i+1, "the header's line is no table and its fields")
 		}
 		t := &series.Table{Name: string(names[0]), Tags: slices.Clone(tags)}
+		clear(x.seen)
 		for _, n := range names[1:] {
-			if t.FieldIndex(string(n)) >= 0 {
+			if x.seen[string(n)] {
 				return bad(i+1, fmt.Sprintf("the header has field %q twice", n))
 			}
+			x.seen[string(n)] = true
 			t.Fields = append(t.Fields, series.Field{Name: string(n), Type: series.Int})
 		}
 		if x.catalog.tables[t.Name] != nil {
@@ -388,6 +419,9 @@ func (x *scout) conclude() {
 	c := x.catalog
 	c.learning = false
 	for _, t := range c.order {
+		for f := t.learned.first(); f != nil; f = f.next {
+			t.Fields = append(t.Fields, f.Field)
+		}
 		for i := range t.Fields {
 			// What has no value might as well be a float.
 			if c.format == TimescaleDB && (x.widened[t][i] || !x.filled[t][i]) {

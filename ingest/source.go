@@ -50,6 +50,7 @@ type Source struct {
 	header []byte // of timescaledb, with the empty line at its end
 	digits int    // of the first row's time; 0: it is not known, or negative
 	plain  bool   // not compressed
+	mark   int    // bytes of the byte order mark that some editors put first
 
 	stream io.ReadCloser // where path is empty, what was not read yet
 	kept   pieces        // of a stream whose head has been looked at
@@ -236,10 +237,28 @@ func (s *Source) text() (io.ReadCloser, error) {
 		raw.Close()
 		return nil, s.failed(err)
 	}
+	if r, err = s.withoutMark(r); err != nil {
+		return nil, errors.Join(err, closing.Close())
+	}
 	return struct {
 		io.Reader
 		io.Closer
 	}{r, closing}, nil
+}
+
+// withoutMark skips a byte order mark.
+func (s *Source) withoutMark(r io.Reader) (io.Reader, error) {
+	const mark = "\ufeff"
+	begin := make([]byte, len(mark))
+	n, err := readFull(r, begin)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return nil, s.failed(err)
+	case string(begin) == mark:
+		s.mark = n
+		return r, nil
+	}
+	return io.MultiReader(bytes.NewReader(begin[:n]), r), nil
 }
 
 // closers closes what it holds in order.
@@ -270,7 +289,7 @@ func (s *Source) pieces() (pieces, error) {
 		if err != nil {
 			return nil, unreadable(s.path, err)
 		}
-		return newFilePieces(f, int64(len(s.header)))
+		return newFilePieces(f, int64(s.mark+len(s.header)))
 	}
 	r, err := s.text()
 	if err != nil {

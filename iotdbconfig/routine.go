@@ -57,7 +57,7 @@ func (r *reader) steps(routine File) ([]step, error) {
 	var problems []error
 	changed := 0 // line of a change that no test has seen
 	given := maps.Clone(r.given)
-	for i, line := range strings.Split(string(routine.Data), "\n") {
+	for i, line := range strings.Split(strings.TrimPrefix(string(routine.Data), "\ufeff"), "\n") {
 		line, _, _ = strings.Cut(line, "#")
 		for _, word := range strings.Fields(line) {
 			key, value, ok := strings.Cut(word, "=")

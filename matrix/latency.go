@@ -7,7 +7,8 @@ import (
 
 // Latency is how long operations took that ended well. Quantiles and
 // MiddleAverage are those of a histogram with three significant digits; so are
-// Average and Max where operations were cut off.
+// Average and Max where operations were cut off. A quantile that so few
+// operations do not tell (see measure.Holds) is absent.
 type Latency struct {
 	Average       result.Value `json:"avg"`
 	Min           result.Value `json:"min"`
@@ -42,7 +43,12 @@ func (l *Latency) fill(of *result.Latency, cutOff int64) {
 		return
 	}
 	s := answered.Summary()
-	q := func(quantile float64) result.Value { return result.Value(answered.Quantile(quantile)) }
+	q := func(quantile float64) result.Value {
+		if !s.Holds(quantile) {
+			return result.Absent()
+		}
+		return result.Value(answered.Quantile(quantile))
+	}
 	l.Average, l.Min, l.Median, l.Max = result.Value(s.Mean), result.Value(s.Min), result.Value(s.Median), result.Value(s.Max)
 	l.P10, l.P25, l.P75, l.P90 = q(0.10), q(0.25), q(0.75), q(0.90)
 	l.P95, l.P99, l.P999 = q(0.95), q(0.99), q(0.999)

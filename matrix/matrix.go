@@ -107,7 +107,7 @@ func mixed(t *result.Target) Matrices {
 	phase := t.Load.Mixed
 	m := Matrices{Target: t.Name, Mixed: true, SchemaCost: result.Value(t.Load.Prepare), Elapsed: result.Value(phase.Wall)}
 	writes := phase.Writes
-	writes.Withheld = cmp.Or(writes.Withheld, t.Load.Withheld)
+	writes.Withheld = cmp.Or(writes.Withheld, t.Load.Reason())
 	writes.Unverified = cmp.Or(writes.Unverified, t.Load.Unverified)
 	m.Operations = append(m.Operations, ingestion(&writes, phase.Wall))
 	for i := range phase.Types {

@@ -21,7 +21,7 @@ func blank(queryType string) Operation {
 // ingestion is the writes of a load that took so long by wall clock.
 func ingestion(l *result.Load, elapsed float64) Operation {
 	o := blank("")
-	if o.Withheld = l.Withheld; o.Withheld != "" {
+	if o.Withheld = l.Reason(); o.Withheld != "" {
 		return o
 	}
 	o.Unverified = l.Unverified

@@ -112,19 +112,41 @@ func (l *Latency) MiddleMean() float64 {
 }
 
 // Summary is the figures of a Latency, in seconds; all zero where nothing was
-// recorded.
+// recorded. A percentile that so few durations do not tell (see Holds) is 0, and
+// absent in JSON.
 type Summary struct {
 	Count  int64   `json:"count"`
 	Min    float64 `json:"min"`
 	Mean   float64 `json:"mean"`
-	Median float64 `json:"median"`
-	P90    float64 `json:"p90"`
-	P95    float64 `json:"p95"`
-	P99    float64 `json:"p99"`
-	P999   float64 `json:"p999"`
+	Median float64 `json:"median"` // of an even number the mean of the two in the middle
+	P90    float64 `json:"p90,omitempty"`
+	P95    float64 `json:"p95,omitempty"`
+	P99    float64 `json:"p99,omitempty"`
+	P999   float64 `json:"p999,omitempty"`
 	Max    float64 `json:"max"`
 	StdDev float64 `json:"stddev"` // of the population
 }
+
+// Percentile is a quantile that a Summary has.
+type Percentile struct {
+	Name     string // as conditions and objectives have it: p99, and p999 for 0.999
+	Quantile float64
+	Of       func(*Summary) float64 // seconds; nothing where it is not held
+}
+
+// Percentiles lists those of a Summary beside its median.
+func Percentiles() []Percentile {
+	return []Percentile{
+		{"p90", 0.9, func(s *Summary) float64 { return s.P90 }},
+		{"p95", 0.95, func(s *Summary) float64 { return s.P95 }},
+		{"p99", 0.99, func(s *Summary) float64 { return s.P99 }},
+		{"p999", 0.999, func(s *Summary) float64 { return s.P999 }},
+	}
+}
+
+// Holds reports whether so many durations tell the quantile q; nothing tells
+// none.
+func (s *Summary) Holds(q float64) bool { return Holds(s.Count, q) }
 
 // Summary returns the figures of everything recorded so far.
 func (l *Latency) Summary() Summary {
@@ -132,29 +154,52 @@ func (l *Latency) Summary() Summary {
 	if n == 0 {
 		return Summary{}
 	}
+	held := func(q float64) float64 {
+		if !Holds(n, q) {
+			return 0
+		}
+		return l.Quantile(q)
+	}
 	return Summary{
 		Count:  n,
 		Min:    seconds(float64(l.min)),
 		Mean:   seconds(l.mean),
-		Median: l.Quantile(0.5),
-		P90:    l.Quantile(0.9),
-		P95:    l.Quantile(0.95),
-		P99:    l.Quantile(0.99),
-		P999:   l.Quantile(0.999),
+		Median: l.Median(),
+		P90:    held(0.9),
+		P95:    held(0.95),
+		P99:    held(0.99),
+		P999:   held(0.999),
 		Max:    seconds(float64(l.max)),
 		StdDev: seconds(math.Sqrt(l.squares / float64(n))),
 	}
 }
 
-// Quantile returns the duration in seconds that the fraction q (0 to 1) of all
-// durations does not exceed, to three significant digits and never outside
-// minimum and maximum; 0 where nothing was recorded.
-func (l *Latency) Quantile(q float64) float64 {
+// Quantile returns a duration in seconds that at least the fraction q (0 to 1)
+// of all durations does not exceed: the one of the nearest rank (see Rank),
+// rounded up to three significant digits, but never beyond the maximum; 0 where
+// nothing was recorded. Whether so many durations tell it is for Holds to say.
+func (l *Latency) Quantile(q float64) float64 { return l.atRank(Rank(l.Count(), q)) }
+
+// Median returns the median in seconds, of an even number of durations the mean
+// of the two in the middle; 0 where nothing was recorded. Both are rounded up
+// as Quantile's.
+func (l *Latency) Median() float64 {
+	n := l.Count()
+	return l.atRank((n+1)/2)/2 + l.atRank(n/2+1)/2
+}
+
+// atRank returns the rank-th shortest duration, from 1, in seconds; 0 where
+// nothing was recorded.
+func (l *Latency) atRank(rank int64) float64 {
 	if l.Count() == 0 {
 		return 0
 	}
-	return seconds(float64(l.clamp(l.hist.ValueAtPercentile(q * 100))))
+	return seconds(float64(l.clamp(l.hist.ValueAtPercentile(l.percentile(rank)))))
 }
+
+// percentile is the percentage that the histogram, which rounds to the nearest
+// whole rank, takes for this one.
+func (l *Latency) percentile(rank int64) float64 { return 100 * float64(rank) / float64(l.Count()) }
 
 // clamp takes back what the histogram's rounding adds beyond the exact ends.
 // Values longer than Longest stand in the histogram as Longest, which lies
@@ -169,20 +214,20 @@ type Point struct {
 
 // Curve returns n points (n ≥ 2) of the percentile curve, evenly spaced on the
 // axis log(1/(1-q)), which gives each further nine of a percentile the same
-// room. The curve begins at quantile 0 and ends with the maximum, which stands
-// at 1-1/(2·Count). It is nil where nothing was recorded.
+// room; each is as Quantile has it. The curve begins at quantile 0 and ends with
+// the maximum, which stands at 1-1/(2·Count). It is nil where nothing was recorded.
 func (l *Latency) Curve(n int) []Point {
 	if l.Count() == 0 {
 		return nil
 	}
-	percentiles := make([]float64, n)
+	percentiles, points := make([]float64, n), make([]Point, n)
 	end := math.Log(2 * float64(l.Count()))
-	for i := range percentiles {
-		percentiles[i] = 100 * -math.Expm1(-end*float64(i)/float64(n-1))
+	for i := range points {
+		points[i].Quantile = -math.Expm1(-end * float64(i) / float64(n-1))
+		percentiles[i] = l.percentile(Rank(l.Count(), points[i].Quantile))
 	}
-	points := make([]Point, n)
 	for i, ns := range l.hist.ValueAtPercentilesSlice(percentiles) {
-		points[i] = Point{percentiles[i] / 100, seconds(float64(l.clamp(ns)))}
+		points[i].Seconds = seconds(float64(l.clamp(ns)))
 	}
 	points[n-1].Seconds = seconds(float64(l.max))
 	return points

@@ -28,6 +28,7 @@ func (s *clientSource) Read(context.Context) (Reading, error) {
 	me, err := observe(os.Getpid())
 	if err == nil {
 		addCPU(v, me.used.user, me.used.system)
+		v[result.CPU] = me.used.cpu
 		v[result.DiskRead], v[result.DiskWritten] = me.used.read, me.used.written
 		v[result.RSS], v[result.OpenFiles], v[result.Threads] = me.rss, me.openFiles, me.threads
 	}
@@ -72,7 +73,7 @@ func (c *Client) End(ctx context.Context) result.Client {
 		CPU: result.Absent(), Share: result.Absent(),
 	}
 	if me, err := observe(os.Getpid()); err == nil && c.known {
-		cpu := me.used.user + me.used.system - c.used.user - c.used.system
+		cpu := me.used.cpu - c.used.cpu
 		r.CPU = result.Value(cpu)
 		if r.Wall > 0 {
 			r.Share = result.Value(cpu / r.Wall / float64(c.cores))

@@ -8,6 +8,8 @@ import (
 // counters is what a process has used since it began; NaN: it cannot be read.
 type counters struct {
 	user, system float64 // CPU seconds
+	// cpu is both together, where the system tells it more finely than its parts.
+	cpu float64
 	// What children used that ended and were waited for, and their children
 	// in turn. Zero where the system does not count it.
 	reapedUser, reapedSystem float64
@@ -77,6 +79,7 @@ func (f *family) update(now map[int]member) {
 		b, u := base[pid], m.used
 		f.total.user += rise(u.user, b.user) + rise(u.reapedUser, b.reapedUser)
 		f.total.system += rise(u.system, b.system) + rise(u.reapedSystem, b.reapedSystem)
+		f.total.cpu += rise(u.cpu, b.cpu) + rise(u.reapedUser, b.reapedUser) + rise(u.reapedSystem, b.reapedSystem)
 		f.total.read += rise(u.read, b.read)
 		f.total.written += rise(u.written, b.written)
 	}

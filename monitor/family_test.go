@@ -7,7 +7,7 @@ import (
 
 // used is counters with CPU in user time alone.
 func used(cpu, reaped, written float64) counters {
-	return counters{user: cpu, reapedUser: reaped, written: written}
+	return counters{user: cpu, cpu: cpu, reapedUser: reaped, written: written}
 }
 
 func TestFamily(t *testing.T) {
@@ -88,7 +88,7 @@ func TestFamily(t *testing.T) {
 			for _, r := range c.readings {
 				f.update(r)
 			}
-			if got := f.total.user + f.total.system; got != c.cpu || f.total.written != c.written {
+			if got := f.total.user + f.total.system; got != c.cpu || f.total.cpu != c.cpu || f.total.written != c.written {
 				t.Errorf("%g s and %g bytes, want %g and %g", got, f.total.written, c.cpu, c.written)
 			}
 		})

@@ -20,7 +20,7 @@ func observe(pid int) (observed, error) {
 	}
 	nan := math.NaN()
 	m := observed{pid: pid, rss: nan, threads: nan, openFiles: nan}
-	m.used = counters{user: times.User, system: times.System, read: nan, written: nan}
+	m.used = counters{user: times.User, system: times.System, cpu: times.User + times.System, read: nan, written: nan}
 	if parent, err := p.Ppid(); err == nil {
 		m.parent = int(parent)
 	}

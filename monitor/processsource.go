@@ -3,8 +3,10 @@ package monitor
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/tsmark/tsmark/process"
@@ -147,6 +149,7 @@ func (s *processSource) rootLives(members []observed) bool {
 func (s *processSource) values(members []observed) map[result.Metric]float64 {
 	v := map[result.Metric]float64{}
 	addCPU(v, s.family.total.user, s.family.total.system)
+	v[result.CPU] = s.family.total.cpu
 	v[result.DiskRead], v[result.DiskWritten] = s.family.total.read, s.family.total.written
 	for _, m := range members {
 		if m.ended {
@@ -182,3 +185,6 @@ func startsOfAll(ctx context.Context) (map[int]int64, error) {
 	}
 	return starts, nil
 }
+
+// members returns the processes that were there when it was read last.
+func (s *processSource) members() []int { return slices.Collect(maps.Keys(s.family.last)) }

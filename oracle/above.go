@@ -17,6 +17,26 @@ func allExceed(run *series.Run, fields []int, row int, threshold float64) bool {
 	return true
 }
 
+// exceeding appends the rows of a run in which the values of all fields are
+// above the threshold.
+func exceeding(to []int32, run *series.Run, fields []int, threshold float64) []int32 {
+	c := &run.Columns[fields[0]]
+	if len(fields) == 1 && run.Table.Widths == nil && c.Nulls == nil && run.Table.Fields[fields[0]].Type.Whole() && math.Abs(threshold) < 1<<53 {
+		for row, v := range c.Ints[:run.Rows()] {
+			if float64(v) > threshold {
+				to = append(to, int32(row))
+			}
+		}
+		return to
+	}
+	for row := range run.Times {
+		if allExceed(run, fields, row, threshold) {
+			to = append(to, int32(row))
+		}
+	}
+	return to
+}
+
 // exceeds reports whether the field's value in a row is above the threshold.
 // NULL never is.
 func exceeds(run *series.Run, field, row int, threshold float64) bool {

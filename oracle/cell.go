@@ -29,17 +29,17 @@ func (c *cell) foldFloat(a query.Aggregate, v float64) {
 	}
 }
 
-// value is the folded value; NULL where there was none to fold.
-func (c *cell) value(a query.Aggregate, kind query.Kind) query.Value {
+// put makes a NULL the folded value, which it stays where there was none to fold.
+func (c *cell) put(v *query.Value, a query.Aggregate, kind query.Kind) {
 	switch {
 	case a == query.Count:
-		return query.Value{Kind: query.Int, Int: c.n}
+		v.Kind, v.Int = query.Int, c.n
 	case c.n == 0:
-		return query.Value{}
 	case a == query.Avg:
-		return query.Value{Kind: query.Float, Float: c.float / float64(c.n)}
+		v.Kind, v.Float = query.Float, c.float/float64(c.n)
 	case kind == query.Int:
-		return query.Value{Kind: query.Int, Int: c.integer}
+		v.Kind, v.Int = query.Int, c.integer
+	default:
+		v.Kind, v.Float = query.Float, c.float
 	}
-	return query.Value{Kind: query.Float, Float: c.float}
 }

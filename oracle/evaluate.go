@@ -7,12 +7,14 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// evaluator answers one query by looking at every row of its table.
+// evaluator answers one query: alone, by looking at every row of its table, or
+// from what the rows of a family's cells come to.
 type evaluator struct {
 	query      *query.Query
+	table      *series.Table
 	columns    []query.Column
 	start, end int64
-	series     bitset // that match In; nil: all do
+	series     bitset // that match In, for an evaluator that is alone; nil: all do
 	above      []int  // fields that must exceed the threshold
 	needed     int64  // rows that any answer has, being limited and unordered; 0: all
 	found      int64  // of these
@@ -31,6 +33,7 @@ type evaluator struct {
 	bucket   int64
 	current  *block
 	lastTime int64
+	made     [][]query.Value // the answer, where a family made it
 
 	// Rows
 	digest    *query.Digest
@@ -40,16 +43,27 @@ type evaluator struct {
 	operand   *query.Bag // its rows, for a set operation
 	strangers *query.Bag // rows that are taken out as they come; nil: none
 
-	// Last: per group, the newest row so far
-	newest       [][]query.Value
-	newestTexts  [][]byte // of its fields
-	newestSeries []uint32
+	newest newest // Last: by group
+
+	// In a family
+	demands []*demand // what it asks about
+	from    []*column // that its values come from
+	known   *Expectation
 }
 
 // block holds the aggregates of one bucket.
 type block struct {
 	present bitset // groups with a row
 	cells   []cell
+}
+
+// newAlone returns an evaluator that is given all rows.
+func newAlone(q *query.Query, s *series.Schema, groups *groupings, keep bool) (*evaluator, error) {
+	e, err := newEvaluator(q, s, groups, keep)
+	if err == nil && q.In != nil {
+		e.series, err = groups.matching(e.table, q.In)
+	}
+	return e, err
 }
 
 func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool) (*evaluator, error) {
@@ -60,7 +74,7 @@ func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool
 	if err := q.Check(); err != nil {
 		return nil, fmt.Errorf("query %s %d: %w", q.Type, q.ID, err)
 	}
-	e := &evaluator{query: q, keep: keep || q.Shape == query.Rows && q.Order != query.Unordered}
+	e := &evaluator{query: q, table: table, keep: keep || q.Shape == query.Rows && q.Order != query.Unordered}
 	e.start, e.end = q.Bounds()
 	switch {
 	case q.Limit > 0 && q.Shape == query.Rows:
@@ -96,7 +110,7 @@ func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool
 		}
 	}
 	if q.In != nil {
-		if e.series, err = groups.matching(table, q.In); err != nil {
+		if _, err = groups.by(table, q.In.Key); err != nil {
 			return nil, err
 		}
 	}
@@ -165,28 +179,36 @@ func (e *evaluator) add(run *series.Run) {
 		if e.series != nil && !e.series.has(int(s)) {
 			continue
 		}
-		if e.whole != nil && e.whole.of[s] < 0 {
-			continue
+		e.addRow(run, row)
+	}
+}
+
+// addRow takes a row that lies in the query's window and matches In.
+func (e *evaluator) addRow(run *series.Run, row int) {
+	s := run.Series[row]
+	if e.whole != nil && e.whole.of[s] < 0 {
+		return
+	}
+	group := int32(0)
+	if e.groups != nil {
+		if group = e.groups.of[s]; group < 0 && (e.query.Shape != query.Rows || e.query.Order != query.Unordered) {
+			return // a series without the tag is in no group
 		}
-		group := int32(0)
-		if e.groups != nil {
-			if group = e.groups.of[s]; group < 0 && (e.query.Shape != query.Rows || e.query.Order != query.Unordered) {
-				continue // a series without the tag is in no group
-			}
+	}
+	if len(e.above) > 0 && !allExceed(run, e.above, row, e.query.Above.Value) {
+		return
+	}
+	switch e.query.Shape {
+	case query.Buckets, query.Totals:
+		e.fold(run, row, run.Times[row], group)
+	case query.Rows:
+		e.take(run, row, group)
+	case query.Last:
+		if e.newest.wins(int(group), run.Times[row]) {
+			e.newest.keep(int(group), e.fill(run, row, group), len(e.fields), s)
 		}
-		if len(e.above) > 0 && !allExceed(run, e.above, row, e.query.Above.Value) {
-			continue
-		}
-		switch e.query.Shape {
-		case query.Buckets, query.Totals:
-			e.fold(run, row, t, group)
-		case query.Rows:
-			e.take(run, row, group)
-		case query.Last:
-			e.takeNewest(run, row, t, group)
-		default:
-			e.units.add(run, row)
-		}
+	default:
+		e.units.add(run, row)
 	}
 }
 
@@ -232,17 +254,19 @@ func (e *evaluator) bucketOf(t int64) int64 {
 
 // fill writes a row's answer values into e.row.
 func (e *evaluator) fill(run *series.Run, row int, group int32) []query.Value {
-	out := e.row[:0]
-	out = append(out, query.Value{Kind: query.Time, Int: run.Times[row]})
+	out, n := e.row, 1
+	out[0].Kind, out[0].Int = query.Time, run.Times[row]
 	if e.groups != nil {
-		out = append(out, e.groups.value(group))
+		out[n] = e.groups.value(group)
+		n++
 	}
 	for _, tag := range e.tags {
-		out = append(out, tag.value(tag.of[run.Series[row]]))
+		out[n] = tag.value(tag.of[run.Series[row]])
+		n++
 	}
 	e.texts = e.texts[:0]
-	for _, f := range e.fields {
-		out = append(out, e.value(run, f, row))
+	for i, f := range e.fields {
+		e.put(&out[n+i], e.columns[n+i].Kind, run, f, row)
 	}
 	return out
 }
@@ -273,20 +297,5 @@ func (e *evaluator) take(run *series.Run, row int, group int32) {
 	_ = e.digest.Row(values) // a Digest takes every row
 	if e.keep {
 		_ = e.rows.Row(values)
-	}
-}
-
-// takeNewest keeps the row if it is its group's newest. Of rows with the same
-// time the one that arrived last counts.
-func (e *evaluator) takeNewest(run *series.Run, row int, t int64, group int32) {
-	for int(group) >= len(e.newest) {
-		e.newest = append(e.newest, nil)
-		e.newestTexts = append(e.newestTexts, nil)
-		e.newestSeries = append(e.newestSeries, 0)
-	}
-	if old := e.newest[group]; old == nil || t >= old[0].Int {
-		e.newest[group] = append(old[:0], e.fill(run, row, group)...)
-		e.newestTexts[group] = ownTexts(e.newest[group][len(e.columns)-len(e.fields):], e.newestTexts[group])
-		e.newestSeries[group] = run.Series[row]
 	}
 }

@@ -6,12 +6,25 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
+// result is expectation, which it calls once only: for when no rows will follow.
+func (e *evaluator) result() Expectation {
+	if e.known == nil {
+		x := e.expectation()
+		e.known = &x
+	}
+	return *e.known
+}
+
 // expectation returns the answer, once all rows have been added.
 func (e *evaluator) expectation() Expectation {
 	x := Expectation{Query: e.query}
 	switch e.query.Shape {
 	case query.Buckets, query.Totals:
-		x.Answer = &query.Answer{Rows: e.bucketRows()}
+		rows := e.made
+		if rows == nil {
+			rows = e.bucketRows()
+		}
+		x.Answer = &query.Answer{Rows: rows}
 		x.Rows = int64(len(x.Answer.Rows))
 		return x
 	case query.Means, query.Activity:
@@ -20,8 +33,8 @@ func (e *evaluator) expectation() Expectation {
 		return x
 	case query.Last:
 		digest, kept := query.NewDigest(e.columns), query.Answer{}
-		for group, row := range e.newest {
-			if row == nil || !e.having(row, e.newestSeries[group]) {
+		for group, row := range e.newest.rows {
+			if row == nil || !e.having(row, e.newest.series[group]) {
 				continue
 			}
 			_ = digest.Row(row)
@@ -76,20 +89,29 @@ func (e *evaluator) bucketRows() [][]query.Value {
 			if !b.present.has(group) {
 				continue
 			}
-			row := make([]query.Value, 0, len(e.columns))
-			if q.Shape == query.Buckets {
-				row = append(row, query.Value{Kind: query.Time, Int: start})
-			}
-			if e.groups != nil {
-				row = append(row, e.groups.value(int32(group)))
-			}
+			row := make([]query.Value, len(e.columns))
+			at := e.begin(row, start, int32(group))
 			for i := range e.fields {
-				row = append(row, b.cells[group*len(e.fields)+i].value(q.Aggregate, e.columns[len(row)].Kind))
+				b.cells[group*len(e.fields)+i].put(&row[at+i], q.Aggregate, e.columns[at+i].Kind)
 			}
 			rows = append(rows, row)
 		}
 	}
 	return inOrder(q, rows)
+}
+
+// begin writes what an aggregated row begins with, and returns how many values
+// that is.
+func (e *evaluator) begin(row []query.Value, bucket int64, group int32) (n int) {
+	if e.query.Shape == query.Buckets {
+		row[n].Kind, row[n].Int = query.Time, bucket
+		n++
+	}
+	if e.groups != nil {
+		row[n] = e.groups.value(group)
+		n++
+	}
+	return n
 }
 
 // inOrder puts rows in the order of a question and cuts them to its limit.

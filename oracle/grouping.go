@@ -18,6 +18,23 @@ type grouping struct {
 	of     []int32          // per series, the number of its values; -1: it lacks a tag
 	values [][]query.Value  // per number, the value of each tag
 	number map[string]int32 // by values, each ended by a zero byte
+	rank   []int32          // per number, its place in the order of values; nil: see ranks
+}
+
+// ranks returns the place of each number in the order of values.
+func (g *grouping) ranks() []int32 {
+	if g.rank == nil {
+		order := make([]int32, len(g.values))
+		for n := range order {
+			order[n] = int32(n)
+		}
+		slices.SortFunc(order, func(a, b int32) int { return query.CompareRows(g.values[a], g.values[b]) })
+		g.rank = make([]int32, len(order))
+		for place, n := range order {
+			g.rank[n] = int32(place)
+		}
+	}
+	return g.rank
 }
 
 // groupings makes what depends on the tags alone once.

@@ -3,6 +3,7 @@ package oracle_test
 import (
 	"errors"
 	"io"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,11 +26,11 @@ func TestGrowingAgreesWithPass(t *testing.T) {
 		}
 		var queries []query.Query
 		for _, qt := range use.QueryTypes() {
-			drawn, err := use.Queries(s, qt.Name, 2)
+			sequence, err := use.Queries(s, qt.Name, 2)
 			if err != nil {
 				t.Fatal(err)
 			}
-			queries = append(queries, drawn...)
+			queries = slices.AppendSeq(queries, sequence)
 		}
 		growing, err := oracle.NewGrowing(d.Schema(), queries)
 		if err != nil {

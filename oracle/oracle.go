@@ -9,38 +9,15 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
-	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 )
-
-// Census is what a table of the dataset holds.
-type Census struct {
-	Table  *series.Table
-	Rows   int64
-	Points []int64 // per field, values that are not NULL
-}
-
-// Survey is the size of a dataset.
-type Survey struct {
-	Rows     int64
-	Metrics  int64 // values that are not NULL
-	RawBytes int64 // as line protocol
-	Tables   []Census
-	// Lateness is by how much a row arrives behind a newer one at most; 0:
-	// times never run backwards.
-	Lateness time.Duration
-	// Late says more where the dataset is a workload.Delayed and rows are late.
-	Late *Late
-}
 
 // Expectation is what the oracle knows of the answer to one query.
 type Expectation struct {
@@ -68,11 +45,22 @@ type Expectations struct {
 const batchRows = 4096
 
 // Pass reads the dataset once and returns its size, the answers to the full
-// queries and the row counts of the counted ones. Memory is proportional to
-// the series, to the full answers that have buckets, and to the number of
-// queries; the counted ones themselves, of which there may be millions, are not
-// kept. The sequence of them, which may be nil, gives the same each time. It
-// calls progress with the rows of each batch.
+// queries and the row counts of the counted ones. Where a largest or smallest
+// value of a field with a NaN is asked for, or late rows meet queries that are
+// only counted, it reads the dataset a second time for these.
+//
+// Full queries share their work: see family. Each row is looked at once for all
+// queries that filter, group and bucket alike, whatever their windows; all 16
+// devops types have seven such families.
+//
+// Memory is proportional to the series, to the full answers that are kept
+// (Expectation says which), to the number of queries, and to the cells of the
+// families: for each combination of values that a family tells apart and that
+// some query is about, one for each bucket, and two at most for each query's
+// window, where there are rows; 24 bytes for each of these, and 8 to 16 for each
+// field asked for. The counted queries themselves, of which there may be
+// millions, are not kept. The sequence of them, which may be nil, gives the same
+// each time. Pass calls progress with the rows of each batch.
 func Pass(ctx context.Context, d workload.Dataset, full []query.Query, counted iter.Seq[query.Query], progress func(rows int)) (*Expectations, error) {
 	if counted == nil {
 		counted = slices.Values([]query.Query(nil))
@@ -106,11 +94,11 @@ func Pass(ctx context.Context, d workload.Dataset, full []query.Query, counted i
 // however large they are.
 func Rows(ctx context.Context, d workload.Dataset, q *query.Query) (*query.Answer, error) {
 	groups := newGroupings(d.Schema())
-	e, err := newEvaluator(q, d.Schema(), groups, true)
+	e, err := newAlone(q, d.Schema(), groups, true)
 	if err != nil {
 		return nil, err
 	}
-	if err := eachBatch(ctx, d, e.addAll); err != nil {
+	if err := eachBatch(ctx, d, []func([]span){e.addAll}, func(int) {}); err != nil {
 		return nil, err
 	}
 	answer := e.expectation().Answer
@@ -126,22 +114,33 @@ type span struct {
 	first, last int64
 }
 
-// eachBatch calls visit with the runs of each batch of the dataset, empty ones
-// left out.
-func eachBatch(ctx context.Context, d workload.Dataset, visit func([]span)) error {
-	var batch series.Batch
+// eachBatch calls all functions with the runs of each batch of the dataset,
+// empty ones left out, and then progress with the number of their rows. A
+// function sees the batches in order, one at a time, so it needs no lock; the
+// functions run on all processors, beside the reading of the next batch.
+func eachBatch(ctx context.Context, d workload.Dataset, functions []func([]span), progress func(rows int)) error {
+	reader := d.Open()
+	var now, next series.Batch
 	var runs []span
-	for reader := d.Open(); ; {
-		if err := ctx.Err(); err != nil {
-			return err
+	for err := reader.Next(&now, batchRows); ; {
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
-		if err := reader.Next(&batch, batchRows); errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return fmt.Errorf("reading the dataset for the expected answers: %w", err)
 		}
-		runs = spans(runs[:0], &batch)
-		visit(runs)
+		runs = spans(runs[:0], &now)
+		inParallel(1+len(functions), func(i int) {
+			if i == 0 {
+				err = reader.Next(&next, batchRows)
+			} else {
+				functions[i-1](runs)
+			}
+		})
+		progress(now.Rows())
+		now, next = next, now
 	}
 }
 
@@ -155,15 +154,15 @@ func spans(to []span, b *series.Batch) []span {
 	return to
 }
 
-// inParallel calls all functions with the runs, on all processors, and waits
-// for them. Each function sees every batch, in order, so it needs no lock.
-func inParallel(functions []func([]span), runs []span) {
+// inParallel calls the function with all numbers below n, on all processors,
+// and waits until it has returned for each.
+func inParallel(n int, do func(i int)) {
 	var next atomic.Int64
 	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(functions)) {
+	for range min(runtime.GOMAXPROCS(0), n) {
 		group.Go(func() {
-			for i := next.Add(1) - 1; int(i) < len(functions); i = next.Add(1) - 1 {
-				functions[i](runs)
+			for i := next.Add(1) - 1; int(i) < n; i = next.Add(1) - 1 {
+				do(int(i))
 			}
 		})
 	}
@@ -174,23 +173,11 @@ func inParallel(functions []func([]span), runs []span) {
 func pass(ctx context.Context, d workload.Dataset, full []query.Query, counted iter.Seq[query.Query], progress func(rows int)) (*Expectations, []int, error) {
 	schema := d.Schema()
 	groups := newGroupings(schema)
-
-	// Equal questions under several ids, such as every lastpoint, are
-	// answered once.
-	evaluators := map[string]*evaluator{}
-	evaluatorOf := func(q *query.Query) (*evaluator, error) {
-		key := meaning(q)
-		if e := evaluators[key]; e != nil {
-			return e, nil
-		}
-		e, err := newEvaluator(q, schema, groups, false)
-		evaluators[key] = e
-		return e, err
-	}
+	families := newFamilies(schema, groups)
 	fullBy := make([]*evaluator, len(full))
 	for i := range full {
 		var err error
-		if fullBy[i], err = evaluatorOf(&full[i]); err != nil {
+		if fullBy[i], err = families.take(&full[i]); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -200,7 +187,7 @@ func pass(ctx context.Context, d workload.Dataset, full []query.Query, counted i
 		var by *evaluator
 		taken, err := counts.watch(len(countedBy), &q)
 		if err == nil && !taken {
-			by, err = evaluatorOf(&q)
+			by, err = families.take(&q)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -209,38 +196,55 @@ func pass(ctx context.Context, d workload.Dataset, full []query.Query, counted i
 	}
 	counts.start()
 
-	survey := newSurveyor(schema)
-	if delayed, ok := d.(workload.Delayed); ok {
-		survey.late = newLateness(schema, delayed.Step())
-	}
+	survey := newSurveyor(d)
 	functions := []func([]span){survey.addAll, counts.addAll}
-	for _, e := range evaluators {
-		functions = append(functions, e.addAll)
-	}
-	err := eachBatch(ctx, d, func(runs []span) {
-		inParallel(functions, runs)
-		rows := 0
-		for _, run := range runs {
-			rows += run.Rows()
-		}
-		progress(rows)
-	})
+	of, err := families.start()
 	if err != nil {
 		return nil, nil, err
 	}
+	functions = append(functions, of...)
+	if err = eachBatch(ctx, d, functions, progress); err != nil {
+		return nil, nil, err
+	}
 
-	out := &Expectations{Survey: survey.result(), Full: make([]Expectation, len(full)), Counted: make([]int64, len(countedBy))}
+	out := &Expectations{Survey: survey.Result(), Full: make([]Expectation, len(full)), Counted: make([]int64, len(countedBy))}
+	if err := answerAlone(ctx, d, groups, families.finish()); err != nil {
+		return nil, nil, err
+	}
+	given := map[*evaluator]bool{}
 	for i, e := range fullBy {
-		out.Full[i] = e.expectation()
-		out.Full[i].Query = &full[i]
+		x := e.result()
+		x.Query = &full[i]
+		if given[e] && x.Answer != nil { // whose rows may be put in another order
+			x.Answer = &query.Answer{Rows: slices.Clone(x.Answer.Rows)}
+		}
+		given[e] = true
+		out.Full[i] = x
 	}
 	late := counts.finish(out.Counted)
 	for i, e := range countedBy {
 		if e != nil {
-			out.Counted[i] = e.expectation().Rows
+			out.Counted[i] = e.result().Rows
 		}
 	}
 	return out, late, nil
+}
+
+// answerAlone has evaluators see all rows of the dataset.
+func answerAlone(ctx context.Context, d workload.Dataset, groups *groupings, evaluators []*evaluator) error {
+	if len(evaluators) == 0 {
+		return nil
+	}
+	var functions []func([]span)
+	for _, e := range evaluators {
+		alone, err := newAlone(e.query, d.Schema(), groups, false)
+		if err != nil {
+			return err
+		}
+		*e = *alone
+		functions = append(functions, e.addAll)
+	}
+	return eachBatch(ctx, d, functions, func(int) {})
 }
 
 // meaning is the same for two queries that ask the same.
@@ -252,68 +256,4 @@ func meaning(q *query.Query) string {
 		panic(err) // a Query has no value that JSON cannot hold
 	}
 	return string(key)
-}
-
-// surveyor counts what passes.
-type surveyor struct {
-	encoder encode.Encoder
-	text    []byte
-	batch   series.Batch
-	survey  Survey
-	newest  int64     // time of a row so far
-	late    *lateness // nil: not asked for
-}
-
-func newSurveyor(s *series.Schema) *surveyor {
-	v := &surveyor{encoder: encode.NewLineProtocol(s), batch: series.Batch{Runs: make([]series.Run, 1)}, newest: math.MinInt64}
-	for _, t := range s.Tables {
-		v.survey.Tables = append(v.survey.Tables, Census{Table: t, Points: make([]int64, len(t.Fields))})
-	}
-	return v
-}
-
-func (v *surveyor) addAll(runs []span) {
-	for _, run := range runs {
-		v.add(run.Run)
-	}
-}
-
-func (v *surveyor) add(run *series.Run) {
-	v.batch.Runs[0] = *run
-	if v.late != nil {
-		v.late.add(run)
-	}
-	v.text = v.encoder.Append(v.text[:0], &v.batch)
-	v.survey.RawBytes += int64(len(v.text))
-	for _, t := range run.Times {
-		if v.newest > t {
-			v.survey.Lateness = max(v.survey.Lateness, time.Duration(v.newest-t))
-		} else {
-			v.newest = t
-		}
-	}
-	rows := int64(run.Rows())
-	v.survey.Rows += rows
-	for i := range v.survey.Tables {
-		c := &v.survey.Tables[i]
-		if c.Table != run.Table {
-			continue
-		}
-		c.Rows += rows
-		for f := range run.Columns {
-			c.Points[f] += int64(run.Values(f))
-		}
-	}
-}
-
-func (v *surveyor) result() Survey {
-	for _, t := range v.survey.Tables {
-		for _, n := range t.Points {
-			v.survey.Metrics += n
-		}
-	}
-	if v.late != nil {
-		v.survey.Late = v.late.result()
-	}
-	return v.survey
 }

@@ -50,7 +50,7 @@ func Strangers(ctx context.Context, d workload.Dataset, q *query.Query, found *q
 	schema := d.Schema()
 	unlimited := *q
 	unlimited.Limit = 0
-	e, err := newEvaluator(&unlimited, schema, newGroupings(schema), false)
+	e, err := newAlone(&unlimited, schema, newGroupings(schema), false)
 	if err != nil {
 		return nil, err
 	}

@@ -94,17 +94,9 @@ func newUnits(q *query.Query, table *series.Table, groups *groupings, field func
 // add takes a row that matches.
 func (u *units) add(run *series.Run, row int) {
 	s := run.Series[row]
-	number := u.by.of[s]
-	if number < 0 {
-		return
-	}
-	of := u.units[number]
+	of := u.of(s)
 	if of == nil {
-		of = &unit{sums: make([]sum, len(u.fields)+len(u.tags))}
-		if u.over != nil {
-			of.over = u.over[s]
-		}
-		u.units[number] = of
+		return
 	}
 	if u.query.Shape == query.Activity {
 		if v, ok := number64(run, u.fields[0], row); ok {
@@ -122,6 +114,23 @@ func (u *units) add(run *series.Run, row int) {
 			of.sums[len(u.fields)+i].add(v)
 		}
 	}
+}
+
+// of returns the unit that a series belongs to; nil where it lacks a tag.
+func (u *units) of(series uint32) *unit {
+	number := u.by.of[series]
+	if number < 0 {
+		return nil
+	}
+	of := u.units[number]
+	if of == nil {
+		of = &unit{sums: make([]sum, len(u.fields)+len(u.tags))}
+		if u.over != nil {
+			of.over = u.over[series]
+		}
+		u.units[number] = of
+	}
+	return of
 }
 
 // measure is what a row adds to its bucket's mean.

@@ -5,21 +5,23 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// value is the value of a field in a row of an answer. A text stands in e.texts
-// until the next row.
-func (e *evaluator) value(run *series.Run, field, row int) query.Value {
-	c, of := &run.Columns[field], &run.Table.Fields[field]
-	switch kind := query.KindOf(of.Type); {
+// put writes the value of a field, of that kind, to its place in a row of an
+// answer, which had values of the same field only. A text stands in e.texts until
+// the next row. What has pointers is written for texts alone: it is what takes
+// time.
+func (e *evaluator) put(v *query.Value, kind query.Kind, run *series.Run, field, row int) {
+	c := &run.Columns[field]
+	switch {
 	case run.Lacks(field, row):
-		return query.Value{}
+		*v = query.Value{}
 	case kind == query.Text:
 		at := len(e.texts)
-		e.texts = series.AppendText(e.texts, c.Ints[row], of.Length)
-		return query.Value{Kind: kind, Text: e.texts[at:]}
-	case of.Type.Whole():
-		return query.Value{Kind: kind, Int: c.Ints[row]}
+		e.texts = series.AppendText(e.texts, c.Ints[row], run.Table.Fields[field].Length)
+		*v = query.Value{Kind: kind, Text: e.texts[at:]}
+	case kind == query.Float:
+		v.Kind, v.Float = kind, c.Floats[row]
 	default:
-		return query.Value{Kind: kind, Float: c.Floats[row]}
+		v.Kind, v.Int = kind, c.Ints[row]
 	}
 }
 

@@ -22,6 +22,13 @@ type Command struct {
 	Env []string
 	Dir string // working folder; empty: tsmark's own
 	Log string // file that its output is appended to; empty: it goes nowhere
+	// Note is told of the process before the program runs in it, and the program
+	// runs only once Note has returned without an error: were tsmark killed in
+	// between, nothing would be left that nobody knows of. Nil: nobody is told.
+	// It needs sh.
+	Note func(Info) error
+	// Among lists the processes that run; nil: nobody does.
+	Among *Children
 	// Ready asks the server whether it serves, about 20 times a second; nil:
 	// it counts as ready at once.
 	Ready func(context.Context) error
@@ -54,9 +61,13 @@ type Process struct {
 // Afterwards it lives on, whatever becomes of ctx.
 func Start(ctx context.Context, c Command) (*Process, error) {
 	name := filepath.Base(c.Path)
-	cmd := exec.Command(c.Path, c.Args...)
+	cmd, release, err := c.held()
+	if err != nil {
+		return nil, fmt.Errorf("cannot start %s: %w", name, err)
+	}
 	cmd.Dir, cmd.Env = c.Dir, append(baseEnvironment(), c.Env...)
 	ownGroup(cmd)
+	defer release(false)
 	log, err := openLog(c.Log)
 	if err != nil {
 		return nil, fmt.Errorf("cannot start %s: %w", name, err)
@@ -75,17 +86,48 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 		p.info = info
 	}
 	p.group = groupOf(p.info.PID)
+	c.Among.add(p)
 	go func() {
 		p.how = cmd.Wait()
+		c.Among.remove(p)
 		close(p.ended)
 	}()
-	if err := p.waitReady(ctx); err != nil {
+	if c.Note != nil {
+		err = c.Note(p.info)
+	}
+	if err == nil {
+		release(true)
+		err = p.waitReady(ctx)
+	}
+	if err != nil {
 		if killErr := p.Kill(); killErr != nil {
 			err = errors.Join(err, killErr)
 		}
 		return nil, fmt.Errorf("%s did not start: %w%s", name, err, tail(c, logBegin))
 	}
 	return p, nil
+}
+
+// held returns the command, and what lets its program run, or not: without Note
+// it runs at once. With it a shell waits for a line from here before it becomes
+// the program; it ends when there is none because tsmark has ended.
+func (c *Command) held() (*exec.Cmd, func(bool), error) {
+	if c.Note == nil {
+		return exec.Command(c.Path, c.Args...), func(bool) {}, nil
+	}
+	wait, say, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	cmd := exec.Command("sh", append([]string{"-c", `read -r go <&3 || exit; exec "$0" "$@" 3<&-`, c.Path}, c.Args...)...)
+	cmd.ExtraFiles = []*os.File{wait} // as number 3
+	return cmd, func(run bool) {
+		if run {
+			_, _ = say.WriteString("go\n") // who waits has ended, if this fails: that shows
+		}
+		_ = say.Close()
+		_ = wait.Close()
+	}, nil
 }
 
 // waitReady asks until the server answers.

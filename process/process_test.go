@@ -77,6 +77,51 @@ func TestStopEndsChildrenToo(t *testing.T) {
 	}
 }
 
+// The program runs only once its process was noted.
+func TestNote(t *testing.T) {
+	for _, refuse := range []bool{false, true} {
+		dir := t.TempDir()
+		ran := filepath.Join(dir, "ran")
+		var noted Info
+		var all Children
+		p, err := Start(t.Context(), Command{
+			Path: puppet.Program(t), Args: puppet.Args("pid:"+ran, "wait:"), Env: puppet.Env(), Ready: exists(ran), Among: &all,
+			Note: func(info Info) error {
+				noted = info
+				time.Sleep(100 * time.Millisecond)
+				if _, err := os.Stat(ran); err == nil {
+					t.Error("the program ran before its process was noted")
+				}
+				if refuse {
+					return errors.New("the disk is full")
+				}
+				return nil
+			},
+		})
+		if refuse {
+			if err == nil || !strings.Contains(err.Error(), "the disk is full") {
+				t.Errorf("the error is %v", err)
+			}
+			if _, err := os.Stat(ran); err == nil {
+				t.Error("the program ran although its process could not be noted")
+			}
+			gone(t, noted.PID)
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, err := Lookup(t.Context(), puppet.Number(t, ran))
+		if err != nil || now.PID != noted.PID || now.Started != noted.Started || p.PID() != noted.PID {
+			t.Errorf("noted %+v, runs %+v: %v", noted, now, err)
+		}
+		all.Kill()
+		<-p.ended
+		gone(t, noted.PID)
+		all.Kill() // of nobody
+	}
+}
+
 func TestStopKillsTheDeaf(t *testing.T) {
 	dir := t.TempDir()
 	child := filepath.Join(dir, "child")

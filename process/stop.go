@@ -59,6 +59,15 @@ func (p *Process) Kill() error {
 	return p.kill(ctx, p.members(ctx, nil))
 }
 
+// killNow kills the first process and its group, if it has one, and waits for
+// nothing.
+func (p *Process) killNow() {
+	if p.group != 0 {
+		_ = killGroup(p.group)
+	}
+	_ = signalTo(p.info.PID, os.Kill)
+}
+
 // kill ends the members, and those they fork meanwhile.
 func (p *Process) kill(ctx context.Context, members []Info) error {
 	limit, cancel := context.WithTimeout(ctx, killWithin)

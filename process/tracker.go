@@ -21,6 +21,15 @@ type Tracker struct {
 // Tree is like the function Tree, but that it may not know yet which processes
 // have ended, and whether they wait for their parents.
 func (t *Tracker) Tree(ctx context.Context, roots ...int) ([]Info, error) {
+	table, err := t.Table(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return tree(table, roots), nil
+}
+
+// Table is like the function Table, with the same reservations as Tree.
+func (t *Tracker) Table(ctx context.Context) ([]Info, error) {
 	var err error
 	if time.Now().Before(t.refresh) {
 		err = t.update(ctx)
@@ -34,7 +43,7 @@ func (t *Tracker) Tree(ctx context.Context, roots ...int) ([]Info, error) {
 	for _, p := range t.known {
 		table = append(table, p)
 	}
-	return tree(table, roots), nil
+	return table, nil
 }
 
 // readAll asks about every process.

@@ -1,7 +1,9 @@
 package query
 
 import (
+	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 
 	"github.com/cespare/xxhash/v2"
@@ -22,18 +24,28 @@ func NewDigest(columns []Column) *Digest { return &Digest{columns: columns} }
 
 // Row implements Sink.
 func (d *Digest) Row(row []Value) error {
-	b := appendRow(d.scratch[:0], d.columns, row)
-	d.rows++
-	d.sum += xxhash.Sum64(b)
-	d.scratch = b
+	d.Add(1, d.Hash(row))
 	return nil
+}
+
+// Hash returns what a row adds to the digest's sum, and leaves the digest as it
+// is.
+func (d *Digest) Hash(row []Value) uint64 {
+	d.scratch = appendRow(d.scratch[:0], d.columns, row)
+	return xxhash.Sum64(d.scratch)
+}
+
+// Add adds so many rows, the sum of whose hashes is known.
+func (d *Digest) Add(rows int64, sum uint64) {
+	d.rows += rows
+	d.sum += sum
 }
 
 // appendRow appends bytes that are the same for equal rows alone, in whatever
 // kind they hold their values.
 func appendRow(b []byte, columns []Column, row []Value) []byte {
 	for i, v := range row {
-		if i < len(columns) {
+		if i < len(columns) && v.Kind != columns[i].Kind {
 			v = columns[i].canonical(v)
 		}
 		b = append(b, byte(v.Kind))
@@ -54,8 +66,30 @@ func appendRow(b []byte, columns []Column, row []Value) []byte {
 	return b
 }
 
+// Same reports whether two values of the column are equal, in whatever kind they
+// are held: floats exactly, but that there is one zero and one NaN.
+func (c Column) Same(a, b Value) bool {
+	columns := []Column{c}
+	return bytes.Equal(appendRow(nil, columns, []Value{a}), appendRow(nil, columns, []Value{b}))
+}
+
 // Rows returns the number of rows.
 func (d *Digest) Rows() int64 { return d.rows }
 
 // Equal reports whether both digests saw the same rows.
 func (d *Digest) Equal(other *Digest) bool { return d.rows == other.rows && d.sum == other.sum }
+
+// MarshalBinary implements encoding.BinaryMarshaler, so that a digest can be kept
+// beyond the process. Read back it can only be compared.
+func (d *Digest) MarshalBinary() ([]byte, error) {
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(d.rows)), d.sum), nil
+}
+
+// UnmarshalBinary implements encoding.BinaryUnmarshaler.
+func (d *Digest) UnmarshalBinary(b []byte) error {
+	if len(b) != 16 {
+		return fmt.Errorf("a digest has 16 bytes, not %d", len(b))
+	}
+	*d = Digest{rows: int64(binary.LittleEndian.Uint64(b)), sum: binary.LittleEndian.Uint64(b[8:])}
+	return nil
+}

@@ -16,11 +16,13 @@ func TestFingerprint(t *testing.T) {
 	}
 	of := func(q []Query) string {
 		t.Helper()
-		print, err := Fingerprint(q)
-		if err != nil {
-			t.Fatal(err)
+		print := NewFingerprint()
+		for i := range q {
+			if err := print.Add(&q[i]); err != nil {
+				t.Fatal(err)
+			}
 		}
-		return print
+		return print.String()
 	}
 	want := of(base())
 	if of(base()) != want || len(want) != 16 {

@@ -49,28 +49,26 @@ func analysisTable(a *analysis.Analysis) *table {
 	}}
 	for i := range a.Cells {
 		f := &a.Cells[i]
-		name, latency, n, perSecond, rows := joined(" ", "load", string(f.Part), f.Schedule), result.Latency{}, int64(0), none, int64(0)
+		name, times, n, perSecond, rows := joined(" ", "load", string(f.Part), f.Schedule), result.Latency{}, int64(0), none, int64(0)
 		switch {
 		case f.Load != nil:
 			l := f.Load
-			latency, n, rows = l.Batches, l.Batches.Count, l.Rows
+			times, n, rows = l.Batches, l.Batches.Count, l.Rows
 			if seconds := cmp.Or(l.Acked, l.Sent); seconds > 0 {
 				perSecond = digits(float64(l.Rows) / seconds)
 			}
 		case f.Queries != nil:
 			q := f.Queries
-			name, latency, n, rows = joined(" ", f.Type, string(f.Part), f.Setting, f.Schedule), q.Service, q.Asked, q.Rows
+			name, times, n, rows = joined(" ", f.Type, string(f.Part), f.Setting, f.Schedule), q.Service, q.Asked, q.Rows
 			if q.PerSecond > 0 {
 				perSecond = digits(q.PerSecond)
 			}
 		}
 		cells := []cell{{Text: name}, {Text: f.Target}, {Text: strconv.Itoa(f.Repeat)}, {Text: count(n)}, {Text: perSecond}}
-		for _, seconds := range []float64{latency.Median, latency.P95, latency.P99, latency.P999, latency.Max} {
-			text := none
-			if latency.Count > 0 {
-				text = duration(seconds)
-			}
-			cells = append(cells, cell{Text: text})
+		for _, figure := range []struct{ quantile, seconds float64 }{
+			{0.5, times.Median}, {0.95, times.P95}, {0.99, times.P99}, {0.999, times.P999}, {1, times.Max},
+		} {
+			cells = append(cells, cell{Text: latency(&times, figure.quantile, figure.seconds)})
 		}
 		view.Rows = append(view.Rows, row{Cells: append(cells, cell{Text: count(rows)}, cell{others(f.Outcomes), bad})})
 	}

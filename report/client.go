@@ -26,7 +26,7 @@ func measurements(t *result.Target) []measurement {
 	var list []measurement
 	load := measurement{Name: compare.LoadSubject}
 	add := func(l *result.Load) {
-		if l != nil && l.Withheld == "" {
+		if l.Stands() {
 			load.Cells, load.Rows = append(load.Cells, &l.Cell), load.Rows+l.Rows
 		}
 	}
@@ -181,7 +181,7 @@ func calibrationFact(c *result.Calibration) string {
 func rivalNames(r *result.Run) []note {
 	var list []note
 	for _, other := range r.Rivals {
-		n := note{other.Name + " also ran on the host: it took part of the machine.", bad}
+		n := note{"Another process on this host: " + other.Name + ".", bad}
 		if !slices.Contains(list, n) {
 			list = append(list, n)
 		}
@@ -193,14 +193,14 @@ func rivalNames(r *result.Run) []note {
 func rivals(r *result.Run) []note {
 	var list []note
 	for _, other := range r.Rivals {
-		text := fmt.Sprintf("%s also ran on the host (%s, process %d", other.Name, other.Process, other.PID)
+		text := fmt.Sprintf("Another process on this host: %s (%s, process %d", other.Name, other.Process, other.PID)
 		if other.Share.Known() {
 			text += fmt.Sprintf(", %.0f%s%% of a core", 100*float64(other.Share), unitSpace)
 		}
 		if other.RSS.Known() {
 			text += ", " + size(int64(other.RSS))
 		}
-		list = append(list, note{text + "): it took part of the machine.", bad})
+		list = append(list, note{text + ").", bad})
 	}
 	return list
 }

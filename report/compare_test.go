@@ -29,7 +29,7 @@ func TestComparisonOverCommonQuestions(t *testing.T) {
 	_, comparison, _ := strings.Cut(out.String(), "Comparison")
 	for line := range strings.Lines(comparison) {
 		if f := strings.Fields(line); len(f) > 0 && f[0] == "lastpoint" {
-			if strings.Join(f, " ") != "lastpoint 1.00s 1.00× 2.00s 2.00×" {
+			if strings.Join(f, " ") != "lastpoint 1.00s 1 round 2.00s ~2.00× 3" {
 				t.Errorf("comparison: %s", line)
 			}
 			return

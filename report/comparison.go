@@ -51,7 +51,7 @@ func comparisonParts(target *compare.Target) []comparisonPart {
 			{Head: "A"}, {Head: "cv of A", Help: "coefficient of variation of A's repeats", Rank: 3},
 			{Head: "B"}, {Head: "cv of B", Help: "coefficient of variation of B's repeats", Rank: 2},
 			{Head: "B/A"}, {Head: "interval"}, {Head: "p", Help: "corrected"},
-			{Head: "asked", Help: "questions that all repeats answered", Rank: 1},
+			{Head: "asked", Help: "different queries that both sides answered", Rank: 1},
 			{Head: "n", Help: "repeats of A and of B"},
 			{Head: "verdict", Help: "of B against A", Words: true},
 		}}
@@ -67,12 +67,10 @@ func comparisonParts(target *compare.Target) []comparisonPart {
 				view.Notes = append(view.Notes, doubts(f)...)
 			}
 		}
-		if few := func(f compare.Figure) bool { return f.Metric == compare.P99 && f.Questions > 0 && f.Questions < 100 }; !part.warn && slices.ContainsFunc(target.Figures, few) {
-			view.Notes = append(view.Notes, note{"Of fewer than 100 questions the 99th percentile is the longest time.", dim})
-		}
 		if part.warn {
 			view.Notes = append(view.Notes, undecided(target, part.metrics)...)
 		}
+		view.Notes = append(append(view.Notes, noises(figures)...), markNotes(view.Rows)...)
 		if len(view.Rows) > 0 {
 			parts = append(parts, comparisonPart{view, figures})
 		}
@@ -112,9 +110,15 @@ func comparisonRow(f *compare.Figure) row {
 	if f.Questions > 0 {
 		asked = cell{Text: count(int64(f.Questions))}
 	}
+	mark := func(noisy string) string {
+		if noisy != "" && f.Metric != compare.Disk {
+			return noisyMark
+		}
+		return ""
+	}
 	return row{Cells: []cell{name,
-		{Text: valueText(f.Unit, f.A.Median)}, {Text: variationText(f.A.CV, repeatsOf(f, f.A.N))},
-		{Text: valueText(f.Unit, f.B.Median)}, {Text: variationText(f.B.CV, repeatsOf(f, f.B.N))},
+		{Text: valueText(f.Unit, f.A.Median) + mark(f.NoisyA)}, {Text: variationText(f.A.CV, repeatsOf(f, f.A.N))},
+		{Text: valueText(f.Unit, f.B.Median) + mark(f.NoisyB)}, {Text: variationText(f.B.CV, repeatsOf(f, f.B.N))},
 		{Text: times(f.Ratio)}, {Text: intervalText(f.Interval)}, p, asked,
 		{Text: fmt.Sprintf("%d+%d", repeatsOf(f, f.A.N), repeatsOf(f, f.B.N))}, verdict}}
 }
@@ -187,6 +191,33 @@ func doubts(f *compare.Figure) []note {
 				text = outliers(f.Unit, side.estimate.Outliers)
 			}
 			list = append(list, note{fmt.Sprintf("%s, %s: %s: %s", label(f), side.name, w.Kind, text), dim})
+		}
+	}
+	return list
+}
+
+// noises says of each side how many of the figures others disturbed, and of one
+// why. Sizes they do not.
+func noises(figures []*compare.Figure) []note {
+	var list []note
+	for _, side := range []struct {
+		name  string
+		noisy func(*compare.Figure) string
+	}{{"A", func(f *compare.Figure) string { return f.NoisyA }}, {"B", func(f *compare.Figure) string { return f.NoisyB }}} {
+		all, disturbed, example := 0, 0, ""
+		for _, f := range figures {
+			if f.Metric == compare.Disk || f.Verdict == compare.NotCompared {
+				continue
+			}
+			all++
+			if why := side.noisy(f); why != "" {
+				if disturbed++; example == "" {
+					example = label(f) + ": " + why
+				}
+			}
+		}
+		if disturbed > 0 {
+			list = append(list, note{fmt.Sprintf("%s: noisy host in %d of %d figures, such as %s", side.name, disturbed, all, example), bad})
 		}
 	}
 	return list

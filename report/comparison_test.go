@@ -121,7 +121,7 @@ func TestComparisonFormats(t *testing.T) {
 	}
 	// Of the types one is withheld and one not supported: two are drawn by
 	// their medians and their geometric mean, the cut-off one as a bound.
-	if dots := strings.Count(page, `<g class="s`); dots != 4+3+3 {
+	if dots := strings.Count(page, `<g class="s`); dots != 4+2+3 {
 		t.Errorf("%d ratios are drawn", dots)
 	}
 	if err := WriteComparison(io.Discard, "pdf", c, Options{}); err == nil {

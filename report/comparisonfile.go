@@ -2,7 +2,6 @@ package report
 
 import (
 	"bufio"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
@@ -41,10 +40,10 @@ func writeComparisonMarkdown(w io.Writer, c *compare.Comparison) error {
 // tables leave out too. Seconds, rows a second and bytes, as unit says; empty
 // where there is no figure.
 func writeComparisonCSV(w io.Writer, c *compare.Comparison) error {
-	out := csv.NewWriter(w)
+	out := newCSVWriter(w)
 	if err := out.Write([]string{
 		"target_a", "target_b", "subject", "metric", "unit", "better", "a", "a_bound", "a_n", "a_cv", "b", "b_bound", "b_n", "b_cv",
-		"ratio", "ratio_bound", "interval_low", "interval_high", "interval_level", "p", "p_corrected", "questions", "verdict", "why",
+		"ratio", "ratio_bound", "interval_low", "interval_high", "interval_level", "p", "p_corrected", "questions", "verdict", "why", "noisy_a", "noisy_b",
 	}); err != nil {
 		return err
 	}
@@ -95,5 +94,5 @@ func comparisonLine(target *compare.Target, f *compare.Figure) []string {
 	if f.Questions > 0 {
 		questions = strconv.Itoa(f.Questions)
 	}
-	return append(line, questions, string(f.Verdict), f.Why)
+	return append(line, questions, string(f.Verdict), f.Why, f.NoisyA, f.NoisyB)
 }

@@ -2,12 +2,13 @@ package report
 
 import (
 	"cmp"
-	"encoding/csv"
 	"io"
 	"strconv"
 	"time"
 
 	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/estimate"
+	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/result"
 )
@@ -23,10 +24,13 @@ func csvColumns() []string {
 		"type", "questions", "unsupported", "difference", "checked", "checked_empty", "asked", "burn_in", "at_least", "distinct", "time_box", "timeout",
 		"wall", "per_second", "bytes",
 		// Lines of kind load.
-		"batch_size", "metrics", "wire_bytes", "prepare", "sent", "acked", "settled", "disk_bytes", "raw_bytes",
+		"batch_size", "metrics", "wire_bytes", "prepare", "sent", "acked", "settled", "disk_bytes", "disk_left_out", "raw_bytes",
 		"retries", "sent_twice", "duplicates", "lost",
 		// Both: the client; the worst of the repeats, but for its share of all cores.
 		"client_bound", "client_share", "client_gc_pause_max", "client_scheduling_p99",
+		// The host: why it was noisy, what could not be told, and shares of all
+		// cores, of the scheduling periods and of the time.
+		"noisy", "noise_untold", "others_share", "steal_share", "throttled_share", "memory_wait_share",
 		// Open loops.
 		"schedule", "arrivals", "offered", "dropped", "waiting", "saturated", "response_median", "response_p99", "response_p999", "lag_p99",
 		"objective", "highest_rate", "lowest_failed",
@@ -35,11 +39,25 @@ func csvColumns() []string {
 		// of kind mixed query.
 		"share", "row_rate", "query_rate", "windows", "loaded", "rest", "queriers", "early",
 		"counted", "stale", "unexamined", "fresh_median", "fresh_max",
-		// Where the median over the repeats lies: seconds of queries, settled rows
-		// a second of loads; with this level.
+		// Of loads the median of their settled rates, in rows a second. The median
+		// column of a query line is that over the rounds, of common queries; its
+		// other latencies are of all queries asked. See package estimate.
+		"rate",
+		// How many rounds or loads these are over, and how many different queries.
+		"rounds", "common",
+		// Where the rate, or the median of queries in seconds, lies: with this level.
 		"interval_low", "interval_high", "interval_level",
+		// How many times the figure of another target of the run it is, so that more
+		// is worse; where that ratio lies, and what was shown.
+		"against", "ratio", "ratio_bound", "ratio_low", "ratio_high", "ratio_level", "p_corrected", "comparison",
 		// What ended the asking, with the number of repeats where it differs.
 		"stopped",
+		// Of the answers compared (checked) and counted: answers taken in the measured
+		// phase, compared before it, and the share of wrong answers that would be found
+		// with 95 %; different queries that have a time, and whether repeats ask the same.
+		"captured", "early_checked", "found_share", "different", "repeated",
+		// Every line, where it was asked for.
+		"digest",
 		// Every line of a sweep; parameters as path=value, separated by commas.
 		"sweep", "point", "parameters",
 	}
@@ -48,21 +66,32 @@ func csvColumns() []string {
 // writeCSV writes a line per load, mixed phase and query type. Durations are seconds;
 // count to max are of batches in a load, and of queries.
 func writeCSV(w io.Writer, runs []*result.Run) error {
-	out := csv.NewWriter(w)
+	out := newCSVWriter(w)
 	if err := out.Write(csvColumns()); err != nil {
 		return err
 	}
 	for _, r := range runs {
+		g := groupOf(r)
 		for i := range r.Targets {
 			t := &r.Targets[i]
 			if t.Load != nil {
-				if err := out.Write(loadLine(r, t).cells()); err != nil {
+				line := loadLine(r, t)
+				if line["withheld"] == "" {
+					line.estimate(g, i, g.rankLoads(), "rate")
+				}
+				if err := out.Write(line.cells()); err != nil {
 					return err
 				}
 			}
 			lines := mixedLines(r, t)
 			for j := range t.Queries {
-				lines = append(lines, queryLine(r, t, &t.Queries[j]))
+				line, q := queryLine(r, t, &t.Queries[j]), &t.Queries[j]
+				if stands(q) {
+					sample := g.samples(q.Type)[i]
+					line.ints(map[string]int64{"rounds": int64(len(sample)), "common": int64(sample.Queries())})
+					line.estimate(g, i, g.rankType(q.Type), "median")
+				}
+				lines = append(lines, line)
 			}
 			for _, line := range lines {
 				if err := out.Write(line.cells()); err != nil {
@@ -104,17 +133,24 @@ func (l csvLine) floats(values map[string]float64) {
 func (l csvLine) latency(s *result.Latency) {
 	l.ints(map[string]int64{"count": s.Count})
 	if s.Count > 0 {
-		l.floats(map[string]float64{
-			"min": s.Min, "mean": s.Mean, "stddev": s.StdDev, "median": s.Median, "p90": s.P90,
-			"p95": s.P95, "p99": s.P99, "p999": s.P999, "max": s.Max,
-		})
+		l.floats(map[string]float64{"min": s.Min, "mean": s.Mean, "stddev": s.StdDev, "median": s.Median, "max": s.Max})
+	}
+	for _, p := range measure.Percentiles() {
+		l.percentile(s, p.Name, p.Quantile, p.Of(&s.Summary))
+	}
+}
+
+// percentile writes a quantile, where so many durations tell it.
+func (l csvLine) percentile(of *result.Latency, column string, quantile, seconds float64) {
+	if of.Holds(quantile) {
+		l.floats(map[string]float64{column: seconds})
 	}
 }
 
 func newLine(kind string, r *result.Run, t *result.Target) csvLine {
 	line := csvLine{
 		"kind": kind, "run": r.ID, "run_name": r.Name, "run_status": string(r.Status), "started": r.Started.UTC().Format(time.RFC3339),
-		"workload": r.Dataset.Spec.Name, "fingerprint": r.Dataset.Fingerprint,
+		"workload": r.Dataset.Spec.Name, "fingerprint": r.Dataset.Fingerprint, "digest": r.Dataset.Digest,
 		"target": t.Name, "target_kind": t.Kind, "version": version(&t.Description),
 		"options": changesFact(t.Changes),
 	}
@@ -134,10 +170,13 @@ func loadLine(r *result.Run, t *result.Target) csvLine {
 	if retries := l.AllRetries(); retries != nil {
 		line.ints(map[string]int64{"retries": retries.Tries, "sent_twice": retries.SentTwice})
 	}
-	if line["withheld"] = l.Withheld; l.Withheld != "" {
+	if line["withheld"] = l.Reason(); !l.Stands() {
 		return line
 	}
 	line["verdict"] = cmp.Or(l.Unverified, r.Dataset.Unverified)
+	if why := l.Unexcluded(); why != "" && line["verdict"] == "" {
+		line["verdict"] = "losses cannot be excluded: " + why
+	}
 	line.ints(map[string]int64{"rows": l.Rows, "metrics": l.Metrics, "wire_bytes": l.WireBytes})
 	line.floats(map[string]float64{"prepare": l.Prepare, "sent": l.Sent, "settled": l.Settled})
 	if l.Acked > 0 {
@@ -145,10 +184,12 @@ func loadLine(r *result.Run, t *result.Target) csvLine {
 	}
 	if l.DiskBytes >= 0 {
 		line.ints(map[string]int64{"disk_bytes": l.DiskBytes})
+		line["disk_left_out"] = l.DiskLeftOut
 	}
 	line.latency(&l.Batches)
-	line.interval(loadRates(t))
+	line.ints(map[string]int64{"rounds": int64(len(estimate.Loads(t, estimate.Settled)))})
 	line.client(t, compare.LoadSubject)
+	line.noise(t, compare.LoadSubject)
 	return line
 }
 
@@ -169,6 +210,13 @@ func queryLine(r *result.Run, t *result.Target, q *result.Queries) csvLine {
 		"asked": q.Asked, "burn_in": q.BurnIn, "at_least": q.AtLeast, "distinct": int64(q.Distinct),
 	})
 	line.floats(map[string]float64{"time_box": q.TimeBox, "timeout": q.Timeout})
+	if s := &q.Sample; s.Wanted > 0 {
+		line["repeated"] = strconv.FormatBool(s.Repeated)
+		line.ints(map[string]int64{"captured": s.Captured, "early_checked": int64(s.Early), "different": int64(s.Different), "counted": q.Counted()})
+		if share := q.Found(); share > 0 {
+			line.floats(map[string]float64{"found_share": share})
+		}
+	}
 	if q.Standing() == result.Withheld {
 		line["withheld"] = q.Reason()
 		return line
@@ -176,25 +224,50 @@ func queryLine(r *result.Run, t *result.Target, q *result.Queries) csvLine {
 	line.ints(map[string]int64{"rows": q.Rows, "bytes": q.Bytes})
 	line.floats(map[string]float64{"wall": q.Wall, "per_second": q.PerSecond})
 	line.latency(&q.Service)
-	line.interval(medians(t, q.Type))
 	line["stopped"] = stopText(t, q.Type)
 	line.client(t, q.Type)
+	line.noise(t, q.Type)
 	line.open(q.Open)
 	return line
 }
 
-// interval writes where the median of repeats lies.
-func (l csvLine) interval(repeats []float64) {
-	in := stats.Summarize(repeats).Interval
-	if in == nil {
-		return
-	}
-	for column, v := range map[string]stats.Value{"interval_low": in.Lo, "interval_high": in.Hi} {
-		if v.Bound == stats.Exact {
+// estimate writes the estimate of a subject in a column, where it lies, and how
+// it compares.
+func (l csvLine) estimate(g *group, at int, r ranking, column string) {
+	e := &r.Estimates[at]
+	known := func(column string, v stats.Value) {
+		if v.Bound != stats.Unknown {
 			l.floats(map[string]float64{column: v.Figure})
 		}
 	}
-	l.floats(map[string]float64{"interval_level": in.Level})
+	if e.N > 0 {
+		known(column, e.Median)
+	}
+	if in := e.Interval; in != nil {
+		for column, v := range map[string]stats.Value{"interval_low": in.Lo, "interval_high": in.Hi} {
+			if v.Bound == stats.Exact {
+				known(column, v)
+			}
+		}
+		l.floats(map[string]float64{"interval_level": in.Level})
+	}
+	f := r.Figures[at]
+	if f == nil {
+		if at == r.Reference {
+			l["comparison"] = r.verdict(at)
+		}
+		return
+	}
+	l["against"], l["ratio_bound"], l["comparison"] = g.subjects[r.Reference].Label, string(f.Ratio.Bound), r.verdict(at)
+	known("ratio", f.Ratio)
+	if in := f.Interval; in != nil {
+		known("ratio_low", in.Lo)
+		known("ratio_high", in.Hi)
+		l.floats(map[string]float64{"ratio_level": in.Level})
+	}
+	if f.Decidable() {
+		l.floats(map[string]float64{"p_corrected": f.Adjusted})
+	}
 }
 
 // client writes what a load or type asked of the client.
@@ -224,9 +297,7 @@ func (l csvLine) open(o *result.OpenLoop) {
 	l.ints(map[string]int64{"arrivals": o.Arrivals, "dropped": o.Dropped, "waiting": o.Waiting})
 	l.floats(map[string]float64{"offered": o.Offered})
 	l.response(&o.Response)
-	if o.Lag.Count > 0 {
-		l.floats(map[string]float64{"lag_p99": o.Lag.P99})
-	}
+	l.percentile(&o.Lag, "lag_p99", 0.99, o.Lag.P99)
 	if s := o.Search; s != nil {
 		l["objective"] = s.Objective
 		l.floats(map[string]float64{"highest_rate": s.Kept, "lowest_failed": s.Failed})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/estimate"
 	"github.com/tsmark/tsmark/measure/stats"
 )
 
@@ -27,12 +28,12 @@ func newDots(g *group, l legend, queryType fact) *lines {
 	var all []sample
 	most, extreme := 0, 1.0 // the largest multiple, or how many times smaller than the median
 	for i, s := range g.subjects {
-		figures := loadRates(s.target)
+		figures := estimate.Loads(s.target, estimate.Settled)
 		if queryType.Key != loadTitle {
 			if !drawn(s.queries(queryType.Key)) {
 				continue
 			}
-			figures = medians(s.target, queryType.Key)
+			figures = g.samples(queryType.Key)[i].Medians()
 		}
 		if len(figures) < 2 || slices.Min(figures) <= 0 { // less than 0: cut off
 			continue

@@ -28,14 +28,16 @@ func alertsBeside(r *result.Run, rivals []note) []note {
 	case result.Incomplete:
 		warn("INCOMPLETE: %s", cmp.Or(r.Reason, "no reason was recorded"))
 	}
-	loads, types := 0, 0
+	loads, beside, types := 0, 0, 0
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Failure != "" {
 			warn("Target %s gave up: %s", t.Name, t.Failure)
 		}
 		switch {
-		case t.Load == nil || t.Load.Withheld == "" || t.Failure != "":
+		case t.Load == nil || t.Load.Stands() || t.Failure != "":
+		case t.Load.Withheld == "":
+			beside++
 		case t.Load.Settled == 0:
 			warn("The load of target %s did not come to its end: %s", t.Name, t.Load.Withheld)
 		default:
@@ -57,12 +59,19 @@ func alertsBeside(r *result.Run, rivals []note) []note {
 	if loads > 0 {
 		warn("Figures of %s withheld: the check of what was loaded failed.", plural(loads, "load"))
 	}
+	if beside > 0 {
+		warn("Figures of %s withheld: answers of the same target are wrong.", plural(beside, "load"))
+	}
 	if types > 0 {
 		warn("Figures of %s withheld: the check of the answers failed.", plural(types, "query type"))
 	}
 	if r.LostOperations > 0 {
 		warn("The operation log lacks %s, since the disk was slower than they came; the figures here have them, those of tsmark analyze do not.",
 			plural(int(r.LostOperations), "operation"))
+	}
+	list = append(list, selfTestNotes(r)...)
+	if n, noisy := noiseAlert(r); noisy {
+		list = append(list, n)
 	}
 	list = append(list, rivals...)
 	if r.Dataset.Unverified != "" {
@@ -119,13 +128,16 @@ func facts(r *result.Run) []fact {
 	if place := sweepFact(&r.Place); place != "" {
 		list = append(list, fact{"sweep", place})
 	}
-	if asked := questionsFact(r.Questions); asked != "" {
-		list = append(list, fact{"asked", asked})
+	if asked := questionsFact(r); asked != "" {
+		list = append(list, fact{"queries", asked})
 	}
 	list = append(list,
 		fact{"host", hostFact(&r.Host)},
-		fact{"tsmark", joined(", ", r.Tool.Version, r.Tool.Commit, r.Tool.Go)},
+		fact{"tsmark", r.Tool.String()},
 	)
+	if len(r.Deviations) > 0 {
+		list = append(list, fact{"expected", strings.Join(r.Deviations, "; ")})
+	}
 	if most := calibrationFact(r.Calibration); most != "" {
 		list = append(list, fact{"client", most})
 	}
@@ -158,10 +170,14 @@ func datasetFact(d *result.Dataset) string {
 	if len(sizes) > 0 {
 		what += "; " + strings.Join(sizes, ", ")
 	}
-	if d.Unverified != "" {
-		return what + "; " + d.Unverified
+	digest := ""
+	if d.Digest != "" {
+		digest = "; digest " + d.Digest
 	}
-	return what + "; fingerprint " + d.Fingerprint
+	if d.Unverified != "" {
+		return what + "; " + d.Unverified + digest
+	}
+	return what + "; fingerprint " + d.Fingerprint + digest
 }
 
 // arrangement says in which order and shape the rows come, where that is not as
@@ -207,6 +223,9 @@ func targetFact(t *result.Target) string {
 	}
 	if started := startedFact(t); started != "" {
 		s += "; " + started
+	}
+	if turn := t.Turn.String(); turn != "" {
+		s += "; " + turn
 	}
 	if t.Profile != "" {
 		s += "; profile " + t.Profile

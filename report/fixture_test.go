@@ -17,6 +17,14 @@ var started = time.Date(2026, 1, 31, 15, 45, 0, 0, time.UTC)
 // latencies returns n latencies around the median, with a long tail.
 func latencies(t *testing.T, seed uint64, n int, median time.Duration) result.Latency {
 	t.Helper()
+	l, _ := drawnLatencies(t, seed, n, median)
+	return l
+}
+
+// drawnLatencies returns also each of them, in seconds.
+func drawnLatencies(t *testing.T, seed uint64, n int, median time.Duration) (result.Latency, []float64) {
+	t.Helper()
+	var each []float64
 	r := rand.New(rand.NewPCG(seed, 42))
 	l := measure.NewLatency()
 	for range n {
@@ -24,21 +32,25 @@ func latencies(t *testing.T, seed uint64, n int, median time.Duration) result.La
 		if r.IntN(100) == 0 {
 			x *= 4
 		}
-		l.Record(time.Duration(float64(median) * x))
+		d := time.Duration(float64(median) * x)
+		l.Record(d)
+		each = append(each, d.Seconds())
 	}
 	encoded, err := l.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return result.Latency{Summary: l.Summary(), Histogram: encoded}
+	return result.Latency{Summary: l.Summary(), Histogram: encoded}, each
 }
 
 func queries(t *testing.T, seed uint64, name, help string, n int, median time.Duration, rows int64) result.Queries {
 	t.Helper()
 	q := result.Queries{
 		Type: name, Help: help, Verdict: result.Verdict{Checked: 10, Rows: 10 * rows}, Workers: 2, Asked: int64(n), BurnIn: 10,
-		Distinct: 1000, Rows: int64(n) * rows, Bytes: int64(n) * rows * 16, Service: latencies(t, seed, n, median),
+		Sample:   result.Sample{Wanted: 10, Early: 2, Captured: 12, Different: n, Repeated: name == "lastpoint"},
+		Distinct: 1000, Rows: int64(n) * rows, Bytes: int64(n) * rows * 16,
 	}
+	q.Service, q.Each = drawnLatencies(t, seed, n, median)
 	q.Wall = q.Service.Mean * float64(n) / 2
 	q.PerSecond = float64(n) / q.Wall
 	return q
@@ -136,3 +148,6 @@ func fixture(t *testing.T) (complete, killed *result.Run) {
 	stopped.Targets = []result.Target{duck, {Name: "quest", Kind: "questdb", Failure: "localhost:9000 cannot be reached"}}
 	return &run, &stopped
 }
+
+// secondsOf is a time in seconds as a duration.
+func secondsOf(seconds float64) time.Duration { return time.Duration(seconds * 1e9) }

@@ -11,7 +11,7 @@ func stepsTable(r *result.Run) *table {
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		l := t.Load
-		if l == nil || l.Withheld != "" {
+		if !l.Stands() {
 			continue
 		}
 		add := func(moment string, took, disk cell) {
@@ -27,15 +27,24 @@ func stepsTable(r *result.Run) *table {
 		if len(l.Steps) == 0 {
 			continue
 		}
+		if l.DiskLeftOut != "" {
+			view.Notes = append(view.Notes, note{t.Name + ": disk is without " + l.DiskLeftOut, dim})
+		}
 		add("before the load", cell{none, dim}, at(l.DiskBefore))
 		add("last row acknowledged", cell{none, dim}, at(l.DiskAcked))
 		for _, s := range l.Steps {
-			add("after "+s.Name, cell{Text: duration(s.Seconds)}, at(s.DiskBytes))
+			took := cell{Text: duration(s.Seconds)}
+			if why := noisyIn(t)["step "+s.Name]; why != "" {
+				took.Text += noisyMark
+				view.Notes = append(view.Notes, note{t.Name + ", " + s.Name + ": noisy host: " + why, bad})
+			}
+			add("after "+s.Name, took, at(s.DiskBytes))
 		}
 	}
 	if len(view.Rows) == 0 {
 		return nil
 	}
+	view.Notes = append(view.Notes, markNotes(view.Rows)...)
 	return view
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/estimate"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -30,7 +31,10 @@ func (s *subject) queries(queryType string) *result.Queries {
 type group struct {
 	dataset  *result.Dataset
 	subjects []subject
-	pairs    map[[2]int]*compare.Comparison // of subjects, as far as they were needed
+	// What follows is known as far as it was needed.
+	pairs   map[[2]int]*compare.Comparison // of subjects
+	sampled map[string][]estimate.Sample   // of subjects, by type
+	judged  map[string]ranking             // by type, or compare.LoadSubject
 }
 
 // groups sorts the targets of all runs by dataset, in order of appearance.
@@ -52,6 +56,9 @@ func groups(runs []*result.Run) []group {
 	}
 	return list
 }
+
+// groupOf is the targets of one run.
+func groupOf(r *result.Run) *group { return &groups([]*result.Run{r})[0] }
 
 // shortID is the random part of a run's ID where that is enough to tell it
 // from the other runs, else all of it.

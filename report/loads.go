@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/estimate"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -19,8 +21,8 @@ func loadTable(r *result.Run) *table {
 		{Head: "settled/s", Help: "rows a second until all were visible and background work idle"},
 		{Head: "metrics/s", Help: "values a second until the last row was acknowledged"},
 		{Head: "batch p50", Help: "median time from handing a batch over to its acknowledgement", Rank: 2},
-		{Head: "p95", Help: "95th percentile of it", Rank: 7},
-		{Head: "p99", Help: "99th percentile of it"},
+		{Head: "p95", Help: "95th percentile of it, of 20 batches or more", Rank: 7},
+		{Head: "p99", Help: "99th percentile of it, of 100 batches or more"},
 		{Head: "max", Help: "longest of it", Rank: 6},
 		{Head: "workers", Rank: 3},
 		{Head: "batch", Help: "rows in a batch", Rank: 4},
@@ -29,7 +31,15 @@ func loadTable(r *result.Run) *table {
 		{Head: "disk", Help: "bytes on disk after settling"},
 		{Head: "of raw", Help: "bytes on disk as a part of the dataset's size as line protocol"},
 	}}
-	fastest := fastestLoad(r)
+	ranked := groupOf(r).rankLoads()
+	loads := 0
+	for i := range r.Targets {
+		loads = max(loads, len(estimate.Loads(&r.Targets[i], estimate.Settled)))
+	}
+	if loads > 1 {
+		t.Columns = slices.Insert(t.Columns, 5, column{Head: "interval", Help: intervalHelp("of settled/s", loads), Rank: 5})
+		t.Notes = append(t.Notes, note{fmt.Sprintf("Rates and disk: medians of %d loads; the rest is of the load of median rate.", loads), dim})
+	}
 	for i := range r.Targets {
 		target := &r.Targets[i]
 		l := target.Load
@@ -43,19 +53,29 @@ func loadTable(r *result.Run) *table {
 			continue
 		case l == nil:
 			continue
-		case l.Withheld != "":
-			t.Rows = append(t.Rows, row{Cells: []cell{name}, Span: cell{"withheld: " + l.Withheld, bad}})
+		case !l.Stands():
+			t.Rows = append(t.Rows, row{Cells: []cell{name}, Span: cell{"withheld: " + l.Reason(), bad}})
 			continue
 		}
-		settled := cell{Text: perSecond(l.Rows, l.Settled)}
-		if i == fastest {
+		rate := func(of func(*result.Load) float64) string {
+			if e := estimate.Load(target, of); e.N > 0 {
+				return digits(e.Median.Figure)
+			}
+			return perSecondOf(of(l)) // of a load that nobody checked
+		}
+		settled := cell{Text: rate(estimate.Settled)}
+		if i == ranked.Reference && ranked.Sole {
 			settled.Tone = best
 		}
 		if bound := clientBounds(target)[compare.LoadSubject]; bound != "" {
 			settled.Text += boundMark
-			t.Notes = append(t.Notes, note{target.Name + ": client-bound: " + bound, bad}, note{boundNote, dim})
+			t.Notes = append(t.Notes, note{target.Name + ": client-bound: " + bound, bad})
 		}
-		acked := cell{Text: perSecond(l.Rows, l.Acked)}
+		if why := noisyIn(target)[compare.LoadSubject]; why != "" {
+			settled.Text += noisyMark
+			t.Notes = append(t.Notes, note{target.Name + ": noisy host: " + why, bad})
+		}
+		acked := cell{Text: rate(estimate.Acked)}
 		if l.Acked == 0 {
 			acked = cell{"n/a", dim}
 			t.Notes = append(t.Notes, note{target.Name + ": its protocol does not acknowledge rows", dim})
@@ -63,29 +83,47 @@ func loadTable(r *result.Run) *table {
 		if l.Unverified != "" {
 			t.Notes = append(t.Notes, note{target.Name + ": " + l.Unverified, bad})
 		}
-		metrics := cell{Text: perSecond(l.Metrics, cmp.Or(l.Acked, l.Sent))}
+		if text := contents(l.Census); text != "" {
+			t.Notes = append(t.Notes, note{target.Name + ": " + text, dim})
+		}
+		metrics := cell{Text: perSecondOf(metricsRate(target))}
 		if l.Metrics == 0 && l.Rows > 0 {
 			metrics = cell{none, dim} // lines that passed as they were
 		}
 		disk, ofRaw := none, none
 		if l.DiskBytes >= 0 {
-			disk = size(l.DiskBytes)
+			bytes := l.DiskBytes
+			if e := estimate.Load(target, estimate.Disk); e.N > 0 {
+				bytes = int64(e.Median.Figure)
+			}
+			disk = size(bytes)
 			if r.Dataset.RawBytes > 0 {
-				ofRaw = digits(float64(l.DiskBytes)/float64(r.Dataset.RawBytes)*100) + unitSpace + "%"
+				ofRaw = digits(float64(bytes)/float64(r.Dataset.RawBytes)*100) + unitSpace + "%"
 			}
 		}
+		if l.DiskLeftOut != "" && l.DiskBytes >= 0 {
+			t.Notes = append(t.Notes, note{target.Name + ": disk is without " + l.DiskLeftOut, dim})
+		}
+		if l.Upkeep != "" {
+			t.Notes = append(t.Notes, note{target.Name + ": after the load, " + l.Upkeep, dim})
+		}
 		b := &l.Batches
-		t.Rows = append(t.Rows, row{Cells: []cell{
-			name, {Text: count(l.Rows)}, {Text: perSecond(l.Rows, l.Sent)}, acked, settled,
+		cells := []cell{
+			name, {Text: count(l.Rows)}, {Text: rate(estimate.Sent)}, acked, settled,
 			metrics,
-			{Text: latency(b, b.Median)}, {Text: latency(b, b.P95)}, {Text: latency(b, b.P99)}, {Text: latency(b, b.Max)},
+			{Text: latency(b, 0.5, b.Median)}, {Text: latency(b, 0.95, b.P95)}, {Text: latency(b, 0.99, b.P99)}, {Text: latency(b, 1, b.Max)},
 			{Text: count(int64(l.Workers))}, {Text: count(int64(l.BatchSize))}, {Text: duration(l.Prepare)}, {Text: size(l.WireBytes)},
 			{Text: disk}, {Text: ofRaw},
-		}})
+		}
+		if loads > 1 {
+			cells = slices.Insert(cells, 5, interval(estimate.Load(target, estimate.Settled), digits))
+		}
+		t.Rows = append(t.Rows, row{Cells: cells})
 	}
 	if !slices.ContainsFunc(r.Targets, func(t result.Target) bool { return t.Load != nil }) {
 		return nil
 	}
+	t.Notes = append(t.Notes, markNotes(t.Rows)...)
 	return t
 }
 
@@ -95,6 +133,9 @@ func faultNotes(name string, l *result.Load) []note {
 	if r := l.AllRetries(); r != nil {
 		notes = append(notes, note{fmt.Sprintf("%s: %s; %s sent again although they may have been stored; the first failure: %s",
 			name, counted(r.Tries, "retry", "retries"), counted(r.SentTwice, "row", "rows"), r.Cause), bad})
+	}
+	if why := l.Unexcluded(); why != "" {
+		notes = append(notes, note{name + ": losses cannot be excluded: " + why, bad})
 	}
 	if n := l.Duplicates(); n > 0 {
 		notes = append(notes, note{fmt.Sprintf("%s: holds %s of rows that were sent again", name, counted(n, "duplicate", "duplicates")), bad})
@@ -110,10 +151,10 @@ func counted(n int64, one, many string) string {
 	return count(n) + " " + many
 }
 
-// latency renders one figure of a histogram, which does not exist where
-// nothing was recorded.
-func latency(l *result.Latency, seconds float64) string {
-	if l.Count == 0 {
+// latency renders a quantile of a histogram, which does not exist where so few
+// durations do not tell it: see measure.Holds.
+func latency(l *result.Latency, quantile, seconds float64) string {
+	if !l.Holds(quantile) {
 		return none
 	}
 	return duration(seconds)
@@ -126,33 +167,36 @@ func perSecond(n int64, seconds float64) string {
 	return digits(float64(n) / seconds)
 }
 
+// perSecondOf renders a rate; 0: there is none.
+func perSecondOf(rate float64) string {
+	if rate <= 0 {
+		return none
+	}
+	return digits(rate)
+}
+
 // settledRate is rows a second until everything had settled; 0 where the load
 // has no such figure that was verified.
 func settledRate(l *result.Load) float64 {
-	if l == nil || l.Withheld != "" || l.Unverified != "" || l.Settled <= 0 {
+	if !l.Stands() || l.Unverified != "" || l.Settled <= 0 {
 		return 0
 	}
 	return float64(l.Rows) / l.Settled
 }
 
-// fastestLoad returns the target with the most settled rows a second, -1
-// where fewer than two are there to compare.
-func fastestLoad(r *result.Run) int {
-	fastest, compared := -1, 0
-	for i := range r.Targets {
-		rate := settledRate(r.Targets[i].Load)
-		if rate == 0 {
-			continue
+// metricsRate is values a second until the last row was acknowledged, or else
+// handed over: the median of the loads.
+func metricsRate(t *result.Target) float64 {
+	of := func(l *result.Load) float64 {
+		if seconds := cmp.Or(l.Acked, l.Sent); seconds > 0 {
+			return float64(l.Metrics) / seconds
 		}
-		compared++
-		if fastest < 0 || rate > settledRate(r.Targets[fastest].Load) {
-			fastest = i
-		}
+		return 0
 	}
-	if compared < 2 {
-		return -1
+	if e := estimate.Load(t, of); e.N > 0 {
+		return e.Median.Figure
 	}
-	return fastest
+	return of(t.Load)
 }
 
 // censusTable shows what the tables were found to hold; nil where nobody
@@ -175,6 +219,9 @@ func censusTable(r *result.Run) *table {
 			if c.Duplicates > 0 {
 				finding = cell{"agrees, but for " + counted(c.Duplicates, "duplicate", "duplicates"), bad}
 			}
+			if c.Contents != nil && c.Contents.Unexcluded != "" {
+				finding = cell{finding.Text + "; losses cannot be excluded: " + c.Contents.Unexcluded, bad}
+			}
 			if c.Problem != "" {
 				finding = cell{c.Problem, bad}
 			}
@@ -185,4 +232,41 @@ func censusTable(r *result.Run) *table {
 		return nil
 	}
 	return view
+}
+
+// contents says what the census of tables that agree compared beside the rows;
+// empty: nobody did, or not all agree.
+func contents(census []result.CensusResult) string {
+	var by []result.Compared
+	series, seconds, told := int64(0), 0.0, len(census) > 0
+	for i := range census {
+		c := &census[i]
+		if c.Problem != "" || c.Contents == nil {
+			return ""
+		}
+		for _, f := range c.Contents.Fields {
+			if at := slices.IndexFunc(by, func(other result.Compared) bool { return other.By == f.By }); at >= 0 {
+				by[at].Fields += f.Fields
+			} else {
+				by = append(by, f)
+			}
+		}
+		told = told && c.Contents.Series >= 0
+		series, seconds = max(series, c.Contents.Series), seconds+c.Contents.Seconds
+	}
+	if len(by) == 0 {
+		return ""
+	}
+	parts := make([]string, len(by))
+	for i, f := range by {
+		parts[i] = fmt.Sprintf("%s by %s", plural(f.Fields, "field"), f.By)
+	}
+	text := fmt.Sprintf("contents verified: %s, %s", plural(len(census), "table"), strings.Join(parts, "; "))
+	if times := census[0].Contents.Times; times != "" {
+		text += "; times of rows by " + times
+	}
+	if told {
+		text += "; tags of " + counted(series, "series", "series")
+	}
+	return text + fmt.Sprintf("; in %s, off the clock", duration(seconds))
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
+	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -80,7 +80,7 @@ func (m markdownWriter) experiment(text string) {
 
 // fenced writes a block of code with a fence longer than any within it.
 func (m markdownWriter) fenced(language, text string) {
-	fence := "```"
+	fence, text := "```", printable.Text(text)
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
@@ -128,12 +128,8 @@ func (m markdownWriter) table(view *table) {
 // escapeMarkdown makes a text stand for itself, on one line.
 func escapeMarkdown(s string) string {
 	var b strings.Builder
-	for _, r := range s {
+	for _, r := range printable.Line(s) {
 		switch {
-		case unicode.IsSpace(r):
-			b.WriteByte(' ')
-		case !unicode.IsGraphic(r):
-			b.WriteRune(unicode.ReplacementChar)
 		case r == '<':
 			b.WriteString("&lt;")
 		case r == '&':

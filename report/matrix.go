@@ -176,7 +176,12 @@ func latencyMatrix(of string, m *matrix.Matrices) *table {
 		o := &m.Operations[i]
 		cells := []cell{{Text: o.Name}}
 		for _, metric := range matrix.Metrics() {
-			cells = append(cells, recorded(metric.Of(&o.Latency), func(seconds float64) string { return digits(seconds * 1e3) }))
+			v := metric.Of(&o.Latency)
+			if !v.Known() && o.Latency.Average.Known() && metric.Name != "SLOWEST_THREAD" {
+				cells = append(cells, cell{none, dim}) // so few operations do not tell it
+				continue
+			}
+			cells = append(cells, recorded(v, func(seconds float64) string { return digits(seconds * 1e3) }))
 		}
 		view.Rows = append(view.Rows, matrixRow(o, cells))
 		if o.Untimed > 0 {
@@ -221,7 +226,7 @@ func resultNotes() []note {
 
 func latencyNotes() []note {
 	return []note{
-		{"Failed operations are left out. AVG, MIN and MAX are exact unless some were cut off; quantiles are those of a histogram of all operations, to three significant digits. IoTDB-Benchmark estimates them by a t-digest that may exceed MAX.", dim},
+		{"Failed operations are left out. AVG, MIN and MAX are exact unless some were cut off; quantiles are those of a histogram of all operations: the nearest rank, rounded up to three significant digits; – where there are too few operations for one (P99 is of 100 or more). IoTDB-Benchmark estimates them by a t-digest that may exceed MAX.", dim},
 		{"SLOWEST_THREAD: the largest sum of one client's latencies. MID_AVG: the paper's middle-average, the mean without the 5 % shortest and the 5 % longest, to three significant digits.", dim},
 	}
 }

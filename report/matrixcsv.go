@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/csv"
 	"io"
 	"strconv"
 	"time"
@@ -16,7 +15,7 @@ import (
 // tables and the test took. Columns that IoTDB-Benchmark has not follow its
 // own. A figure that nobody recorded is empty.
 func writeMatricesCSV(w io.Writer, runs []*result.Run) error {
-	out := csv.NewWriter(w)
+	out := newCSVWriter(w)
 	for _, r := range runs {
 		list := matrix.Of(r)
 		for i := range list {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/tsmark/tsmark/compare"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -48,7 +49,11 @@ func mixedTable(t *result.Target) *table {
 			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: ≥ at least; %s of %s cut off", q.Type, count(q.AtLeast), count(q.Asked)), dim})
 		}
 	}
-	view.Notes = append(view.Notes, note{mixedNote(m), dim})
+	view.Notes = append(view.Notes, note{mixedNote(m, t.Load.Stands()), dim})
+	if why := noisyIn(t)[compare.MixedSubject]; why != "" {
+		view.Title += noisyMark
+		view.Notes = append(view.Notes, note{"noisy host: " + why, bad}, note{noisyNote, dim})
+	}
 	return view
 }
 
@@ -58,33 +63,37 @@ func mixedCells(q *result.MixedType) []cell {
 	if q.AtLeast > 0 {
 		bound = "≥"
 	}
-	of := func(l *result.Latency, seconds float64) cell {
-		if l == nil || l.Count == 0 {
+	of := func(l *result.Latency, quantile, seconds float64) cell {
+		if !l.Holds(quantile) {
 			return cell{none, dim}
 		}
 		return cell{Text: bound + duration(seconds)}
 	}
 	stale, fresh := cell{Text: count(q.Stale)}, []cell{{none, dim}, {none, dim}}
 	verdict := cell{Text: q.Verdict.String()}
+	if q.Verdict.OK() && q.Wanted > 0 {
+		verdict.Text += fmt.Sprintf(" %s + %s counted", count(int64(q.Verdict.Checked)), count(q.Counted))
+	}
 	if q.Stale > 0 {
 		verdict.Text += ", stale"
 		fresh = []cell{{Text: duration(q.Freshness.Median)}, {Text: duration(q.Freshness.Max)}}
 	}
 	response := cell{none, dim}
 	if q.Response != nil {
-		response = of(q.Response, q.Response.P99)
+		response = of(q.Response, 0.99, q.Response.P99)
 	}
 	s := &q.Service
 	cells := []cell{
 		verdict, {Text: count(q.Asked)}, {Text: digits(q.PerSecond)},
-		of(s, s.Median), of(s, s.P95), of(s, s.P99), of(s, s.Max), response,
+		of(s, 0.5, s.Median), of(s, 0.95, s.P95), of(s, 0.99, s.P99), of(s, 1, s.Max), response,
 		{Text: count(int64(q.Verdict.Checked) + q.Counted)}, stale,
 	}
 	return append(cells, fresh...)
 }
 
-// mixedNote says what went on beside the questions.
-func mixedNote(m *result.Mixed) string {
+// mixedNote says what went on beside the questions, whose rate has a figure where
+// the load stands.
+func mixedNote(m *result.Mixed, stands bool) string {
 	pace := "each side as fast as it went"
 	switch {
 	case m.Share > 0.99: // in per cent nobody could tell one from another
@@ -98,8 +107,12 @@ func mixedNote(m *result.Mixed) string {
 	case m.QueryRate != "":
 		pace = "queries by " + m.QueryRate
 	}
-	text := fmt.Sprintf("%s rows written meanwhile at %s/s (%s), behind %s rows loaded before; %s windows below what was acknowledged.",
-		count(m.Writes.Rows), perSecond(m.Writes.Rows, m.Writes.Acked), pace, count(m.Loaded), m.Windows)
+	rate := "a rate that is withheld"
+	if stands {
+		rate = perSecond(m.Writes.Rows, m.Writes.Acked) + "/s"
+	}
+	text := fmt.Sprintf("%s rows written meanwhile at %s (%s), behind %s rows loaded before; %s windows below what was acknowledged.",
+		count(m.Writes.Rows), rate, pace, count(m.Loaded), m.Windows)
 	if m.Dropped > 0 {
 		text += fmt.Sprintf(" %s of %s queries found the queue full.", count(m.Dropped), count(m.Arrivals))
 	}

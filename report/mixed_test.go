@@ -16,7 +16,7 @@ func TestMixedTable(t *testing.T) {
 		Writes: result.Load{Rows: 20_000, Acked: 2},
 		Types: []result.MixedType{
 			{Type: "exact", Asked: 400, PerSecond: 200, Service: latencies(t, 1, 390, time.Millisecond), Response: &response,
-				Verdict: result.Verdict{Checked: 10, Rows: 20}, Counted: 390},
+				Verdict: result.Verdict{Checked: 10, Rows: 20}, Wanted: 10, Counted: 390},
 			{Type: "late", Asked: 30, AtLeast: 1, PerSecond: 15, Service: latencies(t, 2, 20, time.Millisecond),
 				Verdict: result.Verdict{Checked: 10, Rows: 20}, Stale: 8, Unexamined: 2, Freshness: latencies(t, 4, 8, 50*time.Millisecond)},
 			{Type: "wrong", Asked: 5, Withheld: "query 3: 1 rows in the answer, 2 expected; and it is right for no older state"},

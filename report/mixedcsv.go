@@ -1,6 +1,9 @@
 package report
 
-import "github.com/tsmark/tsmark/result"
+import (
+	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/result"
+)
 
 // mixedLines are the CSV lines of a mixed phase: one of its writes, and one of
 // each query type.
@@ -23,7 +26,7 @@ func mixedLine(r *result.Run, t *result.Target) csvLine {
 	if m.Share > 0 {
 		line.floats(map[string]float64{"share": m.Share})
 	}
-	if line["withheld"] = t.Load.Withheld; t.Load.Withheld != "" {
+	if line["withheld"] = t.Load.Reason(); !t.Load.Stands() {
 		return line
 	}
 	line.ints(map[string]int64{
@@ -35,9 +38,10 @@ func mixedLine(r *result.Run, t *result.Target) csvLine {
 		line.floats(map[string]float64{"acked": w.Acked})
 	}
 	line.latency(&w.Batches)
+	line.noise(t, compare.MixedSubject)
 	line.response(m.Response)
-	if m.Lag != nil && m.Lag.Count > 0 {
-		line.floats(map[string]float64{"lag_p99": m.Lag.P99})
+	if m.Lag != nil {
+		line.percentile(m.Lag, "lag_p99", 0.99, m.Lag.P99)
 	}
 	return line
 }
@@ -71,7 +75,10 @@ func mixedQueryLine(r *result.Run, t *result.Target, q *result.MixedType) csvLin
 
 // response writes times from when something was due; nil: no rate was set.
 func (l csvLine) response(r *result.Latency) {
-	if r != nil && r.Count > 0 {
-		l.floats(map[string]float64{"response_median": r.Median, "response_p99": r.P99, "response_p999": r.P999})
+	if r == nil {
+		return
 	}
+	l.percentile(r, "response_median", 0.5, r.Median)
+	l.percentile(r, "response_p99", 0.99, r.P99)
+	l.percentile(r, "response_p999", 0.999, r.P999)
 }

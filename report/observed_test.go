@@ -35,7 +35,8 @@ func observed(t *testing.T) *result.Run {
 		}
 		load := *target.Load
 		load.Cell, load.DiskBefore, load.DiskAcked = spend(load.Settled, client(0.12, 40e-6)), 8192, load.DiskBytes*5/4
-		load.Steps = []result.Step{{Name: "compress", Seconds: 2.5, DiskBytes: load.DiskBytes}}
+		load.Steps = []result.Step{{Name: "compress", Seconds: 2.5, DiskBytes: load.DiskBytes, Noise: noise(2.5, 10*float64(i))}}
+		load.Noise = noise(8, 40*float64(i))
 		types := []struct {
 			name   string
 			median time.Duration
@@ -57,6 +58,13 @@ func observed(t *testing.T) *result.Run {
 				q.Cell = spend(6, client(0.05, 20e-6))
 				if k == 2 && i == 1 && number > 4 {
 					q.ClientBound = "the client used 91 % of its processors"
+				}
+				q.Noise = noise(6, 0.1)
+				if k == 2 && i == 0 && number == 4 {
+					q.Noise = noise(6, 22)
+				}
+				if k == 1 && i == 1 {
+					q.Noise.Others, q.Noise.OthersMin, q.Noise.OthersMax, q.Noise.Untold = result.Absent(), result.Absent(), result.Absent(), "the server cannot be seen"
 				}
 				if i == 1 && k < 2 {
 					q.Wall, q.PerSecond = 0.31, 300/0.31
@@ -81,6 +89,15 @@ func observed(t *testing.T) *result.Run {
 	run.Finished = run.Started.Add(time.Duration(clock * float64(time.Second)))
 	run.Resources = watched(run, clock)
 	return run
+}
+
+// noise is a phase on sixteen cores in which others used so much CPU.
+func noise(wall, others float64) *result.Noise {
+	n := result.NewNoise(wall, 16)
+	n.Others, n.OthersMin, n.OthersMax, n.Steal, n.MemoryStall = result.Value(others), result.Value(others-0.02), result.Value(others+0.02), 0.01, 0
+	n.Most = "ld"
+	n.Judge(result.QuietShare)
+	return &n
 }
 
 // watched makes up what the host, the client and a server used.
@@ -119,6 +136,8 @@ func TestObservedIsOnThePage(t *testing.T) {
 	page := parse(t, render(t, HTML, Options{}, observed(t)))
 	for _, want := range []string{
 		"saturated: 870/s done of 1,000/s asked for", "p99<10ms", "client-bound: the client used 91 % of its processors (in 2 of 6 repeats)",
+		"NOISY HOST in 3 of 10 measurements; at worst other processes used 31 % of the CPU, most of it ld. What it disturbed is marked ‡.",
+		"noisy host: other processes used 23 % of the CPU, most of it ld (in 1 of 6 phases)", "the server cannot be seen",
 		"PostgreSQL", "310,000 queries/s", coLocated, "n/a: shares tsmark's process", "tsmark's own work is part of it", "after compress",
 	} {
 		if !strings.Contains(page.text, want) {

@@ -45,8 +45,8 @@ func openTable(t *result.Target) *table {
 		if q.AtLeast > 0 {
 			bound = "≥"
 		}
-		of := func(l *result.Latency, seconds float64) cell {
-			if l.Count == 0 {
+		of := func(l *result.Latency, quantile, seconds float64) cell {
+			if !l.Holds(quantile) {
 				return cell{none, dim}
 			}
 			return cell{Text: bound + duration(seconds)}
@@ -55,12 +55,12 @@ func openTable(t *result.Target) *table {
 		if o.Dropped > 0 {
 			dropped.Tone = bad
 		}
-		lag := of(&o.Lag, o.Lag.P99)
+		lag := of(&o.Lag, 0.99, o.Lag.P99)
 		lag.Text = strings.TrimPrefix(lag.Text, "≥")
 		view.Rows = append(view.Rows, row{Cells: []cell{
 			{Text: q.Type}, {Text: o.Schedule}, {Text: digits(o.Offered)}, {Text: digits(q.PerSecond)}, dropped, {Text: count(o.Waiting)},
-			of(&o.Response, o.Response.Median), of(&o.Response, o.Response.P99), of(&o.Response, o.Response.P999),
-			of(&q.Service, q.Service.Median), of(&q.Service, q.Service.P99), of(&q.Service, q.Service.P999), lag, kept,
+			of(&o.Response, 0.5, o.Response.Median), of(&o.Response, 0.99, o.Response.P99), of(&o.Response, 0.999, o.Response.P999),
+			of(&q.Service, 0.5, q.Service.Median), of(&q.Service, 0.99, q.Service.P99), of(&q.Service, 0.999, q.Service.P999), lag, kept,
 		}})
 	}
 	if len(view.Rows) == 0 {
@@ -108,6 +108,9 @@ func searchTable(t *result.Target) *table {
 			{Text: q.Type}, {Text: s.Objective}, rate(s.Kept, "none"), rate(s.Failed, "none did"),
 			{Text: strings.Join(each, " · ")}, {Text: strings.Join(tries, " · ")},
 		}})
+		if last := s.Tries[max(0, len(s.Tries)-1):]; len(last) > 0 && last[0].Failed != "" && last[0].Rate != s.Failed {
+			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: the search ended at %s/s: %s", q.Type, digits(last[0].Rate), last[0].Failed), bad})
+		}
 		at := slices.IndexFunc(s.Tries, func(try result.RateTry) bool { return try.Rate == s.Failed && try.Failed != "" })
 		if at >= 0 {
 			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: at %s/s: %s", q.Type, digits(s.Failed), s.Tries[at].Failed), dim})

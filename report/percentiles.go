@@ -19,10 +19,13 @@ func percentileCurve(l *result.Latency) []measure.Point {
 	if hist, err := measure.Decode(l.Histogram); err == nil && hist.Count() > 0 {
 		return hist.Curve(curvePoints)
 	}
-	return []measure.Point{
-		{Quantile: 0, Seconds: l.Min}, {Quantile: 0.5, Seconds: l.Median}, {Quantile: 0.9, Seconds: l.P90},
-		{Quantile: 0.95, Seconds: l.P95}, {Quantile: 0.99, Seconds: l.P99}, {Quantile: 0.999, Seconds: l.P999},
+	points := []measure.Point{{Quantile: 0, Seconds: l.Min}, {Quantile: 0.5, Seconds: l.Median}}
+	for _, p := range measure.Percentiles() {
+		if l.Holds(p.Quantile) {
+			points = append(points, measure.Point{Quantile: p.Quantile, Seconds: p.Of(&l.Summary)})
+		}
 	}
+	return points
 }
 
 // nines is a quantile's place on an axis that gives each further nine the same
@@ -106,9 +109,9 @@ func newPercentiles(g *group, l legend, queryType fact, time latencyOf) *lines {
 			quantile, seconds float64
 			name              string
 		}{
-			{0.5, s.figure.Median, "median"}, {0.9, s.figure.P90, "p90"}, {0.99, s.figure.P99, "p99"}, {0.999, s.figure.P999, "p99.9"},
+			{0.9, s.figure.P90, "p90"}, {0.99, s.figure.P99, "p99"}, {0.999, s.figure.P999, "p99.9"},
 		} {
-			if at := nines(m.quantile); at <= nines(s.points[len(s.points)-1].Quantile) && m.seconds > 0 {
+			if at := nines(m.quantile); s.figure.Holds(m.quantile) && m.seconds > 0 {
 				x, y := c.place(at/last, axis.at(m.seconds))
 				drawing.Marks = append(drawing.Marks, mark{x, y, s.label + " " + m.name + " " + duration(m.seconds)})
 			}

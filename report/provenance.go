@@ -38,9 +38,11 @@ func hostFact(h *result.Host) string {
 // limit" as a number.
 const unlimited = 1 << 50
 
-// questionsFact says what was drawn to be asked; empty: nothing, or not known.
-// Runs with the same fingerprint were given the same questions.
-func questionsFact(questions []result.Questions) string {
+// questionsFact says how many queries were drawn, and how many of them every
+// target was asked at least; empty: none, or not known. Runs with the same
+// fingerprint were given the same queries.
+func questionsFact(r *result.Run) string {
+	questions := r.Questions
 	if len(questions) == 0 {
 		return ""
 	}
@@ -56,7 +58,19 @@ func questionsFact(questions []result.Questions) string {
 	if counts[0] != counts[1] {
 		drawn += " to " + count(int64(counts[1]))
 	}
-	return fmt.Sprintf("%s questions each of %s; fingerprint %s", drawn, plural(len(questions), "type"), hex.EncodeToString(sum.Sum(nil)[:8]))
+	of := plural(len(questions), "type")
+	if len(questions) > 1 {
+		of = "each of " + of
+	} else {
+		of = "of " + of
+	}
+	text := fmt.Sprintf("%s drawn %s", drawn, of)
+	if least, who := leastAsked(r); least >= int64(counts[1]) {
+		text += ", all asked"
+	} else if least > 0 {
+		text += fmt.Sprintf(", at least %s of them asked (%s)", count(least), who)
+	}
+	return text + "; fingerprint " + hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // changesFact says which options are not as by default.

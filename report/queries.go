@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/estimate"
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/result"
 )
@@ -13,21 +14,22 @@ import (
 // stat is a figure of a query type's service time.
 type stat struct {
 	column
-	of      func(*measure.Summary) float64
-	isBound bool // a lower bound when some queries were cut off
+	quantile float64 // that it is, which so many queries must tell; any tell a mean
+	of       func(*measure.Summary) float64
+	isBound  bool // a lower bound when some queries were cut off
 }
 
 func serviceStats() []stat {
 	return []stat{
-		{column{Head: "mean", Rank: 1}, func(s *measure.Summary) float64 { return s.Mean }, true},
-		{column{Head: "stddev", Help: "standard deviation", Rank: 6}, func(s *measure.Summary) float64 { return s.StdDev }, false},
-		{column{Head: "min", Rank: 9}, func(s *measure.Summary) float64 { return s.Min }, false},
-		{column{Head: "median"}, func(s *measure.Summary) float64 { return s.Median }, true},
-		{column{Head: "p90", Help: "90 of 100 queries took no longer", Rank: 8}, func(s *measure.Summary) float64 { return s.P90 }, true},
-		{column{Head: "p95", Help: "95 of 100 queries took no longer"}, func(s *measure.Summary) float64 { return s.P95 }, true},
-		{column{Head: "p99", Help: "99 of 100 queries took no longer"}, func(s *measure.Summary) float64 { return s.P99 }, true},
-		{column{Head: "p99.9", Help: "999 of 1,000 queries took no longer", Rank: 7}, func(s *measure.Summary) float64 { return s.P999 }, true},
-		{column{Head: "max", Rank: 3}, func(s *measure.Summary) float64 { return s.Max }, true},
+		{column{Head: "mean", Rank: 1}, 0, func(s *measure.Summary) float64 { return s.Mean }, true},
+		{column{Head: "stddev", Help: "standard deviation", Rank: 6}, 0, func(s *measure.Summary) float64 { return s.StdDev }, false},
+		{column{Head: "min", Rank: 9}, 0, func(s *measure.Summary) float64 { return s.Min }, false},
+		{column{Head: "median"}, 0.5, func(s *measure.Summary) float64 { return s.Median }, true},
+		{column{Head: "p90", Help: "90 of 100 queries took no longer; of 10 queries or more", Rank: 8}, 0.9, func(s *measure.Summary) float64 { return s.P90 }, true},
+		{column{Head: "p95", Help: "95 of 100 queries took no longer; of 20 queries or more"}, 0.95, func(s *measure.Summary) float64 { return s.P95 }, true},
+		{column{Head: "p99", Help: "99 of 100 queries took no longer; of 100 queries or more"}, 0.99, func(s *measure.Summary) float64 { return s.P99 }, true},
+		{column{Head: "p99.9", Help: "999 of 1,000 queries took no longer; of 1,000 queries or more", Rank: 7}, 0.999, func(s *measure.Summary) float64 { return s.P999 }, true},
+		{column{Head: "max", Rank: 3}, 1, func(s *measure.Summary) float64 { return s.Max }, true},
 	}
 }
 
@@ -65,7 +67,7 @@ func checkTable(t *result.Target) *table {
 }
 
 // queryTable shows the query types of a target; nil where it has none.
-func queryTable(t *result.Target) *table {
+func queryTable(r *result.Run, t *result.Target) *table {
 	if len(t.Queries) == 0 {
 		return nil
 	}
@@ -82,22 +84,24 @@ func queryTable(t *result.Target) *table {
 		{Head: "type"},
 		{Head: "verdict", Help: "whether answers were compared with the expected ones", Words: true},
 		{Head: "n", Help: "queries recorded"},
+		{Head: "different", Help: "different queries among them, all repeats together", Rank: 3},
 		{Head: "q/s", Help: "queries a second, all workers together", Rank: 4},
 	}}
-	repeats := 0
+	rounds, estimated := 0, false
 	for i := range t.Queries {
-		repeats = max(repeats, len(medians(t, t.Queries[i].Type)))
+		rounds = max(rounds, len(estimate.Of(r, t, t.Queries[i].Type)))
+		estimated = estimated || estimate.Median(r, t, &t.Queries[i]).Interval != nil
 	}
 	for _, s := range serviceStats() {
 		view.Columns = append(view.Columns, s.column)
-		if s.Head == "median" && repeats > 1 {
-			view.Columns = append(view.Columns, column{Head: "interval", Help: intervalHelp("service time", repeats), Rank: 5})
+		if s.Head == "median" && estimated {
+			view.Columns = append(view.Columns, column{Head: "interval", Help: intervalHelp("service time", rounds), Rank: 5})
 		}
 	}
 	view.Columns = append(view.Columns,
 		column{Head: "rows", Help: "rows in an answer, on average", Rank: 2},
 		column{Head: "bytes", Help: "bytes of an answer, on average", Rank: 10})
-	bounds := clientBounds(t)
+	bounds, noises := clientBounds(t), noisyIn(t)
 	for i := range t.Queries {
 		q := &t.Queries[i]
 		name := cell{Text: q.Type}
@@ -117,7 +121,7 @@ func queryTable(t *result.Target) *table {
 		if state != result.Verified {
 			figures = dim
 		}
-		verdict := cell{q.Verdict.String(), figures}
+		verdict := cell{verdictText(q), figures}
 		if state == result.NotAsked && q.Verdict.OK() {
 			verdict.Tone = plain
 		}
@@ -125,21 +129,33 @@ func queryTable(t *result.Target) *table {
 			verdict = cell{verdict.Text + ", client-bound" + boundMark, bad}
 			view.Notes = append(view.Notes, note{q.Type + ": client-bound: " + bound, bad})
 		}
-		cells := []cell{name, verdict, {count(q.Asked), plain}, {none, dim}}
+		cells := []cell{name, verdict, {count(q.Asked), plain}, {none, dim}, {none, dim}}
+		if q.Sample.Different > 0 {
+			cells[3] = cell{Text: count(int64(q.Sample.Different))}
+		}
 		if q.PerSecond > 0 {
-			cells[3] = cell{digits(q.PerSecond), figures}
+			cells[4] = cell{digits(q.PerSecond), figures}
 		}
 		for _, s := range serviceStats() {
-			text := latency(&q.Service, s.of(&q.Service.Summary))
+			text := latency(&q.Service, s.quantile, s.of(&q.Service.Summary))
 			switch {
-			case q.AtLeast > 0 && q.Service.Count > 0 && s.isBound:
+			case q.AtLeast > 0 && text != none && s.isBound:
 				text = "≥" + text
 			case q.AtLeast > 0:
 				text = none
 			}
-			cells = append(cells, cell{text, figures})
-			if s.Head == "median" && repeats > 1 {
-				cells = append(cells, interval(medians(t, q.Type), duration))
+			if s.Head != "median" {
+				cells = append(cells, cell{text, figures})
+				continue
+			}
+			e := estimate.Median(r, t, q)
+			median := medianText(e)
+			if noises[q.Type] != "" {
+				median += noisyMark
+			}
+			cells = append(cells, cell{median, figures})
+			if estimated {
+				cells = append(cells, interval(e, duration))
 			}
 		}
 		cells = append(cells, cell{each(q.Rows, q.Asked-q.AtLeast), figures}, cell{none, dim})
@@ -152,11 +168,34 @@ func queryTable(t *result.Target) *table {
 				q.Type, count(q.AtLeast), count(q.Asked), limit(q)), dim})
 		}
 	}
-	if len(bounds) > 0 {
-		view.Notes = append(view.Notes, note{boundNote, dim})
+	if estimated && (rounds > 1 || len(r.Targets) > 1) {
+		view.Notes = append(view.Notes, note{"median and its interval: over the queries of each round that all verified targets answered; other figures: of all queries asked", dim})
 	}
+	view.Notes = append(view.Notes, noisyTypes(t)...)
+	view.Notes = append(view.Notes, sampleNotes(t)...)
+	view.Notes = append(view.Notes, markNotes(view.Rows)...)
+	view.Notes = append(view.Notes, upkeepNotes(t)...)
 	view.Notes = append(view.Notes, append(cacheNotes(t), stopNotes(t)...)...)
 	return view
+}
+
+// upkeepNotes says what the system had done by itself to its tables when the
+// first round of queries began, and the last.
+func upkeepNotes(t *result.Target) []note {
+	var found []string
+	for _, r := range t.Repeats {
+		if len(r.Queries) > 0 && r.Queries[len(r.Queries)-1].Upkeep != "" {
+			found = append(found, r.Queries[len(r.Queries)-1].Upkeep)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	first, last := found[0], found[len(found)-1]
+	if first == last {
+		return []note{{"when queries were asked, " + first, dim}}
+	}
+	return []note{{"before the first round, " + first, dim}, {"before the last round, " + last, dim}}
 }
 
 func limit(q *result.Queries) string {

@@ -41,10 +41,14 @@ const laneHeight = 22 // pixels, a line of text in the style sheet
 // newRanges draws the figures of a group that stand; nil where none does.
 func newRanges(g *group, l legend) *ranges {
 	var values []float64
-	for _, s := range g.subjects {
+	for n, s := range g.subjects {
 		for i := range s.target.Queries {
-			if q := &s.target.Queries[i]; drawn(q) {
-				values = append(values, q.Service.Median, q.Service.P99)
+			q := &s.target.Queries[i]
+			if e := g.rankType(q.Type).Estimates[n]; drawn(q) && e.Median.Figure > 0 {
+				values = append(values, e.Median.Figure)
+				if q.Service.Holds(0.99) {
+					values = append(values, q.Service.P99)
+				}
 			}
 		}
 	}
@@ -58,7 +62,7 @@ func newRanges(g *group, l legend) *ranges {
 	}
 	for _, t := range g.types() {
 		r := rangeRow{Label: t.Key, Help: t.Value, Height: laneHeight * len(g.subjects)}
-		compared := compareType(g, t.Key)
+		compared, estimates := compareType(g, t.Key), g.rankType(t.Key).Estimates
 		for i, s := range g.subjects {
 			q := s.queries(t.Key)
 			figure := compared.Cells[1+2*i]
@@ -69,11 +73,23 @@ func newRanges(g *group, l legend) *ranges {
 			case result.Unverified:
 				n.Text += " unverified"
 			}
-			if drawn(q) {
-				n.Bar = percent(axis.at(q.Service.Median))
-				n.Median, n.P95, n.P99 = n.Bar, percent(axis.at(q.Service.P95)), percent(axis.at(q.Service.P99))
-				n.Hint = fmt.Sprintf("%s, %s: median %s, p95 %s, p99 %s", t.Key, s.Label,
-					duration(q.Service.Median), duration(q.Service.P95), duration(q.Service.P99))
+			if e := estimates[i]; drawn(q) && e.Median.Figure > 0 {
+				n.Bar = percent(axis.at(e.Median.Figure))
+				n.Median = n.Bar
+				n.Hint = fmt.Sprintf("%s, %s: median %s", t.Key, s.Label, medianText(e))
+				if e.Interval != nil {
+					n.Hint += " (" + interval(e, duration).Text + ")"
+				}
+				for _, p := range []struct {
+					name              string
+					quantile, seconds float64
+					at                *string
+				}{{"p95", 0.95, q.Service.P95, &n.P95}, {"p99", 0.99, q.Service.P99, &n.P99}} {
+					if q.Service.Holds(p.quantile) {
+						*p.at = percent(max(0, axis.at(p.seconds)))
+						n.Hint += ", " + p.name + " " + duration(p.seconds)
+					}
+				}
 			}
 			r.Lanes = append(r.Lanes, n)
 		}

@@ -2,7 +2,7 @@
 //
 // Text, Markdown and HTML show the same tables; a figure that does not stand
 // appears in none of them, nor in the CSV. JSON is the runs as they were
-// recorded.
+// recorded, and those figures.
 package report
 
 import (
@@ -24,7 +24,7 @@ const (
 	Text     Format = "text"     // for a terminal
 	Markdown Format = "markdown" // for issues and wikis, as GitHub renders it
 	CSV      Format = "csv"      // one line per load and per query type, for spreadsheets
-	JSON     Format = "json"     // an array of runs, as recorded
+	JSON     Format = "json"     // an array of runs, as recorded, with the figures of tables and charts
 	HTML     Format = "html"     // one self-contained page with charts
 )
 
@@ -72,13 +72,6 @@ func Write(w io.Writer, format Format, runs []*result.Run, opts Options) error {
 		return fmt.Errorf("writing the %s report: %w", format, err)
 	}
 	return nil
-}
-
-func writeJSON(w io.Writer, runs []*result.Run) error {
-	if runs == nil {
-		runs = []*result.Run{} // an empty list, not null
-	}
-	return writeIndented(w, runs)
 }
 
 // writeIndented writes anything as JSON that people can read too.

@@ -138,7 +138,18 @@ func TestWithheldFiguresAppearNowhere(t *testing.T) {
 
 func TestWhoWins(t *testing.T) {
 	complete, _ := fixture(t)
-	g := groups([]*result.Run{complete})[0]
+	g := groupOf(complete)
+	for _, queryType := range []string{"single-groupby-1-1-1", "single-groupby-5-8-1", "double-groupby-all"} {
+		r := compareType(g, queryType)
+		if r.Cells[1].Tone != plain || r.Cells[3].Tone != plain || r.Cells[2].Text != oneRound && r.Cells[4].Text != oneRound {
+			t.Errorf("%s, asked in one round: %+v", queryType, r.Cells)
+		}
+	}
+	if r, _ := compareLoads(g); r.Cells[1].Tone != plain || r.Cells[3].Tone != plain || r.Cells[4].Text != oneLoad {
+		t.Errorf("one load a target: %+v", r.Cells)
+	}
+	inRounds(complete, 6)
+	g = groupOf(complete)
 	for queryType, want := range map[string][2]tone{
 		"single-groupby-1-1-1":  {plain, best},
 		"single-groupby-5-8-1":  {best, plain},
@@ -148,19 +159,51 @@ func TestWhoWins(t *testing.T) {
 		"groupby-orderby-limit": {plain, dim}, // one not verified
 		"lastpoint":             {dim, plain}, // one cannot
 	} {
-		r := compareType(&g, queryType)
+		r := compareType(g, queryType)
 		if got := [2]tone{r.Cells[1].Tone, r.Cells[3].Tone}; got != want {
 			t.Errorf("%s: %q, want %q", queryType, got, want)
 		}
 	}
 
+	if r, _ := compareLoads(g); r.Cells[1].Tone != plain || r.Cells[3].Tone != best || r.Cells[4].Text != "1.00×" {
+		t.Errorf("six loads a target: %+v", r.Cells)
+	}
+
 	// The faster one was cut off: its median may be anything above, and
 	// nobody is known to be best by a ratio.
-	cut := g.subjects[0].queries("single-groupby-5-8-1")
-	cut.AtLeast = 1
-	r := compareType(&g, "single-groupby-5-8-1")
-	if r.Cells[1].Tone == best || !strings.HasPrefix(r.Cells[1].Text, "≥") || !strings.HasPrefix(r.Cells[2].Text, "≥") {
-		t.Errorf("cut off and still %+v", r.Cells[1:3])
+	duck := g.subjects[0].target
+	for i := range duck.Repeats {
+		q := duck.Repeats[i].Type("single-groupby-5-8-1")
+		q.AtLeast = int64(len(q.Each))
+		for j := range q.Each {
+			q.Each[j] = -q.Each[j]
+		}
+	}
+	if err := duck.Pool(); err != nil {
+		t.Fatal(err)
+	}
+	r := compareType(groupOf(complete), "single-groupby-5-8-1")
+	if r.Cells[1].Tone == best || r.Cells[3].Tone == best || !strings.HasPrefix(r.Cells[1].Text, "≥") {
+		t.Errorf("cut off and still %+v", r.Cells[1:])
+	}
+}
+
+// inRounds deals the queries of a run out to rounds, and has the load in each a
+// little different.
+func inRounds(r *result.Run, rounds int) {
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		t.Repeats = nil
+		for n := range rounds {
+			load := *t.Load
+			load.Settled *= 1 + 0.001*float64(n)
+			one := result.Repeat{Number: n + 1, Load: &load}
+			for _, q := range t.Queries {
+				q.First, q.Each = n*len(q.Each)/rounds, q.Each[n*len(q.Each)/rounds:(n+1)*len(q.Each)/rounds]
+				one.Queries = append(one.Queries, q)
+			}
+			t.Repeats = append(t.Repeats, one)
+		}
 	}
 }
 
@@ -190,6 +233,12 @@ func TestJSONIsTheRuns(t *testing.T) {
 	var got []*result.Run
 	if err := json.Unmarshal([]byte(render(t, JSON, Options{}, complete, killed)), &got); err != nil {
 		t.Fatal(err)
+	}
+	// A load that does not stand has no figures.
+	for i := range killed.Targets {
+		if l := killed.Targets[i].Load; l != nil && !l.Stands() {
+			killed.Targets[i].Load = l.WithoutFigures()
+		}
 	}
 	if diff := cmp.Diff([]*result.Run{complete, killed}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -127,9 +126,11 @@ func sweepFacts(s *result.Sweep, runs []*result.Run) []fact {
 		}
 	}
 	common("dataset", func(r *result.Run) string { return datasetFact(&r.Dataset) })
-	common("asked", func(r *result.Run) string { return questionsFact(r.Questions) })
+	common("queries", func(r *result.Run) string {
+		return questionsFact(&result.Run{Questions: r.Questions}) // how many were asked is each point's own
+	})
 	common("host", func(r *result.Run) string { return hostFact(&r.Host) })
-	common("tsmark", func(r *result.Run) string { return joined(", ", r.Tool.Version, r.Tool.Commit, r.Tool.Go) })
+	common("tsmark", func(r *result.Run) string { return r.Tool.String() })
 	for i := range first.Targets {
 		common("target", func(r *result.Run) string {
 			if i >= len(r.Targets) {
@@ -222,13 +223,10 @@ func writeSweepMarkdown(w io.Writer, view *sweepView) error {
 }
 
 func writeSweepJSON(w io.Writer, s *result.Sweep, runs []*result.Run) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(struct {
+	return writeIndented(w, struct {
 		Sweep *result.Sweep `json:"sweep"`
-		Runs  []*result.Run `json:"runs"`
-	}{s, slices.Concat([]*result.Run{}, runs)})
+		Runs  []runJSON     `json:"runs"`
+	}{s, withFigures(runs)})
 }
 
 func writeSweepHTML(w io.Writer, s *result.Sweep, runs []*result.Run) error {

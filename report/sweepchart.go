@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/estimate"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/result"
 )
@@ -46,17 +47,17 @@ func sweepAxes(runs []*result.Run) []sweepAxis {
 				axis.Charts = append(axis.Charts, c)
 			}
 		}
-		add(sweptChart(newLines("Load", "rows settled a second", path, "rows/s"), axis.Legend, curves, x, false, func(t *result.Target) (stats.Estimate, bool) {
-			return loadEstimate(t), settledRate(t.Load) > 0
+		add(sweptChart(newLines("Load", "rows settled a second", path, "rows/s"), axis.Legend, curves, x, false, func(_ *result.Run, t *result.Target) (stats.Estimate, bool) {
+			return estimate.Load(t, estimate.Settled), settledRate(t.Load) > 0
 		}))
 		for _, queryType := range typesAnywhere(runs) {
 			add(sweptChart(newLines(queryType.Key, joined("; ", queryType.Value, "median service time"), path, "service time"), axis.Legend, curves, x, true,
-				func(t *result.Target) (stats.Estimate, bool) {
+				func(r *result.Run, t *result.Target) (stats.Estimate, bool) {
 					q := typeOf(t, queryType.Key)
 					if !drawn(q) {
 						return stats.Estimate{}, false
 					}
-					return medianEstimate(t, q), true
+					return estimate.Median(r, t, q), true
 				}))
 		}
 		if len(axis.Charts) > 0 {
@@ -160,13 +161,13 @@ type sweptPoint struct {
 
 // sweptChart draws an estimate over a parameter: a marker at each median, and a
 // bar where it lies. Nil where there are no figures.
-func sweptChart(c *lines, l legend, curves []sweptCurve, x scale, logarithmic bool, of func(*result.Target) (stats.Estimate, bool)) *lines {
+func sweptChart(c *lines, l legend, curves []sweptCurve, x scale, logarithmic bool, of func(*result.Run, *result.Target) (stats.Estimate, bool)) *lines {
 	points := make([][]sweptPoint, len(curves))
 	var values []float64
 	for i, one := range curves {
 		for _, r := range one.runs {
 			t := targetNamed(r, one.name)
-			e, ok := of(t)
+			e, ok := of(r, t)
 			if !ok {
 				continue
 			}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/estimate"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/result"
 )
@@ -37,15 +37,13 @@ func pointsTable(runs []*result.Run) *table {
 		column{Head: "disk", Help: "bytes on disk after settling", Rank: 1},
 		column{Head: "queries", Help: "geometric mean of the medians of the query types that are verified in every line that has one"},
 		column{Head: "run", Words: true, Rank: 2})
-	marked := false
 	for n, r := range runs {
 		for i := range r.Targets {
 			cells := []cell{{Text: count(int64(r.Point))}}
 			for _, path := range paths {
 				cells = append(cells, cell{Text: valueOf(r, path)})
 			}
-			cells = append(append(cells, sweptCells(&r.Targets[i], types)...), cell{shortID(runs, n), dim})
-			marked = marked || slices.ContainsFunc(cells, func(c cell) bool { return strings.HasSuffix(c.Text, boundMark) })
+			cells = append(append(cells, sweptCells(r, &r.Targets[i], types)...), cell{shortID(runs, n), dim})
 			view.Rows = append(view.Rows, row{Cells: cells})
 		}
 	}
@@ -55,9 +53,7 @@ func pointsTable(runs []*result.Run) *table {
 	if _, ok := sameDataset(runs); !ok {
 		view.Notes = append(view.Notes, note{"The points differ in their data: figures say how a target scales, not which point is better.", dim})
 	}
-	if marked {
-		view.Notes = append(view.Notes, note{boundNote, dim})
-	}
+	view.Notes = append(view.Notes, markNotes(view.Rows)...)
 	return view
 }
 
@@ -68,27 +64,26 @@ func sameDataset(runs []*result.Run) (*result.Dataset, bool) {
 }
 
 // sweptCells are a target's name and what came of it.
-func sweptCells(t *result.Target, types []string) []cell {
+func sweptCells(r *result.Run, t *result.Target, types []string) []cell {
 	name, settled, disk, queries := cell{Text: t.Name}, cell{none, dim}, cell{none, dim}, cell{none, dim}
 	if t.Failure != "" {
 		name = cell{t.Name + " (gave up)", bad}
 	}
-	if l := t.Load; l != nil && l.Withheld != "" {
+	l := t.Load
+	if l != nil && !l.Stands() {
 		settled = cell{"withheld", bad}
 	} else if settledRate(l) > 0 {
-		e := loadEstimate(t)
+		e := estimate.Load(t, estimate.Settled)
 		settled = cell{Text: digits(e.Median.Figure) + spread(e)}
-		if clientBounds(t)[compare.LoadSubject] != "" {
-			settled.Text += boundMark
-		}
-		if l.DiskBytes >= 0 {
-			disk = cell{Text: size(l.DiskBytes)}
+		settled.Text += marksOf(t, compare.LoadSubject)
+		if estimate.Load(t, estimate.Disk).N > 0 {
+			disk = cell{Text: size(int64(estimate.Load(t, estimate.Disk).Median.Figure))}
 		}
 	}
 	var medians []float64
 	for i := range t.Queries {
 		if q := &t.Queries[i]; slices.Contains(types, q.Type) {
-			medians = append(medians, medianEstimate(t, q).Median.Figure)
+			medians = append(medians, estimate.Median(r, t, q).Median.Figure)
 		}
 	}
 	if len(medians) > 0 {
@@ -121,12 +116,10 @@ func sweptMedians(runs []*result.Run, name string) *table {
 			}
 		}
 	}
-	marked := false
 	for _, queryType := range types {
 		cells := []cell{{Text: queryType}}
-		for _, t := range targets {
-			cells = append(cells, sweptMedian(t, queryType))
-			marked = marked || strings.HasSuffix(cells[len(cells)-1].Text, boundMark)
+		for i, t := range targets {
+			cells = append(cells, sweptMedian(runs[i], t, queryType))
 		}
 		view.Rows = append(view.Rows, row{Cells: cells})
 	}
@@ -134,9 +127,7 @@ func sweptMedians(runs []*result.Run, name string) *table {
 		return nil
 	}
 	view.Notes = append(view.Notes, note{spreadHelp + ".", dim})
-	if marked {
-		view.Notes = append(view.Notes, note{boundNote, dim})
-	}
+	view.Notes = append(view.Notes, markNotes(view.Rows)...)
 	return view
 }
 
@@ -144,7 +135,7 @@ func sweptMedians(runs []*result.Run, name string) *table {
 const spreadHelp = "±: how far the interval of the median reaches, with 95 % from six repeats on; where there is one, within its queries"
 
 // sweptMedian is the median of a type in a run, or the word for why there is none.
-func sweptMedian(t *result.Target, queryType string) cell {
+func sweptMedian(r *result.Run, t *result.Target, queryType string) cell {
 	if t == nil {
 		return cell{none, dim}
 	}
@@ -159,35 +150,13 @@ func sweptMedian(t *result.Target, queryType string) cell {
 	case result.Empty:
 		return cell{"empty", dim}
 	}
-	e := medianEstimate(t, q)
-	c := cell{Text: e.Median.Mark() + duration(e.Median.Figure) + spread(e)}
+	e := estimate.Median(r, t, q)
+	c := cell{Text: medianText(e) + spread(e)}
 	if q.Standing() == result.Unverified {
 		c = cell{c.Text + " (not verified)", dim}
 	}
-	if clientBounds(t)[queryType] != "" {
-		c.Text += boundMark
-	}
+	c.Text += marksOf(t, queryType)
 	return c
-}
-
-// medianEstimate is the median of a type over the repeats; of one repeat, over
-// its own queries.
-func medianEstimate(t *result.Target, q *result.Queries) stats.Estimate {
-	if over := medians(t, q.Type); len(over) > 1 {
-		return stats.Summarize(over)
-	}
-	if len(q.Each) > 0 {
-		return stats.Within(q.Each)
-	}
-	return stats.Summarize([]float64{q.Service.Median})
-}
-
-// loadEstimate is the settled rate over the repeats.
-func loadEstimate(t *result.Target) stats.Estimate {
-	if over := loadRates(t); len(over) > 0 {
-		return stats.Summarize(over)
-	}
-	return stats.Summarize([]float64{settledRate(t.Load)})
 }
 
 // spread is the farther end of an estimate's interval; empty: it has none.

@@ -69,11 +69,11 @@ type note struct {
 
 // tables are those of a run, in the order in which they are shown.
 func tables(r *result.Run) []*table {
-	list := []*table{loadTable(r), stepsTable(r)}
+	list := []*table{selfTestTable(r), loadTable(r), stepsTable(r)}
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		list = append(list, mixedTable(t), queryTable(t), openTable(t), searchTable(t))
+		list = append(list, mixedTable(t), queryTable(r, t), openTable(t), searchTable(t))
 	}
-	list = append(list, usageTable(r), clientTable(r), censusTable(r))
+	list = append(list, usageTable(r), clientTable(r), hostTable(r), censusTable(r))
 	return slices.DeleteFunc(list, func(t *table) bool { return t == nil })
 }

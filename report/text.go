@@ -5,9 +5,10 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/mattn/go-runewidth"
+
+	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -220,17 +221,7 @@ func (t *textWriter) line(s string) {
 // clean makes a text fit for a terminal: what databases say of themselves must
 // not move the cursor.
 func (t *textWriter) clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\u202f': // unitSpace
-			return -1
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsGraphic(r):
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
+	return printable.Line(strings.ReplaceAll(s, unitSpace, ""))
 }
 
 func (t *textWriter) toned(s string, tone tone) string {

@@ -52,7 +52,7 @@ func TestWinners(t *testing.T) {
 	if view == nil || len(view.Rows) != 4 {
 		t.Fatalf("%+v", view)
 	}
-	if r := view.Rows[2].Cells; r[1].Text != "duck" || r[2].Text != "quest"+boundMark || !strings.HasPrefix(r[3].Text, "1.") {
+	if r := view.Rows[2].Cells; r[1].Text != "duck faster" || r[2].Text != "quest"+boundMark+" ÷ duck"+noisyMark || !strings.HasPrefix(r[3].Text, "1.") {
 		t.Errorf("lastpoint: %+v", r)
 	}
 	run.Targets[0].Repeats, run.Targets[1].Repeats = run.Targets[0].Repeats[:1], run.Targets[1].Repeats[:1]

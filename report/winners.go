@@ -6,67 +6,75 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/compare"
-	"github.com/tsmark/tsmark/result"
 )
 
-// winnersTable says who was faster than whom by how much, and where that ratio
-// lies; nil where there were too few repeats to say so.
+// winnersTable says who was shown to be faster than whom, and where the ratio
+// of the two lies; nil where there were too few rounds to say so.
 func winnersTable(g *group) *table {
 	view := &table{Title: "Who was faster, by how much", Columns: []column{
-		{Head: "type"}, {Head: "fastest", Words: true}, {Head: "against", Words: true},
-		{Head: "times", Help: "the other's time by the fastest's: median of the ratios of all repeats"},
+		{Head: "type"}, {Head: "verdict", Words: true},
+		{Head: "ratio of", Words: true},
+		{Head: "times", Help: "median of the ratios of all pairs of rounds"},
 		{Head: "interval", Help: "where this ratio lies, with 95 % if nothing else is said"},
-		{Head: "p", Help: "Mann-Whitney across repeats, corrected by Holm for the number of types"},
-		{Head: "verdict", Words: true},
+		{Head: "p", Help: "Mann-Whitney over the rounds, corrected by Holm for the number of figures of two targets"},
 	}}
-	add := func(label string, winner, other int, f *compare.Figure) {
+	add := func(label string, reference, other int, f *compare.Figure) {
 		if f == nil || f.Interval == nil || f.Method != compare.AcrossRepeats || f.MissingA != "" || f.MissingB != "" {
 			return
 		}
-		verdict := cell{"a difference", best}
-		switch f.Verdict {
-		case compare.NoDifference:
-			verdict = cell{"may be chance", dim}
-		case compare.CannotTell:
-			verdict = cell{"cannot be told: " + shortWhy(f), dim}
+		verdict := cell{tie, dim}
+		switch {
+		case f.Significant():
+			verdict = cell{g.subjects[reference].Label + " faster", best}
+		case f.Verdict == compare.CannotTell:
+			verdict = cell{"no verdict: " + noVerdict(f), dim}
 		}
 		p := cell{none, dim}
 		if f.Decidable() {
 			p = cell{Text: probability(f.Adjusted)}
 		}
-		mark := func(s *subject) string {
-			if bounds := clientBounds(s.target); bounds[f.Subject] != "" || f.Subject == compare.AllTypes && len(bounds) > 0 {
-				return s.Label + boundMark
-			}
-			return s.Label
-		}
-		view.Rows = append(view.Rows, row{Cells: []cell{{Text: label}, {Text: mark(&g.subjects[winner])}, {Text: mark(&g.subjects[other])},
-			{Text: times(f.Ratio)}, {Text: intervalText(f.Interval)}, p, verdict}})
+		mark := func(s *subject) string { return s.Label + marksOf(s.target, f.Subject) }
+		view.Rows = append(view.Rows, row{Cells: []cell{{Text: label}, verdict,
+			{Text: mark(&g.subjects[other]) + " ÷ " + mark(&g.subjects[reference])},
+			{Text: times(f.Ratio)}, {Text: intervalText(f.Interval)}, p}})
 	}
 	types := 0
 	for _, t := range g.types() {
-		at, compared, _ := g.fastest(t.Key)
-		if at < 0 || compared < 2 {
+		ranked := g.rankType(t.Key)
+		if ranked.Reference < 0 {
 			continue
 		}
 		types++
-		for i, s := range g.subjects {
-			if i != at && s.queries(t.Key).Standing() == result.Verified {
-				add(t.Key, at, i, g.figure(at, i, t.Key, compare.Median))
+		for i := range g.subjects {
+			if f := ranked.Figures[i]; f != nil {
+				g.oriented(add, t.Key, ranked.Reference, i, f)
 			}
 		}
 	}
 	if at := g.fastestOnAverage(); at >= 0 && types > 1 {
 		for i := range g.subjects {
 			if f := g.figure(at, i, compare.AllTypes, compare.GeoMean); i != at && f != nil {
-				add(overall+strconv.Itoa(f.Types), at, i, f)
+				g.oriented(add, overall+strconv.Itoa(f.Types), at, i, f)
 			}
 		}
 	}
 	if len(view.Rows) == 0 {
 		return nil
 	}
+	view.Notes = append(view.Notes, g.turns()...)
+	view.Notes = append(view.Notes, note{coversNote, dim})
 	return view
+}
+
+// oriented adds a pair so that its ratio is 1 or more: where the rounds show no
+// difference, the pairs of rounds may say otherwise than the medians.
+func (g *group) oriented(add func(string, int, int, *compare.Figure), label string, reference, other int, f *compare.Figure) {
+	if f.Ratio.Figure < 1 {
+		if back := g.figure(other, reference, f.Subject, f.Metric); back != nil {
+			reference, other, f = other, reference, back
+		}
+	}
+	add(label, reference, other, f)
 }
 
 // overallTable is what winnersTable says of all types together, for where

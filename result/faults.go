@@ -50,3 +50,14 @@ func (l *Load) Duplicates() int64 {
 	}
 	return n
 }
+
+// Unexcluded returns why acknowledged rows may be missing although the census
+// agrees; empty: none is.
+func (l *Load) Unexcluded() string {
+	for i := range l.Census {
+		if c := l.Census[i].Contents; c != nil && c.Unexcluded != "" {
+			return c.Unexcluded
+		}
+	}
+	return ""
+}

@@ -41,7 +41,7 @@ type Mixed struct {
 // rows of the batches that had been acknowledged up to some earlier moment.
 // Any other answer that is not the expected one is wrong.
 type MixedType struct {
-	Type        string `json:"type"`
+	Type        string `json:"type" redact:"-"`
 	Unsupported string `json:"unsupported,omitempty"` // reason; nothing was asked
 	Withheld    string `json:"withheld,omitempty"`    // why the figures below are not shown as a result
 	Asked       int64  `json:"asked"`                 // those cut off counted
@@ -63,9 +63,10 @@ type MixedType struct {
 	// byte; nil: no rate was set.
 	Response *Latency `json:"response,omitempty"`
 
-	Verdict Verdict `json:"verdict"` // of the answers that were kept in full
-	Counted int64   `json:"counted"` // further answers whose number of rows was compared
-	Stale   int64   `json:"stale"`   // of both, right for an older state
+	Verdict Verdict `json:"verdict"`          // of the answers that were kept in full, a random sample
+	Wanted  int     `json:"wanted,omitempty"` // as in Sample; 0: by an earlier version, which kept every so many-th
+	Counted int64   `json:"counted"`          // further answers whose number of rows was compared
+	Stale   int64   `json:"stale"`            // of both, right for an older state
 	// Unexamined answers were not right, and too many to look at all of them:
 	// those that were looked at were stale, unless the type is withheld.
 	Unexamined int64 `json:"unexamined,omitempty"`

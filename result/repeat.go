@@ -3,9 +3,10 @@ package result
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
-	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/stats"
 )
 
 // Repeat is one execution of what is measured of a target: a load, the asking
@@ -29,6 +30,15 @@ func (t *Target) RepeatOf(number int) *Repeat {
 	return t.RepeatOf(number)
 }
 
+// Measured returns the repeats; of a target that has no more than what they
+// come to, that as one.
+func (t *Target) Measured() []Repeat {
+	if len(t.Repeats) == 0 && (t.Load != nil || len(t.Queries) > 0) {
+		return []Repeat{{Number: 1, Load: t.Load, Queries: t.Queries}}
+	}
+	return t.Repeats
+}
+
 // Type returns what the repeat has of a query type; nil: nothing yet.
 func (r *Repeat) Type(name string) *Queries {
 	for i := range r.Queries {
@@ -40,13 +50,17 @@ func (r *Repeat) Type(name string) *Queries {
 }
 
 // Pool derives Load and Queries from the repeats. The load is the one of median
-// settled rate, of two in the middle the slower. Of a query type all that was
-// asked counts together, and each question's time is the median of its
-// repeats. Open loops count together too, unless they searched for the highest
+// settled rate, of two in the middle the slower: it stands for what only one
+// load can tell, such as its batches, and package estimate for rates. Of a query
+// type all that was asked counts together, and each query's time is the median
+// of the repeats that asked it, of which most have queries of their own. Open
+// loops count together too, unless they searched for the highest
 // rate: then the repeat that found the median one stands for all. Where a
 // measurement stands on the time line is known of the repeats alone: Cell is
-// that of the first. What is withheld in one repeat is withheld in all.
+// that of the first. What is withheld in one repeat is withheld in all, and a wrong
+// answer withholds the loads: see Load.Reason.
 func (t *Target) Pool() error {
+	t.judge()
 	var loads []*Load
 	var names []string
 	types := make(map[string][]*Queries)
@@ -76,7 +90,7 @@ func (t *Target) Pool() error {
 
 func poolLoads(loads []*Load) *Load {
 	for _, l := range loads {
-		if l.Withheld != "" || l.Mixed.Problem() != "" {
+		if !l.Stands() || l.Mixed.Problem() != "" {
 			return l
 		}
 	}
@@ -98,20 +112,16 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 		for _, q := range repeats {
 			pooled.Withheld = cmp.Or(pooled.Withheld, q.Withheld)
 		}
+		pooled.Verdict, pooled.Sample = PoolVerdicts(repeats)
 		return pooled, nil
 	}
 	service, accumulated := make([]Latency, len(repeats)), make([][]float64, len(repeats))
 	pooled.Asked, pooled.BurnIn, pooled.AtLeast, pooled.Wall, pooled.Rows, pooled.Bytes, pooled.TimeBox, pooled.Values = 0, 0, 0, 0, 0, 0, 0, 0
-	each := make([][]float64, 0, len(pooled.Each))
 	for i, q := range repeats {
 		service[i], accumulated[i] = q.Service, q.Accumulated
 		pooled.Withheld = cmp.Or(pooled.Withheld, q.Withheld)
-		if pooled.Verdict.Checked == 0 {
-			pooled.Verdict = q.Verdict
-		}
 		pooled.ClientBound = cmp.Or(pooled.ClientBound, q.ClientBound)
 		pooled.Cold = pooled.Cold && q.Cold
-		pooled.Distinct = max(pooled.Distinct, q.Distinct)
 		pooled.Asked += q.Asked
 		pooled.BurnIn += q.BurnIn
 		pooled.AtLeast += q.AtLeast
@@ -120,22 +130,16 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 		pooled.Bytes += q.Bytes
 		pooled.TimeBox += q.TimeBox
 		pooled.Values += q.Values
-		for i, seconds := range q.Each {
-			if i == len(each) {
-				each = append(each, nil)
-			}
-			if seconds != 0 {
-				each[i] = append(each[i], seconds)
-			}
-		}
 	}
+	pooled.Verdict, pooled.Sample = PoolVerdicts(repeats)
+	poolEach(&pooled, repeats)
 	pooled.PerSecond = 0
 	if pooled.Wall > 0 {
-		pooled.PerSecond = float64(pooled.Asked) / pooled.Wall
-	}
-	pooled.Each = make([]float64, len(each))
-	for i, times := range each {
-		pooled.Each[i] = typical(times)
+		done := pooled.Asked
+		if pooled.Open != nil { // whose wall clock has the captured ones
+			done += pooled.Sample.Captured
+		}
+		pooled.PerSecond = float64(done) / pooled.Wall
 	}
 	pooled.Accumulated = poolAccumulated(accumulated)
 	var err error
@@ -144,6 +148,87 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 	}
 	pooled.Open, err = poolOpen(repeats)
 	return pooled, err
+}
+
+// Standings returns what the figures of each repeat of a type are worth. The sample
+// of answers is one of all repeats, so that one in which none was compared stands as
+// the others do.
+func Standings(repeats []*Queries) []Standing {
+	verdict, _ := PoolVerdicts(repeats)
+	list := make([]Standing, len(repeats))
+	for i, q := range repeats {
+		of := *q
+		if q.Sample.Wanted > 0 && q.Verdict.Difference == "" {
+			of.Verdict = verdict
+		}
+		list[i] = of.Standing()
+	}
+	return list
+}
+
+// PoolVerdicts adds up what was compared in the repeats of a type, whose sample is
+// one of all of them. In runs by earlier versions each repeat has the one verdict
+// of all.
+func PoolVerdicts(repeats []*Queries) (v Verdict, s Sample) {
+	for _, q := range repeats {
+		if q.Sample.Wanted == 0 {
+			if v.Checked == 0 {
+				v = q.Verdict
+			}
+			continue
+		}
+		if v.Difference == "" {
+			v.Difference = q.Verdict.Difference
+		}
+		v.Checked += q.Verdict.Checked
+		v.Empty += q.Verdict.Empty
+		v.Rows += q.Verdict.Rows
+		s.Wanted, s.Early = q.Sample.Wanted, max(s.Early, q.Sample.Early)
+		s.Captured += q.Sample.Captured
+		s.Repeated = s.Repeated || q.Sample.Repeated
+		s.Short = s.Short || q.Sample.Short
+		if q.Sample.Repeated {
+			s.Different = max(s.Different, q.Sample.Different)
+		} else {
+			s.Different += q.Sample.Different
+		}
+	}
+	return v, s
+}
+
+// poolEach sets the time of each query to the median of its repeats, and counts
+// the different queries of all.
+func poolEach(pooled *Queries, repeats []*Queries) {
+	first, end, distinct := math.MaxInt, 0, make(map[int]int) // different queries by the place of the first
+	for _, q := range repeats {
+		distinct[q.First] = max(distinct[q.First], q.Distinct)
+		if len(q.Each) > 0 {
+			first, end = min(first, q.First), max(end, q.First+len(q.Each))
+		}
+	}
+	pooled.Distinct = 0
+	for _, n := range distinct {
+		pooled.Distinct += n
+	}
+	if end == 0 {
+		pooled.Each = nil
+		return
+	}
+	pooled.First, pooled.Each = first, make([]float64, end-first)
+	var times []float64
+	for i := range pooled.Each {
+		times = times[:0]
+		for _, q := range repeats {
+			if at := first + i - q.First; at >= 0 && at < len(q.Each) && q.Each[at] != 0 {
+				times = append(times, q.Each[at])
+			}
+		}
+		if len(times) == 1 {
+			pooled.Each[i] = times[0]
+		} else {
+			pooled.Each[i] = stats.Median(times)
+		}
+	}
 }
 
 // poolAccumulated adds up what each worker has of all repeats; nil where one
@@ -162,21 +247,4 @@ func poolAccumulated(repeats [][]float64) []float64 {
 		}
 	}
 	return pooled
-}
-
-// typical is the median of a question's times, of two in the middle the longer;
-// less than 0, a lower bound, where that one was cut off.
-func typical(times []float64) float64 {
-	if len(times) == 0 {
-		return 0
-	}
-	// One that was cut off is longer than it shows.
-	length := func(t float64) float64 {
-		if t < 0 {
-			return measure.Longest.Seconds() - t
-		}
-		return t
-	}
-	slices.SortFunc(times, func(a, b float64) int { return cmp.Compare(length(a), length(b)) })
-	return times[len(times)/2]
 }

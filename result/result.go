@@ -1,10 +1,14 @@
 // Package result is what a run records: made by the engine and the verifier,
 // kept by the store, rendered by reports. Times of day are UTC, durations
 // seconds, sizes bytes.
+//
+// What is stored has no secrets: see secret.Redactor.Hide, for which the tag
+// redact:"-" marks names that must be found again, and encoded figures.
 package result
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/measure"
@@ -24,23 +28,34 @@ const (
 
 // Run is one execution of an experiment.
 type Run struct {
-	ID         string    `json:"id"` // sorts by time: 20260131-154500-3f2a
-	Name       string    `json:"name"`
-	Command    string    `json:"command"` // load, query, verify or run
-	Args       []string  `json:"args"`    // command line as typed
-	Experiment string    `json:"experiment"`
-	Notes      []string  `json:"notes,omitempty"` // of the experiment, on where it comes from
+	ID         string   `json:"id" redact:"-"` // sorts by time: 20260131-154500-3f2a
+	Name       string   `json:"name"`
+	Command    string   `json:"command" redact:"-"` // load, query, verify or run
+	Args       []string `json:"args"`               // command line as typed
+	Experiment string   `json:"experiment" redact:"-"`
+	Notes      []string `json:"notes,omitempty"` // of the experiment, on where it comes from
+	// Deviations are the versions that are not those that the experiment expects,
+	// each in words.
+	Deviations []string  `json:"deviations,omitempty"`
 	Started    time.Time `json:"started"`
 	Finished   time.Time `json:"finished,omitzero"`
-	Status     Status    `json:"status"`
+	Status     Status    `json:"status" redact:"-"`
 	Reason     string    `json:"reason,omitempty"` // why incomplete
-	Tool       Tool      `json:"tool"`
-	Host       Host      `json:"host"`
-	Dataset    Dataset   `json:"dataset"`
+	// Imported is when the run was added from a file; zero: it was executed into
+	// the results folder that it is in. What an imported run was to do may be
+	// anybody's word: it is not executed unasked.
+	Imported time.Time `json:"imported,omitzero"`
+	Tool     Tool      `json:"tool"`
+	Host     Host      `json:"host"`
+	Dataset  Dataset   `json:"dataset"`
 	// Questions are what was to be asked, by query type; nil: nothing, or not
 	// known.
 	Questions []Questions `json:"questions,omitempty"`
 	Targets   []Target    `json:"targets"`
+	// CheckSeed is what chose the answers that were compared: a random number
+	// that no target could know. Empty: nothing was compared, or by an earlier
+	// version, which compared the first ones.
+	CheckSeed string `json:"check_seed,omitempty"`
 	// Resources is what the client, its host and the servers were seen to use,
 	// on the time line of the run, whose origin is Started.
 	Resources []Resources `json:"resources,omitempty"`
@@ -68,6 +83,21 @@ type Tool struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit,omitempty"`
 	Go      string `json:"go"`
+}
+
+// String says which build of tsmark it is, as reports show it.
+func (t Tool) String() string {
+	commit, dirty := strings.CutSuffix(t.Commit, "+dirty")
+	switch {
+	case commit == "":
+		commit = "unknown"
+	case len(commit) > 12:
+		commit = commit[:12]
+	}
+	if dirty {
+		commit += " and changes"
+	}
+	return t.Version + ", commit " + commit + ", " + t.Go
 }
 
 // Module is a Go module that is linked into this program.
@@ -103,12 +133,12 @@ type Host struct {
 
 // Questions are the different queries that were drawn for one type.
 type Questions struct {
-	Type  string `json:"type"`
+	Type  string `json:"type" redact:"-"`
 	Count int    `json:"count"`
 	// Fingerprint tells them from other ones, Begin the first BeginCount of
 	// them: see query.Fingerprint.
-	Fingerprint string `json:"fingerprint"`
-	Begin       string `json:"begin"`
+	Fingerprint string `json:"fingerprint" redact:"-"`
+	Begin       string `json:"begin" redact:"-"`
 }
 
 // BeginCount is how many questions stand for all that are drawn in the same
@@ -140,12 +170,15 @@ func OtherQuestions(a, b *Run) (queryType string) {
 
 // Dataset is what was loaded or asked.
 type Dataset struct {
-	Spec        workload.Spec `json:"spec"`
-	Fingerprint string        `json:"fingerprint"`
-	Series      uint32        `json:"series"`
-	Rows        int64         `json:"rows"`
-	Metrics     int64         `json:"metrics"`   // values that are not NULL
-	RawBytes    int64         `json:"raw_bytes"` // size as line protocol; 0: not known
+	Spec        workload.Spec `json:"spec" redact:"-"`
+	Fingerprint string        `json:"fingerprint" redact:"-"`
+	// Digest is the content digest of the rows that were loaded or asked about, as
+	// encode.Digest has it; empty: it was not asked for.
+	Digest   string `json:"digest,omitempty" redact:"-"`
+	Series   uint32 `json:"series"`
+	Rows     int64  `json:"rows"`
+	Metrics  int64  `json:"metrics"`   // values that are not NULL
+	RawBytes int64  `json:"raw_bytes"` // size as line protocol; 0: not known
 	// Lateness is by how much a row arrives behind a newer one at most, in
 	// seconds.
 	Lateness float64 `json:"lateness,omitempty"`
@@ -176,10 +209,11 @@ const UnknownDataset = "questions not verified: dataset unknown"
 
 // Target is what was measured of one system under test.
 type Target struct {
-	Name      string `json:"name"`
-	Kind      string `json:"kind"`
-	Embedded  bool   `json:"embedded"`             // shares the client's process
-	CoLocated bool   `json:"co_located,omitempty"` // its server ran on the client's host
+	Name      string `json:"name" redact:"-"`
+	Kind      string `json:"kind" redact:"-"`
+	Twin      string `json:"twin,omitempty" redact:"-"` // the target that it is once more, in a self-test
+	Embedded  bool   `json:"embedded"`                  // shares the client's process
+	CoLocated bool   `json:"co_located,omitempty"`      // its server ran on the client's host
 	// Types says how it holds those types of the dataset's fields that are none
 	// of its own; empty: it has them all.
 	Types string `json:"types,omitempty"`
@@ -192,15 +226,18 @@ type Target struct {
 	Changes     []target.Change    `json:"changes,omitempty"`    // options that are not as by default, secrets removed
 	Modules     []Module           `json:"modules,omitempty"`    // of the client, that reach the system
 	Description target.Description `json:"description"`
-	Failure     string             `json:"failure,omitempty"` // why it gave up
-	Repeats     []Repeat           `json:"repeats,omitempty"` // what was measured, by number
+	// Turn is when the target had its turns; nil: in every round, as all others.
+	Turn    *Turn    `json:"turn,omitempty"`
+	Failure string   `json:"failure,omitempty"` // why it gave up
+	Repeats []Repeat `json:"repeats,omitempty"` // what was measured, by number
 	// Load and Queries are the repeats taken together: see Pool.
 	Load    *Load     `json:"load,omitempty"`
 	Queries []Queries `json:"queries,omitempty"` // one per type, in the order asked
 }
 
 // Load is one ingestion. A census that differs, or rows that were not
-// acknowledged, withhold its figures: see Withheld.
+// acknowledged, withhold its figures, as does a wrong answer beside it: see
+// Reason.
 type Load struct {
 	Workers   int     `json:"workers"`
 	BatchSize int     `json:"batch_size"` // rows
@@ -219,11 +256,17 @@ type Load struct {
 	// DiskBytes is the size after settling and all steps; -1: not known. So are
 	// DiskBefore, of the tables without rows, and DiskAcked, when the last row
 	// was acknowledged.
-	DiskBytes  int64  `json:"disk_bytes"`
-	DiskBefore int64  `json:"disk_before"`
-	DiskAcked  int64  `json:"disk_acked"`
-	Steps      []Step `json:"steps,omitempty"` // done after settling
-	Withheld   string `json:"withheld,omitempty"`
+	DiskBytes  int64 `json:"disk_bytes"`
+	DiskBefore int64 `json:"disk_before"`
+	DiskAcked  int64 `json:"disk_acked"`
+	// DiskLeftOut is what these sizes do not count, in words; empty: nothing.
+	DiskLeftOut string `json:"disk_left_out,omitempty"`
+	Steps       []Step `json:"steps,omitempty"` // done after settling
+	Withheld    string `json:"withheld,omitempty"`
+	// Beside is why the load has no figures although what was loaded is right as
+	// far as the census can tell: an answer of the same target was wrong. It is
+	// derived by Target.Pool, and not stored apart. See Reason.
+	Beside string `json:"beside,omitempty"`
 	// Retries is what was done about batches that failed; nil: none did, or
 	// the load ended with the first.
 	Retries *Retries `json:"retries,omitempty"`
@@ -249,6 +292,12 @@ type Cell struct {
 	// ClientBound says why the client rather than the target may have set the
 	// pace; empty: it did not.
 	ClientBound string `json:"client_bound,omitempty"`
+	// Noise is what others took of the machine meanwhile; nil: nobody looked.
+	Noise *Noise `json:"noise,omitempty"`
+	// Upkeep is what the system had done by itself to the tables, such as vacuums:
+	// when the load and the steps after it had ended, or when the round of queries
+	// began. Empty: nothing is known.
+	Upkeep string `json:"upkeep,omitempty"`
 	// Stopped is what ended the asking of a type: StoppedByCount, StoppedByTime,
 	// or what StoppedByInterval or StoppedBefore returns; empty: not known, or none.
 	Stopped string `json:"stopped,omitempty"`
@@ -279,6 +328,7 @@ type Step struct {
 	Name      string  `json:"name"`
 	Seconds   float64 `json:"seconds"`    // settling again included
 	DiskBytes int64   `json:"disk_bytes"` // after it; -1: not known
+	Noise     *Noise  `json:"noise,omitempty"`
 }
 
 // RatePoint is the progress of a load in one reporting period.
@@ -293,24 +343,48 @@ type CensusResult struct {
 	Expected int64  `json:"expected"` // rows
 	Counted  int64  `json:"counted"`  // rows; -1: the system counts points only
 	// Lost is how many acknowledged rows are missing, and Duplicates how many
-	// rows are there twice because they were sent twice. Where both happened
-	// only their difference can be counted.
+	// rows are there twice because they were sent twice. Where both happened and
+	// different rows could not be counted, only their difference is known: see
+	// Contents.Unexcluded.
 	Lost       int64  `json:"lost,omitempty"`
 	Duplicates int64  `json:"duplicates,omitempty"`
 	Problem    string `json:"problem,omitempty"` // first difference; empty: it agrees, duplicates aside
+	// Contents is what was compared beside the number of rows; nil: values were
+	// counted, as earlier versions did.
+	Contents *Contents `json:"contents,omitempty"`
+}
+
+// Contents says what a census compared beside the number of rows.
+type Contents struct {
+	Fields []Compared `json:"fields"` // how many fields were compared by what, as far as the census came
+	Series int64      `json:"series"` // with rows, compared by their tags; -1: not compared
+	Times  string     `json:"times"`  // by what the times of rows were compared: sum, first, last; empty: by nothing
+	// Distinct is how many different rows were counted, of what was sent twice;
+	// -1: all were sent once, or it could not be told.
+	Distinct int64 `json:"distinct"`
+	// Unexcluded is why acknowledged rows may be missing all the same, as many as
+	// there are duplicates; empty: none is.
+	Unexcluded string  `json:"unexcluded,omitempty"`
+	Seconds    float64 `json:"seconds"` // that the census of the table took, off every clock
+}
+
+// Compared is how many fields of a table were compared by the same figures.
+type Compared struct {
+	By     string `json:"by"` // such as count, sum, min, max
+	Fields int    `json:"fields"`
 }
 
 // Latency is the figures of a histogram, and the histogram itself in
 // HdrHistogram's V2 compressed encoding (base64), in nanoseconds.
 type Latency struct {
 	measure.Summary
-	Histogram string `json:"histogram,omitempty"`
+	Histogram string `json:"histogram,omitempty" redact:"-"`
 }
 
 // Queries is what was measured of one query type.
 type Queries struct {
-	Type        string  `json:"type"`
-	Help        string  `json:"help"`
+	Type        string  `json:"type" redact:"-"`
+	Help        string  `json:"help" redact:"-"`
 	Unsupported string  `json:"unsupported,omitempty"` // reason; nothing was asked
 	Verdict     Verdict `json:"verdict"`
 	Withheld    string  `json:"withheld,omitempty"` // why the figures below are not shown as a result
@@ -318,23 +392,29 @@ type Queries struct {
 	Asked       int64   `json:"asked"`    // recorded: burn-in not counted, those cut off counted
 	BurnIn      int64   `json:"burn_in"`  // asked first and not recorded
 	AtLeast     int64   `json:"at_least"` // cut off by the time limit: their latency is at least what is recorded
-	Distinct    int     `json:"distinct"` // different queries available
+	Distinct    int     `json:"distinct"` // different queries that could be asked
 	Timeout     float64 `json:"timeout"`  // a query is cut off after so long; 0: never
 	TimeBox     float64 `json:"time_box"` // 0: none
-	Wall        float64 `json:"wall"`     // wall clock from the first recorded query to the last answer
-	PerSecond   float64 `json:"per_second"`
-	Rows        int64   `json:"rows"`  // of all answers
-	Bytes       int64   `json:"bytes"` // of all answers
+	// Wall is the wall clock from the first query to the last answer, burn-in left
+	// out; of a closed loop less the time of captured queries, divided by the workers.
+	Wall      float64 `json:"wall"`
+	PerSecond float64 `json:"per_second"`
+	Rows      int64   `json:"rows"`  // of all answers
+	Bytes     int64   `json:"bytes"` // of all answers
 	// Cache says what was done to make caches cold before each query; empty:
 	// nothing. Cold reports whether it worked: what could not be made cold is
 	// not called so.
 	Cache string `json:"cache,omitempty"`
 	Cold  bool   `json:"cold,omitempty"`
-	// Each is the service time of each question in seconds, by its place in
-	// the order asked; less than 0: cut off after so long; 0: not asked, or
-	// not recorded. Of a question asked again only the first time counts. It lets targets be compared over the same questions.
-	Each    []float64 `json:"each,omitempty"`
-	Service Latency   `json:"service"` // from sending a query to the last byte of its answer
+	First int    `json:"first,omitempty"` // place of Each[0] in the type's drawn sequence
+	// Each is the service time of each query in seconds, by its place behind
+	// First; less than 0: cut off after so long; 0: not asked, or not recorded.
+	// Of a query asked again only the first time counts. It lets targets be
+	// compared over the same queries: see package estimate.
+	Each []float64 `json:"each,omitempty"`
+	// Sample is how the answers were chosen that Verdict is about.
+	Sample  Sample  `json:"sample,omitzero"`
+	Service Latency `json:"service"` // from sending a query to the last byte of its answer
 	// Values is how many all answers hold, NULLs included: rows times the
 	// columns that are neither time nor tags. Accumulated is, of each worker,
 	// what its queries took together, those cut off left out, in seconds; nil:
@@ -428,7 +508,7 @@ func (r *Run) Passed() bool {
 	}
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		if t.Failure != "" || t.Load != nil && (t.Load.Withheld != "" || t.Load.Mixed.Problem() != "") {
+		if t.Failure != "" || t.Load != nil && (!t.Load.Stands() || t.Load.Mixed.Problem() != "") {
 			return false
 		}
 		for j := range t.Queries {

@@ -7,11 +7,11 @@ import (
 
 // Sweep is an experiment of which parameters differ from run to run.
 type Sweep struct {
-	ID         string    `json:"id"` // sorts by time, as those of runs: 20260131-154500-s3f2a
+	ID         string    `json:"id" redact:"-"` // sorts by time, as those of runs: 20260131-154500-s3f2a
 	Name       string    `json:"name"`
-	Command    string    `json:"command"`
-	Args       []string  `json:"args"`       // command line as typed
-	Experiment string    `json:"experiment"` // with its matrix
+	Command    string    `json:"command" redact:"-"`
+	Args       []string  `json:"args"`                  // command line as typed
+	Experiment string    `json:"experiment" redact:"-"` // with its matrix
 	Started    time.Time `json:"started"`
 	Points     int       `json:"points"` // runs when it is complete
 }
@@ -36,8 +36,8 @@ func (p Parameters) String() string {
 
 // Place is where a run stands in a sweep. The zero value: it stands alone.
 type Place struct {
-	Sweep      string     `json:"sweep,omitempty"`      // id
-	Point      int        `json:"point,omitempty"`      // from 1
-	Points     int        `json:"points,omitempty"`     // of the sweep
-	Parameters Parameters `json:"parameters,omitempty"` // what the sweep sets in this run
+	Sweep      string     `json:"sweep,omitempty" redact:"-"` // id
+	Point      int        `json:"point,omitempty"`            // from 1
+	Points     int        `json:"points,omitempty"`           // of the sweep
+	Parameters Parameters `json:"parameters,omitempty"`       // what the sweep sets in this run
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"slices"
+	"time"
 
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
@@ -19,13 +21,13 @@ import (
 func (x *execution) expect(ctx context.Context) error {
 	var full []query.Query
 	for i := range x.questions {
-		full = append(full, x.questions[i].first...)
+		full = append(full, x.questions[i].early...)
 	}
 	var counted iter.Seq[query.Query]
 	if x.steps.Ask {
 		counted = func(yield func(query.Query) bool) {
 			for i := range x.questions {
-				for q := range x.questions[i].all() {
+				for q := range x.questions[i].all {
 					if !yield(q) {
 						return
 					}
@@ -73,8 +75,8 @@ func (x *execution) expectAnswers(v view, expected *oracle.Expectations) {
 	fullAt := 0
 	for i := range x.questions {
 		q := &x.questions[i]
-		q.expected[v].full = expected.Full[fullAt : fullAt+len(q.first)]
-		fullAt += len(q.first)
+		q.expected[v].full = expected.Full[fullAt : fullAt+len(q.early)]
+		fullAt += len(q.early)
 		if x.steps.Ask {
 			q.expected[v].counted = expected.Counted[i*n : (i+1)*n]
 		}
@@ -123,6 +125,10 @@ func (x *execution) check(ctx context.Context, t target.Target, planned *planned
 		default:
 			task.Done(checked.Verdict.String())
 		}
+		if x.steps.Ask { // what is verified will be the answers that are measured
+			v := &checked.Verdict
+			checked.Sample.Early, checked.Verdict = v.Checked, result.Verdict{Difference: v.Difference}
+		}
 		first.Queries = append(first.Queries, *checked)
 		if err := x.Store.SaveQueries(ctx, x.run.ID, out.Name, 1, checked); err != nil {
 			return stored(err)
@@ -135,8 +141,7 @@ func (x *execution) check(ctx context.Context, t target.Target, planned *planned
 // is as it should be.
 func (x *execution) doubt(ctx context.Context, t target.Target, planned *plannedTarget, mark target.Mark, out *result.Target) (string, error) {
 	if x.steps.Load {
-		last := out.RepeatOf(x.plan.experiment.Load.Repeats).Load
-		if last != nil && last.Withheld != "" {
+		if last := lastLoad(out); last != nil && last.Withheld != "" {
 			return "what was loaded is not right: " + last.Withheld, nil
 		}
 		return "", nil
@@ -158,26 +163,51 @@ func (x *execution) doubt(ctx context.Context, t target.Target, planned *planned
 	return "", nil
 }
 
+// lastLoad is the load that queries run on; nil: there is none.
+func lastLoad(t *result.Target) *result.Load {
+	for _, r := range slices.Backward(t.Repeats) {
+		if r.Load != nil {
+			return r.Load
+		}
+	}
+	return nil
+}
+
 // checkType renders all queries of a type, so that what cannot be asked shows,
-// and compares the answers of the first ones.
+// and compares answers to some that are not measured, or to as many as wanted
+// where nothing is.
 func (x *execution) checkType(ctx context.Context, t target.Target, planned *plannedTarget, q *questions) (*result.Queries, error) {
 	out := &result.Queries{Type: q.kind.Name, Help: q.kind.Help}
-	if _, err := x.rendered(planned, q); err != nil {
+	var one query.Query // one for all: what is given on moves to the heap
+	for one = range q.all {
+		if _, err := planned.kind.Render(&one, x.dataset.Schema(), planned.options); err != nil {
+			return unsupported(out, err)
+		}
+	}
+	held := x.viewOf(planned)
+	begin := time.Now()
+	var err error
+	out.Verdict, err = verify.Answers(ctx, x.verifying(planned), t, planned.kind.Renderer(planned.options), x.viewed[held].dataset, q.expected[held].full)
+	if err != nil {
 		return unsupported(out, err)
 	}
+	if box := x.plan.experiment.TimeBoxOfRepeat(); box > 0 && time.Since(begin) > box*time.Duration(max(out.Verdict.Checked, 1)) {
+		x.slow[slowType{planned.name, q.kind.Name}] = true
+	}
+	return out, nil
+}
+
+// slowType is a query type of a target.
+type slowType struct{ target, queryType string }
+
+// verifying is how answers are asked for that are compared off the clock.
+func (x *execution) verifying(planned *plannedTarget) verify.Config {
 	settings := &x.plan.experiment.Queries
 	workers := settings.Workers
 	if planned.kind.Caps.Embedded {
 		workers = max(workers, min(runtime.NumCPU(), 4)) // off the clock nobody waits in vain
 	}
-	var err error
-	held := x.viewOf(planned)
-	out.Verdict, err = verify.Answers(ctx, verify.Config{Workers: workers, Timeout: settings.Timeout}, t,
-		planned.kind.Renderer(planned.options), x.viewed[held].dataset, q.expected[held].full)
-	if err != nil {
-		return unsupported(out, err)
-	}
-	return out, nil
+	return verify.Config{Workers: workers, Timeout: settings.Timeout}
 }
 
 // unsupported turns the error of what a target cannot do into a result, and

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
-	"time"
 
 	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/ingest"
@@ -16,6 +14,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/limit"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -37,13 +36,22 @@ type execution struct {
 	*observer
 	operations operations
 	servers    servers
+	agreed     map[string][]string                       // what the user lets go, by place
+	compared   [views]map[takenQuery]*oracle.Expectation // of the answers taken; nil: not worked out yet
+	slow       map[slowType]bool                         // one query took longer than the time box of a repeat
 }
 
 func newExecution(r *Runner, p *Plan) *execution {
 	guarded := *r
 	guarded.Store, guarded.Display = guardedStore{r.Store, p.secrets}, guardedDisplay{r.Display, p.secrets}
-	return &execution{Runner: &guarded, plan: p, steps: p.steps, servers: make(servers)}
+	return &execution{
+		Runner: &guarded, plan: p, steps: p.steps, servers: newServers(r.Children),
+		agreed: make(map[string][]string), slow: make(map[slowType]bool),
+	}
 }
+
+// limits are those of what is asked beside measuring.
+func (x *execution) limits() limit.Limits { return x.plan.experiment.Timeouts.Limits() }
 
 // look finds out what can be known before anything is stored or loaded, such
 // as questions that are impossible.
@@ -68,7 +76,7 @@ func (x *execution) prepare(spec workload.Spec) error {
 	if err != nil {
 		return err
 	}
-	if x.questions, err = x.plan.draw(w, types, spec, x.plan.experiment.Queries.PerType()); err != nil {
+	if x.questions, err = x.plan.draw(w, types, spec, x.plan.experiment.Queries.PerType(), x.run.CheckSeed); err != nil {
 		return err
 	}
 	x.run.Questions = nil
@@ -95,7 +103,7 @@ func (x *execution) prepare(spec workload.Spec) error {
 	}
 	known := &x.run.Dataset
 	known.Spec, known.Fingerprint, known.Series = spec, spec.Fingerprint(), d.Schema().Series
-	return nil
+	return x.asExpected()
 }
 
 // deal has each of several writers write series of its own, where the dataset
@@ -145,49 +153,81 @@ func (x *execution) execute(ctx context.Context) (err error) {
 			err = stopped
 		}
 	}()
-	for i := range x.run.Targets {
-		x.run.Targets[i].Failure = "" // of the time before it was resumed
+	x.enlist()
+	if ready, err := x.inspect(ctx); err != nil || !ready {
+		return err
 	}
+	part := 0
 	for _, c := range x.plan.order() {
-		if x.done(c) || c.target < len(x.run.Targets) && x.run.Targets[c.target].Failure != "" {
+		planned, out := &x.plan.targets[c.target], &x.run.Targets[c.target]
+		if x.done(c) || out.Failure != "" && (c.job != confirming || x.dataset == nil) {
 			continue
 		}
-		planned := &x.plan.targets[c.target]
-		if c.target == len(x.run.Targets) {
-			x.run.Targets = append(x.run.Targets, result.Target{
-				Name: planned.name, Kind: planned.kind.Name, Embedded: planned.kind.Caps.Embedded,
-				Options: planned.shown, Changes: planned.changes, Profile: planned.profile, Durability: planned.durability,
-			})
-			if planned.start != "" {
-				x.run.Targets[c.target].Idle = planned.idle
-			}
+		if c.job == loading && c.repeat > 1 && x.longLoads() {
+			continue
 		}
-		out := &x.run.Targets[c.target]
-		if x.Modules != nil {
-			out.Modules = x.Modules(planned.kind.Modules)
+		if t := out.Turn; t != nil && t.Part != part {
+			part = t.Part
+			x.announce(part)
+			x.compared = [views]map[takenQuery]*oracle.Expectation{} // other answers are taken in it
 		}
-		err := x.perform(ctx, c, planned, out)
-		if errors.Is(err, syscall.ENOSPC) && planned.kind.Caps.Embedded {
-			err = fmt.Errorf("%w: %w", ErrInput, err) // tsmark's own disk, not a server's
-		}
-		if errors.Is(err, ingest.ErrSource) {
-			err = fmt.Errorf("%w: %w", ErrInput, err)
-		}
-		if err != nil && (ctx.Err() != nil || errors.Is(err, ErrInput) || errors.Is(err, errStore)) {
-			return err
-		}
-		if err != nil {
-			out.Failure = err.Error()
-		}
-		if err := x.Store.SaveTarget(context.WithoutCancel(ctx), x.run.ID, out); err != nil {
+		if err := x.kept(ctx, planned, out, x.perform(ctx, c, planned, out)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// enlist puts all targets into the run. Of one that is resumed some are there.
+func (x *execution) enlist() {
+	for i := range x.plan.targets {
+		planned := &x.plan.targets[i]
+		if i == len(x.run.Targets) {
+			t := result.Target{
+				Name: planned.name, Twin: planned.twin, Kind: planned.kind.Name, Embedded: planned.kind.Caps.Embedded,
+				Options: planned.shown, Changes: planned.changes, Profile: planned.profile, Durability: planned.durability,
+			}
+			if planned.start != "" {
+				t.Idle = planned.idle
+			}
+			x.run.Targets = append(x.run.Targets, t)
+		}
+		out := &x.run.Targets[i]
+		out.Failure = "" // of the time before it was resumed
+		out.Turn = x.plan.turnOf(i)
+		if x.Modules != nil {
+			out.Modules = x.Modules(planned.kind.Modules)
+		}
+	}
+}
+
+// kept keeps the error of a target as its failure, and returns those that end
+// the whole run.
+func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *result.Target, err error) error {
+	if errors.Is(err, syscall.ENOSPC) && planned.kind.Caps.Embedded {
+		err = fmt.Errorf("%w: %w", ErrInput, err) // tsmark's own disk, not a server's
+	}
+	if errors.Is(err, ingest.ErrSource) {
+		err = fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	if err != nil && (ctx.Err() != nil || errors.Is(err, ErrInput) || errors.Is(err, errStore) || errors.Is(err, ErrNotQuiet)) {
+		return err
+	}
+	if err != nil {
+		out.Failure = err.Error()
+	}
+	return x.Store.SaveTarget(context.WithoutCancel(ctx), x.run.ID, out)
+}
+
 // perform does a cell.
 func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget, out *result.Target) error {
+	if c.job == confirming && x.dataset != nil {
+		// What agrees, and of what gave up all, needs no target.
+		doubtful, err := x.confirm(ctx, nil, planned, out)
+		if err != nil || !doubtful {
+			return err
+		}
+	}
 	env, err := x.env(ctx, c, planned)
 	if err != nil {
 		return err
@@ -195,62 +235,104 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	if planned, err = x.servers.turn(ctx, planned, env); err != nil {
 		return err
 	}
-	if c.job == asking && x.plan.experiment.Queries.Cache == experiment.CacheCold {
-		return x.askCold(ctx, c, planned, env, out)
-	}
 	if c.job == loading {
 		defer removeEmpty(env.Dir) // where the database has a path of its own
 	}
-	t, err := planned.kind.Open(ctx, env, planned.options)
-	if errors.Is(err, target.ErrForeign) && c.job == loading {
-		t, err = x.openCleared(ctx, planned, env, err)
-	}
+	t, mark, err := x.enter(ctx, c, planned, env, out)
 	if err != nil {
-		// No server is down: the path, or what is there, is not right.
-		if ctx.Err() == nil && !errors.Is(err, ErrInput) && (planned.kind.Caps.Embedded || errors.Is(err, target.ErrForeign)) {
-			err = fmt.Errorf("%w: %w", ErrInput, err)
-		}
 		return err
+	}
+	if c.job == asking && x.plan.experiment.Queries.Cache == experiment.CacheCold {
+		if err := t.Close(); err != nil {
+			return err
+		}
+		return x.askCold(ctx, c, planned, env, out)
 	}
 	defer t.Close() // everything that matters was flushed, and checked, before
-	var mark target.Mark
-	if c.job == loading || !planned.kind.Caps.Discards {
-		if mark, err = x.face(ctx, c.job, t); err != nil {
-			return err
-		}
-	}
-	if out.Description, err = t.Describe(ctx); err != nil {
-		return fmt.Errorf("asking for version and settings: %w", err)
-	}
-	out.Types = planned.kind.Mapped(x.schema(), planned.options)
-	if err := x.watchServer(ctx, t, out); err != nil {
-		return err
-	}
-	if err := x.watchRemote(ctx, planned); err != nil {
-		return err
-	}
 	defer x.watchInside(planned.name, t)()
-	if err := x.Store.SaveTarget(ctx, x.run.ID, out); err != nil {
-		return stored(err)
-	}
-	// What is discarded as it is needs no survey, which would take longer.
-	if x.expected == nil && !x.unknown() && !(planned.kind.Caps.Discards && x.asLines(t, planned)) {
-		if err := x.expect(ctx); err != nil {
-			return err
-		}
-	}
-	if c.job != checking && !planned.kind.Caps.Embedded {
+	if (c.job == loading || c.job == asking) && !planned.kind.Caps.Embedded {
 		if err := x.calibrate(ctx); err != nil {
 			return err
 		}
 	}
 	switch c.job {
 	case loading:
-		return x.load(ctx, t, c, planned, mark, out)
+		return x.loadQuietly(ctx, out.Name, out.RepeatOf(c.repeat), func() error { return x.load(ctx, t, c, planned, mark, out) })
 	case checking:
 		return x.check(ctx, t, planned, mark, out)
+	case confirming:
+		_, err := x.confirm(ctx, t, planned, out)
+		return err
 	}
 	return x.ask(ctx, t, c, planned, out)
+}
+
+// enter opens a target for a cell, sees that the cell may go on with what is
+// there, and finds out what must be known before: what the target is, and which
+// answers are right.
+func (x *execution) enter(ctx context.Context, c cell, planned *plannedTarget, env target.Env, out *result.Target) (target.Target, target.Mark, error) {
+	t, err := x.open(ctx, c.job, planned, env)
+	if err != nil {
+		return nil, target.Mark{}, err
+	}
+	var mark target.Mark
+	if c.job == loading || !planned.kind.Caps.Discards {
+		mark, err = x.face(ctx, c, planned, t)
+	}
+	if err == nil && c.job == loading && planned.start != "" {
+		err = x.usable(ctx, t) // it did not run when the others were looked at
+	}
+	if err == nil {
+		err = x.describe(ctx, t, planned, out)
+	}
+	if err == nil {
+		err = x.digest(ctx)
+	}
+	// What is discarded as it is needs no survey, which would take longer.
+	if err == nil && x.expected == nil && !x.unknown() && !(planned.kind.Caps.Discards && x.asLines(t, planned)) {
+		err = x.expect(ctx)
+	}
+	if err != nil {
+		_ = t.Close() // the first error says what is wrong
+		return nil, mark, err
+	}
+	return t, mark, nil
+}
+
+// open opens a target. What is in the way of a load is cleared, if the user lets
+// it.
+func (x *execution) open(ctx context.Context, j job, planned *plannedTarget, env target.Env) (target.Target, error) {
+	t, err := planned.kind.Open(ctx, env, planned.options)
+	if errors.Is(err, target.ErrForeign) && j == loading {
+		t, err = x.openCleared(ctx, planned, env, err)
+	}
+	return t, opened(ctx, planned, err)
+}
+
+// opened marks the error of opening a target as the input's where no server is
+// down: the path, or what is there, is not right.
+func opened(ctx context.Context, planned *plannedTarget, err error) error {
+	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrInput) && (planned.kind.Caps.Embedded || errors.Is(err, target.ErrForeign)) {
+		return fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	return err
+}
+
+// describe records what an open target says of itself, and begins to watch it.
+func (x *execution) describe(ctx context.Context, t target.Target, planned *plannedTarget, out *result.Target) (err error) {
+	if out.Description, err = t.Describe(ctx); err != nil {
+		return fmt.Errorf("asking for version and settings: %w", err)
+	}
+	x.remark(x.plan.experiment.Expect.OtherTarget(out.Name, out.Description.Version))
+	out.Types = planned.kind.Mapped(x.schema(), planned.options)
+	if err := x.watchServer(ctx, t, out); err != nil {
+		return err
+	}
+	x.attend(ctx, planned.name, t, out.CoLocated)
+	if err := x.watchRemote(ctx, planned); err != nil {
+		return err
+	}
+	return stored(x.Store.SaveTarget(ctx, x.run.ID, out))
 }
 
 // removeEmpty removes a folder of a run, and the run's own, if nothing is in
@@ -284,49 +366,6 @@ func (x *execution) env(ctx context.Context, c cell, planned *plannedTarget) (ta
 	return env, nil
 }
 
-// face reads the mark and decides whether a job may go on with what the
-// database holds.
-func (x *execution) face(ctx context.Context, j job, t target.Target) (target.Mark, error) {
-	mark, err := t.ReadMark(ctx)
-	unmarked := errors.Is(err, target.ErrNoMark)
-	switch {
-	case errors.Is(err, target.ErrForeign) && j == loading:
-		return x.newMark(), x.makeRoom(ctx, t, x.schema(), err)
-	case errors.Is(err, target.ErrForeign):
-		return mark, fmt.Errorf("%w: %w", ErrInput, err)
-	case err != nil && !unmarked:
-		return mark, err
-	}
-	if j == loading {
-		// Runs of a sweep take the place of each other.
-		if own := mark.Run != "" && (mark.Run == x.run.ID || slices.Contains(x.plan.earlier, mark.Run)); !unmarked && !own && !x.plan.experiment.Load.Replace {
-			return mark, fmt.Errorf("%w: the database holds dataset %s already (%s, %d of %d rows); add --replace to load it anew, or use tsmark query",
-				ErrInput, mark.Fingerprint, mark.Dataset.Name, mark.RowsAcked, mark.RowsExpected)
-		}
-		return x.newMark(), nil
-	}
-	switch {
-	case !unmarked && x.steps.Load && x.run.Sweep != "" && mark.Run != x.run.ID:
-		return mark, fmt.Errorf("another point of the sweep has been loaded into the database since; tsmark rerun %s measures this one", x.run.ID)
-	case unmarked:
-		return mark, fmt.Errorf("%w: %w; load one with tsmark load", ErrInput, err)
-	case mark.Unverified != "":
-		return mark, fmt.Errorf("%w: %s; load the file again with --replace and the flags that say what generated it, as in --use-case cpu-only --scale 100",
-			ErrInput, mark.Unverified)
-	case !mark.Complete:
-		return mark, fmt.Errorf("%w: the load of dataset %s ended after %d of %d rows; load it again with --replace",
-			ErrInput, mark.Fingerprint, mark.RowsAcked, mark.RowsExpected)
-	case x.dataset == nil && x.run.Dataset.Fingerprint == "":
-		return mark, x.adopt(mark)
-	case mark.Fingerprint != x.run.Dataset.Fingerprint:
-		return mark, fmt.Errorf("%w: the targets hold different datasets, %s and %s; ask them one by one",
-			ErrInput, x.run.Dataset.Fingerprint, mark.Fingerprint)
-	case x.dataset == nil: // resumed
-		return mark, x.adopt(mark)
-	}
-	return mark, nil
-}
-
 // schema is the dataset's; nil: nobody knows it.
 func (x *execution) schema() *series.Schema {
 	if x.dataset == nil {
@@ -353,11 +392,4 @@ func (x *execution) adopt(mark target.Mark) error {
 	}
 	x.run.Experiment = string(yaml)
 	return nil
-}
-
-func (x *execution) newMark() target.Mark {
-	return target.Mark{
-		Dataset: x.run.Dataset.Spec, Fingerprint: x.run.Dataset.Fingerprint, RowsExpected: -1,
-		Loaded: time.Now().UTC(), Tool: x.Tool.Version, Unverified: x.run.Dataset.Unverified, Run: x.run.ID,
-	}
 }

@@ -30,6 +30,9 @@ func (x *execution) openFile() error {
 	if source.Once() && len(x.plan.targets) > 1 {
 		return x.plan.experiment.Problem("load.file", "%s can be read only once; give the name of a file, or one target", source.Name())
 	}
+	if source.Once() && x.plan.experiment.Digest {
+		return x.plan.experiment.Problem("digest", "%s can be read only once, and a digest takes a pass of its own; give the name of a file", source.Name())
+	}
 	x.file = source
 	x.run.Dataset.Source = source.Name()
 	if x.unknown() {
@@ -43,7 +46,7 @@ func (x *execution) openFile() error {
 // target that keeps them must know the tables beforehand, which of an unknown
 // dataset only parsing tells.
 func (x *execution) asLines(t target.Target, planned *plannedTarget) bool {
-	taker, ok := t.(target.LineTaker)
+	taker, ok := target.As[target.LineTaker](t)
 	return ok && x.file != nil && taker.TakesLines(string(x.file.Format()), x.schema()) && (!x.unknown() || planned.kind.Caps.Discards)
 }
 
@@ -70,10 +73,31 @@ func (f *feed) read() int64 {
 type fileRows struct {
 	*ingest.Dataset
 	reader *ingest.Reader
+	survey *oracle.Surveyor // of rows of an unknown dataset; nil: it is known
 }
 
 // Open implements workload.Dataset.
-func (r *fileRows) Open() workload.Reader { return r.reader }
+func (r *fileRows) Open() workload.Reader {
+	if r.survey == nil {
+		return r.reader
+	}
+	return &surveyed{r.reader, r.survey}
+}
+
+// surveyed is a reader whose rows are surveyed as they pass.
+type surveyed struct {
+	workload.Reader
+	survey *oracle.Surveyor
+}
+
+// Next implements workload.Reader.
+func (r *surveyed) Next(b *series.Batch, max int) error {
+	err := r.Reader.Next(b, max)
+	if err == nil {
+		r.survey.Add(b)
+	}
+	return err
+}
 
 // feed finds out where the rows come from and how the target takes them.
 func (x *execution) feed(ctx context.Context, t target.Target, planned *plannedTarget) (*feed, error) {
@@ -108,6 +132,7 @@ func (x *execution) feed(ctx context.Context, t target.Target, planned *plannedT
 		f.schema, dataset = rows.Schema(), f.parsed
 		if x.unknown() {
 			f.rows = rows.Rows()
+			f.parsed.survey = oracle.NewSurveyor(f.schema)
 		}
 		f.close = func() { f.parsed.reader.Close() }
 		if settings.Limit > 0 {
@@ -165,13 +190,7 @@ func (x *execution) conclude(f *feed, load *result.Load, failure error) {
 	if !x.unknown() {
 		return
 	}
-	survey := oracle.Survey{Rows: tally.Rows}
-	for _, t := range tally.Tables {
-		survey.Tables = append(survey.Tables, oracle.Census{Table: t.Table, Rows: t.Rows, Points: t.Points})
-		for _, n := range t.Points {
-			survey.Metrics += n
-		}
-	}
+	survey := f.parsed.survey.Result()
 	if x.file.Format() == ingest.Influx {
 		survey.RawBytes = tally.Bytes
 	}

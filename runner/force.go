@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/series"
@@ -17,48 +18,69 @@ type Force func(ctx context.Context, place string, named []string) error
 // makeRoom drops what others left where a dataset is to go, if the user lets
 // it. Otherwise it returns the refusal, which says how.
 func (x *execution) makeRoom(ctx context.Context, t target.Target, schema *series.Schema, refusal error) error {
-	clearer, ok := t.(target.Clearer)
-	if !ok {
-		return fmt.Errorf("%w: %w", ErrInput, refusal)
-	}
-	if x.Force == nil {
-		return fmt.Errorf("%w: %w, or add --force to have it dropped", ErrInput, refusal)
-	}
-	d, err := t.Describe(ctx)
-	if err != nil {
-		return fmt.Errorf("asking for version and settings: %w", err)
-	}
-	named, err := clearer.Foreign(ctx, schema)
+	place, named, err := x.mayClear(ctx, t, schema, refusal)
 	if err != nil {
 		return err
 	}
-	if err := x.Force(ctx, d.Location, named); err != nil {
-		return fmt.Errorf("%w: %w", ErrInput, err)
+	if clearer, ok := target.As[target.Clearer](t); ok { // mayClear has seen that it is one
+		if err := clearer.Clear(ctx, schema, named); err != nil {
+			return err
+		}
 	}
-	if err := clearer.Clear(ctx, schema, named); err != nil {
-		return err
-	}
-	task := x.Display.Start("dropping from "+d.Location, "", 0)
+	task := x.Display.Start("dropping from "+place, "", 0)
 	task.Done(strings.Join(named, ", "))
 	return nil
 }
 
-// openCleared opens a target that refused to open because of others' data,
-// once that is gone. What is no database at all is never cleared.
-func (x *execution) openCleared(ctx context.Context, planned *plannedTarget, env target.Env, refusal error) (target.Target, error) {
+// mayClear names what others left where a dataset is to go, and returns an error
+// where the user does not let it go. What was let go is not asked for again.
+func (x *execution) mayClear(ctx context.Context, t target.Target, schema *series.Schema, refusal error) (place string, named []string, err error) {
+	clearer, ok := target.As[target.Clearer](t)
+	if !ok {
+		return "", nil, fmt.Errorf("%w: %w", ErrInput, refusal)
+	}
+	if x.Force == nil {
+		return "", nil, fmt.Errorf("%w: %w, or add --force to have it dropped", ErrInput, refusal)
+	}
+	d, err := t.Describe(ctx)
+	if err != nil {
+		return "", nil, fmt.Errorf("asking for version and settings: %w", err)
+	}
+	if named, err = clearer.Foreign(ctx, schema); err != nil {
+		return "", nil, err
+	}
+	if agreed, ok := x.agreed[d.Location]; ok && slices.Equal(agreed, named) {
+		return d.Location, named, nil
+	}
+	if err := x.Force(ctx, d.Location, named); err != nil {
+		return "", nil, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	x.agreed[d.Location] = named
+	return d.Location, named, nil
+}
+
+// openForeign opens a target that refused to open because of others' data, for
+// do. What is no database at all is the refusal.
+func (x *execution) openForeign(ctx context.Context, planned *plannedTarget, env target.Env, refusal error, do func(target.Target) error) error {
 	env.Foreign = true
 	full, err := planned.kind.Open(ctx, env, planned.options)
 	if err != nil {
-		return nil, refusal
+		return refusal
 	}
-	err = x.makeRoom(ctx, full, x.schema(), refusal)
+	err = do(full)
 	if closeErr := full.Close(); err == nil {
 		err = closeErr
 	}
+	return err
+}
+
+// openCleared opens a target that refused to open because of others' data, once
+// that is gone.
+func (x *execution) openCleared(ctx context.Context, planned *plannedTarget, env target.Env, refusal error) (target.Target, error) {
+	err := x.openForeign(ctx, planned, env, refusal, func(t target.Target) error { return x.makeRoom(ctx, t, x.schema(), refusal) })
 	if err != nil {
 		return nil, err
 	}
-	env.Foreign = false
 	return planned.kind.Open(ctx, env, planned.options)
 }
 

@@ -63,7 +63,7 @@ func (s *internals) end() {
 // watchInside begins to read what a target tells of itself. The function that
 // it returns is called before the target is closed.
 func (o *observer) watchInside(name string, t target.Target) (end func()) {
-	metered, ok := t.(target.Metered)
+	metered, ok := target.As[target.Metered](t)
 	if !ok {
 		return func() {}
 	}

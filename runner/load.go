@@ -11,6 +11,7 @@ import (
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/limit"
 	"github.com/tsmark/tsmark/verify"
 )
 
@@ -36,7 +37,7 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 	before, acked := footprint(ctx, t), int64(-1)
 
 	settings := &x.plan.experiment.Load
-	task := x.Display.Start("load "+out.Name+ofRepeats(c.repeat, settings.Repeats), "rows", max(f.rows, 0))
+	task := x.Display.Start("load "+out.Name+ofRepeats(c.repeat, x.plan.loads()), "rows", max(f.rows, 0))
 	section, err := x.section(oplog.Cell{Kind: oplog.Load, Target: out.Name, Repeat: c.repeat, Workers: settings.Workers})
 	if err != nil {
 		return err
@@ -45,13 +46,16 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 	where, err := x.cell(ctx, planned.kind.Caps.Embedded, func() (err error) {
 		load, err = f.load(ctx, engine.LoadConfig{
 			Workers: settings.Workers, BatchSize: settings.BatchSize, Period: settings.ReportingPeriod, Log: section, Retry: x.plan.retry, Owner: x.owner,
-			Acked: func(ctx context.Context) { acked = footprint(ctx, t) },
+			Acked: func(ctx context.Context) {
+				acked = footprint(ctx, t)
+				x.phaseEnds(ctx)
+			},
 		}, t, func(rows int) { task.Add(int64(rows)) })
 		return err
 	})
 	load.Prepare, load.Cell, load.DiskBefore, load.DiskAcked = prepared.Seconds(), where, before, acked
 	if ceiling := x.run.Calibration; ceiling != nil && load.Sent > 0 {
-		load.ClientBound = boundBy(where.Client, float64(load.Rows)/load.Sent, ceiling.RowsPerSecond, 0)
+		load.ClientBound = boundBy(&where, float64(load.Rows)/load.Sent, ceiling.RowsPerSecond, 0)
 	}
 	out.RepeatOf(c.repeat).Load = load
 	if x.file != nil {
@@ -73,9 +77,11 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 	}
 	mark.Complete = err == nil && mark.RowsAcked == mark.RowsExpected
 	// Of an interrupted load too, a later command must know how far it came.
-	if markErr := t.WriteMark(context.WithoutCancel(ctx), mark); err == nil {
+	markCtx, release := limit.Outlive(ctx)
+	if markErr := t.WriteMark(markCtx, mark); err == nil {
 		err = markErr
 	}
+	release()
 	save := func(err error) error {
 		if err != nil && (load.Withheld != "" || ctx.Err() != nil) {
 			// It was cut off, maybe after its first part had settled: who
@@ -119,6 +125,7 @@ func (x *execution) load(ctx context.Context, t target.Target, c cell, planned *
 		if load.DiskBytes, err = t.Footprint(ctx); err != nil {
 			load.DiskBytes, err = -1, fmt.Errorf("measuring the size on disk: %w", err)
 		}
+		load.DiskLeftOut, load.Upkeep = target.LeftOut(t), upkeep(ctx, t)
 	}
 	return save(err)
 }
@@ -138,9 +145,23 @@ func footprint(ctx context.Context, t target.Target) int64 {
 	return n
 }
 
+// upkeep is what a system did by itself to its tables; empty: not known, which
+// fails nothing.
+func upkeep(ctx context.Context, t target.Target) string {
+	kept, ok := target.As[target.Kept](t)
+	if !ok {
+		return ""
+	}
+	text, err := kept.Upkeep(ctx)
+	if err != nil {
+		return ""
+	}
+	return text
+}
+
 // afterLoad does the steps that the experiment wants and the target has.
 func (x *execution) afterLoad(ctx context.Context, t target.Target, name string, load *result.Load) error {
-	can, ok := t.(target.AfterLoader)
+	can, ok := target.As[target.AfterLoader](t)
 	if !ok {
 		return nil
 	}
@@ -152,16 +173,21 @@ func (x *execution) afterLoad(ctx context.Context, t target.Target, name string,
 		}
 		task := x.Display.Start(fmt.Sprintf("%s %s", wanted, name), "", 0)
 		begin := time.Now()
-		err := steps[at].Do(ctx)
-		if err == nil {
-			err = t.Settle(ctx)
-		}
+		var settled time.Time
+		noise, err := x.noiseOf(ctx, func() error {
+			if err := steps[at].Do(ctx); err != nil {
+				return err
+			}
+			var err error
+			settled, err = target.Settled(ctx, t)
+			return err
+		})
 		if err != nil {
 			task.Fail(reason(ctx, err))
 			return fmt.Errorf("after the load, %s: %w", wanted, err)
 		}
 		task.Done("")
-		load.Steps = append(load.Steps, result.Step{Name: wanted, Seconds: time.Since(begin).Seconds(), DiskBytes: footprint(ctx, t)})
+		load.Steps = append(load.Steps, result.Step{Name: wanted, Seconds: settled.Sub(begin).Seconds(), DiskBytes: footprint(ctx, t), Noise: noise})
 	}
 	return nil
 }

@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/pace"
+	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/verify"
@@ -36,7 +39,7 @@ func (x *execution) loadBefore(ctx context.Context, c engine.LoadConfig, t targe
 // mix writes the rest of the dataset while questions are asked, loads alone
 // what the phase had no time for, and then checks the answers.
 func (x *execution) mix(ctx context.Context, t target.Target, planned *plannedTarget, repeat int, load *result.Load) error {
-	config, err := x.mixedConfig()
+	config, err := x.mixedConfig(planned, repeat)
 	if err != nil {
 		return err
 	}
@@ -90,10 +93,7 @@ func (x *execution) mixedQuestions(written oplog.Cell, queriers int) ([]engine.M
 	}
 	var questions []engine.MixedQuestions
 	for i := range x.questions {
-		queries, err := x.questions[i].draw()
-		if err != nil {
-			return nil, err
-		}
+		queries := slices.AppendSeq(make([]query.Query, 0, x.questions[i].record.Count), x.questions[i].all)
 		c := written
 		c.Kind, c.Type, c.Workers, c.Schedule = oplog.Query, x.questions[i].kind.Name, queriers, x.plan.experiment.Mixed.QueryRate
 		section, err := x.section(c)
@@ -110,7 +110,7 @@ func (x *execution) mixedQuestions(written oplog.Cell, queriers int) ([]engine.M
 }
 
 // mixedConfig is what the experiment says of the phase.
-func (x *execution) mixedConfig() (engine.MixedConfig, error) {
+func (x *execution) mixedConfig(planned *plannedTarget, repeat int) (engine.MixedConfig, error) {
 	e := x.plan.experiment
 	c := engine.MixedConfig{
 		LoadConfig: engine.LoadConfig{Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: e.Load.ReportingPeriod, Retry: x.plan.retry, Owner: x.owner},
@@ -118,6 +118,7 @@ func (x *execution) mixedConfig() (engine.MixedConfig, error) {
 		Share: e.Mixed.Share(), Queue: experiment.DefaultQueue,
 		Loaded: x.rowsBefore(), Start: x.spec.Start, Lateness: x.expected.Survey.Lateness,
 		Windows: cmp.Or(e.Queries.Windows, workload.Uniform), Align: e.Queries.AlignWindows, Keep: e.Queries.Verify,
+		Seed: x.run.CheckSeed + " mixed " + planned.name + " " + strconv.Itoa(repeat),
 	}
 	var err error
 	if e.Mixed.RowRate != "" {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/process"
 	"github.com/tsmark/tsmark/result"
@@ -24,6 +25,11 @@ type observer struct {
 	origin  time.Time
 	watched map[string]bool       // addresses of servers
 	inside  map[string]*internals // by target
+	// witnesses measure, for each target, what others took of the machine; witness
+	// is that of the target whose turn it is.
+	witnesses map[string]*monitor.Witness
+	witness   *monitor.Witness
+	phases    []*result.Noise // parts of the cell that is measured, which have ended
 }
 
 // observe begins to watch the client and its host.
@@ -31,6 +37,7 @@ func (x *execution) observe(ctx context.Context) {
 	x.observer = &observer{
 		sampler: monitor.NewSampler(context.WithoutCancel(ctx), x.run.Started, samplePeriod),
 		origin:  x.run.Started, watched: make(map[string]bool), inside: make(map[string]*internals),
+		witnesses: make(map[string]*monitor.Witness),
 	}
 	x.sampler.Watch("host", monitor.HostSource(ctx, x.Dir))
 	x.sampler.Watch("client", monitor.ClientSource())
@@ -44,13 +51,16 @@ func (x *execution) stopObserving() {
 
 // watchServer begins to watch a target's server where it runs on this host.
 func (x *execution) watchServer(ctx context.Context, t target.Target, out *result.Target) error {
-	server, ok := t.(target.Server)
+	server, ok := target.As[target.Server](t)
 	if !ok {
 		return nil
 	}
 	address := server.Address()
-	var err error
-	if out.CoLocated, err = monitor.CoLocated(ctx, address); err != nil {
+	err := x.limits().InStatement(ctx, "resolving "+address, func(ctx context.Context) (err error) {
+		out.CoLocated, err = monitor.CoLocated(ctx, address)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("finding out where the server of target %s runs: %w", out.Name, err)
 	}
 	_, port, err := net.SplitHostPort(address)
@@ -94,7 +104,10 @@ func (x *execution) watchRemote(ctx context.Context, planned *plannedTarget) err
 		}
 		source, err := s.open(s.address)
 		if err == nil {
-			_, err = source.Read(ctx)
+			err = x.limits().InStatement(ctx, s.address, func(ctx context.Context) error {
+				_, err := source.Read(ctx)
+				return err
+			})
 		}
 		if err != nil {
 			return fmt.Errorf("%w: watching the %s: %w", ErrInput, s.name, err)
@@ -108,19 +121,69 @@ func (x *execution) watchRemote(ctx context.Context, planned *plannedTarget) err
 // now is the present on the run's time line.
 func (o *observer) now() float64 { return time.Since(o.origin).Seconds() }
 
-// cell runs a measurement and returns where it stands on the time line and
-// what it asked of the client, which an embedded target's cannot be told from.
+// attend makes ready to tell, from now on, the processes of the target whose turn
+// it is from others.
+func (x *execution) attend(ctx context.Context, name string, t target.Target, coLocated bool) {
+	if x.witnesses[name] == nil {
+		port := 0
+		if server, ok := target.As[target.Server](t); ok && coLocated {
+			if _, text, err := net.SplitHostPort(server.Address()); err == nil {
+				port, _ = strconv.Atoi(text) // a named port: nothing to look for
+			}
+		}
+		x.witnesses[name] = monitor.NewWitness(ctx, port)
+	}
+	x.witness = x.witnesses[name]
+}
+
+// quietBound is the share of the machine's CPU time that others may use.
+func (x *execution) quietBound() float64 {
+	if bound, err := experiment.ParseQuiet(x.plan.experiment.RequireQuiet); err == nil { // as Check did
+		return bound
+	}
+	return result.QuietShare
+}
+
+// phaseEnds ends a part of the cell that is being measured, such as sending the
+// rows of a load, and begins the next.
+func (x *execution) phaseEnds(ctx context.Context) {
+	x.phases = append(x.phases, x.witness.End(ctx, x.quietBound()))
+	x.witness.Begin(ctx)
+}
+
+// noiseOf runs a phase and returns what others took of the machine meanwhile. A
+// part of the phase that was noisy makes the whole noisy.
+func (x *execution) noiseOf(ctx context.Context, do func() error) (*result.Noise, error) {
+	x.phases = nil
+	x.witness.Begin(ctx)
+	err := do()
+	phases := append(x.phases, x.witness.End(ctx, x.quietBound()))
+	noise := result.AddNoise(phases...)
+	for _, part := range phases {
+		if noise.Noisy() == "" && part.Noisy() != "" {
+			noise.Reasons = []string{fmt.Sprintf("%s, for %.2g of %.2g s", part.Noisy(), part.Wall, noise.Wall)}
+		}
+	}
+	return noise, err
+}
+
+// cell runs a measurement and returns where it stands on the time line, what
+// others took of the machine, and what it asked of the client, which an embedded
+// target's cannot be told from.
 func (x *execution) cell(ctx context.Context, embedded bool, do func() error) (result.Cell, error) {
 	c := result.Cell{From: x.now()}
-	if embedded {
+	var err error
+	c.Noise, err = x.noiseOf(ctx, func() error {
+		if embedded {
+			return do()
+		}
+		client := monitor.BeginClient(ctx)
 		err := do()
-		c.To = x.now()
-		return c, err
-	}
-	client := monitor.BeginClient(ctx)
-	err := do()
-	used := client.End(ctx)
-	c.To, c.Client = x.now(), &used
+		used := client.End(ctx)
+		c.Client = &used
+		return err
+	})
+	c.To = x.now()
 	return c, err
 }
 
@@ -133,9 +196,11 @@ const (
 )
 
 // boundBy says why the client may have set the pace of a measurement; empty: it
-// did not. Rate and ceiling are operations a second, typical a latency in
+// did not. Where other programs kept processors busy, waiting for one is their
+// doing and not the client's. Rate and ceiling are operations a second, typical a latency in
 // seconds; 0: not known.
-func boundBy(c *result.Client, rate, ceiling, typical float64) string {
+func boundBy(measured *result.Cell, rate, ceiling, typical float64) string {
+	c := measured.Client
 	if c == nil {
 		return ""
 	}
@@ -147,7 +212,7 @@ func boundBy(c *result.Client, rate, ceiling, typical float64) string {
 	if ceiling > 0 && rate > ceilingShare*ceiling {
 		return fmt.Sprintf("%.0f %% of the rate that the client reaches where nothing answers", 100*rate/ceiling)
 	}
-	if typical > 0 && c.SchedulingP99.Known() && float64(c.SchedulingP99) > typical {
+	if typical > 0 && !measured.Noise.Contended() && c.SchedulingP99.Known() && float64(c.SchedulingP99) > typical {
 		return fmt.Sprintf("one in a hundred goroutines waited %v and longer for a processor", time.Duration(float64(c.SchedulingP99)*1e9).Round(time.Microsecond))
 	}
 	return ""

@@ -26,8 +26,23 @@ func TestBoundBy(t *testing.T) {
 		{client(20, 0.002), 10, 0, 0, ""},
 		{unread, 10, 100, 1, ""},
 	} {
-		if got := boundBy(c.client, c.rate, c.ceiling, c.typical); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+		if got := boundBy(&result.Cell{Client: c.client}, c.rate, c.ceiling, c.typical); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%+v: %q, want %q", c, got, c.want)
+		}
+	}
+	// Others kept the processors busy: waiting for one is not the client's doing.
+	noise := result.NewNoise(10, 4)
+	noise.Others, noise.OthersMin, noise.OthersMax = 20, 20, 20
+	noise.Judge(result.QuietShare)
+	for _, c := range []struct {
+		client *result.Client
+		want   string
+	}{
+		{client(20, 0.002), ""},
+		{client(36, 0.002), "the client used 90 % of its processors"},
+	} {
+		if got := boundBy(&result.Cell{Client: c.client, Noise: &noise}, 10, 100, 0.001); got != c.want {
+			t.Errorf("beside other processes: %q, want %q", got, c.want)
 		}
 	}
 }

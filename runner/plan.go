@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/limit"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -37,6 +37,7 @@ type Plan struct {
 	experiment *experiment.Experiment
 	catalog    Catalog
 	steps      Steps
+	compares   bool // what is loaded is asked, or would be if there were queries
 	targets    []plannedTarget
 	retry      engine.Retry
 	secrets    *secret.Redactor
@@ -60,7 +61,9 @@ type plannedTarget struct {
 	profile, durability string            // names of sets of options; empty: none
 	restart             string            // command that restarts its server; empty: none
 	start, idle         string            // command that runs its server, and what becomes of that between turns; empty: it runs already
+	shares              string            // place that targets of the run may share; empty: it has one of its own
 	ports               map[string]int    // options that are ports of that server, by how far they are from its first
+	twin                string            // the target that it is once more; empty: none
 	exporter, metrics   string            // addresses of what its host and server tell of themselves; empty: none
 }
 
@@ -71,7 +74,7 @@ func (p *plannedTarget) dedupes() bool { return p.kind.Dedupes != nil && p.kind.
 // *experiment.Problem, or several joined, that name what to mend and where it
 // was written.
 func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
-	p := &Plan{experiment: e, catalog: c, steps: steps, secrets: newRedactor(e, c)}
+	p := &Plan{experiment: e, catalog: c, steps: steps, compares: steps.Ask, secrets: newRedactor(e, c)}
 	if err := p.check(); err != nil {
 		return nil, p.secrets.Error(err)
 	}
@@ -85,6 +88,7 @@ func (p *Plan) check() error {
 		return err
 	}
 	p.retry, _ = engine.ParseRetry(e.Load.Retry) // as Check did
+	onlyLoad := steps.Load && !steps.Verify
 	if len(e.Queries.Types) == 0 {
 		if !steps.Load {
 			return e.Problem("queries.types", "is empty; name query types, or %s", experiment.AllTypes)
@@ -102,7 +106,7 @@ func (p *Plan) check() error {
 			if err != nil {
 				break
 			}
-			_, err = p.draw(w, []workload.QueryType{t}, e.Workload, 0)
+			_, err = p.draw(w, []workload.QueryType{t}, e.Workload, 0, "")
 		}
 		problems = append(problems, err)
 	}
@@ -132,19 +136,19 @@ func (p *Plan) check() error {
 			problems = append(problems, e.Problem(path+".start", "%s", problem))
 			continue
 		}
-		if steps.Load && !e.Load.Replace {
-			if first, ok := p.atSamePath(kind, options); ok {
-				problems = append(problems, e.Problem(path+".options.path", "%s is where target %s is loaded already; give each its own path", options["path"], first))
-			}
-		}
 		if kind.Alone != nil && kind.Alone(options) {
 			problems = append(problems, p.alone(t.Name))
 		}
+		place := placeOf(&kind, options, t.Start)
+		if problem := p.shared(&kind, place, onlyLoad); problem != "" {
+			problems = append(problems, e.Problem(path, "%s", problem))
+		}
+		kind = limit.Kind(kind, e.Timeouts.Limits())
 		shown := p.withoutSecrets(&kind, options)
 		p.targets = append(p.targets, plannedTarget{
 			name: t.Name, kind: kind, options: options, shown: shown, changes: kind.Changes(shown),
 			profile: t.Profile, durability: t.Durability, restart: t.Restart, exporter: t.Exporter, metrics: t.Metrics,
-			start: t.Start, idle: cmp.Or(t.Idle, experiment.IdlePause), ports: ports,
+			twin: t.Twin, start: t.Start, idle: cmp.Or(t.Idle, experiment.IdlePause), ports: ports, shares: place,
 		})
 	}
 	return errors.Join(problems...)
@@ -167,20 +171,6 @@ func (p *Plan) alone(name string) error {
 		}
 	}
 	return nil
-}
-
-// atSamePath finds an earlier target whose embedded database is the same file.
-func (p *Plan) atSamePath(kind target.Kind, options target.Options) (name string, found bool) {
-	path := options["path"]
-	if !kind.Caps.Embedded || path == "" {
-		return "", false
-	}
-	for _, other := range p.targets {
-		if other.kind.Name == kind.Name && other.options["path"] != "" && filepath.Clean(other.options["path"]) == filepath.Clean(path) {
-			return other.name, true
-		}
-	}
-	return "", false
 }
 
 // dataset finds the workload of a specification and checks it and the query
@@ -252,29 +242,19 @@ func isSpecError(err error) bool {
 }
 
 // questions is the queries of one type. They are drawn anew when they are
-// needed: a million of them take more memory than all the rest of a run.
+// needed, and never held all at once: a million of them take more memory than all
+// the rest of a run.
 type questions struct {
 	kind   workload.QueryType
-	draw   func() ([]query.Query, error) // all of them, the same each time
-	first  []query.Query                 // whose answers are checked
+	all    iter.Seq[query.Query] // that can be measured, in their order, the same each time
+	early  []query.Query         // whose answers are checked before anything is measured
 	record result.Questions
+	blocks
+	// spare are queries to warm up with. They are none of those that are measured,
+	// unless the type has no others.
+	spare []query.Query
 
 	expected [views]expectations // by how a target holds the dataset
-}
-
-// all is the queries in their order.
-func (q *questions) all() iter.Seq[query.Query] {
-	return func(yield func(query.Query) bool) {
-		queries, err := q.draw()
-		if err != nil {
-			return // as it did not when they were drawn first
-		}
-		for i := range queries {
-			if !yield(queries[i]) {
-				return
-			}
-		}
-	}
 }
 
 // maxEvaluated bounds the different queries of types whose answers can only be
@@ -282,47 +262,120 @@ func (q *questions) all() iter.Seq[query.Query] {
 // have four different queries or one.
 const maxEvaluated = 100
 
+// Queries that are drawn beside those that are measured, behind them in the same
+// sequence: so many are compared before, and the others warm connections up.
+const (
+	earlyQueries = 2
+	spareQueries = 64
+)
+
 // draw draws the first n queries of each type. A type that cannot be asked of the
-// dataset is a problem with the dataset's specification.
-func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec workload.Spec, n int) ([]questions, error) {
+// dataset is a problem with the dataset's specification. The seed chooses what
+// is checked before anything is measured.
+func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec workload.Spec, n int, seed string) ([]questions, error) {
 	drawn := make([]questions, len(types))
 	for i, t := range types {
-		queries, err := p.drawType(w, t.Name, spec, n)
+		more := 0
+		if n > 0 && p.steps.Ask {
+			more = earlyQueries + spareQueries
+		}
+		queries, err := p.drawType(w, t.Name, spec, n, more)
 		if err != nil {
 			return nil, err
 		}
-		drawn[i] = questions{
-			kind: t, first: slices.Clone(queries[:min(p.experiment.Queries.Verify, n)]),
-			draw: func() ([]query.Query, error) { return p.drawType(w, t.Name, spec, n) },
-		}
-		if drawn[i].record, err = recorded(t.Name, queries); err != nil {
+		q := questions{kind: t}
+		if q.all, err = p.drawType(w, t.Name, spec, n, 0); err != nil {
 			return nil, err
 		}
+		var chosen []int
+		if !p.steps.Ask {
+			chosen = choose(seed, t.Name, n, p.experiment.Queries.Verify)
+		}
+		behind, err := q.divide(queries, n, p.experiment.QueryRepeats(), chosen)
+		if err != nil {
+			return nil, err
+		}
+		if p.steps.Ask {
+			chosen = choose(seed, t.Name, len(behind), earlyQueries)
+			for at, other := range behind {
+				if slices.Contains(chosen, at) {
+					q.early = append(q.early, other)
+				} else {
+					q.spare = append(q.spare, other)
+				}
+			}
+			if len(q.spare) == 0 {
+				q.spare = q.early
+			}
+		}
+		drawn[i] = q
 	}
 	return drawn, nil
 }
 
-// drawType draws the first n queries of a type.
-func (p *Plan) drawType(w workload.Workload, name string, spec workload.Spec, n int) ([]query.Query, error) {
+// divide takes the first n queries and those behind them: it records them,
+// divides them among repeats, and has those checked early that are at the places
+// chosen, which ascend. It returns what is behind them, as divider.divide does.
+func (q *questions) divide(queries iter.Seq[query.Query], n, repeats int, chosen []int) (behind []query.Query, err error) {
+	all, begin, divided := query.NewFingerprint(), query.NewFingerprint(), newDivider(n, repeats)
+	place := 0
+	var one query.Query // one for all: what is given on moves to the heap
+	for one = range queries {
+		if place >= n {
+			behind = append(behind, one)
+			continue
+		}
+		if err := all.Add(&one); err != nil {
+			return nil, err
+		}
+		if place < result.BeginCount {
+			_ = begin.Add(&one) // as all took it
+		}
+		divided.add(&one)
+		if len(chosen) > 0 && chosen[0] == place {
+			q.early, chosen = append(q.early, one), chosen[1:]
+		}
+		place++
+	}
+	q.record = result.Questions{Type: q.kind.Name, Count: place, Fingerprint: all.String(), Begin: begin.String()}
+	q.blocks, behind = divided.divide(behind)
+	return behind, nil
+}
+
+// drawType draws the first n queries of a type, and more behind them.
+func (p *Plan) drawType(w workload.Workload, name string, spec workload.Spec, n, more int) (iter.Seq[query.Query], error) {
 	spec.Asked = p.experiment.Queries.IoTDB
-	queries, err := p.experiment.Queries.Windows.Draw(w, spec, name, n, p.experiment.Queries.AlignWindows)
+	queries, err := p.experiment.Queries.Windows.Draw(w, spec, name, n+more, p.experiment.Queries.AlignWindows)
 	if err != nil {
 		return nil, p.specProblem(err)
 	}
-	if len(queries) > 0 && !oracle.Countable(&queries[0]) {
-		for i := maxEvaluated; i < len(queries); i++ {
-			queries[i] = queries[i%maxEvaluated]
+	for q := range queries {
+		if !oracle.Countable(&q) {
+			return inTurn(queries, n), nil
 		}
+		break
 	}
 	return queries, nil
 }
 
-// recorded is what a run keeps of the queries of a type.
-func recorded(queryType string, queries []query.Query) (result.Questions, error) {
-	all, err := query.Fingerprint(queries)
-	if err != nil {
-		return result.Questions{}, err
+// inTurn is a sequence in which of the first n queries only maxEvaluated are
+// different.
+func inTurn(queries iter.Seq[query.Query], n int) iter.Seq[query.Query] {
+	return func(yield func(query.Query) bool) {
+		var evaluated []query.Query
+		place := 0
+		for q := range queries {
+			switch {
+			case place >= n:
+			case place < maxEvaluated:
+				evaluated = append(evaluated, q)
+			default:
+				q = evaluated[place%maxEvaluated]
+			}
+			if !yield(q) {
+				return
+			}
+			place++
+		}
 	}
-	begin, err := query.Fingerprint(queries[:min(len(queries), result.BeginCount)])
-	return result.Questions{Type: queryType, Count: len(queries), Fingerprint: all, Begin: begin}, err
 }

@@ -1,7 +1,9 @@
 package runner
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +15,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/tsmark/tsmark/monitor"
+	"github.com/tsmark/tsmark/process"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -22,6 +25,8 @@ type Store interface {
 	SaveTarget(ctx context.Context, runID string, t *result.Target) error
 	SaveLoad(ctx context.Context, runID, target string, repeat int, l *result.Load) error
 	SaveQueries(ctx context.Context, runID, target string, repeat int, q *result.Queries) error
+	// ForgetTarget removes what was measured of a target that was saved.
+	ForgetTarget(ctx context.Context, runID, target string) error
 	Finish(context.Context, *result.Run) error
 	// Discard removes a run.
 	Discard(ctx context.Context, runID string) error
@@ -58,6 +63,9 @@ type Runner struct {
 	Modules func(paths []string) []result.Module // versions of linked modules; nil: not known
 	Force   Force                                // what may be dropped of others' data; nil: nothing
 	Input   io.Reader                            // standard input, for an experiment whose rows come from there
+	// Children lists the servers that a run started and that run, for who must
+	// end at once; nil: nobody does.
+	Children *process.Children
 }
 
 // ErrInput is wrapped by errors about what the user gave that only show once
@@ -83,10 +91,16 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 	}
 	x := newExecution(r, p)
 	x.run = result.Run{
-		Name: p.experiment.Name, Command: command, Args: args, Experiment: string(yaml), Notes: slices.Clone(p.experiment.Notes),
+		Name: p.experiment.Name, Command: command, Args: p.secrets.Args(args), Experiment: string(yaml), Notes: slices.Clone(p.experiment.Notes),
 		Started: time.Now().UTC(), Tool: r.Tool, Host: r.Host, Place: p.place,
 	}
+	if p.steps.Verify {
+		x.run.CheckSeed = cmp.Or(p.experiment.Queries.CheckSeed, rand.Text())
+	}
 	if err := x.look(); err != nil {
+		return nil, err
+	}
+	if err := x.lookForQuiet(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.Store.Begin(ctx, &x.run); err != nil {
@@ -122,7 +136,13 @@ func (r *Runner) Resume(ctx context.Context, p *Plan, run *result.Run) (*result.
 func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run) (*result.Run, error) {
 	x := newExecution(r, p)
 	x.run = *run
+	if p.steps.Verify {
+		x.run.CheckSeed = cmp.Or(x.run.CheckSeed, rand.Text()) // runs by earlier versions have none
+	}
 	if err := x.look(); err != nil {
+		return nil, err
+	}
+	if err := x.lookForQuiet(ctx); err != nil {
 		return nil, err
 	}
 	unlock, err := r.lock("run", x.run.ID)
@@ -146,7 +166,7 @@ func (r *Runner) lock(what, id string) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("%w: making the %s's folder: %w", ErrInput, what, err)
 	}
-	path := filepath.Join(dir, "running")
+	path := filepath.Join(dir, lockName)
 	held := flock.New(path)
 	switch ok, err := held.TryLock(); {
 	case err != nil:

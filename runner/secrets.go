@@ -43,6 +43,15 @@ func newRedactor(e *experiment.Experiment, c Catalog) *secret.Redactor {
 	r := secret.New(names...)
 	r.Public(public...)
 	r.Add(secret.InEnvironment(c.Environ)...)
+	for _, entry := range c.Environ {
+		// Clients take whole addresses and settings from there.
+		if _, value, _ := strings.Cut(entry, "="); strings.Contains(value, "://") || strings.Contains(value, "=") {
+			r.Learn(value)
+		}
+	}
+	for _, note := range e.Notes {
+		r.Learn(note)
+	}
 	for i, t := range e.Targets {
 		for name, value := range t.Options {
 			r.Learn(value)
@@ -136,7 +145,7 @@ func fromFile(value string) (content string, named bool, err error) {
 	if err != nil {
 		return "", true, fmt.Errorf("reading a secret from the file behind @: %w", err)
 	}
-	return strings.TrimRight(string(text), "\r\n"), true, nil
+	return strings.TrimRight(strings.TrimPrefix(string(text), "\ufeff"), "\r\n"), true, nil
 }
 
 // settingsOf lists what else of a target may have a secret in it, such as the
@@ -186,12 +195,22 @@ func (p *Plan) withoutSecrets(k *target.Kind, options map[string]string) map[str
 func (p *Plan) YAML() ([]byte, error) { return p.yaml(p.experiment) }
 
 func (p *Plan) yaml(e *experiment.Experiment) ([]byte, error) {
-	public := *e
-	public.Targets = slices.Clone(e.Targets)
+	public := p.openly(e)
 	for i := range public.Targets {
 		public.Targets[i] = p.public(e.Targets[i], &p.targets[i].kind, p.targets[i].options)
 	}
-	return experiment.Marshal(&public)
+	return experiment.Marshal(public)
+}
+
+// openly returns a copy of an experiment, with its own targets yet, whose other
+// texts have no secrets.
+func (p *Plan) openly(e *experiment.Experiment) *experiment.Experiment {
+	public := *e
+	public.Targets, public.Notes = slices.Clone(e.Targets), slices.Clone(e.Notes)
+	p.secrets.Hide(&public.Notes)
+	p.secrets.Hide(&public.Name)
+	p.secrets.Hide(&public.Load.File)
+	return &public
 }
 
 // public returns a target as it may be stored and shown. found has the options

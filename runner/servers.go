@@ -14,12 +14,20 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/internal/outfile"
 	"github.com/tsmark/tsmark/process"
 	"github.com/tsmark/tsmark/target"
 )
 
 // servers are those that a run started. One of them at a time has its turn.
-type servers map[string]*ownServer // by target
+type servers struct {
+	of    map[string]*ownServer // by target
+	among *process.Children     // their processes are listed there, too
+}
+
+func newServers(among *process.Children) servers {
+	return servers{of: make(map[string]*ownServer), among: among}
+}
 
 // ownServer is the server of one target.
 type ownServer struct {
@@ -68,24 +76,24 @@ func furtherPorts(t experiment.Target) map[string]int {
 // turn lets the servers of other targets rest and sees that the target's own
 // is there. It returns the target with the options that lead there.
 func (s servers) turn(ctx context.Context, planned *plannedTarget, env target.Env) (*plannedTarget, error) {
-	for _, name := range slices.Sorted(maps.Keys(s)) {
+	for _, name := range slices.Sorted(maps.Keys(s.of)) {
 		if name == planned.name {
 			continue
 		}
-		if err := s[name].rest(ctx); err != nil {
+		if err := s.of[name].rest(ctx); err != nil {
 			return nil, fmt.Errorf("the server of target %s, while target %s has its turn: %w", name, planned.name, err)
 		}
 	}
 	if planned.start == "" {
 		return planned, nil
 	}
-	own := s[planned.name]
+	own := s.of[planned.name]
 	if own == nil {
 		var err error
-		if own, err = newServer(ctx, planned, env); err != nil {
+		if own, err = newServer(ctx, planned, env, s.among); err != nil {
 			return nil, err
 		}
-		s[planned.name] = own
+		s.of[planned.name] = own
 	}
 	here := *planned
 	here.options = own.options
@@ -95,8 +103,8 @@ func (s servers) turn(ctx context.Context, planned *plannedTarget, env target.En
 // stop ends all of them. Their data stays.
 func (s servers) stop(ctx context.Context) error {
 	var problems []error
-	for _, name := range slices.Sorted(maps.Keys(s)) {
-		if err := s[name].stop(ctx); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(s.of)) {
+		if err := s.of[name].stop(ctx); err != nil {
 			problems = append(problems, fmt.Errorf("stopping the server of target %s: %w", name, err))
 		}
 	}
@@ -106,7 +114,7 @@ func (s servers) stop(ctx context.Context) error {
 // discard removes the folders that were made for servers of a run of which
 // nothing is kept.
 func (s servers) discard() {
-	for _, own := range s {
+	for _, own := range s.of {
 		if own.made {
 			_ = os.RemoveAll(filepath.Dir(own.command.Log)) // what stays is only in the way
 		}
@@ -117,7 +125,7 @@ func (s servers) discard() {
 // outlived a killed tsmark is found by it.
 const pidFile = "server.pid"
 
-func newServer(ctx context.Context, planned *plannedTarget, env target.Env) (*ownServer, error) {
+func newServer(ctx context.Context, planned *plannedTarget, env target.Env, among *process.Children) (*ownServer, error) {
 	dir, err := filepath.Abs(env.Dir)
 	if err == nil {
 		err = os.MkdirAll(dir, 0o777)
@@ -148,7 +156,8 @@ func newServer(ctx context.Context, planned *plannedTarget, env target.Env) (*ow
 		command: process.Command{
 			// exec: the server has the number of the shell, and its signals.
 			Path: "sh", Args: []string{"-c", "exec " + line}, Log: filepath.Join(dir, "server.log"),
-			Within: serverPatience, Grace: serverPatience,
+			Within: serverPatience, Grace: serverPatience, Among: among,
+			Note:  func(info process.Info) error { return note(filepath.Join(dir, pidFile), info) },
 			Ready: func(ctx context.Context) error { return answers(ctx, planned.kind, env, options) },
 		},
 	}, nil
@@ -186,7 +195,7 @@ func (s *ownServer) wake(ctx context.Context) (err error) {
 	if s.running, err = process.Start(ctx, s.command); err != nil {
 		return fmt.Errorf("starting the server (its output is in %s): %w", s.command.Log, err)
 	}
-	return s.note(ctx)
+	return nil
 }
 
 // rest does to the server what its target asks for while others have their
@@ -217,18 +226,14 @@ func (s *ownServer) stop(ctx context.Context) error {
 		return err
 	}
 	s.running, s.paused = nil, false
-	return os.Remove(s.pidFile())
+	return os.Remove(filepath.Join(filepath.Dir(s.command.Log), pidFile))
 }
 
-func (s *ownServer) pidFile() string { return filepath.Join(filepath.Dir(s.command.Log), pidFile) }
-
-// note writes down which process the server is.
-func (s *ownServer) note(ctx context.Context) error {
-	info, err := process.Lookup(ctx, s.running.PID())
-	if err != nil {
-		return nil // it has ended already, which shows soon enough
-	}
-	if err := os.WriteFile(s.pidFile(), fmt.Appendf(nil, "%d\n%d\n", info.PID, info.Started), 0o600); err != nil {
+// note writes down which process a server is. It is on its way until that is
+// done: see process.Command.
+func note(file string, info process.Info) error {
+	// Whole or not at all: a file that is half written would name nobody.
+	if err := outfile.WriteBytes(file, fmt.Appendf(nil, "%d\n%d\n", info.PID, info.Started)); err != nil {
 		return fmt.Errorf("%w: noting the server's process: %w", ErrInput, err)
 	}
 	return nil

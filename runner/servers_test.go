@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/shirou/gopsutil/v4/process"
@@ -16,7 +18,19 @@ import (
 	"github.com/tsmark/tsmark/target"
 )
 
-func TestMain(m *testing.M) { puppet.Main(m) }
+// startsIn names the folder in which the test binary, played as a tsmark that is
+// to be killed, starts a server that is not ready before a file lets it be.
+const startsIn = "TSMARK_TEST_STARTS_IN"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(startsIn); dir != "" && len(os.Args) == 1 {
+		if os.Unsetenv(startsIn) == nil {
+			_, _ = newServers(nil).turn(context.Background(), slowly("slow"), target.Env{Dir: dir})
+		}
+		os.Exit(7)
+	}
+	puppet.Main(m)
+}
 
 // served is a kind whose server only has to listen.
 func served() target.Kind {
@@ -42,12 +56,16 @@ func (c closing) Close() error { return c.conn.Close() }
 // {dir}/pid.
 func listener(t *testing.T, name, idle string) *plannedTarget {
 	t.Helper()
-	words := []string{puppet.Program(t)}
-	words = append(words, puppet.Args("pid:PID", "serve:PORT", "wait:")...)
-	line := shellQuoted(words[0])
-	for _, w := range words[1:] {
-		line += " " + strings.NewReplacer("PID", "{dir}/pid", "PORT", "{port}").Replace(w)
-	}
+	return puppetServer(puppet.Program(t), name, idle, "pid:{dir}/pid", "serve:{port}", "wait:")
+}
+
+// slowly is a listener that is not ready before the file {dir}/go is there.
+func slowly(name string) *plannedTarget {
+	return puppetServer(os.Args[0], name, experiment.IdlePause, "pid:{dir}/pid", "await:{dir}/go", "serve:{port}", "wait:")
+}
+
+func puppetServer(program, name, idle string, steps ...string) *plannedTarget {
+	line := strings.Join(append([]string{shellQuoted(program)}, puppet.Args(steps...)...), " ")
 	return &plannedTarget{name: name, kind: served(), options: target.Options{}, start: line, idle: idle}
 }
 
@@ -67,7 +85,7 @@ func status(t *testing.T, pid int) string {
 
 func TestServersTakeTurns(t *testing.T) {
 	dir := t.TempDir()
-	all := make(servers)
+	all := newServers(nil)
 	defer all.stop(context.Background())
 	turn := func(p *plannedTarget) int {
 		t.Helper()
@@ -121,16 +139,16 @@ func TestServersTakeTurns(t *testing.T) {
 func TestServersOfAnEarlierTsmark(t *testing.T) {
 	env := target.Env{Dir: t.TempDir()}
 	planned := listener(t, "left", experiment.IdlePause)
-	before := make(servers)
+	before := newServers(nil)
 	if _, err := before.turn(t.Context(), planned, env); err != nil {
 		t.Fatal(err)
 	}
 	defer before.stop(context.Background())
-	left := before["left"].running
+	left := before.of["left"].running
 	if err := left.Pause(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	after := make(servers)
+	after := newServers(nil)
 	defer after.stop(context.Background())
 	if _, err := after.turn(t.Context(), planned, env); err != nil {
 		t.Fatal(err)
@@ -150,8 +168,41 @@ func TestServersOfAnEarlierTsmark(t *testing.T) {
 	}
 }
 
+// One that is killed while its server starts leaves a note of it all the same.
+func TestServerOfATsmarkKilledMeanwhile(t *testing.T) {
+	env := target.Env{Dir: t.TempDir()}
+	tsmark := exec.Command(puppet.Program(t))
+	tsmark.Env = append(os.Environ(), startsIn+"="+env.Dir)
+	if err := tsmark.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := puppet.Number(t, filepath.Join(filesOf(env.Dir), "pid"))
+	if err := tsmark.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = tsmark.Wait() // killed
+	if status(t, pid) == "" {
+		t.Fatal("the server ended with the tsmark that started it: nothing is tested")
+	}
+	if err := os.WriteFile(filepath.Join(filesOf(env.Dir), "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	after := newServers(nil)
+	defer after.stop(context.Background())
+	if _, err := after.turn(t.Context(), slowly("slow"), env); err != nil {
+		t.Fatal(err)
+	}
+	if state := status(t, pid); state != "" && state != "zombie" {
+		t.Errorf("the server that the killed tsmark was starting still runs, as process %d: %s", pid, state)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	if now := puppet.Number(t, filepath.Join(filesOf(env.Dir), "pid")); now == pid {
+		t.Error("no server was started anew")
+	}
+}
+
 func TestServerThatDoesNotStart(t *testing.T) {
-	all := make(servers)
+	all := newServers(nil)
 	env := target.Env{Dir: t.TempDir()}
 	_, err := all.turn(t.Context(), &plannedTarget{name: "bad", kind: served(), options: target.Options{}, start: "sh -c 'echo no disk today; exit 3' {port}"}, env)
 	if err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "no disk today") {

@@ -107,9 +107,8 @@ func (s *Sweep) Single() *Plan {
 // YAML returns the experiment with its matrix as it may be stored and shown:
 // see Plan.YAML.
 func (s *Sweep) YAML() ([]byte, error) {
-	public := *s.experiment
-	public.Targets = slices.Clone(public.Targets)
 	p := &Plan{secrets: s.secrets}
+	public := p.openly(s.experiment)
 	for i := range public.Targets {
 		kind, err := s.catalog.Kind(public.Targets[i].Kind)
 		if err != nil {
@@ -117,7 +116,7 @@ func (s *Sweep) YAML() ([]byte, error) {
 		}
 		public.Targets[i] = p.public(public.Targets[i], &kind, nil)
 	}
-	return experiment.Marshal(&public)
+	return experiment.Marshal(public)
 }
 
 // BeginSweep stores that a sweep begins.
@@ -127,11 +126,9 @@ func (r *Runner) BeginSweep(ctx context.Context, s *Sweep, command string, args 
 		return nil, err
 	}
 	record := &result.Sweep{
-		Name: s.experiment.Name, Command: command, Experiment: string(yaml), Started: time.Now().UTC(), Points: len(s.plans),
+		Name: s.experiment.Name, Command: command, Args: s.secrets.Args(args), Experiment: string(yaml), Started: time.Now().UTC(), Points: len(s.plans),
 	}
-	for _, arg := range args {
-		record.Args = append(record.Args, s.secrets.Text(arg))
-	}
+	s.secrets.Hide(record)
 	return record, r.Store.BeginSweep(ctx, record)
 }
 

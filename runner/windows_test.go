@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,17 +17,19 @@ func TestWindows(t *testing.T) {
 	w := tsbs.CPUOnly()
 	spec := experiment.Default().Workload
 	for _, name := range []string{"single-groupby-1-1-1", "groupby-orderby-limit", "cpu-max-all-32-24", "lastpoint"} {
-		drawn, err := w.Queries(spec, name, 100)
+		sequence, err := w.Queries(spec, name, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
+		drawn := slices.Collect(sequence)
 		for _, windows := range []workload.Windows{"", workload.Uniform, workload.Recent} {
 			p := Plan{experiment: experiment.Default()}
 			p.experiment.Queries.Windows = windows
-			got, err := p.drawType(w, name, spec, 100)
+			sequence, err := p.drawType(w, name, spec, 100, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
+			got := slices.Collect(sequence)
 			late := 0
 			for i := range got {
 				if windows == workload.Recent {

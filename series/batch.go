@@ -125,30 +125,37 @@ func (b Bitmap) covering(n int) Bitmap {
 type Batch struct {
 	Runs []Run
 
-	spare []Run // memory of earlier runs
+	spare []Run // memory of earlier runs; one without a table was taken
+	// places is where runs of each table stand in spare, as it was after Reset;
+	// nil: nobody needed to know since.
+	places map[*Table][]int
 }
 
 // Reset empties the batch and keeps its memory.
 func (b *Batch) Reset() {
-	b.spare = append(b.spare, b.Runs...)
+	kept := b.spare[:0]
+	for i := range b.spare {
+		if b.spare[i].Table != nil {
+			kept = append(kept, b.spare[i])
+		}
+	}
+	b.spare = append(kept, b.Runs...)
 	b.Runs = b.Runs[:0]
+	b.places = nil
 }
 
 // Add appends an empty run of the table and returns it, for the caller to
 // Grow and fill. The pointer holds until the next Add. The memory of an earlier
 // run of the table is used again.
 func (b *Batch) Add(t *Table) *Run {
-	at := len(b.spare) - 1
-	for at >= 0 && b.spare[at].Table != t {
-		at--
-	}
-	if at < 0 {
+	if at := b.earlier(t); at < 0 {
 		b.Runs = append(b.Runs, Run{Table: t, Columns: make([]Column, len(t.Fields))})
 	} else {
 		b.Runs = append(b.Runs, b.spare[at])
-		last := len(b.spare) - 1
-		b.spare[at], b.spare[last] = b.spare[last], Run{}
-		b.spare = b.spare[:last]
+		b.spare[at] = Run{}
+		for n := len(b.spare); n > 0 && b.spare[n-1].Table == nil; n-- {
+			b.spare = b.spare[:n-1]
+		}
 	}
 	r := &b.Runs[len(b.Runs)-1]
 	for i := range r.Columns {
@@ -156,6 +163,40 @@ func (b *Batch) Add(t *Table) *Run {
 	}
 	r.Grow(0)
 	return r
+}
+
+// near is how many earlier runs are looked at one by one: more than datasets
+// have tables, most of them.
+const near = 32
+
+// earlier returns where an earlier run of the table stands in spare; -1: there
+// is none.
+func (b *Batch) earlier(t *Table) int {
+	for at := len(b.spare) - 1; at >= max(0, len(b.spare)-near); at-- {
+		if b.spare[at].Table == t {
+			return at
+		}
+	}
+	if len(b.spare) <= near {
+		return -1
+	}
+	if b.places == nil {
+		b.places = make(map[*Table][]int)
+		for at := range b.spare {
+			if of := b.spare[at].Table; of != nil {
+				b.places[of] = append(b.places[of], at)
+			}
+		}
+	}
+	places := b.places[t]
+	for n := len(places); n > 0; n-- { // the last ones may have been taken
+		if at := places[n-1]; at < len(b.spare) && b.spare[at].Table == t {
+			b.places[t] = places[:n]
+			return at
+		}
+	}
+	delete(b.places, t)
+	return -1
 }
 
 // Rows returns the number of rows in all runs.

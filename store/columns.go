@@ -56,6 +56,7 @@ func runColumns(r *result.Run) []column {
 		{"workload", &r.Dataset.Spec.Name},
 		{"dataset_spec", asJSON{&r.Dataset.Spec}},
 		{"fingerprint", &r.Dataset.Fingerprint},
+		{"digest", &r.Dataset.Digest},
 		{"series", &r.Dataset.Series},
 		{"rows", &r.Dataset.Rows},
 		{"metrics", &r.Dataset.Metrics},
@@ -72,6 +73,9 @@ func runColumns(r *result.Run) []column {
 		{"point", &r.Point},
 		{"points", &r.Points},
 		{"parameters", asJSON{&r.Parameters}},
+		{"imported", asTime{&r.Imported}},
+		{"check_seed", &r.CheckSeed},
+		{"deviations", asJSON{&r.Deviations}},
 	}
 }
 
@@ -106,6 +110,8 @@ func targetColumns(t *result.Target) []column {
 		{"durability_level", &t.Durability},
 		{"idle", &t.Idle},
 		{"types", &t.Types},
+		{"turn", asJSON{&t.Turn}},
+		{"twin", &t.Twin},
 	}
 }
 
@@ -131,6 +137,7 @@ func loadColumns(l *result.Load) []column {
 		{"mixed", asJSON{&l.Mixed}},
 		{"retries", asJSON{&l.Retries}},
 		{"accumulated", asJSON{&l.Accumulated}},
+		{"disk_left_out", &l.DiskLeftOut},
 	}, latencyColumns(&l.Batches)...)
 }
 
@@ -146,6 +153,7 @@ func censusColumns(c *result.CensusResult) []column {
 		{"problem", &c.Problem},
 		{"lost", &c.Lost},
 		{"duplicates", &c.Duplicates},
+		{"contents", asJSON{&c.Contents}},
 	}
 }
 
@@ -177,6 +185,8 @@ func queriesColumns(q *result.Queries) []column {
 		{"cold", &q.Cold},
 		{"result_values", &q.Values},
 		{"accumulated", asJSON{&q.Accumulated}},
+		{"first_place", &q.First},
+		{"sample", asJSON{&q.Sample}},
 	}, latencyColumns(&q.Service)...)
 }
 

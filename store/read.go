@@ -11,7 +11,7 @@ import (
 )
 
 // Latest names the newest run to Run and Find, Unfinished to Find the newest
-// that did not complete.
+// that did not complete and was not imported.
 const (
 	Latest     = "latest"
 	Unfinished = "unfinished"
@@ -33,6 +33,7 @@ type Summary struct {
 	Types       int      // query types with figures or a reason why there are none, over all targets
 	Withheld    int      // loads and query types whose figures are withheld, those of mixed phases included
 	Place       result.Place
+	Imported    bool // from a file
 }
 
 // Runs lists all runs, newest first.
@@ -41,7 +42,7 @@ func (s *Store) Runs(ctx context.Context) ([]Summary, error) {
 	err := s.transaction(ctx, &sql.TxOptions{ReadOnly: true}, func(tx *sql.Tx) error {
 		at := map[string]int{}
 		err := each(ctx, tx, `
-			SELECT id, name, command, started, finished, status, reason, workload, fingerprint, sweep, point, points, parameters,
+			SELECT id, name, command, started, finished, status, reason, workload, fingerprint, sweep, point, points, parameters, imported IS NOT NULL,
 				(SELECT count(*) FROM targets WHERE run_id = runs.id AND failure <> ''),
 				(SELECT count(DISTINCT target_id || type) FROM query_types JOIN targets ON targets.id = target_id WHERE run_id = runs.id),
 				(SELECT count(DISTINCT target_id || type) FROM query_types JOIN targets ON targets.id = target_id WHERE run_id = runs.id AND withheld <> '')
@@ -52,7 +53,7 @@ func (s *Store) Runs(ctx context.Context) ([]Summary, error) {
 			FROM runs ORDER BY started DESC, id DESC`, nil, func(rows *sql.Rows) error {
 			var r Summary
 			if err := rows.Scan(&r.ID, &r.Name, &r.Command, asTime{&r.Started}, asTime{&r.Finished}, &r.Status, &r.Reason,
-				&r.Workload, &r.Fingerprint, &r.Place.Sweep, &r.Place.Point, &r.Place.Points, asJSON{&r.Place.Parameters}, &r.Failed, &r.Types, &r.Withheld); err != nil {
+				&r.Workload, &r.Fingerprint, &r.Place.Sweep, &r.Place.Point, &r.Place.Points, asJSON{&r.Place.Parameters}, &r.Imported, &r.Failed, &r.Types, &r.Withheld); err != nil {
 				return err
 			}
 			at[r.ID] = len(list)
@@ -156,6 +157,7 @@ func readRun(ctx context.Context, tx *sql.Tx, id string) (*result.Run, error) {
 		if err := readRepeats(ctx, tx, targetIDs[i], t); err != nil {
 			return nil, fmt.Errorf("reading target %s: %w", t.Name, err)
 		}
+		t.Restate()
 		if err := t.Pool(); err != nil {
 			return nil, fmt.Errorf("reading target %s: %w", t.Name, err)
 		}
@@ -226,14 +228,14 @@ func each(ctx context.Context, tx *sql.Tx, query string, args []any, row func(*s
 }
 
 // LastLoad returns the id of the newest run that loaded a target of the name
-// and kind, or "" where none did.
+// and kind, or "" where none did. Databases are not imported with runs.
 func (s *Store) LastLoad(ctx context.Context, target, kind string) (string, error) {
 	var id string
 	err := s.db.QueryRowContext(ctx, `
 		SELECT run_id FROM targets
 		JOIN runs ON runs.id = run_id
 		JOIN loads ON loads.target_id = targets.id
-		WHERE targets.name = ? AND kind = ?
+		WHERE targets.name = ? AND kind = ? AND imported IS NULL
 		ORDER BY started DESC, run_id DESC LIMIT 1`, target, kind).Scan(&id)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("looking for the last load of target %s: %w", target, err)

@@ -95,7 +95,9 @@ func open(ctx context.Context, dir string, write bool) (*Store, error) {
 		// FULL, since in WAL mode NORMAL loses the newest commits when the
 		// machine itself goes down. BEGIN IMMEDIATE waits for another process
 		// at the start instead of failing in the middle.
-		options["_pragma"] = append(options["_pragma"], "journal_mode(WAL)", "synchronous(FULL)")
+		options["_pragma"] = append(options["_pragma"], "journal_mode(WAL)", "synchronous(FULL)",
+			// What is removed or replaced leaves nothing in free pages.
+			"secure_delete(1)")
 		options.Set("_txlock", "immediate")
 	} else {
 		// Without immutable SQLite wants to create files for its locks.
@@ -138,6 +140,9 @@ func migrate(ctx context.Context, db *sql.DB, write bool) error {
 		if err != nil {
 			return fmt.Errorf("bringing the schema up to date: %w", err)
 		}
+		if err := clearFreePages(ctx, db); err != nil {
+			return err
+		}
 	}
 	var version int64
 	if err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version").Scan(&version); err != nil {
@@ -148,6 +153,24 @@ func migrate(ctx context.Context, db *sql.DB, write bool) error {
 		return fmt.Errorf("it was written by a newer tsmark (schema %d, this one knows %d)", version, newest)
 	case version < newest:
 		return fmt.Errorf("it was written by an older tsmark (schema %d) and cannot be brought up to date, since the folder cannot be written to", version)
+	}
+	return nil
+}
+
+// cleared is SQLite's user_version of databases whose free pages hold nothing:
+// those of older versions of tsmark hold what was removed.
+const cleared = 1
+
+// clearFreePages writes a database anew, once, without what was removed from it.
+func clearFreePages(ctx context.Context, db *sql.DB) error {
+	version := 0
+	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil || version >= cleared {
+		return err
+	}
+	for _, statement := range []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)", fmt.Sprintf("PRAGMA user_version = %d", cleared)} {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("clearing what was removed earlier: %w", err)
+		}
 	}
 	return nil
 }

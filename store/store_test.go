@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/target"
@@ -48,7 +50,7 @@ func newRun(t *testing.T) *result.Run {
 		Dataset: result.Dataset{
 			Spec: workload.Spec{Name: "cpu-only", Seed: 123, Scale: 100, InitialScale: 10, Start: started, End: started.Add(time.Hour),
 				Interval: 10 * time.Second, MaxPoints: 1 << 60, Groups: 3, Group: 1},
-			Fingerprint: "0011223344556677", Series: 100, Rows: 36000, Metrics: 360000, RawBytes: 12345678, Lateness: 1.5,
+			Digest: "xxh3-128:00ff", Fingerprint: "0011223344556677", Series: 100, Rows: 36000, Metrics: 360000, RawBytes: 12345678, Lateness: 1.5,
 			Source: "cpu.lp", Unverified: "dataset unknown",
 		},
 		Resources: []result.Resources{{Source: "client", Measure: "this process", Cores: 2, Period: 1, At: []float64{0.5, 1},
@@ -56,9 +58,9 @@ func newRun(t *testing.T) *result.Run {
 		Rivals:      []result.Rival{{Name: "PostgreSQL", PID: 4711, Process: "postgres", RSS: 1 << 20, Share: 0.25}},
 		Calibration: &result.Calibration{Workers: 2, RowsPerSecond: 5e6, QueriesPerSecond: 1e6},
 		Place:       result.Place{Sweep: "20260131-154500-s3f2a", Point: 2, Points: 6, Parameters: []result.Parameter{{Path: "load.workers", Value: "2"}}},
-		Targets: []result.Target{
+		CheckSeed:   "a seed", Targets: []result.Target{
 			{
-				Name: "duck", Kind: "duckdb", Embedded: true, CoLocated: true, Idle: "pause", Types: "bool as INTEGER, 0 or 1", Profile: "tuned", Durability: "strict",
+				Name: "duck", Kind: "duckdb", Twin: "other", Embedded: true, CoLocated: true, Idle: "pause", Turn: &result.Turn{Part: 2, Parts: 3, Place: "/data/x.db", Shares: []string{"other"}}, Types: "bool as INTEGER, 0 or 1", Profile: "tuned", Durability: "strict",
 				Options: map[string]string{"threads": "2", "memory": ""},
 				Changes: []target.Change{{Name: "threads", Value: "2", Default: "one a core"}},
 				Modules: []result.Module{{Path: "example.org/duck", Version: "v1.2.3"}},
@@ -66,11 +68,12 @@ func newRun(t *testing.T) *result.Run {
 					Settings: map[string]string{"threads": "2"}},
 				Repeats: []result.Repeat{{Number: 1, Load: &result.Load{
 					Workers: 2, BatchSize: 5000, Rows: 36000, Metrics: 360000, WireBytes: 1 << 40, Prepare: 0.01, Sent: 1.5, Acked: 1.6,
-					Settled: 1.75, Batches: latency(t, 10*time.Millisecond), DiskBytes: 4096, DiskBefore: 512, DiskAcked: 8192,
+					Settled: 1.75, Batches: latency(t, 10*time.Millisecond), DiskBytes: 4096, DiskBefore: 512, DiskAcked: 8192, DiskLeftOut: "the index",
 					Steps: []result.Step{{Name: "analyze", Seconds: 0.5, DiskBytes: 4096}}, Withheld: "the census differs", Unverified: "null target", Skipped: 3,
 					Rates: []result.RatePoint{{At: 1, Rows: 20000}, {At: 1.6, Rows: 16000}},
 					Census: []result.CensusResult{
-						{Table: "cpu", Expected: 36000, Counted: 35999, Problem: "one row is missing", Lost: 1, Duplicates: 2},
+						{Table: "cpu", Expected: 36000, Counted: 35999, Problem: "one row is missing", Lost: 1, Duplicates: 2,
+							Contents: &result.Contents{Fields: []result.Compared{{By: "count, sum", Fields: 3}}, Series: 4, Times: "first, last", Distinct: -1, Unexcluded: "nobody knows", Seconds: 0.25}},
 						{Table: "mem", Expected: 5, Counted: -1},
 					},
 					Retries: &result.Retries{Tries: 3, Values: 50, SentTwice: 4, Cause: "cut"}, Accumulated: []float64{1.5, 0.25},
@@ -80,8 +83,9 @@ func newRun(t *testing.T) *result.Run {
 				},
 					Queries: []result.Queries{
 						{Type: "z-asked-first", Help: "the first", Verdict: result.Verdict{Checked: 10, Empty: 2, Rows: 120}, Workers: 4,
-							Asked: 1000, BurnIn: 5, AtLeast: 3, Distinct: 500,
-							Each: []float64{0, 0.25, -60}, TimeBox: 60, Timeout: 90, Wall: 12.5, PerSecond: 80, Rows: 12000,
+							Asked: 1000, BurnIn: 5, AtLeast: 3, Distinct: 500, First: 500,
+							Sample: result.Sample{Wanted: 20, Early: 2, Captured: 12, Different: 7, Repeated: true, Short: true},
+							Each:   []float64{0, 0.25, -60}, TimeBox: 60, Timeout: 90, Wall: 12.5, PerSecond: 80, Rows: 12000,
 							Bytes: 96000, Values: 24000, Accumulated: []float64{2, 2.5, 1, 3}, Service: latency(t, 2*time.Millisecond), Cell: result.Cell{From: 5, To: 6}, Cache: "dropped", Cold: true,
 							Open: &result.OpenLoop{Schedule: "1000/s", Queue: 5, Arrivals: 1000, Offered: 998.5, Dropped: 2, Waiting: 1,
 								Response: latency(t, 3*time.Millisecond), Lag: latency(t, time.Microsecond), Saturated: "saturated",
@@ -193,6 +197,24 @@ func TestSavingAgainReplaces(t *testing.T) {
 	must(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-saved +read):\n%s", diff)
+	}
+}
+
+// What was measured of a target goes; the target and the others stay.
+func TestForgetTarget(t *testing.T) {
+	s := openTemp(t)
+	want := newRun(t)
+	save(t, s, want)
+	duck := &want.Targets[0]
+	must(t, s.ForgetTarget(t.Context(), want.ID, duck.Name))
+	duck.Repeats, duck.Load, duck.Queries = nil, nil, nil
+	got, err := s.Run(t.Context(), want.ID)
+	must(t, err)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("(-wanted +read):\n%s", diff)
+	}
+	if err := s.ForgetTarget(t.Context(), want.ID, "nobody"); err == nil {
+		t.Error("a target that was not saved is forgotten")
 	}
 }
 
@@ -443,4 +465,52 @@ func TestKilledRunKeepsWhatHadFinished(t *testing.T) {
 	if got.Passed() {
 		t.Error("a killed run passed")
 	}
+}
+
+// What is removed or replaced is in no byte of the files, neither at once nor
+// where an older tsmark removed it.
+func TestRemovedIsGone(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(t.Context(), dir)
+	must(t, err)
+	secret := strings.Repeat("sw0rdfish ", 3000) // pages of its own
+	replaced, removed := newRun(t), newRun(t)
+	replaced.ID, removed.ID = "20260131-154500-aaaa", "20260131-154500-bbbb"
+	for _, run := range []*result.Run{replaced, removed} {
+		run.Reason = secret
+		must(t, s.Add(t.Context(), run))
+	}
+	replaced.Reason = "nothing"
+	must(t, s.Finish(t.Context(), replaced))
+	must(t, s.Discard(t.Context(), removed.ID))
+	must(t, s.Close())
+	gone := func() {
+		t.Helper()
+		files, err := filepath.Glob(filepath.Join(dir, "*"))
+		must(t, err)
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			must(t, err)
+			if n := bytes.Count(text, []byte("sw0rdfish")); n > 0 {
+				t.Errorf("%s still says it %d times", name, n)
+			}
+		}
+	}
+	gone()
+
+	// As an older tsmark left it: removed, and the schema of its time.
+	db, err := sql.Open("sqlite", filepath.Join(dir, FileName))
+	must(t, err)
+	for _, statement := range []string{
+		"PRAGMA secure_delete = 0", "CREATE TABLE x (y TEXT)", "INSERT INTO x VALUES ('" + secret + "')", "DROP TABLE x",
+		"PRAGMA user_version = 0",
+	} {
+		_, err := db.ExecContext(t.Context(), statement)
+		must(t, err)
+	}
+	must(t, db.Close())
+	s, err = Open(t.Context(), dir)
+	must(t, err)
+	must(t, s.Close())
+	gone()
 }

@@ -81,6 +81,7 @@ type Found struct {
 type thing struct {
 	Found
 	points, complete int
+	imported         bool // or some run of it
 }
 
 func (t *thing) id() string {
@@ -101,13 +102,13 @@ func (s *Store) Find(ctx context.Context, reference string) (Found, error) {
 			return err
 		}
 		for _, t := range whole {
-			if reference == Latest || reference == Unfinished && t.complete < t.points {
+			if reference == Latest || reference == Unfinished && t.complete < t.points && !t.imported {
 				found = t.Found
 				return nil
 			}
 		}
 		if reference == Unfinished {
-			return fmt.Errorf("%w: every run is complete", ErrNotFound)
+			return fmt.Errorf("%w: every run is complete, or was imported", ErrNotFound)
 		}
 		var ids []string
 		all := append(whole, points...)
@@ -131,14 +132,15 @@ func (s *Store) Find(ctx context.Context, reference string) (Found, error) {
 func things(ctx context.Context, tx *sql.Tx) (whole, points []thing, err error) {
 	at := make(map[string]int)
 	err = each(ctx, tx, `
-		SELECT '', sweeps.id, points, started, 0 AS point, '' FROM sweeps
+		SELECT '', sweeps.id, points, started, 0 AS point, '', FALSE FROM sweeps
 		UNION ALL
-		SELECT runs.id, sweep, 0, started, point, status FROM runs
+		SELECT runs.id, sweep, 0, started, point, status, imported IS NOT NULL FROM runs
 		ORDER BY started DESC, point DESC`, nil, func(rows *sql.Rows) error {
 		var run, sweep, started string
 		var n, point int
 		var status result.Status
-		if err := rows.Scan(&run, &sweep, &n, &started, &point, &status); err != nil {
+		var imported bool
+		if err := rows.Scan(&run, &sweep, &n, &started, &point, &status, &imported); err != nil {
 			return err
 		}
 		complete := 0
@@ -146,7 +148,7 @@ func things(ctx context.Context, tx *sql.Tx) (whole, points []thing, err error) 
 			complete = 1
 		}
 		if sweep == "" {
-			whole = append(whole, thing{Found{Runs: []string{run}}, 1, complete})
+			whole = append(whole, thing{Found{Runs: []string{run}}, 1, complete, imported})
 			return nil
 		}
 		i, ok := at[sweep]
@@ -157,6 +159,7 @@ func things(ctx context.Context, tx *sql.Tx) (whole, points []thing, err error) 
 		}
 		whole[i].points += n
 		whole[i].complete += complete
+		whole[i].imported = whole[i].imported || imported
 		if run != "" {
 			whole[i].Runs = append([]string{run}, whole[i].Runs...)
 			points = append(points, thing{Found: Found{Runs: []string{run}}})

@@ -99,6 +99,23 @@ func saveQueries(ctx context.Context, tx *sql.Tx, targetID int64, repeat int, q 
 	return err
 }
 
+// ForgetTarget removes the loads and the figures of query types that were saved
+// of a target. The target itself stays.
+func (s *Store) ForgetTarget(ctx context.Context, runID, target string) error {
+	err := s.onTarget(ctx, runID, target, func(tx *sql.Tx, id int64) error {
+		for _, table := range []string{"loads", "load_rates", "census", "query_types"} {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE target_id = ?", id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("removing what was measured of target %s of run %s: %w", target, runID, err)
+	}
+	return nil
+}
+
 // Finish saves the run's own figures as they stand at its end: status, reason,
 // time, dataset. The targets are saved apart.
 func (s *Store) Finish(ctx context.Context, r *result.Run) error {

@@ -21,6 +21,11 @@ type Option struct {
 	// Secret values are neither stored nor shown, and are asked for again where
 	// a run is resumed.
 	Secret bool
+	// Layout says that the option decides how tables are made and rows are kept.
+	// A dataset can be queried only with the values that it was loaded with: the
+	// figures would else be those of another layout. Options that matter only
+	// while rows are written, such as how they are sent, are none.
+	Layout bool
 	// Check returns an error that says what a right value looks like. A nil
 	// Check takes every text.
 	Check func(value string) error

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/workload"
 )
 
 // Kind is a database system that tsmark knows to drive.
@@ -39,6 +38,12 @@ type Kind struct {
 	// second worker would wait for ever. It may depend on options. Nil: it never
 	// does.
 	Alone func(Options) bool
+	// Place says where a target with the options keeps its data, in words: two
+	// targets with the same place overwrite each other. Names that lead to one
+	// place without looking alike, such as two names of a host, are told apart
+	// here and found by the mark. Empty: in a folder of the run's own. Nil: it
+	// keeps nothing.
+	Place func(Options) string
 	// Render puts a query into the system's language. It needs no server. The
 	// options, which have passed Resolve, say how the data is laid out. It
 	// wraps query.ErrUnsupported, with the reason, for what the system cannot
@@ -57,6 +62,9 @@ type Env struct {
 	// ErrForeign. Open then changes nothing, and the Target is used for
 	// Describe and as a Clearer alone.
 	Foreign bool
+	// Locks is the longest that a statement which changes tables waits for the
+	// locks of others; 0: as long as its context lets it.
+	Locks time.Duration
 }
 
 // Caps says what a system can do at best, whatever its options.
@@ -105,12 +113,24 @@ type Target interface {
 	// Settle returns when all acknowledged rows are visible to queries and
 	// background work is idle.
 	Settle(context.Context) error
-	// Census counts what a table holds.
+	// Census tells what a table holds, of each field the count, sum, minimum and
+	// maximum as far as the system can, in one pass over its rows.
 	Census(context.Context, *series.Table) (Census, error)
 	// Footprint returns the bytes on disk, -1 where that cannot be known.
 	Footprint(context.Context) (int64, error)
 	// Close releases the connection. The data stays.
 	Close() error
+}
+
+// As returns a target as what it may be beside, such as an AfterLoader, and
+// whether it is that. Of one that stands before another, and whose method
+// Unwrap returns that, both must be.
+func As[I any](t Target) (I, bool) {
+	as, ok := t.(I)
+	if before, wraps := t.(interface{ Unwrap() Target }); ok && wraps {
+		_, ok = As[I](before.Unwrap())
+	}
+	return as, ok
 }
 
 // AfterLoader is a Target with work that users of the system do once data is
@@ -134,6 +154,17 @@ type Clearer interface {
 	// Clear drops what is named, of what Foreign would name now, and nothing
 	// else: what came up since stays, and Prepare refuses again.
 	Clear(ctx context.Context, schema *series.Schema, named []string) error
+}
+
+// Inspector is a Target that can tell before anything is loaded what would keep
+// a load from its end.
+type Inspector interface {
+	// Inspect changes nothing. Its error wraps ErrForeign where Prepare would
+	// refuse the schema for what is there, and ErrUnreachable where an endpoint
+	// that rows or queries need does not answer; it also tells of rights that
+	// the user lacks, as far as that can be known cheaply. The schema is nil
+	// where nobody knows the dataset yet.
+	Inspect(context.Context, *series.Schema) error
 }
 
 // Step is something done after a load.
@@ -168,27 +199,6 @@ type Description struct {
 	Location   string            `json:"location"`           // address or path, without secrets
 	Durability string            `json:"durability"`         // in words: when is an acknowledged row on disk
 	Settings   map[string]string `json:"settings,omitempty"` // effective settings that matter
-}
-
-// Mark is what a load leaves in the database, so that later commands know
-// what they face.
-type Mark struct {
-	Dataset      workload.Spec `json:"dataset"`
-	Fingerprint  string        `json:"fingerprint"`
-	RowsExpected int64         `json:"rows_expected"` // -1: not known when the load began
-	RowsAcked    int64         `json:"rows_acked"`
-	Complete     bool          `json:"complete"` // every row was acknowledged
-	Loaded       time.Time     `json:"loaded"`
-	Tool         string        `json:"tool"` // tsmark's version
-	// Unverified is why answers cannot be checked: the rows came from a file
-	// and nobody knows how to make them again. Empty: they can.
-	Unverified string `json:"unverified,omitempty"`
-	// SentTwice is how many rows were sent again although they may have been
-	// stored the first time, and the system does not dedupe: so many more than
-	// expected can be duplicates.
-	SentTwice int64 `json:"sent_twice,omitempty"`
-	// Run is the id of the run that loaded it, and that may load it again.
-	Run string `json:"run,omitempty"`
 }
 
 // Writer is one worker's connection for writing.
@@ -254,18 +264,41 @@ type Cost struct {
 	Bytes int64 // as received; for an embedded system, of the values read
 }
 
-// Census is what a table holds.
+// Census is what a table holds, as the target itself says.
 type Census struct {
-	Rows   int64            // -1 where the system counts points only
-	Points map[string]int64 // per field, values that are not NULL
+	Rows   int64     // -1 where the system counts points only
+	Times  Content   // of the rows; its Count means nothing
+	Fields []Content // in the order of the table's fields
 }
 
-// CensusOf makes a census of a row of integers: rows, and then the values of
-// each field of the table, as sql.Dialect.Count asks for them.
-func CensusOf(t *series.Table, counted []query.Value) Census {
-	c := Census{Rows: counted[0].Int, Points: make(map[string]int64, len(t.Fields))}
-	for i, f := range t.Fields {
-		c.Points[f.Name] = counted[i+1].Int
-	}
-	return c
+// Content is what the values of a field come to, NULLs left out. A figure that
+// the system cannot tell is nil. One that it says is NULL points to NULL, which is
+// right only where there is no value.
+type Content struct {
+	Count int64
+	// Sum is one of whole numbers, modulo 2^64 in two's complement, or of doubles,
+	// as the system holds the field: of integers; of booleans, the number of those
+	// that are true; of times, nanoseconds since 1970; of dates, days since 1970;
+	// of texts and blobs, what oracle.TextSum makes of each.
+	Sum *query.Value
+	// Min and Max are the least and the largest value; of texts by their bytes.
+	Min, Max *query.Value
+}
+
+// DistinctCounter is a Target that can tell what a table holds where each
+// different row counts once. It is asked where rows were sent twice: duplicates
+// then hide no losses.
+type DistinctCounter interface {
+	// DistinctCensus is Census over different rows, which are told apart by
+	// their series, time and values.
+	DistinctCensus(context.Context, *series.Table) (Census, error)
+}
+
+// SeriesLister is a Target that can tell of which series a table's rows are.
+type SeriesLister interface {
+	// ListSeries gives the sink the tags of each series that has rows in a table,
+	// in the order of the table's tags, NULL where it lacks one. Tags that are
+	// numbers are left out where the system holds them as fields. The same tags
+	// may come more than once. Tables without tags are not asked about.
+	ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error
 }

@@ -31,10 +31,10 @@ func TestCensus(t *testing.T) {
 	for _, name := range []string{"cpu", "mem"} {
 		table := targettest.Table("a", "b")
 		table.Name = name
-		survey.Tables = append(survey.Tables, oracle.Census{Table: table, Rows: 100, Points: []int64{100, 60}})
+		survey.Tables = append(survey.Tables, oracle.Census{Table: table, Rows: 100, Fields: []oracle.Content{{Count: 100}, {Count: 60}}})
 	}
 	holding := func(rows, a, b int64) target.Census {
-		return target.Census{Rows: rows, Points: map[string]int64{"a": a, "b": b}}
+		return target.Census{Rows: rows, Fields: []target.Content{{Count: a}, {Count: b}}}
 	}
 	right := holding(100, 100, 60)
 	acked := verify.Sent{Acknowledged: true}

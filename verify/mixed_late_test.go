@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -48,10 +49,11 @@ func TestMixedLateRows(t *testing.T) {
 			longer.End = start.Add(24 * time.Hour)
 			var questions []engine.MixedQuestions
 			for _, name := range test.types {
-				queries, err := test.use.Queries(longer, name, 200)
+				sequence, err := test.use.Queries(longer, name, 200)
 				if err != nil {
 					t.Fatal(err)
 				}
+				queries := slices.Collect(sequence)
 				for i := range queries {
 					if q := &queries[i]; !q.Start.IsZero() {
 						q.End = q.Start.Add(30 * time.Minute)
@@ -59,7 +61,7 @@ func TestMixedLateRows(t *testing.T) {
 				}
 				questions = append(questions, engine.MixedQuestions{Type: name, Queries: queries})
 			}
-			phase := func(kind target.Kind, lateness time.Duration) (wrong, stale int64) {
+			phase := func(kind target.Kind, lateness time.Duration, batch int, share float64) (wrong, stale int64) {
 				db, err := kind.Open(t.Context(), target.Env{}, nil)
 				if err != nil {
 					t.Fatal(err)
@@ -72,7 +74,7 @@ func TestMixedLateRows(t *testing.T) {
 					t.Fatal(err)
 				}
 				out, journal, err := engine.Mixed(t.Context(), engine.MixedConfig{
-					LoadConfig: engine.LoadConfig{Workers: 2, BatchSize: 100}, Queriers: 2, Share: 0.3,
+					LoadConfig: engine.LoadConfig{Workers: 2, BatchSize: batch}, Queriers: 2, Share: share,
 					Loaded: loaded, Start: start, Lateness: lateness, Windows: workload.Recent, Keep: 40,
 				}, d, db, kind.Renderer(nil), questions, ignore)
 				if err == nil {
@@ -90,14 +92,14 @@ func TestMixedLateRows(t *testing.T) {
 				}
 				return wrong, stale
 			}
-			if wrong, stale := phase(targettest.Memory("exact"), survey.Lateness); wrong > 0 || stale > 0 {
+			if wrong, stale := phase(targettest.Memory("exact"), survey.Lateness, 100, 0.3); wrong > 0 || stale > 0 {
 				t.Errorf("of an exact target %d types are wrong, %d answers stale", wrong, stale)
 			}
 			// A question must fall between a row and its appearance, which not
 			// every phase brings about.
-			shown := func(kind func() target.Kind, lateness time.Duration, mayBeWrong bool) bool {
+			shown := func(kind func() target.Kind, lateness time.Duration, batch int, share float64, mayBeWrong bool) bool {
 				for range 20 {
-					wrong, stale := phase(kind(), lateness)
+					wrong, stale := phase(kind(), lateness, batch, share)
 					if wrong > 0 && !mayBeWrong {
 						t.Fatalf("of a target that shows rows late %d types are wrong", wrong)
 					}
@@ -107,10 +109,14 @@ func TestMixedLateRows(t *testing.T) {
 				}
 				return false
 			}
-			if !shown(func() target.Kind { return targettest.Delayed("late", 20*time.Millisecond) }, survey.Lateness, false) {
+			if !shown(func() target.Kind { return targettest.Delayed("late", 20*time.Millisecond) }, survey.Lateness, 100, 0.3, false) {
 				t.Error("no answer of a target that shows rows late is stale")
 			}
-			if test.shows && !shown(func() target.Kind { return targettest.Memory("exact") }, 0, true) {
+			// Here many batches hold rows of one host alone. One with rows of two would
+			// nearly always be under way, and hold the watermark back to where the rows
+			// of the second begin. A few queries do, as each answer that is not right
+			// is traced through all states.
+			if test.shows && !shown(func() target.Kind { return targettest.Memory("exact") }, 0, 20, 0.95, true) {
 				t.Error("nobody notices a watermark that is too new")
 			}
 		})

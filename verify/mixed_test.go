@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -49,10 +50,11 @@ func mixed(t *testing.T, kind target.Kind, s workload.Spec, cfg engine.MixedConf
 	longer := s
 	longer.End = s.Start.Add(24 * time.Hour) // for types that ask about half a day
 	for _, name := range types {
-		queries, err := use.Queries(longer, name, 1000)
+		sequence, err := use.Queries(longer, name, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
+		queries := slices.Collect(sequence)
 		for i := range queries {
 			if q := &queries[i]; !q.Start.IsZero() {
 				q.End = q.Start.Add(30 * time.Minute)

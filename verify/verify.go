@@ -16,6 +16,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/limit"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -26,6 +27,7 @@ type Renderer func(*query.Query, *series.Schema) (target.Request, error)
 type Config struct {
 	Workers int           // connections that ask at once, at least 1
 	Timeout time.Duration // after which an answer is given up; 0: never
+	Gone    bool          // the target can be asked nothing more
 }
 
 // Answers asks the target the expected queries and compares each answer with
@@ -139,6 +141,14 @@ func (c *check) differs(ctx context.Context) (string, error) {
 	if found.Equal(c.expected.Digest) {
 		return "", nil
 	}
+	return c.again(ctx, columns, found)
+}
+
+// again asks once more, for all rows, where those found before are not the
+// expected ones by their digest. They may be all the same: floats may differ by
+// the tolerance.
+func (c *check) again(ctx context.Context, columns []query.Column, found *query.Digest) (string, error) {
+	q := c.expected.Query
 	whole, err := oracle.Rows(ctx, c.dataset, q)
 	if err != nil {
 		return "", err
@@ -155,7 +165,7 @@ func (c *check) differs(ctx context.Context) (string, error) {
 		return d.String(), nil
 	}
 	if !second.Equal(found) {
-		return fmt.Sprintf("the answer of %d rows was wrong, and right when asked a second time", found.Rows()), nil
+		return fmt.Sprintf("the answer of %d rows was wrong, and right when asked again", found.Rows()), nil
 	}
 	return "", nil // its floats differ by less than the tolerance
 }
@@ -179,10 +189,15 @@ func (c *check) anyOf(ctx context.Context) (string, error) {
 	if err := c.ask(ctx, &found); err != nil {
 		return "", err
 	}
+	return c.strangers(ctx, &found)
+}
+
+// strangers compares the number of rows, and whether each of them matches.
+func (c *check) strangers(ctx context.Context, found *query.Answer) (string, error) {
 	if n := int64(len(found.Rows)); n != c.expected.Rows {
 		return fmt.Sprintf("%d rows in place of %d", n, c.expected.Rows), nil
 	}
-	stranger, err := oracle.Strangers(ctx, c.dataset, c.expected.Query, &found)
+	stranger, err := oracle.Strangers(ctx, c.dataset, c.expected.Query, found)
 	if stranger == nil {
 		return "", err
 	}
@@ -192,7 +207,8 @@ func (c *check) anyOf(ctx context.Context) (string, error) {
 // ask sends the request, and holds the target to the number of rows that it
 // says it gave.
 func (c *check) ask(ctx context.Context, sink query.Sink) error {
-	counted := &counter{sink: sink}
+	// What comes beyond the expected rows is wrong, and may have no end.
+	counted := limit.Expected(sink, c.expected.Rows)
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if c.timeout > 0 {
 		limited, cancel = context.WithTimeout(ctx, c.timeout)
@@ -205,19 +221,8 @@ func (c *check) ask(ctx context.Context, sink query.Sink) error {
 	if err != nil {
 		return err
 	}
-	if cost.Rows != counted.rows {
-		return fmt.Errorf("%d rows were counted, %d delivered", cost.Rows, counted.rows)
+	if cost.Rows != counted.Came() {
+		return fmt.Errorf("%d rows were counted, %d delivered", cost.Rows, counted.Came())
 	}
 	return nil
-}
-
-// counter counts the rows on their way to another sink.
-type counter struct {
-	sink query.Sink
-	rows int64
-}
-
-func (c *counter) Row(row []query.Value) error {
-	c.rows++
-	return c.sink.Row(row)
 }

@@ -3,6 +3,7 @@ package workload
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"math"
 	"strings"
 	"time"
@@ -71,8 +72,9 @@ const recentShare = 10
 // asks them: their windows are where w wants them, and with align they start on
 // a bucket border. Uniform windows are as drawn, and a question without an end
 // asks about everything. What asks about one moment asks about one at which
-// there is a row, and slides from one interval to the next.
-func (w Windows) Draw(of Workload, s Spec, queryType string, n int, align bool) ([]query.Query, error) {
+// there is a row, and slides from one interval to the next. The queries
+// come one by one, as those of Workload.Queries.
+func (w Windows) Draw(of Workload, s Spec, queryType string, n int, align bool) (iter.Seq[query.Query], error) {
 	queries, err := of.Queries(s, queryType, n)
 	if err != nil {
 		return nil, err
@@ -83,21 +85,25 @@ func (w Windows) Draw(of Workload, s Spec, queryType string, n int, align bool) 
 			return nil, err
 		}
 	}
-	for i := range queries {
-		q := &queries[i]
-		if d != nil && !q.End.IsZero() {
-			step := q.End.Sub(q.Start) / slidingShare
-			if !q.Start.IsZero() && q.End.Sub(q.Start) < s.Interval {
-				step = s.Interval
+	return func(yield func(query.Query) bool) {
+		var q query.Query // one for all: what OnRow is given moves to the heap
+		for q = range queries {
+			if d != nil && !q.End.IsZero() {
+				step := q.End.Sub(q.Start) / slidingShare
+				if !q.Start.IsZero() && q.End.Sub(q.Start) < s.Interval {
+					step = s.Interval
+				}
+				w.place(&q, s.Start, s.End, step)
+				OnRow(d, &q, s.End)
 			}
-			w.place(q, s.Start, s.End, step)
-			OnRow(d, q, s.End)
+			if align {
+				q.Align()
+			}
+			if !yield(q) {
+				return
+			}
 		}
-		if align {
-			q.Align()
-		}
-	}
-	return queries, nil
+	}, nil
 }
 
 // Place moves the window of q into the span from the first to before the

@@ -23,10 +23,11 @@ func day() workload.Spec {
 func TestWindows(t *testing.T) {
 	spec := day()
 	const length = time.Hour
-	drawn, err := tsbs.CPUOnly().Queries(spec, "single-groupby-1-1-1", 20_000)
+	sequence, err := tsbs.CPUOnly().Queries(spec, "single-groupby-1-1-1", 20_000)
 	if err != nil {
 		t.Fatal(err)
 	}
+	drawn := slices.Collect(sequence)
 	span := spec.End.Sub(spec.Start)
 	for _, windows := range []workload.Windows{workload.Uniform, workload.Recent} {
 		var distances []float64 // from the span's end, as shares of it
@@ -55,10 +56,11 @@ func TestWindows(t *testing.T) {
 // machine.
 func TestWindowsAreDeterministic(t *testing.T) {
 	spec := day()
-	drawn, err := tsbs.CPUOnly().Queries(spec, "single-groupby-1-1-1", 3)
+	sequence, err := tsbs.CPUOnly().Queries(spec, "single-groupby-1-1-1", 3)
 	if err != nil {
 		t.Fatal(err)
 	}
+	drawn := slices.Collect(sequence)
 	var starts []string
 	for _, windows := range []workload.Windows{workload.Uniform, workload.Recent} {
 		for _, q := range drawn {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"math/bits"
 	"strings"
@@ -168,9 +169,11 @@ type Workload interface {
 	Memory(Spec) uint64
 	// QueryTypes lists the questions in the order in which they are asked.
 	QueryTypes() []QueryType
-	// Queries draws the first n queries of a type. The draws depend on the
-	// specification alone: not on the target, nor on other types.
-	Queries(spec Spec, queryType string, n int) ([]query.Query, error)
+	// Queries draws the first n queries of a type, one by one, so that a million
+	// of them need no memory; each pass over the sequence draws them anew. The
+	// draws depend on the specification alone: not on the target, nor on other
+	// types.
+	Queries(spec Spec, queryType string, n int) (iter.Seq[query.Query], error)
 }
 
 // SpecError says which setting of a specification is impossible.

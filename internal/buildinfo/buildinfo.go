@@ -3,31 +3,55 @@ package buildinfo
 
 import (
 	"cmp"
+	_ "embed"
+	"os"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/mod/module"
 
 	"github.com/tsmark/tsmark/result"
 )
 
-// Tool identifies this program. Its commit is empty where it was not built
-// from a checkout, as in go run of a package or go test.
-func Tool() result.Tool {
+// Module is the path of this program's module.
+const Module = "github.com/tsmark/tsmark"
+
+// archived is the commit of an archive of the repository, which git writes into
+// the file; in a checkout it is what git would replace.
+//
+//go:embed archive.txt
+var archived string
+
+// Tool identifies this program. Its commit is where it was built from: of a
+// checkout as the Go tool notes it, of a module as its pseudo-version says, of
+// an archive as git wrote into it, with go run in a checkout as git says now. It
+// is empty where none of them knows, as in go install of a tagged version, which
+// the version tells.
+var Tool = sync.OnceValue(func() result.Tool {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return result.Tool{Version: unknown, Go: runtime.Version()}
+		info = &debug.BuildInfo{GoVersion: runtime.Version()}
 	}
-	return tool(info)
-}
+	t := tool(info, archived)
+	if t.Commit == "" {
+		executable, err1 := os.Executable()
+		dir, err2 := os.Getwd()
+		if err1 == nil && err2 == nil && info.Main.Path == Module {
+			t.Commit = marked(ofRun(executable, dir, Module))
+		}
+	}
+	return t
+})
 
 // unknown is the version of a build that the Go tool gave none.
 const unknown = "(devel)"
 
-func tool(info *debug.BuildInfo) result.Tool {
-	t := result.Tool{Version: info.Main.Version, Go: info.GoVersion}
-	if t.Version == "" {
-		t.Version = unknown
-	}
+func tool(info *debug.BuildInfo, archived string) result.Tool {
+	t := result.Tool{Version: cmp.Or(info.Main.Version, unknown), Go: info.GoVersion}
 	dirty := false
 	for _, s := range info.Settings {
 		switch s.Key {
@@ -37,10 +61,29 @@ func tool(info *debug.BuildInfo) result.Tool {
 			dirty = s.Value == "true"
 		}
 	}
-	if dirty && t.Commit != "" {
-		t.Commit += "+dirty"
+	if t.Commit != "" {
+		t.Commit = marked(t.Commit, dirty)
+		return t
+	}
+	if module.IsPseudoVersion(t.Version) {
+		version, _, _ := strings.Cut(t.Version, "+")
+		t.Commit, _ = module.PseudoVersionRev(version)
+		return t
+	}
+	if commit := strings.TrimSpace(archived); hash.MatchString(commit) {
+		t.Commit = commit
 	}
 	return t
+}
+
+// hash is what commits are called.
+var hash = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+func marked(commit string, dirty bool) string {
+	if dirty && commit != "" {
+		commit += "+dirty"
+	}
+	return commit
 }
 
 // Modules returns those of the modules that are linked into this program, with

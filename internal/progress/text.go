@@ -8,6 +8,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/mattn/go-runewidth"
+
+	"github.com/tsmark/tsmark/internal/printable"
 )
 
 // plain returns how far the task is, as a line for files and pipes.
@@ -159,4 +161,4 @@ func wrapped(lines []string, width int) int {
 
 // oneLine returns the text with white space, line breaks too, as single
 // spaces.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+func oneLine(s string) string { return printable.OneLine(s) }

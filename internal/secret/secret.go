@@ -4,7 +4,10 @@ package secret
 
 import (
 	"cmp"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
+	"html"
 	"net/url"
 	"regexp"
 	"slices"
@@ -18,28 +21,21 @@ import (
 const Mark = "***"
 
 // Redactor blots secrets out of texts: the values that it was told, as they
-// are and as URLs, JSON and Go write them; the passwords of all URLs; and what
-// stands behind the names of secrets, as in password=x. Once it knows all it
-// may be used by several goroutines.
+// are and as URLs, JSON, HTML, SQL, Go, hex and Base64 write them; and what
+// stands where secrets do, such as the password of a URL or what is behind
+// password= or --password. Once it knows all it may be used by several
+// goroutines.
 type Redactor struct {
-	pairs  *regexp.Regexp
+	places []*regexp.Regexp
 	values []string // longest first: one may be part of another
+	plain  []string // as they were told, to be found in what is encoded
 	public map[string]bool
 }
 
 // New returns a Redactor that knows the names of these secrets, beside those
 // that everybody uses.
 func New(names ...string) *Redactor {
-	all := []string{
-		`(?:[a-z0-9]+[_.-])*(?:password|passwd|passphrase|pwd|secret|token|credentials?|(?:secret|api|access|private)[_-]?key)`,
-	}
-	for _, name := range names {
-		all = append(all, regexp.QuoteMeta(name))
-	}
-	return &Redactor{
-		pairs:  regexp.MustCompile(`(?i)\b(` + strings.Join(all, "|") + `)=('[^']*'|"[^"]*"|[^,;&\s'"]+)`),
-		public: make(map[string]bool),
-	}
+	return &Redactor{places: places(names), public: make(map[string]bool)}
 }
 
 // Public says which values are no secrets where they stand alone: one that is
@@ -57,6 +53,7 @@ func (r *Redactor) Add(values ...string) {
 		if v == "" || v == Mark || r.public[v] {
 			continue
 		}
+		r.plain = append(r.plain, v)
 		for _, form := range forms(v) {
 			if form != "" && !slices.Contains(r.values, form) {
 				r.values = append(r.values, form)
@@ -70,53 +67,132 @@ func (r *Redactor) Add(values ...string) {
 func forms(v string) []string {
 	quoted, _ := json.Marshal(v) // of a text this cannot fail
 	goQuoted := strconv.Quote(v)
-	return []string{
-		v, strings.Join(strings.Fields(v), " "), url.QueryEscape(v), url.PathEscape(v),
-		strings.TrimPrefix(url.UserPassword("", v).String(), ":"),
-		string(quoted[1 : len(quoted)-1]), goQuoted[1 : len(goQuoted)-1],
+	all := []string{
+		v, strings.Join(strings.Fields(v), " "), html.EscapeString(v),
+		string(quoted[1 : len(quoted)-1]), goQuoted[1 : len(goQuoted)-1], strconv.QuoteToASCII(v)[1 : len(strconv.QuoteToASCII(v))-1],
+		strings.ReplaceAll(v, "'", "''"), strings.ReplaceAll(v, "'", `'\''`), strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(v),
 	}
+	for _, escaped := range []string{url.QueryEscape(v), url.PathEscape(v), strings.TrimPrefix(url.UserPassword("", v).String(), ":")} {
+		all = append(all, escaped, percents.ReplaceAllStringFunc(escaped, strings.ToLower))
+	}
+	if len(v) >= shortest {
+		all = append(all, hex.EncodeToString([]byte(v)), strings.ToUpper(hex.EncodeToString([]byte(v))))
+	}
+	return all
 }
 
-// userinfo finds user and password of a URL. The password goes on to the last @
-// before the path, since people forget to escape one.
-var userinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://[^\s/:@?#'"]*):([^\s/'"]*)@`)
+var percents = regexp.MustCompile("%[0-9A-F]{2}")
 
-// Learn adds the secrets that stand in a text: passwords of URLs and values
-// behind the names of secrets. Of a list with commas what has no name of its
-// own goes on with the value before it.
+// Learn adds the secrets that stand in a text where secrets do. Of a list with
+// commas what has no name of its own goes on with the value before it.
 func (r *Redactor) Learn(text string) {
-	for _, found := range userinfo.FindAllStringSubmatch(text, -1) {
-		r.learned(found[2])
+	for _, place := range r.places {
+		for _, found := range place.FindAllStringSubmatch(text, -1) {
+			r.learned(found[1])
+		}
+	}
+	for _, found := range attached(text) {
+		r.learned(text[found[0]:found[1]])
 	}
 	within := false
 	for part := range strings.SplitSeq(text, ",") {
-		pairs := r.pairs.FindAllStringSubmatch(part, -1)
-		for _, found := range pairs {
-			r.learned(strings.Trim(found[2], `'"`))
-		}
-		if len(pairs) == 0 && within && !strings.Contains(part, "=") {
+		named := r.places[0].MatchString(part)
+		if !named && within && !strings.Contains(part, "=") {
 			r.Add(part)
 			continue
 		}
-		within = len(pairs) > 0
+		within = named
 	}
 }
 
 func (r *Redactor) learned(value string) {
+	value = unquoted(value)
 	r.Add(value)
 	if plain, err := url.PathUnescape(value); err == nil {
 		r.Add(plain)
 	}
 }
 
+func unquoted(value string) string {
+	if n := len(value); n >= 2 && (value[0] == '\'' || value[0] == '"') && value[n-1] == value[0] {
+		return value[1 : n-1]
+	}
+	return value
+}
+
 // Text returns the text without secrets.
 func (r *Redactor) Text(text string) string {
-	// First whole values: one may hold what looks like a pair or a URL.
+	// First whole values: one may hold what looks like a place of another.
 	for _, v := range r.values {
 		text = replace(text, v)
 	}
-	text = userinfo.ReplaceAllString(text, "${1}:"+Mark+"@")
-	return r.pairs.ReplaceAllString(text, "${1}="+Mark)
+	text = r.decoded(text)
+	for _, place := range r.places {
+		text = blot(text, place.FindAllStringSubmatchIndex(text, -1))
+	}
+	return blot(text, attached(text))
+}
+
+// Args returns a command line without secrets: unlike in a text the name of one
+// may be the argument before it.
+func (r *Redactor) Args(args []string) []string {
+	shown := make([]string, len(args))
+	for i, arg := range args {
+		r.Learn(arg)
+		if i > 0 && strings.HasPrefix(args[i-1], "-") {
+			r.Learn(args[i-1] + " '" + arg + "'")
+		}
+	}
+	for i, arg := range args {
+		shown[i] = r.Text(arg)
+	}
+	return shown
+}
+
+// blot puts Mark in the place of the last group of each match.
+func blot(text string, matches [][]int) string {
+	var b strings.Builder
+	at := 0
+	for _, m := range matches {
+		from, to := m[len(m)-2], m[len(m)-1]
+		b.WriteString(text[at:from])
+		b.WriteString(Mark)
+		at = to
+	}
+	return b.String() + text[at:]
+}
+
+// encoded finds what may be Base64 of either alphabet.
+var encoded = regexp.MustCompile(`[A-Za-z0-9+/_-]{6,}={0,2}`)
+
+// decoded blots out Base64 that holds a secret, as gateways echo it that were
+// sent user:password.
+func (r *Redactor) decoded(text string) string {
+	if len(r.plain) == 0 {
+		return text
+	}
+	return encoded.ReplaceAllStringFunc(text, func(token string) string {
+		digits := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(token, "="))
+		for skipped := range 4 { // what stands before it may look like part of it
+			if skipped >= len(digits) {
+				break
+			}
+			rest := digits[skipped:]
+			if len(rest)%4 == 1 {
+				rest = rest[:len(rest)-1]
+			}
+			if plain, err := base64.RawStdEncoding.DecodeString(rest); err == nil && r.within(string(plain)) {
+				return Mark
+			}
+		}
+		return token
+	})
+}
+
+func (r *Redactor) within(plain string) bool {
+	return slices.ContainsFunc(r.plain, func(v string) bool {
+		return plain == v || strings.HasSuffix(plain, ":"+v) || len(v) >= shortest && strings.Contains(plain, v)
+	})
 }
 
 // shortest is the length from which a value is a secret also within a word.

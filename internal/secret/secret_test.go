@@ -1,8 +1,13 @@
 package secret
 
 import (
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
+	"html"
 	"io/fs"
+	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -84,4 +89,86 @@ func FuzzText(f *testing.F) {
 			t.Errorf("%q is in %q", value, got)
 		}
 	})
+}
+
+// In commands, addresses and what servers echo, secrets have places of their
+// own. What merely looks like one stays readable.
+func TestPlaces(t *testing.T) {
+	for in, want := range map[string]string{
+		"mysqld --password hunter2 --port 1":                    "mysqld --password *** --port 1",
+		"mysqld --password 'a b' x":                             "mysqld --password *** x",
+		"influx -password hunter2":                              "influx -password ***",
+		"mysqladmin -phunter2 shutdown":                         "mysqladmin -p*** shutdown",
+		"mysqladmin -p'a b' shutdown":                           "mysqladmin -p*** shutdown",
+		"sshpass -p hunter2 ssh h":                              "sshpass -p *** ssh h",
+		"curl -u ann:hunter2 http://h":                          "curl -u ann:*** http://h",
+		"curl --user=ann:hunter2 http://h":                      "curl --user=ann:*** http://h",
+		"ann:hunter2@db1":                                       "ann:***@db1",
+		"host=ann:hunter2@db1,port=1":                           "host=ann:***@db1,port=1",
+		"http://h/metrics?auth=hunter2&x=1":                     "http://h/metrics?auth=***&x=1",
+		"http://h/query?u=ann&p=hunter2":                        "http://h/query?u=ann&p=***",
+		"curl -H 'Authorization: Bearer hunter2'":               "curl -H 'Authorization: Bearer ***'",
+		"ALTER USER ann PASSWORD 'hunter2'":                     "ALTER USER ann PASSWORD ***",
+		`{"user":"ann","password":"hunter2"}`:                   `{"user":"ann","password":***}`,
+		"docker run -p 8812:8812 --user 1000:1000 -p8086:8086":  "docker run -p 8812:8812 --user 1000:1000 -p8086:8086",
+		"mkdir -p /data && server -port 1 -path=/x -properties": "mkdir -p /data && server -port 1 -path=/x -properties",
+		"server -p {port} -p{port} --password-file /run/secret": "server -p {port} -p{port} --password-file /run/secret",
+		"postgres:16@sha256:abcdef":                             "postgres:16@sha256:abcdef",
+		"mongod --auth --port 1":                                "mongod --auth --port 1",
+		`password authentication failed for user "ann"`:         `password authentication failed for user "ann"`,
+		"at 12:30:15 user ann@db1 left":                         "at 12:30:15 user ann@db1 left",
+	} {
+		if got := New().Text(in); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+		if got := New().Text(want); got != want {
+			t.Errorf("%q became %q the second time", want, got)
+		}
+		if r := New(); strings.Contains(in, "hunter2") {
+			r.Learn(in)
+			if got := r.Text("it is hunter2"); got != "it is ***" {
+				t.Errorf("from %q nothing was learnt", in)
+			}
+		}
+	}
+}
+
+// A value is found in whatever form it is written.
+func TestForms(t *testing.T) {
+	const value = "tr0ub/dor&'3+ü"
+	r := New()
+	r.Add(value, "pw1")
+	for name, text := range map[string]string{
+		"percents":       url.QueryEscape(value),
+		"small percents": "tr0ub%2fdor%26%273%2b%c3%bc",
+		"HTML":           html.EscapeString(value),
+		"JSON":           `"tr0ub/dor\u0026'3+ü"`,
+		"ASCII":          strconv.QuoteToASCII(value),
+		"SQL":            "tr0ub/dor&''3+ü",
+		"shell":          `tr0ub/dor&'\''3+ü`,
+		"libpq":          `tr0ub/dor&\'3+ü`,
+		"hex":            hex.EncodeToString([]byte(value)),
+		"Base64":         base64.StdEncoding.EncodeToString([]byte(value)),
+		"of user":        base64.StdEncoding.EncodeToString([]byte("ann:" + value)),
+		"of another":     base64.StdEncoding.EncodeToString([]byte("anna:" + value)),
+		"for URLs":       base64.RawURLEncoding.EncodeToString([]byte("ann:" + value)),
+		"within":         base64.StdEncoding.EncodeToString([]byte(`{"auth":"` + value + `"}`)),
+		"a short one":    base64.StdEncoding.EncodeToString([]byte("ann:pw1")),
+	} {
+		if got := r.Text("you sent Basic " + text + " to us"); !strings.Contains(got, "you sent Basic ") || !strings.Contains(got, Mark) || !strings.HasSuffix(got, " to us") || len(got) > len(text)+30 || strings.Contains(got, text) {
+			t.Errorf("%s: %q became %q", name, text, got)
+		}
+	}
+	const harmless = "20260131-154500-3f2a /var/lib/postgresql/data fingerprint 0123456789abcdef"
+	if got := r.Text(harmless); got != harmless {
+		t.Errorf("became %q", got)
+	}
+}
+
+// The name of a secret may be the argument before it.
+func TestArgs(t *testing.T) {
+	got := New().Args([]string{"tsmark", "run", "--password", "hunter2", "--target", "pg,url=http://h/?x=hunter2", "-"})
+	if want := "tsmark run --password *** --target pg,url=http://h/?x=*** -"; strings.Join(got, " ") != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }

@@ -88,12 +88,13 @@ const (
 	Dropped                       // due while the queue was full, and never started
 	Interrupted                   // ended by the end of the run
 	Retried                       // a batch that failed and was sent again: the operation that ended it stands apart
+	Captured                      // answered, and the answer was taken to be compared, which takes time: its duration does not count
 	outcomes                      // their number
 )
 
 // String returns the outcome as reports print it.
 func (o Outcome) String() string {
-	names := [outcomes]string{"ok", "unacknowledged", "flushed", "at least", "failed", "wrong", "stale", "dropped", "interrupted", "retried"}
+	names := [outcomes]string{"ok", "unacknowledged", "flushed", "at least", "failed", "wrong", "stale", "dropped", "interrupted", "retried", "captured"}
 	if o >= outcomes {
 		return fmt.Sprintf("outcome %d", uint8(o))
 	}
@@ -144,6 +145,8 @@ type Cell struct {
 	Workers  int    `json:"workers,omitempty"`  // 0: not said
 	// Questions is how many there are before they come again; 0: not said.
 	Questions int `json:"questions,omitempty"`
+	// First is the place of the first of them among all that were drawn of the type.
+	First int `json:"first,omitempty"`
 }
 
 // End is what the last frame says.

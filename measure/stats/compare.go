@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/aclements/go-moremath/stats"
+	"github.com/tsmark/tsmark/measure"
 	"golang.org/x/perf/benchmath"
 	gonum "gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/combin"
@@ -206,22 +207,23 @@ func GeometricMean(figures []float64) float64 {
 	return mean
 }
 
-// Quantile is the figure that the fraction q (0 to 1) of a sample does not
-// exceed, by the nearest rank; less than 0 where those that were cut off leave
-// open by how much it is larger.
+// Quantile is the figure that at least the fraction q (0 to 1) of a sample does
+// not exceed, by the nearest rank (see measure.Rank); less than 0 where those
+// that were cut off leave open by how much it is larger. Whether so few figures
+// tell it is for measure.Holds to say.
 func Quantile(sample []float64, q float64) float64 {
 	if len(sample) == 0 {
 		return 0
 	}
-	s := spansOf(sample).sorted()
-	lo := gonum.Quantile(q, gonum.Empirical, s.lo, nil)
-	if hi := gonum.Quantile(q, gonum.Empirical, s.hi, nil); hi != lo {
+	lo, hi := spansOf(sample).sorted().at(int(measure.Rank(int64(len(sample)), q)) - 1)
+	if hi != lo {
 		return -lo
 	}
 	return lo
 }
 
-// Median is the median of a sample; less than 0 where those that were cut off
+// Median is the median of a sample, of an even number the mean of the two in
+// the middle; less than 0 where those that were cut off
 // leave open by how much it is larger, 0 where it is empty.
 func Median(sample []float64) float64 {
 	if len(sample) == 0 {

@@ -261,3 +261,22 @@ func TestCensored(t *testing.T) {
 		t.Errorf("geometric mean %v", got)
 	}
 }
+
+// Quantiles are those of sorted samples, of every size.
+func TestQuantileIsNearestRank(t *testing.T) {
+	for n := 1; n <= 300; n++ {
+		sample := make([]float64, n)
+		for i := range sample {
+			sample[(i*7919+3)%n] = float64(i + 1) // 7919 is prime and above n: each place once
+		}
+		for _, permille := range []int{500, 900, 950, 990, 999, 1000} {
+			want := float64((n*permille + 999) / 1000)
+			if got := Quantile(sample, float64(permille)/1000); got != want {
+				t.Fatalf("n = %d, %d ‰: %v, want %v", n, permille, got, want)
+			}
+		}
+		if got := Median(sample); got != float64(n+1)/2 {
+			t.Fatalf("n = %d: median %v", n, got)
+		}
+	}
+}

@@ -8,7 +8,6 @@
 package sql
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -97,23 +96,8 @@ const (
 	LatestOn
 )
 
-// Count returns the statement that counts a table: its rows, and then the values
-// of each field.
-func (d *Dialect) Count(t *series.Table) string {
-	if d.Narrow {
-		return d.countNarrow(t)
-	}
-	var b strings.Builder
-	b.WriteString("SELECT count(*)")
-	for _, f := range t.Fields {
-		fmt.Fprintf(&b, ", count(%s)", d.counted(f.Type, d.Ident(f.Name)))
-	}
-	fmt.Fprintf(&b, " FROM %s", d.Ident(t.Name))
-	return b.String()
-}
-
-// counted returns the expression that is counted for values of a column.
-func (d *Dialect) counted(t series.Type, column string) string {
+// Counted returns the expression that is counted for values of a column.
+func (d *Dialect) Counted(t series.Type, column string) string {
 	if t == series.Bool && d.NoBooleanNulls {
 		return "CAST(" + column + " AS INT)" // what is never NULL need not be counted, and QuestDB cannot
 	}

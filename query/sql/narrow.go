@@ -118,14 +118,3 @@ func NarrowColumn(t series.Type, integers bool) string {
 func (r *renderer) valueOf(field string) string {
 	return r.valueOfType(r.table.Fields[r.table.FieldIndex(field)].Type)
 }
-
-// countNarrow is Count of a narrow table.
-func (d *Dialect) countNarrow(t *series.Table) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "SELECT count(*) FILTER (WHERE %s = %s)", FieldColumn, d.Text(t.Fields[0].Name))
-	for _, f := range t.Fields {
-		fmt.Fprintf(&b, ", count(%s) FILTER (WHERE %s = %s)", d.valueOfType(f.Type), FieldColumn, d.Text(f.Name))
-	}
-	fmt.Fprintf(&b, " FROM %s", d.Ident(t.Name))
-	return b.String()
-}

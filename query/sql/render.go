@@ -169,7 +169,7 @@ func (r *renderer) columns(from string) {
 			case r.q.Aggregate == query.Sum && kind != series.Float:
 				column += " * 1e0" // sums of integers have types of their own, and bounds; those of singles are singles
 			case r.q.Aggregate == query.Count:
-				column = r.counted(kind, column)
+				column = r.Counted(kind, column)
 			}
 			column = fmt.Sprintf("%s(%s) AS %s", r.q.Aggregate, column, r.Ident(answer[i].Name))
 		}

@@ -15,7 +15,6 @@ import (
 	duck "github.com/duckdb/duckdb-go-bindings"
 
 	"github.com/tsmark/tsmark/query"
-	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
 )
 
@@ -100,17 +99,6 @@ func (d *database) Settle(ctx context.Context) error {
 		return fmt.Errorf("settling DuckDB: %w", err)
 	}
 	return nil
-}
-
-// Census implements target.Target.
-func (d *database) Census(ctx context.Context, t *series.Table) (target.Census, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	values, err := d.row(ctx, newDialect().Count(t))
-	if err != nil {
-		return target.Census{}, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
-	}
-	return target.CensusOf(t, values), nil
 }
 
 // row returns the only row of an answer. The caller holds mu.

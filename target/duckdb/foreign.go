@@ -12,6 +12,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/sqltarget"
 )
 
 // Foreign implements target.Clearer.
@@ -88,16 +89,16 @@ func (d *database) foreign(ctx context.Context, schema *series.Schema) ([]other,
 	}
 	var answer query.Answer
 	if _, err := d.admin.query(ctx, `
-		SELECT 'view', schema_name, view_name FROM duckdb_views() WHERE NOT internal
+		SELECT 'view', schema_name, view_name, '' FROM duckdb_views() WHERE NOT internal
 		UNION ALL
-		SELECT 'table', schema_name, table_name FROM duckdb_tables() WHERE NOT internal
+		`+tables+`
 		ORDER BY 1 DESC, 2, 3`, &answer); err != nil {
 		return nil, err
 	}
 	var found []other
 	for _, row := range answer.Rows {
 		o := other{row[0].String(), row[1].String(), row[2].String()}
-		if !marked || slices.Contains(needed, o.name) && !slices.Contains(old.Tables, o.name) {
+		if !marked || sqltarget.InTheWay(old, target.Object{Name: o.name, Identity: target.Described(row[3].String())}, needed, true) {
 			found = append(found, o)
 		}
 	}

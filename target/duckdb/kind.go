@@ -57,6 +57,7 @@ func Kind() target.Kind {
 		},
 		Types:   func(target.Options) map[series.Type]target.Held { return types() },
 		Modules: []string{"github.com/duckdb/duckdb-go-bindings"},
+		Place:   func(o target.Options) string { return target.FilePlace(o[optionPath]) },
 		Render:  render,
 		Open:    open,
 	}

@@ -50,29 +50,60 @@ func (d *database) Prepare(ctx context.Context, schema *series.Schema, m target.
 	return nil
 }
 
-func (d *database) prepare(ctx context.Context, schema *series.Schema, m target.Mark) error {
+// Inspect implements target.Inspector.
+func (d *database) Inspect(ctx context.Context, schema *series.Schema) error {
+	if schema == nil {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, _, err := d.replaceable(ctx, schema); err != nil {
+		return fmt.Errorf("looking at %s: %w", d.path, err)
+	}
+	return nil
+}
+
+// replaceable returns the layout of a schema, and the names of the tables that
+// are dropped before it is made, or an error that wraps target.ErrForeign. The
+// caller holds mu.
+func (d *database) replaceable(ctx context.Context, schema *series.Schema) (*layout, []string, error) {
 	next, err := newLayout(schema)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	old, present, err := d.readStamp(ctx)
 	if err != nil && !errors.Is(err, target.ErrNoMark) {
+		return nil, nil, err
+	}
+	return next, old.Own(present), d.place().Foreign(old, present, next.names, true)
+}
+
+func (d *database) prepare(ctx context.Context, schema *series.Schema, m target.Mark) error {
+	next, old, err := d.replaceable(ctx, schema)
+	if err != nil {
 		return err
 	}
 	sql := newDialect()
 	statements := []string{"BEGIN TRANSACTION"}
-	for _, name := range old.Tables {
+	for _, name := range old {
 		statements = append(statements, "DROP TABLE IF EXISTS "+sql.Ident(name))
 	}
-	if err := d.place().Foreign(old, present, next.names, true); err != nil {
-		return err
+	statements = append(statements, next.ddl...)
+	for _, name := range next.names {
+		statements = append(statements, "COMMENT ON TABLE "+sql.Ident(name)+" IS "+sql.Text(target.Token()))
 	}
-	for _, s := range append(statements, next.ddl...) {
+	for _, s := range statements {
 		if err := d.admin.exec(ctx, s); err != nil {
 			return d.rollback(ctx, err)
 		}
 	}
-	if err := d.writeStamp(ctx, sqltarget.Stamp{Mark: m, Tables: next.names}); err != nil {
+	stamp := target.Stamp{Mark: m, Tables: next.names}
+	present, err := d.objects(ctx)
+	if err == nil {
+		stamp.Identify(present)
+		err = d.writeStamp(ctx, stamp)
+	}
+	if err != nil {
 		return d.rollback(ctx, err)
 	}
 	// Interrupting a commit would leave open whether it happened.
@@ -91,21 +122,33 @@ func (d *database) rollback(ctx context.Context, cause error) error {
 	return cause
 }
 
-// readStamp returns what the mark's table holds, and the names of all tables
-// and views. The caller holds mu.
-func (d *database) readStamp(ctx context.Context) (sqltarget.Stamp, []string, error) {
+// tables lists all tables, with what is a table's identity: its columns, and the
+// comment that tsmark gives it. DuckDB numbers tables anew each time a file is
+// opened.
+const tables = `SELECT 'table', schema_name, table_name, concat_ws(' ', comment, (SELECT string_agg(concat_ws(' ', column_name, data_type, is_nullable), ', ' ORDER BY column_index)
+		FROM duckdb_columns() AS c WHERE c.table_oid = t.table_oid AND c.database_oid = t.database_oid))
+	FROM duckdb_tables() AS t WHERE NOT internal`
+
+// objects returns all tables and views. The caller holds mu.
+func (d *database) objects(ctx context.Context) ([]target.Object, error) {
 	var answer query.Answer
-	_, err := d.admin.query(ctx, `
-		SELECT table_name FROM duckdb_tables() WHERE NOT internal
+	_, err := d.admin.query(ctx, tables+`
 		UNION ALL
-		SELECT view_name FROM duckdb_views() WHERE NOT internal
-		ORDER BY 1`, &answer)
-	if err != nil {
-		return sqltarget.Stamp{}, nil, err
-	}
-	present := make([]string, len(answer.Rows))
+		SELECT 'view', schema_name, view_name, '' FROM duckdb_views() WHERE NOT internal
+		ORDER BY 3`, &answer)
+	present := make([]target.Object, len(answer.Rows))
 	for i, row := range answer.Rows {
-		present[i] = row[0].String()
+		present[i] = target.Object{Name: row[2].String(), Identity: target.Described(row[3].String())}
+	}
+	return present, err
+}
+
+// readStamp returns what the mark's table holds, and all tables and views. The
+// caller holds mu.
+func (d *database) readStamp(ctx context.Context) (target.Stamp, []target.Object, error) {
+	present, err := d.objects(ctx)
+	if err != nil {
+		return target.Stamp{}, nil, err
 	}
 	stamp, err := d.place().ReadStamp(present, func() (string, error) {
 		row, err := d.row(ctx, fmt.Sprintf("SELECT %s FROM %s", sqltarget.ContentColumn, sqltarget.MarkTable))
@@ -123,7 +166,7 @@ func (d *database) place() sqltarget.Place {
 }
 
 // writeStamp replaces what the mark's table holds. The caller holds mu.
-func (d *database) writeStamp(ctx context.Context, s sqltarget.Stamp) error {
+func (d *database) writeStamp(ctx context.Context, s target.Stamp) error {
 	content, err := s.Text()
 	if err != nil {
 		return err

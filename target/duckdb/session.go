@@ -60,7 +60,7 @@ func (s *session) query(ctx context.Context, text string, sink query.Sink) (targ
 }
 
 func interrupted(ctx context.Context) error {
-	return fmt.Errorf("DuckDB's statement was interrupted: %w", ctx.Err())
+	return fmt.Errorf("DuckDB's statement was interrupted: %w", context.Cause(ctx))
 }
 
 // interruptWhenDone interrupts the connection's statement when ctx is done.

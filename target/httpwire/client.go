@@ -25,7 +25,7 @@ const writeBuffer = 64 << 10
 type Config struct {
 	Host, Port string
 	TLS        *tls.Config   // nil: not encrypted
-	Timeout    time.Duration // longest wait for a connection, and of Bounded
+	Timeout    time.Duration // longest wait for a connection, of Bounded, and of Patient
 	// Idle is how long a connection may lie idle. Where the server closes it
 	// after a time, less than that; 0: any time.
 	Idle time.Duration
@@ -123,6 +123,15 @@ var errSilent = errors.New("no answer in time")
 // Bounded returns a context that ends after the time-out.
 func (c *Config) Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, c.Timeout, errSilent)
+}
+
+// Patient returns a context for a statement of tsmark's own, which may be a long
+// one: ctx, whose end says how long it may take, or Bounded where it has none.
+func (c *Client) Patient(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ends := ctx.Deadline(); ends {
+		return context.WithCancel(ctx)
+	}
+	return c.config.Bounded(ctx)
 }
 
 // Unanswered makes an error of a request, or of connecting, that had no answer:

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tsmark/tsmark/target/limit"
 )
 
 // maxExplanation bounds what is read of an answer that says what was wrong.
@@ -37,15 +39,24 @@ func OneLine(text string) string {
 	return text
 }
 
-// Counted counts the bytes that are read from another reader.
+// Counted counts the bytes that are read from another reader. Where none of them
+// becomes a row for too long, as limit.Unread has it, reading is an error.
 type Counted struct {
 	From io.Reader
 	N    int64
+
+	unread limit.Unread
 }
 
 // Read implements io.Reader.
 func (c *Counted) Read(p []byte) (int, error) {
 	n, err := c.From.Read(p)
 	c.N += int64(n)
+	if endless := c.unread.Read(n); endless != nil {
+		return 0, endless
+	}
 	return n, err
 }
+
+// Row says that a row came out of what was read.
+func (c *Counted) Row() { c.unread.Row() }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/target/httpwire"
 )
 
 // answer reads answers as they come: JSON documents, one or, where they are
@@ -18,7 +19,8 @@ import (
 // those with rows.
 type answer struct {
 	decoder *jsontext.Decoder
-	sink    query.Sink // nil: rows are counted alone
+	body    *httpwire.Counted // that the decoder reads
+	sink    query.Sink        // nil: rows are counted alone
 	chunked bool
 	rows    int64
 	more    bool // the newest series or result said that more of it comes
@@ -40,8 +42,8 @@ const (
 	zeroColumn // NULL means 0
 )
 
-func (a *answer) reset(d *jsontext.Decoder, sink query.Sink, chunked bool) {
-	a.decoder, a.sink, a.chunked, a.rows, a.more = d, sink, chunked, 0, false
+func (a *answer) reset(d *jsontext.Decoder, body *httpwire.Counted, sink query.Sink, chunked bool) {
+	a.decoder, a.body, a.sink, a.chunked, a.rows, a.more = d, body, sink, chunked, 0, false
 }
 
 // document reads one document. io.EOF: there is none.
@@ -98,6 +100,9 @@ func (a *answer) failure() error {
 	return said(token.String())
 }
 
+// maxTags is the most tags of a series that are read.
+const maxTags = 100_000
+
 // series reads the rows of a series.
 func (a *answer) series() error {
 	a.tags, a.tagText, a.columns = a.tags[:0], a.tagText[:0], a.columns[:0]
@@ -106,6 +111,9 @@ func (a *answer) series() error {
 		case "tags":
 			return a.object(func(string) error {
 				value, err := a.decoder.ReadValue()
+				if len(a.tags) == maxTags {
+					err = fmt.Errorf("the answer has a series of more than %d tags, and was read no further", maxTags)
+				}
 				if err == nil {
 					var v query.Value
 					v, a.tagText, err = textValue(a.tagText, value)
@@ -154,6 +162,7 @@ func (a *answer) values() error {
 		return fmt.Errorf("the answer has %v where a row was expected; is this InfluxDB?", row.Kind())
 	}
 	a.rows++
+	a.body.Row()
 	if a.sink == nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/httpwire"
 	"github.com/tsmark/tsmark/target/targettest"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/tsbs"
@@ -118,7 +119,7 @@ func readAllocations(t *testing.T, rows int) float64 {
 	q := newQuerier(settingsOf(t, nil))
 	text, sink := manyRows(rows), targettest.SinkFunc(func([]query.Value) error { return nil })
 	return testing.AllocsPerRun(5, func() {
-		if n, err := q.read(strings.NewReader(text), sink); err != nil || n != int64(rows) {
+		if n, err := q.read(&httpwire.Counted{From: strings.NewReader(text)}, sink); err != nil || n != int64(rows) {
 			t.Fatal(n, err)
 		}
 	})
@@ -132,7 +133,7 @@ func BenchmarkRead(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := q.read(strings.NewReader(text), sink); err != nil {
+				if _, err := q.read(&httpwire.Counted{From: strings.NewReader(text)}, sink); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -7,16 +7,22 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/limit"
 )
 
 // database is a database of an InfluxDB server; it implements target.Target.
 type database struct {
 	settings *settings
+	// What the last Settle and Footprint found; nil before.
+	idleSince atomic.Pointer[time.Time]
+	leftOut   atomic.Pointer[string]
 
 	mu      sync.Mutex // guards what follows
 	admin   *querier   // for everything but writers and queriers
@@ -34,7 +40,9 @@ func open(ctx context.Context, env target.Env, options target.Options) (target.T
 	own := *s // tsmark's own statements look at all of the server, in one part
 	own.chunk, own.retention = 0, ""
 	d := &database{settings: s, admin: newQuerier(&own)}
-	if err := d.greet(ctx, env.Existing); err != nil {
+	greeting, cancel := d.admin.client.Bounded(ctx)
+	defer cancel()
+	if err := d.greet(greeting, env.Existing); err != nil {
 		d.admin.client.Close()
 		return nil, fmt.Errorf("opening InfluxDB: %w", err)
 	}
@@ -101,7 +109,7 @@ func (d *database) where() string {
 // ask returns the rows that a statement of tsmark's own gives.
 func (d *database) ask(ctx context.Context, text string) ([][]query.Value, error) {
 	var kept query.Answer
-	err := d.run(ctx, http.MethodGet, text, &kept)
+	err := d.run(ctx, http.MethodGet, text, limit.Own(&kept))
 	return kept.Rows, err
 }
 
@@ -119,42 +127,16 @@ func (d *database) change(ctx context.Context, statements ...string) error {
 func (d *database) run(ctx context.Context, method, text string, sink query.Sink) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	bounded, cancel := d.admin.client.Bounded(ctx)
+	patient, cancel := d.admin.client.Patient(ctx)
 	defer cancel()
-	if _, err := d.admin.do(bounded, method, text, sink); err != nil {
-		if ctx.Err() == nil && bounded.Err() != nil {
+	if _, err := d.admin.do(patient, method, text, sink); err != nil {
+		if ctx.Err() == nil && patient.Err() != nil {
 			err = fmt.Errorf("%s %w: no whole answer within %v; look at its log, or give a longer timeout", d.Address(), target.ErrUnreachable, d.settings.wire.Timeout)
 		}
 		first, _, _ := strings.Cut(text, "\n")
 		return fmt.Errorf("%s: %w", first, err)
 	}
 	return nil
-}
-
-// Census implements target.Target. InfluxDB counts the values of fields; where
-// every row has one of the first field, that is the number of rows.
-func (d *database) Census(ctx context.Context, t *series.Table) (target.Census, error) {
-	s := &statement{columns: []string{as("time", timeColumn)}, policy: d.settings.retention, from: t.Name}
-	c := target.Census{Rows: -1, Points: make(map[string]int64, len(t.Fields))}
-	for _, f := range t.Fields {
-		s.columns = append(s.columns, call("count", f.Name))
-	}
-	rows, err := d.ask(ctx, s.String())
-	if err == nil && len(rows) > 1 {
-		err = fmt.Errorf("expected one row, found %d", len(rows))
-	}
-	if err != nil {
-		return target.Census{}, fmt.Errorf("counting the values of measurement %s: %w", t.Name, err)
-	}
-	if len(rows) == 1 {
-		for i, f := range t.Fields {
-			c.Points[f.Name] = rows[0][i].Int // 0 where it is NULL
-		}
-	}
-	if r := (renderer{q: &query.Query{}, table: t}); r.sure(t.Fields[0].Name) {
-		c.Rows = c.Points[t.Fields[0].Name]
-	}
-	return c, nil
 }
 
 // NewQuerier implements target.Target.

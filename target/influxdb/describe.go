@@ -17,6 +17,9 @@ func (d *database) Describe(ctx context.Context) (target.Description, error) {
 	}
 	for _, group := range []string{"data", "coordinator", "httpd"} {
 		settings, err := d.table(ctx, "SHOW DIAGNOSTICS FOR 'config-"+group+"'")
+		if ctx.Err() != nil {
+			return target.Description{}, fmt.Errorf("describing InfluxDB: %w", err)
+		}
 		if err != nil {
 			break // of a user without privileges
 		}
@@ -29,6 +32,9 @@ func (d *database) Describe(ctx context.Context) (target.Description, error) {
 		}
 	}
 	policies, err := d.table(ctx, "SHOW RETENTION POLICIES ON "+ident(d.settings.database))
+	if ctx.Err() != nil {
+		return target.Description{}, fmt.Errorf("describing InfluxDB: %w", err)
+	}
 	for _, p := range policies {
 		if err == nil && p["name"] != markMeasurement {
 			out.Settings["retention policy "+p["name"]+" shard duration"] = p["shardGroupDuration"]

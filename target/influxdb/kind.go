@@ -65,8 +65,11 @@ func Kind() target.Kind {
 		Types:   func(target.Options) map[series.Type]target.Held { return types() },
 		Modules: []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
 		Dedupes: func(target.Options) bool { return true },
-		Render:  render,
-		Open:    open,
+		Place: func(o target.Options) string {
+			return fmt.Sprintf("database %s of InfluxDB at %s", o[optionDatabase], target.AddressPlace(o[optionHost], o[optionPort]))
+		},
+		Render: render,
+		Open:   open,
 	}
 }
 
@@ -95,7 +98,7 @@ func connection() []target.Option {
 		{Name: optionPassword, Secret: true, Empty: "that of " + passwordVariable + ", or none", Help: "its password"},
 		{Name: optionTLS, Empty: "off where the server runs on this machine, else on",
 			Help: "encrypt the connection: on, off, or insecure (anybody's certificate is taken)", Check: oneOf("on", off, "insecure")},
-		{Name: optionTimeout, Default: "60s", Help: "longest wait for a connection, for the acknowledgement of a batch and for answers to tsmark's own statements", Check: checkTimeout},
+		{Name: optionTimeout, Default: "60s", Help: "longest wait for a connection and for the acknowledgement of a batch", Check: checkTimeout},
 	}
 }
 
@@ -106,8 +109,8 @@ func data() []target.Option {
 		{Name: optionPrecision, Default: "ns", Help: "what times are sent in: ns, u (µs), ms or s; a row's time must be a multiple", Check: oneOf("ns", "u", "ms", "s")},
 		{Name: optionConsistency, Empty: "the server's", Help: "how many nodes of a cluster must have a batch: any, one, quorum or all; a server alone takes no notice",
 			Check: oneOf("any", "one", "quorum", "all")},
-		{Name: optionRetention, Empty: "the database's default, autogen", Help: "name of the retention policy to make and to write to; nothing in it expires", Check: checkRetention},
-		{Name: optionShard, Empty: "the server's, 7d", Help: "time that a shard covers, such as 1d, 12h or 4w, an hour or more", Check: checkShard},
+		{Name: optionRetention, Layout: true, Empty: "the database's default, autogen", Help: "name of the retention policy to make and to write to; nothing in it expires", Check: checkRetention},
+		{Name: optionShard, Layout: true, Empty: "the server's, 7d", Help: "time that a shard covers, such as 1d, 12h or 4w, an hour or more", Check: checkShard},
 		{Name: optionChunked, Default: "10000", Help: "rows after which the server sends a part of an answer; or off: it sends an answer when it has it all, and of more than 10,000 rows nobody knows whether it is whole", Check: checkChunked},
 	}
 }

@@ -3,7 +3,6 @@ package influxdb
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -18,15 +17,20 @@ import (
 // whose shards no question looks into.
 const markMeasurement = "tsmark_mark"
 
-// stamp is what the mark's only point holds, as JSON.
+// stamp is what the mark's only point holds, as JSON. Its tables are measurements
+// and retention policies, each with what it is before its name.
 type stamp struct {
-	Mark         target.Mark `json:"mark"`
-	Measurements []string    `json:"measurements"` // that tsmark makes
+	target.Stamp
+	// Columns are the tags and fields that each measurement may have. A
+	// measurement has those alone that something was written to.
+	Columns map[string][]string `json:"columns,omitempty"`
+	// Measurements are the names by which an older tsmark knew its own.
+	Measurements []string `json:"measurements,omitempty"`
 }
 
 // ReadMark implements target.Target.
 func (d *database) ReadMark(ctx context.Context) (target.Mark, error) {
-	s, _, err := d.readStamp(ctx)
+	s, err := d.readStamp(ctx)
 	if err != nil {
 		return target.Mark{}, fmt.Errorf("reading the mark: %w", err)
 	}
@@ -35,7 +39,7 @@ func (d *database) ReadMark(ctx context.Context) (target.Mark, error) {
 
 // WriteMark implements target.Target.
 func (d *database) WriteMark(ctx context.Context, m target.Mark) error {
-	s, _, err := d.readStamp(ctx)
+	s, err := d.readStamp(ctx)
 	if err == nil {
 		s.Mark = m
 		err = d.writeStamp(ctx, s)
@@ -56,26 +60,37 @@ func (d *database) Prepare(ctx context.Context, schema *series.Schema, m target.
 }
 
 func (d *database) prepare(ctx context.Context, schema *series.Schema, m target.Mark) error {
-	if err := checkSchema(schema); err != nil {
+	marked, err := d.replaceable(ctx, schema)
+	if err != nil {
 		return err
 	}
-	old, foreign, err := d.readStamp(ctx)
-	switch {
-	case err == nil && len(foreign) > 0:
-		return fmt.Errorf("%w: %s beside what tsmark made; drop that, or give another database", target.ErrForeign, some(foreign))
-	case err == nil && old.Measurements != nil:
+	if marked {
 		if err := d.change(ctx, "DROP DATABASE "+ident(d.settings.database)); err != nil {
 			return err
 		}
-	case !errors.Is(err, target.ErrNoMark):
+	}
+	before, err := d.policies(ctx)
+	if err != nil {
 		return err
 	}
 	if err := d.change(ctx, d.creation()...); err != nil {
 		return err
 	}
-	s := stamp{Mark: m, Measurements: []string{}}
+	after, err := d.policies(ctx)
+	if err != nil {
+		return err
+	}
+	s := stamp{Stamp: target.Stamp{Mark: m, Tables: []string{}}, Columns: make(map[string][]string)}
+	for _, p := range after {
+		// Those of an empty database that somebody else made are that somebody's.
+		if theirs := slices.ContainsFunc(before, func(o target.Object) bool { return o.Name == p.Name && o != plain }); !theirs {
+			s.Tables = append(s.Tables, p.Name)
+		}
+	}
+	s.Identify(after)
 	for _, t := range schema.Tables {
-		s.Measurements = append(s.Measurements, t.Name)
+		s.Tables = append(s.Tables, measurement+t.Name)
+		s.Columns[t.Name] = columnsOf(t)
 	}
 	if err := d.writeStamp(ctx, s); err != nil {
 		return err
@@ -104,34 +119,29 @@ func (d *database) creation() []string {
 	return append(statements, fmt.Sprintf("CREATE RETENTION POLICY %s ON %s DURATION INF REPLICATION 1", markMeasurement, name))
 }
 
-// readStamp returns what the mark holds, and the measurements that the mark does
-// not name.
-func (d *database) readStamp(ctx context.Context) (stamp, []string, error) {
+// readStamp returns what the mark holds. Where it is not there, or is none of
+// tsmark's, the error names the measurements that are.
+func (d *database) readStamp(ctx context.Context) (stamp, error) {
 	there, err := d.exists(ctx)
 	if err == nil && !there {
 		err = fmt.Errorf("%s %w: it is not there", d.where(), target.ErrNoMark)
 	}
 	if err != nil {
-		return stamp{}, nil, err
+		return stamp{}, err
 	}
-	rows, err := d.ask(ctx, "SHOW MEASUREMENTS")
-	if err != nil {
-		return stamp{}, nil, err
-	}
-	var present []string
-	for _, row := range rows {
-		present = append(present, row[0].String())
-	}
+	present, err := d.measurements(ctx)
 	switch {
+	case err != nil:
+		return stamp{}, err
 	case len(present) == 0:
-		return stamp{}, nil, fmt.Errorf("%s %w", d.where(), target.ErrNoMark)
-	case !slices.Contains(present, markMeasurement):
-		return stamp{}, present, fmt.Errorf("%s %w: %s; give another database", d.where(), target.ErrForeign, some(present))
+		return stamp{}, fmt.Errorf("%s %w", d.where(), target.ErrNoMark)
+	case !slices.Contains(present, measurement+markMeasurement):
+		return stamp{}, fmt.Errorf("%s %w: %s; give another database", d.where(), target.ErrForeign, some(present))
 	}
 	var s stamp
-	rows, err = d.ask(ctx, fmt.Sprintf("SELECT content FROM %s.%[1]s", markMeasurement))
+	rows, err := d.ask(ctx, fmt.Sprintf("SELECT content FROM %s.%[1]s", markMeasurement))
 	if err != nil {
-		return stamp{}, present, err
+		return stamp{}, err
 	}
 	if len(rows) == 1 {
 		err = json.Unmarshal([]byte(rows[0][1].String()), &s)
@@ -139,11 +149,16 @@ func (d *database) readStamp(ctx context.Context) (stamp, []string, error) {
 		err = fmt.Errorf("%d points", len(rows))
 	}
 	if err != nil {
-		return stamp{}, present, fmt.Errorf("%s %w: its measurement %s is not as tsmark writes it (%w); give another database",
+		return stamp{}, fmt.Errorf("%s %w: its measurement %s is not as tsmark writes it (%w); give another database",
 			d.where(), target.ErrForeign, markMeasurement, err)
 	}
-	foreign := slices.DeleteFunc(present, func(name string) bool { return name == markMeasurement || slices.Contains(s.Measurements, name) })
-	return s, foreign, nil
+	if len(s.Tables) == 0 { // an older tsmark's
+		s.Tables = []string{policy + markMeasurement, policy + "autogen", policy + d.settings.retention}
+		for _, name := range s.Measurements {
+			s.Tables = append(s.Tables, measurement+name)
+		}
+	}
+	return s, nil
 }
 
 // writeStamp writes the mark's point over the one that was there.
@@ -168,52 +183,4 @@ func (d *database) writeStamp(ctx context.Context, s stamp) error {
 		return refusal(response)
 	}
 	return nil
-}
-
-// Foreign implements target.Clearer: the measurements that tsmark did not make.
-func (d *database) Foreign(ctx context.Context, _ *series.Schema) ([]string, error) {
-	_, foreign, err := d.readStamp(ctx)
-	if errors.Is(err, target.ErrNoMark) || errors.Is(err, target.ErrForeign) {
-		err = nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("looking at %s: %w", d.where(), err)
-	}
-	return kinds(foreign), nil
-}
-
-// Clear implements target.Clearer.
-func (d *database) Clear(ctx context.Context, _ *series.Schema, named []string) error {
-	_, foreign, err := d.readStamp(ctx)
-	if errors.Is(err, target.ErrNoMark) || errors.Is(err, target.ErrForeign) {
-		err = nil
-	}
-	for i, name := range kinds(foreign) {
-		if err == nil && slices.Contains(named, name) {
-			err = d.change(ctx, "DROP MEASUREMENT "+ident(foreign[i]))
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("clearing %s: %w", d.where(), err)
-	}
-	return nil
-}
-
-// kinds names measurements as what they are.
-func kinds(measurements []string) []string {
-	var names []string
-	for _, m := range measurements {
-		names = append(names, "measurement "+m)
-	}
-	return names
-}
-
-// some lists the first names.
-func some(present []string) string {
-	const shown = 3
-	text := "measurements " + strings.Join(present[:min(len(present), shown)], ", ")
-	if more := len(present) - shown; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,7 +72,7 @@ func TestForeignData(t *testing.T) {
 			t.Errorf("%v is no ErrForeign", err)
 		}
 	}
-	refused("measurements theirs, weather; give another database")
+	refused("measurement theirs, measurement weather; give another database")
 	clearAll := func(want string) {
 		t.Helper()
 		names, err := d.Foreign(ctx, schema())
@@ -87,10 +88,98 @@ func TestForeignData(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.put(t, "theirs v=1")
-	refused("measurements theirs beside what tsmark made")
+	refused("measurement theirs beside what tsmark made")
 	clearAll("measurement theirs")
 	if mark, err := d.ReadMark(ctx); err != nil || mark.Tool != "t" {
 		t.Errorf("%+v, %v", mark, err)
+	}
+	if err := d.Prepare(ctx, schema(), target.Mark{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A database goes only where all in it is tsmark's: not what somebody made again
+// under a name of tsmark's, no retention policy, no continuous query.
+func TestForeignBesideTheMark(t *testing.T) {
+	const on = ` ON "tsmark_test beside"`
+	for name, c := range map[string]struct{ made, put, foreign string }{
+		"a measurement made again":  {`DROP MEASUREMENT cpu`, "cpu salary=1", "measurement cpu"},
+		"its tags":                  {`DROP MEASUREMENT cpu`, "cpu,clerk=a usage=1i", "measurement cpu"},
+		"its types":                 {`DROP MEASUREMENT cpu`, "cpu usage=1.5", "measurement cpu"},
+		"a retention policy":        {`CREATE RETENTION POLICY "theirs"` + on + ` DURATION 3d REPLICATION 1`, "", "retention policy theirs"},
+		"a policy that was altered": {`ALTER RETENTION POLICY "autogen"` + on + ` DURATION 30d`, "", "retention policy autogen"},
+		"another default":           {`CREATE RETENTION POLICY "theirs"` + on + ` DURATION 3d REPLICATION 1 DEFAULT`, "", "retention policy theirs"},
+		"a continuous query":        {`CREATE CONTINUOUS QUERY "every hour"` + on + ` BEGIN SELECT mean("usage") INTO "hourly" FROM "cpu" GROUP BY time(1h) END`, "", "continuous query every hour"},
+		"in a retention policy":     {`CREATE RETENTION POLICY "theirs"` + on + ` DURATION INF REPLICATION 1`, "theirs v=1", "measurement theirs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			d := started(t, "tsmark_test beside")
+			for range 2 { // what tsmark made goes
+				if err := d.Prepare(ctx, schema(), target.Mark{Tool: "t"}); err != nil {
+					t.Fatal(err)
+				}
+				_, batch := prepared(t, map[string]string{})
+				targettest.Write(t, d, restricted(batch, d.schema))
+			}
+			if err := d.change(ctx, c.made); err != nil {
+				t.Fatal(err)
+			}
+			if c.put != "" {
+				d.put(t, c.put)
+			}
+			for what, err := range map[string]error{"looking": d.Inspect(ctx, schema()), "preparing": d.Prepare(ctx, schema(), target.Mark{})} {
+				if !errors.Is(err, target.ErrForeign) || !strings.Contains(err.Error(), c.foreign) || strings.Contains(err.Error(), "\n") {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			if mark, err := d.ReadMark(ctx); err != nil || mark.Tool != "t" {
+				t.Errorf("after a refusal: %+v, %v", mark, err)
+			}
+			named, err := d.Foreign(ctx, schema())
+			if err != nil || !slices.Contains(named, c.foreign) {
+				t.Fatalf("foreign %v, %v", named, err)
+			}
+			if err := d.Clear(ctx, schema(), named); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.Prepare(ctx, schema(), target.Mark{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// restricted is a batch whose rows are those of a schema's first table.
+func restricted(b *series.Batch, s *series.Schema) *series.Batch {
+	b.Runs[0].Table = s.Tables[0]
+	return b
+}
+
+// An empty database that somebody prepared is used, and its policies stay
+// somebody's: it is not dropped for another load.
+func TestEmptyDatabaseOfOthers(t *testing.T) {
+	ctx := t.Context()
+	d := started(t, "tsmark_test empty")
+	if err := d.change(ctx, `CREATE DATABASE "tsmark_test empty" WITH DURATION 90d NAME "theirs"`); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Prepare(ctx, schema(), target.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	one(t, d.Prepare(ctx, schema(), target.Mark{}), "retention policy theirs beside what tsmark made")
+}
+
+// A mark of an older tsmark has names alone, and they tell.
+func TestOlderMark(t *testing.T) {
+	ctx := t.Context()
+	d := started(t, "tsmark_test older")
+	if err := d.Prepare(ctx, schema(), target.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	d.put(t, "cpu other=1")
+	if err := d.writeStamp(ctx, stamp{Measurements: []string{"cpu"}}); err != nil {
+		t.Fatal(err)
 	}
 	if err := d.Prepare(ctx, schema(), target.Mark{}); err != nil {
 		t.Error(err)
@@ -111,7 +200,7 @@ func TestDescribe(t *testing.T) {
 		d.encoder = lines(1).New(d.schema)
 		targettest.Write(t, d, batch)
 		census, err := d.Census(t.Context(), &series.Table{Name: "cpu", Fields: batch.Runs[0].Table.Fields, Dense: true})
-		if err != nil || census.Rows != 5 || census.Points["usage"] != 5 {
+		if err != nil || census.Rows != 5 || census.Fields[batch.Runs[0].Table.FieldIndex("usage")].Count != 5 {
 			t.Errorf("%+v, %v", census, err)
 		}
 		description, err := d.Describe(t.Context())

@@ -104,11 +104,11 @@ func (q *querier) open(ctx context.Context, method, statement string) (*http.Res
 }
 
 // read reads an answer to its end and returns the number of its rows.
-func (q *querier) read(body io.Reader, sink query.Sink) (int64, error) {
+func (q *querier) read(body *httpwire.Counted, sink query.Sink) (int64, error) {
 	// To look for names that come twice would take memory.
 	q.decoder.Reset(body, jsontext.AllowDuplicateNames(true))
 	a := &q.answer
-	a.reset(q.decoder, sink, q.settings.chunk > 0)
+	a.reset(q.decoder, body, sink, q.settings.chunk > 0)
 	documents := 0
 	for {
 		err := a.document()

@@ -17,9 +17,9 @@ func server(t testing.TB, given ...string) map[string]string {
 	return options
 }
 
-func TestConformance(t *testing.T) { targettest.Run(t, Kind(), server(t)) }
+func TestConformance(t *testing.T) { targettest.Run(t, Kind(), server(t), targettest.NoSQL) }
 
 // Answers in parts, batches compressed, a retention policy of its own.
 func TestConformanceOtherwise(t *testing.T) {
-	targettest.Run(t, Kind(), server(t, optionChunked, "1000", optionGzip, "6", optionRetention, "a policy", optionShard, "1d"))
+	targettest.Run(t, Kind(), server(t, optionChunked, "1000", optionGzip, "6", optionRetention, "a policy", optionShard, "1d"), targettest.NoSQL)
 }

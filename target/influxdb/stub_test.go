@@ -18,6 +18,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/httpwire"
 	"github.com/tsmark/tsmark/target/targettest"
 )
 
@@ -45,6 +46,20 @@ func saying(status int, header, text string) http.HandlerFunc {
 		w.Header().Set("Retry-After", header)
 		w.WriteHeader(status)
 		fmt.Fprint(w, text)
+	}
+}
+
+// endless answers with a status, and then stands still or cuts the connection.
+func endless(status int, still bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.WriteHeader(status)
+		fmt.Fprint(w, " ")
+		w.(http.Flusher).Flush()
+		if !still {
+			panic(http.ErrAbortHandler)
+		}
+		<-r.Context().Done()
 	}
 }
 
@@ -150,10 +165,13 @@ func TestWriteFails(t *testing.T) {
 			_, _ = io.Copy(io.Discard, r.Body) // only then the server sees that the client is gone
 			<-r.Context().Done()
 		}, "did not answer within 50ms", &target.Temporary{}},
+		"silence after its status":    {endless(200, true), "acknowledged a batch and did not end its answer", &target.Temporary{}},
+		"cut off after its status":    {endless(200, false), "acknowledged a batch and did not end its answer", &target.Temporary{}},
+		"silence after a busy status": {endless(503, true), "503 Service Unavailable", &target.Temporary{Refused: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			timeout := "60s"
-			if name == "silence" {
+			if strings.HasPrefix(name, "silence") {
 				timeout = "50ms"
 			}
 			d, batch := prepared(t, stub(t, test.answer, optionTimeout, timeout, optionUser, "joe", optionPassword, "s3cret"))
@@ -303,6 +321,6 @@ func FuzzAnswer(f *testing.F) {
 		if drained {
 			sink = nil
 		}
-		_, _ = q.read(bytes.NewReader(text), sink)
+		_, _ = q.read(&httpwire.Counted{From: bytes.NewReader(text)}, sink)
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -121,7 +120,7 @@ func (w *writer) send(ctx context.Context, text [][]byte) (target.Receipt, error
 	if response.StatusCode/100 != 2 {
 		return target.Receipt{}, refusal(response)
 	}
-	_, err = io.Copy(io.Discard, response.Body) // else the connection is not used again
+	err = w.client.Acknowledged(ctx, response)
 	return target.Receipt{Sent: sent, Acked: time.Now()}, err
 }
 

@@ -70,8 +70,8 @@ func (null) NewQuerier(context.Context, int) (target.Querier, error) {
 func (null) Settle(context.Context) error { return nil }
 
 // Census implements target.Target: no row is there.
-func (null) Census(context.Context, *series.Table) (target.Census, error) {
-	return target.Census{Points: map[string]int64{}}, nil
+func (null) Census(_ context.Context, t *series.Table) (target.Census, error) {
+	return target.Census{Fields: make([]target.Content, len(t.Fields))}, nil
 }
 
 func (null) Footprint(context.Context) (int64, error) { return -1, nil }

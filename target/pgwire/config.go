@@ -108,6 +108,7 @@ func NewConfig(options target.Options) (*Config, error) {
 		return nil, fmt.Errorf("finding the server: %s", oneLine(err))
 	}
 	pg.ConnectTimeout = timeout
+	pg.MaxProtocolMessageBodyLen, pg.DialFunc = maxMessage, bounded(pg.DialFunc)
 	pg.RuntimeParams["application_name"] = "tsmark"
 	// Texts of times are only read in this form.
 	pg.RuntimeParams["timezone"], pg.RuntimeParams["datestyle"] = "UTC", "ISO"
@@ -155,6 +156,22 @@ func (c *Config) Database() string { return c.pg.Database }
 // Location is where the data is, in words without secrets.
 func (c *Config) Location() string {
 	return fmt.Sprintf("database %s at %s", c.pg.Database, c.Address())
+}
+
+// With returns the config with a further setting of the server's.
+func (c *Config) With(name, value string) *Config {
+	with := &Config{pg: c.pg.Copy(), Timeout: c.Timeout}
+	with.Set(name, value)
+	return with
+}
+
+// Place is the database for target.Kind's Place.
+func (c *Config) Place() string {
+	host := c.pg.Host
+	if strings.HasPrefix(host, "/") {
+		host = "127.0.0.1"
+	}
+	return fmt.Sprintf("database %s at %s", c.pg.Database, target.AddressPlace(host, strconv.Itoa(int(c.pg.Port))))
 }
 
 // Set gives a setting of the server's to every connection.

@@ -10,8 +10,10 @@ import (
 	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/limit"
 )
 
 // The SQLSTATEs that are told apart (PostgreSQL, appendix A).
@@ -26,13 +28,17 @@ const (
 	stateCannotConnectNow = "57P03"
 	stateSerialization    = "40001"
 	stateDeadlock         = "40P01"
+
+	// StateLocked is that of a statement that waited for others' locks for as long
+	// as the setting lock_timeout says.
+	StateLocked = "55P03"
 )
 
 // connecting explains an error of Connect.
 func (c *Config) connecting(ctx context.Context, err error) error {
 	to := fmt.Sprintf("connecting to %s as user %s", c.Location(), c.pg.User)
 	if ctx.Err() != nil {
-		return fmt.Errorf("%s: %w", to, ctx.Err())
+		return fmt.Errorf("%s: %w", to, context.Cause(ctx))
 	}
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
@@ -75,7 +81,17 @@ func (c *Conn) failed(ctx context.Context, err error) error {
 		return nil
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("the statement was interrupted: %w", ctx.Err())
+		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
+	}
+	var own *refused
+	var long *pgproto3.ExceededMaxBodyLenErr
+	switch {
+	case errors.As(err, &own):
+		return own.err
+	case limit.IsEndless(err):
+		return errors.New(oneLine(err))
+	case errors.As(err, &long):
+		return fmt.Errorf("the server sent a message of %d bytes: tsmark reads values and rows of %d at most", long.ActualBodyLen, maxMessage)
 	}
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {

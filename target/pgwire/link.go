@@ -38,11 +38,11 @@ func (l *Link) Do(ctx context.Context, do func(*Conn) error) (err error) {
 	if l.closed {
 		return errors.New("the target is closed")
 	}
-	if l.conn != nil && !l.conn.Closed() && l.conn.pg.Ping(ctx) == nil {
+	if l.conn != nil && !l.conn.Closed() && l.conn.Exec(ctx, "-- ping") == nil {
 		return do(l.conn)
 	}
-	if err := ctx.Err(); err != nil {
-		return err
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	if l.conn != nil {
 		_ = l.conn.Close() // it is broken

@@ -76,12 +76,13 @@ func (q *Querier) Do(ctx context.Context, r target.Request, sink query.Sink) (ta
 	case Prepared:
 		return q.ask(ctx, r.Text, sink)
 	}
-	return q.conn.Query(ctx, r.Text, sink)
+	return q.conn.ask(ctx, r.Text, sink)
 }
 
 // ask runs a prepared statement, which it prepares where it is new.
 func (q *Querier) ask(ctx context.Context, text string, sink query.Sink) (target.Cost, error) {
 	pg := q.conn.pg
+	q.conn.unread.Row()
 	statement := q.prepared[text]
 	if statement == nil {
 		name := "tsmark" + strconv.Itoa(q.next)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tsmark/tsmark/query"
-	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/target/pgwire"
 	"github.com/tsmark/tsmark/target/sqltarget"
@@ -19,8 +19,9 @@ type database struct {
 	options target.Options
 	config  *pgwire.Config
 	place   sqltarget.Place
-	admin   *pgwire.Link // for everything but writers and queriers
-	meter   *pgwire.Link // for Metrics, which waits for nobody
+	admin   *pgwire.Link  // for everything but writers and queriers
+	meter   *pgwire.Link  // for Metrics, which waits for nobody
+	locks   time.Duration // longest wait for others' locks; 0: any
 
 	mu     sync.Mutex // guards what follows
 	layout *layout    // of the schema given to Prepare; nil before
@@ -92,22 +93,6 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (target.Querier, error
 		return nil, fmt.Errorf("opening a connection for reading: %w", err)
 	}
 	return q, nil
-}
-
-// Census implements target.Target.
-func (d *database) Census(ctx context.Context, t *series.Table) (target.Census, error) {
-	var census target.Census
-	err := d.admin.Do(ctx, func(c *pgwire.Conn) error {
-		values, err := c.Row(ctx, d.variant.dialect(d.options).Count(t))
-		if err == nil {
-			census = target.CensusOf(t, values)
-		}
-		return err
-	})
-	if err != nil {
-		return target.Census{}, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
-	}
-	return census, nil
 }
 
 // Footprint implements target.Target: the tables that tsmark made with their

@@ -34,7 +34,7 @@ func (d *database) Foreign(ctx context.Context, schema *series.Schema) ([]string
 // others refer to.
 func (d *database) Clear(ctx context.Context, schema *series.Schema, named []string) error {
 	err := d.admin.Do(ctx, func(c *pgwire.Conn) error {
-		return transaction(ctx, c, func() error {
+		return d.transaction(ctx, c, nil, func() error {
 			found, err := d.foreign(ctx, c, schema)
 			if err != nil {
 				return err
@@ -86,20 +86,17 @@ func (d *database) foreign(ctx context.Context, c *pgwire.Conn, schema *series.S
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range next.tables {
-			needed = append(needed, t.Name)
-		}
+		needed = next.names()
 	}
 	var answer query.Answer
-	if _, err := c.Query(ctx, `SELECT CASE relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table' ELSE 'table' END, relname
+	if _, err := c.Query(ctx, `SELECT CASE relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table' ELSE 'table' END, relname, oid::bigint
 		FROM pg_class WHERE `+ofTheSchema+` ORDER BY 1, 2`, &answer); err != nil {
 		return nil, err
 	}
 	var found []other
 	for _, row := range answer.Rows {
 		o := other{row[0].String(), row[1].String()}
-		own := o.name == sqltarget.MarkTable || slices.Contains(old.Tables, o.name)
-		if !marked || !own && slices.Contains(needed, o.name) {
+		if !marked || sqltarget.InTheWay(old, target.Object{Name: o.name, Identity: row[2].String()}, needed, false) {
 			found = append(found, o)
 		}
 	}

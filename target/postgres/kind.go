@@ -82,7 +82,7 @@ func Kind() target.Kind {
 
 // partitionOption is PostgreSQL's own partitioning, which extensions replace.
 func partitionOption() target.Option {
-	return target.Option{Name: optionPartition, Empty: "none", Help: "length of the time that one partition of a table holds, such as 12h", Check: checkPartition}
+	return target.Option{Name: optionPartition, Layout: true, Empty: "none", Help: "length of the time that one partition of a table holds, such as 12h", Check: checkPartition}
 }
 
 // NewKind describes PostgreSQL with an extension.
@@ -112,6 +112,7 @@ func NewKind(v Variant) target.Kind {
 		Steps:   v.listed(),
 		Alone:   func(o target.Options) bool { return o[optionConnections] == connectionsOne },
 		Modules: []string{"github.com/jackc/pgx/v5"},
+		Place:   place,
 		Render: func(q *query.Query, s *series.Schema, o target.Options) (target.Request, error) {
 			text, err := v.dialect(o).Render(q, s)
 			return target.Request{Text: text}, err
@@ -135,27 +136,37 @@ func ownOptions() []target.Option {
 	return []target.Option{
 		{Name: optionProtocol, Default: string(pgwire.Extended), Check: oneOf(protocols...),
 			Help: "how questions are sent: extended, prepared (each text is kept for when it is asked again), both with binary answers, or simple"},
-		{Name: optionLayout, Default: layoutNormalized, Check: oneOf(layoutNormalized, layoutWide, layoutNarrow),
+		{Name: optionLayout, Layout: true, Default: layoutNormalized, Check: oneOf(layoutNormalized, layoutWide, layoutNarrow),
 			Help: "normalized (rows refer to a table of series, as TSBS has it), wide (tags stand in each row) or narrow (a row a value)"},
 		{Name: optionMethod, Default: methodCopy, Check: oneOf(methodCopy, methodInsert),
 			Help: "how rows are written: copy (in binary form) or insert (prepared, many rows a statement)"},
-		{Name: optionIntegers, Default: integersDouble, Check: oneOf(integersDouble, integersBigint),
+		{Name: optionIntegers, Layout: true, Default: integersDouble, Check: oneOf(integersDouble, integersBigint),
 			Help: "what integer fields of 64 bits become: double, as in TSBS, or bigint"},
-		{Name: optionIndex, Default: indexBoth, Check: oneOf(indexBoth, indexTagsTime, indexTime, indexTimeTags, indexBRIN, indexNone),
+		{Name: optionIndex, Layout: true, Default: indexBoth, Check: oneOf(indexBoth, indexTagsTime, indexTime, indexTimeTags, indexBRIN, indexNone),
 			Help: "indexes: tags_time (series and time), time, both of them as TSBS's defaults, time_tags (time and series), brin (of the time) or none"},
-		{Name: optionFieldIndex, Default: "0", Check: target.AtLeast(0),
+		{Name: optionFieldIndex, Layout: true, Default: "0", Check: target.AtLeast(0),
 			Help: "how many of the first fields have an index of value and time, as TSBS's field-index-count"},
-		{Name: optionUnlogged, Default: off, Check: oneOf(on, off),
+		{Name: optionUnlogged, Layout: true, Default: off, Check: oneOf(on, off),
 			Help: "on: tables without write-ahead log, which a crash empties"},
 		{Name: optionCommit, Empty: "the server's", Check: oneOf("on", "off", "local", "remote_write", "remote_apply"),
 			Help: "when a commit is acknowledged: on, off, local, remote_write or remote_apply"},
-		{Name: optionAutovacuum, Default: on, Check: oneOf(on, off),
+		{Name: optionAutovacuum, Layout: true, Default: on, Check: oneOf(on, off),
 			Help: "whether the server vacuums and analyzes the tables by itself"},
 		{Name: optionWorkMemory, Empty: "the server's", Check: checkMemory, Help: "memory of each sort and hash, such as 64MB"},
 		{Name: optionConnections, Default: connectionsMany, Check: oneOf(connectionsMany, connectionsOne),
 			Help: "one: the server takes one connection at a time, as PGlite does; tsmark then keeps none for itself, and takes one worker"},
 		{Name: optionCompilation, Empty: "the server's", Check: oneOf(on, off), Help: "whether queries are compiled: on or off"},
 	}
+}
+
+// place is the database, whatever extension it is driven as. Users whose
+// search_path leads to different schemas share it as well.
+func place(o target.Options) string {
+	config, err := pgwire.NewConfig(o)
+	if err != nil {
+		return "" // which Open says
+	}
+	return config.Place()
 }
 
 // oneOf is a check for one of the words.

@@ -55,14 +55,21 @@ func newLayout(s *series.Schema, o target.Options) (*layout, error) {
 			l.series(tags)
 		}
 	}
-	names := make([]string, len(l.tables))
-	for i, t := range l.tables {
+	for _, t := range l.tables {
 		if len(t.Name) > maxName {
 			return nil, fmt.Errorf("table %s: PostgreSQL cuts names at %d bytes; shorten it", t.Name, maxName)
 		}
+	}
+	return l, sqltarget.Distinct(l.names(), false)
+}
+
+// names are those of the tables.
+func (l *layout) names() []string {
+	names := make([]string, len(l.tables))
+	for i, t := range l.tables {
 		names[i] = t.Name
 	}
-	return l, sqltarget.Distinct(names, false)
+	return names
 }
 
 // maxName is the length of PostgreSQL's names, in bytes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -14,7 +15,7 @@ import (
 
 // ReadMark implements target.Target.
 func (d *database) ReadMark(ctx context.Context) (target.Mark, error) {
-	var stamp sqltarget.Stamp
+	var stamp target.Stamp
 	err := d.admin.Do(ctx, func(c *pgwire.Conn) (err error) {
 		stamp, _, err = d.readStamp(ctx, c)
 		return err
@@ -33,7 +34,7 @@ func (d *database) WriteMark(ctx context.Context, m target.Mark) error {
 			return err
 		}
 		s.Mark = m
-		return transaction(ctx, c, func() error { return writeStamp(ctx, c, s) })
+		return d.transaction(ctx, c, []string{sqltarget.MarkTable}, func() error { return writeStamp(ctx, c, s) })
 	})
 	if err != nil {
 		return fmt.Errorf("writing the mark: %w", err)
@@ -57,20 +58,46 @@ func (d *database) Prepare(ctx context.Context, schema *series.Schema, m target.
 	return nil
 }
 
-func (d *database) prepare(ctx context.Context, c *pgwire.Conn, next *layout, m target.Mark) error {
+// Inspect implements target.Inspector.
+func (d *database) Inspect(ctx context.Context, schema *series.Schema) error {
+	err := d.admin.Do(ctx, func(c *pgwire.Conn) error {
+		row, err := c.Row(ctx, "SELECT has_schema_privilege(current_schema(), 'CREATE')::int, current_user, current_schema()")
+		if err == nil && row[0].Int == 0 {
+			err = fmt.Errorf("user %s may not make tables in schema %s; grant it CREATE there", row[1], row[2])
+		}
+		if err != nil || schema == nil {
+			return err
+		}
+		next, err := newLayout(schema, d.options)
+		if err != nil {
+			return err
+		}
+		_, err = d.replaceable(ctx, c, next)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("looking at %s: %w", d.config.Location(), err)
+	}
+	return nil
+}
+
+// replaceable returns the names of the tables that are dropped before those of a
+// layout are made, or an error that wraps target.ErrForeign.
+func (d *database) replaceable(ctx context.Context, c *pgwire.Conn, next *layout) ([]string, error) {
 	old, present, err := d.readStamp(ctx, c)
 	if err != nil && !errors.Is(err, target.ErrNoMark) {
+		return nil, err
+	}
+	return old.Own(present), d.place.Foreign(old, present, next.names(), false)
+}
+
+func (d *database) prepare(ctx context.Context, c *pgwire.Conn, next *layout, m target.Mark) error {
+	old, err := d.replaceable(ctx, c, next)
+	if err != nil {
 		return err
 	}
-	stamp := sqltarget.Stamp{Mark: m}
-	for _, t := range next.tables {
-		stamp.Tables = append(stamp.Tables, t.Name)
-	}
-	if err := d.place.Foreign(old, present, stamp.Tables, false); err != nil {
-		return err
-	}
-	return transaction(ctx, c, func() error {
-		for _, name := range old.Tables {
+	return d.transaction(ctx, c, slices.Concat(old, next.names(), []string{sqltarget.MarkTable}), func() error {
+		for _, name := range old {
 			if err := c.Exec(ctx, "DROP TABLE IF EXISTS "+Quoted(name)); err != nil {
 				return err
 			}
@@ -86,24 +113,14 @@ func (d *database) prepare(ctx context.Context, c *pgwire.Conn, next *layout, m 
 				return fmt.Errorf("making table %s: %w", t.Name, err)
 			}
 		}
+		stamp := target.Stamp{Mark: m, Tables: next.names()}
+		present, err := objects(ctx, c)
+		if err != nil {
+			return err
+		}
+		stamp.Identify(present)
 		return writeStamp(ctx, c, stamp)
 	})
-}
-
-// transaction runs do in a transaction, which an error undoes.
-func transaction(ctx context.Context, c *pgwire.Conn, do func() error) error {
-	if err := c.Exec(ctx, "BEGIN"); err != nil {
-		return err
-	}
-	err := do()
-	if err == nil {
-		// Interrupting a commit would leave open whether it happened.
-		err = c.Exec(context.WithoutCancel(ctx), "COMMIT")
-	}
-	if err != nil && !c.Closed() {
-		_ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK") // the first error says what is wrong
-	}
-	return err
 }
 
 // ofTheSchema is the condition that keeps tables and views of the schema in which
@@ -111,17 +128,25 @@ func transaction(ctx context.Context, c *pgwire.Conn, do func() error) error {
 const ofTheSchema = `relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT relispartition
 		AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')`
 
-// readStamp returns what the mark's table holds, and the names of all tables and
-// views of the schema in which tsmark makes its own.
-func (d *database) readStamp(ctx context.Context, c *pgwire.Conn) (sqltarget.Stamp, []string, error) {
+// objects returns all tables and views of the schema in which tsmark makes its
+// own. Their OIDs stay what they are when rows are written anew, as by TRUNCATE,
+// VACUUM FULL and CLUSTER.
+func objects(ctx context.Context, c *pgwire.Conn) ([]target.Object, error) {
 	var answer query.Answer
-	_, err := c.Query(ctx, "SELECT relname FROM pg_class WHERE "+ofTheSchema+" ORDER BY 1", &answer)
-	if err != nil {
-		return sqltarget.Stamp{}, nil, err
-	}
-	present := make([]string, len(answer.Rows))
+	_, err := c.Query(ctx, "SELECT relname, oid::bigint FROM pg_class WHERE "+ofTheSchema+" ORDER BY 1", &answer)
+	present := make([]target.Object, len(answer.Rows))
 	for i, row := range answer.Rows {
-		present[i] = row[0].String()
+		present[i] = target.Object{Name: row[0].String(), Identity: row[1].String()}
+	}
+	return present, err
+}
+
+// readStamp returns what the mark's table holds, and all tables and views of the
+// schema.
+func (d *database) readStamp(ctx context.Context, c *pgwire.Conn) (target.Stamp, []target.Object, error) {
+	present, err := objects(ctx, c)
+	if err != nil {
+		return target.Stamp{}, nil, err
 	}
 	stamp, err := d.place.ReadStamp(present, func() (string, error) {
 		row, err := c.Row(ctx, fmt.Sprintf("SELECT %s::text FROM %s", sqltarget.ContentColumn, sqltarget.MarkTable))
@@ -134,7 +159,7 @@ func (d *database) readStamp(ctx context.Context, c *pgwire.Conn) (sqltarget.Sta
 }
 
 // writeStamp replaces what the mark's table holds, in a transaction.
-func writeStamp(ctx context.Context, c *pgwire.Conn, s sqltarget.Stamp) error {
+func writeStamp(ctx context.Context, c *pgwire.Conn, s target.Stamp) error {
 	content, err := s.Text()
 	if err != nil {
 		return err

@@ -23,6 +23,7 @@ func open(ctx context.Context, v Variant, env target.Env, o target.Options) (*da
 	d := &database{
 		variant: v, options: o, config: config,
 		admin: pgwire.NewLink(config, o[optionConnections] == connectionsOne), meter: pgwire.NewLink(config, o[optionConnections] == connectionsOne),
+		locks: env.Locks,
 		place: sqltarget.Place{Name: config.Location(), Instead: "give another database"},
 	}
 	err = d.admin.Do(ctx, func(c *pgwire.Conn) error {

@@ -3,6 +3,8 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,7 +94,7 @@ func TestRowsThatDoNotFit(t *testing.T) {
 					}
 				}
 				targettest.WriteAtOnce(t, db, table, 10, 3, 4, 700)
-				if census, err := db.Census(t.Context(), table); err != nil || census.Rows != 8400 || census.Points["a"] != 8400 {
+				if census, err := db.Census(t.Context(), table); err != nil || census.Rows != 8400 || census.Fields[table.FieldIndex("a")].Count != 8400 {
 					t.Errorf("%+v, %v", census, err)
 				}
 			})
@@ -163,6 +165,7 @@ func TestSteps(t *testing.T) {
 		targettest.Prepare(t, db, 10, table)
 		targettest.WriteAtOnce(t, db, table, 10, 2, 5, 2000)
 		again := open(t, options)
+		upkept(t, again, " 0 vacuumed and ", "; 0 % of their pages are known to be visible to all, ")
 		for _, s := range again.(target.AfterLoader).AfterLoad() {
 			if err := s.Do(t.Context()); err != nil {
 				t.Errorf("partition %q: %v", partition, err)
@@ -171,6 +174,7 @@ func TestSteps(t *testing.T) {
 		if err := again.Settle(t.Context()); err != nil {
 			t.Error(err)
 		}
+		upkept(t, again, " vacuumed and ", "since they were made, the last one at ", "; 100 % of their pages are known to be visible to all, 0 rows are dead; autovacuum is ")
 		if n, err := again.Footprint(t.Context()); err != nil || n < 20_000*(8+4+8+8) || n > 10_000_000 {
 			t.Errorf("partition %q: footprint %d, %v", partition, n, err)
 		}
@@ -184,6 +188,23 @@ func TestSteps(t *testing.T) {
 			t.Errorf("%v, %v", metrics, err)
 		}
 	}
+}
+
+// upkept waits until the server tells the state of vacuums in these words: it
+// counts some time after the deed.
+func upkept(t *testing.T, db target.Target, want ...string) {
+	t.Helper()
+	var text string
+	for limit := time.Now().Add(20 * time.Second); time.Now().Before(limit); time.Sleep(50 * time.Millisecond) {
+		var err error
+		if text, err = db.(target.Kept).Upkeep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(want, func(w string) bool { return !strings.Contains(text, w) }) {
+			return
+		}
+	}
+	t.Errorf("got %q, want %q in it", text, want)
 }
 
 func TestDurability(t *testing.T) {
@@ -266,5 +287,22 @@ func BenchmarkWrite(b *testing.B) {
 			}
 			b.ReportMetric(rows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 		})
+	}
+}
+
+// Who may not make tables learns it before anything is loaded.
+func TestInspectTellsOfRights(t *testing.T) {
+	options := server(t)
+	admin(t, options, "DROP ROLE IF EXISTS tsmark_poor", "CREATE ROLE tsmark_poor LOGIN PASSWORD 'poor'", "REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+	t.Cleanup(func() { admin(t, options, "DROP ROLE tsmark_poor") })
+	poor := maps.Clone(options)
+	poor["user"], poor["password"] = "tsmark_poor", "poor"
+	schema := &series.Schema{Tables: []*series.Table{targettest.Table("a")}, Series: 3}
+	err := open(t, poor).(target.Inspector).Inspect(t.Context(), schema)
+	if err == nil || !strings.Contains(err.Error(), "user tsmark_poor may not make tables in schema public; grant it CREATE there") || strings.Contains(err.Error(), "\n") {
+		t.Error(err)
+	}
+	if err := open(t, options).(target.Inspector).Inspect(t.Context(), schema); err != nil {
+		t.Error(err)
 	}
 }

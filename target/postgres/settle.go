@@ -40,7 +40,7 @@ const stateNotPermitted = "42501"
 // last.
 const (
 	firstLook = 2 * time.Millisecond
-	lastLook  = 250 * time.Millisecond
+	lastLook  = 50 * time.Millisecond
 )
 
 // idle returns when nothing in the background works on this database.
@@ -64,7 +64,7 @@ func (d *database) idle(ctx context.Context, c *pgwire.Conn) error {
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -70,10 +71,11 @@ func compareTexts(t *testing.T, use workload.Workload) {
 	defer targettest.Close(t, conn)
 	rows := 0
 	for _, queryType := range use.QueryTypes() {
-		queries, err := use.Queries(spec, queryType.Name, 5)
+		sequence, err := use.Queries(spec, queryType.Name, 5)
 		if err != nil {
 			t.Fatal(err)
 		}
+		queries := slices.Collect(sequence)
 		for i := range queries {
 			q := &queries[i]
 			var answer query.Answer

@@ -176,11 +176,7 @@ func (w *writer) send(ctx context.Context) (bytes int64, sent time.Time, err err
 	}
 	if w.begun {
 		w.begun = false
-		// Interrupting a commit would leave open whether it happened; the timeout
-		// still holds.
-		commit, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.d.config.Timeout)
-		defer cancel()
-		if err := w.conn.Exec(commit, "COMMIT"); err != nil {
+		if err := w.conn.Commit(ctx); err != nil {
 			return 0, sent, fmt.Errorf("committing: %w", err)
 		}
 	}
@@ -202,9 +198,7 @@ func (w *writer) abandon(ctx context.Context, cause error) {
 	if t := target.AsTemporary(cause); t != nil && w.begun {
 		t.Refused = true
 	}
-	if !w.conn.Closed() && w.conn.InTransaction() {
-		_ = w.conn.Exec(context.WithoutCancel(ctx), "ROLLBACK") // the cause says what is wrong
-	}
+	w.conn.Rollback(ctx) // the cause says what is wrong
 	w.begun = false
 	for _, t := range w.tags {
 		t.abandon()

@@ -17,6 +17,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/httpwire"
 	"github.com/tsmark/tsmark/target/targettest"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/tsbs"
@@ -71,7 +72,7 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(text.Len()))
 	for b.Loop() {
-		if rows, err := e.read(bytes.NewReader(text.Bytes()), sink); err != nil || rows != 10_000 {
+		if rows, err := e.read(&httpwire.Counted{From: bytes.NewReader(text.Bytes())}, sink); err != nil || rows != 10_000 {
 			b.Fatal(rows, err)
 		}
 	}

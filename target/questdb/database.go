@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/tsmark/tsmark/query"
-	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/limit"
 )
 
 // database is a QuestDB server; it implements target.Target.
@@ -30,7 +30,9 @@ func open(ctx context.Context, _ target.Env, options target.Options) (target.Tar
 		return nil, fmt.Errorf("opening QuestDB: %w", err)
 	}
 	d := &database{settings: s, admin: newExec(s)}
-	if _, err := d.build(ctx); err != nil {
+	greeting, cancel := s.wire().Bounded(ctx)
+	defer cancel()
+	if _, err := d.build(greeting); err != nil {
 		d.admin.client.Close()
 		return nil, fmt.Errorf("opening QuestDB: %w", err)
 	}
@@ -42,15 +44,22 @@ func (d *database) Address() string { return d.settings.address(d.settings.port)
 
 // ask returns the answer to a statement of tsmark's own.
 func (d *database) ask(ctx context.Context, text string) ([][]query.Value, error) {
+	var answer query.Answer
+	err := d.give(ctx, text, limit.Own(&answer))
+	return answer.Rows, err
+}
+
+// give gives the answer to a statement of tsmark's own to a sink.
+func (d *database) give(ctx context.Context, text string, sink query.Sink) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	ctx, cancel := d.settings.wire().Bounded(ctx)
+	ctx, cancel := d.admin.client.Patient(ctx)
 	defer cancel()
-	var answer query.Answer
-	if _, err := d.admin.do(ctx, text, &answer); err != nil {
-		return nil, fmt.Errorf("%s: %w", strings.SplitN(text, " (", 2)[0], err)
+	if _, err := d.admin.do(ctx, text, sink); err != nil {
+		first, _, _ := strings.Cut(text, "\n")
+		return fmt.Errorf("%s: %w", strings.SplitN(first, " (", 2)[0], err)
 	}
-	return answer.Rows, nil
+	return nil
 }
 
 // exec runs a statement of tsmark's own.
@@ -122,19 +131,6 @@ func (d *database) build(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("%s %w: what answers there is not QuestDB", d.Address(), target.ErrUnreachable)
 	}
 	return rows[0][0].String(), nil
-}
-
-// Census implements target.Target.
-func (d *database) Census(ctx context.Context, t *series.Table) (target.Census, error) {
-	_, renamed := renamed(&query.Query{}, t)
-	rows, err := d.ask(ctx, newDialect().Count(renamed.Tables[0]))
-	if err == nil && len(rows) != 1 {
-		err = fmt.Errorf("expected one row, found %d", len(rows))
-	}
-	if err != nil {
-		return target.Census{}, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
-	}
-	return target.CensusOf(t, rows[0]), nil
 }
 
 // Footprint implements target.Target: the files of the tables that tsmark made,

@@ -75,8 +75,12 @@ func Kind() target.Kind {
 		Types:   func(target.Options) map[series.Type]target.Held { return types() },
 		Modules: []string{"github.com/jackc/pgx/v5"},
 		Dedupes: func(o target.Options) bool { return o[optionDedup] != dedupOff },
-		Render:  render,
-		Open:    open,
+		// A server is one place: its tables have the names of the dataset's.
+		Place: func(o target.Options) string {
+			return "QuestDB at " + target.AddressPlace(o[optionHost], o[optionPort])
+		},
+		Render: render,
+		Open:   open,
 	}
 }
 
@@ -97,7 +101,7 @@ func connection() []target.Option {
 		{Name: optionPGPassword, Secret: true, Empty: "the password, or quest", Help: "its password"},
 		{Name: optionTLS, Empty: "off where the server runs on this machine, else on",
 			Help: "encrypt HTTP and TCP and, where it offers that, the PostgreSQL protocol: on, off, or insecure (anybody's certificate is taken)", Check: oneOf(tlsOn, tlsOff, tlsInsecure)},
-		{Name: optionTimeout, Default: "60s", Help: "longest wait for a connection, for the acknowledgement of a batch and for answers to tsmark's own statements", Check: checkTimeout},
+		{Name: optionTimeout, Default: "60s", Help: "longest wait for a connection and for the acknowledgement of a batch", Check: checkTimeout},
 		{Name: optionProtocol, Default: protocolHTTP, Help: "how rows are sent: http (acknowledged) or tcp (not acknowledged)", Check: oneOf(protocolHTTP, protocolTCP)},
 		{Name: optionRead, Default: readPGWire, Help: "how questions are asked: pgwire or rest", Check: oneOf(readPGWire, readREST)},
 	}
@@ -106,10 +110,10 @@ func connection() []target.Option {
 // storage are the options of how tables are made.
 func storage() []target.Option {
 	return []target.Option{
-		{Name: optionPartitionBy, Default: "day", Help: "span of a partition: hour, day, week, month or none (with wal=false; rows must then come in the order of their times)", Check: oneOf("hour", "day", "week", "month", partitionNone)},
-		{Name: optionWAL, Default: walOn, Help: "tables with a write-ahead log, which protocol=http and dedup need: true or false", Check: oneOf(walOn, walOff)},
-		{Name: optionDedup, Default: dedupOff, Help: "a row that comes again replaces the earlier one of its time and of all its tags (tags) or of the one tag that is named, as in dedup=hostname; or off"},
-		{Name: optionSymbolCapacity, Empty: "the server's, which grows by itself", Help: "distinct values that a tag's column is prepared for", Check: target.AtLeast(1)},
+		{Name: optionPartitionBy, Layout: true, Default: "day", Help: "span of a partition: hour, day, week, month or none (with wal=false; rows must then come in the order of their times)", Check: oneOf("hour", "day", "week", "month", partitionNone)},
+		{Name: optionWAL, Layout: true, Default: walOn, Help: "tables with a write-ahead log, which protocol=http and dedup need: true or false", Check: oneOf(walOn, walOff)},
+		{Name: optionDedup, Layout: true, Default: dedupOff, Help: "a row that comes again replaces the earlier one of its time and of all its tags (tags) or of the one tag that is named, as in dedup=hostname; or off"},
+		{Name: optionSymbolCapacity, Layout: true, Empty: "the server's, which grows by itself", Help: "distinct values that a tag's column is prepared for", Check: target.AtLeast(1)},
 	}
 }
 

@@ -7,10 +7,11 @@ import (
 
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target/sqltarget"
 )
 
 // markTable holds the mark. Its name is tsmark's own in every database.
-const markTable = "tsmark_mark"
+const markTable = sqltarget.MarkTable
 
 // layout is the tables that a schema becomes. All writers share it.
 type layout struct {

@@ -2,22 +2,15 @@ package questdb
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/sqltarget"
 )
-
-// stamp is what the newest row of the mark's table holds, as JSON.
-type stamp struct {
-	Mark   target.Mark `json:"mark"`
-	Tables []string    `json:"tables"` // that tsmark made and may drop
-}
 
 // ReadMark implements target.Target.
 func (d *database) ReadMark(ctx context.Context) (target.Mark, error) {
@@ -51,24 +44,50 @@ func (d *database) Prepare(ctx context.Context, schema *series.Schema, m target.
 	return nil
 }
 
-func (d *database) prepare(ctx context.Context, schema *series.Schema, m target.Mark) error {
+// Inspect implements target.Inspector. What goes over HTTP goes to the port and
+// with the credentials that Open has tried.
+func (d *database) Inspect(ctx context.Context, schema *series.Schema) error {
+	var err error
+	if d.settings.tcp {
+		var lines *tcpSender
+		if lines, err = dialLines(ctx, d.settings); err == nil {
+			err = lines.conn.Close()
+		}
+	}
+	if err == nil && schema != nil {
+		_, _, err = d.replaceable(ctx, schema)
+	}
+	if err != nil {
+		return fmt.Errorf("looking at QuestDB: %w", err)
+	}
+	return nil
+}
+
+// replaceable returns the layout of a schema, and the names of the tables that
+// are dropped before it is made, or an error that wraps target.ErrForeign.
+func (d *database) replaceable(ctx context.Context, schema *series.Schema) (*layout, []string, error) {
 	next, err := newLayout(schema, &d.settings.tables)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	old, present, err := d.readStamp(ctx)
 	if err != nil && !errors.Is(err, target.ErrNoMark) {
+		return nil, nil, err
+	}
+	for _, o := range present {
+		if sqltarget.InTheWay(old, o, next.names, true) {
+			return nil, nil, fmt.Errorf("%w: a table %s%s; drop or rename it, or give another server", target.ErrForeign, o.Name, old.Taken(o))
+		}
+	}
+	return next, old.Own(present), nil
+}
+
+func (d *database) prepare(ctx context.Context, schema *series.Schema, m target.Mark) error {
+	next, old, err := d.replaceable(ctx, schema)
+	if err != nil {
 		return err
 	}
-	for _, name := range present {
-		if name == markTable || slices.Contains(old.Tables, name) {
-			continue
-		}
-		if slices.ContainsFunc(next.names, func(own string) bool { return strings.EqualFold(own, name) }) {
-			return fmt.Errorf("%w: a table %s; drop or rename it, or give another server", target.ErrForeign, name)
-		}
-	}
-	for _, name := range old.Tables {
+	for _, name := range old {
 		if err := d.drop(ctx, name); err != nil {
 			return err
 		}
@@ -81,13 +100,22 @@ func (d *database) prepare(ctx context.Context, schema *series.Schema, m target.
 			return err
 		}
 	}
-	if err := d.writeStamp(ctx, stamp{Mark: m, Tables: next.names}); err != nil {
+	s := target.Stamp{Mark: m, Tables: next.names}
+	if err := d.writeStamp(ctx, s); err != nil {
 		return err
 	}
 	for _, statement := range next.ddl {
 		if err := d.exec(ctx, statement); err != nil {
 			return err
 		}
+	}
+	present, err := d.objects(ctx)
+	if err != nil {
+		return err
+	}
+	s.Identify(present)
+	if err := d.writeStamp(ctx, s); err != nil {
+		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -114,53 +142,46 @@ func (d *database) drop(ctx context.Context, name string) error {
 	}
 }
 
-// readStamp returns what the mark's table holds, and the names of all tables.
-func (d *database) readStamp(ctx context.Context) (stamp, []string, error) {
-	rows, err := d.ask(ctx, "SELECT table_name FROM tables() WHERE table_name NOT LIKE 'sys.%' ORDER BY table_name")
-	if err != nil {
-		return stamp{}, nil, err
-	}
-	present := make([]string, len(rows))
+// objects returns all tables, with the numbers that QuestDB gives to each when
+// it is made.
+func (d *database) objects(ctx context.Context) ([]target.Object, error) {
+	rows, err := d.ask(ctx, "SELECT table_name, id FROM tables() WHERE table_name NOT LIKE 'sys.%' ORDER BY table_name")
+	present := make([]target.Object, len(rows))
 	for i, row := range rows {
-		present[i] = row[0].String()
+		if len(row) != 2 {
+			return nil, fmt.Errorf("a list of tables has %d columns; is this QuestDB?", len(row))
+		}
+		present[i] = target.Object{Name: row[0].String(), Identity: row[1].String()}
 	}
-	where := "QuestDB at " + d.Address()
-	switch {
-	case len(present) == 0:
-		return stamp{}, nil, fmt.Errorf("%s %w", where, target.ErrNoMark)
-	case !slices.Contains(present, markTable):
-		return stamp{}, present, fmt.Errorf("%s %w: %s; give another server", where, target.ErrForeign, some(present))
-	}
-	rows, err = d.ask(ctx, "SELECT content FROM "+markTable+" LIMIT -1")
+	return present, err
+}
+
+// readStamp returns what the mark's table holds, and all tables.
+func (d *database) readStamp(ctx context.Context) (target.Stamp, []target.Object, error) {
+	present, err := d.objects(ctx)
 	if err != nil {
-		return stamp{}, present, err
+		return target.Stamp{}, nil, err
 	}
-	var s stamp
-	if len(rows) == 0 { // Prepare ended before it wrote one
-		return stamp{}, present, fmt.Errorf("%s %w", where, target.ErrNoMark)
-	}
-	if err := json.Unmarshal([]byte(rows[0][0].String()), &s); err != nil {
-		return stamp{}, present, fmt.Errorf("%s %w: its table %s is not as tsmark writes it (%w); give another server", where, target.ErrForeign, markTable, err)
-	}
-	return s, present, nil
+	place := sqltarget.Place{Name: "QuestDB at " + d.Address(), Instead: "give another server"}
+	s, err := place.ReadStamp(present, func() (string, error) {
+		rows, err := d.ask(ctx, "SELECT content FROM "+markTable+" LIMIT -1")
+		if err == nil && len(rows) == 0 {
+			err = target.ErrNoMark // Prepare ended before it wrote one
+		}
+		if err != nil {
+			return "", err
+		}
+		return rows[0][0].String(), nil
+	})
+	return s, present, err
 }
 
 // writeStamp adds a row to the mark's table: one statement, which a crash does
 // not leave half done.
-func (d *database) writeStamp(ctx context.Context, s stamp) error {
-	content, err := json.Marshal(s)
+func (d *database) writeStamp(ctx context.Context, s target.Stamp) error {
+	content, err := s.Text()
 	if err != nil {
 		return err
 	}
-	return d.exec(ctx, fmt.Sprintf("INSERT INTO %s VALUES (%s)", markTable, newDialect().Text(string(content))))
-}
-
-// some lists the first names.
-func some(present []string) string {
-	const shown = 3
-	text := "tables " + strings.Join(present[:min(len(present), shown)], ", ")
-	if more := len(present) - shown; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return d.exec(ctx, fmt.Sprintf("INSERT INTO %s VALUES (%s)", markTable, newDialect().Text(content)))
 }

@@ -71,7 +71,7 @@ func (e *exec) do(ctx context.Context, text string, sink query.Sink) (target.Cos
 }
 
 // read reads an answer to its end and returns the number of its rows.
-func (e *exec) read(body io.Reader, sink query.Sink) (int64, error) {
+func (e *exec) read(body *httpwire.Counted, sink query.Sink) (int64, error) {
 	d := e.decoder
 	d.Reset(body, jsontext.AllowDuplicateNames(true)) // to look for them would take memory
 	rows, counted := int64(0), int64(-1)
@@ -80,7 +80,7 @@ func (e *exec) read(body io.Reader, sink query.Sink) (int64, error) {
 		case "columns":
 			return e.readColumns()
 		case "dataset":
-			rows, err = e.readRows(sink)
+			rows, err = e.readRows(body, sink)
 			return err
 		case "count":
 			counted, err = integer(d)
@@ -170,13 +170,14 @@ func (e *exec) readColumns() error {
 }
 
 // readRows hands the rows to the sink, if there is one.
-func (e *exec) readRows(sink query.Sink) (int64, error) {
+func (e *exec) readRows(body *httpwire.Counted, sink query.Sink) (int64, error) {
 	d := e.decoder
 	if err := expect(d, jsontext.KindBeginArray); err != nil {
 		return 0, err
 	}
 	rows := int64(0)
 	for ; d.PeekKind() == jsontext.KindBeginArray; rows++ {
+		body.Row()
 		if sink == nil {
 			if err := d.SkipValue(); err != nil {
 				return rows, err

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/target/httpwire"
 	"github.com/tsmark/tsmark/target/targettest"
 )
 
 func readAnswer(text string) ([][]query.Value, error) {
 	var answer query.Answer
-	_, err := newExec(&settings{}).read(strings.NewReader(text), &answer)
+	_, err := newExec(&settings{}).read(&httpwire.Counted{From: strings.NewReader(text)}, &answer)
 	return answer.Rows, err
 }
 
@@ -75,7 +76,7 @@ func TestWrongAnswers(t *testing.T) {
 
 func TestSinkEndsAnAnswer(t *testing.T) {
 	full := errors.New("full")
-	_, err := newExec(&settings{}).read(strings.NewReader(whole), targettest.SinkFunc(func([]query.Value) error { return full }))
+	_, err := newExec(&settings{}).read(&httpwire.Counted{From: strings.NewReader(whole)}, targettest.SinkFunc(func([]query.Value) error { return full }))
 	if !errors.Is(err, full) {
 		t.Error(err)
 	}

@@ -16,6 +16,10 @@ const (
 	longestLook = 50 * time.Millisecond
 )
 
+// stalled is how many time-outs of the option may pass without a transaction of a
+// log being applied: a single one can be large.
+const stalled = 5
+
 // Settle implements target.Target: the write-ahead logs of the tables have been
 // applied to them, and rows that were sent over TCP have come out of the
 // connection. A table that QuestDB has suspended is an error.
@@ -29,12 +33,20 @@ func (d *database) Settle(ctx context.Context) error {
 func (d *database) settle(ctx context.Context) error {
 	tables := d.ownTables(ctx)
 	seen, since := int64(-1), time.Now()
+	reached, moved := int64(-1), time.Now()
 	for wait := firstLook; ; wait = min(2*wait, longestLook) {
-		applied, err := d.applied(ctx, tables)
+		at, behind, err := d.applied(ctx, tables)
 		if err != nil {
 			return err
 		}
-		if applied {
+		if at != reached {
+			reached, moved = at, time.Now()
+		}
+		if behind != "" && time.Since(moved) > stalled*d.settings.timeout {
+			return fmt.Errorf("QuestDB has applied nothing of its write-ahead log for %v: %s; look at its log, or whether cairo.wal.apply.enabled is false, or raise the option %s",
+				stalled*d.settings.timeout, behind, optionTimeout)
+		}
+		if behind == "" {
 			missing, rows, err := d.missing(ctx)
 			if err != nil || missing <= 0 {
 				return err
@@ -50,26 +62,29 @@ func (d *database) settle(ctx context.Context) error {
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 	}
 }
 
-// applied reports whether the logs of the tables, given as SQL, are applied.
-func (d *database) applied(ctx context.Context, tables string) (bool, error) {
-	rows, err := d.ask(ctx, "SELECT name, suspended, writerTxn >= sequencerTxn, errorTag, errorMessage FROM wal_tables() WHERE name IN ("+tables+")")
+// applied returns how many transactions of the logs of the tables, given as SQL,
+// are applied, and which table is behind, in words; empty: none.
+func (d *database) applied(ctx context.Context, tables string) (at int64, behind string, err error) {
+	rows, err := d.ask(ctx, "SELECT name, suspended, writerTxn, sequencerTxn, errorTag, errorMessage FROM wal_tables() WHERE name IN ("+tables+")")
 	if err != nil {
-		return false, err
+		return 0, "", err
 	}
-	applied := true
 	for _, row := range rows {
 		if row[1].Int != 0 {
-			return false, fmt.Errorf("QuestDB has suspended table %s: %s; mend that and resume it by ALTER TABLE %[1]s RESUME WAL",
-				row[0], httpwire.OneLine(row[3].String()+" "+row[4].String()))
+			return 0, "", fmt.Errorf("QuestDB has suspended table %s: %s; mend that and resume it by ALTER TABLE %[1]s RESUME WAL",
+				row[0], httpwire.OneLine(row[4].String()+" "+row[5].String()))
 		}
-		applied = applied && row[2].Int != 0
+		at += row[2].Int
+		if row[2].Int < row[3].Int {
+			behind = fmt.Sprintf("table %s stands at transaction %d of %d", row[0], row[2].Int, row[3].Int)
+		}
 	}
-	return applied, nil
+	return at, behind, nil
 }
 
 // missing returns how many rows that were sent over TCP are not there, and how

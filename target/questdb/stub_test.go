@@ -185,6 +185,20 @@ func TestContextEndsAQuestion(t *testing.T) {
 	}
 }
 
+// endless answers 200, and then stands still or cuts the connection.
+func endless(still bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.WriteHeader(http.StatusOK)
+		fmt.Fprint(w, " ")
+		w.(http.Flusher).Flush()
+		if !still {
+			panic(http.ErrAbortHandler)
+		}
+		<-r.Context().Done()
+	}
+}
+
 func TestWriteFails(t *testing.T) {
 	status := func(code int, header, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -219,6 +233,8 @@ func TestWriteFails(t *testing.T) {
 			},
 			[]string{"did not answer within 50ms"}, &target.Temporary{},
 		},
+		"silence after its status": {endless(true), []string{"acknowledged a batch and did not end its answer"}, &target.Temporary{}},
+		"cut off after its status": {endless(false), []string{"acknowledged a batch and did not end its answer"}, &target.Temporary{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, batch := dataset(t, settingsOf(t, with(stub(t, test.answer), optionTimeout, "50ms", optionUser, "joe", optionPassword, "s3cret")))
@@ -239,37 +255,45 @@ func TestWriteFails(t *testing.T) {
 
 // settling is a server whose answers about logs come one after the other.
 func settling(t *testing.T, logs ...string) *database {
+	t.Helper()
 	asked := 0
-	s := settingsOf(t, stub(t, func(w http.ResponseWriter, r *http.Request) {
+	options := stub(t, func(w http.ResponseWriter, r *http.Request) {
 		text := r.FormValue("query")
 		switch {
 		case strings.Contains(text, "wal_tables"):
 			fmt.Fprint(w, logs[min(asked, len(logs)-1)])
 			asked++
 		case strings.Contains(text, "tables()"):
-			fmt.Fprint(w, `{"columns":[{"type":"STRING"}],"dataset":[["cpu"],["tsmark_mark"]],"count":2}`)
+			fmt.Fprint(w, `{"columns":[{"type":"STRING"},{"type":"INT"}],"dataset":[["cpu",1],["tsmark_mark",2]],"count":2}`)
 		default:
 			fmt.Fprint(w, `{"columns":[{"type":"VARCHAR"}],"dataset":[["{\"tables\":[\"cpu\"]}"]],"count":1}`)
 		}
-	}))
+	})
+	options[optionTimeout] = "2s"
+	s := settingsOf(t, options)
 	return &database{settings: s, admin: newExec(s)}
 }
 
 func TestSettle(t *testing.T) {
 	answer := func(row string) string {
-		return `{"columns":[{"type":"STRING"},{"type":"BOOLEAN"},{"type":"BOOLEAN"},{"type":"STRING"},{"type":"STRING"}],"dataset":[` + row + `],"count":1}`
+		return `{"columns":[{"type":"STRING"},{"type":"BOOLEAN"},{"type":"LONG"},{"type":"LONG"},{"type":"STRING"},{"type":"STRING"}],"dataset":[` + row + `],"count":1}`
 	}
-	behind, applied := answer(`["cpu",false,false,"",""]`), answer(`["cpu",false,true,"",""]`)
+	behind, applied := answer(`["cpu",false,4,7,"",""]`), answer(`["cpu",false,7,7,"",""]`)
 	if err := settling(t, behind, behind, applied).Settle(t.Context()); err != nil {
 		t.Error(err)
 	}
-	err := settling(t, behind, answer(`["cpu",true,false,"DISK FULL","no\nspace"]`)).Settle(t.Context())
+	err := settling(t, behind, answer(`["cpu",true,4,7,"DISK FULL","no\nspace"]`)).Settle(t.Context())
 	one(t, err, "QuestDB has suspended table cpu: DISK FULL no space; mend that and resume it by ALTER TABLE cpu RESUME WAL")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if err := settling(t, behind).Settle(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
+	never := settling(t, behind)
+	never.settings.timeout = 20 * time.Millisecond
+	patient, end := context.WithTimeout(t.Context(), time.Minute)
+	defer end()
+	one(t, never.Settle(patient), "has applied nothing of its write-ahead log for 100ms: table cpu stands at transaction 4 of 7")
 }
 
 // Over TCP a connection that the server broke off is an error, at the latest

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -131,7 +130,7 @@ func (s *httpSender) send(ctx context.Context, text [][]byte) (target.Receipt, e
 	}
 	defer response.Body.Close()
 	if response.StatusCode/100 == 2 {
-		_, err := io.Copy(io.Discard, response.Body) // else the connection is not used again
+		err := s.client.Acknowledged(ctx, response)
 		return target.Receipt{Sent: sent, Acked: time.Now()}, err
 	}
 	said, err := explained(response)

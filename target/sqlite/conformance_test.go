@@ -7,4 +7,14 @@ import (
 	"github.com/tsmark/tsmark/target/targettest"
 )
 
+// TestConformance runs the suite on the code that is the default.
 func TestConformance(t *testing.T) { targettest.Run(t, sqlite.Kind(), nil) }
+
+// TestConformanceGo runs it on the translation, where that is not the default.
+func TestConformanceGo(t *testing.T) {
+	kind := sqlite.Kind()
+	if options, err := kind.Resolve(nil); err != nil || options["driver"] == "go" {
+		return // TestConformance ran it
+	}
+	targettest.Run(t, kind, map[string]string{"driver": "go"})
+}

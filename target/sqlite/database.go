@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"github.com/tsmark/tsmark/query"
-	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/target"
 )
 
@@ -21,13 +20,14 @@ const pageSize = 4096
 // database is an open database file; it implements target.Target.
 type database struct {
 	path    string
+	driver  string        // the option's value
 	index   string        // the option's value
 	pragmas []string      // settings of every session
 	writing chan struct{} // holds an element while a transaction writes: SQLite has one writer at a time
 	open    atomic.Int32  // sessions of writers and queriers
 
 	mu     sync.Mutex // guards what follows
-	admin  *session   // for everything but writers and queriers
+	admin  session    // for everything but writers and queriers
 	layout *layout    // of the schema given to Prepare; nil before
 }
 
@@ -62,11 +62,19 @@ func (d *database) Describe(ctx context.Context) (target.Description, error) {
 	level := map[string]string{"0": "off", "1": "normal", "2": "full", "3": "extra"}
 	effective["synchronous"] = level[effective["synchronous"]]
 	return target.Description{
-		Version:    version[0].String(),
+		Version:    version[0].String() + codeOf(d.driver),
 		Location:   d.path,
 		Durability: durability(effective["journal_mode"], effective["synchronous"]),
 		Settings:   effective,
 	}, nil
+}
+
+// codeOf says which code a driver is, behind the version of what it is made of.
+func codeOf(driver string) string {
+	if driver == driverC {
+		return " (C code)"
+	}
+	return " (Go translation: modernc.org/sqlite)"
 }
 
 // durability says when an acknowledged row is on disk.
@@ -97,10 +105,10 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (target.Querier, error
 }
 
 // newSession opens a session that Close wants closed before.
-func (d *database) newSession(ctx context.Context) (*session, error) {
+func (d *database) newSession(ctx context.Context) (session, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.admin.db == 0 {
+	if d.admin.closed() {
 		return nil, errClosed
 	}
 	s, err := d.connect(ctx)
@@ -145,7 +153,7 @@ func (d *database) AfterLoad() []target.Step {
 				return err
 			}
 			defer d.unlock()
-			if err := d.admin.exec(ctx, statement); err != nil {
+			if err := exec(ctx, d.admin, statement); err != nil {
 				return fmt.Errorf("SQLite's %s: %w", statement, err)
 			}
 			return nil
@@ -160,17 +168,6 @@ func steps() []target.Step {
 		{Name: "analyze", Help: "statistics of the indexes, for the query planner"},
 		{Name: "vacuum", Help: "the file written anew without gaps"},
 	}
-}
-
-// Census implements target.Target.
-func (d *database) Census(ctx context.Context, t *series.Table) (target.Census, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	values, err := d.row(ctx, newDialect().Count(t))
-	if err != nil {
-		return target.Census{}, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
-	}
-	return target.CensusOf(t, values), nil
 }
 
 // row returns the only row of an answer. The caller holds mu.
@@ -216,7 +213,7 @@ func (d *database) Close() error {
 // querier implements target.Querier.
 type querier struct {
 	d *database
-	s *session
+	s session
 }
 
 // Do implements target.Querier.
@@ -226,7 +223,7 @@ func (q *querier) Do(ctx context.Context, r target.Request, sink query.Sink) (ta
 
 // Close implements target.Querier.
 func (q *querier) Close() error {
-	if q.s.db != 0 {
+	if !q.s.closed() {
 		q.s.close()
 		q.d.open.Add(-1)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"syscall"
 
-	"modernc.org/libc"
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/tsmark/tsmark/target"
@@ -18,14 +17,11 @@ type failure struct {
 
 func (f *failure) Error() string { return f.message }
 
-// failure makes an error of a result code. That of a full disk wraps
-// syscall.ENOSPC, that of a file which cannot be used target.ErrUnreachable.
-func (s *session) failure(code int32) error {
-	f := &failure{code: code, message: libc.GoString(lib.Xsqlite3_errstr(s.tls, code))}
-	// The connection's message says more, if it is about this error.
-	if s.db != 0 && lib.Xsqlite3_extended_errcode(s.tls, s.db) == code {
-		f.message = libc.GoString(lib.Xsqlite3_errmsg(s.tls, s.db))
-	}
+// explain makes an error of a result code, which is the same number in both
+// libraries. That of a full disk wraps syscall.ENOSPC, that of a file which cannot
+// be used target.ErrUnreachable.
+func explain(code int32, message string) error {
+	f := &failure{code: code, message: message}
 	switch code & 0xff {
 	case lib.SQLITE_FULL:
 		return fmt.Errorf("%w; free space there, or choose another file system (%w)", syscall.ENOSPC, f)

@@ -41,7 +41,7 @@ func (d *database) Clear(ctx context.Context, schema *series.Schema, named []str
 			if !slices.Contains(named, f.String()) {
 				continue
 			}
-			if err := d.admin.exec(ctx, "DROP "+strings.ToUpper(f.kind)+" IF EXISTS "+quoted(f.name)); err != nil {
+			if err := exec(ctx, d.admin, "DROP "+strings.ToUpper(f.kind)+" IF EXISTS "+quoted(f.name)); err != nil {
 				return fmt.Errorf("dropping %s: %w", f, err)
 			}
 		}
@@ -62,7 +62,7 @@ func (o other) String() string { return o.kind + " " + quoted(o.name) }
 // tables and views, whose indexes and triggers go with them; in a marked one
 // what has a name that the schema needs. The caller holds mu.
 func (d *database) foreign(ctx context.Context, schema *series.Schema) ([]other, error) {
-	old, _, err := d.readStamp(ctx)
+	old, present, err := d.readStamp(ctx)
 	marked := err == nil
 	if errors.Is(err, target.ErrNoMark) {
 		return nil, nil
@@ -70,13 +70,13 @@ func (d *database) foreign(ctx context.Context, schema *series.Schema) ([]other,
 	if err != nil && !errors.Is(err, target.ErrForeign) {
 		return nil, err
 	}
-	var needed []string
+	var needed, own []string
 	if marked {
 		next, err := newLayout(schema, d.index)
 		if err != nil {
 			return nil, err
 		}
-		needed = next.names
+		needed, own = next.names, append(old.Own(plain(present)), sqltarget.MarkTable)
 	}
 	// Virtual tables first: they take the tables behind them along.
 	var answer query.Answer
@@ -90,8 +90,7 @@ func (d *database) foreign(ctx context.Context, schema *series.Schema) ([]other,
 		o, table := other{row[0].String(), row[1].String()}, row[2].String()
 		inTheWay := o.kind != "index"
 		if marked {
-			own := table == sqltarget.MarkTable || slices.Contains(old.Tables, table)
-			inTheWay = !own && slices.ContainsFunc(needed, func(n string) bool { return strings.EqualFold(n, o.name) })
+			inTheWay = !slices.Contains(own, table) && slices.ContainsFunc(needed, func(n string) bool { return strings.EqualFold(n, o.name) })
 		}
 		if inTheWay {
 			found = append(found, o)

@@ -1,5 +1,5 @@
-// Package sqlite drives SQLite, which runs inside tsmark's own process, as Go
-// code. Rows are bound to prepared statements of many rows each, answers are
+// Package sqlite drives SQLite, which runs inside tsmark's own process, as its own
+// C code or as a translation of that to Go. Rows are bound to prepared statements of many rows each, answers are
 // read from its own memory.
 //
 // Each table of the schema becomes a table of rows, and its series a table of
@@ -27,7 +27,23 @@ const (
 	optionJournalMode = "journal_mode"
 	optionIndex       = "index"
 	optionCacheSize   = "cache_size"
+	optionDriver      = "driver"
 )
+
+// The values of optionDriver.
+const (
+	driverC  = "cgo" // SQLite's own C code
+	driverGo = "go"  // the same, translated to Go
+)
+
+// defaultDriver is SQLite's own code where this program holds it: that is what its
+// users run.
+func defaultDriver() string {
+	if hasC {
+		return driverC
+	}
+	return driverGo
+}
 
 // The values of optionIndex.
 const (
@@ -66,6 +82,7 @@ func Kind() target.Kind {
 			{
 				Name:    optionIndex,
 				Default: indexClustered,
+				Layout:  true,
 				Help: "how rows are found: clustered (they are kept by series and time), or in the order of their arrival " +
 					"with indexes: tags_time (series and time), time, both or none",
 				Check: oneOf(indexClustered, indexTagsTime, indexTime, indexBoth, indexNone),
@@ -75,6 +92,12 @@ func Kind() target.Kind {
 				Default: "256",
 				Help:    "MiB of pages that each connection may keep in memory",
 				Check:   checkCacheSize,
+			},
+			{
+				Name:    optionDriver,
+				Default: defaultDriver(),
+				Help:    "which code: cgo (SQLite's own, in C; not in programs that were built without cgo) or go (a translation of it, which is slower)",
+				Check:   checkDriver,
 			},
 		},
 		Profiles: []target.Profile{
@@ -97,7 +120,8 @@ func Kind() target.Kind {
 		},
 		Types:   func(target.Options) map[series.Type]target.Held { return types() },
 		Steps:   steps(),
-		Modules: []string{"modernc.org/sqlite"},
+		Modules: []string{"modernc.org/sqlite", "github.com/mattn/go-sqlite3"},
+		Place:   func(o target.Options) string { return target.FilePlace(o[optionPath]) },
 		Render:  render,
 		Open:    open,
 	}
@@ -124,6 +148,16 @@ const defaultFile = "tsmark.sqlite"
 func checkPath(path string) error {
 	if path == ":memory:" {
 		return errors.New("must be a file: what is only in memory is gone before it can be queried")
+	}
+	return nil
+}
+
+func checkDriver(v string) error {
+	if err := oneOf(driverC, driverGo)(v); err != nil {
+		return err
+	}
+	if v == driverC && !hasC {
+		return errors.New("is " + driverGo + " in this tsmark, which was built without cgo; build again with CGO_ENABLED=1 and a C compiler, on Linux or macOS")
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/target/sqltarget"
 )
 
@@ -25,6 +26,8 @@ type layout struct {
 	names  []string                          // of all tables and indexes made, unquoted
 	ddl    []string                          // the statements that make them
 
+	token string // stands in the statements, by which SQLite describes its tables
+
 	clustered bool
 	arrived   int64 // rows of clustered tables; guarded by database.writing
 }
@@ -32,7 +35,7 @@ type layout struct {
 // newLayout lays a schema out, with the indexes that the option names. Its
 // error names what two tables or indexes would share.
 func newLayout(s *series.Schema, index string) (*layout, error) {
-	l := &layout{schema: s, tags: sqltarget.TagsOf(s), clustered: index == indexClustered}
+	l := &layout{schema: s, tags: sqltarget.TagsOf(s), clustered: index == indexClustered, token: target.Token()}
 	made, kinds := make(map[*sqltarget.Tags]bool), types()
 	for _, t := range s.Tables {
 		columns := []string{sql.TimeColumn + " INTEGER NOT NULL", sql.TagsIDColumn + " INTEGER NOT NULL"}
@@ -79,7 +82,7 @@ func newLayout(s *series.Schema, index string) (*layout, error) {
 // table adds a table.
 func (l *layout) table(name string, columns []string, kind string) {
 	l.tables, l.names = append(l.tables, name), append(l.names, name)
-	l.ddl = append(l.ddl, fmt.Sprintf("CREATE TABLE %s (%s)%s", quoted(name), strings.Join(columns, ", "), kind))
+	l.ddl = append(l.ddl, fmt.Sprintf("CREATE TABLE %s (/* %s */ %s)%s", quoted(name), l.token, strings.Join(columns, ", "), kind))
 }
 
 // index adds an index, which goes with its table.

@@ -49,46 +49,74 @@ func (d *database) Prepare(ctx context.Context, schema *series.Schema, m target.
 	return nil
 }
 
-func (d *database) prepare(ctx context.Context, schema *series.Schema, m target.Mark) error {
+// Inspect implements target.Inspector.
+func (d *database) Inspect(ctx context.Context, schema *series.Schema) error {
+	if schema == nil {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, _, err := d.replaceable(ctx, schema); err != nil {
+		return fmt.Errorf("looking at %s: %w", d.path, err)
+	}
+	return nil
+}
+
+// replaced is what a new layout takes the place of.
+type replaced struct {
+	tables []string // of tsmark's, which are dropped
+	others bool     // there is something that tsmark did not make
+}
+
+// replaceable returns the layout of a schema, and what it takes the place of, or
+// an error that wraps target.ErrForeign. The caller holds mu.
+func (d *database) replaceable(ctx context.Context, schema *series.Schema) (*layout, replaced, error) {
 	next, err := newLayout(schema, d.index)
 	if err != nil {
-		return err
+		return nil, replaced{}, err
 	}
 	old, present, err := d.readStamp(ctx)
 	if err != nil && !errors.Is(err, target.ErrNoMark) {
-		return err
+		return nil, replaced{}, err
 	}
-	var others []string
-	for _, p := range present {
-		if p.table != sqltarget.MarkTable && !slices.Contains(old.Tables, p.table) {
-			others = append(others, p.name)
-		}
-	}
-	if err := d.place().Foreign(old, others, next.names, true); err != nil {
+	own := old.Own(plain(present))
+	others := plain(slices.DeleteFunc(present, func(o object) bool { return o.table == sqltarget.MarkTable || slices.Contains(own, o.table) }))
+	return next, replaced{own, len(others) > 0}, d.place().Foreign(old, others, next.names, true)
+}
+
+func (d *database) prepare(ctx context.Context, schema *series.Schema, m target.Mark) error {
+	next, old, err := d.replaceable(ctx, schema)
+	if err != nil {
 		return err
 	}
 	err = d.change(ctx, func() error {
-		for _, name := range old.Tables {
-			if err := d.admin.exec(ctx, "DROP TABLE IF EXISTS "+quoted(name)); err != nil {
+		for _, name := range old.tables {
+			if err := exec(ctx, d.admin, "DROP TABLE IF EXISTS "+quoted(name)); err != nil {
 				return err
 			}
 		}
-		if err := d.admin.exec(ctx, next.ddl...); err != nil {
+		if err := exec(ctx, d.admin, next.ddl...); err != nil {
 			return err
 		}
-		return d.writeStamp(ctx, sqltarget.Stamp{Mark: m, Tables: next.tables})
+		stamp := target.Stamp{Mark: m, Tables: next.tables}
+		present, err := d.objects(ctx)
+		if err != nil {
+			return err
+		}
+		stamp.Identify(plain(present))
+		return d.writeStamp(ctx, stamp)
 	})
 	if err != nil {
 		return err
 	}
 	d.layout = next
-	if len(old.Tables) == 0 || len(others) > 0 {
+	if len(old.tables) == 0 || old.others {
 		return nil
 	}
 	// The file of an earlier load shrinks only so, and would count for this
 	// one. Others' tables would be written anew, and might number their rows
 	// otherwise.
-	return d.admin.exec(ctx, "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")
+	return exec(ctx, d.admin, "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")
 }
 
 // change runs do in a transaction, which an error undoes. The caller holds mu.
@@ -97,12 +125,12 @@ func (d *database) change(ctx context.Context, do func() error) error {
 		return err
 	}
 	defer d.unlock()
-	if err := d.admin.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+	if err := exec(ctx, d.admin, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	err := do()
 	if err == nil {
-		err = d.admin.exec(context.WithoutCancel(ctx), "COMMIT")
+		err = exec(context.WithoutCancel(ctx), d.admin, "COMMIT")
 	}
 	if err != nil {
 		d.admin.rollback()
@@ -112,25 +140,43 @@ func (d *database) change(ctx context.Context, do func() error) error {
 
 // object is a table, view or index of the database, or a trigger.
 type object struct {
-	name  string
+	target.Object
 	table string // that it belongs to; its own name where it is one
+}
+
+// objects returns all that is in the database. The identity of a table is the
+// statement that made it, which VACUUM leaves as it is. The caller holds mu.
+func (d *database) objects(ctx context.Context) ([]object, error) {
+	var answer query.Answer
+	_, err := d.admin.query(ctx, `SELECT name, tbl_name, type IN ('table', 'view'), coalesce(sql, '') FROM sqlite_schema
+		WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY 1`, &answer)
+	present := make([]object, len(answer.Rows))
+	for i, row := range answer.Rows {
+		present[i] = object{target.Object{Name: row[0].String()}, row[1].String()}
+		if row[2].Int != 0 {
+			present[i].Identity = target.Described(row[3].String())
+		}
+	}
+	return present, err
+}
+
+// plain is the objects without what they belong to.
+func plain(objects []object) []target.Object {
+	list := make([]target.Object, len(objects))
+	for i, o := range objects {
+		list[i] = o.Object
+	}
+	return list
 }
 
 // readStamp returns what the mark's table holds, and all that is in the
 // database. The caller holds mu.
-func (d *database) readStamp(ctx context.Context) (sqltarget.Stamp, []object, error) {
-	var answer query.Answer
-	_, err := d.admin.query(ctx, `SELECT name, tbl_name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY 1`, &answer)
+func (d *database) readStamp(ctx context.Context) (target.Stamp, []object, error) {
+	present, err := d.objects(ctx)
 	if err != nil {
-		return sqltarget.Stamp{}, nil, fmt.Errorf("%s %w", d.path, err)
+		return target.Stamp{}, nil, fmt.Errorf("%s %w", d.path, err)
 	}
-	present := make([]object, len(answer.Rows))
-	names := make([]string, len(answer.Rows))
-	for i, row := range answer.Rows {
-		present[i] = object{row[0].String(), row[1].String()}
-		names[i] = present[i].name
-	}
-	stamp, err := d.place().ReadStamp(names, func() (string, error) {
+	stamp, err := d.place().ReadStamp(plain(present), func() (string, error) {
 		row, err := d.row(ctx, fmt.Sprintf("SELECT %s FROM %s", sqltarget.ContentColumn, sqltarget.MarkTable))
 		if err != nil {
 			return "", err
@@ -147,12 +193,12 @@ func (d *database) place() sqltarget.Place {
 
 // writeStamp replaces what the mark's table holds. The caller holds mu, in a
 // transaction.
-func (d *database) writeStamp(ctx context.Context, s sqltarget.Stamp) error {
+func (d *database) writeStamp(ctx context.Context, s target.Stamp) error {
 	content, err := s.Text()
 	if err != nil {
 		return err
 	}
-	return d.admin.exec(ctx,
+	return exec(ctx, d.admin,
 		"DROP TABLE IF EXISTS "+sqltarget.MarkTable,
 		fmt.Sprintf("CREATE TABLE %s AS SELECT %s AS %s", sqltarget.MarkTable, newDialect().Text(content), sqltarget.ContentColumn))
 }

@@ -158,3 +158,20 @@ func TestInterruptedMark(t *testing.T) {
 }
 
 func errorOf(_ target.Mark, err error) error { return err }
+
+// A mark of an older tsmark has names alone, and they tell.
+func TestMarkWithoutIdentities(t *testing.T) {
+	dir := t.TempDir()
+	db := open(t, dir)
+	table := targettest.Table("a")
+	targettest.Prepare(t, db, 10, table)
+	for _, statement := range []string{"DROP TABLE cpu", "CREATE TABLE cpu (salary)", "UPDATE tsmark_mark SET content = json_remove(content, '$.identities')"} {
+		targettest.Ask(t, db, statement)
+	}
+	targettest.Prepare(t, db, 10, table)
+	targettest.Ask(t, db, "DROP TABLE cpu")
+	targettest.Ask(t, db, "CREATE TABLE cpu (salary)")
+	if err := db.Prepare(t.Context(), &series.Schema{Tables: []*series.Table{table}, Series: 10}, target.Mark{}); !errors.Is(err, target.ErrForeign) {
+		t.Errorf("the newer mark: %v", err)
+	}
+}

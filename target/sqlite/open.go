@@ -44,6 +44,7 @@ func openFile(ctx context.Context, env target.Env, options target.Options) (*dat
 	}
 	d := &database{
 		path:    path,
+		driver:  options[optionDriver],
 		index:   options[optionIndex],
 		writing: make(chan struct{}, 1),
 		pragmas: []string{
@@ -66,7 +67,7 @@ func openFile(ctx context.Context, env target.Env, options target.Options) (*dat
 		// Only wal is kept in the file: each connection must be told the others.
 		journal := "PRAGMA journal_mode = " + options[optionJournalMode]
 		d.pragmas = append(d.pragmas, journal)
-		err = d.admin.exec(ctx, fmt.Sprintf("PRAGMA page_size = %d", pageSize), journal) // of a file that is empty yet
+		err = exec(ctx, d.admin, fmt.Sprintf("PRAGMA page_size = %d", pageSize), journal) // of a file that is empty yet
 	}
 	if err != nil {
 		d.admin.close()
@@ -76,12 +77,16 @@ func openFile(ctx context.Context, env target.Env, options target.Options) (*dat
 }
 
 // connect opens a session with the settings of the options.
-func (d *database) connect(ctx context.Context) (*session, error) {
+func (d *database) connect(ctx context.Context) (session, error) {
+	connect := connectGo
+	if d.driver == driverC {
+		connect = connectC
+	}
 	s, err := connect(d.path)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.exec(ctx, d.pragmas...); err != nil {
+	if err := exec(ctx, s, d.pragmas...); err != nil {
 		s.close()
 		return nil, err
 	}

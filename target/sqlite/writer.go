@@ -17,7 +17,7 @@ import (
 // writer implements target.Writer. A batch is one transaction.
 type writer struct {
 	d      *database
-	s      *session
+	s      session
 	layout *layout
 	tables map[*series.Table]*tableWriter
 	tags   map[*sqltarget.Tags]*tagsWriter
@@ -27,16 +27,16 @@ type writer struct {
 type tableWriter struct {
 	layout *layout
 	tags   *tagsWriter
-	many   *statement // inserts rows rows
+	many   statement // inserts rows rows
 	rows   int
-	one    *statement // inserts one row, where fewer are left
+	one    statement // inserts one row, where fewer are left
 	text   []byte
 }
 
 // tagsWriter writes the rows of a table of series.
 type tagsWriter struct {
 	*sqltarget.Claims
-	insert *statement // of one row
+	insert statement // of one row
 	value  []byte
 }
 
@@ -82,7 +82,7 @@ func (w *writer) write(ctx context.Context, b *series.Batch) (target.Receipt, er
 		return target.Receipt{}, err
 	}
 	defer w.d.unlock()
-	if err := w.s.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+	if err := exec(ctx, w.s, "BEGIN IMMEDIATE"); err != nil {
 		return target.Receipt{}, err
 	}
 	receipt := target.Receipt{Rows: int64(b.Rows())}
@@ -90,7 +90,7 @@ func (w *writer) write(ctx context.Context, b *series.Batch) (target.Receipt, er
 	if err == nil {
 		receipt.WireBytes, receipt.Sent = bytes, time.Now()
 		// A commit that is interrupted would leave open whether it happened.
-		err = w.s.exec(context.WithoutCancel(ctx), "COMMIT")
+		err = exec(context.WithoutCancel(ctx), w.s, "COMMIT")
 	}
 	if err != nil {
 		w.s.rollback()
@@ -164,7 +164,7 @@ func (w *writer) table(t *series.Table) (*tableWriter, error) {
 }
 
 // insert prepares a statement that inserts rows with a value in each column.
-func (w *writer) insert(table string, columns, rows int) (*statement, error) {
+func (w *writer) insert(table string, columns, rows int) (statement, error) {
 	row := "(" + strings.Repeat("?,", columns-1) + "?)"
 	return w.s.prepare("INSERT INTO " + quoted(table) + " VALUES " + strings.Repeat(row+",", rows-1) + row)
 }
@@ -195,7 +195,7 @@ func (t *tableWriter) append(ctx context.Context, run *series.Run) (int64, error
 
 // bind binds the rows of a run from lo to hi and returns how many of their
 // values are not NULL.
-func (t *tableWriter) bind(st *statement, run *series.Run, lo, hi int) (values int, err error) {
+func (t *tableWriter) bind(st statement, run *series.Run, lo, hi int) (values int, err error) {
 	at := int32(1)
 	for row := lo; row < hi; row++ {
 		st.bindInt(at, run.Times[row])
@@ -277,7 +277,7 @@ func (w *writer) Flush(context.Context) (target.Receipt, error) {
 
 // Close implements target.Writer.
 func (w *writer) Close() error {
-	if w.s.db == 0 {
+	if w.s.closed() {
 		return nil
 	}
 	for _, t := range w.tables {

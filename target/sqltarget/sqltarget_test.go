@@ -3,6 +3,7 @@ package sqltarget_test
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +17,7 @@ import (
 var place = sqltarget.Place{Name: "here", Instead: "give another path"}
 
 func TestReadStamp(t *testing.T) {
-	want := sqltarget.Stamp{Mark: target.Mark{Tool: "it's", RowsAcked: 5}, Tables: []string{"cpu", "tags"}}
+	want := target.Stamp{Mark: target.Mark{Tool: "it's", RowsAcked: 5}, Tables: []string{"cpu", "tags"}}
 	text, err := want.Text()
 	if err != nil {
 		t.Fatal(err)
@@ -37,19 +38,28 @@ func TestReadStamp(t *testing.T) {
 		{"no such column", []string{"tsmark_mark"}, "", errors.New("no column content"), target.ErrForeign, "no column content"},
 		{"unreadable", []string{"tsmark_mark"}, "", broken, broken, "here: no connection"},
 	} {
-		got, err := place.ReadStamp(c.present, func() (string, error) { return c.text, c.err })
+		got, err := place.ReadStamp(objects(c.present...), func() (string, error) { return c.text, c.err })
 		if !errors.Is(err, c.wraps) || c.wraps != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if c.wraps == nil && (got.Mark != want.Mark || !slices.Equal(got.Tables, want.Tables)) {
+		if c.wraps == nil && (!reflect.DeepEqual(got.Mark, want.Mark) || !slices.Equal(got.Tables, want.Tables)) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
 }
 
+// objects have no identities.
+func objects(names ...string) []target.Object {
+	var list []target.Object
+	for _, name := range names {
+		list = append(list, target.Object{Name: name})
+	}
+	return list
+}
+
 func TestForeign(t *testing.T) {
-	old := sqltarget.Stamp{Tables: []string{"cpu"}}
-	present := []string{"cpu", "Mine", "tsmark_mark"}
+	old := target.Stamp{Tables: []string{"cpu"}}
+	present := objects("cpu", "Mine", "tsmark_mark")
 	for _, c := range []struct {
 		made string
 		fold bool

@@ -5,7 +5,6 @@ package sqltarget
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,18 +20,6 @@ const (
 	ContentColumn = "content"
 )
 
-// Stamp is what the mark's table holds.
-type Stamp struct {
-	Mark   target.Mark `json:"mark"`
-	Tables []string    `json:"tables"` // that tsmark made and may drop
-}
-
-// Text is the stamp as it is stored.
-func (s Stamp) Text() (string, error) {
-	content, err := json.Marshal(s)
-	return string(content), err
-}
-
 // Place is a database as messages name it.
 type Place struct {
 	Name    string // its path, or name and address
@@ -40,26 +27,30 @@ type Place struct {
 }
 
 // ReadStamp returns the stamp of a database whose tables are present; read
-// returns what the mark's table holds. The error wraps target.ErrNoMark where
+// returns what the mark's table holds, or target.ErrNoMark where it is empty.
+// The error wraps target.ErrNoMark where
 // there is no table at all, and target.ErrForeign where tsmark did not make
 // them, naming them.
-func (p Place) ReadStamp(present []string, read func() (string, error)) (Stamp, error) {
+func (p Place) ReadStamp(present []target.Object, read func() (string, error)) (target.Stamp, error) {
 	switch {
 	case len(present) == 0:
-		return Stamp{}, fmt.Errorf("%s %w", p.Name, target.ErrNoMark)
-	case !slices.Contains(present, MarkTable):
-		return Stamp{}, fmt.Errorf("%s %w: %s; %s", p.Name, target.ErrForeign, some(present), p.Instead)
+		return target.Stamp{}, fmt.Errorf("%s %w", p.Name, target.ErrNoMark)
+	case !slices.ContainsFunc(present, func(o target.Object) bool { return o.Name == MarkTable }):
+		return target.Stamp{}, fmt.Errorf("%s %w: %s; %s", p.Name, target.ErrForeign, some(present), p.Instead)
 	}
 	text, err := read()
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, target.ErrUnreachable) {
-		return Stamp{}, fmt.Errorf("%s: %w", p.Name, err)
+	switch {
+	case errors.Is(err, target.ErrNoMark):
+		return target.Stamp{}, fmt.Errorf("%s %w", p.Name, err)
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, target.ErrUnreachable):
+		return target.Stamp{}, fmt.Errorf("%s: %w", p.Name, err)
 	}
-	var s Stamp
+	var s target.Stamp
 	if err == nil {
-		err = json.Unmarshal([]byte(text), &s)
+		s, err = target.ParseStamp(text)
 	}
 	if err != nil {
-		return Stamp{}, fmt.Errorf("%s %w: its table %s is not as tsmark writes it (%w); %s", p.Name, target.ErrForeign, MarkTable, err, p.Instead)
+		return target.Stamp{}, fmt.Errorf("%s %w: its table %s is not as tsmark writes it (%w); %s", p.Name, target.ErrForeign, MarkTable, err, p.Instead)
 	}
 	return s, nil
 }
@@ -67,21 +58,29 @@ func (p Place) ReadStamp(present []string, read func() (string, error)) (Stamp, 
 // Foreign returns an error that wraps target.ErrForeign and names the first of
 // the tables that are to be made which is there already and is not tsmark's.
 // Names that differ by case alone are the same where fold is set.
-func (p Place) Foreign(old Stamp, present, made []string, fold bool) error {
-	for _, name := range present {
-		if name == MarkTable || slices.Contains(old.Tables, name) {
-			continue
-		}
-		if slices.ContainsFunc(made, func(own string) bool { return own == name || fold && strings.EqualFold(own, name) }) {
-			return fmt.Errorf("%s %w: a table or index %s; drop it or %s", p.Name, target.ErrForeign, name, p.Instead)
+func (p Place) Foreign(old target.Stamp, present []target.Object, made []string, fold bool) error {
+	for _, o := range present {
+		if InTheWay(old, o, made, fold) {
+			return fmt.Errorf("%s %w: a table or index %s%s; drop it or %s", p.Name, target.ErrForeign, o.Name, old.Taken(o), p.Instead)
 		}
 	}
 	return nil
 }
 
+// InTheWay reports whether an object that tsmark did not make has the name of
+// one that is to be made.
+func InTheWay(old target.Stamp, o target.Object, made []string, fold bool) bool {
+	return o.Name != MarkTable && !old.Owns(o) &&
+		slices.ContainsFunc(made, func(name string) bool { return name == o.Name || fold && strings.EqualFold(name, o.Name) })
+}
+
 // some lists the first names.
-func some(names []string) string {
+func some(present []target.Object) string {
 	const shown = 3
+	names := make([]string, len(present))
+	for i, o := range present {
+		names[i] = o.Name
+	}
 	if len(names) <= shown {
 		return "tables " + strings.Join(names, ", ")
 	}

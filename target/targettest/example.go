@@ -3,6 +3,7 @@ package targettest
 import (
 	"io"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -45,11 +46,11 @@ func exampleOf(t *testing.T, use workload.Workload, spec workload.Spec) example 
 	}
 	e := example{dataset: d}
 	for _, qt := range use.QueryTypes() {
-		queries, err := use.Queries(spec, qt.Name, 5)
+		sequence, err := use.Queries(spec, qt.Name, 5)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.queries = append(e.queries, queries...)
+		e.queries = slices.AppendSeq(e.queries, sequence)
 	}
 	return e
 }

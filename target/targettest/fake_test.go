@@ -41,7 +41,7 @@ func fake(sins string) target.Kind {
 		if err != nil {
 			return nil, err
 		}
-		if strings.Contains(sins, "endless patience") {
+		if strings.Contains(sins, "endless patience") || strings.Contains(sins, "deaf") {
 			timeout = 0
 		}
 		scheme := "http"
@@ -78,6 +78,9 @@ func (f *fakeTarget) sin(name string) bool { return strings.Contains(f.sins, nam
 
 // do sends a request, and returns the answer of a success.
 func (f *fakeTarget) do(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+	if f.sin("deaf") {
+		ctx = context.WithoutCancel(ctx)
+	}
 	r, err := http.NewRequestWithContext(ctx, method, f.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -147,7 +150,16 @@ func (f *fakeTarget) Prepare(ctx context.Context, s *series.Schema, m target.Mar
 }
 
 func (f *fakeTarget) Settle(ctx context.Context) error {
-	return f.send(ctx, http.MethodPost, "settle", nil)
+	err := f.send(ctx, http.MethodPost, "settle", nil)
+	if f.sin("hopes") {
+		return nil
+	}
+	return err
+}
+
+func (f *fakeTarget) Footprint(ctx context.Context) (int64, error) {
+	_, err := f.ReadMark(ctx)
+	return 1, err
 }
 
 func (f *fakeTarget) Close() error { f.client.CloseIdleConnections(); return nil }
@@ -186,17 +198,17 @@ func (w *fakeWriter) Write(ctx context.Context, b *series.Batch) (target.Receipt
 func (w *fakeWriter) Flush(context.Context) (target.Receipt, error) { return target.Receipt{}, nil }
 func (w *fakeWriter) Close() error                                  { return nil }
 
-// Census has all values of a row or none: the example has no NULL.
+// Census counts: it has all values of a row or none, and the example has no
+// NULL.
 func (f *fakeTarget) Census(ctx context.Context, t *series.Table) (target.Census, error) {
-	c := target.Census{Points: make(map[string]int64)}
 	q, err := f.NewQuerier(ctx, 0)
 	if err != nil {
-		return c, err
+		return target.Census{}, err
 	}
 	cost, err := q.Do(ctx, target.Request{}, nil)
-	c.Rows = cost.Rows
-	for _, field := range t.Fields {
-		c.Points[field.Name] = cost.Rows
+	c := target.Census{Rows: cost.Rows}
+	for range t.Fields {
+		c.Fields = append(c.Fields, target.Content{Count: cost.Rows})
 	}
 	return c, err
 }

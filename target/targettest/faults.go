@@ -34,6 +34,7 @@ const (
 	NeverAnswers  = "a server that never answers"
 	FallsSilent   = "a server that falls silent"
 	DiskFull      = "disk full"
+	Silences      = "silence at every step"
 )
 
 // Faulty is a target and the server that fails it.
@@ -112,7 +113,7 @@ func (f *Faulty) parts() []part {
 		{Killed, true, (*faults).killed}, {KilledRetried, true, (*faults).killedRetried}, {KilledAcked, true, (*faults).killedAcked},
 		{CutQuery, false, (*faults).cutQuery}, {WrongPassword, false, (*faults).wrongPassword}, {WrongDatabase, false, (*faults).wrongDatabase},
 		{NoTLS, false, (*faults).noTLS}, {Throttled, false, (*faults).throttled}, {NeverAnswers, false, (*faults).neverAnswers},
-		{FallsSilent, true, (*faults).fallsSilent}, {DiskFull, true, (*faults).diskFull},
+		{Silences, true, (*faults).silences}, {FallsSilent, true, (*faults).fallsSilent}, {DiskFull, true, (*faults).diskFull},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -37,10 +38,11 @@ func (f *faults) requests() ([]target.Request, error) {
 	}
 	var requests []target.Request
 	for _, t := range exampleUse().QueryTypes() {
-		queries, err := exampleUse().Queries(exampleSpec(), t.Name, 1)
+		sequence, err := exampleUse().Queries(exampleSpec(), t.Name, 1)
 		if err != nil {
 			return nil, err
 		}
+		queries := slices.Collect(sequence)
 		r, err := f.Kind.Render(&queries[0], d.Schema(), options)
 		switch {
 		case errors.Is(err, query.ErrUnsupported):
@@ -70,16 +72,13 @@ func (f *faults) cutQuery(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var answered, left atomic.Int64
-	left.Store(-1)
-	through := make(map[string]string)
-	for option, distance := range f.ports() {
-		w, err := newWire(f.address(distance), &answered, &left)
-		if err != nil {
-			return err
-		}
+	flow := newFlow()
+	through, wires, err := f.newWires(flow)
+	for _, w := range wires {
 		defer w.close()
-		through[option] = w.port()
+	}
+	if err != nil {
+		return err
 	}
 	db, err := f.open(ctx, through)
 	if err != nil {
@@ -93,7 +92,7 @@ func (f *faults) cutQuery(ctx context.Context) error {
 		bytes int64
 	}
 	for _, r := range requests {
-		rows, bytes, err := ask(ctx, db, r, &answered, func(int64) {})
+		rows, bytes, err := ask(ctx, db, r, &flow.answered, func(int64) {})
 		if err != nil {
 			return err
 		}
@@ -103,8 +102,8 @@ func (f *faults) cutQuery(ctx context.Context) error {
 	}
 	for _, share := range []int64{0, 25, 50, 75, 95} {
 		at := largest.bytes * share / 100
-		rows, _, err := ask(ctx, db, largest.Request, &answered, func(int64) { left.Store(at) })
-		left.Store(-1)
+		rows, _, err := ask(ctx, db, largest.Request, &flow.answered, func(int64) { flow.left.Store(at) })
+		flow.left.Store(-1)
 		if err == nil {
 			return fmt.Errorf("an answer of %d rows and %d bytes was cut after %d bytes, and %d rows of it were taken for all", largest.rows, largest.bytes, at, rows)
 		}
@@ -112,7 +111,7 @@ func (f *faults) cutQuery(ctx context.Context) error {
 			return err
 		}
 	}
-	rows, _, err := ask(ctx, db, largest.Request, &answered, func(int64) {})
+	rows, _, err := ask(ctx, db, largest.Request, &flow.answered, func(int64) {})
 	if err != nil || rows != largest.rows {
 		return fmt.Errorf("asked again with a new querier: %d rows, %d before; %w", rows, largest.rows, err)
 	}

@@ -81,6 +81,8 @@ func TestFaultsFindSins(t *testing.T) {
 		{"permanent", Throttled, "no Temporary with After of 1 s"},
 		{"endless patience", NeverAnswers, "it hangs"},
 		{"endless patience", FallsSilent, "it hangs"},
+		{"deaf", Silences, "it does not even end"},
+		{"hopes", Silences, "settling, after 0 % of the answer: the server fell silent, and there is no error"},
 		{"full unnoticed", DiskFull, "reported as a success: durability strict: table cpu holds"},
 	} {
 		t.Run(c.sins+", "+c.part, func(t *testing.T) {

@@ -1,13 +1,16 @@
 package targettest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"sync"
 	"time"
 
+	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -77,21 +80,107 @@ func (m *memory) Settle(context.Context) error             { time.Sleep(m.delay)
 func (m *memory) Footprint(context.Context) (int64, error) { return -1, nil }
 func (m *memory) Close() error                             { return nil }
 
+// Census implements target.Target.
 func (m *memory) Census(ctx context.Context, table *series.Table) (target.Census, error) {
-	x, err := oracle.Pass(ctx, m, nil, nil, func(int) {})
+	return m.census(ctx, table, m)
+}
+
+// DistinctCensus implements target.DistinctCounter.
+func (m *memory) DistinctCensus(ctx context.Context, table *series.Table) (target.Census, error) {
+	return m.census(ctx, table, &different{m})
+}
+
+func (m *memory) census(ctx context.Context, table *series.Table, rows workload.Dataset) (target.Census, error) {
+	x, err := oracle.Pass(ctx, rows, nil, nil, func(int) {})
 	if err != nil {
 		return target.Census{}, err
 	}
-	census := target.Census{Points: map[string]int64{}}
+	census := target.Census{Fields: make([]target.Content, len(table.Fields))}
 	for _, c := range x.Survey.Tables {
-		if c.Table.Name == table.Name { // the tables may be those of a later command
-			census.Rows = c.Rows
-			for i, f := range table.Fields {
-				census.Points[f.Name] = c.Points[i]
-			}
+		if c.Table.Name != table.Name { // the tables may be those of a later command
+			continue
+		}
+		census.Rows, census.Times = c.Rows, told(series.Timestamp, &c.Times)
+		for i, f := range table.Fields {
+			census.Fields[i] = told(f.Type, &c.Fields[i])
 		}
 	}
 	return census, nil
+}
+
+// told is what a target tells that knows what the oracle does.
+func told(t series.Type, c *oracle.Content) target.Content {
+	sum := query.Value{Kind: query.Float, Float: c.Float}
+	if t.Whole() {
+		sum = query.Value{Kind: query.Int, Int: int64(c.Whole.Low)}
+	}
+	if c.Count == 0 {
+		sum = query.Value{}
+	}
+	return target.Content{Count: c.Count, Sum: &sum, Min: &c.Min, Max: &c.Max}
+}
+
+// ListSeries implements target.SeriesLister.
+func (m *memory) ListSeries(_ context.Context, _ *series.Schema, table *series.Table, sink query.Sink) error {
+	reader, seen := m.Open(), make(map[uint32]bool)
+	var batch series.Batch
+	for reader.Next(&batch, 0) == nil {
+		for i := range batch.Runs {
+			run := &batch.Runs[i]
+			for _, id := range run.Series {
+				if run.Table.Name != table.Name || seen[id] {
+					continue
+				}
+				seen[id] = true
+				if err := sink.Row(tagsOf(table, id)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// tagsOf returns the tags of a series.
+func tagsOf(table *series.Table, id uint32) []query.Value {
+	row := make([]query.Value, len(table.Tags))
+	for i := range table.Tags {
+		text, ok := table.Tags[i].Values.Append(nil, id)
+		switch number, err := strconv.ParseFloat(string(text), 64); {
+		case !ok:
+		case table.Tags[i].Numeric() && err == nil:
+			row[i] = query.Value{Kind: query.Float, Float: number}
+		default:
+			row[i] = query.Value{Kind: query.Text, Text: text}
+		}
+	}
+	return row
+}
+
+// different is a dataset's rows, each different one once.
+type different struct{ workload.Dataset }
+
+func (d *different) Open() workload.Reader {
+	return &differentReader{d.Dataset.Open(), encode.NewLineProtocol(d.Schema()), make(map[string]bool)}
+}
+
+type differentReader struct {
+	workload.Reader
+	lines encode.Encoder
+	seen  map[string]bool
+}
+
+func (r *differentReader) Next(b *series.Batch, max int) error {
+	if err := r.Reader.Next(b, max); err != nil {
+		return err
+	}
+	lines := bytes.SplitAfter(r.lines.Append(nil, b), []byte("\n"))
+	*b = *keep(b, func(row int64) bool {
+		line := string(lines[row])
+		defer func() { r.seen[line] = true }()
+		return !r.seen[line]
+	})
+	return nil
 }
 
 // Schema and Open make what was written a dataset.

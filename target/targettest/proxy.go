@@ -13,25 +13,55 @@ import (
 )
 
 // wire is a TCP proxy that counts what the server answers, and that can cut
-// its connections.
+// its connections or fall silent on them.
 type wire struct {
 	listener net.Listener
 	to       string
-	answered *atomic.Int64 // bytes, of all wires that share it
-	left     *atomic.Int64 // bytes until all connections are cut, likewise; below 0: never
+	*flow
 
 	mu    sync.Mutex
 	conns []net.Conn
+	done  chan struct{} // closed with the wire
 }
 
-func newWire(to string, answered, left *atomic.Int64) (*wire, error) {
+// flow is what goes through wires, which can share one. Numbers are bytes of
+// answers.
+type flow struct {
+	answered atomic.Int64
+	left     atomic.Int64 // until all connections are cut; below 0: never
+	quiet    atomic.Int64 // until nothing goes through any more, either way; below 0: never
+}
+
+func newFlow() *flow {
+	f := new(flow)
+	f.left.Store(-1)
+	f.quiet.Store(-1)
+	return f
+}
+
+func newWire(to string, f *flow) (*wire, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	w := &wire{listener: l, to: to, answered: answered, left: left}
+	w := &wire{listener: l, to: to, flow: f, done: make(chan struct{})}
 	go w.serve()
 	return w, nil
+}
+
+// newWires puts a wire before each port of the server, and returns the options
+// that lead through them.
+func (f *faults) newWires(through *flow) (options map[string]string, wires []*wire, err error) {
+	options = make(map[string]string)
+	for option, distance := range f.ports() {
+		w, err := newWire(f.address(distance), through)
+		if err != nil {
+			return nil, wires, err
+		}
+		wires = append(wires, w)
+		options[option] = w.port()
+	}
+	return options, wires, nil
 }
 
 func (w *wire) port() string { return strconv.Itoa(w.listener.Addr().(*net.TCPAddr).Port) }
@@ -50,17 +80,44 @@ func (w *wire) serve() {
 		w.mu.Lock()
 		w.conns = append(w.conns, client, server)
 		w.mu.Unlock()
-		go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
+		go func() { w.request(server, client); _ = server.Close() }()
 		go func() { w.answer(client, server); _ = client.Close() }()
 	}
 }
 
-// answer hands on what the server says, up to the byte at which it is cut.
+// request hands on what the client says. A silent wire does not even take it.
+func (w *wire) request(server, client net.Conn) {
+	buffer := make([]byte, 4096)
+	for {
+		if w.quiet.Load() == 0 {
+			<-w.done
+			return
+		}
+		n, err := client.Read(buffer)
+		if w.quiet.Load() == 0 {
+			continue
+		}
+		if _, writeErr := server.Write(buffer[:n]); err != nil || writeErr != nil {
+			return
+		}
+	}
+}
+
+// answer hands on what the server says, up to the byte at which it is cut or
+// falls silent.
 func (w *wire) answer(client, server net.Conn) {
 	buffer := make([]byte, 4096)
 	for {
 		n, err := server.Read(buffer)
 		w.answered.Add(int64(n))
+		if armed := w.quiet.Load(); armed >= 0 && n > 0 {
+			if left := w.quiet.Add(-int64(n)); left <= 0 {
+				_, _ = client.Write(buffer[:max(int64(n)+left, 0)])
+				w.quiet.Store(0)
+				<-w.done
+				return
+			}
+		}
 		if armed := w.left.Load(); armed >= 0 {
 			if left := w.left.Add(-int64(n)); left <= 0 {
 				_, _ = client.Write(buffer[:int64(n)+left])
@@ -87,6 +144,7 @@ func (w *wire) cut() {
 
 func (w *wire) close() {
 	_ = w.listener.Close()
+	close(w.done)
 	w.cut()
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -42,10 +43,11 @@ func QuestionsWith(t *testing.T, kind target.Kind, given map[string]string, fold
 			t.Fatal(err)
 		}
 		for _, queryType := range use.QueryTypes() {
-			queries, err := use.Queries(spec, queryType.Name, 1)
+			sequence, err := use.Queries(spec, queryType.Name, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
+			queries := slices.Collect(sequence)
 			request, err := kind.Render(&queries[0], dataset.Schema(), options)
 			if errors.Is(err, query.ErrUnsupported) {
 				request.Text, err = "n/a: "+err.Error(), nil

@@ -89,10 +89,13 @@ func Open(t testing.TB, kind target.Kind, dir string, given ...string) target.Ta
 // Prepare prepares the target for tables of so many series.
 func Prepare(t testing.TB, db target.Target, seriesCount uint32, tables ...*series.Table) {
 	t.Helper()
-	schema := &series.Schema{Tables: tables, Series: seriesCount}
-	if err := db.Prepare(t.Context(), schema, target.Mark{Tool: "test"}); err != nil {
+	if err := db.Prepare(t.Context(), schemaOf(seriesCount, tables...), target.Mark{Tool: "test"}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func schemaOf(seriesCount uint32, tables ...*series.Table) *series.Schema {
+	return &series.Schema{Tables: tables, Series: seriesCount}
 }
 
 // Write writes a batch through a writer of its own.

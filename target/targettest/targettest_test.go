@@ -3,4 +3,4 @@ package targettest
 import "testing"
 
 // The suite passes a right target.
-func TestMemory(t *testing.T) { Run(t, Memory("memory"), nil) }
+func TestMemory(t *testing.T) { Run(t, Memory("memory"), nil, NoSQL) }

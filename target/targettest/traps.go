@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -30,6 +31,46 @@ func Traps() []target.Kind {
 		}),
 		trap("empty-but-counts", func(t *trapped) {
 			t.answer = func(answers [][][]query.Value) [][]query.Value { return nil }
+		}),
+		trap("stores-zeroes", func(t *trapped) {
+			t.write = changing(func(v *value) { v.whole, v.float = 0, 0 })
+		}),
+		trap("doubles-a-field", func(t *trapped) {
+			t.write = changing(func(v *value) {
+				if v.field == 3 {
+					v.whole *= 2
+				}
+			})
+		}),
+		trap("lowers-the-minimum", func(t *trapped) { // and keeps the sum
+			t.write = changing(func(v *value) {
+				switch {
+				case v.field == 0 && v.row == 100:
+					v.whole -= 500
+				case v.field == 0 && v.row == 101:
+					v.whole += 500
+				}
+			})
+		}),
+		trap("shifts-times", func(t *trapped) {
+			t.write = moving(func(int64) int64 { return int64(time.Hour) })
+		}),
+		trap("shifts-a-row", func(t *trapped) { // which changes neither the first nor the last time
+			t.write = moving(func(row int64) int64 {
+				if row == 3000 {
+					return 1
+				}
+				return 0
+			})
+		}),
+		trap("swaps-values", func(t *trapped) { // so that nothing changes but the answers
+			t.write = swapping
+		}),
+		trap("loses-a-tag", func(t *trapped) {
+			t.list = func(tags []query.Value) bool { tags[1] = query.Value{}; return true }
+		}),
+		trap("loses-a-series", func(t *trapped) { // of which it keeps the rows
+			t.list = func(tags []query.Value) bool { return string(tags[0].Text) != "host_7" }
 		}),
 		trap("rounds-values", func(t *trapped) {
 			t.answer = func(answers [][][]query.Value) [][]query.Value {
@@ -100,10 +141,32 @@ func Stuttering(name string, dedupes bool) target.Kind {
 	return kind
 }
 
+// Masking is Stuttering that loses as many acknowledged rows as it stores twice.
+func Masking(name string) target.Kind {
+	kind := trap(name, func(t *trapped) {
+		var calls atomic.Int64
+		t.write = func(t *trapped, ctx context.Context, w target.Writer, b *series.Batch) (target.Receipt, error) {
+			switch calls.Add(1) {
+			case 3: // stored, and not acknowledged
+				if receipt, err := w.Write(ctx, b); err != nil {
+					return receipt, err
+				}
+				return target.Receipt{}, &target.Temporary{Err: errors.New("the server closed the connection")}
+			case 6: // acknowledged, and not stored
+				now := time.Now()
+				return target.Receipt{Sent: now, Acked: now, Rows: int64(b.Rows())}, nil
+			}
+			return w.Write(ctx, b)
+		}
+	})
+	return kind
+}
+
 // trapped is Memory with something wrong.
 type trapped struct {
 	target.Target
-	rows   atomic.Int64 // written
+	rows   atomic.Int64                  // written
+	list   func(tags []query.Value) bool // changes the tags of a series; false: it is not listed
 	write  func(*trapped, context.Context, target.Writer, *series.Batch) (target.Receipt, error)
 	answer func(answers [][][]query.Value) [][]query.Value // of all answers so far, the last one being right
 }
@@ -129,6 +192,94 @@ func dropping(drop func(row int64) bool) func(*trapped, context.Context, target.
 		receipt.Rows = int64(b.Rows())
 		return receipt, err
 	}
+}
+
+// value is one of those that are written.
+type value struct {
+	row   int64 // from the first one written
+	field int
+	whole int64
+	float float64
+}
+
+// changing writes other values.
+func changing(change func(*value)) func(*trapped, context.Context, target.Writer, *series.Batch) (target.Receipt, error) {
+	return func(t *trapped, ctx context.Context, w target.Writer, b *series.Batch) (target.Receipt, error) {
+		at := t.rows.Add(int64(b.Rows())) - int64(b.Rows())
+		kept := keep(b, func(int64) bool { return true })
+		for i := range kept.Runs {
+			run := &kept.Runs[i]
+			for row := range run.Times {
+				for f := range run.Columns {
+					v := value{row: at + int64(row), field: f}
+					if c := &run.Columns[f]; c.Ints != nil {
+						v.whole = c.Ints[row]
+						change(&v)
+						c.Ints[row] = v.whole
+					} else {
+						v.float = c.Floats[row]
+						change(&v)
+						c.Floats[row] = v.float
+					}
+				}
+			}
+			at += int64(run.Rows())
+		}
+		return w.Write(ctx, kept)
+	}
+}
+
+// moving writes rows with other times, by so many nanoseconds.
+func moving(by func(row int64) int64) func(*trapped, context.Context, target.Writer, *series.Batch) (target.Receipt, error) {
+	return func(t *trapped, ctx context.Context, w target.Writer, b *series.Batch) (target.Receipt, error) {
+		at := t.rows.Add(int64(b.Rows())) - int64(b.Rows())
+		kept := keep(b, func(int64) bool { return true })
+		for i := range kept.Runs {
+			for row := range kept.Runs[i].Times {
+				kept.Runs[i].Times[row] += by(at)
+				at++
+			}
+		}
+		return w.Write(ctx, kept)
+	}
+}
+
+// swapping exchanges the first field's values of each two rows.
+func swapping(_ *trapped, ctx context.Context, w target.Writer, b *series.Batch) (target.Receipt, error) {
+	kept := keep(b, func(int64) bool { return true })
+	for i := range kept.Runs {
+		values := kept.Runs[i].Columns[0].Ints
+		for row := 0; row+1 < len(values); row += 2 {
+			values[row], values[row+1] = values[row+1], values[row]
+		}
+	}
+	return w.Write(ctx, kept)
+}
+
+// DistinctCensus implements target.DistinctCounter.
+func (t *trapped) DistinctCensus(ctx context.Context, table *series.Table) (target.Census, error) {
+	return t.Target.(target.DistinctCounter).DistinctCensus(ctx, table)
+}
+
+// ListSeries implements target.SeriesLister.
+func (t *trapped) ListSeries(ctx context.Context, s *series.Schema, table *series.Table, sink query.Sink) error {
+	lister := t.Target.(target.SeriesLister)
+	if t.list == nil {
+		return lister.ListSeries(ctx, s, table, sink)
+	}
+	var right query.Answer
+	if err := lister.ListSeries(ctx, s, table, &right); err != nil {
+		return err
+	}
+	for _, row := range right.Rows {
+		if !t.list(row) {
+			continue
+		}
+		if err := sink.Row(row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t *trapped) NewWriter(ctx context.Context, worker int) (target.Writer, error) {

@@ -28,8 +28,8 @@ func Kind() target.Kind {
 		System: "TimescaleDB",
 		Help:   "TimescaleDB 2, hypertables in TSBS's layout, written by COPY in binary form",
 		Options: []target.Option{
-			{Name: optionChunk, Default: "12h", Help: "length of the time that a chunk holds, TSBS's default", Check: checkChunk},
-			{Name: optionSpace, Default: "0", Help: "how many partitions of series a hypertable has; 0: it is partitioned by time alone", Check: target.AtLeast(0)},
+			{Name: optionChunk, Layout: true, Default: "12h", Help: "length of the time that a chunk holds, TSBS's default", Check: checkChunk},
+			{Name: optionSpace, Layout: true, Default: "0", Help: "how many partitions of series a hypertable has; 0: it is partitioned by time alone", Check: target.AtLeast(0)},
 		},
 		Bucket:    bucket,
 		Check:     check,

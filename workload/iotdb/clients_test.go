@@ -134,10 +134,11 @@ func TestMovedToRows(t *testing.T) {
 			there[key{r.series, r.time}] = true
 		}
 		for _, windows := range []workload.Windows{workload.Uniform, workload.Recent, workload.Sliding} {
-			queries, err := windows.Draw(Workload(), spec, precisePoint, 50, false)
+			sequence, err := windows.Draw(Workload(), spec, precisePoint, 50, false)
 			if err != nil {
 				t.Fatal(err)
 			}
+			queries := slices.Collect(sequence)
 			moments := map[int64]bool{}
 			for i := range queries {
 				q := &queries[i]

@@ -48,10 +48,11 @@ func TestOperationsAreDocumented(t *testing.T) {
 	spec := base()
 	var want [][]string
 	for _, kind := range Workload().QueryTypes() {
-		queries, err := Workload().Queries(spec, kind.Name, 1)
+		sequence, err := Workload().Queries(spec, kind.Name, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
+		queries := slices.Collect(sequence)
 		q := &queries[0]
 		yes := map[bool]string{false: "no", true: "yes"}
 		want = append(want, []string{kind.Name, windowOf(q), yes[q.Above != nil], rowsOfAnswer(q),

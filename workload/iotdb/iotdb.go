@@ -8,6 +8,7 @@ package iotdb
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"math/bits"
 
@@ -75,7 +76,7 @@ func (useCase) QueryTypes() []workload.QueryType {
 	return listed
 }
 
-func (useCase) Queries(s workload.Spec, queryType string, n int) ([]query.Query, error) {
+func (useCase) Queries(s workload.Spec, queryType string, n int) (iter.Seq[query.Query], error) {
 	var names []string
 	for number, t := range queryTypes() {
 		if t.name == queryType {

@@ -226,10 +226,11 @@ func TestQuestionsAreDrawnEvenly(t *testing.T) {
 	const n = 7000
 	spec := base()
 	spec.Asked.Devices, spec.Asked.Sensors, spec.Asked.Span = 2, 3, "10m"
-	queries, err := Workload().Queries(spec, "time-range", n)
+	sequence, err := Workload().Queries(spec, "time-range", n)
 	if err != nil {
 		t.Fatal(err)
 	}
+	queries := slices.Collect(sequence)
 	devices, sensors := map[string]float64{}, map[string]float64{}
 	var starts []float64
 	for i := range queries {

@@ -2,6 +2,7 @@ package iotdb
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -150,7 +151,7 @@ func (r *stream) distinct(count, n int64) []int64 {
 }
 
 // draw draws the first n queries, each type from a stream of its own.
-func (t *queryType) draw(spec workload.Spec, number uint32, n int) ([]query.Query, error) {
+func (t *queryType) draw(spec workload.Spec, number uint32, n int) (iter.Seq[query.Query], error) {
 	s, err := read(spec)
 	if err != nil {
 		return nil, err
@@ -172,13 +173,16 @@ func (t *queryType) draw(spec workload.Spec, number uint32, n int) ([]query.Quer
 	case t.window >= closed && room < 0:
 		return nil, bad("timestamp-end", "%s asks about %s but the dataset spans %s; lengthen it, set iotdb-queries span, or leave the type out", t.name, a.span, spec.End.Sub(spec.Start))
 	}
-	r := &stream{seed: s.seed, of: streamOf(allDevices, number, forQueries)}
-	queries := make([]query.Query, n)
-	for i := range queries {
-		queries[i] = query.Query{Type: t.name, ID: i, GroupBy: DeviceTag}
-		t.drawOne(&queries[i], r, s, &a, suitable)
-	}
-	return queries, nil
+	return func(yield func(query.Query) bool) {
+		r := &stream{seed: s.seed, of: streamOf(allDevices, number, forQueries)}
+		var q query.Query // one for all: what shape is given moves to the heap
+		for i := range n {
+			q = query.Query{Type: t.name, ID: i, GroupBy: DeviceTag}
+			if t.drawOne(&q, r, s, &a, suitable); !yield(q) {
+				return
+			}
+		}
+	}, nil
 }
 
 // suitable returns the sensors that can be asked for.

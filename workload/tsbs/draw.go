@@ -2,6 +2,7 @@ package tsbs
 
 import (
 	"fmt"
+	"iter"
 	"strconv"
 	"time"
 
@@ -40,7 +41,7 @@ func queryEnd(s workload.Spec) time.Time {
 
 // draw draws the first n queries as TSBS draws them for TimescaleDB, each type
 // from a stream of its own, with windows cut to microseconds.
-func (t *queryType) draw(s workload.Spec, n int) ([]query.Query, error) {
+func (t *queryType) draw(s workload.Spec, n int) (iter.Seq[query.Query], error) {
 	start, end := s.Start.UnixNano(), queryEnd(s).UnixNano()
 	room := end - int64(t.window) - start
 	if t.window > 0 && room <= 0 {
@@ -53,33 +54,37 @@ func (t *queryType) draw(s workload.Spec, n int) ([]query.Query, error) {
 			"%s asks for %d different hosts but there are %d; raise --scale, or leave the type out",
 			t.name, t.hosts, s.Scale)}
 	}
-	r := newRandom(s.Seed)
-	queries := make([]query.Query, n)
-	for i := range queries {
-		q := &queries[i]
-		*q = query.Query{Type: t.name, ID: i, Table: t.table}
-		drawHosts := func() {
-			if t.hosts > 0 {
-				q.In = &query.TagIn{Key: t.tag, Values: t.distinct(r, int(s.Scale))}
+	return func(yield func(query.Query) bool) {
+		r := newRandom(s.Seed)
+		var q query.Query // one for all: what shape is given moves to the heap
+		for i := range n {
+			q = query.Query{Type: t.name, ID: i, Table: t.table}
+			if t.hostsFirst {
+				t.drawHosts(&q, r, s)
+			}
+			if t.window > 0 {
+				from := time.Unix(0, start+r.int63n(room)).UTC().Truncate(time.Microsecond)
+				q.Start, q.End = from, from.Add(t.window)
+			}
+			if !t.hostsFirst {
+				t.drawHosts(&q, r, s)
+			}
+			if t.fleet {
+				all := fleets()
+				q.In = &query.TagIn{Key: fleetTag, Values: []string{all[r.intn(len(all))]}}
+			}
+			if t.shape(&q); !yield(q) {
+				return
 			}
 		}
-		if t.hostsFirst {
-			drawHosts()
-		}
-		if t.window > 0 {
-			from := time.Unix(0, start+r.int63n(room)).UTC().Truncate(time.Microsecond)
-			q.Start, q.End = from, from.Add(t.window)
-		}
-		if !t.hostsFirst {
-			drawHosts()
-		}
-		if t.fleet {
-			all := fleets()
-			q.In = &query.TagIn{Key: fleetTag, Values: []string{all[r.intn(len(all))]}}
-		}
-		t.shape(q)
+	}, nil
+}
+
+// drawHosts draws the hosts or trucks that a query asks about, if it does.
+func (t *queryType) drawHosts(q *query.Query, r *random, s workload.Spec) {
+	if t.hosts > 0 {
+		q.In = &query.TagIn{Key: t.tag, Values: t.distinct(r, int(s.Scale))}
 	}
-	return queries, nil
 }
 
 // distinct draws until enough different hosts or trucks have been seen, and

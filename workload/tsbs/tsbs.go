@@ -5,6 +5,7 @@ package tsbs
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"math/bits"
 	"time"
@@ -161,7 +162,7 @@ func (u useCase) QueryTypes() []workload.QueryType {
 	return listed
 }
 
-func (u useCase) Queries(s workload.Spec, queryType string, n int) ([]query.Query, error) {
+func (u useCase) Queries(s workload.Spec, queryType string, n int) (iter.Seq[query.Query], error) {
 	if s.Asked != (workload.IoTDBQueries{}) {
 		return nil, &workload.SpecError{Setting: "iotdb-queries", Problem: fmt.Sprintf("is for --use-case iotdb, not for %s; leave it out", s.Name)}
 	}

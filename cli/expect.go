@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/result"
+)
+
+// expecting returns the text of an experiment with what its runs had, to which
+// a run of it elsewhere is held. Of several runs that is what all have in
+// common. A text that this tsmark cannot read is returned as it is.
+func expecting(text string, runs []*result.Run) (string, error) {
+	e, err := experiment.Parse("", []byte(text))
+	if err != nil || len(runs) == 0 {
+		return text, nil
+	}
+	e.Expect = expectation(runs[0])
+	for _, r := range runs[1:] {
+		e.Expect = common(e.Expect, expectation(r))
+	}
+	out, err := experiment.Marshal(e)
+	return string(out), err
+}
+
+// expectation is what a run had.
+func expectation(r *result.Run) experiment.Expect {
+	x := experiment.Expect{Dataset: r.Dataset.Fingerprint, Tsmark: r.Tool.Version, Commit: r.Tool.Commit, Queries: experiment.Options{}, Targets: experiment.Options{}}
+	for _, q := range r.Questions {
+		x.Queries[q.Type] = q.Fingerprint
+	}
+	for i := range r.Targets {
+		if v := r.Targets[i].Description.Version; v != "" {
+			x.Targets[r.Targets[i].Name] = v
+		}
+	}
+	return x
+}
+
+// common is what both expect.
+func common(a, b experiment.Expect) experiment.Expect {
+	keep := func(text *string, other string) {
+		if *text != other {
+			*text = ""
+		}
+	}
+	keep(&a.Dataset, b.Dataset)
+	keep(&a.Tsmark, b.Tsmark)
+	keep(&a.Commit, b.Commit)
+	for _, pair := range [][2]experiment.Options{{a.Queries, b.Queries}, {a.Targets, b.Targets}} {
+		for name, value := range pair[0] {
+			if pair[1][name] != value {
+				delete(pair[0], name)
+			}
+		}
+	}
+	return a
+}

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/tsmark/tsmark/archive"
+	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/targettest"
+)
+
+// foreign writes a file with a run that was to execute a command, and did not
+// finish.
+func foreign(t *testing.T, command string, status result.Status) (file, id string) {
+	t.Helper()
+	run := &result.Run{
+		ID: "20990131-154500-3f2a", Name: "trap\x1b]0;gotcha\a", Reason: "\x1b[2J\u202e", Command: "run", Started: time.Date(2099, 1, 31, 15, 45, 0, 0, time.UTC), Status: status,
+		Experiment: "# \u202e\nworkload: {name: cpu-only, scale: 40, log-interval: 10m}\nqueries: {count: 2, verify: 1, types: [lastpoint]}\n" +
+			"targets:\n  - kind: server\n    start: " + command + "\n",
+		Targets: []result.Target{{Name: "server", Kind: "server", Repeats: []result.Repeat{{Number: 1, Load: &result.Load{Rows: 1}}}}},
+	}
+	file = filepath.Join(t.TempDir(), "trap.json")
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := archive.Write(f, result.Tool{}, []archive.Entry{{Run: run}}); err != nil {
+		t.Fatal(err)
+	}
+	return file, run.ID
+}
+
+// An imported run executes nothing: it is marked, never resumed, and repeated
+// only by who has seen what it does.
+func TestImportedRunExecutesNothing(t *testing.T) {
+	kind := targettest.Memory("server")
+	kind.Caps.Embedded = false
+	kind.Options = []target.Option{{Name: "host", Default: "127.0.0.1"}, {Name: "port", Default: "1"}}
+	proof := filepath.Join(t.TempDir(), "proof")
+	open := kind.Open
+	kind.Open = func(ctx context.Context, env target.Env, o target.Options) (target.Target, error) {
+		if _, err := os.Stat(proof); err != nil { // its server has not begun
+			return nil, target.ErrUnreachable
+		}
+		return open(ctx, env, o)
+	}
+	untouched := func(after string) {
+		t.Helper()
+		if _, err := os.Stat(proof); err == nil {
+			t.Fatalf("%s executed the command of an imported run", after)
+		}
+	}
+	for _, status := range []result.Status{result.Incomplete, result.Running} {
+		dir := t.TempDir()
+		file, id := foreign(t, "touch "+proof+"; exit {port}", status)
+		if code, said := try(t, kind, "tsmark", "import", file, "--results", dir); code != exitDone {
+			t.Fatalf("exit status %d, said %s", code, said)
+		}
+		if _, said := try(t, kind, "tsmark", "runs", "--results", dir); !strings.Contains(said, "  imported, "+string(status)) {
+			t.Errorf("it is not listed as imported:\n%s", said)
+		}
+		for _, c := range []struct {
+			args []string
+			want string
+		}{
+			{[]string{"resume"}, "no such run: every run is complete, or was imported"},
+			{[]string{"resume", id}, "was imported, and is not resumed; "},
+			{[]string{"rerun"}, "nobody is there to be asked; "},
+			{[]string{"rerun", id}, "and add --yes"},
+		} {
+			code, said := try(t, kind, append(append([]string{"tsmark"}, c.args...), "--results", dir)...)
+			if code != exitUsage || strings.Count(said, "\n") != 1 || !strings.Contains(said, c.want) {
+				t.Errorf("%v: exit status %d, said %s", c.args, code, said)
+			}
+			untouched(strings.Join(c.args, " "))
+		}
+		if _, said := try(t, kind, "tsmark", "report", "--experiment", "--results", dir); !strings.HasPrefix(said, "# Run "+id+" was imported: ") {
+			t.Errorf("its experiment comes without a warning:\n%s", said)
+		} else if _, err := experiment.Parse("e.yaml", []byte(said)); err != nil {
+			t.Errorf("its experiment cannot be read: %v", err)
+		}
+		// What its file says moves no cursor.
+		for _, args := range [][]string{{"runs"}, {"report"}, {"report", "--format", "markdown"}, {"report", "--format", "csv"}, {"report", "--experiment"}, {"resume", id}} {
+			_, said := try(t, kind, append(append([]string{"tsmark"}, args...), "--results", dir)...)
+			if strings.ContainsFunc(said, func(r rune) bool { return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) }) {
+				t.Errorf("%v: %q", args, said)
+			}
+		}
+		// What it has loaded is not here.
+		if _, said := try(t, kind, "tsmark", "query", "server", "--query-type", "lastpoint", "--results", dir); strings.Contains(said, id) {
+			t.Errorf("its databases are looked for: %s", said)
+		}
+		// It stays imported on its way to a third machine.
+		further, third := filepath.Join(t.TempDir(), "again.json"), t.TempDir()
+		try(t, kind, "tsmark", "export", "--output", further, "--results", dir)
+		if code, said := try(t, kind, "tsmark", "import", further, "--results", third); code != exitDone {
+			t.Fatalf("exit status %d, said %s", code, said)
+		}
+		if code, said := try(t, kind, "tsmark", "resume", "--results", third); code != exitUsage {
+			t.Errorf("exit status %d, said %s", code, said)
+		}
+		untouched("the third machine")
+		// The same again is known.
+		if code, said := try(t, kind, "tsmark", "import", further, "--results", dir); code != exitDone || !strings.Contains(said, "is here already") {
+			t.Errorf("exit status %d, said %s", code, said)
+		}
+		code, said := try(t, kind, "tsmark", "rerun", "--yes", "--results", dir)
+		if _, err := os.Stat(proof); err != nil || !strings.Contains(said, `runs for target "server" the command "touch `+proof) {
+			t.Errorf("exit status %d, without a trace; said %s", code, said)
+		}
+		if err := os.Remove(proof); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Only a yes lets an imported run be repeated, and what it does is said before.
+func TestTrust(t *testing.T) {
+	e := experiment.Default()
+	e.Targets = []experiment.Target{{Name: "a\x1b[2J", Kind: "pg", Start: "rm -rf ~", Restart: "again", Metrics: "http://m",
+		Options: experiment.Options{"path": "/etc/x", "password": "@/etc/passwd"}}}
+	e.Load.File, e.Load.Replace = "/in", true
+	for answer, agreed := range map[string]bool{"yes\n": true, "y\n": false, "": false, "no\nyes\n": false} {
+		var out strings.Builder
+		var in io.Reader = strings.NewReader(answer)
+		if err := (trust{in: in, out: &out}).decide("7", e); (err == nil) != agreed {
+			t.Errorf("%q: %v", answer, err)
+		}
+		for _, want := range []string{"rm -rf ~", "again", "http://m", "/etc/x", "@/etc/passwd", "/in", "replaces"} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%q: does not show %s:\n%s", answer, want, out.String())
+			}
+		}
+		if strings.Contains(out.String(), "\x1b") {
+			t.Error("an escape sequence reaches the terminal")
+		}
+	}
+	if err := (trust{out: io.Discard}).decide("7", e); err == nil || !strings.Contains(fmt.Sprint(err), "--yes") {
+		t.Errorf("with nobody there: %v", err)
+	}
+}

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/targettest"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// Whatever a target takes for a sign that its answer is not compared, it is found
+// out: the types are withheld and the exit status says so.
+func TestLiars(t *testing.T) {
+	closed := []string{"--query-type", "lastpoint,single-groupby-1-1-1,high-cpu-1", "--queries", "60", "--time-box", "0s"}
+	ways := map[string]struct {
+		flags    []string
+		withheld int // at least so many of the types
+	}{
+		"closed":  {closed, 3},
+		"repeats": {append([]string{"--repeats", "6"}, closed...), 3},
+		"open":    {append([]string{"--rate", "1000/s"}, closed...), 3},
+		"search":  {[]string{"--query-type", "single-groupby-1-1-1", "--queries", "60", "--find-max-rate", "p50<1s", "--time-box", "60ms"}, 1},
+		"mixed":   {[]string{"--query-type", "lastpoint,single-groupby-1-1-1", "--queries", "20", "--mixed", "10", "--mixed-writes", "30", "--batch-size", "20"}, 1},
+	}
+	for name, way := range ways {
+		for _, kind := range targettest.Liars() { // whose database is a new one each time
+			least := way.withheld
+			if kind.Name == "lies-when-asked-again" && name != "search" {
+				least = 1 // only lastpoint is asked again
+			}
+			t.Run(kind.Name+" "+name, func(t *testing.T) {
+				code, out := lieTo(t, kind, way.flags)
+				if code != exitWithheld {
+					t.Errorf("exit status %d\n%s", code, out)
+				}
+				if n := strings.Count(out, "withheld: "); n < least {
+					t.Errorf("%d types withheld, at least %d expected\n%s", n, least, out)
+				}
+			})
+		}
+	}
+}
+
+// An honest one passes in each of these ways.
+func TestHonest(t *testing.T) {
+	for _, flags := range [][]string{
+		{"--queries", "60", "--repeats", "6"}, {"--queries", "1"}, {"--queries", "3", "--repeats", "2"}, {"--rate", "1000/s", "--queries", "30"},
+		{"--queries", "20", "--mixed", "10", "--mixed-writes", "30", "--batch-size", "20", "--query-type", "lastpoint"},
+	} {
+		code, out := lieTo(t, targettest.Memory("memory"), append([]string{"--time-box", "0s"}, flags...))
+		if code != exitDone || strings.Contains(out, "not verified") || !strings.Contains(out, "counted") {
+			t.Errorf("%v: exit status %d\n%s", flags, code, out)
+		}
+	}
+}
+
+// lieTo runs an experiment on one target.
+func lieTo(t *testing.T, kind target.Kind, flags []string) (code int, out string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	args := append([]string{"tsmark", "run", "--results", t.TempDir(), "--target", kind.Name, "--scale", "10", "--log-interval", "10m",
+		"--timestamp-end", "2016-01-01T18:00:00Z", "--verify", "10", "--check-seed", "a test"}, flags...)
+	if !strings.Contains(strings.Join(flags, " "), "--query-type") {
+		args = append(args, "--query-type", "lastpoint,single-groupby-1-1-1")
+	}
+	code = execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []target.Kind{kind}))
+	return code, stdout.String() + stderr.String()
+}

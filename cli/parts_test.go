@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/sqlite"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// watched is SQLite that looks before each query at which indexes the database
+// has: they must be those that the target's option makes.
+type watched struct {
+	t      *testing.T
+	asked  atomic.Int64 // queries
+	fail   string       // the index option of a target that fails once
+	failed bool
+	meddle func() // done once before a database that is loaded is opened; nil: nothing
+	down   string // the index option of a target that cannot be reached; then SQLite counts as a server
+}
+
+func (w *watched) kind() target.Kind {
+	kind := sqlite.Kind()
+	kind.Caps.Embedded = w.down == ""
+	kind.Open = func(ctx context.Context, env target.Env, o target.Options) (target.Target, error) {
+		if o["index"] == w.down {
+			return nil, fmt.Errorf("no server %w", target.ErrUnreachable)
+		}
+		if meddle := w.meddle; env.Existing && meddle != nil {
+			w.meddle = nil
+			meddle()
+		}
+		opened, err := sqlite.Kind().Open(ctx, env, o)
+		if err != nil {
+			return nil, err
+		}
+		return watchedTarget{opened, w, o["index"]}, nil
+	}
+	return kind
+}
+
+type watchedTarget struct {
+	target.Target
+	w     *watched
+	index string
+}
+
+func (d watchedTarget) NewQuerier(ctx context.Context, worker int) (target.Querier, error) {
+	if d.index == d.w.fail && !d.w.failed && d.w.asked.Load() > 6 {
+		d.w.failed = true
+		return nil, errors.New("no further connection")
+	}
+	q, err := d.Target.NewQuerier(ctx, worker)
+	return watchedQuerier{q, d}, err
+}
+
+type watchedQuerier struct {
+	target.Querier
+	d watchedTarget
+}
+
+func (q watchedQuerier) Do(ctx context.Context, r target.Request, sink query.Sink) (target.Cost, error) {
+	var answer query.Answer
+	indexes := target.Request{Text: "SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema WHERE type = 'index' AND name LIKE 'cpu_by%' ORDER BY name)"}
+	if _, err := q.Querier.Do(ctx, indexes, &answer); err != nil {
+		return target.Cost{}, err
+	}
+	want := map[string]string{"both": "cpu_by_tags_id_time,cpu_by_time", "time": "cpu_by_time"}[q.d.index]
+	if got := answer.Rows[0][0].String(); want != "" && got != want {
+		q.d.w.t.Errorf("the target with index=%s was asked of a database with the indexes %s", q.d.index, got)
+	}
+	q.d.w.asked.Add(1)
+	return q.Querier.Do(ctx, r, sink)
+}
+
+// tsmark executes a command on the watched SQLite, on a small dataset and with
+// two rounds of queries where it is a run.
+func (w *watched) tsmark(code int, args ...string) (said string) {
+	w.t.Helper()
+	args = append([]string{"tsmark"}, args...)
+	switch args[1] {
+	case "run":
+		args = append(args, "--scale", "40", "--log-interval", "1h", "--query-type", "lastpoint,high-cpu-1", "--queries", "3", "--verify", "2", "--repeats", "3", "--load-repeats", "1", "--time-box", "0s")
+	case "load":
+		args = append(args, "--scale", "40", "--log-interval", "1h")
+	}
+	var stdout, stderr bytes.Buffer
+	got := execute(w.t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []target.Kind{w.kind()}))
+	if got != code {
+		w.t.Fatalf("%s: exit status %d, want %d\n%s%s", strings.Join(args, " "), got, code, &stdout, &stderr)
+	}
+	return strings.Join(strings.Fields(stdout.String()+stderr.String()), " ")
+}
+
+// says fails the test where a part is not in what was said.
+func says(t *testing.T, said string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(said, part) {
+			t.Errorf("it does not say %q:\n%s", part, said)
+		}
+	}
+}
+
+// Targets in one file take their turns one after the other, whatever the file is
+// called, and each is asked of its own tables.
+func TestTargetsInOnePlace(t *testing.T) {
+	dir := t.TempDir()
+	real := filepath.Join(dir, "real")
+	if err := os.Mkdir(real, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(real, "x.db")
+	for name, args := range map[string][]string{
+		"one path":   {"--target", "a=sqlite,index=both,path=" + path, "--target", "b=sqlite,index=time,path=" + path},
+		"two names":  {"--target", "a=sqlite,index=both,path=" + path, "--target", "b=sqlite,index=time,path=" + filepath.Join(dir, "link", ".", "x.db")},
+		"a sweep":    {"--target", "sqlite,path=" + path, "--sweep", "targets.sqlite.index=both,time"},
+		"both loads": {"--target", "a=sqlite,index=both,path=" + path, "--target", "b=sqlite,index=time,path=" + path, "--load-repeats", "2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			results := t.TempDir()
+			w := &watched{t: t}
+			said := w.tsmark(exitDone, append([]string{"run", "--results", results, "--replace"}, args...)...)
+			says(t, said, "part 1 of 2", "part 2 of 2", "Targets that share a place took their turns one after the other",
+				"loaded and queried in part 2 of 2 of the run, since it shares "+path+" with")
+			if w.asked.Load() == 0 {
+				t.Error("nothing was asked")
+			}
+			run := newest(t, results)
+			if !run.Passed() || !result.Apart(&run.Targets[0], &run.Targets[1]) {
+				t.Errorf("passed: %v; turns %+v, %+v", run.Passed(), run.Targets[0].Turn, run.Targets[1].Turn)
+			}
+		})
+	}
+}
+
+// Names that lead to one file without looking alike are found by the mark,
+// before anything is overwritten.
+func TestOnePlaceUnderTwoNames(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "x.db"), filepath.Join(dir, "link.db")
+	if err := os.Symlink(path, link); err != nil { // it leads nowhere yet
+		t.Fatal(err)
+	}
+	w := &watched{t: t}
+	said := w.tsmark(exitUsage, "run", "--results", t.TempDir(), "--target", "a=sqlite,index=both,path="+path, "--target", "b=sqlite,index=time,path="+link)
+	says(t, said, "targets a ("+path+") and b ("+link+") are one place under two names, and overwrite each other; write the place alike in both, so that they take turns, or give each its own")
+	if w.asked.Load() != 0 {
+		t.Error("queries were asked")
+	}
+}
+
+// What was loaded with one layout is not queried as another.
+func TestQueriedAsLoaded(t *testing.T) {
+	results, path := t.TempDir(), filepath.Join(t.TempDir(), "x.db")
+	w := &watched{t: t}
+	w.tsmark(exitDone, "load", "a=sqlite,index=both,path="+path, "--results", results)
+	for _, command := range []string{"query", "verify"} {
+		said := w.tsmark(exitUsage, command, "b=sqlite,index=time,path="+path, "--results", results, "--query-type", "lastpoint")
+		says(t, said, "was loaded with index=both, not with index=time, by target a of run", "give it the options that it was loaded with, or load it again with --replace")
+		w.tsmark(exitDone, command, "b=sqlite,index=both,cache_size=10,path="+path, "--results", results, "--query-type", "lastpoint")
+	}
+}
+
+// All targets are looked at before the first row is loaded.
+func TestTargetsAreLookedAtFirst(t *testing.T) {
+	results, dir := t.TempDir(), t.TempDir()
+	taken, free := filepath.Join(dir, "taken.db"), filepath.Join(dir, "free.db")
+	w := &watched{t: t}
+	w.tsmark(exitDone, "load", "sqlite,path="+taken, "--results", results)
+	both := []string{"run", "--results", results, "--target", "a=sqlite,path=" + free, "--target"}
+	says(t, w.tsmark(exitUsage, append(both, "b=sqlite,path="+taken)...), "the database of target b holds dataset", "add --replace")
+	if _, err := os.Stat(free); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something was loaded into the first target: %v", err)
+	}
+	w.down = "none"
+	said := w.tsmark(exitTarget, append(both, "b=sqlite,index=none,path="+filepath.Join(dir, "down.db"), "--target", "c=sqlite,path="+filepath.Join(dir, "c.db"))...)
+	says(t, said, "INCOMPLETE", "target b gave up: no server cannot be reached")
+	if strings.Contains(said, "Target c gave up") {
+		t.Errorf("c gave up for what is wrong with b:\n%s", said)
+	}
+	if strings.Contains(said, "load a") {
+		t.Errorf("the first target was loaded:\n%s", said)
+	}
+	if strings.Count(said, "tsmark: ") != 1 {
+		t.Errorf("not one line:\n%s", said)
+	}
+}
+
+// What somebody else loaded into the database while the run went on is not
+// measured as the run's own.
+func TestLoadedByOthersMeanwhile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	w := &watched{t: t}
+	w.meddle = func() {
+		(&watched{t: t}).tsmark(exitDone, "load", "thief=sqlite,index=both,path="+path, "--results", t.TempDir(), "--replace")
+	}
+	said := w.tsmark(exitTarget, "run", "--results", t.TempDir(), "--target", "a=sqlite,index=both,path="+path)
+	says(t, said, "target a gave up: another dataset has been loaded into the database since, by target thief of run")
+	if w.asked.Load() != 0 {
+		t.Error("queries were asked")
+	}
+}
+
+// A target that failed, and whose data another one has taken the place of since,
+// begins anew when the run is resumed.
+func TestResumeOverwritten(t *testing.T) {
+	results, path := t.TempDir(), filepath.Join(t.TempDir(), "x.db")
+	w := &watched{t: t, fail: "both"}
+	w.tsmark(exitTarget, "run", "--results", results, "--target", "a=sqlite,index=both,path="+path, "--target", "b=sqlite,index=time,path="+path)
+	before := cells(newest(t, results))
+	for _, part := range []string{"load 1 of a", "lastpoint, repeat 1 of a", "load 1 of b", "high-cpu-1, repeat 3 of b"} {
+		if before[part] == nil {
+			t.Fatalf("before it was resumed the run lacks %s", part)
+		}
+	}
+	if before["high-cpu-1, repeat 3 of a"] != nil {
+		t.Fatal("a has not failed")
+	}
+	says(t, w.tsmark(exitDone, "resume", "--results", results), "a begins anew: another target has been loaded into "+path+" since", "part 1 of 2")
+	run := newest(t, results)
+	if after := cells(run); len(after) != 2+2*3*2 || !run.Passed() {
+		t.Errorf("%d cells, passed: %v", len(after), run.Passed())
+	}
+}

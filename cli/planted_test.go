@@ -1,0 +1,325 @@
+package cli
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"html"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/target"
+)
+
+// planting hands out secrets, each of its own, and remembers them by where
+// they are.
+type planting map[string]string
+
+// at returns the secret of a place.
+func (p planting) at(place string) string {
+	if p[place] == "" {
+		p[place] = fmt.Sprintf("s%02d&cr'T+%d", len(p), 7919*len(p)+104729)
+	}
+	return p[place]
+}
+
+// plain is at for places that take no quotes.
+func (p planting) plain(place string) string {
+	if p[place] == "" {
+		p[place] = fmt.Sprintf("S3cr%02dT%d", len(p), 7919*len(p)+104729)
+	}
+	return p[place]
+}
+
+// formsOf returns how a server, a gateway or a file may write a secret.
+func formsOf(secret string) []string {
+	quoted := strconv.Quote(secret)
+	return []string{
+		secret, url.QueryEscape(secret), url.PathEscape(secret), html.EscapeString(secret), quoted[1 : len(quoted)-1],
+		strings.ReplaceAll(secret, "&", `\u0026`), strings.ReplaceAll(secret, "'", "''"), hex.EncodeToString([]byte(secret)),
+		base64.StdEncoding.EncodeToString([]byte(secret)), base64.URLEncoding.EncodeToString([]byte("ann:" + secret)),
+		base64.StdEncoding.EncodeToString([]byte("ann:" + secret)), base64.StdEncoding.EncodeToString([]byte("someone:" + secret)),
+	}
+}
+
+// said is everything that may be told of all secrets.
+func (p planting) said() string {
+	var all []string
+	for _, secret := range p {
+		all = append(all, formsOf(secret)...)
+	}
+	return strings.Join(all, " ")
+}
+
+// gone fails the test where a text has a secret.
+func (p planting) gone(t *testing.T, where, text string) {
+	t.Helper()
+	for place, secret := range p {
+		for _, form := range formsOf(secret) {
+			if at := strings.Index(text, form); at >= 0 {
+				t.Errorf("%s tells the secret %s: …%q…", where, place, text[max(0, at-60):min(len(text), at+60)])
+				break
+			}
+		}
+	}
+}
+
+// everywhere looks into all that was said, and all that can be made of the
+// results folder.
+func (p planting) everywhere(t *testing.T, kind []target.Kind, dir, said string) {
+	t.Helper()
+	p.gone(t, "the run", said)
+	out := t.TempDir()
+	for _, args := range [][]string{
+		{"runs"}, {"report", "--experiment"}, {"report", "--view", "iotdb"}, {"export", "--output", filepath.Join(out, "run.json")}, {"analyze"}, {"compare", "latest", "latest"},
+		{"resume"}, {"rerun"},
+	} {
+		_, said := tryAll(t, kind, append(append([]string{"tsmark"}, args...), "--results", dir)...)
+		p.gone(t, strings.Join(args, " "), said)
+	}
+	for _, format := range report.Formats() {
+		_, said := tryAll(t, kind, "tsmark", "report", "--results", dir, "--format", format)
+		p.gone(t, format, said)
+	}
+	files := 0
+	for _, folder := range []string{dir, out} {
+		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			files++
+			data, err := os.ReadFile(path) // every byte: free pages of databases too
+			p.gone(t, path, string(data))
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if files < 2 {
+		t.Errorf("there are only %d files", files)
+	}
+}
+
+func tryAll(t *testing.T, kinds []target.Kind, args ...string) (code int, said string) {
+	t.Helper()
+	known := knownCatalog()
+	if kinds != nil {
+		known = newCatalog(known.workloads, kinds)
+	}
+	var out strings.Builder
+	code = execute(t.Context(), args, &out, &out, known)
+	return code, out.String()
+}
+
+// vault is a kind of target that tells all secrets at a step.
+func vault(p planting, failsAt string) target.Kind {
+	kind := leaky(new(string))
+	kind.Name = "vault"
+	kind.Caps.Embedded = false
+	kind.Options = append(kind.Options, target.Option{Name: "host", Default: "127.0.0.1"}, target.Option{Name: "port", Default: "1"},
+		target.Option{Name: "dsn"}, target.Option{Name: "file", Secret: true})
+	open := kind.Open
+	kind.Open = func(ctx context.Context, env target.Env, o target.Options) (target.Target, error) {
+		inner, err := open(ctx, env, o)
+		if err != nil {
+			return nil, err
+		}
+		l := &leak{Target: inner.(*leak).Target, failsAt: failsAt, said: p.said()}
+		return &vaultTarget{l}, l.at("open")
+	}
+	return kind
+}
+
+// vaultTarget tells them in metrics, steps and marks beside.
+type vaultTarget struct{ *leak }
+
+func (v *vaultTarget) NewQuerier(ctx context.Context, worker int) (target.Querier, error) {
+	q, err := v.leak.NewQuerier(ctx, worker)
+	return &vaultQuerier{q, v.leak}, err
+}
+
+// vaultQuerier gives wrong answers at the step "wrong".
+type vaultQuerier struct {
+	target.Querier
+	leak *leak
+}
+
+func (q *vaultQuerier) Do(ctx context.Context, r target.Request, sink query.Sink) (target.Cost, error) {
+	cost, err := q.Querier.Do(ctx, r, sink)
+	if q.leak.failsAt == "lost" {
+		return cost, fmt.Errorf("%w: %s", target.ErrUnreachable, q.leak.said)
+	}
+	return cost, err
+}
+
+// TestPlanted plants secrets wherever one may be written, has a target tell
+// each of them in every form at every step, and then looks at each byte that
+// was said or kept.
+func TestPlanted(t *testing.T) {
+	prometheus := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "# HELP %s\nprocess_open_fds 7\nnode_memory_MemTotal_bytes 1e9\nnode_memory_MemAvailable_bytes 1e8\nnode_cpu_seconds_total{cpu=\"0\",mode=\"user\"} 1\n", r.URL)
+	}))
+	defer prometheus.Close()
+	metrics := strings.TrimPrefix(prometheus.URL, "http://")
+	for _, step := range []string{"nowhere", "open", "describe", "write", "census", "query", "answer", "unsupported", "lost"} {
+		for _, mixed := range []bool{false, true} {
+			if mixed && (step == "open" || step == "describe" || step == "census") {
+				continue // not another way there
+			}
+			t.Run(fmt.Sprintf("%s/mixed=%v", step, mixed), func(t *testing.T) {
+				p := make(planting)
+				dir := t.TempDir()
+				file := filepath.Join(dir, "password")
+				if err := os.WriteFile(file, []byte("\ufeff"+p.at("in a file")+"\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				t.Setenv("TSMARK_V_TOKEN", p.at("a variable of the target"))
+				t.Setenv("PGPASSWORD", p.at("a variable of others"))
+				t.Setenv("DATABASE_URL", "postgres://ann:"+p.plain("the URL of a variable")+"@h/x")
+				t.Setenv("QDB_CLIENT_CONF", "http::addr=h;username=ann;password="+p.plain("a client's settings")+";token="+p.plain("and their token")+";")
+				commands := func(where string) string {
+					return strings.Join([]string{
+						"--password " + p.plain(where+" --password"), "-p" + p.plain(where+" -p"), "--password='" + p.plain(where+" --password=''") + "'",
+						"--api-key=" + p.plain(where+" --api-key="), "-password " + p.plain(where+" -password"), "DB_PASSWORD=" + p.plain(where+" DB_PASSWORD="),
+						"--token " + p.plain(where+" --token"), "-u ann:" + p.plain(where+" -u"), "--pass " + p.plain(where+" --pass"),
+						"-H 'Authorization: Bearer " + p.plain(where+" Authorization") + "'", "http://ann:" + p.plain(where+" URL") + "@h/?auth=" + p.plain(where+" auth="),
+						`"PASSWORD '` + p.plain(where+" SQL") + `'"`,
+					}, " ")
+				}
+				yaml := "name: planted\nnotes: [\"with " + p.plain("a note") + "\", \"password=" + p.plain("a note's own") + "\"]\n" +
+					"workload: {name: cpu-only, scale: 40, log-interval: 10m}\n" +
+					"queries: {count: 3, verify: 1, types: [lastpoint, single-groupby-1-1-1]}\nload: {batch-size: 100}\n"
+				if mixed {
+					yaml += "mixed: {loaded: 50, writes: 50}\n"
+				}
+				yaml += "targets:\n  - name: v\n    kind: vault\n" +
+					"    start: \"sleep 100 # {port} " + strings.ReplaceAll(commands("start"), `"`, `\"`) + "\"\n" +
+					"    metrics: http://ann:" + p.plain("metrics") + "@" + metrics + "/metrics?auth=" + p.plain("metrics?auth=") + "\n" +
+					"    exporter: http://" + metrics + "/metrics?token=" + p.plain("exporter?token=") + "&p=" + p.plain("exporter?p=") + "\n" +
+					"    options:\n      password: \"" + p.at("an option") + "\"\n      file: \"@" + file + "\"\n      user: ann\n" +
+					"      url: \"postgres://ann:" + url.QueryEscape(p.at("a URL")) + "@db.example/x?sslpassword=" + p.plain("a URL's parameter") + "\"\n" +
+					"      dsn: \"host=ann:" + p.plain("host=") + "@db1 password='" + p.plain("a DSN") + "' passphrase=" + p.plain("a passphrase") + "\"\n"
+				// What is told of a note is what makes it a secret.
+				yaml = strings.Replace(yaml, "with "+p["a note"], "with "+p["an option"], 1)
+				delete(p, "a note")
+				if len(p) < 35-9 {
+					t.Fatalf("only %d secrets were planted", len(p))
+				}
+				experiment := filepath.Join(t.TempDir(), "e.yaml")
+				if err := os.WriteFile(experiment, []byte(yaml), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				results := filepath.Join(dir, "results")
+				kinds := []target.Kind{vault(p, step)}
+				args := []string{"tsmark", "run", experiment, "--results", results}
+				_, printed := tryAll(t, kinds, append(args, "--print")...)
+				p.gone(t, "--print", printed)
+				if !strings.Contains(printed, "***") {
+					t.Fatalf("nothing was blotted out: %s", printed)
+				}
+				code, said := tryAll(t, kinds, args...)
+				if step == "nowhere" && code != exitDone || code == exitUsage && step != "open" {
+					t.Fatalf("exit status %d, said %s", code, said)
+				}
+				if err := os.Remove(file); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := os.Stat(results); err == nil && step != "open" {
+					p.everywhere(t, kinds, results, said)
+				}
+			})
+		}
+	}
+}
+
+// TestPlantedAtServers has servers echo what a client signed in with, in all
+// forms, as gateways and lying servers do.
+func TestPlantedAtServers(t *testing.T) {
+	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, password, _ := r.BasicAuth()
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("X-Influxdb-Version", "1.8 "+password)
+		if strings.HasSuffix(r.URL.Path, "/ping") {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprintf(w, `{"error":"%s %s"} %s %s %s`, r.Header.Get("Authorization"), html.EscapeString(password), strings.Join(formsOf(password), " "), r.URL, body)
+	}))
+	defer echo.Close()
+	postgres := echoPostgres(t)
+	host, port, _ := net.SplitHostPort(strings.TrimPrefix(echo.URL, "http://"))
+	pgHost, pgPort, _ := net.SplitHostPort(postgres)
+	for kind, at := range map[string]string{
+		"influxdb": "host=" + host + ",port=" + port + ",user=ann",
+		"questdb":  "host=" + host + ",port=" + port + ",pg_port=" + pgPort + ",user=ann",
+		"postgres": "host=" + pgHost + ",port=" + pgPort + ",user=ann",
+	} {
+		t.Run(kind, func(t *testing.T) {
+			p := make(planting)
+			results := filepath.Join(t.TempDir(), "results")
+			t.Setenv("TSMARK_T_PASSWORD", p.at("password"))
+			code, said := tryAll(t, nil, "tsmark", "run", "--results", results, "--scale", "40", "--log-interval", "10m", "--queries", "2", "--verify", "1",
+				"--query-type", "lastpoint", "--target", "t="+kind+","+at)
+			if code == exitDone || !strings.Contains(said, "***") {
+				t.Errorf("exit status %d, and nothing was echoed: %s", code, said)
+			}
+			p.everywhere(t, nil, results, said)
+		})
+	}
+}
+
+// echoPostgres is a server that asks for a password in the clear and refuses
+// with it.
+func echoPostgres(t *testing.T) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	message := func(r io.Reader, head int) []byte {
+		begin := make([]byte, head+4)
+		if _, err := io.ReadFull(r, begin); err != nil {
+			return nil
+		}
+		n := int(begin[head])<<24 | int(begin[head+1])<<16 | int(begin[head+2])<<8 | int(begin[head+3]) - 4
+		body := make([]byte, max(0, min(n, 1<<16)))
+		io.ReadFull(r, body) // a test of what is sent back fails otherwise
+		return body
+	}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				if body := message(c, 0); len(body) == 4 { // for TLS
+					c.Write([]byte("N"))
+					message(c, 0)
+				}
+				c.Write([]byte{'R', 0, 0, 0, 8, 0, 0, 0, 3})
+				password := strings.TrimRight(string(message(c, 1)), "\x00")
+				text := "SFATAL\x00VFATAL\x00C28P01\x00Mno: " + strings.Join(formsOf(password), " ") + "\x00\x00"
+				n := len(text) + 4
+				c.Write(append([]byte{'E', 0, 0, byte(n >> 8), byte(n)}, text...))
+			}()
+		}
+	}()
+	return l.Addr().String()
+}

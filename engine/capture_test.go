@@ -1,0 +1,142 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/target"
+)
+
+// chatty answers every query with rows of one integer, and knows what was asked.
+type chatty struct {
+	target.Target
+	rows int
+
+	mu    sync.Mutex
+	asked []string
+	taken int // answers that somebody wanted to see
+}
+
+func (c *chatty) NewQuerier(context.Context, int) (target.Querier, error) { return c, nil }
+func (c *chatty) Close() error                                            { return nil }
+func (c *chatty) Do(_ context.Context, r target.Request, sink query.Sink) (target.Cost, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked = append(c.asked, r.Text)
+	if sink == nil {
+		return target.Cost{Rows: int64(c.rows)}, nil
+	}
+	c.taken++
+	for n := range c.rows {
+		if err := sink.Row([]query.Value{{Kind: query.Int, Int: int64(n)}}); err != nil {
+			return target.Cost{Rows: int64(n)}, err
+		}
+	}
+	return target.Cost{Rows: int64(c.rows)}, nil
+}
+
+func capturable(n, rows int, whole bool) engine.List {
+	list := questions(n)
+	for i := range list {
+		list[i].Rows, list[i].Columns, list[i].Whole = int64(rows), []query.Column{{Name: "n", Kind: query.Int}}, whole
+	}
+	return list
+}
+
+// Answers that are taken are the sample's, whole or as digests, and have no time;
+// all others have one.
+func TestCapture(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		sample := engine.NewSample("seed", "t", 10, engine.OneOf, 6*100)
+		c, s := &engine.Capture{Sample: sample, Repeat: 2, Repeats: 6}, &chatty{rows: 3}
+		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, First: 200, Capture: c}, s, capturable(100, 3, whole), ignore)
+		if err != nil || q.Withheld != "" {
+			t.Fatal(err, q.Withheld)
+		}
+		taken := make(map[int]bool)
+		for _, a := range c.Answers() {
+			taken[a.Place] = true
+			if (a.Answer != nil) != whole || (a.Digest != nil) == whole || a.Rows != 3 || whole && len(a.Answer.Rows) != 3 || !whole && a.Digest.Rows() != 3 {
+				t.Errorf("the answer at place %d was taken as %+v", a.Place, a)
+			}
+		}
+		for i := range 100 {
+			if wanted := sample.Has(int64(6*i + 2)); taken[200+i] != wanted || i < len(q.Each) && (q.Each[i] == 0) != wanted {
+				t.Errorf("place %d: taken: %v, wanted: %v", 200+i, taken[200+i], wanted)
+			}
+		}
+		if n := int64(len(taken)); n < 3 || q.Asked != 100-n || q.Sample.Captured != n || q.Sample.Different != int(100-n) || s.taken != int(n) {
+			t.Errorf("%d taken, %d asked, %+v, %d seen", n, q.Asked, q.Sample, s.taken)
+		}
+	}
+}
+
+// An answer without an end is wrong at its first row too many, and takes no memory.
+func TestCaptureIsBounded(t *testing.T) {
+	c := &engine.Capture{Sample: engine.NewSample("seed", "t", 1, 1, 1), Repeats: 1}
+	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, Capture: c}, &chatty{rows: 1_000_000}, capturable(1, 5, true), ignore)
+	if err != nil || q.Withheld != "query 0: more than the 5 rows expected in the answer" || len(c.Answers()) != 0 {
+		t.Errorf("withheld %q, error %v, %d answers", q.Withheld, err, len(c.Answers()))
+	}
+}
+
+// Where all answers were taken the first question is asked again for its time, if
+// a time is wanted.
+func TestCaptureOfAll(t *testing.T) {
+	for _, least := range []int{0, 1} {
+		c := &engine.Capture{Sample: engine.NewSample("seed", "t", 1, 1, 1), Repeats: 1}
+		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 3, Least: least, Capture: c}, &chatty{rows: 5}, capturable(1, 5, true), ignore)
+		if err != nil || q.Withheld != "" || q.Asked != int64(least) || len(q.Each) != least || q.Sample.Captured != 1 {
+			t.Errorf("least %d: %d asked, %d captured, times %v, error %v", least, q.Asked, q.Sample.Captured, q.Each, err)
+		}
+	}
+}
+
+// Each connection is warmed up with other questions, which nothing is recorded of.
+func TestWarmUp(t *testing.T) {
+	s := &chatty{rows: 2}
+	warm := questions(50)
+	for i := range warm {
+		warm[i].Request.Text = fmt.Sprint("warm ", i)
+		warm[i].Rows = -1
+	}
+	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, WarmUp: engine.WarmUp{Questions: warm}}, s, questions(10), ignore)
+	if err != nil || q.Withheld != "" || q.Asked != 10 {
+		t.Fatal(err, q.Withheld, q.Asked)
+	}
+	before := 0
+	for before < len(s.asked) && strings.HasPrefix(s.asked[before], "warm ") {
+		before++
+	}
+	if before < 2 || before > 6 || len(s.asked) != before+10 {
+		t.Errorf("asked %v", s.asked)
+	}
+}
+
+// A time box is extended for the queries that a comparison needs, and not for
+// ever; with one of them it ends in any case.
+func TestTimeBoxIsExtended(t *testing.T) {
+	const each = 20 * time.Millisecond
+	s := &stub{ask: func(context.Context, string) (target.Cost, error) { time.Sleep(each); return target.Cost{Rows: 2}, nil }}
+	for _, test := range []struct {
+		box         time.Duration
+		least       int
+		atLeast, at int64
+	}{
+		{each / 2, 0, 1, 1},  // what was begun is finished
+		{each / 2, 3, 1, 3},  // as many as are wanted
+		{each / 40, 9, 1, 1}, // ten times the box is half a query
+		{10 * each, 3, 1, 11},
+	} {
+		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, TimeBox: test.box, Least: test.least}, s, questions(50), ignore)
+		if err != nil || q.Asked < test.atLeast || q.Asked > test.at || test.least == 3 && q.Asked < 3 && test.box >= each/2 && q.Wall < 10*test.box.Seconds() {
+			t.Errorf("%+v: %d asked in %v s, error %v", test, q.Asked, q.Wall, err)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/pace"
+	"github.com/tsmark/tsmark/target"
+)
+
+// blocky is a Source of some blocks, each of which takes time to render and
+// replaces the one before.
+type blocky struct {
+	engine.List
+	size     int
+	takes    time.Duration
+	busy     *atomic.Int64 // queries on their way
+	rendered int
+	at       []int // places that were rendered from
+	failing  bool
+	block    engine.List
+}
+
+func (b *blocky) Render(ctx context.Context, place int) ([]engine.Question, error) {
+	if b.busy.Load() != 0 {
+		return nil, errors.New("queries are on their way")
+	}
+	if b.failing && place > 0 {
+		return nil, errors.New("no more")
+	}
+	time.Sleep(b.takes)
+	for i := range b.block {
+		b.block[i] = engine.Question{Rows: -1} // it is no longer valid
+	}
+	b.block = append(b.block[:0], b.List[place:min(place+b.size, len(b.List))]...)
+	b.rendered, b.at = b.rendered+len(b.block), append(b.at, place)
+	return b.block, nil
+}
+
+// counting is a target that notes what it is asked.
+func counting() (*stub, *atomic.Int64, func() map[string]int) {
+	var mu sync.Mutex
+	var busy atomic.Int64
+	asked := map[string]int{}
+	return &stub{ask: func(_ context.Context, text string) (target.Cost, error) {
+		busy.Add(1)
+		defer busy.Add(-1)
+		mu.Lock()
+		asked[text]++
+		mu.Unlock()
+		time.Sleep(200 * time.Microsecond)
+		return target.Cost{Rows: 2}, nil
+	}}, &busy, func() map[string]int { mu.Lock(); defer mu.Unlock(); return asked }
+}
+
+// Of queries that are rendered block by block each is asked once, and the clock
+// stands still while they are rendered.
+func TestBlocks(t *testing.T) {
+	const n, takes = 95, 20 * time.Millisecond
+	for name, cfg := range map[string]engine.QueryConfig{
+		"plain":    {},
+		"burn-in":  {BurnIn: 15},
+		"until":    {Until: 1e-9},
+		"time box": {TimeBox: time.Hour},
+		"captured": {Capture: &engine.Capture{Sample: engine.NewSample("seed", "t", 20, 3, n), Repeats: 1}},
+	} {
+		s, busy, asked := counting()
+		source := &blocky{List: questions(n), size: 10, takes: takes, busy: busy}
+		cfg.Workers = 3
+		begin := time.Now()
+		q, err := engine.Query(t.Context(), cfg, s, source, ignore)
+		passed := time.Since(begin)
+		if err != nil || q.Withheld != "" || q.Asked+q.BurnIn+q.Sample.Captured != n || len(q.Each) > n || q.Distinct != n || q.Sample.Different != int(q.Asked) {
+			t.Fatalf("%s: %d asked, %d in the burn-in, %d captured, %d different of %d, %q, error %v", name, q.Asked, q.BurnIn, q.Sample.Captured, q.Sample.Different, q.Distinct, q.Withheld, err)
+		}
+		for i := range n {
+			if times := asked()[fmt.Sprint(i)]; times != 1 {
+				t.Errorf("%s: query %d was asked %d times", name, i, times)
+			}
+		}
+		if pauses := time.Duration(len(source.at)) * takes; len(source.at) != 10 || q.Wall > (passed-pauses).Seconds() {
+			t.Errorf("%s: rendered from %v; the clock showed %v s of %v, of which rendering took %v", name, source.at, q.Wall, passed, pauses)
+		}
+	}
+}
+
+// A time box ends by the clock that stands still, and then no further block is
+// rendered.
+func TestBlocksInATimeBox(t *testing.T) {
+	s, busy, _ := counting()
+	source := &blocky{List: questions(100_000), size: 20, takes: 10 * time.Millisecond, busy: busy}
+	const box = 30 * time.Millisecond
+	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, TimeBox: box}, s, source, ignore)
+	if err != nil || !strings.Contains(q.Stopped, "time") || q.Wall < box.Seconds() || source.rendered > int(q.Asked)+2*source.size || q.Distinct != 100_000 {
+		t.Errorf("stopped by %q after %v s and %d queries, %d rendered, error %v", q.Stopped, q.Wall, q.Asked, source.rendered, err)
+	}
+}
+
+// Where all answers were taken the first query is asked again, and rendered again.
+func TestBlocksBeginAgain(t *testing.T) {
+	s := &chatty{rows: 5}
+	source := &blocky{List: capturable(1, 5, true), size: 1, busy: new(atomic.Int64)}
+	c := &engine.Capture{Sample: engine.NewSample("seed", "t", 1, 1, 1), Repeats: 1}
+	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, Least: 1, Capture: c}, s, source, ignore)
+	if err != nil || q.Asked != 1 || q.Sample.Captured != 1 || len(s.asked) != 2 {
+		t.Errorf("%d asked, %d captured, error %v", q.Asked, q.Sample.Captured, err)
+	}
+}
+
+// A block that cannot be rendered ends the type with an error, and nobody waits.
+func TestBlocksFail(t *testing.T) {
+	s, busy, _ := counting()
+	source := &blocky{List: questions(50), size: 10, busy: busy, failing: true}
+	if q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2}, s, source, ignore); err == nil || !strings.Contains(err.Error(), "no more") || q.Asked != 10 {
+		t.Errorf("%d asked, error %v", q.Asked, err)
+	}
+}
+
+// An open loop, which waits for nobody, has rendered beforehand what its schedule
+// asks, and no more.
+func TestBlocksOfASchedule(t *testing.T) {
+	for _, c := range []struct{ count, queries, rendered int }{{35, 100, 40}, {100, 35, 35}, {10, 100, 10}} {
+		s, busy, asked := counting()
+		source := &blocky{List: questions(c.queries), size: 10, busy: busy}
+		open := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 2}, Schedule: pace.Constant(5000), Count: c.count, Queue: c.count}
+		q, err := engine.QueryOpen(t.Context(), open, s, source, ignore)
+		if err != nil || q.Withheld != "" || q.Asked != int64(c.count) || source.rendered != c.rendered || len(asked()) != min(c.count, c.queries) {
+			t.Errorf("%+v: %d asked, of %d queries, %d rendered, %q, error %v", c, q.Asked, len(asked()), source.rendered, q.Withheld, err)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package estimate
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/result"
+)
+
+// asked is a verified type of which a round asked queries from a place on.
+func asked(first int, each ...float64) result.Queries {
+	return result.Queries{Type: "q", Verdict: result.Verdict{Checked: 10, Rows: 10}, First: first, Each: each,
+		Service: result.Latency{Summary: measure.Summary{Count: int64(len(each))}}}
+}
+
+func target(name string, rounds ...result.Queries) result.Target {
+	t := result.Target{Name: name}
+	for i, q := range rounds {
+		t.Repeats = append(t.Repeats, result.Repeat{Number: i + 1, Queries: []result.Queries{q}})
+	}
+	return t
+}
+
+func run(targets ...result.Target) *result.Run { return &result.Run{Targets: targets} }
+
+// Only queries that every verified target got to in a round take part, by their
+// places, whatever each round began with.
+func TestCommonQueries(t *testing.T) {
+	a := target("a", asked(0, 1, 2, 3, 4, 5), asked(10, 6, 0, 8, -9))
+	b := target("b", asked(0, 11, 12, 13), asked(12, 14, 15, 16))
+	for name, c := range map[string]struct {
+		beside result.Target
+		want   Sample
+	}{
+		"both":             {b, Sample{{[]int{0, 1, 2}, []float64{1, 2, 3}}, {[]int{12, 13}, []float64{8, -9}}}},
+		"a round less":     {target("b", asked(0, 11, 12)), Sample{{[]int{0, 1}, []float64{1, 2}}}},
+		"nothing":          {target("b", asked(7, 11), asked(11, 12)), nil},
+		"nobody else":      {result.Target{Name: "b"}, Sample{{[]int{0, 1, 2, 3, 4}, []float64{1, 2, 3, 4, 5}}, {[]int{10, 12, 13}, []float64{6, 8, -9}}}},
+		"one not verified": {target("b", asked(0, 1), result.Queries{Type: "q", Withheld: "wrong"}), Sample{{[]int{0, 1, 2, 3, 4}, []float64{1, 2, 3, 4, 5}}, {[]int{10, 12, 13}, []float64{6, 8, -9}}}},
+	} {
+		r := run(a, c.beside)
+		if got := Of(r, &r.Targets[0], "q"); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	// A target that gave up holds nobody back, and is set beside the others' as far
+	// as it got.
+	failed := target("b", asked(0, 11, 12))
+	failed.Failure = "gone"
+	r := run(a, failed)
+	if got := Of(r, &r.Targets[0], "q"); got.Queries() != 8 || len(got) != 2 {
+		t.Errorf("beside one that gave up: %v", got)
+	}
+	if got := Of(r, &r.Targets[1], "q"); got.Queries() != 2 || len(got) != 1 {
+		t.Errorf("one that gave up: %v", got)
+	}
+	// What is not verified is about its own queries.
+	unverified := asked(0, 5, 6)
+	unverified.Verdict = result.Verdict{}
+	r = run(a, target("b", unverified))
+	if got := Of(r, &r.Targets[1], "q"); got.Queries() != 2 {
+		t.Errorf("not verified: %v", got)
+	}
+}
+
+// Runs that asked blocks of other sizes are set against each other over the
+// places that both have; those of one run stay as they are.
+func TestAlign(t *testing.T) {
+	small := Sample{{[]int{0, 1}, []float64{1, 2}}, {[]int{2, 3}, []float64{3, 4}}, {[]int{4, 5}, []float64{5, 6}}}
+	large := Sample{{[]int{0, 1, 2}, []float64{10, 20, 30}}, {[]int{3, 4, 9}, []float64{40, 50, 90}}}
+	got := Align(small, large)
+	want := []Sample{
+		{{[]int{0, 1}, []float64{1, 2}}, {[]int{2, 3}, []float64{3, 4}}, {[]int{4}, []float64{5}}},
+		{{[]int{0, 1, 2}, []float64{10, 20, 30}}, {[]int{3, 4}, []float64{40, 50}}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if again := Align(got...); !reflect.DeepEqual(again, got) {
+		t.Errorf("aligned twice: %v", again)
+	}
+	if apart := Align(small, Sample{{[]int{7}, []float64{1}}}); len(apart[0]) != 0 || len(apart[1]) != 0 {
+		t.Errorf("nothing in common: %v", apart)
+	}
+	// The same queries in each round.
+	same := Sample{{[]int{0, 1}, []float64{1, 2}}, {[]int{0}, []float64{3}}}
+	if got := Align(same, same); !reflect.DeepEqual(got, []Sample{same, same}) || same.Queries() != 2 || same.Shortest() != 1 {
+		t.Errorf("asked again: %v", got)
+	}
+}
+
+// The estimate is the median of the rounds' medians, with their interval; of one
+// round it is that of its queries. It always lies within its interval.
+func TestMedian(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	for range 300 {
+		var s Sample
+		for range 1 + random.IntN(8) {
+			var round Round
+			for i := range 1 + random.IntN(60) {
+				round.Places, round.Times = append(round.Places, i), append(round.Times, math.Exp(random.NormFloat64()))
+			}
+			s = append(s, round)
+		}
+		e := s.Median()
+		want := stats.Median(s.Medians())
+		if e.Median.Figure != want {
+			t.Fatalf("%d rounds: %v, want %v", len(s), e.Median, want)
+		}
+		if in := e.Interval; in != nil && (in.Lo.Figure > e.Median.Figure || in.Hi.Figure < e.Median.Figure) {
+			t.Fatalf("%v lies outside %v to %v", e.Median, in.Lo, in.Hi)
+		}
+		if len(s) > 1 && e.Interval == nil {
+			t.Fatalf("%d rounds without an interval", len(s))
+		}
+	}
+	// A run that recorded no single queries.
+	old := result.Queries{Type: "q", Verdict: result.Verdict{Checked: 1, Rows: 1}, Service: result.Latency{Summary: measure.Summary{Count: 9, Median: 3}}}
+	r := run(target("a", old))
+	if e := Median(r, &r.Targets[0], &old); e.Median != (stats.Value{Figure: 3}) || e.Interval != nil {
+		t.Errorf("of an early version: %+v", e)
+	}
+	old.AtLeast = 1
+	if e := Median(r, &r.Targets[0], &old); e.Median != (stats.Value{Figure: 3, Bound: stats.AtLeast}) {
+		t.Errorf("cut off: %+v", e)
+	}
+}
+
+// Loads count if all of a target's stand.
+func TestLoads(t *testing.T) {
+	loaded := func(settled ...float64) *result.Target {
+		t := &result.Target{}
+		for i, seconds := range settled {
+			t.RepeatOf(i + 1).Load = &result.Load{Rows: 100, Settled: seconds, DiskBytes: int64(10 * seconds)}
+		}
+		return t
+	}
+	three := loaded(1, 4, 2)
+	if got := Loads(three, Settled); !slices.Equal(got, []float64{100, 25, 50}) || Load(three, Settled).Median.Figure != 50 || Load(three, Disk).Median.Figure != 20 {
+		t.Errorf("%v", got)
+	}
+	for what, change := range map[string]func(*result.Load){
+		"withheld":      func(l *result.Load) { l.Withheld = "wrong values" },
+		"not verified":  func(l *result.Load) { l.Unverified = "nobody counted" },
+		"never settled": func(l *result.Load) { l.Settled = 0 },
+	} {
+		one := loaded(1, 4, 2)
+		change(one.Repeats[1].Load)
+		if got := Load(one, Settled); got.N != 0 {
+			t.Errorf("%s: %+v", what, got)
+		}
+	}
+	if Load(three, Acked).N != 0 {
+		t.Error("a protocol that does not acknowledge has a rate")
+	}
+	if Load(&result.Target{Load: &result.Load{Rows: 8, Settled: 2}}, Settled).Median.Figure != 4 {
+		t.Error("a target without repeats has no load")
+	}
+}
+
+// A type of many queries on two targets.
+func BenchmarkOf(b *testing.B) {
+	each := slices.Repeat([]float64{0.001}, 100_000)
+	r := run(target("a", asked(0, each...)), target("b", asked(0, each...)))
+	b.ReportAllocs()
+	for b.Loop() {
+		Of(r, &r.Targets[0], "q")
+	}
+}

@@ -1,0 +1,52 @@
+package estimate
+
+import (
+	"slices"
+
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/result"
+)
+
+// Settled is the rows a second of a load until all had settled; 0: not
+// measured.
+func Settled(l *result.Load) float64 { return rate(l, l.Settled) }
+
+// Acked is the rows a second until the last one was acknowledged; 0: the
+// protocol does not acknowledge.
+func Acked(l *result.Load) float64 { return rate(l, l.Acked) }
+
+// Sent is the rows a second until the last one was handed over; 0: not measured.
+func Sent(l *result.Load) float64 { return rate(l, l.Sent) }
+
+// Disk is the bytes after settling and all steps; 0: not known.
+func Disk(l *result.Load) float64 { return float64(max(l.DiskBytes, 0)) }
+
+func rate(l *result.Load, seconds float64) float64 {
+	if seconds <= 0 {
+		return 0
+	}
+	return float64(l.Rows) / seconds
+}
+
+// Loads returns a figure of each load of a target, in the order in which they
+// were made; nil where one of them does not stand or lacks the figure.
+func Loads(t *result.Target, of func(*result.Load) float64) []float64 {
+	var list []float64
+	for _, r := range t.Measured() {
+		if r.Load == nil {
+			continue
+		}
+		v := of(r.Load)
+		if !r.Load.Stands() || r.Load.Unverified != "" || v <= 0 {
+			return nil
+		}
+		list = append(list, v)
+	}
+	return slices.Clip(list)
+}
+
+// Load is the estimate of a figure of a target's loads: their median, and its
+// interval from two on. Its N is 0 where they do not stand.
+func Load(t *result.Target, of func(*result.Load) float64) stats.Estimate {
+	return stats.Summarize(Loads(t, of))
+}

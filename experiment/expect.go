@@ -1,0 +1,76 @@
+package experiment
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+)
+
+// Expect is what another run of the experiment had, to which this one is held.
+// Where the dataset or the queries differ nothing is measured: the figures could
+// not be compared. Other versions are named in the report, since they may be
+// what is to be compared. What is left out is not looked at.
+type Expect struct {
+	Dataset string  `yaml:"dataset,omitempty"` // fingerprint of its specification
+	Queries Options `yaml:"queries,omitempty"` // fingerprints by query type
+	Tsmark  string  `yaml:"tsmark,omitempty"`  // version
+	Commit  string  `yaml:"commit,omitempty"`  // of tsmark
+	Targets Options `yaml:"targets,omitempty"` // versions of the systems, by the names of targets
+}
+
+// fingerprint is what workload.Spec.Fingerprint and query.Fingerprint return.
+var fingerprint = regexp.MustCompile(`^[0-9a-f]{16}$`)
+
+func (c *checker) expect(x *Expect) {
+	const want = "is no fingerprint, which has 16 digits of 0 to 9 and a to f; leave it out to expect none"
+	if x.Dataset != "" && !fingerprint.MatchString(x.Dataset) {
+		c.add("expect.dataset", "%q "+want, x.Dataset)
+	}
+	for _, name := range slices.Sorted(maps.Keys(x.Queries)) {
+		if !fingerprint.MatchString(x.Queries[name]) {
+			c.add("expect.queries."+name, "%q "+want, x.Queries[name])
+		}
+	}
+}
+
+// HeldTo returns a *Problem where the dataset, or the queries of a type, are
+// not as expected; nil: they are, or nothing is expected.
+func (e *Experiment) HeldTo(dataset string, queries map[string]string) error {
+	x := &e.Expect
+	differs := func(path, what, found, expected string) error {
+		return e.Problem(path, "%s: fingerprint %s, and %s is expected: the figures could not be compared; undo what was changed, use the tsmark that wrote this, or remove the key to go on", what, found, expected)
+	}
+	if x.Dataset != "" && dataset != "" && x.Dataset != dataset {
+		return differs("expect.dataset", "another dataset", dataset, x.Dataset)
+	}
+	for _, name := range slices.Sorted(maps.Keys(x.Queries)) {
+		if found := queries[name]; found != "" && found != x.Queries[name] {
+			return differs("expect.queries."+name, "other queries of "+name, found, x.Queries[name])
+		}
+	}
+	return nil
+}
+
+// OtherTool says in which way this tsmark is not the expected one; empty: it
+// is, or none is expected.
+func (x *Expect) OtherTool(version, commit string) string {
+	if (x.Tsmark == "" || x.Tsmark == version) && (x.Commit == "" || x.Commit == commit) {
+		return ""
+	}
+	named := func(version, commit string) string {
+		if commit == "" {
+			commit = "unknown"
+		}
+		return fmt.Sprintf("tsmark %s, commit %s", version, commit)
+	}
+	return fmt.Sprintf("%s; this is %s", named(x.Tsmark, x.Commit), named(version, commit))
+}
+
+// OtherTarget is OtherTool for the system of a target.
+func (x *Expect) OtherTarget(name, version string) string {
+	if expected := x.Targets[name]; expected != "" && expected != version {
+		return fmt.Sprintf("version %s of target %s; this is %s", expected, name, version)
+	}
+	return ""
+}

@@ -1,0 +1,64 @@
+package secret
+
+import "reflect"
+
+// Hide takes the secrets out of every string that the pointer leads to: of
+// structs, slices, maps (their keys too) and what they point to. It leaves
+// fields as they are that have the tag redact:"-": names that a program must
+// find again, and figures in the form of text.
+//
+// What a record says may come from anywhere, servers above all: a list of the
+// places that are looked at would lack the next one.
+func (r *Redactor) Hide(pointer any) {
+	r.hide(reflect.ValueOf(pointer))
+}
+
+func (r *Redactor) hide(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			r.hide(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() && f.Tag.Get("redact") != "-" {
+				r.hide(v.Field(i))
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		if !holdsNumbers(v.Type().Elem()) {
+			for i := range v.Len() {
+				r.hide(v.Index(i))
+			}
+		}
+	case reflect.Map:
+		r.hideMap(v)
+	case reflect.String:
+		if v.CanSet() {
+			v.SetString(r.Text(v.String()))
+		}
+	}
+}
+
+// hideMap replaces entries: those of maps cannot be changed in place.
+func (r *Redactor) hideMap(m reflect.Value) {
+	changed := reflect.MakeMapWithSize(m.Type(), m.Len())
+	for entries := m.MapRange(); entries.Next(); {
+		key, value := reflect.New(m.Type().Key()).Elem(), reflect.New(m.Type().Elem()).Elem()
+		key.Set(entries.Key())
+		value.Set(entries.Value())
+		r.hide(key)
+		r.hide(value)
+		changed.SetMapIndex(key, value)
+	}
+	m.Clear()
+	for entries := changed.MapRange(); entries.Next(); {
+		m.SetMapIndex(entries.Key(), entries.Value())
+	}
+}
+
+// holdsNumbers reports whether nothing of the type can be a text: there may be
+// millions of them.
+func holdsNumbers(t reflect.Type) bool {
+	return t.Kind() >= reflect.Bool && t.Kind() <= reflect.Complex128
+}

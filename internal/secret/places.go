@@ -1,0 +1,66 @@
+package secret
+
+import (
+	"regexp"
+	"strings"
+)
+
+// everybodys are names of secrets that everybody uses, as a regular expression.
+const everybodys = `[a-z0-9_.-]*(?:password|passwd|passphrase|pwd|secret|token|credentials?|(?:secret|api|access|private)[_-]?key)`
+
+// places returns where secrets stand in texts, each as the last group. The first
+// place is that of NAME=VALUE.
+func places(names []string) []*regexp.Regexp {
+	all := everybodys
+	for _, name := range names {
+		all += "|" + regexp.QuoteMeta(name)
+	}
+	const value = `('[^']*'|"[^"]*"|`
+	list := []string{
+		`\b(?:` + all + `)=` + value + `[^,;&\s'"]+)`,
+		// --password X. What begins with - is the next flag.
+		`(?:^|[\s'"])--?(?:` + all + `|pass|pw|auth)\s+` + value + `[^\s'"-][^\s'"]*)`,
+		// PASSWORD 'x' in SQL.
+		`\b(?:` + all + `|identified by)\s+('[^']*')`,
+		// "password": "x" in JSON.
+		`["'](?:` + all + `)["']\s*:\s*("(?:[^"\\]|\\.)*"|'[^']*')`,
+		// ?auth=x in URLs.
+		`[?&](?:` + all + `|auth|authorization|apikey|key|sig|signature|p|pass|pw|code|session|sid|jwt|bearer)=([^&\s#'"]+)`,
+		`\bauthorization['"]?\s*[:=]\s*['"]?(?:[a-z]+\s+)?([^\s'",]+)`,
+		// curl -u user:x. Two numbers are a user and a group.
+		`(?:^|\s)(?:-u|-U|--user|--proxy-user)(?:\s+|=)['"]?[^\s:'"]+:([^\s'"]*[^\s'"0-9][^\s'"]*)`,
+		// The password of a URL goes on to the last @ before the path, since
+		// people forget to escape one.
+		`[a-z][a-z0-9+.-]*://[^\s/:@?#'"]*:([^\s/'"]*)@`,
+		// The tools whose -p is no port.
+		`\b(?:sshpass|mongosh?|cqlsh|mysql|mariadb)\b[^|;&\n]*?\s-p\s+` + value + `[^\s'"-][^\s'"]*)`,
+		// user:x@host. A container's image may have a tag and a digest.
+		`(?:^|[\s=,'"(])[^\s/:@=,'"(]+:([^\s/@'",]+)@(?:[a-rt-z0-9\[]|s(?:[^h\s]|h[^a\s]))`,
+	}
+	compiled := make([]*regexp.Regexp, len(list))
+	for i, text := range list {
+		compiled[i] = regexp.MustCompile(`(?i)` + text)
+	}
+	return compiled
+}
+
+// short finds -pX, the password of mysql and others.
+var short = regexp.MustCompile(`(?:^|\s)-p('[^']+'|"[^"]+"|[^\s'"={/.-][^\s'"{]{2,})`)
+
+// flags begin like -pX and are none: ports, names of flags, and what is given a
+// value.
+var flags = regexp.MustCompile(`^(?:[0-9.:/]+(?:/tcp|/udp)?|[a-z-]+=.*|ort|ath|rint|id|idfile|roc|rofile|roject|roperties|roperty|rotocol|arallel|arallelism|refix|lugin|lugins|olicy|erm|ages|age|riority|rivileged|reset|arams?|artitions?|ipe|oll|ool|roduction|asswordfile|asswd|assword|ass|w|ool-size)$`)
+
+// attached returns where -pX stands in a text.
+func attached(text string) [][]int {
+	if !strings.Contains(text, "-p") {
+		return nil
+	}
+	var found [][]int
+	for _, m := range short.FindAllStringSubmatchIndex(text, -1) {
+		if value := text[m[2]:m[3]]; !flags.MatchString(value) && value != Mark {
+			found = append(found, m[2:4])
+		}
+	}
+	return found
+}

@@ -1,0 +1,164 @@
+package monitor
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"time"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// Witness measures what others than tsmark and a target's server take of this
+// machine during phases of a run. It reads counters at both ends of each, since
+// most phases are shorter than the time between two samples. One goroutine uses
+// it.
+//
+// What the processors did is taken from the time in which they were idle: the
+// kernel counts that exactly, while the time in which they were busy is sampled
+// in most kernels, which in a tenth of a second errs by more than what is
+// looked for. Of that tsmark's own process, the server's and the kernel's
+// threads, which work for everybody, are subtracted.
+type Witness struct {
+	server Source // nil: none on this machine, or tsmark's own process
+	host   machine
+	begin  moment
+}
+
+// NewWitness returns a witness for a target whose server listens on a TCP port
+// of this machine; 0: it runs in tsmark's process, or elsewhere.
+func NewWitness(ctx context.Context, port int) *Witness {
+	w := &Witness{host: newMachine("/")}
+	if port > 0 {
+		w.server = PortSource(port)
+	}
+	w.read(ctx) // so that what processes used before does not count
+	return w
+}
+
+// Begin marks the start of a phase. It takes a few milliseconds, as End does,
+// and more where a thousand processes run.
+func (w *Witness) Begin(ctx context.Context) { w.begin = w.read(ctx) }
+
+// End returns what happened since Begin, judged by a bound as result.Noise's
+// Judge has it.
+func (w *Witness) End(ctx context.Context, bound float64) *result.Noise {
+	end := w.read(ctx)
+	n := end.since(&w.begin)
+	if problem := cmp.Or(w.begin.problem, end.problem); problem != "" {
+		n.Others, n.OthersMin, n.OthersMax, n.Most = result.Absent(), result.Absent(), result.Absent(), ""
+		n.Untold = "what other processes used cannot be told from what the server did: " + problem
+	}
+	if n.Most != "" {
+		n.Most = w.host.nameOf(ctx, end.busiest(&w.begin))
+	}
+	n.Judge(bound)
+	return &n
+}
+
+// read takes the counters.
+func (w *Witness) read(ctx context.Context) moment {
+	m := w.host.read(ctx)
+	if w.server == nil {
+		return m
+	}
+	r, err := w.server.Read(ctx)
+	if err != nil {
+		m.problem = err.Error()
+	}
+	m.own += r.Values[result.CPU]
+	if members, ok := w.server.(interface{ members() []int }); ok {
+		for _, pid := range members.members() {
+			delete(m.others, pid)
+		}
+	}
+	return m
+}
+
+// moment is the counters of the machine when they were read, in seconds if
+// nothing else is said; NaN: not known.
+type moment struct {
+	at                  time.Time
+	cores               float64
+	idle, iowait, steal float64 // of all cores
+	busy                float64 // as the kernel samples it; only where idle is not known
+	own                 float64 // CPU of tsmark and the server
+	kernel              float64 // CPU of the kernel's threads
+	others              map[int]float64
+	pressure            [3]float64 // CPU, memory, storage
+	swapped, faults     float64    // bytes, pages
+	groups              map[string]throttling
+	problem             string // why the server's own use is not known; empty: it is
+}
+
+// throttling is what a control group with a CPU limit counts.
+type throttling struct{ periods, throttled float64 }
+
+// tick is the resolution of the times of the host, and of the CPU time of
+// processes that have ended.
+const tick = 0.01
+
+// since makes the record of a phase that began at another moment.
+func (m *moment) since(begin *moment) result.Noise {
+	wall := m.at.Sub(begin.at).Seconds()
+	n := result.NewNoise(wall, m.cores)
+	difference := func(now, before float64) result.Value { return result.Value(math.Max(0, now-before)) }
+	n.Steal = difference(m.steal, begin.steal)
+	n.CPUStall, n.MemoryStall, n.IOStall = difference(m.pressure[0], begin.pressure[0]), difference(m.pressure[1], begin.pressure[1]), difference(m.pressure[2], begin.pressure[2])
+	n.Swapped, n.MajorFaults = difference(m.swapped, begin.swapped), difference(m.faults, begin.faults)
+	n.Periods, n.Throttled = throttledSince(m.groups, begin.groups)
+
+	used := wall*m.cores - (m.idle - begin.idle) - (m.iowait - begin.iowait) - (m.steal - begin.steal)
+	if math.IsNaN(used) {
+		used = m.busy - begin.busy
+	}
+	used -= m.own - begin.own + orElse(m.kernel-begin.kernel, 0)
+	if math.IsNaN(used) {
+		return n
+	}
+	seen := 0.0 // of programs that live at the end: what they used is known exactly
+	for pid, cpu := range m.others {
+		seen += rise(cpu, begin.others[pid])
+	}
+	// Two counters tick: the host's idle time, and what ended processes used.
+	least := math.Max(seen, used-2*tick)
+	n.OthersMin, n.OthersMax = result.Value(math.Max(least, 0)), result.Value(math.Max(used+2*tick, least))
+	n.Others = result.Value(math.Max(math.Max(seen, used), 0))
+	if _, most := m.most(begin); most > 0.5*float64(n.Others) {
+		n.Most = "?" // to be named
+	}
+	return n
+}
+
+// most returns which program among the others used most since a moment.
+func (m *moment) most(begin *moment) (pid int, cpu float64) {
+	for other, now := range m.others {
+		if used := rise(now, begin.others[other]); used > cpu {
+			pid, cpu = other, used
+		}
+	}
+	return pid, cpu
+}
+
+// busiest is the process of most.
+func (m *moment) busiest(begin *moment) int {
+	pid, _ := m.most(begin)
+	return pid
+}
+
+// throttledSince returns the counts of the group that was held back in the
+// largest part of its periods; absent where none has a limit.
+func throttledSince(now, before map[string]throttling) (periods, throttled result.Value) {
+	periods, throttled = result.Absent(), result.Absent()
+	for name, g := range now {
+		b, known := before[name]
+		p, t := g.periods-b.periods, g.throttled-b.throttled
+		if !known || p <= 0 || t < 0 {
+			continue
+		}
+		if !periods.Known() || result.Value(t/p) > throttled/periods {
+			periods, throttled = result.Value(p), result.Value(t)
+		}
+	}
+	return periods, throttled
+}

@@ -1,0 +1,285 @@
+package oracle
+
+import (
+	"math"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// columns keeps aggregates of fields and of numeric tags: a column of cells for
+// each different one that some query of the family asks for.
+type columns struct {
+	all   []*column
+	cells int // that are in use
+	room  int // that there is memory for
+
+	rows, of []int32 // those of a run that have a value, and their cells
+}
+
+// column is what one field, folded in one way, comes to in each cell.
+type column struct {
+	fold   fold
+	field  int
+	whole  bool      // cells hold whole numbers
+	tag    []float64 // of tagSum: per series; NaN: it lacks the tag
+	ints   []int64   // where whole
+	floats []float64 // where not
+	absent []int64   // rows of a cell without a value; nil: none
+	odd    bool      // a NaN was met, to which the order of rows matters
+}
+
+// fold is how a column folds values.
+type fold uint8
+
+const (
+	largest fold = iota
+	smallest
+	total
+	zeros  // how many are 0
+	values // how many there are
+	tagSum // of a numeric tag of the rows' series
+)
+
+// foldFor returns the fold that an aggregate is made of.
+func foldFor(a query.Aggregate) fold {
+	switch a {
+	case query.Max:
+		return largest
+	case query.Min:
+		return smallest
+	case query.Count:
+		return values
+	}
+	return total
+}
+
+// ask makes the columns that a query needs.
+func (k *columns) ask(e *evaluator) {
+	add := func(c column) {
+		c.whole = (c.fold == largest || c.fold == smallest) && e.table.Fields[c.field].Type.Whole()
+		for _, known := range k.all {
+			if known.fold == c.fold && known.field == c.field && (c.tag == nil || &known.tag[0] == &c.tag[0]) {
+				e.from = append(e.from, known)
+				return
+			}
+		}
+		k.all = append(k.all, &c)
+		e.from = append(e.from, &c)
+	}
+	switch {
+	case e.units == nil:
+		for _, f := range e.fields {
+			add(column{fold: foldFor(e.query.Aggregate), field: f})
+		}
+	case e.query.Shape == query.Activity && e.query.Active.Zeros:
+		add(column{fold: zeros, field: e.units.fields[0]})
+	default:
+		for _, f := range e.units.fields {
+			add(column{fold: total, field: f})
+		}
+		for _, tag := range e.units.tags {
+			add(column{fold: tagSum, field: -1, tag: tag})
+		}
+	}
+}
+
+// grow doubles the memory where it is used up: there are many cells and columns.
+func (k *columns) grow(*strand) {
+	if k.cells++; k.cells <= k.room {
+		return
+	}
+	k.room = max(2*k.room, 256)
+	for _, c := range k.all {
+		switch {
+		case c.whole:
+			c.ints = extended(c.ints, k.room, c.noInt())
+		case c.fold != values:
+			c.floats = extended(c.floats, k.room, c.noFloat())
+		}
+		if c.absent != nil {
+			c.absent = extended(c.absent, k.room, 0)
+		}
+	}
+}
+
+// extended returns a copy of the given length, filled up with a value.
+func extended[T number](from []T, length int, with T) []T {
+	to := make([]T, length)
+	for i := copy(to, from); i < length; i++ {
+		to[i] = with
+	}
+	return to
+}
+
+// noInt and noFloat are what nothing comes to.
+func (c *column) noInt() int64 {
+	if c.fold == largest {
+		return math.MinInt64
+	}
+	return math.MaxInt64
+}
+
+func (c *column) noFloat() float64 {
+	switch c.fold {
+	case largest:
+		return math.Inf(-1)
+	case smallest:
+		return math.Inf(1)
+	}
+	return 0
+}
+
+func (k *columns) add(run *series.Run, rows, cells []int32) {
+	for _, c := range k.all {
+		if c.fold == tagSum {
+			k.addTags(c, run, rows, cells)
+			continue
+		}
+		rows, cells := rows, cells
+		if run.Table.Widths != nil || run.Columns[c.field].Nulls != nil {
+			rows, cells = k.present(c, run, rows, cells)
+		}
+		from := &run.Columns[c.field]
+		switch whole := run.Table.Fields[c.field].Type.Whole(); {
+		case c.fold == values:
+		case c.fold == zeros && whole:
+			addZeros(c.floats, from.Ints, rows, cells)
+		case c.fold == zeros:
+			addZeros(c.floats, from.Floats, rows, cells)
+		case c.fold == total && whole:
+			addSums(c.floats, from.Ints, rows, cells)
+		case c.fold == total:
+			addSums(c.floats, from.Floats, rows, cells)
+		case c.fold == largest && whole:
+			addLargest(c.ints, from.Ints, rows, cells)
+		case c.fold == largest:
+			c.odd = addLargest(c.floats, from.Floats, rows, cells) || c.odd
+		case whole:
+			addSmallest(c.ints, from.Ints, rows, cells)
+		default:
+			c.odd = addSmallest(c.floats, from.Floats, rows, cells) || c.odd
+		}
+	}
+}
+
+// present returns the rows that have a value of the column's field, and their
+// cells, and notes the absence of the others.
+func (k *columns) present(c *column, run *series.Run, rows, cells []int32) (with, of []int32) {
+	k.rows, k.of = k.rows[:0], k.of[:0]
+	for i, row := range rows {
+		if run.Lacks(c.field, int(row)) {
+			k.lacks(c, cells[i])
+			continue
+		}
+		k.rows, k.of = append(k.rows, row), append(k.of, cells[i])
+	}
+	return k.rows, k.of
+}
+
+// lacks notes that a row of a cell has no value.
+func (k *columns) lacks(c *column, cell int32) {
+	if c.absent == nil {
+		c.absent = make([]int64, k.room)
+	}
+	c.absent[cell]++
+}
+
+func (k *columns) addTags(c *column, run *series.Run, rows, cells []int32) {
+	for i, row := range rows {
+		if v := c.tag[run.Series[row]]; !math.IsNaN(v) {
+			c.floats[cells[i]] += v
+		} else {
+			k.lacks(c, cells[i])
+		}
+	}
+}
+
+type number interface{ int64 | float64 }
+
+func addSums[T number](to []float64, from []T, rows, cells []int32) {
+	cells = cells[:len(rows)]
+	for i, row := range rows {
+		to[cells[i]] += float64(from[row])
+	}
+}
+
+func addZeros[T number](to []float64, from []T, rows, cells []int32) {
+	for i, row := range rows {
+		if from[row] == 0 {
+			to[cells[i]]++
+		}
+	}
+}
+
+// addLargest reports whether a value is NaN, which it passes over.
+func addLargest[T number](to []T, from []T, rows, cells []int32) (odd bool) {
+	cells = cells[:len(rows)]
+	for i, row := range rows {
+		c, v := cells[i], from[row]
+		if !(v <= to[c]) {
+			if v != v {
+				odd = true
+				continue
+			}
+			to[c] = v
+		}
+	}
+	return odd
+}
+
+// addSmallest likewise.
+func addSmallest[T number](to []T, from []T, rows, cells []int32) (odd bool) {
+	cells = cells[:len(rows)]
+	for i, row := range rows {
+		c, v := cells[i], from[row]
+		if !(v >= to[c]) {
+			if v != v {
+				odd = true
+				continue
+			}
+			to[c] = v
+		}
+	}
+	return odd
+}
+
+// over folds the values of cells, which have so many rows. Sums of sums have no
+// greater bound of their rounding error than one sum of all values has, which adds
+// up more numbers in a row.
+func (c *column) over(cells []int32, rows int64) cell {
+	to := cell{n: rows}
+	if c.absent != nil {
+		for _, at := range cells {
+			to.n -= c.absent[at]
+		}
+	}
+	switch {
+	case c.fold == values:
+	case c.fold == largest && c.whole:
+		to.integer = c.noInt()
+		for _, at := range cells {
+			to.integer = max(to.integer, c.ints[at])
+		}
+	case c.fold == largest:
+		to.float = c.noFloat()
+		for _, at := range cells {
+			to.float = max(to.float, c.floats[at])
+		}
+	case c.whole:
+		to.integer = c.noInt()
+		for _, at := range cells {
+			to.integer = min(to.integer, c.ints[at])
+		}
+	case c.fold == smallest:
+		to.float = c.noFloat()
+		for _, at := range cells {
+			to.float = min(to.float, c.floats[at])
+		}
+	default:
+		for _, at := range cells {
+			to.float += c.floats[at]
+		}
+	}
+	return to
+}

@@ -1,0 +1,401 @@
+package oracle
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// family answers queries that tell rows apart by the same tags, buckets and
+// threshold, and that differ in their windows, the values they filter on, their
+// fields and their aggregates.
+//
+// It looks at each row once, however many queries ask about it. The series that
+// no query of the family tells apart are a strand; the bounds of the windows that
+// concern a strand, and those of the buckets, cut its time into stretches, within
+// which no query tells rows apart either. A row is added to the cell of its strand
+// and stretch, and an answer is put together from cells.
+//
+// There is a cell for a strand and stretch that has rows and that a query asks
+// about: each query adds two stretches at most to each strand that it is about,
+// beside those that its buckets take anyway.
+type family struct {
+	familyKey
+	members   []*evaluator
+	groups    *grouping // of the cells; nil: rows are not grouped
+	threshold []int     // fields that must exceed the threshold
+
+	strandOf []int32 // per series; -1: nothing is asked about it
+	strands  []strand
+	buckets  []int64 // that have cells, ascending
+
+	rows []int64 // per cell
+	part part
+
+	exceeding       []int32 // rows of a run that exceed the threshold
+	selected, cells []int32 // rows that are asked about, and the cell of each
+}
+
+// familyKey is what the queries of a family have in common.
+type familyKey struct {
+	table   *series.Table
+	keeps   keeps
+	width   int64  // of buckets; 0: none
+	in      string // tag filtered by
+	tags    string // further tags by which rows are told apart, each ended by a zero byte
+	present string // tags that rows must have, likewise
+	above   string // fields that must exceed the threshold, and that
+	columns string // where whole rows are kept: the answer's tags and fields
+}
+
+// demand is the queries about a value of the filter, and when they are.
+type demand struct {
+	members []*evaluator
+	bounds  []int64 // of their windows, ascending
+	asking  []int   // how many ask about the time from each bound to the next
+	strands []int32 // that it is about, by group
+}
+
+// strand is series that no query of the family tells apart.
+type strand struct {
+	series    uint32 // one of them
+	group     int32
+	demand    *demand
+	next      int       // of its bounds, the one behind the last row
+	from, to  int64     // the last row was here, and
+	cell      int32     // in this cell; -1: nobody asks about that time
+	stretches []stretch // ascending
+}
+
+// stretch is the cell of a strand's rows from a time on, until the next bound.
+type stretch struct {
+	from int64
+	cell int32
+}
+
+func newFamily(key familyKey, first *evaluator) *family {
+	f := &family{familyKey: key}
+	if key.keeps != everything {
+		f.groups, f.threshold = first.groups, first.above
+	}
+	switch key.keeps {
+	case aggregates:
+		f.part = &columns{}
+	case digests:
+		f.part = &rowSums{of: first}
+	case newestRows:
+		f.part = &newestCells{of: first}
+	case nothing:
+		f.part = counted{}
+	case everything:
+		f.part = &deliveries{family: f}
+	}
+	return f
+}
+
+// start prepares for rows, once all members are known.
+func (f *family) start(groups *groupings) error {
+	by, err := groups.by(f.table, split(f.in+"\x00"+f.tags)...)
+	if err != nil {
+		return err
+	}
+	in, whole, err := f.filters(groups)
+	if err != nil {
+		return err
+	}
+	demandOf := make([]*demand, 1)
+	if in != nil {
+		demandOf = make([]*demand, len(in.values))
+	}
+	for _, e := range f.members {
+		e.demands = f.demandsOf(demandOf, in, e)
+	}
+	for _, d := range demandOf {
+		if d != nil {
+			d.start()
+		}
+	}
+	f.strandOf = make([]int32, len(by.of))
+	strandAt := slices.Repeat([]int32{-1}, len(by.values))
+	for s, n := range by.of {
+		f.strandOf[s] = -1
+		if n < 0 || whole != nil && whole.of[s] < 0 {
+			continue
+		}
+		asked := demandOf[0]
+		if in != nil {
+			asked = demandOf[in.of[s]]
+		}
+		if asked == nil {
+			continue
+		}
+		if strandAt[n] < 0 {
+			strandAt[n] = int32(len(f.strands))
+			one := strand{series: uint32(s), demand: asked}
+			if f.groups != nil {
+				one.group = f.groups.of[s]
+			}
+			asked.strands = append(asked.strands, strandAt[n])
+			f.strands = append(f.strands, one)
+		}
+		f.strandOf[s] = strandAt[n]
+	}
+	if f.groups != nil && f.keeps == aggregates {
+		ranks := f.groups.ranks()
+		for _, d := range demandOf {
+			if d != nil {
+				slices.SortStableFunc(d.strands, func(a, b int32) int {
+					return cmp.Compare(ranks[f.strands[a].group], ranks[f.strands[b].group])
+				})
+			}
+		}
+	}
+	for _, e := range f.members {
+		f.part.ask(e)
+	}
+	return nil
+}
+
+// filters returns the groupings by the tag of the filter and by those that must
+// be present, nil where there is none.
+func (f *family) filters(groups *groupings) (in, whole *grouping, err error) {
+	if f.in != "" {
+		if in, err = groups.by(f.table, f.in); err != nil {
+			return nil, nil, err
+		}
+	}
+	if f.present != "" {
+		whole, err = groups.by(f.table, split(f.present)...)
+	}
+	return in, whole, err
+}
+
+// demandsOf adds a member to what is asked about each value that it filters on.
+func (f *family) demandsOf(demandOf []*demand, in *grouping, e *evaluator) (of []*demand) {
+	numbers := []int32{0}
+	if in != nil {
+		numbers = numbers[:0]
+		for _, v := range e.query.In.Values {
+			if n, ok := in.number[v+"\x00"]; ok {
+				numbers = append(numbers, n)
+			}
+		}
+		slices.Sort(numbers)
+		numbers = slices.Compact(numbers)
+	}
+	for _, n := range numbers {
+		if demandOf[n] == nil {
+			demandOf[n] = &demand{}
+		}
+		demandOf[n].members = append(demandOf[n].members, e)
+		of = append(of, demandOf[n])
+	}
+	return of
+}
+
+// split returns the different keys in a text that ends each by a zero byte.
+func split(text string) (keys []string) {
+	for key := range strings.SplitSeq(text, "\x00") {
+		if key != "" && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+func (d *demand) start() {
+	change := map[int64]int{}
+	for _, e := range d.members {
+		if e.start < e.end {
+			change[e.start]++
+			change[e.end]--
+		}
+	}
+	asking := 0
+	for t := range change {
+		d.bounds = append(d.bounds, t)
+	}
+	slices.Sort(d.bounds)
+	for _, t := range d.bounds {
+		asking += change[t]
+		d.asking = append(d.asking, asking)
+	}
+}
+
+func (f *family) addAll(runs []span) {
+	for _, run := range runs {
+		if run.Table == f.table {
+			f.locate(run.Run)
+			if len(f.selected) > 0 {
+				f.part.add(run.Run, f.selected, f.cells)
+			}
+		}
+	}
+}
+
+// locate finds the rows of a run that are asked about, and the cell of each.
+func (f *family) locate(run *series.Run) {
+	f.selected, f.cells = f.selected[:0], f.cells[:0]
+	if len(f.threshold) > 0 { // few rows exceed one
+		f.exceeding = exceeding(f.exceeding[:0], run, f.threshold, f.members[0].query.Above.Value)
+		for _, row := range f.exceeding {
+			f.place(row, f.cellOf(run.Series[row], run.Times[row]))
+		}
+		return
+	}
+	for row, t := range run.Times {
+		f.place(int32(row), f.cellOf(run.Series[row], t))
+	}
+}
+
+// place notes the cell of a row; -1: nobody asks about it.
+func (f *family) place(row, cell int32) {
+	if cell >= 0 {
+		f.rows[cell]++
+		f.selected = append(f.selected, row)
+		f.cells = append(f.cells, cell)
+	}
+}
+
+// cellOf returns the cell of a series and time, -1 where nobody asks about it.
+func (f *family) cellOf(series uint32, t int64) int32 {
+	n := f.strandOf[series]
+	if n < 0 {
+		return -1
+	}
+	s := &f.strands[n]
+	if t < s.from || t >= s.to {
+		f.seek(s, t)
+	}
+	return s.cell
+}
+
+// seek moves a strand to the stretch of a time.
+func (f *family) seek(s *strand, t int64) {
+	bounds := s.demand.bounds
+	next := s.next
+	if next > 0 && bounds[next-1] > t || next < len(bounds) && bounds[next] <= t {
+		if next++; next >= len(bounds) || bounds[next-1] > t || bounds[next] <= t { // not the next one
+			next = sort.Search(len(bounds), func(i int) bool { return bounds[i] > t })
+		}
+		s.next = next
+	}
+	s.from, s.to, s.cell = math.MinInt64, math.MaxInt64, -1
+	if next < len(bounds) {
+		s.to = bounds[next]
+	}
+	if next == 0 {
+		return
+	}
+	s.from = bounds[next-1]
+	if s.demand.asking[next-1] == 0 {
+		return
+	}
+	bucket := int64(0)
+	if f.width > 0 {
+		bucket = f.bucketOf(t)
+		start, end := f.boundsOf(bucket)
+		s.from, s.to = max(s.from, start), min(s.to, end)
+	}
+	at := len(s.stretches)
+	if at > 0 && s.stretches[at-1].from >= s.from {
+		at = search(s.stretches, s.from)
+		if s.stretches[at].from == s.from {
+			s.cell = s.stretches[at].cell
+			return
+		}
+	}
+	s.cell = int32(len(f.rows))
+	f.rows = append(f.rows, 0)
+	f.part.grow(s)
+	if s.stretches = append(s.stretches, stretch{s.from, s.cell}); at < len(s.stretches)-1 { // a late row's
+		copy(s.stretches[at+1:], s.stretches[at:])
+		s.stretches[at] = stretch{s.from, s.cell}
+	}
+	if last := len(f.buckets) - 1; last < 0 || f.buckets[last] < bucket {
+		f.buckets = append(f.buckets, bucket)
+	} else if i, there := slices.BinarySearch(f.buckets, bucket); !there {
+		f.buckets = slices.Insert(f.buckets, i, bucket)
+	}
+}
+
+// search returns the index of the first stretch at or after a time.
+func search(in []stretch, from int64) int {
+	low, high := 0, len(in)
+	for low < high {
+		if middle := (low + high) / 2; in[middle].from < from {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// between returns the strand's stretches in a window, each of whose bounds lies
+// between two of them.
+func (s *strand) between(start, end int64) []stretch {
+	from := s.stretches[search(s.stretches, start):]
+	return from[:search(from, end)]
+}
+
+// strandsOf returns the numbers of the strands that a member is about, by group
+// where rows are grouped.
+func (f *family) strandsOf(e *evaluator) []int32 {
+	if len(e.demands) == 1 {
+		return e.demands[0].strands
+	}
+	var all []int32
+	for _, d := range e.demands {
+		all = append(all, d.strands...)
+	}
+	if f.groups != nil && f.keeps == aggregates {
+		ranks := f.groups.ranks()
+		slices.SortFunc(all, func(a, b int32) int {
+			return cmp.Compare(ranks[f.strands[a].group], ranks[f.strands[b].group])
+		})
+	}
+	return all
+}
+
+// familyOf returns what an evaluator has in common with the others of its
+// family.
+func familyOf(e *evaluator) familyKey {
+	q := e.query
+	key := familyKey{table: e.table, keeps: keepsFor(q)}
+	ended := func(texts ...string) string {
+		if len(texts) == 0 {
+			return ""
+		}
+		return strings.Join(texts, "\x00") + "\x00"
+	}
+	if q.In != nil {
+		key.in = q.In.Key
+	}
+	if key.keeps == everything {
+		return key // each takes its own rows
+	}
+	key.present = ended(q.Present...)
+	if q.Above != nil {
+		key.above = ended(q.Above.All()...) + fmt.Sprint(q.Above.Value)
+	}
+	switch key.keeps {
+	case aggregates:
+		key.tags = ended(slices.Concat([]string{q.GroupBy}, q.Group, []string{q.Unit})...)
+		if q.Shape == query.Buckets || q.Shape == query.Activity {
+			key.width = int64(q.Bucket)
+		}
+	case newestRows:
+		key.tags = ended(q.GroupBy)
+		key.columns = ended(q.Tags...) + "\x00" + ended(q.Fields...)
+	case digests:
+		key.columns = ended(q.GroupBy) + ended(q.Fields...)
+	}
+	return key
+}

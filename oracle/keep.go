@@ -1,0 +1,134 @@
+package oracle
+
+import (
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// keeps is what a family keeps of the rows of a cell, beside their number.
+type keeps uint8
+
+const (
+	aggregates keeps = iota // of fields
+	digests                 // the sum of the rows' hashes
+	newestRows              // the newest row
+	nothing
+	everything // each query takes the rows itself: it keeps them in any case
+)
+
+// keepsFor returns what the answer to a query is made of.
+func keepsFor(q *query.Query) keeps {
+	switch {
+	case q.Shape == query.Last:
+		return newestRows
+	case q.Shape != query.Rows:
+		return aggregates
+	case q.Limit > 0:
+		return nothing // any rows are right, if they are so many
+	case q.Order != query.Unordered || q.Set != nil:
+		return everything
+	}
+	return digests
+}
+
+// part is what a family keeps of its cells.
+type part interface {
+	// ask tells it of a query, before there are rows.
+	ask(*evaluator)
+	// grow adds a cell, where the strand now is.
+	grow(*strand)
+	// add adds rows to cells: each of the rows to the cell at the same place.
+	add(run *series.Run, rows, cells []int32)
+}
+
+// counted keeps nothing: the family itself counts rows.
+type counted struct{}
+
+func (counted) ask(*evaluator)                    {}
+func (counted) grow(*strand)                      {}
+func (counted) add(*series.Run, []int32, []int32) {}
+
+// rowSums keeps the sums of the rows' hashes, which are the same for all queries
+// with the same columns.
+type rowSums struct {
+	of   *evaluator // one of the queries
+	sums []uint64
+}
+
+func (k *rowSums) ask(*evaluator) {}
+
+func (k *rowSums) grow(*strand) { k.sums = append(k.sums, 0) }
+
+func (k *rowSums) add(run *series.Run, rows, cells []int32) {
+	group := int32(0)
+	for i, row := range rows {
+		if k.of.groups != nil {
+			group = k.of.groups.of[run.Series[row]]
+		}
+		k.sums[cells[i]] += k.of.digest.Hash(k.of.fill(run, int(row), group))
+	}
+}
+
+// newestCells keeps the newest row of each cell.
+type newestCells struct {
+	of      *evaluator // one of the queries
+	rows    newest     // by cell
+	arrived []int64    // per cell, how many rows had arrived with its newest
+	times   []int64    // per cell, of its newest row
+	winner  []int32    // per cell, its newest row in this run
+	touched []int32    // cells that the run has a newer row for
+	seen    int64      // rows
+}
+
+func (k *newestCells) ask(*evaluator) {}
+
+func (k *newestCells) grow(*strand) {
+	k.arrived, k.times, k.winner = append(k.arrived, 0), append(k.times, 0), append(k.winner, -1)
+}
+
+// add copies only those rows that stay the newest until the run's end.
+func (k *newestCells) add(run *series.Run, rows, cells []int32) {
+	k.touched = k.touched[:0]
+	for i, row := range rows {
+		cell, t := cells[i], run.Times[row]
+		k.seen++
+		if k.arrived[cell] > 0 && t < k.times[cell] {
+			continue
+		}
+		if k.winner[cell] < 0 {
+			k.touched = append(k.touched, cell)
+		}
+		k.times[cell], k.arrived[cell], k.winner[cell] = t, k.seen, row
+	}
+	for _, cell := range k.touched {
+		s := run.Series[k.winner[cell]]
+		k.rows.keep(int(cell), k.of.fill(run, int(k.winner[cell]), k.of.groups.of[s]), len(k.of.fields), s)
+		k.winner[cell] = -1
+	}
+}
+
+// deliveries keeps which queries ask about each cell.
+type deliveries struct {
+	family *family
+	to     [][]*evaluator // per cell
+}
+
+func (k *deliveries) ask(*evaluator) {}
+
+func (k *deliveries) grow(s *strand) {
+	var to []*evaluator
+	for _, e := range s.demand.members {
+		if e.start <= s.from && s.from < e.end {
+			to = append(to, e)
+		}
+	}
+	k.to = append(k.to, to)
+}
+
+func (k *deliveries) add(run *series.Run, rows, cells []int32) {
+	for i, row := range rows {
+		for _, e := range k.to[cells[i]] {
+			e.addRow(run, int(row))
+		}
+	}
+}

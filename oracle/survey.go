@@ -1,0 +1,252 @@
+package oracle
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tsmark/tsmark/encode"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// Survey is the size of a dataset, and what its tables hold.
+type Survey struct {
+	Schema   *series.Schema
+	Rows     int64
+	Metrics  int64 // values that are not NULL
+	RawBytes int64 // as line protocol
+	Tables   []Census
+	// Lateness is by how much a row arrives behind a newer one at most; 0:
+	// times never run backwards.
+	Lateness time.Duration
+	// Late says more where the dataset is a workload.Delayed and rows are late.
+	Late *Late
+	// Repeats says that rows of one series and time may come more than once, so
+	// that different rows cannot be counted by series and time.
+	Repeats bool
+}
+
+// Census is what a table of the dataset holds.
+type Census struct {
+	Table  *series.Table
+	Rows   int64
+	Times  Content   // of the rows
+	Fields []Content // in the order of the table's fields
+	// Series are the tags of the series that have rows, and TextSeries the same
+	// without the tags that are numbers.
+	Series, TextSeries *query.SeriesSet
+}
+
+// Surveyor finds out what a dataset holds as its batches pass. It allocates
+// nothing per row. It is used by one goroutine.
+type Surveyor struct {
+	survey Survey
+	tables map[*series.Table]*tableSurvey
+	order  []*tableSurvey
+	newest int64 // time of a row so far
+
+	late  *lateness         // nil: not asked for
+	sizer *encode.LineSizer // nil: the size as line protocol is not asked for
+}
+
+// NewSurveyor surveys rows of the schema, without their size as line protocol.
+// Nothing is known of them: they may repeat.
+func NewSurveyor(s *series.Schema) *Surveyor {
+	v := &Surveyor{tables: make(map[*series.Table]*tableSurvey), newest: math.MinInt64}
+	v.survey.Schema, v.survey.Repeats = s, true
+	for _, t := range s.Tables {
+		v.tables[t] = newTableSurvey(t, s.Series)
+		v.order = append(v.order, v.tables[t])
+	}
+	return v
+}
+
+// newSurveyor surveys a dataset.
+func newSurveyor(d workload.Dataset) *Surveyor {
+	v := NewSurveyor(d.Schema())
+	v.sizer = encode.LineProtocol{}.NewSizer(d.Schema())
+	repeating, ok := d.(workload.Repeating)
+	v.survey.Repeats = ok && repeating.Latest() != d
+	if delayed, ok := d.(workload.Delayed); ok {
+		v.late = newLateness(d.Schema(), delayed.Step())
+	}
+	return v
+}
+
+// Add adds the rows of a batch.
+func (v *Surveyor) Add(b *series.Batch) {
+	for i := range b.Runs {
+		v.add(&b.Runs[i])
+	}
+}
+
+func (v *Surveyor) addAll(runs []span) {
+	for _, run := range runs {
+		v.add(run.Run)
+	}
+}
+
+func (v *Surveyor) add(run *series.Run) {
+	if v.late != nil {
+		v.late.add(run)
+	}
+	if v.sizer != nil {
+		v.survey.RawBytes += v.sizer.Size(run)
+	}
+	for _, t := range run.Times {
+		if v.newest > t {
+			v.survey.Lateness = max(v.survey.Lateness, time.Duration(v.newest-t))
+		} else {
+			v.newest = t
+		}
+	}
+	v.survey.Rows += int64(run.Rows())
+	v.tables[run.Table].add(run)
+}
+
+// Result sums up what has passed.
+func (v *Surveyor) Result() Survey {
+	out := v.survey
+	for i, t := range v.order {
+		var before *tableSurvey
+		if i > 0 {
+			before = v.order[i-1]
+		}
+		c := t.result(before)
+		for f := range c.Fields {
+			out.Metrics += c.Fields[f].Count
+		}
+		out.Tables = append(out.Tables, c)
+	}
+	if v.late != nil {
+		out.Late = v.late.result()
+	}
+	return out
+}
+
+// tableSurvey is what is known of a table so far.
+type tableSurvey struct {
+	table  *series.Table
+	rows   int64
+	times  wholes
+	fields []fieldFold
+	seen   series.Bitmap // series with rows
+
+	all, texts *query.SeriesSet // once result has made them
+}
+
+func newTableSurvey(t *series.Table, n uint32) *tableSurvey {
+	s := &tableSurvey{table: t, times: newWholes(query.Time), seen: make(series.Bitmap, (int(n)+63)/64)}
+	for _, f := range t.Fields {
+		s.fields = append(s.fields, newFold(f))
+	}
+	return s
+}
+
+func (s *tableSurvey) add(run *series.Run) {
+	s.rows += int64(run.Rows())
+	s.times.addAll(run.Times)
+	for _, id := range run.Series {
+		if int(id>>6) >= len(s.seen) { // a schema that was gathered from rows may count too few
+			s.seen = append(s.seen, make(series.Bitmap, int(id>>6)+1-len(s.seen))...)
+		}
+		s.seen[id>>6] |= 1 << (id & 63)
+	}
+	for f := range run.Columns {
+		c := &run.Columns[f]
+		switch {
+		case run.Table.Widths != nil:
+			for row := range run.Times {
+				if !run.Lacks(f, row) {
+					s.fields[f].one(c, row)
+				}
+			}
+		case c.Nulls == nil:
+			s.fields[f].all(c)
+		default:
+			s.some(f, c, run.Rows())
+		}
+	}
+}
+
+// some adds the values of a column that are not NULL, of which there may be few.
+func (s *tableSurvey) some(f int, c *series.Column, rows int) {
+	for i, nulls := range c.Nulls {
+		first := i << 6
+		if first >= rows {
+			return
+		}
+		there := ^nulls
+		if rest := rows - first; rest < 64 {
+			there &= 1<<uint(rest) - 1
+		}
+		for ; there != 0; there &= there - 1 {
+			s.fields[f].one(c, first+bits.TrailingZeros64(there))
+		}
+	}
+}
+
+// result is the census. Tables that share tags and have rows of the same series
+// share what is known of these.
+func (s *tableSurvey) result(before *tableSurvey) Census {
+	if before != nil && s.sameSeries(before) {
+		s.all, s.texts = before.all, before.texts
+	} else {
+		s.listSeries()
+	}
+	c := Census{Table: s.table, Rows: s.rows, Times: s.times.content(), Series: s.all, TextSeries: s.texts}
+	for _, f := range s.fields {
+		c.Fields = append(c.Fields, f.content())
+	}
+	return c
+}
+
+func (s *tableSurvey) sameSeries(other *tableSurvey) bool {
+	a, b := s.table.Tags, other.table.Tags
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) && slices.Equal(s.seen, other.seen)
+}
+
+// listSeries makes the sets of the series that have rows.
+func (s *tableSurvey) listSeries() {
+	tags := s.table.Tags
+	numeric := slices.ContainsFunc(tags, func(t series.Tag) bool { return t.Numeric() })
+	s.all = query.NewSeriesSet(s.table, true)
+	if s.texts = s.all; numeric {
+		s.texts = query.NewSeriesSet(s.table, false)
+	}
+	row, words := make([]query.Value, len(tags)), make([]query.Value, 0, len(tags))
+	var text []byte
+	for id := range uint32(len(s.seen) * 64) {
+		if !s.seen.Has(int(id)) {
+			continue
+		}
+		text, words = text[:0], words[:0]
+		for i := range tags {
+			at, ok := len(text), false
+			text, ok = tags[i].Values.Append(text, id)
+			switch value := text[at:]; {
+			case !ok:
+				row[i] = query.Value{}
+			case tags[i].Numeric():
+				number, err := strconv.ParseFloat(string(value), 64)
+				if err != nil {
+					panic(err) // TagValues writes numbers
+				}
+				row[i] = query.Value{Kind: query.Float, Float: number}
+			default:
+				row[i] = query.Value{Kind: query.Text, Text: value}
+			}
+			if !tags[i].Numeric() {
+				words = append(words, row[i])
+			}
+		}
+		s.all.Add(row)
+		if numeric {
+			s.texts.Add(words)
+		}
+	}
+}

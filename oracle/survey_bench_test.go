@@ -1,0 +1,35 @@
+package oracle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// BenchmarkSurvey is one batch of cpu-only: what it holds, and its size as line
+// protocol as well.
+func BenchmarkSurvey(b *testing.B) {
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	d, err := tsbs.CPUOnly().Dataset(workload.Spec{Name: "cpu-only", Seed: 123, Scale: 100, Start: start, End: start.Add(time.Hour), Interval: 10 * time.Second})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var batch series.Batch
+	if err := d.Open().Next(&batch, batchRows); err != nil {
+		b.Fatal(err)
+	}
+	runs := spans(nil, &batch)
+	for name, v := range map[string]*Surveyor{"contents": NewSurveyor(d.Schema()), "contents and size": newSurveyor(d)} {
+		b.Run(name, func(b *testing.B) {
+			v.addAll(runs)
+			b.ReportAllocs()
+			for b.Loop() {
+				v.addAll(runs)
+			}
+			b.ReportMetric(float64(batch.Rows())*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
+		})
+	}
+}

@@ -1,0 +1,34 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+)
+
+// Run runs a command by sh and returns when it has ended, whatever it left running
+// in the background, such as the server that it was to start. Its output, and
+// that of what it left, is appended to the file log. When ctx ends it is killed
+// with all that it started. An error has the end of what it said.
+func Run(ctx context.Context, command, log string) error {
+	// Who reads a pipe to its end waits for all that have it open; a file has none.
+	said, err := openLog(log)
+	if err != nil {
+		return err
+	}
+	defer said.Close()
+	begin := sizeOf(said)
+	cmd := exec.CommandContext(ctx, "sh", "-c", command)
+	cmd.Stdout, cmd.Stderr = said, said
+	ownGroup(cmd) // what stays does not end with the terminal's Ctrl-C
+	cmd.Cancel = func() error { return errors.Join(killGroup(cmd.Process.Pid), cmd.Process.Kill()) }
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("%w%s", err, tail(Command{Log: log}, begin))
+	}
+	return nil
+}

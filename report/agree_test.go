@@ -1,0 +1,365 @@
+package report
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/result"
+)
+
+// agreeing is a run of three targets in six rounds of other queries each, in
+// which they get differently far, and in six loads: a and b are alike, c is
+// slower in some types, and a type was asked with gaps.
+func agreeing(t *testing.T, rounds int) *result.Run {
+	t.Helper()
+	r := rand.New(rand.NewPCG(11, 5))
+	run := &result.Run{ID: "20260131-154500-aaaa", Name: "agree", Status: result.Complete, Started: started, Dataset: result.Dataset{Fingerprint: "f", Rows: 1e6, RawBytes: 1e9}}
+	for _, name := range []string{"a", "b", "c"} {
+		run.Targets = append(run.Targets, result.Target{Name: name, Kind: "duckdb"})
+	}
+	const types, block = 5, 40
+	for n := range rounds {
+		for i := range run.Targets {
+			slower := []float64{1, 1.003, 1.3}[i]
+			run.Targets[i].RepeatOf(n + 1).Load = &result.Load{Rows: 1e6, Metrics: 1e7, Workers: 1, BatchSize: 1000, Sent: slower, Acked: 1.1 * slower * (1 + 0.01*r.Float64()),
+				Settled: 1.2 * slower * (1 + 0.02*r.Float64()), DiskBytes: int64(1e7 * (1 + 0.01*r.Float64()))}
+		}
+		for kind := range types {
+			cost := make([]float64, block)
+			for j := range cost {
+				cost[j] = 0.001 * math.Exp(float64(kind)+0.3*r.NormFloat64())
+			}
+			for i := range run.Targets {
+				got := block - []int{0, 7, 19}[(i+kind)%3]
+				l, each := measure.NewLatency(), make([]float64, got)
+				for j := range each {
+					if j%9 == 3 && kind == 2 && i == 0 {
+						continue // not recorded
+					}
+					each[j] = cost[j] * math.Exp(0.1*r.NormFloat64())
+					if i == 2 && kind != 3 {
+						each[j] *= 1.8
+					}
+					l.Record(secondsOf(each[j]))
+				}
+				encoded, err := l.Encode()
+				if err != nil {
+					t.Fatal(err)
+				}
+				repeat := run.Targets[i].RepeatOf(n + 1)
+				repeat.Queries = append(repeat.Queries, result.Queries{
+					Type: fmt.Sprintf("type-%d", kind), Verdict: result.Verdict{Checked: 10, Rows: 10}, Workers: 1, Asked: int64(got), Distinct: 1000,
+					First: n * block, Each: each, Wall: 1, PerSecond: float64(got), Service: result.Latency{Summary: l.Summary(), Histogram: encoded},
+				})
+			}
+		}
+	}
+	for i := range run.Targets {
+		if err := run.Targets[i].Pool(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return run
+}
+
+// told is what an output says of a type (or the load) of a target. Empty:
+// nothing.
+type told struct{ median, low, high, times string }
+
+// Every output of a run says the same of each type and target: text, Markdown
+// and HTML to the digits that they show, CSV, JSON and tsmark compare exactly;
+// and each estimate lies within its own interval.
+func TestOutputsAgree(t *testing.T) {
+	for _, rounds := range []int{6, 1} {
+		t.Run(fmt.Sprint(rounds, " rounds"), func(t *testing.T) { outputsAgree(t, agreeing(t, rounds)) })
+	}
+}
+
+func outputsAgree(t *testing.T, run *result.Run) {
+	exact := fromJSON(t, run)
+	if len(exact) != 3*(5+1) {
+		t.Fatalf("JSON has %d figures", len(exact))
+	}
+	for key, f := range fromCSV(t, run) {
+		if want := exact[key]; f != want.rounded() {
+			t.Errorf("CSV: %s is %+v, JSON has %+v", key, f, want.rounded())
+		}
+	}
+	markdown, text, page := render(t, Markdown, Options{}, run), render(t, Text, Options{Width: 1000}, run), parse(t, render(t, HTML, Options{}, run)).text
+	html := render(t, HTML, Options{}, run)
+	for key, f := range exact {
+		target, subject, _ := strings.Cut(key, " ")
+		shown := told{median: duration(f.Median), low: duration(f.Low), high: duration(f.High)}
+		if subject == compare.LoadSubject {
+			shown = told{median: digits(f.Median), low: digits(f.Low), high: digits(f.High)}
+		}
+		if f.High > 0 {
+			if f.Median < f.Low || f.Median > f.High {
+				t.Errorf("%s: %v lies outside its interval %v to %v", key, f.Median, f.Low, f.High)
+			}
+		} else if subject != compare.LoadSubject || len(run.Targets[0].Repeats) > 1 {
+			t.Errorf("%s has no interval", key)
+		}
+		shown.times = f.times()
+		interval := shown.low + "–" + shown.high
+		for name, lines := range map[string]func(string) [][]string{
+			"text":     func(title string) [][]string { return textTable(text, title) },
+			"Markdown": func(title string) [][]string { return markdownTable(markdown, title) },
+		} {
+			own := "Queries: " + target
+			row := subject
+			if subject == compare.LoadSubject {
+				own, row = "Load", target
+			}
+			line := find(lines(own), row)
+			if !slices.Contains(line, unspaced(shown.median)) || f.High > 0 && !slices.Contains(line, unspaced(interval)) {
+				t.Errorf("%s: %s: %q lacks %s or %s", name, key, line, shown.median, interval)
+			}
+			if subject == compare.LoadSubject {
+				row = "load, settled rows/s"
+			}
+			line = find(lines("Comparison"), row)
+			at := 1 + 2*int(target[0]-'a')
+			if len(line) < at+2 || line[at] != unspaced(shown.median) || line[at+1] != unspaced(shown.times) {
+				t.Errorf("%s: comparison of %s: %q, want %s and %s", name, key, line, shown.median, shown.times)
+			}
+		}
+		if !strings.Contains(page, shown.median) || !strings.Contains(page, shown.times) {
+			t.Errorf("HTML lacks %s or %s of %s", shown.median, shown.times, key)
+		}
+	}
+	chartAgrees(t, html, run, exact)
+	comparesAgree(t, run, exact)
+}
+
+// stated is what JSON has of a type and target.
+type stated struct {
+	Median, Low, High        float64
+	Against                  string
+	Ratio, RatioLow, RatioHi float64
+	Verdict                  string
+	queries, rounds          int
+}
+
+// rounded is to the digits of CSV.
+func (f stated) rounded() stated {
+	for _, v := range []*float64{&f.Median, &f.Low, &f.High, &f.Ratio, &f.RatioLow, &f.RatioHi} {
+		*v, _ = strconv.ParseFloat(strconv.FormatFloat(*v, 'g', 9, 64), 64)
+	}
+	return f
+}
+
+// times is the cell beside a figure.
+func (f stated) times() string {
+	switch {
+	case f.Verdict == "best":
+		return ratio(1)
+	case f.Against == "":
+		return strings.TrimPrefix(f.Verdict, "no verdict: ")
+	case f.Verdict == "worse":
+		return ratio(f.Ratio)
+	case f.Ratio < 1.005:
+		return tie
+	}
+	return chanceMark + ratio(f.Ratio)
+}
+
+func fromJSON(t *testing.T, run *result.Run) map[string]stated {
+	t.Helper()
+	var runs []runJSON
+	if err := json.Unmarshal([]byte(render(t, JSON, Options{}, run)), &runs); err != nil {
+		t.Fatal(err)
+	}
+	all := make(map[string]stated)
+	for _, f := range runs[0].Figures {
+		one := stated{Median: f.Median.Figure, Against: f.Against, Verdict: f.Verdict, queries: f.Common, rounds: f.Rounds}
+		if f.Interval != nil {
+			one.Low, one.High = f.Interval.Lo.Figure, f.Interval.Hi.Figure
+		}
+		if f.Ratio != nil {
+			one.Ratio = f.Ratio.Figure
+		}
+		if f.RatioInterval != nil {
+			one.RatioLow, one.RatioHi = f.RatioInterval.Lo.Figure, f.RatioInterval.Hi.Figure
+		}
+		all[f.Target+" "+f.Subject] = one
+	}
+	return all
+}
+
+func fromCSV(t *testing.T, run *result.Run) map[string]stated {
+	t.Helper()
+	lines, err := csv.NewReader(strings.NewReader(render(t, CSV, Options{}, run))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make(map[string]stated)
+	for _, line := range lines[1:] {
+		text := func(column string) string { return line[slices.Index(lines[0], column)] }
+		number := func(column string) float64 {
+			v, _ := strconv.ParseFloat(text(column), 64)
+			return v
+		}
+		f := stated{Median: number("median"), Low: number("interval_low"), High: number("interval_high"), Against: text("against"),
+			Ratio: number("ratio"), RatioLow: number("ratio_low"), RatioHi: number("ratio_high"), Verdict: text("comparison"),
+			queries: int(number("common")), rounds: int(number("rounds"))}
+		subject := text("type")
+		if text("kind") == "load" {
+			subject, f.Median = compare.LoadSubject, number("rate")
+		}
+		all[text("target")+" "+subject] = f
+	}
+	return all
+}
+
+var gaps = regexp.MustCompile(`  +`)
+
+// textTable returns the rows of a table in text.
+func textTable(text, title string) (rows [][]string) {
+	_, rest, _ := strings.Cut(text, "\n"+title)
+	_, rest, _ = strings.Cut(rest, "\n")
+	for line := range strings.SplitSeq(rest, "\n") {
+		if line == "" {
+			break
+		}
+		rows = append(rows, gaps.Split(line, -1))
+		for i, c := range rows[len(rows)-1] {
+			rows[len(rows)-1][i] = unspaced(c)
+		}
+	}
+	return rows
+}
+
+// markdownTable returns the rows of a table in Markdown, as text.
+func markdownTable(text, title string) (rows [][]string) {
+	_, rest, _ := strings.Cut(text, "\n## "+title)
+	rest, _, _ = strings.Cut(rest, "\n## ")
+	for line := range strings.SplitSeq(rest, "\n") {
+		var cells []string
+		for c := range strings.SplitSeq(strings.Trim(line, "| "), " | ") {
+			cells = append(cells, unspaced(strings.NewReplacer("**", "", `\`, "").Replace(c)))
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
+
+// unspaced is a cell without spaces, which renderers set differently.
+func unspaced(s string) string { return strings.NewReplacer(" ", "", unitSpace, "").Replace(s) }
+
+func find(rows [][]string, name string) []string {
+	at := slices.IndexFunc(rows, func(r []string) bool { return r[0] == unspaced(name) })
+	if at < 0 {
+		return nil
+	}
+	return rows[at]
+}
+
+// chartAgrees holds the markers of the latency chart to the figures: their
+// labels, and their places, which all lie on one logarithmic axis.
+func chartAgrees(t *testing.T, page string, run *result.Run, exact map[string]stated) {
+	t.Helper()
+	g := groupOf(run)
+	chart := newRanges(g, newLegend(g.labels()))
+	type place struct{ at, log float64 }
+	var places []place
+	for _, row := range chart.Rows {
+		for i, lane := range row.Lanes {
+			f := exact[g.subjects[i].Label+" "+row.Label]
+			at, err := strconv.ParseFloat(strings.TrimSuffix(lane.Median, "%"), 64)
+			if err != nil || lane.Text != duration(f.Median) || !strings.Contains(page, `<svg x="`+lane.Median+`" overflow="visible">`) || lane.Bar != lane.Median {
+				t.Errorf("%s of %s: marker at %s, label %s, want %s", row.Label, g.subjects[i].Label, lane.Median, lane.Text, duration(f.Median))
+				continue
+			}
+			if !strings.Contains(lane.Hint, duration(f.Low)+"–"+duration(f.High)) {
+				t.Errorf("the hint %q lacks the interval", lane.Hint)
+			}
+			places = append(places, place{at, math.Log(f.Median)})
+		}
+	}
+	first, last := places[0], places[len(places)-1]
+	for _, p := range places {
+		want := first.at + (last.at-first.at)*(p.log-first.log)/(last.log-first.log)
+		if math.Abs(p.at-want) > 0.05 {
+			t.Errorf("a marker at %v %%, want %v %%", p.at, want)
+		}
+	}
+	for _, bar := range newBars(g, newLegend(g.labels())) {
+		for i, lane := range bar.Lanes {
+			if want := digits(exact[g.subjects[i].Label+" "+compare.LoadSubject].Median); bar.Label == "Rows/s settled" && lane.Text != want {
+				t.Errorf("the bar of %s says %s, want %s", g.subjects[i].Label, lane.Text, want)
+			}
+		}
+	}
+}
+
+// comparesAgree holds tsmark compare RUN:x RUN:y to the run's own report.
+func comparesAgree(t *testing.T, run *result.Run, exact map[string]stated) {
+	t.Helper()
+	for _, pair := range [][2]string{{"a", "b"}, {"b", "a"}, {"a", "c"}, {"c", "b"}} {
+		side := func(name string) compare.Side { return compare.Side{Runs: []*result.Run{run}, Target: name} }
+		c, err := compare.Runs(side(pair[0]), side(pair[1]), compare.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range c.Targets[0].Figures {
+			if f.Metric != compare.Median && f.Metric != compare.Load {
+				continue
+			}
+			a, b := exact[pair[0]+" "+f.Subject], exact[pair[1]+" "+f.Subject]
+			if f.A.Median.Figure != a.Median || f.B.Median.Figure != b.Median || f.Metric == compare.Median && f.Questions != a.queries {
+				t.Errorf("%v: %s %v and %v, the report has %v and %v", pair, f.Subject, f.A.Median, f.B.Median, a.Median, b.Median)
+			}
+			if a.High > 0 && (f.A.Interval.Lo.Figure != a.Low || f.B.Interval.Hi.Figure != b.High) {
+				t.Errorf("%v: %s lies from %v, the report has %v", pair, f.Subject, f.A.Interval.Lo, a.Low)
+			}
+			worse, against := b, pair[0]
+			if f.Metric == compare.Load {
+				worse, against = a, pair[1]
+			}
+			if worse.Against == against && f.Ratio.Figure != worse.Ratio {
+				t.Errorf("%v: %s is %v times, the report has %v", pair, f.Subject, f.Ratio, worse.Ratio)
+			}
+			if worse.Against == against && f.Significant() != (worse.Verdict == "worse") {
+				t.Errorf("%v: %s: %s, the report has %s", pair, f.Subject, f.Verdict, worse.Verdict)
+			}
+		}
+	}
+}
+
+// What was not shown to differ is nowhere best: not in bold, not in green, not
+// 1.00×, not faster.
+func TestTiesAreNowhereBest(t *testing.T) {
+	for name, run := range map[string]*result.Run{"alike": agreeing(t, 6), "one round": agreeing(t, 1)} {
+		run.Targets = run.Targets[:2] // those that are alike
+		for key, f := range fromJSON(t, run) {
+			if f.Verdict != tie && !strings.HasPrefix(f.Verdict, "no verdict: ") {
+				t.Fatalf("%s: %s is %s: the fixture has to be alike", name, key, f.Verdict)
+			}
+		}
+		text := render(t, Text, Options{Color: true, Width: 1000}, run)
+		_, compared, _ := strings.Cut(text, "Comparison")
+		for what, bad := range map[string]bool{
+			"text":     strings.Contains(compared, "1;32") || strings.Contains(compared, "1.00×"),
+			"loads":    strings.Contains(strings.Join(strings.Fields(text[:strings.Index(text, "Comparison")]), " "), "\x1b[1;32m8"),
+			"Markdown": strings.Contains(render(t, Markdown, Options{}, run), "**1.00"),
+			"HTML":     strings.Contains(render(t, HTML, Options{}, run), `class="best"`),
+			"CSV":      strings.Contains(render(t, CSV, Options{}, run), ",best,"),
+			"words":    strings.Contains(compared, "a faster") || strings.Contains(compared, "b faster"),
+		} {
+			if bad {
+				t.Errorf("%s: %s names a best one", name, what)
+			}
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package report
+
+import (
+	"io"
+	"slices"
+
+	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/result"
+)
+
+// runJSON is a run as recorded, and what was derived from it.
+type runJSON struct {
+	*result.Run
+	// Figures are the estimates that tables and charts show, of the loads and
+	// query types of each target.
+	Figures []figureJSON `json:"figures"`
+}
+
+// figureJSON is an estimate, and how it compares with those of the run's other
+// targets.
+type figureJSON struct {
+	Target   string          `json:"target"`
+	Subject  string          `json:"subject"` // a query type, or "load"
+	Unit     compare.Unit    `json:"unit"`    // of median and interval
+	Median   stats.Value     `json:"median"`
+	Interval *stats.Interval `json:"interval,omitempty"`
+	Rounds   int             `json:"rounds"`           // or loads, that these are over
+	Common   int             `json:"common,omitempty"` // different queries
+	// Ratio is how many times the figure of target Against it is, so that more is
+	// worse; nil: nothing to compare.
+	Against       string          `json:"against,omitempty"`
+	Ratio         *stats.Value    `json:"ratio,omitempty"`
+	RatioInterval *stats.Interval `json:"ratio_interval,omitempty"`
+	Verdict       string          `json:"verdict,omitempty"` // best, worse, tie, or no verdict and why
+}
+
+// figuresOf derives the figures of a run.
+func figuresOf(r *result.Run) []figureJSON {
+	g, list := groupOf(r), []figureJSON{}
+	add := func(i int, ranked ranking, f figureJSON) {
+		e := &ranked.Estimates[i]
+		if e.N == 0 {
+			return
+		}
+		f.Target, f.Median, f.Interval = g.subjects[i].Label, e.Median, e.Interval
+		if i == ranked.Reference {
+			f.Verdict = ranked.verdict(i)
+		}
+		if c := ranked.Figures[i]; c != nil {
+			f.Against, f.Ratio, f.RatioInterval, f.Verdict = g.subjects[ranked.Reference].Label, &c.Ratio, c.Interval, ranked.verdict(i)
+		}
+		list = append(list, f)
+	}
+	for i, s := range g.subjects {
+		ranked := g.rankLoads()
+		add(i, ranked, figureJSON{Subject: compare.LoadSubject, Unit: compare.RowsPerSecond, Rounds: ranked.Estimates[i].N})
+		for _, t := range g.types() {
+			if q := s.queries(t.Key); q != nil && stands(q) {
+				sample := g.samples(t.Key)[i]
+				add(i, g.rankType(t.Key), figureJSON{Subject: t.Key, Unit: compare.Seconds, Rounds: len(sample), Common: sample.Queries()})
+			}
+		}
+	}
+	return list
+}
+
+func writeJSON(w io.Writer, runs []*result.Run) error { return writeIndented(w, withFigures(runs)) }
+
+// withFigures never returns nil, which would be null instead of an empty list.
+func withFigures(runs []*result.Run) []runJSON {
+	list := make([]runJSON, 0, len(runs))
+	for _, r := range runs {
+		list = append(list, runJSON{withoutLoads(r), figuresOf(r)})
+	}
+	return list
+}
+
+// withoutLoads is the run without the figures of loads that do not stand.
+func withoutLoads(r *result.Run) *result.Run {
+	out := *r
+	out.Targets = slices.Clone(r.Targets)
+	for i := range out.Targets {
+		t := &out.Targets[i]
+		t.Repeats = slices.Clone(t.Repeats)
+		for j := range t.Repeats {
+			t.Repeats[j].Load = withoutFigures(t.Repeats[j].Load)
+		}
+		t.Load = withoutFigures(t.Load)
+	}
+	return &out
+}
+
+func withoutFigures(l *result.Load) *result.Load {
+	if l == nil || l.Stands() {
+		return l
+	}
+	return l.WithoutFigures()
+}

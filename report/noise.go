@@ -1,0 +1,201 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/result"
+)
+
+// noisyMark stands behind figures that others disturbed while they were measured.
+const noisyMark = "‡"
+
+const noisyNote = noisyMark + " noisy host: other programs, or the hypervisor, took part of the machine meanwhile; the figure may be worse than it would be alone."
+
+// heard is what others took of the machine during a measurement, in all its
+// repeats.
+type heard struct {
+	Name   string
+	Phases []*result.Noise
+}
+
+// heardIn lists the measurements of a target, the steps after its load and its
+// mixed phase included, in which somebody looked for noise.
+func heardIn(t *result.Target) []heard {
+	var list []heard
+	add := func(name string, phases ...*result.Noise) {
+		phases = slices.DeleteFunc(phases, func(n *result.Noise) bool { return n == nil })
+		if len(phases) > 0 {
+			list = append(list, heard{name, phases})
+		}
+	}
+	for _, m := range measurements(t) {
+		var phases []*result.Noise
+		for _, c := range m.Cells {
+			phases = append(phases, c.Noise)
+		}
+		add(m.Name, phases...)
+		if m.Name == compare.LoadSubject && t.Load != nil {
+			for i := range t.Load.Steps {
+				add("step "+t.Load.Steps[i].Name, t.Load.Steps[i].Noise)
+			}
+			if t.Load.Mixed != nil {
+				add(compare.MixedSubject, t.Load.Mixed.Writes.Noise)
+			}
+		}
+	}
+	return list
+}
+
+// noisy says why a measurement was disturbed; empty: it was not.
+func (h *heard) noisy() string { return result.Disturbed(h.Phases...) }
+
+// noisyIn says of each measurement of a target that was disturbed why it was.
+func noisyIn(t *result.Target) map[string]string {
+	found := map[string]string{}
+	for _, h := range heardIn(t) {
+		if why := h.noisy(); why != "" {
+			found[h.Name] = why
+		}
+	}
+	return found
+}
+
+// marksOf are the marks behind a figure of a target: that the client may have set
+// its pace, and that others disturbed it. What is compare.AllTypes for a figure
+// over all query types.
+func marksOf(t *result.Target, what string) string {
+	marks := ""
+	for _, m := range []struct {
+		mark string
+		of   map[string]string
+	}{{boundMark, clientBounds(t)}, {noisyMark, noisyIn(t)}} {
+		_, marked := m.of[what]
+		if what == compare.AllTypes {
+			marked = slices.ContainsFunc(slices.Collect(maps.Keys(m.of)), func(name string) bool {
+				return slices.ContainsFunc(t.Queries, func(q result.Queries) bool { return q.Type == name })
+			})
+		}
+		if marked {
+			marks += m.mark
+		}
+	}
+	return marks
+}
+
+// markNotes explains the marks that stand in rows.
+func markNotes(rows []row) []note {
+	var notes []note
+	for _, m := range []struct{ mark, text string }{{boundMark, boundNote}, {noisyMark, noisyNote}} {
+		if slices.ContainsFunc(rows, func(r row) bool {
+			return slices.ContainsFunc(r.Cells, func(c cell) bool { return strings.Contains(c.Text, m.mark) })
+		}) {
+			notes = append(notes, note{m.text, dim})
+		}
+	}
+	return notes
+}
+
+// noiseAlert says in how many measurements of a run the host was noisy; false: in
+// none.
+func noiseAlert(r *result.Run) (note, bool) {
+	noisy, all, worst := 0, 0, (*result.Noise)(nil)
+	for i := range r.Targets {
+		for _, h := range heardIn(&r.Targets[i]) {
+			all++
+			if h.noisy() == "" {
+				continue
+			}
+			noisy++
+			for _, n := range h.Phases {
+				if n.Noisy() != "" && (worst == nil || n.OthersShare()+n.StealShare() > worst.OthersShare()+worst.StealShare()) {
+					worst = n
+				}
+			}
+			if worst == nil { // no phase by itself
+				worst = result.AddNoise(h.Phases...)
+			}
+		}
+	}
+	if noisy == 0 {
+		return note{}, false
+	}
+	return note{fmt.Sprintf("NOISY HOST in %d of %s; at worst %s. What it disturbed is marked %s.",
+		noisy, plural(all, "measurement"), worst.Noisy(), noisyMark), bad}, true
+}
+
+// fewNoisy is how many query types are named each with what disturbed it.
+const fewNoisy = 2
+
+// noisyTypes says what disturbed the query types of a target; of many one stands
+// for all, which the table of the host has.
+func noisyTypes(t *result.Target) []note {
+	why := noisyIn(t)
+	var list []note
+	for i := range t.Queries {
+		if name := t.Queries[i].Type; why[name] != "" {
+			list = append(list, note{name + ": noisy host: " + why[name], bad})
+		}
+	}
+	if len(list) > fewNoisy {
+		text := fmt.Sprintf("noisy host in %d of %s, such as %s", len(list), plural(len(t.Queries), "type"), strings.Replace(list[0].Text, ": noisy host", "", 1))
+		list = []note{{text, bad}}
+	}
+	return list
+}
+
+// hostTable shows what others took of the machine: proof, or not, that it was
+// quiet. Nil where nobody looked.
+func hostTable(r *result.Run) *table {
+	view := &table{Title: "Host: was it quiet?", Proof: true, Columns: []column{
+		{Head: "target"}, {Head: "measurement", Words: true},
+		{Head: "others", Help: "share of all cores that programs other than tsmark and the target's server used"},
+		{Head: "at most", Help: "the same, as far as clocks that tick every 10 ms can tell", Rank: 4},
+		{Head: "steal", Help: "share of all cores that the hypervisor gave to other machines", Rank: 2},
+		{Head: "throttled", Help: "share of the scheduling periods in which a CPU limit held tsmark back", Rank: 3},
+		{Head: "memory", Help: "share of the time in which some program waited for memory", Rank: 1},
+		{Head: "finding", Words: true},
+	}}
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		for _, h := range heardIn(t) {
+			n := result.AddNoise(h.Phases...)
+			finding := cell{Text: "quiet"}
+			if n.Untold != "" {
+				finding = cell{n.Untold, dim}
+			}
+			if h.noisy() != "" {
+				finding = cell{"noisy host", bad}
+			}
+			most := *n
+			most.Others = n.OthersMax
+			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}, {Text: h.Name}, share(n.OthersShare()), share(most.OthersShare()),
+				share(n.StealShare()), share(n.ThrottledShare()), share(n.MemoryShare()), finding}})
+		}
+	}
+	if len(view.Rows) == 0 {
+		return nil
+	}
+	return view
+}
+
+// noise writes what others took of the machine during a load or type.
+func (l csvLine) noise(t *result.Target, name string) {
+	for _, h := range heardIn(t) {
+		if h.Name != name {
+			continue
+		}
+		n := result.AddNoise(h.Phases...)
+		l["noisy"], l["noise_untold"] = h.noisy(), n.Untold
+		for column, v := range map[string]result.Value{
+			"others_share": n.OthersShare(), "steal_share": n.StealShare(), "throttled_share": n.ThrottledShare(), "memory_wait_share": n.MemoryShare(),
+		} {
+			if v.Known() {
+				l.floats(map[string]float64{column: float64(v)})
+			}
+		}
+	}
+}

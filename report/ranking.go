@@ -1,0 +1,269 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/estimate"
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/result"
+)
+
+// ranking is what a group's subjects come to in one figure: a query type's
+// median, the loads' settled rate, or the geometric mean over the types.
+type ranking struct {
+	// Estimates are those of all subjects; the N of one without a figure is 0.
+	Estimates []stats.Estimate
+	// Reference is the subject that the others' ratios are to: the best one of
+	// those that no other was shown to beat; -1: fewer than two can be compared.
+	Reference int
+	// Figures have, of each subject, how many times the reference it is, so that
+	// more is worse; nil: the reference itself, or not compared.
+	Figures []*compare.Figure
+	// Sole reports whether the reference was shown to be better than every
+	// other one. If it was not, nobody is the best.
+	Sole bool
+}
+
+// rankType is the ranking of a query type.
+func (g *group) rankType(queryType string) ranking {
+	return g.once(queryType, func() ranking { return g.rankTypeAnew(queryType) })
+}
+
+// once remembers a ranking.
+func (g *group) once(what string, rank func() ranking) ranking {
+	known, ok := g.judged[what]
+	if !ok {
+		known = rank()
+		if g.judged == nil {
+			g.judged = make(map[string]ranking)
+		}
+		g.judged[what] = known
+	}
+	return known
+}
+
+func (g *group) rankTypeAnew(queryType string) ranking {
+	estimates := g.estimates(queryType)
+	return g.rank(queryType, compare.Median, estimates, func(i int) (compared, best bool) {
+		s := &g.subjects[i]
+		if s.target.Failure != "" || estimates[i].N == 0 || !estimate.Verified(s.target, queryType) || s.queries(queryType).TooSlow() {
+			return false, false
+		}
+		return true, estimates[i].Median.Bound == stats.Exact && s.queries(queryType).AtLeast == 0
+	})
+}
+
+// rankLoads is the ranking of the loads that stand.
+func (g *group) rankLoads() ranking { return g.once(compare.LoadSubject, g.rankLoadsAnew) }
+
+func (g *group) rankLoadsAnew() ranking {
+	estimates := make([]stats.Estimate, len(g.subjects))
+	for i, s := range g.subjects {
+		if settledRate(s.target.Load) > 0 {
+			estimates[i] = estimate.Load(s.target, estimate.Settled)
+		}
+	}
+	return g.rank(compare.LoadSubject, compare.Load, estimates, func(i int) (compared, best bool) {
+		return estimates[i].N > 0, true
+	})
+}
+
+// rank sets the subjects against each other. Who says of one whether it takes
+// part, and whether it can be the best.
+func (g *group) rank(what string, metric compare.Metric, estimates []stats.Estimate, who func(int) (compared, best bool)) ranking {
+	out := ranking{Estimates: estimates, Reference: -1, Figures: make([]*compare.Figure, len(g.subjects))}
+	var all, candidates []int
+	for i := range g.subjects {
+		compared, best := who(i)
+		if compared {
+			all = append(all, i)
+		}
+		if compared && best {
+			candidates = append(candidates, i)
+		}
+	}
+	if len(all) < 2 || len(candidates) == 0 {
+		return out
+	}
+	slices.SortStableFunc(candidates, func(i, j int) int {
+		order := cmp.Compare(estimates[i].Median.Figure, estimates[j].Median.Figure)
+		if metric == compare.Load {
+			return -order
+		}
+		return order
+	})
+	worse := func(i, than int) *compare.Figure {
+		if metric == compare.Load { // more rows a second are better
+			i, than = than, i
+		}
+		return g.figure(than, i, what, metric)
+	}
+	beaten := func(i int) bool {
+		return slices.ContainsFunc(all, func(by int) bool {
+			if by == i {
+				return false
+			}
+			f := worse(i, by)
+			return f != nil && f.Significant() && f.Ratio.Figure > 1
+		})
+	}
+	out.Reference = candidates[max(0, slices.IndexFunc(candidates, func(i int) bool { return !beaten(i) }))]
+	out.Sole = true
+	for _, i := range all {
+		if i == out.Reference {
+			continue
+		}
+		f := worse(i, out.Reference)
+		if f != nil && (f.MissingA != "" || f.MissingB != "") {
+			f = nil
+		}
+		out.Figures[i] = f
+		out.Sole = out.Sole && f != nil && f.Significant() && f.Ratio.Figure > 1
+	}
+	return out
+}
+
+// Words of a ratio that shows no difference.
+const (
+	tie        = "tie"
+	chanceMark = "~" // stands before a ratio that was not shown to differ from 1
+)
+
+// beside is the cell that stands beside a subject's figure: how many times the
+// best it is. What was not shown to differ says so, and nothing then is the
+// best.
+func (r *ranking) beside(i int) cell {
+	if i == r.Reference {
+		if r.Sole {
+			return cell{ratio(1), best}
+		}
+		for _, f := range r.Figures {
+			if f != nil && f.Verdict == compare.CannotTell {
+				return cell{noVerdict(f), dim}
+			}
+		}
+		return cell{tie, dim}
+	}
+	f := r.Figures[i]
+	switch {
+	case f == nil || f.Ratio.Bound == stats.Unknown:
+		return cell{}
+	case f.Significant():
+		return cell{Text: f.Ratio.Mark() + ratio(f.Ratio.Figure)}
+	case f.Ratio.Figure < 1.005:
+		return cell{tie, dim} // to the digits shown, not even the ratio says that it is worse
+	}
+	return cell{chanceMark + f.Ratio.Mark() + ratio(f.Ratio.Figure), dim}
+}
+
+// verdict is what was shown of a subject, in words: best, worse, tie, or why
+// nothing can be told.
+func (r *ranking) verdict(i int) string {
+	if i != r.Reference {
+		switch f := r.Figures[i]; {
+		case f.Significant():
+			return "worse"
+		case f.Verdict == compare.CannotTell:
+			return "no verdict: " + noVerdict(f)
+		}
+		return tie
+	}
+	if r.Sole {
+		return string(best)
+	}
+	if text := r.beside(i).Text; text != tie {
+		return "no verdict: " + text
+	}
+	return tie
+}
+
+// noVerdict is why nothing can be told, in a cell's width.
+func noVerdict(f *compare.Figure) string {
+	what := "round"
+	if f.Subject == compare.LoadSubject {
+		what = "load"
+	}
+	if f.Method == compare.WithinRepeat {
+		return "1 " + what
+	}
+	return "too few " + what + "s"
+}
+
+// estimates returns the estimate of a type of each subject: of the verified
+// ones over the queries that all of them have.
+func (g *group) estimates(queryType string) []stats.Estimate {
+	list := make([]stats.Estimate, len(g.subjects))
+	for i, sample := range g.samples(queryType) {
+		switch q := g.subjects[i].queries(queryType); {
+		case q == nil:
+		case len(sample) == 0:
+			list[i] = estimate.Median(g.subjects[i].run, g.subjects[i].target, q)
+		default:
+			list[i] = sample.Median()
+		}
+	}
+	return list
+}
+
+// samples returns the common queries of a type of each subject.
+func (g *group) samples(queryType string) []estimate.Sample {
+	if known, ok := g.sampled[queryType]; ok {
+		return known
+	}
+	list := make([]estimate.Sample, len(g.subjects))
+	var standing []int
+	var together []estimate.Sample
+	for i, s := range g.subjects {
+		list[i] = estimate.Of(s.run, s.target, queryType)
+		if s.target.Failure == "" && len(list[i]) > 0 && estimate.Verified(s.target, queryType) {
+			standing, together = append(standing, i), append(together, list[i])
+		}
+	}
+	for n, aligned := range estimate.Align(together...) {
+		list[standing[n]] = aligned
+	}
+	if g.sampled == nil {
+		g.sampled = make(map[string][]estimate.Sample)
+	}
+	g.sampled[queryType] = list
+	return list
+}
+
+// pair compares two subjects; nil where nothing can be compared.
+func (g *group) pair(a, b int) *compare.Comparison {
+	key := [2]int{a, b}
+	c, known := g.pairs[key]
+	if !known {
+		var beside []compare.Side
+		for i := range g.subjects {
+			beside = append(beside, g.side(i))
+		}
+		c, _ = compare.Runs(g.side(a), g.side(b), compare.Options{Beside: beside})
+		if g.pairs == nil {
+			g.pairs = make(map[[2]int]*compare.Comparison)
+		}
+		g.pairs[key] = c
+	}
+	return c
+}
+
+func (g *group) side(i int) compare.Side {
+	return compare.Side{Runs: []*result.Run{g.subjects[i].run}, Target: g.subjects[i].target.Name}
+}
+
+// figure returns how a figure of one subject compares with another's; nil where
+// it cannot.
+func (g *group) figure(a, b int, what string, metric compare.Metric) *compare.Figure {
+	c := g.pair(a, b)
+	if c == nil {
+		return nil
+	}
+	for i := range c.Targets[0].Figures {
+		if f := &c.Targets[0].Figures[i]; f.Subject == what && f.Metric == metric {
+			return f
+		}
+	}
+	return nil
+}

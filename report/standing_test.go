@@ -1,0 +1,54 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// A load beside which an answer was wrong has no rate and no size in any output.
+func TestLoadBesideWrongAnswers(t *testing.T) {
+	figures := []string{"771,000", "771429", "384MiB", "402653184", "12.9", "933044", "11.2"} // rates, sizes, times
+	rendered := func(wrong bool) map[Format]string {
+		run, _ := fixture(t)
+		run.Targets = run.Targets[:1]
+		duck := &run.Targets[0]
+		first := &duck.Queries[0]
+		for i := range duck.Queries {
+			duck.Queries[i].Withheld, duck.Queries[i].Verdict.Difference = "", ""
+		}
+		if wrong {
+			first.Withheld = "query 0, row 1: wrong max_usage_user"
+			first.Verdict.Difference = first.Withheld
+		}
+		duck.Repeats = []result.Repeat{{Number: 1, Load: duck.Load, Queries: duck.Queries}}
+		if err := duck.Pool(); err != nil {
+			t.Fatal(err)
+		}
+		if duck.Load.Stands() == wrong || run.Passed() == wrong {
+			t.Errorf("wrong is %v, and the load stands: %v", wrong, duck.Load.Stands())
+		}
+		out := map[Format]string{}
+		for _, name := range Formats() {
+			out[Format(name)] = strings.Join(strings.Fields(render(t, Format(name), Options{}, run)), " ")
+		}
+		return out
+	}
+	right, wrong := rendered(false), rendered(true)
+	for format, text := range right {
+		shown := false
+		for _, figure := range figures {
+			shown = shown || strings.Contains(text, figure)
+			if strings.Contains(wrong[format], figure) && strings.Contains(text, figure) && strings.Count(wrong[format], figure) >= strings.Count(text, figure) {
+				t.Errorf("%s shows %s of a load that does not stand", format, figure)
+			}
+		}
+		if !shown {
+			t.Errorf("%s shows no figure of a load that stands", format)
+		}
+		if want := "answers of the same target are wrong: single-groupby-1-1-1: query 0, row 1: "; !strings.Contains(wrong[format], want) {
+			t.Errorf("%s does not say %q", format, want)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// turns says which targets of the runs took their turns one after the other
+// rather than in the same rounds; empty: none of them.
+func turns(runs ...*result.Run) []note {
+	var list []note
+	for _, r := range runs {
+		parts := make([]string, len(r.Targets)) // there are not more
+		for i := range r.Targets {
+			t := &r.Targets[i]
+			if t.Turn != nil && t.Turn.Part > 0 && t.Turn.Part <= len(parts) { // which an imported run may claim otherwise
+				at := &parts[t.Turn.Part-1]
+				*at = joined(", ", *at, t.Name)
+			}
+		}
+		if parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" }); len(parts) > 1 {
+			list = append(list, note{fmt.Sprintf("Targets that share a place took their turns one after the other: %s. Only targets of one part took turns in each round: ratios between parts have in them what drifted on the machine in between.",
+				strings.Join(parts, "; then ")), dim})
+		}
+	}
+	return list
+}
+
+// turns is that of the subjects' runs.
+func (g *group) turns() []note {
+	var runs []*result.Run
+	for _, s := range g.subjects {
+		if !slices.Contains(runs, s.run) {
+			runs = append(runs, s.run)
+		}
+	}
+	return turns(runs...)
+}

@@ -1,0 +1,27 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+func TestTurns(t *testing.T) {
+	target := func(name string, part int) result.Target {
+		return result.Target{Name: name, Turn: &result.Turn{Part: part, Parts: 2}}
+	}
+	for want, targets := range map[string][]result.Target{
+		"":                {{Name: "a"}, {Name: "b"}},
+		": a, c; then b.": {target("a", 1), target("b", 2), target("c", 1)},
+		": b; then c.":    {target("a", -1), target("b", 1), target("c", 2), target("d", 1<<40)}, // no run of ours
+	} {
+		var said string
+		for _, n := range turns(&result.Run{Targets: targets}) {
+			said += n.Text
+		}
+		if said != "" != (want != "") || !strings.Contains(said, want) {
+			t.Errorf("said %q, want %q", said, want)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package result
+
+import "cmp"
+
+// Reason is why a load has no figures; empty: it stands. A load that does not
+// stand has no rate, no size on disk, no use of the machine and no place beside
+// others, in any output. This is the one place that decides it: rows or values that
+// are not those of the dataset, rows that were not acknowledged, and a wrong
+// answer of the same target, which says that what it holds is wrong in a way that
+// counts and sums do not show.
+func (l *Load) Reason() string { return cmp.Or(l.Withheld, l.Beside) }
+
+// Stands reports whether there is a load that has figures.
+func (l *Load) Stands() bool { return l != nil && l.Reason() == "" }
+
+// WithoutFigures is the load without what was measured: what it was, and why it
+// does not stand.
+func (l *Load) WithoutFigures() *Load {
+	out := &Load{
+		Workers: l.Workers, BatchSize: l.BatchSize, Rows: l.Rows, Metrics: l.Metrics, Withheld: l.Withheld, Beside: l.Beside, Unverified: l.Unverified,
+		Skipped: l.Skipped, Retries: l.Retries, Census: l.Census, DiskBytes: -1, DiskBefore: -1, DiskAcked: -1,
+	}
+	if l.Mixed != nil {
+		mixed := *l.Mixed
+		mixed.Writes, mixed.Response = *mixed.Writes.WithoutFigures(), nil
+		out.Mixed = &mixed
+	}
+	return out
+}
+
+// judge finds out which loads do not stand because of answers beside them.
+func (t *Target) judge() {
+	wrong := t.wrongAnswer()
+	for i := range t.Repeats {
+		if l := t.Repeats[i].Load; l != nil {
+			l.Beside = wrong
+		}
+	}
+}
+
+// wrongAnswer names the first wrong answer of a target; empty: there is none.
+func (t *Target) wrongAnswer() string {
+	const text = "answers of the same target are wrong: "
+	for i := range t.Repeats {
+		r := &t.Repeats[i]
+		for j := range r.Queries {
+			if q := &r.Queries[j]; q.Verdict.Difference != "" {
+				return text + q.Type + ": " + q.Verdict.Difference
+			}
+		}
+		if r.Load == nil || r.Load.Mixed == nil {
+			continue
+		}
+		for j := range r.Load.Mixed.Types {
+			if q := &r.Load.Mixed.Types[j]; q.Verdict.Difference != "" {
+				return text + "while it was loaded, " + q.Type + ": " + q.Verdict.Difference
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,218 @@
+package result
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Noise is what the machine did beside a measurement: what others than tsmark
+// and the target's own server took of it, from readings at its two ends. What
+// could not be read is absent. Reasons and Untold are the judgement: see Judge.
+type Noise struct {
+	Wall  float64 `json:"wall"`  // seconds
+	Cores float64 `json:"cores"` // of the machine: Wall times Cores is all the CPU time that there was
+	// Others is the CPU seconds of programs that are neither tsmark nor the
+	// target's server, those of other targets' servers included, and of
+	// interrupts. It lies between OthersMin and OthersMax: clocks tick every
+	// 10 ms, which matters in short phases.
+	Others    Value `json:"others"`
+	OthersMin Value `json:"others_min"`
+	OthersMax Value `json:"others_max"`
+	// Most names the program among them that used most; empty: not known.
+	Most string `json:"most,omitempty"`
+	// Steal is the CPU seconds that the hypervisor gave to other machines.
+	Steal Value `json:"steal"`
+	// Periods is how many scheduling periods the CPU limits of tsmark's control
+	// group counted, and Throttled in how many of these it was held back; of
+	// groups within each other those of the one that was held back most. Absent:
+	// there is no limit.
+	Periods   Value `json:"periods"`
+	Throttled Value `json:"throttled"`
+	// Seconds in which some program waited for a processor, for memory that had
+	// to be made free or read back first, or for storage (Linux's pressure stall
+	// information, "some"). Databases cause the first and the last themselves, so
+	// that only memory is judged.
+	CPUStall    Value `json:"cpu_stall"`
+	MemoryStall Value `json:"memory_stall"`
+	IOStall     Value `json:"io_stall"`
+	// Swapped is the bytes that went to swap and came back; MajorFaults is how
+	// many pages of programs or mapped files had to be read from storage.
+	Swapped     Value `json:"swapped"`
+	MajorFaults Value `json:"major_faults"`
+
+	Bound float64 `json:"bound"` // the share of the CPU time beyond which it was judged
+	// Reasons are why the host was noisy, in words; none: it was quiet, as far as
+	// could be told.
+	Reasons []string `json:"reasons,omitempty"`
+	// Untold is what could not be told, and why; empty: all was.
+	Untold string `json:"untold,omitempty"`
+}
+
+// Bounds beyond which the host is noisy. docs/measuring.md has the measurements
+// behind them.
+const (
+	QuietShare     = 0.10 // of the CPU time of the machine: others' and stolen time, each
+	quietThrottled = 0.05 // of the scheduling periods
+	quietMemory    = 0.01 // of the time, some program waiting for memory
+	quietSwapped   = 1 << 20
+)
+
+// TooShort is Noise.Untold where clocks are too coarse for the phase.
+const TooShort = "too short to measure"
+
+// NewNoise returns a record of which nothing is known yet.
+func NewNoise(wall, cores float64) Noise {
+	no := Absent()
+	return Noise{
+		Wall: wall, Cores: cores, Others: no, OthersMin: no, OthersMax: no, Steal: no, Periods: no, Throttled: no,
+		CPUStall: no, MemoryStall: no, IOStall: no, Swapped: no, MajorFaults: no,
+	}
+}
+
+// OthersShare is the part of the machine's CPU time that others used; absent:
+// not known.
+func (n *Noise) OthersShare() Value { return ratio(n.Others, Value(n.Wall*n.Cores)) }
+
+// StealShare is the part of the machine's CPU time that the hypervisor took.
+func (n *Noise) StealShare() Value { return ratio(n.Steal, Value(n.Wall*n.Cores)) }
+
+// ThrottledShare is the part of the scheduling periods in which a CPU limit held
+// tsmark back.
+func (n *Noise) ThrottledShare() Value { return ratio(n.Throttled, n.Periods) }
+
+// MemoryShare is the part of the time in which some program waited for memory.
+func (n *Noise) MemoryShare() Value { return ratio(n.MemoryStall, Value(n.Wall)) }
+
+// Judge says whether the host was noisy: whether others used more than the bound,
+// a share of all CPU time, for certain, and so on. Where it may have been more
+// and may have been less it says that this cannot be told.
+func (n *Noise) Judge(bound float64) {
+	n.Bound, n.Reasons = bound, nil
+	if n.Untold == TooShort {
+		n.Untold = ""
+	}
+	capacity := Value(n.Wall * n.Cores)
+	share := func(v Value) string { return fmt.Sprintf("%.0f %%", 100*float64(v)) }
+	if n.Others.Known() && capacity > 0 {
+		switch {
+		case n.OthersMin > Value(bound)*capacity:
+			why := "other processes used " + share(n.OthersShare()) + " of the CPU"
+			if n.Most != "" {
+				why += ", most of it " + n.Most
+			}
+			n.Reasons = append(n.Reasons, why)
+		case n.OthersMax > Value(bound)*capacity:
+			n.Untold = TooShort
+		}
+	}
+	// The clock of stolen time ticks every 10 ms.
+	if n.Steal.Known() && n.Steal-0.01 > Value(bound)*capacity {
+		n.Reasons = append(n.Reasons, "the hypervisor took "+share(n.StealShare())+" of the CPU (steal)")
+	}
+	if s := n.ThrottledShare(); s.Known() && s > quietThrottled {
+		n.Reasons = append(n.Reasons, "a CPU limit held tsmark back in "+share(s)+" of the scheduling periods")
+	}
+	if s := n.MemoryShare(); s.Known() && s > quietMemory {
+		n.Reasons = append(n.Reasons, "programs waited for memory in "+share(s)+" of the time")
+	}
+	if n.Swapped.Known() && n.Swapped > quietSwapped {
+		n.Reasons = append(n.Reasons, fmt.Sprintf("%.0f MiB went to and from swap", float64(n.Swapped)/(1<<20)))
+	}
+}
+
+// Noisy says why the host was noisy; empty: it was not, or nobody looked.
+func (n *Noise) Noisy() string {
+	if n == nil {
+		return ""
+	}
+	return strings.Join(n.Reasons, "; ")
+}
+
+// Contended reports whether others used the processors, or kept them from
+// programs of this machine, beyond the bound.
+func (n *Noise) Contended() bool {
+	if n == nil {
+		return false
+	}
+	only := *n
+	only.MemoryStall, only.Swapped = Absent(), Absent()
+	only.Judge(n.Bound)
+	return len(only.Reasons) > 0
+}
+
+// AddNoise takes phases of one measurement together, such as a query type's
+// rounds, and judges them by the bound of the first: their sum can be told more
+// exactly than each. Nil where no phase has any.
+func AddNoise(phases ...*Noise) *Noise {
+	var sum *Noise
+	most, error2 := Value(-1), 0.0
+	for _, n := range phases {
+		if n == nil {
+			continue
+		}
+		if sum == nil {
+			first := *n
+			sum = &first
+		} else {
+			sum.add(n)
+		}
+		// Ticks of several readings do not all err to the same side.
+		error2 += math.Pow(float64(n.OthersMax-n.OthersMin)/2, 2)
+		if n.Others > most && n.Most != "" {
+			most, sum.Most = n.Others, n.Most
+		}
+	}
+	if sum == nil {
+		return nil
+	}
+	if middle := (sum.OthersMin + sum.OthersMax) / 2; middle.Known() {
+		// Where a bound is exact, such as what was seen of each process, it stays.
+		sum.OthersMin = max(sum.OthersMin, min(middle-Value(math.Sqrt(error2)), sum.Others))
+		sum.OthersMax = min(sum.OthersMax, max(middle+Value(math.Sqrt(error2)), sum.Others))
+	}
+	sum.Judge(sum.Bound)
+	return sum
+}
+
+// add adds a phase up, all of it.
+func (n *Noise) add(other *Noise) {
+	// The cores of phases that one machine measured are the same.
+	n.Wall += other.Wall
+	for _, v := range []struct{ to, from *Value }{
+		{&n.Others, &other.Others}, {&n.OthersMin, &other.OthersMin}, {&n.OthersMax, &other.OthersMax}, {&n.Steal, &other.Steal},
+		{&n.Periods, &other.Periods}, {&n.Throttled, &other.Throttled}, {&n.CPUStall, &other.CPUStall},
+		{&n.MemoryStall, &other.MemoryStall}, {&n.IOStall, &other.IOStall}, {&n.Swapped, &other.Swapped}, {&n.MajorFaults, &other.MajorFaults},
+	} {
+		*v.to += *v.from // absent where one is
+	}
+	if n.Untold == "" || n.Untold == TooShort {
+		n.Untold = other.Untold
+	}
+}
+
+// Disturbed says why a measurement was disturbed, of which these are the phases,
+// such as the rounds of a query type: as a whole, or in how many of them. Empty:
+// it was not, as far as can be told.
+func Disturbed(phases ...*Noise) string {
+	known, noisy, why := 0, 0, ""
+	for _, n := range phases {
+		if n == nil {
+			continue
+		}
+		known++
+		if n.Noisy() != "" {
+			noisy, why = noisy+1, n.Noisy()
+		}
+	}
+	sum := AddNoise(phases...).Noisy()
+	switch {
+	case sum != "" && noisy > 0 && noisy < known:
+		return fmt.Sprintf("%s (in %d of %d phases by itself)", sum, noisy, known)
+	case sum != "":
+		return sum
+	case noisy > 0 && known > 1:
+		return fmt.Sprintf("%s (in %d of %d phases)", why, noisy, known)
+	}
+	return why
+}

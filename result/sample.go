@@ -1,0 +1,68 @@
+package result
+
+import "math"
+
+// Sample is how the answers of a query type were chosen that were compared with
+// the oracle's. The zero value is that of runs by earlier versions, which
+// compared the first ones of each type before they measured.
+type Sample struct {
+	Wanted int `json:"wanted,omitempty"` // answers to be compared of each type, all repeats together
+	Early  int `json:"early,omitempty"`  // further answers that were compared before: to queries that are not measured
+	// Captured queries were asked in the measured phase, at places that no target
+	// could know, and their answers taken to be compared. They are not recorded:
+	// taking an answer costs the client time.
+	Captured int64 `json:"captured,omitempty"`
+	// Different is how many different queries have a time, all repeats together.
+	Different int `json:"different,omitempty"`
+	// Repeated says that the type has too few different queries for each repeat
+	// to have its own, so that all repeats ask the same.
+	Repeated bool `json:"repeated,omitempty"`
+	// Short says that the time box ended before LeastDifferent queries had a
+	// time, although it was extended.
+	Short bool `json:"short,omitempty"`
+}
+
+// LeastDifferent is how many different queries a comparison needs of a type, all
+// repeats together: fewer may be chance.
+const LeastDifferent = 5
+
+// TooSlow reports whether the time box was too short for a target to say
+// anything of the type: then nothing is concluded from its figures.
+func (q *Queries) TooSlow() bool {
+	return q != nil && q.Sample.Short && q.Sample.Different < LeastDifferent
+}
+
+// Counted is how many answers had only their number of rows compared with the
+// oracle's.
+func (q *Queries) Counted() int64 {
+	n := q.Asked - q.AtLeast
+	if q.Sample.Wanted == 0 { // by an earlier version, which compared others
+		return n
+	}
+	return max(n+q.Sample.Captured-int64(q.Verdict.Checked), 0)
+}
+
+// Found is a share of wrong answers: if so many of those measured, or more, were
+// wrong, wherever in the phase, the comparison would have found one with a
+// probability of 95 %. 0: not known. Of a random sample of k answers that is
+// 1 - 0.05^(1/k). The sample is denser at the beginning of a phase, and as dense
+// as one of Sample.Wanted answers at its end: that is what counts.
+func (q *Queries) Found() float64 {
+	k := min(q.Verdict.Checked, q.Sample.Wanted)
+	if k == 0 {
+		return 0
+	}
+	return 1 - math.Pow(0.05, 1/float64(k))
+}
+
+// Times are the service times that were recorded, in the order of the queries;
+// less than 0: cut off after so long.
+func (q *Queries) Times() []float64 {
+	times := make([]float64, 0, len(q.Each))
+	for _, seconds := range q.Each {
+		if seconds != 0 {
+			times = append(times, seconds)
+		}
+	}
+	return times
+}

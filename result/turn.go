@@ -1,0 +1,37 @@
+package result
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Turn is which part of a run a target was loaded and queried in. Of targets
+// that share a place, such as a database, each is in a part of its own: the
+// dataset of one takes the place of the other's. What drifts on the machine is
+// shared by the targets of a part alone, whose rounds are interleaved.
+type Turn struct {
+	Part  int `json:"part"` // from 1
+	Parts int `json:"parts"`
+	// Place is what the target shares, and Shares with which other targets;
+	// empty: nothing, and with none.
+	Place  string   `json:"place,omitempty"`
+	Shares []string `json:"shares,omitempty"`
+}
+
+// String says in which part, and why; empty for nil.
+func (t *Turn) String() string {
+	if t == nil {
+		return ""
+	}
+	text := fmt.Sprintf("loaded and queried in part %d of %d of the run", t.Part, t.Parts)
+	if len(t.Shares) > 0 {
+		text += fmt.Sprintf(", since it shares %s with %s", t.Place, strings.Join(t.Shares, ", "))
+	}
+	return text
+}
+
+// Apart reports whether two targets of one run were measured in different parts
+// of it, so that their rounds were not interleaved.
+func Apart(a, b *Target) bool {
+	return a.Turn != nil && b.Turn != nil && a.Turn.Part != b.Turn.Part
+}

@@ -1,0 +1,141 @@
+package runner
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+)
+
+// blocks says which of a type's queries each repeat asks: successive ones, so that
+// no repeat asks what another one has asked. A type with too few different
+// queries for that asks the same in each repeat.
+type blocks struct {
+	count    int     // places of queries that can be asked
+	repeats  int     // at least 1
+	repeated bool    // all repeats ask the first block
+	same     []int32 // by place, the first place of the same query; nil: no query comes again
+}
+
+// fewTwice is the share of queries that may come again by chance, as where a
+// moment is drawn out of some thousand, in what is divided into blocks.
+const fewTwice = 0.1
+
+// divider divides the queries of a type among repeats. It takes them one by one,
+// and keeps what tells which of them ask the same.
+type divider struct {
+	blocks
+	places map[uint64]int32 // by meaning, the first place
+	taken  int
+	alone  int // places before the first query that comes again
+}
+
+// newDivider returns one for so many queries.
+func newDivider(count, repeats int) *divider {
+	return &divider{blocks: blocks{count: count, repeats: max(repeats, 1)}, places: make(map[uint64]int32, count), alone: count}
+}
+
+// add takes the next query, of those that can be measured.
+func (d *divider) add(q *query.Query) {
+	key := meaning(q)
+	first, twice := d.places[key]
+	switch {
+	case twice && d.same == nil:
+		d.alone, d.same = d.taken, make([]int32, d.count)
+		for earlier := range d.taken {
+			d.same[earlier] = int32(earlier)
+		}
+	case !twice:
+		first, d.places[key] = int32(d.taken), int32(d.taken)
+	}
+	if d.same != nil {
+		d.same[d.taken] = first
+	}
+	d.taken++
+}
+
+// divide divides the queries that were taken. Of those behind them it returns the
+// ones that ask something else, in as far as there are such.
+func (d *divider) divide(behind []query.Query) (blocks, []query.Query) {
+	b, n := d.blocks, d.taken
+	if b.repeats > 1 && float64(n-len(d.places)) > fewTwice*float64(n) {
+		b.count = d.alone
+		if d.alone/b.repeats < result.LeastDifferent {
+			b.count, b.repeated = n, true
+		}
+	}
+	b.repeated = b.repeated || n < b.repeats
+	others := slices.DeleteFunc(slices.Clone(behind), func(q query.Query) bool {
+		_, measured := d.places[meaning(&q)]
+		return measured
+	})
+	if len(others) == 0 {
+		others = behind
+	}
+	return b, others
+}
+
+// meaning is the same for two queries that ask the same. That two others have
+// the same one is as unlikely as two equal numbers of 64 bits.
+func meaning(q *query.Query) uint64 {
+	plain := *q
+	plain.Type, plain.ID = "", 0
+	text, err := json.Marshal(&plain)
+	if err != nil {
+		panic(err) // a Query has no value that JSON cannot hold
+	}
+	return xxhash.Sum64(text)
+}
+
+// of returns the places that a repeat, from 1, asks: from the first to before end.
+func (b *blocks) of(repeat int) (first, end int) {
+	if b.repeated {
+		return 0, max(b.count/b.repeats, min(b.count, result.LeastDifferent))
+	}
+	return (repeat - 1) * b.count / b.repeats, repeat * b.count / b.repeats
+}
+
+// longest is how many places the longest block has.
+func (b *blocks) longest() int {
+	longest := 0
+	for repeat := range b.repeats {
+		first, end := b.of(repeat + 1)
+		longest = max(longest, end-first)
+	}
+	return longest
+}
+
+// id is the identifier of the query at a place: the same for the same query.
+func (b *blocks) id(place int) int {
+	if b.same == nil {
+		return place
+	}
+	return int(b.same[place])
+}
+
+// least is how many queries a repeat has to record so that all of them together
+// have as many different ones as a comparison needs.
+func (b *blocks) least(repeat int) int {
+	first, end := b.of(repeat)
+	return max(min((result.LeastDifferent+b.repeats-1)/b.repeats, end-first), 1)
+}
+
+// choose returns so many different places below a bound, in order, each as likely
+// as any other; all of them where there are no more.
+func choose(seed, text string, bound, places int) []int {
+	random := rand.New(rand.NewPCG(xxhash.Sum64String(seed), xxhash.Sum64String(text)))
+	chosen := make(map[int]bool)
+	for len(chosen) < min(bound, places) {
+		chosen[random.IntN(bound)] = true
+	}
+	list := make([]int, 0, len(chosen))
+	for at := range chosen {
+		list = append(list, at)
+	}
+	slices.Sort(list)
+	return list
+}

@@ -1,0 +1,101 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tsmark/tsmark/monitor"
+	"github.com/tsmark/tsmark/result"
+)
+
+// ErrNotQuiet is wrapped by the error that ends a run whose experiment requires
+// a quiet host, where other programs disturbed a phase again and again. What was
+// finished is stored, and the run can be resumed.
+var ErrNotQuiet = errors.New("the host is not quiet")
+
+const (
+	// quietTries is how often a phase is measured, at most, until it was not
+	// disturbed.
+	quietTries = 3
+	// quietLook is for how long the host is watched before a run.
+	quietLook = 3 * time.Second
+)
+
+// mustBeQuiet reports whether the experiment requires a quiet host.
+func (x *execution) mustBeQuiet() bool { return x.plan.experiment.RequireQuiet != "" }
+
+// lookForQuiet refuses a run on a host that is not quiet, where the experiment
+// requires one.
+func (x *execution) lookForQuiet(ctx context.Context) error {
+	if !x.mustBeQuiet() {
+		return nil
+	}
+	w := monitor.NewWitness(ctx, 0)
+	w.Begin(ctx)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(quietLook):
+	}
+	noise := w.End(ctx, x.quietBound())
+	switch why := noise.Noisy(); {
+	case why != "":
+		return fmt.Errorf("%w: %w: in %v %s; stop what runs beside, or allow more with --require-quiet=SHARE", ErrInput, ErrNotQuiet, quietLook, why)
+	case !noise.Others.Known():
+		return fmt.Errorf("%w: what other programs use of the CPU cannot be read here, so that no quiet host can be required", ErrInput)
+	}
+	return nil
+}
+
+// disturbed says why a phase does not count; empty: it does, or any host will do.
+func (x *execution) disturbed(n *result.Noise) string {
+	if !x.mustBeQuiet() {
+		return ""
+	}
+	return n.Noisy()
+}
+
+// tooNoisy is the error after the last try.
+func tooNoisy(what, why string) error {
+	return fmt.Errorf("%w: %d times in a row, %s was disturbed: %s; tsmark resume goes on when it is", ErrNotQuiet, quietTries, what, why)
+}
+
+// loadQuietly loads, and again where others disturbed the load or a step after
+// it.
+func (x *execution) loadQuietly(ctx context.Context, name string, repeat *result.Repeat, load func() error) error {
+	for try := 1; ; try++ {
+		if err := load(); err != nil {
+			return err
+		}
+		why := x.disturbedLoad(repeat.Load)
+		if why == "" {
+			return nil
+		}
+		// Standard input cannot be read again.
+		if try == quietTries || x.file != nil && x.plan.experiment.Load.File == "-" {
+			// Not settled: who resumes the run loads anew.
+			repeat.Load.Withheld, repeat.Load.Settled = ErrNotQuiet.Error()+": "+why, 0
+			err := tooNoisy("the load of target "+name, why)
+			return both(err, stored(x.Store.SaveLoad(ctx, x.run.ID, name, repeat.Number, repeat.Load)))
+		}
+	}
+}
+
+// disturbedLoad is disturbed of a load, its mixed phase and the steps after it.
+func (x *execution) disturbedLoad(l *result.Load) string {
+	phases := []*result.Noise{l.Noise}
+	if l.Mixed != nil {
+		phases = append(phases, l.Mixed.Writes.Noise)
+	}
+	for i := range l.Steps {
+		phases = append(phases, l.Steps[i].Noise)
+	}
+	at := slices.IndexFunc(phases, func(n *result.Noise) bool { return x.disturbed(n) != "" })
+	if at < 0 {
+		return ""
+	}
+	return x.disturbed(phases[at])
+}

@@ -1,0 +1,78 @@
+package runner
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/query"
+)
+
+// renderedAtOnce is how many queries of a type are drawn and rendered before the
+// clock goes on: so many that nearly all experiments need no pause, and that in
+// others they cost next to nothing; in most languages some 25 MB.
+const renderedAtOnce = 1 << 16
+
+// rendered is the queries of a type that a repeat asks, in the target's language:
+// an engine.Source.
+type rendered struct {
+	x          *execution
+	planned    *plannedTarget
+	of         *questions
+	first, end int // places
+	most       int // that are rendered at once
+
+	next func() (query.Query, bool) // the query at a place; nil: none is drawn
+	at   int                        // that place
+	stop func()
+	list []engine.Question
+}
+
+// rendered returns the queries of a type that a repeat asks. They are to be closed.
+func (x *execution) rendered(planned *plannedTarget, q *questions, repeat int) *rendered {
+	r := &rendered{x: x, planned: planned, of: q, most: renderedAtOnce, stop: func() {}}
+	r.first, r.end = q.of(repeat)
+	return r
+}
+
+// Len implements engine.Source.
+func (r *rendered) Len() int { return r.end - r.first }
+
+// ID implements engine.Source.
+func (r *rendered) ID(place int) int { return r.of.id(r.first + place) }
+
+// Render implements engine.Source.
+func (r *rendered) Render(ctx context.Context, place int) ([]engine.Question, error) {
+	place += r.first
+	if r.next == nil || place < r.at {
+		r.stop()
+		r.next, r.stop = iter.Pull(r.of.all)
+		r.at = 0
+	}
+	for ; r.at < place; r.at++ {
+		r.next()
+	}
+	rows := r.of.expected[r.x.viewOf(r.planned)].counted
+	r.list = slices.Grow(r.list[:0], min(r.most, r.end-place))
+	var q query.Query // one for all: what is given on moves to the heap
+	for ; r.at < min(place+r.most, r.end); r.at++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		q, _ = r.next() // there are as many as were drawn at first
+		one, err := r.x.renderOne(r.planned, &q)
+		if err != nil {
+			return nil, err
+		}
+		one.ID, one.Rows = r.of.id(r.at), rows[r.at]
+		if n := len(r.list); n > 0 && slices.Equal(r.list[n-1].Columns, one.Columns) {
+			one.Columns = r.list[n-1].Columns // of nearly all types all queries have the same
+		}
+		r.list = append(r.list, one)
+	}
+	return r.list, nil
+}
+
+// close ends the drawing.
+func (r *rendered) close() { r.stop() }

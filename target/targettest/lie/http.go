@@ -1,0 +1,261 @@
+package lie
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// handler passes requests on, rows that are written and answers that are read
+// being what the lie makes of them.
+func (p *proxy) handler() http.Handler {
+	transport := &http.Transport{DisableCompression: true}
+	return &httputil.ReverseProxy{
+		Transport: transport,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(&url.URL{Scheme: "http", Host: p.to})
+			if err := p.rewrite(r.Out); err != nil {
+				r.Out.Body = io.NopCloser(failing{err}) // the server sees the request break off
+			}
+		},
+		ModifyResponse: p.answer,
+		FlushInterval:  -1,
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// rewrite changes the rows of a request that writes. The whole body is read
+// first: a server that answers earlier would have the proxy cut the connection.
+func (p *proxy) rewrite(r *http.Request) error {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil
+	}
+	from := io.Reader(r.Body)
+	writes := strings.HasSuffix(r.URL.Path, "/write")
+	if writes && r.Header.Get("Content-Encoding") == "gzip" {
+		unpacked, err := gzip.NewReader(from)
+		if err != nil {
+			return err
+		}
+		from = unpacked
+		r.Header.Del("Content-Encoding")
+	}
+	body, err := io.ReadAll(from)
+	if err != nil {
+		return err
+	}
+	if writes {
+		body = p.lines(body)
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
+	if form, err := url.ParseQuery(string(body)); err == nil && !writes && form.Get("q") != "" {
+		*r = *r.WithContext(withQuery(r.Context(), form.Get("q")))
+	}
+	return nil
+}
+
+// line is a row of line protocol in its parts.
+type line struct{ series, fields, time string }
+
+func parseLine(text string) line {
+	begin := fieldsAt(text)
+	end := strings.LastIndexByte(text, ' ')
+	if end <= begin {
+		return line{text[:begin], text[begin:], ""}
+	}
+	return line{text[:begin], text[begin:end], text[end:]}
+}
+
+// fieldsAt returns where the fields of a line begin: behind the first space
+// that no backslash stands before.
+func fieldsAt(text string) int {
+	for i := 1; i < len(text); i++ {
+		if text[i] == ' ' && text[i-1] != '\\' {
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// zero returns fields with 0 for each value, of the same type.
+func zero(fields string) string {
+	parts := strings.Split(fields, ",")
+	for i, part := range parts {
+		name, value, _ := strings.Cut(part, "=")
+		parts[i] = name + "=0"
+		if strings.HasSuffix(value, "i") {
+			parts[i] += "i"
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// lines applies the lie to rows of the table in line protocol.
+func (p *proxy) lines(body []byte) []byte {
+	texts := strings.Split(strings.TrimSuffix(string(body), "\n"), "\n")
+	var ours []int
+	for i, text := range texts {
+		if strings.HasPrefix(text, p.table+",") || strings.HasPrefix(text, p.table+" ") {
+			ours = append(ours, i)
+		}
+	}
+	fates := make(map[int]Fate, len(ours)) // by line
+	rows := make([]line, len(ours))
+	for n, fate := range p.fates(len(ours)) {
+		fates[ours[n]] = fate
+		rows[n] = parseLine(texts[ours[n]])
+		switch {
+		case fate == Zero:
+			rows[n].fields = zero(rows[n].fields)
+		case fate == Swap && n > 0:
+			rows[n-1].fields, rows[n].fields = rows[n].fields, rows[n-1].fields
+		}
+	}
+	for n, row := range rows {
+		texts[ours[n]] = row.series + row.fields + row.time
+	}
+	var out bytes.Buffer
+	for i, text := range texts {
+		switch fates[i] {
+		case Drop:
+			continue
+		case Twice:
+			out.WriteString(text + "\n")
+		}
+		out.WriteString(text + "\n")
+	}
+	return out.Bytes()
+}
+
+// answer changes the answer to a query.
+func (p *proxy) answer(r *http.Response) error {
+	kindOf, ok := p.deceives(queryOf(r.Request))
+	if !ok || r.StatusCode != http.StatusOK {
+		return nil
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	_ = r.Body.Close() // it was read to its end
+	found, err := parseAnswer(body)
+	if err != nil {
+		return err
+	}
+	told := p.read(kindOf, len(found.rows))
+	switch {
+	case told.old != nil:
+		body = told.old
+	case p.lie.Answer != nil:
+		if body, err = found.with(told.rows); err != nil {
+			return err
+		}
+	}
+	if told.keep {
+		p.remember(kindOf, body)
+	}
+	p.wait(r.Request.Context(), told.delay)
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
+	r.TransferEncoding = nil
+	return nil
+}
+
+// queryOf is the text of a request that asks something.
+func queryOf(r *http.Request) string {
+	if text := sentQuery(r.Context()); text != "" {
+		return text
+	}
+	values := r.URL.Query()
+	if text := values.Get("q"); text != "" {
+		return text
+	}
+	return values.Get("query")
+}
+
+// jsonAnswer is an answer of JSON documents whose rows stand in lists called
+// values (InfluxDB) or dataset (QuestDB).
+type jsonAnswer struct {
+	documents []map[string]any
+	rows      []any
+	lists     []rowList
+}
+
+// rowList is a list of rows, which are those of the answer from first on.
+type rowList struct {
+	of    map[string]any
+	key   string
+	first int
+	count int
+}
+
+func parseAnswer(body []byte) (*jsonAnswer, error) {
+	a := &jsonAnswer{}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	for {
+		var document map[string]any
+		if err := d.Decode(&document); errors.Is(err, io.EOF) {
+			return a, nil
+		} else if err != nil {
+			return nil, err
+		}
+		a.documents = append(a.documents, document)
+		a.find(document)
+	}
+}
+
+func (a *jsonAnswer) find(v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, of := range v {
+			a.find(of)
+		}
+	case map[string]any:
+		for _, key := range []string{"results", "series", "values", "dataset"} {
+			rows, ok := v[key].([]any)
+			if ok && (key == "values" || key == "dataset") {
+				a.lists = append(a.lists, rowList{v, key, len(a.rows), len(rows)})
+				a.rows = append(a.rows, rows...)
+			} else {
+				a.find(v[key])
+			}
+		}
+	}
+}
+
+// with returns the answer with other rows, each in the list that it came from.
+func (a *jsonAnswer) with(order []int) ([]byte, error) {
+	for _, l := range a.lists {
+		rows := []any{}
+		for _, i := range order {
+			if i >= l.first && i < l.first+l.count {
+				rows = append(rows, a.rows[i])
+			}
+		}
+		l.of[l.key] = rows
+		if _, ok := l.of["count"]; ok {
+			l.of["count"] = len(rows)
+		}
+	}
+	var out bytes.Buffer
+	for _, d := range a.documents {
+		text, err := json.Marshal(d)
+		if err != nil {
+			return nil, err
+		}
+		out.Write(append(text, '\n'))
+	}
+	return out.Bytes(), nil
+}

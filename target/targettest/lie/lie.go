@@ -1,0 +1,151 @@
+// Package lie is a proxy in front of a database server that deceives whoever
+// measures it: it stores other values than it was sent, loses a row in many, or
+// answers from an old answer. It speaks HTTP with line protocol and JSON, and
+// the PostgreSQL protocol; other protocols pass unchanged.
+//
+// The tests of tsmark put it in front of every server driver: a lie that is
+// measured must not end in a figure.
+package lie
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// Lie is one way to deceive. Nil functions leave things as they are.
+type Lie struct {
+	Name string
+	// Store says what becomes of a row that is written, rows being numbered from
+	// 0 over all connections.
+	Store func(row int64) Fate
+	// Answer returns which rows of an answer reach the client, and in which
+	// order. Answers are numbered from 1, over all connections, among those to
+	// queries that differ by numbers and texts alone.
+	Answer func(nth int64, rows int) []int
+	// OldAfter is the number of the last honest answer of a kind: all later ones
+	// are that one again. 0: answers are not kept.
+	OldAfter int64
+	// Delay is how long an answer is held back.
+	Delay func(nth int64) time.Duration
+}
+
+// Fate is what becomes of a row.
+type Fate uint8
+
+// The fates of a row.
+const (
+	Keep  Fate = iota
+	Drop       // it is acknowledged and not stored
+	Twice      // it is stored twice
+	Zero       // each of its values is stored as 0
+	Swap       // its values and those of the row before, in the same message, are exchanged
+)
+
+// The lies. Their numbers are such that a dataset of 15,000 rows and 60 answers
+// of a kind meet each of them.
+var (
+	// Zeroes stores 0 for each value.
+	Zeroes = Lie{Name: "zeroes", Store: func(int64) Fate { return Zero }}
+	// Swapped exchanges the values of neighbouring rows: counts, sums, minima and
+	// maxima stay as they are.
+	Swapped = Lie{Name: "swapped values", Store: func(row int64) Fate {
+		if row%2 == 1 {
+			return Swap
+		}
+		return Keep
+	}}
+	// DropsFew loses one row in 10,000.
+	DropsFew = Lie{Name: "drops one row in 10,000", Store: once(10_000, Drop)}
+	// Duplicates stores one row in 1,000 twice.
+	Duplicates = Lie{Name: "duplicates", Store: once(1_000, Twice)}
+	// Both loses one row in 1,000, and stores another one twice for it.
+	Both = Lie{Name: "duplicates for lost rows", Store: func(row int64) Fate {
+		switch row % 1_000 {
+		case 321:
+			return Drop
+		case 654:
+			return Twice
+		}
+		return Keep
+	}}
+	// Stale answers ten queries of a kind, and every later one from a cache.
+	Stale = Lie{Name: "stale cache after ten answers", OldAfter: 10}
+	// Between is honest for the first ten queries of a kind and for every tenth
+	// later one: a check of the first answers, or of every tenth, finds nothing.
+	Between = Lie{Name: "lies between samples", Answer: func(nth int64, rows int) []int {
+		if nth <= 10 || nth%10 == 0 {
+			return all(rows)
+		}
+		return withoutMiddle(rows)
+	}}
+	// NoMiddle leaves the middle row of each answer out, and sends its first row
+	// twice for it where there is one: the number of rows is right.
+	NoMiddle = Lie{Name: "middle row missing", Answer: func(_ int64, rows int) []int { return withoutMiddle(rows) }}
+	// Truncated leaves out the last row of each answer, after twenty honest ones.
+	Truncated = Lie{Name: "truncated late", Answer: func(nth int64, rows int) []int {
+		if nth <= 20 {
+			return all(rows)
+		}
+		return all(max(0, rows-1))
+	}}
+	// Stalls is honest and holds three answers of thirty, one after the other, back
+	// for a second each. Of three in a row at most two are taken to be compared,
+	// which have no latency: engine.OneOf.
+	Stalls = Lie{Name: "a second's stall", Delay: func(nth int64) time.Duration {
+		if n := nth % 30; n >= 15 && n < 18 {
+			return time.Second
+		}
+		return 0
+	}}
+)
+
+// once gives one row in so many a fate. It is none of the first.
+func once(in int64, f Fate) func(int64) Fate {
+	return func(row int64) Fate {
+		if row%in == in*7/10 {
+			return f
+		}
+		return Keep
+	}
+}
+
+func all(rows int) []int {
+	order := make([]int, rows)
+	for i := range order {
+		order[i] = i
+	}
+	return order
+}
+
+func withoutMiddle(rows int) []int {
+	order := all(rows)
+	if rows < 2 {
+		return order[:0]
+	}
+	order[rows/2] = 0
+	slices.Sort(order)
+	return order
+}
+
+// asks finds queries that read rows of a table, leaving out the statements by
+// which tsmark counts, lists and explains.
+var (
+	reads  = regexp.MustCompile(`(?is)^\s*(select|with)\b`)
+	counts = regexp.MustCompile(`(?i)\b(count|sum|pg_\w+|information_schema)\b`)
+	// constant is what tells queries of one kind apart.
+	constant = regexp.MustCompile(`'[^']*'|\d+`)
+)
+
+// kind returns what the queries have in common of which this is one; empty: it is
+// none.
+func kind(text string) string {
+	if !reads.MatchString(text) || counts.MatchString(text) {
+		return ""
+	}
+	return constant.ReplaceAllString(text, "?")
+}
+
+// never is after how many answers a liar that keeps none repeats itself.
+const never = math.MaxInt64

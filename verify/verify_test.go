@@ -1,0 +1,73 @@
+package verify_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/target/targettest"
+	"github.com/tsmark/tsmark/verify"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// talker is a target whose answers have no end.
+type talker struct {
+	target.Target
+	row []query.Value
+}
+
+func (t talker) NewQuerier(context.Context, int) (target.Querier, error) { return t, nil }
+
+func (t talker) Do(ctx context.Context, _ target.Request, sink query.Sink) (target.Cost, error) {
+	for rows := int64(1); ctx.Err() == nil; rows++ {
+		if err := sink.Row(t.row); err != nil {
+			return target.Cost{Rows: rows}, err
+		}
+	}
+	return target.Cost{}, ctx.Err()
+}
+
+func (talker) Close() error { return nil }
+
+// An answer is read to its first row too many, and its texts no further than any
+// right one would have them: it is wrong, and does not fill the memory.
+func TestEndlessAnswers(t *testing.T) {
+	d, err := tsbs.CPUOnly().Dataset(spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, row := range map[string][]query.Value{
+		"rows":  {{Kind: query.Int, Int: 1}, {Kind: query.Float, Float: 1}},
+		"texts": {{Kind: query.Text, Text: make([]byte, 80<<20)}},
+	} {
+		for _, queryType := range someTypes {
+			t.Run(name+" of "+queryType, func(t *testing.T) {
+				longer := spec()
+				longer.End = longer.Start.Add(24 * time.Hour)
+				sequence, err := tsbs.CPUOnly().Queries(longer, queryType, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				queries := slices.Collect(sequence)
+				expected, err := oracle.Pass(t.Context(), d, queries, nil, ignore)
+				if err != nil {
+					t.Fatal(err)
+				}
+				render := targettest.Memory("memory")
+				_ = targettest.EndsBounded(t, func() error {
+					verdict, err := verify.Answers(t.Context(), verify.Config{Workers: 1}, talker{row: row}, render.Renderer(nil), d, expected.Full)
+					if err != nil || !strings.Contains(verdict.Difference, "read no further") {
+						t.Errorf("%+v, %v", verdict, err)
+					}
+					return errors.New(verdict.Difference)
+				})
+			})
+		}
+	}
+}
