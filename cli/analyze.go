@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tsmark/tsmark/analysis"
 	"github.com/tsmark/tsmark/internal/outfile"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/report"
-	"github.com/tsmark/tsmark/store"
+	"github.com/tsmark/tsmark/run/analysis"
+	"github.com/tsmark/tsmark/run/store"
 )
 
 func (a *app) analyzeCommand() *cobra.Command {

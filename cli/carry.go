@@ -14,10 +14,10 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/tsmark/tsmark/archive"
 	"github.com/tsmark/tsmark/internal/buildinfo"
 	"github.com/tsmark/tsmark/internal/outfile"
-	"github.com/tsmark/tsmark/store"
+	"github.com/tsmark/tsmark/run/store"
+	"github.com/tsmark/tsmark/run/store/archive"
 )
 
 func (a *app) exportCommand() *cobra.Command {

@@ -6,16 +6,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tsmark/tsmark/archive"
+	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/store"
-	"github.com/tsmark/tsmark/target/targettest"
+	"github.com/tsmark/tsmark/run/store"
+	"github.com/tsmark/tsmark/run/store/archive"
 )
 
 // What is here is never replaced: neither a run of the same id, nor anything
 // when one of several runs is refused.
 func TestImportRefusesAnotherRunOfTheSameID(t *testing.T) {
-	dir, kind := t.TempDir(), targettest.Memory("memory")
+	dir, kind := t.TempDir(), conformance.Memory("memory")
 	args := []string{"tsmark", "run", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",
 		"--queries", "2", "--verify", "1", "--query-type", "lastpoint"}
 	if code, said := try(t, kind, args...); code != exitDone {

@@ -4,19 +4,19 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/suggest"
-	"github.com/tsmark/tsmark/runner"
-	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/workload"
 )
 
 // catalog is what this tsmark knows by name.
 type catalog struct {
 	workloads []workload.Workload
-	kinds     []target.Kind
+	kinds     []driver.Driver
 }
 
-func newCatalog(w []workload.Workload, k []target.Kind) catalog { return catalog{w, k} }
+func newCatalog(w []workload.Workload, k []driver.Driver) catalog { return catalog{w, k} }
 
 func (c catalog) workload(name string) (workload.Workload, error) {
 	for _, w := range c.workloads {
@@ -27,13 +27,13 @@ func (c catalog) workload(name string) (workload.Workload, error) {
 	return nil, fmt.Errorf("unknown use case %q%s", name, suggest.Among(name, c.workloadNames()))
 }
 
-func (c catalog) kind(name string) (target.Kind, error) {
+func (c catalog) kind(name string) (driver.Driver, error) {
 	for _, k := range c.kinds {
 		if k.Name == name {
 			return k, nil
 		}
 	}
-	return target.Kind{}, fmt.Errorf("unknown kind of target %q%s", name, suggest.Among(name, c.kindNames()))
+	return driver.Driver{}, fmt.Errorf("unknown kind of target %q%s", name, suggest.Among(name, c.kindNames()))
 }
 
 func (c catalog) workloadNames() []string {

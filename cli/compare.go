@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tsmark/tsmark/compare"
 	"github.com/tsmark/tsmark/internal/outfile"
 	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/store"
+	"github.com/tsmark/tsmark/run/store"
 )
 
 func (a *app) compareCommand() *cobra.Command {

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/internal/progress"
-	"github.com/tsmark/tsmark/runner"
+	"github.com/tsmark/tsmark/run/runner"
 )
 
 // defaultPeriod is how often plain progress lines are written.

@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
 )
 
 // expecting returns the text of an experiment with what its runs had, to which

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tsmark/tsmark/experiment"
-	"github.com/tsmark/tsmark/experiment/preset"
 	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/experiment/preset"
 )
 
 func (a *app) experimentsCommand() *cobra.Command {

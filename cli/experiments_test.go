@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tsmark/tsmark/experiment"
-	"github.com/tsmark/tsmark/experiment/preset"
-	"github.com/tsmark/tsmark/runner"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/experiment/preset"
+	"github.com/tsmark/tsmark/run/runner"
 )
 
 // Every built-in experiment is what its file and summary are called, and can be

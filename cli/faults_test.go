@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tsmark/tsmark/target"
-	"github.com/tsmark/tsmark/target/targettest"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
@@ -34,7 +34,7 @@ func TestRetry(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			results := t.TempDir()
-			catalog := newCatalog(tsbs.Workloads(), []target.Kind{targettest.Stuttering("x", c.dedupes)})
+			catalog := newCatalog(tsbs.Workloads(), []driver.Driver{conformance.Stuttering("x", c.dedupes)})
 			args := append([]string{"tsmark", "load", "x", "--results", results, "--scale", "40", "--log-interval", "10m", "--batch-size", "480"}, c.flags...)
 			if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != c.code {
 				t.Errorf("exit status %d, want %d", code, c.code)
@@ -62,7 +62,7 @@ func TestRetry(t *testing.T) {
 // rows is right, and the different ones are counted.
 func TestMaskedLosses(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	catalog := newCatalog(tsbs.Workloads(), []target.Kind{targettest.Masking("x")})
+	catalog := newCatalog(tsbs.Workloads(), []driver.Driver{conformance.Masking("x")})
 	args := []string{"tsmark", "load", "x", "--results", t.TempDir(), "--scale", "40", "--log-interval", "10m", "--batch-size", "480", "--retry", "3"}
 	if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != exitWithheld {
 		t.Errorf("exit status %d, want %d", code, exitWithheld)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/internal/progress"
-	"github.com/tsmark/tsmark/runner"
+	"github.com/tsmark/tsmark/run/runner"
 )
 
 // forceAsk is what --force says without a place.

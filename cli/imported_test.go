@@ -11,11 +11,11 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/tsmark/tsmark/archive"
-	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/target"
-	"github.com/tsmark/tsmark/target/targettest"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/store/archive"
 )
 
 // foreign writes a file with a run that was to execute a command, and did not
@@ -43,14 +43,14 @@ func foreign(t *testing.T, command string, status result.Status) (file, id strin
 // An imported run executes nothing: it is marked, never resumed, and repeated
 // only by who has seen what it does.
 func TestImportedRunExecutesNothing(t *testing.T) {
-	kind := targettest.Memory("server")
+	kind := conformance.Memory("server")
 	kind.Caps.Embedded = false
-	kind.Options = []target.Option{{Name: "host", Default: "127.0.0.1"}, {Name: "port", Default: "1"}}
+	kind.Options = []driver.Option{{Name: "host", Default: "127.0.0.1"}, {Name: "port", Default: "1"}}
 	proof := filepath.Join(t.TempDir(), "proof")
 	open := kind.Open
-	kind.Open = func(ctx context.Context, env target.Env, o target.Options) (target.Target, error) {
+	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		if _, err := os.Stat(proof); err != nil { // its server has not begun
-			return nil, target.ErrUnreachable
+			return nil, driver.ErrUnreachable
 		}
 		return open(ctx, env, o)
 	}

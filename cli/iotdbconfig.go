@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tsmark/tsmark/experiment"
-	"github.com/tsmark/tsmark/iotdbconfig"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/iotdbconfig"
 )
 
 // iotdbFiles are the flags of files that IoTDB-Benchmark reads.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tsmark/tsmark/target"
-	"github.com/tsmark/tsmark/target/targettest"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
@@ -25,7 +25,7 @@ func TestLiars(t *testing.T) {
 		"mixed":   {[]string{"--query-type", "lastpoint,single-groupby-1-1-1", "--queries", "20", "--mixed", "10", "--mixed-writes", "30", "--batch-size", "20"}, 1},
 	}
 	for name, way := range ways {
-		for _, kind := range targettest.Liars() { // whose database is a new one each time
+		for _, kind := range conformance.Liars() { // whose database is a new one each time
 			least := way.withheld
 			if kind.Name == "lies-when-asked-again" && name != "search" {
 				least = 1 // only lastpoint is asked again
@@ -49,7 +49,7 @@ func TestHonest(t *testing.T) {
 		{"--queries", "60", "--repeats", "6"}, {"--queries", "1"}, {"--queries", "3", "--repeats", "2"}, {"--rate", "1000/s", "--queries", "30"},
 		{"--queries", "20", "--mixed", "10", "--mixed-writes", "30", "--batch-size", "20", "--query-type", "lastpoint"},
 	} {
-		code, out := lieTo(t, targettest.Memory("memory"), append([]string{"--time-box", "0s"}, flags...))
+		code, out := lieTo(t, conformance.Memory("memory"), append([]string{"--time-box", "0s"}, flags...))
 		if code != exitDone || strings.Contains(out, "not verified") || !strings.Contains(out, "counted") {
 			t.Errorf("%v: exit status %d\n%s", flags, code, out)
 		}
@@ -57,7 +57,7 @@ func TestHonest(t *testing.T) {
 }
 
 // lieTo runs an experiment on one target.
-func lieTo(t *testing.T, kind target.Kind, flags []string) (code int, out string) {
+func lieTo(t *testing.T, kind driver.Driver, flags []string) (code int, out string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	args := append([]string{"tsmark", "run", "--results", t.TempDir(), "--target", kind.Name, "--scale", "10", "--log-interval", "10m",
@@ -65,6 +65,6 @@ func lieTo(t *testing.T, kind target.Kind, flags []string) (code int, out string
 	if !strings.Contains(strings.Join(flags, " "), "--query-type") {
 		args = append(args, "--query-type", "lastpoint,single-groupby-1-1-1")
 	}
-	code = execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []target.Kind{kind}))
+	code = execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{kind}))
 	return code, stdout.String() + stderr.String()
 }

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/driver/all"
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/conformance/lie"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/store"
-	"github.com/tsmark/tsmark/target/all"
-	"github.com/tsmark/tsmark/target/targettest"
-	"github.com/tsmark/tsmark/target/targettest/lie"
+	"github.com/tsmark/tsmark/run/store"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
@@ -68,7 +68,7 @@ func TestLies(t *testing.T) {
 			}
 			name := cmp.Or(server.options, "default")
 			t.Run(server.kind+"/"+name+"/"+told.Name, func(t *testing.T) {
-				host, port := targettest.Address(t, server.kind)
+				host, port := conformance.Address(t, server.kind)
 				first, err := strconv.Atoi(port)
 				if err != nil {
 					t.Fatal(err)
@@ -135,7 +135,7 @@ func runLied(t *testing.T, spec string) (code int, run *result.Run, said string)
 	var out, errs bytes.Buffer
 	dir := t.TempDir()
 	if strings.HasPrefix(spec, "postgres") || strings.HasPrefix(spec, "timescaledb") {
-		t.Setenv("TSMARK_"+strings.ToUpper(strings.SplitN(spec, ",", 2)[0])+"_PASSWORD", targettest.Password(t))
+		t.Setenv("TSMARK_"+strings.ToUpper(strings.SplitN(spec, ",", 2)[0])+"_PASSWORD", conformance.Password(t))
 	}
 	code = execute(t.Context(), []string{
 		"tsmark", "run", "--results", dir, "--target", spec, "--replace", "--scale", "40", "--timestamp-end", "2016-01-02T01:00:00Z",

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/tsmark/tsmark/process"
+	"github.com/tsmark/tsmark/monitor/process"
 )
 
 // Main runs the process's own command line and returns the exit status. Ctrl-C,

@@ -6,8 +6,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/monitor"
+	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/workload"
 )
 

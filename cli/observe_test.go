@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/target"
-	"github.com/tsmark/tsmark/target/targettest"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
@@ -21,13 +21,13 @@ import (
 // its process nobody can tell.
 func TestClientIsObserved(t *testing.T) {
 	for _, embedded := range []bool{false, true} {
-		kind := targettest.Memory("memory")
+		kind := conformance.Memory("memory")
 		kind.Caps.Embedded = embedded
 		dir := t.TempDir()
 		var stdout, stderr bytes.Buffer
 		args := []string{"tsmark", "run", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",
 			"--queries", "4", "--verify", "3", "--query-type", "lastpoint"}
-		if code := execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []target.Kind{kind})); code != exitDone {
+		if code := execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{kind})); code != exitDone {
 			t.Fatalf("exit status %d: %s", code, stderr.String())
 		}
 		run := newest(t, dir)
@@ -64,7 +64,7 @@ func TestExporters(t *testing.T) {
 	run := func() (int, string) {
 		var stdout, stderr bytes.Buffer
 		code := execute(t.Context(), []string{"tsmark", "run", "--results", dir, file}, &stdout, &stderr,
-			newCatalog(tsbs.Workloads(), []target.Kind{targettest.Memory("memory")}))
+			newCatalog(tsbs.Workloads(), []driver.Driver{conformance.Memory("memory")}))
 		return code, stderr.String()
 	}
 	write(exporter.URL)

@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/sqlite"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/target"
-	"github.com/tsmark/tsmark/target/sqlite"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
@@ -29,12 +29,12 @@ type watched struct {
 	down   string // the index option of a target that cannot be reached; then SQLite counts as a server
 }
 
-func (w *watched) kind() target.Kind {
+func (w *watched) kind() driver.Driver {
 	kind := sqlite.Kind()
 	kind.Caps.Embedded = w.down == ""
-	kind.Open = func(ctx context.Context, env target.Env, o target.Options) (target.Target, error) {
+	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		if o["index"] == w.down {
-			return nil, fmt.Errorf("no server %w", target.ErrUnreachable)
+			return nil, fmt.Errorf("no server %w", driver.ErrUnreachable)
 		}
 		if meddle := w.meddle; env.Existing && meddle != nil {
 			w.meddle = nil
@@ -50,30 +50,30 @@ func (w *watched) kind() target.Kind {
 }
 
 type watchedTarget struct {
-	target.Target
+	driver.DB
 	w     *watched
 	index string
 }
 
-func (d watchedTarget) NewQuerier(ctx context.Context, worker int) (target.Querier, error) {
+func (d watchedTarget) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
 	if d.index == d.w.fail && !d.w.failed && d.w.asked.Load() > 6 {
 		d.w.failed = true
 		return nil, errors.New("no further connection")
 	}
-	q, err := d.Target.NewQuerier(ctx, worker)
+	q, err := d.DB.NewQuerier(ctx, worker)
 	return watchedQuerier{q, d}, err
 }
 
 type watchedQuerier struct {
-	target.Querier
+	driver.Querier
 	d watchedTarget
 }
 
-func (q watchedQuerier) Do(ctx context.Context, r target.Request, sink query.Sink) (target.Cost, error) {
+func (q watchedQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
 	var answer query.Answer
-	indexes := target.Request{Text: "SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema WHERE type = 'index' AND name LIKE 'cpu_by%' ORDER BY name)"}
+	indexes := driver.Request{Text: "SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema WHERE type = 'index' AND name LIKE 'cpu_by%' ORDER BY name)"}
 	if _, err := q.Querier.Do(ctx, indexes, &answer); err != nil {
-		return target.Cost{}, err
+		return driver.Cost{}, err
 	}
 	want := map[string]string{"both": "cpu_by_tags_id_time,cpu_by_time", "time": "cpu_by_time"}[q.d.index]
 	if got := answer.Rows[0][0].String(); want != "" && got != want {
@@ -95,7 +95,7 @@ func (w *watched) tsmark(code int, args ...string) (said string) {
 		args = append(args, "--scale", "40", "--log-interval", "1h")
 	}
 	var stdout, stderr bytes.Buffer
-	got := execute(w.t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []target.Kind{w.kind()}))
+	got := execute(w.t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{w.kind()}))
 	if got != code {
 		w.t.Fatalf("%s: exit status %d, want %d\n%s%s", strings.Join(args, " "), got, code, &stdout, &stderr)
 	}

@@ -18,9 +18,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/report"
-	"github.com/tsmark/tsmark/target"
 )
 
 // planting hands out secrets, each of its own, and remembers them by where
@@ -78,7 +78,7 @@ func (p planting) gone(t *testing.T, where, text string) {
 
 // everywhere looks into all that was said, and all that can be made of the
 // results folder.
-func (p planting) everywhere(t *testing.T, kind []target.Kind, dir, said string) {
+func (p planting) everywhere(t *testing.T, kind []driver.Driver, dir, said string) {
 	t.Helper()
 	p.gone(t, "the run", said)
 	out := t.TempDir()
@@ -113,7 +113,7 @@ func (p planting) everywhere(t *testing.T, kind []target.Kind, dir, said string)
 	}
 }
 
-func tryAll(t *testing.T, kinds []target.Kind, args ...string) (code int, said string) {
+func tryAll(t *testing.T, kinds []driver.Driver, args ...string) (code int, said string) {
 	t.Helper()
 	known := knownCatalog()
 	if kinds != nil {
@@ -125,19 +125,19 @@ func tryAll(t *testing.T, kinds []target.Kind, args ...string) (code int, said s
 }
 
 // vault is a kind of target that tells all secrets at a step.
-func vault(p planting, failsAt string) target.Kind {
+func vault(p planting, failsAt string) driver.Driver {
 	kind := leaky(new(string))
 	kind.Name = "vault"
 	kind.Caps.Embedded = false
-	kind.Options = append(kind.Options, target.Option{Name: "host", Default: "127.0.0.1"}, target.Option{Name: "port", Default: "1"},
-		target.Option{Name: "dsn"}, target.Option{Name: "file", Secret: true})
+	kind.Options = append(kind.Options, driver.Option{Name: "host", Default: "127.0.0.1"}, driver.Option{Name: "port", Default: "1"},
+		driver.Option{Name: "dsn"}, driver.Option{Name: "file", Secret: true})
 	open := kind.Open
-	kind.Open = func(ctx context.Context, env target.Env, o target.Options) (target.Target, error) {
+	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		inner, err := open(ctx, env, o)
 		if err != nil {
 			return nil, err
 		}
-		l := &leak{Target: inner.(*leak).Target, failsAt: failsAt, said: p.said()}
+		l := &leak{DB: inner.(*leak).DB, failsAt: failsAt, said: p.said()}
 		return &vaultTarget{l}, l.at("open")
 	}
 	return kind
@@ -146,21 +146,21 @@ func vault(p planting, failsAt string) target.Kind {
 // vaultTarget tells them in metrics, steps and marks beside.
 type vaultTarget struct{ *leak }
 
-func (v *vaultTarget) NewQuerier(ctx context.Context, worker int) (target.Querier, error) {
+func (v *vaultTarget) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
 	q, err := v.leak.NewQuerier(ctx, worker)
 	return &vaultQuerier{q, v.leak}, err
 }
 
 // vaultQuerier gives wrong answers at the step "wrong".
 type vaultQuerier struct {
-	target.Querier
+	driver.Querier
 	leak *leak
 }
 
-func (q *vaultQuerier) Do(ctx context.Context, r target.Request, sink query.Sink) (target.Cost, error) {
+func (q *vaultQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
 	cost, err := q.Querier.Do(ctx, r, sink)
 	if q.leak.failsAt == "lost" {
-		return cost, fmt.Errorf("%w: %s", target.ErrUnreachable, q.leak.said)
+		return cost, fmt.Errorf("%w: %s", driver.ErrUnreachable, q.leak.said)
 	}
 	return cost, err
 }
@@ -223,7 +223,7 @@ func TestPlanted(t *testing.T) {
 					t.Fatal(err)
 				}
 				results := filepath.Join(dir, "results")
-				kinds := []target.Kind{vault(p, step)}
+				kinds := []driver.Driver{vault(p, step)}
 				args := []string{"tsmark", "run", experiment, "--results", results}
 				_, printed := tryAll(t, kinds, append(args, "--print")...)
 				p.gone(t, "--print", printed)

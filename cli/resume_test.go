@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/store"
+	"github.com/tsmark/tsmark/run/store"
 )
 
 // A run that is killed again and again, at random moments, and resumed each

@@ -10,17 +10,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tsmark/tsmark/compare"
-	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/internal/buildinfo"
 	"github.com/tsmark/tsmark/internal/outfile"
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/internal/progress"
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/runner"
-	"github.com/tsmark/tsmark/store"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/store"
 )
 
 func (a *app) runCommand() *cobra.Command {

@@ -15,8 +15,8 @@ import (
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/runner"
-	"github.com/tsmark/tsmark/store"
+	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/store"
 )
 
 func (a *app) runsCommand() *cobra.Command {

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/target"
-	"github.com/tsmark/tsmark/target/targettest"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
@@ -27,9 +27,9 @@ const (
 
 // leaky is a kind of target that tells its secrets wherever it can. At the
 // step it fails, with all of them in the error.
-func leaky(failsAt *string) target.Kind {
-	kind := targettest.Memory("leaky")
-	kind.Options = []target.Option{
+func leaky(failsAt *string) driver.Driver {
+	kind := conformance.Memory("leaky")
+	kind.Options = []driver.Option{
 		{Name: "password", Secret: true, Check: func(v string) error {
 			if v == "bad"+plantedPassword {
 				return fmt.Errorf("must not be %s", v)
@@ -41,9 +41,9 @@ func leaky(failsAt *string) target.Kind {
 		{Name: "user"},
 	}
 	open := kind.Open
-	kind.Open = func(ctx context.Context, env target.Env, o target.Options) (target.Target, error) {
+	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		t, err := open(ctx, env, o)
-		l := &leak{Target: t, failsAt: *failsAt, said: fmt.Sprintf("%s %q %s %s as %s", o["password"], o["password"], o["token"], o["url"], o["user"])}
+		l := &leak{DB: t, failsAt: *failsAt, said: fmt.Sprintf("%s %q %s %s as %s", o["password"], o["password"], o["token"], o["url"], o["user"])}
 		if err == nil {
 			err = l.at("open")
 		}
@@ -53,7 +53,7 @@ func leaky(failsAt *string) target.Kind {
 }
 
 type leak struct {
-	target.Target
+	driver.DB
 	said, failsAt string
 }
 
@@ -64,44 +64,44 @@ func (l *leak) at(step string) error {
 	return nil
 }
 
-func (l *leak) Describe(context.Context) (target.Description, error) {
-	return target.Description{Version: "1 " + l.said, Edition: l.said, Location: l.said, Durability: l.said,
+func (l *leak) Describe(context.Context) (driver.Description, error) {
+	return driver.Description{Version: "1 " + l.said, Edition: l.said, Location: l.said, Durability: l.said,
 		Settings: map[string]string{"everything": l.said}}, l.at("describe")
 }
 
-func (l *leak) Census(ctx context.Context, table *series.Table) (target.Census, error) {
+func (l *leak) Census(ctx context.Context, table *series.Table) (driver.Census, error) {
 	if err := l.at("census"); err != nil {
-		return target.Census{}, err
+		return driver.Census{}, err
 	}
-	return l.Target.Census(ctx, table)
+	return l.DB.Census(ctx, table)
 }
 
-func (l *leak) NewWriter(ctx context.Context, worker int) (target.Writer, error) {
+func (l *leak) NewWriter(ctx context.Context, worker int) (driver.Writer, error) {
 	if err := l.at("write"); err != nil {
 		return nil, err
 	}
-	return l.Target.NewWriter(ctx, worker)
+	return l.DB.NewWriter(ctx, worker)
 }
 
-func (l *leak) NewQuerier(ctx context.Context, worker int) (target.Querier, error) {
+func (l *leak) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
 	if err := l.at("query"); err != nil {
 		return nil, err
 	}
-	q, err := l.Target.NewQuerier(ctx, worker)
+	q, err := l.DB.NewQuerier(ctx, worker)
 	return &leakyQuerier{q, l}, err
 }
 
 type leakyQuerier struct {
-	target.Querier
+	driver.Querier
 	leak *leak
 }
 
-func (q *leakyQuerier) Do(ctx context.Context, r target.Request, sink query.Sink) (target.Cost, error) {
+func (q *leakyQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
 	if q.leak.failsAt == "unsupported" {
-		return target.Cost{}, fmt.Errorf("%w: %s", query.ErrUnsupported, q.leak.said)
+		return driver.Cost{}, fmt.Errorf("%w: %s", query.ErrUnsupported, q.leak.said)
 	}
 	if err := q.leak.at("answer"); err != nil {
-		return target.Cost{}, err
+		return driver.Cost{}, err
 	}
 	return q.Querier.Do(ctx, r, sink)
 }
@@ -115,10 +115,10 @@ func leakyArgs(dir string, more ...string) []string {
 }
 
 // try executes a command line on a leaky target, and returns all that it says.
-func try(t *testing.T, kind target.Kind, args ...string) (code int, said string) {
+func try(t *testing.T, kind driver.Driver, args ...string) (code int, said string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code = execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []target.Kind{kind}))
+	code = execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{kind}))
 	return code, stdout.String() + stderr.String()
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/tsmark/tsmark/target/targettest"
+	"github.com/tsmark/tsmark/driver/conformance"
 )
 
 // The scripts of servers are named for them. Beside the commands of the other
@@ -17,7 +17,7 @@ import (
 func TestServerScripts(t *testing.T) {
 	for _, name := range []string{"postgres", "questdb", "influxdb"} {
 		t.Run(name, func(t *testing.T) {
-			host, port := targettest.Address(t, name)
+			host, port := conformance.Address(t, name)
 			first, err := strconv.Atoi(port)
 			if err != nil {
 				t.Fatal(err)
@@ -34,8 +34,8 @@ func TestServerScripts(t *testing.T) {
 					}
 					file := filepath.Join(env.WorkDir, "password-file")
 					env.Setenv("PASSWORD_FILE", file)
-					env.Setenv("PASSWORD", targettest.Password(t))
-					return os.WriteFile(file, []byte(targettest.Password(t)+"\n"), 0o600)
+					env.Setenv("PASSWORD", conformance.Password(t))
+					return os.WriteFile(file, []byte(conformance.Password(t)+"\n"), 0o600)
 				},
 			})
 		})

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tsmark/tsmark/experiment"
+	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/target/limit"
+	"github.com/tsmark/tsmark/run/experiment"
 )
 
 // settings are the flags of the commands that run an experiment. Flags write

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/process"
-	"github.com/tsmark/tsmark/target"
-	"github.com/tsmark/tsmark/target/targettest"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
@@ -182,7 +182,7 @@ func TestSilentMetrics(t *testing.T) {
 			t.Fatal(err)
 		}
 		var stdout, stderr bytes.Buffer
-		code := execute(t.Context(), []string{"tsmark", "run", "--results", dir, file}, &stdout, &stderr, newCatalog(tsbs.Workloads(), []target.Kind{targettest.Memory("memory")}))
+		code := execute(t.Context(), []string{"tsmark", "run", "--results", dir, file}, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{conformance.Memory("memory")}))
 		if code != exitUsage || !strings.Contains(stderr.String(), "no answer within 300ms") || !strings.Contains(stderr.String(), "--statement-timeout") || strings.Count(stderr.String(), "tsmark: ") != 1 {
 			t.Errorf("%s: exit status %d: %s", key, code, &stderr)
 		}

@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/runner"
-	"github.com/tsmark/tsmark/store"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/store"
 )
 
 // sweeping is a sweep on its way.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tsmark/tsmark/ability"
-	"github.com/tsmark/tsmark/experiment"
-	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/capability"
+	"github.com/tsmark/tsmark/run/experiment"
 )
 
 func (a *app) targetsCommand() *cobra.Command {
@@ -54,17 +54,17 @@ connected to.`,
 }
 
 // abilities is what the named kinds can do; of none, all.
-func (a *app) abilities(names []string) ([]*ability.Kind, error) {
+func (a *app) abilities(names []string) ([]*capability.Kind, error) {
 	if len(names) == 0 {
 		names = a.catalog.kindNames()
 	}
-	var able []*ability.Kind
+	var able []*capability.Kind
 	for _, name := range names {
 		kind, err := a.catalog.kind(name)
 		if err != nil {
 			return nil, err
 		}
-		k, err := ability.Of(&kind, a.catalog.workloads, experiment.Default().Workload)
+		k, err := capability.Of(&kind, a.catalog.workloads, experiment.Default().Workload)
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +74,7 @@ func (a *app) abilities(names []string) ([]*ability.Kind, error) {
 }
 
 // listKinds prints a line a kind.
-func listKinds(w io.Writer, kinds []*ability.Kind) error {
+func listKinds(w io.Writer, kinds []*capability.Kind) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(out, "KIND\tRUNS")
 	for _, u := range kinds[0].UseCases {
@@ -91,14 +91,14 @@ func listKinds(w io.Writer, kinds []*ability.Kind) error {
 	return out.Flush()
 }
 
-func whereItRuns(k *ability.Kind) string {
+func whereItRuns(k *capability.Kind) string {
 	if k.Embedded {
 		return "in tsmark"
 	}
 	return "server"
 }
 
-func profileNames(profiles []ability.Profile) string {
+func profileNames(profiles []capability.Profile) string {
 	var names []string
 	for _, p := range profiles {
 		names = append(names, p.Name)
@@ -110,7 +110,7 @@ func profileNames(profiles []ability.Profile) string {
 }
 
 // describeKind prints all of one kind.
-func describeKind(w io.Writer, k *ability.Kind) error {
+func describeKind(w io.Writer, k *capability.Kind) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(out, "%s: %s\n\n", k.Name, k.Help)
 	runs := "a server of its own"
@@ -140,7 +140,7 @@ func describeKind(w io.Writer, k *ability.Kind) error {
 	}
 	section("Types of fields, with the default options", len(k.Types))
 	for _, t := range k.Types {
-		fmt.Fprintf(out, "  %s\t%s\n", t.Type, target.Held{As: t.As, Mapped: t.Mapped})
+		fmt.Fprintf(out, "  %s\t%s\n", t.Type, driver.Held{As: t.As, Mapped: t.Mapped})
 	}
 	section("Options, as in "+k.Name+",NAME=VALUE", len(k.Options))
 	for _, o := range k.Options {
@@ -155,7 +155,7 @@ func describeKind(w io.Writer, k *ability.Kind) error {
 	}
 	for _, p := range []struct {
 		title string
-		of    []ability.Profile
+		of    []capability.Profile
 	}{{"Profiles, as in " + k.Name + ",profile=NAME", k.Profiles}, {"Levels of durability, as in " + k.Name + ",durability=NAME", k.Durabilities}} {
 		section(p.title, len(p.of))
 		for _, p := range p.of {

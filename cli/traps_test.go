@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tsmark/tsmark/target"
-	"github.com/tsmark/tsmark/target/targettest"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
@@ -37,7 +37,7 @@ func TestTraps(t *testing.T) {
 		"cuts-answers":        {exitWithheld, []string{"missing; expected (2016-01-0"}},
 		"gives-up":            {exitTarget, []string{"INCOMPLETE", "the server closed the connection"}},
 	}
-	traps := targettest.Traps()
+	traps := conformance.Traps()
 	if len(traps) != len(want) {
 		t.Fatalf("%d traps, %d expected", len(traps), len(want))
 	}
@@ -59,26 +59,26 @@ func TestTraps(t *testing.T) {
 
 // A right target passes the same run, so that the traps prove something.
 func TestNoTrap(t *testing.T) {
-	if code, out, errs := runOn(t, targettest.Memory("memory")); code != exitDone {
+	if code, out, errs := runOn(t, conformance.Memory("memory")); code != exitDone {
 		t.Errorf("exit status %d\n%s%s", code, out, errs)
 	}
 }
 
 // runOn runs a small experiment on one target.
-func runOn(t *testing.T, kind target.Kind) (code int, out, errs string) {
+func runOn(t *testing.T, kind driver.Driver) (code int, out, errs string) {
 	var stdout, stderr bytes.Buffer
 	args := []string{"tsmark", "run", "--results", t.TempDir(), "--target", kind.Name,
 		"--scale", "40", "--log-interval", "10m", "--queries", "4", "--verify", "3", "--batch-size", "500"}
-	code = execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []target.Kind{kind}))
+	code = execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{kind}))
 	return code, stdout.String(), stderr.String()
 }
 
 // A load alone tells of each target that stores something else than it was given.
 func TestTrapsOfALoad(t *testing.T) {
-	for _, trap := range targettest.Traps() {
+	for _, trap := range conformance.Traps() {
 		var stdout, stderr bytes.Buffer
 		args := []string{"tsmark", "load", trap.Name, "--results", t.TempDir(), "--scale", "40", "--log-interval", "10m", "--batch-size", "500"}
-		code := execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []target.Kind{trap}))
+		code := execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{trap}))
 		want := exitWithheld
 		switch trap.Name {
 		case "gives-up":

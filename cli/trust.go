@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tsmark/tsmark/experiment"
 	"github.com/tsmark/tsmark/internal/progress"
+	"github.com/tsmark/tsmark/run/experiment"
 )
 
 // trust decides whether what an imported run was to do is done here.

@@ -11,12 +11,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/target"
-	"github.com/tsmark/tsmark/target/limit"
 )
 
 // asker is the state that the workers of one type share.
@@ -94,7 +94,7 @@ func (a *asker) overtime() bool {
 // to ask, again and again as long as there is more, and fills in the result.
 // More is called while nobody works; nil: there is none. Beside, unless nil,
 // runs along with them.
-func (a *asker) run(ctx context.Context, t target.Target, work func(context.Context, *worker) error, more func(context.Context) (bool, error), beside func(context.Context) error) error {
+func (a *asker) run(ctx context.Context, t driver.DB, work func(context.Context, *worker) error, more func(context.Context) (bool, error), beside func(context.Context) error) error {
 	workers := make([]*worker, 0, a.cfg.Workers)
 	defer func() {
 		for _, w := range workers {
@@ -215,7 +215,7 @@ func (w *withheld) Error() string { return fmt.Sprintf("query %d: %s", w.id, w.r
 type worker struct {
 	*asker
 	number                       int
-	querier                      target.Querier
+	querier                      driver.Querier
 	service                      *measure.Latency
 	log                          *oplog.Recorder
 	answered                     time.Duration // what the queries took together that were not cut off
@@ -251,7 +251,7 @@ func (w *worker) warmUp(ctx context.Context) error {
 		switch {
 		case err != nil && limited.Err() == context.DeadlineExceeded && ctx.Err() == nil:
 			return nil // it is as warm as it gets
-		case err != nil && (ctx.Err() != nil || errors.Is(err, target.ErrUnreachable)):
+		case err != nil && (ctx.Err() != nil || errors.Is(err, driver.ErrUnreachable)):
 			return fmt.Errorf("warming up: query %d: %w", question.ID, err)
 		case err != nil:
 			return &withheld{id: question.ID, reason: "warming up: " + err.Error()}
@@ -303,7 +303,7 @@ func (w *worker) ask(ctx context.Context, i int, due *arrival) (end time.Duratio
 	case cutOff && cost.Rows > question.Rows: // it would not have become right
 		return end, false, &withheld{id: question.ID, reason: fmt.Sprintf("%d rows in the answer, %d expected, when it was cut off", cost.Rows, question.Rows), answer: true}
 	case cutOff: // what it took is a lower bound, even where the answer was to be taken
-	case err != nil && (ctx.Err() != nil || errors.Is(err, target.ErrUnreachable)):
+	case err != nil && (ctx.Err() != nil || errors.Is(err, driver.ErrUnreachable)):
 		return end, false, fmt.Errorf("query %d: %w", question.ID, err)
 	case kept != nil && kept.Came() > question.Rows:
 		return end, false, &withheld{id: question.ID, reason: fmt.Sprintf("more than the %d rows expected in the answer", question.Rows), answer: true}

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -38,30 +38,30 @@ var errEnough = errors.New("measured for long enough")
 
 // sink is a target that keeps nothing and answers nothing.
 type sink struct {
-	target.Target
+	driver.DB
 	end time.Time // no batch is taken later
 }
 
-func (s *sink) NewWriter(context.Context, int) (target.Writer, error)   { return sinkWriter{s}, nil }
-func (s *sink) NewQuerier(context.Context, int) (target.Querier, error) { return sinkQuerier{}, nil }
+func (s *sink) NewWriter(context.Context, int) (driver.Writer, error)   { return sinkWriter{s}, nil }
+func (s *sink) NewQuerier(context.Context, int) (driver.Querier, error) { return sinkQuerier{}, nil }
 func (s *sink) Settle(context.Context) error                            { return nil }
 
 type sinkWriter struct{ *sink }
 
-func (w sinkWriter) Write(_ context.Context, b *series.Batch) (target.Receipt, error) {
+func (w sinkWriter) Write(_ context.Context, b *series.Batch) (driver.Receipt, error) {
 	now := time.Now()
 	if now.After(w.end) {
-		return target.Receipt{}, errEnough
+		return driver.Receipt{}, errEnough
 	}
-	return target.Receipt{Sent: now, Acked: now, Rows: int64(b.Rows())}, nil
+	return driver.Receipt{Sent: now, Acked: now, Rows: int64(b.Rows())}, nil
 }
 
-func (sinkWriter) Flush(context.Context) (target.Receipt, error) { return target.Receipt{}, nil }
+func (sinkWriter) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
 func (sinkWriter) Close() error                                  { return nil }
 
 type sinkQuerier struct{}
 
-func (sinkQuerier) Do(context.Context, target.Request, query.Sink) (target.Cost, error) {
-	return target.Cost{}, nil
+func (sinkQuerier) Do(context.Context, driver.Request, query.Sink) (driver.Cost, error) {
+	return driver.Cost{}, nil
 }
 func (sinkQuerier) Close() error { return nil }

@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/query"
-	"github.com/tsmark/tsmark/target"
 )
 
 // chatty answers every query with rows of one integer, and knows what was asked.
 type chatty struct {
-	target.Target
+	driver.DB
 	rows int
 
 	mu    sync.Mutex
@@ -23,22 +23,22 @@ type chatty struct {
 	taken int // answers that somebody wanted to see
 }
 
-func (c *chatty) NewQuerier(context.Context, int) (target.Querier, error) { return c, nil }
+func (c *chatty) NewQuerier(context.Context, int) (driver.Querier, error) { return c, nil }
 func (c *chatty) Close() error                                            { return nil }
-func (c *chatty) Do(_ context.Context, r target.Request, sink query.Sink) (target.Cost, error) {
+func (c *chatty) Do(_ context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked = append(c.asked, r.Text)
 	if sink == nil {
-		return target.Cost{Rows: int64(c.rows)}, nil
+		return driver.Cost{Rows: int64(c.rows)}, nil
 	}
 	c.taken++
 	for n := range c.rows {
 		if err := sink.Row([]query.Value{{Kind: query.Int, Int: int64(n)}}); err != nil {
-			return target.Cost{Rows: int64(n)}, err
+			return driver.Cost{Rows: int64(n)}, err
 		}
 	}
-	return target.Cost{Rows: int64(c.rows)}, nil
+	return driver.Cost{Rows: int64(c.rows)}, nil
 }
 
 func capturable(n, rows int, whole bool) engine.List {
@@ -123,7 +123,7 @@ func TestWarmUp(t *testing.T) {
 // ever; with one of them it ends in any case.
 func TestTimeBoxIsExtended(t *testing.T) {
 	const each = 20 * time.Millisecond
-	s := &stub{ask: func(context.Context, string) (target.Cost, error) { time.Sleep(each); return target.Cost{Rows: 2}, nil }}
+	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { time.Sleep(each); return driver.Cost{Rows: 2}, nil }}
 	for _, test := range []struct {
 		box         time.Duration
 		least       int

@@ -9,23 +9,23 @@ import (
 
 	"github.com/shirou/gopsutil/v4/process"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/target"
 )
 
 // encoding is a target that turns batches into line protocol, which is the
 // least that any server's client does, and keeps nothing.
 type encoding struct {
-	target.Target
+	driver.DB
 	schema *series.Schema
 }
 
 func (e encoding) Settle(context.Context) error { return nil }
-func (e encoding) NewWriter(context.Context, int) (target.Writer, error) {
+func (e encoding) NewWriter(context.Context, int) (driver.Writer, error) {
 	return &encodingWriter{encoder: encode.NewLineProtocol(e.schema)}, nil
 }
 
@@ -35,13 +35,13 @@ type encodingWriter struct {
 }
 
 func (w *encodingWriter) Close() error { return nil }
-func (w *encodingWriter) Flush(context.Context) (target.Receipt, error) {
-	return target.Receipt{}, nil
+func (w *encodingWriter) Flush(context.Context) (driver.Receipt, error) {
+	return driver.Receipt{}, nil
 }
-func (w *encodingWriter) Write(_ context.Context, b *series.Batch) (target.Receipt, error) {
+func (w *encodingWriter) Write(_ context.Context, b *series.Batch) (driver.Receipt, error) {
 	w.text = w.encoder.Append(w.text[:0], b)
 	now := time.Now()
-	return target.Receipt{Sent: now, Acked: now, Rows: int64(b.Rows()), WireBytes: int64(len(w.text))}, nil
+	return driver.Receipt{Sent: now, Acked: now, Rows: int64(b.Rows()), WireBytes: int64(len(w.text))}, nil
 }
 
 // processorTime is what this process has used.

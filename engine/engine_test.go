@@ -11,29 +11,29 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
 // stub is a target whose writers and queriers do what the test says.
 type stub struct {
-	target.Target
-	write   func(ctx context.Context, worker int, b *series.Batch) (target.Receipt, error)
-	ask     func(ctx context.Context, text string) (target.Cost, error)
+	driver.DB
+	write   func(ctx context.Context, worker int, b *series.Batch) (driver.Receipt, error)
+	ask     func(ctx context.Context, text string) (driver.Cost, error)
 	settle  time.Duration
 	writers atomic.Int64 // open
 }
 
-func (s *stub) NewWriter(_ context.Context, worker int) (target.Writer, error) {
+func (s *stub) NewWriter(_ context.Context, worker int) (driver.Writer, error) {
 	s.writers.Add(1)
 	return &stubWriter{s, worker, false}, nil
 }
 
-func (s *stub) NewQuerier(context.Context, int) (target.Querier, error) { return stubQuerier{s}, nil }
+func (s *stub) NewQuerier(context.Context, int) (driver.Querier, error) { return stubQuerier{s}, nil }
 func (s *stub) Settle(context.Context) error                            { time.Sleep(s.settle); return nil }
 
 type stubWriter struct {
@@ -42,10 +42,10 @@ type stubWriter struct {
 	closed bool
 }
 
-func (w *stubWriter) Write(ctx context.Context, b *series.Batch) (target.Receipt, error) {
+func (w *stubWriter) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
 	return w.write(ctx, w.worker, b)
 }
-func (w *stubWriter) Flush(context.Context) (target.Receipt, error) { return target.Receipt{}, nil }
+func (w *stubWriter) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
 func (w *stubWriter) Close() error {
 	if !w.closed {
 		w.closed = true
@@ -56,7 +56,7 @@ func (w *stubWriter) Close() error {
 
 type stubQuerier struct{ *stub }
 
-func (q stubQuerier) Do(ctx context.Context, r target.Request, _ query.Sink) (target.Cost, error) {
+func (q stubQuerier) Do(ctx context.Context, r driver.Request, _ query.Sink) (driver.Cost, error) {
 	return q.ask(ctx, r.Text)
 }
 func (stubQuerier) Close() error { return nil }
@@ -79,11 +79,11 @@ func TestLoad(t *testing.T) {
 	const ackAfter = 2 * time.Millisecond
 	s := &stub{settle: 30 * time.Millisecond}
 	var rows atomic.Int64
-	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) {
+	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) {
 		sent := time.Now()
 		time.Sleep(ackAfter)
 		rows.Add(int64(b.Rows()))
-		return target.Receipt{Sent: sent, Acked: time.Now(), Rows: int64(b.Rows()), WireBytes: 10}, nil
+		return driver.Receipt{Sent: sent, Acked: time.Now(), Rows: int64(b.Rows()), WireBytes: 10}, nil
 	}
 	load, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 999, Period: 10 * time.Millisecond}, dataset(t, 100, time.Hour), s, ignore)
 	if err != nil {
@@ -121,11 +121,11 @@ func TestLoad(t *testing.T) {
 func TestLoadFails(t *testing.T) {
 	s := &stub{}
 	var batches atomic.Int64
-	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) {
+	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) {
 		if batches.Add(1) > 5 {
-			return target.Receipt{}, errors.New("disk full")
+			return driver.Receipt{}, errors.New("disk full")
 		}
-		return target.Receipt{Sent: time.Now(), Acked: time.Now(), Rows: int64(b.Rows())}, nil
+		return driver.Receipt{Sent: time.Now(), Acked: time.Now(), Rows: int64(b.Rows())}, nil
 	}
 	load, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 2, BatchSize: 1000, Period: time.Second}, dataset(t, 100, time.Hour), s, ignore)
 	if err == nil || !strings.Contains(err.Error(), "000, cpu from 2016-01-01T00:") || !strings.Contains(err.Error(), "disk full") {
@@ -139,7 +139,7 @@ func TestLoadFails(t *testing.T) {
 func questions(n int) engine.List {
 	q := make(engine.List, n)
 	for i := range q {
-		q[i] = engine.Question{ID: i, Request: target.Request{Text: fmt.Sprint(i)}, Rows: 2}
+		q[i] = engine.Question{ID: i, Request: driver.Request{Text: fmt.Sprint(i)}, Rows: 2}
 	}
 	return q
 }
@@ -147,12 +147,12 @@ func questions(n int) engine.List {
 // Each question is asked once; burn-in is not recorded.
 func TestQuery(t *testing.T) {
 	var asked [50]atomic.Int64
-	s := &stub{ask: func(_ context.Context, text string) (target.Cost, error) {
+	s := &stub{ask: func(_ context.Context, text string) (driver.Cost, error) {
 		var i int
 		fmt.Sscan(text, &i)
 		asked[i].Add(1)
 		time.Sleep(time.Millisecond)
-		return target.Cost{Rows: 2, Bytes: 16}, nil
+		return driver.Cost{Rows: 2, Bytes: 16}, nil
 	}}
 	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 4, BurnIn: 10}, s, questions(50), ignore)
 	if err != nil || q.Withheld != "" {
@@ -180,9 +180,9 @@ func TestQuery(t *testing.T) {
 
 // The time box ends the asking; what has begun is finished.
 func TestTimeBox(t *testing.T) {
-	s := &stub{ask: func(context.Context, string) (target.Cost, error) {
+	s := &stub{ask: func(context.Context, string) (driver.Cost, error) {
 		time.Sleep(20 * time.Millisecond)
-		return target.Cost{Rows: 2}, nil
+		return driver.Cost{Rows: 2}, nil
 	}}
 	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, TimeBox: 50 * time.Millisecond}, s, questions(1000), ignore)
 	if err != nil || q.Asked < 1 || q.Asked > 3 || q.Wall < 0.02 {
@@ -194,12 +194,12 @@ func TestTimeBox(t *testing.T) {
 func TestTimeout(t *testing.T) { inBothLoops(t, testTimeout) }
 
 func testTimeout(t *testing.T, ask askFunc) {
-	s := &stub{ask: func(ctx context.Context, text string) (target.Cost, error) {
+	s := &stub{ask: func(ctx context.Context, text string) (driver.Cost, error) {
 		if text == "1" {
 			<-ctx.Done()
-			return target.Cost{}, ctx.Err()
+			return driver.Cost{}, ctx.Err()
 		}
-		return target.Cost{Rows: 2}, nil
+		return driver.Cost{Rows: 2}, nil
 	}}
 	q, err := ask(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 30 * time.Millisecond}, s, questions(3), ignore)
 	if err != nil || q.Withheld != "" || q.AtLeast != 1 || q.Asked != 3 || q.Service.Max < 0.03 || q.Each[1] > -0.03 || q.Each[2] <= 0 {
@@ -217,9 +217,9 @@ func testTimeout(t *testing.T, ask askFunc) {
 // One that is cut off with more rows than it should have is wrong, not slow.
 func TestEndlessAnswer(t *testing.T) {
 	inBothLoops(t, func(t *testing.T, ask askFunc) {
-		s := &stub{ask: func(ctx context.Context, _ string) (target.Cost, error) {
+		s := &stub{ask: func(ctx context.Context, _ string) (driver.Cost, error) {
 			<-ctx.Done()
-			return target.Cost{Rows: 1000}, ctx.Err()
+			return driver.Cost{Rows: 1000}, ctx.Err()
 		}}
 		q, err := ask(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 20 * time.Millisecond}, s, questions(3), ignore)
 		if err != nil || !strings.Contains(q.Withheld, "1000 rows in the answer, 2 expected, when it was cut off") {
@@ -233,21 +233,21 @@ func TestQueryWithheld(t *testing.T) { inBothLoops(t, testQueryWithheld) }
 
 func testQueryWithheld(t *testing.T, ask askFunc) {
 	for name, test := range map[string]struct {
-		cost     target.Cost
+		cost     driver.Cost
 		err      error
 		withheld string
 		fatal    error
 	}{
-		"a row less": {cost: target.Cost{Rows: 1}, withheld: "query 7: 1 rows in the answer, 2 expected"},
+		"a row less": {cost: driver.Cost{Rows: 1}, withheld: "query 7: 1 rows in the answer, 2 expected"},
 		"an error":   {err: errors.New("syntax"), withheld: "query 7: syntax"},
-		"gone":       {err: fmt.Errorf("dial: %w", target.ErrUnreachable), fatal: target.ErrUnreachable},
+		"gone":       {err: fmt.Errorf("dial: %w", driver.ErrUnreachable), fatal: driver.ErrUnreachable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &stub{ask: func(_ context.Context, text string) (target.Cost, error) {
+			s := &stub{ask: func(_ context.Context, text string) (driver.Cost, error) {
 				if text == "7" {
 					return test.cost, test.err
 				}
-				return target.Cost{Rows: 2}, nil
+				return driver.Cost{Rows: 2}, nil
 			}}
 			q, err := ask(t.Context(), engine.QueryConfig{Workers: 2}, s, questions(100), ignore)
 			if q.Withheld != test.withheld || !errors.Is(err, test.fatal) {
@@ -261,11 +261,11 @@ func TestInterrupted(t *testing.T) { inBothLoops(t, testInterrupted) }
 
 func testInterrupted(t *testing.T, ask askFunc) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &stub{ask: func(ctx context.Context, text string) (target.Cost, error) {
+	s := &stub{ask: func(ctx context.Context, text string) (driver.Cost, error) {
 		if text == "5" {
 			cancel()
 		}
-		return target.Cost{Rows: 2}, ctx.Err()
+		return driver.Cost{Rows: 2}, ctx.Err()
 	}}
 	if _, err := ask(ctx, engine.QueryConfig{Workers: 2}, s, questions(100), ignore); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
@@ -274,7 +274,7 @@ func testInterrupted(t *testing.T, ask askFunc) {
 
 // BenchmarkQuery is what the engine adds to a query.
 func BenchmarkQuery(b *testing.B) {
-	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 2}, nil }}
+	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
 	b.ReportAllocs()
 	if _, err := engine.Query(b.Context(), engine.QueryConfig{Workers: 1}, s, questions(b.N), ignore); err != nil {
 		b.Fatal(err)
@@ -283,9 +283,9 @@ func BenchmarkQuery(b *testing.B) {
 
 // BenchmarkLoad is what the engine and the generator add to a row.
 func BenchmarkLoad(b *testing.B) {
-	s := &stub{write: func(_ context.Context, _ int, batch *series.Batch) (target.Receipt, error) {
+	s := &stub{write: func(_ context.Context, _ int, batch *series.Batch) (driver.Receipt, error) {
 		now := time.Now()
-		return target.Receipt{Sent: now, Acked: now, Rows: int64(batch.Rows())}, nil
+		return driver.Receipt{Sent: now, Acked: now, Rows: int64(batch.Rows())}, nil
 	}}
 	d := dataset(b, 100, 240*time.Hour)
 	b.ReportAllocs()
@@ -309,11 +309,11 @@ func TestFailureOfBatchWithEmptyRuns(t *testing.T) {
 	}
 	for fails := range 40 {
 		batches := 0
-		s := &stub{write: func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) {
+		s := &stub{write: func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) {
 			if batches++; batches > fails {
-				return target.Receipt{}, errors.New("no room")
+				return driver.Receipt{}, errors.New("no room")
 			}
-			return target.Receipt{Rows: int64(b.Rows())}, nil
+			return driver.Receipt{Rows: int64(b.Rows())}, nil
 		}}
 		_, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 1}, d, s, func(int) {})
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("writer 0, batch %d (rows %[1]d to %[1]d, ", fails+1)) {

@@ -6,21 +6,21 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/driver"
 )
 
 // lane is one worker's way to the target: its writer, and, where batches may
 // be sent again, those that the target has not accepted as a whole.
 type lane[P any] struct {
 	worker int
-	target target.Target
-	writer target.Writer // nil: the last one failed
-	send   func(context.Context, target.Writer, P) (target.Receipt, error)
+	target driver.DB
+	writer driver.Writer // nil: the last one failed
+	send   func(context.Context, driver.Writer, P) (driver.Receipt, error)
 	rows   func(P) int
 	retry  Retry
 	random *rand.Rand
 	// retried is told of each try that failed and is followed by another one.
-	retried func(begin time.Time, r target.Receipt, err error)
+	retried func(begin time.Time, r driver.Receipt, err error)
 	// resent is told of rows that are sent again although they may be stored.
 	resent func(rows int64)
 
@@ -30,8 +30,8 @@ type lane[P any] struct {
 }
 
 // newLane returns the way of a worker whose writer is open.
-func newLane[P any](l *loader, cfg *LoadConfig, t target.Target, worker int, w target.Writer,
-	send func(context.Context, target.Writer, P) (target.Receipt, error), rows func(P) int) *lane[P] {
+func newLane[P any](l *loader, cfg *LoadConfig, t driver.DB, worker int, w driver.Writer,
+	send func(context.Context, driver.Writer, P) (driver.Receipt, error), rows func(P) int) *lane[P] {
 	return &lane[P]{
 		worker: worker, target: t, writer: w, send: send, rows: rows, retry: cfg.Retry,
 		// Workers wait differently, and each as it did in other runs.
@@ -42,7 +42,7 @@ func newLane[P any](l *loader, cfg *LoadConfig, t target.Target, worker int, w t
 
 // write sends a batch, again where that may help. It returns the batches that
 // the lane has no more use for. With retry a receipt counts whole batches.
-func (l *lane[P]) write(ctx context.Context, p P) (target.Receipt, []P, error) {
+func (l *lane[P]) write(ctx context.Context, p P) (driver.Receipt, []P, error) {
 	if l.retry.on() {
 		l.held = append(l.held, p)
 		return l.persist(ctx, false)
@@ -53,7 +53,7 @@ func (l *lane[P]) write(ctx context.Context, p P) (target.Receipt, []P, error) {
 }
 
 // flush sends what the writer kept back, likewise.
-func (l *lane[P]) flush(ctx context.Context) (target.Receipt, error) {
+func (l *lane[P]) flush(ctx context.Context) (driver.Receipt, error) {
 	if l.retry.on() {
 		receipt, _, err := l.persist(ctx, true)
 		return receipt, err
@@ -71,7 +71,7 @@ func (l *lane[P]) close() error {
 
 // persist tries until the target took what it was given, or time will not mend
 // what it has against it.
-func (l *lane[P]) persist(ctx context.Context, flush bool) (target.Receipt, []P, error) {
+func (l *lane[P]) persist(ctx context.Context, flush bool) (driver.Receipt, []P, error) {
 	tries := attempts{retry: l.retry, random: l.random}
 	for {
 		begin := time.Now()
@@ -82,7 +82,7 @@ func (l *lane[P]) persist(ctx context.Context, flush bool) (target.Receipt, []P,
 			return receipt, done, nil
 		}
 		receipt.Rows = l.accepted
-		if ctx.Err() != nil || target.AsTemporary(err) == nil {
+		if ctx.Err() != nil || driver.AsTemporary(err) == nil {
 			return receipt, nil, err
 		}
 		if ended := tries.next(ctx, err); ended != nil {
@@ -95,7 +95,7 @@ func (l *lane[P]) persist(ctx context.Context, flush bool) (target.Receipt, []P,
 
 // try sends the newest batch, or flushes. A new writer is given all that are
 // held before.
-func (l *lane[P]) try(ctx context.Context, flush bool) (total target.Receipt, err error) {
+func (l *lane[P]) try(ctx context.Context, flush bool) (total driver.Receipt, err error) {
 	next := len(l.held)
 	if !flush {
 		next--
@@ -127,7 +127,7 @@ func (l *lane[P]) try(ctx context.Context, flush bool) (total target.Receipt, er
 	return total, nil
 }
 
-func (l *lane[P]) add(total *target.Receipt, r target.Receipt) {
+func (l *lane[P]) add(total *driver.Receipt, r driver.Receipt) {
 	l.accepted += r.Rows
 	r.WireBytes += total.WireBytes
 	*total = r
@@ -137,7 +137,7 @@ func (l *lane[P]) add(total *target.Receipt, r target.Receipt) {
 func (l *lane[P]) fail(given []P, err error) {
 	_ = l.writer.Close() // it failed already
 	l.writer = nil
-	if t := target.AsTemporary(err); t != nil && t.Refused {
+	if t := driver.AsTemporary(err); t != nil && t.Refused {
 		l.doubtful += l.accepted
 		return
 	}

@@ -12,13 +12,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/tsmark/tsmark/ingest"
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/ingest"
 )
 
 // LoadConfig says how to load.
@@ -39,7 +39,7 @@ type LoadConfig struct {
 // target has settled. The clock starts once all workers are connected. On an
 // error the result holds what had been done by then; its Rows are always the
 // rows that the target accepted.
-func Load(ctx context.Context, cfg LoadConfig, d workload.Dataset, t target.Target, progress Progress) (*result.Load, error) {
+func Load(ctx context.Context, cfg LoadConfig, d workload.Dataset, t driver.DB, progress Progress) (*result.Load, error) {
 	var reader workload.Reader
 	return load(ctx, cfg, feed[*series.Batch]{
 		make: func() *series.Batch { return new(series.Batch) },
@@ -49,7 +49,7 @@ func Load(ctx context.Context, cfg LoadConfig, d workload.Dataset, t target.Targ
 			}
 			return reader.Next(b, cfg.BatchSize)
 		},
-		send: func(ctx context.Context, w target.Writer, b *series.Batch) (target.Receipt, error) {
+		send: func(ctx context.Context, w driver.Writer, b *series.Batch) (driver.Receipt, error) {
 			return w.Write(ctx, b)
 		},
 		owner:    cfg.Owner,
@@ -60,13 +60,13 @@ func Load(ctx context.Context, cfg LoadConfig, d workload.Dataset, t target.Targ
 }
 
 // LoadLines writes the rows of a source as they are, as Load writes batches.
-// The target's writers are target.LineWriters. Values are not counted.
-func LoadLines(ctx context.Context, cfg LoadConfig, lines *ingest.Lines, t target.Target, progress Progress) (*result.Load, error) {
+// The target's writers are driver.LineWriters. Values are not counted.
+func LoadLines(ctx context.Context, cfg LoadConfig, lines *ingest.Lines, t driver.DB, progress Progress) (*result.Load, error) {
 	return load(ctx, cfg, feed[*ingest.Chunk]{
 		make: func() *ingest.Chunk { return new(ingest.Chunk) },
 		next: func(c *ingest.Chunk) error { return lines.Next(c, cfg.BatchSize) },
-		send: func(ctx context.Context, w target.Writer, c *ingest.Chunk) (target.Receipt, error) {
-			return w.(target.LineWriter).WriteLines(ctx, c.Text, c.Rows)
+		send: func(ctx context.Context, w driver.Writer, c *ingest.Chunk) (driver.Receipt, error) {
+			return w.(driver.LineWriter).WriteLines(ctx, c.Text, c.Rows)
 		},
 		rows:     func(c *ingest.Chunk) int { return c.Rows },
 		metrics:  func(*ingest.Chunk) int64 { return 0 },
@@ -79,7 +79,7 @@ type feed[P any] struct {
 	make     func() P
 	next     func(P) error // fills it; io.EOF after the last one
 	owner    func(P) int   // the worker that writes it; nil: whoever is free
-	send     func(context.Context, target.Writer, P) (target.Receipt, error)
+	send     func(context.Context, driver.Writer, P) (driver.Receipt, error)
 	rows     func(P) int
 	metrics  func(P) int64
 	describe func(P) string
@@ -91,7 +91,7 @@ type numbered[P any] struct {
 	number, first int64 // of the parcel; of its first row
 }
 
-func (f *feed[P]) sendNumbered(ctx context.Context, w target.Writer, p numbered[P]) (target.Receipt, error) {
+func (f *feed[P]) sendNumbered(ctx context.Context, w driver.Writer, p numbered[P]) (driver.Receipt, error) {
 	return f.send(ctx, w, p.of)
 }
 
@@ -104,7 +104,7 @@ func batchFailure(worker int, number, first int64, rows int, content string, err
 }
 
 // load connects the writers, and runs the clock.
-func load[P any](ctx context.Context, cfg LoadConfig, from feed[P], t target.Target, progress Progress) (*result.Load, error) {
+func load[P any](ctx context.Context, cfg LoadConfig, from feed[P], t driver.DB, progress Progress) (*result.Load, error) {
 	l := loader{log: cfg.Log, out: newResult(&cfg)}
 	lanes := make([]*lane[numbered[P]], 0, cfg.Workers)
 	defer func() {
@@ -152,11 +152,11 @@ func newResult(cfg *LoadConfig) result.Load {
 
 // settle waits until the target has settled, also for its return, and returns
 // when it had.
-func settle(ctx context.Context, t target.Target, retry Retry) (time.Time, error) {
+func settle(ctx context.Context, t driver.DB, retry Retry) (time.Time, error) {
 	tries := attempts{retry: retry, random: rand.New(rand.NewPCG(0, 0))}
 	for {
-		at, err := target.Settled(ctx, t)
-		if err = temporary(err); err == nil || ctx.Err() != nil || target.AsTemporary(err) == nil {
+		at, err := driver.Settled(ctx, t)
+		if err = temporary(err); err == nil || ctx.Err() != nil || driver.AsTemporary(err) == nil {
 			return at, err
 		}
 		if err := tries.next(ctx, err); err != nil {
@@ -264,7 +264,7 @@ func writeAll[P any](ctx context.Context, l *loader, from *feed[P], way *lane[nu
 	begin := time.Now()
 	receipt, err := way.flush(ctx)
 	l.count(receipt)
-	if receipt != (target.Receipt{}) {
+	if receipt != (driver.Receipt{}) {
 		l.record(log, oplog.Flushed, begin, receipt.Acked, receipt, 0)
 	}
 	if err != nil {
@@ -287,10 +287,10 @@ func recycle[P any](free chan<- P, p P) {
 
 // retried returns what is to be done about a try that failed and is followed
 // by another one, when the batch at work has so many values.
-func (l *loader) retried(log *oplog.Recorder, values *int64) func(time.Time, target.Receipt, error) {
-	return func(begin time.Time, r target.Receipt, err error) {
+func (l *loader) retried(log *oplog.Recorder, values *int64) func(time.Time, driver.Receipt, error) {
+	return func(begin time.Time, r driver.Receipt, err error) {
 		l.bytes.Add(r.WireBytes)
-		l.record(log, oplog.Retried, begin, time.Now(), target.Receipt{WireBytes: r.WireBytes}, 0)
+		l.record(log, oplog.Retried, begin, time.Now(), driver.Receipt{WireBytes: r.WireBytes}, 0)
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if l.out.Retries == nil {
@@ -308,7 +308,7 @@ func (l *loader) merge(worker int, latency *measure.Latency) {
 	l.out.Accumulated[worker] = latency.Sum().Seconds()
 }
 
-func (l *loader) count(r target.Receipt) {
+func (l *loader) count(r driver.Receipt) {
 	l.rows.Add(r.Rows)
 	l.bytes.Add(r.WireBytes)
 	if !r.Sent.IsZero() {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/measure/oplog"
-	"github.com/tsmark/tsmark/target"
 )
 
 // record adds the i-th question to the operation log.
-func (w *worker) record(i int, due *arrival, start, end time.Duration, cost target.Cost, o oplog.Outcome) {
+func (w *worker) record(i int, due *arrival, start, end time.Duration, cost driver.Cost, o oplog.Outcome) {
 	op := oplog.Op{
 		Outcome: o, BurnIn: i < w.cfg.BurnIn, Sequence: int64(i), Question: int64(w.at(i).ID),
 		Start: start, Intended: start, Duration: end - start, Rows: cost.Rows, Bytes: cost.Bytes,
@@ -51,12 +51,12 @@ func (o *openLoop) drop(log *oplog.Recorder, a arrival) {
 }
 
 // record adds a batch to the operation log.
-func (l *loader) record(log *oplog.Recorder, o oplog.Outcome, begin, end time.Time, r target.Receipt, values int64) {
+func (l *loader) record(log *oplog.Recorder, o oplog.Outcome, begin, end time.Time, r driver.Receipt, values int64) {
 	l.recordDue(log, o, begin.Sub(l.start), begin, end, r, values)
 }
 
 // recordDue adds a batch that was due at some time.
-func (l *loader) recordDue(log *oplog.Recorder, o oplog.Outcome, due time.Duration, begin, end time.Time, r target.Receipt, values int64) {
+func (l *loader) recordDue(log *oplog.Recorder, o oplog.Outcome, due time.Duration, begin, end time.Time, r driver.Receipt, values int64) {
 	start := begin.Sub(l.start)
 	op := oplog.Op{
 		Outcome: o, Sequence: l.batches.Add(1) - 1, Start: start, Intended: due, Duration: max(end.Sub(begin), 0),

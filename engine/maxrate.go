@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tsmark/tsmark/pace"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine/pace"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/target"
 )
 
 // Search says how to look for the highest rate that keeps an objective. The
@@ -83,7 +83,7 @@ func following(found result.RateSearch, limit float64) float64 {
 // Objective.Least). A try that cannot be judged even so ends the search as its
 // last one, since a lower rate would bring even fewer. A withheld result ends
 // the search and is returned.
-func FindMaxRate(ctx context.Context, cfg OpenConfig, s Search, keep Objective, t target.Target, source Source, progress Progress) (*result.Queries, error) {
+func FindMaxRate(ctx context.Context, cfg OpenConfig, s Search, keep Objective, t driver.DB, source Source, progress Progress) (*result.Queries, error) {
 	var best *result.Queries
 	kept, log, box := false, cfg.Log, cfg.TimeBox
 	var undecided result.RateTry

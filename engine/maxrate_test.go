@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/engine/pace"
 	"github.com/tsmark/tsmark/measure"
-	"github.com/tsmark/tsmark/pace"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/target"
 )
 
 func TestParseObjective(t *testing.T) {
@@ -70,7 +70,7 @@ func TestObjectiveNeedsAnswers(t *testing.T) {
 // A time box in which too few queries would come for the percentile becomes
 // longer; where that is not enough the search ends at the try and says why.
 func TestFindMaxRateNeedsAnswers(t *testing.T) {
-	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 2}, nil }}
+	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
 	keep := engine.Objective{Statistic: "p90", Below: time.Second}
 	find := func(box time.Duration, count int) *result.RateSearch {
 		cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 1, TimeBox: box}, Count: count, Queue: 10}
@@ -196,9 +196,9 @@ func TestSearchFindsCapacityOfQueue(t *testing.T) {
 
 // A target that answers one query at a time, 4 ms each, keeps less than 250/s.
 func TestFindMaxRate(t *testing.T) {
-	s := &stub{ask: func(context.Context, string) (target.Cost, error) {
+	s := &stub{ask: func(context.Context, string) (driver.Cost, error) {
 		time.Sleep(4 * time.Millisecond)
-		return target.Cost{Rows: 2}, nil
+		return driver.Cost{Rows: 2}, nil
 	}}
 	cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 1, TimeBox: 300 * time.Millisecond}, Queue: 100}
 	keep := engine.Objective{Statistic: "p50", Below: 50 * time.Millisecond}
@@ -226,18 +226,18 @@ func TestFindMaxRateFails(t *testing.T) {
 	cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 4, Timeout: time.Millisecond}, Count: 3, Queue: 3}
 	keep := engine.Objective{Statistic: "max", Below: time.Hour}
 	for name, test := range map[string]struct {
-		ask      func(context.Context) (target.Cost, error)
+		ask      func(context.Context) (driver.Cost, error)
 		failed   string // the first try
 		tries    int
 		withheld string
 		err      error
 	}{
-		"cut off": {func(ctx context.Context) (target.Cost, error) { <-ctx.Done(); return target.Cost{}, ctx.Err() }, "3 queries were cut off", 2, "", nil},
-		"wrong":   {func(context.Context) (target.Cost, error) { return target.Cost{Rows: 1}, nil }, "", 0, "1 rows in the answer, 2 expected", nil},
-		"gone":    {func(context.Context) (target.Cost, error) { return target.Cost{}, target.ErrUnreachable }, "", 0, "", target.ErrUnreachable},
+		"cut off": {func(ctx context.Context) (driver.Cost, error) { <-ctx.Done(); return driver.Cost{}, ctx.Err() }, "3 queries were cut off", 2, "", nil},
+		"wrong":   {func(context.Context) (driver.Cost, error) { return driver.Cost{Rows: 1}, nil }, "", 0, "1 rows in the answer, 2 expected", nil},
+		"gone":    {func(context.Context) (driver.Cost, error) { return driver.Cost{}, driver.ErrUnreachable }, "", 0, "", driver.ErrUnreachable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &stub{ask: func(ctx context.Context, _ string) (target.Cost, error) { return test.ask(ctx) }}
+			s := &stub{ask: func(ctx context.Context, _ string) (driver.Cost, error) { return test.ask(ctx) }}
 			q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 1000, Tries: 2}, keep, s, questions(3), ignore)
 			if !errors.Is(err, test.err) || !strings.HasSuffix(q.Withheld, test.withheld) || (q.Withheld == "") != (test.withheld == "") {
 				t.Fatalf("withheld %q, error %v", q.Withheld, err)

@@ -11,13 +11,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine/pace"
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/oplog"
-	"github.com/tsmark/tsmark/pace"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -63,8 +63,8 @@ type MixedQuestions struct {
 	Log *oplog.Section
 }
 
-// Render puts a query into the target's language: target.Kind has one.
-type Render func(*query.Query, *series.Schema) (target.Request, error)
+// Render puts a query into the target's language: driver.Driver has one.
+type Render func(*query.Query, *series.Schema) (driver.Request, error)
 
 // Mixed writes what follows the loaded rows of the dataset, and meanwhile asks
 // questions of all types in turn, by their weights. It then lets the target settle.
@@ -81,7 +81,7 @@ type Render func(*query.Query, *series.Schema) (target.Request, error)
 // The error is for what concerns more than a type. The phase ends with the
 // writes: queries that are due and wait for a querier then are counted, and not
 // asked.
-func Mixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t target.Target, render Render, types []MixedQuestions, progress Progress) (*result.Mixed, *Journal, error) {
+func Mixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t driver.DB, render Render, types []MixedQuestions, progress Progress) (*result.Mixed, *Journal, error) {
 	m := newMixed(cfg, d, render, types, progress)
 	err := m.run(ctx, t)
 	journal := m.finish()
@@ -110,7 +110,7 @@ type parcel struct {
 	due    time.Duration // since the start; only where there is a schedule
 }
 
-func sendParcel(ctx context.Context, w target.Writer, p *parcel) (target.Receipt, error) {
+func sendParcel(ctx context.Context, w driver.Writer, p *parcel) (driver.Receipt, error) {
 	return w.Write(ctx, &p.Batch)
 }
 
@@ -176,8 +176,8 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 }
 
 // run connects everybody, passes over the loaded rows, and then runs the clock.
-func (m *mixed) run(ctx context.Context, t target.Target) error {
-	lanes, queriers := make([]*lane[*parcel], m.cfg.Workers), make([]target.Querier, m.cfg.Queriers)
+func (m *mixed) run(ctx context.Context, t driver.DB) error {
+	lanes, queriers := make([]*lane[*parcel], m.cfg.Workers), make([]driver.Querier, m.cfg.Queriers)
 	for i := range lanes {
 		w, err := t.NewWriter(ctx, i)
 		if err != nil {

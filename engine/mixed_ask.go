@@ -8,12 +8,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/engine/pace"
 	"github.com/tsmark/tsmark/measure/oplog"
-	"github.com/tsmark/tsmark/pace"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/target"
-	"github.com/tsmark/tsmark/target/limit"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -60,11 +60,11 @@ const patience = time.Millisecond
 type mixedAsker struct {
 	*mixed
 	worker  int
-	querier target.Querier
+	querier driver.Querier
 	logs    []*oplog.Recorder // one a type
 }
 
-func (m *mixed) newAsker(worker int, querier target.Querier) *mixedAsker {
+func (m *mixed) newAsker(worker int, querier driver.Querier) *mixedAsker {
 	a := &mixedAsker{mixed: m, worker: worker, querier: querier}
 	for _, t := range m.types {
 		a.logs = append(a.logs, t.log.Recorder(worker, m.start))
@@ -184,7 +184,7 @@ func (m *mixedAsker) ask(ctx context.Context, due arrival) (asked bool, err erro
 	m.logs[kind].Record(op)
 	switch {
 	case cutOff: // what it took is a lower bound
-	case err != nil && (ctx.Err() != nil || errors.Is(err, target.ErrUnreachable)):
+	case err != nil && (ctx.Err() != nil || errors.Is(err, driver.ErrUnreachable)):
 		return true, fmt.Errorf("query %d of %s: %w", q.ID, q.Type, err)
 	case err != nil:
 		t.end(func(out *result.MixedType) { out.Withheld = (&withheld{id: q.ID, reason: err.Error()}).Error() })

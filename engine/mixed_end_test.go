@@ -6,17 +6,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
-	"github.com/tsmark/tsmark/pace"
+	"github.com/tsmark/tsmark/engine/pace"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/workload"
 )
 
 // The phase ends with a schedule of rows that ends.
 func TestMixedEndsWithSchedule(t *testing.T) {
-	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 2}, nil }}
-	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) { return accept(b), nil }
+	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
+	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) { return accept(b), nil }
 	cfg := mixedConfig()
 	cfg.RowRate = pace.Steps{{Rate: 10_000, For: 50 * time.Millisecond}}
 	out, _, err := engine.Mixed(t.Context(), cfg, dataset(t, 100, time.Hour), s, renderEnd, lastRow(), ignore)
@@ -35,10 +35,10 @@ func TestMixedEndsInTime(t *testing.T) {
 		"by rate":            func(c *engine.MixedConfig) { c.RowRate = pace.Constant(100_000) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 2}, nil }}
-			s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) {
+			s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
+			s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) {
 				time.Sleep(2 * duration)
-				return target.Receipt{Sent: time.Now(), Acked: time.Now(), Rows: 1}, nil // of 100: not all are accepted
+				return driver.Receipt{Sent: time.Now(), Acked: time.Now(), Rows: 1}, nil // of 100: not all are accepted
 			}
 			cfg := mixedConfig()
 			cfg.Workers, cfg.Duration = 1, duration
@@ -65,8 +65,8 @@ func TestMixedEndsInTime(t *testing.T) {
 // Questions are asked until the end of the phase, though no further batch is
 // due before it.
 func TestMixedLasts(t *testing.T) {
-	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 2}, nil }}
-	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) { return accept(b), nil }
+	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
+	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) { return accept(b), nil }
 	cfg := mixedConfig()
 	cfg.RowRate, cfg.QueryRate, cfg.Queue, cfg.Duration = pace.Constant(1000), pace.Constant(200), 100, 190*time.Millisecond
 	out, _, err := engine.Mixed(t.Context(), cfg, dataset(t, 100, time.Hour), s, renderEnd, lastRow(), ignore)

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -23,8 +23,8 @@ func lastRow() []engine.MixedQuestions {
 	}}}}
 }
 
-func renderEnd(q *query.Query, _ *series.Schema) (target.Request, error) {
-	return target.Request{Text: q.End.Format(time.RFC3339Nano)}, nil
+func renderEnd(q *query.Query, _ *series.Schema) (driver.Request, error) {
+	return driver.Request{Text: q.End.Format(time.RFC3339Nano)}, nil
 }
 
 func mixedConfig() engine.MixedConfig {
@@ -34,9 +34,9 @@ func mixedConfig() engine.MixedConfig {
 	}
 }
 
-func accept(b *series.Batch) target.Receipt {
+func accept(b *series.Batch) driver.Receipt {
 	now := time.Now()
-	return target.Receipt{Sent: now, Acked: now, Rows: int64(b.Rows())}
+	return driver.Receipt{Sent: now, Acked: now, Rows: int64(b.Rows())}
 }
 
 // A question asked when everything before a moment is acknowledged ends at
@@ -46,7 +46,7 @@ func TestWatermarkWaitsForSlowest(t *testing.T) {
 	d := dataset(t, 100, time.Hour) // a batch an epoch
 	release := make(chan struct{})
 	s := &stub{}
-	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) {
+	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) {
 		switch time.Unix(0, b.Runs[0].Times[0]).UTC().Format("04:05") {
 		case "00:10":
 			<-release
@@ -58,11 +58,11 @@ func TestWatermarkWaitsForSlowest(t *testing.T) {
 		return accept(b), nil
 	}
 	var ends []string
-	s.ask = func(_ context.Context, text string) (target.Cost, error) {
+	s.ask = func(_ context.Context, text string) (driver.Cost, error) {
 		if len(ends) == 0 || ends[len(ends)-1] != text {
 			ends = append(ends, text)
 		}
-		return target.Cost{}, nil
+		return driver.Cost{}, nil
 	}
 	cfg := mixedConfig()
 	cfg.Queriers, cfg.Workers = 1, 2
@@ -81,18 +81,18 @@ func TestWatermarkAllowsForLateness(t *testing.T) {
 	d := dataset(t, 100, time.Hour)
 	s := &stub{}
 	newest := make(chan time.Time, 1000)
-	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) {
+	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) {
 		newest <- time.Unix(0, b.Runs[0].Times[0]).UTC()
 		return accept(b), nil
 	}
 	var problem error
-	s.ask = func(_ context.Context, text string) (target.Cost, error) {
+	s.ask = func(_ context.Context, text string) (driver.Cost, error) {
 		end, err := time.Parse(time.RFC3339Nano, text)
 		if err == nil && end.After(mixedConfig().Start.Add(40*time.Minute-10*time.Second)) {
 			err = fmt.Errorf("a question ends at %s", text)
 		}
 		problem = errors.Join(problem, err)
-		return target.Cost{}, nil
+		return driver.Cost{}, nil
 	}
 	cfg := mixedConfig()
 	cfg.Queriers, cfg.Lateness, cfg.Share = 1, 20*time.Minute, 0.5
@@ -118,7 +118,7 @@ func TestMixedFails(t *testing.T) {
 		text  string // in the error, or in what is said of the type
 	}{
 		"batch":       {write: func(b *series.Batch) error { return errors.New("disk full") }, end: errors.ErrUnsupported, text: "writer 0, batch 1 (rows 1 to 100, cpu from 2016-01-01T00:00:00Z to 2016-01-01T00:00:00Z): disk full"},
-		"unreachable": {ask: func() error { return target.ErrUnreachable }, end: target.ErrUnreachable, text: "query 0 of lastpoint: cannot be reached"},
+		"unreachable": {ask: func() error { return driver.ErrUnreachable }, end: driver.ErrUnreachable, text: "query 0 of lastpoint: cannot be reached"},
 		"query":       {ask: func() error { return errors.New("syntax error") }, text: "query 0: syntax error"},
 		"interrupted": {ask: func() error {
 			if n++; n == 3 {
@@ -129,18 +129,18 @@ func TestMixedFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &stub{}
-			s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) {
+			s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) {
 				time.Sleep(time.Millisecond)
 				if test.write != nil {
-					return target.Receipt{}, test.write(b)
+					return driver.Receipt{}, test.write(b)
 				}
 				return accept(b), nil
 			}
-			s.ask = func(context.Context, string) (target.Cost, error) {
+			s.ask = func(context.Context, string) (driver.Cost, error) {
 				if test.ask == nil {
-					return target.Cost{}, nil
+					return driver.Cost{}, nil
 				}
-				return target.Cost{}, test.ask()
+				return driver.Cost{}, test.ask()
 			}
 			cfg := mixedConfig()
 			cfg.Workers, cfg.Queriers = 1, 1
@@ -165,14 +165,14 @@ func TestMixedFails(t *testing.T) {
 
 // What the target cannot answer is not asked, and says why.
 func TestMixedUnsupported(t *testing.T) {
-	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{}, nil }}
-	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) {
+	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{}, nil }}
+	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) {
 		time.Sleep(time.Millisecond)
 		return accept(b), nil
 	}
-	render := func(q *query.Query, schema *series.Schema) (target.Request, error) {
+	render := func(q *query.Query, schema *series.Schema) (driver.Request, error) {
 		if q.Type == "impossible" {
-			return target.Request{}, fmt.Errorf("%w: no joins", query.ErrUnsupported)
+			return driver.Request{}, fmt.Errorf("%w: no joins", query.ErrUnsupported)
 		}
 		return renderEnd(q, schema)
 	}
@@ -189,8 +189,8 @@ func TestMixedUnsupported(t *testing.T) {
 
 // Types are asked as often as their weights say.
 func TestMixedWeights(t *testing.T) {
-	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 1}, nil }}
-	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) { return accept(b), nil }
+	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 1}, nil }}
+	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) { return accept(b), nil }
 	types := append(lastRow(), lastRow()...)
 	types[0].Weight = 4
 	cfg := mixedConfig()
@@ -217,8 +217,8 @@ func TestMixedLoadedTooMuch(t *testing.T) {
 // The answers that are remembered are few, and spread over the whole phase: not
 // more than Sample says.
 func TestJournalIsBounded(t *testing.T) {
-	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 1}, nil }}
-	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) { return accept(b), nil }
+	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 1}, nil }}
+	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) { return accept(b), nil }
 	cfg := mixedConfig()
 	cfg.Share, cfg.Queriers = 0.001, 1
 	out, journal, err := engine.Mixed(t.Context(), cfg, dataset(t, 100, 11*time.Minute), s, renderEnd, lastRow(), ignore)
@@ -239,8 +239,8 @@ func TestJournalIsBounded(t *testing.T) {
 // BenchmarkMixedQuery is what the phase adds to a query: placing its window,
 // rendering, and remembering it.
 func BenchmarkMixedQuery(b *testing.B) {
-	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 2}, nil }}
-	s.write = func(_ context.Context, _ int, batch *series.Batch) (target.Receipt, error) { return accept(batch), nil }
+	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
+	s.write = func(_ context.Context, _ int, batch *series.Batch) (driver.Receipt, error) { return accept(batch), nil }
 	cfg := mixedConfig()
 	cfg.Workers, cfg.Queriers, cfg.Loaded = 1, 1, 50
 	cfg.Share = 1 / float64(b.N+1)

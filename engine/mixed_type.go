@@ -5,11 +5,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/target"
 )
 
 // mixedType is what is asked of one query type, and what came of it.
@@ -48,7 +48,7 @@ func (t *mixedType) end(set func(*result.MixedType)) {
 
 // record adds the n-th answer of the type, which a worker was given, to its
 // figures and samples.
-func (t *mixedType) record(worker, n int, a *Answered, cost target.Cost, end, due time.Duration, kept, cutOff bool) {
+func (t *mixedType) record(worker, n int, a *Answered, cost driver.Cost, end, due time.Duration, kept, cutOff bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.out.Asked++

@@ -9,11 +9,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine/pace"
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/oplog"
-	"github.com/tsmark/tsmark/pace"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/target"
 )
 
 // readAhead reads the dataset, batch by batch, until nobody wants more.
@@ -191,7 +191,7 @@ func (m *mixed) write(ctx context.Context, way *lane[*parcel], work <-chan *parc
 		return begin
 	}
 	acks := tally{ledger: m.ledger}
-	received := func(r target.Receipt) time.Duration {
+	received := func(r driver.Receipt) time.Duration {
 		m.count(r)
 		at := time.Since(m.start)
 		if known := latest(r.Acked, r.Sent); !known.IsZero() {
@@ -234,10 +234,10 @@ func (m *mixed) write(ctx context.Context, way *lane[*parcel], work <-chan *parc
 }
 
 // flush ends a writer's work.
-func (m *mixed) flush(ctx context.Context, way *lane[*parcel], log *oplog.Recorder, received func(target.Receipt) time.Duration) error {
+func (m *mixed) flush(ctx context.Context, way *lane[*parcel], log *oplog.Recorder, received func(driver.Receipt) time.Duration) error {
 	begin := time.Now()
 	receipt, err := way.flush(ctx)
-	if receipt != (target.Receipt{}) {
+	if receipt != (driver.Receipt{}) {
 		m.record(log, oplog.Flushed, begin, receipt.Acked, receipt, 0)
 	}
 	if err != nil {

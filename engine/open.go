@@ -13,10 +13,10 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine/pace"
 	"github.com/tsmark/tsmark/measure"
-	"github.com/tsmark/tsmark/pace"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/target"
 )
 
 // OpenConfig says how to ask the queries of one type by a schedule.
@@ -61,7 +61,7 @@ type openLoop struct {
 // How NOT to Measure Latency: coordinated omission). What waits when the
 // schedule ends is still asked. Errors and withheld results are those of
 // Query.
-func QueryOpen(ctx context.Context, cfg OpenConfig, t target.Target, source Source, progress Progress) (*result.Queries, error) {
+func QueryOpen(ctx context.Context, cfg OpenConfig, t driver.DB, source Source, progress Progress) (*result.Queries, error) {
 	o := openLoop{
 		asker: newAsker(cfg.QueryConfig, source, progress), open: cfg, queue: make(chan arrival, cfg.Queue),
 		response: measure.NewLatency(), lag: measure.NewLatency(),

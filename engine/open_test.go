@@ -12,22 +12,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/engine/pace"
 	"github.com/tsmark/tsmark/measure"
-	"github.com/tsmark/tsmark/pace"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/target"
 )
 
 // askFunc is engine.Query, or what looks like it.
-type askFunc func(context.Context, engine.QueryConfig, target.Target, engine.Source, engine.Progress) (*result.Queries, error)
+type askFunc func(context.Context, engine.QueryConfig, driver.DB, engine.Source, engine.Progress) (*result.Queries, error)
 
 // inBothLoops tests the closed loop, and an open one that asks each question
 // once.
 func inBothLoops(t *testing.T, test func(*testing.T, askFunc)) {
 	t.Run("closed", func(t *testing.T) { test(t, engine.Query) })
 	t.Run("open", func(t *testing.T) {
-		test(t, func(ctx context.Context, cfg engine.QueryConfig, target target.Target, q engine.Source, progress engine.Progress) (*result.Queries, error) {
+		test(t, func(ctx context.Context, cfg engine.QueryConfig, target driver.DB, q engine.Source, progress engine.Progress) (*result.Queries, error) {
 			open := engine.OpenConfig{QueryConfig: cfg, Schedule: pace.Constant(20_000), Count: q.Len(), Queue: q.Len()}
 			return engine.QueryOpen(ctx, open, target, q, progress)
 		})
@@ -39,11 +39,11 @@ func inBothLoops(t *testing.T, test func(*testing.T, askFunc)) {
 func TestQueryOpen(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string
-	s := &stub{ask: func(_ context.Context, text string) (target.Cost, error) {
+	s := &stub{ask: func(_ context.Context, text string) (driver.Cost, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		asked = append(asked, text)
-		return target.Cost{Rows: 2, Bytes: 16}, nil
+		return driver.Cost{Rows: 2, Bytes: 16}, nil
 	}}
 	q, err := engine.QueryOpen(t.Context(), engine.OpenConfig{
 		QueryConfig: engine.QueryConfig{Workers: 1, BurnIn: 10, TimeBox: 500 * time.Millisecond},
@@ -83,7 +83,7 @@ func TestStallShows(t *testing.T) {
 	var once sync.Once
 	var stalled sync.RWMutex
 	var asked atomic.Int64
-	s := &stub{ask: func(context.Context, string) (target.Cost, error) {
+	s := &stub{ask: func(context.Context, string) (driver.Cost, error) {
 		if asked.Add(1) > 1000 {
 			once.Do(func() {
 				stalled.Lock()
@@ -93,7 +93,7 @@ func TestStallShows(t *testing.T) {
 		}
 		stalled.RLock()
 		defer stalled.RUnlock()
-		return target.Cost{Rows: 2}, nil
+		return driver.Cost{Rows: 2}, nil
 	}}
 	q, err := engine.QueryOpen(t.Context(), engine.OpenConfig{
 		QueryConfig: engine.QueryConfig{Workers: 4}, Schedule: pace.Constant(2000), Count: 4000, Queue: 4000,
@@ -132,12 +132,12 @@ func TestDropped(t *testing.T) {
 	busy.Add(2)
 	release := make(chan struct{})
 	var asked atomic.Int64
-	s := &stub{ask: func(context.Context, string) (target.Cost, error) {
+	s := &stub{ask: func(context.Context, string) (driver.Cost, error) {
 		if asked.Add(1) <= 2 {
 			busy.Done()
 		}
 		<-release
-		return target.Cost{Rows: 2}, nil
+		return driver.Cost{Rows: 2}, nil
 	}}
 	schedule := scripted(func(yield func(time.Duration) bool) {
 		defer close(release)
@@ -168,13 +168,13 @@ func TestDropped(t *testing.T) {
 
 // What cannot keep the schedule is named, and why.
 func TestSaturated(t *testing.T) {
-	slow := func(context.Context, string) (target.Cost, error) {
+	slow := func(context.Context, string) (driver.Cost, error) {
 		time.Sleep(5 * time.Millisecond)
-		return target.Cost{Rows: 2}, nil
+		return driver.Cost{Rows: 2}, nil
 	}
-	fast := func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 2}, nil }
+	fast := func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }
 	for name, test := range map[string]struct {
-		ask  func(context.Context, string) (target.Cost, error)
+		ask  func(context.Context, string) (driver.Cost, error)
 		rate pace.Constant
 		cfg  engine.OpenConfig
 		want []string // in the text; none: not saturated
@@ -216,7 +216,7 @@ func TestQueryOpenOfNothing(t *testing.T) {
 // BenchmarkQueryOpen is what the open loop adds to a query, apart from
 // waiting: everything is due at once.
 func BenchmarkQueryOpen(b *testing.B) {
-	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 2}, nil }}
+	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
 	q := questions(1000)
 	b.ReportAllocs()
 	b.ResetTimer()
@@ -231,7 +231,7 @@ func BenchmarkQueryOpen(b *testing.B) {
 // BenchmarkPacedQuery is what the client itself adds to the response time at
 // 10,000 arrivals a second: the lag of the pacer and the way to a worker.
 func BenchmarkPacedQuery(b *testing.B) {
-	s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 2}, nil }}
+	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
 	out, err := engine.QueryOpen(b.Context(), engine.OpenConfig{
 		QueryConfig: engine.QueryConfig{Workers: 4}, Schedule: pace.Constant(10_000), Count: b.N, Queue: b.N,
 	}, s, questions(1000), ignore)

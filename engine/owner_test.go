@@ -5,9 +5,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/target"
 )
 
 // Batches that have an owner are written by it, in their order.
@@ -15,12 +15,12 @@ func TestOwners(t *testing.T) {
 	const workers = 3
 	d := dataset(t, 100, 1000*10e9) // a batch an epoch: 1,000 batches
 	owner := func(b *series.Batch) int { return int(b.Runs[0].Times[0]/10e9) % workers }
-	run := func(t *testing.T, load func(engine.LoadConfig, target.Target) error) {
+	run := func(t *testing.T, load func(engine.LoadConfig, driver.DB) error) {
 		var mu sync.Mutex
 		var last [workers]int64
 		batches := 0
-		s := &stub{ask: func(context.Context, string) (target.Cost, error) { return target.Cost{}, nil }}
-		s.write = func(_ context.Context, worker int, b *series.Batch) (target.Receipt, error) {
+		s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{}, nil }}
+		s.write = func(_ context.Context, worker int, b *series.Batch) (driver.Receipt, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			if at := b.Runs[0].Times[0]; owner(b) != worker || at <= last[worker] {
@@ -36,13 +36,13 @@ func TestOwners(t *testing.T) {
 		}
 	}
 	t.Run("load", func(t *testing.T) {
-		run(t, func(c engine.LoadConfig, s target.Target) error {
+		run(t, func(c engine.LoadConfig, s driver.DB) error {
 			_, err := engine.Load(t.Context(), c, d, s, ignore)
 			return err
 		})
 	})
 	t.Run("mixed", func(t *testing.T) {
-		run(t, func(c engine.LoadConfig, s target.Target) error {
+		run(t, func(c engine.LoadConfig, s driver.DB) error {
 			cfg := mixedConfig()
 			cfg.LoadConfig, cfg.Share = c, 0.5
 			_, _, err := engine.Mixed(t.Context(), cfg, d, s, renderEnd, lastRow(), ignore)

@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/target"
 )
 
 // QueryConfig says how to ask the queries of one type.
@@ -59,7 +59,7 @@ const (
 // Question is a query rendered for the target.
 type Question struct {
 	ID      int
-	Request target.Request
+	Request driver.Request
 	Rows    int64 // that the answer must have
 	Values  int   // in each of them, as query.Query.Values has it
 	// Columns are those of the answer, for a Capture, which keeps it whole or else
@@ -80,7 +80,7 @@ type Question struct {
 //
 // It is a closed loop: each worker asks when it has its answer, so a target
 // that stalls is asked less. QueryOpen is the open one.
-func Query(ctx context.Context, cfg QueryConfig, t target.Target, source Source, progress Progress) (*result.Queries, error) {
+func Query(ctx context.Context, cfg QueryConfig, t driver.DB, source Source, progress Progress) (*result.Queries, error) {
 	a := newAsker(cfg, source, progress)
 	if err := a.load(ctx, 0); err != nil {
 		return &a.out, err

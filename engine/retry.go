@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/driver"
 )
 
 // Retry says how often a batch that failed is sent again. The zero value: not
-// at all. Only what target.Temporary stands for is tried again.
+// at all. Only what driver.Temporary stands for is tried again.
 type Retry struct {
 	Times  int           // tries of a batch after the first; 0: any number, where Within is set
 	Within time.Duration // no try begins later than so long after the batch's first failure; 0: however late
@@ -86,7 +86,7 @@ func (a *attempts) next(ctx context.Context, failure error) error {
 		a.failed = time.Now()
 	}
 	wait := a.backOff()
-	if t := target.AsTemporary(failure); t != nil {
+	if t := driver.AsTemporary(failure); t != nil {
 		wait = max(wait, t.After)
 	}
 	if a.retry.Times > 0 && a.made >= a.retry.Times {
@@ -94,7 +94,7 @@ func (a *attempts) next(ctx context.Context, failure error) error {
 	}
 	if a.retry.Within > 0 && time.Since(a.failed)+wait > a.retry.Within {
 		asked := ""
-		if t := target.AsTemporary(failure); t != nil && t.After > a.retry.Within {
+		if t := driver.AsTemporary(failure); t != nil && t.After > a.retry.Within {
 			asked = fmt.Sprintf(", and the server asks to wait %v", t.After)
 		}
 		return a.givenUp(failure, asked)
@@ -130,8 +130,8 @@ func (a *attempts) givenUp(failure error, asked string) error {
 // temporary is the error of an operation that does not write: a target that is
 // not there may come back.
 func temporary(err error) error {
-	if errors.Is(err, target.ErrUnreachable) && target.AsTemporary(err) == nil {
-		return &target.Temporary{Err: err, Refused: true}
+	if errors.Is(err, driver.ErrUnreachable) && driver.AsTemporary(err) == nil {
+		return &driver.Temporary{Err: err, Refused: true}
 	}
 	return err
 }

@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/target"
 )
 
 func TestParseRetry(t *testing.T) {
@@ -41,7 +41,7 @@ func TestParseRetry(t *testing.T) {
 // flaky is a target that stores row times, and keeps rows back: it accepts a
 // batch with the one after it.
 type flaky struct {
-	target.Target
+	driver.DB
 	stored []int64 // first time of each batch
 	writes int     // so far
 	opened int
@@ -54,7 +54,7 @@ type flaky struct {
 
 func (f *flaky) Settle(context.Context) error { return nil }
 
-func (f *flaky) NewWriter(context.Context, int) (target.Writer, error) {
+func (f *flaky) NewWriter(context.Context, int) (driver.Writer, error) {
 	f.opened++
 	if f.connect != nil {
 		if err := f.connect(f.opened); err != nil {
@@ -70,15 +70,15 @@ type flakyWriter struct {
 	failed bool
 }
 
-func (w *flakyWriter) Write(_ context.Context, b *series.Batch) (target.Receipt, error) {
+func (w *flakyWriter) Write(_ context.Context, b *series.Batch) (driver.Receipt, error) {
 	if w.failed {
-		return target.Receipt{}, errors.New("used after a failure")
+		return driver.Receipt{}, errors.New("used after a failure")
 	}
 	w.writes++
 	if w.fail != nil {
 		if err := w.fail(w.writes); err != nil {
 			w.failed = true
-			return target.Receipt{}, err
+			return driver.Receipt{}, err
 		}
 	}
 	w.stored = append(w.stored, b.Runs[0].Times[0])
@@ -86,20 +86,20 @@ func (w *flakyWriter) Write(_ context.Context, b *series.Batch) (target.Receipt,
 	if w.keep {
 		rows, w.kept = w.kept, rows
 	}
-	return target.Receipt{Sent: time.Now(), Acked: time.Now(), Rows: rows}, nil
+	return driver.Receipt{Sent: time.Now(), Acked: time.Now(), Rows: rows}, nil
 }
 
-func (w *flakyWriter) Flush(context.Context) (target.Receipt, error) {
+func (w *flakyWriter) Flush(context.Context) (driver.Receipt, error) {
 	rows := w.kept
 	w.kept = 0
-	return target.Receipt{Sent: time.Now(), Acked: time.Now(), Rows: rows}, nil
+	return driver.Receipt{Sent: time.Now(), Acked: time.Now(), Rows: rows}, nil
 }
 
 func (w *flakyWriter) Close() error { return nil }
 
 var errCut = errors.New("connection reset by peer")
 
-func cut() error { return fmt.Errorf("writing: %w", &target.Temporary{Err: errCut}) }
+func cut() error { return fmt.Errorf("writing: %w", &driver.Temporary{Err: errCut}) }
 
 // at fails at the given operations.
 func at(err error, numbers ...int) func(int) error {
@@ -114,7 +114,7 @@ func at(err error, numbers ...int) func(int) error {
 // 3,600 rows in batches of 360: each failed batch is sent again by a new
 // writer, with what the old one had kept back, and nothing is counted twice.
 func TestRetry(t *testing.T) {
-	refused := &target.Temporary{Err: errors.New("busy"), After: 3 * time.Second, Refused: true}
+	refused := &driver.Temporary{Err: errors.New("busy"), After: 3 * time.Second, Refused: true}
 	for name, c := range map[string]struct {
 		target    flaky
 		retry     engine.Retry
@@ -128,7 +128,7 @@ func TestRetry(t *testing.T) {
 		"three in a row":      {target: flaky{fail: at(cut(), 4, 5, 6)}, retry: engine.Retry{Within: time.Second}, tries: 3, sentTwice: 3 * 360, stored: 10, longest: 350 * time.Millisecond},
 		"refused":             {target: flaky{fail: at(refused, 2)}, retry: engine.Retry{Times: 1}, tries: 1, stored: 10, longest: 3 * time.Second},
 		"kept back":           {target: flaky{keep: true, fail: at(cut(), 5)}, retry: engine.Retry{Times: 1}, tries: 1, sentTwice: 2 * 360, stored: 11, longest: 50 * time.Millisecond},
-		"server away":         {target: flaky{fail: at(cut(), 3), connect: at(fmt.Errorf("connecting: %w", target.ErrUnreachable), 2, 3, 4)}, retry: engine.Retry{Within: 10 * time.Second}, tries: 4, sentTwice: 360, stored: 10, longest: 750 * time.Millisecond},
+		"server away":         {target: flaky{fail: at(cut(), 3), connect: at(fmt.Errorf("connecting: %w", driver.ErrUnreachable), 2, 3, 4)}, retry: engine.Retry{Within: 10 * time.Second}, tries: 4, sentTwice: 360, stored: 10, longest: 750 * time.Millisecond},
 		"kept back, and away": {target: flaky{keep: true, fail: at(cut(), 5), connect: at(cut(), 2)}, retry: engine.Retry{Times: 2}, tries: 2, sentTwice: 2 * 360, stored: 11},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -171,8 +171,8 @@ func TestRetryEnds(t *testing.T) {
 		": --retry 10s allows no more)":                                        {flaky{fail: always(cut())}, engine.Retry{Within: 10 * time.Second}, 10 * time.Second},
 		"writing: no such column":                                              {flaky{fail: always(errors.New("writing: no such column"))}, engine.Retry{Times: 3}, 0},
 		"connecting again: wrong password":                                     {flaky{fail: always(cut()), connect: at(errors.New("wrong password"), 2)}, engine.Retry{Times: 3}, time.Second},
-		"and the server asks to wait 1h0m0s)":                                  {flaky{fail: always(&target.Temporary{Err: errCut, After: time.Hour})}, engine.Retry{Within: time.Minute}, 0},
-		"the server asks to wait 277777h46m39s, and tsmark waits 5m0s at most": {flaky{fail: always(&target.Temporary{Err: errCut, After: 999_999_999 * time.Second})}, engine.Retry{Times: 5}, 0},
+		"and the server asks to wait 1h0m0s)":                                  {flaky{fail: always(&driver.Temporary{Err: errCut, After: time.Hour})}, engine.Retry{Within: time.Minute}, 0},
+		"the server asks to wait 277777h46m39s, and tsmark waits 5m0s at most": {flaky{fail: always(&driver.Temporary{Err: errCut, After: 999_999_999 * time.Second})}, engine.Retry{Times: 5}, 0},
 		"(rows 1 to 360, cpu from 2016-01-01T0":                                {flaky{fail: always(cut())}, engine.Retry{Times: 2}, time.Second},
 		"context deadline exceeded":                                            {flaky{fail: always(cut())}, engine.Retry{Within: time.Hour}, time.Minute},
 	} {
@@ -199,7 +199,7 @@ func TestRetrySettle(t *testing.T) {
 			t.Errorf("%v after %d times", err, s.asked)
 		}
 		s = &unsettled{flaky: &flaky{}}
-		if _, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 360}, dataset(t, 10, time.Hour), s, ignore); !errors.Is(err, target.ErrUnreachable) {
+		if _, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 360}, dataset(t, 10, time.Hour), s, ignore); !errors.Is(err, driver.ErrUnreachable) {
 			t.Errorf("without retry: %v", err)
 		}
 	})
@@ -212,7 +212,7 @@ type unsettled struct {
 
 func (u *unsettled) Settle(context.Context) error {
 	if u.asked++; u.asked < 4 {
-		return fmt.Errorf("the server %w", target.ErrUnreachable)
+		return fmt.Errorf("the server %w", driver.ErrUnreachable)
 	}
 	return nil
 }
@@ -222,14 +222,14 @@ func (u *unsettled) Settle(context.Context) error {
 func TestMixedRetry(t *testing.T) {
 	d := dataset(t, 100, time.Hour)
 	s, failed := &stub{}, false
-	s.write = func(_ context.Context, _ int, b *series.Batch) (target.Receipt, error) {
+	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) {
 		if first := time.Unix(0, b.Runs[0].Times[0]).UTC().Format("04:05"); first == "10:00" && !failed {
 			failed = true
-			return target.Receipt{}, cut()
+			return driver.Receipt{}, cut()
 		}
 		return accept(b), nil
 	}
-	s.ask = func(context.Context, string) (target.Cost, error) { return target.Cost{Rows: 100}, nil }
+	s.ask = func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 100}, nil }
 	c := mixedConfig()
 	c.Workers, c.Retry = 1, engine.Retry{Times: 2}
 	out, journal, err := engine.Mixed(t.Context(), c, d, s, renderEnd, lastRow(), ignore)

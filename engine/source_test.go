@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
-	"github.com/tsmark/tsmark/pace"
-	"github.com/tsmark/tsmark/target"
+	"github.com/tsmark/tsmark/engine/pace"
 )
 
 // blocky is a Source of some blocks, each of which takes time to render and
@@ -49,14 +49,14 @@ func counting() (*stub, *atomic.Int64, func() map[string]int) {
 	var mu sync.Mutex
 	var busy atomic.Int64
 	asked := map[string]int{}
-	return &stub{ask: func(_ context.Context, text string) (target.Cost, error) {
+	return &stub{ask: func(_ context.Context, text string) (driver.Cost, error) {
 		busy.Add(1)
 		defer busy.Add(-1)
 		mu.Lock()
 		asked[text]++
 		mu.Unlock()
 		time.Sleep(200 * time.Microsecond)
-		return target.Cost{Rows: 2}, nil
+		return driver.Cost{Rows: 2}, nil
 	}}, &busy, func() map[string]int { mu.Lock(); defer mu.Unlock(); return asked }
 }
 

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/measure/stats"
-	"github.com/tsmark/tsmark/target"
 )
 
 // A steady target is asked until the rule has looked and seen enough, every
@@ -18,11 +18,11 @@ import (
 func TestUntil(t *testing.T) {
 	const burnIn, count = 7, 20_000
 	var times [count]atomic.Int64
-	s := &stub{ask: func(_ context.Context, text string) (target.Cost, error) {
+	s := &stub{ask: func(_ context.Context, text string) (driver.Cost, error) {
 		n, err := strconv.Atoi(text)
 		times[n].Add(1)
 		time.Sleep(100 * time.Microsecond)
-		return target.Cost{Rows: 2}, err
+		return driver.Cost{Rows: 2}, err
 	}}
 	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 3, BurnIn: burnIn, Until: 0.2}, s, questions(count), ignore)
 	if err != nil || q.Stopped != "interval within 20 %" {
@@ -52,9 +52,9 @@ func TestUntil(t *testing.T) {
 // The other limits hold where the median is never known so well.
 func TestUntilIsBounded(t *testing.T) {
 	var n atomic.Int64
-	s := &stub{ask: func(context.Context, string) (target.Cost, error) {
+	s := &stub{ask: func(context.Context, string) (driver.Cost, error) {
 		time.Sleep(time.Duration(n.Add(1)%3) * time.Millisecond)
-		return target.Cost{Rows: 2}, nil
+		return driver.Cost{Rows: 2}, nil
 	}}
 	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, Until: 0.001}, s, questions(120), ignore)
 	if err != nil || q.Asked != 120 || q.Stopped != "all asked before interval within 0.1 %" {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tsmark/tsmark/process"
+	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/result"
 )
 

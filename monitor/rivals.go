@@ -12,7 +12,7 @@ import (
 
 	"github.com/shirou/gopsutil/v4/process"
 
-	own "github.com/tsmark/tsmark/process"
+	own "github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/result"
 )
 

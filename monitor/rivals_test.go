@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/internal/puppet"
-	"github.com/tsmark/tsmark/process"
+	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/result"
 )
 

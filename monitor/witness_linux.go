@@ -11,7 +11,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
-	"github.com/tsmark/tsmark/process"
+	"github.com/tsmark/tsmark/monitor/process"
 )
 
 // machine reads the counters of the host below a folder, which is / but in

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tsmark/tsmark/compare"
 	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/result"
 )
 

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tsmark/tsmark/analysis"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/analysis"
 )
 
 // WriteAnalysis renders what an operation log tells as text. Its errors are

@@ -1,7 +1,7 @@
 package report
 
 import (
-	"github.com/tsmark/tsmark/estimate"
+	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/result"
 )
 

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/compare"
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/result"
 )
 

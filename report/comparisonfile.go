@@ -6,8 +6,8 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/tsmark/tsmark/compare"
 	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/compare"
 )
 
 func writeComparisonMarkdown(w io.Writer, c *compare.Comparison) error {

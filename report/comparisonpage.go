@@ -6,8 +6,8 @@ import (
 	"io"
 	"math"
 
-	"github.com/tsmark/tsmark/compare"
 	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/compare"
 )
 
 // comparisonPage is what the template compare.html shows.

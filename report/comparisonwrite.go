@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/tsmark/tsmark/compare"
 	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/compare"
 )
 
 // WriteComparison renders a comparison. Its errors are those of w, and formats

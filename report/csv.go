@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tsmark/tsmark/compare"
-	"github.com/tsmark/tsmark/estimate"
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/result"
 )
 

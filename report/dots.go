@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tsmark/tsmark/estimate"
 	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/estimate"
 )
 
 // newDots draws a dot for each repeat of a query type, or of the loads for

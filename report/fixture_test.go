@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -99,9 +99,9 @@ func fixture(t *testing.T) (complete, killed *result.Run) {
 	run.Targets = []result.Target{
 		{
 			Name: "duck", Kind: "duckdb", Embedded: true, Options: map[string]string{"threads": "", "memory-limit": "4GiB"},
-			Changes: []target.Change{{Name: "memory-limit", Value: "4GiB", Default: "80% of the machine's"}},
+			Changes: []driver.Change{{Name: "memory-limit", Value: "4GiB", Default: "80% of the machine's"}},
 			Modules: []result.Module{{Path: "example.org/duck-bindings", Version: "v0.1.2"}},
-			Description: target.Description{Version: "v1.4.1", Location: "tsmark-results/duck.duckdb", Durability: "an acknowledged row is in the write-ahead log",
+			Description: driver.Description{Version: "v1.4.1", Location: "tsmark-results/duck.duckdb", Durability: "an acknowledged row is in the write-ahead log",
 				Settings: map[string]string{"threads": "16", "memory_limit": "4.0 GiB"}},
 			Load: &result.Load{
 				Workers: 1, BatchSize: 10000, Rows: 8_640_000, Metrics: 86_400_000, WireBytes: 950_400_000, Prepare: 0.0123,
@@ -119,7 +119,7 @@ func fixture(t *testing.T) (complete, killed *result.Run) {
 		},
 		{
 			Name: "quest", Kind: "questdb", Options: map[string]string{"address": "localhost:9000", "password": "***"},
-			Description: target.Description{Version: "9.0.1", Edition: "open source", Location: "localhost:9000", Durability: "asynchronous: up to a second of rows can be lost",
+			Description: driver.Description{Version: "9.0.1", Edition: "open source", Location: "localhost:9000", Durability: "asynchronous: up to a second of rows can be lost",
 				Settings: map[string]string{"cairo.wal.enabled": "true"}},
 			Load: &result.Load{
 				Workers: 4, BatchSize: 10000, Rows: 8_640_000, Metrics: 86_400_000, WireBytes: 3_120_450_000, Prepare: 0.2,

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/result"
 )
 

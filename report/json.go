@@ -4,8 +4,8 @@ import (
 	"io"
 	"slices"
 
-	"github.com/tsmark/tsmark/compare"
 	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/result"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tsmark/tsmark/compare"
-	"github.com/tsmark/tsmark/estimate"
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/result"
 )
 

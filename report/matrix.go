@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/internal/suggest"
-	"github.com/tsmark/tsmark/matrix"
+	"github.com/tsmark/tsmark/report/matrix"
 	"github.com/tsmark/tsmark/result"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tsmark/tsmark/matrix"
+	"github.com/tsmark/tsmark/report/matrix"
 	"github.com/tsmark/tsmark/result"
 )
 

@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/result"
 )
 

@@ -1,7 +1,7 @@
 package report
 
 import (
-	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/result"
 )
 

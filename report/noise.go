@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/result"
 )
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/target"
 )
 
 // hostFact is the machine in one line.
@@ -74,7 +74,7 @@ func questionsFact(r *result.Run) string {
 }
 
 // changesFact says which options are not as by default.
-func changesFact(changes []target.Change) string {
+func changesFact(changes []driver.Change) string {
 	parts := make([]string, len(changes))
 	for i, c := range changes {
 		parts[i] = fmt.Sprintf("%s=%s (default %s)", c.Name, c.Value, c.Default)
@@ -101,7 +101,7 @@ func modulesFact(modules []result.Module) string {
 }
 
 // version is a system's version with its edition.
-func version(d *target.Description) string { return joined(" ", d.Version, d.Edition) }
+func version(d *driver.Description) string { return joined(" ", d.Version, d.Edition) }
 
 // provenance is what else is known of a target, behind its description.
 func provenance(t *result.Target) string {

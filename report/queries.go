@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tsmark/tsmark/estimate"
 	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/result"
 )
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tsmark/tsmark/compare"
 	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/result"
 )
 

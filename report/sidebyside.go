@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tsmark/tsmark/compare"
-	"github.com/tsmark/tsmark/estimate"
 	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/result"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/tsmark/tsmark/compare"
 	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/compare"
 )
 
 // valueText renders what is known of a figure.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tsmark/tsmark/estimate"
 	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/result"
 )
 

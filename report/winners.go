@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tsmark/tsmark/compare"
+	"github.com/tsmark/tsmark/report/compare"
 )
 
 // winnersTable says who was shown to be faster than whom, and where the ratio

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/measure"
-	"github.com/tsmark/tsmark/target"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -223,9 +223,9 @@ type Target struct {
 	Options     map[string]string  `json:"options"`              // all, defaults included, secrets removed
 	Profile     string             `json:"profile,omitempty"`    // set of options that was chosen; empty: none
 	Durability  string             `json:"durability,omitempty"` // level that was chosen; empty: none
-	Changes     []target.Change    `json:"changes,omitempty"`    // options that are not as by default, secrets removed
+	Changes     []driver.Change    `json:"changes,omitempty"`    // options that are not as by default, secrets removed
 	Modules     []Module           `json:"modules,omitempty"`    // of the client, that reach the system
-	Description target.Description `json:"description"`
+	Description driver.Description `json:"description"`
 	// Turn is when the target had its turns; nil: in every round, as all others.
 	Turn    *Turn    `json:"turn,omitempty"`
 	Failure string   `json:"failure,omitempty"` // why it gave up

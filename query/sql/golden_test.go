@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/all"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/target"
-	"github.com/tsmark/tsmark/target/all"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/iotdb"
 	"github.com/tsmark/tsmark/workload/tsbs"
@@ -45,7 +45,7 @@ func TestGolden(t *testing.T) {
 			queries := slices.Collect(sequence)
 			for _, kind := range all.Kinds() {
 				if kind.Caps.Discards || !kind.Caps.Embedded {
-					continue // it answers nothing, or keeps its own texts (targettest.Questions)
+					continue // it answers nothing, or keeps its own texts (conformance.Questions)
 				}
 				t.Run(kind.Name+"/"+queryType.Name, func(t *testing.T) { golden(t, &kind, &queries[0], dataset.Schema()) })
 			}
@@ -54,7 +54,7 @@ func TestGolden(t *testing.T) {
 }
 
 // golden compares the text of a query with its file.
-func golden(t *testing.T, kind *target.Kind, q *query.Query, schema *series.Schema) {
+func golden(t *testing.T, kind *driver.Driver, q *query.Query, schema *series.Schema) {
 	options, err := kind.Resolve(nil)
 	if err != nil {
 		t.Fatal(err)

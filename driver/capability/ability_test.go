@@ -1,0 +1,64 @@
+package capability_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/capability"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+func kind(render func(*query.Query) error) *driver.Driver {
+	return &driver.Driver{
+		Name: "x", Caps: driver.Caps{TimePrecision: time.Microsecond, MaxWriters: 3},
+		Options: []driver.Option{{Name: "a", Default: "1"}, {Name: "b", Empty: "the system's"}},
+		Steps:   []driver.Step{{Name: "analyze"}},
+		Dedupes: func(o driver.Options) bool { return o["a"] == "1" },
+		Render: func(q *query.Query, _ *series.Schema, _ driver.Options) (driver.Request, error) {
+			return driver.Request{}, render(q)
+		},
+	}
+}
+
+// What cannot be rendered is counted by use case, and named once.
+func TestOf(t *testing.T) {
+	k, err := capability.Of(kind(func(q *query.Query) error {
+		if q.Shape == query.Last {
+			return fmt.Errorf("%w: no last rows", query.ErrUnsupported)
+		}
+		return nil
+	}), tsbs.Workloads(), experiment.Default().Workload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !k.Dedupes || k.MaxWriters != 3 || k.Options[1].Default != "the system's" || k.Steps[0].Name != "analyze" {
+		t.Errorf("%+v", k)
+	}
+	lastpoint := capability.Unsupported{Type: "lastpoint", Reason: "not supported: no last rows"}
+	n := 0
+	for _, u := range k.Unsupported {
+		if u == lastpoint {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("lastpoint is listed %d times in %v", n, k.Unsupported)
+	}
+	at := slices.IndexFunc(k.UseCases, func(u capability.UseCase) bool { return u.Name == "cpu-only" })
+	if u := k.UseCases[at]; u.Answered != u.Types-1 || u.Types < 10 {
+		t.Errorf("cpu-only: %+v, one type cannot be answered", u)
+	}
+}
+
+// An error that is not about what the system can do is not taken for that.
+func TestOfBroken(t *testing.T) {
+	if k, err := capability.Of(kind(func(*query.Query) error { return fmt.Errorf("no such table") }), tsbs.Workloads(), experiment.Default().Workload); err == nil {
+		t.Errorf("no error; %+v", k)
+	}
+}

@@ -1,0 +1,175 @@
+package conformance
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/run/verify"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// wrongly is a dataset of one batch with something changed in its rows.
+type wrongly struct {
+	*fixed
+	change func(*series.Run)
+}
+
+func (w *wrongly) Open() workload.Reader {
+	kept := keep(&w.batch, func(int64) bool { return true })
+	for i := range kept.Runs {
+		w.change(&kept.Runs[i])
+	}
+	return &fixedReader{batch: kept}
+}
+
+// census: a value that was stored wrongly is found, of every type, as are a time
+// and a series, as far as the target tells more of them than their count.
+func (s *suite) census(t *testing.T) {
+	right, ok := s.types().dataset.(*fixed)
+	if !ok {
+		t.Fatal("the example has several batches")
+	}
+	expected, err := oracle.Pass(t.Context(), right, nil, nil, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := right.schema.Tables[0]
+	for i, f := range table.Fields {
+		digest := f.Type.Textual() && s.digests(t, right, i)
+		problem, told := s.found(t, right, expected, func(run *series.Run) {
+			c := &run.Columns[i]
+			switch {
+			case run.Table != table:
+			case !f.Type.Whole(): // all of them: sums of the largest floats show no smaller ones
+				for row := range c.Floats {
+					c.Floats[row] /= 2
+				}
+			case f.Type.Textual() && !digest: // the least and the largest alone
+				for row := range c.Ints {
+					c.Ints[row] = 5
+				}
+			case f.Type == series.Bool:
+				c.Ints[31] ^= 1
+			case f.Type == series.Timestamp:
+				c.Ints[31] += int64(time.Second)
+			case f.Type == series.Int && s.limited(SmallIntegers): // doubles, whose sums of so large ones are not exact
+				c.Ints[31] = 7
+			case c.Ints[31] > 0:
+				c.Ints[31]--
+			default:
+				c.Ints[31]++
+			}
+		})
+		content := told.Fields[i]
+		switch {
+		case content.Sum == nil && content.Min == nil:
+			if !f.Type.Textual() {
+				t.Errorf("of %s nothing is told but its count", f.Name)
+			}
+		case !strings.Contains(problem, f.Name):
+			t.Errorf("a wrong value of %s is not found: %q", f.Name, problem)
+		}
+	}
+	if problem, _ := s.found(t, right, expected, func(run *series.Run) { run.Times[0] -= int64(time.Hour) }); !strings.Contains(problem, "the first time of a row is") {
+		t.Errorf("a wrong time is not found: %q", problem)
+	}
+	if problem, _ := s.found(t, right, expected, func(run *series.Run) {
+		for row := range run.Series {
+			run.Series[row] = min(run.Series[row], 1)
+		}
+	}); !strings.Contains(problem, "no rows of 1 of 3 series") {
+		t.Errorf("a series without rows is not found: %q", problem)
+	}
+}
+
+// digests reports whether the target tells a digest of the texts of a field.
+func (s *suite) digests(t *testing.T, right *fixed, field int) bool {
+	t.Helper()
+	db := s.open(t, driver.Env{Dir: t.TempDir()})
+	defer db.Close()
+	if err := db.Prepare(t.Context(), right.schema, driver.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	told, err := db.Census(t.Context(), right.schema.Tables[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return told.Fields[field].Sum != nil
+}
+
+// found loads the dataset with something changed, and returns what the census
+// finds in its first table, and what the target told of it.
+func (s *suite) found(t *testing.T, right *fixed, expected *oracle.Expectations, change func(*series.Run)) (problem string, told driver.Census) {
+	t.Helper()
+	ctx := t.Context()
+	db := s.open(t, driver.Env{Dir: t.TempDir()})
+	defer db.Close()
+	if err := db.Prepare(ctx, right.schema, driver.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := engine.Load(ctx, engine.LoadConfig{Workers: 1, BatchSize: 3000, Period: time.Minute}, &wrongly{right, change}, db, func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	told, err := db.Census(ctx, right.schema.Tables[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	census, err := verify.Census(ctx, db, &expected.Survey, verify.Sent{Acknowledged: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return census[0].Problem, told
+}
+
+// twice: of rows that were sent twice and are there twice the different ones are
+// counted and compared, so that they hide no losses.
+func (s *suite) twice(t *testing.T) {
+	ctx := t.Context()
+	e := cpuOnly(t, 40, 0)
+	expected, err := oracle.Pass(ctx, e.dataset, nil, nil, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const again = 100
+	for missing, want := range map[int64]string{0: "", again: "different rows, 14400 expected; 100 of its rows are lost: the target had acknowledged them"} {
+		db := s.open(t, driver.Env{Dir: t.TempDir()})
+		defer db.Close()
+		_, counts := db.(driver.DistinctCounter)
+		dedupes := s.kind.Dedupes != nil && s.kind.Dedupes(s.options)
+		if !counts && !dedupes {
+			t.Skip("it cannot count different rows, and says so in reports")
+		}
+		if err := db.Prepare(ctx, e.dataset.Schema(), driver.Mark{}); err != nil {
+			t.Fatal(err)
+		}
+		sent := verify.Sent{Acknowledged: true, Twice: again}
+		if dedupes { // as the runner has it
+			sent.Twice = 0
+		}
+		for _, d := range []workload.Dataset{workload.Limited(e.dataset, expected.Survey.Rows-missing), workload.Limited(e.dataset, again)} {
+			if _, err := engine.Load(ctx, engine.LoadConfig{Workers: 1, BatchSize: 3000, Period: time.Minute}, d, db, func(int) {}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		census, err := verify.Census(ctx, db, &expected.Survey, sent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &census[0]
+		if dedupes {
+			if (r.Problem == "") != (missing == 0) || r.Lost != missing {
+				t.Errorf("%d rows missing: %+v", missing, r)
+			}
+			continue
+		}
+		if !strings.Contains(r.Problem, want) || (r.Problem == "") != (want == "") || r.Duplicates != again || r.Lost != missing ||
+			r.Contents.Distinct != expected.Survey.Rows-missing || r.Contents.Unexcluded != "" {
+			t.Errorf("%d rows missing: %+v %+v", missing, r, r.Contents)
+		}
+	}
+}

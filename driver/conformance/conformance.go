@@ -1,0 +1,278 @@
+// Package conformance is the conformance suite: what every target must do
+// before its figures mean anything. It also has targets that only tests need.
+package conformance
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/run/verify"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// Run runs the suite against a kind of target with the given options. Each
+// test has a folder of its own; a target that lives elsewhere than in it must
+// be given options that lead to a place which the suite may fill and replace.
+// Limits are what the options take from the kind.
+func Run(t *testing.T, kind driver.Driver, given map[string]string, limits ...Limit) {
+	options, err := kind.Resolve(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := suite{kind: kind, options: options, limits: limits}
+	t.Run("cpu-only with hosts that appear late", func(t *testing.T) { s.loadAndAsk(t, cpuOnly(t, 40, 3), 1) })
+	for _, use := range tsbs.Workloads() {
+		t.Run(use.Name(), func(t *testing.T) { s.loadAndAsk(t, useCase(t, use, 40, 0), 1) })
+	}
+	t.Run("iotdb", s.iotdb)
+	if kind.Alone == nil || !kind.Alone(options) {
+		t.Run("several writers", func(t *testing.T) { s.loadAndAsk(t, cpuOnly(t, 40, 0), 3) })
+	}
+	t.Run("one row", func(t *testing.T) { s.loadAndAsk(t, limited(cpuOnly(t, 40, 0), 1), 1) })
+	t.Run("no row", func(t *testing.T) { s.loadAndAsk(t, limited(cpuOnly(t, 40, 0), 0), 1) })
+	t.Run("hostile values", func(t *testing.T) { s.loadAndAsk(t, s.hostile(), 1) })
+	t.Run("ragged rows", func(t *testing.T) { s.loadAndAsk(t, s.ragged(), 1) })
+	t.Run("every type", func(t *testing.T) { s.loadAndAsk(t, s.types(), 1) })
+	t.Run("census", s.census)
+	t.Run("rows that were sent twice", s.twice)
+	t.Run("an empty table", func(t *testing.T) { s.loadAndAsk(t, limited(useCase(t, tsbs.Devops(), 40, 0), 50), 1) })
+	t.Run("floats that are no numbers", func(t *testing.T) { s.loadAndAsk(t, specialFloats(kind.Caps), 1) })
+	t.Run("steps", s.steps)
+	t.Run("mark", s.mark)
+	t.Run("replace", s.replace)
+	t.Run("a table made again", s.remade)
+	t.Run("cancelled query", s.cancelled)
+	t.Run("random questions", s.differential)
+}
+
+type suite struct {
+	kind    driver.Driver
+	options driver.Options
+	limits  []Limit
+}
+
+// Limit is what a target cannot do with some options, though its kind can.
+type Limit uint8
+
+// The limits.
+const (
+	// OneRowATime: two rows of a series at one time are the same row.
+	OneRowATime Limit = iota + 1
+	// SmallIntegers: those beyond 2^53 are refused.
+	SmallIntegers
+	// NoSQL: nobody makes its tables by SQL.
+	NoSQL
+)
+
+func (s *suite) limited(l Limit) bool { return slices.Contains(s.limits, l) }
+
+// largest is the largest integer that it takes.
+func (s *suite) largest() int64 {
+	if s.limited(SmallIntegers) {
+		return 1 << 53
+	}
+	return math.MaxInt64
+}
+
+// loadAndAsk loads an example and holds the target to its census and answers,
+// also after it was closed and opened again.
+func (s *suite) loadAndAsk(t *testing.T, e example, workers int) {
+	ctx := t.Context()
+	env := driver.Env{Dir: t.TempDir()}
+	db := s.open(t, env)
+	if err := db.Prepare(ctx, e.dataset.Schema(), driver.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	held := s.held(e.dataset)
+	expected, err := oracle.Pass(ctx, held, e.queries, nil, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	load, err := engine.Load(ctx, engine.LoadConfig{Workers: workers, BatchSize: 3000, Period: time.Minute}, e.dataset, db, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held == e.dataset && load.Rows != expected.Survey.Rows {
+		t.Errorf("%d rows accepted, %d written", load.Rows, expected.Survey.Rows)
+	}
+	if rows := expected.Survey.Rows; rows > 0 && (load.Sent <= 0 || load.Settled < load.Sent || load.Settled < load.Acked) {
+		t.Errorf("times out of order: sent %v, acknowledged %v, settled %v", load.Sent, load.Acked, load.Settled)
+	}
+	for _, when := range []string{"after the load", "opened again"} {
+		if when == "opened again" {
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			env.Existing = true
+			db = s.open(t, env)
+		}
+		census, err := verify.Census(ctx, db, &expected.Survey, verify.Sent{Acknowledged: true})
+		if err != nil {
+			t.Fatalf("%s: %v", when, err)
+		}
+		for _, c := range census {
+			if c.Problem != "" {
+				t.Errorf("%s: %s", when, c.Problem)
+			}
+		}
+		for i := range e.queries {
+			q := &e.queries[i]
+			verdict, err := verify.Answers(ctx, verify.Config{Workers: 1}, db, s.kind.Renderer(s.options), held, expected.Full[i:i+1])
+			switch {
+			case errors.Is(err, query.ErrUnsupported):
+				t.Logf("%s: n/a: %v", q.Type, err)
+			case err != nil:
+				t.Errorf("%s, %s %d: %v", when, q.Type, q.ID, err)
+			case !verdict.OK():
+				t.Errorf("%s, %s: %s", when, q.Type, verdict.Difference)
+			default:
+				s.drained(t, db, e.dataset.Schema(), q, expected.Full[i].Rows)
+			}
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// held is a dataset as the target holds it: with one row of each series and
+// time, where such rows merge.
+func (s *suite) held(d workload.Dataset) workload.Dataset {
+	if r, ok := d.(workload.Repeating); ok && s.merges() {
+		return r.Latest()
+	}
+	return d
+}
+
+// drained: without a sink, as the clock sees it, an answer has the same rows.
+func (s *suite) drained(t *testing.T, db driver.DB, schema *series.Schema, q *query.Query, rows int64) {
+	t.Helper()
+	querier, err := db.NewQuerier(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer querier.Close()
+	request, err := s.kind.Render(q, schema, s.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cost, err := querier.Do(t.Context(), request, nil); err != nil || cost.Rows != rows {
+		t.Errorf("%s without a sink: %d rows, %d expected; %v", q.Type, cost.Rows, rows, err)
+	}
+}
+
+func (s *suite) open(t *testing.T, env driver.Env) driver.DB {
+	t.Helper()
+	db, err := s.kind.Open(t.Context(), env, s.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// steps: an open target has those that its kind lists.
+func (s *suite) steps(t *testing.T) {
+	db := s.open(t, driver.Env{Dir: t.TempDir()})
+	defer db.Close()
+	var found []driver.Step
+	if can, ok := db.(driver.AfterLoader); ok {
+		found = can.AfterLoad()
+	}
+	same := func(listed, able driver.Step) bool {
+		return listed.Name == able.Name && listed.Help == able.Help && listed.Do == nil && able.Do != nil
+	}
+	if !slices.EqualFunc(s.kind.Steps, found, same) {
+		t.Errorf("the kind lists the steps %v, an open target has %v", s.kind.Steps, found)
+	}
+}
+
+// mark: what a load leaves is read back as it was, by another connection too.
+func (s *suite) mark(t *testing.T) {
+	ctx := t.Context()
+	env := driver.Env{Dir: t.TempDir()}
+	db := s.open(t, env)
+	e := cpuOnly(t, 40, 0)
+	want := driver.Mark{
+		Dataset: workload.Spec{Name: "it's", Seed: -5, Start: time.Unix(0, 1).UTC(), End: time.Unix(9, 0).UTC()}, Fingerprint: "f00d",
+		RowsExpected: math.MaxInt64, RowsAcked: 3, Loaded: time.Unix(1700000000, 0).UTC(), Tool: "v1",
+		Run: "r", Target: "t", Driver: s.kind.Name, Repeat: 2, Layout: s.kind.LayoutOf(s.options),
+	}
+	if err := db.Prepare(ctx, e.dataset.Schema(), driver.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.WriteMark(ctx, want); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	env.Existing = true
+	db = s.open(t, env)
+	defer db.Close()
+	got, err := db.ReadMark(ctx)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
+		t.Errorf("the mark, %v (-want +got):\n%s", err, diff)
+	}
+}
+
+// replace: preparing again leaves nothing of what was there.
+func (s *suite) replace(t *testing.T) {
+	ctx := t.Context()
+	db := s.open(t, driver.Env{Dir: t.TempDir()})
+	defer db.Close()
+	e := cpuOnly(t, 40, 0)
+	for range 2 {
+		if err := db.Prepare(ctx, e.dataset.Schema(), driver.Mark{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := engine.Load(ctx, engine.LoadConfig{Workers: 1, BatchSize: 5000, Period: time.Minute}, e.dataset, db, func(int) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expected, err := oracle.Pass(ctx, e.dataset, nil, nil, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	census, err := verify.Census(ctx, db, &expected.Survey, verify.Sent{Acknowledged: true})
+	if err != nil || census[0].Problem != "" {
+		t.Errorf("after a second load: %v %s", err, census[0].Problem)
+	}
+}
+
+// cancelled: a query whose context has ended ends with the context's error.
+func (s *suite) cancelled(t *testing.T) {
+	ctx := t.Context()
+	db := s.open(t, driver.Env{Dir: t.TempDir()})
+	defer db.Close()
+	e := cpuOnly(t, 40, 0)
+	if err := db.Prepare(ctx, e.dataset.Schema(), driver.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	q, err := db.NewQuerier(ctx, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	request, err := s.kind.Render(&e.queries[0], e.dataset.Schema(), s.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := q.Do(ended, request, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}

@@ -1,0 +1,120 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// The size of the differential test.
+const (
+	randomDatasets = 20
+	randomQueries  = 40 // about each
+)
+
+// differential compares the target's answers with the oracle's, and the
+// oracle's with its own counts, over random datasets and questions. A seed
+// always gives the same ones.
+func (s *suite) differential(t *testing.T) {
+	answered, asked := 0, 0
+	for seed := range uint64(randomDatasets) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			asked += randomQueries
+			answered += s.compareAll(t, s.newDice(seed))
+		})
+	}
+	t.Logf("%d of %d questions are supported", answered, asked)
+	if answered < asked/3 { // InfluxDB groups by no number: that alone is a third of them
+		t.Errorf("only %d of %d questions are supported", answered, asked)
+	}
+}
+
+// compareAll compares the answers to questions about one dataset, and returns
+// how many of them the target supports.
+func (s *suite) compareAll(t *testing.T, d *dice) int {
+	dataset := d.dataset()
+	db := s.open(t, driver.Env{Dir: t.TempDir()})
+	defer Close(t, db)
+	if err := db.Prepare(t.Context(), dataset.schema, driver.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	// In several batches, so that series come and come again.
+	for runs := dataset.batch.Runs; len(runs) > 0; {
+		n := 1 + d.IntN(len(runs))
+		Write(t, db, &series.Batch{Runs: runs[:n]})
+		runs = runs[n:]
+	}
+	if err := db.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	queries := make([]query.Query, randomQueries)
+	for i := range queries {
+		queries[i] = d.query(i)
+	}
+	pass, err := oracle.Pass(t.Context(), dataset, queries, slices.Values(queries), func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	querier := Querier(t, db)
+	defer Close(t, querier)
+	answered := 0
+	for i := range queries {
+		q := &queries[i]
+		request, err := s.kind.Render(q, dataset.schema, s.options)
+		if errors.Is(err, query.ErrUnsupported) {
+			continue
+		}
+		if err != nil {
+			t.Fatalf("query %d: %v", i, err)
+		}
+		answered++
+		if problem := difference(t, dataset, q, querier, request); problem != "" {
+			t.Errorf("query %d: %s\n%s", i, problem, request.Text)
+		}
+		if full, counted := pass.Full[i].Rows, pass.Counted[i]; full != counted {
+			t.Errorf("query %d: the oracle answers %d rows and counts %d\n%s", i, full, counted, request.Text)
+		}
+	}
+	return answered
+}
+
+// merges reports whether rows of one series and time become one.
+func (s *suite) merges() bool { return s.kind.Dedupes != nil && s.kind.Dedupes(s.options) }
+
+// difference returns what is wrong with the target's answer, empty where
+// nothing is.
+func difference(t *testing.T, dataset *fixed, q *query.Query, querier driver.Querier, request driver.Request) string {
+	t.Helper()
+	expected, err := oracle.Rows(t.Context(), dataset, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found query.Answer
+	if _, err := querier.Do(t.Context(), request, &found); err != nil {
+		return err.Error()
+	}
+	if limit := q.Limit; limit > 0 && q.Shape == query.Rows {
+		if want := min(limit, len(expected.Rows)); len(found.Rows) != want {
+			return fmt.Sprintf("%d rows, want any %d", len(found.Rows), want)
+		}
+		stranger, err := oracle.Strangers(t.Context(), dataset, q, &found)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stranger != nil {
+			return "a row that does not match: " + query.RowText(stranger)
+		}
+		return ""
+	}
+	columns := q.Columns(dataset.schema.Table(q.Table))
+	if d := query.Compare(q, columns, expected, &found); d != nil {
+		return d.String()
+	}
+	return ""
+}

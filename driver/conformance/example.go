@@ -1,0 +1,197 @@
+package conformance
+
+import (
+	"io"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// example is a dataset and questions about it.
+type example struct {
+	dataset workload.Dataset
+	queries []query.Query
+}
+
+// cpuOnly is a day of few hosts and the first queries of every type.
+func cpuOnly(t *testing.T, scale, initial uint32) example {
+	t.Helper()
+	return useCase(t, tsbs.CPUOnly(), scale, initial)
+}
+
+// useCase is a day of few series and the first queries of every type.
+func useCase(t *testing.T, use workload.Workload, scale, initial uint32) example {
+	t.Helper()
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	spec := workload.Spec{
+		Name: use.Name(), Seed: 123, Scale: scale, InitialScale: initial,
+		Start: start, End: start.Add(24 * time.Hour), Interval: 4 * time.Minute,
+	}
+	return exampleOf(t, use, spec)
+}
+
+// exampleOf is a dataset and the first queries of every type.
+func exampleOf(t *testing.T, use workload.Workload, spec workload.Spec) example {
+	t.Helper()
+	d, err := use.Dataset(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := example{dataset: d}
+	for _, qt := range use.QueryTypes() {
+		sequence, err := use.Queries(spec, qt.Name, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.queries = slices.AppendSeq(e.queries, sequence)
+	}
+	return e
+}
+
+// exampleSpec is a day of few hosts, for tests that need rows and hardly care
+// which.
+func exampleSpec() workload.Spec {
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	return workload.Spec{Name: "cpu-only", Seed: 123, Scale: 40, Start: start, End: start.Add(25 * time.Hour), Interval: 4 * time.Minute}
+}
+
+func exampleUse() workload.Workload { return tsbs.CPUOnly() }
+
+func limited(e example, rows int64) example {
+	return example{workload.Limited(e.dataset, rows), e.queries}
+}
+
+// fixed is a dataset of one batch.
+type fixed struct {
+	schema *series.Schema
+	batch  series.Batch
+}
+
+func (f *fixed) Schema() *series.Schema { return f.schema }
+
+func (f *fixed) Open() workload.Reader { return &fixedReader{batch: &f.batch} }
+
+type fixedReader struct{ batch *series.Batch }
+
+func (r *fixedReader) Next(b *series.Batch, _ int) error {
+	*b = series.Batch{}
+	if r.batch == nil {
+		return io.EOF
+	}
+	b.Runs = r.batch.Runs
+	r.batch = nil
+	return nil
+}
+
+// hostile has NULLs, the largest and smallest integers, floats that need every
+// digit, times before 1970, and tags with quotes, spaces and other alphabets, as
+// far as the target takes them.
+func (s *suite) hostile() example {
+	caps, largest := s.kind.Caps, s.largest()
+	table := &series.Table{
+		Name: "load",
+		Tags: []series.Tag{{Key: "hostname", Values: Names{"o'brien", `a "b" c`, "Ωμέγα-服务器", "host_10", "host_9"}}},
+		Fields: []series.Field{
+			{Name: "whole", Type: series.Int}, {Name: "share", Type: series.Float}, {Name: "never", Type: series.Int},
+		},
+	}
+	const hosts, rows = 5, 200
+	f := &fixed{schema: &series.Schema{Tables: []*series.Table{table}, Series: hosts}}
+	run := f.batch.Add(table)
+	run.Grow(rows)
+	bitmap := func() series.Bitmap { return make(series.Bitmap, rows/64+1) }
+	for i := range run.Columns {
+		run.Columns[i].Nulls = bitmap()
+	}
+	start, smallest := time.Date(1969, 12, 31, 23, 30, 0, 0, time.UTC), -largest-1
+	if caps.Since1970 {
+		start = time.Unix(0, 0).UTC()
+	}
+	if caps.MinIntIsNull || s.limited(SmallIntegers) {
+		smallest++
+	}
+	for row := range rows {
+		run.Series[row] = uint32(row % hosts)
+		run.Times[row] = start.Add(time.Duration(row/hosts)*97*time.Second + time.Microsecond).UnixNano()
+		run.Columns[0].Ints[row] = int64(row*row) - 777
+		run.Columns[1].Floats[row] = math.Sqrt(float64(row)) / 3
+		run.Columns[2].Nulls.Set(row)
+		if row%7 == 3 {
+			run.Columns[0].Nulls.Set(row)
+		}
+		if row%4 == 1 || row%hosts == 4 {
+			run.Columns[1].Nulls.Set(row)
+		}
+	}
+	run.Columns[0].Ints[0], run.Columns[0].Ints[1] = largest, smallest
+	run.Columns[0].Ints[rows-1] = largest - 1
+	huge := math.MaxFloat64
+	if caps.SmallMeans {
+		huge = 1.2345678901234567e150
+	}
+	run.Columns[1].Floats[2], run.Columns[1].Floats[4] = huge, math.SmallestNonzeroFloat64
+
+	all := []string{"whole", "share", "never"}
+	base := func(shape query.Shape, id int) query.Query {
+		return query.Query{Type: "hostile-" + string(shape), ID: id, Shape: shape, Table: "load", Fields: all}
+	}
+	in := &query.TagIn{Key: "hostname", Values: []string{"o'brien", "Ωμέγα-服务器", "nobody"}}
+	e := example{dataset: f}
+	maximum, mean := base(query.Buckets, 0), base(query.Buckets, 1)
+	maximum.Aggregate, maximum.Bucket, maximum.Order, maximum.In = query.Max, 7*time.Minute, query.Ascending, in
+	mean.Aggregate, mean.Bucket, mean.Order, mean.GroupBy, mean.Fields = query.Avg, time.Hour, query.Ascending, "hostname", []string{"share", "never"}
+	newest := base(query.Buckets, 2)
+	newest.Aggregate, newest.Bucket, newest.Order, newest.Limit = query.Max, time.Minute, query.Descending, 3
+	newest.End = start.Add(20 * time.Minute)
+	above, last := base(query.Rows, 3), base(query.Last, 4)
+	above.Above, above.GroupBy = &query.Above{Field: "whole", Value: 0}, "hostname"
+	above.Start, above.End = start.Add(time.Microsecond), start.Add(40*time.Minute)
+	last.GroupBy = "hostname"
+	e.queries = []query.Query{maximum, mean, newest, above, last}
+	return e
+}
+
+// ragged is hostile with hosts that have the first fields only. What stands in
+// the columns beyond does not exist.
+func (s *suite) ragged() example {
+	e := s.hostile()
+	e.dataset.Schema().Tables[0].Widths = []uint32{3, 2, 1, 3, 1}
+	return e
+}
+
+// specialFloats has zeros of both signs and, as far as the target takes them,
+// infinities and NaN.
+func specialFloats(caps driver.Caps) example {
+	values := []float64{0, math.Copysign(0, -1), 1.5}
+	if caps.Infinities {
+		values = append(values, math.Inf(1), math.Inf(-1))
+	}
+	if caps.NaN {
+		values = append(values, math.NaN())
+	}
+	table := &series.Table{
+		Name:   "special",
+		Tags:   []series.Tag{{Key: "hostname", Values: series.Numbered{Prefix: "host_"}}},
+		Fields: []series.Field{{Name: "value", Type: series.Float}, {Name: "number", Type: series.Int}},
+	}
+	f := &fixed{schema: &series.Schema{Tables: []*series.Table{table}, Series: uint32(len(values))}}
+	run := f.batch.Add(table)
+	run.Grow(len(values))
+	for row, v := range values {
+		run.Series[row], run.Times[row] = uint32(row), time.Date(2016, 1, 1, 0, 0, row, 0, time.UTC).UnixNano()
+		run.Columns[0].Floats[row], run.Columns[1].Ints[row] = v, int64(row)
+	}
+	asked := func(shape query.Shape, id int) query.Query {
+		return query.Query{Type: "special-" + string(shape), ID: id, Shape: shape, Table: "special", Fields: []string{"value", "number"}, GroupBy: "hostname"}
+	}
+	rows := asked(query.Rows, 0)
+	rows.Above = &query.Above{Field: "number", Value: -1}
+	return example{f, []query.Query{rows, asked(query.Last, 1)}}
+}

@@ -1,0 +1,309 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/verify"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// The parts of the fault suite, as Faulty.Cannot names them.
+const (
+	Killed        = "killed during a load"
+	KilledRetried = "killed during a load that is retried"
+	KilledAcked   = "killed after the last acknowledgement"
+	CutQuery      = "connection cut in a query"
+	WrongPassword = "wrong password"
+	WrongDatabase = "wrong database"
+	NoTLS         = "TLS asked of a server without it"
+	Throttled     = "429 and 503 with Retry-After"
+	NeverAnswers  = "a server that never answers"
+	FallsSilent   = "a server that falls silent"
+	DiskFull      = "disk full"
+	Silences      = "silence at every step"
+)
+
+// Faulty is a target and the server that fails it.
+type Faulty struct {
+	Kind    driver.Driver
+	Options map[string]string // beside those that the suite sets: host, and Ports
+	Server  *Server
+	// Ports are the options that are ports, each with its distance from the
+	// server's first port. Nil: port alone.
+	Ports map[string]int
+	// Password is the option that WrongPassword sets; empty: password.
+	Password string
+	// FileLimit is how large the server's files may get in DiskFull; 0: 64 KiB.
+	FileLimit uint64
+	// Cannot names the parts that the target or its test server cannot take
+	// part in, each with the reason.
+	Cannot map[string]string
+	// Patience is the longest that anything may take to notice that a server is
+	// silent or gone; 0: half a minute. A server may be given as much to start.
+	Patience time.Duration
+}
+
+// Faults runs the fault suite: what goes wrong with a server must end in one
+// clear line or in figures that say what happened, never in a hang, a short
+// answer or a load that only seems to be whole. The suite fills and replaces
+// what the options lead to, and leaves the server damaged.
+func Faults(t *testing.T, f Faulty) {
+	parts := f.parts()
+	for name := range f.Cannot {
+		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
+			t.Fatalf("there is no part %q of the fault suite", name)
+		}
+	}
+	f.runParts(t, parts)
+}
+
+// FaultsOnly runs some parts of the suite, such as those that depend on an
+// option.
+func FaultsOnly(t *testing.T, f Faulty, names ...string) {
+	parts := slices.DeleteFunc(f.parts(), func(p part) bool { return !slices.Contains(names, p.name) })
+	if len(parts) != len(names) {
+		t.Fatalf("the fault suite has %d of the %d parts %q", len(parts), len(names), names)
+	}
+	f.runParts(t, parts)
+}
+
+func (f *Faulty) runParts(t *testing.T, parts []part) {
+	for _, p := range parts {
+		t.Run(p.name, func(t *testing.T) {
+			if reason := f.Cannot[p.name]; reason != "" {
+				t.Logf("left out: %s", reason)
+				return
+			}
+			if err := p.bounded(t.Context(), &faults{Faulty: *f, dir: t.TempDir(), log: t.Logf}); err != nil {
+				t.Error(err)
+			}
+			if !p.harms {
+				return
+			}
+			if err := f.Server.Restart(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// part is one fault.
+type part struct {
+	name  string
+	harms bool // it leaves the server so that it must be started again
+	run   func(*faults, context.Context) error
+}
+
+func (f *Faulty) parts() []part {
+	return []part{
+		{Killed, true, (*faults).killed}, {KilledRetried, true, (*faults).killedRetried}, {KilledAcked, true, (*faults).killedAcked},
+		{CutQuery, false, (*faults).cutQuery}, {WrongPassword, false, (*faults).wrongPassword}, {WrongDatabase, false, (*faults).wrongDatabase},
+		{NoTLS, false, (*faults).noTLS}, {Throttled, false, (*faults).throttled}, {NeverAnswers, false, (*faults).neverAnswers},
+		{Silences, true, (*faults).silences}, {FallsSilent, true, (*faults).fallsSilent}, {DiskFull, true, (*faults).diskFull},
+	}
+}
+
+// bounded runs the part, and ends waiting for one that hangs whatever its
+// contexts say.
+func (p part) bounded(ctx context.Context, f *faults) error {
+	done := make(chan error, 1)
+	go func() { done <- p.run(f, ctx) }()
+	limit := 8 * f.patience()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(limit):
+		return fmt.Errorf("it hangs: no end after %v", limit)
+	}
+}
+
+// faults is the state of one part.
+type faults struct {
+	Faulty
+	dir string // of the target's files, if it has any
+	log func(string, ...any)
+}
+
+func (f *faults) patience() time.Duration {
+	if f.Patience == 0 {
+		return 30 * time.Second
+	}
+	return f.Patience
+}
+
+// options are those of the target, led to the server unless more says where.
+func (f *faults) options(more map[string]string) (driver.Options, error) {
+	given := maps.Clone(f.Options)
+	if given == nil {
+		given = make(map[string]string)
+	}
+	given["host"] = "127.0.0.1"
+	for name, distance := range f.ports() {
+		given[name] = strconv.Itoa(f.Server.Port() + distance)
+	}
+	maps.Copy(given, more)
+	return f.Kind.Resolve(given)
+}
+
+func (f *faults) ports() map[string]int {
+	if f.Ports == nil {
+		return map[string]int{"port": 0}
+	}
+	return f.Ports
+}
+
+func (f *faults) has(option string) bool {
+	return slices.ContainsFunc(f.Kind.Options, func(o driver.Option) bool { return o.Name == option })
+}
+
+func (f *faults) address(distance int) string {
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(f.Server.Port()+distance))
+}
+
+// open opens the target with further options.
+func (f *faults) open(ctx context.Context, more map[string]string) (driver.DB, error) {
+	options, err := f.options(more)
+	if err != nil {
+		return nil, err
+	}
+	db, err := f.Kind.Open(ctx, driver.Env{Dir: f.dir}, options)
+	if err != nil {
+		return nil, fmt.Errorf("opening the target: %w", err)
+	}
+	return db, nil
+}
+
+// batchSize is the rows of a batch: few, so that a load has many.
+const batchSize = 400
+
+func exampleRows() (workload.Dataset, *oracle.Survey, error) {
+	d, err := exampleUse().Dataset(exampleSpec())
+	if err != nil {
+		return nil, nil, err
+	}
+	expected, err := oracle.Pass(context.Background(), d, nil, nil, func(int) {})
+	if err != nil {
+		return nil, nil, err
+	}
+	return d, &expected.Survey, nil
+}
+
+// loading is a load during which something happens once.
+type loading struct {
+	retry   engine.Retry
+	writers int // 0: two, if the target takes so many
+	after   float64
+	happens func() error          // after that share of the rows, while other workers write
+	acked   func(context.Context) // see engine.LoadConfig
+	more    map[string]string     // options
+	opened  func(driver.DB) error // before the load
+}
+
+// loaded is what came of one.
+type loaded struct {
+	db     driver.DB
+	load   *result.Load
+	err    error
+	survey *oracle.Survey
+}
+
+// load prepares the target and loads. Its own error is for what was not to
+// happen; the caller closes db.
+func (f *faults) load(ctx context.Context, l loading) (*loaded, error) {
+	d, survey, err := exampleRows()
+	if err != nil {
+		return nil, err
+	}
+	db, err := f.open(ctx, l.more)
+	if err != nil {
+		return nil, err
+	}
+	out := &loaded{db: db, survey: survey}
+	if err := db.Prepare(ctx, d.Schema(), driver.Mark{Tool: "test"}); err != nil {
+		return out, fmt.Errorf("preparing: %w", err)
+	}
+	if l.opened != nil {
+		if err := l.opened(db); err != nil {
+			return out, err
+		}
+	}
+	writers := l.writers
+	if writers == 0 {
+		writers = 2
+	}
+	if most := f.Kind.Caps.MaxWriters; most > 0 {
+		writers = min(writers, most)
+	}
+	trigger := newTrigger(int64(float64(survey.Rows)*l.after), l.happens)
+	out.load, out.err = engine.Load(ctx, engine.LoadConfig{
+		Workers: writers, BatchSize: batchSize, Retry: l.retry, Acked: l.acked,
+	}, d, db, trigger.progress)
+	if err := trigger.wait(); err != nil {
+		return out, err
+	}
+	return out, nil
+}
+
+// count takes the census and judges it as the runner does.
+func (f *faults) count(ctx context.Context, l *loaded, more map[string]string) (*result.Load, error) {
+	options, err := f.options(more)
+	if err != nil {
+		return nil, err
+	}
+	sent := verify.Sent{Acknowledged: l.load.Acked > 0}
+	if r := l.load.Retries; r != nil && (f.Kind.Dedupes == nil || !f.Kind.Dedupes(options)) {
+		sent.Twice = r.SentTwice
+	}
+	census, err := verify.Census(ctx, l.db, l.survey, sent)
+	return &result.Load{Census: census}, err
+}
+
+// whole returns why a census is not as it should be. Rows may be lost only
+// where the level of durability allows it.
+func (f *faults) whole(counted *result.Load, level string) error {
+	f.log("durability %s: %d acknowledged rows lost, %d duplicates", level, counted.Lost(), counted.Duplicates())
+	for _, c := range counted.Census {
+		if c.Problem != "" && (c.Lost == 0 || level == driver.Strict) {
+			return fmt.Errorf("durability %s: %s", level, c.Problem)
+		}
+	}
+	return nil
+}
+
+var (
+	namesBatch = regexp.MustCompile(`writer \d+, (batch \d+ \(rows \d+ to \d+, .*\)|sending the rest): .`)
+	isSilence  = regexp.MustCompile(`(?i)time|answer|deadline|silent`)
+	isRefusal  = regexp.MustCompile(`(?i)password|authent|authori|credential|user`)
+)
+
+// clear returns why an error is none that a user could be shown.
+func (f *faults) clear(err error, wanted *regexp.Regexp) error {
+	switch {
+	case err == nil:
+		return errors.New("there is no error")
+	case strings.Contains(err.Error(), "\n"):
+		return fmt.Errorf("the error has several lines: %q", err)
+	case wanted != nil && !wanted.MatchString(err.Error()):
+		return fmt.Errorf("the error %q does not match %s", err, wanted)
+	}
+	for _, o := range f.Kind.Options {
+		if v := f.Options[o.Name]; o.Secret && v != "" && strings.Contains(err.Error(), v) {
+			return fmt.Errorf("the error shows the secret option %s", o.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,291 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/encode"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// Memory returns a kind of target that keeps its rows in memory, for testing
+// what drives targets. It is as right as the oracle, by whose code it answers:
+// what it shows is what becomes of the rows that were written to it. All that
+// is opened of one kind is one database.
+func Memory(name string) driver.Driver { return Delayed(name, 0) }
+
+// Delayed is Memory whose rows become visible only some time after they were
+// acknowledged. Settle waits for that.
+func Delayed(name string, delay time.Duration) driver.Driver {
+	m := &memory{delay: delay}
+	return driver.Driver{
+		Name: name,
+		Help: "rows in memory, for tests",
+		Caps: driver.Caps{TimePrecision: time.Nanosecond, Embedded: true, Infinities: true, NaN: true},
+		Render: func(q *query.Query, _ *series.Schema, _ driver.Options) (driver.Request, error) {
+			text, err := json.Marshal(q)
+			return driver.Request{Text: string(text)}, err
+		},
+		Open: func(context.Context, driver.Env, driver.Options) (driver.DB, error) { return m, nil },
+	}
+}
+
+// memory is a database; its rows are a dataset.
+type memory struct {
+	delay  time.Duration
+	mu     sync.Mutex // guards what follows
+	schema *series.Schema
+	// The rows, and when each batch of them was acknowledged.
+	batches []*series.Batch
+	acked   []time.Time
+	mark    *driver.Mark
+}
+
+func (m *memory) Describe(context.Context) (driver.Description, error) {
+	return driver.Description{Version: "memory", Durability: "none"}, nil
+}
+
+func (m *memory) ReadMark(context.Context) (driver.Mark, error) {
+	if m.mark == nil {
+		return driver.Mark{}, fmt.Errorf("the memory %w", driver.ErrNoMark)
+	}
+	return *m.mark, nil
+}
+
+func (m *memory) Prepare(_ context.Context, s *series.Schema, mark driver.Mark) error {
+	m.schema, m.batches, m.acked, m.mark = s, nil, nil, &mark
+	return nil
+}
+
+func (m *memory) WriteMark(_ context.Context, mark driver.Mark) error {
+	m.mark = &mark
+	return nil
+}
+
+func (m *memory) NewWriter(context.Context, int) (driver.Writer, error) { return memoryWriter{m}, nil }
+func (m *memory) NewQuerier(context.Context, int) (driver.Querier, error) {
+	return memoryQuerier{m}, nil
+}
+func (m *memory) Settle(context.Context) error             { time.Sleep(m.delay); return nil }
+func (m *memory) Footprint(context.Context) (int64, error) { return -1, nil }
+func (m *memory) Close() error                             { return nil }
+
+// Census implements driver.DB.
+func (m *memory) Census(ctx context.Context, table *series.Table) (driver.Census, error) {
+	return m.census(ctx, table, m)
+}
+
+// DistinctCensus implements driver.DistinctCounter.
+func (m *memory) DistinctCensus(ctx context.Context, table *series.Table) (driver.Census, error) {
+	return m.census(ctx, table, &different{m})
+}
+
+func (m *memory) census(ctx context.Context, table *series.Table, rows workload.Dataset) (driver.Census, error) {
+	x, err := oracle.Pass(ctx, rows, nil, nil, func(int) {})
+	if err != nil {
+		return driver.Census{}, err
+	}
+	census := driver.Census{Fields: make([]driver.Content, len(table.Fields))}
+	for _, c := range x.Survey.Tables {
+		if c.Table.Name != table.Name { // the tables may be those of a later command
+			continue
+		}
+		census.Rows, census.Times = c.Rows, told(series.Timestamp, &c.Times)
+		for i, f := range table.Fields {
+			census.Fields[i] = told(f.Type, &c.Fields[i])
+		}
+	}
+	return census, nil
+}
+
+// told is what a target tells that knows what the oracle does.
+func told(t series.Type, c *oracle.Content) driver.Content {
+	sum := query.Value{Kind: query.Float, Float: c.Float}
+	if t.Whole() {
+		sum = query.Value{Kind: query.Int, Int: int64(c.Whole.Low)}
+	}
+	if c.Count == 0 {
+		sum = query.Value{}
+	}
+	return driver.Content{Count: c.Count, Sum: &sum, Min: &c.Min, Max: &c.Max}
+}
+
+// ListSeries implements driver.SeriesLister.
+func (m *memory) ListSeries(_ context.Context, _ *series.Schema, table *series.Table, sink query.Sink) error {
+	reader, seen := m.Open(), make(map[uint32]bool)
+	var batch series.Batch
+	for reader.Next(&batch, 0) == nil {
+		for i := range batch.Runs {
+			run := &batch.Runs[i]
+			for _, id := range run.Series {
+				if run.Table.Name != table.Name || seen[id] {
+					continue
+				}
+				seen[id] = true
+				if err := sink.Row(tagsOf(table, id)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// tagsOf returns the tags of a series.
+func tagsOf(table *series.Table, id uint32) []query.Value {
+	row := make([]query.Value, len(table.Tags))
+	for i := range table.Tags {
+		text, ok := table.Tags[i].Values.Append(nil, id)
+		switch number, err := strconv.ParseFloat(string(text), 64); {
+		case !ok:
+		case table.Tags[i].Numeric() && err == nil:
+			row[i] = query.Value{Kind: query.Float, Float: number}
+		default:
+			row[i] = query.Value{Kind: query.Text, Text: text}
+		}
+	}
+	return row
+}
+
+// different is a dataset's rows, each different one once.
+type different struct{ workload.Dataset }
+
+func (d *different) Open() workload.Reader {
+	return &differentReader{d.Dataset.Open(), encode.NewLineProtocol(d.Schema()), make(map[string]bool)}
+}
+
+type differentReader struct {
+	workload.Reader
+	lines encode.Encoder
+	seen  map[string]bool
+}
+
+func (r *differentReader) Next(b *series.Batch, max int) error {
+	if err := r.Reader.Next(b, max); err != nil {
+		return err
+	}
+	lines := bytes.SplitAfter(r.lines.Append(nil, b), []byte("\n"))
+	*b = *keep(b, func(row int64) bool {
+		line := string(lines[row])
+		defer func() { r.seen[line] = true }()
+		return !r.seen[line]
+	})
+	return nil
+}
+
+// Schema and Open make what was written a dataset.
+func (m *memory) Schema() *series.Schema { return m.schema }
+func (m *memory) Open() workload.Reader {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	visible := len(m.batches)
+	for ; m.delay > 0 && visible > 0; visible-- {
+		if time.Since(m.acked[visible-1]) >= m.delay {
+			break
+		}
+	}
+	return &memoryReader{m.batches[:visible]}
+}
+
+type memoryReader struct{ batches []*series.Batch }
+
+func (r *memoryReader) Next(b *series.Batch, _ int) error {
+	*b = series.Batch{}
+	if len(r.batches) == 0 {
+		return io.EOF
+	}
+	b.Runs = r.batches[0].Runs
+	r.batches = r.batches[1:]
+	return nil
+}
+
+type memoryWriter struct{ m *memory }
+
+func (w memoryWriter) Write(_ context.Context, b *series.Batch) (driver.Receipt, error) {
+	kept := keep(b, func(int64) bool { return true })
+	w.m.mu.Lock()
+	defer w.m.mu.Unlock()
+	now := time.Now()
+	w.m.batches, w.m.acked = append(w.m.batches, kept), append(w.m.acked, now)
+	return driver.Receipt{Sent: now, Acked: now, Rows: int64(b.Rows())}, nil
+}
+
+func (memoryWriter) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
+func (memoryWriter) Close() error                                  { return nil }
+
+// keep copies the rows of a batch whose place in it is wanted.
+func keep(b *series.Batch, wanted func(row int64) bool) *series.Batch {
+	var kept series.Batch
+	at := int64(0)
+	for i := range b.Runs {
+		from := &b.Runs[i]
+		to := kept.Add(from.Table)
+		to.Grow(from.Rows())
+		n := 0
+		for row := range from.Times {
+			at++
+			if !wanted(at - 1) {
+				continue
+			}
+			to.Times[n], to.Series[n] = from.Times[row], from.Series[row]
+			for f := range from.Columns {
+				c, k := &from.Columns[f], &to.Columns[f]
+				if c.Ints != nil {
+					k.Ints[n] = c.Ints[row]
+				} else {
+					k.Floats[n] = c.Floats[row]
+				}
+				if c.Nulls.Has(row) {
+					if k.Nulls == nil {
+						k.Nulls = make(series.Bitmap, from.Rows()/64+1)
+					}
+					k.Nulls.Set(n)
+				}
+			}
+			n++
+		}
+		nulls := make([]series.Bitmap, len(to.Columns))
+		for f := range to.Columns {
+			nulls[f] = to.Columns[f].Nulls
+		}
+		to.Grow(n)
+		for f := range to.Columns {
+			to.Columns[f].Nulls = nulls[f]
+		}
+	}
+	return &kept
+}
+
+type memoryQuerier struct{ m *memory }
+
+func (q memoryQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	var asked query.Query
+	if err := json.Unmarshal([]byte(r.Text), &asked); err != nil {
+		return driver.Cost{}, err
+	}
+	answer, err := oracle.Rows(ctx, q.m, &asked)
+	if err != nil {
+		return driver.Cost{}, err
+	}
+	for i, row := range answer.Rows {
+		if sink == nil {
+			continue
+		}
+		if err := sink.Row(row); err != nil {
+			return driver.Cost{Rows: int64(i)}, err
+		}
+	}
+	return driver.Cost{Rows: int64(len(answer.Rows))}, nil
+}
+
+func (memoryQuerier) Close() error { return nil }

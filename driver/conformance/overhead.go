@@ -1,0 +1,40 @@
+package conformance
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// maxOverhead is what a querier may add to the time of a bare client at the
+// median.
+const maxOverhead = 15 * time.Microsecond
+
+// Overhead fails the test where a querier takes longer to ask a stub that
+// answers at once than a bare client of the same protocol does. The two ask in
+// turn, so that what else the machine does hits both. It logs the medians.
+func Overhead(t *testing.T, bare, querier func() error) {
+	t.Helper()
+	const warmUp, asked = 500, 5000
+	var times [2][]time.Duration
+	for i := range warmUp + asked {
+		for k, ask := range []func() error{bare, querier} {
+			begin := time.Now()
+			if err := ask(); err != nil {
+				t.Fatal(err)
+			}
+			if i >= warmUp {
+				times[k] = append(times[k], time.Since(begin))
+			}
+		}
+	}
+	median := func(k int) time.Duration {
+		slices.Sort(times[k])
+		return times[k][asked/2]
+	}
+	bareMedian, ownMedian := median(0), median(1)
+	t.Logf("medians of %d: bare client %v, querier %v: %v more", asked, bareMedian, ownMedian, ownMedian-bareMedian)
+	if ownMedian-bareMedian > maxOverhead {
+		t.Errorf("the querier adds %v, more than %v", ownMedian-bareMedian, maxOverhead)
+	}
+}

@@ -1,0 +1,168 @@
+package conformance
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/series"
+)
+
+// dice throws datasets and questions about them.
+type dice struct {
+	*rand.Rand
+	*suite
+	caps   driver.Caps
+	merges bool      // rows of one series and time become one
+	start  time.Time // about the first row's
+	data   *fixed
+	traits map[*series.Table]*traits
+}
+
+// traits is what questions about a table must heed.
+type traits struct {
+	distinct bool   // no two rows at one time, unless they are the same
+	tame     []bool // per field: it is a number, and sums of its values are exact in any order
+}
+
+// span is the time that a random dataset covers, step that between many of its
+// rows.
+const (
+	span = 60 * time.Hour
+	step = 10 * time.Minute
+)
+
+func (s *suite) newDice(seed uint64) *dice {
+	caps := s.kind.Caps
+	d := &dice{Rand: rand.New(rand.NewPCG(seed, 0)), suite: s, caps: caps, merges: s.merges(), traits: make(map[*series.Table]*traits)}
+	d.start = pick(d, []time.Time{
+		time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC),
+		time.Date(1969, 12, 30, 22, 0, 0, 0, time.UTC),
+		time.Date(1953, 3, 1, 7, 30, 0, 0, time.UTC),
+	})
+	if caps.Since1970 && d.start.Unix() < 0 {
+		d.start = time.Unix(0, 0).UTC()
+	}
+	return d
+}
+
+// pick returns one of the values.
+func pick[T any](d *dice, from []T) T { return from[d.IntN(len(from))] }
+
+// often reports true in so many of a hundred cases.
+func (d *dice) often(percent int) bool { return d.IntN(100) < percent }
+
+// dataset throws tables, series and rows.
+func (d *dice) dataset() *fixed {
+	schema := &series.Schema{Series: uint32(1 + d.IntN(9))}
+	tags := d.tags(schema.Series)
+	for _, name := range []string{"cpu", "order", "Ωμέγα 'x'"}[:1+d.IntN(3)] {
+		if d.often(40) {
+			tags = d.tags(schema.Series) // its own, no longer shared
+		}
+		table := &series.Table{Name: name, Tags: tags}
+		made := &traits{distinct: d.often(50) || d.limited(OneRowATime)}
+		for i := range 2 + d.IntN(5) {
+			f := d.field(i == 0)
+			f.Name = []string{"load", "Select", "größe", "f0", "time of day", "text"}[i]
+			made.tame = append(made.tame, f.Type.Numeric() && (i == 0 || d.often(60)))
+			table.Fields = append(table.Fields, f)
+		}
+		if d.often(30) {
+			for range schema.Series {
+				table.Widths = append(table.Widths, uint32(1+d.IntN(len(table.Fields))))
+			}
+		}
+		schema.Tables = append(schema.Tables, table)
+		d.traits[table] = made
+	}
+	d.data = &fixed{schema: schema}
+	d.rows()
+	return d.data
+}
+
+// tags throws the tags of a table: one that tells most series apart, one that
+// few values share, and numbers. Some series lack some.
+func (d *dice) tags(n uint32) []series.Tag {
+	names := func(missing int, value func(i int) string) Names {
+		list := make(Names, n)
+		for i := range list {
+			if list[i] = value(i); d.often(missing) {
+				list[i] = Missing
+			}
+		}
+		return list
+	}
+	of := func(values ...string) func(int) string { return func(int) string { return pick(d, values) } }
+	centers := []string{"eu", "EU", "us-1", `"q"`, "", "é"}
+	if d.caps.NoEmptyTags {
+		centers[4] = " "
+	}
+	return []series.Tag{
+		{Key: "host", Values: names(10, func(i int) string { return fmt.Sprintf(pick(d, []string{"host_%d", "o'%d", "服务器%d", "%d"}), i) })},
+		{Key: "Data center", Values: names(20, of(centers...))},
+		{Key: "weight", Type: series.Float, Values: names(15, of("0.5", "2", "-4", "16"))},
+	}
+}
+
+// rows throws the rows: in runs of the tables in turn, some late and, where
+// they stay two, some twice.
+func (d *dice) rows() {
+	taken, points := map[int64]bool{}, map[string]bool{}
+	for range d.IntN(30) {
+		table := pick(d, d.data.schema.Tables)
+		run := d.data.batch.Add(table)
+		for row := range 1 + d.IntN(40) {
+			run.Grow(row + 1)
+			if row > 0 && d.often(5) && !d.limited(OneRowATime) && !d.merges {
+				d.repeat(run, row)
+				continue
+			}
+			run.Series[row] = uint32(d.IntN(int(d.data.schema.Series)))
+			at := d.start.Add(time.Duration(d.IntN(int(span/step))) * step).UnixNano()
+			for d.traits[table].distinct && (taken[at] || d.often(80)) {
+				at = d.start.UnixNano() + d.Int64N(int64(span/d.caps.TimePrecision))*int64(d.caps.TimePrecision)
+				if !taken[at] {
+					break
+				}
+			}
+			for d.merges && points[point(table, run.Series[row], at)] {
+				at += int64(d.caps.TimePrecision)
+			}
+			taken[at], points[point(table, run.Series[row], at)] = true, true
+			run.Times[row] = at
+			d.values(run, row)
+		}
+	}
+}
+
+// point is what rows of one time have in common that become one where rows
+// merge: the table and the tags that are texts.
+func point(table *series.Table, s uint32, at int64) string {
+	key := fmt.Sprintf("%s %d", table.Name, at)
+	for i := range table.Tags {
+		if tag := &table.Tags[i]; !tag.Numeric() {
+			value, _ := tag.Values.Append(nil, s)
+			key += fmt.Sprintf(" %q", value)
+		}
+	}
+	return key
+}
+
+// repeat makes a row the same as an earlier one of the run.
+func (d *dice) repeat(run *series.Run, row int) {
+	from := d.IntN(row)
+	run.Series[row], run.Times[row] = run.Series[from], run.Times[from]
+	for f := range run.Columns {
+		c := &run.Columns[f]
+		if c.Ints != nil {
+			c.Ints[row] = c.Ints[from]
+		} else {
+			c.Floats[row] = c.Floats[from]
+		}
+		if c.Nulls.Has(from) {
+			run.SetNull(f, row)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package conformance
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/driver"
+)
+
+// copied runs a statement that may copy a table. Some systems want the query in
+// parentheses, and others do not take it so.
+func copied(t *testing.T, db driver.DB, statement string) {
+	t.Helper()
+	q := Querier(t, db)
+	defer Close(t, q)
+	_, err := q.Do(t.Context(), driver.Request{Text: statement}, nil)
+	if head, selected, ok := strings.Cut(statement, " AS "); err != nil && ok {
+		_, err = q.Do(t.Context(), driver.Request{Text: head + " AS (" + selected + ")"}, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// remade: a table that somebody dropped and made again under the name of one of
+// tsmark's is not dropped, nor is it where that somebody copied the columns. One
+// that was only worked on, as by the steps after a load, is tsmark's still.
+func (s *suite) remade(t *testing.T) {
+	if s.limited(NoSQL) {
+		t.Log("its tables are not made by SQL: the target has a test of its own")
+		return
+	}
+	env := driver.Env{Dir: t.TempDir()}
+	db := s.open(t, env)
+	table := Table("a")
+	Prepare(t, db, 10, table)
+	if can, ok := driver.As[driver.AfterLoader](db); ok {
+		for _, step := range can.AfterLoad() {
+			if err := step.Do(t.Context()); err != nil {
+				t.Fatalf("%s: %v", step.Name, err)
+			}
+		}
+	}
+	reopen := func() {
+		Close(t, db)
+		db = s.open(t, env)
+	}
+	reopen()
+	Prepare(t, db, 10, table) // what tsmark made goes
+	for _, made := range []string{"CREATE TABLE cpu (salary INTEGER)", "CREATE TABLE cpu AS SELECT * FROM payroll"} {
+		copied(t, db, "CREATE TABLE payroll AS SELECT * FROM cpu")
+		Ask(t, db, "DROP TABLE cpu")
+		copied(t, db, made)
+		Ask(t, db, "DROP TABLE payroll")
+		reopen()
+		schema := schemaOf(10, table)
+		looked := error(nil)
+		if inspector, ok := driver.As[driver.Inspector](db); !ok {
+			t.Error("it cannot be looked at: it is no driver.Inspector")
+		} else {
+			looked = inspector.Inspect(t.Context(), schema)
+		}
+		for what, err := range map[string]error{"looking": looked, "preparing": db.Prepare(t.Context(), schema, driver.Mark{})} {
+			if !errors.Is(err, driver.ErrForeign) || !strings.Contains(err.Error(), "cpu, which is not the one that tsmark made") {
+				t.Errorf("%s, %s: %v", made, what, err)
+			}
+		}
+		Ask(t, db, "SELECT * FROM cpu") // it is there
+		Ask(t, db, "DROP TABLE cpu")
+		Prepare(t, db, 10, table)
+	}
+	Close(t, db)
+}

@@ -1,0 +1,182 @@
+package conformance
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// The size of the test of shared work.
+const (
+	sharedDatasets = 60
+	sharedQueries  = 400 // about each: enough that most share something
+)
+
+// What a pass shares among queries changes no answer: each is what the query
+// gets that looks at every row alone. Rows are late, values NULL, infinite and
+// no numbers, and series lack tags.
+func TestSharedAnswersAreThoseAlone(t *testing.T) {
+	caps := driver.Caps{Infinities: true, TimePrecision: 1}
+	shapes := map[query.Shape]int{}
+	for seed := range uint64(sharedDatasets) {
+		s := &suite{kind: driver.Driver{Caps: caps}}
+		d := s.newDice(seed)
+		d.dataset()
+		if d.often(50) {
+			d.spoil()
+		}
+		if d.often(40) {
+			d.coarsen()
+		}
+		queries := make([]query.Query, sharedQueries)
+		for i := range queries {
+			queries[i] = d.query(i)
+			if d.often(5) {
+				queries[i] = d.newest(i)
+			}
+			if i > 0 && d.often(60) {
+				queries[i] = d.variant(&queries[d.IntN(i)], i)
+			}
+		}
+		parts := inParts{d.data, 1 + d.IntN(3)}
+		pass, err := oracle.Pass(t.Context(), parts, queries, slices.Values(queries), func(int) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone, err := oracle.NewGrowing(d.data.schema, queries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone.Add(&d.data.batch)
+		for i := range queries {
+			q := &queries[i]
+			shapes[q.Shape]++
+			got, want := pass.Full[i], alone.Expectation(i)
+			if problem := unlike(q, d.data.schema, &want, &got); problem != "" {
+				t.Errorf("seed %d, query %d: %s\n%+v", seed, i, problem, *q)
+			}
+			if got.Rows != pass.Counted[i] {
+				t.Errorf("seed %d, query %d: answered %d rows, counted %d\n%+v", seed, i, got.Rows, pass.Counted[i], *q)
+			}
+		}
+	}
+	t.Log(shapes)
+	if len(shapes) != 6 {
+		t.Errorf("only these shapes were asked: %v", shapes)
+	}
+}
+
+// unlike returns in what two expectations differ. Only sums may, by rounding.
+func unlike(q *query.Query, schema *series.Schema, want, got *oracle.Expectation) string {
+	switch {
+	case want.Rows != got.Rows:
+		return fmt.Sprintf("%d rows, want %d", got.Rows, want.Rows)
+	case want.Any != got.Any || (want.Digest == nil) != (got.Digest == nil) || (want.Answer == nil) != (got.Answer == nil):
+		return fmt.Sprintf("another kind of expectation: %+v, want %+v", got, want)
+	case want.Digest != nil && !want.Digest.Equal(got.Digest):
+		return "another digest"
+	case want.Answer == nil:
+		return ""
+	}
+	if a := q.Aggregate; a == query.Avg || a == query.Sum || q.Shape == query.Means || q.Shape == query.Activity {
+		if diff := query.Compare(q, q.Columns(schema.Table(q.Table)), want.Answer, got.Answer); diff != nil {
+			return diff.String()
+		}
+		return ""
+	}
+	for i := range want.Answer.Rows {
+		if w, g := query.RowText(want.Answer.Rows[i]), query.RowText(got.Answer.Rows[i]); w != g {
+			return fmt.Sprintf("row %d is %s, want %s", i, g, w)
+		}
+	}
+	return ""
+}
+
+// spoil makes values NaN.
+func (d *dice) spoil() {
+	for r := range d.data.batch.Runs {
+		for c := range d.data.batch.Runs[r].Columns {
+			for i := range d.data.batch.Runs[r].Columns[c].Floats {
+				if d.often(10) {
+					d.data.batch.Runs[r].Columns[c].Floats[i] = math.NaN()
+				}
+			}
+		}
+	}
+}
+
+// coarsen gives many rows the same time.
+func (d *dice) coarsen() {
+	for r := range d.data.batch.Runs {
+		for i, t := range d.data.batch.Runs[r].Times {
+			d.data.batch.Runs[r].Times[i] = query.BucketOf(t, 12*time.Hour)
+		}
+	}
+}
+
+// variant is a query with another window, filter or limit than one before.
+func (d *dice) variant(of *query.Query, id int) query.Query {
+	q := *of
+	q.ID = id
+	switch d.IntN(4) {
+	case 0:
+		q.Start = d.time()
+	case 1:
+		q.End = d.time()
+	case 2:
+		q.Start, q.End = d.time(), d.time()
+	default:
+		if q.In != nil {
+			key := q.In.Key
+			for q.In = d.in(d.data.schema.Table(q.Table)); q.In.Key != key; {
+				q.In = d.in(d.data.schema.Table(q.Table))
+			}
+		}
+	}
+	if q.Shape == query.Buckets && q.Order != query.Unordered && d.often(30) {
+		q.Limit = d.IntN(9)
+	}
+	return q
+}
+
+// newest asks for the newest rows where several are: that which arrived last
+// counts.
+func (d *dice) newest(id int) query.Query {
+	table := pick(d, d.data.schema.Tables)
+	q := query.Query{Type: "random", ID: id, Table: table.Name}
+	if d.last(&q, table); d.often(70) {
+		q.In = d.in(table)
+	}
+	return q
+}
+
+// inParts is a dataset in batches of so many runs.
+type inParts struct {
+	*fixed
+	runs int
+}
+
+func (p inParts) Open() workload.Reader { return &partReader{p.batch.Runs, p.runs} }
+
+type partReader struct {
+	left []series.Run
+	runs int
+}
+
+func (r *partReader) Next(b *series.Batch, _ int) error {
+	if *b = (series.Batch{}); len(r.left) == 0 {
+		return io.EOF
+	}
+	n := min(r.runs, len(r.left))
+	b.Runs, r.left = r.left[:n], r.left[n:]
+	return nil
+}

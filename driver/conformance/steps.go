@@ -1,0 +1,230 @@
+package conformance
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// Table returns the table cpu with the int fields, whose series are host_0,
+// host_1, … of one region.
+func Table(fields ...string) *series.Table {
+	t := &series.Table{Name: "cpu", Tags: []series.Tag{
+		{Key: "hostname", Values: series.Numbered{Prefix: "host_"}},
+		{Key: "region", Values: every("eu")},
+	}}
+	for _, f := range fields {
+		t.Fields = append(t.Fields, series.Field{Name: f, Type: series.Int})
+	}
+	return t
+}
+
+// every is a tag whose value is the same in all series.
+type every string
+
+func (e every) Append(dst []byte, _ uint32) ([]byte, bool) { return append(dst, e...), true }
+
+// Names gives each series its own value; Missing stands for none.
+type Names []string
+
+// Missing is the name of a series that lacks the tag.
+const Missing = "\x00"
+
+// Append implements series.TagValues.
+func (n Names) Append(dst []byte, s uint32) ([]byte, bool) {
+	if n[s] == Missing {
+		return dst, false
+	}
+	return append(dst, n[s]...), true
+}
+
+// Fill makes the run rows long. Times are microseconds counted from first;
+// series and int fields follow them.
+func Fill(run *series.Run, rows, first int, seriesCount uint32) {
+	run.Grow(rows)
+	for r := range rows {
+		n := first + r
+		run.Series[r] = uint32(n) % seriesCount
+		run.Times[r] = int64(n) * 1000
+		for c := range run.Columns {
+			run.Columns[c].Ints[r] = int64(n % 101)
+		}
+	}
+}
+
+// Options resolves a kind's options, given as names and values.
+func Options(t testing.TB, kind driver.Driver, given ...string) driver.Options {
+	t.Helper()
+	set := make(map[string]string)
+	for i := 0; i < len(given); i += 2 {
+		set[given[i]] = given[i+1]
+	}
+	options, err := kind.Resolve(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return options
+}
+
+// Open opens a target in the folder, or in a new one where that is empty, with
+// options given as names and values.
+func Open(t testing.TB, kind driver.Driver, dir string, given ...string) driver.DB {
+	t.Helper()
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	db, err := kind.Open(t.Context(), driver.Env{Dir: dir}, Options(t, kind, given...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// Prepare prepares the target for tables of so many series.
+func Prepare(t testing.TB, db driver.DB, seriesCount uint32, tables ...*series.Table) {
+	t.Helper()
+	if err := db.Prepare(t.Context(), schemaOf(seriesCount, tables...), driver.Mark{Tool: "test"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func schemaOf(seriesCount uint32, tables ...*series.Table) *series.Schema {
+	return &series.Schema{Tables: tables, Series: seriesCount}
+}
+
+// Write writes a batch through a writer of its own.
+func Write(t testing.TB, db driver.DB, b *series.Batch) driver.Receipt {
+	t.Helper()
+	w := Writer(t, db)
+	defer Close(t, w)
+	receipt, err := w.Write(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return receipt
+}
+
+// WriteAtOnce has several writers write batches of rows at once, each row at a
+// time of its own.
+func WriteAtOnce(t testing.TB, db driver.DB, table *series.Table, seriesCount uint32, workers, batches, rows int) {
+	t.Helper()
+	var group sync.WaitGroup
+	for worker := range workers {
+		w, err := db.NewWriter(t.Context(), worker)
+		if err != nil {
+			t.Fatal(err)
+		}
+		group.Go(func() {
+			defer Close(t, w)
+			var b series.Batch
+			for batch := range batches {
+				b.Reset()
+				Fill(b.Add(table), rows, (worker*batches+batch)*rows, seriesCount)
+				if _, err := w.Write(t.Context(), &b); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// Writer opens a writer.
+func Writer(t testing.TB, db driver.DB) driver.Writer {
+	t.Helper()
+	w, err := db.NewWriter(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// Querier opens a querier.
+func Querier(t testing.TB, db driver.DB) driver.Querier {
+	t.Helper()
+	q, err := db.NewQuerier(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// Ask returns the answer to a request, asked through a querier of its own.
+func Ask(t testing.TB, db driver.DB, text string) [][]query.Value {
+	t.Helper()
+	q := Querier(t, db)
+	defer Close(t, q)
+	var answer query.Answer
+	cost, err := q.Do(t.Context(), driver.Request{Text: text}, &answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cost.Rows != int64(len(answer.Rows)) {
+		t.Errorf("%d rows counted, %d received", cost.Rows, len(answer.Rows))
+	}
+	return answer.Rows
+}
+
+// Close closes what a test opened.
+func Close(t testing.TB, c interface{ Close() error }) {
+	t.Helper()
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Same fails the test where an answer is not that of the rows, to the kinds of
+// their values.
+func Same(t testing.TB, got [][]query.Value, want ...[]query.Value) {
+	t.Helper()
+	if g, w := show(got), show(want); g != w {
+		t.Errorf("got:\n%swant:\n%s", g, w)
+	}
+}
+
+func show(rows [][]query.Value) string {
+	var s strings.Builder
+	for _, row := range rows {
+		for _, v := range row {
+			fmt.Fprintf(&s, "%d:%q ", v.Kind, v)
+		}
+		s.WriteByte('\n')
+	}
+	return s.String()
+}
+
+// Row returns a row of an answer: int and int64 become Int, float64 Float,
+// string Text, nil NULL. A query.Value stays what it is.
+func Row(values ...any) []query.Value {
+	row := make([]query.Value, len(values))
+	for i, v := range values {
+		switch v := v.(type) {
+		case int:
+			row[i] = query.Value{Kind: query.Int, Int: int64(v)}
+		case int64:
+			row[i] = query.Value{Kind: query.Int, Int: v}
+		case float64:
+			row[i] = query.Value{Kind: query.Float, Float: v}
+		case string:
+			row[i] = query.Value{Kind: query.Text, Text: []byte(v)}
+		case query.Value:
+			row[i] = v
+		case nil:
+		default:
+			panic(fmt.Sprintf("an answer has no %T", v))
+		}
+	}
+	return row
+}
+
+// SinkFunc is a sink of one function.
+type SinkFunc func([]query.Value) error
+
+// Row implements query.Sink.
+func (f SinkFunc) Row(row []query.Value) error { return f(row) }

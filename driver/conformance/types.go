@@ -1,0 +1,116 @@
+package conformance
+
+import (
+	"math"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// types has two tables with a field of every type, at the bounds of its values:
+// one without NULLs, and one in which every other row lacks every other value.
+func (s *suite) types() example {
+	var fields []series.Field
+	for _, kind := range series.Types() {
+		f := series.Field{Name: "a_" + kind.String(), Type: kind}
+		if kind.Textual() {
+			f.Length = 5
+		}
+		fields = append(fields, f)
+	}
+	tags := []series.Tag{{Key: "device", Values: series.Numbered{Prefix: "d_"}}}
+	dense := &series.Table{Name: "full", Tags: tags, Fields: fields, Dense: true}
+	sparse := &series.Table{Name: "sparse", Tags: tags, Fields: fields}
+	const devices = 3
+	f := &fixed{schema: &series.Schema{Tables: []*series.Table{dense, sparse}, Series: devices}}
+	start := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, table := range f.schema.Tables {
+		run := f.batch.Add(table)
+		const rows = 60
+		run.Grow(rows)
+		for row := range rows {
+			run.Series[row], run.Times[row] = uint32(row%devices), start.Add(time.Duration(row)*time.Minute).UnixNano()
+			for i, f := range fields {
+				if c := &run.Columns[i]; f.Type.Whole() {
+					bounds := s.wholes(f)
+					c.Ints[row] = bounds[row/devices%len(bounds)]
+				} else {
+					bounds := floats(f.Type)
+					c.Floats[row] = bounds[row/devices%len(bounds)]
+				}
+				if table == sparse && (row+i)%2 == 0 {
+					run.SetNull(i, row)
+				}
+			}
+		}
+	}
+	e := example{dataset: f}
+	for _, table := range f.schema.Tables {
+		e.queries = append(e.queries, typeQuestions(table, start)...)
+	}
+	for i := range e.queries {
+		e.queries[i].ID = i
+	}
+	return e
+}
+
+// typeQuestions are those that each type of a table's fields must stand: fields
+// alone, all together, and the numbers as numbers.
+func typeQuestions(table *series.Table, start time.Time) []query.Query {
+	asked := func(shape query.Shape, fields ...string) query.Query {
+		return query.Query{Type: "types-" + string(shape), Shape: shape, Table: table.Name, Fields: fields, GroupBy: "device"}
+	}
+	var all, numbers []string
+	var queries []query.Query
+	for _, f := range table.Fields {
+		all = append(all, f.Name)
+		queries = append(queries, asked(query.Rows, f.Name), asked(query.Last, f.Name))
+		if f.Type.Numeric() {
+			numbers = append(numbers, f.Name)
+			above := asked(query.Rows, f.Name)
+			above.Above = &query.Above{Field: f.Name, Value: 0.05}
+			queries = append(queries, above)
+		}
+	}
+	count, largest, least, mean := asked(query.Totals, all...), asked(query.Totals, numbers...), asked(query.Buckets, numbers...), asked(query.Buckets, "a_int32")
+	count.Aggregate, largest.Aggregate, least.Aggregate, mean.Aggregate = query.Count, query.Max, query.Min, query.Avg
+	least.Bucket, mean.Bucket = 7*time.Minute, 11*time.Minute
+	ordered, same := asked(query.Rows, all...), asked(query.Rows, all...)
+	ordered.Order, same.Set = query.Descending, &query.Set{Operation: query.Intersect, Operands: 2}
+	ordered.Start, ordered.End = start.Add(5*time.Minute), start.Add(50*time.Minute)
+	return append(queries, asked(query.Last, all...), count, largest, least, mean, ordered, same)
+}
+
+// wholes are values of a type at its bounds and about zero.
+func (s *suite) wholes(f series.Field) []int64 {
+	caps := s.kind.Caps
+	least := func(v int64) int64 {
+		if caps.MinIntIsNull {
+			v++
+		}
+		return v
+	}
+	switch f.Type {
+	case series.Bool:
+		return []int64{1, 0, 0, 1}
+	case series.Int32:
+		return []int64{math.MaxInt32, least(math.MinInt32), 0, -1, 1}
+	case series.Int:
+		return []int64{s.largest(), least(-s.largest()), 0, -1, 1}
+	case series.Timestamp:
+		step := int64(caps.TimePrecision)
+		return []int64{0, -step, step, time.Date(2022, 1, 1, 12, 34, 56, 789_000_000, time.UTC).UnixNano(), time.Date(1700, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano() + step}
+	case series.Date:
+		return []int64{0, -1, 18_993, math.MinInt16, math.MaxInt16}
+	}
+	return []int64{0, series.Texts(f.Length) - 1, 62*62 + 61, 1}
+}
+
+// floats are values of a type at its bounds, and some that only it has exactly.
+func floats(t series.Type) []float64 {
+	if t == series.Float32 {
+		return []float64{float64(float32(0.1)), math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, float64(float32(16_777_216)), float64(float32(-1.1))}
+	}
+	return []float64{0.1, 1e150, -1e150, math.SmallestNonzeroFloat64, 1.0 / 3, -1.1}
+}

@@ -1,0 +1,304 @@
+// Package target is the interface between tsmark and a system under test. A
+// database is one folder below it that provides a Driver.
+package driver
+
+import (
+	"context"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// Driver is a database system that tsmark knows to drive.
+type Driver struct {
+	Name    string   // as users write it: duckdb
+	Help    string   // one line: what it is, and its write path
+	Options []Option // all that Open understands
+	Caps    Caps
+	// Profiles are settings by which users of the system would run it, such as
+	// default (as shipped) and tuned; Durabilities are AsShipped, Relaxed and
+	// Strict in the system's own terms.
+	Profiles     []Profile
+	Durabilities []Profile
+	// Steps are what its users may do once data is loaded, without Do: names
+	// and help of what AfterLoader gives of an open database.
+	Steps []Step
+	// Modules are the Go modules through which it is reached: reports name
+	// their versions.
+	Modules []string
+	// Types says how the system holds fields of each of series.Types. It may
+	// depend on options. Nil: it keeps values as they are, or not at all.
+	Types func(Options) map[series.Type]Held
+	// Dedupes reports whether a row that is sent twice, with the same series
+	// and time, is there once when the load has settled. It may depend on
+	// options, such as a unique index. Nil: never.
+	Dedupes func(Options) bool
+	// Alone reports whether the server takes one connection at a time, so that a
+	// second worker would wait for ever. It may depend on options. Nil: it never
+	// does.
+	Alone func(Options) bool
+	// Place says where a target with the options keeps its data, in words: two
+	// targets with the same place overwrite each other. Names that lead to one
+	// place without looking alike, such as two names of a host, are told apart
+	// here and found by the mark. Empty: in a folder of the run's own. Nil: it
+	// keeps nothing.
+	Place func(Options) string
+	// Render puts a query into the system's language. It needs no server. The
+	// options, which have passed Resolve, say how the data is laid out. It
+	// wraps query.ErrUnsupported, with the reason, for what the system cannot
+	// answer.
+	Render func(*query.Query, *series.Schema, Options) (Request, error)
+	// Open connects. Its options have passed Resolve. Where it cannot reach
+	// the system its error wraps ErrUnreachable.
+	Open func(context.Context, Env, Options) (DB, error)
+}
+
+// Env is what a run lends to a target.
+type Env struct {
+	Dir      string // folder of the target's own files: an embedded database may live there
+	Existing bool   // the data is there already; where it is not, Open fails and creates nothing
+	// Foreign says that others' data is known to be there, as Open told by
+	// ErrForeign. Open then changes nothing, and the Target is used for
+	// Describe and as a Clearer alone.
+	Foreign bool
+	// Locks is the longest that a statement which changes tables waits for the
+	// locks of others; 0: as long as its context lets it.
+	Locks time.Duration
+}
+
+// Caps says what a system can do at best, whatever its options.
+type Caps struct {
+	TimePrecision time.Duration // finest distinct timestamps
+	Embedded      bool          // it runs in tsmark's own process
+	MaxWriters    int           // connections that can write at once; 0: any number
+	CountsPoints  bool          // Census cannot count rows, only points
+	Infinities    bool          // it stores infinite floats
+	NaN           bool          // it stores NaN, and tells it from NULL
+	Since1970     bool          // it has no rows before 1970
+	MinIntIsNull  bool          // it holds the smallest 64-bit integer as NULL
+	SmallMeans    bool          // a mean of floats beyond 1e150 is an error: it squares them
+	NoEmptyTags   bool          // a tag whose value is empty is no tag
+	Discards      bool          // it keeps nothing: no census, no answers, no mark
+}
+
+// Request is a rendered query.
+type Request struct {
+	Text string
+}
+
+// DB is an open system under test. Its methods may be called from several
+// goroutines at once; a Writer's or Querier's may not. It outlives a restart of
+// its server: a method that is called afterwards connects anew.
+type DB interface {
+	// Describe returns version and effective settings.
+	Describe(context.Context) (Description, error)
+	// ReadMark returns the mark of the dataset that the database holds. It
+	// returns ErrNoMark where tsmark loaded nothing, ErrForeign (wrapped, with
+	// what is there) where the place holds data that tsmark did not create.
+	ReadMark(context.Context) (Mark, error)
+	// Prepare drops what carries a mark, creates the tables and leaves the
+	// mark. Its work is proportional to the number of tables: what grows with
+	// the series belongs to the writers. It never touches unmarked data. A
+	// LineTaker that discards rows gets no schema for lines of an unknown
+	// dataset.
+	Prepare(context.Context, *series.Schema, Mark) error
+	// WriteMark replaces the mark of a prepared database.
+	WriteMark(context.Context, Mark) error
+	// NewWriter opens a worker's own connection for writing, workers being
+	// numbered from 0.
+	NewWriter(ctx context.Context, worker int) (Writer, error)
+	// NewQuerier opens a worker's own connection for reading.
+	NewQuerier(ctx context.Context, worker int) (Querier, error)
+	// Settle returns when all acknowledged rows are visible to queries and
+	// background work is idle.
+	Settle(context.Context) error
+	// Census tells what a table holds, of each field the count, sum, minimum and
+	// maximum as far as the system can, in one pass over its rows.
+	Census(context.Context, *series.Table) (Census, error)
+	// Footprint returns the bytes on disk, -1 where that cannot be known.
+	Footprint(context.Context) (int64, error)
+	// Close releases the connection. The data stays.
+	Close() error
+}
+
+// As returns a target as what it may be beside, such as an AfterLoader, and
+// whether it is that. Of one that stands before another, and whose method
+// Unwrap returns that, both must be.
+func As[I any](t DB) (I, bool) {
+	as, ok := t.(I)
+	if before, wraps := t.(interface{ Unwrap() DB }); ok && wraps {
+		_, ok = As[I](before.Unwrap())
+	}
+	return as, ok
+}
+
+// AfterLoader is a DB with work that users of the system do once data is
+// loaded, such as gathering statistics or compressing. An experiment names the
+// steps that it wants; each is timed apart.
+type AfterLoader interface {
+	// AfterLoad returns the steps, in the order in which they make sense.
+	AfterLoad() []Step
+}
+
+// Clearer is a DB that can make room for a dataset where others left
+// something. It is asked only where ReadMark or Prepare returned ErrForeign and
+// the user said --force; what is to be lost is named to the user in between.
+type Clearer interface {
+	// Foreign names what keeps Prepare from going on, as the system's users
+	// know it: in a place without a mark all that tsmark did not make, in a
+	// marked one what has a name that the schema needs. It looks at nothing
+	// but the file, database or schema that the options name. The schema is
+	// nil for lines of an unknown dataset.
+	Foreign(context.Context, *series.Schema) ([]string, error)
+	// Clear drops what is named, of what Foreign would name now, and nothing
+	// else: what came up since stays, and Prepare refuses again.
+	Clear(ctx context.Context, schema *series.Schema, named []string) error
+}
+
+// Inspector is a DB that can tell before anything is loaded what would keep
+// a load from its end.
+type Inspector interface {
+	// Inspect changes nothing. Its error wraps ErrForeign where Prepare would
+	// refuse the schema for what is there, and ErrUnreachable where an endpoint
+	// that rows or queries need does not answer; it also tells of rights that
+	// the user lacks, as far as that can be known cheaply. The schema is nil
+	// where nobody knows the dataset yet.
+	Inspect(context.Context, *series.Schema) error
+}
+
+// Step is something done after a load.
+type Step struct {
+	Name string // as experiments name it
+	Help string
+	Do   func(context.Context) error // nil in a Driver
+}
+
+// Server is a DB whose server is a process of its own, reached over the
+// network. The runner observes those that run on the client's host.
+type Server interface {
+	// Address is host:port as connected to.
+	Address() string
+}
+
+// Metered is a DB whose system tells figures of its own, such as the bytes
+// of log that it wrote. The runner reads them every second beside the resources
+// of its processes.
+type Metered interface {
+	// Metrics returns the figures as they are now, by the system's own names
+	// in lower case. Those that end in _total only rise while the system runs,
+	// as is Prometheus's convention; the others are states. It is called while
+	// others write and ask, so it is cheap and waits for none of them.
+	Metrics(context.Context) (map[string]float64, error)
+}
+
+// Description is what a system says of itself.
+type Description struct {
+	Version    string            `json:"version"`
+	Edition    string            `json:"edition,omitempty"`  // where a system has several: community, enterprise
+	Location   string            `json:"location"`           // address or path, without secrets
+	Durability string            `json:"durability"`         // in words: when is an acknowledged row on disk
+	Settings   map[string]string `json:"settings,omitempty"` // effective settings that matter
+}
+
+// Writer is one worker's connection for writing.
+//
+// After an error of Write or Flush it is only good for Close. Where that error
+// wraps a Temporary, the caller may open a new Writer of the same worker with
+// NewWriter, which may fail with ErrUnreachable or a Temporary while the server
+// is not back, and give it every batch again whose rows no Receipt has
+// accepted: that of the failed Write, and those before it of which rows were
+// kept back. So nothing that was kept back is carried over to the new Writer.
+// What is not the rows' own, such as a row a series, is the target's to bring
+// in order: a batch must be whole when the second try succeeds.
+//
+// A Receipt beside an error counts the rows that were accepted all the same.
+type Writer interface {
+	// Write sends the batch, which belongs to the caller again on return. It
+	// ends in bounded time when the server falls silent, and with ctx.
+	Write(context.Context, *series.Batch) (Receipt, error)
+	// Flush sends what Write kept back, and waits for what is not
+	// acknowledged yet where the protocol acknowledges.
+	Flush(context.Context) (Receipt, error)
+	// Close releases the connection.
+	Close() error
+}
+
+// LineTaker is a DB that takes some files as they are, without parsing
+// them apart. Its writers are LineWriters.
+type LineTaker interface {
+	// TakesLines reports whether it takes the lines of a format, by its TSBS
+	// name, of a dataset, and holds what they say as it holds the dataset's
+	// batches. The schema is nil where nobody knows the dataset.
+	TakesLines(format string, schema *series.Schema) bool
+}
+
+// LineWriter is a Writer that takes rows as text.
+type LineWriter interface {
+	Writer
+	// WriteLines sends whole rows, one after the other; a line may go on in
+	// the next element. The text belongs to the caller again on return.
+	WriteLines(ctx context.Context, text [][]byte, rows int) (Receipt, error)
+}
+
+// Receipt says what became of rows.
+type Receipt struct {
+	Sent      time.Time // when the last byte had been handed over
+	Acked     time.Time // when the system had accepted them; zero: the protocol does not say
+	Rows      int64     // accepted; those of earlier batches that were kept back included
+	WireBytes int64     // as sent, before compression by the transport
+}
+
+// Querier is one worker's connection for reading.
+type Querier interface {
+	// Do asks and reads the answer to its last byte. The rows go to the sink;
+	// a nil sink only has them counted.
+	Do(context.Context, Request, query.Sink) (Cost, error)
+	// Close releases the connection.
+	Close() error
+}
+
+// Cost is the size of an answer.
+type Cost struct {
+	Rows  int64
+	Bytes int64 // as received; for an embedded system, of the values read
+}
+
+// Census is what a table holds, as the target itself says.
+type Census struct {
+	Rows   int64     // -1 where the system counts points only
+	Times  Content   // of the rows; its Count means nothing
+	Fields []Content // in the order of the table's fields
+}
+
+// Content is what the values of a field come to, NULLs left out. A figure that
+// the system cannot tell is nil. One that it says is NULL points to NULL, which is
+// right only where there is no value.
+type Content struct {
+	Count int64
+	// Sum is one of whole numbers, modulo 2^64 in two's complement, or of doubles,
+	// as the system holds the field: of integers; of booleans, the number of those
+	// that are true; of times, nanoseconds since 1970; of dates, days since 1970;
+	// of texts and blobs, what oracle.TextSum makes of each.
+	Sum *query.Value
+	// Min and Max are the least and the largest value; of texts by their bytes.
+	Min, Max *query.Value
+}
+
+// DistinctCounter is a DB that can tell what a table holds where each
+// different row counts once. It is asked where rows were sent twice: duplicates
+// then hide no losses.
+type DistinctCounter interface {
+	// DistinctCensus is Census over different rows, which are told apart by
+	// their series, time and values.
+	DistinctCensus(context.Context, *series.Table) (Census, error)
+}
+
+// SeriesLister is a DB that can tell of which series a table's rows are.
+type SeriesLister interface {
+	// ListSeries gives the sink the tags of each series that has rows in a table,
+	// in the order of the table's tags, NULL where it lacks one. Tags that are
+	// numbers are left out where the system holds them as fields. The same tags
+	// may come more than once. Tables without tags are not asked about.
+	ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error
+}

@@ -1,0 +1,94 @@
+// Package duckdb drives DuckDB, which runs inside tsmark's own process. Rows
+// go through its appender in whole column vectors, answers are read from its
+// result vectors in place.
+//
+// Each table of the schema becomes a table of rows, and its series a table of
+// tags: see package query/sql. A row's tags_id is its series' number. Beside
+// them stands tsmark_mark, which says what was loaded and which tables tsmark
+// made.
+package duckdb
+
+import (
+	"errors"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// The names of the options.
+const (
+	optionPath        = "path"
+	optionThreads     = "threads"
+	optionMemoryLimit = "memory_limit"
+)
+
+// Kind describes DuckDB. Rendering needs nothing; Open needs a tsmark that was
+// built with cgo, and says so where it was not.
+func Kind() driver.Driver {
+	return driver.Driver{
+		Name: "duckdb",
+		Help: "DuckDB inside tsmark's process, written through its appender in column vectors",
+		Options: []driver.Option{
+			{
+				Name:  optionPath,
+				Empty: defaultFile + " in the run's folder",
+				Help:  "database file, made where it does not exist",
+				Check: checkPath,
+			},
+			{
+				Name:  optionThreads,
+				Empty: "one a core",
+				Help:  "threads that DuckDB computes with",
+				Check: driver.AtLeast(1),
+			},
+			{
+				Name:  optionMemoryLimit,
+				Empty: "80% of the machine's",
+				Help:  "memory that DuckDB may use, such as 4GB",
+				Check: driver.ByteSize,
+			},
+		},
+		Caps: driver.Caps{
+			TimePrecision: precision,
+			Embedded:      true,
+			Infinities:    true,
+			NaN:           true,
+		},
+		Types:   func(driver.Options) map[series.Type]driver.Held { return types() },
+		Modules: []string{"github.com/duckdb/duckdb-go-bindings"},
+		Place:   func(o driver.Options) string { return driver.FilePlace(o[optionPath]) },
+		Render:  render,
+		Open:    open,
+	}
+}
+
+// types are the columns of fields: DuckDB has them all.
+func types() map[series.Type]driver.Held {
+	return map[series.Type]driver.Held{
+		series.Bool:      {As: "BOOLEAN"},
+		series.Int32:     {As: "INTEGER"},
+		series.Int:       {As: "BIGINT"},
+		series.Float32:   {As: "FLOAT"},
+		series.Float:     {As: "DOUBLE"},
+		series.Text:      {As: "VARCHAR"},
+		series.Timestamp: {As: "TIMESTAMP"},
+		series.Date:      {As: "DATE"},
+		series.Blob:      {As: "BLOB"},
+	}
+}
+
+// defaultFile is the database's name in the run's folder.
+const defaultFile = "tsmark.duckdb"
+
+func checkPath(path string) error {
+	if path == ":memory:" {
+		return errors.New("must be a file: what is only in memory is gone before it can be queried")
+	}
+	return nil
+}
+
+func render(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
+	text, err := newDialect().Render(q, s)
+	return driver.Request{Text: text}, err
+}

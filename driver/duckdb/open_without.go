@@ -1,0 +1,15 @@
+//go:build !cgo || !(linux || darwin) || !(amd64 || arm64)
+
+package duckdb
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tsmark/tsmark/driver"
+)
+
+func open(context.Context, driver.Env, driver.Options) (driver.DB, error) {
+	return nil, fmt.Errorf("duckdb %w: this tsmark was built without it; "+
+		"build again with CGO_ENABLED=1 and a C compiler, on Linux or macOS (amd64 or arm64)", driver.ErrUnreachable)
+}

@@ -1,0 +1,34 @@
+package httpwire
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/tsmark/tsmark/driver"
+)
+
+// maxAcknowledgement is how much of an answer is read that has nothing to say.
+const maxAcknowledgement = 1 << 20
+
+// Acknowledged reads the rest of the answer to a write that went well: only at
+// its end is the write acknowledged, and the connection free for the next one.
+// Where the answer breaks off or stands still, nobody knows what was stored, and
+// the error wraps driver.Temporary.
+func (c *Client) Acknowledged(ctx context.Context, response *http.Response) error {
+	n, err := io.CopyN(io.Discard, response.Body, maxAcknowledgement)
+	switch {
+	case n == maxAcknowledgement:
+		return fmt.Errorf("the answer to a batch is longer than %d bytes: no server's acknowledgement", maxAcknowledgement)
+	case err == io.EOF:
+		return nil
+	case ctx.Err() != nil && !silent(ctx):
+		return context.Cause(ctx)
+	}
+	return &driver.Temporary{Err: fmt.Errorf("%s acknowledged a batch and did not end its answer: %w",
+		c.config.Address(), c.config.Unanswered(ctx, c.config.Address(), err))}
+}
+
+// silent reports whether a context of Bounded ended with its time-out.
+func silent(ctx context.Context) bool { return context.Cause(ctx) == errSilent }

@@ -1,0 +1,77 @@
+package httpwire
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+)
+
+// Post sends texts, one after the other, as the body of a request, which the
+// caller may change once Post has returned, and returns when their last byte
+// was handed over. The body of the answer is the caller's to close. An error
+// after which the same texts may be sent again wraps driver.Temporary.
+func (c *Client) Post(ctx context.Context, path string, parameters url.Values, header http.Header, text [][]byte) (*http.Response, time.Time, error) {
+	body := newBody(text)
+	r, err := c.Request(ctx, http.MethodPost, path, parameters, body)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	r.ContentLength = body.left
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	response, err := c.Do(r)
+	<-body.closed // the text is the caller's again
+	if errors.Is(err, driver.ErrUnreachable) {
+		err = driver.Cut(err)
+	}
+	return response, body.sent, err
+}
+
+// body is texts one after the other.
+type body struct {
+	text   [][]byte
+	left   int64
+	sent   time.Time     // when its last byte was taken
+	closed chan struct{} // once it is no longer read
+}
+
+func newBody(text [][]byte) *body {
+	b := &body{text: slices.Clone(text), closed: make(chan struct{})}
+	for _, part := range text {
+		b.left += int64(len(part))
+	}
+	return b
+}
+
+// Read implements io.Reader.
+func (b *body) Read(to []byte) (int, error) {
+	for len(b.text) > 0 && len(b.text[0]) == 0 {
+		b.text = b.text[1:]
+	}
+	if len(b.text) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(to, b.text[0])
+	b.text[0] = b.text[0][n:]
+	if b.left -= int64(n); b.left == 0 {
+		b.sent = time.Now()
+	}
+	return n, nil
+}
+
+// Close implements io.Closer.
+func (b *body) Close() error {
+	select {
+	case <-b.closed:
+	default:
+		close(b.closed)
+	}
+	return nil
+}

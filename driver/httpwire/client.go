@@ -1,0 +1,162 @@
+// Package httpwire is what targets share that are reached over HTTP: one
+// connection a worker that is kept open, time-outs that tell a silent server
+// from a slow one, bodies made of texts that stay the caller's, and errors of
+// one line.
+package httpwire
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+)
+
+// writeBuffer is how many bytes of a request the connection takes at once.
+const writeBuffer = 64 << 10
+
+// Config says where a server is and how it is spoken to.
+type Config struct {
+	Host, Port string
+	TLS        *tls.Config   // nil: not encrypted
+	Timeout    time.Duration // longest wait for a connection, of Bounded, and of Patient
+	// Idle is how long a connection may lie idle. Where the server closes it
+	// after a time, less than that; 0: any time.
+	Idle time.Duration
+	// Authorize adds the credentials to a request; nil: there are none.
+	Authorize func(*http.Request)
+}
+
+// Address is host:port.
+func (c *Config) Address() string { return net.JoinHostPort(c.Host, c.Port) }
+
+// TLSMode returns what an option tls amounts to: on, off, insecure (anybody's
+// certificate is taken), or empty, which is off where the host is this machine
+// and on elsewhere.
+func TLSMode(mode, host string) *tls.Config {
+	switch {
+	case mode == "on", mode == "" && !local(host):
+		return &tls.Config{ServerName: host}
+	case mode == "insecure":
+		return &tls.Config{ServerName: host, InsecureSkipVerify: true}
+	}
+	return nil
+}
+
+// local reports whether the host is this machine.
+func local(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Client is one connection, opened when it is needed.
+type Client struct {
+	config *Config
+	http   *http.Client
+	base   string // of URLs
+}
+
+// New returns a client that has not connected yet.
+func New(c *Config) *Client {
+	scheme := "http://"
+	if c.TLS != nil {
+		scheme = "https://"
+	}
+	return &Client{config: c, base: scheme + c.Address(), http: &http.Client{
+		// Not by way of a proxy, whose work would be measured as the server's.
+		Transport: &http.Transport{
+			DialContext:         (&net.Dialer{Timeout: c.Timeout}).DialContext,
+			TLSClientConfig:     c.TLS.Clone(),
+			TLSHandshakeTimeout: c.Timeout,
+			DisableCompression:  true,
+			IdleConnTimeout:     c.Idle,
+			MaxConnsPerHost:     1,
+			WriteBufferSize:     writeBuffer,
+		},
+		// A redirect would take the credentials to another host.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// Request makes a request that carries the credentials.
+func (c *Client) Request(ctx context.Context, method, path string, parameters url.Values, body io.Reader) (*http.Request, error) {
+	address := c.base + path
+	if len(parameters) > 0 {
+		address += "?" + parameters.Encode()
+	}
+	r, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err == nil && c.config.Authorize != nil {
+		c.config.Authorize(r)
+	}
+	return r, err
+}
+
+// Do sends a request and returns the beginning of its answer, whose body the
+// caller closes. Its error is that of the context where it ended by the
+// caller's will, else it wraps driver.ErrUnreachable and says how to mend it.
+func (c *Client) Do(r *http.Request) (*http.Response, error) {
+	response, err := c.http.Do(r)
+	if err != nil {
+		return nil, c.config.Unanswered(r.Context(), c.config.Address(), err)
+	}
+	return response, nil
+}
+
+// Close releases the connection.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Bounded returns a context that ends after the time-out, of which Do then says
+// that the server was silent.
+func (c *Client) Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return c.config.Bounded(ctx)
+}
+
+// errSilent is the cause of a context that ended with the time-out.
+var errSilent = errors.New("no answer in time")
+
+// Bounded returns a context that ends after the time-out.
+func (c *Config) Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, c.Timeout, errSilent)
+}
+
+// Patient returns a context for a statement of tsmark's own, which may be a long
+// one: ctx, whose end says how long it may take, or Bounded where it has none.
+func (c *Client) Patient(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ends := ctx.Deadline(); ends {
+		return context.WithCancel(ctx)
+	}
+	return c.config.Bounded(ctx)
+}
+
+// Unanswered makes an error of a request, or of connecting, that had no answer:
+// that of ctx where it ended by its caller's will, else one that wraps
+// driver.ErrUnreachable and says how to mend it.
+func (c *Config) Unanswered(ctx context.Context, address string, err error) error {
+	if ctx.Err() != nil {
+		if errors.Is(context.Cause(ctx), errSilent) {
+			return fmt.Errorf("%s %w: it accepted the connection and did not answer within %v; look at its log, or give a longer timeout",
+				address, driver.ErrUnreachable, c.Timeout)
+		}
+		return context.Cause(ctx)
+	}
+	// The URL, which url.Error begins with, has the whole request in it.
+	if u := (*url.Error)(nil); errors.As(err, &u) {
+		err = u.Err
+	}
+	certificate := (*tls.CertificateVerificationError)(nil)
+	switch {
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return fmt.Errorf("%s %w: the server does not speak TLS; give tls=off if the network between can be trusted", address, driver.ErrUnreachable)
+	case errors.As(err, &certificate):
+		return fmt.Errorf("%s %w: its TLS certificate is not to be trusted (%w); have this machine trust it, or give tls=insecure", address, driver.ErrUnreachable, err)
+	case c.TLS != nil: // some servers just end a connection that they do not understand
+		return fmt.Errorf("%s %w over TLS: %w; start the server, or give tls=off if it speaks none", address, driver.ErrUnreachable, err)
+	}
+	return fmt.Errorf("%s %w: %w; start the server, or give the right host and port", address, driver.ErrUnreachable, err)
+}

@@ -1,0 +1,129 @@
+package httpwire_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/httpwire"
+)
+
+// client is one of a stub that answers by the function.
+func client(t *testing.T, timeout time.Duration, answer http.HandlerFunc) *httpwire.Client {
+	t.Helper()
+	s := httptest.NewServer(answer)
+	t.Cleanup(s.Close)
+	host, port, err := net.SplitHostPort(s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := httpwire.New(&httpwire.Config{Host: host, Port: port, Timeout: timeout, Authorize: func(r *http.Request) { r.SetBasicAuth("joe", "s3cret") }})
+	t.Cleanup(c.Close)
+	return c
+}
+
+// A body arrives as it was given, on one connection, and is the caller's again.
+func TestPost(t *testing.T) {
+	var got []string
+	connections := map[string]bool{}
+	c := client(t, time.Minute, func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if user, password, _ := r.BasicAuth(); err != nil || user != "joe" || password != "s3cret" || r.ContentLength != int64(len(body)) {
+			t.Errorf("%v, user %s, %d bytes announced, %d came", err, user, r.ContentLength, len(body))
+		}
+		got = append(got, r.URL.RequestURI()+" "+r.Header.Get("X")+" "+string(body))
+		connections[r.RemoteAddr] = true
+	})
+	text := [][]byte{[]byte("a"), nil, []byte("bc")}
+	for range 2 {
+		before := time.Now()
+		response, sent, err := c.Post(t.Context(), "/write", map[string][]string{"db": {"x y"}}, http.Header{"X": {"1"}}, text)
+		if err != nil || sent.Before(before) || sent.After(time.Now()) {
+			t.Fatal(sent, err)
+		}
+		_, _ = io.Copy(io.Discard, response.Body)
+		response.Body.Close()
+		text[0][0]++
+	}
+	if want := "/write?db=x+y 1 abc|/write?db=x+y 1 bbc"; strings.Join(got, "|") != want || len(connections) != 1 {
+		t.Errorf("%q by %d connections", got, len(connections))
+	}
+}
+
+func TestFailures(t *testing.T) {
+	silent := func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, test := range map[string]struct {
+		ctx       context.Context
+		answer    http.HandlerFunc
+		says      string
+		temporary bool
+	}{
+		"silence":  {t.Context(), silent, "cannot be reached: it accepted the connection and did not answer within 30ms", true},
+		"cut off":  {t.Context(), func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "cannot be reached: EOF; start the server", true},
+		"given up": {ended, silent, "context canceled", false},
+		"elsewhere": {t.Context(), func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
+		}, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			timeout := time.Minute
+			if name == "silence" {
+				timeout = 30 * time.Millisecond
+			}
+			c := client(t, timeout, test.answer)
+			ctx, cancel := c.Bounded(test.ctx)
+			defer cancel()
+			response, _, err := c.Post(ctx, "/write", nil, nil, [][]byte{[]byte("s3cret")})
+			if test.says == "" {
+				if err != nil || response.StatusCode != http.StatusFound {
+					t.Fatal(err) // else credentials would follow
+				}
+				response.Body.Close()
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("error %v", err)
+			}
+			if got := driver.AsTemporary(err) != nil; got != test.temporary || got != errors.Is(err, driver.ErrUnreachable) {
+				t.Errorf("temporary %v, error %v", got, err)
+			}
+		})
+	}
+}
+
+func TestTLSMode(t *testing.T) {
+	for _, test := range []struct {
+		mode, host   string
+		on, insecure bool
+	}{
+		{"", "localhost", false, false}, {"", "127.0.0.9", false, false}, {"", "::1", false, false}, {"", "db.example", true, false},
+		{"on", "localhost", true, false}, {"off", "db.example", false, false}, {"insecure", "db.example", true, true},
+	} {
+		c := httpwire.TLSMode(test.mode, test.host)
+		if (c != nil) != test.on || c != nil && (c.InsecureSkipVerify != test.insecure || c.ServerName != test.host) {
+			t.Errorf("%+v: %+v", test, c)
+		}
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\n b\t": "a b", " ": "it gave no reason", strings.Repeat("é", 300): strings.Repeat("é", 250) + "…",
+	} {
+		if got := httpwire.OneLine(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}

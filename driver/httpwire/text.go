@@ -1,0 +1,62 @@
+package httpwire
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tsmark/tsmark/driver/limit"
+)
+
+// maxExplanation bounds what is read of an answer that says what was wrong.
+const maxExplanation = 64 << 10
+
+// Explanation reads what the answer to a request that failed says.
+func Explanation(response *http.Response) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxExplanation))
+	if err != nil {
+		return nil, fmt.Errorf("the answer to it broke off: %w", err)
+	}
+	return text, nil
+}
+
+// OneLine returns a text without line breaks and cut off where it is long.
+func OneLine(text string) string {
+	const longest = 500
+	text = strings.Join(strings.Fields(text), " ")
+	if text == "" {
+		return "it gave no reason"
+	}
+	if len(text) > longest {
+		cut := longest
+		for cut > 0 && !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		text = text[:cut] + "…"
+	}
+	return text
+}
+
+// Counted counts the bytes that are read from another reader. Where none of them
+// becomes a row for too long, as limit.Unread has it, reading is an error.
+type Counted struct {
+	From io.Reader
+	N    int64
+
+	unread limit.Unread
+}
+
+// Read implements io.Reader.
+func (c *Counted) Read(p []byte) (int, error) {
+	n, err := c.From.Read(p)
+	c.N += int64(n)
+	if endless := c.unread.Read(n); endless != nil {
+		return 0, endless
+	}
+	return n, err
+}
+
+// Row says that a row came out of what was read.
+func (c *Counted) Row() { c.unread.Row() }

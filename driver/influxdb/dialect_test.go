@@ -1,0 +1,108 @@
+package influxdb
+
+import (
+	"errors"
+	"flag"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// The texts in testdata/questions are written again by
+//
+//	go test ./driver/influxdb -update
+var update = flag.Bool("update", false, "write the texts of the questions instead of comparing with them")
+
+func TestQuestions(t *testing.T) { conformance.Questions(t, Kind(), "influxql", *update) }
+
+// devices is a schema as iotdb's, whose rows may lack values.
+func devices() *series.Schema {
+	return &series.Schema{Series: 3, Tables: []*series.Table{{
+		Name:   "g_0",
+		Tags:   []series.Tag{{Key: "device", Values: series.Numbered{Prefix: "d_"}}},
+		Fields: []series.Field{{Name: "s_0", Type: series.Float}, {Name: "at", Type: series.Int}},
+	}}}
+}
+
+// newest is a question about the newest buckets of devices.
+func newest(devices ...string) *query.Query {
+	q := &query.Query{
+		Type: "t", Shape: query.Buckets, Table: "g_0", Aggregate: query.Count, Fields: []string{"s_0"}, Bucket: time.Minute,
+		GroupBy: "device", Order: query.Descending, Limit: 4, End: time.Unix(60, 0),
+	}
+	if len(devices) > 0 {
+		q.In = &query.TagIn{Key: "device", Values: devices}
+	}
+	return q
+}
+
+// InfluxQL merges groups that are asked for apart by the tag, as long as its name
+// comes first.
+func TestGroupsApart(t *testing.T) {
+	request, err := render(newest("d_2", "d_10", "d_2"), devices(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const group = `  SELECT
+    count("s_0") AS "device tsmark_zero_count_s_0",
+    count("at") AS "tsmark_of_at",
+    count("tsmark_null") AS "tsmark_null"
+  FROM "g_0"
+  WHERE "device" = 'DEVICE'
+    AND time < '1970-01-01T00:01:00Z'
+  GROUP BY time(1m), "device" fill(none)
+`
+	want := `SELECT
+  "device",
+  "device tsmark_zero_count_s_0" AS "tsmark_zero_count_s_0"
+FROM (
+` + strings.ReplaceAll(group, "DEVICE", "d_10") + `), (
+` + strings.ReplaceAll(group, "DEVICE", "d_2") + `)
+ORDER BY time DESC
+LIMIT 4`
+	if request.Text != want {
+		t.Errorf("got\n%s\nwant\n%s", request.Text, want)
+	}
+}
+
+// One group needs no order of groups.
+func TestOneGroup(t *testing.T) {
+	q := newest("d_2", "d_2")
+	q.Above = &query.Above{Field: "s_0", And: []string{"at"}, Value: 0.5}
+	request, err := render(q, devices(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `SELECT count("s_0") AS "count_s_0"
+FROM "g_0"
+WHERE ("device" = 'd_2' OR "device" = 'd_2')
+  AND "s_0" > 0.5
+  AND "at" > 0
+  AND time < '1970-01-01T00:01:00Z'
+GROUP BY time(1m), "device" fill(none)
+ORDER BY time DESC
+LIMIT 4`
+	if request.Text != want {
+		t.Errorf("got\n%s\nwant\n%s", request.Text, want)
+	}
+}
+
+// What InfluxQL cannot order says so.
+func TestUnsupported(t *testing.T) {
+	for want, q := range map[string]*query.Query{
+		"groups in descending order": newest(),
+		"totals in an order":         {Shape: query.Totals, Table: "g_0", Aggregate: query.Sum, Fields: []string{"s_0"}, GroupBy: "device", Order: query.Ascending},
+		"in the order of device":     {Shape: query.Rows, Table: "g_0", Fields: []string{"s_0", "at"}, GroupBy: "device", Order: query.Descending},
+		"no set operations":          {Shape: query.Rows, Table: "g_0", Fields: []string{"s_0"}, GroupBy: "device", Set: &query.Set{Operation: query.Union, Operands: 2}},
+	} {
+		_, err := render(q, devices(), driver.Options{})
+		if !errors.Is(err, query.ErrUnsupported) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}

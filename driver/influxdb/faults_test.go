@@ -1,0 +1,74 @@
+package influxdb
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
+)
+
+// script starts a server of this test's own, where one can be had.
+func script(t *testing.T, env ...string) *conformance.Server {
+	t.Helper()
+	conformance.Address(t, "influxdb")
+	return conformance.Script(t, "influxdb", env...)
+}
+
+func TestFaults(t *testing.T) {
+	conformance.Faults(t, conformance.Faulty{
+		Kind:     Kind(),
+		Options:  map[string]string{optionDatabase: "tsmark_faults"},
+		Server:   script(t),
+		Patience: 20 * time.Second,
+		Cannot:   map[string]string{conformance.WrongPassword: "the server asks for none; TestCredentials has one that does"},
+	})
+}
+
+// A server that asks for credentials takes those of the options, of the
+// environment, and no others.
+func TestCredentials(t *testing.T) {
+	t.Setenv(userVariable, "")
+	t.Setenv(passwordVariable, "")
+	s := script(t, "INFLUXDB_HTTP_AUTH_ENABLED=true")
+	connect := func(given ...string) (driver.DB, error) {
+		options := map[string]string{optionPort: strconv.Itoa(s.Port()), optionDatabase: "secured"}
+		for i := 0; i < len(given); i += 2 {
+			options[given[i]] = given[i+1]
+		}
+		kind := Kind()
+		resolved, err := kind.Resolve(options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return open(t.Context(), driver.Env{}, resolved)
+	}
+	plain := newQuerier(settingsOf(t, map[string]string{optionPort: strconv.Itoa(s.Port())}))
+	if _, err := plain.do(t.Context(), "POST", "CREATE USER joe WITH PASSWORD 's3cret' WITH ALL PRIVILEGES", nil); err != nil {
+		t.Fatal(err)
+	}
+	_, err := connect()
+	one(t, err, "it does not take these credentials; give the options user and password")
+	_, err = connect(optionUser, "joe", optionPassword, "wr0ng")
+	one(t, err, "it does not take these credentials; give the options user and password", "authorization failed")
+	load := func(d driver.DB) {
+		t.Helper()
+		defer conformance.Close(t, d)
+		conformance.Prepare(t, d, 3, conformance.Table("usage"))
+		if description, err := d.Describe(t.Context()); err != nil || description.Settings["data.wal-fsync-delay"] != "0s" {
+			t.Errorf("%+v, %v", description, err)
+		}
+	}
+	d, err := connect(optionUser, "joe", optionPassword, "s3cret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	load(d)
+	t.Setenv(userVariable, "joe")
+	t.Setenv(passwordVariable, "s3cret")
+	if d, err = connect(); err != nil {
+		t.Fatal(err)
+	}
+	load(d)
+}

@@ -1,0 +1,173 @@
+package influxdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The engine looks for compactions to make once a second, so that it is idle
+// only once it has been so for longer than that.
+const (
+	idleFor = 1100 * time.Millisecond
+	look    = 50 * time.Millisecond
+)
+
+// Settle implements driver.DB. Rows are visible once they are acknowledged;
+// what is waited for is the end of compactions of the database's shards.
+func (d *database) Settle(ctx context.Context) error {
+	since, wasBusy := time.Now(), false
+	for wasBusy || time.Since(since) < idleFor {
+		at := time.Now()
+		busy, err := d.compacting(ctx)
+		if err != nil {
+			return fmt.Errorf("settling %s: %w", d.where(), err)
+		}
+		if busy || wasBusy {
+			since = at // of the first look that finds it idle, in the end
+		}
+		wasBusy = busy
+		select {
+		case <-time.After(look):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	d.idleSince.Store(&since)
+	return nil
+}
+
+// IdleSince implements driver.Watcher.
+func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
+
+// compacting reports whether shards of the database are being compacted, or wait
+// for that.
+func (d *database) compacting(ctx context.Context) (bool, error) {
+	shards, err := d.shards(ctx, "tsm1_engine")
+	for _, s := range shards {
+		for name, value := range s {
+			if value != "0" && (strings.HasSuffix(name, "CompactionsActive") || strings.HasSuffix(name, "CompactionQueue")) {
+				return true, nil
+			}
+		}
+	}
+	return false, err
+}
+
+// shards returns what the server tells of each shard of the database but the
+// mark's.
+func (d *database) shards(ctx context.Context, module string) ([]shown, error) {
+	all, err := d.table(ctx, "SHOW STATS FOR '"+module+"'")
+	var own []shown
+	for _, s := range all {
+		if s["database"] == d.settings.database && s["retentionPolicy"] != markMeasurement {
+			own = append(own, s)
+		}
+	}
+	return own, err
+}
+
+// Footprint implements driver.DB: the files of the shards and their
+// write-ahead logs, which the server counts, and the shards' indexes and the
+// database's file of series, which it does not, where they can be read here.
+func (d *database) Footprint(ctx context.Context) (int64, error) {
+	shards, err := d.shards(ctx, "shard")
+	var total int64
+	for _, s := range shards {
+		var n int64
+		if err == nil {
+			n, err = strconv.ParseInt(s["diskBytes"], 10, 64)
+		}
+		total += n
+	}
+	if err != nil {
+		return -1, fmt.Errorf("measuring the files of %s: %w", d.where(), err)
+	}
+	extra, err := besides(shards, total)
+	left := ""
+	if err != nil {
+		left = "the index and the file of series, which the server does not count: " + err.Error()
+	}
+	d.leftOut.Store(&left)
+	return total + extra, nil
+}
+
+// LeftOut implements driver.Incomplete.
+func (d *database) LeftOut() string {
+	if left := d.leftOut.Load(); left != nil {
+		return *left
+	}
+	return ""
+}
+
+// besides returns the bytes of what lies beside the files that a server counted:
+// the indexes of shards (index-version tsi1; inmem has none on disk) and the
+// database's file of series. It fails where the server's folders are not to be
+// found here, as on another host, or are another server's: their files have
+// another size.
+func besides(shards []shown, counted int64) (int64, error) {
+	var extra, found int64
+	databases := map[string]bool{}
+	for _, s := range shards {
+		shard := s["path"]
+		if shard == "" {
+			return 0, errors.New("it does not say where its shards are")
+		}
+		databases[filepath.Dir(filepath.Dir(shard))] = true
+		index, err := sizeOf(filepath.Join(shard, "index"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return 0, errUnreadable
+		}
+		extra += index
+		for _, folder := range []string{shard, s["walPath"]} {
+			files, err := filepath.Glob(filepath.Join(folder, "*.???"))
+			if err != nil {
+				return 0, errUnreadable
+			}
+			for _, name := range files {
+				if info, err := os.Stat(name); err == nil && (strings.HasSuffix(name, ".tsm") || strings.HasSuffix(name, ".wal")) {
+					found += info.Size()
+				}
+			}
+		}
+	}
+	for folder := range databases {
+		series, err := sizeOf(filepath.Join(folder, "_series"))
+		if err != nil {
+			return 0, errUnreadable
+		}
+		extra += series
+	}
+	// The server writes on while it is measured; its files are still nearly those.
+	if off := found - counted; max(off, -off) > counted/4+1<<20 {
+		return 0, errUnreadable
+	}
+	return extra, nil
+}
+
+var errUnreadable = errors.New("its folders cannot be read here")
+
+// sizeOf returns the bytes of all files below a folder.
+func sizeOf(folder string) (int64, error) {
+	var total int64
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // a compaction has replaced it
+		}
+		if err == nil {
+			total += info.Size()
+		}
+		return err
+	})
+	return total, err
+}

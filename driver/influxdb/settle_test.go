@@ -1,0 +1,140 @@
+package influxdb
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+)
+
+// shows is the answer to SHOW STATS of one shard of the database.
+func shows(w http.ResponseWriter, module string, tags map[string]string, columns map[string]any) {
+	tags["database"], tags["retentionPolicy"] = "benchmark", "autogen"
+	var names []string
+	var values []any
+	for name, v := range columns {
+		names, values = append(names, name), append(values, v)
+	}
+	answer := map[string]any{"results": []any{map[string]any{"series": []any{map[string]any{"name": module, "tags": tags, "columns": names, "values": []any{values}}}}}}
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+// settled opens a database on a stub.
+func settled(t *testing.T, answer http.HandlerFunc) *database {
+	t.Helper()
+	s := settingsOf(t, stub(t, answer))
+	s.database = "benchmark"
+	d := &database{settings: s, admin: newQuerier(s)}
+	t.Cleanup(d.admin.client.Close)
+	return d
+}
+
+// The server has to be watched for longer than its own period; the load has
+// settled when what was watched began.
+func TestSettledWhenIdlenessBegan(t *testing.T) {
+	begin := time.Now()
+	const busy = 300 * time.Millisecond
+	compacting := settled(t, func(w http.ResponseWriter, r *http.Request) {
+		active := 0
+		if time.Since(begin) < busy {
+			active = 1
+		}
+		shows(w, "tsm1_engine", map[string]string{}, map[string]any{"tsmFullCompactionsActive": active})
+	})
+	at, err := driver.Settled(t.Context(), compacting)
+	took := time.Since(begin)
+	if err != nil || took < busy+idleFor || at.Sub(begin) < busy || at.Sub(begin) > took-idleFor+look {
+		t.Errorf("settled %v after the beginning, watched for %v; it was busy for %v; error %v", at.Sub(begin), took, busy, err)
+	}
+	begin = time.Now()
+	idle := settled(t, func(w http.ResponseWriter, r *http.Request) {
+		shows(w, "tsm1_engine", map[string]string{}, map[string]any{"tsmFullCompactionsActive": 0})
+	})
+	if at, err = driver.Settled(t.Context(), idle); err != nil || at.Sub(begin) > idleFor/2 {
+		t.Errorf("an idle server settled %v after the beginning, error %v", at.Sub(begin), err)
+	}
+}
+
+// The index and the series are files that the server does not count: where they
+// can be read they count, and else the figure says that it lacks them.
+func TestFootprintCountsIndexAndSeries(t *testing.T) {
+	root := t.TempDir()
+	write := func(bytes int, path ...string) {
+		name := filepath.Join(append([]string{root}, path...)...)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, make([]byte, bytes), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shard, wal := []string{"data", "benchmark", "autogen", "1"}, []string{"wal", "benchmark", "autogen", "1"}
+	write(5000, append(shard, "000000001-000000001.tsm")...)
+	write(700, append(wal, "_00001.wal")...)
+	write(300, append(shard, "index", "0", "L0-00000001.tsl")...)
+	write(20, append(shard, "fields.idx")...)
+	write(4000, "data", "benchmark", "_series", "00", "0000")
+	write(9999, "data", "another", "_series", "00", "0000")
+	for _, c := range []struct {
+		name, data string
+		counted    int64
+		want       int64
+		left       string
+	}{
+		{"here", root, 5700, 5700 + 300 + 4000, ""},
+		{"another's files", root, 50 << 20, 50 << 20, "the index and the file of series, which the server does not count: its folders cannot be read here"},
+		{"elsewhere", "/nowhere/tsmark", 5700, 5700, "the index and the file of series, which the server does not count: its folders cannot be read here"},
+		{"no word", "", 5700, 5700, "the index and the file of series, which the server does not count: it does not say where its shards are"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := settled(t, func(w http.ResponseWriter, r *http.Request) {
+				tags := map[string]string{}
+				if c.data != "" {
+					tags["path"] = filepath.Join(append([]string{c.data}, shard...)...)
+					tags["walPath"] = filepath.Join(append([]string{c.data}, wal...)...)
+				}
+				shows(w, "shard", tags, map[string]any{"diskBytes": c.counted})
+			})
+			n, err := d.Footprint(t.Context())
+			if err != nil || n != c.want || driver.LeftOut(d) != c.left {
+				t.Errorf("%d bytes without %q, error %v; want %d without %q", n, driver.LeftOut(d), err, c.want, c.left)
+			}
+		})
+	}
+}
+
+// The real server's index and series count, whose address is this host's.
+func TestFootprintOfServer(t *testing.T) {
+	d := started(t, "tsmark_test footprint")
+	if err := d.Prepare(t.Context(), schema(), driver.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	var lines strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&lines, "cpu,host=h%d v=1 %d\n", i, i)
+	}
+	d.put(t, lines.String())
+	if err := d.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	shards, err := d.shards(t.Context(), "shard")
+	if err != nil || len(shards) == 0 {
+		t.Fatal(shards, err)
+	}
+	var counted int64
+	for _, s := range shards {
+		var n int64
+		fmt.Sscan(s["diskBytes"], &n)
+		counted += n
+	}
+	n, err := d.Footprint(t.Context())
+	if err != nil || n <= counted || driver.LeftOut(d) != "" {
+		t.Errorf("%d bytes, of which the server counts %d, without %q; error %v", n, counted, driver.LeftOut(d), err)
+	}
+}

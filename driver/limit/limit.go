@@ -1,0 +1,133 @@
+// Package limit sees to it that nothing that tsmark asks of a target beside
+// measuring goes on for ever: a target whose server falls silent ends in an
+// error that says what was waited for, how long, and which flag allows more.
+package limit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+)
+
+// Limits says how long one call of a target may take.
+type Limits struct {
+	// Statement is for what does not grow with the data: opening, describing,
+	// reading and writing the mark, connecting a worker, measuring the size on
+	// disk. It also bounds how long a statement that changes tables waits for
+	// others' locks.
+	Statement time.Duration
+	// Step is for what does: preparing, clearing, settling, counting, steps after
+	// a load, and queries that have no time-out of their own.
+	Step time.Duration
+}
+
+// The flags that allow more, without their dashes.
+const (
+	StatementFlag = "statement-timeout"
+	StepFlag      = "step-timeout"
+)
+
+// Default is what holds where nobody says anything else.
+func Default() Limits { return Limits{Statement: time.Minute, Step: time.Hour} }
+
+// Late is the error of what took longer than its limit. That of Limits.Statement
+// is a driver.ErrUnreachable.
+type Late struct {
+	Limit time.Duration
+	Flag  string // that allows more
+}
+
+// Error implements error.
+func (l *Late) Error() string {
+	return fmt.Sprintf("no answer within %v; look at what the server is doing, or allow more with --%s", l.Limit, l.Flag)
+}
+
+// Is reports whether the server counts as gone.
+func (l *Late) Is(other error) bool {
+	return other == driver.ErrUnreachable && l.Flag == StatementFlag
+}
+
+// InStatement calls do with a context that ends at the limit Statement; what was
+// being done goes into the error of a limit that was not kept.
+func (l Limits) InStatement(ctx context.Context, doing string, do func(context.Context) error) error {
+	return run(ctx, l.statement(), doing, do)
+}
+
+// InStep is InStatement with the limit Step.
+func (l Limits) InStep(ctx context.Context, doing string, do func(context.Context) error) error {
+	return run(ctx, l.step(), doing, do)
+}
+
+func (l Limits) statement() *Late { return &Late{Limit: l.Statement, Flag: StatementFlag} }
+func (l Limits) step() *Late      { return &Late{Limit: l.Step, Flag: StepFlag} }
+
+// Grace is how long something that must not be cut off half-way, such as a
+// commit, may go on when it is to end.
+const Grace = 5 * time.Second
+
+// Outlive returns a context for such a thing: it ends Grace after ctx does, with
+// the same cause. The function releases it.
+func Outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(Grace, func() { end(context.Cause(ctx)) })
+	})
+	return longer, func() {
+		stop()
+		end(context.Canceled)
+	}
+}
+
+// abandoned is how long a call may go on after its context has ended before
+// nobody waits for it any more: more than Grace and a farewell to the server.
+const abandoned = 2 * Grace
+
+// Call calls do with a context that ends at the limit, and returns what do does.
+// It returns soon after that context has ended even where do does not: what it
+// would have returned is then lost, but given to late, unless that is nil.
+func call[T any](ctx context.Context, limit *Late, doing string, do func(context.Context) (T, error), late func(T)) (T, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, limit.Limit, limit)
+	defer cancel()
+	type outcome struct {
+		of  T
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		of, err := do(limited)
+		done <- outcome{of, err}
+	}()
+	var ended outcome
+	select {
+	case ended = <-done:
+	case <-limited.Done():
+		timer := time.NewTimer(abandoned)
+		defer timer.Stop()
+		select {
+		case ended = <-done:
+		case <-timer.C:
+			if late != nil {
+				go func() {
+					if o := <-done; o.err == nil {
+						late(o.of)
+					}
+				}()
+			}
+			ended.err = fmt.Errorf("%s: it does not even end when it is told to: %w", doing, context.Cause(limited))
+		}
+	}
+	var named *Late
+	if ended.err != nil && ctx.Err() == nil && limited.Err() != nil && !errors.As(ended.err, &named) {
+		ended.err = fmt.Errorf("%s: %w", doing, limit)
+	}
+	return ended.of, ended.err
+}
+
+// run is call for what returns nothing.
+func run(ctx context.Context, limit *Late, doing string, do func(context.Context) error) error {
+	_, err := call(ctx, limit, doing, func(ctx context.Context) (struct{}, error) { return struct{}{}, do(ctx) }, nil)
+	return err
+}

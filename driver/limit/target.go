@@ -1,0 +1,270 @@
+package limit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// Kind returns the kind with targets that keep the limits. Their writers do so
+// by themselves: see driver.Writer.
+func Kind(k driver.Driver, l Limits) driver.Driver {
+	open, most := k.Open, l.statement()
+	if k.Caps.Embedded {
+		most = l.step() // it may have a log to read first
+	}
+	k.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
+		env.Locks = l.Statement
+		t, err := call(ctx, most, "opening "+k.Name, func(ctx context.Context) (driver.DB, error) {
+			return open(ctx, env, o)
+		}, func(t driver.DB) { _ = t.Close() })
+		if err != nil {
+			return nil, err
+		}
+		return Target(t, l), nil
+	}
+	return k
+}
+
+// Target returns an open target that keeps the limits.
+func Target(t driver.DB, l Limits) driver.DB { return &limited{t, l} }
+
+// limited is a target that keeps limits. It has the methods of all that a target
+// may be beside; driver.As tells which of them the target has.
+type limited struct {
+	driver.DB
+	limits Limits
+}
+
+// What a target may be beside must stand here: driver.As finds nothing else of a
+// target with limits.
+var _ interface {
+	driver.AfterLoader
+	driver.Clearer
+	driver.DistinctCounter
+	driver.Incomplete
+	driver.Inspector
+	driver.Kept
+	driver.LineTaker
+	driver.Metered
+	driver.SeriesLister
+	driver.Server
+	driver.Watcher
+} = (*limited)(nil)
+
+// Unwrap returns the target as it was opened.
+func (t *limited) Unwrap() driver.DB { return t.DB }
+
+// Describe implements driver.DB.
+func (t *limited) Describe(ctx context.Context) (driver.Description, error) {
+	return call(ctx, t.limits.statement(), "asking for version and settings", t.DB.Describe, nil)
+}
+
+// ReadMark implements driver.DB.
+func (t *limited) ReadMark(ctx context.Context) (driver.Mark, error) {
+	return call(ctx, t.limits.statement(), "reading the mark", t.DB.ReadMark, nil)
+}
+
+// Prepare implements driver.DB.
+func (t *limited) Prepare(ctx context.Context, s *series.Schema, m driver.Mark) error {
+	return run(ctx, t.limits.step(), "dropping and creating tables", func(ctx context.Context) error {
+		return t.DB.Prepare(ctx, s, m)
+	})
+}
+
+// WriteMark implements driver.DB.
+func (t *limited) WriteMark(ctx context.Context, m driver.Mark) error {
+	return run(ctx, t.limits.statement(), "writing the mark", func(ctx context.Context) error {
+		return t.DB.WriteMark(ctx, m)
+	})
+}
+
+// NewWriter implements driver.DB.
+func (t *limited) NewWriter(ctx context.Context, worker int) (driver.Writer, error) {
+	return call(ctx, t.limits.statement(), "opening a connection for writing", func(ctx context.Context) (driver.Writer, error) {
+		return t.DB.NewWriter(ctx, worker)
+	}, func(w driver.Writer) { _ = w.Close() })
+}
+
+// NewQuerier implements driver.DB.
+func (t *limited) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
+	q, err := call(ctx, t.limits.statement(), "opening a connection for reading", func(ctx context.Context) (driver.Querier, error) {
+		return t.DB.NewQuerier(ctx, worker)
+	}, func(q driver.Querier) { _ = q.Close() })
+	if err != nil {
+		return nil, err
+	}
+	return querier{q, t.limits.step()}, nil
+}
+
+// Settle implements driver.DB.
+func (t *limited) Settle(ctx context.Context) error {
+	return run(ctx, t.limits.step(), "waiting until the target has settled", t.DB.Settle)
+}
+
+// Census implements driver.DB.
+func (t *limited) Census(ctx context.Context, table *series.Table) (driver.Census, error) {
+	return call(ctx, t.limits.step(), "counting table "+table.Name, func(ctx context.Context) (driver.Census, error) {
+		return t.DB.Census(ctx, table)
+	}, nil)
+}
+
+// Footprint implements driver.DB.
+func (t *limited) Footprint(ctx context.Context) (int64, error) {
+	n, err := call(ctx, t.limits.statement(), "measuring the size on disk", t.DB.Footprint, nil)
+	if err != nil {
+		n = -1
+	}
+	return n, err
+}
+
+// Close implements driver.DB.
+func (t *limited) Close() error {
+	return run(context.Background(), t.limits.statement(), "closing", func(context.Context) error { return t.DB.Close() })
+}
+
+// AfterLoad implements driver.AfterLoader.
+func (t *limited) AfterLoad() []driver.Step {
+	own, ok := driver.As[driver.AfterLoader](t.DB)
+	if !ok {
+		return nil
+	}
+	steps := own.AfterLoad()
+	for i, s := range steps {
+		steps[i].Do = func(ctx context.Context) error { return run(ctx, t.limits.step(), s.Name, s.Do) }
+	}
+	return steps
+}
+
+// Foreign implements driver.Clearer.
+func (t *limited) Foreign(ctx context.Context, s *series.Schema) ([]string, error) {
+	own, ok := driver.As[driver.Clearer](t.DB)
+	if !ok {
+		return nil, errNot("clears what others left")
+	}
+	return call(ctx, t.limits.statement(), "listing what is there", func(ctx context.Context) ([]string, error) {
+		return own.Foreign(ctx, s)
+	}, nil)
+}
+
+// Clear implements driver.Clearer.
+func (t *limited) Clear(ctx context.Context, s *series.Schema, named []string) error {
+	own, ok := driver.As[driver.Clearer](t.DB)
+	if !ok {
+		return errNot("clears what others left")
+	}
+	return run(ctx, t.limits.step(), "dropping what others left", func(ctx context.Context) error {
+		return own.Clear(ctx, s, named)
+	})
+}
+
+// Metrics implements driver.Metered.
+func (t *limited) Metrics(ctx context.Context) (map[string]float64, error) {
+	own, ok := driver.As[driver.Metered](t.DB)
+	if !ok {
+		return nil, errNot("tells figures of itself")
+	}
+	return call(ctx, t.limits.statement(), "reading the server's own figures", own.Metrics, nil)
+}
+
+// Address implements driver.Server.
+func (t *limited) Address() string {
+	own, ok := driver.As[driver.Server](t.DB)
+	if !ok {
+		return ""
+	}
+	return own.Address()
+}
+
+// TakesLines implements driver.LineTaker.
+func (t *limited) TakesLines(format string, s *series.Schema) bool {
+	own, ok := driver.As[driver.LineTaker](t.DB)
+	return ok && own.TakesLines(format, s)
+}
+
+// Inspect implements driver.Inspector.
+func (t *limited) Inspect(ctx context.Context, s *series.Schema) error {
+	own, ok := driver.As[driver.Inspector](t.DB)
+	if !ok {
+		return errNot("can be inspected")
+	}
+	return run(ctx, t.limits.statement(), "looking at what is there", func(ctx context.Context) error {
+		return own.Inspect(ctx, s)
+	})
+}
+
+// DistinctCensus implements driver.DistinctCounter.
+func (t *limited) DistinctCensus(ctx context.Context, table *series.Table) (driver.Census, error) {
+	own, ok := driver.As[driver.DistinctCounter](t.DB)
+	if !ok {
+		return driver.Census{}, errNot("counts different rows")
+	}
+	return call(ctx, t.limits.step(), "counting different rows of table "+table.Name, func(ctx context.Context) (driver.Census, error) {
+		return own.DistinctCensus(ctx, table)
+	}, nil)
+}
+
+// ListSeries implements driver.SeriesLister.
+func (t *limited) ListSeries(ctx context.Context, s *series.Schema, table *series.Table, sink query.Sink) error {
+	own, ok := driver.As[driver.SeriesLister](t.DB)
+	if !ok {
+		return errNot("lists its series")
+	}
+	return run(ctx, t.limits.step(), "listing the series of table "+table.Name, func(ctx context.Context) error {
+		return own.ListSeries(ctx, s, table, sink)
+	})
+}
+
+// Upkeep implements driver.Kept.
+func (t *limited) Upkeep(ctx context.Context) (string, error) {
+	own, ok := driver.As[driver.Kept](t.DB)
+	if !ok {
+		return "", errNot("does maintenance")
+	}
+	return call(ctx, t.limits.statement(), "asking what maintenance was done", own.Upkeep, nil)
+}
+
+// IdleSince implements driver.Watcher.
+func (t *limited) IdleSince() time.Time {
+	own, ok := driver.As[driver.Watcher](t.DB)
+	if !ok {
+		return time.Time{}
+	}
+	return own.IdleSince()
+}
+
+// LeftOut implements driver.Incomplete.
+func (t *limited) LeftOut() string {
+	own, ok := driver.As[driver.Incomplete](t.DB)
+	if !ok {
+		return ""
+	}
+	return own.LeftOut()
+}
+
+func errNot(does string) error { return fmt.Errorf("the target is none that %s", does) }
+
+// querier is one whose queries end, whoever asks them.
+type querier struct {
+	driver.Querier
+	limit *Late
+}
+
+// Do implements driver.Querier. A query that has an end of its own keeps that,
+// at no cost.
+func (q querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	if _, ends := ctx.Deadline(); ends {
+		return q.Querier.Do(ctx, r, sink)
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, q.limit.Limit, q.limit)
+	defer cancel()
+	cost, err := q.Querier.Do(limited, r, sink)
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		err = fmt.Errorf("a query: %w", q.limit)
+	}
+	return cost, err
+}

@@ -1,0 +1,97 @@
+// Package null is the target that keeps nothing: what remains of a load is the
+// cost of tsmark itself. It can answer nothing and be counted in nothing, so
+// that no figure of it is ever a verified one.
+package null
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// optionParse says whether files are parsed apart before they are discarded.
+const optionParse = "parse"
+
+// Kind describes it.
+func Kind() driver.Driver {
+	return driver.Driver{
+		Name: "null",
+		Help: "keeps nothing: shows how fast tsmark itself is; never verified",
+		Options: []driver.Option{{
+			Name:    optionParse,
+			Default: "no",
+			Help:    "parse the lines of a --file before they are discarded: yes or no",
+			Check: func(v string) error {
+				if v != "yes" && v != "no" {
+					return errors.New("must be yes or no")
+				}
+				return nil
+			},
+		}},
+		Caps: driver.Caps{TimePrecision: time.Nanosecond, Embedded: true, Infinities: true, NaN: true, Discards: true},
+		Render: func(*query.Query, *series.Schema, driver.Options) (driver.Request, error) {
+			return driver.Request{}, fmt.Errorf("%w: the null target keeps nothing", query.ErrUnsupported)
+		},
+		Open: func(_ context.Context, env driver.Env, options driver.Options) (driver.DB, error) {
+			if env.Existing {
+				return nil, fmt.Errorf("the null target %w, whatever was loaded; load a database", driver.ErrNoMark)
+			}
+			return null{parse: options[optionParse] == "yes"}, nil
+		},
+	}
+}
+
+type null struct{ parse bool }
+
+// TakesLines implements driver.LineTaker.
+func (n null) TakesLines(string, *series.Schema) bool { return !n.parse }
+
+func (null) Describe(context.Context) (driver.Description, error) {
+	return driver.Description{Version: "keeps nothing", Durability: "none"}, nil
+}
+
+func (null) ReadMark(context.Context) (driver.Mark, error) {
+	return driver.Mark{}, fmt.Errorf("the null target %w", driver.ErrNoMark)
+}
+
+func (null) Prepare(context.Context, *series.Schema, driver.Mark) error { return nil }
+func (null) WriteMark(context.Context, driver.Mark) error               { return nil }
+func (null) NewWriter(context.Context, int) (driver.Writer, error)      { return writer{}, nil }
+
+func (null) NewQuerier(context.Context, int) (driver.Querier, error) {
+	return nil, fmt.Errorf("%w: the null target keeps nothing", query.ErrUnsupported)
+}
+
+func (null) Settle(context.Context) error { return nil }
+
+// Census implements driver.DB: no row is there.
+func (null) Census(_ context.Context, t *series.Table) (driver.Census, error) {
+	return driver.Census{Fields: make([]driver.Content, len(t.Fields))}, nil
+}
+
+func (null) Footprint(context.Context) (int64, error) { return -1, nil }
+func (null) Close() error                             { return nil }
+
+// writer is acknowledged by nobody: its receipts have no such time.
+type writer struct{}
+
+func (writer) Write(_ context.Context, b *series.Batch) (driver.Receipt, error) {
+	return driver.Receipt{Sent: time.Now(), Rows: int64(b.Rows())}, nil
+}
+
+// WriteLines implements driver.LineWriter.
+func (writer) WriteLines(_ context.Context, text [][]byte, rows int) (driver.Receipt, error) {
+	bytes := int64(0)
+	for _, t := range text {
+		bytes += int64(len(t))
+	}
+	return driver.Receipt{Sent: time.Now(), Rows: int64(rows), WireBytes: bytes}, nil
+}
+
+func (writer) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
+func (writer) Close() error                                  { return nil }

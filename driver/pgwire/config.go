@@ -1,0 +1,178 @@
+// Package pgwire speaks PostgreSQL's wire protocol for the targets whose systems
+// understand it: it finds the server as psql would, reads answers straight into
+// sinks, and says in one line what went wrong and how to mend it.
+package pgwire
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+
+	"github.com/tsmark/tsmark/driver"
+)
+
+// The names of the options that say where the server is.
+const (
+	OptionHost     = "host"
+	OptionPort     = "port"
+	OptionDatabase = "database"
+	OptionUser     = "user"
+	OptionPassword = "password"
+	OptionTLS      = "tls"
+	OptionTimeout  = "timeout"
+)
+
+// Options returns the options that NewConfig reads. Where one is empty, the
+// environment decides as it does for psql: PGHOST, PGPORT, PGDATABASE, PGUSER,
+// PGPASSWORD, PGSSLMODE, PGSSLROOTCERT, PGSERVICE with its file, and ~/.pgpass.
+func Options() []driver.Option {
+	return []driver.Option{
+		{Name: OptionHost, Empty: "PGHOST, or this machine", Help: "host of the server, or the folder of its socket"},
+		{Name: OptionPort, Empty: "PGPORT, or 5432", Help: "port of the server", Check: checkPort},
+		{Name: OptionDatabase, Empty: "PGDATABASE, or the user's name", Help: "database, which must exist"},
+		{Name: OptionUser, Empty: "PGUSER, or the login name", Help: "user to connect as"},
+		{Name: OptionPassword, Empty: "PGPASSWORD, or ~/.pgpass", Help: "the user's password", Secret: true},
+		{Name: OptionTLS, Empty: "PGSSLMODE; without it on, but off where the server is this machine",
+			Help: "encryption: off, on (the certificate is verified) or insecure (it is not)", Check: checkTLS},
+		{Name: OptionTimeout, Default: "60s", Help: "how long connecting or one batch may take before the server counts as gone", Check: checkTimeout},
+	}
+}
+
+func checkPort(v string) error {
+	if n, err := strconv.Atoi(v); err != nil || n < 1 || n > 65535 {
+		return errors.New("must be a whole number from 1 to 65535")
+	}
+	return nil
+}
+
+func checkTLS(v string) error {
+	if _, ok := sslModes[v]; !ok {
+		return errors.New("must be one of off, on, insecure")
+	}
+	return nil
+}
+
+func checkTimeout(v string) error {
+	if d, err := time.ParseDuration(v); err != nil || d <= 0 {
+		return errors.New("must be a duration above 0, such as 30s")
+	}
+	return nil
+}
+
+// sslModes are the values of OptionTLS in PostgreSQL's words.
+var sslModes = map[string]string{"off": "disable", "on": "verify-full", "insecure": "require"}
+
+// Config says where a server is and as whom to connect.
+type Config struct {
+	pg *pgconn.Config
+	// Timeout is the value of OptionTimeout.
+	Timeout time.Duration
+}
+
+// NewConfig reads the options, and what the environment says where they are
+// empty. Its error says which of them is wrong, without the password.
+func NewConfig(options driver.Options) (*Config, error) {
+	timeout, err := time.ParseDuration(options[OptionTimeout])
+	if err != nil {
+		return nil, fmt.Errorf("option %s: %w", OptionTimeout, err)
+	}
+	var settings []string
+	set := func(key, value string) {
+		if value != "" {
+			settings = append(settings, key+"='"+strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(value)+"'")
+		}
+	}
+	set("host", options[OptionHost])
+	set("port", options[OptionPort])
+	set("dbname", options[OptionDatabase])
+	set("user", options[OptionUser])
+	set("password", options[OptionPassword])
+	set("sslmode", sslModes[options[OptionTLS]])
+	pg, err := pgconn.ParseConfig(strings.Join(settings, " "))
+	if err == nil && undecided(pg) {
+		mode := "verify-full"
+		if local(pg.Host) {
+			mode = "disable"
+		}
+		set("sslmode", mode)
+		pg, err = pgconn.ParseConfig(strings.Join(settings, " "))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("finding the server: %s", oneLine(err))
+	}
+	pg.ConnectTimeout = timeout
+	pg.MaxProtocolMessageBodyLen, pg.DialFunc = maxMessage, bounded(pg.DialFunc)
+	pg.RuntimeParams["application_name"] = "tsmark"
+	// Texts of times are only read in this form.
+	pg.RuntimeParams["timezone"], pg.RuntimeParams["datestyle"] = "UTC", "ISO"
+	pg.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		// The server is told to stop: what nobody waits for any more would slow
+		// down what is measured next. If it does not, the connection is given up.
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: time.Second}
+	}
+	return &Config{pg: pg, Timeout: timeout}, nil
+}
+
+// undecided reports whether nobody said if the connection is to be encrypted:
+// both ways would be tried.
+func undecided(pg *pgconn.Config) bool {
+	if os.Getenv("PGSSLMODE") != "" {
+		return false
+	}
+	plain := pg.TLSConfig == nil
+	for _, f := range pg.Fallbacks {
+		if f.Host == pg.Host && f.Port == pg.Port && (f.TLSConfig == nil) != plain {
+			return true
+		}
+	}
+	return strings.HasPrefix(pg.Host, "/")
+}
+
+// local reports whether a host is this machine by its name alone.
+func local(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasPrefix(host, "/") || ip != nil && ip.IsLoopback()
+}
+
+// Address is host:port. Of a socket in a folder it is the port on this machine.
+func (c *Config) Address() string {
+	host := c.pg.Host
+	if strings.HasPrefix(host, "/") {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(c.pg.Port)))
+}
+
+// Database is the name of the database.
+func (c *Config) Database() string { return c.pg.Database }
+
+// Location is where the data is, in words without secrets.
+func (c *Config) Location() string {
+	return fmt.Sprintf("database %s at %s", c.pg.Database, c.Address())
+}
+
+// With returns the config with a further setting of the server's.
+func (c *Config) With(name, value string) *Config {
+	with := &Config{pg: c.pg.Copy(), Timeout: c.Timeout}
+	with.Set(name, value)
+	return with
+}
+
+// Place is the database for driver.Driver's Place.
+func (c *Config) Place() string {
+	host := c.pg.Host
+	if strings.HasPrefix(host, "/") {
+		host = "127.0.0.1"
+	}
+	return fmt.Sprintf("database %s at %s", c.pg.Database, driver.AddressPlace(host, strconv.Itoa(int(c.pg.Port))))
+}
+
+// Set gives a setting of the server's to every connection.
+func (c *Config) Set(name, value string) { c.pg.RuntimeParams[name] = value }

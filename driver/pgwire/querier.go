@@ -1,0 +1,115 @@
+package pgwire
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/query"
+)
+
+// Protocol is how questions are sent.
+type Protocol string
+
+// The protocols.
+const (
+	Extended Protocol = "extended" // parsed and planned anew each time; binary answers
+	Prepared Protocol = "prepared" // each text is parsed when it is first asked, and kept; binary answers
+	Simple   Protocol = "simple"   // answers as texts
+)
+
+// Protocols lists the protocols.
+func Protocols() []Protocol { return []Protocol{Extended, Prepared, Simple} }
+
+// maxPrepared is how many statements a querier keeps. The oldest goes first.
+const maxPrepared = 256
+
+// Querier implements driver.Querier over a connection, which it opens again
+// where it broke.
+type Querier struct {
+	config   *Config
+	protocol Protocol
+	conn     *Conn
+	prepared map[string]*pgconn.StatementDescription
+	names    [maxPrepared]string // texts, by the number in the statement's name
+	next     int                 // number of the next statement
+}
+
+// NewQuerier connects.
+func NewQuerier(ctx context.Context, c *Config, p Protocol) (*Querier, error) {
+	q := &Querier{config: c, protocol: p}
+	if err := q.connect(ctx); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+func (q *Querier) connect(ctx context.Context) (err error) {
+	q.conn, err = Connect(ctx, q.config)
+	q.prepared, q.next = make(map[string]*pgconn.StatementDescription), 0
+	clear(q.names[:])
+	return err
+}
+
+// Do implements driver.Querier. A connection that broke in an earlier call, as
+// where a question was given up, is opened again first.
+func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	if q.conn == nil {
+		return driver.Cost{}, errClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return driver.Cost{}, fmt.Errorf("asking: %w", err)
+	}
+	if q.conn.Closed() {
+		again := *q
+		if err := again.connect(ctx); err != nil {
+			return driver.Cost{}, err
+		}
+		*q = again
+	}
+	switch q.protocol {
+	case Simple:
+		return q.conn.QuerySimple(ctx, r.Text, sink)
+	case Prepared:
+		return q.ask(ctx, r.Text, sink)
+	}
+	return q.conn.ask(ctx, r.Text, sink)
+}
+
+// ask runs a prepared statement, which it prepares where it is new.
+func (q *Querier) ask(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
+	pg := q.conn.pg
+	q.conn.unread.Row()
+	statement := q.prepared[text]
+	if statement == nil {
+		name := "tsmark" + strconv.Itoa(q.next)
+		if old := q.names[q.next]; old != "" {
+			if err := pg.Deallocate(ctx, name); err != nil {
+				return driver.Cost{}, q.conn.failed(ctx, err)
+			}
+			delete(q.prepared, old)
+			q.names[q.next] = ""
+		}
+		var err error
+		if statement, err = pg.Prepare(ctx, name, text, nil); err != nil {
+			return driver.Cost{}, q.conn.failed(ctx, err)
+		}
+		q.prepared[text], q.names[q.next] = statement, text
+		q.next = (q.next + 1) % maxPrepared
+	}
+	cost, err := q.conn.read(pg.ExecStatement(ctx, statement, nil, nil, binary), sink)
+	return cost, q.conn.failed(ctx, err)
+}
+
+// Close implements driver.Querier.
+func (q *Querier) Close() error {
+	if q.conn == nil {
+		return nil
+	}
+	err := q.conn.Close()
+	q.conn = nil
+	return err
+}

@@ -1,0 +1,104 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/pgwire"
+	"github.com/tsmark/tsmark/series"
+)
+
+// copyRows sends the rows of the batch at work, and returns their size.
+func (t *tableWriter) copyRows(ctx context.Context, c *pgwire.Conn, begin string) (int64, error) {
+	r := &t.reader
+	r.reset(t.encoder, t.runs)
+	stored, err := c.Copy(ctx, begin+t.copyText, r)
+	switch {
+	case r.err != nil:
+		return 0, r.err // the server only says that the client gave up
+	case err != nil:
+		return 0, err
+	case stored != r.tuples:
+		return 0, fmt.Errorf("the server stored %d rows of %d", stored, r.tuples)
+	}
+	return r.bytes, nil
+}
+
+// copyReader is runs of one table in COPY's binary form, encoded while they are
+// sent.
+type copyReader struct {
+	encoder *encoder
+	runs    []*series.Run
+	row     int    // next one of the first run
+	buffer  []byte // encoded and not read yet from at on
+	at      int
+	last    bool // buffer holds the end
+	tuples  int64
+	bytes   int64
+	ended   time.Time
+	err     error // of encoding
+}
+
+// chunk is about how many bytes are encoded at a time.
+const chunk = 64 << 10
+
+func (r *copyReader) reset(e *encoder, runs []*series.Run) {
+	*r = copyReader{encoder: e, runs: runs, buffer: append(r.buffer[:0], copySignature...)}
+}
+
+// Read implements io.Reader.
+func (r *copyReader) Read(p []byte) (int, error) {
+	for r.at == len(r.buffer) || len(r.buffer)-r.at < len(p) && !r.last {
+		if r.last {
+			r.ended = time.Now()
+			return 0, io.EOF
+		}
+		r.buffer = r.buffer[:copy(r.buffer, r.buffer[r.at:])]
+		r.at = 0
+		if r.err = r.fill(); r.err != nil {
+			return 0, r.err
+		}
+	}
+	n := copy(p, r.buffer[r.at:])
+	r.at += n
+	r.bytes += int64(n)
+	return n, nil
+}
+
+// fill encodes rows until the buffer has a chunk.
+func (r *copyReader) fill() error {
+	for len(r.runs) > 0 {
+		run := r.runs[0]
+		for r.row < run.Rows() {
+			if len(r.buffer) >= chunk {
+				return nil
+			}
+			var err error
+			if r.buffer, err = r.encoder.row(r.buffer, run, r.row); err != nil {
+				return err
+			}
+			r.tuples += r.encoder.tuples(run, r.row)
+			r.row++
+		}
+		r.runs, r.row = r.runs[1:], 0
+	}
+	r.buffer = append(r.buffer, copyTrailer...)
+	r.last = true
+	return nil
+}
+
+// tuples returns how many tuples a row becomes.
+func (e *encoder) tuples(run *series.Run, row int) int64 {
+	if e.layout.kind != layoutNarrow {
+		return 1
+	}
+	n := int64(1)
+	for f := 1; f < len(run.Columns); f++ {
+		if !run.Lacks(f, row) {
+			n++
+		}
+	}
+	return n
+}

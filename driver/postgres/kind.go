@@ -1,0 +1,196 @@
+// Package postgres drives PostgreSQL, over its wire protocol by pgx. Rows go
+// through COPY in its binary form, encoded straight from batches, or through
+// prepared statements of many rows; answers are read in binary form.
+//
+// In the layout of TSBS's loader for TimescaleDB each table of the schema
+// becomes a table of rows, and its series a table of tags: see package
+// query/sql. A row's tags_id is its series' number. Wide tables have the tags
+// beside the fields. Narrow ones have a row a value. Beside them stands
+// tsmark_mark, which says what was loaded and what tsmark made.
+//
+// Extensions of PostgreSQL are targets of their own, made by NewKind.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/pgwire"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// The names of the options.
+const (
+	optionProtocol    = "protocol"
+	optionLayout      = "layout"
+	optionMethod      = "method"
+	optionIntegers    = "integers"
+	optionIndex       = "index"
+	optionFieldIndex  = "field_indexes"
+	optionPartition   = "partition"
+	optionUnlogged    = "unlogged"
+	optionCommit      = "synchronous_commit"
+	optionAutovacuum  = "autovacuum"
+	optionWorkMemory  = "work_mem"
+	optionCompilation = "jit"
+	optionConnections = "connections"
+)
+
+// Values of options.
+const (
+	layoutNormalized = "normalized"
+	layoutWide       = "wide"
+	layoutNarrow     = "narrow"
+
+	methodCopy   = "copy"
+	methodInsert = "insert"
+
+	integersDouble = "double"
+	integersBigint = "bigint"
+
+	connectionsMany = "many"
+	connectionsOne  = "one"
+
+	indexBoth     = "both"
+	indexTagsTime = "tags_time"
+	indexTime     = "time"
+	indexTimeTags = "time_tags"
+	indexBRIN     = "brin"
+	indexNone     = "none"
+
+	on  = "on"
+	off = "off"
+)
+
+// Kind describes PostgreSQL.
+func Kind() driver.Driver {
+	return NewKind(Variant{
+		Name:    "postgres",
+		System:  "PostgreSQL",
+		Help:    "PostgreSQL 14 or newer, written by COPY in binary form",
+		Options: []driver.Option{partitionOption()},
+		Bucket:  bucket,
+	})
+}
+
+// partitionOption is PostgreSQL's own partitioning, which extensions replace.
+func partitionOption() driver.Option {
+	return driver.Option{Name: optionPartition, Layout: true, Empty: "none", Help: "length of the time that one partition of a table holds, such as 12h", Check: checkPartition}
+}
+
+// NewKind describes PostgreSQL with an extension.
+func NewKind(v Variant) driver.Driver {
+	return driver.Driver{
+		Name:    v.Name,
+		Help:    v.Help,
+		Options: slices.Concat(pgwire.Options(), ownOptions(), v.Options),
+		Profiles: append([]driver.Profile{
+			{Name: "default", Help: "as the server is configured, in TSBS's layout with TSBS's indexes", Options: driver.Options{}},
+			{Name: "tuned", Help: "256 MiB for each sort and hash, no compilation of queries, statements kept",
+				Options: driver.Options{optionWorkMemory: "256MB", optionCompilation: off, optionProtocol: string(pgwire.Prepared)}},
+		}, v.Profiles...),
+		Durabilities: []driver.Profile{
+			{Name: driver.AsShipped, Help: "as the server is configured", Options: driver.Options{optionUnlogged: off, optionCommit: ""}},
+			{Name: driver.Relaxed, Help: "synchronous_commit off", Options: driver.Options{optionUnlogged: off, optionCommit: "off"}},
+			{Name: driver.Strict, Help: "synchronous_commit on; a server without fsync or full_page_writes is refused",
+				Options: driver.Options{optionUnlogged: off, optionCommit: "on"}},
+		},
+		Caps: driver.Caps{
+			TimePrecision: precision,
+			Infinities:    true,
+			NaN:           true,
+			SmallMeans:    true,
+		},
+		Types:   types,
+		Steps:   v.listed(),
+		Alone:   func(o driver.Options) bool { return o[optionConnections] == connectionsOne },
+		Modules: []string{"github.com/jackc/pgx/v5"},
+		Place:   place,
+		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
+			text, err := v.dialect(o).Render(q, s)
+			return driver.Request{Text: text}, err
+		},
+		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
+			d, err := open(ctx, v, env, o)
+			if err != nil {
+				return nil, fmt.Errorf("opening %s: %w", v.System, err)
+			}
+			return d, nil
+		},
+	}
+}
+
+// ownOptions are those that say how data is laid out, written and asked.
+func ownOptions() []driver.Option {
+	var protocols []string
+	for _, p := range pgwire.Protocols() {
+		protocols = append(protocols, string(p))
+	}
+	return []driver.Option{
+		{Name: optionProtocol, Default: string(pgwire.Extended), Check: oneOf(protocols...),
+			Help: "how questions are sent: extended, prepared (each text is kept for when it is asked again), both with binary answers, or simple"},
+		{Name: optionLayout, Layout: true, Default: layoutNormalized, Check: oneOf(layoutNormalized, layoutWide, layoutNarrow),
+			Help: "normalized (rows refer to a table of series, as TSBS has it), wide (tags stand in each row) or narrow (a row a value)"},
+		{Name: optionMethod, Default: methodCopy, Check: oneOf(methodCopy, methodInsert),
+			Help: "how rows are written: copy (in binary form) or insert (prepared, many rows a statement)"},
+		{Name: optionIntegers, Layout: true, Default: integersDouble, Check: oneOf(integersDouble, integersBigint),
+			Help: "what integer fields of 64 bits become: double, as in TSBS, or bigint"},
+		{Name: optionIndex, Layout: true, Default: indexBoth, Check: oneOf(indexBoth, indexTagsTime, indexTime, indexTimeTags, indexBRIN, indexNone),
+			Help: "indexes: tags_time (series and time), time, both of them as TSBS's defaults, time_tags (time and series), brin (of the time) or none"},
+		{Name: optionFieldIndex, Layout: true, Default: "0", Check: driver.AtLeast(0),
+			Help: "how many of the first fields have an index of value and time, as TSBS's field-index-count"},
+		{Name: optionUnlogged, Layout: true, Default: off, Check: oneOf(on, off),
+			Help: "on: tables without write-ahead log, which a crash empties"},
+		{Name: optionCommit, Empty: "the server's", Check: oneOf("on", "off", "local", "remote_write", "remote_apply"),
+			Help: "when a commit is acknowledged: on, off, local, remote_write or remote_apply"},
+		{Name: optionAutovacuum, Layout: true, Default: on, Check: oneOf(on, off),
+			Help: "whether the server vacuums and analyzes the tables by itself"},
+		{Name: optionWorkMemory, Empty: "the server's", Check: checkMemory, Help: "memory of each sort and hash, such as 64MB"},
+		{Name: optionConnections, Default: connectionsMany, Check: oneOf(connectionsMany, connectionsOne),
+			Help: "one: the server takes one connection at a time, as PGlite does; tsmark then keeps none for itself, and takes one worker"},
+		{Name: optionCompilation, Empty: "the server's", Check: oneOf(on, off), Help: "whether queries are compiled: on or off"},
+	}
+}
+
+// place is the database, whatever extension it is driven as. Users whose
+// search_path leads to different schemas share it as well.
+func place(o driver.Options) string {
+	config, err := pgwire.NewConfig(o)
+	if err != nil {
+		return "" // which Open says
+	}
+	return config.Place()
+}
+
+// oneOf is a check for one of the words.
+func oneOf(words ...string) func(string) error {
+	return func(v string) error {
+		if !slices.Contains(words, v) {
+			return fmt.Errorf("must be one of %s", strings.Join(words, ", "))
+		}
+		return nil
+	}
+}
+
+func checkMemory(v string) error {
+	for _, unit := range []string{"kB", "MB", "GB"} {
+		if n, err := strconv.Atoi(strings.TrimSuffix(v, unit)); err == nil && strings.HasSuffix(v, unit) && n > 0 {
+			return nil
+		}
+	}
+	return errors.New("must be a whole number with its unit, kB, MB or GB")
+}
+
+func checkPartition(v string) error {
+	if d, err := time.ParseDuration(v); err != nil || d < time.Minute || d%time.Second != 0 {
+		return errors.New("must be a duration of whole seconds, at least 1m, such as 12h")
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package postgres_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/driver/pgwire"
+	"github.com/tsmark/tsmark/driver/postgres"
+	"github.com/tsmark/tsmark/series"
+)
+
+// Somebody who has a table locked makes Prepare and WriteMark end in a line that
+// says who it is, and the connection serves on.
+func TestLockedByOthers(t *testing.T) {
+	options := server(t)
+	kind := limit.Kind(postgres.Kind(), limit.Limits{Statement: 300 * time.Millisecond, Step: time.Minute})
+	resolved, err := kind.Resolve(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := kind.Open(t.Context(), driver.Env{}, resolved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conformance.Close(t, db)
+	schema := &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 3}
+	if err := db.Prepare(t.Context(), schema, driver.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	config, err := pgwire.NewConfig(resolved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Set("application_name", "payroll")
+	other, err := pgwire.Connect(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conformance.Close(t, other)
+	if err := other.Exec(t.Context(), "BEGIN", "SELECT * FROM "+schema.Tables[0].Name, "SELECT * FROM tsmark_mark"); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	err = db.Prepare(t.Context(), schema, driver.Mark{})
+	if err == nil || time.Since(begin) > 20*time.Second {
+		t.Fatalf("%v after %v", err, time.Since(begin))
+	}
+	t.Log(err)
+	for _, want := range []string{"waited 300ms for a lock in vain", "user tsmark, application payroll", "idle in transaction", "has table " + schema.Tables[0].Name + " locked (AccessShareLock)", "pg_terminate_backend(", "--statement-timeout"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("it does not say %q: %v", want, err)
+		}
+	}
+	if strings.Contains(err.Error(), "\n") || errors.Is(err, driver.ErrUnreachable) {
+		t.Errorf("several lines, or the server counts as gone: %q", err)
+	}
+	// The mark's limit is the lock's: whichever ends first, it ends.
+	if err := db.WriteMark(t.Context(), driver.Mark{}); err == nil || !strings.Contains(err.Error(), "--statement-timeout") {
+		t.Errorf("writing the mark: %v", err)
+	}
+	if err := other.Exec(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Prepare(t.Context(), schema, driver.Mark{}); err != nil {
+		t.Errorf("once it is free: %v", err)
+	}
+}

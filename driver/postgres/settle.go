@@ -1,0 +1,164 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/pgwire"
+)
+
+// Settle implements driver.DB. Acknowledged rows are visible. What is left
+// is to bring them from the log into the files, which a checkpoint would do
+// later while questions are asked, and what vacuums or analyzes the tables at
+// the moment. A user who may not order a checkpoint settles without.
+func (d *database) Settle(ctx context.Context) error {
+	err := d.admin.Do(ctx, func(c *pgwire.Conn) error {
+		if err := d.idle(ctx, c); err != nil {
+			return err
+		}
+		err := c.Exec(ctx, "CHECKPOINT")
+		var refused *pgwire.Error
+		if errors.As(err, &refused) && refused.SQLState() == stateNotPermitted {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("settling %s: %w", d.variant.System, err)
+	}
+	return nil
+}
+
+// stateNotPermitted is the SQLSTATE insufficient_privilege.
+const stateNotPermitted = "42501"
+
+// The time between two looks at what is at work grows from the first to the
+// last.
+const (
+	firstLook = 2 * time.Millisecond
+	lastLook  = 50 * time.Millisecond
+)
+
+// idle returns when nothing in the background works on this database.
+func (d *database) idle(ctx context.Context, c *pgwire.Conn) error {
+	for wait := firstLook; ; wait = min(2*wait, lastLook) {
+		row, err := c.Row(ctx, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker' AND datname = current_database()")
+		if err != nil {
+			return err
+		}
+		busy := row[0].Int
+		if d.variant.Busy != nil {
+			more, err := d.variant.Busy(ctx, c)
+			if err != nil {
+				return err
+			}
+			busy += more
+		}
+		if busy == 0 {
+			return nil
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// AfterLoad implements driver.AfterLoader.
+func (d *database) AfterLoad() []driver.Step {
+	var steps []driver.Step
+	for _, s := range d.variant.steps() {
+		steps = append(steps, driver.Step{Name: s.Name, Help: s.Help, Do: func(ctx context.Context) error { return d.step(ctx, s) }})
+	}
+	return steps
+}
+
+// listed returns the steps without what they do.
+func (v Variant) listed() []driver.Step {
+	var steps []driver.Step
+	for _, s := range v.steps() {
+		steps = append(steps, driver.Step{Name: s.Name, Help: s.Help})
+	}
+	return steps
+}
+
+// steps returns the extension's steps and PostgreSQL's.
+func (v Variant) steps() []Step {
+	each := func(text string) func(context.Context, *pgwire.Conn, driver.Options, Table) error {
+		return func(ctx context.Context, c *pgwire.Conn, _ driver.Options, t Table) error {
+			return c.Exec(ctx, text+" "+Quoted(t.Name))
+		}
+	}
+	return append(v.Steps[:len(v.Steps):len(v.Steps)],
+		Step{Name: "cluster", Help: "tables of rows written anew in the order of series and time, and analyzed", Do: cluster},
+		Step{Name: "vacuum", Help: "VACUUM ANALYZE: visibility maps for index-only scans, and statistics", Tags: true, Do: each("VACUUM (ANALYZE)")},
+		Step{Name: "analyze", Help: "statistics for the query planner", Tags: true, Do: each("ANALYZE")},
+	)
+}
+
+// step does it to the tables that the mark names.
+func (d *database) step(ctx context.Context, s Step) error {
+	err := d.admin.Do(ctx, func(c *pgwire.Conn) error {
+		stamp, _, err := d.readStamp(ctx, c)
+		if err != nil {
+			return err
+		}
+		for _, name := range stamp.Tables {
+			t, err := d.table(ctx, c, name)
+			if err != nil {
+				return err
+			}
+			if !t.Rows && !s.Tags {
+				continue
+			}
+			if err := s.Do(ctx, c, d.options, t); err != nil {
+				return fmt.Errorf("table %s: %w", name, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s's step %s: %w", d.variant.System, s.Name, err)
+	}
+	return nil
+}
+
+// table finds out what a table of tsmark's is: the load may be another run's.
+func (d *database) table(ctx context.Context, c *pgwire.Conn, name string) (Table, error) {
+	row, err := c.Row(ctx, fmt.Sprintf("SELECT coalesce(string_agg(attname, ',' ORDER BY attnum), '') FROM pg_attribute WHERE attrelid = %s::regclass AND attnum BETWEEN 1 AND 2",
+		Literal(Quoted(name))))
+	if err != nil {
+		return Table{}, err
+	}
+	first, second, _ := strings.Cut(row[0].String(), ",")
+	t := Table{Name: name, Rows: first == timeColumn}
+	if t.Rows {
+		t.By = second
+	}
+	return t, nil
+}
+
+// cluster writes a table anew in the order of its index of series and time.
+func cluster(ctx context.Context, c *pgwire.Conn, _ driver.Options, t Table) error {
+	if t.By == "" {
+		return nil
+	}
+	row, err := c.Row(ctx, fmt.Sprintf(`SELECT coalesce(min(indexrelid::regclass::text), '') FROM pg_index
+		WHERE indrelid = %s::regclass AND indnkeyatts >= 2 AND indkey[0] = 2 AND indkey[1] = 1`, t.Literal()))
+	if err != nil {
+		return err
+	}
+	index := row[0].String()
+	if index == "" {
+		return errors.New("it has no index of series and time to be ordered by; load it with index=both or tags_time")
+	}
+	if err := c.Exec(ctx, fmt.Sprintf("CLUSTER %s USING %s", Quoted(t.Name), index)); err != nil {
+		return err
+	}
+	return c.Exec(ctx, "ANALYZE "+Quoted(t.Name))
+}

@@ -1,0 +1,95 @@
+package postgres
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
+)
+
+// types are the columns of fields. Integers of 64 bits, which are all that TSBS
+// has, are doubles by default, as its loader makes them. A narrow table has few
+// columns for all fields: one of doubles, one of integers where these stay
+// integers, and one each of texts, times and dates.
+func types(o driver.Options) map[series.Type]driver.Held {
+	held := map[series.Type]driver.Held{
+		series.Bool:      {As: "boolean"},
+		series.Int32:     {As: "integer"},
+		series.Int:       {As: "bigint"},
+		series.Float32:   {As: "real"},
+		series.Float:     {As: "double precision"},
+		series.Text:      {As: "text"},
+		series.Timestamp: {As: "timestamptz"},
+		series.Date:      {As: "date"},
+		series.Blob:      {As: "bytea"},
+	}
+	double := driver.Held{As: "double precision", Mapped: "the double that equals it"}
+	if o[optionIntegers] != integersBigint {
+		held[series.Int] = driver.Held{As: "double precision", Mapped: "the double that equals it (integers=bigint keeps it)"}
+	}
+	if o[optionLayout] != layoutNarrow {
+		return held
+	}
+	held[series.Float32] = double
+	held[series.Blob] = driver.Held{As: "text", Mapped: "its bytes as a text"}
+	if held[series.Bool], held[series.Int32] = (driver.Held{As: "double precision", Mapped: "0 or 1"}), double; o[optionIntegers] == integersBigint {
+		held[series.Bool] = driver.Held{As: "bigint", Mapped: "0 or 1"}
+		held[series.Int32] = driver.Held{As: "bigint", Mapped: "the bigint that equals it"}
+	}
+	return held
+}
+
+// narrowTypes are the types of the columns of values of a narrow table, in their
+// order.
+var narrowTypes = []field{
+	{sql.ValueColumn, "double precision"}, {sql.WholeColumn, "bigint"}, {sql.TextColumn, "text"}, {sql.MomentColumn, "timestamptz"}, {sql.DayColumn, "date"},
+}
+
+// epochDay is 2000-01-01, from which PostgreSQL counts days, in those since 1970.
+const epochDay = 10_957
+
+// value appends a value that is not NULL: its length and its bytes, in a column
+// of its own.
+func (e *encoder) value(dst []byte, f int, run *series.Run, row int) ([]byte, error) {
+	be, field, c := binary.BigEndian, &e.table.Fields[f], &run.Columns[f]
+	switch field.Type {
+	case series.Bool:
+		return append(be.AppendUint32(dst, 1), byte(c.Ints[row])), nil
+	case series.Int32:
+		return be.AppendUint32(be.AppendUint32(dst, 4), uint32(int32(c.Ints[row]))), nil
+	case series.Float32:
+		return be.AppendUint32(be.AppendUint32(dst, 4), math.Float32bits(float32(c.Floats[row]))), nil
+	case series.Int:
+		if e.layout.bigint {
+			return be.AppendUint64(be.AppendUint32(dst, 8), uint64(c.Ints[row])), nil
+		}
+		return e.double(dst, f, run, row)
+	case series.Float:
+		return e.double(dst, f, run, row)
+	case series.Text, series.Blob:
+		return series.AppendText(be.AppendUint32(dst, uint32(field.Length)), c.Ints[row], field.Length), nil
+	case series.Date:
+		return be.AppendUint32(be.AppendUint32(dst, 4), uint32(int32(c.Ints[row]-epochDay))), nil
+	}
+	micros := c.Ints[row] / 1000
+	if micros*1000 != c.Ints[row] {
+		return dst, fmt.Errorf("field %s of series %d is the time %s, no multiple of 1 µs, which is as fine as PostgreSQL's timestamptz goes; leave it out of the data",
+			field.Name, run.Series[row], time.Unix(0, c.Ints[row]).UTC().Format(time.RFC3339Nano))
+	}
+	return be.AppendUint64(be.AppendUint32(dst, 8), uint64(micros-epoch)), nil
+}
+
+// double appends a number as a double. An integer that none equals is an error.
+func (e *encoder) double(dst []byte, f int, run *series.Run, row int) ([]byte, error) {
+	var v float64
+	if c := &run.Columns[f]; !e.table.Fields[f].Type.Whole() {
+		v = c.Floats[row]
+	} else if v = float64(c.Ints[row]); c.Ints[row] > maxExact || c.Ints[row] < -maxExact {
+		return dst, e.inexact(f, run, row)
+	}
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(dst, 8), math.Float64bits(v)), nil
+}

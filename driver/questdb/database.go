@@ -1,0 +1,151 @@
+package questdb
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/query"
+)
+
+// database is a QuestDB server; it implements driver.DB.
+type database struct {
+	settings *settings
+	sent     atomic.Int64 // rows sent over TCP since Prepare
+
+	mu     sync.Mutex // guards what follows
+	admin  *exec      // for everything but writers and queriers
+	layout *layout    // of the schema given to Prepare; nil before
+}
+
+// open connects, and finds out whether QuestDB answers.
+func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB, error) {
+	s, err := newSettings(options, os.Getenv)
+	if err != nil {
+		return nil, fmt.Errorf("opening QuestDB: %w", err)
+	}
+	d := &database{settings: s, admin: newExec(s)}
+	greeting, cancel := s.wire().Bounded(ctx)
+	defer cancel()
+	if _, err := d.build(greeting); err != nil {
+		d.admin.client.Close()
+		return nil, fmt.Errorf("opening QuestDB: %w", err)
+	}
+	return d, nil
+}
+
+// Address implements driver.Server.
+func (d *database) Address() string { return d.settings.address(d.settings.port) }
+
+// ask returns the answer to a statement of tsmark's own.
+func (d *database) ask(ctx context.Context, text string) ([][]query.Value, error) {
+	var answer query.Answer
+	err := d.give(ctx, text, limit.Own(&answer))
+	return answer.Rows, err
+}
+
+// give gives the answer to a statement of tsmark's own to a sink.
+func (d *database) give(ctx context.Context, text string, sink query.Sink) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	ctx, cancel := d.admin.client.Patient(ctx)
+	defer cancel()
+	if _, err := d.admin.do(ctx, text, sink); err != nil {
+		first, _, _ := strings.Cut(text, "\n")
+		return fmt.Errorf("%s: %w", strings.SplitN(first, " (", 2)[0], err)
+	}
+	return nil
+}
+
+// exec runs a statement of tsmark's own.
+func (d *database) exec(ctx context.Context, text string) error {
+	_, err := d.ask(ctx, text)
+	return err
+}
+
+// Describe implements driver.DB.
+func (d *database) Describe(ctx context.Context) (driver.Description, error) {
+	build, err := d.build(ctx)
+	if err == nil {
+		var rows [][]query.Value
+		rows, err = d.ask(ctx, `SELECT property_path, value FROM (SHOW PARAMETERS)
+			WHERE NOT sensitive AND (value_source <> 'default' OR property_path = 'cairo.commit.mode')`)
+		if err == nil {
+			return d.description(build, rows), nil
+		}
+	}
+	return driver.Description{}, fmt.Errorf("describing QuestDB: %w", err)
+}
+
+// description makes one of build() and of settings as names and values.
+func (d *database) description(build string, parameters [][]query.Value) driver.Description {
+	effective := make(map[string]string)
+	for _, p := range parameters {
+		effective[p[0].String()] = p[1].String()
+	}
+	out := driver.Description{Version: build, Edition: "open source", Location: d.Address(), Settings: effective}
+	if strings.Contains(build, "Enterprise") {
+		out.Edition = "Enterprise"
+	}
+	// "Build Information: QuestDB 9.3.4, JDK 24.0.2, Commit Hash …"
+	if _, rest, ok := strings.Cut(build, "QuestDB "); ok {
+		version, _, _ := strings.Cut(rest, ",")
+		out.Version = strings.TrimPrefix(version, "Enterprise ")
+	}
+	out.Durability = durability(effective["cairo.commit.mode"], &d.settings.tables)
+	if d.settings.tcp {
+		out.Durability = "line protocol over TCP acknowledges nothing; " + out.Durability
+	}
+	return out
+}
+
+// durability says when an acknowledged row is on disk.
+func durability(mode string, s *tableSettings) string {
+	where := "write-ahead log"
+	if !s.wal {
+		where = "table"
+	}
+	switch mode {
+	case "nosync":
+		return fmt.Sprintf("a committed batch is in the %s's files and left to the operating system to write (cairo.commit.mode=nosync): a crash of the machine may lose batches", where)
+	case "async":
+		return fmt.Sprintf("a committed batch is in the %s's files, and their writing to disk was asked for and not waited for (cairo.commit.mode=async): a crash of the machine may lose the last batches", where)
+	case "sync":
+		return fmt.Sprintf("a committed batch is in the %s's files, and forced to disk, before it is acknowledged (cairo.commit.mode=sync)", where)
+	}
+	return fmt.Sprintf("a committed batch is in the %s's files (cairo.commit.mode=%s)", where, mode)
+}
+
+// build returns what the server says of itself.
+func (d *database) build(ctx context.Context) (string, error) {
+	rows, err := d.ask(ctx, "SELECT build()")
+	if err != nil {
+		return "", err
+	}
+	if len(rows) != 1 || len(rows[0]) != 1 || !strings.Contains(rows[0][0].String(), "QuestDB") {
+		return "", fmt.Errorf("%s %w: what answers there is not QuestDB", d.Address(), driver.ErrUnreachable)
+	}
+	return rows[0][0].String(), nil
+}
+
+// Footprint implements driver.DB: the files of the tables that tsmark made,
+// with the space that QuestDB has reserved in them for rows to come.
+func (d *database) Footprint(ctx context.Context) (int64, error) {
+	rows, err := d.ask(ctx, "SELECT coalesce(sum(diskSize), 0) FROM table_storage() WHERE tableName IN ("+d.ownTables(ctx)+")")
+	if err != nil {
+		return -1, fmt.Errorf("measuring QuestDB's files: %w", err)
+	}
+	return rows[0][0].Int, nil
+}
+
+// Close implements driver.DB.
+func (d *database) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.admin.Close()
+}

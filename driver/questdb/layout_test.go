@@ -1,0 +1,125 @@
+package questdb
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/series"
+)
+
+func TestTables(t *testing.T) {
+	table := &series.Table{
+		Name:   "order",
+		Tags:   []series.Tag{{Key: "host"}, {Key: "Data-center"}, {Key: "weight", Type: series.Float}},
+		Fields: []series.Field{{Name: "load.1", Type: series.Int}, {Name: "share", Type: series.Float}},
+	}
+	schema := &series.Schema{Tables: []*series.Table{table}}
+	const columns = `CREATE TABLE "order" (timestamp TIMESTAMP, host SYMBOL, "Data_center" SYMBOL, weight DOUBLE, load_1 LONG, share DOUBLE) TIMESTAMP(timestamp) `
+	for want, given := range map[string][]string{
+		columns + "PARTITION BY DAY WAL": nil,
+		columns + `PARTITION BY HOUR WAL DEDUP UPSERT KEYS(timestamp, host, "Data_center", weight)`: {optionPartitionBy, "hour", optionDedup, "tags"},
+		columns + "PARTITION BY DAY WAL DEDUP UPSERT KEYS(timestamp, host)":                         {optionDedup, "host"},
+		columns + "PARTITION BY NONE BYPASS WAL":                                                    {optionPartitionBy, "none", optionWAL, "false", optionProtocol, "tcp"},
+		strings.ReplaceAll(columns, "SYMBOL", "SYMBOL CAPACITY 99") + "PARTITION BY DAY WAL":        {optionSymbolCapacity, "99"},
+	} {
+		s, err := resolve(t, "", given...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := newLayout(schema, &s.tables)
+		if err != nil || l.ddl[0] != want {
+			t.Errorf("%v, %v: got %v, want %s", given, err, l, want)
+		}
+	}
+}
+
+// A boolean is an INT where it may be NULL.
+func TestColumnsOfTypes(t *testing.T) {
+	table := conformance.Table(make([]string, len(series.Types()))...)
+	for i, kind := range series.Types() {
+		table.Fields[i] = series.Field{Name: "a_" + kind.String(), Type: kind}
+	}
+	for _, test := range []struct {
+		dense bool
+		bool  string
+	}{{true, "BOOLEAN"}, {false, "INT"}} {
+		table.Dense = test.dense
+		l, err := newLayout(&series.Schema{Tables: []*series.Table{table}, Series: 1}, &tableSettings{partitionBy: "DAY", wal: true, dedup: dedupOff})
+		want := "a_bool " + test.bool + ", a_int32 INT, a_int LONG, a_float32 FLOAT, a_float DOUBLE, a_text VARCHAR, a_timestamp TIMESTAMP, a_date DATE, a_blob VARCHAR)"
+		if err != nil || !strings.Contains(l.ddl[0], want) {
+			t.Errorf("%v, %v, want %s", l, err, want)
+		}
+		// Lines of TSBS's format would say other times, and other booleans.
+		plain := *table
+		plain.Fields = table.Fields[:6] // up to the text
+		for of, takes := range map[*series.Table]bool{table: false, &plain: test.dense} {
+			if got := new(database).TakesLines("influx", &series.Schema{Tables: []*series.Table{of}}); got != takes {
+				t.Errorf("takes lines of %d fields, dense %v: %v, want %v", len(of.Fields), test.dense, got, takes)
+			}
+		}
+	}
+}
+
+func TestTablesThatCannotBe(t *testing.T) {
+	field := func(names ...string) *series.Table { return conformance.Table(names...) }
+	again := field("x")
+	again.Name = "CPU"
+	mark := field("x")
+	mark.Name = "tsmark_mark"
+	for want, tables := range map[string][]*series.Table{
+		"two tables would be called CPU":                            {field("x"), again},
+		"two tables would be called tsmark_mark":                    {mark},
+		"two columns of table cpu would be called A_b":              {field("a.b", "A-b")},
+		"two columns of table cpu would be called Timestamp":        {field("Timestamp")},
+		"option dedup=rack: table cpu has no such tag; name one th": {field("y")},
+	} {
+		s := tableSettings{partitionBy: "DAY", wal: true, dedup: dedupOff}
+		if strings.Contains(want, "dedup") {
+			s.dedup = "rack"
+		}
+		_, err := newLayout(&series.Schema{Tables: tables, Series: 1}, &s)
+		one(t, err, want)
+	}
+}
+
+// What QuestDB would hold as something else is refused before it is sent.
+func TestCheck(t *testing.T) {
+	table := conformance.Table("n")
+	table.Fields = append(table.Fields, series.Field{Name: "f", Type: series.Float})
+	at := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano()
+	for want, change := range map[string]func(*series.Run){
+		"": func(*series.Run) {},
+		"table cpu: field n of series 1 at 2016-01-01T00:00:00Z is the smallest integer of 64 bits, which QuestDB holds as NULL": func(r *series.Run) { r.Columns[0].Ints[1] = math.MinInt64 },
+		"table cpu: field f of series 1 at 2016-01-01T00:00:00Z is -Inf, which QuestDB holds as NULL":                            func(r *series.Run) { r.Columns[1].Floats[1] = math.Inf(-1) },
+		"is NaN":           func(r *series.Run) { r.Columns[1].Floats[0] = math.NaN() },
+		"is before 1970":   func(r *series.Run) { r.Times[1] = -1000 },
+		"no multiple of 1": func(r *series.Run) { r.Times[1]++ },
+	} {
+		var b series.Batch
+		run := b.Add(table)
+		run.Grow(2)
+		run.Series[0], run.Series[1], run.Times[0], run.Times[1] = 0, 1, at, at
+		run.Columns[0].Ints[0], run.Columns[0].Ints[1], run.Columns[1].Floats[0], run.Columns[1].Floats[1] = 1, 2, 3, 4
+		change(run)
+		if err := check(&b); want == "" {
+			if err != nil {
+				t.Error(err)
+			}
+		} else {
+			one(t, err, want)
+		}
+	}
+	// What stands where there is no value is nobody's.
+	var b series.Batch
+	run := b.Add(table)
+	run.Grow(1)
+	run.Times[0], run.Columns[0].Ints[0], run.Columns[1].Floats[0] = at, math.MinInt64, math.NaN()
+	run.SetNull(0, 0)
+	run.SetNull(1, 0)
+	if err := check(&b); err != nil {
+		t.Error(err)
+	}
+}

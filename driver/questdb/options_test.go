@@ -1,0 +1,102 @@
+package questdb
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/driver"
+)
+
+// resolve reads options given as names and values.
+func resolve(t *testing.T, conf string, given ...string) (*settings, error) {
+	t.Helper()
+	kind := Kind()
+	options, err := kind.Resolve(with(map[string]string{}, given...))
+	if err != nil {
+		return nil, err
+	}
+	return newSettings(options, func(name string) string {
+		if name != configVariable {
+			t.Errorf("asked for the environment's %s", name)
+		}
+		return conf
+	})
+}
+
+func TestOptionsThatDoNotGoTogether(t *testing.T) {
+	for want, given := range map[string][]string{
+		"a table without partitions has no write-ahead log":  {optionPartitionBy, "none"},
+		"line protocol over HTTP writes to tables with a":    {optionWAL, "false"},
+		"only tables with a write-ahead log replace rows":    {optionWAL, "false", optionProtocol, "tcp", optionDedup, "tags"},
+		"nobody says which rows arrived":                     {optionProtocol, "tcp", optionDedup, "tags"},
+		"give either a token or a user":                      {optionToken, "s3cret", optionUser, "joe"},
+		"a password was given without a user":                {optionPassword, "s3cret"},
+		"port=0: must be a port, from 1 to 65535":            {optionPort, "0"},
+		"timeout=-1s: must be a time longer than nothing":    {optionTimeout, "-1s"},
+		"tls=maybe: must be one of on, off, insecure":        {optionTLS, "maybe"},
+		"symbol_capacity=x: must be a whole number, 1 or mo": {optionSymbolCapacity, "x"},
+	} {
+		_, err := resolve(t, "", given...)
+		one(t, err, want)
+	}
+	if _, err := resolve(t, "", optionWAL, "false", optionProtocol, "tcp", optionPartitionBy, "none"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCredentials(t *testing.T) {
+	const conf = "https::addr=db:9000;username=ann;password=s3cret;"
+	for name, test := range map[string]struct {
+		conf                                      string
+		given                                     []string
+		user, password, token, pgUser, pgPassword string
+	}{
+		"none":                {"", nil, "", "", "", "admin", "quest"},
+		"options":             {conf, []string{optionUser, "joe", optionPassword, "p"}, "joe", "p", "", "joe", "p"},
+		"of the clients":      {conf, nil, "ann", "s3cret", "", "ann", "s3cret"},
+		"a token of theirs":   {"http::addr=db;token=t;", nil, "", "", "t", "admin", "quest"},
+		"others over the two": {"", []string{optionUser, "joe", optionPassword, "p", optionPGUser, "x", optionPGPassword, "y"}, "joe", "p", "", "x", "y"},
+	} {
+		s, err := resolve(t, test.conf, test.given...)
+		if err != nil || s.user != test.user || s.password != test.password || s.token != test.token || s.pgUser != test.pgUser || s.pgPassword != test.pgPassword {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+	}
+	_, err := resolve(t, "password=s3cret")
+	one(t, err, "the environment's QDB_CLIENT_CONF is not as QuestDB's clients have it")
+}
+
+// What goes to another machine is encrypted unless somebody says otherwise.
+func TestTLS(t *testing.T) {
+	for given, want := range map[string]string{
+		"127.0.0.1": "off", "localhost": "off", "::1": "off", "db.example": "on", "10.0.0.1": "on",
+		"db.example off": "off", "localhost on": "on", "db.example insecure": "insecure",
+	} {
+		host, mode, _ := strings.Cut(given, " ")
+		s, err := resolve(t, "", optionHost, host, optionTLS, mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := "off"
+		if s.tls != nil {
+			got = map[bool]string{true: "insecure", false: "on"}[s.tls.InsecureSkipVerify]
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", given, got, want)
+		}
+	}
+}
+
+func TestDescription(t *testing.T) {
+	d := database{settings: &settings{host: "h", port: "1", tcp: true, tables: tableSettings{wal: true}}}
+	got := d.description("Build Information: QuestDB 9.3.4, JDK 24.0.2, Commit Hash 9ea", nil)
+	if got.Version != "9.3.4" || got.Edition != "open source" || !strings.HasPrefix(got.Durability, "line protocol over TCP acknowledges nothing; ") {
+		t.Errorf("%+v", got)
+	}
+	if got := d.description("Build Information: QuestDB Enterprise 2.1.0, JDK", nil); got.Version != "2.1.0" || got.Edition != "Enterprise" {
+		t.Errorf("%+v", got)
+	}
+	if Kind().Dedupes(driver.Options{optionDedup: dedupOff}) || !Kind().Dedupes(driver.Options{optionDedup: dedupAllTags}) {
+		t.Error("rows that come again")
+	}
+}

@@ -1,0 +1,152 @@
+package questdb
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/series"
+)
+
+// server returns the options that lead to the server that tests may fill.
+func server(t testing.TB) map[string]string {
+	t.Helper()
+	host, port := conformance.Address(t, "questdb")
+	first, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]string{
+		optionHost: host, optionPort: port, optionPGPort: strconv.Itoa(first + 1), optionILPPort: strconv.Itoa(first + 2),
+	}
+}
+
+// with returns options with others set.
+func with(options map[string]string, given ...string) map[string]string {
+	for i := 0; i < len(given); i += 2 {
+		options[given[i]] = given[i+1]
+	}
+	return options
+}
+
+func TestConformance(t *testing.T) { conformance.Run(t, Kind(), server(t)) }
+
+// Rows that nobody acknowledges, and the other way of reading.
+func TestConformanceTCPAndREST(t *testing.T) {
+	conformance.Run(t, Kind(), with(server(t), optionRead, readREST, optionProtocol, protocolTCP))
+}
+
+// connect opens the server's database with further options, and leaves nothing
+// in it.
+func connect(t *testing.T, given ...string) *database {
+	t.Helper()
+	kind := Kind()
+	options, err := kind.Resolve(with(server(t), given...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := open(t.Context(), driver.Env{}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conformance.Close(t, db) })
+	return db.(*database)
+}
+
+// Rows that come again replace the earlier ones where that was wanted.
+func TestDedup(t *testing.T) {
+	for dedup, want := range map[string]int64{dedupOff: 10, dedupAllTags: 5, "hostname": 5} {
+		db := connect(t, optionDedup, dedup)
+		table := conformance.Table("usage")
+		conformance.Prepare(t, db, 3, table)
+		for range 2 {
+			var b series.Batch
+			conformance.Fill(b.Add(table), 5, 0, 3)
+			conformance.Write(t, db, &b)
+		}
+		if err := db.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if census, err := db.Census(t.Context(), table); err != nil || census.Rows != want {
+			t.Errorf("dedup=%s: %d rows, want %d; %v", dedup, census.Rows, want, err)
+		}
+	}
+}
+
+// A table that tsmark did not make stays, with its rows.
+func TestForeignTable(t *testing.T) {
+	db := connect(t)
+	table := conformance.Table("usage")
+	conformance.Prepare(t, db, 3, table)
+	foreign := &series.Table{Name: "Trades", Tags: table.Tags, Fields: table.Fields}
+	must := func(text string) {
+		t.Helper()
+		if err := db.exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must("CREATE TABLE trades (price DOUBLE)")
+	defer must("DROP TABLE trades")
+	err := db.Prepare(t.Context(), &series.Schema{Tables: []*series.Table{foreign}, Series: 3}, driver.Mark{})
+	one(t, err, "a table trades; drop or rename it")
+	if !errors.Is(err, driver.ErrForeign) {
+		t.Error(err)
+	}
+	must("DROP TABLE " + markTable)
+	must("DROP TABLE cpu")
+	_, err = db.ReadMark(t.Context())
+	one(t, err, "tables trades")
+	if !errors.Is(err, driver.ErrForeign) {
+		t.Error(err)
+	}
+	must("SELECT * FROM trades")
+}
+
+// Tables without a write-ahead log take rows over TCP, in any order.
+func TestWithoutWAL(t *testing.T) {
+	db := connect(t, optionProtocol, protocolTCP, optionWAL, walOff, optionTimeout, "20s")
+	table := conformance.Table("usage")
+	table.Name = "without_wal" // apart: QuestDB's TCP remembers tables of a name as they were
+	conformance.Prepare(t, db, 3, table)
+	conformance.WriteAtOnce(t, db, table, 3, 2, 3, 500)
+	if err := db.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if census, err := db.Census(t.Context(), table); err != nil || census.Rows != 3000 {
+		t.Errorf("%+v, %v", census, err)
+	}
+}
+
+// The server refuses a line: the error names it, and nothing is there.
+func TestRefusedLine(t *testing.T) {
+	db := connect(t)
+	conformance.Prepare(t, db, 3, conformance.Table("usage"))
+	w := conformance.Writer(t, db).(driver.LineWriter)
+	defer conformance.Close(t, w)
+	_, err := w.WriteLines(t.Context(), [][]byte{[]byte("cpu,hostname=a usage=1i 1000\ncpu,hostname=b us"), []byte("age=1.5 2000\n")}, 2)
+	one(t, err, `line 2 of the batch, "cpu,hostname=b usage=1.5 2000": table: cpu, column: usage; cast error`)
+	if census, err := db.Census(t.Context(), conformance.Table("usage")); err != nil || census.Rows != 0 {
+		t.Errorf("%+v, %v", census, err)
+	}
+}
+
+func TestDescribeAndFootprint(t *testing.T) {
+	db := connect(t)
+	conformance.Prepare(t, db, 3, conformance.Table("usage"))
+	d, err := db.Describe(t.Context())
+	if err != nil || d.Version != "9.3.4" || d.Settings["cairo.commit.mode"] != "nosync" || d.Settings["metrics.enabled"] != "true" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if bytes, err := db.Footprint(t.Context()); err != nil || bytes <= 0 {
+		t.Error(bytes, err)
+	}
+}
+
+// Over the PostgreSQL protocol a wrong password is said to be one.
+func TestWrongPassword(t *testing.T) {
+	db := connect(t, optionPGPassword, "s3cret")
+	_, err := db.NewQuerier(t.Context(), 0)
+	one(t, err, "opening a connection to QuestDB for reading", "password")
+}

@@ -1,0 +1,122 @@
+package questdb
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/httpwire"
+)
+
+// The time between two looks at the server: short at first, so that a short
+// wait is measured as one.
+const (
+	firstLook   = time.Millisecond
+	longestLook = 50 * time.Millisecond
+)
+
+// stalled is how many time-outs of the option may pass without a transaction of a
+// log being applied: a single one can be large.
+const stalled = 5
+
+// Settle implements driver.DB: the write-ahead logs of the tables have been
+// applied to them, and rows that were sent over TCP have come out of the
+// connection. A table that QuestDB has suspended is an error.
+func (d *database) Settle(ctx context.Context) error {
+	if err := d.settle(ctx); err != nil {
+		return fmt.Errorf("settling QuestDB: %w", err)
+	}
+	return nil
+}
+
+func (d *database) settle(ctx context.Context) error {
+	tables := d.ownTables(ctx)
+	seen, since := int64(-1), time.Now()
+	reached, moved := int64(-1), time.Now()
+	for wait := firstLook; ; wait = min(2*wait, longestLook) {
+		at, behind, err := d.applied(ctx, tables)
+		if err != nil {
+			return err
+		}
+		if at != reached {
+			reached, moved = at, time.Now()
+		}
+		if behind != "" && time.Since(moved) > stalled*d.settings.timeout {
+			return fmt.Errorf("QuestDB has applied nothing of its write-ahead log for %v: %s; look at its log, or whether cairo.wal.apply.enabled is false, or raise the option %s",
+				stalled*d.settings.timeout, behind, optionTimeout)
+		}
+		if behind == "" {
+			missing, rows, err := d.missing(ctx)
+			if err != nil || missing <= 0 {
+				return err
+			}
+			if rows != seen {
+				seen, since = rows, time.Now()
+			}
+			if time.Since(since) > d.settings.timeout {
+				return fmt.Errorf("%d of the rows that were sent over TCP are not there, and none came for %v: the server's log says which it refused",
+					missing, d.settings.timeout)
+			}
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// applied returns how many transactions of the logs of the tables, given as SQL,
+// are applied, and which table is behind, in words; empty: none.
+func (d *database) applied(ctx context.Context, tables string) (at int64, behind string, err error) {
+	rows, err := d.ask(ctx, "SELECT name, suspended, writerTxn, sequencerTxn, errorTag, errorMessage FROM wal_tables() WHERE name IN ("+tables+")")
+	if err != nil {
+		return 0, "", err
+	}
+	for _, row := range rows {
+		if row[1].Int != 0 {
+			return 0, "", fmt.Errorf("QuestDB has suspended table %s: %s; mend that and resume it by ALTER TABLE %[1]s RESUME WAL",
+				row[0], httpwire.OneLine(row[4].String()+" "+row[5].String()))
+		}
+		at += row[2].Int
+		if row[2].Int < row[3].Int {
+			behind = fmt.Sprintf("table %s stands at transaction %d of %d", row[0], row[2].Int, row[3].Int)
+		}
+	}
+	return at, behind, nil
+}
+
+// missing returns how many rows that were sent over TCP are not there, and how
+// many are.
+func (d *database) missing(ctx context.Context) (missing, rows int64, err error) {
+	sent := d.sent.Load()
+	d.mu.Lock()
+	layout := d.layout
+	d.mu.Unlock()
+	if sent == 0 || layout == nil {
+		return 0, 0, nil
+	}
+	for _, name := range layout.names {
+		answer, err := d.ask(ctx, "SELECT count() FROM "+quoted(name))
+		if err != nil {
+			return 0, 0, err
+		}
+		rows += answer[0][0].Int
+	}
+	return sent - rows, rows, nil
+}
+
+// ownTables returns the names of the tables that tsmark made, as a list of
+// texts in SQL.
+func (d *database) ownTables(ctx context.Context) string {
+	var names []string
+	if s, _, err := d.readStamp(ctx); err == nil {
+		names = s.Tables
+	}
+	list := []string{"''"} // no table is called so
+	for _, name := range names {
+		list = append(list, newDialect().Text(name))
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,98 @@
+package questdb
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+)
+
+// tcpSender sends lines over a connection on which nothing is answered.
+type tcpSender struct {
+	settings *settings
+	conn     net.Conn
+	broken   bool // a send failed
+}
+
+// dialLines connects for lines over TCP.
+func dialLines(ctx context.Context, s *settings) (*tcpSender, error) {
+	bounded, cancel := s.wire().Bounded(ctx)
+	defer cancel()
+	address := s.address(s.ilpPort)
+	conn, err := new(net.Dialer).DialContext(bounded, "tcp", address)
+	if err == nil && s.tls != nil {
+		secured := tls.Client(conn, s.tls)
+		if err = secured.HandshakeContext(bounded); err != nil {
+			conn.Close()
+		}
+		conn = secured
+	}
+	if err != nil {
+		return nil, s.wire().Unanswered(bounded, address, err)
+	}
+	return &tcpSender{settings: s, conn: conn}, nil
+}
+
+func (t *tcpSender) send(ctx context.Context, text [][]byte) (driver.Receipt, error) {
+	if err := ctx.Err(); err != nil {
+		return driver.Receipt{}, err
+	}
+	if err := t.conn.SetWriteDeadline(time.Now().Add(t.settings.timeout)); err != nil {
+		return driver.Receipt{}, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = t.conn.SetWriteDeadline(time.Unix(1, 0)) })
+	defer stop()
+	for _, part := range text {
+		if _, err := t.conn.Write(part); err != nil {
+			t.broken = true
+			return driver.Receipt{}, t.failure(ctx, err)
+		}
+	}
+	return driver.Receipt{Sent: time.Now()}, nil
+}
+
+func (t *tcpSender) failure(ctx context.Context, err error) error {
+	var timeout net.Error
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &timeout) && timeout.Timeout():
+		err = fmt.Errorf("it took nothing for %v", t.settings.timeout)
+	default:
+		err = fmt.Errorf("it closed the connection, as it does on a line that it cannot read; its log says why: %w", err)
+	}
+	return &driver.Temporary{Err: fmt.Errorf("%s %w: %w", t.conn.RemoteAddr(), driver.ErrUnreachable, err)}
+}
+
+// longestFarewell bounds how long close waits for the server to read the rest.
+const longestFarewell = 10 * time.Second
+
+// close tells the server that nothing more comes, and waits until it has read
+// everything and closes the connection in its turn. A connection that it broke
+// off is an error: rows are missing.
+func (t *tcpSender) close() error {
+	defer t.conn.Close()
+	if t.broken {
+		return nil
+	}
+	half, ok := t.conn.(interface{ CloseWrite() error })
+	if !ok {
+		return nil
+	}
+	err := half.CloseWrite()
+	if err == nil {
+		err = t.conn.SetReadDeadline(time.Now().Add(longestFarewell))
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, t.conn)
+	}
+	if err != nil {
+		return t.failure(context.Background(), err)
+	}
+	return nil
+}

@@ -1,0 +1,188 @@
+// Package sqlite drives SQLite, which runs inside tsmark's own process, as its own
+// C code or as a translation of that to Go. Rows are bound to prepared statements of many rows each, answers are
+// read from its own memory.
+//
+// Each table of the schema becomes a table of rows, and its series a table of
+// tags: see package query/sql. A row's tags_id is its series' number, its time
+// an integer, the nanoseconds since 1970. Beside them stands tsmark_mark, which
+// says what was loaded and what tsmark made.
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// The names of the options.
+const (
+	optionPath        = "path"
+	optionSynchronous = "synchronous"
+	optionJournalMode = "journal_mode"
+	optionIndex       = "index"
+	optionCacheSize   = "cache_size"
+	optionDriver      = "driver"
+)
+
+// The values of optionDriver.
+const (
+	driverC  = "cgo" // SQLite's own C code
+	driverGo = "go"  // the same, translated to Go
+)
+
+// defaultDriver is SQLite's own code where this program holds it: that is what its
+// users run.
+func defaultDriver() string {
+	if hasC {
+		return driverC
+	}
+	return driverGo
+}
+
+// The values of optionIndex.
+const (
+	indexClustered = "clustered"
+	indexTagsTime  = "tags_time"
+	indexTime      = "time"
+	indexBoth      = "both"
+	indexNone      = "none"
+)
+
+// Kind describes SQLite.
+func Kind() driver.Driver {
+	return driver.Driver{
+		Name: "sqlite",
+		Help: "SQLite inside tsmark's process, written through prepared statements of many rows",
+		Options: []driver.Option{
+			{
+				Name:  optionPath,
+				Empty: defaultFile + " in the run's folder",
+				Help:  "database file, made where it does not exist",
+				Check: checkPath,
+			},
+			{
+				Name:    optionSynchronous,
+				Default: "full",
+				Help:    "when SQLite forces what it writes to disk: off, normal, full or extra",
+				Check:   oneOf("off", "normal", "full", "extra"),
+			},
+			{
+				Name:    optionJournalMode,
+				Default: "wal",
+				Help:    "how a batch can be undone: wal, delete, truncate, persist or memory; a loaded database keeps its own",
+				// Without a journal a failed batch would stay half written.
+				Check: oneOf("wal", "delete", "truncate", "persist", "memory"),
+			},
+			{
+				Name:    optionIndex,
+				Default: indexClustered,
+				Layout:  true,
+				Help: "how rows are found: clustered (they are kept by series and time), or in the order of their arrival " +
+					"with indexes: tags_time (series and time), time, both or none",
+				Check: oneOf(indexClustered, indexTagsTime, indexTime, indexBoth, indexNone),
+			},
+			{
+				Name:    optionCacheSize,
+				Default: "256",
+				Help:    "MiB of pages that each connection may keep in memory",
+				Check:   checkCacheSize,
+			},
+			{
+				Name:    optionDriver,
+				Default: defaultDriver(),
+				Help:    "which code: cgo (SQLite's own, in C; not in programs that were built without cgo) or go (a translation of it, which is slower)",
+				Check:   checkDriver,
+			},
+		},
+		Profiles: []driver.Profile{
+			{Name: "default", Help: "as SQLite is without settings: a rollback journal, 2 MiB of pages; an index of series and time",
+				Options: driver.Options{optionJournalMode: "delete", optionCacheSize: "2", optionIndex: indexTagsTime}},
+			{Name: "tuned", Help: "a write-ahead log, rows kept by series and time, 1 GiB of pages",
+				Options: driver.Options{optionJournalMode: "wal", optionCacheSize: "1024", optionIndex: indexClustered}},
+		},
+		Durabilities: []driver.Profile{
+			{Name: driver.AsShipped, Help: "journal_mode delete, synchronous full",
+				Options: driver.Options{optionJournalMode: "delete", optionSynchronous: "full"}},
+			{Name: driver.Relaxed, Help: "journal_mode wal, synchronous off", Options: driver.Options{optionJournalMode: "wal", optionSynchronous: "off"}},
+			{Name: driver.Strict, Help: "journal_mode wal, synchronous extra", Options: driver.Options{optionJournalMode: "wal", optionSynchronous: "extra"}},
+		},
+		Caps: driver.Caps{
+			TimePrecision: precision,
+			Embedded:      true,
+			MaxWriters:    1,
+			Infinities:    true,
+		},
+		Types:   func(driver.Options) map[series.Type]driver.Held { return types() },
+		Steps:   steps(),
+		Modules: []string{"modernc.org/sqlite", "github.com/mattn/go-sqlite3"},
+		Place:   func(o driver.Options) string { return driver.FilePlace(o[optionPath]) },
+		Render:  render,
+		Open:    open,
+	}
+}
+
+// types are the columns of fields. SQLite has five classes of values.
+func types() map[series.Type]driver.Held {
+	return map[series.Type]driver.Held{
+		series.Bool:      {As: "INTEGER", Mapped: "0 or 1"},
+		series.Int32:     {As: "INTEGER"},
+		series.Int:       {As: "INTEGER"},
+		series.Float32:   {As: "REAL", Mapped: "the double that equals it"},
+		series.Float:     {As: "REAL"},
+		series.Text:      {As: "TEXT"},
+		series.Timestamp: {As: "INTEGER", Mapped: "its nanoseconds since 1970"},
+		series.Date:      {As: "INTEGER", Mapped: "its days since 1970-01-01"},
+		series.Blob:      {As: "BLOB"},
+	}
+}
+
+// defaultFile is the database's name in the run's folder.
+const defaultFile = "tsmark.sqlite"
+
+func checkPath(path string) error {
+	if path == ":memory:" {
+		return errors.New("must be a file: what is only in memory is gone before it can be queried")
+	}
+	return nil
+}
+
+func checkDriver(v string) error {
+	if err := oneOf(driverC, driverGo)(v); err != nil {
+		return err
+	}
+	if v == driverC && !hasC {
+		return errors.New("is " + driverGo + " in this tsmark, which was built without cgo; build again with CGO_ENABLED=1 and a C compiler, on Linux or macOS")
+	}
+	return nil
+}
+
+// maxCacheSize is the largest whose KiB SQLite can count, rounded down.
+const maxCacheSize = 2_000_000
+
+func checkCacheSize(v string) error {
+	if n, err := strconv.Atoi(v); err != nil || n < 1 || n > maxCacheSize {
+		return fmt.Errorf("must be a whole number from 1 to %d", maxCacheSize)
+	}
+	return nil
+}
+
+// oneOf is a check for one of the words.
+func oneOf(words ...string) func(string) error {
+	return func(v string) error {
+		if !slices.Contains(words, v) {
+			return fmt.Errorf("must be one of %s", strings.Join(words, ", "))
+		}
+		return nil
+	}
+}
+
+func render(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
+	text, err := newDialect().Render(q, s)
+	return driver.Request{Text: text}, err
+}

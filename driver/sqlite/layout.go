@@ -1,0 +1,100 @@
+package sqlite
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/sqlkit"
+	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
+)
+
+// rowColumn numbers the rows of a clustered table in the order of their
+// arrival, since a series may have several rows at one time.
+const rowColumn = "tsmark_row"
+
+// maxColumns is SQLite's limit of a table.
+const maxColumns = 2000
+
+// layout is the tables that a schema becomes, and which series have their
+// row of tags. All writers share it.
+type layout struct {
+	schema *series.Schema
+	tags   map[*series.Table]*sqlkit.Tags // of each table of the schema
+	tables []string                       // all tables made, unquoted
+	names  []string                       // of all tables and indexes made, unquoted
+	ddl    []string                       // the statements that make them
+
+	token string // stands in the statements, by which SQLite describes its tables
+
+	clustered bool
+	arrived   int64 // rows of clustered tables; guarded by database.writing
+}
+
+// newLayout lays a schema out, with the indexes that the option names. Its
+// error names what two tables or indexes would share.
+func newLayout(s *series.Schema, index string) (*layout, error) {
+	l := &layout{schema: s, tags: sqlkit.TagsOf(s), clustered: index == indexClustered, token: driver.Token()}
+	made, kinds := make(map[*sqlkit.Tags]bool), types()
+	for _, t := range s.Tables {
+		columns := []string{sql.TimeColumn + " INTEGER NOT NULL", sql.TagsIDColumn + " INTEGER NOT NULL"}
+		if l.clustered {
+			columns = append(columns, rowColumn+" INTEGER NOT NULL")
+		}
+		for _, f := range t.Fields {
+			columns = append(columns, quoted(f.Name)+" "+kinds[f.Type].As)
+		}
+		if len(columns) > maxColumns || len(t.Tags) >= maxColumns {
+			return nil, fmt.Errorf("table %s would have more than the %d columns that SQLite takes; give it fewer fields and tags", t.Name, maxColumns)
+		}
+		if l.clustered {
+			key := strings.Join([]string{sql.TagsIDColumn, sql.TimeColumn, rowColumn}, ", ")
+			l.table(t.Name, append(columns, "PRIMARY KEY ("+key+")"), " WITHOUT ROWID")
+		} else {
+			l.table(t.Name, columns, "")
+		}
+		if index == indexTagsTime || index == indexBoth {
+			l.index(t.Name, sql.TagsIDColumn, sql.TimeColumn)
+		}
+		if index == indexTime || index == indexBoth {
+			l.index(t.Name, sql.TimeColumn)
+		}
+		if tags := l.tags[t]; !made[tags] {
+			made[tags] = true
+			columns := []string{sql.IDColumn + " INTEGER PRIMARY KEY"}
+			for _, tag := range t.Tags {
+				kind := " TEXT"
+				if tag.Numeric() {
+					kind = " REAL"
+				}
+				columns = append(columns, quoted(tag.Key)+kind)
+			}
+			l.table(tags.Name, columns, "")
+			if len(t.Tags) > 0 && index != indexNone {
+				l.index(tags.Name, t.Tags[0].Key) // by which series are found
+			}
+		}
+	}
+	return l, sqlkit.Distinct(l.names, true) // SQLite's names differ by more than case
+}
+
+// table adds a table.
+func (l *layout) table(name string, columns []string, kind string) {
+	l.tables, l.names = append(l.tables, name), append(l.names, name)
+	l.ddl = append(l.ddl, fmt.Sprintf("CREATE TABLE %s (/* %s */ %s)%s", quoted(name), l.token, strings.Join(columns, ", "), kind))
+}
+
+// index adds an index, which goes with its table.
+func (l *layout) index(table string, columns ...string) {
+	name := table + "_by_" + strings.Join(columns, "_")
+	l.names = append(l.names, name)
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = quoted(c)
+	}
+	l.ddl = append(l.ddl, fmt.Sprintf("CREATE INDEX %s ON %s (%s)", quoted(name), quoted(table), strings.Join(list, ", ")))
+}
+
+// quoted returns a name as it stands in SQL.
+func quoted(name string) string { return newDialect().Ident(name) }

@@ -1,0 +1,232 @@
+package sqlkit
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
+)
+
+// Figures are the expressions by which a database tells what the values of a
+// column come to. The zero value counts alone.
+type Figures struct {
+	// Sum is what is added up; empty: it cannot be told.
+	Sum string
+	// High are the upper 32 bits of each value, where Sum are the lower ones,
+	// since the sums of whole values would not fit; empty: they do.
+	High string
+	// Whole says that sums are whole numbers, in units of so much: 1000 for
+	// microseconds. 0: they are doubles.
+	Whole int64
+	// Order is what the least and the largest are taken of; empty: they cannot be
+	// told.
+	Order string
+}
+
+// Census asks a database of SQL tables for what they hold.
+type Census struct {
+	Dialect *sql.Dialect
+	// Figures returns the expressions for a column of values of a type.
+	Figures func(t series.Type, column string) Figures
+	// Times are the expressions for the times of rows.
+	Times Figures
+	// Text makes a sum of whole numbers, which may have more than 64 bits, a text
+	// of decimal digits; nil: sums need it not.
+	Text func(sum string) string
+	// Ask returns the answer to a statement.
+	Ask func(ctx context.Context, text string) ([][]query.Value, error)
+}
+
+// fieldsAtOnce is how many fields one statement asks about. PostgreSQL takes
+// 1,664 columns of an answer, and servers limit the length of a statement.
+const fieldsAtOnce = 200
+
+// Of returns what a table holds, where each row counts, or each different one.
+func (c *Census) Of(ctx context.Context, t *series.Table, distinct bool) (driver.Census, error) {
+	var out driver.Census
+	for from := 0; from == 0 || from < len(t.Fields); from += fieldsAtOnce {
+		fields := t.Fields[from:min(from+fieldsAtOnce, len(t.Fields))]
+		rows, err := c.Ask(ctx, c.statement(t, fields, distinct))
+		if err == nil && len(rows) != 1 {
+			err = fmt.Errorf("expected one row, found %d", len(rows))
+		}
+		if err == nil {
+			err = c.read(rows[0], fields, &out)
+		}
+		if err != nil {
+			return driver.Census{}, fmt.Errorf("taking the census of table %s: %w", t.Name, err)
+		}
+	}
+	return out, nil
+}
+
+// statement asks for the rows, for what the times come to, and for what each of
+// the fields does.
+func (c *Census) statement(t *series.Table, fields []series.Field, distinct bool) string {
+	d := c.Dialect
+	from := d.Ident(t.Name)
+	if distinct {
+		from = fmt.Sprintf("(SELECT DISTINCT %s FROM %s) AS %[2]s", strings.Join(c.columns(t), ", "), from)
+	}
+	of := func(name string) (filter string) {
+		if !d.Narrow {
+			return ""
+		}
+		return fmt.Sprintf(" FILTER (WHERE %s = %s)", sql.FieldColumn, d.Text(name))
+	}
+	filter := of(t.Fields[0].Name) // which every row has
+	columns := append([]string{"count(*)" + filter}, c.aggregates(c.Times, filter)...)
+	for _, f := range fields {
+		column := d.Ident(f.Name)
+		if d.Narrow {
+			column = sql.NarrowColumn(f.Type, d.Integers)
+		}
+		filter := of(f.Name)
+		columns = append(columns, fmt.Sprintf("count(%s)%s", d.Counted(f.Type, column), filter))
+		columns = append(columns, c.aggregates(c.Figures(f.Type, column), filter)...)
+	}
+	return fmt.Sprintf("SELECT %s\nFROM %s", strings.Join(columns, ",\n  "), from)
+}
+
+// columns are those that tell the rows of a table apart.
+func (c *Census) columns(t *series.Table) []string {
+	d := c.Dialect
+	time := d.TimeName
+	if time == "" {
+		time = sql.TimeColumn
+	}
+	names := []string{time}
+	if d.Wide {
+		for i := range t.Tags {
+			names = append(names, t.Tags[i].Key)
+		}
+	} else {
+		names = append(names, sql.TagsIDColumn)
+	}
+	if d.Narrow {
+		names = append(names, sql.FieldColumn)
+	}
+	taken := map[string]bool{}
+	for _, f := range t.Fields {
+		name := f.Name
+		if d.Narrow {
+			name = sql.NarrowColumn(f.Type, d.Integers)
+		}
+		if !taken[name] {
+			taken[name] = true
+			names = append(names, name)
+		}
+	}
+	for i, name := range names {
+		names[i] = d.Ident(name)
+	}
+	return names
+}
+
+// aggregates are the columns of an answer for what values come to.
+func (c *Census) aggregates(f Figures, filter string) []string {
+	var columns []string
+	for _, expression := range []string{f.High, f.Sum} {
+		if expression == "" {
+			continue
+		}
+		sum := fmt.Sprintf("sum(%s)%s", expression, filter)
+		if f.Whole != 0 && c.Text != nil {
+			sum = c.Text(sum)
+		}
+		columns = append(columns, sum)
+	}
+	if f.Order != "" {
+		columns = append(columns, fmt.Sprintf("min(%s)%s", f.Order, filter), fmt.Sprintf("max(%s)%s", f.Order, filter))
+	}
+	return columns
+}
+
+// read reads the answer to the statement.
+func (c *Census) read(row []query.Value, fields []series.Field, out *driver.Census) error {
+	next := func() query.Value {
+		v := row[0]
+		row = row[1:]
+		return v
+	}
+	contents := func(f Figures) (content driver.Content, err error) {
+		if f.Sum != "" {
+			high := query.Value{Kind: query.Int}
+			if f.High != "" {
+				high = next()
+			}
+			var sum query.Value
+			if sum, err = wholeSum(high, next(), f.Whole); err != nil {
+				return content, err
+			}
+			content.Sum = &sum
+		}
+		if f.Order != "" {
+			least, most := next(), next()
+			content.Min, content.Max = &least, &most
+		}
+		return content, nil
+	}
+	out.Rows = next().Int
+	var err error
+	if out.Times, err = contents(c.Times); err != nil {
+		return fmt.Errorf("the sum of the times: %w", err)
+	}
+	for _, f := range fields {
+		count := next().Int
+		content, err := contents(c.Figures(f.Type, f.Name)) // the same figures as in the statement
+		if err != nil {
+			return fmt.Errorf("the sum of %s: %w", f.Name, err)
+		}
+		content.Count = count
+		out.Fields = append(out.Fields, content)
+	}
+	return nil
+}
+
+// wholeSum brings the sum of whole numbers, in units of so much, to 64 bits. A
+// sum of doubles and NULL stay as they are.
+func wholeSum(high, low query.Value, unit int64) (query.Value, error) {
+	if unit == 0 || low.Kind == query.Null {
+		return low, nil
+	}
+	a, err := modulo(high)
+	if err != nil {
+		return low, err
+	}
+	b, err := modulo(low)
+	return query.Value{Kind: query.Int, Int: int64((a<<32 + b) * uint64(unit))}, err
+}
+
+// modulo returns a whole number modulo 2^64.
+func modulo(v query.Value) (uint64, error) {
+	switch v.Kind {
+	case query.Int, query.Bool, query.Time, query.Date:
+		return uint64(v.Int), nil
+	case query.Text:
+		if n, ok := new(big.Int).SetString(string(v.Text), 10); ok {
+			low := new(big.Int).And(n, new(big.Int).SetUint64(1<<64-1)) // in two's complement
+			return low.Uint64(), nil
+		}
+	}
+	return 0, fmt.Errorf("%s is no whole number", v)
+}
+
+// ListSeries asks for the tags of the series that have rows in a table, of which
+// there is at least one tag.
+func ListSeries(d *sql.Dialect, s *series.Schema, t *series.Table, ask func(text string) error) error {
+	keys := make([]string, len(t.Tags))
+	for i := range t.Tags {
+		keys[i] = d.Ident(t.Tags[i].Key)
+	}
+	list, from := strings.Join(keys, ", "), d.Ident(t.Name)
+	if !d.Wide {
+		from = fmt.Sprintf("%s\nWHERE %s IN (SELECT %s FROM %s)", d.Ident(sql.TagsTable(s, t)), sql.IDColumn, sql.TagsIDColumn, from)
+	}
+	return ask(fmt.Sprintf("SELECT DISTINCT %s\nFROM %s", list, from))
+}

@@ -1,0 +1,95 @@
+package sqlkit
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
+)
+
+// Tags is a table of series, in which each series has one row. All writers
+// share it.
+type Tags struct {
+	Name string // unquoted
+	Tags []series.Tag
+
+	series  uint32 // that there are
+	mu      sync.Mutex
+	claimed series.Bitmap // series whose row a writer has written or is writing
+}
+
+// TagsOf returns the table of series of each table of a schema. Tables that
+// have their tags in common share it.
+func TagsOf(s *series.Schema) map[*series.Table]*Tags {
+	of, byName := make(map[*series.Table]*Tags), make(map[string]*Tags)
+	for _, t := range s.Tables {
+		name := sql.TagsTable(s, t)
+		if byName[name] == nil {
+			byName[name] = &Tags{Name: name, Tags: t.Tags, series: s.Series, claimed: bitmap(s.Series)}
+		}
+		of[t] = byName[name]
+	}
+	return of
+}
+
+func bitmap(n uint32) series.Bitmap { return make(series.Bitmap, (int(n)+63)/64) }
+
+// claim reports whether the caller is to write the row of the series: true
+// once a series.
+func (t *Tags) claim(s uint32) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.claimed.Has(int(s)) {
+		return false
+	}
+	t.claimed.Set(int(s))
+	return true
+}
+
+// Claims is what one writer knows of a table of series.
+type Claims struct {
+	*Tags
+	known series.Bitmap // series that need no look into the shared table
+	held  []uint32      // series whose rows are in the open transaction
+}
+
+// NewClaims returns the claims of a writer that knows of no series.
+func (t *Tags) NewClaims() *Claims { return &Claims{Tags: t, known: bitmap(t.series)} }
+
+// Introduce calls write for each of the series that has no row yet and that no
+// other writer writes. Once the rows are committed Keep is called, and Release
+// where they were not.
+func (c *Claims) Introduce(numbers []uint32, write func(s uint32) error) error {
+	for _, s := range numbers {
+		if s >= c.series {
+			return fmt.Errorf("series %d is not of the schema that the database was prepared for", s)
+		}
+		if c.known.Has(int(s)) {
+			continue
+		}
+		c.known.Set(int(s))
+		if !c.claim(s) {
+			continue
+		}
+		c.held = append(c.held, s)
+		if err := write(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Keep says that the rows of claimed series are there to stay.
+func (c *Claims) Keep() { c.held = c.held[:0] }
+
+// Release takes back the claims of rows that are not there.
+func (c *Claims) Release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.held {
+		c.claimed[s>>6] &^= 1 << (s & 63)
+		c.known[s>>6] &^= 1 << (s & 63)
+	}
+	c.held = c.held[:0]
+}

@@ -1,0 +1,19 @@
+package timescaledb_test
+
+import (
+	"testing"
+
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/timescaledb"
+)
+
+// A server that falls silent ends whatever it is asked within its limit, with one
+// connection at a time, too. The other faults are PostgreSQL's.
+func TestFaults(t *testing.T) {
+	options := server(t)
+	delete(options, "host")
+	delete(options, "port")
+	conformance.FaultsOnly(t, conformance.Faulty{
+		Kind: timescaledb.Kind(), Server: conformance.Script(t, "timescaledb"), Options: options,
+	}, conformance.Silences)
+}

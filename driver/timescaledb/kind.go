@@ -1,0 +1,192 @@
+// Package timescaledb drives TimescaleDB, an extension of PostgreSQL: tables of
+// rows are hypertables, questions are asked with time_bucket, and a step after
+// the load brings chunks into the columnstore. All else is package postgres's.
+package timescaledb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/pgwire"
+	"github.com/tsmark/tsmark/driver/postgres"
+)
+
+// The names of the options beside PostgreSQL's.
+const (
+	optionChunk = "chunk_interval"
+	optionSpace = "space_partitions"
+)
+
+// Kind describes TimescaleDB.
+func Kind() driver.Driver {
+	return postgres.NewKind(postgres.Variant{
+		Name:   "timescaledb",
+		System: "TimescaleDB",
+		Help:   "TimescaleDB 2, hypertables in TSBS's layout, written by COPY in binary form",
+		Options: []driver.Option{
+			{Name: optionChunk, Layout: true, Default: "12h", Help: "length of the time that a chunk holds, TSBS's default", Check: checkChunk},
+			{Name: optionSpace, Layout: true, Default: "0", Help: "how many partitions of series a hypertable has; 0: it is partitioned by time alone", Check: driver.AtLeast(0)},
+		},
+		Bucket:    bucket,
+		Check:     check,
+		MakeTable: makeTable,
+		Size: func(name string) string {
+			return fmt.Sprintf("coalesce(hypertable_size(%s), pg_total_relation_size(%[1]s))", name)
+		},
+		Steps:    []postgres.Step{{Name: "columnstore", Help: "chunks brought into the columnstore, compressed, a segment a series", Do: columnstore}},
+		Describe: describe,
+		Busy:     busy,
+	})
+}
+
+func checkChunk(v string) error {
+	if d, err := time.ParseDuration(v); err != nil || d < time.Minute || d%time.Second != 0 {
+		return errors.New("must be a duration of whole seconds, at least 1m, such as 12h")
+	}
+	return nil
+}
+
+// bucketOrigin is where time_bucket begins to count, 2000-01-03, as the time
+// since 1970.
+const bucketOrigin = 10959 * 24 * time.Hour
+
+func bucket(width time.Duration, expression string) string {
+	if bucketOrigin%width == 0 {
+		return fmt.Sprintf("time_bucket('%s', %s)", postgres.Interval(width), expression)
+	}
+	return fmt.Sprintf("time_bucket('%s', %s, TIMESTAMPTZ '1970-01-01 00:00:00+00')", postgres.Interval(width), expression)
+}
+
+// check returns an error where the server does not have the extension.
+func check(ctx context.Context, c *pgwire.Conn, _ driver.Options) error {
+	row, err := c.Row(ctx, "SELECT count(*) FROM pg_available_extensions WHERE name = 'timescaledb'")
+	if err == nil && row[0].Int == 0 {
+		err = errors.New("the server does not have the extension timescaledb; install it there, or choose target postgres")
+	}
+	return err
+}
+
+// release is a version of the extension: 2.13 is 213.
+type release int
+
+// The releases since which there are ways that older ones lack.
+const (
+	byRange         release = 213 // create_hypertable(…, by_range(…))
+	withColumnstore release = 218 // what was called compression
+)
+
+// installed returns the extension's version in the database.
+func installed(ctx context.Context, c *pgwire.Conn) (release, string, error) {
+	row, err := c.Row(ctx, "SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'")
+	if err != nil {
+		return 0, "", fmt.Errorf("asking for the version of the extension timescaledb: %w", err)
+	}
+	text := row[0].String()
+	var major, minor int
+	if _, err := fmt.Sscanf(text, "%d.%d", &major, &minor); err != nil {
+		return 0, "", fmt.Errorf("%q is no version of TimescaleDB: %w", text, err)
+	}
+	return release(100*major + minor), text, nil
+}
+
+// makeTable makes a hypertable of an empty table.
+func makeTable(ctx context.Context, c *pgwire.Conn, o driver.Options, t postgres.Table) error {
+	if err := c.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS timescaledb"); err != nil {
+		return fmt.Errorf("creating the extension, as which a superuser may have to do it once: %w", err)
+	}
+	version, _, err := installed(ctx, c)
+	if err != nil {
+		return err
+	}
+	length, err := time.ParseDuration(o[optionChunk])
+	if err != nil {
+		return fmt.Errorf("option %s: %w", optionChunk, err)
+	}
+	space, err := strconv.Atoi(o[optionSpace])
+	if err != nil {
+		return fmt.Errorf("option %s: %w", optionSpace, err)
+	}
+	if space > 0 && t.By == "" {
+		return fmt.Errorf("it has no tag to be partitioned by; give %s=0", optionSpace)
+	}
+	return c.Exec(ctx, hypertable(version, t, length, space)...)
+}
+
+// hypertable returns the statements that make a hypertable.
+func hypertable(version release, t postgres.Table, length time.Duration, space int) []string {
+	name, interval := t.Literal(), "INTERVAL '"+postgres.Interval(length)+"'"
+	if version < byRange {
+		more := ""
+		if space > 0 {
+			more = fmt.Sprintf(", partitioning_column => %s, number_partitions => %d", postgres.Literal(t.By), space)
+		}
+		return []string{fmt.Sprintf("SELECT create_hypertable(%s, 'time', chunk_time_interval => %s, create_default_indexes => false%s)", name, interval, more)}
+	}
+	statements := []string{fmt.Sprintf("SELECT create_hypertable(%s, by_range('time', %s), create_default_indexes => false)", name, interval)}
+	if space > 0 {
+		statements = append(statements, fmt.Sprintf("SELECT add_dimension(%s, by_hash(%s, %d))", name, postgres.Literal(t.By), space))
+	}
+	return statements
+}
+
+// columnstore compresses all chunks of a hypertable.
+func columnstore(ctx context.Context, c *pgwire.Conn, _ driver.Options, t postgres.Table) error {
+	version, _, err := installed(ctx, c)
+	if err != nil {
+		return err
+	}
+	return c.Exec(ctx, compression(version, t)...)
+}
+
+// compression returns the statements that bring a hypertable into the
+// columnstore, or compress it where it is not called so.
+func compression(version release, t postgres.Table) []string {
+	segments := ""
+	settings := []string{"timescaledb.compress", "timescaledb.compress_segmentby", "timescaledb.compress_orderby"}
+	each := "SELECT compress_chunk(chunk, if_not_compressed => true) FROM show_chunks(%s) AS chunk"
+	if version >= withColumnstore {
+		settings = []string{"timescaledb.enable_columnstore", "timescaledb.segmentby", "timescaledb.orderby"}
+		// It is a procedure, which no SELECT can call.
+		each = `DO $$ DECLARE chunk regclass; BEGIN
+			FOR chunk IN SELECT show_chunks(%s) LOOP CALL convert_to_columnstore(chunk, if_not_columnstore => true); END LOOP;
+		END $$`
+	}
+	if t.By != "" {
+		segments = fmt.Sprintf(", %s = %s", settings[1], postgres.Literal(postgres.Quoted(t.By)))
+	}
+	return []string{
+		fmt.Sprintf("ALTER TABLE %s SET (%s, %s = 'time DESC'%s)", postgres.Quoted(t.Name), settings[0], settings[2], segments),
+		fmt.Sprintf(each, t.Literal()),
+	}
+}
+
+// describe adds version and edition of the extension.
+func describe(ctx context.Context, c *pgwire.Conn, d *driver.Description) error {
+	row, err := c.Row(ctx, `SELECT coalesce((SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'),
+		(SELECT default_version FROM pg_available_extensions WHERE name = 'timescaledb')), coalesce(current_setting('timescaledb.license', true), '')`)
+	if err != nil {
+		return err
+	}
+	d.Settings["postgresql"] = d.Version
+	d.Version = row[0].String()
+	switch row[1].String() {
+	case "timescale":
+		d.Edition = "community (Timescale License)"
+	case "apache":
+		d.Edition = "apache 2"
+	}
+	return nil
+}
+
+// busy counts the jobs on hypertables that are at work.
+func busy(ctx context.Context, c *pgwire.Conn) (int64, error) {
+	row, err := c.Row(ctx, "SELECT count(*) FROM timescaledb_information.job_stats WHERE job_status = 'Running' AND hypertable_name IS NOT NULL")
+	if err != nil {
+		return 0, err
+	}
+	return row[0].Int, nil
+}

@@ -1,0 +1,112 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+)
+
+// stub is a target in tsmark's own process that answers each question after
+// the time that it takes.
+type stub struct {
+	driver.DB
+	takes func(question int) time.Duration
+}
+
+func (s stub) NewQuerier(context.Context, int) (driver.Querier, error) { return s, nil }
+func (s stub) Close() error                                            { return nil }
+
+func (s stub) Do(_ context.Context, r driver.Request, _ query.Sink) (driver.Cost, error) {
+	var question int
+	if _, err := fmt.Sscan(r.Text, &question); err != nil {
+		return driver.Cost{}, err
+	}
+	time.Sleep(s.takes(question))
+	return driver.Cost{Rows: 1}, nil
+}
+
+const asked = 50
+
+// measured asks a stub 50 questions of each type through the engine, as one
+// repeat. Latencies are lognormal; each repeat is as a whole faster or slower
+// by 1 %, as a standard deviation, and neighbours are alike.
+func measured(t *testing.T, r *rand.Rand, id string, types int, slower float64) *result.Run {
+	questions := make(engine.List, asked)
+	for i := range questions {
+		questions[i] = engine.Question{ID: i, Request: driver.Request{Text: fmt.Sprint(i)}, Rows: 1}
+	}
+	out := run(id, subject("stub"))
+	for i := range types {
+		repeat, last := 0.01*r.NormFloat64(), 0.0
+		s := stub{takes: func(question int) time.Duration {
+			last = 0.5*last + 0.02*r.NormFloat64()
+			return time.Duration(2e6 * slower * math.Exp(0.1*math.Sin(float64(question))+last+repeat))
+		}}
+		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1}, s, questions, func(int) {})
+		if err != nil || q.Withheld != "" {
+			t.Fatal(err, q.Withheld)
+		}
+		q.Type, q.Verdict = fmt.Sprint("type ", i), result.Verdict{Checked: 10, Rows: 10}
+		first := out.Targets[0].RepeatOf(1)
+		first.Queries = append(first.Queries, *q)
+	}
+	return out
+}
+
+func subject(name string) result.Target { return result.Target{Name: name, Kind: "stub"} }
+
+// alarms counts, among comparisons of a stub with itself or with a slower one,
+// those in which a difference of any type's median was shown.
+func alarms(t *testing.T, seed uint64, comparisons, types int, slower float64) int {
+	r, count := rand.New(rand.NewPCG(seed, 4)), 0
+	for range comparisons {
+		var a, b Side
+		for i := range 6 { // in turn, as runs do it
+			a.Runs = append(a.Runs, measured(t, r, fmt.Sprint("a", i), types, 1))
+			b.Runs = append(b.Runs, measured(t, r, fmt.Sprint("b", i), types, slower))
+		}
+		if slices.ContainsFunc(compared(t, a, b).Targets[0].Figures, func(f Figure) bool {
+			return f.Metric == Median && f.Significant()
+		}) {
+			count++
+		}
+	}
+	return count
+}
+
+// A stub server that the engine measures by six repeats is compared with
+// itself 200 times: a false alarm is raised at most 5 % of the time, and a stub
+// made 5 % slower is found at least 95 % of the time. The clock is simulated,
+// so that nothing but the seed decides. Package measure/stats has more of this,
+// without the engine.
+func TestStubServer(t *testing.T) {
+	for _, c := range []struct {
+		types, comparisons int
+		slower             float64
+		least, most        int
+	}{
+		{2, 200, 1, 0, 10},
+		{1, 200, 1.05, 190, 200},
+		{16, 20, 1.05, 19, 20},
+	} {
+		t.Run(fmt.Sprintf("%d types, %v as slow", c.types, c.slower), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := alarms(t, 1, c.comparisons, c.types, c.slower)
+				t.Logf("a difference was shown in %d of %d comparisons", n, c.comparisons)
+				if n < c.least || n > c.most {
+					t.Errorf("a difference was shown in %d of %d comparisons", n, c.comparisons)
+				}
+			})
+		})
+	}
+}

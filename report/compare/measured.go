@@ -1,0 +1,180 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/result"
+)
+
+// compareType compares all metrics of a query type over the queries that both
+// sides, and the verified ones beside them, have in common. The medians are nil
+// where a side has none.
+func compareType(name string, sideA, sideB Subject, beside []Subject) ([]Figure, *typeMedians) {
+	repeatsA, missingA := sideA.repeats(name)
+	repeatsB, missingB := sideB.repeats(name)
+	a, b := sideA.sample(name), sideB.sample(name)
+	if missingA == "" && missingB == "" {
+		samples := []estimate.Sample{a, b}
+		for _, s := range beside {
+			if _, missing := s.repeats(name); missing == "" && len(s.failures("")) == 0 {
+				samples = append(samples, s.sample(name))
+			}
+		}
+		samples = estimate.Align(samples...)
+		if a, b = samples[0], samples[1]; len(a) == 0 || len(b) == 0 {
+			missingA, missingB = noneInCommon, noneInCommon
+		}
+	}
+	single := len(repeatsA) == 1 && len(repeatsB) == 1
+	var figures []Figure
+	var medians *typeMedians
+	for _, m := range ofQueries() {
+		f := Figure{Subject: name, Metric: m, Unit: Seconds, Better: Lower, Method: AcrossRepeats, MissingA: missingA, MissingB: missingB}
+		if f.MissingA == "" && f.MissingB == "" {
+			f.Questions = a.Queries()
+			f.MissingA = m.tooFew(min(a.Shortest(), b.Shortest()))
+			f.MissingB = f.MissingA
+		}
+		if f.MissingA != "" || f.MissingB != "" {
+			if f.A, f.B = shown(m, a), shown(m, b); missingA != "" {
+				f.A = stats.Summarize(nil)
+			}
+			if missingB != "" {
+				f.B = stats.Summarize(nil)
+			}
+			f.Ratio, f.P, f.SmallestP = stats.Value{Bound: stats.Unknown}, 1, 1
+			figures = append(figures, f)
+			continue
+		}
+		ofA, ofB := a.Each(m.of), b.Each(m.of)
+		f.Comparison = stats.Compare(ofA, ofB)
+		if single {
+			f.Method = WithinRepeat
+		}
+		if m == Median {
+			if single {
+				f.Comparison = stats.Paired(a[0].Times, b[0].Times)
+			}
+			f.A, f.B = a.Median(), b.Median()
+			medians = &typeMedians{ofA, ofB}
+		}
+		figures = append(figures, f)
+	}
+	return figures, medians
+}
+
+const noneInCommon = "no query that both sides got to"
+
+// tooFew says why the metric is not told where a round has no more than n
+// queries; empty: it is. A side that has more is no better for it: nothing can
+// be judged.
+func (m Metric) tooFew(n int) string {
+	if !measure.Holds(int64(n), m.quantile()) {
+		return fmt.Sprintf(tooFew+"%s needs %d in each round, and one has %d in common", m, measure.Least(m.quantile()), n)
+	}
+	return ""
+}
+
+const tooFew = "too few queries: "
+
+// shown is what a side that stands has, though the other has nothing to set
+// against it: over its own common queries.
+func shown(m Metric, s estimate.Sample) stats.Estimate {
+	switch {
+	case len(s) == 0 || m.tooFew(s.Shortest()) != "":
+		return stats.Summarize(nil)
+	case m == Median:
+		return s.Median()
+	}
+	return stats.Summarize(s.Each(m.of))
+}
+
+// compareLoads compares rates and sizes; none where neither side loaded.
+func compareLoads(a, b Subject) []Figure {
+	loaded := func(t *result.Target) bool {
+		return slices.ContainsFunc(t.Measured(), func(r result.Repeat) bool { return r.Load != nil })
+	}
+	if !slices.ContainsFunc(slices.Concat(a.targets, b.targets), loaded) {
+		return nil
+	}
+	var figures []Figure
+	for _, m := range []struct {
+		metric Metric
+		unit   Unit
+		better Direction
+		absent string
+		of     func(*result.Load) float64
+	}{
+		{Load, RowsPerSecond, Higher, "n/a: not measured", estimate.Settled},
+		{Acked, RowsPerSecond, Higher, "n/a: the protocol does not acknowledge rows", estimate.Acked},
+		{Sent, RowsPerSecond, Higher, "n/a: not measured", estimate.Sent},
+		{Disk, Bytes, Lower, "n/a: not known", estimate.Disk},
+	} {
+		of := func(l *result.Load) (float64, string) {
+			v := m.of(l)
+			switch {
+			case !l.Stands():
+				return 0, "withheld: " + l.Reason()
+			case v == 0:
+				return 0, m.absent
+			}
+			return v, ""
+		}
+		figures = append(figures, Figure{Subject: LoadSubject, Metric: m.metric, Unit: m.unit, Better: m.better}.over(a, b, of))
+	}
+	return figures
+}
+
+// over fills in a figure that each load has once. Of says why one has none;
+// less than 0: at least so much.
+func (f Figure) over(a, b Subject, of func(*result.Load) (value float64, missing string)) Figure {
+	var ofA, ofB []float64
+	ofA, f.MissingA = loads(a, of)
+	ofB, f.MissingB = loads(b, of)
+	if f.MissingA+f.MissingB != "" && strings.HasPrefix(cmp.Or(f.MissingA, tooFew), tooFew) && strings.HasPrefix(cmp.Or(f.MissingB, tooFew), tooFew) {
+		f.MissingA = cmp.Or(f.MissingA, f.MissingB)
+		f.MissingB = f.MissingA
+	}
+	f.Comparison, f.Method = stats.Compare(ofA, ofB), AcrossRepeats
+	if len(ofA) == 1 && len(ofB) == 1 {
+		f.Method = WithinRepeat
+	}
+	return f
+}
+
+// loads returns a figure of each load of a subject, or why there is none.
+func loads(s Subject, of func(*result.Load) (value float64, missing string)) (values []float64, missing string) {
+	for _, t := range s.targets {
+		found := false
+		for _, r := range t.Measured() {
+			if r.Load == nil {
+				continue
+			}
+			found = true
+			value, why := of(r.Load)
+			switch {
+			case !r.Load.Stands():
+				why = "withheld: " + r.Load.Reason()
+			case r.Load.Unverified != "":
+				why = "not verified: " + r.Load.Unverified
+			}
+			if why != "" {
+				return nil, why
+			}
+			values = append(values, value)
+		}
+		switch {
+		case !found && t.Failure != "":
+			return nil, "gave up: " + t.Failure
+		case !found:
+			return nil, "not loaded"
+		}
+	}
+	return values, ""
+}

@@ -1,0 +1,230 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/result"
+)
+
+// Side is what is compared with another.
+type Side struct {
+	Runs   []*result.Run // at least one, in the order in which they were made
+	Target string        // of these runs' targets only the one of this name; empty: all
+}
+
+func (s Side) party() Party {
+	p := Party{Target: s.Target}
+	for _, r := range s.Runs {
+		p.Runs = append(p.Runs, r.ID)
+	}
+	return p
+}
+
+// label names a side in an error.
+func (s Side) label() string {
+	name := s.Runs[0].ID
+	if len(s.Runs) > 1 {
+		name += fmt.Sprintf(" and %d more", len(s.Runs)-1)
+	}
+	if s.Target != "" {
+		name += ":" + s.Target
+	}
+	return name
+}
+
+// alike reports whether all runs are about the same data and questions.
+func alike(a, b Side) error {
+	first := a.Runs[0]
+	for _, r := range slices.Concat(a.Runs, b.Runs) {
+		switch {
+		case r.ID == first.ID:
+			continue
+		case r.Dataset.Unverified != "" || first.Dataset.Unverified != "":
+			return fmt.Errorf("runs %s and %s: nobody knows whether their datasets are the same: %w", first.ID, r.ID, ErrDifferent)
+		case !result.SameDataset(&r.Dataset, &first.Dataset):
+			return fmt.Errorf("runs %s and %s have different datasets (fingerprints %s and %s): %w",
+				first.ID, r.ID, first.Dataset.Fingerprint, r.Dataset.Fingerprint, ErrDifferent)
+		case result.OtherQuestions(first, r) != "":
+			return fmt.Errorf("runs %s and %s were asked different questions of type %s: %w", first.ID, r.ID, result.OtherQuestions(first, r), ErrDifferent)
+		}
+	}
+	return nil
+}
+
+// shared returns a run that both sides have with the same targets, or that one
+// has twice, so that its figures would count twice; nil where there is none.
+func shared(a, b Side) *result.Run {
+	seen := map[string]bool{}
+	for _, s := range []Side{a, b} {
+		if a.Target != b.Target {
+			clear(seen)
+		}
+		for _, r := range s.Runs {
+			if seen[r.ID] {
+				return r
+			}
+			seen[r.ID] = true
+		}
+	}
+	return nil
+}
+
+// subjects are the targets of a side, in order of appearance.
+func (s Side) subjects() []Subject {
+	var list []Subject
+	for _, r := range s.Runs {
+		for i := range r.Targets {
+			t := &r.Targets[i]
+			if s.Target != "" && t.Name != s.Target {
+				continue
+			}
+			at := slices.IndexFunc(list, func(known Subject) bool { return known.Name == t.Name })
+			if at < 0 {
+				at = len(list)
+				list = append(list, Subject{Name: t.Name, Kind: t.Kind, Version: t.Description.Version})
+			}
+			list[at].targets, list[at].runs = append(list[at].targets, t), append(list[at].runs, r)
+		}
+	}
+	return list
+}
+
+// match pairs the subjects of two sides: by name; of those left, by kind where
+// each side has one of it; at last the only one left of each. It says which
+// were left alone.
+func match(a, b []Subject) (pairs [][2]Subject, alone []string) {
+	take := func(i, j int) {
+		pairs = append(pairs, [2]Subject{a[i], b[j]})
+		a, b = slices.Delete(slices.Clone(a), i, i+1), slices.Delete(slices.Clone(b), j, j+1)
+	}
+	for i := 0; i < len(a); {
+		if j := slices.IndexFunc(b, func(s Subject) bool { return s.Name == a[i].Name }); j >= 0 {
+			take(i, j)
+			continue
+		}
+		i++
+	}
+	only := func(list []Subject, kind string) int {
+		at := slices.IndexFunc(list, func(s Subject) bool { return s.Kind == kind })
+		if at >= 0 && slices.ContainsFunc(list[at+1:], func(s Subject) bool { return s.Kind == kind }) {
+			return -1
+		}
+		return at
+	}
+	for i := 0; i < len(a); {
+		if j := only(b, a[i].Kind); j >= 0 && only(a, a[i].Kind) == i {
+			take(i, j)
+			continue
+		}
+		i++
+	}
+	if len(a) == 1 && len(b) == 1 {
+		take(0, 0)
+	}
+	for _, s := range a {
+		alone = append(alone, fmt.Sprintf("Target %s is only in A.", s.Name))
+	}
+	for _, s := range b {
+		alone = append(alone, fmt.Sprintf("Target %s is only in B.", s.Name))
+	}
+	return pairs, alone
+}
+
+// Subject is a target in all runs of a side.
+type Subject struct {
+	Name    string `json:"name"`
+	Kind    string `json:"kind"`
+	Version string `json:"version,omitempty"`
+	targets []*result.Target
+	runs    []*result.Run // of each target
+}
+
+// sample is the common queries of a type in all runs of a subject.
+func (s Subject) sample(queryType string) estimate.Sample {
+	var all estimate.Sample
+	for i, t := range s.targets {
+		all = append(all, estimate.Of(s.runs[i], t, queryType)...)
+	}
+	return all
+}
+
+// repeats are what a subject recorded of a type, one or several of each of its
+// runs, and why they have no figure; empty: they have one.
+func (s Subject) repeats(queryType string) (list []*result.Queries, missing string) {
+	gaveUp := ""
+	for _, t := range s.targets {
+		if t.Failure != "" {
+			gaveUp = "gave up: " + t.Failure
+		}
+		for _, r := range t.Measured() {
+			if q := r.Type(queryType); q != nil {
+				list = append(list, q)
+			}
+		}
+	}
+	if len(list) == 0 {
+		return nil, cmp.Or(gaveUp, "not asked")
+	}
+	if missing = withoutFigure(list); missing == "" && tooSlow(list) {
+		missing = "too slow for this time box"
+	}
+	return list, missing
+}
+
+// tooSlow reports whether time boxes were too short for all repeats together to
+// tell anything of a type.
+func tooSlow(repeats []*result.Queries) bool {
+	short := slices.ContainsFunc(repeats, func(q *result.Queries) bool { return q.Sample.Short })
+	if !short {
+		return false
+	}
+	different := make(map[int]bool)
+	for _, q := range repeats {
+		for i, seconds := range q.Each {
+			if seconds != 0 {
+				different[q.First+i] = true
+			}
+		}
+	}
+	return len(different) < result.LeastDifferent
+}
+
+// failures says in which runs a subject gave up.
+func (s Subject) failures(side string) []string {
+	var list []string
+	for i, t := range s.targets {
+		if t.Failure != "" {
+			list = append(list, fmt.Sprintf("%s: %s gave up in run %d of %d: %s", side, s.Name, i+1, len(s.targets), t.Failure))
+		}
+	}
+	return list
+}
+
+// withoutFigure says why repeats of a type have no figure.
+func withoutFigure(repeats []*result.Queries) string {
+	standings := result.Standings(repeats)
+	for i, q := range repeats {
+		why := ""
+		switch standings[i] {
+		case result.NotAsked:
+			why = "not asked"
+		case result.Unsupported:
+			why = "n/a: " + q.Unsupported
+		case result.Withheld:
+			why = "withheld: " + q.Reason()
+		case result.Empty:
+			why = "empty: the right answers have no rows"
+		case result.Unverified:
+			why = "not verified"
+		}
+		if why != "" && len(repeats) > 1 && standings[i] != result.Unsupported {
+			return fmt.Sprintf("repeat %d: %s", i+1, why)
+		} else if why != "" {
+			return why
+		}
+	}
+	return ""
+}

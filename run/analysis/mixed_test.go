@@ -1,0 +1,91 @@
+package analysis_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/engine/pace"
+	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/run/analysis"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// The figures of a mixed phase come out of its log again: those of the writes,
+// and of each type, where answers that were kept count and their times do not.
+func TestMixed(t *testing.T) {
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	d, err := tsbs.CPUOnly().Dataset(workload.Spec{
+		Name: "cpu-only", Seed: 1, Scale: 100, Start: start, End: start.Add(time.Hour), Interval: 10 * time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	render := func(q *query.Query, _ *series.Schema) (driver.Request, error) {
+		if q.Type == "slow" {
+			return driver.Request{Text: "16"}, nil // never answered
+		}
+		return driver.Request{Text: "15"}, nil
+	}
+	question := query.Query{Shape: query.Last, Table: "cpu", Fields: []string{"usage_user"}, GroupBy: "hostname"}
+	var out bytes.Buffer
+	log, err := oplog.NewWriter(&out, oplog.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var types []engine.MixedQuestions
+	for _, name := range []string{"fast", "slow"} {
+		q := question
+		q.Type = name
+		types = append(types, engine.MixedQuestions{Type: name, Queries: []query.Query{q}, Log: log.Section(oplog.Cell{
+			Kind: oplog.Query, Part: oplog.Mixed, Type: name, Schedule: "1000/s", Workers: 2,
+		})})
+	}
+	writes := oplog.Cell{Kind: oplog.Load, Part: oplog.Mixed, Schedule: "100000/s", Workers: 3}
+	want, _, err := engine.Mixed(t.Context(), engine.MixedConfig{
+		LoadConfig: engine.LoadConfig{Workers: 3, BatchSize: 500, Log: log.Section(writes)},
+		Queriers:   2, Timeout: 5 * time.Millisecond, Queue: 1000, Start: start, Windows: workload.Uniform, Keep: 10,
+		RowRate: pace.Constant(100_000), QueryRate: pace.Constant(1000),
+	}, d, stub{}, render, types, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := oplog.NewReader(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := analysis.Log(reader, 0)
+	if err != nil || len(a.Cells) != 3 || a.Cells[0].Part != oplog.Mixed {
+		t.Fatalf("error %v, cells %+v", err, a.Cells)
+	}
+	got := a.Cells[0]
+	if got.Load.Rows != 36_000 || got.Load.Metrics != want.Writes.Metrics || got.Load.WireBytes != want.Writes.WireBytes {
+		t.Errorf("writes %+v\nwant %+v", got.Load, want.Writes)
+	}
+	sameLatency(t, "batches", got.Load.Batches, want.Writes.Batches)
+	sameAccumulated(t, got.Load.Accumulated, want.Writes.Accumulated)
+	sameLatency(t, "batches, from when they were due", *got.Response, *want.Response)
+	for i := range want.Types {
+		of, q := &want.Types[i], a.Cells[1+i].Queries
+		if q.Type != of.Type || q.Asked != of.Asked || q.AtLeast != of.AtLeast || q.Rows != of.Rows || q.Bytes != of.Bytes || q.Values != of.Values || q.Service.Count == q.Asked || of.Asked == 0 {
+			t.Errorf("%s: figures %+v\nwant %+v", of.Type, q, of)
+		}
+		sameLatency(t, of.Type, q.Service, of.Service)
+		if of.AtLeast == 0 { // else nothing was answered
+			sameAccumulated(t, q.Accumulated, of.Accumulated)
+		}
+		sameLatency(t, of.Type+", response", q.Open.Response, *of.Response)
+	}
+	// Of the slow type all are, and those that were to be kept have no latency.
+	if slow := &want.Types[1]; slow.AtLeast == 0 || slow.AtLeastKept == 0 || slow.AtLeast-slow.AtLeastKept != slow.Service.Count {
+		t.Errorf("%d cut off, %d of them kept, %d latencies", slow.AtLeast, slow.AtLeastKept, slow.Service.Count)
+	}
+}

@@ -1,0 +1,264 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/engine/pace"
+)
+
+// Check returns the problems with values that are impossible whatever the
+// workload and the targets are, each a *Problem on a line of its own, joined
+// as by errors.Join. It does not know which workloads, kinds, options and
+// query types there are.
+func (e *Experiment) Check() error {
+	c := checker{experiment: e}
+	c.fileName("name", e.Name)
+	if e.Workload.Name == "" {
+		c.add("workload.name", "is empty; name a workload, such as cpu-only")
+	}
+	if e.Unknown() && e.Load.File == "" {
+		c.add("workload.name", "%s is for the rows of a file; name one in load.file", UnknownWorkload)
+	}
+	c.targets(e.Targets)
+	c.twins(e.Targets)
+	for i, t := range e.Targets {
+		c.server(fmt.Sprintf("targets[%d]", i), &t, e.Queries.Cache)
+	}
+
+	if e.RequireQuiet != "" {
+		if _, err := ParseQuiet(e.RequireQuiet); err != nil {
+			c.add("require-quiet", "%s", err)
+		}
+	}
+	c.expect(&e.Expect)
+	c.counts("workload.iotdb", e.Workload.IoTDB)
+	c.counts("queries.iotdb", e.Queries.IoTDB)
+
+	l := &e.Load
+	c.within("load.workers", l.Workers, 1, MaxWorkers)
+	c.within("load.batch-size", l.BatchSize, 1, MaxBatchSize)
+	c.within("load.repeats", l.Repeats, 0, MaxRepeats)
+	if l.Limit < 0 {
+		c.add("load.limit", "must be 0 (all rows) or more, not %d", l.Limit)
+	}
+	if l.SkipBadLines < 0 {
+		c.add("load.skip-bad-lines", "must be 0 or more, not %d", l.SkipBadLines)
+	}
+	if l.SkipBadLines > 0 && l.File == "" {
+		c.add("load.skip-bad-lines", "is for the lines of a file; name one in load.file, or leave it out")
+	}
+	if l.File == "-" && len(e.Targets) > 1 {
+		c.add("load.file", "standard input can be read only once; name a file, or one target")
+	}
+	if l.File == "-" && l.Repeats > 1 {
+		c.add("load.repeats", "standard input can be read only once; name a file, or load once")
+	}
+	c.duration("load.reporting-period", l.ReportingPeriod)
+	if _, err := engine.ParseRetry(l.Retry); err != nil {
+		c.add("load.retry", "%s", err)
+	}
+
+	q := &e.Queries
+	c.types(q)
+	c.within("queries.count", q.Count, 1, MaxQueries)
+	c.atLeast("queries.max-queries", q.MaxQueries, 0)
+	c.within("queries.workers", q.Workers, 1, MaxWorkers)
+	c.atLeast("queries.burn-in", q.BurnIn, 0)
+	if asked := q.PerType(); q.BurnIn > 0 && asked > 0 && q.BurnIn >= asked {
+		c.add("queries.burn-in", "leaves nothing to record: must be less than the %d queries asked of each type", asked)
+	} else if share := asked / max(e.QueryRepeats(), 1); q.BurnIn > 0 && share > 0 && q.BurnIn >= share {
+		c.add("queries.burn-in", "leaves nothing to record: must be less than the %d queries of each type that one of %d repeats asks", share, e.QueryRepeats())
+	}
+	c.within("queries.repeats", q.Repeats, 0, MaxRepeats)
+	c.duration("queries.time-box", q.TimeBox)
+	c.duration("queries.timeout", q.Timeout)
+	if q.Until != "" {
+		if _, err := ParseShare(q.Until); err != nil {
+			c.add("queries.until", "%s", err)
+		}
+		if q.Open() || q.Cache != "" {
+			c.add("queries.until", "is for queries that follow each other: leave it out, or rate, find-max-rate and cache")
+		}
+	}
+	c.duration("queries.warm-up", q.WarmUp)
+	switch {
+	case q.Cache != "" && q.Cache != CacheCold:
+		c.add("queries.cache", "%q is no state of a cache; write %s, or leave it out", q.Cache, CacheCold)
+	case q.Cache == CacheCold && (q.WarmUp > 0 || q.BurnIn > 0 || q.Open()):
+		c.add("queries.cache", "cold asks one query after each dropping of the cache; leave out warm-up, burn-in, rate and find-max-rate")
+	}
+	c.open(q)
+	if err := q.Windows.Check(); err != nil {
+		c.add("queries.windows", "%s", err)
+	}
+	c.atLeast("queries.verify", q.Verify, 1) // no figure without a checked answer
+	c.mixed(e)
+	c.duration("timeouts.statement", e.Timeouts.Statement)
+	c.duration("timeouts.step", e.Timeouts.Step)
+	return errors.Join(c.problems...)
+}
+
+// ParseShare reads a share in per cent, from 0.1% to 50%, as in 2%: 0.02.
+func ParseShare(text string) (float64, error) { return parseShare(text, "the median", "2%") }
+
+// ParseQuiet reads the share of the CPU that other programs may use.
+func ParseQuiet(text string) (float64, error) { return parseShare(text, "the CPU", "10%") }
+
+func parseShare(text, of, example string) (float64, error) {
+	number, ok := strings.CutSuffix(text, "%")
+	percent, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if !ok || err != nil || !(percent >= 0.1 && percent <= 50) {
+		return 0, fmt.Errorf("must be a share of %s from 0.1%% to 50%%, such as %s, not %q", of, example, text)
+	}
+	return percent / 100, nil
+}
+
+// open checks what concerns an open loop.
+func (c *checker) open(q *Queries) {
+	if q.Rate != "" {
+		if _, err := pace.Parse(q.Rate); err != nil {
+			c.add("queries.rate", "%s", err)
+		}
+	}
+	if q.FindMaxRate != "" {
+		if _, err := engine.ParseObjective(q.FindMaxRate); err != nil {
+			c.add("queries.find-max-rate", "%s", err)
+		}
+	}
+	if q.Rate != "" && q.FindMaxRate != "" {
+		c.add("queries.find-max-rate", "looks for a rate, and queries.rate gives one; leave one of them out")
+	}
+	if q.Queue != 0 && !q.Open() {
+		c.add("queries.queue", "is for queries that come at a rate of their own; give queries.rate or queries.find-max-rate, or leave it out")
+	}
+	c.within("queries.queue", q.Queue, 0, MaxQueries)
+}
+
+// Bounds that keep a slip of the keyboard from eating the memory: a batch of a
+// worker and the drawn queries are held at once.
+const (
+	MaxWorkers   = 10_000
+	MaxBatchSize = 1_000_000 // rows
+	MaxQueries   = 1_000_000 // of a type
+	MaxRepeats   = 1000
+)
+
+// PerType returns how many queries of a type are asked at most.
+func (q *Queries) PerType() int {
+	if q.MaxQueries > 0 {
+		return min(q.Count, q.MaxQueries)
+	}
+	return q.Count
+}
+
+// checker gathers problems.
+type checker struct {
+	experiment *Experiment
+	problems   []error
+}
+
+func (c *checker) add(path, format string, args ...any) {
+	c.problems = append(c.problems, c.experiment.Problem(path, format, args...))
+}
+
+func (c *checker) atLeast(path string, n, least int) {
+	if n < least {
+		c.add(path, "must be %d or more, not %d", least, n)
+	}
+}
+
+func (c *checker) within(path string, n, least, most int) {
+	c.atLeast(path, n, least)
+	if n > most {
+		c.add(path, "must be %d or less, not %d", most, n)
+	}
+}
+
+func (c *checker) duration(path string, d time.Duration) {
+	if d < 0 {
+		c.add(path, "must be 0 or more, not %s", DurationText(d))
+	}
+}
+
+// maxName bounds the names of files.
+const maxName = 64
+
+// fileName adds a problem unless the name can be the name of a file on every
+// system.
+func (c *checker) fileName(path, name string) {
+	switch {
+	case name == "":
+		c.add(path, "is empty")
+	case len(name) > maxName:
+		c.add(path, "is longer than %d characters", maxName)
+	case strings.ContainsFunc(name, func(r rune) bool { return !isNameRune(r) }) || name[0] == '.' || name[0] == '-':
+		c.add(path, "%q cannot be a file name: use letters, digits, and . _ - inside", name)
+	}
+}
+
+func isNameRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-'
+}
+
+func (c *checker) targets(targets []Target) {
+	if len(targets) == 0 {
+		c.add("targets", "names no target; add one, such as kind: duckdb")
+	}
+	for i, t := range targets {
+		path := fmt.Sprintf("targets[%d]", i)
+		if t.Kind == "" {
+			c.add(path+".kind", "is missing; name a database system, such as duckdb")
+			continue
+		}
+		c.fileName(path+".name", t.Name)
+		// Names that differ in case only are one file on some systems.
+		same := func(other Target) bool { return strings.EqualFold(other.Name, t.Name) }
+		if first := slices.IndexFunc(targets[:i], same); first >= 0 {
+			c.add(path+".name", "%q is the name of targets[%d] already; give each target its own, as in --target NAME=%s", t.Name, first, t.Kind)
+		}
+	}
+}
+
+// server checks how a target's server is started.
+func (c *checker) server(path string, t *Target, cache string) {
+	switch {
+	case t.Restart != "" && cache != CacheCold:
+		c.add(path+".restart", "is for queries of a cold cache; add queries.cache: %s, or leave it out", CacheCold)
+	case t.Restart != "" && t.Start != "":
+		c.add(path+".restart", "is not needed where start says how to start the server; leave it out")
+	}
+	if t.Start != "" && !strings.Contains(t.Start, StartPort) {
+		c.add(path+".start", "must hold %s, where the server's port goes", StartPort)
+	}
+	switch t.Idle {
+	case "", IdlePause, IdleStop, IdleRun:
+		if t.Idle != "" && t.Start == "" {
+			c.add(path+".idle", "is for servers that tsmark starts; add start, or leave it out")
+		}
+	default:
+		c.add(path+".idle", "must be %s, %s or %s, not %q", IdlePause, IdleStop, IdleRun, t.Idle)
+	}
+}
+
+func (c *checker) types(q *Queries) {
+	const path = "queries.types"
+	for i, name := range q.Types {
+		item := fmt.Sprintf("%s[%d]", path, i)
+		switch {
+		case name == "":
+			c.add(item, "is empty")
+		case slices.Contains(q.Types[:i], name):
+			c.add(item, "%q is there twice", name)
+		case name == AllTypes && i > 0, i > 0 && q.Types[0] == AllTypes && !strings.HasPrefix(name, Without):
+			c.add(item, "%s cannot stand beside other types; behind it, %sTYPE leaves one out", AllTypes, Without)
+		case strings.HasPrefix(name, Without) && q.Types[0] != AllTypes:
+			c.add(item, "%q leaves a type out of %s, which must come first", name, AllTypes)
+		}
+	}
+}

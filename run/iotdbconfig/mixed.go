@@ -1,0 +1,114 @@
+package iotdbconfig
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/run/experiment"
+)
+
+// mix sets the phase in which questions are asked while rows are written. What
+// is a write to the tool, a batch of each device of a client, is several
+// operations here.
+func (m *mapping) mix(s *shares) {
+	x := &m.out.Mixed
+	x.Loaded = 1 // per cent: the least that there are questions about
+	m.from(proportion, "mixed")
+	asked := 1 - s.write
+	if ratio := s.write * s.batches / asked; ratio >= 2 {
+		x.Batches = int(min(math.Round(ratio), experiment.MaxBatches))
+	} else {
+		x.Writes = min(max(int(math.Round(100*ratio/(1+ratio))), 1), 99)
+	}
+	weights := wholes(s.asked)
+	if weights == nil {
+		m.bad(proportion, "asks a type more than %d times as often as another; leave the rare one out", experiment.MaxWeight)
+		return
+	}
+	if slices.Max(weights) > 1 {
+		parts := make([]string, len(weights))
+		for i, w := range weights {
+			parts[i] = strconv.Itoa(w)
+		}
+		x.Weights = strings.Join(parts, ":")
+	}
+}
+
+// wholes returns the smallest whole numbers that stand to each other as these
+// numbers do, or close to it; nil where one of them is too large for a weight.
+func wholes(of []float64) []int {
+	least := slices.Min(of)
+	for by := 1.0; ; by++ {
+		list, near := make([]int, len(of)), true
+		for i, x := range of {
+			exact := x / least * by
+			list[i] = int(math.Round(exact))
+			near = near && math.Abs(exact-math.Round(exact)) < 1e-6
+		}
+		if slices.Max(list) > experiment.MaxWeight {
+			return nil
+		}
+		if near || by == 10 {
+			return list
+		}
+	}
+}
+
+// pace sets rates and bounds of time.
+func (m *mapping) pace(s *shares) {
+	m.within(s)
+	interval := time.Duration(m.whole("OP_MIN_INTERVAL")) * time.Millisecond
+	if m.whole("OP_MIN_INTERVAL") == -1 {
+		interval = m.out.Workload.Interval
+	}
+	if interval == 0 {
+		m.becomes(Ignored, "without effect where OP_MIN_INTERVAL is 0", "OP_MIN_INTERVAL_RANDOM")
+		return
+	}
+	if m.truth("OP_MIN_INTERVAL_RANDOM") {
+		m.bad("OP_MIN_INTERVAL_RANDOM", "operations come at an even rate here; set it to false")
+	}
+	if !s.asks() {
+		m.bad("OP_MIN_INTERVAL", "a load goes as fast as it can; leave it out, or ask questions beside the writes")
+		return
+	}
+	each := float64(s.clients) / interval.Seconds() // operations of all clients
+	if !s.writes() {
+		m.out.Queries.Rate = rate(each)
+		m.from("OP_MIN_INTERVAL", "queries.rate")
+		return
+	}
+	x := &m.out.Mixed
+	x.Writes, x.Batches = 0, 0
+	x.RowRate = rate(each * s.write * s.batches * float64(m.out.Load.BatchSize))
+	x.QueryRate = rate(each * (1 - s.write))
+	m.from("OP_MIN_INTERVAL", "mixed.row-rate", "mixed.query-rate")
+}
+
+// rate writes a schedule.
+func rate(perSecond float64) string {
+	text := strings.TrimRight(fmt.Sprintf("%.6f", perSecond), "0")
+	return strings.TrimSuffix(text, ".") + "/s"
+}
+
+// within sets how long all may take.
+func (m *mapping) within(s *shares) {
+	most := time.Duration(min(m.whole("TEST_MAX_TIME"), int64(maxSpan/time.Millisecond))) * time.Millisecond
+	if most == 0 {
+		return
+	}
+	switch {
+	case s.writes() && s.asks():
+		m.out.Mixed.Duration = most
+		m.from("TEST_MAX_TIME", "mixed.duration")
+	case s.asks():
+		m.out.Queries.TimeBox = max(most/time.Duration(len(s.asked)), time.Nanosecond)
+		m.from("TEST_MAX_TIME", "queries.time-box")
+	default:
+		m.bad("TEST_MAX_TIME", "a load is whole, or it has no figures; set it to 0, and lower LOOP")
+	}
+}

@@ -1,0 +1,220 @@
+package iotdbconfig
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tsmark/tsmark/internal/properties"
+	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/run/experiment"
+)
+
+// MaxSize is how many bytes a file may have.
+const MaxSize = properties.MaxSize
+
+// File is a file's name, as errors give it, and what is in it.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Options is what is known beside the file.
+type Options struct {
+	Kinds   []string // of targets that there are, for errors
+	Targets bool     // targets are named elsewhere: the experiment has none
+}
+
+// Read makes an experiment of a config.properties. What the file leaves out is
+// as the tool's code has it, connections apart. The experiment's Notes say what
+// became of each parameter that the file has, and its values know where they were
+// written. The errors are *experiment.Problem, one for each mistake and on one
+// line each, joined as by errors.Join.
+func Read(config File, o Options) (*experiment.Experiment, error) {
+	r, err := newReader(config, o)
+	if err != nil {
+		return nil, err
+	}
+	return r.experimentOf(r.given)
+}
+
+// setting is a value and where it stands.
+type setting struct {
+	file  string
+	line  int
+	value string
+}
+
+// reader reads one file.
+type reader struct {
+	file       string
+	options    Options
+	parameters []Parameter
+	given      map[string]setting // by name
+}
+
+// newReader reads a file as far as each parameter is judged by itself.
+func newReader(config File, o Options) (*reader, error) {
+	r := &reader{file: config.Name, options: o, parameters: Parameters(), given: make(map[string]setting)}
+	entries, err := properties.Parse(config.Data)
+	var at *properties.Error
+	if errors.As(err, &at) {
+		return nil, &experiment.Problem{Origin: experiment.Origin{File: config.Name, Line: at.Line}, Text: at.Text}
+	}
+	var problems []error
+	for _, e := range entries {
+		s := setting{config.Name, e.Line, e.Value}
+		if err := r.judge(e.Key, s); err != nil {
+			problems = append(problems, err)
+		}
+		r.given[e.Key] = s
+	}
+	return r, errors.Join(problems...)
+}
+
+// judge checks the name of a parameter and the form of its value.
+func (r *reader) judge(name string, s setting) error {
+	bad := func(key, format string, args ...any) error {
+		return &experiment.Problem{Origin: experiment.Origin{File: s.file, Line: s.line, Key: key}, Text: fmt.Sprintf(format, args...)}
+	}
+	i := slices.IndexFunc(r.parameters, func(p Parameter) bool { return p.Name == name })
+	if i < 0 {
+		var known []string
+		for _, p := range r.parameters {
+			known = append(known, p.Name)
+		}
+		hint := suggest.Among(name, known)
+		if strings.HasPrefix(hint, "; known") {
+			hint = "; docs/iotdb-config.md lists them"
+		}
+		return bad("", "%s is no parameter of IoTDB-Benchmark%s", short(name), hint)
+	}
+	p := &r.parameters[i]
+	switch {
+	case s.value == "" && p.Default != "":
+		return bad(name, "is empty; it must be %s, or the line be left out", p.form.what)
+	case s.value == "":
+	case !p.form.right(s.value):
+		return bad(name, "must be %s, not %s", p.form.what, short(s.value))
+	case p.Fate == Refused && !same(s.value, p.Default):
+		return bad(name, "only %s can be had here: %s", p.Default, p.Why)
+	}
+	return nil
+}
+
+// short returns a value as errors show it, on one line.
+func short(value string) string {
+	if len(value) > 100 {
+		return "a text of more than 100 characters"
+	}
+	return strconv.Quote(value)
+}
+
+// mapping makes one experiment.
+type mapping struct {
+	*reader
+	given    map[string]setting // of this experiment
+	out      *experiment.Experiment
+	problems []error
+	fates    map[string]fate // of parameters that are not as the table says
+}
+
+// fate is what becomes of a parameter in one experiment.
+type fate struct {
+	fate Fate
+	why  string
+}
+
+// experimentOf makes the experiment of parameters that were judged.
+func (r *reader) experimentOf(given map[string]setting) (*experiment.Experiment, error) {
+	m := &mapping{reader: r, given: given, out: experiment.Default(), fates: make(map[string]fate)}
+	m.out.Name = m.name()
+	m.out.Targets = nil
+	m.dataset()
+	m.operations()
+	m.arrival()
+	if r.options.Targets {
+		m.becomes(Ignored, "--target says what is measured", connecting()...)
+	} else {
+		m.target()
+	}
+	if len(m.problems) > 0 {
+		return nil, errors.Join(m.problems...)
+	}
+	m.out.Notes = m.notes()
+	return m.out, nil
+}
+
+// text returns the value of a parameter, the tool's default where it is left out.
+func (m *mapping) text(name string) string {
+	if s, ok := m.given[name]; ok {
+		return s.value
+	}
+	i := slices.IndexFunc(m.parameters, func(p Parameter) bool { return p.Name == name })
+	return m.parameters[i].Default
+}
+
+// whole returns a whole number.
+func (m *mapping) whole(name string) int64 {
+	n, _ := strconv.ParseInt(m.text(name), 10, 64) // as judge read it
+	return n
+}
+
+// count returns a whole number of which there are at most as many as 32 bits say.
+func (m *mapping) count(name string) uint32 {
+	n := m.whole(name)
+	if n > math.MaxInt32 {
+		m.bad(name, "%d is more than %d, as many as there can be", n, math.MaxInt32)
+	}
+	return uint32(n)
+}
+
+func (m *mapping) number(name string) float64 {
+	x, _ := strconv.ParseFloat(m.text(name), 64) // likewise
+	return x
+}
+
+func (m *mapping) truth(name string) bool { return strings.EqualFold(m.text(name), "true") }
+
+func (m *mapping) has(name string) bool {
+	_, ok := m.given[name]
+	return ok
+}
+
+// other reports whether a parameter is given with another value than its
+// default.
+func (m *mapping) other(name string) bool {
+	s, ok := m.given[name]
+	i := slices.IndexFunc(m.parameters, func(p Parameter) bool { return p.Name == name })
+	return ok && !same(s.value, m.parameters[i].Default)
+}
+
+// origin returns where a parameter stands, or the file that leaves it out.
+func (m *mapping) origin(name string) experiment.Origin {
+	if s, ok := m.given[name]; ok {
+		return experiment.Origin{File: s.file, Line: s.line, Key: name}
+	}
+	return experiment.Origin{File: m.file, Key: name}
+}
+
+// bad adds a problem with a parameter.
+func (m *mapping) bad(name, format string, args ...any) {
+	m.problems = append(m.problems, &experiment.Problem{Origin: m.origin(name), Text: fmt.Sprintf(format, args...)})
+}
+
+// from says that a parameter gave the value at some paths of the experiment.
+func (m *mapping) from(name string, paths ...string) {
+	for _, path := range paths {
+		m.out.From(path, m.origin(name))
+	}
+}
+
+// becomes says what became of a parameter, which is not what the table says.
+func (m *mapping) becomes(f Fate, why string, names ...string) {
+	for _, name := range names {
+		m.fates[name] = fate{f, why}
+	}
+}

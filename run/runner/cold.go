@@ -1,0 +1,222 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/monitor/process"
+	"github.com/tsmark/tsmark/result"
+)
+
+// askCold asks one query of each type, each of a target that has just been
+// opened, after what the machine kept of its files was dropped. In each repeat
+// it is another query. Answers that are compared take time to take: one repeat of
+// a type, which no target can know, asks a further query so, and that is not
+// recorded.
+func (x *execution) askCold(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target) error {
+	task := x.Display.Start("ask "+out.Name+" cold"+ofRepeats(c.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
+	for i := range x.questions {
+		q := &x.questions[i]
+		if x.asked(out, c.repeat, q.kind.Name) {
+			continue
+		}
+		var disturbed string
+		var err error
+		for try := 1; try == 1 || err == nil && disturbed != ""; try++ {
+			if try > quietTries {
+				err = tooNoisy("target "+out.Name, disturbed)
+				break
+			}
+			disturbed, err = x.askTypeCold(ctx, c, planned, env, out, q)
+		}
+		if err != nil {
+			task.Fail(reason(ctx, err))
+			return fmt.Errorf("%s: %w", q.kind.Name, err)
+		}
+		task.Add(1)
+	}
+	task.Done("")
+	return nil
+}
+
+// askTypeCold asks one query. Disturbed says why it does not count and is to be
+// asked again; empty: it counts.
+func (x *execution) askTypeCold(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target, q *questions) (disturbed string, err error) {
+	asked := x.rendered(planned, q, c.repeat)
+	defer asked.close()
+	asked.most = 1
+	first, _ := q.of(c.repeat)
+	place := 0 // in its block
+	if q.repeated {
+		place = (c.repeat - 1) % asked.Len()
+	}
+	// The repeat, and whether the further query comes behind the recorded one.
+	chosen := choose(x.run.CheckSeed, q.kind.Name+" cold", 2*q.repeats, 1)[0]
+	var taken []engine.Answered
+	take := func(behind bool) error {
+		if chosen != 2*(c.repeat-1)+btoi(behind) {
+			return nil
+		}
+		other := (place + 1) % asked.Len()
+		one, err := asked.Render(ctx, other)
+		if err != nil {
+			return err
+		}
+		capture := engine.Capture{Sample: engine.NewSample("", "", 1, 1, 1), Repeats: 1}
+		_, err = x.askOneCold(ctx, c, planned, env, out, q, one, engine.QueryConfig{First: first + other, Capture: &capture}, "cold, to be compared")
+		taken = capture.Answers()
+		return err
+	}
+	if err := take(false); err != nil {
+		return "", err
+	}
+	one, err := asked.Render(ctx, place)
+	if err != nil {
+		return "", err
+	}
+	measured, err := x.askOneCold(ctx, c, planned, env, out, q, one, engine.QueryConfig{First: first + place}, "cold")
+	if err != nil {
+		return "", err
+	}
+	if why := x.disturbed(measured.Noise); why != "" {
+		return why, nil
+	}
+	if err := take(true); err != nil {
+		return "", err
+	}
+	measured.Distinct, measured.Sample.Captured = asked.Len(), int64(len(taken))
+	return "", x.keep(ctx, c, q, out, measured, taken)
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// askOneCold asks one query of a target made cold.
+func (x *execution) askOneCold(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target, q *questions, one engine.List, cfg engine.QueryConfig, setting string) (*result.Queries, error) {
+	what, cold, err := x.chill(ctx, planned, env)
+	if err != nil {
+		return nil, err
+	}
+	t, err := openAgain(ctx, planned, env)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close() // reading only
+	x.attend(ctx, planned.name, t, out.CoLocated)
+	cfg.Log, err = x.section(oplog.Cell{
+		Kind: oplog.Query, Target: planned.name, Type: q.kind.Name, Repeat: c.repeat, Workers: 1, Questions: 1, First: cfg.First, Setting: setting,
+	})
+	if err != nil {
+		return nil, err
+	}
+	cfg.Workers, cfg.Timeout = 1, x.plan.experiment.Queries.Timeout
+	var measured *result.Queries
+	where, err := x.cell(ctx, planned.kind.Caps.Embedded, func() (err error) {
+		measured, err = engine.Query(ctx, cfg, t, one, func(int) {})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	measured.Cell, measured.Cache, measured.Cold = where, what, cold
+	return measured, nil
+}
+
+// folderOf is where a target's files are; empty: not known, as on another host.
+func folderOf(planned *plannedTarget, env driver.Env) string {
+	switch path := planned.options["path"]; {
+	case planned.start != "":
+		return filesOf(env.Dir)
+	case !planned.kind.Caps.Embedded:
+		return ""
+	case path != "":
+		return filepath.Dir(path)
+	}
+	return env.Dir
+}
+
+// chill makes a closed target cold: its server is restarted, and its files are
+// dropped from the page cache. It says what was done, and whether all is known
+// to be cold.
+func (x *execution) chill(ctx context.Context, planned *plannedTarget, env driver.Env) (what string, cold bool, err error) {
+	var done, undone []string
+	own := x.servers.of[planned.name]
+	switch {
+	case planned.kind.Caps.Embedded:
+		done = append(done, "opened anew")
+	case own != nil:
+		if err := own.stop(ctx); err != nil {
+			return "", false, fmt.Errorf("stopping the server of target %s: %w", planned.name, err)
+		}
+		done = append(done, "its server stopped and started")
+	case planned.restart == "":
+		undone = append(undone, "its server was not restarted: name a command in the target's restart")
+	default:
+		err := os.MkdirAll(env.Dir, 0o777)
+		if err == nil {
+			err = x.limits().InStep(ctx, "the command", func(ctx context.Context) error {
+				return process.Run(ctx, planned.restart, filepath.Join(env.Dir, "restart.log"))
+			})
+		}
+		if err != nil {
+			return "", false, fmt.Errorf("restarting target %s with %q: %w", planned.name, planned.restart, err)
+		}
+		done = append(done, "its server restarted")
+	}
+	var folders []string
+	folder := folderOf(planned, env)
+	if folder != "" {
+		folders = append(folders, folder)
+	}
+	dropped, err := process.DropCaches(ctx, folders...)
+	if err != nil {
+		return "", false, fmt.Errorf("dropping the page cache: %w", err)
+	}
+	if own != nil {
+		// Reading its files while it starts is the server's own affair.
+		if err := own.wake(ctx); err != nil {
+			return "", false, err
+		}
+	}
+	if dropped.Done != "" {
+		done = append(done, dropped.Done)
+	}
+	if dropped.Undone != "" {
+		undone = append(undone, dropped.Undone)
+	}
+	what = strings.Join(done, ", ")
+	if len(undone) > 0 {
+		what = strings.Join(append(done, "but: "+strings.Join(undone, "; ")), ", ")
+	}
+	return what, len(undone) == 0 && (folder == "" || dropped.Cold()), nil
+}
+
+// patience is how long a server that was restarted may take to answer.
+const patience = time.Minute
+
+// openAgain opens a target, whose server may be on its way up.
+func openAgain(ctx context.Context, planned *plannedTarget, env driver.Env) (driver.DB, error) {
+	for deadline := time.Now().Add(patience); ; {
+		t, err := planned.kind.Open(ctx, env, planned.options)
+		if err == nil || planned.restart == "" || !errors.Is(err, driver.ErrUnreachable) || time.Now().After(deadline) {
+			return t, err
+		}
+		select {
+		case <-time.After(200 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}

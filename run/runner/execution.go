@@ -1,0 +1,395 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/ingest"
+)
+
+// execution is one run on its way.
+type execution struct {
+	*Runner
+	plan  *Plan
+	steps Steps
+	run   result.Run
+
+	spec      workload.Spec
+	dataset   workload.Dataset
+	owner     func(*series.Batch) int // the writer of a batch; nil: whoever is free
+	viewed    [views]viewed
+	questions []questions
+	expected  *oracle.Expectations // once the dataset has been passed over
+	file      *ingest.Source       // where the rows come from; nil: they are generated
+	parsed    *ingest.Dataset      // the file's rows, once a target needed them
+	*observer
+	operations operations
+	servers    servers
+	agreed     map[string][]string                       // what the user lets go, by place
+	compared   [views]map[takenQuery]*oracle.Expectation // of the answers taken; nil: not worked out yet
+	slow       map[slowType]bool                         // one query took longer than the time box of a repeat
+}
+
+func newExecution(r *Runner, p *Plan) *execution {
+	guarded := *r
+	guarded.Store, guarded.Display = guardedStore{r.Store, p.secrets}, guardedDisplay{r.Display, p.secrets}
+	return &execution{
+		Runner: &guarded, plan: p, steps: p.steps, servers: newServers(r.Children),
+		agreed: make(map[string][]string), slow: make(map[slowType]bool),
+	}
+}
+
+// limits are those of what is asked beside measuring.
+func (x *execution) limits() limit.Limits { return x.plan.experiment.Timeouts.Limits() }
+
+// look finds out what can be known before anything is stored or loaded, such
+// as questions that are impossible.
+func (x *execution) look() error {
+	if !x.steps.Load {
+		return nil
+	}
+	if err := x.openFile(); err != nil {
+		return err
+	}
+	if x.unknown() {
+		return nil
+	}
+	spec := x.plan.experiment.Workload
+	spec.Limit = x.plan.experiment.Load.Limit
+	return x.prepare(spec)
+}
+
+// prepare fixes the dataset and draws the queries.
+func (x *execution) prepare(spec workload.Spec) error {
+	w, types, err := x.plan.dataset(spec)
+	if err != nil {
+		return err
+	}
+	if x.questions, err = x.plan.draw(w, types, spec, x.plan.experiment.Queries.PerType(), x.run.CheckSeed); err != nil {
+		return err
+	}
+	x.run.Questions = nil
+	for _, q := range x.questions {
+		x.run.Questions = append(x.run.Questions, q.record)
+	}
+	d, err := w.Dataset(spec)
+	if err != nil {
+		return x.plan.specProblem(err)
+	}
+	if spec.Limit >= spec.RowsAtMost(len(d.Schema().Tables)) {
+		spec.Limit = 0 // all of it: the same dataset as without a limit
+	}
+	x.spec = spec
+	if d, err = x.deal(d); err != nil {
+		return err
+	}
+	x.dataset = d
+	if spec.Limit > 0 {
+		x.dataset = workload.Limited(d, spec.Limit)
+	}
+	if err := x.setViews(spec, latestOf(d)); err != nil {
+		return err
+	}
+	known := &x.run.Dataset
+	known.Spec, known.Fingerprint, known.Series = spec, spec.Fingerprint(), d.Schema().Series
+	return x.asExpected()
+}
+
+// deal has each of several writers write series of its own, where the dataset
+// knows how and its rows are generated.
+func (x *execution) deal(d workload.Dataset) (workload.Dataset, error) {
+	load := &x.plan.experiment.Load
+	dealt, ok := d.(workload.Dealt)
+	if !ok || !x.steps.Load || load.Workers < 2 || x.file != nil {
+		return d, nil
+	}
+	d, err := dealt.Deal(load.Workers, load.BatchSize)
+	if err != nil {
+		return nil, x.plan.experiment.Problem("load.workers", "%v", err)
+	}
+	x.owner = func(b *series.Batch) int { return dealt.Client(b.Runs[0].Series[0], load.Workers) }
+	return d, nil
+}
+
+// measured reports whether the run has any result.
+func (x *execution) measured() bool {
+	for i := range x.run.Targets {
+		for _, r := range x.run.Targets[i].Repeats {
+			if r.Load != nil || len(r.Queries) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// failed says which targets gave up.
+func (x *execution) failed() string {
+	for i := range x.run.Targets {
+		if t := &x.run.Targets[i]; t.Failure != "" {
+			return fmt.Sprintf("target %s: %s", t.Name, t.Failure)
+		}
+	}
+	return ""
+}
+
+// execute works off the cells that are not done yet. A target that gives up
+// takes no further part. The servers that it started have ended when it
+// returns.
+func (x *execution) execute(ctx context.Context) (err error) {
+	defer func() {
+		if stopped := x.servers.stop(context.WithoutCancel(ctx)); err == nil {
+			err = stopped
+		}
+	}()
+	x.enlist()
+	if ready, err := x.inspect(ctx); err != nil || !ready {
+		return err
+	}
+	part := 0
+	for _, c := range x.plan.order() {
+		planned, out := &x.plan.targets[c.target], &x.run.Targets[c.target]
+		if x.done(c) || out.Failure != "" && (c.job != confirming || x.dataset == nil) {
+			continue
+		}
+		if c.job == loading && c.repeat > 1 && x.longLoads() {
+			continue
+		}
+		if t := out.Turn; t != nil && t.Part != part {
+			part = t.Part
+			x.announce(part)
+			x.compared = [views]map[takenQuery]*oracle.Expectation{} // other answers are taken in it
+		}
+		if err := x.kept(ctx, planned, out, x.perform(ctx, c, planned, out)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enlist puts all targets into the run. Of one that is resumed some are there.
+func (x *execution) enlist() {
+	for i := range x.plan.targets {
+		planned := &x.plan.targets[i]
+		if i == len(x.run.Targets) {
+			t := result.Target{
+				Name: planned.name, Twin: planned.twin, Kind: planned.kind.Name, Embedded: planned.kind.Caps.Embedded,
+				Options: planned.shown, Changes: planned.changes, Profile: planned.profile, Durability: planned.durability,
+			}
+			if planned.start != "" {
+				t.Idle = planned.idle
+			}
+			x.run.Targets = append(x.run.Targets, t)
+		}
+		out := &x.run.Targets[i]
+		out.Failure = "" // of the time before it was resumed
+		out.Turn = x.plan.turnOf(i)
+		if x.Modules != nil {
+			out.Modules = x.Modules(planned.kind.Modules)
+		}
+	}
+}
+
+// kept keeps the error of a target as its failure, and returns those that end
+// the whole run.
+func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *result.Target, err error) error {
+	if errors.Is(err, syscall.ENOSPC) && planned.kind.Caps.Embedded {
+		err = fmt.Errorf("%w: %w", ErrInput, err) // tsmark's own disk, not a server's
+	}
+	if errors.Is(err, ingest.ErrSource) {
+		err = fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	if err != nil && (ctx.Err() != nil || errors.Is(err, ErrInput) || errors.Is(err, errStore) || errors.Is(err, ErrNotQuiet)) {
+		return err
+	}
+	if err != nil {
+		out.Failure = err.Error()
+	}
+	return x.Store.SaveTarget(context.WithoutCancel(ctx), x.run.ID, out)
+}
+
+// perform does a cell.
+func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget, out *result.Target) error {
+	if c.job == confirming && x.dataset != nil {
+		// What agrees, and of what gave up all, needs no target.
+		doubtful, err := x.confirm(ctx, nil, planned, out)
+		if err != nil || !doubtful {
+			return err
+		}
+	}
+	env, err := x.env(ctx, c, planned)
+	if err != nil {
+		return err
+	}
+	if planned, err = x.servers.turn(ctx, planned, env); err != nil {
+		return err
+	}
+	if c.job == loading {
+		defer removeEmpty(env.Dir) // where the database has a path of its own
+	}
+	t, mark, err := x.enter(ctx, c, planned, env, out)
+	if err != nil {
+		return err
+	}
+	if c.job == asking && x.plan.experiment.Queries.Cache == experiment.CacheCold {
+		if err := t.Close(); err != nil {
+			return err
+		}
+		return x.askCold(ctx, c, planned, env, out)
+	}
+	defer t.Close() // everything that matters was flushed, and checked, before
+	defer x.watchInside(planned.name, t)()
+	if (c.job == loading || c.job == asking) && !planned.kind.Caps.Embedded {
+		if err := x.calibrate(ctx); err != nil {
+			return err
+		}
+	}
+	switch c.job {
+	case loading:
+		return x.loadQuietly(ctx, out.Name, out.RepeatOf(c.repeat), func() error { return x.load(ctx, t, c, planned, mark, out) })
+	case checking:
+		return x.check(ctx, t, planned, mark, out)
+	case confirming:
+		_, err := x.confirm(ctx, t, planned, out)
+		return err
+	}
+	return x.ask(ctx, t, c, planned, out)
+}
+
+// enter opens a target for a cell, sees that the cell may go on with what is
+// there, and finds out what must be known before: what the target is, and which
+// answers are right.
+func (x *execution) enter(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target) (driver.DB, driver.Mark, error) {
+	t, err := x.open(ctx, c.job, planned, env)
+	if err != nil {
+		return nil, driver.Mark{}, err
+	}
+	var mark driver.Mark
+	if c.job == loading || !planned.kind.Caps.Discards {
+		mark, err = x.face(ctx, c, planned, t)
+	}
+	if err == nil && c.job == loading && planned.start != "" {
+		err = x.usable(ctx, t) // it did not run when the others were looked at
+	}
+	if err == nil {
+		err = x.describe(ctx, t, planned, out)
+	}
+	if err == nil {
+		err = x.digest(ctx)
+	}
+	// What is discarded as it is needs no survey, which would take longer.
+	if err == nil && x.expected == nil && !x.unknown() && !(planned.kind.Caps.Discards && x.asLines(t, planned)) {
+		err = x.expect(ctx)
+	}
+	if err != nil {
+		_ = t.Close() // the first error says what is wrong
+		return nil, mark, err
+	}
+	return t, mark, nil
+}
+
+// open opens a target. What is in the way of a load is cleared, if the user lets
+// it.
+func (x *execution) open(ctx context.Context, j job, planned *plannedTarget, env driver.Env) (driver.DB, error) {
+	t, err := planned.kind.Open(ctx, env, planned.options)
+	if errors.Is(err, driver.ErrForeign) && j == loading {
+		t, err = x.openCleared(ctx, planned, env, err)
+	}
+	return t, opened(ctx, planned, err)
+}
+
+// opened marks the error of opening a target as the input's where no server is
+// down: the path, or what is there, is not right.
+func opened(ctx context.Context, planned *plannedTarget, err error) error {
+	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrInput) && (planned.kind.Caps.Embedded || errors.Is(err, driver.ErrForeign)) {
+		return fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	return err
+}
+
+// describe records what an open target says of itself, and begins to watch it.
+func (x *execution) describe(ctx context.Context, t driver.DB, planned *plannedTarget, out *result.Target) (err error) {
+	if out.Description, err = t.Describe(ctx); err != nil {
+		return fmt.Errorf("asking for version and settings: %w", err)
+	}
+	x.remark(x.plan.experiment.Expect.OtherTarget(out.Name, out.Description.Version))
+	out.Types = planned.kind.Mapped(x.schema(), planned.options)
+	if err := x.watchServer(ctx, t, out); err != nil {
+		return err
+	}
+	x.attend(ctx, planned.name, t, out.CoLocated)
+	if err := x.watchRemote(ctx, planned); err != nil {
+		return err
+	}
+	return stored(x.Store.SaveTarget(ctx, x.run.ID, out))
+}
+
+// removeEmpty removes a folder of a run, and the run's own, if nothing is in
+// them.
+func removeEmpty(dir string) {
+	if os.Remove(dir) == nil {
+		_ = os.Remove(filepath.Dir(dir)) // fails, and stays, where something else is in it
+	}
+}
+
+// env gives a loaded target a folder within this run's, and an existing one
+// the folder it was loaded in.
+func (x *execution) env(ctx context.Context, c cell, planned *plannedTarget) (driver.Env, error) {
+	id := x.run.ID
+	if !x.steps.Load {
+		var err error
+		if id, err = x.Store.LastLoad(ctx, planned.name, planned.kind.Name); err != nil {
+			return driver.Env{}, err
+		}
+		if id == "" && planned.kind.Caps.Embedded && planned.options["path"] == "" {
+			return driver.Env{}, fmt.Errorf("%w: no target %s of kind %s has been loaded into %s; load it with tsmark load, or give its path",
+				ErrInput, planned.name, planned.kind.Name, x.Dir)
+		}
+	}
+	env := driver.Env{Dir: filepath.Join(x.Dir, id, planned.name), Existing: c.job != loading}
+	if c.job == loading && planned.kind.Caps.Embedded {
+		if err := os.MkdirAll(env.Dir, 0o777); err != nil {
+			return env, fmt.Errorf("%w: making the run's folder: %w", ErrInput, err)
+		}
+	}
+	return env, nil
+}
+
+// schema is the dataset's; nil: nobody knows it.
+func (x *execution) schema() *series.Schema {
+	if x.dataset == nil {
+		return nil
+	}
+	return x.dataset.Schema()
+}
+
+// adopt makes the marked dataset the one that this run is about.
+func (x *execution) adopt(mark driver.Mark) error {
+	if mark.Dataset.Fingerprint() != mark.Fingerprint {
+		return fmt.Errorf("%w: the dataset was loaded as %s, and this tsmark generates %s from the same settings; load it again with --replace",
+			ErrInput, mark.Fingerprint, mark.Dataset.Fingerprint())
+	}
+	if err := x.prepare(mark.Dataset); err != nil {
+		return fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	// The record shows the experiment that would repeat this.
+	adopted := *x.plan.experiment
+	adopted.Workload, adopted.Load.Limit = mark.Dataset, mark.Dataset.Limit
+	yaml, err := x.plan.yaml(&adopted)
+	if err != nil {
+		return err
+	}
+	x.run.Experiment = string(yaml)
+	return nil
+}

@@ -1,0 +1,201 @@
+package runner
+
+import (
+	"context"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/ingest"
+)
+
+// unknown reports whether this run loads rows of which nobody said what
+// generated them.
+func (x *execution) unknown() bool { return x.file != nil && x.plan.experiment.Unknown() }
+
+// openFile opens the file that the rows come from, if there is one.
+func (x *execution) openFile() error {
+	settings := &x.plan.experiment.Load
+	if settings.File == "" {
+		return nil
+	}
+	source, err := ingest.Open(settings.File, x.Input)
+	if err != nil {
+		return err
+	}
+	if source.Once() && len(x.plan.targets) > 1 {
+		return x.plan.experiment.Problem("load.file", "%s can be read only once; give the name of a file, or one target", source.Name())
+	}
+	if source.Once() && x.plan.experiment.Digest {
+		return x.plan.experiment.Problem("digest", "%s can be read only once, and a digest takes a pass of its own; give the name of a file", source.Name())
+	}
+	x.file = source
+	x.run.Dataset.Source = source.Name()
+	if x.unknown() {
+		x.run.Dataset.Spec.Name, x.run.Dataset.Fingerprint = experiment.UnknownWorkload, experiment.UnknownWorkload
+		x.run.Dataset.Unverified = result.UnknownDataset
+	}
+	return nil
+}
+
+// asLines reports whether the target takes the file's lines as they are. A
+// target that keeps them must know the tables beforehand, which of an unknown
+// dataset only parsing tells.
+func (x *execution) asLines(t driver.DB, planned *plannedTarget) bool {
+	taker, ok := driver.As[driver.LineTaker](t)
+	return ok && x.file != nil && taker.TakesLines(string(x.file.Format()), x.schema()) && (!x.unknown() || planned.kind.Caps.Discards)
+}
+
+// feed is where the rows of one load come from.
+type feed struct {
+	schema *series.Schema // nil: lines of an unknown dataset
+	rows   int64          // that the target should accept; -1: not known beforehand
+	load   func(context.Context, engine.LoadConfig, driver.DB, engine.Progress) (*result.Load, error)
+	close  func()
+
+	lines  *ingest.Lines // one of these, for the rows of a file
+	parsed *fileRows
+}
+
+// read returns how many rows the file had.
+func (f *feed) read() int64 {
+	if f.lines != nil {
+		return f.lines.Given()
+	}
+	return f.parsed.reader.Tally().Rows
+}
+
+// fileRows is a file's rows, of which one pass is made.
+type fileRows struct {
+	*ingest.Dataset
+	reader *ingest.Reader
+	survey *oracle.Surveyor // of rows of an unknown dataset; nil: it is known
+}
+
+// Open implements workload.Dataset.
+func (r *fileRows) Open() workload.Reader {
+	if r.survey == nil {
+		return r.reader
+	}
+	return &surveyed{r.reader, r.survey}
+}
+
+// surveyed is a reader whose rows are surveyed as they pass.
+type surveyed struct {
+	workload.Reader
+	survey *oracle.Surveyor
+}
+
+// Next implements workload.Reader.
+func (r *surveyed) Next(b *series.Batch, max int) error {
+	err := r.Reader.Next(b, max)
+	if err == nil {
+		r.survey.Add(b)
+	}
+	return err
+}
+
+// feed finds out where the rows come from and how the target takes them.
+func (x *execution) feed(ctx context.Context, t driver.DB, planned *plannedTarget) (*feed, error) {
+	settings := &x.plan.experiment.Load
+	f := &feed{rows: -1, close: func() {}}
+	if x.expected != nil && !x.unknown() {
+		f.rows = x.expected.Survey.Rows
+	}
+	if x.dataset != nil {
+		f.schema = x.dataset.Schema()
+	}
+	dataset := x.dataset
+	switch {
+	case x.file == nil:
+	case x.asLines(t, planned):
+		lines, err := x.file.Lines()
+		if err != nil {
+			return nil, err
+		}
+		lines.Limit, lines.SkipBad = settings.Limit, settings.SkipBadLines
+		f.lines, f.close = lines, func() { lines.Close() }
+		f.load = func(ctx context.Context, c engine.LoadConfig, t driver.DB, p engine.Progress) (*result.Load, error) {
+			return engine.LoadLines(ctx, c, lines, t, p)
+		}
+		return f, nil
+	default:
+		rows, err := x.parse(ctx, f.schema)
+		if err != nil {
+			return nil, err
+		}
+		f.parsed = &fileRows{Dataset: rows, reader: rows.Read()}
+		f.schema, dataset = rows.Schema(), f.parsed
+		if x.unknown() {
+			f.rows = rows.Rows()
+			f.parsed.survey = oracle.NewSurveyor(f.schema)
+		}
+		f.close = func() { f.parsed.reader.Close() }
+		if settings.Limit > 0 {
+			dataset = workload.Limited(dataset, settings.Limit)
+			if f.rows >= 0 {
+				f.rows = min(f.rows, settings.Limit)
+			}
+		}
+	}
+	f.load = func(ctx context.Context, c engine.LoadConfig, t driver.DB, p engine.Progress) (*result.Load, error) {
+		return engine.Load(ctx, c, dataset, t, p)
+	}
+	return f, nil
+}
+
+// parse makes a dataset of the file. Where nobody knows it, that is a pass of
+// its own over a file, before anything is written anywhere.
+func (x *execution) parse(ctx context.Context, known *series.Schema) (*ingest.Dataset, error) {
+	if x.parsed != nil {
+		return x.parsed, nil
+	}
+	options := ingest.Options{Schema: known, SkipBad: x.plan.experiment.Load.SkipBadLines}
+	if known != nil {
+		var err error
+		x.parsed, err = x.file.Dataset(ctx, options)
+		return x.parsed, err
+	}
+	task := x.Display.Start("surveying "+x.file.Name(), "rows", 0)
+	options.Progress = func(rows int) { task.Add(int64(rows)) }
+	d, err := x.file.Dataset(ctx, options)
+	if err != nil {
+		task.Fail(reason(ctx, err))
+		return nil, err
+	}
+	task.Done("")
+	x.parsed = d
+	return d, nil
+}
+
+// conclude records what a file was found to hold, once it has been read. Of an
+// unknown dataset nothing else says what the target should hold.
+func (x *execution) conclude(f *feed, load *result.Load, failure error) {
+	if f.lines != nil {
+		load.Skipped = f.lines.Skipped
+		if x.expected == nil {
+			x.run.Dataset.Rows = f.lines.Given()
+		}
+		return
+	}
+	if failure != nil {
+		return // the reader may still be at it
+	}
+	tally := f.parsed.reader.Tally()
+	load.Skipped = tally.Skipped
+	if !x.unknown() {
+		return
+	}
+	survey := f.parsed.survey.Result()
+	if x.file.Format() == ingest.Influx {
+		survey.RawBytes = tally.Bytes
+	}
+	x.expected = &oracle.Expectations{Survey: survey}
+	d := &x.run.Dataset
+	d.Series = f.parsed.Series()
+	d.Rows, d.Metrics, d.RawBytes = survey.Rows, survey.Metrics, survey.RawBytes
+}

@@ -1,0 +1,80 @@
+package runner
+
+import (
+	"context"
+	"maps"
+	"sync"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/monitor"
+	"github.com/tsmark/tsmark/result"
+)
+
+// internals is what a target tells of itself during its turns. Between them it
+// is closed and tells nothing.
+type internals struct {
+	name string
+
+	mu    sync.Mutex // guards what follows; held while the target is asked
+	open  driver.Metered
+	last  map[string]float64
+	lives float64
+}
+
+// Read implements monitor.Source.
+func (s *internals) Read(ctx context.Context) (monitor.Reading, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := monitor.Reading{Measure: "figures that " + s.name + " tells of itself"}
+	if s.open == nil {
+		return r, nil
+	}
+	now, err := s.open.Metrics(ctx)
+	r.Values = make(map[result.Metric]float64, len(now))
+	for name, v := range now {
+		m := result.Internal(name)
+		r.Values[m] = v
+		if before, ok := s.last[name]; ok && m.Counter() && v < before {
+			s.lives++ // it was restarted
+		}
+	}
+	if s.last == nil {
+		s.last = make(map[string]float64, len(now))
+	}
+	maps.Copy(s.last, now)
+	r.Incarnation = s.lives
+	return r, err
+}
+
+// begin reads an opened target from now on.
+func (s *internals) begin(t driver.Metered) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = t
+}
+
+// end returns when the target is not being asked and will not be.
+func (s *internals) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = nil
+}
+
+// watchInside begins to read what a target tells of itself. The function that
+// it returns is called before the target is closed.
+func (o *observer) watchInside(name string, t driver.DB) (end func()) {
+	metered, ok := driver.As[driver.Metered](t)
+	if !ok {
+		return func() {}
+	}
+	s := o.inside[name]
+	if s == nil {
+		s = &internals{name: name}
+		s.begin(metered)
+		o.inside[name] = s
+		o.sampler.Watch("inside "+name, s)
+		return s.end
+	}
+	s.begin(metered)
+	return s.end
+}

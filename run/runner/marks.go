@@ -1,0 +1,144 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+)
+
+// newMark is what a load leaves in the target.
+func (x *execution) newMark(c cell, planned *plannedTarget) driver.Mark {
+	return driver.Mark{
+		Dataset: x.run.Dataset.Spec, Fingerprint: x.run.Dataset.Fingerprint, RowsExpected: -1,
+		Loaded: time.Now().UTC(), Tool: x.Tool.Version, Unverified: x.run.Dataset.Unverified,
+		Run: x.run.ID, Target: planned.name, Driver: planned.kind.Name, Repeat: c.repeat, Layout: planned.kind.LayoutOf(planned.options),
+	}
+}
+
+// face reads the mark and decides whether a cell may go on with what the
+// database holds. For a load it returns the new mark.
+func (x *execution) face(ctx context.Context, c cell, planned *plannedTarget, t driver.DB) (driver.Mark, error) {
+	mark, err := t.ReadMark(ctx)
+	switch {
+	case errors.Is(err, driver.ErrForeign) && c.job == loading:
+		err = x.makeRoom(ctx, t, x.schema(), err)
+	case errors.Is(err, driver.ErrForeign):
+		err = fmt.Errorf("%w: %w", ErrInput, err)
+	case errors.Is(err, driver.ErrNoMark) && c.job == loading:
+		err = nil
+	case errors.Is(err, driver.ErrNoMark):
+		err = fmt.Errorf("%w: %w; load one with tsmark load", ErrInput, err)
+	case err == nil && c.job == loading:
+		err = x.replaces(mark, planned)
+	case err == nil:
+		err = x.accept(mark, planned)
+	}
+	if c.job == loading {
+		mark = x.newMark(c, planned)
+	}
+	return mark, err
+}
+
+// replaces returns an error where a marked dataset may not make room for that of
+// a target.
+func (x *execution) replaces(mark driver.Mark, planned *plannedTarget) error {
+	switch {
+	case mark.Run == x.run.ID && mark.Target != "" && !x.plan.together(planned, mark.Target):
+		return x.alias(planned.name, mark.Target)
+	case mark.Run != "" && (mark.Run == x.run.ID || slices.Contains(x.plan.earlier, mark.Run)):
+		return nil // runs of a sweep take the place of each other, as do targets of a run
+	case !x.plan.experiment.Load.Replace:
+		return fmt.Errorf("%w: the database of target %s holds dataset %s already (%s, %d of %d rows); add --replace to load it anew, or use tsmark query",
+			ErrInput, planned.name, mark.Fingerprint, mark.Dataset.Name, mark.RowsAcked, mark.RowsExpected)
+	}
+	return nil
+}
+
+// accept returns an error where answers from a marked dataset would not be those
+// of a target of this run.
+func (x *execution) accept(mark driver.Mark, planned *plannedTarget) error {
+	switch other := mark.Target != planned.name; {
+	case x.own(mark, planned):
+	case mark.Run == x.run.ID && other && mark.Target != "" && !x.plan.together(planned, mark.Target):
+		return x.alias(mark.Target, planned.name)
+	case mark.Run == x.run.ID:
+		return fmt.Errorf("the database holds another load of this run%s; tsmark rerun %s measures target %s", loadedBy(mark), x.run.ID, planned.name)
+	case x.run.Sweep != "":
+		return fmt.Errorf("another point of the sweep has been loaded into the database since; tsmark rerun %s measures this one", x.run.ID)
+	default:
+		return fmt.Errorf("another dataset has been loaded into the database since%s; tsmark rerun %s measures this one", loadedBy(mark), x.run.ID)
+	}
+	if differs := mark.Differs(&planned.kind, planned.options); differs != "" {
+		return fmt.Errorf("%w: the data of target %s %s%s; give it the options that it was loaded with, or load it again with --replace",
+			ErrInput, planned.name, differs, loadedBy(mark))
+	}
+	switch {
+	case mark.Unverified != "":
+		return fmt.Errorf("%w: %s; load the file again with --replace and the flags that say what generated it, as in --use-case cpu-only --scale 100",
+			ErrInput, mark.Unverified)
+	case !mark.Complete:
+		return fmt.Errorf("%w: the load of dataset %s ended after %d of %d rows; load it again with --replace",
+			ErrInput, mark.Fingerprint, mark.RowsAcked, mark.RowsExpected)
+	case x.dataset == nil && x.run.Dataset.Fingerprint == "":
+		return x.adopt(mark)
+	case mark.Fingerprint != x.run.Dataset.Fingerprint:
+		return fmt.Errorf("%w: the targets hold different datasets, %s and %s; ask them one by one",
+			ErrInput, x.run.Dataset.Fingerprint, mark.Fingerprint)
+	case x.dataset == nil: // resumed
+		return x.adopt(mark)
+	}
+	return nil
+}
+
+// own reports whether a mark is of the load whose data this run queries: where
+// it loads, the target's last one. A mark by an older tsmark, which names no
+// target, is believed where no other target of the run is in the same place.
+func (x *execution) own(mark driver.Mark, planned *plannedTarget) bool {
+	switch {
+	case !x.steps.Load:
+		return true
+	case mark.Target == "":
+		return (mark.Run == "" || mark.Run == x.run.ID) && !x.plan.sharesAny(planned)
+	}
+	return mark.Run == x.run.ID && mark.Target == planned.name && mark.Repeat == x.lastLoaded(planned.name)
+}
+
+// lastLoaded is the number of a target's last load; 0: it has none.
+func (x *execution) lastLoaded(name string) int {
+	last := 0
+	for i := range x.run.Targets {
+		for _, r := range x.run.Targets[i].Repeats {
+			if x.run.Targets[i].Name == name && r.Load != nil {
+				last = max(last, r.Number)
+			}
+		}
+	}
+	return last
+}
+
+// alias is the error of two targets that overwrite each other without looking
+// alike in the experiment.
+func (x *execution) alias(over, overwritten string) error {
+	where := func(name string) string {
+		for i := range x.plan.targets {
+			if t := &x.plan.targets[i]; t.name == name && t.shares != "" {
+				return name + " (" + t.shares + ")"
+			}
+		}
+		return name
+	}
+	return fmt.Errorf("%w: targets %s and %s are one place under two names, and overwrite each other; write the place alike in both, so that they take turns, or give each its own",
+		ErrInput, where(overwritten), where(over))
+}
+
+// loadedBy says who left a mark, as the end of a phrase; empty: nobody knows.
+func loadedBy(mark driver.Mark) string {
+	if mark.Target == "" {
+		return ""
+	}
+	return fmt.Sprintf(", by target %s of run %s", mark.Target, mark.Run)
+}

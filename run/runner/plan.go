@@ -1,0 +1,381 @@
+// Package runner executes experiments: it loads, settles, counts, checks and
+// asks, target by target, and stores each piece as it is finished.
+package runner
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/internal/secret"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// Catalog is what experiments can name.
+type Catalog struct {
+	Workload func(name string) (workload.Workload, error) // its error offers the closest names
+	Kind     func(name string) (driver.Driver, error)     // likewise
+	// Environ is the environment, as os.Environ lists it, from which secret
+	// options are taken that an experiment does not give: see SecretVariable.
+	Environ []string
+}
+
+// Plan is an experiment whose every name has been found and every value
+// checked. Making one touches nothing: what is wrong with an experiment shows
+// before anything starts.
+type Plan struct {
+	experiment *experiment.Experiment
+	catalog    Catalog
+	steps      Steps
+	compares   bool // what is loaded is asked, or would be if there were queries
+	targets    []plannedTarget
+	retry      engine.Retry
+	secrets    *secret.Redactor
+	place      result.Place // of its run in a sweep
+	earlier    []string     // ids of the runs of that sweep before it
+}
+
+// Steps is which parts of an experiment are executed.
+type Steps struct {
+	Load   bool // otherwise the targets must hold a complete dataset already, and theirs is the workload
+	Verify bool // compare answers with the oracle's
+	Ask    bool // measure queries; only with Verify
+}
+
+type plannedTarget struct {
+	name                string
+	kind                driver.Driver
+	options             driver.Options
+	shown               map[string]string // options without secrets
+	changes             []driver.Change   // likewise
+	profile, durability string            // names of sets of options; empty: none
+	restart             string            // command that restarts its server; empty: none
+	start, idle         string            // command that runs its server, and what becomes of that between turns; empty: it runs already
+	shares              string            // place that targets of the run may share; empty: it has one of its own
+	ports               map[string]int    // options that are ports of that server, by how far they are from its first
+	twin                string            // the target that it is once more; empty: none
+	exporter, metrics   string            // addresses of what its host and server tell of themselves; empty: none
+}
+
+// dedupes reports whether a row that is sent twice is there once.
+func (p *plannedTarget) dedupes() bool { return p.kind.Dedupes != nil && p.kind.Dedupes(p.options) }
+
+// NewPlan checks what the steps need of the experiment. Its error is a
+// *experiment.Problem, or several joined, that name what to mend and where it
+// was written.
+func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
+	p := &Plan{experiment: e, catalog: c, steps: steps, compares: steps.Ask, secrets: newRedactor(e, c)}
+	if err := p.check(); err != nil {
+		return nil, p.secrets.Error(err)
+	}
+	return p, nil
+}
+
+// check finds the names and checks the values.
+func (p *Plan) check() error {
+	e, c, steps := p.experiment, p.catalog, p.steps
+	if err := e.Check(); err != nil {
+		return err
+	}
+	p.retry, _ = engine.ParseRetry(e.Load.Retry) // as Check did
+	onlyLoad := steps.Load && !steps.Verify
+	if len(e.Queries.Types) == 0 {
+		if !steps.Load {
+			return e.Problem("queries.types", "is empty; name query types, or %s", experiment.AllTypes)
+		}
+		steps.Verify, steps.Ask = false, false
+		p.steps = steps
+	}
+	var problems []error
+	switch {
+	case steps.Load && e.Unknown() && steps.Verify:
+		problems = append(problems, e.Problem("load.file", "no question can be checked on a dataset that nobody knows; say what generated the file, as in --use-case cpu-only --scale 100"))
+	case steps.Load && !e.Unknown():
+		w, types, err := p.dataset(e.Workload)
+		for _, t := range types {
+			if err != nil {
+				break
+			}
+			_, err = p.draw(w, []workload.QueryType{t}, e.Workload, 0, "")
+		}
+		problems = append(problems, err)
+	}
+	for i, t := range e.Targets {
+		path := fmt.Sprintf("targets[%d]", i)
+		kind, err := c.Kind(t.Kind)
+		if err != nil {
+			problems = append(problems, e.Problem(path+".kind", "%s", err))
+			continue
+		}
+		if t, err = c.complete(&kind, t); err != nil {
+			problems = append(problems, e.Problem(path, "%s", err))
+			continue
+		}
+		ports := furtherPorts(t)
+		chosen, err := kind.Choose(t.Profile, t.Durability, t.Options)
+		if err != nil {
+			problems = append(problems, e.Problem(path, "%s", err))
+			continue
+		}
+		options, err := kind.Resolve(chosen)
+		if err != nil {
+			problems = append(problems, e.Problem(path+".options", "%s", err))
+			continue
+		}
+		if problem := startable(&kind, t); problem != "" {
+			problems = append(problems, e.Problem(path+".start", "%s", problem))
+			continue
+		}
+		if kind.Alone != nil && kind.Alone(options) {
+			problems = append(problems, p.alone(t.Name))
+		}
+		place := placeOf(&kind, options, t.Start)
+		if problem := p.shared(&kind, place, onlyLoad); problem != "" {
+			problems = append(problems, e.Problem(path, "%s", problem))
+		}
+		kind = limit.Kind(kind, e.Timeouts.Limits())
+		shown := p.withoutSecrets(&kind, options)
+		p.targets = append(p.targets, plannedTarget{
+			name: t.Name, kind: kind, options: options, shown: shown, changes: kind.Changes(shown),
+			profile: t.Profile, durability: t.Durability, restart: t.Restart, exporter: t.Exporter, metrics: t.Metrics,
+			twin: t.Twin, start: t.Start, idle: cmp.Or(t.Idle, experiment.IdlePause), ports: ports, shares: place,
+		})
+	}
+	return errors.Join(problems...)
+}
+
+// alone returns an error where the experiment wants several connections at once,
+// of which the target has one.
+func (p *Plan) alone(name string) error {
+	e := p.experiment
+	for _, c := range []struct {
+		wanted bool
+		path   string
+	}{
+		{p.steps.Load && e.Load.Workers > 1, "load.workers"},
+		{p.steps.Ask && e.Queries.Workers > 1, "queries.workers"},
+		{p.steps.Load && e.Mixed.On(), "mixed.loaded"},
+	} {
+		if c.wanted {
+			return e.Problem(c.path, "target %s takes one connection at a time, and a second one would wait for ever; have one worker, and no mixed phase", name)
+		}
+	}
+	return nil
+}
+
+// dataset finds the workload of a specification and checks it and the query
+// types to be asked.
+func (p *Plan) dataset(spec workload.Spec) (workload.Workload, []workload.QueryType, error) {
+	w, err := p.catalog.Workload(spec.Name)
+	if err != nil {
+		return nil, nil, p.experiment.Problem("workload.name", "%s", err)
+	}
+	if err := w.Check(spec); err != nil {
+		return nil, nil, p.specProblem(err)
+	}
+	if !p.steps.Verify {
+		return w, nil, nil
+	}
+	types, err := p.chosenTypes(w)
+	return w, types, err
+}
+
+// specProblem tells where the user wrote the setting that a workload rejects.
+func (p *Plan) specProblem(err error) error {
+	var bad *workload.SpecError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	path := "workload." + bad.Setting
+	if name, ok := strings.CutPrefix(bad.Setting, "iotdb-queries"); ok {
+		path = "queries.iotdb" + name
+	}
+	problem := p.experiment.Problem(path, "%s", bad.Problem)
+	if problem.Origin == (experiment.Origin{}) {
+		return bad // a default: its name alone says more than a path
+	}
+	return problem
+}
+
+// chosenTypes returns the query types that the experiment names.
+func (p *Plan) chosenTypes(w workload.Workload) ([]workload.QueryType, error) {
+	e := p.experiment
+	var problems []error
+	for i := range e.Queries.Types {
+		name := e.Queries.Named(i)
+		if name == "" {
+			continue
+		}
+		// Queries knows the names and says what is close to a wrong one.
+		if _, err := w.Queries(e.Workload, name, 0); err != nil && !isSpecError(err) {
+			problems = append(problems, e.Problem(fmt.Sprintf("queries.types[%d]", i), "%s", err))
+		}
+	}
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	all := w.QueryTypes()
+	names := make([]string, len(all))
+	for i, t := range all {
+		names[i] = t.Name
+	}
+	var chosen []workload.QueryType
+	for _, name := range e.Queries.Choose(names) {
+		chosen = append(chosen, all[slices.Index(names, name)])
+	}
+	return chosen, nil
+}
+
+func isSpecError(err error) bool {
+	var bad *workload.SpecError
+	return errors.As(err, &bad)
+}
+
+// questions is the queries of one type. They are drawn anew when they are
+// needed, and never held all at once: a million of them take more memory than all
+// the rest of a run.
+type questions struct {
+	kind   workload.QueryType
+	all    iter.Seq[query.Query] // that can be measured, in their order, the same each time
+	early  []query.Query         // whose answers are checked before anything is measured
+	record result.Questions
+	blocks
+	// spare are queries to warm up with. They are none of those that are measured,
+	// unless the type has no others.
+	spare []query.Query
+
+	expected [views]expectations // by how a target holds the dataset
+}
+
+// maxEvaluated bounds the different queries of types whose answers can only be
+// counted by making them: they are then asked in turn. Most such types of TSBS
+// have four different queries or one.
+const maxEvaluated = 100
+
+// Queries that are drawn beside those that are measured, behind them in the same
+// sequence: so many are compared before, and the others warm connections up.
+const (
+	earlyQueries = 2
+	spareQueries = 64
+)
+
+// draw draws the first n queries of each type. A type that cannot be asked of the
+// dataset is a problem with the dataset's specification. The seed chooses what
+// is checked before anything is measured.
+func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec workload.Spec, n int, seed string) ([]questions, error) {
+	drawn := make([]questions, len(types))
+	for i, t := range types {
+		more := 0
+		if n > 0 && p.steps.Ask {
+			more = earlyQueries + spareQueries
+		}
+		queries, err := p.drawType(w, t.Name, spec, n, more)
+		if err != nil {
+			return nil, err
+		}
+		q := questions{kind: t}
+		if q.all, err = p.drawType(w, t.Name, spec, n, 0); err != nil {
+			return nil, err
+		}
+		var chosen []int
+		if !p.steps.Ask {
+			chosen = choose(seed, t.Name, n, p.experiment.Queries.Verify)
+		}
+		behind, err := q.divide(queries, n, p.experiment.QueryRepeats(), chosen)
+		if err != nil {
+			return nil, err
+		}
+		if p.steps.Ask {
+			chosen = choose(seed, t.Name, len(behind), earlyQueries)
+			for at, other := range behind {
+				if slices.Contains(chosen, at) {
+					q.early = append(q.early, other)
+				} else {
+					q.spare = append(q.spare, other)
+				}
+			}
+			if len(q.spare) == 0 {
+				q.spare = q.early
+			}
+		}
+		drawn[i] = q
+	}
+	return drawn, nil
+}
+
+// divide takes the first n queries and those behind them: it records them,
+// divides them among repeats, and has those checked early that are at the places
+// chosen, which ascend. It returns what is behind them, as divider.divide does.
+func (q *questions) divide(queries iter.Seq[query.Query], n, repeats int, chosen []int) (behind []query.Query, err error) {
+	all, begin, divided := query.NewFingerprint(), query.NewFingerprint(), newDivider(n, repeats)
+	place := 0
+	var one query.Query // one for all: what is given on moves to the heap
+	for one = range queries {
+		if place >= n {
+			behind = append(behind, one)
+			continue
+		}
+		if err := all.Add(&one); err != nil {
+			return nil, err
+		}
+		if place < result.BeginCount {
+			_ = begin.Add(&one) // as all took it
+		}
+		divided.add(&one)
+		if len(chosen) > 0 && chosen[0] == place {
+			q.early, chosen = append(q.early, one), chosen[1:]
+		}
+		place++
+	}
+	q.record = result.Questions{Type: q.kind.Name, Count: place, Fingerprint: all.String(), Begin: begin.String()}
+	q.blocks, behind = divided.divide(behind)
+	return behind, nil
+}
+
+// drawType draws the first n queries of a type, and more behind them.
+func (p *Plan) drawType(w workload.Workload, name string, spec workload.Spec, n, more int) (iter.Seq[query.Query], error) {
+	spec.Asked = p.experiment.Queries.IoTDB
+	queries, err := p.experiment.Queries.Windows.Draw(w, spec, name, n+more, p.experiment.Queries.AlignWindows)
+	if err != nil {
+		return nil, p.specProblem(err)
+	}
+	for q := range queries {
+		if !oracle.Countable(&q) {
+			return inTurn(queries, n), nil
+		}
+		break
+	}
+	return queries, nil
+}
+
+// inTurn is a sequence in which of the first n queries only maxEvaluated are
+// different.
+func inTurn(queries iter.Seq[query.Query], n int) iter.Seq[query.Query] {
+	return func(yield func(query.Query) bool) {
+		var evaluated []query.Query
+		place := 0
+		for q := range queries {
+			switch {
+			case place >= n:
+			case place < maxEvaluated:
+				evaluated = append(evaluated, q)
+			default:
+				q = evaluated[place%maxEvaluated]
+			}
+			if !yield(q) {
+				return
+			}
+			place++
+		}
+	}
+}

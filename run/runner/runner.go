@@ -1,0 +1,242 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/tsmark/tsmark/monitor"
+	"github.com/tsmark/tsmark/monitor/process"
+	"github.com/tsmark/tsmark/result"
+)
+
+// Store keeps a run piece by piece.
+type Store interface {
+	Begin(context.Context, *result.Run) error
+	SaveTarget(ctx context.Context, runID string, t *result.Target) error
+	SaveLoad(ctx context.Context, runID, target string, repeat int, l *result.Load) error
+	SaveQueries(ctx context.Context, runID, target string, repeat int, q *result.Queries) error
+	// ForgetTarget removes what was measured of a target that was saved.
+	ForgetTarget(ctx context.Context, runID, target string) error
+	Finish(context.Context, *result.Run) error
+	// Discard removes a run.
+	Discard(ctx context.Context, runID string) error
+	BeginSweep(context.Context, *result.Sweep) error
+	// DiscardSweep removes a sweep without runs.
+	DiscardSweep(ctx context.Context, id string) error
+	// LastLoad returns the id of the newest run that loaded a target of the
+	// name and kind, or "".
+	LastLoad(ctx context.Context, target, kind string) (string, error)
+}
+
+// Display shows what is going on.
+type Display interface {
+	// Start begins to show a piece of work of the given total, 0 where it is
+	// not known, counted in the unit.
+	Start(label, unit string, total int64) Task
+}
+
+// Task is a piece of work that is shown. Add may be called from several
+// goroutines at once.
+type Task interface {
+	Add(n int64)
+	Done(note string) // it ended well; the note says what came of it
+	Fail(note string) // it ended otherwise
+}
+
+// Runner executes plans.
+type Runner struct {
+	Store   Store
+	Dir     string // results folder; each run has a folder of its own in it
+	Display Display
+	Tool    result.Tool
+	Host    result.Host
+	Modules func(paths []string) []result.Module // versions of linked modules; nil: not known
+	Force   Force                                // what may be dropped of others' data; nil: nothing
+	Input   io.Reader                            // standard input, for an experiment whose rows come from there
+	// Children lists the servers that a run started and that run, for who must
+	// end at once; nil: nobody does.
+	Children *process.Children
+}
+
+// ErrInput is wrapped by errors about what the user gave that only show once
+// a target is open: the database holds something else, or nothing.
+var ErrInput = errors.New("cannot go on")
+
+// Run executes a plan and returns the run as it was stored. What
+// concerns one target, such as a server that gives up, is in the run; the
+// error is for what ends all of it: ctx's end, ErrInput, or a store that does
+// not work. Of a run that ErrInput ended before anything was measured nothing
+// is kept. args is the command line, for the record.
+//
+// Secrets of the plan are in none of what is stored, shown or returned.
+func (r *Runner) Run(ctx context.Context, p *Plan, command string, args []string) (*result.Run, error) {
+	run, err := r.begin(ctx, p, command, slices.Clone(args))
+	return run, p.secrets.Error(err)
+}
+
+func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []string) (*result.Run, error) {
+	yaml, err := p.YAML()
+	if err != nil {
+		return nil, err
+	}
+	x := newExecution(r, p)
+	x.run = result.Run{
+		Name: p.experiment.Name, Command: command, Args: p.secrets.Args(args), Experiment: string(yaml), Notes: slices.Clone(p.experiment.Notes),
+		Started: time.Now().UTC(), Tool: r.Tool, Host: r.Host, Place: p.place,
+	}
+	if p.steps.Verify {
+		x.run.CheckSeed = cmp.Or(p.experiment.Queries.CheckSeed, rand.Text())
+	}
+	if err := x.look(); err != nil {
+		return nil, err
+	}
+	if err := x.lookForQuiet(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.Store.Begin(ctx, &x.run); err != nil {
+		return nil, err
+	}
+	unlock, err := r.lock("run", x.run.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	x.observe(ctx)
+	if x.run.Rivals, err = monitor.Rivals(ctx, 0, os.Getpid()); err != nil {
+		x.run.Rivals = nil // where processes cannot be listed, nobody is named
+	}
+	err = x.execute(ctx)
+	if errors.Is(err, ErrInput) && ctx.Err() == nil && !x.measured() {
+		x.operations.discard()
+		x.servers.discard()
+		return nil, both(err, r.Store.Discard(context.WithoutCancel(ctx), x.run.ID))
+	}
+	return x.finish(ctx, err)
+}
+
+// Resume goes on with a run that was interrupted or killed, at the first piece
+// that it has not finished. The plan is that of the run's experiment. What is
+// finished stays as it is and is not done again; a load that was not finished
+// begins anew.
+func (r *Runner) Resume(ctx context.Context, p *Plan, run *result.Run) (*result.Run, error) {
+	resumed, err := r.resume(ctx, p, run)
+	return resumed, p.secrets.Error(err)
+}
+
+func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run) (*result.Run, error) {
+	x := newExecution(r, p)
+	x.run = *run
+	if p.steps.Verify {
+		x.run.CheckSeed = cmp.Or(x.run.CheckSeed, rand.Text()) // runs by earlier versions have none
+	}
+	if err := x.look(); err != nil {
+		return nil, err
+	}
+	if err := x.lookForQuiet(ctx); err != nil {
+		return nil, err
+	}
+	unlock, err := r.lock("run", x.run.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	// Killed once more, it was running, whatever had ended it before.
+	x.run.Status, x.run.Reason = result.Running, ""
+	if err := r.Store.Finish(ctx, &x.run); err != nil {
+		return nil, err
+	}
+	x.observe(ctx)
+	return x.finish(ctx, x.execute(ctx))
+}
+
+// lock keeps other processes from resuming the run or sweep, which is what it
+// is called in errors, while this one is at it.
+func (r *Runner) lock(what, id string) (unlock func(), err error) {
+	dir := filepath.Join(r.Dir, id)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("%w: making the %s's folder: %w", ErrInput, what, err)
+	}
+	path := filepath.Join(dir, lockName)
+	held := flock.New(path)
+	switch ok, err := held.TryLock(); {
+	case err != nil:
+		return nil, fmt.Errorf("%w: locking the %s: %w", ErrInput, what, err)
+	case !ok:
+		return nil, fmt.Errorf("%w: %s %s is going on in another process; wait for its end, or end it", ErrInput, what, id)
+	}
+	return func() {
+		_ = os.Remove(path) // while it is held, so that nobody else's is removed
+		_ = held.Unlock()
+		_ = os.Remove(dir) // fails, and stays, where the run left something in it
+	}, nil
+}
+
+// finish stores how the run ended.
+func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) {
+	x.stopObserving()
+	lost, closed := x.operations.close()
+	x.run.LostOperations += lost
+	if err == nil {
+		err = closed
+	}
+	x.run.Finished = time.Now().UTC()
+	x.run.Reason = ""
+	switch {
+	case ctx.Err() != nil:
+		x.run.Status, x.run.Reason = result.Incomplete, "interrupted"
+	case err != nil:
+		x.run.Status, x.run.Reason = result.Incomplete, err.Error()
+	case x.failed() != "":
+		x.run.Status, x.run.Reason = result.Incomplete, x.failed()
+	default:
+		x.run.Status = result.Complete
+	}
+	for i := range x.run.Targets {
+		if poolErr := x.run.Targets[i].Pool(); err == nil {
+			err = poolErr
+		}
+	}
+	// An interrupted run is stored all the same, and says that it was.
+	if finishErr := x.Store.Finish(context.WithoutCancel(ctx), &x.run); finishErr != nil {
+		err = both(err, finishErr)
+	}
+	return &x.run, err
+}
+
+// both is an error, on one line, and what then happened to storing it.
+func both(err, stored error) error {
+	if err == nil || stored == nil {
+		return errors.Join(err, stored)
+	}
+	return fmt.Errorf("%w (and it could not be stored: %w)", err, stored)
+}
+
+// errStore is wrapped where a result could not be stored, which is no fault of
+// the target's and ends the run.
+var errStore = errors.New("results cannot be stored")
+
+// stored returns the error of a store, marked as one.
+func stored(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", errStore, err)
+}
+
+// reason is an error as a line for people.
+func reason(ctx context.Context, err error) string {
+	if ctx.Err() != nil {
+		return "interrupted"
+	}
+	return err.Error()
+}

@@ -1,0 +1,267 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/outfile"
+	"github.com/tsmark/tsmark/monitor/process"
+	"github.com/tsmark/tsmark/run/experiment"
+)
+
+// servers are those that a run started. One of them at a time has its turn.
+type servers struct {
+	of    map[string]*ownServer // by target
+	among *process.Children     // their processes are listed there, too
+}
+
+func newServers(among *process.Children) servers {
+	return servers{of: make(map[string]*ownServer), among: among}
+}
+
+// ownServer is the server of one target.
+type ownServer struct {
+	options driver.Options // with its address
+	idle    string
+	command process.Command
+	running *process.Process // nil: stopped
+	paused  bool
+	made    bool // its folder was made for it
+}
+
+// Options through which a target is told where its server is.
+const hostOption, portOption = "host", "port"
+
+// startable says why tsmark cannot start a target's server; empty: it can, or
+// need not.
+func startable(kind *driver.Driver, t experiment.Target) string {
+	if t.Start == "" {
+		return ""
+	}
+	for _, name := range []string{hostOption, portOption} {
+		if !slices.ContainsFunc(kind.Options, func(o driver.Option) bool { return o.Name == name }) {
+			return fmt.Sprintf("%s has no server that tsmark could start; leave it out", kind.Name)
+		}
+		if t.Options[name] != "" {
+			return fmt.Sprintf("says that tsmark starts the server, and option %s where one runs; leave one of them out", name)
+		}
+	}
+	return ""
+}
+
+// furtherPorts takes options of the form {port+2} out of a target, which is its
+// own, and returns how far they are from the first port of its server.
+func furtherPorts(t experiment.Target) map[string]int {
+	ports := make(map[string]int)
+	for name, value := range t.Options {
+		var offset int
+		if n, _ := fmt.Sscanf(value, "{port+%d}", &offset); n == 1 && t.Start != "" && offset > 0 && offset < process.PortsInARow {
+			ports[name] = offset
+			delete(t.Options, name)
+		}
+	}
+	return ports
+}
+
+// turn lets the servers of other targets rest and sees that the target's own
+// is there. It returns the target with the options that lead there.
+func (s servers) turn(ctx context.Context, planned *plannedTarget, env driver.Env) (*plannedTarget, error) {
+	for _, name := range slices.Sorted(maps.Keys(s.of)) {
+		if name == planned.name {
+			continue
+		}
+		if err := s.of[name].rest(ctx); err != nil {
+			return nil, fmt.Errorf("the server of target %s, while target %s has its turn: %w", name, planned.name, err)
+		}
+	}
+	if planned.start == "" {
+		return planned, nil
+	}
+	own := s.of[planned.name]
+	if own == nil {
+		var err error
+		if own, err = newServer(ctx, planned, env, s.among); err != nil {
+			return nil, err
+		}
+		s.of[planned.name] = own
+	}
+	here := *planned
+	here.options = own.options
+	return &here, own.wake(ctx)
+}
+
+// stop ends all of them. Their data stays.
+func (s servers) stop(ctx context.Context) error {
+	var problems []error
+	for _, name := range slices.Sorted(maps.Keys(s.of)) {
+		if err := s.of[name].stop(ctx); err != nil {
+			problems = append(problems, fmt.Errorf("stopping the server of target %s: %w", name, err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// discard removes the folders that were made for servers of a run of which
+// nothing is kept.
+func (s servers) discard() {
+	for _, own := range s.of {
+		if own.made {
+			_ = os.RemoveAll(filepath.Dir(own.command.Log)) // what stays is only in the way
+		}
+	}
+}
+
+// pidFile holds the number and the start of a server's process: one that
+// outlived a killed tsmark is found by it.
+const pidFile = "server.pid"
+
+func newServer(ctx context.Context, planned *plannedTarget, env driver.Env, among *process.Children) (*ownServer, error) {
+	dir, err := filepath.Abs(env.Dir)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o777)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: making the folder of the server: %w", ErrInput, err)
+	}
+	if err := stopLeftOver(ctx, filepath.Join(dir, pidFile)); err != nil {
+		return nil, fmt.Errorf("%w: a server that an earlier tsmark left behind: %w", ErrInput, err)
+	}
+	port, err := process.FreePorts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	options := maps.Clone(planned.options)
+	options[hostOption], options[portOption] = "127.0.0.1", strconv.Itoa(port)
+	for name, offset := range planned.ports {
+		options[name] = strconv.Itoa(port + offset)
+	}
+	files := filesOf(dir)
+	_, before := os.Stat(files)
+	if err := os.MkdirAll(files, 0o777); err != nil {
+		return nil, fmt.Errorf("%w: making the folder of the server: %w", ErrInput, err)
+	}
+	line := strings.NewReplacer(experiment.StartDir, shellQuoted(files), experiment.StartPort, strconv.Itoa(port)).Replace(planned.start)
+	return &ownServer{
+		options: options, idle: planned.idle, made: errors.Is(before, fs.ErrNotExist),
+		command: process.Command{
+			// exec: the server has the number of the shell, and its signals.
+			Path: "sh", Args: []string{"-c", "exec " + line}, Log: filepath.Join(dir, "server.log"),
+			Within: serverPatience, Grace: serverPatience, Among: among,
+			Note:  func(info process.Info) error { return note(filepath.Join(dir, pidFile), info) },
+			Ready: func(ctx context.Context) error { return answers(ctx, planned.kind, env, options) },
+		},
+	}, nil
+}
+
+// filesOf is where below a target's folder its server's files are.
+func filesOf(dir string) string { return filepath.Join(dir, "server") }
+
+// serverPatience is how long a server may take to start, and to end before it
+// is killed.
+const serverPatience = 2 * time.Minute
+
+// answers reports whether a target can be opened. Whatever else is wrong shows
+// when it is opened in earnest.
+func answers(ctx context.Context, kind driver.Driver, env driver.Env, options driver.Options) error {
+	t, err := kind.Open(ctx, env, options)
+	switch {
+	case err == nil:
+		return t.Close()
+	case errors.Is(err, driver.ErrUnreachable):
+		return err
+	}
+	return nil
+}
+
+// wake sees that the server runs.
+func (s *ownServer) wake(ctx context.Context) (err error) {
+	if s.running != nil && s.paused {
+		s.paused = false
+		return s.running.Continue(ctx)
+	}
+	if s.running != nil && s.running.Running(ctx) {
+		return nil
+	}
+	if s.running, err = process.Start(ctx, s.command); err != nil {
+		return fmt.Errorf("starting the server (its output is in %s): %w", s.command.Log, err)
+	}
+	return nil
+}
+
+// rest does to the server what its target asks for while others have their
+// turn.
+func (s *ownServer) rest(ctx context.Context) error {
+	switch {
+	case s.running == nil || s.paused || s.idle == experiment.IdleRun:
+		return nil
+	case s.idle == experiment.IdleStop:
+		return s.stop(ctx)
+	case !s.running.Running(ctx):
+		return nil // its target's next turn starts it again
+	}
+	s.paused = true
+	err := s.running.Pause(ctx)
+	if errors.Is(err, errors.ErrUnsupported) {
+		s.paused = false
+		return s.stop(ctx)
+	}
+	return err
+}
+
+func (s *ownServer) stop(ctx context.Context) error {
+	if s.running == nil {
+		return nil
+	}
+	if err := s.running.Stop(ctx); err != nil {
+		return err
+	}
+	s.running, s.paused = nil, false
+	return os.Remove(filepath.Join(filepath.Dir(s.command.Log), pidFile))
+}
+
+// note writes down which process a server is. It is on its way until that is
+// done: see process.Command.
+func note(file string, info process.Info) error {
+	// Whole or not at all: a file that is half written would name nobody.
+	if err := outfile.WriteBytes(file, fmt.Appendf(nil, "%d\n%d\n", info.PID, info.Started)); err != nil {
+		return fmt.Errorf("%w: noting the server's process: %w", ErrInput, err)
+	}
+	return nil
+}
+
+// stopLeftOver stops the server that a PID file names, if it is still the same
+// process.
+func stopLeftOver(ctx context.Context, file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil // none was left
+	}
+	var pid int
+	var started int64
+	if _, err := fmt.Sscan(string(text), &pid, &started); err != nil {
+		return fmt.Errorf("%s does not name a process: end the server, and remove the file", file)
+	}
+	if info, err := process.Lookup(ctx, pid); err == nil && info.Started == started {
+		left, err := process.Attach(ctx, pid)
+		if err != nil {
+			return nil // it has just ended
+		}
+		if err := left.Stop(ctx); err != nil {
+			return err
+		}
+	}
+	return os.Remove(file)
+}
+
+// shellQuoted is a text as one word for sh.
+func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -1,0 +1,200 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tsmark/tsmark/internal/secret"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+)
+
+// Sweep is the plans of all runs that an experiment stands for: one, or one for
+// each point of its matrix.
+type Sweep struct {
+	experiment *experiment.Experiment
+	catalog    Catalog
+	secrets    *secret.Redactor
+	points     []experiment.Point
+	plans      []*Plan
+}
+
+// NewSweep plans all runs of an experiment. Its error is as NewPlan's.
+func NewSweep(e *experiment.Experiment, c Catalog, steps Steps) (*Sweep, error) {
+	s := &Sweep{experiment: e, catalog: c, secrets: newRedactor(e, c)}
+	if err := s.plan(steps); err != nil {
+		return nil, s.secrets.Error(err)
+	}
+	return s, nil
+}
+
+func (s *Sweep) plan(steps Steps) error {
+	err := s.openly()
+	if err != nil {
+		return err
+	}
+	if s.points, err = s.experiment.Expand(); err != nil {
+		return err
+	}
+	var problems []error
+	if len(s.points) > 1 && s.experiment.Load.File == "-" {
+		problems = append(problems, s.experiment.Problem("load.file", "standard input can be read only once; name a file, or sweep over nothing"))
+	}
+	for _, p := range s.points {
+		plan, err := NewPlan(p.Experiment, s.catalog, steps)
+		problems = append(problems, err)
+		s.plans = append(s.plans, plan)
+	}
+	return errors.Join(problems...)
+}
+
+// openly refuses secrets as parameters, which names of targets and reports
+// show.
+func (s *Sweep) openly() error {
+	e := s.experiment
+	var problems []error
+	look := func(at, path string, values ...string) {
+		for _, v := range values {
+			s.secrets.Learn(v)
+		}
+		hidden := func(v string) bool { return s.secrets.Text(v) != v }
+		if s.secretOption(path) || slices.ContainsFunc(values, hidden) {
+			problems = append(problems, e.Problem(at, "is secret, and a sweep shows its parameters; name several targets instead"))
+		}
+	}
+	for _, a := range e.Matrix {
+		look("matrix."+a.Path, a.Path, a.Values...)
+	}
+	for i, entry := range e.Include {
+		for _, p := range entry {
+			look(fmt.Sprintf("include[%d].%s", i, p.Path), p.Path, p.Value)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// secretOption reports whether a path is that of a secret option.
+func (s *Sweep) secretOption(path string) bool {
+	for _, t := range s.experiment.Targets {
+		kind, err := s.catalog.Kind(t.Kind)
+		if err != nil {
+			continue // a plan says so
+		}
+		for _, o := range kind.Options {
+			if o.Secret && path == "targets."+t.Name+"."+o.Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Points are the runs that the sweep consists of.
+func (s *Sweep) Points() []experiment.Point { return s.points }
+
+// Single returns the plan where it is the only one and no parameter is swept
+// over: then it is a run like any other. Else it returns nil.
+func (s *Sweep) Single() *Plan {
+	if len(s.plans) == 1 && len(s.points[0].Parameters) == 0 {
+		return s.plans[0]
+	}
+	return nil
+}
+
+// YAML returns the experiment with its matrix as it may be stored and shown:
+// see Plan.YAML.
+func (s *Sweep) YAML() ([]byte, error) {
+	p := &Plan{secrets: s.secrets}
+	public := p.openly(s.experiment)
+	for i := range public.Targets {
+		kind, err := s.catalog.Kind(public.Targets[i].Kind)
+		if err != nil {
+			return nil, err
+		}
+		public.Targets[i] = p.public(public.Targets[i], &kind, nil)
+	}
+	return experiment.Marshal(public)
+}
+
+// BeginSweep stores that a sweep begins.
+func (r *Runner) BeginSweep(ctx context.Context, s *Sweep, command string, args []string) (*result.Sweep, error) {
+	yaml, err := s.YAML()
+	if err != nil {
+		return nil, err
+	}
+	record := &result.Sweep{
+		Name: s.experiment.Name, Command: command, Args: s.secrets.Args(args), Experiment: string(yaml), Started: time.Now().UTC(), Points: len(s.plans),
+	}
+	s.secrets.Hide(record)
+	return record, r.Store.BeginSweep(ctx, record)
+}
+
+// RunSweep executes the points of a sweep that runs, which belong to it, have
+// not completed: it goes on with those that were begun, and begins the others.
+// done is called with each as it ends. It returns all runs in the order of
+// their points. A target that gives up ends its run and not the sweep; what ends
+// all of it is as for Run. A sweep of which there is no run is not kept.
+func (r *Runner) RunSweep(ctx context.Context, s *Sweep, record *result.Sweep, runs []*result.Run, done func(*result.Run) error) ([]*result.Run, error) {
+	unlock, err := r.lock("sweep", record.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	kept := slices.Clone(runs)
+	for i, plan := range s.plans {
+		place := result.Place{Sweep: record.ID, Point: i + 1, Points: len(s.plans), Parameters: slices.Clone(s.points[i].Parameters)}
+		at := slices.IndexFunc(kept, func(run *result.Run) bool { return run.Point == place.Point })
+		if at >= 0 && kept[at].Status == result.Complete {
+			continue
+		}
+		plan.place, plan.earlier = place, ids(kept)
+		r.Display.Start(fmt.Sprintf("point %d of %d", place.Point, place.Points), "", 0).Done(place.Parameters.String())
+		run, err := r.point(ctx, plan, record, kept, at)
+		if run != nil {
+			if at >= 0 {
+				kept[at] = run
+			} else {
+				kept = append(kept, run)
+			}
+			err = errors.Join(err, done(run))
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return kept, r.ended(ctx, record, kept, fmt.Errorf("point %d of %d, %s: %w", place.Point, place.Points, place.Parameters, err))
+		}
+	}
+	return kept, nil
+}
+
+// point executes a point, whose run is at that position of runs; -1: it has
+// none yet.
+func (r *Runner) point(ctx context.Context, plan *Plan, record *result.Sweep, runs []*result.Run, at int) (*result.Run, error) {
+	if at < 0 {
+		return r.Run(ctx, plan, record.Command, record.Args)
+	}
+	if !slices.Equal(runs[at].Parameters, plan.place.Parameters) {
+		return nil, fmt.Errorf("%w: the run that was begun, %s, has %s; run the sweep anew", ErrInput, runs[at].ID, runs[at].Parameters)
+	}
+	return r.Resume(ctx, plan, runs[at])
+}
+
+// ended forgets a sweep that ended before any run of it was kept.
+func (r *Runner) ended(ctx context.Context, record *result.Sweep, kept []*result.Run, err error) error {
+	if len(kept) > 0 {
+		return err
+	}
+	return both(err, r.Store.DiscardSweep(context.WithoutCancel(ctx), record.ID))
+}
+
+func ids(runs []*result.Run) []string {
+	list := make([]string, len(runs))
+	for i, run := range runs {
+		list[i] = run.ID
+	}
+	return list
+}

@@ -1,0 +1,94 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// Taken is an answer that was taken while it was measured, and what is expected.
+type Taken struct {
+	*engine.Answered
+	Expected *oracle.Expectation
+}
+
+// maxStrangers bounds the answers of a phase that take a pass over the dataset
+// each: any so many of the rows that match are right, and only their number is
+// known before. Of more answers a part is compared, as evenly spread as the
+// sample is.
+const maxStrangers = 5
+
+// Captured compares answers that were taken. Where the digest of rows is not the
+// expected one the target is asked the query again, in full, to name the first
+// row that differs; an answer that is right then was wrong all the same, unless
+// the digests show that only floats differ, within the tolerance. With neither a
+// target nor Config.Gone nothing is decided where this is needed, and open is
+// true. The verdict names the first difference.
+func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d workload.Dataset, taken []Taken) (v result.Verdict, open bool, err error) {
+	var querier driver.Querier
+	defer func() {
+		if querier != nil {
+			querier.Close() // reading only
+		}
+	}()
+	step := max((len(taken)+maxStrangers-1)/maxStrangers, 1)
+	for i, a := range taken {
+		if a.Expected.Any && i%step != 0 {
+			continue
+		}
+		c := check{dataset: d, expected: a.Expected, timeout: cfg.Timeout}
+		columns := a.Expected.Query.Columns(d.Schema().Table(a.Expected.Query.Table))
+		difference := ""
+		switch {
+		case a.Rows != a.Expected.Rows:
+			difference = fmt.Sprintf("%d rows in the answer, %d expected", a.Rows, a.Expected.Rows)
+		case a.Expected.Any:
+			difference, err = c.strangers(ctx, a.Answer)
+		case a.Answer != nil:
+			expected := query.Answer{Rows: slices.Clone(a.Expected.Answer.Rows)}
+			if d := query.Compare(a.Expected.Query, columns, &expected, a.Answer); d != nil {
+				difference = d.String()
+			}
+		case a.Digest.Equal(a.Expected.Digest):
+		case t == nil && !cfg.Gone:
+			return result.Verdict{}, true, nil
+		case cfg.Gone:
+			difference = fmt.Sprintf("its %d rows are not the expected ones, and the target can tell no more", a.Rows)
+		default:
+			if querier == nil {
+				if querier, err = t.NewQuerier(ctx, 0); err != nil {
+					return v, false, fmt.Errorf("connecting to ask again: %w", err)
+				}
+			}
+			c.querier = querier
+			if c.request, err = render(a.Expected.Query, d.Schema()); err != nil {
+				return v, false, err
+			}
+			difference, err = c.again(ctx, columns, a.Digest)
+			if err != nil && ctx.Err() == nil && !errors.Is(err, driver.ErrUnreachable) {
+				difference, err = fmt.Sprintf("its %d rows are not the expected ones; asked again: %v", a.Rows, err), nil
+			}
+		}
+		if err != nil {
+			return v, false, err
+		}
+		v.Checked++
+		if difference != "" {
+			v.Difference = fmt.Sprintf("query %d: %s", a.Expected.Query.ID, difference)
+			return v, false, nil
+		}
+		v.Rows += a.Rows
+		if a.Rows == 0 {
+			v.Empty++
+		}
+	}
+	return v, false, nil
+}

@@ -1,0 +1,186 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/result"
+)
+
+// Sent is what is known of how the rows of a census were sent.
+type Sent struct {
+	// Acknowledged says that the target accepted every row of the dataset and
+	// said so: those that are missing are lost.
+	Acknowledged bool
+	// Twice is how many rows were sent again although they may have been stored
+	// before, to a target that then keeps both: so many duplicates are possible.
+	Twice int64
+}
+
+// Census compares what the tables of a target hold with the dataset: rows, and
+// for each field the count, sum, minimum and maximum, the times of the rows and
+// the tags of their series, each as far as the target can tell.
+//
+// Rows beyond those expected are duplicates as far as rows were sent twice, and
+// no problem. The different rows are then counted and compared, so that
+// duplicates hide no losses; where that cannot be, the result says so.
+//
+// What it cannot find: values that were exchanged within a field, or changed by
+// less than SumBound in the sum of floats. Queries find those.
+func Census(ctx context.Context, t driver.DB, survey *oracle.Survey, sent Sent) ([]result.CensusResult, error) {
+	var results []result.CensusResult
+	for i := range survey.Tables {
+		expected := &survey.Tables[i]
+		begin := time.Now()
+		c := census{target: t, survey: survey, expected: expected, sent: sent, result: result.CensusResult{
+			Table: expected.Table.Name, Expected: expected.Rows, Contents: &result.Contents{Series: -1, Distinct: -1},
+		}}
+		if err := c.take(ctx); err != nil {
+			return results, fmt.Errorf("taking the census of table %s: %w", expected.Table.Name, err)
+		}
+		c.result.Contents.Seconds = time.Since(begin).Seconds()
+		sent.Twice -= c.result.Duplicates
+		results = append(results, c.result)
+	}
+	return results, nil
+}
+
+// census is that of one table.
+type census struct {
+	target   driver.DB
+	survey   *oracle.Survey
+	expected *oracle.Census
+	sent     Sent
+	result   result.CensusResult
+}
+
+func (c *census) take(ctx context.Context) error {
+	counted, err := c.target.Census(ctx, c.expected.Table)
+	if err != nil {
+		return err
+	}
+	c.result.Counted = counted.Rows
+	different, err := c.different(ctx)
+	if err != nil {
+		return err
+	}
+	if different != nil {
+		c.compareDifferent(counted.Rows, different)
+		counted = *different
+	} else {
+		c.compareCounts(&counted)
+	}
+	if len(counted.Fields) != len(c.expected.Fields) {
+		return fmt.Errorf("the target tells of %d fields, and the table has %d", len(counted.Fields), len(c.expected.Fields))
+	}
+	if c.result.Problem != "" {
+		return nil
+	}
+	// Duplicates among what was counted are part of every sum.
+	c.result.Problem = c.compareContents(&counted, different == nil && c.result.Duplicates > 0)
+	if c.result.Problem == "" {
+		c.result.Problem, err = c.compareSeries(ctx)
+	}
+	return err
+}
+
+// different is the census of different rows where rows were sent twice; nil: all
+// were sent once, or the target cannot tell.
+func (c *census) different(ctx context.Context) (*driver.Census, error) {
+	if c.sent.Twice == 0 {
+		return nil, nil
+	}
+	counter, ok := driver.As[driver.DistinctCounter](c.target)
+	switch {
+	case c.survey.Repeats:
+		c.result.Contents.Unexcluded = "rows of one series and time may come more than once in the dataset"
+		return nil, nil
+	case !ok:
+		c.result.Contents.Unexcluded = "the target cannot count different rows"
+		return nil, nil
+	}
+	counted, err := counter.DistinctCensus(ctx, c.expected.Table)
+	if err != nil {
+		return nil, fmt.Errorf("counting different rows: %w", err)
+	}
+	c.result.Contents.Distinct = counted.Rows
+	return &counted, nil
+}
+
+// compareDifferent compares the number of different rows, and of rows.
+func (c *census) compareDifferent(rows int64, different *driver.Census) {
+	r := &c.result
+	duplicates := rows - different.Rows
+	if duplicates > 0 && duplicates <= c.sent.Twice {
+		r.Duplicates = duplicates
+	}
+	switch lost := c.expected.Rows - different.Rows; {
+	case lost != 0:
+		r.Problem = fmt.Sprintf("table %s holds %d different rows, %d expected", r.Table, different.Rows, c.expected.Rows)
+		if lost > 0 {
+			c.lost(lost)
+		}
+	case duplicates != r.Duplicates:
+		r.Problem = fmt.Sprintf("table %s holds %d rows, %d expected, and %d at most were sent twice", r.Table, rows, c.expected.Rows, c.sent.Twice)
+	}
+}
+
+// lost says of missing rows that they are lost, where that is known.
+func (c *census) lost(rows int64) {
+	if c.sent.Acknowledged {
+		c.result.Lost = rows
+		c.result.Problem += fmt.Sprintf("; %d of its rows are lost: the target had acknowledged them", rows)
+	}
+}
+
+// compareCounts compares the numbers of rows and of values.
+func (c *census) compareCounts(counted *driver.Census) {
+	r := &c.result
+	surplus := c.surplus(counted)
+	if surplus > 0 && surplus <= c.sent.Twice {
+		r.Duplicates = surplus
+	}
+	r.Problem = c.countProblem(counted)
+	switch {
+	case r.Problem == "":
+	case surplus < 0:
+		c.lost(-surplus)
+	case surplus > 0 && c.sent.Twice > 0:
+		r.Problem += fmt.Sprintf(", and %d at most were sent twice", c.sent.Twice)
+	}
+}
+
+// surplus returns how many rows a table has more than expected. Of a system that
+// counts points only it is the largest difference of a field, which no fewer
+// rows can make.
+func (c *census) surplus(counted *driver.Census) int64 {
+	if counted.Rows >= 0 {
+		return counted.Rows - c.expected.Rows
+	}
+	most := int64(0)
+	for i := range counted.Fields {
+		if d := counted.Fields[i].Count - c.expected.Fields[i].Count; max(d, -d) > max(most, -most) {
+			most = d
+		}
+	}
+	return most
+}
+
+// countProblem returns the first difference. Of so many duplicates each may have
+// a value in any field.
+func (c *census) countProblem(counted *driver.Census) string {
+	table, duplicates := c.expected.Table, c.result.Duplicates
+	if counted.Rows >= 0 && counted.Rows != c.expected.Rows+duplicates {
+		return fmt.Sprintf("table %s holds %d rows, %d expected", table.Name, counted.Rows, c.expected.Rows)
+	}
+	for i, f := range table.Fields {
+		found, expected := counted.Fields[i].Count, c.expected.Fields[i].Count
+		if beyond := found - expected; beyond < 0 || beyond > duplicates {
+			return fmt.Sprintf("table %s holds %d values of %s, %d expected", table.Name, found, f.Name, expected)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,241 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/series"
+)
+
+// SumBound is by how much two sums of the same n doubles may differ, of whose
+// absolute values size is the sum or more.
+//
+// Whatever the order in which n doubles are added, one after the other, in
+// pairs, or in parts by many threads, rounding keeps the result within
+// γ(n−1)·Σ|x| of the exact sum, where γ(k) = k·u/(1−k·u) and u = 2⁻⁵³ (Higham,
+// Accuracy and Stability of Numerical Algorithms, 2nd edition, section 4.2), as
+// long as nothing overflows. Compensated sums are nearer. The oracle's own is
+// Neumaier's, within u·Σ|x| and terms of u² (section 4.3). Together that is less
+// than (n+1)·u·Σ|x|·(1+2·n·u), for n up to 2⁵¹; 2 in the place of 1 makes up for the
+// roundings of the bound itself. Of a million values about 50 it is 0.006.
+func SumBound(n int64, size float64) float64 {
+	const u = 0x1p-53
+	return float64(n+2) * u * size * (1 + 2*float64(n)*u)
+}
+
+// exactDoubles is up to where doubles hold all whole numbers: sums of whole
+// numbers whose absolute values come to no more are exact in any order.
+const exactDoubles = 1 << 53
+
+// compareContents returns the first difference of what the values come to; empty:
+// there is none. Where duplicates are among them nothing but counts, which were
+// compared, can be.
+func (c *census) compareContents(counted *driver.Census, duplicates bool) string {
+	problem := ""
+	found := func(p string) {
+		if problem == "" && p != "" {
+			problem = fmt.Sprintf("table %s: %s", c.expected.Table.Name, p)
+		}
+	}
+	if !duplicates {
+		by, p := compareTimes(&c.expected.Times, &counted.Times)
+		c.result.Contents.Times = by
+		found(p)
+	}
+	for i, f := range c.expected.Table.Fields {
+		expected, content := &c.expected.Fields[i], &counted.Fields[i]
+		if content.Count != expected.Count && !duplicates {
+			found(fmt.Sprintf("it holds %d values of %s, %d expected", content.Count, f.Name, expected.Count))
+		}
+		by := "count"
+		if !duplicates {
+			var p string
+			by, p = compareContent(f, expected, content)
+			found(p)
+		}
+		c.compared(by)
+	}
+	return problem
+}
+
+// compared counts a field that was compared by figures.
+func (c *census) compared(by string) {
+	list := &c.result.Contents.Fields
+	for i := range *list {
+		if (*list)[i].By == by {
+			(*list)[i].Fields++
+			return
+		}
+	}
+	*list = append(*list, result.Compared{By: by, Fields: 1})
+}
+
+// compareTimes compares the times of rows.
+func compareTimes(expected *oracle.Content, found *driver.Content) (by, problem string) {
+	var figures []string
+	column := query.Column{Kind: query.Time}
+	for _, moment := range []struct {
+		name            string
+		expected, found *query.Value
+	}{{"first", &expected.Min, found.Min}, {"last", &expected.Max, found.Max}} {
+		if moment.found == nil {
+			continue
+		}
+		figures = append(figures, moment.name)
+		if problem == "" && !column.Same(*moment.expected, *moment.found) {
+			problem = fmt.Sprintf("the %s time of a row is %v, expected %v", moment.name, moment.found, moment.expected)
+		}
+	}
+	if found.Sum != nil {
+		figures = append(figures, "sum")
+		if problem == "" && !wholeSum(expected, *found.Sum) {
+			problem = "the times of its rows come to another sum than those that were generated"
+		}
+	}
+	return strings.Join(figures, ", "), problem
+}
+
+// compareContent compares what the values of a field come to, beside their count.
+func compareContent(f series.Field, expected *oracle.Content, found *driver.Content) (by, problem string) {
+	figures := []string{"count"}
+	if found.Sum != nil && (f.Type.Whole() || expected.Special == 0 && expected.Size <= math.MaxFloat64) {
+		name := "sum"
+		if f.Type.Textual() {
+			name = "digest"
+		}
+		figures = append(figures, name)
+		switch {
+		case sameSum(f.Type, expected, *found.Sum):
+		case f.Type.Textual():
+			problem = fmt.Sprintf("the texts of %s have another digest than those that were generated", f.Name)
+		default:
+			problem = fmt.Sprintf("sum of %s is %v, expected %s", f.Name, found.Sum, sumText(f.Type, expected))
+		}
+	}
+	column := query.Column{Kind: query.KindOf(f.Type)}
+	for _, edge := range []struct {
+		name            string
+		expected, found *query.Value
+	}{{"min", &expected.Min, found.Min}, {"max", &expected.Max, found.Max}} {
+		if edge.found == nil || expected.Count > 0 && edge.expected.Kind == query.Null {
+			continue
+		}
+		figures = append(figures, edge.name)
+		if problem == "" && !column.Same(*edge.expected, *edge.found) {
+			problem = fmt.Sprintf("%s of %s is %v, expected %v", edge.name, f.Name, edge.found, edge.expected)
+		}
+	}
+	return strings.Join(figures, ", "), problem
+}
+
+// sumText is the expected sum as messages have it.
+func sumText(t series.Type, expected *oracle.Content) string {
+	if t.Whole() {
+		return expected.Whole.String()
+	}
+	return query.Value{Kind: query.Float, Float: expected.Float}.String()
+}
+
+// sameSum reports whether a sum of a field's values is the expected one.
+func sameSum(t series.Type, expected *oracle.Content, found query.Value) bool {
+	switch {
+	case found.Kind == query.Null:
+		return expected.Count == 0
+	case t.Whole():
+		return wholeSum(expected, found)
+	case found.Kind == query.Int: // as JSON has a double without a fraction
+		found.Float = float64(found.Int)
+	case found.Kind != query.Float:
+		return false
+	}
+	return math.Abs(found.Float-expected.Float) <= SumBound(expected.Count, expected.Size)
+}
+
+// wholeSum reports whether a sum of whole numbers is the expected one: modulo
+// 2^64, since not all systems have more bits; of a system that holds them as
+// doubles, exactly where all partial sums are exact, else within SumBound.
+func wholeSum(expected *oracle.Content, found query.Value) bool {
+	switch found.Kind {
+	case query.Null:
+		return expected.Count == 0
+	case query.Float:
+		most := math.Max(math.Abs(float64(expected.Min.Int)), math.Abs(float64(expected.Max.Int)))
+		size := most * float64(expected.Count)
+		if size <= exactDoubles {
+			return found.Float == expected.Whole.Float()
+		}
+		return math.Abs(found.Float-expected.Whole.Float()) <= SumBound(expected.Count, size)
+	}
+	return uint64(found.Int) == expected.Whole.Low
+}
+
+// compareSeries compares the tags of the series that have rows; returns the first
+// difference.
+func (c *census) compareSeries(ctx context.Context) (problem string, err error) {
+	table := c.expected.Table
+	lister, ok := driver.As[driver.SeriesLister](c.target)
+	if !ok || len(table.Tags) == 0 {
+		return "", nil
+	}
+	list := &seriesList{expected: c.expected, table: table}
+	if err := lister.ListSeries(ctx, c.survey.Schema, table, list); err != nil {
+		return "", fmt.Errorf("listing its series: %w", err)
+	}
+	want := c.expected.Series
+	found := query.NewSeriesSet(table, true)
+	if list.found != nil {
+		want, found = list.want, list.found
+	}
+	c.result.Contents.Series = int64(want.Len())
+	switch missing := want.Len() - want.Common(found); {
+	case list.strange != "":
+		return fmt.Sprintf("table %s has a series that was not generated: %s", table.Name, list.strange), nil
+	case missing > 0:
+		return fmt.Sprintf("table %s has no rows of %d of %d series", table.Name, missing, want.Len()), nil
+	}
+	return "", nil
+}
+
+// seriesList is a query.Sink for the tags of series.
+type seriesList struct {
+	expected    *oracle.Census
+	table       *series.Table
+	want, found *query.SeriesSet // nil: no row came yet
+	strange     string           // the first series that is not expected
+}
+
+// Row implements query.Sink.
+func (l *seriesList) Row(row []query.Value) error {
+	if l.found == nil {
+		l.want = l.expected.Series
+		numeric := len(row) == len(l.want.Columns())
+		if !numeric {
+			l.want = l.expected.TextSeries
+		}
+		l.found = query.NewSeriesSet(l.table, numeric)
+	}
+	if len(row) != len(l.want.Columns()) {
+		return fmt.Errorf("a series has %d tags, and the table %d", len(row), len(l.want.Columns()))
+	}
+	l.found.Add(row)
+	if l.strange == "" && !l.want.Has(row) {
+		const shown = 4
+		for i, v := range row {
+			if i == shown {
+				l.strange += ", …"
+				break
+			}
+			if i > 0 {
+				l.strange += ", "
+			}
+			l.strange += l.want.Columns()[i].Name + "=" + v.String()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,357 @@
+package verify_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/engine/pace"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/verify"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+func ignore(int) {}
+
+// spec is 2 hours of 20 hosts: 14,400 rows.
+func spec() workload.Spec {
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	return workload.Spec{Name: "cpu-only", Seed: 1, Scale: 20, Start: start, End: start.Add(2 * time.Hour), Interval: 10 * time.Second}
+}
+
+// config writes the second half of the dataset while two queriers ask.
+func config(s workload.Spec) engine.MixedConfig {
+	return engine.MixedConfig{
+		LoadConfig: engine.LoadConfig{Workers: 2, BatchSize: 200},
+		Queriers:   2, Loaded: 7200, Start: s.Start, Windows: workload.Recent, Keep: 40,
+	}
+}
+
+// mixed loads the rows that are there before, runs the phase and checks it.
+func mixed(t *testing.T, kind driver.Driver, s workload.Spec, cfg engine.MixedConfig, types ...string) (*result.Mixed, *engine.Journal, error) {
+	t.Helper()
+	use := tsbs.CPUOnly()
+	d, err := use.Dataset(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var questions []engine.MixedQuestions
+	longer := s
+	longer.End = s.Start.Add(24 * time.Hour) // for types that ask about half a day
+	for _, name := range types {
+		sequence, err := use.Queries(longer, name, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		queries := slices.Collect(sequence)
+		for i := range queries {
+			if q := &queries[i]; !q.Start.IsZero() {
+				q.End = q.Start.Add(30 * time.Minute)
+			}
+		}
+		questions = append(questions, engine.MixedQuestions{Type: name, Queries: queries})
+	}
+	db, err := kind.Open(t.Context(), driver.Env{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Prepare(t.Context(), d.Schema(), driver.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Loaded > 0 {
+		load := engine.LoadConfig{Workers: 1, BatchSize: 1000}
+		if _, err := engine.Load(t.Context(), load, workload.Limited(d, cfg.Loaded), db, ignore); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, journal, err := engine.Mixed(t.Context(), cfg, d, db, kind.Renderer(nil), questions, ignore)
+	if err == nil {
+		err = verify.Mixed(t.Context(), d, journal, out, ignore)
+	}
+	return out, journal, err
+}
+
+// someTypes have all shapes that the devops questions have.
+var someTypes = []string{"single-groupby-1-8-1", "groupby-orderby-limit", "double-groupby-1", "high-cpu-all", "lastpoint"}
+
+// slow takes two milliseconds a batch, so that there is time to ask.
+func slow(kind driver.Driver) driver.Driver {
+	return hinder(kind, hindered{writer: func(w driver.Writer) driver.Writer {
+		return writeFunc{w, func(ctx context.Context, w driver.Writer, b *series.Batch) (driver.Receipt, error) {
+			time.Sleep(2 * time.Millisecond)
+			return w.Write(ctx, b)
+		}}
+	}})
+}
+
+// An exact target is neither stale nor wrong, at every way to go.
+func TestMixedExact(t *testing.T) {
+	for name, set := range map[string]func(*engine.MixedConfig){
+		"as fast as it goes": func(*engine.MixedConfig) {},
+		"by share":           func(c *engine.MixedConfig) { c.Share = 0.5 },
+		"by rates": func(c *engine.MixedConfig) {
+			c.RowRate, c.QueryRate, c.Queue = pace.Constant(14_400), pace.Constant(400), 1000
+		},
+		"uniform":    func(c *engine.MixedConfig) { c.Windows = workload.Uniform },
+		"aligned":    func(c *engine.MixedConfig) { c.Align = true },
+		"from empty": func(c *engine.MixedConfig) { c.Loaded = 0 },
+		"one writer": func(c *engine.MixedConfig) { c.Workers, c.Queriers = 1, 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := spec()
+			cfg := config(s)
+			set(&cfg)
+			out, _, err := mixed(t, slow(conformance.Memory("memory")), s, cfg, someTypes...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out.Writes.Rows != 14_400-cfg.Loaded || out.Problem() != "" {
+				t.Errorf("%d rows written, problem %q", out.Writes.Rows, out.Problem())
+			}
+			for _, q := range out.Types {
+				if !q.Verdict.OK() || q.Stale > 0 || q.Unexamined > 0 || q.Asked == 0 || q.Rows == 0 {
+					t.Errorf("%s: %d asked, %d rows, %s, %d stale, %d not examined", q.Type, q.Asked, q.Rows, q.Verdict, q.Stale, q.Unexamined)
+				}
+				if q.Type != "lastpoint" && q.Asked > 2*int64(cfg.Keep) && q.Counted == 0 {
+					t.Errorf("%s: %d asked, none counted", q.Type, q.Asked)
+				}
+			}
+		})
+	}
+}
+
+// A target that shows rows late gives stale answers, whose freshness is about
+// by how much.
+func TestMixedStale(t *testing.T) {
+	const delay = 60 * time.Millisecond
+	s := spec()
+	cfg := config(s)
+	cfg.RowRate, cfg.QueryRate, cfg.Queue = pace.Constant(14_400), pace.Constant(400), 1000 // for half a second
+	out, _, err := mixed(t, conformance.Delayed("delayed", delay), s, cfg, someTypes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := out.Problem(); p != "" {
+		t.Errorf("wrong, not stale: %s", p)
+	}
+	longest := 0.0 // on a busy machine few questions of a type are asked in time
+	for _, q := range out.Types {
+		f := q.Freshness
+		longest = max(longest, f.Max)
+		if q.Stale == 0 || f.Count != q.Stale || f.Max > delay.Seconds() || f.Min < 0 {
+			t.Errorf("%s: %d of %d stale, by %v to %v s; want up to %v", q.Type, q.Stale, q.Asked, f.Min, f.Max, delay)
+		}
+	}
+	if longest < delay.Seconds()/2 {
+		t.Errorf("stale by %v s at most, want about %v", longest, delay)
+	}
+	if out.Writes.Settled-out.Writes.Acked < delay.Seconds() {
+		t.Errorf("settled %v s after the last acknowledgement", out.Writes.Settled-out.Writes.Acked)
+	}
+}
+
+// hindered is a target with other writers or queriers.
+type hindered struct {
+	driver.DB
+	writer  func(driver.Writer) driver.Writer
+	querier func(driver.Querier) driver.Querier
+}
+
+func (h hindered) NewWriter(ctx context.Context, worker int) (driver.Writer, error) {
+	w, err := h.DB.NewWriter(ctx, worker)
+	if h.writer != nil {
+		w = h.writer(w)
+	}
+	return w, err
+}
+
+func (h hindered) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
+	q, err := h.DB.NewQuerier(ctx, worker)
+	if h.querier != nil {
+		q = h.querier(q)
+	}
+	return q, err
+}
+
+// hinder returns the kind with other writers or queriers.
+func hinder(kind driver.Driver, h hindered) driver.Driver {
+	open := kind.Open
+	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
+		t, err := open(ctx, env, o)
+		return hindered{t, h.writer, h.querier}, err
+	}
+	return kind
+}
+
+type writeFunc struct {
+	driver.Writer
+	write func(context.Context, driver.Writer, *series.Batch) (driver.Receipt, error)
+}
+
+func (w writeFunc) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
+	return w.write(ctx, w.Writer, b)
+}
+
+type askFunc struct {
+	driver.Querier
+	ask func(context.Context, driver.Querier, driver.Request, query.Sink) (driver.Cost, error)
+}
+
+func (q askFunc) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	return q.ask(ctx, q.Querier, r, sink)
+}
+
+// Targets that are wrong in ways of their own are found out, and those that are
+// only odd are not.
+func TestMixedWrong(t *testing.T) {
+	writes := func(write func(context.Context, driver.Writer, *series.Batch) (driver.Receipt, error)) hindered {
+		return hindered{writer: func(w driver.Writer) driver.Writer { return writeFunc{w, write} }}
+	}
+	asks := func(ask func(context.Context, driver.Querier, driver.Request, query.Sink) (driver.Cost, error)) hindered {
+		return hindered{querier: func(q driver.Querier) driver.Querier { return askFunc{q, ask} }}
+	}
+	var batches, answers atomic.Int64
+	for name, test := range map[string]struct {
+		target hindered
+		want   string // in what is said of the type; empty: nothing
+	}{
+		"a row of a batch lost": {writes(func(ctx context.Context, w driver.Writer, b *series.Batch) (driver.Receipt, error) {
+			run := &b.Runs[0]
+			rows := run.Rows()
+			run.Series[rows-1], run.Times[rows-1] = run.Series[0], run.Times[0] // one row twice, another not at all
+			return w.Write(ctx, b)
+		}), "right for no older state"},
+		"rows beyond the window": {asks(func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
+			// 30 minutes become two hours.
+			r.Text = strings.Replace(r.Text, `"end":"2016-01-01T0`, `"end":"2016-01-01T1`, 1)
+			return q.Do(ctx, r, sink)
+		}), "right for no older state"},
+		"fails": {asks(func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
+			if answers.Add(1) == 20 {
+				return driver.Cost{}, errors.New("out of memory")
+			}
+			return q.Do(ctx, r, sink)
+		}), "out of memory"},
+		// The rows come while the question is under way. They lie beyond the
+		// watermark, so they are in no window.
+		"answers from the future": {asks(func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
+			time.Sleep(3 * time.Millisecond)
+			return q.Do(ctx, r, sink)
+		}), ""},
+		// Acknowledged out of order by up to one batch.
+		"overtaken": {writes(func(ctx context.Context, w driver.Writer, b *series.Batch) (driver.Receipt, error) {
+			if batches.Add(1)%2 == 0 {
+				time.Sleep(3 * time.Millisecond)
+			}
+			return w.Write(ctx, b)
+		}), ""},
+		// Rows acknowledged by a later receipt.
+		"acknowledged late": {hindered{writer: func(w driver.Writer) driver.Writer { return &lagging{Writer: w} }}, ""},
+		// A protocol that does not acknowledge: what was sent counts.
+		"not acknowledged": {writes(func(ctx context.Context, w driver.Writer, b *series.Batch) (driver.Receipt, error) {
+			r, err := w.Write(ctx, b)
+			r.Acked = time.Time{}
+			return r, err
+		}), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := spec()
+			cfg := config(s)
+			cfg.Share = 0.2
+			out, _, err := mixed(t, hinder(conformance.Memory("memory"), test.target), s, cfg, "double-groupby-1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := &out.Types[0]
+			if (q.Withheld == "") != (test.want == "") || !strings.Contains(q.Withheld, test.want) {
+				t.Errorf("withheld: %q, want %q", q.Withheld, test.want)
+			}
+			if test.want == "" && (q.Stale > 0 || !q.Verdict.OK() || q.Asked == 0) {
+				t.Errorf("%d asked, %s, %d stale", q.Asked, q.Verdict, q.Stale)
+			}
+		})
+	}
+}
+
+// lagging acknowledges each batch with the next one.
+type lagging struct {
+	driver.Writer
+	kept driver.Receipt
+}
+
+func (w *lagging) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
+	before := w.kept
+	var err error
+	w.kept, err = w.Writer.Write(ctx, b)
+	before.Sent, before.Acked = w.kept.Sent, time.Time{}
+	if before.Rows > 0 {
+		before.Acked = w.kept.Acked
+	}
+	return before, err
+}
+
+func (w *lagging) Flush(context.Context) (driver.Receipt, error) {
+	r := w.kept
+	w.kept = driver.Receipt{}
+	return r, nil
+}
+
+// A share of 0.8 is four batches a query, whatever either takes.
+func TestMixedShare(t *testing.T) {
+	for share, want := range map[float64]int64{0.8: 9, 0.5: 36, 0.1: 324} {
+		s := spec()
+		cfg := config(s)
+		cfg.Share = share
+		out, _, err := mixed(t, conformance.Memory("memory"), s, cfg, "lastpoint")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q := &out.Types[0]; q.Asked != want || out.Arrivals != want || out.Early != 0 || out.Dropped != 0 || out.Writes.Batches.Count != 36 {
+			t.Errorf("share %v: %d batches, %d queries due, %d asked, %d too early; want 36 and %d", share, out.Writes.Batches.Count, out.Arrivals, q.Asked, out.Early, want)
+		}
+	}
+}
+
+// Rates are kept on both sides, the phase ends in time, and what is written of
+// the dataset by then is its first part.
+func TestMixedRates(t *testing.T) {
+	s := spec()
+	cfg := config(s)
+	cfg.RowRate, cfg.QueryRate, cfg.Queue, cfg.Duration = pace.Constant(10_000), pace.Constant(200), 100, 400*time.Millisecond
+	out, journal, err := mixed(t, conformance.Memory("memory"), s, cfg, "single-groupby-1-1-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A batch is due every 20 ms, the first one at 20 ms (less the one row that
+	// is due at 0).
+	if out.Writes.Rows < 3600 || out.Writes.Rows > 4000 || out.RowRate != "10000/s" || out.Response == nil || out.Response.Count != out.Writes.Rows/200 {
+		t.Errorf("%d rows written, response %+v", out.Writes.Rows, out.Response)
+	}
+	if out.Arrivals < 60 || out.Arrivals > 100 || out.QueryRate != "200/s" || out.Lag.Count != out.Arrivals {
+		t.Errorf("%d queries due, lag %+v", out.Arrivals, out.Lag)
+	}
+	q := &out.Types[0]
+	if q.Asked+out.Early+out.Dropped+out.Waiting != out.Arrivals || q.Response.Count != q.Service.Count || q.Response.Median < q.Service.Median || math.Abs(q.PerSecond-float64(q.Asked)/out.Wall) > 1e-9 {
+		t.Errorf("%d asked, %d and %d latencies, of %d due, %d early, %d dropped", q.Asked, q.Service.Count, q.Response.Count, out.Arrivals, out.Early, out.Dropped)
+	}
+	written := int64(0)
+	for _, w := range journal.Writes {
+		if w.Acked != engine.Never {
+			written += w.Rows
+		}
+	}
+	if written != out.Writes.Rows {
+		t.Errorf("%d rows acknowledged in the journal, %d counted", written, out.Writes.Rows)
+	}
+}

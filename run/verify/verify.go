@@ -1,0 +1,228 @@
+// Package verify compares what a target holds and answers with what the
+// oracle expects. It runs off the clock.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// Renderer puts a query into the target's language.
+type Renderer func(*query.Query, *series.Schema) (driver.Request, error)
+
+// Config says how answers are asked for.
+type Config struct {
+	Workers int           // connections that ask at once, at least 1
+	Timeout time.Duration // after which an answer is given up; 0: never
+	Gone    bool          // the target can be asked nothing more
+}
+
+// Answers asks the target the expected queries and compares each answer with
+// the expectation, whose query it may have computed in full again to name the
+// first row that differs. The verdict names the first difference. The error is
+// for what prevents a verdict: ctx's end, a target that is gone, or
+// query.ErrUnsupported.
+func Answers(ctx context.Context, cfg Config, t driver.DB, render Renderer, d workload.Dataset, expected []oracle.Expectation) (result.Verdict, error) {
+	checks := make([]check, len(expected))
+	for i := range expected {
+		x := &expected[i]
+		request, err := render(x.Query, d.Schema())
+		if err != nil {
+			return result.Verdict{}, fmt.Errorf("query %d of %s: %w", x.Query.ID, x.Query.Type, err)
+		}
+		checks[i] = check{dataset: d, request: request, expected: x, timeout: cfg.Timeout}
+	}
+	var next, differs atomic.Int64 // of checks: the next one to do, the first one known to differ
+	differs.Store(int64(len(checks)))
+	group, groupCtx := errgroup.WithContext(ctx)
+	for worker := range min(cfg.Workers, len(checks)) {
+		group.Go(func() error {
+			querier, err := t.NewQuerier(groupCtx, worker)
+			if err != nil {
+				return fmt.Errorf("connecting to check answers: %w", err)
+			}
+			defer querier.Close() // reading only
+			for {
+				i := next.Add(1) - 1
+				if i >= differs.Load() {
+					return nil
+				}
+				c := &checks[i]
+				c.querier = querier
+				if err := c.run(groupCtx); err != nil {
+					return fmt.Errorf("checking query %d of %s: %w", c.expected.Query.ID, c.expected.Query.Type, err)
+				}
+				if c.difference != "" {
+					differs.Store(min(i, differs.Load())) // what is lost to another worker costs a check more
+				}
+			}
+		})
+	}
+	err := group.Wait()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return verdictOf(checks), err
+}
+
+// verdictOf adds the checks up to the first difference.
+func verdictOf(checks []check) result.Verdict {
+	var v result.Verdict
+	for i := range checks {
+		c := &checks[i]
+		if !c.done {
+			break
+		}
+		if v.Checked++; c.difference != "" {
+			v.Difference = fmt.Sprintf("query %d: %s", c.expected.Query.ID, c.difference)
+			break
+		}
+		v.Rows += c.expected.Rows
+		if c.expected.Rows == 0 {
+			v.Empty++
+		}
+	}
+	return v
+}
+
+// check is the comparison of one answer.
+type check struct {
+	querier  driver.Querier
+	dataset  workload.Dataset
+	request  driver.Request
+	expected *oracle.Expectation
+	timeout  time.Duration
+
+	done       bool
+	difference string // the first; empty: the answer is right
+}
+
+// run makes the comparison. The error is for what prevents one.
+func (c *check) run(ctx context.Context) error {
+	difference, err := c.differs(ctx)
+	switch {
+	case err != nil && (ctx.Err() != nil || errors.Is(err, driver.ErrUnreachable)):
+		return err
+	case err != nil:
+		difference = err.Error()
+	}
+	c.done, c.difference = true, difference
+	return nil
+}
+
+// differs returns the first difference, empty where the answer is right. An
+// error means that the target gave none.
+func (c *check) differs(ctx context.Context) (string, error) {
+	q := c.expected.Query
+	columns := q.Columns(c.dataset.Schema().Table(q.Table))
+	switch {
+	case c.expected.Answer != nil:
+		return c.compare(ctx, columns, c.expected.Answer)
+	case c.expected.Any:
+		return c.anyOf(ctx)
+	}
+	found := query.NewDigest(columns)
+	if err := c.ask(ctx, found); err != nil {
+		return "", err
+	}
+	if found.Equal(c.expected.Digest) {
+		return "", nil
+	}
+	return c.again(ctx, columns, found)
+}
+
+// again asks once more, for all rows, where those found before are not the
+// expected ones by their digest. They may be all the same: floats may differ by
+// the tolerance.
+func (c *check) again(ctx context.Context, columns []query.Column, found *query.Digest) (string, error) {
+	q := c.expected.Query
+	whole, err := oracle.Rows(ctx, c.dataset, q)
+	if err != nil {
+		return "", err
+	}
+	var again query.Answer
+	if err := c.ask(ctx, &again); err != nil {
+		return "", err
+	}
+	second := query.NewDigest(columns)
+	for _, row := range again.Rows {
+		_ = second.Row(row) // a Digest takes every row
+	}
+	if d := query.Compare(q, columns, whole, &again); d != nil {
+		return d.String(), nil
+	}
+	if !second.Equal(found) {
+		return fmt.Sprintf("the answer of %d rows was wrong, and right when asked again", found.Rows()), nil
+	}
+	return "", nil // its floats differ by less than the tolerance
+}
+
+// compare asks and compares row by row.
+func (c *check) compare(ctx context.Context, columns []query.Column, expected *query.Answer) (string, error) {
+	var found query.Answer
+	if err := c.ask(ctx, &found); err != nil {
+		return "", err
+	}
+	if d := query.Compare(c.expected.Query, columns, expected, &found); d != nil {
+		return d.String(), nil
+	}
+	return "", nil
+}
+
+// anyOf asks for any rows that match, and compares their number and, one by one,
+// whether they match.
+func (c *check) anyOf(ctx context.Context) (string, error) {
+	var found query.Answer
+	if err := c.ask(ctx, &found); err != nil {
+		return "", err
+	}
+	return c.strangers(ctx, &found)
+}
+
+// strangers compares the number of rows, and whether each of them matches.
+func (c *check) strangers(ctx context.Context, found *query.Answer) (string, error) {
+	if n := int64(len(found.Rows)); n != c.expected.Rows {
+		return fmt.Sprintf("%d rows in place of %d", n, c.expected.Rows), nil
+	}
+	stranger, err := oracle.Strangers(ctx, c.dataset, c.expected.Query, found)
+	if stranger == nil {
+		return "", err
+	}
+	return (&query.Difference{Problem: "a row that does not match, or is there too often", Found: query.RowText(stranger)}).String(), nil
+}
+
+// ask sends the request, and holds the target to the number of rows that it
+// says it gave.
+func (c *check) ask(ctx context.Context, sink query.Sink) error {
+	// What comes beyond the expected rows is wrong, and may have no end.
+	counted := limit.Expected(sink, c.expected.Rows)
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if c.timeout > 0 {
+		limited, cancel = context.WithTimeout(ctx, c.timeout)
+	}
+	defer cancel()
+	cost, err := c.querier.Do(limited, c.request, counted)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("no answer within %v, so that none could be checked; allow more with --timeout", c.timeout)
+	}
+	if err != nil {
+		return err
+	}
+	if cost.Rows != counted.Came() {
+		return fmt.Errorf("%d rows were counted, %d delivered", cost.Rows, counted.Came())
+	}
+	return nil
+}

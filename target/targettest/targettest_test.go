@@ -1,6 +1,0 @@
-package targettest
-
-import "testing"
-
-// The suite passes a right target.
-func TestMemory(t *testing.T) { Run(t, Memory("memory"), nil, NoSQL) }

@@ -1,0 +1,173 @@
+package generate_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/tsmark/tsmark/encode"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/generate"
+	"github.com/tsmark/tsmark/workload/ingest"
+	"github.com/tsmark/tsmark/workload/iotdb"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+func digested(t *testing.T, d workload.Dataset) string {
+	t.Helper()
+	digest, err := generate.DigestOf(t.Context(), d, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return digest
+}
+
+func devops(t *testing.T) workload.Dataset {
+	t.Helper()
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	d, err := tsbs.Devops().Dataset(workload.Spec{Name: "devops", Seed: 123, Scale: 10, Start: start, End: start.Add(10 * time.Minute), Interval: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// text is the dataset as line protocol, in batches of so many rows.
+func text(t testing.TB, d workload.Dataset, rows int) []byte {
+	t.Helper()
+	var out []byte
+	var batch series.Batch
+	lines := encode.NewLineProtocol(d.Schema())
+	for r := d.Open(); ; {
+		if err := r.Next(&batch, rows); err == io.EOF {
+			return out
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		out = lines.Append(out, &batch)
+	}
+}
+
+// The digest is what docs/measuring.md says, computed here in another way, and
+// neither pieces nor the order of rows matter.
+func TestDigest(t *testing.T) {
+	d := devops(t)
+	want := digested(t, d)
+	sum := new(big.Int)
+	all := text(t, d, 77)
+	lines := strings.Split(strings.TrimSuffix(string(all), "\n"), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		h := xxh3.HashString128(lines[i]).Bytes()
+		sum.Add(sum, new(big.Int).SetBytes(h[:]))
+	}
+	sum.Mod(sum, new(big.Int).Lsh(big.NewInt(1), 128))
+	if got := fmt.Sprintf("xxh3-128:%032x", sum); got != want {
+		t.Errorf("%s, computed otherwise %s", want, got)
+	}
+	for _, piece := range []int{1, 3, 4096, len(all)} {
+		var digest generate.Digest
+		for rest := all; len(rest) > 0; rest = rest[min(piece, len(rest)):] {
+			if _, err := digest.Write(rest[:min(piece, len(rest))]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if digest.String() != want || digest.Lines() != int64(len(lines)) {
+			t.Errorf("in pieces of %d bytes %v of %d lines, want %s", piece, &digest, digest.Lines(), want)
+		}
+	}
+	other := bytes.Replace(all, []byte("usage_user=5"), []byte("usage_user=6"), 1)
+	var digest generate.Digest
+	if _, err := digest.Write(other); err != nil || bytes.Equal(other, all) || digest.String() == want {
+		t.Errorf("another value has the same digest, %v", err)
+	}
+	// A row that is missing, and one that comes twice.
+	for _, n := range []int64{int64(len(lines)) - 1} {
+		if digested(t, workload.Limited(d, n)) == want {
+			t.Error("fewer rows have the same digest")
+		}
+	}
+	digest = generate.Digest{}
+	if _, err := digest.Write(append(all, all[:bytes.IndexByte(all, '\n')+1]...)); err != nil || digest.String() == want {
+		t.Errorf("a row that comes twice counts once, %v", err)
+	}
+}
+
+// Rows that are dealt to clients come in another order, and are the same.
+func TestDigestOfDealtRows(t *testing.T) {
+	start := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
+	d, err := iotdb.Workload().Dataset(workload.Spec{Name: "iotdb", Scale: 6, Seed: 1, Start: start, End: start.Add(300 * time.Second), Interval: time.Second,
+		IoTDB: workload.IoTDB{Sensors: 9}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := digested(t, d)
+	for _, c := range [][2]int{{2, 7}, {3, 100}} {
+		dealt, err := d.(workload.Dealt).Deal(c[0], c[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := digested(t, dealt); got != want {
+			t.Errorf("dealt to %d clients %s, want %s", c[0], got, want)
+		}
+	}
+}
+
+// Rows that are read from a file are those that were written to it, whether or
+// not anybody says which dataset it is.
+func TestDigestOfFile(t *testing.T) {
+	d := devops(t)
+	want := digested(t, d)
+	name := t.TempDir() + "/rows.lp"
+	format, err := generate.Find("influx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := format.Create(name, d.Schema())
+	if err == nil {
+		err = out.Write(t.Context(), d.Open(), func(int) {})
+	}
+	if err == nil {
+		err = out.Commit()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for says, schema := range map[string]*series.Schema{"known": d.Schema(), "unknown": nil} {
+		source, err := ingest.Open(name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := source.Dataset(t.Context(), ingest.Options{Schema: schema})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := digested(t, read); got != want {
+			t.Errorf("%s: %s, want %s", says, got, want)
+		}
+	}
+}
+
+func BenchmarkDigest(b *testing.B) {
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	d, err := tsbs.CPUOnly().Dataset(workload.Spec{Name: "cpu-only", Seed: 123, Scale: 100, Start: start, End: start.Add(time.Hour), Interval: 10 * time.Second})
+	if err != nil {
+		b.Fatal(err)
+	}
+	lines := text(b, workload.Limited(d, 4096), 4096)
+	var digest generate.Digest
+	b.SetBytes(int64(len(lines)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := digest.Write(lines); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(digest.Lines())/b.Elapsed().Seconds()/1e6, "Mrows/s")
+}
