@@ -12,6 +12,7 @@ import (
 	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/driver/postgres"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
 // Somebody who has a table locked makes Prepare and WriteMark end in a line that
@@ -23,13 +24,13 @@ func TestLockedByOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := kind.Open(t.Context(), driver.Env{}, resolved)
+	db, err := kind.Open(t.Context(), driver.Env{Create: true}, resolved)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conformance.Close(t, db)
 	schema := &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 3}
-	if err := db.Prepare(t.Context(), schema, driver.Mark{}); err != nil {
+	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	config, err := pgwire.NewConfig(resolved)
@@ -46,7 +47,7 @@ func TestLockedByOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin := time.Now()
-	err = db.Prepare(t.Context(), schema, driver.Mark{})
+	err = session.Of(db).Prepare(t.Context(), schema, session.Mark{})
 	if err == nil || time.Since(begin) > 20*time.Second {
 		t.Fatalf("%v after %v", err, time.Since(begin))
 	}
@@ -60,13 +61,13 @@ func TestLockedByOthers(t *testing.T) {
 		t.Errorf("several lines, or the server counts as gone: %q", err)
 	}
 	// The mark's limit is the lock's: whichever ends first, it ends.
-	if err := db.WriteMark(t.Context(), driver.Mark{}); err == nil || !strings.Contains(err.Error(), "--statement-timeout") {
+	if err := session.Of(db).SetMark(t.Context(), session.Mark{}); err == nil || !strings.Contains(err.Error(), "--statement-timeout") {
 		t.Errorf("writing the mark: %v", err)
 	}
 	if err := other.Exec(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Prepare(t.Context(), schema, driver.Mark{}); err != nil {
+	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 		t.Errorf("once it is free: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
 // server returns the options that lead to the server that tests may fill.
@@ -47,7 +48,7 @@ func connect(t *testing.T, given ...string) *database {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := open(t.Context(), driver.Env{}, options)
+	db, err := open(t.Context(), driver.Env{Create: true}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,16 +90,16 @@ func TestForeignTable(t *testing.T) {
 	}
 	must("CREATE TABLE trades (price DOUBLE)")
 	defer must("DROP TABLE trades")
-	err := db.Prepare(t.Context(), &series.Schema{Tables: []*series.Table{foreign}, Series: 3}, driver.Mark{})
+	err := session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{foreign}, Series: 3}, session.Mark{})
 	one(t, err, "a table trades; drop or rename it")
-	if !errors.Is(err, driver.ErrForeign) {
+	if !errors.Is(err, driver.ErrExisting) {
 		t.Error(err)
 	}
 	must("DROP TABLE " + markTable)
 	must("DROP TABLE cpu")
-	_, err = db.ReadMark(t.Context())
+	_, err = session.Of(db).Mark(t.Context())
 	one(t, err, "tables trades")
-	if !errors.Is(err, driver.ErrForeign) {
+	if !errors.Is(err, driver.ErrExisting) {
 		t.Error(err)
 	}
 	must("SELECT * FROM trades")
