@@ -98,7 +98,7 @@ func TestDescription(t *testing.T) {
 	if got := d.description("Build Information: QuestDB Enterprise 2.1.0, JDK", nil); got.Version != "2.1.0" || got.Edition != "Enterprise" {
 		t.Errorf("%+v", got)
 	}
-	if Kind().Dedupes(driver.Options{optionDedup: dedupOff}) || !Kind().Dedupes(driver.Options{optionDedup: dedupAllTags}) {
+	if Kind().Caps(driver.Options{optionDedup: dedupOff}).Dedupes || !Kind().Caps(driver.Options{optionDedup: dedupAllTags}).Dedupes {
 		t.Error("rows that come again")
 	}
 }
