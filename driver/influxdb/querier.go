@@ -88,19 +88,7 @@ func (q *querier) open(ctx context.Context, method, statement string) (*http.Res
 	if form != nil {
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	response, err := q.client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	if response.StatusCode == http.StatusOK {
-		return response, nil
-	}
-	defer response.Body.Close()
-	body, err := httpwire.Explanation(response)
-	if err == nil {
-		err = explained(response.StatusCode, body)
-	}
-	return nil, err
+	return q.client.Answer(request, explained)
 }
 
 // read reads an answer to its end and returns the number of its rows.

@@ -52,15 +52,11 @@ func (e *exec) do(ctx context.Context, text string, sink query.Sink) (driver.Cos
 	if err != nil {
 		return driver.Cost{}, err
 	}
-	response, err := e.client.Do(request)
+	response, err := e.client.Answer(request, explained)
 	if err != nil {
 		return driver.Cost{}, err
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		_, err := explained(response)
-		return driver.Cost{}, err
-	}
 	body := &httpwire.Counted{From: response.Body}
 	rows, err := e.read(body, sink)
 	cost := driver.Cost{Rows: rows, Bytes: body.N}
