@@ -30,7 +30,7 @@ type mixedType struct {
 func newMixedType(q MixedQuestions, schedule string, queriers, keep, count int, seed string) *mixedType {
 	t := &mixedType{
 		queries: q.Queries, log: q.Log, out: result.MixedType{Type: q.Type, Wanted: keep},
-		tally: tally.New(oplog.Cell{Kind: oplog.Query, Part: oplog.Mixed, Type: q.Type, Schedule: schedule, Workers: queriers}, 0),
+		tally:  tally.New(oplog.Cell{Kind: oplog.Query, Part: oplog.Mixed, Type: q.Type, Schedule: schedule, Workers: queriers}, 0),
 		inFull: NewSample(seed, q.Type, keep, OneOf, Endless), counting: NewSample(seed, q.Type+" counted", count, 1, Endless),
 	}
 	t.ended.Store(len(q.Queries) == 0)

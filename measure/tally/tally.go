@@ -30,10 +30,10 @@ type Tally struct {
 
 	// Of a load. Its span begins with its clock, ahead of the first batch, where the
 	// log has that.
-	Sent    time.Duration // when the last row was handed over; 0: none was
-	Acked   time.Duration // when the last row was acknowledged; 0: none was
-	Resent  int64         // values of batches that failed and were sent again
-	rates   rates
+	Sent   time.Duration // when the last row was handed over; 0: none was
+	Acked  time.Duration // when the last row was acknowledged; 0: none was
+	Resent int64         // values of batches that failed and were sent again
+	rates  rates
 
 	// Of queries.
 	Asked, BurnIn, AtLeast, AtLeastKept int64
