@@ -10,7 +10,6 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
-	"github.com/tsmark/tsmark/driver/httpwire"
 	"github.com/tsmark/tsmark/driver/lineproto"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -121,8 +120,8 @@ func readAllocations(t *testing.T, rows int) float64 {
 	q := newQuerier(settingsOf(t, nil))
 	text, sink := manyRows(rows), conformance.SinkFunc(func([]query.Value) error { return nil })
 	return testing.AllocsPerRun(5, func() {
-		if n, err := q.read(&httpwire.Counted{From: strings.NewReader(text)}, sink); err != nil || n != int64(rows) {
-			t.Fatal(n, err)
+		if cost, err := q.answer.Read(strings.NewReader(text), sink, q.answer.read); err != nil || cost.Rows != int64(rows) {
+			t.Fatal(cost, err)
 		}
 	})
 }
@@ -135,7 +134,7 @@ func BenchmarkRead(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := q.read(&httpwire.Counted{From: strings.NewReader(text)}, sink); err != nil {
+				if _, err := q.answer.Read(strings.NewReader(text), sink, q.answer.read); err != nil {
 					b.Fatal(err)
 				}
 			}

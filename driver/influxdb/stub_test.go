@@ -17,7 +17,6 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/conformance/stub"
-	"github.com/tsmark/tsmark/driver/httpwire"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -244,6 +243,6 @@ func FuzzAnswer(f *testing.F) {
 		if drained {
 			sink = nil
 		}
-		_, _ = q.read(&httpwire.Counted{From: bytes.NewReader(text)}, sink)
+		_, _ = q.answer.Read(bytes.NewReader(text), sink, q.answer.read)
 	})
 }
