@@ -129,7 +129,7 @@ func TestMissing(t *testing.T) {
 		"B: not verified":                                    recorded("x", "k", unchecked),
 		"B: n/a: no such query":                              recorded("x", "k", result.Queries{Type: "q", Unsupported: "no such query"}),
 		"B: not asked":                                       recorded("x", "k"),
-		"B: failed: disk full":                              failed,
+		"B: failed: disk full":                               failed,
 		"B: repeat 2: withheld: a wrong answer":              recorded("x", "k", queries("q", 1, 2, 3), wrong),
 		"B: repeat 1: empty: the right answers have no rows": recorded("x", "k", noRows, queries("q", 1, 2, 3)),
 	} {
