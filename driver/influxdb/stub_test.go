@@ -17,6 +17,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/httpwire"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -32,7 +33,7 @@ func stub(t testing.TB, answer http.HandlerFunc, given ...string) map[string]str
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := map[string]string{optionHost: host, optionPort: port}
+	options := map[string]string{connection.Host: host, connection.Port: port}
 	for i := 0; i < len(given); i += 2 {
 		options[given[i]] = given[i+1]
 	}
@@ -121,10 +122,10 @@ func TestOpenFails(t *testing.T) {
 	}{
 		"another server": {stub(t, saying(200, "", "hello")), "what answers there is not InfluxDB", true},
 		"version 2":      {stub(t, version("v2.7.1")), "is InfluxDB v2.7.1, and tsmark speaks to 1.x", true},
-		"wrong password": {stub(t, version("1.8.10"), optionUser, "joe", optionPassword, "s3cret"), "it does not take these credentials", false},
-		"no user":        {stub(t, version("1.8.10"), optionPassword, "s3cret"), "give the option user as well", false},
-		"no TLS":         {stub(t, version("1.8.10"), optionTLS, "on"), "the server does not speak TLS; give tls=off", true},
-		"silence": {stub(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, optionTimeout, "20ms"),
+		"wrong password": {stub(t, version("1.8.10"), connection.User, "joe", connection.Password, "s3cret"), "it does not take these credentials", false},
+		"no user":        {stub(t, version("1.8.10"), connection.Password, "s3cret"), "give the option user as well", false},
+		"no TLS":         {stub(t, version("1.8.10"), connection.TLS, "on"), "the server does not speak TLS; give tls=off", true},
+		"silence": {stub(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, connection.Timeout, "20ms"),
 			"it accepted the connection and did not answer within 20ms", true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -174,7 +175,7 @@ func TestWriteFails(t *testing.T) {
 			if strings.HasPrefix(name, "silence") {
 				timeout = "50ms"
 			}
-			d, batch := prepared(t, stub(t, test.answer, optionTimeout, timeout, optionUser, "joe", optionPassword, "s3cret"))
+			d, batch := prepared(t, stub(t, test.answer, connection.Timeout, timeout, connection.User, "joe", connection.Password, "s3cret"))
 			w := conformance.Writer(t, d)
 			defer conformance.Close(t, w)
 			receipt, err := w.Write(t.Context(), batch)

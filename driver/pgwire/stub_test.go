@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/query"
 )
@@ -71,7 +72,7 @@ func refusing(code, message string) func(net.Conn) {
 
 func connect(t *testing.T, o driver.Options) (*pgwire.Conn, error) {
 	t.Helper()
-	config, err := pgwire.NewConfig(o)
+	config, err := pgwire.NewConfig(connection.Of(o))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +209,7 @@ func TestSilence(t *testing.T) {
 		until(b)
 		time.Sleep(5 * time.Second)
 	})
-	config, err := pgwire.NewConfig(o)
+	config, err := pgwire.NewConfig(connection.Of(o))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/httpwire"
 )
 
@@ -28,7 +29,7 @@ func explained(response *http.Response) (explanation, error) {
 	}
 	switch response.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return explanation{}, fmt.Errorf("it does not take these credentials; give the options %s and %s, or %s", optionUser, optionPassword, optionToken)
+		return explanation{}, fmt.Errorf("it does not take these credentials; give the options %s and %s, or %s", connection.User, connection.Password, optionToken)
 	case http.StatusNotFound:
 		return explanation{}, errors.New("there is no such service; is this QuestDB's HTTP port, and line.http.enabled not false?")
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -28,7 +29,7 @@ func stub(t *testing.T, answer http.HandlerFunc) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]string{optionHost: host, optionPort: port, optionRead: readREST}
+	return map[string]string{connection.Host: host, connection.Port: port, optionRead: readREST}
 }
 
 // settingsOf resolves options.
@@ -87,14 +88,14 @@ func TestOpenFails(t *testing.T) {
 		says        string
 		unreachable bool
 	}{
-		"nobody listens": {map[string]string{optionPort: free}, "start the server, or give the right host and port", true},
+		"nobody listens": {map[string]string{connection.Port: free}, "start the server, or give the right host and port", true},
 		"wrong password": {
 			with(stub(t, func(w http.ResponseWriter, r *http.Request) {
 				if user, password, _ := r.BasicAuth(); user != "joe" || password != "s3cret" {
 					t.Errorf("user %q, password %q", user, password)
 				}
 				w.WriteHeader(http.StatusUnauthorized)
-			}), optionUser, "joe", optionPassword, "s3cret"),
+			}), connection.User, "joe", connection.Password, "s3cret"),
 			"it does not take these credentials; give the options user and password, or token", false,
 		},
 		"a token": {
@@ -123,11 +124,11 @@ func TestOpenFails(t *testing.T) {
 		"a redirect": {
 			with(stub(t, func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
-			}), optionUser, "joe", optionPassword, "s3cret"),
+			}), connection.User, "joe", connection.Password, "s3cret"),
 			"Found", false,
 		},
 		"silence": {
-			with(stub(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), optionTimeout, "20ms"),
+			with(stub(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), connection.Timeout, "20ms"),
 			"it accepted the connection and did not answer within 20ms", true,
 		},
 	} {
@@ -156,8 +157,8 @@ func TestCertificate(t *testing.T) {
 	defer s.Close()
 	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
 	kind := Kind()
-	for mode, want := range map[string]string{tlsOn: "its TLS certificate is not to be trusted", tlsInsecure: ""} {
-		options, err := kind.Resolve(map[string]string{optionPort: port, optionTLS: mode})
+	for mode, want := range map[string]string{connection.On: "its TLS certificate is not to be trusted", connection.Insecure: ""} {
+		options, err := kind.Resolve(map[string]string{connection.Port: port, connection.TLS: mode})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +238,7 @@ func TestWriteFails(t *testing.T) {
 		"cut off after its status": {endless(false), []string{"acknowledged a batch and did not end its answer"}, &driver.Temporary{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, batch := dataset(t, settingsOf(t, with(stub(t, test.answer), optionTimeout, "50ms", optionUser, "joe", optionPassword, "s3cret")))
+			d, batch := dataset(t, settingsOf(t, with(stub(t, test.answer), connection.Timeout, "50ms", connection.User, "joe", connection.Password, "s3cret")))
 			w := conformance.Writer(t, d)
 			defer conformance.Close(t, w)
 			receipt, err := w.Write(t.Context(), batch)
@@ -269,7 +270,7 @@ func settling(t *testing.T, logs ...string) *database {
 			fmt.Fprint(w, `{"columns":[{"type":"VARCHAR"}],"dataset":[["{\"tables\":[\"cpu\"]}"]],"count":1}`)
 		}
 	})
-	options[optionTimeout] = "2s"
+	options[connection.Timeout] = "2s"
 	s := settingsOf(t, options)
 	return &database{settings: s, admin: newExec(s)}
 }
@@ -319,7 +320,7 @@ func TestTCPBrokenOff(t *testing.T) {
 				}
 			}()
 			_, port, _ := net.SplitHostPort(listener.Addr().String())
-			s := settingsOf(t, map[string]string{optionProtocol: protocolTCP, optionILPPort: port, optionTimeout: "50ms"})
+			s := settingsOf(t, map[string]string{optionProtocol: protocolTCP, optionILPPort: port, connection.Timeout: "50ms"})
 			d, batch := dataset(t, s)
 			w := conformance.Writer(t, d)
 			var failed error
