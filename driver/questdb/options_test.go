@@ -33,7 +33,7 @@ func TestOptionsThatDoNotGoTogether(t *testing.T) {
 		"give either a token or a user":                      {optionToken, "s3cret", connection.User, "joe"},
 		"a password was given without a user":                {connection.Password, "s3cret"},
 		"port=0: must be a port, from 1 to 65535":            {connection.Port, "0"},
-		"timeout=-1s: must be a time longer than nothing":    {connection.Timeout, "-1s"},
+		"timeout=-1s: must be a duration above 0":    {connection.Timeout, "-1s"},
 		"tls=maybe: must be one of on, off, insecure":        {connection.TLS, "maybe"},
 		"symbol_capacity=x: must be a whole number, 1 or mo": {optionSymbolCapacity, "x"},
 	} {
