@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/lineproto"
 	"github.com/tsmark/tsmark/driver/poll"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/series"
@@ -49,9 +50,9 @@ func (d *database) Prepare(ctx context.Context, schema *series.Schema, m driver.
 func (d *database) Inspect(ctx context.Context, schema *series.Schema) error {
 	var err error
 	if d.settings.tcp {
-		var lines *tcpSender
-		if lines, err = dialLines(ctx, d.settings); err == nil {
-			err = lines.conn.Close()
+		var lines lineproto.Sender
+		if lines, err = lineproto.DialTCP(ctx, d.settings.wire(), d.settings.ilpPort); err == nil {
+			err = lines.Close()
 		}
 	}
 	if err == nil && schema != nil {

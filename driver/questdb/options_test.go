@@ -4,8 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/driver/connection"
+
+	"github.com/tsmark/tsmark/driver"
 )
 
 // resolve reads options given as names and values.
@@ -30,15 +32,15 @@ func TestOptionsThatDoNotGoTogether(t *testing.T) {
 		"line protocol over HTTP writes to tables with a":    {optionWAL, "false"},
 		"only tables with a write-ahead log replace rows":    {optionWAL, "false", optionProtocol, "tcp", optionDedup, "tags"},
 		"nobody says which rows arrived":                     {optionProtocol, "tcp", optionDedup, "tags"},
-		"give either a token or a user":                      {optionToken, "s3cret", connection.User, "joe"},
-		"a password was given without a user":                {connection.Password, "s3cret"},
+		"give either a token or a user":                      {optionToken, stub.Secret, connection.User, "joe"},
+		"a password was given without a user":                {connection.Password, stub.Secret},
 		"port=0: must be a port, from 1 to 65535":            {connection.Port, "0"},
-		"timeout=-1s: must be a duration above 0":    {connection.Timeout, "-1s"},
+		"timeout=-1s: must be a duration above 0":            {connection.Timeout, "-1s"},
 		"tls=maybe: must be one of on, off, insecure":        {connection.TLS, "maybe"},
 		"symbol_capacity=x: must be a whole number, 1 or mo": {optionSymbolCapacity, "x"},
 	} {
 		_, err := resolve(t, "", given...)
-		one(t, err, want)
+		stub.Says(t, err, want)
 	}
 	if _, err := resolve(t, "", optionWAL, "false", optionProtocol, "tcp", optionPartitionBy, "none"); err != nil {
 		t.Error(err)
@@ -54,7 +56,7 @@ func TestCredentials(t *testing.T) {
 	}{
 		"none":                {"", nil, "", "", "", "admin", "quest"},
 		"options":             {conf, []string{connection.User, "joe", connection.Password, "p"}, "joe", "p", "", "joe", "p"},
-		"of the clients":      {conf, nil, "ann", "s3cret", "", "ann", "s3cret"},
+		"of the clients":      {conf, nil, "ann", stub.Secret, "", "ann", stub.Secret},
 		"a token of theirs":   {"http::addr=db;token=t;", nil, "", "", "t", "admin", "quest"},
 		"others over the two": {"", []string{connection.User, "joe", connection.Password, "p", optionPGUser, "x", optionPGPassword, "y"}, "joe", "p", "", "x", "y"},
 	} {
@@ -64,7 +66,7 @@ func TestCredentials(t *testing.T) {
 		}
 	}
 	_, err := resolve(t, "password=s3cret")
-	one(t, err, "the environment's QDB_CLIENT_CONF is not as QuestDB's clients have it")
+	stub.Says(t, err, "the environment's QDB_CLIENT_CONF is not as QuestDB's clients have it")
 }
 
 // What goes to another machine is encrypted unless somebody says otherwise.
