@@ -59,7 +59,7 @@ func TestOperationsAreDocumented(t *testing.T) {
 		yes := map[bool]string{false: "no", true: "yes"}
 		want = append(want, []string{kind.Name, windowOf(q), yes[q.Above != nil], rowsOfAnswer(q),
 			map[query.Order]string{query.Unordered: "any", query.Descending: "newest first"}[q.Order()],
-			map[bool]string{false: "no", true: "any so many"}[limited],
+			map[bool]string{false: "no", true: "any N rows"}[limited],
 		})
 		if columns := q.Columns(&series.Table{Tags: []series.Tag{{Key: DeviceTag}}, Fields: []series.Field{{Name: q.NamedFields()[0]}}}); !slices.Contains(columns, query.Column{Name: DeviceTag, Kind: query.Text}) {
 			t.Errorf("%s has the columns %v", kind.Name, columns)
@@ -83,7 +83,7 @@ func windowOf(q *query.Query) string {
 	case q.End.IsZero():
 		return "all"
 	case length == instant:
-		return "one moment"
+		return "one point in time"
 	case length == span+instant:
 		return "closed"
 	case length == span:
