@@ -347,7 +347,7 @@ func outcome(ctx context.Context, run *result.Run, err error) error {
 	}
 	for _, t := range run.Targets {
 		if t.Failure != "" {
-			return &status{exitTarget, fmt.Sprintf("target %s gave up: %s", t.Name, oneLine(t.Failure))}
+			return &status{exitTarget, fmt.Sprintf("target %s failed: %s", t.Name, oneLine(t.Failure))}
 		}
 	}
 	for _, t := range compare.SelfTests(run) {

@@ -32,7 +32,7 @@ func alertsBeside(r *result.Run, rivals []note) []note {
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Failure != "" {
-			warn("Target %s gave up: %s", t.Name, t.Failure)
+			warn("Target %s failed: %s", t.Name, t.Failure)
 		}
 		switch {
 		case t.Load == nil || t.Load.Stands() || t.Failure != "":

@@ -171,7 +171,7 @@ func loads(s Subject, of func(*result.Load) (value float64, missing string)) (va
 		}
 		switch {
 		case !found && t.Failure != "":
-			return nil, "gave up: " + t.Failure
+			return nil, "failed: " + t.Failure
 		case !found:
 			return nil, "not loaded"
 		}
