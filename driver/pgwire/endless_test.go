@@ -15,6 +15,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/query"
 )
@@ -104,7 +105,7 @@ func TestEndlessAnswers(t *testing.T) {
 func TestEndlessQueries(t *testing.T) {
 	begin := encoded(t, &pgproto3.RowDescription{Fields: []pgproto3.FieldDescription{{Name: []byte("n"), DataTypeOID: 25, DataTypeSize: -1}}})
 	row := encoded(t, &pgproto3.DataRow{Values: [][]byte{[]byte("x")}})
-	config, err := pgwire.NewConfig(served(t, endless(begin, row)))
+	config, err := pgwire.NewConfig(connection.Of(served(t, endless(begin, row))))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
 )
 
@@ -22,7 +23,7 @@ func TestOverhead(t *testing.T) {
 	})
 	address := url.URL{Scheme: "postgres", Host: net.JoinHostPort(o["host"], o["port"]), User: url.UserPassword(o["user"], o["password"]), Path: o["database"],
 		RawQuery: "sslmode=disable"}
-	config, err := pgwire.NewConfig(o)
+	config, err := pgwire.NewConfig(connection.Of(o))
 	if err != nil {
 		t.Fatal(err)
 	}

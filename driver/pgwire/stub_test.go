@@ -13,6 +13,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/query"
 )
@@ -27,7 +28,7 @@ func served(t *testing.T, serve func(net.Conn)) driver.Options {
 
 func connect(t *testing.T, o driver.Options) (*pgwire.Conn, error) {
 	t.Helper()
-	config, err := pgwire.NewConfig(o)
+	config, err := pgwire.NewConfig(connection.Of(o))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +136,7 @@ func TestSilence(t *testing.T) {
 		stub.UntilSync(b)
 		time.Sleep(5 * time.Second)
 	})
-	config, err := pgwire.NewConfig(o)
+	config, err := pgwire.NewConfig(connection.Of(o))
 	if err != nil {
 		t.Fatal(err)
 	}

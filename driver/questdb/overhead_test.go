@@ -9,6 +9,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/connection"
 )
 
 // A question over REST costs what net/http takes to ask it by itself.
@@ -21,7 +22,7 @@ func TestOverhead(t *testing.T) {
 	defer client.CloseIdleConnections()
 	const question = "SELECT hostname, usage FROM cpu WHERE timestamp >= '2016-01-01T00:00:00Z'"
 	conformance.Overhead(t, func() error {
-		response, err := client.Get("http://" + net.JoinHostPort(options[optionHost], options[optionPort]) + "/exec?query=" + url.QueryEscape(question))
+		response, err := client.Get("http://" + net.JoinHostPort(options[connection.Host], options[connection.Port]) + "/exec?query=" + url.QueryEscape(question))
 		if err != nil {
 			return err
 		}

@@ -143,7 +143,8 @@ func (x *execution) renderOne(planned *plannedTarget, q *query.Query) (engine.Qu
 		return engine.Question{}, err
 	}
 	// The oracle keeps digests of those rows whose order does not matter.
-	whole := q.Shape != query.Last && (q.Shape != query.Rows || q.Order != query.Unordered || q.Limit > 0)
+	_, limited := q.Shape.(query.AnyRows)
+	whole := !q.Stored() || q.Order() != query.Unordered || limited
 	return engine.Question{ID: q.ID, Request: request, Values: q.Values(), Columns: q.Columns(schema.Table(q.Table)), Whole: whole}, nil
 }
 
