@@ -85,9 +85,6 @@ func (s *suite) compareAll(t *testing.T, d *dice) int {
 	return answered
 }
 
-// merges reports whether rows of one series and time become one.
-func (s *suite) merges() bool { return s.kind.Dedupes != nil && s.kind.Dedupes(s.options) }
-
 // difference returns what is wrong with the target's answer, empty where
 // nothing is.
 func difference(t *testing.T, dataset *fixed, q *query.Query, querier driver.Querier, request driver.Request) string {
@@ -100,8 +97,8 @@ func difference(t *testing.T, dataset *fixed, q *query.Query, querier driver.Que
 	if _, err := querier.Do(t.Context(), request, &found); err != nil {
 		return err.Error()
 	}
-	if limit := q.Limit; limit > 0 && q.Shape == query.Rows {
-		if want := min(limit, len(expected.Rows)); len(found.Rows) != want {
+	if any, limited := q.Shape.(query.AnyRows); limited {
+		if want := min(any.Limit, len(expected.Rows)); len(found.Rows) != want {
 			return fmt.Sprintf("%d rows, want any %d", len(found.Rows), want)
 		}
 		stranger, err := oracle.Strangers(t.Context(), dataset, q, &found)

@@ -7,14 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// example is a dataset and questions about it.
+// example is a dataset and queries about it.
 type example struct {
 	dataset workload.Dataset
 	queries []query.Query
@@ -94,7 +93,7 @@ func (r *fixedReader) Next(b *series.Batch, _ int) error {
 // digit, times before 1970, and tags with quotes, spaces and other alphabets, as
 // far as the target takes them.
 func (s *suite) hostile() example {
-	caps, largest := s.kind.Caps, s.largest()
+	caps, largest := &s.caps, s.largest()
 	table := &series.Table{
 		Name: "load",
 		Tags: []series.Tag{{Key: "hostname", Values: Names{"o'brien", `a "b" c`, "Ωμέγα-服务器", "host_10", "host_9"}}},
@@ -111,10 +110,10 @@ func (s *suite) hostile() example {
 		run.Columns[i].Nulls = bitmap()
 	}
 	start, smallest := time.Date(1969, 12, 31, 23, 30, 0, 0, time.UTC), -largest-1
-	if caps.Since1970 {
-		start = time.Unix(0, 0).UTC()
+	if start.Before(caps.First) {
+		start = caps.First.UTC()
 	}
-	if caps.MinIntIsNull || s.limited(SmallIntegers) {
+	if !caps.Holds(series.SmallestInt) || !caps.Holds(series.LargeInts) {
 		smallest++
 	}
 	for row := range rows {
@@ -133,28 +132,35 @@ func (s *suite) hostile() example {
 	run.Columns[0].Ints[0], run.Columns[0].Ints[1] = largest, smallest
 	run.Columns[0].Ints[rows-1] = largest - 1
 	huge := math.MaxFloat64
-	if caps.SmallMeans {
+	if !caps.Holds(series.LargeFloats) {
 		huge = 1.2345678901234567e150
 	}
 	run.Columns[1].Floats[2], run.Columns[1].Floats[4] = huge, math.SmallestNonzeroFloat64
 
 	all := []string{"whole", "share", "never"}
-	base := func(shape query.Shape, id int) query.Query {
-		return query.Query{Type: "hostile-" + string(shape), ID: id, Shape: shape, Table: "load", Fields: all}
-	}
 	in := &query.TagIn{Key: "hostname", Values: []string{"o'brien", "Ωμέγα-服务器", "nobody"}}
-	e := example{dataset: f}
-	maximum, mean := base(query.Buckets, 0), base(query.Buckets, 1)
-	maximum.Aggregate, maximum.Bucket, maximum.Order, maximum.In = query.Max, 7*time.Minute, query.Ascending, in
-	mean.Aggregate, mean.Bucket, mean.Order, mean.GroupBy, mean.Fields = query.Avg, time.Hour, query.Ascending, "hostname", []string{"share", "never"}
-	newest := base(query.Buckets, 2)
-	newest.Aggregate, newest.Bucket, newest.Order, newest.Limit = query.Max, time.Minute, query.Descending, 3
-	newest.End = start.Add(20 * time.Minute)
-	above, last := base(query.Rows, 3), base(query.Last, 4)
-	above.Above, above.GroupBy = &query.Above{Field: "whole", Value: 0}, "hostname"
-	above.Start, above.End = start.Add(time.Microsecond), start.Add(40*time.Minute)
-	last.GroupBy = "hostname"
-	e.queries = []query.Query{maximum, mean, newest, above, last}
+	return example{f, numbered(
+		query.Query{In: in, Shape: query.Buckets{Aggregate: query.Max, Fields: all, Width: 7 * time.Minute, Order: query.Ascending}},
+		query.Query{Shape: query.Buckets{Aggregate: query.Avg, Fields: all[1:], Width: time.Hour, GroupBy: "hostname", Order: query.Ascending}},
+		query.Query{End: start.Add(20 * time.Minute), Shape: query.Buckets{Aggregate: query.Max, Fields: all, Width: time.Minute, Order: query.Descending, Limit: 3}},
+		query.Query{Start: start.Add(time.Microsecond), End: start.Add(40 * time.Minute), Above: &query.Above{Field: "whole", Value: 0}, Shape: query.Rows{Fields: all, Tag: "hostname"}},
+		query.Query{Shape: query.Last{By: "hostname", Fields: all}},
+	)}.about(table)
+}
+
+// numbered gives queries their ids.
+func numbered(queries ...query.Query) []query.Query {
+	for i := range queries {
+		queries[i].ID = i
+	}
+	return queries
+}
+
+// about gives queries their table, and types for messages.
+func (e example) about(table *series.Table) example {
+	for i := range e.queries {
+		e.queries[i].Table, e.queries[i].Type = table.Name, table.Name+"-"+e.queries[i].ShapeName()
+	}
 	return e
 }
 
@@ -168,12 +174,12 @@ func (s *suite) ragged() example {
 
 // specialFloats has zeros of both signs and, as far as the target takes them,
 // infinities and NaN.
-func specialFloats(caps driver.Caps) example {
+func (s *suite) specialFloats() example {
 	values := []float64{0, math.Copysign(0, -1), 1.5}
-	if caps.Infinities {
+	if s.caps.Holds(series.Infinities) {
 		values = append(values, math.Inf(1), math.Inf(-1))
 	}
-	if caps.NaN {
+	if s.caps.Holds(series.NaN) {
 		values = append(values, math.NaN())
 	}
 	table := &series.Table{
@@ -188,10 +194,9 @@ func specialFloats(caps driver.Caps) example {
 		run.Series[row], run.Times[row] = uint32(row), time.Date(2016, 1, 1, 0, 0, row, 0, time.UTC).UnixNano()
 		run.Columns[0].Floats[row], run.Columns[1].Ints[row] = v, int64(row)
 	}
-	asked := func(shape query.Shape, id int) query.Query {
-		return query.Query{Type: "special-" + string(shape), ID: id, Shape: shape, Table: "special", Fields: []string{"value", "number"}, GroupBy: "hostname"}
-	}
-	rows := asked(query.Rows, 0)
-	rows.Above = &query.Above{Field: "number", Value: -1}
-	return example{f, []query.Query{rows, asked(query.Last, 1)}}
+	fields := []string{"value", "number"}
+	return example{f, numbered(
+		query.Query{Above: &query.Above{Field: "number", Value: -1}, Shape: query.Rows{Fields: fields, Tag: "hostname"}},
+		query.Query{Shape: query.Last{By: "hostname", Fields: fields}},
+	)}.about(table)
 }

@@ -12,6 +12,7 @@ import (
 	"errors"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -34,28 +35,22 @@ func Kind() driver.Driver {
 				Name:  optionPath,
 				Empty: defaultFile + " in the run's folder",
 				Help:  "database file, made where it does not exist",
-				Check: checkPath,
+				Type:  option.Checked("path", checkPath),
 			},
 			{
 				Name:  optionThreads,
 				Empty: "one a core",
 				Help:  "threads that DuckDB computes with",
-				Check: driver.AtLeast(1),
+				Type:  option.AtLeast(1),
 			},
 			{
 				Name:  optionMemoryLimit,
 				Empty: "80% of the machine's",
 				Help:  "memory that DuckDB may use, such as 4GB",
-				Check: driver.ByteSize,
+				Type:  option.Size(),
 			},
 		},
-		Caps: driver.Caps{
-			TimePrecision: precision,
-			Embedded:      true,
-			Infinities:    true,
-			NaN:           true,
-		},
-		Types:   func(driver.Options) map[series.Type]driver.Held { return types() },
+		Caps:    caps,
 		Modules: []string{"github.com/duckdb/duckdb-go-bindings"},
 		Place:   func(o driver.Options) string { return driver.FilePlace(o[optionPath]) },
 		Render:  render,
@@ -63,9 +58,19 @@ func Kind() driver.Driver {
 	}
 }
 
+func caps(driver.Options) driver.Caps {
+	return driver.Caps{
+		Language:      "SQL",
+		Embedded:      true,
+		TimePrecision: precision,
+		Lacks:         map[series.Trait]string{series.FineTimestamps: "DuckDB's TIMESTAMP, whose unit is 1 µs, does not hold"},
+		Types:         types(),
+	}
+}
+
 // types are the columns of fields: DuckDB has them all.
-func types() map[series.Type]driver.Held {
-	return map[series.Type]driver.Held{
+func types() map[series.Type]driver.Stored {
+	return map[series.Type]driver.Stored{
 		series.Bool:      {As: "BOOLEAN"},
 		series.Int32:     {As: "INTEGER"},
 		series.Int:       {As: "BIGINT"},

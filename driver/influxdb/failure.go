@@ -1,6 +1,7 @@
 package influxdb
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/httpwire"
 )
 
@@ -23,7 +25,7 @@ func explained(status int, body []byte) error {
 	switch status {
 	case http.StatusUnauthorized:
 		return fmt.Errorf("it does not take these credentials; give the options %s and %s, or %s and %s in the environment (it said: %s)",
-			optionUser, optionPassword, userVariable, passwordVariable, httpwire.OneLine(e.Error))
+			connection.User, connection.Password, userVariable, passwordVariable, httpwire.OneLine(e.Error))
 	case http.StatusRequestEntityTooLarge:
 		return errors.New("a batch is larger than its max-body-size; lower --batch-size, or raise that")
 	}
@@ -58,17 +60,12 @@ func said(message string) error {
 	return errors.New(line)
 }
 
-// refusal makes an error of the answer to a write whose status is none of
-// success.
-func refusal(response *http.Response) error {
-	body, err := httpwire.Explanation(response)
-	if err == nil {
-		err = explained(response.StatusCode, body)
-	}
-	err = driver.HTTPStatus(response, err)
-	// A server that has no time or no memory for a batch says 500.
-	overloaded := strings.Contains(string(body), "cache-max-memory-size") || strings.Contains(string(body), "timeout")
-	if response.StatusCode == http.StatusInternalServerError && overloaded {
+// refused is explained for a write. A server that has no time or no memory for a
+// batch says 500.
+func refused(status int, body []byte) error {
+	err := explained(status, body)
+	overloaded := bytes.Contains(body, []byte("cache-max-memory-size")) || bytes.Contains(body, []byte("timeout"))
+	if status == http.StatusInternalServerError && overloaded {
 		return &driver.Temporary{Err: err}
 	}
 	return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -26,14 +27,11 @@ func Kind() driver.Driver {
 			Name:    optionParse,
 			Default: "no",
 			Help:    "parse the lines of a --file before they are discarded: yes or no",
-			Check: func(v string) error {
-				if v != "yes" && v != "no" {
-					return errors.New("must be yes or no")
-				}
-				return nil
-			},
+			Type:    option.Boolean("yes", "no"),
 		}},
-		Caps: driver.Caps{TimePrecision: time.Nanosecond, Embedded: true, Infinities: true, NaN: true, Discards: true},
+		Caps: func(driver.Options) driver.Caps {
+			return driver.Caps{TimePrecision: time.Nanosecond, Embedded: true, Discards: true}
+		},
 		Render: func(*query.Query, *series.Schema, driver.Options) (driver.Request, error) {
 			return driver.Request{}, fmt.Errorf("%w: the null target keeps nothing", query.ErrUnsupported)
 		},
@@ -41,7 +39,7 @@ func Kind() driver.Driver {
 			if !env.Create {
 				return nil, errors.New("the null target holds no dataset of tsmark's, whatever was loaded; load a database")
 			}
-			return null{parse: options[optionParse] == "yes"}, nil
+			return null{parse: options.On(optionParse)}, nil
 		},
 	}
 }

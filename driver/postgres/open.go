@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
 )
 
 // open connects, and looks whether the server can do what the options ask for.
 func open(ctx context.Context, v Variant, env driver.Env, o driver.Options) (*database, error) {
-	config, err := pgwire.NewConfig(o)
+	config, err := pgwire.NewConfig(connection.Of(o))
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/driver/postgres"
 )
@@ -47,7 +48,7 @@ func admin(t testing.TB, options map[string]string, statements ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := pgwire.NewConfig(resolved)
+	config, err := pgwire.NewConfig(connection.Of(resolved))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,11 +72,11 @@ func TestConformanceWide(t *testing.T) {
 }
 
 func TestConformanceNarrow(t *testing.T) {
-	conformance.Run(t, postgres.Kind(), server(t, "integers", "bigint", "layout", "narrow"), conformance.OneRowATime)
+	conformance.Run(t, postgres.Kind(), server(t, "integers", "bigint", "layout", "narrow"))
 }
 
 // As TSBS has it: integers are doubles. Written by statements, in partitions,
 // asked by the simple protocol.
 func TestConformanceDefault(t *testing.T) {
-	conformance.Run(t, postgres.Kind(), server(t, "method", "insert", "partition", "12h", "protocol", "simple", "unlogged", "on"), conformance.SmallIntegers)
+	conformance.Run(t, postgres.Kind(), server(t, "method", "insert", "partition", "12h", "protocol", "simple", "unlogged", "on"))
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/session"
 )
@@ -20,7 +22,7 @@ func server(t testing.TB) map[string]string {
 		t.Fatal(err)
 	}
 	return map[string]string{
-		optionHost: host, optionPort: port, optionPGPort: strconv.Itoa(first + 1), optionILPPort: strconv.Itoa(first + 2),
+		connection.Host: host, connection.Port: port, optionPGPort: strconv.Itoa(first + 1), optionILPPort: strconv.Itoa(first + 2),
 	}
 }
 
@@ -91,14 +93,14 @@ func TestForeignTable(t *testing.T) {
 	must("CREATE TABLE trades (price DOUBLE)")
 	defer must("DROP TABLE trades")
 	err := session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{foreign}, Series: 3}, session.Mark{})
-	one(t, err, "a table trades; drop or rename it")
+	stub.Says(t, err, "a table trades; drop or rename it")
 	if !errors.Is(err, driver.ErrExisting) {
 		t.Error(err)
 	}
 	must("DROP TABLE " + markTable)
 	must("DROP TABLE cpu")
 	_, err = session.Of(db).Mark(t.Context())
-	one(t, err, "tables trades")
+	stub.Says(t, err, "tables trades")
 	if !errors.Is(err, driver.ErrExisting) {
 		t.Error(err)
 	}
@@ -107,7 +109,7 @@ func TestForeignTable(t *testing.T) {
 
 // Tables without a write-ahead log take rows over TCP, in any order.
 func TestWithoutWAL(t *testing.T) {
-	db := connect(t, optionProtocol, protocolTCP, optionWAL, walOff, optionTimeout, "20s")
+	db := connect(t, optionProtocol, protocolTCP, optionWAL, walOff, connection.Timeout, "20s")
 	table := conformance.Table("usage")
 	table.Name = "without_wal" // apart: QuestDB's TCP remembers tables of a name as they were
 	conformance.Prepare(t, db, 3, table)
@@ -127,7 +129,7 @@ func TestRefusedLine(t *testing.T) {
 	w := conformance.Writer(t, db).(driver.LineWriter)
 	defer conformance.Close(t, w)
 	_, err := w.WriteLines(t.Context(), [][]byte{[]byte("cpu,hostname=a usage=1i 1000\ncpu,hostname=b us"), []byte("age=1.5 2000\n")}, 2)
-	one(t, err, `line 2 of the batch, "cpu,hostname=b usage=1.5 2000": table: cpu, column: usage; cast error`)
+	stub.Says(t, err, `line 2 of the batch, "cpu,hostname=b usage=1.5 2000": table: cpu, column: usage; cast error`)
 	if census, err := db.Census(t.Context(), conformance.Table("usage")); err != nil || census.Rows != 0 {
 		t.Errorf("%+v, %v", census, err)
 	}
@@ -147,7 +149,7 @@ func TestDescribeAndFootprint(t *testing.T) {
 
 // Over the PostgreSQL protocol a wrong password is said to be one.
 func TestWrongPassword(t *testing.T) {
-	db := connect(t, optionPGPassword, "s3cret")
+	db := connect(t, optionPGPassword, stub.Secret)
 	_, err := db.NewQuerier(t.Context(), 0)
-	one(t, err, "opening a connection to QuestDB for reading", "password")
+	stub.Says(t, err, "opening a connection to QuestDB for reading", "password")
 }

@@ -198,7 +198,7 @@ func (x *execution) enlist() {
 		planned := &x.plan.targets[i]
 		if i == len(x.run.Targets) {
 			t := result.Target{
-				Name: planned.name, Twin: planned.twin, Kind: planned.kind.Name, Embedded: planned.kind.Caps.Embedded,
+				Name: planned.name, Twin: planned.twin, Kind: planned.kind.Name, Embedded: planned.caps.Embedded,
 				Options: planned.shown, Changes: planned.changes, Profile: planned.profile, Durability: planned.durability,
 			}
 			if planned.start != "" {
@@ -218,7 +218,7 @@ func (x *execution) enlist() {
 // kept keeps the error of a target as its failure, and returns those that end
 // the whole run.
 func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *result.Target, err error) error {
-	if errors.Is(err, syscall.ENOSPC) && planned.kind.Caps.Embedded {
+	if errors.Is(err, syscall.ENOSPC) && planned.caps.Embedded {
 		err = fmt.Errorf("%w: %w", ErrInput, err) // tsmark's own disk, not a server's
 	}
 	if errors.Is(err, ingest.ErrSource) || errors.Is(err, driver.ErrExisting) && !errors.Is(err, ErrInput) {
@@ -264,7 +264,7 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	}
 	defer t.Close() // everything that matters was flushed, and checked, before
 	defer x.watchInside(planned.name, t)()
-	if (c.job == loading || c.job == asking) && !planned.kind.Caps.Embedded {
+	if (c.job == loading || c.job == asking) && !planned.caps.Embedded {
 		if err := x.calibrate(ctx); err != nil {
 			return err
 		}
@@ -290,7 +290,7 @@ func (x *execution) enter(ctx context.Context, c cell, planned *plannedTarget, e
 		return nil, session.Mark{}, err
 	}
 	var mark session.Mark
-	if c.job == loading || !planned.kind.Caps.Discards {
+	if c.job == loading || !planned.caps.Discards {
 		mark, err = x.face(ctx, c, planned, t)
 	}
 	if err == nil && c.job == loading && planned.start != "" {
@@ -303,7 +303,7 @@ func (x *execution) enter(ctx context.Context, c cell, planned *plannedTarget, e
 		err = x.digest(ctx)
 	}
 	// What is discarded as it is needs no survey, which would take longer.
-	if err == nil && x.expected == nil && !x.unknown() && !(planned.kind.Caps.Discards && x.asLines(t, planned)) {
+	if err == nil && x.expected == nil && !x.unknown() && !(planned.caps.Discards && x.asLines(t, planned)) {
 		err = x.expect(ctx)
 	}
 	if err != nil {
@@ -317,7 +317,7 @@ func (x *execution) enter(ctx context.Context, c cell, planned *plannedTarget, e
 // path, or what is there, is not right.
 func open(ctx context.Context, planned *plannedTarget, env driver.Env) (driver.DB, error) {
 	t, err := planned.kind.Open(ctx, env, planned.options)
-	if err != nil && ctx.Err() == nil && (planned.kind.Caps.Embedded || errors.Is(err, driver.ErrExisting)) {
+	if err != nil && ctx.Err() == nil && (planned.caps.Embedded || errors.Is(err, driver.ErrExisting)) {
 		return nil, fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	return t, err
@@ -329,7 +329,7 @@ func (x *execution) describe(ctx context.Context, t driver.DB, planned *plannedT
 		return fmt.Errorf("asking for version and settings: %w", err)
 	}
 	x.remark(x.plan.experiment.Expect.OtherTarget(out.Name, out.Description.Version))
-	out.Types = planned.kind.Mapped(x.schema(), planned.options)
+	out.Types = planned.caps.Mapped(x.schema())
 	if err := x.watchServer(ctx, t, out); err != nil {
 		return err
 	}
@@ -357,13 +357,13 @@ func (x *execution) env(ctx context.Context, c cell, planned *plannedTarget) (dr
 		if id, err = x.Store.LastLoad(ctx, planned.name, planned.kind.Name); err != nil {
 			return driver.Env{}, err
 		}
-		if id == "" && planned.kind.Caps.Embedded && planned.options["path"] == "" {
+		if id == "" && planned.caps.Embedded && planned.options["path"] == "" {
 			return driver.Env{}, fmt.Errorf("%w: no target %s of kind %s has been loaded into %s; load it with tsmark load, or give its path",
 				ErrInput, planned.name, planned.kind.Name, x.Dir)
 		}
 	}
 	env := driver.Env{Dir: filepath.Join(x.Dir, id, planned.name), Create: c.job == loading}
-	if c.job == loading && planned.kind.Caps.Embedded {
+	if c.job == loading && planned.caps.Embedded {
 		if err := os.MkdirAll(env.Dir, 0o777); err != nil {
 			return env, fmt.Errorf("%w: making the run's folder: %w", ErrInput, err)
 		}

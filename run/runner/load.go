@@ -47,7 +47,7 @@ func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plan
 		return err
 	}
 	var load *result.Load
-	where, err := x.cell(ctx, planned.kind.Caps.Embedded, func() (err error) {
+	where, err := x.cell(ctx, planned.caps.Embedded, func() (err error) {
 		load, err = f.load(ctx, engine.LoadConfig{
 			Workers: settings.Workers, BatchSize: settings.BatchSize, Period: settings.ReportingPeriod, Log: section, Retry: x.plan.retry, Owner: x.owner,
 			Acked: func(ctx context.Context) {
@@ -76,11 +76,11 @@ func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plan
 	}
 
 	mark.RowsAcked = load.AllRows()
-	if r := load.AllRetries(); r != nil && !planned.dedupes() {
+	if r := load.AllRetries(); r != nil && !planned.caps.Dedupes {
 		mark.SentTwice = r.SentTwice
 	}
 	mark.Complete = err == nil && mark.RowsAcked == mark.RowsExpected
-	if !planned.kind.Caps.Discards {
+	if !planned.caps.Discards {
 		// Of an interrupted load too, a later command must know how far it came.
 		markCtx, release := limit.Outlive(ctx)
 		if markErr := session.Of(t).SetMark(markCtx, mark); err == nil {
@@ -115,7 +115,7 @@ func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plan
 		load.Withheld = fmt.Sprintf("%d rows were accepted, %d expected", mark.RowsAcked, mark.RowsExpected)
 	}
 	switch {
-	case planned.kind.Caps.Discards:
+	case planned.caps.Discards:
 		load.Unverified = discarded
 	case x.expected == nil:
 		load.Unverified = uncounted

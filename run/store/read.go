@@ -29,7 +29,7 @@ type Summary struct {
 	Workload    string   // name
 	Fingerprint string   // of the dataset
 	Targets     []string // names, in the order saved
-	Failed      int      // targets that gave up
+	Failed      int      // targets that failed
 	Types       int      // query types with figures or a reason why there are none, over all targets
 	Withheld    int      // loads and query types whose figures are withheld, those of mixed phases included
 	Place       result.Place
