@@ -82,11 +82,11 @@ func isClass(word, class string) bool {
 	return word == class || strings.HasPrefix(word, class+".") || strings.HasPrefix(word, class+"/")
 }
 
-// Rivals returns the databases that run on this host, but for the processes
+// OtherDatabases returns the databases that run on this host, but for the processes
 // except and their descendants: those under test. Their CPU share is measured
 // over a while, a second say; 0: it is left absent. Of a family of processes
 // the first stands for all: its memory and share are the sum.
-func Rivals(ctx context.Context, over time.Duration, except ...int) ([]result.Rival, error) {
+func OtherDatabases(ctx context.Context, over time.Duration, except ...int) ([]result.OtherDatabase, error) {
 	table, err := own.Table(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("cannot look for other databases: %w", err)
@@ -106,36 +106,36 @@ func Rivals(ctx context.Context, over time.Duration, except ...int) ([]result.Ri
 			names[p.PID], programs[p.PID] = name, program
 		}
 	}
-	var rivals []result.Rival
+	var others []result.OtherDatabase
 	var sources []Source
 	for _, p := range table {
 		if names[p.PID] == "" || names[p.Parent] == names[p.PID] {
 			continue
 		}
-		rivals = append(rivals, result.Rival{
+		others = append(others, result.OtherDatabase{
 			Name: names[p.PID], PID: p.PID, Process: programs[p.PID], RSS: result.Absent(), Share: result.Absent(),
 		})
 		sources = append(sources, PIDSource(p.PID))
 	}
-	if err := watchRivals(ctx, rivals, sources, over); err != nil {
+	if err := watchOthers(ctx, others, sources, over); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(rivals, func(a, b result.Rival) int {
+	slices.SortFunc(others, func(a, b result.OtherDatabase) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), a.PID-b.PID)
 	})
-	return rivals, nil
+	return others, nil
 }
 
-// watchRivals reads memory, and CPU shares over a while.
-func watchRivals(ctx context.Context, rivals []result.Rival, sources []Source, over time.Duration) error {
-	if len(rivals) == 0 {
+// watchOthers reads memory, and CPU shares over a while.
+func watchOthers(ctx context.Context, others []result.OtherDatabase, sources []Source, over time.Duration) error {
+	if len(others) == 0 {
 		return nil
 	}
 	begin := time.Now()
 	for i, s := range sources {
 		r, _ := s.Read(ctx) // one that has ended has no figures
 		if rss, ok := r.Values[result.RSS]; ok {
-			rivals[i].RSS = result.Value(rss)
+			others[i].RSS = result.Value(rss)
 		}
 	}
 	if over <= 0 {
@@ -150,7 +150,7 @@ func watchRivals(ctx context.Context, rivals []result.Rival, sources []Source, o
 		r, _ := s.Read(ctx)
 		// Counted from the source's first reading.
 		if cpu, ok := r.Values[result.CPU]; ok && !math.IsNaN(cpu) {
-			rivals[i].Share = result.Value(cpu / time.Since(begin).Seconds())
+			others[i].Share = result.Value(cpu / time.Since(begin).Seconds())
 		}
 	}
 	return nil

@@ -55,25 +55,25 @@ func TestRivals(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Kill()
-	rivals, err := Rivals(t.Context(), 500*time.Millisecond)
+	found, err := OtherDatabases(t.Context(), 500*time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}
-	isIt := func(r result.Rival) bool { return r.PID == p.PID() }
-	place := slices.IndexFunc(rivals, isIt)
+	isIt := func(r result.OtherDatabase) bool { return r.PID == p.PID() }
+	place := slices.IndexFunc(found, isIt)
 	if place < 0 {
-		t.Fatalf("not among %+v", rivals)
+		t.Fatalf("not among %+v", found)
 	}
-	// Its child stands for no rival of its own.
-	if n := len(slices.DeleteFunc(slices.Clone(rivals), func(r result.Rival) bool { return r.Process != "taosd" })); n != 1 {
-		t.Errorf("found %d times: %+v", n, rivals)
+	// Its child is not listed beside it.
+	if n := len(slices.DeleteFunc(slices.Clone(found), func(r result.OtherDatabase) bool { return r.Process != "taosd" })); n != 1 {
+		t.Errorf("found %d times: %+v", n, found)
 	}
-	if r := rivals[place]; r.Name != "TDengine" || r.Process != "taosd" || r.RSS < 30e6 || !(r.Share > 0.02) || r.Share > 1.5 {
+	if r := found[place]; r.Name != "TDengine" || r.Process != "taosd" || r.RSS < 30e6 || !(r.Share > 0.02) || r.Share > 1.5 {
 		t.Errorf("got %+v, holds 30,000,000 bytes and computes on one core", r)
 	}
-	others, err := Rivals(t.Context(), 0, p.PID())
-	if err != nil || slices.ContainsFunc(others, func(r result.Rival) bool { return r.Process == "taosd" }) {
-		t.Errorf("the server under test is a rival: %+v, %v", others, err)
+	others, err := OtherDatabases(t.Context(), 0, p.PID())
+	if err != nil || slices.ContainsFunc(others, func(r result.OtherDatabase) bool { return r.Process == "taosd" }) {
+		t.Errorf("the server under test is listed as another database: %+v, %v", others, err)
 	}
 }
 

@@ -2,30 +2,30 @@ package result
 
 import "cmp"
 
-// Standing is what the figures of a query type are worth.
-type Standing int
+// Outcome says whether the figures of a query type stand, and why not.
+type Outcome int
 
-// The standings, from worst to best.
+// The outcomes, from worst to best.
 const (
-	NotAsked    Standing = iota // not recorded, or only checked
-	Unsupported                 // the system cannot answer: see Queries.Unsupported
-	Withheld                    // a check failed: see Queries.Reason
-	Empty                       // right, but nothing was to be found
-	Unverified                  // nobody compared the answers
+	NotRun      Outcome = iota // not recorded, or only checked
+	Unsupported                // the system cannot answer: see Queries.Unsupported
+	Withheld                   // a check failed: see Queries.Reason
+	Empty                      // right, but nothing was to be found
+	Unverified                 // nobody compared the answers
 	Verified
 )
 
-// Standing returns what the figures are worth; NotAsked where q is nil.
-func (q *Queries) Standing() Standing {
+// Outcome returns whether the figures stand; NotRun where q is nil.
+func (q *Queries) Outcome() Outcome {
 	switch {
 	case q == nil:
-		return NotAsked
+		return NotRun
 	case q.Unsupported != "":
 		return Unsupported
 	case q.Withheld != "" || q.Verdict.Difference != "":
 		return Withheld
 	case q.Service.Count == 0:
-		return NotAsked
+		return NotRun
 	case q.Verdict.Checked == 0:
 		return Unverified
 	case q.Verdict.Empty == q.Verdict.Checked:
