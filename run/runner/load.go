@@ -36,7 +36,7 @@ func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plan
 	}
 	prepared := time.Since(begin)
 	if out.Description, err = t.Describe(ctx); err != nil { // some settings are made with the tables
-		return fmt.Errorf("asking for version and settings: %w", err)
+		return fmt.Errorf("reading version and settings: %w", err)
 	}
 	before, acked := footprint(ctx, t), int64(-1)
 
