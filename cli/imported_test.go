@@ -43,8 +43,7 @@ func foreign(t *testing.T, command string, status result.Status) (file, id strin
 // An imported run executes nothing: it is marked, never resumed, and repeated
 // only by who has seen what it does.
 func TestImportedRunExecutesNothing(t *testing.T) {
-	kind := conformance.Memory("server")
-	kind.Caps.Embedded = false
+	kind := conformance.Capable(conformance.Memory("server"), func(c *driver.Caps) { c.Embedded = false })
 	kind.Options = []driver.Option{{Name: "host", Default: "127.0.0.1"}, {Name: "port", Default: "1"}}
 	proof := filepath.Join(t.TempDir(), "proof")
 	open := kind.Open

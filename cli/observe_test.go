@@ -21,8 +21,7 @@ import (
 // its process nobody can tell.
 func TestClientIsObserved(t *testing.T) {
 	for _, embedded := range []bool{false, true} {
-		kind := conformance.Memory("memory")
-		kind.Caps.Embedded = embedded
+		kind := conformance.Capable(conformance.Memory("memory"), func(c *driver.Caps) { c.Embedded = embedded })
 		dir := t.TempDir()
 		var stdout, stderr bytes.Buffer
 		args := []string{"tsmark", "run", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/sqlite"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
@@ -30,8 +31,7 @@ type watched struct {
 }
 
 func (w *watched) kind() driver.Driver {
-	kind := sqlite.Kind()
-	kind.Caps.Embedded = w.down == ""
+	kind := conformance.Capable(sqlite.Kind(), func(c *driver.Caps) { c.Embedded = w.down == "" })
 	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		if o["index"] == w.down {
 			return nil, fmt.Errorf("no server %w", driver.ErrUnreachable)

@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/report"
 )
@@ -126,9 +127,8 @@ func tryAll(t *testing.T, kinds []driver.Driver, args ...string) (code int, said
 
 // vault is a kind of target that tells all secrets at a step.
 func vault(p planting, failsAt string) driver.Driver {
-	kind := leaky(new(string))
+	kind := conformance.Capable(leaky(new(string)), func(c *driver.Caps) { c.Embedded = false })
 	kind.Name = "vault"
-	kind.Caps.Embedded = false
 	kind.Options = append(kind.Options, driver.Option{Name: "host", Default: "127.0.0.1"}, driver.Option{Name: "port", Default: "1"},
 		driver.Option{Name: "dsn"}, driver.Option{Name: "file", Secret: true})
 	open := kind.Open

@@ -117,6 +117,9 @@ func TestTwoSignals(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
+			caught := make(chan os.Signal, 1)
+			signal.Notify(caught, s) // tests that run under nohup ignore SIGHUP; a child of who catches it does not
+			defer signal.Stop(caught)
 			var out bytes.Buffer
 			tsmark, pidFile := sulks(t, "deaf", &out)
 			pid := serverOf(t, pidFile, &out)

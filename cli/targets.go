@@ -140,7 +140,7 @@ func describeKind(w io.Writer, k *capability.Kind) error {
 	}
 	section("Types of fields, with the default options", len(k.Types))
 	for _, t := range k.Types {
-		fmt.Fprintf(out, "  %s\t%s\n", t.Type, driver.Held{As: t.As, Mapped: t.Mapped})
+		fmt.Fprintf(out, "  %s\t%s\n", t.Type, driver.Stored{As: t.As, Mapped: t.Mapped})
 	}
 	section("Options, as in "+k.Name+",NAME=VALUE", len(k.Options))
 	for _, o := range k.Options {

@@ -15,29 +15,17 @@ type Driver struct {
 	Name    string   // as users write it: duckdb
 	Help    string   // one line: what it is, and its write path
 	Options []Option // all that Open understands
-	Caps    Caps
+	// Caps is what it can and cannot do with the options, which have passed
+	// Resolve.
+	Caps func(Options) Caps
 	// Profiles are settings by which users of the system would run it, such as
 	// default (as shipped) and tuned; Durabilities are AsShipped, Relaxed and
 	// Strict in the system's own terms.
 	Profiles     []Profile
 	Durabilities []Profile
-	// Steps are what its users may do once data is loaded, without Do: names
-	// and help of what AfterLoader gives of an open database.
-	Steps []Step
 	// Modules are the Go modules through which it is reached: reports name
 	// their versions.
 	Modules []string
-	// Types says how the system holds fields of each of series.Types. It may
-	// depend on options. Nil: it keeps values as they are, or not at all.
-	Types func(Options) map[series.Type]Held
-	// Dedupes reports whether a row that is sent twice, with the same series
-	// and time, is there once when the load has settled. It may depend on
-	// options, such as a unique index. Nil: never.
-	Dedupes func(Options) bool
-	// Alone reports whether the server takes one connection at a time, so that a
-	// second worker would wait for ever. It may depend on options. Nil: it never
-	// does.
-	Alone func(Options) bool
 	// Place says where a target with the options keeps its data, in words: two
 	// targets with the same place overwrite each other. Names that lead to one
 	// place without looking alike, such as two names of a host, are told apart
@@ -65,21 +53,6 @@ type Env struct {
 	// Locks is the longest that a statement which changes tables waits for the
 	// locks of others; 0: as long as its context lets it.
 	Locks time.Duration
-}
-
-// Caps says what a system can do at best, whatever its options.
-type Caps struct {
-	TimePrecision time.Duration // finest distinct timestamps
-	Embedded      bool          // it runs in tsmark's own process
-	MaxWriters    int           // connections that can write at once; 0: any number
-	CountsPoints  bool          // Census cannot count rows, only points
-	Infinities    bool          // it stores infinite floats
-	NaN           bool          // it stores NaN, and tells it from NULL
-	Since1970     bool          // it has no rows before 1970
-	MinIntIsNull  bool          // it holds the smallest 64-bit integer as NULL
-	SmallMeans    bool          // a mean of floats beyond 1e150 is an error: it squares them
-	NoEmptyTags   bool          // a tag whose value is empty is no tag
-	Discards      bool          // it keeps nothing: no census, no answers, no mark
 }
 
 // Request is a rendered query.
@@ -171,7 +144,7 @@ type Inspector interface {
 type Step struct {
 	Name string // as experiments name it
 	Help string
-	Do   func(context.Context) error // nil in a Driver
+	Do   func(context.Context) error // nil in Caps
 }
 
 // Server is a DB whose server is a process of its own, reached over the

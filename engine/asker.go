@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -13,8 +12,8 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
-	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/measure/tally"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 )
@@ -27,26 +26,24 @@ type asker struct {
 	block    []Question // those of them that are rendered, from place base on
 	base     int
 	progress Progress
+	workers  []*worker
 
-	origin time.Time    // of the clock, which stands still while queries are rendered
-	first  atomic.Int64 // start of the first recorded query, nanoseconds since origin; -1: none yet
-	last   largest      // end of the last answer
+	origin time.Time // of the clock, which stands still while queries are rendered
+	tally  *tally.Tally
 
-	recorded, captured atomic.Int64 // queries that ended
-	capturing          atomic.Int64 // nanoseconds that captured ones took together
-	started            atomic.Int64 // operations that began, burn-in included
+	// What the time box looks at while others are at work.
+	first    atomic.Int64 // start of the first query that counts, nanoseconds since origin; -1: none yet
+	recorded atomic.Int64 // queries that ended and have a time
+	started  atomic.Int64 // operations that began, burn-in included
 
-	out     result.Queries
-	service *measure.Latency
+	out result.Queries // beside what the tally tells
 }
 
-func newAsker(cfg QueryConfig, source Source, progress Progress) *asker {
-	a := &asker{cfg: cfg, source: source, count: source.Len(), progress: progress, service: measure.NewLatency()}
+// newAsker returns an asker whose queries come by a schedule; empty: a closed loop.
+func newAsker(cfg QueryConfig, schedule string, source Source, progress Progress) *asker {
+	a := &asker{cfg: cfg, source: source, count: source.Len(), progress: progress}
 	a.first.Store(-1)
-	a.out = result.Queries{
-		Workers: cfg.Workers, Distinct: distinct(source, nil), TimeBox: cfg.TimeBox.Seconds(), Timeout: cfg.Timeout.Seconds(),
-		First: cfg.First, Each: make([]float64, a.count), Accumulated: make([]float64, cfg.Workers),
-	}
+	a.tally = tally.New(oplog.Cell{Kind: oplog.Query, Schedule: schedule, Workers: cfg.Workers, Questions: a.count, First: cfg.First}, 0)
 	return a
 }
 
@@ -95,43 +92,40 @@ func (a *asker) overtime() bool {
 // More is called while nobody works; nil: there is none. Beside, unless nil,
 // runs along with them.
 func (a *asker) run(ctx context.Context, t driver.DB, work func(context.Context, *worker) error, more func(context.Context) (bool, error), beside func(context.Context) error) error {
-	workers := make([]*worker, 0, a.cfg.Workers)
 	defer func() {
-		for _, w := range workers {
+		for _, w := range a.workers {
 			w.querier.Close() // reading only: nothing is lost with the connection
 		}
 	}()
 	for i := range a.cfg.Workers {
 		q, err := t.NewQuerier(ctx, i)
 		if err != nil {
-			a.out.Each = nil
 			return fmt.Errorf("connecting querier %d: %w", i, err)
 		}
-		workers = append(workers, &worker{asker: a, number: i, querier: q, service: measure.NewLatency()})
+		a.workers = append(a.workers, &worker{asker: a, number: i, querier: q})
 	}
 
-	err := together(ctx, workers, func(ctx context.Context, w *worker) error { return w.warmUp(ctx) }, nil)
+	err := together(ctx, a.workers, func(ctx context.Context, w *worker) error { return w.warmUp(ctx) }, nil)
 	a.origin = time.Now()
-	for i, w := range workers {
-		w.log = a.cfg.Log.Recorder(i, a.origin)
+	for i, w := range a.workers {
+		w.recorder = a.tally.Recorder(a.cfg.Log, i, a.origin)
 	}
 	if err == nil {
-		err = together(ctx, workers, work, beside)
+		err = together(ctx, a.workers, work, beside)
 	}
 	for again := more != nil; err == nil && again; {
 		if again, err = more(ctx); err == nil && again {
-			err = together(ctx, workers, work, beside)
+			err = together(ctx, a.workers, work, beside)
 		}
 	}
 	a.cfg.Capture.end(max(a.started.Load()-int64(a.cfg.BurnIn), 0))
-	for i, w := range workers {
-		w.log.Close()
-		w.report(&a.out.Accumulated[i])
+	for _, w := range a.workers {
+		w.recorder.Close(a.tally)
 	}
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
-	return errors.Join(a.withhold(err), a.finish())
+	return a.withhold(err)
 }
 
 // together has all workers work at once, and waits for them.
@@ -160,33 +154,23 @@ func (a *asker) withhold(err error) error {
 	return err
 }
 
-// finish works out the figures of all workers together.
-func (a *asker) finish() (err error) {
-	a.out.Sample.Captured = a.captured.Load()
-	if first := a.first.Load(); first >= 0 && a.out.Asked > 0 {
-		// The clock of a worker of a closed loop stands still while an answer is
-		// taken; a schedule goes on.
-		a.out.Wall = time.Duration(a.last.v.Load() - first - a.capturing.Load()/int64(a.cfg.Workers)).Seconds()
-		a.out.PerSecond = float64(a.out.Asked) / a.out.Wall
-	}
-	for n := len(a.out.Each); n > 0 && a.out.Each[n-1] == 0; n-- {
-		a.out.Each = a.out.Each[:n-1] // not asked
-	}
-	if n := len(a.out.Each); n < cap(a.out.Each)/2 {
-		a.out.Each = slices.Clone(a.out.Each) // a run keeps them
-	}
-	a.out.Sample.Different = distinct(a.source, a.out.Each)
-	a.out.Service, err = latencyOf(a.service)
-	return err
+// figures are those of all workers together, when they are done.
+func (a *asker) figures() (*result.Queries, error) {
+	q, err := result.QueriesOf(a.tally)
+	q.Withheld, q.Verdict, q.Stopped = a.out.Withheld, a.out.Verdict, a.out.Stopped
+	q.TimeBox, q.Timeout = a.cfg.TimeBox.Seconds(), a.cfg.Timeout.Seconds()
+	q.Distinct = distinct(a.source, func(int) bool { return true })
+	q.Sample.Different = distinct(a.source, func(place int) bool { return place < len(q.Each) && q.Each[place] != 0 })
+	return &q, err
 }
 
-// distinct counts the different questions: of a type with few, they come again.
-// With times, only those count that have one.
-func distinct(source Source, each []float64) int {
+// distinct counts the different queries at the places that count: of a type with
+// few, they come again.
+func distinct(source Source, counts func(place int) bool) int {
 	var seen []uint64 // a bit an ID
 	different := 0
 	for place := range source.Len() {
-		if each != nil && (place >= len(each) || each[place] == 0) {
+		if !counts(place) {
 			continue
 		}
 		id := source.ID(place)
@@ -210,30 +194,12 @@ type withheld struct {
 
 func (w *withheld) Error() string { return fmt.Sprintf("query %d: %s", w.id, w.reason) }
 
-// worker asks over a connection of its own, and keeps what it measured until
-// it is done.
+// worker asks over a connection of its own.
 type worker struct {
 	*asker
-	number                       int
-	querier                      driver.Querier
-	service                      *measure.Latency
-	log                          *oplog.Recorder
-	answered                     time.Duration // what the queries took together that were not cut off
-	burnIn, atLeast, rows, bytes int64
-	values                       int64
-}
-
-// report adds what the worker measured to the result, and its time to
-// accumulated. No two do so at once.
-func (w *worker) report(accumulated *float64) {
-	*accumulated += w.answered.Seconds()
-	w.asker.service.Merge(w.service)
-	w.out.Asked += w.service.Count()
-	w.out.BurnIn += w.burnIn
-	w.out.AtLeast += w.atLeast
-	w.out.Rows += w.rows
-	w.out.Bytes += w.bytes
-	w.out.Values += w.values
+	number   int
+	querier  driver.Querier
+	recorder *tally.Recorder
 }
 
 // warmUp asks what is not measured.
@@ -245,7 +211,7 @@ func (w *worker) warmUp(ctx context.Context) error {
 			return nil
 		}
 		question := &questions[(w.number+n*w.cfg.Workers)%len(questions)]
-		limited, cancel := w.limit(ctx)
+		limited, cancel := within(ctx, w.cfg.Timeout)
 		_, err := w.querier.Do(limited, question.Request, nil)
 		cancel()
 		switch {
@@ -260,22 +226,12 @@ func (w *worker) warmUp(ctx context.Context) error {
 	return nil
 }
 
-// limit returns the context of one query.
-func (w *worker) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	if w.cfg.Timeout > 0 {
-		return context.WithTimeout(ctx, w.cfg.Timeout)
-	}
-	return ctx, func() {}
-}
-
 // ask asks the i-th question, from the first one again after the last one, and
-// records it after the burn-in, unless its answer is taken. Due is the arrival
-// that it is, nil in a closed loop. It returns when the answer ended, since
-// origin, and whether it was recorded.
-func (w *worker) ask(ctx context.Context, i int, due *arrival) (end time.Duration, recorded bool, err error) {
+// records it. Due is the arrival that it is, nil in a closed loop.
+func (w *worker) ask(ctx context.Context, i int, due *arrival) error {
 	question := w.at(i)
 	w.started.Add(1)
-	counts := i >= w.cfg.BurnIn
+	op := oplog.Op{BurnIn: i < w.cfg.BurnIn, Sequence: int64(i), Question: int64(question.ID)}
 	var sink query.Sink // a nil interface has the rows only counted
 	var taken *Answered
 	var kept *limit.Sink
@@ -285,62 +241,43 @@ func (w *worker) ask(ctx context.Context, i int, due *arrival) (end time.Duratio
 		kept = limit.Expected(taken.keep(question.Whole, question.Columns), question.Rows)
 		sink = kept
 	}
-	limited, cancel := w.limit(ctx)
-	start := time.Since(w.origin)
-	if counts {
-		w.first.CompareAndSwap(-1, int64(start))
+	if !op.BurnIn && w.first.Load() < 0 {
+		w.first.CompareAndSwap(-1, int64(time.Since(w.origin)))
 	}
-	cost, err := w.querier.Do(limited, question.Request, sink)
-	end = time.Since(w.origin)
-	cutOff := err != nil && limited.Err() != nil && ctx.Err() == nil
-	cancel()
-	o := outcome(ctx, err, cutOff, cost.Rows == question.Rows)
-	if taken != nil && o == oplog.OK {
-		o = oplog.Captured
+	err := run(ctx, w.querier, w.cfg.Timeout, question.Request, sink, w.origin, &op)
+	op.Values = op.Rows * int64(question.Values)
+	if due != nil {
+		op.Intended, op.Lag = due.due, due.lag
 	}
-	w.record(i, due, start, end, cost, o)
 	switch {
-	case cutOff && cost.Rows > question.Rows: // it would not have become right
-		return end, false, &withheld{id: question.ID, reason: fmt.Sprintf("%d rows in the answer, %d expected, when it was cut off", cost.Rows, question.Rows), answer: true}
-	case cutOff: // what it took is a lower bound, even where the answer was to be taken
+	case op.Outcome != oplog.OK:
+	case op.Rows != question.Rows:
+		op.Outcome = oplog.Wrong
+	case taken != nil:
+		op.Outcome = oplog.Captured
+	}
+	w.recorder.Add(op)
+	switch {
+	case op.Outcome == oplog.AtLeast && op.Rows > question.Rows: // it would not have become right
+		return &withheld{id: question.ID, reason: fmt.Sprintf("%d rows in the answer, %d expected, when it was cut off", op.Rows, question.Rows), answer: true}
+	case op.Outcome == oplog.AtLeast: // what it took is a lower bound, even where the answer was to be taken
 	case err != nil && (ctx.Err() != nil || errors.Is(err, driver.ErrUnreachable)):
-		return end, false, fmt.Errorf("query %d: %w", question.ID, err)
+		return fmt.Errorf("query %d: %w", question.ID, err)
 	case kept != nil && kept.Came() > question.Rows:
-		return end, false, &withheld{id: question.ID, reason: fmt.Sprintf("more than the %d rows expected in the answer", question.Rows), answer: true}
+		return &withheld{id: question.ID, reason: fmt.Sprintf("more than the %d rows expected in the answer", question.Rows), answer: true}
 	case err != nil:
-		return end, false, &withheld{id: question.ID, reason: err.Error()}
-	case cost.Rows != question.Rows:
-		return end, false, &withheld{id: question.ID, reason: fmt.Sprintf("%d rows in the answer, %d expected", cost.Rows, question.Rows), answer: true}
+		return &withheld{id: question.ID, reason: err.Error()}
+	case op.Outcome == oplog.Wrong:
+		return &withheld{id: question.ID, reason: fmt.Sprintf("%d rows in the answer, %d expected", op.Rows, question.Rows), answer: true}
 	}
 	w.progress(1)
-	if !counts {
-		w.burnIn++
-		return end, false, nil
-	}
-	w.last.add(int64(end))
-	if o == oplog.Captured {
-		taken.At, taken.Rows = start, cost.Rows
+	switch {
+	case op.BurnIn:
+	case op.Outcome == oplog.Captured:
+		taken.At, taken.Rows = op.Start, op.Rows
 		w.cfg.Capture.keep(*taken)
-		w.captured.Add(1)
-		if due == nil {
-			w.capturing.Add(int64(end - start))
-		}
-		return end, false, nil
+	default:
+		w.recorded.Add(1)
 	}
-	w.recorded.Add(1)
-	each := (end - start).Seconds()
-	if cutOff {
-		w.atLeast++
-		each = -each
-	} else {
-		w.answered += end - start
-	}
-	if i < w.count || due == nil {
-		w.out.Each[i%w.count] = each // no two workers have the same i, so none write one element
-	}
-	w.service.Record(end - start)
-	w.rows += cost.Rows
-	w.bytes += cost.Bytes
-	w.values += cost.Rows * int64(question.Values)
-	return end, true, nil
+	return nil
 }

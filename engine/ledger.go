@@ -43,15 +43,13 @@ func newLedger(lateness time.Duration) *ledger {
 }
 
 // read takes a batch that was read from the dataset, in the dataset's order,
-// with its smallest and largest time. It returns the batch's number.
-func (l *ledger) read(rows int64, first, newest int64) int {
+// with its smallest and largest time.
+func (l *ledger) read(rows int64, first, newest int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	number := len(l.written)
+	l.pending = append(l.pending, pendingBatch{len(l.written), first})
 	l.written = append(l.written, Written{Rows: rows, Begin: Never, Acked: Never})
-	l.pending = append(l.pending, pendingBatch{number, first})
 	l.newest = max(l.newest, newest)
-	return number
 }
 
 // loaded takes the largest time of rows that are there already.
@@ -83,26 +81,36 @@ func (l *ledger) acked(number int, at time.Duration) {
 	l.watermark.Store(lowest)
 }
 
-// tally turns the rows that one writer's receipts acknowledge into batches: a
-// writer may keep rows back, and acknowledge them with a later batch.
-type tally struct {
+// acks turns the rows that one writer's receipts acknowledge into batches: a
+// writer may keep rows back, and acknowledge them with a later batch. A nil one
+// notes nothing.
+type acks struct {
 	ledger *ledger
 	rows   int64 // acknowledged, of the batches that are not
 	sent   []int // batches, in their order
 }
 
-func (t *tally) sending(number int) { t.sent = append(t.sent, number) }
+// sending notes a batch, which numbers from 1.
+func (a *acks) sending(number int64, at time.Duration) {
+	if a != nil {
+		a.ledger.begin(int(number-1), at)
+		a.sent = append(a.sent, int(number-1))
+	}
+}
 
-func (t *tally) receive(rows int64, at time.Duration) {
-	for t.rows += rows; len(t.sent) > 0; t.sent = t.sent[1:] {
-		number := t.sent[0]
-		t.ledger.mu.Lock()
-		of := t.ledger.written[number].Rows
-		t.ledger.mu.Unlock()
-		if t.rows < of {
+func (a *acks) receive(rows int64, at time.Duration) {
+	if a == nil {
+		return
+	}
+	for a.rows += rows; len(a.sent) > 0; a.sent = a.sent[1:] {
+		number := a.sent[0]
+		a.ledger.mu.Lock()
+		of := a.ledger.written[number].Rows
+		a.ledger.mu.Unlock()
+		if a.rows < of {
 			return
 		}
-		t.rows -= of
-		t.ledger.acked(number, at)
+		a.rows -= of
+		a.ledger.acked(number, at)
 	}
 }

@@ -83,54 +83,36 @@ type Render func(*query.Query, *series.Schema) (driver.Request, error)
 // asked.
 func Mixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t driver.DB, render Render, types []MixedQuestions, progress Progress) (*result.Mixed, *Journal, error) {
 	m := newMixed(cfg, d, render, types, progress)
+	defer m.close()
 	err := m.run(ctx, t)
-	journal := m.finish()
+	journal, figuresErr := m.finish()
 	if err == nil {
-		err = m.figures()
+		err = figuresErr
 	}
 	if err == nil {
-		if cfg.Acked != nil {
-			cfg.Acked(ctx)
-		}
-		var settled time.Time
-		if settled, err = settle(ctx, t, cfg.Retry); err != nil {
+		if m.out.Writes.Settled, err = m.settle(ctx, t); err != nil {
+			m.out.Writes.Settled = time.Since(m.start).Seconds()
 			err = fmt.Errorf("waiting for the writes to settle: %w", err)
-			settled = time.Now()
 		}
-		m.out.Writes.Settled = settled.Sub(m.start).Seconds()
 	}
 	return &m.out, journal, err
 }
 
-// parcel is a batch on its way to a writer.
-type parcel struct {
-	series.Batch
-	number int           // place in the phase, from 0
-	first  int64         // row in the dataset, from 1
-	due    time.Duration // since the start; only where there is a schedule
-}
-
-func sendParcel(ctx context.Context, w driver.Writer, p *parcel) (driver.Receipt, error) {
-	return w.Write(ctx, &p.Batch)
-}
-
 // mixed is the state that all workers of the phase share.
 type mixed struct {
-	cfg      MixedConfig
-	dataset  workload.Dataset
-	render   Render
-	progress Progress
-	out      result.Mixed
+	cfg     MixedConfig
+	dataset workload.Dataset
+	render  Render
+	out     result.Mixed
 
-	loader // of the writes
-	ledger *ledger
-	reader workload.Reader
+	*loader // of the writes
+	ledger  *ledger
+	reader  workload.Reader
 
-	free, read chan *parcel
-	work       queues[*parcel]
-	queue      chan arrival
-	unwanted   chan struct{} // closed when no further batch will be written
-	writing    atomic.Int64  // writers that are not done
+	read    chan *batch
+	ready   queues
+	queue   chan arrival
+	writing atomic.Int64 // workers that are not done
 
 	types []*mixedType
 	order []int        // of types, which is gone through again and again
@@ -138,37 +120,35 @@ type mixed struct {
 	early atomic.Int64
 	// waiting is how many queries were in the queue when the writes ended.
 	waiting atomic.Int64
-	last    largest // end of the last batch or answer, since the start
-
-	response, lag *measure.Latency // of the batches, guarded by loader.mu; of the queries
+	lag     *measure.Latency // of all that were due
 }
 
 func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQuestions, progress Progress) *mixed {
-	slots := 2*cfg.Workers + 1 // each writer has a batch at work and another one ready
 	queue := cfg.Queue
 	if cfg.Share > 0 {
 		queue = 0 // a query begins in its place among the batches
 	}
 	m := &mixed{
-		cfg: cfg, dataset: d, render: render, progress: progress,
-		ledger: newLedger(cfg.Lateness),
-		free:   make(chan *parcel, slots), read: make(chan *parcel, slots), work: newQueues[*parcel](cfg.Workers, 0, cfg.Owner != nil),
-		queue: make(chan arrival, queue), unwanted: make(chan struct{}),
-		response: measure.NewLatency(), lag: measure.NewLatency(),
+		cfg: cfg, dataset: d, render: render,
+		ledger: newLedger(cfg.Lateness), queue: make(chan arrival, queue), lag: measure.NewLatency(),
 		out: result.Mixed{
 			Share: cfg.Share, Duration: cfg.Duration.Seconds(), Windows: string(cfg.Windows),
 			Lateness: cfg.Lateness.Seconds(), Loaded: cfg.Loaded, Queriers: cfg.Queriers,
 		},
 	}
-	m.loader.latency = measure.NewLatency()
-	m.loader.log = cfg.Log
-	m.loader.out = newResult(&cfg.LoadConfig)
-	for range slots {
-		m.free <- &parcel{}
+	if m.paced(cfg.RowRate) {
+		m.out.RowRate = cfg.RowRate.String()
 	}
+	if m.paced(cfg.QueryRate) {
+		m.out.QueryRate, m.out.Queue = cfg.QueryRate.String(), cfg.Queue
+	}
+	fill := func(b *batch) error { return m.reader.Next(&b.Batch, cfg.BatchSize) }
+	m.loader = newLoader(cfg.LoadConfig, oplog.Cell{Part: oplog.Mixed, Schedule: m.out.RowRate}, fill, progress)
+	m.supply.rows = cfg.Loaded
+	m.read, m.ready = make(chan *batch, cap(m.supply.free)), newQueues(cfg.Workers, 0, cfg.Owner != nil)
 	var weights []int
 	for _, questions := range types {
-		m.types = append(m.types, newMixedType(questions, cfg.Queriers, cfg.Keep, maxCounted/len(types), cfg.Seed))
+		m.types = append(m.types, newMixedType(questions, m.out.QueryRate, cfg.Queriers, cfg.Keep, maxCounted/len(types), cfg.Seed))
 		weights = append(weights, max(questions.Weight, 1))
 	}
 	m.order = turns(weights)
@@ -177,17 +157,12 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 
 // run connects everybody, passes over the loaded rows, and then runs the clock.
 func (m *mixed) run(ctx context.Context, t driver.DB) error {
-	lanes, queriers := make([]*lane[*parcel], m.cfg.Workers), make([]driver.Querier, m.cfg.Queriers)
-	for i := range lanes {
-		w, err := t.NewWriter(ctx, i)
-		if err != nil {
-			return fmt.Errorf("connecting writer %d: %w", i, err)
-		}
-		lanes[i] = newLane(&m.loader, &m.cfg.LoadConfig, t, i, w, sendParcel, (*parcel).Rows)
-		defer func() { _ = lanes[i].close() }() // a second time after an orderly end: harmless, and without news
+	if err := m.connect(ctx, t); err != nil {
+		return err
 	}
-	var err error
+	queriers := make([]driver.Querier, m.cfg.Queriers)
 	for i := range queriers {
+		var err error
 		if queriers[i], err = t.NewQuerier(ctx, i); err != nil {
 			return fmt.Errorf("connecting querier %d: %w", i, err)
 		}
@@ -198,25 +173,33 @@ func (m *mixed) run(ctx context.Context, t driver.DB) error {
 	}
 
 	m.start = time.Now()
-	defer m.recordRates(m.cfg.Period)()
-	m.writing.Store(int64(len(lanes)))
+	m.writing.Store(int64(m.cfg.Workers))
 	group, groupCtx := errgroup.WithContext(ctx)
 	phase, end := context.WithCancel(groupCtx) // ends with the writes
 	defer end()
-	group.Go(func() error { return m.readAhead(groupCtx) })
+	wanted, enough := context.WithCancel(groupCtx) // ends when no further batch will be written
+	defer enough()
+	group.Go(func() error { return m.readAhead(groupCtx, wanted) })
 	if m.cfg.Share > 0 {
-		group.Go(func() error { return m.alternate(groupCtx) })
+		group.Go(func() error { return m.alternate(groupCtx, enough) })
 	} else {
-		group.Go(func() error { return m.dispatchBatches(groupCtx) })
+		group.Go(func() error { return m.dispatchBatches(groupCtx, enough) })
 		group.Go(func() error { return m.dispatchQueries(groupCtx, phase) })
 	}
-	for i, way := range lanes {
-		group.Go(func() error { return m.write(groupCtx, way, m.work[i], end) })
+	for i, c := range m.connections {
+		group.Go(func() error {
+			defer func() {
+				if m.writing.Add(-1) == 0 {
+					end()
+				}
+			}()
+			return m.work(groupCtx, c, m.ready[i], &acks{ledger: m.ledger})
+		})
 	}
 	for i, q := range queriers {
 		group.Go(func() error { return m.newAsker(i, q).askAll(groupCtx, phase) })
 	}
-	err = group.Wait()
+	err := group.Wait()
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}

@@ -164,34 +164,22 @@ func (m *mixedAsker) ask(ctx context.Context, due arrival) (asked bool, err erro
 		sink = answer.keep(wholeAnswer(&q), q.Columns(m.dataset.Schema().Table(q.Table)))
 	}
 
-	queryCtx, cancel := ctx, context.CancelFunc(func() {})
-	if m.cfg.Timeout > 0 {
-		queryCtx, cancel = context.WithTimeout(ctx, m.cfg.Timeout)
-	}
-	defer cancel()
-	answer.At = time.Since(m.start)
-	cost, err := m.querier.Do(queryCtx, request, sink)
-	end := time.Since(m.start)
-	m.last.add(int64(end))
-	cutOff := err != nil && queryCtx.Err() != nil && ctx.Err() == nil
-	op := oplog.Op{
-		Outcome: outcome(ctx, err, cutOff, true), BurnIn: kept, Sequence: int64(n), Question: int64(q.ID),
-		Start: answer.At, Intended: answer.At, Duration: end - answer.At, Rows: cost.Rows, Bytes: cost.Bytes, Values: cost.Rows * int64(q.Values()),
-	}
+	op := oplog.Op{BurnIn: kept, Worker: uint32(m.worker), Sequence: int64(n), Question: int64(q.ID)}
+	err = run(ctx, m.querier, m.cfg.Timeout, request, sink, m.start, &op)
+	op.Values = op.Rows * int64(q.Values())
 	if m.paced(m.cfg.QueryRate) {
 		op.Intended, op.Lag = due.due, due.lag
 	}
 	m.logs[kind].Record(op)
+	answer.At, answer.Rows = op.Start, op.Rows
+	t.record(&op, &answer)
 	switch {
-	case cutOff: // what it took is a lower bound
-	case err != nil && (ctx.Err() != nil || errors.Is(err, driver.ErrUnreachable)):
+	case err == nil || op.Outcome == oplog.AtLeast: // of one that was cut off, what it took is a lower bound
+	case ctx.Err() != nil || errors.Is(err, driver.ErrUnreachable):
 		return true, fmt.Errorf("query %d of %s: %w", q.ID, q.Type, err)
-	case err != nil:
+	default:
 		t.end(func(out *result.MixedType) { out.Withheld = (&withheld{id: q.ID, reason: err.Error()}).Error() })
-		return true, nil
 	}
-	answer.Rows = cost.Rows
-	t.record(m.worker, n, &answer, cost, end, due.due, kept, cutOff)
 	return true, nil
 }
 

@@ -3,11 +3,9 @@ package engine
 import (
 	"sync"
 	"sync/atomic"
-	"time"
 
-	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/measure/tally"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 )
@@ -19,18 +17,20 @@ type mixedType struct {
 	next    atomic.Int64 // questions drawn
 	ended   atomic.Bool  // withheld or not supported
 
-	mu                sync.Mutex // guards what follows
-	out               result.MixedType
-	service, response *measure.Latency
-	answered          int
-	inFull, counting  Sample
-	full, counted     []Answered
+	mu               sync.Mutex // guards what follows
+	out              result.MixedType
+	tally            *tally.Tally
+	answered         int
+	inFull, counting Sample
+	full, counted    []Answered
 }
 
-func newMixedType(q MixedQuestions, queriers, keep, count int, seed string) *mixedType {
+// newMixedType returns a type that is asked by a schedule, empty: whenever a querier
+// is free.
+func newMixedType(q MixedQuestions, schedule string, queriers, keep, count int, seed string) *mixedType {
 	t := &mixedType{
-		queries: q.Queries, log: q.Log, out: result.MixedType{Type: q.Type, Accumulated: make([]float64, queriers), Wanted: keep},
-		service: measure.NewLatency(), response: measure.NewLatency(),
+		queries: q.Queries, log: q.Log, out: result.MixedType{Type: q.Type, Wanted: keep},
+		tally:  tally.New(oplog.Cell{Kind: oplog.Query, Part: oplog.Mixed, Type: q.Type, Schedule: schedule, Workers: queriers}, 0),
 		inFull: NewSample(seed, q.Type, keep, OneOf, Endless), counting: NewSample(seed, q.Type+" counted", count, 1, Endless),
 	}
 	t.ended.Store(len(q.Queries) == 0)
@@ -46,31 +46,31 @@ func (t *mixedType) end(set func(*result.MixedType)) {
 	}
 }
 
-// record adds the n-th answer of the type, which a worker was given, to its
-// figures and samples.
-func (t *mixedType) record(worker, n int, a *Answered, cost driver.Cost, end, due time.Duration, kept, cutOff bool) {
+// record adds an operation of the type to its figures, and the answer to its samples.
+func (t *mixedType) record(op *oplog.Op, a *Answered) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.out.Asked++
-	t.out.Rows += cost.Rows
-	t.out.Bytes += cost.Bytes
-	t.out.Values += cost.Rows * int64(a.Query.Values())
-	if !kept {
-		t.service.Record(end - a.At)
-		t.response.Record(end - due)
-	}
-	if !cutOff {
-		t.out.Accumulated[worker] += (end - a.At).Seconds()
-	}
+	t.tally.Add(op)
 	switch {
-	case cutOff && kept:
-		t.out.AtLeastKept++
-		fallthrough
-	case cutOff:
-		t.out.AtLeast++
-	case kept:
+	case op.Outcome != oplog.OK:
+	case op.BurnIn:
 		t.full = append(t.full, *a)
-	case t.counting.Has(int64(n)):
+	case t.counting.Has(op.Sequence):
 		t.counted = append(t.counted, *a)
 	}
+}
+
+// figures fills in the type's, of a phase that took so many seconds.
+func (t *mixedType) figures(wall float64) error {
+	q, err := result.QueriesOf(t.tally)
+	t.out.Asked, t.out.AtLeast, t.out.AtLeastKept = q.Asked, q.AtLeast, t.tally.AtLeastKept
+	t.out.Rows, t.out.Bytes, t.out.Values, t.out.Accumulated = q.Rows, q.Bytes, q.Values, q.Accumulated
+	t.out.Service = q.Service
+	if q.Open != nil {
+		t.out.Response = &q.Open.Response
+	}
+	if wall > 0 {
+		t.out.PerSecond = float64(q.Asked) / wall
+	}
+	return err
 }

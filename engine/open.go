@@ -7,7 +7,6 @@ import (
 	"iter"
 	"math"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -15,7 +14,8 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine/pace"
-	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/measure/tally"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -40,16 +40,11 @@ type arrival struct {
 // openLoop is an asker whose workers ask what a schedule brings.
 type openLoop struct {
 	*asker
-	open     OpenConfig
-	queue    chan arrival
-	mu       sync.Mutex
-	response *measure.Latency // guarded by mu
-
-	// What follows is the dispatcher's.
-	lag        *measure.Latency
-	loop       result.OpenLoop
-	start, end time.Duration // when the first and the last recorded arrival was due
-	behind     time.Duration // lag of the last arrival
+	open    OpenConfig
+	queue   chan arrival
+	dropped *tally.Recorder
+	waiting int64         // in the queue when the last one came
+	behind  time.Duration // lag of the last arrival
 }
 
 // QueryOpen asks the questions when the schedule says, in their order and from
@@ -62,16 +57,16 @@ type openLoop struct {
 // schedule ends is still asked. Errors and withheld results are those of
 // Query.
 func QueryOpen(ctx context.Context, cfg OpenConfig, t driver.DB, source Source, progress Progress) (*result.Queries, error) {
-	o := openLoop{
-		asker: newAsker(cfg.QueryConfig, source, progress), open: cfg, queue: make(chan arrival, cfg.Queue),
-		response: measure.NewLatency(), lag: measure.NewLatency(),
-		loop: result.OpenLoop{Schedule: cfg.Schedule.String(), Queue: cfg.Queue},
+	o := openLoop{asker: newAsker(cfg.QueryConfig, cfg.Schedule.String(), source, progress), open: cfg, queue: make(chan arrival, cfg.Queue)}
+	err := o.loadDue(ctx)
+	if err == nil {
+		err = o.run(ctx, t, o.work, nil, o.dispatch)
 	}
-	if err := o.loadDue(ctx); err != nil {
-		return &o.out, err
-	}
-	err := o.run(ctx, t, o.work, nil, o.dispatch)
-	return &o.out, errors.Join(err, o.complete())
+	o.dropped.Close(o.tally)
+	out, figuresErr := o.figures()
+	out.Open.Queue, out.Open.Waiting = cfg.Queue, o.waiting
+	out.Open.Saturated = saturation(out.Open, out.PerSecond, o.behind)
+	return out, errors.Join(err, figuresErr)
 }
 
 // loadDue renders what the schedule will ask: it waits for nobody.
@@ -120,22 +115,12 @@ func (o *openLoop) due() iter.Seq[time.Duration] {
 
 // work asks what is in the queue until it is closed and empty.
 func (o *openLoop) work(ctx context.Context, w *worker) error {
-	response := measure.NewLatency()
-	defer func() {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.response.Merge(response)
-	}()
 	for a := range o.queue {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		end, recorded, err := w.ask(ctx, a.n, &a)
-		if err != nil {
+		if err := w.ask(ctx, a.n, &a); err != nil {
 			return err
-		}
-		if recorded {
-			response.Record(end - a.due)
 		}
 	}
 	return nil
@@ -152,53 +137,28 @@ func (o *openLoop) dispatch(ctx context.Context) error {
 		return err
 	}
 	defer pacer.Close()
-	log := o.cfg.Log.Recorder(o.cfg.Workers, o.origin) // a worker more
-	defer log.Close()
+	o.dropped = o.tally.Recorder(o.cfg.Log, o.cfg.Workers, o.origin) // a worker more
 	n := 0
 	for due := range o.due() {
-		recorded := n >= o.cfg.BurnIn
-		if o.first.Load() < 0 && recorded {
-			o.first.Store(int64(due))
-			o.start = due
-		}
 		lag, err := pacer.Wait(ctx, due)
 		if err != nil {
 			return err
 		}
-		dropped := int64(0)
-		a := arrival{n, due, lag}
 		select {
-		case o.queue <- a:
+		case o.queue <- arrival{n, due, lag}:
 		default:
-			dropped = 1
-			o.drop(log, a)
+			o.dropped.Add(oplog.Op{
+				Outcome: oplog.Dropped, BurnIn: n < o.cfg.BurnIn, Sequence: int64(n),
+				Question: int64(o.source.ID(n % o.count)), Start: due + lag, Intended: due, Lag: lag,
+			})
 		}
-		if recorded {
-			o.lag.Record(lag)
-			o.loop.Arrivals++
-			o.loop.Dropped += dropped
-			o.end, o.behind = due, lag
+		if n >= o.cfg.BurnIn {
+			o.behind = lag
 		}
 		n++
 	}
-	o.loop.Waiting = int64(len(o.queue))
+	o.waiting = int64(len(o.queue))
 	return nil
-}
-
-// complete fills in what only an open loop has.
-func (o *openLoop) complete() error {
-	if o.out.Wall > 0 {
-		o.out.PerSecond = float64(o.out.Asked+o.out.Sample.Captured) / o.out.Wall
-	}
-	if gaps := o.loop.Arrivals - 1; gaps > 0 && o.end > o.start {
-		o.loop.Offered = float64(gaps) / (o.end - o.start).Seconds()
-	}
-	o.loop.Saturated = saturation(&o.loop, o.out.PerSecond, o.behind)
-	var responseErr, lagErr error
-	o.loop.Response, responseErr = latencyOf(o.response)
-	o.loop.Lag, lagErr = latencyOf(o.lag)
-	o.out.Open = &o.loop
-	return errors.Join(responseErr, lagErr)
 }
 
 // A schedule was not kept where arrivals were dropped, or where in the end

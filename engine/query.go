@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -81,11 +82,18 @@ type Question struct {
 // It is a closed loop: each worker asks when it has its answer, so a target
 // that stalls is asked less. QueryOpen is the open one.
 func Query(ctx context.Context, cfg QueryConfig, t driver.DB, source Source, progress Progress) (*result.Queries, error) {
-	a := newAsker(cfg, source, progress)
-	if err := a.load(ctx, 0); err != nil {
-		return &a.out, err
+	a := newAsker(cfg, "", source, progress)
+	err := a.load(ctx, 0)
+	if err == nil {
+		err = a.closedLoop(ctx, t)
 	}
-	stage := newStage(cfg, a.count)
+	out, figuresErr := a.figures()
+	return out, errors.Join(err, figuresErr)
+}
+
+// closedLoop has each worker ask when it has its answer.
+func (a *asker) closedLoop(ctx context.Context, t driver.DB) error {
+	stage := newStage(a.cfg, a.count)
 	err := a.run(ctx, t, func(ctx context.Context, w *worker) error {
 		end := a.loaded(stage.end)
 		for {
@@ -93,11 +101,11 @@ func Query(ctx context.Context, cfg QueryConfig, t driver.DB, source Source, pro
 			if i >= end || ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if i >= cfg.BurnIn && a.overtime() {
+			if i >= a.cfg.BurnIn && a.overtime() {
 				stage.overtime.Store(true)
 				return nil
 			}
-			if _, _, err := w.ask(ctx, i, nil); err != nil {
+			if err := w.ask(ctx, i, nil); err != nil {
 				return err
 			}
 		}
@@ -110,7 +118,7 @@ func Query(ctx context.Context, cfg QueryConfig, t driver.DB, source Source, pro
 	if err == nil && a.out.Withheld == "" {
 		a.out.Stopped = stage.stopped()
 	}
-	return &a.out, err
+	return err
 }
 
 // stage is the questions that are asked until the stop rule looks: all of them
@@ -146,7 +154,7 @@ func (s *stage) more(a *asker) bool {
 		s.next.Store(int64(rendered))
 		return true
 	}
-	if s.cfg.Least > 0 && s.end >= s.questions && a.recorded.Load() == 0 && a.captured.Load() > 0 {
+	if s.cfg.Least > 0 && s.end >= s.questions && a.recorded.Load() == 0 && a.captured() {
 		s.next.Store(int64(s.end)) // all answers were taken: the first is asked again for its time
 		s.end++
 		return true
@@ -154,7 +162,7 @@ func (s *stage) more(a *asker) bool {
 	if s.overtime.Load() || s.end >= s.questions {
 		return false
 	}
-	times := recordedTimes(a.out.Each[s.cfg.BurnIn:s.end])
+	times := recordedTimes(a.tally.Each()[s.cfg.BurnIn:s.end])
 	if missing := s.rule.Next() - len(times); missing > 0 {
 		s.next.Store(int64(s.end)) // captured queries have no time
 		s.end = min(s.end+missing, s.questions)
@@ -166,6 +174,11 @@ func (s *stage) more(a *asker) bool {
 	s.next.Store(int64(s.end))
 	s.extend()
 	return true
+}
+
+// captured reports whether the answer to any query was taken.
+func (a *asker) captured() bool {
+	return slices.ContainsFunc(a.workers, func(w *worker) bool { return w.recorder.Outcomes[oplog.Captured] > 0 })
 }
 
 // recordedTimes returns the times without those that were not recorded.

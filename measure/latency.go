@@ -4,6 +4,8 @@ package measure
 import (
 	"fmt"
 	"math"
+	"math/big"
+	"math/bits"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -19,10 +21,9 @@ const Longest = time.Hour
 type Latency struct {
 	hist     *hdrhistogram.Histogram // nanoseconds
 	min, max int64
-	// Mean and sum of squared distances from it, updated with each value
-	// (Welford): plain sums of squares would cancel where latencies are long
-	// and alike.
-	mean, squares float64
+	// The durations together, and their squares: in whole numbers, so that neither
+	// order nor rounding makes a difference.
+	total, squares sum
 }
 
 // NewLatency returns an empty histogram.
@@ -38,9 +39,8 @@ func (l *Latency) Record(d time.Duration) {
 	// The only error is a value out of range, which the clamp excludes.
 	_ = l.hist.RecordValue(min(max(ns, 1), int64(Longest)))
 	l.min, l.max = min(l.min, ns), max(l.max, ns)
-	distance := float64(ns) - l.mean
-	l.mean += distance / float64(l.hist.TotalCount())
-	l.squares += distance * (float64(ns) - l.mean)
+	l.total.add(0, uint64(ns))
+	l.squares.add(bits.Mul64(uint64(ns), uint64(ns)))
 }
 
 // Merge adds everything that other recorded.
@@ -48,27 +48,17 @@ func (l *Latency) Merge(other *Latency) {
 	if other.Count() == 0 {
 		return
 	}
-	l.join(other.Count(), other.mean, other.squares)
+	l.total.add(other.total.high, other.total.low)
+	l.squares.add(other.squares.high, other.squares.low)
 	l.min, l.max = min(l.min, other.min), max(l.max, other.max)
 	l.hist.Merge(other.hist)
-}
-
-// join takes so many further durations into the exact figures, ahead of their
-// becoming part of the histogram.
-func (l *Latency) join(count int64, mean, squares float64) {
-	n, m := float64(l.Count()), float64(count)
-	distance := mean - l.mean
-	l.mean += distance * m / (n + m)
-	l.squares += squares + distance*distance*n*m/(n+m)
 }
 
 // Count returns the number of durations recorded.
 func (l *Latency) Count() int64 { return l.hist.TotalCount() }
 
-// Sum returns all durations together, exact up to rounding.
-func (l *Latency) Sum() time.Duration {
-	return time.Duration(math.Round(l.mean * float64(l.Count())))
-}
+// mean is that in nanoseconds; 0 where nothing was recorded.
+func (l *Latency) mean() float64 { return l.total.float() / float64(max(l.Count(), 1)) }
 
 // Without returns what is left without so many of the shortest durations and
 // so many of the longest; nothing where these are all. Where it leaves
@@ -84,7 +74,9 @@ func (l *Latency) Without(shortest, longest int64) *Latency {
 		from, to := max(passed, shortest), min(passed+bar.Count, end)
 		if passed += bar.Count; from < to {
 			ns := l.clamp(bar.From + (bar.To-bar.From)/2)
-			left.join(to-from, float64(ns), 0)
+			total, squares := sum{0, uint64(ns)}.times(uint64(to-from)), square(uint64(ns)).times(uint64(to-from))
+			left.total.add(total.high, total.low)
+			left.squares.add(squares.high, squares.low)
 			left.min, left.max = min(left.min, ns), max(left.max, ns)
 			_ = left.hist.RecordValues(min(max(ns, 1), int64(Longest)), to-from) // in range
 		}
@@ -108,7 +100,7 @@ func (l *Latency) Without(shortest, longest int64) *Latency {
 // 0 where nothing was recorded.
 func (l *Latency) MiddleMean() float64 {
 	cut := l.Count() / 20
-	return seconds(l.Without(cut, cut).mean)
+	return seconds(l.Without(cut, cut).mean())
 }
 
 // Summary is the figures of a Latency, in seconds; all zero where nothing was
@@ -163,14 +155,14 @@ func (l *Latency) Summary() Summary {
 	return Summary{
 		Count:  n,
 		Min:    seconds(float64(l.min)),
-		Mean:   seconds(l.mean),
+		Mean:   seconds(l.mean()),
 		Median: l.Median(),
 		P90:    held(0.9),
 		P95:    held(0.95),
 		P99:    held(0.99),
 		P999:   held(0.999),
 		Max:    seconds(float64(l.max)),
-		StdDev: seconds(math.Sqrt(l.squares / float64(n))),
+		StdDev: seconds(deviation(n, l.total, l.squares)),
 	}
 }
 
@@ -253,8 +245,7 @@ func Decode(encoded string) (*Latency, error) {
 	l := &Latency{hist: hist, min: math.MaxInt64}
 	if n := hist.TotalCount(); n > 0 {
 		l.min, l.max = hist.Min(), hist.Max()
-		l.mean = hist.Mean()
-		l.squares = hist.StdDev() * hist.StdDev() * float64(n)
+		l.spread(hist.Mean(), hist.StdDev())
 	}
 	return l, nil
 }
@@ -267,9 +258,15 @@ func Restore(encoded string, exact Summary) (*Latency, error) {
 		return l, err
 	}
 	l.min, l.max = int64(math.Round(exact.Min*1e9)), int64(math.Round(exact.Max*1e9))
-	l.mean = exact.Mean * 1e9
-	l.squares = exact.StdDev * exact.StdDev * 1e18 * float64(l.Count())
+	l.spread(exact.Mean*1e9, exact.StdDev*1e9)
 	return l, nil
+}
+
+// spread sets what is known of the durations beside the histogram.
+func (l *Latency) spread(mean, deviation float64) {
+	n := l.Count()
+	l.total = nearest(new(big.Float).Mul(big.NewFloat(mean), big.NewFloat(float64(n))))
+	l.squares = squaresOf(n, l.total, deviation)
 }
 
 func seconds(ns float64) float64 { return ns / float64(time.Second) }

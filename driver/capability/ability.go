@@ -84,10 +84,10 @@ func Of(kind *driver.Driver, workloads []workload.Workload, spec workload.Spec) 
 	if err != nil {
 		return nil, err
 	}
+	caps := kind.Caps(defaults)
 	out := &Kind{
-		Name: kind.Name, Help: kind.Help, Embedded: kind.Caps.Embedded,
-		TimePrecision: kind.Caps.TimePrecision, MaxWriters: kind.Caps.MaxWriters,
-		Dedupes: kind.Dedupes != nil && kind.Dedupes(defaults),
+		Name: kind.Name, Help: kind.Help, Embedded: caps.Embedded,
+		TimePrecision: caps.TimePrecision, MaxWriters: caps.MaxWriters, Dedupes: caps.Dedupes,
 		// So that JSON has lists, and not null.
 		Options: []Option{}, Steps: []Step{}, Unsupported: []Unsupported{}, Types: []Held{},
 		Profiles: profiles(kind.Profiles), Durabilities: profiles(kind.Durabilities),
@@ -99,13 +99,12 @@ func Of(kind *driver.Driver, workloads []workload.Workload, spec workload.Spec) 
 		}
 		out.Options = append(out.Options, Option{Name: o.Name, Default: value, Help: o.Help, Secret: o.Secret})
 	}
-	for _, s := range kind.Steps {
+	for _, s := range caps.Steps {
 		out.Steps = append(out.Steps, Step{s.Name, s.Help})
 	}
-	if kind.Types != nil {
-		held := kind.Types(defaults)
+	if caps.Types != nil {
 		for _, t := range series.Types() {
-			out.Types = append(out.Types, Held{t.String(), held[t].As, held[t].Mapped})
+			out.Types = append(out.Types, Held{t.String(), caps.Types[t].As, caps.Types[t].Mapped})
 		}
 	}
 	reasons := make(map[string]bool)

@@ -16,10 +16,11 @@ import (
 
 func kind(render func(*query.Query) error) *driver.Driver {
 	return &driver.Driver{
-		Name: "x", Caps: driver.Caps{TimePrecision: time.Microsecond, MaxWriters: 3},
+		Name: "x",
+		Caps: func(o driver.Options) driver.Caps {
+			return driver.Caps{TimePrecision: time.Microsecond, MaxWriters: 3, Dedupes: o["a"] == "1", Steps: []driver.Step{{Name: "analyze"}}}
+		},
 		Options: []driver.Option{{Name: "a", Default: "1"}, {Name: "b", Empty: "the system's"}},
-		Steps:   []driver.Step{{Name: "analyze"}},
-		Dedupes: func(o driver.Options) bool { return o["a"] == "1" },
 		Render: func(q *query.Query, _ *series.Schema, _ driver.Options) (driver.Request, error) {
 			return driver.Request{}, render(q)
 		},

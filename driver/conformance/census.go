@@ -57,7 +57,7 @@ func (s *suite) census(t *testing.T) {
 				c.Ints[31] ^= 1
 			case f.Type == series.Timestamp:
 				c.Ints[31] += int64(time.Second)
-			case f.Type == series.Int && s.limited(SmallIntegers): // doubles, whose sums of so large ones are not exact
+			case f.Type == series.Int && !s.caps.Holds(series.LargeInts): // doubles, whose sums of so large ones are not exact
 				c.Ints[31] = 7
 			case c.Ints[31] > 0:
 				c.Ints[31]--
@@ -140,7 +140,7 @@ func (s *suite) twice(t *testing.T) {
 		db := s.open(t, driver.Env{Dir: t.TempDir()})
 		defer db.Close()
 		_, counts := db.(driver.DistinctCounter)
-		dedupes := s.kind.Dedupes != nil && s.kind.Dedupes(s.options)
+		dedupes := s.caps.Dedupes
 		if !counts && !dedupes {
 			t.Skip("it cannot count different rows, and says so in reports")
 		}

@@ -26,19 +26,18 @@ import (
 // Run runs the suite against a kind of target with the given options. Each
 // test has a folder of its own; a target that lives elsewhere than in it must
 // be given options that lead to a place which the suite may fill and replace.
-// Limits are what the options take from the kind.
-func Run(t *testing.T, kind driver.Driver, given map[string]string, limits ...Limit) {
+func Run(t *testing.T, kind driver.Driver, given map[string]string) {
 	options, err := kind.Resolve(given)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := suite{kind: kind, options: options, limits: limits}
+	s := suite{kind: kind, options: options, caps: kind.Caps(options)}
 	t.Run("cpu-only with hosts that appear late", func(t *testing.T) { s.loadAndAsk(t, cpuOnly(t, 40, 3), 1) })
 	for _, use := range tsbs.Workloads() {
 		t.Run(use.Name(), func(t *testing.T) { s.loadAndAsk(t, useCase(t, use, 40, 0), 1) })
 	}
 	t.Run("iotdb", s.iotdb)
-	if kind.Alone == nil || !kind.Alone(options) {
+	if !s.caps.OneConnection {
 		t.Run("several writers", func(t *testing.T) { s.loadAndAsk(t, cpuOnly(t, 40, 0), 3) })
 	}
 	t.Run("one row", func(t *testing.T) { s.loadAndAsk(t, limited(cpuOnly(t, 40, 0), 1), 1) })
@@ -49,7 +48,7 @@ func Run(t *testing.T, kind driver.Driver, given map[string]string, limits ...Li
 	t.Run("census", s.census)
 	t.Run("rows that were sent twice", s.twice)
 	t.Run("an empty table", func(t *testing.T) { s.loadAndAsk(t, limited(useCase(t, tsbs.Devops(), 40, 0), 50), 1) })
-	t.Run("floats that are no numbers", func(t *testing.T) { s.loadAndAsk(t, specialFloats(kind.Caps), 1) })
+	t.Run("floats that are no numbers", func(t *testing.T) { s.loadAndAsk(t, s.specialFloats(), 1) })
 	t.Run("steps", s.steps)
 	t.Run("mark", s.mark)
 	t.Run("replace", s.replace)
@@ -61,27 +60,12 @@ func Run(t *testing.T, kind driver.Driver, given map[string]string, limits ...Li
 type suite struct {
 	kind    driver.Driver
 	options driver.Options
-	limits  []Limit
+	caps    driver.Caps
 }
-
-// Limit is what a target cannot do with some options, though its kind can.
-type Limit uint8
-
-// The limits.
-const (
-	// OneRowATime: two rows of a series at one time are the same row.
-	OneRowATime Limit = iota + 1
-	// SmallIntegers: those beyond 2^53 are refused.
-	SmallIntegers
-	// NoSQL: nobody makes its tables by SQL.
-	NoSQL
-)
-
-func (s *suite) limited(l Limit) bool { return slices.Contains(s.limits, l) }
 
 // largest is the largest integer that it takes.
 func (s *suite) largest() int64 {
-	if s.limited(SmallIntegers) {
+	if !s.caps.Holds(series.LargeInts) {
 		return 1 << 53
 	}
 	return math.MaxInt64
@@ -151,7 +135,7 @@ func (s *suite) loadAndAsk(t *testing.T, e example, workers int) {
 // held is a dataset as the target holds it: with one row of each series and
 // time, where such rows merge.
 func (s *suite) held(d workload.Dataset) workload.Dataset {
-	if r, ok := d.(workload.Repeating); ok && s.merges() {
+	if r, ok := d.(workload.Repeating); ok && s.caps.Dedupes {
 		return r.Latest()
 	}
 	return d
@@ -194,8 +178,8 @@ func (s *suite) steps(t *testing.T) {
 	same := func(listed, able driver.Step) bool {
 		return listed.Name == able.Name && listed.Help == able.Help && listed.Do == nil && able.Do != nil
 	}
-	if !slices.EqualFunc(s.kind.Steps, found, same) {
-		t.Errorf("the kind lists the steps %v, an open target has %v", s.kind.Steps, found)
+	if !slices.EqualFunc(s.caps.Steps, found, same) {
+		t.Errorf("the kind lists the steps %v, an open target has %v", s.caps.Steps, found)
 	}
 }
 

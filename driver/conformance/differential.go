@@ -84,9 +84,6 @@ func (s *suite) compareAll(t *testing.T, d *dice) int {
 	return answered
 }
 
-// merges reports whether rows of one series and time become one.
-func (s *suite) merges() bool { return s.kind.Dedupes != nil && s.kind.Dedupes(s.options) }
-
 // difference returns what is wrong with the target's answer, empty where
 // nothing is.
 func difference(t *testing.T, dataset *fixed, q *query.Query, querier driver.Querier, request driver.Request) string {

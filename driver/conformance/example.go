@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
@@ -94,7 +93,7 @@ func (r *fixedReader) Next(b *series.Batch, _ int) error {
 // digit, times before 1970, and tags with quotes, spaces and other alphabets, as
 // far as the target takes them.
 func (s *suite) hostile() example {
-	caps, largest := s.kind.Caps, s.largest()
+	caps, largest := &s.caps, s.largest()
 	table := &series.Table{
 		Name: "load",
 		Tags: []series.Tag{{Key: "hostname", Values: Names{"o'brien", `a "b" c`, "Ωμέγα-服务器", "host_10", "host_9"}}},
@@ -111,10 +110,10 @@ func (s *suite) hostile() example {
 		run.Columns[i].Nulls = bitmap()
 	}
 	start, smallest := time.Date(1969, 12, 31, 23, 30, 0, 0, time.UTC), -largest-1
-	if caps.Since1970 {
-		start = time.Unix(0, 0).UTC()
+	if start.Before(caps.First) {
+		start = caps.First.UTC()
 	}
-	if caps.MinIntIsNull || s.limited(SmallIntegers) {
+	if !caps.Holds(series.SmallestInt) || !caps.Holds(series.LargeInts) {
 		smallest++
 	}
 	for row := range rows {
@@ -133,7 +132,7 @@ func (s *suite) hostile() example {
 	run.Columns[0].Ints[0], run.Columns[0].Ints[1] = largest, smallest
 	run.Columns[0].Ints[rows-1] = largest - 1
 	huge := math.MaxFloat64
-	if caps.SmallMeans {
+	if !caps.Holds(series.LargeFloats) {
 		huge = 1.2345678901234567e150
 	}
 	run.Columns[1].Floats[2], run.Columns[1].Floats[4] = huge, math.SmallestNonzeroFloat64
@@ -168,12 +167,12 @@ func (s *suite) ragged() example {
 
 // specialFloats has zeros of both signs and, as far as the target takes them,
 // infinities and NaN.
-func specialFloats(caps driver.Caps) example {
+func (s *suite) specialFloats() example {
 	values := []float64{0, math.Copysign(0, -1), 1.5}
-	if caps.Infinities {
+	if s.caps.Holds(series.Infinities) {
 		values = append(values, math.Inf(1), math.Inf(-1))
 	}
-	if caps.NaN {
+	if s.caps.Holds(series.NaN) {
 		values = append(values, math.NaN())
 	}
 	table := &series.Table{

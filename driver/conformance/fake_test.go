@@ -22,7 +22,6 @@ import (
 func fake(sins string) driver.Driver {
 	k := driver.Driver{
 		Name: "fake",
-		Caps: driver.Caps{TimePrecision: time.Nanosecond},
 		Options: []driver.Option{
 			{Name: "host"}, {Name: "port"}, {Name: "database", Default: fakeDatabase}, {Name: "password", Secret: true, Default: fakePassword},
 			{Name: "tls", Default: "off"}, {Name: "timeout", Default: "10s"}, {Name: "sync", Default: "on"}, {Name: "dedupe", Default: "off"},
@@ -31,7 +30,9 @@ func fake(sins string) driver.Driver {
 			{Name: driver.Relaxed, Options: driver.Options{"sync": "off"}},
 			{Name: driver.Strict, Options: driver.Options{"sync": "on"}},
 		},
-		Dedupes: func(o driver.Options) bool { return o["dedupe"] == "on" || strings.Contains(sins, "claims to dedupe") },
+		Caps: func(o driver.Options) driver.Caps {
+			return driver.Caps{TimePrecision: time.Nanosecond, Dedupes: o["dedupe"] == "on" || strings.Contains(sins, "claims to dedupe")}
+		},
 		Render: func(*query.Query, *series.Schema, driver.Options) (driver.Request, error) {
 			return driver.Request{Text: "all"}, nil
 		},

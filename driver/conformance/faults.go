@@ -228,6 +228,10 @@ func (f *faults) load(ctx context.Context, l loading) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
+	options, err := f.options(l.more)
+	if err != nil {
+		return nil, err
+	}
 	db, err := f.open(ctx, l.more)
 	if err != nil {
 		return nil, err
@@ -245,7 +249,7 @@ func (f *faults) load(ctx context.Context, l loading) (*loaded, error) {
 	if writers == 0 {
 		writers = 2
 	}
-	if most := f.Kind.Caps.MaxWriters; most > 0 {
+	if most := f.Kind.Caps(options).MaxWriters; most > 0 {
 		writers = min(writers, most)
 	}
 	trigger := newTrigger(int64(float64(survey.Rows)*l.after), l.happens)
@@ -265,7 +269,7 @@ func (f *faults) count(ctx context.Context, l *loaded, more map[string]string) (
 		return nil, err
 	}
 	sent := verify.Sent{Acknowledged: l.load.Acked > 0}
-	if r := l.load.Retries; r != nil && (f.Kind.Dedupes == nil || !f.Kind.Dedupes(options)) {
+	if r := l.load.Retries; r != nil && !f.Kind.Caps(options).Dedupes {
 		sent.Twice = r.SentTwice
 	}
 	census, err := verify.Census(ctx, l.db, l.survey, sent)

@@ -39,6 +39,15 @@ const (
 	byReader
 )
 
+// steps are those after a load that the target has.
+func (f *faults) steps() []driver.Step {
+	options, err := f.options(nil)
+	if err != nil {
+		return nil // which opening it says
+	}
+	return f.Kind.Caps(options).Steps
+}
+
 // demands are all that a target can be asked, but for opening it, in the order in
 // which a run does.
 func (f *faults) demands() []demand {
@@ -86,7 +95,7 @@ func (f *faults) demands() []demand {
 		}},
 		{name: "a query", do: func(ctx context.Context, o *opened) error { _, err := o.reader.Do(ctx, o.asks, nil); return err }, by: byReader},
 	}
-	for i, s := range f.Kind.Steps {
+	for i, s := range f.steps() {
 		all = append(all, demand{name: s.Name, do: func(ctx context.Context, o *opened) error {
 			after, ok := driver.As[driver.AfterLoader](o.db)
 			if !ok {

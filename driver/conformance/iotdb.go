@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/iotdb"
 )
@@ -26,7 +27,7 @@ func (s *suite) iotdb(t *testing.T) {
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			repeats := v.data.Duplicates != "" || v.data.LateMode == "paper-poisson"
-			if repeats && s.limited(OneRowATime) {
+			if repeats && !s.caps.Holds(series.RepeatedTimes) {
 				t.Logf("rows of one time are the same row")
 				return
 			}

@@ -31,13 +31,24 @@ func Delayed(name string, delay time.Duration) driver.Driver {
 	return driver.Driver{
 		Name: name,
 		Help: "rows in memory, for tests",
-		Caps: driver.Caps{TimePrecision: time.Nanosecond, Embedded: true, Infinities: true, NaN: true},
+		Caps: func(driver.Options) driver.Caps { return driver.Caps{TimePrecision: time.Nanosecond, Embedded: true} },
 		Render: func(q *query.Query, _ *series.Schema, _ driver.Options) (driver.Request, error) {
 			text, err := json.Marshal(q)
 			return driver.Request{Text: string(text)}, err
 		},
 		Open: func(context.Context, driver.Env, driver.Options) (driver.DB, error) { return m, nil },
 	}
+}
+
+// Capable returns the kind with other capabilities.
+func Capable(kind driver.Driver, change func(*driver.Caps)) driver.Driver {
+	caps := kind.Caps
+	kind.Caps = func(o driver.Options) driver.Caps {
+		c := caps(o)
+		change(&c)
+		return c
+	}
+	return kind
 }
 
 // memory is a database; its rows are a dataset.

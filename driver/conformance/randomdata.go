@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -13,7 +12,6 @@ import (
 type dice struct {
 	*rand.Rand
 	*suite
-	caps   driver.Caps
 	merges bool      // rows of one series and time become one
 	start  time.Time // about the first row's
 	data   *fixed
@@ -34,15 +32,14 @@ const (
 )
 
 func (s *suite) newDice(seed uint64) *dice {
-	caps := s.kind.Caps
-	d := &dice{Rand: rand.New(rand.NewPCG(seed, 0)), suite: s, caps: caps, merges: s.merges(), traits: make(map[*series.Table]*traits)}
+	d := &dice{Rand: rand.New(rand.NewPCG(seed, 0)), suite: s, merges: s.caps.Dedupes, traits: make(map[*series.Table]*traits)}
 	d.start = pick(d, []time.Time{
 		time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC),
 		time.Date(1969, 12, 30, 22, 0, 0, 0, time.UTC),
 		time.Date(1953, 3, 1, 7, 30, 0, 0, time.UTC),
 	})
-	if caps.Since1970 && d.start.Unix() < 0 {
-		d.start = time.Unix(0, 0).UTC()
+	if d.start.Before(s.caps.First) {
+		d.start = s.caps.First.UTC()
 	}
 	return d
 }
@@ -62,7 +59,7 @@ func (d *dice) dataset() *fixed {
 			tags = d.tags(schema.Series) // its own, no longer shared
 		}
 		table := &series.Table{Name: name, Tags: tags}
-		made := &traits{distinct: d.often(50) || d.limited(OneRowATime)}
+		made := &traits{distinct: d.often(50) || !d.caps.Holds(series.RepeatedTimes)}
 		for i := range 2 + d.IntN(5) {
 			f := d.field(i == 0)
 			f.Name = []string{"load", "Select", "größe", "f0", "time of day", "text"}[i]
@@ -96,7 +93,7 @@ func (d *dice) tags(n uint32) []series.Tag {
 	}
 	of := func(values ...string) func(int) string { return func(int) string { return pick(d, values) } }
 	centers := []string{"eu", "EU", "us-1", `"q"`, "", "é"}
-	if d.caps.NoEmptyTags {
+	if !d.caps.Holds(series.EmptyTags) {
 		centers[4] = " "
 	}
 	return []series.Tag{
@@ -115,7 +112,7 @@ func (d *dice) rows() {
 		run := d.data.batch.Add(table)
 		for row := range 1 + d.IntN(40) {
 			run.Grow(row + 1)
-			if row > 0 && d.often(5) && !d.limited(OneRowATime) && !d.merges {
+			if row > 0 && d.often(5) && d.caps.Holds(series.RepeatedTimes) && !d.merges {
 				d.repeat(run, row)
 				continue
 			}

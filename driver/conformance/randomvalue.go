@@ -41,7 +41,7 @@ func (d *dice) values(run *series.Run, row int) {
 
 // float throws one, whose sums may depend on their order.
 func (d *dice) float(t series.Type) float64 {
-	if d.caps.Infinities && d.often(10) {
+	if d.caps.Holds(series.Infinities) && d.often(10) {
 		return math.Inf(d.IntN(2)*2 - 1)
 	}
 	if t == series.Float32 {
@@ -57,7 +57,7 @@ func (d *dice) whole(f *series.Field) int64 {
 		return d.Int64N(2)
 	case series.Int32:
 		v := pick(d, []int64{math.MaxInt32, math.MinInt32, 0, int64(int32(d.Uint32()))})
-		if d.caps.MinIntIsNull {
+		if !d.caps.Holds(series.SmallestInt) {
 			v = max(v, math.MinInt32+1)
 		}
 		return v
@@ -72,10 +72,10 @@ func (d *dice) whole(f *series.Field) int64 {
 		return at.UnixNano() + d.Int64N(1000)*step
 	}
 	v := pick(d, []int64{math.MaxInt64, math.MinInt64, 1<<53 + 1, 1 << 53, 0, d.Int64(), -d.Int64()})
-	if d.limited(SmallIntegers) {
+	if !d.caps.Holds(series.LargeInts) {
 		v = min(max(v, -d.largest()), d.largest())
 	}
-	if d.caps.MinIntIsNull {
+	if !d.caps.Holds(series.SmallestInt) {
 		v = max(v, math.MinInt64+1)
 	}
 	return v

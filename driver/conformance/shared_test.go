@@ -25,10 +25,9 @@ const (
 // gets that looks at every row alone. Rows are late, values NULL, infinite and
 // no numbers, and series lack tags.
 func TestSharedAnswersAreThoseAlone(t *testing.T) {
-	caps := driver.Caps{Infinities: true, TimePrecision: 1}
 	shapes := map[query.Shape]int{}
 	for seed := range uint64(sharedDatasets) {
-		s := &suite{kind: driver.Driver{Caps: caps}}
+		s := &suite{caps: driver.Caps{TimePrecision: 1}}
 		d := s.newDice(seed)
 		d.dataset()
 		if d.often(50) {

@@ -137,8 +137,7 @@ func Stuttering(name string, dedupes bool) driver.Driver {
 			return receipt, err
 		}
 	})
-	kind.Dedupes = func(driver.Options) bool { return dedupes }
-	return kind
+	return Capable(kind, func(c *driver.Caps) { c.Dedupes = dedupes })
 }
 
 // Masking is Stuttering that loses as many acknowledged rows as it stores twice.

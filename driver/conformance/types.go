@@ -84,9 +84,9 @@ func typeQuestions(table *series.Table, start time.Time) []query.Query {
 
 // wholes are values of a type at its bounds and about zero.
 func (s *suite) wholes(f series.Field) []int64 {
-	caps := s.kind.Caps
+	caps := &s.caps
 	least := func(v int64) int64 {
-		if caps.MinIntIsNull {
+		if !caps.Holds(series.SmallestInt) {
 			v++
 		}
 		return v

@@ -49,13 +49,7 @@ func Kind() driver.Driver {
 				Check: driver.ByteSize,
 			},
 		},
-		Caps: driver.Caps{
-			TimePrecision: precision,
-			Embedded:      true,
-			Infinities:    true,
-			NaN:           true,
-		},
-		Types:   func(driver.Options) map[series.Type]driver.Held { return types() },
+		Caps:    caps,
 		Modules: []string{"github.com/duckdb/duckdb-go-bindings"},
 		Place:   func(o driver.Options) string { return driver.FilePlace(o[optionPath]) },
 		Render:  render,
@@ -63,9 +57,19 @@ func Kind() driver.Driver {
 	}
 }
 
+func caps(driver.Options) driver.Caps {
+	return driver.Caps{
+		Language:      "SQL",
+		Embedded:      true,
+		TimePrecision: precision,
+		Lacks:         map[series.Trait]string{series.FineTimestamps: "DuckDB's TIMESTAMP, whose unit is 1 µs, does not hold"},
+		Types:         types(),
+	}
+}
+
 // types are the columns of fields: DuckDB has them all.
-func types() map[series.Type]driver.Held {
-	return map[series.Type]driver.Held{
+func types() map[series.Type]driver.Stored {
+	return map[series.Type]driver.Stored{
 		series.Bool:      {As: "BOOLEAN"},
 		series.Int32:     {As: "INTEGER"},
 		series.Int:       {As: "BIGINT"},

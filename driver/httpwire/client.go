@@ -108,6 +108,17 @@ func (c *Client) Do(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
+// Answer is Do for a query: where its status is not 200 it is an error, which
+// explain makes of what it says.
+func (c *Client) Answer(r *http.Request, explain func(status int, body []byte) error) (*http.Response, error) {
+	response, err := c.Do(r)
+	if err != nil || response.StatusCode == http.StatusOK {
+		return response, err
+	}
+	defer response.Body.Close()
+	return nil, Explained(response, explain)
+}
+
 // Close releases the connection.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 

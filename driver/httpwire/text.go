@@ -13,13 +13,14 @@ import (
 // maxExplanation bounds what is read of an answer that says what was wrong.
 const maxExplanation = 64 << 10
 
-// Explanation reads what the answer to a request that failed says.
-func Explanation(response *http.Response) ([]byte, error) {
+// Explained returns as an error what the answer to a request that failed says,
+// by explain.
+func Explained(response *http.Response, explain func(status int, body []byte) error) error {
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxExplanation))
 	if err != nil {
-		return nil, fmt.Errorf("the answer to it broke off: %w", err)
+		return fmt.Errorf("the answer to it broke off: %w", err)
 	}
-	return text, nil
+	return explain(response.StatusCode, text)
 }
 
 // OneLine returns a text without line breaks and cut off where it is long.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
-	"github.com/tsmark/tsmark/driver/httpwire"
+	"github.com/tsmark/tsmark/driver/lineproto"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
@@ -50,7 +50,7 @@ func accepting(w http.ResponseWriter, r *http.Request) {
 // Checking and encoding allocate nothing; a request costs what net/http takes,
 // however many rows it has.
 func TestWriteAllocatesNothingPerRow(t *testing.T) {
-	w, b := cpuWriter(t, stub(t, accepting))
+	w, b := cpuWriter(t, served(t, accepting))
 	defer conformance.Close(t, w)
 	write := func() {
 		if _, err := w.Write(t.Context(), b); err != nil {
@@ -61,12 +61,13 @@ func TestWriteAllocatesNothingPerRow(t *testing.T) {
 	if n := testing.AllocsPerRun(20, write); n > float64(b.Rows())/20 {
 		t.Errorf("%v allocations for %d rows", n, b.Rows())
 	}
-	own := w.(*writer)
+	own := w.(*lineproto.Writer)
+	var text []byte
 	if n := testing.AllocsPerRun(20, func() {
-		if err := own.checker.batch(b); err != nil {
+		if err := own.Check(b); err != nil {
 			t.Fatal(err)
 		}
-		own.buffer = own.encoder.Append(own.buffer[:0], b)
+		text = own.Encoder.Append(text[:0], b)
 	}); n > 0 {
 		t.Errorf("%v allocations before anything is sent", n)
 	}
@@ -84,7 +85,7 @@ func BenchmarkWrite(b *testing.B) {
 					options[name] = value
 				}
 			} else {
-				options = stub(b, accepting)
+				options = served(b, accepting)
 			}
 			options[optionGzip] = gzip
 			w, batch := cpuWriter(b, options)
@@ -119,8 +120,8 @@ func readAllocations(t *testing.T, rows int) float64 {
 	q := newQuerier(settingsOf(t, nil))
 	text, sink := manyRows(rows), conformance.SinkFunc(func([]query.Value) error { return nil })
 	return testing.AllocsPerRun(5, func() {
-		if n, err := q.read(&httpwire.Counted{From: strings.NewReader(text)}, sink); err != nil || n != int64(rows) {
-			t.Fatal(n, err)
+		if cost, err := q.answer.Read(strings.NewReader(text), sink, q.answer.read); err != nil || cost.Rows != int64(rows) {
+			t.Fatal(cost, err)
 		}
 	})
 }
@@ -133,7 +134,7 @@ func BenchmarkRead(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := q.read(&httpwire.Counted{From: strings.NewReader(text)}, sink); err != nil {
+				if _, err := q.answer.Read(strings.NewReader(text), sink, q.answer.read); err != nil {
 					b.Fatal(err)
 				}
 			}

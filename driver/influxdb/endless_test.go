@@ -26,7 +26,7 @@ func TestEndlessAnswers(t *testing.T) {
 		{"documents", "", `{"results":[]}`, "no row within 32 MiB", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := settingsOf(t, stub(t, conformance.EndlessAnswer(c.begin, c.part)))
+			s := settingsOf(t, served(t, conformance.EndlessAnswer(c.begin, c.part)))
 			q := newQuerier(s)
 			defer conformance.Close(t, q)
 			d := &database{settings: s, admin: q}

@@ -1,6 +1,7 @@
 package influxdb
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,17 +59,12 @@ func said(message string) error {
 	return errors.New(line)
 }
 
-// refusal makes an error of the answer to a write whose status is none of
-// success.
-func refusal(response *http.Response) error {
-	body, err := httpwire.Explanation(response)
-	if err == nil {
-		err = explained(response.StatusCode, body)
-	}
-	err = driver.HTTPStatus(response, err)
-	// A server that has no time or no memory for a batch says 500.
-	overloaded := strings.Contains(string(body), "cache-max-memory-size") || strings.Contains(string(body), "timeout")
-	if response.StatusCode == http.StatusInternalServerError && overloaded {
+// refused is explained for a write. A server that has no time or no memory for a
+// batch says 500.
+func refused(status int, body []byte) error {
+	err := explained(status, body)
+	overloaded := bytes.Contains(body, []byte("cache-max-memory-size")) || bytes.Contains(body, []byte("timeout"))
+	if status == http.StatusInternalServerError && overloaded {
 		return &driver.Temporary{Err: err}
 	}
 	return err

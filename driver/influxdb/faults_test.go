@@ -7,6 +7,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/conformance/stub"
 )
 
 // script starts a server of this test's own, where one can be had.
@@ -49,9 +50,9 @@ func TestCredentials(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := connect()
-	one(t, err, "it does not take these credentials; give the options user and password")
+	stub.Says(t, err, "it does not take these credentials; give the options user and password")
 	_, err = connect(optionUser, "joe", optionPassword, "wr0ng")
-	one(t, err, "it does not take these credentials; give the options user and password", "authorization failed")
+	stub.Says(t, err, "it does not take these credentials; give the options user and password", "authorization failed")
 	load := func(d driver.DB) {
 		t.Helper()
 		defer conformance.Close(t, d)
@@ -60,13 +61,13 @@ func TestCredentials(t *testing.T) {
 			t.Errorf("%+v, %v", description, err)
 		}
 	}
-	d, err := connect(optionUser, "joe", optionPassword, "s3cret")
+	d, err := connect(optionUser, "joe", optionPassword, stub.Secret)
 	if err != nil {
 		t.Fatal(err)
 	}
 	load(d)
 	t.Setenv(userVariable, "joe")
-	t.Setenv(passwordVariable, "s3cret")
+	t.Setenv(passwordVariable, stub.Secret)
 	if d, err = connect(); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ package influxdb
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -45,6 +46,9 @@ const (
 	passwordVariable = "INFLUX_PASSWORD"
 )
 
+// units are the values of optionPrecision.
+var units = map[string]time.Duration{"ns": time.Nanosecond, "u": time.Microsecond, "ms": time.Millisecond, "s": time.Second}
+
 // off is the value of options that do nothing.
 const off = "off"
 
@@ -57,14 +61,8 @@ func Kind() driver.Driver {
 		Durabilities: []driver.Profile{
 			{Name: driver.AsShipped, Help: "as the server's wal-fsync-delay says, which is 0s (each write forced to disk) unless somebody changed it; a client cannot", Options: driver.Options{}},
 		},
-		Caps: driver.Caps{
-			TimePrecision: time.Nanosecond,
-			CountsPoints:  true,
-			NoEmptyTags:   true,
-		},
-		Types:   func(driver.Options) map[series.Type]driver.Held { return types() },
+		Caps:    caps,
 		Modules: []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
-		Dedupes: func(driver.Options) bool { return true },
 		Place: func(o driver.Options) string {
 			return fmt.Sprintf("database %s of InfluxDB at %s", o[optionDatabase], driver.AddressPlace(o[optionHost], o[optionPort]))
 		},
@@ -73,9 +71,27 @@ func Kind() driver.Driver {
 	}
 }
 
+func caps(o driver.Options) driver.Caps {
+	return driver.Caps{
+		Language:      "InfluxQL",
+		Dedupes:       true,
+		CountsPoints:  true,
+		TimePrecision: units[o[optionPrecision]],
+		First:         time.Unix(0, math.MinInt64+2),
+		Last:          time.Unix(0, math.MaxInt64-1),
+		Lacks: map[series.Trait]string{
+			series.NaN:         "InfluxDB does not take",
+			series.Infinities:  "InfluxDB does not take",
+			series.EmptyTags:   "InfluxDB does not have",
+			series.EscapedTags: "line protocol cannot say",
+		},
+		Types: types(),
+	}
+}
+
 // types are the fields of line protocol, of which InfluxDB knows four.
-func types() map[series.Type]driver.Held {
-	return map[series.Type]driver.Held{
+func types() map[series.Type]driver.Stored {
+	return map[series.Type]driver.Stored{
 		series.Bool:      {As: "boolean"},
 		series.Int32:     {As: "integer", Mapped: "of 64 bits"},
 		series.Int:       {As: "integer"},

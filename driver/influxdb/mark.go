@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -168,19 +166,11 @@ func (d *database) writeStamp(ctx context.Context, s stamp) error {
 		return err
 	}
 	value := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(string(content))
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	client := d.admin.client
-	ctx, cancel := client.Bounded(ctx)
-	defer cancel()
-	point := [][]byte{[]byte(markMeasurement + ` content="` + value + `" 0`)}
-	response, _, err := client.Post(ctx, "/write", url.Values{"db": {d.settings.database}, "rp": {markMeasurement}}, nil, point)
+	to, err := d.settings.writes(markMeasurement).Open()
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusNoContent {
-		return refusal(response)
-	}
-	return nil
+	defer to.Close()
+	_, err = to.Send(ctx, [][]byte{[]byte(markMeasurement + ` content="` + value + `" 0`)})
+	return err
 }

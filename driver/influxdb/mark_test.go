@@ -3,13 +3,13 @@ package influxdb
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -40,13 +40,13 @@ func pairs(options map[string]string) []string {
 // put writes lines past tsmark.
 func (d *database) put(t *testing.T, lines string) {
 	t.Helper()
-	response, _, err := d.admin.client.Post(t.Context(), "/write", map[string][]string{"db": {d.settings.database}}, nil, [][]byte{[]byte(lines)})
+	to, err := d.settings.writes("").Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusNoContent {
-		t.Fatal(refusal(response))
+	defer conformance.Close(t, to)
+	if _, err := to.Send(t.Context(), [][]byte{[]byte(lines)}); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -68,7 +68,7 @@ func TestForeignData(t *testing.T) {
 	refused := func(says string) {
 		t.Helper()
 		err := d.Prepare(ctx, schema(), driver.Mark{})
-		if one(t, err, says); !errors.Is(err, driver.ErrForeign) {
+		if stub.Says(t, err, says); !errors.Is(err, driver.ErrForeign) {
 			t.Errorf("%v is no ErrForeign", err)
 		}
 	}
@@ -167,7 +167,7 @@ func TestEmptyDatabaseOfOthers(t *testing.T) {
 	if err := d.Prepare(ctx, schema(), driver.Mark{}); err != nil {
 		t.Fatal(err)
 	}
-	one(t, d.Prepare(ctx, schema(), driver.Mark{}), "retention policy theirs beside what tsmark made")
+	stub.Says(t, d.Prepare(ctx, schema(), driver.Mark{}), "retention policy theirs beside what tsmark made")
 }
 
 // A mark of an older tsmark has names alone, and they tell.

@@ -48,7 +48,7 @@ func newSettings(o driver.Options, getenv func(string) string) (*settings, error
 			return nil, fmt.Errorf("option %s: %w", optionChunked, err)
 		}
 	}
-	s.unit = map[string]time.Duration{"ns": time.Nanosecond, "u": time.Microsecond, "ms": time.Millisecond, "s": time.Second}[s.precision]
+	s.unit = units[s.precision]
 	user := cmp.Or(o[optionUser], getenv(userVariable))
 	password := cmp.Or(o[optionPassword], getenv(passwordVariable))
 	switch {

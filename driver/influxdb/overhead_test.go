@@ -12,7 +12,7 @@ import (
 
 // A question costs what net/http takes to ask it by itself.
 func TestOverhead(t *testing.T) {
-	options := stub(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, manyRows(1)) })
+	options := served(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, manyRows(1)) })
 	querier := newQuerier(settingsOf(t, options))
 	defer conformance.Close(t, querier)
 	client := &http.Client{Transport: new(http.Transport)}

@@ -2,7 +2,6 @@ package influxdb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,10 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/httpwire"
+	"github.com/tsmark/tsmark/driver/jsonrows"
 	"github.com/tsmark/tsmark/query"
 )
 
@@ -25,12 +23,14 @@ const longestAddress = 6000
 type querier struct {
 	settings *settings
 	client   *httpwire.Client
-	decoder  *jsontext.Decoder
 	answer   answer
 }
 
 func newQuerier(s *settings) *querier {
-	return &querier{settings: s, client: httpwire.New(&s.wire), decoder: new(jsontext.Decoder)}
+	return &querier{settings: s, client: httpwire.New(&s.wire), answer: answer{
+		// InfluxDB has no empty tags: where it writes one, the tag is missing.
+		Reader: jsonrows.Reader{System: "InfluxDB", EmptyIsNull: true}, chunked: s.chunk > 0,
+	}}
 }
 
 // Close implements driver.Querier.
@@ -50,23 +50,15 @@ func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 
 // do runs a statement and reads its answer.
 func (q *querier) do(ctx context.Context, method, statement string, sink query.Sink) (driver.Cost, error) {
-	response, err := q.open(ctx, method, statement)
+	request, err := q.request(ctx, method, statement)
 	if err != nil {
 		return driver.Cost{}, err
 	}
-	defer response.Body.Close()
-	body := &httpwire.Counted{From: response.Body}
-	rows, err := q.read(body, sink)
-	cost := driver.Cost{Rows: rows, Bytes: body.N}
-	if err != nil && ctx.Err() != nil {
-		return cost, context.Cause(ctx)
-	}
-	return cost, err
+	return q.answer.Do(q.client, request, explained, sink, q.answer.read)
 }
 
-// open runs a statement and returns its answer, of which nothing has been read.
-// What changes something is sent by POST.
-func (q *querier) open(ctx context.Context, method, statement string) (*http.Response, error) {
+// request is one of a statement. What changes something is sent by POST.
+func (q *querier) request(ctx context.Context, method, statement string) (*http.Request, error) {
 	s := q.settings
 	parameters := url.Values{"db": {s.database}, "epoch": {"ns"}}
 	if s.chunk > 0 {
@@ -82,45 +74,8 @@ func (q *querier) open(ctx context.Context, method, statement string) (*http.Res
 		parameters["q"] = []string{statement}
 	}
 	request, err := q.client.Request(ctx, method, "/query", parameters, form)
-	if err != nil {
-		return nil, err
-	}
-	if form != nil {
+	if err == nil && form != nil {
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	response, err := q.client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	if response.StatusCode == http.StatusOK {
-		return response, nil
-	}
-	defer response.Body.Close()
-	body, err := httpwire.Explanation(response)
-	if err == nil {
-		err = explained(response.StatusCode, body)
-	}
-	return nil, err
-}
-
-// read reads an answer to its end and returns the number of its rows.
-func (q *querier) read(body *httpwire.Counted, sink query.Sink) (int64, error) {
-	// To look for names that come twice would take memory.
-	q.decoder.Reset(body, jsontext.AllowDuplicateNames(true))
-	a := &q.answer
-	a.reset(q.decoder, body, sink, q.settings.chunk > 0)
-	documents := 0
-	for {
-		err := a.document()
-		if errors.Is(err, io.EOF) && documents > 0 && !a.more {
-			return a.rows, nil
-		}
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return a.rows, fmt.Errorf("the answer was cut off after %d rows: the server or the connection broke down: %w", a.rows, io.ErrUnexpectedEOF)
-		}
-		if err != nil {
-			return a.rows, err
-		}
-		documents++
-	}
+	return request, err
 }

@@ -17,9 +17,9 @@ func server(t testing.TB, given ...string) map[string]string {
 	return options
 }
 
-func TestConformance(t *testing.T) { conformance.Run(t, Kind(), server(t), conformance.NoSQL) }
+func TestConformance(t *testing.T) { conformance.Run(t, Kind(), server(t)) }
 
 // Answers in parts, batches compressed, a retention policy of its own.
 func TestConformanceOtherwise(t *testing.T) {
-	conformance.Run(t, Kind(), server(t, optionChunked, "1000", optionGzip, "6", optionRetention, "a policy", optionShard, "1d"), conformance.NoSQL)
+	conformance.Run(t, Kind(), server(t, optionChunked, "1000", optionGzip, "6", optionRetention, "a policy", optionShard, "1d"))
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tsmark/tsmark/driver/poll"
 )
 
 // The engine looks for compactions to make once a second, so that it is idle
@@ -23,21 +25,17 @@ const (
 // what is waited for is the end of compactions of the database's shards.
 func (d *database) Settle(ctx context.Context) error {
 	since, wasBusy := time.Now(), false
-	for wasBusy || time.Since(since) < idleFor {
+	err := poll.Until(ctx, look, look, func() (bool, error) {
 		at := time.Now()
 		busy, err := d.compacting(ctx)
-		if err != nil {
-			return fmt.Errorf("settling %s: %w", d.where(), err)
-		}
 		if busy || wasBusy {
 			since = at // of the first look that finds it idle, in the end
 		}
 		wasBusy = busy
-		select {
-		case <-time.After(look):
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+		return !busy && time.Since(since) >= idleFor, err
+	})
+	if err != nil {
+		return fmt.Errorf("settling %s: %w", d.where(), err)
 	}
 	d.idleSince.Store(&since)
 	return nil

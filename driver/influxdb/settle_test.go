@@ -28,7 +28,7 @@ func shows(w http.ResponseWriter, module string, tags map[string]string, columns
 // settled opens a database on a stub.
 func settled(t *testing.T, answer http.HandlerFunc) *database {
 	t.Helper()
-	s := settingsOf(t, stub(t, answer))
+	s := settingsOf(t, served(t, answer))
 	s.database = "benchmark"
 	d := &database{settings: s, admin: newQuerier(s)}
 	t.Cleanup(d.admin.client.Close)

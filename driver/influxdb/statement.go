@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tsmark/tsmark/query/sql"
 )
 
 // statement is a SELECT of InfluxQL.
@@ -80,17 +82,11 @@ func (s *statement) write(b *strings.Builder, indent string) {
 	}
 }
 
-// Characters that stand behind a backslash in names and in texts.
-var (
-	escapeIdent = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
-	escapeText  = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`)
-)
-
 // ident returns a name as it stands in InfluxQL.
-func ident(name string) string { return `"` + escapeIdent.Replace(name) + `"` }
+func ident(name string) string { return sql.Quote(`""\`).Of(name) }
 
 // text returns a text as it stands in InfluxQL.
-func text(value string) string { return "'" + escapeText.Replace(value) + "'" }
+func text(value string) string { return sql.Backslashes.Of(value) }
 
 // number returns a number, for which InfluxQL knows no exponent.
 func number(v float64) string {

@@ -2,13 +2,12 @@ package influxdb
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -17,50 +16,20 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
-	"github.com/tsmark/tsmark/driver/httpwire"
+	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
 
-// stub is a server that answers by the function, and the options that lead to
-// it.
-func stub(t testing.TB, answer http.HandlerFunc, given ...string) map[string]string {
+// served returns the options that lead to a server that answers by the function.
+func served(t testing.TB, answer http.HandlerFunc, given ...string) map[string]string {
 	t.Helper()
-	s := httptest.NewServer(answer)
-	t.Cleanup(s.Close)
-	host, port, err := net.SplitHostPort(s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	host, port := stub.HTTP(t, answer)
 	options := map[string]string{optionHost: host, optionPort: port}
 	for i := 0; i < len(given); i += 2 {
 		options[given[i]] = given[i+1]
 	}
 	return options
-}
-
-// saying answers with a status and a text.
-func saying(status int, header, text string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		w.Header().Set("Retry-After", header)
-		w.WriteHeader(status)
-		fmt.Fprint(w, text)
-	}
-}
-
-// endless answers with a status, and then stands still or cuts the connection.
-func endless(status int, still bool) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		w.WriteHeader(status)
-		fmt.Fprint(w, " ")
-		w.(http.Flusher).Flush()
-		if !still {
-			panic(http.ErrAbortHandler)
-		}
-		<-r.Context().Done()
-	}
 }
 
 // settingsOf resolves options.
@@ -89,28 +58,12 @@ func prepared(t testing.TB, options map[string]string) (*database, *series.Batch
 	return &database{settings: s, admin: newQuerier(s), schema: schema, encoder: lines(s.unit).New(schema)}, &b
 }
 
-// one says what an error must say.
-func one(t testing.TB, err error, says ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatal("no error")
-	}
-	for _, s := range says {
-		if !strings.Contains(err.Error(), s) {
-			t.Errorf("error %q does not say %q", err, s)
-		}
-	}
-	if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "s3cret") {
-		t.Errorf("error %q has several lines, or a secret", err)
-	}
-}
-
 func TestOpenFails(t *testing.T) {
 	version := func(v string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("X-Influxdb-Version", v)
 			if r.URL.Path == "/query" {
-				saying(http.StatusUnauthorized, "", `{"error":"authorization failed"}`)(w, r)
+				stub.Saying(http.StatusUnauthorized, "", `{"error":"authorization failed"}`)(w, r)
 			}
 		}
 	}
@@ -119,12 +72,12 @@ func TestOpenFails(t *testing.T) {
 		says        string
 		unreachable bool
 	}{
-		"another server": {stub(t, saying(200, "", "hello")), "what answers there is not InfluxDB", true},
-		"version 2":      {stub(t, version("v2.7.1")), "is InfluxDB v2.7.1, and tsmark speaks to 1.x", true},
-		"wrong password": {stub(t, version("1.8.10"), optionUser, "joe", optionPassword, "s3cret"), "it does not take these credentials", false},
-		"no user":        {stub(t, version("1.8.10"), optionPassword, "s3cret"), "give the option user as well", false},
-		"no TLS":         {stub(t, version("1.8.10"), optionTLS, "on"), "the server does not speak TLS; give tls=off", true},
-		"silence": {stub(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, optionTimeout, "20ms"),
+		"another server": {served(t, stub.Saying(200, "", "hello")), "what answers there is not InfluxDB", true},
+		"version 2":      {served(t, version("v2.7.1")), "is InfluxDB v2.7.1, and tsmark speaks to 1.x", true},
+		"wrong password": {served(t, version("1.8.10"), optionUser, "joe", optionPassword, stub.Secret), "it does not take these credentials", false},
+		"no user":        {served(t, version("1.8.10"), optionPassword, stub.Secret), "give the option user as well", false},
+		"no TLS":         {served(t, version("1.8.10"), optionTLS, "on"), "the server does not speak TLS; give tls=off", true},
+		"silence": {served(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, optionTimeout, "20ms"),
 			"it accepted the connection and did not answer within 20ms", true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +87,7 @@ func TestOpenFails(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = open(t.Context(), driver.Env{}, options)
-			one(t, err, test.says)
+			stub.Says(t, err, test.says)
 			if errors.Is(err, driver.ErrUnreachable) != test.unreachable {
 				t.Errorf("error %v: unreachable %v, want %v", err, !test.unreachable, test.unreachable)
 			}
@@ -143,51 +96,20 @@ func TestOpenFails(t *testing.T) {
 }
 
 func TestWriteFails(t *testing.T) {
-	for name, test := range map[string]struct {
-		answer http.HandlerFunc
-		says   string
-		want   *driver.Temporary
-	}{
-		"types": {saying(400, "", `{"error":"partial write: field type conflict: input field \"usage\" on measurement \"cpu\" is type float, already exists as type integer dropped=5"}`),
-			"already exists as type integer dropped=5; a field was written with another type before; load into an empty database", nil},
-		"series":       {saying(400, "", `{"error":"partial write: max-series-per-database limit exceeded: (1000000) dropped=5"}`), "(1000000) dropped=5; raise it in the server's configuration", nil},
-		"no database":  {saying(404, "", `{"error":"database not found: \"x\""}`), `database not found: "x"; load it first`, nil},
-		"not allowed":  {saying(403, "", `{"error":"\"joe\" user is not authorized to write to database \"x\""}`), "give a user with all privileges", nil},
-		"too large":    {saying(413, "", `{"error":"Request Entity Too Large"}`), "lower --batch-size", nil},
-		"busy":         {saying(429, "7", "too\nmany"), "429 Too Many Requests: too many", &driver.Temporary{After: 7 * time.Second, Refused: true}},
-		"restarts":     {saying(503, "", ""), "it gave no reason", &driver.Temporary{Refused: true}},
-		"a proxy's":    {saying(502, "", "<html>\nbad"), "<html> bad", &driver.Temporary{}},
-		"memory":       {saying(500, "", `{"error":"engine: cache-max-memory-size exceeded: (9/8)"}`), "load with fewer workers", &driver.Temporary{}},
-		"slow":         {saying(500, "", `{"error":"timeout"}`), "timeout", &driver.Temporary{}},
-		"it is broken": {saying(500, "", `{"error":"engine is closed"}`), "engine is closed", nil},
-		"cut off":      {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "cannot be reached", &driver.Temporary{}},
-		"silence": {func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // only then the server sees that the client is gone
-			<-r.Context().Done()
-		}, "did not answer within 50ms", &driver.Temporary{}},
-		"silence after its status":    {endless(200, true), "acknowledged a batch and did not end its answer", &driver.Temporary{}},
-		"cut off after its status":    {endless(200, false), "acknowledged a batch and did not end its answer", &driver.Temporary{}},
-		"silence after a busy status": {endless(503, true), "503 Service Unavailable", &driver.Temporary{Refused: true}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			timeout := "60s"
-			if strings.HasPrefix(name, "silence") {
-				timeout = "50ms"
-			}
-			d, batch := prepared(t, stub(t, test.answer, optionTimeout, timeout, optionUser, "joe", optionPassword, "s3cret"))
-			w := conformance.Writer(t, d)
-			defer conformance.Close(t, w)
-			receipt, err := w.Write(t.Context(), batch)
-			one(t, err, test.says)
-			got := driver.AsTemporary(err)
-			if (got == nil) != (test.want == nil) || got != nil && (got.After != test.want.After || got.Refused != test.want.Refused) {
-				t.Errorf("temporary %+v, want %+v", got, test.want)
-			}
-			if receipt != (driver.Receipt{}) {
-				t.Errorf("receipt %+v", receipt)
-			}
-		})
-	}
+	stub.WriteFails(t, map[string]stub.Write{
+		"types": {Answer: stub.Saying(400, "", `{"error":"partial write: field type conflict: input field \"usage\" on measurement \"cpu\" is type float, already exists as type integer dropped=5"}`),
+			Says: "already exists as type integer dropped=5; a field was written with another type before; load into an empty database"},
+		"series":       {Answer: stub.Saying(400, "", `{"error":"partial write: max-series-per-database limit exceeded: (1000000) dropped=5"}`), Says: "(1000000) dropped=5; raise it in the server's configuration"},
+		"no database":  {Answer: stub.Saying(404, "", `{"error":"database not found: \"x\""}`), Says: `database not found: "x"; load it first`},
+		"not allowed":  {Answer: stub.Saying(403, "", `{"error":"\"joe\" user is not authorized to write to database \"x\""}`), Says: "give a user with all privileges"},
+		"too large":    {Answer: stub.Saying(413, "", `{"error":"Request Entity Too Large"}`), Says: "lower --batch-size"},
+		"memory":       {Answer: stub.Saying(500, "", `{"error":"engine: cache-max-memory-size exceeded: (9/8)"}`), Says: "load with fewer workers", Want: &driver.Temporary{}},
+		"slow":         {Answer: stub.Saying(500, "", `{"error":"timeout"}`), Says: "timeout", Want: &driver.Temporary{}},
+		"it is broken": {Answer: stub.Saying(500, "", `{"error":"engine is closed"}`), Says: "engine is closed"},
+	}, func(t *testing.T, host, port, timeout string) (driver.Writer, *series.Batch) {
+		d, batch := prepared(t, map[string]string{optionHost: host, optionPort: port, optionTimeout: cmp.Or(timeout, "60s"), optionUser: "joe", optionPassword: stub.Secret})
+		return conformance.Writer(t, d), batch
+	})
 }
 
 // What is sent is what the options say.
@@ -216,7 +138,7 @@ func TestWrite(t *testing.T) {
 		"coarse":     {"precision=u,retention_policy=a b", "/write?db=tsmark&precision=u&rp=a+b", "cpu,hostname=host_1,region=eu usage=1i 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			options := stub(t, handler)
+			options := served(t, handler)
 			for pair := range strings.SplitSeq(test.options, ",") {
 				if name, value, ok := strings.Cut(pair, "="); ok {
 					options[name] = value
@@ -238,7 +160,7 @@ func TestWrite(t *testing.T) {
 
 // A question that is given up ends with its context, whatever the server does.
 func TestContextEndsAQuestion(t *testing.T) {
-	s := settingsOf(t, stub(t, func(w http.ResponseWriter, r *http.Request) {
+	s := settingsOf(t, served(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"results":[{"series":[{"name":"cpu","columns":["time","x"],"values":[[1,2]`)
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
@@ -285,7 +207,7 @@ func TestAnswers(t *testing.T) {
 		"a value that is no value": {begin + `[1,0,{}]]}]}]}`, false, "an array or object for a value"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			options := stub(t, saying(200, "", test.body), optionChunked, off)
+			options := served(t, stub.Saying(200, "", test.body), optionChunked, off)
 			if test.chunked {
 				options[optionChunked] = "1"
 			}
@@ -301,7 +223,7 @@ func TestAnswers(t *testing.T) {
 				return nil
 			}))
 			if err != nil {
-				one(t, err, test.rows)
+				stub.Says(t, err, test.rows)
 				return
 			}
 			if got.String() != test.rows || cost.Bytes != int64(len(test.body)) {
@@ -321,6 +243,6 @@ func FuzzAnswer(f *testing.F) {
 		if drained {
 			sink = nil
 		}
-		_, _ = q.read(&httpwire.Counted{From: bytes.NewReader(text)}, sink)
+		_, _ = q.answer.Read(bytes.NewReader(text), sink, q.answer.read)
 	})
 }

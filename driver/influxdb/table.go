@@ -31,7 +31,11 @@ func (d *database) table(ctx context.Context, text string) ([]shown, error) {
 	defer d.mu.Unlock()
 	ctx, cancel := d.admin.client.Bounded(ctx)
 	defer cancel()
-	response, err := d.admin.open(ctx, http.MethodGet, text)
+	request, err := d.admin.request(ctx, http.MethodGet, text)
+	if err != nil {
+		return nil, err
+	}
+	response, err := d.admin.client.Answer(request, explained)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", text, err)
 	}

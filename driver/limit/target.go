@@ -13,11 +13,12 @@ import (
 // Kind returns the kind with targets that keep the limits. Their writers do so
 // by themselves: see driver.Writer.
 func Kind(k driver.Driver, l Limits) driver.Driver {
-	open, most := k.Open, l.statement()
-	if k.Caps.Embedded {
-		most = l.step() // it may have a log to read first
-	}
+	open := k.Open
 	k.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
+		most := l.statement()
+		if k.Caps(o).Embedded {
+			most = l.step() // it may have a log to read first
+		}
 		env.Locks = l.Statement
 		t, err := call(ctx, most, "opening "+k.Name, func(ctx context.Context) (driver.DB, error) {
 			return open(ctx, env, o)

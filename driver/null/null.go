@@ -33,7 +33,9 @@ func Kind() driver.Driver {
 				return nil
 			},
 		}},
-		Caps: driver.Caps{TimePrecision: time.Nanosecond, Embedded: true, Infinities: true, NaN: true, Discards: true},
+		Caps: func(driver.Options) driver.Caps {
+			return driver.Caps{TimePrecision: time.Nanosecond, Embedded: true, Discards: true}
+		},
 		Render: func(*query.Query, *series.Schema, driver.Options) (driver.Request, error) {
 			return driver.Request{}, fmt.Errorf("%w: the null target keeps nothing", query.ErrUnsupported)
 		},

@@ -102,15 +102,7 @@ func NewKind(v Variant) driver.Driver {
 			{Name: driver.Strict, Help: "synchronous_commit on; a server without fsync or full_page_writes is refused",
 				Options: driver.Options{optionUnlogged: off, optionCommit: "on"}},
 		},
-		Caps: driver.Caps{
-			TimePrecision: precision,
-			Infinities:    true,
-			NaN:           true,
-			SmallMeans:    true,
-		},
-		Types:   types,
-		Steps:   v.listed(),
-		Alone:   func(o driver.Options) bool { return o[optionConnections] == connectionsOne },
+		Caps:    v.caps,
 		Modules: []string{"github.com/jackc/pgx/v5"},
 		Place:   place,
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {

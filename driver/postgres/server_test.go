@@ -71,11 +71,11 @@ func TestConformanceWide(t *testing.T) {
 }
 
 func TestConformanceNarrow(t *testing.T) {
-	conformance.Run(t, postgres.Kind(), server(t, "integers", "bigint", "layout", "narrow"), conformance.OneRowATime)
+	conformance.Run(t, postgres.Kind(), server(t, "integers", "bigint", "layout", "narrow"))
 }
 
 // As TSBS has it: integers are doubles. Written by statements, in partitions,
 // asked by the simple protocol.
 func TestConformanceDefault(t *testing.T) {
-	conformance.Run(t, postgres.Kind(), server(t, "method", "insert", "partition", "12h", "protocol", "simple", "unlogged", "on"), conformance.SmallIntegers)
+	conformance.Run(t, postgres.Kind(), server(t, "method", "insert", "partition", "12h", "protocol", "simple", "unlogged", "on"))
 }

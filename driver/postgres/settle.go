@@ -9,6 +9,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/pgwire"
+	"github.com/tsmark/tsmark/driver/poll"
 )
 
 // Settle implements driver.DB. Acknowledged rows are visible. What is left
@@ -36,8 +37,7 @@ func (d *database) Settle(ctx context.Context) error {
 // stateNotPermitted is the SQLSTATE insufficient_privilege.
 const stateNotPermitted = "42501"
 
-// The time between two looks at what is at work grows from the first to the
-// last.
+// The time between two looks at what is at work.
 const (
 	firstLook = 2 * time.Millisecond
 	lastLook  = 50 * time.Millisecond
@@ -45,28 +45,21 @@ const (
 
 // idle returns when nothing in the background works on this database.
 func (d *database) idle(ctx context.Context, c *pgwire.Conn) error {
-	for wait := firstLook; ; wait = min(2*wait, lastLook) {
+	return poll.Until(ctx, firstLook, lastLook, func() (bool, error) {
 		row, err := c.Row(ctx, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker' AND datname = current_database()")
 		if err != nil {
-			return err
+			return false, err
 		}
 		busy := row[0].Int
 		if d.variant.Busy != nil {
 			more, err := d.variant.Busy(ctx, c)
 			if err != nil {
-				return err
+				return false, err
 			}
 			busy += more
 		}
-		if busy == 0 {
-			return nil
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
+		return busy == 0, nil
+	})
 }
 
 // AfterLoad implements driver.AfterLoader.

@@ -11,12 +11,34 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
+// caps is what PostgreSQL, or the extension, can do with the options.
+func (v Variant) caps(o driver.Options) driver.Caps {
+	c := driver.Caps{
+		Language:      "SQL",
+		OneConnection: o[optionConnections] == connectionsOne,
+		TimePrecision: precision,
+		Lacks: map[series.Trait]string{
+			series.LargeFloats:    "PostgreSQL cannot compute means of, since it squares them",
+			series.FineTimestamps: "PostgreSQL's timestamptz, whose unit is 1 µs, does not hold",
+		},
+		Types: types(o),
+		Steps: v.listed(),
+	}
+	if o[optionIntegers] != integersBigint {
+		c.Lacks[series.LargeInts] = "double precision does not hold exactly"
+	}
+	if o[optionLayout] == layoutNarrow {
+		c.Lacks[series.RepeatedTimes] = "a narrow table cannot tell apart"
+	}
+	return c
+}
+
 // types are the columns of fields. Integers of 64 bits, which are all that TSBS
 // has, are doubles by default, as its loader makes them. A narrow table has few
 // columns for all fields: one of doubles, one of integers where these stay
 // integers, and one each of texts, times and dates.
-func types(o driver.Options) map[series.Type]driver.Held {
-	held := map[series.Type]driver.Held{
+func types(o driver.Options) map[series.Type]driver.Stored {
+	held := map[series.Type]driver.Stored{
 		series.Bool:      {As: "boolean"},
 		series.Int32:     {As: "integer"},
 		series.Int:       {As: "bigint"},
@@ -27,18 +49,18 @@ func types(o driver.Options) map[series.Type]driver.Held {
 		series.Date:      {As: "date"},
 		series.Blob:      {As: "bytea"},
 	}
-	double := driver.Held{As: "double precision", Mapped: "the double that equals it"}
+	double := driver.Stored{As: "double precision", Mapped: "the double that equals it"}
 	if o[optionIntegers] != integersBigint {
-		held[series.Int] = driver.Held{As: "double precision", Mapped: "the double that equals it (integers=bigint keeps it)"}
+		held[series.Int] = driver.Stored{As: "double precision", Mapped: "the double that equals it (integers=bigint keeps it)"}
 	}
 	if o[optionLayout] != layoutNarrow {
 		return held
 	}
 	held[series.Float32] = double
-	held[series.Blob] = driver.Held{As: "text", Mapped: "its bytes as a text"}
-	if held[series.Bool], held[series.Int32] = (driver.Held{As: "double precision", Mapped: "0 or 1"}), double; o[optionIntegers] == integersBigint {
-		held[series.Bool] = driver.Held{As: "bigint", Mapped: "0 or 1"}
-		held[series.Int32] = driver.Held{As: "bigint", Mapped: "the bigint that equals it"}
+	held[series.Blob] = driver.Stored{As: "text", Mapped: "its bytes as a text"}
+	if held[series.Bool], held[series.Int32] = (driver.Stored{As: "double precision", Mapped: "0 or 1"}), double; o[optionIntegers] == integersBigint {
+		held[series.Bool] = driver.Stored{As: "bigint", Mapped: "0 or 1"}
+		held[series.Int32] = driver.Stored{As: "bigint", Mapped: "the bigint that equals it"}
 	}
 	return held
 }

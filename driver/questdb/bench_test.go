@@ -11,7 +11,6 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
-	"github.com/tsmark/tsmark/driver/httpwire"
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/query"
@@ -72,8 +71,8 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(text.Len()))
 	for b.Loop() {
-		if rows, err := e.read(&httpwire.Counted{From: bytes.NewReader(text.Bytes())}, sink); err != nil || rows != 10_000 {
-			b.Fatal(rows, err)
+		if cost, err := e.reader.Read(bytes.NewReader(text.Bytes()), sink, e.answer); err != nil || cost.Rows != 10_000 {
+			b.Fatal(cost, err)
 		}
 	}
 }

@@ -3,10 +3,22 @@ package questdb
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/tsmark/tsmark/series"
 )
+
+// check returns an error for a batch that is not of the layout's schema, or that
+// QuestDB would not hold as it is.
+func (l *layout) check(b *series.Batch) error {
+	for i := range b.Runs {
+		if !slices.Contains(l.tables, b.Runs[i].Table) {
+			return fmt.Errorf("table %s is not of the schema that the database was prepared for", b.Runs[i].Table.Name)
+		}
+	}
+	return check(b)
+}
 
 // check returns an error for the first value that QuestDB would hold as another
 // one, or not at all.

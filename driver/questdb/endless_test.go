@@ -27,7 +27,7 @@ func TestEndlessAnswers(t *testing.T) {
 		{"what follows the answer", begin + `],"count":0}`, "        ", "no row within 32 MiB", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := settingsOf(t, stub(t, conformance.EndlessAnswer(c.begin, c.part)))
+			s := settingsOf(t, served(t, conformance.EndlessAnswer(c.begin, c.part)))
 			e := newExec(s)
 			defer conformance.Close(t, e)
 			d := &database{settings: s, admin: e}
@@ -45,7 +45,7 @@ func TestEndlessAnswers(t *testing.T) {
 		})
 	}
 	t.Run("what is wrong", func(t *testing.T) {
-		s := settingsOf(t, stub(t, func(w http.ResponseWriter, _ *http.Request) {
+		s := settingsOf(t, served(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)
 			conformance.Endless(w, "", "no ")
 		}))

@@ -1,7 +1,6 @@
 package questdb
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver/httpwire"
+	"github.com/tsmark/tsmark/driver/lineproto"
 )
 
 // explanation is the body of an answer whose status is none of success.
@@ -19,24 +19,23 @@ type explanation struct {
 	Line     int    `json:"line"`    // which one, from 1; 0: not one of them
 }
 
-// explained reads the answer to a request that failed, and returns what it says
-// in one line.
-func explained(response *http.Response) (explanation, error) {
-	body, err := httpwire.Explanation(response)
-	if err != nil {
-		return explanation{}, err
-	}
-	switch response.StatusCode {
+// explained returns what an answer whose status is none of success says, in one
+// line.
+func explained(status int, body []byte) error {
+	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return explanation{}, fmt.Errorf("it does not take these credentials; give the options %s and %s, or %s", optionUser, optionPassword, optionToken)
+		return fmt.Errorf("it does not take these credentials; give the options %s and %s, or %s", optionUser, optionPassword, optionToken)
 	case http.StatusNotFound:
-		return explanation{}, errors.New("there is no such service; is this QuestDB's HTTP port, and line.http.enabled not false?")
+		return errors.New("there is no such service; is this QuestDB's HTTP port, and line.http.enabled not false?")
 	}
 	var e explanation
-	if json.Unmarshal(body, &e) != nil || e.Error == "" && e.Message == "" {
-		return e, errors.New(httpwire.OneLine(string(body)))
+	switch {
+	case json.Unmarshal(body, &e) != nil || e.Error == "" && e.Message == "":
+		return errors.New(httpwire.OneLine(string(body)))
+	case e.Line > 0:
+		return &lineproto.BadLine{Number: e.Line, Err: e.failure()}
 	}
-	return e, e.failure()
+	return e.failure()
 }
 
 // failure is what the server said as an error.
@@ -53,36 +52,4 @@ func (e explanation) failure() error {
 		message, _, _ = strings.Cut(what, "\nerror in line ")
 	}
 	return errors.New(httpwire.OneLine(message))
-}
-
-// lineOf returns the beginning of a line of the text, counted from 1.
-func lineOf(text [][]byte, number int) string {
-	const shown = 120
-	var line []byte
-	for _, part := range text {
-		for len(part) > 0 {
-			end := bytes.IndexByte(part, '\n')
-			if end < 0 {
-				end = len(part)
-			}
-			if number == 1 && len(line) <= shown {
-				line = append(line, part[:end]...)
-			}
-			if end == len(part) {
-				break
-			}
-			if number--; number == 0 {
-				return clip(line, shown)
-			}
-			part = part[end+1:]
-		}
-	}
-	return clip(line, shown)
-}
-
-func clip(line []byte, longest int) string {
-	if len(line) <= longest {
-		return string(line)
-	}
-	return strings.ToValidUTF8(string(line[:longest]), "") + "…"
 }

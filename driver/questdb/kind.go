@@ -67,20 +67,31 @@ func Kind() driver.Driver {
 		Durabilities: []driver.Profile{
 			{Name: driver.AsShipped, Help: "as the server's cairo.commit.mode says, which is nosync unless somebody changed it; a client cannot", Options: driver.Options{}},
 		},
-		Caps: driver.Caps{
-			TimePrecision: precision,
-			Since1970:     true,
-			MinIntIsNull:  true,
-		},
-		Types:   func(driver.Options) map[series.Type]driver.Held { return types() },
+		Caps:    caps,
 		Modules: []string{"github.com/jackc/pgx/v5"},
-		Dedupes: func(o driver.Options) bool { return o[optionDedup] != dedupOff },
 		// A server is one place: its tables have the names of the dataset's.
 		Place: func(o driver.Options) string {
 			return "QuestDB at " + driver.AddressPlace(o[optionHost], o[optionPort])
 		},
 		Render: render,
 		Open:   open,
+	}
+}
+
+func caps(o driver.Options) driver.Caps {
+	const null = "QuestDB holds as NULL"
+	return driver.Caps{
+		Language:      "SQL",
+		Dedupes:       o[optionDedup] != dedupOff,
+		TimePrecision: precision,
+		First:         time.Unix(0, 0),
+		Lacks: map[series.Trait]string{
+			series.NaN:            null,
+			series.Infinities:     null,
+			series.SmallestInt:    null,
+			series.FineTimestamps: "QuestDB's TIMESTAMP, whose unit is 1 µs, does not hold",
+		},
+		Types: types(),
 	}
 }
 

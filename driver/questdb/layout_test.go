@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -81,7 +82,7 @@ func TestTablesThatCannotBe(t *testing.T) {
 			s.dedup = "rack"
 		}
 		_, err := newLayout(&series.Schema{Tables: tables, Series: 1}, &s)
-		one(t, err, want)
+		stub.Says(t, err, want)
 	}
 }
 
@@ -109,7 +110,7 @@ func TestCheck(t *testing.T) {
 				t.Error(err)
 			}
 		} else {
-			one(t, err, want)
+			stub.Says(t, err, want)
 		}
 	}
 	// What stands where there is no value is nobody's.

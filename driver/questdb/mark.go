@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/lineproto"
+	"github.com/tsmark/tsmark/driver/poll"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/series"
 )
@@ -49,9 +50,9 @@ func (d *database) Prepare(ctx context.Context, schema *series.Schema, m driver.
 func (d *database) Inspect(ctx context.Context, schema *series.Schema) error {
 	var err error
 	if d.settings.tcp {
-		var lines *tcpSender
-		if lines, err = dialLines(ctx, d.settings); err == nil {
-			err = lines.conn.Close()
+		var lines lineproto.Sender
+		if lines, err = lineproto.DialTCP(ctx, d.settings.wire(), d.settings.ilpPort); err == nil {
+			err = lines.Close()
 		}
 	}
 	if err == nil && schema != nil {
@@ -129,17 +130,18 @@ func (d *database) prepare(ctx context.Context, schema *series.Schema, m driver.
 func (d *database) drop(ctx context.Context, name string) error {
 	bounded, cancel := d.settings.wire().Bounded(ctx)
 	defer cancel()
-	for wait := firstLook; ; wait = min(2*wait, longestLook) {
-		err := d.exec(ctx, "DROP TABLE IF EXISTS "+quoted(name))
-		if err == nil || !strings.Contains(err.Error(), "could not lock") {
-			return err
+	var held error
+	err := poll.Until(bounded, firstLook, longestLook, func() (bool, error) {
+		held = d.exec(ctx, "DROP TABLE IF EXISTS "+quoted(name))
+		if held != nil && strings.Contains(held.Error(), "could not lock") {
+			return false, nil
 		}
-		select {
-		case <-time.After(wait):
-		case <-bounded.Done():
-			return fmt.Errorf("%w; end what uses the table", err)
-		}
+		return true, held
+	})
+	if err != nil && err != held {
+		return fmt.Errorf("%w; end what uses the table", held)
 	}
+	return err
 }
 
 // objects returns all tables, with the numbers that QuestDB gives to each when

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/driver/conformance/stub"
+
 	"github.com/tsmark/tsmark/driver"
 )
 
@@ -29,15 +31,15 @@ func TestOptionsThatDoNotGoTogether(t *testing.T) {
 		"line protocol over HTTP writes to tables with a":    {optionWAL, "false"},
 		"only tables with a write-ahead log replace rows":    {optionWAL, "false", optionProtocol, "tcp", optionDedup, "tags"},
 		"nobody says which rows arrived":                     {optionProtocol, "tcp", optionDedup, "tags"},
-		"give either a token or a user":                      {optionToken, "s3cret", optionUser, "joe"},
-		"a password was given without a user":                {optionPassword, "s3cret"},
+		"give either a token or a user":                      {optionToken, stub.Secret, optionUser, "joe"},
+		"a password was given without a user":                {optionPassword, stub.Secret},
 		"port=0: must be a port, from 1 to 65535":            {optionPort, "0"},
 		"timeout=-1s: must be a time longer than nothing":    {optionTimeout, "-1s"},
 		"tls=maybe: must be one of on, off, insecure":        {optionTLS, "maybe"},
 		"symbol_capacity=x: must be a whole number, 1 or mo": {optionSymbolCapacity, "x"},
 	} {
 		_, err := resolve(t, "", given...)
-		one(t, err, want)
+		stub.Says(t, err, want)
 	}
 	if _, err := resolve(t, "", optionWAL, "false", optionProtocol, "tcp", optionPartitionBy, "none"); err != nil {
 		t.Error(err)
@@ -53,7 +55,7 @@ func TestCredentials(t *testing.T) {
 	}{
 		"none":                {"", nil, "", "", "", "admin", "quest"},
 		"options":             {conf, []string{optionUser, "joe", optionPassword, "p"}, "joe", "p", "", "joe", "p"},
-		"of the clients":      {conf, nil, "ann", "s3cret", "", "ann", "s3cret"},
+		"of the clients":      {conf, nil, "ann", stub.Secret, "", "ann", stub.Secret},
 		"a token of theirs":   {"http::addr=db;token=t;", nil, "", "", "t", "admin", "quest"},
 		"others over the two": {"", []string{optionUser, "joe", optionPassword, "p", optionPGUser, "x", optionPGPassword, "y"}, "joe", "p", "", "x", "y"},
 	} {
@@ -63,7 +65,7 @@ func TestCredentials(t *testing.T) {
 		}
 	}
 	_, err := resolve(t, "password=s3cret")
-	one(t, err, "the environment's QDB_CLIENT_CONF is not as QuestDB's clients have it")
+	stub.Says(t, err, "the environment's QDB_CLIENT_CONF is not as QuestDB's clients have it")
 }
 
 // What goes to another machine is encrypted unless somebody says otherwise.
@@ -96,7 +98,7 @@ func TestDescription(t *testing.T) {
 	if got := d.description("Build Information: QuestDB Enterprise 2.1.0, JDK", nil); got.Version != "2.1.0" || got.Edition != "Enterprise" {
 		t.Errorf("%+v", got)
 	}
-	if Kind().Dedupes(driver.Options{optionDedup: dedupOff}) || !Kind().Dedupes(driver.Options{optionDedup: dedupAllTags}) {
+	if Kind().Caps(driver.Options{optionDedup: dedupOff}).Dedupes || !Kind().Caps(driver.Options{optionDedup: dedupAllTags}).Dedupes {
 		t.Error("rows that come again")
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -90,14 +91,14 @@ func TestForeignTable(t *testing.T) {
 	must("CREATE TABLE trades (price DOUBLE)")
 	defer must("DROP TABLE trades")
 	err := db.Prepare(t.Context(), &series.Schema{Tables: []*series.Table{foreign}, Series: 3}, driver.Mark{})
-	one(t, err, "a table trades; drop or rename it")
+	stub.Says(t, err, "a table trades; drop or rename it")
 	if !errors.Is(err, driver.ErrForeign) {
 		t.Error(err)
 	}
 	must("DROP TABLE " + markTable)
 	must("DROP TABLE cpu")
 	_, err = db.ReadMark(t.Context())
-	one(t, err, "tables trades")
+	stub.Says(t, err, "tables trades")
 	if !errors.Is(err, driver.ErrForeign) {
 		t.Error(err)
 	}
@@ -126,7 +127,7 @@ func TestRefusedLine(t *testing.T) {
 	w := conformance.Writer(t, db).(driver.LineWriter)
 	defer conformance.Close(t, w)
 	_, err := w.WriteLines(t.Context(), [][]byte{[]byte("cpu,hostname=a usage=1i 1000\ncpu,hostname=b us"), []byte("age=1.5 2000\n")}, 2)
-	one(t, err, `line 2 of the batch, "cpu,hostname=b usage=1.5 2000": table: cpu, column: usage; cast error`)
+	stub.Says(t, err, `line 2 of the batch, "cpu,hostname=b usage=1.5 2000": table: cpu, column: usage; cast error`)
 	if census, err := db.Census(t.Context(), conformance.Table("usage")); err != nil || census.Rows != 0 {
 		t.Errorf("%+v, %v", census, err)
 	}
@@ -146,7 +147,7 @@ func TestDescribeAndFootprint(t *testing.T) {
 
 // Over the PostgreSQL protocol a wrong password is said to be one.
 func TestWrongPassword(t *testing.T) {
-	db := connect(t, optionPGPassword, "s3cret")
+	db := connect(t, optionPGPassword, stub.Secret)
 	_, err := db.NewQuerier(t.Context(), 0)
-	one(t, err, "opening a connection to QuestDB for reading", "password")
+	stub.Says(t, err, "opening a connection to QuestDB for reading", "password")
 }

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver/httpwire"
+	"github.com/tsmark/tsmark/driver/poll"
 )
 
-// The time between two looks at the server: short at first, so that a short
-// wait is measured as one.
+// The time between two looks at the server.
 const (
 	firstLook   = time.Millisecond
 	longestLook = 50 * time.Millisecond
@@ -34,37 +34,34 @@ func (d *database) settle(ctx context.Context) error {
 	tables := d.ownTables(ctx)
 	seen, since := int64(-1), time.Now()
 	reached, moved := int64(-1), time.Now()
-	for wait := firstLook; ; wait = min(2*wait, longestLook) {
+	return poll.Until(ctx, firstLook, longestLook, func() (bool, error) {
 		at, behind, err := d.applied(ctx, tables)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if at != reached {
 			reached, moved = at, time.Now()
 		}
-		if behind != "" && time.Since(moved) > stalled*d.settings.timeout {
-			return fmt.Errorf("QuestDB has applied nothing of its write-ahead log for %v: %s; look at its log, or whether cairo.wal.apply.enabled is false, or raise the option %s",
-				stalled*d.settings.timeout, behind, optionTimeout)
-		}
-		if behind == "" {
-			missing, rows, err := d.missing(ctx)
-			if err != nil || missing <= 0 {
-				return err
+		if behind != "" {
+			if time.Since(moved) > stalled*d.settings.timeout {
+				err = fmt.Errorf("QuestDB has applied nothing of its write-ahead log for %v: %s; look at its log, or whether cairo.wal.apply.enabled is false, or raise the option %s",
+					stalled*d.settings.timeout, behind, optionTimeout)
 			}
-			if rows != seen {
-				seen, since = rows, time.Now()
-			}
-			if time.Since(since) > d.settings.timeout {
-				return fmt.Errorf("%d of the rows that were sent over TCP are not there, and none came for %v: the server's log says which it refused",
-					missing, d.settings.timeout)
-			}
+			return false, err
 		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		missing, rows, err := d.missing(ctx)
+		if err != nil || missing <= 0 {
+			return true, err
 		}
-	}
+		if rows != seen {
+			seen, since = rows, time.Now()
+		}
+		if time.Since(since) > d.settings.timeout {
+			err = fmt.Errorf("%d of the rows that were sent over TCP are not there, and none came for %v: the server's log says which it refused",
+				missing, d.settings.timeout)
+		}
+		return false, err
+	})
 }
 
 // applied returns how many transactions of the logs of the tables, given as SQL,

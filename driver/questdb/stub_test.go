@@ -1,6 +1,7 @@
 package questdb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,19 +16,14 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/series"
 )
 
-// stub is a server that answers by the function, and the options that lead to
-// it.
-func stub(t *testing.T, answer http.HandlerFunc) map[string]string {
+// served returns the options that lead to a server that answers by the function.
+func served(t *testing.T, answer http.HandlerFunc) map[string]string {
 	t.Helper()
-	s := httptest.NewServer(answer)
-	t.Cleanup(s.Close)
-	host, port, err := net.SplitHostPort(s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	host, port := stub.HTTP(t, answer)
 	return map[string]string{optionHost: host, optionPort: port, optionRead: readREST}
 }
 
@@ -59,29 +55,8 @@ func dataset(t *testing.T, s *settings) (*database, *series.Batch) {
 	return &database{settings: s, admin: newExec(s), layout: l}, &b
 }
 
-// one says what an error must say and must not.
-func one(t *testing.T, err error, says ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatal("no error")
-	}
-	for _, s := range says {
-		if !strings.Contains(err.Error(), s) {
-			t.Errorf("error %q does not say %q", err, s)
-		}
-	}
-	if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "s3cret") {
-		t.Errorf("error %q has several lines, or a secret", err)
-	}
-}
-
 func TestOpenFails(t *testing.T) {
-	refused, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, free, _ := net.SplitHostPort(refused.Addr().String())
-	refused.Close()
+	_, free := stub.Nobody(t)
 	for name, test := range map[string]struct {
 		options     map[string]string
 		says        string
@@ -89,45 +64,45 @@ func TestOpenFails(t *testing.T) {
 	}{
 		"nobody listens": {map[string]string{optionPort: free}, "start the server, or give the right host and port", true},
 		"wrong password": {
-			with(stub(t, func(w http.ResponseWriter, r *http.Request) {
-				if user, password, _ := r.BasicAuth(); user != "joe" || password != "s3cret" {
+			with(served(t, func(w http.ResponseWriter, r *http.Request) {
+				if user, password, _ := r.BasicAuth(); user != "joe" || password != stub.Secret {
 					t.Errorf("user %q, password %q", user, password)
 				}
 				w.WriteHeader(http.StatusUnauthorized)
-			}), optionUser, "joe", optionPassword, "s3cret"),
+			}), optionUser, "joe", optionPassword, stub.Secret),
 			"it does not take these credentials; give the options user and password, or token", false,
 		},
 		"a token": {
-			with(stub(t, func(w http.ResponseWriter, r *http.Request) {
+			with(served(t, func(w http.ResponseWriter, r *http.Request) {
 				if got := r.Header.Get("Authorization"); got != "Bearer s3cret" {
 					t.Errorf("authorization %q", got)
 				}
 				w.WriteHeader(http.StatusForbidden)
-			}), optionToken, "s3cret"),
+			}), optionToken, stub.Secret),
 			"credentials", false,
 		},
 		"another server": {
-			stub(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }),
+			served(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }),
 			"is this QuestDB's HTTP port", false,
 		},
 		"another database": {
-			stub(t, func(w http.ResponseWriter, _ *http.Request) {
+			served(t, func(w http.ResponseWriter, _ *http.Request) {
 				fmt.Fprint(w, `{"columns":[{"name":"x","type":"STRING"}],"dataset":[["MyDB 1"]],"count":1}`)
 			}),
 			"what answers there is not QuestDB", true,
 		},
 		"a page": {
-			stub(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }),
+			served(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }),
 			"invalid character", false,
 		},
 		"a redirect": {
-			with(stub(t, func(w http.ResponseWriter, r *http.Request) {
+			with(served(t, func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
-			}), optionUser, "joe", optionPassword, "s3cret"),
+			}), optionUser, "joe", optionPassword, stub.Secret),
 			"Found", false,
 		},
 		"silence": {
-			with(stub(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), optionTimeout, "20ms"),
+			with(served(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), optionTimeout, "20ms"),
 			"it accepted the connection and did not answer within 20ms", true,
 		},
 	} {
@@ -138,7 +113,7 @@ func TestOpenFails(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = open(t.Context(), driver.Env{}, options)
-			one(t, err, test.says)
+			stub.Says(t, err, test.says)
 			if errors.Is(err, driver.ErrUnreachable) != test.unreachable {
 				t.Errorf("error %v: unreachable %v, want %v", err, !test.unreachable, test.unreachable)
 			}
@@ -166,13 +141,13 @@ func TestCertificate(t *testing.T) {
 			conformance.Close(t, db)
 			continue
 		}
-		one(t, err, want)
+		stub.Says(t, err, want)
 	}
 }
 
 // A question that is given up ends with its context, whatever the server does.
 func TestContextEndsAQuestion(t *testing.T) {
-	s := settingsOf(t, stub(t, func(w http.ResponseWriter, r *http.Request) {
+	s := settingsOf(t, served(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"columns":[{"type":"LONG"}],"dataset":[[1]`)
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
@@ -185,79 +160,24 @@ func TestContextEndsAQuestion(t *testing.T) {
 	}
 }
 
-// endless answers 200, and then stands still or cuts the connection.
-func endless(still bool) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		w.WriteHeader(http.StatusOK)
-		fmt.Fprint(w, " ")
-		w.(http.Flusher).Flush()
-		if !still {
-			panic(http.ErrAbortHandler)
-		}
-		<-r.Context().Done()
-	}
-}
-
 func TestWriteFails(t *testing.T) {
-	status := func(code int, header, body string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Retry-After", header)
-			w.WriteHeader(code)
-			fmt.Fprint(w, body)
-		}
-	}
-	for name, test := range map[string]struct {
-		answer http.HandlerFunc
-		says   []string
-		want   *driver.Temporary
-	}{
+	stub.WriteFails(t, map[string]stub.Write{
 		"a bad line": {
-			status(400, "", `{"code":"invalid","message":"failed to parse line protocol:errors encountered on line(s):\nerror in line 2: table: cpu, column: usage; cast error from protocol type: INTEGER to column type: SYMBOL\nerror in line 3: x","line":2,"errorId":"a-1"}`),
-			[]string{`line 2 of the batch, "cpu,hostname=host_1,region=eu usage=1i 1000": table: cpu, column: usage; cast error from protocol type: INTEGER to column type: SYMBOL`}, nil,
+			Answer: stub.Saying(400, "", `{"code":"invalid","message":"failed to parse line protocol:errors encountered on line(s):\nerror in line 2: table: cpu, column: usage; cast error from protocol type: INTEGER to column type: SYMBOL\nerror in line 3: x","line":2,"errorId":"a-1"}`),
+			Says:   `line 2 of the batch, "cpu,hostname=host_1,region=eu usage=1i 1000": table: cpu, column: usage; cast error from protocol type: INTEGER to column type: SYMBOL`,
 		},
-		"busy":      {status(429, "7", "too many"), []string{"429", "too many"}, &driver.Temporary{After: 7 * time.Second, Refused: true}},
-		"restarts":  {status(503, "", ""), []string{"503", "gave no reason"}, &driver.Temporary{Refused: true}},
-		"a proxy's": {status(502, "", "<html>\nbad\n</html>"), []string{"<html> bad </html>"}, &driver.Temporary{}},
-		"credentials": {
-			status(401, "", "s3cret"), []string{"does not take these credentials"}, nil,
-		},
-		"cut off": {
-			func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) },
-			[]string{"cannot be reached", "EOF"}, &driver.Temporary{},
-		},
-		"silence": {
-			func(_ http.ResponseWriter, r *http.Request) {
-				_, _ = io.Copy(io.Discard, r.Body) // only then the server sees that the client is gone
-				<-r.Context().Done()
-			},
-			[]string{"did not answer within 50ms"}, &driver.Temporary{},
-		},
-		"silence after its status": {endless(true), []string{"acknowledged a batch and did not end its answer"}, &driver.Temporary{}},
-		"cut off after its status": {endless(false), []string{"acknowledged a batch and did not end its answer"}, &driver.Temporary{}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d, batch := dataset(t, settingsOf(t, with(stub(t, test.answer), optionTimeout, "50ms", optionUser, "joe", optionPassword, "s3cret")))
-			w := conformance.Writer(t, d)
-			defer conformance.Close(t, w)
-			receipt, err := w.Write(t.Context(), batch)
-			one(t, err, test.says...)
-			got := driver.AsTemporary(err)
-			if (got == nil) != (test.want == nil) || got != nil && (got.After != test.want.After || got.Refused != test.want.Refused) {
-				t.Errorf("temporary %+v, want %+v", got, test.want)
-			}
-			if receipt != (driver.Receipt{}) {
-				t.Errorf("receipt %+v", receipt)
-			}
-		})
-	}
+		"credentials": {Answer: stub.Saying(401, "", stub.Secret), Says: "does not take these credentials"},
+	}, func(t *testing.T, host, port, timeout string) (driver.Writer, *series.Batch) {
+		d, batch := dataset(t, settingsOf(t, map[string]string{optionHost: host, optionPort: port, optionTimeout: cmp.Or(timeout, "60s"), optionUser: "joe", optionPassword: stub.Secret}))
+		return conformance.Writer(t, d), batch
+	})
 }
 
 // settling is a server whose answers about logs come one after the other.
 func settling(t *testing.T, logs ...string) *database {
 	t.Helper()
 	asked := 0
-	options := stub(t, func(w http.ResponseWriter, r *http.Request) {
+	options := served(t, func(w http.ResponseWriter, r *http.Request) {
 		text := r.FormValue("query")
 		switch {
 		case strings.Contains(text, "wal_tables"):
@@ -283,7 +203,7 @@ func TestSettle(t *testing.T) {
 		t.Error(err)
 	}
 	err := settling(t, behind, answer(`["cpu",true,4,7,"DISK FULL","no\nspace"]`)).Settle(t.Context())
-	one(t, err, "QuestDB has suspended table cpu: DISK FULL no space; mend that and resume it by ALTER TABLE cpu RESUME WAL")
+	stub.Says(t, err, "QuestDB has suspended table cpu: DISK FULL no space; mend that and resume it by ALTER TABLE cpu RESUME WAL")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if err := settling(t, behind).Settle(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -293,84 +213,17 @@ func TestSettle(t *testing.T) {
 	never.settings.timeout = 20 * time.Millisecond
 	patient, end := context.WithTimeout(t.Context(), time.Minute)
 	defer end()
-	one(t, never.Settle(patient), "has applied nothing of its write-ahead log for 100ms: table cpu stands at transaction 4 of 7")
-}
-
-// Over TCP a connection that the server broke off is an error, at the latest
-// when it is closed.
-func TestTCPBrokenOff(t *testing.T) {
-	for name, serve := range map[string]func(net.Conn){
-		"reset":  func(c net.Conn) { _, _ = c.Read(make([]byte, 1)); _ = c.(*net.TCPConn).SetLinger(0); c.Close() },
-		"silent": func(net.Conn) {},
-	} {
-		t.Run(name, func(t *testing.T) {
-			listener, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer listener.Close()
-			go func() {
-				for {
-					c, err := listener.Accept()
-					if err != nil {
-						return
-					}
-					serve(c)
-				}
-			}()
-			_, port, _ := net.SplitHostPort(listener.Addr().String())
-			s := settingsOf(t, map[string]string{optionProtocol: protocolTCP, optionILPPort: port, optionTimeout: "50ms"})
-			d, batch := dataset(t, s)
-			w := conformance.Writer(t, d)
-			var failed error
-			for range 200_000 { // more than the buffers between take
-				if _, failed = w.Write(t.Context(), batch); failed != nil {
-					break
-				}
-			}
-			one(t, failed, "writing to QuestDB", "cannot be reached")
-			if driver.AsTemporary(failed) == nil {
-				t.Errorf("%v is not temporary", failed)
-			}
-			conformance.Close(t, w)
-		})
-	}
+	stub.Says(t, never.Settle(patient), "has applied nothing of its write-ahead log for 100ms: table cpu stands at transaction 4 of 7")
 }
 
 // An acknowledgement is none where the protocol has none, and rows are counted.
 func TestTCPReceipt(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	got := make(chan string)
-	go func() {
-		c, err := listener.Accept()
-		if err != nil {
-			return
-		}
-		defer c.Close()
-		var text strings.Builder
-		buffer := make([]byte, 1000)
-		for {
-			n, err := c.Read(buffer)
-			text.Write(buffer[:n])
-			if err != nil {
-				got <- text.String()
-				return
-			}
-		}
-	}()
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	_, port := stub.TCP(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
 	d, batch := dataset(t, settingsOf(t, map[string]string{optionProtocol: protocolTCP, optionILPPort: port}))
 	w := conformance.Writer(t, d)
 	receipt, err := w.Write(t.Context(), batch)
 	if err != nil || !receipt.Acked.IsZero() || receipt.Sent.IsZero() || receipt.Rows != 5 || d.sent.Load() != 5 {
 		t.Errorf("%+v, %v, %d sent", receipt, err, d.sent.Load())
 	}
-	go conformance.Close(t, w)
-	if text := <-got; int64(len(text)) != receipt.WireBytes || strings.Count(text, "\n") != 5 {
-		t.Errorf("%d bytes: %q", receipt.WireBytes, text)
-	}
+	conformance.Close(t, w)
 }

@@ -7,8 +7,8 @@ import (
 
 // types are the columns of fields. QuestDB's BINARY cannot be written by line
 // protocol.
-func types() map[series.Type]driver.Held {
-	return map[series.Type]driver.Held{
+func types() map[series.Type]driver.Stored {
+	return map[series.Type]driver.Stored{
 		series.Bool:      {As: "BOOLEAN", Mapped: "or " + nullableBool + ", 0 or 1, in a table with NULLs, which BOOLEAN has not"},
 		series.Int32:     {As: "INT"},
 		series.Int:       {As: "LONG"},

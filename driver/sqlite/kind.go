@@ -112,14 +112,7 @@ func Kind() driver.Driver {
 			{Name: driver.Relaxed, Help: "journal_mode wal, synchronous off", Options: driver.Options{optionJournalMode: "wal", optionSynchronous: "off"}},
 			{Name: driver.Strict, Help: "journal_mode wal, synchronous extra", Options: driver.Options{optionJournalMode: "wal", optionSynchronous: "extra"}},
 		},
-		Caps: driver.Caps{
-			TimePrecision: precision,
-			Embedded:      true,
-			MaxWriters:    1,
-			Infinities:    true,
-		},
-		Types:   func(driver.Options) map[series.Type]driver.Held { return types() },
-		Steps:   steps(),
+		Caps:    caps,
 		Modules: []string{"modernc.org/sqlite", "github.com/mattn/go-sqlite3"},
 		Place:   func(o driver.Options) string { return driver.FilePlace(o[optionPath]) },
 		Render:  render,
@@ -127,9 +120,21 @@ func Kind() driver.Driver {
 	}
 }
 
+func caps(driver.Options) driver.Caps {
+	return driver.Caps{
+		Language:      "SQL",
+		Embedded:      true,
+		MaxWriters:    1,
+		TimePrecision: precision,
+		Lacks:         map[series.Trait]string{series.NaN: "SQLite holds as NULL"},
+		Types:         types(),
+		Steps:         steps(),
+	}
+}
+
 // types are the columns of fields. SQLite has five classes of values.
-func types() map[series.Type]driver.Held {
-	return map[series.Type]driver.Held{
+func types() map[series.Type]driver.Stored {
+	return map[series.Type]driver.Stored{
 		series.Bool:      {As: "INTEGER", Mapped: "0 or 1"},
 		series.Int32:     {As: "INTEGER"},
 		series.Int:       {As: "INTEGER"},

@@ -43,7 +43,7 @@ func join(op *Op, v *[columns]int64, before time.Duration) error {
 	if op.BurnIn {
 		flags -= burnIn
 	}
-	if flags < 0 || flags >= int64(outcomes) {
+	if flags < 0 || flags >= int64(Outcomes) {
 		return fmt.Errorf("outcome %d is unknown", flags)
 	}
 	op.Outcome = Outcome(flags)

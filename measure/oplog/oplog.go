@@ -89,13 +89,14 @@ const (
 	Interrupted                   // ended by the end of the run
 	Retried                       // a batch that failed and was sent again: the operation that ended it stands apart
 	Captured                      // answered, and the answer was taken to be compared, which takes time: its duration does not count
-	outcomes                      // their number
+	Started                       // no operation: the clock of a load started, at Start
+	Outcomes                      // their number
 )
 
 // String returns the outcome as reports print it.
 func (o Outcome) String() string {
-	names := [outcomes]string{"ok", "unacknowledged", "flushed", "at least", "failed", "wrong", "stale", "dropped", "interrupted", "retried", "captured"}
-	if o >= outcomes {
+	names := [Outcomes]string{"ok", "unacknowledged", "flushed", "at least", "failed", "wrong", "stale", "dropped", "interrupted", "retried", "captured", "started"}
+	if o >= Outcomes {
 		return fmt.Sprintf("outcome %d", uint8(o))
 	}
 	return names[o]

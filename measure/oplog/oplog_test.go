@@ -99,7 +99,7 @@ func extreme(r *rand.Rand, n int) []Op {
 	ops := make([]Op, n)
 	for i := range ops {
 		ops[i] = Op{
-			Outcome: Outcome(r.IntN(int(outcomes))), BurnIn: r.IntN(2) == 0,
+			Outcome: Outcome(r.IntN(int(Outcomes))), BurnIn: r.IntN(2) == 0,
 			Sequence: value(), Question: value(), Start: time.Duration(value()), Intended: time.Duration(value()),
 			Lag: time.Duration(value()), Duration: time.Duration(value()), Sent: time.Duration(value()),
 			Rows: value(), Bytes: value(), Values: value(),

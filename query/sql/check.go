@@ -22,10 +22,13 @@ func (r *renderer) check() error {
 	if err := q.CheckNames(r.table); err != nil {
 		return err
 	}
+	if err := r.CheckNames(r.table); err != nil {
+		return err
+	}
 	if in := q.In; in != nil {
 		for _, v := range in.Values {
-			if strings.Contains(v, "\x00") {
-				return fmt.Errorf("%w: SQL text cannot hold the NUL character in %s=%q", query.ErrUnsupported, in.Key, v)
+			if err := r.CheckText(v); err != nil {
+				return fmt.Errorf("the filter on tag %s: %w", in.Key, err)
 			}
 			if !r.table.Tag(in.Key).Numeric() {
 				continue

@@ -53,6 +53,8 @@ type Dialect struct {
 	// names a table or a column.
 	Reserved func(word string) bool
 
+	// Names and Texts are the quotes; zero: DoubleQuotes and SingleQuotes.
+	Names, Texts Quote
 	// Wide says that tables of rows have the tags, and that there is no table
 	// of series.
 	Wide bool
@@ -102,32 +104,6 @@ func (d *Dialect) Counted(t series.Type, column string) string {
 		return "CAST(" + column + " AS INT)" // what is never NULL need not be counted, and QuestDB cannot
 	}
 	return column
-}
-
-// Ident returns the name of a table or column as it stands in SQL: quoted
-// where it must be, bare where that reads better.
-func (d *Dialect) Ident(name string) string {
-	if plain(name) && !d.Reserved(name) {
-		return name
-	}
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-}
-
-// plain reports whether every database takes the name without quotes and
-// without changing its case, unless it is a reserved word.
-func plain(name string) bool {
-	for i, c := range []byte(name) {
-		letter := c >= 'a' && c <= 'z' || c == '_'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return name != ""
-}
-
-// Text returns the literal of a text, which must not contain a NUL character.
-func (d *Dialect) Text(value string) string {
-	return "'" + strings.ReplaceAll(value, "'", "''") + "'"
 }
 
 // threshold returns the literal of a number that a field of the type is

@@ -44,21 +44,21 @@ func TestGolden(t *testing.T) {
 			}
 			queries := slices.Collect(sequence)
 			for _, kind := range all.Kinds() {
-				if kind.Caps.Discards || !kind.Caps.Embedded {
+				options, err := kind.Resolve(nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if caps := kind.Caps(options); caps.Discards || !caps.Embedded {
 					continue // it answers nothing, or keeps its own texts (conformance.Questions)
 				}
-				t.Run(kind.Name+"/"+queryType.Name, func(t *testing.T) { golden(t, &kind, &queries[0], dataset.Schema()) })
+				t.Run(kind.Name+"/"+queryType.Name, func(t *testing.T) { golden(t, &kind, options, &queries[0], dataset.Schema()) })
 			}
 		}
 	}
 }
 
 // golden compares the text of a query with its file.
-func golden(t *testing.T, kind *driver.Driver, q *query.Query, schema *series.Schema) {
-	options, err := kind.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+func golden(t *testing.T, kind *driver.Driver, options driver.Options, q *query.Query, schema *series.Schema) {
 	request, err := kind.Render(q, schema, options)
 	if errors.Is(err, query.ErrUnsupported) {
 		request.Text, err = "n/a: "+err.Error(), nil

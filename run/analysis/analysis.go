@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"time"
 
-	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/measure/tally"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -35,8 +34,8 @@ type Figures struct {
 	Outcomes map[oplog.Outcome]int64
 }
 
-// Log reads a log to its end. Period is that of the rates of loads; 0: one for
-// the whole load. A log that was cut off is no error; a damaged one is. Memory
+// Log reads a log to its end. Period is that of the rates of loads, as engine has
+// it; 0: one for the whole load. A log that was cut off is no error; a damaged one is. Memory
 // is about 300 KiB for each histogram of a cell, and 8 bytes for each question
 // of a type, however often it was asked.
 func Log(log *oplog.Reader, period time.Duration) (*Analysis, error) {
@@ -76,88 +75,43 @@ func Log(log *oplog.Reader, period time.Duration) (*Analysis, error) {
 	return a, nil
 }
 
-// span is from the first to the last of some moments.
-type span struct {
-	first, last time.Duration
-	any         bool
-}
-
-func (s *span) add(first, last time.Duration) {
-	if !s.any {
-		*s = span{first, last, true}
-		return
-	}
-	s.first, s.last = min(s.first, first), max(s.last, last)
-}
-
-func (s *span) seconds() float64 { return (s.last - s.first).Seconds() }
-
 // cell is what is known of a cell so far.
 type cell struct {
-	oplog.Cell
-	outcomes map[oplog.Outcome]int64
-	workers  map[uint32]bool
-	service  *measure.Latency
-	took     map[uint32]time.Duration // by worker: what its operations that ended well took together
-	wall     span                     // of what counts
-	load     load
-	queries  queries
+	*tally.Tally
+	queries map[int64]bool // that were run, by their identifiers
 }
 
 func newCell(c oplog.Cell, period time.Duration) *cell {
-	return &cell{
-		Cell: c, outcomes: make(map[oplog.Outcome]int64), workers: make(map[uint32]bool), took: make(map[uint32]time.Duration),
-		service: measure.NewLatency(), load: load{period: period}, queries: queries{distinct: make(map[int64]bool)},
-	}
+	return &cell{tally.New(c, period), make(map[int64]bool)}
 }
 
 func (c *cell) add(op *oplog.Op) {
-	c.outcomes[op.Outcome]++
-	if op.Outcome != oplog.Dropped {
-		c.workers[op.Worker] = true
+	c.Add(op)
+	if c.Cell.Kind == oplog.Query {
+		c.queries[op.Question] = true
 	}
-	if c.Kind == oplog.Load {
-		c.addBatch(op)
-		return
-	}
-	c.addQuestion(op)
 }
 
 func (c *cell) figures() (f Figures, err error) {
-	f = Figures{Cell: c.Cell, Outcomes: c.outcomes}
-	if f.Workers == 0 {
-		f.Workers = len(c.workers)
+	f = Figures{Cell: c.Cell, Outcomes: make(map[oplog.Outcome]int64)}
+	f.Workers = c.Workers()
+	for outcome, n := range c.Outcomes {
+		if n > 0 {
+			f.Outcomes[oplog.Outcome(outcome)] = n
+		}
 	}
-	service, err := latencyOf(c.service)
-	if err != nil {
+	if c.Cell.Kind == oplog.Query {
+		queries, err := result.QueriesOf(c.Tally)
+		queries.Distinct = len(c.queries)
+		f.Queries = &queries
 		return f, err
 	}
-	if c.Kind == oplog.Load {
-		f.Load = c.loadFigures(service)
-		f.Load.Workers, f.Load.Accumulated = f.Workers, c.accumulated()
-		if c.load.response != nil {
-			response, err := latencyOf(c.load.response)
-			f.Response = &response
-			return f, err
-		}
-		return f, nil
+	load, err := result.LoadOf(c.Tally)
+	f.Load = &load
+	if err == nil && c.Response != nil {
+		var response result.Latency
+		response, err = result.LatencyOf(c.Response)
+		f.Response = &response
 	}
-	f.Queries, err = c.queryFigures(service)
-	f.Queries.Workers, f.Queries.Accumulated = f.Workers, c.accumulated()
 	return f, err
-}
-
-// accumulated lists what the operations of each worker that had any took
-// together, in seconds.
-func (c *cell) accumulated() []float64 {
-	var list []float64
-	for _, worker := range slices.Sorted(maps.Keys(c.took)) {
-		list = append(list, c.took[worker].Seconds())
-	}
-	return list
-}
-
-func latencyOf(l *measure.Latency) (result.Latency, error) {
-	encoded, err := l.Encode()
-	return result.Latency{Summary: l.Summary(), Histogram: encoded}, err
 }

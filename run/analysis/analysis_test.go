@@ -3,9 +3,7 @@ package analysis_test
 import (
 	"bytes"
 	"context"
-	"math"
 	"reflect"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -70,6 +68,11 @@ func questions(n int) engine.List {
 // recorded returns the only cell of the log of what do does.
 func recorded(t *testing.T, c oplog.Cell, do func(*oplog.Section)) analysis.Figures {
 	t.Helper()
+	return logged(t, c, 10*time.Millisecond, do)
+}
+
+func logged(t *testing.T, c oplog.Cell, period time.Duration, do func(*oplog.Section)) analysis.Figures {
+	t.Helper()
 	var out bytes.Buffer
 	w, err := oplog.NewWriter(&out, oplog.Header{})
 	if err != nil {
@@ -83,76 +86,51 @@ func recorded(t *testing.T, c oplog.Cell, do func(*oplog.Section)) analysis.Figu
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := analysis.Log(r, 10*time.Millisecond)
+	a, err := analysis.Log(r, period)
 	if err != nil || a.Truncated != "" || a.Lost != 0 || len(a.Cells) != 1 {
 		t.Fatalf("error %v, truncated %q, %d lost, %d cells", err, a.Truncated, a.Lost, len(a.Cells))
 	}
 	return a.Cells[0]
 }
 
-func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }
-
-// sameLatency wants equal histograms. Means differ by rounding: workers are
-// merged in another order.
-func sameLatency(t *testing.T, what string, got, want result.Latency) {
+// same wants the same figures, but for what the engine knows of its settings.
+func same(t *testing.T, got, want *result.Queries) {
 	t.Helper()
-	if !near(got.Mean, want.Mean, 1e-12) || !near(got.StdDev, want.StdDev, 1e-12) {
-		t.Errorf("%s: mean %v, standard deviation %v; want %v, %v", what, got.Mean, got.StdDev, want.Mean, want.StdDev)
+	if want.Asked == 0 || want.BurnIn == 0 || want.AtLeast == 0 || want.Rows == 0 || want.Values != 3*want.Rows || want.Withheld != "" {
+		t.Errorf("figures %+v", want)
 	}
-	got.Mean, got.StdDev = want.Mean, want.StdDev
-	if got != want {
-		t.Errorf("%s: %+v\nwant %+v", what, got.Summary, want.Summary)
+	known := *got
+	known.Stopped, known.Timeout, known.TimeBox, known.Distinct, known.Sample.Different = want.Stopped, want.Timeout, want.TimeBox, want.Distinct, want.Sample.Different
+	known.Type = want.Type
+	if open := want.Open; open != nil {
+		known.Open.Queue, known.Open.Waiting, known.Open.Saturated = open.Queue, open.Waiting, open.Saturated
 	}
-}
-
-// sameQueries wants the same figures. When the first query began is known to
-// what the start of workers takes, so walls are near each other only.
-func sameQueries(t *testing.T, got, want *result.Queries) {
-	t.Helper()
-	if got.Asked != want.Asked || got.BurnIn != want.BurnIn || got.AtLeast != want.AtLeast || got.Distinct != want.Distinct ||
-		got.Workers != want.Workers || got.Rows != want.Rows || got.Bytes != want.Bytes || want.AtLeast == 0 || want.BurnIn == 0 {
-		t.Errorf("figures %+v\nwant %+v", got, want)
-	}
-	if !reflect.DeepEqual(got.Each, want.Each) {
-		t.Errorf("times of each question: %v\nwant %v", got.Each, want.Each)
-	}
-	if !near(got.Wall, want.Wall, 0.01) || !near(got.PerSecond, float64(got.Asked)/got.Wall, 1e-9) {
-		t.Errorf("wall %v s, %v/s, want %v s", got.Wall, got.PerSecond, want.Wall)
-	}
-	sameLatency(t, "service time", got.Service, want.Service)
-	sameAccumulated(t, got.Accumulated, want.Accumulated)
-	if got.Values != want.Values || want.Values != 3*want.Rows || want.Rows == 0 {
-		t.Errorf("%d values, want %d of %d rows", got.Values, want.Values, want.Rows)
-	}
-}
-
-// sameAccumulated wants the times of the workers that did something.
-func sameAccumulated(t *testing.T, got, want []float64) {
-	t.Helper()
-	want = slices.DeleteFunc(slices.Clone(want), func(seconds float64) bool { return seconds == 0 })
-	if !slices.EqualFunc(got, want, func(a, b float64) bool { return near(a, b, 1e-9) }) || len(want) == 0 {
-		t.Errorf("the workers' times are %v, want %v", got, want)
+	if !reflect.DeepEqual(&known, want) {
+		t.Errorf("the log says\n%+v\nthe engine\n%+v", &known, want)
 	}
 }
 
 func TestClosedLoop(t *testing.T) {
 	cfg := engine.QueryConfig{Workers: 3, BurnIn: 10, Timeout: 5 * time.Millisecond}
 	var want *result.Queries
-	got := recorded(t, oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t"}, func(s *oplog.Section) {
+	got := recorded(t, oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Workers: 3, Questions: 200}, func(s *oplog.Section) {
 		var err error
 		cfg.Log = s
 		if want, err = engine.Query(t.Context(), cfg, stub{}, questions(200), func(int) {}); err != nil || want.Withheld != "" {
 			t.Fatal(err, want.Withheld)
 		}
 	})
-	sameQueries(t, got.Queries, want)
+	same(t, got.Queries, want)
+	if got.Queries.Distinct != 200 || want.Distinct != 200 {
+		t.Errorf("%d and %d different queries", got.Queries.Distinct, want.Distinct)
+	}
 }
 
 // One worker that waits for the time limit makes the schedule drop arrivals.
 func TestOpenLoop(t *testing.T) {
 	cfg := engine.OpenConfig{
 		QueryConfig: engine.QueryConfig{Workers: 1, BurnIn: 20, Timeout: 5 * time.Millisecond},
-		Schedule:    pace.Constant(2000), Count: 300, Queue: 1,
+		Schedule:    pace.Constant(500), Count: 300, Queue: 1,
 	}
 	var want *result.Queries
 	cell := oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Schedule: cfg.Schedule.String(), Workers: 1, Questions: 200}
@@ -163,15 +141,10 @@ func TestOpenLoop(t *testing.T) {
 			t.Fatal(err, want.Withheld)
 		}
 	})
-	// The engine counts as burn-in what was asked, and so does the log.
-	sameQueries(t, got.Queries, want)
-	open, wanted := got.Queries.Open, want.Open
-	if open.Arrivals != wanted.Arrivals || open.Dropped != wanted.Dropped || wanted.Dropped == 0 ||
-		open.Schedule != wanted.Schedule || !near(open.Offered, wanted.Offered, 1e-9) {
-		t.Errorf("open loop %+v\nwant %+v", open, wanted)
+	same(t, got.Queries, want)
+	if want.Open.Dropped == 0 || want.Open.Arrivals != 280 {
+		t.Errorf("open loop %+v", want.Open)
 	}
-	sameLatency(t, "response time", open.Response, wanted.Response)
-	sameLatency(t, "lag", open.Lag, wanted.Lag)
 }
 
 func TestLoad(t *testing.T) {
@@ -183,21 +156,16 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want *result.Load
-	got := recorded(t, oplog.Cell{Kind: oplog.Load, Target: "a"}, func(s *oplog.Section) {
-		want, err = engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 999, Log: s}, d, stub{}, func(int) {})
+	got := recorded(t, oplog.Cell{Kind: oplog.Load, Target: "a", Workers: 3}, func(s *oplog.Section) {
+		want, err = engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 999, Period: 10 * time.Millisecond, Log: s}, d, stub{}, func(int) {})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}).Load
-	if got.Rows != 36_000 || got.Rows != want.Rows || got.Metrics != want.Metrics || got.WireBytes != want.WireBytes || got.Workers != 3 {
-		t.Errorf("figures %+v\nwant %+v", got, want)
+	got.BatchSize, got.Settled = want.BatchSize, want.Settled
+	if !reflect.DeepEqual(got, want) || got.Rows != 36_000 || got.Acked < got.Sent+0.001 || got.Sent == 0 {
+		t.Errorf("the log says\n%+v\nthe engine\n%+v", got, want)
 	}
-	// The engine's clock starts a little before the first batch.
-	if !near(got.Sent, want.Sent, 0.02) || !near(got.Acked, want.Acked, 0.02) || got.Acked < got.Sent+0.001 {
-		t.Errorf("sent %v, acknowledged %v; want %v, %v", got.Sent, got.Acked, want.Sent, want.Acked)
-	}
-	sameLatency(t, "batches", got.Batches, want.Batches)
-	sameAccumulated(t, got.Accumulated, want.Accumulated)
 	sum, last := int64(0), 0.0
 	for _, p := range got.Rates {
 		sum += p.Rows
@@ -242,12 +210,9 @@ func TestCaptured(t *testing.T) {
 				t.Errorf("the answer at place %d was taken, and has the time %v", a.Place, want.Each[i])
 			}
 		}
-		if got.Asked != want.Asked || got.First != 400 || want.First != 400 || !reflect.DeepEqual(got.Each, want.Each) {
-			t.Errorf("asked %d from %d: %v\nwant %d from %d: %v", got.Asked, got.First, got.Each, want.Asked, want.First, want.Each)
+		if got.First != 400 {
+			t.Errorf("the first query is %d", got.First)
 		}
-		if !near(got.Wall, want.Wall, 0.01) || !near(got.PerSecond/want.PerSecond, want.Wall/got.Wall, 1e-6) {
-			t.Errorf("%v/s in %v s, want %v/s in %v s", got.PerSecond, got.Wall, want.PerSecond, want.Wall)
-		}
-		sameLatency(t, "service time", got.Service, want.Service)
+		same(t, got, want)
 	}
 }

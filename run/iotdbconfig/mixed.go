@@ -11,22 +11,22 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
-// mix sets the phase in which questions are asked while rows are written. What
+// mix sets the phase in which queries run while rows are written. What
 // is a write to the tool, a batch of each device of a client, is several
 // operations here.
 func (m *mapping) mix(s *shares) {
 	x := &m.out.Mixed
-	x.Loaded = 1 // per cent: the least that there are questions about
+	x.Loaded = 1 // per cent: the least that queries can cover
 	m.from(proportion, "mixed")
-	asked := 1 - s.write
-	if ratio := s.write * s.batches / asked; ratio >= 2 {
+	queried := 1 - s.write
+	if ratio := s.write * s.batches / queried; ratio >= 2 {
 		x.Batches = int(min(math.Round(ratio), experiment.MaxBatches))
 	} else {
 		x.Writes = min(max(int(math.Round(100*ratio/(1+ratio))), 1), 99)
 	}
-	weights := wholes(s.asked)
+	weights := wholes(s.queried)
 	if weights == nil {
-		m.bad(proportion, "asks a type more than %d times as often as another; leave the rare one out", experiment.MaxWeight)
+		m.bad(proportion, "runs a type more than %d times as often as another; leave the rare one out", experiment.MaxWeight)
 		return
 	}
 	if slices.Max(weights) > 1 {
@@ -72,8 +72,8 @@ func (m *mapping) pace(s *shares) {
 	if m.truth("OP_MIN_INTERVAL_RANDOM") {
 		m.bad("OP_MIN_INTERVAL_RANDOM", "operations come at an even rate here; set it to false")
 	}
-	if !s.asks() {
-		m.bad("OP_MIN_INTERVAL", "a load goes as fast as it can; leave it out, or ask questions beside the writes")
+	if !s.queries() {
+		m.bad("OP_MIN_INTERVAL", "a load goes as fast as it can; leave it out, or run queries beside the writes")
 		return
 	}
 	each := float64(s.clients) / interval.Seconds() // operations of all clients
@@ -102,11 +102,11 @@ func (m *mapping) within(s *shares) {
 		return
 	}
 	switch {
-	case s.writes() && s.asks():
+	case s.writes() && s.queries():
 		m.out.Mixed.Duration = most
 		m.from("TEST_MAX_TIME", "mixed.duration")
-	case s.asks():
-		m.out.Queries.TimeBox = max(most/time.Duration(len(s.asked)), time.Nanosecond)
+	case s.queries():
+		m.out.Queries.TimeBox = max(most/time.Duration(len(s.queried)), time.Nanosecond)
 		m.from("TEST_MAX_TIME", "queries.time-box")
 	default:
 		m.bad("TEST_MAX_TIME", "a load is whole, or it has no figures; set it to 0, and lower LOOP")

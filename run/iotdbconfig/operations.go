@@ -14,8 +14,8 @@ import (
 // proportion is the name of the parameter that says what is done.
 const proportion = "OPERATION_PROPORTION"
 
-// questions are the tool's Q1 to Q12, by the names that they have here.
-func questions() []string {
+// queryTypes are the tool's Q1 to Q12, by the names that they have here.
+func queryTypes() []string {
 	return []string{
 		"precise-point", "time-range", "value-range", "agg-time", "agg-value", "agg-time-value", "group-by-time", "latest-point",
 		"time-range-desc", "value-range-desc", "group-by-time-desc", "set-operation",
@@ -27,14 +27,14 @@ type shares struct {
 	loop    int64
 	clients int
 	write   float64 // probability
-	asked   []float64
+	queried []float64
 	batches float64 // of a write: one for each device of the client, or several
 }
 
-func (s *shares) writes() bool { return s.write > 0 }
-func (s *shares) asks() bool   { return len(s.asked) > 0 }
+func (s *shares) writes() bool  { return s.write > 0 }
+func (s *shares) queries() bool { return len(s.queried) > 0 }
 
-// operations sets how much is written and asked, and how.
+// operations sets how much is written and queried, and how.
 func (m *mapping) operations() {
 	s := &shares{loop: m.whole("LOOP")}
 	m.clients(s)
@@ -56,15 +56,15 @@ func (m *mapping) operations() {
 	var types []string
 	for i, x := range all[1:] {
 		if x > 0 {
-			types, s.asked = append(types, questions()[i]), append(s.asked, x/sum)
+			types, s.queried = append(types, queryTypes()[i]), append(s.queried, x/sum)
 		}
 	}
 	m.out.Queries.Types = types
 	m.from(proportion, "queries.types")
 	m.rows(s)
 	m.write(s)
-	m.ask(s)
-	if s.writes() && s.asks() {
+	m.queries(s)
+	if s.writes() && s.queries() {
 		m.mix(s)
 	}
 	m.pace(s)
@@ -92,7 +92,7 @@ func (m *mapping) clients(s *shares) {
 }
 
 // rows sets how many rows there are: those that LOOP writes, also where nothing
-// but questions is asked for, since those ask about what such writes left.
+// but queries is wanted, since those read what such writes left.
 func (m *mapping) rows(s *shares) {
 	w, batch := &m.out.Workload, m.count("BATCH_SIZE_PER_WRITE")
 	written := float64(s.loop)
@@ -136,8 +136,8 @@ func (m *mapping) write(s *shares) {
 	}
 }
 
-// ask sets the questions.
-func (m *mapping) ask(s *shares) {
+// queries sets which queries are run.
+func (m *mapping) queries(s *shares) {
 	q := &m.out.Queries
 	i := &q.IoTDB
 	*i = workload.IoTDBQueries{
@@ -154,12 +154,12 @@ func (m *mapping) ask(s *shares) {
 	q.Timeout = time.Duration(min(m.whole("READ_OPERATION_TIMEOUT_MS"), 1e9)) * time.Millisecond
 	m.from("READ_OPERATION_TIMEOUT_MS", "queries.timeout")
 	m.windows(s)
-	if !s.asks() {
+	if !s.queries() {
 		return
 	}
-	n := math.Ceil(float64(s.loop)*float64(s.clients)*slices.Max(s.asked) - 1e-6)
+	n := math.Ceil(float64(s.loop)*float64(s.clients)*slices.Max(s.queried) - 1e-6)
 	if n > experiment.MaxQueries {
-		m.bad("LOOP", "%d clients ask a type %.0f times, more than %d; lower it", s.clients, n, experiment.MaxQueries)
+		m.bad("LOOP", "%d clients run a type %.0f times, more than %d; lower it", s.clients, n, experiment.MaxQueries)
 		return
 	}
 	q.Count = max(int(n), 1)
@@ -192,7 +192,7 @@ func (m *mapping) set() string {
 	return operation
 }
 
-// windows sets where the windows of questions lie.
+// windows sets where the windows of queries lie.
 func (m *mapping) windows(s *shares) {
 	recent := m.truth("IS_RECENT_QUERY")
 	switch {

@@ -109,7 +109,7 @@ func Parameters() []Parameter {
 		{"Writes", writes()},
 		{"Copies and anomalies", copies()},
 		{"Late rows", late()},
-		{"Questions", asking()},
+		{"Queries", queryParameters()},
 		{"Buffer of values", buffer()},
 		{"Where results go", results()},
 		{"Output", output()},

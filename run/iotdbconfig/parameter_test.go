@@ -73,7 +73,7 @@ func TestPage(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(want, table); diff != "" {
-		t.Errorf("%s differs; go test ./iotdbconfig -update writes it (-want +got):\n%s", page, diff)
+		t.Errorf("%s differs; go test ./run/iotdbconfig -update writes it (-want +got):\n%s", page, diff)
 	}
 }
 

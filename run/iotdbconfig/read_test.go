@@ -79,7 +79,7 @@ func TestMapping(t *testing.T) {
 		{"IS_DELETE_DATA=false; LOG_PRINT_INTERVAL=60", "load.reporting-period=1m load.replace=false"},
 		{"READ_OPERATION_TIMEOUT_MS=1500; QUERY_AGGREGATE_FUN=max_value; QUERY_SET_OP_TYPE=except all; QUERY_SET_OP_NUM=3; QUERY_LOWER_VALUE=0.5; STEP_SIZE=0",
 			"queries.timeout=1.5s queries.windows=sliding:0s queries.iotdb.aggregate=max queries.iotdb.above=0.5 queries.iotdb.set=except-all queries.iotdb.set-of=3"},
-		// Each of 5 clients asks 100 times, a quarter of it value-range.
+		// Each of 5 clients runs 100 queries, a quarter of it value-range.
 		{"OPERATION_PROPORTION=0:0:0:1:0:0:0:0:3; QUERY_DEVICE_NUM=2; QUERY_SENSOR_NUM=3", "load.replace=false queries.types=value-range,latest-point queries.count=375 queries.time-box=0s queries.iotdb.sensors=3 queries.iotdb.devices=2"},
 		{"OPERATION_PROPORTION=0:1; TEST_MAX_TIME=60000; OP_MIN_INTERVAL=200", "load.replace=false queries.types=precise-point queries.count=500 queries.time-box=1m queries.rate=25/s"},
 		// 50 writes of 20 batches and 50 queries of each client.
@@ -147,10 +147,10 @@ func TestNotes(t *testing.T) {
 		"The scenario of IoTDB-Benchmark's c.properties; what it leaves out is as by default there, but for connections.",
 		"Honoured: DEVICE_NUMBER.",
 		"Mapped, as by default: SG_STRATEGY.",
-		"DB_SWITCH becomes targets.kind: InfluxDB, TimescaleDB, QuestDB, SQLite and FakeDB (null) are targets; others need --target, which takes its place.",
+		"DB_SWITCH becomes targets.kind: InfluxDB, TimescaleDB, QuestDB, SQLite and FakeDB (null) have drivers; others need --target, which takes its place.",
 		"DATA_SEED becomes workload.seed: of another generator: the rows are not the tool's; 0 is an error.",
 		"Ignored: PORT: sqlite has no such option.",
-		"Ignored: VECTOR, COMPRESSOR: IoTDB's own, and there is no target for IoTDB.",
+		"Ignored: VECTOR, COMPRESSOR: IoTDB's own, and there is no driver for IoTDB.",
 		"Ignored: LAMBDA: without effect where no row is late by POISSON.",
 	}
 	if diff := cmp.Diff(want, e.Notes); diff != "" {
@@ -183,7 +183,7 @@ func TestErrors(t *testing.T) {
 		"IS_DOUBLE_WRITE=true":                                    "c.properties:1: IS_DOUBLE_WRITE: only false can be had here: targets take turns, and each has figures of its own; name both with --target, and the answers of both are checked",
 		"BENCHMARK_WORK_MODE=generateDataMode":                    "c.properties:1: BENCHMARK_WORK_MODE: only testWithDefaultPath can be had here: files of rows are written by tsmark generate --use-case iotdb, loaded by tsmark load --file, and answers checked by tsmark verify",
 		"TEST_MAX_TIME=5":                                         "c.properties:1: TEST_MAX_TIME: a load is whole, or it has no figures; set it to 0, and lower LOOP",
-		"OP_MIN_INTERVAL=5":                                       "c.properties:1: OP_MIN_INTERVAL: a load goes as fast as it can; leave it out, or ask questions beside the writes",
+		"OP_MIN_INTERVAL=5":                                       "c.properties:1: OP_MIN_INTERVAL: a load goes as fast as it can; leave it out, or run queries beside the writes",
 		"START_TIME=yesterday":                                    `c.properties:1: START_TIME: must be a time with its offset, such as 2022-01-01T00:00:00+08:00, not "yesterday"`,
 		"LOOP=9000000000000000000":                                "c.properties:1: LOOP: 9000000000000000000 batches of 100 rows, each a POINT_STEP of 5s, are longer than 200 years; lower one of them",
 		"DATA_SEED=0":                                             "c.properties:1: DATA_SEED: 0 draws a seed from the clock here; give another",
@@ -203,8 +203,8 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	for lines, want := range map[string]string{
-		"":                               "c.properties: DB_SWITCH: is left out, and stands for IoTDB-200-SESSION_BY_TABLET then, which is no target; give one of these by --target: duckdb, null",
-		"DB_SWITCH=IoTDB-130-JDBC":       "c.properties:1: DB_SWITCH: IoTDB-130-JDBC is no target; give one of these by --target: duckdb, null",
+		"":                               "c.properties: DB_SWITCH: is left out, and stands for IoTDB-200-SESSION_BY_TABLET then, which has no driver; give one of these by --target: duckdb, null",
+		"DB_SWITCH=IoTDB-130-JDBC":       "c.properties:1: DB_SWITCH: IoTDB-130-JDBC has no driver; give one of these by --target: duckdb, null",
 		"DB_SWITCH=TimescaleD":           `c.properties:1: DB_SWITCH: "TimescaleD" is no database of IoTDB-Benchmark; did you mean "TimescaleDB" or "TimescaleDB-cluster"?`,
 		"DB_SWITCH=InfluxDB\nHOST=a,b":   "c.properties:2: HOST: names several servers, and a target is one; name one, or several targets with --target",
 		"DB_SWITCH=QuestDB\nPASSWORD=@x": "c.properties:2: PASSWORD: begins with @, behind which the name of a file would stand; leave it out, and set the variable TSMARK_QUESTDB_PG_PASSWORD",

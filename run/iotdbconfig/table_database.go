@@ -2,16 +2,16 @@ package iotdbconfig
 
 // Why parameters of one kind are as they are.
 const (
-	onlyIoTDB   = "IoTDB's own, and there is no target for IoTDB"
+	onlyIoTDB   = "IoTDB's own, and there is no driver for IoTDB"
 	namesFixed  = "names are fixed here: g_0, d_0, s_0, tag_0, value_0"
 	ofTarget    = "left out, the target's own default holds, since the tool's are those of IoTDB; with --target ignored"
-	otherSystem = "of a database that is no target"
+	otherSystem = "of a database that has no driver"
 )
 
 func database() []Parameter {
 	return []Parameter{
 		{Name: "DB_SWITCH", Default: "IoTDB-200-SESSION_BY_TABLET", form: text(), Fate: Mapped, Becomes: "targets.kind",
-			Why: "InfluxDB, TimescaleDB, QuestDB, SQLite and FakeDB (null) are targets; others need --target, which takes its place"},
+			Why: "InfluxDB, TimescaleDB, QuestDB, SQLite and FakeDB (null) have drivers; others need --target, which takes its place"},
 		{Name: "IoTDB_DIALECT_MODE", Default: "tree", form: words("tree", "table"), Fate: Mapped,
 			Why: "says only whether GROUP_NUMBER (tree) or IoTDB_TABLE_NUMBER (table) is the number of tables"},
 		{Name: "TABLE_TIME_COLUMN", Default: "time", form: text(), Fate: Ignored, Why: onlyIoTDB},
@@ -23,14 +23,14 @@ func database() []Parameter {
 		{Name: "USERNAME", Default: "root", form: text(), Fate: Mapped, Becomes: "targets.options.user", Why: ofTarget + "; of QuestDB pg_user"},
 		{Name: "PASSWORD", Default: "root", form: text(), Fate: Mapped, Becomes: "targets.options.password", Why: ofTarget + "; of QuestDB pg_password; never shown or stored"},
 		{Name: "DB_NAME", Default: "test", form: text(), Fate: Mapped, Becomes: "targets.options.database", Why: ofTarget + "; QuestDB and SQLite have none"},
-		{Name: "TOKEN", Default: "token", form: text(), Fate: Ignored, Why: "of InfluxDB 2, which is no target"},
+		{Name: "TOKEN", Default: "token", form: text(), Fate: Ignored, Why: "of InfluxDB 2, which has no driver"},
 	}
 }
 
 func cleanUp() []Parameter {
 	return []Parameter{
 		{Name: "IS_DELETE_DATA", Default: "true", form: truth(), Fate: Mapped, Becomes: "load.replace",
-			Why: "drops what an earlier load of tsmark left, and nothing else; questions alone delete nothing, as in the tool"},
+			Why: "drops what an earlier load of tsmark left, and nothing else; queries alone delete nothing, as in the tool"},
 		{Name: "INIT_WAIT_TIME", Default: "1000", form: whole(0), Fate: Ignored, Why: "a load begins once the old data is gone"},
 	}
 }
@@ -47,11 +47,11 @@ func kafka() []Parameter {
 func test() []Parameter {
 	return []Parameter{
 		{Name: "LOOP", Default: "100", form: whole(1), Fate: Mapped, Becomes: "workload.timestamp-end, queries.count",
-			Why: "its share of writes is how many batches each device gets, its share of questions how many each client asks; drawn numbers become their expected values"},
+			Why: "its share of writes is how many batches each device gets, its share of queries how many each client runs; drawn numbers become their expected values"},
 		{Name: "BENCHMARK_WORK_MODE", Default: "testWithDefaultPath", form: text(), Fate: Refused,
 			Why: "files of rows are written by tsmark generate --use-case iotdb, loaded by tsmark load --file, and answers checked by tsmark verify"},
 		{Name: "TEST_MAX_TIME", Default: "0", form: whole(0), Fate: Mapped, Becomes: "queries.time-box, mixed.duration",
-			Why: "of questions alone, shared by their types; of a mixed phase, behind which the rest is loaded alone; of writes alone an error: a load is whole"},
+			Why: "of queries alone, shared by their types; of a mixed phase, after which the rest is loaded alone; of writes alone an error: a load is whole"},
 		{Name: "USE_MEASUREMENT", Default: "true", form: truth(), Fate: Ignored, Why: "everything is measured"},
 		{Name: "RESULT_PRECISION", Default: "0.1", form: number(1e-9, 100), Fate: Ignored, Why: "latencies have three significant digits, and each operation is in the log"},
 		{Name: "ENABLE_AUTO_FETCH", Default: "false", form: truth(), Fate: Ignored, Why: onlyIoTDB},
@@ -122,7 +122,7 @@ func ofOthers() []Parameter {
 		{Name: "TIMESCALEDB_REPLICATION_FACTOR", Default: "1", form: whole(0), Fate: Ignored, Why: otherSystem},
 		{Name: "TDENGINE_WAL_LEVEL", Default: "2", form: whole(0), Fate: Ignored, Why: otherSystem},
 		{Name: "TDENGINE_REPLICA", Default: "3", form: whole(0), Fate: Ignored, Why: otherSystem},
-		{Name: "INFLUXDB_ORG", Default: "company1", form: text(), Fate: Ignored, Why: "of InfluxDB 2, which is no target"},
+		{Name: "INFLUXDB_ORG", Default: "company1", form: text(), Fate: Ignored, Why: "of InfluxDB 2, which has no driver"},
 		{Name: "DOLPHINDB_DEVICE_HASH_BUCKETS", Default: "8", form: whole(1), Fate: Ignored, Why: otherSystem},
 		{Name: "CNOSDB_SHARD_NUMBER", Default: "32", form: whole(1), Fate: Ignored, Why: otherSystem},
 	}

@@ -4,7 +4,7 @@ func scale() []Parameter {
 	return []Parameter{
 		{Name: "DEVICE_NUMBER", Default: "6000", form: whole(1), Fate: Honoured, Becomes: "workload.scale"},
 		{Name: "REAL_INSERT_RATE", Default: "1.0", form: number(1e-9, 1), Fate: Mapped, Becomes: "workload.scale",
-			Why: "the devices that are written are all there are: the tool asks about the others too, which have no rows"},
+			Why: "the devices that are written are all there are: the tool queries the others too, which have no rows"},
 		{Name: "SENSOR_NUMBER", Default: "200", form: whole(1), Fate: Honoured, Becomes: "workload.iotdb.sensors"},
 		{Name: "IS_SENSOR_TS_ALIGNMENT", Default: "true", form: truth(), Fate: Mapped, Becomes: "workload.iotdb.unaligned",
 			Why: "not aligned, each sensor has times of its own; the tool sends sensors apart, at the same times"},
@@ -22,7 +22,7 @@ func scale() []Parameter {
 			Why: "each writer has devices of its own, also where it is false; clients must not be more than devices"},
 		{Name: "SCHEMA_CLIENT_NUMBER", Default: "20", form: whole(1), Fate: Ignored, Why: "one connection makes the tables, before the clock starts"},
 		{Name: "DATA_CLIENT_NUMBER", Default: "20", form: whole(1), Fate: Mapped, Becomes: "load.workers, queries.workers",
-			Why: "as many connections write, and as many ask; in the tool one connection does both in turn"},
+			Why: "as many connections write, and as many run queries; in the tool one connection does both in turn"},
 		{Name: "CLIENT_NUMBER", Default: "20", form: whole(1), Fate: Mapped, Becomes: "load.workers, queries.workers", Why: "where DATA_CLIENT_NUMBER is left out"},
 	}
 }
@@ -74,10 +74,10 @@ func values() []Parameter {
 func operations() []Parameter {
 	return []Parameter{
 		{Name: "OPERATION_PROPORTION", Default: "1:0:0:0:0:0:0:0:0:0:0:0:0", form: text(), Fate: Mapped, Becomes: "queries.types, queries.count, mixed",
-			Why: "writes alone are a load, questions alone a load and then each type by itself; both a mixed phase, before which 1 % of the rows are loaded, and behind which the questions are asked once more, alone"},
+			Why: "writes alone are a load, queries alone a load and then each type by itself; both a mixed phase, before which 1 % of the rows are loaded, and after which the queries are run once more, alone"},
 		{Name: "WRITE_OPERATION_TIMEOUT_MS", Default: "120000", form: whole(1), Fate: Mapped, Becomes: "targets.options.timeout", Why: "of servers; with --target ignored"},
 		{Name: "READ_OPERATION_TIMEOUT_MS", Default: "300000", form: whole(1), Fate: Honoured, Becomes: "queries.timeout"},
-		{Name: "ENABLE_FIXED_QUERY", Default: "false", form: truth(), Fate: Refused, Why: "one question asked again and again measures a cache"},
+		{Name: "ENABLE_FIXED_QUERY", Default: "false", form: truth(), Fate: Refused, Why: "one query repeated again and again measures a cache"},
 	}
 }
 
@@ -115,7 +115,7 @@ func late() []Parameter {
 	}
 }
 
-func asking() []Parameter {
+func queryParameters() []Parameter {
 	return []Parameter{
 		{Name: "IS_RECENT_QUERY", Default: "false", form: truth(), Fate: Mapped, Becomes: "queries.windows",
 			Why: "recent: windows end close to the last row, in the tool at it; without writes ignored, as in the tool"},
@@ -130,9 +130,9 @@ func asking() []Parameter {
 		{Name: "QUERY_INTERVAL", Default: "250000", form: whole(1), Fate: Honoured, Becomes: "queries.iotdb.span"},
 		{Name: "QUERY_LOWER_VALUE", Default: "-5", form: number(-1e15, 1e15), Fate: Honoured, Becomes: "queries.iotdb.above"},
 		{Name: "GROUP_BY_TIME_UNIT", Default: "20000", form: whole(1), Fate: Honoured, Becomes: "queries.iotdb.bucket"},
-		{Name: "QUERY_SEED", Default: "151658", form: whole(anyWhole), Fate: Ignored, Why: "questions are drawn by workload.seed, and are not the tool's"},
-		{Name: "RESULT_ROW_LIMIT", Default: "-1", form: whole(anyWhole), Fate: Refused, Why: "questions with a limit are types of their own: --query-type limit,value-range-limit"},
-		{Name: "ALIGN_BY_DEVICE", Default: "false", form: truth(), Fate: Refused, Why: "it is IoTDB's, and another question"},
+		{Name: "QUERY_SEED", Default: "151658", form: whole(anyWhole), Fate: Ignored, Why: "queries are drawn by workload.seed, and are not the tool's"},
+		{Name: "RESULT_ROW_LIMIT", Default: "-1", form: whole(anyWhole), Fate: Refused, Why: "queries with a limit are types of their own: --query-type limit,value-range-limit"},
+		{Name: "ALIGN_BY_DEVICE", Default: "false", form: truth(), Fate: Refused, Why: "it is IoTDB's, and another query"},
 	}
 }
 

@@ -64,10 +64,10 @@ func (m *mapping) target() {
 	c, ok := connections()[known]
 	switch {
 	case !ok && !m.has(dbSwitch):
-		m.bad(dbSwitch, "is left out, and stands for %s then, which is no target; give one of these by --target: %s", known, strings.Join(m.options.Kinds, ", "))
+		m.bad(dbSwitch, "is left out, and stands for %s then, which has no driver; give one of these by --target: %s", known, strings.Join(m.options.Kinds, ", "))
 		return
 	case !ok:
-		m.bad(dbSwitch, "%s is no target; give one of these by --target: %s", known, strings.Join(m.options.Kinds, ", "))
+		m.bad(dbSwitch, "%s has no driver; give one of these by --target: %s", known, strings.Join(m.options.Kinds, ", "))
 		return
 	}
 	t := experiment.Target{Name: c.kind, Kind: c.kind}

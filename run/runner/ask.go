@@ -63,7 +63,7 @@ func (x *execution) askQuietly(ctx context.Context, t driver.DB, c cell, planned
 		}
 		capture := x.capture(q, c.repeat)
 		var measured *result.Queries
-		where, err := x.cell(ctx, planned.kind.Caps.Embedded, func() (err error) {
+		where, err := x.cell(ctx, planned.caps.Embedded, func() (err error) {
 			measured, err = x.askType(ctx, t, c, planned, q, capture, section, task)
 			return err
 		})

@@ -204,7 +204,7 @@ type slowType struct{ target, queryType string }
 func (x *execution) verifying(planned *plannedTarget) verify.Config {
 	settings := &x.plan.experiment.Queries
 	workers := settings.Workers
-	if planned.kind.Caps.Embedded {
+	if planned.caps.Embedded {
 		workers = max(workers, min(runtime.NumCPU(), 4)) // off the clock nobody waits in vain
 	}
 	return verify.Config{Workers: workers, Timeout: settings.Timeout}

@@ -123,7 +123,7 @@ func (x *execution) askOneCold(ctx context.Context, c cell, planned *plannedTarg
 	}
 	cfg.Workers, cfg.Timeout = 1, x.plan.experiment.Queries.Timeout
 	var measured *result.Queries
-	where, err := x.cell(ctx, planned.kind.Caps.Embedded, func() (err error) {
+	where, err := x.cell(ctx, planned.caps.Embedded, func() (err error) {
 		measured, err = engine.Query(ctx, cfg, t, one, func(int) {})
 		return err
 	})
@@ -139,7 +139,7 @@ func folderOf(planned *plannedTarget, env driver.Env) string {
 	switch path := planned.options["path"]; {
 	case planned.start != "":
 		return filesOf(env.Dir)
-	case !planned.kind.Caps.Embedded:
+	case !planned.caps.Embedded:
 		return ""
 	case path != "":
 		return filepath.Dir(path)
@@ -154,7 +154,7 @@ func (x *execution) chill(ctx context.Context, planned *plannedTarget, env drive
 	var done, undone []string
 	own := x.servers.of[planned.name]
 	switch {
-	case planned.kind.Caps.Embedded:
+	case planned.caps.Embedded:
 		done = append(done, "opened anew")
 	case own != nil:
 		if err := own.stop(ctx); err != nil {

@@ -188,7 +188,7 @@ func (x *execution) enlist() {
 		planned := &x.plan.targets[i]
 		if i == len(x.run.Targets) {
 			t := result.Target{
-				Name: planned.name, Twin: planned.twin, Kind: planned.kind.Name, Embedded: planned.kind.Caps.Embedded,
+				Name: planned.name, Twin: planned.twin, Kind: planned.kind.Name, Embedded: planned.caps.Embedded,
 				Options: planned.shown, Changes: planned.changes, Profile: planned.profile, Durability: planned.durability,
 			}
 			if planned.start != "" {
@@ -208,7 +208,7 @@ func (x *execution) enlist() {
 // kept keeps the error of a target as its failure, and returns those that end
 // the whole run.
 func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *result.Target, err error) error {
-	if errors.Is(err, syscall.ENOSPC) && planned.kind.Caps.Embedded {
+	if errors.Is(err, syscall.ENOSPC) && planned.caps.Embedded {
 		err = fmt.Errorf("%w: %w", ErrInput, err) // tsmark's own disk, not a server's
 	}
 	if errors.Is(err, ingest.ErrSource) {
@@ -269,7 +269,7 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	}
 	defer t.Close() // everything that matters was flushed, and checked, before
 	defer x.watchInside(planned.name, t)()
-	if (c.job == loading || c.job == asking) && !planned.kind.Caps.Embedded {
+	if (c.job == loading || c.job == asking) && !planned.caps.Embedded {
 		if err := x.calibrate(ctx); err != nil {
 			return err
 		}
@@ -295,7 +295,7 @@ func (x *execution) enter(ctx context.Context, c cell, planned *plannedTarget, e
 		return nil, driver.Mark{}, err
 	}
 	var mark driver.Mark
-	if c.job == loading || !planned.kind.Caps.Discards {
+	if c.job == loading || !planned.caps.Discards {
 		mark, err = x.face(ctx, c, planned, t)
 	}
 	if err == nil && c.job == loading && planned.start != "" {
@@ -308,7 +308,7 @@ func (x *execution) enter(ctx context.Context, c cell, planned *plannedTarget, e
 		err = x.digest(ctx)
 	}
 	// What is discarded as it is needs no survey, which would take longer.
-	if err == nil && x.expected == nil && !x.unknown() && !(planned.kind.Caps.Discards && x.asLines(t, planned)) {
+	if err == nil && x.expected == nil && !x.unknown() && !(planned.caps.Discards && x.asLines(t, planned)) {
 		err = x.expect(ctx)
 	}
 	if err != nil {
@@ -331,7 +331,7 @@ func (x *execution) open(ctx context.Context, j job, planned *plannedTarget, env
 // opened marks the error of opening a target as the input's where no server is
 // down: the path, or what is there, is not right.
 func opened(ctx context.Context, planned *plannedTarget, err error) error {
-	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrInput) && (planned.kind.Caps.Embedded || errors.Is(err, driver.ErrForeign)) {
+	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrInput) && (planned.caps.Embedded || errors.Is(err, driver.ErrForeign)) {
 		return fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	return err
@@ -343,7 +343,7 @@ func (x *execution) describe(ctx context.Context, t driver.DB, planned *plannedT
 		return fmt.Errorf("asking for version and settings: %w", err)
 	}
 	x.remark(x.plan.experiment.Expect.OtherTarget(out.Name, out.Description.Version))
-	out.Types = planned.kind.Mapped(x.schema(), planned.options)
+	out.Types = planned.caps.Mapped(x.schema())
 	if err := x.watchServer(ctx, t, out); err != nil {
 		return err
 	}
@@ -372,13 +372,13 @@ func (x *execution) env(ctx context.Context, c cell, planned *plannedTarget) (dr
 			return driver.Env{}, err
 		}
 		id = x.lastHere(loaded, planned)
-		if id == "" && planned.kind.Caps.Embedded && planned.options["path"] == "" {
+		if id == "" && planned.caps.Embedded && planned.options["path"] == "" {
 			return driver.Env{}, fmt.Errorf("%w: no target %s of kind %s has been loaded into %s; load it with tsmark load, or give its path",
 				ErrInput, planned.name, planned.kind.Name, x.Dir)
 		}
 	}
 	env := driver.Env{Dir: filepath.Join(x.Dir, id, planned.name), Existing: c.job != loading}
-	if c.job == loading && planned.kind.Caps.Embedded {
+	if c.job == loading && planned.caps.Embedded {
 		if err := os.MkdirAll(env.Dir, 0o777); err != nil {
 			return env, fmt.Errorf("%w: making the run's folder: %w", ErrInput, err)
 		}

@@ -47,7 +47,7 @@ func (x *execution) openFile() error {
 // dataset only parsing tells.
 func (x *execution) asLines(t driver.DB, planned *plannedTarget) bool {
 	taker, ok := driver.As[driver.LineTaker](t)
-	return ok && x.file != nil && taker.TakesLines(string(x.file.Format()), x.schema()) && (!x.unknown() || planned.kind.Caps.Discards)
+	return ok && x.file != nil && taker.TakesLines(string(x.file.Format()), x.schema()) && (!x.unknown() || planned.caps.Discards)
 }
 
 // feed is where the rows of one load come from.

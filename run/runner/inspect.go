@@ -93,7 +93,7 @@ func (x *execution) startOver(ctx context.Context, out *result.Target) error {
 
 // inspectTarget looks at a target that is to be loaded.
 func (x *execution) inspectTarget(ctx context.Context, planned *plannedTarget) error {
-	embedded := planned.kind.Caps.Embedded
+	embedded := planned.caps.Embedded
 	if planned.start != "" || embedded && (planned.shares == "" || nothingAt(planned.shares)) {
 		return nil // there is nothing to look at yet
 	}

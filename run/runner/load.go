@@ -43,7 +43,7 @@ func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plan
 		return err
 	}
 	var load *result.Load
-	where, err := x.cell(ctx, planned.kind.Caps.Embedded, func() (err error) {
+	where, err := x.cell(ctx, planned.caps.Embedded, func() (err error) {
 		load, err = f.load(ctx, engine.LoadConfig{
 			Workers: settings.Workers, BatchSize: settings.BatchSize, Period: settings.ReportingPeriod, Log: section, Retry: x.plan.retry, Owner: x.owner,
 			Acked: func(ctx context.Context) {
@@ -72,7 +72,7 @@ func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plan
 	}
 
 	mark.RowsAcked = load.AllRows()
-	if r := load.AllRetries(); r != nil && !planned.dedupes() {
+	if r := load.AllRetries(); r != nil && !planned.caps.Dedupes {
 		mark.SentTwice = r.SentTwice
 	}
 	mark.Complete = err == nil && mark.RowsAcked == mark.RowsExpected
@@ -109,7 +109,7 @@ func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plan
 		load.Withheld = fmt.Sprintf("%d rows were accepted, %d expected", mark.RowsAcked, mark.RowsExpected)
 	}
 	switch {
-	case planned.kind.Caps.Discards:
+	case planned.caps.Discards:
 		load.Unverified = discarded
 	case x.expected == nil:
 		load.Unverified = uncounted

@@ -21,7 +21,7 @@ import (
 // mixes reports whether a part of a target's loads is mixed: there are
 // questions, and somebody to answer them.
 func (x *execution) mixes(planned *plannedTarget) bool {
-	return x.plan.experiment.Mixed.On() && x.plan.steps.Verify && x.expected != nil && !planned.kind.Caps.Discards
+	return x.plan.experiment.Mixed.On() && x.plan.steps.Verify && x.expected != nil && !planned.caps.Discards
 }
 
 // rowsBefore is how many rows are loaded before the mixed phase.
@@ -57,7 +57,7 @@ func (x *execution) mix(ctx context.Context, t driver.DB, planned *plannedTarget
 	task := x.Display.Start("load and ask "+planned.name, "rows", x.expected.Survey.Rows-config.Loaded)
 	progress := func(rows int) { task.Add(int64(rows)) }
 	var journal *engine.Journal
-	where, err := x.cell(ctx, planned.kind.Caps.Embedded, func() (err error) {
+	where, err := x.cell(ctx, planned.caps.Embedded, func() (err error) {
 		load.Mixed, journal, err = engine.Mixed(ctx, config, x.dataset, t, planned.kind.Renderer(planned.options), questions, progress)
 		return err
 	})

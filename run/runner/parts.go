@@ -19,14 +19,14 @@ func placeOf(kind *driver.Driver, options driver.Options, start string) string {
 
 // shared says why a target cannot share its place with an earlier one; empty: it
 // can, or does not.
-func (p *Plan) shared(kind *driver.Driver, place string, onlyLoad bool) string {
+func (p *Plan) shared(kind *driver.Driver, embedded bool, place string, onlyLoad bool) string {
 	if place == "" || !p.steps.Load {
 		return ""
 	}
 	for i := range p.targets {
 		switch first := &p.targets[i]; {
 		case first.shares != place:
-		case kind.Caps.Embedded && kind.Name != first.kind.Name:
+		case embedded && kind.Name != first.kind.Name:
 			return fmt.Sprintf("%s is where target %s is loaded; give each its own path", place, first.name)
 		case onlyLoad:
 			return fmt.Sprintf("%s is where target %s is loaded, of which nothing would be left; load one of them, or give each a place of its own", place, first.name)

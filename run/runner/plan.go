@@ -56,6 +56,7 @@ type plannedTarget struct {
 	name                string
 	kind                driver.Driver
 	options             driver.Options
+	caps                driver.Caps       // with these options
 	shown               map[string]string // options without secrets
 	changes             []driver.Change   // likewise
 	profile, durability string            // names of sets of options; empty: none
@@ -66,9 +67,6 @@ type plannedTarget struct {
 	twin                string            // the target that it is once more; empty: none
 	exporter, metrics   string            // addresses of what its host and server tell of themselves; empty: none
 }
-
-// dedupes reports whether a row that is sent twice is there once.
-func (p *plannedTarget) dedupes() bool { return p.kind.Dedupes != nil && p.kind.Dedupes(p.options) }
 
 // NewPlan checks what the steps need of the experiment. Its error is a
 // *experiment.Problem, or several joined, that name what to mend and where it
@@ -136,17 +134,18 @@ func (p *Plan) check() error {
 			problems = append(problems, e.Problem(path+".start", "%s", problem))
 			continue
 		}
-		if kind.Alone != nil && kind.Alone(options) {
+		caps := kind.Caps(options)
+		if caps.OneConnection {
 			problems = append(problems, p.alone(t.Name))
 		}
 		place := placeOf(&kind, options, t.Start)
-		if problem := p.shared(&kind, place, onlyLoad); problem != "" {
+		if problem := p.shared(&kind, caps.Embedded, place, onlyLoad); problem != "" {
 			problems = append(problems, e.Problem(path, "%s", problem))
 		}
 		kind = limit.Kind(kind, e.Timeouts.Limits())
 		shown := p.withoutSecrets(&kind, options)
 		p.targets = append(p.targets, plannedTarget{
-			name: t.Name, kind: kind, options: options, shown: shown, changes: kind.Changes(shown),
+			name: t.Name, kind: kind, options: options, caps: caps, shown: shown, changes: kind.Changes(shown),
 			profile: t.Profile, durability: t.Durability, restart: t.Restart, exporter: t.Exporter, metrics: t.Metrics,
 			twin: t.Twin, start: t.Start, idle: cmp.Or(t.Idle, experiment.IdlePause), ports: ports, shares: place,
 		})

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/shirou/gopsutil/v4/process"
 
@@ -153,8 +154,10 @@ func TestServersOfAnEarlierTsmark(t *testing.T) {
 	if _, err := after.turn(t.Context(), planned, env); err != nil {
 		t.Fatal(err)
 	}
-	if left.Running(t.Context()) {
-		t.Error("the server of the earlier tsmark still runs")
+	for deadline := time.Now().Add(20 * time.Second); left.Running(t.Context()); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the server of the earlier tsmark still runs") // it was killed, and waits to be noticed at most
+		}
 	}
 	if err := after.stop(t.Context()); err != nil {
 		t.Fatal(err)

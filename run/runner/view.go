@@ -45,7 +45,7 @@ func (x *execution) setViews(spec workload.Spec, latest workload.Dataset) error 
 		return problem("mixed", "what is there while it is loaded is not known")
 	}
 	for i := range x.plan.targets {
-		if t := &x.plan.targets[i]; t.dedupes() {
+		if t := &x.plan.targets[i]; t.caps.Dedupes {
 			if e.Load.Workers > 1 && x.owner == nil {
 				return problem("load.workers", "of several writers nobody knows whose row is the last")
 			}
@@ -70,7 +70,7 @@ func latestOf(d workload.Dataset) workload.Dataset {
 
 // viewOf returns how a target holds the dataset.
 func (x *execution) viewOf(planned *plannedTarget) view {
-	if planned.dedupes() && x.viewed[latestRows].dataset != nil {
+	if planned.caps.Dedupes && x.viewed[latestRows].dataset != nil {
 		return latestRows
 	}
 	return everyRow

@@ -57,7 +57,7 @@ func TestOperationsAreDocumented(t *testing.T) {
 		yes := map[bool]string{false: "no", true: "yes"}
 		want = append(want, []string{kind.Name, windowOf(q), yes[q.Above != nil], rowsOfAnswer(q),
 			map[query.Order]string{query.Unordered: "any", query.Descending: "newest first"}[q.Order],
-			map[bool]string{false: "no", true: "any so many"}[q.Limit > 0],
+			map[bool]string{false: "no", true: "any N rows"}[q.Limit > 0],
 		})
 		if q.GroupBy != DeviceTag {
 			t.Errorf("%s is grouped by %q", kind.Name, q.GroupBy)
@@ -81,7 +81,7 @@ func windowOf(q *query.Query) string {
 	case q.End.IsZero():
 		return "all"
 	case length == instant:
-		return "one moment"
+		return "one point in time"
 	case length == span+instant:
 		return "closed"
 	case length == span:

@@ -9,20 +9,18 @@ import (
 
 // Only what a dataset has and the system has not is told.
 func TestMapped(t *testing.T) {
-	kind := driver.Driver{Types: func(o driver.Options) map[series.Type]driver.Held {
-		return map[series.Type]driver.Held{
-			series.Bool: {As: "INTEGER", Mapped: "0 or " + o["true"]}, series.Int: {As: "INTEGER"},
-			series.Date: {As: "INTEGER", Mapped: "its days"}, series.Blob: {As: "TEXT", Mapped: "a text"},
-		}
+	caps := driver.Caps{Types: map[series.Type]driver.Stored{
+		series.Bool: {As: "INTEGER", Mapped: "0 or 1"}, series.Int: {As: "INTEGER"},
+		series.Date: {As: "INTEGER", Mapped: "its days"}, series.Blob: {As: "TEXT", Mapped: "a text"},
 	}}
 	schema := &series.Schema{Tables: []*series.Table{
 		{Fields: []series.Field{{Type: series.Date}, {Type: series.Int}}}, {Fields: []series.Field{{Type: series.Bool}, {Type: series.Date}}},
 	}}
 	want := "bool as INTEGER, 0 or 1; date as INTEGER, its days"
-	if got := kind.Mapped(schema, driver.Options{"true": "1"}); got != want {
+	if got := caps.Mapped(schema); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got := kind.Mapped(nil, nil); got != "" {
+	if got := caps.Mapped(nil); got != "" {
 		t.Errorf("of no schema: %s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package questdb
+package lineproto
 
 import (
 	"context"
@@ -10,39 +10,42 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/httpwire"
 )
 
 // tcpSender sends lines over a connection on which nothing is answered.
 type tcpSender struct {
-	settings *settings
-	conn     net.Conn
-	broken   bool // a send failed
+	timeout time.Duration
+	conn    net.Conn
+	broken  bool // a send failed
 }
 
-// dialLines connects for lines over TCP.
-func dialLines(ctx context.Context, s *settings) (*tcpSender, error) {
-	bounded, cancel := s.wire().Bounded(ctx)
+// DialTCP connects to another port of a server, on which lines are taken and
+// nothing is answered.
+func DialTCP(ctx context.Context, wire *httpwire.Config, port string) (Sender, error) {
+	bounded, cancel := wire.Bounded(ctx)
 	defer cancel()
-	address := s.address(s.ilpPort)
+	address := net.JoinHostPort(wire.Host, port)
 	conn, err := new(net.Dialer).DialContext(bounded, "tcp", address)
-	if err == nil && s.tls != nil {
-		secured := tls.Client(conn, s.tls)
+	if err == nil && wire.TLS != nil {
+		secured := tls.Client(conn, wire.TLS)
 		if err = secured.HandshakeContext(bounded); err != nil {
 			conn.Close()
 		}
 		conn = secured
 	}
 	if err != nil {
-		return nil, s.wire().Unanswered(bounded, address, err)
+		return nil, wire.Unanswered(bounded, address, err)
 	}
-	return &tcpSender{settings: s, conn: conn}, nil
+	return &tcpSender{timeout: wire.Timeout, conn: conn}, nil
 }
 
-func (t *tcpSender) send(ctx context.Context, text [][]byte) (driver.Receipt, error) {
+// Send implements Sender.
+func (t *tcpSender) Send(ctx context.Context, text [][]byte) (driver.Receipt, error) {
 	if err := ctx.Err(); err != nil {
 		return driver.Receipt{}, err
 	}
-	if err := t.conn.SetWriteDeadline(time.Now().Add(t.settings.timeout)); err != nil {
+	if err := t.conn.SetWriteDeadline(time.Now().Add(t.timeout)); err != nil {
 		return driver.Receipt{}, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = t.conn.SetWriteDeadline(time.Unix(1, 0)) })
@@ -62,20 +65,20 @@ func (t *tcpSender) failure(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &timeout) && timeout.Timeout():
-		err = fmt.Errorf("it took nothing for %v", t.settings.timeout)
+		err = fmt.Errorf("it took nothing for %v", t.timeout)
 	default:
 		err = fmt.Errorf("it closed the connection, as it does on a line that it cannot read; its log says why: %w", err)
 	}
 	return &driver.Temporary{Err: fmt.Errorf("%s %w: %w", t.conn.RemoteAddr(), driver.ErrUnreachable, err)}
 }
 
-// longestFarewell bounds how long close waits for the server to read the rest.
+// longestFarewell bounds how long Close waits for the server to read the rest.
 const longestFarewell = 10 * time.Second
 
-// close tells the server that nothing more comes, and waits until it has read
+// Close tells the server that nothing more comes, and waits until it has read
 // everything and closes the connection in its turn. A connection that it broke
 // off is an error: rows are missing.
-func (t *tcpSender) close() error {
+func (t *tcpSender) Close() error {
 	defer t.conn.Close()
 	if t.broken {
 		return nil

@@ -1,0 +1,75 @@
+package driver
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/series"
+)
+
+// Caps is what a system can and cannot do with some options: the one answer by
+// which the runner, the conformance suite and `tsmark drivers` go.
+type Caps struct {
+	Language string // of its queries: SQL, InfluxQL; empty: it answers none
+	Embedded bool   // it runs in tsmark's own process
+	Discards bool   // it keeps nothing: no census, no answers, no mark
+
+	MaxWriters    int  // connections that can write at once; 0: any number
+	OneConnection bool // the server takes one connection: a second one would wait for ever
+	Dedupes       bool // a row that is sent twice, with the same series and time, is there once when the load has settled
+	CountsPoints  bool // Census cannot count rows, only points
+
+	TimePrecision time.Duration // finest distinct times of rows
+	// First and Last are the bounds of the times of rows; zero: those of
+	// nanoseconds in 64 bits.
+	First, Last time.Time
+	// Lacks are traits of values that it cannot hold, with what becomes of such a
+	// value, to stand behind "which": "QuestDB holds as NULL".
+	Lacks map[series.Trait]string
+
+	// Types says how fields of each of series.Types are stored. Nil: it keeps
+	// values as they are, or not at all.
+	Types map[series.Type]Stored
+	// Steps are what its users may do once data is loaded, without Do: names and
+	// help of what AfterLoader gives of an open database.
+	Steps []Step
+}
+
+// Holds reports whether it can hold values of a trait.
+func (c *Caps) Holds(t series.Trait) bool { return c.Lacks[t] == "" }
+
+// Stored is how a system stores the values of a type.
+type Stored struct {
+	As string // the system's own type, as its users write it: BIGINT
+	// Mapped is what a value becomes where the system has no such type, in
+	// words: 0 or 1. Empty: the type is the system's own.
+	Mapped string
+}
+
+// String is the type, and what the values become in it.
+func (s Stored) String() string {
+	if s.Mapped == "" {
+		return s.As
+	}
+	return s.As + ", " + s.Mapped
+}
+
+// Mapped says, in the order of series.Types, which types that a schema's fields
+// have are none of the system's own, and what their values become; empty: all are.
+func (c *Caps) Mapped(s *series.Schema) string {
+	if c.Types == nil || s == nil {
+		return ""
+	}
+	var parts []string
+	for _, kind := range series.Types() {
+		has := slices.ContainsFunc(s.Tables, func(t *series.Table) bool {
+			return slices.ContainsFunc(t.Fields, func(f series.Field) bool { return f.Type == kind })
+		})
+		if stored := c.Types[kind]; has && stored.Mapped != "" {
+			parts = append(parts, fmt.Sprintf("%v as %s", kind, stored))
+		}
+	}
+	return strings.Join(parts, "; ")
+}

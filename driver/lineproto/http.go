@@ -1,0 +1,144 @@
+package lineproto
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/httpwire"
+)
+
+// Endpoint is where lines are posted.
+type Endpoint struct {
+	Wire       *httpwire.Config
+	Path       string // /write
+	Parameters url.Values
+	Gzip       int // level; 0: lines are not compressed
+	// Explain makes an error of what the server says beside a status that is none
+	// of success: a *BadLine where it names a line, a driver.Temporary where the
+	// same lines may be sent again and the status, as driver.HTTPStatus reads it,
+	// does not say so.
+	Explain func(status int, body []byte) error
+}
+
+// BadLine is a line that the server refuses.
+type BadLine struct {
+	Number int // in the request, from 1
+	Err    error
+}
+
+// Error implements error.
+func (b *BadLine) Error() string { return b.Err.Error() }
+
+// Unwrap returns what the server says of it.
+func (b *BadLine) Unwrap() error { return b.Err }
+
+// Open returns a sender, which connects when it sends.
+func (e Endpoint) Open() (Sender, error) {
+	s := &httpSender{Endpoint: e, client: httpwire.New(e.Wire), header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}}
+	if e.Gzip == 0 {
+		return s, nil
+	}
+	s.header.Set("Content-Encoding", "gzip")
+	var err error
+	s.compressor, err = gzip.NewWriterLevel(&s.compressed, e.Gzip)
+	return s, err
+}
+
+// httpSender posts lines.
+type httpSender struct {
+	Endpoint
+	client     *httpwire.Client
+	header     http.Header
+	compressor *gzip.Writer // nil: lines go as they are
+	compressed bytes.Buffer // used again
+}
+
+// Send implements Sender.
+func (s *httpSender) Send(ctx context.Context, text [][]byte) (driver.Receipt, error) {
+	body := text
+	if s.compressor != nil {
+		var err error
+		if body, err = s.compress(text); err != nil {
+			return driver.Receipt{}, err
+		}
+	}
+	ctx, cancel := s.client.Bounded(ctx)
+	defer cancel()
+	response, sent, err := s.client.Post(ctx, s.Path, s.Parameters, s.header, body)
+	if err != nil {
+		return driver.Receipt{}, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode/100 == 2 {
+		err := s.client.Acknowledged(ctx, response)
+		return driver.Receipt{Sent: sent, Acked: time.Now()}, err
+	}
+	err = httpwire.Explained(response, s.Explain)
+	if bad := (*BadLine)(nil); errors.As(err, &bad) {
+		err = fmt.Errorf("line %d of the batch, %q: %w", bad.Number, lineOf(text, bad.Number), err)
+	}
+	return driver.Receipt{}, driver.HTTPStatus(response, err)
+}
+
+// compress returns the texts as one compressed one, which holds until the next
+// call.
+func (s *httpSender) compress(text [][]byte) ([][]byte, error) {
+	s.compressed.Reset()
+	s.compressor.Reset(&s.compressed)
+	for _, part := range text {
+		if _, err := s.compressor.Write(part); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.compressor.Close(); err != nil {
+		return nil, err
+	}
+	return [][]byte{s.compressed.Bytes()}, nil
+}
+
+// Close implements Sender.
+func (s *httpSender) Close() error {
+	s.client.Close()
+	return nil
+}
+
+// lineOf returns the beginning of a line of the text, counted from 1.
+func lineOf(text [][]byte, number int) string {
+	const shown = 120
+	var line []byte
+	for _, part := range text {
+		for len(part) > 0 {
+			end := bytes.IndexByte(part, '\n')
+			if end < 0 {
+				end = len(part)
+			}
+			if number == 1 && len(line) <= shown {
+				line = append(line, part[:end]...)
+			}
+			if end == len(part) {
+				break
+			}
+			if number--; number == 0 {
+				return clip(line, shown)
+			}
+			part = part[end+1:]
+		}
+	}
+	return clip(line, shown)
+}
+
+func clip(line []byte, longest int) string {
+	if len(line) <= longest {
+		return string(line)
+	}
+	return strings.ToValidUTF8(string(line[:longest]), "") + "…"
+}

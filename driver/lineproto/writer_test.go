@@ -1,0 +1,216 @@
+package lineproto_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/driver/httpwire"
+	"github.com/tsmark/tsmark/driver/lineproto"
+	"github.com/tsmark/tsmark/encode"
+	"github.com/tsmark/tsmark/series"
+)
+
+// writer returns a writer to a sender, and a batch of five rows.
+func writer(t *testing.T, to lineproto.Sender, err error) (*lineproto.Writer, *series.Batch) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := conformance.Table("usage")
+	b := new(series.Batch)
+	conformance.Fill(b.Add(table), 5, 0, 3)
+	w := &lineproto.Writer{
+		System: "Stub", To: to, Unacknowledged: new(atomic.Int64), Check: func(*series.Batch) error { return nil },
+		Encoder: encode.NewLineProtocol(&series.Schema{Tables: []*series.Table{table}, Series: 3}),
+	}
+	t.Cleanup(func() { _ = w.Close() })
+	return w, b
+}
+
+func explain(status int, body []byte) error {
+	err := errors.New(httpwire.OneLine(string(body)))
+	switch {
+	case status == 400:
+		return &lineproto.BadLine{Number: 2, Err: err}
+	case status == 500:
+		return &driver.Temporary{Err: err}
+	}
+	return err
+}
+
+func TestWriteFails(t *testing.T) {
+	stub.WriteFails(t, map[string]stub.Write{
+		"a bad line":       {Answer: stub.Saying(400, "", "no such\nfield"), Says: `writing to Stub: the server answered 400 Bad Request: line 2 of the batch, "cpu,hostname=host_1,region=eu usage=1i 1000": no such field`},
+		"it is overloaded": {Answer: stub.Saying(500, "", "wait"), Says: "500 Internal Server Error: wait", Want: &driver.Temporary{}},
+		"a redirect":       {Answer: stub.Saying(302, "", ""), Says: "302 Found"},
+	}, func(t *testing.T, host, port, timeout string) (driver.Writer, *series.Batch) {
+		limit, err := time.ParseDuration(cmp.Or(timeout, "1m"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, err := lineproto.Endpoint{Wire: &httpwire.Config{Host: host, Port: port, Timeout: limit}, Path: "/write", Explain: explain}.Open()
+		return writer(t, to, err)
+	})
+}
+
+// What arrives is what was given, compressed or not; the receipt counts the rows
+// and the bytes before they are compressed.
+func TestWrite(t *testing.T) {
+	for _, level := range []int{0, 1, 9} {
+		var got []string
+		host, port := stub.HTTP(t, func(w http.ResponseWriter, r *http.Request) {
+			var from io.Reader = r.Body
+			if r.Header.Get("Content-Encoding") == "gzip" {
+				unpacked, err := gzip.NewReader(r.Body)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				from = unpacked
+			} else if level > 0 {
+				t.Error("it is not compressed")
+			}
+			text, err := io.ReadAll(from)
+			if err != nil {
+				t.Error(err)
+			}
+			got = append(got, r.URL.RequestURI()+" "+string(text))
+			w.WriteHeader(http.StatusNoContent)
+		})
+		to, err := lineproto.Endpoint{
+			Wire: &httpwire.Config{Host: host, Port: port, Timeout: time.Minute}, Path: "/write", Parameters: map[string][]string{"db": {"x y"}}, Gzip: level, Explain: explain,
+		}.Open()
+		w, b := writer(t, to, err)
+		before := time.Now()
+		receipt, err := w.Write(t.Context(), b)
+		if err != nil || receipt.Rows != 5 || receipt.Sent.Before(before) || receipt.Acked.Before(receipt.Sent) {
+			t.Fatalf("%+v, %v", receipt, err)
+		}
+		if text := strings.TrimPrefix(got[0], "/write?db=x+y "); int64(len(text)) != receipt.WireBytes || strings.Count(text, "\n") != 5 {
+			t.Errorf("%d bytes: %q", receipt.WireBytes, got[0])
+		}
+		if receipt, err := w.WriteLines(t.Context(), [][]byte{[]byte("a b"), []byte("=1 2\n")}, 1); err != nil || receipt.Rows != 1 || receipt.WireBytes != 8 || got[1] != "/write?db=x+y a b=1 2\n" {
+			t.Errorf("%+v, %q, %v", receipt, got, err)
+		}
+		if receipt, err := w.WriteLines(t.Context(), nil, 0); err != nil || receipt != (driver.Receipt{}) || len(got) != 2 {
+			t.Errorf("no rows: %+v, %d requests, %v", receipt, len(got), err)
+		}
+		if w.Unacknowledged.Load() != 0 {
+			t.Errorf("%d rows are not acknowledged", w.Unacknowledged.Load())
+		}
+	}
+	if _, err := (lineproto.Endpoint{Wire: &httpwire.Config{}, Gzip: 11}).Open(); err == nil {
+		t.Error("a level of 11 is taken")
+	}
+}
+
+// A batch that the system would not hold is not sent.
+func TestCheck(t *testing.T) {
+	host, port := stub.Nobody(t)
+	to, err := lineproto.Endpoint{Wire: &httpwire.Config{Host: host, Port: port, Timeout: time.Minute}}.Open()
+	w, b := writer(t, to, err)
+	no := errors.New("no")
+	w.Check = func(*series.Batch) error { return no }
+	if _, err := w.Write(t.Context(), b); !errors.Is(err, no) {
+		t.Error(err)
+	}
+}
+
+// dial connects to a server of TCP.
+func dial(t *testing.T, timeout time.Duration, serve func(net.Conn)) (*lineproto.Writer, *series.Batch) {
+	t.Helper()
+	host, port := stub.TCP(t, serve)
+	to, err := lineproto.DialTCP(t.Context(), &httpwire.Config{Host: host, Timeout: timeout}, port)
+	return writer(t, to, err)
+}
+
+// Over TCP a connection that the server broke off is an error, at the latest
+// when it is closed.
+func TestTCPBrokenOff(t *testing.T) {
+	for name, serve := range map[string]func(net.Conn){
+		"reset":  func(c net.Conn) { _, _ = c.Read(make([]byte, 1)); _ = c.(*net.TCPConn).SetLinger(0); c.Close() },
+		"silent": func(net.Conn) { <-t.Context().Done() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, batch := dial(t, 50*time.Millisecond, serve)
+			var failed error
+			for range 200_000 { // more than the buffers between take
+				if _, failed = w.Write(t.Context(), batch); failed != nil {
+					break
+				}
+			}
+			stub.Says(t, failed, "writing to Stub", "cannot be reached")
+			if driver.AsTemporary(failed) == nil {
+				t.Errorf("%v is not temporary", failed)
+			}
+			conformance.Close(t, w)
+		})
+	}
+	reset := make(chan struct{})
+	w, batch := dial(t, time.Minute, func(c net.Conn) {
+		_, _ = c.Read(make([]byte, 1))
+		_ = c.(*net.TCPConn).SetLinger(0)
+		c.Close()
+		close(reset)
+	})
+	if _, err := w.Write(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	<-reset
+	stub.Says(t, w.Close(), "closing a connection to Stub", "its log says why")
+}
+
+// An acknowledgement is none where the protocol has none, and rows are counted.
+func TestTCPReceipt(t *testing.T) {
+	got := make(chan string, 1)
+	w, batch := dial(t, time.Minute, func(c net.Conn) {
+		text, _ := io.ReadAll(c)
+		got <- string(text)
+	})
+	receipt, err := w.Write(t.Context(), batch)
+	if err != nil || !receipt.Acked.IsZero() || receipt.Sent.IsZero() || receipt.Rows != 5 || w.Unacknowledged.Load() != 5 {
+		t.Errorf("%+v, %v, %d sent", receipt, err, w.Unacknowledged.Load())
+	}
+	conformance.Close(t, w)
+	if text := <-got; int64(len(text)) != receipt.WireBytes || strings.Count(text, "\n") != 5 {
+		t.Errorf("%d bytes: %q", receipt.WireBytes, text)
+	}
+}
+
+// The context ends what is being sent, and no secret or host is needed to say so.
+func TestTCPContext(t *testing.T) {
+	w, batch := dial(t, time.Minute, func(net.Conn) { <-t.Context().Done() })
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	var failed error
+	for range 200_000 {
+		if _, failed = w.Write(ctx, batch); failed != nil {
+			break
+		}
+	}
+	if !errors.Is(failed, context.DeadlineExceeded) {
+		t.Error(failed)
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	host, port := stub.Nobody(t)
+	_, err := lineproto.DialTCP(t.Context(), &httpwire.Config{Host: host, Timeout: time.Minute}, port)
+	stub.Says(t, err, "start the server")
+	if !errors.Is(err, driver.ErrUnreachable) {
+		t.Error(err)
+	}
+}

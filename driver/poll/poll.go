@@ -1,0 +1,25 @@
+// Package poll waits for something by looking again and again.
+package poll
+
+import (
+	"context"
+	"time"
+)
+
+// Until calls look until it reports true or fails, and waits between two looks:
+// first so long, then twice as long each time, up to longest, so that a short
+// wait is measured as one. Where ctx ends meanwhile it returns the cause.
+func Until(ctx context.Context, first, longest time.Duration, look func() (bool, error)) error {
+	for wait := first; ; wait = min(2*wait, longest) {
+		if done, err := look(); done || err != nil {
+			return err
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package poll_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/poll"
+)
+
+// looks waits until so many looks were made, and returns when each was.
+func looks(ctx context.Context, n int, failure error) ([]time.Duration, error) {
+	var at []time.Duration
+	begin := time.Now()
+	err := poll.Until(ctx, time.Millisecond, 5*time.Millisecond, func() (bool, error) {
+		at = append(at, time.Since(begin))
+		if len(at) < n {
+			return false, nil
+		}
+		return failure == nil, failure
+	})
+	return at, err
+}
+
+// The first look is at once; the waits grow, and not for ever.
+func TestUntil(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		want := []time.Duration{0, 1e6, 3e6, 7e6, 12e6, 17e6}
+		if at, err := looks(t.Context(), 6, nil); err != nil || !slices.Equal(at, want) {
+			t.Errorf("%v, %v", at, err)
+		}
+		failed := errors.New("failed")
+		if at, err := looks(t.Context(), 3, failed); err != failed || !slices.Equal(at, want[:3]) {
+			t.Errorf("%v, %v", at, err)
+		}
+	})
+}
+
+// The end of the context ends a wait, not a look.
+func TestUntilEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		late := errors.New("late")
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 8*time.Millisecond, late)
+		defer cancel()
+		begin := time.Now()
+		at, err := looks(ctx, 100, nil)
+		if err != late || len(at) != 4 || time.Since(begin) != 8*time.Millisecond {
+			t.Errorf("%v, %v after %v", at, err, time.Since(begin))
+		}
+		if at, err := looks(ctx, 1, nil); err != nil || len(at) != 1 {
+			t.Errorf("nothing was to be waited for: %v, %v", at, err)
+		}
+	})
+}

@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/ingest"
+)
+
+// batch is what is written at once: rows of a dataset, or lines of a file as they
+// are. It is filled, written, and filled again.
+type batch struct {
+	series.Batch
+	lines  *ingest.Chunk // instead of the rows; nil: there are none
+	number int64         // place in the phase, from 1
+	first  int64         // place in the dataset of its first row, from 1
+	due    time.Duration // since the start; Never: whenever somebody is free
+}
+
+func (b *batch) rows() int {
+	if b.lines != nil {
+		return b.lines.Rows
+	}
+	return b.Rows()
+}
+
+// values counts those that are not NULL; of lines nobody knows.
+func (b *batch) values() int64 {
+	n := int64(0)
+	for i := range b.Runs {
+		for f := range b.Runs[i].Columns {
+			n += int64(b.Runs[i].Values(f))
+		}
+	}
+	return n
+}
+
+func (b *batch) send(ctx context.Context, w driver.Writer) (driver.Receipt, error) {
+	if b.lines != nil {
+		return w.(driver.LineWriter).WriteLines(ctx, b.lines.Text, b.lines.Rows)
+	}
+	return w.Write(ctx, &b.Batch)
+}
+
+// failure names the batch that a worker could not write, so that a user can find
+// it again.
+func (b *batch) failure(worker int, err error) error {
+	return fmt.Errorf("writer %d, batch %d (rows %d to %d, %s): %w", worker, b.number, b.first, b.first+int64(b.rows())-1, b.content(), err)
+}
+
+// content says what is in the batch.
+func (b *batch) content() string {
+	if b.lines != nil {
+		return b.lines.String()
+	}
+	var first, last *series.Run
+	for i := range b.Runs {
+		if run := &b.Runs[i]; run.Rows() > 0 {
+			last = run
+			if first == nil {
+				first = run
+			}
+		}
+	}
+	if first == nil {
+		return "none"
+	}
+	at := func(t int64) string { return time.Unix(0, t).UTC().Format(time.RFC3339Nano) }
+	return fmt.Sprintf("%s from %s to %s",
+		first.Table.Name, at(first.Times[0]), at(last.Times[last.Rows()-1]))
+}
+
+// rowsOf returns what fills batches with rows of a dataset, which it opens with
+// the first of them.
+func rowsOf(d workload.Dataset, size int) func(*batch) error {
+	var reader workload.Reader
+	return func(b *batch) error {
+		if reader == nil {
+			reader = d.Open()
+		}
+		return reader.Next(&b.Batch, size)
+	}
+}
+
+// linesOf returns what fills batches with lines.
+func linesOf(lines *ingest.Lines, size int) func(*batch) error {
+	return func(b *batch) error {
+		if b.lines == nil {
+			b.lines = new(ingest.Chunk)
+		}
+		return lines.Next(b.lines, size)
+	}
+}
+
+// supply is the batches of a phase, in the order of the dataset.
+type supply struct {
+	fill   func(*batch) error // io.EOF after the last one
+	free   chan *batch
+	number int64 // batches so far
+	rows   int64 // of the dataset so far
+}
+
+// newSupply returns one for so many workers, each of which has a batch at work and
+// another one ready.
+func newSupply(workers int, fill func(*batch) error) *supply {
+	s := &supply{fill: fill, free: make(chan *batch, 2*workers+1)}
+	for range cap(s.free) {
+		s.free <- new(batch)
+	}
+	return s
+}
+
+// next returns the next batch; io.EOF: there is none.
+func (s *supply) next(ctx context.Context) (*batch, error) {
+	select {
+	case b := <-s.free:
+		if err := s.fill(b); errors.Is(err, io.EOF) {
+			return nil, io.EOF
+		} else if err != nil {
+			return nil, fmt.Errorf("reading the dataset: %w", err)
+		}
+		s.number++
+		b.number, b.first, b.due = s.number, s.rows+1, Never
+		s.rows += int64(b.rows())
+		return b, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// recycle takes batches back that are written; where a writer keeps back the one
+// that it was given, another one takes its place.
+func (s *supply) recycle(done []*batch) {
+	if len(done) == 0 {
+		done = []*batch{new(batch)}
+	}
+	for _, b := range done {
+		select {
+		case s.free <- b:
+		default: // there may be one more than there is room for
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/measure/oplog"
+)
+
+// work writes batches until there are none, and then what the writer kept back.
+// Of what a mixed phase writes, acks tells its ledger; nil: there is none.
+func (l *loader) work(ctx context.Context, c *connection, batches <-chan *batch, acks *acks) error {
+	c.start, c.recorder = l.start, l.tally.Recorder(l.cfg.Log, c.worker, l.start)
+	last := int64(0)
+	for b := range batches {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		last = b.number
+		if err := l.write(ctx, c, b, acks); err != nil {
+			return err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return l.flush(ctx, c, last, acks)
+}
+
+func (l *loader) write(ctx context.Context, c *connection, b *batch, acks *acks) error {
+	rows, values := b.rows(), b.values()
+	begin := time.Now()
+	op := oplog.Op{Sequence: b.number - 1, Question: b.number - 1, Start: begin.Sub(l.start), Intended: b.due}
+	if b.due == Never {
+		op.Intended = op.Start
+	}
+	acks.sending(b.number, op.Start)
+	receipt, done, err := c.write(ctx, b)
+	op.Rows, op.Bytes = receipt.Rows, receipt.WireBytes
+	if !receipt.Sent.IsZero() {
+		op.Sent = max(receipt.Sent.Sub(begin), 0)
+	}
+	if err != nil {
+		op.Outcome, op.Duration = failed(ctx), time.Since(begin)
+		c.recorder.Add(op)
+		return b.failure(c.worker, err)
+	}
+	op.Outcome, op.Duration, op.Values = oplog.OK, max(ended(receipt).Sub(begin), 0), values
+	if receipt.Acked.IsZero() {
+		op.Outcome = oplog.Unacknowledged
+	}
+	c.recorder.Add(op)
+	acks.receive(receipt.Rows, op.Start+op.Duration)
+	l.progress(rows)
+	l.supply.recycle(done)
+	return nil
+}
+
+// flush ends a worker's work, behind the batch of that number.
+func (l *loader) flush(ctx context.Context, c *connection, last int64, acks *acks) error {
+	begin := time.Now()
+	receipt, err := c.flush(ctx)
+	if receipt != (driver.Receipt{}) {
+		op := oplog.Op{Outcome: oplog.Flushed, Sequence: last, Question: last, Start: begin.Sub(l.start), Rows: receipt.Rows, Bytes: receipt.WireBytes}
+		op.Intended, op.Duration = op.Start, max(receipt.Acked.Sub(begin), 0)
+		if !receipt.Sent.IsZero() {
+			op.Sent = max(receipt.Sent.Sub(begin), 0)
+		}
+		c.recorder.Add(op)
+	}
+	if err != nil {
+		return fmt.Errorf("writer %d, sending the rest: %w", c.worker, err)
+	}
+	acks.receive(receipt.Rows, ended(receipt).Sub(l.start))
+	if err := c.close(); err != nil {
+		return fmt.Errorf("closing writer %d: %w", c.worker, err)
+	}
+	return nil
+}
+
+// ended returns when rows were acknowledged, or else when they were sent: of a
+// protocol without acknowledgements nothing later is known. Where a writer says
+// neither, it is now.
+func ended(r driver.Receipt) time.Time {
+	switch {
+	case !r.Acked.IsZero():
+		return r.Acked
+	case !r.Sent.IsZero():
+		return r.Sent
+	}
+	return time.Now()
+}

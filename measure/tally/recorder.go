@@ -1,0 +1,42 @@
+package tally
+
+import (
+	"time"
+
+	"github.com/tsmark/tsmark/measure/oplog"
+)
+
+// Recorder is where one worker's operations go: into a tally and into the
+// operation log. It is used by one goroutine.
+type Recorder struct {
+	*Tally
+	worker uint32
+	log    *oplog.Recorder
+}
+
+// Recorder returns that of a worker, which has a tally of its own beside t. Times
+// of its operations count from origin; the log may be nil.
+func (t *Tally) Recorder(log *oplog.Section, worker int, origin time.Time) *Recorder {
+	r := &Recorder{Tally: t.Beside(), worker: uint32(worker), log: log.Recorder(worker, origin)}
+	if t.Cell.Kind == oplog.Load {
+		r.Add(oplog.Op{Outcome: oplog.Started})
+	}
+	return r
+}
+
+// Add adds an operation.
+func (r *Recorder) Add(op oplog.Op) {
+	op.Worker = r.worker
+	r.Tally.Add(&op)
+	r.log.Record(op)
+}
+
+// Close hands over to the log what is left, and adds all of it to a tally: no two
+// do so at once. A nil recorder has nothing.
+func (r *Recorder) Close(into *Tally) {
+	if r == nil {
+		return
+	}
+	r.log.Close()
+	into.Merge(r.Tally)
+}

@@ -1,0 +1,333 @@
+// Package tally makes figures of operations. There is one way from one to the
+// other, whoever emits the operations: a load, a closed or an open loop, a mixed
+// phase while it runs, or the log of any of them years later. Since the same code
+// adds the same whole numbers up, in whatever order, all come to the same figures.
+package tally
+
+import (
+	"time"
+
+	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/oplog"
+)
+
+// Tally is what the operations of one cell come to so far. It is used by one
+// goroutine; Merge brings several together.
+//
+// What counts is, of a load, all of its operations; of queries, those that were
+// answered or cut off, behind the burn-in, and whose answers were not taken to be
+// compared. In a mixed phase queries whose answers were taken count too, and only
+// their time does not.
+type Tally struct {
+	Cell     oplog.Cell
+	Outcomes [oplog.Outcomes]int64 // operations by how they ended
+
+	Rows, Bytes, Values int64           // of what counts
+	Took                []time.Duration // by worker: what its operations that ended well took together
+	Service             *measure.Latency
+	Response            *measure.Latency // of the same operations, from when they were due; nil: no schedule
+	Span                Span             // from the start of the first to the end of the last that counts
+
+	// Of a load. Its span begins with its clock, ahead of the first batch, where the
+	// log has that.
+	Sent   time.Duration // when the last row was handed over; 0: none was
+	Acked  time.Duration // when the last row was acknowledged; 0: none was
+	Resent int64         // values of batches that failed and were sent again
+	rates  rates
+
+	// Of queries.
+	Asked, BurnIn, AtLeast, AtLeastKept int64
+	Capturing                           time.Duration // what captured queries of a closed loop took together
+	Arrivals, Dropped                   int64         // of a schedule, the dropped ones among them
+	Due                                 Span          // of these
+	Lag                                 *measure.Latency
+	each                                *each
+
+	worked []bool // by worker: it did something
+}
+
+// Span is from the first to the last of some moments.
+type Span struct {
+	First, Last time.Duration
+	Any         bool // there was one
+}
+
+func (s *Span) add(first, last time.Duration) {
+	if !s.Any {
+		*s = Span{first, last, true}
+		return
+	}
+	s.First, s.Last = min(s.First, first), max(s.Last, last)
+}
+
+// Seconds is how long it is.
+func (s Span) Seconds() float64 { return (s.Last - s.First).Seconds() }
+
+// New returns the tally of a cell in which nothing happened yet. Period is that of
+// the rates of a load: see Rates. Memory is 300 KiB for each histogram, and 8 bytes
+// for each query of a type, however often it is run.
+func New(cell oplog.Cell, period time.Duration) *Tally {
+	t := &Tally{Cell: cell, Service: measure.NewLatency(), rates: rates{period: period}, each: &each{questions: cell.Questions, around: cell.Schedule == ""}}
+	if cell.Schedule != "" {
+		t.Response = measure.NewLatency()
+		if cell.Kind == oplog.Query {
+			t.Lag = measure.NewLatency()
+		}
+	}
+	return t
+}
+
+// Beside returns an empty tally of the same cell, for a worker of its own. Both
+// share the times of each query, of which no two workers may have the same.
+func (t *Tally) Beside() *Tally {
+	beside := New(t.Cell, t.rates.period)
+	t.each.reserve()
+	beside.each = t.each
+	return beside
+}
+
+// Merge adds what another tally of the same cell has, which is not used afterwards.
+func (t *Tally) Merge(o *Tally) {
+	for i, n := range o.Outcomes {
+		t.Outcomes[i] += n
+	}
+	t.Rows, t.Bytes, t.Values = t.Rows+o.Rows, t.Bytes+o.Bytes, t.Values+o.Values
+	for worker, took := range o.Took {
+		t.took(worker, took)
+	}
+	for worker, did := range o.worked {
+		if did {
+			t.works(worker)
+		}
+	}
+	t.Service.Merge(o.Service)
+	if t.Response != nil {
+		t.Response.Merge(o.Response)
+	}
+	if t.Lag != nil {
+		t.Lag.Merge(o.Lag)
+	}
+	if o.Span.Any {
+		t.Span.add(o.Span.First, o.Span.Last)
+	}
+	if o.Due.Any {
+		t.Due.add(o.Due.First, o.Due.Last)
+	}
+	t.Sent, t.Acked, t.Resent = max(t.Sent, o.Sent), max(t.Acked, o.Acked), t.Resent+o.Resent
+	t.rates.merge(&o.rates)
+	t.Asked, t.BurnIn, t.AtLeast, t.AtLeastKept = t.Asked+o.Asked, t.BurnIn+o.BurnIn, t.AtLeast+o.AtLeast, t.AtLeastKept+o.AtLeastKept
+	t.Capturing, t.Arrivals, t.Dropped = t.Capturing+o.Capturing, t.Arrivals+o.Arrivals, t.Dropped+o.Dropped
+}
+
+// Add adds an operation. It allocates nothing, but that what grows with the time
+// of a load, the workers and the queries is made longer now and then.
+func (t *Tally) Add(op *oplog.Op) {
+	if op.Outcome == oplog.Started {
+		t.Span.add(op.Start, op.Start)
+		t.rates.begin(op.Start)
+		return
+	}
+	t.Outcomes[op.Outcome]++
+	if op.Outcome != oplog.Dropped {
+		t.works(int(op.Worker))
+	}
+	if t.Cell.Kind == oplog.Load {
+		t.addBatch(op)
+		return
+	}
+	t.addQuery(op)
+}
+
+func (t *Tally) addBatch(op *oplog.Op) {
+	end := op.Start + op.Duration
+	t.Span.add(op.Start, end)
+	t.rates.begin(op.Start)
+	t.rates.add(end, op.Rows)
+	t.Rows += op.Rows
+	t.Bytes += op.Bytes
+	if op.Sent > 0 {
+		t.Sent = max(t.Sent, op.Start+op.Sent)
+	}
+	switch op.Outcome {
+	case oplog.Retried:
+		t.Resent += op.Values
+		return
+	case oplog.OK, oplog.Unacknowledged:
+		t.Service.Record(op.Duration)
+		t.took(int(op.Worker), op.Duration)
+		if t.Response != nil {
+			t.Response.Record(end - op.Intended)
+		}
+	}
+	t.Values += op.Values
+	if (op.Outcome == oplog.OK || op.Outcome == oplog.Flushed) && op.Duration > 0 {
+		t.Acked = max(t.Acked, end)
+	}
+}
+
+func (t *Tally) addQuery(op *oplog.Op) {
+	done := op.Outcome == oplog.OK || op.Outcome == oplog.AtLeast || op.Outcome == oplog.Stale
+	kept := op.BurnIn && t.Cell.Part == oplog.Mixed // its answer was
+	if op.BurnIn && !kept {
+		if done {
+			t.BurnIn++
+		}
+		return
+	}
+	end, first := op.Start+op.Duration, op.Start
+	if t.Cell.Schedule != "" {
+		first = op.Intended
+		t.Due.add(first, first)
+		t.Arrivals++
+		t.Lag.Record(op.Lag)
+	}
+	t.Span.add(first, first)
+	switch {
+	case op.Outcome == oplog.Dropped:
+		t.Dropped++
+		return
+	case op.Outcome == oplog.Captured:
+		t.Span.add(first, end)
+		if t.Cell.Schedule == "" {
+			t.Capturing += op.Duration
+		}
+		return
+	case !done:
+		return
+	}
+	t.Span.add(first, end)
+	t.Asked++
+	t.Rows += op.Rows
+	t.Bytes += op.Bytes
+	t.Values += op.Values
+	seconds := op.Duration.Seconds()
+	if op.Outcome == oplog.AtLeast {
+		t.AtLeast++
+		seconds = -seconds
+	} else {
+		t.took(int(op.Worker), op.Duration)
+	}
+	if kept {
+		if op.Outcome == oplog.AtLeast {
+			t.AtLeastKept++
+		}
+	} else {
+		t.Service.Record(op.Duration)
+		if t.Response != nil {
+			t.Response.Record(end - op.Intended)
+		}
+	}
+	if t.Cell.Part != oplog.Mixed { // where the same query has another window each time
+		t.each.add(op.Sequence, seconds)
+	}
+}
+
+// mostWorkers bounds the memory for workers: later ones count as the last of them.
+const mostWorkers = 1 << 16
+
+func (t *Tally) took(worker int, d time.Duration) {
+	worker = min(worker, mostWorkers-1)
+	if missing := worker + 1 - len(t.Took); missing > 0 {
+		t.Took = append(t.Took, make([]time.Duration, missing)...)
+	}
+	t.Took[worker] += d
+}
+
+func (t *Tally) works(worker int) {
+	worker = min(worker, mostWorkers-1)
+	if missing := worker + 1 - len(t.worked); missing > 0 {
+		t.worked = append(t.worked, make([]bool, missing)...)
+	}
+	t.worked[worker] = true
+}
+
+// Workers is how many the cell says that there were, or else how many did
+// something.
+func (t *Tally) Workers() int {
+	if t.Cell.Workers > 0 {
+		return t.Cell.Workers
+	}
+	n := 0
+	for _, did := range t.worked {
+		if did {
+			n++
+		}
+	}
+	return n
+}
+
+// Accumulated lists what the operations of each worker took together, in seconds.
+func (t *Tally) Accumulated() []float64 {
+	list := make([]float64, max(len(t.Took), min(t.Cell.Workers, mostWorkers)))
+	for worker, took := range t.Took {
+		list[worker] = took.Seconds()
+	}
+	return list
+}
+
+// Wall is how long queries were run, in seconds: in a closed loop, whose workers
+// wait while an answer is taken, less their part of that. 0 where nothing counts.
+func (t *Tally) Wall() float64 {
+	if t.Asked == 0 {
+		return 0
+	}
+	return (t.Span.Last - t.Span.First - t.Capturing/time.Duration(max(t.Workers(), 1))).Seconds()
+}
+
+// PerSecond is how many queries were done a second; those whose answers were taken
+// take part in an open loop, whose wall clock has them.
+func (t *Tally) PerSecond() float64 {
+	done, wall := t.Asked, t.Wall()
+	if t.Cell.Schedule != "" {
+		done += t.Outcomes[oplog.Captured]
+	}
+	if wall <= 0 {
+		return 0
+	}
+	return float64(done) / wall
+}
+
+// Offered is how many queries were due a second, in the mean; 0: fewer than two.
+func (t *Tally) Offered() float64 {
+	if t.Arrivals < 2 || t.Due.Last <= t.Due.First {
+		return 0
+	}
+	return float64(t.Arrivals-1) / t.Due.Seconds()
+}
+
+// Each returns the time of each query in seconds, by its place: less than 0 where
+// it was cut off after so long, 0 where it has none. Of one that was run again only
+// the first time counts. While operations are added it is as they have left it.
+func (t *Tally) Each() []float64 { return t.each.seconds }
+
+// each is the times of queries.
+type each struct {
+	seconds   []float64
+	questions int  // before they come again; 0: not said
+	around    bool // one that comes again may be the first that has a time, as its answer was taken
+}
+
+// mostEach bounds the memory of each.
+const mostEach = 1 << 26
+
+// reserve makes it as long as it can become, so that several may add to it at once.
+func (e *each) reserve() {
+	if len(e.seconds) < e.questions {
+		e.seconds = make([]float64, e.questions)
+	}
+}
+
+func (e *each) add(place int64, seconds float64) {
+	if e.around && e.questions > 0 && place >= 0 {
+		place %= int64(e.questions)
+	}
+	if place < 0 || place >= mostEach || e.questions > 0 && place >= int64(e.questions) {
+		return
+	}
+	if missing := int(place) + 1 - len(e.seconds); missing > 0 {
+		e.seconds = append(e.seconds, make([]float64, missing)...)
+	}
+	if e.seconds[place] == 0 {
+		e.seconds[place] = seconds
+	}
+}
