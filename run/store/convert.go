@@ -127,7 +127,7 @@ func (s *Store) convert(ctx context.Context, tx *sql.Tx) error {
 			return err
 		}
 	}
-	for _, statement := range []string{"DROP INDEX runs_started", "DROP INDEX runs_sweep", documentsSchema, sqliteViews} {
+	for _, statement := range []string{"DROP INDEX runs_started", "DROP INDEX runs_sweep", documentsSchema} {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return err
 		}
@@ -159,7 +159,8 @@ func (s *Store) convert(ctx context.Context, tx *sql.Tx) error {
 			return err
 		}
 	}
-	return nil
+	_, err = tx.ExecContext(ctx, sqliteViews)
+	return err
 }
 
 func (s *Store) convertRun(ctx context.Context, tx *sql.Tx, run object, imported any) error {

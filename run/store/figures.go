@@ -60,6 +60,12 @@ func (s *Store) figuresOf(r *result.Run) (string, error) {
 			return "", err
 		}
 		figures = s.figures(pooled)
+		for i := range figures.Queries {
+			figures.Queries[i].Why = plain(figures.Queries[i].Why)
+		}
+		for i := range figures.Loads {
+			figures.Loads[i].Why = plain(figures.Loads[i].Why)
+		}
 	}
 	text, err := json.Marshal(figures)
 	return string(text), err

@@ -52,7 +52,7 @@ func (s *Summary) Failed() (n int) {
 // summarize returns what stands beside the document of a run.
 func summarize(r *result.Run) Summary {
 	s := Summary{
-		ID: r.ID, Name: r.Name, Command: r.Command, Started: r.Started, Finished: r.Finished, Status: r.Status, Reason: r.Reason,
+		ID: r.ID, Name: plain(r.Name), Command: r.Command, Started: r.Started, Finished: r.Finished, Status: r.Status, Reason: plain(r.Reason),
 		Workload: r.Dataset.Spec.Name, Fingerprint: r.Dataset.Fingerprint, Tool: r.Tool.Version, Targets: []Target{}, Place: r.Place,
 		Imported: !r.Imported.IsZero(),
 	}
@@ -74,7 +74,7 @@ func summarize(r *result.Run) Summary {
 				withheld["type "+q.Type] = withheld["type "+q.Type] || q.Withheld != ""
 			}
 		}
-		s.Targets = append(s.Targets, Target{t.Name, t.Kind, t.Description.Version, loaded, t.Failure != ""})
+		s.Targets = append(s.Targets, Target{plain(t.Name), t.Kind, plain(t.Description.Version), loaded, t.Failure != ""})
 		s.Types += len(types)
 		for _, is := range withheld {
 			if is {
@@ -125,6 +125,10 @@ func (s *Summary) scan(rows *sql.Rows) error {
 	s.Imported = imported.Valid
 	return nil
 }
+
+// plain is a text as PostgreSQL takes it, which knows no NUL: what a server said
+// may be anything. The document has it as it is.
+func plain(text string) string { return strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\x00", "\ufffd") }
 
 // marks returns n question marks, with commas.
 func marks(n int) string { return "?" + strings.Repeat(", ?", n-1) }

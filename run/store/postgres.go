@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
+	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -72,7 +74,7 @@ func (s *Store) openSchema(ctx context.Context, shown string, create bool) error
 	there := false
 	err := s.db.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", schemaName+".goose_db_version").Scan(&there)
 	if err != nil {
-		return fmt.Errorf("cannot open the results in %s: %w; is the server up, and are user and database right?", shown, err)
+		return fmt.Errorf("cannot open the results in %s: %s; is the server up, and are user, password and database right?", shown, oneProblem(err))
 	}
 	if !there && !create {
 		return fmt.Errorf("%w in %s; run tsmark run first, or name another database or a folder with --results", ErrNoResults, shown)
@@ -81,6 +83,16 @@ func (s *Store) openSchema(ctx context.Context, shown string, create bool) error
 		return fmt.Errorf("opening the results in %s: %w", shown, err)
 	}
 	return nil
+}
+
+// oneProblem is the error of connecting on one line, of the several that pgx
+// strings together the server's own.
+func oneProblem(err error) string {
+	var said *pgconn.PgError
+	if errors.As(err, &said) {
+		return said.Message
+	}
+	return printable.OneLine(err.Error())
 }
 
 // bind writes question marks as $1, $2, …: no statement has one in a text.

@@ -173,10 +173,10 @@ func (s *Store) things(ctx context.Context) (whole, points []thing, err error) {
 			points = append(points, thing{Found: Found{Runs: []string{run}}})
 		}
 		return nil
-	}, `SELECT '', id, points, started, 0 AS point, '', FALSE FROM sweeps
+	}, `SELECT '' AS run, id, points, started, 0 AS point, '', FALSE FROM sweeps
 		UNION ALL
 		SELECT id, sweep, 0, started, point, status, imported IS NOT NULL FROM documents
-		ORDER BY started DESC, point DESC`)
+		ORDER BY started DESC, point DESC, run DESC`)
 	return whole, points, err
 }
 
