@@ -30,7 +30,7 @@ const (
 	exitDone        = 0   // done and verified
 	exitWithheld    = 1   // a figure was withheld
 	exitUsage       = 2   // wrong usage or input
-	exitTarget      = 3   // a target could not be reached, or gave up
+	exitTarget      = 3   // a target could not be reached, or failed
 	exitInterrupted = 130 // by Ctrl-C
 )
 

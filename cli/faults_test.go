@@ -23,7 +23,7 @@ func TestRetry(t *testing.T) {
 	}{
 		{"without", false, nil, exitTarget, []string{
 			"writer 0, batch 3 (rows 961 to 1440, cpu from 2016-01-01T04:00:00Z to 2016-01-01T05:50:00Z): the server closed the connection",
-			"target x gave up"}},
+			"target x failed"}},
 		{"with", false, []string{"--retry", "3"}, exitDone, []string{
 			"x: 4 retries; 1,920 rows sent again although they may have been stored; the first failure: the server closed the connection",
 			"x: holds 1,920 duplicates of rows that were sent again",

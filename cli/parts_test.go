@@ -188,9 +188,9 @@ func TestTargetsAreLookedAtFirst(t *testing.T) {
 	}
 	w.down = "none"
 	said := w.tsmark(exitTarget, append(both, "b=sqlite,index=none,path="+filepath.Join(dir, "down.db"), "--target", "c=sqlite,path="+filepath.Join(dir, "c.db"))...)
-	says(t, said, "INCOMPLETE", "target b gave up: no server cannot be reached")
-	if strings.Contains(said, "Target c gave up") {
-		t.Errorf("c gave up for what is wrong with b:\n%s", said)
+	says(t, said, "INCOMPLETE", "target b failed: no server cannot be reached")
+	if strings.Contains(said, "Target c failed") {
+		t.Errorf("c failed for what is wrong with b:\n%s", said)
 	}
 	if strings.Contains(said, "load a") {
 		t.Errorf("the first target was loaded:\n%s", said)
@@ -209,7 +209,7 @@ func TestLoadedByOthersMeanwhile(t *testing.T) {
 		(&watched{t: t}).tsmark(exitDone, "load", "thief=sqlite,index=both,path="+path, "--results", t.TempDir(), "--replace")
 	}
 	said := w.tsmark(exitTarget, "run", "--results", t.TempDir(), "--target", "a=sqlite,index=both,path="+path)
-	says(t, said, "target a gave up: another dataset has been loaded into the database since, by target thief of run")
+	says(t, said, "target a failed: another dataset has been loaded into the database since, by target thief of run")
 	if w.asked.Load() != 0 {
 		t.Error("queries were asked")
 	}

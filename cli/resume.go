@@ -18,7 +18,7 @@ func (a *app) resumeCommand() *cobra.Command {
 		Use:   "resume [RUN]",
 		Short: "Go on with a run or sweep that was interrupted or killed",
 		Long: `Goes on with a run or sweep that did not come to its end: it was interrupted,
-killed, or a target gave up. What it has finished stays and is not done again; a
+killed, or a target failed. What it has finished stays and is not done again; a
 load that was cut off begins anew.
 
 RUN is the id of a run or sweep as tsmark runs lists them, the beginning or the end

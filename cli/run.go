@@ -347,7 +347,7 @@ func outcome(ctx context.Context, run *result.Run, err error) error {
 	}
 	for _, t := range run.Targets {
 		if t.Failure != "" {
-			return &status{exitTarget, fmt.Sprintf("target %s gave up: %s", t.Name, oneLine(t.Failure))}
+			return &status{exitTarget, fmt.Sprintf("target %s failed: %s", t.Name, oneLine(t.Failure))}
 		}
 	}
 	for _, t := range compare.SelfTests(run) {
@@ -368,7 +368,7 @@ func withheld(run *result.Run) []string {
 			names = append(names, t.Name+" load")
 		}
 		if t.Load != nil && t.Load.Mixed.Problem() != "" {
-			names = append(names, t.Name+" load and ask")
+			names = append(names, t.Name+" load and queries")
 		}
 		for _, q := range t.Queries {
 			if q.Withheld != "" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/series"
@@ -30,12 +31,12 @@ const (
 func leaky(failsAt *string) driver.Driver {
 	kind := conformance.Memory("leaky")
 	kind.Options = []driver.Option{
-		{Name: "password", Secret: true, Check: func(v string) error {
+		{Name: "password", Secret: true, Type: option.Checked("text", func(v string) error {
 			if v == "bad"+plantedPassword {
 				return fmt.Errorf("must not be %s", v)
 			}
 			return nil
-		}},
+		})},
 		{Name: "token", Secret: true},
 		{Name: "url"},
 		{Name: "user"},

@@ -102,7 +102,7 @@ func TestSilentServer(t *testing.T) {
 	if code := ends(t, tsmark, 40*time.Second); code != exitTarget {
 		t.Errorf("exit status %d, want %d", code, exitTarget)
 	}
-	said := regexp.MustCompile(`(?m)^tsmark: target influxdb gave up: .*SHOW.*no answer within 1s; .*--statement-timeout$`)
+	said := regexp.MustCompile(`(?m)^tsmark: target influxdb failed: .*SHOW.*no answer within 1s; .*--statement-timeout$`)
 	if !said.Match(out.Bytes()) {
 		t.Errorf("it does not say why:\n%s", &out)
 	}

@@ -77,7 +77,7 @@ func TestHTMLShowsEverything(t *testing.T) {
 	page := parse(t, render(t, HTML, Options{}, complete, killed))
 	wanted := []string{
 		"withheld: wrong answer to query 4", "query 4, row 17: usage_user is 93.5, found 93.25", "n/a: the dialect has no such query",
-		"verified (empty)", "not verified", "DID NOT FINISH", "quest gave up: localhost:9000 cannot be reached", "1 row is missing",
+		"verified (empty)", "not verified", "DID NOT FINISH", "quest failed: localhost:9000 cannot be reached", "1 row is missing",
 		embedded, "8f14e45fceea167a", "tsmark run 'my experiment.yaml'", complete.Experiment, "5d5a9de", "AMD EPYC 7763",
 		"asynchronous: up to a second of rows can be lost", "cairo.wal.enabled", "memory-limit", "~4.83×", "7 of 120 cut off", "quest @3f2a took at least as long as shown",
 		"tsmark compare says which differences are more than chance",

@@ -49,7 +49,7 @@ func loadTable(r *result.Run) *table {
 		}
 		switch {
 		case l == nil && target.Failure != "":
-			t.Rows = append(t.Rows, row{Cells: []cell{name}, Span: cell{"gave up: " + target.Failure, bad}})
+			t.Rows = append(t.Rows, row{Cells: []cell{name}, Span: cell{"failed: " + target.Failure, bad}})
 			continue
 		case l == nil:
 			continue

@@ -12,7 +12,7 @@ import (
 )
 
 // sweepFixture returns a sweep of which the last point was not begun, and one
-// target gave up in the second.
+// target failed in the second.
 func sweepFixture(t *testing.T) (*result.Sweep, []*result.Run) {
 	t.Helper()
 	s := &result.Sweep{ID: "20260131-154459-s0af1", Name: "nightly", Command: "run", Args: []string{"tsmark", "run", "--sweep", "load.workers=1,2"},
@@ -72,8 +72,8 @@ func TestSweepHTML(t *testing.T) {
 	p := parse(t, page)
 	for _, want := range []string{
 		"Sweep 20260131-154459-s0af1 nightly", "incomplete, 2 of 4 runs", "1 run not begun; tsmark resume 20260131-154459-s0af1 goes on.",
-		"In aaa2: Target quest gave up: localhost:9000 cannot be reached", "By load.workers", "By workload.log-interval", "duck, workload.log-interval=10s",
-		"tsmark report 20260131-155500-aaa3", "matrix:\n  load.workers: [1, 2]", "quest (gave up)",
+		"In aaa2: Target quest failed: localhost:9000 cannot be reached", "By load.workers", "By workload.log-interval", "duck, workload.log-interval=10s",
+		"tsmark report 20260131-155500-aaa3", "matrix:\n  load.workers: [1, 2]", "quest (failed)",
 		// The interval of six repeats that rise by 1 % each.
 		"duck, workload.log-interval=10s, load.workers=2: 713 µs, 696 µs to 730 µs with 97 %",
 	} {

@@ -67,7 +67,7 @@ func sameDataset(runs []*result.Run) (*result.Dataset, bool) {
 func sweptCells(r *result.Run, t *result.Target, types []string) []cell {
 	name, settled, disk, queries := cell{Text: t.Name}, cell{none, dim}, cell{none, dim}, cell{none, dim}
 	if t.Failure != "" {
-		name = cell{t.Name + " (gave up)", bad}
+		name = cell{t.Name + " (failed)", bad}
 	}
 	l := t.Load
 	if l != nil && !l.Stands() {
@@ -212,7 +212,7 @@ func typesEverywhere(runs []*result.Run) []string {
 	for _, r := range runs {
 		for i := range r.Targets {
 			if len(r.Targets[i].Queries) == 0 {
-				continue // it gave up, or only loaded
+				continue // it failed, or only loaded
 			}
 			var here []string
 			for j := range r.Targets[i].Queries {

@@ -231,7 +231,7 @@ type Target struct {
 	Description driver.Description `json:"description"`
 	// Turn is when the target had its turns; nil: in every round, as all others.
 	Turn    *Turn    `json:"turn,omitempty"`
-	Failure string   `json:"failure,omitempty"` // why it gave up
+	Failure string   `json:"failure,omitempty"` // why it failed
 	Repeats []Repeat `json:"repeats,omitempty"` // what was measured, by number
 	// Load and Queries are what the repeats come to, which Pooled derives: they are
 	// no part of the record.

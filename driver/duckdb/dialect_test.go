@@ -27,7 +27,7 @@ func TestBucket(t *testing.T) {
 // Questions can be rendered by any tsmark, with DuckDB in it or not.
 func TestRenderNeedsNoDatabase(t *testing.T) {
 	schema := &series.Schema{Tables: []*series.Table{{Name: "order", Fields: []series.Field{{Name: "a", Type: series.Int}}}}}
-	q := query.Query{Shape: query.Rows, Table: "order", Fields: []string{"a"}}
+	q := query.Query{Table: "order", Shape: query.Rows{Fields: []string{"a"}}}
 	request, err := Kind().Render(&q, schema, nil)
 	want := "SELECT\n  time,\n  a\nFROM \"order\""
 	if err != nil || request.Text != want {

@@ -12,6 +12,7 @@ import (
 	"errors"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -34,19 +35,19 @@ func Kind() driver.Driver {
 				Name:  optionPath,
 				Empty: defaultFile + " in the run's folder",
 				Help:  "database file, made where it does not exist",
-				Check: checkPath,
+				Type:  option.Checked("path", checkPath),
 			},
 			{
 				Name:  optionThreads,
 				Empty: "one a core",
 				Help:  "threads that DuckDB computes with",
-				Check: driver.AtLeast(1),
+				Type:  option.AtLeast(1),
 			},
 			{
 				Name:  optionMemoryLimit,
 				Empty: "80% of the machine's",
 				Help:  "memory that DuckDB may use, such as 4GB",
-				Check: driver.ByteSize,
+				Type:  option.Size(),
 			},
 		},
 		Caps:    caps,

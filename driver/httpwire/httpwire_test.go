@@ -4,27 +4,21 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/driver/httpwire"
 )
 
 // client is one of a stub that answers by the function.
 func client(t *testing.T, timeout time.Duration, answer http.HandlerFunc) *httpwire.Client {
 	t.Helper()
-	s := httptest.NewServer(answer)
-	t.Cleanup(s.Close)
-	host, port, err := net.SplitHostPort(s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := httpwire.New(&httpwire.Config{Host: host, Port: port, Timeout: timeout, Authorize: func(r *http.Request) { r.SetBasicAuth("joe", "s3cret") }})
+	host, port := stub.HTTP(t, answer)
+	c := httpwire.New(&httpwire.Config{Host: host, Port: port, Timeout: timeout, Authorize: func(r *http.Request) { r.SetBasicAuth("joe", stub.Secret) }})
 	t.Cleanup(c.Close)
 	return c
 }
@@ -35,7 +29,7 @@ func TestPost(t *testing.T) {
 	connections := map[string]bool{}
 	c := client(t, time.Minute, func(_ http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		if user, password, _ := r.BasicAuth(); err != nil || user != "joe" || password != "s3cret" || r.ContentLength != int64(len(body)) {
+		if user, password, _ := r.BasicAuth(); err != nil || user != "joe" || password != stub.Secret || r.ContentLength != int64(len(body)) {
 			t.Errorf("%v, user %s, %d bytes announced, %d came", err, user, r.ContentLength, len(body))
 		}
 		got = append(got, r.URL.RequestURI()+" "+r.Header.Get("X")+" "+string(body))
@@ -58,10 +52,6 @@ func TestPost(t *testing.T) {
 }
 
 func TestFailures(t *testing.T) {
-	silent := func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		<-r.Context().Done()
-	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, test := range map[string]struct {
@@ -70,9 +60,9 @@ func TestFailures(t *testing.T) {
 		says      string
 		temporary bool
 	}{
-		"silence":  {t.Context(), silent, "cannot be reached: it accepted the connection and did not answer within 30ms", true},
+		"silence":  {t.Context(), stub.Silent, "cannot be reached: it accepted the connection and did not answer within 30ms", true},
 		"cut off":  {t.Context(), func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "cannot be reached: EOF; start the server", true},
-		"given up": {ended, silent, "context canceled", false},
+		"given up": {ended, stub.Silent, "context canceled", false},
 		"elsewhere": {t.Context(), func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
 		}, "", false},
@@ -85,7 +75,7 @@ func TestFailures(t *testing.T) {
 			c := client(t, timeout, test.answer)
 			ctx, cancel := c.Bounded(test.ctx)
 			defer cancel()
-			response, _, err := c.Post(ctx, "/write", nil, nil, [][]byte{[]byte("s3cret")})
+			response, _, err := c.Post(ctx, "/write", nil, nil, [][]byte{[]byte(stub.Secret)})
 			if test.says == "" {
 				if err != nil || response.StatusCode != http.StatusFound {
 					t.Fatal(err) // else credentials would follow
@@ -93,7 +83,7 @@ func TestFailures(t *testing.T) {
 				response.Body.Close()
 				return
 			}
-			if err == nil || !strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "s3cret") {
+			if err == nil || !strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), stub.Secret) {
 				t.Errorf("error %v", err)
 			}
 			if got := driver.AsTemporary(err) != nil; got != test.temporary || got != errors.Is(err, driver.ErrUnreachable) {

@@ -31,10 +31,7 @@ func devices() *series.Schema {
 
 // newest is a question about the newest buckets of devices.
 func newest(devices ...string) *query.Query {
-	q := &query.Query{
-		Type: "t", Shape: query.Buckets, Table: "g_0", Aggregate: query.Count, Fields: []string{"s_0"}, Bucket: time.Minute,
-		GroupBy: "device", Order: query.Descending, Limit: 4, End: time.Unix(60, 0),
-	}
+	q := &query.Query{Type: "t", Table: "g_0", End: time.Unix(60, 0), Shape: query.Buckets{Aggregate: query.Count, GroupBy: "device", Fields: []string{"s_0"}, Width: time.Minute, Order: query.Descending, Limit: 4}}
 	if len(devices) > 0 {
 		q.In = &query.TagIn{Key: "device", Values: devices}
 	}
@@ -96,9 +93,8 @@ LIMIT 4`
 func TestUnsupported(t *testing.T) {
 	for want, q := range map[string]*query.Query{
 		"groups in descending order": newest(),
-		"totals in an order":         {Shape: query.Totals, Table: "g_0", Aggregate: query.Sum, Fields: []string{"s_0"}, GroupBy: "device", Order: query.Ascending},
-		"in the order of device":     {Shape: query.Rows, Table: "g_0", Fields: []string{"s_0", "at"}, GroupBy: "device", Order: query.Descending},
-		"no set operations":          {Shape: query.Rows, Table: "g_0", Fields: []string{"s_0"}, GroupBy: "device", Set: &query.Set{Operation: query.Union, Operands: 2}},
+		"in the order of device":     {Table: "g_0", Shape: query.Rows{Tag: "device", Fields: []string{"s_0", "at"}, Order: query.Descending}},
+		"no set operations":          {Table: "g_0", Shape: query.RowSet{Tag: "device", Fields: []string{"s_0"}, Set: query.Set{Operation: query.Union, Operands: 2}}},
 	} {
 		_, err := render(q, devices(), driver.Options{})
 		if !errors.Is(err, query.ErrUnsupported) || !strings.Contains(err.Error(), want) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/httpwire"
 )
 
@@ -24,7 +25,7 @@ func explained(status int, body []byte) error {
 	switch status {
 	case http.StatusUnauthorized:
 		return fmt.Errorf("it does not take these credentials; give the options %s and %s, or %s and %s in the environment (it said: %s)",
-			optionUser, optionPassword, userVariable, passwordVariable, httpwire.OneLine(e.Error))
+			connection.User, connection.Password, userVariable, passwordVariable, httpwire.OneLine(e.Error))
 	case http.StatusRequestEntityTooLarge:
 		return errors.New("a batch is larger than its max-body-size; lower --batch-size, or raise that")
 	}

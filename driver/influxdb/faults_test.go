@@ -8,6 +8,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/driver/connection"
 )
 
 // script starts a server of this test's own, where one can be had.
@@ -20,7 +21,7 @@ func script(t *testing.T, env ...string) *conformance.Server {
 func TestFaults(t *testing.T) {
 	conformance.Faults(t, conformance.Faulty{
 		Kind:     Kind(),
-		Options:  map[string]string{optionDatabase: "tsmark_faults"},
+		Options:  map[string]string{connection.Database: "tsmark_faults"},
 		Server:   script(t),
 		Patience: 20 * time.Second,
 		Cannot:   map[string]string{conformance.WrongPassword: "the server asks for none; TestCredentials has one that does"},
@@ -34,7 +35,7 @@ func TestCredentials(t *testing.T) {
 	t.Setenv(passwordVariable, "")
 	s := script(t, "INFLUXDB_HTTP_AUTH_ENABLED=true")
 	connect := func(given ...string) (driver.DB, error) {
-		options := map[string]string{optionPort: strconv.Itoa(s.Port()), optionDatabase: "secured"}
+		options := map[string]string{connection.Port: strconv.Itoa(s.Port()), connection.Database: "secured"}
 		for i := 0; i < len(given); i += 2 {
 			options[given[i]] = given[i+1]
 		}
@@ -45,13 +46,13 @@ func TestCredentials(t *testing.T) {
 		}
 		return open(t.Context(), driver.Env{}, resolved)
 	}
-	plain := newQuerier(settingsOf(t, map[string]string{optionPort: strconv.Itoa(s.Port())}))
+	plain := newQuerier(settingsOf(t, map[string]string{connection.Port: strconv.Itoa(s.Port())}))
 	if _, err := plain.do(t.Context(), "POST", "CREATE USER joe WITH PASSWORD 's3cret' WITH ALL PRIVILEGES", nil); err != nil {
 		t.Fatal(err)
 	}
 	_, err := connect()
 	stub.Says(t, err, "it does not take these credentials; give the options user and password")
-	_, err = connect(optionUser, "joe", optionPassword, "wr0ng")
+	_, err = connect(connection.User, "joe", connection.Password, "wr0ng")
 	stub.Says(t, err, "it does not take these credentials; give the options user and password", "authorization failed")
 	load := func(d driver.DB) {
 		t.Helper()
@@ -61,7 +62,7 @@ func TestCredentials(t *testing.T) {
 			t.Errorf("%+v, %v", description, err)
 		}
 	}
-	d, err := connect(optionUser, "joe", optionPassword, stub.Secret)
+	d, err := connect(connection.User, "joe", connection.Password, stub.Secret)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,24 +13,16 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/series"
 )
 
 // The names of the options.
 const (
-	optionHost        = "host"
-	optionPort        = "port"
-	optionDatabase    = "database"
-	optionUser        = "user"
-	optionPassword    = "password"
-	optionTLS         = "tls"
-	optionTimeout     = "timeout"
 	optionGzip        = "gzip"
 	optionPrecision   = "precision"
 	optionConsistency = "consistency"
@@ -57,14 +49,14 @@ func Kind() driver.Driver {
 	return driver.Driver{
 		Name:    "influxdb",
 		Help:    "InfluxDB 1.x, a server, written by line protocol over HTTP and asked in InfluxQL",
-		Options: append(connection(), data()...),
+		Options: append(connected(), data()...),
 		Durabilities: []driver.Profile{
 			{Name: driver.AsShipped, Help: "as the server's wal-fsync-delay says, which is 0s (each write forced to disk) unless somebody changed it; a client cannot", Options: driver.Options{}},
 		},
 		Caps:    caps,
 		Modules: []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
 		Place: func(o driver.Options) string {
-			return fmt.Sprintf("database %s of InfluxDB at %s", o[optionDatabase], driver.AddressPlace(o[optionHost], o[optionPort]))
+			return fmt.Sprintf("database %s of InfluxDB at %s", o[connection.Database], driver.AddressPlace(o[connection.Host], o[connection.Port]))
 		},
 		Render: render,
 		Open:   open,
@@ -104,52 +96,27 @@ func types() map[series.Type]driver.Stored {
 	}
 }
 
-// connection are the options of how the server is reached.
-func connection() []driver.Option {
-	return []driver.Option{
-		{Name: optionHost, Default: "127.0.0.1", Help: "name or address of the server"},
-		{Name: optionPort, Default: "8086", Help: "port of its HTTP service", Check: checkPort},
-		{Name: optionDatabase, Default: "tsmark", Help: "database, made where it does not exist, and dropped for another load if tsmark filled it"},
-		{Name: optionUser, Empty: "that of " + userVariable + ", or none", Help: "user, where the server asks for one; a load needs one with all privileges"},
-		{Name: optionPassword, Secret: true, Empty: "that of " + passwordVariable + ", or none", Help: "its password"},
-		{Name: optionTLS, Empty: "off where the server runs on this machine, else on",
-			Help: "encrypt the connection: on, off, or insecure (anybody's certificate is taken)", Check: oneOf("on", off, "insecure")},
-		{Name: optionTimeout, Default: "60s", Help: "longest wait for a connection and for the acknowledgement of a batch", Check: checkTimeout},
-	}
+// connected are the options of how the server is reached.
+func connected() []driver.Option {
+	return connection.Options(
+		driver.Option{Name: connection.Port, Default: "8086", Help: "port of its HTTP service"},
+		driver.Option{Name: connection.Database, Default: "tsmark", Help: "database, made where it does not exist, and dropped for another load if tsmark filled it"},
+		driver.Option{Name: connection.User, Empty: "that of " + userVariable + ", or none", Help: "user, where the server asks for one; a load needs one with all privileges"},
+		driver.Option{Name: connection.Password, Empty: "that of " + passwordVariable + ", or none"},
+	)
 }
 
 // data are the options of how rows are sent, kept and returned.
 func data() []driver.Option {
 	return []driver.Option{
-		{Name: optionGzip, Default: "0", Help: "level by which batches are compressed, 1 (fastest) to 9 (smallest), or 0: not at all", Check: checkGzip},
-		{Name: optionPrecision, Default: "ns", Help: "what times are sent in: ns, u (µs), ms or s; a row's time must be a multiple", Check: oneOf("ns", "u", "ms", "s")},
+		{Name: optionGzip, Default: "0", Help: "level by which batches are compressed, 1 (fastest) to 9 (smallest), or 0: not at all", Type: option.Integer(0, 9)},
+		{Name: optionPrecision, Default: "ns", Help: "what times are sent in: ns, u (µs), ms or s; a row's time must be a multiple", Type: option.Choice("ns", "u", "ms", "s")},
 		{Name: optionConsistency, Empty: "the server's", Help: "how many nodes of a cluster must have a batch: any, one, quorum or all; a server alone takes no notice",
-			Check: oneOf("any", "one", "quorum", "all")},
-		{Name: optionRetention, Layout: true, Empty: "the database's default, autogen", Help: "name of the retention policy to make and to write to; nothing in it expires", Check: checkRetention},
-		{Name: optionShard, Layout: true, Empty: "the server's, 7d", Help: "time that a shard covers, such as 1d, 12h or 4w, an hour or more", Check: checkShard},
-		{Name: optionChunked, Default: "10000", Help: "rows after which the server sends a part of an answer; or off: it sends an answer when it has it all, and of more than 10,000 rows nobody knows whether it is whole", Check: checkChunked},
+			Type: option.Choice("any", "one", "quorum", "all")},
+		{Name: optionRetention, Layout: true, Empty: "the database's default, autogen", Help: "name of the retention policy to make and to write to; nothing in it expires", Type: option.Checked("text", checkRetention)},
+		{Name: optionShard, Layout: true, Empty: "the server's, 7d", Help: "time that a shard covers, such as 1d, 12h or 4w, an hour or more", Type: option.Checked("duration", checkShard)},
+		{Name: optionChunked, Default: "10000", Help: "rows after which the server sends a part of an answer; or off: it sends an answer when it has it all, and of more than 10,000 rows nobody knows whether it is whole", Type: option.AtLeast(1).Or(off)},
 	}
-}
-
-func checkPort(v string) error {
-	if n, err := strconv.ParseUint(v, 10, 16); err != nil || n == 0 {
-		return errors.New("must be a port, from 1 to 65535")
-	}
-	return nil
-}
-
-func checkTimeout(v string) error {
-	if d, err := time.ParseDuration(v); err != nil || d <= 0 {
-		return errors.New("must be a time longer than nothing, such as 60s")
-	}
-	return nil
-}
-
-func checkGzip(v string) error {
-	if n, err := strconv.Atoi(v); err != nil || n < 0 || n > 9 {
-		return errors.New("must be a level from 0 to 9")
-	}
-	return nil
 }
 
 func checkRetention(v string) error {
@@ -166,21 +133,4 @@ func checkShard(v string) error {
 		return errors.New("must be a number of hours, days or weeks, such as 12h, 1d or 4w")
 	}
 	return nil
-}
-
-func checkChunked(v string) error {
-	if v != off && driver.AtLeast(1)(v) != nil {
-		return fmt.Errorf("must be a number of rows, 1 or more, or %s", off)
-	}
-	return nil
-}
-
-// oneOf is a check for one of the words.
-func oneOf(words ...string) func(string) error {
-	return func(v string) error {
-		if !slices.Contains(words, v) {
-			return fmt.Errorf("must be one of %s", strings.Join(words, ", "))
-		}
-		return nil
-	}
 }

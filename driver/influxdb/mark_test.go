@@ -10,6 +10,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -17,7 +18,7 @@ import (
 // with the test.
 func started(t *testing.T, name string, given ...string) *database {
 	t.Helper()
-	options := server(t, append(given, optionDatabase, name)...)
+	options := server(t, append(given, connection.Database, name)...)
 	d := conformance.Open(t, Kind(), t.TempDir(), pairs(options)...).(*database)
 	drop := func() {
 		if err := d.change(t.Context(), "DROP DATABASE "+ident(name)); err != nil {

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/httpwire"
 )
 
@@ -28,29 +28,18 @@ type settings struct {
 // newSettings reads the options, which Resolve has checked one by one. The
 // environment has the credentials that the options do not.
 func newSettings(o driver.Options, getenv func(string) string) (*settings, error) {
+	c := connection.Of(o)
 	s := &settings{
-		wire:     httpwire.Config{Host: o[optionHost], Port: o[optionPort], TLS: httpwire.TLSMode(o[optionTLS], o[optionHost])},
-		database: o[optionDatabase], retention: o[optionRetention], shard: o[optionShard],
-		precision: o[optionPrecision], consistency: o[optionConsistency],
+		wire:     httpwire.Config{Host: c.Host, Port: c.Port, TLS: httpwire.TLSMode(c.TLS, c.Host), Timeout: c.Timeout},
+		database: c.Database, retention: o[optionRetention], shard: o[optionShard],
+		gzip: o.Int(optionGzip), precision: o[optionPrecision], consistency: o[optionConsistency], chunk: o.Int(optionChunked),
 	}
 	if s.database == "" {
-		return nil, fmt.Errorf("give a name of a database by the option %s", optionDatabase)
-	}
-	var err error
-	if s.wire.Timeout, err = time.ParseDuration(o[optionTimeout]); err != nil {
-		return nil, fmt.Errorf("option %s: %w", optionTimeout, err)
-	}
-	if s.gzip, err = strconv.Atoi(o[optionGzip]); err != nil {
-		return nil, fmt.Errorf("option %s: %w", optionGzip, err)
-	}
-	if c := o[optionChunked]; c != off {
-		if s.chunk, err = strconv.Atoi(c); err != nil {
-			return nil, fmt.Errorf("option %s: %w", optionChunked, err)
-		}
+		return nil, fmt.Errorf("give a name of a database by the option %s", connection.Database)
 	}
 	s.unit = units[s.precision]
-	user := cmp.Or(o[optionUser], getenv(userVariable))
-	password := cmp.Or(o[optionPassword], getenv(passwordVariable))
+	user := cmp.Or(c.User, getenv(userVariable))
+	password := cmp.Or(c.Password, getenv(passwordVariable))
 	switch {
 	case password != "" && user == "":
 		return nil, errors.New("a password was given without a user: give the option user as well")

@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/connection"
 )
 
 // server returns the options that lead to the server that tests may fill.
 func server(t testing.TB, given ...string) map[string]string {
 	t.Helper()
 	host, port := conformance.Address(t, "influxdb")
-	options := map[string]string{optionHost: host, optionPort: port, optionDatabase: "tsmark_test"}
+	options := map[string]string{connection.Host: host, connection.Port: port, connection.Database: "tsmark_test"}
 	for i := 0; i < len(given); i += 2 {
 		options[given[i]] = given[i+1]
 	}

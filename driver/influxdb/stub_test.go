@@ -17,6 +17,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -25,7 +26,7 @@ import (
 func served(t testing.TB, answer http.HandlerFunc, given ...string) map[string]string {
 	t.Helper()
 	host, port := stub.HTTP(t, answer)
-	options := map[string]string{optionHost: host, optionPort: port}
+	options := map[string]string{connection.Host: host, connection.Port: port}
 	for i := 0; i < len(given); i += 2 {
 		options[given[i]] = given[i+1]
 	}
@@ -74,10 +75,10 @@ func TestOpenFails(t *testing.T) {
 	}{
 		"another server": {served(t, stub.Saying(200, "", "hello")), "what answers there is not InfluxDB", true},
 		"version 2":      {served(t, version("v2.7.1")), "is InfluxDB v2.7.1, and tsmark speaks to 1.x", true},
-		"wrong password": {served(t, version("1.8.10"), optionUser, "joe", optionPassword, stub.Secret), "it does not take these credentials", false},
-		"no user":        {served(t, version("1.8.10"), optionPassword, stub.Secret), "give the option user as well", false},
-		"no TLS":         {served(t, version("1.8.10"), optionTLS, "on"), "the server does not speak TLS; give tls=off", true},
-		"silence": {served(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, optionTimeout, "20ms"),
+		"wrong password": {served(t, version("1.8.10"), connection.User, "joe", connection.Password, stub.Secret), "it does not take these credentials", false},
+		"no user":        {served(t, version("1.8.10"), connection.Password, stub.Secret), "give the option user as well", false},
+		"no TLS":         {served(t, version("1.8.10"), connection.TLS, "on"), "the server does not speak TLS; give tls=off", true},
+		"silence": {served(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, connection.Timeout, "20ms"),
 			"it accepted the connection and did not answer within 20ms", true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +108,7 @@ func TestWriteFails(t *testing.T) {
 		"slow":         {Answer: stub.Saying(500, "", `{"error":"timeout"}`), Says: "timeout", Want: &driver.Temporary{}},
 		"it is broken": {Answer: stub.Saying(500, "", `{"error":"engine is closed"}`), Says: "engine is closed"},
 	}, func(t *testing.T, host, port, timeout string) (driver.Writer, *series.Batch) {
-		d, batch := prepared(t, map[string]string{optionHost: host, optionPort: port, optionTimeout: cmp.Or(timeout, "60s"), optionUser: "joe", optionPassword: stub.Secret})
+		d, batch := prepared(t, map[string]string{connection.Host: host, connection.Port: port, connection.Timeout: cmp.Or(timeout, "60s"), connection.User: "joe", connection.Password: stub.Secret})
 		return conformance.Writer(t, d), batch
 	})
 }

@@ -5,11 +5,11 @@ package null
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -26,12 +26,7 @@ func Kind() driver.Driver {
 			Name:    optionParse,
 			Default: "no",
 			Help:    "parse the lines of a --file before they are discarded: yes or no",
-			Check: func(v string) error {
-				if v != "yes" && v != "no" {
-					return errors.New("must be yes or no")
-				}
-				return nil
-			},
+			Type:    option.Boolean("yes", "no"),
 		}},
 		Caps: func(driver.Options) driver.Caps {
 			return driver.Caps{TimePrecision: time.Nanosecond, Embedded: true, Discards: true}
@@ -43,7 +38,7 @@ func Kind() driver.Driver {
 			if env.Existing {
 				return nil, fmt.Errorf("the null target %w, whatever was loaded; load a database", driver.ErrNoMark)
 			}
-			return null{parse: options[optionParse] == "yes"}, nil
+			return null{parse: options.On(optionParse)}, nil
 		},
 	}
 }

@@ -4,7 +4,6 @@
 package pgwire
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -16,85 +15,50 @@ import (
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 
 	"github.com/tsmark/tsmark/driver"
-)
-
-// The names of the options that say where the server is.
-const (
-	OptionHost     = "host"
-	OptionPort     = "port"
-	OptionDatabase = "database"
-	OptionUser     = "user"
-	OptionPassword = "password"
-	OptionTLS      = "tls"
-	OptionTimeout  = "timeout"
+	"github.com/tsmark/tsmark/driver/connection"
 )
 
 // Options returns the options that NewConfig reads. Where one is empty, the
 // environment decides as it does for psql: PGHOST, PGPORT, PGDATABASE, PGUSER,
 // PGPASSWORD, PGSSLMODE, PGSSLROOTCERT, PGSERVICE with its file, and ~/.pgpass.
 func Options() []driver.Option {
-	return []driver.Option{
-		{Name: OptionHost, Empty: "PGHOST, or this machine", Help: "host of the server, or the folder of its socket"},
-		{Name: OptionPort, Empty: "PGPORT, or 5432", Help: "port of the server", Check: checkPort},
-		{Name: OptionDatabase, Empty: "PGDATABASE, or the user's name", Help: "database, which must exist"},
-		{Name: OptionUser, Empty: "PGUSER, or the login name", Help: "user to connect as"},
-		{Name: OptionPassword, Empty: "PGPASSWORD, or ~/.pgpass", Help: "the user's password", Secret: true},
-		{Name: OptionTLS, Empty: "PGSSLMODE; without it on, but off where the server is this machine",
-			Help: "encryption: off, on (the certificate is verified) or insecure (it is not)", Check: checkTLS},
-		{Name: OptionTimeout, Default: "60s", Help: "how long connecting or one batch may take before the server counts as gone", Check: checkTimeout},
-	}
+	return connection.Options(
+		driver.Option{Name: connection.Host, Empty: "PGHOST, or this machine", Help: "host of the server, or the folder of its socket"},
+		driver.Option{Name: connection.Port, Empty: "PGPORT, or 5432"},
+		driver.Option{Name: connection.Database, Empty: "PGDATABASE, or the user's name", Help: "database, which must exist"},
+		driver.Option{Name: connection.User, Empty: "PGUSER, or the login name", Help: "user to connect as"},
+		driver.Option{Name: connection.Password, Empty: "PGPASSWORD, or ~/.pgpass", Help: "the user's password"},
+		driver.Option{Name: connection.TLS, Empty: "PGSSLMODE; without it on, but off where the server is this machine",
+			Help: "encryption: off, on (the certificate is verified) or insecure (it is not)"},
+		driver.Option{Name: connection.Timeout, Help: "how long connecting or one batch may take before the server counts as gone"},
+	)
 }
 
-func checkPort(v string) error {
-	if n, err := strconv.Atoi(v); err != nil || n < 1 || n > 65535 {
-		return errors.New("must be a whole number from 1 to 65535")
-	}
-	return nil
-}
-
-func checkTLS(v string) error {
-	if _, ok := sslModes[v]; !ok {
-		return errors.New("must be one of off, on, insecure")
-	}
-	return nil
-}
-
-func checkTimeout(v string) error {
-	if d, err := time.ParseDuration(v); err != nil || d <= 0 {
-		return errors.New("must be a duration above 0, such as 30s")
-	}
-	return nil
-}
-
-// sslModes are the values of OptionTLS in PostgreSQL's words.
-var sslModes = map[string]string{"off": "disable", "on": "verify-full", "insecure": "require"}
+// sslModes are the values of connection.TLS in PostgreSQL's words.
+var sslModes = map[string]string{connection.Off: "disable", connection.On: "verify-full", connection.Insecure: "require"}
 
 // Config says where a server is and as whom to connect.
 type Config struct {
 	pg *pgconn.Config
-	// Timeout is the value of OptionTimeout.
+	// Timeout is the value of connection.Timeout.
 	Timeout time.Duration
 }
 
-// NewConfig reads the options, and what the environment says where they are
+// NewConfig finds the server by settings, and by what the environment says where they are
 // empty. Its error says which of them is wrong, without the password.
-func NewConfig(options driver.Options) (*Config, error) {
-	timeout, err := time.ParseDuration(options[OptionTimeout])
-	if err != nil {
-		return nil, fmt.Errorf("option %s: %w", OptionTimeout, err)
-	}
+func NewConfig(given connection.Settings) (*Config, error) {
 	var settings []string
 	set := func(key, value string) {
 		if value != "" {
 			settings = append(settings, key+"='"+strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(value)+"'")
 		}
 	}
-	set("host", options[OptionHost])
-	set("port", options[OptionPort])
-	set("dbname", options[OptionDatabase])
-	set("user", options[OptionUser])
-	set("password", options[OptionPassword])
-	set("sslmode", sslModes[options[OptionTLS]])
+	set("host", given.Host)
+	set("port", given.Port)
+	set("dbname", given.Database)
+	set("user", given.User)
+	set("password", given.Password)
+	set("sslmode", sslModes[given.TLS])
 	pg, err := pgconn.ParseConfig(strings.Join(settings, " "))
 	if err == nil && undecided(pg) {
 		mode := "verify-full"
@@ -107,7 +71,7 @@ func NewConfig(options driver.Options) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the server: %s", oneLine(err))
 	}
-	pg.ConnectTimeout = timeout
+	pg.ConnectTimeout = given.Timeout
 	pg.MaxProtocolMessageBodyLen, pg.DialFunc = maxMessage, bounded(pg.DialFunc)
 	pg.RuntimeParams["application_name"] = "tsmark"
 	// Texts of times are only read in this form.
@@ -117,7 +81,7 @@ func NewConfig(options driver.Options) (*Config, error) {
 		// down what is measured next. If it does not, the connection is given up.
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: time.Second}
 	}
-	return &Config{pg: pg, Timeout: timeout}, nil
+	return &Config{pg: pg, Timeout: given.Timeout}, nil
 }
 
 // undecided reports whether nobody said if the connection is to be encrypted:

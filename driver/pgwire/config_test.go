@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
 )
 
@@ -60,7 +61,7 @@ func TestConfig(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			config, err := pgwire.NewConfig(options)
+			config, err := pgwire.NewConfig(connection.Of(options))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,9 +78,9 @@ func TestConfig(t *testing.T) {
 func TestWrongOptions(t *testing.T) {
 	for given, says := range map[[2]string]string{
 		{"port", "70000"}:  "from 1 to 65535",
-		{"tls", "maybe"}:   "one of off, on, insecure",
+		{"tls", "maybe"}:   "one of on, off, insecure",
 		{"timeout", "0s"}:  "above 0",
-		{"timeout", "60"}:  "such as 30s",
+		{"timeout", "60"}:  "such as 60s",
 		{"hots", "x"}:      `did you mean "host"`,
 		{"passwort", "hh"}: `did you mean "password"`,
 	} {
@@ -89,7 +90,7 @@ func TestWrongOptions(t *testing.T) {
 	}
 	t.Setenv("PGSERVICE", "nowhere")
 	t.Setenv("PGSERVICEFILE", filepath.Join(t.TempDir(), "none"))
-	_, err := pgwire.NewConfig(driver.Options{"timeout": "1s", "password": "hunter2"})
+	_, err := pgwire.NewConfig(connection.Of(driver.Options{"timeout": "1s", "password": "hunter2"}))
 	if err == nil || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("a service that is not there: %v", err)
 	}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/query"
 )
@@ -34,7 +36,7 @@ func encoded(t *testing.T, messages ...pgproto3.BackendMessage) string {
 // endless answers every statement by messages that go on for ever.
 func endless(begin, part string) func(net.Conn) {
 	return func(c net.Conn) {
-		b := welcome(c)
+		b := stub.Welcome(c)
 		if _, err := b.Receive(); err == nil { // a message of it will do
 			conformance.Endless(c, begin, part)
 		}
@@ -85,7 +87,7 @@ func TestEndlessAnswers(t *testing.T) {
 		{"notices in place of COPY", "", encoded(t, &pgproto3.NoticeResponse{Message: "hello"}), copyIn, "no row within 32 MiB"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			conn, err := connect(t, stub(t, endless(c.begin, c.part)))
+			conn, err := connect(t, served(t, endless(c.begin, c.part)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +105,7 @@ func TestEndlessAnswers(t *testing.T) {
 func TestEndlessQueries(t *testing.T) {
 	begin := encoded(t, &pgproto3.RowDescription{Fields: []pgproto3.FieldDescription{{Name: []byte("n"), DataTypeOID: 25, DataTypeSize: -1}}})
 	row := encoded(t, &pgproto3.DataRow{Values: [][]byte{[]byte("x")}})
-	config, err := pgwire.NewConfig(stub(t, endless(begin, row)))
+	config, err := pgwire.NewConfig(connection.Of(served(t, endless(begin, row))))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 package pgwire
 
-// Encrypted returns the encryption in OptionTLS's words, and the password.
+// Encrypted returns the encryption in connection.TLS's words, and the password.
 func (c *Config) Encrypted() (tls, password string) {
 	switch {
 	case len(c.pg.Fallbacks) > 0 && (c.pg.Fallbacks[0].TLSConfig == nil) != (c.pg.TLSConfig == nil):

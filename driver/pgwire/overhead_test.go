@@ -6,23 +6,24 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
 )
 
 // A question costs what pgx takes to ask it by itself, in each protocol.
 func TestOverhead(t *testing.T) {
-	o := stub(t, func(c net.Conn) {
-		b := welcome(c)
-		for answerOne(b) == nil {
+	o := served(t, func(c net.Conn) {
+		b := stub.Welcome(c)
+		for stub.AnswerOne(b) == nil {
 		}
 	})
 	address := url.URL{Scheme: "postgres", Host: net.JoinHostPort(o["host"], o["port"]), User: url.UserPassword(o["user"], o["password"]), Path: o["database"],
 		RawQuery: "sslmode=disable"}
-	config, err := pgwire.NewConfig(o)
+	config, err := pgwire.NewConfig(connection.Of(o))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,45 +58,5 @@ func TestOverhead(t *testing.T) {
 				return err
 			})
 		})
-	}
-}
-
-// answerOne answers what comes before the next Sync, or a simple query, with
-// one row.
-func answerOne(b *pgproto3.Backend) error {
-	fields := []pgproto3.FieldDescription{{Name: []byte("n"), DataTypeOID: 20, DataTypeSize: 8}}
-	for {
-		message, err := b.Receive()
-		if err != nil {
-			return err
-		}
-		switch m := message.(type) {
-		case *pgproto3.Parse:
-			b.Send(&pgproto3.ParseComplete{})
-		case *pgproto3.Describe:
-			if m.ObjectType == 'S' {
-				b.Send(&pgproto3.ParameterDescription{})
-			}
-			fields[0].Format = 0
-			if m.ObjectType == 'P' {
-				fields[0].Format = 1
-			}
-			b.Send(&pgproto3.RowDescription{Fields: fields})
-		case *pgproto3.Bind:
-			b.Send(&pgproto3.BindComplete{})
-		case *pgproto3.Execute:
-			b.Send(&pgproto3.DataRow{Values: [][]byte{make([]byte, 8)}})
-			b.Send(&pgproto3.CommandComplete{CommandTag: []byte("SELECT 1")})
-		case *pgproto3.Query:
-			fields[0].Format = 0
-			b.Send(&pgproto3.RowDescription{Fields: fields})
-			b.Send(&pgproto3.DataRow{Values: [][]byte{[]byte("12345678")}})
-			b.Send(&pgproto3.CommandComplete{CommandTag: []byte("SELECT 1")})
-			b.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
-			return b.Flush()
-		case *pgproto3.Sync:
-			b.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
-			return b.Flush()
-		}
 	}
 }

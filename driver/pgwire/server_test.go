@@ -10,6 +10,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/query"
 )
@@ -18,8 +19,8 @@ import (
 func server(t testing.TB) *pgwire.Config {
 	t.Helper()
 	host, port := conformance.Address(t, "postgres")
-	config, err := pgwire.NewConfig(driver.Options{
-		"host": host, "port": port, "database": "postgres", "user": "tsmark", "password": conformance.Password(t), "timeout": "10s",
+	config, err := pgwire.NewConfig(connection.Settings{
+		Host: host, Port: port, Database: "postgres", User: "tsmark", Password: conformance.Password(t), Timeout: 10 * time.Second,
 	})
 	if err != nil {
 		t.Fatal(err)

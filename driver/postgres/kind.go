@@ -21,7 +21,9 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
+	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -82,7 +84,7 @@ func Kind() driver.Driver {
 
 // partitionOption is PostgreSQL's own partitioning, which extensions replace.
 func partitionOption() driver.Option {
-	return driver.Option{Name: optionPartition, Layout: true, Empty: "none", Help: "length of the time that one partition of a table holds, such as 12h", Check: checkPartition}
+	return driver.Option{Name: optionPartition, Layout: true, Empty: "none", Help: "length of the time that one partition of a table holds, such as 12h", Type: option.Seconds(time.Minute)}
 }
 
 // NewKind describes PostgreSQL with an extension.
@@ -126,49 +128,39 @@ func ownOptions() []driver.Option {
 		protocols = append(protocols, string(p))
 	}
 	return []driver.Option{
-		{Name: optionProtocol, Default: string(pgwire.Extended), Check: oneOf(protocols...),
+		{Name: optionProtocol, Default: string(pgwire.Extended), Type: option.Choice(protocols...),
 			Help: "how questions are sent: extended, prepared (each text is kept for when it is asked again), both with binary answers, or simple"},
-		{Name: optionLayout, Layout: true, Default: layoutNormalized, Check: oneOf(layoutNormalized, layoutWide, layoutNarrow),
+		{Name: optionLayout, Layout: true, Default: layoutNormalized, Type: option.Choice(layoutNormalized, layoutWide, layoutNarrow),
 			Help: "normalized (rows refer to a table of series, as TSBS has it), wide (tags stand in each row) or narrow (a row a value)"},
-		{Name: optionMethod, Default: methodCopy, Check: oneOf(methodCopy, methodInsert),
+		{Name: optionMethod, Default: methodCopy, Type: option.Choice(methodCopy, methodInsert),
 			Help: "how rows are written: copy (in binary form) or insert (prepared, many rows a statement)"},
-		{Name: optionIntegers, Layout: true, Default: integersDouble, Check: oneOf(integersDouble, integersBigint),
+		{Name: optionIntegers, Layout: true, Default: integersDouble, Type: option.Choice(integersDouble, integersBigint),
 			Help: "what integer fields of 64 bits become: double, as in TSBS, or bigint"},
-		{Name: optionIndex, Layout: true, Default: indexBoth, Check: oneOf(indexBoth, indexTagsTime, indexTime, indexTimeTags, indexBRIN, indexNone),
+		{Name: optionIndex, Layout: true, Default: indexBoth, Type: option.Choice(indexBoth, indexTagsTime, indexTime, indexTimeTags, indexBRIN, indexNone),
 			Help: "indexes: tags_time (series and time), time, both of them as TSBS's defaults, time_tags (time and series), brin (of the time) or none"},
-		{Name: optionFieldIndex, Layout: true, Default: "0", Check: driver.AtLeast(0),
+		{Name: optionFieldIndex, Layout: true, Default: "0", Type: option.AtLeast(0),
 			Help: "how many of the first fields have an index of value and time, as TSBS's field-index-count"},
-		{Name: optionUnlogged, Layout: true, Default: off, Check: oneOf(on, off),
+		{Name: optionUnlogged, Layout: true, Default: off, Type: option.Boolean(on, off),
 			Help: "on: tables without write-ahead log, which a crash empties"},
-		{Name: optionCommit, Empty: "the server's", Check: oneOf("on", "off", "local", "remote_write", "remote_apply"),
+		{Name: optionCommit, Empty: "the server's", Type: option.Choice("on", "off", "local", "remote_write", "remote_apply"),
 			Help: "when a commit is acknowledged: on, off, local, remote_write or remote_apply"},
-		{Name: optionAutovacuum, Layout: true, Default: on, Check: oneOf(on, off),
+		{Name: optionAutovacuum, Layout: true, Default: on, Type: option.Boolean(on, off),
 			Help: "whether the server vacuums and analyzes the tables by itself"},
-		{Name: optionWorkMemory, Empty: "the server's", Check: checkMemory, Help: "memory of each sort and hash, such as 64MB"},
-		{Name: optionConnections, Default: connectionsMany, Check: oneOf(connectionsMany, connectionsOne),
+		{Name: optionWorkMemory, Empty: "the server's", Type: option.Checked("size", checkMemory), Help: "memory of each sort and hash, such as 64MB"},
+		{Name: optionConnections, Default: connectionsMany, Type: option.Choice(connectionsMany, connectionsOne),
 			Help: "one: the server takes one connection at a time, as PGlite does; tsmark then keeps none for itself, and takes one worker"},
-		{Name: optionCompilation, Empty: "the server's", Check: oneOf(on, off), Help: "whether queries are compiled: on or off"},
+		{Name: optionCompilation, Empty: "the server's", Type: option.Boolean(on, off), Help: "whether queries are compiled: on or off"},
 	}
 }
 
 // place is the database, whatever extension it is driven as. Users whose
 // search_path leads to different schemas share it as well.
 func place(o driver.Options) string {
-	config, err := pgwire.NewConfig(o)
+	config, err := pgwire.NewConfig(connection.Of(o))
 	if err != nil {
 		return "" // which Open says
 	}
 	return config.Place()
-}
-
-// oneOf is a check for one of the words.
-func oneOf(words ...string) func(string) error {
-	return func(v string) error {
-		if !slices.Contains(words, v) {
-			return fmt.Errorf("must be one of %s", strings.Join(words, ", "))
-		}
-		return nil
-	}
 }
 
 func checkMemory(v string) error {
@@ -178,11 +170,4 @@ func checkMemory(v string) error {
 		}
 	}
 	return errors.New("must be a whole number with its unit, kB, MB or GB")
-}
-
-func checkPartition(v string) error {
-	if d, err := time.ParseDuration(v); err != nil || d < time.Minute || d%time.Second != 0 {
-		return errors.New("must be a duration of whole seconds, at least 1m, such as 12h")
-	}
-	return nil
 }

@@ -3,7 +3,6 @@ package postgres
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
@@ -114,10 +113,7 @@ func (l *layout) rows(t *series.Table) error {
 	ddl := []string{l.create(t.Name, definitions, l.options[optionPartition] != "")}
 	table := Table{Name: t.Name, Rows: true, By: by}
 	ddl = append(ddl, l.indexes(table)...)
-	indexed, err := strconv.Atoi(l.options[optionFieldIndex])
-	if err != nil {
-		return fmt.Errorf("option %s: %w", optionFieldIndex, err)
-	}
+	indexed := l.options.Int(optionFieldIndex)
 	for i, f := range fields {
 		if i < indexed && l.kind != layoutNarrow {
 			ddl = append(ddl, fmt.Sprintf("CREATE INDEX ON %s (%s, %s DESC)", Quoted(t.Name), Quoted(f.name), sql.TimeColumn))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/driver/postgres"
@@ -32,7 +33,7 @@ func TestLockedByOthers(t *testing.T) {
 	if err := db.Prepare(t.Context(), schema, driver.Mark{}); err != nil {
 		t.Fatal(err)
 	}
-	config, err := pgwire.NewConfig(resolved)
+	config, err := pgwire.NewConfig(connection.Of(resolved))
 	if err != nil {
 		t.Fatal(err)
 	}

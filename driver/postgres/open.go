@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 )
 
 // open connects, and looks at what is there.
 func open(ctx context.Context, v Variant, env driver.Env, o driver.Options) (*database, error) {
-	config, err := pgwire.NewConfig(o)
+	config, err := pgwire.NewConfig(connection.Of(o))
 	if err != nil {
 		return nil, err
 	}

@@ -13,13 +13,9 @@ import (
 // yet. It is done outside the batch's transaction: an open one would keep others
 // from attaching theirs.
 func (w *writer) partitions(ctx context.Context) error {
-	text := w.layout.options[optionPartition]
-	if text == "" {
+	length := w.layout.options.Duration(optionPartition)
+	if length == 0 {
 		return nil
-	}
-	length, err := time.ParseDuration(text)
-	if err != nil {
-		return fmt.Errorf("option %s: %w", optionPartition, err)
 	}
 	for _, t := range w.order {
 		for _, run := range t.runs {

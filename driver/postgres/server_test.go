@@ -9,6 +9,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/driver/postgres"
 )
@@ -47,7 +48,7 @@ func admin(t testing.TB, options map[string]string, statements ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := pgwire.NewConfig(resolved)
+	config, err := pgwire.NewConfig(connection.Of(resolved))
 	if err != nil {
 		t.Fatal(err)
 	}

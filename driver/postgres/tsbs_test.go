@@ -9,6 +9,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/driver/postgres"
 	"github.com/tsmark/tsmark/engine"
@@ -60,7 +61,7 @@ func compareTexts(t *testing.T, use workload.Workload) {
 	if _, err := engine.Load(t.Context(), load, dataset, db, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
-	config, err := pgwire.NewConfig(resolved)
+	config, err := pgwire.NewConfig(connection.Of(resolved))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func compareTexts(t *testing.T, use workload.Workload) {
 			compared := *q
 			if r.expected != nil {
 				columns = r.expected(expected, columns)
-				compared = query.Query{Shape: query.Means, Group: make([]string, r.keys)}
+				compared = query.Query{Shape: query.Means{Group: make([]string, r.keys)}}
 			}
 			if d := query.Compare(&compared, columns, expected, &answer); d != nil {
 				t.Errorf("%s %d: TSBS's text says otherwise than the oracle: %s", q.Type, q.ID, d)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/httpwire"
 	"github.com/tsmark/tsmark/driver/lineproto"
 )
@@ -24,7 +25,7 @@ type explanation struct {
 func explained(status int, body []byte) error {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("it does not take these credentials; give the options %s and %s, or %s", optionUser, optionPassword, optionToken)
+		return fmt.Errorf("it does not take these credentials; give the options %s and %s, or %s", connection.User, connection.Password, optionToken)
 	case http.StatusNotFound:
 		return errors.New("there is no such service; is this QuestDB's HTTP port, and line.http.enabled not false?")
 	}

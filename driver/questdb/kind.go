@@ -9,30 +9,21 @@
 package questdb
 
 import (
-	"errors"
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/series"
 )
 
 // The names of the options.
 const (
-	optionHost           = "host"
-	optionPort           = "port"
 	optionPGPort         = "pg_port"
 	optionILPPort        = "ilp_port"
-	optionUser           = "user"
-	optionPassword       = "password"
 	optionToken          = "token"
 	optionPGUser         = "pg_user"
 	optionPGPassword     = "pg_password"
-	optionTLS            = "tls"
-	optionTimeout        = "timeout"
 	optionProtocol       = "protocol"
 	optionRead           = "read"
 	optionPartitionBy    = "partition_by"
@@ -47,9 +38,6 @@ const (
 	protocolTCP    = "tcp"
 	readPGWire     = "pgwire"
 	readREST       = "rest"
-	tlsOn          = "on"
-	tlsOff         = "off"
-	tlsInsecure    = "insecure"
 	partitionNone  = "none"
 	walOn          = "true"
 	walOff         = "false"
@@ -63,7 +51,7 @@ func Kind() driver.Driver {
 	return driver.Driver{
 		Name:    "questdb",
 		Help:    "QuestDB, a server, written by line protocol over HTTP or TCP and asked over the PostgreSQL protocol or REST",
-		Options: append(connection(), storage()...),
+		Options: append(connected(), storage()...),
 		Durabilities: []driver.Profile{
 			{Name: driver.AsShipped, Help: "as the server's cairo.commit.mode says, which is nosync unless somebody changed it; a client cannot", Options: driver.Options{}},
 		},
@@ -71,7 +59,7 @@ func Kind() driver.Driver {
 		Modules: []string{"github.com/jackc/pgx/v5"},
 		// A server is one place: its tables have the names of the dataset's.
 		Place: func(o driver.Options) string {
-			return "QuestDB at " + driver.AddressPlace(o[optionHost], o[optionPort])
+			return "QuestDB at " + driver.AddressPlace(o[connection.Host], o[connection.Port])
 		},
 		Render: render,
 		Open:   open,
@@ -95,59 +83,31 @@ func caps(o driver.Options) driver.Caps {
 	}
 }
 
-// connection are the options of how the server is reached.
-func connection() []driver.Option {
-	port := func(name, value, help string) driver.Option {
-		return driver.Option{Name: name, Default: value, Help: help, Check: checkPort}
-	}
-	return []driver.Option{
-		{Name: optionHost, Default: "127.0.0.1", Help: "name or address of the server"},
-		port(optionPort, "9000", "port of HTTP: line protocol, REST and everything but the other two"),
-		port(optionPGPort, "8812", "port of the PostgreSQL protocol, with read=pgwire"),
-		port(optionILPPort, "9009", "port of line protocol over TCP, with protocol=tcp"),
-		{Name: optionUser, Empty: "that of " + configVariable + ", or none", Help: "user, where HTTP asks for one"},
-		{Name: optionPassword, Secret: true, Empty: "that of " + configVariable + ", or none", Help: "its password"},
-		{Name: optionToken, Secret: true, Empty: "that of " + configVariable + ", or none", Help: "token of HTTP, in place of user and password"},
-		{Name: optionPGUser, Empty: "the user, or admin", Help: "user of the PostgreSQL protocol, where it differs from HTTP's"},
-		{Name: optionPGPassword, Secret: true, Empty: "the password, or quest", Help: "its password"},
-		{Name: optionTLS, Empty: "off where the server runs on this machine, else on",
-			Help: "encrypt HTTP and TCP and, where it offers that, the PostgreSQL protocol: on, off, or insecure (anybody's certificate is taken)", Check: oneOf(tlsOn, tlsOff, tlsInsecure)},
-		{Name: optionTimeout, Default: "60s", Help: "longest wait for a connection and for the acknowledgement of a batch", Check: checkTimeout},
-		{Name: optionProtocol, Default: protocolHTTP, Help: "how rows are sent: http (acknowledged) or tcp (not acknowledged)", Check: oneOf(protocolHTTP, protocolTCP)},
-		{Name: optionRead, Default: readPGWire, Help: "how questions are asked: pgwire or rest", Check: oneOf(readPGWire, readREST)},
-	}
+// connected are the options of how the server is reached.
+func connected() []driver.Option {
+	const none = "that of " + configVariable + ", or none"
+	return append(connection.Options(
+		driver.Option{Name: connection.Port, Default: "9000", Help: "port of HTTP: line protocol, REST and everything but the other two"},
+		driver.Option{Name: optionPGPort, Type: option.Port(), Default: "8812", Help: "port of the PostgreSQL protocol, with read=pgwire"},
+		driver.Option{Name: optionILPPort, Type: option.Port(), Default: "9009", Help: "port of line protocol over TCP, with protocol=tcp"},
+		driver.Option{Name: connection.User, Empty: none, Help: "user, where HTTP asks for one"},
+		driver.Option{Name: connection.Password, Empty: none},
+		driver.Option{Name: optionToken, Secret: true, Empty: none, Help: "token of HTTP, in place of user and password"},
+		driver.Option{Name: optionPGUser, Empty: "the user, or admin", Help: "user of the PostgreSQL protocol, where it differs from HTTP's"},
+		driver.Option{Name: optionPGPassword, Secret: true, Empty: "the password, or quest", Help: "its password"},
+		driver.Option{Name: connection.TLS, Help: "encrypt HTTP and TCP and, where it offers that, the PostgreSQL protocol: on, off, or insecure (anybody's certificate is taken)"},
+	),
+		driver.Option{Name: optionProtocol, Default: protocolHTTP, Help: "how rows are sent: http (acknowledged) or tcp (not acknowledged)", Type: option.Choice(protocolHTTP, protocolTCP)},
+		driver.Option{Name: optionRead, Default: readPGWire, Help: "how questions are asked: pgwire or rest", Type: option.Choice(readPGWire, readREST)},
+	)
 }
 
 // storage are the options of how tables are made.
 func storage() []driver.Option {
 	return []driver.Option{
-		{Name: optionPartitionBy, Layout: true, Default: "day", Help: "span of a partition: hour, day, week, month or none (with wal=false; rows must then come in the order of their times)", Check: oneOf("hour", "day", "week", "month", partitionNone)},
-		{Name: optionWAL, Layout: true, Default: walOn, Help: "tables with a write-ahead log, which protocol=http and dedup need: true or false", Check: oneOf(walOn, walOff)},
+		{Name: optionPartitionBy, Layout: true, Default: "day", Help: "span of a partition: hour, day, week, month or none (with wal=false; rows must then come in the order of their times)", Type: option.Choice("hour", "day", "week", "month", partitionNone)},
+		{Name: optionWAL, Layout: true, Default: walOn, Help: "tables with a write-ahead log, which protocol=http and dedup need: true or false", Type: option.Boolean(walOn, walOff)},
 		{Name: optionDedup, Layout: true, Default: dedupOff, Help: "a row that comes again replaces the earlier one of its time and of all its tags (tags) or of the one tag that is named, as in dedup=hostname; or off"},
-		{Name: optionSymbolCapacity, Layout: true, Empty: "the server's, which grows by itself", Help: "distinct values that a tag's column is prepared for", Check: driver.AtLeast(1)},
-	}
-}
-
-func checkPort(v string) error {
-	if n, err := strconv.ParseUint(v, 10, 16); err != nil || n == 0 {
-		return errors.New("must be a port, from 1 to 65535")
-	}
-	return nil
-}
-
-func checkTimeout(v string) error {
-	if d, err := time.ParseDuration(v); err != nil || d <= 0 {
-		return errors.New("must be a time longer than nothing, such as 60s")
-	}
-	return nil
-}
-
-// oneOf is a check for one of the words.
-func oneOf(words ...string) func(string) error {
-	return func(v string) error {
-		if !slices.Contains(words, v) {
-			return fmt.Errorf("must be one of %s", strings.Join(words, ", "))
-		}
-		return nil
+		{Name: optionSymbolCapacity, Layout: true, Empty: "the server's, which grows by itself", Help: "distinct values that a tag's column is prepared for", Type: option.AtLeast(1)},
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/httpwire"
 )
 
@@ -37,24 +37,18 @@ type tableSettings struct {
 // what does not go together. The environment has the credentials that the
 // options do not.
 func newSettings(o driver.Options, getenv func(string) string) (*settings, error) {
+	c := connection.Of(o)
 	s := &settings{
-		host: o[optionHost], port: o[optionPort], pgPort: o[optionPGPort], ilpPort: o[optionILPPort],
+		host: c.Host, port: c.Port, timeout: c.Timeout, pgPort: o[optionPGPort], ilpPort: o[optionILPPort],
 		tcp: o[optionProtocol] == protocolTCP, rest: o[optionRead] == readREST,
-		tables: tableSettings{partitionBy: strings.ToUpper(o[optionPartitionBy]), wal: o[optionWAL] == walOn, dedup: o[optionDedup]},
-	}
-	var err error
-	if s.timeout, err = time.ParseDuration(o[optionTimeout]); err != nil {
-		return nil, fmt.Errorf("option %s: %w", optionTimeout, err)
-	}
-	if c := o[optionSymbolCapacity]; c != "" {
-		if s.tables.symbolCapacity, err = strconv.Atoi(c); err != nil {
-			return nil, fmt.Errorf("option %s: %w", optionSymbolCapacity, err)
-		}
+		tables: tableSettings{
+			partitionBy: strings.ToUpper(o[optionPartitionBy]), wal: o.On(optionWAL), dedup: o[optionDedup], symbolCapacity: o.Int(optionSymbolCapacity),
+		},
 	}
 	if err := s.credentials(o, getenv); err != nil {
 		return nil, err
 	}
-	s.tls = httpwire.TLSMode(o[optionTLS], s.host)
+	s.tls = httpwire.TLSMode(c.TLS, s.host)
 	return s, s.check()
 }
 
@@ -79,7 +73,7 @@ func (s *settings) check() error {
 // credentials takes them from the options, and what they lack from the
 // configuration of QuestDB's own clients.
 func (s *settings) credentials(o driver.Options, getenv func(string) string) error {
-	s.user, s.password, s.token = o[optionUser], o[optionPassword], o[optionToken]
+	s.user, s.password, s.token = o[connection.User], o[connection.Password], o[optionToken]
 	if conf := getenv(configVariable); conf != "" && s.user == "" && s.password == "" && s.token == "" {
 		_, list, ok := strings.Cut(conf, "::")
 		if !ok {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/driver/connection"
 
 	"github.com/tsmark/tsmark/driver"
 )
@@ -31,11 +32,11 @@ func TestOptionsThatDoNotGoTogether(t *testing.T) {
 		"line protocol over HTTP writes to tables with a":    {optionWAL, "false"},
 		"only tables with a write-ahead log replace rows":    {optionWAL, "false", optionProtocol, "tcp", optionDedup, "tags"},
 		"nobody says which rows arrived":                     {optionProtocol, "tcp", optionDedup, "tags"},
-		"give either a token or a user":                      {optionToken, stub.Secret, optionUser, "joe"},
-		"a password was given without a user":                {optionPassword, stub.Secret},
-		"port=0: must be a port, from 1 to 65535":            {optionPort, "0"},
-		"timeout=-1s: must be a time longer than nothing":    {optionTimeout, "-1s"},
-		"tls=maybe: must be one of on, off, insecure":        {optionTLS, "maybe"},
+		"give either a token or a user":                      {optionToken, stub.Secret, connection.User, "joe"},
+		"a password was given without a user":                {connection.Password, stub.Secret},
+		"port=0: must be a port, from 1 to 65535":            {connection.Port, "0"},
+		"timeout=-1s: must be a duration above 0":            {connection.Timeout, "-1s"},
+		"tls=maybe: must be one of on, off, insecure":        {connection.TLS, "maybe"},
 		"symbol_capacity=x: must be a whole number, 1 or mo": {optionSymbolCapacity, "x"},
 	} {
 		_, err := resolve(t, "", given...)
@@ -54,10 +55,10 @@ func TestCredentials(t *testing.T) {
 		user, password, token, pgUser, pgPassword string
 	}{
 		"none":                {"", nil, "", "", "", "admin", "quest"},
-		"options":             {conf, []string{optionUser, "joe", optionPassword, "p"}, "joe", "p", "", "joe", "p"},
+		"options":             {conf, []string{connection.User, "joe", connection.Password, "p"}, "joe", "p", "", "joe", "p"},
 		"of the clients":      {conf, nil, "ann", stub.Secret, "", "ann", stub.Secret},
 		"a token of theirs":   {"http::addr=db;token=t;", nil, "", "", "t", "admin", "quest"},
-		"others over the two": {"", []string{optionUser, "joe", optionPassword, "p", optionPGUser, "x", optionPGPassword, "y"}, "joe", "p", "", "x", "y"},
+		"others over the two": {"", []string{connection.User, "joe", connection.Password, "p", optionPGUser, "x", optionPGPassword, "y"}, "joe", "p", "", "x", "y"},
 	} {
 		s, err := resolve(t, test.conf, test.given...)
 		if err != nil || s.user != test.user || s.password != test.password || s.token != test.token || s.pgUser != test.pgUser || s.pgPassword != test.pgPassword {
@@ -75,7 +76,7 @@ func TestTLS(t *testing.T) {
 		"db.example off": "off", "localhost on": "on", "db.example insecure": "insecure",
 	} {
 		host, mode, _ := strings.Cut(given, " ")
-		s, err := resolve(t, "", optionHost, host, optionTLS, mode)
+		s, err := resolve(t, "", connection.Host, host, connection.TLS, mode)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
 )
 
@@ -26,16 +27,14 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 // pgwire returns where the PostgreSQL protocol is spoken. QuestDB has one
 // database, whatever name is given; its own clients say qdb.
 func (s *settings) pgwire() (*pgwire.Config, error) {
-	mode := tlsOff
+	mode := connection.Off
 	switch {
 	case s.tls != nil && s.tls.InsecureSkipVerify:
-		mode = tlsInsecure
+		mode = connection.Insecure
 	case s.tls != nil:
-		mode = tlsOn
+		mode = connection.On
 	}
-	return pgwire.NewConfig(driver.Options{
-		pgwire.OptionHost: s.host, pgwire.OptionPort: s.pgPort, pgwire.OptionDatabase: "qdb",
-		pgwire.OptionUser: s.pgUser, pgwire.OptionPassword: s.pgPassword,
-		pgwire.OptionTLS: mode, pgwire.OptionTimeout: s.timeout.String(),
+	return pgwire.NewConfig(connection.Settings{
+		Host: s.host, Port: s.pgPort, Database: "qdb", User: s.pgUser, Password: s.pgPassword, TLS: mode, Timeout: s.timeout,
 	})
 }

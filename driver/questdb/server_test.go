@@ -8,6 +8,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -20,7 +21,7 @@ func server(t testing.TB) map[string]string {
 		t.Fatal(err)
 	}
 	return map[string]string{
-		optionHost: host, optionPort: port, optionPGPort: strconv.Itoa(first + 1), optionILPPort: strconv.Itoa(first + 2),
+		connection.Host: host, connection.Port: port, optionPGPort: strconv.Itoa(first + 1), optionILPPort: strconv.Itoa(first + 2),
 	}
 }
 
@@ -107,7 +108,7 @@ func TestForeignTable(t *testing.T) {
 
 // Tables without a write-ahead log take rows over TCP, in any order.
 func TestWithoutWAL(t *testing.T) {
-	db := connect(t, optionProtocol, protocolTCP, optionWAL, walOff, optionTimeout, "20s")
+	db := connect(t, optionProtocol, protocolTCP, optionWAL, walOff, connection.Timeout, "20s")
 	table := conformance.Table("usage")
 	table.Name = "without_wal" // apart: QuestDB's TCP remembers tables of a name as they were
 	conformance.Prepare(t, db, 3, table)

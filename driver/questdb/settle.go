@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/httpwire"
 	"github.com/tsmark/tsmark/driver/poll"
 )
@@ -45,7 +46,7 @@ func (d *database) settle(ctx context.Context) error {
 		if behind != "" {
 			if time.Since(moved) > stalled*d.settings.timeout {
 				err = fmt.Errorf("QuestDB has applied nothing of its write-ahead log for %v: %s; look at its log, or whether cairo.wal.apply.enabled is false, or raise the option %s",
-					stalled*d.settings.timeout, behind, optionTimeout)
+					stalled*d.settings.timeout, behind, connection.Timeout)
 			}
 			return false, err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -24,7 +25,7 @@ import (
 func served(t *testing.T, answer http.HandlerFunc) map[string]string {
 	t.Helper()
 	host, port := stub.HTTP(t, answer)
-	return map[string]string{optionHost: host, optionPort: port, optionRead: readREST}
+	return map[string]string{connection.Host: host, connection.Port: port, optionRead: readREST}
 }
 
 // settingsOf resolves options.
@@ -62,14 +63,14 @@ func TestOpenFails(t *testing.T) {
 		says        string
 		unreachable bool
 	}{
-		"nobody listens": {map[string]string{optionPort: free}, "start the server, or give the right host and port", true},
+		"nobody listens": {map[string]string{connection.Port: free}, "start the server, or give the right host and port", true},
 		"wrong password": {
 			with(served(t, func(w http.ResponseWriter, r *http.Request) {
 				if user, password, _ := r.BasicAuth(); user != "joe" || password != stub.Secret {
 					t.Errorf("user %q, password %q", user, password)
 				}
 				w.WriteHeader(http.StatusUnauthorized)
-			}), optionUser, "joe", optionPassword, stub.Secret),
+			}), connection.User, "joe", connection.Password, stub.Secret),
 			"it does not take these credentials; give the options user and password, or token", false,
 		},
 		"a token": {
@@ -98,11 +99,11 @@ func TestOpenFails(t *testing.T) {
 		"a redirect": {
 			with(served(t, func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
-			}), optionUser, "joe", optionPassword, stub.Secret),
+			}), connection.User, "joe", connection.Password, stub.Secret),
 			"Found", false,
 		},
 		"silence": {
-			with(served(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), optionTimeout, "20ms"),
+			with(served(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), connection.Timeout, "20ms"),
 			"it accepted the connection and did not answer within 20ms", true,
 		},
 	} {
@@ -131,8 +132,8 @@ func TestCertificate(t *testing.T) {
 	defer s.Close()
 	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
 	kind := Kind()
-	for mode, want := range map[string]string{tlsOn: "its TLS certificate is not to be trusted", tlsInsecure: ""} {
-		options, err := kind.Resolve(map[string]string{optionPort: port, optionTLS: mode})
+	for mode, want := range map[string]string{connection.On: "its TLS certificate is not to be trusted", connection.Insecure: ""} {
+		options, err := kind.Resolve(map[string]string{connection.Port: port, connection.TLS: mode})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +169,7 @@ func TestWriteFails(t *testing.T) {
 		},
 		"credentials": {Answer: stub.Saying(401, "", stub.Secret), Says: "does not take these credentials"},
 	}, func(t *testing.T, host, port, timeout string) (driver.Writer, *series.Batch) {
-		d, batch := dataset(t, settingsOf(t, map[string]string{optionHost: host, optionPort: port, optionTimeout: cmp.Or(timeout, "60s"), optionUser: "joe", optionPassword: stub.Secret}))
+		d, batch := dataset(t, settingsOf(t, map[string]string{connection.Host: host, connection.Port: port, connection.Timeout: cmp.Or(timeout, "60s"), connection.User: "joe", connection.Password: stub.Secret}))
 		return conformance.Writer(t, d), batch
 	})
 }
@@ -189,7 +190,7 @@ func settling(t *testing.T, logs ...string) *database {
 			fmt.Fprint(w, `{"columns":[{"type":"VARCHAR"}],"dataset":[["{\"tables\":[\"cpu\"]}"]],"count":1}`)
 		}
 	})
-	options[optionTimeout] = "2s"
+	options[connection.Timeout] = "2s"
 	s := settingsOf(t, options)
 	return &database{settings: s, admin: newExec(s)}
 }

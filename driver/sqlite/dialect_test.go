@@ -63,16 +63,16 @@ func TestKeywordsAsNames(t *testing.T) {
 		conformance.Same(t, answer.Rows, conformance.Row(want...))
 	}
 	for i, word := range words {
-		ask(query.Query{Shape: query.Rows, Table: "fields", Fields: []string{word}, Above: &query.Above{Field: word, Value: -1}}, 5, i)
-		ask(query.Query{Shape: query.Buckets, Aggregate: query.Max, Bucket: time.Second, Table: "fields", Fields: []string{word}}, 0, i)
-		q := query.Query{Shape: query.Last, Table: word, Fields: []string{"a"}, GroupBy: word}
+		ask(query.Query{Table: "fields", Above: &query.Above{Field: word, Value: -1}, Shape: query.Rows{Fields: []string{word}}}, 5, i)
+		ask(query.Query{Table: "fields", Shape: query.Buckets{Aggregate: query.Max, Fields: []string{word}, Width: time.Second}}, 0, i)
+		q := query.Query{Table: word, Shape: query.Last{By: word, Fields: []string{"a"}}}
 		if word == "id" {
 			continue
 		}
 		ask(q, 5, "of "+word, 0)
 		q.In = &query.TagIn{Key: word, Values: []string{"of " + word}}
 		ask(q, 5, "of "+word, 0)
-		q.Shape, q.GroupBy = query.Rows, ""
+		q.Shape = query.Rows{Fields: []string{"a"}}
 		ask(q, 5, 0)
 	}
 }

@@ -10,12 +10,9 @@ package sqlite
 
 import (
 	"errors"
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -64,20 +61,20 @@ func Kind() driver.Driver {
 				Name:  optionPath,
 				Empty: defaultFile + " in the run's folder",
 				Help:  "database file, made where it does not exist",
-				Check: checkPath,
+				Type:  option.Checked("path", checkPath),
 			},
 			{
 				Name:    optionSynchronous,
 				Default: "full",
 				Help:    "when SQLite forces what it writes to disk: off, normal, full or extra",
-				Check:   oneOf("off", "normal", "full", "extra"),
+				Type:    option.Choice("off", "normal", "full", "extra"),
 			},
 			{
 				Name:    optionJournalMode,
 				Default: "wal",
 				Help:    "how a batch can be undone: wal, delete, truncate, persist or memory; a loaded database keeps its own",
 				// Without a journal a failed batch would stay half written.
-				Check: oneOf("wal", "delete", "truncate", "persist", "memory"),
+				Type: option.Choice("wal", "delete", "truncate", "persist", "memory"),
 			},
 			{
 				Name:    optionIndex,
@@ -85,19 +82,19 @@ func Kind() driver.Driver {
 				Layout:  true,
 				Help: "how rows are found: clustered (they are kept by series and time), or in the order of their arrival " +
 					"with indexes: tags_time (series and time), time, both or none",
-				Check: oneOf(indexClustered, indexTagsTime, indexTime, indexBoth, indexNone),
+				Type: option.Choice(indexClustered, indexTagsTime, indexTime, indexBoth, indexNone),
 			},
 			{
 				Name:    optionCacheSize,
 				Default: "256",
 				Help:    "MiB of pages that each connection may keep in memory",
-				Check:   checkCacheSize,
+				Type:    option.Integer(1, maxCacheSize),
 			},
 			{
 				Name:    optionDriver,
 				Default: defaultDriver(),
 				Help:    "which code: cgo (SQLite's own, in C; not in programs that were built without cgo) or go (a translation of it, which is slower)",
-				Check:   checkDriver,
+				Type:    option.Checked("choice", checkDriver),
 			},
 		},
 		Profiles: []driver.Profile{
@@ -158,7 +155,7 @@ func checkPath(path string) error {
 }
 
 func checkDriver(v string) error {
-	if err := oneOf(driverC, driverGo)(v); err != nil {
+	if err := option.Choice(driverC, driverGo).Check(v); err != nil {
 		return err
 	}
 	if v == driverC && !hasC {
@@ -169,23 +166,6 @@ func checkDriver(v string) error {
 
 // maxCacheSize is the largest whose KiB SQLite can count, rounded down.
 const maxCacheSize = 2_000_000
-
-func checkCacheSize(v string) error {
-	if n, err := strconv.Atoi(v); err != nil || n < 1 || n > maxCacheSize {
-		return fmt.Errorf("must be a whole number from 1 to %d", maxCacheSize)
-	}
-	return nil
-}
-
-// oneOf is a check for one of the words.
-func oneOf(words ...string) func(string) error {
-	return func(v string) error {
-		if !slices.Contains(words, v) {
-			return fmt.Errorf("must be one of %s", strings.Join(words, ", "))
-		}
-		return nil
-	}
-}
 
 func render(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
 	text, err := newDialect().Render(q, s)

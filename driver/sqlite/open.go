@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/tsmark/tsmark/driver"
 )
@@ -38,18 +37,14 @@ func openFile(ctx context.Context, env driver.Env, options driver.Options) (*dat
 	if _, err := os.Stat(path); env.Existing && err != nil {
 		return nil, fmt.Errorf("there is no %s; load it first, or give another path: %w", path, driver.ErrUnreachable)
 	}
-	cache, err := strconv.Atoi(options[optionCacheSize])
-	if err != nil {
-		return nil, fmt.Errorf("option %s: %w", optionCacheSize, err)
-	}
 	d := &database{
 		path:    path,
 		driver:  options[optionDriver],
 		index:   options[optionIndex],
 		writing: make(chan struct{}, 1),
 		pragmas: []string{
-			"PRAGMA busy_timeout = 10000",                      // milliseconds, for other processes
-			fmt.Sprintf("PRAGMA cache_size = -%d", cache*1024), // negative: in KiB
+			"PRAGMA busy_timeout = 10000", // milliseconds, for other processes
+			fmt.Sprintf("PRAGMA cache_size = -%d", options.Int(optionCacheSize)*1024), // negative: in KiB
 			"PRAGMA temp_store = MEMORY",
 			"PRAGMA synchronous = " + options[optionSynchronous],
 		},

@@ -7,12 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/driver/postgres"
+	"github.com/tsmark/tsmark/internal/option"
 )
 
 // The names of the options beside PostgreSQL's.
@@ -28,8 +28,8 @@ func Kind() driver.Driver {
 		System: "TimescaleDB",
 		Help:   "TimescaleDB 2, hypertables in TSBS's layout, written by COPY in binary form",
 		Options: []driver.Option{
-			{Name: optionChunk, Layout: true, Default: "12h", Help: "length of the time that a chunk holds, TSBS's default", Check: checkChunk},
-			{Name: optionSpace, Layout: true, Default: "0", Help: "how many partitions of series a hypertable has; 0: it is partitioned by time alone", Check: driver.AtLeast(0)},
+			{Name: optionChunk, Layout: true, Default: "12h", Help: "length of the time that a chunk holds, TSBS's default", Type: option.Seconds(time.Minute)},
+			{Name: optionSpace, Layout: true, Default: "0", Help: "how many partitions of series a hypertable has; 0: it is partitioned by time alone", Type: option.AtLeast(0)},
 		},
 		Bucket:    bucket,
 		Check:     check,
@@ -41,13 +41,6 @@ func Kind() driver.Driver {
 		Describe: describe,
 		Busy:     busy,
 	})
-}
-
-func checkChunk(v string) error {
-	if d, err := time.ParseDuration(v); err != nil || d < time.Minute || d%time.Second != 0 {
-		return errors.New("must be a duration of whole seconds, at least 1m, such as 12h")
-	}
-	return nil
 }
 
 // bucketOrigin is where time_bucket begins to count, 2000-01-03, as the time
@@ -102,14 +95,7 @@ func makeTable(ctx context.Context, c *pgwire.Conn, o driver.Options, t postgres
 	if err != nil {
 		return err
 	}
-	length, err := time.ParseDuration(o[optionChunk])
-	if err != nil {
-		return fmt.Errorf("option %s: %w", optionChunk, err)
-	}
-	space, err := strconv.Atoi(o[optionSpace])
-	if err != nil {
-		return fmt.Errorf("option %s: %w", optionSpace, err)
-	}
+	length, space := o.Duration(optionChunk), o.Int(optionSpace)
 	if space > 0 && t.By == "" {
 		return fmt.Errorf("it has no tag to be partitioned by; give %s=0", optionSpace)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/driver/timescaledb"
 	"github.com/tsmark/tsmark/series"
@@ -37,7 +38,7 @@ func pglite(t *testing.T, options map[string]string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := pgwire.NewConfig(resolved)
+	config, err := pgwire.NewConfig(connection.Of(resolved))
 	if err != nil {
 		t.Fatal(err)
 	}

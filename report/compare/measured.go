@@ -69,7 +69,7 @@ func compareType(name string, sideA, sideB Subject, beside []Subject) ([]Figure,
 	return figures, medians
 }
 
-const noneInCommon = "no query that both sides got to"
+const noneInCommon = "no query that both sides ran"
 
 // tooFew says why the metric is not told where a round has no more than n
 // queries; empty: it is. A side that has more is no better for it: nothing can
@@ -171,7 +171,7 @@ func loads(s Subject, of func(*result.Load) (value float64, missing string)) (va
 		}
 		switch {
 		case !found && t.Failure != "":
-			return nil, "gave up: " + t.Failure
+			return nil, "failed: " + t.Failure
 		case !found:
 			return nil, "not loaded"
 		}

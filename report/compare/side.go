@@ -48,7 +48,7 @@ func alike(a, b Side) error {
 			return fmt.Errorf("runs %s and %s have different datasets (fingerprints %s and %s): %w",
 				first.ID, r.ID, first.Dataset.Fingerprint, r.Dataset.Fingerprint, ErrDifferent)
 		case result.OtherQuestions(first, r) != "":
-			return fmt.Errorf("runs %s and %s were asked different questions of type %s: %w", first.ID, r.ID, result.OtherQuestions(first, r), ErrDifferent)
+			return fmt.Errorf("runs %s and %s have different queries of type %s: %w", first.ID, r.ID, result.OtherQuestions(first, r), ErrDifferent)
 		}
 	}
 	return nil
@@ -154,10 +154,10 @@ func (s Subject) sample(queryType string) estimate.Sample {
 // repeats are what a subject recorded of a type, one or several of each of its
 // runs, and why they have no figure; empty: they have one.
 func (s Subject) repeats(queryType string) (list []*result.Queries, missing string) {
-	gaveUp := ""
+	failed := ""
 	for _, t := range s.targets {
 		if t.Failure != "" {
-			gaveUp = "gave up: " + t.Failure
+			failed = "failed: " + t.Failure
 		}
 		for _, r := range t.Measured() {
 			if q := r.Type(queryType); q != nil {
@@ -166,7 +166,7 @@ func (s Subject) repeats(queryType string) (list []*result.Queries, missing stri
 		}
 	}
 	if len(list) == 0 {
-		return nil, cmp.Or(gaveUp, "not asked")
+		return nil, cmp.Or(failed, "not run")
 	}
 	if missing = withoutFigure(list); missing == "" && tooSlow(list) {
 		missing = "too slow for this time box"
@@ -192,12 +192,12 @@ func tooSlow(repeats []*result.Queries) bool {
 	return len(different) < result.LeastDifferent
 }
 
-// failures says in which runs a subject gave up.
+// failures says in which runs a subject failed.
 func (s Subject) failures(side string) []string {
 	var list []string
 	for i, t := range s.targets {
 		if t.Failure != "" {
-			list = append(list, fmt.Sprintf("%s: %s gave up in run %d of %d: %s", side, s.Name, i+1, len(s.targets), t.Failure))
+			list = append(list, fmt.Sprintf("%s: %s failed in run %d of %d: %s", side, s.Name, i+1, len(s.targets), t.Failure))
 		}
 	}
 	return list
@@ -210,7 +210,7 @@ func withoutFigure(repeats []*result.Queries) string {
 		why := ""
 		switch standings[i] {
 		case result.NotAsked:
-			why = "not asked"
+			why = "not run"
 		case result.Unsupported:
 			why = "n/a: " + q.Unsupported
 		case result.Withheld:

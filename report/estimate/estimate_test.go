@@ -48,16 +48,16 @@ func TestCommonQueries(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
-	// A target that gave up holds nobody back, and is set beside the others' as far
+	// A target that failed holds nobody back, and is set beside the others' as far
 	// as it got.
 	failed := target("b", asked(0, 11, 12))
 	failed.Failure = "gone"
 	r := run(a, failed)
 	if got := Of(r, &r.Targets[0], "q"); got.Queries() != 8 || len(got) != 2 {
-		t.Errorf("beside one that gave up: %v", got)
+		t.Errorf("beside one that failed: %v", got)
 	}
 	if got := Of(r, &r.Targets[1], "q"); got.Queries() != 2 || len(got) != 1 {
-		t.Errorf("one that gave up: %v", got)
+		t.Errorf("one that failed: %v", got)
 	}
 	// What is not verified is about its own queries.
 	unverified := asked(0, 5, 6)

@@ -1,0 +1,79 @@
+package option_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/internal/option"
+)
+
+// Each type takes what it should, and says in one wording what is wrong.
+func TestTypes(t *testing.T) {
+	for _, c := range []struct {
+		of           option.Type
+		name         string
+		right, wrong []string
+		problem      string
+	}{
+		{option.Text(), "text", []string{"x", " "}, nil, ""},
+		{option.Choice("a", "b"), "choice", []string{"a", "b"}, []string{"c", "A", "a,b", ""}, "must be one of a, b"},
+		{option.Boolean("on", "off"), "boolean", []string{"on", "off"}, []string{"true"}, "must be one of on, off"},
+		{option.Port(), "port", []string{"1", "65535"}, []string{"0", "65536", "-1", "http"}, "must be a port, from 1 to 65535"},
+		{option.Integer(0, 9), "integer", []string{"0", "9"}, []string{"-1", "10", "1.0"}, "must be a whole number from 0 to 9"},
+		{option.AtLeast(1), "integer", []string{"1", "100000"}, []string{"0", "one"}, "must be a whole number, 1 or more"},
+		{option.AtLeast(1).Or("off"), "integer", []string{"1", "off"}, []string{"0", "on"}, "must be a whole number, 1 or more, or off"},
+		{option.Duration(), "duration", []string{"1ns", "60s"}, []string{"0s", "-1s", "60"}, "must be a duration above 0, such as 60s"},
+		{option.Seconds(time.Minute), "duration", []string{"1m", "12h"}, []string{"59s", "1m0.5s", "12"}, "must be a duration of whole seconds, at least 1m, such as 12h"},
+		{option.Size(), "size", []string{"4GB", "1.5 gib", "80%"}, []string{"4", "GB", "4XB", "1.2.3MB"}, "must be a size with its unit, such as 512MB or 4GiB"},
+	} {
+		if c.of.String() != c.name {
+			t.Errorf("%s is called %s", c.name, c.of)
+		}
+		for _, v := range c.right {
+			if err := c.of.Check(v); err != nil {
+				t.Errorf("%s %q: %v", c.name, v, err)
+			}
+		}
+		for _, v := range c.wrong {
+			if err := c.of.Check(v); err == nil || err.Error() != c.problem {
+				t.Errorf("%s %q: %v, want %s", c.name, v, err, c.problem)
+			}
+		}
+	}
+}
+
+func options() []option.Option {
+	return []option.Option{
+		{Name: "workers", Type: option.AtLeast(1).Or("all"), Default: "4"},
+		{Name: "wait", Type: option.Duration(), Default: "2s"},
+		{Name: "gzip", Type: option.Boolean("yes", "no"), Default: "no"},
+		{Name: "token", Type: option.Checked("token", func(string) error { return strings.NewReader("").UnreadByte() }), Secret: true, Empty: "none is sent"},
+	}
+}
+
+// What is given stands over the defaults, and is read as what it is.
+func TestResolve(t *testing.T) {
+	v, err := option.Resolve("x", options(), map[string]string{"gzip": "yes", "token": ""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Int("workers") != 4 || v.Duration("wait") != 2*time.Second || !v.On("gzip") || v.On("workers") || v.Int("token") != 0 {
+		t.Errorf("%v", v)
+	}
+}
+
+// Errors name the option, offer a close name, and tell no secret.
+func TestResolveWrong(t *testing.T) {
+	for name, c := range map[string]struct{ value, problem string }{
+		"worker":  {"1", `x has no option "worker"; did you mean "workers"?`},
+		"workers": {"0", "x option workers=0: must be a whole number, 1 or more, or all"},
+		"wait":    {"", "x option wait=: must be a duration above 0, such as 60s"},
+		"token":   {"hush", "x option token="},
+	} {
+		_, err := option.Resolve("x", options(), map[string]string{name: c.value})
+		if err == nil || !strings.HasPrefix(err.Error(), c.problem) || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%s=%s: %v, want %s", name, c.value, err, c.problem)
+		}
+	}
+}
