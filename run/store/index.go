@@ -128,7 +128,9 @@ func (s *Summary) scan(rows *sql.Rows) error {
 
 // plain is a text as PostgreSQL takes it, which knows no NUL: what a server said
 // may be anything. The document has it as it is.
-func plain(text string) string { return strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\x00", "\ufffd") }
+func plain(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\x00", "\ufffd")
+}
 
 // marks returns n question marks, with commas.
 func marks(n int) string { return "?" + strings.Repeat(", ?", n-1) }
