@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/tsmark/tsmark/driver"
@@ -15,6 +16,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/ingest"
 )
@@ -37,7 +39,7 @@ type execution struct {
 	*observer
 	operations operations
 	servers    servers
-	agreed     map[string][]string                       // what the user lets go, by place
+	force      session.Force
 	compared   [views]map[takenQuery]*oracle.Expectation // of the answers taken; nil: not worked out yet
 	slow       map[slowType]bool                         // one query took longer than the time box of a repeat
 }
@@ -45,10 +47,22 @@ type execution struct {
 func newExecution(r *Runner, p *Plan) *execution {
 	guarded := *r
 	guarded.Store, guarded.Display = guardedStore{r.Store, p.secrets}, guardedDisplay{r.Display, p.secrets}
-	return &execution{
+	x := &execution{
 		Runner: &guarded, plan: p, steps: p.steps, servers: newServers(r.Children),
-		agreed: make(map[string][]string), slow: make(map[slowType]bool),
+		slow: make(map[slowType]bool),
 	}
+	x.force.Dropped = func(place string, named []string) {
+		x.Display.Start("dropping from "+place, "", 0).Done(strings.Join(named, ", "))
+	}
+	if r.Force != nil {
+		x.force.Ask = func(ctx context.Context, place string, named []string) error {
+			if err := r.Force(ctx, place, named); err != nil {
+				return fmt.Errorf("%w: %w", ErrInput, err)
+			}
+			return nil
+		}
+	}
+	return x
 }
 
 // limits are those of what is asked beside measuring.
@@ -211,7 +225,7 @@ func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *resul
 	if errors.Is(err, syscall.ENOSPC) && planned.caps.Embedded {
 		err = fmt.Errorf("%w: %w", ErrInput, err) // tsmark's own disk, not a server's
 	}
-	if errors.Is(err, ingest.ErrSource) {
+	if errors.Is(err, ingest.ErrSource) || errors.Is(err, driver.ErrExisting) && !errors.Is(err, ErrInput) {
 		err = fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	if err != nil && (ctx.Err() != nil || errors.Is(err, ErrInput) || errors.Is(err, errStore) || errors.Is(err, ErrNotQuiet)) {
@@ -289,12 +303,12 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 // enter opens a target for a cell, sees that the cell may go on with what is
 // there, and finds out what must be known before: what the target is, and which
 // answers are right.
-func (x *execution) enter(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target) (driver.DB, driver.Mark, error) {
-	t, err := x.open(ctx, c.job, planned, env)
+func (x *execution) enter(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target) (driver.DB, session.Mark, error) {
+	t, err := open(ctx, planned, env)
 	if err != nil {
-		return nil, driver.Mark{}, err
+		return nil, session.Mark{}, err
 	}
-	var mark driver.Mark
+	var mark session.Mark
 	if c.job == loading || !planned.caps.Discards {
 		mark, err = x.face(ctx, c, planned, t)
 	}
@@ -318,23 +332,14 @@ func (x *execution) enter(ctx context.Context, c cell, planned *plannedTarget, e
 	return t, mark, nil
 }
 
-// open opens a target. What is in the way of a load is cleared, if the user lets
-// it.
-func (x *execution) open(ctx context.Context, j job, planned *plannedTarget, env driver.Env) (driver.DB, error) {
+// open opens a target. Where no server is down the error is the input's: the
+// path, or what is there, is not right.
+func open(ctx context.Context, planned *plannedTarget, env driver.Env) (driver.DB, error) {
 	t, err := planned.kind.Open(ctx, env, planned.options)
-	if errors.Is(err, driver.ErrForeign) && j == loading {
-		t, err = x.openCleared(ctx, planned, env, err)
+	if err != nil && ctx.Err() == nil && (planned.caps.Embedded || errors.Is(err, driver.ErrExisting)) {
+		return nil, fmt.Errorf("%w: %w", ErrInput, err)
 	}
-	return t, opened(ctx, planned, err)
-}
-
-// opened marks the error of opening a target as the input's where no server is
-// down: the path, or what is there, is not right.
-func opened(ctx context.Context, planned *plannedTarget, err error) error {
-	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrInput) && (planned.caps.Embedded || errors.Is(err, driver.ErrForeign)) {
-		return fmt.Errorf("%w: %w", ErrInput, err)
-	}
-	return err
+	return t, err
 }
 
 // describe records what an open target says of itself, and begins to watch it.
@@ -377,7 +382,7 @@ func (x *execution) env(ctx context.Context, c cell, planned *plannedTarget) (dr
 				ErrInput, planned.name, planned.kind.Name, x.Dir)
 		}
 	}
-	env := driver.Env{Dir: filepath.Join(x.Dir, id, planned.name), Existing: c.job != loading}
+	env := driver.Env{Dir: filepath.Join(x.Dir, id, planned.name), Create: c.job == loading}
 	if c.job == loading && planned.caps.Embedded {
 		if err := os.MkdirAll(env.Dir, 0o777); err != nil {
 			return env, fmt.Errorf("%w: making the run's folder: %w", ErrInput, err)
@@ -407,7 +412,7 @@ func (x *execution) schema() *series.Schema {
 }
 
 // adopt makes the marked dataset the one that this run is about.
-func (x *execution) adopt(mark driver.Mark) error {
+func (x *execution) adopt(mark session.Mark) error {
 	if mark.Dataset.Fingerprint() != mark.Fingerprint {
 		return fmt.Errorf("%w: the dataset was loaded as %s, and this tsmark generates %s from the same settings; load it again with --replace",
 			ErrInput, mark.Fingerprint, mark.Dataset.Fingerprint())
