@@ -42,7 +42,7 @@ it will execute and the places that it reads and writes, and asks for confirmati
 			if err != nil {
 				return err
 			}
-			kept, err := store.OpenExisting(ctx, a.results)
+			kept, err := a.existingResults(ctx)
 			if err != nil {
 				return err
 			}
