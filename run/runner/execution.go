@@ -94,9 +94,9 @@ func (x *execution) prepare(spec workload.Spec) error {
 	if x.questions, err = x.plan.draw(w, types, spec, x.plan.experiment.Queries.PerType(), x.run.CheckSeed); err != nil {
 		return err
 	}
-	x.run.Questions = nil
+	x.run.QuerySets = nil
 	for _, q := range x.questions {
-		x.run.Questions = append(x.run.Questions, q.record)
+		x.run.QuerySets = append(x.run.QuerySets, q.record)
 	}
 	d, err := w.Dataset(spec)
 	if err != nil {
