@@ -1,18 +1,14 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
-	"github.com/tsmark/tsmark/engine/pace"
 	"github.com/tsmark/tsmark/measure/oplog"
-	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/run/experiment"
 )
 
 // ask measures the query types that the check has left.
@@ -57,13 +53,13 @@ func (x *execution) askQuietly(ctx context.Context, t driver.DB, c cell, planned
 		if try > 1 {
 			logged.Setting = fmt.Sprintf("try %d", try) // the log keeps those that were disturbed too
 		}
-		section, err := x.section(logged)
+		section, err := x.operations.section(logged)
 		if err != nil {
 			return nil, nil, err
 		}
 		capture := x.capture(q, c.repeat)
 		var measured *result.Queries
-		where, err := x.cell(ctx, planned.caps.Embedded, func() (err error) {
+		where, err := x.measure(ctx, planned.caps.Embedded, func() (err error) {
 			measured, err = x.askType(ctx, t, c, planned, q, capture, section, task)
 			return err
 		})
@@ -118,76 +114,32 @@ func (x *execution) keep(ctx context.Context, c cell, q *questions, out *result.
 func (x *execution) askType(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, q *questions, capture *engine.Capture, log *oplog.Section, task Task) (*result.Queries, error) {
 	asked := x.rendered(planned, q, c.repeat)
 	defer asked.close()
-	settings := &x.plan.experiment.Queries
-	first, _ := q.of(c.repeat)
-	cfg := engine.QueryConfig{
-		Workers: settings.Workers, BurnIn: settings.BurnIn, Timeout: settings.Timeout, TimeBox: x.plan.experiment.TimeBoxOfRepeat(),
-		Least: q.least(c.repeat), First: first, Log: log, Capture: capture, WarmUp: engine.WarmUp{Time: settings.WarmUp},
-	}
+	cfg := x.plan.settings.query
+	cfg.First, _ = q.of(c.repeat)
+	cfg.Least, cfg.Log, cfg.Capture = q.least(c.repeat), log, capture
 	// One query that takes longer than the time box would cost more than all that
 	// is measured, and of so long a time the connection is no part.
-	if settings.WarmUp > 0 || !x.slow[slowType{planned.name, q.kind.Name}] {
+	if cfg.WarmUp.Time > 0 || !x.slow[slowType{planned.name, q.kind.Name}] {
 		var err error
 		if cfg.WarmUp.Questions, err = x.warmUps(planned, q, c.repeat); err != nil {
 			return nil, err
 		}
 	}
-	return x.measureType(ctx, t, cfg, asked, func(n int) { task.Add(int64(n)) })
+	return x.plan.settings.measureType(ctx, t, cfg, asked, func(n int) { task.Add(int64(n)) })
 }
 
-// renderOne renders one query, whose answer is nothing known of.
-func (x *execution) renderOne(planned *plannedTarget, q *query.Query) (engine.Question, error) {
-	schema := x.dataset.Schema()
-	request, err := planned.kind.Render(q, schema, planned.options)
-	if err != nil {
-		return engine.Question{}, err
+// measureType runs queries in the way that the experiment wants.
+func (s *settings) measureType(ctx context.Context, t driver.DB, closed engine.QueryConfig, queries engine.Source, progress engine.Progress) (*result.Queries, error) {
+	if s.open == nil {
+		return engine.Query(ctx, closed, t, queries, progress)
 	}
-	// The oracle keeps digests of those rows whose order does not matter.
-	_, limited := q.Shape.(query.AnyRows)
-	whole := !q.Stored() || q.Order() != query.Unordered || limited
-	return engine.Question{ID: q.ID, Request: request, Values: q.Values(), Columns: q.Columns(schema.Table(q.Table)), Whole: whole}, nil
-}
-
-// warmUps returns the queries that connections are warmed up with, other ones in
-// each repeat in as far as there are such.
-func (x *execution) warmUps(planned *plannedTarget, q *questions, repeat int) ([]engine.Question, error) {
-	var list []engine.Question
-	for i := range q.spare {
-		one, err := x.renderOne(planned, &q.spare[(i+repeat*len(q.spare)/q.repeats)%len(q.spare)])
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, one)
-	}
-	return list, nil
-}
-
-// measureType asks in the way that the experiment wants.
-func (x *execution) measureType(ctx context.Context, t driver.DB, closed engine.QueryConfig, asked engine.Source, progress engine.Progress) (*result.Queries, error) {
-	settings := &x.plan.experiment.Queries
-	if settings.Until != "" {
-		var err error
-		if closed.Until, err = experiment.ParseShare(settings.Until); err != nil {
-			return nil, err
-		}
-	}
-	if !settings.Open() {
-		return engine.Query(ctx, closed, t, asked, progress)
-	}
-	open := engine.OpenConfig{QueryConfig: closed, Queue: cmp.Or(settings.Queue, experiment.DefaultQueue)}
+	open := *s.open
+	open.QueryConfig = closed
 	if closed.TimeBox == 0 {
-		open.Count = asked.Len()
+		open.Count = queries.Len()
 	}
-	if settings.FindMaxRate != "" {
-		keep, err := engine.ParseObjective(settings.FindMaxRate)
-		if err != nil {
-			return nil, err
-		}
-		return engine.FindMaxRate(ctx, open, engine.Search{}, keep, t, asked, progress)
+	if s.keep != nil {
+		return engine.FindMaxRate(ctx, open, engine.Search{}, *s.keep, t, queries, progress)
 	}
-	var err error
-	if open.Schedule, err = pace.Parse(settings.Rate); err != nil {
-		return nil, err
-	}
-	return engine.QueryOpen(ctx, open, t, asked, progress)
+	return engine.QueryOpen(ctx, open, t, queries, progress)
 }

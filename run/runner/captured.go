@@ -149,16 +149,6 @@ func (x *execution) expectTaken(ctx context.Context) error {
 	return nil
 }
 
-// questionsOf returns those of a type that the run asks.
-func (x *execution) questionsOf(queryType string) *questions {
-	for i := range x.questions {
-		if x.questions[i].kind.Name == queryType {
-			return &x.questions[i]
-		}
-	}
-	return nil
-}
-
 // confirm compares the answers that were taken while a target was measured. Types
 // whose answers were wrong are withheld. It reports whether there are answers
 // left of which only the target could tell more, which it was not given.

@@ -5,92 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"runtime"
 	"slices"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
 )
-
-// expect passes over the dataset for its size and all expected answers.
-func (x *execution) expect(ctx context.Context) error {
-	var full []query.Query
-	for i := range x.questions {
-		full = append(full, x.questions[i].early...)
-	}
-	var counted iter.Seq[query.Query]
-	if x.steps.Ask {
-		counted = func(yield func(query.Query) bool) {
-			for i := range x.questions {
-				for q := range x.questions[i].all {
-					if !yield(q) {
-						return
-					}
-				}
-			}
-		}
-	}
-	label := "surveying the dataset"
-	if len(full) > 0 {
-		label = "computing expected answers"
-	}
-	for v := range views {
-		held := &x.viewed[v]
-		if held.dataset == nil {
-			continue
-		}
-		task := x.Display.Start(label, "rows", x.rowsAtMost())
-		expected, err := oracle.Pass(ctx, held.dataset, full, counted, func(rows int) { task.Add(int64(rows)) })
-		if err != nil {
-			task.Fail(reason(ctx, err))
-			return err
-		}
-		task.Done("")
-		held.survey = &expected.Survey
-		x.expectAnswers(v, expected)
-		if v == everyRow {
-			x.expected = expected
-		}
-	}
-	d := &x.run.Dataset
-	d.Rows, d.Metrics, d.RawBytes = x.expected.Survey.Rows, x.expected.Survey.Metrics, x.expected.Survey.RawBytes
-	d.Lateness = x.expected.Survey.Lateness.Seconds()
-	if l := x.expected.Survey.Late; l != nil {
-		d.Late = &result.Late{
-			Share: l.Share, Least: l.Least, Most: l.Most,
-			P50: l.Delays[0], P90: l.Delays[1], P99: l.Delays[2], Max: l.Delays[3],
-		}
-	}
-	return nil
-}
-
-// expectAnswers deals the answers of a pass to the types of questions.
-func (x *execution) expectAnswers(v view, expected *oracle.Expectations) {
-	n := x.plan.experiment.Queries.PerType()
-	fullAt := 0
-	for i := range x.questions {
-		q := &x.questions[i]
-		q.expected[v].full = expected.Full[fullAt : fullAt+len(q.early)]
-		fullAt += len(q.early)
-		if x.steps.Ask {
-			q.expected[v].counted = expected.Counted[i*n : (i+1)*n]
-		}
-	}
-}
-
-// rowsAtMost is an upper bound on the dataset's rows, for progress bars.
-func (x *execution) rowsAtMost() int64 {
-	rows := x.spec.RowsAtMost(len(x.dataset.Schema().Tables))
-	if x.spec.Limit > 0 {
-		rows = min(rows, x.spec.Limit)
-	}
-	return rows
-}
 
 // check compares the answers of all query types. Where there is doubt about
 // what the target holds no right answer makes up for it: all are withheld.

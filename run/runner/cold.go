@@ -115,7 +115,7 @@ func (x *execution) askOneCold(ctx context.Context, c cell, planned *plannedTarg
 	}
 	defer t.Close() // reading only
 	x.attend(ctx, planned.name, t, out.CoLocated)
-	cfg.Log, err = x.section(oplog.Cell{
+	cfg.Log, err = x.operations.section(oplog.Cell{
 		Kind: oplog.Query, Target: planned.name, Type: q.kind.Name, Repeat: c.repeat, Workers: 1, Questions: 1, First: cfg.First, Setting: setting,
 	})
 	if err != nil {
@@ -123,7 +123,7 @@ func (x *execution) askOneCold(ctx context.Context, c cell, planned *plannedTarg
 	}
 	cfg.Workers, cfg.Timeout = 1, x.plan.experiment.Queries.Timeout
 	var measured *result.Queries
-	where, err := x.cell(ctx, planned.caps.Embedded, func() (err error) {
+	where, err := x.measure(ctx, planned.caps.Embedded, func() (err error) {
 		measured, err = engine.Query(ctx, cfg, t, one, func(int) {})
 		return err
 	})
@@ -166,7 +166,7 @@ func (x *execution) chill(ctx context.Context, planned *plannedTarget, env drive
 	default:
 		err := os.MkdirAll(env.Dir, 0o777)
 		if err == nil {
-			err = x.limits().InStep(ctx, "the command", func(ctx context.Context) error {
+			err = x.watch.limits.InStep(ctx, "the command", func(ctx context.Context) error {
 				return process.Run(ctx, planned.restart, filepath.Join(env.Dir, "restart.log"))
 			})
 		}

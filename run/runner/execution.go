@@ -9,11 +9,9 @@ import (
 	"syscall"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
-	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/ingest"
 )
@@ -25,15 +23,8 @@ type execution struct {
 	steps Steps
 	run   result.Run
 
-	spec      workload.Spec
-	dataset   workload.Dataset
-	owner     func(*series.Batch) int // the writer of a batch; nil: whoever is free
-	viewed    [views]viewed
-	questions []questions
-	expected  *oracle.Expectations // once the dataset has been passed over
-	file      *ingest.Source       // where the rows come from; nil: they are generated
-	parsed    *ingest.Dataset      // the file's rows, once a target needed them
-	*observer
+	*subject
+	*watch
 	operations operations
 	servers    servers
 	agreed     map[string][]string                       // what the user lets go, by place
@@ -44,14 +35,13 @@ type execution struct {
 func newExecution(r *Runner, p *Plan) *execution {
 	guarded := *r
 	guarded.Store, guarded.Display = guardedStore{r.Store, p.secrets}, guardedDisplay{r.Display, p.secrets}
-	return &execution{
-		Runner: &guarded, plan: p, steps: p.steps, servers: newServers(r.Children),
+	x := &execution{
+		Runner: &guarded, plan: p, steps: p.steps, watch: newWatch(p), servers: newServers(r.Children),
 		agreed: make(map[string][]string), slow: make(map[slowType]bool),
 	}
+	x.subject = &subject{plan: p, display: guarded.Display, input: r.Input, record: &x.run.Dataset}
+	return x
 }
-
-// limits are those of what is asked beside measuring.
-func (x *execution) limits() limit.Limits { return x.plan.experiment.Timeouts.Limits() }
 
 // look finds out what can be known before anything is stored or loaded, such
 // as questions that are impossible.
@@ -70,56 +60,14 @@ func (x *execution) look() error {
 	return x.prepare(spec)
 }
 
-// prepare fixes the dataset and draws the queries.
+// prepare fixes the dataset and draws the queries, and sees that they are those
+// that the experiment expects.
 func (x *execution) prepare(spec workload.Spec) error {
-	w, types, err := x.plan.dataset(spec)
-	if err != nil {
+	if err := x.subject.prepare(spec, x.run.CheckSeed); err != nil {
 		return err
 	}
-	if x.questions, err = x.plan.draw(w, types, spec, x.plan.experiment.Queries.PerType(), x.run.CheckSeed); err != nil {
-		return err
-	}
-	x.run.Questions = nil
-	for _, q := range x.questions {
-		x.run.Questions = append(x.run.Questions, q.record)
-	}
-	d, err := w.Dataset(spec)
-	if err != nil {
-		return x.plan.specProblem(err)
-	}
-	if spec.Limit >= spec.RowsAtMost(len(d.Schema().Tables)) {
-		spec.Limit = 0 // all of it: the same dataset as without a limit
-	}
-	x.spec = spec
-	if d, err = x.deal(d); err != nil {
-		return err
-	}
-	x.dataset = d
-	if spec.Limit > 0 {
-		x.dataset = workload.Limited(d, spec.Limit)
-	}
-	if err := x.setViews(spec, latestOf(d)); err != nil {
-		return err
-	}
-	known := &x.run.Dataset
-	known.Spec, known.Fingerprint, known.Series = spec, spec.Fingerprint(), d.Schema().Series
+	x.run.Questions = x.drawn()
 	return x.asExpected()
-}
-
-// deal has each of several writers write series of its own, where the dataset
-// knows how and its rows are generated.
-func (x *execution) deal(d workload.Dataset) (workload.Dataset, error) {
-	load := &x.plan.experiment.Load
-	dealt, ok := d.(workload.Dealt)
-	if !ok || !x.steps.Load || load.Workers < 2 || x.file != nil {
-		return d, nil
-	}
-	d, err := dealt.Deal(load.Workers, load.BatchSize)
-	if err != nil {
-		return nil, x.plan.experiment.Problem("load.workers", "%v", err)
-	}
-	x.owner = func(b *series.Batch) int { return dealt.Client(b.Runs[0].Series[0], load.Workers) }
-	return d, nil
 }
 
 // measured reports whether the run has any result.
@@ -249,7 +197,7 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 		return x.askCold(ctx, c, planned, env, out)
 	}
 	defer t.Close() // everything that matters was flushed, and checked, before
-	defer x.watchInside(planned.name, t)()
+	defer x.internals(planned.name, t)()
 	if (c.job == loading || c.job == asking) && !planned.caps.Embedded {
 		if err := x.calibrate(ctx); err != nil {
 			return err
@@ -325,11 +273,15 @@ func (x *execution) describe(ctx context.Context, t driver.DB, planned *plannedT
 	}
 	x.remark(x.plan.experiment.Expect.OtherTarget(out.Name, out.Description.Version))
 	out.Types = planned.caps.Mapped(x.schema())
-	if err := x.watchServer(ctx, t, out); err != nil {
+	here, port, err := x.server(ctx, out.Name, t)
+	if err != nil {
 		return err
 	}
+	if out.CoLocated = here; port > 0 {
+		x.run.Rivals = others(ctx, x.run.Rivals, port)
+	}
 	x.attend(ctx, planned.name, t, out.CoLocated)
-	if err := x.watchRemote(ctx, planned); err != nil {
+	if err := x.remote(ctx, planned); err != nil {
 		return err
 	}
 	return stored(x.Store.SaveTarget(ctx, x.run.ID, out))
@@ -364,14 +316,6 @@ func (x *execution) env(ctx context.Context, c cell, planned *plannedTarget) (dr
 		}
 	}
 	return env, nil
-}
-
-// schema is the dataset's; nil: nobody knows it.
-func (x *execution) schema() *series.Schema {
-	if x.dataset == nil {
-		return nil
-	}
-	return x.dataset.Schema()
 }
 
 // adopt makes the marked dataset the one that this run is about.

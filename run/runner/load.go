@@ -9,7 +9,6 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
-	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
@@ -36,21 +35,20 @@ func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plan
 	prepared := time.Since(begin)
 	before, acked := footprint(ctx, t), int64(-1)
 
-	settings := &x.plan.experiment.Load
 	task := x.Display.Start("load "+out.Name+ofRepeats(c.repeat, x.plan.loads()), "rows", max(f.rows, 0))
-	section, err := x.section(oplog.Cell{Kind: oplog.Load, Target: out.Name, Repeat: c.repeat, Workers: settings.Workers})
+	section, err := x.operations.section(oplog.Cell{Kind: oplog.Load, Target: out.Name, Repeat: c.repeat, Workers: x.plan.settings.load.Workers})
 	if err != nil {
 		return err
 	}
+	config := x.plan.settings.load
+	config.Log, config.Owner = section, x.owner
+	config.Acked = func(ctx context.Context) {
+		acked = footprint(ctx, t)
+		x.phaseEnds(ctx)
+	}
 	var load *result.Load
-	where, err := x.cell(ctx, planned.caps.Embedded, func() (err error) {
-		load, err = f.load(ctx, engine.LoadConfig{
-			Workers: settings.Workers, BatchSize: settings.BatchSize, Period: settings.ReportingPeriod, Log: section, Retry: x.plan.retry, Owner: x.owner,
-			Acked: func(ctx context.Context) {
-				acked = footprint(ctx, t)
-				x.phaseEnds(ctx)
-			},
-		}, t, func(rows int) { task.Add(int64(rows)) })
+	where, err := x.measure(ctx, planned.caps.Embedded, func() (err error) {
+		load, err = f.load(ctx, config, t, func(rows int) { task.Add(int64(rows)) })
 		return err
 	})
 	load.Prepare, load.Cell, load.DiskBefore, load.DiskAcked = prepared.Seconds(), where, before, acked

@@ -49,7 +49,8 @@ func TestLoadQuietly(t *testing.T) {
 			e := experiment.Default()
 			e.RequireQuiet = c.require
 			store := &kept{}
-			x := &execution{Runner: &Runner{Store: store}, plan: &Plan{experiment: e}}
+			plan := &Plan{experiment: e}
+			x := &execution{Runner: &Runner{Store: store}, plan: plan, watch: newWatch(plan), subject: &subject{}}
 			repeat := &result.Repeat{Number: 1}
 			tries := 0
 			err := x.loadQuietly(t.Context(), "a", repeat, func() error {
@@ -68,7 +69,7 @@ func TestLoadQuietly(t *testing.T) {
 			}
 		})
 	}
-	x := &execution{plan: &Plan{experiment: experiment.Default()}}
+	x := &execution{}
 	failed := errors.New("it failed")
 	if err := x.loadQuietly(t.Context(), "a", &result.Repeat{}, func() error { return failed }); err != failed {
 		t.Error(err)
