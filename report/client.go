@@ -174,7 +174,7 @@ func calibrationFact(c *result.Calibration) string {
 	if c == nil {
 		return ""
 	}
-	return fmt.Sprintf("at most %s rows/s and %s queries/s with %s, where nothing answers", digits(c.RowsPerSecond), digits(c.QueriesPerSecond), plural(c.Workers, "worker"))
+	return fmt.Sprintf("at most %s rows/s and %s queries/s with %s, against a stub", digits(c.RowsPerSecond), digits(c.QueriesPerSecond), plural(c.Workers, "worker"))
 }
 
 // rivalNames is rivals without figures, which differ from run to run.

@@ -24,7 +24,7 @@ func alertsBeside(r *result.Run, rivals []note) []note {
 	}
 	switch r.Status {
 	case result.Running:
-		warn("DID NOT FINISH: it is still going on, or it was killed. Shown is what had finished.")
+		warn("DID NOT FINISH: the run is still going on, or was killed. This report shows what had finished.")
 	case result.Incomplete:
 		warn("INCOMPLETE: %s", cmp.Or(r.Reason, "no reason was recorded"))
 	}
@@ -53,7 +53,7 @@ func alertsBeside(r *result.Run, rivals []note) []note {
 				counted(t.Load.Lost(), "row", "rows"), cmp.Or(t.Durability, t.Description.Durability, "not known"))
 		}
 		if t.Load != nil && t.Load.Mixed.Problem() != "" {
-			warn("Target %s, asked while it was loaded: figures withheld: %s", t.Name, t.Load.Mixed.Problem())
+			warn("Target %s, queried while it was loaded: figures withheld: %s", t.Name, t.Load.Mixed.Problem())
 		}
 	}
 	if loads > 0 {

@@ -10,6 +10,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
 
@@ -88,7 +89,7 @@ func (s *goSession) query(ctx context.Context, text string, sink query.Sink) (dr
 	if err != nil {
 		return driver.Cost{}, err
 	}
-	settle := interruptWhenDone(ctx, s.interrupt)
+	settle := sqlkit.InterruptWhenDone(ctx, s.interrupt)
 	cost, err := s.read(statement, sink)
 	settle()
 	statement.finalize()

@@ -124,7 +124,7 @@ func (o *Operation) Reason() string {
 	case o.Withheld != "":
 		return "withheld: " + o.Withheld
 	case o.NotAsked:
-		return "not asked"
+		return "not run"
 	}
 	return ""
 }

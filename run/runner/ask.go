@@ -13,7 +13,7 @@ import (
 
 // ask measures the query types that the check has left.
 func (x *execution) ask(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, out *result.Target) error {
-	task := x.Display.Start("ask "+out.Name+ofRepeats(c.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
+	task := x.Display.Start("query "+out.Name+ofRepeats(c.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
 	if err := x.askTypes(ctx, t, c, planned, out, task); err != nil {
 		task.Fail(reason(ctx, err))
 		return err
