@@ -12,7 +12,7 @@ import (
 )
 
 // ask measures the query types that the check has left.
-func (x *execution) ask(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, out *result.Target) error {
+func (x *queryStage) ask(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, out *result.Target) error {
 	task := x.Display.Start("query "+out.Name+ofRepeats(c.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
 	if err := x.askTypes(ctx, t, c, planned, out, task); err != nil {
 		task.Fail(reason(ctx, err))
@@ -22,11 +22,11 @@ func (x *execution) ask(ctx context.Context, t driver.DB, c cell, planned *plann
 	return nil
 }
 
-func (x *execution) askTypes(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, out *result.Target, task Task) error {
+func (x *queryStage) askTypes(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, out *result.Target, task Task) error {
 	kept := upkeep(ctx, t)
 	for i := range x.questions {
 		q := &x.questions[i]
-		if x.asked(out, c.repeat, q.kind.Name) {
+		if asked(out, c.repeat, q.kind.Name) {
 			continue
 		}
 		measured, taken, err := x.askQuietly(ctx, t, c, planned, out, q, task)
@@ -43,7 +43,7 @@ func (x *execution) askTypes(ctx context.Context, t driver.DB, c cell, planned *
 
 // askQuietly measures a type, and again where the experiment requires a quiet
 // host and others disturbed it. It returns the answers that were taken meanwhile.
-func (x *execution) askQuietly(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, out *result.Target, q *questions, task Task) (*result.Queries, []engine.Answered, error) {
+func (x *queryStage) askQuietly(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, out *result.Target, q *questions, task Task) (*result.Queries, []engine.Answered, error) {
 	first, end := q.of(c.repeat)
 	for try := 1; ; try++ {
 		logged := oplog.Cell{
@@ -78,7 +78,7 @@ func (x *execution) askQuietly(ctx context.Context, t driver.DB, c cell, planned
 }
 
 // capture takes the answers of the type's sample in a repeat.
-func (x *execution) capture(q *questions, repeat int) *engine.Capture {
+func (x *queryStage) capture(q *questions, repeat int) *engine.Capture {
 	operations := int64(q.repeats) * int64(q.longest())
 	if x.plan.experiment.Queries.Open() {
 		operations = engine.Endless
@@ -91,7 +91,7 @@ func (x *execution) capture(q *questions, repeat int) *engine.Capture {
 
 // keep puts what was measured of a type into the run, and stores it with the
 // answers that were taken meanwhile.
-func (x *execution) keep(ctx context.Context, c cell, q *questions, out *result.Target, measured *result.Queries, taken []engine.Answered) error {
+func (x *queryStage) keep(ctx context.Context, c cell, q *questions, out *result.Target, measured *result.Queries, taken []engine.Answered) error {
 	if err := x.taken().put(phase{out.Name, q.kind.Name, c.repeat}, taken); err != nil {
 		return fmt.Errorf("%w: keeping answers that are to be compared: %w", errStore, err)
 	}
@@ -111,9 +111,9 @@ func (x *execution) keep(ctx context.Context, c cell, q *questions, out *result.
 }
 
 // askType measures one type, once it is warm.
-func (x *execution) askType(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, q *questions, capture *engine.Capture, log *oplog.Section, task Task) (*result.Queries, error) {
-	asked := x.rendered(planned, q, c.repeat)
-	defer asked.close()
+func (x *queryStage) askType(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, q *questions, capture *engine.Capture, log *oplog.Section, task Task) (*result.Queries, error) {
+	queries := x.rendered(planned, q, c.repeat)
+	defer queries.close()
 	cfg := x.plan.settings.query
 	cfg.First, _ = q.of(c.repeat)
 	cfg.Least, cfg.Log, cfg.Capture = q.least(c.repeat), log, capture
@@ -125,7 +125,7 @@ func (x *execution) askType(ctx context.Context, t driver.DB, c cell, planned *p
 			return nil, err
 		}
 	}
-	return x.plan.settings.measureType(ctx, t, cfg, asked, func(n int) { task.Add(int64(n)) })
+	return x.plan.settings.measureType(ctx, t, cfg, queries, func(n int) { task.Add(int64(n)) })
 }
 
 // measureType runs queries in the way that the experiment wants.

@@ -17,7 +17,7 @@ import (
 
 // check compares the answers of all query types. Where there is doubt about
 // what the target holds no right answer makes up for it: all are withheld.
-func (x *execution) check(ctx context.Context, t driver.DB, planned *plannedTarget, mark driver.Mark, out *result.Target) error {
+func (x *checkStage) check(ctx context.Context, t driver.DB, planned *plannedTarget, mark driver.Mark, out *result.Target) error {
 	doubt, err := x.doubt(ctx, t, planned, mark, out)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (x *execution) check(ctx context.Context, t driver.DB, planned *plannedTarg
 		default:
 			task.Done(checked.Verdict.String())
 		}
-		if x.steps.Ask { // what is verified will be the answers that are measured
+		if x.plan.steps.Ask { // what is verified will be the answers that are measured
 			v := &checked.Verdict
 			checked.Sample.Early, checked.Verdict = v.Checked, result.Verdict{Difference: v.Difference}
 		}
@@ -62,8 +62,8 @@ func (x *execution) check(ctx context.Context, t driver.DB, planned *plannedTarg
 
 // doubt returns why no figure can stand on what the target holds; empty: all
 // is as it should be.
-func (x *execution) doubt(ctx context.Context, t driver.DB, planned *plannedTarget, mark driver.Mark, out *result.Target) (string, error) {
-	if x.steps.Load {
+func (x *checkStage) doubt(ctx context.Context, t driver.DB, planned *plannedTarget, mark driver.Mark, out *result.Target) (string, error) {
+	if x.plan.steps.Load {
 		if last := lastLoad(out); last != nil && last.Withheld != "" {
 			return "what was loaded is not right: " + last.Withheld, nil
 		}
@@ -99,7 +99,7 @@ func lastLoad(t *result.Target) *result.Load {
 // checkType renders all queries of a type, so that what cannot be asked shows,
 // and compares answers to some that are not measured, or to as many as wanted
 // where nothing is.
-func (x *execution) checkType(ctx context.Context, t driver.DB, planned *plannedTarget, q *questions) (*result.Queries, error) {
+func (x *checkStage) checkType(ctx context.Context, t driver.DB, planned *plannedTarget, q *questions) (*result.Queries, error) {
 	out := &result.Queries{Type: q.kind.Name, Help: q.kind.Help}
 	var one query.Query // one for all: what is given on moves to the heap
 	for one = range q.all {
@@ -124,7 +124,7 @@ func (x *execution) checkType(ctx context.Context, t driver.DB, planned *planned
 type slowType struct{ target, queryType string }
 
 // verifying is how answers are asked for that are compared off the clock.
-func (x *execution) verifying(planned *plannedTarget) verify.Config {
+func (x *stage) verifying(planned *plannedTarget) verify.Config {
 	settings := &x.plan.experiment.Queries
 	workers := settings.Workers
 	if planned.caps.Embedded {

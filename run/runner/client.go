@@ -45,7 +45,7 @@ const calibrationTime = time.Second
 
 // calibrate measures the client itself, once a run, where a target has a
 // process of its own.
-func (x *execution) calibrate(ctx context.Context) error {
+func (x *stage) calibrate(ctx context.Context) error {
 	if x.run.Calibration != nil || x.dataset == nil {
 		return nil
 	}

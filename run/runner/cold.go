@@ -21,11 +21,11 @@ import (
 // it is another query. Answers that are compared take time to take: one repeat of
 // a type, which no target can know, asks a further query so, and that is not
 // recorded.
-func (x *execution) askCold(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target) error {
+func (x *queryStage) askCold(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target) error {
 	task := x.Display.Start("query "+out.Name+" cold"+ofRepeats(c.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
 	for i := range x.questions {
 		q := &x.questions[i]
-		if x.asked(out, c.repeat, q.kind.Name) {
+		if asked(out, c.repeat, q.kind.Name) {
 			continue
 		}
 		var disturbed string
@@ -49,14 +49,14 @@ func (x *execution) askCold(ctx context.Context, c cell, planned *plannedTarget,
 
 // askTypeCold asks one query. Disturbed says why it does not count and is to be
 // asked again; empty: it counts.
-func (x *execution) askTypeCold(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target, q *questions) (disturbed string, err error) {
-	asked := x.rendered(planned, q, c.repeat)
-	defer asked.close()
-	asked.most = 1
+func (x *queryStage) askTypeCold(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target, q *questions) (disturbed string, err error) {
+	queries := x.rendered(planned, q, c.repeat)
+	defer queries.close()
+	queries.most = 1
 	first, _ := q.of(c.repeat)
 	place := 0 // in its block
 	if q.repeated {
-		place = (c.repeat - 1) % asked.Len()
+		place = (c.repeat - 1) % queries.Len()
 	}
 	// The repeat, and whether the further query comes behind the recorded one.
 	chosen := choose(x.run.CheckSeed, q.kind.Name+" cold", 2*q.repeats, 1)[0]
@@ -65,8 +65,8 @@ func (x *execution) askTypeCold(ctx context.Context, c cell, planned *plannedTar
 		if chosen != 2*(c.repeat-1)+btoi(behind) {
 			return nil
 		}
-		other := (place + 1) % asked.Len()
-		one, err := asked.Render(ctx, other)
+		other := (place + 1) % queries.Len()
+		one, err := queries.Render(ctx, other)
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (x *execution) askTypeCold(ctx context.Context, c cell, planned *plannedTar
 	if err := take(false); err != nil {
 		return "", err
 	}
-	one, err := asked.Render(ctx, place)
+	one, err := queries.Render(ctx, place)
 	if err != nil {
 		return "", err
 	}
@@ -92,7 +92,7 @@ func (x *execution) askTypeCold(ctx context.Context, c cell, planned *plannedTar
 	if err := take(true); err != nil {
 		return "", err
 	}
-	measured.Distinct, measured.Sample.Captured = asked.Len(), int64(len(taken))
+	measured.Distinct, measured.Sample.Captured = queries.Len(), int64(len(taken))
 	return "", x.keep(ctx, c, q, out, measured, taken)
 }
 
@@ -104,7 +104,7 @@ func btoi(b bool) int {
 }
 
 // askOneCold asks one query of a target made cold.
-func (x *execution) askOneCold(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target, q *questions, one engine.List, cfg engine.QueryConfig, setting string) (*result.Queries, error) {
+func (x *queryStage) askOneCold(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target, q *questions, one engine.List, cfg engine.QueryConfig, setting string) (*result.Queries, error) {
 	what, cold, err := x.chill(ctx, planned, env)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func folderOf(planned *plannedTarget, env driver.Env) string {
 // chill makes a closed target cold: its server is restarted, and its files are
 // dropped from the page cache. It says what was done, and whether all is known
 // to be cold.
-func (x *execution) chill(ctx context.Context, planned *plannedTarget, env driver.Env) (what string, cold bool, err error) {
+func (x *queryStage) chill(ctx context.Context, planned *plannedTarget, env driver.Env) (what string, cold bool, err error) {
 	var done, undone []string
 	own := x.servers.of[planned.name]
 	switch {

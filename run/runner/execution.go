@@ -9,38 +9,28 @@ import (
 	"syscall"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/ingest"
 )
 
-// execution is one run on its way.
+// execution is one run on its way. It goes through the plan from cell to cell,
+// opens the target of each, and gives it to a stage.
 type execution struct {
-	*Runner
-	plan  *Plan
-	steps Steps
-	run   result.Run
-
-	*subject
-	*watch
-	operations operations
-	servers    servers
-	agreed     map[string][]string                       // what the user lets go, by place
-	compared   [views]map[takenQuery]*oracle.Expectation // of the answers taken; nil: not worked out yet
-	slow       map[slowType]bool                         // one query took longer than the time box of a repeat
+	*stage
+	plan    *Plan
+	steps   Steps
+	compare *compareStage // of the part of the run that has its turn
+	slow    map[slowType]bool
 }
 
 func newExecution(r *Runner, p *Plan) *execution {
 	guarded := *r
 	guarded.Store, guarded.Display = guardedStore{r.Store, p.secrets}, guardedDisplay{r.Display, p.secrets}
-	x := &execution{
-		Runner: &guarded, plan: p, steps: p.steps, watch: newWatch(p), servers: newServers(r.Children),
-		agreed: make(map[string][]string), slow: make(map[slowType]bool),
-	}
-	x.subject = &subject{plan: p, display: guarded.Display, input: r.Input, record: &x.run.Dataset}
-	return x
+	s := &stage{Runner: &guarded, watch: newWatch(p), servers: newServers(r.Children), agreed: make(map[string][]string)}
+	s.subject = &subject{plan: p, display: guarded.Display, input: r.Input, record: &s.run.Dataset}
+	return &execution{stage: s, plan: p, steps: p.steps, compare: &compareStage{stage: s}, slow: make(map[slowType]bool)}
 }
 
 // look finds out what can be known before anything is stored or loaded, such
@@ -117,7 +107,7 @@ func (x *execution) execute(ctx context.Context) (err error) {
 		if t := out.Turn; t != nil && t.Part != part {
 			part = t.Part
 			x.announce(part)
-			x.compared = [views]map[takenQuery]*oracle.Expectation{} // other answers are taken in it
+			x.compare = &compareStage{stage: x.stage} // other answers are taken in it
 		}
 		if err := x.kept(ctx, planned, out, x.perform(ctx, c, planned, out)); err != nil {
 			return err
@@ -171,7 +161,7 @@ func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *resul
 func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget, out *result.Target) error {
 	if c.job == confirming && x.dataset != nil {
 		// What agrees, and of what gave up all, needs no target.
-		doubtful, err := x.confirm(ctx, nil, planned, out)
+		doubtful, err := x.compare.confirm(ctx, nil, planned, out)
 		if err != nil || !doubtful {
 			return err
 		}
@@ -194,7 +184,7 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 		if err := t.Close(); err != nil {
 			return err
 		}
-		return x.askCold(ctx, c, planned, env, out)
+		return (&queryStage{x.stage, x.slow}).askCold(ctx, c, planned, env, out)
 	}
 	defer t.Close() // everything that matters was flushed, and checked, before
 	defer x.internals(planned.name, t)()
@@ -205,14 +195,14 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	}
 	switch c.job {
 	case loading:
-		return x.loadQuietly(ctx, out.Name, out.RepeatOf(c.repeat), func() error { return x.load(ctx, t, c, planned, mark, out) })
+		return (&loadStage{x.stage}).loadQuietly(ctx, t, c, planned, mark, out)
 	case checking:
-		return x.check(ctx, t, planned, mark, out)
-	case confirming:
-		_, err := x.confirm(ctx, t, planned, out)
-		return err
+		return (&checkStage{x.stage, x.slow}).check(ctx, t, planned, mark, out)
+	case asking:
+		return (&queryStage{x.stage, x.slow}).ask(ctx, t, c, planned, out)
 	}
-	return x.ask(ctx, t, c, planned, out)
+	_, err = x.compare.confirm(ctx, t, planned, out)
+	return err
 }
 
 // enter opens a target for a cell, sees that the cell may go on with what is

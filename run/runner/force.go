@@ -17,7 +17,7 @@ type Force func(ctx context.Context, place string, named []string) error
 
 // makeRoom drops what others left where a dataset is to go, if the user lets
 // it. Otherwise it returns the refusal, which says how.
-func (x *execution) makeRoom(ctx context.Context, t driver.DB, schema *series.Schema, refusal error) error {
+func (x *stage) makeRoom(ctx context.Context, t driver.DB, schema *series.Schema, refusal error) error {
 	place, named, err := x.mayClear(ctx, t, schema, refusal)
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func (x *execution) makeRoom(ctx context.Context, t driver.DB, schema *series.Sc
 
 // mayClear names what others left where a dataset is to go, and returns an error
 // where the user does not let it go. What was let go is not asked for again.
-func (x *execution) mayClear(ctx context.Context, t driver.DB, schema *series.Schema, refusal error) (place string, named []string, err error) {
+func (x *stage) mayClear(ctx context.Context, t driver.DB, schema *series.Schema, refusal error) (place string, named []string, err error) {
 	clearer, ok := driver.As[driver.Clearer](t)
 	if !ok {
 		return "", nil, fmt.Errorf("%w: %w", ErrInput, refusal)
@@ -61,7 +61,7 @@ func (x *execution) mayClear(ctx context.Context, t driver.DB, schema *series.Sc
 
 // openForeign opens a target that refused to open because of others' data, for
 // do. What is no database at all is the refusal.
-func (x *execution) openForeign(ctx context.Context, planned *plannedTarget, env driver.Env, refusal error, do func(driver.DB) error) error {
+func (x *stage) openForeign(ctx context.Context, planned *plannedTarget, env driver.Env, refusal error, do func(driver.DB) error) error {
 	env.Foreign = true
 	full, err := planned.kind.Open(ctx, env, planned.options)
 	if err != nil {
@@ -76,7 +76,7 @@ func (x *execution) openForeign(ctx context.Context, planned *plannedTarget, env
 
 // openCleared opens a target that refused to open because of others' data, once
 // that is gone.
-func (x *execution) openCleared(ctx context.Context, planned *plannedTarget, env driver.Env, refusal error) (driver.DB, error) {
+func (x *stage) openCleared(ctx context.Context, planned *plannedTarget, env driver.Env, refusal error) (driver.DB, error) {
 	err := x.openForeign(ctx, planned, env, refusal, func(t driver.DB) error { return x.makeRoom(ctx, t, x.schema(), refusal) })
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (x *execution) openCleared(ctx context.Context, planned *plannedTarget, env
 
 // prepareFor prepares the target, and makes room first where a name that the
 // dataset needs is taken.
-func (x *execution) prepareFor(ctx context.Context, t driver.DB, schema *series.Schema, mark driver.Mark) error {
+func (x *stage) prepareFor(ctx context.Context, t driver.DB, schema *series.Schema, mark driver.Mark) error {
 	err := t.Prepare(ctx, schema, mark)
 	if errors.Is(err, driver.ErrForeign) {
 		if err := x.makeRoom(ctx, t, schema, err); err != nil {

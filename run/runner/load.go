@@ -15,7 +15,7 @@ import (
 )
 
 // load loads, settles, counts and stores.
-func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, mark driver.Mark, out *result.Target) error {
+func (x *loadStage) load(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, mark driver.Mark, out *result.Target) error {
 	f, err := x.feed(ctx, t, planned)
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func upkeep(ctx context.Context, t driver.DB) string {
 }
 
 // afterLoad does the steps that the experiment wants and the target has.
-func (x *execution) afterLoad(ctx context.Context, t driver.DB, name string, load *result.Load) error {
+func (x *loadStage) afterLoad(ctx context.Context, t driver.DB, name string, load *result.Load) error {
 	can, ok := driver.As[driver.AfterLoader](t)
 	if !ok {
 		return nil
@@ -206,7 +206,7 @@ const uncounted = "not verified: the lines were sent as they are, and the datase
 
 // count compares the census with the dataset; a difference withholds the load.
 // Rows that are there twice because they were sent twice are no difference.
-func (x *execution) count(ctx context.Context, t driver.DB, planned *plannedTarget, load *result.Load, sent verify.Sent) error {
+func (x *loadStage) count(ctx context.Context, t driver.DB, planned *plannedTarget, load *result.Load, sent verify.Sent) error {
 	var err error
 	if load.Census, err = verify.Census(ctx, t, x.surveyFor(planned), sent); err != nil {
 		return err

@@ -17,13 +17,13 @@ import (
 
 // mixes reports whether a part of a target's loads is mixed: there are
 // questions, and somebody to answer them.
-func (x *execution) mixes(planned *plannedTarget) bool {
+func (x *loadStage) mixes(planned *plannedTarget) bool {
 	return x.plan.experiment.Mixed.On() && x.plan.steps.Verify && x.expected != nil && !planned.caps.Discards
 }
 
 // mix writes the rest of the dataset while questions are asked, loads alone
 // what the phase had no time for, and then checks the answers.
-func (x *execution) mix(ctx context.Context, t driver.DB, planned *plannedTarget, repeat int, load *result.Load) error {
+func (x *loadStage) mix(ctx context.Context, t driver.DB, planned *plannedTarget, repeat int, load *result.Load) error {
 	config := x.mixedConfig(planned, repeat)
 	var err error
 	written := oplog.Cell{
@@ -69,7 +69,7 @@ func (x *execution) mix(ctx context.Context, t driver.DB, planned *plannedTarget
 
 // mixedQuestions draws what is asked beside the writes of a cell of the
 // operation log.
-func (x *execution) mixedQuestions(written oplog.Cell, queriers int) ([]engine.MixedQuestions, error) {
+func (x *loadStage) mixedQuestions(written oplog.Cell, queriers int) ([]engine.MixedQuestions, error) {
 	weights := x.plan.settings.weights
 	var questions []engine.MixedQuestions
 	for i := range x.questions {
@@ -90,7 +90,7 @@ func (x *execution) mixedQuestions(written oplog.Cell, queriers int) ([]engine.M
 }
 
 // mixedConfig is what the phase of a target in a repeat is like.
-func (x *execution) mixedConfig(planned *plannedTarget, repeat int) engine.MixedConfig {
+func (x *loadStage) mixedConfig(planned *plannedTarget, repeat int) engine.MixedConfig {
 	c := x.plan.settings.mixed
 	c.Owner, c.Start = x.owner, x.spec.Start
 	c.Loaded, c.Lateness = x.rowsBefore(), x.expected.Survey.Lateness
@@ -100,7 +100,7 @@ func (x *execution) mixedConfig(planned *plannedTarget, repeat int) engine.Mixed
 
 // loadRest loads the rows that follow those of the phase, of which so many are
 // done, whatever the target made of them.
-func (x *execution) loadRest(ctx context.Context, t driver.DB, c engine.MixedConfig, m *result.Mixed, done int64, progress engine.Progress) error {
+func (x *loadStage) loadRest(ctx context.Context, t driver.DB, c engine.MixedConfig, m *result.Mixed, done int64, progress engine.Progress) error {
 	if done >= x.expected.Survey.Rows {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/result"
 )
@@ -62,7 +63,11 @@ func tooNoisy(what, why string) error {
 
 // loadQuietly loads, and again where others disturbed the load or a step after
 // it.
-func (x *execution) loadQuietly(ctx context.Context, name string, repeat *result.Repeat, load func() error) error {
+func (x *loadStage) loadQuietly(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, mark driver.Mark, out *result.Target) error {
+	return x.quietly(ctx, out.Name, out.RepeatOf(c.repeat), func() error { return x.load(ctx, t, c, planned, mark, out) })
+}
+
+func (x *loadStage) quietly(ctx context.Context, name string, repeat *result.Repeat, load func() error) error {
 	for try := 1; ; try++ {
 		if err := load(); err != nil {
 			return err

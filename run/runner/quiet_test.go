@@ -50,10 +50,10 @@ func TestLoadQuietly(t *testing.T) {
 			e.RequireQuiet = c.require
 			store := &kept{}
 			plan := &Plan{experiment: e}
-			x := &execution{Runner: &Runner{Store: store}, plan: plan, watch: newWatch(plan), subject: &subject{}}
+			x := &loadStage{&stage{Runner: &Runner{Store: store}, watch: newWatch(plan), subject: &subject{}}}
 			repeat := &result.Repeat{Number: 1}
 			tries := 0
-			err := x.loadQuietly(t.Context(), "a", repeat, func() error {
+			err := x.quietly(t.Context(), "a", repeat, func() error {
 				l := c.loads[tries]
 				l.Settled = 1
 				repeat.Load = &l
@@ -69,9 +69,9 @@ func TestLoadQuietly(t *testing.T) {
 			}
 		})
 	}
-	x := &execution{}
+	x := &loadStage{}
 	failed := errors.New("it failed")
-	if err := x.loadQuietly(t.Context(), "a", &result.Repeat{}, func() error { return failed }); err != failed {
+	if err := x.quietly(t.Context(), "a", &result.Repeat{}, func() error { return failed }); err != failed {
 		t.Error(err)
 	}
 }
