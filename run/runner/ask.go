@@ -12,9 +12,9 @@ import (
 )
 
 // ask measures the query types that the check has left.
-func (x *queryStage) ask(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, out *result.Target) error {
-	task := x.Display.Start("query "+out.Name+ofRepeats(c.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
-	if err := x.askTypes(ctx, t, c, planned, out, task); err != nil {
+func (x *queryStage) ask(ctx context.Context, on *turn) error {
+	task := x.Display.Start("query "+on.out.Name+ofRepeats(on.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
+	if err := x.askTypes(ctx, on, task); err != nil {
 		task.Fail(reason(ctx, err))
 		return err
 	}
@@ -22,19 +22,19 @@ func (x *queryStage) ask(ctx context.Context, t driver.DB, c cell, planned *plan
 	return nil
 }
 
-func (x *queryStage) askTypes(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, out *result.Target, task Task) error {
-	kept := upkeep(ctx, t)
+func (x *queryStage) askTypes(ctx context.Context, on *turn, task Task) error {
+	kept := upkeep(ctx, on.db)
 	for i := range x.questions {
 		q := &x.questions[i]
-		if asked(out, c.repeat, q.kind.Name) {
+		if asked(on.out, on.repeat, q.kind.Name) {
 			continue
 		}
-		measured, taken, err := x.askQuietly(ctx, t, c, planned, out, q, task)
+		measured, taken, err := x.askQuietly(ctx, on, q, task)
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.kind.Name, err)
 		}
 		measured.Upkeep = kept
-		if err := x.keep(ctx, c, q, out, measured, taken); err != nil {
+		if err := x.keep(ctx, on, q, measured, taken); err != nil {
 			return err
 		}
 	}
@@ -43,11 +43,11 @@ func (x *queryStage) askTypes(ctx context.Context, t driver.DB, c cell, planned 
 
 // askQuietly measures a type, and again where the experiment requires a quiet
 // host and others disturbed it. It returns the answers that were taken meanwhile.
-func (x *queryStage) askQuietly(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, out *result.Target, q *questions, task Task) (*result.Queries, []engine.Answered, error) {
-	first, end := q.of(c.repeat)
+func (x *queryStage) askQuietly(ctx context.Context, on *turn, q *questions, task Task) (*result.Queries, []engine.Answered, error) {
+	first, end := q.of(on.repeat)
 	for try := 1; ; try++ {
 		logged := oplog.Cell{
-			Kind: oplog.Query, Target: out.Name, Type: q.kind.Name, Repeat: c.repeat,
+			Kind: oplog.Query, Target: on.out.Name, Type: q.kind.Name, Repeat: on.repeat,
 			Workers: x.plan.experiment.Queries.Workers, Questions: end - first, First: first, Schedule: x.plan.experiment.Queries.Rate,
 		}
 		if try > 1 {
@@ -57,10 +57,10 @@ func (x *queryStage) askQuietly(ctx context.Context, t driver.DB, c cell, planne
 		if err != nil {
 			return nil, nil, err
 		}
-		capture := x.capture(q, c.repeat)
+		capture := x.capture(q, on.repeat)
 		var measured *result.Queries
-		where, err := x.measure(ctx, planned.caps.Embedded, func() (err error) {
-			measured, err = x.askType(ctx, t, c, planned, q, capture, section, task)
+		where, err := x.measure(ctx, on.planned.caps.Embedded, func() (err error) {
+			measured, err = x.askType(ctx, on, q, capture, section, task)
 			return err
 		})
 		if err != nil {
@@ -72,7 +72,7 @@ func (x *queryStage) askQuietly(ctx context.Context, t driver.DB, c cell, planne
 		case why == "":
 			return measured, capture.Answers(), nil
 		case try == quietTries:
-			return nil, nil, tooNoisy("target "+out.Name, why)
+			return nil, nil, tooNoisy("target "+on.out.Name, why)
 		}
 	}
 }
@@ -91,8 +91,8 @@ func (x *queryStage) capture(q *questions, repeat int) *engine.Capture {
 
 // keep puts what was measured of a type into the run, and stores it with the
 // answers that were taken meanwhile.
-func (x *queryStage) keep(ctx context.Context, c cell, q *questions, out *result.Target, measured *result.Queries, taken []engine.Answered) error {
-	if err := x.taken().put(phase{out.Name, q.kind.Name, c.repeat}, taken); err != nil {
+func (x *queryStage) keep(ctx context.Context, on *turn, q *questions, measured *result.Queries, taken []engine.Answered) error {
+	if err := x.taken().put(phase{on.out.Name, q.kind.Name, on.repeat}, taken); err != nil {
 		return fmt.Errorf("%w: keeping answers that are to be compared: %w", errStore, err)
 	}
 	if ceiling := x.run.Calibration; ceiling != nil {
@@ -100,32 +100,32 @@ func (x *queryStage) keep(ctx context.Context, c cell, q *questions, out *result
 	}
 	measured.Type, measured.Help = q.kind.Name, q.kind.Help
 	s := &measured.Sample
-	s.Wanted, s.Early, s.Repeated = x.plan.experiment.Queries.Verify, out.RepeatOf(1).Type(q.kind.Name).Sample.Early, q.repeated
-	s.Short = strings.Contains(measured.Stopped, result.StoppedByTime) && int(measured.Asked) < q.least(c.repeat)
-	if r := out.RepeatOf(c.repeat); r.Type(q.kind.Name) != nil {
+	s.Wanted, s.Early, s.Repeated = x.plan.experiment.Queries.Verify, on.out.RepeatOf(1).Type(q.kind.Name).Sample.Early, q.repeated
+	s.Short = strings.Contains(measured.Stopped, result.StoppedByTime) && int(measured.Asked) < q.least(on.repeat)
+	if r := on.out.RepeatOf(on.repeat); r.Type(q.kind.Name) != nil {
 		*r.Type(q.kind.Name) = *measured
 	} else {
 		r.Queries = append(r.Queries, *measured)
 	}
-	return stored(x.Store.SaveQueries(ctx, x.run.ID, out.Name, c.repeat, measured))
+	return stored(x.Store.SaveQueries(ctx, x.run.ID, on.out.Name, on.repeat, measured))
 }
 
 // askType measures one type, once it is warm.
-func (x *queryStage) askType(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, q *questions, capture *engine.Capture, log *oplog.Section, task Task) (*result.Queries, error) {
-	queries := x.rendered(planned, q, c.repeat)
+func (x *queryStage) askType(ctx context.Context, on *turn, q *questions, capture *engine.Capture, log *oplog.Section, task Task) (*result.Queries, error) {
+	queries := x.rendered(on.planned, q, on.repeat)
 	defer queries.close()
 	cfg := x.plan.settings.query
-	cfg.First, _ = q.of(c.repeat)
-	cfg.Least, cfg.Log, cfg.Capture = q.least(c.repeat), log, capture
+	cfg.First, _ = q.of(on.repeat)
+	cfg.Least, cfg.Log, cfg.Capture = q.least(on.repeat), log, capture
 	// One query that takes longer than the time box would cost more than all that
 	// is measured, and of so long a time the connection is no part.
-	if cfg.WarmUp.Time > 0 || !x.slow[slowType{planned.name, q.kind.Name}] {
+	if cfg.WarmUp.Time > 0 || !x.slow[slowType{on.planned.name, q.kind.Name}] {
 		var err error
-		if cfg.WarmUp.Questions, err = x.warmUps(planned, q, c.repeat); err != nil {
+		if cfg.WarmUp.Questions, err = x.warmUps(on.planned, q, on.repeat); err != nil {
 			return nil, err
 		}
 	}
-	return x.plan.settings.measureType(ctx, t, cfg, queries, func(n int) { task.Add(int64(n)) })
+	return x.plan.settings.measureType(ctx, on.db, cfg, queries, func(n int) { task.Add(int64(n)) })
 }
 
 // measureType runs queries in the way that the experiment wants.

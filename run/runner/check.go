@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
@@ -17,19 +16,19 @@ import (
 
 // check compares the answers of all query types. Where there is doubt about
 // what the target holds no right answer makes up for it: all are withheld.
-func (x *checkStage) check(ctx context.Context, t driver.DB, planned *plannedTarget, mark driver.Mark, out *result.Target) error {
-	doubt, err := x.doubt(ctx, t, planned, mark, out)
+func (x *checkStage) check(ctx context.Context, on *turn) error {
+	doubt, err := x.doubt(ctx, on)
 	if err != nil {
 		return err
 	}
-	first := out.RepeatOf(1)
+	first := on.out.RepeatOf(1)
 	for i := range x.questions {
 		q := &x.questions[i]
 		if first.Type(q.kind.Name) != nil {
 			continue // before the run was resumed
 		}
-		task := x.Display.Start(out.Name+" "+q.kind.Name, "queries", 0)
-		checked, err := x.checkType(ctx, t, planned, q)
+		task := x.Display.Start(on.out.Name+" "+q.kind.Name, "queries", 0)
+		checked, err := x.checkType(ctx, on, q)
 		if err != nil {
 			task.Fail(reason(ctx, err))
 			return fmt.Errorf("%s: %w", q.kind.Name, err)
@@ -53,7 +52,7 @@ func (x *checkStage) check(ctx context.Context, t driver.DB, planned *plannedTar
 			checked.Sample.Early, checked.Verdict = v.Checked, result.Verdict{Difference: v.Difference}
 		}
 		first.Queries = append(first.Queries, *checked)
-		if err := x.Store.SaveQueries(ctx, x.run.ID, out.Name, 1, checked); err != nil {
+		if err := x.Store.SaveQueries(ctx, x.run.ID, on.out.Name, 1, checked); err != nil {
 			return stored(err)
 		}
 	}
@@ -62,14 +61,14 @@ func (x *checkStage) check(ctx context.Context, t driver.DB, planned *plannedTar
 
 // doubt returns why no figure can stand on what the target holds; empty: all
 // is as it should be.
-func (x *checkStage) doubt(ctx context.Context, t driver.DB, planned *plannedTarget, mark driver.Mark, out *result.Target) (string, error) {
+func (x *checkStage) doubt(ctx context.Context, on *turn) (string, error) {
 	if x.plan.steps.Load {
-		if last := lastLoad(out); last != nil && last.Withheld != "" {
+		if last := lastLoad(on.out); last != nil && last.Withheld != "" {
 			return "what was loaded is not right: " + last.Withheld, nil
 		}
 		return "", nil
 	}
-	census, err := verify.Census(ctx, t, x.surveyFor(planned), verify.Sent{Acknowledged: mark.Complete, Twice: mark.SentTwice})
+	census, err := verify.Census(ctx, on.db, x.surveyFor(on.planned), verify.Sent{Acknowledged: on.mark.Complete, Twice: on.mark.SentTwice})
 	if err != nil {
 		return "", err
 	}
@@ -99,23 +98,23 @@ func lastLoad(t *result.Target) *result.Load {
 // checkType renders all queries of a type, so that what cannot be asked shows,
 // and compares answers to some that are not measured, or to as many as wanted
 // where nothing is.
-func (x *checkStage) checkType(ctx context.Context, t driver.DB, planned *plannedTarget, q *questions) (*result.Queries, error) {
+func (x *checkStage) checkType(ctx context.Context, on *turn, q *questions) (*result.Queries, error) {
 	out := &result.Queries{Type: q.kind.Name, Help: q.kind.Help}
 	var one query.Query // one for all: what is given on moves to the heap
 	for one = range q.all {
-		if _, err := planned.kind.Render(&one, x.dataset.Schema(), planned.options); err != nil {
+		if _, err := on.planned.kind.Render(&one, x.dataset.Schema(), on.planned.options); err != nil {
 			return unsupported(out, err)
 		}
 	}
-	held := x.viewOf(planned)
+	held := x.viewOf(on.planned)
 	begin := time.Now()
 	var err error
-	out.Verdict, err = verify.Answers(ctx, x.verifying(planned), t, planned.kind.Renderer(planned.options), x.viewed[held].dataset, q.expected[held].full)
+	out.Verdict, err = verify.Answers(ctx, x.verifying(on.planned), on.db, on.planned.kind.Renderer(on.planned.options), x.viewed[held].dataset, q.expected[held].full)
 	if err != nil {
 		return unsupported(out, err)
 	}
 	if box := x.plan.experiment.TimeBoxOfRepeat(); box > 0 && time.Since(begin) > box*time.Duration(max(out.Verdict.Checked, 1)) {
-		x.slow[slowType{planned.name, q.kind.Name}] = true
+		x.slow[slowType{on.planned.name, q.kind.Name}] = true
 	}
 	return out, nil
 }

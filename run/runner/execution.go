@@ -176,18 +176,19 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	if c.job == loading {
 		defer removeEmpty(env.Dir) // where the database has a path of its own
 	}
-	t, mark, err := x.enter(ctx, c, planned, env, out)
-	if err != nil {
+	on := &turn{cell: c, planned: planned, env: env, out: out}
+	if err := x.enter(ctx, on); err != nil {
 		return err
 	}
+	queries := &queryStage{x.stage, x.slow}
 	if c.job == asking && x.plan.experiment.Queries.Cache == experiment.CacheCold {
-		if err := t.Close(); err != nil {
+		if err := on.db.Close(); err != nil {
 			return err
 		}
-		return (&queryStage{x.stage, x.slow}).askCold(ctx, c, planned, env, out)
+		return queries.askCold(ctx, on)
 	}
-	defer t.Close() // everything that matters was flushed, and checked, before
-	defer x.internals(planned.name, t)()
+	defer on.db.Close() // everything that matters was flushed, and checked, before
+	defer x.internals(planned.name, on.db)()
 	if (c.job == loading || c.job == asking) && !planned.caps.Embedded {
 		if err := x.calibrate(ctx); err != nil {
 			return err
@@ -195,46 +196,44 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	}
 	switch c.job {
 	case loading:
-		return (&loadStage{x.stage}).loadQuietly(ctx, t, c, planned, mark, out)
+		return (&loadStage{x.stage}).loadQuietly(ctx, on)
 	case checking:
-		return (&checkStage{x.stage, x.slow}).check(ctx, t, planned, mark, out)
+		return (&checkStage{x.stage, x.slow}).check(ctx, on)
 	case asking:
-		return (&queryStage{x.stage, x.slow}).ask(ctx, t, c, planned, out)
+		return queries.ask(ctx, on)
 	}
-	_, err = x.compare.confirm(ctx, t, planned, out)
+	_, err = x.compare.confirm(ctx, on.db, planned, out)
 	return err
 }
 
 // enter opens a target for a cell, sees that the cell may go on with what is
 // there, and finds out what must be known before: what the target is, and which
 // answers are right.
-func (x *execution) enter(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target) (driver.DB, driver.Mark, error) {
-	t, err := x.open(ctx, c.job, planned, env)
-	if err != nil {
-		return nil, driver.Mark{}, err
+func (x *execution) enter(ctx context.Context, on *turn) (err error) {
+	planned := on.planned
+	if on.db, err = x.open(ctx, on.job, planned, on.env); err != nil {
+		return err
 	}
-	var mark driver.Mark
-	if c.job == loading || !planned.caps.Discards {
-		mark, err = x.face(ctx, c, planned, t)
+	if on.job == loading || !planned.caps.Discards {
+		on.mark, err = x.face(ctx, on.cell, planned, on.db)
 	}
-	if err == nil && c.job == loading && planned.start != "" {
-		err = x.usable(ctx, t) // it did not run when the others were looked at
+	if err == nil && on.job == loading && planned.start != "" {
+		err = x.usable(ctx, on.db) // it did not run when the others were looked at
 	}
 	if err == nil {
-		err = x.describe(ctx, t, planned, out)
+		err = x.describe(ctx, on.db, planned, on.out)
 	}
 	if err == nil {
 		err = x.digest(ctx)
 	}
 	// What is discarded as it is needs no survey, which would take longer.
-	if err == nil && x.expected == nil && !x.unknown() && !(planned.caps.Discards && x.asLines(t, planned)) {
+	if err == nil && x.expected == nil && !x.unknown() && !(planned.caps.Discards && x.asLines(on.db, planned)) {
 		err = x.expect(ctx)
 	}
 	if err != nil {
-		_ = t.Close() // the first error says what is wrong
-		return nil, mark, err
+		_ = on.db.Close() // the first error says what is wrong
 	}
-	return t, mark, nil
+	return err
 }
 
 // open opens a target. What is in the way of a load is cleared, if the user lets

@@ -15,7 +15,8 @@ import (
 )
 
 // load loads, settles, counts and stores.
-func (x *loadStage) load(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, mark driver.Mark, out *result.Target) error {
+func (x *loadStage) load(ctx context.Context, on *turn) error {
+	t, c, planned, mark, out := on.db, on.cell, on.planned, on.mark, on.out
 	f, err := x.feed(ctx, t, planned)
 	if err != nil {
 		return err

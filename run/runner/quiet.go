@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/result"
 )
@@ -63,8 +62,8 @@ func tooNoisy(what, why string) error {
 
 // loadQuietly loads, and again where others disturbed the load or a step after
 // it.
-func (x *loadStage) loadQuietly(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, mark driver.Mark, out *result.Target) error {
-	return x.quietly(ctx, out.Name, out.RepeatOf(c.repeat), func() error { return x.load(ctx, t, c, planned, mark, out) })
+func (x *loadStage) loadQuietly(ctx context.Context, on *turn) error {
+	return x.quietly(ctx, on.out.Name, on.out.RepeatOf(on.repeat), func() error { return x.load(ctx, on) })
 }
 
 func (x *loadStage) quietly(ctx context.Context, name string, repeat *result.Repeat, load func() error) error {

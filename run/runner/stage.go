@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/result"
 )
@@ -17,6 +18,16 @@ type stage struct {
 	operations operations
 	servers    servers
 	agreed     map[string][]string // what the user lets go, by place
+}
+
+// turn is a target that is open for a cell of the run.
+type turn struct {
+	cell
+	planned *plannedTarget
+	env     driver.Env
+	db      driver.DB
+	mark    driver.Mark    // of what it holds, or of what is to be loaded
+	out     *result.Target // what the run tells of it
 }
 
 // loadStage loads a target, settles it and counts what it holds, and in a mixed
