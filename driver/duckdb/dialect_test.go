@@ -2,13 +2,20 @@ package duckdb
 
 import (
 	"errors"
+	"flag"
 	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
+
+var update = flag.Bool("update", false, "write the texts of queries instead of comparing with them")
+
+// The golden file is written again by go test ./driver/duckdb -run Queries -update.
+func TestQueries(t *testing.T) { conformance.Queries(t, Kind(), nil, "queries.sql", *update) }
 
 func TestBucket(t *testing.T) {
 	for width, want := range map[time.Duration]string{

@@ -13,12 +13,12 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// The texts in testdata/questions are written again by
+// The texts in testdata/queries.influxql are written again by
 //
 //	go test ./driver/influxdb -update
-var update = flag.Bool("update", false, "write the texts of the questions instead of comparing with them")
+var update = flag.Bool("update", false, "write the texts of queries instead of comparing with them")
 
-func TestQuestions(t *testing.T) { conformance.Questions(t, Kind(), "influxql", *update) }
+func TestQueries(t *testing.T) { conformance.Queries(t, Kind(), nil, "queries.influxql", *update) }
 
 // devices is a schema as iotdb's, whose rows may lack values.
 func devices() *series.Schema {

@@ -11,12 +11,12 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// The texts in testdata/questions are written again by
+// The texts in testdata/queries.sql are written again by
 //
 //	go test ./driver/questdb -update
 var update = flag.Bool("update", false, "write the texts of the questions instead of comparing with them")
 
-func TestQuestions(t *testing.T) { conformance.Questions(t, Kind(), "sql", *update) }
+func TestQueries(t *testing.T) { conformance.Queries(t, Kind(), nil, "queries.sql", *update) }
 
 func TestBucket(t *testing.T) {
 	for width, want := range map[time.Duration]string{

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"flag"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,11 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
+
+var update = flag.Bool("update", false, "write the texts of queries instead of comparing with them")
+
+// The golden file is written again by go test ./driver/sqlite -run Queries -update.
+func TestQueries(t *testing.T) { conformance.Queries(t, sqlite.Kind(), nil, "queries.sql", *update) }
 
 // keywords are all of SQLite's, and names that it gives a meaning of its own.
 const keywords = `abort action add after all alter always analyze and as asc attach autoincrement before begin between by

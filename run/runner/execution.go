@@ -267,7 +267,7 @@ func (x *execution) describe(ctx context.Context, t driver.DB, planned *plannedT
 		return err
 	}
 	if out.CoLocated = here; port > 0 {
-		x.run.Rivals = others(ctx, x.run.Rivals, port)
+		x.run.OtherDatabases = others(ctx, x.run.OtherDatabases, port)
 	}
 	x.attend(ctx, planned.name, t, out.CoLocated)
 	if err := x.remote(ctx, planned); err != nil {

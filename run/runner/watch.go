@@ -84,12 +84,12 @@ func portOf(address string) int {
 }
 
 // others are the processes on this host without those of a server under test.
-func others(ctx context.Context, running []result.Rival, port int) []result.Rival {
+func others(ctx context.Context, running []result.OtherDatabase, port int) []result.OtherDatabase {
 	listening, err := process.ByPort(ctx, port)
 	if err != nil {
 		return running // whoever listens cannot be told from others
 	}
-	return slices.DeleteFunc(running, func(r result.Rival) bool {
+	return slices.DeleteFunc(running, func(r result.OtherDatabase) bool {
 		family, err := process.Tree(ctx, r.PID)
 		return err == nil && slices.ContainsFunc(family, func(p process.Info) bool { return slices.Contains(listening, p.PID) })
 	})
