@@ -8,6 +8,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/query/meaning"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
 // meaning: the target answers as the documents of query/meaning say. What it
@@ -26,7 +27,7 @@ func (s *suite) meaning(t *testing.T) {
 			}
 			db := s.open(t, driver.Env{Dir: t.TempDir()})
 			defer Close(t, db)
-			if err := db.Prepare(t.Context(), d.Schema(), driver.Mark{}); err != nil {
+			if err := session.Of(db).Prepare(t.Context(), d.Schema(), session.Mark{}); err != nil {
 				t.Fatal(err)
 			}
 			var batch series.Batch

@@ -26,7 +26,7 @@ type database struct {
 
 	mu     sync.Mutex // guards what follows
 	admin  *session   // for everything but writers and queriers
-	layout *layout    // of the schema given to Prepare; nil before
+	layout *layout    // of the schema given to Create; nil before
 }
 
 // connect opens a session.
@@ -60,7 +60,8 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 		Location: d.path,
 		Durability: "each batch is a transaction; its commit is in the write-ahead log, " +
 			"and forced to disk by fsync, before it is acknowledged",
-		Settings: effective,
+		Settings:  effective,
+		Elsewhere: optionPath,
 	}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
@@ -14,10 +15,10 @@ import (
 // layout is the tables that a schema becomes, and which series have their
 // row of tags. All writers share it.
 type layout struct {
-	schema *series.Schema
-	tags   map[*series.Table]*sqlkit.Tags // of each table of the schema
-	names  []string                       // of all tables made, unquoted
-	ddl    []string                       // the statements that make them
+	schema  *series.Schema
+	tags    map[*series.Table]*sqlkit.Tags // of each table of the schema
+	objects []driver.Object                // all tables made
+	ddl     []string                       // the statements that make them
 }
 
 // newLayout lays a schema out. Its error names what two tables would share.
@@ -25,7 +26,7 @@ func newLayout(s *series.Schema) (*layout, error) {
 	l := &layout{schema: s, tags: sqlkit.TagsOf(s)}
 	dialect, kinds := newDialect(), types()
 	add := func(name string, columns []string) {
-		l.names = append(l.names, name)
+		l.objects = append(l.objects, object(kindTable, name))
 		l.ddl = append(l.ddl, fmt.Sprintf("CREATE TABLE %s (%s)", dialect.Ident(name), strings.Join(columns, ", ")))
 	}
 	made := make(map[*sqlkit.Tags]bool)
@@ -48,5 +49,5 @@ func newLayout(s *series.Schema) (*layout, error) {
 			add(tags.Name, columns)
 		}
 	}
-	return l, sqlkit.Distinct(l.names, true) // DuckDB's names differ by more than case
+	return l, sqlkit.Distinct(l.objects)
 }

@@ -15,10 +15,12 @@ import (
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
 // database is a database of an InfluxDB server; it implements driver.DB.
 type database struct {
+	session.Unported
 	settings *settings
 	// What the last Settle and Footprint found; nil before.
 	idleSince atomic.Pointer[time.Time]
@@ -42,7 +44,7 @@ func open(ctx context.Context, env driver.Env, options driver.Options) (driver.D
 	d := &database{settings: s, admin: newQuerier(&own)}
 	greeting, cancel := d.admin.client.Bounded(ctx)
 	defer cancel()
-	if err := d.greet(greeting, env.Existing); err != nil {
+	if err := d.greet(greeting, !env.Create); err != nil {
 		d.admin.client.Close()
 		return nil, fmt.Errorf("opening InfluxDB: %w", err)
 	}

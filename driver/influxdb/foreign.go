@@ -9,6 +9,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
 // What a database consists of, before the name.
@@ -18,8 +19,8 @@ const (
 	continuous  = "continuous query "
 )
 
-// Inspect implements driver.Inspector.
-func (d *database) Inspect(ctx context.Context, schema *series.Schema) error {
+// InspectSchema implements session.Bridged.
+func (d *database) InspectSchema(ctx context.Context, schema *series.Schema) error {
 	_, err := d.ask(ctx, "SHOW USERS") // for which a user needs what a load needs
 	if err != nil {
 		err = fmt.Errorf("a load needs a user with all privileges: %w", err)
@@ -35,13 +36,13 @@ func (d *database) Inspect(ctx context.Context, schema *series.Schema) error {
 
 // replaceable reports whether there is a database of tsmark's, which may be
 // dropped as a whole for one of the schema. Else there is none, or an empty one.
-// The error wraps driver.ErrForeign where there is something of somebody else's.
+// The error wraps driver.ErrExisting where there is something of somebody else's.
 func (d *database) replaceable(ctx context.Context, schema *series.Schema) (marked bool, err error) {
 	if err := checkSchema(schema); err != nil {
 		return false, err
 	}
 	s, err := d.readStamp(ctx)
-	if errors.Is(err, driver.ErrNoMark) {
+	if errors.Is(err, session.ErrNoMark) {
 		return false, nil
 	}
 	if err != nil {
@@ -49,12 +50,12 @@ func (d *database) replaceable(ctx context.Context, schema *series.Schema) (mark
 	}
 	foreign, err := d.beside(ctx, &s)
 	if err == nil && len(foreign) > 0 {
-		err = fmt.Errorf("%w: %s beside what tsmark made; drop that, or give another database", driver.ErrForeign, some(foreign))
+		err = fmt.Errorf("%w: %s beside what tsmark made; drop that, or give another database", driver.ErrExisting, some(foreign))
 	}
 	return true, err
 }
 
-// Foreign implements driver.Clearer: in a marked database, which goes as a
+// Foreign implements session.BridgedClearer: in a marked database, which goes as a
 // whole, all that tsmark did not make; elsewhere the measurements.
 func (d *database) Foreign(ctx context.Context, _ *series.Schema) ([]string, error) {
 	foreign, err := d.foreign(ctx)
@@ -67,9 +68,9 @@ func (d *database) Foreign(ctx context.Context, _ *series.Schema) ([]string, err
 func (d *database) foreign(ctx context.Context) ([]string, error) {
 	s, err := d.readStamp(ctx)
 	switch {
-	case errors.Is(err, driver.ErrNoMark):
+	case errors.Is(err, session.ErrNoMark):
 		return nil, nil
-	case errors.Is(err, driver.ErrForeign):
+	case errors.Is(err, driver.ErrExisting):
 		return d.measurements(ctx)
 	case err != nil:
 		return nil, err
@@ -77,7 +78,7 @@ func (d *database) foreign(ctx context.Context) ([]string, error) {
 	return d.beside(ctx, &s)
 }
 
-// Clear implements driver.Clearer.
+// Clear implements session.BridgedClearer.
 func (d *database) Clear(ctx context.Context, _ *series.Schema, named []string) error {
 	foreign, err := d.foreign(ctx)
 	for _, object := range foreign {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
 // markMeasurement holds the mark, in the retention policy of the same name,
@@ -18,7 +19,7 @@ const markMeasurement = "tsmark_mark"
 // stamp is what the mark's only point holds, as JSON. Its tables are measurements
 // and retention policies, each with what it is before its name.
 type stamp struct {
-	driver.Stamp
+	session.Stamp
 	// Columns are the tags and fields that each measurement may have. A
 	// measurement has those alone that something was written to.
 	Columns map[string][]string `json:"columns,omitempty"`
@@ -27,16 +28,16 @@ type stamp struct {
 }
 
 // ReadMark implements driver.DB.
-func (d *database) ReadMark(ctx context.Context) (driver.Mark, error) {
+func (d *database) ReadMark(ctx context.Context) (session.Mark, error) {
 	s, err := d.readStamp(ctx)
 	if err != nil {
-		return driver.Mark{}, fmt.Errorf("reading the mark: %w", err)
+		return session.Mark{}, fmt.Errorf("reading the mark: %w", err)
 	}
 	return s.Mark, nil
 }
 
 // WriteMark implements driver.DB.
-func (d *database) WriteMark(ctx context.Context, m driver.Mark) error {
+func (d *database) WriteMark(ctx context.Context, m session.Mark) error {
 	s, err := d.readStamp(ctx)
 	if err == nil {
 		s.Mark = m
@@ -50,14 +51,14 @@ func (d *database) WriteMark(ctx context.Context, m driver.Mark) error {
 
 // Prepare implements driver.DB. A marked database that holds nothing else is
 // dropped as a whole; one that is empty is used as it is.
-func (d *database) Prepare(ctx context.Context, schema *series.Schema, m driver.Mark) error {
+func (d *database) Prepare(ctx context.Context, schema *series.Schema, m session.Mark) error {
 	if err := d.prepare(ctx, schema, m); err != nil {
 		return fmt.Errorf("preparing %s: %w", d.where(), err)
 	}
 	return nil
 }
 
-func (d *database) prepare(ctx context.Context, schema *series.Schema, m driver.Mark) error {
+func (d *database) prepare(ctx context.Context, schema *series.Schema, m session.Mark) error {
 	marked, err := d.replaceable(ctx, schema)
 	if err != nil {
 		return err
@@ -78,10 +79,12 @@ func (d *database) prepare(ctx context.Context, schema *series.Schema, m driver.
 	if err != nil {
 		return err
 	}
-	s := stamp{Stamp: driver.Stamp{Mark: m, Tables: []string{}}, Columns: make(map[string][]string)}
+	s := stamp{Stamp: session.Stamp{Mark: m, Tables: []string{}}, Columns: make(map[string][]string)}
 	for _, p := range after {
 		// Those of an empty database that somebody else made are that somebody's.
-		if theirs := slices.ContainsFunc(before, func(o driver.Object) bool { return o.Name == p.Name && o != plain }); !theirs {
+		if theirs := slices.ContainsFunc(before, func(o driver.Object) bool {
+			return o.Name == p.Name && (o.Name != plain.Name || o.Identity != plain.Identity)
+		}); !theirs {
 			s.Tables = append(s.Tables, p.Name)
 		}
 	}
@@ -122,7 +125,7 @@ func (d *database) creation() []string {
 func (d *database) readStamp(ctx context.Context) (stamp, error) {
 	there, err := d.exists(ctx)
 	if err == nil && !there {
-		err = fmt.Errorf("%s %w: it is not there", d.where(), driver.ErrNoMark)
+		err = fmt.Errorf("%s %w: it is not there", d.where(), session.ErrNoMark)
 	}
 	if err != nil {
 		return stamp{}, err
@@ -132,9 +135,9 @@ func (d *database) readStamp(ctx context.Context) (stamp, error) {
 	case err != nil:
 		return stamp{}, err
 	case len(present) == 0:
-		return stamp{}, fmt.Errorf("%s %w", d.where(), driver.ErrNoMark)
+		return stamp{}, fmt.Errorf("%s %w", d.where(), session.ErrNoMark)
 	case !slices.Contains(present, measurement+markMeasurement):
-		return stamp{}, fmt.Errorf("%s %w: %s; give another database", d.where(), driver.ErrForeign, some(present))
+		return stamp{}, fmt.Errorf("%s %w: %s; give another database", d.where(), driver.ErrExisting, some(present))
 	}
 	var s stamp
 	rows, err := d.ask(ctx, fmt.Sprintf("SELECT content FROM %s.%[1]s", markMeasurement))
@@ -148,7 +151,7 @@ func (d *database) readStamp(ctx context.Context) (stamp, error) {
 	}
 	if err != nil {
 		return stamp{}, fmt.Errorf("%s %w: its measurement %s is not as tsmark writes it (%w); give another database",
-			d.where(), driver.ErrForeign, markMeasurement, err)
+			d.where(), driver.ErrExisting, markMeasurement, err)
 	}
 	if len(s.Tables) == 0 { // an older tsmark's
 		s.Tables = []string{policy + markMeasurement, policy + "autogen", policy + d.settings.retention}

@@ -12,6 +12,7 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
 // started opens a database of the server that is not there yet, and drops it
@@ -59,7 +60,7 @@ func schema() *series.Schema {
 func TestForeignData(t *testing.T) {
 	ctx := t.Context()
 	d := started(t, "tsmark_test foreign")
-	if _, err := d.ReadMark(ctx); !errors.Is(err, driver.ErrNoMark) {
+	if _, err := d.ReadMark(ctx); !errors.Is(err, session.ErrNoMark) {
 		t.Errorf("no database: %v", err)
 	}
 	if err := d.change(ctx, `CREATE DATABASE "tsmark_test foreign"`); err != nil {
@@ -68,8 +69,8 @@ func TestForeignData(t *testing.T) {
 	d.put(t, "theirs,a=b v=1\nweather v=1")
 	refused := func(says string) {
 		t.Helper()
-		err := d.Prepare(ctx, schema(), driver.Mark{})
-		if stub.Says(t, err, says); !errors.Is(err, driver.ErrForeign) {
+		err := d.Prepare(ctx, schema(), session.Mark{})
+		if stub.Says(t, err, says); !errors.Is(err, driver.ErrExisting) {
 			t.Errorf("%v is no ErrForeign", err)
 		}
 	}
@@ -85,7 +86,7 @@ func TestForeignData(t *testing.T) {
 		}
 	}
 	clearAll("measurement theirs, measurement weather")
-	if err := d.Prepare(ctx, schema(), driver.Mark{Tool: "t"}); err != nil {
+	if err := d.Prepare(ctx, schema(), session.Mark{Tool: "t"}); err != nil {
 		t.Fatal(err)
 	}
 	d.put(t, "theirs v=1")
@@ -94,7 +95,7 @@ func TestForeignData(t *testing.T) {
 	if mark, err := d.ReadMark(ctx); err != nil || mark.Tool != "t" {
 		t.Errorf("%+v, %v", mark, err)
 	}
-	if err := d.Prepare(ctx, schema(), driver.Mark{}); err != nil {
+	if err := d.Prepare(ctx, schema(), session.Mark{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -117,7 +118,7 @@ func TestForeignBesideTheMark(t *testing.T) {
 			ctx := t.Context()
 			d := started(t, "tsmark_test beside")
 			for range 2 { // what tsmark made goes
-				if err := d.Prepare(ctx, schema(), driver.Mark{Tool: "t"}); err != nil {
+				if err := d.Prepare(ctx, schema(), session.Mark{Tool: "t"}); err != nil {
 					t.Fatal(err)
 				}
 				_, batch := prepared(t, map[string]string{})
@@ -129,8 +130,8 @@ func TestForeignBesideTheMark(t *testing.T) {
 			if c.put != "" {
 				d.put(t, c.put)
 			}
-			for what, err := range map[string]error{"looking": d.Inspect(ctx, schema()), "preparing": d.Prepare(ctx, schema(), driver.Mark{})} {
-				if !errors.Is(err, driver.ErrForeign) || !strings.Contains(err.Error(), c.foreign) || strings.Contains(err.Error(), "\n") {
+			for what, err := range map[string]error{"looking": d.InspectSchema(ctx, schema()), "preparing": d.Prepare(ctx, schema(), session.Mark{})} {
+				if !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), c.foreign) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
@@ -144,7 +145,7 @@ func TestForeignBesideTheMark(t *testing.T) {
 			if err := d.Clear(ctx, schema(), named); err != nil {
 				t.Fatal(err)
 			}
-			if err := d.Prepare(ctx, schema(), driver.Mark{}); err != nil {
+			if err := d.Prepare(ctx, schema(), session.Mark{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -165,24 +166,24 @@ func TestEmptyDatabaseOfOthers(t *testing.T) {
 	if err := d.change(ctx, `CREATE DATABASE "tsmark_test empty" WITH DURATION 90d NAME "theirs"`); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Prepare(ctx, schema(), driver.Mark{}); err != nil {
+	if err := d.Prepare(ctx, schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
-	stub.Says(t, d.Prepare(ctx, schema(), driver.Mark{}), "retention policy theirs beside what tsmark made")
+	stub.Says(t, d.Prepare(ctx, schema(), session.Mark{}), "retention policy theirs beside what tsmark made")
 }
 
 // A mark of an older tsmark has names alone, and they tell.
 func TestOlderMark(t *testing.T) {
 	ctx := t.Context()
 	d := started(t, "tsmark_test older")
-	if err := d.Prepare(ctx, schema(), driver.Mark{}); err != nil {
+	if err := d.Prepare(ctx, schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	d.put(t, "cpu other=1")
 	if err := d.writeStamp(ctx, stamp{Measurements: []string{"cpu"}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Prepare(ctx, schema(), driver.Mark{}); err != nil {
+	if err := d.Prepare(ctx, schema(), session.Mark{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -193,7 +194,7 @@ func TestDescribe(t *testing.T) {
 		{"", "", "autogen", "168h0m0s"}, {"", "1d", "autogen", "24h0m0s"}, {"a policy", "12h", "a policy", "12h0m0s"},
 	} {
 		d := started(t, "tsmark_test policies", optionRetention, test.retention, optionShard, test.shard)
-		if err := d.Prepare(t.Context(), schema(), driver.Mark{}); err != nil {
+		if err := d.Prepare(t.Context(), schema(), session.Mark{}); err != nil {
 			t.Fatal(err)
 		}
 		_, batch := prepared(t, map[string]string{})

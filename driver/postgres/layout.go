@@ -59,16 +59,16 @@ func newLayout(s *series.Schema, o driver.Options) (*layout, error) {
 			return nil, fmt.Errorf("table %s: PostgreSQL cuts names at %d bytes; shorten it", t.Name, maxName)
 		}
 	}
-	return l, sqlkit.Distinct(l.names(), false)
+	return l, sqlkit.Distinct(l.objects())
 }
 
-// names are those of the tables.
-func (l *layout) names() []string {
-	names := make([]string, len(l.tables))
+// objects are the tables, as plans name them.
+func (l *layout) objects() []driver.Object {
+	objects := make([]driver.Object, len(l.tables))
 	for i, t := range l.tables {
-		names[i] = t.Name
+		objects[i] = driver.Object{Kind: kindTable, Name: t.Name}
 	}
-	return names
+	return objects
 }
 
 // maxName is the length of PostgreSQL's names, in bytes.

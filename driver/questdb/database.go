@@ -11,10 +11,12 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/session"
 )
 
 // database is a QuestDB server; it implements driver.DB.
 type database struct {
+	session.Unported
 	settings *settings
 	sent     atomic.Int64 // rows sent over TCP since Prepare
 

@@ -11,19 +11,20 @@ import (
 	"github.com/tsmark/tsmark/driver/poll"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
 // ReadMark implements driver.DB.
-func (d *database) ReadMark(ctx context.Context) (driver.Mark, error) {
+func (d *database) ReadMark(ctx context.Context) (session.Mark, error) {
 	s, _, err := d.readStamp(ctx)
 	if err != nil {
-		return driver.Mark{}, fmt.Errorf("reading the mark: %w", err)
+		return session.Mark{}, fmt.Errorf("reading the mark: %w", err)
 	}
 	return s.Mark, nil
 }
 
 // WriteMark implements driver.DB.
-func (d *database) WriteMark(ctx context.Context, m driver.Mark) error {
+func (d *database) WriteMark(ctx context.Context, m session.Mark) error {
 	s, _, err := d.readStamp(ctx)
 	if err == nil {
 		s.Mark = m
@@ -38,16 +39,16 @@ func (d *database) WriteMark(ctx context.Context, m driver.Mark) error {
 // Prepare implements driver.DB. The mark names the tables before they are
 // made: were tsmark to end in between, the next Prepare would know them as its
 // own.
-func (d *database) Prepare(ctx context.Context, schema *series.Schema, m driver.Mark) error {
+func (d *database) Prepare(ctx context.Context, schema *series.Schema, m session.Mark) error {
 	if err := d.prepare(ctx, schema, m); err != nil {
 		return fmt.Errorf("preparing QuestDB: %w", err)
 	}
 	return nil
 }
 
-// Inspect implements driver.Inspector. What goes over HTTP goes to the port and
+// InspectSchema implements session.Bridged. What goes over HTTP goes to the port and
 // with the credentials that Open has tried.
-func (d *database) Inspect(ctx context.Context, schema *series.Schema) error {
+func (d *database) InspectSchema(ctx context.Context, schema *series.Schema) error {
 	var err error
 	if d.settings.tcp {
 		var lines lineproto.Sender
@@ -65,25 +66,25 @@ func (d *database) Inspect(ctx context.Context, schema *series.Schema) error {
 }
 
 // replaceable returns the layout of a schema, and the names of the tables that
-// are dropped before it is made, or an error that wraps driver.ErrForeign.
+// are dropped before it is made, or an error that wraps driver.ErrExisting.
 func (d *database) replaceable(ctx context.Context, schema *series.Schema) (*layout, []string, error) {
 	next, err := newLayout(schema, &d.settings.tables)
 	if err != nil {
 		return nil, nil, err
 	}
 	old, present, err := d.readStamp(ctx)
-	if err != nil && !errors.Is(err, driver.ErrNoMark) {
+	if err != nil && !errors.Is(err, session.ErrNoMark) {
 		return nil, nil, err
 	}
 	for _, o := range present {
 		if sqlkit.InTheWay(old, o, next.names, true) {
-			return nil, nil, fmt.Errorf("%w: a table %s%s; drop or rename it, or give another server", driver.ErrForeign, o.Name, old.Taken(o))
+			return nil, nil, fmt.Errorf("%w: a table %s%s; drop or rename it, or give another server", driver.ErrExisting, o.Name, old.Taken(o))
 		}
 	}
 	return next, old.Own(present), nil
 }
 
-func (d *database) prepare(ctx context.Context, schema *series.Schema, m driver.Mark) error {
+func (d *database) prepare(ctx context.Context, schema *series.Schema, m session.Mark) error {
 	next, old, err := d.replaceable(ctx, schema)
 	if err != nil {
 		return err
@@ -101,7 +102,7 @@ func (d *database) prepare(ctx context.Context, schema *series.Schema, m driver.
 			return err
 		}
 	}
-	s := driver.Stamp{Mark: m, Tables: next.names}
+	s := session.Stamp{Mark: m, Tables: next.names}
 	if err := d.writeStamp(ctx, s); err != nil {
 		return err
 	}
@@ -159,16 +160,16 @@ func (d *database) objects(ctx context.Context) ([]driver.Object, error) {
 }
 
 // readStamp returns what the mark's table holds, and all tables.
-func (d *database) readStamp(ctx context.Context) (driver.Stamp, []driver.Object, error) {
+func (d *database) readStamp(ctx context.Context) (session.Stamp, []driver.Object, error) {
 	present, err := d.objects(ctx)
 	if err != nil {
-		return driver.Stamp{}, nil, err
+		return session.Stamp{}, nil, err
 	}
 	place := sqlkit.Place{Name: "QuestDB at " + d.Address(), Instead: "give another server"}
 	s, err := place.ReadStamp(present, func() (string, error) {
 		rows, err := d.ask(ctx, "SELECT content FROM "+markTable+" LIMIT -1")
 		if err == nil && len(rows) == 0 {
-			err = driver.ErrNoMark // Prepare ended before it wrote one
+			err = session.ErrNoMark // Prepare ended before it wrote one
 		}
 		if err != nil {
 			return "", err
@@ -180,7 +181,7 @@ func (d *database) readStamp(ctx context.Context) (driver.Stamp, []driver.Object
 
 // writeStamp adds a row to the mark's table: one statement, which a crash does
 // not leave half done.
-func (d *database) writeStamp(ctx context.Context, s driver.Stamp) error {
+func (d *database) writeStamp(ctx context.Context, s session.Stamp) error {
 	content, err := s.Text()
 	if err != nil {
 		return err

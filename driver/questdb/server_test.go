@@ -10,6 +10,7 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
 // server returns the options that lead to the server that tests may fill.
@@ -49,7 +50,7 @@ func connect(t *testing.T, given ...string) *database {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := open(t.Context(), driver.Env{}, options)
+	db, err := open(t.Context(), driver.Env{Create: true}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,16 +92,16 @@ func TestForeignTable(t *testing.T) {
 	}
 	must("CREATE TABLE trades (price DOUBLE)")
 	defer must("DROP TABLE trades")
-	err := db.Prepare(t.Context(), &series.Schema{Tables: []*series.Table{foreign}, Series: 3}, driver.Mark{})
+	err := session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{foreign}, Series: 3}, session.Mark{})
 	stub.Says(t, err, "a table trades; drop or rename it")
-	if !errors.Is(err, driver.ErrForeign) {
+	if !errors.Is(err, driver.ErrExisting) {
 		t.Error(err)
 	}
 	must("DROP TABLE " + markTable)
 	must("DROP TABLE cpu")
-	_, err = db.ReadMark(t.Context())
+	_, err = session.Of(db).Mark(t.Context())
 	stub.Says(t, err, "tables trades")
-	if !errors.Is(err, driver.ErrForeign) {
+	if !errors.Is(err, driver.ErrExisting) {
 		t.Error(err)
 	}
 	must("SELECT * FROM trades")

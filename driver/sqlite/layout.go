@@ -20,11 +20,10 @@ const maxColumns = 2000
 // layout is the tables that a schema becomes, and which series have their
 // row of tags. All writers share it.
 type layout struct {
-	schema *series.Schema
-	tags   map[*series.Table]*sqlkit.Tags // of each table of the schema
-	tables []string                       // all tables made, unquoted
-	names  []string                       // of all tables and indexes made, unquoted
-	ddl    []string                       // the statements that make them
+	schema  *series.Schema
+	tags    map[*series.Table]*sqlkit.Tags // of each table of the schema
+	objects []driver.Object                // all tables and indexes made
+	ddl     []string                       // the statements that make them
 
 	token string // stands in the statements, by which SQLite describes its tables
 
@@ -76,19 +75,21 @@ func newLayout(s *series.Schema, index string) (*layout, error) {
 			}
 		}
 	}
-	return l, sqlkit.Distinct(l.names, true) // SQLite's names differ by more than case
+	return l, sqlkit.Distinct(l.objects)
 }
 
 // table adds a table.
 func (l *layout) table(name string, columns []string, kind string) {
-	l.tables, l.names = append(l.tables, name), append(l.names, name)
+	l.objects = append(l.objects, object(kindTable, name))
 	l.ddl = append(l.ddl, fmt.Sprintf("CREATE TABLE %s (/* %s */ %s)%s", quoted(name), l.token, strings.Join(columns, ", "), kind))
 }
 
 // index adds an index, which goes with its table.
 func (l *layout) index(table string, columns ...string) {
 	name := table + "_by_" + strings.Join(columns, "_")
-	l.names = append(l.names, name)
+	o := object(kindIndex, name)
+	o.Of = table
+	l.objects = append(l.objects, o)
 	list := make([]string, len(columns))
 	for i, c := range columns {
 		list[i] = quoted(c)

@@ -12,12 +12,13 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
 var place = sqlkit.Place{Name: "here", Instead: "give another path"}
 
 func TestReadStamp(t *testing.T) {
-	want := driver.Stamp{Mark: driver.Mark{Tool: "it's", RowsAcked: 5}, Tables: []string{"cpu", "tags"}}
+	want := session.Stamp{Mark: session.Mark{Tool: "it's", RowsAcked: 5}, Tables: []string{"cpu", "tags"}}
 	text, err := want.Text()
 	if err != nil {
 		t.Fatal(err)
@@ -31,11 +32,11 @@ func TestReadStamp(t *testing.T) {
 		wraps   error
 		says    string
 	}{
-		{"nothing", nil, "", nil, driver.ErrNoMark, "here holds no dataset"},
+		{"nothing", nil, "", nil, session.ErrNoMark, "here holds no dataset"},
 		{"marked", []string{"cpu", "tsmark_mark"}, text, nil, nil, ""},
-		{"others'", []string{"a", "b", "c", "d", "e"}, "", nil, driver.ErrForeign, "tables a, b, c and 2 more; give another path"},
-		{"not ours", []string{"tsmark_mark"}, "{", nil, driver.ErrForeign, "not as tsmark writes it"},
-		{"no such column", []string{"tsmark_mark"}, "", errors.New("no column content"), driver.ErrForeign, "no column content"},
+		{"others'", []string{"a", "b", "c", "d", "e"}, "", nil, driver.ErrExisting, "tables a, b, c and 2 more; give another path"},
+		{"not ours", []string{"tsmark_mark"}, "{", nil, driver.ErrExisting, "not as tsmark writes it"},
+		{"no such column", []string{"tsmark_mark"}, "", errors.New("no column content"), driver.ErrExisting, "no column content"},
 		{"unreadable", []string{"tsmark_mark"}, "", broken, broken, "here: no connection"},
 	} {
 		got, err := place.ReadStamp(objects(c.present...), func() (string, error) { return c.text, c.err })
@@ -58,14 +59,14 @@ func objects(names ...string) []driver.Object {
 }
 
 func TestForeign(t *testing.T) {
-	old := driver.Stamp{Tables: []string{"cpu"}}
+	old := session.Stamp{Tables: []string{"cpu"}}
 	present := objects("cpu", "Mine", "tsmark_mark")
 	for _, c := range []struct {
 		made string
 		fold bool
 		ok   bool
 	}{{"cpu", true, true}, {"tsmark_mark", true, true}, {"mine", false, true}, {"mine", true, false}, {"Mine", false, false}} {
-		if err := place.Foreign(old, present, []string{c.made}, c.fold); (err == nil) != c.ok || err != nil && !errors.Is(err, driver.ErrForeign) {
+		if err := place.Foreign(old, present, []string{c.made}, c.fold); (err == nil) != c.ok || err != nil && !errors.Is(err, driver.ErrExisting) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -73,11 +74,16 @@ func TestForeign(t *testing.T) {
 
 func TestDistinct(t *testing.T) {
 	for _, c := range []struct {
-		names []string
-		fold  bool
-		ok    bool
-	}{{[]string{"a", "A"}, false, true}, {[]string{"a", "A"}, true, false}, {[]string{"a", "a"}, false, false}, {[]string{"tsmark_mark"}, false, false}} {
-		if err := sqlkit.Distinct(c.names, c.fold); (err == nil) != c.ok {
+		objects []driver.Object
+		ok      bool
+	}{
+		{[]driver.Object{{Name: "a"}, {Name: "A"}}, true},
+		{[]driver.Object{{Name: "a", Key: "a"}, {Name: "A", Key: "a"}}, false},
+		{[]driver.Object{{Name: "a"}, {Name: "a"}}, false},
+		{[]driver.Object{{Name: "tsmark_mark"}}, false},
+		{[]driver.Object{{Name: "Tsmark_Mark", Key: "tsmark_mark"}}, false},
+	} {
+		if err := sqlkit.Distinct(c.objects); (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

@@ -1,6 +1,3 @@
-// Package sqlkit is what targets share that keep datasets in SQL tables: the
-// mark and which tables are tsmark's own, and which series have their row of
-// tags.
 package sqlkit
 
 import (
@@ -11,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/session"
 )
 
 // MarkTable holds the mark, as a text in the column ContentColumn of its only
@@ -27,41 +25,41 @@ type Place struct {
 }
 
 // ReadStamp returns the stamp of a database whose tables are present; read
-// returns what the mark's table holds, or driver.ErrNoMark where it is empty.
-// The error wraps driver.ErrNoMark where
-// there is no table at all, and driver.ErrForeign where tsmark did not make
+// returns what the mark's table holds, or session.ErrNoMark where it is empty.
+// The error wraps session.ErrNoMark where
+// there is no table at all, and driver.ErrExisting where tsmark did not make
 // them, naming them.
-func (p Place) ReadStamp(present []driver.Object, read func() (string, error)) (driver.Stamp, error) {
+func (p Place) ReadStamp(present []driver.Object, read func() (string, error)) (session.Stamp, error) {
 	switch {
 	case len(present) == 0:
-		return driver.Stamp{}, fmt.Errorf("%s %w", p.Name, driver.ErrNoMark)
+		return session.Stamp{}, fmt.Errorf("%s %w", p.Name, session.ErrNoMark)
 	case !slices.ContainsFunc(present, func(o driver.Object) bool { return o.Name == MarkTable }):
-		return driver.Stamp{}, fmt.Errorf("%s %w: %s; %s", p.Name, driver.ErrForeign, some(present), p.Instead)
+		return session.Stamp{}, fmt.Errorf("%s %w: %s; %s", p.Name, driver.ErrExisting, some(present), p.Instead)
 	}
 	text, err := read()
 	switch {
-	case errors.Is(err, driver.ErrNoMark):
-		return driver.Stamp{}, fmt.Errorf("%s %w", p.Name, err)
+	case errors.Is(err, session.ErrNoMark):
+		return session.Stamp{}, fmt.Errorf("%s %w", p.Name, err)
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrUnreachable):
-		return driver.Stamp{}, fmt.Errorf("%s: %w", p.Name, err)
+		return session.Stamp{}, fmt.Errorf("%s: %w", p.Name, err)
 	}
-	var s driver.Stamp
+	var s session.Stamp
 	if err == nil {
-		s, err = driver.ParseStamp(text)
+		s, err = session.ParseStamp(text)
 	}
 	if err != nil {
-		return driver.Stamp{}, fmt.Errorf("%s %w: its table %s is not as tsmark writes it (%w); %s", p.Name, driver.ErrForeign, MarkTable, err, p.Instead)
+		return session.Stamp{}, fmt.Errorf("%s %w: its table %s is not as tsmark writes it (%w); %s", p.Name, driver.ErrExisting, MarkTable, err, p.Instead)
 	}
 	return s, nil
 }
 
-// Foreign returns an error that wraps driver.ErrForeign and names the first of
+// Foreign returns an error that wraps driver.ErrExisting and names the first of
 // the tables that are to be made which is there already and is not tsmark's.
 // Names that differ by case alone are the same where fold is set.
-func (p Place) Foreign(old driver.Stamp, present []driver.Object, made []string, fold bool) error {
+func (p Place) Foreign(old session.Stamp, present []driver.Object, made []string, fold bool) error {
 	for _, o := range present {
 		if InTheWay(old, o, made, fold) {
-			return fmt.Errorf("%s %w: a table or index %s%s; drop it or %s", p.Name, driver.ErrForeign, o.Name, old.Taken(o), p.Instead)
+			return fmt.Errorf("%s %w: a table or index %s%s; drop it or %s", p.Name, driver.ErrExisting, o.Name, old.Taken(o), p.Instead)
 		}
 	}
 	return nil
@@ -69,7 +67,7 @@ func (p Place) Foreign(old driver.Stamp, present []driver.Object, made []string,
 
 // InTheWay reports whether an object that tsmark did not make has the name of
 // one that is to be made.
-func InTheWay(old driver.Stamp, o driver.Object, made []string, fold bool) bool {
+func InTheWay(old session.Stamp, o driver.Object, made []string, fold bool) bool {
 	return o.Name != MarkTable && !old.Owns(o) &&
 		slices.ContainsFunc(made, func(name string) bool { return name == o.Name || fold && strings.EqualFold(name, o.Name) })
 }
@@ -85,22 +83,4 @@ func some(present []driver.Object) string {
 		return "tables " + strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("tables %s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
-}
-
-// Distinct returns an error that names what two of the tables would be called,
-// or what the mark's table is called. Names that differ by case alone are the
-// same where fold is set.
-func Distinct(names []string, fold bool) error {
-	taken := map[string]bool{MarkTable: true}
-	for _, name := range names {
-		key := name
-		if fold {
-			key = strings.ToLower(name)
-		}
-		if taken[key] {
-			return fmt.Errorf("two tables or indexes would be called %s: rename a table of the workload", name)
-		}
-		taken[key] = true
-	}
-	return nil
 }

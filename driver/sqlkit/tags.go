@@ -1,3 +1,5 @@
+// Package sqlkit is what drivers share that keep datasets in SQL tables: the
+// note's table, the census, and which series have their row of tags.
 package sqlkit
 
 import (

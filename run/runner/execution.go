@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/session"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/ingest"
 )
@@ -28,7 +30,18 @@ type execution struct {
 func newExecution(r *Runner, p *Plan) *execution {
 	guarded := *r
 	guarded.Store, guarded.Display = guardedStore{r.Store, p.secrets}, guardedDisplay{r.Display, p.secrets}
-	s := &stage{Runner: &guarded, watch: newWatch(p), servers: newServers(r.Children), agreed: make(map[string][]string)}
+	s := &stage{Runner: &guarded, watch: newWatch(p), servers: newServers(r.Children)}
+	s.force.Dropped = func(place string, named []string) {
+		guarded.Display.Start("dropping from "+place, "", 0).Done(strings.Join(named, ", "))
+	}
+	if r.Force != nil {
+		s.force.Ask = func(ctx context.Context, place string, named []string) error {
+			if err := r.Force(ctx, place, named); err != nil {
+				return fmt.Errorf("%w: %w", ErrInput, err)
+			}
+			return nil
+		}
+	}
 	s.subject = &subject{plan: p, display: guarded.Display, input: r.Input, record: &s.run.Dataset}
 	return &execution{stage: s, plan: p, steps: p.steps, compare: &compareStage{stage: s}, slow: make(map[slowType]bool)}
 }
@@ -145,7 +158,7 @@ func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *resul
 	if errors.Is(err, syscall.ENOSPC) && planned.caps.Embedded {
 		err = fmt.Errorf("%w: %w", ErrInput, err) // tsmark's own disk, not a server's
 	}
-	if errors.Is(err, ingest.ErrSource) {
+	if errors.Is(err, ingest.ErrSource) || errors.Is(err, driver.ErrExisting) && !errors.Is(err, ErrInput) {
 		err = fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	if err != nil && (ctx.Err() != nil || errors.Is(err, ErrInput) || errors.Is(err, errStore) || errors.Is(err, ErrNotQuiet)) {
@@ -211,7 +224,7 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 // answers are right.
 func (x *execution) enter(ctx context.Context, on *turn) (err error) {
 	planned := on.planned
-	if on.db, err = x.open(ctx, on.job, planned, on.env); err != nil {
+	if on.db, err = open(ctx, planned, on.env); err != nil {
 		return err
 	}
 	if on.job == loading || !planned.caps.Discards {
@@ -236,23 +249,14 @@ func (x *execution) enter(ctx context.Context, on *turn) (err error) {
 	return err
 }
 
-// open opens a target. What is in the way of a load is cleared, if the user lets
-// it.
-func (x *execution) open(ctx context.Context, j job, planned *plannedTarget, env driver.Env) (driver.DB, error) {
+// open opens a target. Where no server is down the error is the input's: the
+// path, or what is there, is not right.
+func open(ctx context.Context, planned *plannedTarget, env driver.Env) (driver.DB, error) {
 	t, err := planned.kind.Open(ctx, env, planned.options)
-	if errors.Is(err, driver.ErrForeign) && j == loading {
-		t, err = x.openCleared(ctx, planned, env, err)
+	if err != nil && ctx.Err() == nil && (planned.caps.Embedded || errors.Is(err, driver.ErrExisting)) {
+		return nil, fmt.Errorf("%w: %w", ErrInput, err)
 	}
-	return t, opened(ctx, planned, err)
-}
-
-// opened marks the error of opening a target as the input's where no server is
-// down: the path, or what is there, is not right.
-func opened(ctx context.Context, planned *plannedTarget, err error) error {
-	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrInput) && (planned.caps.Embedded || errors.Is(err, driver.ErrForeign)) {
-		return fmt.Errorf("%w: %w", ErrInput, err)
-	}
-	return err
+	return t, err
 }
 
 // describe records what an open target says of itself, and begins to watch it.
@@ -298,7 +302,7 @@ func (x *execution) env(ctx context.Context, c cell, planned *plannedTarget) (dr
 				ErrInput, planned.name, planned.kind.Name, x.Dir)
 		}
 	}
-	env := driver.Env{Dir: filepath.Join(x.Dir, id, planned.name), Existing: c.job != loading}
+	env := driver.Env{Dir: filepath.Join(x.Dir, id, planned.name), Create: c.job == loading}
 	if c.job == loading && planned.caps.Embedded {
 		if err := os.MkdirAll(env.Dir, 0o777); err != nil {
 			return env, fmt.Errorf("%w: making the run's folder: %w", ErrInput, err)
@@ -308,7 +312,7 @@ func (x *execution) env(ctx context.Context, c cell, planned *plannedTarget) (dr
 }
 
 // adopt makes the marked dataset the one that this run is about.
-func (x *execution) adopt(mark driver.Mark) error {
+func (x *execution) adopt(mark session.Mark) error {
 	if mark.Dataset.Fingerprint() != mark.Fingerprint {
 		return fmt.Errorf("%w: the dataset was loaded as %s, and this tsmark generates %s from the same settings; load it again with --replace",
 			ErrInput, mark.Fingerprint, mark.Dataset.Fingerprint())

@@ -12,6 +12,7 @@ import (
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
+	"github.com/tsmark/tsmark/session"
 )
 
 // load loads, settles, counts and stores.
@@ -30,10 +31,13 @@ func (x *loadStage) load(ctx context.Context, on *turn) error {
 		mark.RowsExpected = x.expected.Survey.Rows
 	}
 	begin := time.Now()
-	if err := x.prepareFor(ctx, t, f.schema, mark); err != nil {
-		return err
+	if err := x.force.Prepare(ctx, session.Of(t), f.schema, mark); err != nil {
+		return fmt.Errorf("before the load: %w", err)
 	}
 	prepared := time.Since(begin)
+	if out.Description, err = t.Describe(ctx); err != nil { // some settings are made with the tables
+		return fmt.Errorf("asking for version and settings: %w", err)
+	}
 	before, acked := footprint(ctx, t), int64(-1)
 
 	task := x.Display.Start("load "+out.Name+ofRepeats(c.repeat, x.plan.loads()), "rows", max(f.rows, 0))
@@ -75,12 +79,14 @@ func (x *loadStage) load(ctx context.Context, on *turn) error {
 		mark.SentTwice = r.SentTwice
 	}
 	mark.Complete = err == nil && mark.RowsAcked == mark.RowsExpected
-	// Of an interrupted load too, a later command must know how far it came.
-	markCtx, release := limit.Outlive(ctx)
-	if markErr := t.WriteMark(markCtx, mark); err == nil {
-		err = markErr
+	if !planned.caps.Discards {
+		// Of an interrupted load too, a later command must know how far it came.
+		markCtx, release := limit.Outlive(ctx)
+		if markErr := session.Of(t).SetMark(markCtx, mark); err == nil {
+			err = markErr
+		}
+		release()
 	}
-	release()
 	save := func(err error) error {
 		if err != nil && (load.Withheld != "" || ctx.Err() != nil) {
 			// It was cut off, maybe after its first part had settled: who
@@ -131,7 +137,7 @@ func (x *loadStage) load(ctx context.Context, on *turn) error {
 
 // sentBy is what is known of how rows were sent, right after they were. Rows of
 // a protocol that does not acknowledge may be missing, but are not lost.
-func sentBy(mark driver.Mark, load *result.Load) verify.Sent {
+func sentBy(mark session.Mark, load *result.Load) verify.Sent {
 	return verify.Sent{Acknowledged: mark.Complete && load.Acked > 0, Twice: mark.SentTwice}
 }
 
@@ -151,7 +157,11 @@ func upkeep(ctx context.Context, t driver.DB) string {
 	if !ok {
 		return ""
 	}
-	text, err := kept.Upkeep(ctx)
+	own, err := session.Of(t).Own(ctx)
+	if err != nil {
+		return ""
+	}
+	text, err := kept.Upkeep(ctx, own)
 	if err != nil {
 		return ""
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/session"
 )
 
 // Store keeps a run piece by piece.
@@ -62,7 +63,7 @@ type Runner struct {
 	Tool    result.Tool
 	Host    result.Host
 	Modules func(paths []string) []result.Module // versions of linked modules; nil: not known
-	Force   Force                                // what may be dropped of others' data; nil: nothing
+	Force   session.Ask                          // what may be dropped of data that tsmark did not create; nil: nothing
 	Input   io.Reader                            // standard input, for an experiment whose rows come from there
 	// Children lists the servers that a run started and that run, for who must
 	// end at once; nil: nobody does.

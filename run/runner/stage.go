@@ -4,6 +4,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/session"
 )
 
 // stage is what all stages of a run have: what they are about, who watches them,
@@ -17,7 +18,7 @@ type stage struct {
 	run        result.Run
 	operations operations
 	servers    servers
-	agreed     map[string][]string // what the user lets go, by place
+	force      session.Force
 }
 
 // turn is a target that is open for a cell of the run.
@@ -26,7 +27,7 @@ type turn struct {
 	planned *plannedTarget
 	env     driver.Env
 	db      driver.DB
-	mark    driver.Mark    // of what it holds, or of what is to be loaded
+	mark    session.Mark   // of what it holds, or of what is to be loaded
 	out     *result.Target // what the run tells of it
 }
 
