@@ -112,7 +112,7 @@ func parseConditions(texts []string) ([]compare.Condition, error) {
 
 // compared reads the runs of both sides and compares them.
 func (a *app) compared(ctx context.Context, first, second string, different bool) (*compare.Comparison, error) {
-	kept, err := store.OpenExisting(ctx, a.results)
+	kept, err := a.existingResults(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ it has executed and the places that it reads and writes, and asks.
 			if err != nil {
 				return err
 			}
-			kept, err := store.OpenExisting(ctx, a.results)
+			kept, err := a.existingResults(ctx)
 			if err != nil {
 				return err
 			}

@@ -34,7 +34,7 @@ part of a sweep stands for the sweep. Imported runs are not resumed.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			kept, err := store.OpenExisting(ctx, a.results)
+			kept, err := a.existingResults(ctx)
 			if err != nil {
 				return err
 			}

@@ -236,7 +236,7 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool) 
 	if print {
 		return a.print(sweep)
 	}
-	kept, err := store.Open(ctx, a.results)
+	kept, err := a.openResults(ctx)
 	if err != nil {
 		return err
 	}
@@ -293,8 +293,8 @@ func (a *app) print(sweep *runner.Sweep) error {
 func (a *app) newRunner(ctx context.Context, kept *store.Store, e *experiment.Experiment) (*runner.Runner, display) {
 	shown := a.newDisplay(e.Load.ReportingPeriod)
 	return &runner.Runner{
-		Store: kept, Dir: a.results, Display: shown,
-		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(ctx, a.results), Input: os.Stdin, Children: a.children,
+		Store: kept, Dir: a.folder(), Display: shown,
+		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(ctx, a.folder()), Input: os.Stdin, Children: a.children,
 	}, shown
 }
 

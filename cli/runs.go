@@ -15,7 +15,6 @@ import (
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/run/store"
 )
 
@@ -27,7 +26,7 @@ func (a *app) runsCommand() *cobra.Command {
   tsmark runs --results /srv/tsmark-results`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			kept, err := store.OpenExisting(cmd.Context(), a.results)
+			kept, err := a.existingResults(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -41,7 +40,7 @@ func (a *app) runsCommand() *cobra.Command {
 				return err
 			}
 			for i := range runs {
-				if runs[i].Status == result.Running && !runs[i].Imported && !runner.GoingOn(a.results, runs[i].ID) {
+				if runs[i].Status == result.Running && !runs[i].Imported && !kept.GoingOn(cmd.Context(), runs[i].ID) {
 					runs[i].Status, runs[i].Reason = killed, "tsmark resume goes on with it"
 				}
 			}
@@ -81,10 +80,18 @@ func listRuns(w io.Writer, runs []store.Summary, sweeps []result.Sweep) error {
 			state = fmt.Sprintf("point %d of %d (%s): %s", p.Point, p.Points, p.Parameters, state)
 		}
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", r.ID, printable.Line(r.Command),
-			r.Started.UTC().Format("2006-01-02 15:04:05"), printable.Line(r.Workload), printable.Line(strings.Join(r.Targets, ", ")), r.Types, r.Withheld, printable.Line(state))
+			r.Started.UTC().Format("2006-01-02 15:04:05"), printable.Line(r.Workload), printable.Line(strings.Join(targetNames(&r), ", ")), r.Types, r.Withheld, printable.Line(state))
 	}
 	sweepsFrom(time.Time{})
 	return out.Flush()
+}
+
+func targetNames(r *store.Summary) []string {
+	names := make([]string, len(r.Targets))
+	for i, t := range r.Targets {
+		names[i] = t.Name
+	}
+	return names
 }
 
 // listSweep writes the line of a sweep.
@@ -134,7 +141,7 @@ TSMARK_PG_PASSWORD.`,
 			if err != nil {
 				return fmt.Errorf("--view: %w", err)
 			}
-			kept, err := store.OpenExisting(cmd.Context(), a.results)
+			kept, err := a.existingResults(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -82,9 +82,11 @@ func observed(t *testing.T) *result.Run {
 				repeat.Queries = append(repeat.Queries, q)
 			}
 		}
-		if err := target.Pool(); err != nil {
+		pooled, err := target.Pooled()
+		if err != nil {
 			t.Fatal(err)
 		}
+		*target = pooled
 	}
 	run.Finished = run.Started.Add(time.Duration(clock * float64(time.Second)))
 	run.Resources = watched(run, clock)

@@ -102,12 +102,8 @@ func (x *queryStage) keep(ctx context.Context, on *turn, q *questions, measured 
 	s := &measured.Sample
 	s.Wanted, s.Early, s.Repeated = x.plan.experiment.Queries.Verify, on.out.RepeatOf(1).Type(q.kind.Name).Sample.Early, q.repeated
 	s.Short = strings.Contains(measured.Stopped, result.StoppedByTime) && int(measured.Asked) < q.least(on.repeat)
-	if r := on.out.RepeatOf(on.repeat); r.Type(q.kind.Name) != nil {
-		*r.Type(q.kind.Name) = *measured
-	} else {
-		r.Queries = append(r.Queries, *measured)
-	}
-	return stored(x.Store.SaveQueries(ctx, x.run.ID, on.out.Name, on.repeat, measured))
+	on.out.RepeatOf(on.repeat).Put(measured)
+	return x.keepQueries(ctx, on.out, on.repeat, measured)
 }
 
 // askType measures one type, once it is warm.

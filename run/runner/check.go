@@ -51,9 +51,9 @@ func (x *checkStage) check(ctx context.Context, on *turn) error {
 			v := &checked.Verdict
 			checked.Sample.Early, checked.Verdict = v.Checked, result.Verdict{Difference: v.Difference}
 		}
-		first.Queries = append(first.Queries, *checked)
-		if err := x.Store.SaveQueries(ctx, x.run.ID, on.out.Name, 1, checked); err != nil {
-			return stored(err)
+		first.Put(checked)
+		if err := x.keepQueries(ctx, on.out, 1, checked); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,6 +106,9 @@ func (x *execution) execute(ctx context.Context) (err error) {
 		}
 	}()
 	x.enlist()
+	if err := x.Store.Save(ctx, &x.run); err != nil { // with its targets in their order
+		return stored(err)
+	}
 	if ready, err := x.inspect(ctx); err != nil || !ready {
 		return err
 	}
@@ -167,7 +171,7 @@ func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *resul
 	if err != nil {
 		out.Failure = err.Error()
 	}
-	return x.Store.SaveTarget(context.WithoutCancel(ctx), x.run.ID, out)
+	return x.keepTarget(context.WithoutCancel(ctx), out)
 }
 
 // perform does a cell.
@@ -277,7 +281,7 @@ func (x *execution) describe(ctx context.Context, t driver.DB, planned *plannedT
 	if err := x.remote(ctx, planned); err != nil {
 		return err
 	}
-	return stored(x.Store.SaveTarget(ctx, x.run.ID, out))
+	return x.keepTarget(ctx, out)
 }
 
 // removeEmpty removes a folder of a run, and the run's own, if nothing is in
@@ -293,10 +297,11 @@ func removeEmpty(dir string) {
 func (x *execution) env(ctx context.Context, c cell, planned *plannedTarget) (driver.Env, error) {
 	id := x.run.ID
 	if !x.steps.Load {
-		var err error
-		if id, err = x.Store.LastLoad(ctx, planned.name, planned.kind.Name); err != nil {
+		loaded, err := x.Store.Loaded(ctx, planned.name, planned.kind.Name)
+		if err != nil {
 			return driver.Env{}, err
 		}
+		id = x.lastHere(loaded, planned)
 		if id == "" && planned.caps.Embedded && planned.options["path"] == "" {
 			return driver.Env{}, fmt.Errorf("%w: no target %s of kind %s has been loaded into %s; load it with tsmark load, or give its path",
 				ErrInput, planned.name, planned.kind.Name, x.Dir)
@@ -309,6 +314,18 @@ func (x *execution) env(ctx context.Context, c cell, planned *plannedTarget) (dr
 		}
 	}
 	return env, nil
+}
+
+// lastHere is the first of these runs whose folder for the target is on this
+// machine: those of a store that several machines share may be elsewhere. Where
+// there is none it is the first, or "".
+func (x *execution) lastHere(runs []string, planned *plannedTarget) string {
+	for _, id := range runs {
+		if _, err := os.Stat(filepath.Join(x.Dir, id, planned.name)); err == nil {
+			return id
+		}
+	}
+	return cmp.Or(append(runs, "")...)
 }
 
 // adopt makes the marked dataset the one that this run is about.

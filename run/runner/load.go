@@ -93,7 +93,7 @@ func (x *loadStage) load(ctx context.Context, on *turn) error {
 			// resumes the run begins it anew.
 			load.Withheld, load.Settled = cmp.Or(load.Withheld, reason(ctx, err)), 0
 		}
-		return both(err, stored(x.Store.SaveLoad(context.WithoutCancel(ctx), x.run.ID, out.Name, c.repeat, load)))
+		return both(err, x.keepLoad(context.WithoutCancel(ctx), out, c.repeat))
 	}
 	if err != nil {
 		of := ""

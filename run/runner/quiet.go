@@ -63,14 +63,15 @@ func tooNoisy(what, why string) error {
 // loadQuietly loads, and again where others disturbed the load or a step after
 // it.
 func (x *loadStage) loadQuietly(ctx context.Context, on *turn) error {
-	return x.quietly(ctx, on.out.Name, on.out.RepeatOf(on.repeat), func() error { return x.load(ctx, on) })
+	return x.quietly(ctx, on.out, on.repeat, func() error { return x.load(ctx, on) })
 }
 
-func (x *loadStage) quietly(ctx context.Context, name string, repeat *result.Repeat, load func() error) error {
+func (x *loadStage) quietly(ctx context.Context, out *result.Target, number int, load func() error) error {
 	for try := 1; ; try++ {
 		if err := load(); err != nil {
 			return err
 		}
+		repeat := out.RepeatOf(number)
 		why := x.disturbedLoad(repeat.Load)
 		if why == "" {
 			return nil
@@ -79,8 +80,8 @@ func (x *loadStage) quietly(ctx context.Context, name string, repeat *result.Rep
 		if try == quietTries || x.file != nil && x.plan.experiment.Load.File == "-" {
 			// Not settled: who resumes the run loads anew.
 			repeat.Load.Withheld, repeat.Load.Settled = ErrNotQuiet.Error()+": "+why, 0
-			err := tooNoisy("the load of target "+name, why)
-			return both(err, stored(x.Store.SaveLoad(ctx, x.run.ID, name, repeat.Number, repeat.Load)))
+			err := tooNoisy("the load of target "+out.Name, why)
+			return both(err, x.keepLoad(ctx, out, repeat.Number))
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"context"
+
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/result"
@@ -19,6 +21,21 @@ type stage struct {
 	operations operations
 	servers    servers
 	force      session.Force
+}
+
+// keepTarget stores a target as it is known by now.
+func (x *stage) keepTarget(ctx context.Context, out *result.Target) error {
+	return stored(x.Store.Append(ctx, &x.run, result.NewPiece(out, 0, nil, nil)))
+}
+
+// keepLoad stores a target with its load of a repeat.
+func (x *stage) keepLoad(ctx context.Context, out *result.Target, repeat int) error {
+	return stored(x.Store.Append(ctx, &x.run, result.NewPiece(out, repeat, out.RepeatOf(repeat).Load, nil)))
+}
+
+// keepQueries stores a target with what was measured of a query type in a repeat.
+func (x *stage) keepQueries(ctx context.Context, out *result.Target, repeat int, q *result.Queries) error {
+	return stored(x.Store.Append(ctx, &x.run, result.NewPiece(out, repeat, nil, q)))
 }
 
 // turn is a target that is open for a cell of the run.
