@@ -10,11 +10,13 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
 
 // database is a QuestDB server; it implements driver.DB.
 type database struct {
+	sqlkit.Counter
 	settings *settings
 	sent     atomic.Int64 // rows sent over TCP since Create
 
@@ -30,6 +32,7 @@ func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB,
 		return nil, fmt.Errorf("opening QuestDB: %w", err)
 	}
 	d := &database{settings: s, admin: newExec(s)}
+	d.Counter = d.counter()
 	greeting, cancel := s.wire().Bounded(ctx)
 	defer cancel()
 	if _, err := d.build(greeting); err != nil {

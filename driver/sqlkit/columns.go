@@ -52,21 +52,3 @@ func (c *Columns) tags(list []string, tags []series.Tag) []string {
 }
 
 func (c *Columns) declare(name, kind string) string { return c.Dialect.Ident(name) + " " + kind }
-
-// Tables calls rows for each table of a schema and then, the first time that there
-// is one, series for its table of series. The tables of series are those of TagsOf.
-func Tables(s *series.Schema, of map[*series.Table]*Tags, rows func(*series.Table) error, series func(*Tags) error) error {
-	made := make(map[*Tags]bool)
-	for _, t := range s.Tables {
-		if err := rows(t); err != nil {
-			return err
-		}
-		if tags := of[t]; tags != nil && !made[tags] {
-			made[tags] = true
-			if err := series(tags); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
