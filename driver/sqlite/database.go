@@ -167,7 +167,7 @@ func (d *database) AfterLoad() []driver.Step {
 func steps() []driver.Step {
 	return []driver.Step{
 		{Name: "analyze", Help: "statistics of the indexes, for the query planner"},
-		{Name: "vacuum", Help: "the file written anew without gaps"},
+		{Name: "vacuum", Help: "the file rewritten without gaps"},
 	}
 }
 

@@ -130,9 +130,9 @@ func (x *execution) check(ctx context.Context, t driver.DB, planned *plannedTarg
 			v := &checked.Verdict
 			checked.Sample.Early, checked.Verdict = v.Checked, result.Verdict{Difference: v.Difference}
 		}
-		first.Queries = append(first.Queries, *checked)
-		if err := x.Store.SaveQueries(ctx, x.run.ID, out.Name, 1, checked); err != nil {
-			return stored(err)
+		first.Put(checked)
+		if err := x.keepQueries(ctx, out, 1, checked); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -168,6 +169,9 @@ func (x *execution) execute(ctx context.Context) (err error) {
 		}
 	}()
 	x.enlist()
+	if err := x.Store.Save(ctx, &x.run); err != nil { // with its targets in their order
+		return stored(err)
+	}
 	if ready, err := x.inspect(ctx); err != nil || !ready {
 		return err
 	}
@@ -230,7 +234,22 @@ func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *resul
 	if err != nil {
 		out.Failure = err.Error()
 	}
-	return x.Store.SaveTarget(context.WithoutCancel(ctx), x.run.ID, out)
+	return x.keepTarget(context.WithoutCancel(ctx), out)
+}
+
+// keepTarget stores a target as it is known by now.
+func (x *execution) keepTarget(ctx context.Context, out *result.Target) error {
+	return stored(x.Store.Append(ctx, &x.run, result.NewPiece(out, 0, nil, nil)))
+}
+
+// keepLoad stores a target with its load of a repeat.
+func (x *execution) keepLoad(ctx context.Context, out *result.Target, repeat int) error {
+	return stored(x.Store.Append(ctx, &x.run, result.NewPiece(out, repeat, out.RepeatOf(repeat).Load, nil)))
+}
+
+// keepQueries stores a target with what was measured of a query type in a repeat.
+func (x *execution) keepQueries(ctx context.Context, out *result.Target, repeat int, q *result.Queries) error {
+	return stored(x.Store.Append(ctx, &x.run, result.NewPiece(out, repeat, nil, q)))
 }
 
 // perform does a cell.
@@ -271,7 +290,7 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	}
 	switch c.job {
 	case loading:
-		return x.loadQuietly(ctx, out.Name, out.RepeatOf(c.repeat), func() error { return x.load(ctx, t, c, planned, mark, out) })
+		return x.loadQuietly(ctx, out, c.repeat, func() error { return x.load(ctx, t, c, planned, mark, out) })
 	case checking:
 		return x.check(ctx, t, planned, mark, out)
 	case confirming:
@@ -326,7 +345,7 @@ func open(ctx context.Context, planned *plannedTarget, env driver.Env) (driver.D
 // describe records what an open target says of itself, and begins to watch it.
 func (x *execution) describe(ctx context.Context, t driver.DB, planned *plannedTarget, out *result.Target) (err error) {
 	if out.Description, err = t.Describe(ctx); err != nil {
-		return fmt.Errorf("asking for version and settings: %w", err)
+		return fmt.Errorf("reading version and settings: %w", err)
 	}
 	x.remark(x.plan.experiment.Expect.OtherTarget(out.Name, out.Description.Version))
 	out.Types = planned.caps.Mapped(x.schema())
@@ -337,7 +356,7 @@ func (x *execution) describe(ctx context.Context, t driver.DB, planned *plannedT
 	if err := x.watchRemote(ctx, planned); err != nil {
 		return err
 	}
-	return stored(x.Store.SaveTarget(ctx, x.run.ID, out))
+	return x.keepTarget(ctx, out)
 }
 
 // removeEmpty removes a folder of a run, and the run's own, if nothing is in
@@ -353,12 +372,13 @@ func removeEmpty(dir string) {
 func (x *execution) env(ctx context.Context, c cell, planned *plannedTarget) (driver.Env, error) {
 	id := x.run.ID
 	if !x.steps.Load {
-		var err error
-		if id, err = x.Store.LastLoad(ctx, planned.name, planned.kind.Name); err != nil {
+		loaded, err := x.Store.Loaded(ctx, planned.name, planned.kind.Name)
+		if err != nil {
 			return driver.Env{}, err
 		}
+		id = x.lastHere(loaded, planned)
 		if id == "" && planned.caps.Embedded && planned.options["path"] == "" {
-			return driver.Env{}, fmt.Errorf("%w: no target %s of kind %s has been loaded into %s; load it with tsmark load, or give its path",
+			return driver.Env{}, fmt.Errorf("%w: no target %s with driver %s has been loaded into %s; load it with tsmark load, or give its path",
 				ErrInput, planned.name, planned.kind.Name, x.Dir)
 		}
 	}
@@ -369,6 +389,18 @@ func (x *execution) env(ctx context.Context, c cell, planned *plannedTarget) (dr
 		}
 	}
 	return env, nil
+}
+
+// lastHere is the first of these runs whose folder for the target is on this
+// machine: those of a store that several machines share may be elsewhere. Where
+// there is none it is the first, or "".
+func (x *execution) lastHere(runs []string, planned *plannedTarget) string {
+	for _, id := range runs {
+		if _, err := os.Stat(filepath.Join(x.Dir, id, planned.name)); err == nil {
+			return id
+		}
+	}
+	return cmp.Or(append(runs, "")...)
 }
 
 // schema is the dataset's; nil: nobody knows it.

@@ -88,8 +88,8 @@ func (x *execution) overwritten(ctx context.Context, planned *plannedTarget, wil
 // figures would else be of different loads.
 func (x *execution) startOver(ctx context.Context, out *result.Target) error {
 	x.Display.Start(out.Name+" begins anew", "", 0).Done(fmt.Sprintf("another target has been loaded into %s since", out.Turn.Place))
-	out.Repeats, out.Load, out.Queries = nil, nil, nil
-	return stored(x.Store.ForgetTarget(ctx, x.run.ID, out.Name))
+	out.Repeats = nil
+	return stored(x.Store.Save(ctx, &x.run))
 }
 
 // inspectTarget looks at a target that is to be loaded.

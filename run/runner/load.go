@@ -36,7 +36,7 @@ func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plan
 	}
 	prepared := time.Since(begin)
 	if out.Description, err = t.Describe(ctx); err != nil { // some settings are made with the tables
-		return fmt.Errorf("asking for version and settings: %w", err)
+		return fmt.Errorf("reading version and settings: %w", err)
 	}
 	before, acked := footprint(ctx, t), int64(-1)
 
@@ -94,7 +94,7 @@ func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plan
 			// resumes the run begins it anew.
 			load.Withheld, load.Settled = cmp.Or(load.Withheld, reason(ctx, err)), 0
 		}
-		return both(err, stored(x.Store.SaveLoad(context.WithoutCancel(ctx), x.run.ID, out.Name, c.repeat, load)))
+		return both(err, x.keepLoad(context.WithoutCancel(ctx), out, c.repeat))
 	}
 	if err != nil {
 		of := ""
