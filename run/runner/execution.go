@@ -266,7 +266,7 @@ func open(ctx context.Context, planned *plannedTarget, env driver.Env) (driver.D
 // describe records what an open target says of itself, and begins to watch it.
 func (x *execution) describe(ctx context.Context, t driver.DB, planned *plannedTarget, out *result.Target) (err error) {
 	if out.Description, err = t.Describe(ctx); err != nil {
-		return fmt.Errorf("asking for version and settings: %w", err)
+		return fmt.Errorf("reading version and settings: %w", err)
 	}
 	x.remark(x.plan.experiment.Expect.OtherTarget(out.Name, out.Description.Version))
 	out.Types = planned.caps.Mapped(x.schema())
@@ -303,7 +303,7 @@ func (x *execution) env(ctx context.Context, c cell, planned *plannedTarget) (dr
 		}
 		id = x.lastHere(loaded, planned)
 		if id == "" && planned.caps.Embedded && planned.options["path"] == "" {
-			return driver.Env{}, fmt.Errorf("%w: no target %s of kind %s has been loaded into %s; load it with tsmark load, or give its path",
+			return driver.Env{}, fmt.Errorf("%w: no target %s with driver %s has been loaded into %s; load it with tsmark load, or give its path",
 				ErrInput, planned.name, planned.kind.Name, x.Dir)
 		}
 	}

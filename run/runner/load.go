@@ -36,7 +36,7 @@ func (x *loadStage) load(ctx context.Context, on *turn) error {
 	}
 	prepared := time.Since(begin)
 	if out.Description, err = t.Describe(ctx); err != nil { // some settings are made with the tables
-		return fmt.Errorf("asking for version and settings: %w", err)
+		return fmt.Errorf("reading version and settings: %w", err)
 	}
 	before, acked := footprint(ctx, t), int64(-1)
 
