@@ -14,10 +14,10 @@ import (
 type fact struct{ Key, Value string }
 
 // alerts says what readers must know before they see any figure.
-func alerts(r *result.Run) []note { return alertsBeside(r, rivals(r)) }
+func alerts(r *result.Run) []note { return alertsBeside(r, otherDatabases(r)) }
 
 // alertsBeside is alerts with others' words about other databases on the host.
-func alertsBeside(r *result.Run, rivals []note) []note {
+func alertsBeside(r *result.Run, otherDatabases []note) []note {
 	var list []note
 	warn := func(format string, args ...any) {
 		list = append(list, note{fmt.Sprintf(format, args...), bad})
@@ -73,7 +73,7 @@ func alertsBeside(r *result.Run, rivals []note) []note {
 	if n, noisy := noiseAlert(r); noisy {
 		list = append(list, n)
 	}
-	list = append(list, rivals...)
+	list = append(list, otherDatabases...)
 	if r.Dataset.Unverified != "" {
 		warn("%s", r.Dataset.Unverified)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // stands reports whether figures of a type are shown at all.
-func stands(q *result.Queries) bool { return q.Standing() >= result.Empty }
+func stands(q *result.Queries) bool { return q.Outcome() >= result.Empty }
 
 // openTable shows what an open loop has beyond service times; nil where a
 // target has none.

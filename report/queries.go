@@ -105,7 +105,7 @@ func queryTable(r *result.Run, t *result.Target) *table {
 	for i := range t.Queries {
 		q := &t.Queries[i]
 		name := cell{Text: q.Type}
-		state := q.Standing()
+		state := q.Outcome()
 		switch state {
 		case result.Unsupported:
 			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"n/a: " + q.Unsupported, dim}})
@@ -122,7 +122,7 @@ func queryTable(r *result.Run, t *result.Target) *table {
 			figures = dim
 		}
 		verdict := cell{verdictText(q), figures}
-		if state == result.NotAsked && q.Verdict.OK() {
+		if state == result.NotRun && q.Verdict.OK() {
 			verdict.Tone = plain
 		}
 		if bound != "" {

@@ -95,8 +95,8 @@ func compareType(g *group, queryType string) row {
 	cells := []cell{{Text: queryType}}
 	for i, s := range g.subjects {
 		median := medianText(ranked.Estimates[i])
-		switch s.queries(queryType).Standing() {
-		case result.NotAsked:
+		switch s.queries(queryType).Outcome() {
+		case result.NotRun:
 			cells = append(cells, cell{none, dim}, cell{})
 		case result.Unsupported:
 			cells = append(cells, cell{"n/a", dim}, cell{})

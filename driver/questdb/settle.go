@@ -32,7 +32,7 @@ func (d *database) Settle(ctx context.Context) error {
 }
 
 func (d *database) settle(ctx context.Context) error {
-	tables := d.ownTables(ctx)
+	tables := d.made()
 	seen, since := int64(-1), time.Now()
 	reached, moved := int64(-1), time.Now()
 	return poll.Until(ctx, firstLook, longestLook, func() (bool, error) {
@@ -74,7 +74,7 @@ func (d *database) applied(ctx context.Context, tables string) (at int64, behind
 	}
 	for _, row := range rows {
 		if row[1].Int != 0 {
-			return 0, "", fmt.Errorf("QuestDB has suspended table %s: %s; mend that and resume it by ALTER TABLE %[1]s RESUME WAL",
+			return 0, "", fmt.Errorf("QuestDB has suspended table %s: %s; fix that and resume it by ALTER TABLE %[1]s RESUME WAL",
 				row[0], httpwire.OneLine(row[4].String()+" "+row[5].String()))
 		}
 		at += row[2].Int
@@ -95,8 +95,8 @@ func (d *database) missing(ctx context.Context) (missing, rows int64, err error)
 	if sent == 0 || layout == nil {
 		return 0, 0, nil
 	}
-	for _, name := range layout.names {
-		answer, err := d.ask(ctx, "SELECT count() FROM "+quoted(name))
+	for _, o := range layout.objects {
+		answer, err := d.ask(ctx, "SELECT count() FROM "+quoted(o.Name))
 		if err != nil {
 			return 0, 0, err
 		}
@@ -105,16 +105,16 @@ func (d *database) missing(ctx context.Context) (missing, rows int64, err error)
 	return sent - rows, rows, nil
 }
 
-// ownTables returns the names of the tables that tsmark made, as a list of
-// texts in SQL.
-func (d *database) ownTables(ctx context.Context) string {
-	var names []string
-	if s, _, err := d.readStamp(ctx); err == nil {
-		names = s.Tables
-	}
+// made returns the names of the tables that Create has made, as a list of texts in
+// SQL.
+func (d *database) made() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	list := []string{"''"} // no table is called so
-	for _, name := range names {
-		list = append(list, newDialect().Text(name))
+	if d.layout != nil {
+		for _, o := range d.layout.objects {
+			list = append(list, newDialect().Text(o.Name))
+		}
 	}
 	return strings.Join(list, ", ")
 }

@@ -113,7 +113,7 @@ func TestOpenFails(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = open(t.Context(), driver.Env{}, options)
+			_, err = open(t.Context(), driver.Env{Create: true}, options)
 			stub.Says(t, err, test.says)
 			if errors.Is(err, driver.ErrUnreachable) != test.unreachable {
 				t.Errorf("error %v: unreachable %v, want %v", err, !test.unreachable, test.unreachable)
@@ -137,7 +137,7 @@ func TestCertificate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		db, err := open(t.Context(), driver.Env{}, options)
+		db, err := open(t.Context(), driver.Env{Create: true}, options)
 		if want == "" && err == nil {
 			conformance.Close(t, db)
 			continue
@@ -204,7 +204,7 @@ func TestSettle(t *testing.T) {
 		t.Error(err)
 	}
 	err := settling(t, behind, answer(`["cpu",true,4,7,"DISK FULL","no\nspace"]`)).Settle(t.Context())
-	stub.Says(t, err, "QuestDB has suspended table cpu: DISK FULL no space; mend that and resume it by ALTER TABLE cpu RESUME WAL")
+	stub.Says(t, err, "QuestDB has suspended table cpu: DISK FULL no space; fix that and resume it by ALTER TABLE cpu RESUME WAL")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if err := settling(t, behind).Settle(ctx); !errors.Is(err, context.DeadlineExceeded) {

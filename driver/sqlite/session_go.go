@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"modernc.org/libc"
-	_ "modernc.org/sqlite" // its initialization mends the library on some platforms
+	_ "modernc.org/sqlite" // its initialization fixes the library on some platforms
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/tsmark/tsmark/driver"

@@ -54,7 +54,7 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 	for name, test := range map[string]struct {
 		says  string
 		spoil func(t *testing.T, db driver.DB, run *series.Run)
-		mend  func(t *testing.T, db driver.DB, run *series.Run)
+		fix   func(t *testing.T, db driver.DB, run *series.Run)
 	}{
 		"NaN": {
 			"field share of series 9 at 1970-01-01T00:00:00.004999Z is NaN",
@@ -91,7 +91,7 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 				t.Errorf("the spoiled batch: %v", err)
 			}
 			conformance.Same(t, conformance.Ask(t, db, countRows), conformance.Row(0, 0))
-			test.mend(t, db, run)
+			test.fix(t, db, run)
 			if _, err := w.Write(t.Context(), &b); err != nil {
 				t.Error(err)
 			}

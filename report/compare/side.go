@@ -205,11 +205,11 @@ func (s Subject) failures(side string) []string {
 
 // withoutFigure says why repeats of a type have no figure.
 func withoutFigure(repeats []*result.Queries) string {
-	standings := result.Standings(repeats)
+	outcomes := result.Outcomes(repeats)
 	for i, q := range repeats {
 		why := ""
-		switch standings[i] {
-		case result.NotAsked:
+		switch outcomes[i] {
+		case result.NotRun:
 			why = "not run"
 		case result.Unsupported:
 			why = "n/a: " + q.Unsupported
@@ -220,7 +220,7 @@ func withoutFigure(repeats []*result.Queries) string {
 		case result.Unverified:
 			why = "not verified"
 		}
-		if why != "" && len(repeats) > 1 && standings[i] != result.Unsupported {
+		if why != "" && len(repeats) > 1 && outcomes[i] != result.Unsupported {
 			return fmt.Sprintf("repeat %d: %s", i+1, why)
 		} else if why != "" {
 			return why

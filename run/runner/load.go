@@ -9,14 +9,15 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
-	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
+	"github.com/tsmark/tsmark/session"
 )
 
 // load loads, settles, counts and stores.
-func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, mark driver.Mark, out *result.Target) error {
+func (x *loadStage) load(ctx context.Context, on *turn) error {
+	t, c, planned, mark, out := on.db, on.cell, on.planned, on.mark, on.out
 	f, err := x.feed(ctx, t, planned)
 	if err != nil {
 		return err
@@ -30,27 +31,29 @@ func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plan
 		mark.RowsExpected = x.expected.Survey.Rows
 	}
 	begin := time.Now()
-	if err := x.prepareFor(ctx, t, f.schema, mark); err != nil {
-		return err
+	if err := x.force.Prepare(ctx, session.Of(t), f.schema, mark); err != nil {
+		return fmt.Errorf("before the load: %w", err)
 	}
 	prepared := time.Since(begin)
+	if out.Description, err = t.Describe(ctx); err != nil { // some settings are made with the tables
+		return fmt.Errorf("reading version and settings: %w", err)
+	}
 	before, acked := footprint(ctx, t), int64(-1)
 
-	settings := &x.plan.experiment.Load
 	task := x.Display.Start("load "+out.Name+ofRepeats(c.repeat, x.plan.loads()), "rows", max(f.rows, 0))
-	section, err := x.section(oplog.Cell{Kind: oplog.Load, Target: out.Name, Repeat: c.repeat, Workers: settings.Workers})
+	section, err := x.operations.section(oplog.Cell{Kind: oplog.Load, Target: out.Name, Repeat: c.repeat, Workers: x.plan.settings.load.Workers})
 	if err != nil {
 		return err
 	}
+	config := x.plan.settings.load
+	config.Log, config.Owner = section, x.owner
+	config.Acked = func(ctx context.Context) {
+		acked = footprint(ctx, t)
+		x.phaseEnds(ctx)
+	}
 	var load *result.Load
-	where, err := x.cell(ctx, planned.caps.Embedded, func() (err error) {
-		load, err = f.load(ctx, engine.LoadConfig{
-			Workers: settings.Workers, BatchSize: settings.BatchSize, Period: settings.ReportingPeriod, Log: section, Retry: x.plan.retry, Owner: x.owner,
-			Acked: func(ctx context.Context) {
-				acked = footprint(ctx, t)
-				x.phaseEnds(ctx)
-			},
-		}, t, func(rows int) { task.Add(int64(rows)) })
+	where, err := x.measure(ctx, planned.caps.Embedded, func() (err error) {
+		load, err = f.load(ctx, config, t, func(rows int) { task.Add(int64(rows)) })
 		return err
 	})
 	load.Prepare, load.Cell, load.DiskBefore, load.DiskAcked = prepared.Seconds(), where, before, acked
@@ -76,19 +79,21 @@ func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plan
 		mark.SentTwice = r.SentTwice
 	}
 	mark.Complete = err == nil && mark.RowsAcked == mark.RowsExpected
-	// Of an interrupted load too, a later command must know how far it came.
-	markCtx, release := limit.Outlive(ctx)
-	if markErr := t.WriteMark(markCtx, mark); err == nil {
-		err = markErr
+	if !planned.caps.Discards {
+		// Of an interrupted load too, a later command must know how far it came.
+		markCtx, release := limit.Outlive(ctx)
+		if markErr := session.Of(t).SetMark(markCtx, mark); err == nil {
+			err = markErr
+		}
+		release()
 	}
-	release()
 	save := func(err error) error {
 		if err != nil && (load.Withheld != "" || ctx.Err() != nil) {
 			// It was cut off, maybe after its first part had settled: who
 			// resumes the run begins it anew.
 			load.Withheld, load.Settled = cmp.Or(load.Withheld, reason(ctx, err)), 0
 		}
-		return both(err, stored(x.Store.SaveLoad(context.WithoutCancel(ctx), x.run.ID, out.Name, c.repeat, load)))
+		return both(err, x.keepLoad(context.WithoutCancel(ctx), out, c.repeat))
 	}
 	if err != nil {
 		of := ""
@@ -132,7 +137,7 @@ func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plan
 
 // sentBy is what is known of how rows were sent, right after they were. Rows of
 // a protocol that does not acknowledge may be missing, but are not lost.
-func sentBy(mark driver.Mark, load *result.Load) verify.Sent {
+func sentBy(mark session.Mark, load *result.Load) verify.Sent {
 	return verify.Sent{Acknowledged: mark.Complete && load.Acked > 0, Twice: mark.SentTwice}
 }
 
@@ -152,7 +157,11 @@ func upkeep(ctx context.Context, t driver.DB) string {
 	if !ok {
 		return ""
 	}
-	text, err := kept.Upkeep(ctx)
+	own, err := session.Of(t).Own(ctx)
+	if err != nil {
+		return ""
+	}
+	text, err := kept.Upkeep(ctx, own)
 	if err != nil {
 		return ""
 	}
@@ -160,7 +169,7 @@ func upkeep(ctx context.Context, t driver.DB) string {
 }
 
 // afterLoad does the steps that the experiment wants and the target has.
-func (x *execution) afterLoad(ctx context.Context, t driver.DB, name string, load *result.Load) error {
+func (x *loadStage) afterLoad(ctx context.Context, t driver.DB, name string, load *result.Load) error {
 	can, ok := driver.As[driver.AfterLoader](t)
 	if !ok {
 		return nil
@@ -208,7 +217,7 @@ const uncounted = "not verified: the lines were sent as they are, and the datase
 
 // count compares the census with the dataset; a difference withholds the load.
 // Rows that are there twice because they were sent twice are no difference.
-func (x *execution) count(ctx context.Context, t driver.DB, planned *plannedTarget, load *result.Load, sent verify.Sent) error {
+func (x *loadStage) count(ctx context.Context, t driver.DB, planned *plannedTarget, load *result.Load, sent verify.Sent) error {
 	var err error
 	if load.Census, err = verify.Census(ctx, t, x.surveyFor(planned), sent); err != nil {
 		return err
