@@ -120,7 +120,7 @@ func data() []driver.Option {
 }
 
 func checkRetention(v string) error {
-	if v == markMeasurement {
+	if v == note {
 		return errors.New("must be another name, which tsmark has not taken for itself")
 	}
 	return nil

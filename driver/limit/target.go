@@ -8,7 +8,6 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/session"
 )
 
 // Kind returns the kind with targets that keep the limits. Their writers do so
@@ -55,8 +54,6 @@ var _ interface {
 	driver.SeriesLister
 	driver.Server
 	driver.Watcher
-	session.Bridged
-	session.BridgedClearer
 } = (*limited)(nil)
 
 // Unwrap returns the target as it was opened.

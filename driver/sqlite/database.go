@@ -11,11 +11,13 @@ import (
 	"sync/atomic"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
 
 // database is an open database file; it implements driver.DB.
 type database struct {
+	sqlkit.Counter
 	path    string
 	driver  string        // the option's value
 	index   string        // the option's value
