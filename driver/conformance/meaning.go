@@ -25,7 +25,7 @@ func (s *suite) meaning(t *testing.T) {
 			if first := s.caps.First; !first.IsZero() && d.Earliest() < first.UnixNano() {
 				t.Skipf("%d cases n/a: times begin at %v", len(d.Cases), first)
 			}
-			db := s.open(t, driver.Env{Dir: t.TempDir()})
+			db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 			defer Close(t, db)
 			if err := session.Of(db).Prepare(t.Context(), d.Schema(), session.Mark{}); err != nil {
 				t.Fatal(err)
