@@ -25,12 +25,16 @@ type Refusal struct {
 // hold. Nil: it can hold them all. The target's name is for the problem.
 func (c *Caps) Refuse(target string, v series.Values) *Refusal {
 	switch {
-	case v.First.Before(c.First):
+	case !v.First.IsZero() && v.First.Before(c.First):
 		return &Refusal{"timestamp-start", fmt.Sprintf("target %s has no rows before %s, and the dataset begins at %s; choose a later start", target, moment(c.First), moment(v.First))}
 	case !c.Last.IsZero() && v.Last.After(c.Last):
 		return &Refusal{"timestamp-end", fmt.Sprintf("target %s has no rows after %s, and the dataset ends at %s; choose an earlier end", target, moment(c.Last), moment(v.Last))}
 	case c.TimePrecision > 0 && v.Step%c.TimePrecision != 0:
-		return &Refusal{"log-interval", fmt.Sprintf("target %s holds times to %v, and those of the dataset are multiples of %v; choose an interval and a start that are multiples of %[2]v", target, c.TimePrecision, v.Step)}
+		setting := "log-interval"
+		if v.First.UnixNano()%int64(c.TimePrecision) != 0 {
+			setting = "timestamp-start"
+		}
+		return &Refusal{setting, fmt.Sprintf("target %s holds times to %v, and those of the dataset are multiples of %v; choose an interval and a start that are multiples of %[2]v", target, c.TimePrecision, v.Step)}
 	}
 	for _, t := range v.Has {
 		if !c.Holds(t) {
@@ -63,13 +67,25 @@ func (c *Caps) Checker() *Checker {
 	return &Checker{caps: c, seen: make(map[*series.Table]series.Bitmap)}
 }
 
-// Check returns an error for the first value that the system cannot hold.
+// NotHeldError is the error of rows that a system cannot hold.
+type NotHeldError struct {
+	Table string
+	Err   error // which value, why, and what to do
+}
+
+// Error implements error.
+func (e *NotHeldError) Error() string { return "table " + e.Table + ": " + e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *NotHeldError) Unwrap() error { return e.Err }
+
+// Check returns a *NotHeldError for the first value that the system cannot hold.
 func (c *Checker) Check(b *series.Batch) error {
 	for i := range b.Runs {
 		run := &b.Runs[i]
 		for _, check := range []func(*series.Run) error{c.times, c.fields, c.tags} {
 			if err := check(run); err != nil {
-				return fmt.Errorf("table %s: %w", run.Table.Name, err)
+				return &NotHeldError{run.Table.Name, err}
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
@@ -98,7 +97,7 @@ func (r *surveyed) Next(b *series.Batch, max int) error {
 		return err
 	}
 	if err := r.held.Check(b); err != nil {
-		return fmt.Errorf("%w: %w", ErrInput, err)
+		return err
 	}
 	if r.survey != nil {
 		r.survey.Add(b)
