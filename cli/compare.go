@@ -166,13 +166,13 @@ func checked(c *compare.Comparison, conditions []compare.Condition) error {
 	case len(holds) > 0:
 		return &status{exitWithheld, text("condition holds", holds)}
 	case len(open) > 0:
-		return &status{exitUsage, text("condition cannot be judged", open[:1]) + "; " + mend(open[0], len(open))}
+		return &status{exitUsage, text("condition cannot be judged", open[:1]) + "; " + fix(open[0], len(open))}
 	}
 	return nil
 }
 
-// mend says what helps where a condition cannot be judged.
-func mend(f compare.Finding, n int) string {
+// fix says what helps where a condition cannot be judged.
+func fix(f compare.Finding, n int) string {
 	help := "compare runs that have it"
 	if f.Figure != nil && f.Figure.Verdict == compare.CannotTell {
 		help = f.Figure.Why + "; or put ! behind the condition, to take the figures as they are"

@@ -368,7 +368,7 @@ func withheld(run *result.Run) []string {
 			names = append(names, t.Name+" load")
 		}
 		if t.Load != nil && t.Load.Mixed.Problem() != "" {
-			names = append(names, t.Name+" load and ask")
+			names = append(names, t.Name+" load and queries")
 		}
 		for _, q := range t.Queries {
 			if q.Withheld != "" {

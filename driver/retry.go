@@ -11,7 +11,7 @@ import (
 
 // Temporary is an error after which the same rows may be sent again: the
 // connection was cut, the server restarts, or it asked to be given time. A
-// Writer wraps in it whatever a second try may mend, and nothing else: a row
+// Writer wraps in it whatever a second try may fix, and nothing else: a row
 // that the server finds wrong stays wrong.
 type Temporary struct {
 	Err error // what happened, and in which operation

@@ -256,7 +256,7 @@ func (w *worker) ask(ctx context.Context, i int, due *arrival) error {
 	case taken != nil:
 		op.Outcome = oplog.Captured
 	}
-	w.recorder.Add(op)
+	w.recorder.Add(&op)
 	switch {
 	case op.Outcome == oplog.AtLeast && op.Rows > question.Rows: // it would not have become right
 		return &withheld{id: question.ID, reason: fmt.Sprintf("%d rows in the answer, %d expected, when it was cut off", op.Rows, question.Rows), answer: true}

@@ -118,7 +118,7 @@ func (c *connection) persist(ctx context.Context, newest *batch) (driver.Receipt
 		if newest != nil {
 			failed.Values = newest.values()
 		}
-		c.recorder.Add(failed)
+		c.recorder.Add(&failed)
 		c.again.because(err)
 	}
 }

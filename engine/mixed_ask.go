@@ -198,4 +198,4 @@ func (a *Answered) keep(whole bool, columns []query.Column) query.Sink {
 const maxKept = 2_000_000
 
 // wholeAnswer reports whether an answer is kept whole.
-func wholeAnswer(q *query.Query) bool { return q.Shape != query.Rows && q.Shape != query.Last }
+func wholeAnswer(q *query.Query) bool { return !q.Stored() }

@@ -18,9 +18,7 @@ import (
 
 // lastRow asks for the newest row of each host, which fits below any watermark.
 func lastRow() []engine.MixedQuestions {
-	return []engine.MixedQuestions{{Type: "lastpoint", Queries: []query.Query{{
-		Type: "lastpoint", Shape: query.Last, Table: "cpu", Fields: []string{"usage_user"}, GroupBy: "hostname",
-	}}}}
+	return []engine.MixedQuestions{{Type: "lastpoint", Queries: []query.Query{{Type: "lastpoint", Table: "cpu", Shape: query.Last{By: "hostname", Fields: []string{"usage_user"}}}}}}
 }
 
 func renderEnd(q *query.Query, _ *series.Schema) (driver.Request, error) {

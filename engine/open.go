@@ -147,7 +147,7 @@ func (o *openLoop) dispatch(ctx context.Context) error {
 		select {
 		case o.queue <- arrival{n, due, lag}:
 		default:
-			o.dropped.Add(oplog.Op{
+			o.dropped.Add(&oplog.Op{
 				Outcome: oplog.Dropped, BurnIn: n < o.cfg.BurnIn, Sequence: int64(n),
 				Question: int64(o.source.ID(n % o.count)), Start: due + lag, Intended: due, Lag: lag,
 			})

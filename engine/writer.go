@@ -44,14 +44,14 @@ func (l *loader) write(ctx context.Context, c *connection, b *batch, acks *acks)
 	}
 	if err != nil {
 		op.Outcome, op.Duration = failed(ctx), time.Since(begin)
-		c.recorder.Add(op)
+		c.recorder.Add(&op)
 		return b.failure(c.worker, err)
 	}
 	op.Outcome, op.Duration, op.Values = oplog.OK, max(ended(receipt).Sub(begin), 0), values
 	if receipt.Acked.IsZero() {
 		op.Outcome = oplog.Unacknowledged
 	}
-	c.recorder.Add(op)
+	c.recorder.Add(&op)
 	acks.receive(receipt.Rows, op.Start+op.Duration)
 	l.progress(rows)
 	l.supply.recycle(done)
@@ -68,7 +68,7 @@ func (l *loader) flush(ctx context.Context, c *connection, last int64, acks *ack
 		if !receipt.Sent.IsZero() {
 			op.Sent = max(receipt.Sent.Sub(begin), 0)
 		}
-		c.recorder.Add(op)
+		c.recorder.Add(&op)
 	}
 	if err != nil {
 		return fmt.Errorf("writer %d, sending the rest: %w", c.worker, err)

@@ -1,10 +1,10 @@
 package oracle
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"sort"
-	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/query"
@@ -81,7 +81,7 @@ func (f *family) assembleUnits(e *evaluator) {
 		var cells []int32
 		for i := 0; i < len(of); {
 			next := i + 1
-			if e.query.Shape == query.Means {
+			if e.width == 0 {
 				next = len(of)
 			} else {
 				for next < len(of) && f.bucketOf(of[next].from) == f.bucketOf(of[i].from) {
@@ -104,7 +104,7 @@ func (f *family) assembleUnits(e *evaluator) {
 					continue
 				}
 				sum := &unit.sums[k]
-				if e.query.Shape == query.Activity {
+				if e.width > 0 {
 					sum = unit.span(f.bucketOf(here[0].from))
 				}
 				sum.total, sum.n = sum.total+all.float, sum.n+all.n
@@ -134,10 +134,10 @@ func (f *family) bucketOf(t int64) int64 {
 func (f *family) assembleBuckets(e *evaluator, made *bucketRows) [][]query.Value {
 	q, strands := e.query, f.strandsOf(e)
 	buckets := f.bucketsIn(e.start, e.end)
-	rows := make([][]query.Value, 0, made.expected(len(buckets), len(strands), q.Limit))
+	rows := make([][]query.Value, 0, made.expected(len(buckets), len(strands), e.limit))
 	made.at = append(made.at[:0], make([]int, len(strands))...)
 	for i := range buckets {
-		if q.Order == query.Descending {
+		if e.order == query.Descending {
 			i = len(buckets) - 1 - i
 		}
 		bucket := buckets[i]
@@ -152,11 +152,11 @@ func (f *family) assembleBuckets(e *evaluator, made *bucketRows) [][]query.Value
 		default:
 			rows = append(rows, made.rows[bucket]...)
 		}
-		if q.Order == query.Descending {
+		if e.order == query.Descending {
 			slices.Reverse(rows[from:])
 		}
-		if q.Limit > 0 && len(rows) >= q.Limit {
-			return rows[:q.Limit]
+		if e.limit > 0 && len(rows) >= e.limit {
+			return rows[:e.limit]
 		}
 	}
 	return rows
@@ -204,7 +204,7 @@ func (f *family) bucketRows(to [][]query.Value, e *evaluator, made *bucketRows, 
 		at := e.begin(row, bucket, group)
 		for k, c := range e.from {
 			all := c.over(made.cells, rows)
-			all.put(&row[at+k], e.query.Aggregate, e.columns[at+k].Kind)
+			all.put(&row[at+k], e.aggregate, e.columns[at+k].Kind)
 		}
 		to = append(to, row)
 	}
@@ -238,10 +238,10 @@ type bucketRows struct {
 // sharing is the same for members of a family that share such; empty for those
 // that share nothing.
 func sharing(e *evaluator) string {
-	if e.query.Shape != query.Buckets && e.query.Shape != query.Totals {
+	if e.role != folds {
 		return ""
 	}
-	return string(e.query.Shape) + "\x00" + string(e.query.Aggregate) + "\x00" + strings.Join(e.query.Fields, "\x00")
+	return fmt.Sprint(e.columns)
 }
 
 func newBucketRows() *bucketRows { return &bucketRows{rows: map[int64][][]query.Value{}} }

@@ -70,9 +70,9 @@ func (k *columns) ask(e *evaluator) {
 	switch {
 	case e.units == nil:
 		for _, f := range e.fields {
-			add(column{fold: foldFor(e.query.Aggregate), field: f})
+			add(column{fold: foldFor(e.aggregate), field: f})
 		}
-	case e.query.Shape == query.Activity && e.query.Active.Zeros:
+	case e.units.active != nil && e.units.active.Zeros:
 		add(column{fold: zeros, field: e.units.fields[0]})
 	default:
 		for _, f := range e.units.fields {

@@ -50,13 +50,19 @@ func newCounter(s *series.Schema, groups *groupings) *counter {
 // Countable reports whether Pass counts the rows of the answer at little cost.
 // Of other queries each different one costs as much as its whole answer.
 func Countable(q *query.Query) bool {
-	switch {
-	case len(q.Present) > 0, q.Shape == query.Rows && q.Order != query.Unordered && q.GroupBy != "" && (q.In == nil || q.In.Key != q.GroupBy):
-		return false // the watches do not know which series lack a tag
-	case q.Shape == query.Buckets:
-		return q.Above == nil && (q.In == nil || q.GroupBy == "" && !q.Start.IsZero())
+	if len(q.Present) > 0 { // the watches do not know which series lack a tag
+		return false
 	}
-	return q.Shape == query.Rows && (q.Above != nil || q.In != nil) && q.Set == nil
+	filtered := q.Above != nil || q.In != nil
+	switch s := q.Shape.(type) {
+	case query.Buckets:
+		return q.Above == nil && (q.In == nil || s.GroupBy == "" && !q.Start.IsZero())
+	case query.Rows:
+		return filtered && (s.Order == query.Unordered || s.Tag == "" || q.In != nil && q.In.Key == s.Tag)
+	case query.AnyRows:
+		return filtered
+	}
+	return false
 }
 
 // watch takes a query to count, whose index follows that of the one before. It
@@ -69,14 +75,20 @@ func (c *counter) watch(index int, q *query.Query) (bool, error) {
 	if table == nil {
 		return false, nil // the evaluator explains
 	}
-	counted := &countedQuery{limit: int64(q.Limit)}
+	counted := &countedQuery{}
 	counted.start, counted.end = q.Bounds()
 	var taken bool
 	var err error
-	switch {
-	case !Countable(q):
-	case q.Shape == query.Buckets:
-		taken, err = c.watchBuckets(table, q, counted)
+	if !Countable(q) {
+		return false, nil
+	}
+	switch s := q.Shape.(type) {
+	case query.Buckets:
+		counted.limit = int64(s.Limit)
+		taken, err = c.watchBuckets(table, q, &s, counted)
+	case query.AnyRows:
+		counted.limit = int64(s.Limit)
+		taken, err = c.watchRows(table, q, counted)
 	default:
 		taken, err = c.watchRows(table, q, counted)
 	}
@@ -155,8 +167,8 @@ type unitState struct {
 	bucket int64 // of the last row
 }
 
-func (c *counter) watchBuckets(table *series.Table, q *query.Query, counted *countedQuery) (bool, error) {
-	key := bucketKey{table: table, width: q.Bucket, group: q.GroupBy}
+func (c *counter) watchBuckets(table *series.Table, q *query.Query, s *query.Buckets, counted *countedQuery) (bool, error) {
+	key := bucketKey{table: table, width: s.Width, group: s.GroupBy}
 	if q.In != nil {
 		key.in = q.In.Key
 	}
@@ -180,7 +192,7 @@ func (c *counter) watchBuckets(table *series.Table, q *query.Query, counted *cou
 		w.lists[0] = append(w.lists[0], counted)
 		return true, nil
 	}
-	counted.base = query.BucketOf(counted.start, q.Bucket)
+	counted.base = query.BucketOf(counted.start, s.Width)
 	counted.buckets = bitset{0}
 	for _, v := range slices.Compact(slices.Sorted(slices.Values(q.In.Values))) {
 		if n, ok := w.units.number[v+"\x00"]; ok {
@@ -373,6 +385,6 @@ func (w *rowWatch) finish() {
 		return w.upTo[i-1]
 	}
 	for _, q := range w.lists[0] {
-		q.rows, q.late = before(q.end)-before(q.start), w.late
+		q.rows, q.late = max(before(q.end)-before(q.start), 0), w.late // a window may end before it starts
 	}
 }

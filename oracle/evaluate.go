@@ -1,7 +1,9 @@
 package oracle
 
 import (
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -19,12 +21,19 @@ type evaluator struct {
 	needed     int64  // rows that any answer has, being limited and unordered; 0: all
 	found      int64  // of these
 	fields     []int
-	groups     *grouping   // nil: no GroupBy
-	whole      *grouping   // series without a number lack a tag of Present; nil: there is none
-	tags       []*grouping // Last: of each further tag
-	over       []float64   // Last: per series, what Having divides by; nil: nothing
-	units      *units      // Means and Activity
-	keep       bool        // row answers are kept, not only digested
+	role       role // what it does with rows
+	aggregate  query.Aggregate
+	width      int64 // Buckets, in nanoseconds; 0: there are none
+	order      query.Order
+	limit      int                   // of an answer that has an order; 0: none
+	keys       []string              // tags that rows are grouped by, or that stand in the answer
+	groups     *grouping             // by the only key; nil: there is none
+	whole      *grouping             // series without a number lack a tag of Present; nil: there is none
+	tags       []*grouping           // Last: of each further tag
+	condition  *query.RatioCondition // Last
+	over       []float64             // Last: per series, what Having divides by; nil: nothing
+	units      *units                // of means and active buckets
+	keep       bool                  // row answers are kept, not only digested
 
 	// Buckets: the cells of a bucket are one block, group after group, field
 	// after field. Rows arrive mostly in time order, so the last block is at
@@ -40,7 +49,8 @@ type evaluator struct {
 	rows      query.Answer
 	row       []query.Value
 	texts     []byte     // of the row
-	operand   *query.Bag // its rows, for a set operation
+	set       *query.Set // nil: none
+	operand   *query.Bag // the rows of an operand of it
 	strangers *query.Bag // rows that are taken out as they come; nil: none
 
 	newest newest // Last: by group
@@ -50,6 +60,16 @@ type evaluator struct {
 	from    []*column // that its values come from
 	known   *Expectation
 }
+
+// role is what an evaluator does with rows.
+type role uint8
+
+const (
+	folds       role = iota // into aggregates of fields, in buckets or not
+	takes                   // them as they are
+	takesNewest             // of each group
+	foldsUnits              // into sums of each unit
+)
 
 // block holds the aggregates of one bucket.
 type block struct {
@@ -69,45 +89,16 @@ func newAlone(q *query.Query, s *series.Schema, groups *groupings, keep bool) (*
 func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool) (*evaluator, error) {
 	table := s.Table(q.Table)
 	if table == nil {
-		return nil, fmt.Errorf("query %s %d asks about table %q, which the dataset does not have", q.Type, q.ID, q.Table)
+		return nil, fmt.Errorf("query %s %d is about table %q, which the dataset does not have", q.Type, q.ID, q.Table)
 	}
-	if err := q.Check(); err != nil {
+	if err := q.Check(table); err != nil {
 		return nil, fmt.Errorf("query %s %d: %w", q.Type, q.ID, err)
 	}
-	e := &evaluator{query: q, table: table, keep: keep || q.Shape == query.Rows && q.Order != query.Unordered}
+	e := &evaluator{query: q, table: table, keep: keep, columns: q.Columns(table), order: q.Order()}
 	e.start, e.end = q.Bounds()
-	switch {
-	case q.Limit > 0 && q.Shape == query.Rows:
-		e.needed = int64(q.Limit)
-	case q.Limit > 0 && (q.Shape != query.Buckets || q.Order == query.Unordered):
-		return nil, fmt.Errorf("query %s %d limits an answer that has no order", q.Type, q.ID)
-	}
-	field := func(name string) (int, error) {
-		if i := table.FieldIndex(name); i >= 0 {
-			return i, nil
-		}
-		return 0, fmt.Errorf("query %s %d asks about field %q, which table %s does not have", q.Type, q.ID, name, q.Table)
-	}
-	for _, name := range q.Fields {
-		f, err := field(name)
-		if err != nil {
-			return nil, err
-		}
-		e.fields = append(e.fields, f)
-	}
-	e.columns = q.Columns(table)
-	if err := q.CheckFields(table); err != nil {
-		return nil, fmt.Errorf("query %s %d: %w", q.Type, q.ID, err)
-	}
 	var err error
 	if q.Above != nil {
-		for _, name := range q.Above.All() {
-			f, err := field(name)
-			if err != nil {
-				return nil, err
-			}
-			e.above = append(e.above, f)
-		}
+		e.above = fieldsOf(table, q.Above.All())
 	}
 	if q.In != nil {
 		if _, err = groups.by(table, q.In.Key); err != nil {
@@ -119,40 +110,62 @@ func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool
 			return nil, err
 		}
 	}
-	for _, key := range q.Tags {
-		by, err := groups.by(table, key)
-		if err != nil {
-			return nil, err
-		}
-		e.tags = append(e.tags, by)
+	return e, e.shape(groups)
+}
+
+// fieldsOf returns the indexes of a table's fields.
+func fieldsOf(table *series.Table, names []string) []int {
+	var fields []int
+	for _, name := range names {
+		fields = append(fields, table.FieldIndex(name))
 	}
-	if q.GroupBy != "" {
-		if e.groups, err = groups.by(table, q.GroupBy); err != nil {
-			return nil, err
+	return fields
+}
+
+// shape takes what the query's shape says.
+func (e *evaluator) shape(groups *groupings) (err error) {
+	fields := func(role role, tag string, names []string) {
+		e.role, e.fields = role, fieldsOf(e.table, names)
+		if tag != "" {
+			e.keys = []string{tag}
+			e.groups, err = groups.by(e.table, tag)
+		}
+		if role == folds {
+			e.blocks = map[int64]*block{}
+		} else {
+			e.digest, e.row = query.NewDigest(e.columns), make([]query.Value, len(e.columns))
 		}
 	}
-	switch q.Shape {
-	case query.Buckets, query.Totals:
-		e.blocks = map[int64]*block{}
-	case query.Rows, query.Last:
-		if q.Set != nil {
-			e.operand = query.NewBag(e.columns)
+	switch s := e.query.Shape.(type) {
+	case query.Buckets:
+		e.aggregate, e.width, e.limit = s.Aggregate, int64(s.Width), s.Limit
+		fields(folds, s.GroupBy, s.Fields)
+	case query.Totals:
+		e.aggregate = s.Aggregate
+		fields(folds, s.GroupBy, s.Fields)
+	case query.Rows:
+		fields(takes, s.Tag, s.Fields)
+		e.keep = e.keep || s.Order != query.Unordered
+	case query.AnyRows:
+		fields(takes, s.Tag, s.Fields)
+		e.needed = int64(s.Limit)
+	case query.RowSet:
+		fields(takes, s.Tag, s.Fields)
+		e.set, e.operand = &s.Set, query.NewBag(e.columns)
+	case query.Last:
+		fields(takesNewest, s.By, s.Fields)
+		for _, key := range s.Tags {
+			by, failed := groups.by(e.table, key)
+			e.tags, err = append(e.tags, by), errors.Join(err, failed)
 		}
-		e.digest = query.NewDigest(e.columns)
-		e.row = make([]query.Value, len(e.columns))
-		if q.Having != nil && q.Having.Over != "" {
-			if e.over, err = groups.numeric(table, q.Having.Over); err != nil {
-				return nil, err
-			}
-		}
-	case query.Means, query.Activity:
-		if e.units, err = newUnits(q, table, groups, field); err != nil {
-			return nil, err
+		if e.condition = s.Having; s.Having != nil && s.Having.Over != "" {
+			e.over, err = groups.numeric(e.table, s.Having.Over)
 		}
 	default:
-		return nil, fmt.Errorf("query %s %d has the shape %q, which the oracle does not know", q.Type, q.ID, q.Shape)
+		e.role = foldsUnits
+		e.units, err = newUnits(e, groups)
 	}
-	return e, nil
+	return err
 }
 
 // addAll takes the runs that the query is about.
@@ -191,19 +204,19 @@ func (e *evaluator) addRow(run *series.Run, row int) {
 	}
 	group := int32(0)
 	if e.groups != nil {
-		if group = e.groups.of[s]; group < 0 && (e.query.Shape != query.Rows || e.query.Order != query.Unordered) {
+		if group = e.groups.of[s]; group < 0 && (e.role != takes || e.order != query.Unordered) {
 			return // a series without the tag is in no group
 		}
 	}
 	if len(e.above) > 0 && !allExceed(run, e.above, row, e.query.Above.Value) {
 		return
 	}
-	switch e.query.Shape {
-	case query.Buckets, query.Totals:
+	switch e.role {
+	case folds:
 		e.fold(run, row, run.Times[row], group)
-	case query.Rows:
+	case takes:
 		e.take(run, row, group)
-	case query.Last:
+	case takesNewest:
 		if e.newest.wins(int(group), run.Times[row]) {
 			e.newest.keep(int(group), e.fill(run, row, group), len(e.fields), s)
 		}
@@ -236,9 +249,9 @@ func (e *evaluator) fold(run *series.Run, row int, t int64, group int32) {
 		}
 		into := &b.cells[base+i]
 		if c := &run.Columns[f]; run.Table.Fields[f].Type.Whole() {
-			into.foldInt(e.query.Aggregate, c.Ints[row])
+			into.foldInt(e.aggregate, c.Ints[row])
 		} else {
-			into.foldFloat(e.query.Aggregate, c.Floats[row])
+			into.foldFloat(e.aggregate, c.Floats[row])
 		}
 		into.n++
 	}
@@ -246,10 +259,10 @@ func (e *evaluator) fold(run *series.Run, row int, t int64, group int32) {
 
 // bucketOf returns the bucket of a time; totals have one for all times.
 func (e *evaluator) bucketOf(t int64) int64 {
-	if e.query.Shape == query.Totals {
+	if e.width == 0 {
 		return 0
 	}
-	return query.BucketOf(t, e.query.Bucket)
+	return query.BucketOf(t, time.Duration(e.width))
 }
 
 // fill writes a row's answer values into e.row.

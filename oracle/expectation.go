@@ -18,8 +18,8 @@ func (e *evaluator) result() Expectation {
 // expectation returns the answer, once all rows have been added.
 func (e *evaluator) expectation() Expectation {
 	x := Expectation{Query: e.query}
-	switch e.query.Shape {
-	case query.Buckets, query.Totals:
+	switch e.role {
+	case folds:
 		rows := e.made
 		if rows == nil {
 			rows = e.bucketRows()
@@ -27,11 +27,11 @@ func (e *evaluator) expectation() Expectation {
 		x.Answer = &query.Answer{Rows: rows}
 		x.Rows = int64(len(x.Answer.Rows))
 		return x
-	case query.Means, query.Activity:
+	case foldsUnits:
 		x.Answer = &query.Answer{Rows: e.units.rows()}
 		x.Rows = int64(len(x.Answer.Rows))
 		return x
-	case query.Last:
+	case takesNewest:
 		digest, kept := query.NewDigest(e.columns), query.Answer{}
 		for group, row := range e.newest.rows {
 			if row == nil || !e.having(row, e.newest.series[group]) {
@@ -61,7 +61,7 @@ func (e *evaluator) expectation() Expectation {
 // having reports whether the newest row of a group, which is the series', stays
 // in the answer.
 func (e *evaluator) having(row []query.Value, series uint32) bool {
-	c := e.query.Having
+	c := e.condition
 	if c == nil {
 		return true
 	}
@@ -82,7 +82,6 @@ func (e *evaluator) having(row []query.Value, series uint32) bool {
 // bucketRows returns the aggregated rows in the query's order, cut to its
 // limit.
 func (e *evaluator) bucketRows() [][]query.Value {
-	q := e.query
 	var rows [][]query.Value
 	for start, b := range e.blocks {
 		for group := 0; group < len(b.present)*64; group++ {
@@ -92,18 +91,18 @@ func (e *evaluator) bucketRows() [][]query.Value {
 			row := make([]query.Value, len(e.columns))
 			at := e.begin(row, start, int32(group))
 			for i := range e.fields {
-				b.cells[group*len(e.fields)+i].put(&row[at+i], q.Aggregate, e.columns[at+i].Kind)
+				b.cells[group*len(e.fields)+i].put(&row[at+i], e.aggregate, e.columns[at+i].Kind)
 			}
 			rows = append(rows, row)
 		}
 	}
-	return inOrder(q, rows)
+	return inOrder(e.query, e.limit, rows)
 }
 
 // begin writes what an aggregated row begins with, and returns how many values
 // that is.
 func (e *evaluator) begin(row []query.Value, bucket int64, group int32) (n int) {
-	if e.query.Shape == query.Buckets {
+	if e.width > 0 {
 		row[n].Kind, row[n].Int = query.Time, bucket
 		n++
 	}
@@ -114,18 +113,19 @@ func (e *evaluator) begin(row []query.Value, bucket int64, group int32) (n int) 
 	return n
 }
 
-// inOrder puts rows in the order of a question and cuts them to its limit.
-func inOrder(q *query.Query, rows [][]query.Value) [][]query.Value {
-	keys := q.Keys()
+// inOrder puts rows in the order of a query and cuts them to a limit, unless that
+// is 0.
+func inOrder(q *query.Query, limit int, rows [][]query.Value) [][]query.Value {
+	keys, newest := q.Keys(), q.Order() == query.Descending
 	slices.SortFunc(rows, func(a, b []query.Value) int {
 		order := query.CompareRows(a[:keys], b[:keys])
-		if q.Order == query.Descending {
+		if newest {
 			return -order
 		}
 		return order
 	})
-	if q.Limit > 0 && len(rows) > q.Limit {
-		rows = rows[:q.Limit]
+	if limit > 0 && len(rows) > limit {
+		rows = rows[:limit]
 	}
 	return rows
 }

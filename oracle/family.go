@@ -8,7 +8,6 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -368,7 +367,7 @@ func (f *family) strandsOf(e *evaluator) []int32 {
 // family.
 func familyOf(e *evaluator) familyKey {
 	q := e.query
-	key := familyKey{table: e.table, keeps: keepsFor(q)}
+	key := familyKey{table: e.table, keeps: keepsFor(e)}
 	ended := func(texts ...string) string {
 		if len(texts) == 0 {
 			return ""
@@ -387,15 +386,13 @@ func familyOf(e *evaluator) familyKey {
 	}
 	switch key.keeps {
 	case aggregates:
-		key.tags = ended(slices.Concat([]string{q.GroupBy}, q.Group, []string{q.Unit})...)
-		if q.Shape == query.Buckets || q.Shape == query.Activity {
-			key.width = int64(q.Bucket)
+		if key.tags, key.width = ended(e.keys...), e.width; e.units != nil {
+			key.tags = "\x00" + key.tags // its strands are in no groups
 		}
 	case newestRows:
-		key.tags = ended(q.GroupBy)
-		key.columns = ended(q.Tags...) + "\x00" + ended(q.Fields...)
+		key.tags, key.columns = ended(e.keys...), fmt.Sprint(e.columns)
 	case digests:
-		key.columns = ended(q.GroupBy) + ended(q.Fields...)
+		key.columns = ended(e.keys...) + fmt.Sprint(e.columns)
 	}
 	return key
 }

@@ -47,18 +47,18 @@ func (g *Growing) Add(b *series.Batch) []int {
 // Rows returns how many rows the answer to the i-th query has by now.
 func (g *Growing) Rows(i int) int64 {
 	e := g.evaluators[i]
-	switch e.query.Shape {
-	case query.Rows:
-		if e.query.Set == nil && e.needed == 0 {
+	switch {
+	case e.role == takes:
+		if e.set == nil && e.needed == 0 {
 			return e.digest.Rows()
 		}
-	case query.Buckets:
+	case e.role == folds && e.width > 0:
 		rows := 0
 		for _, b := range e.blocks {
 			rows += b.present.count()
 		}
-		if limit := e.query.Limit; limit > 0 {
-			rows = min(rows, limit)
+		if e.limit > 0 {
+			rows = min(rows, e.limit)
 		}
 		return int64(rows)
 	}

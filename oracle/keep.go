@@ -17,15 +17,15 @@ const (
 )
 
 // keepsFor returns what the answer to a query is made of.
-func keepsFor(q *query.Query) keeps {
+func keepsFor(e *evaluator) keeps {
 	switch {
-	case q.Shape == query.Last:
+	case e.role == takesNewest:
 		return newestRows
-	case q.Shape != query.Rows:
+	case e.role != takes:
 		return aggregates
-	case q.Limit > 0:
+	case e.needed > 0:
 		return nothing // any rows are right, if they are so many
-	case q.Order != query.Unordered || q.Set != nil:
+	case e.order != query.Unordered || e.set != nil:
 		return everything
 	}
 	return digests

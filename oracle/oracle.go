@@ -102,8 +102,8 @@ func Rows(ctx context.Context, d workload.Dataset, q *query.Query) (*query.Answe
 		return nil, err
 	}
 	answer := e.expectation().Answer
-	if q.Shape == query.Rows && (q.Order != query.Unordered || q.Limit > 0) {
-		answer.Rows = inOrder(q, answer.Rows)
+	if e.role == takes && (e.order != query.Unordered || e.needed > 0) {
+		answer.Rows = inOrder(q, int(e.needed), answer.Rows)
 	}
 	return answer, nil
 }

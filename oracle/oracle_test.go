@@ -65,6 +65,8 @@ func plainRows(t *testing.T, d workload.Dataset) []plainRow {
 // the oracle's own code.
 func plainAnswer(q *query.Query, rows []plainRow) map[string]string {
 	type group struct{ values map[string][]float64 }
+	_, last := q.Shape.(query.Last)
+	buckets, _ := q.Shape.(query.Buckets)
 	answer := map[string]string{}
 	groups := map[string]*group{}
 	for _, r := range rows {
@@ -84,10 +86,10 @@ func plainAnswer(q *query.Query, rows []plainRow) map[string]string {
 			continue
 		}
 		key := ""
-		switch q.Shape {
+		switch s := q.Shape.(type) {
 		case query.Buckets:
-			key = r.time.UTC().Truncate(q.Bucket).Format(time.RFC3339)
-			if q.GroupBy != "" {
+			key = r.time.UTC().Truncate(s.Width).Format(time.RFC3339)
+			if s.GroupBy != "" {
 				key += " " + r.host
 			}
 		case query.Last:
@@ -100,19 +102,19 @@ func plainAnswer(q *query.Query, rows []plainRow) map[string]string {
 			g = &group{map[string][]float64{}}
 			groups[key] = g
 		}
-		for _, f := range q.Fields {
-			if q.Shape == query.Last {
+		for _, f := range q.NamedFields() {
+			if last {
 				g.values[f] = nil
 			}
 			g.values[f] = append(g.values[f], r.fields[f])
 		}
-		if q.Shape == query.Last {
+		if last {
 			g.values["time"] = []float64{float64(r.time.Unix())}
 		}
 	}
 	for key, g := range groups {
 		text := ""
-		for _, f := range q.Fields {
+		for _, f := range q.NamedFields() {
 			max, sum := -1.0, 0.0
 			for _, v := range g.values[f] {
 				sum += v
@@ -120,17 +122,17 @@ func plainAnswer(q *query.Query, rows []plainRow) map[string]string {
 					max = v
 				}
 			}
-			if q.Aggregate == query.Avg {
+			if buckets.Aggregate == query.Avg {
 				max = sum / float64(len(g.values[f]))
 			}
 			text += fmt.Sprintf(" %.9g", max)
 		}
-		if q.Shape == query.Last {
+		if last {
 			key = time.Unix(int64(g.values["time"][0]), 0).UTC().Format(time.RFC3339) + " " + key
 		}
 		answer[key] = text
 	}
-	for q.Limit > 0 && len(answer) > q.Limit { // newest first: drop the oldest
+	for buckets.Limit > 0 && len(answer) > buckets.Limit { // newest first: drop the oldest
 		oldest := ""
 		for key := range answer {
 			if oldest == "" || key < oldest {
@@ -146,7 +148,7 @@ func asText(q *query.Query, a *query.Answer) map[string]string {
 	answer := map[string]string{}
 	for _, row := range a.Rows {
 		key, rest := row[0].String(), row[1:]
-		if q.GroupBy != "" {
+		if q.Keys() == 2 {
 			key, rest = key+" "+row[1].String(), row[2:]
 		}
 		text := ""

@@ -13,7 +13,7 @@ import (
 
 // operate makes the answer of a set operation from the rows of one operand.
 func (e *evaluator) operate() {
-	s := e.query.Set
+	s := e.set
 	if s == nil {
 		return
 	}
@@ -44,12 +44,14 @@ func after(s *query.Set, times int) int {
 
 // Strangers returns a row of an answer to q that does not match, or that is
 // there more often than in the dataset; nil where all rows match. It is for
-// questions of which any so many rows are an answer, and passes over the dataset
+// queries of which any so many rows are an answer, and passes over the dataset
 // until the last of them is found.
 func Strangers(ctx context.Context, d workload.Dataset, q *query.Query, found *query.Answer) ([]query.Value, error) {
 	schema := d.Schema()
 	unlimited := *q
-	unlimited.Limit = 0
+	if any, ok := q.Shape.(query.AnyRows); ok {
+		unlimited.Shape = query.Rows{Fields: any.Fields, Tag: any.Tag}
+	}
 	e, err := newAlone(&unlimited, schema, newGroupings(schema), false)
 	if err != nil {
 		return nil, err

@@ -2,7 +2,7 @@ package oracle
 
 import (
 	"cmp"
-	"fmt"
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -11,23 +11,26 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// units answers the shapes Means and Activity: it folds the rows of each
-// combination of values of the Group tags and the Unit, and for Activity of
-// each bucket, into sums, from which the answer follows at the end.
+// units answers the shapes of means and active buckets: it folds the rows of each
+// combination of values of the Group tags and the Unit, and where buckets are
+// looked at of each of these, into sums, from which the answer follows at the
+// end.
 type units struct {
 	query  *query.Query
-	by     *grouping   // by the Group tags and then the Unit
-	fields []int       // that are folded
-	tags   [][]float64 // MeanTags, per series
-	over   []float64   // per series, what a unit's mean is divided by; nil: nothing
-	having int         // of fields, or -1
-	units  []*unit     // by number; nil: without a row
+	active *query.Activity // nil: means
+	group  int             // how many Group tags there are
+	by     *grouping       // by the Group tags and then the Unit
+	fields []int           // that are folded
+	tags   [][]float64     // MeanTags, per series
+	over   []float64       // per series, what a unit's mean is divided by; nil: nothing
+	having int             // of fields, or -1
+	units  []*unit         // by number; nil: without a row
 }
 
 type unit struct {
 	over  float64
-	sums  []sum      // Means: of fields, then of tags
-	spans []unitSpan // Activity: by order of appearance
+	sums  []sum      // means: of fields, then of tags
+	spans []unitSpan // active buckets: by order of appearance
 }
 
 // sum is what a mean is made of.
@@ -48,44 +51,42 @@ type unitSpan struct {
 
 const day = 24 * time.Hour
 
-func newUnits(q *query.Query, table *series.Table, groups *groupings, field func(string) (int, error)) (*units, error) {
-	u := &units{query: q, having: -1}
-	keys := slices.Clone(q.Group)
-	if q.Unit != "" {
-		keys = append(keys, q.Unit)
+func newUnits(e *evaluator, groups *groupings) (u *units, err error) {
+	u = &units{query: e.query, active: e.query.Activity(), having: -1}
+	var group []string
+	var of string // the unit
+	switch s := e.query.Shape.(type) {
+	case query.Means:
+		group, u.fields = s.Group, fieldsOf(e.table, s.Fields)
+		if s.Having != nil {
+			u.having = slices.Index(s.Fields, s.Having.Field)
+		}
+		for _, key := range s.MeanTags {
+			values, failed := groups.numeric(e.table, key)
+			u.tags, err = append(u.tags, values), errors.Join(err, failed)
+		}
+	case query.UnitMeans:
+		group, of, u.fields = s.Group, s.Unit, fieldsOf(e.table, s.Fields)
+		if s.Over != "" {
+			u.over, err = groups.numeric(e.table, s.Over)
+		}
+	case query.ActiveShare:
+		group = s.Group
+	case query.Starts:
+		group = s.Group
 	}
-	var err error
-	if u.by, err = groups.by(table, keys...); err != nil {
+	if u.active != nil {
+		of, u.fields, e.width = u.active.Unit, fieldsOf(e.table, []string{u.active.Field}), int64(u.active.Width)
+	}
+	if err != nil {
 		return nil, err
 	}
-	folded := q.Fields
-	if q.Shape == query.Activity {
-		folded = []string{q.Active.Field}
-		if q.Bucket <= 0 || day%q.Bucket != 0 {
-			return nil, fmt.Errorf("query %s %d has buckets of %s, which do not divide a day", q.Type, q.ID, q.Bucket)
-		}
+	u.group, e.keys = len(group), slices.Clone(group)
+	if of != "" {
+		e.keys = append(e.keys, of)
 	}
-	for i, name := range folded {
-		f, err := field(name)
-		if err != nil {
-			return nil, err
-		}
-		u.fields = append(u.fields, f)
-		if q.Having != nil && q.Having.Field == name {
-			u.having = i
-		}
-	}
-	for _, key := range q.MeanTags {
-		values, err := groups.numeric(table, key)
-		if err != nil {
-			return nil, err
-		}
-		u.tags = append(u.tags, values)
-	}
-	if q.Over != "" {
-		if u.over, err = groups.numeric(table, q.Over); err != nil {
-			return nil, err
-		}
+	if u.by, err = groups.by(e.table, e.keys...); err != nil {
+		return nil, err
 	}
 	u.units = make([]*unit, len(u.by.values))
 	return u, nil
@@ -98,9 +99,9 @@ func (u *units) add(run *series.Run, row int) {
 	if of == nil {
 		return
 	}
-	if u.query.Shape == query.Activity {
+	if u.active != nil {
 		if v, ok := number64(run, u.fields[0], row); ok {
-			of.span(query.BucketOf(run.Times[row], u.query.Bucket)).add(u.measure(v))
+			of.span(query.BucketOf(run.Times[row], u.active.Width)).add(u.measure(v))
 		}
 		return
 	}
@@ -136,7 +137,7 @@ func (u *units) of(series uint32) *unit {
 // measure is what a row adds to its bucket's mean.
 func (u *units) measure(v float64) float64 {
 	switch {
-	case !u.query.Active.Zeros:
+	case !u.active.Zeros:
 		return v
 	case v == 0:
 		return 1
@@ -176,34 +177,43 @@ func (u *units) rows() [][]query.Value {
 }
 
 func (u *units) unordered() [][]query.Value {
-	if u.query.Shape == query.Means {
-		return u.means()
-	}
-	switch u.query.Active.Summary {
-	case query.UnitsWithMore, query.HoursPerDay:
-		return u.perUnit()
-	case query.SessionPerDay:
+	switch s := u.query.Shape.(type) {
+	case query.Means:
+		return u.means(s.Having)
+	case query.UnitMeans:
+		return u.unitMeans()
+	case query.ActiveUnits:
+		return u.perUnit(func(active int, _ map[int64]bool) ([]query.Value, bool) { return nil, active > s.More })
+	case query.ActiveHours:
+		return u.perUnit(func(active int, days map[int64]bool) ([]query.Value, bool) {
+			hours := float64(active) * s.Width.Hours() / float64(len(days))
+			return []query.Value{{Kind: query.Float, Float: hours}}, active > 0
+		})
+	case query.Sessions:
 		return u.sessions()
+	case query.ActiveShare:
+		return u.shares()
 	}
-	return u.perGroup()
+	return u.starts()
 }
 
-func (u *units) means() [][]query.Value {
+func (u *units) means(having *query.Condition) [][]query.Value {
 	var rows [][]query.Value
-	if u.query.Unit == "" {
-		for number, of := range u.units {
-			if of == nil || u.having >= 0 && (of.sums[u.having].n == 0 || !u.query.Having.Holds(of.sums[u.having].mean())) {
-				continue
-			}
-			row := slices.Clone(u.by.values[number])
-			for i := range of.sums {
-				row = append(row, meanValue(&of.sums[i]))
-			}
-			rows = append(rows, row)
+	for number, of := range u.units {
+		if of == nil || u.having >= 0 && (of.sums[u.having].n == 0 || !having.Holds(of.sums[u.having].mean())) {
+			continue
 		}
-		return rows
+		row := slices.Clone(u.by.values[number])
+		for i := range of.sums {
+			row = append(row, meanValue(&of.sums[i]))
+		}
+		rows = append(rows, row)
 	}
-	groups := newTally(len(u.query.Group), len(u.fields)+len(u.tags))
+	return rows
+}
+
+func (u *units) unitMeans() [][]query.Value {
+	groups := newTally(u.group, len(u.fields))
 	for number, of := range u.units {
 		if of == nil {
 			continue
@@ -277,10 +287,11 @@ func (u *unit) inOrder() []unitSpan {
 	return u.spans
 }
 
-func (u *units) active(s *unitSpan) bool { return u.query.Active.Holds(s.sum.mean()) }
+func (u *units) isActive(s *unitSpan) bool { return u.active.Holds(s.sum.mean()) }
 
-// perUnit answers UnitsWithMore and HoursPerDay.
-func (u *units) perUnit() [][]query.Value {
+// perUnit returns a row for each unit that stays: its name, and what value makes
+// of the number of its active buckets and the days that have one.
+func (u *units) perUnit(value func(active int, days map[int64]bool) (values []query.Value, stays bool)) [][]query.Value {
 	var rows [][]query.Value
 	for number, of := range u.units {
 		if of == nil {
@@ -288,26 +299,19 @@ func (u *units) perUnit() [][]query.Value {
 		}
 		active, days := 0, map[int64]bool{}
 		for i := range of.spans {
-			if u.active(&of.spans[i]) {
+			if u.isActive(&of.spans[i]) {
 				active++
 				days[query.BucketOf(of.spans[i].bucket, day)] = true
 			}
 		}
-		name := u.by.values[number][len(u.query.Group)]
-		switch {
-		case u.query.Active.Summary == query.UnitsWithMore:
-			if active > u.query.Active.More {
-				rows = append(rows, []query.Value{name})
-			}
-		case active > 0:
-			hours := float64(active) * u.query.Bucket.Hours() / float64(len(days))
-			rows = append(rows, []query.Value{name, {Kind: query.Float, Float: hours}})
+		if values, stays := value(active, days); stays {
+			rows = append(rows, append([]query.Value{u.by.values[number][u.group]}, values...))
 		}
 	}
 	return rows
 }
 
-// sessions answers SessionPerDay.
+// sessions answers Sessions.
 func (u *units) sessions() [][]query.Value {
 	var rows [][]query.Value
 	for number, of := range u.units {
@@ -317,7 +321,7 @@ func (u *units) sessions() [][]query.Value {
 		byDay := map[int64]*sum{}
 		begun, driving, start := false, false, int64(0)
 		for i, span := range of.inOrder() {
-			now := u.active(&span)
+			now := u.isActive(&span)
 			switch {
 			case i > 0 && now && !driving:
 				begun, start = true, span.bucket
@@ -332,43 +336,46 @@ func (u *units) sessions() [][]query.Value {
 			driving = now
 		}
 		for d, s := range byDay {
-			rows = append(rows, []query.Value{{Kind: query.Time, Int: d}, u.by.values[number][len(u.query.Group)], meanValue(s)})
+			rows = append(rows, []query.Value{{Kind: query.Time, Int: d}, u.by.values[number][u.group], meanValue(s)})
 		}
 	}
 	return rows
 }
 
-// perGroup answers SharePerDay and Starts.
-func (u *units) perGroup() [][]query.Value {
-	a := u.query.Active
-	perDay := a.Summary == query.SharePerDay
-	width := len(u.query.Group)
-	if perDay {
-		width++
-	}
-	groups := newTally(width, 1)
+// shares answers ActiveShare.
+func (u *units) shares() [][]query.Value {
+	groups := newTally(1+u.group, 1)
 	for number, of := range u.units {
 		if of == nil {
 			continue
 		}
-		values := u.by.values[number]
+		for i := range of.spans {
+			if span := &of.spans[i]; u.isActive(span) {
+				begins := query.Value{Kind: query.Time, Int: query.BucketOf(span.bucket, day)}
+				groups.of(append([]query.Value{begins}, u.by.values[number]...))[0].add(1)
+			}
+		}
+	}
+	return groups.rows(func(s *sum) query.Value {
+		return query.Value{Kind: query.Float, Float: float64(s.n) / float64(day/u.active.Width)}
+	})
+}
+
+// starts answers Starts.
+func (u *units) starts() [][]query.Value {
+	groups := newTally(u.group, 1)
+	for number, of := range u.units {
+		if of == nil {
+			continue
+		}
 		before := true // the first bucket is no start
 		for _, span := range of.inOrder() {
-			now := u.active(&span)
-			switch {
-			case perDay && now:
-				key := append([]query.Value{{Kind: query.Time, Int: query.BucketOf(span.bucket, day)}}, values...)
-				groups.of(key)[0].add(1)
-			case !perDay && now && !before:
-				groups.of(values)[0].add(1)
+			now := u.isActive(&span)
+			if now && !before {
+				groups.of(u.by.values[number])[0].add(1)
 			}
 			before = now
 		}
 	}
-	return groups.rows(func(s *sum) query.Value {
-		if perDay {
-			return query.Value{Kind: query.Float, Float: float64(s.n) / float64(day/u.query.Bucket)}
-		}
-		return query.Value{Kind: query.Int, Int: s.n}
-	})
+	return groups.rows(func(s *sum) query.Value { return query.Value{Kind: query.Int, Int: s.n} })
 }

@@ -120,7 +120,7 @@ func (d *Difference) String() string {
 // where q orders. Both answers' rows are put in key order.
 func Compare(q *Query, cols []Column, expected, found *Answer) *Difference {
 	var disorder *Difference
-	if q.Order != Unordered {
+	if q.Order() != Unordered {
 		disorder = firstDisorder(q, found.Rows)
 	}
 	for _, a := range []*Answer{expected, found} {
@@ -179,13 +179,13 @@ func CompareRows(a, b []Value) int { return slices.CompareFunc(a, b, compareValu
 
 // firstDisorder returns the first row that stands in the wrong place.
 func firstDisorder(q *Query, rows [][]Value) *Difference {
-	keys := q.Keys()
+	keys, newest := q.Keys(), q.Order() == Descending
 	for i := 1; i < len(rows); i++ {
 		if len(rows[i]) < keys || len(rows[i-1]) < keys {
 			return nil // the wrong number of columns is the greater problem
 		}
 		order := slices.CompareFunc(rows[i-1][:keys], rows[i][:keys], compareValues)
-		if q.Order == Descending {
+		if newest {
 			order = -order
 		}
 		if order > 0 {

@@ -23,7 +23,7 @@ func three() *query.Answer {
 }
 
 func TestCompare(t *testing.T) {
-	ordered := query.Query{Shape: query.Buckets, GroupBy: "hostname", Order: query.Ascending}
+	ordered := query.Query{Shape: query.Buckets{GroupBy: "hostname", Order: query.Ascending}}
 	for name, test := range map[string]struct {
 		change func(*query.Answer)
 		want   string // part of the difference; empty: none
@@ -63,7 +63,7 @@ func TestCompare(t *testing.T) {
 			}
 		})
 	}
-	unordered := query.Query{Shape: query.Rows, GroupBy: "hostname"}
+	unordered := query.Query{Shape: query.Rows{Tag: "hostname"}}
 	found := three()
 	found.Rows[0], found.Rows[2] = found.Rows[2], found.Rows[0]
 	if d := query.Compare(&unordered, columns(), three(), found); d != nil {
@@ -112,12 +112,12 @@ func TestAlign(t *testing.T) {
 		}
 		return v
 	}
-	q := query.Query{Bucket: time.Hour, Start: at("2016-01-01T11:48:31.646325Z"), End: at("2016-01-01T19:48:31.646325Z")}
+	q := query.Query{Shape: query.Buckets{Width: time.Hour}, Start: at("2016-01-01T11:48:31.646325Z"), End: at("2016-01-01T19:48:31.646325Z")}
 	q.Align()
 	if !q.Start.Equal(at("2016-01-01T11:00:00Z")) || !q.End.Equal(at("2016-01-01T19:00:00Z")) {
 		t.Errorf("aligned to %s, %s", q.Start, q.End)
 	}
-	q = query.Query{Bucket: time.Minute, End: at("1969-12-31T23:59:30Z")}
+	q = query.Query{Shape: query.Buckets{Width: time.Minute}, End: at("1969-12-31T23:59:30Z")}
 	q.Align()
 	if !q.Start.IsZero() || !q.End.Equal(at("1969-12-31T23:59:00Z")) {
 		t.Errorf("aligned to %s, %s", q.Start, q.End)

@@ -24,7 +24,7 @@ func NewFingerprint() *Fingerprint {
 
 // Add takes the next query. Its error is for a value that JSON cannot hold.
 func (f *Fingerprint) Add(q *Query) error {
-	if err := f.lines.Encode(q); err != nil {
+	if err := f.lines.Encode(q.record()); err != nil {
 		return fmt.Errorf("fingerprint of query %d of %s: %w", q.ID, q.Type, err)
 	}
 	return nil

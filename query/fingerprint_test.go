@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Everything about a question counts, and so does the order.
+// Everything about a query counts, and so does the order.
 func TestFingerprint(t *testing.T) {
 	base := func() []Query {
 		start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 		return []Query{
-			{Type: "a", Shape: Buckets, Table: "cpu", Fields: []string{"x"}, Bucket: time.Minute, Start: start, In: &TagIn{Key: "h", Values: []string{"1"}}},
-			{Type: "a", ID: 1, Shape: Last, Table: "cpu"},
+			{Type: "a", Table: "cpu", Start: start, In: &TagIn{Key: "h", Values: []string{"1"}}, Shape: Buckets{Fields: []string{"x"}, Width: time.Minute}},
+			{Type: "a", ID: 1, Table: "cpu", Shape: Last{}},
 		}
 	}
 	of := func(q []Query) string {
@@ -31,7 +31,7 @@ func TestFingerprint(t *testing.T) {
 	for name, change := range map[string]func(q []Query) []Query{
 		"window": func(q []Query) []Query { q[0].Start = q[0].Start.Add(1); return q },
 		"host":   func(q []Query) []Query { q[0].In.Values[0] = "2"; return q },
-		"field":  func(q []Query) []Query { q[0].Fields[0] = "y"; return q },
+		"shape":  func(q []Query) []Query { q[0].Shape = Last{}; return q },
 		"order":  func(q []Query) []Query { return []Query{q[1], q[0]} },
 		"fewer":  func(q []Query) []Query { return q[:1] },
 	} {

@@ -174,13 +174,13 @@ func calibrationFact(c *result.Calibration) string {
 	if c == nil {
 		return ""
 	}
-	return fmt.Sprintf("at most %s rows/s and %s queries/s with %s, where nothing answers", digits(c.RowsPerSecond), digits(c.QueriesPerSecond), plural(c.Workers, "worker"))
+	return fmt.Sprintf("at most %s rows/s and %s queries/s with %s, against a stub", digits(c.RowsPerSecond), digits(c.QueriesPerSecond), plural(c.Workers, "worker"))
 }
 
-// rivalNames is rivals without figures, which differ from run to run.
-func rivalNames(r *result.Run) []note {
+// otherDatabaseNames is otherDatabases without figures, which differ from run to run.
+func otherDatabaseNames(r *result.Run) []note {
 	var list []note
-	for _, other := range r.Rivals {
+	for _, other := range r.OtherDatabases {
 		n := note{"Another process on this host: " + other.Name + ".", bad}
 		if !slices.Contains(list, n) {
 			list = append(list, n)
@@ -189,10 +189,10 @@ func rivalNames(r *result.Run) []note {
 	return list
 }
 
-// rivals names the other databases that ran on the host.
-func rivals(r *result.Run) []note {
+// otherDatabases names the other databases that ran on the host.
+func otherDatabases(r *result.Run) []note {
 	var list []note
-	for _, other := range r.Rivals {
+	for _, other := range r.OtherDatabases {
 		text := fmt.Sprintf("Another process on this host: %s (%s, process %d", other.Name, other.Process, other.PID)
 		if other.Share.Known() {
 			text += fmt.Sprintf(", %.0f%s%% of a core", 100*float64(other.Share), unitSpace)

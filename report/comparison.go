@@ -44,14 +44,14 @@ func comparisonParts(target *compare.Target) []comparisonPart {
 		{"Load: " + who, []compare.Metric{compare.Load, compare.Acked, compare.Sent, compare.Disk}, true},
 		{"Median service time while rows were written: " + who, []compare.Metric{compare.MixedMedian}, true},
 		{"99th percentile of service time while rows were written: " + who, []compare.Metric{compare.MixedP99}, false},
-		{"Rows written while questions were asked: " + who, []compare.Metric{compare.MixedLoad}, true},
+		{"Rows written while queries ran: " + who, []compare.Metric{compare.MixedLoad}, true},
 	} {
 		view := &table{Title: part.title, Columns: []column{
 			{Head: "type"},
 			{Head: "A"}, {Head: "cv of A", Help: "coefficient of variation of A's repeats", Rank: 3},
 			{Head: "B"}, {Head: "cv of B", Help: "coefficient of variation of B's repeats", Rank: 2},
 			{Head: "B/A"}, {Head: "interval"}, {Head: "p", Help: "corrected"},
-			{Head: "asked", Help: "different queries that both sides answered", Rank: 1},
+			{Head: "queries", Help: "different queries that both sides answered", Rank: 1},
 			{Head: "n", Help: "repeats of A and of B"},
 			{Head: "verdict", Help: "of B against A", Words: true},
 		}}
@@ -151,7 +151,7 @@ func label(f *compare.Figure) string {
 	return f.Subject
 }
 
-// shortWhy is why it cannot be told, in a cell's width.
+// shortWhy is why there is no verdict, in a cell's width.
 func shortWhy(f *compare.Figure) string {
 	if f.Method == compare.WithinRepeat {
 		return "one repeat"
@@ -159,12 +159,12 @@ func shortWhy(f *compare.Figure) string {
 	return "too few repeats"
 }
 
-// undecided says what would help where it cannot be told.
+// undecided says what would help where there is no verdict.
 func undecided(target *compare.Target, metrics []compare.Metric) []note {
 	var list []note
 	for i := range target.Figures {
 		f := &target.Figures[i]
-		if n := (note{"Cannot be told: " + f.Why + ".", dim}); f.Verdict == compare.CannotTell && slices.Contains(metrics, f.Metric) && !slices.Contains(list, n) {
+		if n := (note{"No verdict: " + f.Why + ".", dim}); f.Verdict == compare.CannotTell && slices.Contains(metrics, f.Metric) && !slices.Contains(list, n) {
 			list = append(list, n)
 		}
 	}

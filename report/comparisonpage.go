@@ -90,7 +90,7 @@ func verdictStyle(v compare.Verdict) style {
 	case compare.Slower, compare.Larger:
 		return style{"B is worse", "s1", shapes[2].Shape, ""}
 	}
-	return style{"no difference shown, or it cannot be told", "s6", shapes[1].Shape, ""}
+	return style{"no difference shown, or no verdict", "s6", shapes[1].Shape, ""}
 }
 
 // newRatios draws the figures that both sides have; nil where there is none.

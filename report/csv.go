@@ -217,7 +217,7 @@ func queryLine(r *result.Run, t *result.Target, q *result.Queries) csvLine {
 			line.floats(map[string]float64{"found_share": share})
 		}
 	}
-	if q.Standing() == result.Withheld {
+	if q.Outcome() == result.Withheld {
 		line["withheld"] = q.Reason()
 		return line
 	}

@@ -14,17 +14,17 @@ import (
 type fact struct{ Key, Value string }
 
 // alerts says what readers must know before they see any figure.
-func alerts(r *result.Run) []note { return alertsBeside(r, rivals(r)) }
+func alerts(r *result.Run) []note { return alertsBeside(r, otherDatabases(r)) }
 
 // alertsBeside is alerts with others' words about other databases on the host.
-func alertsBeside(r *result.Run, rivals []note) []note {
+func alertsBeside(r *result.Run, otherDatabases []note) []note {
 	var list []note
 	warn := func(format string, args ...any) {
 		list = append(list, note{fmt.Sprintf(format, args...), bad})
 	}
 	switch r.Status {
 	case result.Running:
-		warn("DID NOT FINISH: it is still going on, or it was killed. Shown is what had finished.")
+		warn("DID NOT FINISH: the run is still going on, or was killed. This report shows what had finished.")
 	case result.Incomplete:
 		warn("INCOMPLETE: %s", cmp.Or(r.Reason, "no reason was recorded"))
 	}
@@ -53,7 +53,7 @@ func alertsBeside(r *result.Run, rivals []note) []note {
 				counted(t.Load.Lost(), "row", "rows"), cmp.Or(t.Durability, t.Description.Durability, "not known"))
 		}
 		if t.Load != nil && t.Load.Mixed.Problem() != "" {
-			warn("Target %s, asked while it was loaded: figures withheld: %s", t.Name, t.Load.Mixed.Problem())
+			warn("Target %s, queried while it was loaded: figures withheld: %s", t.Name, t.Load.Mixed.Problem())
 		}
 	}
 	if loads > 0 {
@@ -73,7 +73,7 @@ func alertsBeside(r *result.Run, rivals []note) []note {
 	if n, noisy := noiseAlert(r); noisy {
 		list = append(list, n)
 	}
-	list = append(list, rivals...)
+	list = append(list, otherDatabases...)
 	if r.Dataset.Unverified != "" {
 		warn("%s", r.Dataset.Unverified)
 	}

@@ -6,7 +6,7 @@ import "github.com/tsmark/tsmark/result"
 // followed; nil where none did.
 func stepsTable(r *result.Run) *table {
 	view := &table{Title: "Footprint", Columns: []column{
-		{Head: "target"}, {Head: "moment", Words: true}, {Head: "took", Help: "settling again included"}, {Head: "disk"},
+		{Head: "target"}, {Head: "when", Words: true}, {Head: "took", Help: "settling again included"}, {Head: "disk"},
 	}}
 	for i := range r.Targets {
 		t := &r.Targets[i]
@@ -14,8 +14,8 @@ func stepsTable(r *result.Run) *table {
 		if !l.Stands() {
 			continue
 		}
-		add := func(moment string, took, disk cell) {
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}, {Text: moment}, took, disk}})
+		add := func(when string, took, disk cell) {
+			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}, {Text: when}, took, disk}})
 		}
 		at := func(n int64) cell {
 			if n < 0 {

@@ -137,9 +137,9 @@ type matrixFigure struct {
 func resultFigures() []matrixFigure {
 	whole := func(v float64) string { return count(int64(v)) }
 	return []matrixFigure{
-		{"okOperation", "batches acknowledged, and questions answered", func(o *matrix.Operation) result.Value { return o.OK }, whole},
-		{"okPoint", "values of these: of batches without NULLs, of answers rows × values asked for", func(o *matrix.Operation) result.Value { return o.OKPoints }, whole},
-		{"failOperation", "questions cut off by the time limit, and tries of batches that failed and were followed by another one", func(o *matrix.Operation) result.Value { return o.Failed }, whole},
+		{"okOperation", "batches acknowledged, and queries answered", func(o *matrix.Operation) result.Value { return o.OK }, whole},
+		{"okPoint", "values of these: of batches without NULLs, of answers rows × values requested", func(o *matrix.Operation) result.Value { return o.OKPoints }, whole},
+		{"failOperation", "queries cut off by the time limit, and failed tries of batches that were followed by another one", func(o *matrix.Operation) result.Value { return o.Failed }, whole},
 		{"failPoint", "values of the batches of these tries", func(o *matrix.Operation) result.Value { return o.FailedPoints }, whole},
 		{"throughput(point/s)", "okPoint ÷ elapsed, by wall clock", func(o *matrix.Operation) result.Value { return o.Throughput }, digits},
 		{"cost-time throughput(point/s)", "the paper's: okPoint ÷ SLOWEST_THREAD", func(o *matrix.Operation) result.Value { return o.CostThroughput }, digits},
@@ -219,8 +219,8 @@ func resultNotes() []note {
 	return []note{
 		{"throughput: okPoint ÷ elapsed, by wall clock until the last acknowledgement or answer. IoTDB-Benchmark divides all operations by the time of the whole test, and adds a second or more of its own.", dim},
 		{"cost-time throughput: the paper's, okPoint ÷ SLOWEST_THREAD, which is what the client that took longest spent in operations. It is the higher of the two: what clients waited, or spent in other operations, does not count.", dim},
-		{"okPoint: of batches the values that are not NULL; of answers rows × values asked for in each, NULLs among them. IoTDB-Benchmark counts answers in a way of its own for each database.", dim},
-		{"failOperation: questions cut off by the time limit, and tries of batches that were followed by another one. Other failures end a load, or withhold a type. What a target does not support is n/a, and no failure.", dim},
+		{"okPoint: of batches the values that are not NULL; of answers rows × values requested in each, NULLs included. IoTDB-Benchmark counts answers in a way of its own for each database.", dim},
+		{"failOperation: queries cut off by the time limit, and failed tries of batches that were followed by another one. Other failures end a load, or withhold a type. What a target does not support is n/a, and no failure.", dim},
 	}
 }
 

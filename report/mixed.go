@@ -14,10 +14,10 @@ func mixedTable(t *result.Target) *table {
 		return nil // a load that is withheld says why in its own table
 	}
 	m := t.Load.Mixed
-	view := &table{Title: "Load and ask: " + t.Name, Columns: []column{
+	view := &table{Title: "Load and queries: " + t.Name, Columns: []column{
 		{Head: "type"},
 		{Head: "verdict", Help: "of the answers that were kept: right at once, or for an older state", Words: true},
-		{Head: "n", Help: "queries asked"},
+		{Head: "n", Help: "queries run"},
 		{Head: "q/s", Help: "queries a second, all queriers together"},
 		{Head: "median", Help: "time from sending a query to the last byte of its answer"},
 		{Head: "p95", Help: "95 of 100 queries took no longer", Rank: 3},
@@ -38,12 +38,12 @@ func mixedTable(t *result.Target) *table {
 		case q.Withheld != "":
 			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"withheld: " + q.Withheld, bad}})
 		case q.Asked == 0:
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"not asked: no window fitted before the rows were written", dim}})
+			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"not run: no window fitted before the rows were written", dim}})
 		default:
 			view.Rows = append(view.Rows, row{Cells: append([]cell{name}, mixedCells(q)...)})
 		}
 		if q.Unexamined > 0 {
-			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s further answers were not right, and not looked at", q.Type, count(q.Unexamined)), bad})
+			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s further answers were wrong, and were not examined", q.Type, count(q.Unexamined)), bad})
 		}
 		if q.AtLeast > 0 {
 			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: ≥ at least; %s of %s cut off", q.Type, count(q.AtLeast), count(q.Asked)), dim})
@@ -111,13 +111,13 @@ func mixedNote(m *result.Mixed, stands bool) string {
 	if stands {
 		rate = perSecond(m.Writes.Rows, m.Writes.Acked) + "/s"
 	}
-	text := fmt.Sprintf("%s rows written meanwhile at %s (%s), behind %s rows loaded before; %s windows below what was acknowledged.",
+	text := fmt.Sprintf("%s rows written during the queries at %s (%s), after %s rows loaded before; %s windows below what was acknowledged.",
 		count(m.Writes.Rows), rate, pace, count(m.Loaded), m.Windows)
 	if m.Dropped > 0 {
 		text += fmt.Sprintf(" %s of %s queries found the queue full.", count(m.Dropped), count(m.Arrivals))
 	}
 	if m.Waiting > 0 {
-		text += fmt.Sprintf(" %s of %s queries still waited for a querier when the writes ended, and were not asked: responses were slower than shown.", count(m.Waiting), count(m.Arrivals))
+		text += fmt.Sprintf(" %s of %s queries still waited for a querier when the writes ended, and were not run: responses were slower than shown.", count(m.Waiting), count(m.Arrivals))
 	}
 	if m.Rest > 0 {
 		text += fmt.Sprintf(" %s rows were loaded alone afterwards.", count(m.Rest))

@@ -13,7 +13,7 @@ import (
 // noisyMark stands behind figures that others disturbed while they were measured.
 const noisyMark = "‡"
 
-const noisyNote = noisyMark + " noisy host: other programs, or the hypervisor, took part of the machine meanwhile; the figure may be worse than it would be alone."
+const noisyNote = noisyMark + " noisy host: other processes or the hypervisor used part of the machine during the measurement; on a quiet host the figure may be better."
 
 // heard is what others took of the machine during a measurement, in all its
 // repeats.
@@ -152,11 +152,11 @@ func noisyTypes(t *result.Target) []note {
 func hostTable(r *result.Run) *table {
 	view := &table{Title: "Host: was it quiet?", Proof: true, Columns: []column{
 		{Head: "target"}, {Head: "measurement", Words: true},
-		{Head: "others", Help: "share of all cores that programs other than tsmark and the target's server used"},
+		{Head: "others", Help: "share of all cores that processes other than tsmark and the target's server used"},
 		{Head: "at most", Help: "the same, as far as clocks that tick every 10 ms can tell", Rank: 4},
 		{Head: "steal", Help: "share of all cores that the hypervisor gave to other machines", Rank: 2},
 		{Head: "throttled", Help: "share of the scheduling periods in which a CPU limit held tsmark back", Rank: 3},
-		{Head: "memory", Help: "share of the time in which some program waited for memory", Rank: 1},
+		{Head: "memory", Help: "share of the time in which some process waited for memory", Rank: 1},
 		{Head: "finding", Words: true},
 	}}
 	for i := range r.Targets {

@@ -16,7 +16,7 @@ func observed(t *testing.T) *result.Run {
 	run, _ := fixture(t)
 	run.ID, run.Name, run.Status = "20260131-170000-0b5e", "observed", result.Complete
 	run.Calibration = &result.Calibration{Workers: 4, RowsPerSecond: 4_200_000, QueriesPerSecond: 310_000}
-	run.Rivals = []result.Rival{{Name: "PostgreSQL", PID: 4711, Process: "postgres", RSS: 512 << 20, Share: result.Absent()}}
+	run.OtherDatabases = []result.OtherDatabase{{Name: "PostgreSQL", PID: 4711, Process: "postgres", RSS: 512 << 20, Share: result.Absent()}}
 	run.Targets[1].CoLocated = true
 	seed, clock := uint64(100), 2.0
 	spend := func(seconds float64, client *result.Client) result.Cell {

@@ -9,7 +9,7 @@ import (
 )
 
 // stands reports whether figures of a type are shown at all.
-func stands(q *result.Queries) bool { return q.Standing() >= result.Empty }
+func stands(q *result.Queries) bool { return q.Outcome() >= result.Empty }
 
 // openTable shows what an open loop has beyond service times; nil where a
 // target has none.
@@ -19,7 +19,7 @@ func openTable(t *result.Target) *table {
 		{Head: "schedule", Help: "by which queries came, however slow answers were", Words: true, Rank: 3},
 		{Head: "offered/s", Help: "queries that came a second, on average"},
 		{Head: "done/s", Help: "queries answered a second"},
-		{Head: "dropped", Help: "queries that found the queue full, and were never asked"},
+		{Head: "dropped", Help: "queries that found the queue full, and were never run"},
 		{Head: "waiting", Help: "queries in the queue when the last one came", Rank: 4},
 		{Head: "response p50", Help: "median time from when a query was due to the last byte of its answer: what a user sees"},
 		{Head: "p99", Help: "99th percentile of the response time", Follows: true},

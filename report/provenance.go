@@ -60,15 +60,15 @@ func questionsFact(r *result.Run) string {
 	}
 	of := plural(len(questions), "type")
 	if len(questions) > 1 {
-		of = "each of " + of
+		of = "of each of " + of
 	} else {
 		of = "of " + of
 	}
 	text := fmt.Sprintf("%s drawn %s", drawn, of)
 	if least, who := leastAsked(r); least >= int64(counts[1]) {
-		text += ", all asked"
+		text += ", all run"
 	} else if least > 0 {
-		text += fmt.Sprintf(", at least %s of them asked (%s)", count(least), who)
+		text += fmt.Sprintf(", at least %s of them run (%s)", count(least), who)
 	}
 	return text + "; fingerprint " + hex.EncodeToString(sum.Sum(nil)[:8])
 }
@@ -129,7 +129,7 @@ func repeating(r *result.Run) []fact {
 		list = append(list, fact{"notes", text})
 	}
 	if names := secrets(r); len(names) > 0 {
-		list = append(list, fact{"secrets", "not stored, to be given anew: " + strings.Join(names, ", ")})
+		list = append(list, fact{"secrets", "not stored, to be given again: " + strings.Join(names, ", ")})
 	}
 	return list
 }

@@ -48,7 +48,7 @@ func checkTable(t *result.Target) *table {
 		{Head: "type"},
 		{Head: "verdict", Help: "whether answers were the expected ones", Words: true},
 		{Head: "queries", Help: "queries whose answers were compared"},
-		{Head: "empty", Help: "of these, rightly without rows"},
+		{Head: "empty", Help: "of these, compared and rightly empty"},
 		{Head: "rows", Help: "rows compared"},
 	}}
 	for i := range t.Queries {
@@ -105,7 +105,7 @@ func queryTable(r *result.Run, t *result.Target) *table {
 	for i := range t.Queries {
 		q := &t.Queries[i]
 		name := cell{Text: q.Type}
-		state := q.Standing()
+		state := q.Outcome()
 		switch state {
 		case result.Unsupported:
 			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"n/a: " + q.Unsupported, dim}})
@@ -122,7 +122,7 @@ func queryTable(r *result.Run, t *result.Target) *table {
 			figures = dim
 		}
 		verdict := cell{verdictText(q), figures}
-		if state == result.NotAsked && q.Verdict.OK() {
+		if state == result.NotRun && q.Verdict.OK() {
 			verdict.Tone = plain
 		}
 		if bound != "" {
@@ -169,7 +169,7 @@ func queryTable(r *result.Run, t *result.Target) *table {
 		}
 	}
 	if estimated && (rounds > 1 || len(r.Targets) > 1) {
-		view.Notes = append(view.Notes, note{"median and its interval: over the queries of each round that all verified targets answered; other figures: of all queries asked", dim})
+		view.Notes = append(view.Notes, note{"median and its interval: over the queries of each round that all verified targets answered; other figures: over all queries run", dim})
 	}
 	view.Notes = append(view.Notes, noisyTypes(t)...)
 	view.Notes = append(view.Notes, sampleNotes(t)...)
@@ -193,7 +193,7 @@ func upkeepNotes(t *result.Target) []note {
 	}
 	first, last := found[0], found[len(found)-1]
 	if first == last {
-		return []note{{"when queries were asked, " + first, dim}}
+		return []note{{"while queries ran, " + first, dim}}
 	}
 	return []note{{"before the first round, " + first, dim}, {"before the last round, " + last, dim}}
 }

@@ -67,7 +67,7 @@ func newRanges(g *group, l legend) *ranges {
 			q := s.queries(t.Key)
 			figure := compared.Cells[1+2*i]
 			n := lane{Style: l[i], Y: i*laneHeight + laneHeight/2, Text: figure.Text, Tone: figure.Tone}
-			switch q.Standing() {
+			switch q.Outcome() {
 			case result.Empty:
 				n.Text = "empty"
 			case result.Unverified:
@@ -101,7 +101,7 @@ func newRanges(g *group, l legend) *ranges {
 // drawn reports whether charts show the figures of a type. Empty answers are
 // left out: they would look like the fastest.
 func drawn(q *result.Queries) bool {
-	s := q.Standing()
+	s := q.Outcome()
 	return (s == result.Verified || s == result.Unverified) && q.Service.Median > 0
 }
 

@@ -159,7 +159,7 @@ func (r *ranking) beside(i int) cell {
 }
 
 // verdict is what was shown of a subject, in words: best, worse, tie, or why
-// nothing can be told.
+// there is no verdict.
 func (r *ranking) verdict(i int) string {
 	if i != r.Reference {
 		switch f := r.Figures[i]; {
@@ -179,7 +179,7 @@ func (r *ranking) verdict(i int) string {
 	return tie
 }
 
-// noVerdict is why nothing can be told, in a cell's width.
+// noVerdict is why there is no verdict, in a cell's width.
 func noVerdict(f *compare.Figure) string {
 	what := "round"
 	if f.Subject == compare.LoadSubject {

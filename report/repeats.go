@@ -65,7 +65,7 @@ func interval(e stats.Estimate, render func(float64) string) cell {
 // intervalHelp says what the intervals of so many rounds or loads are.
 func intervalHelp(of string, n int) string {
 	if n < 2 {
-		return "where the median " + of + " lies, by the queries of one round, with 95 % or what so few allow"
+		return "where the median " + of + " lies, by the queries of one round, with 95 %, or less where there are too few"
 	}
 	return fmt.Sprintf("where the median %s over %d lies, with %s %%", of, n, digits(100*level(n)))
 }

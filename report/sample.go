@@ -43,22 +43,22 @@ func sampleNotes(t *result.Target) []note {
 		}
 	}
 	if most > 0 {
-		text := fmt.Sprintf("verified: of a random sample of the measured answers all were as expected; it would find, with 95%s%% probability, wrong answers if %s or more were wrong",
+		text := fmt.Sprintf("verified: all answers of a random sample matched the expected ones; with 95%s%% probability it would find wrong answers if %s or more were wrong",
 			unitSpace, shareText(least))
 		if most > least {
 			text += fmt.Sprintf(" (%s of %s, the smallest sample)", shareText(most), worst)
 		}
-		text += ". counted: so many further answers had the expected number of rows."
+		text += ". counted: further answers, which had the expected number of rows."
 		if early > 0 {
-			text += fmt.Sprintf(" %s of each type compared before are not among them.", plural(early, "answer"))
+			text += fmt.Sprintf(" %s of each type that were compared before the measurement are not included.", plural(early, "answer"))
 		}
 		list = append(list, note{text, dim})
 	}
 	if len(repeated) > 0 {
-		list = append(list, note{"too few different queries for rounds of different ones: each round asks the same again (different queries in brackets): " + strings.Join(repeated, ", "), dim})
+		list = append(list, note{"too few different queries to give each round its own: each round repeats them (different queries in brackets): " + strings.Join(repeated, ", "), dim})
 	}
 	if len(slow) > 0 {
-		list = append(list, note{fmt.Sprintf("too slow for this time box, so that nothing is concluded: fewer than %d different queries have a time (so many in brackets): %s",
+		list = append(list, note{fmt.Sprintf("too slow for this time box, no verdict: fewer than %d different queries have a time (their number in brackets): %s",
 			result.LeastDifferent, strings.Join(slow, ", ")), bad})
 	}
 	return list

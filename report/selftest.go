@@ -47,7 +47,7 @@ func selfTestNotes(r *result.Run) []note {
 		told = append(told, text)
 	}
 	if len(told) == 0 {
-		return append(notes, note{"Self-test: nothing can be told, since no figure was measured often enough; see the table.", bad})
+		return append(notes, note{"Self-test: no result, since no figure was measured often enough; see the table.", bad})
 	}
 	return append(notes, note{"On this machine and with these settings differences below " + strings.Join(told, " and ") + " cannot be resolved.", plain})
 }
@@ -61,7 +61,7 @@ func selfTestTable(r *result.Run) *table {
 	view := &table{Title: "Self-test: each target and the same once more", Columns: []column{
 		{Head: "target"}, {Head: "measurement", Words: true}, {Head: "first", Rank: 2}, {Head: "again", Rank: 3}, {Head: "again/first"},
 		{Head: "interval", Help: "where the ratio of two equal targets was found to lie"},
-		{Head: "cannot resolve", Help: "differences below this are not to be told from none"},
+		{Head: "cannot resolve", Help: "smaller differences cannot be distinguished from none"},
 		{Head: "n", Help: "repeats of each", Rank: 1}, {Head: "finding", Words: true},
 	}}
 	for _, t := range tests {
@@ -93,7 +93,7 @@ func selfTestRow(name cell, f *compare.Figure) row {
 	case f.Significant():
 		finding = cell{"DIFFERS FROM ITSELF", bad}
 	case f.Verdict == compare.CannotTell:
-		finding = cell{"cannot be told: " + shortWhy(f), dim}
+		finding = cell{"no verdict: " + shortWhy(f), dim}
 	}
 	return row{Cells: []cell{name, what, {Text: valueText(f.Unit, f.A.Median)}, {Text: valueText(f.Unit, f.B.Median)}, {Text: times(f.Ratio)},
 		{Text: intervalText(f.Interval)}, resolves, {Text: count(int64(repeatsOf(f, f.A.N)))}, finding}}

@@ -55,7 +55,7 @@ func comparison(g *group) *table {
 const (
 	oneRound = "1 round"
 	oneLoad  = "1 load"
-	tieNote  = "tie and ~: not shown to differ (Mann-Whitney over rounds or loads, corrected by Holm for the number of figures of two targets, 5 %), which is no proof that they are alike."
+	tieNote  = "tie and ~: not shown to differ (Mann-Whitney over rounds or loads, corrected by Holm for the number of figures of two targets, 5 %), which does not prove that they are equal."
 )
 
 func compareLoads(g *group) (row, bool) {
@@ -95,8 +95,8 @@ func compareType(g *group, queryType string) row {
 	cells := []cell{{Text: queryType}}
 	for i, s := range g.subjects {
 		median := medianText(ranked.Estimates[i])
-		switch s.queries(queryType).Standing() {
-		case result.NotAsked:
+		switch s.queries(queryType).Outcome() {
+		case result.NotRun:
 			cells = append(cells, cell{none, dim}, cell{})
 		case result.Unsupported:
 			cells = append(cells, cell{"n/a", dim}, cell{})

@@ -86,7 +86,7 @@ func sweepAlerts(s *result.Sweep, runs []*result.Run) []note {
 	var list []note
 	var of [][]string
 	for i, r := range runs {
-		for _, a := range alertsBeside(r, rivalNames(r)) {
+		for _, a := range alertsBeside(r, otherDatabaseNames(r)) {
 			at := slices.Index(list, a)
 			if at < 0 {
 				at = len(list)

@@ -42,7 +42,7 @@ func sweepFixture(t *testing.T) (*result.Sweep, []*result.Run) {
 			}
 		}
 		// Two of a kind, of which the memory differs from run to run.
-		r.Rivals = []result.Rival{{Name: "PostgreSQL", PID: 7, RSS: result.Value(i + 1<<20)}, {Name: "PostgreSQL", PID: 8, RSS: 1 << 20}}
+		r.OtherDatabases = []result.OtherDatabase{{Name: "PostgreSQL", PID: 7, RSS: result.Value(i + 1<<20)}, {Name: "PostgreSQL", PID: 8, RSS: 1 << 20}}
 		if i == 1 {
 			r.Status, quest.Load, quest.Queries, quest.Repeats, quest.Failure = result.Incomplete, nil, nil, nil, "localhost:9000 cannot be reached"
 			r.Reason = "target quest: " + quest.Failure

@@ -140,8 +140,8 @@ func sweptMedian(r *result.Run, t *result.Target, queryType string) cell {
 		return cell{none, dim}
 	}
 	q := typeOf(t, queryType)
-	switch q.Standing() {
-	case result.NotAsked:
+	switch q.Outcome() {
+	case result.NotRun:
 		return cell{none, dim}
 	case result.Unsupported:
 		return cell{"n/a", dim}
@@ -152,7 +152,7 @@ func sweptMedian(r *result.Run, t *result.Target, queryType string) cell {
 	}
 	e := estimate.Median(r, t, q)
 	c := cell{Text: medianText(e) + spread(e)}
-	if q.Standing() == result.Unverified {
+	if q.Outcome() == result.Unverified {
 		c = cell{c.Text + " (not verified)", dim}
 	}
 	c.Text += marksOf(t, queryType)
@@ -216,7 +216,7 @@ func typesEverywhere(runs []*result.Run) []string {
 			}
 			var here []string
 			for j := range r.Targets[i].Queries {
-				if q := &r.Targets[i].Queries[j]; q.Standing() == result.Verified && q.AtLeast == 0 {
+				if q := &r.Targets[i].Queries[j]; q.Outcome() == result.Verified && q.AtLeast == 0 {
 					here = append(here, q.Type)
 				}
 			}

@@ -90,9 +90,9 @@ func internalCourses(r *result.Run, names []string, styles legend, until float64
 			if !ok {
 				continue
 			}
-			help, y := "as it says itself", "state"
+			help, y := "as the system reports it", "state"
 			if m.Counter() {
-				help, y = "rise a second, as it says itself", "per second"
+				help, y = "rise a second, as the system reports it", "per second"
 			}
 			c := courseOf(s, m, styles[slices.Index(names, s.Source)])
 			charts = append(charts, newCourses(newLines(s.Source+": "+name, help, timeAxis, y), until, []course{c}, roundUp, abbreviated))

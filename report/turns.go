@@ -22,7 +22,7 @@ func turns(runs ...*result.Run) []note {
 			}
 		}
 		if parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" }); len(parts) > 1 {
-			list = append(list, note{fmt.Sprintf("Targets that share a place took their turns one after the other: %s. Only targets of one part took turns in each round: ratios between parts have in them what drifted on the machine in between.",
+			list = append(list, note{fmt.Sprintf("Targets that share a place took their turns one after the other: %s. Only targets of one part took turns in each round: ratios between parts include any change of the machine in between.",
 				strings.Join(parts, "; then ")), dim})
 		}
 	}

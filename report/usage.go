@@ -103,7 +103,7 @@ func usageTable(r *result.Run) *table {
 				figure(u.RSSMax, sizeOf), figure(u.WrittenPerRow(m.Rows), sizeOf), figure(perRow, sizeOf), figure(u.DiskRead, sizeOf), figure(u.DiskWritten, sizeOf)}})
 		}
 		if short > 0 {
-			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s shorter than %d readings, or not watched as a whole: nothing can be told.",
+			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s too short to measure (fewer than %d readings), or not observed from beginning to end.",
 				t.Name, plural(short, "measurement"), enoughPeriods), dim})
 		}
 		if shared {

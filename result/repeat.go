@@ -150,18 +150,18 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 	return pooled, err
 }
 
-// Standings returns what the figures of each repeat of a type are worth. The sample
+// Outcomes returns what the figures of each repeat of a type are worth. The sample
 // of answers is one of all repeats, so that one in which none was compared stands as
 // the others do.
-func Standings(repeats []*Queries) []Standing {
+func Outcomes(repeats []*Queries) []Outcome {
 	verdict, _ := PoolVerdicts(repeats)
-	list := make([]Standing, len(repeats))
+	list := make([]Outcome, len(repeats))
 	for i, q := range repeats {
 		of := *q
 		if q.Sample.Wanted > 0 && q.Verdict.Difference == "" {
 			of.Verdict = verdict
 		}
-		list[i] = of.Standing()
+		list[i] = of.Outcome()
 	}
 	return list
 }

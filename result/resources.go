@@ -182,8 +182,8 @@ type Client struct {
 	Loopback    Value `json:"loopback"`
 }
 
-// Rival is another database that ran on the host during a run.
-type Rival struct {
+// OtherDatabase is another database that ran on the host during a run.
+type OtherDatabase struct {
 	Name    string `json:"name"`    // the product's
 	PID     int    `json:"pid"`     // of the process
 	Process string `json:"process"` // name of its program

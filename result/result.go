@@ -59,8 +59,8 @@ type Run struct {
 	// Resources is what the client, its host and the servers were seen to use,
 	// on the time line of the run, whose origin is Started.
 	Resources []Resources `json:"resources,omitempty"`
-	// Rivals are other databases that ran on the client's host.
-	Rivals []Rival `json:"rivals,omitempty"`
+	// OtherDatabases are other databases that ran on the client's host.
+	OtherDatabases []OtherDatabase `json:"rivals,omitempty"`
 	// Calibration is what this client could do at most; nil: nobody measured.
 	Calibration *Calibration `json:"calibration,omitempty"`
 	Place

@@ -135,7 +135,10 @@ func (w Windows) place(q *query.Query, from, to time.Time, step time.Duration) b
 		q.End = to
 		return true
 	case q.Start.IsZero():
-		length = q.Bucket * time.Duration(q.Limit)
+		length = 0
+		if buckets, ok := q.Shape.(query.Buckets); ok {
+			length = buckets.Width * time.Duration(buckets.Limit)
+		}
 		step = length / slidingShare
 	}
 	room := to.Sub(from) - length

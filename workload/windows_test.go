@@ -89,10 +89,10 @@ func TestWindowsThatHaveNoRoom(t *testing.T) {
 	}{
 		"too short":   {query.Query{Start: at(5), End: at(time.Hour)}, time.Minute, query.Query{Start: at(5), End: at(time.Hour)}, false},
 		"just fits":   {query.Query{Start: at(7 * time.Hour), End: at(8 * time.Hour)}, time.Hour, query.Query{Start: start, End: at(time.Hour)}, true},
-		"all":         {query.Query{Shape: query.Last}, time.Hour, query.Query{Shape: query.Last, End: at(time.Hour)}, true},
-		"all of none": {query.Query{Shape: query.Last}, 0, query.Query{Shape: query.Last, End: start}, false},
-		"no start":    {query.Query{Bucket: time.Minute, Limit: 5, End: at(9 * time.Hour)}, 5 * time.Minute, query.Query{Bucket: time.Minute, Limit: 5, End: at(5 * time.Minute)}, true},
-		"too early":   {query.Query{Bucket: time.Minute, Limit: 5, End: at(9 * time.Hour)}, 4 * time.Minute, query.Query{Bucket: time.Minute, Limit: 5, End: at(9 * time.Hour)}, false},
+		"all":         {query.Query{Shape: query.Last{}}, time.Hour, query.Query{Shape: query.Last{}, End: at(time.Hour)}, true},
+		"all of none": {query.Query{Shape: query.Last{}}, 0, query.Query{Shape: query.Last{}, End: start}, false},
+		"no start":    {query.Query{Shape: query.Buckets{Width: time.Minute, Limit: 5}, End: at(9 * time.Hour)}, 5 * time.Minute, query.Query{Shape: query.Buckets{Width: time.Minute, Limit: 5}, End: at(5 * time.Minute)}, true},
+		"too early":   {query.Query{Shape: query.Buckets{Width: time.Minute, Limit: 5}, End: at(9 * time.Hour)}, 4 * time.Minute, query.Query{Shape: query.Buckets{Width: time.Minute, Limit: 5}, End: at(9 * time.Hour)}, false},
 	} {
 		for _, windows := range []workload.Windows{workload.Uniform, workload.Recent} {
 			q := test.query

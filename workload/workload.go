@@ -175,7 +175,7 @@ type Workload interface {
 	// Help is one line for users.
 	Help() string
 	// Check returns a *SpecError where no dataset can be made from the
-	// specification, naming the setting and how to mend it.
+	// specification, naming the setting and how to fix it.
 	Check(Spec) error
 	// Dataset makes the dataset of a specification that Check accepts.
 	Dataset(Spec) (Dataset, error)
@@ -195,7 +195,7 @@ type Workload interface {
 // SpecError says which setting of a specification is impossible.
 type SpecError struct {
 	Setting string // flag name without dashes, such as timestamp-end, or as iotdb.late
-	Problem string // what is wrong and how to mend it
+	Problem string // what is wrong and how to fix it
 }
 
 func (e *SpecError) Error() string {
@@ -217,7 +217,7 @@ type Dealt interface {
 	Dataset
 	// Deal returns the same rows in the order in which so many clients send them
 	// that take turns, of so many rows each, both at least 1. No batch holds rows
-	// of two clients. Its error says which number is impossible, and how to mend
+	// of two clients. Its error says which number is impossible, and how to fix
 	// it.
 	Deal(clients, rows int) (Dataset, error)
 	// Client returns which of so many clients, counted from 0, has a series.

@@ -30,7 +30,7 @@ func kind(render func(*query.Query) error) *driver.Driver {
 // What cannot be rendered is counted by use case, and named once.
 func TestOf(t *testing.T) {
 	k, err := capability.Of(kind(func(q *query.Query) error {
-		if q.Shape == query.Last {
+		if _, last := q.Shape.(query.Last); last {
 			return fmt.Errorf("%w: no last rows", query.ErrUnsupported)
 		}
 		return nil

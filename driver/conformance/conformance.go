@@ -54,6 +54,7 @@ func Run(t *testing.T, kind driver.Driver, given map[string]string) {
 	t.Run("replace", s.replace)
 	t.Run("a table made again", s.remade)
 	t.Run("cancelled query", s.cancelled)
+	t.Run("meaning", s.meaning)
 	t.Run("random questions", s.differential)
 }
 

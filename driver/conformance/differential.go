@@ -96,8 +96,8 @@ func difference(t *testing.T, dataset *fixed, q *query.Query, querier driver.Que
 	if _, err := querier.Do(t.Context(), request, &found); err != nil {
 		return err.Error()
 	}
-	if limit := q.Limit; limit > 0 && q.Shape == query.Rows {
-		if want := min(limit, len(expected.Rows)); len(found.Rows) != want {
+	if any, limited := q.Shape.(query.AnyRows); limited {
+		if want := min(any.Limit, len(expected.Rows)); len(found.Rows) != want {
 			return fmt.Sprintf("%d rows, want any %d", len(found.Rows), want)
 		}
 		stranger, err := oracle.Strangers(t.Context(), dataset, q, &found)

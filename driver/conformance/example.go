@@ -13,7 +13,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// example is a dataset and questions about it.
+// example is a dataset and queries about it.
 type example struct {
 	dataset workload.Dataset
 	queries []query.Query
@@ -138,22 +138,29 @@ func (s *suite) hostile() example {
 	run.Columns[1].Floats[2], run.Columns[1].Floats[4] = huge, math.SmallestNonzeroFloat64
 
 	all := []string{"whole", "share", "never"}
-	base := func(shape query.Shape, id int) query.Query {
-		return query.Query{Type: "hostile-" + string(shape), ID: id, Shape: shape, Table: "load", Fields: all}
-	}
 	in := &query.TagIn{Key: "hostname", Values: []string{"o'brien", "Ωμέγα-服务器", "nobody"}}
-	e := example{dataset: f}
-	maximum, mean := base(query.Buckets, 0), base(query.Buckets, 1)
-	maximum.Aggregate, maximum.Bucket, maximum.Order, maximum.In = query.Max, 7*time.Minute, query.Ascending, in
-	mean.Aggregate, mean.Bucket, mean.Order, mean.GroupBy, mean.Fields = query.Avg, time.Hour, query.Ascending, "hostname", []string{"share", "never"}
-	newest := base(query.Buckets, 2)
-	newest.Aggregate, newest.Bucket, newest.Order, newest.Limit = query.Max, time.Minute, query.Descending, 3
-	newest.End = start.Add(20 * time.Minute)
-	above, last := base(query.Rows, 3), base(query.Last, 4)
-	above.Above, above.GroupBy = &query.Above{Field: "whole", Value: 0}, "hostname"
-	above.Start, above.End = start.Add(time.Microsecond), start.Add(40*time.Minute)
-	last.GroupBy = "hostname"
-	e.queries = []query.Query{maximum, mean, newest, above, last}
+	return example{f, numbered(
+		query.Query{In: in, Shape: query.Buckets{Aggregate: query.Max, Fields: all, Width: 7 * time.Minute, Order: query.Ascending}},
+		query.Query{Shape: query.Buckets{Aggregate: query.Avg, Fields: all[1:], Width: time.Hour, GroupBy: "hostname", Order: query.Ascending}},
+		query.Query{End: start.Add(20 * time.Minute), Shape: query.Buckets{Aggregate: query.Max, Fields: all, Width: time.Minute, Order: query.Descending, Limit: 3}},
+		query.Query{Start: start.Add(time.Microsecond), End: start.Add(40 * time.Minute), Above: &query.Above{Field: "whole", Value: 0}, Shape: query.Rows{Fields: all, Tag: "hostname"}},
+		query.Query{Shape: query.Last{By: "hostname", Fields: all}},
+	)}.about(table)
+}
+
+// numbered gives queries their ids.
+func numbered(queries ...query.Query) []query.Query {
+	for i := range queries {
+		queries[i].ID = i
+	}
+	return queries
+}
+
+// about gives queries their table, and types for messages.
+func (e example) about(table *series.Table) example {
+	for i := range e.queries {
+		e.queries[i].Table, e.queries[i].Type = table.Name, table.Name+"-"+e.queries[i].ShapeName()
+	}
 	return e
 }
 
@@ -187,10 +194,9 @@ func (s *suite) specialFloats() example {
 		run.Series[row], run.Times[row] = uint32(row), time.Date(2016, 1, 1, 0, 0, row, 0, time.UTC).UnixNano()
 		run.Columns[0].Floats[row], run.Columns[1].Ints[row] = v, int64(row)
 	}
-	asked := func(shape query.Shape, id int) query.Query {
-		return query.Query{Type: "special-" + string(shape), ID: id, Shape: shape, Table: "special", Fields: []string{"value", "number"}, GroupBy: "hostname"}
-	}
-	rows := asked(query.Rows, 0)
-	rows.Above = &query.Above{Field: "number", Value: -1}
-	return example{f, []query.Query{rows, asked(query.Last, 1)}}
+	fields := []string{"value", "number"}
+	return example{f, numbered(
+		query.Query{Above: &query.Above{Field: "number", Value: -1}, Shape: query.Rows{Fields: fields, Tag: "hostname"}},
+		query.Query{Shape: query.Last{By: "hostname", Fields: fields}},
+	)}.about(table)
 }

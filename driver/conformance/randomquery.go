@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// query throws a question that has one right answer: of several newest rows
+// query throws a query that has one right answer: of several newest rows
 // none is the newest, and a sum that depends on its order meets no threshold.
 func (d *dice) query(id int) query.Query {
 	table := pick(d, d.data.schema.Tables)
@@ -32,11 +32,11 @@ func (d *dice) query(id int) query.Query {
 	if d.often(20) {
 		q.Present = []string{pick(d, table.Tags).Key}
 	}
-	shapes := []func(*query.Query, *series.Table){d.buckets, d.buckets, d.rowsOf, d.rowsOf, d.totals, d.means, d.activity}
+	shapes := []func(*series.Table) query.Shape{d.buckets, d.buckets, d.rowsOf, d.rowsOf, d.totals, d.means, d.activity}
 	if d.traits[table].distinct {
 		shapes = append(shapes, d.last, d.last)
 	}
-	pick(d, shapes)(&q, table)
+	q.Shape = pick(d, shapes)(table)
 	return q
 }
 
@@ -67,7 +67,7 @@ func (d *dice) in(table *series.Table) *query.TagIn {
 	return in
 }
 
-// suitable says which fields a question can take.
+// suitable says which fields a query can take.
 type suitable uint8
 
 const (
@@ -97,102 +97,106 @@ func (d *dice) keys(table *series.Table, least, most int) []string {
 	return keys
 }
 
-// condition throws one on a tame field of the question's. Half of a quarter is
-// no value that a mean of few quarters has.
-func (d *dice) condition(fields []string) *query.Condition {
-	return &query.Condition{Field: pick(d, fields), Below: d.often(50), Value: float64(d.IntN(41)-10) / 8}
+// condition throws one on a tame field of the answer. Half of a quarter is no
+// value that a mean of few quarters has.
+func (d *dice) condition(fields []string) query.Condition {
+	return query.Condition{Field: pick(d, fields), Compare: pick(d, []query.Comparison{query.Less, query.Greater}), Value: float64(d.IntN(41)-10) / 8}
 }
 
-func (d *dice) buckets(q *query.Query, table *series.Table) {
-	q.Shape = query.Buckets
-	d.aggregated(q, table)
-	q.Bucket = pick(d, []time.Duration{90 * time.Second, 7 * time.Minute, time.Hour, 24 * time.Hour, 7 * 24 * time.Hour})
+func (d *dice) buckets(table *series.Table) query.Shape {
+	s := query.Buckets{Width: pick(d, []time.Duration{90 * time.Second, 7 * time.Minute, time.Hour, 24 * time.Hour, 7 * 24 * time.Hour})}
+	s.Aggregate, s.Fields = d.aggregated(table)
 	if d.often(50) {
-		q.GroupBy = pick(d, table.Tags).Key
+		s.GroupBy = pick(d, table.Tags).Key
 	}
-	q.Order = pick(d, []query.Order{query.Unordered, query.Ascending, query.Descending})
-	if q.Order != query.Unordered && d.often(50) {
-		q.Limit = 1 + d.IntN(8)
+	s.Order = pick(d, []query.Order{query.Unordered, query.Ascending, query.Descending})
+	if s.Order != query.Unordered && d.often(50) {
+		s.Limit = 1 + d.IntN(8)
 	}
+	return s
 }
 
 // aggregated throws an aggregate and fields, whose sums are exact where they
 // matter.
-func (d *dice) aggregated(q *query.Query, table *series.Table) {
-	q.Aggregate = pick(d, []query.Aggregate{query.Max, query.Max, query.Avg, query.Avg, query.Min, query.Sum, query.Count})
+func (d *dice) aggregated(table *series.Table) (query.Aggregate, []string) {
+	aggregate := pick(d, []query.Aggregate{query.Max, query.Max, query.Avg, query.Avg, query.Min, query.Sum, query.Count})
 	which := numbers
-	switch q.Aggregate {
+	switch aggregate {
 	case query.Avg, query.Sum:
 		which = tame
 	case query.Count:
 		which = anyType
 	}
-	q.Fields = d.fields(table, which)
+	return aggregate, d.fields(table, which)
 }
 
-func (d *dice) totals(q *query.Query, table *series.Table) {
-	q.Shape, q.GroupBy = query.Totals, pick(d, table.Tags).Key
-	d.aggregated(q, table)
+func (d *dice) totals(table *series.Table) query.Shape {
+	s := query.Totals{GroupBy: pick(d, table.Tags).Key}
+	s.Aggregate, s.Fields = d.aggregated(table)
+	return s
 }
 
-func (d *dice) rowsOf(q *query.Query, table *series.Table) {
-	q.Shape, q.Fields = query.Rows, d.fields(table, anyType)
+func (d *dice) rowsOf(table *series.Table) query.Shape {
+	fields, tag := d.fields(table, anyType), ""
 	if d.often(50) {
-		q.GroupBy = pick(d, table.Tags).Key
+		tag = pick(d, table.Tags).Key
 	}
 	switch {
 	case d.often(30):
-		q.Order = pick(d, []query.Order{query.Ascending, query.Descending})
+		return query.Rows{Fields: fields, Tag: tag, Order: pick(d, []query.Order{query.Ascending, query.Descending})}
 	case d.often(30):
-		q.Limit = 1 + d.IntN(30)
+		return query.AnyRows{Fields: fields, Tag: tag, Limit: 1 + d.IntN(30)}
 	case d.often(30):
-		q.Set = &query.Set{Operation: pick(d, query.SetOperations()), All: d.often(50), Operands: 2 + d.IntN(2)}
+		return query.RowSet{Fields: fields, Tag: tag, Set: query.Set{Operation: pick(d, query.SetOperations()), All: d.often(50), Operands: 2 + d.IntN(2)}}
 	}
+	return query.Rows{Fields: fields, Tag: tag}
 }
 
-func (d *dice) last(q *query.Query, table *series.Table) {
+func (d *dice) last(table *series.Table) query.Shape {
 	keys := d.keys(table, 1, 3)
-	q.Shape, q.GroupBy, q.Tags = query.Last, keys[0], keys[1:]
-	q.Fields = d.fields(table, anyType)
-	if exact := d.fields(table, tame); d.often(50) && slices.Contains(q.Fields, exact[0]) {
-		if q.Having = d.condition(exact[:1]); d.often(50) {
-			q.Having.Over = "weight"
+	s := query.Last{By: keys[0], Tags: keys[1:], Fields: d.fields(table, anyType)}
+	if exact := d.fields(table, tame); d.often(50) && slices.Contains(s.Fields, exact[0]) {
+		if s.Having = (&query.RatioCondition{Condition: d.condition(exact[:1])}); d.often(50) {
+			s.Having.Over = "weight"
 		}
 	}
+	return s
 }
 
-func (d *dice) means(q *query.Query, table *series.Table) {
-	q.Shape, q.Group, q.Fields = query.Means, d.keys(table, 1, 2), d.fields(table, tame)
-	if d.often(40) {
-		q.MeanTags = []string{"weight"}
-	}
+func (d *dice) means(table *series.Table) query.Shape {
+	group, fields := d.keys(table, 1, 2), d.fields(table, tame)
 	if d.often(50) {
+		s := query.Means{Group: group, Fields: fields}
+		if d.often(40) {
+			s.MeanTags = []string{"weight"}
+		}
 		if d.often(50) {
-			q.Having = d.condition(q.Fields)
+			having := d.condition(fields)
+			s.Having = &having
 		}
-		return
+		return s
 	}
+	s := query.UnitMeans{Group: group, Fields: fields}
 	for _, tag := range table.Tags {
-		if !slices.Contains(q.Group, tag.Key) {
-			q.Unit = tag.Key
+		if !slices.Contains(group, tag.Key) {
+			s.Unit = tag.Key
 		}
 	}
-	if slices.Contains(q.Group, "weight") {
-		q.Over = "weight" // which each group has one of
+	if slices.Contains(group, "weight") {
+		s.Over = "weight" // which each group has one of
 	}
+	return s
 }
 
-func (d *dice) activity(q *query.Query, table *series.Table) {
-	q.Shape, q.Bucket = query.Activity, pick(d, []time.Duration{10 * time.Minute, time.Hour, 6 * time.Hour})
+func (d *dice) activity(table *series.Table) query.Shape {
 	keys := d.keys(table, 2, 3)
-	q.Unit = keys[0]
-	q.Active = &query.Active{
-		Field: d.fields(table, tame)[0], Zeros: d.often(30), Below: d.often(30), Value: float64(d.IntN(9)) / 8,
-		Summary: pick(d, []query.Summary{query.UnitsWithMore, query.HoursPerDay, query.SessionPerDay, query.SharePerDay, query.Starts}),
-		More:    d.IntN(4),
+	a := query.Activity{
+		Unit: keys[0], Width: pick(d, []time.Duration{10 * time.Minute, time.Hour, 6 * time.Hour}),
+		Field: d.fields(table, tame)[0], Zeros: d.often(30), Value: float64(d.IntN(9)) / 8,
+		Compare: pick(d, []query.Comparison{query.Less, query.Greater, query.AtLeast}),
 	}
-	q.Active.AtLeast = !q.Active.Below && d.often(50)
-	if s := q.Active.Summary; s == query.SharePerDay || s == query.Starts {
-		q.Group = keys[1:]
-	}
+	return pick(d, []query.Shape{
+		query.ActiveUnits{Activity: a, More: d.IntN(4)}, query.ActiveHours{Activity: a}, query.Sessions{Activity: a},
+		query.ActiveShare{Activity: a, Group: keys[1:]}, query.Starts{Activity: a, Group: keys[1:]},
+	})
 }

@@ -47,39 +47,41 @@ func (s *suite) types() example {
 	}
 	e := example{dataset: f}
 	for _, table := range f.schema.Tables {
-		e.queries = append(e.queries, typeQuestions(table, start)...)
+		e.queries = append(e.queries, example{queries: typeQueries(table, start)}.about(table).queries...)
 	}
-	for i := range e.queries {
-		e.queries[i].ID = i
-	}
+	numbered(e.queries...)
 	return e
 }
 
-// typeQuestions are those that each type of a table's fields must stand: fields
+// typeQueries are those that each type of a table's fields must stand: fields
 // alone, all together, and the numbers as numbers.
-func typeQuestions(table *series.Table, start time.Time) []query.Query {
-	asked := func(shape query.Shape, fields ...string) query.Query {
-		return query.Query{Type: "types-" + string(shape), Shape: shape, Table: table.Name, Fields: fields, GroupBy: "device"}
-	}
+func typeQueries(table *series.Table, start time.Time) []query.Query {
+	const tag = "device"
 	var all, numbers []string
 	var queries []query.Query
+	add := func(s query.Shape) *query.Query {
+		queries = append(queries, query.Query{Shape: s})
+		return &queries[len(queries)-1]
+	}
 	for _, f := range table.Fields {
 		all = append(all, f.Name)
-		queries = append(queries, asked(query.Rows, f.Name), asked(query.Last, f.Name))
+		one := []string{f.Name}
+		add(query.Rows{Fields: one, Tag: tag})
+		add(query.Last{By: tag, Fields: one})
 		if f.Type.Numeric() {
 			numbers = append(numbers, f.Name)
-			above := asked(query.Rows, f.Name)
-			above.Above = &query.Above{Field: f.Name, Value: 0.05}
-			queries = append(queries, above)
+			add(query.Rows{Fields: one, Tag: tag}).Above = &query.Above{Field: f.Name, Value: 0.05}
 		}
 	}
-	count, largest, least, mean := asked(query.Totals, all...), asked(query.Totals, numbers...), asked(query.Buckets, numbers...), asked(query.Buckets, "a_int32")
-	count.Aggregate, largest.Aggregate, least.Aggregate, mean.Aggregate = query.Count, query.Max, query.Min, query.Avg
-	least.Bucket, mean.Bucket = 7*time.Minute, 11*time.Minute
-	ordered, same := asked(query.Rows, all...), asked(query.Rows, all...)
-	ordered.Order, same.Set = query.Descending, &query.Set{Operation: query.Intersect, Operands: 2}
+	add(query.Last{By: tag, Fields: all})
+	add(query.Totals{Aggregate: query.Count, Fields: all, GroupBy: tag})
+	add(query.Totals{Aggregate: query.Max, Fields: numbers, GroupBy: tag})
+	add(query.Buckets{Aggregate: query.Min, Fields: numbers, Width: 7 * time.Minute, GroupBy: tag})
+	add(query.Buckets{Aggregate: query.Avg, Fields: []string{"a_int32"}, Width: 11 * time.Minute, GroupBy: tag})
+	ordered := add(query.Rows{Fields: all, Tag: tag, Order: query.Descending})
 	ordered.Start, ordered.End = start.Add(5*time.Minute), start.Add(50*time.Minute)
-	return append(queries, asked(query.Last, all...), count, largest, least, mean, ordered, same)
+	add(query.RowSet{Fields: all, Tag: tag, Set: query.Set{Operation: query.Intersect, Operands: 2}})
+	return queries
 }
 
 // wholes are values of a type at its bounds and about zero.

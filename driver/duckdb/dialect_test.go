@@ -2,13 +2,20 @@ package duckdb
 
 import (
 	"errors"
+	"flag"
 	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
+
+var update = flag.Bool("update", false, "write the texts of queries instead of comparing with them")
+
+// The golden file is written again by go test ./driver/duckdb -run Queries -update.
+func TestQueries(t *testing.T) { conformance.Queries(t, Kind(), nil, "queries.sql", *update) }
 
 func TestBucket(t *testing.T) {
 	for width, want := range map[time.Duration]string{
@@ -27,7 +34,7 @@ func TestBucket(t *testing.T) {
 // Questions can be rendered by any tsmark, with DuckDB in it or not.
 func TestRenderNeedsNoDatabase(t *testing.T) {
 	schema := &series.Schema{Tables: []*series.Table{{Name: "order", Fields: []series.Field{{Name: "a", Type: series.Int}}}}}
-	q := query.Query{Shape: query.Rows, Table: "order", Fields: []string{"a"}}
+	q := query.Query{Table: "order", Shape: query.Rows{Fields: []string{"a"}}}
 	request, err := Kind().Render(&q, schema, nil)
 	want := "SELECT\n  time,\n  a\nFROM \"order\""
 	if err != nil || request.Text != want {

@@ -92,40 +92,38 @@ func TestRenderedQueriesRun(t *testing.T) {
 		want  [][]query.Value
 	}{
 		"max a minute": {
-			query.Query{Shape: query.Buckets, Aggregate: query.Max, Bucket: time.Minute, Fields: []string{"a"}, Order: query.Ascending},
+			query.Query{Shape: query.Buckets{Aggregate: query.Max, Fields: []string{"a"}, Width: time.Minute, Order: query.Ascending}},
 			[][]query.Value{conformance.Row(at(-60e9), 2), conformance.Row(at(0), 8)},
 		},
 		"newest bucket of chosen series": {
-			query.Query{Shape: query.Buckets, Aggregate: query.Max, Bucket: time.Minute, Fields: []string{"b", "a"}, Order: query.Descending, Limit: 1,
-				In: &query.TagIn{Key: "hostname", Values: []string{`back\slash`, "it's", "' OR ''='"}}},
+			query.Query{In: &query.TagIn{Key: "hostname", Values: []string{`back\slash`, "it's", "' OR ''='"}}, Shape: query.Buckets{Aggregate: query.Max, Fields: []string{"b", "a"}, Width: time.Minute, Order: query.Descending, Limit: 1}},
 			[][]query.Value{conformance.Row(at(0), 70, 7)},
 		},
 		"weeks before and after 1970": {
-			query.Query{Shape: query.Buckets, Aggregate: query.Avg, Bucket: week, Fields: []string{"a"}, Order: query.Ascending},
+			query.Query{Shape: query.Buckets{Aggregate: query.Avg, Fields: []string{"a"}, Width: week, Order: query.Ascending}},
 			[][]query.Value{conformance.Row(at(-int64(week)), 1.0), conformance.Row(at(0), 5.5)},
 		},
 		"mean of each of two": {
-			query.Query{Shape: query.Buckets, Aggregate: query.Avg, Bucket: 1500 * time.Millisecond, Fields: []string{"a"}, Order: query.Ascending,
-				GroupBy: "hostname", In: &query.TagIn{Key: "hostname", Values: names}, End: time.Unix(0, 1)},
+			query.Query{In: &query.TagIn{Key: "hostname", Values: names}, End: time.Unix(0, 1), Shape: query.Buckets{Aggregate: query.Avg, GroupBy: "hostname", Fields: []string{"a"}, Width: 1500 * time.Millisecond, Order: query.Ascending}},
 			[][]query.Value{
 				conformance.Row(at(-30e9), "it's", 0.0), conformance.Row(at(-30e9), "日本", 2.0),
 				conformance.Row(at(0), "it's", 3.0), conformance.Row(at(0), "日本", 5.0),
 			},
 		},
 		"rows above": {
-			query.Query{Shape: query.Rows, Fields: []string{"b"}, GroupBy: "hostname", Above: &query.Above{Field: "a", Value: 6.5}, Order: query.Ascending},
+			query.Query{Above: &query.Above{Field: "a", Value: 6.5}, Shape: query.Rows{Tag: "hostname", Fields: []string{"b"}, Order: query.Ascending}},
 			[][]query.Value{conformance.Row(at(30e9), "back\\slash", 70), conformance.Row(at(30e9), "日本", 80)},
 		},
 		"rows from a start that DuckDB cannot name": {
-			query.Query{Shape: query.Rows, Fields: []string{"a"}, Start: time.Unix(0, 1), In: &query.TagIn{Key: "hostname", Values: names[1:]}},
+			query.Query{Start: time.Unix(0, 1), In: &query.TagIn{Key: "hostname", Values: names[1:]}, Shape: query.Rows{Fields: []string{"a"}}},
 			[][]query.Value{conformance.Row(at(30e9), 8)},
 		},
 		"last rows": {
-			query.Query{Shape: query.Last, Fields: []string{"b"}, GroupBy: "hostname"},
+			query.Query{Shape: query.Last{By: "hostname", Fields: []string{"b"}}},
 			[][]query.Value{conformance.Row(at(30e9), "back\\slash", 70), conformance.Row(at(30e9), "it's", 60), conformance.Row(at(30e9), "日本", 80)},
 		},
 		"last rows of one value that several series share": {
-			query.Query{Shape: query.Last, Fields: []string{"b"}, GroupBy: "region", End: time.Unix(0, 1), Above: &query.Above{Field: "a", Value: 4}},
+			query.Query{End: time.Unix(0, 1), Above: &query.Above{Field: "a", Value: 4}, Shape: query.Last{By: "region", Fields: []string{"b"}}},
 			[][]query.Value{conformance.Row(at(0), "eu", 50)},
 		},
 	}

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	duck "github.com/duckdb/duckdb-go-bindings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
 
@@ -47,7 +47,7 @@ func (s *session) query(ctx context.Context, text string, sink query.Sink) (driv
 	}
 	var result duck.Result
 	defer duck.DestroyResult(&result)
-	settle := s.interruptWhenDone(ctx)
+	settle := sqlkit.InterruptWhenDone(ctx, func() { duck.Interrupt(s.conn) })
 	state := duck.Query(s.conn, text, &result)
 	settle()
 	if state != duck.StateSuccess {
@@ -61,33 +61,6 @@ func (s *session) query(ctx context.Context, text string, sink query.Sink) (driv
 
 func interrupted(ctx context.Context) error {
 	return fmt.Errorf("DuckDB's statement was interrupted: %w", context.Cause(ctx))
-}
-
-// interruptWhenDone interrupts the connection's statement when ctx is done.
-// The function it returns ends that, and must be called when the statement
-// has ended.
-func (s *session) interruptWhenDone(ctx context.Context) (settle func()) {
-	ended, gone := make(chan struct{}), make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(gone)
-		// Again and again: DuckDB forgets an interrupt that comes before the
-		// statement has begun.
-		for again := time.NewTicker(time.Millisecond); ; {
-			duck.Interrupt(s.conn)
-			select {
-			case <-ended:
-				again.Stop()
-				return
-			case <-again.C:
-			}
-		}
-	})
-	return func() {
-		close(ended)
-		if !stop() {
-			<-gone
-		}
-	}
 }
 
 // read hands the rows of the result to the sink.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	duck "github.com/duckdb/duckdb-go-bindings"
@@ -38,7 +37,6 @@ type tableWriter struct {
 type tagsWriter struct {
 	*loader
 	*sqlkit.Claims
-	value []byte
 }
 
 // NewWriter implements driver.DB. The database must have been prepared
@@ -209,28 +207,21 @@ func (t *tagsWriter) introduce(numbers []uint32) (int64, error) {
 	var bytes int64
 	err := t.Introduce(numbers, func(s uint32) error {
 		column[uint32](t.loader, 0, 1)[0] = s
-		bytes += 4
-		for i, tag := range t.Tags.Tags {
-			var ok bool
-			if t.value, ok = tag.Values.Append(t.value[:0], s); !ok {
-				t.setNull(1 + i)
-				continue
-			}
-			if tag.Numeric() {
-				number, err := strconv.ParseFloat(string(t.value), 64)
-				if err != nil {
-					return fmt.Errorf("tag %s of series %d: %w", tag.Key, s, err)
-				}
-				column[float64](t.loader, 1+i, 1)[0] = number
-				bytes += 8
-				continue
-			}
-			duck.VectorAssignStringElementLen(t.vectors[1+i], duck.IdxT(t.n), t.value)
-			bytes += int64(len(t.value))
+		n, err := t.Put(s, t)
+		if err != nil {
+			return err
 		}
+		bytes += 4 + n
 		return t.advance(1)
 	})
 	return bytes, err
+}
+
+// SetNull, SetFloat and SetText implement sqlkit.Row, behind the series' number.
+func (t *tagsWriter) SetNull(c int)             { t.setNull(1 + c) }
+func (t *tagsWriter) SetFloat(c int, v float64) { column[float64](t.loader, 1+c, 1)[0] = v }
+func (t *tagsWriter) SetText(c int, v []byte) {
+	duck.VectorAssignStringElementLen(t.vectors[1+c], duck.IdxT(t.n), v)
 }
 
 // abandon undoes the transaction.

@@ -99,7 +99,7 @@ func (c *Client) Request(ctx context.Context, method, path string, parameters ur
 
 // Do sends a request and returns the beginning of its answer, whose body the
 // caller closes. Its error is that of the context where it ended by the
-// caller's will, else it wraps driver.ErrUnreachable and says how to mend it.
+// caller's will, else it wraps driver.ErrUnreachable and says how to fix it.
 func (c *Client) Do(r *http.Request) (*http.Response, error) {
 	response, err := c.http.Do(r)
 	if err != nil {
@@ -147,7 +147,7 @@ func (c *Client) Patient(ctx context.Context) (context.Context, context.CancelFu
 
 // Unanswered makes an error of a request, or of connecting, that had no answer:
 // that of ctx where it ended by its caller's will, else one that wraps
-// driver.ErrUnreachable and says how to mend it.
+// driver.ErrUnreachable and says how to fix it.
 func (c *Config) Unanswered(ctx context.Context, address string, err error) error {
 	if ctx.Err() != nil {
 		if errors.Is(context.Cause(ctx), errSilent) {

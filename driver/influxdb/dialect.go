@@ -14,11 +14,11 @@ import (
 
 // ownPrefix begins the names of columns that are no part of an answer. Some are
 // there since InfluxQL always returns a time; others since InfluxDB knows values
-// and no rows: a row whose asked fields are all NULL is returned only where
-// something else of it is asked for as well.
+// and no rows: a row whose fields in the answer are all NULL is returned only where
+// something else of it is selected as well.
 const ownPrefix = "tsmark_"
 
-// timeColumn is the name of a time that nobody asked for.
+// timeColumn is the name of a time that the query does not return.
 const timeColumn = ownPrefix + "time"
 
 // zeroPrefix begins the names of columns in which NULL means 0: InfluxQL counts
@@ -28,7 +28,7 @@ const zeroPrefix = ownPrefix + "zero_"
 // nullField is a field, always true, of the rows that have no other.
 const nullField = ownPrefix + "null"
 
-// render renders a question as one statement of InfluxQL. The columns of what
+// render renders a query as one statement of InfluxQL. The columns of what
 // it returns are those of query.Columns, but for those that begin with
 // ownPrefix; tags by which the answer is grouped come behind the time.
 func render(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
@@ -40,7 +40,7 @@ func render(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request,
 	return driver.Request{Text: st.String()}, nil
 }
 
-// renderer renders one question.
+// renderer renders one query.
 type renderer struct {
 	q      *query.Query
 	table  *series.Table
@@ -51,43 +51,36 @@ func (r *renderer) render() (*statement, error) {
 	if r.table == nil {
 		return nil, fmt.Errorf("there is no table %q", r.q.Table)
 	}
-	if err := r.check(); err != nil {
+	if err := r.q.Check(r.table); err != nil {
 		return nil, err
 	}
-	switch r.q.Shape {
+	switch s := r.q.Shape.(type) {
 	case query.Buckets:
-		return r.buckets()
+		return r.buckets(s)
 	case query.Totals:
-		return r.totals()
+		return r.totals(s)
 	case query.Rows:
-		return r.rows()
+		return r.rows(s)
+	case query.AnyRows:
+		all, err := r.rows(query.Rows{Fields: s.Fields, Tag: s.Tag})
+		if err == nil {
+			all.limit = s.Limit // without a GROUP BY, one of all rows
+		}
+		return all, err
+	case query.RowSet:
+		return nil, unsupported("InfluxQL has no set operations: its statements take rows of measurements and of one another, and compare none")
 	case query.Last:
-		return r.last()
+		return r.last(s)
 	case query.Means:
-		return r.means()
-	case query.Activity:
-		return r.activity()
+		return r.means(s)
+	case query.UnitMeans:
+		return r.unitMeans(s)
 	}
-	return nil, unsupported("the shape %s", r.q.Shape)
+	return r.activity(r.q.Activity())
 }
 
 func unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{query.ErrUnsupported}, args...)...)
-}
-
-// check returns an error for a question that contradicts the schema or itself.
-func (r *renderer) check() error {
-	q := r.q
-	if err := q.Check(); err != nil {
-		return err
-	}
-	if q.Set != nil {
-		return unsupported("InfluxQL has no set operations: its statements take rows of measurements and of one another, and compare none")
-	}
-	if err := q.CheckNames(r.table); err != nil {
-		return err
-	}
-	return q.CheckFields(r.table)
 }
 
 // numeric reports whether a tag is a number, which line protocol has as a field.
@@ -103,7 +96,7 @@ func (r *renderer) groupable(keys ...string) error {
 	return nil
 }
 
-// where returns the conditions that the question sets on rows.
+// where returns the conditions that the query sets on rows.
 func (r *renderer) where() ([]string, error) {
 	var all []string
 	if in := r.q.In; in != nil {
@@ -171,24 +164,9 @@ func exceeds(field string, threshold float64, t series.Type) string {
 	}
 }
 
-// demanded returns the tags that a row must have.
-func (r *renderer) demanded() []string {
-	keys := slices.Concat(r.q.Present, r.q.Group, []string{r.q.Unit})
-	if r.q.Shape != query.Rows || r.q.Order != query.Unordered {
-		keys = append(keys, r.q.GroupBy)
-	}
-	return slices.DeleteFunc(keys, func(key string) bool { return key == "" })
-}
-
 // present returns the tags that a row must have and that no filter demands.
 func (r *renderer) present() []string {
-	var keys []string
-	for _, key := range r.demanded() {
-		if (r.q.In == nil || r.q.In.Key != key) && !slices.Contains(keys, key) {
-			keys = append(keys, key)
-		}
-	}
-	return keys
+	return slices.DeleteFunc(r.q.Demands(), func(key string) bool { return r.q.In != nil && r.q.In.Key == key })
 }
 
 // idents returns names as they stand in InfluxQL.

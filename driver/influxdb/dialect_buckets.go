@@ -1,7 +1,6 @@
 package influxdb
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/tsmark/tsmark/query"
@@ -12,55 +11,47 @@ func functions() map[query.Aggregate]string {
 	return map[query.Aggregate]string{query.Max: "max", query.Min: "min", query.Avg: "mean", query.Sum: "sum", query.Count: "count"}
 }
 
-// aggregated returns the statement that aggregates the fields that are asked
-// for, in groups where there are any, and the names of its columns that are the
-// answer. Each name begins with the prefix.
-func (r *renderer) aggregated(prefix string) (*statement, []string, error) {
-	q := r.q
-	function := functions()[q.Aggregate]
-	if function == "" {
-		return nil, nil, unsupported("the aggregate %s", q.Aggregate)
-	}
-	if err := r.groupable(q.GroupBy); err != nil {
+// aggregated returns the statement that aggregates fields, in groups of a tag if
+// there is one, and the names of its columns that are the answer. Each name begins
+// with the prefix.
+func (r *renderer) aggregated(prefix string, a query.Aggregate, fields []string, tag string) (*statement, []string, error) {
+	if err := r.groupable(tag); err != nil {
 		return nil, nil, err
 	}
 	where, err := r.where()
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &statement{from: q.Table, where: where}
-	if q.GroupBy != "" {
-		s.group = []string{q.GroupBy}
+	s := &statement{from: r.q.Table, where: where}
+	if tag != "" {
+		s.group = []string{tag}
 	}
-	names := r.aggregateNames()
-	for i, field := range q.Fields {
-		names[i] = prefix + names[i]
-		s.columns = append(s.columns, as(call(function, field), names[i]))
+	answer := r.valueNames(len(fields))
+	for i, field := range fields {
+		if a == query.Count && !r.sure(field) {
+			answer[i] = zeroPrefix + answer[i]
+		}
+		answer[i] = prefix + answer[i]
+		s.columns = append(s.columns, as(call(functions()[a], field), answer[i]))
 	}
-	s.columns = append(s.columns, counts(r.witnesses(q.Fields))...)
-	return s, names, nil
+	s.columns = append(s.columns, counts(r.witnesses(fields))...)
+	return s, answer, nil
 }
 
-// aggregateNames returns the names of an answer's columns of aggregates.
-func (r *renderer) aggregateNames() []string {
+// valueNames returns the names of the answer's last columns.
+func (r *renderer) valueNames(n int) []string {
 	columns := r.q.Columns(r.table)
-	columns = columns[len(columns)-len(r.q.Fields):]
-	names := make([]string, len(columns))
-	for i, field := range r.q.Fields {
-		if names[i] = columns[i].Name; r.q.Aggregate == query.Count && !r.sure(field) {
-			names[i] = zeroPrefix + names[i]
-		}
+	names := make([]string, n)
+	for i, column := range columns[len(columns)-n:] {
+		names[i] = column.Name
 	}
 	return names
 }
 
 // totals renders the Totals shape. Without buckets, InfluxQL sets a time beside
 // each aggregate that means nothing.
-func (r *renderer) totals() (*statement, error) {
-	if r.q.Order != query.Unordered {
-		return nil, unsupported("totals in an order: InfluxQL orders by time alone")
-	}
-	s, _, err := r.aggregated("")
+func (r *renderer) totals(q query.Totals) (*statement, error) {
+	s, _, err := r.aggregated("", q.Aggregate, q.Fields, q.GroupBy)
 	if err != nil {
 		return nil, err
 	}
@@ -69,33 +60,29 @@ func (r *renderer) totals() (*statement, error) {
 }
 
 // bucketed is aggregated with buckets.
-func (r *renderer) bucketed(prefix string) (*statement, []string, error) {
-	s, names, err := r.aggregated(prefix)
+func (r *renderer) bucketed(prefix string, q *query.Buckets) (*statement, []string, error) {
+	s, names, err := r.aggregated(prefix, q.Aggregate, q.Fields, q.GroupBy)
 	if err != nil {
 		return nil, nil, err
 	}
-	s.bucket = r.q.Bucket
+	s.bucket = q.Width
 	s.where = append(s.where, r.untilTheEnd()...)
 	return s, names, nil
 }
 
 // buckets renders the Buckets shape. InfluxQL returns a series for each group,
-// one after the other; where the question wants them by time, a query around it
+// one after the other; where the query wants them by time, a statement around it
 // merges them.
-func (r *renderer) buckets() (*statement, error) {
-	q := r.q
-	if q.Bucket <= 0 {
-		return nil, fmt.Errorf("a bucket of %v has no width", q.Bucket)
-	}
-	s, names, err := r.bucketed("")
+func (r *renderer) buckets(q query.Buckets) (*statement, error) {
+	s, names, err := r.bucketed("", &q)
 	if err != nil {
 		return nil, err
 	}
 	outer := idents(append(slices.Clone(s.group), names...))
 	nulls := slices.ContainsFunc(q.Fields, func(f string) bool { return !r.sure(f) })
-	newest := q.Order == query.Descending
+	newest, in := q.Order == query.Descending, r.q.In
 	switch {
-	case q.GroupBy == "" || r.oneGroup():
+	case q.GroupBy == "" || r.oneGroup(q.GroupBy):
 		s.newest = newest
 		if nulls && q.Limit > 0 {
 			// InfluxQL limits the values of each column, not rows.
@@ -105,8 +92,8 @@ func (r *renderer) buckets() (*statement, error) {
 		return s, nil
 	case q.Order == query.Unordered:
 		return s, nil
-	case q.In != nil && q.In.Key == q.GroupBy && (newest || nulls):
-		return r.groupsApart(names)
+	case in != nil && in.Key == q.GroupBy && (newest || nulls):
+		return r.groupsApart(&q, names)
 	case newest:
 		return nil, unsupported("newest buckets first and groups in descending order: InfluxQL orders by time alone")
 	case nulls:
@@ -115,22 +102,21 @@ func (r *renderer) buckets() (*statement, error) {
 	return &statement{columns: outer, inner: s, limit: q.Limit}, nil
 }
 
-// groupsApart renders buckets of the groups that are asked for by name, each by
+// groupsApart renders buckets of the groups that the filter names, each by
 // a subquery of its own. InfluxDB merges the rows of several subqueries as it
 // merges those of series: those of one time by the tag, as long as no other
 // column's name comes before its; see orders.
-func (r *renderer) groupsApart(names []string) (*statement, error) {
-	q := r.q
+func (r *renderer) groupsApart(q *query.Buckets, names []string) (*statement, error) {
 	behind := q.GroupBy + " "
 	all := &statement{columns: []string{ident(q.GroupBy)}, newest: q.Order == query.Descending, limit: q.Limit}
 	for _, name := range names {
 		all.columns = append(all.columns, as(ident(behind+name), name))
 	}
-	for _, value := range distinct(q.In.Values) {
-		one := *q
+	for _, value := range distinct(r.q.In.Values) {
+		one := *r.q
 		one.In = &query.TagIn{Key: q.GroupBy, Values: []string{value}}
 		group := &renderer{q: &one, table: r.table, schema: r.schema}
-		s, _, err := group.bucketed(behind)
+		s, _, err := group.bucketed(behind, q)
 		if err != nil {
 			return nil, err
 		}

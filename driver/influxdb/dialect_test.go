@@ -13,12 +13,12 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// The texts in testdata/questions are written again by
+// The texts in testdata/queries.influxql are written again by
 //
 //	go test ./driver/influxdb -update
-var update = flag.Bool("update", false, "write the texts of the questions instead of comparing with them")
+var update = flag.Bool("update", false, "write the texts of queries instead of comparing with them")
 
-func TestQuestions(t *testing.T) { conformance.Questions(t, Kind(), "influxql", *update) }
+func TestQueries(t *testing.T) { conformance.Queries(t, Kind(), nil, "queries.influxql", *update) }
 
 // devices is a schema as iotdb's, whose rows may lack values.
 func devices() *series.Schema {
@@ -31,10 +31,7 @@ func devices() *series.Schema {
 
 // newest is a question about the newest buckets of devices.
 func newest(devices ...string) *query.Query {
-	q := &query.Query{
-		Type: "t", Shape: query.Buckets, Table: "g_0", Aggregate: query.Count, Fields: []string{"s_0"}, Bucket: time.Minute,
-		GroupBy: "device", Order: query.Descending, Limit: 4, End: time.Unix(60, 0),
-	}
+	q := &query.Query{Type: "t", Table: "g_0", End: time.Unix(60, 0), Shape: query.Buckets{Aggregate: query.Count, GroupBy: "device", Fields: []string{"s_0"}, Width: time.Minute, Order: query.Descending, Limit: 4}}
 	if len(devices) > 0 {
 		q.In = &query.TagIn{Key: "device", Values: devices}
 	}
@@ -96,9 +93,8 @@ LIMIT 4`
 func TestUnsupported(t *testing.T) {
 	for want, q := range map[string]*query.Query{
 		"groups in descending order": newest(),
-		"totals in an order":         {Shape: query.Totals, Table: "g_0", Aggregate: query.Sum, Fields: []string{"s_0"}, GroupBy: "device", Order: query.Ascending},
-		"in the order of device":     {Shape: query.Rows, Table: "g_0", Fields: []string{"s_0", "at"}, GroupBy: "device", Order: query.Descending},
-		"no set operations":          {Shape: query.Rows, Table: "g_0", Fields: []string{"s_0"}, GroupBy: "device", Set: &query.Set{Operation: query.Union, Operands: 2}},
+		"in the order of device":     {Table: "g_0", Shape: query.Rows{Tag: "device", Fields: []string{"s_0", "at"}, Order: query.Descending}},
+		"no set operations":          {Table: "g_0", Shape: query.RowSet{Tag: "device", Fields: []string{"s_0"}, Set: query.Set{Operation: query.Union, Operands: 2}}},
 	} {
 		_, err := render(q, devices(), driver.Options{})
 		if !errors.Is(err, query.ErrUnsupported) || !strings.Contains(err.Error(), want) {

@@ -2,7 +2,7 @@ package influxdb
 
 import "slices"
 
-// sure reports whether every row that the question is about has a value of the
+// sure reports whether every row that the query is about has a value of the
 // field.
 func (r *renderer) sure(field string) bool {
 	if r.q.Above != nil && slices.Contains(r.q.Above.All(), field) {
@@ -19,7 +19,7 @@ func (r *renderer) narrowest() int {
 	return int(slices.Min(r.table.Widths))
 }
 
-// witnesses returns fields of which a row that the question is about has at
+// witnesses returns fields of which a row that the query is about has at
 // least one, where none of the asked ones is sure to be there.
 func (r *renderer) witnesses(asked []string) []string {
 	if slices.ContainsFunc(asked, r.sure) {
@@ -28,7 +28,7 @@ func (r *renderer) witnesses(asked []string) []string {
 	if r.q.Above != nil {
 		return []string{r.q.Above.Field}
 	}
-	keys := r.demanded()
+	keys := r.q.Demands()
 	if r.q.In != nil {
 		keys = append(keys, r.q.In.Key)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // explained returns what an answer whose status is none of success says, in one
-// line, with how to mend it.
+// line, with how to fix it.
 func explained(status int, body []byte) error {
 	var e struct {
 		Error string `json:"error"`
@@ -32,7 +32,7 @@ func explained(status int, body []byte) error {
 	return said(e.Error)
 }
 
-// advice is how to mend what the server says by some words of it.
+// advice is how to fix what the server says by some words of it.
 var advice = []struct{ words, how string }{
 	{"field type conflict", "a field was written with another type before; load into an empty database"},
 	{"max-series-per-database", "raise it in the server's configuration (0: no limit), or lower --scale"},

@@ -1,6 +1,6 @@
 // Package pgwire speaks PostgreSQL's wire protocol for the targets whose systems
 // understand it: it finds the server as psql would, reads answers straight into
-// sinks, and says in one line what went wrong and how to mend it.
+// sinks, and says in one line what went wrong and how to fix it.
 package pgwire
 
 import (

@@ -8,14 +8,9 @@ import (
 )
 
 // The golden files are written again by go test ./driver/postgres -update.
-func TestQuestions(t *testing.T) {
-	conformance.Questions(t, postgres.Kind(), "sql", *update)
-}
-
-func TestWideQuestions(t *testing.T) {
-	conformance.QuestionsWith(t, postgres.Kind(), map[string]string{"layout": "wide"}, "wide", "sql", *update)
-}
-
-func TestNarrowQuestions(t *testing.T) {
-	conformance.QuestionsWith(t, postgres.Kind(), map[string]string{"layout": "narrow"}, "narrow", "sql", *update)
+func TestQueries(t *testing.T) {
+	conformance.Queries(t, postgres.Kind(), nil, "queries.sql", *update)
+	for _, layout := range []string{"wide", "narrow"} {
+		conformance.Queries(t, postgres.Kind(), map[string]string{"layout": layout}, "queries-"+layout+".sql", *update)
+	}
 }

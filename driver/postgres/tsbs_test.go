@@ -100,7 +100,7 @@ func compareTexts(t *testing.T, use workload.Workload) {
 			compared := *q
 			if r.expected != nil {
 				columns = r.expected(expected, columns)
-				compared = query.Query{Shape: query.Means, Group: make([]string, r.keys)}
+				compared = query.Query{Shape: query.Means{Group: make([]string, r.keys)}}
 			}
 			if d := query.Compare(&compared, columns, expected, &answer); d != nil {
 				t.Errorf("%s %d: TSBS's text says otherwise than the oracle: %s", q.Type, q.ID, d)

@@ -22,14 +22,13 @@ func (d *database) DistinctCensus(ctx context.Context, t *series.Table) (driver.
 }
 
 func (d *database) census(ctx context.Context, t *series.Table, distinct bool) (driver.Census, error) {
-	_, renamed := renamed(&query.Query{}, t)
 	c := sqlkit.Census{
 		Dialect: newDialect(),
 		Figures: figures,
 		Times:   figures(series.Timestamp, timeColumn),
 		Ask:     d.ask,
 	}
-	out, err := c.Of(ctx, renamed.Tables[0], distinct)
+	out, err := c.Of(ctx, renamedSchema(t).Tables[0], distinct)
 	for i, f := range t.Fields {
 		if err != nil {
 			break
@@ -65,8 +64,7 @@ func figures(t series.Type, column string) sqlkit.Figures {
 
 // ListSeries implements driver.SeriesLister.
 func (d *database) ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error {
-	_, renamed := renamed(&query.Query{}, t)
-	return sqlkit.ListSeries(newDialect(), s, renamed.Tables[0], func(text string) error {
+	return sqlkit.ListSeries(newDialect(), s, renamedSchema(t).Tables[0], func(text string) error {
 		return d.give(ctx, text, sink)
 	})
 }

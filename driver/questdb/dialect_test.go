@@ -11,12 +11,12 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// The texts in testdata/questions are written again by
+// The texts in testdata/queries.sql are written again by
 //
 //	go test ./driver/questdb -update
 var update = flag.Bool("update", false, "write the texts of the questions instead of comparing with them")
 
-func TestQuestions(t *testing.T) { conformance.Questions(t, Kind(), "sql", *update) }
+func TestQueries(t *testing.T) { conformance.Queries(t, Kind(), nil, "queries.sql", *update) }
 
 func TestBucket(t *testing.T) {
 	for width, want := range map[time.Duration]string{
@@ -39,11 +39,7 @@ func TestNamesOfAQuestion(t *testing.T) {
 		Tags:   []series.Tag{{Key: "data-center"}, {Key: "w.t", Type: series.Float}},
 		Fields: []series.Field{{Name: "a.b", Type: series.Int}},
 	}}}
-	q := query.Query{
-		Shape: query.Last, Table: "it's", Fields: []string{"a.b"}, GroupBy: "data-center", Tags: []string{"w.t"}, Present: []string{"w.t"},
-		In: &query.TagIn{Key: "w.t", Values: []string{"0.5"}}, Above: &query.Above{Field: "a.b", Value: 1.5},
-		Having: &query.Condition{Field: "a.b", Over: "w.t", Value: 2},
-	}
+	q := query.Query{Table: "it's", Present: []string{"w.t"}, In: &query.TagIn{Key: "w.t", Values: []string{"0.5"}}, Above: &query.Above{Field: "a.b", Value: 1.5}, Shape: query.Last{By: "data-center", Tags: []string{"w.t"}, Fields: []string{"a.b"}, Having: &query.RatioCondition{Condition: query.Condition{Field: "a.b", Value: 2}, Over: "w.t"}}}
 	want := `SELECT timestamp, data_center, w_t, a_b
 FROM (
 SELECT
@@ -70,12 +66,9 @@ func TestAroundFaults(t *testing.T) {
 	schema := &series.Schema{Tables: []*series.Table{{
 		Name: "t", Tags: []series.Tag{{Key: "host"}}, Fields: []series.Field{{Name: "n", Type: series.Int}},
 	}}}
-	last := query.Query{
-		Shape: query.Last, Table: "t", Fields: []string{"n"}, GroupBy: "host",
-		In: &query.TagIn{Key: "host", Values: []string{"a", "o'b"}}, Above: &query.Above{Field: "n", Value: -1 << 63},
-	}
+	last := query.Query{Table: "t", In: &query.TagIn{Key: "host", Values: []string{"a", "o'b"}}, Above: &query.Above{Field: "n", Value: -1 << 63}, Shape: query.Last{By: "host", Fields: []string{"n"}}}
 	buckets := last
-	buckets.Shape, buckets.Aggregate, buckets.Bucket = query.Buckets, query.Max, time.Hour
+	buckets.Shape = query.Buckets{Aggregate: query.Max, Fields: []string{"n"}, Width: time.Hour, GroupBy: "host"}
 	for q, want := range map[*query.Query]string{
 		&last:    "WHERE host::varchar IN ('a', 'o''b')\n  AND n IS NOT NULL\n",
 		&buckets: "WHERE host IN ('a', 'o''b')\n  AND n IS NOT NULL\n",

@@ -46,18 +46,21 @@ func clean(name, never string) string {
 	}, name)
 }
 
-// render renders a question with the names that QuestDB has.
+// render renders a query with the names that QuestDB has.
 func render(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
-	table := s.Table(q.Table)
-	if table != nil {
-		q, s = renamed(q, table)
+	if table := s.Table(q.Table); table != nil {
+		renamed, err := q.Renamed(tableName(table.Name), columnName)
+		if err != nil {
+			return driver.Request{}, err
+		}
+		q, s = renamed, renamedSchema(table)
 	}
 	text, err := newDialect().Render(q, s)
 	return driver.Request{Text: text}, err
 }
 
-// renamed returns a question and a schema of its table with QuestDB's names.
-func renamed(q *query.Query, t *series.Table) (*query.Query, *series.Schema) {
+// renamedSchema returns a schema of the table with QuestDB's names.
+func renamedSchema(t *series.Table) *series.Schema {
 	table := &series.Table{Name: tableName(t.Name), Tags: slices.Clone(t.Tags), Fields: slices.Clone(t.Fields), Widths: t.Widths}
 	for i := range table.Tags {
 		table.Tags[i].Key = columnName(table.Tags[i].Key)
@@ -65,36 +68,5 @@ func renamed(q *query.Query, t *series.Table) (*query.Query, *series.Schema) {
 	for i := range table.Fields {
 		table.Fields[i].Name = columnName(table.Fields[i].Name)
 	}
-	to := *q
-	to.Table = table.Name
-	for _, name := range []*string{&to.GroupBy, &to.Unit, &to.Over} {
-		*name = columnName(*name)
-	}
-	for _, list := range []*[]string{&to.Fields, &to.Present, &to.Tags, &to.Group, &to.MeanTags} {
-		*list = slices.Clone(*list)
-		for i := range *list {
-			(*list)[i] = columnName((*list)[i])
-		}
-	}
-	if q.In != nil {
-		to.In = &query.TagIn{Key: columnName(q.In.Key), Values: q.In.Values}
-	}
-	if q.Above != nil {
-		above := query.Above{Field: columnName(q.Above.Field), Value: q.Above.Value}
-		for _, name := range q.Above.And {
-			above.And = append(above.And, columnName(name))
-		}
-		to.Above = &above
-	}
-	if q.Having != nil {
-		having := *q.Having
-		having.Field, having.Over = columnName(having.Field), columnName(having.Over)
-		to.Having = &having
-	}
-	if q.Active != nil {
-		active := *q.Active
-		active.Field = columnName(active.Field)
-		to.Active = &active
-	}
-	return &to, &series.Schema{Tables: []*series.Table{table}}
+	return &series.Schema{Tables: []*series.Table{table}}
 }

@@ -74,7 +74,7 @@ func (d *database) applied(ctx context.Context, tables string) (at int64, behind
 	}
 	for _, row := range rows {
 		if row[1].Int != 0 {
-			return 0, "", fmt.Errorf("QuestDB has suspended table %s: %s; mend that and resume it by ALTER TABLE %[1]s RESUME WAL",
+			return 0, "", fmt.Errorf("QuestDB has suspended table %s: %s; fix that and resume it by ALTER TABLE %[1]s RESUME WAL",
 				row[0], httpwire.OneLine(row[4].String()+" "+row[5].String()))
 		}
 		at += row[2].Int

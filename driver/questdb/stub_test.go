@@ -204,7 +204,7 @@ func TestSettle(t *testing.T) {
 		t.Error(err)
 	}
 	err := settling(t, behind, answer(`["cpu",true,4,7,"DISK FULL","no\nspace"]`)).Settle(t.Context())
-	stub.Says(t, err, "QuestDB has suspended table cpu: DISK FULL no space; mend that and resume it by ALTER TABLE cpu RESUME WAL")
+	stub.Says(t, err, "QuestDB has suspended table cpu: DISK FULL no space; fix that and resume it by ALTER TABLE cpu RESUME WAL")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if err := settling(t, behind).Settle(ctx); !errors.Is(err, context.DeadlineExceeded) {

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"flag"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,11 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
+
+var update = flag.Bool("update", false, "write the texts of queries instead of comparing with them")
+
+// The golden file is written again by go test ./driver/sqlite -run Queries -update.
+func TestQueries(t *testing.T) { conformance.Queries(t, sqlite.Kind(), nil, "queries.sql", *update) }
 
 // keywords are all of SQLite's, and names that it gives a meaning of its own.
 const keywords = `abort action add after all alter always analyze and as asc attach autoincrement before begin between by
@@ -63,16 +69,16 @@ func TestKeywordsAsNames(t *testing.T) {
 		conformance.Same(t, answer.Rows, conformance.Row(want...))
 	}
 	for i, word := range words {
-		ask(query.Query{Shape: query.Rows, Table: "fields", Fields: []string{word}, Above: &query.Above{Field: word, Value: -1}}, 5, i)
-		ask(query.Query{Shape: query.Buckets, Aggregate: query.Max, Bucket: time.Second, Table: "fields", Fields: []string{word}}, 0, i)
-		q := query.Query{Shape: query.Last, Table: word, Fields: []string{"a"}, GroupBy: word}
+		ask(query.Query{Table: "fields", Above: &query.Above{Field: word, Value: -1}, Shape: query.Rows{Fields: []string{word}}}, 5, i)
+		ask(query.Query{Table: "fields", Shape: query.Buckets{Aggregate: query.Max, Fields: []string{word}, Width: time.Second}}, 0, i)
+		q := query.Query{Table: word, Shape: query.Last{By: word, Fields: []string{"a"}}}
 		if word == "id" {
 			continue
 		}
 		ask(q, 5, "of "+word, 0)
 		q.In = &query.TagIn{Key: word, Values: []string{"of " + word}}
 		ask(q, 5, "of "+word, 0)
-		q.Shape, q.GroupBy = query.Rows, ""
+		q.Shape = query.Rows{Fields: []string{"a"}}
 		ask(q, 5, 0)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
@@ -70,33 +69,4 @@ func severalStatements(text string) error { return fmt.Errorf("not one statement
 
 func interrupted(ctx context.Context) error {
 	return fmt.Errorf("SQLite's statement was interrupted: %w", context.Cause(ctx))
-}
-
-// interruptWhenDone interrupts a connection's statement when ctx is done. The
-// function it returns ends that, and must be called when the statement has ended.
-func interruptWhenDone(ctx context.Context, interrupt func()) (settle func()) {
-	if ctx.Done() == nil {
-		return func() {}
-	}
-	ended, gone := make(chan struct{}), make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(gone)
-		// Again and again: SQLite forgets an interrupt that comes before the
-		// statement has begun.
-		for again := time.NewTicker(time.Millisecond); ; {
-			interrupt()
-			select {
-			case <-ended:
-				again.Stop()
-				return
-			case <-again.C:
-			}
-		}
-	})
-	return func() {
-		close(ended)
-		if !stop() {
-			<-gone
-		}
-	}
 }

@@ -96,6 +96,7 @@ import (
 	_ "github.com/mattn/go-sqlite3" // the library itself
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
 
@@ -176,7 +177,7 @@ func (s *cSession) query(ctx context.Context, text string, sink query.Sink) (dri
 	if err != nil {
 		return driver.Cost{}, err
 	}
-	settle := interruptWhenDone(ctx, func() { C.sqlite3_interrupt(s.db) })
+	settle := sqlkit.InterruptWhenDone(ctx, func() { C.sqlite3_interrupt(s.db) })
 	cost, err := s.read(st, sink)
 	settle()
 	st.finalize()

@@ -6,10 +6,11 @@ import (
 	"unsafe"
 
 	"modernc.org/libc"
-	_ "modernc.org/sqlite" // its initialization mends the library on some platforms
+	_ "modernc.org/sqlite" // its initialization fixes the library on some platforms
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
 
@@ -88,7 +89,7 @@ func (s *goSession) query(ctx context.Context, text string, sink query.Sink) (dr
 	if err != nil {
 		return driver.Cost{}, err
 	}
-	settle := interruptWhenDone(ctx, s.interrupt)
+	settle := sqlkit.InterruptWhenDone(ctx, s.interrupt)
 	cost, err := s.read(statement, sink)
 	settle()
 	statement.finalize()

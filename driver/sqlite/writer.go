@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -36,7 +35,6 @@ type tableWriter struct {
 type tagsWriter struct {
 	*sqlkit.Claims
 	insert statement // of one row
-	value  []byte
 }
 
 // rowsPerStatement is how many rows an INSERT has at most. More do not make it
@@ -235,30 +233,20 @@ func (t *tagsWriter) introduce(numbers []uint32) (int64, error) {
 	var bytes int64
 	err := t.Introduce(numbers, func(s uint32) error {
 		t.insert.bindInt(1, int64(s))
-		bytes += 8
-		for i, tag := range t.Tags.Tags {
-			at := int32(2 + i)
-			var ok bool
-			if t.value, ok = tag.Values.Append(t.value[:0], s); !ok {
-				t.insert.bindNull(at)
-				continue
-			}
-			if !tag.Numeric() {
-				t.insert.bindText(at, t.value)
-				bytes += int64(len(t.value))
-				continue
-			}
-			number, err := strconv.ParseFloat(string(t.value), 64)
-			if err != nil {
-				return fmt.Errorf("tag %s of series %d: %w", tag.Key, s, err)
-			}
-			t.insert.bindFloat(at, number)
-			bytes += 8
+		n, err := t.Put(s, t)
+		if err != nil {
+			return err
 		}
+		bytes += 8 + n
 		return t.insert.run()
 	})
 	return bytes, err
 }
+
+// SetNull, SetFloat and SetText implement sqlkit.Row, behind the series' number.
+func (t *tagsWriter) SetNull(column int)             { t.insert.bindNull(int32(2 + column)) }
+func (t *tagsWriter) SetFloat(column int, v float64) { t.insert.bindFloat(int32(2+column), v) }
+func (t *tagsWriter) SetText(column int, v []byte)   { t.insert.bindText(int32(2+column), v) }
 
 // Flush implements driver.Writer. Write keeps nothing back.
 func (w *writer) Flush(context.Context) (driver.Receipt, error) {

@@ -54,7 +54,7 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 	for name, test := range map[string]struct {
 		says  string
 		spoil func(t *testing.T, db driver.DB, run *series.Run)
-		mend  func(t *testing.T, db driver.DB, run *series.Run)
+		fix   func(t *testing.T, db driver.DB, run *series.Run)
 	}{
 		"a series beyond the schema": {
 			"series 10 is not of the schema",
@@ -86,7 +86,7 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 				t.Errorf("the spoiled batch: %v", err)
 			}
 			conformance.Same(t, conformance.Ask(t, db, countRows), conformance.Row(0, 0))
-			test.mend(t, db, run)
+			test.fix(t, db, run)
 			if _, err := w.Write(t.Context(), &b); err != nil {
 				t.Error(err)
 			}

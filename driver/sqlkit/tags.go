@@ -2,6 +2,7 @@ package sqlkit
 
 import (
 	"fmt"
+	"strconv"
 	"sync"
 
 	"github.com/tsmark/tsmark/query/sql"
@@ -47,11 +48,20 @@ func (t *Tags) claim(s uint32) bool {
 	return true
 }
 
+// Row takes the tags of a series as columns, which are numbered from 0. A text
+// is the caller's again on return.
+type Row interface {
+	SetNull(column int)
+	SetFloat(column int, v float64)
+	SetText(column int, v []byte)
+}
+
 // Claims is what one writer knows of a table of series.
 type Claims struct {
 	*Tags
 	known series.Bitmap // series that need no look into the shared table
 	held  []uint32      // series whose rows are in the open transaction
+	value []byte        // of a tag
 }
 
 // NewClaims returns the claims of a writer that knows of no series.
@@ -78,6 +88,30 @@ func (c *Claims) Introduce(numbers []uint32, write func(s uint32) error) error {
 		}
 	}
 	return nil
+}
+
+// Put puts the tags of a series into a row, and returns the size of the values.
+func (c *Claims) Put(s uint32, into Row) (bytes int64, err error) {
+	for i := range c.Tags.Tags {
+		tag := &c.Tags.Tags[i]
+		var ok bool
+		c.value, ok = tag.Values.Append(c.value[:0], s)
+		switch {
+		case !ok:
+			into.SetNull(i)
+		case !tag.Numeric():
+			into.SetText(i, c.value)
+			bytes += int64(len(c.value))
+		default:
+			number, err := strconv.ParseFloat(string(c.value), 64)
+			if err != nil {
+				return bytes, fmt.Errorf("tag %s of series %d: %w", tag.Key, s, err)
+			}
+			into.SetFloat(i, number)
+			bytes += 8
+		}
+	}
+	return bytes, nil
 }
 
 // Keep says that the rows of claimed series are there to stay.

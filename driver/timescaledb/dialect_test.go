@@ -7,7 +7,7 @@ import (
 	"github.com/tsmark/tsmark/driver/timescaledb"
 )
 
-// The golden files are written again by go test ./driver/timescaledb -update.
-func TestQuestions(t *testing.T) {
-	conformance.Questions(t, timescaledb.Kind(), "sql", *update)
+// The golden file is written again by go test ./driver/timescaledb -update.
+func TestQueries(t *testing.T) {
+	conformance.Queries(t, timescaledb.Kind(), nil, "queries.sql", *update)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // explain puts an error of the system into one line that says what could not
-// be written and how to mend it. It returns nil for nil.
+// be written and how to fix it. It returns nil for nil.
 func explain(name string, err error) error {
 	if err == nil {
 		return nil
@@ -49,7 +49,7 @@ func remedy(name string, err error) string {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "; free space there, or choose another file system"
 	case errors.Is(err, syscall.ELOOP):
-		return "; mend the link, or choose another name"
+		return "; fix the link, or choose another name"
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return "; choose a shorter name"
 	case errors.Is(err, syscall.EPIPE):

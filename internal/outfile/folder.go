@@ -24,7 +24,7 @@ type Folder struct {
 // CreateFolder begins the named folder, under a temporary name beside it. A
 // folder that exists must be empty: Commit replaces it.
 //
-// Errors are one line that says how to mend it.
+// Errors are one line that says how to fix it.
 func CreateFolder(name string) (*Folder, error) {
 	f := &Folder{name: name}
 	if err := f.open(); err != nil {

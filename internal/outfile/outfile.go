@@ -41,7 +41,7 @@ type File struct {
 // Commit. What is not a regular file (a device, a named pipe) is written in
 // place; opening a named pipe waits for its reader.
 //
-// Errors are one line that says how to mend it.
+// Errors are one line that says how to fix it.
 func Create(name string) (*File, error) {
 	if name == "" || name == "-" || name == "/dev/stdout" {
 		return &File{name: "standard output", f: os.Stdout, keep: true, w: os.Stdout}, nil

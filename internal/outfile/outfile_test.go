@@ -327,7 +327,7 @@ func TestErrors(t *testing.T) {
 		"file/a":       "cannot write file/a: not a directory; a part of the path is a file: choose another folder",
 		".":            "cannot write .: is a directory; give the name of a file, in it or elsewhere",
 		"new/":         "cannot write new/: is a directory; give the name of a file, in it or elsewhere",
-		"loop":         "cannot write loop: too many levels of symbolic links; mend the link, or choose another name",
+		"loop":         "cannot write loop: too many levels of symbolic links; fix the link, or choose another name",
 		long:           "cannot write " + long + ": file name too long; choose a shorter name",
 	} {
 		f, err := Create(name)

@@ -19,16 +19,18 @@ type Recorder struct {
 func (t *Tally) Recorder(log *oplog.Section, worker int, origin time.Time) *Recorder {
 	r := &Recorder{Tally: t.Beside(), worker: uint32(worker), log: log.Recorder(worker, origin)}
 	if t.Cell.Kind == oplog.Load {
-		r.Add(oplog.Op{Outcome: oplog.Started})
+		r.Add(&oplog.Op{Outcome: oplog.Started})
 	}
 	return r
 }
 
-// Add adds an operation.
-func (r *Recorder) Add(op oplog.Op) {
+// Add adds an operation, and says whose it is.
+func (r *Recorder) Add(op *oplog.Op) {
 	op.Worker = r.worker
-	r.Tally.Add(&op)
-	r.log.Record(op)
+	r.Tally.Add(op)
+	if r.log != nil {
+		r.log.Record(*op)
+	}
 }
 
 // Close hands over to the log what is left, and adds all of it to a tally: no two

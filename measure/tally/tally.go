@@ -22,8 +22,7 @@ type Tally struct {
 	Cell     oplog.Cell
 	Outcomes [oplog.Outcomes]int64 // operations by how they ended
 
-	Rows, Bytes, Values int64           // of what counts
-	Took                []time.Duration // by worker: what its operations that ended well took together
+	Rows, Bytes, Values int64 // of what counts
 	Service             *measure.Latency
 	Response            *measure.Latency // of the same operations, from when they were due; nil: no schedule
 	Span                Span             // from the start of the first to the end of the last that counts
@@ -43,7 +42,13 @@ type Tally struct {
 	Lag                                 *measure.Latency
 	each                                *each
 
-	worked []bool // by worker: it did something
+	workers []worker
+}
+
+// worker is what one did.
+type worker struct {
+	any  bool          // anything
+	took time.Duration // what its operations that ended well took together
 }
 
 // Span is from the first to the last of some moments.
@@ -92,13 +97,9 @@ func (t *Tally) Merge(o *Tally) {
 		t.Outcomes[i] += n
 	}
 	t.Rows, t.Bytes, t.Values = t.Rows+o.Rows, t.Bytes+o.Bytes, t.Values+o.Values
-	for worker, took := range o.Took {
-		t.took(worker, took)
-	}
-	for worker, did := range o.worked {
-		if did {
-			t.works(worker)
-		}
+	for number, of := range o.workers {
+		w := t.worker(uint32(number))
+		w.any, w.took = w.any || of.any, w.took+of.took
 	}
 	t.Service.Merge(o.Service)
 	if t.Response != nil {
@@ -129,7 +130,7 @@ func (t *Tally) Add(op *oplog.Op) {
 	}
 	t.Outcomes[op.Outcome]++
 	if op.Outcome != oplog.Dropped {
-		t.works(int(op.Worker))
+		t.worker(op.Worker).any = true
 	}
 	if t.Cell.Kind == oplog.Load {
 		t.addBatch(op)
@@ -154,7 +155,7 @@ func (t *Tally) addBatch(op *oplog.Op) {
 		return
 	case oplog.OK, oplog.Unacknowledged:
 		t.Service.Record(op.Duration)
-		t.took(int(op.Worker), op.Duration)
+		t.worker(op.Worker).took += op.Duration
 		if t.Response != nil {
 			t.Response.Record(end - op.Intended)
 		}
@@ -181,11 +182,7 @@ func (t *Tally) addQuery(op *oplog.Op) {
 		t.Arrivals++
 		t.Lag.Record(op.Lag)
 	}
-	t.Span.add(first, first)
 	switch {
-	case op.Outcome == oplog.Dropped:
-		t.Dropped++
-		return
 	case op.Outcome == oplog.Captured:
 		t.Span.add(first, end)
 		if t.Cell.Schedule == "" {
@@ -193,6 +190,10 @@ func (t *Tally) addQuery(op *oplog.Op) {
 		}
 		return
 	case !done:
+		t.Span.add(first, first)
+		if op.Outcome == oplog.Dropped {
+			t.Dropped++
+		}
 		return
 	}
 	t.Span.add(first, end)
@@ -205,7 +206,7 @@ func (t *Tally) addQuery(op *oplog.Op) {
 		t.AtLeast++
 		seconds = -seconds
 	} else {
-		t.took(int(op.Worker), op.Duration)
+		t.worker(op.Worker).took += op.Duration
 	}
 	if kept {
 		if op.Outcome == oplog.AtLeast {
@@ -225,20 +226,12 @@ func (t *Tally) addQuery(op *oplog.Op) {
 // mostWorkers bounds the memory for workers: later ones count as the last of them.
 const mostWorkers = 1 << 16
 
-func (t *Tally) took(worker int, d time.Duration) {
-	worker = min(worker, mostWorkers-1)
-	if missing := worker + 1 - len(t.Took); missing > 0 {
-		t.Took = append(t.Took, make([]time.Duration, missing)...)
+func (t *Tally) worker(number uint32) *worker {
+	number = min(number, mostWorkers-1)
+	if missing := int(number) + 1 - len(t.workers); missing > 0 {
+		t.workers = append(t.workers, make([]worker, missing)...)
 	}
-	t.Took[worker] += d
-}
-
-func (t *Tally) works(worker int) {
-	worker = min(worker, mostWorkers-1)
-	if missing := worker + 1 - len(t.worked); missing > 0 {
-		t.worked = append(t.worked, make([]bool, missing)...)
-	}
-	t.worked[worker] = true
+	return &t.workers[number]
 }
 
 // Workers is how many the cell says that there were, or else how many did
@@ -248,8 +241,8 @@ func (t *Tally) Workers() int {
 		return t.Cell.Workers
 	}
 	n := 0
-	for _, did := range t.worked {
-		if did {
+	for _, w := range t.workers {
+		if w.any {
 			n++
 		}
 	}
@@ -258,9 +251,9 @@ func (t *Tally) Workers() int {
 
 // Accumulated lists what the operations of each worker took together, in seconds.
 func (t *Tally) Accumulated() []float64 {
-	list := make([]float64, max(len(t.Took), min(t.Cell.Workers, mostWorkers)))
-	for worker, took := range t.Took {
-		list[worker] = took.Seconds()
+	list := make([]float64, max(len(t.workers), min(t.Cell.Workers, mostWorkers)))
+	for number, w := range t.workers {
+		list[number] = w.took.Seconds()
 	}
 	return list
 }
@@ -318,7 +311,7 @@ func (e *each) reserve() {
 }
 
 func (e *each) add(place int64, seconds float64) {
-	if e.around && e.questions > 0 && place >= 0 {
+	if e.around && e.questions > 0 && place >= int64(e.questions) {
 		place %= int64(e.questions)
 	}
 	if place < 0 || place >= mostEach || e.questions > 0 && place >= int64(e.questions) {

@@ -18,7 +18,7 @@ func written(period, took time.Duration) *tally.Tally {
 		workers[i] = t.Recorder(nil, i, time.Now())
 	}
 	for at := time.Duration(0); at < took; at += time.Millisecond {
-		workers[int(at/time.Millisecond)%2].Add(oplog.Op{Start: at, Duration: time.Millisecond, Rows: 1})
+		workers[int(at/time.Millisecond)%2].Add(&oplog.Op{Start: at, Duration: time.Millisecond, Rows: 1})
 	}
 	for _, w := range workers {
 		w.Close(t)
@@ -83,7 +83,7 @@ func TestQueries(t *testing.T) {
 	if want := []float64{1, 1.000000004, -1.000000002}; !slices.Equal(q.Each(), want) {
 		t.Errorf("times %v, want %v", q.Each(), want)
 	}
-	if q.Asked != 4 || q.AtLeast != 1 || q.Rows != 4 || q.Wall() != (4500*time.Millisecond+4).Seconds() || q.Took[0] != 3*time.Second+7 {
+	if q.Asked != 4 || q.AtLeast != 1 || q.Rows != 4 || q.Wall() != (4500*time.Millisecond+4).Seconds() || q.Accumulated()[0] != 3.000000007 {
 		t.Errorf("wall %v: %+v", q.Wall(), q)
 	}
 }
@@ -97,7 +97,7 @@ func BenchmarkAdd(b *testing.B) {
 			b.ReportAllocs()
 			for i := range b.N {
 				took := time.Duration(5e6 + i*7919%1e6)
-				recorder.Add(oplog.Op{Sequence: int64(i % 1000), Start: time.Duration(i) * 1000, Intended: time.Duration(i) * 1000, Duration: took, Sent: took / 2, Rows: 1000})
+				recorder.Add(&oplog.Op{Sequence: int64(i % 1000), Start: time.Duration(i) * 1000, Intended: time.Duration(i) * 1000, Duration: took, Sent: took / 2, Rows: 1000})
 			}
 		})
 	}

@@ -36,7 +36,7 @@ func (p *Process) Pause(ctx context.Context) error {
 // stands reports whether no thread of the server's processes runs.
 func (p *Process) stands(ctx context.Context) bool {
 	for _, m := range p.members(ctx, nil) {
-		if !standing(m.PID) {
+		if !stopped(m.PID) {
 			return false
 		}
 	}

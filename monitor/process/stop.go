@@ -91,7 +91,7 @@ func (p *Process) kill(ctx context.Context, members []Info) error {
 }
 
 // members returns the server's processes that run: its group, its descendants,
-// and those known before. A stranger that took over the number of one that
+// and those known before. Another process that took over the number of one that
 // ended is not among them. Where processes cannot be listed it is the first
 // one alone.
 func (p *Process) members(ctx context.Context, known []Info) []Info {
@@ -111,12 +111,12 @@ func membersIn(table []Info, first Info, group int, known []Info) []Info {
 	for _, k := range known {
 		started[k.PID] = k.Started
 	}
-	isStranger := func(m Info) bool {
+	isOther := func(m Info) bool {
 		before, ok := started[m.PID]
 		return ok && before != m.Started
 	}
 	isMember := map[int]bool{}
-	if slices.ContainsFunc(table, func(m Info) bool { return m.PID == first.PID && isStranger(m) }) {
+	if slices.ContainsFunc(table, func(m Info) bool { return m.PID == first.PID && isOther(m) }) {
 		group = 0 // a number is given again only when nobody is left in its group
 	} else {
 		for _, m := range tree(table, []int{first.PID}) {
@@ -128,7 +128,7 @@ func membersIn(table []Info, first Info, group int, known []Info) []Info {
 	}
 	var members []Info
 	for _, m := range table {
-		if m.Ended || m.PID == os.Getpid() || isStranger(m) {
+		if m.Ended || m.PID == os.Getpid() || isOther(m) {
 			continue
 		}
 		if isMember[m.PID] || group != 0 && m.Group == group {

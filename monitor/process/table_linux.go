@@ -43,9 +43,9 @@ func infoOf(s procfs.ProcStat) Info {
 	return Info{PID: s.PID, Parent: s.PPID, Group: s.PGRP, Started: int64(s.Starttime), Ended: s.State == "Z" || s.State == "X"}
 }
 
-// standing reports whether all threads of a process are held by a signal, or it
+// stopped reports whether all threads of a process are stopped by a signal, or it
 // has gone.
-func standing(pid int) bool {
+func stopped(pid int) bool {
 	threads, err := procfs.AllThreads(pid)
 	if err != nil {
 		return true

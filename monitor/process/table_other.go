@@ -69,9 +69,9 @@ func listeners(ctx context.Context, port int) (pids []int, listened bool, err er
 	return pids, listened, nil
 }
 
-// standing reports whether a process is held by a signal, or has gone. Its
+// stopped reports whether a process is stopped by a signal, or has gone. Its
 // threads cannot be told apart here.
-func standing(pid int) bool {
+func stopped(pid int) bool {
 	status, err := (&process.Process{Pid: int32(pid)}).Status()
 	return err != nil || !slices.ContainsFunc(status, func(s string) bool { return s != process.Stop && s != process.Zombie })
 }

@@ -68,11 +68,11 @@ func TestMembers(t *testing.T) {
 		known []Info
 		want  []int
 	}{
-		"all of the tree, without the ended":  {table: family(), want: []int{10, 11, 12}},
-		"the leader has gone, its group runs": {table: family()[2:3], want: []int{11}},
-		"an orphan that was known":            {table: family()[3:4], known: []Info{{PID: 12, Started: 7}}, want: []int{12}},
-		"a stranger under a known number":     {table: family()[3:4], known: []Info{{PID: 12, Started: 6}}},
-		"a stranger under the leader's number": {
+		"all of the tree, without the ended":   {table: family(), want: []int{10, 11, 12}},
+		"the leader has gone, its group runs":  {table: family()[2:3], want: []int{11}},
+		"an orphan that was known":             {table: family()[3:4], known: []Info{{PID: 12, Started: 7}}, want: []int{12}},
+		"another process under a known number": {table: family()[3:4], known: []Info{{PID: 12, Started: 6}}},
+		"another process under the leader's number": {
 			table: []Info{{PID: 10, Group: 10, Started: 99}, {PID: 30, Parent: 10, Group: 10, Started: 100}},
 		},
 		"nobody": {},

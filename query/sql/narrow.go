@@ -17,10 +17,10 @@ func (r *renderer) fromRows(indent, correlated string) {
 		r.line("%sFROM %s", indent, r.rows)
 		return
 	}
-	fields := r.needed()
+	fields := r.q.NamedFields()
 	first := r.table.Fields[0].Name
 	whole := r.wholeRows(fields)
-	if (whole || r.q.Shape != query.Activity) && !slices.Contains(fields, first) && !r.givenByAbove(fields) {
+	if (whole || r.q.Activity() == nil) && !slices.Contains(fields, first) && !r.givenByAbove(fields) {
 		fields = append(fields, first) // which every row has
 	}
 	columns := []string{r.time(), r.Ident(TagsIDColumn)}
@@ -54,28 +54,6 @@ func (r *renderer) fromRows(indent, correlated string) {
 	r.line("%s) AS %s", indent, r.rows)
 }
 
-// needed returns the fields that the query has to do with.
-func (r *renderer) needed() []string {
-	q := r.q
-	fields := slices.Clone(q.Fields)
-	if q.Shape == query.Activity {
-		fields = append(fields, q.Active.Field)
-	}
-	if q.Having != nil {
-		fields = append(fields, q.Having.Field)
-	}
-	if q.Above != nil {
-		fields = append(fields, q.Above.All()...)
-	}
-	var distinct []string
-	for _, f := range fields {
-		if !slices.Contains(distinct, f) {
-			distinct = append(distinct, f)
-		}
-	}
-	return distinct
-}
-
 // givenByAbove reports whether every row that matches has a value of the only
 // field.
 func (r *renderer) givenByAbove(fields []string) bool {
@@ -85,15 +63,11 @@ func (r *renderer) givenByAbove(fields []string) bool {
 // wholeRows reports whether the query needs the values of a row together, not
 // only the fields' one by one.
 func (r *renderer) wholeRows(fields []string) bool {
-	switch {
-	case r.givenByAbove(fields):
+	if r.givenByAbove(fields) {
 		return false
-	case r.q.Shape == query.Rows, r.q.Shape == query.Last:
-		return true
-	case len(r.q.MeanTags) > 0: // a row counts once, however many values it has
-		return true
 	}
-	return r.q.Above != nil
+	means, _ := r.q.Shape.(query.Means)
+	return r.q.Stored() || r.q.Above != nil || len(means.MeanTags) > 0 // a row counts once, however many values it has
 }
 
 // valueOfType returns the column in which a narrow table has values of a type.

@@ -3,24 +3,16 @@ package sql
 import (
 	"fmt"
 	"strings"
+
+	"github.com/tsmark/tsmark/query"
 )
 
-// second returns the number of the tag's column, for lists that begin with
-// the time's, or nothing where there is no tag.
-func (r *renderer) second() string {
-	if r.q.GroupBy == "" {
-		return ""
-	}
-	return ", 2"
-}
-
-// last writes the Last shape. An inner query finds the newest time of each
+// newestRows writes the Last shape. An inner query finds the newest time of each
 // series from two columns, which is far cheaper than sorting whole rows. Few
 // rows are then left to choose from, where several series share the tag's
 // value or a series has several rows at one time.
-func (r *renderer) last() {
-	from, tag := r.from(), r.tag(r.q.GroupBy)
-	having := r.q.Having
+func (r *renderer) newestRows(s query.Last) {
+	from, tag, having := r.from(), r.tag(s.By), s.Having
 	if having != nil {
 		names := []string{r.time()}
 		for _, c := range r.q.Columns(r.table)[1:] {
@@ -34,7 +26,15 @@ func (r *renderer) last() {
 	} else {
 		r.line("SELECT")
 	}
-	r.columns(from)
+	time := from + r.time()
+	if r.Newest == MaxRow {
+		time = fmt.Sprintf("max(%s) AS %s", time, r.time())
+	}
+	selected := []string{time, tag}
+	for _, key := range s.Tags {
+		selected = append(selected, r.tag(key))
+	}
+	r.list("  ", append(selected, r.fields(from, s.Fields)...))
 	if having != nil && having.Over != "" {
 		r.appendToLine(",\n  %s AS divisor", r.tag(having.Over))
 	}
@@ -45,7 +45,7 @@ func (r *renderer) last() {
 		if having.Over != "" {
 			value += " / divisor"
 		}
-		r.line("WHERE %s", comparison(value, having.Below, having.Value))
+		r.line("WHERE %s", comparison(value, having.Compare, having.Value))
 	}
 }
 

@@ -118,7 +118,7 @@ func TestSQLiteReadsQuotes(t *testing.T) {
 func TestDialectQuotes(t *testing.T) {
 	d := testDialect()
 	d.Names, d.Texts = "``", Backslashes
-	q := query.Query{Shape: query.Rows, Table: "cpu", Fields: []string{"order"}, In: &query.TagIn{Key: "host", Values: []string{"it's"}}}
+	q := query.Query{Table: "cpu", In: &query.TagIn{Key: "host", Values: []string{"it's"}}, Shape: query.Rows{Fields: []string{"order"}}}
 	text, err := d.Render(&q, schema())
 	if err != nil || !strings.Contains(text, "  `order`\n") || !strings.Contains(text, `host IN ('it\'s')`) {
 		t.Errorf("%v\n%s", err, text)

@@ -22,16 +22,26 @@ func (d *Dialect) Render(q *query.Query, s *series.Schema) (string, error) {
 		return "", fmt.Errorf("query %s: %w", q.Type, err)
 	}
 	r.rows, r.tags = d.Ident(q.Table), d.Ident(TagsTable(s, r.table))
-	switch q.Shape {
+	switch shape := q.Shape.(type) {
+	case query.Buckets:
+		r.bucketed(shape)
+	case query.Totals:
+		r.totals(shape)
+	case query.Rows:
+		r.scan(scan{tag: shape.Tag, columns: r.rowColumns(shape.Tag, shape.Fields), order: shape.Order})
+	case query.AnyRows:
+		r.scan(scan{tag: shape.Tag, columns: r.rowColumns(shape.Tag, shape.Fields), limit: shape.Limit})
+	case query.RowSet:
+		r.scan(scan{tag: shape.Tag, columns: r.rowColumns(shape.Tag, shape.Fields)})
+		r.repeat(&shape.Set)
 	case query.Last:
-		r.last()
+		r.newestRows(shape)
 	case query.Means:
-		r.means()
-	case query.Activity:
-		r.activity()
+		r.means(shape)
+	case query.UnitMeans:
+		r.unitMeans(shape)
 	default:
-		r.scan()
-		r.repeat()
+		r.activity()
 	}
 	return strings.TrimSuffix(r.text.String(), "\n"), nil
 }
@@ -67,11 +77,7 @@ func (r *renderer) tag(key string) string {
 }
 
 // repeat writes the further operands of a set operation, which are all the same.
-func (r *renderer) repeat() {
-	s := r.q.Set
-	if s == nil {
-		return
-	}
+func (r *renderer) repeat(s *query.Set) {
 	operation := strings.ToUpper(string(s.Operation))
 	if s.All {
 		operation += " ALL"
@@ -83,40 +89,78 @@ func (r *renderer) repeat() {
 	}
 }
 
-// scan writes the Buckets, Rows and Totals shapes: one pass over the table of
-// rows.
-func (r *renderer) scan() {
-	from := ""
-	joined := r.q.GroupBy != "" || len(r.q.Present) > 0
-	if joined {
-		from = r.from()
+// scan is one pass over the table of rows.
+type scan struct {
+	tag     string // in the answer; empty: none
+	columns []string
+	groups  int // columns by which rows are grouped, the first ones; 0: rows stay
+	order   query.Order
+	limit   int // 0: none
+}
+
+// bucketed writes the Buckets shape.
+func (r *renderer) bucketed(s query.Buckets) {
+	from := r.scanned(s.GroupBy)
+	out := scan{tag: s.GroupBy, columns: []string{r.Bucket(s.Width, from+r.time()) + " AS " + r.Ident(TimeColumn)}, groups: 1, order: s.Order, limit: s.Limit}
+	if s.GroupBy != "" {
+		out.columns, out.groups = append(out.columns, r.tag(s.GroupBy)), 2
 	}
+	out.columns = append(out.columns, r.aggregates(from, s.Aggregate, s.Fields)...)
+	r.scan(out)
+}
+
+// totals writes the Totals shape.
+func (r *renderer) totals(s query.Totals) {
+	columns := append([]string{r.tag(s.GroupBy)}, r.aggregates(r.scanned(s.GroupBy), s.Aggregate, s.Fields)...)
+	r.scan(scan{tag: s.GroupBy, columns: columns, groups: 1})
+}
+
+// rowColumns returns the columns of rows as they are.
+func (r *renderer) rowColumns(tag string, fields []string) []string {
+	from := r.scanned(tag)
+	columns := []string{from + r.time()}
+	if tag != "" {
+		columns = append(columns, r.tag(tag))
+	}
+	return append(columns, r.fields(from, fields)...)
+}
+
+// joined reports whether a scan needs the table of series.
+func (r *renderer) joined(tag string) bool { return tag != "" || len(r.q.Present) > 0 }
+
+// scanned returns what stands before columns of the table of rows in a scan.
+func (r *renderer) scanned(tag string) string {
+	if r.joined(tag) {
+		return r.from()
+	}
+	return ""
+}
+
+// scan writes one pass over the table of rows.
+func (r *renderer) scan(s scan) {
 	r.line("SELECT")
-	r.columns(from)
+	r.list("  ", s.columns)
 	r.fromRows("", "")
-	if joined {
+	if r.joined(s.tag) {
 		r.joinTags("")
 	}
-	r.where("", from)
+	r.where("", r.scanned(s.tag))
 	// By number, since the bucket bears the name of the column it is made from.
-	if r.q.Shape == query.Buckets {
-		r.line("GROUP BY 1%s", r.second())
+	if s.groups > 0 {
+		r.line("GROUP BY %s", numbers(s.groups))
 	}
-	if r.q.Shape == query.Totals {
-		r.line("GROUP BY 1")
+	keys := []string{"1"}
+	if s.tag != "" {
+		keys = append(keys, "2")
 	}
-	switch r.q.Order {
+	switch s.order {
 	case query.Ascending:
-		r.line("ORDER BY 1%s", r.second())
+		r.line("ORDER BY %s", strings.Join(keys, ", "))
 	case query.Descending:
-		if r.q.GroupBy == "" {
-			r.line("ORDER BY 1 DESC")
-		} else {
-			r.line("ORDER BY 1 DESC, 2 DESC")
-		}
+		r.line("ORDER BY %s DESC", strings.Join(keys, " DESC, "))
 	}
-	if r.q.Limit > 0 {
-		r.line("LIMIT %d", r.q.Limit)
+	if s.limit > 0 {
+		r.line("LIMIT %d", s.limit)
 	}
 }
 
@@ -140,40 +184,29 @@ func (r *renderer) joinTags(indent string) {
 	}
 }
 
-// columns writes what is selected. Columns of the table of rows begin with
-// from: its name and a dot where tables are joined, or nothing.
-func (r *renderer) columns(from string) {
-	time := from + r.time()
-	switch {
-	case r.q.Shape == query.Buckets:
-		time = r.Bucket(r.q.Bucket, time) + " AS " + r.Ident(TimeColumn)
-	case r.q.Shape == query.Last && r.Newest == MaxRow:
-		time = fmt.Sprintf("max(%s) AS %s", time, r.time())
+// fields returns columns of fields. Columns of the table of rows begin with from:
+// its name and a dot where tables are joined, or nothing.
+func (r *renderer) fields(from string, names []string) []string {
+	columns := make([]string, len(names))
+	for i, name := range names {
+		columns[i] = from + r.Ident(name)
 	}
-	selected := []string{time}
-	if r.q.Shape == query.Totals {
-		selected = nil
-	}
-	if r.q.GroupBy != "" {
-		selected = append(selected, r.tag(r.q.GroupBy))
-	}
-	for _, key := range r.q.Tags {
-		selected = append(selected, r.tag(key))
-	}
+	return columns
+}
+
+// aggregates returns the columns of aggregated fields.
+func (r *renderer) aggregates(from string, a query.Aggregate, fields []string) []string {
 	answer := r.q.Columns(r.table)
-	answer = answer[len(selected):]
-	for i, field := range r.q.Fields {
-		column := from + r.Ident(field)
-		if r.q.Shape == query.Buckets || r.q.Shape == query.Totals {
-			switch kind := r.table.Fields[r.table.FieldIndex(field)].Type; {
-			case r.q.Aggregate == query.Sum && kind != series.Float:
-				column += " * 1e0" // sums of integers have types of their own, and bounds; those of singles are singles
-			case r.q.Aggregate == query.Count:
-				column = r.Counted(kind, column)
-			}
-			column = fmt.Sprintf("%s(%s) AS %s", r.q.Aggregate, column, r.Ident(answer[i].Name))
+	answer = answer[len(answer)-len(fields):]
+	columns := r.fields(from, fields)
+	for i, field := range fields {
+		switch kind := r.table.Fields[r.table.FieldIndex(field)].Type; {
+		case a == query.Sum && kind != series.Float:
+			columns[i] += " * 1e0" // sums of integers have types of their own, and bounds; those of singles are singles
+		case a == query.Count:
+			columns[i] = r.Counted(kind, columns[i])
 		}
-		selected = append(selected, column)
+		columns[i] = fmt.Sprintf("%s(%s) AS %s", a, columns[i], r.Ident(answer[i].Name))
 	}
-	r.line("  %s", strings.Join(selected, ",\n  "))
+	return columns
 }

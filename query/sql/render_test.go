@@ -38,8 +38,7 @@ func TestRender(t *testing.T) {
 		want string
 	}{
 		"names and texts are quoted": {
-			query.Query{Shape: query.Buckets, Table: "cpu", Aggregate: query.Max, Fields: []string{"order"}, Bucket: time.Second,
-				GroupBy: "Data center", In: &query.TagIn{Key: "Data center", Values: []string{"it's", "日本", `"\`}}},
+			query.Query{Table: "cpu", In: &query.TagIn{Key: "Data center", Values: []string{"it's", "日本", `"\`}}, Shape: query.Buckets{Aggregate: query.Max, GroupBy: "Data center", Fields: []string{"order"}, Width: time.Second}},
 			`SELECT
   bucket(1s, cpu.time) AS time,
   tags."Data center",
@@ -50,7 +49,7 @@ WHERE tags."Data center" IN ('it''s', '日本', '"\')
 GROUP BY 1, 2`,
 		},
 		"bounds are rounded up": {
-			query.Query{Shape: query.Rows, Table: "mem", Fields: []string{"free"}, Start: time.Unix(-1, 1), End: time.Unix(2, 3_000_000), Limit: 7},
+			query.Query{Table: "mem", Start: time.Unix(-1, 1), End: time.Unix(2, 3_000_000), Shape: query.AnyRows{Fields: []string{"free"}, Limit: 7}},
 			`SELECT
   time,
   free
@@ -60,7 +59,7 @@ WHERE time >= t59.001
 LIMIT 7`,
 		},
 		"thresholds of whole numbers are whole": {
-			query.Query{Shape: query.Rows, Table: "cpu", Fields: []string{"order"}, Above: &query.Above{Field: "order", Value: -0.5}},
+			query.Query{Table: "cpu", Above: &query.Above{Field: "order", Value: -0.5}, Shape: query.Rows{Fields: []string{"order"}}},
 			`SELECT
   time,
   "order"
@@ -68,7 +67,7 @@ FROM cpu
 WHERE "order" > -1`,
 		},
 		"thresholds of floats are doubles": {
-			query.Query{Shape: query.Rows, Table: "cpu", Fields: []string{"load"}, Above: &query.Above{Field: "load", Value: 90}, Order: query.Descending},
+			query.Query{Table: "cpu", Above: &query.Above{Field: "load", Value: 90}, Shape: query.Rows{Fields: []string{"load"}, Order: query.Descending}},
 			`SELECT
   time,
   load
@@ -77,8 +76,7 @@ WHERE load > 90e0
 ORDER BY 1 DESC`,
 		},
 		"tags of its own": {
-			query.Query{Shape: query.Buckets, Table: "disk", Aggregate: query.Avg, Fields: []string{"free"}, Bucket: time.Second,
-				GroupBy: "host", Order: query.Descending, Limit: 3},
+			query.Query{Table: "disk", Shape: query.Buckets{Aggregate: query.Avg, GroupBy: "host", Fields: []string{"free"}, Width: time.Second, Order: query.Descending, Limit: 3}},
 			`SELECT
   bucket(1s, disk.time) AS time,
   disk_tags.host,
@@ -91,8 +89,7 @@ ORDER BY 1 DESC, 2 DESC
 LIMIT 3`,
 		},
 		"last rows among the matching ones": {
-			query.Query{Shape: query.Last, Table: "cpu", Fields: []string{"load"}, GroupBy: "host",
-				In: &query.TagIn{Key: "host", Values: []string{"a"}}, Above: &query.Above{Field: "load", Value: 1e-300}, End: time.Unix(1, 0)},
+			query.Query{Table: "cpu", In: &query.TagIn{Key: "host", Values: []string{"a"}}, Above: &query.Above{Field: "load", Value: 1e-300}, End: time.Unix(1, 0), Shape: query.Last{By: "host", Fields: []string{"load"}}},
 			`SELECT DISTINCT ON (tags.host)
   cpu.time,
   tags.host,
@@ -126,7 +123,14 @@ ORDER BY tags.host, cpu.time DESC`,
 }
 
 func TestRenderErrors(t *testing.T) {
-	good := query.Query{Type: "q", Shape: query.Buckets, Table: "cpu", Aggregate: query.Max, Fields: []string{"load"}, Bucket: time.Second}
+	buckets := func(set func(*query.Buckets)) func(*query.Query) {
+		return func(q *query.Query) {
+			s := q.Shape.(query.Buckets)
+			set(&s)
+			q.Shape = s
+		}
+	}
+	good := query.Query{Type: "q", Table: "cpu", Shape: query.Buckets{Aggregate: query.Max, Fields: []string{"load"}, Width: time.Second}}
 	if _, err := testDialect().Render(&good, schema()); err != nil {
 		t.Fatal(err)
 	}
@@ -136,21 +140,19 @@ func TestRenderErrors(t *testing.T) {
 		unsupported bool
 	}{
 		"table":          {func(q *query.Query) { q.Table = "gpu" }, `no table "gpu"`, false},
-		"no field":       {func(q *query.Query) { q.Fields = nil }, "no field", false},
-		"field":          {func(q *query.Query) { q.Fields = []string{"x"} }, `no field "x"`, false},
-		"tag":            {func(q *query.Query) { q.GroupBy = "x" }, `no tag "x"`, false},
+		"no field":       {buckets(func(s *query.Buckets) { s.Fields = nil }), "no field", false},
+		"field":          {buckets(func(s *query.Buckets) { s.Fields = []string{"x"} }), `no field "x"`, false},
+		"tag":            {buckets(func(s *query.Buckets) { s.GroupBy = "x" }), `no tag "x"`, false},
 		"filter's tag":   {func(q *query.Query) { q.In = &query.TagIn{Key: "x", Values: []string{"a"}} }, `no tag "x"`, false},
 		"empty filter":   {func(q *query.Query) { q.In = &query.TagIn{Key: "host"} }, "no values", false},
 		"NUL":            {func(q *query.Query) { q.In = &query.TagIn{Key: "host", Values: []string{"a\x00b"}} }, "NUL", true},
 		"filter's field": {func(q *query.Query) { q.Above = &query.Above{Field: "x"} }, `no field "x"`, false},
 		"NaN":            {func(q *query.Query) { q.Above = &query.Above{Field: "load", Value: math.NaN()} }, "not a number", false},
 		"infinity":       {func(q *query.Query) { q.Above = &query.Above{Field: "load", Value: math.Inf(1)} }, "not a number", false},
-		"aggregate":      {func(q *query.Query) { q.Aggregate = "median" }, "median", true},
-		"no width":       {func(q *query.Query) { q.Bucket = 0 }, "no width", false},
-		"narrow bucket":  {func(q *query.Query) { q.Bucket = 1500 * time.Microsecond }, "multiples of 1ms", true},
-		"shape":          {func(q *query.Query) { q.Shape = "circle" }, "circle", true},
-		"last of none":   {func(q *query.Query) { q.Shape = query.Last }, "without naming a tag", false},
-		"last in order":  {func(q *query.Query) { q.Shape, q.GroupBy, q.Order = query.Last, "host", query.Ascending }, "order", true},
+		"aggregate":      {buckets(func(s *query.Buckets) { s.Aggregate = "median" }), "median", true},
+		"no width":       {buckets(func(s *query.Buckets) { s.Width = 0 }), "no width", false},
+		"narrow bucket":  {buckets(func(s *query.Buckets) { s.Width = 1500 * time.Microsecond }), "multiples of 1ms", true},
+		"shape":          {func(q *query.Query) { q.Shape = nil }, "no shape", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := good

@@ -24,13 +24,13 @@ func TestNumbersOfTypes(t *testing.T) {
 		"float32": {"sum(t.float32 * 1e0) AS sum_float32", "t.float32 > 0.5e0"},
 		"float":   {"sum(t.float) AS sum_float", "t.float > 0.5e0"},
 	} {
-		q := query.Query{Shape: query.Totals, Table: "t", Aggregate: query.Sum, Fields: []string{name}, GroupBy: "device", Above: &query.Above{Field: name, Value: 0.5}}
+		q := query.Query{Table: "t", Above: &query.Above{Field: name, Value: 0.5}, Shape: query.Totals{Aggregate: query.Sum, GroupBy: "device", Fields: []string{name}}}
 		text, err := testDialect().Render(&q, typed())
 		if err != nil || !strings.Contains(text, want[0]) || !strings.Contains(text, want[1]) {
 			t.Errorf("%v\n%s\nwant %q", err, text, want)
 		}
 	}
-	q := query.Query{Type: "x", Shape: query.Totals, Table: "t", Aggregate: query.Max, Fields: []string{"text"}, GroupBy: "device"}
+	q := query.Query{Type: "x", Table: "t", Shape: query.Totals{Aggregate: query.Max, GroupBy: "device", Fields: []string{"text"}}}
 	if _, err := testDialect().Render(&q, typed()); err == nil || err.Error() != "query x: it takes field text for a number, whose type is text" {
 		t.Errorf("error %v", err)
 	}

@@ -9,32 +9,71 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// means writes the Means shape.
-func (r *renderer) means() {
-	q := r.q
-	var group, outer, means []string
-	for _, key := range q.Group {
-		group, outer = append(group, r.tag(key)), append(outer, r.Ident(key))
+// tagColumns returns tags as they are selected from the joined tables, and as
+// an outer query names them.
+func (r *renderer) tagColumns(keys []string) (inner, outer []string) {
+	for _, key := range keys {
+		inner, outer = append(inner, r.tag(key)), append(outer, r.Ident(key))
 	}
-	for _, field := range q.Fields {
-		means = append(means, r.mean(field))
-	}
-	for _, key := range q.MeanTags {
-		means = append(means, fmt.Sprintf("avg(%s)", r.tag(key)))
-	}
-	names := make([]string, len(means))
-	for i, column := range q.Columns(r.table)[len(group):] {
+	return inner, outer
+}
+
+// valueNames returns the names of the answer's last columns.
+func (r *renderer) valueNames(n int) []string {
+	columns := r.q.Columns(r.table)
+	names := make([]string, n)
+	for i, column := range columns[len(columns)-n:] {
 		names[i] = r.Ident(column.Name)
 	}
-	if q.Unit == "" {
-		r.meansOfRows(group, append(outer, names...), named(means, names))
-		return
+	return names
+}
+
+// means writes the Means shape.
+func (r *renderer) means(s query.Means) {
+	group, outer := r.tagColumns(s.Group)
+	var means []string
+	for _, field := range s.Fields {
+		means = append(means, r.mean(field))
 	}
-	for i, name := range names {
-		outer = append(outer, fmt.Sprintf("avg(%s) AS %[1]s", name))
-		if q.Over != "" {
-			means[i] += " / " + r.tag(q.Over)
+	for _, key := range s.MeanTags {
+		means = append(means, fmt.Sprintf("avg(%s)", r.tag(key)))
+	}
+	names, having := r.valueNames(len(means)), s.Having
+	expressions := append(group, named(means, names)...)
+	switch {
+	case having == nil:
+		r.groups("", len(group), expressions)
+	case !r.NoHaving:
+		r.groups("", len(group), expressions)
+		r.line("HAVING %s", comparison(r.mean(having.Field), having.Compare, having.Value))
+	default:
+		r.line("SELECT %s", strings.Join(append(outer, names...), ", "))
+		r.line("FROM (")
+		r.groups("  ", len(group), expressions)
+		r.line(") AS groups_of_rows")
+		r.line("WHERE %s", comparison(names[slices.Index(s.Fields, having.Field)], having.Compare, having.Value))
+	}
+}
+
+// groups writes the query of expressions by the first of them.
+func (r *renderer) groups(indent string, keys int, expressions []string) {
+	r.line("%sSELECT", indent)
+	r.list(indent+"  ", expressions)
+	r.fromJoined(indent)
+	r.line("%sGROUP BY %s", indent, numbers(keys))
+}
+
+// unitMeans writes the UnitMeans shape.
+func (r *renderer) unitMeans(s query.UnitMeans) {
+	group, outer := r.tagColumns(s.Group)
+	names := r.valueNames(len(s.Fields))
+	means := make([]string, len(s.Fields))
+	for i, field := range s.Fields {
+		means[i] = r.mean(field)
+		if s.Over != "" {
+			means[i] += " / " + r.tag(s.Over)
 		}
+		outer = append(outer, fmt.Sprintf("avg(%s) AS %[1]s", names[i]))
 	}
 	r.line("SELECT")
 	r.list("  ", outer)
@@ -42,40 +81,9 @@ func (r *renderer) means() {
 	r.line("  SELECT")
 	r.list("    ", append(group, named(means, names)...))
 	r.fromJoined("  ")
-	r.line("  GROUP BY %s, %s", numbers(len(q.Group)), r.tag(q.Unit))
+	r.line("  GROUP BY %s, %s", numbers(len(s.Group)), r.tag(s.Unit))
 	r.line(") AS units")
-	r.line("GROUP BY %s", numbers(len(q.Group)))
-}
-
-// meansOfRows writes means over all rows of each group.
-func (r *renderer) meansOfRows(group, outer, means []string) {
-	having := r.q.Having
-	if having == nil || !r.NoHaving {
-		r.groups("", append(group, means...))
-		if having != nil {
-			r.line("HAVING %s", comparison(r.mean(having.Field), having.Below, having.Value))
-		}
-		return
-	}
-	condition := conditionColumn
-	if at := slices.Index(r.q.Fields, having.Field); at >= 0 {
-		condition = outer[len(group)+at]
-	} else {
-		means = append(means, r.mean(having.Field)+" AS "+condition)
-	}
-	r.line("SELECT %s", strings.Join(outer, ", "))
-	r.line("FROM (")
-	r.groups("  ", append(group, means...))
-	r.line(") AS groups_of_rows")
-	r.line("WHERE %s", comparison(condition, having.Below, having.Value))
-}
-
-// groups writes the query of expressions by the Group tags.
-func (r *renderer) groups(indent string, expressions []string) {
-	r.line("%sSELECT", indent)
-	r.list(indent+"  ", expressions)
-	r.fromJoined(indent)
-	r.line("%sGROUP BY %s", indent, numbers(len(r.q.Group)))
+	r.line("GROUP BY %s", numbers(len(s.Group)))
 }
 
 // mean returns the mean of a field.
@@ -113,13 +121,9 @@ func numbers(n int) string {
 	return strings.Join(list, ", ")
 }
 
-// comparison returns the condition that the expression is below or above the
-// value.
-func comparison(expression string, below bool, value float64) string {
-	if below {
-		return fmt.Sprintf("%s < %s", expression, double(value))
-	}
-	return fmt.Sprintf("%s > %s", expression, double(value))
+// comparison returns the condition that compares the expression with the value.
+func comparison(expression string, c query.Comparison, value float64) string {
+	return fmt.Sprintf("%s %s %s", expression, c, double(value))
 }
 
 // The names given to what is computed.
@@ -130,48 +134,50 @@ const (
 	beforeColumn    = "before"
 )
 
-// activity writes the Activity shape: first whether each unit's buckets are
-// active, then what is asked about that.
+// activity writes the shapes that look at active buckets: first whether each
+// unit's buckets are active, then what the shape makes of that.
 func (r *renderer) activity() {
-	q, a := r.q, r.q.Active
 	const day = 24 * time.Hour
-	unit := r.Ident(q.Unit)
-	var group []string
-	for _, key := range q.Group {
-		group = append(group, r.Ident(key))
-	}
+	a := r.q.Activity()
+	unit := r.Ident(a.Unit)
 	r.line("WITH buckets AS (")
-	r.buckets()
-	switch a.Summary {
-	case query.UnitsWithMore:
+	switch s := r.q.Shape.(type) {
+	case query.ActiveUnits:
+		r.buckets(a, nil)
 		r.line(")")
-		r.unitsWithMore(unit)
-	case query.HoursPerDay:
+		r.unitsWithMore(unit, s.More)
+	case query.ActiveHours:
+		r.buckets(a, nil)
 		r.line(")")
 		r.line("SELECT")
-		r.list("  ", []string{unit, fmt.Sprintf("count(*) * %s / count(DISTINCT %s) AS hours", double(q.Bucket.Hours()), r.Bucket(day, bucketColumn))})
+		r.list("  ", []string{unit, fmt.Sprintf("count(*) * %s / count(DISTINCT %s) AS hours", double(a.Width.Hours()), r.Bucket(day, bucketColumn))})
 		r.line("FROM buckets")
 		r.line("WHERE %s", r.truth(activeColumn))
 		r.line("GROUP BY 1")
-	case query.SharePerDay:
+	case query.ActiveShare:
+		inner, outer := r.tagColumns(s.Group)
+		r.buckets(a, inner)
 		r.line(")")
 		r.line("SELECT")
-		columns := append([]string{r.Bucket(day, bucketColumn) + " AS day"}, group...)
-		r.list("  ", append(columns, fmt.Sprintf("count(*) / %s AS share", double(float64(day/q.Bucket)))))
+		columns := append([]string{r.Bucket(day, bucketColumn) + " AS day"}, outer...)
+		r.list("  ", append(columns, fmt.Sprintf("count(*) / %s AS share", double(float64(day/a.Width)))))
 		r.line("FROM buckets")
 		r.line("WHERE %s", r.truth(activeColumn))
 		r.line("GROUP BY %s", numbers(len(columns)))
 		r.line("ORDER BY %s", numbers(len(columns)))
 	case query.Starts:
-		r.changes(group)
+		inner, outer := r.tagColumns(s.Group)
+		r.buckets(a, inner)
+		r.changes(unit, outer)
 		r.line(")")
 		r.line("SELECT")
-		r.list("  ", append(group, "count(*) AS starts"))
+		r.list("  ", append(outer, "count(*) AS starts"))
 		r.line("FROM changes")
 		r.line("WHERE %s AND %s", r.truth(activeColumn), r.falsehood(beforeColumn))
-		r.line("GROUP BY %s", numbers(len(group)))
-	case query.SessionPerDay:
-		r.changes(nil)
+		r.line("GROUP BY %s", numbers(len(outer)))
+	case query.Sessions:
+		r.buckets(a, nil)
+		r.changes(unit, nil)
 		r.line("), sessions AS (")
 		r.line("  SELECT")
 		r.list("    ", []string{unit, bucketColumn + " AS start", activeColumn,
@@ -188,9 +194,8 @@ func (r *renderer) activity() {
 	}
 }
 
-// unitsWithMore writes the units that have more active buckets than asked.
-func (r *renderer) unitsWithMore(unit string) {
-	more := r.q.Active.More
+// unitsWithMore writes the units that have more active buckets.
+func (r *renderer) unitsWithMore(unit string, more int) {
 	if !r.NoHaving {
 		r.line("SELECT %s", unit)
 		r.line("FROM buckets")
@@ -235,23 +240,16 @@ func (r *renderer) differ(a, b string) string {
 	return condition
 }
 
-// buckets writes the query of each unit's buckets.
-func (r *renderer) buckets() {
-	q, from := r.q, r.from()
-	columns := []string{}
-	for _, key := range q.Group {
-		columns = append(columns, r.tag(key))
-	}
-	columns = append(columns, r.tag(q.Unit), r.Bucket(q.Bucket, from+r.time())+" AS "+bucketColumn)
+// buckets writes the query of each unit's buckets, with the group's columns.
+func (r *renderer) buckets(a *query.Activity, group []string) {
+	from := r.from()
+	columns := append(slices.Clone(group), r.tag(a.Unit), r.Bucket(a.Width, from+r.time())+" AS "+bucketColumn)
 	keys := len(columns)
-	measure := r.mean(q.Active.Field)
-	if q.Active.Zeros {
-		measure = fmt.Sprintf("avg(CASE WHEN %s%s = 0 THEN 1e0 ELSE 0e0 END)", from, r.Ident(q.Active.Field))
+	measure := r.mean(a.Field)
+	if a.Zeros {
+		measure = fmt.Sprintf("avg(CASE WHEN %s%s = 0 THEN 1e0 ELSE 0e0 END)", from, r.Ident(a.Field))
 	}
-	holds := comparison(measure, q.Active.Below, q.Active.Value)
-	if q.Active.AtLeast {
-		holds = fmt.Sprintf("%s >= %s", measure, double(q.Active.Value))
-	}
+	holds := comparison(measure, a.Compare, a.Value)
 	if r.NoBooleanNulls {
 		holds = "CASE WHEN " + holds + " THEN 1 ELSE 0 END"
 	}
@@ -263,11 +261,11 @@ func (r *renderer) buckets() {
 
 // changes writes the beginning of the query that sets each bucket beside the
 // one before it.
-func (r *renderer) changes(group []string) {
-	partition := strings.Join(append(group[:len(group):len(group)], r.Ident(r.q.Unit)), ", ")
+func (r *renderer) changes(unit string, group []string) {
+	keys := append(slices.Clone(group), unit)
+	before := fmt.Sprintf("lag(%s) OVER (PARTITION BY %s ORDER BY %s) AS %s", activeColumn, strings.Join(keys, ", "), bucketColumn, beforeColumn)
 	r.line("), changes AS (")
 	r.line("  SELECT")
-	r.list("    ", append(group[:len(group):len(group)], r.Ident(r.q.Unit), bucketColumn, activeColumn,
-		fmt.Sprintf("lag(%s) OVER (PARTITION BY %s ORDER BY %s) AS %s", activeColumn, partition, bucketColumn, beforeColumn)))
+	r.list("    ", append(keys, bucketColumn, activeColumn, before))
 	r.line("  FROM buckets")
 }

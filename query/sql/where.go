@@ -33,7 +33,7 @@ func (r *renderer) ofSeries(from string) []string {
 	var conditions []string
 	if in := r.q.In; in != nil {
 		name := r.Ident(in.Key)
-		if r.Newest == LatestOn && r.q.Shape == query.Last && slices.ContainsFunc(in.Values, func(v string) bool { return strings.Contains(v, "'") }) {
+		if r.Newest == LatestOn && r.last() && slices.ContainsFunc(in.Values, func(v string) bool { return strings.Contains(v, "'") }) {
 			name += "::varchar" // QuestDB 9.3 looks such symbols up with the quotes doubled, and finds none
 		}
 		condition := fmt.Sprintf("%s IN (%s)", name, strings.Join(r.values(in), ", "))
@@ -88,8 +88,8 @@ func (r *renderer) ofRows(from string) []string {
 			conditions = append(conditions, fmt.Sprintf("%s%s > %s", from, r.Ident(name), threshold(above.Value, field.Type)))
 		}
 	}
-	if r.q.Shape == query.Activity {
-		conditions = append(conditions, fmt.Sprintf("%s%s IS NOT NULL", from, r.Ident(r.q.Active.Field)))
+	if a := r.q.Activity(); a != nil {
+		conditions = append(conditions, fmt.Sprintf("%s%s IS NOT NULL", from, r.Ident(a.Field)))
 	}
 	if r.Narrow {
 		return conditions // fromRows has set the others
@@ -119,20 +119,15 @@ func (r *renderer) single() bool {
 	return !q.Start.IsZero() && !q.End.IsZero() && r.roundUp(q.End).Sub(r.roundUp(q.Start)) == r.Precision
 }
 
+// last reports whether the query is about newest rows.
+func (r *renderer) last() bool {
+	_, last := r.q.Shape.(query.Last)
+	return last
+}
+
 // present returns the tags that a row must have and that no filter demands.
 func (r *renderer) present() []string {
-	var keys []string
-	demanded := slices.Concat(r.q.Present, r.q.Group, []string{r.q.Unit})
-	if r.q.Shape != query.Rows || r.q.Order != query.Unordered {
-		demanded = append(demanded, r.q.GroupBy) // without it a series is in no group
-	}
-	for _, key := range demanded {
-		filtered := r.q.In != nil && r.q.In.Key == key
-		if key != "" && !filtered && !slices.Contains(keys, key) {
-			keys = append(keys, key)
-		}
-	}
-	return keys
+	return slices.DeleteFunc(r.q.Demands(), func(key string) bool { return r.q.In != nil && r.q.In.Key == key })
 }
 
 // roundUp returns the first time at or after t that the database can name.

@@ -128,7 +128,7 @@ func TestMissing(t *testing.T) {
 		"B: empty: the right answers have no rows":           recorded("x", "k", noRows),
 		"B: not verified":                                    recorded("x", "k", unchecked),
 		"B: n/a: no such query":                              recorded("x", "k", result.Queries{Type: "q", Unsupported: "no such query"}),
-		"B: not asked":                                       recorded("x", "k"),
+		"B: not run":                                         recorded("x", "k"),
 		"B: failed: disk full":                               failed,
 		"B: repeat 2: withheld: a wrong answer":              recorded("x", "k", queries("q", 1, 2, 3), wrong),
 		"B: repeat 1: empty: the right answers have no rows": recorded("x", "k", noRows, queries("q", 1, 2, 3)),
@@ -183,8 +183,8 @@ func TestRefused(t *testing.T) {
 	}{
 		{a, other, "runs a-1 and a-2 have different datasets (fingerprints f and g)"},
 		{a, unknown, "runs a-1 and a-3: nobody knows whether their datasets are the same"},
-		{asked(system(1, 1, 1), "f", "b", 20), asked(system(2, 1, 1), "g", "b", 20), "runs a-1 and a-2 were asked different questions of type lastpoint"},
-		{asked(system(1, 1, 1), "f", "b", 20), asked(system(2, 1, 1), "g", "c", 30), "runs a-1 and a-2 were asked different questions of type lastpoint"},
+		{asked(system(1, 1, 1), "f", "b", 20), asked(system(2, 1, 1), "g", "b", 20), "runs a-1 and a-2 have different queries of type lastpoint"},
+		{asked(system(1, 1, 1), "f", "b", 20), asked(system(2, 1, 1), "g", "c", 30), "runs a-1 and a-2 have different queries of type lastpoint"},
 	} {
 		_, err := Runs(c.a, c.b, Options{})
 		if !errors.Is(err, ErrDifferent) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {

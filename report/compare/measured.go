@@ -69,7 +69,7 @@ func compareType(name string, sideA, sideB Subject, beside []Subject) ([]Figure,
 	return figures, medians
 }
 
-const noneInCommon = "no query that both sides got to"
+const noneInCommon = "no query that both sides ran"
 
 // tooFew says why the metric is not told where a round has no more than n
 // queries; empty: it is. A side that has more is no better for it: nothing can

@@ -110,6 +110,6 @@ const (
 	Smaller      Verdict = "smaller"
 	Larger       Verdict = "larger"
 	NoDifference Verdict = "no difference shown" // which is no proof that there is none
-	CannotTell   Verdict = "cannot be told"      // see Figure.Why
+	CannotTell   Verdict = "no verdict"          // see Figure.Why
 	NotCompared  Verdict = "not compared"        // a side has no figure: see Figure.Why
 )

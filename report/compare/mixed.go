@@ -10,7 +10,7 @@ import (
 )
 
 // MixedSubject is the subject of the writes of a mixed phase.
-const MixedSubject = "load and ask"
+const MixedSubject = "load and queries"
 
 // compareMixed compares mixed phases: what was written, and each type asked
 // meanwhile; none where neither side has one. Each load is one repeat: where a
@@ -50,7 +50,7 @@ func compareMixed(a, b Subject) []Figure {
 	}))
 }
 
-const noMixed = "nothing was asked beside the load"
+const noMixed = "no query was run beside the load"
 
 // mixedTypes lists the types asked in mixed phases; nil: there are no such
 // phases.
@@ -79,7 +79,7 @@ func mixedTime(l *result.Load, name string, quantile float64, of func(*result.La
 	}
 	at := slices.IndexFunc(l.Mixed.Types, func(q result.MixedType) bool { return q.Type == name })
 	if at < 0 {
-		return 0, "not asked"
+		return 0, "not run"
 	}
 	q := &l.Mixed.Types[at]
 	switch {
@@ -88,7 +88,7 @@ func mixedTime(l *result.Load, name string, quantile float64, of func(*result.La
 	case q.Withheld != "":
 		return 0, "withheld: " + q.Withheld
 	case q.Service.Count == 0:
-		return 0, "not asked often enough"
+		return 0, "too few queries run"
 	case !q.Verdict.OK():
 		return 0, "not verified"
 	case !q.Service.Holds(quantile):

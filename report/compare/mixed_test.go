@@ -64,8 +64,8 @@ func TestMixedMissing(t *testing.T) {
 		"B: withheld: wrong":              func(l *result.Load) { l.Mixed.Types[0].Withheld = "wrong" },
 		"B: n/a: no joins":                func(l *result.Load) { l.Mixed.Types[0].Unsupported = "no joins" },
 		"B: not verified":                 func(l *result.Load) { l.Mixed.Types[0].Verdict = result.Verdict{} },
-		"B: not asked often enough":       func(l *result.Load) { l.Mixed.Types[0].Service = result.Latency{} },
-		"B: not asked":                    func(l *result.Load) { l.Mixed.Types = l.Mixed.Types[1:] },
+		"B: too few queries run":          func(l *result.Load) { l.Mixed.Types[0].Service = result.Latency{} },
+		"B: not run":                      func(l *result.Load) { l.Mixed.Types = l.Mixed.Types[1:] },
 		"B: " + noMixed:                   func(l *result.Load) { l.Mixed = nil },
 		"B: withheld: the census differs": func(l *result.Load) { l.Withheld = "the census differs" },
 	} {

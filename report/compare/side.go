@@ -48,7 +48,7 @@ func alike(a, b Side) error {
 			return fmt.Errorf("runs %s and %s have different datasets (fingerprints %s and %s): %w",
 				first.ID, r.ID, first.Dataset.Fingerprint, r.Dataset.Fingerprint, ErrDifferent)
 		case result.OtherQuestions(first, r) != "":
-			return fmt.Errorf("runs %s and %s were asked different questions of type %s: %w", first.ID, r.ID, result.OtherQuestions(first, r), ErrDifferent)
+			return fmt.Errorf("runs %s and %s have different queries of type %s: %w", first.ID, r.ID, result.OtherQuestions(first, r), ErrDifferent)
 		}
 	}
 	return nil
@@ -166,7 +166,7 @@ func (s Subject) repeats(queryType string) (list []*result.Queries, missing stri
 		}
 	}
 	if len(list) == 0 {
-		return nil, cmp.Or(failed, "not asked")
+		return nil, cmp.Or(failed, "not run")
 	}
 	if missing = withoutFigure(list); missing == "" && tooSlow(list) {
 		missing = "too slow for this time box"
@@ -205,12 +205,12 @@ func (s Subject) failures(side string) []string {
 
 // withoutFigure says why repeats of a type have no figure.
 func withoutFigure(repeats []*result.Queries) string {
-	standings := result.Standings(repeats)
+	outcomes := result.Outcomes(repeats)
 	for i, q := range repeats {
 		why := ""
-		switch standings[i] {
-		case result.NotAsked:
-			why = "not asked"
+		switch outcomes[i] {
+		case result.NotRun:
+			why = "not run"
 		case result.Unsupported:
 			why = "n/a: " + q.Unsupported
 		case result.Withheld:
@@ -220,7 +220,7 @@ func withoutFigure(repeats []*result.Queries) string {
 		case result.Unverified:
 			why = "not verified"
 		}
-		if why != "" && len(repeats) > 1 && standings[i] != result.Unsupported {
+		if why != "" && len(repeats) > 1 && outcomes[i] != result.Unsupported {
 			return fmt.Sprintf("repeat %d: %s", i+1, why)
 		} else if why != "" {
 			return why

@@ -79,7 +79,7 @@ func got(q *result.Queries, place int) bool {
 // and is verified in every round.
 func Verified(t *result.Target, queryType string) bool {
 	list := slices.Collect(maps.Values(rounds(t, queryType)))
-	return len(list) > 0 && !slices.ContainsFunc(result.Standings(list), func(s result.Standing) bool { return s != result.Verified })
+	return len(list) > 0 && !slices.ContainsFunc(result.Outcomes(list), func(s result.Outcome) bool { return s != result.Verified })
 }
 
 // Align returns samples of one type over the queries that each of them has in

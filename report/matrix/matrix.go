@@ -37,7 +37,7 @@ type Operation struct {
 	// Reasons for which there are no figures; empty: there are some.
 	Unsupported string `json:"unsupported,omitempty"` // nothing was asked: no failure
 	Withheld    string `json:"withheld,omitempty"`
-	NotAsked    bool   `json:"not_asked,omitempty"`
+	NotRun      bool   `json:"not_asked,omitempty"`
 	// Unverified is what nobody checked; empty: rows and answers were right.
 	Unverified string `json:"unverified,omitempty"`
 
@@ -123,8 +123,8 @@ func (o *Operation) Reason() string {
 		return "n/a: " + o.Unsupported
 	case o.Withheld != "":
 		return "withheld: " + o.Withheld
-	case o.NotAsked:
-		return "not asked"
+	case o.NotRun:
+		return "not run"
 	}
 	return ""
 }

@@ -102,7 +102,7 @@ func TestOf(t *testing.T) {
 	}, figures(&duck[2]))
 	for i, want := range []struct{ name, reason, unverified string }{
 		{"INGESTION", "", ""}, {"TIME_RANGE", "", ""}, {"lastpoint", "", "not verified"},
-		{"SET_OPERATION", "n/a: not supported: it has no sets", ""}, {"LIMIT", "withheld: query 3: syntax error", ""}, {"AGG_RANGE", "not asked", ""},
+		{"SET_OPERATION", "n/a: not supported: it has no sets", ""}, {"LIMIT", "withheld: query 3: syntax error", ""}, {"AGG_RANGE", "not run", ""},
 	} {
 		o := &duck[i]
 		if o.Name != want.name || o.Reason() != want.reason || o.Unverified != want.unverified {
@@ -150,7 +150,7 @@ func TestOfMixed(t *testing.T) {
 	if of[1].Untimed != 3 {
 		t.Errorf("%d answers were kept, want 3", of[1].Untimed)
 	}
-	if of[2].Reason() != "n/a: not supported: no joins" || of[3].Reason() != "not asked" {
+	if of[2].Reason() != "n/a: not supported: no joins" || of[3].Reason() != "not run" {
 		t.Errorf("%q, %q", of[2].Reason(), of[3].Reason())
 	}
 	check(t, "of an older version", values{"okOperation": 7, "AVG": result.Absent(), "MAX": result.Absent(), "okPoint": result.Absent()}, figures(&of[4]))

@@ -43,13 +43,13 @@ func ingestion(l *result.Load, elapsed float64) Operation {
 // queries is a query type that was asked by itself.
 func queries(q *result.Queries) Operation {
 	o := blank(q.Type)
-	switch q.Standing() {
+	switch q.Outcome() {
 	case result.Unsupported:
 		o.Unsupported = q.Unsupported
 	case result.Withheld:
 		o.Withheld = q.Reason()
-	case result.NotAsked:
-		o.NotAsked = true
+	case result.NotRun:
+		o.NotRun = true
 	default:
 		o.answers(q.Asked, q.AtLeast, q.Verdict)
 		o.Latency.fill(&q.Service, q.AtLeast)
@@ -69,7 +69,7 @@ func mixedType(q *result.MixedType, elapsed float64, withheld string) Operation 
 	case cmp.Or(withheld, q.Withheld) != "":
 		o.Withheld = cmp.Or(withheld, q.Withheld)
 	case q.Asked == 0:
-		o.NotAsked = true
+		o.NotRun = true
 	default:
 		cutOff := q.AtLeast - q.AtLeastKept // and have a latency
 		o.answers(q.Asked, q.AtLeast, q.Verdict)

@@ -33,7 +33,7 @@ func TestMixed(t *testing.T) {
 		}
 		return driver.Request{Text: "15"}, nil
 	}
-	question := query.Query{Shape: query.Last, Table: "cpu", Fields: []string{"usage_user"}, GroupBy: "hostname"}
+	question := query.Query{Table: "cpu", Shape: query.Last{By: "hostname", Fields: []string{"usage_user"}}}
 	var out bytes.Buffer
 	log, err := oplog.NewWriter(&out, oplog.Header{})
 	if err != nil {

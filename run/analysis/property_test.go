@@ -63,7 +63,7 @@ func TestLiveEqualsLogged(t *testing.T) {
 						if op.Sequence%workers != int64(worker) { // no two workers have the same query
 							op.Sequence = op.Sequence/workers*workers + int64(worker)
 						}
-						recorders[worker].Add(op)
+						recorders[worker].Add(&op)
 						at[worker] += op.Duration + time.Duration(r.IntN(1e6))
 					}
 					for _, i := range r.Perm(workers) {

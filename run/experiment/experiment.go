@@ -107,7 +107,7 @@ type Load struct {
 	ReportingPeriod time.Duration `yaml:"reporting-period"` // between two records of the rate; 0: none
 	Replace         bool          `yaml:"replace"`          // drop a dataset that an earlier load left
 	// Retry is how often, or how long, a batch is sent again after a failure that
-	// time may mend, as engine.ParseRetry reads it. Empty: not at all.
+	// time may fix, as engine.ParseRetry reads it. Empty: not at all.
 	Retry string `yaml:"retry,omitempty"`
 	// File is where the rows come from, in TSBS's influx or timescaledb
 	// format, "-" being standard input. Empty: they are generated. The workload

@@ -41,10 +41,10 @@ func (o Origin) String() string {
 type Problem struct {
 	Path   string // YAML path of the value, such as targets[0].options.threads; empty: the whole
 	Origin Origin // zero: the value is a default, or was set by a program
-	Text   string // what is wrong and how to mend it
+	Text   string // what is wrong and how to fix it
 }
 
-// Error returns the text behind the place where the user can mend it: a flag
+// Error returns the text behind the place where the user can fix it: a flag
 // alone, a position in a file together with the path, or the path alone.
 func (p *Problem) Error() string {
 	var parts []string

@@ -17,7 +17,7 @@ import (
 
 // ask measures the query types that the check has left.
 func (x *execution) ask(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, out *result.Target) error {
-	task := x.Display.Start("ask "+out.Name+ofRepeats(c.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
+	task := x.Display.Start("query "+out.Name+ofRepeats(c.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
 	if err := x.askTypes(ctx, t, c, planned, out, task); err != nil {
 		task.Fail(reason(ctx, err))
 		return err
@@ -143,7 +143,8 @@ func (x *execution) renderOne(planned *plannedTarget, q *query.Query) (engine.Qu
 		return engine.Question{}, err
 	}
 	// The oracle keeps digests of those rows whose order does not matter.
-	whole := q.Shape != query.Last && (q.Shape != query.Rows || q.Order != query.Unordered || q.Limit > 0)
+	_, limited := q.Shape.(query.AnyRows)
+	whole := !q.Stored() || q.Order() != query.Unordered || limited
 	return engine.Question{ID: q.ID, Request: request, Values: q.Values(), Columns: q.Columns(schema.Table(q.Table)), Whole: whole}, nil
 }
 

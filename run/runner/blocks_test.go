@@ -88,7 +88,7 @@ func TestDivide(t *testing.T) {
 	for _, test := range []struct{ n, repeats int }{{1, 1}, {1, 6}, {5, 6}, {6, 6}, {7, 6}, {1000, 6}, {10, 1}, {3, 2}} {
 		queries := make([]query.Query, test.n)
 		for i := range queries {
-			queries[i] = query.Query{ID: i, Limit: i + 1}
+			queries[i] = query.Query{ID: i, Shape: query.AnyRows{Limit: i + 1}}
 		}
 		divided := newDivider(test.n, test.repeats)
 		for i := range queries {

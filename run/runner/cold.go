@@ -22,7 +22,7 @@ import (
 // a type, which no target can know, asks a further query so, and that is not
 // recorded.
 func (x *execution) askCold(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target) error {
-	task := x.Display.Start("ask "+out.Name+" cold"+ofRepeats(c.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
+	task := x.Display.Start("query "+out.Name+" cold"+ofRepeats(c.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
 	for i := range x.questions {
 		q := &x.questions[i]
 		if x.asked(out, c.repeat, q.kind.Name) {

@@ -54,7 +54,7 @@ func (x *execution) mix(ctx context.Context, t driver.DB, planned *plannedTarget
 	if err != nil {
 		return err
 	}
-	task := x.Display.Start("load and ask "+planned.name, "rows", x.expected.Survey.Rows-config.Loaded)
+	task := x.Display.Start("load and query "+planned.name, "rows", x.expected.Survey.Rows-config.Loaded)
 	progress := func(rows int) { task.Add(int64(rows)) }
 	var journal *engine.Journal
 	where, err := x.cell(ctx, planned.caps.Embedded, func() (err error) {

@@ -73,17 +73,17 @@ func (x *execution) watchServer(ctx context.Context, t driver.DB, out *result.Ta
 	}
 	x.watched[address] = true
 	x.sampler.Watch("server "+out.Name, monitor.PortSource(number))
-	x.noRival(ctx, number)
+	x.notOther(ctx, number)
 	return nil
 }
 
-// noRival takes the processes of a server under test off the list of rivals.
-func (x *execution) noRival(ctx context.Context, port int) {
+// notOther takes the processes of a server under test off the list of other databases.
+func (x *execution) notOther(ctx context.Context, port int) {
 	listening, err := process.ByPort(ctx, port)
 	if err != nil {
 		return // whoever listens cannot be told from others
 	}
-	x.run.Rivals = slices.DeleteFunc(x.run.Rivals, func(r result.Rival) bool {
+	x.run.OtherDatabases = slices.DeleteFunc(x.run.OtherDatabases, func(r result.OtherDatabase) bool {
 		family, err := process.Tree(ctx, r.PID)
 		return err == nil && slices.ContainsFunc(family, func(p process.Info) bool { return slices.Contains(listening, p.PID) })
 	})

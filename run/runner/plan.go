@@ -70,7 +70,7 @@ type plannedTarget struct {
 }
 
 // NewPlan checks what the steps need of the experiment. Its error is a
-// *experiment.Problem, or several joined, that name what to mend and where it
+// *experiment.Problem, or several joined, that name what to fix and where it
 // was written.
 func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
 	p := &Plan{experiment: e, catalog: c, steps: steps, compares: steps.Ask, secrets: newRedactor(e, c)}

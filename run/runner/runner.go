@@ -112,8 +112,8 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 	}
 	defer unlock()
 	x.observe(ctx)
-	if x.run.Rivals, err = monitor.Rivals(ctx, 0, os.Getpid()); err != nil {
-		x.run.Rivals = nil // where processes cannot be listed, nobody is named
+	if x.run.OtherDatabases, err = monitor.OtherDatabases(ctx, 0, os.Getpid()); err != nil {
+		x.run.OtherDatabases = nil // where processes cannot be listed, nobody is named
 	}
 	err = x.execute(ctx)
 	if errors.Is(err, ErrInput) && ctx.Err() == nil && !x.measured() {

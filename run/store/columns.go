@@ -64,7 +64,7 @@ func runColumns(r *result.Run) []column {
 		{"source", &r.Dataset.Source},
 		{"unverified", &r.Dataset.Unverified},
 		{"resources", asJSON{&r.Resources}},
-		{"rivals", asJSON{&r.Rivals}},
+		{"rivals", asJSON{&r.OtherDatabases}},
 		{"calibration", asJSON{&r.Calibration}},
 		{"lost_operations", &r.LostOperations},
 		{"lateness", &r.Dataset.Lateness},

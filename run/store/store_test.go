@@ -55,10 +55,10 @@ func newRun(t *testing.T) *result.Run {
 		},
 		Resources: []result.Resources{{Source: "client", Measure: "this process", Cores: 2, Period: 1, At: []float64{0.5, 1},
 			Metrics: map[result.Metric][]result.Value{result.CPU: {0, 0.75}}, Total: result.Usage{Wall: 0.5, CPU: 0.75}}},
-		Rivals:      []result.Rival{{Name: "PostgreSQL", PID: 4711, Process: "postgres", RSS: 1 << 20, Share: 0.25}},
-		Calibration: &result.Calibration{Workers: 2, RowsPerSecond: 5e6, QueriesPerSecond: 1e6},
-		Place:       result.Place{Sweep: "20260131-154500-s3f2a", Point: 2, Points: 6, Parameters: []result.Parameter{{Path: "load.workers", Value: "2"}}},
-		CheckSeed:   "a seed", Targets: []result.Target{
+		OtherDatabases: []result.OtherDatabase{{Name: "PostgreSQL", PID: 4711, Process: "postgres", RSS: 1 << 20, Share: 0.25}},
+		Calibration:    &result.Calibration{Workers: 2, RowsPerSecond: 5e6, QueriesPerSecond: 1e6},
+		Place:          result.Place{Sweep: "20260131-154500-s3f2a", Point: 2, Points: 6, Parameters: []result.Parameter{{Path: "load.workers", Value: "2"}}},
+		CheckSeed:      "a seed", Targets: []result.Target{
 			{
 				Name: "duck", Kind: "duckdb", Twin: "other", Embedded: true, CoLocated: true, Idle: "pause", Turn: &result.Turn{Part: 2, Parts: 3, Place: "/data/x.db", Shares: []string{"other"}}, Types: "bool as INTEGER, 0 or 1", Profile: "tuned", Durability: "strict",
 				Options: map[string]string{"threads": "2", "memory": ""},

@@ -323,23 +323,54 @@ func TestMixedShare(t *testing.T) {
 	}
 }
 
+// stalls watches how the machine keeps time: what it returns says by how many
+// seconds, at most, one who wanted to wait for a millisecond waited for longer.
+func stalls() func() float64 {
+	end, found := make(chan struct{}), make(chan float64)
+	go func() {
+		most, last := time.Duration(0), time.Now()
+		for {
+			select {
+			case <-end:
+				found <- max(most, time.Since(last)).Seconds()
+				return
+			case <-time.After(time.Millisecond):
+				most = max(most, time.Since(last)-time.Millisecond)
+				last = time.Now()
+			}
+		}
+	}()
+	return func() float64 { close(end); return <-found }
+}
+
 // Rates are kept on both sides, the phase ends in time, and what is written of
 // the dataset by then is its first part.
 func TestMixedRates(t *testing.T) {
 	s := spec()
 	cfg := config(s)
 	cfg.RowRate, cfg.QueryRate, cfg.Queue, cfg.Duration = pace.Constant(10_000), pace.Constant(200), 100, 400*time.Millisecond
-	out, journal, err := mixed(t, conformance.Memory("memory"), s, cfg, "single-groupby-1-1-1")
-	if err != nil {
-		t.Fatal(err)
+	var out *result.Mixed
+	var journal *engine.Journal
+	late := 0.0 // seconds by which the machine itself was, as far as anybody saw
+	for range 5 {
+		stalled := stalls()
+		var err error
+		out, journal, err = mixed(t, conformance.Memory("memory"), s, cfg, "single-groupby-1-1-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if late = max(stalled(), out.Response.Max, out.Lag.Max); late < 0.03 {
+			break // else it has other work to do: another time, maybe
+		}
 	}
 	// A batch is due every 20 ms, the first one at 20 ms (less the one row that
-	// is due at 0).
-	if out.Writes.Rows < 3600 || out.Writes.Rows > 4000 || out.RowRate != "10000/s" || out.Response == nil || out.Response.Count != out.Writes.Rows/200 {
-		t.Errorf("%d rows written, response %+v", out.Writes.Rows, out.Response)
+	// is due at 0); the twentieth at the very end. Those that were due while the machine stood still at the end are
+	// missing, and a writer that stood still lets queries come for longer.
+	if float64(out.Writes.Rows) < 3800-10_000*late || out.Writes.Rows > 4000 || out.RowRate != "10000/s" || out.Response.Count != out.Writes.Rows/200 {
+		t.Errorf("%d rows written, response %+v, late by %v s", out.Writes.Rows, out.Response, late)
 	}
-	if out.Arrivals < 60 || out.Arrivals > 100 || out.QueryRate != "200/s" || out.Lag.Count != out.Arrivals {
-		t.Errorf("%d queries due, lag %+v", out.Arrivals, out.Lag)
+	if float64(out.Arrivals) < 70-200*late || float64(out.Arrivals) > 90+200*late || out.QueryRate != "200/s" || out.Lag.Count != out.Arrivals {
+		t.Errorf("%d queries due, lag %+v, late by %v s", out.Arrivals, out.Lag, late)
 	}
 	q := &out.Types[0]
 	if q.Asked+out.Early+out.Dropped+out.Waiting != out.Arrivals || q.Response.Count != q.Service.Count || q.Response.Median < q.Service.Median || math.Abs(q.PerSecond-float64(q.Asked)/out.Wall) > 1e-9 {

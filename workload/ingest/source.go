@@ -59,7 +59,7 @@ type Source struct {
 
 // Open opens the named file, or stdin where the name is "-", and tells by its
 // first bytes how it is compressed and which format it has. What is no regular
-// file is read once. An error is one line that says how to mend it.
+// file is read once. An error is one line that says how to fix it.
 func Open(name string, stdin io.Reader) (*Source, error) {
 	s := &Source{name: name}
 	if name == "-" || name == "/dev/stdin" {
@@ -175,7 +175,7 @@ func digitsOf(text []byte) int {
 }
 
 // ErrSource is wrapped by the errors of reading a source, *LineError among
-// them: what the user gave is to be mended.
+// them: what the user gave is to be fixed.
 var ErrSource = errors.New("the source cannot be read")
 
 // sourceError is an error of reading a source.
@@ -320,9 +320,9 @@ func (e *LineError) Is(target error) bool { return target == ErrSource }
 func (e *LineError) Error() string {
 	text := fmt.Sprintf("%s: line %d: %s: %s", e.Source, e.Line, e.Problem, begins(e.Text))
 	if strings.Contains(e.Problem, ";") {
-		return text // the problem says how to mend it
+		return text // the problem says how to fix it
 	}
-	return text + "; mend the file, or pass over such lines with --skip-bad-lines N"
+	return text + "; fix the file, or pass over such lines with --skip-bad-lines N"
 }
 
 // shownBytes is how much of a bad line messages show.

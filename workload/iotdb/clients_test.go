@@ -164,7 +164,7 @@ func TestOnRow(t *testing.T) {
 		times = append(times, r.time)
 	}
 	place := func(at int64, before time.Time) int64 {
-		q := query.Query{Type: precisePoint, Fields: []string{"s_0"}, In: &query.TagIn{Key: DeviceTag, Values: []string{"d_5"}}, Start: time.Unix(0, at)}
+		q := query.Query{Type: precisePoint, Shape: query.Rows{Fields: []string{"s_0"}}, In: &query.TagIn{Key: DeviceTag, Values: []string{"d_5"}}, Start: time.Unix(0, at)}
 		d.OnRow(&q, before)
 		return q.Start.UnixNano()
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -54,13 +55,14 @@ func TestOperationsAreDocumented(t *testing.T) {
 		}
 		queries := slices.Collect(sequence)
 		q := &queries[0]
+		_, limited := q.Shape.(query.AnyRows)
 		yes := map[bool]string{false: "no", true: "yes"}
 		want = append(want, []string{kind.Name, windowOf(q), yes[q.Above != nil], rowsOfAnswer(q),
-			map[query.Order]string{query.Unordered: "any", query.Descending: "newest first"}[q.Order],
-			map[bool]string{false: "no", true: "any N rows"}[q.Limit > 0],
+			map[query.Order]string{query.Unordered: "any", query.Descending: "newest first"}[q.Order()],
+			map[bool]string{false: "no", true: "any N rows"}[limited],
 		})
-		if q.GroupBy != DeviceTag {
-			t.Errorf("%s is grouped by %q", kind.Name, q.GroupBy)
+		if columns := q.Columns(&series.Table{Tags: []series.Tag{{Key: DeviceTag}}, Fields: []series.Field{{Name: q.NamedFields()[0]}}}); !slices.Contains(columns, query.Column{Name: DeviceTag, Kind: query.Text}) {
+			t.Errorf("%s has the columns %v", kind.Name, columns)
 		}
 	}
 	var got [][]string
@@ -91,9 +93,7 @@ func windowOf(q *query.Query) string {
 }
 
 func rowsOfAnswer(q *query.Query) string {
-	return map[query.Shape]string{
-		query.Rows: "rows", query.Totals: "one a device", query.Last: "one a device", query.Buckets: "one a device and bucket",
-	}[q.Shape]
+	return map[string]string{"rows": "rows", "totals": "one a device", "last": "one a device", "buckets": "one a device and bucket"}[q.ShapeName()]
 }
 
 // The tables of settings have all keys, and their defaults: who gives one gets

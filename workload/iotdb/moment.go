@@ -8,10 +8,10 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// precisePoint is the type of question whose window is a moment.
+// precisePoint is the query type whose window is a moment.
 const precisePoint = "precise-point"
 
-// asked returns the lane of the first device and sensor that a question names.
+// asked returns the lane of the first device and sensor that a query names.
 func (s *settings) asked(q *query.Query) lane {
 	number := func(name, prefix string) uint32 {
 		n, _ := strconv.ParseUint(strings.TrimPrefix(name, prefix), 10, 32) // this package wrote it
@@ -19,7 +19,7 @@ func (s *settings) asked(q *query.Query) lane {
 	}
 	l := lane{device: number(q.In.Values[0], "d_")}
 	if s.unaligned {
-		l.sensor = number(q.Fields[0], "s_")
+		l.sensor = number(q.NamedFields()[0], "s_")
 	}
 	return l
 }

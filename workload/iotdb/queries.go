@@ -74,17 +74,17 @@ func texts[T ~string](of []T) []string {
 	return texts
 }
 
-// queryType is one kind of question.
+// queryType is one kind of query.
 type queryType struct {
 	name, help string
 	window     windowKind
 	anyDevice  bool // no device is asked for
 	above      bool // rows whose values exceed the bound
 	numbers    bool // sensors must be numbers, unless they are only counted
-	shape      func(*query.Query, *asked)
+	shape      func(fields []string, a *asked) query.Shape
 }
 
-// windowKind is how the time of a question's rows is bounded.
+// windowKind is how the time of a query's rows is bounded.
 type windowKind uint8
 
 const (
@@ -96,12 +96,24 @@ const (
 
 // queryTypes lists them in the order of the paper and, behind those, the tool.
 func queryTypes() []queryType {
-	rows := func(q *query.Query, _ *asked) { q.Shape = query.Rows }
-	limited := func(q *query.Query, a *asked) { q.Shape, q.Limit = query.Rows, a.limit }
-	descending := func(q *query.Query, _ *asked) { q.Shape, q.Order = query.Rows, query.Descending }
-	total := func(q *query.Query, a *asked) { q.Shape, q.Aggregate = query.Totals, a.aggregate }
-	buckets := func(q *query.Query, a *asked) {
-		q.Shape, q.Aggregate, q.Bucket = query.Buckets, a.aggregate, a.bucket
+	rows := func(fields []string, _ *asked) query.Shape { return query.Rows{Fields: fields, Tag: DeviceTag} }
+	limited := func(fields []string, a *asked) query.Shape {
+		return query.AnyRows{Fields: fields, Tag: DeviceTag, Limit: a.limit}
+	}
+	descending := func(fields []string, _ *asked) query.Shape {
+		return query.Rows{Fields: fields, Tag: DeviceTag, Order: query.Descending}
+	}
+	set := func(fields []string, a *asked) query.Shape {
+		return query.RowSet{Fields: fields, Tag: DeviceTag, Set: a.set}
+	}
+	total := func(fields []string, a *asked) query.Shape {
+		return query.Totals{Aggregate: a.aggregate, Fields: fields, GroupBy: DeviceTag}
+	}
+	last := func(fields []string, _ *asked) query.Shape { return query.Last{By: DeviceTag, Fields: fields} }
+	buckets := func(order query.Order) func([]string, *asked) query.Shape {
+		return func(fields []string, a *asked) query.Shape {
+			return query.Buckets{Aggregate: a.aggregate, Fields: fields, Width: a.bucket, GroupBy: DeviceTag, Order: order}
+		}
 	}
 	return []queryType{
 		{name: precisePoint, help: "the rows of devices at one time", window: moment, shape: rows},
@@ -112,19 +124,12 @@ func queryTypes() []queryType {
 		{name: "agg-time", help: "an aggregate a device over a span of time", window: closed, numbers: true, shape: total},
 		{name: "agg-value", help: "an aggregate a device over rows whose values exceed a bound", above: true, shape: total},
 		{name: "agg-time-value", help: "an aggregate a device over both", window: closed, above: true, shape: total},
-		{name: "latest-point", help: "the newest row of devices", shape: func(q *query.Query, _ *asked) { q.Shape = query.Last }},
-		{name: "group-by-time", help: "an aggregate a device and bucket of time", window: halfOpen, numbers: true, shape: buckets},
+		{name: "latest-point", help: "the newest row of devices", shape: last},
+		{name: "group-by-time", help: "an aggregate a device and bucket of time", window: halfOpen, numbers: true, shape: buckets(query.Unordered)},
 		{name: "time-range-desc", help: "as time-range, newest first", window: closed, shape: descending},
 		{name: "value-range-desc", help: "as value-range, newest first", window: closed, above: true, shape: descending},
-		{name: "group-by-time-desc", help: "as group-by-time, newest first", window: halfOpen, numbers: true, shape: func(q *query.Query, a *asked) {
-			buckets(q, a)
-			q.Order = query.Descending
-		}},
-		{name: "set-operation", help: "a set operation on equal time-range questions", window: closed, shape: func(q *query.Query, a *asked) {
-			q.Shape = query.Rows
-			set := a.set
-			q.Set = &set
-		}},
+		{name: "group-by-time-desc", help: "as group-by-time, newest first", window: halfOpen, numbers: true, shape: buckets(query.Descending)},
+		{name: "set-operation", help: "a set operation on equal time-range questions", window: closed, shape: set},
 	}
 }
 
@@ -175,9 +180,9 @@ func (t *queryType) draw(spec workload.Spec, number uint32, n int) (iter.Seq[que
 	}
 	return func(yield func(query.Query) bool) {
 		r := &stream{seed: s.seed, of: streamOf(allDevices, number, forQueries)}
-		var q query.Query // one for all: what shape is given moves to the heap
+		var q query.Query // one for all: what is given on moves to the heap
 		for i := range n {
-			q = query.Query{Type: t.name, ID: i, GroupBy: DeviceTag}
+			q = query.Query{Type: t.name, ID: i}
 			if t.drawOne(&q, r, s, &a, suitable); !yield(q) {
 				return
 			}
@@ -214,11 +219,13 @@ func (t *queryType) drawOne(q *query.Query, r *stream, s *settings, a *asked, su
 			q.In.Values = append(q.In.Values, "d_"+strconv.FormatUint(uint64(d), 10))
 		}
 	}
+	var fields []string
 	for _, i := range r.distinct(int64(a.sensors), int64(len(suitable))) {
-		q.Fields = append(q.Fields, suitable[i])
+		fields = append(fields, suitable[i])
 	}
+	q.Shape = t.shape(fields, a)
 	if t.above {
-		q.Above = &query.Above{Field: q.Fields[0], Value: a.above, And: q.Fields[1:]}
+		q.Above = &query.Above{Field: fields[0], Value: a.above, And: fields[1:]}
 	}
 	switch t.window {
 	case moment:
@@ -235,5 +242,4 @@ func (t *queryType) drawOne(q *query.Query, r *stream, s *settings, a *asked, su
 			q.End = q.End.Add(instant)
 		}
 	}
-	t.shape(q, a)
 }

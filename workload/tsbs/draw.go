@@ -21,8 +21,10 @@ type queryType struct {
 	hosts      int  // hosts or trucks; 0: none is drawn
 	fleet      bool // a fleet of trucks
 	hostsFirst bool // TSBS draws the hosts before the window for TimescaleDB
-	fields     int  // devops: the first so many of cpu's; 0: all
-	shape      func(*query.Query)
+	noStart    bool // the window that is drawn ends the query's, which has no start
+	above      *query.Above
+	present    []string
+	shape      query.Shape
 }
 
 // querySpan is what TSBS users add to the dataset's end for the queries, so
@@ -56,9 +58,9 @@ func (t *queryType) draw(s workload.Spec, n int) (iter.Seq[query.Query], error) 
 	}
 	return func(yield func(query.Query) bool) {
 		r := newRandom(s.Seed)
-		var q query.Query // one for all: what shape is given moves to the heap
+		var q query.Query // one for all: what is given on moves to the heap
 		for i := range n {
-			q = query.Query{Type: t.name, ID: i, Table: t.table}
+			q = query.Query{Type: t.name, ID: i, Table: t.table, Above: t.above, Present: t.present, Shape: t.shape}
 			if t.hostsFirst {
 				t.drawHosts(&q, r, s)
 			}
@@ -73,14 +75,17 @@ func (t *queryType) draw(s workload.Spec, n int) (iter.Seq[query.Query], error) 
 				all := fleets()
 				q.In = &query.TagIn{Key: fleetTag, Values: []string{all[r.intn(len(all))]}}
 			}
-			if t.shape(&q); !yield(q) {
+			if t.noStart {
+				q.Start = time.Time{}
+			}
+			if !yield(q) {
 				return
 			}
 		}
 	}, nil
 }
 
-// drawHosts draws the hosts or trucks that a query asks about, if it does.
+// drawHosts draws the hosts or trucks that a query is about, if it draws any.
 func (t *queryType) drawHosts(q *query.Query, r *random, s workload.Spec) {
 	if t.hosts > 0 {
 		q.In = &query.TagIn{Key: t.tag, Values: t.distinct(r, int(s.Scale))}

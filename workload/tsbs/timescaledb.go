@@ -31,11 +31,11 @@ func TimescaleDB(q *query.Query) TimescaleDBQuery {
 	const literal = "2006-01-02 15:04:05.999999 -0700"
 	at := func(t time.Time) string { return t.UTC().Format(literal) }
 	window := fmt.Sprintf("time >= '%s' AND time < '%s'", at(q.Start), at(q.End))
-	bucket := fmt.Sprintf("time_bucket('%d seconds', time)", int(q.Bucket.Seconds()))
+	buckets, _ := q.Shape.(query.Buckets)
 	list := func(format string) string {
-		parts := make([]string, len(q.Fields))
-		for i, f := range q.Fields {
-			parts[i] = fmt.Sprintf(format, f)
+		var parts []string
+		for _, f := range buckets.Fields {
+			parts = append(parts, fmt.Sprintf(format, f))
 		}
 		return strings.Join(parts, ", ")
 	}
@@ -49,29 +49,34 @@ func TimescaleDB(q *query.Query) TimescaleDBQuery {
 	}
 	out := TimescaleDBQuery{Table: q.Table}
 	described := q.Start
-	switch {
-	case q.Shape == query.Last:
+	bucket := fmt.Sprintf("time_bucket('%d seconds', time)", int(buckets.Width.Seconds()))
+	switch q.Shape.(type) {
+	case query.Last:
 		out.Label = "TimescaleDB last row per host"
 		out.SQL = "SELECT DISTINCT ON (t.hostname) * FROM tags t INNER JOIN LATERAL(SELECT * FROM cpu c WHERE c.tags_id = t.id ORDER BY time DESC LIMIT 1) AS b ON true ORDER BY t.hostname, b.time DESC"
 		out.Description = out.Label
 		return out
-	case q.Shape == query.Rows && q.In == nil:
+	case query.Rows:
 		out.Label = "TimescaleDB CPU over threshold, all hosts"
 		out.SQL = fmt.Sprintf("SELECT * FROM cpu WHERE usage_user > %.1f and %s ", q.Above.Value, window)
-	case q.Shape == query.Rows:
-		out.Label = fmt.Sprintf("TimescaleDB CPU over threshold, %d host(s)", len(q.In.Values))
-		out.SQL = fmt.Sprintf("SELECT * FROM cpu WHERE usage_user > %.1f and %s AND %s", q.Above.Value, window, hosts)
-	case q.Limit > 0:
+		if q.In != nil {
+			out.Label = fmt.Sprintf("TimescaleDB CPU over threshold, %d host(s)", len(q.In.Values))
+			out.SQL = fmt.Sprintf("SELECT * FROM cpu WHERE usage_user > %.1f and %s AND %s", q.Above.Value, window, hosts)
+		}
+	}
+	switch {
+	case buckets.Width == 0:
+	case buckets.Limit > 0:
 		described = q.End
-		out.Label = fmt.Sprintf("TimescaleDB max cpu over last %d min-intervals (random end)", q.Limit)
+		out.Label = fmt.Sprintf("TimescaleDB max cpu over last %d min-intervals (random end)", buckets.Limit)
 		out.SQL = fmt.Sprintf(`SELECT %s AS minute, max(usage_user)
         FROM cpu
         WHERE time < '%s'
         GROUP BY minute
         ORDER BY minute DESC
-        LIMIT %d`, bucket, at(q.End), q.Limit)
-	case q.Aggregate == query.Avg:
-		out.Label = fmt.Sprintf("TimescaleDB mean of %d metrics, all hosts, random %s by 1h", len(q.Fields), q.End.Sub(q.Start))
+        LIMIT %d`, bucket, at(q.End), buckets.Limit)
+	case buckets.Aggregate == query.Avg:
+		out.Label = fmt.Sprintf("TimescaleDB mean of %d metrics, all hosts, random %s by 1h", len(buckets.Fields), q.End.Sub(q.Start))
 		out.SQL = fmt.Sprintf(`
         WITH cpu_avg AS (
           SELECT %s as hour, tags_id,
@@ -86,8 +91,8 @@ func TimescaleDB(q *query.Query) TimescaleDBQuery {
         ORDER BY hour, tags.hostname`, bucket, list("avg(%[1]s) as mean_%[1]s"), window, list("mean_%s"))
 	default:
 		name, order := "minute", "minute ASC"
-		out.Label = fmt.Sprintf("TimescaleDB %d cpu metric(s), random %4d hosts, random %s by 1m", len(q.Fields), len(q.In.Values), q.End.Sub(q.Start))
-		if q.Bucket == time.Hour {
+		out.Label = fmt.Sprintf("TimescaleDB %d cpu metric(s), random %4d hosts, random %s by 1m", len(buckets.Fields), len(q.In.Values), q.End.Sub(q.Start))
+		if buckets.Width == time.Hour {
 			name, order = "hour", "hour"
 			out.Label = fmt.Sprintf("TimescaleDB max of all CPU metrics, random %4d hosts, random 8h0m0s by 1h", len(q.In.Values))
 		}

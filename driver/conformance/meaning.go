@@ -1,0 +1,73 @@
+package conformance
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/query/meaning"
+	"github.com/tsmark/tsmark/series"
+)
+
+// meaning: the target answers as the documents of query/meaning say. What it
+// cannot answer, or cannot hold, is skipped with its reason.
+func (s *suite) meaning(t *testing.T) {
+	documents, err := meaning.Documents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered, all := 0, 0
+	for _, d := range documents {
+		all += len(d.Cases)
+		t.Run(d.Name, func(t *testing.T) {
+			if first := s.caps.First; !first.IsZero() && d.Earliest() < first.UnixNano() {
+				t.Skipf("%d cases n/a: times begin at %v", len(d.Cases), first)
+			}
+			db := s.open(t, driver.Env{Dir: t.TempDir()})
+			defer Close(t, db)
+			if err := db.Prepare(t.Context(), d.Schema(), driver.Mark{}); err != nil {
+				t.Fatal(err)
+			}
+			var batch series.Batch
+			for reader := d.Open(); reader.Next(&batch, 4) == nil; {
+				Write(t, db, &batch)
+			}
+			if err := db.Settle(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			querier := Querier(t, db)
+			defer Close(t, querier)
+			for i := range d.Cases {
+				t.Run(d.Cases[i].Name, func(t *testing.T) {
+					if s.answers(t, d, &d.Cases[i], querier) {
+						answered++
+					}
+				})
+			}
+		})
+	}
+	t.Logf("%d of %d cases are answered, the others n/a", answered, all)
+	if answered < all/2 {
+		t.Errorf("only %d of %d cases are answered", answered, all)
+	}
+}
+
+// answers holds the target to one case, and reports whether it can answer it.
+func (s *suite) answers(t *testing.T, d *meaning.Document, c *meaning.Case, querier driver.Querier) bool {
+	request, err := s.kind.Render(&c.Query, d.Schema(), s.options)
+	if errors.Is(err, query.ErrUnsupported) {
+		t.Skipf("n/a: %v", err)
+	}
+	if err != nil {
+		t.Fatalf("%s:%d: %v", d.Name, c.Line, err)
+	}
+	var found query.Answer
+	if _, err := querier.Do(t.Context(), request, &found); err != nil {
+		t.Fatalf("%s:%d: %v\n%s", d.Name, c.Line, err, request.Text)
+	}
+	if problem := d.Check(c, &found, s.caps.Dedupes); problem != "" {
+		t.Errorf("%s\n%s", problem, request.Text)
+	}
+	return true
+}

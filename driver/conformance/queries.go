@@ -1,0 +1,101 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/iotdb"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// shown are query types that have all shapes among them, and what changes their
+// texts: a group, an order, a limit, a condition, a filter by number and by name.
+func shown() map[string][]string {
+	return map[string][]string{
+		tsbs.CPUOnly().Name(): {"single-groupby-5-8-1", "double-groupby-1", "groupby-orderby-limit", "high-cpu-1", "lastpoint"},
+		tsbs.IoT().Name(): {"last-loc", "low-fuel", "high-load", "stationary-trucks", "long-driving-sessions", "avg-vs-projected-fuel-consumption",
+			"avg-daily-driving-duration", "avg-daily-driving-session", "avg-load", "daily-activity", "breakdown-frequency"},
+		iotdb.Workload().Name(): {"precise-point", "value-range", "value-range-limit", "agg-time-value", "group-by-time-desc", "set-operation"},
+	}
+}
+
+// Queries compares how a driver with the options renders queries of every shape,
+// with the parameters that are drawn for the seed 123, with the file
+// testdata/NAME beside the test. With update it writes the file.
+func Queries(t *testing.T, of driver.Driver, given map[string]string, name string, update bool) {
+	t.Helper()
+	options, err := of.Resolve(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := workload.Spec{
+		Seed: 123, Scale: 100, Interval: 10 * time.Second,
+		Start: time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC),
+		End:   time.Date(2016, 1, 4, 0, 0, 0, 0, time.UTC),
+	}
+	var text strings.Builder
+	shapes := map[string]bool{}
+	for _, use := range []workload.Workload{tsbs.CPUOnly(), tsbs.IoT(), iotdb.Workload()} {
+		if spec.Name = use.Name(); spec.Name == iotdb.Workload().Name() {
+			spec.Asked = workload.IoTDBQueries{Devices: 2, Sensors: 2, Aggregate: "max"}
+		}
+		dataset, err := use.Dataset(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, queryType := range shown()[spec.Name] {
+			sequence, err := use.Queries(spec, queryType, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := &slices.Collect(sequence)[0]
+			shape := strings.TrimPrefix(fmt.Sprintf("%T", q.Shape), "query.")
+			shapes[shape] = true
+			request, err := of.Render(q, dataset.Schema(), options)
+			if errors.Is(err, query.ErrUnsupported) {
+				request.Text, err = "n/a: "+err.Error(), nil
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&text, "-- %s: %s of %s\n\n%s\n\n", shape, queryType, spec.Name, request.Text)
+		}
+	}
+	if len(shapes) != 13 {
+		t.Errorf("only these shapes are shown: %v", shapes)
+	}
+	golden(t, filepath.Join("testdata", name), text.String(), update)
+}
+
+// golden compares a text with a file's, or writes the file.
+func golden(t *testing.T, path, got string, update bool) {
+	t.Helper()
+	if update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, was := strings.Split(got, "\n"), strings.Split(string(want), "\n")
+	for i := range max(len(is), len(was)) {
+		if i >= len(is) || i >= len(was) || is[i] != was[i] {
+			t.Fatalf("%s differs from line %d on; if the new texts are right, run the test with -update and look at the difference\ngot:\n%s",
+				path, i+1, strings.Join(is[min(i, len(is)):min(i+20, len(is))], "\n"))
+		}
+	}
+}

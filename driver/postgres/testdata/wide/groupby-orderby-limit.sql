@@ -1,8 +1,0 @@
-SELECT
-  date_bin('60 seconds', time, TIMESTAMPTZ '1970-01-01 00:00:00+00') AS time,
-  max(usage_user) AS max_usage_user
-FROM cpu
-WHERE time < TIMESTAMPTZ '2016-01-03 13:26:46.646325+00'
-GROUP BY 1
-ORDER BY 1 DESC
-LIMIT 5

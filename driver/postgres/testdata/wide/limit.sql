@@ -1,7 +1,0 @@
-SELECT
-  time,
-  device,
-  s_6,
-  s_2
-FROM g_0
-LIMIT 100

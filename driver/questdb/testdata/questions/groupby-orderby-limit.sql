@@ -1,8 +1,0 @@
-SELECT
-  timestamp_floor('1m', timestamp) AS time,
-  max(usage_user) AS max_usage_user
-FROM cpu
-WHERE timestamp < '2016-01-03T13:26:46.646325Z'
-GROUP BY 1
-ORDER BY 1 DESC
-LIMIT 5

@@ -1,0 +1,36 @@
+package sqlkit
+
+import (
+	"context"
+	"time"
+)
+
+// InterruptWhenDone interrupts the statement of an embedded database when ctx is
+// done. The function it returns ends that, and must be called when the statement
+// has ended.
+func InterruptWhenDone(ctx context.Context, interrupt func()) (settle func()) {
+	if ctx.Done() == nil {
+		return func() {}
+	}
+	ended, gone := make(chan struct{}), make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(gone)
+		// Again and again: an interrupt that comes before the statement has begun is
+		// forgotten.
+		for again := time.NewTicker(time.Millisecond); ; {
+			interrupt()
+			select {
+			case <-ended:
+				again.Stop()
+				return
+			case <-again.C:
+			}
+		}
+	})
+	return func() {
+		close(ended)
+		if !stop() {
+			<-gone
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package query
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tsmark/tsmark/series"
+)
+
+// Check returns what is wrong with a query about a table: a value of its shape
+// that has no meaning, a name that the table does not have, or a field that it
+// takes for a number and that is none.
+func (q *Query) Check(table *series.Table) error {
+	if q.Shape == nil {
+		return errors.New("it has no shape")
+	}
+	if err := q.checkShape(); err != nil {
+		return err
+	}
+	if err := q.checkNames(table); err != nil {
+		return err
+	}
+	return q.checkNumbers(table)
+}
+
+// checkShape returns what is wrong with the values of the query's shape.
+func (q *Query) checkShape() error {
+	const day = 24 * time.Hour
+	if a := q.Activity(); a != nil && (a.Width <= 0 || day%a.Width != 0) {
+		return fmt.Errorf("%w: buckets of %v, which do not divide a day", ErrUnsupported, a.Width)
+	}
+	switch s := q.Shape.(type) {
+	case Buckets:
+		switch {
+		case s.Width <= 0:
+			return fmt.Errorf("a bucket of %v has no width", s.Width)
+		case s.Limit > 0 && s.Order == Unordered:
+			return errors.New("it limits buckets that have no order")
+		}
+		return s.Aggregate.check()
+	case Totals:
+		if s.GroupBy == "" {
+			return errors.New("it wants totals without naming a tag")
+		}
+		return s.Aggregate.check()
+	case AnyRows:
+		if s.Limit <= 0 {
+			return fmt.Errorf("a limit of %d is none", s.Limit)
+		}
+	case RowSet:
+		if s.Operands < 2 || !slices.Contains(SetOperations(), s.Operation) {
+			return fmt.Errorf("its set operation is %q of %d answers", s.Operation, s.Operands)
+		}
+	case Last:
+		if s.By == "" {
+			return errors.New("it wants last rows without naming a tag")
+		}
+		if s.Having != nil {
+			return s.Having.check(s.Fields)
+		}
+	case Means:
+		if s.Having != nil {
+			return s.Having.check(s.Fields)
+		}
+	case UnitMeans:
+		switch {
+		case s.Unit == "":
+			return errors.New("it wants means of units without naming a tag")
+		case s.Over != "" && !slices.Contains(s.Group, s.Over):
+			return fmt.Errorf("it divides by tag %s, of which a group may have several, since it is not grouped by it", s.Over)
+		}
+	}
+	return nil
+}
+
+func (a Aggregate) check() error {
+	if !slices.Contains(Aggregates(), a) {
+		return fmt.Errorf("%w: aggregate %q", ErrUnsupported, a)
+	}
+	return nil
+}
+
+func (c *Condition) check(fields []string) error {
+	if !slices.Contains(fields, c.Field) {
+		return fmt.Errorf("its condition is on field %q, which is not in the answer", c.Field)
+	}
+	return nil
+}
+
+// checkNames returns what the query names that the table does not have, and what
+// it leaves out: it names no field, its filter has no values, its threshold is no
+// number.
+func (q *Query) checkNames(table *series.Table) error {
+	o := q.outline()
+	if len(o.fields)+len(o.numbers) == 0 {
+		return errors.New("it names no field")
+	}
+	if a := q.Above; a != nil && (math.IsNaN(a.Value) || math.IsInf(a.Value, 0)) {
+		return fmt.Errorf("the threshold of %s is %v, not a number", a.Field, a.Value)
+	}
+	for _, name := range q.NamedFields() {
+		if table.FieldIndex(name) < 0 {
+			return fmt.Errorf("table %s has no field %q", q.Table, name)
+		}
+	}
+	keys := slices.Concat(o.keys, o.tags, o.demands, o.further, q.Present)
+	if q.In != nil {
+		if len(q.In.Values) == 0 {
+			return fmt.Errorf("the filter on tag %s has no values", q.In.Key)
+		}
+		keys = append(keys, q.In.Key)
+	}
+	for _, key := range keys {
+		if table.Tag(key) == nil {
+			return fmt.Errorf("table %s has no tag %q", q.Table, key)
+		}
+	}
+	return nil
+}
+
+// checkNumbers returns what in the query contradicts the types of the table's
+// fields: all are returned and counted, but only numbers are compared, summed,
+// or the largest.
+func (q *Query) checkNumbers(table *series.Table) error {
+	numbers := q.outline().numbers
+	if q.Above != nil {
+		numbers = distinct(numbers, q.Above.All())
+	}
+	for _, name := range numbers {
+		if f := table.Fields[table.FieldIndex(name)]; !f.Type.Numeric() {
+			return fmt.Errorf("it takes field %s for a number, whose type is %v", name, f.Type)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+package meaning
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// words are the lines of a query: of each its first word and the rest. The words
+// of all shapes, which say which rows it is about:
+//
+//	table   cpu
+//	start   2016-01-01T00:00:00Z    rows at or after
+//	end     2016-01-01T01:00:00Z    rows before
+//	where   host a b                rows whose tag is one of the values
+//	above   usage 90 idle           rows in which the field, and further ones, are greater than the value
+//	present rack                    rows that have the tags
+//
+// "shape" is one of the following; behind it stand its other words.
+//
+//	buckets       aggregate fields every by order limit
+//	totals        aggregate fields by
+//	rows          fields tag order
+//	any-rows      fields tag limit
+//	row-set       fields tag set (union, intersect or except; then all or distinct; then how many operands)
+//	last          by tags fields having (a field, an operator, a value; over divides by a tag first)
+//	means         group fields mean-tags having
+//	unit-means    group unit fields over
+//	active-units  unit every active more
+//	active-hours  unit every active
+//	sessions      unit every active
+//	active-share  unit every active group
+//	starts        unit every active group
+//
+// "active" is a field, an operator and a value; zeros before it compares the
+// share of rows in which the field is 0.
+type words struct {
+	lines map[string][]string
+	used  []string
+	err   error
+}
+
+func (w *words) add(line string) error {
+	list, err := fields(line)
+	if err != nil {
+		return err
+	}
+	if w.lines == nil {
+		w.lines = map[string][]string{}
+	}
+	if _, twice := w.lines[list[0]]; twice {
+		return fmt.Errorf("%s is there twice", list[0])
+	}
+	w.lines[list[0]] = list[1:]
+	return nil
+}
+
+// list returns what stands behind a word.
+func (w *words) list(word string) []string {
+	w.used = append(w.used, word)
+	return w.lines[word]
+}
+
+// one returns the only text behind a word, empty where it is not there.
+func (w *words) one(word string) string {
+	list := w.list(word)
+	if len(list) > 1 {
+		w.fail("%s takes one text, not %q", word, list)
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+func (w *words) fail(format string, args ...any) {
+	if w.err == nil {
+		w.err = fmt.Errorf(format, args...)
+	}
+}
+
+func (w *words) number(word string) int {
+	text := w.one(word)
+	n, err := strconv.Atoi(text)
+	if text != "" && err != nil {
+		w.fail("%s is %q, not a number", word, text)
+	}
+	return n
+}
+
+func (w *words) time(word string) (at time.Time) {
+	text := w.one(word)
+	if text == "" {
+		return at
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		w.fail("%s is %q, not a time such as 2016-01-01T00:00:00Z", word, text)
+	}
+	return at
+}
+
+func (w *words) float(text string) float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		w.fail("%q is not a number", text)
+	}
+	return v
+}
+
+func (w *words) duration(word string) time.Duration {
+	d, err := time.ParseDuration(w.one(word))
+	if err != nil {
+		w.fail("%s is %q, not a duration such as 10m", word, w.lines[word])
+	}
+	return d
+}
+
+func (w *words) order() query.Order {
+	order := query.Order(w.one("order"))
+	if !slices.Contains([]query.Order{query.Unordered, query.Ascending, query.Descending}, order) {
+		w.fail("order is %q, not asc or desc", order)
+	}
+	return order
+}
+
+// condition reads a field, an operator and a value.
+func (w *words) condition(word string, list []string) query.Condition {
+	for _, c := range []query.Comparison{query.Greater, query.Less, query.AtLeast} {
+		if len(list) == 3 && list[1] == c.String() {
+			return query.Condition{Field: list[0], Compare: c, Value: w.float(list[2])}
+		}
+	}
+	w.fail("%s is a field, one of > < >=, and a value, not %q", word, list)
+	return query.Condition{}
+}
+
+func (w *words) having() *query.Condition {
+	list := w.list("having")
+	if list == nil {
+		return nil
+	}
+	c := w.condition("having", list)
+	return &c
+}
+
+func (w *words) activity() query.Activity {
+	a := query.Activity{Unit: w.one("unit"), Width: w.duration("every")}
+	list := w.list("active")
+	if len(list) > 0 && list[0] == "zeros" {
+		a.Zeros, list = true, list[1:]
+	}
+	c := w.condition("active", list)
+	a.Field, a.Compare, a.Value = c.Field, c.Compare, c.Value
+	return a
+}
+
+// query returns the query that the lines are, about a table of the schema.
+func (w *words) query(s *series.Schema) (query.Query, error) {
+	if len(s.Tables) == 0 {
+		return query.Query{}, errors.New("a query stands before any row")
+	}
+	q := query.Query{Table: s.Tables[0].Name, Start: w.time("start"), End: w.time("end"), Present: w.list("present")}
+	if name := w.one("table"); name != "" {
+		q.Table = name
+	}
+	if where := w.list("where"); len(where) > 0 {
+		q.In = &query.TagIn{Key: where[0], Values: where[1:]}
+	}
+	if above := w.list("above"); len(above) > 1 {
+		q.Above = &query.Above{Field: above[0], Value: w.float(above[1]), And: above[2:]}
+	}
+	q.Shape = w.shape()
+	for word := range w.lines {
+		if !slices.Contains(w.used, word) {
+			w.fail("the shape %q has no %s", w.one("shape"), word)
+		}
+	}
+	if w.err != nil {
+		return q, w.err
+	}
+	table := s.Table(q.Table)
+	if table == nil {
+		return q, fmt.Errorf("there is no table %q", q.Table)
+	}
+	return q, q.Check(table)
+}
+
+func (w *words) shape() query.Shape {
+	switch name := w.one("shape"); name {
+	case "buckets":
+		return query.Buckets{Aggregate: query.Aggregate(w.one("aggregate")), Fields: w.list("fields"), Width: w.duration("every"),
+			GroupBy: w.one("by"), Order: w.order(), Limit: w.number("limit")}
+	case "totals":
+		return query.Totals{Aggregate: query.Aggregate(w.one("aggregate")), Fields: w.list("fields"), GroupBy: w.one("by")}
+	case "rows":
+		return query.Rows{Fields: w.list("fields"), Tag: w.one("tag"), Order: w.order()}
+	case "any-rows":
+		return query.AnyRows{Fields: w.list("fields"), Tag: w.one("tag"), Limit: w.number("limit")}
+	case "row-set":
+		return query.RowSet{Fields: w.list("fields"), Tag: w.one("tag"), Set: w.set()}
+	case "last":
+		s := query.Last{By: w.one("by"), Tags: w.list("tags"), Fields: w.list("fields")}
+		if c := w.having(); c != nil {
+			s.Having = &query.RatioCondition{Condition: *c, Over: w.one("over")}
+		}
+		return s
+	case "means":
+		return query.Means{Group: w.list("group"), Fields: w.list("fields"), MeanTags: w.list("mean-tags"), Having: w.having()}
+	case "unit-means":
+		return query.UnitMeans{Group: w.list("group"), Unit: w.one("unit"), Fields: w.list("fields"), Over: w.one("over")}
+	case "active-units":
+		return query.ActiveUnits{Activity: w.activity(), More: w.number("more")}
+	case "active-hours":
+		return query.ActiveHours{Activity: w.activity()}
+	case "sessions":
+		return query.Sessions{Activity: w.activity()}
+	case "active-share":
+		return query.ActiveShare{Activity: w.activity(), Group: w.list("group")}
+	case "starts":
+		return query.Starts{Activity: w.activity(), Group: w.list("group")}
+	default:
+		w.fail("there is no shape %q", name)
+		return nil
+	}
+}
+
+func (w *words) set() query.Set {
+	list := w.list("set")
+	if len(list) != 3 || list[1] != "all" && list[1] != "distinct" {
+		w.fail("set is an operation, all or distinct, and a number, not %q", list)
+		return query.Set{}
+	}
+	return query.Set{Operation: query.SetOperation(list[0]), All: list[1] == "all", Operands: int(w.float(list[2]))}
+}

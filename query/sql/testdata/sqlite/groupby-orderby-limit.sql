@@ -1,8 +1,0 @@
-SELECT
-  time - (time % 60000000000 + 60000000000) % 60000000000 AS time,
-  max(usage_user) AS max_usage_user
-FROM cpu
-WHERE time < 1451827606646325000
-GROUP BY 1
-ORDER BY 1 DESC
-LIMIT 5

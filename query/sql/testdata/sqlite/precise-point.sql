@@ -1,9 +1,0 @@
-SELECT
-  g_0.time,
-  tags.device,
-  g_0.s_7
-FROM g_0
-JOIN tags ON tags.id = g_0.tags_id
-WHERE tags.device IN ('d_85')
-  AND g_0.time >= 1451797710000000000
-  AND g_0.time < 1451797710000001000

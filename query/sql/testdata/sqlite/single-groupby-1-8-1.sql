@@ -1,9 +1,0 @@
-SELECT
-  time - (time % 60000000000 + 60000000000) % 60000000000 AS time,
-  max(usage_user) AS max_usage_user
-FROM cpu
-WHERE tags_id IN (SELECT id FROM tags WHERE hostname IN ('host_49', 'host_3', 'host_35', 'host_39', 'host_75', 'host_15', 'host_21', 'host_11'))
-  AND time >= 1451824006646325000
-  AND time < 1451827606646325000
-GROUP BY 1
-ORDER BY 1

@@ -1,0 +1,44 @@
+package result
+
+import "cmp"
+
+// Outcome says whether the figures of a query type stand, and why not.
+type Outcome int
+
+// The outcomes, from worst to best.
+const (
+	NotRun      Outcome = iota // not recorded, or only checked
+	Unsupported                // the system cannot answer: see Queries.Unsupported
+	Withheld                   // a check failed: see Queries.Reason
+	Empty                      // right, but nothing was to be found
+	Unverified                 // nobody compared the answers
+	Verified
+)
+
+// Outcome returns whether the figures stand; NotRun where q is nil.
+func (q *Queries) Outcome() Outcome {
+	switch {
+	case q == nil:
+		return NotRun
+	case q.Unsupported != "":
+		return Unsupported
+	case q.Withheld != "" || q.Verdict.Difference != "":
+		return Withheld
+	case q.Service.Count == 0:
+		return NotRun
+	case q.Verdict.Checked == 0:
+		return Unverified
+	case q.Verdict.Empty == q.Verdict.Checked:
+		return Empty
+	}
+	return Verified
+}
+
+// Reason is why the figures are withheld, where they are.
+func (q *Queries) Reason() string { return cmp.Or(q.Withheld, "the answers are wrong") }
+
+// SameDataset reports whether two runs were about the same rows. What nobody
+// knows is the same as nothing but itself.
+func SameDataset(a, b *Dataset) bool {
+	return a == b || a.Fingerprint == b.Fingerprint && a.Unverified == "" && b.Unverified == ""
+}
