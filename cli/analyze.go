@@ -69,7 +69,7 @@ const logSuffix = ".oplog"
 
 // logsOf finds the logs of a run; one that was resumed has several.
 func (a *app) logsOf(cmd *cobra.Command, reference string) ([]string, error) {
-	kept, err := store.OpenExisting(cmd.Context(), a.results)
+	kept, err := a.existingResults(cmd.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -78,9 +78,9 @@ func (a *app) logsOf(cmd *cobra.Command, reference string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := filepath.Glob(filepath.Join(a.results, run.ID, "*"+logSuffix))
+	names, err := filepath.Glob(filepath.Join(a.folder(), run.ID, "*"+logSuffix))
 	if err == nil && len(names) == 0 {
-		err = fmt.Errorf("run %s has no operation log in %s", run.ID, filepath.Join(a.results, run.ID))
+		err = fmt.Errorf("run %s has no operation log in %s%s", run.ID, filepath.Join(a.folder(), run.ID), a.elsewhere())
 	}
 	return names, err
 }

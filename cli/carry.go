@@ -36,7 +36,7 @@ latest, which is the default. A sweep stands for all its runs.`,
   tsmark export 3f2a 91c0 --output both.tsmark.zst
   tsmark export 3f2a -o - | ssh elsewhere tsmark import -`,
 		RunE: func(cmd *cobra.Command, references []string) error {
-			kept, err := store.OpenExisting(cmd.Context(), a.results)
+			kept, err := a.existingResults(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -95,18 +95,18 @@ func (a *app) collect(ctx context.Context, kept *store.Store, references []strin
 			continue
 		}
 		seen[id] = true
-		run, err := kept.Run(ctx, id)
+		run, document, err := kept.Document(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		files, left, err := archive.Collect(filepath.Join(a.results, run.ID), run)
+		files, left, err := archive.Collect(filepath.Join(a.folder(), run.ID), run)
 		if err != nil {
 			return nil, err
 		}
 		for _, name := range left {
 			fmt.Fprintf(a.stderr, "tsmark: %s is large and stays here\n", name)
 		}
-		entries = append(entries, archive.Entry{Run: run, Files: files})
+		entries = append(entries, archive.Entry{Run: run, Document: document, Files: files})
 	}
 	return entries, nil
 }
@@ -120,12 +120,12 @@ func (a *app) importCommand() *cobra.Command {
 ids that they have. A run that is here already is passed over where it is the
 same, and refused where it differs. - is standard input.
 
-What an imported run was to do may be anybody's word. It is listed as imported,
-tsmark resume does not go on with it, and tsmark rerun shows its commands and
-asks.
+An imported run was configured by somebody else. It is listed as imported, tsmark
+resume does not continue it, and tsmark rerun shows its commands and asks for
+confirmation.
 
-A file may come from anybody, and a small one may stand for any amount of text:
-of each no more is read than --max-size.`,
+A small file may decompress to any amount of text: of each no more than --max-size
+is read.`,
 		Example: `  tsmark import 20260131-154500-3f2a.tsmark.zst
   tsmark import *.tsmark.zst --results /srv/tsmark-results`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -148,7 +148,7 @@ of each no more is read than --max-size.`,
 				}
 				entries = append(entries, read...)
 			}
-			kept, err := store.Open(cmd.Context(), a.results)
+			kept, err := a.openResults(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -217,7 +217,7 @@ func here(ctx context.Context, kept *store.Store, e *archive.Entry) (bool, error
 // files tells less than files without a run.
 func (a *app) add(ctx context.Context, kept *store.Store, e *archive.Entry, present bool) error {
 	for _, f := range e.Files {
-		name := filepath.Join(a.results, e.Run.ID, filepath.FromSlash(f.Name))
+		name := filepath.Join(a.folder(), e.Run.ID, filepath.FromSlash(f.Name))
 		if _, err := os.Lstat(name); err == nil {
 			continue
 		}

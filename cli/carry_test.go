@@ -41,7 +41,7 @@ func TestImportRefusesAnotherRunOfTheSameID(t *testing.T) {
 	if code != exitUsage || !strings.Contains(said, "run "+run.ID+" is here already, and not the same") || strings.Count(said, "\n") != 1 {
 		t.Errorf("exit status %d, said %s", code, said)
 	}
-	kept, err := store.OpenExisting(t.Context(), dir)
+	kept, err := store.OpenExisting(t.Context(), dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/monitor/process"
+	"github.com/tsmark/tsmark/run/store"
 	"github.com/tsmark/tsmark/workload/iotdb"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
@@ -46,7 +47,8 @@ func (s *status) Error() string { return s.text }
 type app struct {
 	args           []string // the command line
 	stdout, stderr io.Writer
-	results        string // folder
+	results        string // folder, or URL of a database
+	files          string // folder of the files of runs in a database
 	catalog        catalog
 	children       *process.Children // servers that run; nil: nobody asks
 }
@@ -84,6 +86,9 @@ func (a *app) main(ctx context.Context) int {
 	hidden := secret.New(a.catalog.secretNames()...)
 	hidden.Public(a.catalog.kindNames()...)
 	hidden.Args(a.args) // which it learns from
+	if store.Database(a.results) {
+		hidden.Add(secret.InEnvironment(os.Environ())...) // PGPASSWORD
+	}
 	lines := strings.Split(hidden.Text(text), "\n")
 	for i, line := range lines {
 		line = printable.Line(line)
@@ -99,16 +104,19 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tsmark",
 		Short: "A benchmark for time series databases that checks every answer",
-		Long: `tsmark generates TSBS's data byte for byte, loads it into a database, asks
-TSBS's questions, checks the answers against the generator, and reports load
-rates and latencies that somebody else can reproduce.`,
+		Long: `tsmark generates TSBS's data byte for byte, loads it into a database, runs TSBS's
+queries, checks the answers against the generator, and reports load rates and
+latencies that somebody else can reproduce.`,
 		Example: `  tsmark run                                    # DuckDB and SQLite on TSBS's cpu-only, a minute
   tsmark run --target fast=duckdb --target slow=duckdb,threads=1
   tsmark generate --scale 4000 --format influx --file cpu.lp.zst
   tsmark report                                 # the last run again`,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
-			if a.results == "" {
+			switch {
+			case a.results == "":
 				return errors.New("--results: is empty; name a folder")
+			case a.files != "" && !store.Database(a.results):
+				return errors.New("--files is for results in a database; in a folder they stand beside its runs")
 			}
 			return nil
 		},
@@ -124,7 +132,8 @@ rates and latencies that somebody else can reproduce.`,
 		},
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.PersistentFlags().StringVar(&a.results, "results", "tsmark-results", "`folder` of runs and embedded databases")
+	root.PersistentFlags().StringVar(&a.results, "results", defaultResults, "`folder` of runs and embedded databases, or the URL of a PostgreSQL database that several machines share")
+	root.PersistentFlags().StringVar(&a.files, "files", "", "`folder` of operation logs, pages and embedded databases, where --results is a database (default \"tsmark-results\")")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		a.runCommand(), a.experimentsCommand(), a.loadCommand(), a.queryCommand(), a.verifyCommand(),

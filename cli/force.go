@@ -13,7 +13,7 @@ import (
 
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/internal/progress"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/session"
 )
 
 // forceAsk is what --force says without a place.
@@ -22,12 +22,12 @@ const forceAsk = "ask"
 // forceFlag adds --force. It is no part of an experiment: a file that is handed
 // on must not drop anybody's data.
 func forceFlag(cmd *cobra.Command) {
-	cmd.Flags().StringArray("force", nil, "drop what tsmark did not make from the `place` of a target where it is in the way; without a place it is named, and asked for")
+	cmd.Flags().StringArray("force", nil, "drop existing data that tsmark did not create and that is in the way, from the `place` of a target; without a place, list it and ask for confirmation")
 	cmd.Flags().Lookup("force").NoOptDefVal = forceAsk
 }
 
 // force returns what decides for --force; nil: it was not given.
-func (a *app) force(cmd *cobra.Command) runner.Force {
+func (a *app) force(cmd *cobra.Command) session.Ask {
 	places, err := cmd.Flags().GetStringArray("force")
 	if err != nil || len(places) == 0 {
 		return nil
@@ -39,23 +39,23 @@ func (a *app) force(cmd *cobra.Command) runner.Force {
 	return d.decide
 }
 
-// dropping decides what of others' data may go.
+// dropping decides what may go of data that tsmark did not create.
 type dropping struct {
 	places []string  // that --force names
 	in     io.Reader // where somebody answers; nil: nobody is there
 	out    io.Writer
 }
 
-// decide implements runner.Force.
+// decide implements session.Ask.
 func (d dropping) decide(_ context.Context, place string, named []string) error {
 	lost := printable.Line(fmt.Sprintf("from %s would be lost: %s", place, strings.Join(named, ", ")))
 	switch {
 	case slices.Contains(d.places, place):
 		return nil
 	case !slices.Contains(d.places, forceAsk):
-		return fmt.Errorf("%s; --force names %s; name this place too if that may go: --force=%s", lost, strings.Join(d.places, ", "), place)
+		return fmt.Errorf("%s; --force names %s; name this place too if it may be dropped: --force=%s", lost, strings.Join(d.places, ", "), place)
 	case d.in == nil:
-		return fmt.Errorf("%s; nobody is there to be asked; name the place if that may go: --force=%s", lost, place)
+		return fmt.Errorf("%s; no terminal to ask for confirmation; name the place if it may be dropped: --force=%s", lost, place)
 	}
 	fmt.Fprintf(d.out, "F%s\nDrop it? Type yes: ", lost[1:])
 	answer, _ := bufio.NewReader(d.in).ReadString('\n') // nothing is no yes

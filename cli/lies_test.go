@@ -141,7 +141,7 @@ func runLied(t *testing.T, spec string) (code int, run *result.Run, said string)
 		"tsmark", "run", "--results", dir, "--target", spec, "--replace", "--scale", "40", "--timestamp-end", "2016-01-02T01:00:00Z",
 		"--log-interval", "4m", "--query-type", lyingTypes, "--queries", "60", "--time-box", "0", "--batch-size", "500",
 	}, &out, &errs, newCatalog(tsbs.Workloads(), all.Kinds()))
-	kept, err := store.OpenExisting(t.Context(), dir)
+	kept, err := store.OpenExisting(t.Context(), dir, nil)
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, &out, &errs)
 	}

@@ -36,7 +36,7 @@ func (w *watched) kind() driver.Driver {
 		if o["index"] == w.down {
 			return nil, fmt.Errorf("no server %w", driver.ErrUnreachable)
 		}
-		if meddle := w.meddle; env.Existing && meddle != nil {
+		if meddle := w.meddle; !env.Create && meddle != nil {
 			w.meddle = nil
 			meddle()
 		}

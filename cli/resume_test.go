@@ -106,7 +106,7 @@ func resumeAfterKills(t *testing.T, kills int, more ...string) {
 // newest returns the newest run of a results folder; nil: there is none.
 func newest(t *testing.T, dir string) *result.Run {
 	t.Helper()
-	s, err := store.OpenExisting(t.Context(), dir)
+	s, err := store.OpenExisting(t.Context(), dir, nil)
 	if errors.Is(err, store.ErrNoResults) {
 		return nil
 	}

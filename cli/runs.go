@@ -15,7 +15,6 @@ import (
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/run/store"
 )
 
@@ -27,7 +26,7 @@ func (a *app) runsCommand() *cobra.Command {
   tsmark runs --results /srv/tsmark-results`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			kept, err := store.OpenExisting(cmd.Context(), a.results)
+			kept, err := a.existingResults(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -41,7 +40,7 @@ func (a *app) runsCommand() *cobra.Command {
 				return err
 			}
 			for i := range runs {
-				if runs[i].Status == result.Running && !runs[i].Imported && !runner.GoingOn(a.results, runs[i].ID) {
+				if runs[i].Status == result.Running && !runs[i].Imported && !kept.GoingOn(cmd.Context(), runs[i].ID) {
 					runs[i].Status, runs[i].Reason = killed, "tsmark resume goes on with it"
 				}
 			}
@@ -81,10 +80,18 @@ func listRuns(w io.Writer, runs []store.Summary, sweeps []result.Sweep) error {
 			state = fmt.Sprintf("point %d of %d (%s): %s", p.Point, p.Points, p.Parameters, state)
 		}
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", r.ID, printable.Line(r.Command),
-			r.Started.UTC().Format("2006-01-02 15:04:05"), printable.Line(r.Workload), printable.Line(strings.Join(r.Targets, ", ")), r.Types, r.Withheld, printable.Line(state))
+			r.Started.UTC().Format("2006-01-02 15:04:05"), printable.Line(r.Workload), printable.Line(strings.Join(targetNames(&r), ", ")), r.Types, r.Withheld, printable.Line(state))
 	}
 	sweepsFrom(time.Time{})
 	return out.Flush()
+}
+
+func targetNames(r *store.Summary) []string {
+	names := make([]string, len(r.Targets))
+	for i, t := range r.Targets {
+		names[i] = t.Name
+	}
+	return names
 }
 
 // listSweep writes the line of a sweep.
@@ -113,11 +120,11 @@ matrix of IoTDB-Benchmark, with the middle-average and the throughput of its
 paper. As CSV they are laid out as IoTDB-Benchmark's own. The page of an iotdb run
 has them in any case.
 
---experiment prints what a run was told to do, as a file that tsmark run takes:
-here later, or on another machine. Under expect it has the fingerprints of the
-dataset and of the queries, to which that run is held, and the versions of tsmark
-and of the systems, of which the report says where they are others. Secrets are not in it. It says *** for them,
-and they are read from the environment: the password of a target pg from
+--experiment prints the experiment of a run, as a file that tsmark run takes: here
+later, or on another machine. Under expect it has the fingerprints of the dataset
+and of the queries, which the new run must have, and the versions of tsmark and of
+the systems; the report names those that differ. Secrets are not in it. It says ***
+for them, and they are read from the environment: the password of a target pg from
 TSMARK_PG_PASSWORD.`,
 		Example: `  tsmark report
   tsmark report 3f2a --experiment > experiment.yaml
@@ -134,7 +141,7 @@ TSMARK_PG_PASSWORD.`,
 			if err != nil {
 				return fmt.Errorf("--view: %w", err)
 			}
-			kept, err := store.OpenExisting(cmd.Context(), a.results)
+			kept, err := a.existingResults(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -213,7 +220,7 @@ func (f *found) experiment() string {
 func (f *found) warning() string {
 	for _, r := range f.runs {
 		if !r.Imported.IsZero() {
-			return fmt.Sprintf("# Run %s was imported: what follows is the word of whoever wrote its file.\n"+
+			return fmt.Sprintf("# Run %s was imported: somebody else wrote what follows.\n"+
 				"# Read it before you run it, above all start and restart, which are commands, and\n"+
 				"# path, file, host and url: they are carried out with your rights.\n\n", r.ID)
 		}

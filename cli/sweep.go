@@ -117,7 +117,7 @@ func (s *sweeping) report(runs []*result.Run) error {
 
 // writePage writes the page of a run or sweep into its folder.
 func (a *app) writePage(id string, write func(io.Writer) error) (page string, err error) {
-	page = filepath.Join(a.results, id, pageName)
+	page = filepath.Join(a.folder(), id, pageName)
 	if err := os.MkdirAll(filepath.Dir(page), 0o777); err != nil {
 		return "", fmt.Errorf("making the folder of %s: %w", id, err)
 	}

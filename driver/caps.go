@@ -14,7 +14,7 @@ import (
 type Caps struct {
 	Language string // of its queries: SQL, InfluxQL; empty: it answers none
 	Embedded bool   // it runs in tsmark's own process
-	Discards bool   // it keeps nothing: no census, no answers, no mark
+	Discards bool   // it keeps nothing: no census, no answers, no note
 
 	MaxWriters    int  // connections that can write at once; 0: any number
 	OneConnection bool // the server takes one connection: a second one would wait for ever

@@ -1,4 +1,4 @@
-// Package target is the interface between tsmark and a system under test. A
+// Package driver is the interface between tsmark and a system under test. A
 // database is one folder below it that provides a Driver.
 package driver
 
@@ -42,14 +42,13 @@ type Driver struct {
 	Open func(context.Context, Env, Options) (DB, error)
 }
 
-// Env is what a run lends to a target.
+// Env is what a run lends to a database.
 type Env struct {
-	Dir      string // folder of the target's own files: an embedded database may live there
-	Existing bool   // the data is there already; where it is not, Open fails and creates nothing
-	// Foreign says that others' data is known to be there, as Open told by
-	// ErrForeign. Open then changes nothing, and the Target is used for
-	// Describe and as a Clearer alone.
-	Foreign bool
+	Dir string // folder of the target's own files: an embedded database may live there
+	// Create says that a database which is not there yet is to be made: the file
+	// of an embedded one by Open, one of a server by Create. Without it Open of
+	// what is not there fails, says how to load it, and makes nothing.
+	Create bool
 	// Locks is the longest that a statement which changes tables waits for the
 	// locks of others; 0: as long as its context lets it.
 	Locks time.Duration
@@ -66,18 +65,28 @@ type Request struct {
 type DB interface {
 	// Describe returns version and effective settings.
 	Describe(context.Context) (Description, error)
-	// ReadMark returns the mark of the dataset that the database holds. It
-	// returns ErrNoMark where tsmark loaded nothing, ErrForeign (wrapped, with
-	// what is there) where the place holds data that tsmark did not create.
-	ReadMark(context.Context) (Mark, error)
-	// Prepare drops what carries a mark, creates the tables and leaves the
-	// mark. Its work is proportional to the number of tables: what grows with
-	// the series belongs to the writers. It never touches unmarked data. A
-	// LineTaker that discards rows gets no schema for lines of an unknown
-	// dataset.
-	Prepare(context.Context, *series.Schema, Mark) error
-	// WriteMark replaces the mark of a prepared database.
-	WriteMark(context.Context, Mark) error
+	// Objects lists all that is in the place: in the file, database or schema
+	// that the options name. It changes nothing.
+	Objects(context.Context) ([]Object, error)
+	// Plan names the objects that Create would make, without a look at the
+	// database. Its error says what of the schema does not fit.
+	Plan(*series.Schema) ([]Object, error)
+	// Create makes the objects, which are not there. Its work is proportional to
+	// the number of tables: what grows with the series belongs to the writers. It
+	// makes all or nothing where the system can. A LineTaker that discards rows
+	// gets no schema for lines of an unknown dataset.
+	Create(context.Context, *series.Schema) error
+	// Drop drops objects that Objects has listed, and what goes with them; one
+	// that is gone is no error. It drops all or nothing where the system can, and
+	// nothing that others' objects need. The note stays, unless nothing else does.
+	Drop(context.Context, []Object) error
+	// Note returns the text that SetNote has left. It is called where Objects lists
+	// one with Note set; what is not as SetNote leaves it is an error. Empty: none
+	// was left.
+	Note(context.Context) (string, error)
+	// SetNote replaces the note, as a whole or not at all. It stands in an object
+	// of its own, which it makes where that is not there, with what that needs.
+	SetNote(ctx context.Context, text string) error
 	// NewWriter opens a worker's own connection for writing, workers being
 	// numbered from 0.
 	NewWriter(ctx context.Context, worker int) (Writer, error)
@@ -89,7 +98,8 @@ type DB interface {
 	// Census tells what a table holds, of each field the count, sum, minimum and
 	// maximum as far as the system can, in one pass over its rows.
 	Census(context.Context, *series.Table) (Census, error)
-	// Footprint returns the bytes on disk, -1 where that cannot be known.
+	// Footprint returns the bytes on disk of what Create has made, -1 where that
+	// cannot be known.
 	Footprint(context.Context) (int64, error)
 	// Close releases the connection. The data stays.
 	Close() error
@@ -114,30 +124,13 @@ type AfterLoader interface {
 	AfterLoad() []Step
 }
 
-// Clearer is a DB that can make room for a dataset where others left
-// something. It is asked only where ReadMark or Prepare returned ErrForeign and
-// the user said --force; what is to be lost is named to the user in between.
-type Clearer interface {
-	// Foreign names what keeps Prepare from going on, as the system's users
-	// know it: in a place without a mark all that tsmark did not make, in a
-	// marked one what has a name that the schema needs. It looks at nothing
-	// but the file, database or schema that the options name. The schema is
-	// nil for lines of an unknown dataset.
-	Foreign(context.Context, *series.Schema) ([]string, error)
-	// Clear drops what is named, of what Foreign would name now, and nothing
-	// else: what came up since stays, and Prepare refuses again.
-	Clear(ctx context.Context, schema *series.Schema, named []string) error
-}
-
 // Inspector is a DB that can tell before anything is loaded what would keep
-// a load from its end.
+// a load from its end, beside what Objects shows.
 type Inspector interface {
-	// Inspect changes nothing. Its error wraps ErrForeign where Prepare would
-	// refuse the schema for what is there, and ErrUnreachable where an endpoint
-	// that rows or queries need does not answer; it also tells of rights that
-	// the user lacks, as far as that can be known cheaply. The schema is nil
-	// where nobody knows the dataset yet.
-	Inspect(context.Context, *series.Schema) error
+	// Inspect changes nothing. Its error wraps ErrUnreachable where an endpoint
+	// that rows or queries need does not answer; it also tells of rights that the
+	// user lacks, as far as that can be known cheaply.
+	Inspect(context.Context) error
 }
 
 // Step is something done after a load.
@@ -172,6 +165,8 @@ type Description struct {
 	Location   string            `json:"location"`           // address or path, without secrets
 	Durability string            `json:"durability"`         // in words: when is an acknowledged row on disk
 	Settings   map[string]string `json:"settings,omitempty"` // effective settings that matter
+	// Elsewhere is what a user gives to have another place: path, database, server.
+	Elsewhere string `json:"-"`
 }
 
 // Writer is one worker's connection for writing.

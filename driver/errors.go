@@ -6,8 +6,6 @@ import "errors"
 var (
 	// ErrUnreachable means that the system does not answer.
 	ErrUnreachable = errors.New("cannot be reached")
-	// ErrNoMark means that the database holds nothing that tsmark loaded.
-	ErrNoMark = errors.New("holds no dataset of tsmark's")
-	// ErrForeign means that the place holds data that tsmark did not create.
-	ErrForeign = errors.New("holds data that tsmark did not create")
+	// ErrExisting means that the place holds data that tsmark did not create.
+	ErrExisting = errors.New("holds data that tsmark did not create")
 )

@@ -21,6 +21,18 @@ func (k *Driver) Resolve(given map[string]string) (Options, error) {
 	return option.Resolve(k.Name, k.Options, given)
 }
 
+// LayoutOf returns the values of the options that say how data is laid out, by
+// name.
+func (k *Driver) LayoutOf(o Options) map[string]string {
+	layout := make(map[string]string)
+	for _, option := range k.Options {
+		if option.Layout {
+			layout[option.Name] = o[option.Name]
+		}
+	}
+	return layout
+}
+
 // Renderer returns Render with the options.
 func (k *Driver) Renderer(options Options) func(*query.Query, *series.Schema) (Request, error) {
 	return func(q *query.Query, s *series.Schema) (Request, error) { return k.Render(q, s, options) }

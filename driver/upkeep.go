@@ -45,7 +45,7 @@ func LeftOut(t DB) string {
 // Kept is a DB whose system does maintenance by itself, at moments of its own
 // choosing, on which the speed of queries depends: PostgreSQL's autovacuum.
 type Kept interface {
-	// Upkeep says in words what was done to the tables that tsmark made since they
-	// were loaded, and what is left to do; empty: nothing can be told. It is cheap.
-	Upkeep(context.Context) (string, error)
+	// Upkeep says in words what was done to the objects since they were made, and
+	// what is left to do; empty: nothing can be told. It is cheap.
+	Upkeep(context.Context, []Object) (string, error)
 }

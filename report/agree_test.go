@@ -65,9 +65,11 @@ func agreeing(t *testing.T, rounds int) *result.Run {
 		}
 	}
 	for i := range run.Targets {
-		if err := run.Targets[i].Pool(); err != nil {
+		pooled, err := run.Targets[i].Pooled()
+		if err != nil {
 			t.Fatal(err)
 		}
+		run.Targets[i] = pooled
 	}
 	return run
 }

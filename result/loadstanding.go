@@ -1,6 +1,9 @@
 package result
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // Reason is why a load has no figures; empty: it stands. A load that does not
 // stand has no rate, no size on disk, no use of the machine and no place beside
@@ -28,14 +31,18 @@ func (l *Load) WithoutFigures() *Load {
 	return out
 }
 
-// judge finds out which loads do not stand because of answers beside them.
-func (t *Target) judge() {
-	wrong := t.wrongAnswer()
-	for i := range t.Repeats {
-		if l := t.Repeats[i].Load; l != nil {
-			l.Beside = wrong
+// besides returns repeats whose loads do not stand because of the answer beside
+// them; empty: because of none.
+func besides(repeats []Repeat, wrong string) []Repeat {
+	changed := slices.Clone(repeats)
+	for i := range changed {
+		if l := changed[i].Load; l != nil && l.Beside != wrong {
+			judged := *l
+			judged.Beside = wrong
+			changed[i].Load = &judged
 		}
 	}
+	return changed
 }
 
 // wrongAnswer names the first wrong answer of a target; empty: there is none.

@@ -27,7 +27,8 @@ func TestLoadStands(t *testing.T) {
 	} {
 		target := result.Target{Name: "x", Repeats: c.repeats}
 		for range 2 { // a second time changes nothing
-			if err := target.Pool(); err != nil {
+			var err error
+			if target, err = target.Pooled(); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -27,10 +27,11 @@ func pooledType(t *testing.T, repeats ...Queries) Queries {
 		q.Type = "lastpoint"
 		target.RepeatOf(i + 1).Queries = []Queries{q}
 	}
-	if err := target.Pool(); err != nil {
+	pooled, err := target.Pooled()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return target.Queries[0]
+	return pooled.Queries[0]
 }
 
 func TestPoolOpenLoops(t *testing.T) {

@@ -49,7 +49,22 @@ func (r *Repeat) Type(name string) *Queries {
 	return nil
 }
 
-// Pool derives Load and Queries from the repeats. The load is the one of median
+// Pooled returns the run with what the repeats of each target come to: see
+// Target.Pooled. The record itself stays as it is.
+func (r *Run) Pooled() (*Run, error) {
+	run := *r
+	run.Targets = slices.Clone(r.Targets)
+	for i := range run.Targets {
+		var err error
+		if run.Targets[i], err = r.Targets[i].Pooled(); err != nil {
+			return nil, fmt.Errorf("target %s: %w", r.Targets[i].Name, err)
+		}
+	}
+	return &run, nil
+}
+
+// Pooled returns the target with its Load and Queries, which are derived from the
+// repeats. The load is the one of median
 // settled rate, of two in the middle the slower: it stands for what only one
 // load can tell, such as its batches, and package estimate for rates. Of a query
 // type all that was asked counts together, and each query's time is the median
@@ -59,8 +74,14 @@ func (r *Repeat) Type(name string) *Queries {
 // measurement stands on the time line is known of the repeats alone: Cell is
 // that of the first. What is withheld in one repeat is withheld in all, and a wrong
 // answer withholds the loads: see Load.Reason.
-func (t *Target) Pool() error {
-	t.judge()
+func (t *Target) Pooled() (Target, error) {
+	pooled := *t
+	pooled.Repeats = besides(t.Repeats, t.wrongAnswer())
+	err := pooled.pool()
+	return pooled, err
+}
+
+func (t *Target) pool() error {
 	var loads []*Load
 	var names []string
 	types := make(map[string][]*Queries)

@@ -2,12 +2,12 @@ package result
 
 import "github.com/tsmark/tsmark/measure"
 
-// Restate takes median and percentiles of all that was recorded from the
+// restate takes median and percentiles of all that was recorded from the
 // histograms anew. Early versions recorded percentiles that were one rank too
 // low in a third of cases, and those of fewer operations than tell them; of what
 // later ones recorded it changes nothing. Where there is no readable histogram,
 // figures stay as they are.
-func (t *Target) Restate() {
+func (t *Target) restate() {
 	for i := range t.Repeats {
 		r := &t.Repeats[i]
 		r.Load.restate()

@@ -37,7 +37,7 @@ func TestRestate(t *testing.T) {
 		early.Median, early.P90, early.P95, early.P99, early.P999 = want.Median*0.9, want.P90*0.9, want.Max, want.Max, want.Max
 		for name, l := range map[string]Latency{"today's": want, "early": early} {
 			got := target(l)
-			got.Restate()
+			got.restate()
 			if !reflect.DeepEqual(got, target(want)) {
 				t.Errorf("%s of %d: %+v, want %+v", name, n, got.Repeats[0].Queries[0].Service.Summary, want.Summary)
 			}
@@ -45,7 +45,7 @@ func TestRestate(t *testing.T) {
 	}
 	damaged := Latency{Summary: measure.Summary{Count: 7, Median: 1}, Histogram: "damaged"}
 	kept := target(damaged)
-	kept.Restate()
+	kept.restate()
 	if !reflect.DeepEqual(kept, target(damaged)) {
 		t.Error("without a readable histogram something changed")
 	}
@@ -62,6 +62,6 @@ func BenchmarkRestate(b *testing.B) {
 	}
 	t := &Target{Repeats: []Repeat{{Queries: []Queries{{Service: Latency{Summary: l.Summary(), Histogram: encoded}}}}}}
 	for b.Loop() {
-		t.Restate()
+		t.restate()
 	}
 }

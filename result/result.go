@@ -2,6 +2,9 @@
 // kept by the store, rendered by reports. Times of day are UTC, durations
 // seconds, sizes bytes.
 //
+// A Run is the record; Encode makes the document of it that is stored, exported
+// and imported. What its repeats come to is a view, which Run.Pooled derives.
+//
 // What is stored has no secrets: see secret.Redactor.Hide, for which the tag
 // redact:"-" marks names that must be found again, and encoded figures.
 package result
@@ -230,7 +233,8 @@ type Target struct {
 	Turn    *Turn    `json:"turn,omitempty"`
 	Failure string   `json:"failure,omitempty"` // why it failed
 	Repeats []Repeat `json:"repeats,omitempty"` // what was measured, by number
-	// Load and Queries are the repeats taken together: see Pool.
+	// Load and Queries are what the repeats come to, which Pooled derives: they are
+	// no part of the record.
 	Load    *Load     `json:"load,omitempty"`
 	Queries []Queries `json:"queries,omitempty"` // one per type, in the order asked
 }
@@ -265,7 +269,7 @@ type Load struct {
 	Withheld    string `json:"withheld,omitempty"`
 	// Beside is why the load has no figures although what was loaded is right as
 	// far as the census can tell: an answer of the same target was wrong. It is
-	// derived by Target.Pool, and not stored apart. See Reason.
+	// derived by Target.Pooled, and not kept. See Reason.
 	Beside string `json:"beside,omitempty"`
 	// Retries is what was done about batches that failed; nil: none did, or
 	// the load ended with the first.

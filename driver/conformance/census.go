@@ -10,6 +10,7 @@ import (
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/run/verify"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -90,9 +91,9 @@ func (s *suite) census(t *testing.T) {
 // digests reports whether the target tells a digest of the texts of a field.
 func (s *suite) digests(t *testing.T, right *fixed, field int) bool {
 	t.Helper()
-	db := s.open(t, driver.Env{Dir: t.TempDir()})
+	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer db.Close()
-	if err := db.Prepare(t.Context(), right.schema, driver.Mark{}); err != nil {
+	if err := session.Of(db).Prepare(t.Context(), right.schema, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	told, err := db.Census(t.Context(), right.schema.Tables[0])
@@ -107,9 +108,9 @@ func (s *suite) digests(t *testing.T, right *fixed, field int) bool {
 func (s *suite) found(t *testing.T, right *fixed, expected *oracle.Expectations, change func(*series.Run)) (problem string, told driver.Census) {
 	t.Helper()
 	ctx := t.Context()
-	db := s.open(t, driver.Env{Dir: t.TempDir()})
+	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer db.Close()
-	if err := db.Prepare(ctx, right.schema, driver.Mark{}); err != nil {
+	if err := session.Of(db).Prepare(ctx, right.schema, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := engine.Load(ctx, engine.LoadConfig{Workers: 1, BatchSize: 3000, Period: time.Minute}, &wrongly{right, change}, db, func(int) {}); err != nil {
@@ -137,14 +138,14 @@ func (s *suite) twice(t *testing.T) {
 	}
 	const again = 100
 	for missing, want := range map[int64]string{0: "", again: "different rows, 14400 expected; 100 of its rows are lost: the target had acknowledged them"} {
-		db := s.open(t, driver.Env{Dir: t.TempDir()})
+		db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 		defer db.Close()
 		_, counts := db.(driver.DistinctCounter)
 		dedupes := s.caps.Dedupes
 		if !counts && !dedupes {
 			t.Skip("it cannot count different rows, and says so in reports")
 		}
-		if err := db.Prepare(ctx, e.dataset.Schema(), driver.Mark{}); err != nil {
+		if err := session.Of(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
 			t.Fatal(err)
 		}
 		sent := verify.Sent{Acknowledged: true, Twice: again}

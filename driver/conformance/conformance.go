@@ -19,6 +19,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/run/verify"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
@@ -76,9 +77,9 @@ func (s *suite) largest() int64 {
 // also after it was closed and opened again.
 func (s *suite) loadAndAsk(t *testing.T, e example, workers int) {
 	ctx := t.Context()
-	env := driver.Env{Dir: t.TempDir()}
+	env := driver.Env{Dir: t.TempDir(), Create: true}
 	db := s.open(t, env)
-	if err := db.Prepare(ctx, e.dataset.Schema(), driver.Mark{}); err != nil {
+	if err := session.Of(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	held := s.held(e.dataset)
@@ -101,7 +102,7 @@ func (s *suite) loadAndAsk(t *testing.T, e example, workers int) {
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}
-			env.Existing = true
+			env.Create = false
 			db = s.open(t, env)
 		}
 		census, err := verify.Census(ctx, db, &expected.Survey, verify.Sent{Acknowledged: true})
@@ -170,7 +171,7 @@ func (s *suite) open(t *testing.T, env driver.Env) driver.DB {
 
 // steps: an open target has those that its kind lists.
 func (s *suite) steps(t *testing.T) {
-	db := s.open(t, driver.Env{Dir: t.TempDir()})
+	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer db.Close()
 	var found []driver.Step
 	if can, ok := db.(driver.AfterLoader); ok {
@@ -187,27 +188,27 @@ func (s *suite) steps(t *testing.T) {
 // mark: what a load leaves is read back as it was, by another connection too.
 func (s *suite) mark(t *testing.T) {
 	ctx := t.Context()
-	env := driver.Env{Dir: t.TempDir()}
+	env := driver.Env{Dir: t.TempDir(), Create: true}
 	db := s.open(t, env)
 	e := cpuOnly(t, 40, 0)
-	want := driver.Mark{
+	want := session.Mark{
 		Dataset: workload.Spec{Name: "it's", Seed: -5, Start: time.Unix(0, 1).UTC(), End: time.Unix(9, 0).UTC()}, Fingerprint: "f00d",
 		RowsExpected: math.MaxInt64, RowsAcked: 3, Loaded: time.Unix(1700000000, 0).UTC(), Tool: "v1",
 		Run: "r", Target: "t", Driver: s.kind.Name, Repeat: 2, Layout: s.kind.LayoutOf(s.options),
 	}
-	if err := db.Prepare(ctx, e.dataset.Schema(), driver.Mark{}); err != nil {
+	if err := session.Of(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.WriteMark(ctx, want); err != nil {
+	if err := session.Of(db).SetMark(ctx, want); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	env.Existing = true
+	env.Create = false
 	db = s.open(t, env)
 	defer db.Close()
-	got, err := db.ReadMark(ctx)
+	got, err := session.Of(db).Mark(ctx)
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
 		t.Errorf("the mark, %v (-want +got):\n%s", err, diff)
 	}
@@ -216,11 +217,11 @@ func (s *suite) mark(t *testing.T) {
 // replace: preparing again leaves nothing of what was there.
 func (s *suite) replace(t *testing.T) {
 	ctx := t.Context()
-	db := s.open(t, driver.Env{Dir: t.TempDir()})
+	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer db.Close()
 	e := cpuOnly(t, 40, 0)
 	for range 2 {
-		if err := db.Prepare(ctx, e.dataset.Schema(), driver.Mark{}); err != nil {
+		if err := session.Of(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := engine.Load(ctx, engine.LoadConfig{Workers: 1, BatchSize: 5000, Period: time.Minute}, e.dataset, db, func(int) {}); err != nil {
@@ -240,10 +241,10 @@ func (s *suite) replace(t *testing.T) {
 // cancelled: a query whose context has ended ends with the context's error.
 func (s *suite) cancelled(t *testing.T) {
 	ctx := t.Context()
-	db := s.open(t, driver.Env{Dir: t.TempDir()})
+	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer db.Close()
 	e := cpuOnly(t, 40, 0)
-	if err := db.Prepare(ctx, e.dataset.Schema(), driver.Mark{}); err != nil {
+	if err := session.Of(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	q, err := db.NewQuerier(ctx, 0)

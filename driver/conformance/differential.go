@@ -10,6 +10,7 @@ import (
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
 // The size of the differential test.
@@ -39,9 +40,9 @@ func (s *suite) differential(t *testing.T) {
 // how many of them the target supports.
 func (s *suite) compareAll(t *testing.T, d *dice) int {
 	dataset := d.dataset()
-	db := s.open(t, driver.Env{Dir: t.TempDir()})
+	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer Close(t, db)
-	if err := db.Prepare(t.Context(), dataset.schema, driver.Mark{}); err != nil {
+	if err := session.Of(db).Prepare(t.Context(), dataset.schema, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	// In several batches, so that series come and come again.

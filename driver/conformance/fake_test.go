@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -55,7 +54,7 @@ func fake(sins string) driver.Driver {
 		}
 		f := &fakeTarget{options: o, sins: sins, client: &http.Client{Timeout: timeout, Transport: &http.Transport{}},
 			base: fmt.Sprintf("%s://%s:%s/%s/", scheme, o["host"], o["port"], database)}
-		if _, err := f.ReadMark(ctx); err != nil && !errors.Is(err, driver.ErrNoMark) {
+		if _, err := f.Objects(ctx); err != nil {
 			return nil, err
 		}
 		return f, nil
@@ -122,32 +121,39 @@ func (f *fakeTarget) Describe(context.Context) (driver.Description, error) {
 	return driver.Description{Version: "1"}, nil
 }
 
-func (f *fakeTarget) ReadMark(ctx context.Context) (m driver.Mark, err error) {
+func (f *fakeTarget) Objects(ctx context.Context) ([]driver.Object, error) {
+	note, err := f.Note(ctx)
+	if err != nil || note == "" {
+		return nil, err
+	}
+	return []driver.Object{{Name: "note", Note: true}, {Name: "rows", Data: true}}, nil
+}
+
+func (f *fakeTarget) Plan(*series.Schema) ([]driver.Object, error) {
+	return []driver.Object{{Name: "rows"}}, nil
+}
+
+func (f *fakeTarget) Create(_ context.Context, s *series.Schema) error {
+	f.tables = s.Tables
+	return nil
+}
+
+func (f *fakeTarget) Drop(ctx context.Context, _ []driver.Object) error {
+	return f.send(ctx, http.MethodDelete, "rows", nil)
+}
+
+func (f *fakeTarget) Note(ctx context.Context) (string, error) {
 	answer, err := f.do(ctx, http.MethodGet, "mark", nil)
 	if err != nil {
-		return m, fmt.Errorf("reading the mark of %s: %w", f.options["database"], err)
+		return "", fmt.Errorf("reading the note of %s: %w", f.options["database"], err)
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode == http.StatusNoContent {
-		return m, driver.ErrNoMark
-	}
-	return m, json.NewDecoder(answer.Body).Decode(&m)
+	text, err := io.ReadAll(answer.Body)
+	return string(text), err
 }
 
-func (f *fakeTarget) WriteMark(ctx context.Context, m driver.Mark) error {
-	text, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
-	return f.send(ctx, http.MethodPut, "mark", text)
-}
-
-func (f *fakeTarget) Prepare(ctx context.Context, s *series.Schema, m driver.Mark) error {
-	f.tables = s.Tables
-	if err := f.send(ctx, http.MethodDelete, "rows", nil); err != nil {
-		return err
-	}
-	return f.WriteMark(ctx, m)
+func (f *fakeTarget) SetNote(ctx context.Context, text string) error {
+	return f.send(ctx, http.MethodPut, "mark", []byte(text))
 }
 
 func (f *fakeTarget) Settle(ctx context.Context) error {
@@ -159,7 +165,7 @@ func (f *fakeTarget) Settle(ctx context.Context) error {
 }
 
 func (f *fakeTarget) Footprint(ctx context.Context) (int64, error) {
-	_, err := f.ReadMark(ctx)
+	_, err := f.Note(ctx)
 	return 1, err
 }
 

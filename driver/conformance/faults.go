@@ -18,6 +18,7 @@ import (
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
+	"github.com/tsmark/tsmark/session"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -180,7 +181,7 @@ func (f *faults) open(ctx context.Context, more map[string]string) (driver.DB, e
 	if err != nil {
 		return nil, err
 	}
-	db, err := f.Kind.Open(ctx, driver.Env{Dir: f.dir}, options)
+	db, err := f.Kind.Open(ctx, driver.Env{Dir: f.dir, Create: true}, options)
 	if err != nil {
 		return nil, fmt.Errorf("opening the target: %w", err)
 	}
@@ -237,7 +238,7 @@ func (f *faults) load(ctx context.Context, l loading) (*loaded, error) {
 		return nil, err
 	}
 	out := &loaded{db: db, survey: survey}
-	if err := db.Prepare(ctx, d.Schema(), driver.Mark{Tool: "test"}); err != nil {
+	if err := session.Of(db).Prepare(ctx, d.Schema(), session.Mark{Tool: "test"}); err != nil {
 		return out, fmt.Errorf("preparing: %w", err)
 	}
 	if l.opened != nil {

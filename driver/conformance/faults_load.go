@@ -12,6 +12,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/session"
 )
 
 // trigger makes something happen once so many rows are loaded.
@@ -64,7 +65,7 @@ func (f *faults) killed(ctx context.Context) error {
 	if err := f.Server.Start(ctx); err != nil {
 		return err
 	}
-	if _, err := l.db.ReadMark(ctx); err != nil {
+	if _, err := session.Of(l.db).Mark(ctx); err != nil {
 		return fmt.Errorf("the target does not connect again after a restart: %w", err)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/session"
 )
 
 // fill loads everything and leaves the server as it was.
@@ -151,7 +152,7 @@ func (f *faults) greet(ctx context.Context, env driver.Env, more map[string]stri
 		return err
 	}
 	defer db.Close()
-	if _, err := db.ReadMark(ctx); err != nil && (env.Existing || !errors.Is(err, driver.ErrNoMark)) {
+	if _, err := session.Of(db).Mark(ctx); err != nil && (!env.Create || !errors.Is(err, session.ErrNoMark)) {
 		return err
 	}
 	if _, err := db.Describe(ctx); err != nil {
@@ -175,7 +176,7 @@ func (f *faults) refused(ctx context.Context, option, value string, existing boo
 	if !f.has(option) {
 		return fmt.Errorf("the target has no option %s; name the part in Cannot, with the reason", option)
 	}
-	err := f.greet(ctx, driver.Env{Existing: existing}, map[string]string{option: value})
+	err := f.greet(ctx, driver.Env{Create: !existing}, map[string]string{option: value})
 	if err := f.clear(err, wanted); err != nil {
 		return fmt.Errorf("%s=%s: %w", option, value, err)
 	}
@@ -230,7 +231,7 @@ func (f *faults) neverAnswers(ctx context.Context) error {
 		more[option] = port
 	}
 	begin := time.Now()
-	err = f.greet(ctx, driver.Env{}, more)
+	err = f.greet(ctx, driver.Env{Create: true}, more)
 	if took := time.Since(begin); took > f.patience() {
 		return fmt.Errorf("opening took %v", took)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
 // opened is a target that holds a batch, with the worker that a demand needs.
@@ -53,11 +54,13 @@ func (f *faults) steps() []driver.Step {
 func (f *faults) demands() []demand {
 	all := []demand{
 		{name: "describing", do: func(ctx context.Context, o *opened) error { _, err := o.db.Describe(ctx); return err }},
-		{name: "reading the mark", do: func(ctx context.Context, o *opened) error { _, err := o.db.ReadMark(ctx); return err }},
+		{name: "reading the mark", do: func(ctx context.Context, o *opened) error { _, err := session.Of(o.db).Mark(ctx); return err }},
 		{name: "preparing", do: func(ctx context.Context, o *opened) error {
-			return o.db.Prepare(ctx, o.schema, driver.Mark{Tool: "test"})
+			return session.Of(o.db).Prepare(ctx, o.schema, session.Mark{Tool: "test"})
 		}},
-		{name: "writing the mark", do: func(ctx context.Context, o *opened) error { return o.db.WriteMark(ctx, driver.Mark{Tool: "test"}) }},
+		{name: "writing the mark", do: func(ctx context.Context, o *opened) error {
+			return session.Of(o.db).SetMark(ctx, session.Mark{Tool: "test"})
+		}},
 		{name: "connecting a writer", do: func(ctx context.Context, o *opened) error {
 			w, err := o.db.NewWriter(ctx, 1)
 			if err == nil {
@@ -79,11 +82,7 @@ func (f *faults) demands() []demand {
 			return err
 		}},
 		{name: "listing what others left", do: func(ctx context.Context, o *opened) error {
-			clearer, ok := driver.As[driver.Clearer](o.db)
-			if !ok {
-				return nil
-			}
-			_, err := clearer.Foreign(ctx, o.schema)
+			_, err := session.Of(o.db).Existing(ctx, o.schema)
 			return err
 		}},
 		{name: "connecting a querier", do: func(ctx context.Context, o *opened) error {
@@ -158,7 +157,7 @@ func (f *faults) silences(ctx context.Context) error {
 			o.closeWorker() // what matters is that it ends
 			again()
 			if err == nil {
-				if _, err = o.plain.ReadMark(ctx); errors.Is(err, driver.ErrNoMark) || errors.Is(err, driver.ErrForeign) {
+				if _, err = session.Of(o.plain).Mark(ctx); errors.Is(err, session.ErrNoMark) || errors.Is(err, driver.ErrExisting) {
 					err = nil // it was changing it
 				}
 			}
@@ -204,7 +203,7 @@ func (f *faults) hushEnded(err error, took time.Duration, cut bool) error {
 	switch {
 	case err == nil:
 		return errors.New("the server fell silent, and there is no error")
-	case strings.Contains(err.Error(), "it does not even end"):
+	case strings.Contains(err.Error(), "it does not return after it was cancelled"):
 		return fmt.Errorf("after %v: %w", took, err)
 	case took > f.patience():
 		return fmt.Errorf("it took %v: %w", took, err)
@@ -304,7 +303,7 @@ func (f *faults) arrange(ctx context.Context, by worker, through map[string]stri
 // its time for; a reader's queries have the short limit all the same.
 func (o *opened) arrange(ctx context.Context, by worker, reading limit.Limits) error {
 	db := o.plain
-	if err := db.Prepare(ctx, o.schema, driver.Mark{Tool: "test"}); err != nil {
+	if err := session.Of(db).Prepare(ctx, o.schema, session.Mark{Tool: "test"}); err != nil {
 		return err
 	}
 	w, err := db.NewWriter(ctx, 0)

@@ -8,6 +8,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/query/meaning"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
 // meaning: the target answers as the documents of query/meaning say. What it
@@ -24,9 +25,9 @@ func (s *suite) meaning(t *testing.T) {
 			if first := s.caps.First; !first.IsZero() && d.Earliest() < first.UnixNano() {
 				t.Skipf("%d cases n/a: times begin at %v", len(d.Cases), first)
 			}
-			db := s.open(t, driver.Env{Dir: t.TempDir()})
+			db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 			defer Close(t, db)
-			if err := db.Prepare(t.Context(), d.Schema(), driver.Mark{}); err != nil {
+			if err := session.Of(db).Prepare(t.Context(), d.Schema(), session.Mark{}); err != nil {
 				t.Fatal(err)
 			}
 			var batch series.Batch

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"strconv"
 	"sync"
@@ -59,27 +58,49 @@ type memory struct {
 	// The rows, and when each batch of them was acknowledged.
 	batches []*series.Batch
 	acked   []time.Time
-	mark    *driver.Mark
+	note    string
 }
 
 func (m *memory) Describe(context.Context) (driver.Description, error) {
 	return driver.Description{Version: "memory", Durability: "none"}, nil
 }
 
-func (m *memory) ReadMark(context.Context) (driver.Mark, error) {
-	if m.mark == nil {
-		return driver.Mark{}, fmt.Errorf("the memory %w", driver.ErrNoMark)
+// Objects implements driver.DB.
+func (m *memory) Objects(context.Context) ([]driver.Object, error) {
+	objects, _ := m.Plan(m.schema)
+	if m.note != "" {
+		objects = append(objects, driver.Object{Name: "note", Note: true})
 	}
-	return *m.mark, nil
+	return objects, nil
 }
 
-func (m *memory) Prepare(_ context.Context, s *series.Schema, mark driver.Mark) error {
-	m.schema, m.batches, m.acked, m.mark = s, nil, nil, &mark
+// Plan implements driver.DB.
+func (m *memory) Plan(s *series.Schema) ([]driver.Object, error) {
+	var objects []driver.Object
+	if s != nil {
+		for _, t := range s.Tables {
+			objects = append(objects, driver.Object{Kind: "table", Name: t.Name, Data: true})
+		}
+	}
+	return objects, nil
+}
+
+// Create implements driver.DB.
+func (m *memory) Create(_ context.Context, s *series.Schema) error {
+	m.schema = s
 	return nil
 }
 
-func (m *memory) WriteMark(_ context.Context, mark driver.Mark) error {
-	m.mark = &mark
+// Drop implements driver.DB: all or nothing is there.
+func (m *memory) Drop(context.Context, []driver.Object) error {
+	m.schema, m.batches, m.acked = nil, nil, nil
+	return nil
+}
+
+func (m *memory) Note(context.Context) (string, error) { return m.note, nil }
+
+func (m *memory) SetNote(_ context.Context, text string) error {
+	m.note = text
 	return nil
 }
 

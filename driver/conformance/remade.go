@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/session"
 )
 
 // copied runs a statement that may copy a table. Some systems want the query in
@@ -31,7 +32,7 @@ func (s *suite) remade(t *testing.T) {
 		t.Log("its tables are not made by SQL: the target has a test of its own")
 		return
 	}
-	env := driver.Env{Dir: t.TempDir()}
+	env := driver.Env{Dir: t.TempDir(), Create: true}
 	db := s.open(t, env)
 	table := Table("a")
 	Prepare(t, db, 10, table)
@@ -55,14 +56,11 @@ func (s *suite) remade(t *testing.T) {
 		Ask(t, db, "DROP TABLE payroll")
 		reopen()
 		schema := schemaOf(10, table)
-		looked := error(nil)
-		if inspector, ok := driver.As[driver.Inspector](db); !ok {
-			t.Error("it cannot be looked at: it is no driver.Inspector")
-		} else {
-			looked = inspector.Inspect(t.Context(), schema)
-		}
-		for what, err := range map[string]error{"looking": looked, "preparing": db.Prepare(t.Context(), schema, driver.Mark{})} {
-			if !errors.Is(err, driver.ErrForeign) || !strings.Contains(err.Error(), "cpu, which is not the one that tsmark made") {
+		for what, err := range map[string]error{
+			"looking":   session.Of(db).Inspect(t.Context(), schema),
+			"preparing": session.Of(db).Prepare(t.Context(), schema, session.Mark{}),
+		} {
+			if !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), "cpu, which is not the one that tsmark made") {
 				t.Errorf("%s, %s: %v", made, what, err)
 			}
 		}

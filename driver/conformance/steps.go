@@ -9,6 +9,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
 // Table returns the table cpu with the int fields, whose series are host_0,
@@ -78,7 +79,7 @@ func Open(t testing.TB, kind driver.Driver, dir string, given ...string) driver.
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	db, err := kind.Open(t.Context(), driver.Env{Dir: dir}, Options(t, kind, given...))
+	db, err := kind.Open(t.Context(), driver.Env{Dir: dir, Create: true}, Options(t, kind, given...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func Open(t testing.TB, kind driver.Driver, dir string, given ...string) driver.
 // Prepare prepares the target for tables of so many series.
 func Prepare(t testing.TB, db driver.DB, seriesCount uint32, tables ...*series.Table) {
 	t.Helper()
-	if err := db.Prepare(t.Context(), schemaOf(seriesCount, tables...), driver.Mark{Tool: "test"}); err != nil {
+	if err := session.Of(db).Prepare(t.Context(), schemaOf(seriesCount, tables...), session.Mark{Tool: "test"}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -15,18 +15,20 @@ import (
 	duck "github.com/duckdb/duckdb-go-bindings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
 
 // database is an open database file; it implements driver.DB.
 type database struct {
+	sqlkit.Counter
 	path string
 	raw  duck.Database
 	open atomic.Int32 // sessions of writers and queriers
 
 	mu     sync.Mutex // guards what follows
 	admin  *session   // for everything but writers and queriers
-	layout *layout    // of the schema given to Prepare; nil before
+	layout *layout    // of the schema given to Create; nil before
 }
 
 // connect opens a session.
@@ -60,7 +62,8 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 		Location: d.path,
 		Durability: "each batch is a transaction; its commit is in the write-ahead log, " +
 			"and forced to disk by fsync, before it is acknowledged",
-		Settings: effective,
+		Settings:  effective,
+		Elsewhere: optionPath,
 	}, nil
 }
 

@@ -52,7 +52,7 @@ func TestReserved(t *testing.T) {
 
 // The list of reserved words is DuckDB's own, where DuckDB is there to ask.
 func TestReservedWordsAreDuckDBs(t *testing.T) {
-	db, err := open(t.Context(), driver.Env{Dir: t.TempDir()}, nil)
+	db, err := open(t.Context(), driver.Env{Dir: t.TempDir(), Create: true}, nil)
 	switch {
 	case errors.Is(err, driver.ErrUnreachable): // this tsmark was built without DuckDB
 		t.Skip(err)

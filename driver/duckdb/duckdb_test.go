@@ -23,6 +23,7 @@ import (
 	"github.com/tsmark/tsmark/driver/duckdb"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -239,35 +240,35 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 func TestMark(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir)
-	if _, err := db.ReadMark(t.Context()); !errors.Is(err, driver.ErrNoMark) {
+	if _, err := session.Of(db).Mark(t.Context()); !errors.Is(err, session.ErrNoMark) {
 		t.Errorf("empty database: %v", err)
 	}
-	if err := db.WriteMark(t.Context(), driver.Mark{}); !errors.Is(err, driver.ErrNoMark) {
+	if err := session.Of(db).SetMark(t.Context(), session.Mark{}); !errors.Is(err, session.ErrNoMark) {
 		t.Errorf("marking an empty database: %v", err)
 	}
 	table := conformance.Table("a")
 	schema := &series.Schema{Tables: []*series.Table{table}, Series: 10}
-	mark := driver.Mark{
+	mark := session.Mark{
 		Dataset:     workload.Spec{Name: "it's", Seed: 1, Start: time.Unix(5, 6).UTC()},
 		Fingerprint: "f", RowsExpected: -1, Loaded: time.Unix(7, 8).UTC(), Tool: "test",
 	}
-	if err := db.Prepare(t.Context(), schema, mark); err != nil {
+	if err := session.Of(db).Prepare(t.Context(), schema, mark); err != nil {
 		t.Fatal(err)
 	}
 	mark.Complete, mark.RowsAcked = true, 5
-	if err := db.WriteMark(t.Context(), mark); err != nil {
+	if err := session.Of(db).SetMark(t.Context(), mark); err != nil {
 		t.Fatal(err)
 	}
 	conformance.Ask(t, db, "CREATE TABLE mine AS SELECT 42 AS answer")
 	conformance.Close(t, db)
 
 	db = open(t, dir)
-	if got, err := db.ReadMark(t.Context()); err != nil || !reflect.DeepEqual(got, mark) {
+	if got, err := session.Of(db).Mark(t.Context()); err != nil || !reflect.DeepEqual(got, mark) {
 		t.Errorf("read %+v, %v; want %+v", got, err, mark)
 	}
 	other := conformance.Table("a")
 	other.Name = "other"
-	if err := db.Prepare(t.Context(), &series.Schema{Tables: []*series.Table{other}, Series: 10}, mark); err != nil {
+	if err := session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{other}, Series: 10}, mark); err != nil {
 		t.Fatal(err)
 	}
 	got := conformance.Ask(t, db, "SELECT string_agg(table_name, ' ' ORDER BY table_name) FROM duckdb_tables()")
@@ -275,11 +276,11 @@ func TestMark(t *testing.T) {
 
 	mine := conformance.Table("a")
 	mine.Name = "mine"
-	if err := db.Prepare(t.Context(), &series.Schema{Tables: []*series.Table{mine}, Series: 10}, mark); !errors.Is(err, driver.ErrForeign) {
+	if err := session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{mine}, Series: 10}, mark); !errors.Is(err, driver.ErrExisting) {
 		t.Errorf("a table that is another's: %v", err)
 	}
 	conformance.Same(t, conformance.Ask(t, db, "SELECT answer FROM mine"), conformance.Row(42))
-	if got, err := db.ReadMark(t.Context()); err != nil || !reflect.DeepEqual(got, mark) {
+	if got, err := session.Of(db).Mark(t.Context()); err != nil || !reflect.DeepEqual(got, mark) {
 		t.Errorf("after a refusal: %+v, %v", got, err)
 	}
 }
@@ -296,12 +297,12 @@ func TestForeignDataIsLeftAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := open(t, "")
 			conformance.Ask(t, db, statement)
-			_, err := db.ReadMark(t.Context())
-			if !errors.Is(err, driver.ErrForeign) || !strings.Contains(err.Error(), "cpu") && !strings.Contains(err.Error(), "tsmark_mark") {
+			_, err := session.Of(db).Mark(t.Context())
+			if !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), "cpu") && !strings.Contains(err.Error(), "tsmark_mark") {
 				t.Errorf("ReadMark: %v", err)
 			}
 			schema := &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 10}
-			if err := db.Prepare(t.Context(), schema, driver.Mark{}); !errors.Is(err, driver.ErrForeign) {
+			if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
 				t.Errorf("Prepare: %v", err)
 			}
 			conformance.Same(t, conformance.Ask(t, db, "SELECT answer FROM cpu"), conformance.Row(42))
@@ -322,12 +323,12 @@ func TestOpenErrors(t *testing.T) {
 		err  error
 		says string
 	}{
-		"no DuckDB file": {corrupt, driver.ErrForeign, "no DuckDB file"},
+		"no DuckDB file": {corrupt, driver.ErrExisting, "no DuckDB file"},
 		"no folder":      {filepath.Join(dir, "none", "x.duckdb"), driver.ErrUnreachable, "make the folder"},
 		"a folder":       {dir, driver.ErrUnreachable, dir},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db, err := kind.Open(t.Context(), driver.Env{Dir: dir}, driver.Options{"path": test.path})
+			db, err := kind.Open(t.Context(), driver.Env{Dir: dir, Create: true}, driver.Options{"path": test.path})
 			if !errors.Is(err, test.err) || !strings.Contains(err.Error(), test.says) || db != nil {
 				t.Errorf("got %v, %v", db, err)
 			}
@@ -351,7 +352,7 @@ func TestDescribe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := kind.Open(t.Context(), driver.Env{}, options)
+	db, err := kind.Open(t.Context(), driver.Env{Create: true}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -454,7 +455,8 @@ func TestLifecycle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := db.Footprint(t.Context()); err != nil || n != info.Size() {
+	const block = 262144 // one may be free, in which the note stood before
+	if n, err := db.Footprint(t.Context()); err != nil || n > info.Size() || n < info.Size()-block {
 		t.Errorf("footprint after settling: %d, %v; the file has %d", n, err, info.Size())
 	}
 	conformance.Prepare(t, db, 10, table)
@@ -521,7 +523,7 @@ func TestOtherProcess(t *testing.T) {
 	if line, err := bufio.NewReader(output).ReadString('\n'); line != "acknowledged\n" {
 		t.Errorf("the other process said %q, %v", line, err)
 	}
-	_, err = duckdb.Kind().Open(t.Context(), driver.Env{Dir: dir}, driver.Options{})
+	_, err = duckdb.Kind().Open(t.Context(), driver.Env{Dir: dir, Create: true}, driver.Options{})
 	if !errors.Is(err, driver.ErrUnreachable) || !strings.Contains(err.Error(), fmt.Sprint("PID ", other.Process.Pid)) {
 		t.Errorf("opening a file that another process holds: %v", err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
-// open opens the database file, which it makes where there is none.
+// open opens the database file.
 func open(ctx context.Context, env driver.Env, options driver.Options) (driver.DB, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("opening DuckDB: %w", err)
@@ -32,7 +32,7 @@ func open(ctx context.Context, env driver.Env, options driver.Options) (driver.D
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("opening DuckDB: %w: make the folder of %s first: %w", driver.ErrUnreachable, path, err)
 	}
-	if _, err := os.Stat(path); env.Existing && err != nil {
+	if _, err := os.Stat(path); !env.Create && err != nil {
 		return nil, fmt.Errorf("opening DuckDB: there is no %s; load it first, or give another path: %w", path, driver.ErrUnreachable)
 	}
 	raw, err := openFile(path, map[string]string{
@@ -45,6 +45,7 @@ func open(ctx context.Context, env driver.Env, options driver.Options) (driver.D
 		return nil, fmt.Errorf("opening DuckDB: %w", err)
 	}
 	d := &database{path: path, raw: raw}
+	d.Counter = d.counter()
 	if d.admin, err = d.connect(); err != nil {
 		duck.Close(&d.raw)
 		return nil, fmt.Errorf("opening DuckDB: %w", err)
@@ -72,7 +73,7 @@ func openFile(path string, settings map[string]string) (duck.Database, error) {
 	}
 	switch {
 	case strings.Contains(message, "not a valid DuckDB database file"):
-		return raw, fmt.Errorf("%s %w: it is no DuckDB file; give another path", path, driver.ErrForeign)
+		return raw, fmt.Errorf("%s %w: it is no DuckDB file; give another path", path, driver.ErrExisting)
 	case strings.Contains(message, "Could not set lock"):
 		return raw, fmt.Errorf("%s %w: another process holds it; end that process or give another path (%s)",
 			path, driver.ErrUnreachable, message)

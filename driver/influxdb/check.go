@@ -12,7 +12,7 @@ import (
 func checkSchema(s *series.Schema) error {
 	for _, t := range s.Tables {
 		switch {
-		case t.Name == markMeasurement:
+		case t.Name == note:
 			return fmt.Errorf("a table is called %s, which is tsmark's own: rename it", t.Name)
 		case t.Name == "" || strings.ContainsAny(t.Name, "=\n") || strings.HasPrefix(t.Name, "#") || driver.Ambiguous([]byte(t.Name)):
 			return fmt.Errorf("a table is called %q, which no measurement can be in line protocol: rename it", t.Name)

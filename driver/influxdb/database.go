@@ -27,7 +27,7 @@ type database struct {
 	mu      sync.Mutex // guards what follows
 	admin   *querier   // for everything but writers and queriers
 	schema  *series.Schema
-	encoder encode.Encoder // of the schema given to Prepare; nil before
+	encoder encode.Encoder // of the schema given to Create; nil before
 }
 
 // open connects, and finds out whether an InfluxDB answers that takes the
@@ -42,7 +42,7 @@ func open(ctx context.Context, env driver.Env, options driver.Options) (driver.D
 	d := &database{settings: s, admin: newQuerier(&own)}
 	greeting, cancel := d.admin.client.Bounded(ctx)
 	defer cancel()
-	if err := d.greet(greeting, env.Existing); err != nil {
+	if err := d.greet(greeting, !env.Create); err != nil {
 		d.admin.client.Close()
 		return nil, fmt.Errorf("opening InfluxDB: %w", err)
 	}

@@ -44,7 +44,7 @@ func TestCredentials(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return open(t.Context(), driver.Env{}, resolved)
+		return open(t.Context(), driver.Env{Create: true}, resolved)
 	}
 	plain := newQuerier(settingsOf(t, map[string]string{connection.Port: strconv.Itoa(s.Port())}))
 	if _, err := plain.do(t.Context(), "POST", "CREATE USER joe WITH PASSWORD 's3cret' WITH ALL PRIVILEGES", nil); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/session"
 )
 
 // shows is the answer to SHOW STATS of one shard of the database.
@@ -112,7 +113,7 @@ func TestFootprintCountsIndexAndSeries(t *testing.T) {
 // The real server's index and series count, whose address is this host's.
 func TestFootprintOfServer(t *testing.T) {
 	d := started(t, "tsmark_test footprint")
-	if err := d.Prepare(t.Context(), schema(), driver.Mark{}); err != nil {
+	if err := session.Of(d).Prepare(t.Context(), schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	var lines strings.Builder

@@ -87,7 +87,7 @@ func TestOpenFails(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = open(t.Context(), driver.Env{}, options)
+			_, err = open(t.Context(), driver.Env{Create: true}, options)
 			stub.Says(t, err, test.says)
 			if errors.Is(err, driver.ErrUnreachable) != test.unreachable {
 				t.Errorf("error %v: unreachable %v, want %v", err, !test.unreachable, test.unreachable)

@@ -40,13 +40,11 @@ func (s *silent) wait(ctx context.Context) error {
 func (s *silent) Describe(ctx context.Context) (driver.Description, error) {
 	return driver.Description{}, s.wait(ctx)
 }
-func (s *silent) ReadMark(ctx context.Context) (driver.Mark, error) {
-	return driver.Mark{}, s.wait(ctx)
-}
-func (s *silent) Prepare(ctx context.Context, _ *series.Schema, _ driver.Mark) error {
-	return s.wait(ctx)
-}
-func (s *silent) WriteMark(ctx context.Context, _ driver.Mark) error { return s.wait(ctx) }
+func (s *silent) Objects(ctx context.Context) ([]driver.Object, error) { return nil, s.wait(ctx) }
+func (s *silent) Create(ctx context.Context, _ *series.Schema) error   { return s.wait(ctx) }
+func (s *silent) Drop(ctx context.Context, _ []driver.Object) error    { return s.wait(ctx) }
+func (s *silent) Note(ctx context.Context) (string, error)             { return "", s.wait(ctx) }
+func (s *silent) SetNote(ctx context.Context, _ string) error          { return s.wait(ctx) }
 func (s *silent) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
 	return silentWriter{}, s.wait(ctx)
 }
@@ -86,12 +84,14 @@ func calls(t driver.DB) map[string]struct {
 		most time.Duration
 	}
 	return map[string]call{
-		"asking for version": {func(ctx context.Context) error { _, err := t.Describe(ctx); return err }, short.Statement},
-		"reading the mark":   {func(ctx context.Context) error { _, err := t.ReadMark(ctx); return err }, short.Statement},
-		"writing the mark":   {func(ctx context.Context) error { return t.WriteMark(ctx, driver.Mark{}) }, short.Statement},
+		"reading version":    {func(ctx context.Context) error { _, err := t.Describe(ctx); return err }, short.Statement},
+		"listing what is":    {func(ctx context.Context) error { _, err := t.Objects(ctx); return err }, short.Statement},
+		"reading the note":   {func(ctx context.Context) error { _, err := t.Note(ctx); return err }, short.Statement},
+		"writing the note":   {func(ctx context.Context) error { return t.SetNote(ctx, "") }, short.Statement},
+		"dropping tables":    {func(ctx context.Context) error { return t.Drop(ctx, nil) }, short.Step},
 		"for writing":        {func(ctx context.Context) error { _, err := t.NewWriter(ctx, 0); return err }, short.Statement},
 		"measuring the size": {func(ctx context.Context) error { _, err := t.Footprint(ctx); return err }, short.Statement},
-		"creating tables":    {func(ctx context.Context) error { return t.Prepare(ctx, nil, driver.Mark{}) }, short.Step},
+		"creating tables":    {func(ctx context.Context) error { return t.Create(ctx, nil) }, short.Step},
 		"settled":            {func(ctx context.Context) error { return t.Settle(ctx) }, short.Step},
 		"counting table cpu": {func(ctx context.Context) error {
 			_, err := t.Census(ctx, &series.Table{Name: "cpu"})
@@ -131,7 +131,7 @@ func TestCallsEnd(t *testing.T) {
 				defer cancel()
 				begin = time.Now()
 				err = c.do(ctx)
-				if took := time.Since(begin); took > time.Millisecond+abandoned || !errors.Is(err, context.DeadlineExceeded) || deaf != strings.Contains(err.Error(), "does not even end") {
+				if took := time.Since(begin); took > time.Millisecond+abandoned || !errors.Is(err, context.DeadlineExceeded) || deaf != strings.Contains(err.Error(), "does not return after it was cancelled") {
 					t.Errorf("%s, interrupted: %v after %v", doing, err, took)
 				}
 				if deaf {
@@ -169,13 +169,13 @@ func TestOpenedTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late := &silent{closed: make(chan struct{})}
 		kind := Kind(driver.Driver{Name: "x", Caps: func(driver.Options) driver.Caps { return driver.Caps{} }, Open: func(_ context.Context, env driver.Env, _ driver.Options) (driver.DB, error) {
-			if env.Locks != short.Statement {
+			if env.Locks <= short.Statement/2 || env.Locks >= short.Statement {
 				t.Errorf("it may wait %v for locks", env.Locks)
 			}
 			time.Sleep(time.Hour)
 			return late, nil
 		}}, short)
-		_, err := kind.Open(t.Context(), driver.Env{}, nil)
+		_, err := kind.Open(t.Context(), driver.Env{Create: true}, nil)
 		if !errors.Is(err, driver.ErrUnreachable) || !strings.HasPrefix(err.Error(), "opening x: ") {
 			t.Errorf("%v", err)
 		}
@@ -203,7 +203,7 @@ func TestOutlive(t *testing.T) {
 // each interface in package driver that a target can have, limited has it.
 func TestNothingIsHidden(t *testing.T) {
 	known := []string{
-		"AfterLoader", "Clearer", "DistinctCounter", "Incomplete", "Inspector", "Kept", "LineTaker", "Metered", "SeriesLister", "Server", "Watcher",
+		"AfterLoader", "DistinctCounter", "Incomplete", "Inspector", "Kept", "LineTaker", "Metered", "SeriesLister", "Server", "Watcher",
 		"DB", "Writer", "LineWriter", "Querier",
 	}
 	files, err := filepath.Glob("../*.go")
@@ -228,8 +228,8 @@ func TestNothingIsHidden(t *testing.T) {
 	}
 	// Of a target that is nothing of that, it is nothing either.
 	plain := Target(&silent{}, short)
-	if _, ok := driver.As[driver.Clearer](plain); ok {
-		t.Error("a target that clears nothing counts as a Clearer")
+	if _, ok := driver.As[driver.Inspector](plain); ok {
+		t.Error("a target that inspects nothing counts as an Inspector")
 	}
 	if _, ok := driver.As[driver.Metered](Target(metered{&silent{}}, short)); !ok {
 		t.Error("a target that is metered does not count as that")

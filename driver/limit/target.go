@@ -19,7 +19,7 @@ func Kind(k driver.Driver, l Limits) driver.Driver {
 		if k.Caps(o).Embedded {
 			most = l.step() // it may have a log to read first
 		}
-		env.Locks = l.Statement
+		env.Locks = l.Statement - l.Statement/10 // so that the database says what it waits for before nobody waits for that
 		t, err := call(ctx, most, "opening "+k.Name, func(ctx context.Context) (driver.DB, error) {
 			return open(ctx, env, o)
 		}, func(t driver.DB) { _ = t.Close() })
@@ -45,7 +45,6 @@ type limited struct {
 // target with limits.
 var _ interface {
 	driver.AfterLoader
-	driver.Clearer
 	driver.DistinctCounter
 	driver.Incomplete
 	driver.Inspector
@@ -62,26 +61,32 @@ func (t *limited) Unwrap() driver.DB { return t.DB }
 
 // Describe implements driver.DB.
 func (t *limited) Describe(ctx context.Context) (driver.Description, error) {
-	return call(ctx, t.limits.statement(), "asking for version and settings", t.DB.Describe, nil)
+	return call(ctx, t.limits.statement(), "reading version and settings", t.DB.Describe, nil)
 }
 
-// ReadMark implements driver.DB.
-func (t *limited) ReadMark(ctx context.Context) (driver.Mark, error) {
-	return call(ctx, t.limits.statement(), "reading the mark", t.DB.ReadMark, nil)
+// Objects implements driver.DB.
+func (t *limited) Objects(ctx context.Context) ([]driver.Object, error) {
+	return call(ctx, t.limits.statement(), "listing what is there", t.DB.Objects, nil)
 }
 
-// Prepare implements driver.DB.
-func (t *limited) Prepare(ctx context.Context, s *series.Schema, m driver.Mark) error {
-	return run(ctx, t.limits.step(), "dropping and creating tables", func(ctx context.Context) error {
-		return t.DB.Prepare(ctx, s, m)
-	})
+// Create implements driver.DB.
+func (t *limited) Create(ctx context.Context, s *series.Schema) error {
+	return run(ctx, t.limits.step(), "creating tables", func(ctx context.Context) error { return t.DB.Create(ctx, s) })
 }
 
-// WriteMark implements driver.DB.
-func (t *limited) WriteMark(ctx context.Context, m driver.Mark) error {
-	return run(ctx, t.limits.statement(), "writing the mark", func(ctx context.Context) error {
-		return t.DB.WriteMark(ctx, m)
-	})
+// Drop implements driver.DB.
+func (t *limited) Drop(ctx context.Context, objects []driver.Object) error {
+	return run(ctx, t.limits.step(), "dropping tables", func(ctx context.Context) error { return t.DB.Drop(ctx, objects) })
+}
+
+// Note implements driver.DB.
+func (t *limited) Note(ctx context.Context) (string, error) {
+	return call(ctx, t.limits.statement(), "reading the note", t.DB.Note, nil)
+}
+
+// SetNote implements driver.DB.
+func (t *limited) SetNote(ctx context.Context, text string) error {
+	return run(ctx, t.limits.statement(), "writing the note", func(ctx context.Context) error { return t.DB.SetNote(ctx, text) })
 }
 
 // NewWriter implements driver.DB.
@@ -141,28 +146,6 @@ func (t *limited) AfterLoad() []driver.Step {
 	return steps
 }
 
-// Foreign implements driver.Clearer.
-func (t *limited) Foreign(ctx context.Context, s *series.Schema) ([]string, error) {
-	own, ok := driver.As[driver.Clearer](t.DB)
-	if !ok {
-		return nil, errNot("clears what others left")
-	}
-	return call(ctx, t.limits.statement(), "listing what is there", func(ctx context.Context) ([]string, error) {
-		return own.Foreign(ctx, s)
-	}, nil)
-}
-
-// Clear implements driver.Clearer.
-func (t *limited) Clear(ctx context.Context, s *series.Schema, named []string) error {
-	own, ok := driver.As[driver.Clearer](t.DB)
-	if !ok {
-		return errNot("clears what others left")
-	}
-	return run(ctx, t.limits.step(), "dropping what others left", func(ctx context.Context) error {
-		return own.Clear(ctx, s, named)
-	})
-}
-
 // Metrics implements driver.Metered.
 func (t *limited) Metrics(ctx context.Context) (map[string]float64, error) {
 	own, ok := driver.As[driver.Metered](t.DB)
@@ -188,14 +171,12 @@ func (t *limited) TakesLines(format string, s *series.Schema) bool {
 }
 
 // Inspect implements driver.Inspector.
-func (t *limited) Inspect(ctx context.Context, s *series.Schema) error {
+func (t *limited) Inspect(ctx context.Context) error {
 	own, ok := driver.As[driver.Inspector](t.DB)
 	if !ok {
 		return errNot("can be inspected")
 	}
-	return run(ctx, t.limits.statement(), "looking at what is there", func(ctx context.Context) error {
-		return own.Inspect(ctx, s)
-	})
+	return run(ctx, t.limits.statement(), "looking at what is there", own.Inspect)
 }
 
 // DistinctCensus implements driver.DistinctCounter.
@@ -221,12 +202,14 @@ func (t *limited) ListSeries(ctx context.Context, s *series.Schema, table *serie
 }
 
 // Upkeep implements driver.Kept.
-func (t *limited) Upkeep(ctx context.Context) (string, error) {
+func (t *limited) Upkeep(ctx context.Context, objects []driver.Object) (string, error) {
 	own, ok := driver.As[driver.Kept](t.DB)
 	if !ok {
 		return "", errNot("does maintenance")
 	}
-	return call(ctx, t.limits.statement(), "asking what maintenance was done", own.Upkeep, nil)
+	return call(ctx, t.limits.statement(), "reading what maintenance was done", func(ctx context.Context) (string, error) {
+		return own.Upkeep(ctx, objects)
+	}, nil)
 }
 
 // IdleSince implements driver.Watcher.

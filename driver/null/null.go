@@ -5,6 +5,7 @@ package null
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -35,8 +36,8 @@ func Kind() driver.Driver {
 			return driver.Request{}, fmt.Errorf("%w: the null target keeps nothing", query.ErrUnsupported)
 		},
 		Open: func(_ context.Context, env driver.Env, options driver.Options) (driver.DB, error) {
-			if env.Existing {
-				return nil, fmt.Errorf("the null target %w, whatever was loaded; load a database", driver.ErrNoMark)
+			if !env.Create {
+				return nil, errors.New("the null target holds no dataset of tsmark's, whatever was loaded; load a database")
 			}
 			return null{parse: options.On(optionParse)}, nil
 		},
@@ -52,13 +53,15 @@ func (null) Describe(context.Context) (driver.Description, error) {
 	return driver.Description{Version: "keeps nothing", Durability: "none"}, nil
 }
 
-func (null) ReadMark(context.Context) (driver.Mark, error) {
-	return driver.Mark{}, fmt.Errorf("the null target %w", driver.ErrNoMark)
-}
-
-func (null) Prepare(context.Context, *series.Schema, driver.Mark) error { return nil }
-func (null) WriteMark(context.Context, driver.Mark) error               { return nil }
-func (null) NewWriter(context.Context, int) (driver.Writer, error)      { return writer{}, nil }
+// Objects, Plan, Create, Drop, Note and SetNote implement driver.DB: nothing is
+// there, ever.
+func (null) Objects(context.Context) ([]driver.Object, error)      { return nil, nil }
+func (null) Plan(*series.Schema) ([]driver.Object, error)          { return nil, nil }
+func (null) Create(context.Context, *series.Schema) error          { return nil }
+func (null) Drop(context.Context, []driver.Object) error           { return nil }
+func (null) Note(context.Context) (string, error)                  { return "", nil }
+func (null) SetNote(context.Context, string) error                 { return nil }
+func (null) NewWriter(context.Context, int) (driver.Writer, error) { return writer{}, nil }
 
 func (null) NewQuerier(context.Context, int) (driver.Querier, error) {
 	return nil, fmt.Errorf("%w: the null target keeps nothing", query.ErrUnsupported)

@@ -3,12 +3,14 @@ package null_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/null"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
 // Whatever is written, nothing is there: no mark, no rows, no answers.
@@ -19,12 +21,12 @@ func TestKeepsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := kind.Open(ctx, driver.Env{}, options)
+	n, err := kind.Open(ctx, driver.Env{Create: true}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	table := &series.Table{Name: "t", Fields: []series.Field{{Name: "f", Type: series.Int}}}
-	if err := n.Prepare(ctx, &series.Schema{Tables: []*series.Table{table}}, driver.Mark{}); err != nil {
+	if err := session.Of(n).Prepare(ctx, &series.Schema{Tables: []*series.Table{table}}, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	w, err := n.NewWriter(ctx, 0)
@@ -40,10 +42,10 @@ func TestKeepsNothing(t *testing.T) {
 	if err != nil || r.Rows != 2 || r.WireBytes != 18 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if err := n.WriteMark(ctx, driver.Mark{Complete: true}); err != nil {
+	if err := session.Of(n).SetMark(ctx, session.Mark{Complete: true}); !errors.Is(err, session.ErrNoMark) {
 		t.Fatal(err)
 	}
-	if _, err := n.ReadMark(ctx); !errors.Is(err, driver.ErrNoMark) {
+	if _, err := session.Of(n).Mark(ctx); !errors.Is(err, session.ErrNoMark) {
 		t.Errorf("a mark: %v", err)
 	}
 	if c, err := n.Census(ctx, table); err != nil || c.Rows != 0 {
@@ -52,7 +54,7 @@ func TestKeepsNothing(t *testing.T) {
 	if _, err := kind.Render(&query.Query{}, nil, nil); !errors.Is(err, query.ErrUnsupported) {
 		t.Errorf("rendered: %v", err)
 	}
-	if _, err := kind.Open(ctx, driver.Env{Existing: true}, options); !errors.Is(err, driver.ErrNoMark) {
+	if _, err := kind.Open(ctx, driver.Env{}, options); err == nil || !strings.Contains(err.Error(), "holds no dataset of tsmark's, whatever was loaded") {
 		t.Errorf("opened as if loaded: %v", err)
 	}
 }

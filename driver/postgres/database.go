@@ -15,16 +15,16 @@ import (
 
 // database implements driver.DB.
 type database struct {
+	sqlkit.Counter
 	variant Variant
 	options driver.Options
 	config  *pgwire.Config
-	place   sqlkit.Place
 	admin   *pgwire.Link  // for everything but writers and queriers
 	meter   *pgwire.Link  // for Metrics, which waits for nobody
 	locks   time.Duration // longest wait for others' locks; 0: any
 
 	mu     sync.Mutex // guards what follows
-	layout *layout    // of the schema given to Prepare; nil before
+	layout *layout    // of the schema given to Create; nil before
 }
 
 // Address implements driver.Server.
@@ -39,7 +39,7 @@ var settings = [...]string{
 
 // Describe implements driver.DB.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
-	out := driver.Description{Location: d.config.Location(), Settings: make(map[string]string, len(settings))}
+	out := driver.Description{Location: d.config.Location(), Settings: make(map[string]string, len(settings)), Elsewhere: "database"}
 	columns := []string{"current_setting('server_version')"}
 	for _, name := range settings {
 		columns = append(columns, fmt.Sprintf("current_setting('%s', true)", name))
@@ -95,29 +95,28 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 	return q, nil
 }
 
-// Footprint implements driver.DB: the tables that tsmark made with their
-// indexes, partitions and what is stored apart.
+// Footprint implements driver.DB: the tables with their indexes, partitions and
+// what is stored apart.
 func (d *database) Footprint(ctx context.Context) (int64, error) {
+	tables, err := d.made()
 	var total int64
-	err := d.admin.Do(ctx, func(c *pgwire.Conn) error {
-		s, _, err := d.readStamp(ctx, c)
-		if err != nil {
-			return err
-		}
+	if err == nil {
 		size := d.variant.Size
 		if size == nil {
 			size = sizeOf
 		}
 		sizes := []string{"0"}
-		for _, name := range s.Tables {
-			sizes = append(sizes, size(Literal(Quoted(name))))
+		for _, t := range tables {
+			sizes = append(sizes, size(t.Literal()))
 		}
-		values, err := c.Row(ctx, fmt.Sprintf("SELECT (%s)::bigint", strings.Join(sizes, " + ")))
-		if err == nil {
-			total = values[0].Int
-		}
-		return err
-	})
+		err = d.admin.Do(ctx, func(c *pgwire.Conn) error {
+			values, err := c.Row(ctx, fmt.Sprintf("SELECT (%s)::bigint", strings.Join(sizes, " + ")))
+			if err == nil {
+				total = values[0].Int
+			}
+			return err
+		})
+	}
 	if err != nil {
 		return -1, fmt.Errorf("measuring the tables: %w", err)
 	}

@@ -13,9 +13,10 @@ import (
 	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/driver/postgres"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
-// Somebody who has a table locked makes Prepare and WriteMark end in a line that
+// Somebody who has a table locked makes loads end in a line that
 // says who it is, and the connection serves on.
 func TestLockedByOthers(t *testing.T) {
 	options := server(t)
@@ -24,13 +25,13 @@ func TestLockedByOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := kind.Open(t.Context(), driver.Env{}, resolved)
+	db, err := kind.Open(t.Context(), driver.Env{Create: true}, resolved)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conformance.Close(t, db)
 	schema := &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 3}
-	if err := db.Prepare(t.Context(), schema, driver.Mark{}); err != nil {
+	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{Tool: "first"}); err != nil {
 		t.Fatal(err)
 	}
 	config, err := pgwire.NewConfig(connection.Of(resolved))
@@ -43,16 +44,16 @@ func TestLockedByOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conformance.Close(t, other)
-	if err := other.Exec(t.Context(), "BEGIN", "SELECT * FROM "+schema.Tables[0].Name, "SELECT * FROM tsmark_mark"); err != nil {
+	if err := other.Exec(t.Context(), "BEGIN", "SELECT * FROM "+schema.Tables[0].Name); err != nil {
 		t.Fatal(err)
 	}
 	begin := time.Now()
-	err = db.Prepare(t.Context(), schema, driver.Mark{})
+	err = session.Of(db).Prepare(t.Context(), schema, session.Mark{})
 	if err == nil || time.Since(begin) > 20*time.Second {
 		t.Fatalf("%v after %v", err, time.Since(begin))
 	}
 	t.Log(err)
-	for _, want := range []string{"waited 300ms for a lock in vain", "user tsmark, application payroll", "idle in transaction", "has table " + schema.Tables[0].Name + " locked (AccessShareLock)", "pg_terminate_backend(", "--statement-timeout"} {
+	for _, want := range []string{"waited 270ms for a lock in vain", "user tsmark, application payroll", "idle in transaction", "has table " + schema.Tables[0].Name + " locked (AccessShareLock)", "pg_terminate_backend(", "--statement-timeout"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("it does not say %q: %v", want, err)
 		}
@@ -60,14 +61,21 @@ func TestLockedByOthers(t *testing.T) {
 	if strings.Contains(err.Error(), "\n") || errors.Is(err, driver.ErrUnreachable) {
 		t.Errorf("several lines, or the server counts as gone: %q", err)
 	}
-	// The mark's limit is the lock's: whichever ends first, it ends.
-	if err := db.WriteMark(t.Context(), driver.Mark{}); err == nil || !strings.Contains(err.Error(), "--statement-timeout") {
+	// What could not be dropped is still what it was.
+	if mark, err := session.Of(db).Mark(t.Context()); err != nil || mark.Tool != "first" {
+		t.Errorf("after that: %+v, %v", mark, err)
+	}
+	if err := other.Exec(t.Context(), "SELECT * FROM tsmark_mark"); err != nil {
+		t.Fatal(err)
+	}
+	// The note's limit is hardly longer than the lock's: whichever ends first, it ends.
+	if err := session.Of(db).SetMark(t.Context(), session.Mark{}); err == nil || !strings.Contains(err.Error(), "--statement-timeout") {
 		t.Errorf("writing the mark: %v", err)
 	}
 	if err := other.Exec(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Prepare(t.Context(), schema, driver.Mark{}); err != nil {
+	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 		t.Errorf("once it is free: %v", err)
 	}
 }

@@ -7,10 +7,9 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
-	"github.com/tsmark/tsmark/driver/sqlkit"
 )
 
-// open connects, and looks at what is there.
+// open connects, and looks whether the server can do what the options ask for.
 func open(ctx context.Context, v Variant, env driver.Env, o driver.Options) (*database, error) {
 	config, err := pgwire.NewConfig(connection.Of(o))
 	if err != nil {
@@ -25,18 +24,9 @@ func open(ctx context.Context, v Variant, env driver.Env, o driver.Options) (*da
 		variant: v, options: o, config: config,
 		admin: pgwire.NewLink(config, o[optionConnections] == connectionsOne), meter: pgwire.NewLink(config, o[optionConnections] == connectionsOne),
 		locks: env.Locks,
-		place: sqlkit.Place{Name: config.Location(), Instead: "give another database"},
 	}
-	err = d.admin.Do(ctx, func(c *pgwire.Conn) error {
-		if err := d.fits(ctx, c); err != nil {
-			return err
-		}
-		if !env.Existing {
-			return nil
-		}
-		_, _, err := d.readStamp(ctx, c)
-		return err
-	})
+	d.Counter = d.counter()
+	err = d.admin.Do(ctx, func(c *pgwire.Conn) error { return d.fits(ctx, c) })
 	if err != nil {
 		_ = d.Close() // the first error says what is wrong
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/postgres"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
 // open opens a target in a database of its own.
@@ -27,28 +28,28 @@ func open(t testing.TB, options map[string]string) driver.DB {
 	return db
 }
 
-// What others made is refused, named, and dropped only by Clear.
-func TestForeign(t *testing.T) {
+// What tsmark did not create is refused, named, and dropped only if it was.
+func TestExisting(t *testing.T) {
 	options := server(t)
 	admin(t, options, "CREATE TABLE cpu (answer int)", "INSERT INTO cpu VALUES (42)", "CREATE VIEW seen AS SELECT * FROM cpu")
 	db := open(t, options)
 	schema := &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 3}
-	for what, err := range map[string]error{"prepared": db.Prepare(t.Context(), schema, driver.Mark{}), "marked": db.WriteMark(t.Context(), driver.Mark{})} {
-		if !errors.Is(err, driver.ErrForeign) || !strings.Contains(err.Error(), "tables cpu, seen") {
+	for what, err := range map[string]error{"prepared": session.Of(db).Prepare(t.Context(), schema, session.Mark{}), "marked": session.Of(db).SetMark(t.Context(), session.Mark{})} {
+		if !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), "table cpu, view seen") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	conformance.Same(t, conformance.Ask(t, db, "SELECT answer FROM seen"), conformance.Row(42))
-	clearer := db.(driver.Clearer)
-	named, err := clearer.Foreign(t.Context(), schema)
+	found, err := session.Of(db).Existing(t.Context(), schema)
+	named := session.Names(found)
 	if err != nil || strings.Join(named, ", ") != "table cpu, view seen" {
 		t.Fatalf("%v, %v", named, err)
 	}
 	admin(t, options, "CREATE TABLE later ()")
-	if err := clearer.Clear(t.Context(), schema, named); err != nil {
+	if err := session.Of(db).Drop(t.Context(), schema, named); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Prepare(t.Context(), schema, driver.Mark{}); !errors.Is(err, driver.ErrForeign) || !strings.Contains(err.Error(), "later") {
+	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), "later") {
 		t.Errorf("what came up since: %v", err)
 	}
 	admin(t, options, "DROP TABLE later")
@@ -59,7 +60,7 @@ func TestForeign(t *testing.T) {
 	conformance.Same(t, conformance.Ask(t, db, "SELECT answer FROM mine"), conformance.Row(42))
 	clash := conformance.Table("a")
 	clash.Name = "mine"
-	if err := db.Prepare(t.Context(), &series.Schema{Tables: []*series.Table{clash}, Series: 3}, driver.Mark{}); !errors.Is(err, driver.ErrForeign) {
+	if err := session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{clash}, Series: 3}, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
 		t.Errorf("a name that others bear: %v", err)
 	}
 }
@@ -192,10 +193,14 @@ func TestSteps(t *testing.T) {
 // counts some time after the deed.
 func upkept(t *testing.T, db driver.DB, want ...string) {
 	t.Helper()
+	own, err := session.Of(db).Own(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	var text string
 	for limit := time.Now().Add(20 * time.Second); time.Now().Before(limit); time.Sleep(50 * time.Millisecond) {
 		var err error
-		if text, err = db.(driver.Kept).Upkeep(t.Context()); err != nil {
+		if text, err = db.(driver.Kept).Upkeep(t.Context(), own); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.ContainsFunc(want, func(w string) bool { return !strings.Contains(text, w) }) {
@@ -295,12 +300,11 @@ func TestInspectTellsOfRights(t *testing.T) {
 	t.Cleanup(func() { admin(t, options, "DROP ROLE tsmark_poor") })
 	poor := maps.Clone(options)
 	poor["user"], poor["password"] = "tsmark_poor", "poor"
-	schema := &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 3}
-	err := open(t, poor).(driver.Inspector).Inspect(t.Context(), schema)
+	err := open(t, poor).(driver.Inspector).Inspect(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "user tsmark_poor may not make tables in schema public; grant it CREATE there") || strings.Contains(err.Error(), "\n") {
 		t.Error(err)
 	}
-	if err := open(t, options).(driver.Inspector).Inspect(t.Context(), schema); err != nil {
+	if err := open(t, options).(driver.Inspector).Inspect(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -94,46 +93,26 @@ func (v Variant) steps() []Step {
 	)
 }
 
-// step does it to the tables that the mark names.
+// step does it to the tables that Create has made.
 func (d *database) step(ctx context.Context, s Step) error {
-	err := d.admin.Do(ctx, func(c *pgwire.Conn) error {
-		stamp, _, err := d.readStamp(ctx, c)
-		if err != nil {
-			return err
-		}
-		for _, name := range stamp.Tables {
-			t, err := d.table(ctx, c, name)
-			if err != nil {
-				return err
+	tables, err := d.made()
+	if err == nil {
+		err = d.admin.Do(ctx, func(c *pgwire.Conn) error {
+			for _, t := range tables {
+				if !t.Rows && !s.Tags {
+					continue
+				}
+				if err := s.Do(ctx, c, d.options, t); err != nil {
+					return fmt.Errorf("table %s: %w", t.Name, err)
+				}
 			}
-			if !t.Rows && !s.Tags {
-				continue
-			}
-			if err := s.Do(ctx, c, d.options, t); err != nil {
-				return fmt.Errorf("table %s: %w", name, err)
-			}
-		}
-		return nil
-	})
+			return nil
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("%s's step %s: %w", d.variant.System, s.Name, err)
 	}
 	return nil
-}
-
-// table finds out what a table of tsmark's is: the load may be another run's.
-func (d *database) table(ctx context.Context, c *pgwire.Conn, name string) (Table, error) {
-	row, err := c.Row(ctx, fmt.Sprintf("SELECT coalesce(string_agg(attname, ',' ORDER BY attnum), '') FROM pg_attribute WHERE attrelid = %s::regclass AND attnum BETWEEN 1 AND 2",
-		Literal(Quoted(name))))
-	if err != nil {
-		return Table{}, err
-	}
-	first, second, _ := strings.Cut(row[0].String(), ",")
-	t := Table{Name: name, Rows: first == timeColumn}
-	if t.Rows {
-		t.By = second
-	}
-	return t, nil
 }
 
 // cluster writes a table anew in the order of its index of series and time.

@@ -38,25 +38,20 @@ func (d *database) transaction(ctx context.Context, c *pgwire.Conn, tables []str
 	return err
 }
 
-// holder says who has locks on one of the tables, in one line; nil: on any table
-// of the schema.
+// holder says who has locks on one of the tables, in one line.
 func holder(ctx context.Context, c *pgwire.Conn, tables []string) string {
-	among := ""
-	if tables != nil {
-		var list []string
-		for _, name := range tables {
-			list = append(list, Literal(name))
-		}
-		among = " AND relname IN (" + strings.Join(list, ", ") + ")"
+	list := []string{"NULL"}
+	for _, name := range tables {
+		list = append(list, Literal(name))
 	}
 	var answer query.Answer
-	_, err := c.Query(ctx, fmt.Sprintf(`WITH named AS (SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace%s)
+	_, err := c.Query(ctx, fmt.Sprintf(`WITH named AS (SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname IN (%s))
 		SELECT t.relname, l.mode, l.pid::bigint, coalesce(a.usename, ''), coalesce(a.application_name, ''), coalesce(host(a.client_addr), 'this socket'),
 			coalesce(a.state, ''), coalesce(extract(epoch FROM now() - a.xact_start), 0)::bigint
 		FROM pg_locks AS l JOIN pg_class AS t ON t.oid = l.relation LEFT JOIN pg_stat_activity AS a ON a.pid = l.pid
 		WHERE l.granted AND l.pid <> pg_backend_pid() AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
 			AND (t.oid IN (SELECT oid FROM named) OR t.oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent IN (SELECT oid FROM named)))
-		ORDER BY a.xact_start, l.pid, t.relname`, among), &answer)
+		ORDER BY a.xact_start, l.pid, t.relname`, strings.Join(list, ", ")), &answer)
 	switch {
 	case err != nil:
 		return "whose it is cannot be told (" + err.Error() + ")"

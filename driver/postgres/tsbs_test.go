@@ -16,6 +16,7 @@ import (
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
@@ -49,12 +50,12 @@ func compareTexts(t *testing.T, use workload.Workload) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := postgres.Kind().Open(t.Context(), driver.Env{}, resolved)
+	db, err := postgres.Kind().Open(t.Context(), driver.Env{Create: true}, resolved)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conformance.Close(t, db)
-	if err := db.Prepare(t.Context(), dataset.Schema(), driver.Mark{}); err != nil {
+	if err := session.Of(db).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	load := engine.LoadConfig{Workers: 2, BatchSize: 5000, Period: time.Minute}

@@ -5,24 +5,24 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/pgwire"
 )
 
 // Upkeep implements driver.Kept: what autovacuum, or a step after the load, has
-// done to the tables that the mark names, their partitions and chunks. Index-only
+// done to the tables, their partitions and chunks. Index-only
 // scans need the visibility map, which only VACUUM fills, and plans the
 // statistics of ANALYZE.
-func (d *database) Upkeep(ctx context.Context) (string, error) {
+func (d *database) Upkeep(ctx context.Context, objects []driver.Object) (string, error) {
+	if len(objects) == 0 {
+		return "", nil
+	}
+	var names []string
+	for _, o := range objects {
+		names = append(names, fmt.Sprintf("(%s::regclass)", Literal(Quoted(o.Name))))
+	}
 	var text string
 	err := d.admin.Do(ctx, func(c *pgwire.Conn) error {
-		stamp, _, err := d.readStamp(ctx, c)
-		if err != nil || len(stamp.Tables) == 0 {
-			return err
-		}
-		var names []string
-		for _, name := range stamp.Tables {
-			names = append(names, fmt.Sprintf("(%s::regclass)", Literal(Quoted(name))))
-		}
 		// Partitions and TimescaleDB's chunks inherit from their table, which holds
 		// no rows itself. Sizes are looked up: pg_class knows only those of the last
 		// VACUUM or ANALYZE.

@@ -16,6 +16,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/generate"
 	"github.com/tsmark/tsmark/workload/ingest"
@@ -121,7 +122,7 @@ func load(b *testing.B, given map[string]string, schema *series.Schema, do func(
 	if err != nil {
 		b.Fatal(err)
 	}
-	db, err := open(b.Context(), driver.Env{}, options)
+	db, err := open(b.Context(), driver.Env{Create: true}, options)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func load(b *testing.B, given map[string]string, schema *series.Schema, do func(
 	var busy time.Duration
 	var acked float64
 	for b.Loop() {
-		if err := db.Prepare(b.Context(), schema, driver.Mark{}); err != nil {
+		if err := session.Of(db).Prepare(b.Context(), schema, session.Mark{}); err != nil {
 			b.Fatal(err)
 		}
 		before := processorTime(b)

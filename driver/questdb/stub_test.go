@@ -113,7 +113,7 @@ func TestOpenFails(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = open(t.Context(), driver.Env{}, options)
+			_, err = open(t.Context(), driver.Env{Create: true}, options)
 			stub.Says(t, err, test.says)
 			if errors.Is(err, driver.ErrUnreachable) != test.unreachable {
 				t.Errorf("error %v: unreachable %v, want %v", err, !test.unreachable, test.unreachable)
@@ -137,7 +137,7 @@ func TestCertificate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		db, err := open(t.Context(), driver.Env{}, options)
+		db, err := open(t.Context(), driver.Env{Create: true}, options)
 		if want == "" && err == nil {
 			conformance.Close(t, db)
 			continue

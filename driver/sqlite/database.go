@@ -11,24 +11,24 @@ import (
 	"sync/atomic"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
 
-// pageSize is that of new files, in bytes.
-const pageSize = 4096
-
 // database is an open database file; it implements driver.DB.
 type database struct {
+	sqlkit.Counter
 	path    string
 	driver  string        // the option's value
 	index   string        // the option's value
-	pragmas []string      // settings of every session
+	journal string        // the option's value
 	writing chan struct{} // holds an element while a transaction writes: SQLite has one writer at a time
 	open    atomic.Int32  // sessions of writers and queriers
 
-	mu     sync.Mutex // guards what follows
-	admin  session    // for everything but writers and queriers
-	layout *layout    // of the schema given to Prepare; nil before
+	mu      sync.Mutex // guards what follows
+	pragmas []string   // settings of every session
+	admin   session    // for everything but writers and queriers
+	layout  *layout    // of the schema given to Create; nil before
 }
 
 // lock waits until no other session writes. SQLite's own waiting would poll.
@@ -66,6 +66,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 		Location:   d.path,
 		Durability: durability(effective["journal_mode"], effective["synchronous"]),
 		Settings:   effective,
+		Elsewhere:  optionPath,
 	}, nil
 }
 
@@ -166,7 +167,7 @@ func (d *database) AfterLoad() []driver.Step {
 func steps() []driver.Step {
 	return []driver.Step{
 		{Name: "analyze", Help: "statistics of the indexes, for the query planner"},
-		{Name: "vacuum", Help: "the file written anew without gaps"},
+		{Name: "vacuum", Help: "the file rewritten without gaps"},
 	}
 }
 

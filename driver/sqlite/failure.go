@@ -30,7 +30,7 @@ func explain(code int32, message string) error {
 	case lib.SQLITE_CANTOPEN, lib.SQLITE_IOERR, lib.SQLITE_READONLY, lib.SQLITE_PERM:
 		return fmt.Errorf("%w: %w", driver.ErrUnreachable, f)
 	case lib.SQLITE_NOTADB:
-		return fmt.Errorf("%w: it is no SQLite file; give another path", driver.ErrForeign)
+		return fmt.Errorf("%w: it is no SQLite file; give another path", driver.ErrExisting)
 	}
 	return f
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
@@ -20,11 +21,10 @@ const maxColumns = 2000
 // layout is the tables that a schema becomes, and which series have their
 // row of tags. All writers share it.
 type layout struct {
-	schema *series.Schema
-	tags   map[*series.Table]*sqlkit.Tags // of each table of the schema
-	tables []string                       // all tables made, unquoted
-	names  []string                       // of all tables and indexes made, unquoted
-	ddl    []string                       // the statements that make them
+	schema  *series.Schema
+	tags    map[*series.Table]*sqlkit.Tags // of each table of the schema
+	objects []driver.Object                // all tables and indexes made
+	ddl     []string                       // the statements that make them
 
 	token string // stands in the statements, by which SQLite describes its tables
 
@@ -36,14 +36,14 @@ type layout struct {
 // error names what two tables or indexes would share.
 func newLayout(s *series.Schema, index string) (*layout, error) {
 	l := &layout{schema: s, tags: sqlkit.TagsOf(s), clustered: index == indexClustered, token: driver.Token()}
-	made, kinds := make(map[*sqlkit.Tags]bool), types()
+	declared := sqlkit.Columns{
+		Dialect: newDialect(), Time: "INTEGER NOT NULL", Series: "INTEGER NOT NULL", Key: "INTEGER PRIMARY KEY",
+		Text: "TEXT", Number: "REAL", Fields: types(),
+	}
 	for _, t := range s.Tables {
-		columns := []string{sql.TimeColumn + " INTEGER NOT NULL", sql.TagsIDColumn + " INTEGER NOT NULL"}
+		columns := declared.OfRows(t)
 		if l.clustered {
-			columns = append(columns, rowColumn+" INTEGER NOT NULL")
-		}
-		for _, f := range t.Fields {
-			columns = append(columns, quoted(f.Name)+" "+kinds[f.Type].As)
+			columns = slices.Insert(columns, 2, rowColumn+" INTEGER NOT NULL")
 		}
 		if len(columns) > maxColumns || len(t.Tags) >= maxColumns {
 			return nil, fmt.Errorf("table %s would have more than the %d columns that SQLite takes; give it fewer fields and tags", t.Name, maxColumns)
@@ -60,35 +60,28 @@ func newLayout(s *series.Schema, index string) (*layout, error) {
 		if index == indexTime || index == indexBoth {
 			l.index(t.Name, sql.TimeColumn)
 		}
-		if tags := l.tags[t]; !made[tags] {
-			made[tags] = true
-			columns := []string{sql.IDColumn + " INTEGER PRIMARY KEY"}
-			for _, tag := range t.Tags {
-				kind := " TEXT"
-				if tag.Numeric() {
-					kind = " REAL"
-				}
-				columns = append(columns, quoted(tag.Key)+kind)
-			}
-			l.table(tags.Name, columns, "")
+		if tags := l.tags[t]; tags.Of == t {
+			l.table(tags.Name, declared.OfSeries(tags), "")
 			if len(t.Tags) > 0 && index != indexNone {
 				l.index(tags.Name, t.Tags[0].Key) // by which series are found
 			}
 		}
 	}
-	return l, sqlkit.Distinct(l.names, true) // SQLite's names differ by more than case
+	return l, sqlkit.Distinct(l.objects)
 }
 
 // table adds a table.
 func (l *layout) table(name string, columns []string, kind string) {
-	l.tables, l.names = append(l.tables, name), append(l.names, name)
+	l.objects = append(l.objects, object(kindTable, name))
 	l.ddl = append(l.ddl, fmt.Sprintf("CREATE TABLE %s (/* %s */ %s)%s", quoted(name), l.token, strings.Join(columns, ", "), kind))
 }
 
 // index adds an index, which goes with its table.
 func (l *layout) index(table string, columns ...string) {
 	name := table + "_by_" + strings.Join(columns, "_")
-	l.names = append(l.names, name)
+	o := object(kindIndex, name)
+	o.Of = table
+	l.objects = append(l.objects, o)
 	list := make([]string, len(columns))
 	for i, c := range columns {
 		list[i] = quoted(c)

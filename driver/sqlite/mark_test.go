@@ -12,6 +12,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
 // file makes a database without tsmark's doing: by statements, in the default
@@ -51,11 +52,14 @@ func TestForeignFilesAreLeftAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, existing := range []bool{false, true} {
-				env := driver.Env{Dir: filepath.Dir(path), Existing: existing}
-				db, err := openIn(t, env)
-				if !errors.Is(err, driver.ErrForeign) || db != nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "give another path") {
-					t.Errorf("opened %v, %v", db, err)
+			for _, create := range []bool{false, true} {
+				db, err := openIn(t, driver.Env{Dir: filepath.Dir(path), Create: create})
+				if err == nil {
+					err = session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 1}, session.Mark{})
+					conformance.Close(t, db)
+				}
+				if !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "give another path") {
+					t.Error(err)
 				}
 			}
 			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
@@ -96,14 +100,14 @@ func TestReplaceDropsOnlyItsOwn(t *testing.T) {
 	for _, name := range []string{"mine", "MINE", "seen", "CPU_by_answer"} {
 		taken := conformance.Table("a")
 		taken.Name = name
-		err := db.Prepare(t.Context(), &series.Schema{Tables: []*series.Table{taken}, Series: 10}, driver.Mark{})
-		if !errors.Is(err, driver.ErrForeign) || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(name)) {
+		err := session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{taken}, Series: 10}, session.Mark{})
+		if !errors.Is(err, driver.ErrExisting) || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(name)) {
 			t.Errorf("a table %s: %v", name, err)
 		}
 	}
 	conformance.Same(t, conformance.Ask(t, db, names), conformance.Row(after))
 	conformance.Same(t, conformance.Ask(t, db, "SELECT answer FROM seen"), conformance.Row(42))
-	if m, err := db.ReadMark(t.Context()); err != nil || m.Tool != "test" {
+	if m, err := session.Of(db).Mark(t.Context()); err != nil || m.Tool != "test" {
 		t.Errorf("after a refusal: %+v, %v", m, err)
 	}
 }
@@ -125,10 +129,10 @@ func TestNamesThatClash(t *testing.T) {
 			s.Tables[0], s.Tables[2] = s.Tables[2], s.Tables[0] // so that cpu's tags are cpu_tags
 		}
 		db := open(t, "")
-		if err := db.Prepare(t.Context(), &s, driver.Mark{}); err == nil || !strings.Contains(err.Error(), "rename a table") {
+		if err := session.Of(db).Prepare(t.Context(), &s, session.Mark{}); err == nil || !strings.Contains(err.Error(), "rename a table") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := db.ReadMark(t.Context()); !errors.Is(err, driver.ErrNoMark) {
+		if _, err := session.Of(db).Mark(t.Context()); !errors.Is(err, session.ErrNoMark) {
 			t.Errorf("%s: something was made: %v", name, err)
 		}
 	}
@@ -137,27 +141,27 @@ func TestNamesThatClash(t *testing.T) {
 // An interrupt while the mark is read does not make the file another's.
 func TestInterruptedMark(t *testing.T) {
 	db := open(t, "")
-	if err := db.WriteMark(t.Context(), driver.Mark{}); !errors.Is(err, driver.ErrNoMark) {
+	if err := session.Of(db).SetMark(t.Context(), session.Mark{}); !errors.Is(err, session.ErrNoMark) {
 		t.Errorf("marking an empty database: %v", err)
 	}
 	conformance.Prepare(t, db, 1, conformance.Table("a"))
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for what, err := range map[string]error{
-		"reading":   errorOf(db.ReadMark(cancelled)),
-		"writing":   db.WriteMark(cancelled, driver.Mark{Tool: "other"}),
-		"preparing": db.Prepare(cancelled, &series.Schema{}, driver.Mark{}),
+		"reading":   errorOf(session.Of(db).Mark(cancelled)),
+		"writing":   session.Of(db).SetMark(cancelled, session.Mark{Tool: "other"}),
+		"preparing": session.Of(db).Prepare(cancelled, &series.Schema{}, session.Mark{}),
 	} {
-		if !errors.Is(err, context.Canceled) || errors.Is(err, driver.ErrForeign) {
+		if !errors.Is(err, context.Canceled) || errors.Is(err, driver.ErrExisting) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if m, err := db.ReadMark(t.Context()); err != nil || m.Tool != "test" {
+	if m, err := session.Of(db).Mark(t.Context()); err != nil || m.Tool != "test" {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
 
-func errorOf(_ driver.Mark, err error) error { return err }
+func errorOf(_ session.Mark, err error) error { return err }
 
 // A mark of an older tsmark has names alone, and they tell.
 func TestMarkWithoutIdentities(t *testing.T) {
@@ -171,7 +175,7 @@ func TestMarkWithoutIdentities(t *testing.T) {
 	conformance.Prepare(t, db, 10, table)
 	conformance.Ask(t, db, "DROP TABLE cpu")
 	conformance.Ask(t, db, "CREATE TABLE cpu (salary)")
-	if err := db.Prepare(t.Context(), &series.Schema{Tables: []*series.Table{table}, Series: 10}, driver.Mark{}); !errors.Is(err, driver.ErrForeign) {
+	if err := session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{table}, Series: 10}, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
 		t.Errorf("the newer mark: %v", err)
 	}
 }

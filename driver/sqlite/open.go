@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
-// open opens the database file, which it makes where there is none.
+// open opens the database file.
 func open(ctx context.Context, env driver.Env, options driver.Options) (driver.DB, error) {
 	d, err := openFile(ctx, env, options)
 	if err != nil {
@@ -34,13 +33,14 @@ func openFile(ctx context.Context, env driver.Env, options driver.Options) (*dat
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("%w: make the folder of %s first: %w", driver.ErrUnreachable, path, err)
 	}
-	if _, err := os.Stat(path); env.Existing && err != nil {
+	if _, err := os.Stat(path); !env.Create && err != nil {
 		return nil, fmt.Errorf("there is no %s; load it first, or give another path: %w", path, driver.ErrUnreachable)
 	}
 	d := &database{
 		path:    path,
 		driver:  options[optionDriver],
 		index:   options[optionIndex],
+		journal: options[optionJournalMode],
 		writing: make(chan struct{}, 1),
 		pragmas: []string{
 			"PRAGMA busy_timeout = 10000", // milliseconds, for other processes
@@ -49,24 +49,14 @@ func openFile(ctx context.Context, env driver.Env, options driver.Options) (*dat
 			"PRAGMA synchronous = " + options[optionSynchronous],
 		},
 	}
+	d.Counter = d.counter()
 	if d.admin, err = d.connect(ctx); err != nil {
 		return nil, fmt.Errorf("%s %w", path, err)
 	}
-	// Foreign data is refused before anything is written to it, and what is
-	// only asked keeps the journal that it was loaded with.
-	_, _, err = d.readStamp(ctx)
-	if errors.Is(err, driver.ErrNoMark) || errors.Is(err, driver.ErrForeign) && env.Foreign {
-		err = nil
-	}
-	if err == nil && !env.Existing && !env.Foreign {
-		// Only wal is kept in the file: each connection must be told the others.
-		journal := "PRAGMA journal_mode = " + options[optionJournalMode]
-		d.pragmas = append(d.pragmas, journal)
-		err = exec(ctx, d.admin, fmt.Sprintf("PRAGMA page_size = %d", pageSize), journal) // of a file that is empty yet
-	}
-	if err != nil {
+	// What is no database at all shows here.
+	if _, err := d.objects(ctx); err != nil {
 		d.admin.close()
-		return nil, err
+		return nil, fmt.Errorf("%s %w", path, err)
 	}
 	return d, nil
 }

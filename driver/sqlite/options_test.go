@@ -9,6 +9,7 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/sqlite"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
 // An option reaches every connection, and Describe says what it amounts to.
@@ -28,6 +29,7 @@ func TestOptionsReachEveryConnection(t *testing.T) {
 	} {
 		t.Run(test.journal+" "+test.synchronous, func(t *testing.T) {
 			db := open(t, "", "journal_mode", test.journal, "synchronous", test.synchronous, "cache_size", "+7")
+			conformance.Prepare(t, db, 1, conformance.Table("a")) // only then is the file's journal chosen
 			d, err := db.Describe(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -68,7 +70,7 @@ func TestExistingKeepsItsJournal(t *testing.T) {
 		conformance.Prepare(t, db, 1, conformance.Table("a"))
 		conformance.Close(t, db)
 
-		db, err := openIn(t, driver.Env{Dir: dir, Existing: true}, "journal_mode", other)
+		db, err := openIn(t, driver.Env{Dir: dir}, "journal_mode", other)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +162,7 @@ func TestWideTables(t *testing.T) {
 
 	wide.Fields = append(wide.Fields, series.Field{Name: "more", Type: series.Int})
 	other := open(t, "")
-	err = other.Prepare(t.Context(), &series.Schema{Tables: []*series.Table{wide}, Series: 3}, driver.Mark{})
+	err = session.Of(other).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{wide}, Series: 3}, session.Mark{})
 	if err == nil || !strings.Contains(err.Error(), "2000 columns") {
 		t.Errorf("a table of 2001 columns: %v", err)
 	}

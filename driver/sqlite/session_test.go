@@ -15,6 +15,7 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
 func TestAnswers(t *testing.T) {
@@ -125,9 +126,9 @@ func TestOpenErrors(t *testing.T) {
 		path string
 		says string
 	}{
-		"no folder":       {driver.Env{}, filepath.Join(dir, "none", "x"), "make the folder"},
-		"a folder":        {driver.Env{}, dir, dir},
-		"nothing to read": {driver.Env{Dir: dir, Existing: true}, "", "load it first"},
+		"no folder":       {driver.Env{Create: true}, filepath.Join(dir, "none", "x"), "make the folder"},
+		"a folder":        {driver.Env{Create: true}, dir, dir},
+		"nothing to read": {driver.Env{Dir: dir}, "", "load it first"},
 	} {
 		db, err := openIn(t, test.env, "path", test.path)
 		if !errors.Is(err, driver.ErrUnreachable) || !strings.Contains(err.Error(), test.says) || db != nil {
@@ -193,7 +194,7 @@ func TestLifecycle(t *testing.T) {
 	_, opened := db.NewQuerier(t.Context(), 0)
 	for what, err := range map[string]error{
 		"asks": asked, "counts": counted, "describes": described, "opens": opened, "settles": db.Settle(t.Context()),
-		"prepares": db.Prepare(t.Context(), &series.Schema{}, driver.Mark{}),
+		"prepares": session.Of(db).Prepare(t.Context(), &series.Schema{}, session.Mark{}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "closed") {
 			t.Errorf("what is closed %s: %v", what, err)

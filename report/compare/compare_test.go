@@ -265,9 +265,11 @@ func TestLoadBesideWrongAnswers(t *testing.T) {
 	for _, r := range b.Runs[:1] {
 		q := r.Targets[0].Repeats[0].Type("first")
 		q.Withheld, q.Verdict.Difference = "query 3: a row is missing", "query 3: a row is missing"
-		if err := r.Targets[0].Pool(); err != nil {
+		pooled, err := r.Targets[0].Pooled()
+		if err != nil {
 			t.Fatal(err)
 		}
+		r.Targets[0] = pooled
 	}
 	target := &compared(t, a, b).Targets[0]
 	for _, metric := range []Metric{Load, Sent, Disk} {

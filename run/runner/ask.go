@@ -106,12 +106,8 @@ func (x *execution) keep(ctx context.Context, c cell, q *questions, out *result.
 	s := &measured.Sample
 	s.Wanted, s.Early, s.Repeated = x.plan.experiment.Queries.Verify, out.RepeatOf(1).Type(q.kind.Name).Sample.Early, q.repeated
 	s.Short = strings.Contains(measured.Stopped, result.StoppedByTime) && int(measured.Asked) < q.least(c.repeat)
-	if r := out.RepeatOf(c.repeat); r.Type(q.kind.Name) != nil {
-		*r.Type(q.kind.Name) = *measured
-	} else {
-		r.Queries = append(r.Queries, *measured)
-	}
-	return stored(x.Store.SaveQueries(ctx, x.run.ID, out.Name, c.repeat, measured))
+	out.RepeatOf(c.repeat).Put(measured)
+	return x.keepQueries(ctx, out, c.repeat, measured)
 }
 
 // askType measures one type, once it is warm.

@@ -201,8 +201,8 @@ func (x *execution) confirm(ctx context.Context, t driver.DB, planned *plannedTa
 			q.Withheld = cmp.Or(q.Withheld, verdict.Difference)
 			wrong++
 		}
-		if err := x.Store.SaveQueries(ctx, x.run.ID, out.Name, p.repeat, q); err != nil {
-			return false, stored(err)
+		if err := x.keepQueries(ctx, out, p.repeat, q); err != nil {
+			return false, err
 		}
 		x.taken().drop(p)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
+	"github.com/tsmark/tsmark/session"
 )
 
 // expect passes over the dataset for its size and all expected answers.
@@ -94,7 +95,7 @@ func (x *execution) rowsAtMost() int64 {
 
 // check compares the answers of all query types. Where there is doubt about
 // what the target holds no right answer makes up for it: all are withheld.
-func (x *execution) check(ctx context.Context, t driver.DB, planned *plannedTarget, mark driver.Mark, out *result.Target) error {
+func (x *execution) check(ctx context.Context, t driver.DB, planned *plannedTarget, mark session.Mark, out *result.Target) error {
 	doubt, err := x.doubt(ctx, t, planned, mark, out)
 	if err != nil {
 		return err
@@ -129,9 +130,9 @@ func (x *execution) check(ctx context.Context, t driver.DB, planned *plannedTarg
 			v := &checked.Verdict
 			checked.Sample.Early, checked.Verdict = v.Checked, result.Verdict{Difference: v.Difference}
 		}
-		first.Queries = append(first.Queries, *checked)
-		if err := x.Store.SaveQueries(ctx, x.run.ID, out.Name, 1, checked); err != nil {
-			return stored(err)
+		first.Put(checked)
+		if err := x.keepQueries(ctx, out, 1, checked); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -139,7 +140,7 @@ func (x *execution) check(ctx context.Context, t driver.DB, planned *plannedTarg
 
 // doubt returns why no figure can stand on what the target holds; empty: all
 // is as it should be.
-func (x *execution) doubt(ctx context.Context, t driver.DB, planned *plannedTarget, mark driver.Mark, out *result.Target) (string, error) {
+func (x *execution) doubt(ctx context.Context, t driver.DB, planned *plannedTarget, mark session.Mark, out *result.Target) (string, error) {
 	if x.steps.Load {
 		if last := lastLoad(out); last != nil && last.Withheld != "" {
 			return "what was loaded is not right: " + last.Withheld, nil

@@ -155,7 +155,7 @@ func (x *execution) chill(ctx context.Context, planned *plannedTarget, env drive
 	own := x.servers.of[planned.name]
 	switch {
 	case planned.caps.Embedded:
-		done = append(done, "opened anew")
+		done = append(done, "opened again")
 	case own != nil:
 		if err := own.stop(ctx); err != nil {
 			return "", false, fmt.Errorf("stopping the server of target %s: %w", planned.name, err)

@@ -1,11 +1,13 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/tsmark/tsmark/driver"
@@ -14,6 +16,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/ingest"
 )
@@ -36,7 +39,7 @@ type execution struct {
 	*observer
 	operations operations
 	servers    servers
-	agreed     map[string][]string                       // what the user lets go, by place
+	force      session.Force
 	compared   [views]map[takenQuery]*oracle.Expectation // of the answers taken; nil: not worked out yet
 	slow       map[slowType]bool                         // one query took longer than the time box of a repeat
 }
@@ -44,10 +47,22 @@ type execution struct {
 func newExecution(r *Runner, p *Plan) *execution {
 	guarded := *r
 	guarded.Store, guarded.Display = guardedStore{r.Store, p.secrets}, guardedDisplay{r.Display, p.secrets}
-	return &execution{
+	x := &execution{
 		Runner: &guarded, plan: p, steps: p.steps, servers: newServers(r.Children),
-		agreed: make(map[string][]string), slow: make(map[slowType]bool),
+		slow: make(map[slowType]bool),
 	}
+	x.force.Dropped = func(place string, named []string) {
+		x.Display.Start("dropping from "+place, "", 0).Done(strings.Join(named, ", "))
+	}
+	if r.Force != nil {
+		x.force.Ask = func(ctx context.Context, place string, named []string) error {
+			if err := r.Force(ctx, place, named); err != nil {
+				return fmt.Errorf("%w: %w", ErrInput, err)
+			}
+			return nil
+		}
+	}
+	return x
 }
 
 // limits are those of what is asked beside measuring.
@@ -154,6 +169,9 @@ func (x *execution) execute(ctx context.Context) (err error) {
 		}
 	}()
 	x.enlist()
+	if err := x.Store.Save(ctx, &x.run); err != nil { // with its targets in their order
+		return stored(err)
+	}
 	if ready, err := x.inspect(ctx); err != nil || !ready {
 		return err
 	}
@@ -208,7 +226,7 @@ func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *resul
 		err = fmt.Errorf("%w: %w", ErrInput, err) // tsmark's own disk, not a server's
 	}
 	var beyond *driver.NotHeldError
-	if errors.Is(err, ingest.ErrSource) || errors.As(err, &beyond) {
+	if errors.Is(err, ingest.ErrSource) || errors.As(err, &beyond) || errors.Is(err, driver.ErrExisting) && !errors.Is(err, ErrInput) {
 		err = fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	if err != nil && (ctx.Err() != nil || errors.Is(err, ErrInput) || errors.Is(err, errStore) || errors.Is(err, ErrNotQuiet)) {
@@ -217,7 +235,22 @@ func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *resul
 	if err != nil {
 		out.Failure = err.Error()
 	}
-	return x.Store.SaveTarget(context.WithoutCancel(ctx), x.run.ID, out)
+	return x.keepTarget(context.WithoutCancel(ctx), out)
+}
+
+// keepTarget stores a target as it is known by now.
+func (x *execution) keepTarget(ctx context.Context, out *result.Target) error {
+	return stored(x.Store.Append(ctx, &x.run, result.NewPiece(out, 0, nil, nil)))
+}
+
+// keepLoad stores a target with its load of a repeat.
+func (x *execution) keepLoad(ctx context.Context, out *result.Target, repeat int) error {
+	return stored(x.Store.Append(ctx, &x.run, result.NewPiece(out, repeat, out.RepeatOf(repeat).Load, nil)))
+}
+
+// keepQueries stores a target with what was measured of a query type in a repeat.
+func (x *execution) keepQueries(ctx context.Context, out *result.Target, repeat int, q *result.Queries) error {
+	return stored(x.Store.Append(ctx, &x.run, result.NewPiece(out, repeat, nil, q)))
 }
 
 // perform does a cell.
@@ -258,7 +291,7 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	}
 	switch c.job {
 	case loading:
-		return x.loadQuietly(ctx, out.Name, out.RepeatOf(c.repeat), func() error { return x.load(ctx, t, c, planned, mark, out) })
+		return x.loadQuietly(ctx, out, c.repeat, func() error { return x.load(ctx, t, c, planned, mark, out) })
 	case checking:
 		return x.check(ctx, t, planned, mark, out)
 	case confirming:
@@ -271,12 +304,12 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 // enter opens a target for a cell, sees that the cell may go on with what is
 // there, and finds out what must be known before: what the target is, and which
 // answers are right.
-func (x *execution) enter(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target) (driver.DB, driver.Mark, error) {
-	t, err := x.open(ctx, c.job, planned, env)
+func (x *execution) enter(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target) (driver.DB, session.Mark, error) {
+	t, err := open(ctx, planned, env)
 	if err != nil {
-		return nil, driver.Mark{}, err
+		return nil, session.Mark{}, err
 	}
-	var mark driver.Mark
+	var mark session.Mark
 	if c.job == loading || !planned.caps.Discards {
 		mark, err = x.face(ctx, c, planned, t)
 	}
@@ -300,29 +333,20 @@ func (x *execution) enter(ctx context.Context, c cell, planned *plannedTarget, e
 	return t, mark, nil
 }
 
-// open opens a target. What is in the way of a load is cleared, if the user lets
-// it.
-func (x *execution) open(ctx context.Context, j job, planned *plannedTarget, env driver.Env) (driver.DB, error) {
+// open opens a target. Where no server is down the error is the input's: the
+// path, or what is there, is not right.
+func open(ctx context.Context, planned *plannedTarget, env driver.Env) (driver.DB, error) {
 	t, err := planned.kind.Open(ctx, env, planned.options)
-	if errors.Is(err, driver.ErrForeign) && j == loading {
-		t, err = x.openCleared(ctx, planned, env, err)
+	if err != nil && ctx.Err() == nil && (planned.caps.Embedded || errors.Is(err, driver.ErrExisting)) {
+		return nil, fmt.Errorf("%w: %w", ErrInput, err)
 	}
-	return t, opened(ctx, planned, err)
-}
-
-// opened marks the error of opening a target as the input's where no server is
-// down: the path, or what is there, is not right.
-func opened(ctx context.Context, planned *plannedTarget, err error) error {
-	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrInput) && (planned.caps.Embedded || errors.Is(err, driver.ErrForeign)) {
-		return fmt.Errorf("%w: %w", ErrInput, err)
-	}
-	return err
+	return t, err
 }
 
 // describe records what an open target says of itself, and begins to watch it.
 func (x *execution) describe(ctx context.Context, t driver.DB, planned *plannedTarget, out *result.Target) (err error) {
 	if out.Description, err = t.Describe(ctx); err != nil {
-		return fmt.Errorf("asking for version and settings: %w", err)
+		return fmt.Errorf("reading version and settings: %w", err)
 	}
 	x.remark(x.plan.experiment.Expect.OtherTarget(out.Name, out.Description.Version))
 	out.Types = planned.caps.Mapped(x.schema())
@@ -333,7 +357,7 @@ func (x *execution) describe(ctx context.Context, t driver.DB, planned *plannedT
 	if err := x.watchRemote(ctx, planned); err != nil {
 		return err
 	}
-	return stored(x.Store.SaveTarget(ctx, x.run.ID, out))
+	return x.keepTarget(ctx, out)
 }
 
 // removeEmpty removes a folder of a run, and the run's own, if nothing is in
@@ -349,22 +373,35 @@ func removeEmpty(dir string) {
 func (x *execution) env(ctx context.Context, c cell, planned *plannedTarget) (driver.Env, error) {
 	id := x.run.ID
 	if !x.steps.Load {
-		var err error
-		if id, err = x.Store.LastLoad(ctx, planned.name, planned.kind.Name); err != nil {
+		loaded, err := x.Store.Loaded(ctx, planned.name, planned.kind.Name)
+		if err != nil {
 			return driver.Env{}, err
 		}
+		id = x.lastHere(loaded, planned)
 		if id == "" && planned.caps.Embedded && planned.options["path"] == "" {
-			return driver.Env{}, fmt.Errorf("%w: no target %s of kind %s has been loaded into %s; load it with tsmark load, or give its path",
+			return driver.Env{}, fmt.Errorf("%w: no target %s with driver %s has been loaded into %s; load it with tsmark load, or give its path",
 				ErrInput, planned.name, planned.kind.Name, x.Dir)
 		}
 	}
-	env := driver.Env{Dir: filepath.Join(x.Dir, id, planned.name), Existing: c.job != loading}
+	env := driver.Env{Dir: filepath.Join(x.Dir, id, planned.name), Create: c.job == loading}
 	if c.job == loading && planned.caps.Embedded {
 		if err := os.MkdirAll(env.Dir, 0o777); err != nil {
 			return env, fmt.Errorf("%w: making the run's folder: %w", ErrInput, err)
 		}
 	}
 	return env, nil
+}
+
+// lastHere is the first of these runs whose folder for the target is on this
+// machine: those of a store that several machines share may be elsewhere. Where
+// there is none it is the first, or "".
+func (x *execution) lastHere(runs []string, planned *plannedTarget) string {
+	for _, id := range runs {
+		if _, err := os.Stat(filepath.Join(x.Dir, id, planned.name)); err == nil {
+			return id
+		}
+	}
+	return cmp.Or(append(runs, "")...)
 }
 
 // schema is the dataset's; nil: nobody knows it.
@@ -376,7 +413,7 @@ func (x *execution) schema() *series.Schema {
 }
 
 // adopt makes the marked dataset the one that this run is about.
-func (x *execution) adopt(mark driver.Mark) error {
+func (x *execution) adopt(mark session.Mark) error {
 	if mark.Dataset.Fingerprint() != mark.Fingerprint {
 		return fmt.Errorf("%w: the dataset was loaded as %s, and this tsmark generates %s from the same settings; load it again with --replace",
 			ErrInput, mark.Fingerprint, mark.Dataset.Fingerprint())

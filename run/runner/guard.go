@@ -7,8 +7,10 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// guardedStore lets no secret into what is stored, whatever part of it a server
-// had a say in. It changes what it is given, which is what reports then show.
+// guardedStore is where every record passes before it is stored, and before it is
+// shown or exported, which happens to what was stored: it walks through all texts
+// and takes the secrets out, whatever part of it a server had a say in. It
+// changes what it is given, which is what reports then show.
 type guardedStore struct {
 	Store
 	secrets *secret.Redactor
@@ -20,28 +22,23 @@ func (g guardedStore) Begin(ctx context.Context, r *result.Run) error {
 	return g.Store.Begin(ctx, r)
 }
 
-// SaveTarget implements Store.
-func (g guardedStore) SaveTarget(ctx context.Context, runID string, t *result.Target) error {
-	g.secrets.Hide(t)
-	return g.Store.SaveTarget(ctx, runID, t)
-}
-
-// SaveLoad implements Store.
-func (g guardedStore) SaveLoad(ctx context.Context, runID, target string, repeat int, l *result.Load) error {
-	g.secrets.Hide(l)
-	return g.Store.SaveLoad(ctx, runID, target, repeat, l)
-}
-
-// SaveQueries implements Store.
-func (g guardedStore) SaveQueries(ctx context.Context, runID, target string, repeat int, q *result.Queries) error {
-	g.secrets.Hide(q)
-	return g.Store.SaveQueries(ctx, runID, target, repeat, q)
-}
-
-// Finish implements Store.
-func (g guardedStore) Finish(ctx context.Context, r *result.Run) error {
+// Append implements Store.
+func (g guardedStore) Append(ctx context.Context, r *result.Run, p *result.Piece) error {
 	g.secrets.Hide(r)
-	return g.Store.Finish(ctx, r)
+	g.secrets.Hide(p)
+	return g.Store.Append(ctx, r, p)
+}
+
+// Save implements Store.
+func (g guardedStore) Save(ctx context.Context, r *result.Run) error {
+	g.secrets.Hide(r)
+	return g.Store.Save(ctx, r)
+}
+
+// BeginSweep implements Store.
+func (g guardedStore) BeginSweep(ctx context.Context, s *result.Sweep) error {
+	g.secrets.Hide(s)
+	return g.Store.BeginSweep(ctx, s)
 }
 
 // guardedDisplay shows no secret.

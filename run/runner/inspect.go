@@ -10,6 +10,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/session"
 )
 
 // inspect looks at all targets that are to be loaded before the first row is
@@ -74,12 +75,12 @@ func (x *execution) overwritten(ctx context.Context, planned *plannedTarget, wil
 	if willBe || !x.plan.sharesAny(planned) {
 		return willBe
 	}
-	t, err := x.open(ctx, checking, planned, driver.Env{Dir: filepath.Join(x.Dir, x.run.ID, planned.name), Existing: true})
+	t, err := open(ctx, planned, driver.Env{Dir: filepath.Join(x.Dir, x.run.ID, planned.name)})
 	if err != nil {
 		return false
 	}
 	defer t.Close() // nothing was changed
-	mark, err := t.ReadMark(ctx)
+	mark, err := session.Of(t).Mark(ctx)
 	return err == nil && mark.Run == x.run.ID && !x.own(mark, planned)
 }
 
@@ -87,8 +88,8 @@ func (x *execution) overwritten(ctx context.Context, planned *plannedTarget, wil
 // figures would else be of different loads.
 func (x *execution) startOver(ctx context.Context, out *result.Target) error {
 	x.Display.Start(out.Name+" begins anew", "", 0).Done(fmt.Sprintf("another target has been loaded into %s since", out.Turn.Place))
-	out.Repeats, out.Load, out.Queries = nil, nil, nil
-	return stored(x.Store.ForgetTarget(ctx, x.run.ID, out.Name))
+	out.Repeats = nil
+	return stored(x.Store.Save(ctx, &x.run))
 }
 
 // inspectTarget looks at a target that is to be loaded.
@@ -97,28 +98,19 @@ func (x *execution) inspectTarget(ctx context.Context, planned *plannedTarget) e
 	if planned.start != "" || embedded && (planned.shares == "" || nothingAt(planned.shares)) {
 		return nil // there is nothing to look at yet
 	}
-	env := driver.Env{Dir: filepath.Join(x.Dir, x.run.ID, planned.name), Existing: embedded}
-	t, err := planned.kind.Open(ctx, env, planned.options)
-	if errors.Is(err, driver.ErrForeign) {
-		refusal := err
-		err = x.openForeign(ctx, planned, env, refusal, func(t driver.DB) error { return x.letGo(ctx, t, refusal) })
-		return opened(ctx, planned, err)
-	}
+	t, err := open(ctx, planned, driver.Env{Dir: filepath.Join(x.Dir, x.run.ID, planned.name), Create: !embedded})
 	if err != nil {
-		return opened(ctx, planned, err)
+		return err
 	}
 	defer t.Close() // nothing was changed
-	mark, err := t.ReadMark(ctx)
+	mark, err := session.Of(t).Mark(ctx)
 	switch {
 	case err == nil:
 		err = x.replaces(mark, planned)
-	case errors.Is(err, driver.ErrNoMark):
+	case errors.Is(err, session.ErrNoMark):
 		err = nil
 	}
-	if errors.Is(err, driver.ErrForeign) {
-		err = x.letGo(ctx, t, err)
-	}
-	if err != nil {
+	if err := x.letGo(ctx, t, err); err != nil {
 		return err
 	}
 	return x.usable(ctx, t)
@@ -127,14 +119,8 @@ func (x *execution) inspectTarget(ctx context.Context, planned *plannedTarget) e
 // usable returns an error where a load into an open target, or the queries after
 // it, could not be done.
 func (x *execution) usable(ctx context.Context, t driver.DB) error {
-	if inspector, ok := driver.As[driver.Inspector](t); ok {
-		err := inspector.Inspect(ctx, x.schema())
-		if errors.Is(err, driver.ErrForeign) {
-			err = x.letGo(ctx, t, err)
-		}
-		if err != nil {
-			return err
-		}
+	if err := x.letGo(ctx, t, session.Of(t).Inspect(ctx, x.schema())); err != nil {
+		return err
 	}
 	if !x.steps.Verify {
 		return nil
@@ -146,10 +132,13 @@ func (x *execution) usable(ctx context.Context, t driver.DB) error {
 	return q.Close()
 }
 
-// letGo returns an error where others' data must stay. It drops nothing, since
-// another target may refuse yet.
-func (x *execution) letGo(ctx context.Context, t driver.DB, refusal error) error {
-	_, _, err := x.mayClear(ctx, t, x.schema(), refusal)
+// letGo returns an error of a session's unless it is about data that the user
+// lets go. It drops nothing, since another target may refuse yet.
+func (x *execution) letGo(ctx context.Context, t driver.DB, err error) error {
+	if !errors.Is(err, driver.ErrExisting) {
+		return err
+	}
+	_, _, err = x.force.Allow(ctx, session.Of(t), x.schema(), err)
 	return err
 }
 

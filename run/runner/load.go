@@ -13,10 +13,11 @@ import (
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
+	"github.com/tsmark/tsmark/session"
 )
 
 // load loads, settles, counts and stores.
-func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, mark driver.Mark, out *result.Target) error {
+func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, mark session.Mark, out *result.Target) error {
 	f, err := x.feed(ctx, t, planned)
 	if err != nil {
 		return err
@@ -30,10 +31,13 @@ func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plan
 		mark.RowsExpected = x.expected.Survey.Rows
 	}
 	begin := time.Now()
-	if err := x.prepareFor(ctx, t, f.schema, mark); err != nil {
-		return err
+	if err := x.force.Prepare(ctx, session.Of(t), f.schema, mark); err != nil {
+		return fmt.Errorf("before the load: %w", err)
 	}
 	prepared := time.Since(begin)
+	if out.Description, err = t.Describe(ctx); err != nil { // some settings are made with the tables
+		return fmt.Errorf("reading version and settings: %w", err)
+	}
 	before, acked := footprint(ctx, t), int64(-1)
 
 	settings := &x.plan.experiment.Load
@@ -76,19 +80,21 @@ func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plan
 		mark.SentTwice = r.SentTwice
 	}
 	mark.Complete = err == nil && mark.RowsAcked == mark.RowsExpected
-	// Of an interrupted load too, a later command must know how far it came.
-	markCtx, release := limit.Outlive(ctx)
-	if markErr := t.WriteMark(markCtx, mark); err == nil {
-		err = markErr
+	if !planned.caps.Discards {
+		// Of an interrupted load too, a later command must know how far it came.
+		markCtx, release := limit.Outlive(ctx)
+		if markErr := session.Of(t).SetMark(markCtx, mark); err == nil {
+			err = markErr
+		}
+		release()
 	}
-	release()
 	save := func(err error) error {
 		if err != nil && (load.Withheld != "" || ctx.Err() != nil) {
 			// It was cut off, maybe after its first part had settled: who
 			// resumes the run begins it anew.
 			load.Withheld, load.Settled = cmp.Or(load.Withheld, reason(ctx, err)), 0
 		}
-		return both(err, stored(x.Store.SaveLoad(context.WithoutCancel(ctx), x.run.ID, out.Name, c.repeat, load)))
+		return both(err, x.keepLoad(context.WithoutCancel(ctx), out, c.repeat))
 	}
 	if err != nil {
 		of := ""
@@ -132,7 +138,7 @@ func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plan
 
 // sentBy is what is known of how rows were sent, right after they were. Rows of
 // a protocol that does not acknowledge may be missing, but are not lost.
-func sentBy(mark driver.Mark, load *result.Load) verify.Sent {
+func sentBy(mark session.Mark, load *result.Load) verify.Sent {
 	return verify.Sent{Acknowledged: mark.Complete && load.Acked > 0, Twice: mark.SentTwice}
 }
 
@@ -152,7 +158,11 @@ func upkeep(ctx context.Context, t driver.DB) string {
 	if !ok {
 		return ""
 	}
-	text, err := kept.Upkeep(ctx)
+	own, err := session.Of(t).Own(ctx)
+	if err != nil {
+		return ""
+	}
+	text, err := kept.Upkeep(ctx, own)
 	if err != nil {
 		return ""
 	}

@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/session"
 )
 
 // newMark is what a load leaves in the target.
-func (x *execution) newMark(c cell, planned *plannedTarget) driver.Mark {
-	return driver.Mark{
+func (x *execution) newMark(c cell, planned *plannedTarget) session.Mark {
+	return session.Mark{
 		Dataset: x.run.Dataset.Spec, Fingerprint: x.run.Dataset.Fingerprint, RowsExpected: -1,
 		Loaded: time.Now().UTC(), Tool: x.Tool.Version, Unverified: x.run.Dataset.Unverified,
 		Run: x.run.ID, Target: planned.name, Driver: planned.kind.Name, Repeat: c.repeat, Layout: planned.kind.LayoutOf(planned.options),
@@ -21,16 +22,14 @@ func (x *execution) newMark(c cell, planned *plannedTarget) driver.Mark {
 
 // face reads the mark and decides whether a cell may go on with what the
 // database holds. For a load it returns the new mark.
-func (x *execution) face(ctx context.Context, c cell, planned *plannedTarget, t driver.DB) (driver.Mark, error) {
-	mark, err := t.ReadMark(ctx)
+func (x *execution) face(ctx context.Context, c cell, planned *plannedTarget, t driver.DB) (session.Mark, error) {
+	mark, err := session.Of(t).Mark(ctx)
 	switch {
-	case errors.Is(err, driver.ErrForeign) && c.job == loading:
-		err = x.makeRoom(ctx, t, x.schema(), err)
-	case errors.Is(err, driver.ErrForeign):
-		err = fmt.Errorf("%w: %w", ErrInput, err)
-	case errors.Is(err, driver.ErrNoMark) && c.job == loading:
+	case errors.Is(err, driver.ErrExisting) && c.job == loading:
+		err = x.force.MakeRoom(ctx, session.Of(t), x.schema(), err)
+	case errors.Is(err, session.ErrNoMark) && c.job == loading:
 		err = nil
-	case errors.Is(err, driver.ErrNoMark):
+	case errors.Is(err, session.ErrNoMark):
 		err = fmt.Errorf("%w: %w; load one with tsmark load", ErrInput, err)
 	case err == nil && c.job == loading:
 		err = x.replaces(mark, planned)
@@ -45,14 +44,14 @@ func (x *execution) face(ctx context.Context, c cell, planned *plannedTarget, t 
 
 // replaces returns an error where a marked dataset may not make room for that of
 // a target.
-func (x *execution) replaces(mark driver.Mark, planned *plannedTarget) error {
+func (x *execution) replaces(mark session.Mark, planned *plannedTarget) error {
 	switch {
 	case mark.Run == x.run.ID && mark.Target != "" && !x.plan.together(planned, mark.Target):
 		return x.alias(planned.name, mark.Target)
 	case mark.Run != "" && (mark.Run == x.run.ID || slices.Contains(x.plan.earlier, mark.Run)):
 		return nil // runs of a sweep take the place of each other, as do targets of a run
 	case !x.plan.experiment.Load.Replace:
-		return fmt.Errorf("%w: the database of target %s holds dataset %s already (%s, %d of %d rows); add --replace to load it anew, or use tsmark query",
+		return fmt.Errorf("%w: the database of target %s holds dataset %s already (%s, %d of %d rows); add --replace to load it again, or use tsmark query",
 			ErrInput, planned.name, mark.Fingerprint, mark.Dataset.Name, mark.RowsAcked, mark.RowsExpected)
 	}
 	return nil
@@ -60,7 +59,7 @@ func (x *execution) replaces(mark driver.Mark, planned *plannedTarget) error {
 
 // accept returns an error where answers from a marked dataset would not be those
 // of a target of this run.
-func (x *execution) accept(mark driver.Mark, planned *plannedTarget) error {
+func (x *execution) accept(mark session.Mark, planned *plannedTarget) error {
 	switch other := mark.Target != planned.name; {
 	case x.own(mark, planned):
 	case mark.Run == x.run.ID && other && mark.Target != "" && !x.plan.together(planned, mark.Target):
@@ -86,7 +85,7 @@ func (x *execution) accept(mark driver.Mark, planned *plannedTarget) error {
 	case x.dataset == nil && x.run.Dataset.Fingerprint == "":
 		return x.adopt(mark)
 	case mark.Fingerprint != x.run.Dataset.Fingerprint:
-		return fmt.Errorf("%w: the targets hold different datasets, %s and %s; ask them one by one",
+		return fmt.Errorf("%w: the targets hold different datasets, %s and %s; query them one by one",
 			ErrInput, x.run.Dataset.Fingerprint, mark.Fingerprint)
 	case x.dataset == nil: // resumed
 		return x.adopt(mark)
@@ -97,7 +96,7 @@ func (x *execution) accept(mark driver.Mark, planned *plannedTarget) error {
 // own reports whether a mark is of the load whose data this run queries: where
 // it loads, the target's last one. A mark by an older tsmark, which names no
 // target, is believed where no other target of the run is in the same place.
-func (x *execution) own(mark driver.Mark, planned *plannedTarget) bool {
+func (x *execution) own(mark session.Mark, planned *plannedTarget) bool {
 	switch {
 	case !x.steps.Load:
 		return true
@@ -136,7 +135,7 @@ func (x *execution) alias(over, overwritten string) error {
 }
 
 // loadedBy says who left a mark, as the end of a phrase; empty: nobody knows.
-func loadedBy(mark driver.Mark) string {
+func loadedBy(mark session.Mark) string {
 	if mark.Target == "" {
 		return ""
 	}

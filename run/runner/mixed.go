@@ -74,7 +74,7 @@ func (x *execution) mix(ctx context.Context, t driver.DB, planned *plannedTarget
 	}
 	if err != nil {
 		task.Fail(reason(ctx, err))
-		return fmt.Errorf("loading and asking: %w", err)
+		return fmt.Errorf("loading and querying: %w", err)
 	}
 	if problem := load.Mixed.Problem(); problem != "" {
 		task.Fail(problem)

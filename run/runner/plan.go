@@ -99,7 +99,7 @@ func (p *Plan) check() error {
 	var values series.Values // none are known of an unknown dataset, and of one that is loaded already
 	switch {
 	case steps.Load && e.Unknown() && steps.Verify:
-		problems = append(problems, e.Problem("load.file", "no question can be checked on a dataset that nobody knows; say what generated the file, as in --use-case cpu-only --scale 100"))
+		problems = append(problems, e.Problem("load.file", "no answer can be verified on an unknown dataset; say what generated the file, as in --use-case cpu-only --scale 100"))
 	case steps.Load && !e.Unknown():
 		w, types, err := p.dataset(e.Workload)
 		if err == nil {

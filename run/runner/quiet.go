@@ -65,11 +65,12 @@ func tooNoisy(what, why string) error {
 
 // loadQuietly loads, and again where others disturbed the load or a step after
 // it.
-func (x *execution) loadQuietly(ctx context.Context, name string, repeat *result.Repeat, load func() error) error {
+func (x *execution) loadQuietly(ctx context.Context, out *result.Target, number int, load func() error) error {
 	for try := 1; ; try++ {
 		if err := load(); err != nil {
 			return err
 		}
+		repeat := out.RepeatOf(number)
 		why := x.disturbedLoad(repeat.Load)
 		if why == "" {
 			return nil
@@ -78,8 +79,8 @@ func (x *execution) loadQuietly(ctx context.Context, name string, repeat *result
 		if try == quietTries || x.file != nil && x.plan.experiment.Load.File == "-" {
 			// Not settled: who resumes the run loads anew.
 			repeat.Load.Withheld, repeat.Load.Settled = ErrNotQuiet.Error()+": "+why, 0
-			err := tooNoisy("the load of target "+name, why)
-			return both(err, stored(x.Store.SaveLoad(ctx, x.run.ID, name, repeat.Number, repeat.Load)))
+			err := tooNoisy("the load of target "+out.Name, why)
+			return both(err, x.keepLoad(ctx, out, repeat.Number))
 		}
 	}
 }

@@ -16,8 +16,8 @@ type kept struct {
 	load result.Load
 }
 
-func (k *kept) SaveLoad(_ context.Context, _, _ string, _ int, l *result.Load) error {
-	k.load = *l
+func (k *kept) Append(_ context.Context, _ *result.Run, p *result.Piece) error {
+	k.load = *p.Load
 	return nil
 }
 
@@ -50,12 +50,12 @@ func TestLoadQuietly(t *testing.T) {
 			e.RequireQuiet = c.require
 			store := &kept{}
 			x := &execution{Runner: &Runner{Store: store}, plan: &Plan{experiment: e}}
-			repeat := &result.Repeat{Number: 1}
+			target := &result.Target{Name: "a"}
 			tries := 0
-			err := x.loadQuietly(t.Context(), "a", repeat, func() error {
+			err := x.loadQuietly(t.Context(), target, 1, func() error {
 				l := c.loads[tries]
 				l.Settled = 1
-				repeat.Load = &l
+				target.RepeatOf(1).Load = &l
 				tries++
 				return nil
 			})
@@ -70,7 +70,7 @@ func TestLoadQuietly(t *testing.T) {
 	}
 	x := &execution{plan: &Plan{experiment: experiment.Default()}}
 	failed := errors.New("it failed")
-	if err := x.loadQuietly(t.Context(), "a", &result.Repeat{}, func() error { return failed }); err != failed {
+	if err := x.loadQuietly(t.Context(), &result.Target{}, 1, func() error { return failed }); err != failed {
 		t.Error(err)
 	}
 }

@@ -12,30 +12,32 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/session"
 )
 
 // Store keeps a run piece by piece.
 type Store interface {
+	// Begin keeps a run that begins, and gives it its ID.
 	Begin(context.Context, *result.Run) error
-	SaveTarget(ctx context.Context, runID string, t *result.Target) error
-	SaveLoad(ctx context.Context, runID, target string, repeat int, l *result.Load) error
-	SaveQueries(ctx context.Context, runID, target string, repeat int, q *result.Queries) error
-	// ForgetTarget removes what was measured of a target that was saved.
-	ForgetTarget(ctx context.Context, runID, target string) error
-	Finish(context.Context, *result.Run) error
+	// Append keeps a piece of a run, which has it already, as soon as it is
+	// finished.
+	Append(context.Context, *result.Run, *result.Piece) error
+	// Save keeps the run as it is now, in the place of all that was kept of it.
+	Save(context.Context, *result.Run) error
 	// Discard removes a run.
 	Discard(ctx context.Context, runID string) error
 	BeginSweep(context.Context, *result.Sweep) error
 	// DiscardSweep removes a sweep without runs.
 	DiscardSweep(ctx context.Context, id string) error
-	// LastLoad returns the id of the newest run that loaded a target of the
-	// name and kind, or "".
-	LastLoad(ctx context.Context, target, kind string) (string, error)
+	// Loaded returns the ids of the runs that loaded a target of the name and
+	// kind, newest first.
+	Loaded(ctx context.Context, target, kind string) ([]string, error)
+	// Lock keeps every other process from the run or sweep until unlock; its error
+	// wraps ErrInput where one is at it.
+	Lock(ctx context.Context, id string) (unlock func(), err error)
 }
 
 // Display shows what is going on.
@@ -61,7 +63,7 @@ type Runner struct {
 	Tool    result.Tool
 	Host    result.Host
 	Modules func(paths []string) []result.Module // versions of linked modules; nil: not known
-	Force   Force                                // what may be dropped of others' data; nil: nothing
+	Force   session.Ask                          // what may be dropped of data that tsmark did not create; nil: nothing
 	Input   io.Reader                            // standard input, for an experiment whose rows come from there
 	// Children lists the servers that a run started and that run, for who must
 	// end at once; nil: nobody does.
@@ -106,7 +108,7 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 	if err := r.Store.Begin(ctx, &x.run); err != nil {
 		return nil, err
 	}
-	unlock, err := r.lock("run", x.run.ID)
+	unlock, err := r.lock(ctx, "run", x.run.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -145,14 +147,14 @@ func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run) (*result.
 	if err := x.lookForQuiet(ctx); err != nil {
 		return nil, err
 	}
-	unlock, err := r.lock("run", x.run.ID)
+	unlock, err := r.lock(ctx, "run", x.run.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	// Killed once more, it was running, whatever had ended it before.
 	x.run.Status, x.run.Reason = result.Running, ""
-	if err := r.Store.Finish(ctx, &x.run); err != nil {
+	if err := x.Store.Save(ctx, &x.run); err != nil {
 		return nil, err
 	}
 	x.observe(ctx)
@@ -161,22 +163,17 @@ func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run) (*result.
 
 // lock keeps other processes from resuming the run or sweep, which is what it
 // is called in errors, while this one is at it.
-func (r *Runner) lock(what, id string) (unlock func(), err error) {
+func (r *Runner) lock(ctx context.Context, what, id string) (unlock func(), err error) {
 	dir := filepath.Join(r.Dir, id)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("%w: making the %s's folder: %w", ErrInput, what, err)
 	}
-	path := filepath.Join(dir, lockName)
-	held := flock.New(path)
-	switch ok, err := held.TryLock(); {
-	case err != nil:
-		return nil, fmt.Errorf("%w: locking the %s: %w", ErrInput, what, err)
-	case !ok:
-		return nil, fmt.Errorf("%w: %s %s is going on in another process; wait for its end, or end it", ErrInput, what, id)
+	release, err := r.Store.Lock(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s %w", ErrInput, what, err)
 	}
 	return func() {
-		_ = os.Remove(path) // while it is held, so that nobody else's is removed
-		_ = held.Unlock()
+		release()
 		_ = os.Remove(dir) // fails, and stays, where the run left something in it
 	}, nil
 }
@@ -201,16 +198,15 @@ func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) 
 	default:
 		x.run.Status = result.Complete
 	}
-	for i := range x.run.Targets {
-		if poolErr := x.run.Targets[i].Pool(); err == nil {
-			err = poolErr
-		}
-	}
 	// An interrupted run is stored all the same, and says that it was.
-	if finishErr := x.Store.Finish(context.WithoutCancel(ctx), &x.run); finishErr != nil {
-		err = both(err, finishErr)
+	if saveErr := x.Store.Save(context.WithoutCancel(ctx), &x.run); saveErr != nil {
+		err = both(err, saveErr)
 	}
-	return &x.run, err
+	pooled, poolErr := x.run.Pooled()
+	if poolErr != nil {
+		return &x.run, cmp.Or(err, poolErr)
+	}
+	return pooled, err
 }
 
 // both is an error, on one line, and what then happened to storing it.

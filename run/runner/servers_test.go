@@ -26,7 +26,7 @@ const startsIn = "TSMARK_TEST_STARTS_IN"
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(startsIn); dir != "" && len(os.Args) == 1 {
 		if os.Unsetenv(startsIn) == nil {
-			_, _ = newServers(nil).turn(context.Background(), slowly("slow"), driver.Env{Dir: dir})
+			_, _ = newServers(nil).turn(context.Background(), slowly("slow"), driver.Env{Dir: dir, Create: true})
 		}
 		os.Exit(7)
 	}
@@ -90,7 +90,7 @@ func TestServersTakeTurns(t *testing.T) {
 	defer all.stop(context.Background())
 	turn := func(p *plannedTarget) int {
 		t.Helper()
-		env := driver.Env{Dir: filepath.Join(dir, p.name)}
+		env := driver.Env{Dir: filepath.Join(dir, p.name), Create: true}
 		here, err := all.turn(t.Context(), p, env)
 		if err != nil {
 			t.Fatal(err)
@@ -138,7 +138,7 @@ func TestServersTakeTurns(t *testing.T) {
 
 // A server that a killed tsmark left behind is found by its PID file.
 func TestServersOfAnEarlierTsmark(t *testing.T) {
-	env := driver.Env{Dir: t.TempDir()}
+	env := driver.Env{Dir: t.TempDir(), Create: true}
 	planned := listener(t, "left", experiment.IdlePause)
 	before := newServers(nil)
 	if _, err := before.turn(t.Context(), planned, env); err != nil {
@@ -173,7 +173,7 @@ func TestServersOfAnEarlierTsmark(t *testing.T) {
 
 // One that is killed while its server starts leaves a note of it all the same.
 func TestServerOfATsmarkKilledMeanwhile(t *testing.T) {
-	env := driver.Env{Dir: t.TempDir()}
+	env := driver.Env{Dir: t.TempDir(), Create: true}
 	tsmark := exec.Command(puppet.Program(t))
 	tsmark.Env = append(os.Environ(), startsIn+"="+env.Dir)
 	if err := tsmark.Start(); err != nil {
@@ -206,7 +206,7 @@ func TestServerOfATsmarkKilledMeanwhile(t *testing.T) {
 
 func TestServerThatDoesNotStart(t *testing.T) {
 	all := newServers(nil)
-	env := driver.Env{Dir: t.TempDir()}
+	env := driver.Env{Dir: t.TempDir(), Create: true}
 	_, err := all.turn(t.Context(), &plannedTarget{name: "bad", kind: served(), options: driver.Options{}, start: "sh -c 'echo no disk today; exit 3' {port}"}, env)
 	if err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "no disk today") {
 		t.Errorf("the error does not say why: %v", err)

@@ -128,8 +128,7 @@ func (r *Runner) BeginSweep(ctx context.Context, s *Sweep, command string, args 
 	record := &result.Sweep{
 		Name: s.experiment.Name, Command: command, Args: s.secrets.Args(args), Experiment: string(yaml), Started: time.Now().UTC(), Points: len(s.plans),
 	}
-	s.secrets.Hide(record)
-	return record, r.Store.BeginSweep(ctx, record)
+	return record, guardedStore{r.Store, s.secrets}.BeginSweep(ctx, record)
 }
 
 // RunSweep executes the points of a sweep that runs, which belong to it, have
@@ -138,7 +137,7 @@ func (r *Runner) BeginSweep(ctx context.Context, s *Sweep, command string, args 
 // their points. A target that gives up ends its run and not the sweep; what ends
 // all of it is as for Run. A sweep of which there is no run is not kept.
 func (r *Runner) RunSweep(ctx context.Context, s *Sweep, record *result.Sweep, runs []*result.Run, done func(*result.Run) error) ([]*result.Run, error) {
-	unlock, err := r.lock("sweep", record.ID)
+	unlock, err := r.lock(ctx, "sweep", record.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +177,7 @@ func (r *Runner) point(ctx context.Context, plan *Plan, record *result.Sweep, ru
 		return r.Run(ctx, plan, record.Command, record.Args)
 	}
 	if !slices.Equal(runs[at].Parameters, plan.place.Parameters) {
-		return nil, fmt.Errorf("%w: the run that was begun, %s, has %s; run the sweep anew", ErrInput, runs[at].ID, runs[at].Parameters)
+		return nil, fmt.Errorf("%w: the run that was begun, %s, has %s; run the sweep again from the start", ErrInput, runs[at].ID, runs[at].Parameters)
 	}
 	return r.Resume(ctx, plan, runs[at])
 }

@@ -3,8 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
+	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/result"
@@ -17,95 +19,93 @@ const (
 	Unfinished = "unfinished"
 )
 
-// Summary is what a list of runs shows of one.
-type Summary struct {
-	ID          string
-	Name        string
-	Command     string
-	Started     time.Time
-	Finished    time.Time // zero: it goes on, or was killed
-	Status      result.Status
-	Reason      string   // why it is incomplete
-	Workload    string   // name
-	Fingerprint string   // of the dataset
-	Targets     []string // names, in the order saved
-	Failed      int      // targets that failed
-	Types       int      // query types with figures or a reason why there are none, over all targets
-	Withheld    int      // loads and query types whose figures are withheld, those of mixed phases included
-	Place       result.Place
-	Imported    bool // from a file
-}
-
 // Runs lists all runs, newest first.
 func (s *Store) Runs(ctx context.Context) ([]Summary, error) {
 	var list []Summary
-	err := s.transaction(ctx, &sql.TxOptions{ReadOnly: true}, func(tx *sql.Tx) error {
-		at := map[string]int{}
-		err := each(ctx, tx, `
-			SELECT id, name, command, started, finished, status, reason, workload, fingerprint, sweep, point, points, parameters, imported IS NOT NULL,
-				(SELECT count(*) FROM targets WHERE run_id = runs.id AND failure <> ''),
-				(SELECT count(DISTINCT target_id || type) FROM query_types JOIN targets ON targets.id = target_id WHERE run_id = runs.id),
-				(SELECT count(DISTINCT target_id || type) FROM query_types JOIN targets ON targets.id = target_id WHERE run_id = runs.id AND withheld <> '')
-					+ (SELECT count(DISTINCT target_id) FROM loads JOIN targets ON targets.id = target_id WHERE run_id = runs.id AND withheld <> '')
-					+ (SELECT count(DISTINCT target_id || json_extract(asked.value, '$.type'))
-						FROM loads JOIN targets ON targets.id = target_id, json_each(loads.mixed, '$.types') AS asked
-						WHERE run_id = runs.id AND json_extract(asked.value, '$.withheld') <> '')
-			FROM runs ORDER BY started DESC, id DESC`, nil, func(rows *sql.Rows) error {
-			var r Summary
-			if err := rows.Scan(&r.ID, &r.Name, &r.Command, asTime{&r.Started}, asTime{&r.Finished}, &r.Status, &r.Reason,
-				&r.Workload, &r.Fingerprint, &r.Place.Sweep, &r.Place.Point, &r.Place.Points, asJSON{&r.Place.Parameters}, &r.Imported, &r.Failed, &r.Types, &r.Withheld); err != nil {
-				return err
-			}
-			at[r.ID] = len(list)
-			list = append(list, r)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		return each(ctx, tx, "SELECT run_id, name FROM targets ORDER BY id", nil, func(rows *sql.Rows) error {
-			var id, name string
-			if err := rows.Scan(&id, &name); err != nil {
-				return err
-			}
-			r := &list[at[id]]
-			r.Targets = append(r.Targets, name)
-			return nil
-		})
-	})
+	err := s.each(ctx, func(rows *sql.Rows) error {
+		list = append(list, Summary{})
+		return list[len(list)-1].scan(rows)
+	}, "SELECT id, "+indexed+", imported FROM documents ORDER BY started DESC, id DESC")
 	if err != nil {
 		return nil, fmt.Errorf("listing the runs: %w", err)
 	}
 	return list, nil
 }
 
-// Run reads one run with everything that was saved of it. The reference is its
-// ID, the beginning or end of its ID where no other run has it too, or Latest.
-// The error wraps ErrNotFound where it names no run, offering those with
+// Run reads one run with everything that was saved of it, pooled. The reference
+// is its ID, the beginning or end of its ID where no other run has it too, or
+// Latest. The error wraps ErrNotFound where it names no run, offering those with
 // similar IDs, or several.
 func (s *Store) Run(ctx context.Context, reference string) (*result.Run, error) {
-	var run *result.Run
-	err := s.transaction(ctx, &sql.TxOptions{ReadOnly: true}, func(tx *sql.Tx) error {
-		id, err := resolve(ctx, tx, reference)
-		if err != nil {
-			return err
-		}
-		run, err = readRun(ctx, tx, id)
-		return err
-	})
+	run, _, err := s.read(ctx, reference)
+	if err == nil {
+		run, err = run.Pooled()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading run %q: %w", reference, err)
 	}
 	return run, nil
 }
 
+// Document is Run, and the document that is stored of it.
+func (s *Store) Document(ctx context.Context, reference string) (*result.Run, []byte, error) {
+	run, document, err := s.read(ctx, reference)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading run %q: %w", reference, err)
+	}
+	return run, document, nil
+}
+
+// read returns a run, and its document. Where pieces of it were appended since, the
+// document is the one that will be stored.
+func (s *Store) read(ctx context.Context, reference string) (*result.Run, []byte, error) {
+	id, err := s.resolve(ctx, reference)
+	if err != nil {
+		return nil, nil, err
+	}
+	var run *result.Run
+	var document []byte
+	pieces := 0
+	// One statement sees one state of the database.
+	err = s.each(ctx, func(rows *sql.Rows) error {
+		var number int
+		var text []byte
+		var imported sql.NullString
+		if err := rows.Scan(&number, &text, &imported); err != nil {
+			return err
+		}
+		if number > 0 {
+			var p result.Piece
+			if err := json.Unmarshal(text, &p); err != nil {
+				return err
+			}
+			run.Add(&p)
+			pieces++
+			return nil
+		}
+		var err error
+		if run, err = result.Decode(text); err == nil && imported.Valid {
+			run.Imported, err = time.Parse(timeLayout, imported.String)
+		}
+		document = text
+		return err
+	}, "SELECT 0 AS number, document, imported FROM documents WHERE id = ? UNION ALL SELECT number, document, NULL FROM pieces WHERE run = ? ORDER BY number", id, id)
+	if err == nil && run == nil {
+		err = ErrNotFound // it was removed just now
+	}
+	if err == nil && pieces > 0 {
+		document, err = result.Encode(run)
+	}
+	return run, document, err
+}
+
 // resolve finds the ID of the run that a reference means.
-func resolve(ctx context.Context, tx *sql.Tx, reference string) (string, error) {
+func (s *Store) resolve(ctx context.Context, reference string) (string, error) {
 	var ids []string
-	err := each(ctx, tx, "SELECT id FROM runs ORDER BY started DESC, id DESC", nil, func(rows *sql.Rows) error {
+	err := s.each(ctx, func(rows *sql.Rows) error {
 		ids = append(ids, "")
 		return rows.Scan(&ids[len(ids)-1])
-	})
+	}, "SELECT id FROM documents ORDER BY started DESC, id DESC")
 	switch {
 	case err != nil:
 		return "", err
@@ -114,131 +114,37 @@ func resolve(ctx context.Context, tx *sql.Tx, reference string) (string, error) 
 	}
 	at, err := match(reference, ids)
 	if err != nil {
-		return "", sweepInstead(ctx, tx, reference, err)
+		return "", s.sweepInstead(ctx, reference, err)
 	}
 	return ids[at], nil
 }
 
 // sweepInstead is the error about a reference to a run that is the ID of a
 // sweep, or the end of one; else err.
-func sweepInstead(ctx context.Context, tx *sql.Tx, reference string, err error) error {
+func (s *Store) sweepInstead(ctx context.Context, reference string, err error) error {
 	var id string
-	found := tx.QueryRowContext(ctx, "SELECT sweep FROM runs WHERE sweep <> '' AND substr(sweep, -length(?)) = ?", reference, reference).Scan(&id)
+	found := s.each(ctx, func(rows *sql.Rows) error { return rows.Scan(&id) }, "SELECT DISTINCT sweep FROM documents WHERE sweep <> '' AND sweep LIKE ?", "%"+reference)
 	switch {
-	case errors.Is(found, sql.ErrNoRows) || reference == "":
-		return err
 	case found != nil:
 		return found
+	case id == "" || reference == "" || !strings.HasSuffix(id, reference):
+		return err
 	}
 	return fmt.Errorf("%w: %s is a sweep; name one of its runs, as tsmark runs lists them", ErrNotFound, id)
 }
 
-func readRun(ctx context.Context, tx *sql.Tx, id string) (*result.Run, error) {
-	run := new(result.Run)
-	columns := runColumns(run)
-	if err := tx.QueryRowContext(ctx, "SELECT "+names(columns)+" FROM runs WHERE id = ?", id).Scan(values(columns)...); err != nil {
+// Loaded returns the ids of the runs that loaded a target of the name and driver,
+// newest first. Databases are not imported with runs.
+func (s *Store) Loaded(ctx context.Context, target, driver string) ([]string, error) {
+	runs, err := s.Runs(ctx)
+	if err != nil {
 		return nil, err
 	}
-	var targetIDs []int64
-	err := each(ctx, tx, "SELECT id, "+names(targetColumns(new(result.Target)))+" FROM targets WHERE run_id = ? ORDER BY id", []any{id}, func(rows *sql.Rows) error {
-		var t result.Target
-		var rowID int64
-		if err := rows.Scan(append([]any{&rowID}, values(targetColumns(&t))...)...); err != nil {
-			return err
-		}
-		run.Targets, targetIDs = append(run.Targets, t), append(targetIDs, rowID)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("reading the targets: %w", err)
-	}
-	for i := range run.Targets {
-		t := &run.Targets[i]
-		if err := readRepeats(ctx, tx, targetIDs[i], t); err != nil {
-			return nil, fmt.Errorf("reading target %s: %w", t.Name, err)
-		}
-		t.Restate()
-		if err := t.Pool(); err != nil {
-			return nil, fmt.Errorf("reading target %s: %w", t.Name, err)
+	var ids []string
+	for _, r := range runs {
+		if !r.Imported && slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Name == target && t.Driver == driver && t.Loaded }) {
+			ids = append(ids, r.ID)
 		}
 	}
-	return run, nil
-}
-
-// readRepeats reads what was measured of a target.
-func readRepeats(ctx context.Context, tx *sql.Tx, id int64, t *result.Target) error {
-	err := all(ctx, tx, "loads", "repeat", id, loadColumns, func(repeat int, l result.Load) {
-		t.RepeatOf(repeat).Load = &l
-	})
-	if err != nil {
-		return fmt.Errorf("its loads: %w", err)
-	}
-	err = all(ctx, tx, "load_rates", "repeat, position", id, rateColumns, func(repeat int, p result.RatePoint) {
-		l := t.RepeatOf(repeat).Load
-		l.Rates = append(l.Rates, p)
-	})
-	if err != nil {
-		return fmt.Errorf("its load rates: %w", err)
-	}
-	err = all(ctx, tx, "census", "repeat, position", id, censusColumns, func(repeat int, c result.CensusResult) {
-		l := t.RepeatOf(repeat).Load
-		l.Census = append(l.Census, c)
-	})
-	if err != nil {
-		return fmt.Errorf("its census: %w", err)
-	}
-	err = all(ctx, tx, "query_types", "id", id, queriesColumns, func(repeat int, q result.Queries) {
-		r := t.RepeatOf(repeat)
-		r.Queries = append(r.Queries, q)
-	})
-	if err != nil {
-		return fmt.Errorf("its queries: %w", err)
-	}
-	return nil
-}
-
-// all hands on the rows that a target has in a table, in the given order, each
-// with the number of its repeat.
-func all[T any](ctx context.Context, tx *sql.Tx, table, order string, targetID int64, columns func(*T) []column, found func(repeat int, v T)) error {
-	query := fmt.Sprintf("SELECT repeat, %s FROM %s WHERE target_id = ? ORDER BY %s", names(columns(new(T))), table, order)
-	return each(ctx, tx, query, []any{targetID}, func(rows *sql.Rows) error {
-		var v T
-		var repeat int
-		if err := rows.Scan(append([]any{&repeat}, values(columns(&v))...)...); err != nil {
-			return err
-		}
-		found(repeat, v)
-		return nil
-	})
-}
-
-// each calls row for each row of a query.
-func each(ctx context.Context, tx *sql.Tx, query string, args []any, row func(*sql.Rows) error) error {
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := row(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
-// LastLoad returns the id of the newest run that loaded a target of the name
-// and kind, or "" where none did. Databases are not imported with runs.
-func (s *Store) LastLoad(ctx context.Context, target, kind string) (string, error) {
-	var id string
-	err := s.db.QueryRowContext(ctx, `
-		SELECT run_id FROM targets
-		JOIN runs ON runs.id = run_id
-		JOIN loads ON loads.target_id = targets.id
-		WHERE targets.name = ? AND kind = ? AND imported IS NULL
-		ORDER BY started DESC, run_id DESC LIMIT 1`, target, kind).Scan(&id)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("looking for the last load of target %s: %w", target, err)
-	}
-	return id, nil
+	return ids, nil
 }

@@ -1,69 +1,82 @@
-// Package store keeps runs in an SQLite database, one file in a results
-// folder, which several tsmark processes may use at once and anybody may open
-// with the sqlite3 shell.
+// Package store keeps runs: in an SQLite database, one file in a results folder,
+// which several tsmark processes may use at once and anybody may open with the
+// sqlite3 shell; or in a PostgreSQL database, which several machines share.
 //
-// A run is saved piece by piece: Begin, then each target, load and query type
-// as it finishes, then Finish. A piece is on disk when its method returns, so a
-// run that is killed keeps all that had finished.
+// A run is one JSON document, as package result makes it. Beside it stand a few
+// columns, by which runs are listed and found, and the figures that views show:
+// docs/results.md describes both. Begin adds a run; each piece of it is appended
+// as it finishes, and on disk when Append returns, so that a run that is killed
+// keeps all that had finished; Save puts the whole in their place.
 package store
 
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
-	"os"
-	"path/filepath"
+	"strings"
 
 	"github.com/pressly/goose/v3"
-	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/tsmark/tsmark/result"
 )
 
-// FileName is the name of the database within a results folder.
-const FileName = "tsmark.db"
-
-// ErrNoResults means that a folder holds no results.
+// ErrNoResults means that there are no results in a place.
 var ErrNoResults = errors.New("no results")
 
 // ErrNotFound means that no run, or more than one, matches.
 var ErrNotFound = errors.New("no such run")
 
-//go:embed migrations/*.sql
-var migrations embed.FS
-
-// Store is an open results folder. Its methods may be called from several
-// goroutines at once.
+// Store is an open place of results. Its methods may be called from several
+// goroutines at once, and processes on several machines may use one database.
 type Store struct {
-	db *sql.DB
+	db      *sql.DB
+	place   place
+	figures func(*result.Run) Figures
 }
 
-// Open opens the results folder, and creates it and its database where they do
-// not exist. A database written by an older tsmark is brought up to date; one
-// written by a newer tsmark is an error.
-func Open(ctx context.Context, dir string) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("creating the results folder: %w; name a folder that you may write to with --results", err)
-	}
-	if err := writable(dir); err != nil {
-		return nil, fmt.Errorf("results folder %s: %w; name a folder that you may write to with --results", dir, err)
-	}
-	return open(ctx, dir, true)
+// place is what SQLite and PostgreSQL do in different ways.
+type place interface {
+	// bind writes a statement's question marks as the database's placeholders.
+	bind(statement string) string
+	// migrations are the versions of the schema, in order.
+	migrations() (goose.Dialect, fs.FS, []*goose.Migration, error)
+	// alone keeps other processes from changing the schema meanwhile.
+	alone(ctx context.Context, do func() error) error
+	// migrated is called once the schema is up to date.
+	migrated(ctx context.Context) error
+	// lock keeps every other process from a run or sweep; free is false where one
+	// is at it.
+	lock(ctx context.Context, id string) (unlock func(), free bool, err error)
+	// locked reports whether a process is at a run or sweep.
+	locked(ctx context.Context, id string) bool
 }
 
-// OpenExisting opens a results folder for reading. Its error wraps
-// ErrNoResults where the folder has none. A folder that cannot be written to
-// is read as it is.
-func OpenExisting(ctx context.Context, dir string) (*Store, error) {
-	switch _, err := os.Stat(filepath.Join(dir, FileName)); {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w in %s; run tsmark run first, or name another folder with --results", ErrNoResults, dir)
-	case err != nil:
-		return nil, fmt.Errorf("opening the results folder: %w", err)
+// Database reports whether the name of a place is the URL of a database. Other
+// places are folders.
+func Database(name string) bool {
+	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
+}
+
+// Open opens a place of results, and creates what it needs there: a folder and
+// its database, or tables in the database of the URL. What an older tsmark left
+// is brought up to date; what a newer one left is an error. The figures that views
+// show are those of the function.
+func Open(ctx context.Context, name string, figures func(*result.Run) Figures) (*Store, error) {
+	if Database(name) {
+		return openPostgres(ctx, name, figures, true)
 	}
-	return open(ctx, dir, writable(dir) == nil)
+	return openFolder(ctx, name, figures)
+}
+
+// OpenExisting is Open for a place that has results; else its error wraps
+// ErrNoResults. A folder that cannot be written to is read as it is.
+func OpenExisting(ctx context.Context, name string, figures func(*result.Run) Figures) (*Store, error) {
+	if Database(name) {
+		return openPostgres(ctx, name, figures, false)
+	}
+	return openExistingFolder(ctx, name, figures)
 }
 
 // Close releases the database.
@@ -74,103 +87,103 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// writable finds out whether files can be made in dir, as SQLite needs to for
-// its journal. Only an attempt tells: permissions, read-only mounts and quotas
-// all say no in their own way.
-func writable(dir string) error {
-	f, err := os.CreateTemp(dir, ".tsmark-*")
+// migrate brings the schema up to date, where it may write, and refuses what this
+// program does not know how to read.
+func (s *Store) migrate(ctx context.Context, write bool) error {
+	dialect, files, inGo, err := s.place.migrations()
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
-}
-
-func open(ctx context.Context, dir string, write bool) (*Store, error) {
-	path, err := filepath.Abs(filepath.Join(dir, FileName))
-	if err != nil {
-		return nil, fmt.Errorf("opening the results: %w", err)
-	}
-	options := url.Values{"_pragma": {"busy_timeout(10000)", "foreign_keys(1)"}}
-	if write {
-		// FULL, since in WAL mode NORMAL loses the newest commits when the
-		// machine itself goes down. BEGIN IMMEDIATE waits for another process
-		// at the start instead of failing in the middle.
-		options["_pragma"] = append(options["_pragma"], "journal_mode(WAL)", "synchronous(FULL)",
-			// What is removed or replaced leaves nothing in free pages.
-			"secure_delete(1)")
-		options.Set("_txlock", "immediate")
-	} else {
-		// Without immutable SQLite wants to create files for its locks.
-		options.Set("mode", "ro")
-		options.Set("immutable", "1")
-	}
-	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: options.Encode()}
-	db, err := sql.Open("sqlite", dsn.String())
-	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", path, err)
-	}
-	if err := migrate(ctx, db, write); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening %s: %w; if it is damaged move it away, or name another folder with --results", path, err), db.Close())
-	}
-	return &Store{db}, nil
-}
-
-// migrate brings the schema up to date, and refuses what this program does not
-// know how to read.
-func migrate(ctx context.Context, db *sql.DB, write bool) error {
-	sources, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, db, sources, goose.WithDisableGlobalRegistry(true))
+	provider, err := goose.NewProvider(dialect, s.db, files, goose.WithGoMigrations(inGo...), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return fmt.Errorf("reading the migrations: %w", err)
 	}
 	all := provider.ListSources()
 	newest := all[len(all)-1].Version
-	if write {
-		// Goose takes no lock for SQLite: when two processes create the same
-		// folder, one of them finds the other's tables half way. Its own
-		// transaction fails then, and the next attempt finds them all.
-		for range 3 {
-			if _, err = provider.Up(ctx); err == nil {
-				break
-			}
-		}
+	version, err := s.version(ctx)
+	if write && version < newest {
+		err = s.place.alone(ctx, func() error {
+			_, err := provider.Up(ctx)
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("bringing the schema up to date: %w", err)
 		}
-		if err := clearFreePages(ctx, db); err != nil {
-			return err
-		}
-	}
-	var version int64
-	if err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version").Scan(&version); err != nil {
-		return fmt.Errorf("reading the schema's version: %w", err)
+		version, err = s.version(ctx)
 	}
 	switch {
+	case err != nil:
+		return fmt.Errorf("reading the schema's version: %w", err)
 	case version > newest:
 		return fmt.Errorf("it was written by a newer tsmark (schema %d, this one knows %d)", version, newest)
 	case version < newest:
-		return fmt.Errorf("it was written by an older tsmark (schema %d) and cannot be brought up to date, since the folder cannot be written to", version)
+		return fmt.Errorf("it was written by an older tsmark (schema %d) and cannot be brought up to date, since it cannot be written to", version)
+	case write:
+		return s.place.migrated(ctx)
 	}
 	return nil
 }
 
-// cleared is SQLite's user_version of databases whose free pages hold nothing:
-// those of older versions of tsmark hold what was removed.
-const cleared = 1
+// version is that of the schema; before there is one, its error says so.
+func (s *Store) version(ctx context.Context) (version int64, err error) {
+	err = s.db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version").Scan(&version)
+	return version, err
+}
 
-// clearFreePages writes a database anew, once, without what was removed from it.
-func clearFreePages(ctx context.Context, db *sql.DB) error {
-	version := 0
-	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil || version >= cleared {
+// Lock keeps every other process from the run or sweep until unlock is called;
+// where one is at it there is an error.
+func (s *Store) Lock(ctx context.Context, id string) (unlock func(), err error) {
+	unlock, free, err := s.place.lock(ctx, id)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("locking %s: %w", id, err)
+	case !free:
+		return nil, fmt.Errorf("%s is going on in another process; wait for its end, or end it", id)
+	}
+	return unlock, nil
+}
+
+// GoingOn reports whether a process is at the run or sweep. One that is stored as
+// running and is not going on was killed.
+func (s *Store) GoingOn(ctx context.Context, id string) bool { return s.place.locked(ctx, id) }
+
+func (s *Store) exec(ctx context.Context, statement string, args ...any) (sql.Result, error) {
+	return s.db.ExecContext(ctx, s.place.bind(statement), args...)
+}
+
+// each calls row for each row of a query.
+func (s *Store) each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := s.db.QueryContext(ctx, s.place.bind(query), args...)
+	if err != nil {
 		return err
 	}
-	for _, statement := range []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)", fmt.Sprintf("PRAGMA user_version = %d", cleared)} {
-		if _, err := db.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("clearing what was removed earlier: %w", err)
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows); err != nil {
+			return err
 		}
 	}
-	return nil
+	return rows.Err()
+}
+
+// transaction does all or nothing.
+func (s *Store) transaction(ctx context.Context, do func(exec func(statement string, args ...any) (changed int64, err error)) error) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	err = do(func(statement string, args ...any) (int64, error) {
+		done, err := tx.ExecContext(ctx, s.place.bind(statement), args...)
+		if err != nil {
+			return 0, err
+		}
+		return done.RowsAffected()
+	})
+	if err != nil {
+		// What went wrong first matters; a rollback fails only when the
+		// connection, and with it the transaction, is gone.
+		_ = tx.Rollback()
+		return err
+	}
+	return tx.Commit()
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +15,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/result"
@@ -106,25 +104,28 @@ func newRun(t *testing.T) *result.Run {
 
 func pool(t *testing.T, r *result.Run) {
 	t.Helper()
-	for i := range r.Targets {
-		must(t, r.Targets[i].Pool())
-	}
+	pooled, err := r.Pooled()
+	must(t, err)
+	*r = *pooled
 }
 
-// save begins the run and saves all its pieces.
+// save begins the run, as one that has no targets yet, and appends all its pieces.
 func save(t *testing.T, s *Store, r *result.Run) {
 	t.Helper()
 	ctx := t.Context()
-	must(t, s.Begin(ctx, r))
+	begun := *r
+	begun.Targets = nil
+	must(t, s.Begin(ctx, &begun))
+	r.ID, r.Status = begun.ID, begun.Status
 	for i := range r.Targets {
 		target := &r.Targets[i]
-		must(t, s.SaveTarget(ctx, r.ID, target))
+		must(t, s.Append(ctx, r, result.NewPiece(target, 0, nil, nil)))
 		for _, repeat := range target.Repeats {
 			if repeat.Load != nil {
-				must(t, s.SaveLoad(ctx, r.ID, target.Name, repeat.Number, repeat.Load))
+				must(t, s.Append(ctx, r, result.NewPiece(target, repeat.Number, repeat.Load, nil)))
 			}
 			for j := range repeat.Queries {
-				must(t, s.SaveQueries(ctx, r.ID, target.Name, repeat.Number, &repeat.Queries[j]))
+				must(t, s.Append(ctx, r, result.NewPiece(target, repeat.Number, nil, &repeat.Queries[j])))
 			}
 		}
 	}
@@ -139,7 +140,7 @@ func must(t *testing.T, err error) {
 
 func openTemp(t *testing.T) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), t.TempDir())
+	s, err := Open(t.Context(), t.TempDir(), nil)
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
 	return s
@@ -148,35 +149,23 @@ func openTemp(t *testing.T) *Store {
 func TestRoundTrip(t *testing.T) {
 	// A name in which each character would mean something in a URI.
 	dir := filepath.Join(t.TempDir(), "a b?c#d%20&e=f", "results")
-	s, err := Open(t.Context(), dir)
+	s, err := Open(t.Context(), dir, nil)
 	must(t, err)
 	want := newRun(t)
 	save(t, s, want)
 	want.Finished = started.Add(3*time.Minute + time.Nanosecond)
 	want.Status, want.Reason = result.Incomplete, "quest cannot be reached"
 	want.Dataset.Rows = 35999
-	must(t, s.Finish(t.Context(), want))
+	must(t, s.Save(t.Context(), want))
 	must(t, s.Close())
 
-	s, err = OpenExisting(t.Context(), dir)
+	s, err = OpenExisting(t.Context(), dir, nil)
 	must(t, err)
 	defer s.Close()
 	got, err := s.Run(t.Context(), want.ID)
 	must(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what was read differs from what was saved (-saved +read):\n%s", diff)
-	}
-}
-
-// TestUnlimited: kernels write "no limit" as the largest number there is.
-func TestUnlimited(t *testing.T) {
-	s, want := openTemp(t), newRun(t)
-	want.Host.OpenFiles = math.MaxUint64
-	save(t, s, want)
-	got, err := s.Run(t.Context(), want.ID)
-	must(t, err)
-	if got.Host.OpenFiles != math.MaxInt64 {
-		t.Errorf("open files: %d", got.Host.OpenFiles)
 	}
 }
 
@@ -190,9 +179,8 @@ func TestSavingAgainReplaces(t *testing.T) {
 	first.Load = &result.Load{Rows: 1, DiskBytes: -1, Rates: []result.RatePoint{{At: 1, Rows: 1}}}
 	first.Queries[0].Asked = 7
 	pool(t, want)
-	must(t, s.SaveTarget(t.Context(), want.ID, duck))
-	must(t, s.SaveLoad(t.Context(), want.ID, duck.Name, 1, first.Load))
-	must(t, s.SaveQueries(t.Context(), want.ID, duck.Name, 1, &first.Queries[0]))
+	must(t, s.Append(t.Context(), want, result.NewPiece(duck, 1, first.Load, nil)))
+	must(t, s.Append(t.Context(), want, result.NewPiece(duck, 1, nil, &first.Queries[0])))
 	got, err := s.Run(t.Context(), want.ID)
 	must(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -200,21 +188,23 @@ func TestSavingAgainReplaces(t *testing.T) {
 	}
 }
 
-// What was measured of a target goes; the target and the others stay.
-func TestForgetTarget(t *testing.T) {
+// The whole takes the place of its pieces, of which nothing is left.
+func TestSaveReplacesPieces(t *testing.T) {
 	s := openTemp(t)
 	want := newRun(t)
 	save(t, s, want)
-	duck := &want.Targets[0]
-	must(t, s.ForgetTarget(t.Context(), want.ID, duck.Name))
-	duck.Repeats, duck.Load, duck.Queries = nil, nil, nil
+	want.Targets[0].Repeats = nil
+	must(t, s.Save(t.Context(), want))
+	pool(t, want)
 	got, err := s.Run(t.Context(), want.ID)
 	must(t, err)
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-wanted +read):\n%s", diff)
 	}
-	if err := s.ForgetTarget(t.Context(), want.ID, "nobody"); err == nil {
-		t.Error("a target that was not saved is forgotten")
+	pieces := 0
+	must(t, s.db.QueryRowContext(t.Context(), "SELECT count(*) FROM pieces").Scan(&pieces))
+	if pieces != 0 {
+		t.Errorf("%d pieces are left", pieces)
 	}
 }
 
@@ -255,10 +245,8 @@ func TestSavingWithoutOwnerFails(t *testing.T) {
 	r.ID = "never begun"
 	ctx := t.Context()
 	for name, err := range map[string]error{
-		"target":  s.SaveTarget(ctx, r.ID, &r.Targets[0]),
-		"load":    s.SaveLoad(ctx, r.ID, "duck", 1, r.Targets[0].Load),
-		"queries": s.SaveQueries(ctx, r.ID, "duck", 1, &r.Targets[0].Queries[0]),
-		"finish":  s.Finish(ctx, r),
+		"piece": s.Append(ctx, r, result.NewPiece(&r.Targets[0], 0, nil, nil)),
+		"whole": s.Save(ctx, r),
 	} {
 		if err == nil {
 			t.Errorf("%s was saved for a run that was not begun", name)
@@ -283,7 +271,8 @@ func TestRuns(t *testing.T) {
 	got, err := s.Runs(t.Context())
 	must(t, err)
 	want := Summary{ID: "b", Name: "nightly", Command: "run", Started: started.Add(time.Hour), Status: result.Running,
-		Workload: "cpu-only", Fingerprint: "0011223344556677", Targets: []string{"duck", "quest"}, Failed: 1, Types: 3, Place: newRun(t).Place, Withheld: 3}
+		Workload: "cpu-only", Fingerprint: "0011223344556677", Tool: "0.1.0",
+		Targets: []Target{{"duck", "duckdb", "v1.4.1", true, false}, {"quest", "questdb", "9.0", false, true}}, Types: 3, Place: newRun(t).Place, Withheld: 3}
 	if len(got) != 3 || got[1].ID != "c" || got[2].ID != "a" {
 		t.Fatalf("runs %+v, want b, c, a", got)
 	}
@@ -330,7 +319,7 @@ func TestRunReferences(t *testing.T) {
 
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
-	_, err := OpenExisting(t.Context(), dir)
+	_, err := OpenExisting(t.Context(), dir, nil)
 	if !errors.Is(err, ErrNoResults) || !strings.Contains(err.Error(), "run tsmark run first") {
 		t.Errorf("an empty folder: %v", err)
 	}
@@ -339,7 +328,7 @@ func TestOpenErrors(t *testing.T) {
 	}
 	file := filepath.Join(dir, "file")
 	must(t, os.WriteFile(file, nil, 0o666))
-	if _, err := Open(t.Context(), filepath.Join(file, "results")); err == nil || !strings.Contains(err.Error(), "--results") {
+	if _, err := Open(t.Context(), filepath.Join(file, "results"), nil); err == nil || !strings.Contains(err.Error(), "--results") {
 		t.Errorf("a folder that cannot be: %v", err)
 	}
 }
@@ -349,17 +338,17 @@ func TestUnwritableFolder(t *testing.T) {
 		t.Skip("root may write everywhere")
 	}
 	dir := t.TempDir()
-	s, err := Open(t.Context(), dir)
+	s, err := Open(t.Context(), dir, nil)
 	must(t, err)
 	r := newRun(t)
 	save(t, s, r)
 	must(t, s.Close())
 	must(t, os.Chmod(dir, 0o555))
 	defer os.Chmod(dir, 0o777)
-	if _, err := Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "--results") {
+	if _, err := Open(t.Context(), dir, nil); err == nil || !strings.Contains(err.Error(), "--results") {
 		t.Errorf("opening it for writing: %v", err)
 	}
-	s, err = OpenExisting(t.Context(), dir)
+	s, err = OpenExisting(t.Context(), dir, nil)
 	must(t, err)
 	defer s.Close()
 	if _, err := s.Run(t.Context(), r.ID); err != nil {
@@ -369,13 +358,13 @@ func TestUnwritableFolder(t *testing.T) {
 
 func TestNewerSchemaIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	s, err := Open(t.Context(), dir)
+	s, err := Open(t.Context(), dir, nil)
 	must(t, err)
 	_, err = s.db.ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, 1)")
 	must(t, err)
 	must(t, s.Close())
-	for name, open := range map[string]func(context.Context, string) (*Store, error){"Open": Open, "OpenExisting": OpenExisting} {
-		if _, err := open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "newer tsmark") {
+	for name, open := range map[string]func(context.Context, string, func(*result.Run) Figures) (*Store, error){"Open": Open, "OpenExisting": OpenExisting} {
+		if _, err := open(t.Context(), dir, nil); err == nil || !strings.Contains(err.Error(), "newer tsmark") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -386,7 +375,7 @@ func TestSharedFolder(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			s, err := Open(t.Context(), dir)
+			s, err := Open(t.Context(), dir, nil)
 			if err != nil {
 				t.Error(err)
 				return
@@ -396,16 +385,14 @@ func TestSharedFolder(t *testing.T) {
 				r := newRun(t)
 				if err := s.Begin(t.Context(), r); err != nil {
 					t.Error(err)
-				} else if err := s.SaveTarget(t.Context(), r.ID, &r.Targets[0]); err != nil {
-					t.Error(err)
-				} else if err := s.SaveLoad(t.Context(), r.ID, r.Targets[0].Name, 1, r.Targets[0].Load); err != nil {
+				} else if err := s.Append(t.Context(), r, result.NewPiece(&r.Targets[0], 1, r.Targets[0].Load, nil)); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	s, err := OpenExisting(t.Context(), dir)
+	s, err := OpenExisting(t.Context(), dir, nil)
 	must(t, err)
 	defer s.Close()
 	runs, err := s.Runs(t.Context())
@@ -430,12 +417,12 @@ func TestJournalAndSync(t *testing.T) {
 func TestKilledRunKeepsWhatHadFinished(t *testing.T) {
 	const variable = "TSMARK_TEST_KILLED_IN"
 	if dir := os.Getenv(variable); dir != "" {
-		s, err := Open(t.Context(), dir)
+		s, err := Open(t.Context(), dir, nil)
 		must(t, err)
 		save(t, s, newRun(t))
 		tx, err := s.db.BeginTx(t.Context(), &sql.TxOptions{})
 		must(t, err)
-		_, err = tx.Exec("DELETE FROM load_rates") // in the middle of saving
+		_, err = tx.Exec("DELETE FROM pieces") // in the middle of saving
 		must(t, err)
 		self, err := os.FindProcess(os.Getpid())
 		must(t, err)
@@ -452,7 +439,7 @@ func TestKilledRunKeepsWhatHadFinished(t *testing.T) {
 		t.Fatalf("the child was not killed (%v):\n%s", err, out)
 	}
 
-	s, err := OpenExisting(t.Context(), dir)
+	s, err := OpenExisting(t.Context(), dir, nil)
 	must(t, err)
 	defer s.Close()
 	got, err := s.Run(t.Context(), Latest)
@@ -471,7 +458,7 @@ func TestKilledRunKeepsWhatHadFinished(t *testing.T) {
 // where an older tsmark removed it.
 func TestRemovedIsGone(t *testing.T) {
 	dir := t.TempDir()
-	s, err := Open(t.Context(), dir)
+	s, err := Open(t.Context(), dir, nil)
 	must(t, err)
 	secret := strings.Repeat("sw0rdfish ", 3000) // pages of its own
 	replaced, removed := newRun(t), newRun(t)
@@ -481,7 +468,7 @@ func TestRemovedIsGone(t *testing.T) {
 		must(t, s.Add(t.Context(), run))
 	}
 	replaced.Reason = "nothing"
-	must(t, s.Finish(t.Context(), replaced))
+	must(t, s.Save(t.Context(), replaced))
 	must(t, s.Discard(t.Context(), removed.ID))
 	must(t, s.Close())
 	gone := func() {
@@ -509,7 +496,7 @@ func TestRemovedIsGone(t *testing.T) {
 		must(t, err)
 	}
 	must(t, db.Close())
-	s, err = Open(t.Context(), dir)
+	s, err = Open(t.Context(), dir, nil)
 	must(t, err)
 	must(t, s.Close())
 	gone()

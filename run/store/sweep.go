@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -19,8 +19,11 @@ const sweepMark = "s"
 func (s *Store) BeginSweep(ctx context.Context, w *result.Sweep) error {
 	for {
 		w.ID = newID(w.Started, sweepMark)
-		columns := sweepColumns(w)
-		done, err := s.db.ExecContext(ctx, insert("sweeps", columns)+" ON CONFLICT (id) DO NOTHING", values(columns)...)
+		document, err := json.Marshal(w)
+		if err != nil {
+			return fmt.Errorf("saving sweep %s: %w", w.ID, err)
+		}
+		done, err := s.exec(ctx, "INSERT INTO sweeps (id, started, points, document) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING", w.ID, timeText(w.Started), w.Points, string(document))
 		if err != nil {
 			return fmt.Errorf("saving sweep %s: %w", w.ID, err)
 		}
@@ -33,39 +36,40 @@ func (s *Store) BeginSweep(ctx context.Context, w *result.Sweep) error {
 // Sweep reads the sweep of the ID. The error wraps ErrNotFound where there is
 // none, as where its runs were imported.
 func (s *Store) Sweep(ctx context.Context, id string) (*result.Sweep, error) {
-	w := new(result.Sweep)
-	columns := sweepColumns(w)
-	err := s.db.QueryRowContext(ctx, "SELECT "+names(columns)+" FROM sweeps WHERE id = ?", id).Scan(values(columns)...)
-	if errors.Is(err, sql.ErrNoRows) {
+	list, err := s.sweeps(ctx, "WHERE id = ?", id)
+	if err == nil && len(list) == 0 {
 		err = fmt.Errorf("%w: only runs of it are here, not what it was to do", ErrNotFound)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading sweep %s: %w", id, err)
 	}
-	return w, nil
+	return &list[0], nil
 }
 
 // Sweeps lists all sweeps, newest first.
 func (s *Store) Sweeps(ctx context.Context) ([]result.Sweep, error) {
-	var list []result.Sweep
-	err := s.transaction(ctx, &sql.TxOptions{ReadOnly: true}, func(tx *sql.Tx) error {
-		var w result.Sweep
-		columns := sweepColumns(&w)
-		return each(ctx, tx, "SELECT "+names(columns)+" FROM sweeps ORDER BY started DESC, id DESC", nil, func(rows *sql.Rows) error {
-			err := rows.Scan(values(columns)...)
-			list = append(list, w)
-			return err
-		})
-	})
+	list, err := s.sweeps(ctx, "ORDER BY started DESC, id DESC")
 	if err != nil {
 		return nil, fmt.Errorf("listing sweeps: %w", err)
 	}
 	return list, nil
 }
 
+func (s *Store) sweeps(ctx context.Context, which string, args ...any) (list []result.Sweep, err error) {
+	err = s.each(ctx, func(rows *sql.Rows) error {
+		var document []byte
+		if err := rows.Scan(&document); err != nil {
+			return err
+		}
+		list = append(list, result.Sweep{})
+		return json.Unmarshal(document, &list[len(list)-1])
+	}, "SELECT document FROM sweeps "+which, args...)
+	return list, err
+}
+
 // DiscardSweep removes a sweep of which no run was kept.
 func (s *Store) DiscardSweep(ctx context.Context, id string) error {
-	if _, err := s.db.ExecContext(ctx, "DELETE FROM sweeps WHERE id = ?", id); err != nil {
+	if _, err := s.exec(ctx, "DELETE FROM sweeps WHERE id = ?", id); err != nil {
 		return fmt.Errorf("removing sweep %s: %w", id, err)
 	}
 	return nil
@@ -95,47 +99,51 @@ func (t *thing) id() string {
 // Latest and Unfinished mean sweeps rather than their runs; a sweep is
 // unfinished also where runs of it were never begun.
 func (s *Store) Find(ctx context.Context, reference string) (Found, error) {
-	var found Found
-	err := s.transaction(ctx, &sql.TxOptions{ReadOnly: true}, func(tx *sql.Tx) error {
-		whole, points, err := things(ctx, tx)
-		if err != nil {
-			return err
-		}
-		for _, t := range whole {
-			if reference == Latest || reference == Unfinished && t.complete < t.points && !t.imported {
-				found = t.Found
-				return nil
-			}
-		}
-		if reference == Unfinished {
-			return fmt.Errorf("%w: every run is complete, or was imported", ErrNotFound)
-		}
-		var ids []string
-		all := append(whole, points...)
-		for i := range all {
-			ids = append(ids, all[i].id())
-		}
-		at, err := match(reference, ids)
-		if err == nil {
-			found = all[at].Found
-		}
-		return err
-	})
+	found, err := s.find(ctx, reference)
 	if err != nil {
 		return found, fmt.Errorf("reading run %q: %w", reference, err)
 	}
 	return found, nil
 }
 
+func (s *Store) find(ctx context.Context, reference string) (Found, error) {
+	whole, points, err := s.things(ctx)
+	if err != nil {
+		return Found{}, err
+	}
+	others := ""
+	for _, t := range whole {
+		if reference == Latest {
+			return t.Found, nil
+		}
+		if reference == Unfinished && t.complete < t.points && !t.imported {
+			// Another process, maybe on another machine, may be at it.
+			if !s.GoingOn(ctx, t.id()) {
+				return t.Found, nil
+			}
+			others = ", goes on in another process"
+		}
+	}
+	if reference == Unfinished {
+		return Found{}, fmt.Errorf("%w: every run is complete%s, or was imported", ErrNotFound, others)
+	}
+	var ids []string
+	all := append(whole, points...)
+	for i := range all {
+		ids = append(ids, all[i].id())
+	}
+	at, err := match(reference, ids)
+	if err != nil {
+		return Found{}, err
+	}
+	return all[at].Found, nil
+}
+
 // things lists sweeps and single runs, newest first, and apart the runs of
 // sweeps.
-func things(ctx context.Context, tx *sql.Tx) (whole, points []thing, err error) {
+func (s *Store) things(ctx context.Context) (whole, points []thing, err error) {
 	at := make(map[string]int)
-	err = each(ctx, tx, `
-		SELECT '', sweeps.id, points, started, 0 AS point, '', FALSE FROM sweeps
-		UNION ALL
-		SELECT runs.id, sweep, 0, started, point, status, imported IS NOT NULL FROM runs
-		ORDER BY started DESC, point DESC`, nil, func(rows *sql.Rows) error {
+	err = s.each(ctx, func(rows *sql.Rows) error {
 		var run, sweep, started string
 		var n, point int
 		var status result.Status
@@ -165,7 +173,10 @@ func things(ctx context.Context, tx *sql.Tx) (whole, points []thing, err error) 
 			points = append(points, thing{Found: Found{Runs: []string{run}}})
 		}
 		return nil
-	})
+	}, `SELECT '' AS run, id, points, started, 0 AS point, '', FALSE FROM sweeps
+		UNION ALL
+		SELECT id, sweep, 0, started, point, status, imported IS NOT NULL FROM documents
+		ORDER BY started DESC, point DESC, run DESC`)
 	return whole, points, err
 }
 

@@ -12,7 +12,7 @@ import (
 
 func TestSweeps(t *testing.T) {
 	ctx := t.Context()
-	s, err := Open(ctx, t.TempDir())
+	s, err := Open(ctx, t.TempDir(), nil)
 	must(t, err)
 	defer s.Close()
 	begin := func(id string, after time.Duration, place result.Place, status result.Status) {
@@ -20,7 +20,7 @@ func TestSweeps(t *testing.T) {
 		r := &result.Run{ID: id, Started: started.Add(after), Place: place}
 		must(t, s.Begin(ctx, r))
 		r.Status = status
-		must(t, s.Finish(ctx, r))
+		must(t, s.Save(ctx, r))
 	}
 	find := func(reference, want string) {
 		t.Helper()

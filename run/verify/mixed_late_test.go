@@ -10,6 +10,7 @@ import (
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/run/verify"
+	"github.com/tsmark/tsmark/session"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
@@ -62,11 +63,11 @@ func TestMixedLateRows(t *testing.T) {
 				questions = append(questions, engine.MixedQuestions{Type: name, Queries: queries})
 			}
 			phase := func(kind driver.Driver, lateness time.Duration, batch int, share float64) (wrong, stale int64) {
-				db, err := kind.Open(t.Context(), driver.Env{}, nil)
+				db, err := kind.Open(t.Context(), driver.Env{Create: true}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := db.Prepare(t.Context(), d.Schema(), driver.Mark{}); err != nil {
+				if err := session.Of(db).Prepare(t.Context(), d.Schema(), session.Mark{}); err != nil {
 					t.Fatal(err)
 				}
 				loaded := survey.Rows / 2

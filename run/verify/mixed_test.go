@@ -18,6 +18,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
@@ -62,11 +63,11 @@ func mixed(t *testing.T, kind driver.Driver, s workload.Spec, cfg engine.MixedCo
 		}
 		questions = append(questions, engine.MixedQuestions{Type: name, Queries: queries})
 	}
-	db, err := kind.Open(t.Context(), driver.Env{}, nil)
+	db, err := kind.Open(t.Context(), driver.Env{Create: true}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Prepare(t.Context(), d.Schema(), driver.Mark{}); err != nil {
+	if err := session.Of(db).Prepare(t.Context(), d.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	if cfg.Loaded > 0 {

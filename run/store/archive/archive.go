@@ -11,8 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"time"
 
 	"github.com/tsmark/tsmark/result"
 )
@@ -23,8 +21,11 @@ var ErrBad = errors.New("no runs can be read from it")
 
 // Entry is a run with the small files of its folder.
 type Entry struct {
-	Run   *result.Run `json:"run"`
-	Files []File      `json:"files,omitempty"`
+	Run *result.Run
+	// Document is the run as it is stored, which an archive carries to the last
+	// byte; nil: as result.Encode makes it. Read leaves it empty.
+	Document []byte
+	Files    []File
 }
 
 // File is a file of a run's folder.
@@ -37,7 +38,7 @@ type File struct {
 // misread.
 const (
 	format  = "tsmark runs"
-	version = 1
+	version = 1 // what a run is, its document says
 )
 
 // envelope is what an archive is to all versions: its fields stand in this
@@ -51,16 +52,28 @@ type envelope struct {
 
 type content struct {
 	Tool result.Tool `json:"tool"` // that wrote it
-	Runs []Entry     `json:"runs"`
+	Runs []carried   `json:"runs"`
+}
+
+type carried struct {
+	Run   json.RawMessage `json:"run"` // its document
+	Files []File          `json:"files,omitempty"`
 }
 
 // Write writes an archive, not compressed.
 func Write(w io.Writer, tool result.Tool, entries []Entry) error {
-	carried := content{tool, slices.Clone(entries)}
-	for i := range carried.Runs {
-		carried.Runs[i].Run = recorded(carried.Runs[i].Run)
+	c := content{Tool: tool, Runs: make([]carried, len(entries))}
+	for i, e := range entries {
+		document := e.Document
+		if document == nil {
+			var err error
+			if document, err = result.Encode(e.Run); err != nil {
+				return err
+			}
+		}
+		c.Runs[i] = carried{document, e.Files}
 	}
-	text, err := json.Marshal(&carried)
+	text, err := json.Marshal(&c)
 	if err != nil {
 		return fmt.Errorf("writing runs as JSON: %w", err)
 	}
@@ -77,24 +90,12 @@ func sum(text []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// recorded is a run without what is derived from its repeats, and without when
-// it came here.
-func recorded(r *result.Run) *result.Run {
-	run := *r
-	run.Imported = time.Time{}
-	run.Targets = slices.Clone(r.Targets)
-	for i := range run.Targets {
-		run.Targets[i].Load, run.Targets[i].Queries = nil, nil
-	}
-	return &run
-}
-
 // Same reports whether two runs are recorded alike to the last digit.
 func Same(a, b *result.Run) (bool, error) {
-	first, err := json.Marshal(recorded(a))
+	first, err := result.Encode(a)
 	if err != nil {
 		return false, err
 	}
-	second, err := json.Marshal(recorded(b))
+	second, err := result.Encode(b)
 	return bytes.Equal(first, second), err
 }

@@ -24,10 +24,7 @@ func entry() Entry {
 		Targets: []result.Target{{Name: "duck", Kind: "duckdb", Options: map[string]string{"threads": ""}, Repeats: []result.Repeat{
 			{Number: 1, Load: &result.Load{Rows: 5, Settled: 1.25}, Queries: []result.Queries{{Type: "lastpoint", Each: []float64{0.1, -60}}}}}}},
 		Resources: []result.Resources{{Source: "host", Total: result.Usage{CPU: result.Absent()}}}}
-	if err := r.Targets[0].Pool(); err != nil {
-		panic(err) // the run above is whole
-	}
-	return Entry{r, []File{{"report.html", []byte("<html>")}, {"duck/a.oplog", []byte{0, 1, 255}}}}
+	return Entry{Run: r, Files: []File{{"report.html", []byte("<html>")}, {"duck/a.oplog", []byte{0, 1, 255}}}}
 }
 
 func written(t testing.TB, entries ...Entry) []byte {

@@ -49,7 +49,7 @@ func checkRun(e *Entry) error {
 			return errors.New("its targets have not each a name of their own")
 		}
 		targets[t.Name] = true
-		if err := t.Pool(); err != nil {
+		if _, err := t.Pooled(); err != nil {
 			return fmt.Errorf("target %s: %w", t.Name, err)
 		}
 		repeats := make(map[int]bool)

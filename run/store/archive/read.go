@@ -14,6 +14,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/tsmark/tsmark/result"
 )
 
 // DefaultLimit is how many bytes of an archive are read where nobody allows
@@ -127,7 +129,12 @@ func decodeEntry(d *json.Decoder) (e Entry, err error) {
 	err = object(d, func(key string) error {
 		switch key {
 		case "run":
-			return d.Decode(&e.Run)
+			var document json.RawMessage
+			if err := d.Decode(&document); err != nil {
+				return err
+			}
+			e.Run, err = result.DecodeStrictly(document)
+			return err
 		case "files":
 			return array(d, func() error {
 				var f File

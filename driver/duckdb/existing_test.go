@@ -11,9 +11,10 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/duckdb"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
-// What others made is named, and dropped only if it was, whatever refers to
+// What tsmark did not create is named, and dropped only if it was, whatever refers to
 // what. What came up in between stays, and is a reason to refuse.
 func TestClear(t *testing.T) {
 	db := conformance.Open(t, duckdb.Kind(), "")
@@ -23,25 +24,28 @@ func TestClear(t *testing.T) {
 	} {
 		conformance.Ask(t, db, s)
 	}
-	clearer := db.(driver.Clearer)
-	named, err := clearer.Foreign(t.Context(), nil)
-	want := []string{`view main.seen`, `table main.cpu`, `table main.more`, `table side."say ""hi"""`}
+	existing := func() ([]string, error) {
+		found, err := session.Of(db).Existing(t.Context(), nil)
+		return session.Names(found), err
+	}
+	named, err := existing()
+	want := []string{`view seen`, `table cpu`, `table more`, `table "side.say \"hi\""`}
 	if err != nil || !slices.Equal(named, want) {
 		t.Fatalf("named %q, %v; want %q", named, err, want)
 	}
 	conformance.Ask(t, db, "CREATE TABLE later (a INTEGER)")
-	if err := clearer.Clear(t.Context(), nil, named); err != nil {
+	if err := session.Of(db).Drop(t.Context(), nil, named); err != nil {
 		t.Fatal(err)
 	}
-	if named, err = clearer.Foreign(t.Context(), nil); err != nil || !slices.Equal(named, []string{`table main.later`}) {
+	if named, err = existing(); err != nil || !slices.Equal(named, []string{`table later`}) {
 		t.Errorf("left: %q, %v", named, err)
 	}
 	schema := &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 10}
-	if err := db.Prepare(t.Context(), schema, driver.Mark{}); !errors.Is(err, driver.ErrForeign) {
+	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
 		t.Errorf("with a table that nobody named: %v", err)
 	}
 	conformance.Ask(t, db, "CREATE TABLE refers (of INTEGER)")
-	if err := clearer.Clear(t.Context(), nil, named); err != nil {
+	if err := session.Of(db).Drop(t.Context(), nil, named); err != nil {
 		t.Fatal(err)
 	}
 	conformance.Ask(t, db, "SELECT of FROM refers") // was not named
@@ -56,15 +60,14 @@ func TestClearBesideMark(t *testing.T) {
 	disk := conformance.Table("a")
 	disk.Name = "disk"
 	schema := &series.Schema{Tables: []*series.Table{disk}, Series: 10}
-	clearer := db.(driver.Clearer)
-	named, err := clearer.Foreign(t.Context(), schema)
-	if err != nil || !slices.Equal(named, []string{`table main.disk`}) {
-		t.Fatalf("named %q, %v", named, err)
+	found, err := session.Of(db).Existing(t.Context(), schema)
+	if err != nil || !slices.Equal(session.Names(found), []string{`table disk`}) {
+		t.Fatalf("named %q, %v", found, err)
 	}
-	if err := clearer.Clear(t.Context(), schema, named); err != nil {
+	if err := session.Of(db).Drop(t.Context(), schema, session.Names(found)); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Prepare(t.Context(), schema, driver.Mark{}); err != nil {
+	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 		t.Error(err)
 	}
 	conformance.Ask(t, db, "SELECT a FROM stranger") // is still there

@@ -9,38 +9,36 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 )
 
-// What others made is named, and dropped only if it was; what came up in
+// What tsmark did not create is named, and dropped only if it was; what came up in
 // between stays, and is a reason to refuse.
 func TestClear(t *testing.T) {
 	path := file(t, "CREATE TABLE cpu AS SELECT 42 AS answer", `CREATE TABLE "say ""hi""" (a PRIMARY KEY)`,
 		"CREATE VIEW seen AS SELECT * FROM cpu", "CREATE INDEX fast ON cpu (answer)", "CREATE VIRTUAL TABLE found USING rtree(id, low, high)")
-	env := driver.Env{Dir: filepath.Dir(path), Foreign: true}
-	db, err := openIn(t, env)
+	db, err := openIn(t, driver.Env{Dir: filepath.Dir(path), Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	clearer := db.(driver.Clearer)
-	named, err := clearer.Foreign(t.Context(), nil)
+	found, err := session.Of(db).Existing(t.Context(), nil)
+	named := session.Names(found)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`table cpu`, `table "say ""hi"""`, `view seen`, `table found`} {
+	for _, want := range []string{`table cpu`, `table "say \"hi\""`, `view seen`, `table found`} {
 		if !slices.Contains(named, want) {
 			t.Errorf("%s is not named in %q", want, named)
 		}
 	}
 	conformance.Ask(t, db, "CREATE TABLE later AS SELECT 1 AS a")
-	if err := clearer.Clear(t.Context(), nil, named); err != nil {
+	if err := session.Of(db).Drop(t.Context(), nil, named); err != nil {
 		t.Fatal(err)
 	}
-	if named, err = clearer.Foreign(t.Context(), nil); err != nil || !slices.Equal(named, []string{`table later`}) {
-		t.Errorf("left: %q, %v", named, err)
+	if found, err = session.Of(db).Existing(t.Context(), nil); err != nil || !slices.Equal(session.Names(found), []string{`table later`}) {
+		t.Errorf("left: %q, %v", found, err)
 	}
-	conformance.Close(t, db)
-	env.Foreign = false
-	if _, err := openIn(t, env); !errors.Is(err, driver.ErrForeign) {
+	if _, err := session.Of(db).Mark(t.Context()); !errors.Is(err, driver.ErrExisting) {
 		t.Errorf("with a table that nobody named: %v", err)
 	}
 }
@@ -60,18 +58,17 @@ func TestClearBesideMark(t *testing.T) {
 			disk := conformance.Table("a")
 			disk.Name = "disk"
 			schema := &series.Schema{Tables: []*series.Table{disk}, Series: 10}
-			if err := db.Prepare(t.Context(), schema, driver.Mark{}); !errors.Is(err, driver.ErrForeign) {
+			if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
 				t.Fatalf("prepared over %s: %v", c.planted, err)
 			}
-			clearer := db.(driver.Clearer)
-			named, err := clearer.Foreign(t.Context(), schema)
-			if err != nil || !slices.Equal(named, []string{c.named}) {
-				t.Fatalf("named %q, %v", named, err)
+			found, err := session.Of(db).Existing(t.Context(), schema)
+			if err != nil || !slices.Equal(session.Names(found), []string{c.named}) {
+				t.Fatalf("named %q, %v", found, err)
 			}
-			if err := clearer.Clear(t.Context(), schema, named); err != nil {
+			if err := session.Of(db).Drop(t.Context(), schema, session.Names(found)); err != nil {
 				t.Fatal(err)
 			}
-			if err := db.Prepare(t.Context(), schema, driver.Mark{}); err != nil {
+			if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 				t.Error(err)
 			}
 			conformance.Ask(t, db, "SELECT a FROM stranger") // is still there

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/run/store"
+)
+
+// defaultResults is where runs are kept if nobody says where, and the files of
+// those that a database keeps.
+const defaultResults = "tsmark-results"
+
+// openResults opens the results to add runs to them.
+func (a *app) openResults(ctx context.Context) (*store.Store, error) {
+	return store.Open(ctx, a.results, report.Stored)
+}
+
+// existingResults opens results that are there.
+func (a *app) existingResults(ctx context.Context) (*store.Store, error) {
+	return store.OpenExisting(ctx, a.results, report.Stored)
+}
+
+// folder is where the files of runs are: operation logs, pages, embedded
+// databases. They stay on the machine that made them also where the runs are in a
+// database.
+func (a *app) folder() string {
+	if store.Database(a.results) {
+		return cmp.Or(a.files, defaultResults)
+	}
+	return a.results
+}
+
+// elsewhere says, of a file that is not here, where it may be.
+func (a *app) elsewhere() string {
+	if store.Database(a.results) {
+		return "; the files of a run are on the machine that executed it"
+	}
+	return ""
+}

@@ -1,0 +1,79 @@
+package report
+
+import (
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/store"
+)
+
+// Stored derives the figures that the store's views show of a run: those of its
+// tables, so that a dashboard and a report agree.
+func Stored(r *result.Run) store.Figures {
+	figures := store.Figures{Queries: []store.QueryFigure{}, Loads: []store.LoadFigure{}}
+	g := groupOf(r)
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		if t.Load != nil {
+			figures.Loads = append(figures.Loads, storedLoad(g, i, t.Load))
+		}
+		for j := range t.Queries {
+			figures.Queries = append(figures.Queries, storedQuery(g, i, &t.Queries[j]))
+		}
+	}
+	return figures
+}
+
+func storedQuery(g *group, subject int, q *result.Queries) store.QueryFigure {
+	f := store.QueryFigure{Target: g.subjects[subject].Label, Type: q.Type, Verdict: q.Verdict.String(), Workers: q.Workers}
+	switch {
+	case q.Unsupported != "":
+		f.Verdict, f.Why = "n/a", q.Unsupported
+	case !stands(q):
+		f.Verdict, f.Why = "withheld", q.Reason()
+	default:
+		e := g.rankType(q.Type).Estimates[subject]
+		f.Median, f.Bound, f.Low, f.High, f.Level = stored(&e)
+		f.Rounds, f.Executed, f.Max, f.Rate = e.N, q.Asked, &q.Service.Max, &q.PerSecond
+		if q.Service.Holds(0.99) {
+			f.P99 = &q.Service.P99
+		}
+	}
+	return f
+}
+
+func storedLoad(g *group, subject int, l *result.Load) store.LoadFigure {
+	f := store.LoadFigure{Target: g.subjects[subject].Label, Verdict: "verified", Rows: l.AllRows(), Workers: l.Workers, Batch: l.BatchSize}
+	switch {
+	case !l.Stands():
+		f.Verdict, f.Why = "withheld", l.Reason()
+		return f
+	case l.Unverified != "":
+		f.Verdict, f.Why = "not verified", l.Unverified
+	}
+	e := g.rankLoads().Estimates[subject]
+	f.Rate, _, f.Low, f.High, f.Level = stored(&e) // rates have no bounds
+	f.Loads = e.N
+	if l.DiskBytes >= 0 {
+		f.Disk = &l.DiskBytes
+	}
+	return f
+}
+
+// stored is an estimate as columns. What it leaves open is nil: of a figure of
+// which only a bound is known the median is that bound, which the column bound
+// names.
+func stored(e *stats.Estimate) (median *float64, bound string, low, high, level *float64) {
+	if e.N == 0 {
+		return nil, "", nil, nil, nil
+	}
+	known := func(v stats.Value) *float64 {
+		if v.Bound == stats.Unknown {
+			return nil
+		}
+		return &v.Figure
+	}
+	if i := e.Interval; i != nil {
+		low, high, level = known(i.Lo), known(i.Hi), &i.Level
+	}
+	return known(e.Median), string(e.Median.Bound), low, high, level
+}

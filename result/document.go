@@ -1,0 +1,134 @@
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Format is the number of the format in which runs are kept: a JSON document a
+// run, as docs/results.md describes it. It rises when programs that know only the
+// formats before it would misread a document; a new field is no such thing.
+// Format 0, without a number, is what versions before documents exported.
+const Format = 1
+
+// ErrNewer is wrapped by the errors about documents of a format that this
+// program does not know.
+var ErrNewer = errors.New("it was written by a newer tsmark")
+
+// document is a run as it is kept: the record alone, without what Pooled derives
+// from it and without when it came here.
+type document struct {
+	Format int `json:"format"`
+	*Run
+}
+
+// Encode returns the document of a run. Equal runs have equal documents, to the
+// last byte.
+func Encode(r *Run) ([]byte, error) {
+	text, err := json.Marshal(document{Format, r.recorded()})
+	if err != nil {
+		return nil, fmt.Errorf("writing the run as JSON: %w", err)
+	}
+	return text, nil
+}
+
+// Decode returns the run of a document of this format or an earlier one, whose
+// figures it brings up to date. Fields that it does not know are passed over.
+func Decode(text []byte) (*Run, error) { return decode(text, false) }
+
+// DecodeStrictly is Decode for a document that may come from anybody: fields that
+// it does not know are an error.
+func DecodeStrictly(text []byte) (*Run, error) { return decode(text, true) }
+
+func decode(text []byte, strict bool) (*Run, error) {
+	var head struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return nil, err
+	}
+	if head.Format > Format {
+		return nil, fmt.Errorf("%w (format %d, this one knows %d)", ErrNewer, head.Format, Format)
+	}
+	d := document{Run: new(Run)}
+	in := json.NewDecoder(bytes.NewReader(text))
+	if strict {
+		in.DisallowUnknownFields()
+	}
+	if err := in.Decode(&d); err != nil {
+		return nil, err
+	}
+	r := d.Run.recorded()
+	if head.Format == 0 {
+		for i := range r.Targets {
+			r.Targets[i].restate()
+		}
+	}
+	return r, nil
+}
+
+// recorded returns the run without what is derived from its repeats, and without
+// when it came here.
+func (r *Run) recorded() *Run {
+	run := *r
+	run.Imported = time.Time{}
+	run.Targets = slices.Clone(r.Targets)
+	for i := range run.Targets {
+		t := &run.Targets[i]
+		t.Load, t.Queries = nil, nil
+		t.Repeats = besides(t.Repeats, "")
+	}
+	return &run
+}
+
+// Piece is a part of a run that is kept as soon as it is finished, since a run
+// may be killed: a target, and what was measured of it.
+type Piece struct {
+	Target Target `json:"target"` // without its repeats
+	// Repeat is the number of the repeat that Load or Queries belongs to; 0: the
+	// piece is the target alone.
+	Repeat  int      `json:"repeat,omitempty"`
+	Load    *Load    `json:"load,omitempty"`
+	Queries *Queries `json:"queries,omitempty"`
+}
+
+// NewPiece returns the piece of a target that is itself and, in a repeat, a load
+// or what was measured of a query type.
+func NewPiece(t *Target, repeat int, l *Load, q *Queries) *Piece {
+	p := &Piece{*t, repeat, l, q}
+	p.Target.Repeats, p.Target.Load, p.Target.Queries = nil, nil, nil
+	return p
+}
+
+// Add puts a piece into the run, in the place of what was there of it.
+func (r *Run) Add(p *Piece) {
+	at := slices.IndexFunc(r.Targets, func(t Target) bool { return t.Name == p.Target.Name })
+	if at < 0 {
+		at = len(r.Targets)
+		r.Targets = append(r.Targets, Target{})
+	}
+	t := &r.Targets[at]
+	repeats := t.Repeats
+	*t = p.Target
+	t.Repeats = repeats
+	if p.Load != nil {
+		t.RepeatOf(p.Repeat).Load = p.Load
+	}
+	if p.Queries != nil {
+		t.RepeatOf(p.Repeat).Put(p.Queries)
+	}
+}
+
+// Put puts what was measured of a query type into the repeat, in the place of what
+// was there of it.
+func (r *Repeat) Put(q *Queries) {
+	if known := r.Type(q.Type); known != nil {
+		*known = *q
+		return
+	}
+	r.Queries = append(r.Queries, *q)
+}

@@ -1,0 +1,72 @@
+package store
+
+import (
+	"encoding/json"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// Figures are what the views queries and loads show of a run: the estimates that
+// reports show, of which SQL alone could compute none. They are derived anew
+// whenever the run is saved.
+type Figures struct {
+	Queries []QueryFigure `json:"queries"`
+	Loads   []LoadFigure  `json:"loads"`
+}
+
+// QueryFigure is a row of the view queries. Times are seconds; nil: there is no
+// such figure.
+type QueryFigure struct {
+	Target   string   `json:"target"`
+	Type     string   `json:"type"`
+	Verdict  string   `json:"verdict"` // verified, verified (empty), not verified, withheld, n/a
+	Why      string   `json:"why,omitempty"`
+	Median   *float64 `json:"median,omitempty"`
+	Bound    string   `json:"bound,omitempty"` // at least or at most, where queries were cut off; else empty
+	Low      *float64 `json:"low,omitempty"`   // interval of the median, at the level
+	High     *float64 `json:"high,omitempty"`
+	Level    *float64 `json:"level,omitempty"`
+	Rounds   int      `json:"rounds,omitempty"`
+	P99      *float64 `json:"p99,omitempty"` // of all queries that were run
+	Max      *float64 `json:"max,omitempty"`
+	Executed int64    `json:"executed,omitempty"`
+	Rate     *float64 `json:"rate,omitempty"` // queries a second
+	Workers  int      `json:"workers,omitempty"`
+}
+
+// LoadFigure is a row of the view loads. Rates are rows a second.
+type LoadFigure struct {
+	Target  string   `json:"target"`
+	Verdict string   `json:"verdict"` // verified, not verified, withheld
+	Why     string   `json:"why,omitempty"`
+	Rate    *float64 `json:"rate,omitempty"` // until settled, the median of the loads
+	Low     *float64 `json:"low,omitempty"`
+	High    *float64 `json:"high,omitempty"`
+	Level   *float64 `json:"level,omitempty"`
+	Loads   int      `json:"loads,omitempty"`
+	Rows    int64    `json:"rows"`
+	Disk    *int64   `json:"disk,omitempty"` // bytes
+	Workers int      `json:"workers"`
+	Batch   int      `json:"batch"` // rows
+}
+
+// figuresOf is the column figures of a run: of one that goes on it is empty, since
+// what its repeats come to is known at the end.
+func (s *Store) figuresOf(r *result.Run) (string, error) {
+	figures := Figures{[]QueryFigure{}, []LoadFigure{}}
+	if s.figures != nil && r.Status != result.Running {
+		pooled, err := r.Pooled()
+		if err != nil {
+			return "", err
+		}
+		figures = s.figures(pooled)
+		for i := range figures.Queries {
+			figures.Queries[i].Why = plain(figures.Queries[i].Why)
+		}
+		for i := range figures.Loads {
+			figures.Loads[i].Why = plain(figures.Loads[i].Why)
+		}
+	}
+	text, err := json.Marshal(figures)
+	return string(text), err
+}

@@ -1,0 +1,172 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+	"github.com/pressly/goose/v3"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// FileName is the name of the database within a results folder.
+const FileName = "tsmark.db"
+
+// folder is a place that is a folder with an SQLite database.
+type folder struct {
+	dir string
+	s   *Store
+}
+
+func openFolder(ctx context.Context, dir string, figures func(*result.Run) Figures) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("creating the results folder: %w; name a folder that you may write to with --results", err)
+	}
+	if err := writable(dir); err != nil {
+		return nil, fmt.Errorf("results folder %s: %w; name a folder that you may write to with --results", dir, err)
+	}
+	return openDatabase(ctx, dir, figures, true)
+}
+
+func openExistingFolder(ctx context.Context, dir string, figures func(*result.Run) Figures) (*Store, error) {
+	switch _, err := os.Stat(filepath.Join(dir, FileName)); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%w in %s; run tsmark run first, or name another folder with --results", ErrNoResults, dir)
+	case err != nil:
+		return nil, fmt.Errorf("opening the results folder: %w", err)
+	}
+	return openDatabase(ctx, dir, figures, writable(dir) == nil)
+}
+
+// writable finds out whether files can be made in dir, as SQLite needs to for
+// its journal. Only an attempt tells: permissions, read-only mounts and quotas
+// all say no in their own way.
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".tsmark-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+func openDatabase(ctx context.Context, dir string, figures func(*result.Run) Figures, write bool) (*Store, error) {
+	path, err := filepath.Abs(filepath.Join(dir, FileName))
+	if err != nil {
+		return nil, fmt.Errorf("opening the results: %w", err)
+	}
+	options := url.Values{"_pragma": {"busy_timeout(10000)", "foreign_keys(1)"}}
+	if write {
+		// FULL, since in WAL mode NORMAL loses the newest commits when the
+		// machine itself goes down. BEGIN IMMEDIATE waits for another process
+		// at the start instead of failing in the middle.
+		options["_pragma"] = append(options["_pragma"], "journal_mode(WAL)", "synchronous(FULL)",
+			// What is removed or replaced leaves nothing in free pages.
+			"secure_delete(1)")
+		options.Set("_txlock", "immediate")
+	} else {
+		// Without immutable SQLite wants to create files for its locks.
+		options.Set("mode", "ro")
+		options.Set("immutable", "1")
+	}
+	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: options.Encode()}
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", path, err)
+	}
+	s := &Store{db: db, figures: figures}
+	s.place = &folder{dir, s}
+	if err := s.migrate(ctx, write); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening %s: %w; if it is damaged move it away, or name another folder with --results", path, err), db.Close())
+	}
+	return s, nil
+}
+
+func (*folder) bind(statement string) string { return statement }
+
+//go:embed migrations/sqlite/*.sql
+var columnMigrations embed.FS
+
+//go:embed migrations/documents.sql
+var documentsSchema string
+
+//go:embed migrations/sqlite-views.sql
+var sqliteViews string
+
+// migrations are those of the versions that kept runs in columns, and the one
+// that makes documents of them.
+func (f *folder) migrations() (goose.Dialect, fs.FS, []*goose.Migration, error) {
+	columns, err := fs.Sub(columnMigrations, "migrations/sqlite")
+	toDocuments := goose.NewGoMigration(24, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+		return f.s.convert(ctx, tx)
+	}}, nil)
+	return goose.DialectSQLite3, columns, []*goose.Migration{toDocuments}, err
+}
+
+// alone tries again: goose takes no lock for SQLite, and when two processes
+// create the same folder one of them finds the other's tables half way. Its own
+// transaction fails then, and the next attempt finds them all.
+func (*folder) alone(_ context.Context, do func() error) (err error) {
+	for range 3 {
+		if err = do(); err == nil {
+			break
+		}
+	}
+	return err
+}
+
+// cleared is SQLite's user_version of databases whose free pages hold nothing:
+// those of older versions of tsmark hold what was removed.
+const cleared = 2
+
+// migrated writes a database anew, once, without what was removed from it.
+func (f *folder) migrated(ctx context.Context) error {
+	version := 0
+	if err := f.s.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil || version >= cleared {
+		return err
+	}
+	for _, statement := range []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)", fmt.Sprintf("PRAGMA user_version = %d", cleared)} {
+		if _, err := f.s.db.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("clearing what was removed earlier: %w", err)
+		}
+	}
+	return nil
+}
+
+// lockName is the file in the folder of a run or sweep that is locked by the
+// process that is at it.
+const lockName = "running"
+
+func (f *folder) lock(_ context.Context, id string) (unlock func(), free bool, err error) {
+	path := filepath.Join(f.dir, id, lockName)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return nil, false, err
+	}
+	held := flock.New(path)
+	free, err = held.TryLock()
+	return func() {
+		_ = os.Remove(path) // while it is held, so that nobody else's is removed
+		_ = held.Unlock()
+	}, free, err
+}
+
+func (f *folder) locked(_ context.Context, id string) bool {
+	path := filepath.Join(f.dir, id, lockName)
+	if _, err := os.Stat(path); err != nil {
+		return false // its end removes it
+	}
+	held := flock.New(path)
+	free, err := held.TryRLock()
+	if free {
+		_ = held.Unlock()
+	}
+	return !free && err == nil
+}

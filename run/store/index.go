@@ -1,0 +1,148 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// Summary is what a list of runs shows of one. It is also what stands beside a
+// document, in columns.
+type Summary struct {
+	ID          string
+	Name        string
+	Command     string
+	Started     time.Time
+	Finished    time.Time // zero: it goes on, or was killed
+	Status      result.Status
+	Reason      string // why it is incomplete
+	Workload    string // name
+	Fingerprint string // of the dataset
+	Tool        string // version of tsmark
+	Targets     []Target
+	Types       int // query types with figures or a reason why there are none, over all targets
+	Withheld    int // loads and query types whose figures are withheld, those of mixed phases included
+	Place       result.Place
+	Imported    bool // from a file
+}
+
+// Target is what a list of runs shows of a target.
+type Target struct {
+	Name    string `json:"name"`
+	Driver  string `json:"driver"`
+	Version string `json:"version,omitempty"` // of the system
+	Loaded  bool   `json:"loaded,omitempty"`  // a load of it was begun
+	Failed  bool   `json:"failed,omitempty"`
+}
+
+// Failed is how many targets failed.
+func (s *Summary) Failed() (n int) {
+	for _, t := range s.Targets {
+		if t.Failed {
+			n++
+		}
+	}
+	return n
+}
+
+// summarize returns what stands beside the document of a run.
+func summarize(r *result.Run) Summary {
+	s := Summary{
+		ID: r.ID, Name: plain(r.Name), Command: r.Command, Started: r.Started, Finished: r.Finished, Status: r.Status, Reason: plain(r.Reason),
+		Workload: r.Dataset.Spec.Name, Fingerprint: r.Dataset.Fingerprint, Tool: r.Tool.Version, Targets: []Target{}, Place: r.Place,
+		Imported: !r.Imported.IsZero(),
+	}
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		loaded, types, withheld := false, make(map[string]bool), make(map[string]bool)
+		for _, repeat := range t.Repeats {
+			if l := repeat.Load; l != nil {
+				loaded = true
+				withheld["load"] = withheld["load"] || l.Withheld != ""
+				if l.Mixed != nil {
+					for _, q := range l.Mixed.Types {
+						withheld["mixed "+q.Type] = withheld["mixed "+q.Type] || q.Withheld != ""
+					}
+				}
+			}
+			for _, q := range repeat.Queries {
+				types[q.Type] = true
+				withheld["type "+q.Type] = withheld["type "+q.Type] || q.Withheld != ""
+			}
+		}
+		s.Targets = append(s.Targets, Target{plain(t.Name), t.Kind, plain(t.Description.Version), loaded, t.Failure != ""})
+		s.Types += len(types)
+		for _, is := range withheld {
+			if is {
+				s.Withheld++
+			}
+		}
+	}
+	return s
+}
+
+// indexed are the columns that stand beside a document, in the order of
+// Summary.values.
+const indexed = "name, command, started, finished, status, reason, workload, fingerprint, tool, targets, types, withheld, sweep, point, points, parameters"
+
+func (s *Summary) values() ([]any, error) {
+	targets, err := json.Marshal(s.Targets)
+	if err != nil {
+		return nil, err
+	}
+	parameters, err := json.Marshal(s.Place.Parameters)
+	return []any{
+		s.Name, s.Command, timeText(s.Started), timeText(s.Finished), string(s.Status), s.Reason, s.Workload, s.Fingerprint, s.Tool, string(targets),
+		s.Types, s.Withheld, s.Place.Sweep, s.Place.Point, s.Place.Points, string(parameters),
+	}, err
+}
+
+// scan reads the ID, indexed and whether it was imported.
+func (s *Summary) scan(rows *sql.Rows) error {
+	var started, targets, parameters string
+	var finished, imported sql.NullString
+	err := rows.Scan(&s.ID, &s.Name, &s.Command, &started, &finished, &s.Status, &s.Reason, &s.Workload, &s.Fingerprint, &s.Tool, &targets,
+		&s.Types, &s.Withheld, &s.Place.Sweep, &s.Place.Point, &s.Place.Points, &parameters, &imported)
+	if err == nil {
+		s.Started, err = time.Parse(timeLayout, started)
+	}
+	if err == nil && finished.Valid {
+		s.Finished, err = time.Parse(timeLayout, finished.String)
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(targets), &s.Targets)
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(parameters), &s.Place.Parameters)
+	}
+	if err != nil {
+		return fmt.Errorf("run %s: %w", s.ID, err)
+	}
+	s.Imported = imported.Valid
+	return nil
+}
+
+// plain is a text as PostgreSQL takes it, which knows no NUL: what a server said
+// may be anything. The document has it as it is.
+func plain(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\x00", "\ufffd")
+}
+
+// marks returns n question marks, with commas.
+func marks(n int) string { return "?" + strings.Repeat(", ?", n-1) }
+
+// timeLayout has a fixed width, so that texts sort as times do. Date functions of
+// SQLite and PostgreSQL understand it.
+const timeLayout = "2006-01-02T15:04:05.000000000Z"
+
+// timeText is a time as columns keep it: text in UTC, the zero time as NULL.
+func timeText(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC().Format(timeLayout)
+}

@@ -1,0 +1,175 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+
+	"github.com/tsmark/tsmark/internal/printable"
+	"github.com/tsmark/tsmark/result"
+)
+
+// schemaName is the schema of a PostgreSQL database that the results stand in,
+// apart from what else is there.
+const schemaName = "tsmark"
+
+// postgres is a place that is a PostgreSQL database.
+type postgres struct{ db *sql.DB }
+
+// openPostgres opens the database of a URL, for adding runs to it where create is
+// set. The rest of what is needed to connect, the password above all, comes from
+// where PostgreSQL's own programs take it: PGPASSWORD, ~/.pgpass, PGSSLMODE.
+func openPostgres(ctx context.Context, name string, figures func(*result.Run) Figures, create bool) (*Store, error) {
+	config, shown, err := postgresConfig(name)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{db: stdlib.OpenDB(*config), figures: figures}
+	s.place = postgres{s.db}
+	if err := s.openSchema(ctx, shown, create); err != nil {
+		return nil, errors.Join(err, s.db.Close())
+	}
+	return s, nil
+}
+
+// postgresConfig reads a URL, and returns it as it may be shown.
+func postgresConfig(name string) (config *pgx.ConnConfig, shown string, err error) {
+	parsed, err := url.Parse(name)
+	if err != nil {
+		// The error would repeat the URL, and what may be secret in it.
+		return nil, "", errors.New("--results: it is no URL of a database; one is postgres://USER@HOST/DATABASE")
+	}
+	_, password := parsed.User.Password()
+	for key := range parsed.Query() {
+		password = password || strings.Contains(strings.ToLower(key), "password")
+	}
+	if password {
+		return nil, "", errors.New("--results: a password in the URL would show in the list of processes; leave it out, and set PGPASSWORD or write it to ~/.pgpass")
+	}
+	if config, err = pgx.ParseConfig(name); err != nil {
+		return nil, "", fmt.Errorf("--results: %w", err)
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = 10 * time.Second
+	}
+	config.RuntimeParams["search_path"] = schemaName
+	config.RuntimeParams["application_name"] = "tsmark"
+	return config, parsed.Scheme + "://" + config.User + "@" + config.Host + ":" + strconv.Itoa(int(config.Port)) + "/" + config.Database, nil
+}
+
+// openSchema sees that the schema is there and up to date.
+func (s *Store) openSchema(ctx context.Context, shown string, create bool) error {
+	there := false
+	err := s.db.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", schemaName+".goose_db_version").Scan(&there)
+	if err != nil {
+		return fmt.Errorf("cannot open the results in %s: %s; is the server up, and are user, password and database right?", shown, oneProblem(err))
+	}
+	if !there && !create {
+		return fmt.Errorf("%w in %s; run tsmark run first, or name another database or a folder with --results", ErrNoResults, shown)
+	}
+	if err := s.migrate(ctx, true); err != nil {
+		return fmt.Errorf("opening the results in %s: %w", shown, err)
+	}
+	return nil
+}
+
+// oneProblem is the error of connecting on one line, of the several that pgx
+// strings together the server's own.
+func oneProblem(err error) string {
+	var said *pgconn.PgError
+	if errors.As(err, &said) {
+		return said.Message
+	}
+	return printable.OneLine(err.Error())
+}
+
+// bind writes question marks as $1, $2, …: no statement has one in a text.
+func (postgres) bind(statement string) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range statement {
+		if r != '?' {
+			b.WriteRune(r)
+			continue
+		}
+		n++
+		fmt.Fprintf(&b, "$%d", n)
+	}
+	return b.String()
+}
+
+//go:embed migrations/postgres-views.sql
+var postgresViews string
+
+func (postgres) migrations() (goose.Dialect, fs.FS, []*goose.Migration, error) {
+	first := goose.NewGoMigration(1, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, documentsSchema+postgresViews)
+		return err
+	}}, nil)
+	return goose.DialectPostgres, nil, []*goose.Migration{first}, nil
+}
+
+// lockSpace tells tsmark's advisory locks from those of others.
+const lockSpace = 0x74736d6b
+
+// alone holds a lock of the database, on a connection of its own, while the schema
+// is made.
+func (p postgres) alone(ctx context.Context, do func() error) error {
+	conn, err := p.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close() // back to the pool
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1, 0)", lockSpace); err != nil {
+		return err
+	}
+	defer conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1, 0)", lockSpace) // ends with the connection in any case
+	exists := false
+	err = conn.QueryRowContext(ctx, "SELECT to_regnamespace($1) IS NOT NULL", schemaName).Scan(&exists)
+	if err == nil && !exists { // which others may have done for somebody who may not
+		_, err = conn.ExecContext(ctx, "CREATE SCHEMA "+schemaName)
+	}
+	if err != nil {
+		return err
+	}
+	return do()
+}
+
+func (postgres) migrated(context.Context) error { return nil }
+
+// lock holds an advisory lock on a connection of its own: it ends with the
+// process, however that ends, and machines that share the database see it.
+func (p postgres) lock(ctx context.Context, id string) (unlock func(), free bool, err error) {
+	conn, err := p.db.Conn(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	err = conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock($1, hashtext($2))", lockSpace, id).Scan(&free)
+	if err != nil || !free {
+		return nil, false, errors.Join(err, conn.Close())
+	}
+	return func() {
+		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1, hashtext($2))", lockSpace, id)
+		_ = conn.Close() // if it is broken, so is the lock
+	}, true, nil
+}
+
+func (p postgres) locked(ctx context.Context, id string) bool {
+	held := false
+	err := p.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+		AND classid::bigint = $1 AND objid::bigint = hashtext($2)::bigint & 4294967295)`, int64(lockSpace), id).Scan(&held)
+	return err == nil && held
+}

@@ -1,0 +1,360 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/series"
+)
+
+// fake is a database in memory. What fails is a killed tsmark, of which the next
+// one knows nothing, or a server that refuses.
+type fake struct {
+	driver.DB
+	objects []driver.Object
+	note    string
+	made    int   // numbers objects
+	calls   int   // that change something
+	fail    int   // the call that fails; 0: none
+	half    bool  // and does half of its work
+	noted   bool  // there is a note, even if it is empty
+	damaged error // of Note
+	dropped []string
+}
+
+var errKilled = errors.New("killed")
+
+// step counts a call that changes something, and fails where it is to.
+func (f *fake) step() error {
+	if f.calls++; f.calls == f.fail {
+		return errKilled
+	}
+	return nil
+}
+
+func (f *fake) Describe(context.Context) (driver.Description, error) {
+	return driver.Description{Location: "here", Elsewhere: "path"}, nil
+}
+
+func (f *fake) Objects(ctx context.Context) ([]driver.Object, error) {
+	objects := slices.Clone(f.objects)
+	if f.note != "" || f.noted || f.damaged != nil {
+		objects = append(objects, driver.Object{Kind: "table", Name: "tsmark_mark", Data: true, Note: true})
+	}
+	return objects, ctx.Err()
+}
+
+func (f *fake) Plan(s *series.Schema) ([]driver.Object, error) {
+	var objects []driver.Object
+	for _, t := range s.Tables {
+		objects = append(objects, driver.Object{Kind: "table", Name: t.Name, Key: strings.ToLower(t.Name)},
+			driver.Object{Kind: "index", Name: t.Name + "_by_time", Key: strings.ToLower(t.Name) + "_by_time", Of: t.Name})
+	}
+	return objects, nil
+}
+
+func (f *fake) Create(_ context.Context, s *series.Schema) error {
+	planned, err := f.Plan(s)
+	if err == nil {
+		err = f.step()
+	}
+	if err != nil && !f.half {
+		return err
+	}
+	for i, o := range planned {
+		if slices.ContainsFunc(f.objects, o.Clashes) {
+			return fmt.Errorf("%v is there", o)
+		}
+		if err != nil && i > 0 {
+			break
+		}
+		f.add(o)
+	}
+	return err
+}
+
+// add makes an object, whoever does it.
+func (f *fake) add(o driver.Object) {
+	f.made++
+	if o.Of == "" {
+		o.Data, o.Identity = true, fmt.Sprint(f.made)
+	}
+	f.objects = append(f.objects, o)
+}
+
+func (f *fake) Drop(_ context.Context, objects []driver.Object) error {
+	err := f.step()
+	if err != nil && !f.half {
+		return err
+	}
+	for i, o := range objects {
+		if err != nil && i > 0 {
+			break
+		}
+		f.dropped = append(f.dropped, o.Name)
+		f.objects = slices.DeleteFunc(f.objects, func(p driver.Object) bool { return p.Name == o.Name || p.Of == o.Name })
+		if o.Note {
+			f.note, f.noted, f.damaged = "", false, nil
+		}
+	}
+	return err
+}
+
+func (f *fake) Note(context.Context) (string, error) { return f.note, f.damaged }
+
+func (f *fake) SetNote(_ context.Context, text string) error {
+	if err := f.step(); err != nil {
+		return err
+	}
+	f.note, f.damaged = text, nil
+	return nil
+}
+
+func (f *fake) names() string {
+	var names []string
+	for _, o := range f.objects {
+		if o.Of == "" {
+			names = append(names, o.Name)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}
+
+func schemaOf(names ...string) *series.Schema {
+	s := &series.Schema{Series: 1}
+	for _, n := range names {
+		s.Tables = append(s.Tables, &series.Table{Name: n})
+	}
+	return s
+}
+
+// loaded is a database that holds a whole dataset beside something of somebody
+// else's.
+func loaded(t *testing.T) *fake {
+	t.Helper()
+	f := new(fake)
+	if err := Of(f).Prepare(t.Context(), schemaOf("cpu", "tags"), Mark{Fingerprint: "old"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Of(f).SetMark(t.Context(), Mark{Fingerprint: "old", Complete: true}); err != nil {
+		t.Fatal(err)
+	}
+	f.add(driver.Object{Kind: "table", Name: "payroll"})
+	f.calls, f.dropped = 0, nil
+	return f
+}
+
+// Wherever tsmark is killed, the next one knows what is tsmark's, loads again,
+// touches nothing else, and never takes for whole what is not.
+func TestKilledAnywhere(t *testing.T) {
+	const steps = 5 // going, dropped, planned, created, identified
+	for _, half := range []bool{false, true} {
+		for at := 1; at <= steps+1; at++ {
+			f := loaded(t)
+			f.fail, f.half = at, half
+			err := Of(f).Prepare(t.Context(), schemaOf("cpu", "disk"), Mark{Fingerprint: "new"})
+			if killed := errors.Is(err, errKilled); killed != (at <= steps) {
+				t.Fatalf("step %d: %v", at, err)
+			}
+			mark, err := Of(f).Mark(t.Context())
+			if err != nil {
+				t.Errorf("step %d: %v", at, err)
+			}
+			if whole := strings.Contains(f.names(), "cpu") && strings.Contains(f.names(), "tags"); mark.Complete && !whole {
+				t.Errorf("step %d: marked as complete, and there is %s", at, f.names())
+			}
+			f.fail = 0
+			if err := Of(f).Prepare(t.Context(), schemaOf("disk"), Mark{Fingerprint: "newer"}); err != nil {
+				t.Errorf("step %d: again: %v", at, err)
+			}
+			if f.names() != "disk payroll" || slices.Contains(f.dropped, "payroll") {
+				t.Errorf("step %d: there is %s; dropped %v", at, f.names(), f.dropped)
+			}
+		}
+	}
+}
+
+// A dataset that could not be dropped, and is whole, is still one.
+func TestRefusedDrop(t *testing.T) {
+	f := loaded(t)
+	f.fail = 2
+	if err := Of(f).Prepare(t.Context(), schemaOf("cpu"), Mark{}); !errors.Is(err, errKilled) {
+		t.Fatal(err)
+	}
+	if m, err := Of(f).Mark(t.Context()); err != nil || !m.Complete || m.Fingerprint != "old" {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+// What somebody made again under a name of tsmark's is that somebody's, also
+// where tsmark was killed with the old one still noted.
+func TestMadeAgain(t *testing.T) {
+	for _, fail := range []int{0, 2} {
+		f := loaded(t)
+		f.fail, f.half = fail, true
+		_ = Of(f).Prepare(t.Context(), schemaOf("cpu", "tags"), Mark{}) // cpu is dropped first
+		f.fail = 0
+		f.objects = slices.DeleteFunc(f.objects, func(o driver.Object) bool { return o.Name == "cpu" || o.Of == "cpu" })
+		f.add(driver.Object{Kind: "table", Name: "cpu", Key: "cpu"})
+		for what, err := range map[string]error{
+			"looking":   Of(f).Inspect(t.Context(), schemaOf("cpu")),
+			"preparing": Of(f).Prepare(t.Context(), schemaOf("cpu"), Mark{}),
+		} {
+			if !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), "here holds data that tsmark did not create: table cpu, which is not the one that tsmark made under that name; drop it or give another path") {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if own, err := Of(f).Own(t.Context()); err != nil || slices.Contains(Names(own), "table cpu") {
+			t.Errorf("own: %v, %v", own, err)
+		}
+		// For other tables there is room.
+		if err := Of(f).Prepare(t.Context(), schemaOf("disk"), Mark{}); err != nil || f.names() != "cpu disk payroll" {
+			t.Errorf("%v; there is %s", err, f.names())
+		}
+	}
+}
+
+// What has no mark, or one that is damaged, is not tsmark's.
+func TestExisting(t *testing.T) {
+	for name, c := range map[string]struct {
+		db   fake
+		says string
+	}{
+		"nothing":      {fake{}, ""},
+		"an index":     {fake{objects: []driver.Object{{Name: "x"}}}, ""},
+		"tables":       {fake{objects: []driver.Object{{Name: "a", Data: true}, {Name: "b", Data: true}, {Name: "c", Data: true}, {Name: "d", Data: true}}}, "a, b, c and 1 more; give another path"},
+		"empty note":   {fake{noted: true}, ""},
+		"no note yet":  {fake{noted: true, objects: []driver.Object{{Name: "cpu", Data: true}}}, "cpu; give another path"},
+		"not JSON":     {fake{note: "x"}, "its table tsmark_mark is not as tsmark writes it"},
+		"no note":      {fake{damaged: errors.New("no column content")}, "not as tsmark writes it (no column content); give another path"},
+		"beyond reach": {fake{damaged: fmt.Errorf("it %w", driver.ErrUnreachable)}, "cannot be reached"},
+	} {
+		want := driver.ErrExisting
+		if name == "beyond reach" {
+			want = driver.ErrUnreachable
+		}
+		_, err := Of(&c.db).Mark(t.Context())
+		if c.says == "" && !errors.Is(err, ErrNoMark) || c.says != "" && (!errors.Is(err, want) || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err = Of(&c.db).Prepare(t.Context(), schemaOf("cpu"), Mark{}); (err == nil) != (c.says == "") || c.says != "" && !errors.Is(err, want) {
+			t.Errorf("%s: preparing: %v", name, err)
+		}
+	}
+}
+
+// In a marked place only what clashes is in the way, or what says so.
+func TestBesideTheMark(t *testing.T) {
+	for _, c := range []struct {
+		planted driver.Object
+		refused bool
+	}{
+		{driver.Object{Kind: "table", Name: "DISK", Key: "disk"}, true},
+		{driver.Object{Kind: "table", Name: "disk", Key: "disk", Schema: "side"}, false},
+		{driver.Object{Kind: "index", Name: "disk", Key: "disk", Of: "payroll"}, true},
+		{driver.Object{Kind: "index", Name: "disk_by_time", Key: "disk_by_time", Of: "cpu"}, false}, // goes with tsmark's own
+		{driver.Object{Kind: "table", Name: "mine"}, false},
+		{driver.Object{Name: "continuous query", InTheWay: true}, true},
+	} {
+		f := loaded(t)
+		f.add(c.planted)
+		err := Of(f).Prepare(t.Context(), schemaOf("disk"), Mark{})
+		if errors.Is(err, driver.ErrExisting) != c.refused || err == nil == c.refused {
+			t.Errorf("%v: %v", c.planted, err)
+		}
+		found, err := Of(f).Existing(t.Context(), schemaOf("disk"))
+		if (len(found) > 0) != c.refused || err != nil {
+			t.Errorf("%v: named %v, %v", c.planted, found, err)
+		}
+		if err := Of(f).Drop(t.Context(), schemaOf("disk"), Names(found)); err != nil {
+			t.Error(err)
+		}
+		if err := Of(f).Prepare(t.Context(), schemaOf("disk"), Mark{}); err != nil || !strings.Contains(f.names(), "payroll") {
+			t.Errorf("%v: once it is gone: %v; there is %s", c.planted, err, f.names())
+		}
+	}
+}
+
+// What an object consists of tells whose it is, where it is made only as rows
+// come.
+func TestColumns(t *testing.T) {
+	s := new(stamp)
+	s.add(driver.Object{Name: "cpu", Columns: []string{"tag host", "float a"}})
+	s.add(driver.Object{Name: "old"}) // by an older tsmark
+	for _, c := range []struct {
+		o   driver.Object
+		own bool
+	}{
+		{driver.Object{Name: "cpu", Columns: []string{"float a"}}, true},
+		{driver.Object{Name: "cpu", Columns: []string{"float a", "float salary"}}, false},
+		{driver.Object{Name: "cpu", Columns: []string{}}, true},
+		{driver.Object{Name: "old", Columns: []string{"float salary"}}, true},
+		{driver.Object{Name: "mine"}, false},
+		{driver.Object{Name: "cpu", Schema: "side"}, false},
+	} {
+		if got := s.owns(c.o); got != c.own {
+			t.Errorf("%+v: %v", c.o, got)
+		}
+	}
+}
+
+// A stamp of an older tsmark has names alone, and they tell.
+func TestOlderStamp(t *testing.T) {
+	f := &fake{note: `{"mark":{"fingerprint":"f","complete":true},"tables":["cpu"]}`}
+	f.add(driver.Object{Kind: "table", Name: "cpu", Key: "cpu"})
+	if m, err := Of(f).Mark(t.Context()); err != nil || m.Fingerprint != "f" {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if err := Of(f).Prepare(t.Context(), schemaOf("disk"), Mark{}); err != nil || f.names() != "disk" {
+		t.Errorf("%v; there is %s", err, f.names())
+	}
+}
+
+// What the user lets go is asked for once, and dropped; what came up since stays.
+func TestForce(t *testing.T) {
+	f := &fake{}
+	f.add(driver.Object{Kind: "table", Name: "cpu", Key: "cpu"})
+	f.add(driver.Object{Kind: "table", Name: "payroll"})
+	refused := (&Force{}).Prepare(t.Context(), Of(f), schemaOf("cpu"), Mark{})
+	if !errors.Is(refused, driver.ErrExisting) || !strings.HasSuffix(refused.Error(), ", or add --force to have it dropped") {
+		t.Errorf("without force: %v", refused)
+	}
+	asked, told, answer := 0, "", errors.New("it stays")
+	force := &Force{
+		Ask: func(_ context.Context, place string, named []string) error {
+			asked++
+			if place != "here" || strings.Join(named, ", ") != "table cpu, table payroll" {
+				t.Errorf("asked for %q at %s", named, place)
+			}
+			return answer
+		},
+		Dropped: func(_ string, named []string) { told = strings.Join(named, ", ") },
+	}
+	if err := force.Prepare(t.Context(), Of(f), schemaOf("cpu"), Mark{}); !errors.Is(err, answer) || f.names() != "cpu payroll" {
+		t.Errorf("%v; there is %s", err, f.names())
+	}
+	answer = nil
+	if _, _, err := force.Allow(t.Context(), Of(f), schemaOf("cpu"), refused); err != nil || f.names() != "cpu payroll" {
+		t.Errorf("%v; there is %s", err, f.names())
+	}
+	if err := force.Prepare(t.Context(), Of(f), schemaOf("cpu"), Mark{}); err != nil || f.names() != "cpu" || asked != 2 || told != "table cpu, table payroll" {
+		t.Errorf("%v; there is %s; asked %d times, told of %q", err, f.names(), asked, told)
+	}
+	// A note that is damaged goes too, once it was named.
+	f = &fake{note: "x"}
+	force = &Force{Ask: func(_ context.Context, _ string, named []string) error {
+		if strings.Join(named, ", ") != "table tsmark_mark" {
+			t.Errorf("asked for %q", named)
+		}
+		return nil
+	}}
+	if err := force.Prepare(t.Context(), Of(f), schemaOf("cpu"), Mark{}); err != nil || !slices.Contains(f.dropped, "tsmark_mark") {
+		t.Errorf("%v; dropped %v", err, f.dropped)
+	}
+}
