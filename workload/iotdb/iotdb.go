@@ -80,7 +80,7 @@ func (useCase) Values(s workload.Spec) series.Values {
 	}
 	v := s.Values()
 	if read.rewriting() {
-		v.First = v.First.Add(-time.Duration((1+read.delays.largest())*read.step))
+		v.First = v.First.Add(-time.Duration((1 + read.delays.largest()) * read.step))
 	}
 	if read.rewriting() || read.duplicates > 0 {
 		v.Has = append(v.Has, series.RepeatedTimes)
