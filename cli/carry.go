@@ -120,12 +120,12 @@ func (a *app) importCommand() *cobra.Command {
 ids that they have. A run that is here already is passed over where it is the
 same, and refused where it differs. - is standard input.
 
-What an imported run was to do may be anybody's word. It is listed as imported,
-tsmark resume does not go on with it, and tsmark rerun shows its commands and
-asks.
+An imported run was configured by somebody else. It is listed as imported, tsmark
+resume does not continue it, and tsmark rerun shows its commands and asks for
+confirmation.
 
-A file may come from anybody, and a small one may stand for any amount of text:
-of each no more is read than --max-size.`,
+A small file may decompress to any amount of text: of each no more than --max-size
+is read.`,
 		Example: `  tsmark import 20260131-154500-3f2a.tsmark.zst
   tsmark import *.tsmark.zst --results /srv/tsmark-results`,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -33,7 +33,7 @@ func (c catalog) kind(name string) (driver.Driver, error) {
 			return k, nil
 		}
 	}
-	return driver.Driver{}, fmt.Errorf("unknown kind of target %q%s", name, suggest.Among(name, c.kindNames()))
+	return driver.Driver{}, fmt.Errorf("unknown driver %q%s", name, suggest.Among(name, c.kindNames()))
 }
 
 func (c catalog) workloadNames() []string {

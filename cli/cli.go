@@ -104,9 +104,9 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tsmark",
 		Short: "A benchmark for time series databases that checks every answer",
-		Long: `tsmark generates TSBS's data byte for byte, loads it into a database, asks
-TSBS's questions, checks the answers against the generator, and reports load
-rates and latencies that somebody else can reproduce.`,
+		Long: `tsmark generates TSBS's data byte for byte, loads it into a database, runs TSBS's
+queries, checks the answers against the generator, and reports load rates and
+latencies that somebody else can reproduce.`,
 		Example: `  tsmark run                                    # DuckDB and SQLite on TSBS's cpu-only, a minute
   tsmark run --target fast=duckdb --target slow=duckdb,threads=1
   tsmark generate --scale 4000 --format influx --file cpu.lp.zst

@@ -25,20 +25,20 @@ func (a *app) compareCommand() *cobra.Command {
 		Long: `Compares B with A: for each query type the ratio of the medians with its 95 %
 interval, the p-value of the Mann-Whitney test across repeats (corrected by Holm
 for the number of types), and a verdict; the geometric mean; load rates and
-size. Only questions that every repeat of both sides answered take part. What
+size. Only queries that every repeat of both sides answered take part. What
 has no figure is listed with the reason.
 
 A and B are runs as tsmark runs lists them, the beginning or the end of an id,
 or latest. Several runs of one thing, joined by commas, are its repeats; behind
-a colon stands the one target that is meant. Targets go together by name, else
-by kind. With fewer than four repeats a side no difference can be shown; more
+a colon stands the one target that is meant. Targets are matched by name, else
+by driver. With fewer than four repeats a side no difference can be shown; more
 query types need more.
 
 --fail-if takes conditions such as 'p99 > +5%' or 'load < -5%', joined by commas
 or each with a flag of its own. The metrics are median, mean, p90, p95, p99,
 p99.9, max (each query type's service time), geomean (of the medians), load,
-acked, sent (rows a second), disk (bytes), and, of what was asked and written at
-once, mixed-median, mixed-p99 and mixed-load (rows a second). A condition holds where the change
+acked, sent (rows a second), disk (bytes), and, of queries that ran while rows
+were written, mixed-median, mixed-p99 and mixed-load (rows a second). A condition holds where the change
 goes beyond the limit and is no chance (corrected p below 0.05), and where A has
 a figure and B has none. With ! behind it chance does not matter: 'p99 > +5%!'.
 If one holds the exit status is 1; if one cannot be judged because there are too
@@ -77,7 +77,7 @@ few repeats, it is 2.`,
 	cmd.Flags().StringVar(&formatName, "format", formatName, strings.Join(report.Formats(), ", "))
 	cmd.Flags().StringVar(&file, "output", "", "`file` to write (default standard output)")
 	complete(cmd, "format", report.Formats())
-	cmd.Flags().BoolVar(&different, "different", false, "compare even other datasets or other questions")
+	cmd.Flags().BoolVar(&different, "different", false, "compare even different datasets or different queries")
 	return cmd
 }
 

@@ -137,7 +137,7 @@ const iotdbQueries = "iotdb-queries"
 // askedFlag adds the flag of the iotdb workload's questions.
 func askedFlag(cmd *cobra.Command, q *workload.IoTDBQueries) *pairs {
 	p := &pairs{section: q}
-	cmd.Flags().Var(p, iotdbQueries, "parameters of iotdb's questions, such as devices=5,aggregate=max; see docs/iotdb.md")
+	cmd.Flags().Var(p, iotdbQueries, "parameters of iotdb's queries, such as devices=5,aggregate=max; see docs/iotdb.md")
 	return p
 }
 
@@ -164,7 +164,7 @@ func (a *app) specFlags(cmd *cobra.Command, s *workload.Spec) *pairs {
 	f.Var(count(&s.NewTags, 0), "new-tags", "tags of each table that appear after a third of the time")
 	f.Var(count(&s.NewFields, 0), "new-fields", "fields of each table that appear after two thirds of the time")
 	f.Var(count(&s.MaxMetrics, 0), "max-metric-count", "metrics of a host at most, in devops-generic; 0: 100")
-	f.Var(count(&s.Groups, 0), "interleaved-generation-groups", "deal the rows to so many groups; 0: no groups")
+	f.Var(count(&s.Groups, 0), "interleaved-generation-groups", "number of groups that the rows are dealt to; 0: no groups")
 	f.Var(count(&s.Group, 0), "interleaved-generation-group-id", "which group's rows to take, from 0")
 	iotdb := &pairs{section: &s.IoTDB}
 	f.Var(iotdb, "iotdb", "settings of the iotdb workload, such as sensors=200,late=0.1; see docs/iotdb.md")

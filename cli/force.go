@@ -22,7 +22,7 @@ const forceAsk = "ask"
 // forceFlag adds --force. It is no part of an experiment: a file that is handed
 // on must not drop anybody's data.
 func forceFlag(cmd *cobra.Command) {
-	cmd.Flags().StringArray("force", nil, "drop data that tsmark did not create from the `place` of a target where it is in the way; without a place it is named, and asked for")
+	cmd.Flags().StringArray("force", nil, "drop existing data that tsmark did not create and that is in the way, from the `place` of a target; without a place, list it and ask for confirmation")
 	cmd.Flags().Lookup("force").NoOptDefVal = forceAsk
 }
 
@@ -53,9 +53,9 @@ func (d dropping) decide(_ context.Context, place string, named []string) error 
 	case slices.Contains(d.places, place):
 		return nil
 	case !slices.Contains(d.places, forceAsk):
-		return fmt.Errorf("%s; --force names %s; name this place too if that may go: --force=%s", lost, strings.Join(d.places, ", "), place)
+		return fmt.Errorf("%s; --force names %s; name this place too if it may be dropped: --force=%s", lost, strings.Join(d.places, ", "), place)
 	case d.in == nil:
-		return fmt.Errorf("%s; nobody is there to be asked; name the place if that may go: --force=%s", lost, place)
+		return fmt.Errorf("%s; no terminal to ask for confirmation; name the place if it may be dropped: --force=%s", lost, place)
 	}
 	fmt.Fprintf(d.out, "F%s\nDrop it? Type yes: ", lost[1:])
 	answer, _ := bufio.NewReader(d.in).ReadString('\n') // nothing is no yes

@@ -74,7 +74,7 @@ func TestImportedRunExecutesNothing(t *testing.T) {
 		}{
 			{[]string{"resume"}, "no such run: every run is complete, or was imported"},
 			{[]string{"resume", id}, "was imported, and is not resumed; "},
-			{[]string{"rerun"}, "nobody is there to be asked; "},
+			{[]string{"rerun"}, "no terminal to ask for confirmation; "},
 			{[]string{"rerun", id}, "and add --yes"},
 		} {
 			code, said := try(t, kind, append(append([]string{"tsmark"}, c.args...), "--results", dir)...)

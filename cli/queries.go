@@ -32,9 +32,9 @@ func (a *app) queriesCommand() *cobra.Command {
 	formats := append([]string{formatJSON, formatTSBS}, a.catalog.kindNames()...)
 	cmd := &cobra.Command{
 		Use:   "queries",
-		Short: "Print the queries that a run asks",
-		Long: `Prints the queries that a run asks: as they are meant, a JSON object a line, or
-in a database's language. tsbs-timescaledb is TSBS's own text for TimescaleDB,
+		Short: "Print the queries of a run",
+		Long: `Prints the queries of a run: their meaning, as one JSON object a line, or their
+text in a database's language. tsbs-timescaledb is TSBS's own text for TimescaleDB,
 word for word.
 
 As TSBS's users do, windows are drawn up to one second behind --timestamp-end,
@@ -52,7 +52,7 @@ or up to it where it lies one second behind the last interval already.`,
 				return err
 			}
 			if len(w.QueryTypes()) == 0 {
-				return fmt.Errorf("--use-case: there are no questions about %s; it can only be loaded", spec.Name)
+				return fmt.Errorf("--use-case: there are no queries of %s; it can only be loaded", spec.Name)
 			}
 			write, err := a.queryWriter(formatName, formats, w, spec)
 			if err != nil {

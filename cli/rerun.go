@@ -24,8 +24,8 @@ func (a *app) rerunCommand() *cobra.Command {
 first one as tsmark compare does. RUN is an id as tsmark runs lists them, the
 beginning or the end of one, or latest, which is the default.
 
-Of an imported run, which may be anybody's word, it first shows the commands that
-it has executed and the places that it reads and writes, and asks.
+Of an imported run, which somebody else configured, it first shows the commands that
+it will execute and the places that it reads and writes, and asks for confirmation.
 
 --fail-if takes conditions as tsmark compare does.`,
 		Example: `  tsmark rerun
@@ -87,7 +87,7 @@ it has executed and the places that it reads and writes, and asks.
 			return checked(c, conditions)
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "execute an imported run without being asked")
+	cmd.Flags().BoolVar(&yes, "yes", false, "execute an imported run without confirmation")
 	cmd.Flags().StringArrayVar(&failIf, "fail-if", nil, "`condition` under which the exit status is 1, such as 'p99 > +5%'; repeatable")
 	given.timeoutFlags(cmd)
 	return cmd

@@ -16,10 +16,10 @@ func (a *app) resumeCommand() *cobra.Command {
 	given := newSettings(a)
 	cmd := &cobra.Command{
 		Use:   "resume [RUN]",
-		Short: "Go on with a run or sweep that was interrupted or killed",
-		Long: `Goes on with a run or sweep that did not come to its end: it was interrupted,
-killed, or a target failed. What it has finished stays and is not done again; a
-load that was cut off begins anew.
+		Short: "Continue a run or sweep that was interrupted or killed",
+		Long: `Continues a run or sweep that did not finish: it was interrupted or killed, or a
+target failed. What has finished stays and is not repeated; a load that was cut
+off begins again.
 
 RUN is the id of a run or sweep as tsmark runs lists them, the beginning or the end
 of one, or latest; the default is the newest that did not finish. A run that is

@@ -28,29 +28,29 @@ func (a *app) runCommand() *cobra.Command {
 	print, selfTest, files := false, false, iotdbFiles{}
 	cmd := &cobra.Command{
 		Use:   "run [FILE.yaml|NAME]",
-		Short: "Run an experiment: load, check, ask, report",
+		Short: "Run an experiment: load, check, run queries, report",
 		Long: `Runs an experiment: generates the dataset, loads each target, counts what it
 holds, checks answers against the generator, measures the queries, and reports.
 
 The experiment is a file, or one that tsmark experiments lists. Without either it
 is TSBS's cpu-only of 100 hosts over a day in DuckDB and in SQLite; all 16 query
-types are asked in six rounds. Flags change what the experiment says; --print shows
-the outcome as a file.
+types run in six rounds. Flags change the experiment; --print shows the result as a
+file.
 
 --sweep makes one run for each value of a parameter, and for each combination
 where it is repeated. Parameters are the keys of the file; options of a target,
 targets.NAME.OPTION, make variants of it that take turns within one run.
 
---self-test has each target take part twice, as NAME and NAME-again, loads six
-times if nothing else is said, and says which differences this machine and these
-settings cannot resolve. If a target differs from itself the exit status is 1.
+--self-test runs each target twice, as NAME and NAME-again, loads six times by
+default, and says which differences this machine and these settings cannot
+resolve. If a target differs from itself the exit status is 1.
 
---require-quiet refuses a host on which other programs use the CPU, and repeats
+--require-quiet refuses a host on which other processes use the CPU. It repeats
 what they disturbed, up to three times in all; then the run ends incomplete.
 
 --iotdb-config takes the scenario from the file of IoTDB-Benchmark; flags change
-it as they change an experiment. What became of its parameters, --print says in
-the experiment's notes.`,
+it as they change an experiment. --print lists in the experiment's notes what
+became of each parameter.`,
 		Example: `  tsmark run
   tsmark run --scale 1000 --workers 2 --query-type lastpoint,double-groupby-1
   tsmark run --target all=duckdb --target one=duckdb,threads=1,memory_limit=512MB
@@ -102,7 +102,7 @@ the experiment's notes.`,
 	given.queryFlags(cmd)
 	given.timedFlags(cmd)
 	given.timeoutFlags(cmd)
-	given.workersFlag(cmd, "connections that load, and then ask, at once", "load.workers", "queries.workers")
+	given.workersFlag(cmd, "connections that load, and later connections that run queries", "load.workers", "queries.workers")
 	given.sweepFlag(cmd)
 	given.quietFlag(cmd)
 	files.configFlag(cmd)
@@ -116,15 +116,15 @@ func (a *app) loadCommand() *cobra.Command {
 	given := newSettings(a)
 	cmd := a.stepCommand(given, "load [TARGET…]", "Load a dataset and leave it there",
 		`Generates a dataset, loads it into each target, and counts what the target then
-holds. The mark that it leaves in the database tells query and verify all they
-need.
+holds. It leaves a mark in the database, which tells tsmark query and tsmark verify
+what was loaded.
 
 With --file the rows are those that tsmark generate, or TSBS's
 tsbs_generate_data, wrote in influx or timescaledb format. Give the flags that
-they were generated with as well, and all is verified as usual; without them
-rows are counted, but no answer can be checked.
+they were generated with as well, and everything is verified as usual; without them
+rows are counted, but no answer can be verified.
 
-A TARGET is [NAME=]KIND[,OPTION=VALUE]…; the default is duckdb.`,
+A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb.`,
 		`  tsmark load
   tsmark load duckdb,path=cpu.duckdb --scale 4000 --workers 2
   tsmark load duckdb,path=cpu.duckdb --replace
@@ -135,24 +135,24 @@ A TARGET is [NAME=]KIND[,OPTION=VALUE]…; the default is duckdb.`,
 	given.digestFlag(cmd)
 	given.fileFlags(cmd)
 	given.quietFlag(cmd)
-	given.workersFlag(cmd, "connections that write at once", "load.workers")
+	given.workersFlag(cmd, "connections that write", "load.workers")
 	return cmd
 }
 
 func (a *app) queryCommand() *cobra.Command {
 	given := newSettings(a)
 	cmd := a.stepCommand(given, "query [TARGET…]", "Check answers and measure queries on what a load left",
-		`Checks and measures queries on a target that tsmark load or run has loaded. What
-the dataset is, the mark in the database says.
+		`Checks and measures queries on a target that tsmark load or run has loaded. The
+mark in the database says which dataset it holds.
 
-A TARGET is [NAME=]KIND[,OPTION=VALUE]…; the default is duckdb. Without a path
+A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb. Without a path
 an embedded database is the one that its name was last loaded into.`,
 		`  tsmark query
   tsmark query duckdb,path=cpu.duckdb --query-type lastpoint --workers 4`)
 	given.queryFlags(cmd)
 	given.timedFlags(cmd)
 	given.quietFlag(cmd)
-	given.workersFlag(cmd, "connections that ask at once", "queries.workers")
+	given.workersFlag(cmd, "connections that run queries", "queries.workers")
 	return cmd
 }
 
@@ -162,7 +162,7 @@ func (a *app) verifyCommand() *cobra.Command {
 		`Counts the tables of a target that tsmark load or run has loaded, and compares
 its answers with the generator's. Nothing is measured.
 
-A TARGET is [NAME=]KIND[,OPTION=VALUE]…; the default is duckdb.`,
+A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb.`,
 		`  tsmark verify
   tsmark verify duckdb,path=cpu.duckdb --verify 100`)
 	given.queryFlags(cmd)

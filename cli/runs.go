@@ -120,11 +120,11 @@ matrix of IoTDB-Benchmark, with the middle-average and the throughput of its
 paper. As CSV they are laid out as IoTDB-Benchmark's own. The page of an iotdb run
 has them in any case.
 
---experiment prints what a run was told to do, as a file that tsmark run takes:
-here later, or on another machine. Under expect it has the fingerprints of the
-dataset and of the queries, to which that run is held, and the versions of tsmark
-and of the systems, of which the report says where they are others. Secrets are not in it. It says *** for them,
-and they are read from the environment: the password of a target pg from
+--experiment prints the experiment of a run, as a file that tsmark run takes: here
+later, or on another machine. Under expect it has the fingerprints of the dataset
+and of the queries, which the new run must have, and the versions of tsmark and of
+the systems; the report names those that differ. Secrets are not in it. It says ***
+for them, and they are read from the environment: the password of a target pg from
 TSMARK_PG_PASSWORD.`,
 		Example: `  tsmark report
   tsmark report 3f2a --experiment > experiment.yaml
@@ -220,7 +220,7 @@ func (f *found) experiment() string {
 func (f *found) warning() string {
 	for _, r := range f.runs {
 		if !r.Imported.IsZero() {
-			return fmt.Sprintf("# Run %s was imported: what follows is the word of whoever wrote its file.\n"+
+			return fmt.Sprintf("# Run %s was imported: somebody else wrote what follows.\n"+
 				"# Read it before you run it, above all start and restart, which are commands, and\n"+
 				"# path, file, host and url: they are carried out with your rights.\n\n", r.ID)
 		}

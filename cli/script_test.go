@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,6 +42,7 @@ func TestMain(m *testing.M) {
 //	sha256 FILE SUM                     FILE may be stdout
 //	unzst FROM TO                       decompresses
 //	duckdb FILE SQL…                    executes statements in DuckDB itself
+//	http METHOD URL [BODY]              sends a request to a server, past tsmark
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -64,6 +66,7 @@ func commands() map[string]func(ts *testscript.TestScript, neg bool, args []stri
 		"sha256":    cmdSHA256,
 		"unzst":     cmdUnzst,
 		"duckdb":    cmdDuckDB,
+		"http":      cmdHTTP,
 	}
 }
 
@@ -217,6 +220,20 @@ func cmdUnzst(ts *testscript.TestScript, neg bool, args []string) {
 	text, err := io.ReadAll(r)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o666))
+}
+
+func cmdHTTP(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, args, 2, "http METHOD URL [BODY]")
+	request, err := http.NewRequest(args[0], args[1], strings.NewReader(strings.Join(args[2:], "\n")))
+	ts.Check(err)
+	response, err := http.DefaultClient.Do(request)
+	ts.Check(err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	ts.Check(err)
+	if response.StatusCode/100 != 2 {
+		ts.Fatalf("%s: %s", response.Status, text)
+	}
 }
 
 // Each command says what it is for and gives examples that parse.

@@ -123,7 +123,7 @@ const digestHelp = "compute the content digest of the rows, which is the same in
 
 // targetFlag adds --target.
 func (s *settings) targetFlag(cmd *cobra.Command, unset string) {
-	cmd.Flags().StringArrayVar(&s.targets, "target", nil, "system to measure, `[NAME=]KIND[,OPTION=VALUE]…`; may be repeated (default "+unset+")")
+	cmd.Flags().StringArrayVar(&s.targets, "target", nil, "system to measure, `[NAME=]DRIVER[,OPTION=VALUE]…`; may be repeated (default "+unset+")")
 	complete(cmd, "target", s.app.catalog.kindNames())
 }
 
@@ -143,7 +143,7 @@ func (s *settings) loadFlags(cmd *cobra.Command) {
 	s.means("after-load", "load.after", func(to, from *experiment.Experiment) { to.Load.After = from.Load.After })
 	f.Var(count(&l.Repeats, 0), "load-repeats", "times that the dataset is loaded; queries run on the last one; 0: six where targets are compared and that is quick, else once")
 	f.BoolVar(&l.Replace, "replace", l.Replace, "drop a dataset that tsmark loaded there before")
-	f.StringVar(&l.Retry, "retry", "", "send a batch again whose connection was cut or whose server restarts: `so often, or so long`, as in 5, 60s or 5,60s")
+	f.StringVar(&l.Retry, "retry", "", "retry a failed batch up to `N` times or for DURATION, after a cut connection or a restart of the server: 5, 60s or 5,60s")
 	s.means("retry", "load.retry", func(to, from *experiment.Experiment) { to.Load.Retry = from.Load.Retry })
 	forceFlag(cmd)
 	s.means("batch-size", "load.batch-size", func(to, from *experiment.Experiment) { to.Load.BatchSize = from.Load.BatchSize })
@@ -156,13 +156,13 @@ func (s *settings) loadFlags(cmd *cobra.Command) {
 // mixedFlags adds flags of the mixed section.
 func (s *settings) mixedFlags(cmd *cobra.Command) {
 	f, m := cmd.Flags(), &s.flags.Mixed
-	f.Var(count(&m.Loaded, 0), "mixed", "`percent` of the rows that are loaded before questions are asked beside the rest, 1 to 99; 0: none are asked beside")
+	f.Var(count(&m.Loaded, 0), "mixed", "`percent` of the rows that are loaded first; the rest is written while queries run, 1 to 99; 0: everything is loaded first")
 	f.Var(count(&m.Writes, 0), "mixed-writes", "batches in a hundred operations of the mixed part; 0: each side at its own rate")
 	f.Var(count(&m.Batches, 0), "mixed-batches", "batches to one query in the mixed part, in place of --mixed-writes; 0: none")
-	f.StringVar(&m.Weights, "mixed-weights", "", "how often each of --query-type is asked there in comparison with the others, as `3:1:1`")
-	f.StringVar(&m.RowRate, "mixed-row-rate", "", "`schedule` by which its rows come, such as 10000/s")
-	f.StringVar(&m.QueryRate, "mixed-query-rate", "", "`schedule` by which its queries come, such as 200/s")
-	f.Var(span{&m.Duration}, "mixed-duration", "how long it lasts, after which the rest is loaded alone; 0: until all is written")
+	f.StringVar(&m.Weights, "mixed-weights", "", "how often each of --query-type runs in the mixed part relative to the others, as `3:1:1`")
+	f.StringVar(&m.RowRate, "mixed-row-rate", "", "`schedule` of the rows in the mixed part, such as 10000/s")
+	f.StringVar(&m.QueryRate, "mixed-query-rate", "", "`schedule` of the queries in the mixed part, such as 200/s")
+	f.Var(span{&m.Duration}, "mixed-duration", "how long the mixed part lasts; the remaining rows are then loaded alone; 0: until all rows are written")
 	s.means("mixed", "mixed.loaded", func(to, from *experiment.Experiment) { to.Mixed.Loaded = from.Mixed.Loaded })
 	s.means("mixed-writes", "mixed.writes", func(to, from *experiment.Experiment) { to.Mixed.Writes = from.Mixed.Writes })
 	s.means("mixed-batches", "mixed.batches", func(to, from *experiment.Experiment) { to.Mixed.Batches = from.Mixed.Batches })
@@ -204,7 +204,7 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 	f, q := cmd.Flags(), &s.flags.Queries
 	f.StringSliceVar(&q.Types, "query-type", q.Types, "query `types`, separated by commas, or all; all,-TYPE leaves one out")
 	f.Var(count(&q.Verify, 1), "verify", "answers of each type and target that are compared with the expected ones, a random sample")
-	f.StringVar(&q.CheckSeed, "check-seed", "", "`text` that chooses the sample, to compare the same answers again; default: nobody can foresee it")
+	f.StringVar(&q.CheckSeed, "check-seed", "", "`text` that selects the sample, to compare the same answers again; default: random")
 	s.means("check-seed", "queries.check-seed", func(to, from *experiment.Experiment) { to.Queries.CheckSeed = from.Queries.CheckSeed })
 	f.BoolVar(&q.AlignWindows, "align-windows", q.AlignWindows, "start every window on a bucket border")
 	s.means("align-windows", "queries.align-windows", func(to, from *experiment.Experiment) { to.Queries.AlignWindows = from.Queries.AlignWindows })
@@ -221,7 +221,7 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 func (s *settings) quietFlag(cmd *cobra.Command) {
 	const flag = "require-quiet"
 	cmd.Flags().StringVar(&s.flags.RequireQuiet, flag, "",
-		"refuse a host on which other programs use more than this `share` of the CPU, and repeat what they disturb")
+		"refuse a host on which other processes use more than this `share` of the CPU, and repeat what they disturb")
 	cmd.Flags().Lookup(flag).NoOptDefVal = fmt.Sprintf("%.0f%%", 100*result.QuietShare)
 	s.means(flag, flag, func(to, from *experiment.Experiment) { to.RequireQuiet = from.RequireQuiet })
 }
@@ -230,18 +230,18 @@ func (s *settings) quietFlag(cmd *cobra.Command) {
 func (s *settings) timedFlags(cmd *cobra.Command) {
 	f, q := cmd.Flags(), &s.flags.Queries
 	f.Var(count(&q.Count, 1), "queries", "different queries of each type")
-	f.Var(count(&q.MaxQueries, 0), "max-queries", "asked of each type at most; 0: as --queries")
-	f.Var(count(&q.BurnIn, 0), "burn-in", "asked first of each type and not recorded")
-	f.Var(count(&q.Repeats, 0), "repeats", "times that all types are asked; 0: six where targets are compared, else once")
+	f.Var(count(&q.MaxQueries, 0), "max-queries", "queries of each type to run at most; 0: as --queries")
+	f.Var(count(&q.BurnIn, 0), "burn-in", "queries of each type that run first and are not recorded")
+	f.Var(count(&q.Repeats, 0), "repeats", "rounds in which all types run; 0: six where targets are compared, else one")
 	f.StringVar(&q.Rate, "rate", "", "`schedule` by which queries come, however slow answers are: 1000/s, poisson:1000/s, ramp:100..5000/s:60s, steps:100/s:10s,200/s:10s")
 	f.StringVar(&q.FindMaxRate, "find-max-rate", "", "find the highest rate that keeps an `objective` such as 'p99<10ms'; a try takes the time box")
-	f.Var(count(&q.Queue, 0), "queue", "queries that may wait where they come at a rate; more are dropped; 0: 1,000")
-	f.Var(span{&q.WarmUp}, "warm-up", "each type is asked so long, before every repeat, without being recorded")
+	f.Var(count(&q.Queue, 0), "queue", "queries that may wait, with --rate; further ones are dropped; 0: 1,000")
+	f.Var(span{&q.WarmUp}, "warm-up", "warm-up time per query type, before every round; not recorded")
 	f.StringVar(&q.Cache, "cache", "", "cold: one query a type and repeat, each after the target's files were dropped from the page cache")
 	s.means("warm-up", "queries.warm-up", func(to, from *experiment.Experiment) { to.Queries.WarmUp = from.Queries.WarmUp })
 	s.means("cache", "queries.cache", func(to, from *experiment.Experiment) { to.Queries.Cache = from.Queries.Cache })
-	f.Var(span{&q.TimeBox}, "time-box", "for asking one type, all repeats together; 0: none")
-	f.StringVar(&q.Until, "until", "", "a type is asked no longer once its median is known to this `share` of it, such as 2%; bounded by --queries and --time-box")
+	f.Var(span{&q.TimeBox}, "time-box", "time for the queries of one type, all rounds together; 0: no limit")
+	f.StringVar(&q.Until, "until", "", "stop a query type when the confidence interval of its median is within this `share` of it, such as 2%; --queries and --time-box still limit it")
 	s.means("until", "queries.until", func(to, from *experiment.Experiment) { to.Queries.Until = from.Queries.Until })
 	f.Var(span{&q.Timeout}, "timeout", "a query is cut off after this; 0: never")
 	s.means("queries", "queries.count", func(to, from *experiment.Experiment) { to.Queries.Count = from.Queries.Count })

@@ -32,7 +32,7 @@ func (a *app) trusted(yes bool) trust {
 // error unless somebody agrees.
 func (t trust) decide(runID string, e *experiment.Experiment) error {
 	if !t.yes && t.in == nil {
-		return fmt.Errorf("run %s was imported, and nobody is there to be asked; read what tsmark report %s --experiment shows, its commands above all, and add --yes", runID, runID)
+		return fmt.Errorf("run %s was imported, and there is no terminal to ask for confirmation; read what tsmark report %s --experiment shows, its commands above all, and add --yes", runID, runID)
 	}
 	fmt.Fprintf(t.out, "Run %s was imported. With your rights it\n", runID)
 	for _, line := range reaches(e) {
@@ -70,8 +70,8 @@ func reaches(e *experiment.Experiment) []string {
 		if len(t.Options) == 0 {
 			list = append(list, fmt.Sprintf("opens target %+q, %s, as by default", t.Name, t.Kind))
 		}
-		add("asks "+of, t.Exporter)
-		add("asks "+of, t.Metrics)
+		add("reads metrics "+of, t.Exporter)
+		add("reads metrics "+of, t.Metrics)
 	}
 	add("reads", e.Load.File)
 	if e.Load.Replace {

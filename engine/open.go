@@ -177,7 +177,7 @@ func saturation(o *result.OpenLoop, perSecond float64, behind time.Duration) str
 		return ""
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "saturated: %s/s done of %s/s asked for", rate(perSecond), rate(o.Offered))
+	fmt.Fprintf(&text, "saturated: %s/s done of %s/s scheduled", rate(perSecond), rate(o.Offered))
 	if o.Dropped > 0 {
 		fmt.Fprintf(&text, ", %s %s dropped", humanize.Comma(o.Dropped), english.PluralWord(int(o.Dropped), "arrival", ""))
 	}

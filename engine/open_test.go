@@ -158,7 +158,7 @@ func TestDropped(t *testing.T) {
 	if asked.Load() != 5 || q.Asked != 5 || o.Arrivals != 20 || o.Dropped != 15 || o.Waiting != 3 || o.Response.Count != 5 || o.Lag.Count != 20 {
 		t.Errorf("asked %d: %+v", q.Asked, o)
 	}
-	if !strings.Contains(o.Saturated, " of 1,000,000/s asked for, 15 arrivals dropped, 3 waiting at the end") {
+	if !strings.Contains(o.Saturated, " of 1,000,000/s scheduled, 15 arrivals dropped, 3 waiting at the end") {
 		t.Errorf("saturation: %q", o.Saturated)
 	}
 	if len(q.Each) != 5 {
@@ -179,9 +179,9 @@ func TestSaturated(t *testing.T) {
 		cfg  engine.OpenConfig
 		want []string // in the text; none: not saturated
 	}{
-		"dropped": {slow, 2000, engine.OpenConfig{Count: 200, Queue: 10}, []string{"saturated: ", "/s done of 2,000/s asked for, 1", " arrivals dropped, 10 waiting at the end"}},
-		"waiting": {slow, 1000, engine.OpenConfig{Count: 100, Queue: 100}, []string{"/s done of 1,000/s asked for, ", " waiting at the end"}},
-		"client":  {fast, 1e9, engine.OpenConfig{Count: 200_000, Queue: 200_000}, []string{" of 1,000,000,000/s asked for", "the client itself ", " behind the schedule"}},
+		"dropped": {slow, 2000, engine.OpenConfig{Count: 200, Queue: 10}, []string{"saturated: ", "/s done of 2,000/s scheduled, 1", " arrivals dropped, 10 waiting at the end"}},
+		"waiting": {slow, 1000, engine.OpenConfig{Count: 100, Queue: 100}, []string{"/s done of 1,000/s scheduled, ", " waiting at the end"}},
+		"client":  {fast, 1e9, engine.OpenConfig{Count: 200_000, Queue: 200_000}, []string{" of 1,000,000,000/s scheduled", "the client itself ", " behind the schedule"}},
 		"kept":    {slow, 50, engine.OpenConfig{Count: 20, Queue: 100}, nil},
 		"one":     {slow, 1000, engine.OpenConfig{Count: 1, Queue: 1}, nil},
 	} {

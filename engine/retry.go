@@ -100,7 +100,7 @@ func (a *attempts) next(ctx context.Context, failure error) error {
 		return a.givenUp(failure, asked)
 	}
 	if wait > longestAsked {
-		return fmt.Errorf("%w (given up after %d retries: the server asks to wait %v, and tsmark waits %v at most)", failure, a.made, wait, longestAsked)
+		return fmt.Errorf("%w (failed after %d retries: the server asks to wait %v, and tsmark waits %v at most)", failure, a.made, wait, longestAsked)
 	}
 	a.made++
 	timer := time.NewTimer(wait)

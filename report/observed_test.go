@@ -72,7 +72,7 @@ func observed(t *testing.T) *result.Run {
 						Lag: latencies(t, seed+900, 300, 200*time.Nanosecond)}
 				}
 				if i == 1 && k == 0 && number == 3 {
-					q.Open.Dropped, q.Open.Waiting, q.Open.Saturated = 12, 988, "saturated: 870/s done of 1,000/s asked for, 12 arrivals dropped, 988 waiting at the end"
+					q.Open.Dropped, q.Open.Waiting, q.Open.Saturated = 12, 988, "saturated: 870/s done of 1,000/s scheduled, 12 arrivals dropped, 988 waiting at the end"
 				}
 				if i == 1 && k == 1 {
 					kept := 800 + 10*float64(number)
@@ -137,7 +137,7 @@ func TestObservedGolden(t *testing.T) {
 func TestObservedIsOnThePage(t *testing.T) {
 	page := parse(t, render(t, HTML, Options{}, observed(t)))
 	for _, want := range []string{
-		"saturated: 870/s done of 1,000/s asked for", "p99<10ms", "client-bound: the client used 91 % of its processors (in 2 of 6 repeats)",
+		"saturated: 870/s done of 1,000/s scheduled", "p99<10ms", "client-bound: the client used 91 % of its processors (in 2 of 6 repeats)",
 		"NOISY HOST in 3 of 10 measurements; at worst other processes used 31 % of the CPU, most of it ld. What it disturbed is marked ‡.",
 		"noisy host: other processes used 23 % of the CPU, most of it ld (in 1 of 6 phases)", "the server cannot be seen",
 		"PostgreSQL", "310,000 queries/s", coLocated, "n/a: shares tsmark's process", "tsmark's own work is part of it", "after compress",

@@ -30,9 +30,6 @@ func Of(db driver.DB) Session { return Session{db} }
 // ErrNoMark where tsmark loaded nothing, and driver.ErrExisting, with what is
 // there, where the place holds data that tsmark did not create.
 func (s Session) Mark(ctx context.Context) (Mark, error) {
-	if b, ok := driver.As[Bridged](s.db); ok {
-		return b.ReadMark(ctx)
-	}
 	p, err := s.look(ctx)
 	if err == nil {
 		err = s.unmarked(ctx, p)
@@ -45,9 +42,6 @@ func (s Session) Mark(ctx context.Context) (Mark, error) {
 
 // SetMark replaces the mark of a prepared database.
 func (s Session) SetMark(ctx context.Context, m Mark) error {
-	if b, ok := driver.As[Bridged](s.db); ok {
-		return b.WriteMark(ctx, m)
-	}
 	p, err := s.look(ctx)
 	if err == nil {
 		err = s.unmarked(ctx, p)
@@ -64,9 +58,6 @@ func (s Session) SetMark(ctx context.Context, m Mark) error {
 
 // Own returns the objects that tsmark made and that are there.
 func (s Session) Own(ctx context.Context) ([]driver.Object, error) {
-	if _, ok := driver.As[Bridged](s.db); ok {
-		return nil, nil
-	}
 	p, err := s.look(ctx)
 	if err == nil {
 		err = s.unmarked(ctx, p)
@@ -81,9 +72,6 @@ func (s Session) Own(ctx context.Context) ([]driver.Object, error) {
 // be told without changing anything; driver.ErrExisting as Prepare. The schema is
 // nil where nobody knows the dataset yet.
 func (s Session) Inspect(ctx context.Context, schema *series.Schema) error {
-	if b, ok := driver.As[Bridged](s.db); ok {
-		return b.InspectSchema(ctx, schema)
-	}
 	if i, ok := driver.As[driver.Inspector](s.db); ok {
 		if err := i.Inspect(ctx); err != nil {
 			return err
@@ -102,14 +90,6 @@ func (s Session) Inspect(ctx context.Context, schema *series.Schema) error {
 // data, in a marked one what tsmark did not make and what is in the way of the
 // schema. The schema is nil for lines of an unknown dataset.
 func (s Session) Existing(ctx context.Context, schema *series.Schema) ([]driver.Object, error) {
-	if b, ok := driver.As[BridgedClearer](s.db); ok {
-		names, err := b.Foreign(ctx, schema)
-		var objects []driver.Object
-		for _, n := range names {
-			objects = append(objects, driver.Object{Name: n})
-		}
-		return objects, err
-	}
 	p, err := s.look(ctx)
 	var planned []driver.Object
 	if err == nil {
@@ -124,9 +104,6 @@ func (s Session) Existing(ctx context.Context, schema *series.Schema) ([]driver.
 // Drop drops what is named, of what Existing would list now, and nothing else:
 // what came up since stays, and Prepare refuses again.
 func (s Session) Drop(ctx context.Context, schema *series.Schema, named []string) error {
-	if b, ok := driver.As[BridgedClearer](s.db); ok {
-		return b.Clear(ctx, schema, named)
-	}
 	found, err := s.Existing(ctx, schema)
 	if err != nil {
 		return err
@@ -144,9 +121,6 @@ func (s Session) Drop(ctx context.Context, schema *series.Schema, named []string
 // afterwards names what is tsmark's, and holds no mark of what is gone. m is not
 // of a complete load.
 func (s Session) Prepare(ctx context.Context, schema *series.Schema, m Mark) error {
-	if b, ok := driver.As[Bridged](s.db); ok {
-		return b.Prepare(ctx, schema, m)
-	}
 	p, planned, err := s.replaceable(ctx, schema)
 	if err == nil {
 		err = s.replace(ctx, p, m)

@@ -203,7 +203,7 @@ func (f *faults) hushEnded(err error, took time.Duration, cut bool) error {
 	switch {
 	case err == nil:
 		return errors.New("the server fell silent, and there is no error")
-	case strings.Contains(err.Error(), "it does not even end"):
+	case strings.Contains(err.Error(), "it does not return after it was cancelled"):
 		return fmt.Errorf("after %v: %w", took, err)
 	case took > f.patience():
 		return fmt.Errorf("it took %v: %w", took, err)

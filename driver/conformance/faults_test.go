@@ -81,7 +81,7 @@ func TestFaultsFindSins(t *testing.T) {
 		{"permanent", Throttled, "no Temporary with After of 1 s"},
 		{"endless patience", NeverAnswers, "it hangs"},
 		{"endless patience", FallsSilent, "it hangs"},
-		{"deaf", Silences, "it does not even end"},
+		{"deaf", Silences, "it does not return after it was cancelled"},
 		{"hopes", Silences, "settling, after 0 % of the answer: the server fell silent, and there is no error"},
 		{"full unnoticed", DiskFull, "reported as a success: durability strict: table cpu holds"},
 	} {

@@ -15,11 +15,13 @@ import (
 	duck "github.com/duckdb/duckdb-go-bindings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
 
 // database is an open database file; it implements driver.DB.
 type database struct {
+	sqlkit.Counter
 	path string
 	raw  duck.Database
 	open atomic.Int32 // sessions of writers and queriers

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/sqlkit"
-	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -24,29 +23,18 @@ type layout struct {
 // newLayout lays a schema out. Its error names what two tables would share.
 func newLayout(s *series.Schema) (*layout, error) {
 	l := &layout{schema: s, tags: sqlkit.TagsOf(s)}
-	dialect, kinds := newDialect(), types()
+	columns := sqlkit.Columns{
+		Dialect: newDialect(), Time: "TIMESTAMP NOT NULL", Series: "UINTEGER NOT NULL", Key: "UINTEGER NOT NULL",
+		Text: "VARCHAR", Number: "DOUBLE", Fields: types(),
+	}
 	add := func(name string, columns []string) {
 		l.objects = append(l.objects, object(kindTable, name))
-		l.ddl = append(l.ddl, fmt.Sprintf("CREATE TABLE %s (%s)", dialect.Ident(name), strings.Join(columns, ", ")))
+		l.ddl = append(l.ddl, fmt.Sprintf("CREATE TABLE %s (%s)", newDialect().Ident(name), strings.Join(columns, ", ")))
 	}
-	made := make(map[*sqlkit.Tags]bool)
 	for _, t := range s.Tables {
-		columns := []string{dialect.Ident(sql.TimeColumn) + " TIMESTAMP NOT NULL", dialect.Ident(sql.TagsIDColumn) + " UINTEGER NOT NULL"}
-		for _, f := range t.Fields {
-			columns = append(columns, dialect.Ident(f.Name)+" "+kinds[f.Type].As)
-		}
-		add(t.Name, columns)
-		if tags := l.tags[t]; !made[tags] {
-			made[tags] = true
-			columns := []string{dialect.Ident(sql.IDColumn) + " UINTEGER NOT NULL"}
-			for _, tag := range t.Tags {
-				kind := " VARCHAR"
-				if tag.Numeric() {
-					kind = " DOUBLE"
-				}
-				columns = append(columns, dialect.Ident(tag.Key)+kind)
-			}
-			add(tags.Name, columns)
+		add(t.Name, columns.OfRows(t))
+		if tags := l.tags[t]; tags.Of == t {
+			add(tags.Name, columns.OfSeries(tags))
 		}
 	}
 	return l, sqlkit.Distinct(l.objects)

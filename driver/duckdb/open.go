@@ -45,6 +45,7 @@ func open(ctx context.Context, env driver.Env, options driver.Options) (driver.D
 		return nil, fmt.Errorf("opening DuckDB: %w", err)
 	}
 	d := &database{path: path, raw: raw}
+	d.Counter = d.counter()
 	if d.admin, err = d.connect(); err != nil {
 		duck.Close(&d.raw)
 		return nil, fmt.Errorf("opening DuckDB: %w", err)

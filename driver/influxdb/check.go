@@ -125,7 +125,7 @@ func timeText(t int64) string { return time.Unix(0, t).UTC().Format(time.RFC3339
 func checkSchema(s *series.Schema) error {
 	for _, t := range s.Tables {
 		switch {
-		case t.Name == markMeasurement:
+		case t.Name == note:
 			return fmt.Errorf("a table is called %s, which is tsmark's own: rename it", t.Name)
 		case t.Name == "" || strings.ContainsAny(t.Name, "=\n") || strings.HasPrefix(t.Name, "#") || ambiguous([]byte(t.Name)):
 			return fmt.Errorf("a table is called %q, which no measurement can be in line protocol: rename it", t.Name)

@@ -15,12 +15,10 @@ import (
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/session"
 )
 
 // database is a database of an InfluxDB server; it implements driver.DB.
 type database struct {
-	session.Unported
 	settings *settings
 	// What the last Settle and Footprint found; nil before.
 	idleSince atomic.Pointer[time.Time]
@@ -29,7 +27,7 @@ type database struct {
 	mu      sync.Mutex // guards what follows
 	admin   *querier   // for everything but writers and queriers
 	schema  *series.Schema
-	encoder encode.Encoder // of the schema given to Prepare; nil before
+	encoder encode.Encoder // of the schema given to Create; nil before
 }
 
 // open connects, and finds out whether an InfluxDB answers that takes the

@@ -10,7 +10,7 @@ import (
 // Describe implements driver.DB. The server's settings are only told to a
 // user with all privileges.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
-	out := driver.Description{Location: d.Address() + "/" + d.settings.database, Settings: make(map[string]string)}
+	out := driver.Description{Location: d.Address() + "/" + d.settings.database, Settings: make(map[string]string), Elsewhere: "database"}
 	var err error
 	if out.Version, out.Edition, err = d.version(ctx); err != nil {
 		return driver.Description{}, fmt.Errorf("describing InfluxDB: %w", err)
@@ -36,7 +36,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 		return driver.Description{}, fmt.Errorf("describing InfluxDB: %w", err)
 	}
 	for _, p := range policies {
-		if err == nil && p["name"] != markMeasurement {
+		if err == nil && p["name"] != note {
 			out.Settings["retention policy "+p["name"]+" shard duration"] = p["shardGroupDuration"]
 		}
 	}

@@ -48,10 +48,10 @@ const off = "off"
 func Kind() driver.Driver {
 	return driver.Driver{
 		Name:    "influxdb",
-		Help:    "InfluxDB 1.x, a server, written by line protocol over HTTP and asked in InfluxQL",
+		Help:    "InfluxDB 1.x, a server, written by line protocol over HTTP and queried in InfluxQL",
 		Options: append(connected(), data()...),
 		Durabilities: []driver.Profile{
-			{Name: driver.AsShipped, Help: "as the server's wal-fsync-delay says, which is 0s (each write forced to disk) unless somebody changed it; a client cannot", Options: driver.Options{}},
+			{Name: driver.AsShipped, Help: "as the server's wal-fsync-delay says, which is 0s (each write forced to disk) by default; a client cannot change it", Options: driver.Options{}},
 		},
 		Caps:    caps,
 		Modules: []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
@@ -120,7 +120,7 @@ func data() []driver.Option {
 }
 
 func checkRetention(v string) error {
-	if v == markMeasurement {
+	if v == note {
 		return errors.New("must be another name, which tsmark has not taken for itself")
 	}
 	return nil

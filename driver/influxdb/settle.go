@@ -59,12 +59,12 @@ func (d *database) compacting(ctx context.Context) (bool, error) {
 }
 
 // shards returns what the server tells of each shard of the database but the
-// mark's.
+// note's.
 func (d *database) shards(ctx context.Context, module string) ([]shown, error) {
 	all, err := d.table(ctx, "SHOW STATS FOR '"+module+"'")
 	var own []shown
 	for _, s := range all {
-		if s["database"] == d.settings.database && s["retentionPolicy"] != markMeasurement {
+		if s["database"] == d.settings.database && s["retentionPolicy"] != note {
 			own = append(own, s)
 		}
 	}

@@ -113,7 +113,7 @@ func TestFootprintCountsIndexAndSeries(t *testing.T) {
 // The real server's index and series count, whose address is this host's.
 func TestFootprintOfServer(t *testing.T) {
 	d := started(t, "tsmark_test footprint")
-	if err := d.Prepare(t.Context(), schema(), session.Mark{}); err != nil {
+	if err := session.Of(d).Prepare(t.Context(), schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	var lines strings.Builder

@@ -22,8 +22,11 @@ type told struct {
 }
 
 // shown is a row of such an answer: its tags and columns as texts, by their
-// names.
+// names, and the name of its series by seriesName.
 type shown map[string]string
+
+// seriesName is no name of a tag or column.
+const seriesName = ""
 
 // table returns the rows that a SHOW gives.
 func (d *database) table(ctx context.Context, text string) ([]shown, error) {
@@ -57,6 +60,7 @@ func (d *database) table(ctx context.Context, text string) ([]shown, error) {
 				if row == nil {
 					row = shown{}
 				}
+				row[seriesName] = series.Name
 				for i, v := range values[:min(len(values), len(series.Columns))] {
 					row[series.Columns[i]] = fmt.Sprint(v)
 				}

@@ -116,7 +116,7 @@ func call[T any](ctx context.Context, limit *Late, doing string, do func(context
 					}
 				}()
 			}
-			ended.err = fmt.Errorf("%s: it does not even end when it is told to: %w", doing, context.Cause(limited))
+			ended.err = fmt.Errorf("%s: it does not return after it was cancelled: %w", doing, context.Cause(limited))
 		}
 	}
 	var named *Late

@@ -84,7 +84,7 @@ func calls(t driver.DB) map[string]struct {
 		most time.Duration
 	}
 	return map[string]call{
-		"asking for version": {func(ctx context.Context) error { _, err := t.Describe(ctx); return err }, short.Statement},
+		"reading version":    {func(ctx context.Context) error { _, err := t.Describe(ctx); return err }, short.Statement},
 		"listing what is":    {func(ctx context.Context) error { _, err := t.Objects(ctx); return err }, short.Statement},
 		"reading the note":   {func(ctx context.Context) error { _, err := t.Note(ctx); return err }, short.Statement},
 		"writing the note":   {func(ctx context.Context) error { return t.SetNote(ctx, "") }, short.Statement},
@@ -131,7 +131,7 @@ func TestCallsEnd(t *testing.T) {
 				defer cancel()
 				begin = time.Now()
 				err = c.do(ctx)
-				if took := time.Since(begin); took > time.Millisecond+abandoned || !errors.Is(err, context.DeadlineExceeded) || deaf != strings.Contains(err.Error(), "does not even end") {
+				if took := time.Since(begin); took > time.Millisecond+abandoned || !errors.Is(err, context.DeadlineExceeded) || deaf != strings.Contains(err.Error(), "does not return after it was cancelled") {
 					t.Errorf("%s, interrupted: %v after %v", doing, err, took)
 				}
 				if deaf {

@@ -8,7 +8,6 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/session"
 )
 
 // Kind returns the kind with targets that keep the limits. Their writers do so
@@ -55,8 +54,6 @@ var _ interface {
 	driver.SeriesLister
 	driver.Server
 	driver.Watcher
-	session.Bridged
-	session.BridgedClearer
 } = (*limited)(nil)
 
 // Unwrap returns the target as it was opened.
@@ -64,7 +61,7 @@ func (t *limited) Unwrap() driver.DB { return t.DB }
 
 // Describe implements driver.DB.
 func (t *limited) Describe(ctx context.Context) (driver.Description, error) {
-	return call(ctx, t.limits.statement(), "asking for version and settings", t.DB.Describe, nil)
+	return call(ctx, t.limits.statement(), "reading version and settings", t.DB.Describe, nil)
 }
 
 // Objects implements driver.DB.
@@ -210,7 +207,7 @@ func (t *limited) Upkeep(ctx context.Context, objects []driver.Object) (string, 
 	if !ok {
 		return "", errNot("does maintenance")
 	}
-	return call(ctx, t.limits.statement(), "asking what maintenance was done", func(ctx context.Context) (string, error) {
+	return call(ctx, t.limits.statement(), "reading what maintenance was done", func(ctx context.Context) (string, error) {
 		return own.Upkeep(ctx, objects)
 	}, nil)
 }

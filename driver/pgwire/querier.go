@@ -61,7 +61,7 @@ func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 		return driver.Cost{}, errClosed
 	}
 	if err := ctx.Err(); err != nil {
-		return driver.Cost{}, fmt.Errorf("asking: %w", err)
+		return driver.Cost{}, fmt.Errorf("querying: %w", err)
 	}
 	if q.conn.Closed() {
 		again := *q

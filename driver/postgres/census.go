@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
@@ -12,35 +11,18 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Census implements driver.DB.
-func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
-	return d.census(ctx, t, false)
-}
-
-// DistinctCensus implements driver.DistinctCounter.
-func (d *database) DistinctCensus(ctx context.Context, t *series.Table) (driver.Census, error) {
-	return d.census(ctx, t, true)
-}
-
-func (d *database) census(ctx context.Context, t *series.Table, distinct bool) (driver.Census, error) {
+// counter tells what the tables hold.
+func (d *database) counter() sqlkit.Counter {
 	held := types(d.options)
-	c := sqlkit.Census{
+	return sqlkit.Counter{
 		Dialect: d.variant.dialect(d.options),
 		Figures: func(t series.Type, column string) sqlkit.Figures { return figures(held[t].As, column) },
 		Times:   figures(held[series.Timestamp].As, sql.TimeColumn),
 		Text:    func(sum string) string { return "(" + sum + ")::text" }, // bigint or numeric
+		Run: func(ctx context.Context, text string, sink query.Sink) error {
+			return d.admin.Do(ctx, func(c *pgwire.Conn) error { return c.Stream(ctx, text, sink) })
+		},
 	}
-	var census driver.Census
-	err := d.admin.Do(ctx, func(conn *pgwire.Conn) (err error) {
-		c.Ask = func(ctx context.Context, text string) ([][]query.Value, error) {
-			var answer query.Answer
-			_, err := conn.Query(ctx, text, &answer)
-			return answer.Rows, err
-		}
-		census, err = c.Of(ctx, t, distinct)
-		return err
-	})
-	return census, err
 }
 
 // figures are the expressions for what the values of a column come to that has a
@@ -66,13 +48,4 @@ func figures(as, column string) sqlkit.Figures {
 		f.Sum = column + " - DATE '1970-01-01'"
 	}
 	return f
-}
-
-// ListSeries implements driver.SeriesLister.
-func (d *database) ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error {
-	return d.admin.Do(ctx, func(conn *pgwire.Conn) error {
-		return sqlkit.ListSeries(d.variant.dialect(d.options), s, t, func(text string) error {
-			return conn.Stream(ctx, text, sink)
-		})
-	})
 }

@@ -9,11 +9,13 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/pgwire"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
 
 // database implements driver.DB.
 type database struct {
+	sqlkit.Counter
 	variant Variant
 	options driver.Options
 	config  *pgwire.Config

@@ -44,13 +44,11 @@ func newLayout(s *series.Schema, o driver.Options) (*layout, error) {
 	if l.kind != layoutWide {
 		l.tags = sqlkit.TagsOf(s)
 	}
-	made := make(map[*sqlkit.Tags]bool)
 	for _, t := range s.Tables {
 		if err := l.rows(t); err != nil {
 			return nil, err
 		}
-		if tags := l.tags[t]; tags != nil && !made[tags] {
-			made[tags] = true
+		if tags := l.tags[t]; tags != nil && tags.Of == t {
 			l.series(tags)
 		}
 	}
@@ -151,11 +149,8 @@ func (l *layout) indexes(t Table) []string {
 // series adds a table of series. TSBS's has the same index of its first tag, and
 // one of all tags, by which its loader finds series again; here they have numbers.
 func (l *layout) series(t *sqlkit.Tags) {
-	definitions := []string{sql.IDColumn + " " + l.idType() + " PRIMARY KEY"}
-	for _, tag := range t.Tags {
-		definitions = append(definitions, Quoted(tag.Key)+" "+tagType(&tag))
-	}
-	ddl := []string{l.create(t.Name, definitions, false)}
+	columns := sqlkit.Columns{Dialect: newDialect(), Key: l.idType() + " PRIMARY KEY", Text: textTag, Number: numericTag}
+	ddl := []string{l.create(t.Name, columns.OfSeries(t), false)}
 	if len(t.Tags) > 0 && l.options[optionIndex] != indexNone {
 		ddl = append(ddl, fmt.Sprintf("CREATE INDEX ON %s (%s)", Quoted(t.Name), Quoted(t.Tags[0].Key)))
 	}
@@ -197,13 +192,18 @@ func (l *layout) idType() string {
 	return "integer"
 }
 
-// tagType is the type of a tag. Texts are ordered by their bytes, whatever the
-// database's language.
+// The types of tags. Texts are ordered by their bytes, whatever the database's
+// language.
+const (
+	textTag    = `text COLLATE "C"`
+	numericTag = "double precision"
+)
+
 func tagType(t *series.Tag) string {
 	if t.Numeric() {
-		return "double precision"
+		return numericTag
 	}
-	return `text COLLATE "C"`
+	return textTag
 }
 
 // field is a column of values.

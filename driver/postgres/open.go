@@ -25,6 +25,7 @@ func open(ctx context.Context, v Variant, env driver.Env, o driver.Options) (*da
 		admin: pgwire.NewLink(config, o[optionConnections] == connectionsOne), meter: pgwire.NewLink(config, o[optionConnections] == connectionsOne),
 		locks: env.Locks,
 	}
+	d.Counter = d.counter()
 	err = d.admin.Do(ctx, func(c *pgwire.Conn) error { return d.fits(ctx, c) })
 	if err != nil {
 		_ = d.Close() // the first error says what is wrong

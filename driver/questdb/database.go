@@ -10,19 +10,19 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
-	"github.com/tsmark/tsmark/session"
 )
 
 // database is a QuestDB server; it implements driver.DB.
 type database struct {
-	session.Unported
+	sqlkit.Counter
 	settings *settings
-	sent     atomic.Int64 // rows sent over TCP since Prepare
+	sent     atomic.Int64 // rows sent over TCP since Create
 
 	mu     sync.Mutex // guards what follows
 	admin  *exec      // for everything but writers and queriers
-	layout *layout    // of the schema given to Prepare; nil before
+	layout *layout    // of the schema given to Create; nil before
 }
 
 // open connects, and finds out whether QuestDB answers.
@@ -32,6 +32,7 @@ func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB,
 		return nil, fmt.Errorf("opening QuestDB: %w", err)
 	}
 	d := &database{settings: s, admin: newExec(s)}
+	d.Counter = d.counter()
 	greeting, cancel := s.wire().Bounded(ctx)
 	defer cancel()
 	if _, err := d.build(greeting); err != nil {
@@ -90,7 +91,7 @@ func (d *database) description(build string, parameters [][]query.Value) driver.
 	for _, p := range parameters {
 		effective[p[0].String()] = p[1].String()
 	}
-	out := driver.Description{Version: build, Edition: "open source", Location: d.Address(), Settings: effective}
+	out := driver.Description{Version: build, Edition: "open source", Location: d.Address(), Settings: effective, Elsewhere: "server"}
 	if strings.Contains(build, "Enterprise") {
 		out.Edition = "Enterprise"
 	}
@@ -135,10 +136,10 @@ func (d *database) build(ctx context.Context) (string, error) {
 	return rows[0][0].String(), nil
 }
 
-// Footprint implements driver.DB: the files of the tables that tsmark made,
-// with the space that QuestDB has reserved in them for rows to come.
+// Footprint implements driver.DB: the files of the tables, with the space that
+// QuestDB has reserved in them for rows to come.
 func (d *database) Footprint(ctx context.Context) (int64, error) {
-	rows, err := d.ask(ctx, "SELECT coalesce(sum(diskSize), 0) FROM table_storage() WHERE tableName IN ("+d.ownTables(ctx)+")")
+	rows, err := d.ask(ctx, "SELECT coalesce(sum(diskSize), 0) FROM table_storage() WHERE tableName IN ("+d.made()+")")
 	if err != nil {
 		return -1, fmt.Errorf("measuring QuestDB's files: %w", err)
 	}

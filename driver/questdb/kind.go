@@ -50,10 +50,10 @@ const (
 func Kind() driver.Driver {
 	return driver.Driver{
 		Name:    "questdb",
-		Help:    "QuestDB, a server, written by line protocol over HTTP or TCP and asked over the PostgreSQL protocol or REST",
+		Help:    "QuestDB, a server, written by line protocol over HTTP or TCP and queried over the PostgreSQL protocol or REST",
 		Options: append(connected(), storage()...),
 		Durabilities: []driver.Profile{
-			{Name: driver.AsShipped, Help: "as the server's cairo.commit.mode says, which is nosync unless somebody changed it; a client cannot", Options: driver.Options{}},
+			{Name: driver.AsShipped, Help: "as the server's cairo.commit.mode says, which is nosync by default; a client cannot change it", Options: driver.Options{}},
 		},
 		Caps:    caps,
 		Modules: []string{"github.com/jackc/pgx/v5"},
@@ -98,7 +98,7 @@ func connected() []driver.Option {
 		driver.Option{Name: connection.TLS, Help: "encrypt HTTP and TCP and, where it offers that, the PostgreSQL protocol: on, off, or insecure (anybody's certificate is taken)"},
 	),
 		driver.Option{Name: optionProtocol, Default: protocolHTTP, Help: "how rows are sent: http (acknowledged) or tcp (not acknowledged)", Type: option.Choice(protocolHTTP, protocolTCP)},
-		driver.Option{Name: optionRead, Default: readPGWire, Help: "how questions are asked: pgwire or rest", Type: option.Choice(readPGWire, readREST)},
+		driver.Option{Name: optionRead, Default: readPGWire, Help: "how queries are sent: pgwire or rest", Type: option.Choice(readPGWire, readREST)},
 	)
 }
 

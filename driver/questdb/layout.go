@@ -5,18 +5,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/series"
 )
 
-// markTable holds the mark. Its name is tsmark's own in every database.
-const markTable = sqlkit.MarkTable
-
 // layout is the tables that a schema becomes. All writers share it.
 type layout struct {
-	names   []string // of all tables made
-	ddl     []string // the statements that make them
+	objects []driver.Object // all tables made
+	ddl     []string        // the statements that make them
 	encoder encode.Encoder
 	tables  []*series.Table
 }
@@ -25,14 +23,8 @@ type layout struct {
 // share.
 func newLayout(s *series.Schema, settings *tableSettings) (*layout, error) {
 	l := &layout{tables: s.Tables, encoder: lines().New(s)}
-	made := map[string]bool{markTable: true}
 	for _, t := range s.Tables {
 		name := tableName(t.Name)
-		if key := strings.ToLower(name); made[key] {
-			return nil, fmt.Errorf("two tables would be called %s: rename a table of the workload", name)
-		} else {
-			made[key] = true
-		}
 		columns, err := columnsOf(t, settings.symbolCapacity)
 		if err != nil {
 			return nil, err
@@ -51,9 +43,9 @@ func newLayout(s *series.Schema, settings *tableSettings) (*layout, error) {
 		if len(keys) > 0 {
 			statement += fmt.Sprintf(" DEDUP UPSERT KEYS(%s)", strings.Join(keys, ", "))
 		}
-		l.names, l.ddl = append(l.names, name), append(l.ddl, statement)
+		l.objects, l.ddl = append(l.objects, object(kindTable, name)), append(l.ddl, statement)
 	}
-	return l, nil
+	return l, sqlkit.Distinct(l.objects)
 }
 
 // lines is line protocol as QuestDB reads it.

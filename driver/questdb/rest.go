@@ -34,7 +34,7 @@ func (e *exec) Close() error {
 func (e *exec) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
 	cost, err := e.do(ctx, r.Text, sink)
 	if err != nil {
-		return cost, fmt.Errorf("asking QuestDB over REST: %w", err)
+		return cost, fmt.Errorf("querying QuestDB over REST: %w", err)
 	}
 	return cost, nil
 }

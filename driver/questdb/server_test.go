@@ -3,12 +3,14 @@ package questdb
 import (
 	"errors"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/session"
 )
@@ -78,33 +80,67 @@ func TestDedup(t *testing.T) {
 	}
 }
 
-// A table that tsmark did not make stays, with its rows.
-func TestForeignTable(t *testing.T) {
+// What tsmark did not create stays, with its rows, unless it was named.
+func TestExistingTables(t *testing.T) {
 	db := connect(t)
+	run := session.Of(db)
 	table := conformance.Table("usage")
 	conformance.Prepare(t, db, 3, table)
-	foreign := &series.Table{Name: "Trades", Tags: table.Tags, Fields: table.Fields}
 	must := func(text string) {
 		t.Helper()
 		if err := db.exec(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
 	}
+	named := func(s *series.Schema, want string) []string {
+		t.Helper()
+		found, err := run.Existing(t.Context(), s)
+		if names := session.Names(found); err != nil || strings.Join(names, ", ") != want {
+			t.Fatalf("existing: %v, %v, want %s", names, err, want)
+		}
+		return session.Names(found)
+	}
+	refused := func(err error, says string) {
+		t.Helper()
+		if stub.Says(t, err, says); !errors.Is(err, driver.ErrExisting) {
+			t.Error(err)
+		}
+	}
 	must("CREATE TABLE trades (price DOUBLE)")
-	defer must("DROP TABLE trades")
-	err := session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{foreign}, Series: 3}, session.Mark{})
-	stub.Says(t, err, "a table trades; drop or rename it")
-	if !errors.Is(err, driver.ErrExisting) {
-		t.Error(err)
-	}
-	must("DROP TABLE " + markTable)
+	defer must("DROP TABLE IF EXISTS trades")
+	must("CREATE VIEW seen AS SELECT * FROM trades")
+	defer must("DROP VIEW IF EXISTS seen")
+	clash := &series.Schema{Tables: []*series.Table{{Name: "Trades", Tags: table.Tags, Fields: table.Fields}}, Series: 3}
+	refused(run.Prepare(t.Context(), clash, session.Mark{}), "table trades; drop it or give another server")
+	named(clash, "table trades")
+
+	// Made again under a name of tsmark's, a table is somebody's.
+	own := &series.Schema{Tables: []*series.Table{table}, Series: 3}
 	must("DROP TABLE cpu")
-	_, err = session.Of(db).Mark(t.Context())
-	stub.Says(t, err, "tables trades")
-	if !errors.Is(err, driver.ErrExisting) {
-		t.Error(err)
+	must("CREATE TABLE cpu (salary DOUBLE)")
+	refused(run.Prepare(t.Context(), own, session.Mark{}), "table cpu, which is not the one that tsmark made under that name; drop it or give another server")
+	must("SELECT salary FROM cpu")
+
+	// Without a mark all is somebody's, and only what was named goes.
+	must("DROP TABLE " + sqlkit.NoteTable)
+	_, err := run.Mark(t.Context())
+	refused(err, "table cpu, view seen, table trades; give another server")
+	agreed := named(own, "table cpu, view seen, table trades")
+	must("CREATE TABLE later (price DOUBLE)")
+	defer must("DROP TABLE IF EXISTS later")
+	if err := run.Drop(t.Context(), own, agreed); err != nil {
+		t.Fatal(err)
 	}
-	must("SELECT * FROM trades")
+	refused(run.Prepare(t.Context(), own, session.Mark{}), "table later; give another server")
+	if err := run.Drop(t.Context(), own, named(own, "table later")); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Prepare(t.Context(), own, session.Mark{Tool: "t"}); err != nil {
+		t.Fatal(err)
+	}
+	if mark, err := run.Mark(t.Context()); err != nil || mark.Tool != "t" {
+		t.Errorf("%+v, %v", mark, err)
+	}
 }
 
 // Tables without a write-ahead log take rows over TCP, in any order.

@@ -32,7 +32,7 @@ func (d *database) Settle(ctx context.Context) error {
 }
 
 func (d *database) settle(ctx context.Context) error {
-	tables := d.ownTables(ctx)
+	tables := d.made()
 	seen, since := int64(-1), time.Now()
 	reached, moved := int64(-1), time.Now()
 	return poll.Until(ctx, firstLook, longestLook, func() (bool, error) {
@@ -95,8 +95,8 @@ func (d *database) missing(ctx context.Context) (missing, rows int64, err error)
 	if sent == 0 || layout == nil {
 		return 0, 0, nil
 	}
-	for _, name := range layout.names {
-		answer, err := d.ask(ctx, "SELECT count() FROM "+quoted(name))
+	for _, o := range layout.objects {
+		answer, err := d.ask(ctx, "SELECT count() FROM "+quoted(o.Name))
 		if err != nil {
 			return 0, 0, err
 		}
@@ -105,16 +105,16 @@ func (d *database) missing(ctx context.Context) (missing, rows int64, err error)
 	return sent - rows, rows, nil
 }
 
-// ownTables returns the names of the tables that tsmark made, as a list of
-// texts in SQL.
-func (d *database) ownTables(ctx context.Context) string {
-	var names []string
-	if s, _, err := d.readStamp(ctx); err == nil {
-		names = s.Tables
-	}
+// made returns the names of the tables that Create has made, as a list of texts in
+// SQL.
+func (d *database) made() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	list := []string{"''"} // no table is called so
-	for _, name := range names {
-		list = append(list, newDialect().Text(name))
+	if d.layout != nil {
+		for _, o := range d.layout.objects {
+			list = append(list, newDialect().Text(o.Name))
+		}
 	}
 	return strings.Join(list, ", ")
 }

@@ -3,37 +3,28 @@ package sqlite
 import (
 	"context"
 
-	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
 )
 
-// Census implements driver.DB.
-func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
-	return d.census(ctx, t, false)
-}
-
-// DistinctCensus implements driver.DistinctCounter.
-func (d *database) DistinctCensus(ctx context.Context, t *series.Table) (driver.Census, error) {
-	return d.census(ctx, t, true)
-}
-
-func (d *database) census(ctx context.Context, t *series.Table, distinct bool) (driver.Census, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	c := sqlkit.Census{
+// counter tells what the tables hold.
+func (d *database) counter() sqlkit.Counter {
+	return sqlkit.Counter{
 		Dialect: newDialect(),
 		Figures: figures,
 		Times:   figures(series.Timestamp, sql.TimeColumn),
-		Ask: func(ctx context.Context, text string) ([][]query.Value, error) {
-			var answer query.Answer
-			_, err := d.admin.query(ctx, text, &answer)
-			return answer.Rows, err
-		},
+		Run:     d.run,
 	}
-	return c.Of(ctx, t, distinct)
+}
+
+// run runs a statement of tsmark's own.
+func (d *database) run(ctx context.Context, text string, sink query.Sink) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, err := d.admin.query(ctx, text, sink)
+	return err
 }
 
 // figures are the expressions for what the values of a column come to. SQLite's
@@ -52,14 +43,4 @@ func figures(t series.Type, column string) sqlkit.Figures {
 		f.Sum = ""
 	}
 	return f
-}
-
-// ListSeries implements driver.SeriesLister.
-func (d *database) ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return sqlkit.ListSeries(newDialect(), s, t, func(text string) error {
-		_, err := d.admin.query(ctx, text, sink)
-		return err
-	})
 }

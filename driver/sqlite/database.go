@@ -11,11 +11,13 @@ import (
 	"sync/atomic"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
 
 // database is an open database file; it implements driver.DB.
 type database struct {
+	sqlkit.Counter
 	path    string
 	driver  string        // the option's value
 	index   string        // the option's value
@@ -165,7 +167,7 @@ func (d *database) AfterLoad() []driver.Step {
 func steps() []driver.Step {
 	return []driver.Step{
 		{Name: "analyze", Help: "statistics of the indexes, for the query planner"},
-		{Name: "vacuum", Help: "the file written anew without gaps"},
+		{Name: "vacuum", Help: "the file rewritten without gaps"},
 	}
 }
 

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
@@ -35,14 +36,14 @@ type layout struct {
 // error names what two tables or indexes would share.
 func newLayout(s *series.Schema, index string) (*layout, error) {
 	l := &layout{schema: s, tags: sqlkit.TagsOf(s), clustered: index == indexClustered, token: driver.Token()}
-	made, kinds := make(map[*sqlkit.Tags]bool), types()
+	declared := sqlkit.Columns{
+		Dialect: newDialect(), Time: "INTEGER NOT NULL", Series: "INTEGER NOT NULL", Key: "INTEGER PRIMARY KEY",
+		Text: "TEXT", Number: "REAL", Fields: types(),
+	}
 	for _, t := range s.Tables {
-		columns := []string{sql.TimeColumn + " INTEGER NOT NULL", sql.TagsIDColumn + " INTEGER NOT NULL"}
+		columns := declared.OfRows(t)
 		if l.clustered {
-			columns = append(columns, rowColumn+" INTEGER NOT NULL")
-		}
-		for _, f := range t.Fields {
-			columns = append(columns, quoted(f.Name)+" "+kinds[f.Type].As)
+			columns = slices.Insert(columns, 2, rowColumn+" INTEGER NOT NULL")
 		}
 		if len(columns) > maxColumns || len(t.Tags) >= maxColumns {
 			return nil, fmt.Errorf("table %s would have more than the %d columns that SQLite takes; give it fewer fields and tags", t.Name, maxColumns)
@@ -59,17 +60,8 @@ func newLayout(s *series.Schema, index string) (*layout, error) {
 		if index == indexTime || index == indexBoth {
 			l.index(t.Name, sql.TimeColumn)
 		}
-		if tags := l.tags[t]; !made[tags] {
-			made[tags] = true
-			columns := []string{sql.IDColumn + " INTEGER PRIMARY KEY"}
-			for _, tag := range t.Tags {
-				kind := " TEXT"
-				if tag.Numeric() {
-					kind = " REAL"
-				}
-				columns = append(columns, quoted(tag.Key)+kind)
-			}
-			l.table(tags.Name, columns, "")
+		if tags := l.tags[t]; tags.Of == t {
+			l.table(tags.Name, declared.OfSeries(tags), "")
 			if len(t.Tags) > 0 && index != indexNone {
 				l.index(tags.Name, t.Tags[0].Key) // by which series are found
 			}

@@ -49,6 +49,7 @@ func openFile(ctx context.Context, env driver.Env, options driver.Options) (*dat
 			"PRAGMA synchronous = " + options[optionSynchronous],
 		},
 	}
+	d.Counter = d.counter()
 	if d.admin, err = d.connect(ctx); err != nil {
 		return nil, fmt.Errorf("%s %w", path, err)
 	}

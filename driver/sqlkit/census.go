@@ -3,10 +3,12 @@ package sqlkit
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
@@ -28,8 +30,9 @@ type Figures struct {
 	Order string
 }
 
-// Census asks a database of SQL tables for what they hold.
-type Census struct {
+// Counter tells what SQL tables hold. It implements that part of driver.DB,
+// driver.DistinctCounter and driver.SeriesLister.
+type Counter struct {
 	Dialect *sql.Dialect
 	// Figures returns the expressions for a column of values of a type.
 	Figures func(t series.Type, column string) Figures
@@ -38,25 +41,40 @@ type Census struct {
 	// Text makes a sum of whole numbers, which may have more than 64 bits, a text
 	// of decimal digits; nil: sums need it not.
 	Text func(sum string) string
-	// Ask returns the answer to a statement.
-	Ask func(ctx context.Context, text string) ([][]query.Value, error)
+	// Named returns a table with the names that the database has; nil: it has the
+	// table's.
+	Named func(*series.Table) *series.Table
+	// Run runs a statement of tsmark's own.
+	Run func(ctx context.Context, text string, sink query.Sink) error
 }
 
 // fieldsAtOnce is how many fields one statement asks about. PostgreSQL takes
 // 1,664 columns of an answer, and servers limit the length of a statement.
 const fieldsAtOnce = 200
 
-// Of returns what a table holds, where each row counts, or each different one.
-func (c *Census) Of(ctx context.Context, t *series.Table, distinct bool) (driver.Census, error) {
+// Census implements driver.DB.
+func (c *Counter) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
+	return c.of(ctx, t, false)
+}
+
+// DistinctCensus implements driver.DistinctCounter.
+func (c *Counter) DistinctCensus(ctx context.Context, t *series.Table) (driver.Census, error) {
+	return c.of(ctx, t, true)
+}
+
+// of returns what a table holds, where each row counts, or each different one.
+func (c *Counter) of(ctx context.Context, t *series.Table, distinct bool) (driver.Census, error) {
 	var out driver.Census
+	t = c.named(t)
 	for from := 0; from == 0 || from < len(t.Fields); from += fieldsAtOnce {
 		fields := t.Fields[from:min(from+fieldsAtOnce, len(t.Fields))]
-		rows, err := c.Ask(ctx, c.statement(t, fields, distinct))
-		if err == nil && len(rows) != 1 {
-			err = fmt.Errorf("expected one row, found %d", len(rows))
+		var answer query.Answer
+		err := c.Run(ctx, c.statement(t, fields, distinct), limit.Own(&answer))
+		if err == nil && len(answer.Rows) != 1 {
+			err = fmt.Errorf("expected one row, found %d", len(answer.Rows))
 		}
 		if err == nil {
-			err = c.read(rows[0], fields, &out)
+			err = c.read(answer.Rows[0], fields, &out)
 		}
 		if err != nil {
 			return driver.Census{}, fmt.Errorf("taking the census of table %s: %w", t.Name, err)
@@ -67,7 +85,7 @@ func (c *Census) Of(ctx context.Context, t *series.Table, distinct bool) (driver
 
 // statement asks for the rows, for what the times come to, and for what each of
 // the fields does.
-func (c *Census) statement(t *series.Table, fields []series.Field, distinct bool) string {
+func (c *Counter) statement(t *series.Table, fields []series.Field, distinct bool) string {
 	d := c.Dialect
 	from := d.Ident(t.Name)
 	if distinct {
@@ -94,7 +112,7 @@ func (c *Census) statement(t *series.Table, fields []series.Field, distinct bool
 }
 
 // columns are those that tell the rows of a table apart.
-func (c *Census) columns(t *series.Table) []string {
+func (c *Counter) columns(t *series.Table) []string {
 	d := c.Dialect
 	time := d.TimeName
 	if time == "" {
@@ -129,7 +147,7 @@ func (c *Census) columns(t *series.Table) []string {
 }
 
 // aggregates are the columns of an answer for what values come to.
-func (c *Census) aggregates(f Figures, filter string) []string {
+func (c *Counter) aggregates(f Figures, filter string) []string {
 	var columns []string
 	for _, expression := range []string{f.High, f.Sum} {
 		if expression == "" {
@@ -148,7 +166,7 @@ func (c *Census) aggregates(f Figures, filter string) []string {
 }
 
 // read reads the answer to the statement.
-func (c *Census) read(row []query.Value, fields []series.Field, out *driver.Census) error {
+func (c *Counter) read(row []query.Value, fields []series.Field, out *driver.Census) error {
 	next := func() query.Value {
 		v := row[0]
 		row = row[1:]
@@ -184,6 +202,10 @@ func (c *Census) read(row []query.Value, fields []series.Field, out *driver.Cens
 			return fmt.Errorf("the sum of %s: %w", f.Name, err)
 		}
 		content.Count = count
+		// Where sums are modulo 2^64, one of them is what NULL is.
+		if c.Dialect.LeastIsNull && count > 0 && f.Type.Whole() && content.Sum != nil && content.Sum.Kind == query.Null {
+			content.Sum = &query.Value{Kind: query.Int, Int: math.MinInt64}
+		}
 		out.Fields = append(out.Fields, content)
 	}
 	return nil
@@ -217,16 +239,23 @@ func modulo(v query.Value) (uint64, error) {
 	return 0, fmt.Errorf("%s is no whole number", v)
 }
 
-// ListSeries asks for the tags of the series that have rows in a table, of which
-// there is at least one tag.
-func ListSeries(d *sql.Dialect, s *series.Schema, t *series.Table, ask func(text string) error) error {
-	keys := make([]string, len(t.Tags))
-	for i := range t.Tags {
-		keys[i] = d.Ident(t.Tags[i].Key)
+func (c *Counter) named(t *series.Table) *series.Table {
+	if c.Named == nil {
+		return t
 	}
-	list, from := strings.Join(keys, ", "), d.Ident(t.Name)
+	return c.Named(t)
+}
+
+// ListSeries implements driver.SeriesLister.
+func (c *Counter) ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error {
+	d, named := c.Dialect, c.named(t)
+	keys := make([]string, len(named.Tags))
+	for i := range named.Tags {
+		keys[i] = d.Ident(named.Tags[i].Key)
+	}
+	list, from := strings.Join(keys, ", "), d.Ident(named.Name)
 	if !d.Wide {
 		from = fmt.Sprintf("%s\nWHERE %s IN (SELECT %s FROM %s)", d.Ident(sql.TagsTable(s, t)), sql.IDColumn, sql.TagsIDColumn, from)
 	}
-	return ask(fmt.Sprintf("SELECT DISTINCT %s\nFROM %s", list, from))
+	return c.Run(ctx, fmt.Sprintf("SELECT DISTINCT %s\nFROM %s", list, from), sink)
 }

@@ -2,75 +2,13 @@ package sqlkit_test
 
 import (
 	"errors"
-	"fmt"
-	"reflect"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/session"
 )
-
-var place = sqlkit.Place{Name: "here", Instead: "give another path"}
-
-func TestReadStamp(t *testing.T) {
-	want := session.Stamp{Mark: session.Mark{Tool: "it's", RowsAcked: 5}, Tables: []string{"cpu", "tags"}}
-	text, err := want.Text()
-	if err != nil {
-		t.Fatal(err)
-	}
-	broken := fmt.Errorf("no connection: %w", driver.ErrUnreachable)
-	for _, c := range []struct {
-		name    string
-		present []string
-		text    string
-		err     error
-		wraps   error
-		says    string
-	}{
-		{"nothing", nil, "", nil, session.ErrNoMark, "here holds no dataset"},
-		{"marked", []string{"cpu", "tsmark_mark"}, text, nil, nil, ""},
-		{"others'", []string{"a", "b", "c", "d", "e"}, "", nil, driver.ErrExisting, "tables a, b, c and 2 more; give another path"},
-		{"not ours", []string{"tsmark_mark"}, "{", nil, driver.ErrExisting, "not as tsmark writes it"},
-		{"no such column", []string{"tsmark_mark"}, "", errors.New("no column content"), driver.ErrExisting, "no column content"},
-		{"unreadable", []string{"tsmark_mark"}, "", broken, broken, "here: no connection"},
-	} {
-		got, err := place.ReadStamp(objects(c.present...), func() (string, error) { return c.text, c.err })
-		if !errors.Is(err, c.wraps) || c.wraps != nil && !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v", c.name, err)
-		}
-		if c.wraps == nil && (!reflect.DeepEqual(got.Mark, want.Mark) || !slices.Equal(got.Tables, want.Tables)) {
-			t.Errorf("%s: %+v", c.name, got)
-		}
-	}
-}
-
-// objects have no identities.
-func objects(names ...string) []driver.Object {
-	var list []driver.Object
-	for _, name := range names {
-		list = append(list, driver.Object{Name: name})
-	}
-	return list
-}
-
-func TestForeign(t *testing.T) {
-	old := session.Stamp{Tables: []string{"cpu"}}
-	present := objects("cpu", "Mine", "tsmark_mark")
-	for _, c := range []struct {
-		made string
-		fold bool
-		ok   bool
-	}{{"cpu", true, true}, {"tsmark_mark", true, true}, {"mine", false, true}, {"mine", true, false}, {"Mine", false, false}} {
-		if err := place.Foreign(old, present, []string{c.made}, c.fold); (err == nil) != c.ok || err != nil && !errors.Is(err, driver.ErrExisting) {
-			t.Errorf("%+v: %v", c, err)
-		}
-	}
-}
 
 func TestDistinct(t *testing.T) {
 	for _, c := range []struct {

@@ -16,6 +16,8 @@ import (
 type Tags struct {
 	Name string // unquoted
 	Tags []series.Tag
+	// Of is the first table of the schema whose series they are.
+	Of *series.Table
 
 	series  uint32 // that there are
 	mu      sync.Mutex
@@ -29,7 +31,7 @@ func TagsOf(s *series.Schema) map[*series.Table]*Tags {
 	for _, t := range s.Tables {
 		name := sql.TagsTable(s, t)
 		if byName[name] == nil {
-			byName[name] = &Tags{Name: name, Tags: t.Tags, series: s.Series, claimed: bitmap(s.Series)}
+			byName[name] = &Tags{Name: name, Tags: t.Tags, Of: t, series: s.Series, claimed: bitmap(s.Series)}
 		}
 		of[t] = byName[name]
 	}

@@ -76,7 +76,7 @@ const (
 func installed(ctx context.Context, c *pgwire.Conn) (release, string, error) {
 	row, err := c.Row(ctx, "SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'")
 	if err != nil {
-		return 0, "", fmt.Errorf("asking for the version of the extension timescaledb: %w", err)
+		return 0, "", fmt.Errorf("reading the version of the extension timescaledb: %w", err)
 	}
 	text := row[0].String()
 	var major, minor int

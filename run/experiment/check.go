@@ -71,9 +71,9 @@ func (e *Experiment) Check() error {
 	c.within("queries.workers", q.Workers, 1, MaxWorkers)
 	c.atLeast("queries.burn-in", q.BurnIn, 0)
 	if asked := q.PerType(); q.BurnIn > 0 && asked > 0 && q.BurnIn >= asked {
-		c.add("queries.burn-in", "leaves nothing to record: must be less than the %d queries asked of each type", asked)
+		c.add("queries.burn-in", "leaves nothing to record: must be less than the %d queries of each type", asked)
 	} else if share := asked / max(e.QueryRepeats(), 1); q.BurnIn > 0 && share > 0 && q.BurnIn >= share {
-		c.add("queries.burn-in", "leaves nothing to record: must be less than the %d queries of each type that one of %d repeats asks", share, e.QueryRepeats())
+		c.add("queries.burn-in", "leaves nothing to record: must be less than the %d queries of each type that one of %d repeats runs", share, e.QueryRepeats())
 	}
 	c.within("queries.repeats", q.Repeats, 0, MaxRepeats)
 	c.duration("queries.time-box", q.TimeBox)
@@ -91,7 +91,7 @@ func (e *Experiment) Check() error {
 	case q.Cache != "" && q.Cache != CacheCold:
 		c.add("queries.cache", "%q is no state of a cache; write %s, or leave it out", q.Cache, CacheCold)
 	case q.Cache == CacheCold && (q.WarmUp > 0 || q.BurnIn > 0 || q.Open()):
-		c.add("queries.cache", "cold asks one query after each dropping of the cache; leave out warm-up, burn-in, rate and find-max-rate")
+		c.add("queries.cache", "cold runs one query after each dropping of the cache; leave out warm-up, burn-in, rate and find-max-rate")
 	}
 	c.open(q)
 	if err := q.Windows.Check(); err != nil {

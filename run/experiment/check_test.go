@@ -56,7 +56,7 @@ func TestCheck(t *testing.T) {
 		{"mixed writes and batches", func(e *Experiment) { e.Mixed = Mixed{Loaded: 50, Writes: 80, Batches: 4} }, `mixed.batches: says what mixed.writes says; leave one of them out`},
 		{"mixed weights", func(e *Experiment) { e.Mixed = Mixed{Loaded: 50, Weights: "2:0"} }, `mixed.weights: must be whole numbers from 1 to 1000, one a query type, as in 3:1:1, not "2:0"`},
 		{"mixed weights of all", func(e *Experiment) { e.Mixed = Mixed{Loaded: 50, Weights: "2"} }, `mixed.weights: has 1 weights, and queries.types must name as many types`},
-		{"mixed without types", func(e *Experiment) { e.Mixed.Loaded, e.Queries.Types = 50, nil }, `mixed: asks questions while rows are written; name query types in queries.types, or leave the section out`},
+		{"mixed without types", func(e *Experiment) { e.Mixed.Loaded, e.Queries.Types = 50, nil }, `mixed: runs queries while rows are written; name query types in queries.types, or leave the section out`},
 		{"empty type", func(e *Experiment) { e.Queries.Types = []string{""} }, `queries.types[0]: is empty`},
 		{"type twice", func(e *Experiment) { e.Queries.Types = []string{"a", "b", "a"} }, `queries.types[2]: "a" is there twice`},
 		{"all and more", func(e *Experiment) { e.Queries.Types = []string{"a", "all"} }, `queries.types[1]: all cannot stand beside other types; behind it, -TYPE leaves one out`},
@@ -65,9 +65,9 @@ func TestCheck(t *testing.T) {
 		{"query workers", func(e *Experiment) { e.Queries.Workers = 0 }, `queries.workers: must be 1 or more, not 0`},
 		{"burn-in", func(e *Experiment) { e.Queries.BurnIn = -1 }, `queries.burn-in: must be 0 or more, not -1`},
 		{"burn-in of max", func(e *Experiment) { e.Queries.MaxQueries, e.Queries.BurnIn = 5, 5 },
-			`queries.burn-in: leaves nothing to record: must be less than the 5 queries asked of each type`},
+			`queries.burn-in: leaves nothing to record: must be less than the 5 queries of each type`},
 		{"burn-in of count", func(e *Experiment) { e.Queries.BurnIn = 1000 },
-			`queries.burn-in: leaves nothing to record: must be less than the 1000 queries asked of each type`},
+			`queries.burn-in: leaves nothing to record: must be less than the 1000 queries of each type`},
 		{"time box", func(e *Experiment) { e.Queries.TimeBox = -1 }, `queries.time-box: must be 0 or more, not -1ns`},
 		{"timeout", func(e *Experiment) { e.Queries.Timeout = -1 }, `queries.timeout: must be 0 or more, not -1ns`},
 		{"verify", func(e *Experiment) { e.Queries.Verify = 0 }, `queries.verify: must be 1 or more, not 0`},
@@ -102,12 +102,12 @@ func TestOrigins(t *testing.T) {
 		}
 	}
 	kind := "f.yaml:4:5: targets[0].kind: is missing; name a database system, such as duckdb\n"
-	burnIn := "f.yaml:7:20: queries.burn-in: leaves nothing to record: must be less than the 1000 queries asked of each type"
+	burnIn := "f.yaml:7:20: queries.burn-in: leaves nothing to record: must be less than the 1000 queries of each type"
 	check(kind + "f.yaml:2:12: load.workers: must be 1 or more, not 0\n" + burnIn)
 	e.FromFlag("load.workers", "--workers")
 	check(kind + "--workers: must be 1 or more, not 0\n" + burnIn)
 	e.FromFlag("queries.burn-in", "--burn-in")
-	check(kind + "--workers: must be 1 or more, not 0\n--burn-in: leaves nothing to record: must be less than the 1000 queries asked of each type")
+	check(kind + "--workers: must be 1 or more, not 0\n--burn-in: leaves nothing to record: must be less than the 1000 queries of each type")
 
 	option := e.Problem("targets[0].options.thread", "duckdb has no option %q", "thread")
 	if got, want := option.Error(), `f.yaml:6:15: targets[0].options.thread: duckdb has no option "thread"`; got != want {

@@ -96,7 +96,7 @@ type Options map[string]string
 
 // Load says how the dataset is written.
 type Load struct {
-	Workers   int   `yaml:"workers"`    // connections that write at once, at least 1
+	Workers   int   `yaml:"workers"`    // connections that write, at least 1
 	BatchSize int   `yaml:"batch-size"` // rows, at least 1
 	Repeats   int   `yaml:"repeats"`    // the dataset is loaded so often, at least once
 	Limit     int64 `yaml:"limit"`      // rows at most; 0: all
@@ -138,8 +138,8 @@ type Queries struct {
 	Types      []string `yaml:"types,flow"`
 	Count      int      `yaml:"count"`       // different queries a type, at least 1
 	MaxQueries int      `yaml:"max-queries"` // asked of a type at most, burn-in included; 0: each of Count once
-	Workers    int      `yaml:"workers"`     // connections that ask at once, at least 1
-	BurnIn     int      `yaml:"burn-in"`     // asked first of each type and not recorded
+	Workers    int      `yaml:"workers"`     // connections that run queries, at least 1
+	BurnIn     int      `yaml:"burn-in"`     // queries of each type that run first and are not recorded
 	// Repeats is how often all types are asked, each time of a target opened
 	// anew. 0: DefaultRepeats where several targets are compared, else once.
 	Repeats int `yaml:"repeats"`
@@ -180,7 +180,7 @@ type Queries struct {
 }
 
 // CacheCold stands in Queries.Cache where each type is asked one query a
-// repeat, of a target opened anew, its files being dropped from the page cache
+// repeat, of a target opened again, its files being dropped from the page cache
 // before.
 const CacheCold = "cold"
 

@@ -89,7 +89,7 @@ func (c *checker) mixed(e *Experiment) {
 	case e.Load.File != "":
 		c.add("mixed", "is for rows that are generated, not for those of a file; leave out load.file or the section")
 	case len(types) == 0:
-		c.add("mixed", "asks questions while rows are written; name query types in queries.types, or leave the section out")
+		c.add("mixed", "runs queries while rows are written; name query types in queries.types, or leave the section out")
 	}
 }
 

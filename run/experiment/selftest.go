@@ -48,7 +48,7 @@ func (c *checker) twins(targets []Target) {
 		}
 		first := slices.IndexFunc(targets, func(other Target) bool { return other.Name == t.Twin })
 		if first < 0 || first == i || targets[first].Kind != t.Kind || targets[first].Twin != "" {
-			c.add(fmt.Sprintf("targets[%d].twin", i), "%q must be the name of another target of kind %s, which is no twin itself", t.Twin, t.Kind)
+			c.add(fmt.Sprintf("targets[%d].twin", i), "%q must be the name of another target with driver %s, which is no twin itself", t.Twin, t.Kind)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func TestSelfTest(t *testing.T) {
 		t.Errorf("%d targets, %v", len(again.Targets), err)
 	}
 	again.Targets[2].Twin = "nobody"
-	if err := again.Check(); err == nil || !strings.Contains(err.Error(), `"nobody" must be the name of another target of kind duckdb`) {
+	if err := again.Check(); err == nil || !strings.Contains(err.Error(), `"nobody" must be the name of another target with driver duckdb`) {
 		t.Error(err)
 	}
 	taken := experiment.Default()

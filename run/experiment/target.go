@@ -7,13 +7,13 @@ import (
 
 // ParseTarget reads the value of a --target flag:
 //
-//	[NAME=]KIND[,OPTION=VALUE]…
+//	[NAME=]DRIVER[,OPTION=VALUE]…
 //
 // The name is the kind's where none is given. A value cannot hold a comma
 // here; in a file it can. profile and durability are not options, but name sets
 // of them; start and idle are those of Target. Kind and options are not looked up.
 func ParseTarget(text string) (Target, error) {
-	const form = "write [NAME=]KIND[,OPTION=VALUE]…"
+	const form = "write [NAME=]DRIVER[,OPTION=VALUE]…"
 	parts := strings.Split(text, ",")
 	name, kind, named := strings.Cut(parts[0], "=")
 	if !named {
@@ -21,7 +21,7 @@ func ParseTarget(text string) (Target, error) {
 	}
 	switch {
 	case kind == "":
-		return Target{}, fmt.Errorf("target %q names no kind of database; %s", text, form)
+		return Target{}, fmt.Errorf("target %q names no driver; %s", text, form)
 	case name == "":
 		return Target{}, fmt.Errorf("target %q has an empty name; %s", text, form)
 	}

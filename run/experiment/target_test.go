@@ -29,10 +29,10 @@ func TestParseTarget(t *testing.T) {
 }
 
 func TestParseTargetErrors(t *testing.T) {
-	const form = "; write [NAME=]KIND[,OPTION=VALUE]…"
+	const form = "; write [NAME=]DRIVER[,OPTION=VALUE]…"
 	for text, want := range map[string]string{
-		"":               `target "" names no kind of database` + form,
-		"small=":         `target "small=" names no kind of database` + form,
+		"":               `target "" names no driver` + form,
+		"small=":         `target "small=" names no driver` + form,
 		"=duckdb":        `target "=duckdb" has an empty name` + form,
 		"duckdb,":        `target "duckdb,": option "" is not of the form OPTION=VALUE` + form,
 		"duckdb,threads": `target "duckdb,threads": option "threads" is not of the form OPTION=VALUE` + form,

@@ -29,7 +29,7 @@ type phase struct {
 // memory, and a run that is resumed has them still.
 type takenAnswers string
 
-func (x *execution) taken() takenAnswers {
+func (x *stage) taken() takenAnswers {
 	return takenAnswers(filepath.Join(x.Dir, x.run.ID, "taken-answers"))
 }
 
@@ -80,7 +80,7 @@ func (dir takenAnswers) drop(p phase) {
 
 // unconfirmed is what was measured of a target and has no verdict yet, although
 // answers were taken.
-func (x *execution) unconfirmed(t *result.Target) map[phase]*result.Queries {
+func unconfirmed(t *result.Target) map[phase]*result.Queries {
 	list := make(map[phase]*result.Queries)
 	for i := range t.Repeats {
 		for j := range t.Repeats[i].Queries {
@@ -102,14 +102,14 @@ type takenQuery struct {
 
 // expectTaken passes over the dataset for the expected answers to all queries
 // whose answers were taken, of all targets together.
-func (x *execution) expectTaken(ctx context.Context) error {
+func (x *compareStage) expectTaken(ctx context.Context) error {
 	var wanted [views]map[takenQuery]bool
 	for v := range wanted {
 		wanted[v] = make(map[takenQuery]bool)
 	}
 	for i := range x.run.Targets {
 		held := x.viewOf(&x.plan.targets[i])
-		for p := range x.unconfirmed(&x.run.Targets[i]) {
+		for p := range unconfirmed(&x.run.Targets[i]) {
 			answers, err := x.taken().get(p)
 			if err != nil {
 				return stored(err)
@@ -149,20 +149,10 @@ func (x *execution) expectTaken(ctx context.Context) error {
 	return nil
 }
 
-// questionsOf returns those of a type that the run asks.
-func (x *execution) questionsOf(queryType string) *questions {
-	for i := range x.questions {
-		if x.questions[i].kind.Name == queryType {
-			return &x.questions[i]
-		}
-	}
-	return nil
-}
-
 // confirm compares the answers that were taken while a target was measured. Types
 // whose answers were wrong are withheld. It reports whether there are answers
 // left of which only the target could tell more, which it was not given.
-func (x *execution) confirm(ctx context.Context, t driver.DB, planned *plannedTarget, out *result.Target) (doubtful bool, err error) {
+func (x *compareStage) confirm(ctx context.Context, t driver.DB, planned *plannedTarget, out *result.Target) (doubtful bool, err error) {
 	if x.compared[everyRow] == nil {
 		if err := x.expectTaken(ctx); err != nil {
 			return false, err
@@ -177,7 +167,7 @@ func (x *execution) confirm(ctx context.Context, t driver.DB, planned *plannedTa
 	held, wrong := x.viewOf(planned), 0
 	cfg := x.verifying(planned)
 	cfg.Gone = out.Failure != ""
-	for p, q := range x.unconfirmed(out) {
+	for p, q := range unconfirmed(out) {
 		answers, err := x.taken().get(p)
 		if err != nil {
 			return false, stored(err)

@@ -21,21 +21,21 @@ import (
 // it is another query. Answers that are compared take time to take: one repeat of
 // a type, which no target can know, asks a further query so, and that is not
 // recorded.
-func (x *execution) askCold(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target) error {
-	task := x.Display.Start("query "+out.Name+" cold"+ofRepeats(c.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
+func (x *queryStage) askCold(ctx context.Context, on *turn) error {
+	task := x.Display.Start("query "+on.out.Name+" cold"+ofRepeats(on.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
 	for i := range x.questions {
 		q := &x.questions[i]
-		if x.asked(out, c.repeat, q.kind.Name) {
+		if asked(on.out, on.repeat, q.kind.Name) {
 			continue
 		}
 		var disturbed string
 		var err error
 		for try := 1; try == 1 || err == nil && disturbed != ""; try++ {
 			if try > quietTries {
-				err = tooNoisy("target "+out.Name, disturbed)
+				err = tooNoisy("target "+on.out.Name, disturbed)
 				break
 			}
-			disturbed, err = x.askTypeCold(ctx, c, planned, env, out, q)
+			disturbed, err = x.askTypeCold(ctx, on, q)
 		}
 		if err != nil {
 			task.Fail(reason(ctx, err))
@@ -49,40 +49,40 @@ func (x *execution) askCold(ctx context.Context, c cell, planned *plannedTarget,
 
 // askTypeCold asks one query. Disturbed says why it does not count and is to be
 // asked again; empty: it counts.
-func (x *execution) askTypeCold(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target, q *questions) (disturbed string, err error) {
-	asked := x.rendered(planned, q, c.repeat)
-	defer asked.close()
-	asked.most = 1
-	first, _ := q.of(c.repeat)
+func (x *queryStage) askTypeCold(ctx context.Context, on *turn, q *questions) (disturbed string, err error) {
+	queries := x.rendered(on.planned, q, on.repeat)
+	defer queries.close()
+	queries.most = 1
+	first, _ := q.of(on.repeat)
 	place := 0 // in its block
 	if q.repeated {
-		place = (c.repeat - 1) % asked.Len()
+		place = (on.repeat - 1) % queries.Len()
 	}
 	// The repeat, and whether the further query comes behind the recorded one.
 	chosen := choose(x.run.CheckSeed, q.kind.Name+" cold", 2*q.repeats, 1)[0]
 	var taken []engine.Answered
 	take := func(behind bool) error {
-		if chosen != 2*(c.repeat-1)+btoi(behind) {
+		if chosen != 2*(on.repeat-1)+btoi(behind) {
 			return nil
 		}
-		other := (place + 1) % asked.Len()
-		one, err := asked.Render(ctx, other)
+		other := (place + 1) % queries.Len()
+		one, err := queries.Render(ctx, other)
 		if err != nil {
 			return err
 		}
 		capture := engine.Capture{Sample: engine.NewSample("", "", 1, 1, 1), Repeats: 1}
-		_, err = x.askOneCold(ctx, c, planned, env, out, q, one, engine.QueryConfig{First: first + other, Capture: &capture}, "cold, to be compared")
+		_, err = x.askOneCold(ctx, on, q, one, engine.QueryConfig{First: first + other, Capture: &capture}, "cold, to be compared")
 		taken = capture.Answers()
 		return err
 	}
 	if err := take(false); err != nil {
 		return "", err
 	}
-	one, err := asked.Render(ctx, place)
+	one, err := queries.Render(ctx, place)
 	if err != nil {
 		return "", err
 	}
-	measured, err := x.askOneCold(ctx, c, planned, env, out, q, one, engine.QueryConfig{First: first + place}, "cold")
+	measured, err := x.askOneCold(ctx, on, q, one, engine.QueryConfig{First: first + place}, "cold")
 	if err != nil {
 		return "", err
 	}
@@ -92,8 +92,8 @@ func (x *execution) askTypeCold(ctx context.Context, c cell, planned *plannedTar
 	if err := take(true); err != nil {
 		return "", err
 	}
-	measured.Distinct, measured.Sample.Captured = asked.Len(), int64(len(taken))
-	return "", x.keep(ctx, c, q, out, measured, taken)
+	measured.Distinct, measured.Sample.Captured = queries.Len(), int64(len(taken))
+	return "", x.keep(ctx, on, q, measured, taken)
 }
 
 func btoi(b bool) int {
@@ -104,26 +104,26 @@ func btoi(b bool) int {
 }
 
 // askOneCold asks one query of a target made cold.
-func (x *execution) askOneCold(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target, q *questions, one engine.List, cfg engine.QueryConfig, setting string) (*result.Queries, error) {
-	what, cold, err := x.chill(ctx, planned, env)
+func (x *queryStage) askOneCold(ctx context.Context, on *turn, q *questions, one engine.List, cfg engine.QueryConfig, setting string) (*result.Queries, error) {
+	what, cold, err := x.chill(ctx, on.planned, on.env)
 	if err != nil {
 		return nil, err
 	}
-	t, err := openAgain(ctx, planned, env)
+	t, err := openAgain(ctx, on.planned, on.env)
 	if err != nil {
 		return nil, err
 	}
 	defer t.Close() // reading only
-	x.attend(ctx, planned.name, t, out.CoLocated)
-	cfg.Log, err = x.section(oplog.Cell{
-		Kind: oplog.Query, Target: planned.name, Type: q.kind.Name, Repeat: c.repeat, Workers: 1, Questions: 1, First: cfg.First, Setting: setting,
+	x.attend(ctx, on.planned.name, t, on.out.CoLocated)
+	cfg.Log, err = x.operations.section(oplog.Cell{
+		Kind: oplog.Query, Target: on.planned.name, Type: q.kind.Name, Repeat: on.repeat, Workers: 1, Questions: 1, First: cfg.First, Setting: setting,
 	})
 	if err != nil {
 		return nil, err
 	}
 	cfg.Workers, cfg.Timeout = 1, x.plan.experiment.Queries.Timeout
 	var measured *result.Queries
-	where, err := x.cell(ctx, planned.caps.Embedded, func() (err error) {
+	where, err := x.measure(ctx, on.planned.caps.Embedded, func() (err error) {
 		measured, err = engine.Query(ctx, cfg, t, one, func(int) {})
 		return err
 	})
@@ -150,12 +150,12 @@ func folderOf(planned *plannedTarget, env driver.Env) string {
 // chill makes a closed target cold: its server is restarted, and its files are
 // dropped from the page cache. It says what was done, and whether all is known
 // to be cold.
-func (x *execution) chill(ctx context.Context, planned *plannedTarget, env driver.Env) (what string, cold bool, err error) {
+func (x *queryStage) chill(ctx context.Context, planned *plannedTarget, env driver.Env) (what string, cold bool, err error) {
 	var done, undone []string
 	own := x.servers.of[planned.name]
 	switch {
 	case planned.caps.Embedded:
-		done = append(done, "opened anew")
+		done = append(done, "opened again")
 	case own != nil:
 		if err := own.stop(ctx); err != nil {
 			return "", false, fmt.Errorf("stopping the server of target %s: %w", planned.name, err)
@@ -166,7 +166,7 @@ func (x *execution) chill(ctx context.Context, planned *plannedTarget, env drive
 	default:
 		err := os.MkdirAll(env.Dir, 0o777)
 		if err == nil {
-			err = x.limits().InStep(ctx, "the command", func(ctx context.Context) error {
+			err = x.watch.limits.InStep(ctx, "the command", func(ctx context.Context) error {
 				return process.Run(ctx, planned.restart, filepath.Join(env.Dir, "restart.log"))
 			})
 		}

@@ -11,62 +11,41 @@ import (
 	"syscall"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/limit"
-	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
-	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/session"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/ingest"
 )
 
-// execution is one run on its way.
+// execution is one run on its way. It goes through the plan from cell to cell,
+// opens the target of each, and gives it to a stage.
 type execution struct {
-	*Runner
-	plan  *Plan
-	steps Steps
-	run   result.Run
-
-	spec      workload.Spec
-	dataset   workload.Dataset
-	owner     func(*series.Batch) int // the writer of a batch; nil: whoever is free
-	viewed    [views]viewed
-	questions []questions
-	expected  *oracle.Expectations // once the dataset has been passed over
-	file      *ingest.Source       // where the rows come from; nil: they are generated
-	parsed    *ingest.Dataset      // the file's rows, once a target needed them
-	*observer
-	operations operations
-	servers    servers
-	force      session.Force
-	compared   [views]map[takenQuery]*oracle.Expectation // of the answers taken; nil: not worked out yet
-	slow       map[slowType]bool                         // one query took longer than the time box of a repeat
+	*stage
+	plan    *Plan
+	steps   Steps
+	compare *compareStage // of the part of the run that has its turn
+	slow    map[slowType]bool
 }
 
 func newExecution(r *Runner, p *Plan) *execution {
 	guarded := *r
 	guarded.Store, guarded.Display = guardedStore{r.Store, p.secrets}, guardedDisplay{r.Display, p.secrets}
-	x := &execution{
-		Runner: &guarded, plan: p, steps: p.steps, servers: newServers(r.Children),
-		slow: make(map[slowType]bool),
-	}
-	x.force.Dropped = func(place string, named []string) {
-		x.Display.Start("dropping from "+place, "", 0).Done(strings.Join(named, ", "))
+	s := &stage{Runner: &guarded, watch: newWatch(p), servers: newServers(r.Children)}
+	s.force.Dropped = func(place string, named []string) {
+		guarded.Display.Start("dropping from "+place, "", 0).Done(strings.Join(named, ", "))
 	}
 	if r.Force != nil {
-		x.force.Ask = func(ctx context.Context, place string, named []string) error {
+		s.force.Ask = func(ctx context.Context, place string, named []string) error {
 			if err := r.Force(ctx, place, named); err != nil {
 				return fmt.Errorf("%w: %w", ErrInput, err)
 			}
 			return nil
 		}
 	}
-	return x
+	s.subject = &subject{plan: p, display: guarded.Display, input: r.Input, record: &s.run.Dataset}
+	return &execution{stage: s, plan: p, steps: p.steps, compare: &compareStage{stage: s}, slow: make(map[slowType]bool)}
 }
-
-// limits are those of what is asked beside measuring.
-func (x *execution) limits() limit.Limits { return x.plan.experiment.Timeouts.Limits() }
 
 // look finds out what can be known before anything is stored or loaded, such
 // as questions that are impossible.
@@ -85,56 +64,14 @@ func (x *execution) look() error {
 	return x.prepare(spec)
 }
 
-// prepare fixes the dataset and draws the queries.
+// prepare fixes the dataset and draws the queries, and sees that they are those
+// that the experiment expects.
 func (x *execution) prepare(spec workload.Spec) error {
-	w, types, err := x.plan.dataset(spec)
-	if err != nil {
+	if err := x.subject.prepare(spec, x.run.CheckSeed); err != nil {
 		return err
 	}
-	if x.questions, err = x.plan.draw(w, types, spec, x.plan.experiment.Queries.PerType(), x.run.CheckSeed); err != nil {
-		return err
-	}
-	x.run.Questions = nil
-	for _, q := range x.questions {
-		x.run.Questions = append(x.run.Questions, q.record)
-	}
-	d, err := w.Dataset(spec)
-	if err != nil {
-		return x.plan.specProblem(err)
-	}
-	if spec.Limit >= spec.RowsAtMost(len(d.Schema().Tables)) {
-		spec.Limit = 0 // all of it: the same dataset as without a limit
-	}
-	x.spec = spec
-	if d, err = x.deal(d); err != nil {
-		return err
-	}
-	x.dataset = d
-	if spec.Limit > 0 {
-		x.dataset = workload.Limited(d, spec.Limit)
-	}
-	if err := x.setViews(spec, latestOf(d)); err != nil {
-		return err
-	}
-	known := &x.run.Dataset
-	known.Spec, known.Fingerprint, known.Series = spec, spec.Fingerprint(), d.Schema().Series
+	x.run.Questions = x.drawn()
 	return x.asExpected()
-}
-
-// deal has each of several writers write series of its own, where the dataset
-// knows how and its rows are generated.
-func (x *execution) deal(d workload.Dataset) (workload.Dataset, error) {
-	load := &x.plan.experiment.Load
-	dealt, ok := d.(workload.Dealt)
-	if !ok || !x.steps.Load || load.Workers < 2 || x.file != nil {
-		return d, nil
-	}
-	d, err := dealt.Deal(load.Workers, load.BatchSize)
-	if err != nil {
-		return nil, x.plan.experiment.Problem("load.workers", "%v", err)
-	}
-	x.owner = func(b *series.Batch) int { return dealt.Client(b.Runs[0].Series[0], load.Workers) }
-	return d, nil
 }
 
 // measured reports whether the run has any result.
@@ -187,7 +124,7 @@ func (x *execution) execute(ctx context.Context) (err error) {
 		if t := out.Turn; t != nil && t.Part != part {
 			part = t.Part
 			x.announce(part)
-			x.compared = [views]map[takenQuery]*oracle.Expectation{} // other answers are taken in it
+			x.compare = &compareStage{stage: x.stage} // other answers are taken in it
 		}
 		if err := x.kept(ctx, planned, out, x.perform(ctx, c, planned, out)); err != nil {
 			return err
@@ -237,26 +174,11 @@ func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *resul
 	return x.keepTarget(context.WithoutCancel(ctx), out)
 }
 
-// keepTarget stores a target as it is known by now.
-func (x *execution) keepTarget(ctx context.Context, out *result.Target) error {
-	return stored(x.Store.Append(ctx, &x.run, result.NewPiece(out, 0, nil, nil)))
-}
-
-// keepLoad stores a target with its load of a repeat.
-func (x *execution) keepLoad(ctx context.Context, out *result.Target, repeat int) error {
-	return stored(x.Store.Append(ctx, &x.run, result.NewPiece(out, repeat, out.RepeatOf(repeat).Load, nil)))
-}
-
-// keepQueries stores a target with what was measured of a query type in a repeat.
-func (x *execution) keepQueries(ctx context.Context, out *result.Target, repeat int, q *result.Queries) error {
-	return stored(x.Store.Append(ctx, &x.run, result.NewPiece(out, repeat, nil, q)))
-}
-
 // perform does a cell.
 func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget, out *result.Target) error {
 	if c.job == confirming && x.dataset != nil {
 		// What agrees, and of what gave up all, needs no target.
-		doubtful, err := x.confirm(ctx, nil, planned, out)
+		doubtful, err := x.compare.confirm(ctx, nil, planned, out)
 		if err != nil || !doubtful {
 			return err
 		}
@@ -271,18 +193,19 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	if c.job == loading {
 		defer removeEmpty(env.Dir) // where the database has a path of its own
 	}
-	t, mark, err := x.enter(ctx, c, planned, env, out)
-	if err != nil {
+	on := &turn{cell: c, planned: planned, env: env, out: out}
+	if err := x.enter(ctx, on); err != nil {
 		return err
 	}
+	queries := &queryStage{x.stage, x.slow}
 	if c.job == asking && x.plan.experiment.Queries.Cache == experiment.CacheCold {
-		if err := t.Close(); err != nil {
+		if err := on.db.Close(); err != nil {
 			return err
 		}
-		return x.askCold(ctx, c, planned, env, out)
+		return queries.askCold(ctx, on)
 	}
-	defer t.Close() // everything that matters was flushed, and checked, before
-	defer x.watchInside(planned.name, t)()
+	defer on.db.Close() // everything that matters was flushed, and checked, before
+	defer x.internals(planned.name, on.db)()
 	if (c.job == loading || c.job == asking) && !planned.caps.Embedded {
 		if err := x.calibrate(ctx); err != nil {
 			return err
@@ -290,46 +213,44 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	}
 	switch c.job {
 	case loading:
-		return x.loadQuietly(ctx, out, c.repeat, func() error { return x.load(ctx, t, c, planned, mark, out) })
+		return (&loadStage{x.stage}).loadQuietly(ctx, on)
 	case checking:
-		return x.check(ctx, t, planned, mark, out)
-	case confirming:
-		_, err := x.confirm(ctx, t, planned, out)
-		return err
+		return (&checkStage{x.stage, x.slow}).check(ctx, on)
+	case asking:
+		return queries.ask(ctx, on)
 	}
-	return x.ask(ctx, t, c, planned, out)
+	_, err = x.compare.confirm(ctx, on.db, planned, out)
+	return err
 }
 
 // enter opens a target for a cell, sees that the cell may go on with what is
 // there, and finds out what must be known before: what the target is, and which
 // answers are right.
-func (x *execution) enter(ctx context.Context, c cell, planned *plannedTarget, env driver.Env, out *result.Target) (driver.DB, session.Mark, error) {
-	t, err := open(ctx, planned, env)
-	if err != nil {
-		return nil, session.Mark{}, err
+func (x *execution) enter(ctx context.Context, on *turn) (err error) {
+	planned := on.planned
+	if on.db, err = open(ctx, planned, on.env); err != nil {
+		return err
 	}
-	var mark session.Mark
-	if c.job == loading || !planned.caps.Discards {
-		mark, err = x.face(ctx, c, planned, t)
+	if on.job == loading || !planned.caps.Discards {
+		on.mark, err = x.face(ctx, on.cell, planned, on.db)
 	}
-	if err == nil && c.job == loading && planned.start != "" {
-		err = x.usable(ctx, t) // it did not run when the others were looked at
+	if err == nil && on.job == loading && planned.start != "" {
+		err = x.usable(ctx, on.db) // it did not run when the others were looked at
 	}
 	if err == nil {
-		err = x.describe(ctx, t, planned, out)
+		err = x.describe(ctx, on.db, planned, on.out)
 	}
 	if err == nil {
 		err = x.digest(ctx)
 	}
 	// What is discarded as it is needs no survey, which would take longer.
-	if err == nil && x.expected == nil && !x.unknown() && !(planned.caps.Discards && x.asLines(t, planned)) {
+	if err == nil && x.expected == nil && !x.unknown() && !(planned.caps.Discards && x.asLines(on.db, planned)) {
 		err = x.expect(ctx)
 	}
 	if err != nil {
-		_ = t.Close() // the first error says what is wrong
-		return nil, mark, err
+		_ = on.db.Close() // the first error says what is wrong
 	}
-	return t, mark, nil
+	return err
 }
 
 // open opens a target. Where no server is down the error is the input's: the
@@ -345,15 +266,19 @@ func open(ctx context.Context, planned *plannedTarget, env driver.Env) (driver.D
 // describe records what an open target says of itself, and begins to watch it.
 func (x *execution) describe(ctx context.Context, t driver.DB, planned *plannedTarget, out *result.Target) (err error) {
 	if out.Description, err = t.Describe(ctx); err != nil {
-		return fmt.Errorf("asking for version and settings: %w", err)
+		return fmt.Errorf("reading version and settings: %w", err)
 	}
 	x.remark(x.plan.experiment.Expect.OtherTarget(out.Name, out.Description.Version))
 	out.Types = planned.caps.Mapped(x.schema())
-	if err := x.watchServer(ctx, t, out); err != nil {
+	here, port, err := x.server(ctx, out.Name, t)
+	if err != nil {
 		return err
 	}
+	if out.CoLocated = here; port > 0 {
+		x.run.OtherDatabases = others(ctx, x.run.OtherDatabases, port)
+	}
 	x.attend(ctx, planned.name, t, out.CoLocated)
-	if err := x.watchRemote(ctx, planned); err != nil {
+	if err := x.remote(ctx, planned); err != nil {
 		return err
 	}
 	return x.keepTarget(ctx, out)
@@ -378,7 +303,7 @@ func (x *execution) env(ctx context.Context, c cell, planned *plannedTarget) (dr
 		}
 		id = x.lastHere(loaded, planned)
 		if id == "" && planned.caps.Embedded && planned.options["path"] == "" {
-			return driver.Env{}, fmt.Errorf("%w: no target %s of kind %s has been loaded into %s; load it with tsmark load, or give its path",
+			return driver.Env{}, fmt.Errorf("%w: no target %s with driver %s has been loaded into %s; load it with tsmark load, or give its path",
 				ErrInput, planned.name, planned.kind.Name, x.Dir)
 		}
 	}
@@ -401,14 +326,6 @@ func (x *execution) lastHere(runs []string, planned *plannedTarget) string {
 		}
 	}
 	return cmp.Or(append(runs, "")...)
-}
-
-// schema is the dataset's; nil: nobody knows it.
-func (x *execution) schema() *series.Schema {
-	if x.dataset == nil {
-		return nil
-	}
-	return x.dataset.Schema()
 }
 
 // adopt makes the marked dataset the one that this run is about.

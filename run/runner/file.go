@@ -15,29 +15,29 @@ import (
 
 // unknown reports whether this run loads rows of which nobody said what
 // generated them.
-func (x *execution) unknown() bool { return x.file != nil && x.plan.experiment.Unknown() }
+func (s *subject) unknown() bool { return s.file != nil && s.plan.experiment.Unknown() }
 
 // openFile opens the file that the rows come from, if there is one.
-func (x *execution) openFile() error {
-	settings := &x.plan.experiment.Load
+func (s *subject) openFile() error {
+	settings := &s.plan.experiment.Load
 	if settings.File == "" {
 		return nil
 	}
-	source, err := ingest.Open(settings.File, x.Input)
+	source, err := ingest.Open(settings.File, s.input)
 	if err != nil {
 		return err
 	}
-	if source.Once() && len(x.plan.targets) > 1 {
-		return x.plan.experiment.Problem("load.file", "%s can be read only once; give the name of a file, or one target", source.Name())
+	if source.Once() && len(s.plan.targets) > 1 {
+		return s.plan.experiment.Problem("load.file", "%s can be read only once; give the name of a file, or one target", source.Name())
 	}
-	if source.Once() && x.plan.experiment.Digest {
-		return x.plan.experiment.Problem("digest", "%s can be read only once, and a digest takes a pass of its own; give the name of a file", source.Name())
+	if source.Once() && s.plan.experiment.Digest {
+		return s.plan.experiment.Problem("digest", "%s can be read only once, and a digest takes a pass of its own; give the name of a file", source.Name())
 	}
-	x.file = source
-	x.run.Dataset.Source = source.Name()
-	if x.unknown() {
-		x.run.Dataset.Spec.Name, x.run.Dataset.Fingerprint = experiment.UnknownWorkload, experiment.UnknownWorkload
-		x.run.Dataset.Unverified = result.UnknownDataset
+	s.file = source
+	s.record.Source = source.Name()
+	if s.unknown() {
+		s.record.Spec.Name, s.record.Fingerprint = experiment.UnknownWorkload, experiment.UnknownWorkload
+		s.record.Unverified = result.UnknownDataset
 	}
 	return nil
 }
@@ -45,9 +45,9 @@ func (x *execution) openFile() error {
 // asLines reports whether the target takes the file's lines as they are. A
 // target that keeps them must know the tables beforehand, which of an unknown
 // dataset only parsing tells.
-func (x *execution) asLines(t driver.DB, planned *plannedTarget) bool {
+func (s *subject) asLines(t driver.DB, planned *plannedTarget) bool {
 	taker, ok := driver.As[driver.LineTaker](t)
-	return ok && x.file != nil && taker.TakesLines(string(x.file.Format()), x.schema()) && (!x.unknown() || planned.caps.Discards)
+	return ok && s.file != nil && taker.TakesLines(string(s.file.Format()), s.schema()) && (!s.unknown() || planned.caps.Discards)
 }
 
 // feed is where the rows of one load come from.
@@ -100,20 +100,20 @@ func (r *surveyed) Next(b *series.Batch, max int) error {
 }
 
 // feed finds out where the rows come from and how the target takes them.
-func (x *execution) feed(ctx context.Context, t driver.DB, planned *plannedTarget) (*feed, error) {
-	settings := &x.plan.experiment.Load
+func (s *subject) feed(ctx context.Context, t driver.DB, planned *plannedTarget) (*feed, error) {
+	settings := &s.plan.experiment.Load
 	f := &feed{rows: -1, close: func() {}}
-	if x.expected != nil && !x.unknown() {
-		f.rows = x.expected.Survey.Rows
+	if s.expected != nil && !s.unknown() {
+		f.rows = s.expected.Survey.Rows
 	}
-	if x.dataset != nil {
-		f.schema = x.dataset.Schema()
+	if s.dataset != nil {
+		f.schema = s.dataset.Schema()
 	}
-	dataset := x.dataset
+	dataset := s.dataset
 	switch {
-	case x.file == nil:
-	case x.asLines(t, planned):
-		lines, err := x.file.Lines()
+	case s.file == nil:
+	case s.asLines(t, planned):
+		lines, err := s.file.Lines()
 		if err != nil {
 			return nil, err
 		}
@@ -124,13 +124,13 @@ func (x *execution) feed(ctx context.Context, t driver.DB, planned *plannedTarge
 		}
 		return f, nil
 	default:
-		rows, err := x.parse(ctx, f.schema)
+		rows, err := s.parse(ctx, f.schema)
 		if err != nil {
 			return nil, err
 		}
 		f.parsed = &fileRows{Dataset: rows, reader: rows.Read()}
 		f.schema, dataset = rows.Schema(), f.parsed
-		if x.unknown() {
+		if s.unknown() {
 			f.rows = rows.Rows()
 			f.parsed.survey = oracle.NewSurveyor(f.schema)
 		}
@@ -150,35 +150,35 @@ func (x *execution) feed(ctx context.Context, t driver.DB, planned *plannedTarge
 
 // parse makes a dataset of the file. Where nobody knows it, that is a pass of
 // its own over a file, before anything is written anywhere.
-func (x *execution) parse(ctx context.Context, known *series.Schema) (*ingest.Dataset, error) {
-	if x.parsed != nil {
-		return x.parsed, nil
+func (s *subject) parse(ctx context.Context, known *series.Schema) (*ingest.Dataset, error) {
+	if s.parsed != nil {
+		return s.parsed, nil
 	}
-	options := ingest.Options{Schema: known, SkipBad: x.plan.experiment.Load.SkipBadLines}
+	options := ingest.Options{Schema: known, SkipBad: s.plan.experiment.Load.SkipBadLines}
 	if known != nil {
 		var err error
-		x.parsed, err = x.file.Dataset(ctx, options)
-		return x.parsed, err
+		s.parsed, err = s.file.Dataset(ctx, options)
+		return s.parsed, err
 	}
-	task := x.Display.Start("surveying "+x.file.Name(), "rows", 0)
+	task := s.display.Start("surveying "+s.file.Name(), "rows", 0)
 	options.Progress = func(rows int) { task.Add(int64(rows)) }
-	d, err := x.file.Dataset(ctx, options)
+	d, err := s.file.Dataset(ctx, options)
 	if err != nil {
 		task.Fail(reason(ctx, err))
 		return nil, err
 	}
 	task.Done("")
-	x.parsed = d
+	s.parsed = d
 	return d, nil
 }
 
 // conclude records what a file was found to hold, once it has been read. Of an
 // unknown dataset nothing else says what the target should hold.
-func (x *execution) conclude(f *feed, load *result.Load, failure error) {
+func (s *subject) conclude(f *feed, load *result.Load, failure error) {
 	if f.lines != nil {
 		load.Skipped = f.lines.Skipped
-		if x.expected == nil {
-			x.run.Dataset.Rows = f.lines.Given()
+		if s.expected == nil {
+			s.record.Rows = f.lines.Given()
 		}
 		return
 	}
@@ -187,15 +187,15 @@ func (x *execution) conclude(f *feed, load *result.Load, failure error) {
 	}
 	tally := f.parsed.reader.Tally()
 	load.Skipped = tally.Skipped
-	if !x.unknown() {
+	if !s.unknown() {
 		return
 	}
 	survey := f.parsed.survey.Result()
-	if x.file.Format() == ingest.Influx {
+	if s.file.Format() == ingest.Influx {
 		survey.RawBytes = tally.Bytes
 	}
-	x.expected = &oracle.Expectations{Survey: survey}
-	d := &x.run.Dataset
+	s.expected = &oracle.Expectations{Survey: survey}
+	d := s.record
 	d.Series = f.parsed.Series()
 	d.Rows, d.Metrics, d.RawBytes = survey.Rows, survey.Metrics, survey.RawBytes
 }

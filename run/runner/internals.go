@@ -60,19 +60,19 @@ func (s *internals) end() {
 	s.open = nil
 }
 
-// watchInside begins to read what a target tells of itself. The function that
+// internals begins to read what a target tells of itself. The function that
 // it returns is called before the target is closed.
-func (o *observer) watchInside(name string, t driver.DB) (end func()) {
+func (w *watch) internals(name string, t driver.DB) (end func()) {
 	metered, ok := driver.As[driver.Metered](t)
 	if !ok {
 		return func() {}
 	}
-	s := o.inside[name]
+	s := w.inside[name]
 	if s == nil {
 		s = &internals{name: name}
 		s.begin(metered)
-		o.inside[name] = s
-		o.sampler.Watch("inside "+name, s)
+		w.inside[name] = s
+		w.sampler.Watch("inside "+name, s)
 		return s.end
 	}
 	s.begin(metered)

@@ -21,9 +21,9 @@ func (m *meter) Metrics(context.Context) (map[string]float64, error) { return m.
 // A counter goes on where a restarted server counts from 0 again, and says
 // nothing between two turns.
 func TestInternals(t *testing.T) {
-	o := &observer{sampler: monitor.NewSampler(t.Context(), time.Now(), time.Hour), inside: make(map[string]*internals)}
+	o := &watch{sampler: monitor.NewSampler(t.Context(), time.Now(), time.Hour), inside: make(map[string]*internals)}
 	m := &meter{now: map[string]float64{"wal_bytes_total": 1000, "compactions": 3}}
-	end := o.watchInside("db", m)
+	end := o.internals("db", m)
 	read := func() result.Resources {
 		// The sampler reads when a source is first watched and at the end: the
 		// readings between are the test's own.
@@ -43,7 +43,7 @@ func TestInternals(t *testing.T) {
 	if r := read(); len(r.Metrics) != 0 {
 		t.Errorf("it was asked between two turns: %+v", r)
 	}
-	end = o.watchInside("db", m)
+	end = o.internals("db", m)
 	defer end()
 	m.now = map[string]float64{"wal_bytes_total": 200, "compactions": 2}
 	if r := read(); r.At[0] != 1 {

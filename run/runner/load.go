@@ -9,7 +9,6 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
-	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
@@ -17,7 +16,8 @@ import (
 )
 
 // load loads, settles, counts and stores.
-func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plannedTarget, mark session.Mark, out *result.Target) error {
+func (x *loadStage) load(ctx context.Context, on *turn) error {
+	t, c, planned, mark, out := on.db, on.cell, on.planned, on.mark, on.out
 	f, err := x.feed(ctx, t, planned)
 	if err != nil {
 		return err
@@ -36,25 +36,24 @@ func (x *execution) load(ctx context.Context, t driver.DB, c cell, planned *plan
 	}
 	prepared := time.Since(begin)
 	if out.Description, err = t.Describe(ctx); err != nil { // some settings are made with the tables
-		return fmt.Errorf("asking for version and settings: %w", err)
+		return fmt.Errorf("reading version and settings: %w", err)
 	}
 	before, acked := footprint(ctx, t), int64(-1)
 
-	settings := &x.plan.experiment.Load
 	task := x.Display.Start("load "+out.Name+ofRepeats(c.repeat, x.plan.loads()), "rows", max(f.rows, 0))
-	section, err := x.section(oplog.Cell{Kind: oplog.Load, Target: out.Name, Repeat: c.repeat, Workers: settings.Workers})
+	section, err := x.operations.section(oplog.Cell{Kind: oplog.Load, Target: out.Name, Repeat: c.repeat, Workers: x.plan.settings.load.Workers})
 	if err != nil {
 		return err
 	}
+	config := x.plan.settings.load
+	config.Log, config.Owner = section, x.owner
+	config.Acked = func(ctx context.Context) {
+		acked = footprint(ctx, t)
+		x.phaseEnds(ctx)
+	}
 	var load *result.Load
-	where, err := x.cell(ctx, planned.caps.Embedded, func() (err error) {
-		load, err = f.load(ctx, engine.LoadConfig{
-			Workers: settings.Workers, BatchSize: settings.BatchSize, Period: settings.ReportingPeriod, Log: section, Retry: x.plan.retry, Owner: x.owner,
-			Acked: func(ctx context.Context) {
-				acked = footprint(ctx, t)
-				x.phaseEnds(ctx)
-			},
-		}, t, func(rows int) { task.Add(int64(rows)) })
+	where, err := x.measure(ctx, planned.caps.Embedded, func() (err error) {
+		load, err = f.load(ctx, config, t, func(rows int) { task.Add(int64(rows)) })
 		return err
 	})
 	load.Prepare, load.Cell, load.DiskBefore, load.DiskAcked = prepared.Seconds(), where, before, acked
@@ -170,7 +169,7 @@ func upkeep(ctx context.Context, t driver.DB) string {
 }
 
 // afterLoad does the steps that the experiment wants and the target has.
-func (x *execution) afterLoad(ctx context.Context, t driver.DB, name string, load *result.Load) error {
+func (x *loadStage) afterLoad(ctx context.Context, t driver.DB, name string, load *result.Load) error {
 	can, ok := driver.As[driver.AfterLoader](t)
 	if !ok {
 		return nil
@@ -218,7 +217,7 @@ const uncounted = "not verified: the lines were sent as they are, and the datase
 
 // count compares the census with the dataset; a difference withholds the load.
 // Rows that are there twice because they were sent twice are no difference.
-func (x *execution) count(ctx context.Context, t driver.DB, planned *plannedTarget, load *result.Load, sent verify.Sent) error {
+func (x *loadStage) count(ctx context.Context, t driver.DB, planned *plannedTarget, load *result.Load, sent verify.Sent) error {
 	var err error
 	if load.Census, err = verify.Census(ctx, t, x.surveyFor(planned), sent); err != nil {
 		return err

@@ -51,7 +51,7 @@ func (x *execution) replaces(mark session.Mark, planned *plannedTarget) error {
 	case mark.Run != "" && (mark.Run == x.run.ID || slices.Contains(x.plan.earlier, mark.Run)):
 		return nil // runs of a sweep take the place of each other, as do targets of a run
 	case !x.plan.experiment.Load.Replace:
-		return fmt.Errorf("%w: the database of target %s holds dataset %s already (%s, %d of %d rows); add --replace to load it anew, or use tsmark query",
+		return fmt.Errorf("%w: the database of target %s holds dataset %s already (%s, %d of %d rows); add --replace to load it again, or use tsmark query",
 			ErrInput, planned.name, mark.Fingerprint, mark.Dataset.Name, mark.RowsAcked, mark.RowsExpected)
 	}
 	return nil
@@ -85,7 +85,7 @@ func (x *execution) accept(mark session.Mark, planned *plannedTarget) error {
 	case x.dataset == nil && x.run.Dataset.Fingerprint == "":
 		return x.adopt(mark)
 	case mark.Fingerprint != x.run.Dataset.Fingerprint:
-		return fmt.Errorf("%w: the targets hold different datasets, %s and %s; ask them one by one",
+		return fmt.Errorf("%w: the targets hold different datasets, %s and %s; query them one by one",
 			ErrInput, x.run.Dataset.Fingerprint, mark.Fingerprint)
 	case x.dataset == nil: // resumed
 		return x.adopt(mark)

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,45 +8,29 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
-	"github.com/tsmark/tsmark/engine/pace"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/verify"
 	"github.com/tsmark/tsmark/workload"
 )
 
 // mixes reports whether a part of a target's loads is mixed: there are
 // questions, and somebody to answer them.
-func (x *execution) mixes(planned *plannedTarget) bool {
+func (x *loadStage) mixes(planned *plannedTarget) bool {
 	return x.plan.experiment.Mixed.On() && x.plan.steps.Verify && x.expected != nil && !planned.caps.Discards
-}
-
-// rowsBefore is how many rows are loaded before the mixed phase.
-func (x *execution) rowsBefore() int64 {
-	rows := x.expected.Survey.Rows
-	percent := int64(x.plan.experiment.Mixed.Loaded)
-	return rows/100*percent + rows%100*percent/100
-}
-
-// loadBefore loads them.
-func (x *execution) loadBefore(ctx context.Context, c engine.LoadConfig, t driver.DB, p engine.Progress) (*result.Load, error) {
-	return engine.Load(ctx, c, workload.Limited(x.dataset, x.rowsBefore()), t, p)
 }
 
 // mix writes the rest of the dataset while questions are asked, loads alone
 // what the phase had no time for, and then checks the answers.
-func (x *execution) mix(ctx context.Context, t driver.DB, planned *plannedTarget, repeat int, load *result.Load) error {
-	config, err := x.mixedConfig(planned, repeat)
-	if err != nil {
-		return err
-	}
+func (x *loadStage) mix(ctx context.Context, t driver.DB, planned *plannedTarget, repeat int, load *result.Load) error {
+	config := x.mixedConfig(planned, repeat)
+	var err error
 	written := oplog.Cell{
 		Kind: oplog.Load, Target: planned.name, Part: oplog.Mixed, Repeat: repeat,
 		Workers: config.Workers, Schedule: x.plan.experiment.Mixed.RowRate,
 	}
-	if config.Log, err = x.section(written); err != nil {
+	if config.Log, err = x.operations.section(written); err != nil {
 		return err
 	}
 	questions, err := x.mixedQuestions(written, config.Queriers)
@@ -57,14 +40,14 @@ func (x *execution) mix(ctx context.Context, t driver.DB, planned *plannedTarget
 	task := x.Display.Start("load and query "+planned.name, "rows", x.expected.Survey.Rows-config.Loaded)
 	progress := func(rows int) { task.Add(int64(rows)) }
 	var journal *engine.Journal
-	where, err := x.cell(ctx, planned.caps.Embedded, func() (err error) {
+	where, err := x.measure(ctx, planned.caps.Embedded, func() (err error) {
 		load.Mixed, journal, err = engine.Mixed(ctx, config, x.dataset, t, planned.kind.Renderer(planned.options), questions, progress)
 		return err
 	})
 	load.Mixed.Writes.Cell = where
 	if err == nil {
 		written.Part, written.Schedule = oplog.Rest, ""
-		config.Log, err = x.section(written)
+		config.Log, err = x.operations.section(written)
 	}
 	if err == nil {
 		err = x.loadRest(ctx, t, config, load.Mixed, config.Loaded+journal.Handed(), progress)
@@ -74,7 +57,7 @@ func (x *execution) mix(ctx context.Context, t driver.DB, planned *plannedTarget
 	}
 	if err != nil {
 		task.Fail(reason(ctx, err))
-		return fmt.Errorf("loading and asking: %w", err)
+		return fmt.Errorf("loading and querying: %w", err)
 	}
 	if problem := load.Mixed.Problem(); problem != "" {
 		task.Fail(problem)
@@ -86,17 +69,14 @@ func (x *execution) mix(ctx context.Context, t driver.DB, planned *plannedTarget
 
 // mixedQuestions draws what is asked beside the writes of a cell of the
 // operation log.
-func (x *execution) mixedQuestions(written oplog.Cell, queriers int) ([]engine.MixedQuestions, error) {
-	weights, err := experiment.ParseWeights(x.plan.experiment.Mixed.Weights)
-	if err != nil {
-		return nil, err
-	}
+func (x *loadStage) mixedQuestions(written oplog.Cell, queriers int) ([]engine.MixedQuestions, error) {
+	weights := x.plan.settings.weights
 	var questions []engine.MixedQuestions
 	for i := range x.questions {
 		queries := slices.AppendSeq(make([]query.Query, 0, x.questions[i].record.Count), x.questions[i].all)
 		c := written
 		c.Kind, c.Type, c.Workers, c.Schedule = oplog.Query, x.questions[i].kind.Name, queriers, x.plan.experiment.Mixed.QueryRate
-		section, err := x.section(c)
+		section, err := x.operations.section(c)
 		if err != nil {
 			return nil, err
 		}
@@ -109,32 +89,18 @@ func (x *execution) mixedQuestions(written oplog.Cell, queriers int) ([]engine.M
 	return questions, nil
 }
 
-// mixedConfig is what the experiment says of the phase.
-func (x *execution) mixedConfig(planned *plannedTarget, repeat int) (engine.MixedConfig, error) {
-	e := x.plan.experiment
-	c := engine.MixedConfig{
-		LoadConfig: engine.LoadConfig{Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: e.Load.ReportingPeriod, Retry: x.plan.retry, Owner: x.owner},
-		Queriers:   cmp.Or(e.Mixed.Queriers, e.Queries.Workers), Duration: e.Mixed.Duration, Timeout: e.Queries.Timeout,
-		Share: e.Mixed.Share(), Queue: experiment.DefaultQueue,
-		Loaded: x.rowsBefore(), Start: x.spec.Start, Lateness: x.expected.Survey.Lateness,
-		Windows: cmp.Or(e.Queries.Windows, workload.Uniform), Align: e.Queries.AlignWindows, Keep: e.Queries.Verify,
-		Seed: x.run.CheckSeed + " mixed " + planned.name + " " + strconv.Itoa(repeat),
-	}
-	var err error
-	if e.Mixed.RowRate != "" {
-		if c.RowRate, err = pace.Parse(e.Mixed.RowRate); err != nil {
-			return c, err
-		}
-	}
-	if e.Mixed.QueryRate != "" {
-		c.QueryRate, err = pace.Parse(e.Mixed.QueryRate)
-	}
-	return c, err
+// mixedConfig is what the phase of a target in a repeat is like.
+func (x *loadStage) mixedConfig(planned *plannedTarget, repeat int) engine.MixedConfig {
+	c := x.plan.settings.mixed
+	c.Owner, c.Start = x.owner, x.spec.Start
+	c.Loaded, c.Lateness = x.rowsBefore(), x.expected.Survey.Lateness
+	c.Seed = x.run.CheckSeed + " mixed " + planned.name + " " + strconv.Itoa(repeat)
+	return c
 }
 
 // loadRest loads the rows that follow those of the phase, of which so many are
 // done, whatever the target made of them.
-func (x *execution) loadRest(ctx context.Context, t driver.DB, c engine.MixedConfig, m *result.Mixed, done int64, progress engine.Progress) error {
+func (x *loadStage) loadRest(ctx context.Context, t driver.DB, c engine.MixedConfig, m *result.Mixed, done int64, progress engine.Progress) error {
 	if done >= x.expected.Survey.Rows {
 		return nil
 	}

@@ -14,39 +14,42 @@ import (
 // operations is the log of a run's single operations, which begins with the
 // first measurement.
 type operations struct {
+	dir  string // of the run
+	of   oplog.Header
 	file *os.File
 	log  *oplog.Writer
 }
 
 // section returns where the operations of a measurement go.
-func (x *execution) section(c oplog.Cell) (*oplog.Section, error) {
-	if x.operations.log == nil {
-		if err := x.beginLog(); err != nil {
+func (o *operations) section(c oplog.Cell) (*oplog.Section, error) {
+	if o.log == nil {
+		if err := o.begin(); err != nil {
 			return nil, fmt.Errorf("%w: beginning the operation log: %w", errStore, err)
 		}
 	}
-	return x.operations.log.Section(c), nil
+	return o.log.Section(c), nil
 }
 
-// beginLog opens the run's log; one that is resumed begins a further one.
-func (x *execution) beginLog() error {
+// begin opens the run's log; one that is resumed begins a further one.
+func (o *operations) begin() error {
 	for n := 1; ; n++ {
 		name := "operations" + logSuffix
 		if n > 1 {
 			name = fmt.Sprintf("operations-%d%s", n, logSuffix)
 		}
-		file, err := os.OpenFile(filepath.Join(x.Dir, x.run.ID, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		file, err := os.OpenFile(filepath.Join(o.dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		log, err := oplog.NewWriter(file, oplog.Header{Start: time.Now(), Run: x.run.ID, Tool: x.Tool.Version})
+		o.of.Start = time.Now()
+		log, err := oplog.NewWriter(file, o.of)
 		if err != nil {
 			return errors.Join(err, file.Close())
 		}
-		x.operations = operations{file, log}
+		o.file, o.log = file, log
 		return nil
 	}
 }

@@ -104,10 +104,10 @@ func (x *execution) done(c cell) bool {
 		}
 		return len(x.questions) > 0
 	case confirming:
-		return len(x.unconfirmed(t)) == 0
+		return len(unconfirmed(t)) == 0
 	}
 	for _, q := range x.questions {
-		if !x.asked(t, c.repeat, q.kind.Name) {
+		if !asked(t, c.repeat, q.kind.Name) {
 			return false
 		}
 	}
@@ -116,7 +116,7 @@ func (x *execution) done(c cell) bool {
 
 // asked reports whether a type needs no asking in a repeat: it was asked, or
 // has no figure.
-func (x *execution) asked(t *result.Target, repeat int, queryType string) bool {
+func asked(t *result.Target, repeat int, queryType string) bool {
 	if first := t.RepeatOf(1).Type(queryType); first != nil && (first.Withheld != "" || first.Unsupported != "") {
 		return true
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
-	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
@@ -39,7 +38,7 @@ type Plan struct {
 	steps      Steps
 	compares   bool // what is loaded is asked, or would be if there were queries
 	targets    []plannedTarget
-	retry      engine.Retry
+	settings   settings
 	secrets    *secret.Redactor
 	place      result.Place // of its run in a sweep
 	earlier    []string     // ids of the runs of that sweep before it
@@ -85,7 +84,10 @@ func (p *Plan) check() error {
 	if err := e.Check(); err != nil {
 		return err
 	}
-	p.retry, _ = engine.ParseRetry(e.Load.Retry) // as Check did
+	var err error
+	if p.settings, err = readSettings(e); err != nil {
+		return err
+	}
 	onlyLoad := steps.Load && !steps.Verify
 	if len(e.Queries.Types) == 0 {
 		if !steps.Load {
@@ -97,7 +99,7 @@ func (p *Plan) check() error {
 	var problems []error
 	switch {
 	case steps.Load && e.Unknown() && steps.Verify:
-		problems = append(problems, e.Problem("load.file", "no question can be checked on a dataset that nobody knows; say what generated the file, as in --use-case cpu-only --scale 100"))
+		problems = append(problems, e.Problem("load.file", "no answer can be verified on an unknown dataset; say what generated the file, as in --use-case cpu-only --scale 100"))
 	case steps.Load && !e.Unknown():
 		w, types, err := p.dataset(e.Workload)
 		for _, t := range types {

@@ -24,23 +24,20 @@ const (
 	quietLook = 3 * time.Second
 )
 
-// mustBeQuiet reports whether the experiment requires a quiet host.
-func (x *execution) mustBeQuiet() bool { return x.plan.experiment.RequireQuiet != "" }
-
 // lookForQuiet refuses a run on a host that is not quiet, where the experiment
 // requires one.
-func (x *execution) lookForQuiet(ctx context.Context) error {
-	if !x.mustBeQuiet() {
+func (w *watch) lookForQuiet(ctx context.Context) error {
+	if !w.strict {
 		return nil
 	}
-	w := monitor.NewWitness(ctx, 0)
-	w.Begin(ctx)
+	witness := monitor.NewWitness(ctx, 0)
+	witness.Begin(ctx)
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(quietLook):
 	}
-	noise := w.End(ctx, x.quietBound())
+	noise := witness.End(ctx, w.bound)
 	switch why := noise.Noisy(); {
 	case why != "":
 		return fmt.Errorf("%w: %w: in %v %s; stop what runs beside, or allow more with --require-quiet=SHARE", ErrInput, ErrNotQuiet, quietLook, why)
@@ -51,8 +48,8 @@ func (x *execution) lookForQuiet(ctx context.Context) error {
 }
 
 // disturbed says why a phase does not count; empty: it does, or any host will do.
-func (x *execution) disturbed(n *result.Noise) string {
-	if !x.mustBeQuiet() {
+func (w *watch) disturbed(n *result.Noise) string {
+	if !w.strict {
 		return ""
 	}
 	return n.Noisy()
@@ -65,7 +62,11 @@ func tooNoisy(what, why string) error {
 
 // loadQuietly loads, and again where others disturbed the load or a step after
 // it.
-func (x *execution) loadQuietly(ctx context.Context, out *result.Target, number int, load func() error) error {
+func (x *loadStage) loadQuietly(ctx context.Context, on *turn) error {
+	return x.quietly(ctx, on.out, on.repeat, func() error { return x.load(ctx, on) })
+}
+
+func (x *loadStage) quietly(ctx context.Context, out *result.Target, number int, load func() error) error {
 	for try := 1; ; try++ {
 		if err := load(); err != nil {
 			return err
@@ -86,7 +87,7 @@ func (x *execution) loadQuietly(ctx context.Context, out *result.Target, number 
 }
 
 // disturbedLoad is disturbed of a load, its mixed phase and the steps after it.
-func (x *execution) disturbedLoad(l *result.Load) string {
+func (w *watch) disturbedLoad(l *result.Load) string {
 	phases := []*result.Noise{l.Noise}
 	if l.Mixed != nil {
 		phases = append(phases, l.Mixed.Writes.Noise)
@@ -94,9 +95,9 @@ func (x *execution) disturbedLoad(l *result.Load) string {
 	for i := range l.Steps {
 		phases = append(phases, l.Steps[i].Noise)
 	}
-	at := slices.IndexFunc(phases, func(n *result.Noise) bool { return x.disturbed(n) != "" })
+	at := slices.IndexFunc(phases, func(n *result.Noise) bool { return w.disturbed(n) != "" })
 	if at < 0 {
 		return ""
 	}
-	return x.disturbed(phases[at])
+	return w.disturbed(phases[at])
 }

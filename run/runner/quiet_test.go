@@ -49,10 +49,11 @@ func TestLoadQuietly(t *testing.T) {
 			e := experiment.Default()
 			e.RequireQuiet = c.require
 			store := &kept{}
-			x := &execution{Runner: &Runner{Store: store}, plan: &Plan{experiment: e}}
+			plan := &Plan{experiment: e}
+			x := &loadStage{&stage{Runner: &Runner{Store: store}, watch: newWatch(plan), subject: &subject{}}}
 			target := &result.Target{Name: "a"}
 			tries := 0
-			err := x.loadQuietly(t.Context(), target, 1, func() error {
+			err := x.quietly(t.Context(), target, 1, func() error {
 				l := c.loads[tries]
 				l.Settled = 1
 				target.RepeatOf(1).Load = &l
@@ -68,9 +69,9 @@ func TestLoadQuietly(t *testing.T) {
 			}
 		})
 	}
-	x := &execution{plan: &Plan{experiment: experiment.Default()}}
+	x := &loadStage{}
 	failed := errors.New("it failed")
-	if err := x.loadQuietly(t.Context(), &result.Target{}, 1, func() error { return failed }); err != failed {
+	if err := x.quietly(t.Context(), &result.Target{}, 1, func() error { return failed }); err != failed {
 		t.Error(err)
 	}
 }

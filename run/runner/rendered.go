@@ -17,7 +17,7 @@ const renderedAtOnce = 1 << 16
 // rendered is the queries of a type that a repeat asks, in the target's language:
 // an engine.Source.
 type rendered struct {
-	x          *execution
+	subject    *subject
 	planned    *plannedTarget
 	of         *questions
 	first, end int // places
@@ -30,8 +30,8 @@ type rendered struct {
 }
 
 // rendered returns the queries of a type that a repeat asks. They are to be closed.
-func (x *execution) rendered(planned *plannedTarget, q *questions, repeat int) *rendered {
-	r := &rendered{x: x, planned: planned, of: q, most: renderedAtOnce, stop: func() {}}
+func (s *subject) rendered(planned *plannedTarget, q *questions, repeat int) *rendered {
+	r := &rendered{subject: s, planned: planned, of: q, most: renderedAtOnce, stop: func() {}}
 	r.first, r.end = q.of(repeat)
 	return r
 }
@@ -53,7 +53,7 @@ func (r *rendered) Render(ctx context.Context, place int) ([]engine.Question, er
 	for ; r.at < place; r.at++ {
 		r.next()
 	}
-	rows := r.of.expected[r.x.viewOf(r.planned)].counted
+	rows := r.of.expected[r.subject.viewOf(r.planned)].counted
 	r.list = slices.Grow(r.list[:0], min(r.most, r.end-place))
 	var q query.Query // one for all: what is given on moves to the heap
 	for ; r.at < min(place+r.most, r.end); r.at++ {
@@ -61,7 +61,7 @@ func (r *rendered) Render(ctx context.Context, place int) ([]engine.Question, er
 			return nil, err
 		}
 		q, _ = r.next() // there are as many as were drawn at first
-		one, err := r.x.renderOne(r.planned, &q)
+		one, err := r.subject.renderOne(r.planned, &q)
 		if err != nil {
 			return nil, err
 		}

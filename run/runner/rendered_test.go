@@ -16,8 +16,8 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// drawnForTest draws queries of a type, for an execution that can render them.
-func drawnForTest(t *testing.T, queryType string, n, repeats int) (*execution, *plannedTarget, *questions) {
+// drawnForTest draws queries of a type, for a subject that can render them.
+func drawnForTest(t *testing.T, queryType string, n, repeats int) (*subject, *plannedTarget, *questions) {
 	t.Helper()
 	e := experiment.Default()
 	e.Queries.Repeats, e.Queries.Count = repeats, n
@@ -41,7 +41,7 @@ func drawnForTest(t *testing.T, queryType string, n, repeats int) (*execution, *
 	render := func(q *query.Query, _ *series.Schema, _ driver.Options) (driver.Request, error) {
 		return driver.Request{Text: q.Table + q.Start.String() + q.End.String()}, nil
 	}
-	return &execution{plan: p, dataset: d}, &plannedTarget{kind: driver.Driver{Render: render}}, q
+	return &subject{plan: p, dataset: d}, &plannedTarget{kind: driver.Driver{Render: render}}, q
 }
 
 // Whatever is rendered at once, and from wherever, the queries are the same, and

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/result"
@@ -113,7 +114,7 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 		return nil, err
 	}
 	defer unlock()
-	x.observe(ctx)
+	x.start(ctx)
 	if x.run.OtherDatabases, err = monitor.OtherDatabases(ctx, 0, os.Getpid()); err != nil {
 		x.run.OtherDatabases = nil // where processes cannot be listed, nobody is named
 	}
@@ -157,8 +158,14 @@ func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run) (*result.
 	if err := x.Store.Save(ctx, &x.run); err != nil {
 		return nil, err
 	}
-	x.observe(ctx)
+	x.start(ctx)
 	return x.finish(ctx, x.execute(ctx))
+}
+
+// start begins to watch, and to log what is measured, of a run that has its id.
+func (x *execution) start(ctx context.Context) {
+	x.watch.begin(ctx, x.run.Started, x.Dir)
+	x.operations.dir, x.operations.of = filepath.Join(x.Dir, x.run.ID), oplog.Header{Run: x.run.ID, Tool: x.Tool.Version}
 }
 
 // lock keeps other processes from resuming the run or sweep, which is what it
@@ -180,7 +187,7 @@ func (r *Runner) lock(ctx context.Context, what, id string) (unlock func(), err 
 
 // finish stores how the run ended.
 func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) {
-	x.stopObserving()
+	x.run.Resources = append(x.run.Resources, x.sampler.Stop()...) // of a run that was resumed the earlier part stays
 	lost, closed := x.operations.close()
 	x.run.LostOperations += lost
 	if err == nil {

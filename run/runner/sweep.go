@@ -177,7 +177,7 @@ func (r *Runner) point(ctx context.Context, plan *Plan, record *result.Sweep, ru
 		return r.Run(ctx, plan, record.Command, record.Args)
 	}
 	if !slices.Equal(runs[at].Parameters, plan.place.Parameters) {
-		return nil, fmt.Errorf("%w: the run that was begun, %s, has %s; run the sweep anew", ErrInput, runs[at].ID, runs[at].Parameters)
+		return nil, fmt.Errorf("%w: the run that was begun, %s, has %s; run the sweep again from the start", ErrInput, runs[at].ID, runs[at].Parameters)
 	}
 	return r.Resume(ctx, plan, runs[at])
 }

@@ -29,12 +29,12 @@ type expectations struct {
 
 // setViews finds out how the run's targets hold the dataset, of which the
 // latest rows are those given; nil: all are.
-func (x *execution) setViews(spec workload.Spec, latest workload.Dataset) error {
-	x.viewed = [views]viewed{everyRow: {dataset: x.dataset}}
+func (s *subject) setViews(spec workload.Spec, latest workload.Dataset) error {
+	s.viewed = [views]viewed{everyRow: {dataset: s.dataset}}
 	if latest == nil {
 		return nil
 	}
-	e := x.plan.experiment
+	e := s.plan.experiment
 	problem := func(path, what string) *experiment.Problem {
 		return e.Problem(path, "the dataset writes times again, and %s: leave it out, or iotdb.duplicates and iotdb.late-mode", what)
 	}
@@ -44,12 +44,12 @@ func (x *execution) setViews(spec workload.Spec, latest workload.Dataset) error 
 	case e.Mixed.On():
 		return problem("mixed", "what is there while it is loaded is not known")
 	}
-	for i := range x.plan.targets {
-		if t := &x.plan.targets[i]; t.caps.Dedupes {
-			if e.Load.Workers > 1 && x.owner == nil {
+	for i := range s.plan.targets {
+		if t := &s.plan.targets[i]; t.caps.Dedupes {
+			if e.Load.Workers > 1 && s.owner == nil {
 				return problem("load.workers", "of several writers nobody knows whose row is the last")
 			}
-			x.viewed[latestRows].dataset = latest
+			s.viewed[latestRows].dataset = latest
 		}
 	}
 	return nil
@@ -69,8 +69,8 @@ func latestOf(d workload.Dataset) workload.Dataset {
 }
 
 // viewOf returns how a target holds the dataset.
-func (x *execution) viewOf(planned *plannedTarget) view {
-	if planned.caps.Dedupes && x.viewed[latestRows].dataset != nil {
+func (s *subject) viewOf(planned *plannedTarget) view {
+	if planned.caps.Dedupes && s.viewed[latestRows].dataset != nil {
 		return latestRows
 	}
 	return everyRow
@@ -78,9 +78,9 @@ func (x *execution) viewOf(planned *plannedTarget) view {
 
 // surveyFor is the size of the dataset as a target holds it. Of the rows of a
 // file only one view is known.
-func (x *execution) surveyFor(planned *plannedTarget) *oracle.Survey {
-	if s := x.viewed[x.viewOf(planned)].survey; s != nil {
-		return s
+func (s *subject) surveyFor(planned *plannedTarget) *oracle.Survey {
+	if survey := s.viewed[s.viewOf(planned)].survey; survey != nil {
+		return survey
 	}
-	return &x.expected.Survey
+	return &s.expected.Survey
 }

@@ -65,7 +65,7 @@ func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d w
 		default:
 			if querier == nil {
 				if querier, err = t.NewQuerier(ctx, 0); err != nil {
-					return v, false, fmt.Errorf("connecting to ask again: %w", err)
+					return v, false, fmt.Errorf("connecting to run the query again: %w", err)
 				}
 			}
 			c.querier = querier
@@ -74,7 +74,7 @@ func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d w
 			}
 			difference, err = c.again(ctx, columns, a.Digest)
 			if err != nil && ctx.Err() == nil && !errors.Is(err, driver.ErrUnreachable) {
-				difference, err = fmt.Sprintf("its %d rows are not the expected ones; asked again: %v", a.Rows, err), nil
+				difference, err = fmt.Sprintf("its %d rows are not the expected ones; run again: %v", a.Rows, err), nil
 			}
 		}
 		if err != nil {

@@ -25,7 +25,7 @@ type Renderer func(*query.Query, *series.Schema) (driver.Request, error)
 
 // Config says how answers are asked for.
 type Config struct {
-	Workers int           // connections that ask at once, at least 1
+	Workers int           // connections that run queries, at least 1
 	Timeout time.Duration // after which an answer is given up; 0: never
 	Gone    bool          // the target can be asked nothing more
 }
@@ -165,7 +165,7 @@ func (c *check) again(ctx context.Context, columns []query.Column, found *query.
 		return d.String(), nil
 	}
 	if !second.Equal(found) {
-		return fmt.Sprintf("the answer of %d rows was wrong, and right when asked again", found.Rows()), nil
+		return fmt.Sprintf("the answer of %d rows was wrong, and right when the query was run again", found.Rows()), nil
 	}
 	return "", nil // its floats differ by less than the tolerance
 }

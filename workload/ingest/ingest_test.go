@@ -330,7 +330,7 @@ func TestBadLines(t *testing.T) {
 		{"no number", timescaledb, ",10\n", ",1x\n", `line 10: "1x" is no number`},
 		{"other table", timescaledb, "mem,145", "net,145", `line 10: the header has no table "net"`},
 		{"numeric tag", timescaledb, "b,size=", "b,size=x", `line 7: the tag "size=x" is no number`},
-		{"cut off", timescaledb, "000,10\n", "000,1", `line 10: the source ends in the middle of a line; generate or copy it anew: "mem,1451606400000000000,1"`},
+		{"cut off", timescaledb, "000,10\n", "000,1", `line 10: the source ends in the middle of a line; generate or copy it again: "mem,1451606400000000000,1"`},
 		{"tags at the end", timescaledb, "mem,1451606400000000000,10\n", "", `line 9: the source ends after a row's tags`},
 	}
 	for _, tt := range tests {

@@ -138,7 +138,7 @@ func (l *Lines) next(c *Chunk, max int) error {
 			wanted = min(wanted, perRow-int(l.line-c.line)%perRow)
 		}
 		if size > l.most+int64(perRow)*maxLine {
-			return &LineError{Source: l.source.name, Line: l.line, Text: bytes.Clone(c.Text[len(c.Text)-1][:shownBytes+1]), Problem: fmt.Sprintf("a line of more than %d MiB; generate the file anew", maxLine>>20)}
+			return &LineError{Source: l.source.name, Line: l.line, Text: bytes.Clone(c.Text[len(c.Text)-1][:shownBytes+1]), Problem: fmt.Sprintf("a line of more than %d MiB; generate the file again", maxLine>>20)}
 		}
 		if l.current == nil {
 			if err := l.advance(); errors.Is(err, io.EOF) {
@@ -201,11 +201,11 @@ func (l *Lines) finish(c *Chunk) {
 		}
 	}
 	if len(tail) > 0 {
-		bad("the source ends in the middle of a line; generate or copy it anew", l.line, tail)
+		bad("the source ends in the middle of a line; generate or copy it again", l.line, tail)
 	} else if l.source.format.lines() == 2 && (l.line-c.line)%2 != 0 {
 		last := c.Text[len(c.Text)-1]
 		if at := bytes.LastIndexByte(last[:max(0, len(last)-1)], '\n') + 1; bytes.HasPrefix(last[at:], []byte("tags,")) {
-			bad("the source ends after a row's tags; generate or copy it anew", l.line-1, last[at:])
+			bad("the source ends after a row's tags; generate or copy it again", l.line-1, last[at:])
 		}
 	}
 }

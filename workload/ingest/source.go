@@ -142,7 +142,7 @@ func (s *Source) begin(r *bufio.Reader) ([]byte, error) {
 				return nil, err
 			}
 			if len(last) == 0 || len(s.header) > maxHeader || bytes.HasPrefix(last, []byte("tags,")) {
-				return nil, fmt.Errorf("%s: the header of its timescaledb format has no end, an empty line; generate the file anew", s.name)
+				return nil, fmt.Errorf("%s: the header of its timescaledb format has no end, an empty line; generate the file again", s.name)
 			}
 		}
 		tags, err := line()
@@ -186,7 +186,7 @@ func (e *sourceError) Unwrap() []error { return []error{e.error, ErrSource} }
 // failed explains why reading went wrong.
 func (s *Source) failed(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return &sourceError{fmt.Errorf("%s: its compressed data is cut off; copy or generate it anew", s.name)}
+		return &sourceError{fmt.Errorf("%s: its compressed data is cut off; copy or generate it again", s.name)}
 	}
 	return &sourceError{fmt.Errorf("reading %s: %w", s.name, err)}
 }

@@ -129,7 +129,7 @@ func queryTypes() []queryType {
 		{name: "time-range-desc", help: "as time-range, newest first", window: closed, shape: descending},
 		{name: "value-range-desc", help: "as value-range, newest first", window: closed, above: true, shape: descending},
 		{name: "group-by-time-desc", help: "as group-by-time, newest first", window: halfOpen, numbers: true, shape: buckets(query.Descending)},
-		{name: "set-operation", help: "a set operation on equal time-range questions", window: closed, shape: set},
+		{name: "set-operation", help: "a set operation on equal time-range queries", window: closed, shape: set},
 	}
 }
 
@@ -174,9 +174,9 @@ func (t *queryType) draw(spec workload.Spec, number uint32, n int) (iter.Seq[que
 	case a.devices > s.devices/s.groups:
 		return nil, bad("iotdb-queries.devices", "%d are more than the %d devices of the smallest group; lower it, or raise --scale", a.devices, s.devices/s.groups)
 	case int(a.sensors) > len(suitable):
-		return nil, bad("iotdb-queries.sensors", "%d are more than the %d sensors that %s can ask for; lower it, or set iotdb.sensors or iotdb.types", a.sensors, len(suitable), t.name)
+		return nil, bad("iotdb-queries.sensors", "%d are more than the %d sensors that %s can query; lower it, or set iotdb.sensors or iotdb.types", a.sensors, len(suitable), t.name)
 	case t.window >= closed && room < 0:
-		return nil, bad("timestamp-end", "%s asks about %s but the dataset spans %s; lengthen it, set iotdb-queries span, or leave the type out", t.name, a.span, spec.End.Sub(spec.Start))
+		return nil, bad("timestamp-end", "%s has windows of %s but the dataset spans %s; lengthen it, set iotdb-queries span, or leave the type out", t.name, a.span, spec.End.Sub(spec.Start))
 	}
 	return func(yield func(query.Query) bool) {
 		r := &stream{seed: s.seed, of: streamOf(allDevices, number, forQueries)}

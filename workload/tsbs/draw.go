@@ -48,12 +48,12 @@ func (t *queryType) draw(s workload.Spec, n int) (iter.Seq[query.Query], error) 
 	room := end - int64(t.window) - start
 	if t.window > 0 && room <= 0 {
 		return nil, &workload.SpecError{Setting: "timestamp-end", Problem: fmt.Sprintf(
-			"%s asks windows of %s but the dataset spans %s; lengthen it, or leave the type out",
+			"%s has windows of %s but the dataset spans %s; lengthen it, or leave the type out",
 			t.name, t.window, s.End.Sub(s.Start))}
 	}
 	if t.hosts > int(s.Scale) {
 		return nil, &workload.SpecError{Setting: "scale", Problem: fmt.Sprintf(
-			"%s asks for %d different hosts but there are %d; raise --scale, or leave the type out",
+			"%s needs %d different hosts but there are %d; raise --scale, or leave the type out",
 			t.name, t.hosts, s.Scale)}
 	}
 	return func(yield func(query.Query) bool) {

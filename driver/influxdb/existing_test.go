@@ -56,11 +56,12 @@ func schema() *series.Schema {
 	return &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: 3}
 }
 
-// Nothing that tsmark did not make is dropped, but by force.
-func TestForeignData(t *testing.T) {
+// Nothing that tsmark did not make is dropped, but what was named.
+func TestExistingData(t *testing.T) {
 	ctx := t.Context()
 	d := started(t, "tsmark_test foreign")
-	if _, err := d.ReadMark(ctx); !errors.Is(err, session.ErrNoMark) {
+	s := session.Of(d)
+	if _, err := s.Mark(ctx); !errors.Is(err, session.ErrNoMark) {
 		t.Errorf("no database: %v", err)
 	}
 	if err := d.change(ctx, `CREATE DATABASE "tsmark_test foreign"`); err != nil {
@@ -69,40 +70,48 @@ func TestForeignData(t *testing.T) {
 	d.put(t, "theirs,a=b v=1\nweather v=1")
 	refused := func(says string) {
 		t.Helper()
-		err := d.Prepare(ctx, schema(), session.Mark{})
+		err := s.Prepare(ctx, schema(), session.Mark{})
 		if stub.Says(t, err, says); !errors.Is(err, driver.ErrExisting) {
-			t.Errorf("%v is no ErrForeign", err)
+			t.Errorf("%v is no ErrExisting", err)
 		}
 	}
 	refused("measurement theirs, measurement weather; give another database")
-	clearAll := func(want string) {
+	named := func(want string) []string {
 		t.Helper()
-		names, err := d.Foreign(ctx, schema())
-		if err != nil || strings.Join(names, ", ") != want {
-			t.Fatalf("foreign %v, %v", names, err)
+		found, err := s.Existing(ctx, schema())
+		if names := session.Names(found); err != nil || strings.Join(names, ", ") != want {
+			t.Fatalf("existing %v, %v", names, err)
 		}
-		if err := d.Clear(ctx, schema(), names); err != nil {
-			t.Fatal(err)
-		}
+		return session.Names(found)
 	}
-	clearAll("measurement theirs, measurement weather")
-	if err := d.Prepare(ctx, schema(), session.Mark{Tool: "t"}); err != nil {
+	agreed := named("measurement theirs, measurement weather")
+	d.put(t, "later v=1")
+	if err := s.Drop(ctx, schema(), agreed); err != nil {
+		t.Fatal(err)
+	}
+	refused("measurement later; give another database")
+	if err := s.Drop(ctx, schema(), named("measurement later")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Prepare(ctx, schema(), session.Mark{Tool: "t"}); err != nil {
 		t.Fatal(err)
 	}
 	d.put(t, "theirs v=1")
-	refused("measurement theirs beside what tsmark made")
-	clearAll("measurement theirs")
-	if mark, err := d.ReadMark(ctx); err != nil || mark.Tool != "t" {
+	refused("measurement theirs; drop it or give another database")
+	if err := s.Drop(ctx, schema(), named("measurement theirs")); err != nil {
+		t.Fatal(err)
+	}
+	if mark, err := s.Mark(ctx); err != nil || mark.Tool != "t" {
 		t.Errorf("%+v, %v", mark, err)
 	}
-	if err := d.Prepare(ctx, schema(), session.Mark{}); err != nil {
+	if err := s.Prepare(ctx, schema(), session.Mark{}); err != nil {
 		t.Error(err)
 	}
 }
 
 // A database goes only where all in it is tsmark's: not what somebody made again
 // under a name of tsmark's, no retention policy, no continuous query.
-func TestForeignBesideTheMark(t *testing.T) {
+func TestExistingBesideTheMark(t *testing.T) {
 	const on = ` ON "tsmark_test beside"`
 	for name, c := range map[string]struct{ made, put, foreign string }{
 		"a measurement made again":  {`DROP MEASUREMENT cpu`, "cpu salary=1", "measurement cpu"},
@@ -110,7 +119,7 @@ func TestForeignBesideTheMark(t *testing.T) {
 		"its types":                 {`DROP MEASUREMENT cpu`, "cpu usage=1.5", "measurement cpu"},
 		"a retention policy":        {`CREATE RETENTION POLICY "theirs"` + on + ` DURATION 3d REPLICATION 1`, "", "retention policy theirs"},
 		"a policy that was altered": {`ALTER RETENTION POLICY "autogen"` + on + ` DURATION 30d`, "", "retention policy autogen"},
-		"another default":           {`CREATE RETENTION POLICY "theirs"` + on + ` DURATION 3d REPLICATION 1 DEFAULT`, "", "retention policy theirs"},
+		"another default":           {`CREATE RETENTION POLICY "theirs"` + on + ` DURATION 3d REPLICATION 1 DEFAULT`, "", "retention policy autogen"},
 		"a continuous query":        {`CREATE CONTINUOUS QUERY "every hour"` + on + ` BEGIN SELECT mean("usage") INTO "hourly" FROM "cpu" GROUP BY time(1h) END`, "", "continuous query every hour"},
 		"in a retention policy":     {`CREATE RETENTION POLICY "theirs"` + on + ` DURATION INF REPLICATION 1`, "theirs v=1", "measurement theirs"},
 	} {
@@ -118,7 +127,7 @@ func TestForeignBesideTheMark(t *testing.T) {
 			ctx := t.Context()
 			d := started(t, "tsmark_test beside")
 			for range 2 { // what tsmark made goes
-				if err := d.Prepare(ctx, schema(), session.Mark{Tool: "t"}); err != nil {
+				if err := session.Of(d).Prepare(ctx, schema(), session.Mark{Tool: "t"}); err != nil {
 					t.Fatal(err)
 				}
 				_, batch := prepared(t, map[string]string{})
@@ -130,22 +139,23 @@ func TestForeignBesideTheMark(t *testing.T) {
 			if c.put != "" {
 				d.put(t, c.put)
 			}
-			for what, err := range map[string]error{"looking": d.InspectSchema(ctx, schema()), "preparing": d.Prepare(ctx, schema(), session.Mark{})} {
+			for what, err := range map[string]error{"looking": session.Of(d).Inspect(ctx, schema()), "preparing": session.Of(d).Prepare(ctx, schema(), session.Mark{})} {
 				if !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), c.foreign) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
-			if mark, err := d.ReadMark(ctx); err != nil || mark.Tool != "t" {
+			if mark, err := session.Of(d).Mark(ctx); err != nil || mark.Tool != "t" {
 				t.Errorf("after a refusal: %+v, %v", mark, err)
 			}
-			named, err := d.Foreign(ctx, schema())
+			found, err := session.Of(d).Existing(ctx, schema())
+			named := session.Names(found)
 			if err != nil || !slices.Contains(named, c.foreign) {
-				t.Fatalf("foreign %v, %v", named, err)
+				t.Fatalf("existing %v, %v", named, err)
 			}
-			if err := d.Clear(ctx, schema(), named); err != nil {
+			if err := session.Of(d).Drop(ctx, schema(), named); err != nil {
 				t.Fatal(err)
 			}
-			if err := d.Prepare(ctx, schema(), session.Mark{}); err != nil {
+			if err := session.Of(d).Prepare(ctx, schema(), session.Mark{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -166,24 +176,29 @@ func TestEmptyDatabaseOfOthers(t *testing.T) {
 	if err := d.change(ctx, `CREATE DATABASE "tsmark_test empty" WITH DURATION 90d NAME "theirs"`); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Prepare(ctx, schema(), session.Mark{}); err != nil {
+	if err := session.Of(d).Prepare(ctx, schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
-	stub.Says(t, d.Prepare(ctx, schema(), session.Mark{}), "retention policy theirs beside what tsmark made")
+	stub.Says(t, session.Of(d).Prepare(ctx, schema(), session.Mark{}), "retention policy theirs; drop it or give another database")
 }
 
-// A mark of an older tsmark has names alone, and they tell.
+// A mark of an older tsmark has its columns under the names of tables: names tell.
 func TestOlderMark(t *testing.T) {
 	ctx := t.Context()
 	d := started(t, "tsmark_test older")
-	if err := d.Prepare(ctx, schema(), session.Mark{}); err != nil {
+	if err := session.Of(d).Prepare(ctx, schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	d.put(t, "cpu other=1")
-	if err := d.writeStamp(ctx, stamp{Measurements: []string{"cpu"}}); err != nil {
+	older := `{"mark":{"tool":"old"},"tables":["retention policy autogen","retention policy tsmark_mark","measurement cpu"],` +
+		`"identities":{"retention policy autogen":"'0s' '168h0m0s' '1' '1'"},"columns":{"cpu":["integer usage"]}}`
+	if err := d.SetNote(ctx, older); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Prepare(ctx, schema(), session.Mark{}); err != nil {
+	if mark, err := session.Of(d).Mark(ctx); err != nil || mark.Tool != "old" {
+		t.Errorf("%+v, %v", mark, err)
+	}
+	if err := session.Of(d).Prepare(ctx, schema(), session.Mark{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -194,7 +209,7 @@ func TestDescribe(t *testing.T) {
 		{"", "", "autogen", "168h0m0s"}, {"", "1d", "autogen", "24h0m0s"}, {"a policy", "12h", "a policy", "12h0m0s"},
 	} {
 		d := started(t, "tsmark_test policies", optionRetention, test.retention, optionShard, test.shard)
-		if err := d.Prepare(t.Context(), schema(), session.Mark{}); err != nil {
+		if err := session.Of(d).Prepare(t.Context(), schema(), session.Mark{}); err != nil {
 			t.Fatal(err)
 		}
 		_, batch := prepared(t, map[string]string{})

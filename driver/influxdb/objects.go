@@ -1,0 +1,282 @@
+package influxdb
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/series"
+)
+
+// note is the measurement that holds the note, in the retention policy of the same
+// name, so that no other query meets it.
+const note = "tsmark_mark"
+
+// What a database consists of, before the name.
+const (
+	measurement = "measurement "
+	policy      = "retention policy "
+	continuous  = "continuous query "
+)
+
+// plain is the retention policy that InfluxDB gives to each new database. Nothing
+// is lost with it.
+const plain = "'0s' '168h0m0s' '1' '1'"
+
+// Objects implements driver.DB: continuous queries, retention policies but the
+// plain one and the note's, and measurements. All of them are in the way: a
+// database of tsmark's goes as a whole, and continuous queries would work on its
+// rows. A database that is not there holds nothing.
+func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
+	there, err := d.exists(ctx)
+	var objects []driver.Object
+	if err == nil && there {
+		objects, err = d.objects(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing what is in %s: %w", d.where(), err)
+	}
+	return objects, nil
+}
+
+func (d *database) objects(ctx context.Context) ([]driver.Object, error) {
+	policies, err := d.policies(ctx)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := d.continuousQueries(ctx)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := d.columns(ctx, policies)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range policies {
+		if p.Name != policy+note && (p.Name != policy+"autogen" || p.Identity != plain) {
+			objects = append(objects, p)
+		}
+	}
+	rows, err := d.ask(ctx, "SHOW MEASUREMENTS")
+	for _, row := range rows {
+		name := row[0].String()
+		objects = append(objects, driver.Object{
+			Name: measurement + name, Columns: columns[name], Data: true, InTheWay: true, Note: name == note,
+		})
+	}
+	return objects, err
+}
+
+// policies lists the retention policies, with what each does as its identity.
+func (d *database) policies(ctx context.Context) ([]driver.Object, error) {
+	rows, err := d.ask(ctx, "SHOW RETENTION POLICIES ON "+ident(d.settings.database))
+	var list []driver.Object
+	for _, row := range rows {
+		const told = 5 // name, duration, duration of shard groups, copies, whether it is the default; newer versions add limits
+		if len(row) < told {
+			return nil, fmt.Errorf("a list of retention policies has %d columns; is this InfluxDB?", len(row))
+		}
+		var does []string
+		for _, v := range row[1:told] {
+			does = append(does, text(v.String()))
+		}
+		list = append(list, driver.Object{Name: policy + row[0].String(), Identity: strings.Join(does, " "), InTheWay: true})
+	}
+	return list, err
+}
+
+// continuousQueries lists those of the database.
+func (d *database) continuousQueries(ctx context.Context) ([]driver.Object, error) {
+	rows, err := d.ask(ctx, "SHOW CONTINUOUS QUERIES") // of all databases
+	var list []driver.Object
+	for _, row := range rows {
+		// CREATE CONTINUOUS QUERY name ON database BEGIN … END
+		head, _, _ := strings.Cut(row[len(row)-1].String(), " BEGIN")
+		for _, name := range []string{d.settings.database, ident(d.settings.database)} {
+			if strings.Contains(head+" ", " ON "+name+" ") {
+				list = append(list, driver.Object{Name: continuous + row[0].String(), InTheWay: true})
+				break
+			}
+		}
+	}
+	return list, err
+}
+
+// columns returns the tags of each measurement, and its fields with their types,
+// which are known by retention policy.
+func (d *database) columns(ctx context.Context, policies []driver.Object) (map[string][]string, error) {
+	on := " ON " + ident(d.settings.database)
+	rows, err := d.table(ctx, "SHOW TAG KEYS"+on)
+	columns := make(map[string][]string)
+	add := func(row shown, column string) {
+		if name := row[seriesName]; !slices.Contains(columns[name], column) {
+			columns[name] = append(columns[name], column)
+		}
+	}
+	for _, row := range rows {
+		add(row, "tag "+row["tagKey"])
+	}
+	for _, p := range policies {
+		if err != nil {
+			break
+		}
+		rows, err = d.table(ctx, "SHOW FIELD KEYS"+on+" FROM "+ident(strings.TrimPrefix(p.Name, policy))+"./.*/")
+		for _, row := range rows {
+			add(row, row["fieldType"]+" "+row["fieldKey"])
+		}
+	}
+	return columns, err
+}
+
+// Plan implements driver.DB. A measurement has those of its columns that something
+// was written to.
+func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
+	if err := checkSchema(schema); err != nil {
+		return nil, err
+	}
+	objects := []driver.Object{{Name: policy + "autogen", Identity: plain}}
+	switch {
+	case d.settings.retention != "":
+		objects = append(objects, driver.Object{Name: policy + d.settings.retention})
+	case d.settings.shard != "":
+		objects[0].Identity = ""
+	}
+	for _, t := range schema.Tables {
+		objects = append(objects, driver.Object{Name: measurement + t.Name, Columns: columnsOf(t)})
+	}
+	return objects, nil
+}
+
+// columnsOf are the tags of a table's measurement, and its fields with their
+// types.
+func columnsOf(t *series.Table) []string {
+	kinds := types()
+	columns := []string{kinds[series.Bool].As + " " + nullField} // of rows without a value
+	for i := range t.Tags {
+		if tag := &t.Tags[i]; tag.Numeric() {
+			columns = append(columns, kinds[series.Float].As+" "+tag.Key)
+		} else {
+			columns = append(columns, "tag "+tag.Key)
+		}
+	}
+	for _, f := range t.Fields {
+		columns = append(columns, kinds[f.Type].As+" "+f.Name)
+	}
+	return columns
+}
+
+// Create implements driver.DB: measurements come with their rows.
+func (d *database) Create(ctx context.Context, schema *series.Schema) error {
+	if err := checkSchema(schema); err != nil {
+		return err
+	}
+	s, name, shard := d.settings, ident(d.settings.database), ""
+	if s.shard != "" {
+		shard = " SHARD DURATION " + s.shard
+	}
+	statements := []string{"CREATE DATABASE " + name} // which is there already, for the note
+	switch {
+	case s.retention != "":
+		statements = append(statements, fmt.Sprintf("CREATE RETENTION POLICY %s ON %s DURATION INF REPLICATION 1%s", ident(s.retention), name, shard))
+	case shard != "":
+		statements = append(statements, fmt.Sprintf("ALTER RETENTION POLICY autogen ON %s%s", name, shard))
+	}
+	if err := d.change(ctx, statements...); err != nil {
+		return fmt.Errorf("creating %s: %w", d.where(), err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.schema, d.encoder = schema, lines(s.unit).New(schema)
+	return nil
+}
+
+// Drop implements driver.DB. A database with a note, of which nothing else would
+// be left, goes as a whole and comes back with the note: else its file of series
+// would keep those of before.
+func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
+	err := d.dropAll(ctx, objects)
+	if err != nil {
+		return fmt.Errorf("clearing %s: %w", d.where(), err)
+	}
+	return nil
+}
+
+func (d *database) dropAll(ctx context.Context, objects []driver.Object) error {
+	present, err := d.Objects(ctx)
+	if err != nil {
+		return err
+	}
+	goes := func(o driver.Object) bool {
+		return slices.ContainsFunc(objects, func(gone driver.Object) bool { return gone.Name == o.Name })
+	}
+	noted := slices.ContainsFunc(present, func(o driver.Object) bool { return o.Note })
+	if noted && !slices.ContainsFunc(present, func(o driver.Object) bool { return !o.Note && !goes(o) }) {
+		text := ""
+		if !goes(driver.Object{Name: measurement + note}) {
+			text, err = d.Note(ctx)
+		}
+		if err == nil {
+			err = d.change(ctx, "DROP DATABASE "+ident(d.settings.database))
+		}
+		if err == nil && text != "" {
+			err = d.SetNote(ctx, text)
+		}
+		return err
+	}
+	for _, o := range objects {
+		if err := d.drop(ctx, o.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *database) drop(ctx context.Context, object string) error {
+	if name, ok := strings.CutPrefix(object, measurement); ok {
+		return d.change(ctx, "DROP MEASUREMENT "+ident(name))
+	}
+	on := " ON " + ident(d.settings.database)
+	if name, ok := strings.CutPrefix(object, policy); ok {
+		return d.change(ctx, "DROP RETENTION POLICY "+ident(name)+on)
+	}
+	return d.change(ctx, "DROP CONTINUOUS QUERY "+ident(strings.TrimPrefix(object, continuous))+on)
+}
+
+// Note implements driver.DB.
+func (d *database) Note(ctx context.Context) (string, error) {
+	rows, err := d.ask(ctx, fmt.Sprintf("SELECT content FROM %s.%[1]s", note))
+	if err == nil && len(rows) > 1 {
+		err = fmt.Errorf("it has %d points", len(rows))
+	}
+	if err != nil || len(rows) == 0 {
+		return "", err
+	}
+	return rows[0][1].String(), nil
+}
+
+// SetNote implements driver.DB. It writes the note's point over the one that was
+// there.
+func (d *database) SetNote(ctx context.Context, text string) error {
+	name := ident(d.settings.database)
+	err := d.change(ctx, "CREATE DATABASE "+name, fmt.Sprintf("CREATE RETENTION POLICY %s ON %s DURATION INF REPLICATION 1", note, name))
+	if err != nil {
+		return err
+	}
+	to, err := d.settings.writes(note).Open()
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	_, err = to.Send(ctx, [][]byte{[]byte(note + ` content="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `" 0`)})
+	return err
+}
+
+// Inspect implements driver.Inspector.
+func (d *database) Inspect(ctx context.Context) error {
+	if _, err := d.ask(ctx, "SHOW USERS"); err != nil { // for which a user needs what a load needs
+		return fmt.Errorf("looking at %s: a load needs a user with all privileges: %w", d.where(), err)
+	}
+	return nil
+}

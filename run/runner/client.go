@@ -1,0 +1,64 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/result"
+)
+
+// Beyond these the client may have set the pace: it had little left, or the
+// target came near what the client can do at most, or goroutines waited for a
+// processor as long as a typical answer takes.
+const (
+	busyShare    = 0.8 // of the processors that the client may use
+	ceilingShare = 0.5 // of the calibrated rate
+)
+
+// boundBy says why the client may have set the pace of a measurement; empty: it
+// did not. Where other programs kept processors busy, waiting for one is their
+// doing and not the client's. Rate and ceiling are operations a second, typical a latency in
+// seconds; 0: not known.
+func boundBy(measured *result.Cell, rate, ceiling, typical float64) string {
+	c := measured.Client
+	if c == nil {
+		return ""
+	}
+	if c.CPU.Known() && c.Wall > 0 && c.Procs > 0 {
+		if share := float64(c.CPU) / c.Wall / float64(c.Procs); share > busyShare {
+			return fmt.Sprintf("the client used %.0f %% of its processors", 100*share)
+		}
+	}
+	if ceiling > 0 && rate > ceilingShare*ceiling {
+		return fmt.Sprintf("%.0f %% of the rate that the client reaches where nothing answers", 100*rate/ceiling)
+	}
+	if typical > 0 && !measured.Noise.Contended() && c.SchedulingP99.Known() && float64(c.SchedulingP99) > typical {
+		return fmt.Sprintf("one in a hundred goroutines waited %v and longer for a processor", time.Duration(float64(c.SchedulingP99)*1e9).Round(time.Microsecond))
+	}
+	return ""
+}
+
+// calibrationTime is how long each of the two halves of a calibration takes.
+const calibrationTime = time.Second
+
+// calibrate measures the client itself, once a run, where a target has a
+// process of its own.
+func (x *stage) calibrate(ctx context.Context) error {
+	if x.run.Calibration != nil || x.dataset == nil {
+		return nil
+	}
+	e := x.plan.experiment
+	task := x.Display.Start("calibrating the client", "rows", 0)
+	found, err := engine.Calibrate(ctx, engine.LoadConfig{
+		Workers: max(e.Load.Workers, e.Queries.Workers), BatchSize: e.Load.BatchSize, Period: calibrationTime,
+	}, x.dataset, calibrationTime)
+	if err != nil {
+		task.Fail(reason(ctx, err))
+		return fmt.Errorf("calibrating the client: %w", err)
+	}
+	task.Done(fmt.Sprintf("%.0f rows/s, %.0f queries/s at most", found.RowsPerSecond, found.QueriesPerSecond))
+	x.run.Calibration = &found
+	return nil
+}

@@ -1,0 +1,101 @@
+package runner
+
+import (
+	"cmp"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/engine/pace"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// settings are those of an experiment that are written as texts: read once, when
+// it is planned.
+type settings struct {
+	retry engine.Retry
+	quiet float64 // share of the machine's CPU time that others may use
+	load  engine.LoadConfig
+	query engine.QueryConfig
+	open  *engine.OpenConfig // of queries that come by themselves; nil: a closed loop
+	keep  *engine.Objective  // to look for the highest rate that keeps it; nil: the rate is given
+	mixed engine.MixedConfig
+	// weights are those of query types beside writes; nil: all alike.
+	weights []int
+}
+
+// readSettings reads those of an experiment that was checked.
+func readSettings(e *experiment.Experiment) (s settings, err error) {
+	if s.retry, err = engine.ParseRetry(e.Load.Retry); err != nil {
+		return s, e.Problem("load.retry", "%s", err)
+	}
+	s.quiet = result.QuietShare
+	if e.RequireQuiet != "" {
+		if s.quiet, err = experiment.ParseQuiet(e.RequireQuiet); err != nil {
+			return s, e.Problem("require-quiet", "%s", err)
+		}
+	}
+	s.load = engine.LoadConfig{Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: e.Load.ReportingPeriod, Retry: s.retry}
+	if err := s.readQueries(e); err != nil {
+		return s, err
+	}
+	return s, s.readMixed(e)
+}
+
+func (s *settings) readQueries(e *experiment.Experiment) (err error) {
+	q := &e.Queries
+	s.query = engine.QueryConfig{
+		Workers: q.Workers, BurnIn: q.BurnIn, Timeout: q.Timeout, TimeBox: e.TimeBoxOfRepeat(), WarmUp: engine.WarmUp{Time: q.WarmUp},
+	}
+	if q.Until != "" {
+		if s.query.Until, err = experiment.ParseShare(q.Until); err != nil {
+			return e.Problem("queries.until", "%s", err)
+		}
+	}
+	if !q.Open() {
+		return nil
+	}
+	s.open = &engine.OpenConfig{Queue: cmp.Or(q.Queue, experiment.DefaultQueue)}
+	if q.FindMaxRate != "" {
+		keep, err := engine.ParseObjective(q.FindMaxRate)
+		if err != nil {
+			return e.Problem("queries.find-max-rate", "%s", err)
+		}
+		s.keep = &keep
+		return nil
+	}
+	s.open.Schedule, err = schedule(e, "queries.rate", q.Rate)
+	return err
+}
+
+func (s *settings) readMixed(e *experiment.Experiment) (err error) {
+	m := &e.Mixed
+	s.mixed = engine.MixedConfig{
+		LoadConfig: s.load,
+		Queriers:   cmp.Or(m.Queriers, e.Queries.Workers), Duration: m.Duration, Timeout: e.Queries.Timeout,
+		Share: m.Share(), Queue: experiment.DefaultQueue,
+		Windows: cmp.Or(e.Queries.Windows, workload.Uniform), Align: e.Queries.AlignWindows, Keep: e.Queries.Verify,
+	}
+	if s.mixed.RowRate, err = schedule(e, "mixed.row-rate", m.RowRate); err != nil {
+		return err
+	}
+	if s.mixed.QueryRate, err = schedule(e, "mixed.query-rate", m.QueryRate); err != nil {
+		return err
+	}
+	if s.weights, err = experiment.ParseWeights(m.Weights); err != nil {
+		return e.Problem("mixed.weights", "%s", err)
+	}
+	return nil
+}
+
+// schedule reads a rate; nil: there is none.
+func schedule(e *experiment.Experiment, path, rate string) (pace.Schedule, error) {
+	if rate == "" {
+		return nil, nil
+	}
+	s, err := pace.Parse(rate)
+	if err != nil {
+		return nil, e.Problem(path, "%s", err)
+	}
+	return s, nil
+}

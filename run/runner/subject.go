@@ -1,0 +1,225 @@
+package runner
+
+import (
+	"context"
+	"io"
+	"iter"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/ingest"
+)
+
+// subject is what a run loads and queries: a dataset and the queries that are
+// drawn for it, and what the oracle knows of both. It knows nothing of targets but
+// how they hold rows.
+type subject struct {
+	plan    *Plan
+	display Display
+	input   io.Reader       // standard input, where the rows come from there
+	record  *result.Dataset // what the run tells of it
+
+	spec      workload.Spec
+	dataset   workload.Dataset        // nil: nobody knows it yet
+	owner     func(*series.Batch) int // the worker that writes a batch; nil: whoever is free
+	viewed    [views]viewed
+	questions []questions
+	expected  *oracle.Expectations // once the dataset has been passed over
+	file      *ingest.Source       // where the rows come from; nil: they are generated
+	parsed    *ingest.Dataset      // the file's rows, once a target needed them
+}
+
+// schema is the dataset's; nil: nobody knows it.
+func (s *subject) schema() *series.Schema {
+	if s.dataset == nil {
+		return nil
+	}
+	return s.dataset.Schema()
+}
+
+// prepare fixes the dataset and draws the queries.
+// The seed chooses which answers are checked before anything is measured.
+func (s *subject) prepare(spec workload.Spec, seed string) error {
+	w, types, err := s.plan.dataset(spec)
+	if err != nil {
+		return err
+	}
+	if s.questions, err = s.plan.draw(w, types, spec, s.plan.experiment.Queries.PerType(), seed); err != nil {
+		return err
+	}
+	d, err := w.Dataset(spec)
+	if err != nil {
+		return s.plan.specProblem(err)
+	}
+	if spec.Limit >= spec.RowsAtMost(len(d.Schema().Tables)) {
+		spec.Limit = 0 // all of it: the same dataset as without a limit
+	}
+	s.spec = spec
+	if d, err = s.deal(d); err != nil {
+		return err
+	}
+	s.dataset = d
+	if spec.Limit > 0 {
+		s.dataset = workload.Limited(d, spec.Limit)
+	}
+	if err := s.setViews(spec, latestOf(d)); err != nil {
+		return err
+	}
+	known := s.record
+	known.Spec, known.Fingerprint, known.Series = spec, spec.Fingerprint(), d.Schema().Series
+	return nil
+}
+
+// deal has each of several writers write series of its own, where the dataset
+// knows how and its rows are generated.
+func (s *subject) deal(d workload.Dataset) (workload.Dataset, error) {
+	load := &s.plan.experiment.Load
+	dealt, ok := d.(workload.Dealt)
+	if !ok || !s.plan.steps.Load || load.Workers < 2 || s.file != nil {
+		return d, nil
+	}
+	d, err := dealt.Deal(load.Workers, load.BatchSize)
+	if err != nil {
+		return nil, s.plan.experiment.Problem("load.workers", "%v", err)
+	}
+	s.owner = func(b *series.Batch) int { return dealt.Client(b.Runs[0].Series[0], load.Workers) }
+	return d, nil
+}
+
+// drawn is what a run tells of the queries.
+func (s *subject) drawn() []result.Questions {
+	var list []result.Questions
+	for _, q := range s.questions {
+		list = append(list, q.record)
+	}
+	return list
+}
+
+// questionsOf returns those of a type that the run asks.
+func (s *subject) questionsOf(queryType string) *questions {
+	for i := range s.questions {
+		if s.questions[i].kind.Name == queryType {
+			return &s.questions[i]
+		}
+	}
+	return nil
+}
+
+// expect passes over the dataset for its size and all expected answers.
+func (s *subject) expect(ctx context.Context) error {
+	var full []query.Query
+	for i := range s.questions {
+		full = append(full, s.questions[i].early...)
+	}
+	var counted iter.Seq[query.Query]
+	if s.plan.steps.Ask {
+		counted = func(yield func(query.Query) bool) {
+			for i := range s.questions {
+				for q := range s.questions[i].all {
+					if !yield(q) {
+						return
+					}
+				}
+			}
+		}
+	}
+	label := "surveying the dataset"
+	if len(full) > 0 {
+		label = "computing expected answers"
+	}
+	for v := range views {
+		held := &s.viewed[v]
+		if held.dataset == nil {
+			continue
+		}
+		task := s.display.Start(label, "rows", s.rowsAtMost())
+		expected, err := oracle.Pass(ctx, held.dataset, full, counted, func(rows int) { task.Add(int64(rows)) })
+		if err != nil {
+			task.Fail(reason(ctx, err))
+			return err
+		}
+		task.Done("")
+		held.survey = &expected.Survey
+		s.expectAnswers(v, expected)
+		if v == everyRow {
+			s.expected = expected
+		}
+	}
+	d := s.record
+	d.Rows, d.Metrics, d.RawBytes = s.expected.Survey.Rows, s.expected.Survey.Metrics, s.expected.Survey.RawBytes
+	d.Lateness = s.expected.Survey.Lateness.Seconds()
+	if l := s.expected.Survey.Late; l != nil {
+		d.Late = &result.Late{
+			Share: l.Share, Least: l.Least, Most: l.Most,
+			P50: l.Delays[0], P90: l.Delays[1], P99: l.Delays[2], Max: l.Delays[3],
+		}
+	}
+	return nil
+}
+
+// expectAnswers deals the answers of a pass to the types of questions.
+func (s *subject) expectAnswers(v view, expected *oracle.Expectations) {
+	n := s.plan.experiment.Queries.PerType()
+	fullAt := 0
+	for i := range s.questions {
+		q := &s.questions[i]
+		q.expected[v].full = expected.Full[fullAt : fullAt+len(q.early)]
+		fullAt += len(q.early)
+		if s.plan.steps.Ask {
+			q.expected[v].counted = expected.Counted[i*n : (i+1)*n]
+		}
+	}
+}
+
+// rowsAtMost is an upper bound on the dataset's rows, for progress bars.
+func (s *subject) rowsAtMost() int64 {
+	rows := s.spec.RowsAtMost(len(s.dataset.Schema().Tables))
+	if s.spec.Limit > 0 {
+		rows = min(rows, s.spec.Limit)
+	}
+	return rows
+}
+
+// rowsBefore is how many rows are loaded before the mixed phase.
+func (s *subject) rowsBefore() int64 {
+	rows := s.expected.Survey.Rows
+	percent := int64(s.plan.experiment.Mixed.Loaded)
+	return rows/100*percent + rows%100*percent/100
+}
+
+// loadBefore loads them.
+func (s *subject) loadBefore(ctx context.Context, c engine.LoadConfig, t driver.DB, p engine.Progress) (*result.Load, error) {
+	return engine.Load(ctx, c, workload.Limited(s.dataset, s.rowsBefore()), t, p)
+}
+
+// renderOne renders one query, whose answer is nothing known of.
+func (s *subject) renderOne(planned *plannedTarget, q *query.Query) (engine.Question, error) {
+	schema := s.dataset.Schema()
+	request, err := planned.kind.Render(q, schema, planned.options)
+	if err != nil {
+		return engine.Question{}, err
+	}
+	// The oracle keeps digests of those rows whose order does not matter.
+	_, limited := q.Shape.(query.AnyRows)
+	whole := !q.Stored() || q.Order() != query.Unordered || limited
+	return engine.Question{ID: q.ID, Request: request, Values: q.Values(), Columns: q.Columns(schema.Table(q.Table)), Whole: whole}, nil
+}
+
+// warmUps returns the queries that connections are warmed up with, other ones in
+// each repeat in as far as there are such.
+func (s *subject) warmUps(planned *plannedTarget, q *questions, repeat int) ([]engine.Question, error) {
+	var list []engine.Question
+	for i := range q.spare {
+		one, err := s.renderOne(planned, &q.spare[(i+repeat*len(q.spare)/q.repeats)%len(q.spare)])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}

@@ -1,0 +1,184 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/monitor"
+	"github.com/tsmark/tsmark/monitor/process"
+	"github.com/tsmark/tsmark/result"
+)
+
+// samplePeriod is how often resources are read.
+const samplePeriod = time.Second
+
+// watch looks at what a run and others use of the machines.
+type watch struct {
+	limits limit.Limits
+	bound  float64 // share of the machine's CPU time that others may use
+	strict bool    // a phase in which they use more does not count
+
+	sampler *monitor.Sampler
+	origin  time.Time
+	watched map[string]bool       // addresses of servers
+	inside  map[string]*internals // by target
+	// witnesses measure, for each target, what others took of the machine; witness
+	// is that of the target whose turn it is.
+	witnesses map[string]*monitor.Witness
+	witness   *monitor.Witness
+	phases    []*result.Noise // parts of the cell that is measured, which have ended
+}
+
+func newWatch(p *Plan) *watch {
+	return &watch{
+		limits: p.experiment.Timeouts.Limits(), bound: p.settings.quiet, strict: p.experiment.RequireQuiet != "",
+		watched: make(map[string]bool), inside: make(map[string]*internals), witnesses: make(map[string]*monitor.Witness),
+	}
+}
+
+// begin begins to watch the client and its host, which has a folder; the time line
+// begins at origin.
+func (w *watch) begin(ctx context.Context, origin time.Time, dir string) {
+	w.sampler, w.origin = monitor.NewSampler(context.WithoutCancel(ctx), origin, samplePeriod), origin
+	w.sampler.Watch("host", monitor.HostSource(ctx, dir))
+	w.sampler.Watch("client", monitor.ClientSource())
+}
+
+// server begins to watch a target's server where it runs on this host. It returns
+// whether it does, and the port of one that was not watched yet; 0: there is none.
+func (w *watch) server(ctx context.Context, name string, t driver.DB) (here bool, port int, err error) {
+	server, ok := driver.As[driver.Server](t)
+	if !ok {
+		return false, 0, nil
+	}
+	address := server.Address()
+	err = w.limits.InStatement(ctx, "resolving "+address, func(ctx context.Context) (err error) {
+		here, err = monitor.CoLocated(ctx, address)
+		return err
+	})
+	if err != nil {
+		return here, 0, fmt.Errorf("finding out where the server of target %s runs: %w", name, err)
+	}
+	if port = portOf(address); !here || port == 0 || w.watched[address] {
+		return here, 0, nil
+	}
+	w.watched[address] = true
+	w.sampler.Watch("server "+name, monitor.PortSource(port))
+	return here, port, nil
+}
+
+// portOf returns the port of an address; 0: it has a name, or none.
+func portOf(address string) int {
+	_, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return 0
+	}
+	port, _ := strconv.Atoi(text) // a named port: nothing to look for
+	return port
+}
+
+// others are the processes on this host without those of a server under test.
+func others(ctx context.Context, running []result.OtherDatabase, port int) []result.OtherDatabase {
+	listening, err := process.ByPort(ctx, port)
+	if err != nil {
+		return running // whoever listens cannot be told from others
+	}
+	return slices.DeleteFunc(running, func(r result.OtherDatabase) bool {
+		family, err := process.Tree(ctx, r.PID)
+		return err == nil && slices.ContainsFunc(family, func(p process.Info) bool { return slices.Contains(listening, p.PID) })
+	})
+}
+
+// remote begins to watch what the target's host and server tell of
+// themselves. What does not answer now is an error: nobody would miss it later.
+func (w *watch) remote(ctx context.Context, planned *plannedTarget) error {
+	for _, s := range []struct {
+		name, address string
+		open          func(string) (monitor.Source, error)
+	}{
+		{"host of " + planned.name, planned.exporter, func(a string) (monitor.Source, error) { return monitor.NodeSource(a, "") }},
+		{"server " + planned.name, planned.metrics, monitor.MetricsSource},
+	} {
+		if s.address == "" || w.watched[s.address] {
+			continue
+		}
+		source, err := s.open(s.address)
+		if err == nil {
+			err = w.limits.InStatement(ctx, s.address, func(ctx context.Context) error {
+				_, err := source.Read(ctx)
+				return err
+			})
+		}
+		if err != nil {
+			return fmt.Errorf("%w: watching the %s: %w", ErrInput, s.name, err)
+		}
+		w.watched[s.address] = true
+		w.sampler.Watch(s.name, source)
+	}
+	return nil
+}
+
+// now is the present on the run's time line.
+func (w *watch) now() float64 { return time.Since(w.origin).Seconds() }
+
+// attend makes ready to tell, from now on, the processes of the target whose turn
+// it is from others.
+func (w *watch) attend(ctx context.Context, name string, t driver.DB, coLocated bool) {
+	if w.witnesses[name] == nil {
+		port := 0
+		if server, ok := driver.As[driver.Server](t); ok && coLocated {
+			port = portOf(server.Address())
+		}
+		w.witnesses[name] = monitor.NewWitness(ctx, port)
+	}
+	w.witness = w.witnesses[name]
+}
+
+// phaseEnds ends a part of the cell that is being measured, such as sending the
+// rows of a load, and begins the next.
+func (w *watch) phaseEnds(ctx context.Context) {
+	w.phases = append(w.phases, w.witness.End(ctx, w.bound))
+	w.witness.Begin(ctx)
+}
+
+// noiseOf runs a phase and returns what others took of the machine meanwhile. A
+// part of the phase that was noisy makes the whole noisy.
+func (w *watch) noiseOf(ctx context.Context, do func() error) (*result.Noise, error) {
+	w.phases = nil
+	w.witness.Begin(ctx)
+	err := do()
+	phases := append(w.phases, w.witness.End(ctx, w.bound))
+	noise := result.AddNoise(phases...)
+	for _, part := range phases {
+		if noise.Noisy() == "" && part.Noisy() != "" {
+			noise.Reasons = []string{fmt.Sprintf("%s, for %.2g of %.2g s", part.Noisy(), part.Wall, noise.Wall)}
+		}
+	}
+	return noise, err
+}
+
+// measure runs a measurement and returns where it stands on the time line, what
+// others took of the machine, and what it asked of the client, which an embedded
+// target's cannot be told from.
+func (w *watch) measure(ctx context.Context, embedded bool, do func() error) (result.Cell, error) {
+	c := result.Cell{From: w.now()}
+	var err error
+	c.Noise, err = w.noiseOf(ctx, func() error {
+		if embedded {
+			return do()
+		}
+		client := monitor.BeginClient(ctx)
+		err := do()
+		used := client.End(ctx)
+		c.Client = &used
+		return err
+	})
+	c.To = w.now()
+	return c, err
+}
