@@ -36,15 +36,6 @@ func PortSource(port int) Source {
 	}
 }
 
-// NameSource reads the processes whose program has this name, and their
-// children.
-func NameSource(name string) Source {
-	return &processSource{
-		what: fmt.Sprintf("the processes named %s, and their children", name),
-		find: func(ctx context.Context) ([]int, error) { return process.ByName(ctx, name) },
-	}
-}
-
 // PIDSource reads a process and its children.
 func PIDSource(pid int) Source {
 	return &processSource{

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -128,7 +129,14 @@ func TestProcessSourceManyShortChildren(t *testing.T) {
 func TestProcessSourceRestart(t *testing.T) {
 	dir := t.TempDir()
 	source := &processSource{what: "the server", find: func(ctx context.Context) ([]int, error) {
-		pid, err := process.ByPIDFile(ctx, filepath.Join(dir, "server.pid"))
+		text, err := os.ReadFile(filepath.Join(dir, "server.pid"))
+		if err != nil {
+			return nil, err
+		}
+		pid, err := strconv.Atoi(string(text))
+		if err == nil {
+			_, err = process.Lookup(ctx, pid)
+		}
 		return []int{pid}, err
 	}}
 	if r, err := source.Read(t.Context()); err == nil || len(r.Values) > 0 {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -116,4 +117,24 @@ func (h *machine) throttled(fs procfs.FS) map[string]throttling {
 func (h *machine) nameOf(ctx context.Context, pid int) string {
 	program, _ := commandOf(ctx, pid)
 	return strings.TrimSpace(program)
+}
+
+// cgroupRoots are where version 2 of control groups is mounted: alone, or
+// beside version 1.
+func cgroupRoots() []string { return []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} }
+
+// keyed reads lines of a name and a number.
+func keyed(file string) (map[string]float64, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	numbers := map[string]float64{}
+	for line := range strings.Lines(string(text)) {
+		name, number, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if n, err := strconv.ParseFloat(number, 64); err == nil {
+			numbers[name] = n
+		}
+	}
+	return numbers, nil
 }

@@ -25,10 +25,6 @@ func (u Usage) CPUPerMillionRows(rows int64) Value { return PerMillion(u.CPU, ro
 // QueriesPerCPUSecond is how many queries one second of one core answered.
 func (u Usage) QueriesPerCPUSecond(queries int64) Value { return ratio(Value(queries), u.CPU) }
 
-// WriteAmplification is the bytes written to disk for each byte of the rows as
-// line protocol (Dataset.RawBytes).
-func (u Usage) WriteAmplification(raw int64) Value { return ratio(u.DiskWritten, Value(raw)) }
-
 // WrittenPerRow is the bytes written to disk for each row.
 func (u Usage) WrittenPerRow(rows int64) Value { return BytesPerRow(u.DiskWritten, rows) }
 

@@ -78,7 +78,6 @@ func TestDerived(t *testing.T) {
 	for name, c := range map[string]struct{ got, want Value }{
 		"CPU-seconds per million rows": {u.CPUPerMillionRows(4_000_000), 2},
 		"queries per CPU-second":       {u.QueriesPerCPUSecond(4000), 500},
-		"write amplification":          {u.WriteAmplification(1e9), 3},
 		"written per row":              {u.WrittenPerRow(1e8), 30},
 		"bytes per row":                {BytesPerRow(500, 100), 5},
 	} {
@@ -88,14 +87,11 @@ func TestDerived(t *testing.T) {
 	}
 	nothing := Usage{CPU: Absent(), DiskWritten: Absent()}
 	for name, got := range map[string]Value{
-		"no rows":              u.CPUPerMillionRows(0),
-		"no CPU read":          nothing.QueriesPerCPUSecond(10),
-		"no CPU used":          Usage{}.QueriesPerCPUSecond(10),
-		"raw size not known":   u.WriteAmplification(0),
-		"writes could not be":  nothing.WriteAmplification(10),
-		"size could not be":    BytesPerRow(Absent(), 10),
-		"a size without rows":  BytesPerRow(10, 0),
-		"negative size of raw": u.WriteAmplification(-1),
+		"no rows":             u.CPUPerMillionRows(0),
+		"no CPU read":         nothing.QueriesPerCPUSecond(10),
+		"no CPU used":         Usage{}.QueriesPerCPUSecond(10),
+		"size could not be":   BytesPerRow(Absent(), 10),
+		"a size without rows": BytesPerRow(10, 0),
 	} {
 		if got.Known() {
 			t.Errorf("%s: %g, want absent", name, got)
