@@ -16,25 +16,26 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
-func (a *app) targetsCommand() *cobra.Command {
+func (a *app) driversCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
-		Use:   "targets [KIND]",
-		Short: "List the kinds of database that can be measured, or the options of one",
-		Long: `Lists the kinds of database that tsmark knows to drive, and how many of the
-question types of each use case they can answer. With a KIND it prints what that
-one can be told: how it holds fields of each type, options with their defaults, profiles, levels of durability,
-steps after a load; and which questions it cannot answer, and why. Nothing is
-connected to.`,
-		Example: `  tsmark targets
-  tsmark targets sqlite
-  tsmark targets --json`,
+		Use:     "drivers [DRIVER]",
+		Aliases: []string{"targets"}, // its name until it was said what a target is: a driver with options
+		Short:   "List the databases that can be measured, or the options and limits of one",
+		Long: `Lists the drivers, one a database system, and how many query types of each
+workload each of them supports. With a DRIVER it prints how that one stores
+fields of each type, its options with their defaults, its profiles, its levels
+of durability and its steps after a load, and which query types it does not
+support, and why. It connects to nothing.`,
+		Example: `  tsmark drivers
+  tsmark drivers sqlite
+  tsmark drivers --json`,
 		ValidArgsFunction: cobra.FixedCompletions(a.catalog.kindNames(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return fmt.Errorf("tsmark targets takes one kind at most, but was given %q", args)
+				return fmt.Errorf("tsmark drivers takes one driver at most, but was given %q", args)
 			}
-			able, err := a.abilities(args)
+			able, err := a.capabilities(args)
 			if err != nil {
 				return err
 			}
@@ -44,17 +45,17 @@ connected to.`,
 				out.SetIndent("", "  ")
 				return out.Encode(able)
 			case len(args) == 1:
-				return describeKind(a.stdout, able[0])
+				return describeDriver(a.stdout, able[0])
 			}
-			return listKinds(a.stdout, able)
+			return listDrivers(a.stdout, able)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print all that is known, as JSON")
 	return cmd
 }
 
-// abilities is what the named kinds can do; of none, all.
-func (a *app) abilities(names []string) ([]*capability.Kind, error) {
+// capabilities is what the named drivers can do; of none, all.
+func (a *app) capabilities(names []string) ([]*capability.Kind, error) {
 	if len(names) == 0 {
 		names = a.catalog.kindNames()
 	}
@@ -73,10 +74,10 @@ func (a *app) abilities(names []string) ([]*capability.Kind, error) {
 	return able, nil
 }
 
-// listKinds prints a line a kind.
-func listKinds(w io.Writer, kinds []*capability.Kind) error {
+// listDrivers prints a line a driver.
+func listDrivers(w io.Writer, kinds []*capability.Kind) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(out, "KIND\tRUNS")
+	fmt.Fprint(out, "DRIVER\tRUNS")
 	for _, u := range kinds[0].UseCases {
 		fmt.Fprint(out, "\t", u.Name)
 	}
@@ -109,8 +110,8 @@ func profileNames(profiles []capability.Profile) string {
 	return strings.Join(names, ", ")
 }
 
-// describeKind prints all of one kind.
-func describeKind(w io.Writer, k *capability.Kind) error {
+// describeDriver prints all of one driver.
+func describeDriver(w io.Writer, k *capability.Kind) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(out, "%s: %s\n\n", k.Name, k.Help)
 	runs := "a server of its own"
@@ -131,7 +132,7 @@ func describeKind(w io.Writer, k *capability.Kind) error {
 		if i == 0 {
 			head = "answers"
 		}
-		fmt.Fprintf(out, "%s\t%d of the %d question types of %s\n", head, u.Answered, u.Types, u.Name)
+		fmt.Fprintf(out, "%s\t%d of the %d query types of %s\n", head, u.Answered, u.Types, u.Name)
 	}
 	section := func(title string, rows int) {
 		if rows > 0 {
@@ -166,7 +167,7 @@ func describeKind(w io.Writer, k *capability.Kind) error {
 	for _, s := range k.Steps {
 		fmt.Fprintf(out, "  %s\t%s\n", s.Name, s.Help)
 	}
-	section("Questions that it cannot answer", len(k.Unsupported))
+	section("Query types that it does not support", len(k.Unsupported))
 	for _, u := range k.Unsupported {
 		fmt.Fprintf(out, "  %s\t%s\n", u.Type, u.Reason)
 	}
