@@ -19,20 +19,20 @@ import (
 func (a *app) targetsCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
-		Use:   "targets [KIND]",
-		Short: "List the kinds of database that can be measured, or the options of one",
-		Long: `Lists the kinds of database that tsmark knows to drive, and how many of the
-question types of each use case they can answer. With a KIND it prints what that
-one can be told: how it holds fields of each type, options with their defaults, profiles, levels of durability,
-steps after a load; and which questions it cannot answer, and why. Nothing is
-connected to.`,
+		Use:   "targets [DRIVER]",
+		Short: "List the databases that can be measured, or the options of one driver",
+		Long: `Lists the drivers, one for each database, and how many of the query types of each
+use case they can answer. With a DRIVER it prints how the database stores fields of
+each type; the options with their defaults; profiles, levels of durability and steps
+after a load; and which query types it cannot answer, and why. It connects to
+nothing.`,
 		Example: `  tsmark targets
   tsmark targets sqlite
   tsmark targets --json`,
 		ValidArgsFunction: cobra.FixedCompletions(a.catalog.kindNames(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return fmt.Errorf("tsmark targets takes one kind at most, but was given %q", args)
+				return fmt.Errorf("tsmark targets takes one driver at most, but was given %q", args)
 			}
 			able, err := a.abilities(args)
 			if err != nil {
@@ -76,7 +76,7 @@ func (a *app) abilities(names []string) ([]*capability.Kind, error) {
 // listKinds prints a line a kind.
 func listKinds(w io.Writer, kinds []*capability.Kind) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(out, "KIND\tRUNS")
+	fmt.Fprint(out, "DRIVER\tRUNS")
 	for _, u := range kinds[0].UseCases {
 		fmt.Fprint(out, "\t", u.Name)
 	}
@@ -131,7 +131,7 @@ func describeKind(w io.Writer, k *capability.Kind) error {
 		if i == 0 {
 			head = "answers"
 		}
-		fmt.Fprintf(out, "%s\t%d of the %d question types of %s\n", head, u.Answered, u.Types, u.Name)
+		fmt.Fprintf(out, "%s\t%d of the %d query types of %s\n", head, u.Answered, u.Types, u.Name)
 	}
 	section := func(title string, rows int) {
 		if rows > 0 {
@@ -166,7 +166,7 @@ func describeKind(w io.Writer, k *capability.Kind) error {
 	for _, s := range k.Steps {
 		fmt.Fprintf(out, "  %s\t%s\n", s.Name, s.Help)
 	}
-	section("Questions that it cannot answer", len(k.Unsupported))
+	section("Query types that it cannot answer", len(k.Unsupported))
 	for _, u := range k.Unsupported {
 		fmt.Fprintf(out, "  %s\t%s\n", u.Type, u.Reason)
 	}

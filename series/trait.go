@@ -1,5 +1,14 @@
 package series
 
+import "time"
+
+// Values is what is known of a dataset's values without reading them.
+type Values struct {
+	First, Last time.Time     // no row's time is before First, and none after Last
+	Step        time.Duration // every row's time is a multiple of it since 1970
+	Has         []Trait       // what may be among the values
+}
+
 // Trait is something about the values of a dataset that not every system can
 // hold.
 type Trait uint8
@@ -16,3 +25,15 @@ const (
 	EscapedTags                     // tags with a line break, or a backslash that line protocol cannot tell from one that escapes
 	RepeatedTimes                   // several rows of one series and time
 )
+
+// Traits lists them.
+func Traits() []Trait {
+	return []Trait{NaN, Infinities, LargeFloats, LargeInts, SmallestInt, FineTimestamps, EmptyTags, EscapedTags, RepeatedTimes}
+}
+
+// String names values of the trait for people.
+func (t Trait) String() string {
+	return [...]string{"?", "NaN", "infinite floats", "floats beyond 1e150", "integers beyond 2^53", "the smallest integer of a type",
+		"fields with times that are no multiples of 1 µs", "empty tags", "tags with a line break, or a backslash before a character that is escaped",
+		"several rows of one series and time"}[t]
+}

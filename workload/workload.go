@@ -69,6 +69,20 @@ func (s Spec) RowsAtMost(tables int) int64 {
 	return int64(rows/groups + min(rows%groups, 1))
 }
 
+// Values is what the times of a dataset are whose rows stand at its epochs, and
+// whose other values have no traits.
+func (s Spec) Values() series.Values {
+	return series.Values{First: s.Start, Last: s.End, Step: divisor(s.Interval, time.Duration(s.Start.UnixNano()))}
+}
+
+// divisor is the largest that a and b have in common.
+func divisor(a, b time.Duration) time.Duration {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return max(a, -a)
+}
+
 // Limited returns the dataset's first rows only.
 func Limited(d Dataset, rows int64) Dataset { return limited{d, rows} }
 
@@ -165,6 +179,8 @@ type Workload interface {
 	Check(Spec) error
 	// Dataset makes the dataset of a specification that Check accepts.
 	Dataset(Spec) (Dataset, error)
+	// Values tells what is known of the values of that dataset, without making it.
+	Values(Spec) series.Values
 	// Memory returns the least bytes that a dataset and one reader of it take.
 	Memory(Spec) uint64
 	// QueryTypes lists the questions in the order in which they are asked.

@@ -213,17 +213,12 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 	var b series.Batch
 	run := b.Add(table)
 	conformance.Fill(run, 5000, 0, 10)
-	run.Times[4999] = 1500
-	if _, err := w.Write(t.Context(), &b); err == nil || !strings.Contains(err.Error(), "1 µs") {
-		t.Errorf("a time finer than 1 µs: %v", err)
-	}
-	conformance.Same(t, conformance.Ask(t, db, "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"), conformance.Row(0, 0))
-
-	run.Times[4999] = 2000
 	run.Series[4999] = 64
 	if _, err := w.Write(t.Context(), &b); err == nil || !strings.Contains(err.Error(), "series 64") {
 		t.Errorf("an unknown series: %v", err)
 	}
+	conformance.Same(t, conformance.Ask(t, db, "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"), conformance.Row(0, 0))
+
 	run.Series[4999] = 1
 	if _, err := w.Write(t.Context(), &b); err != nil {
 		t.Error(err)

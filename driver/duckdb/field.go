@@ -3,9 +3,6 @@
 package duckdb
 
 import (
-	"fmt"
-	"time"
-
 	duck "github.com/duckdb/duckdb-go-bindings"
 
 	"github.com/tsmark/tsmark/series"
@@ -34,7 +31,7 @@ func sizeOf(f *series.Field) int64 {
 
 // field fills the next n rows of a column of the chunk with a field's values from
 // row lo of the run on.
-func (t *tableWriter) field(c int, f *series.Field, from *series.Column, lo, n int) error {
+func (t *tableWriter) field(c int, f *series.Field, from *series.Column, lo, n int) {
 	switch f.Type {
 	case series.Float:
 		copy(column[float64](t.loader, c, n), from.Floats[lo:])
@@ -56,10 +53,7 @@ func (t *tableWriter) field(c int, f *series.Field, from *series.Column, lo, n i
 	case series.Timestamp:
 		out := column[int64](t.loader, c, n)
 		for i, v := range from.Ints[lo : lo+n] {
-			if out[i] = v / 1000; out[i]*1000 != v && !from.Nulls.Has(lo+i) {
-				return fmt.Errorf("a value of field %s, %s, is no multiple of 1 µs, which is as fine as DuckDB's TIMESTAMP goes; leave it out of the data",
-					f.Name, time.Unix(0, v).UTC().Format(time.RFC3339Nano))
-			}
+			out[i] = v / 1000
 		}
 	case series.Text, series.Blob:
 		for i, v := range from.Ints[lo : lo+n] {
@@ -72,5 +66,4 @@ func (t *tableWriter) field(c int, f *series.Field, from *series.Column, lo, n i
 	default:
 		copy(column[int64](t.loader, c, n), from.Ints[lo:])
 	}
-	return nil
 }

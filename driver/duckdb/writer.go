@@ -170,19 +170,12 @@ func (t *tableWriter) append(run *series.Run) (int64, error) {
 		n := min(t.room(), run.Rows()-lo)
 		times := column[int64](t.loader, 0, n)
 		for i, ns := range run.Times[lo : lo+n] {
-			micros := ns / 1000
-			if micros*1000 != ns {
-				return 0, fmt.Errorf("a row's time %s is no multiple of 1 µs, which is as fine as DuckDB's TIMESTAMP goes; choose a coarser --log-interval or start",
-					time.Unix(0, ns).UTC().Format(time.RFC3339Nano))
-			}
-			times[i] = micros
+			times[i] = ns / 1000
 		}
 		copy(column[uint32](t.loader, 1, n), run.Series[lo:])
 		for c, f := range t.table.Fields {
 			values := &run.Columns[c]
-			if err := t.field(2+c, &f, values, lo, n); err != nil {
-				return 0, err
-			}
+			t.field(2+c, &f, values, lo, n)
 			if values.Nulls != nil {
 				t.setNulls(2+c, values.Nulls, lo, n)
 			}

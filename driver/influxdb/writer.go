@@ -45,7 +45,7 @@ func (d *database) NewWriter(context.Context, int) (driver.Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening a connection to InfluxDB for writing: %w", err)
 	}
-	return &lineproto.Writer{System: "InfluxDB", Encoder: d.encoder, Check: newChecker(d.schema, s.unit).batch, To: to}, nil
+	return &lineproto.Writer{System: "InfluxDB", Encoder: d.encoder, Tables: d.schema.Tables, To: to}, nil
 }
 
 // writes returns where lines are written, into a retention policy; empty: the

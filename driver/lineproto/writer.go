@@ -5,6 +5,7 @@ package lineproto
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/tsmark/tsmark/driver"
@@ -25,9 +26,8 @@ type Sender interface {
 type Writer struct {
 	System  string // as errors name it
 	Encoder encode.Encoder
-	// Check returns an error for a batch that the system would not hold as it is.
-	Check func(*series.Batch) error
-	To    Sender
+	Tables  []*series.Table // of the schema that the database was prepared for
+	To      Sender
 	// Unacknowledged counts the rows that were sent and that no answer has
 	// acknowledged. Over HTTP there are none.
 	Unacknowledged *atomic.Int64
@@ -38,8 +38,10 @@ type Writer struct {
 // Write implements driver.Writer. Where the system commits table by table, an
 // error may leave the rows of some tables.
 func (w *Writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
-	if err := w.Check(b); err != nil {
-		return driver.Receipt{}, fmt.Errorf("writing to %s: %w", w.System, err)
+	for i := range b.Runs {
+		if t := b.Runs[i].Table; !slices.Contains(w.Tables, t) {
+			return driver.Receipt{}, fmt.Errorf("writing to %s: table %s is not of the schema that the database was prepared for", w.System, t.Name)
+		}
 	}
 	w.buffer = w.Encoder.Append(w.buffer[:0], b)
 	return w.WriteLines(ctx, [][]byte{w.buffer}, b.Rows())

@@ -33,7 +33,7 @@ func writer(t *testing.T, to lineproto.Sender, err error) (*lineproto.Writer, *s
 	b := new(series.Batch)
 	conformance.Fill(b.Add(table), 5, 0, 3)
 	w := &lineproto.Writer{
-		System: "Stub", To: to, Unacknowledged: new(atomic.Int64), Check: func(*series.Batch) error { return nil },
+		System: "Stub", To: to, Unacknowledged: new(atomic.Int64), Tables: []*series.Table{table},
 		Encoder: encode.NewLineProtocol(&series.Schema{Tables: []*series.Table{table}, Series: 3}),
 	}
 	t.Cleanup(func() { _ = w.Close() })
@@ -117,16 +117,14 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// A batch that the system would not hold is not sent.
-func TestCheck(t *testing.T) {
+// A batch of a table that the database was not prepared for is not sent.
+func TestUnpreparedTable(t *testing.T) {
 	host, port := stub.Nobody(t)
 	to, err := lineproto.Endpoint{Wire: &httpwire.Config{Host: host, Port: port, Timeout: time.Minute}}.Open()
 	w, b := writer(t, to, err)
-	no := errors.New("no")
-	w.Check = func(*series.Batch) error { return no }
-	if _, err := w.Write(t.Context(), b); !errors.Is(err, no) {
-		t.Error(err)
-	}
+	w.Tables = nil
+	_, err = w.Write(t.Context(), b)
+	stub.Says(t, err, "table cpu is not of the schema")
 }
 
 // dial connects to a server of TCP.

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
@@ -58,19 +57,11 @@ const null = 0xffff_ffff // as a length
 // 1970.
 const epoch = 946_684_800_000_000
 
-// maxExact is the largest number up to which doubles hold all integers.
-const maxExact = 1 << 53
-
 // row appends a row of the run: one tuple, or several where tables are narrow.
 func (e *encoder) row(dst []byte, run *series.Run, row int) ([]byte, error) {
-	micros := run.Times[row] / 1000
-	if micros*1000 != run.Times[row] {
-		return dst, fmt.Errorf("a row's time %s is no multiple of 1 µs, which is as fine as PostgreSQL's timestamptz goes; choose a coarser --log-interval or start",
-			time.Unix(0, run.Times[row]).UTC().Format(time.RFC3339Nano))
-	}
-	micros -= epoch
+	micros := run.Times[row]/1000 - epoch
 	if e.layout.kind == layoutNarrow {
-		return e.narrow(dst, run, row, micros)
+		return e.narrow(dst, run, row, micros), nil
 	}
 	be := binary.BigEndian
 	dst = be.AppendUint16(dst, e.columns)
@@ -94,10 +85,7 @@ func (e *encoder) row(dst []byte, run *series.Run, row int) ([]byte, error) {
 			dst = be.AppendUint64(be.AppendUint32(dst, 8), math.Float64bits(c.Floats[row]))
 			continue
 		}
-		var err error
-		if dst, err = e.value(dst, f, run, row); err != nil {
-			return dst, err
-		}
+		dst = e.value(dst, f, run, row)
 	}
 	return dst, nil
 }
@@ -108,12 +96,6 @@ func (e *encoder) id(dst []byte, s uint32) []byte {
 		return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(dst, 8), uint64(s))
 	}
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(dst, 4), s)
-}
-
-// inexact is the error of an integer that a double does not hold.
-func (e *encoder) inexact(f int, run *series.Run, row int) error {
-	return fmt.Errorf("field %s of series %d at %s is %d, which double precision does not hold exactly; choose integers=%s",
-		e.table.Fields[f].Name, run.Series[row], time.Unix(0, run.Times[row]).UTC().Format(time.RFC3339Nano), run.Columns[f].Ints[row], integersBigint)
 }
 
 // tagCache has the tags of series as columns of a tuple.

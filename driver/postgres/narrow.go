@@ -22,7 +22,7 @@ func (l *layout) valueColumns(t *series.Table) []field {
 
 // narrow appends a tuple for each value of a row. Its first field has one even
 // where it is NULL: a row without values is a row.
-func (e *encoder) narrow(dst []byte, run *series.Run, row int, micros int64) ([]byte, error) {
+func (e *encoder) narrow(dst []byte, run *series.Run, row int, micros int64) []byte {
 	be := binary.BigEndian
 	for f := range run.Columns {
 		lacks := run.Lacks(f, row)
@@ -38,23 +38,20 @@ func (e *encoder) narrow(dst []byte, run *series.Run, row int, micros int64) ([]
 				dst = be.AppendUint32(dst, null)
 				continue
 			}
-			var err error
-			if dst, err = e.narrowValue(dst, f, run, row); err != nil {
-				return dst, err
-			}
+			dst = e.narrowValue(dst, f, run, row)
 		}
 	}
-	return dst, nil
+	return dst
 }
 
 // narrowValue appends a value that is not NULL as that of the column that fields
 // of its kind share.
-func (e *encoder) narrowValue(dst []byte, f int, run *series.Run, row int) ([]byte, error) {
+func (e *encoder) narrowValue(dst []byte, f int, run *series.Run, row int) []byte {
 	switch sql.NarrowColumn(e.table.Fields[f].Type, e.layout.bigint) {
 	case sql.ValueColumn:
 		return e.double(dst, f, run, row)
 	case sql.WholeColumn:
-		return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(dst, 8), uint64(run.Columns[f].Ints[row])), nil
+		return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(dst, 8), uint64(run.Columns[f].Ints[row]))
 	}
 	return e.value(dst, f, run, row)
 }

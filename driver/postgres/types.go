@@ -2,9 +2,7 @@ package postgres
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
-	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query/sql"
@@ -25,10 +23,10 @@ func (v Variant) caps(o driver.Options) driver.Caps {
 		Steps: v.listed(),
 	}
 	if o[optionIntegers] != integersBigint {
-		c.Lacks[series.LargeInts] = "double precision does not hold exactly"
+		c.Lacks[series.LargeInts] = "double precision does not hold exactly; choose integers=" + integersBigint
 	}
 	if o[optionLayout] == layoutNarrow {
-		c.Lacks[series.RepeatedTimes] = "a narrow table cannot tell apart"
+		c.Lacks[series.RepeatedTimes] = "a narrow table cannot tell apart; choose layout=" + layoutNormalized + " or " + layoutWide
 	}
 	return c
 }
@@ -76,42 +74,37 @@ const epochDay = 10_957
 
 // value appends a value that is not NULL: its length and its bytes, in a column
 // of its own.
-func (e *encoder) value(dst []byte, f int, run *series.Run, row int) ([]byte, error) {
+func (e *encoder) value(dst []byte, f int, run *series.Run, row int) []byte {
 	be, field, c := binary.BigEndian, &e.table.Fields[f], &run.Columns[f]
 	switch field.Type {
 	case series.Bool:
-		return append(be.AppendUint32(dst, 1), byte(c.Ints[row])), nil
+		return append(be.AppendUint32(dst, 1), byte(c.Ints[row]))
 	case series.Int32:
-		return be.AppendUint32(be.AppendUint32(dst, 4), uint32(int32(c.Ints[row]))), nil
+		return be.AppendUint32(be.AppendUint32(dst, 4), uint32(int32(c.Ints[row])))
 	case series.Float32:
-		return be.AppendUint32(be.AppendUint32(dst, 4), math.Float32bits(float32(c.Floats[row]))), nil
+		return be.AppendUint32(be.AppendUint32(dst, 4), math.Float32bits(float32(c.Floats[row])))
 	case series.Int:
 		if e.layout.bigint {
-			return be.AppendUint64(be.AppendUint32(dst, 8), uint64(c.Ints[row])), nil
+			return be.AppendUint64(be.AppendUint32(dst, 8), uint64(c.Ints[row]))
 		}
 		return e.double(dst, f, run, row)
 	case series.Float:
 		return e.double(dst, f, run, row)
 	case series.Text, series.Blob:
-		return series.AppendText(be.AppendUint32(dst, uint32(field.Length)), c.Ints[row], field.Length), nil
+		return series.AppendText(be.AppendUint32(dst, uint32(field.Length)), c.Ints[row], field.Length)
 	case series.Date:
-		return be.AppendUint32(be.AppendUint32(dst, 4), uint32(int32(c.Ints[row]-epochDay))), nil
+		return be.AppendUint32(be.AppendUint32(dst, 4), uint32(int32(c.Ints[row]-epochDay)))
 	}
-	micros := c.Ints[row] / 1000
-	if micros*1000 != c.Ints[row] {
-		return dst, fmt.Errorf("field %s of series %d is the time %s, no multiple of 1 µs, which is as fine as PostgreSQL's timestamptz goes; leave it out of the data",
-			field.Name, run.Series[row], time.Unix(0, c.Ints[row]).UTC().Format(time.RFC3339Nano))
-	}
-	return be.AppendUint64(be.AppendUint32(dst, 8), uint64(micros-epoch)), nil
+	return be.AppendUint64(be.AppendUint32(dst, 8), uint64(c.Ints[row]/1000-epoch))
 }
 
-// double appends a number as a double. An integer that none equals is an error.
-func (e *encoder) double(dst []byte, f int, run *series.Run, row int) ([]byte, error) {
-	var v float64
-	if c := &run.Columns[f]; !e.table.Fields[f].Type.Whole() {
+// double appends a number as a double, which equals it.
+func (e *encoder) double(dst []byte, f int, run *series.Run, row int) []byte {
+	c, v := &run.Columns[f], 0.0
+	if e.table.Fields[f].Type.Whole() {
+		v = float64(c.Ints[row])
+	} else {
 		v = c.Floats[row]
-	} else if v = float64(c.Ints[row]); c.Ints[row] > maxExact || c.Ints[row] < -maxExact {
-		return dst, e.inexact(f, run, row)
 	}
-	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(dst, 8), math.Float64bits(v)), nil
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(dst, 8), math.Float64bits(v))
 }

@@ -1,10 +1,8 @@
 package questdb
 
 import (
-	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/conformance/stub"
@@ -71,8 +69,8 @@ func TestTablesThatCannotBe(t *testing.T) {
 	mark := field("x")
 	mark.Name = "tsmark_mark"
 	for want, tables := range map[string][]*series.Table{
-		"two tables would be called CPU":                            {field("x"), again},
-		"two tables would be called tsmark_mark":                    {mark},
+		"two tables or indexes would be called CPU":                 {field("x"), again},
+		"two tables or indexes would be called tsmark_mark":         {mark},
 		"two columns of table cpu would be called A_b":              {field("a.b", "A-b")},
 		"two columns of table cpu would be called Timestamp":        {field("Timestamp")},
 		"option dedup=rack: table cpu has no such tag; name one th": {field("y")},
@@ -83,44 +81,5 @@ func TestTablesThatCannotBe(t *testing.T) {
 		}
 		_, err := newLayout(&series.Schema{Tables: tables, Series: 1}, &s)
 		stub.Says(t, err, want)
-	}
-}
-
-// What QuestDB would hold as something else is refused before it is sent.
-func TestCheck(t *testing.T) {
-	table := conformance.Table("n")
-	table.Fields = append(table.Fields, series.Field{Name: "f", Type: series.Float})
-	at := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano()
-	for want, change := range map[string]func(*series.Run){
-		"": func(*series.Run) {},
-		"table cpu: field n of series 1 at 2016-01-01T00:00:00Z is the smallest integer of 64 bits, which QuestDB holds as NULL": func(r *series.Run) { r.Columns[0].Ints[1] = math.MinInt64 },
-		"table cpu: field f of series 1 at 2016-01-01T00:00:00Z is -Inf, which QuestDB holds as NULL":                            func(r *series.Run) { r.Columns[1].Floats[1] = math.Inf(-1) },
-		"is NaN":           func(r *series.Run) { r.Columns[1].Floats[0] = math.NaN() },
-		"is before 1970":   func(r *series.Run) { r.Times[1] = -1000 },
-		"no multiple of 1": func(r *series.Run) { r.Times[1]++ },
-	} {
-		var b series.Batch
-		run := b.Add(table)
-		run.Grow(2)
-		run.Series[0], run.Series[1], run.Times[0], run.Times[1] = 0, 1, at, at
-		run.Columns[0].Ints[0], run.Columns[0].Ints[1], run.Columns[1].Floats[0], run.Columns[1].Floats[1] = 1, 2, 3, 4
-		change(run)
-		if err := check(&b); want == "" {
-			if err != nil {
-				t.Error(err)
-			}
-		} else {
-			stub.Says(t, err, want)
-		}
-	}
-	// What stands where there is no value is nobody's.
-	var b series.Batch
-	run := b.Add(table)
-	run.Grow(1)
-	run.Times[0], run.Columns[0].Ints[0], run.Columns[1].Floats[0] = at, math.MinInt64, math.NaN()
-	run.SetNull(0, 0)
-	run.SetNull(1, 0)
-	if err := check(&b); err != nil {
-		t.Error(err)
 	}
 }

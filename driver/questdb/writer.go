@@ -41,5 +41,5 @@ func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) 
 	if err != nil {
 		return nil, fmt.Errorf("opening a connection to QuestDB for writing: %w", err)
 	}
-	return &lineproto.Writer{System: "QuestDB", Encoder: layout.encoder, Check: layout.check, To: to, Unacknowledged: &d.sent}, nil
+	return &lineproto.Writer{System: "QuestDB", Encoder: layout.encoder, Tables: layout.tables, To: to, Unacknowledged: &d.sent}, nil
 }

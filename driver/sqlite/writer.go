@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -178,11 +177,8 @@ func (t *tableWriter) append(ctx context.Context, run *series.Run) (int64, error
 		if run.Rows()-lo < n {
 			statement, n = t.one, 1
 		}
-		values, err := t.bind(statement, run, lo, lo+n)
-		if err == nil {
-			err = statement.run()
-		}
-		if err != nil {
+		values := t.bind(statement, run, lo, lo+n)
+		if err := statement.run(); err != nil {
 			return 0, err
 		}
 		bytes += 8 * int64(values)
@@ -193,7 +189,7 @@ func (t *tableWriter) append(ctx context.Context, run *series.Run) (int64, error
 
 // bind binds the rows of a run from lo to hi and returns how many of their
 // values are not NULL.
-func (t *tableWriter) bind(st statement, run *series.Run, lo, hi int) (values int, err error) {
+func (t *tableWriter) bind(st statement, run *series.Run, lo, hi int) (values int) {
 	at := int32(1)
 	for row := lo; row < hi; row++ {
 		st.bindInt(at, run.Times[row])
@@ -222,18 +218,13 @@ func (t *tableWriter) bind(st statement, run *series.Run, lo, hi int) (values in
 			case field.Type.Whole():
 				st.bindInt(at, column.Ints[row])
 			default:
-				v := column.Floats[row]
-				if math.IsNaN(v) {
-					return 0, fmt.Errorf("field %s of series %d at %s is NaN, which SQLite would hold as NULL; leave it out of the data",
-						field.Name, run.Series[row], time.Unix(0, run.Times[row]).UTC().Format(time.RFC3339Nano))
-				}
-				st.bindFloat(at, v)
+				st.bindFloat(at, column.Floats[row])
 			}
 			at++
 			values++
 		}
 	}
-	return values, nil
+	return values
 }
 
 // introduce adds the rows of those series that have none yet, and returns

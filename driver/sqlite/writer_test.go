@@ -56,11 +56,6 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 		spoil func(t *testing.T, db driver.DB, run *series.Run)
 		fix   func(t *testing.T, db driver.DB, run *series.Run)
 	}{
-		"NaN": {
-			"field share of series 9 at 1970-01-01T00:00:00.004999Z is NaN",
-			func(_ *testing.T, _ driver.DB, run *series.Run) { run.Columns[1].Floats[last] = math.NaN() },
-			func(_ *testing.T, _ driver.DB, run *series.Run) { run.Columns[1].Floats[last] = 0 },
-		},
 		"a series beyond the schema": {
 			"series 10 is not of the schema",
 			func(_ *testing.T, _ driver.DB, run *series.Run) { run.Series[last] = 10 },

@@ -70,7 +70,7 @@ func (x *execution) prepare(spec workload.Spec) error {
 	if err := x.subject.prepare(spec, x.run.CheckSeed); err != nil {
 		return err
 	}
-	x.run.Questions = x.drawn()
+	x.run.QuerySets = x.drawn()
 	return x.asExpected()
 }
 
@@ -162,7 +162,8 @@ func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *resul
 	if errors.Is(err, syscall.ENOSPC) && planned.caps.Embedded {
 		err = fmt.Errorf("%w: %w", ErrInput, err) // tsmark's own disk, not a server's
 	}
-	if errors.Is(err, ingest.ErrSource) || errors.Is(err, driver.ErrExisting) && !errors.Is(err, ErrInput) {
+	var beyond *driver.NotHeldError
+	if errors.Is(err, ingest.ErrSource) || errors.As(err, &beyond) || errors.Is(err, driver.ErrExisting) && !errors.Is(err, ErrInput) {
 		err = fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	if err != nil && (ctx.Err() != nil || errors.Is(err, ErrInput) || errors.Is(err, errStore) || errors.Is(err, ErrNotQuiet)) {

@@ -74,29 +74,35 @@ type fileRows struct {
 	*ingest.Dataset
 	reader *ingest.Reader
 	survey *oracle.Surveyor // of rows of an unknown dataset; nil: it is known
+	held   *driver.Checker  // that the target can hold what the file has
 }
 
 // Open implements workload.Dataset.
 func (r *fileRows) Open() workload.Reader {
-	if r.survey == nil {
-		return r.reader
-	}
-	return &surveyed{r.reader, r.survey}
+	return &surveyed{r.reader, r.survey, r.held}
 }
 
-// surveyed is a reader whose rows are surveyed as they pass.
+// surveyed is a reader whose rows are checked as they pass, and surveyed where
+// nobody knows them.
 type surveyed struct {
 	workload.Reader
 	survey *oracle.Surveyor
+	held   *driver.Checker
 }
 
 // Next implements workload.Reader.
 func (r *surveyed) Next(b *series.Batch, max int) error {
 	err := r.Reader.Next(b, max)
-	if err == nil {
+	if err != nil {
+		return err
+	}
+	if err := r.held.Check(b); err != nil {
+		return err
+	}
+	if r.survey != nil {
 		r.survey.Add(b)
 	}
-	return err
+	return nil
 }
 
 // feed finds out where the rows come from and how the target takes them.
@@ -128,7 +134,7 @@ func (s *subject) feed(ctx context.Context, t driver.DB, planned *plannedTarget)
 		if err != nil {
 			return nil, err
 		}
-		f.parsed = &fileRows{Dataset: rows, reader: rows.Read()}
+		f.parsed = &fileRows{Dataset: rows, reader: rows.Read(), held: planned.caps.Checker()}
 		f.schema, dataset = rows.Schema(), f.parsed
 		if s.unknown() {
 			f.rows = rows.Rows()

@@ -17,6 +17,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -97,11 +98,15 @@ func (p *Plan) check() error {
 		p.steps = steps
 	}
 	var problems []error
+	var values series.Values // none are known of an unknown dataset, and of one that is loaded already
 	switch {
 	case steps.Load && e.Unknown() && steps.Verify:
 		problems = append(problems, e.Problem("load.file", "no answer can be verified on an unknown dataset; say what generated the file, as in --use-case cpu-only --scale 100"))
 	case steps.Load && !e.Unknown():
 		w, types, err := p.dataset(e.Workload)
+		if err == nil {
+			values = w.Values(e.Workload)
+		}
 		for _, t := range types {
 			if err != nil {
 				break
@@ -140,6 +145,9 @@ func (p *Plan) check() error {
 		if caps.OneConnection {
 			problems = append(problems, p.alone(t.Name))
 		}
+		if refusal := caps.Refuse(t.Name, values); refusal != nil {
+			problems = append(problems, p.refused(path, refusal))
+		}
 		place := placeOf(&kind, options, t.Start)
 		if problem := p.shared(&kind, caps.Embedded, place, onlyLoad); problem != "" {
 			problems = append(problems, e.Problem(path, "%s", problem))
@@ -153,6 +161,15 @@ func (p *Plan) check() error {
 		})
 	}
 	return errors.Join(problems...)
+}
+
+// refused is the problem of a target that cannot hold the dataset, told where the
+// user chose what has to change.
+func (p *Plan) refused(target string, r *driver.Refusal) error {
+	if r.Setting == "" {
+		return p.experiment.Problem(target, "%s", r.Problem)
+	}
+	return p.specProblem(&workload.SpecError{Setting: r.Setting, Problem: r.Problem})
 }
 
 // alone returns an error where the experiment wants several connections at once,
@@ -249,7 +266,7 @@ type questions struct {
 	kind   workload.QueryType
 	all    iter.Seq[query.Query] // that can be measured, in their order, the same each time
 	early  []query.Query         // whose answers are checked before anything is measured
-	record result.Questions
+	record result.QuerySet
 	blocks
 	// spare are queries to warm up with. They are none of those that are measured,
 	// unless the type has no others.
@@ -338,7 +355,7 @@ func (q *questions) divide(queries iter.Seq[query.Query], n, repeats int, chosen
 		}
 		place++
 	}
-	q.record = result.Questions{Type: q.kind.Name, Count: place, Fingerprint: all.String(), Begin: begin.String()}
+	q.record = result.QuerySet{Type: q.kind.Name, Count: place, Fingerprint: all.String(), Begin: begin.String()}
 	q.blocks, behind = divided.divide(behind)
 	return behind, nil
 }

@@ -11,9 +11,11 @@ import (
 	"iter"
 	"math"
 	"math/bits"
+	"time"
 
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -66,6 +68,24 @@ func (useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
 	}
 	s.Records, s.InARow = 0, 0 // this package's own readers have heeded them
 	return workload.Arranged(out, s)
+}
+
+func (useCase) Values(s workload.Spec) series.Values {
+	read, err := read(s)
+	if err != nil {
+		return series.Values{} // which Check says
+	}
+	if read.irregular || read.unaligned {
+		s.Interval = time.Duration(read.grain)
+	}
+	v := s.Values()
+	if read.rewriting() {
+		v.First = v.First.Add(-time.Duration((1 + read.delays.largest()) * read.step))
+	}
+	if read.rewriting() || read.duplicates > 0 {
+		v.Has = append(v.Has, series.RepeatedTimes)
+	}
+	return v
 }
 
 func (useCase) QueryTypes() []workload.QueryType {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -153,6 +154,8 @@ func (u useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
 	}
 	return workload.Arranged(u.dataset(s), s)
 }
+
+func (useCase) Values(s workload.Spec) series.Values { return s.Values() }
 
 func (u useCase) QueryTypes() []workload.QueryType {
 	listed := make([]workload.QueryType, len(u.types))

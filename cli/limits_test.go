@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// What a target cannot hold of a file that nobody knows ends its load with the
+// value and what to do, exit status 2, and is no matter to a target that can.
+func TestFileBeyondLimits(t *testing.T) {
+	const at = " 1451606400000000000\n"
+	for name, c := range map[string]struct {
+		line, says string
+		trait      series.Trait
+	}{
+		"NaN":      {"cpu,h=a f=NaN", "field f of series 0 at 2016-01-01T00:00:00Z is NaN, which x loses", series.NaN},
+		"infinity": {"cpu,h=a f=-Inf", "is -Inf, which x loses", series.Infinities},
+		"large":    {"cpu,h=a f=9007199254740993i", "is 9007199254740993, which x loses", series.LargeInts},
+		"smallest": {"cpu,h=a f=-9223372036854775808i", "is -9223372036854775808, which x loses", series.SmallestInt},
+	} {
+		for _, lacks := range []bool{true, false} {
+			kind := conformance.Capable(conformance.Memory("x"), func(c2 *driver.Caps) {
+				if c2.Lacks = map[series.Trait]string{}; lacks {
+					c2.Lacks[c.trait] = "x loses"
+				}
+			})
+			dir := t.TempDir()
+			file := filepath.Join(dir, "rows.lp")
+			if err := os.WriteFile(file, []byte(c.line+at), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var stdout, stderr bytes.Buffer
+			code := execute(t.Context(), []string{"tsmark", "load", "x", "--results", dir, "--file", file}, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{kind}))
+			switch {
+			case !lacks && code != exitDone:
+				t.Errorf("%s: exit status %d\n%s%s", name, code, &stdout, &stderr)
+			case lacks && (code != exitUsage || !strings.Contains(stderr.String(), c.says+"; leave it out of the data\n")):
+				t.Errorf("%s: exit status %d, want %q\n%s%s", name, code, c.says, &stdout, &stderr)
+			}
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package driver
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/series"
+)
+
+// Refusal is why a system cannot hold a dataset, as known before anything is
+// loaded.
+type Refusal struct {
+	// Setting is that of the dataset's specification to change: timestamp-start.
+	// Empty: another target, or other options of it, are needed.
+	Setting string
+	Problem string // one line, with what to do
+}
+
+// Refuse compares what is known of a dataset's values with what the system can
+// hold. Nil: it can hold them all. The target's name is for the problem.
+func (c *Caps) Refuse(target string, v series.Values) *Refusal {
+	switch {
+	case !v.First.IsZero() && v.First.Before(c.First):
+		return &Refusal{"timestamp-start", fmt.Sprintf("target %s has no rows before %s, and the dataset begins at %s; choose a later start", target, moment(c.First), moment(v.First))}
+	case !c.Last.IsZero() && v.Last.After(c.Last):
+		return &Refusal{"timestamp-end", fmt.Sprintf("target %s has no rows after %s, and the dataset ends at %s; choose an earlier end", target, moment(c.Last), moment(v.Last))}
+	case c.TimePrecision > 0 && v.Step%c.TimePrecision != 0:
+		setting := "log-interval"
+		if v.First.UnixNano()%int64(c.TimePrecision) != 0 {
+			setting = "timestamp-start"
+		}
+		return &Refusal{setting, fmt.Sprintf("target %s holds times to %v, and those of the dataset are multiples of %v; choose an interval and a start that are multiples of %[2]v", target, c.TimePrecision, v.Step)}
+	}
+	for _, t := range v.Has {
+		if !c.Holds(t) {
+			return &Refusal{Problem: fmt.Sprintf("target %s: the dataset has %v, which %s", target, t, c.remedied(t, "choose another target, or a dataset without them"))}
+		}
+	}
+	return nil
+}
+
+// remedied is what becomes of values of a trait, and what to do about it: what
+// the driver knows, or otherwise.
+func (c *Caps) remedied(t series.Trait, otherwise string) string {
+	if text := c.Lacks[t]; strings.Contains(text, "; ") {
+		return text
+	}
+	return c.Lacks[t] + "; " + otherwise
+}
+
+// Checker finds values that a system cannot hold in rows of which nothing is
+// known beforehand, such as those of a file. Rows of one series and time it does
+// not find: the census does.
+type Checker struct {
+	caps *Caps
+	seen map[*series.Table]series.Bitmap // series whose tags are right
+	text []byte
+}
+
+// Checker returns a checker of rows.
+func (c *Caps) Checker() *Checker {
+	return &Checker{caps: c, seen: make(map[*series.Table]series.Bitmap)}
+}
+
+// NotHeldError is the error of rows that a system cannot hold.
+type NotHeldError struct {
+	Table string
+	Err   error // which value, why, and what to do
+}
+
+// Error implements error.
+func (e *NotHeldError) Error() string { return "table " + e.Table + ": " + e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *NotHeldError) Unwrap() error { return e.Err }
+
+// Check returns a *NotHeldError for the first value that the system cannot hold.
+func (c *Checker) Check(b *series.Batch) error {
+	for i := range b.Runs {
+		run := &b.Runs[i]
+		for _, check := range []func(*series.Run) error{c.times, c.fields, c.tags} {
+			if err := check(run); err != nil {
+				return &NotHeldError{run.Table.Name, err}
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Checker) times(run *series.Run) error {
+	first, last, unit := int64(math.MinInt64), int64(math.MaxInt64), max(1, int64(c.caps.TimePrecision))
+	if !c.caps.First.IsZero() {
+		first = c.caps.First.UnixNano()
+	}
+	if !c.caps.Last.IsZero() {
+		last = c.caps.Last.UnixNano()
+	}
+	for _, t := range run.Times {
+		switch {
+		case t < first:
+			return fmt.Errorf("a row's time %s is before %s, where the target has no rows; leave it out of the data", nanos(t), nanos(first))
+		case t > last:
+			return fmt.Errorf("a row's time %s is after %s, where the target has no rows; leave it out of the data", nanos(t), nanos(last))
+		case t%unit != 0:
+			return fmt.Errorf("a row's time %s is no multiple of %v, to which the target holds times; round it in the data", nanos(t), c.caps.TimePrecision)
+		}
+	}
+	return nil
+}
+
+// exact is the largest number up to which doubles hold all integers.
+const exact = 1 << 53
+
+func (c *Checker) fields(run *series.Run) error {
+	for f := range run.Table.Fields {
+		var err error
+		switch v := &run.Columns[f]; run.Table.Fields[f].Type {
+		case series.Float, series.Float32:
+			err = cmp.Or(
+				c.field(run, f, series.NaN, func(row int) bool { return math.IsNaN(v.Floats[row]) }),
+				c.field(run, f, series.Infinities, func(row int) bool { return math.IsInf(v.Floats[row], 0) }),
+			)
+		case series.Int:
+			err = cmp.Or(
+				c.field(run, f, series.LargeInts, func(row int) bool { return v.Ints[row] > exact || v.Ints[row] < -exact }),
+				c.field(run, f, series.SmallestInt, func(row int) bool { return v.Ints[row] == math.MinInt64 }),
+			)
+		case series.Int32:
+			err = c.field(run, f, series.SmallestInt, func(row int) bool { return v.Ints[row] == math.MinInt32 })
+		case series.Timestamp:
+			err = c.field(run, f, series.FineTimestamps, func(row int) bool { return v.Ints[row]%1000 != 0 })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// field returns an error for the first value of a field that is of a trait which
+// the system lacks.
+func (c *Checker) field(run *series.Run, f int, t series.Trait, is func(row int) bool) error {
+	if c.caps.Holds(t) {
+		return nil
+	}
+	for row := range run.Times {
+		if !is(row) || run.Lacks(f, row) {
+			continue
+		}
+		field, v := &run.Table.Fields[f], &run.Columns[f]
+		var shown any
+		switch {
+		case !field.Type.Whole():
+			shown = v.Floats[row]
+		case field.Type == series.Timestamp:
+			shown = nanos(v.Ints[row])
+		default:
+			shown = v.Ints[row]
+		}
+		return fmt.Errorf("field %s of series %d at %s is %v, which %s", field.Name, run.Series[row], nanos(run.Times[row]), shown, c.caps.remedied(t, "leave it out of the data"))
+	}
+	return nil
+}
+
+// tags looks at the tags of each series once.
+func (c *Checker) tags(run *series.Run) error {
+	if c.caps.Holds(series.EmptyTags) && c.caps.Holds(series.EscapedTags) {
+		return nil
+	}
+	seen := c.seen[run.Table]
+	for _, s := range run.Series {
+		if word := int(s) / 64; word >= len(seen) {
+			seen = append(seen, make(series.Bitmap, word+1-len(seen))...)
+		}
+		if seen.Has(int(s)) {
+			continue
+		}
+		seen.Set(int(s))
+		for i := range run.Table.Tags {
+			tag := &run.Table.Tags[i]
+			value, ok := tag.Values.Append(c.text[:0], s)
+			c.text = value
+			if !ok || tag.Numeric() {
+				continue
+			}
+			for _, t := range []series.Trait{series.EmptyTags, series.EscapedTags} {
+				if !c.caps.Holds(t) && (t == series.EmptyTags && len(value) == 0 || t == series.EscapedTags && escaped(value)) {
+					return fmt.Errorf("tag %s of series %d is %q, which %s", tag.Key, s, value, c.caps.remedied(t, "leave it out of the data"))
+				}
+			}
+		}
+	}
+	c.seen[run.Table] = seen
+	return nil
+}
+
+// escaped reports whether a text has what line protocol cannot say.
+func escaped(text []byte) bool {
+	return bytes.IndexByte(text, '\n') >= 0 || Ambiguous(text)
+}
+
+// Ambiguous reports whether line protocol cannot tell a backslash of a text from
+// one that escapes: it stands at the end, or before a comma, a space or an equals
+// sign.
+func Ambiguous(text []byte) bool {
+	for i, b := range text {
+		if b == '\\' && (i+1 == len(text) || slices.Contains([]byte(", ="), text[i+1])) {
+			return true
+		}
+	}
+	return false
+}
+
+func nanos(t int64) string { return moment(time.Unix(0, t)) }
+
+func moment(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
