@@ -24,7 +24,7 @@ func expecting(text string, runs []*result.Run) (string, error) {
 // expectation is what a run had.
 func expectation(r *result.Run) experiment.Expect {
 	x := experiment.Expect{Dataset: r.Dataset.Fingerprint, Tsmark: r.Tool.Version, Commit: r.Tool.Commit, Queries: experiment.Options{}, Targets: experiment.Options{}}
-	for _, q := range r.Questions {
+	for _, q := range r.QuerySets {
 		x.Queries[q.Type] = q.Fingerprint
 	}
 	for i := range r.Targets {

@@ -57,7 +57,7 @@ func TestUntilIsBounded(t *testing.T) {
 		return driver.Cost{Rows: 2}, nil
 	}}
 	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, Until: 0.001}, s, questions(120), ignore)
-	if err != nil || q.Asked != 120 || q.Stopped != "all asked before interval within 0.1 %" {
+	if err != nil || q.Asked != 120 || q.Stopped != "all run before interval within 0.1 %" {
 		t.Errorf("asked %d, stopped %q, error %v", q.Asked, q.Stopped, err)
 	}
 	q, err = engine.Query(t.Context(), engine.QueryConfig{Workers: 2, Until: 0.001, TimeBox: 80 * time.Millisecond}, s, questions(10_000), ignore)

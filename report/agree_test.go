@@ -319,7 +319,7 @@ func comparesAgree(t *testing.T, run *result.Run, exact map[string]stated) {
 				continue
 			}
 			a, b := exact[pair[0]+" "+f.Subject], exact[pair[1]+" "+f.Subject]
-			if f.A.Median.Figure != a.Median || f.B.Median.Figure != b.Median || f.Metric == compare.Median && f.Questions != a.queries {
+			if f.A.Median.Figure != a.Median || f.B.Median.Figure != b.Median || f.Metric == compare.Median && f.Queries != a.queries {
 				t.Errorf("%v: %s %v and %v, the report has %v and %v", pair, f.Subject, f.A.Median, f.B.Median, a.Median, b.Median)
 			}
 			if a.High > 0 && (f.A.Interval.Lo.Figure != a.Low || f.B.Interval.Hi.Figure != b.High) {

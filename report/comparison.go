@@ -107,8 +107,8 @@ func comparisonRow(f *compare.Figure) row {
 		p = cell{Text: probability(f.Adjusted)}
 	}
 	asked := cell{none, dim}
-	if f.Questions > 0 {
-		asked = cell{Text: count(int64(f.Questions))}
+	if f.Queries > 0 {
+		asked = cell{Text: count(int64(f.Queries))}
 	}
 	mark := func(noisy string) string {
 		if noisy != "" && f.Metric != compare.Disk {

@@ -91,8 +91,8 @@ func comparisonLine(target *compare.Target, f *compare.Figure) []string {
 		line = append(line, "", "")
 	}
 	questions := ""
-	if f.Questions > 0 {
-		questions = strconv.Itoa(f.Questions)
+	if f.Queries > 0 {
+		questions = strconv.Itoa(f.Queries)
 	}
 	return append(line, questions, string(f.Verdict), f.Why, f.NoisyA, f.NoisyB)
 }

@@ -196,7 +196,7 @@ func loadLine(r *result.Run, t *result.Target) csvLine {
 func queryLine(r *result.Run, t *result.Target, q *result.Queries) csvLine {
 	line := newLine("query", r, t)
 	line["type"] = q.Type
-	for _, drawn := range r.Questions {
+	for _, drawn := range r.QuerySets {
 		if drawn.Type == q.Type {
 			line["questions"] = drawn.Fingerprint
 		}

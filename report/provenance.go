@@ -42,7 +42,7 @@ const unlimited = 1 << 50
 // target was asked at least; empty: none, or not known. Runs with the same
 // fingerprint were given the same queries.
 func questionsFact(r *result.Run) string {
-	questions := r.Questions
+	questions := r.QuerySets
 	if len(questions) == 0 {
 		return ""
 	}

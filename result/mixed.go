@@ -1,12 +1,12 @@
 package result
 
-// Mixed is a phase in which rows are written while questions are asked.
+// Mixed is a phase in which rows are written while queries run.
 type Mixed struct {
 	// Share is how many of all operations, batches and queries, were batches:
 	// above 0 and below 1. 0: each side went at its own rate.
 	Share     float64 `json:"share,omitempty"`
 	RowRate   string  `json:"row_rate,omitempty"`   // as pace.Parse reads it, in rows; empty: as fast as the target took them
-	QueryRate string  `json:"query_rate,omitempty"` // likewise, in queries; empty: each querier asked when it had its answer
+	QueryRate string  `json:"query_rate,omitempty"` // likewise, in queries; empty: each querier sent its next query when it had its answer
 	Duration  float64 `json:"duration,omitempty"`   // no batch began later; 0: until the dataset was written
 	Windows   string  `json:"windows"`              // where windows lie: workload.Windows
 	Lateness  float64 `json:"lateness"`             // windows end so much before the newest time read, or earlier
@@ -25,14 +25,14 @@ type Mixed struct {
 	Arrivals int64 `json:"arrivals"` // queries that were due, by the rate or by the share; 0: neither was set
 	Dropped  int64 `json:"dropped"`  // of these, found the queue full
 	// Early is how many of these came when no window of any type fitted below
-	// the watermark, so that nothing was asked.
+	// the watermark, so that no query was run.
 	Early int64 `json:"early"`
 	// Waiting is how many of these were in the queue when the writes ended, and
-	// were not asked: the queriers did not keep up.
+	// were not run: the queriers did not keep up.
 	Waiting int64 `json:"waiting,omitempty"`
 	// Lag is by how much the client itself released queries later than intended.
 	Lag   *Latency    `json:"lag,omitempty"`
-	Types []MixedType `json:"types"` // in the order asked, in turn
+	Types []MixedType `json:"types"` // in the order run, in turn
 }
 
 // MixedType is what was measured of one query type while rows were written.
@@ -42,7 +42,7 @@ type Mixed struct {
 // Any other answer that is not the expected one is wrong.
 type MixedType struct {
 	Type        string `json:"type" redact:"-"`
-	Unsupported string `json:"unsupported,omitempty"` // reason; nothing was asked
+	Unsupported string `json:"unsupported,omitempty"` // reason; no query was run
 	Withheld    string `json:"withheld,omitempty"`    // why the figures below are not shown as a result
 	Asked       int64  `json:"asked"`                 // those cut off counted
 	AtLeast     int64  `json:"at_least"`              // cut off by the time limit: their latency is at least what is recorded
@@ -71,7 +71,7 @@ type MixedType struct {
 	// those that were looked at were stale, unless the type is withheld.
 	Unexamined int64 `json:"unexamined,omitempty"`
 	// Freshness is, of each stale answer, the time from the acknowledgement of
-	// the first batch that it lacks to its question: so long, at least,
+	// the first batch that it lacks to the start of its query: for that long, at least,
 	// acknowledged rows were not visible.
 	Freshness Latency `json:"freshness"`
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/tsmark/tsmark/measure/stats"
 )
 
-// Repeat is one execution of what is measured of a target: a load, the asking
+// Repeat is one execution of what is measured of a target: a load, the queries
 // of query types, or both.
 type Repeat struct {
 	Number  int       `json:"number"` // from 1
 	Load    *Load     `json:"load,omitempty"`
-	Queries []Queries `json:"queries,omitempty"` // one per type, in the order asked
+	Queries []Queries `json:"queries,omitempty"` // one per type, in the order run
 }
 
 // RepeatOf returns the target's repeat of the number, which it adds where
@@ -67,8 +67,8 @@ func (r *Run) Pooled() (*Run, error) {
 // repeats. The load is the one of median
 // settled rate, of two in the middle the slower: it stands for what only one
 // load can tell, such as its batches, and package estimate for rates. Of a query
-// type all that was asked counts together, and each query's time is the median
-// of the repeats that asked it, of which most have queries of their own. Open
+// type all queries that ran count together, and each query's time is the median
+// of the repeats that ran it, of which most have queries of their own. Open
 // loops count together too, unless they searched for the highest
 // rate: then the repeat that found the median one stands for all. Where a
 // measurement stands on the time line is known of the repeats alone: Cell is

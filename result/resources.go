@@ -117,7 +117,7 @@ type Resources struct {
 	// Cores is how many a CPU share of 1 means; 0: not known.
 	Cores  int     `json:"cores"`
 	Device string  `json:"device,omitempty"` // the disk of the Device metrics
-	Period float64 `json:"period"`           // seconds between readings, as asked
+	Period float64 `json:"period"`           // seconds between readings, as requested
 	// At is when each reading was taken, in seconds since the origin of the
 	// run's time line, rising.
 	At []float64 `json:"at"`

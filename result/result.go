@@ -25,7 +25,7 @@ type Status string
 // The states of a run.
 const (
 	Running    Status = "running"    // or killed before it could say otherwise
-	Complete   Status = "complete"   // everything asked was done
+	Complete   Status = "complete"   // everything that was configured was done
 	Incomplete Status = "incomplete" // interrupted, or a target failed: see Reason
 )
 
@@ -51,10 +51,10 @@ type Run struct {
 	Tool     Tool      `json:"tool"`
 	Host     Host      `json:"host"`
 	Dataset  Dataset   `json:"dataset"`
-	// Questions are what was to be asked, by query type; nil: nothing, or not
+	// QuerySets are the queries that were drawn, by query type; nil: none, or not
 	// known.
-	Questions []Questions `json:"questions,omitempty"`
-	Targets   []Target    `json:"targets"`
+	QuerySets []QuerySet `json:"questions,omitempty"`
+	Targets   []Target   `json:"targets"`
 	// CheckSeed is what chose the answers that were compared: a random number
 	// that no target could know. Empty: nothing was compared, or by an earlier
 	// version, which compared the first ones.
@@ -73,7 +73,7 @@ type Run struct {
 }
 
 // Calibration is how fast the client itself is where nothing answers: loads
-// and questions of this run at a target that does nothing. It bounds what can
+// and queries of this run at a target that does nothing. It bounds what can
 // be said of any target.
 type Calibration struct {
 	Workers          int     `json:"workers"`
@@ -134,8 +134,8 @@ type Host struct {
 	MemoryLimit uint64  `json:"memory_limit,omitempty"` // bytes that the container may use
 }
 
-// Questions are the different queries that were drawn for one type.
-type Questions struct {
+// QuerySet is the different queries that were drawn for one type.
+type QuerySet struct {
 	Type  string `json:"type" redact:"-"`
 	Count int    `json:"count"`
 	// Fingerprint tells them from other ones, Begin the first BeginCount of
@@ -144,26 +144,26 @@ type Questions struct {
 	Begin       string `json:"begin" redact:"-"`
 }
 
-// BeginCount is how many questions stand for all that are drawn in the same
-// way, where of two runs one asked more than the other.
+// BeginCount is how many queries stand for all that are drawn in the same
+// way, where of two runs one drew more than the other.
 const BeginCount = 10
 
-// Alike reports whether the questions of the smaller number are the first ones
+// Alike reports whether the queries of the smaller number are the first ones
 // of the others, in as far as fingerprints tell.
-func (q *Questions) Alike(other *Questions) bool {
+func (q *QuerySet) Alike(other *QuerySet) bool {
 	if q.Count == other.Count {
 		return q.Fingerprint == other.Fingerprint
 	}
 	return q.Begin == other.Begin
 }
 
-// OtherQuestions returns a query type of which the runs were asked different
-// questions; empty: there is none, or nothing is known of one of them.
-func OtherQuestions(a, b *Run) (queryType string) {
-	for i := range a.Questions {
-		q := &a.Questions[i]
-		for j := range b.Questions {
-			if b.Questions[j].Type == q.Type && !q.Alike(&b.Questions[j]) {
+// OtherQueries returns a query type of which the runs have different
+// queries; empty: there is none, or nothing is known of one of them.
+func OtherQueries(a, b *Run) (queryType string) {
+	for i := range a.QuerySets {
+		q := &a.QuerySets[i]
+		for j := range b.QuerySets {
+			if b.QuerySets[j].Type == q.Type && !q.Alike(&b.QuerySets[j]) {
 				return q.Type
 			}
 		}
@@ -171,12 +171,12 @@ func OtherQuestions(a, b *Run) (queryType string) {
 	return ""
 }
 
-// Dataset is what was loaded or asked.
+// Dataset is what was loaded or queried.
 type Dataset struct {
 	Spec        workload.Spec `json:"spec" redact:"-"`
 	Fingerprint string        `json:"fingerprint" redact:"-"`
-	// Digest is the content digest of the rows that were loaded or asked about, as
-	// encode.Digest has it; empty: it was not asked for.
+	// Digest is the content digest of the rows that were loaded or queried, as
+	// encode.Digest has it; empty: it was not requested.
 	Digest   string `json:"digest,omitempty" redact:"-"`
 	Series   uint32 `json:"series"`
 	Rows     int64  `json:"rows"`
@@ -208,7 +208,7 @@ type Late struct {
 
 // UnknownDataset is the Dataset.Unverified of rows of which nobody said what
 // generated them.
-const UnknownDataset = "questions not verified: dataset unknown"
+const UnknownDataset = "queries not verified: dataset unknown"
 
 // Target is what was measured of one system under test.
 type Target struct {
@@ -236,7 +236,7 @@ type Target struct {
 	// Load and Queries are what the repeats come to, which Pooled derives: they are
 	// no part of the record.
 	Load    *Load     `json:"load,omitempty"`
-	Queries []Queries `json:"queries,omitempty"` // one per type, in the order asked
+	Queries []Queries `json:"queries,omitempty"` // one per type, in the order run
 }
 
 // Load is one ingestion. A census that differs, or rows that were not
@@ -274,8 +274,8 @@ type Load struct {
 	// Retries is what was done about batches that failed; nil: none did, or
 	// the load ended with the first.
 	Retries *Retries `json:"retries,omitempty"`
-	// Mixed is how the rest of the dataset was written, while questions were
-	// asked. The rates are those of what came before. Nil: there was no such
+	// Mixed is how the rest of the dataset was written, while queries
+	// ran. The rates are those of what came before. Nil: there was no such
 	// part.
 	Mixed *Mixed `json:"mixed,omitempty"`
 	// Unverified is why nobody counted what was loaded; empty: it was counted.
@@ -285,7 +285,7 @@ type Load struct {
 	Cell
 }
 
-// Cell is where a measurement stands on the run's time line, and what it asked
+// Cell is where a measurement stands on the run's time line, and what it ran
 // of the client.
 type Cell struct {
 	From float64 `json:"from,omitempty"` // seconds since the run's start, before the clock of the measurement
@@ -302,20 +302,20 @@ type Cell struct {
 	// when the load and the steps after it had ended, or when the round of queries
 	// began. Empty: nothing is known.
 	Upkeep string `json:"upkeep,omitempty"`
-	// Stopped is what ended the asking of a type: StoppedByCount, StoppedByTime,
+	// Stopped is what ended the queries of a type: StoppedByCount, StoppedByTime,
 	// or what StoppedByInterval or StoppedBefore returns; empty: not known, or none.
 	Stopped string `json:"stopped,omitempty"`
 }
 
-// What ends the asking of a type.
+// What ends the queries of a type.
 const (
-	StoppedByCount = "all asked"
+	StoppedByCount = "all run"
 	StoppedByTime  = "time box"
 	// StoppedByIntervals is part of what StoppedByInterval and StoppedBefore return.
 	StoppedByIntervals = "interval within "
 )
 
-// StoppedBefore says that another rule ended the asking before an interval could:
+// StoppedBefore says that another rule ended the queries before an interval could:
 // time box before interval within 2 %.
 func StoppedBefore(rule string, share float64) string {
 	return rule + " before " + StoppedByInterval(share)
@@ -389,14 +389,14 @@ type Latency struct {
 type Queries struct {
 	Type        string  `json:"type" redact:"-"`
 	Help        string  `json:"help" redact:"-"`
-	Unsupported string  `json:"unsupported,omitempty"` // reason; nothing was asked
+	Unsupported string  `json:"unsupported,omitempty"` // reason; no query was run
 	Verdict     Verdict `json:"verdict"`
 	Withheld    string  `json:"withheld,omitempty"` // why the figures below are not shown as a result
 	Workers     int     `json:"workers"`
 	Asked       int64   `json:"asked"`    // recorded: burn-in not counted, those cut off counted
-	BurnIn      int64   `json:"burn_in"`  // asked first and not recorded
+	BurnIn      int64   `json:"burn_in"`  // run first and not recorded
 	AtLeast     int64   `json:"at_least"` // cut off by the time limit: their latency is at least what is recorded
-	Distinct    int     `json:"distinct"` // different queries that could be asked
+	Distinct    int     `json:"distinct"` // different queries that could be run
 	Timeout     float64 `json:"timeout"`  // a query is cut off after so long; 0: never
 	TimeBox     float64 `json:"time_box"` // 0: none
 	// Wall is the wall clock from the first query to the last answer, burn-in left
@@ -412,8 +412,8 @@ type Queries struct {
 	Cold  bool   `json:"cold,omitempty"`
 	First int    `json:"first,omitempty"` // place of Each[0] in the type's drawn sequence
 	// Each is the service time of each query in seconds, by its place behind
-	// First; less than 0: cut off after so long; 0: not asked, or not recorded.
-	// Of a query asked again only the first time counts. It lets targets be
+	// First; less than 0: cut off after that time; 0: not run, or not recorded.
+	// Of a query run again only the first time counts. It lets targets be
 	// compared over the same queries: see package estimate.
 	Each []float64 `json:"each,omitempty"`
 	// Sample is how the answers were chosen that Verdict is about.
@@ -427,7 +427,7 @@ type Queries struct {
 	Accumulated []float64 `json:"accumulated,omitempty"`
 	Cell
 	// Open is what an open loop has beyond that; nil: a closed loop, in which
-	// each worker asks when it has its answer.
+	// each worker sends its next query when it has its answer.
 	Open *OpenLoop `json:"open,omitempty"`
 }
 
@@ -438,7 +438,7 @@ type OpenLoop struct {
 	Queue    int     `json:"queue"`    // arrivals that could wait for a worker
 	Arrivals int64   `json:"arrivals"` // that were due, dropped ones included
 	Offered  float64 `json:"offered"`  // arrivals a second in the mean; 0: fewer than two
-	Dropped  int64   `json:"dropped"`  // found the queue full, and were never asked
+	Dropped  int64   `json:"dropped"`  // found the queue full, and were never run
 	Waiting  int64   `json:"waiting"`  // in the queue when the last one came
 	// Response is from the intended start of a query to the last byte of its
 	// answer: the wait for a worker counts, as it does for a user. Dropped
@@ -458,7 +458,7 @@ type OpenLoop struct {
 // second, that keeps an objective. The truth lies between Kept and Failed.
 type RateSearch struct {
 	Objective string    `json:"objective"` // as engine.ParseObjective reads it
-	Precision float64   `json:"precision"` // asked for, as a fraction of the rate
+	Precision float64   `json:"precision"` // requested, as a fraction of the rate
 	Kept      float64   `json:"kept"`      // highest rate that kept it; 0: none did
 	Failed    float64   `json:"failed"`    // lowest rate that did not; 0: none
 	Tries     []RateTry `json:"tries"`     // in the order made

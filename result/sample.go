@@ -8,14 +8,14 @@ import "math"
 type Sample struct {
 	Wanted int `json:"wanted,omitempty"` // answers to be compared of each type, all repeats together
 	Early  int `json:"early,omitempty"`  // further answers that were compared before: to queries that are not measured
-	// Captured queries were asked in the measured phase, at places that no target
+	// Captured queries were run in the measured phase, at places that no target
 	// could know, and their answers taken to be compared. They are not recorded:
 	// taking an answer costs the client time.
 	Captured int64 `json:"captured,omitempty"`
 	// Different is how many different queries have a time, all repeats together.
 	Different int `json:"different,omitempty"`
 	// Repeated says that the type has too few different queries for each repeat
-	// to have its own, so that all repeats ask the same.
+	// to have its own, so that all repeats run the same.
 	Repeated bool `json:"repeated,omitempty"`
 	// Short says that the time box ended before LeastDifferent queries had a
 	// time, although it was extended.

@@ -129,7 +129,7 @@ func ownOptions() []driver.Option {
 	}
 	return []driver.Option{
 		{Name: optionProtocol, Default: string(pgwire.Extended), Type: option.Choice(protocols...),
-			Help: "how questions are sent: extended, prepared (each text is kept for when it is asked again), both with binary answers, or simple"},
+			Help: "how queries are sent: extended, prepared (each text is parsed once and kept), both with binary answers, or simple"},
 		{Name: optionLayout, Layout: true, Default: layoutNormalized, Type: option.Choice(layoutNormalized, layoutWide, layoutNarrow),
 			Help: "normalized (rows refer to a table of series, as TSBS has it), wide (tags stand in each row) or narrow (a row a value)"},
 		{Name: optionMethod, Default: methodCopy, Type: option.Choice(methodCopy, methodInsert),

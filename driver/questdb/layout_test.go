@@ -69,8 +69,8 @@ func TestTablesThatCannotBe(t *testing.T) {
 	mark := field("x")
 	mark.Name = "tsmark_mark"
 	for want, tables := range map[string][]*series.Table{
-		"two tables would be called CPU":                            {field("x"), again},
-		"two tables would be called tsmark_mark":                    {mark},
+		"two tables or indexes would be called CPU":                 {field("x"), again},
+		"two tables or indexes would be called tsmark_mark":         {mark},
 		"two columns of table cpu would be called A_b":              {field("a.b", "A-b")},
 		"two columns of table cpu would be called Timestamp":        {field("Timestamp")},
 		"option dedup=rack: table cpu has no such tag; name one th": {field("y")},

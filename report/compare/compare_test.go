@@ -38,7 +38,7 @@ func TestRuns(t *testing.T) {
 		}
 	}
 	if f := target.figure("first", Median); f.Family != 7 || // three types, their mean, three figures of loads
-		f.Questions != 200 || f.Adjusted < f.P {
+		f.Queries != 200 || f.Adjusted < f.P {
 		t.Errorf("%+v", f)
 	}
 	if f := target.figure(LoadSubject, Acked); f.Verdict != NotCompared || f.Why != "n/a: the protocol does not acknowledge rows" {
@@ -102,8 +102,8 @@ func TestCommonQuestions(t *testing.T) {
 	a := Side{Runs: []*result.Run{run("a", recorded("x", "k", queries("q", 1, 1, 1, 9, 9, 9, 9)))}}
 	b := Side{Runs: []*result.Run{run("b", recorded("x", "k", queries("q", 2, 0, 2)))}}
 	f := compared(t, a, b).Targets[0].figure("q", Median)
-	if f.Questions != 2 || f.Ratio.Figure != 2 || f.A.Median.Figure != 1 {
-		t.Errorf("%d questions, %v, A %v", f.Questions, f.Ratio, f.A.Median)
+	if f.Queries != 2 || f.Ratio.Figure != 2 || f.A.Median.Figure != 1 {
+		t.Errorf("%d questions, %v, A %v", f.Queries, f.Ratio, f.A.Median)
 	}
 	none := Side{Runs: []*result.Run{run("b", recorded("x", "k", queries("q", 0, 0, 0, 0, 0, 0, 0, 5)))}}
 	if f := compared(t, a, none).Targets[0].figure("q", Median); f.Verdict != NotCompared || f.Why != noneInCommon {
@@ -174,7 +174,7 @@ func TestRefused(t *testing.T) {
 	other, unknown := b, system(3, 1, 1)
 	unknown.Runs[0].Dataset.Unverified = result.UnknownDataset
 	asked := func(s Side, fingerprint, begin string, count int) Side {
-		s.Runs[0].Questions = []result.Questions{{Type: "first", Count: 5, Fingerprint: "x"}, {Type: "lastpoint", Count: count, Fingerprint: fingerprint, Begin: begin}}
+		s.Runs[0].QuerySets = []result.QuerySet{{Type: "first", Count: 5, Fingerprint: "x"}, {Type: "lastpoint", Count: count, Fingerprint: fingerprint, Begin: begin}}
 		return s
 	}
 	for _, c := range []struct {

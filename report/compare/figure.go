@@ -14,9 +14,9 @@ type Figure struct {
 	Unit    Unit      `json:"unit"`
 	Better  Direction `json:"better"`
 	Method  Method    `json:"method"`
-	// Questions is how many different queries both sides have in common; 0: not
+	// Queries is how many different queries both sides have in common; 0: not
 	// about queries.
-	Questions int `json:"questions,omitempty"`
+	Queries int `json:"questions,omitempty"`
 	// Types is how many query types a geometric mean is over: those that both
 	// sides have.
 	Types int `json:"types,omitempty"`

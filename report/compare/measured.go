@@ -37,7 +37,7 @@ func compareType(name string, sideA, sideB Subject, beside []Subject) ([]Figure,
 	for _, m := range ofQueries() {
 		f := Figure{Subject: name, Metric: m, Unit: Seconds, Better: Lower, Method: AcrossRepeats, MissingA: missingA, MissingB: missingB}
 		if f.MissingA == "" && f.MissingB == "" {
-			f.Questions = a.Queries()
+			f.Queries = a.Queries()
 			f.MissingA = m.tooFew(min(a.Shortest(), b.Shortest()))
 			f.MissingB = f.MissingA
 		}

@@ -47,8 +47,8 @@ func alike(a, b Side) error {
 		case !result.SameDataset(&r.Dataset, &first.Dataset):
 			return fmt.Errorf("runs %s and %s have different datasets (fingerprints %s and %s): %w",
 				first.ID, r.ID, first.Dataset.Fingerprint, r.Dataset.Fingerprint, ErrDifferent)
-		case result.OtherQuestions(first, r) != "":
-			return fmt.Errorf("runs %s and %s have different queries of type %s: %w", first.ID, r.ID, result.OtherQuestions(first, r), ErrDifferent)
+		case result.OtherQueries(first, r) != "":
+			return fmt.Errorf("runs %s and %s have different queries of type %s: %w", first.ID, r.ID, result.OtherQueries(first, r), ErrDifferent)
 		}
 	}
 	return nil

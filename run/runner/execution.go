@@ -70,7 +70,7 @@ func (x *execution) prepare(spec workload.Spec) error {
 	if err := x.subject.prepare(spec, x.run.CheckSeed); err != nil {
 		return err
 	}
-	x.run.Questions = x.drawn()
+	x.run.QuerySets = x.drawn()
 	return x.asExpected()
 }
 

@@ -6,7 +6,7 @@ import "slices"
 // that the experiment expects, and notes another tsmark.
 func (x *execution) asExpected() error {
 	queries := make(map[string]string)
-	for _, q := range x.run.Questions {
+	for _, q := range x.run.QuerySets {
 		queries[q.Type] = q.Fingerprint
 	}
 	if err := x.plan.experiment.HeldTo(x.run.Dataset.Fingerprint, queries); err != nil {

@@ -266,7 +266,7 @@ type questions struct {
 	kind   workload.QueryType
 	all    iter.Seq[query.Query] // that can be measured, in their order, the same each time
 	early  []query.Query         // whose answers are checked before anything is measured
-	record result.Questions
+	record result.QuerySet
 	blocks
 	// spare are queries to warm up with. They are none of those that are measured,
 	// unless the type has no others.
@@ -355,7 +355,7 @@ func (q *questions) divide(queries iter.Seq[query.Query], n, repeats int, chosen
 		}
 		place++
 	}
-	q.record = result.Questions{Type: q.kind.Name, Count: place, Fingerprint: all.String(), Begin: begin.String()}
+	q.record = result.QuerySet{Type: q.kind.Name, Count: place, Fingerprint: all.String(), Begin: begin.String()}
 	q.blocks, behind = divided.divide(behind)
 	return behind, nil
 }

@@ -42,8 +42,8 @@ func (s *subject) schema() *series.Schema {
 	return s.dataset.Schema()
 }
 
-// prepare fixes the dataset and draws the queries.
-// The seed chooses which answers are checked before anything is measured.
+// prepare fixes the dataset and draws the queries. The seed chooses which answers
+// are checked before anything is measured.
 func (s *subject) prepare(spec workload.Spec, seed string) error {
 	w, types, err := s.plan.dataset(spec)
 	if err != nil {
@@ -70,8 +70,7 @@ func (s *subject) prepare(spec workload.Spec, seed string) error {
 	if err := s.setViews(spec, latestOf(d)); err != nil {
 		return err
 	}
-	known := s.record
-	known.Spec, known.Fingerprint, known.Series = spec, spec.Fingerprint(), d.Schema().Series
+	s.record.Spec, s.record.Fingerprint, s.record.Series = spec, spec.Fingerprint(), d.Schema().Series
 	return nil
 }
 
@@ -92,8 +91,8 @@ func (s *subject) deal(d workload.Dataset) (workload.Dataset, error) {
 }
 
 // drawn is what a run tells of the queries.
-func (s *subject) drawn() []result.Questions {
-	var list []result.Questions
+func (s *subject) drawn() []result.QuerySet {
+	var list []result.QuerySet
 	for _, q := range s.questions {
 		list = append(list, q.record)
 	}
@@ -192,7 +191,7 @@ func (s *subject) rowsBefore() int64 {
 	return rows/100*percent + rows%100*percent/100
 }
 
-// loadBefore loads them.
+// loadBefore loads the rows before the mixed phase.
 func (s *subject) loadBefore(ctx context.Context, c engine.LoadConfig, t driver.DB, p engine.Progress) (*result.Load, error) {
 	return engine.Load(ctx, c, workload.Limited(s.dataset, s.rowsBefore()), t, p)
 }
