@@ -120,7 +120,8 @@ func As[I any](t DB) (I, bool) {
 // loaded, such as gathering statistics or compressing. An experiment names the
 // steps that it wants; each is timed apart.
 type AfterLoader interface {
-	// AfterLoad returns the steps, in the order in which they make sense.
+	// AfterLoad returns the steps, in the order in which they make sense. They are
+	// done to what Create has made.
 	AfterLoad() []Step
 }
 

@@ -1,4 +1,4 @@
-// Package ability says what a kind of target can do, without opening one.
+// Package capability says what a driver can do, without opening a database.
 package capability
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Kind is what is known of a kind of target.
+// Kind is what is known of a driver.
 type Kind struct {
 	Name          string        `json:"kind"`
 	Help          string        `json:"help"`
@@ -29,9 +29,9 @@ type Kind struct {
 	Profiles     []Profile `json:"profiles"`
 	Durabilities []Profile `json:"durabilities"`
 	Steps        []Step    `json:"after_load"`
-	// UseCases are those that have questions, in the order of the workloads.
+	// UseCases are those that have queries, in the order of the workloads.
 	UseCases []UseCase `json:"use_cases"`
-	// Unsupported are the question types that it cannot answer, each once.
+	// Unsupported are the query types that it does not support, each once.
 	Unsupported []Unsupported `json:"unsupported"`
 }
 

@@ -16,25 +16,26 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
-func (a *app) targetsCommand() *cobra.Command {
+func (a *app) driversCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
-		Use:   "targets [DRIVER]",
-		Short: "List the databases that can be measured, or the options of one driver",
-		Long: `Lists the drivers, one for each database, and how many of the query types of each
-use case they can answer. With a DRIVER it prints how the database stores fields of
-each type; the options with their defaults; profiles, levels of durability and steps
-after a load; and which query types it cannot answer, and why. It connects to
-nothing.`,
-		Example: `  tsmark targets
-  tsmark targets sqlite
-  tsmark targets --json`,
+		Use:     "drivers [DRIVER]",
+		Aliases: []string{"targets"}, // its name until it was said what a target is: a driver with options
+		Short:   "List the databases that can be measured, or the options and limits of one",
+		Long: `Lists the drivers, one a database system, and how many query types of each
+workload each of them supports. With a DRIVER it prints how that one stores
+fields of each type, its options with their defaults, its profiles, its levels
+of durability and its steps after a load, and which query types it does not
+support, and why. It connects to nothing.`,
+		Example: `  tsmark drivers
+  tsmark drivers sqlite
+  tsmark drivers --json`,
 		ValidArgsFunction: cobra.FixedCompletions(a.catalog.kindNames(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return fmt.Errorf("tsmark targets takes one driver at most, but was given %q", args)
+				return fmt.Errorf("tsmark drivers takes one driver at most, but was given %q", args)
 			}
-			able, err := a.abilities(args)
+			able, err := a.capabilities(args)
 			if err != nil {
 				return err
 			}
@@ -44,17 +45,17 @@ nothing.`,
 				out.SetIndent("", "  ")
 				return out.Encode(able)
 			case len(args) == 1:
-				return describeKind(a.stdout, able[0])
+				return describeDriver(a.stdout, able[0])
 			}
-			return listKinds(a.stdout, able)
+			return listDrivers(a.stdout, able)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print all that is known, as JSON")
 	return cmd
 }
 
-// abilities is what the named kinds can do; of none, all.
-func (a *app) abilities(names []string) ([]*capability.Kind, error) {
+// capabilities is what the named drivers can do; of none, all.
+func (a *app) capabilities(names []string) ([]*capability.Kind, error) {
 	if len(names) == 0 {
 		names = a.catalog.kindNames()
 	}
@@ -73,8 +74,8 @@ func (a *app) abilities(names []string) ([]*capability.Kind, error) {
 	return able, nil
 }
 
-// listKinds prints a line a kind.
-func listKinds(w io.Writer, kinds []*capability.Kind) error {
+// listDrivers prints a line a driver.
+func listDrivers(w io.Writer, kinds []*capability.Kind) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(out, "DRIVER\tRUNS")
 	for _, u := range kinds[0].UseCases {
@@ -109,8 +110,8 @@ func profileNames(profiles []capability.Profile) string {
 	return strings.Join(names, ", ")
 }
 
-// describeKind prints all of one kind.
-func describeKind(w io.Writer, k *capability.Kind) error {
+// describeDriver prints all of one driver.
+func describeDriver(w io.Writer, k *capability.Kind) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(out, "%s: %s\n\n", k.Name, k.Help)
 	runs := "a server of its own"
@@ -166,7 +167,7 @@ func describeKind(w io.Writer, k *capability.Kind) error {
 	for _, s := range k.Steps {
 		fmt.Fprintf(out, "  %s\t%s\n", s.Name, s.Help)
 	}
-	section("Query types that it cannot answer", len(k.Unsupported))
+	section("Query types that it does not support", len(k.Unsupported))
 	for _, u := range k.Unsupported {
 		fmt.Fprintf(out, "  %s\t%s\n", u.Type, u.Reason)
 	}
