@@ -17,7 +17,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
 func render(t *testing.T, format Format, opts Options, runs ...*result.Run) string {
 	t.Helper()
