@@ -131,10 +131,10 @@ func (p *pairs) copy(section any) {
 	}
 }
 
-// iotdbQueries is the name of the flag of the questions' parameters.
+// iotdbQueries is the name of the flag of the queries' parameters.
 const iotdbQueries = "iotdb-queries"
 
-// askedFlag adds the flag of the iotdb workload's questions.
+// askedFlag adds the flag of the iotdb workload's queries.
 func askedFlag(cmd *cobra.Command, q *workload.IoTDBQueries) *pairs {
 	p := &pairs{section: q}
 	cmd.Flags().Var(p, iotdbQueries, "parameters of iotdb's queries, such as devices=5,aggregate=max; see docs/iotdb.md")

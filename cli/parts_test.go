@@ -230,7 +230,7 @@ func TestResumeOverwritten(t *testing.T) {
 	if before["high-cpu-1, repeat 3 of a"] != nil {
 		t.Fatal("a has not failed")
 	}
-	says(t, w.tsmark(exitDone, "resume", "--results", results), "a begins anew: another target has been loaded into "+path+" since", "part 1 of 2")
+	says(t, w.tsmark(exitDone, "resume", "--results", results), "a begins again: another target has been loaded into "+path+" since", "part 1 of 2")
 	run := newest(t, results)
 	if after := cells(run); len(after) != 2+2*3*2 || !run.Passed() {
 		t.Errorf("%d cells, passed: %v", len(after), run.Passed())

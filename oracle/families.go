@@ -14,7 +14,7 @@ type families struct {
 	schema *series.Schema
 	groups *groupings
 	by     map[familyKey]*family
-	// Equal questions under several ids, such as every lastpoint, are answered
+	// Equal queries under several ids, such as every lastpoint, are answered
 	// once.
 	evaluators map[string]*evaluator
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// A target that got further in its time box, to slower questions, is compared
+// A target that got further in its time box, to slower queries, is compared
 // over those that the other one answered too.
 func TestComparisonOverCommonQuestions(t *testing.T) {
 	asked := func(name string, median float64, each ...float64) result.Target {

@@ -124,7 +124,7 @@ func comparisonRow(f *compare.Figure) row {
 }
 
 // repeatsOf is how many repeats a sample is of: one, where it is a repeat's
-// questions.
+// queries.
 func repeatsOf(f *compare.Figure, n int) int {
 	if f.Method == compare.WithinRepeat {
 		return 1
@@ -172,7 +172,7 @@ func undecided(target *compare.Target, metrics []compare.Metric) []note {
 }
 
 // doubts are the warnings about the samples of a figure. Those about the
-// questions of a single repeat are the reports' of that run.
+// queries of a single repeat are the reports' of that run.
 func doubts(f *compare.Figure) []note {
 	if f.Method == compare.WithinRepeat {
 		return nil

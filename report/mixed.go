@@ -7,7 +7,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// mixedTable shows the questions that were asked while a target was loaded;
+// mixedTable shows the queries that were asked while a target was loaded;
 // nil where there were none.
 func mixedTable(t *result.Target) *table {
 	if t.Load == nil || t.Load.Mixed == nil || t.Load.Withheld != "" {
@@ -91,7 +91,7 @@ func mixedCells(q *result.MixedType) []cell {
 	return append(cells, fresh...)
 }
 
-// mixedNote says what went on beside the questions, whose rate has a figure where
+// mixedNote says what went on beside the queries, whose rate has a figure where
 // the load stands.
 func mixedNote(m *result.Mixed, stands bool) string {
 	pace := "each side as fast as it went"

@@ -74,7 +74,7 @@ func (i IoTDB) rowsOfEpoch(devices uint32) uint64 {
 // and of the same value that was given.
 func (i IoTDB) canonical() string { return fmt.Sprintf("iotdb %+v\n", i.Defaulted()) }
 
-// IoTDBQueries are the parameters of the iotdb workload's questions. They are
+// IoTDBQueries are the parameters of the iotdb workload's queries. They are
 // no part of the dataset. 0 and "" mean the default, which is named.
 type IoTDBQueries struct {
 	Sensors   uint32 `yaml:"sensors,omitempty"`   // of each device that is asked about; 1
@@ -83,7 +83,7 @@ type IoTDBQueries struct {
 	Span      string `yaml:"span,omitempty"`      // length of windows; 250s
 	Bucket    string `yaml:"bucket,omitempty"`    // width of buckets; 20s
 	Above     string `yaml:"above,omitempty"`     // values of value filters are greater than it; -5
-	Limit     uint32 `yaml:"limit,omitempty"`     // rows where a question has a limit; 100
+	Limit     uint32 `yaml:"limit,omitempty"`     // rows where a query has a limit; 100
 	Set       string `yaml:"set,omitempty"`       // union, intersect or except, also with -all; union
 	SetOf     uint32 `yaml:"set-of,omitempty"`    // operands of the set operation; 2
 }

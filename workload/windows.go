@@ -13,7 +13,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// Windows says where in a span of time the windows of questions lie.
+// Windows says where in a span of time the windows of queries lie.
 type Windows string
 
 // The choices.
@@ -68,9 +68,9 @@ const slidingShare = 50
 // recentShare is the span divided by the mean distance of Recent windows.
 const recentShare = 10
 
-// Draw draws the first n questions of a type about the whole dataset, as a run
+// Draw draws the first n queries of a type about the whole dataset, as a run
 // asks them: their windows are where w wants them, and with align they start on
-// a bucket border. Uniform windows are as drawn, and a question without an end
+// a bucket border. Uniform windows are as drawn, and a query without an end
 // asks about everything. What asks about one moment asks about one at which
 // there is a row, and slides from one interval to the next. The queries
 // come one by one, as those of Workload.Queries.

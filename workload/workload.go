@@ -1,5 +1,5 @@
 // Package workload says what a benchmark is about: a dataset that anybody can
-// make again from its specification, and the questions that make sense on it.
+// make again from its specification, and the queries that make sense on it.
 package workload
 
 import (
@@ -41,7 +41,7 @@ type Spec struct {
 
 	IoTDB IoTDB `json:"iotdb,omitzero" yaml:"iotdb,omitempty"` // settings of the iotdb workload alone
 
-	// Asked are the parameters of the iotdb workload's questions: settings of the
+	// Asked are the parameters of the iotdb workload's queries: settings of the
 	// queries, which are no part of the dataset.
 	Asked IoTDBQueries `json:"-" yaml:"-"`
 }
@@ -162,13 +162,13 @@ type Reader interface {
 	Next(b *series.Batch, max int) error
 }
 
-// QueryType is one kind of question that a workload asks.
+// QueryType is one kind of query that a workload asks.
 type QueryType struct {
 	Name string // such as single-groupby-1-1-1
 	Help string // one line: what is asked
 }
 
-// Workload is a dataset and its questions.
+// Workload is a dataset and its queries.
 type Workload interface {
 	// Name is what --use-case and an experiment's workload.name take.
 	Name() string
@@ -183,7 +183,7 @@ type Workload interface {
 	Values(Spec) series.Values
 	// Memory returns the least bytes that a dataset and one reader of it take.
 	Memory(Spec) uint64
-	// QueryTypes lists the questions in the order in which they are asked.
+	// QueryTypes lists the queries in the order in which they are asked.
 	QueryTypes() []QueryType
 	// Queries draws the first n queries of a type, one by one, so that a million
 	// of them need no memory; each pass over the sequence draws them anew. The
@@ -224,11 +224,11 @@ type Dealt interface {
 	Client(series uint32, clients int) int
 }
 
-// Momentary is a Dataset about which questions may ask what was at one moment.
+// Momentary is a Dataset about which queries may ask what was at one moment.
 type Momentary interface {
-	// OnRow moves a question about one moment to the newest row at or before it
+	// OnRow moves a query about one moment to the newest row at or before it
 	// of those that it asks about, and where there is none to the first one, if
-	// that is before a time. It leaves other questions as they are.
+	// that is before a time. It leaves other queries as they are.
 	OnRow(q *query.Query, before time.Time)
 }
 

@@ -63,20 +63,20 @@ type Step struct {
 	Help string `json:"help"`
 }
 
-// UseCase is how many of its question types can be answered.
+// UseCase is how many of its query types can be answered.
 type UseCase struct {
 	Name     string `json:"name"`
 	Answered int    `json:"answered"`
 	Types    int    `json:"types"`
 }
 
-// Unsupported is a question type that cannot be answered.
+// Unsupported is a query type that cannot be answered.
 type Unsupported struct {
 	Type   string `json:"type"`
 	Reason string `json:"reason"`
 }
 
-// Of finds out what a kind can do. It renders a question of each type of the
+// Of finds out what a kind can do. It renders a query of each type of the
 // workloads, of datasets as the specification has them, with the default
 // options.
 func Of(kind *driver.Driver, workloads []workload.Workload, spec workload.Spec) (*Kind, error) {
@@ -126,7 +126,7 @@ func Of(kind *driver.Driver, workloads []workload.Workload, spec workload.Spec) 
 	return out, nil
 }
 
-// ask renders a question of each type of a workload.
+// ask renders a query of each type of a workload.
 func ask(kind *driver.Driver, defaults driver.Options, w workload.Workload, spec workload.Spec) (UseCase, []Unsupported, error) {
 	spec.Name = w.Name()
 	u := UseCase{Name: w.Name()}

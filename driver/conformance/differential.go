@@ -20,7 +20,7 @@ const (
 )
 
 // differential compares the target's answers with the oracle's, and the
-// oracle's with its own counts, over random datasets and questions. A seed
+// oracle's with its own counts, over random datasets and queries. A seed
 // always gives the same ones.
 func (s *suite) differential(t *testing.T) {
 	answered, asked := 0, 0
@@ -36,7 +36,7 @@ func (s *suite) differential(t *testing.T) {
 	}
 }
 
-// compareAll compares the answers to questions about one dataset, and returns
+// compareAll compares the answers to queries about one dataset, and returns
 // how many of them the target supports.
 func (s *suite) compareAll(t *testing.T, d *dice) int {
 	dataset := d.dataset()

@@ -27,7 +27,7 @@ func (f *faults) fill(ctx context.Context) error {
 	return err
 }
 
-// requests renders the questions of the example that the target can answer.
+// requests renders the queries of the example that the target can answer.
 func (f *faults) requests() ([]driver.Request, error) {
 	d, _, err := exampleRows()
 	if err != nil {
@@ -140,7 +140,7 @@ func ask(ctx context.Context, db driver.DB, r driver.Request, answered *atomic.I
 	return int64(sink), answered.Load() - begin, err
 }
 
-// greet does what a command does first, and asks a question.
+// greet does what a command does first, and asks a query.
 func (f *faults) greet(ctx context.Context, env driver.Env, more map[string]string) error {
 	options, err := f.options(more)
 	if err != nil {

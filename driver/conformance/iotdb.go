@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/workload/iotdb"
 )
 
-// iotdb: the workload's rows and questions, however rows arrive.
+// iotdb: the workload's rows and queries, however rows arrive.
 func (s *suite) iotdb(t *testing.T) {
 	for i, v := range []struct {
 		name  string

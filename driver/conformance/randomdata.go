@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// dice throws datasets and questions about them.
+// dice throws datasets and queries about them.
 type dice struct {
 	*rand.Rand
 	*suite
@@ -18,7 +18,7 @@ type dice struct {
 	traits map[*series.Table]*traits
 }
 
-// traits is what questions about a table must heed.
+// traits is what queries about a table must heed.
 type traits struct {
 	distinct bool   // no two rows at one time, unless they are the same
 	tame     []bool // per field: it is a number, and sums of its values are exact in any order

@@ -29,7 +29,7 @@ func devices() *series.Schema {
 	}}}
 }
 
-// newest is a question about the newest buckets of devices.
+// newest is a query about the newest buckets of devices.
 func newest(devices ...string) *query.Query {
 	q := &query.Query{Type: "t", Table: "g_0", End: time.Unix(60, 0), Shape: query.Buckets{Aggregate: query.Count, GroupBy: "device", Fields: []string{"s_0"}, Width: time.Minute, Order: query.Descending, Limit: 4}}
 	if len(devices) > 0 {

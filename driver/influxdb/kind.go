@@ -1,11 +1,11 @@
 // Package influxdb drives InfluxDB 1.x, a server. Rows are written as line
-// protocol to /write, text made straight from batches; questions are asked in
+// protocol to /write, text made straight from batches; queries are run in
 // InfluxQL at /query, whose answers are read as they come.
 //
 // Each table of the schema becomes a measurement of one database, its tags
 // tags and its fields fields; a numeric tag is a field, as TSBS has it. What was
 // loaded stands in a measurement of its own, tsmark_mark, with a retention
-// policy of its own, so that no question meets it.
+// policy of its own, so that no query meets it.
 package influxdb
 
 import (

@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance"
 )
 
-// A question costs what net/http takes to ask it by itself.
+// A query costs what net/http takes to ask it by itself.
 func TestOverhead(t *testing.T) {
 	options := served(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, manyRows(1)) })
 	querier := newQuerier(settingsOf(t, options))

@@ -159,7 +159,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// A question that is given up ends with its context, whatever the server does.
+// A query that is given up ends with its context, whatever the server does.
 func TestContextEndsAQuestion(t *testing.T) {
 	s := settingsOf(t, served(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"results":[{"series":[{"name":"cpu","columns":["time","x"],"values":[[1,2]`)

@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// Protocol is how questions are sent.
+// Protocol is how queries are sent.
 type Protocol string
 
 // The protocols.
@@ -55,7 +55,7 @@ func (q *Querier) connect(ctx context.Context) (err error) {
 }
 
 // Do implements driver.Querier. A connection that broke in an earlier call, as
-// where a question was given up, is opened again first.
+// where a query was given up, is opened again first.
 func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
 	if q.conn == nil {
 		return driver.Cost{}, errClosed

@@ -94,7 +94,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A question ends within a second of its context, on the server as well, and the
+// A query ends within a second of its context, on the server as well, and the
 // next one is not hit.
 func TestInterrupted(t *testing.T) {
 	watcher := querier(t, pgwire.Extended)
@@ -213,7 +213,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkAsk asks the smallest question.
+// BenchmarkAsk asks the smallest query.
 func BenchmarkAsk(b *testing.B) {
 	for _, p := range pgwire.Protocols() {
 		b.Run(string(p), func(b *testing.B) {

@@ -128,8 +128,8 @@ func TestCutAnswers(t *testing.T) {
 	}
 }
 
-// A server that takes a question and never answers is given up with the
-// context, and the next question goes to a new connection.
+// A server that takes a query and never answers is given up with the
+// context, and the next query goes to a new connection.
 func TestSilence(t *testing.T) {
 	o := served(t, func(c net.Conn) {
 		b := stub.Welcome(c)

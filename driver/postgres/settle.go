@@ -13,7 +13,7 @@ import (
 
 // Settle implements driver.DB. Acknowledged rows are visible. What is left
 // is to bring them from the log into the files, which a checkpoint would do
-// later while questions are asked, and what vacuums or analyzes the tables at
+// later while queries are run, and what vacuums or analyzes the tables at
 // the moment. A user who may not order a checkpoint settles without.
 func (d *database) Settle(ctx context.Context) error {
 	err := d.admin.Do(ctx, func(c *pgwire.Conn) error {

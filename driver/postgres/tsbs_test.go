@@ -26,7 +26,7 @@ import (
 const timeBucket = `CREATE FUNCTION time_bucket(width interval, ts timestamptz) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT AS
 	$$ SELECT date_bin(width, ts, timestamptz '2000-01-03 00:00:00+00') $$`
 
-// TestOracleByTSBS asks the questions that TSBS wrote for TimescaleDB, over
+// TestOracleByTSBS asks the queries that TSBS wrote for TimescaleDB, over
 // TSBS's schema, and holds the oracle to their answers. What differs between
 // their meaning and tsmark's stands in docs/tsbs-errata.md. Trucks that lack a
 // tag are left out: of them the texts make several trucks.

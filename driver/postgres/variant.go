@@ -46,7 +46,7 @@ type Step struct {
 // precision is that of the type timestamptz.
 const precision = time.Microsecond
 
-// dialect returns how questions are written about tables laid out by the
+// dialect returns how queries are written about tables laid out by the
 // options.
 func (v Variant) dialect(o driver.Options) *sql.Dialect {
 	d := newDialect()

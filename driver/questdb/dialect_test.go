@@ -32,7 +32,7 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-// A question asks for the names that QuestDB has, in every place.
+// A query asks for the names that QuestDB has, in every place.
 func TestNamesOfAQuestion(t *testing.T) {
 	schema := &series.Schema{Tables: []*series.Table{{
 		Name:   "it's",

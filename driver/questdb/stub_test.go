@@ -146,7 +146,7 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// A question that is given up ends with its context, whatever the server does.
+// A query that is given up ends with its context, whatever the server does.
 func TestContextEndsAQuestion(t *testing.T) {
 	s := settingsOf(t, served(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"columns":[{"type":"LONG"}],"dataset":[[1]`)

@@ -1,5 +1,5 @@
 // Package timescaledb drives TimescaleDB, an extension of PostgreSQL: tables of
-// rows are hypertables, questions are asked with time_bucket, and a step after
+// rows are hypertables, queries are run with time_bucket, and a step after
 // the load brings chunks into the columnstore. All else is package postgres's.
 package timescaledb
 

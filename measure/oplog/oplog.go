@@ -34,7 +34,7 @@
 //
 //	1  outcome, plus 128 in the burn-in    7  duration
 //	2  sequence                            8  sent
-//	3  question minus sequence             9  rows
+//	3  query minus sequence             9  rows
 //	4  start minus end of the one before  10  bytes
 //	5  intended start minus start         11  values
 //	6  lag
@@ -62,7 +62,7 @@ type Op struct {
 	BurnIn  bool // it does not count; see Mixed for its meaning there
 
 	Sequence int64 // place in the order in which operations were to start, from 0
-	Question int64 // identifier of a question; those that come again keep theirs
+	Question int64 // identifier of a query; those that come again keep theirs
 	Start    time.Duration
 	Intended time.Duration // when the schedule of an open loop wanted it to start; in a closed loop Start
 	Lag      time.Duration // by how much the client itself released it later than intended
@@ -119,17 +119,17 @@ type Kind string
 // The kinds.
 const (
 	Load  Kind = "load"  // batches
-	Query Kind = "query" // questions
+	Query Kind = "query" // queries
 )
 
 // Part is which part of a load operations belong to; empty: the load itself, or
-// questions by themselves.
+// queries by themselves.
 type Part string
 
-// The parts. In Mixed, an operation in the burn-in is a question whose answer
+// The parts. In Mixed, an operation in the burn-in is a query whose answer
 // was kept: it counts, but its time does not.
 const (
-	Mixed Part = "mixed" // batches written, and questions asked, beside each other
+	Mixed Part = "mixed" // batches written, and queries asked, beside each other
 	Rest  Part = "rest"  // batches written alone after that
 )
 

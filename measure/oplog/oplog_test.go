@@ -109,7 +109,7 @@ func extreme(r *rand.Rand, n int) []Op {
 }
 
 // closed returns what a worker of a closed loop records: it asks every
-// workers-th question and goes on where it ended.
+// workers-th query and goes on where it ended.
 func closed(r *rand.Rand, n, worker, workers int) []Op {
 	ops := make([]Op, n)
 	now := time.Duration(r.IntN(1000))

@@ -129,10 +129,10 @@ func SmallestP(n, m int) float64 {
 	return min(1, 2*math.Exp(-combin.LogGeneralizedBinomial(float64(n+m), float64(n))))
 }
 
-// Paired compares the latencies of the same questions in one repeat of each
-// side, given in the order asked. The ratio is the median of the questions'
-// ratios, so that what makes one question harder than another cancels; the
-// interval and the sign test's p-value count as many independent questions as
+// Paired compares the latencies of the same queries in one repeat of each
+// side, given in the order asked. The ratio is the median of the queries'
+// ratios, so that what makes one query harder than another cancels; the
+// interval and the sign test's p-value count as many independent queries as
 // the series is worth (see Within). That holds for these two repeats: what
 // differs from repeat to repeat is not in it, so that even a small p-value does
 // not show that the systems differ. Both samples have the same length.

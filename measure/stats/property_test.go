@@ -112,7 +112,7 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// Two repeats of the same questions by equal systems: the sign test does not
+// Two repeats of the same queries by equal systems: the sign test does not
 // take the likeness of neighbours for evidence.
 func TestPairedFalseAlarms(t *testing.T) {
 	const trials = 1000

@@ -22,9 +22,9 @@ func process(seed uint64, n int, rho, deviation float64) []float64 {
 
 // What the simulated repeats have in common, as logarithms.
 const (
-	asked      = 300    // questions in a repeat
-	difficulty = 0.1    // standard deviation of the questions, which are the same in each repeat
-	noise      = 0.03   // of a latency around its question's
+	asked      = 300    // queries in a repeat
+	difficulty = 0.1    // standard deviation of the queries, which are the same in each repeat
+	noise      = 0.03   // of a latency around its query's
 	alike      = 0.5    // autocorrelation of the noise
 	slope      = 0.01   // by how much a repeat slows down or speeds up while it goes on
 	ownNoise   = 0.0042 // variation of a repeat's median that comes of noise and slope alone (TestPower measures it)

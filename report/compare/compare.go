@@ -19,12 +19,12 @@ import (
 )
 
 // ErrDifferent is wrapped by the errors about sides that were not given the
-// same data or the same questions.
+// same data or the same queries.
 var ErrDifferent = errors.New("not the same was measured")
 
 // Options say when not to compare. The zero value is the strictest.
 type Options struct {
-	Different bool // other data or other questions
+	Different bool // other data or other queries
 	// Beside are further sides that the figures are shown with: only queries
 	// that these have too take part.
 	Beside []Side

@@ -97,7 +97,7 @@ func TestTooFewRepeats(t *testing.T) {
 	}
 }
 
-// Only questions that every repeat got to take part.
+// Only queries that every repeat got to take part.
 func TestCommonQuestions(t *testing.T) {
 	a := Side{Runs: []*result.Run{run("a", recorded("x", "k", queries("q", 1, 1, 1, 9, 9, 9, 9)))}}
 	b := Side{Runs: []*result.Run{run("b", recorded("x", "k", queries("q", 2, 0, 2)))}}
@@ -166,7 +166,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// Other data, other questions and the same run twice are refused in one line,
+// Other data, other queries and the same run twice are refused in one line,
 // or named as what they are.
 func TestRefused(t *testing.T) {
 	a, b := system(1, 1, 1), system(2, 1, 1)
@@ -195,7 +195,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("told to: %v", err)
 		}
 	}
-	// More of the same questions are no other ones; of a run that does not know
+	// More of the same queries are no other ones; of a run that does not know
 	// what it asked nothing can be said.
 	more := asked(system(2, 1, 1), "g", "b", 30)
 	for _, first := range []Side{asked(system(1, 1, 1), "f", "b", 20), system(1, 1, 1)} {

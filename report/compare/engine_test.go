@@ -16,7 +16,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// stub is a target in tsmark's own process that answers each question after
+// stub is a target in tsmark's own process that answers each query after
 // the time that it takes.
 type stub struct {
 	driver.DB
@@ -37,7 +37,7 @@ func (s stub) Do(_ context.Context, r driver.Request, _ query.Sink) (driver.Cost
 
 const asked = 50
 
-// measured asks a stub 50 questions of each type through the engine, as one
+// measured asks a stub 50 queries of each type through the engine, as one
 // repeat. Latencies are lognormal; each repeat is as a whole faster or slower
 // by 1 %, as a standard deviation, and neighbours are alike.
 func measured(t *testing.T, r *rand.Rand, id string, types int, slower float64) *result.Run {

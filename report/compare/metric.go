@@ -97,7 +97,7 @@ type Method string
 // The methods.
 const (
 	AcrossRepeats Method = "across repeats"    // what differs from repeat to repeat included
-	WithinRepeat  Method = "within one repeat" // only what differs from question to question
+	WithinRepeat  Method = "within one repeat" // only what differs from query to query
 )
 
 // Verdict is a comparison in words.

@@ -14,7 +14,7 @@ const MixedSubject = "load and queries"
 
 // compareMixed compares mixed phases: what was written, and each type asked
 // meanwhile; none where neither side has one. Each load is one repeat: where a
-// question's window lies depends on what was acknowledged, so no two phases
+// query's window lies depends on what was acknowledged, so no two phases
 // ask the same.
 func compareMixed(a, b Subject) []Figure {
 	names := mixedTypes(a, b)

@@ -35,7 +35,7 @@ func (s Side) label() string {
 	return name
 }
 
-// alike reports whether all runs are about the same data and questions.
+// alike reports whether all runs are about the same data and queries.
 func alike(a, b Side) error {
 	first := a.Runs[0]
 	for _, r := range slices.Concat(a.Runs, b.Runs) {

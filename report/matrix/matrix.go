@@ -41,11 +41,11 @@ type Operation struct {
 	// Unverified is what nobody checked; empty: rows and answers were right.
 	Unverified string `json:"unverified,omitempty"`
 
-	OK result.Value `json:"ok_operation"` // batches acknowledged, or questions answered
+	OK result.Value `json:"ok_operation"` // batches acknowledged, or queries answered
 	// OKPoints are the values of these: of batches those that are not NULL, of
 	// answers rows times the values asked for in each.
 	OKPoints result.Value `json:"ok_point"`
-	// Failed operations are questions that were cut off by the time limit, and
+	// Failed operations are queries that were cut off by the time limit, and
 	// tries of batches that failed and were followed by another one. They have
 	// no part in latencies. Any other failure ends the load or withholds the
 	// type. Those of a mixed phase include the tries of what was loaded after it.

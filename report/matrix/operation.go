@@ -83,7 +83,7 @@ func mixedType(q *result.MixedType, elapsed float64, withheld string) Operation 
 	return o
 }
 
-// answers fills in how many questions were answered, and how many cut off.
+// answers fills in how many queries were answered, and how many cut off.
 func (o *Operation) answers(asked, cutOff int64, v result.Verdict) {
 	o.OK, o.Failed, o.FailedPoints = result.Value(asked-cutOff), result.Value(cutOff), 0
 	if v.Checked == 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// stub answers after a while that depends on the question; every 17th never.
+// stub answers after a while that depends on the query; every 17th never.
 type stub struct{ driver.DB }
 
 func (stub) NewQuerier(context.Context, int) (driver.Querier, error) { return querier{}, nil }

@@ -168,7 +168,7 @@ type Queries struct {
 	// AlignWindows starts every window on a bucket border, for systems that
 	// can ask no other.
 	AlignWindows bool `yaml:"align-windows,omitempty"`
-	// IoTDB are the parameters of the iotdb workload's questions.
+	// IoTDB are the parameters of the iotdb workload's queries.
 	IoTDB workload.IoTDBQueries `yaml:"iotdb,omitempty"`
 	// Verify is how many answers of each type and target are compared with the
 	// oracle's, at least 1: of a random sample of what was measured. See
@@ -190,7 +190,7 @@ const DefaultQueue = 1000
 // Open reports whether queries come by a schedule of their own.
 func (q *Queries) Open() bool { return q.Rate != "" || q.FindMaxRate != "" }
 
-// DefaultRepeats is how often queries are asked and the dataset is loaded where
+// DefaultRepeats is how often queries are run and the dataset is loaded where
 // targets are compared: the fewest with which a rank test over many query types
 // and the loads together can tell two apart.
 const DefaultRepeats = 6

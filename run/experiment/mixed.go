@@ -10,7 +10,7 @@ import (
 )
 
 // Mixed says how the last part of each load is written while the experiment's
-// questions are asked: by Writes or Batches, by rates, or, where none is given,
+// queries are run: by Writes or Batches, by rates, or, where none is given,
 // as fast as the target goes. The zero value has no such part.
 type Mixed struct {
 	Loaded int `yaml:"loaded"` // percent of the rows that are loaded before, alone: 1 to 99; 0: no mixed part

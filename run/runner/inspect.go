@@ -87,7 +87,7 @@ func (x *execution) overwritten(ctx context.Context, planned *plannedTarget, wil
 // startOver forgets what was measured of a target, which then begins anew: its
 // figures would else be of different loads.
 func (x *execution) startOver(ctx context.Context, out *result.Target) error {
-	x.Display.Start(out.Name+" begins anew", "", 0).Done(fmt.Sprintf("another target has been loaded into %s since", out.Turn.Place))
+	x.Display.Start(out.Name+" begins again", "", 0).Done(fmt.Sprintf("another target has been loaded into %s since", out.Turn.Place))
 	out.Repeats = nil
 	return stored(x.Store.Save(ctx, &x.run))
 }

@@ -132,7 +132,7 @@ func plain(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\x00", "\ufffd")
 }
 
-// marks returns n question marks, with commas.
+// marks returns n query marks, with commas.
 func marks(n int) string { return "?" + strings.Repeat(", ?", n-1) }
 
 // timeLayout has a fixed width, so that texts sort as times do. Date functions of

@@ -95,7 +95,7 @@ func oneProblem(err error) string {
 	return printable.OneLine(err.Error())
 }
 
-// bind writes question marks as $1, $2, …: no statement has one in a text.
+// bind writes query marks as $1, $2, …: no statement has one in a text.
 func (postgres) bind(statement string) string {
 	var b strings.Builder
 	n := 0

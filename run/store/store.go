@@ -38,7 +38,7 @@ type Store struct {
 
 // place is what SQLite and PostgreSQL do in different ways.
 type place interface {
-	// bind writes a statement's question marks as the database's placeholders.
+	// bind writes a statement's query marks as the database's placeholders.
 	bind(statement string) string
 	// migrations are the versions of the schema, in order.
 	migrations() (goose.Dialect, fs.FS, []*goose.Migration, error)

@@ -21,7 +21,7 @@ import (
 const maxExamined = 50
 
 // Mixed checks the answers of a mixed phase from its journal, off the clock,
-// and fills in what the result says of that. All questions lay below the
+// and fills in what the result says of that. All queries lay below the
 // watermark of their time, so one pass of the oracle knows the right answers.
 //
 // An answer that is not right is compared with the states that the database

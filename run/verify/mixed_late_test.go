@@ -96,7 +96,7 @@ func TestMixedLateRows(t *testing.T) {
 			if wrong, stale := phase(conformance.Memory("exact"), survey.Lateness, 100, 0.3); wrong > 0 || stale > 0 {
 				t.Errorf("of an exact target %d types are wrong, %d answers stale", wrong, stale)
 			}
-			// A question must fall between a row and its appearance, which not
+			// A query must fall between a row and its appearance, which not
 			// every phase brings about.
 			shown := func(kind func() driver.Driver, lateness time.Duration, batch int, share float64, mayBeWrong bool) bool {
 				for range 20 {

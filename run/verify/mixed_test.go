@@ -83,7 +83,7 @@ func mixed(t *testing.T, kind driver.Driver, s workload.Spec, cfg engine.MixedCo
 	return out, journal, err
 }
 
-// someTypes have all shapes that the devops questions have.
+// someTypes have all shapes that the devops queries have.
 var someTypes = []string{"single-groupby-1-8-1", "groupby-orderby-limit", "double-groupby-1", "high-cpu-all", "lastpoint"}
 
 // slow takes two milliseconds a batch, so that there is time to ask.
@@ -146,7 +146,7 @@ func TestMixedStale(t *testing.T) {
 	if p := out.Problem(); p != "" {
 		t.Errorf("wrong, not stale: %s", p)
 	}
-	longest := 0.0 // on a busy machine few questions of a type are asked in time
+	longest := 0.0 // on a busy machine few queries of a type are asked in time
 	for _, q := range out.Types {
 		f := q.Freshness
 		longest = max(longest, f.Max)
@@ -244,7 +244,7 @@ func TestMixedWrong(t *testing.T) {
 			}
 			return q.Do(ctx, r, sink)
 		}), "out of memory"},
-		// The rows come while the question is under way. They lie beyond the
+		// The rows come while the query is under way. They lie beyond the
 		// watermark, so they are in no window.
 		"answers from the future": {asks(func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
 			time.Sleep(3 * time.Millisecond)

@@ -154,7 +154,7 @@ func TestMovedToRows(t *testing.T) {
 	}
 }
 
-// It is the newest row at or before a time that such a question is moved to, or
+// It is the newest row at or before a time that such a query is moved to, or
 // the first one, unless that is too late.
 func TestOnRow(t *testing.T) {
 	spec := variants()["irregular"]

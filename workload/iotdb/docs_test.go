@@ -44,7 +44,7 @@ func documented(t *testing.T, head string, columns int) [][]string {
 	return rows
 }
 
-// The table of operations says of each what its questions are.
+// The table of operations says of each what its queries are.
 func TestOperationsAreDocumented(t *testing.T) {
 	spec := base()
 	var want [][]string
@@ -157,7 +157,7 @@ func keysOf(section reflect.Type) []string {
 	return keys
 }
 
-// readAll returns what settings and parameters of questions mean.
+// readAll returns what settings and parameters of queries mean.
 func readAll(spec workload.Spec) (all [2]any, err error) {
 	s, err := read(spec)
 	if err != nil {

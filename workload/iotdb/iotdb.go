@@ -1,6 +1,6 @@
 // Package iotdb provides the workload of IoTDB-Benchmark: groups of devices with
 // sensors whose values are waves, noise and constants, rows that arrive late,
-// and its questions (Liu and Yuan, "Benchmarking time series databases with
+// and its queries (Liu and Yuan, "Benchmarking time series databases with
 // IoTDB-Benchmark for IoT scenarios", 2019; "the paper"). Where a comment says
 // "the tool", thulab/iot-benchmark at 4e8f44d1 is meant. docs/iotdb.md says what
 // users need to know.

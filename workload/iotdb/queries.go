@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// asked are the parameters of questions, read.
+// asked are the parameters of queries, read.
 type asked struct {
 	sensors, devices uint32
 	aggregate        query.Aggregate

@@ -6,7 +6,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// The table and tag that the devops questions are about, and the threshold of
+// The table and tag that the devops queries are about, and the threshold of
 // the high-cpu types.
 const (
 	cpuTable   = "cpu"

@@ -33,7 +33,7 @@ const querySpan = time.Second
 
 // queryEnd is where the last window may end. An end that lies querySpan behind
 // the last epoch is one that a TSBS user has lengthened already: it makes the
-// same rows as the end without, and the same questions too.
+// same rows as the end without, and the same queries too.
 func queryEnd(s workload.Spec) time.Time {
 	if s.End.Sub(s.Start)%s.Interval == querySpan {
 		return s.End

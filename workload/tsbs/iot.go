@@ -6,7 +6,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// The tables and tags that the iot questions are about.
+// The tables and tags that the iot queries are about.
 const (
 	readingsTable    = "readings"
 	diagnosticsTable = "diagnostics"

@@ -1,5 +1,5 @@
 // Package tsbs provides the use cases of the Time Series Benchmark Suite: the
-// same rows, to the byte, and the same questions about the same hosts and
+// same rows, to the byte, and the same queries about the same hosts and
 // windows. Where a comment says "TSBS", timescale/tsbs at 37fced79 is meant.
 package tsbs
 
@@ -35,7 +35,7 @@ func CPUOnly() workload.Workload {
 }
 
 // CPUSingle returns the cpu-single use case: one integer a host and epoch. TSBS
-// has no questions about it.
+// has no queries about it.
 func CPUSingle() workload.Workload {
 	return useCase{
 		name:  "cpu-single",
@@ -60,7 +60,7 @@ func Devops() workload.Workload {
 
 // DevopsGeneric returns the devops-generic use case: hosts with different
 // numbers of metrics, of which half live for a part of the time only. TSBS has
-// no questions about it.
+// no queries about it.
 func DevopsGeneric() workload.Workload {
 	return useCase{
 		name:    "devops-generic",
