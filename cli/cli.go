@@ -54,7 +54,7 @@ type app struct {
 }
 
 func knownCatalog() catalog {
-	return newCatalog(append(tsbs.Workloads(), iotdb.Workload()), all.Kinds())
+	return newCatalog(append(tsbs.Workloads(), iotdb.Workload()), all.Drivers())
 }
 
 // execute runs the command line args, of which the first is the program's name,

@@ -140,7 +140,7 @@ func runLied(t *testing.T, spec string) (code int, run *result.Run, said string)
 	code = execute(t.Context(), []string{
 		"tsmark", "run", "--results", dir, "--target", spec, "--replace", "--scale", "40", "--timestamp-end", "2016-01-02T01:00:00Z",
 		"--log-interval", "4m", "--query-type", lyingTypes, "--queries", "60", "--time-box", "0", "--batch-size", "500",
-	}, &out, &errs, newCatalog(tsbs.Workloads(), all.Kinds()))
+	}, &out, &errs, newCatalog(tsbs.Workloads(), all.Drivers()))
 	kept, err := store.OpenExisting(t.Context(), dir, nil)
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, &out, &errs)

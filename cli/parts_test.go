@@ -31,7 +31,7 @@ type watched struct {
 }
 
 func (w *watched) kind() driver.Driver {
-	kind := conformance.Capable(sqlite.Kind(), func(c *driver.Caps) { c.Embedded = w.down == "" })
+	kind := conformance.Capable(sqlite.Driver(), func(c *driver.Caps) { c.Embedded = w.down == "" })
 	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		if o["index"] == w.down {
 			return nil, fmt.Errorf("no server %w", driver.ErrUnreachable)
@@ -40,7 +40,7 @@ func (w *watched) kind() driver.Driver {
 			w.meddle = nil
 			meddle()
 		}
-		opened, err := sqlite.Kind().Open(ctx, env, o)
+		opened, err := sqlite.Driver().Open(ctx, env, o)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-// Package all lists the kinds of database that tsmark knows to drive.
+// Package all lists the databases that tsmark can measure.
 package all
 
 import (
@@ -12,15 +12,15 @@ import (
 	"github.com/tsmark/tsmark/driver/timescaledb"
 )
 
-// Kinds returns every kind, in the order in which users see them.
-func Kinds() []driver.Driver {
+// Drivers returns every driver, in the order in which users see them.
+func Drivers() []driver.Driver {
 	return []driver.Driver{
-		duckdb.Kind(),
-		sqlite.Kind(),
-		postgres.Kind(),
-		timescaledb.Kind(),
-		questdb.Kind(),
-		influxdb.Kind(),
-		null.Kind(),
+		duckdb.Driver(),
+		sqlite.Driver(),
+		postgres.Driver(),
+		timescaledb.Driver(),
+		questdb.Driver(),
+		influxdb.Driver(),
+		null.Driver(),
 	}
 }

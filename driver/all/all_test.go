@@ -1,46 +1,49 @@
 package all
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tsmark/tsmark/series"
 )
 
-func TestKindsAreComplete(t *testing.T) {
-	for _, kind := range Kinds() {
-		if kind.Help == "" || kind.Render == nil || kind.Open == nil || kind.Caps == nil {
-			t.Errorf("%s is not complete: %+v", kind.Name, kind)
+func TestDriversAreComplete(t *testing.T) {
+	for _, d := range Drivers() {
+		if d.Help == "" || d.Render == nil || d.Open == nil || d.Caps == nil {
+			t.Errorf("%s is not complete: %+v", d.Name, d)
 		}
 	}
 }
 
-// Every kind that keeps rows says how it holds each type, in every layout.
+// Every driver that keeps rows says how it holds each type, in every layout.
 func TestTypesAreTold(t *testing.T) {
-	for _, kind := range Kinds() {
+	for _, d := range Drivers() {
 		for _, given := range []map[string]string{{}, {"layout": "narrow"}, {"layout": "narrow", "integers": "bigint"}} {
-			options, err := kind.Resolve(given)
+			options, err := d.Resolve(given)
 			if err != nil {
 				continue // it has no layouts
 			}
-			caps := kind.Caps(options)
+			caps := d.Caps(options)
 			if caps.TimePrecision <= 0 {
-				t.Errorf("%s has no precision of times", kind.Name)
+				t.Errorf("%s has no precision of times", d.Name)
 			}
 			for _, typ := range series.Types() {
 				if !caps.Discards && caps.Types[typ].As == "" {
-					t.Errorf("%s %v does not say how it holds %v", kind.Name, given, typ)
+					t.Errorf("%s %v does not say how it holds %v", d.Name, given, typ)
 				}
 			}
 		}
 	}
 }
 
-// What profiles and durability levels set is what the kind has.
+// What profiles and durability levels set is what the driver has.
 func TestProfilesResolve(t *testing.T) {
-	for _, kind := range Kinds() {
-		for _, p := range append(kind.Profiles, kind.Durabilities...) {
-			if _, err := kind.Resolve(p.Options); err != nil || p.Help == "" {
-				t.Errorf("%s of %s: %v, help %q", p.Name, kind.Name, err, p.Help)
+	for _, d := range Drivers() {
+		for _, p := range append(d.Profiles, d.Durabilities...) {
+			if _, err := d.Resolve(p.Options); err != nil || p.Help == "" {
+				t.Errorf("%s of %s: %v, help %q", p.Name, d.Name, err, p.Help)
 			}
 		}
 	}
@@ -48,10 +51,40 @@ func TestProfilesResolve(t *testing.T) {
 
 func TestNamesDiffer(t *testing.T) {
 	seen := make(map[string]bool)
-	for _, kind := range Kinds() {
-		if seen[kind.Name] {
-			t.Errorf("two kinds are called %s", kind.Name)
+	for _, d := range Drivers() {
+		if seen[d.Name] {
+			t.Errorf("two drivers are called %s", d.Name)
 		}
-		seen[kind.Name] = true
+		seen[d.Name] = true
+	}
+}
+
+// Whoever adds a driver adds its page, which README links to, and for a server the
+// script that starts it.
+func TestDriversHavePageAndServer(t *testing.T) {
+	root := filepath.Join("..", "..")
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range Drivers() {
+		options, err := d.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := "docs/drivers/" + d.Name + ".md"
+		if _, err := os.Stat(filepath.Join(root, page)); err != nil {
+			t.Errorf("driver %s has no page: write %s", d.Name, page)
+		}
+		if !strings.Contains(string(readme), "("+page+")") {
+			t.Errorf("driver %s is not among the databases of README.md: link to %s", d.Name, page)
+		}
+		caps := d.Caps(options)
+		if caps.Embedded || caps.Discards {
+			continue
+		}
+		if about, err := os.Stat(filepath.Join(root, "servers", d.Name)); err != nil || about.Mode()&0o111 == 0 {
+			t.Errorf("driver %s has no script that starts its server: write servers/%s, and make it executable", d.Name, d.Name)
+		}
 	}
 }

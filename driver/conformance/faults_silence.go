@@ -220,7 +220,7 @@ func (f *faults) hushedEnds(ctx context.Context, through map[string]string, flow
 	plain := f.Kind
 	defer func() { f.Kind = plain }()
 	for _, cut := range []bool{false, true} {
-		f.Kind = limit.Kind(plain, f.limits(cut))
+		f.Kind = limit.Driver(plain, f.limits(cut))
 		flow.quiet.Store(0)
 		err := f.hushed(ctx, demand{name: "opening", do: func(ctx context.Context, _ *opened) error {
 			db, err := f.open(ctx, through)

@@ -10,5 +10,5 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	conformance.Run(t, duckdb.Kind(), map[string]string{"threads": "2", "memory_limit": "1GB"})
+	conformance.Run(t, duckdb.Driver(), map[string]string{"threads": "2", "memory_limit": "1GB"})
 }

@@ -15,7 +15,7 @@ import (
 var update = flag.Bool("update", false, "write the texts of queries instead of comparing with them")
 
 // The golden file is written again by go test ./driver/duckdb -run Queries -update.
-func TestQueries(t *testing.T) { conformance.Queries(t, Kind(), nil, "queries.sql", *update) }
+func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.sql", *update) }
 
 func TestBucket(t *testing.T) {
 	for width, want := range map[time.Duration]string{
@@ -35,7 +35,7 @@ func TestBucket(t *testing.T) {
 func TestRenderNeedsNoDatabase(t *testing.T) {
 	schema := &series.Schema{Tables: []*series.Table{{Name: "order", Fields: []series.Field{{Name: "a", Type: series.Int}}}}}
 	q := query.Query{Table: "order", Shape: query.Rows{Fields: []string{"a"}}}
-	request, err := Kind().Render(&q, schema, nil)
+	request, err := Driver().Render(&q, schema, nil)
 	want := "SELECT\n  time,\n  a\nFROM \"order\""
 	if err != nil || request.Text != want {
 		t.Errorf("got %q, %v; want %q", request.Text, err, want)

@@ -131,7 +131,7 @@ func TestRenderedQueriesRun(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			test.query.Table = "cpu"
-			request, err := duckdb.Kind().Render(&test.query, &series.Schema{Tables: []*series.Table{table}, Series: 3}, nil)
+			request, err := duckdb.Driver().Render(&test.query, &series.Schema{Tables: []*series.Table{table}, Series: 3}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -311,7 +311,7 @@ func TestForeignDataIsLeftAlone(t *testing.T) {
 }
 
 func TestOpenErrors(t *testing.T) {
-	kind := duckdb.Kind()
+	kind := duckdb.Driver()
 	dir := t.TempDir()
 	corrupt := filepath.Join(dir, "corrupt.duckdb")
 	content := bytes.Repeat([]byte("no database "), 1000)
@@ -347,7 +347,7 @@ func TestOpenErrors(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "own name.db")
-	kind := duckdb.Kind()
+	kind := duckdb.Driver()
 	options, err := kind.Resolve(map[string]string{"path": path, "threads": "1", "memory_limit": "200MiB"})
 	if err != nil {
 		t.Fatal(err)
@@ -523,7 +523,7 @@ func TestOtherProcess(t *testing.T) {
 	if line, err := bufio.NewReader(output).ReadString('\n'); line != "acknowledged\n" {
 		t.Errorf("the other process said %q, %v", line, err)
 	}
-	_, err = duckdb.Kind().Open(t.Context(), driver.Env{Dir: dir, Create: true}, driver.Options{})
+	_, err = duckdb.Driver().Open(t.Context(), driver.Env{Dir: dir, Create: true}, driver.Options{})
 	if !errors.Is(err, driver.ErrUnreachable) || !strings.Contains(err.Error(), fmt.Sprint("PID ", other.Process.Pid)) {
 		t.Errorf("opening a file that another process holds: %v", err)
 	}
@@ -537,7 +537,7 @@ func TestOtherProcess(t *testing.T) {
 
 func open(t testing.TB, dir string) driver.DB {
 	t.Helper()
-	return conformance.Open(t, duckdb.Kind(), dir)
+	return conformance.Open(t, duckdb.Driver(), dir)
 }
 
 func at(ns int64) query.Value { return query.Value{Kind: query.Time, Int: ns} }

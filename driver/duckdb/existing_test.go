@@ -17,7 +17,7 @@ import (
 // What tsmark did not create is named, and dropped only if it was, whatever refers to
 // what. What came up in between stays, and is a reason to refuse.
 func TestClear(t *testing.T) {
-	db := conformance.Open(t, duckdb.Kind(), "")
+	db := conformance.Open(t, duckdb.Driver(), "")
 	for _, s := range []string{
 		"CREATE TABLE cpu (answer INTEGER PRIMARY KEY)", "CREATE TABLE more (of INTEGER REFERENCES cpu (answer))",
 		"CREATE SCHEMA side", `CREATE TABLE side."say ""hi""" (a INTEGER)`, "CREATE VIEW seen AS SELECT * FROM cpu",
@@ -53,7 +53,7 @@ func TestClear(t *testing.T) {
 
 // In a marked file only what has a name that is needed is in the way.
 func TestClearBesideMark(t *testing.T) {
-	db := conformance.Open(t, duckdb.Kind(), "")
+	db := conformance.Open(t, duckdb.Driver(), "")
 	conformance.Prepare(t, db, 10, conformance.Table("a"))
 	conformance.Ask(t, db, "CREATE TABLE stranger (a INTEGER)")
 	conformance.Ask(t, db, "CREATE TABLE disk (a INTEGER)")

@@ -11,7 +11,7 @@ import (
 )
 
 func TestOpenSaysHowToBuild(t *testing.T) {
-	_, err := Kind().Open(t.Context(), driver.Env{Create: true}, nil)
+	_, err := Driver().Open(t.Context(), driver.Env{Create: true}, nil)
 	if !errors.Is(err, driver.ErrUnreachable) || !strings.Contains(err.Error(), "CGO_ENABLED=1") {
 		t.Error(err)
 	}

@@ -18,7 +18,7 @@ import (
 //	go test ./driver/influxdb -update
 var update = flag.Bool("update", false, "write the texts of queries instead of comparing with them")
 
-func TestQueries(t *testing.T) { conformance.Queries(t, Kind(), nil, "queries.influxql", *update) }
+func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.influxql", *update) }
 
 // devices is a schema as iotdb's, whose rows may lack values.
 func devices() *series.Schema {

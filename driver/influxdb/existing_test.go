@@ -20,7 +20,7 @@ import (
 func started(t *testing.T, name string, given ...string) *database {
 	t.Helper()
 	options := server(t, append(given, connection.Database, name)...)
-	d := conformance.Open(t, Kind(), t.TempDir(), pairs(options)...).(*database)
+	d := conformance.Open(t, Driver(), t.TempDir(), pairs(options)...).(*database)
 	drop := func() {
 		if err := d.change(t.Context(), "DROP DATABASE "+ident(name)); err != nil {
 			t.Error(err)

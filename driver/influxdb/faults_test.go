@@ -20,7 +20,7 @@ func script(t *testing.T, env ...string) *conformance.Server {
 
 func TestFaults(t *testing.T) {
 	conformance.Faults(t, conformance.Faulty{
-		Kind:     Kind(),
+		Kind:     Driver(),
 		Options:  map[string]string{connection.Database: "tsmark_faults"},
 		Server:   script(t),
 		Patience: 20 * time.Second,
@@ -39,7 +39,7 @@ func TestCredentials(t *testing.T) {
 		for i := 0; i < len(given); i += 2 {
 			options[given[i]] = given[i+1]
 		}
-		kind := Kind()
+		kind := Driver()
 		resolved, err := kind.Resolve(options)
 		if err != nil {
 			t.Fatal(err)

@@ -18,9 +18,9 @@ func server(t testing.TB, given ...string) map[string]string {
 	return options
 }
 
-func TestConformance(t *testing.T) { conformance.Run(t, Kind(), server(t)) }
+func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
 
 // Answers in parts, batches compressed, a retention policy of its own.
 func TestConformanceOtherwise(t *testing.T) {
-	conformance.Run(t, Kind(), server(t, optionChunked, "1000", optionGzip, "6", optionRetention, "a policy", optionShard, "1d"))
+	conformance.Run(t, Driver(), server(t, optionChunked, "1000", optionGzip, "6", optionRetention, "a policy", optionShard, "1d"))
 }

@@ -36,7 +36,7 @@ func served(t testing.TB, answer http.HandlerFunc, given ...string) map[string]s
 // settingsOf resolves options.
 func settingsOf(t testing.TB, given map[string]string) *settings {
 	t.Helper()
-	kind := Kind()
+	kind := Driver()
 	options, err := kind.Resolve(given)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestOpenFails(t *testing.T) {
 			"it accepted the connection and did not answer within 20ms", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kind := Kind()
+			kind := Driver()
 			options, err := kind.Resolve(test.options)
 			if err != nil {
 				t.Fatal(err)

@@ -168,7 +168,7 @@ func TestQueriesEnd(t *testing.T) {
 func TestOpenedTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late := &silent{closed: make(chan struct{})}
-		kind := Kind(driver.Driver{Name: "x", Caps: func(driver.Options) driver.Caps { return driver.Caps{} }, Open: func(_ context.Context, env driver.Env, _ driver.Options) (driver.DB, error) {
+		kind := Driver(driver.Driver{Name: "x", Caps: func(driver.Options) driver.Caps { return driver.Caps{} }, Open: func(_ context.Context, env driver.Env, _ driver.Options) (driver.DB, error) {
 			if env.Locks <= short.Statement/2 || env.Locks >= short.Statement {
 				t.Errorf("it may wait %v for locks", env.Locks)
 			}

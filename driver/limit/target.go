@@ -10,9 +10,9 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Kind returns the kind with targets that keep the limits. Their writers do so
+// Driver returns the driver with databases that keep the limits. Their writers do so
 // by themselves: see driver.Writer.
-func Kind(k driver.Driver, l Limits) driver.Driver {
+func Driver(k driver.Driver, l Limits) driver.Driver {
 	open := k.Open
 	k.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		most := l.statement()

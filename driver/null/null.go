@@ -18,8 +18,8 @@ import (
 // optionParse says whether files are parsed apart before they are discarded.
 const optionParse = "parse"
 
-// Kind describes it.
-func Kind() driver.Driver {
+// Driver describes it.
+func Driver() driver.Driver {
 	return driver.Driver{
 		Name: "null",
 		Help: "keeps nothing: shows how fast tsmark itself is; never verified",

@@ -16,7 +16,7 @@ import (
 // Whatever is written, nothing is there: no mark, no rows, no answers.
 func TestKeepsNothing(t *testing.T) {
 	ctx := context.Background()
-	kind := null.Kind()
+	kind := null.Driver()
 	options, err := kind.Resolve(nil)
 	if err != nil {
 		t.Fatal(err)

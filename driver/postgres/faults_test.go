@@ -12,7 +12,7 @@ import (
 func TestFaults(t *testing.T) {
 	conformance.Address(t, "postgres") // tells how, where servers are not to be started
 	conformance.Faults(t, conformance.Faulty{
-		Kind: postgres.Kind(), Server: conformance.Script(t, "postgres"),
+		Kind: postgres.Driver(), Server: conformance.Script(t, "postgres"),
 		Options: map[string]string{"database": "postgres", "user": "tsmark", "password": conformance.Password(t)},
 		Cannot:  map[string]string{conformance.Throttled: "its protocol is not HTTP"},
 	})

@@ -20,7 +20,7 @@ import (
 // says who it is, and the connection serves on.
 func TestLockedByOthers(t *testing.T) {
 	options := server(t)
-	kind := limit.Kind(postgres.Kind(), limit.Limits{Statement: 300 * time.Millisecond, Step: time.Minute})
+	kind := limit.Driver(postgres.Driver(), limit.Limits{Statement: 300 * time.Millisecond, Step: time.Minute})
 	resolved, err := kind.Resolve(options)
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ func open(t testing.TB, options map[string]string) driver.DB {
 	for name, value := range options {
 		given = append(given, name, value)
 	}
-	db := conformance.Open(t, postgres.Kind(), "", given...)
+	db := conformance.Open(t, postgres.Driver(), "", given...)
 	t.Cleanup(func() { conformance.Close(t, db) })
 	return db
 }
@@ -213,7 +213,7 @@ func upkept(t *testing.T, db driver.DB, want ...string) {
 
 func TestDurability(t *testing.T) {
 	for level, want := range map[string]string{driver.Relaxed: "before the write-ahead log is on disk", driver.Strict: "forced to disk by fsync, before"} {
-		kind := postgres.Kind()
+		kind := postgres.Driver()
 		chosen, err := kind.Choose("tuned", level, server(t))
 		if err != nil {
 			t.Fatal(err)
@@ -250,7 +250,7 @@ func TestWriteAllocatesNothing(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	kind := postgres.Kind()
+	kind := postgres.Driver()
 	for given, says := range map[[2]string]string{
 		{"layout", "long"}:      "normalized, wide, narrow",
 		{"partition", "90ms"}:   "at least 1m",

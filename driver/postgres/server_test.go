@@ -64,19 +64,19 @@ func admin(t testing.TB, options map[string]string, statements ...string) {
 
 // The suite with integers that stay integers, in each layout.
 func TestConformance(t *testing.T) {
-	conformance.Run(t, postgres.Kind(), server(t, "integers", "bigint"))
+	conformance.Run(t, postgres.Driver(), server(t, "integers", "bigint"))
 }
 
 func TestConformanceWide(t *testing.T) {
-	conformance.Run(t, postgres.Kind(), server(t, "integers", "bigint", "layout", "wide", "protocol", "prepared"))
+	conformance.Run(t, postgres.Driver(), server(t, "integers", "bigint", "layout", "wide", "protocol", "prepared"))
 }
 
 func TestConformanceNarrow(t *testing.T) {
-	conformance.Run(t, postgres.Kind(), server(t, "integers", "bigint", "layout", "narrow"))
+	conformance.Run(t, postgres.Driver(), server(t, "integers", "bigint", "layout", "narrow"))
 }
 
 // As TSBS has it: integers are doubles. Written by statements, in partitions,
 // asked by the simple protocol.
 func TestConformanceDefault(t *testing.T) {
-	conformance.Run(t, postgres.Kind(), server(t, "method", "insert", "partition", "12h", "protocol", "simple", "unlogged", "on"))
+	conformance.Run(t, postgres.Driver(), server(t, "method", "insert", "partition", "12h", "protocol", "simple", "unlogged", "on"))
 }

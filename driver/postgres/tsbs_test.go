@@ -46,11 +46,11 @@ func compareTexts(t *testing.T, use workload.Workload) {
 	dataset := tagged{full, spec.Scale}
 	options := server(t)
 	admin(t, options, timeBucket)
-	resolved, err := new(driver.Driver{Name: "x", Options: postgres.Kind().Options}).Resolve(options)
+	resolved, err := new(driver.Driver{Name: "x", Options: postgres.Driver().Options}).Resolve(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := postgres.Kind().Open(t.Context(), driver.Env{Create: true}, resolved)
+	db, err := postgres.Driver().Open(t.Context(), driver.Env{Create: true}, resolved)
 	if err != nil {
 		t.Fatal(err)
 	}

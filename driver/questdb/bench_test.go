@@ -117,7 +117,7 @@ func BenchmarkLoad(b *testing.B) {
 
 // load measures one way to load.
 func load(b *testing.B, given map[string]string, schema *series.Schema, do func(context.Context, engine.LoadConfig, driver.DB) (*result.Load, error)) {
-	kind := Kind()
+	kind := Driver()
 	options, err := kind.Resolve(given)
 	if err != nil {
 		b.Fatal(err)

@@ -16,7 +16,7 @@ import (
 //	go test ./driver/questdb -update
 var update = flag.Bool("update", false, "write the texts of the questions instead of comparing with them")
 
-func TestQueries(t *testing.T) { conformance.Queries(t, Kind(), nil, "queries.sql", *update) }
+func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.sql", *update) }
 
 func TestBucket(t *testing.T) {
 	for width, want := range map[time.Duration]string{

@@ -12,7 +12,7 @@ import (
 func TestFaults(t *testing.T) {
 	conformance.Address(t, "questdb") // only where servers can be had
 	conformance.Faults(t, conformance.Faulty{
-		Kind: Kind(), Server: conformance.Script(t, "questdb"),
+		Kind: Driver(), Server: conformance.Script(t, "questdb"),
 		Ports:   map[string]int{connection.Port: 0, optionPGPort: 1, optionILPPort: 2},
 		Options: map[string]string{connection.Timeout: "5s"},
 		Cannot: map[string]string{
@@ -25,7 +25,7 @@ func TestFaults(t *testing.T) {
 func TestFaultsWithDedup(t *testing.T) {
 	conformance.Address(t, "questdb")
 	f := conformance.Faulty{
-		Kind: Kind(), Server: conformance.Script(t, "questdb"), Options: map[string]string{optionDedup: "tags"},
+		Kind: Driver(), Server: conformance.Script(t, "questdb"), Options: map[string]string{optionDedup: "tags"},
 		Ports: map[string]int{connection.Port: 0, optionPGPort: 1, optionILPPort: 2},
 	}
 	conformance.FaultsOnly(t, f, conformance.KilledRetried)

@@ -13,7 +13,7 @@ import (
 // resolve reads options given as names and values.
 func resolve(t *testing.T, conf string, given ...string) (*settings, error) {
 	t.Helper()
-	kind := Kind()
+	kind := Driver()
 	options, err := kind.Resolve(with(map[string]string{}, given...))
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func TestDescription(t *testing.T) {
 	if got := d.description("Build Information: QuestDB Enterprise 2.1.0, JDK", nil); got.Version != "2.1.0" || got.Edition != "Enterprise" {
 		t.Errorf("%+v", got)
 	}
-	if Kind().Caps(driver.Options{optionDedup: dedupOff}).Dedupes || !Kind().Caps(driver.Options{optionDedup: dedupAllTags}).Dedupes {
+	if Driver().Caps(driver.Options{optionDedup: dedupOff}).Dedupes || !Driver().Caps(driver.Options{optionDedup: dedupAllTags}).Dedupes {
 		t.Error("rows that come again")
 	}
 }

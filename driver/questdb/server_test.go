@@ -36,18 +36,18 @@ func with(options map[string]string, given ...string) map[string]string {
 	return options
 }
 
-func TestConformance(t *testing.T) { conformance.Run(t, Kind(), server(t)) }
+func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
 
 // Rows that nobody acknowledges, and the other way of reading.
 func TestConformanceTCPAndREST(t *testing.T) {
-	conformance.Run(t, Kind(), with(server(t), optionRead, readREST, optionProtocol, protocolTCP))
+	conformance.Run(t, Driver(), with(server(t), optionRead, readREST, optionProtocol, protocolTCP))
 }
 
 // connect opens the server's database with further options, and leaves nothing
 // in it.
 func connect(t *testing.T, given ...string) *database {
 	t.Helper()
-	kind := Kind()
+	kind := Driver()
 	options, err := kind.Resolve(with(server(t), given...))
 	if err != nil {
 		t.Fatal(err)

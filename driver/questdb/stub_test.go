@@ -31,7 +31,7 @@ func served(t *testing.T, answer http.HandlerFunc) map[string]string {
 // settingsOf resolves options.
 func settingsOf(t *testing.T, given map[string]string) *settings {
 	t.Helper()
-	kind := Kind()
+	kind := Driver()
 	options, err := kind.Resolve(given)
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestOpenFails(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kind := Kind()
+			kind := Driver()
 			options, err := kind.Resolve(test.options)
 			if err != nil {
 				t.Fatal(err)
@@ -131,7 +131,7 @@ func TestCertificate(t *testing.T) {
 	s.StartTLS()
 	defer s.Close()
 	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
-	kind := Kind()
+	kind := Driver()
 	for mode, want := range map[string]string{connection.On: "its TLS certificate is not to be trusted", connection.Insecure: ""} {
 		options, err := kind.Resolve(map[string]string{connection.Port: port, connection.TLS: mode})
 		if err != nil {

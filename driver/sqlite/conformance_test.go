@@ -8,11 +8,11 @@ import (
 )
 
 // TestConformance runs the suite on the code that is the default.
-func TestConformance(t *testing.T) { conformance.Run(t, sqlite.Kind(), nil) }
+func TestConformance(t *testing.T) { conformance.Run(t, sqlite.Driver(), nil) }
 
 // TestConformanceGo runs it on the translation, where that is not the default.
 func TestConformanceGo(t *testing.T) {
-	kind := sqlite.Kind()
+	kind := sqlite.Driver()
 	if options, err := kind.Resolve(nil); err != nil || options["driver"] == "go" {
 		return // TestConformance ran it
 	}

@@ -15,7 +15,7 @@ import (
 var update = flag.Bool("update", false, "write the texts of queries instead of comparing with them")
 
 // The golden file is written again by go test ./driver/sqlite -run Queries -update.
-func TestQueries(t *testing.T) { conformance.Queries(t, sqlite.Kind(), nil, "queries.sql", *update) }
+func TestQueries(t *testing.T) { conformance.Queries(t, sqlite.Driver(), nil, "queries.sql", *update) }
 
 // keywords are all of SQLite's, and names that it gives a meaning of its own.
 const keywords = `abort action add after all alter always analyze and as asc attach autoincrement before begin between by
@@ -58,7 +58,7 @@ func TestKeywordsAsNames(t *testing.T) {
 	defer conformance.Close(t, querier)
 	ask := func(q query.Query, want ...any) {
 		t.Helper()
-		request, err := sqlite.Kind().Render(&q, schema, nil)
+		request, err := sqlite.Driver().Render(&q, schema, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,7 +47,7 @@ func TestOptionsReachEveryConnection(t *testing.T) {
 }
 
 func TestOptionErrors(t *testing.T) {
-	kind := sqlite.Kind()
+	kind := sqlite.Driver()
 	for option, value := range map[string]string{
 		"synchronous": "fast", "journal_mode": "off", "index": "btree", "path": ":memory:",
 	} {

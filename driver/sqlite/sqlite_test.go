@@ -12,11 +12,11 @@ import (
 // as names and values.
 func open(t testing.TB, dir string, given ...string) driver.DB {
 	t.Helper()
-	return conformance.Open(t, sqlite.Kind(), dir, given...)
+	return conformance.Open(t, sqlite.Driver(), dir, given...)
 }
 
 // openIn opens the default file with the options given as names and values.
 func openIn(t *testing.T, env driver.Env, given ...string) (driver.DB, error) {
 	t.Helper()
-	return sqlite.Kind().Open(t.Context(), env, conformance.Options(t, sqlite.Kind(), given...))
+	return sqlite.Driver().Open(t.Context(), env, conformance.Options(t, sqlite.Driver(), given...))
 }

@@ -9,5 +9,5 @@ import (
 
 // The golden file is written again by go test ./driver/timescaledb -update.
 func TestQueries(t *testing.T) {
-	conformance.Queries(t, timescaledb.Kind(), nil, "queries.sql", *update)
+	conformance.Queries(t, timescaledb.Driver(), nil, "queries.sql", *update)
 }

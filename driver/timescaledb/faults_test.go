@@ -14,6 +14,6 @@ func TestFaults(t *testing.T) {
 	delete(options, "host")
 	delete(options, "port")
 	conformance.FaultsOnly(t, conformance.Faulty{
-		Kind: timescaledb.Kind(), Server: conformance.Script(t, "timescaledb"), Options: options,
+		Kind: timescaledb.Driver(), Server: conformance.Script(t, "timescaledb"), Options: options,
 	}, conformance.Silences)
 }

@@ -56,12 +56,12 @@ func pglite(t *testing.T, options map[string]string) bool {
 
 func TestConformance(t *testing.T) {
 	options := server(t, "integers", "bigint")
-	conformance.Run(t, timescaledb.Kind(), options)
+	conformance.Run(t, timescaledb.Driver(), options)
 }
 
 func TestConformanceWide(t *testing.T) {
 	options := server(t, "integers", "bigint", "layout", "wide")
-	conformance.Run(t, timescaledb.Kind(), options)
+	conformance.Run(t, timescaledb.Driver(), options)
 }
 
 // After the columnstore's step the same rows take less room; the description
@@ -73,7 +73,7 @@ func TestColumnstore(t *testing.T) {
 		for name, value := range options {
 			given = append(given, name, value)
 		}
-		db := conformance.Open(t, timescaledb.Kind(), "", given...)
+		db := conformance.Open(t, timescaledb.Driver(), "", given...)
 		table := conformance.Table("a", "b")
 		conformance.Prepare(t, db, 10, table)
 		var b series.Batch

@@ -152,7 +152,7 @@ func (p *Plan) check() error {
 		if problem := p.shared(&kind, caps.Embedded, place, onlyLoad); problem != "" {
 			problems = append(problems, e.Problem(path, "%s", problem))
 		}
-		kind = limit.Kind(kind, e.Timeouts.Limits())
+		kind = limit.Driver(kind, e.Timeouts.Limits())
 		shown := p.withoutSecrets(&kind, options)
 		p.targets = append(p.targets, plannedTarget{
 			name: t.Name, kind: kind, options: options, caps: caps, shown: shown, changes: kind.Changes(shown),

@@ -21,8 +21,8 @@ const (
 	optionSpace = "space_partitions"
 )
 
-// Kind describes TimescaleDB.
-func Kind() driver.Driver {
+// Driver describes TimescaleDB.
+func Driver() driver.Driver {
 	return postgres.NewKind(postgres.Variant{
 		Name:   "timescaledb",
 		System: "TimescaleDB",

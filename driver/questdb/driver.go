@@ -46,8 +46,8 @@ const (
 	configVariable = "QDB_CLIENT_CONF" // of QuestDB's own clients
 )
 
-// Kind describes QuestDB.
-func Kind() driver.Driver {
+// Driver describes QuestDB.
+func Driver() driver.Driver {
 	return driver.Driver{
 		Name:    "questdb",
 		Help:    "QuestDB, a server, written by line protocol over HTTP or TCP and queried over the PostgreSQL protocol or REST",

@@ -51,8 +51,8 @@ const (
 	indexNone      = "none"
 )
 
-// Kind describes SQLite.
-func Kind() driver.Driver {
+// Driver describes SQLite.
+func Driver() driver.Driver {
 	return driver.Driver{
 		Name: "sqlite",
 		Help: "SQLite inside tsmark's process, written through prepared statements of many rows",

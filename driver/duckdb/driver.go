@@ -24,9 +24,9 @@ const (
 	optionMemoryLimit = "memory_limit"
 )
 
-// Kind describes DuckDB. Rendering needs nothing; Open needs a tsmark that was
+// Driver describes DuckDB. Rendering needs nothing; Open needs a tsmark that was
 // built with cgo, and says so where it was not.
-func Kind() driver.Driver {
+func Driver() driver.Driver {
 	return driver.Driver{
 		Name: "duckdb",
 		Help: "DuckDB inside tsmark's process, written through its appender in column vectors",

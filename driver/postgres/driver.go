@@ -71,8 +71,8 @@ const (
 	off = "off"
 )
 
-// Kind describes PostgreSQL.
-func Kind() driver.Driver {
+// Driver describes PostgreSQL.
+func Driver() driver.Driver {
 	return NewKind(Variant{
 		Name:    "postgres",
 		System:  "PostgreSQL",

@@ -44,8 +44,8 @@ var units = map[string]time.Duration{"ns": time.Nanosecond, "u": time.Microsecon
 // off is the value of options that do nothing.
 const off = "off"
 
-// Kind describes InfluxDB.
-func Kind() driver.Driver {
+// Driver describes InfluxDB.
+func Driver() driver.Driver {
 	return driver.Driver{
 		Name:    "influxdb",
 		Help:    "InfluxDB 1.x, a server, written by line protocol over HTTP and queried in InfluxQL",
