@@ -11,8 +11,6 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-const timeColumn = sql.TimeColumn
-
 // copySignature begins the binary form of COPY: a fixed text, no flags, no
 // further header. copyTrailer ends it.
 const (
