@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -126,17 +124,11 @@ func (d *database) Footprint(ctx context.Context) (int64, error) {
 	if err != nil {
 		return -1, fmt.Errorf("measuring DuckDB's files: %w", err)
 	}
-	total := -values[0].Int
-	for _, path := range []string{d.path, d.path + ".wal"} {
-		info, err := os.Stat(path)
-		switch {
-		case err == nil:
-			total += info.Size()
-		case !errors.Is(err, fs.ErrNotExist):
-			return -1, fmt.Errorf("measuring DuckDB's files: %w", err)
-		}
+	size, err := driver.FilesSize(d.path, d.path+".wal")
+	if err != nil {
+		return -1, fmt.Errorf("measuring DuckDB's files: %w", err)
 	}
-	return total, nil
+	return size - values[0].Int, nil
 }
 
 // Close implements driver.DB. Writers and queriers are closed before:

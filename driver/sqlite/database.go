@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -186,17 +184,11 @@ func (d *database) row(ctx context.Context, text string) ([]query.Value, error) 
 // Footprint implements driver.DB: the file, its write-ahead log with that
 // log's index, and its journal.
 func (d *database) Footprint(context.Context) (int64, error) {
-	var total int64
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-		info, err := os.Stat(d.path + suffix)
-		switch {
-		case err == nil:
-			total += info.Size()
-		case !errors.Is(err, fs.ErrNotExist):
-			return -1, fmt.Errorf("measuring SQLite's files: %w", err)
-		}
+	size, err := driver.FilesSize(d.path, d.path+"-wal", d.path+"-shm", d.path+"-journal")
+	if err != nil {
+		return -1, fmt.Errorf("measuring SQLite's files: %w", err)
 	}
-	return total, nil
+	return size, nil
 }
 
 // Close implements driver.DB. Writers and queriers are closed before:
