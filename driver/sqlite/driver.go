@@ -129,7 +129,7 @@ func caps(o driver.Options) driver.Caps {
 			return err
 		},
 		Types: types(),
-		Steps:         steps(),
+		Steps: steps(),
 	}
 }
 
