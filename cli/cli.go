@@ -49,6 +49,7 @@ type app struct {
 	stdout, stderr io.Writer
 	results        string // folder, or URL of a database
 	files          string // folder of the files of runs in a database
+	verbose        bool   // text reports have all
 	catalog        catalog
 	children       *process.Children // servers that run; nil: nobody asks
 }
@@ -134,6 +135,7 @@ latencies that somebody else can reproduce.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.PersistentFlags().StringVar(&a.results, "results", defaultResults, "`folder` of runs and embedded databases, or the URL of a PostgreSQL database that several machines share")
 	root.PersistentFlags().StringVar(&a.files, "files", "", "`folder` of operation logs, pages and embedded databases, where --results is a database (default \"tsmark-results\")")
+	root.PersistentFlags().BoolVar(&a.verbose, "verbose", false, "text reports show all: percentiles of each target, versions and settings, resources, the host")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		a.runCommand(), a.experimentsCommand(), a.loadCommand(), a.queryCommand(), a.verifyCommand(),

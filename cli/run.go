@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/tsmark/tsmark/internal/buildinfo"
 	"github.com/tsmark/tsmark/internal/outfile"
@@ -315,10 +317,18 @@ func (a *app) reportRun(run *result.Run) error {
 	return err
 }
 
-// textOptions has colours on a terminal, unless NO_COLOR is set.
+// textOptions fit the terminal: its width, and colours unless NO_COLOR is set.
+// Elsewhere COLUMNS may say the width.
 func (a *app) textOptions() report.Options {
-	f, ok := isFile(a.stdout)
-	return report.Options{Color: ok && progress.IsTerminal(f) && os.Getenv("NO_COLOR") == ""}
+	options := report.Options{Verbose: a.verbose}
+	options.Width, _ = strconv.Atoi(os.Getenv("COLUMNS")) // anything else is no width
+	if f, ok := isFile(a.stdout); ok && progress.IsTerminal(f) {
+		options.Color = os.Getenv("NO_COLOR") == ""
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			options.Width = width
+		}
+	}
+	return options
 }
 
 // writeReport writes a report to a file, which appears once it is whole.

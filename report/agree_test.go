@@ -97,7 +97,7 @@ func outputsAgree(t *testing.T, run *result.Run) {
 			t.Errorf("CSV: %s is %+v, JSON has %+v", key, f, want.rounded())
 		}
 	}
-	markdown, text, page := render(t, Markdown, Options{}, run), render(t, Text, Options{Width: 1000}, run), parse(t, render(t, HTML, Options{}, run)).text
+	markdown, text, page := render(t, Markdown, Options{}, run), render(t, Text, Options{Verbose: true, Width: 1000}, run), parse(t, render(t, HTML, Options{}, run)).text
 	html := render(t, HTML, Options{}, run)
 	for key, f := range exact {
 		target, subject, _ := strings.Cut(key, " ")
@@ -228,7 +228,7 @@ var gaps = regexp.MustCompile(`  +`)
 
 // textTable returns the rows of a table in text.
 func textTable(text, title string) (rows [][]string) {
-	_, rest, _ := strings.Cut(text, "\n"+title)
+	_, rest, _ := strings.Cut(text, "\n\n"+title)
 	_, rest, _ = strings.Cut(rest, "\n")
 	for line := range strings.SplitSeq(rest, "\n") {
 		if line == "" {
@@ -349,7 +349,7 @@ func TestTiesAreNowhereBest(t *testing.T) {
 				t.Fatalf("%s: %s is %s: the fixture has to be alike", name, key, f.Verdict)
 			}
 		}
-		text := render(t, Text, Options{Color: true, Width: 1000}, run)
+		text := render(t, Text, Options{Verbose: true, Color: true, Width: 1000}, run)
 		_, compared, _ := strings.Cut(text, "Comparison")
 		for what, bad := range map[string]bool{
 			"text":     strings.Contains(compared, "1;32") || strings.Contains(compared, "1.00×"),

@@ -118,7 +118,7 @@ func (m *measurement) client() (use clientUse, known bool) {
 // clientTable shows what the client itself needed: proof, or not, that it was
 // not the limit. Nil where no target has a process of its own.
 func clientTable(r *result.Run) *table {
-	view := &table{Title: "Client: was it the limit?", Proof: true, Columns: []column{
+	view := &table{Title: "Client: was it the limit?", Terminal: doubtful, Columns: []column{
 		{Head: "target"}, {Head: "measurement", Words: true},
 		{Head: "CPU", Help: "tsmark's share of all cores of the machine"},
 		{Head: "most", Help: "the same, of the repeat in which it was highest", Rank: 3},

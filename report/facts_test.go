@@ -18,7 +18,7 @@ func TestFactsOfDatasetAndLog(t *testing.T) {
 	arranged := "6 intervals of a device in a row, the first 1 row of a device in each table, the last 2 tags of each table from a third of the time on, " +
 		"the last 1 field of each table from two thirds of the time on, rows late by up to 500ms"
 	for _, format := range []Format{Text, Markdown, HTML} {
-		out := strings.Join(strings.Fields(strings.ReplaceAll(render(t, format, Options{}, run), "\\", "")), " ")
+		out := strings.Join(strings.Fields(strings.ReplaceAll(render(t, format, Options{Verbose: true}, run), "\\", "")), " ")
 		for _, want := range []string{"The operation log lacks 12 operations", arranged} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s does not say: %s\n%s", format, want, out)
@@ -26,7 +26,7 @@ func TestFactsOfDatasetAndLog(t *testing.T) {
 		}
 	}
 	run.LostOperations, run.Dataset = 0, result.Dataset{Spec: workload.Spec{Name: "cpu-only"}}
-	if out := render(t, Text, Options{}, run); strings.Contains(out, "lacks") || strings.Contains(out, "late by") || strings.Contains(out, "in a row") {
+	if out := render(t, Text, Options{Verbose: true}, run); strings.Contains(out, "lacks") || strings.Contains(out, "late by") || strings.Contains(out, "in a row") {
 		t.Errorf("says what is not so:\n%s", out)
 	}
 }

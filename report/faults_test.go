@@ -19,7 +19,7 @@ func TestFaults(t *testing.T) {
 		{Name: "twice", Load: load(result.CensusResult{Table: "cpu", Expected: 1000, Counted: 1100, Duplicates: 100})},
 		{Name: "lost", Durability: "relaxed", Load: load(result.CensusResult{Table: "cpu", Expected: 1000, Counted: 993, Lost: 7, Problem: "7 of its rows are lost"})},
 	}}
-	golden(t, "faults.txt", render(t, Text, Options{Width: 150}, run))
+	golden(t, "faults.txt", render(t, Text, Options{Verbose: true, Width: 150}, run))
 	golden(t, "faults.csv", render(t, CSV, Options{}, run))
 	if run.Passed() {
 		t.Error("the run passes with rows lost")

@@ -24,6 +24,8 @@ type page struct {
 type pageGroup struct {
 	Dataset    *result.Dataset
 	Legend     legend
+	Headline   *headline
+	Relative   *relative
 	Ranges     *ranges
 	Comparison *table
 	Winners    *table
@@ -67,8 +69,8 @@ func writeHTML(w io.Writer, runs []*result.Run, of View) error {
 		p.Runs = append(p.Runs, newPageRun(r, of))
 	}
 	for _, g := range groups(runs) {
-		l := newLegend(g.labels())
-		view := pageGroup{Dataset: g.dataset, Legend: l, Ranges: newRanges(&g, l), Comparison: comparison(&g), Winners: winnersTable(&g), Loads: newBars(&g, l), Rates: newRates(&g, l)}
+		l, h := newLegend(g.labels()), newHeadline(&g)
+		view := pageGroup{Dataset: g.dataset, Legend: l, Headline: h, Relative: newRelative(&g, h, l), Ranges: newRanges(&g, l), Comparison: comparison(&g), Winners: winnersTable(&g), Loads: newBars(&g, l), Rates: newRates(&g, l)}
 		for _, queryType := range g.types() {
 			for _, time := range drawnTimes() {
 				if c := newPercentiles(&g, l, queryType, time); c != nil {

@@ -202,7 +202,7 @@ func metricsRate(t *result.Target) float64 {
 // censusTable shows what the tables were found to hold; nil where nobody
 // counted.
 func censusTable(r *result.Run) *table {
-	view := &table{Title: "Census", Proof: true, Columns: []column{
+	view := &table{Title: "Census", Terminal: doubtful, Columns: []column{
 		{Head: "target"}, {Head: "table", Words: true}, {Head: "rows expected"}, {Head: "rows counted"}, {Head: "finding", Words: true},
 	}}
 	for i := range r.Targets {

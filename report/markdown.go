@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/internal/printable"
@@ -15,10 +16,14 @@ type markdownWriter struct{ *bufio.Writer }
 
 func writeMarkdown(w io.Writer, runs []*result.Run) error {
 	m := markdownWriter{bufio.NewWriter(w)}
+	compared := groups(runs)
+	for i := range compared {
+		m.headline(newHeadline(&compared[i]))
+	}
 	for _, r := range runs {
 		m.run(r)
 	}
-	for _, g := range groups(runs) {
+	for _, g := range compared {
 		for _, view := range []*table{comparison(&g), winnersTable(&g)} {
 			if view != nil {
 				fmt.Fprintf(m, "## %s\n\n", escapeMarkdown(view.Title))
@@ -30,6 +35,31 @@ func writeMarkdown(w io.Writer, runs []*result.Run) error {
 		fmt.Fprintf(m, "_%s_\n", repeats(runs))
 	}
 	return m.Flush()
+}
+
+// headline is the answer, what it rests on, and the standings.
+func (m markdownWriter) headline(h *headline) {
+	if h == nil {
+		return
+	}
+	for _, a := range h.Answers {
+		fmt.Fprintf(m, "**%s**\n\n", escapeMarkdown(a.Text))
+	}
+	basis := h.Basis
+	if h.Noise.Text != "" {
+		basis = append(slices.Clone(basis), h.Noise.Text)
+	}
+	fmt.Fprintf(m, "%s\n\n", escapeMarkdown(strings.Join(basis, " · ")))
+	for _, s := range []*standings{h.Queries, h.Loads} {
+		if s == nil {
+			continue
+		}
+		view := &table{Columns: []column{{Head: s.Title}, {Head: "times", Words: true}}, Notes: []note{{s.Help, dim}}}
+		for _, p := range s.Places {
+			view.Rows = append(view.Rows, row{Cells: []cell{{Text: p.Label}, {p.Text, p.Tone}}})
+		}
+		m.table(view)
+	}
 }
 
 func (m markdownWriter) run(r *result.Run) {

@@ -25,7 +25,7 @@ func TestMixedTable(t *testing.T) {
 		},
 	}}}
 	run := &result.Run{ID: "r", Status: result.Complete, Targets: []result.Target{target}}
-	golden(t, "mixed.txt", render(t, Text, Options{Width: 150}, run))
+	golden(t, "mixed.txt", render(t, Text, Options{Verbose: true, Width: 150}, run))
 	golden(t, "mixed.csv", render(t, CSV, Options{}, run))
 	if run.Passed() {
 		t.Error("the run passes with a type withheld")

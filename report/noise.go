@@ -150,7 +150,7 @@ func noisyTypes(t *result.Target) []note {
 // hostTable shows what others took of the machine: proof, or not, that it was
 // quiet. Nil where nobody looked.
 func hostTable(r *result.Run) *table {
-	view := &table{Title: "Host: was it quiet?", Proof: true, Columns: []column{
+	view := &table{Title: "Host: was it quiet?", Columns: []column{
 		{Head: "target"}, {Head: "measurement", Words: true},
 		{Head: "others", Help: "share of all cores that processes other than tsmark and the target's server used"},
 		{Head: "at most", Help: "the same, as far as clocks that tick every 10 ms can tell", Rank: 4},

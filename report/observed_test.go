@@ -129,7 +129,8 @@ func watched(run *result.Run, until float64) []result.Resources {
 
 func TestObservedGolden(t *testing.T) {
 	run := observed(t)
-	golden(t, "observed.txt", render(t, Text, Options{Width: 130}, run))
+	golden(t, "observed-80.txt", render(t, Text, Options{Width: 80}, run))
+	golden(t, "observed.txt", render(t, Text, Options{Verbose: true, Width: 130}, run))
 	golden(t, "observed.md", render(t, Markdown, Options{}, run))
 	golden(t, "observed.csv", render(t, CSV, Options{}, run))
 }

@@ -185,7 +185,7 @@ func noVerdict(f *compare.Figure) string {
 	if f.Subject == compare.LoadSubject {
 		what = "load"
 	}
-	if f.Method == compare.WithinRepeat {
+	if f.Method == compare.WithinRepeat || max(f.A.N, f.B.N) == 1 {
 		return "1 " + what
 	}
 	return "too few " + what + "s"

@@ -48,6 +48,10 @@ type Options struct {
 	// Width is the columns that Text may use. Less important columns of
 	// tables are left out until they fit. 0: 110.
 	Width int
+	// Verbose has Text show also what Markdown and HTML have: each target's own
+	// tables where targets are compared, the resources, the host, and where the
+	// figures come from.
+	Verbose bool
 }
 
 // Write renders the runs in the given order. Its errors are those of w, and

@@ -54,10 +54,12 @@ func TestGolden(t *testing.T) {
 		opts   Options
 		runs   []*result.Run
 	}{
-		{"complete.txt", Text, Options{}, []*result.Run{complete}},
-		{"complete-narrow.txt", Text, Options{Width: 72}, []*result.Run{complete}},
-		{"complete-color.txt", Text, Options{Color: true}, []*result.Run{complete}},
-		{"both.txt", Text, Options{}, []*result.Run{complete, killed}},
+		{"complete.txt", Text, Options{Verbose: true}, []*result.Run{complete}},
+		{"brief-80.txt", Text, Options{Width: 80}, []*result.Run{complete}},
+		{"brief-160.txt", Text, Options{Width: 160}, []*result.Run{complete}},
+		{"complete-narrow.txt", Text, Options{Verbose: true, Width: 72}, []*result.Run{complete}},
+		{"complete-color.txt", Text, Options{Verbose: true, Color: true}, []*result.Run{complete}},
+		{"both.txt", Text, Options{Verbose: true}, []*result.Run{complete, killed}},
 		{"both.md", Markdown, Options{}, []*result.Run{complete, killed}},
 		{"both.csv", CSV, Options{}, []*result.Run{complete, killed}},
 	} {
@@ -70,7 +72,7 @@ func TestGolden(t *testing.T) {
 func TestTextFits(t *testing.T) {
 	complete, killed := fixture(t)
 	for _, width := range []int{72, 100, 110, 200} {
-		for _, line := range strings.Split(render(t, Text, Options{Width: width}, complete, killed), "\n") {
+		for _, line := range strings.Split(render(t, Text, Options{Verbose: true, Width: width}, complete, killed), "\n") {
 			if n := utf8.RuneCountInString(line); n > width {
 				t.Errorf("%d columns of %d: %s", n, width, line)
 			}
@@ -122,7 +124,7 @@ func TestWithheldFiguresAppearNowhere(t *testing.T) {
 	complete.Targets[1].Load.Withheld = "rows were lost"
 	complete.Targets[1].Load.Sent = 0.0123456789
 	for _, format := range []Format{Text, Markdown, CSV, HTML} {
-		out := render(t, format, Options{Width: 1000}, complete)
+		out := render(t, format, Options{Verbose: true, Width: 1000}, complete)
 		for _, figure := range []string{"123.456", "123" + unitSpace + "s", "123s", "0.0123456789"} {
 			if strings.Contains(out, figure) {
 				t.Errorf("%s shows the withheld figure %s", format, figure)
@@ -212,11 +214,11 @@ func inRounds(r *result.Run, rounds int) {
 func TestRunsOfDifferentDatasetsAreNotCompared(t *testing.T) {
 	complete, other := fixture(t)
 	complete.Targets, other.Targets = complete.Targets[:1], other.Targets[:1]
-	if out := render(t, Text, Options{}, complete, other); !strings.Contains(out, "Comparison") {
+	if out := render(t, Text, Options{Verbose: true}, complete, other); !strings.Contains(out, "Comparison") {
 		t.Error("the same dataset is not compared")
 	}
 	other.Dataset.Fingerprint = "another"
-	if out := render(t, Text, Options{}, complete, other); strings.Contains(out, "Comparison") {
+	if out := render(t, Text, Options{Verbose: true}, complete, other); strings.Contains(out, "Comparison") {
 		t.Error("different datasets are compared")
 	}
 }
@@ -224,7 +226,7 @@ func TestRunsOfDifferentDatasetsAreNotCompared(t *testing.T) {
 func TestTextIsSafeForTerminals(t *testing.T) {
 	complete, _ := fixture(t)
 	complete.Targets[0].Description.Version = "v1\x1b[2J\rowned\u202e"
-	out := render(t, Text, Options{}, complete)
+	out := render(t, Text, Options{Verbose: true}, complete)
 	if strings.ContainsAny(out, "\x1b\r\u202e") {
 		t.Error("a version moves the cursor")
 	}

@@ -10,22 +10,31 @@ import (
 type tone string
 
 const (
-	plain tone = ""
-	best  tone = "best" // the best of those compared
-	bad   tone = "bad"  // withheld, wrong, failed
-	dim   tone = "dim"  // not a result: empty, not verified, not available
+	plain  tone = ""
+	best   tone = "best"   // the best of those compared
+	bad    tone = "bad"    // withheld, wrong, failed
+	strong tone = "strong" // the answer, where nobody is shown to be the best
+	dim    tone = "dim"    // not a result: empty, not verified, not available
 )
 
 // table is what Text, Markdown and HTML draw alike.
 type table struct {
-	Title   string
-	Columns []column
-	Rows    []row
-	Notes   []note // below the table
-	// Proof says that rows matter little unless they raise doubts: text shows
-	// only those.
-	Proof bool
+	Title    string
+	Columns  []column
+	Rows     []row
+	Notes    []note     // below the table
+	Terminal visibility // how much of it text shows; --verbose shows all
 }
+
+// visibility is how much of a table stands on a terminal that nobody asked for
+// more.
+type visibility int
+
+const (
+	whole     visibility = iota
+	doubtful             // only rows that raise doubts: withheld, wrong, lost
+	onRequest            // nothing
+)
 
 // doubts is the table with nothing but the rows that raise some.
 func (t table) doubts() table {
@@ -67,13 +76,25 @@ type note struct {
 	Tone tone
 }
 
-// tables are those of a run, in the order in which they are shown.
+// tables are those of a run, in the order in which they are shown. The medians
+// of several targets stand side by side in a table of their own; their further
+// percentiles are details then.
 func tables(r *result.Run) []*table {
 	list := []*table{selfTestTable(r), loadTable(r), stepsTable(r)}
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		list = append(list, mixedTable(t), queryTable(r, t), openTable(t), searchTable(t))
+		queries := queryTable(r, t)
+		if queries != nil && len(r.Targets) > 1 {
+			queries.Terminal = doubtful
+		}
+		list = append(list, mixedTable(t), queries, openTable(t), searchTable(t))
 	}
-	list = append(list, usageTable(r), clientTable(r), hostTable(r), censusTable(r))
+	for _, t := range []*table{usageTable(r), hostTable(r)} {
+		if t != nil {
+			t.Terminal = onRequest
+			list = append(list, t)
+		}
+	}
+	list = append(list, clientTable(r), censusTable(r))
 	return slices.DeleteFunc(list, func(t *table) bool { return t == nil })
 }

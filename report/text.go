@@ -18,8 +18,9 @@ const defaultWidth = 110
 // its Flush.
 type textWriter struct {
 	*bufio.Writer
-	width int
-	color bool
+	width   int
+	color   bool
+	verbose bool
 	// elsewhere says who has the columns that are left out.
 	elsewhere string
 }
@@ -27,7 +28,7 @@ type textWriter struct {
 // newTextWriter returns a writer for a terminal. Elsewhere says who has the
 // columns that do not fit.
 func newTextWriter(w io.Writer, opts Options, elsewhere string) *textWriter {
-	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, elsewhere}
+	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, opts.Verbose, elsewhere}
 	if t.width <= 0 {
 		t.width = defaultWidth
 	}
@@ -36,52 +37,139 @@ func newTextWriter(w io.Writer, opts Options, elsewhere string) *textWriter {
 
 func writeText(w io.Writer, runs []*result.Run, opts Options) error {
 	t := newTextWriter(w, opts, "CSV, JSON and HTML have all")
-	for i, r := range runs {
-		if i > 0 {
-			t.line("")
-		}
-		t.run(r)
+	compared := groups(runs)
+	for i := range compared {
+		t.headline(newHeadline(&compared[i]))
 	}
-	for _, g := range groups(runs) {
-		if view := comparison(&g); view != nil {
-			t.table(view)
+	for _, r := range runs {
+		t.head(r)
+	}
+	for i := range compared {
+		for _, view := range []*table{comparison(&compared[i]), t.detail(winnersTable(&compared[i]))} {
+			if view != nil {
+				t.table(view)
+			}
 		}
-		if view := overallTable(&g); view != nil {
-			t.table(view)
+	}
+	for _, r := range runs {
+		if len(runs) > 1 {
+			t.line("")
+			t.line(t.paint(t.clean("Run "+joined(" ", r.ID, r.Name)), "1"))
 		}
+		t.tables(r)
 	}
 	if len(runs) > 0 {
 		t.line("")
 		t.wrapped("", "", note{repeats(runs), dim})
 	}
+	if len(runs) > 0 && !t.verbose {
+		t.wrapped("", "", note{"tsmark report" + references(runs) + " --verbose shows each target's percentiles, its version and settings, the resources, the host, and how to repeat it.", dim})
+	}
 	return t.Flush()
 }
 
-func (t *textWriter) run(r *result.Run) {
-	t.head(r)
+// references are the ends of the runs' ids, as tsmark report takes them.
+func references(runs []*result.Run) string {
+	text := ""
+	for i := range runs {
+		text += " " + shortID(runs, i)
+	}
+	return text
+}
+
+// headline draws who was faster, what that rests on, and bars.
+func (t *textWriter) headline(h *headline) {
+	if h == nil {
+		return
+	}
+	for _, a := range h.Answers {
+		if a.Tone == plain {
+			a.Tone = strong
+		}
+		t.wrapped("", "  ", a)
+	}
+	t.wrapped("", "", note{strings.Join(h.Basis, " · "), plain})
+	if h.Noise.Text != "" {
+		t.wrapped("", "", h.Noise)
+	}
+	for _, s := range []*standings{h.Queries, h.Loads} {
+		if s != nil {
+			t.standings(s)
+		}
+	}
+	t.line("")
+}
+
+// longestBar is in columns.
+const longestBar = 40
+
+// standings draws a bar for each place.
+func (t *textWriter) standings(s *standings) {
+	t.line("")
+	t.wrapped("", "", note{s.Title + " (" + s.Help + ")", dim})
+	label, text, most := 0, 0, 1.0
+	for _, p := range s.Places {
+		label = max(label, runewidth.StringWidth(t.clean(p.Label)))
+		text = max(text, runewidth.StringWidth(t.clean(p.Text)))
+		most = max(most, p.Times)
+	}
+	room := max(10, min(longestBar, t.width-label-text-2*gap-2))
+	for _, p := range s.Places {
+		t.line("  " + pad(t.clean(p.Label), label+gap, false) + barOf(p.Times/most*float64(room)) + "  " + t.toned(t.clean(p.Text), p.Tone))
+	}
+}
+
+// barOf is a bar of so many columns, to an eighth of one.
+func barOf(columns float64) string {
+	eighths := max(1, int(columns*8+0.5))
+	bar := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		bar += string(rune(0x2590 - rest)) // ▏ is one eighth, ▉ seven
+	}
+	return bar
+}
+
+// detail is a table that is shown on request alone; nil: it is not.
+func (t *textWriter) detail(view *table) *table {
+	if t.verbose {
+		return view
+	}
+	return nil
+}
+
+func (t *textWriter) tables(r *result.Run) {
 	for _, view := range tables(r) {
-		if !view.Proof {
+		switch {
+		case t.verbose || view.Terminal == whole:
 			t.table(view)
-		} else if doubtful := view.doubts(); len(doubtful.Rows) > 0 {
-			t.table(&doubtful)
+		case view.Terminal == doubtful:
+			if doubts := view.doubts(); len(doubts.Rows) > 0 {
+				t.table(&doubts)
+			}
 		}
 	}
 }
 
 // head is what stands before the tables of a run.
 func (t *textWriter) head(r *result.Run) {
-	head := "Run " + r.ID
-	if r.Name != "" {
-		head += " (" + r.Name + ")"
-	}
 	state := outcome(r)
-	t.line(t.paint(t.clean(head), "1") + "  " + t.toned(state.Text, state.Tone))
+	t.line(t.paint(t.clean("Run "+r.ID+inParentheses(r.Name)), "1") + "  " + t.toned(state.Text, state.Tone))
 	for _, a := range alerts(r) {
 		t.wrapped("", "  ", a)
+	}
+	if !t.verbose {
+		return
 	}
 	for _, f := range append(facts(r), repeating(r)...) {
 		t.wrapped(pad("  "+f.Key, 11, false), "           ", note{f.Value, plain})
 	}
+}
+
+func inParentheses(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " (" + name + ")"
 }
 
 // table draws a table, leaving out columns or cutting it into several where it
@@ -232,6 +320,8 @@ func (t *textWriter) toned(s string, tone tone) string {
 		return t.paint(s, "31") // red
 	case dim:
 		return t.paint(s, "2") // faint
+	case strong:
+		return t.paint(s, "1") // bold
 	}
 	return s
 }

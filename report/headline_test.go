@@ -1,0 +1,110 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/result"
+)
+
+// The headline says of agreeing's targets a, b and c what the table of winners
+// says: a and b are alike, c is slower.
+func TestHeadlineIsWhatTheTablesSay(t *testing.T) {
+	run := agreeing(t, 6)
+	g := groupOf(run)
+	h := newHeadline(g)
+	if h == nil || h.Queries == nil || h.Loads == nil || len(h.Answers) != 2 {
+		t.Fatalf("headline: %+v", h)
+	}
+	winners := render(t, Text, Options{Verbose: true, Width: 1000}, run)
+	first := h.Queries.Places[0]
+	for _, p := range h.Queries.Places[1:] {
+		f := g.figure(first.Subject, p.Subject, compare.AllTypes, compare.GeoMean)
+		if p.Times != f.Ratio.Figure || *p.Interval != *f.Interval {
+			t.Errorf("%s: %v times, the comparison says %v", p.Label, p.Times, f.Ratio.Figure)
+		}
+		if (p.Tone == dim) == (f.Significant() && f.Ratio.Figure > 1) {
+			t.Errorf("%s: %q is marked wrongly, p is %v", p.Label, p.Text, f.Adjusted)
+		}
+		if !strings.Contains(winners, times(f.Ratio)) {
+			t.Errorf("the table of winners lacks %s", times(f.Ratio))
+		}
+	}
+	for _, format := range []Format{Text, Markdown, HTML} {
+		out := render(t, format, Options{Width: 1000}, run)
+		for _, a := range h.Answers {
+			if !strings.Contains(out, unmarked(a.Text, format)) {
+				t.Errorf("%s lacks %q", format, a.Text)
+			}
+		}
+	}
+	if answer := h.Answers[0].Text; !strings.Contains(answer, "faster than c (") || !strings.Contains(answer, "no difference shown between ") || h.Answers[0].Tone == best {
+		t.Errorf("the answer is %q with tone %q", answer, h.Answers[0].Tone)
+	}
+}
+
+func unmarked(text string, format Format) string {
+	if format == Markdown {
+		return escapeMarkdown(text)
+	}
+	return text
+}
+
+func TestHeadline(t *testing.T) {
+	two := func(rounds int, names ...string) *result.Run {
+		run := agreeing(t, rounds)
+		var kept []result.Target
+		for _, x := range run.Targets {
+			for _, name := range names {
+				if x.Name == name {
+					kept = append(kept, x)
+				}
+			}
+		}
+		run.Targets = kept
+		return run
+	}
+	for _, c := range []struct {
+		run        *result.Run
+		begins     string
+		tone       tone
+		standings  int
+		mustNotSay string
+	}{
+		{two(6, "a", "c"), "a 1.", best, 2, "no difference"},
+		{two(6, "a", "b"), "No difference shown between ", plain, 2, "faster"},
+		{two(1, "a", "c"), "No verdict between a and c: 1 round", plain, 2, "faster"},
+		{two(6, "a"), "a: ", plain, 0, "faster"},
+	} {
+		h := newHeadline(groupOf(c.run))
+		if h == nil {
+			t.Errorf("%s: no headline", c.begins)
+			continue
+		}
+		a := h.Answers[0]
+		if !strings.HasPrefix(a.Text, c.begins) || a.Tone != c.tone || strings.Contains(strings.ToLower(a.Text), c.mustNotSay) {
+			t.Errorf("%q with tone %q, want %q… with %q", a.Text, a.Tone, c.begins, c.tone)
+		}
+		if n := 0; h.Queries != nil && len(h.Queries.Places) != c.standings || h.Queries == nil && n != c.standings {
+			t.Errorf("%s: standings %+v", c.begins, h.Queries)
+		}
+	}
+	// A withheld type is counted as such, and takes no part.
+	run := two(6, "a", "c")
+	run.Targets[1].Queries[0].Withheld = "wrong answer"
+	if h := newHeadline(groupOf(run)); !strings.Contains(strings.Join(h.Basis, " · "), "9 of 10 verified, 1 withheld") {
+		t.Errorf("basis: %q", h.Basis)
+	}
+	if h := newHeadline(groupOf(&result.Run{})); h != nil {
+		t.Errorf("nothing was measured, and the headline is %+v", h)
+	}
+}
+
+func TestBarOf(t *testing.T) {
+	for columns, want := range map[float64]string{0: "▏", 1: "█", 1.5: "█▌", 2.125: "██▏", 2.875: "██▉", 3: "███"} {
+		if got := barOf(columns); got != want {
+			t.Errorf("%v columns: %q, want %q", columns, got, want)
+		}
+	}
+}
