@@ -16,7 +16,7 @@ type Caps struct {
 	Embedded bool   // it runs in tsmark's own process
 	Discards bool   // it keeps nothing: no census, no answers, no note
 
-	MaxWriters    int  // connections that can write at once; 0: any number
+	MaxWriters    int  // connections that can write at once, while others wait their turn; 0: any number
 	OneConnection bool // the server takes one connection: a second one would wait for ever
 	Dedupes       bool // a row that is sent twice, with the same series and time, is there once when the load has settled
 	CountsPoints  bool // Census cannot count rows, only points
