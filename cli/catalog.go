@@ -13,7 +13,7 @@ import (
 // catalog is what this tsmark knows by name.
 type catalog struct {
 	workloads []workload.Workload
-	drivers     []driver.Driver
+	drivers   []driver.Driver
 }
 
 func newCatalog(w []workload.Workload, k []driver.Driver) catalog { return catalog{w, k} }

@@ -167,7 +167,7 @@ func TestRetryEnds(t *testing.T) {
 		within time.Duration
 	}{
 		"writer 0, batch 1 (rows 1 to 360, cpu from 2016-01-01T00:00:00Z to 2016-01-01T00:05:50Z): writing: connection reset by peer": {flaky{fail: always(cut())}, engine.Retry{}, 0},
-		"connection reset by peer (failed after 3 retries in ":                                                                      {flaky{fail: always(cut())}, engine.Retry{Times: 3}, time.Second},
+		"connection reset by peer (failed after 3 retries in ":                                                                        {flaky{fail: always(cut())}, engine.Retry{Times: 3}, time.Second},
 		": --retry 10s allows no more)":                                        {flaky{fail: always(cut())}, engine.Retry{Within: 10 * time.Second}, 10 * time.Second},
 		"writing: no such column":                                              {flaky{fail: always(errors.New("writing: no such column"))}, engine.Retry{Times: 3}, 0},
 		"connecting again: wrong password":                                     {flaky{fail: always(cut()), connect: at(errors.New("wrong password"), 2)}, engine.Retry{Times: 3}, time.Second},
