@@ -30,7 +30,7 @@ support, and why. It connects to nothing.`,
 		Example: `  tsmark drivers
   tsmark drivers sqlite
   tsmark drivers --json`,
-		ValidArgsFunction: cobra.FixedCompletions(a.catalog.kindNames(), cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: cobra.FixedCompletions(a.catalog.driverNames(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return fmt.Errorf("tsmark drivers takes one driver at most, but was given %q", args)
@@ -57,11 +57,11 @@ support, and why. It connects to nothing.`,
 // capabilities is what the named drivers can do; of none, all.
 func (a *app) capabilities(names []string) ([]*capability.Kind, error) {
 	if len(names) == 0 {
-		names = a.catalog.kindNames()
+		names = a.catalog.driverNames()
 	}
 	var able []*capability.Kind
 	for _, name := range names {
-		kind, err := a.catalog.kind(name)
+		kind, err := a.catalog.driver(name)
 		if err != nil {
 			return nil, err
 		}

@@ -45,7 +45,7 @@ func (p *Plan) connections(name string, caps *driver.Caps) error {
 		path   string
 	}{
 		{p.steps.Load && e.Load.Workers > 1, "load.workers"},
-		{p.steps.Ask && e.Queries.Workers > 1, "queries.workers"},
+		{p.steps.Query && e.Queries.Workers > 1, "queries.workers"},
 		{p.steps.Load && e.Mixed.On(), "mixed.loaded"},
 	} {
 		if c.wanted {
