@@ -46,10 +46,10 @@ func (c *Caps) Holds(t series.Trait) bool { return c.Lacks[t] == "" }
 
 // Stored is how a system stores the values of a type.
 type Stored struct {
-	As string // the system's own type, as its users write it: BIGINT
+	As string `json:"as"` // the system's own type, as its users write it: BIGINT
 	// Mapped is what a value becomes where the system has no such type, in
 	// words: 0 or 1. Empty: the type is the system's own.
-	Mapped string
+	Mapped string `json:"mapped,omitempty"`
 }
 
 // String is the type, and what the values become in it.
