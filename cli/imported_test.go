@@ -68,11 +68,13 @@ func TestImportedRunExecutesNothing(t *testing.T) {
 		if _, said := try(t, kind, "tsmark", "runs", "--results", dir); !strings.Contains(said, "  imported, "+string(status)) {
 			t.Errorf("it is not listed as imported:\n%s", said)
 		}
+		if code, said := try(t, kind, "tsmark", "resume", "--results", dir); code != exitDone || !strings.HasPrefix(said, "Nothing to resume: every run is complete, was imported") {
+			t.Errorf("resume: exit status %d, said %s", code, said)
+		}
 		for _, c := range []struct {
 			args []string
 			want string
 		}{
-			{[]string{"resume"}, "no such run: every run is complete, or was imported"},
 			{[]string{"resume", id}, "was imported, and is not resumed; "},
 			{[]string{"rerun"}, "no terminal to ask for confirmation; "},
 			{[]string{"rerun", id}, "and add --yes"},

@@ -44,6 +44,10 @@ part of a sweep stands for the sweep. Imported runs are not resumed.`,
 				reference = args[0]
 			}
 			found, err := kept.Find(ctx, reference)
+			if errors.Is(err, store.ErrAllComplete) {
+				_, err = fmt.Fprintln(a.stdout, "Nothing to resume: "+store.ErrAllComplete.Error()+".")
+				return err
+			}
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -133,6 +134,9 @@ TSMARK_PG_PASSWORD.`,
   tsmark report latest --view iotdb --format csv --output test-result.csv
   tsmark report 3f2a 91c0 --format html --output comparison.html`,
 		RunE: func(cmd *cobra.Command, references []string) error {
+			if !cmd.Flags().Changed("format") {
+				formatName = formatOf(file, formatName)
+			}
 			format, err := report.ParseFormat(formatName)
 			if err != nil {
 				return fmt.Errorf("--format: %w", err)
@@ -169,13 +173,29 @@ TSMARK_PG_PASSWORD.`,
 			return shown.write(a.stdout, view, format, a.textOptions())
 		},
 	}
-	cmd.Flags().StringVar(&formatName, "format", formatName, strings.Join(report.Formats(), ", "))
+	cmd.Flags().StringVar(&formatName, "format", formatName, strings.Join(report.Formats(), ", ")+"; without it the name of --output decides")
 	cmd.Flags().StringVar(&viewName, "view", viewName, "what of the runs to show: "+strings.Join(report.Views(), ", "))
 	cmd.Flags().StringVar(&file, "output", "", "`file` to write (default standard output)")
 	cmd.Flags().BoolVar(&experiment, "experiment", false, "print the experiment of the run as YAML")
 	complete(cmd, "format", report.Formats())
 	complete(cmd, "view", report.Views())
 	return cmd
+}
+
+// formatOf is the format that a file's name asks for; otherwise where it asks
+// for none.
+func formatOf(file, otherwise string) string {
+	switch filepath.Ext(file) {
+	case ".html", ".htm":
+		return string(report.HTML)
+	case ".md", ".markdown":
+		return string(report.Markdown)
+	case ".csv":
+		return string(report.CSV)
+	case ".json":
+		return string(report.JSON)
+	}
+	return otherwise
 }
 
 // found is what a report is about: runs, or a sweep with its runs.

@@ -15,6 +15,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/klauspost/compress/gzip"
@@ -45,6 +46,9 @@ type File struct {
 func Create(name string) (*File, error) {
 	if name == "" || name == "-" || name == "/dev/stdout" {
 		return &File{name: "standard output", f: os.Stdout, keep: true, w: os.Stdout}, nil
+	}
+	if ext := filepath.Ext(name); slices.Contains([]string{".bz2", ".xz", ".lz4", ".br", ".zip", ".7z", ".lzma", ".sz", ".Z"}, ext) {
+		return nil, fmt.Errorf("cannot write %s: tsmark compresses as .gz or .zst, not as %s", name, ext)
 	}
 	f := &File{name: name}
 	if err := f.open(); err != nil {

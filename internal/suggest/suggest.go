@@ -2,7 +2,7 @@
 package suggest
 
 import (
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/agext/levenshtein"
@@ -12,28 +12,41 @@ import (
 // the known names closest to the given one, or `; known: a, b, …` where none
 // is close.
 func Among(name string, known []string) string {
-	type candidate struct {
-		name     string
-		distance int
-	}
-	var near []candidate
-	for _, k := range known {
-		d := levenshtein.Distance(strings.ToLower(name), strings.ToLower(k), nil)
-		if d <= max(2, len(k)/3) || len(name) > 2 && strings.HasPrefix(k, name) {
-			near = append(near, candidate{k, d})
-		}
-	}
-	if len(near) == 0 {
-		if len(known) == 0 {
-			return "; there are none"
-		}
+	near := sorted(name, known, func(k string, distance int) bool {
+		return distance <= max(2, len(k)/3) || len(name) > 2 && strings.HasPrefix(k, name)
+	})
+	switch {
+	case len(known) == 0:
+		return "; there are none"
+	case len(near) == 0:
 		return "; known: " + strings.Join(known, ", ")
 	}
-	sort.SliceStable(near, func(i, j int) bool { return near[i].distance < near[j].distance })
-	near = near[:min(3, len(near))]
-	quoted := make([]string, len(near))
-	for i, c := range near {
-		quoted[i] = `"` + c.name + `"`
+	return didYouMean(near[:min(3, len(near))])
+}
+
+// Nearest is Among for names of which there may be thousands: it offers the
+// closest one, however far it is, the first of several.
+func Nearest(name string, known []string) string {
+	if len(known) == 0 {
+		return "; there are none"
 	}
-	return "; did you mean " + strings.Join(quoted, " or ") + "?"
+	return didYouMean(sorted(name, known, func(string, int) bool { return true })[:1])
+}
+
+// sorted returns the known names that may be meant, the closest first.
+func sorted(name string, known []string, meant func(known string, distance int) bool) []string {
+	distances := make(map[string]int, len(known))
+	var near []string
+	for _, k := range known {
+		distances[k] = levenshtein.Distance(strings.ToLower(name), strings.ToLower(k), nil)
+		if meant(k, distances[k]) {
+			near = append(near, k)
+		}
+	}
+	slices.SortStableFunc(near, func(a, b string) int { return distances[a] - distances[b] })
+	return near
+}
+
+func didYouMean(names []string) string {
+	return `; did you mean "` + strings.Join(names, `" or "`) + `"?`
 }

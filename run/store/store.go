@@ -28,6 +28,9 @@ var ErrNoResults = errors.New("no results")
 // ErrNotFound means that no run, or more than one, matches.
 var ErrNotFound = errors.New("no such run")
 
+// ErrAllComplete means that no run of this store is to be resumed.
+var ErrAllComplete = errors.New("every run is complete, was imported, or goes on in another process")
+
 // Store is an open place of results. Its methods may be called from several
 // goroutines at once, and processes on several machines may use one database.
 type Store struct {

@@ -111,7 +111,6 @@ func (s *Store) find(ctx context.Context, reference string) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	others := ""
 	for _, t := range whole {
 		if reference == Latest {
 			return t.Found, nil
@@ -121,11 +120,10 @@ func (s *Store) find(ctx context.Context, reference string) (Found, error) {
 			if !s.GoingOn(ctx, t.id()) {
 				return t.Found, nil
 			}
-			others = ", goes on in another process"
 		}
 	}
 	if reference == Unfinished {
-		return Found{}, fmt.Errorf("%w: every run is complete%s, or was imported", ErrNotFound, others)
+		return Found{}, ErrAllComplete
 	}
 	var ids []string
 	all := append(whole, points...)
@@ -204,6 +202,5 @@ func match(reference string, ids []string) (int, error) {
 	case len(ids) == 0:
 		return -1, fmt.Errorf("%w: there are none yet; run tsmark run first", ErrNotFound)
 	}
-	// Old runs are of no help in a message, and there may be thousands.
-	return -1, fmt.Errorf("%w%s", ErrNotFound, suggest.Among(reference, ids[:min(len(ids), 20)]))
+	return -1, fmt.Errorf("%w%s; tsmark runs lists them", ErrNotFound, suggest.Nearest(reference, ids))
 }
