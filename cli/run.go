@@ -96,21 +96,25 @@ became of each parameter.`,
 			return a.execute(cmd, e, print)
 		},
 	}
-	given.datasetFlags(cmd)
-	given.targetFlag(cmd, "duckdb and sqlite")
-	given.loadFlags(cmd)
-	given.digestFlag(cmd)
-	given.mixedFlags(cmd)
-	given.queryFlags(cmd)
-	given.timedFlags(cmd)
-	given.timeoutFlags(cmd)
-	given.workersFlag(cmd, "connections that load, and later connections that run queries", "load.workers", "queries.workers")
-	given.sweepFlag(cmd)
-	given.quietFlag(cmd)
-	files.configFlag(cmd)
-	files.routineFlag(cmd)
-	cmd.Flags().BoolVar(&selfTest, "self-test", false, "compare each target with itself, and say what this machine cannot resolve")
-	cmd.Flags().BoolVar(&print, "print", false, "print the experiment as YAML and run nothing")
+	flags := flagGroups{cmd: cmd}
+	flags.add("Targets and workers", func(cmd *cobra.Command) {
+		given.targetFlag(cmd, "duckdb and sqlite")
+		given.workersFlag(cmd, "connections that load, and later connections that run queries", "load.workers", "queries.workers")
+		given.sweepFlag(cmd)
+	})
+	flags.add("Dataset", given.datasetFlags, given.digestFlag)
+	flags.add("Load", given.loadFlags)
+	flags.add("Queries", given.queryFlags)
+	flags.add("How the queries are measured", given.timedFlags)
+	flags.add("Queries while rows are written", given.mixedFlags)
+	flags.add("Timeouts", given.timeoutFlags)
+	flags.add("IoTDB-Benchmark", files.configFlag, files.routineFlag)
+	flags.add("The run as a whole", given.quietFlag, func(cmd *cobra.Command) {
+		cmd.Flags().BoolVar(&selfTest, "self-test", false, "compare each target with itself, and say what this machine cannot resolve")
+		cmd.Flags().BoolVar(&print, "print", false, "print the experiment as YAML and run nothing")
+		cmd.Flags().BoolP("help", "h", false, "help for run")
+	})
+	flags.done()
 	return cmd
 }
 

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// flagGroups shows the flags of a command under titles, in the order in which
+// they were added.
+type flagGroups struct {
+	cmd   *cobra.Command
+	texts strings.Builder
+}
+
+// add adds flags to the command, under a title.
+func (g *flagGroups) add(title string, flags ...func(*cobra.Command)) {
+	known := make(map[string]bool)
+	g.cmd.Flags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
+	for _, add := range flags {
+		add(g.cmd)
+	}
+	group := pflag.NewFlagSet(title, pflag.ContinueOnError)
+	g.cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !known[f.Name] {
+			group.AddFlag(f)
+		}
+	})
+	if group.HasAvailableFlags() {
+		g.texts.WriteString(title + ":\n" + strings.TrimRight(group.FlagUsages(), "\n") + "\n\n")
+	}
+}
+
+// done has the command's help show the groups.
+func (g *flagGroups) done() {
+	const flat = "Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}"
+	text := strings.TrimRight(strings.ReplaceAll(g.texts.String(), "{{", "{{`{{`}}"), "\n")
+	g.cmd.SetUsageTemplate(strings.Replace(g.cmd.UsageTemplate(), flat, text, 1))
+}
