@@ -136,7 +136,7 @@ func repeatsOf(f *compare.Figure, n int) int {
 func label(f *compare.Figure) string {
 	switch f.Metric {
 	case compare.GeoMean:
-		return overall + strconv.Itoa(f.Types)
+		return geometricMean + strconv.Itoa(f.Types)
 	case compare.Load:
 		return "settled rows/s"
 	case compare.Acked:

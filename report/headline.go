@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -41,12 +42,21 @@ type standing struct {
 
 // newHeadline says it of a group; nil where nothing of it was measured.
 func newHeadline(g *group) *headline {
-	h := &headline{Queries: g.overallStandings(), Loads: g.loadStandings()}
+	overall, loads := g.rankOverall(), g.rankLoads()
+	h := &headline{Queries: g.standings(&overall, compare.AllTypes), Loads: g.standings(&loads, compare.LoadSubject)}
 	if h.Queries != nil {
-		h.Answers = append(h.Answers, g.answer(h.Queries, "", func(i, j int) *compare.Figure { return g.figure(i, j, compare.AllTypes, compare.GeoMean) }))
+		types := 0
+		for _, f := range overall.Figures {
+			if f != nil {
+				types = max(types, f.Types)
+			}
+		}
+		h.Queries.Title, h.Queries.Help = "Service time, relative to the fastest", geometricMean+plural(types, "query type")+"; shorter is better"
+		h.Answers = append(h.Answers, answer(h.Queries, &overall, ""))
 	}
 	if h.Loads != nil {
-		h.Answers = append(h.Answers, g.answer(h.Loads, "Load: ", func(i, j int) *compare.Figure { return g.figure(j, i, compare.LoadSubject, compare.Load) }))
+		h.Loads.Title, h.Loads.Help = "Time of the load, relative to the fastest", "until all rows were visible; shorter is better"
+		h.Answers = append(h.Answers, answer(h.Loads, &loads, "Load: "))
 	}
 	if len(h.Answers) == 0 {
 		h.Answers = g.single()
@@ -60,95 +70,59 @@ func newHeadline(g *group) *headline {
 	return h
 }
 
-// overallStandings are the geometric means over all query types that two
-// subjects have in common; nil where no two have any.
-func (g *group) overallStandings() *standings {
-	at := g.fastestOnAverage()
-	if len(g.subjects) < 2 || at < 0 {
-		return nil
-	}
-	s := g.standings(at, func(i int) *compare.Figure { return g.figure(at, i, compare.AllTypes, compare.GeoMean) })
-	if s == nil {
-		return nil
-	}
-	types := 0
-	for i := range g.subjects {
-		if f := g.figure(at, i, compare.AllTypes, compare.GeoMean); i != at && f != nil {
-			types = max(types, f.Types)
-		}
-	}
-	s.Title = "Service time, relative to the fastest"
-	s.Help = overall + plural(types, "query type") + "; shorter is better"
-	return s
-}
-
-// loadStandings are the rates of the loads; nil where there are not two.
-func (g *group) loadStandings() *standings {
-	ranked := g.rankLoads()
-	if ranked.Reference < 0 {
-		return nil
-	}
-	s := g.standings(ranked.Reference, func(i int) *compare.Figure { return ranked.Figures[i] })
-	if s != nil {
-		s.Title, s.Help = "Time of the load, relative to the fastest", "until all rows were visible; shorter is better"
-	}
-	return s
-}
-
-// standings puts the subjects that have a figure in order, the reference first.
-func (g *group) standings(reference int, figure func(int) *compare.Figure) *standings {
-	what := compare.AllTypes
-	s := &standings{Places: []standing{{Subject: reference, Label: g.subjects[reference].Label, Times: 1}}}
-	shown := true
-	for i := range g.subjects {
-		f := figure(i)
-		if i == reference || f == nil || f.MissingA != "" || f.MissingB != "" || f.Ratio.Bound == stats.Unknown {
+// standings puts the subjects of a ranking in order, the reference first; nil
+// where no two are compared.
+func (g *group) standings(r *ranking, what string) *standings {
+	s := &standings{}
+	for i, f := range r.Figures {
+		p := standing{Subject: i, Label: g.subjects[i].Label, Times: 1}
+		switch {
+		case i == r.Reference:
+			p.Text, p.Tone = ratio(1), dim
+			if r.Sole {
+				p.Tone = best
+			}
+		case f == nil || f.Ratio.Bound == stats.Unknown:
 			continue
+		default:
+			p.Times, p.Interval, p.Text = f.Ratio.Figure, f.Interval, f.Ratio.Mark()+ratio(f.Ratio.Figure)+inBrackets(f)
+			if !f.Significant() || f.Ratio.Figure <= 1 {
+				p.Text, p.Tone = chanceMark+p.Text, dim
+			}
 		}
-		what = f.Subject
-		place := standing{Subject: i, Label: g.subjects[i].Label, Times: f.Ratio.Figure, Interval: f.Interval, Text: f.Ratio.Mark() + ratio(f.Ratio.Figure)}
-		place.Text += inBrackets(f)
-		if !f.Significant() || f.Ratio.Figure <= 1 {
-			shown = false
-			place.Text, place.Tone = chanceMark+place.Text, dim
-		}
-		s.Places = append(s.Places, place)
+		p.Text += marksOf(g.subjects[i].target, what)
+		s.Places = append(s.Places, p)
 	}
 	if len(s.Places) < 2 {
 		return nil
 	}
-	s.Places[0].Text = ratio(1)
-	if shown {
-		s.Places[0].Tone = best
-	} else {
-		s.Places[0].Tone = dim
-	}
-	slices.SortStableFunc(s.Places[1:], func(a, b standing) int {
-		switch {
-		case a.Times < b.Times:
-			return -1
-		case a.Times > b.Times:
-			return 1
+	slices.SortStableFunc(s.Places, func(a, b standing) int {
+		if of := cmp.Compare(boolean(a.Subject != r.Reference), boolean(b.Subject != r.Reference)); of != 0 {
+			return of
 		}
-		return 0
+		return cmp.Compare(a.Times, b.Times)
 	})
-	for i := range s.Places {
-		s.Places[i].Text += marksOf(g.subjects[s.Places[i].Subject].target, what)
-	}
 	return s
+}
+
+func boolean(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // answer is the sentence about standings: who was shown to be faster than whom,
 // and between whom no difference was shown.
-func (g *group) answer(s *standings, prefix string, figure func(i, j int) *compare.Figure) note {
+func answer(s *standings, r *ranking, prefix string) note {
 	first := s.Places[0]
 	var beaten, level, untold []string
 	short := ""
 	for _, p := range s.Places[1:] {
-		f := figure(first.Subject, p.Subject)
+		f := r.Figures[p.Subject]
 		switch {
 		case f.Significant() && f.Ratio.Figure > 1:
-			beaten = append(beaten, strings.TrimSpace(f.Ratio.Mark()+ratio(f.Ratio.Figure))+" faster than "+p.Label+inBrackets(f))
+			beaten = append(beaten, f.Ratio.Mark()+ratio(f.Ratio.Figure)+" faster than "+p.Label+inBrackets(f))
 		case f.Verdict == compare.CannotTell:
 			untold, short = append(untold, p.Label), noVerdict(f)
 		default:
@@ -209,12 +183,7 @@ func (g *group) single() []note {
 		}
 		medians = slices.DeleteFunc(medians, func(v stats.Value) bool { return v.Bound == stats.Unknown || v.Figure <= 0 })
 		if len(medians) > 0 {
-			slices.SortFunc(medians, func(a, b stats.Value) int {
-				if a.Figure < b.Figure {
-					return -1
-				}
-				return 1
-			})
+			slices.SortFunc(medians, func(a, b stats.Value) int { return cmp.Compare(a.Figure, b.Figure) })
 			lo, hi := medians[0], medians[len(medians)-1]
 			text := lo.Mark() + duration(lo.Figure)
 			if len(medians) > 1 {

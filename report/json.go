@@ -15,6 +15,48 @@ type runJSON struct {
 	// Figures are the estimates that tables and charts show, of the loads and
 	// query types of each target.
 	Figures []figureJSON `json:"figures"`
+	// Headline is what reports say first; nil: nothing was measured.
+	Headline *headlineJSON `json:"headline,omitempty"`
+}
+
+// headlineJSON is the headline in its words, and the standings that it names,
+// the best first.
+type headlineJSON struct {
+	Answers []string       `json:"answers"`
+	Basis   []string       `json:"basis"`
+	Noise   string         `json:"noise,omitempty"`
+	Queries []standingJSON `json:"queries,omitempty"` // by the geometric mean of all query types
+	Loads   []standingJSON `json:"loads,omitempty"`
+}
+
+// standingJSON is how many times the first one's time a target needs.
+type standingJSON struct {
+	Target   string          `json:"target"`
+	Times    float64         `json:"times"`
+	Interval *stats.Interval `json:"interval,omitempty"`
+	Chance   bool            `json:"chance"` // not shown to differ from the first; of the first, that it is the best was not shown
+}
+
+func headlineOf(r *result.Run) *headlineJSON {
+	h := newHeadline(groupOf(r))
+	if h == nil {
+		return nil
+	}
+	out := &headlineJSON{Basis: h.Basis, Noise: h.Noise.Text}
+	for _, a := range h.Answers {
+		out.Answers = append(out.Answers, a.Text)
+	}
+	for _, to := range []struct {
+		from *standings
+		list *[]standingJSON
+	}{{h.Queries, &out.Queries}, {h.Loads, &out.Loads}} {
+		if to.from != nil {
+			for _, p := range to.from.Places {
+				*to.list = append(*to.list, standingJSON{p.Label, p.Times, p.Interval, p.Tone == dim})
+			}
+		}
+	}
+	return out
 }
 
 // figureJSON is an estimate, and how it compares with those of the run's other
@@ -71,7 +113,7 @@ func writeJSON(w io.Writer, runs []*result.Run) error { return writeIndented(w, 
 func withFigures(runs []*result.Run) []runJSON {
 	list := make([]runJSON, 0, len(runs))
 	for _, r := range runs {
-		list = append(list, runJSON{withoutLoads(r), figuresOf(r)})
+		list = append(list, runJSON{withoutLoads(r), figuresOf(r), headlineOf(r)})
 	}
 	return list
 }

@@ -70,6 +70,30 @@ func (g *group) rankLoadsAnew() ranking {
 	})
 }
 
+// rankOverall is the ranking by the geometric mean over all query types that two
+// subjects have in common. It has ratios alone, no estimates.
+func (g *group) rankOverall() ranking { return g.once(compare.AllTypes, g.rankOverallAnew) }
+
+func (g *group) rankOverallAnew() ranking {
+	out := ranking{Estimates: make([]stats.Estimate, len(g.subjects)), Reference: g.fastestOnAverage(), Figures: make([]*compare.Figure, len(g.subjects))}
+	if out.Reference < 0 {
+		return out
+	}
+	out.Sole = true
+	for i := range g.subjects {
+		if i == out.Reference {
+			continue
+		}
+		f := g.figure(out.Reference, i, compare.AllTypes, compare.GeoMean)
+		if f != nil && (f.MissingA != "" || f.MissingB != "" || f.Ratio.Bound == stats.Unknown) {
+			f = nil
+		}
+		out.Figures[i] = f
+		out.Sole = out.Sole && f != nil && f.Significant() && f.Ratio.Figure > 1
+	}
+	return out
+}
+
 // rank sets the subjects against each other. Who says of one whether it takes
 // part, and whether it can be the best.
 func (g *group) rank(what string, metric compare.Metric, estimates []stats.Estimate, who func(int) (compared, best bool)) ranking {

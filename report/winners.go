@@ -1,9 +1,7 @@
 package report
 
 import (
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/tsmark/tsmark/report/compare"
 )
@@ -51,10 +49,10 @@ func winnersTable(g *group) *table {
 			}
 		}
 	}
-	if at := g.fastestOnAverage(); at >= 0 && types > 1 {
-		for i := range g.subjects {
-			if f := g.figure(at, i, compare.AllTypes, compare.GeoMean); i != at && f != nil {
-				g.oriented(add, overall+strconv.Itoa(f.Types), at, i, f)
+	if all := g.rankOverall(); types > 1 {
+		for i, f := range all.Figures {
+			if f != nil {
+				g.oriented(add, geometricMean+strconv.Itoa(f.Types), all.Reference, i, f)
 			}
 		}
 	}
@@ -77,22 +75,8 @@ func (g *group) oriented(add func(string, int, int, *compare.Figure), label stri
 	add(label, reference, other, f)
 }
 
-// overallTable is what winnersTable says of all types together, for where
-// there is little room; nil where it says nothing.
-func overallTable(g *group) *table {
-	view := winnersTable(g)
-	if view == nil {
-		return nil
-	}
-	view.Rows = slices.DeleteFunc(view.Rows, func(r row) bool { return !strings.HasPrefix(r.Cells[0].Text, overall) })
-	if len(view.Rows) == 0 {
-		return nil
-	}
-	return view
-}
-
-// overall begins the label of rows about all types together.
-const overall = "geometric mean of "
+// geometricMean begins the label of rows about all types together.
+const geometricMean = "geometric mean of "
 
 // fastestOnAverage returns the subject whose geometric mean over the types is
 // the smallest; -1 where no two have types in common.
