@@ -59,7 +59,7 @@ func (d *database) objects(ctx context.Context) ([]driver.Object, error) {
 			objects = append(objects, p)
 		}
 	}
-	rows, err := d.ask(ctx, "SHOW MEASUREMENTS")
+	rows, err := d.own.Ask(ctx, "SHOW MEASUREMENTS")
 	for _, row := range rows {
 		name := row[0].String()
 		objects = append(objects, driver.Object{
@@ -71,7 +71,7 @@ func (d *database) objects(ctx context.Context) ([]driver.Object, error) {
 
 // policies lists the retention policies, with what each does as its identity.
 func (d *database) policies(ctx context.Context) ([]driver.Object, error) {
-	rows, err := d.ask(ctx, "SHOW RETENTION POLICIES ON "+ident(d.settings.database))
+	rows, err := d.own.Ask(ctx, "SHOW RETENTION POLICIES ON "+ident(d.settings.database))
 	var list []driver.Object
 	for _, row := range rows {
 		const told = 5 // name, duration, duration of shard groups, copies, whether it is the default; newer versions add limits
@@ -89,7 +89,7 @@ func (d *database) policies(ctx context.Context) ([]driver.Object, error) {
 
 // continuousQueries lists those of the database.
 func (d *database) continuousQueries(ctx context.Context) ([]driver.Object, error) {
-	rows, err := d.ask(ctx, "SHOW CONTINUOUS QUERIES") // of all databases
+	rows, err := d.own.Ask(ctx, "SHOW CONTINUOUS QUERIES") // of all databases
 	var list []driver.Object
 	for _, row := range rows {
 		// CREATE CONTINUOUS QUERY name ON database BEGIN … END
@@ -183,12 +183,10 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	case shard != "":
 		statements = append(statements, fmt.Sprintf("ALTER RETENTION POLICY autogen ON %s%s", name, shard))
 	}
-	if err := d.change(ctx, statements...); err != nil {
+	if err := d.own.Exec(ctx, statements...); err != nil {
 		return fmt.Errorf("creating %s: %w", d.where(), err)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.schema, d.encoder = schema, lines(s.unit).New(schema)
+	d.Prepare(lines(s.unit).New(schema), schema)
 	return nil
 }
 
@@ -218,7 +216,7 @@ func (d *database) dropAll(ctx context.Context, objects []driver.Object) error {
 			text, err = d.Note(ctx)
 		}
 		if err == nil {
-			err = d.change(ctx, "DROP DATABASE "+ident(d.settings.database))
+			err = d.own.Exec(ctx, "DROP DATABASE "+ident(d.settings.database))
 		}
 		if err == nil && text != "" {
 			err = d.SetNote(ctx, text)
@@ -235,18 +233,18 @@ func (d *database) dropAll(ctx context.Context, objects []driver.Object) error {
 
 func (d *database) drop(ctx context.Context, object string) error {
 	if name, ok := strings.CutPrefix(object, measurement); ok {
-		return d.change(ctx, "DROP MEASUREMENT "+ident(name))
+		return d.own.Exec(ctx, "DROP MEASUREMENT "+ident(name))
 	}
 	on := " ON " + ident(d.settings.database)
 	if name, ok := strings.CutPrefix(object, policy); ok {
-		return d.change(ctx, "DROP RETENTION POLICY "+ident(name)+on)
+		return d.own.Exec(ctx, "DROP RETENTION POLICY "+ident(name)+on)
 	}
-	return d.change(ctx, "DROP CONTINUOUS QUERY "+ident(strings.TrimPrefix(object, continuous))+on)
+	return d.own.Exec(ctx, "DROP CONTINUOUS QUERY "+ident(strings.TrimPrefix(object, continuous))+on)
 }
 
 // Note implements driver.DB.
 func (d *database) Note(ctx context.Context) (string, error) {
-	rows, err := d.ask(ctx, fmt.Sprintf("SELECT content FROM %s.%[1]s", note))
+	rows, err := d.own.Ask(ctx, fmt.Sprintf("SELECT content FROM %s.%[1]s", note))
 	if err == nil && len(rows) > 1 {
 		err = fmt.Errorf("it has %d points", len(rows))
 	}
@@ -260,11 +258,11 @@ func (d *database) Note(ctx context.Context) (string, error) {
 // there.
 func (d *database) SetNote(ctx context.Context, text string) error {
 	name := ident(d.settings.database)
-	err := d.change(ctx, "CREATE DATABASE "+name, fmt.Sprintf("CREATE RETENTION POLICY %s ON %s DURATION INF REPLICATION 1", note, name))
+	err := d.own.Exec(ctx, "CREATE DATABASE "+name, fmt.Sprintf("CREATE RETENTION POLICY %s ON %s DURATION INF REPLICATION 1", note, name))
 	if err != nil {
 		return err
 	}
-	to, err := d.settings.writes(note).Open()
+	to, err := d.settings.writes(note).Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -275,7 +273,7 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 
 // Inspect implements driver.Inspector.
 func (d *database) Inspect(ctx context.Context) error {
-	if _, err := d.ask(ctx, "SHOW USERS"); err != nil { // for which a user needs what a load needs
+	if _, err := d.own.Ask(ctx, "SHOW USERS"); err != nil { // for which a user needs what a load needs
 		return fmt.Errorf("looking at %s: a load needs a user with all privileges: %w", d.where(), err)
 	}
 	return nil

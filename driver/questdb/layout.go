@@ -11,31 +11,21 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// layout is the tables that a schema becomes. All writers share it.
-type layout struct {
-	objects []driver.Object // all tables made
-	ddl     []string        // the statements that make them
-	encoder encode.Encoder
-	tables  []*series.Table
-}
-
-// newLayout lays a schema out. Its error names what tables or columns would
-// share.
-func newLayout(s *series.Schema, settings *tableSettings) (*layout, error) {
-	l := &layout{tables: s.Tables, encoder: lines().New(s)}
-	for _, t := range s.Tables {
+// layout returns the tables that a schema becomes, and the statements that make
+// them. Its error names what tables or columns would share.
+func (s *tableSettings) layout(schema *series.Schema) (objects []driver.Object, ddl []string, err error) {
+	for _, t := range schema.Tables {
 		name := tableName(t.Name)
-		columns, err := columnsOf(t, settings.symbolCapacity)
+		columns, err := columnsOf(t, s.symbolCapacity)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		keys, err := settings.upsertKeys(t)
+		keys, err := s.upsertKeys(t)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		statement := fmt.Sprintf("CREATE TABLE %s (%s) TIMESTAMP(%s) PARTITION BY %s",
-			quoted(name), strings.Join(columns, ", "), timeColumn, settings.partitionBy)
-		if settings.wal {
+		statement := fmt.Sprintf("CREATE TABLE %s (%s) TIMESTAMP(%s) PARTITION BY %s", quoted(name), strings.Join(columns, ", "), timeColumn, s.partitionBy)
+		if s.wal {
 			statement += " WAL"
 		} else {
 			statement += " BYPASS WAL"
@@ -43,9 +33,9 @@ func newLayout(s *series.Schema, settings *tableSettings) (*layout, error) {
 		if len(keys) > 0 {
 			statement += fmt.Sprintf(" DEDUP UPSERT KEYS(%s)", strings.Join(keys, ", "))
 		}
-		l.objects, l.ddl = append(l.objects, object(kindTable, name)), append(l.ddl, statement)
+		objects, ddl = append(objects, object(kindTable, name)), append(ddl, statement)
 	}
-	return l, sqlkit.Distinct(l.objects)
+	return objects, ddl, sqlkit.Distinct(objects)
 }
 
 // lines is line protocol as QuestDB reads it.

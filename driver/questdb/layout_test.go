@@ -28,9 +28,9 @@ func TestTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := newLayout(schema, &s.tables)
-		if err != nil || l.ddl[0] != want {
-			t.Errorf("%v, %v: got %v, want %s", given, err, l, want)
+		_, ddl, err := s.tables.layout(schema)
+		if err != nil || ddl[0] != want {
+			t.Errorf("%v, %v: got %v, want %s", given, err, ddl, want)
 		}
 	}
 }
@@ -46,10 +46,11 @@ func TestColumnsOfTypes(t *testing.T) {
 		bool  string
 	}{{true, "BOOLEAN"}, {false, "INT"}} {
 		table.Dense = test.dense
-		l, err := newLayout(&series.Schema{Tables: []*series.Table{table}, Series: 1}, &tableSettings{partitionBy: "DAY", wal: true, dedup: dedupOff})
+		s := tableSettings{partitionBy: "DAY", wal: true, dedup: dedupOff}
+		_, ddl, err := s.layout(&series.Schema{Tables: []*series.Table{table}, Series: 1})
 		want := "a_bool " + test.bool + ", a_int32 INT, a_int LONG, a_float32 FLOAT, a_float DOUBLE, a_text VARCHAR, a_timestamp TIMESTAMP, a_date DATE, a_blob VARCHAR)"
-		if err != nil || !strings.Contains(l.ddl[0], want) {
-			t.Errorf("%v, %v, want %s", l, err, want)
+		if err != nil || !strings.Contains(ddl[0], want) {
+			t.Errorf("%v, %v, want %s", ddl, err, want)
 		}
 		// Lines of TSBS's format would say other times, and other booleans.
 		plain := *table
@@ -79,7 +80,7 @@ func TestTablesThatCannotBe(t *testing.T) {
 		if strings.Contains(want, "dedup") {
 			s.dedup = "rack"
 		}
-		_, err := newLayout(&series.Schema{Tables: tables, Series: 1}, &s)
+		_, _, err := s.layout(&series.Schema{Tables: tables, Series: 1})
 		stub.Says(t, err, want)
 	}
 }
