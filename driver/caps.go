@@ -28,6 +28,10 @@ type Caps struct {
 	// Lacks are traits of values that it cannot hold, with what becomes of such a
 	// value, to stand behind "which": "QuestDB holds as NULL".
 	Lacks map[series.Trait]string
+	// Schema says what of a dataset's tables the system cannot hold: too many
+	// columns, names that it has not, columns that its options need. It looks at
+	// no server. Create and Plan are given no other schema. Nil: it takes all.
+	Schema func(*series.Schema) error
 
 	// Types says how fields of each of series.Types are stored. Nil: it keeps
 	// values as they are, or not at all.

@@ -23,7 +23,7 @@ type asker struct {
 	cfg      QueryConfig
 	source   Source
 	count    int        // queries that it has
-	block    []Question // those of them that are rendered, from place base on
+	block    []Rendered // those of them that are rendered, from place base on
 	base     int
 	progress Progress
 	workers  []*worker
@@ -43,12 +43,12 @@ type asker struct {
 func newAsker(cfg QueryConfig, schedule string, source Source, progress Progress) *asker {
 	a := &asker{cfg: cfg, source: source, count: source.Len(), progress: progress}
 	a.first.Store(-1)
-	a.tally = tally.New(oplog.Cell{Kind: oplog.Query, Schedule: schedule, Workers: cfg.Workers, Questions: a.count, First: cfg.First}, 0)
+	a.tally = tally.New(oplog.Cell{Kind: oplog.Query, Schedule: schedule, Workers: cfg.Workers, Queries: a.count, First: cfg.First}, 0)
 	return a
 }
 
 // at is the i-th question, from the first one again after the last one.
-func (a *asker) at(i int) *Question { return &a.block[i%a.count-a.base] }
+func (a *asker) at(i int) *Rendered { return &a.block[i%a.count-a.base] }
 
 // load renders the block that has the i-th question, unless it is there. Nobody
 // works meanwhile, and the clock stands still.
@@ -204,7 +204,7 @@ type worker struct {
 
 // warmUp asks what is not measured.
 func (w *worker) warmUp(ctx context.Context) error {
-	questions, begin := w.cfg.WarmUp.Questions, time.Now()
+	questions, begin := w.cfg.WarmUp.Queries, time.Now()
 	for n := 0; len(questions) > 0; n++ {
 		passed := time.Since(begin)
 		if enough := n > 0 && (n >= warmUpQueries || passed >= warmUpTime); enough && passed >= w.cfg.WarmUp.Time {
@@ -231,7 +231,7 @@ func (w *worker) warmUp(ctx context.Context) error {
 func (w *worker) ask(ctx context.Context, i int, due *arrival) error {
 	question := w.at(i)
 	w.started.Add(1)
-	op := oplog.Op{BurnIn: i < w.cfg.BurnIn, Sequence: int64(i), Question: int64(question.ID)}
+	op := oplog.Op{BurnIn: i < w.cfg.BurnIn, Sequence: int64(i), Query: int64(question.ID)}
 	var sink query.Sink // a nil interface has the rows only counted
 	var taken *Answered
 	var kept *limit.Sink

@@ -71,8 +71,8 @@ func TestCapture(t *testing.T) {
 				t.Errorf("place %d: taken: %v, wanted: %v", 200+i, taken[200+i], wanted)
 			}
 		}
-		if n := int64(len(taken)); n < 3 || q.Asked != 100-n || q.Sample.Captured != n || q.Sample.Different != int(100-n) || s.taken != int(n) {
-			t.Errorf("%d taken, %d asked, %+v, %d seen", n, q.Asked, q.Sample, s.taken)
+		if n := int64(len(taken)); n < 3 || q.Executed != 100-n || q.Sample.Captured != n || q.Sample.Different != int(100-n) || s.taken != int(n) {
+			t.Errorf("%d taken, %d asked, %+v, %d seen", n, q.Executed, q.Sample, s.taken)
 		}
 	}
 }
@@ -92,8 +92,8 @@ func TestCaptureOfAll(t *testing.T) {
 	for _, least := range []int{0, 1} {
 		c := &engine.Capture{Sample: engine.NewSample("seed", "t", 1, 1, 1), Repeats: 1}
 		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 3, Least: least, Capture: c}, &chatty{rows: 5}, capturable(1, 5, true), ignore)
-		if err != nil || q.Withheld != "" || q.Asked != int64(least) || len(q.Each) != least || q.Sample.Captured != 1 {
-			t.Errorf("least %d: %d asked, %d captured, times %v, error %v", least, q.Asked, q.Sample.Captured, q.Each, err)
+		if err != nil || q.Withheld != "" || q.Executed != int64(least) || len(q.Each) != least || q.Sample.Captured != 1 {
+			t.Errorf("least %d: %d asked, %d captured, times %v, error %v", least, q.Executed, q.Sample.Captured, q.Each, err)
 		}
 	}
 }
@@ -106,9 +106,9 @@ func TestWarmUp(t *testing.T) {
 		warm[i].Request.Text = fmt.Sprint("warm ", i)
 		warm[i].Rows = -1
 	}
-	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, WarmUp: engine.WarmUp{Questions: warm}}, s, questions(10), ignore)
-	if err != nil || q.Withheld != "" || q.Asked != 10 {
-		t.Fatal(err, q.Withheld, q.Asked)
+	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, WarmUp: engine.WarmUp{Queries: warm}}, s, questions(10), ignore)
+	if err != nil || q.Withheld != "" || q.Executed != 10 {
+		t.Fatal(err, q.Withheld, q.Executed)
 	}
 	before := 0
 	for before < len(s.asked) && strings.HasPrefix(s.asked[before], "warm ") {
@@ -135,8 +135,8 @@ func TestTimeBoxIsExtended(t *testing.T) {
 		{10 * each, 3, 1, 11},
 	} {
 		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, TimeBox: test.box, Least: test.least}, s, questions(50), ignore)
-		if err != nil || q.Asked < test.atLeast || q.Asked > test.at || test.least == 3 && q.Asked < 3 && test.box >= each/2 && q.Wall < 10*test.box.Seconds() {
-			t.Errorf("%+v: %d asked in %v s, error %v", test, q.Asked, q.Wall, err)
+		if err != nil || q.Executed < test.atLeast || q.Executed > test.at || test.least == 3 && q.Executed < 3 && test.box >= each/2 && q.Wall < 10*test.box.Seconds() {
+			t.Errorf("%+v: %d asked in %v s, error %v", test, q.Executed, q.Wall, err)
 		}
 	}
 }

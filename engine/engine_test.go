@@ -139,7 +139,7 @@ func TestLoadFails(t *testing.T) {
 func questions(n int) engine.List {
 	q := make(engine.List, n)
 	for i := range q {
-		q[i] = engine.Question{ID: i, Request: driver.Request{Text: fmt.Sprint(i)}, Rows: 2}
+		q[i] = engine.Rendered{ID: i, Request: driver.Request{Text: fmt.Sprint(i)}, Rows: 2}
 	}
 	return q
 }
@@ -163,8 +163,8 @@ func TestQuery(t *testing.T) {
 			t.Errorf("question %d was asked %d times", i, n)
 		}
 	}
-	if q.Asked != 40 || q.BurnIn != 10 || q.Service.Count != 40 || q.Rows != 80 || q.Bytes != 640 {
-		t.Errorf("asked %d, burn-in %d, latencies %d, rows %d, bytes %d", q.Asked, q.BurnIn, q.Service.Count, q.Rows, q.Bytes)
+	if q.Executed != 40 || q.BurnIn != 10 || q.Service.Count != 40 || q.Rows != 80 || q.Bytes != 640 {
+		t.Errorf("asked %d, burn-in %d, latencies %d, rows %d, bytes %d", q.Executed, q.BurnIn, q.Service.Count, q.Rows, q.Bytes)
 	}
 	longest := slices.Max(q.Accumulated)
 	if len(q.Accumulated) != 4 || longest > q.Wall+0.001 || longest < 10*q.Service.Min || q.Values != 0 {
@@ -185,8 +185,8 @@ func TestTimeBox(t *testing.T) {
 		return driver.Cost{Rows: 2}, nil
 	}}
 	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, TimeBox: 50 * time.Millisecond}, s, questions(1000), ignore)
-	if err != nil || q.Asked < 1 || q.Asked > 3 || q.Wall < 0.02 {
-		t.Errorf("asked %d in %v s, error %v; want 3 or fewer", q.Asked, q.Wall, err)
+	if err != nil || q.Executed < 1 || q.Executed > 3 || q.Wall < 0.02 {
+		t.Errorf("asked %d in %v s, error %v; want 3 or fewer", q.Executed, q.Wall, err)
 	}
 }
 
@@ -202,15 +202,15 @@ func testTimeout(t *testing.T, ask askFunc) {
 		return driver.Cost{Rows: 2}, nil
 	}}
 	q, err := ask(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 30 * time.Millisecond}, s, questions(3), ignore)
-	if err != nil || q.Withheld != "" || q.AtLeast != 1 || q.Asked != 3 || q.Service.Max < 0.03 || q.Each[1] > -0.03 || q.Each[2] <= 0 {
-		t.Errorf("%d cut off of %d, max %v s, withheld %q, error %v", q.AtLeast, q.Asked, q.Service.Max, q.Withheld, err)
+	if err != nil || q.Withheld != "" || q.AtLeast != 1 || q.Executed != 3 || q.Service.Max < 0.03 || q.Each[1] > -0.03 || q.Each[2] <= 0 {
+		t.Errorf("%d cut off of %d, max %v s, withheld %q, error %v", q.AtLeast, q.Executed, q.Service.Max, q.Withheld, err)
 	}
 	if len(q.Accumulated) != 1 || q.Accumulated[0] > 0.03 || q.Accumulated[0] <= 0 {
 		t.Errorf("the worker's answers took %v s; the one cut off must not count", q.Accumulated)
 	}
 	q, err = ask(t.Context(), engine.QueryConfig{Workers: 1, BurnIn: 2, Timeout: 30 * time.Millisecond}, s, questions(3), ignore)
-	if err != nil || q.AtLeast != 0 || q.Asked != 1 {
-		t.Errorf("cut off in the burn-in: %d cut off of %d, error %v", q.AtLeast, q.Asked, err)
+	if err != nil || q.AtLeast != 0 || q.Executed != 1 {
+		t.Errorf("cut off in the burn-in: %d cut off of %d, error %v", q.AtLeast, q.Executed, err)
 	}
 }
 

@@ -51,9 +51,9 @@ type MixedConfig struct {
 	Seed     string // of the samples of answers that are kept
 }
 
-// MixedQuestions is the queries of one type, asked in turn. Their windows are
+// MixedQueries is the queries of one type, asked in turn. Their windows are
 // moved: see Mixed.
-type MixedQuestions struct {
+type MixedQueries struct {
 	Type    string
 	Queries []query.Query
 	Weight  int // how often it is asked in comparison with other types; 0: once
@@ -81,7 +81,7 @@ type Render func(*query.Query, *series.Schema) (driver.Request, error)
 // The error is for what concerns more than a type. The phase ends with the
 // writes: queries that are due and wait for a querier then are counted, and not
 // asked.
-func Mixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t driver.DB, render Render, types []MixedQuestions, progress Progress) (*result.Mixed, *Journal, error) {
+func Mixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t driver.DB, render Render, types []MixedQueries, progress Progress) (*result.Mixed, *Journal, error) {
 	m := newMixed(cfg, d, render, types, progress)
 	defer m.close()
 	err := m.run(ctx, t)
@@ -123,7 +123,7 @@ type mixed struct {
 	lag     *measure.Latency // of all that were due
 }
 
-func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQuestions, progress Progress) *mixed {
+func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQueries, progress Progress) *mixed {
 	queue := cfg.Queue
 	if cfg.Share > 0 {
 		queue = 0 // a query begins in its place among the batches

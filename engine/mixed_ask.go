@@ -164,7 +164,7 @@ func (m *mixedAsker) ask(ctx context.Context, due arrival) (asked bool, err erro
 		sink = answer.keep(wholeAnswer(&q), q.Columns(m.dataset.Schema().Table(q.Table)))
 	}
 
-	op := oplog.Op{BurnIn: kept, Worker: uint32(m.worker), Sequence: int64(n), Question: int64(q.ID)}
+	op := oplog.Op{BurnIn: kept, Worker: uint32(m.worker), Sequence: int64(n), Query: int64(q.ID)}
 	err = run(ctx, m.querier, m.cfg.Timeout, request, sink, m.start, &op)
 	op.Values = op.Rows * int64(q.Values())
 	if m.paced(m.cfg.QueryRate) {

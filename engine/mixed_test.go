@@ -17,8 +17,8 @@ import (
 )
 
 // lastRow asks for the newest row of each host, which fits below any watermark.
-func lastRow() []engine.MixedQuestions {
-	return []engine.MixedQuestions{{Type: "lastpoint", Queries: []query.Query{{Type: "lastpoint", Table: "cpu", Shape: query.Last{By: "hostname", Fields: []string{"usage_user"}}}}}}
+func lastRow() []engine.MixedQueries {
+	return []engine.MixedQueries{{Type: "lastpoint", Queries: []query.Query{{Type: "lastpoint", Table: "cpu", Shape: query.Last{By: "hostname", Fields: []string{"usage_user"}}}}}}
 }
 
 func renderEnd(q *query.Query, _ *series.Schema) (driver.Request, error) {
@@ -100,8 +100,8 @@ func TestWatermarkAllowsForLateness(t *testing.T) {
 	}
 	// Nothing can be asked before the 122nd epoch has been read, which is a
 	// few before it is written.
-	if early := out.Early; early < 110 || early > 122 || out.Types[0].Asked != 360-early {
-		t.Errorf("%d of %d too early, %d asked", early, out.Arrivals, out.Types[0].Asked)
+	if early := out.Early; early < 110 || early > 122 || out.Types[0].Executed != 360-early {
+		t.Errorf("%d of %d too early, %d asked", early, out.Arrivals, out.Types[0].Executed)
 	}
 }
 
@@ -180,8 +180,8 @@ func TestMixedUnsupported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out.Types[0].Unsupported != "not supported: no joins" || out.Types[0].Asked != 0 || out.Types[1].Asked == 0 || out.Problem() != "" {
-		t.Errorf("%q, %d asked; %d asked; %s", out.Types[0].Unsupported, out.Types[0].Asked, out.Types[1].Asked, out.Problem())
+	if out.Types[0].Unsupported != "not supported: no joins" || out.Types[0].Executed != 0 || out.Types[1].Executed == 0 || out.Problem() != "" {
+		t.Errorf("%q, %d asked; %d asked; %s", out.Types[0].Unsupported, out.Types[0].Executed, out.Types[1].Executed, out.Problem())
 	}
 }
 
@@ -197,7 +197,7 @@ func TestMixedWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if often, once := out.Types[0].Asked, out.Types[1].Asked; once < 8 || often < 4*once-4 || often > 4*once+4 {
+	if often, once := out.Types[0].Executed, out.Types[1].Executed; once < 8 || often < 4*once-4 || often > 4*once+4 {
 		t.Errorf("asked %d and %d times by weights of 4 and 1", often, once)
 	}
 }
@@ -228,8 +228,8 @@ func TestJournalIsBounded(t *testing.T) {
 		limit int
 	}{"full": {journal.Types[0].Full, cfg.Keep}, "counted": {journal.Types[0].Counted, 8_192}} {
 		n := len(test.kept)
-		if most := float64(test.limit) * (2 + math.Log(float64(out.Types[0].Asked)/float64(test.limit))); n > int(most)+1 || n < test.limit || test.kept[n-1].At.Seconds() < out.Wall/4 {
-			t.Errorf("%s: %d of %d answers kept, the last one after %v of %.3f s", name, n, out.Types[0].Asked, test.kept[n-1].At, out.Wall)
+		if most := float64(test.limit) * (2 + math.Log(float64(out.Types[0].Executed)/float64(test.limit))); n > int(most)+1 || n < test.limit || test.kept[n-1].At.Seconds() < out.Wall/4 {
+			t.Errorf("%s: %d of %d answers kept, the last one after %v of %.3f s", name, n, out.Types[0].Executed, test.kept[n-1].At, out.Wall)
 		}
 	}
 }

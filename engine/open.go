@@ -81,7 +81,7 @@ func (o *openLoop) loadDue(ctx context.Context) error {
 		}
 	}
 	if len(o.block) < needed {
-		o.block = append(make([]Question, 0, needed), o.block...) // what comes next replaces it
+		o.block = append(make([]Rendered, 0, needed), o.block...) // what comes next replaces it
 	}
 	for len(o.block) < needed {
 		more, err := o.source.Render(ctx, len(o.block))
@@ -149,7 +149,7 @@ func (o *openLoop) dispatch(ctx context.Context) error {
 		default:
 			o.dropped.Add(&oplog.Op{
 				Outcome: oplog.Dropped, BurnIn: n < o.cfg.BurnIn, Sequence: int64(n),
-				Question: int64(o.source.ID(n % o.count)), Start: due + lag, Intended: due, Lag: lag,
+				Query: int64(o.source.ID(n % o.count)), Start: due + lag, Intended: due, Lag: lag,
 			})
 		}
 		if n >= o.cfg.BurnIn {

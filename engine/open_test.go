@@ -57,8 +57,8 @@ func TestQueryOpen(t *testing.T) {
 			t.Fatalf("query %d is question %s, want %s", i, text, want)
 		}
 	}
-	if len(asked) != 110 || q.Asked != 100 || q.BurnIn != 10 || q.Rows != 200 || q.Bytes != 1600 || q.Service.Count != 100 {
-		t.Errorf("%d asked: %d, burn-in %d, rows %d, bytes %d, latencies %d", len(asked), q.Asked, q.BurnIn, q.Rows, q.Bytes, q.Service.Count)
+	if len(asked) != 110 || q.Executed != 100 || q.BurnIn != 10 || q.Rows != 200 || q.Bytes != 1600 || q.Service.Count != 100 {
+		t.Errorf("%d asked: %d, burn-in %d, rows %d, bytes %d, latencies %d", len(asked), q.Executed, q.BurnIn, q.Rows, q.Bytes, q.Service.Count)
 	}
 	if len(q.Each) != 40 || q.Each[9] != 0 || q.Each[10] <= 0 || q.Each[39] <= 0 {
 		t.Errorf("times of each question: %v", q.Each)
@@ -155,8 +155,8 @@ func TestDropped(t *testing.T) {
 		t.Fatal(err, q.Withheld)
 	}
 	o := q.Open
-	if asked.Load() != 5 || q.Asked != 5 || o.Arrivals != 20 || o.Dropped != 15 || o.Waiting != 3 || o.Response.Count != 5 || o.Lag.Count != 20 {
-		t.Errorf("asked %d: %+v", q.Asked, o)
+	if asked.Load() != 5 || q.Executed != 5 || o.Arrivals != 20 || o.Dropped != 15 || o.Waiting != 3 || o.Response.Count != 5 || o.Lag.Count != 20 {
+		t.Errorf("asked %d: %+v", q.Executed, o)
 	}
 	if !strings.Contains(o.Saturated, " of 1,000,000/s scheduled, 15 arrivals dropped, 3 waiting at the end") {
 		t.Errorf("saturation: %q", o.Saturated)
@@ -207,7 +207,7 @@ func TestQueryOpenOfNothing(t *testing.T) {
 	}{{pace.Constant(1000), 0}, {pace.Steps{}, 3}} {
 		cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 2}, Schedule: test.schedule}
 		q, err := engine.QueryOpen(t.Context(), cfg, &stub{}, questions(test.questions), ignore)
-		if err != nil || q.Asked != 0 || q.Open.Arrivals != 0 || q.Open.Saturated != "" || q.Open.Lag.Summary != (measure.Summary{}) {
+		if err != nil || q.Executed != 0 || q.Open.Arrivals != 0 || q.Open.Saturated != "" || q.Open.Lag.Summary != (measure.Summary{}) {
 			t.Errorf("%v: %+v, error %v", test.schedule, q.Open, err)
 		}
 	}
@@ -223,7 +223,7 @@ func BenchmarkQueryOpen(b *testing.B) {
 	out, err := engine.QueryOpen(b.Context(), engine.OpenConfig{
 		QueryConfig: engine.QueryConfig{Workers: 1}, Schedule: pace.Constant(pace.MaxRate), Count: b.N, Queue: b.N,
 	}, s, q, ignore)
-	if err != nil || out.Asked != int64(b.N) {
+	if err != nil || out.Executed != int64(b.N) {
 		b.Fatal(err)
 	}
 }
@@ -235,7 +235,7 @@ func BenchmarkPacedQuery(b *testing.B) {
 	out, err := engine.QueryOpen(b.Context(), engine.OpenConfig{
 		QueryConfig: engine.QueryConfig{Workers: 4}, Schedule: pace.Constant(10_000), Count: b.N, Queue: b.N,
 	}, s, questions(1000), ignore)
-	if err != nil || out.Asked != int64(b.N) {
+	if err != nil || out.Executed != int64(b.N) {
 		b.Fatal(err)
 	}
 	b.ReportMetric(0, "ns/op") // it is the schedule's

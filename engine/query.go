@@ -43,8 +43,8 @@ const BoxExtension = 10
 // neither it nor the target's caches are cold where others' are not. Nothing of
 // it is recorded, and the rows of its answers are not compared.
 type WarmUp struct {
-	Questions []Question    // others than those that are measured; none: no warm-up
-	Time      time.Duration // at least so long, over and over; 0: as many as warmUpQueries and warmUpTime allow
+	Queries []Rendered    // others than those that are measured; none: no warm-up
+	Time    time.Duration // at least so long, over and over; 0: as many as warmUpQueries and warmUpTime allow
 }
 
 // A connection is warm after so many queries, or after the first one behind which
@@ -57,8 +57,8 @@ const (
 	warmUpTime    = 20 * time.Millisecond
 )
 
-// Question is a query rendered for the target.
-type Question struct {
+// Rendered is a query rendered for the target.
+type Rendered struct {
 	ID      int
 	Request driver.Request
 	Rows    int64 // that the answer must have

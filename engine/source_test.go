@@ -28,7 +28,7 @@ type blocky struct {
 	block    engine.List
 }
 
-func (b *blocky) Render(ctx context.Context, place int) ([]engine.Question, error) {
+func (b *blocky) Render(ctx context.Context, place int) ([]engine.Rendered, error) {
 	if b.busy.Load() != 0 {
 		return nil, errors.New("queries are on their way")
 	}
@@ -37,7 +37,7 @@ func (b *blocky) Render(ctx context.Context, place int) ([]engine.Question, erro
 	}
 	time.Sleep(b.takes)
 	for i := range b.block {
-		b.block[i] = engine.Question{Rows: -1} // it is no longer valid
+		b.block[i] = engine.Rendered{Rows: -1} // it is no longer valid
 	}
 	b.block = append(b.block[:0], b.List[place:min(place+b.size, len(b.List))]...)
 	b.rendered, b.at = b.rendered+len(b.block), append(b.at, place)
@@ -77,8 +77,8 @@ func TestBlocks(t *testing.T) {
 		begin := time.Now()
 		q, err := engine.Query(t.Context(), cfg, s, source, ignore)
 		passed := time.Since(begin)
-		if err != nil || q.Withheld != "" || q.Asked+q.BurnIn+q.Sample.Captured != n || len(q.Each) > n || q.Distinct != n || q.Sample.Different != int(q.Asked) {
-			t.Fatalf("%s: %d asked, %d in the burn-in, %d captured, %d different of %d, %q, error %v", name, q.Asked, q.BurnIn, q.Sample.Captured, q.Sample.Different, q.Distinct, q.Withheld, err)
+		if err != nil || q.Withheld != "" || q.Executed+q.BurnIn+q.Sample.Captured != n || len(q.Each) > n || q.Distinct != n || q.Sample.Different != int(q.Executed) {
+			t.Fatalf("%s: %d asked, %d in the burn-in, %d captured, %d different of %d, %q, error %v", name, q.Executed, q.BurnIn, q.Sample.Captured, q.Sample.Different, q.Distinct, q.Withheld, err)
 		}
 		for i := range n {
 			if times := asked()[fmt.Sprint(i)]; times != 1 {
@@ -98,8 +98,8 @@ func TestBlocksInATimeBox(t *testing.T) {
 	source := &blocky{List: questions(100_000), size: 20, takes: 10 * time.Millisecond, busy: busy}
 	const box = 30 * time.Millisecond
 	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, TimeBox: box}, s, source, ignore)
-	if err != nil || !strings.Contains(q.Stopped, "time") || q.Wall < box.Seconds() || source.rendered > int(q.Asked)+2*source.size || q.Distinct != 100_000 {
-		t.Errorf("stopped by %q after %v s and %d queries, %d rendered, error %v", q.Stopped, q.Wall, q.Asked, source.rendered, err)
+	if err != nil || !strings.Contains(q.Stopped, "time") || q.Wall < box.Seconds() || source.rendered > int(q.Executed)+2*source.size || q.Distinct != 100_000 {
+		t.Errorf("stopped by %q after %v s and %d queries, %d rendered, error %v", q.Stopped, q.Wall, q.Executed, source.rendered, err)
 	}
 }
 
@@ -109,8 +109,8 @@ func TestBlocksBeginAgain(t *testing.T) {
 	source := &blocky{List: capturable(1, 5, true), size: 1, busy: new(atomic.Int64)}
 	c := &engine.Capture{Sample: engine.NewSample("seed", "t", 1, 1, 1), Repeats: 1}
 	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, Least: 1, Capture: c}, s, source, ignore)
-	if err != nil || q.Asked != 1 || q.Sample.Captured != 1 || len(s.asked) != 2 {
-		t.Errorf("%d asked, %d captured, error %v", q.Asked, q.Sample.Captured, err)
+	if err != nil || q.Executed != 1 || q.Sample.Captured != 1 || len(s.asked) != 2 {
+		t.Errorf("%d asked, %d captured, error %v", q.Executed, q.Sample.Captured, err)
 	}
 }
 
@@ -118,8 +118,8 @@ func TestBlocksBeginAgain(t *testing.T) {
 func TestBlocksFail(t *testing.T) {
 	s, busy, _ := counting()
 	source := &blocky{List: questions(50), size: 10, busy: busy, failing: true}
-	if q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2}, s, source, ignore); err == nil || !strings.Contains(err.Error(), "no more") || q.Asked != 10 {
-		t.Errorf("%d asked, error %v", q.Asked, err)
+	if q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2}, s, source, ignore); err == nil || !strings.Contains(err.Error(), "no more") || q.Executed != 10 {
+		t.Errorf("%d asked, error %v", q.Executed, err)
 	}
 }
 
@@ -131,8 +131,8 @@ func TestBlocksOfASchedule(t *testing.T) {
 		source := &blocky{List: questions(c.queries), size: 10, busy: busy}
 		open := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 2}, Schedule: pace.Constant(5000), Count: c.count, Queue: c.count}
 		q, err := engine.QueryOpen(t.Context(), open, s, source, ignore)
-		if err != nil || q.Withheld != "" || q.Asked != int64(c.count) || source.rendered != c.rendered || len(asked()) != min(c.count, c.queries) {
-			t.Errorf("%+v: %d asked, of %d queries, %d rendered, %q, error %v", c, q.Asked, len(asked()), source.rendered, q.Withheld, err)
+		if err != nil || q.Withheld != "" || q.Executed != int64(c.count) || source.rendered != c.rendered || len(asked()) != min(c.count, c.queries) {
+			t.Errorf("%+v: %d asked, of %d queries, %d rendered, %q, error %v", c, q.Executed, len(asked()), source.rendered, q.Withheld, err)
 		}
 	}
 }

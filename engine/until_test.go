@@ -32,20 +32,20 @@ func TestUntil(t *testing.T) {
 	for n := stats.LeastToStop; n < count; n += n / 2 {
 		looks = append(looks, int64(n))
 	}
-	if q.Asked == looks[0] || !slices.Contains(looks, q.Asked) || q.Service.Count != q.Asked || q.BurnIn != burnIn {
-		t.Errorf("recorded %d, counted %d, burn-in %d; the looks are at %v", q.Asked, q.Service.Count, q.BurnIn, looks)
+	if q.Executed == looks[0] || !slices.Contains(looks, q.Executed) || q.Service.Count != q.Executed || q.BurnIn != burnIn {
+		t.Errorf("recorded %d, counted %d, burn-in %d; the looks are at %v", q.Executed, q.Service.Count, q.BurnIn, looks)
 	}
 	for i := range times {
 		want := int64(0)
-		if i < burnIn+int(q.Asked) {
+		if i < burnIn+int(q.Executed) {
 			want = 1
 		}
 		if got := times[i].Load(); got != want {
 			t.Fatalf("question %d was asked %d times, want %d", i, got, want)
 		}
 	}
-	if len(q.Each) != burnIn+int(q.Asked) || slices.Contains(q.Each[burnIn:], 0) {
-		t.Errorf("%d times, some of them 0, for %d questions", len(q.Each), q.Asked)
+	if len(q.Each) != burnIn+int(q.Executed) || slices.Contains(q.Each[burnIn:], 0) {
+		t.Errorf("%d times, some of them 0, for %d questions", len(q.Each), q.Executed)
 	}
 }
 
@@ -57,12 +57,12 @@ func TestUntilIsBounded(t *testing.T) {
 		return driver.Cost{Rows: 2}, nil
 	}}
 	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, Until: 0.001}, s, questions(120), ignore)
-	if err != nil || q.Asked != 120 || q.Stopped != "all run before interval within 0.1 %" {
-		t.Errorf("asked %d, stopped %q, error %v", q.Asked, q.Stopped, err)
+	if err != nil || q.Executed != 120 || q.Stopped != "all run before interval within 0.1 %" {
+		t.Errorf("asked %d, stopped %q, error %v", q.Executed, q.Stopped, err)
 	}
 	q, err = engine.Query(t.Context(), engine.QueryConfig{Workers: 2, Until: 0.001, TimeBox: 80 * time.Millisecond}, s, questions(10_000), ignore)
-	if err != nil || q.Asked == 0 || q.Asked > 2000 || q.Stopped != "time box before interval within 0.1 %" {
-		t.Errorf("asked %d, stopped %q, error %v", q.Asked, q.Stopped, err)
+	if err != nil || q.Executed == 0 || q.Executed > 2000 || q.Stopped != "time box before interval within 0.1 %" {
+		t.Errorf("asked %d, stopped %q, error %v", q.Executed, q.Stopped, err)
 	}
 	q, err = engine.Query(t.Context(), engine.QueryConfig{Workers: 2, TimeBox: 20 * time.Millisecond}, s, questions(10_000), ignore)
 	if err != nil || q.Stopped != "time box" {

@@ -30,7 +30,7 @@ type Expectation struct {
 	Answer *query.Answer
 	Digest *query.Digest
 	// Any says that the answer is any so many of the rows that match, and that
-	// neither is set: see Strangers.
+	// neither is set: see Unmatched.
 	Any bool
 }
 

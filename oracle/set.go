@@ -42,11 +42,11 @@ func after(s *query.Set, times int) int {
 	return times
 }
 
-// Strangers returns a row of an answer to q that does not match, or that is
+// Unmatched returns a row of an answer to q that does not match, or that is
 // there more often than in the dataset; nil where all rows match. It is for
 // queries of which any so many rows are an answer, and passes over the dataset
 // until the last of them is found.
-func Strangers(ctx context.Context, d workload.Dataset, q *query.Query, found *query.Answer) ([]query.Value, error) {
+func Unmatched(ctx context.Context, d workload.Dataset, q *query.Query, found *query.Answer) ([]query.Value, error) {
 	schema := d.Schema()
 	unlimited := *q
 	if any, ok := q.Shape.(query.AnyRows); ok {

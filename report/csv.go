@@ -207,7 +207,7 @@ func queryLine(r *result.Run, t *result.Target, q *result.Queries) csvLine {
 	line["verdict"], line["difference"] = q.Verdict.String(), q.Verdict.Difference
 	line.ints(map[string]int64{
 		"workers": int64(q.Workers), "checked": int64(q.Verdict.Checked), "checked_empty": int64(q.Verdict.Empty),
-		"asked": q.Asked, "burn_in": q.BurnIn, "at_least": q.AtLeast, "distinct": int64(q.Distinct),
+		"asked": q.Executed, "burn_in": q.BurnIn, "at_least": q.AtLeast, "distinct": int64(q.Distinct),
 	})
 	line.floats(map[string]float64{"time_box": q.TimeBox, "timeout": q.Timeout})
 	if s := &q.Sample; s.Wanted > 0 {

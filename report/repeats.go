@@ -27,7 +27,7 @@ func repeats(runs []*result.Run) string {
 		loads = max(loads, len(estimate.Loads(t, estimate.Settled)))
 		measured = measured || t.Load != nil
 		for _, q := range t.Queries {
-			measured = measured || q.Asked > 0
+			measured = measured || q.Executed > 0
 			asked = max(asked, len(estimate.Of(runs[0], t, q.Type)))
 		}
 	}

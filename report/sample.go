@@ -26,7 +26,7 @@ func sampleNotes(t *result.Target) []note {
 	var repeated, slow []string
 	for i := range t.Queries {
 		q := &t.Queries[i]
-		if q.Sample.Repeated && q.Asked > 0 {
+		if q.Sample.Repeated && q.Executed > 0 {
 			repeated = append(repeated, fmt.Sprintf("%s (%s)", q.Type, count(int64(q.Sample.Different))))
 		}
 		if q.TooSlow() {

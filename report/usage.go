@@ -127,9 +127,9 @@ func allQueries(t *result.Target) *measurement {
 		}
 		span := &result.Cell{From: math.Inf(1)}
 		for j := range queries {
-			if queries[j].Asked > 0 {
+			if queries[j].Executed > 0 {
 				span.From, span.To = min(span.From, queries[j].From), max(span.To, queries[j].To)
-				all.Queries += queries[j].Asked
+				all.Queries += queries[j].Executed
 			}
 		}
 		if span.From < span.To {

@@ -28,9 +28,8 @@ func TestTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, ddl, err := s.tables.layout(schema)
-		if err != nil || ddl[0] != want {
-			t.Errorf("%v, %v: got %v, want %s", given, err, ddl, want)
+		if got := s.tables.ddl(table); s.tables.check(schema) != nil || got != want {
+			t.Errorf("%v, %v: got %s, want %s", given, s.tables.check(schema), got, want)
 		}
 	}
 }
@@ -47,10 +46,9 @@ func TestColumnsOfTypes(t *testing.T) {
 	}{{true, "BOOLEAN"}, {false, "INT"}} {
 		table.Dense = test.dense
 		s := tableSettings{partitionBy: "DAY", wal: true, dedup: dedupOff}
-		_, ddl, err := s.layout(&series.Schema{Tables: []*series.Table{table}, Series: 1})
 		want := "a_bool " + test.bool + ", a_int32 INT, a_int LONG, a_float32 FLOAT, a_float DOUBLE, a_text VARCHAR, a_timestamp TIMESTAMP, a_date DATE, a_blob VARCHAR)"
-		if err != nil || !strings.Contains(ddl[0], want) {
-			t.Errorf("%v, %v, want %s", ddl, err, want)
+		if got := s.ddl(table); !strings.Contains(got, want) {
+			t.Errorf("%s, want %s", got, want)
 		}
 		// Lines of TSBS's format would say other times, and other booleans.
 		plain := *table
@@ -80,7 +78,6 @@ func TestTablesThatCannotBe(t *testing.T) {
 		if strings.Contains(want, "dedup") {
 			s.dedup = "rack"
 		}
-		_, _, err := s.layout(&series.Schema{Tables: tables, Series: 1})
-		stub.Says(t, err, want)
+		stub.Says(t, s.check(&series.Schema{Tables: tables, Series: 1}), want)
 	}
 }

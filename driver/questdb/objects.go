@@ -49,19 +49,23 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 }
 
 // Plan implements driver.DB.
-func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
-	objects, _, err := d.settings.tables.layout(schema)
-	return objects, err
+func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) { return planned(schema), nil }
+
+// planned are the tables that a schema becomes.
+func planned(schema *series.Schema) []driver.Object {
+	objects := make([]driver.Object, len(schema.Tables))
+	for i, t := range schema.Tables {
+		objects[i] = object(kindTable, tableName(t.Name))
+	}
+	return objects
 }
 
 // Create implements driver.DB. QuestDB has no transaction for it.
 func (d *database) Create(ctx context.Context, schema *series.Schema) error {
-	_, ddl, err := d.settings.tables.layout(schema)
-	if err == nil {
-		err = d.own.Exec(ctx, ddl...)
-	}
-	if err != nil {
-		return fmt.Errorf("creating tables in QuestDB: %w", err)
+	for _, t := range schema.Tables {
+		if err := d.own.Exec(ctx, d.settings.tables.ddl(t)); err != nil {
+			return fmt.Errorf("creating tables in QuestDB: %w", err)
+		}
 	}
 	d.Prepare(lines().New(schema), schema)
 	return nil

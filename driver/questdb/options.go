@@ -43,9 +43,7 @@ func newSettings(o driver.Options, getenv func(string) string) (*settings, error
 	}
 	s := &settings{
 		pg: c, ilpPort: o[optionILPPort], tcp: o[optionProtocol] == protocolTCP, rest: o[optionRead] == readREST,
-		tables: tableSettings{
-			partitionBy: strings.ToUpper(o[optionPartitionBy]), wal: o.On(optionWAL), dedup: o[optionDedup], symbolCapacity: o.Int(optionSymbolCapacity),
-		},
+		tables: newTableSettings(o),
 	}
 	if s.wire, err = httpwire.NewConfig(c, token); err != nil {
 		return nil, err
@@ -62,6 +60,12 @@ func newSettings(o driver.Options, getenv func(string) string) (*settings, error
 		s.pg.TLS = connection.On
 	}
 	return s, s.check()
+}
+
+func newTableSettings(o driver.Options) tableSettings {
+	return tableSettings{
+		partitionBy: strings.ToUpper(o[optionPartitionBy]), wal: o.On(optionWAL), dedup: o[optionDedup], symbolCapacity: o.Int(optionSymbolCapacity),
+	}
 }
 
 // check returns an error for settings that do not go together.

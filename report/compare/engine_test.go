@@ -43,7 +43,7 @@ const asked = 50
 func measured(t *testing.T, r *rand.Rand, id string, types int, slower float64) *result.Run {
 	questions := make(engine.List, asked)
 	for i := range questions {
-		questions[i] = engine.Question{ID: i, Request: driver.Request{Text: fmt.Sprint(i)}, Rows: 1}
+		questions[i] = engine.Rendered{ID: i, Request: driver.Request{Text: fmt.Sprint(i)}, Rows: 1}
 	}
 	out := run(id, subject("stub"))
 	for i := range types {

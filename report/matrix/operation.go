@@ -51,7 +51,7 @@ func queries(q *result.Queries) Operation {
 	case result.NotRun:
 		o.NotRun = true
 	default:
-		o.answers(q.Asked, q.AtLeast, q.Verdict)
+		o.answers(q.Executed, q.AtLeast, q.Verdict)
 		o.Latency.fill(&q.Service, q.AtLeast)
 		o.points(q.Values, q.Accumulated)
 		o.rates(q.Wall, q.Accumulated)
@@ -68,13 +68,13 @@ func mixedType(q *result.MixedType, elapsed float64, withheld string) Operation 
 		o.Unsupported = q.Unsupported
 	case cmp.Or(withheld, q.Withheld) != "":
 		o.Withheld = cmp.Or(withheld, q.Withheld)
-	case q.Asked == 0:
+	case q.Executed == 0:
 		o.NotRun = true
 	default:
 		cutOff := q.AtLeast - q.AtLeastKept // and have a latency
-		o.answers(q.Asked, q.AtLeast, q.Verdict)
+		o.answers(q.Executed, q.AtLeast, q.Verdict)
 		if q.AtLeast == 0 || q.Accumulated != nil { // else nobody recorded how many of these have a latency
-			o.Untimed = q.Asked - q.AtLeast - (q.Service.Count - cutOff)
+			o.Untimed = q.Executed - q.AtLeast - (q.Service.Count - cutOff)
 			o.Latency.fill(&q.Service, cutOff)
 		}
 		o.points(q.Values, q.Accumulated)

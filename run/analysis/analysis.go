@@ -88,7 +88,7 @@ func newCell(c oplog.Cell, period time.Duration) *cell {
 func (c *cell) add(op *oplog.Op) {
 	c.Add(op)
 	if c.Cell.Kind == oplog.Query {
-		c.queries[op.Question] = true
+		c.queries[op.Query] = true
 	}
 }
 

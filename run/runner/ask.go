@@ -48,7 +48,7 @@ func (x *queryStage) askQuietly(ctx context.Context, on *turn, q *questions, tas
 	for try := 1; ; try++ {
 		logged := oplog.Cell{
 			Kind: oplog.Query, Target: on.out.Name, Type: q.kind.Name, Repeat: on.repeat,
-			Workers: x.plan.experiment.Queries.Workers, Questions: end - first, First: first, Schedule: x.plan.experiment.Queries.Rate,
+			Workers: x.plan.experiment.Queries.Workers, Queries: end - first, First: first, Schedule: x.plan.experiment.Queries.Rate,
 		}
 		if try > 1 {
 			logged.Setting = fmt.Sprintf("try %d", try) // the log keeps those that were disturbed too
@@ -101,7 +101,7 @@ func (x *queryStage) keep(ctx context.Context, on *turn, q *questions, measured 
 	measured.Type, measured.Help = q.kind.Name, q.kind.Help
 	s := &measured.Sample
 	s.Wanted, s.Early, s.Repeated = x.plan.experiment.Queries.Verify, on.out.RepeatOf(1).Type(q.kind.Name).Sample.Early, q.repeated
-	s.Short = strings.Contains(measured.Stopped, result.StoppedByTime) && int(measured.Asked) < q.least(on.repeat)
+	s.Short = strings.Contains(measured.Stopped, result.StoppedByTime) && int(measured.Executed) < q.least(on.repeat)
 	on.out.RepeatOf(on.repeat).Put(measured)
 	return x.keepQueries(ctx, on.out, on.repeat, measured)
 }
@@ -117,7 +117,7 @@ func (x *queryStage) askType(ctx context.Context, on *turn, q *questions, captur
 	// is measured, and of so long a time the connection is no part.
 	if cfg.WarmUp.Time > 0 || !x.slow[slowType{on.planned.name, q.kind.Name}] {
 		var err error
-		if cfg.WarmUp.Questions, err = x.warmUps(on.planned, q, on.repeat); err != nil {
+		if cfg.WarmUp.Queries, err = x.warmUps(on.planned, q, on.repeat); err != nil {
 			return nil, err
 		}
 	}

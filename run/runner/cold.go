@@ -116,7 +116,7 @@ func (x *queryStage) askOneCold(ctx context.Context, on *turn, q *questions, one
 	defer t.Close() // reading only
 	x.attend(ctx, on.planned.name, t, on.out.CoLocated)
 	cfg.Log, err = x.operations.section(oplog.Cell{
-		Kind: oplog.Query, Target: on.planned.name, Type: q.kind.Name, Repeat: on.repeat, Workers: 1, Questions: 1, First: cfg.First, Setting: setting,
+		Kind: oplog.Query, Target: on.planned.name, Type: q.kind.Name, Repeat: on.repeat, Workers: 1, Queries: 1, First: cfg.First, Setting: setting,
 	})
 	if err != nil {
 		return nil, err

@@ -69,9 +69,9 @@ func (x *loadStage) mix(ctx context.Context, t driver.DB, planned *plannedTarget
 
 // mixedQuestions draws what is asked beside the writes of a cell of the
 // operation log.
-func (x *loadStage) mixedQuestions(written oplog.Cell, queriers int) ([]engine.MixedQuestions, error) {
+func (x *loadStage) mixedQuestions(written oplog.Cell, queriers int) ([]engine.MixedQueries, error) {
 	weights := x.plan.settings.weights
-	var questions []engine.MixedQuestions
+	var questions []engine.MixedQueries
 	for i := range x.questions {
 		queries := slices.AppendSeq(make([]query.Query, 0, x.questions[i].record.Count), x.questions[i].all)
 		c := written
@@ -80,7 +80,7 @@ func (x *loadStage) mixedQuestions(written oplog.Cell, queriers int) ([]engine.M
 		if err != nil {
 			return nil, err
 		}
-		q := engine.MixedQuestions{Type: c.Type, Queries: queries, Log: section}
+		q := engine.MixedQueries{Type: c.Type, Queries: queries, Log: section}
 		if weights != nil {
 			q.Weight = weights[i]
 		}

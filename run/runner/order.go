@@ -121,5 +121,5 @@ func asked(t *result.Target, repeat int, queryType string) bool {
 		return true
 	}
 	q := t.RepeatOf(repeat).Type(queryType)
-	return q != nil && (q.Asked > 0 || q.Withheld != "")
+	return q != nil && (q.Executed > 0 || q.Withheld != "")
 }

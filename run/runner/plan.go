@@ -98,7 +98,8 @@ func (p *Plan) check() error {
 		p.steps = steps
 	}
 	var problems []error
-	var values series.Values // none are known of an unknown dataset, and of one that is loaded already
+	var schema *series.Schema // not known of an unknown dataset, nor of one that is loaded already
+	var values series.Values  // likewise
 	switch {
 	case steps.Load && e.Unknown() && steps.Verify:
 		problems = append(problems, e.Problem("load.file", "no answer can be verified on an unknown dataset; say what generated the file, as in --use-case cpu-only --scale 100"))
@@ -106,6 +107,7 @@ func (p *Plan) check() error {
 		w, types, err := p.dataset(e.Workload)
 		if err == nil {
 			values = w.Values(e.Workload)
+			schema, err = p.schema(w)
 		}
 		for _, t := range types {
 			if err != nil {
@@ -145,7 +147,7 @@ func (p *Plan) check() error {
 		if caps.OneConnection {
 			problems = append(problems, p.alone(t.Name))
 		}
-		if refusal := caps.Refuse(t.Name, values); refusal != nil {
+		if refusal := caps.Refuse(t.Name, schema, values); refusal != nil {
 			problems = append(problems, p.refused(path, refusal))
 		}
 		place := placeOf(&kind, options, t.Start)
@@ -206,6 +208,15 @@ func (p *Plan) dataset(spec workload.Spec) (workload.Workload, []workload.QueryT
 	}
 	types, err := p.chosenTypes(w)
 	return w, types, err
+}
+
+// schema is that of the experiment's dataset.
+func (p *Plan) schema(w workload.Workload) (*series.Schema, error) {
+	d, err := w.Dataset(p.experiment.Workload)
+	if err != nil {
+		return nil, p.specProblem(err)
+	}
+	return d.Schema(), nil
 }
 
 // specProblem tells where the user wrote the setting that a workload rejects.

@@ -26,7 +26,7 @@ type rendered struct {
 	next func() (query.Query, bool) // the query at a place; nil: none is drawn
 	at   int                        // that place
 	stop func()
-	list []engine.Question
+	list []engine.Rendered
 }
 
 // rendered returns the queries of a type that a repeat asks. They are to be closed.
@@ -43,7 +43,7 @@ func (r *rendered) Len() int { return r.end - r.first }
 func (r *rendered) ID(place int) int { return r.of.id(r.first + place) }
 
 // Render implements engine.Source.
-func (r *rendered) Render(ctx context.Context, place int) ([]engine.Question, error) {
+func (r *rendered) Render(ctx context.Context, place int) ([]engine.Rendered, error) {
 	place += r.first
 	if r.next == nil || place < r.at {
 		r.stop()

@@ -73,7 +73,7 @@ func TestRendered(t *testing.T) {
 				}
 				got = append(got, block...)
 			}
-			if diff := cmp.Diff(want, []engine.Question(got)); diff != "" {
+			if diff := cmp.Diff(want, []engine.Rendered(got)); diff != "" {
 				t.Errorf("%s, repeat %d (-whole +blocks):\n%s", queryType, repeat, diff)
 			}
 			for _, place := range []int{0, 50, 3} { // forwards, and back

@@ -197,22 +197,22 @@ func (s *subject) loadBefore(ctx context.Context, c engine.LoadConfig, t driver.
 }
 
 // renderOne renders one query, whose answer is nothing known of.
-func (s *subject) renderOne(planned *plannedTarget, q *query.Query) (engine.Question, error) {
+func (s *subject) renderOne(planned *plannedTarget, q *query.Query) (engine.Rendered, error) {
 	schema := s.dataset.Schema()
 	request, err := planned.kind.Render(q, schema, planned.options)
 	if err != nil {
-		return engine.Question{}, err
+		return engine.Rendered{}, err
 	}
 	// The oracle keeps digests of those rows whose order does not matter.
 	_, limited := q.Shape.(query.AnyRows)
 	whole := !q.Stored() || q.Order() != query.Unordered || limited
-	return engine.Question{ID: q.ID, Request: request, Values: q.Values(), Columns: q.Columns(schema.Table(q.Table)), Whole: whole}, nil
+	return engine.Rendered{ID: q.ID, Request: request, Values: q.Values(), Columns: q.Columns(schema.Table(q.Table)), Whole: whole}, nil
 }
 
 // warmUps returns the queries that connections are warmed up with, other ones in
 // each repeat in as far as there are such.
-func (s *subject) warmUps(planned *plannedTarget, q *questions, repeat int) ([]engine.Question, error) {
-	var list []engine.Question
+func (s *subject) warmUps(planned *plannedTarget, q *questions, repeat int) ([]engine.Rendered, error) {
+	var list []engine.Rendered
 	for i := range q.spare {
 		one, err := s.renderOne(planned, &q.spare[(i+repeat*len(q.spare)/q.repeats)%len(q.spare)])
 		if err != nil {

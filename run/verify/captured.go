@@ -20,11 +20,11 @@ type Taken struct {
 	Expected *oracle.Expectation
 }
 
-// maxStrangers bounds the answers of a phase that take a pass over the dataset
+// maxUnmatched bounds the answers of a phase that take a pass over the dataset
 // each: any so many of the rows that match are right, and only their number is
 // known before. Of more answers a part is compared, as evenly spread as the
 // sample is.
-const maxStrangers = 5
+const maxUnmatched = 5
 
 // Captured compares answers that were taken. Where the digest of rows is not the
 // expected one the target is asked the query again, in full, to name the first
@@ -39,7 +39,7 @@ func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d w
 			querier.Close() // reading only
 		}
 	}()
-	step := max((len(taken)+maxStrangers-1)/maxStrangers, 1)
+	step := max((len(taken)+maxUnmatched-1)/maxUnmatched, 1)
 	for i, a := range taken {
 		if a.Expected.Any && i%step != 0 {
 			continue

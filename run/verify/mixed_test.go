@@ -47,7 +47,7 @@ func mixed(t *testing.T, kind driver.Driver, s workload.Spec, cfg engine.MixedCo
 	if err != nil {
 		t.Fatal(err)
 	}
-	var questions []engine.MixedQuestions
+	var questions []engine.MixedQueries
 	longer := s
 	longer.End = s.Start.Add(24 * time.Hour) // for types that ask about half a day
 	for _, name := range types {
@@ -61,7 +61,7 @@ func mixed(t *testing.T, kind driver.Driver, s workload.Spec, cfg engine.MixedCo
 				q.End = q.Start.Add(30 * time.Minute)
 			}
 		}
-		questions = append(questions, engine.MixedQuestions{Type: name, Queries: queries})
+		questions = append(questions, engine.MixedQueries{Type: name, Queries: queries})
 	}
 	db, err := kind.Open(t.Context(), driver.Env{Create: true}, nil)
 	if err != nil {
@@ -121,11 +121,11 @@ func TestMixedExact(t *testing.T) {
 				t.Errorf("%d rows written, problem %q", out.Writes.Rows, out.Problem())
 			}
 			for _, q := range out.Types {
-				if !q.Verdict.OK() || q.Stale > 0 || q.Unexamined > 0 || q.Asked == 0 || q.Rows == 0 {
-					t.Errorf("%s: %d asked, %d rows, %s, %d stale, %d not examined", q.Type, q.Asked, q.Rows, q.Verdict, q.Stale, q.Unexamined)
+				if !q.Verdict.OK() || q.Stale > 0 || q.Unexamined > 0 || q.Executed == 0 || q.Rows == 0 {
+					t.Errorf("%s: %d asked, %d rows, %s, %d stale, %d not examined", q.Type, q.Executed, q.Rows, q.Verdict, q.Stale, q.Unexamined)
 				}
-				if q.Type != "lastpoint" && q.Asked > 2*int64(cfg.Keep) && q.Counted == 0 {
-					t.Errorf("%s: %d asked, none counted", q.Type, q.Asked)
+				if q.Type != "lastpoint" && q.Executed > 2*int64(cfg.Keep) && q.Counted == 0 {
+					t.Errorf("%s: %d asked, none counted", q.Type, q.Executed)
 				}
 			}
 		})
@@ -151,7 +151,7 @@ func TestMixedStale(t *testing.T) {
 		f := q.Freshness
 		longest = max(longest, f.Max)
 		if q.Stale == 0 || f.Count != q.Stale || f.Max > delay.Seconds() || f.Min < 0 {
-			t.Errorf("%s: %d of %d stale, by %v to %v s; want up to %v", q.Type, q.Stale, q.Asked, f.Min, f.Max, delay)
+			t.Errorf("%s: %d of %d stale, by %v to %v s; want up to %v", q.Type, q.Stale, q.Executed, f.Min, f.Max, delay)
 		}
 	}
 	if longest < delay.Seconds()/2 {
@@ -278,8 +278,8 @@ func TestMixedWrong(t *testing.T) {
 			if (q.Withheld == "") != (test.want == "") || !strings.Contains(q.Withheld, test.want) {
 				t.Errorf("withheld: %q, want %q", q.Withheld, test.want)
 			}
-			if test.want == "" && (q.Stale > 0 || !q.Verdict.OK() || q.Asked == 0) {
-				t.Errorf("%d asked, %s, %d stale", q.Asked, q.Verdict, q.Stale)
+			if test.want == "" && (q.Stale > 0 || !q.Verdict.OK() || q.Executed == 0) {
+				t.Errorf("%d asked, %s, %d stale", q.Executed, q.Verdict, q.Stale)
 			}
 		})
 	}
@@ -318,8 +318,8 @@ func TestMixedShare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if q := &out.Types[0]; q.Asked != want || out.Arrivals != want || out.Early != 0 || out.Dropped != 0 || out.Writes.Batches.Count != 36 {
-			t.Errorf("share %v: %d batches, %d queries due, %d asked, %d too early; want 36 and %d", share, out.Writes.Batches.Count, out.Arrivals, q.Asked, out.Early, want)
+		if q := &out.Types[0]; q.Executed != want || out.Arrivals != want || out.Early != 0 || out.Dropped != 0 || out.Writes.Batches.Count != 36 {
+			t.Errorf("share %v: %d batches, %d queries due, %d asked, %d too early; want 36 and %d", share, out.Writes.Batches.Count, out.Arrivals, q.Executed, out.Early, want)
 		}
 	}
 }
@@ -374,8 +374,8 @@ func TestMixedRates(t *testing.T) {
 		t.Errorf("%d queries due, lag %+v, late by %v s", out.Arrivals, out.Lag, late)
 	}
 	q := &out.Types[0]
-	if q.Asked+out.Early+out.Dropped+out.Waiting != out.Arrivals || q.Response.Count != q.Service.Count || q.Response.Median < q.Service.Median || math.Abs(q.PerSecond-float64(q.Asked)/out.Wall) > 1e-9 {
-		t.Errorf("%d asked, %d and %d latencies, of %d due, %d early, %d dropped", q.Asked, q.Service.Count, q.Response.Count, out.Arrivals, out.Early, out.Dropped)
+	if q.Executed+out.Early+out.Dropped+out.Waiting != out.Arrivals || q.Response.Count != q.Service.Count || q.Response.Median < q.Service.Median || math.Abs(q.PerSecond-float64(q.Executed)/out.Wall) > 1e-9 {
+		t.Errorf("%d asked, %d and %d latencies, of %d due, %d early, %d dropped", q.Executed, q.Service.Count, q.Response.Count, out.Arrivals, out.Early, out.Dropped)
 	}
 	written := int64(0)
 	for _, w := range journal.Writes {

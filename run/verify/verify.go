@@ -197,7 +197,7 @@ func (c *check) strangers(ctx context.Context, found *query.Answer) (string, err
 	if n := int64(len(found.Rows)); n != c.expected.Rows {
 		return fmt.Sprintf("%d rows in place of %d", n, c.expected.Rows), nil
 	}
-	stranger, err := oracle.Strangers(ctx, c.dataset, c.expected.Query, found)
+	stranger, err := oracle.Unmatched(ctx, c.dataset, c.expected.Query, found)
 	if stranger == nil {
 		return "", err
 	}
