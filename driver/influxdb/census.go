@@ -93,7 +93,7 @@ func (d *database) contents(ctx context.Context, t *series.Table, fields []serie
 
 // compute asks for a figure of fields, and puts it into their contents.
 func (d *database) compute(ctx context.Context, t *series.Table, f figure, fields []series.Field, out []driver.Content, where ...string) error {
-	s := &statement{columns: []string{as("time", timeColumn)}, policy: d.settings.retention, from: t.Name, where: where}
+	s := &statement{columns: []string{untimed}, policy: d.settings.retention, from: t.Name, where: where}
 	var to []*driver.Content
 	for i := range fields {
 		if f.of(fields[i].Type) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -101,13 +102,8 @@ func (d *database) version(ctx context.Context) (version, build string, err erro
 
 // exists reports whether the server has the database.
 func (d *database) exists(ctx context.Context) (bool, error) {
-	rows, err := d.own.Ask(ctx, "SHOW DATABASES")
-	for _, row := range rows {
-		if row[0].String() == d.settings.database {
-			return true, nil
-		}
-	}
-	return false, err
+	rows, err := d.table(ctx, "SHOW DATABASES")
+	return slices.ContainsFunc(rows, func(row shown) bool { return row["name"] == d.settings.database }), err
 }
 
 // Address implements driver.Server.
