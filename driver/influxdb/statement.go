@@ -110,18 +110,9 @@ func number(v float64) string {
 // instant returns a time.
 func instant(t time.Time) string { return "'" + t.UTC().Format(time.RFC3339Nano) + "'" }
 
-// duration returns the width of buckets in the largest unit that divides it.
+// duration returns the width of buckets.
 func duration(d time.Duration) string {
-	const day = 24 * time.Hour
-	for _, unit := range []struct {
-		width time.Duration
-		name  string
-	}{{day, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}, {time.Millisecond, "ms"}, {time.Microsecond, "u"}} {
-		if d%unit.width == 0 {
-			return fmt.Sprintf("%d%s", d/unit.width, unit.name)
-		}
-	}
-	return fmt.Sprintf("%dns", d)
+	return sql.InUnits(d, [...]string{"d", "h", "m", "s", "ms", "u", "ns"})
 }
 
 // as gives an expression a name, unless it is the name.

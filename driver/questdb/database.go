@@ -1,6 +1,7 @@
 package questdb
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -92,15 +93,12 @@ func durability(mode string, s *tableSettings) string {
 	if !s.wal {
 		where = "table"
 	}
-	switch mode {
-	case "nosync":
-		return fmt.Sprintf("a committed batch is in the %s's files and left to the operating system to write (cairo.commit.mode=nosync): a crash of the machine may lose batches", where)
-	case "async":
-		return fmt.Sprintf("a committed batch is in the %s's files, and their writing to disk was asked for and not waited for (cairo.commit.mode=async): a crash of the machine may lose the last batches", where)
-	case "sync":
-		return fmt.Sprintf("a committed batch is in the %s's files, and forced to disk, before it is acknowledged (cairo.commit.mode=sync)", where)
-	}
-	return fmt.Sprintf("a committed batch is in the %s's files (cairo.commit.mode=%s)", where, mode)
+	does := map[string]string{
+		"nosync": " and left to the operating system to write (cairo.commit.mode=nosync): a crash of the machine may lose batches",
+		"async":  ", and their writing to disk was asked for and not waited for (cairo.commit.mode=async): a crash of the machine may lose the last batches",
+		"sync":   ", and forced to disk, before it is acknowledged (cairo.commit.mode=sync)",
+	}[mode]
+	return fmt.Sprintf("a committed batch is in the %s's files%s", where, cmp.Or(does, " (cairo.commit.mode="+mode+")"))
 }
 
 // build returns what the server says of itself.

@@ -134,13 +134,10 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 	return d.own.Exec(ctx, fmt.Sprintf("UPDATE %s SET %s = %s", sqlkit.NoteTable, sqlkit.NoteColumn, literal))
 }
 
-// Inspect implements driver.Inspector. What goes over HTTP goes to the port and
-// with the credentials that Open has tried.
+// Inspect implements driver.Inspector. Only TCP is connected to: what goes over HTTP
+// goes to the port and with the credentials that have been tried.
 func (d *database) Inspect(ctx context.Context) error {
-	if !d.settings.tcp {
-		return nil
-	}
-	lines, err := d.settings.sender(ctx)
+	lines, err := d.Open(ctx)
 	if err == nil {
 		err = lines.Close()
 	}
