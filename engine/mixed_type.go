@@ -10,11 +10,11 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// mixedType is what is asked of one query type, and what came of it.
+// mixedType is what is run of one query type, and what came of it.
 type mixedType struct {
 	queries []query.Query
 	log     *oplog.Section
-	next    atomic.Int64 // questions drawn
+	next    atomic.Int64 // queries drawn
 	ended   atomic.Bool  // withheld or not supported
 
 	mu               sync.Mutex // guards what follows
@@ -25,7 +25,7 @@ type mixedType struct {
 	full, counted    []Answered
 }
 
-// newMixedType returns a type that is asked by a schedule, empty: whenever a querier
+// newMixedType returns a type that is run by a schedule, empty: whenever a querier
 // is free.
 func newMixedType(q MixedQueries, schedule string, queriers, keep, count int, seed string) *mixedType {
 	t := &mixedType{

@@ -9,7 +9,7 @@ type Source interface {
 	// Len is how many queries there are.
 	Len() int
 	// ID is that of the query at a place, from 0 to before Len: at least 0, and the
-	// same for queries that ask the same.
+	// same for equal queries.
 	ID(place int) int
 	// Render returns queries from that place on, in their order: at least one, and
 	// as many as it sees fit. They are valid until the next call. Nothing is

@@ -52,18 +52,18 @@ func Unmatched(ctx context.Context, d workload.Dataset, q *query.Query, found *q
 	if any, ok := q.Shape.(query.AnyRows); ok {
 		unlimited.Shape = query.Rows{Fields: any.Fields, Tag: any.Tag}
 	}
-	e, err := newAlone(&unlimited, schema, newGroupings(schema), false)
+	e, err := newSingle(&unlimited, schema, newGroupings(schema), false)
 	if err != nil {
 		return nil, err
 	}
-	e.strangers = query.NewBag(e.columns)
+	e.unmatched = query.NewBag(e.columns)
 	for _, row := range found.Rows {
-		_ = e.strangers.Row(row) // a Bag takes every row
+		_ = e.unmatched.Row(row) // a Bag takes every row
 	}
 	var batch series.Batch
 	for reader := d.Open(); ; {
 		var one []query.Value
-		for one = range e.strangers.All() {
+		for one = range e.unmatched.All() {
 			break
 		}
 		if one == nil || ctx.Err() != nil {

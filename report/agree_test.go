@@ -19,7 +19,7 @@ import (
 
 // agreeing is a run of three targets in six rounds of other queries each, in
 // which they get differently far, and in six loads: a and b are alike, c is
-// slower in some types, and a type was asked with gaps.
+// slower in some types, and a type was run with gaps.
 func agreeing(t *testing.T, rounds int) *result.Run {
 	t.Helper()
 	r := rand.New(rand.NewPCG(11, 5))

@@ -18,7 +18,7 @@ type measurement struct {
 	Name    string
 	Cells   []*result.Cell
 	Rows    int64 // loaded
-	Queries int64 // asked
+	Queries int64 // run
 }
 
 // measurements lists what was measured of a target and stands, the load first.

@@ -41,7 +41,7 @@ func csvColumns() []string {
 		"counted", "stale", "unexamined", "fresh_median", "fresh_max",
 		// Of loads the median of their settled rates, in rows a second. The median
 		// column of a query line is that over the rounds, of common queries; its
-		// other latencies are of all queries asked. See package estimate.
+		// other latencies are of all queries run. See package estimate.
 		"rate",
 		// How many rounds or loads these are over, and how many different queries.
 		"rounds", "common",
@@ -50,11 +50,11 @@ func csvColumns() []string {
 		// How many times the figure of another target of the run it is, so that more
 		// is worse; where that ratio lies, and what was shown.
 		"against", "ratio", "ratio_bound", "ratio_low", "ratio_high", "ratio_level", "p_corrected", "comparison",
-		// What ended the asking, with the number of repeats where it differs.
+		// What ended the queries, with the number of repeats where it differs.
 		"stopped",
 		// Of the answers compared (checked) and counted: answers taken in the measured
 		// phase, compared before it, and the share of wrong answers that would be found
-		// with 95 %; different queries that have a time, and whether repeats ask the same.
+		// with 95 %; different queries that have a time, and whether repeats run the same.
 		"captured", "early_checked", "found_share", "different", "repeated",
 		// Every line, where it was asked for.
 		"digest",
@@ -270,7 +270,7 @@ func (l csvLine) estimate(g *group, at int, r ranking, column string) {
 	}
 }
 
-// client writes what a load or type asked of the client.
+// client writes what a load or type cost the client.
 func (l csvLine) client(t *result.Target, name string) {
 	for _, m := range measurements(t) {
 		use, known := m.client()

@@ -7,7 +7,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// mixedTable shows the queries that were asked while a target was loaded;
+// mixedTable shows the queries that were run while a target was loaded;
 // nil where there were none.
 func mixedTable(t *result.Target) *table {
 	if t.Load == nil || t.Load.Mixed == nil || t.Load.Withheld != "" {

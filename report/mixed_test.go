@@ -8,7 +8,7 @@ import (
 )
 
 // A mixed phase shows what is stale and by how much, what is wrong, what was
-// not asked, and what did not keep up.
+// not run, and what did not keep up.
 func TestMixedTable(t *testing.T) {
 	response := latencies(t, 3, 400, 40*time.Millisecond)
 	target := result.Target{Name: "duck", Load: &result.Load{Mixed: &result.Mixed{

@@ -129,7 +129,7 @@ type Part string
 // The parts. In Mixed, an operation in the burn-in is a query whose answer
 // was kept: it counts, but its time does not.
 const (
-	Mixed Part = "mixed" // batches written, and queries asked, beside each other
+	Mixed Part = "mixed" // batches written, and queries run, beside each other
 	Rest  Part = "rest"  // batches written alone after that
 )
 

@@ -108,7 +108,7 @@ func extreme(r *rand.Rand, n int) []Op {
 	return ops
 }
 
-// closed returns what a worker of a closed loop records: it asks every
+// closed returns what a worker of a closed loop records: it runs every
 // workers-th query and goes on where it ended.
 func closed(r *rand.Rand, n, worker, workers int) []Op {
 	ops := make([]Op, n)

@@ -72,7 +72,7 @@ func (s Span) Seconds() float64 { return (s.Last - s.First).Seconds() }
 // the rates of a load: see Rates. Memory is 300 KiB for each histogram, and 8 bytes
 // for each query of a type, however often it is run.
 func New(cell oplog.Cell, period time.Duration) *Tally {
-	t := &Tally{Cell: cell, Service: measure.NewLatency(), rates: rates{period: period}, each: &each{questions: cell.Queries, around: cell.Schedule == ""}}
+	t := &Tally{Cell: cell, Service: measure.NewLatency(), rates: rates{period: period}, each: &each{count: cell.Queries, around: cell.Schedule == ""}}
 	if cell.Schedule != "" {
 		t.Response = measure.NewLatency()
 		if cell.Kind == oplog.Query {
@@ -295,9 +295,9 @@ func (t *Tally) Each() []float64 { return t.each.seconds }
 
 // each is the times of queries.
 type each struct {
-	seconds   []float64
-	questions int  // before they come again; 0: not said
-	around    bool // one that comes again may be the first that has a time, as its answer was taken
+	seconds []float64
+	count   int  // before they come again; 0: not said
+	around  bool // one that comes again may be the first that has a time, as its answer was taken
 }
 
 // mostEach bounds the memory of each.
@@ -305,16 +305,16 @@ const mostEach = 1 << 26
 
 // reserve makes it as long as it can become, so that several may add to it at once.
 func (e *each) reserve() {
-	if len(e.seconds) < e.questions {
-		e.seconds = make([]float64, e.questions)
+	if len(e.seconds) < e.count {
+		e.seconds = make([]float64, e.count)
 	}
 }
 
 func (e *each) add(place int64, seconds float64) {
-	if e.around && e.questions > 0 && place >= int64(e.questions) {
-		place %= int64(e.questions)
+	if e.around && e.count > 0 && place >= int64(e.count) {
+		place %= int64(e.count)
 	}
-	if place < 0 || place >= mostEach || e.questions > 0 && place >= int64(e.questions) {
+	if place < 0 || place >= mostEach || e.count > 0 && place >= int64(e.count) {
 		return
 	}
 	if missing := int(place) + 1 - len(e.seconds); missing > 0 {

@@ -143,7 +143,7 @@ func TestOfMixed(t *testing.T) {
 	}
 	of := list[1].Operations
 	check(t, "writes", values{"okOperation": 20, "okPoint": 1000, "elapsed": 4, "throughput": 250, "cost throughput": 1000 / 1.162}, figures(&of[0]))
-	check(t, "questions", values{
+	check(t, "queries", values{
 		"okOperation": 7, "okPoint": 70, "failOperation": 3, "throughput": 17.5, "cost throughput": 500,
 		"AVG": 0.025, "MAX": 0.04, "P75": 0.03, "P999": result.Absent(), "SLOWEST_THREAD": 0.14,
 	}, figures(&of[1]))

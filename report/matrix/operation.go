@@ -40,7 +40,7 @@ func ingestion(l *result.Load, elapsed float64) Operation {
 	return o
 }
 
-// queries is a query type that was asked by itself.
+// queries is a query type that was run by itself.
 func queries(q *result.Queries) Operation {
 	o := blank(q.Type)
 	switch q.Outcome() {
@@ -59,7 +59,7 @@ func queries(q *result.Queries) Operation {
 	return o
 }
 
-// mixedType is a query type that was asked in a mixed phase, which took so long
+// mixedType is a query type that was run in a mixed phase, which took so long
 // by wall clock and may be withheld as a whole.
 func mixedType(q *result.MixedType, elapsed float64, withheld string) Operation {
 	o := blank(q.Type)
@@ -84,8 +84,8 @@ func mixedType(q *result.MixedType, elapsed float64, withheld string) Operation 
 }
 
 // answers fills in how many queries were answered, and how many cut off.
-func (o *Operation) answers(asked, cutOff int64, v result.Verdict) {
-	o.OK, o.Failed, o.FailedPoints = result.Value(asked-cutOff), result.Value(cutOff), 0
+func (o *Operation) answers(executed, cutOff int64, v result.Verdict) {
+	o.OK, o.Failed, o.FailedPoints = result.Value(executed-cutOff), result.Value(cutOff), 0
 	if v.Checked == 0 {
 		o.Unverified = v.String()
 	}

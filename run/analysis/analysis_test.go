@@ -57,7 +57,7 @@ func receipt(rows int64) driver.Receipt {
 	return driver.Receipt{Sent: sent, Acked: time.Now(), Rows: rows, WireBytes: 10 * rows}
 }
 
-func questions(n int) engine.List {
+func queries(n int) engine.List {
 	q := make(engine.List, n)
 	for i := range q {
 		q[i] = engine.Rendered{ID: i, Request: driver.Request{Text: strconv.Itoa(i)}, Rows: int64(i), Values: 3}
@@ -116,7 +116,7 @@ func TestClosedLoop(t *testing.T) {
 	got := recorded(t, oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Workers: 3, Queries: 200}, func(s *oplog.Section) {
 		var err error
 		cfg.Log = s
-		if want, err = engine.Query(t.Context(), cfg, stub{}, questions(200), func(int) {}); err != nil || want.Withheld != "" {
+		if want, err = engine.Query(t.Context(), cfg, stub{}, queries(200), func(int) {}); err != nil || want.Withheld != "" {
 			t.Fatal(err, want.Withheld)
 		}
 	})
@@ -137,7 +137,7 @@ func TestOpenLoop(t *testing.T) {
 	got := recorded(t, cell, func(s *oplog.Section) {
 		var err error
 		cfg.Log = s
-		if want, err = engine.QueryOpen(t.Context(), cfg, stub{}, questions(200), func(int) {}); err != nil || want.Withheld != "" {
+		if want, err = engine.QueryOpen(t.Context(), cfg, stub{}, queries(200), func(int) {}); err != nil || want.Withheld != "" {
 			t.Fatal(err, want.Withheld)
 		}
 	})
@@ -193,10 +193,10 @@ func TestCaptured(t *testing.T) {
 			var err error
 			cfg.Log = s
 			if schedule == "" {
-				want, err = engine.Query(t.Context(), cfg, stub{}, questions(200), func(int) {})
+				want, err = engine.Query(t.Context(), cfg, stub{}, queries(200), func(int) {})
 			} else {
 				open := engine.OpenConfig{QueryConfig: cfg, Schedule: pace.Constant(2000), Count: 300, Queue: 300}
-				want, err = engine.QueryOpen(t.Context(), open, stub{}, questions(200), func(int) {})
+				want, err = engine.QueryOpen(t.Context(), open, stub{}, queries(200), func(int) {})
 			}
 			if err != nil || want.Withheld != "" {
 				t.Fatal(err, want.Withheld)

@@ -33,7 +33,7 @@ func TestMixed(t *testing.T) {
 		}
 		return driver.Request{Text: "15"}, nil
 	}
-	question := query.Query{Table: "cpu", Shape: query.Last{By: "hostname", Fields: []string{"usage_user"}}}
+	lastOf := query.Query{Table: "cpu", Shape: query.Last{By: "hostname", Fields: []string{"usage_user"}}}
 	var out bytes.Buffer
 	log, err := oplog.NewWriter(&out, oplog.Header{})
 	if err != nil {
@@ -41,7 +41,7 @@ func TestMixed(t *testing.T) {
 	}
 	var types []engine.MixedQueries
 	for _, name := range []string{"fast", "slow"} {
-		q := question
+		q := lastOf
 		q.Type = name
 		types = append(types, engine.MixedQueries{Type: name, Queries: []query.Query{q}, Log: log.Section(oplog.Cell{
 			Kind: oplog.Query, Part: oplog.Mixed, Type: name, Schedule: "1000/s", Workers: 2,

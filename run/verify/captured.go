@@ -27,7 +27,7 @@ type Taken struct {
 const maxUnmatched = 5
 
 // Captured compares answers that were taken. Where the digest of rows is not the
-// expected one the target is asked the query again, in full, to name the first
+// expected one the target runs the query again, in full, to name the first
 // row that differs; an answer that is right then was wrong all the same, unless
 // the digests show that only floats differ, within the tolerance. With neither a
 // target nor Config.Gone nothing is decided where this is needed, and open is
@@ -51,7 +51,7 @@ func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d w
 		case a.Rows != a.Expected.Rows:
 			difference = fmt.Sprintf("%d rows in the answer, %d expected", a.Rows, a.Expected.Rows)
 		case a.Expected.Any:
-			difference, err = c.strangers(ctx, a.Answer)
+			difference, err = c.unmatched(ctx, a.Answer)
 		case a.Answer != nil:
 			expected := query.Answer{Rows: slices.Clone(a.Expected.Answer.Rows)}
 			if d := query.Compare(a.Expected.Query, columns, &expected, a.Answer); d != nil {
