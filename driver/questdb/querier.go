@@ -2,6 +2,7 @@ package questdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -57,7 +58,7 @@ func answer(r *jsonrows.Reader) error {
 		case "error":
 			message, err := r.Text()
 			if err == nil {
-				err = explanation{Error: message}.failure()
+				err = errors.New(httpwire.OneLine(message))
 			}
 			return err
 		}
