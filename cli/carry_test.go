@@ -16,7 +16,7 @@ import (
 // when one of several runs is refused.
 func TestImportRefusesAnotherRunOfTheSameID(t *testing.T) {
 	dir, kind := t.TempDir(), conformance.Memory("memory")
-	args := []string{"tsmark", "run", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",
+	args := []string{"tsmark", "run", "--verbose", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",
 		"--queries", "2", "--verify", "1", "--query-type", "lastpoint"}
 	if code, said := try(t, kind, args...); code != exitDone {
 		t.Fatalf("exit status %d\n%s", code, said)

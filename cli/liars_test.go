@@ -60,7 +60,7 @@ func TestHonest(t *testing.T) {
 func lieTo(t *testing.T, kind driver.Driver, flags []string) (code int, out string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	args := append([]string{"tsmark", "run", "--results", t.TempDir(), "--target", kind.Name, "--scale", "10", "--log-interval", "10m",
+	args := append([]string{"tsmark", "run", "--verbose", "--results", t.TempDir(), "--target", kind.Name, "--scale", "10", "--log-interval", "10m",
 		"--timestamp-end", "2016-01-01T18:00:00Z", "--verify", "10", "--check-seed", "a test"}, flags...)
 	if !strings.Contains(strings.Join(flags, " "), "--query-type") {
 		args = append(args, "--query-type", "lastpoint,single-groupby-1-1-1")

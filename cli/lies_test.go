@@ -138,7 +138,7 @@ func runLied(t *testing.T, spec string) (code int, run *result.Run, said string)
 		t.Setenv("TSMARK_"+strings.ToUpper(strings.SplitN(spec, ",", 2)[0])+"_PASSWORD", conformance.Password(t))
 	}
 	code = execute(t.Context(), []string{
-		"tsmark", "run", "--results", dir, "--target", spec, "--replace", "--scale", "40", "--timestamp-end", "2016-01-02T01:00:00Z",
+		"tsmark", "run", "--verbose", "--results", dir, "--target", spec, "--replace", "--scale", "40", "--timestamp-end", "2016-01-02T01:00:00Z",
 		"--log-interval", "4m", "--query-type", lyingTypes, "--queries", "60", "--time-box", "0", "--batch-size", "500",
 	}, &out, &errs, newCatalog(tsbs.Workloads(), all.Drivers()))
 	kept, err := store.OpenExisting(t.Context(), dir, nil)

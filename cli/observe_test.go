@@ -24,7 +24,7 @@ func TestClientIsObserved(t *testing.T) {
 		kind := conformance.Capable(conformance.Memory("memory"), func(c *driver.Caps) { c.Embedded = embedded })
 		dir := t.TempDir()
 		var stdout, stderr bytes.Buffer
-		args := []string{"tsmark", "run", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",
+		args := []string{"tsmark", "run", "--verbose", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",
 			"--queries", "4", "--verify", "3", "--query-type", "lastpoint"}
 		if code := execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{kind})); code != exitDone {
 			t.Fatalf("exit status %d: %s", code, stderr.String())
@@ -62,7 +62,7 @@ func TestExporters(t *testing.T) {
 	}
 	run := func() (int, string) {
 		var stdout, stderr bytes.Buffer
-		code := execute(t.Context(), []string{"tsmark", "run", "--results", dir, file}, &stdout, &stderr,
+		code := execute(t.Context(), []string{"tsmark", "run", "--verbose", "--results", dir, file}, &stdout, &stderr,
 			newCatalog(tsbs.Workloads(), []driver.Driver{conformance.Memory("memory")}))
 		return code, stderr.String()
 	}

@@ -25,7 +25,7 @@ func TestOperationLog(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			var stdout, stderr bytes.Buffer
-			args := append([]string{"tsmark", "run", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",
+			args := append([]string{"tsmark", "run", "--verbose", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",
 				"--queries", "20", "--verify", "3", "--batch-size", "500", "--query-type", "lastpoint,single-groupby-1-1-1"}, flags...)
 			if code := execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{conformance.Memory("memory")})); code != exitDone {
 				t.Fatalf("exit status %d: %s", code, stderr.String())

@@ -133,7 +133,7 @@ func TestTargetsInOnePlace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			results := t.TempDir()
 			w := &watched{t: t}
-			said := w.tsmark(exitDone, append([]string{"run", "--results", results, "--replace"}, args...)...)
+			said := w.tsmark(exitDone, append([]string{"run", "--verbose", "--results", results, "--replace"}, args...)...)
 			says(t, said, "part 1 of 2", "part 2 of 2", "Targets that share a place took their turns one after the other",
 				"loaded and queried in part 2 of 2 of the run, since it shares "+path+" with")
 			if w.asked.Load() == 0 {

@@ -272,7 +272,7 @@ func TestPlantedAtServers(t *testing.T) {
 			p := make(planting)
 			results := filepath.Join(t.TempDir(), "results")
 			t.Setenv("TSMARK_T_PASSWORD", p.at("password"))
-			code, said := tryAll(t, nil, "tsmark", "run", "--results", results, "--scale", "40", "--log-interval", "10m", "--queries", "2", "--verify", "1",
+			code, said := tryAll(t, nil, "tsmark", "run", "--verbose", "--results", results, "--scale", "40", "--log-interval", "10m", "--queries", "2", "--verify", "1",
 				"--query-type", "lastpoint", "--target", "t="+kind+","+at)
 			if code == exitDone || !strings.Contains(said, "***") {
 				t.Errorf("exit status %d, and nothing was echoed: %s", code, said)

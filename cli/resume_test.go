@@ -33,7 +33,7 @@ var absent = cmp.Comparer(func(x, y result.Value) bool { return x == y || !x.Kno
 func resumeAfterKills(t *testing.T, kills int, more ...string) {
 	random := rand.New(rand.NewPCG(1, 2))
 	dir := t.TempDir()
-	args := append([]string{"run", "--results", dir, "--scale", "40", "--log-interval", "5m", "--queries", "20", "--verify", "2",
+	args := append([]string{"run", "--verbose", "--results", dir, "--scale", "40", "--log-interval", "5m", "--queries", "20", "--verify", "2",
 		"--batch-size", "200", "--repeats", "3", "--load-repeats", "1", "--query-type", "lastpoint,single-groupby-1-1-1,double-groupby-1,high-cpu-1"}, more...)
 	begin := args
 	started := time.Now()

@@ -110,7 +110,7 @@ func (q *leakyQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink
 // leakyArgs is a small run with a secret in an option, one in a URL, and one
 // in the environment. The user's name is no secret, though it is in a URL.
 func leakyArgs(dir string, more ...string) []string {
-	return append([]string{"tsmark", "run", "--results", dir, "--scale", "40", "--log-interval", "10m", "--queries", "2", "--verify", "1",
+	return append([]string{"tsmark", "run", "--verbose", "--results", dir, "--scale", "40", "--log-interval", "10m", "--queries", "2", "--verify", "1",
 		"--query-type", "single-groupby-1-1-1,lastpoint",
 		"--target", "leak=leaky,user=ann,password=" + plantedPassword + ",url=postgres://ann:" + plantedInURL + "@db.example:5432/x"}, more...)
 }
@@ -194,7 +194,7 @@ func TestSecretsInUsageErrors(t *testing.T) {
 		"no name":          "=leaky,url=http://ann:" + plantedInURL + "@h",
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, said := try(t, leaky(new(string)), "tsmark", "run", "--results", t.TempDir(), "--target", spec)
+			code, said := try(t, leaky(new(string)), "tsmark", "run", "--verbose", "--results", t.TempDir(), "--target", spec)
 			if code != exitUsage || strings.Count(said, "\n") != 1 {
 				t.Errorf("exit status %d, said %s", code, said)
 			}
@@ -271,7 +271,7 @@ func TestSecretsFromFiles(t *testing.T) {
 	step := "query"
 	kind := leaky(&step)
 	results := filepath.Join(dir, "results")
-	args := []string{"tsmark", "run", "--results", results, "--scale", "40", "--log-interval", "10m", "--queries", "2", "--verify", "1",
+	args := []string{"tsmark", "run", "--verbose", "--results", results, "--scale", "40", "--log-interval", "10m", "--queries", "2", "--verify", "1",
 		"--query-type", "lastpoint", "--target", "leaky,password=@" + file}
 	_, printed := try(t, kind, append(args, "--print")...)
 	if !strings.Contains(printed, "password: \"@"+file+`"`) {

@@ -72,7 +72,7 @@ func NewNoise(wall, cores float64) Noise {
 
 // OthersShare is the part of the machine's CPU time that others used; absent:
 // not known.
-func (n *Noise) OthersShare() Value { return ratio(n.Others, Value(n.Wall*n.Cores)) }
+func (n *Noise) OthersShare() Value { return min(1, ratio(n.Others, Value(n.Wall*n.Cores))) }
 
 // StealShare is the part of the machine's CPU time that the hypervisor took.
 func (n *Noise) StealShare() Value { return ratio(n.Steal, Value(n.Wall*n.Cores)) }
