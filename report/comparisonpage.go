@@ -58,8 +58,10 @@ func writeComparisonHTML(w io.Writer, c *compare.Comparison) error {
 // pageTemplates reads a page with the parts that all pages share.
 func pageTemplates(name string) (*template.Template, error) {
 	return template.New(name).Funcs(template.FuncMap{
-		"count": count,
-		"size":  size,
+		"count":   count,
+		"size":    size,
+		"percent": percent, // of a share
+		"odd":     func(n int) bool { return n%2 == 1 },
 		// A remark spans all columns but the first.
 		"spanned": func(columns []column) int { return len(columns) - 1 },
 	}).ParseFS(pageFiles, name, "parts.html", "style.css")

@@ -12,7 +12,7 @@ import (
 // all query types together, for the loads, and for each type. The axis is
 // logarithmic and begins at 1×.
 type relative struct {
-	Ticks []rangeTick
+	Ticks []tick
 	Rows  []relativeRow
 }
 
@@ -26,10 +26,12 @@ type relativeRow struct {
 // relativeLane is one subject's bar, or the word for why it has none.
 type relativeLane struct {
 	Style  style
-	Y      int
-	Bar    string // width; empty: nothing is drawn
-	Lo, Hi string // ends of the interval; empty: there is none
-	Chance bool   // not shown to differ from the best
+	Y      int // of its middle
+	Drawn  bool
+	Bar    float64 // its length, from 0 to 1
+	Within bool    // there is an interval, from Lo to Hi
+	Lo, Hi float64
+	Chance bool // not shown to differ from the best
 	Text   string
 	Tone   tone
 	Beside string // the figure itself
@@ -98,11 +100,11 @@ func newRelative(g *group, h *headline, l legend) *relative {
 		}
 	}
 	axis := logAxis{1, max(2, roundUp(most))}
-	place := func(times float64) string { return percent(min(1, max(0, axis.at(times)))) }
+	place := func(times float64) float64 { return min(1, max(0, axis.at(times))) }
 	for _, m := range marks {
-		m.lane.Bar = place(m.times)
+		m.lane.Drawn, m.lane.Bar = true, place(m.times)
 		if m.within != nil && m.within.Lo.Bound == stats.Exact && m.within.Hi.Bound == stats.Exact {
-			m.lane.Lo, m.lane.Hi = place(m.within.Lo.Figure), place(m.within.Hi.Figure)
+			m.lane.Within, m.lane.Lo, m.lane.Hi = true, place(m.within.Lo.Figure), place(m.within.Hi.Figure)
 		}
 	}
 	for i := range chart.Rows {
@@ -117,16 +119,16 @@ func newRelative(g *group, h *headline, l legend) *relative {
 }
 
 // timesTicks are at 1, 2, 5, 10 and so on, or at powers of ten on a long axis.
-func timesTicks(axis logAxis) []rangeTick {
+func timesTicks(axis logAxis) []tick {
 	factors := []float64{1, 2, 5}
 	if axis.high > 1000 {
 		factors = factors[:1]
 	}
-	var ticks []rangeTick
+	var ticks []tick
 	for power := 1.0; power <= axis.high; power *= 10 {
 		for _, f := range factors {
 			if v := f * power; v <= axis.high*1.001 && !math.IsInf(v, 0) {
-				ticks = append(ticks, rangeTick{percent(axis.at(v)), count(int64(v)) + "×", []string{"", "minor"}[len(ticks)%2]})
+				ticks = append(ticks, tick{axis.at(v), count(int64(v)) + "×"})
 			}
 		}
 	}

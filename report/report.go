@@ -26,11 +26,13 @@ const (
 	CSV      Format = "csv"      // one line per load and per query type, for spreadsheets
 	JSON     Format = "json"     // an array of runs, as recorded, with the figures of tables and charts
 	HTML     Format = "html"     // one self-contained page with charts
+	SVG      Format = "svg"      // the headline and its chart as a drawing
+	PNG      Format = "png"      // the same as an image
 )
 
 // Formats lists the names that ParseFormat takes.
 func Formats() []string {
-	return []string{string(Text), string(Markdown), string(CSV), string(JSON), string(HTML)}
+	return []string{string(Text), string(Markdown), string(CSV), string(JSON), string(HTML), string(SVG), string(PNG)}
 }
 
 // ParseFormat returns the format of that name. Its error offers the closest
@@ -69,6 +71,8 @@ func Write(w io.Writer, format Format, runs []*result.Run, opts Options) error {
 		err = writeJSON(w, runs)
 	case HTML:
 		err = writeHTML(w, runs, Everything)
+	case SVG, PNG:
+		err = writePicture(w, format, runs)
 	default:
 		return fmt.Errorf("there is no report format %q; known: %s", format, strings.Join(Formats(), ", "))
 	}

@@ -1,0 +1,73 @@
+package report
+
+import (
+	"encoding/xml"
+	"image/png"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// The picture says what the headline and the chart say.
+func TestPicture(t *testing.T) {
+	run := agreeing(t, 6)
+	svg := written(t, render(t, SVG, Options{}, run))
+	g := groupOf(run)
+	h := newHeadline(g)
+	said := []string{h.Answers[0].Text, h.Answers[1].Text, "1.00×", "geometric mean of 5 query types", "Pale bars"}
+	for _, r := range newRelative(g, h, newLegend(g.labels())).Rows {
+		for _, l := range r.Lanes {
+			said = append(said, l.Text, strings.ReplaceAll(l.Beside, unitSpace, " "))
+		}
+	}
+	for _, text := range said {
+		if !strings.Contains(svg, text) {
+			t.Errorf("the drawing lacks %q", text)
+		}
+	}
+	image, err := png.Decode(strings.NewReader(render(t, PNG, Options{}, run)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size := image.Bounds().Size(); size.X != 1800 || size.Y < 900 {
+		t.Errorf("the image has %v pixels", size)
+	}
+	// Pale bars are paler than paper is dark: no channel overflows.
+	for i, c := range []string{"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"} {
+		if c := seriesColor(c); i < 7 && int(c.R)+int(c.G)+int(c.B) > 600 {
+			t.Errorf("colour %d is hardly seen", i)
+		}
+	}
+	if out := render(t, SVG, Options{}, &result.Run{ID: "a"}); !strings.Contains(out, "nothing was measured") {
+		t.Errorf("of nothing: %s", out)
+	}
+	run.Targets[0].Name, run.Name = "</text><script>a\x1b[2J\x00", `"><x onload="`
+	written(t, render(t, SVG, Options{}, run))
+}
+
+// written is the text of a drawing, which has no other elements than a drawing
+// of tsmark's.
+func written(t *testing.T, svg string) string {
+	t.Helper()
+	var lines []string
+	for parts := xml.NewDecoder(strings.NewReader(svg)); ; {
+		part, err := parts.Token()
+		if err == io.EOF {
+			return strings.Join(lines, " ")
+		}
+		if err != nil {
+			t.Fatalf("the drawing is no XML: %v", err)
+		}
+		switch part := part.(type) {
+		case xml.StartElement:
+			if !slices.Contains([]string{"svg", "g", "path", "text"}, part.Name.Local) {
+				t.Errorf("an element %s", part.Name.Local)
+			}
+		case xml.CharData:
+			lines = append(lines, strings.TrimSpace(string(part)))
+		}
+	}
+}
