@@ -67,7 +67,9 @@ func written(t *testing.T, svg string) string {
 				t.Errorf("an element %s", part.Name.Local)
 			}
 		case xml.CharData:
-			lines = append(lines, strings.TrimSpace(string(part)))
+			if line := strings.TrimSpace(string(part)); line != "" {
+				lines = append(lines, line)
+			}
 		}
 	}
 }
