@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -11,11 +12,16 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance"
 )
 
-// The scripts of servers are named for them. Beside the commands of the other
+// The scripts of servers are named for their drivers. Beside the commands of the other
 // scripts they find $HOST, $PORT, the ports behind it, and $PASSWORD_FILE with
 // the password of the superuser.
 func TestServerScripts(t *testing.T) {
-	for _, name := range []string{"postgres", "questdb", "influxdb"} {
+	scripts, err := filepath.Glob(filepath.Join("testdata", "servers", "*.txtar"))
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	for _, script := range scripts {
+		name := strings.TrimSuffix(filepath.Base(script), ".txtar")
 		t.Run(name, func(t *testing.T) {
 			host, port := conformance.Address(t, name)
 			first, err := strconv.Atoi(port)
@@ -23,7 +29,7 @@ func TestServerScripts(t *testing.T) {
 				t.Fatal(err)
 			}
 			testscript.Run(t, testscript.Params{
-				Files:               []string{filepath.Join("testdata", "servers", name+".txtar")},
+				Files:               []string{script},
 				RequireExplicitExec: true,
 				Cmds:                commands(),
 				Setup: func(env *testscript.Env) error {

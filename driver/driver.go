@@ -32,6 +32,12 @@ type Driver struct {
 	// here and found by the mark. Empty: in a folder of the run's own. Nil: it
 	// keeps nothing.
 	Place func(Options) string
+	// TestServer are the options by which the server is reached that the script
+	// servers/NAME starts, beside its host and ports: the built-in experiment
+	// databases and the tests have it. Nil: it needs no server.
+	TestServer Options
+	// IoTDBBenchmark is how files of IoTDB-Benchmark speak of the system.
+	IoTDBBenchmark Tool
 	// Render puts a query into the system's language. It needs no server. The
 	// options, which have passed Resolve, say how the data is laid out. It
 	// wraps query.ErrUnsupported, with the reason, for what the system cannot
@@ -40,6 +46,12 @@ type Driver struct {
 	// Open connects. Its options have passed Resolve. Where it cannot reach
 	// the system its error wraps ErrUnreachable.
 	Open func(context.Context, Env, Options) (DB, error)
+}
+
+// Tool is how the files of another benchmark speak of a system.
+type Tool struct {
+	Databases []string          // what it is called there, beside Name in upper or lower case
+	Options   map[string]string // options that parameters become which are called otherwise here: PORT: pg_port
 }
 
 // Env is what a run lends to a database.

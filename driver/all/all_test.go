@@ -109,6 +109,9 @@ func TestDriversHavePageAndServer(t *testing.T) {
 		if caps.Embedded || caps.Discards {
 			continue
 		}
+		if _, err := d.Resolve(d.TestServer); err != nil || d.TestServer == nil || len(d.Ports()) == 0 {
+			t.Errorf("driver %s does not say how its test server is reached (%v): set TestServer, empty where host and ports are enough, and make the type of each port option.Port()", d.Name, err)
+		}
 		if about, err := os.Stat(filepath.Join(root, "servers", d.Name)); err != nil || about.Mode()&0o111 == 0 {
 			t.Errorf("driver %s has no script that starts its server: write servers/%s, and make it executable", d.Name, d.Name)
 		}
