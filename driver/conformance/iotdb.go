@@ -34,7 +34,7 @@ func (s *suite) iotdb(t *testing.T) {
 			}
 			maps.Copy(v.asked, workload.Settings{"iotdb.span": "2h", "iotdb.bucket": "25m", "iotdb.above": fmt.Sprint(i*7 - 20), "iotdb.limit": "7"})
 			start := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
-			s.loadAndAsk(t, exampleOf(t, iotdb.Workload(), workload.Spec{
+			s.loadAndQuery(t, exampleOf(t, iotdb.Workload(), workload.Spec{
 				Name: "iotdb", Seed: int64(i), Scale: 12, Start: start, End: start.Add(12 * time.Hour), Interval: 4 * time.Minute,
 				InARow: 20, Settings: v.data, QuerySettings: v.asked,
 			}), 1)

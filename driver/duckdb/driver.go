@@ -64,6 +64,7 @@ func caps(driver.Options) driver.Caps {
 		Embedded:      true,
 		TimePrecision: precision,
 		Lacks:         map[series.Trait]string{series.FineTimestamps: "DuckDB's TIMESTAMP, whose unit is 1 µs, does not hold"},
+		Schema:        checkSchema,
 		Types:         types(),
 	}
 }

@@ -1,5 +1,3 @@
-//go:build cgo && (linux || darwin) && (amd64 || arm64)
-
 package duckdb
 
 import (
@@ -18,6 +16,18 @@ type layout struct {
 	tags    map[*series.Table]*sqlkit.Tags // of each table of the schema
 	objects []driver.Object                // all tables made
 	ddl     []string                       // the statements that make them
+}
+
+const kindTable = "table"
+
+func object(kind, name string) driver.Object {
+	return driver.Object{Kind: kind, Name: name, Key: strings.ToLower(name)}
+}
+
+// checkSchema returns an error that names what two tables would share.
+func checkSchema(s *series.Schema) error {
+	_, err := newLayout(s)
+	return err
 }
 
 // newLayout lays a schema out. Its error names what two tables would share.

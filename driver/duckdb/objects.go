@@ -46,12 +46,6 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	return objects, nil
 }
 
-const kindTable = "table"
-
-func object(kind, name string) driver.Object {
-	return driver.Object{Kind: kind, Name: name, Key: strings.ToLower(name)}
-}
-
 // Plan implements driver.DB.
 func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 	l, err := newLayout(schema)

@@ -117,15 +117,19 @@ func Driver() driver.Driver {
 	}
 }
 
-func caps(driver.Options) driver.Caps {
+func caps(o driver.Options) driver.Caps {
 	return driver.Caps{
 		Language:      "SQL",
 		Embedded:      true,
 		MaxWriters:    1,
 		TimePrecision: precision,
 		Lacks:         map[series.Trait]string{series.NaN: "SQLite holds as NULL"},
-		Types:         types(),
-		Steps:         steps(),
+		Schema: func(s *series.Schema) error {
+			_, err := newLayout(s, o[optionIndex])
+			return err
+		},
+		Types: types(),
+		Steps: steps(),
 	}
 }
 
