@@ -13,7 +13,7 @@ import (
 // catalog is what this tsmark knows by name.
 type catalog struct {
 	workloads []workload.Workload
-	kinds     []driver.Driver
+	drivers   []driver.Driver
 }
 
 func newCatalog(w []workload.Workload, k []driver.Driver) catalog { return catalog{w, k} }
@@ -27,13 +27,13 @@ func (c catalog) workload(name string) (workload.Workload, error) {
 	return nil, fmt.Errorf("unknown use case %q%s", name, suggest.Among(name, c.workloadNames()))
 }
 
-func (c catalog) kind(name string) (driver.Driver, error) {
-	for _, k := range c.kinds {
+func (c catalog) driver(name string) (driver.Driver, error) {
+	for _, k := range c.drivers {
 		if k.Name == name {
 			return k, nil
 		}
 	}
-	return driver.Driver{}, fmt.Errorf("unknown driver %q%s", name, suggest.Among(name, c.kindNames()))
+	return driver.Driver{}, fmt.Errorf("unknown driver %q%s", name, suggest.Among(name, c.driverNames()))
 }
 
 func (c catalog) workloadNames() []string {
@@ -44,9 +44,9 @@ func (c catalog) workloadNames() []string {
 	return names
 }
 
-func (c catalog) kindNames() []string {
+func (c catalog) driverNames() []string {
 	var names []string
-	for _, k := range c.kinds {
+	for _, k := range c.drivers {
 		names = append(names, k.Name)
 	}
 	return names
@@ -64,13 +64,13 @@ func (c catalog) typeNames() []string {
 }
 
 func (c catalog) forRunner() runner.Catalog {
-	return runner.Catalog{Workload: c.workload, Kind: c.kind, Environ: os.Environ()}
+	return runner.Catalog{Workload: c.workload, Driver: c.driver, Environ: os.Environ()}
 }
 
 // secretNames lists the secret options of all kinds.
 func (c catalog) secretNames() []string {
 	var names []string
-	for _, k := range c.kinds {
+	for _, k := range c.drivers {
 		for _, o := range k.Options {
 			if o.Secret {
 				names = append(names, o.Name)

@@ -84,7 +84,7 @@ func (a *app) main(ctx context.Context) int {
 	// Plans know all secrets; this is for errors about texts that no plan was
 	// made of.
 	hidden := secret.New(a.catalog.secretNames()...)
-	hidden.Public(a.catalog.kindNames()...)
+	hidden.Public(a.catalog.driverNames()...)
 	hidden.Args(a.args) // which it learns from
 	if store.Database(a.results) {
 		hidden.Add(secret.InEnvironment(os.Environ())...) // PGPASSWORD

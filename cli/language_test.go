@@ -72,8 +72,8 @@ func TestLanguage(t *testing.T) {
 		}
 	}
 	visit(a.root())
-	for _, name := range a.catalog.kindNames() {
-		d, err := a.catalog.kind(name)
+	for _, name := range a.catalog.driverNames() {
+		d, err := a.catalog.driver(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,7 +38,7 @@ func TestOperationLog(t *testing.T) {
 					want["load"] = sums{r.Load.Batches.Count, r.Load.Rows}
 				}
 				for _, q := range r.Queries {
-					want[fmt.Sprint(q.Type, " ", r.Number)] = sums{q.Asked, q.Rows}
+					want[fmt.Sprint(q.Type, " ", r.Number)] = sums{q.Executed, q.Rows}
 				}
 			}
 			file, err := os.Open(filepath.Join(dir, run.ID, "operations.oplog"))

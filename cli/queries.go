@@ -29,7 +29,7 @@ func (a *app) queriesCommand() *cobra.Command {
 	e := experiment.Default() // checks what a run would
 	align := false
 	types, n, formatName := e.Queries.Types, 10, formatJSON
-	formats := append([]string{formatJSON, formatTSBS}, a.catalog.kindNames()...)
+	formats := append([]string{formatJSON, formatTSBS}, a.catalog.driverNames()...)
 	cmd := &cobra.Command{
 		Use:   "queries",
 		Short: "Print the queries of a run",
@@ -124,7 +124,7 @@ func (a *app) queryWriter(format string, formats []string, w workload.Workload, 
 			return err
 		}, nil
 	}
-	kind, err := a.catalog.kind(format)
+	kind, err := a.catalog.driver(format)
 	if err != nil {
 		return nil, fmt.Errorf("unknown format %q%s", format, suggest.Among(format, formats))
 	}

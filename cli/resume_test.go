@@ -136,7 +136,7 @@ func cells(run *result.Run) map[string]any {
 			}
 			for _, q := range r.Queries {
 				// What was compared, and verdicts, come at the end of a run.
-				if q.Verdict = (result.Verdict{}); q.Asked > 0 {
+				if q.Verdict = (result.Verdict{}); q.Executed > 0 {
 					found[fmt.Sprintf("%s, repeat %d of %s", q.Type, r.Number, t.Name)] = q
 				}
 			}

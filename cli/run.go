@@ -78,7 +78,7 @@ became of each parameter.`,
 			case len(args) == 1:
 				e, err = readExperiment(args[0])
 			case files.given(cmd):
-				e, err = files.read(cmd, a.catalog.kindNames(), cmd.Flags().Changed("target"))
+				e, err = files.read(cmd, a.catalog.driverNames(), cmd.Flags().Changed("target"))
 			}
 			if err != nil {
 				return err
@@ -174,14 +174,14 @@ func (a *app) stepCommand(given *settings, use, short, long, example string) *co
 	files := iotdbFiles{}
 	cmd := &cobra.Command{
 		Use: use, Short: short, Long: long, Example: example,
-		ValidArgsFunction: cobra.FixedCompletions(a.catalog.kindNames(), cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: cobra.FixedCompletions(a.catalog.driverNames(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e := experiment.Default()
 			e.Name = cmd.Name()
 			e.Targets = e.Targets[:1] // a step compares nothing
 			if files.given(cmd) {
 				var err error
-				if e, err = files.read(cmd, a.catalog.kindNames(), len(args) > 0 || cmd.Flags().Changed("target")); err != nil {
+				if e, err = files.read(cmd, a.catalog.driverNames(), len(args) > 0 || cmd.Flags().Changed("target")); err != nil {
 					return err
 				}
 			}
@@ -201,11 +201,11 @@ func (a *app) stepCommand(given *settings, use, short, long, example string) *co
 func stepsOf(command string) (s runner.Steps, ok bool) {
 	switch command {
 	case "run":
-		return runner.Steps{Load: true, Verify: true, Ask: true}, true
+		return runner.Steps{Load: true, Verify: true, Query: true}, true
 	case "load":
 		return runner.Steps{Load: true}, true
 	case "query":
-		return runner.Steps{Verify: true, Ask: true}, true
+		return runner.Steps{Verify: true, Query: true}, true
 	case "verify":
 		return runner.Steps{Verify: true}, true
 	}

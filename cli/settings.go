@@ -124,7 +124,7 @@ const digestHelp = "compute the content digest of the rows, which is the same in
 // targetFlag adds --target.
 func (s *settings) targetFlag(cmd *cobra.Command, unset string) {
 	cmd.Flags().StringArrayVar(&s.targets, "target", nil, "system to measure, `[NAME=]DRIVER[,OPTION=VALUE]…`; may be repeated (default "+unset+")")
-	complete(cmd, "target", s.app.catalog.kindNames())
+	complete(cmd, "target", s.app.catalog.driverNames())
 }
 
 // sweepFlag adds --sweep.

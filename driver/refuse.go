@@ -21,9 +21,13 @@ type Refusal struct {
 	Problem string // one line, with what to do
 }
 
-// Refuse compares what is known of a dataset's values with what the system can
-// hold. Nil: it can hold them all. The target's name is for the problem.
-func (c *Caps) Refuse(target string, v series.Values) *Refusal {
+// Refuse compares what is known of a dataset with what the system can hold. Nil:
+// it can hold it. The target's name is for the problem; no schema: it is not
+// known.
+func (c *Caps) Refuse(target string, s *series.Schema, v series.Values) *Refusal {
+	if err := c.tables(s); err != nil {
+		return &Refusal{Problem: fmt.Sprintf("target %s: %v", target, err)}
+	}
 	switch {
 	case !v.First.IsZero() && v.First.Before(c.First):
 		return &Refusal{"timestamp-start", fmt.Sprintf("target %s has no rows before %s, and the dataset begins at %s; choose a later start", target, moment(c.First), moment(v.First))}
@@ -44,6 +48,13 @@ func (c *Caps) Refuse(target string, v series.Values) *Refusal {
 	return nil
 }
 
+func (c *Caps) tables(s *series.Schema) error {
+	if c.Schema == nil || s == nil {
+		return nil
+	}
+	return c.Schema(s)
+}
+
 // remedied is what becomes of values of a trait, and what to do about it: what
 // the driver knows, or otherwise.
 func (c *Caps) remedied(t series.Trait, otherwise string) string {
@@ -62,19 +73,20 @@ type Checker struct {
 	text []byte
 }
 
-// Checker returns a checker of rows.
-func (c *Caps) Checker() *Checker {
-	return &Checker{caps: c, seen: make(map[*series.Table]series.Bitmap)}
+// Checker returns a checker of rows of the schema. Its error is a *NotHeldError.
+func (c *Caps) Checker(s *series.Schema) (*Checker, error) {
+	if err := c.tables(s); err != nil {
+		return nil, &NotHeldError{err}
+	}
+	return &Checker{caps: c, seen: make(map[*series.Table]series.Bitmap)}, nil
 }
 
-// NotHeldError is the error of rows that a system cannot hold.
-type NotHeldError struct {
-	Table string
-	Err   error // which value, why, and what to do
-}
+// NotHeldError is the error of tables or rows that a system cannot hold: which,
+// why, and what to do.
+type NotHeldError struct{ Err error }
 
 // Error implements error.
-func (e *NotHeldError) Error() string { return "table " + e.Table + ": " + e.Err.Error() }
+func (e *NotHeldError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the reason.
 func (e *NotHeldError) Unwrap() error { return e.Err }
@@ -85,7 +97,7 @@ func (c *Checker) Check(b *series.Batch) error {
 		run := &b.Runs[i]
 		for _, check := range []func(*series.Run) error{c.times, c.fields, c.tags} {
 			if err := check(run); err != nil {
-				return &NotHeldError{run.Table.Name, err}
+				return &NotHeldError{fmt.Errorf("table %s: %w", run.Table.Name, err)}
 			}
 		}
 	}

@@ -39,16 +39,39 @@ func TestRefuse(t *testing.T) {
 		{driver.Caps{Last: time.Unix(0, 0)}, "timestamp-end", "target q has no rows after 1970-01-01T00:00:00Z, and the dataset ends at 1970-01-02T00:00:00Z; choose an earlier end"},
 		{driver.Caps{TimePrecision: time.Millisecond}, "log-interval", "target q holds times to 1ms, and those of the dataset are multiples of 1µs; choose an interval and a start that are multiples of 1ms"},
 	} {
-		refused(t, c.caps.Refuse("q", values), c.setting, c.says)
+		refused(t, c.caps.Refuse("q", nil, values), c.setting, c.says)
 	}
 	for _, trait := range series.Traits() {
-		refused(t, lacking(trait).Refuse("q", values), "", fmt.Sprintf("target q: the dataset has %v, which x does not hold; choose another target, or a dataset without them", trait))
+		refused(t, lacking(trait).Refuse("q", nil, values), "", fmt.Sprintf("target q: the dataset has %v, which x does not hold; choose another target, or a dataset without them", trait))
 	}
 	mended := lacking()
 	mended.Lacks[series.NaN] = "x holds as NULL; give y=z"
-	refused(t, mended.Refuse("q", values), "", "target q: the dataset has NaN, which x holds as NULL; give y=z")
+	refused(t, mended.Refuse("q", nil, values), "", "target q: the dataset has NaN, which x holds as NULL; give y=z")
 	limits := driver.Caps{First: at, Last: at, TimePrecision: time.Hour}
-	refused(t, limits.Refuse("q", series.Values{}), "", "") // nothing is known
+	refused(t, limits.Refuse("q", nil, series.Values{}), "", "") // nothing is known
+}
+
+// A schema that the system cannot hold is refused before what is in it, whether
+// it is known beforehand or of a file.
+func TestRefuseSchema(t *testing.T) {
+	caps := driver.Caps{Last: time.Unix(0, 0), Schema: func(s *series.Schema) error {
+		if len(s.Tables) > 1 {
+			return errors.New("x takes one table; leave out the others")
+		}
+		return nil
+	}}
+	one, two := &series.Schema{Tables: make([]*series.Table, 1)}, &series.Schema{Tables: make([]*series.Table, 2)}
+	const says = "x takes one table; leave out the others"
+	refused(t, caps.Refuse("q", two, series.Values{Last: time.Unix(1, 0)}), "", "target q: "+says)
+	refused(t, caps.Refuse("q", one, series.Values{}), "", "")
+	refused(t, caps.Refuse("q", nil, series.Values{}), "", "")
+	if _, err := caps.Checker(one); err != nil {
+		t.Error(err)
+	}
+	var beyond *driver.NotHeldError
+	if _, err := caps.Checker(two); !errors.As(err, &beyond) || err.Error() != says {
+		t.Errorf("a checker of two tables: %v", err)
+	}
 }
 
 func refused(t *testing.T, got *driver.Refusal, setting, says string) {
@@ -111,7 +134,10 @@ func TestChecker(t *testing.T) {
 			}
 		}
 		c.spoil(run)
-		checker := c.caps.Checker()
+		checker, err := c.caps.Checker(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
 		switch err := checker.Check(&b); {
 		case c.says == "" && err != nil:
 			t.Error(err)
@@ -168,7 +194,11 @@ func known(t *testing.T, w workload.Workload, s workload.Spec) {
 		at     int64
 	}
 	seen := make(map[moment]bool)
-	checker, reader := caps.Checker(), d.Open()
+	checker, err := caps.Checker(d.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := d.Open()
 	var b series.Batch
 	for {
 		err := reader.Next(&b, 1000)

@@ -14,7 +14,7 @@ import (
 
 // Calibrate measures how fast this client is where nothing answers: for about
 // as long as said, it loads the dataset into a target that keeps nothing, and
-// then asks it. No target can be measured to be faster. What a target's own
+// then queries it. No target can be measured to be faster. What a target's own
 // writers do on the client, such as encoding, is not part of it.
 func Calibrate(ctx context.Context, cfg LoadConfig, d workload.Dataset, span time.Duration) (result.Calibration, error) {
 	found := result.Calibration{Workers: cfg.Workers}
@@ -25,11 +25,11 @@ func Calibrate(ctx context.Context, cfg LoadConfig, d workload.Dataset, span tim
 		return found, err
 	}
 	found.RowsPerSecond = float64(load.Rows) / time.Since(begin).Seconds()
-	asked, err := Query(ctx, QueryConfig{Workers: cfg.Workers, TimeBox: span}, sink, make(List, 1_000_000), func(int) {})
+	queries, err := Query(ctx, QueryConfig{Workers: cfg.Workers, TimeBox: span}, sink, make(List, 1_000_000), func(int) {})
 	if err != nil {
 		return found, err
 	}
-	found.QueriesPerSecond = asked.PerSecond
+	found.QueriesPerSecond = queries.PerSecond
 	return found, nil
 }
 

@@ -13,13 +13,13 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// chatty answers every query with rows of one integer, and knows what was asked.
+// chatty answers every query with rows of one integer, and knows what it was ran.
 type chatty struct {
 	driver.DB
 	rows int
 
 	mu    sync.Mutex
-	asked []string
+	ran   []string
 	taken int // answers that somebody wanted to see
 }
 
@@ -28,7 +28,7 @@ func (c *chatty) Close() error                                            { retu
 func (c *chatty) Do(_ context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asked = append(c.asked, r.Text)
+	c.ran = append(c.ran, r.Text)
 	if sink == nil {
 		return driver.Cost{Rows: int64(c.rows)}, nil
 	}
@@ -42,7 +42,7 @@ func (c *chatty) Do(_ context.Context, r driver.Request, sink query.Sink) (drive
 }
 
 func capturable(n, rows int, whole bool) engine.List {
-	list := questions(n)
+	list := queries(n)
 	for i := range list {
 		list[i].Rows, list[i].Columns, list[i].Whole = int64(rows), []query.Column{{Name: "n", Kind: query.Int}}, whole
 	}
@@ -71,8 +71,8 @@ func TestCapture(t *testing.T) {
 				t.Errorf("place %d: taken: %v, wanted: %v", 200+i, taken[200+i], wanted)
 			}
 		}
-		if n := int64(len(taken)); n < 3 || q.Asked != 100-n || q.Sample.Captured != n || q.Sample.Different != int(100-n) || s.taken != int(n) {
-			t.Errorf("%d taken, %d asked, %+v, %d seen", n, q.Asked, q.Sample, s.taken)
+		if n := int64(len(taken)); n < 3 || q.Executed != 100-n || q.Sample.Captured != n || q.Sample.Different != int(100-n) || s.taken != int(n) {
+			t.Errorf("%d taken, %d ran, %+v, %d seen", n, q.Executed, q.Sample, s.taken)
 		}
 	}
 }
@@ -86,36 +86,36 @@ func TestCaptureIsBounded(t *testing.T) {
 	}
 }
 
-// Where all answers were taken the first question is asked again for its time, if
+// Where all answers were taken the first query is run again for its time, if
 // a time is wanted.
 func TestCaptureOfAll(t *testing.T) {
 	for _, least := range []int{0, 1} {
 		c := &engine.Capture{Sample: engine.NewSample("seed", "t", 1, 1, 1), Repeats: 1}
 		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 3, Least: least, Capture: c}, &chatty{rows: 5}, capturable(1, 5, true), ignore)
-		if err != nil || q.Withheld != "" || q.Asked != int64(least) || len(q.Each) != least || q.Sample.Captured != 1 {
-			t.Errorf("least %d: %d asked, %d captured, times %v, error %v", least, q.Asked, q.Sample.Captured, q.Each, err)
+		if err != nil || q.Withheld != "" || q.Executed != int64(least) || len(q.Each) != least || q.Sample.Captured != 1 {
+			t.Errorf("least %d: %d ran, %d captured, times %v, error %v", least, q.Executed, q.Sample.Captured, q.Each, err)
 		}
 	}
 }
 
-// Each connection is warmed up with other questions, which nothing is recorded of.
+// Each connection is warmed up with other queries, which nothing is recorded of.
 func TestWarmUp(t *testing.T) {
 	s := &chatty{rows: 2}
-	warm := questions(50)
+	warm := queries(50)
 	for i := range warm {
 		warm[i].Request.Text = fmt.Sprint("warm ", i)
 		warm[i].Rows = -1
 	}
-	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, WarmUp: engine.WarmUp{Questions: warm}}, s, questions(10), ignore)
-	if err != nil || q.Withheld != "" || q.Asked != 10 {
-		t.Fatal(err, q.Withheld, q.Asked)
+	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, WarmUp: engine.WarmUp{Queries: warm}}, s, queries(10), ignore)
+	if err != nil || q.Withheld != "" || q.Executed != 10 {
+		t.Fatal(err, q.Withheld, q.Executed)
 	}
 	before := 0
-	for before < len(s.asked) && strings.HasPrefix(s.asked[before], "warm ") {
+	for before < len(s.ran) && strings.HasPrefix(s.ran[before], "warm ") {
 		before++
 	}
-	if before < 2 || before > 6 || len(s.asked) != before+10 {
-		t.Errorf("asked %v", s.asked)
+	if before < 2 || before > 6 || len(s.ran) != before+10 {
+		t.Errorf("ran %v", s.ran)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestWarmUp(t *testing.T) {
 // ever; with one of them it ends in any case.
 func TestTimeBoxIsExtended(t *testing.T) {
 	const each = 20 * time.Millisecond
-	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { time.Sleep(each); return driver.Cost{Rows: 2}, nil }}
+	s := &stub{do: func(context.Context, string) (driver.Cost, error) { time.Sleep(each); return driver.Cost{Rows: 2}, nil }}
 	for _, test := range []struct {
 		box         time.Duration
 		least       int
@@ -134,9 +134,9 @@ func TestTimeBoxIsExtended(t *testing.T) {
 		{each / 40, 9, 1, 1}, // ten times the box is half a query
 		{10 * each, 3, 1, 11},
 	} {
-		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, TimeBox: test.box, Least: test.least}, s, questions(50), ignore)
-		if err != nil || q.Asked < test.atLeast || q.Asked > test.at || test.least == 3 && q.Asked < 3 && test.box >= each/2 && q.Wall < 10*test.box.Seconds() {
-			t.Errorf("%+v: %d asked in %v s, error %v", test, q.Asked, q.Wall, err)
+		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, TimeBox: test.box, Least: test.least}, s, queries(50), ignore)
+		if err != nil || q.Executed < test.atLeast || q.Executed > test.at || test.least == 3 && q.Executed < 3 && test.box >= each/2 && q.Wall < 10*test.box.Seconds() {
+			t.Errorf("%+v: %d ran in %v s, error %v", test, q.Executed, q.Wall, err)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func TestRecordingCost(t *testing.T) {
 	for i := range int64(operations) {
 		took := time.Duration(5e6 + i*7919%1e6)
 		latency.Record(took)
-		recorder.Record(oplog.Op{Sequence: i, Question: i, Start: time.Duration(i * 6e6), Intended: time.Duration(i * 6e6), Duration: took, Sent: took / 2, Rows: batch, Bytes: 300 * batch, Values: 10 * batch})
+		recorder.Record(oplog.Op{Sequence: i, Query: i, Start: time.Duration(i * 6e6), Intended: time.Duration(i * 6e6), Duration: took, Sent: took / 2, Rows: batch, Bytes: 300 * batch, Values: 10 * batch})
 		if i%10_000 == 0 {
 			time.Sleep(5 * time.Millisecond) // so that the log keeps up
 		}

@@ -1,4 +1,4 @@
-// Package engine drives targets: it loads datasets and asks queries with a
+// Package engine drives targets: it loads datasets and runs queries with a
 // number of workers, and measures what that takes.
 package engine
 

@@ -23,7 +23,7 @@ import (
 type stub struct {
 	driver.DB
 	write   func(ctx context.Context, worker int, b *series.Batch) (driver.Receipt, error)
-	ask     func(ctx context.Context, text string) (driver.Cost, error)
+	do      func(ctx context.Context, text string) (driver.Cost, error)
 	settle  time.Duration
 	writers atomic.Int64 // open
 }
@@ -57,7 +57,7 @@ func (w *stubWriter) Close() error {
 type stubQuerier struct{ *stub }
 
 func (q stubQuerier) Do(ctx context.Context, r driver.Request, _ query.Sink) (driver.Cost, error) {
-	return q.ask(ctx, r.Text)
+	return q.do(ctx, r.Text)
 }
 func (stubQuerier) Close() error { return nil }
 
@@ -136,92 +136,92 @@ func TestLoadFails(t *testing.T) {
 	}
 }
 
-func questions(n int) engine.List {
+func queries(n int) engine.List {
 	q := make(engine.List, n)
 	for i := range q {
-		q[i] = engine.Question{ID: i, Request: driver.Request{Text: fmt.Sprint(i)}, Rows: 2}
+		q[i] = engine.Rendered{ID: i, Request: driver.Request{Text: fmt.Sprint(i)}, Rows: 2}
 	}
 	return q
 }
 
-// Each question is asked once; burn-in is not recorded.
+// Each query is run once; burn-in is not recorded.
 func TestQuery(t *testing.T) {
-	var asked [50]atomic.Int64
-	s := &stub{ask: func(_ context.Context, text string) (driver.Cost, error) {
+	var ran [50]atomic.Int64
+	s := &stub{do: func(_ context.Context, text string) (driver.Cost, error) {
 		var i int
 		fmt.Sscan(text, &i)
-		asked[i].Add(1)
+		ran[i].Add(1)
 		time.Sleep(time.Millisecond)
 		return driver.Cost{Rows: 2, Bytes: 16}, nil
 	}}
-	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 4, BurnIn: 10}, s, questions(50), ignore)
+	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 4, BurnIn: 10}, s, queries(50), ignore)
 	if err != nil || q.Withheld != "" {
 		t.Fatal(err, q.Withheld)
 	}
-	for i := range asked {
-		if n := asked[i].Load(); n != 1 {
-			t.Errorf("question %d was asked %d times", i, n)
+	for i := range ran {
+		if n := ran[i].Load(); n != 1 {
+			t.Errorf("query %d was run %d times", i, n)
 		}
 	}
-	if q.Asked != 40 || q.BurnIn != 10 || q.Service.Count != 40 || q.Rows != 80 || q.Bytes != 640 {
-		t.Errorf("asked %d, burn-in %d, latencies %d, rows %d, bytes %d", q.Asked, q.BurnIn, q.Service.Count, q.Rows, q.Bytes)
+	if q.Executed != 40 || q.BurnIn != 10 || q.Service.Count != 40 || q.Rows != 80 || q.Bytes != 640 {
+		t.Errorf("ran %d, burn-in %d, latencies %d, rows %d, bytes %d", q.Executed, q.BurnIn, q.Service.Count, q.Rows, q.Bytes)
 	}
 	longest := slices.Max(q.Accumulated)
 	if len(q.Accumulated) != 4 || longest > q.Wall+0.001 || longest < 10*q.Service.Min || q.Values != 0 {
 		t.Errorf("the workers' queries took %v s of %v s; %d values", q.Accumulated, q.Wall, q.Values)
 	}
 	if len(q.Each) != 50 || q.Each[9] != 0 || q.Each[10] < 0.001 || q.Each[49] < 0.001 {
-		t.Errorf("times of each question: %v", q.Each)
+		t.Errorf("times of each query: %v", q.Each)
 	}
 	if q.Service.Min < 0.001 || q.Wall < 0.01 || q.PerSecond < 39/q.Wall || q.PerSecond > 41/q.Wall {
 		t.Errorf("min %v s, wall %v s, %v/s", q.Service.Min, q.Wall, q.PerSecond)
 	}
 }
 
-// The time box ends the asking; what has begun is finished.
+// The time box ends the phase; what has begun is finished.
 func TestTimeBox(t *testing.T) {
-	s := &stub{ask: func(context.Context, string) (driver.Cost, error) {
+	s := &stub{do: func(context.Context, string) (driver.Cost, error) {
 		time.Sleep(20 * time.Millisecond)
 		return driver.Cost{Rows: 2}, nil
 	}}
-	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, TimeBox: 50 * time.Millisecond}, s, questions(1000), ignore)
-	if err != nil || q.Asked < 1 || q.Asked > 3 || q.Wall < 0.02 {
-		t.Errorf("asked %d in %v s, error %v; want 3 or fewer", q.Asked, q.Wall, err)
+	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, TimeBox: 50 * time.Millisecond}, s, queries(1000), ignore)
+	if err != nil || q.Executed < 1 || q.Executed > 3 || q.Wall < 0.02 {
+		t.Errorf("ran %d in %v s, error %v; want 3 or fewer", q.Executed, q.Wall, err)
 	}
 }
 
 // A query that is cut off counts as at least its limit.
 func TestTimeout(t *testing.T) { inBothLoops(t, testTimeout) }
 
-func testTimeout(t *testing.T, ask askFunc) {
-	s := &stub{ask: func(ctx context.Context, text string) (driver.Cost, error) {
+func testTimeout(t *testing.T, run queryFunc) {
+	s := &stub{do: func(ctx context.Context, text string) (driver.Cost, error) {
 		if text == "1" {
 			<-ctx.Done()
 			return driver.Cost{}, ctx.Err()
 		}
 		return driver.Cost{Rows: 2}, nil
 	}}
-	q, err := ask(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 30 * time.Millisecond}, s, questions(3), ignore)
-	if err != nil || q.Withheld != "" || q.AtLeast != 1 || q.Asked != 3 || q.Service.Max < 0.03 || q.Each[1] > -0.03 || q.Each[2] <= 0 {
-		t.Errorf("%d cut off of %d, max %v s, withheld %q, error %v", q.AtLeast, q.Asked, q.Service.Max, q.Withheld, err)
+	q, err := run(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 30 * time.Millisecond}, s, queries(3), ignore)
+	if err != nil || q.Withheld != "" || q.AtLeast != 1 || q.Executed != 3 || q.Service.Max < 0.03 || q.Each[1] > -0.03 || q.Each[2] <= 0 {
+		t.Errorf("%d cut off of %d, max %v s, withheld %q, error %v", q.AtLeast, q.Executed, q.Service.Max, q.Withheld, err)
 	}
 	if len(q.Accumulated) != 1 || q.Accumulated[0] > 0.03 || q.Accumulated[0] <= 0 {
 		t.Errorf("the worker's answers took %v s; the one cut off must not count", q.Accumulated)
 	}
-	q, err = ask(t.Context(), engine.QueryConfig{Workers: 1, BurnIn: 2, Timeout: 30 * time.Millisecond}, s, questions(3), ignore)
-	if err != nil || q.AtLeast != 0 || q.Asked != 1 {
-		t.Errorf("cut off in the burn-in: %d cut off of %d, error %v", q.AtLeast, q.Asked, err)
+	q, err = run(t.Context(), engine.QueryConfig{Workers: 1, BurnIn: 2, Timeout: 30 * time.Millisecond}, s, queries(3), ignore)
+	if err != nil || q.AtLeast != 0 || q.Executed != 1 {
+		t.Errorf("cut off in the burn-in: %d cut off of %d, error %v", q.AtLeast, q.Executed, err)
 	}
 }
 
 // One that is cut off with more rows than it should have is wrong, not slow.
 func TestEndlessAnswer(t *testing.T) {
-	inBothLoops(t, func(t *testing.T, ask askFunc) {
-		s := &stub{ask: func(ctx context.Context, _ string) (driver.Cost, error) {
+	inBothLoops(t, func(t *testing.T, run queryFunc) {
+		s := &stub{do: func(ctx context.Context, _ string) (driver.Cost, error) {
 			<-ctx.Done()
 			return driver.Cost{Rows: 1000}, ctx.Err()
 		}}
-		q, err := ask(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 20 * time.Millisecond}, s, questions(3), ignore)
+		q, err := run(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 20 * time.Millisecond}, s, queries(3), ignore)
 		if err != nil || !strings.Contains(q.Withheld, "1000 rows in the answer, 2 expected, when it was cut off") {
 			t.Errorf("withheld %q, error %v", q.Withheld, err)
 		}
@@ -231,7 +231,7 @@ func TestEndlessAnswer(t *testing.T) {
 // Wrong counts and failures withhold the type; a vanished server ends the run.
 func TestQueryWithheld(t *testing.T) { inBothLoops(t, testQueryWithheld) }
 
-func testQueryWithheld(t *testing.T, ask askFunc) {
+func testQueryWithheld(t *testing.T, run queryFunc) {
 	for name, test := range map[string]struct {
 		cost     driver.Cost
 		err      error
@@ -243,13 +243,13 @@ func testQueryWithheld(t *testing.T, ask askFunc) {
 		"gone":       {err: fmt.Errorf("dial: %w", driver.ErrUnreachable), fatal: driver.ErrUnreachable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &stub{ask: func(_ context.Context, text string) (driver.Cost, error) {
+			s := &stub{do: func(_ context.Context, text string) (driver.Cost, error) {
 				if text == "7" {
 					return test.cost, test.err
 				}
 				return driver.Cost{Rows: 2}, nil
 			}}
-			q, err := ask(t.Context(), engine.QueryConfig{Workers: 2}, s, questions(100), ignore)
+			q, err := run(t.Context(), engine.QueryConfig{Workers: 2}, s, queries(100), ignore)
 			if q.Withheld != test.withheld || !errors.Is(err, test.fatal) {
 				t.Errorf("withheld %q, error %v; want %q, %v", q.Withheld, err, test.withheld, test.fatal)
 			}
@@ -259,24 +259,24 @@ func testQueryWithheld(t *testing.T, ask askFunc) {
 
 func TestInterrupted(t *testing.T) { inBothLoops(t, testInterrupted) }
 
-func testInterrupted(t *testing.T, ask askFunc) {
+func testInterrupted(t *testing.T, run queryFunc) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &stub{ask: func(ctx context.Context, text string) (driver.Cost, error) {
+	s := &stub{do: func(ctx context.Context, text string) (driver.Cost, error) {
 		if text == "5" {
 			cancel()
 		}
 		return driver.Cost{Rows: 2}, ctx.Err()
 	}}
-	if _, err := ask(ctx, engine.QueryConfig{Workers: 2}, s, questions(100), ignore); !errors.Is(err, context.Canceled) {
+	if _, err := run(ctx, engine.QueryConfig{Workers: 2}, s, queries(100), ignore); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }
 
 // BenchmarkQuery is what the engine adds to a query.
 func BenchmarkQuery(b *testing.B) {
-	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
+	s := &stub{do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
 	b.ReportAllocs()
-	if _, err := engine.Query(b.Context(), engine.QueryConfig{Workers: 1}, s, questions(b.N), ignore); err != nil {
+	if _, err := engine.Query(b.Context(), engine.QueryConfig{Workers: 1}, s, queries(b.N), ignore); err != nil {
 		b.Fatal(err)
 	}
 }

@@ -34,11 +34,11 @@ type AnsweredType struct {
 	Counted []Answered // with the number of rows only
 }
 
-// Answered is a question and what is known of its answer.
+// Answered is a query and what is known of its answer.
 type Answered struct {
-	Query query.Query   // with the window that was asked; not set by a Capture
+	Query query.Query   // with the window that it had; not set by a Capture
 	Place int           // of the query among those drawn for its type; only set by a Capture
-	At    time.Duration // when it was asked, since the phase began
+	At    time.Duration // when it was run, since the phase began
 	Rows  int64
 	// One of these is set for an answer that was kept: the digest where
 	// oracle.Expectation has one.

@@ -72,7 +72,7 @@ func following(found result.RateSearch, limit float64) float64 {
 	return middle
 }
 
-// FindMaxRate asks at several steady rates, each as QueryOpen does, and
+// FindMaxRate runs the queries at several steady rates, each as QueryOpen does, and
 // returns what was measured at the highest one that is kept: nothing of it is
 // saturated, no query is cut off, and the response time meets the objective.
 // Where no rate is kept these are the figures of the lowest one. A rate that

@@ -70,11 +70,11 @@ func TestObjectiveNeedsAnswers(t *testing.T) {
 // A time box in which too few queries would come for the percentile becomes
 // longer; where that is not enough the search ends at the try and says why.
 func TestFindMaxRateNeedsAnswers(t *testing.T) {
-	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
+	s := &stub{do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
 	keep := engine.Objective{Statistic: "p90", Below: time.Second}
 	find := func(box time.Duration, count int) *result.RateSearch {
 		cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 1, TimeBox: box}, Count: count, Queue: 10}
-		q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 100, To: 100}, keep, s, questions(10), ignore)
+		q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 100, To: 100}, keep, s, queries(10), ignore)
 		if err != nil || q.Withheld != "" {
 			t.Fatal(err, q.Withheld)
 		}
@@ -107,7 +107,7 @@ func FuzzParseObjective(f *testing.F) {
 	})
 }
 
-// Whatever a server can do, the search brackets it as closely as asked.
+// Whatever a server can do, the search brackets it as closely as wanted.
 func TestSearch(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
@@ -196,13 +196,13 @@ func TestSearchFindsCapacityOfQueue(t *testing.T) {
 
 // A target that answers one query at a time, 4 ms each, keeps less than 250/s.
 func TestFindMaxRate(t *testing.T) {
-	s := &stub{ask: func(context.Context, string) (driver.Cost, error) {
+	s := &stub{do: func(context.Context, string) (driver.Cost, error) {
 		time.Sleep(4 * time.Millisecond)
 		return driver.Cost{Rows: 2}, nil
 	}}
 	cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 1, TimeBox: 300 * time.Millisecond}, Queue: 100}
 	keep := engine.Objective{Statistic: "p50", Below: 50 * time.Millisecond}
-	q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 25, Precision: 0.5}, keep, s, questions(10), ignore)
+	q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 25, Precision: 0.5}, keep, s, queries(10), ignore)
 	if err != nil || q.Withheld != "" {
 		t.Fatal(err, q.Withheld)
 	}
@@ -226,7 +226,7 @@ func TestFindMaxRateFails(t *testing.T) {
 	cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 4, Timeout: time.Millisecond}, Count: 3, Queue: 3}
 	keep := engine.Objective{Statistic: "max", Below: time.Hour}
 	for name, test := range map[string]struct {
-		ask      func(context.Context) (driver.Cost, error)
+		do       func(context.Context) (driver.Cost, error)
 		failed   string // the first try
 		tries    int
 		withheld string
@@ -237,8 +237,8 @@ func TestFindMaxRateFails(t *testing.T) {
 		"gone":    {func(context.Context) (driver.Cost, error) { return driver.Cost{}, driver.ErrUnreachable }, "", 0, "", driver.ErrUnreachable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &stub{ask: func(ctx context.Context, _ string) (driver.Cost, error) { return test.ask(ctx) }}
-			q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 20, Tries: 2}, keep, s, questions(3), ignore)
+			s := &stub{do: func(ctx context.Context, _ string) (driver.Cost, error) { return test.do(ctx) }}
+			q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 20, Tries: 2}, keep, s, queries(3), ignore)
 			if !errors.Is(err, test.err) || !strings.HasSuffix(q.Withheld, test.withheld) || (q.Withheld == "") != (test.withheld == "") {
 				t.Fatalf("withheld %q, error %v", q.Withheld, err)
 			}

@@ -21,10 +21,10 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// MixedConfig says how to write and ask at once.
+// MixedConfig says how to write and query at once.
 type MixedConfig struct {
 	LoadConfig               // of the writers
-	Queriers   int           // connections asking at once, each one query at a time; at least 1
+	Queriers   int           // connections querying at once, each one query at a time; at least 1
 	Duration   time.Duration // no batch begins later; 0: until the whole dataset is written
 	Timeout    time.Duration // a query is cut off after this; 0: never
 
@@ -37,7 +37,7 @@ type MixedConfig struct {
 	// for which no writer is free wait: nothing is dropped. Writing ends with
 	// the schedule. Nil: writers write as fast as they can.
 	RowRate pace.Schedule
-	// QueryRate says when queries are due. Nil: each querier asks when it has
+	// QueryRate says when queries are due. Nil: each querier runs the next one when it has
 	// its answer.
 	QueryRate pace.Schedule
 	Queue     int // arrivals of QueryRate that may wait for a querier; a further one is dropped
@@ -51,13 +51,13 @@ type MixedConfig struct {
 	Seed     string // of the samples of answers that are kept
 }
 
-// MixedQuestions is the queries of one type, asked in turn. Their windows are
+// MixedQueries is the queries of one type, run in turn. Their windows are
 // moved: see Mixed.
-type MixedQuestions struct {
+type MixedQueries struct {
 	Type    string
 	Queries []query.Query
-	Weight  int // how often it is asked in comparison with other types; 0: once
-	// Log is where each question that was asked is recorded, those whose
+	Weight  int // how often it is run in comparison with other types; 0: once
+	// Log is where each query that was run is recorded, those whose
 	// answers are kept as in the burn-in; nil: nowhere. It costs a recorder a
 	// querier.
 	Log *oplog.Section
@@ -66,13 +66,13 @@ type MixedQuestions struct {
 // Render puts a query into the target's language: driver.Driver has one.
 type Render func(*query.Query, *series.Schema) (driver.Request, error)
 
-// Mixed writes what follows the loaded rows of the dataset, and meanwhile asks
-// questions of all types in turn, by their weights. It then lets the target settle.
+// Mixed writes what follows the loaded rows of the dataset, and meanwhile runs
+// queries of all types in turn, by their weights. It then lets the target settle.
 //
-// Every question lies below the watermark: the time before which, when it was
-// asked, every row of the dataset had been acknowledged. Config.Windows places
+// Every query lies below the watermark: the time before which, when it was
+// run, every row of the dataset had been acknowledged. Config.Windows places
 // it between Config.Start and the watermark; so where it lies depends on the
-// question and the watermark alone. Rows written meanwhile are not asked for,
+// query and the watermark alone. Rows written meanwhile are not asked for,
 // and the whole dataset tells the right answer. A type none of whose windows
 // fits yet is passed over.
 //
@@ -80,8 +80,8 @@ type Render func(*query.Query, *series.Schema) (driver.Request, error)
 // are not compared here: verify.Mixed does it, off the clock, from the journal.
 // The error is for what concerns more than a type. The phase ends with the
 // writes: queries that are due and wait for a querier then are counted, and not
-// asked.
-func Mixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t driver.DB, render Render, types []MixedQuestions, progress Progress) (*result.Mixed, *Journal, error) {
+// run.
+func Mixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t driver.DB, render Render, types []MixedQueries, progress Progress) (*result.Mixed, *Journal, error) {
 	m := newMixed(cfg, d, render, types, progress)
 	defer m.close()
 	err := m.run(ctx, t)
@@ -116,14 +116,14 @@ type mixed struct {
 
 	types []*mixedType
 	order []int        // of types, which is gone through again and again
-	turn  atomic.Int64 // questions drawn
+	turn  atomic.Int64 // queries drawn
 	early atomic.Int64
 	// waiting is how many queries were in the queue when the writes ended.
 	waiting atomic.Int64
 	lag     *measure.Latency // of all that were due
 }
 
-func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQuestions, progress Progress) *mixed {
+func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQueries, progress Progress) *mixed {
 	queue := cfg.Queue
 	if cfg.Share > 0 {
 		queue = 0 // a query begins in its place among the batches
@@ -147,9 +147,9 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 	m.supply.rows = cfg.Loaded
 	m.read, m.ready = make(chan *batch, cap(m.supply.free)), newQueues(cfg.Workers, 0, cfg.Owner != nil)
 	var weights []int
-	for _, questions := range types {
-		m.types = append(m.types, newMixedType(questions, m.out.QueryRate, cfg.Queriers, cfg.Keep, maxCounted/len(types), cfg.Seed))
-		weights = append(weights, max(questions.Weight, 1))
+	for _, q := range types {
+		m.types = append(m.types, newMixedType(q, m.out.QueryRate, cfg.Queriers, cfg.Keep, maxCounted/len(types), cfg.Seed))
+		weights = append(weights, max(q.Weight, 1))
 	}
 	m.order = turns(weights)
 	return m
@@ -197,7 +197,7 @@ func (m *mixed) run(ctx context.Context, t driver.DB) error {
 		})
 	}
 	for i, q := range queriers {
-		group.Go(func() error { return m.newAsker(i, q).askAll(groupCtx, phase) })
+		group.Go(func() error { return m.newWorker(i, q).queryAll(groupCtx, phase) })
 	}
 	err := group.Wait()
 	if ctx.Err() != nil {

@@ -15,7 +15,7 @@ import (
 
 // The phase ends with a schedule of rows that ends.
 func TestMixedEndsWithSchedule(t *testing.T) {
-	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
+	s := &stub{do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
 	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) { return accept(b), nil }
 	cfg := mixedConfig()
 	cfg.RowRate = pace.Steps{{Rate: 10_000, For: 50 * time.Millisecond}}
@@ -35,7 +35,7 @@ func TestMixedEndsInTime(t *testing.T) {
 		"by rate":            func(c *engine.MixedConfig) { c.RowRate = pace.Constant(100_000) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
+			s := &stub{do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
 			s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) {
 				time.Sleep(2 * duration)
 				return driver.Receipt{Sent: time.Now(), Acked: time.Now(), Rows: 1}, nil // of 100: not all are accepted
@@ -62,10 +62,10 @@ func TestMixedEndsInTime(t *testing.T) {
 	}
 }
 
-// Questions are asked until the end of the phase, though no further batch is
+// Queries are run until the end of the phase, though no further batch is
 // due before it.
 func TestMixedLasts(t *testing.T) {
-	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
+	s := &stub{do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
 	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) { return accept(b), nil }
 	cfg := mixedConfig()
 	cfg.RowRate, cfg.QueryRate, cfg.Queue, cfg.Duration = pace.Constant(1000), pace.Constant(200), 100, 190*time.Millisecond

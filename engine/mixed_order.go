@@ -1,6 +1,6 @@
 package engine
 
-// turns returns in which order types of these weights are asked, as their
+// turns returns in which order types of these weights are run, as their
 // positions: each as often as its weight says in a round, and spread over it as
 // evenly as can be (smooth weighted round robin, as nginx chooses its servers).
 func turns(weights []int) []int {

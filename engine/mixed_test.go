@@ -17,8 +17,8 @@ import (
 )
 
 // lastRow asks for the newest row of each host, which fits below any watermark.
-func lastRow() []engine.MixedQuestions {
-	return []engine.MixedQuestions{{Type: "lastpoint", Queries: []query.Query{{Type: "lastpoint", Table: "cpu", Shape: query.Last{By: "hostname", Fields: []string{"usage_user"}}}}}}
+func lastRow() []engine.MixedQueries {
+	return []engine.MixedQueries{{Type: "lastpoint", Queries: []query.Query{{Type: "lastpoint", Table: "cpu", Shape: query.Last{By: "hostname", Fields: []string{"usage_user"}}}}}}
 }
 
 func renderEnd(q *query.Query, _ *series.Schema) (driver.Request, error) {
@@ -37,7 +37,7 @@ func accept(b *series.Batch) driver.Receipt {
 	return driver.Receipt{Sent: now, Acked: now, Rows: int64(b.Rows())}
 }
 
-// A question asked when everything before a moment is acknowledged ends at
+// A query run when everything before a moment is acknowledged ends at
 // that moment, and not later: here the second batch hangs until all others
 // that fit are written.
 func TestWatermarkWaitsForSlowest(t *testing.T) {
@@ -49,14 +49,14 @@ func TestWatermarkWaitsForSlowest(t *testing.T) {
 		case "00:10":
 			<-release
 		case "02:00":
-			time.Sleep(20 * time.Millisecond) // for questions
+			time.Sleep(20 * time.Millisecond) // for queries
 			close(release)
 			time.Sleep(20 * time.Millisecond)
 		}
 		return accept(b), nil
 	}
 	var ends []string
-	s.ask = func(_ context.Context, text string) (driver.Cost, error) {
+	s.do = func(_ context.Context, text string) (driver.Cost, error) {
 		if len(ends) == 0 || ends[len(ends)-1] != text {
 			ends = append(ends, text)
 		}
@@ -67,14 +67,14 @@ func TestWatermarkWaitsForSlowest(t *testing.T) {
 	if _, _, err := engine.Mixed(t.Context(), cfg, d, s, renderEnd, lastRow(), ignore); err != nil {
 		t.Fatal(err)
 	}
-	// Of the first batch no row is later than the start, so nothing is asked
+	// Of the first batch no row is later than the start, so nothing is run
 	// before it; then the second one holds everything back.
 	if len(ends) < 2 || ends[0] != "2016-01-01T00:00:10Z" || ends[1] < "2016-01-01T00:02" {
-		t.Errorf("questions end at %v", ends)
+		t.Errorf("queries end at %v", ends)
 	}
 }
 
-// Late rows keep questions further back.
+// Late rows keep queries further back.
 func TestWatermarkAllowsForLateness(t *testing.T) {
 	d := dataset(t, 100, time.Hour)
 	s := &stub{}
@@ -84,10 +84,10 @@ func TestWatermarkAllowsForLateness(t *testing.T) {
 		return accept(b), nil
 	}
 	var problem error
-	s.ask = func(_ context.Context, text string) (driver.Cost, error) {
+	s.do = func(_ context.Context, text string) (driver.Cost, error) {
 		end, err := time.Parse(time.RFC3339Nano, text)
 		if err == nil && end.After(mixedConfig().Start.Add(40*time.Minute-10*time.Second)) {
-			err = fmt.Errorf("a question ends at %s", text)
+			err = fmt.Errorf("a query ends at %s", text)
 		}
 		problem = errors.Join(problem, err)
 		return driver.Cost{}, nil
@@ -98,10 +98,10 @@ func TestWatermarkAllowsForLateness(t *testing.T) {
 	if err != nil || problem != nil {
 		t.Fatal(err, problem)
 	}
-	// Nothing can be asked before the 122nd epoch has been read, which is a
+	// Nothing can be run before the 122nd epoch has been read, which is a
 	// few before it is written.
-	if early := out.Early; early < 110 || early > 122 || out.Types[0].Asked != 360-early {
-		t.Errorf("%d of %d too early, %d asked", early, out.Arrivals, out.Types[0].Asked)
+	if early := out.Early; early < 110 || early > 122 || out.Types[0].Executed != 360-early {
+		t.Errorf("%d of %d too early, %d ran", early, out.Arrivals, out.Types[0].Executed)
 	}
 }
 
@@ -111,14 +111,14 @@ func TestMixedFails(t *testing.T) {
 	n := 0
 	for name, test := range map[string]struct {
 		write func(*series.Batch) error
-		ask   func() error
+		do    func() error
 		end   error  // wanted of the phase
 		text  string // in the error, or in what is said of the type
 	}{
 		"batch":       {write: func(b *series.Batch) error { return errors.New("disk full") }, end: errors.ErrUnsupported, text: "writer 0, batch 1 (rows 1 to 100, cpu from 2016-01-01T00:00:00Z to 2016-01-01T00:00:00Z): disk full"},
-		"unreachable": {ask: func() error { return driver.ErrUnreachable }, end: driver.ErrUnreachable, text: "query 0 of lastpoint: cannot be reached"},
-		"query":       {ask: func() error { return errors.New("syntax error") }, text: "query 0: syntax error"},
-		"interrupted": {ask: func() error {
+		"unreachable": {do: func() error { return driver.ErrUnreachable }, end: driver.ErrUnreachable, text: "query 0 of lastpoint: cannot be reached"},
+		"query":       {do: func() error { return errors.New("syntax error") }, text: "query 0: syntax error"},
+		"interrupted": {do: func() error {
 			if n++; n == 3 {
 				cancel()
 			}
@@ -134,11 +134,11 @@ func TestMixedFails(t *testing.T) {
 				}
 				return accept(b), nil
 			}
-			s.ask = func(context.Context, string) (driver.Cost, error) {
-				if test.ask == nil {
+			s.do = func(context.Context, string) (driver.Cost, error) {
+				if test.do == nil {
 					return driver.Cost{}, nil
 				}
-				return driver.Cost{}, test.ask()
+				return driver.Cost{}, test.do()
 			}
 			cfg := mixedConfig()
 			cfg.Workers, cfg.Queriers = 1, 1
@@ -161,9 +161,9 @@ func TestMixedFails(t *testing.T) {
 	}
 }
 
-// What the target cannot answer is not asked, and says why.
+// What the target cannot answer is not run, and says why.
 func TestMixedUnsupported(t *testing.T) {
-	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{}, nil }}
+	s := &stub{do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{}, nil }}
 	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) {
 		time.Sleep(time.Millisecond)
 		return accept(b), nil
@@ -180,14 +180,14 @@ func TestMixedUnsupported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out.Types[0].Unsupported != "not supported: no joins" || out.Types[0].Asked != 0 || out.Types[1].Asked == 0 || out.Problem() != "" {
-		t.Errorf("%q, %d asked; %d asked; %s", out.Types[0].Unsupported, out.Types[0].Asked, out.Types[1].Asked, out.Problem())
+	if out.Types[0].Unsupported != "not supported: no joins" || out.Types[0].Executed != 0 || out.Types[1].Executed == 0 || out.Problem() != "" {
+		t.Errorf("%q, %d ran; %d ran; %s", out.Types[0].Unsupported, out.Types[0].Executed, out.Types[1].Executed, out.Problem())
 	}
 }
 
-// Types are asked as often as their weights say.
+// Types are run as often as their weights say.
 func TestMixedWeights(t *testing.T) {
-	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 1}, nil }}
+	s := &stub{do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 1}, nil }}
 	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) { return accept(b), nil }
 	types := append(lastRow(), lastRow()...)
 	types[0].Weight = 4
@@ -197,8 +197,8 @@ func TestMixedWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if often, once := out.Types[0].Asked, out.Types[1].Asked; once < 8 || often < 4*once-4 || often > 4*once+4 {
-		t.Errorf("asked %d and %d times by weights of 4 and 1", often, once)
+	if often, once := out.Types[0].Executed, out.Types[1].Executed; once < 8 || often < 4*once-4 || often > 4*once+4 {
+		t.Errorf("ran %d and %d times by weights of 4 and 1", often, once)
 	}
 }
 
@@ -215,7 +215,7 @@ func TestMixedLoadedTooMuch(t *testing.T) {
 // The answers that are remembered are few, and spread over the whole phase: not
 // more than Sample says.
 func TestJournalIsBounded(t *testing.T) {
-	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 1}, nil }}
+	s := &stub{do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 1}, nil }}
 	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) { return accept(b), nil }
 	cfg := mixedConfig()
 	cfg.Share, cfg.Queriers = 0.001, 1
@@ -228,8 +228,8 @@ func TestJournalIsBounded(t *testing.T) {
 		limit int
 	}{"full": {journal.Types[0].Full, cfg.Keep}, "counted": {journal.Types[0].Counted, 8_192}} {
 		n := len(test.kept)
-		if most := float64(test.limit) * (2 + math.Log(float64(out.Types[0].Asked)/float64(test.limit))); n > int(most)+1 || n < test.limit || test.kept[n-1].At.Seconds() < out.Wall/4 {
-			t.Errorf("%s: %d of %d answers kept, the last one after %v of %.3f s", name, n, out.Types[0].Asked, test.kept[n-1].At, out.Wall)
+		if most := float64(test.limit) * (2 + math.Log(float64(out.Types[0].Executed)/float64(test.limit))); n > int(most)+1 || n < test.limit || test.kept[n-1].At.Seconds() < out.Wall/4 {
+			t.Errorf("%s: %d of %d answers kept, the last one after %v of %.3f s", name, n, out.Types[0].Executed, test.kept[n-1].At, out.Wall)
 		}
 	}
 }
@@ -237,7 +237,7 @@ func TestJournalIsBounded(t *testing.T) {
 // BenchmarkMixedQuery is what the phase adds to a query: placing its window,
 // rendering, and remembering it.
 func BenchmarkMixedQuery(b *testing.B) {
-	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
+	s := &stub{do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
 	s.write = func(_ context.Context, _ int, batch *series.Batch) (driver.Receipt, error) { return accept(batch), nil }
 	cfg := mixedConfig()
 	cfg.Workers, cfg.Queriers, cfg.Loaded = 1, 1, 50

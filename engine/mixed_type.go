@@ -10,11 +10,11 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// mixedType is what is asked of one query type, and what came of it.
+// mixedType is what is run of one query type, and what came of it.
 type mixedType struct {
 	queries []query.Query
 	log     *oplog.Section
-	next    atomic.Int64 // questions drawn
+	next    atomic.Int64 // queries drawn
 	ended   atomic.Bool  // withheld or not supported
 
 	mu               sync.Mutex // guards what follows
@@ -25,9 +25,9 @@ type mixedType struct {
 	full, counted    []Answered
 }
 
-// newMixedType returns a type that is asked by a schedule, empty: whenever a querier
+// newMixedType returns a type that is run by a schedule, empty: whenever a querier
 // is free.
-func newMixedType(q MixedQuestions, schedule string, queriers, keep, count int, seed string) *mixedType {
+func newMixedType(q MixedQueries, schedule string, queriers, keep, count int, seed string) *mixedType {
 	t := &mixedType{
 		queries: q.Queries, log: q.Log, out: result.MixedType{Type: q.Type, Wanted: keep},
 		tally:  tally.New(oplog.Cell{Kind: oplog.Query, Part: oplog.Mixed, Type: q.Type, Schedule: schedule, Workers: queriers}, 0),
@@ -63,14 +63,14 @@ func (t *mixedType) record(op *oplog.Op, a *Answered) {
 // figures fills in the type's, of a phase that took so many seconds.
 func (t *mixedType) figures(wall float64) error {
 	q, err := result.QueriesOf(t.tally)
-	t.out.Asked, t.out.AtLeast, t.out.AtLeastKept = q.Asked, q.AtLeast, t.tally.AtLeastKept
+	t.out.Executed, t.out.AtLeast, t.out.AtLeastKept = q.Executed, q.AtLeast, t.tally.AtLeastKept
 	t.out.Rows, t.out.Bytes, t.out.Values, t.out.Accumulated = q.Rows, q.Bytes, q.Values, q.Accumulated
 	t.out.Service = q.Service
 	if q.Open != nil {
 		t.out.Response = &q.Open.Response
 	}
 	if wall > 0 {
-		t.out.PerSecond = float64(q.Asked) / wall
+		t.out.PerSecond = float64(q.Executed) / wall
 	}
 	return err
 }

@@ -87,7 +87,7 @@ func (m *mixed) dispatchBatches(ctx context.Context, enough func()) error {
 
 // paceBatches hands a batch out when its last row is due. Where the next one
 // is due only after the end of the phase it waits for that end, so that
-// questions are asked until then.
+// queries are run until then.
 func (m *mixed) paceBatches(ctx, open context.Context) error {
 	pacer, err := pace.NewPacer(m.start)
 	if err != nil {

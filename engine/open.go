@@ -19,7 +19,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// OpenConfig says how to ask the queries of one type by a schedule.
+// OpenConfig says how to run the queries of one type by a schedule.
 type OpenConfig struct {
 	// In an open loop the burn-in is the first arrivals, dropped ones
 	// included, and the time box ends by intended starts: no arrival is due
@@ -37,9 +37,9 @@ type arrival struct {
 	lag time.Duration // by how much it was released later
 }
 
-// openLoop is an asker whose workers ask what a schedule brings.
+// openLoop is a loop whose workers run what a schedule brings.
 type openLoop struct {
-	*asker
+	*loop
 	open    OpenConfig
 	queue   chan arrival
 	dropped *tally.Recorder
@@ -47,17 +47,17 @@ type openLoop struct {
 	behind  time.Duration // lag of the last arrival
 }
 
-// QueryOpen asks the questions when the schedule says, in their order and from
+// QueryOpen runs the queries when the schedule says, in their order and from
 // the first one again after the last one, however slow the answers are. What
 // is due goes into a queue that all workers take from; what finds the queue
 // full is dropped and counted. Besides the service time, the result has the
 // response time, from the intended start to the last byte of the answer: if
 // the target stalls, so does every user who comes in the meantime (Gil Tene,
 // How NOT to Measure Latency: coordinated omission). What waits when the
-// schedule ends is still asked. Errors and withheld results are those of
+// schedule ends is still run. Errors and withheld results are those of
 // Query.
 func QueryOpen(ctx context.Context, cfg OpenConfig, t driver.DB, source Source, progress Progress) (*result.Queries, error) {
-	o := openLoop{asker: newAsker(cfg.QueryConfig, cfg.Schedule.String(), source, progress), open: cfg, queue: make(chan arrival, cfg.Queue)}
+	o := openLoop{loop: newLoop(cfg.QueryConfig, cfg.Schedule.String(), source, progress), open: cfg, queue: make(chan arrival, cfg.Queue)}
 	err := o.loadDue(ctx)
 	if err == nil {
 		err = o.run(ctx, t, o.work, nil, o.dispatch)
@@ -69,7 +69,7 @@ func QueryOpen(ctx context.Context, cfg OpenConfig, t driver.DB, source Source, 
 	return out, errors.Join(err, figuresErr)
 }
 
-// loadDue renders what the schedule will ask: it waits for nobody.
+// loadDue renders what the schedule will run: it waits for nobody.
 func (o *openLoop) loadDue(ctx context.Context) error {
 	if err := o.load(ctx, 0); err != nil || len(o.block) == o.count {
 		return err
@@ -81,7 +81,7 @@ func (o *openLoop) loadDue(ctx context.Context) error {
 		}
 	}
 	if len(o.block) < needed {
-		o.block = append(make([]Question, 0, needed), o.block...) // what comes next replaces it
+		o.block = append(make([]Rendered, 0, needed), o.block...) // what comes next replaces it
 	}
 	for len(o.block) < needed {
 		more, err := o.source.Render(ctx, len(o.block))
@@ -113,13 +113,13 @@ func (o *openLoop) due() iter.Seq[time.Duration] {
 	}
 }
 
-// work asks what is in the queue until it is closed and empty.
+// work runs what is in the queue until it is closed and empty.
 func (o *openLoop) work(ctx context.Context, w *worker) error {
 	for a := range o.queue {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := w.ask(ctx, a.n, &a); err != nil {
+		if err := w.query(ctx, a.n, &a); err != nil {
 			return err
 		}
 	}
@@ -149,7 +149,7 @@ func (o *openLoop) dispatch(ctx context.Context) error {
 		default:
 			o.dropped.Add(&oplog.Op{
 				Outcome: oplog.Dropped, BurnIn: n < o.cfg.BurnIn, Sequence: int64(n),
-				Question: int64(o.source.ID(n % o.count)), Start: due + lag, Intended: due, Lag: lag,
+				Query: int64(o.source.ID(n % o.count)), Start: due + lag, Intended: due, Lag: lag,
 			})
 		}
 		if n >= o.cfg.BurnIn {

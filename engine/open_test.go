@@ -19,12 +19,12 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// askFunc is engine.Query, or what looks like it.
-type askFunc func(context.Context, engine.QueryConfig, driver.DB, engine.Source, engine.Progress) (*result.Queries, error)
+// queryFunc is engine.Query, or what looks like it.
+type queryFunc func(context.Context, engine.QueryConfig, driver.DB, engine.Source, engine.Progress) (*result.Queries, error)
 
-// inBothLoops tests the closed loop, and an open one that asks each question
+// inBothLoops tests the closed loop, and an open one that runs each query
 // once.
-func inBothLoops(t *testing.T, test func(*testing.T, askFunc)) {
+func inBothLoops(t *testing.T, test func(*testing.T, queryFunc)) {
 	t.Run("closed", func(t *testing.T) { test(t, engine.Query) })
 	t.Run("open", func(t *testing.T) {
 		test(t, func(ctx context.Context, cfg engine.QueryConfig, target driver.DB, q engine.Source, progress engine.Progress) (*result.Queries, error) {
@@ -34,34 +34,34 @@ func inBothLoops(t *testing.T, test func(*testing.T, askFunc)) {
 	})
 }
 
-// Questions are asked in their order and again, at the intended rate, until
+// Queries are run in their order and again, at the intended rate, until
 // the time box ends; burn-in is not recorded.
 func TestQueryOpen(t *testing.T) {
 	var mu sync.Mutex
-	var asked []string
-	s := &stub{ask: func(_ context.Context, text string) (driver.Cost, error) {
+	var ran []string
+	s := &stub{do: func(_ context.Context, text string) (driver.Cost, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		asked = append(asked, text)
+		ran = append(ran, text)
 		return driver.Cost{Rows: 2, Bytes: 16}, nil
 	}}
 	q, err := engine.QueryOpen(t.Context(), engine.OpenConfig{
 		QueryConfig: engine.QueryConfig{Workers: 1, BurnIn: 10, TimeBox: 500 * time.Millisecond},
 		Schedule:    pace.Constant(200), Queue: 1000,
-	}, s, questions(40), ignore)
+	}, s, queries(40), ignore)
 	if err != nil || q.Withheld != "" {
 		t.Fatal(err, q.Withheld)
 	}
-	for i, text := range asked {
+	for i, text := range ran {
 		if want := strconv.Itoa(i % 40); text != want {
-			t.Fatalf("query %d is question %s, want %s", i, text, want)
+			t.Fatalf("query %d is query %s, want %s", i, text, want)
 		}
 	}
-	if len(asked) != 110 || q.Asked != 100 || q.BurnIn != 10 || q.Rows != 200 || q.Bytes != 1600 || q.Service.Count != 100 {
-		t.Errorf("%d asked: %d, burn-in %d, rows %d, bytes %d, latencies %d", len(asked), q.Asked, q.BurnIn, q.Rows, q.Bytes, q.Service.Count)
+	if len(ran) != 110 || q.Executed != 100 || q.BurnIn != 10 || q.Rows != 200 || q.Bytes != 1600 || q.Service.Count != 100 {
+		t.Errorf("%d ran: %d, burn-in %d, rows %d, bytes %d, latencies %d", len(ran), q.Executed, q.BurnIn, q.Rows, q.Bytes, q.Service.Count)
 	}
 	if len(q.Each) != 40 || q.Each[9] != 0 || q.Each[10] <= 0 || q.Each[39] <= 0 {
-		t.Errorf("times of each question: %v", q.Each)
+		t.Errorf("times of each query: %v", q.Each)
 	}
 	o := q.Open
 	if o.Schedule != "200/s" || o.Queue != 1000 || o.Arrivals != 100 || o.Dropped != 0 || o.Response.Count != 100 || o.Lag.Count != 100 {
@@ -82,9 +82,9 @@ func TestStallShows(t *testing.T) {
 	const stallFor = time.Second
 	var once sync.Once
 	var stalled sync.RWMutex
-	var asked atomic.Int64
-	s := &stub{ask: func(context.Context, string) (driver.Cost, error) {
-		if asked.Add(1) > 1000 {
+	var ran atomic.Int64
+	s := &stub{do: func(context.Context, string) (driver.Cost, error) {
+		if ran.Add(1) > 1000 {
 			once.Do(func() {
 				stalled.Lock()
 				defer stalled.Unlock()
@@ -97,7 +97,7 @@ func TestStallShows(t *testing.T) {
 	}}
 	q, err := engine.QueryOpen(t.Context(), engine.OpenConfig{
 		QueryConfig: engine.QueryConfig{Workers: 4}, Schedule: pace.Constant(2000), Count: 4000, Queue: 4000,
-	}, s, questions(100), ignore)
+	}, s, queries(100), ignore)
 	if err != nil || q.Withheld != "" {
 		t.Fatal(err, q.Withheld)
 	}
@@ -111,9 +111,9 @@ func TestStallShows(t *testing.T) {
 	}
 	// The same in a closed loop: 4 of 4000 queries, and who looks at p99 or
 	// the median sees nothing.
-	asked.Store(0)
+	ran.Store(0)
 	once = sync.Once{}
-	if q, err = engine.Query(t.Context(), engine.QueryConfig{Workers: 4}, s, questions(4000), ignore); err != nil || q.Open != nil || q.Service.P99 > 0.5 {
+	if q, err = engine.Query(t.Context(), engine.QueryConfig{Workers: 4}, s, queries(4000), ignore); err != nil || q.Open != nil || q.Service.P99 > 0.5 {
 		t.Errorf("closed loop: %+v, error %v", q.Service.Summary, err)
 	}
 }
@@ -131,9 +131,9 @@ func TestDropped(t *testing.T) {
 	var busy sync.WaitGroup
 	busy.Add(2)
 	release := make(chan struct{})
-	var asked atomic.Int64
-	s := &stub{ask: func(context.Context, string) (driver.Cost, error) {
-		if asked.Add(1) <= 2 {
+	var ran atomic.Int64
+	s := &stub{do: func(context.Context, string) (driver.Cost, error) {
+		if ran.Add(1) <= 2 {
 			busy.Done()
 		}
 		<-release
@@ -150,19 +150,19 @@ func TestDropped(t *testing.T) {
 	})
 	q, err := engine.QueryOpen(t.Context(), engine.OpenConfig{
 		QueryConfig: engine.QueryConfig{Workers: 2}, Schedule: schedule, Queue: 3,
-	}, s, questions(8), ignore)
+	}, s, queries(8), ignore)
 	if err != nil || q.Withheld != "" {
 		t.Fatal(err, q.Withheld)
 	}
 	o := q.Open
-	if asked.Load() != 5 || q.Asked != 5 || o.Arrivals != 20 || o.Dropped != 15 || o.Waiting != 3 || o.Response.Count != 5 || o.Lag.Count != 20 {
-		t.Errorf("asked %d: %+v", q.Asked, o)
+	if ran.Load() != 5 || q.Executed != 5 || o.Arrivals != 20 || o.Dropped != 15 || o.Waiting != 3 || o.Response.Count != 5 || o.Lag.Count != 20 {
+		t.Errorf("ran %d: %+v", q.Executed, o)
 	}
 	if !strings.Contains(o.Saturated, " of 1,000,000/s scheduled, 15 arrivals dropped, 3 waiting at the end") {
 		t.Errorf("saturation: %q", o.Saturated)
 	}
 	if len(q.Each) != 5 {
-		t.Errorf("dropped questions have times: %v", q.Each)
+		t.Errorf("dropped queries have times: %v", q.Each)
 	}
 }
 
@@ -174,7 +174,7 @@ func TestSaturated(t *testing.T) {
 	}
 	fast := func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }
 	for name, test := range map[string]struct {
-		ask  func(context.Context, string) (driver.Cost, error)
+		do   func(context.Context, string) (driver.Cost, error)
 		rate pace.Constant
 		cfg  engine.OpenConfig
 		want []string // in the text; none: not saturated
@@ -187,7 +187,7 @@ func TestSaturated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.cfg.Workers, test.cfg.Schedule = 1, test.rate
-			q, err := engine.QueryOpen(t.Context(), test.cfg, &stub{ask: test.ask}, questions(10), ignore)
+			q, err := engine.QueryOpen(t.Context(), test.cfg, &stub{do: test.do}, queries(10), ignore)
 			if err != nil || q.Withheld != "" {
 				t.Fatal(err, q.Withheld)
 			}
@@ -199,15 +199,15 @@ func TestSaturated(t *testing.T) {
 	}
 }
 
-// An open loop without questions or arrivals ends at once.
+// An open loop without queries or arrivals ends at once.
 func TestQueryOpenOfNothing(t *testing.T) {
 	for _, test := range []struct {
-		schedule  pace.Schedule
-		questions int
+		schedule pace.Schedule
+		count    int
 	}{{pace.Constant(1000), 0}, {pace.Steps{}, 3}} {
 		cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 2}, Schedule: test.schedule}
-		q, err := engine.QueryOpen(t.Context(), cfg, &stub{}, questions(test.questions), ignore)
-		if err != nil || q.Asked != 0 || q.Open.Arrivals != 0 || q.Open.Saturated != "" || q.Open.Lag.Summary != (measure.Summary{}) {
+		q, err := engine.QueryOpen(t.Context(), cfg, &stub{}, queries(test.count), ignore)
+		if err != nil || q.Executed != 0 || q.Open.Arrivals != 0 || q.Open.Saturated != "" || q.Open.Lag.Summary != (measure.Summary{}) {
 			t.Errorf("%v: %+v, error %v", test.schedule, q.Open, err)
 		}
 	}
@@ -216,14 +216,14 @@ func TestQueryOpenOfNothing(t *testing.T) {
 // BenchmarkQueryOpen is what the open loop adds to a query, apart from
 // waiting: everything is due at once.
 func BenchmarkQueryOpen(b *testing.B) {
-	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
-	q := questions(1000)
+	s := &stub{do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
+	q := queries(1000)
 	b.ReportAllocs()
 	b.ResetTimer()
 	out, err := engine.QueryOpen(b.Context(), engine.OpenConfig{
 		QueryConfig: engine.QueryConfig{Workers: 1}, Schedule: pace.Constant(pace.MaxRate), Count: b.N, Queue: b.N,
 	}, s, q, ignore)
-	if err != nil || out.Asked != int64(b.N) {
+	if err != nil || out.Executed != int64(b.N) {
 		b.Fatal(err)
 	}
 }
@@ -231,11 +231,11 @@ func BenchmarkQueryOpen(b *testing.B) {
 // BenchmarkPacedQuery is what the client itself adds to the response time at
 // 10,000 arrivals a second: the lag of the pacer and the way to a worker.
 func BenchmarkPacedQuery(b *testing.B) {
-	s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
+	s := &stub{do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
 	out, err := engine.QueryOpen(b.Context(), engine.OpenConfig{
 		QueryConfig: engine.QueryConfig{Workers: 4}, Schedule: pace.Constant(10_000), Count: b.N, Queue: b.N,
-	}, s, questions(1000), ignore)
-	if err != nil || out.Asked != int64(b.N) {
+	}, s, queries(1000), ignore)
+	if err != nil || out.Executed != int64(b.N) {
 		b.Fatal(err)
 	}
 	b.ReportMetric(0, "ns/op") // it is the schedule's

@@ -19,7 +19,7 @@ func TestOwners(t *testing.T) {
 		var mu sync.Mutex
 		var last [workers]int64
 		batches := 0
-		s := &stub{ask: func(context.Context, string) (driver.Cost, error) { return driver.Cost{}, nil }}
+		s := &stub{do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{}, nil }}
 		s.write = func(_ context.Context, worker int, b *series.Batch) (driver.Receipt, error) {
 			mu.Lock()
 			defer mu.Unlock()

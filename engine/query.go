@@ -14,22 +14,22 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// QueryConfig says how to ask the queries of one type.
+// QueryConfig says how to run the queries of one type.
 type QueryConfig struct {
-	Workers int           // connections asking at once, each one query at a time; at least 1
-	BurnIn  int           // queries asked first and not recorded
+	Workers int           // connections querying at once, each one query at a time; at least 1
+	BurnIn  int           // queries run first and not recorded
 	TimeBox time.Duration // no query starts later than this after the first recorded one; 0: none
 	// Least is how many queries are to be recorded: for them a closed loop extends
 	// its TimeBox, up to BoxExtension times. One is recorded in any case, though
-	// the first question be asked again for it. 0: what comes is enough.
+	// the first query be run again for it. 0: what comes is enough.
 	Least   int
 	Timeout time.Duration // a query is cut off after this; 0: never
-	// Until ends a closed loop, before its questions or its TimeBox do, once the
+	// Until ends a closed loop, before its queries or its TimeBox do, once the
 	// median is known to this share on both sides, as stats.Stopping has it; 0:
 	// it does not.
 	Until float64
 	Log   *oplog.Section // where each query is recorded; nil: nowhere
-	// First is the place of the first question among those drawn for its type.
+	// First is the place of the first query among those drawn for its type.
 	First   int
 	WarmUp  WarmUp
 	Capture *Capture // takes answers to be compared; nil: none
@@ -39,12 +39,12 @@ type QueryConfig struct {
 // QueryConfig.Least queries.
 const BoxExtension = 10
 
-// WarmUp is what each connection is asked before the clock starts, so that
+// WarmUp is what each connection runs before the clock starts, so that
 // neither it nor the target's caches are cold where others' are not. Nothing of
 // it is recorded, and the rows of its answers are not compared.
 type WarmUp struct {
-	Questions []Question    // others than those that are measured; none: no warm-up
-	Time      time.Duration // at least so long, over and over; 0: as many as warmUpQueries and warmUpTime allow
+	Queries []Rendered    // others than those that are measured; none: no warm-up
+	Time    time.Duration // at least so long, over and over; 0: as many as warmUpQueries and warmUpTime allow
 }
 
 // A connection is warm after so many queries, or after the first one behind which
@@ -57,8 +57,8 @@ const (
 	warmUpTime    = 20 * time.Millisecond
 )
 
-// Question is a query rendered for the target.
-type Question struct {
+// Rendered is a query rendered for the target.
+type Rendered struct {
 	ID      int
 	Request driver.Request
 	Rows    int64 // that the answer must have
@@ -69,7 +69,7 @@ type Question struct {
 	Whole   bool
 }
 
-// Query asks the questions in their order and measures the time
+// Query runs the queries in their order and measures the time
 // from sending each to the last byte of its answer. A wrong number of rows or
 // a failed query ends the type: the result is withheld and says why. The error
 // is for what concerns more than the type: ctx's end, or a target that is
@@ -79,64 +79,64 @@ type Question struct {
 // end until the next one is rendered; the clock stands still meanwhile, that of
 // the time box, of the throughput and of the operation log.
 //
-// It is a closed loop: each worker asks when it has its answer, so a target
-// that stalls is asked less. QueryOpen is the open one.
+// It is a closed loop: each worker runs its next query when it has the answer, so a target
+// that stalls gets fewer. QueryOpen is the open one.
 func Query(ctx context.Context, cfg QueryConfig, t driver.DB, source Source, progress Progress) (*result.Queries, error) {
-	a := newAsker(cfg, "", source, progress)
-	err := a.load(ctx, 0)
+	l := newLoop(cfg, "", source, progress)
+	err := l.load(ctx, 0)
 	if err == nil {
-		err = a.closedLoop(ctx, t)
+		err = l.closedLoop(ctx, t)
 	}
-	out, figuresErr := a.figures()
+	out, figuresErr := l.figures()
 	return out, errors.Join(err, figuresErr)
 }
 
-// closedLoop has each worker ask when it has its answer.
-func (a *asker) closedLoop(ctx context.Context, t driver.DB) error {
-	stage := newStage(a.cfg, a.count)
-	err := a.run(ctx, t, func(ctx context.Context, w *worker) error {
-		end := a.loaded(stage.end)
+// closedLoop has each worker run its next query when it has the answer.
+func (l *loop) closedLoop(ctx context.Context, t driver.DB) error {
+	stage := newStage(l.cfg, l.count)
+	err := l.run(ctx, t, func(ctx context.Context, w *worker) error {
+		end := l.loaded(stage.end)
 		for {
 			i := int(stage.next.Add(1) - 1)
 			if i >= end || ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if i >= a.cfg.BurnIn && a.overtime() {
+			if i >= l.cfg.BurnIn && l.overtime() {
 				stage.overtime.Store(true)
 				return nil
 			}
-			if err := w.ask(ctx, i, nil); err != nil {
+			if err := w.query(ctx, i, nil); err != nil {
 				return err
 			}
 		}
 	}, func(ctx context.Context) (bool, error) {
-		if !stage.more(a) {
+		if !stage.more(l) {
 			return false, nil
 		}
-		return true, a.load(ctx, int(stage.next.Load()))
+		return true, l.load(ctx, int(stage.next.Load()))
 	}, nil)
-	if err == nil && a.out.Withheld == "" {
-		a.out.Stopped = stage.stopped()
+	if err == nil && l.out.Withheld == "" {
+		l.out.Stopped = stage.stopped()
 	}
 	return err
 }
 
-// stage is the questions that are asked until the stop rule looks: all of them
+// stage is the queries that are run until the stop rule looks: all of them
 // where there is none. It looks while no query is on its way, so that looking
 // makes none of them slower.
 type stage struct {
-	cfg       QueryConfig
-	questions int
-	rule      *stats.Stopping // nil: none
+	cfg   QueryConfig
+	count int
+	rule  *stats.Stopping // nil: none
 
-	next     atomic.Int64 // question to ask
-	end      int          // first question that is not asked in this stage
+	next     atomic.Int64 // query to run
+	end      int          // first query that is not run in this stage
 	overtime atomic.Bool  // the time box ended
 	enough   bool         // the rule has seen enough
 }
 
-func newStage(cfg QueryConfig, questions int) *stage {
-	s := &stage{cfg: cfg, questions: questions, end: questions}
+func newStage(cfg QueryConfig, count int) *stage {
+	s := &stage{cfg: cfg, count: count, end: count}
 	if cfg.Until > 0 {
 		s.rule = stats.NewStopping(cfg.Until)
 		s.extend()
@@ -145,27 +145,27 @@ func newStage(cfg QueryConfig, questions int) *stage {
 }
 
 // extend lets the stage go on to the next look.
-func (s *stage) extend() { s.end = min(s.cfg.BurnIn+s.rule.Next(), s.questions) }
+func (s *stage) extend() { s.end = min(s.cfg.BurnIn+s.rule.Next(), s.count) }
 
 // more reports whether another stage follows the one that has ended, or more of
-// it, of which the questions were not rendered yet.
-func (s *stage) more(a *asker) bool {
-	if rendered := a.loaded(s.end); rendered < s.end && !s.overtime.Load() {
+// it, of which the queries were not rendered yet.
+func (s *stage) more(l *loop) bool {
+	if rendered := l.loaded(s.end); rendered < s.end && !s.overtime.Load() {
 		s.next.Store(int64(rendered))
 		return true
 	}
-	if s.cfg.Least > 0 && s.end >= s.questions && a.recorded.Load() == 0 && a.captured() {
-		s.next.Store(int64(s.end)) // all answers were taken: the first is asked again for its time
+	if s.cfg.Least > 0 && s.end >= s.count && l.recorded.Load() == 0 && l.captured() {
+		s.next.Store(int64(s.end)) // all answers were taken: the first is run again for its time
 		s.end++
 		return true
 	}
-	if s.overtime.Load() || s.end >= s.questions {
+	if s.overtime.Load() || s.end >= s.count {
 		return false
 	}
-	times := recordedTimes(a.tally.Each()[s.cfg.BurnIn:s.end])
+	times := recordedTimes(l.tally.Each()[s.cfg.BurnIn:s.end])
 	if missing := s.rule.Next() - len(times); missing > 0 {
 		s.next.Store(int64(s.end)) // captured queries have no time
-		s.end = min(s.end+missing, s.questions)
+		s.end = min(s.end+missing, s.count)
 		return true
 	}
 	if s.enough = s.rule.Enough(times); s.enough {
@@ -177,8 +177,8 @@ func (s *stage) more(a *asker) bool {
 }
 
 // captured reports whether the answer to any query was taken.
-func (a *asker) captured() bool {
-	return slices.ContainsFunc(a.workers, func(w *worker) bool { return w.recorder.Outcomes[oplog.Captured] > 0 })
+func (l *loop) captured() bool {
+	return slices.ContainsFunc(l.workers, func(w *worker) bool { return w.recorder.Outcomes[oplog.Captured] > 0 })
 }
 
 // recordedTimes returns the times without those that were not recorded.

@@ -62,9 +62,9 @@ func (r Retry) String() string {
 const (
 	firstWait   = 100 * time.Millisecond
 	longestWait = 5 * time.Second
-	// longestAsked is the longest that a server may ask for. One that asks for more
+	// longestPause is the longest that a server may ask for. One that asks for more
 	// is as good as gone for a measurement: tries end.
-	longestAsked = 5 * time.Minute
+	longestPause = 5 * time.Minute
 )
 
 // attempts paces the tries of one operation. Its zero value but for retry and
@@ -93,14 +93,14 @@ func (a *attempts) next(ctx context.Context, failure error) error {
 		return a.givenUp(failure, "")
 	}
 	if a.retry.Within > 0 && time.Since(a.failed)+wait > a.retry.Within {
-		asked := ""
+		wanted := ""
 		if t := driver.AsTemporary(failure); t != nil && t.After > a.retry.Within {
-			asked = fmt.Sprintf(", and the server asks to wait %v", t.After)
+			wanted = fmt.Sprintf(", and the server asks to wait %v", t.After)
 		}
-		return a.givenUp(failure, asked)
+		return a.givenUp(failure, wanted)
 	}
-	if wait > longestAsked {
-		return fmt.Errorf("%w (failed after %d retries: the server asks to wait %v, and tsmark waits %v at most)", failure, a.made, wait, longestAsked)
+	if wait > longestPause {
+		return fmt.Errorf("%w (failed after %d retries: the server asks to wait %v, and tsmark waits %v at most)", failure, a.made, wait, longestPause)
 	}
 	a.made++
 	timer := time.NewTimer(wait)
@@ -122,9 +122,9 @@ func (a *attempts) backOff() time.Duration {
 }
 
 // givenUp says what was tried in vain.
-func (a *attempts) givenUp(failure error, asked string) error {
-	return fmt.Errorf("%w (given up after %d retries in %v: --retry %s allows no more%s)",
-		failure, a.made, time.Since(a.failed).Round(time.Millisecond), a.retry, asked)
+func (a *attempts) givenUp(failure error, wanted string) error {
+	return fmt.Errorf("%w (failed after %d retries in %v: --retry %s allows no more%s)",
+		failure, a.made, time.Since(a.failed).Round(time.Millisecond), a.retry, wanted)
 }
 
 // temporary is the error of an operation that does not write: a target that is

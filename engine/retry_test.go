@@ -45,7 +45,7 @@ type flaky struct {
 	stored []int64 // first time of each batch
 	writes int     // so far
 	opened int
-	// fail is asked before the n-th write, from 1, and connect before the n-th
+	// fail is called before the n-th write, from 1, and connect before the n-th
 	// connection.
 	fail    func(n int) error
 	connect func(n int) error
@@ -167,7 +167,7 @@ func TestRetryEnds(t *testing.T) {
 		within time.Duration
 	}{
 		"writer 0, batch 1 (rows 1 to 360, cpu from 2016-01-01T00:00:00Z to 2016-01-01T00:05:50Z): writing: connection reset by peer": {flaky{fail: always(cut())}, engine.Retry{}, 0},
-		"connection reset by peer (given up after 3 retries in ":                                                                      {flaky{fail: always(cut())}, engine.Retry{Times: 3}, time.Second},
+		"connection reset by peer (failed after 3 retries in ":                                                                        {flaky{fail: always(cut())}, engine.Retry{Times: 3}, time.Second},
 		": --retry 10s allows no more)":                                        {flaky{fail: always(cut())}, engine.Retry{Within: 10 * time.Second}, 10 * time.Second},
 		"writing: no such column":                                              {flaky{fail: always(errors.New("writing: no such column"))}, engine.Retry{Times: 3}, 0},
 		"connecting again: wrong password":                                     {flaky{fail: always(cut()), connect: at(errors.New("wrong password"), 2)}, engine.Retry{Times: 3}, time.Second},
@@ -195,8 +195,8 @@ func TestRetryEnds(t *testing.T) {
 func TestRetrySettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &unsettled{flaky: &flaky{}}
-		if _, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 360, Retry: engine.Retry{Within: time.Minute}}, dataset(t, 10, time.Hour), s, ignore); err != nil || s.asked != 4 {
-			t.Errorf("%v after %d times", err, s.asked)
+		if _, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 360, Retry: engine.Retry{Within: time.Minute}}, dataset(t, 10, time.Hour), s, ignore); err != nil || s.ran != 4 {
+			t.Errorf("%v after %d times", err, s.ran)
 		}
 		s = &unsettled{flaky: &flaky{}}
 		if _, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 360}, dataset(t, 10, time.Hour), s, ignore); !errors.Is(err, driver.ErrUnreachable) {
@@ -207,11 +207,11 @@ func TestRetrySettle(t *testing.T) {
 
 type unsettled struct {
 	*flaky
-	asked int
+	ran int
 }
 
 func (u *unsettled) Settle(context.Context) error {
-	if u.asked++; u.asked < 4 {
+	if u.ran++; u.ran < 4 {
 		return fmt.Errorf("the server %w", driver.ErrUnreachable)
 	}
 	return nil
@@ -229,7 +229,7 @@ func TestMixedRetry(t *testing.T) {
 		}
 		return accept(b), nil
 	}
-	s.ask = func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 100}, nil }
+	s.do = func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 100}, nil }
 	c := mixedConfig()
 	c.Workers, c.Retry = 1, engine.Retry{Times: 2}
 	out, journal, err := engine.Mixed(t.Context(), c, d, s, renderEnd, lastRow(), ignore)

@@ -9,16 +9,16 @@ type Source interface {
 	// Len is how many queries there are.
 	Len() int
 	// ID is that of the query at a place, from 0 to before Len: at least 0, and the
-	// same for queries that ask the same.
+	// same for equal queries.
 	ID(place int) int
 	// Render returns queries from that place on, in their order: at least one, and
 	// as many as it sees fit. They are valid until the next call. Nothing is
 	// measured meanwhile.
-	Render(ctx context.Context, place int) ([]Question, error)
+	Render(ctx context.Context, place int) ([]Rendered, error)
 }
 
 // List is a Source of queries that are rendered already.
-type List []Question
+type List []Rendered
 
 // Len implements Source.
 func (l List) Len() int { return len(l) }
@@ -27,4 +27,4 @@ func (l List) Len() int { return len(l) }
 func (l List) ID(place int) int { return l[place].ID }
 
 // Render implements Source.
-func (l List) Render(_ context.Context, place int) ([]Question, error) { return l[place:], nil }
+func (l List) Render(_ context.Context, place int) ([]Rendered, error) { return l[place:], nil }

@@ -28,7 +28,7 @@ type blocky struct {
 	block    engine.List
 }
 
-func (b *blocky) Render(ctx context.Context, place int) ([]engine.Question, error) {
+func (b *blocky) Render(ctx context.Context, place int) ([]engine.Rendered, error) {
 	if b.busy.Load() != 0 {
 		return nil, errors.New("queries are on their way")
 	}
@@ -37,30 +37,30 @@ func (b *blocky) Render(ctx context.Context, place int) ([]engine.Question, erro
 	}
 	time.Sleep(b.takes)
 	for i := range b.block {
-		b.block[i] = engine.Question{Rows: -1} // it is no longer valid
+		b.block[i] = engine.Rendered{Rows: -1} // it is no longer valid
 	}
 	b.block = append(b.block[:0], b.List[place:min(place+b.size, len(b.List))]...)
 	b.rendered, b.at = b.rendered+len(b.block), append(b.at, place)
 	return b.block, nil
 }
 
-// counting is a target that notes what it is asked.
+// counting is a target that notes its queries.
 func counting() (*stub, *atomic.Int64, func() map[string]int) {
 	var mu sync.Mutex
 	var busy atomic.Int64
-	asked := map[string]int{}
-	return &stub{ask: func(_ context.Context, text string) (driver.Cost, error) {
+	ran := map[string]int{}
+	return &stub{do: func(_ context.Context, text string) (driver.Cost, error) {
 		busy.Add(1)
 		defer busy.Add(-1)
 		mu.Lock()
-		asked[text]++
+		ran[text]++
 		mu.Unlock()
 		time.Sleep(200 * time.Microsecond)
 		return driver.Cost{Rows: 2}, nil
-	}}, &busy, func() map[string]int { mu.Lock(); defer mu.Unlock(); return asked }
+	}}, &busy, func() map[string]int { mu.Lock(); defer mu.Unlock(); return ran }
 }
 
-// Of queries that are rendered block by block each is asked once, and the clock
+// Of queries that are rendered block by block each is run once, and the clock
 // stands still while they are rendered.
 func TestBlocks(t *testing.T) {
 	const n, takes = 95, 20 * time.Millisecond
@@ -71,18 +71,18 @@ func TestBlocks(t *testing.T) {
 		"time box": {TimeBox: time.Hour},
 		"captured": {Capture: &engine.Capture{Sample: engine.NewSample("seed", "t", 20, 3, n), Repeats: 1}},
 	} {
-		s, busy, asked := counting()
-		source := &blocky{List: questions(n), size: 10, takes: takes, busy: busy}
+		s, busy, ran := counting()
+		source := &blocky{List: queries(n), size: 10, takes: takes, busy: busy}
 		cfg.Workers = 3
 		begin := time.Now()
 		q, err := engine.Query(t.Context(), cfg, s, source, ignore)
 		passed := time.Since(begin)
-		if err != nil || q.Withheld != "" || q.Asked+q.BurnIn+q.Sample.Captured != n || len(q.Each) > n || q.Distinct != n || q.Sample.Different != int(q.Asked) {
-			t.Fatalf("%s: %d asked, %d in the burn-in, %d captured, %d different of %d, %q, error %v", name, q.Asked, q.BurnIn, q.Sample.Captured, q.Sample.Different, q.Distinct, q.Withheld, err)
+		if err != nil || q.Withheld != "" || q.Executed+q.BurnIn+q.Sample.Captured != n || len(q.Each) > n || q.Distinct != n || q.Sample.Different != int(q.Executed) {
+			t.Fatalf("%s: %d ran, %d in the burn-in, %d captured, %d different of %d, %q, error %v", name, q.Executed, q.BurnIn, q.Sample.Captured, q.Sample.Different, q.Distinct, q.Withheld, err)
 		}
 		for i := range n {
-			if times := asked()[fmt.Sprint(i)]; times != 1 {
-				t.Errorf("%s: query %d was asked %d times", name, i, times)
+			if times := ran()[fmt.Sprint(i)]; times != 1 {
+				t.Errorf("%s: query %d was run %d times", name, i, times)
 			}
 		}
 		if pauses := time.Duration(len(source.at)) * takes; len(source.at) != 10 || q.Wall > (passed-pauses).Seconds() {
@@ -95,44 +95,44 @@ func TestBlocks(t *testing.T) {
 // rendered.
 func TestBlocksInATimeBox(t *testing.T) {
 	s, busy, _ := counting()
-	source := &blocky{List: questions(100_000), size: 20, takes: 10 * time.Millisecond, busy: busy}
+	source := &blocky{List: queries(100_000), size: 20, takes: 10 * time.Millisecond, busy: busy}
 	const box = 30 * time.Millisecond
 	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, TimeBox: box}, s, source, ignore)
-	if err != nil || !strings.Contains(q.Stopped, "time") || q.Wall < box.Seconds() || source.rendered > int(q.Asked)+2*source.size || q.Distinct != 100_000 {
-		t.Errorf("stopped by %q after %v s and %d queries, %d rendered, error %v", q.Stopped, q.Wall, q.Asked, source.rendered, err)
+	if err != nil || !strings.Contains(q.Stopped, "time") || q.Wall < box.Seconds() || source.rendered > int(q.Executed)+2*source.size || q.Distinct != 100_000 {
+		t.Errorf("stopped by %q after %v s and %d queries, %d rendered, error %v", q.Stopped, q.Wall, q.Executed, source.rendered, err)
 	}
 }
 
-// Where all answers were taken the first query is asked again, and rendered again.
+// Where all answers were taken the first query is run again, and rendered again.
 func TestBlocksBeginAgain(t *testing.T) {
 	s := &chatty{rows: 5}
 	source := &blocky{List: capturable(1, 5, true), size: 1, busy: new(atomic.Int64)}
 	c := &engine.Capture{Sample: engine.NewSample("seed", "t", 1, 1, 1), Repeats: 1}
 	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, Least: 1, Capture: c}, s, source, ignore)
-	if err != nil || q.Asked != 1 || q.Sample.Captured != 1 || len(s.asked) != 2 {
-		t.Errorf("%d asked, %d captured, error %v", q.Asked, q.Sample.Captured, err)
+	if err != nil || q.Executed != 1 || q.Sample.Captured != 1 || len(s.ran) != 2 {
+		t.Errorf("%d ran, %d captured, error %v", q.Executed, q.Sample.Captured, err)
 	}
 }
 
 // A block that cannot be rendered ends the type with an error, and nobody waits.
 func TestBlocksFail(t *testing.T) {
 	s, busy, _ := counting()
-	source := &blocky{List: questions(50), size: 10, busy: busy, failing: true}
-	if q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2}, s, source, ignore); err == nil || !strings.Contains(err.Error(), "no more") || q.Asked != 10 {
-		t.Errorf("%d asked, error %v", q.Asked, err)
+	source := &blocky{List: queries(50), size: 10, busy: busy, failing: true}
+	if q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2}, s, source, ignore); err == nil || !strings.Contains(err.Error(), "no more") || q.Executed != 10 {
+		t.Errorf("%d ran, error %v", q.Executed, err)
 	}
 }
 
 // An open loop, which waits for nobody, has rendered beforehand what its schedule
-// asks, and no more.
+// runs, and no more.
 func TestBlocksOfASchedule(t *testing.T) {
 	for _, c := range []struct{ count, queries, rendered int }{{35, 100, 40}, {100, 35, 35}, {10, 100, 10}} {
-		s, busy, asked := counting()
-		source := &blocky{List: questions(c.queries), size: 10, busy: busy}
+		s, busy, ran := counting()
+		source := &blocky{List: queries(c.queries), size: 10, busy: busy}
 		open := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 2}, Schedule: pace.Constant(5000), Count: c.count, Queue: c.count}
 		q, err := engine.QueryOpen(t.Context(), open, s, source, ignore)
-		if err != nil || q.Withheld != "" || q.Asked != int64(c.count) || source.rendered != c.rendered || len(asked()) != min(c.count, c.queries) {
-			t.Errorf("%+v: %d asked, of %d queries, %d rendered, %q, error %v", c, q.Asked, len(asked()), source.rendered, q.Withheld, err)
+		if err != nil || q.Withheld != "" || q.Executed != int64(c.count) || source.rendered != c.rendered || len(ran()) != min(c.count, c.queries) {
+			t.Errorf("%+v: %d ran, of %d queries, %d rendered, %q, error %v", c, q.Executed, len(ran()), source.rendered, q.Withheld, err)
 		}
 	}
 }

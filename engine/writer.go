@@ -32,7 +32,7 @@ func (l *loader) work(ctx context.Context, c *connection, batches <-chan *batch,
 func (l *loader) write(ctx context.Context, c *connection, b *batch, acks *acks) error {
 	rows, values := b.rows(), b.values()
 	begin := time.Now()
-	op := oplog.Op{Sequence: b.number - 1, Question: b.number - 1, Start: begin.Sub(l.start), Intended: b.due}
+	op := oplog.Op{Sequence: b.number - 1, Query: b.number - 1, Start: begin.Sub(l.start), Intended: b.due}
 	if b.due == Never {
 		op.Intended = op.Start
 	}
@@ -63,7 +63,7 @@ func (l *loader) flush(ctx context.Context, c *connection, last int64, acks *ack
 	begin := time.Now()
 	receipt, err := c.flush(ctx)
 	if receipt != (driver.Receipt{}) {
-		op := oplog.Op{Outcome: oplog.Flushed, Sequence: last, Question: last, Start: begin.Sub(l.start), Rows: receipt.Rows, Bytes: receipt.WireBytes}
+		op := oplog.Op{Outcome: oplog.Flushed, Sequence: last, Query: last, Start: begin.Sub(l.start), Rows: receipt.Rows, Bytes: receipt.WireBytes}
 		op.Intended, op.Duration = op.Start, max(receipt.Acked.Sub(begin), 0)
 		if !receipt.Sent.IsZero() {
 			op.Sent = max(receipt.Sent.Sub(begin), 0)

@@ -54,8 +54,8 @@ func foldFor(a query.Aggregate) fold {
 	return total
 }
 
-// ask makes the columns that a query needs.
-func (k *columns) ask(e *evaluator) {
+// demand makes the columns that a query needs.
+func (k *columns) demand(e *evaluator) {
 	add := func(c column) {
 		c.whole = (c.fold == largest || c.fold == smallest) && e.table.Fields[c.field].Type.Whole()
 		for _, known := range k.all {

@@ -51,12 +51,12 @@ type evaluator struct {
 	texts     []byte     // of the row
 	set       *query.Set // nil: none
 	operand   *query.Bag // the rows of an operand of it
-	strangers *query.Bag // rows that are taken out as they come; nil: none
+	unmatched *query.Bag // rows that are taken out as they come; nil: none
 
 	newest newest // Last: by group
 
 	// In a family
-	demands []*demand // what it asks about
+	demands []*demand // the times and series that it needs
 	from    []*column // that its values come from
 	known   *Expectation
 }
@@ -77,8 +77,8 @@ type block struct {
 	cells   []cell
 }
 
-// newAlone returns an evaluator that is given all rows.
-func newAlone(q *query.Query, s *series.Schema, groups *groupings, keep bool) (*evaluator, error) {
+// newSingle returns an evaluator that is given all rows.
+func newSingle(q *query.Query, s *series.Schema, groups *groupings, keep bool) (*evaluator, error) {
 	e, err := newEvaluator(q, s, groups, keep)
 	if err == nil && q.In != nil {
 		e.series, err = groups.matching(e.table, q.In)
@@ -299,8 +299,8 @@ func (e *evaluator) take(run *series.Run, row int, group int32) {
 		return
 	}
 	values := e.fill(run, row, group)
-	if e.strangers != nil {
-		e.strangers.Take(values)
+	if e.unmatched != nil {
+		e.unmatched.Take(values)
 		return
 	}
 	if e.operand != nil {

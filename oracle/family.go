@@ -15,13 +15,13 @@ import (
 // threshold, and that differ in their windows, the values they filter on, their
 // fields and their aggregates.
 //
-// It looks at each row once, however many queries ask about it. The series that
+// It looks at each row once, however many queries need it. The series that
 // no query of the family tells apart are a strand; the bounds of the windows that
 // concern a strand, and those of the buckets, cut its time into stretches, within
 // which no query tells rows apart either. A row is added to the cell of its strand
 // and stretch, and an answer is put together from cells.
 //
-// There is a cell for a strand and stretch that has rows and that a query asks
+// There is a cell for a strand and stretch that has rows and that a query needs
 // about: each query adds two stretches at most to each strand that it is about,
 // beside those that its buckets take anyway.
 type family struct {
@@ -30,7 +30,7 @@ type family struct {
 	groups    *grouping // of the cells; nil: rows are not grouped
 	threshold []int     // fields that must exceed the threshold
 
-	strandOf []int32 // per series; -1: nothing is asked about it
+	strandOf []int32 // per series; -1: no query needs it
 	strands  []strand
 	buckets  []int64 // that have cells, ascending
 
@@ -38,7 +38,7 @@ type family struct {
 	part part
 
 	exceeding       []int32 // rows of a run that exceed the threshold
-	selected, cells []int32 // rows that are asked about, and the cell of each
+	selected, cells []int32 // rows that queries need, and the cell of each
 }
 
 // familyKey is what the queries of a family have in common.
@@ -55,10 +55,10 @@ type familyKey struct {
 
 // demand is the queries about a value of the filter, and when they are.
 type demand struct {
-	members []*evaluator
-	bounds  []int64 // of their windows, ascending
-	asking  []int   // how many ask about the time from each bound to the next
-	strands []int32 // that it is about, by group
+	members     []*evaluator
+	bounds      []int64 // of their windows, ascending
+	overlapping []int   // how many queries need the time from each bound to the next
+	strands     []int32 // that it is about, by group
 }
 
 // strand is series that no query of the family tells apart.
@@ -68,7 +68,7 @@ type strand struct {
 	demand    *demand
 	next      int       // of its bounds, the one behind the last row
 	from, to  int64     // the last row was here, and
-	cell      int32     // in this cell; -1: nobody asks about that time
+	cell      int32     // in this cell; -1: no query needs that time
 	stretches []stretch // ascending
 }
 
@@ -127,20 +127,20 @@ func (f *family) start(groups *groupings) error {
 		if n < 0 || whole != nil && whole.of[s] < 0 {
 			continue
 		}
-		asked := demandOf[0]
+		needed := demandOf[0]
 		if in != nil {
-			asked = demandOf[in.of[s]]
+			needed = demandOf[in.of[s]]
 		}
-		if asked == nil {
+		if needed == nil {
 			continue
 		}
 		if strandAt[n] < 0 {
 			strandAt[n] = int32(len(f.strands))
-			one := strand{series: uint32(s), demand: asked}
+			one := strand{series: uint32(s), demand: needed}
 			if f.groups != nil {
 				one.group = f.groups.of[s]
 			}
-			asked.strands = append(asked.strands, strandAt[n])
+			needed.strands = append(needed.strands, strandAt[n])
 			f.strands = append(f.strands, one)
 		}
 		f.strandOf[s] = strandAt[n]
@@ -156,7 +156,7 @@ func (f *family) start(groups *groupings) error {
 		}
 	}
 	for _, e := range f.members {
-		f.part.ask(e)
+		f.part.demand(e)
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (f *family) filters(groups *groupings) (in, whole *grouping, err error) {
 	return in, whole, err
 }
 
-// demandsOf adds a member to what is asked about each value that it filters on.
+// demandsOf adds a member to what is needed of each value that it filters on.
 func (f *family) demandsOf(demandOf []*demand, in *grouping, e *evaluator) (of []*demand) {
 	numbers := []int32{0}
 	if in != nil {
@@ -216,14 +216,14 @@ func (d *demand) start() {
 			change[e.end]--
 		}
 	}
-	asking := 0
+	overlapping := 0
 	for t := range change {
 		d.bounds = append(d.bounds, t)
 	}
 	slices.Sort(d.bounds)
 	for _, t := range d.bounds {
-		asking += change[t]
-		d.asking = append(d.asking, asking)
+		overlapping += change[t]
+		d.overlapping = append(d.overlapping, overlapping)
 	}
 }
 
@@ -238,7 +238,7 @@ func (f *family) addAll(runs []span) {
 	}
 }
 
-// locate finds the rows of a run that are asked about, and the cell of each.
+// locate finds the rows of a run that queries need, and the cell of each.
 func (f *family) locate(run *series.Run) {
 	f.selected, f.cells = f.selected[:0], f.cells[:0]
 	if len(f.threshold) > 0 { // few rows exceed one
@@ -253,7 +253,7 @@ func (f *family) locate(run *series.Run) {
 	}
 }
 
-// place notes the cell of a row; -1: nobody asks about it.
+// place notes the cell of a row; -1: no query needs it.
 func (f *family) place(row, cell int32) {
 	if cell >= 0 {
 		f.rows[cell]++
@@ -262,7 +262,7 @@ func (f *family) place(row, cell int32) {
 	}
 }
 
-// cellOf returns the cell of a series and time, -1 where nobody asks about it.
+// cellOf returns the cell of a series and time, -1 where no query needs it.
 func (f *family) cellOf(series uint32, t int64) int32 {
 	n := f.strandOf[series]
 	if n < 0 {
@@ -293,7 +293,7 @@ func (f *family) seek(s *strand, t int64) {
 		return
 	}
 	s.from = bounds[next-1]
-	if s.demand.asking[next-1] == 0 {
+	if s.demand.overlapping[next-1] == 0 {
 		return
 	}
 	bucket := int64(0)

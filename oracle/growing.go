@@ -21,7 +21,7 @@ func NewGrowing(s *series.Schema, queries []query.Query) (*Growing, error) {
 	groups := newGroupings(s)
 	g := &Growing{}
 	for i := range queries {
-		e, err := newAlone(&queries[i], s, groups, false)
+		e, err := newSingle(&queries[i], s, groups, false)
 		if err != nil {
 			return nil, err
 		}

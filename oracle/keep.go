@@ -33,8 +33,8 @@ func keepsFor(e *evaluator) keeps {
 
 // part is what a family keeps of its cells.
 type part interface {
-	// ask tells it of a query, before there are rows.
-	ask(*evaluator)
+	// demand tells it of a query, before there are rows.
+	demand(*evaluator)
 	// grow adds a cell, where the strand now is.
 	grow(*strand)
 	// add adds rows to cells: each of the rows to the cell at the same place.
@@ -44,7 +44,7 @@ type part interface {
 // counted keeps nothing: the family itself counts rows.
 type counted struct{}
 
-func (counted) ask(*evaluator)                    {}
+func (counted) demand(*evaluator)                 {}
 func (counted) grow(*strand)                      {}
 func (counted) add(*series.Run, []int32, []int32) {}
 
@@ -55,7 +55,7 @@ type rowSums struct {
 	sums []uint64
 }
 
-func (k *rowSums) ask(*evaluator) {}
+func (k *rowSums) demand(*evaluator) {}
 
 func (k *rowSums) grow(*strand) { k.sums = append(k.sums, 0) }
 
@@ -80,7 +80,7 @@ type newestCells struct {
 	seen    int64      // rows
 }
 
-func (k *newestCells) ask(*evaluator) {}
+func (k *newestCells) demand(*evaluator) {}
 
 func (k *newestCells) grow(*strand) {
 	k.arrived, k.times, k.winner = append(k.arrived, 0), append(k.times, 0), append(k.winner, -1)
@@ -107,13 +107,13 @@ func (k *newestCells) add(run *series.Run, rows, cells []int32) {
 	}
 }
 
-// deliveries keeps which queries ask about each cell.
+// deliveries keeps which queries need each cell.
 type deliveries struct {
 	family *family
 	to     [][]*evaluator // per cell
 }
 
-func (k *deliveries) ask(*evaluator) {}
+func (k *deliveries) demand(*evaluator) {}
 
 func (k *deliveries) grow(s *strand) {
 	var to []*evaluator

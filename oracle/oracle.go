@@ -30,7 +30,7 @@ type Expectation struct {
 	Answer *query.Answer
 	Digest *query.Digest
 	// Any says that the answer is any so many of the rows that match, and that
-	// neither is set: see Strangers.
+	// neither is set: see Unmatched.
 	Any bool
 }
 
@@ -94,7 +94,7 @@ func Pass(ctx context.Context, d workload.Dataset, full []query.Query, counted i
 // however large they are.
 func Rows(ctx context.Context, d workload.Dataset, q *query.Query) (*query.Answer, error) {
 	groups := newGroupings(d.Schema())
-	e, err := newAlone(q, d.Schema(), groups, true)
+	e, err := newSingle(q, d.Schema(), groups, true)
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +237,7 @@ func answerAlone(ctx context.Context, d workload.Dataset, groups *groupings, eva
 	}
 	var functions []func([]span)
 	for _, e := range evaluators {
-		alone, err := newAlone(e.query, d.Schema(), groups, false)
+		alone, err := newSingle(e.query, d.Schema(), groups, false)
 		if err != nil {
 			return err
 		}
@@ -247,7 +247,7 @@ func answerAlone(ctx context.Context, d workload.Dataset, groups *groupings, eva
 	return eachBatch(ctx, d, functions, func(int) {})
 }
 
-// meaning is the same for two queries that ask the same.
+// meaning is the same for two equal queries.
 func meaning(q *query.Query) string {
 	plain := *q
 	plain.Type, plain.ID = "", 0

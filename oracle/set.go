@@ -42,28 +42,28 @@ func after(s *query.Set, times int) int {
 	return times
 }
 
-// Strangers returns a row of an answer to q that does not match, or that is
+// Unmatched returns a row of an answer to q that does not match, or that is
 // there more often than in the dataset; nil where all rows match. It is for
 // queries of which any so many rows are an answer, and passes over the dataset
 // until the last of them is found.
-func Strangers(ctx context.Context, d workload.Dataset, q *query.Query, found *query.Answer) ([]query.Value, error) {
+func Unmatched(ctx context.Context, d workload.Dataset, q *query.Query, found *query.Answer) ([]query.Value, error) {
 	schema := d.Schema()
 	unlimited := *q
 	if any, ok := q.Shape.(query.AnyRows); ok {
 		unlimited.Shape = query.Rows{Fields: any.Fields, Tag: any.Tag}
 	}
-	e, err := newAlone(&unlimited, schema, newGroupings(schema), false)
+	e, err := newSingle(&unlimited, schema, newGroupings(schema), false)
 	if err != nil {
 		return nil, err
 	}
-	e.strangers = query.NewBag(e.columns)
+	e.unmatched = query.NewBag(e.columns)
 	for _, row := range found.Rows {
-		_ = e.strangers.Row(row) // a Bag takes every row
+		_ = e.unmatched.Row(row) // a Bag takes every row
 	}
 	var batch series.Batch
 	for reader := d.Open(); ; {
 		var one []query.Value
-		for one = range e.strangers.All() {
+		for one = range e.unmatched.All() {
 			break
 		}
 		if one == nil || ctx.Err() != nil {

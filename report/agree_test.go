@@ -19,7 +19,7 @@ import (
 
 // agreeing is a run of three targets in six rounds of other queries each, in
 // which they get differently far, and in six loads: a and b are alike, c is
-// slower in some types, and a type was asked with gaps.
+// slower in some types, and a type was run with gaps.
 func agreeing(t *testing.T, rounds int) *result.Run {
 	t.Helper()
 	r := rand.New(rand.NewPCG(11, 5))
@@ -58,7 +58,7 @@ func agreeing(t *testing.T, rounds int) *result.Run {
 				}
 				repeat := run.Targets[i].RepeatOf(n + 1)
 				repeat.Queries = append(repeat.Queries, result.Queries{
-					Type: fmt.Sprintf("type-%d", kind), Verdict: result.Verdict{Checked: 10, Rows: 10}, Workers: 1, Asked: int64(got), Distinct: 1000,
+					Type: fmt.Sprintf("type-%d", kind), Verdict: result.Verdict{Checked: 10, Rows: 10}, Workers: 1, Executed: int64(got), Distinct: 1000,
 					First: n * block, Each: each, Wall: 1, PerSecond: float64(got), Service: result.Latency{Summary: l.Summary(), Histogram: encoded},
 				})
 			}

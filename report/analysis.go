@@ -59,7 +59,7 @@ func analysisTable(a *analysis.Analysis) *table {
 			}
 		case f.Queries != nil:
 			q := f.Queries
-			name, times, n, rows = joined(" ", f.Type, string(f.Part), f.Setting, f.Schedule), q.Service, q.Asked, q.Rows
+			name, times, n, rows = joined(" ", f.Type, string(f.Part), f.Setting, f.Schedule), q.Service, q.Executed, q.Rows
 			if q.PerSecond > 0 {
 				perSecond = digits(q.PerSecond)
 			}

@@ -18,7 +18,7 @@ type measurement struct {
 	Name    string
 	Cells   []*result.Cell
 	Rows    int64 // loaded
-	Queries int64 // asked
+	Queries int64 // run
 }
 
 // measurements lists what was measured of a target and stands, the load first.
@@ -46,11 +46,11 @@ func measurements(t *result.Target) []measurement {
 		}
 		m := measurement{Name: q.Type}
 		if len(t.Repeats) == 0 {
-			m.Cells, m.Queries = []*result.Cell{&q.Cell}, q.Asked
+			m.Cells, m.Queries = []*result.Cell{&q.Cell}, q.Executed
 		}
 		for j := range t.Repeats {
-			if again := t.Repeats[j].Type(q.Type); again != nil && again.Asked > 0 {
-				m.Cells, m.Queries = append(m.Cells, &again.Cell), m.Queries+again.Asked
+			if again := t.Repeats[j].Type(q.Type); again != nil && again.Executed > 0 {
+				m.Cells, m.Queries = append(m.Cells, &again.Cell), m.Queries+again.Executed
 			}
 		}
 		list = append(list, m)

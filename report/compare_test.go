@@ -11,10 +11,10 @@ import (
 
 // A target that got further in its time box, to slower queries, is compared
 // over those that the other one answered too.
-func TestComparisonOverCommonQuestions(t *testing.T) {
+func TestComparisonOverCommonQueries(t *testing.T) {
 	asked := func(name string, median float64, each ...float64) result.Target {
 		return result.Target{Name: name, Kind: "duckdb", Queries: []result.Queries{{
-			Type: "lastpoint", Verdict: result.Verdict{Checked: 1, Rows: 1}, Asked: int64(len(each)), Rows: 1, Each: each,
+			Type: "lastpoint", Verdict: result.Verdict{Checked: 1, Rows: 1}, Executed: int64(len(each)), Rows: 1, Each: each,
 			Service: result.Latency{Summary: measure.Summary{Count: int64(len(each)), Median: median}},
 		}}}
 	}

@@ -106,9 +106,9 @@ func comparisonRow(f *compare.Figure) row {
 	if f.Decidable() {
 		p = cell{Text: probability(f.Adjusted)}
 	}
-	asked := cell{none, dim}
+	queries := cell{none, dim}
 	if f.Queries > 0 {
-		asked = cell{Text: count(int64(f.Queries))}
+		queries = cell{Text: count(int64(f.Queries))}
 	}
 	mark := func(noisy string) string {
 		if noisy != "" && f.Metric != compare.Disk {
@@ -119,7 +119,7 @@ func comparisonRow(f *compare.Figure) row {
 	return row{Cells: []cell{name,
 		{Text: valueText(f.Unit, f.A.Median) + mark(f.NoisyA)}, {Text: variationText(f.A.CV, repeatsOf(f, f.A.N))},
 		{Text: valueText(f.Unit, f.B.Median) + mark(f.NoisyB)}, {Text: variationText(f.B.CV, repeatsOf(f, f.B.N))},
-		{Text: times(f.Ratio)}, {Text: intervalText(f.Interval)}, p, asked,
+		{Text: times(f.Ratio)}, {Text: intervalText(f.Interval)}, p, queries,
 		{Text: fmt.Sprintf("%d+%d", repeatsOf(f, f.A.N), repeatsOf(f, f.B.N))}, verdict}}
 }
 

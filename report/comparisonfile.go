@@ -90,9 +90,9 @@ func comparisonLine(target *compare.Target, f *compare.Figure) []string {
 	} else {
 		line = append(line, "", "")
 	}
-	questions := ""
+	queries := ""
 	if f.Queries > 0 {
-		questions = strconv.Itoa(f.Queries)
+		queries = strconv.Itoa(f.Queries)
 	}
-	return append(line, questions, string(f.Verdict), f.Why, f.NoisyA, f.NoisyB)
+	return append(line, queries, string(f.Verdict), f.Why, f.NoisyA, f.NoisyB)
 }

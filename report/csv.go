@@ -41,7 +41,7 @@ func csvColumns() []string {
 		"counted", "stale", "unexamined", "fresh_median", "fresh_max",
 		// Of loads the median of their settled rates, in rows a second. The median
 		// column of a query line is that over the rounds, of common queries; its
-		// other latencies are of all queries asked. See package estimate.
+		// other latencies are of all queries run. See package estimate.
 		"rate",
 		// How many rounds or loads these are over, and how many different queries.
 		"rounds", "common",
@@ -50,11 +50,11 @@ func csvColumns() []string {
 		// How many times the figure of another target of the run it is, so that more
 		// is worse; where that ratio lies, and what was shown.
 		"against", "ratio", "ratio_bound", "ratio_low", "ratio_high", "ratio_level", "p_corrected", "comparison",
-		// What ended the asking, with the number of repeats where it differs.
+		// What ended the queries, with the number of repeats where it differs.
 		"stopped",
 		// Of the answers compared (checked) and counted: answers taken in the measured
 		// phase, compared before it, and the share of wrong answers that would be found
-		// with 95 %; different queries that have a time, and whether repeats ask the same.
+		// with 95 %; different queries that have a time, and whether repeats run the same.
 		"captured", "early_checked", "found_share", "different", "repeated",
 		// Every line, where it was asked for.
 		"digest",
@@ -207,7 +207,7 @@ func queryLine(r *result.Run, t *result.Target, q *result.Queries) csvLine {
 	line["verdict"], line["difference"] = q.Verdict.String(), q.Verdict.Difference
 	line.ints(map[string]int64{
 		"workers": int64(q.Workers), "checked": int64(q.Verdict.Checked), "checked_empty": int64(q.Verdict.Empty),
-		"asked": q.Asked, "burn_in": q.BurnIn, "at_least": q.AtLeast, "distinct": int64(q.Distinct),
+		"asked": q.Executed, "burn_in": q.BurnIn, "at_least": q.AtLeast, "distinct": int64(q.Distinct),
 	})
 	line.floats(map[string]float64{"time_box": q.TimeBox, "timeout": q.Timeout})
 	if s := &q.Sample; s.Wanted > 0 {
@@ -270,7 +270,7 @@ func (l csvLine) estimate(g *group, at int, r ranking, column string) {
 	}
 }
 
-// client writes what a load or type asked of the client.
+// client writes what a load or type cost the client.
 func (l csvLine) client(t *result.Target, name string) {
 	for _, m := range measurements(t) {
 		use, known := m.client()

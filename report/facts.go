@@ -128,8 +128,8 @@ func facts(r *result.Run) []fact {
 	if place := sweepFact(&r.Place); place != "" {
 		list = append(list, fact{"sweep", place})
 	}
-	if asked := questionsFact(r); asked != "" {
-		list = append(list, fact{"queries", asked})
+	if drawn := queriesFact(r); drawn != "" {
+		list = append(list, fact{"queries", drawn})
 	}
 	list = append(list,
 		fact{"host", hostFact(&r.Host)},

@@ -81,7 +81,7 @@ func (g *group) labels() []string {
 	return list
 }
 
-// types lists the query types of all subjects in the order asked, with their
+// types lists the query types of all subjects in the order run, with their
 // help.
 func (g *group) types() []fact {
 	var list []fact

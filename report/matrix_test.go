@@ -37,7 +37,7 @@ func matrixRun(t *testing.T) *result.Run {
 				Writes: result.Load{Workers: 2, BatchSize: 100, Rows: 20_000, Metrics: 200_000, Acked: 4.9,
 					Batches: latencies(t, 2, 200, 40*time.Millisecond), Accumulated: []float64{4.25, 4}},
 				Types: []result.MixedType{
-					{Type: "latest-point", Asked: 400, Rows: 400, Values: 800, Accumulated: []float64{0.25, 0.5}, Service: response, Verdict: result.Verdict{Checked: 100}},
+					{Type: "latest-point", Executed: 400, Rows: 400, Values: 800, Accumulated: []float64{0.25, 0.5}, Service: response, Verdict: result.Verdict{Checked: 100}},
 					{Type: "set-operation", Unsupported: "not supported: it has no sets"},
 					{Type: "agg-value"},
 				}},

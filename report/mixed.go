@@ -7,7 +7,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// mixedTable shows the queries that were asked while a target was loaded;
+// mixedTable shows the queries that were run while a target was loaded;
 // nil where there were none.
 func mixedTable(t *result.Target) *table {
 	if t.Load == nil || t.Load.Mixed == nil || t.Load.Withheld != "" {
@@ -37,7 +37,7 @@ func mixedTable(t *result.Target) *table {
 			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"n/a: " + q.Unsupported, dim}})
 		case q.Withheld != "":
 			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"withheld: " + q.Withheld, bad}})
-		case q.Asked == 0:
+		case q.Executed == 0:
 			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"not run: no window fitted before the rows were written", dim}})
 		default:
 			view.Rows = append(view.Rows, row{Cells: append([]cell{name}, mixedCells(q)...)})
@@ -46,7 +46,7 @@ func mixedTable(t *result.Target) *table {
 			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s further answers were wrong, and were not examined", q.Type, count(q.Unexamined)), bad})
 		}
 		if q.AtLeast > 0 {
-			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: ≥ at least; %s of %s cut off", q.Type, count(q.AtLeast), count(q.Asked)), dim})
+			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: ≥ at least; %s of %s cut off", q.Type, count(q.AtLeast), count(q.Executed)), dim})
 		}
 	}
 	view.Notes = append(view.Notes, note{mixedNote(m, t.Load.Stands()), dim})
@@ -84,7 +84,7 @@ func mixedCells(q *result.MixedType) []cell {
 	}
 	s := &q.Service
 	cells := []cell{
-		verdict, {Text: count(q.Asked)}, {Text: digits(q.PerSecond)},
+		verdict, {Text: count(q.Executed)}, {Text: digits(q.PerSecond)},
 		of(s, 0.5, s.Median), of(s, 0.95, s.P95), of(s, 0.99, s.P99), of(s, 1, s.Max), response,
 		{Text: count(int64(q.Verdict.Checked) + q.Counted)}, stale,
 	}

@@ -8,18 +8,18 @@ import (
 )
 
 // A mixed phase shows what is stale and by how much, what is wrong, what was
-// not asked, and what did not keep up.
+// not run, and what did not keep up.
 func TestMixedTable(t *testing.T) {
 	response := latencies(t, 3, 400, 40*time.Millisecond)
 	target := result.Target{Name: "duck", Load: &result.Load{Mixed: &result.Mixed{
 		RowRate: "10000/s", QueryRate: "200/s", Windows: "recent", Loaded: 5000, Arrivals: 900, Dropped: 3, Waiting: 7, Early: 40, Rest: 11,
 		Writes: result.Load{Rows: 20_000, Acked: 2},
 		Types: []result.MixedType{
-			{Type: "exact", Asked: 400, PerSecond: 200, Service: latencies(t, 1, 390, time.Millisecond), Response: &response,
+			{Type: "exact", Executed: 400, PerSecond: 200, Service: latencies(t, 1, 390, time.Millisecond), Response: &response,
 				Verdict: result.Verdict{Checked: 10, Rows: 20}, Wanted: 10, Counted: 390},
-			{Type: "late", Asked: 30, AtLeast: 1, PerSecond: 15, Service: latencies(t, 2, 20, time.Millisecond),
+			{Type: "late", Executed: 30, AtLeast: 1, PerSecond: 15, Service: latencies(t, 2, 20, time.Millisecond),
 				Verdict: result.Verdict{Checked: 10, Rows: 20}, Stale: 8, Unexamined: 2, Freshness: latencies(t, 4, 8, 50*time.Millisecond)},
-			{Type: "wrong", Asked: 5, Withheld: "query 3: 1 rows in the answer, 2 expected; and it is right for no older state"},
+			{Type: "wrong", Executed: 5, Withheld: "query 3: 1 rows in the answer, 2 expected; and it is right for no older state"},
 			{Type: "impossible", Unsupported: "not supported: no joins"},
 			{Type: "too long"},
 		},

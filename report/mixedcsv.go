@@ -55,7 +55,7 @@ func mixedQueryLine(r *result.Run, t *result.Target, q *result.MixedType) csvLin
 	line["verdict"], line["difference"] = q.Verdict.String(), q.Verdict.Difference
 	line.ints(map[string]int64{
 		"queriers": int64(m.Queriers), "checked": int64(q.Verdict.Checked), "checked_empty": int64(q.Verdict.Empty), "counted": q.Counted,
-		"asked": q.Asked, "at_least": q.AtLeast, "unexamined": q.Unexamined,
+		"asked": q.Executed, "at_least": q.AtLeast, "unexamined": q.Unexamined,
 	})
 	if line["withheld"] = q.Withheld; q.Withheld == "" {
 		line["withheld"] = t.Load.Withheld

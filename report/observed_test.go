@@ -50,7 +50,7 @@ func observed(t *testing.T) *result.Run {
 			for k, what := range types {
 				seed++
 				drift := 1 + 0.04*float64(number*i)
-				q := queries(t, seed, what.name, "a question", 300, time.Duration(float64(what.median)*drift), 60)
+				q := queries(t, seed, what.name, "a query", 300, time.Duration(float64(what.median)*drift), 60)
 				q.Each = make([]float64, 300)
 				for j := range q.Each {
 					q.Each[j] = q.Service.Median * (1 + 0.1*math.Sin(float64(j)))

@@ -38,34 +38,34 @@ func hostFact(h *result.Host) string {
 // limit" as a number.
 const unlimited = 1 << 50
 
-// questionsFact says how many queries were drawn, and how many of them every
-// target was asked at least; empty: none, or not known. Runs with the same
+// queriesFact says how many queries were drawn, and how many of them every
+// target ran at least; empty: none, or not known. Runs with the same
 // fingerprint were given the same queries.
-func questionsFact(r *result.Run) string {
-	questions := r.QuerySets
-	if len(questions) == 0 {
+func queriesFact(r *result.Run) string {
+	sets := r.QuerySets
+	if len(sets) == 0 {
 		return ""
 	}
 	sum := sha256.New()
-	for _, q := range questions {
+	for _, q := range sets {
 		fmt.Fprintf(sum, "%s %d %s\n", q.Type, q.Count, q.Fingerprint)
 	}
-	counts := []int{questions[0].Count, questions[0].Count}
-	for _, q := range questions {
+	counts := []int{sets[0].Count, sets[0].Count}
+	for _, q := range sets {
 		counts[0], counts[1] = min(counts[0], q.Count), max(counts[1], q.Count)
 	}
 	drawn := count(int64(counts[0]))
 	if counts[0] != counts[1] {
 		drawn += " to " + count(int64(counts[1]))
 	}
-	of := plural(len(questions), "type")
-	if len(questions) > 1 {
+	of := plural(len(sets), "type")
+	if len(sets) > 1 {
 		of = "of each of " + of
 	} else {
 		of = "of " + of
 	}
 	text := fmt.Sprintf("%s drawn %s", drawn, of)
-	if least, who := leastAsked(r); least >= int64(counts[1]) {
+	if least, who := leastRun(r); least >= int64(counts[1]) {
 		text += ", all run"
 	} else if least > 0 {
 		text += fmt.Sprintf(", at least %s of them run (%s)", count(least), who)

@@ -38,7 +38,7 @@ func serviceStats() []stat {
 // the answers.
 func onlyChecked(t *result.Target) bool {
 	return !slices.ContainsFunc(t.Queries, func(q result.Queries) bool {
-		return q.Asked > 0 || q.Distinct > 0 || q.Withheld != "" && q.Withheld != q.Verdict.Difference
+		return q.Executed > 0 || q.Distinct > 0 || q.Withheld != "" && q.Withheld != q.Verdict.Difference
 	})
 }
 
@@ -129,7 +129,7 @@ func queryTable(r *result.Run, t *result.Target) *table {
 			verdict = cell{verdict.Text + ", client-bound" + boundMark, bad}
 			view.Notes = append(view.Notes, note{q.Type + ": client-bound: " + bound, bad})
 		}
-		cells := []cell{name, verdict, {count(q.Asked), plain}, {none, dim}, {none, dim}}
+		cells := []cell{name, verdict, {count(q.Executed), plain}, {none, dim}, {none, dim}}
 		if q.Sample.Different > 0 {
 			cells[3] = cell{Text: count(int64(q.Sample.Different))}
 		}
@@ -158,14 +158,14 @@ func queryTable(r *result.Run, t *result.Target) *table {
 				cells = append(cells, interval(e, duration))
 			}
 		}
-		cells = append(cells, cell{each(q.Rows, q.Asked-q.AtLeast), figures}, cell{none, dim})
-		if n := q.Asked - q.AtLeast; n > 0 {
+		cells = append(cells, cell{each(q.Rows, q.Executed-q.AtLeast), figures}, cell{none, dim})
+		if n := q.Executed - q.AtLeast; n > 0 {
 			cells[len(cells)-1] = cell{size(q.Bytes / n), figures}
 		}
 		view.Rows = append(view.Rows, row{Cells: cells})
 		if q.AtLeast > 0 {
 			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: ≥ at least; %s of %s cut off%s, so that figures are lower bounds",
-				q.Type, count(q.AtLeast), count(q.Asked), limit(q)), dim})
+				q.Type, count(q.AtLeast), count(q.Executed), limit(q)), dim})
 		}
 	}
 	if estimated && (rounds > 1 || len(r.Targets) > 1) {

@@ -21,19 +21,19 @@ func repeats(runs []*result.Run) string {
 		return plural(len(runs), "run") + ", each shown by itself, and side by side over the queries that all have in common; tsmark compare says which differences are more than chance. " +
 			"Intervals cover what differed between the rounds and loads of these runs: not another day, another machine or other data."
 	}
-	loads, asked, measured := 0, 0, false
+	loads, rounds, measured := 0, 0, false
 	for i := range runs[0].Targets {
 		t := &runs[0].Targets[i]
 		loads = max(loads, len(estimate.Loads(t, estimate.Settled)))
 		measured = measured || t.Load != nil
 		for _, q := range t.Queries {
-			measured = measured || q.Asked > 0
-			asked = max(asked, len(estimate.Of(runs[0], t, q.Type)))
+			measured = measured || q.Executed > 0
+			rounds = max(rounds, len(estimate.Of(runs[0], t, q.Type)))
 		}
 	}
 	var parts []string
-	if asked > 0 {
-		parts = append(parts, plural(asked, "round")+" of the queries")
+	if rounds > 0 {
+		parts = append(parts, plural(rounds, "round")+" of the queries")
 	}
 	if loads > 0 {
 		parts = append(parts, plural(loads, "load"))
@@ -42,7 +42,7 @@ func repeats(runs []*result.Run) string {
 	switch {
 	case !measured:
 		return "nothing was measured"
-	case asked < 2 && loads < 2:
+	case rounds < 2 && loads < 2:
 		return joined(": ", text, "intervals, where there are any, cover what differed between the queries of one round; no verdict rests on them")
 	}
 	return text + ". " + coversNote

@@ -19,14 +19,14 @@ func verdictText(q *result.Queries) string {
 }
 
 // sampleNotes says what the comparison of a target's answers would have found, and
-// which types asked the same queries again.
+// which types ran the same queries again.
 func sampleNotes(t *result.Target) []note {
 	var list []note
 	least, most, worst, early := 1.0, 0.0, "", 0
 	var repeated, slow []string
 	for i := range t.Queries {
 		q := &t.Queries[i]
-		if q.Sample.Repeated && q.Asked > 0 {
+		if q.Sample.Repeated && q.Executed > 0 {
 			repeated = append(repeated, fmt.Sprintf("%s (%s)", q.Type, count(int64(q.Sample.Different))))
 		}
 		if q.TooSlow() {
@@ -73,9 +73,9 @@ func shareText(share float64) string {
 	return fmt.Sprintf("%.0f%s%%", math.Ceil(p), unitSpace)
 }
 
-// leastAsked is the smallest number of queries that a target recorded of a type
-// that it was asked, and of which type; -1: none was asked.
-func leastAsked(r *result.Run) (least int64, who string) {
+// leastRun is the smallest number of queries that a target recorded of a type
+// that it ran, and of which type; -1: it ran none.
+func leastRun(r *result.Run) (least int64, who string) {
 	least = -1
 	for i := range r.Targets {
 		t := &r.Targets[i]

@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// stopText says what ended the asking of a type, and in how many repeats where
+// stopText says what ended the queries of a type, and in how many repeats where
 // that differs: interval within 2 % in 5, time box in 1; empty: not known.
 func stopText(t *result.Target, queryType string) string {
 	var reasons []string
@@ -31,7 +31,7 @@ func stopText(t *result.Target, queryType string) string {
 	return strings.Join(reasons, ", ")
 }
 
-// stopNotes says what ended the asking of each type, where an interval could.
+// stopNotes says what ended the queries of each type, where an interval could.
 func stopNotes(t *result.Target) []note {
 	var order []string
 	types := make(map[string][]string)

@@ -33,7 +33,7 @@ func storedQuery(g *group, subject int, q *result.Queries) store.QueryFigure {
 	default:
 		e := g.rankType(q.Type).Estimates[subject]
 		f.Median, f.Bound, f.Low, f.High, f.Level = stored(&e)
-		f.Rounds, f.Executed, f.Max, f.Rate = e.N, q.Asked, &q.Service.Max, &q.PerSecond
+		f.Rounds, f.Executed, f.Max, f.Rate = e.N, q.Executed, &q.Service.Max, &q.PerSecond
 		if q.Service.Holds(0.99) {
 			f.P99 = &q.Service.P99
 		}

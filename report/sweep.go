@@ -127,7 +127,7 @@ func sweepFacts(s *result.Sweep, runs []*result.Run) []fact {
 	}
 	common("dataset", func(r *result.Run) string { return datasetFact(&r.Dataset) })
 	common("queries", func(r *result.Run) string {
-		return questionsFact(&result.Run{QuerySets: r.QuerySets}) // how many were asked is each point's own
+		return queriesFact(&result.Run{QuerySets: r.QuerySets}) // how many were run is each point's own
 	})
 	common("host", func(r *result.Run) string { return hostFact(&r.Host) })
 	common("tsmark", func(r *result.Run) string { return r.Tool.String() })

@@ -93,7 +93,7 @@ func sweptCells(r *result.Run, t *result.Target, types []string) []cell {
 }
 
 // sweptMedians shows the medians of a target, a column for each run; nil where
-// it was not asked anything.
+// it ran no query.
 func sweptMedians(runs []*result.Run, name string) *table {
 	view := &table{Title: "Median service time: " + name, Columns: []column{{Head: "type"}}}
 	paths := swept(runs)
@@ -205,7 +205,7 @@ func targetsEverywhere(runs []*result.Run) []string {
 }
 
 // typesEverywhere lists the query types of which every target of every run that
-// was asked anything has a verified figure that no limit cut off.
+// ran any query has a verified figure that no limit cut off.
 func typesEverywhere(runs []*result.Run) []string {
 	var list []string
 	first := true

@@ -79,8 +79,8 @@ func usageTable(r *result.Run) *table {
 		if len(sources) == 0 || len(list) == 0 {
 			continue
 		}
-		if asked := allQueries(t); asked != nil {
-			list = append(list, *asked)
+		if all := allQueries(t); all != nil {
+			list = append(list, *all)
 		}
 		short := 0
 		for _, m := range list {
@@ -116,7 +116,7 @@ func usageTable(r *result.Run) *table {
 	return view
 }
 
-// allQueries takes the query types of each repeat together, which were asked
+// allQueries takes the query types of each repeat together, which were run
 // one after the other; nil where there are fewer than two.
 func allQueries(t *result.Target) *measurement {
 	all := measurement{Name: "all queries"}
@@ -127,9 +127,9 @@ func allQueries(t *result.Target) *measurement {
 		}
 		span := &result.Cell{From: math.Inf(1)}
 		for j := range queries {
-			if queries[j].Asked > 0 {
+			if queries[j].Executed > 0 {
 				span.From, span.To = min(span.From, queries[j].From), max(span.To, queries[j].To)
-				all.Queries += queries[j].Asked
+				all.Queries += queries[j].Executed
 			}
 		}
 		if span.From < span.To {

@@ -107,7 +107,7 @@ func fieldList(t *testing.T, first string) string {
 	return b.String()
 }
 
-// typeText says how a type looks in JSON. known is asked whether a type has a
+// typeText says how a type looks in JSON. known tells whether a type has a
 // section of its own.
 func typeText(e ast.Expr, pkg string, known func(name string) bool) string {
 	switch e := e.(type) {

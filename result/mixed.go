@@ -44,7 +44,7 @@ type MixedType struct {
 	Type        string `json:"type" redact:"-"`
 	Unsupported string `json:"unsupported,omitempty"` // reason; no query was run
 	Withheld    string `json:"withheld,omitempty"`    // why the figures below are not shown as a result
-	Asked       int64  `json:"asked"`                 // those cut off counted
+	Executed    int64  `json:"asked"`                 // those cut off counted
 	AtLeast     int64  `json:"at_least"`              // cut off by the time limit: their latency is at least what is recorded
 	// AtLeastKept is how many of these have no latency, since their answers were
 	// to be kept.

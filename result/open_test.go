@@ -36,9 +36,9 @@ func pooledType(t *testing.T, repeats ...Queries) Queries {
 
 func TestPoolOpenLoops(t *testing.T) {
 	const ms = time.Millisecond
-	calm := Queries{Asked: 2, Service: latencyOf(t, ms, ms), Open: &OpenLoop{Schedule: "100/s", Queue: 5, Arrivals: 2, Offered: 90,
+	calm := Queries{Executed: 2, Service: latencyOf(t, ms, ms), Open: &OpenLoop{Schedule: "100/s", Queue: 5, Arrivals: 2, Offered: 90,
 		Response: latencyOf(t, ms, 2*ms), Lag: latencyOf(t, 0, 0)}}
-	stalled := Queries{Asked: 1, Service: latencyOf(t, 3*ms), Open: &OpenLoop{Schedule: "100/s", Queue: 5, Arrivals: 3, Offered: 110, Dropped: 2, Waiting: 1,
+	stalled := Queries{Executed: 1, Service: latencyOf(t, 3*ms), Open: &OpenLoop{Schedule: "100/s", Queue: 5, Arrivals: 3, Offered: 110, Dropped: 2, Waiting: 1,
 		Response: latencyOf(t, 9*ms), Lag: latencyOf(t, ms), Saturated: "saturated: 2 arrivals dropped"}}
 	got := pooledType(t, calm, stalled)
 	o := got.Open
@@ -51,16 +51,16 @@ func TestPoolOpenLoops(t *testing.T) {
 	if calm.Open.Arrivals != 2 {
 		t.Error("a repeat changed")
 	}
-	if got := pooledType(t, calm, Queries{Asked: 1, Service: latencyOf(t, ms)}); got.Open != nil {
+	if got := pooledType(t, calm, Queries{Executed: 1, Service: latencyOf(t, ms)}); got.Open != nil {
 		t.Errorf("an open and a closed loop make %+v", got.Open)
 	}
 }
 
 func TestPoolSearches(t *testing.T) {
 	found := func(kept float64, withheld string) Queries {
-		return Queries{Asked: int64(kept), Withheld: withheld, Open: &OpenLoop{Search: &RateSearch{Kept: kept}}}
+		return Queries{Executed: int64(kept), Withheld: withheld, Open: &OpenLoop{Search: &RateSearch{Kept: kept}}}
 	}
-	if got := pooledType(t, found(300, ""), found(100, "wrong"), found(200, ""), found(400, "")); got.Open.Search.Kept != 200 || got.Asked != 200 || got.Withheld != "wrong" {
+	if got := pooledType(t, found(300, ""), found(100, "wrong"), found(200, ""), found(400, "")); got.Open.Search.Kept != 200 || got.Executed != 200 || got.Withheld != "wrong" {
 		t.Errorf("pooled %+v, search %+v", got, got.Open.Search)
 	}
 }

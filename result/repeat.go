@@ -137,13 +137,13 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 		return pooled, nil
 	}
 	service, accumulated := make([]Latency, len(repeats)), make([][]float64, len(repeats))
-	pooled.Asked, pooled.BurnIn, pooled.AtLeast, pooled.Wall, pooled.Rows, pooled.Bytes, pooled.TimeBox, pooled.Values = 0, 0, 0, 0, 0, 0, 0, 0
+	pooled.Executed, pooled.BurnIn, pooled.AtLeast, pooled.Wall, pooled.Rows, pooled.Bytes, pooled.TimeBox, pooled.Values = 0, 0, 0, 0, 0, 0, 0, 0
 	for i, q := range repeats {
 		service[i], accumulated[i] = q.Service, q.Accumulated
 		pooled.Withheld = cmp.Or(pooled.Withheld, q.Withheld)
 		pooled.ClientBound = cmp.Or(pooled.ClientBound, q.ClientBound)
 		pooled.Cold = pooled.Cold && q.Cold
-		pooled.Asked += q.Asked
+		pooled.Executed += q.Executed
 		pooled.BurnIn += q.BurnIn
 		pooled.AtLeast += q.AtLeast
 		pooled.Wall += q.Wall
@@ -156,7 +156,7 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 	poolEach(&pooled, repeats)
 	pooled.PerSecond = 0
 	if pooled.Wall > 0 {
-		done := pooled.Asked
+		done := pooled.Executed
 		if pooled.Open != nil { // whose wall clock has the captured ones
 			done += pooled.Sample.Captured
 		}

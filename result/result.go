@@ -393,7 +393,7 @@ type Queries struct {
 	Verdict     Verdict `json:"verdict"`
 	Withheld    string  `json:"withheld,omitempty"` // why the figures below are not shown as a result
 	Workers     int     `json:"workers"`
-	Asked       int64   `json:"asked"`    // recorded: burn-in not counted, those cut off counted
+	Executed    int64   `json:"asked"`    // recorded: burn-in not counted, those cut off counted
 	BurnIn      int64   `json:"burn_in"`  // run first and not recorded
 	AtLeast     int64   `json:"at_least"` // cut off by the time limit: their latency is at least what is recorded
 	Distinct    int     `json:"distinct"` // different queries that could be run

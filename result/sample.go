@@ -35,7 +35,7 @@ func (q *Queries) TooSlow() bool {
 // Counted is how many answers had only their number of rows compared with the
 // oracle's.
 func (q *Queries) Counted() int64 {
-	n := q.Asked - q.AtLeast
+	n := q.Executed - q.AtLeast
 	if q.Sample.Wanted == 0 { // by an earlier version, which compared others
 		return n
 	}

@@ -53,7 +53,7 @@ func QueriesOf(t *tally.Tally) (Queries, error) {
 	service, err := LatencyOf(t.Service)
 	q := Queries{
 		Type: t.Cell.Type, First: t.Cell.First, Workers: t.Workers(), Accumulated: t.Accumulated(),
-		Asked: t.Asked, BurnIn: t.BurnIn, AtLeast: t.AtLeast, Rows: t.Rows, Bytes: t.Bytes, Values: t.Values,
+		Executed: t.Executed, BurnIn: t.BurnIn, AtLeast: t.AtLeast, Rows: t.Rows, Bytes: t.Bytes, Values: t.Values,
 		Wall: t.Wall(), PerSecond: t.PerSecond(), Each: each, Service: service,
 	}
 	q.Sample.Captured = t.Outcomes[oplog.Captured]

@@ -38,6 +38,32 @@ func TestTypesAreTold(t *testing.T) {
 	}
 }
 
+// Every driver that keeps rows says beforehand which tables it cannot have: none
+// has one that is called as that of the note.
+func TestSchemasAreChecked(t *testing.T) {
+	schema := func(name string) *series.Schema {
+		return &series.Schema{Series: 1, Tables: []*series.Table{{
+			Name: name, Tags: []series.Tag{{Key: "hostname", Values: series.Numbered{Prefix: "host_"}}}, Fields: []series.Field{{Name: "usage", Type: series.Float}},
+		}}}
+	}
+	for _, d := range Drivers() {
+		options, err := d.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		caps := d.Caps(options)
+		if caps.Discards {
+			continue
+		}
+		if r := caps.Refuse("q", schema("cpu"), series.Values{}); r != nil {
+			t.Errorf("%s refuses a plain table: %s", d.Name, r.Problem)
+		}
+		if r := caps.Refuse("q", schema("tsmark_mark"), series.Values{}); r == nil || !strings.Contains(r.Problem, "tsmark_mark") {
+			t.Errorf("%s says nothing of a table that is called as the note's: give it Caps.Schema", d.Name)
+		}
+	}
+}
+
 // What profiles and durability levels set is what the driver has.
 func TestProfilesResolve(t *testing.T) {
 	for _, d := range Drivers() {

@@ -33,30 +33,30 @@ func Run(t *testing.T, kind driver.Driver, given map[string]string) {
 		t.Fatal(err)
 	}
 	s := suite{kind: kind, options: options, caps: kind.Caps(options)}
-	t.Run("cpu-only with hosts that appear late", func(t *testing.T) { s.loadAndAsk(t, cpuOnly(t, 40, 3), 1) })
+	t.Run("cpu-only with hosts that appear late", func(t *testing.T) { s.loadAndQuery(t, cpuOnly(t, 40, 3), 1) })
 	for _, use := range tsbs.Workloads() {
-		t.Run(use.Name(), func(t *testing.T) { s.loadAndAsk(t, useCase(t, use, 40, 0), 1) })
+		t.Run(use.Name(), func(t *testing.T) { s.loadAndQuery(t, useCase(t, use, 40, 0), 1) })
 	}
 	t.Run("iotdb", s.iotdb)
 	if !s.caps.OneConnection {
-		t.Run("several writers", func(t *testing.T) { s.loadAndAsk(t, cpuOnly(t, 40, 0), 3) })
+		t.Run("several writers", func(t *testing.T) { s.loadAndQuery(t, cpuOnly(t, 40, 0), 3) })
 	}
-	t.Run("one row", func(t *testing.T) { s.loadAndAsk(t, limited(cpuOnly(t, 40, 0), 1), 1) })
-	t.Run("no row", func(t *testing.T) { s.loadAndAsk(t, limited(cpuOnly(t, 40, 0), 0), 1) })
-	t.Run("hostile values", func(t *testing.T) { s.loadAndAsk(t, s.hostile(), 1) })
-	t.Run("ragged rows", func(t *testing.T) { s.loadAndAsk(t, s.ragged(), 1) })
-	t.Run("every type", func(t *testing.T) { s.loadAndAsk(t, s.types(), 1) })
+	t.Run("one row", func(t *testing.T) { s.loadAndQuery(t, limited(cpuOnly(t, 40, 0), 1), 1) })
+	t.Run("no row", func(t *testing.T) { s.loadAndQuery(t, limited(cpuOnly(t, 40, 0), 0), 1) })
+	t.Run("hostile values", func(t *testing.T) { s.loadAndQuery(t, s.hostile(), 1) })
+	t.Run("ragged rows", func(t *testing.T) { s.loadAndQuery(t, s.ragged(), 1) })
+	t.Run("every type", func(t *testing.T) { s.loadAndQuery(t, s.types(), 1) })
 	t.Run("census", s.census)
 	t.Run("rows that were sent twice", s.twice)
-	t.Run("an empty table", func(t *testing.T) { s.loadAndAsk(t, limited(useCase(t, tsbs.Devops(), 40, 0), 50), 1) })
-	t.Run("floats that are no numbers", func(t *testing.T) { s.loadAndAsk(t, s.specialFloats(), 1) })
+	t.Run("an empty table", func(t *testing.T) { s.loadAndQuery(t, limited(useCase(t, tsbs.Devops(), 40, 0), 50), 1) })
+	t.Run("floats that are no numbers", func(t *testing.T) { s.loadAndQuery(t, s.specialFloats(), 1) })
 	t.Run("steps", s.steps)
 	t.Run("mark", s.mark)
 	t.Run("replace", s.replace)
 	t.Run("a table made again", s.remade)
 	t.Run("cancelled query", s.cancelled)
 	t.Run("meaning", s.meaning)
-	t.Run("random questions", s.differential)
+	t.Run("random queries", s.differential)
 }
 
 type suite struct {
@@ -73,9 +73,9 @@ func (s *suite) largest() int64 {
 	return math.MaxInt64
 }
 
-// loadAndAsk loads an example and holds the target to its census and answers,
+// loadAndQuery loads an example and holds the target to its census and answers,
 // also after it was closed and opened again.
-func (s *suite) loadAndAsk(t *testing.T, e example, workers int) {
+func (s *suite) loadAndQuery(t *testing.T, e example, workers int) {
 	ctx := t.Context()
 	env := driver.Env{Dir: t.TempDir(), Create: true}
 	db := s.open(t, env)

@@ -30,9 +30,9 @@ func (s *suite) differential(t *testing.T) {
 			answered += s.compareAll(t, s.newDice(seed))
 		})
 	}
-	t.Logf("%d of %d questions are supported", answered, asked)
+	t.Logf("%d of %d queries are supported", answered, asked)
 	if answered < asked/3 { // InfluxDB groups by no number: that alone is a third of them
-		t.Errorf("only %d of %d questions are supported", answered, asked)
+		t.Errorf("only %d of %d queries are supported", answered, asked)
 	}
 }
 
@@ -101,7 +101,7 @@ func difference(t *testing.T, dataset *fixed, q *query.Query, querier driver.Que
 		if want := min(any.Limit, len(expected.Rows)); len(found.Rows) != want {
 			return fmt.Sprintf("%d rows, want any %d", len(found.Rows), want)
 		}
-		stranger, err := oracle.Strangers(t.Context(), dataset, q, &found)
+		stranger, err := oracle.Unmatched(t.Context(), dataset, q, &found)
 		if err != nil {
 			t.Fatal(err)
 		}

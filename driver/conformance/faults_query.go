@@ -54,7 +54,7 @@ func (f *faults) requests() ([]driver.Request, error) {
 		}
 	}
 	if len(requests) == 0 {
-		return nil, errors.New("the target can answer none of the questions")
+		return nil, errors.New("the target can answer none of the queries")
 	}
 	return requests, nil
 }

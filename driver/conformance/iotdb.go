@@ -33,7 +33,7 @@ func (s *suite) iotdb(t *testing.T) {
 			}
 			v.asked.Span, v.asked.Bucket, v.asked.Above, v.asked.Limit = "2h", "25m", fmt.Sprint(i*7-20), 7
 			start := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
-			s.loadAndAsk(t, exampleOf(t, iotdb.Workload(), workload.Spec{
+			s.loadAndQuery(t, exampleOf(t, iotdb.Workload(), workload.Spec{
 				Name: "iotdb", Seed: int64(i), Scale: 12, Start: start, End: start.Add(12 * time.Hour), Interval: 4 * time.Minute,
 				InARow: 20, IoTDB: v.data, Asked: v.asked,
 			}), 1)

@@ -51,9 +51,9 @@ func (s *suite) remade(t *testing.T) {
 	Prepare(t, db, 10, table) // what tsmark made goes
 	for _, made := range []string{"CREATE TABLE cpu (salary INTEGER)", "CREATE TABLE cpu AS SELECT * FROM payroll"} {
 		copied(t, db, "CREATE TABLE payroll AS SELECT * FROM cpu")
-		Ask(t, db, "DROP TABLE cpu")
+		Query(t, db, "DROP TABLE cpu")
 		copied(t, db, made)
-		Ask(t, db, "DROP TABLE payroll")
+		Query(t, db, "DROP TABLE payroll")
 		reopen()
 		schema := schemaOf(10, table)
 		for what, err := range map[string]error{
@@ -64,8 +64,8 @@ func (s *suite) remade(t *testing.T) {
 				t.Errorf("%s, %s: %v", made, what, err)
 			}
 		}
-		Ask(t, db, "SELECT * FROM cpu") // it is there
-		Ask(t, db, "DROP TABLE cpu")
+		Query(t, db, "SELECT * FROM cpu") // it is there
+		Query(t, db, "DROP TABLE cpu")
 		Prepare(t, db, 10, table)
 	}
 	Close(t, db)

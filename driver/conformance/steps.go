@@ -156,8 +156,8 @@ func Querier(t testing.TB, db driver.DB) driver.Querier {
 	return q
 }
 
-// Ask returns the answer to a request, asked through a querier of its own.
-func Ask(t testing.TB, db driver.DB, text string) [][]query.Value {
+// Query returns the answer to a request, asked through a querier of its own.
+func Query(t testing.TB, db driver.DB, text string) [][]query.Value {
 	t.Helper()
 	q := Querier(t, db)
 	defer Close(t, q)

@@ -60,10 +60,7 @@ func openFile(ctx context.Context, env driver.Env, options driver.Options) (*dat
 				UNION ALL
 				SELECT 'view', view_name, '', '', CASE schema_name WHEN 'main' THEN '' ELSE schema_name END FROM duckdb_views() WHERE NOT internal
 				ORDER BY 1 DESC, 5, 2`,
-			Lay: (&sqlkit.Design{
-				Dialect: newDialect(), Time: "TIMESTAMP NOT NULL", Series: "UINTEGER NOT NULL", Key: "UINTEGER NOT NULL",
-				Text: "VARCHAR", Number: "DOUBLE", Fields: types(), Make: makeTable,
-			}).Layout,
+			Lay: design().Layout,
 		},
 	}
 	if d.raw, err = openRaw(path, map[string]string{
@@ -79,15 +76,6 @@ func openFile(ctx context.Context, env driver.Env, options driver.Options) (*dat
 		return nil, err
 	}
 	return d, nil
-}
-
-// makeTable fills in how a table is made.
-func makeTable(t *sqlkit.Table, columns []string) {
-	name := newDialect().Ident(t.Name)
-	t.Make = []string{
-		fmt.Sprintf("CREATE TABLE %s (%s)", name, strings.Join(columns, ", ")),
-		fmt.Sprintf("COMMENT ON TABLE %s IS %s", name, newDialect().Text(driver.Token())),
-	}
 }
 
 // openRaw opens the file with the settings, of which empty ones are left to

@@ -9,6 +9,9 @@
 package duckdb
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/internal/option"
@@ -56,7 +59,23 @@ func caps(driver.Options) driver.Caps {
 		Embedded:      true,
 		TimePrecision: precision,
 		Lacks:         map[series.Trait]string{series.FineTimestamps: "DuckDB's TIMESTAMP, whose unit is 1 µs, does not hold"},
+		Schema:        design().Check,
 		Types:         types(),
+	}
+}
+
+// design is how tables are declared. The comment of a table is its identity.
+func design() *sqlkit.Design {
+	return &sqlkit.Design{
+		Dialect: newDialect(), Time: "TIMESTAMP NOT NULL", Series: "UINTEGER NOT NULL", Key: "UINTEGER NOT NULL",
+		Text: "VARCHAR", Number: "DOUBLE", Fields: types(),
+		Make: func(t *sqlkit.Table, columns []string) {
+			name := newDialect().Ident(t.Name)
+			t.Make = []string{
+				fmt.Sprintf("CREATE TABLE %s (%s)", name, strings.Join(columns, ", ")),
+				fmt.Sprintf("COMMENT ON TABLE %s IS %s", name, newDialect().Text(driver.Token())),
+			}
+		},
 	}
 }
 

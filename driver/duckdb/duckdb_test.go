@@ -54,7 +54,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Errorf("receipt %+v", receipt)
 	}
 
-	got := conformance.Ask(t, db, `SELECT time, hostname, "Rack", whole, "Real value" FROM "select" JOIN tags ON tags.id = tags_id ORDER BY time`)
+	got := conformance.Query(t, db, `SELECT time, hostname, "Rack", whole, "Real value" FROM "select" JOIN tags ON tags.id = tags_id ORDER BY time`)
 	want := [][]query.Value{
 		conformance.Row(at(-62_135_596_800_000_000), "", "r3", nil, math.Inf(1)),
 		conformance.Row(at(-1_000), "a name of more than twelve bytes", nil, math.MinInt64, -math.SmallestNonzeroFloat64),
@@ -135,7 +135,7 @@ func TestRenderedQueriesRun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			conformance.Same(t, conformance.Ask(t, db, request.Text), test.want...)
+			conformance.Same(t, conformance.Query(t, db, request.Text), test.want...)
 		})
 	}
 }
@@ -180,12 +180,12 @@ func TestManyRuns(t *testing.T) {
 	}
 	conformance.Write(t, db, &b)
 	for i, field := range []string{"b", "x"} {
-		got := conformance.Ask(t, db, fmt.Sprintf(`SELECT count(*), sum(epoch_us(time)), sum(tags_id), sum(%s), count(*) - count(%[1]s) FROM %s`, field, tables[i].Name))
+		got := conformance.Query(t, db, fmt.Sprintf(`SELECT count(*), sum(epoch_us(time)), sum(tags_id), sum(%s), count(*) - count(%[1]s) FROM %s`, field, tables[i].Name))
 		w := want[i]
 		conformance.Same(t, got, conformance.Row(w.rows, w.times, w.series, w.values, w.nulls))
 	}
 	for _, tags := range []string{"tags", "mem_tags"} {
-		got := conformance.Ask(t, db, "SELECT count(*), count(DISTINCT id), max(hostname) FROM "+tags)
+		got := conformance.Query(t, db, "SELECT count(*), count(DISTINCT id), max(hostname) FROM "+tags)
 		conformance.Same(t, got, conformance.Row(5000, 5000, "host_999"))
 	}
 }
@@ -196,9 +196,9 @@ func TestConcurrentWriters(t *testing.T) {
 	conformance.Prepare(t, db, 300, table)
 	const workers, batches, rows = 4, 8, 2500
 	conformance.WriteAtOnce(t, db, table, 300, workers, batches, rows)
-	got := conformance.Ask(t, db, "SELECT count(*), count(DISTINCT time), count(DISTINCT hostname) FROM cpu JOIN tags ON id = tags_id")
+	got := conformance.Query(t, db, "SELECT count(*), count(DISTINCT time), count(DISTINCT hostname) FROM cpu JOIN tags ON id = tags_id")
 	conformance.Same(t, got, conformance.Row(workers*batches*rows, workers*batches*rows, 300))
-	conformance.Same(t, conformance.Ask(t, db, "SELECT count(*) FROM tags"), conformance.Row(300))
+	conformance.Same(t, conformance.Query(t, db, "SELECT count(*) FROM tags"), conformance.Row(300))
 }
 
 func TestFailedBatchLeavesNothing(t *testing.T) {
@@ -217,13 +217,13 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 	if _, err := w.Write(t.Context(), &b); err == nil || !strings.Contains(err.Error(), "series 64") {
 		t.Errorf("an unknown series: %v", err)
 	}
-	conformance.Same(t, conformance.Ask(t, db, "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"), conformance.Row(0, 0))
+	conformance.Same(t, conformance.Query(t, db, "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"), conformance.Row(0, 0))
 
 	run.Series[4999] = 1
 	if _, err := w.Write(t.Context(), &b); err != nil {
 		t.Error(err)
 	}
-	conformance.Same(t, conformance.Ask(t, db, "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"), conformance.Row(5000, 10))
+	conformance.Same(t, conformance.Query(t, db, "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"), conformance.Row(5000, 10))
 
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -259,7 +259,7 @@ func TestMark(t *testing.T) {
 	if err := session.Of(db).SetMark(t.Context(), mark); err != nil {
 		t.Fatal(err)
 	}
-	conformance.Ask(t, db, "CREATE TABLE mine AS SELECT 42 AS answer")
+	conformance.Query(t, db, "CREATE TABLE mine AS SELECT 42 AS answer")
 	conformance.Close(t, db)
 
 	db = open(t, dir)
@@ -271,7 +271,7 @@ func TestMark(t *testing.T) {
 	if err := session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{other}, Series: 10}, mark); err != nil {
 		t.Fatal(err)
 	}
-	got := conformance.Ask(t, db, "SELECT string_agg(table_name, ' ' ORDER BY table_name) FROM duckdb_tables()")
+	got := conformance.Query(t, db, "SELECT string_agg(table_name, ' ' ORDER BY table_name) FROM duckdb_tables()")
 	conformance.Same(t, got, conformance.Row("mine other tags tsmark_mark"))
 
 	mine := conformance.Table("a")
@@ -279,7 +279,7 @@ func TestMark(t *testing.T) {
 	if err := session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{mine}, Series: 10}, mark); !errors.Is(err, driver.ErrExisting) {
 		t.Errorf("a table that is another's: %v", err)
 	}
-	conformance.Same(t, conformance.Ask(t, db, "SELECT answer FROM mine"), conformance.Row(42))
+	conformance.Same(t, conformance.Query(t, db, "SELECT answer FROM mine"), conformance.Row(42))
 	if got, err := session.Of(db).Mark(t.Context()); err != nil || !reflect.DeepEqual(got, mark) {
 		t.Errorf("after a refusal: %+v, %v", got, err)
 	}
@@ -296,7 +296,7 @@ func TestForeignDataIsLeftAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := open(t, "")
-			conformance.Ask(t, db, statement)
+			conformance.Query(t, db, statement)
 			_, err := session.Of(db).Mark(t.Context())
 			if !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), "cpu") && !strings.Contains(err.Error(), "tsmark_mark") {
 				t.Errorf("ReadMark: %v", err)
@@ -305,7 +305,7 @@ func TestForeignDataIsLeftAlone(t *testing.T) {
 			if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
 				t.Errorf("Prepare: %v", err)
 			}
-			conformance.Same(t, conformance.Ask(t, db, "SELECT answer FROM cpu"), conformance.Row(42))
+			conformance.Same(t, conformance.Query(t, db, "SELECT answer FROM cpu"), conformance.Row(42))
 		})
 	}
 }
@@ -395,7 +395,7 @@ func TestCancelledQuery(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	db := open(t, "")
 	long := strings.Repeat("long ", 100)
-	got := conformance.Ask(t, db, `SELECT true, -7::INTEGER, 7::UINTEGER, sum(x), NULL::VARCHAR, repeat('long ', 100), '123456789012', '1234567890123'
+	got := conformance.Query(t, db, `SELECT true, -7::INTEGER, 7::UINTEGER, sum(x), NULL::VARCHAR, repeat('long ', 100), '123456789012', '1234567890123'
 		FROM (VALUES (-9223372036854775807), (-1)) v(x)`)
 	conformance.Same(t, got, conformance.Row(1, -7, 7, math.MinInt64, nil, long, "123456789012", "1234567890123"))
 
@@ -531,7 +531,7 @@ func TestOtherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = other.Wait()
-	conformance.Same(t, conformance.Ask(t, open(t, dir), "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"),
+	conformance.Same(t, conformance.Query(t, open(t, dir), "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"),
 		conformance.Row(5000, 10))
 }
 

@@ -22,7 +22,7 @@ func TestClear(t *testing.T) {
 		"CREATE TABLE cpu (answer INTEGER PRIMARY KEY)", "CREATE TABLE more (of INTEGER REFERENCES cpu (answer))",
 		"CREATE SCHEMA side", `CREATE TABLE side."say ""hi""" (a INTEGER)`, "CREATE VIEW seen AS SELECT * FROM cpu",
 	} {
-		conformance.Ask(t, db, s)
+		conformance.Query(t, db, s)
 	}
 	existing := func() ([]string, error) {
 		found, err := session.Of(db).Existing(t.Context(), nil)
@@ -33,7 +33,7 @@ func TestClear(t *testing.T) {
 	if err != nil || !slices.Equal(named, want) {
 		t.Fatalf("named %q, %v; want %q", named, err, want)
 	}
-	conformance.Ask(t, db, "CREATE TABLE later (a INTEGER)")
+	conformance.Query(t, db, "CREATE TABLE later (a INTEGER)")
 	if err := session.Of(db).Drop(t.Context(), nil, named); err != nil {
 		t.Fatal(err)
 	}
@@ -44,19 +44,19 @@ func TestClear(t *testing.T) {
 	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
 		t.Errorf("with a table that nobody named: %v", err)
 	}
-	conformance.Ask(t, db, "CREATE TABLE refers (of INTEGER)")
+	conformance.Query(t, db, "CREATE TABLE refers (of INTEGER)")
 	if err := session.Of(db).Drop(t.Context(), nil, named); err != nil {
 		t.Fatal(err)
 	}
-	conformance.Ask(t, db, "SELECT of FROM refers") // was not named
+	conformance.Query(t, db, "SELECT of FROM refers") // was not named
 }
 
 // In a marked file only what has a name that is needed is in the way.
 func TestClearBesideMark(t *testing.T) {
 	db := conformance.Open(t, duckdb.Driver(), "")
 	conformance.Prepare(t, db, 10, conformance.Table("a"))
-	conformance.Ask(t, db, "CREATE TABLE stranger (a INTEGER)")
-	conformance.Ask(t, db, "CREATE TABLE disk (a INTEGER)")
+	conformance.Query(t, db, "CREATE TABLE stranger (a INTEGER)")
+	conformance.Query(t, db, "CREATE TABLE disk (a INTEGER)")
 	disk := conformance.Table("a")
 	disk.Name = "disk"
 	schema := &series.Schema{Tables: []*series.Table{disk}, Series: 10}
@@ -70,5 +70,5 @@ func TestClearBesideMark(t *testing.T) {
 	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 		t.Error(err)
 	}
-	conformance.Ask(t, db, "SELECT a FROM stranger") // is still there
+	conformance.Query(t, db, "SELECT a FROM stranger") // is still there
 }

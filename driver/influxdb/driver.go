@@ -77,7 +77,8 @@ func caps(o driver.Options) driver.Caps {
 			series.EmptyTags:   "InfluxDB does not have",
 			series.EscapedTags: "line protocol cannot say",
 		},
-		Types: types(),
+		Schema: checkSchema,
+		Types:  types(),
 	}
 }
 

@@ -133,9 +133,6 @@ func (d *database) columns(ctx context.Context, policies []driver.Object) (map[s
 // Plan implements driver.DB. A measurement has those of its columns that something
 // was written to.
 func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
-	if err := checkSchema(schema); err != nil {
-		return nil, err
-	}
 	objects := []driver.Object{{Name: policy + "autogen", Identity: plain}}
 	switch {
 	case d.settings.retention != "":
@@ -169,9 +166,6 @@ func columnsOf(t *series.Table) []string {
 
 // Create implements driver.DB: measurements come with their rows.
 func (d *database) Create(ctx context.Context, schema *series.Schema) error {
-	if err := checkSchema(schema); err != nil {
-		return err
-	}
 	s, name, shard := d.settings, ident(d.settings.database), ""
 	if s.shard != "" {
 		shard = " SHARD DURATION " + s.shard

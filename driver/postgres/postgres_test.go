@@ -39,7 +39,7 @@ func TestExisting(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	conformance.Same(t, conformance.Ask(t, db, "SELECT answer FROM seen"), conformance.Row(42))
+	conformance.Same(t, conformance.Query(t, db, "SELECT answer FROM seen"), conformance.Row(42))
 	found, err := session.Of(db).Existing(t.Context(), schema)
 	named := session.Names(found)
 	if err != nil || strings.Join(named, ", ") != "table cpu, view seen" {
@@ -57,7 +57,7 @@ func TestExisting(t *testing.T) {
 	// Beside a marked dataset others may have tables of other names.
 	admin(t, options, "CREATE TABLE mine AS SELECT 42 AS answer")
 	conformance.Prepare(t, db, 3, schema.Tables...)
-	conformance.Same(t, conformance.Ask(t, db, "SELECT answer FROM mine"), conformance.Row(42))
+	conformance.Same(t, conformance.Query(t, db, "SELECT answer FROM mine"), conformance.Row(42))
 	clash := conformance.Table("a")
 	clash.Name = "mine"
 	if err := session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{clash}, Series: 3}, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
@@ -118,7 +118,7 @@ func TestWriterIsCutOff(t *testing.T) {
 	}
 	conformance.Close(t, w)
 	conformance.Write(t, db, &b)
-	conformance.Same(t, conformance.Ask(t, db, "SELECT count(*), count(hostname) FROM cpu JOIN tags ON tags_id = id"), conformance.Row(100, 100))
+	conformance.Same(t, conformance.Query(t, db, "SELECT count(*), count(hostname) FROM cpu JOIN tags ON tags_id = id"), conformance.Row(100, 100))
 }
 
 // A server that takes a batch and does not come back with it is given up.
@@ -178,7 +178,7 @@ func TestSteps(t *testing.T) {
 		if n, err := db.Footprint(t.Context()); err != nil || n < 20_000*(8+4+8+8) || n > 10_000_000 {
 			t.Errorf("partition %q: footprint %d, %v", partition, n, err)
 		}
-		conformance.Same(t, conformance.Ask(t, again, "SELECT count(*) FROM cpu"), conformance.Row(20_000))
+		conformance.Same(t, conformance.Query(t, again, "SELECT count(*) FROM cpu"), conformance.Row(20_000))
 		d, err := again.Describe(t.Context())
 		if err != nil || !strings.HasPrefix(d.Version, "1") || d.Settings["shared_buffers"] == "" || strings.Contains(d.Location, conformance.Password(t)) {
 			t.Errorf("%+v, %v", d, err)

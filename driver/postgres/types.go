@@ -16,8 +16,14 @@ func (v Variant) caps(o driver.Options) driver.Caps {
 		OneConnection: o[optionConnections] == connectionsOne,
 		TimePrecision: precision,
 		Lacks: map[series.Trait]string{
-			series.LargeFloats:    "PostgreSQL cannot compute means of, since it squares them",
 			series.FineTimestamps: "PostgreSQL's timestamptz, whose unit is 1 µs, does not hold",
+		},
+		Schema: func(s *series.Schema) error {
+			l, err := newLayout(s, o)
+			for i := 0; err == nil && v.CheckTable != nil && i < len(l.tables); i++ {
+				err = v.CheckTable(o, l.tables[i])
+			}
+			return err
 		},
 		Types: types(o),
 		Steps: v.listed(),

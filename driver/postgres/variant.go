@@ -21,6 +21,8 @@ type Variant struct {
 	Bucket func(width time.Duration, expression string) string
 	// Check looks at an opened database, before anything is changed.
 	Check func(context.Context, *pgwire.Conn, driver.Options) error
+	// CheckTable returns an error for a table that the extension cannot have.
+	CheckTable func(driver.Options, Table) error
 	// MakeTable changes a table of rows that was just made and is empty, within
 	// the same transaction.
 	MakeTable func(ctx context.Context, c *pgwire.Conn, o driver.Options, t Table) error

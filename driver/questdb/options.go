@@ -41,15 +41,19 @@ func newSettings(o driver.Options, getenv func(string) string) (*settings, error
 	s := &settings{
 		host: c.Host, port: c.Port, timeout: c.Timeout, pgPort: o[optionPGPort], ilpPort: o[optionILPPort],
 		tcp: o[optionProtocol] == protocolTCP, rest: o[optionRead] == readREST,
-		tables: tableSettings{
-			partitionBy: strings.ToUpper(o[optionPartitionBy]), wal: o.On(optionWAL), dedup: o[optionDedup], symbolCapacity: o.Int(optionSymbolCapacity),
-		},
+		tables: *newTableSettings(o),
 	}
 	if err := s.credentials(o, getenv); err != nil {
 		return nil, err
 	}
 	s.tls = httpwire.TLSMode(c.TLS, s.host)
 	return s, s.check()
+}
+
+func newTableSettings(o driver.Options) *tableSettings {
+	return &tableSettings{
+		partitionBy: strings.ToUpper(o[optionPartitionBy]), wal: o.On(optionWAL), dedup: o[optionDedup], symbolCapacity: o.Int(optionSymbolCapacity),
+	}
 }
 
 // check returns an error for settings that do not go together.

@@ -53,7 +53,7 @@ func openFile(ctx context.Context, env driver.Env, options driver.Options) (*dat
 			List: `SELECT type, name, coalesce(sql, ''), iif(type = 'index', tbl_name, ''), '' FROM sqlite_schema
 				WHERE type IN ('table', 'view', 'index') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
 				ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC, type, name`,
-			Lay:    d.lay,
+			Lay:    design(options[optionIndex]).Layout,
 			Change: d.change,
 		},
 	}

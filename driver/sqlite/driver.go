@@ -111,13 +111,14 @@ func Driver() driver.Driver {
 	}
 }
 
-func caps(driver.Options) driver.Caps {
+func caps(o driver.Options) driver.Caps {
 	return driver.Caps{
 		Language:      "SQL",
 		Embedded:      true,
 		MaxWriters:    1,
 		TimePrecision: precision,
 		Lacks:         map[series.Trait]string{series.NaN: "SQLite holds as NULL"},
+		Schema:        design(o[optionIndex]).Check,
 		Types:         types(),
 		Steps:         steps(),
 	}

@@ -31,7 +31,7 @@ func TestClear(t *testing.T) {
 			t.Errorf("%s is not named in %q", want, named)
 		}
 	}
-	conformance.Ask(t, db, "CREATE TABLE later AS SELECT 1 AS a")
+	conformance.Query(t, db, "CREATE TABLE later AS SELECT 1 AS a")
 	if err := session.Of(db).Drop(t.Context(), nil, named); err != nil {
 		t.Fatal(err)
 	}
@@ -53,8 +53,8 @@ func TestClearBesideMark(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := open(t, "")
 			conformance.Prepare(t, db, 10, conformance.Table("a"))
-			conformance.Ask(t, db, "CREATE TABLE stranger (a)")
-			conformance.Ask(t, db, c.planted)
+			conformance.Query(t, db, "CREATE TABLE stranger (a)")
+			conformance.Query(t, db, c.planted)
 			disk := conformance.Table("a")
 			disk.Name = "disk"
 			schema := &series.Schema{Tables: []*series.Table{disk}, Series: 10}
@@ -71,7 +71,7 @@ func TestClearBesideMark(t *testing.T) {
 			if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 				t.Error(err)
 			}
-			conformance.Ask(t, db, "SELECT a FROM stranger") // is still there
+			conformance.Query(t, db, "SELECT a FROM stranger") // is still there
 		})
 	}
 }

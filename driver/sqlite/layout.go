@@ -8,35 +8,31 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query/sql"
-	"github.com/tsmark/tsmark/series"
 )
 
 // rowColumn numbers the rows of a clustered table in the order of their
 // arrival, since a series may have several rows at one time.
 const rowColumn = "tsmark_row"
 
-// clustered reports whether rows are kept by series and time.
-func (d *database) clustered() bool { return d.options[optionIndex] == indexClustered }
-
-// lay lays a schema out, with the indexes that the option names.
-func (d *database) lay(s *series.Schema) (*sqlkit.Layout, error) {
-	index := d.options[optionIndex]
-	token := driver.Token() // stands in the statements, by which SQLite describes its tables
-	design := sqlkit.Design{
+// design is how tables are declared, with the indexes that the option names.
+func design(index string) *sqlkit.Design {
+	clustered := index == indexClustered
+	d := &sqlkit.Design{
 		Dialect: newDialect(), Time: "INTEGER NOT NULL", Series: "INTEGER NOT NULL", Key: "INTEGER PRIMARY KEY",
 		Text: "TEXT", Number: "REAL", Fields: types(), MaxColumns: 2000,
 	}
-	if d.clustered() {
-		design.MaxColumns--
+	if clustered {
+		d.MaxColumns--
 	}
-	design.Make = func(t *sqlkit.Table, columns []string) {
+	d.Make = func(t *sqlkit.Table, columns []string) {
 		kind := ""
-		if t.Rows && d.clustered() {
+		if t.Rows && clustered {
 			kind = " WITHOUT ROWID"
 			columns = slices.Insert(columns, 2, rowColumn+" INTEGER NOT NULL")
 			columns = append(columns, fmt.Sprintf("PRIMARY KEY (%s, %s, %s)", sql.TagsIDColumn, sql.TimeColumn, rowColumn))
 		}
-		t.Make = []string{fmt.Sprintf("CREATE TABLE %s (/* %s */ %s)%s", quoted(t.Name), token, strings.Join(columns, ", "), kind)}
+		// The token is the table's identity: SQLite keeps the statements.
+		t.Make = []string{fmt.Sprintf("CREATE TABLE %s (/* %s */ %s)%s", quoted(t.Name), driver.Token(), strings.Join(columns, ", "), kind)}
 		switch {
 		case t.Rows:
 			if index == indexTagsTime || index == indexBoth {
@@ -49,7 +45,7 @@ func (d *database) lay(s *series.Schema) (*sqlkit.Layout, error) {
 			addIndex(t, t.By) // by which series are found
 		}
 	}
-	return design.Layout(s)
+	return d
 }
 
 // addIndex adds an index to how a table is made.

@@ -22,7 +22,7 @@ func file(t *testing.T, statements ...string) string {
 	path := filepath.Join(t.TempDir(), "tsmark.sqlite")
 	db := open(t, filepath.Dir(path), "journal_mode", "delete")
 	for _, s := range statements {
-		conformance.Ask(t, db, s)
+		conformance.Query(t, db, s)
 	}
 	conformance.Close(t, db)
 	return path
@@ -86,7 +86,7 @@ func TestReplaceDropsOnlyItsOwn(t *testing.T) {
 		"CREATE INDEX theirs ON cpu (a)",
 		"CREATE VIEW Seen AS SELECT answer FROM mine",
 	} {
-		conformance.Ask(t, db, statement)
+		conformance.Query(t, db, statement)
 	}
 	conformance.Close(t, db)
 
@@ -96,7 +96,7 @@ func TestReplaceDropsOnlyItsOwn(t *testing.T) {
 	conformance.Prepare(t, db, 10, other)
 	names := "SELECT group_concat(name, ' ') FROM (SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite%' ORDER BY lower(name))"
 	const after = "cpu_by_answer Mine Other Seen tags tags_by_hostname tsmark_mark"
-	conformance.Same(t, conformance.Ask(t, db, names), conformance.Row(after))
+	conformance.Same(t, conformance.Query(t, db, names), conformance.Row(after))
 	for _, name := range []string{"mine", "MINE", "seen", "CPU_by_answer"} {
 		taken := conformance.Table("a")
 		taken.Name = name
@@ -105,8 +105,8 @@ func TestReplaceDropsOnlyItsOwn(t *testing.T) {
 			t.Errorf("a table %s: %v", name, err)
 		}
 	}
-	conformance.Same(t, conformance.Ask(t, db, names), conformance.Row(after))
-	conformance.Same(t, conformance.Ask(t, db, "SELECT answer FROM seen"), conformance.Row(42))
+	conformance.Same(t, conformance.Query(t, db, names), conformance.Row(after))
+	conformance.Same(t, conformance.Query(t, db, "SELECT answer FROM seen"), conformance.Row(42))
 	if m, err := session.Of(db).Mark(t.Context()); err != nil || m.Tool != "test" {
 		t.Errorf("after a refusal: %+v, %v", m, err)
 	}
@@ -170,11 +170,11 @@ func TestMarkWithoutIdentities(t *testing.T) {
 	table := conformance.Table("a")
 	conformance.Prepare(t, db, 10, table)
 	for _, statement := range []string{"DROP TABLE cpu", "CREATE TABLE cpu (salary)", "UPDATE tsmark_mark SET content = json_remove(content, '$.identities')"} {
-		conformance.Ask(t, db, statement)
+		conformance.Query(t, db, statement)
 	}
 	conformance.Prepare(t, db, 10, table)
-	conformance.Ask(t, db, "DROP TABLE cpu")
-	conformance.Ask(t, db, "CREATE TABLE cpu (salary)")
+	conformance.Query(t, db, "DROP TABLE cpu")
+	conformance.Query(t, db, "CREATE TABLE cpu (salary)")
 	if err := session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{table}, Series: 10}, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
 		t.Errorf("the newer mark: %v", err)
 	}

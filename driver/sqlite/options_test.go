@@ -40,8 +40,8 @@ func TestOptionsReachEveryConnection(t *testing.T) {
 			if !strings.Contains(d.Durability, test.durability) || !strings.HasPrefix(d.Version, "3.") {
 				t.Errorf("%+v", d)
 			}
-			conformance.Same(t, conformance.Ask(t, db, "PRAGMA journal_mode"), conformance.Row(test.journal))
-			conformance.Same(t, conformance.Ask(t, db, "PRAGMA cache_size"), conformance.Row(-7168))
+			conformance.Same(t, conformance.Query(t, db, "PRAGMA journal_mode"), conformance.Row(test.journal))
+			conformance.Same(t, conformance.Query(t, db, "PRAGMA cache_size"), conformance.Row(-7168))
 		})
 	}
 }
@@ -74,7 +74,7 @@ func TestExistingKeepsItsJournal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		conformance.Same(t, conformance.Ask(t, db, "PRAGMA journal_mode"), conformance.Row(loaded))
+		conformance.Same(t, conformance.Query(t, db, "PRAGMA journal_mode"), conformance.Row(loaded))
 		conformance.Close(t, db)
 	}
 }
@@ -97,7 +97,7 @@ func TestIndexes(t *testing.T) {
 			db := open(t, "", "index", test.index)
 			table := conformance.Table("a")
 			conformance.Prepare(t, db, 10, table)
-			rows := conformance.Ask(t, db, "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY 1")
+			rows := conformance.Query(t, db, "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY 1")
 			var names []string
 			for _, row := range rows {
 				names = append(names, row[0].String())
@@ -109,7 +109,7 @@ func TestIndexes(t *testing.T) {
 				"SELECT a FROM cpu WHERE tags_id = 3 AND time > 5": test.ofSeries,
 				"SELECT a FROM cpu WHERE time > 5":                 test.ofTime,
 			} {
-				plan := conformance.Ask(t, db, "EXPLAIN QUERY PLAN "+question)
+				plan := conformance.Query(t, db, "EXPLAIN QUERY PLAN "+question)
 				if got := plan[0][3].String(); !strings.Contains(got, want) {
 					t.Errorf("%s: %s, want %s", question, got, want)
 				}
@@ -131,7 +131,7 @@ func clustersDuplicates(t *testing.T, db driver.DB, table *series.Table) {
 	}
 	conformance.Write(t, db, &b)
 	conformance.Write(t, db, &b)
-	rows := conformance.Ask(t, db, "SELECT a FROM cpu")
+	rows := conformance.Query(t, db, "SELECT a FROM cpu")
 	if len(rows) != 400 {
 		t.Fatalf("%d rows of 400", len(rows))
 	}

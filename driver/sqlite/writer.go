@@ -63,20 +63,22 @@ func (l *loader) insert(table string, columns, rows int) (*statement, error) {
 
 // rowWriter implements sqlkit.RowWriter.
 type rowWriter struct {
-	d    *database
-	many *statement // inserts rows rows
-	rows int
-	one  *statement // inserts one row, where fewer are left
-	text []byte
+	d         *database
+	clustered bool
+	many      *statement // inserts rows rows
+	rows      int
+	one       *statement // inserts one row, where fewer are left
+	text      []byte
 }
 
 // Rows implements sqlkit.Loader.
 func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
+	w := &rowWriter{d: l.d, clustered: l.d.options[optionIndex] == indexClustered}
 	columns := 2 + len(t.Fields)
-	if l.d.clustered() {
+	if w.clustered {
 		columns++
 	}
-	w := &rowWriter{d: l.d, rows: max(1, min(rowsPerStatement, maxVariables/columns))}
+	w.rows = max(1, min(rowsPerStatement, maxVariables/columns))
 	var err error
 	if w.one, err = l.insert(t.Name, columns, 1); err != nil {
 		return nil, err
@@ -90,7 +92,6 @@ func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
 
 // Append implements sqlkit.RowWriter.
 func (w *rowWriter) Append(ctx context.Context, runs []*series.Run) (bytes int64, err error) {
-	clustered := w.d.clustered()
 	for _, run := range runs {
 		for lo := 0; lo < run.Rows(); {
 			if err := ctx.Err(); err != nil {
@@ -100,7 +101,7 @@ func (w *rowWriter) Append(ctx context.Context, runs []*series.Run) (bytes int64
 			if run.Rows()-lo < n {
 				st, n = w.one, 1
 			}
-			bytes += 8 * int64(w.bind(st, run, lo, lo+n, clustered))
+			bytes += 8 * int64(w.bind(st, run, lo, lo+n))
 			if err := st.exec(); err != nil {
 				return 0, err
 			}
@@ -112,12 +113,12 @@ func (w *rowWriter) Append(ctx context.Context, runs []*series.Run) (bytes int64
 
 // bind binds the rows of a run from lo to hi and returns how many of their
 // values are not NULL.
-func (w *rowWriter) bind(st *statement, run *series.Run, lo, hi int, clustered bool) (values int) {
+func (w *rowWriter) bind(st *statement, run *series.Run, lo, hi int) (values int) {
 	for row := lo; row < hi; row++ {
 		st.bindInt(run.Times[row])
 		st.bindInt(int64(run.Series[row]))
 		values += 2
-		if clustered {
+		if w.clustered {
 			w.d.arrived++
 			st.bindInt(w.d.arrived)
 			values++

@@ -81,6 +81,12 @@ func (d *Design) Layout(s *series.Schema) (*Layout, error) {
 	return l, Distinct(l.Objects)
 }
 
+// Check is the Schema of driver.Caps: it returns the error of Layout.
+func (d *Design) Check(s *series.Schema) error {
+	_, err := d.Layout(s)
+	return err
+}
+
 func firstTag(tags []series.Tag) string {
 	if len(tags) == 0 {
 		return ""

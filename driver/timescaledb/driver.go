@@ -31,9 +31,10 @@ func Driver() driver.Driver {
 			{Name: optionChunk, Layout: true, Default: "12h", Help: "length of the time that a chunk holds, TSBS's default", Type: option.Seconds(time.Minute)},
 			{Name: optionSpace, Layout: true, Default: "0", Help: "how many partitions of series a hypertable has; 0: it is partitioned by time alone", Type: option.AtLeast(0)},
 		},
-		Bucket:    bucket,
-		Check:     check,
-		MakeTable: makeTable,
+		Bucket:     bucket,
+		Check:      check,
+		CheckTable: checkTable,
+		MakeTable:  makeTable,
 		Size: func(name string) string {
 			return fmt.Sprintf("coalesce(hypertable_size(%s), pg_total_relation_size(%[1]s))", name)
 		},
@@ -95,11 +96,16 @@ func makeTable(ctx context.Context, c *pgwire.Conn, o driver.Options, t postgres
 	if err != nil {
 		return err
 	}
-	length, space := o.Duration(optionChunk), o.Int(optionSpace)
-	if space > 0 && t.By == "" {
-		return fmt.Errorf("it has no tag to be partitioned by; give %s=0", optionSpace)
+	return c.Exec(ctx, hypertable(version, t, o.Duration(optionChunk), o.Int(optionSpace))...)
+}
+
+// checkTable returns an error for a table of rows that has nothing to be
+// partitioned by.
+func checkTable(o driver.Options, t postgres.Table) error {
+	if t.Rows && t.By == "" && o.Int(optionSpace) > 0 {
+		return fmt.Errorf("table %s has no tag to be partitioned by; give %s=0", t.Name, optionSpace)
 	}
-	return c.Exec(ctx, hypertable(version, t, length, space)...)
+	return nil
 }
 
 // hypertable returns the statements that make a hypertable.

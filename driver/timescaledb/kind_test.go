@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver/postgres"
+	"github.com/tsmark/tsmark/series"
 )
 
 // Each release is spoken to in the way that it knows.
@@ -43,6 +44,23 @@ func TestBucket(t *testing.T) {
 	} {
 		if got := bucket(width, "t"); got != want {
 			t.Errorf("%v: %s, want %s", width, got, want)
+		}
+	}
+}
+
+// A table without tags, which no partition of series can have, is told before
+// anything is made.
+func TestTablesWithoutTags(t *testing.T) {
+	schema := &series.Schema{Series: 1, Tables: []*series.Table{{Name: "cpu", Fields: []series.Field{{Name: "usage", Type: series.Float}}}}}
+	for given, want := range map[string]string{"0": "", "4": "table cpu has no tag to be partitioned by; give space_partitions=0"} {
+		d := Driver()
+		options, err := d.Resolve(map[string]string{optionSpace: given, "layout": "wide"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		caps := d.Caps(options)
+		if err := caps.Schema(schema); err != nil && err.Error() != want || err == nil && want != "" {
+			t.Errorf("%s=%s: %v, want %s", optionSpace, given, err, want)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func split(op *Op, before time.Duration) [columns]int64 {
 		flags += burnIn
 	}
 	return [columns]int64{
-		flags, op.Sequence, op.Question - op.Sequence,
+		flags, op.Sequence, op.Query - op.Sequence,
 		int64(op.Start - before), int64(op.Intended - op.Start), int64(op.Lag), int64(op.Duration), int64(op.Sent),
 		op.Rows, op.Bytes, op.Values,
 	}
@@ -47,7 +47,7 @@ func join(op *Op, v *[columns]int64, before time.Duration) error {
 		return fmt.Errorf("outcome %d is unknown", flags)
 	}
 	op.Outcome = Outcome(flags)
-	op.Sequence, op.Question = v[1], v[1]+v[2]
+	op.Sequence, op.Query = v[1], v[1]+v[2]
 	op.Start = before + time.Duration(v[3])
 	op.Intended = op.Start + time.Duration(v[4])
 	op.Lag, op.Duration, op.Sent = time.Duration(v[5]), time.Duration(v[6]), time.Duration(v[7])

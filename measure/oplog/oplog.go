@@ -62,7 +62,7 @@ type Op struct {
 	BurnIn  bool // it does not count; see Mixed for its meaning there
 
 	Sequence int64 // place in the order in which operations were to start, from 0
-	Question int64 // identifier of a query; those that come again keep theirs
+	Query    int64 // identifier of a query; those that come again keep theirs
 	Start    time.Duration
 	Intended time.Duration // when the schedule of an open loop wanted it to start; in a closed loop Start
 	Lag      time.Duration // by how much the client itself released it later than intended
@@ -129,7 +129,7 @@ type Part string
 // The parts. In Mixed, an operation in the burn-in is a query whose answer
 // was kept: it counts, but its time does not.
 const (
-	Mixed Part = "mixed" // batches written, and queries asked, beside each other
+	Mixed Part = "mixed" // batches written, and queries run, beside each other
 	Rest  Part = "rest"  // batches written alone after that
 )
 
@@ -144,8 +144,8 @@ type Cell struct {
 	Setting  string `json:"setting,omitempty"`  // what a sweep or a profile varies, in words
 	Schedule string `json:"schedule,omitempty"` // of an open loop, as pace.Parse reads it; empty: a closed loop
 	Workers  int    `json:"workers,omitempty"`  // 0: not said
-	// Questions is how many there are before they come again; 0: not said.
-	Questions int `json:"questions,omitempty"`
+	// Queries is how many there are before they come again; 0: not said.
+	Queries int `json:"questions,omitempty"`
 	// First is the place of the first of them among all that were drawn of the type.
 	First int `json:"first,omitempty"`
 }

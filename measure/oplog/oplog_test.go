@@ -100,7 +100,7 @@ func extreme(r *rand.Rand, n int) []Op {
 	for i := range ops {
 		ops[i] = Op{
 			Outcome: Outcome(r.IntN(int(Outcomes))), BurnIn: r.IntN(2) == 0,
-			Sequence: value(), Question: value(), Start: time.Duration(value()), Intended: time.Duration(value()),
+			Sequence: value(), Query: value(), Start: time.Duration(value()), Intended: time.Duration(value()),
 			Lag: time.Duration(value()), Duration: time.Duration(value()), Sent: time.Duration(value()),
 			Rows: value(), Bytes: value(), Values: value(),
 		}
@@ -108,7 +108,7 @@ func extreme(r *rand.Rand, n int) []Op {
 	return ops
 }
 
-// closed returns what a worker of a closed loop records: it asks every
+// closed returns what a worker of a closed loop records: it runs every
 // workers-th query and goes on where it ended.
 func closed(r *rand.Rand, n, worker, workers int) []Op {
 	ops := make([]Op, n)
@@ -122,7 +122,7 @@ func closed(r *rand.Rand, n, worker, workers int) []Op {
 			rows = 61
 		}
 		ops[i] = Op{
-			Sequence: sequence, Question: sequence, Start: now, Intended: now, Duration: duration,
+			Sequence: sequence, Query: sequence, Start: now, Intended: now, Duration: duration,
 			Rows: rows, Bytes: 16 * rows, BurnIn: i < 10,
 		}
 		now += duration
@@ -134,7 +134,7 @@ func closed(r *rand.Rand, n, worker, workers int) []Op {
 func TestReadIsWhatWasWritten(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	load := Cell{Kind: Load, Target: "a"}
-	query := Cell{Kind: Query, Target: "a", Type: "lastpoint", Repeat: 3, Setting: "workers=4", Workers: 2, Questions: 10}
+	query := Cell{Kind: Query, Target: "a", Type: "lastpoint", Repeat: 3, Setting: "workers=4", Workers: 2, Queries: 10}
 	for range 10 {
 		want := []sequence{
 			{load, 0, extreme(r, 1+r.IntN(10))},

@@ -165,7 +165,7 @@ func TestNextCellLosesNothing(t *testing.T) {
 	}
 }
 
-// Eight workers that ask a million queries need less than 16 MiB, and lose
+// Eight workers that run a million queries need less than 16 MiB, and lose
 // none at half a million a second.
 func TestManyWorkers(t *testing.T) {
 	var before, after runtime.MemStats

@@ -130,7 +130,7 @@ func SmallestP(n, m int) float64 {
 }
 
 // Paired compares the latencies of the same queries in one repeat of each
-// side, given in the order asked. The ratio is the median of the queries'
+// side, given in the order of the queries. The ratio is the median of the queries'
 // ratios, so that what makes one query harder than another cancels; the
 // interval and the sign test's p-value count as many independent queries as
 // the series is worth (see Within). That holds for these two repeats: what

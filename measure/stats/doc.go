@@ -24,7 +24,7 @@
 // (benchmath). The ratio with its interval is the Hodges-Lehmann estimate on
 // the logarithms, which belongs to that test: the interval leaves out 1 just
 // where the test finds a difference at its level. Many comparisons at once are
-// corrected by Holm. Rounds that ask two systems the same queries, other ones than
+// corrected by Holm. Rounds that give two systems the same queries, other ones than
 // the round before, make both slower or faster together; the test takes that for
 // noise, which makes it conservative.
 //

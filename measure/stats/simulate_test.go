@@ -22,7 +22,7 @@ func process(seed uint64, n int, rho, deviation float64) []float64 {
 
 // What the simulated repeats have in common, as logarithms.
 const (
-	asked      = 300    // queries in a repeat
+	perRepeat  = 300    // queries in a repeat
 	difficulty = 0.1    // standard deviation of the queries, which are the same in each repeat
 	noise      = 0.03   // of a latency around its query's
 	alike      = 0.5    // autocorrelation of the noise
@@ -35,16 +35,16 @@ const (
 // slower as a whole and drifts. The medians of repeats vary by the given
 // coefficient of variation.
 type bench struct {
-	r         *rand.Rand
-	level     float64 // standard deviation of a whole repeat
-	questions []float64
+	r            *rand.Rand
+	level        float64 // standard deviation of a whole repeat
+	difficulties []float64
 }
 
 func newBench(seed uint64, variation float64) *bench {
-	b := &bench{r: rand.New(rand.NewPCG(seed, 2)), questions: make([]float64, asked)}
+	b := &bench{r: rand.New(rand.NewPCG(seed, 2)), difficulties: make([]float64, perRepeat)}
 	b.level = math.Sqrt(max(0, variation*variation-ownNoise*ownNoise))
-	for i := range b.questions {
-		b.questions[i] = difficulty * b.r.NormFloat64()
+	for i := range b.difficulties {
+		b.difficulties[i] = difficulty * b.r.NormFloat64()
 	}
 	return b
 }
@@ -52,9 +52,9 @@ func newBench(seed uint64, variation float64) *bench {
 // latencies of one repeat of the system made slower by a factor.
 func (b *bench) latencies(slower float64) []float64 {
 	level, drift := b.level*b.r.NormFloat64(), slope*b.r.NormFloat64()
-	latencies := process(b.r.Uint64(), asked, alike, noise)
+	latencies := process(b.r.Uint64(), perRepeat, alike, noise)
 	for i, x := range latencies {
-		latencies[i] = 0.002 * slower * math.Exp(b.questions[i]+x+level+drift*(float64(i)/asked-0.5))
+		latencies[i] = 0.002 * slower * math.Exp(b.difficulties[i]+x+level+drift*(float64(i)/perRepeat-0.5))
 	}
 	return latencies
 }

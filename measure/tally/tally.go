@@ -35,12 +35,12 @@ type Tally struct {
 	rates  rates
 
 	// Of queries.
-	Asked, BurnIn, AtLeast, AtLeastKept int64
-	Capturing                           time.Duration // what captured queries of a closed loop took together
-	Arrivals, Dropped                   int64         // of a schedule, the dropped ones among them
-	Due                                 Span          // of these
-	Lag                                 *measure.Latency
-	each                                *each
+	Executed, BurnIn, AtLeast, AtLeastKept int64
+	Capturing                              time.Duration // what captured queries of a closed loop took together
+	Arrivals, Dropped                      int64         // of a schedule, the dropped ones among them
+	Due                                    Span          // of these
+	Lag                                    *measure.Latency
+	each                                   *each
 
 	workers []worker
 }
@@ -72,7 +72,7 @@ func (s Span) Seconds() float64 { return (s.Last - s.First).Seconds() }
 // the rates of a load: see Rates. Memory is 300 KiB for each histogram, and 8 bytes
 // for each query of a type, however often it is run.
 func New(cell oplog.Cell, period time.Duration) *Tally {
-	t := &Tally{Cell: cell, Service: measure.NewLatency(), rates: rates{period: period}, each: &each{questions: cell.Questions, around: cell.Schedule == ""}}
+	t := &Tally{Cell: cell, Service: measure.NewLatency(), rates: rates{period: period}, each: &each{count: cell.Queries, around: cell.Schedule == ""}}
 	if cell.Schedule != "" {
 		t.Response = measure.NewLatency()
 		if cell.Kind == oplog.Query {
@@ -116,7 +116,7 @@ func (t *Tally) Merge(o *Tally) {
 	}
 	t.Sent, t.Acked, t.Resent = max(t.Sent, o.Sent), max(t.Acked, o.Acked), t.Resent+o.Resent
 	t.rates.merge(&o.rates)
-	t.Asked, t.BurnIn, t.AtLeast, t.AtLeastKept = t.Asked+o.Asked, t.BurnIn+o.BurnIn, t.AtLeast+o.AtLeast, t.AtLeastKept+o.AtLeastKept
+	t.Executed, t.BurnIn, t.AtLeast, t.AtLeastKept = t.Executed+o.Executed, t.BurnIn+o.BurnIn, t.AtLeast+o.AtLeast, t.AtLeastKept+o.AtLeastKept
 	t.Capturing, t.Arrivals, t.Dropped = t.Capturing+o.Capturing, t.Arrivals+o.Arrivals, t.Dropped+o.Dropped
 }
 
@@ -197,7 +197,7 @@ func (t *Tally) addQuery(op *oplog.Op) {
 		return
 	}
 	t.Span.add(first, end)
-	t.Asked++
+	t.Executed++
 	t.Rows += op.Rows
 	t.Bytes += op.Bytes
 	t.Values += op.Values
@@ -261,7 +261,7 @@ func (t *Tally) Accumulated() []float64 {
 // Wall is how long queries were run, in seconds: in a closed loop, whose workers
 // wait while an answer is taken, less their part of that. 0 where nothing counts.
 func (t *Tally) Wall() float64 {
-	if t.Asked == 0 {
+	if t.Executed == 0 {
 		return 0
 	}
 	return (t.Span.Last - t.Span.First - t.Capturing/time.Duration(max(t.Workers(), 1))).Seconds()
@@ -270,7 +270,7 @@ func (t *Tally) Wall() float64 {
 // PerSecond is how many queries were done a second; those whose answers were taken
 // take part in an open loop, whose wall clock has them.
 func (t *Tally) PerSecond() float64 {
-	done, wall := t.Asked, t.Wall()
+	done, wall := t.Executed, t.Wall()
 	if t.Cell.Schedule != "" {
 		done += t.Outcomes[oplog.Captured]
 	}
@@ -295,9 +295,9 @@ func (t *Tally) Each() []float64 { return t.each.seconds }
 
 // each is the times of queries.
 type each struct {
-	seconds   []float64
-	questions int  // before they come again; 0: not said
-	around    bool // one that comes again may be the first that has a time, as its answer was taken
+	seconds []float64
+	count   int  // before they come again; 0: not said
+	around  bool // one that comes again may be the first that has a time, as its answer was taken
 }
 
 // mostEach bounds the memory of each.
@@ -305,16 +305,16 @@ const mostEach = 1 << 26
 
 // reserve makes it as long as it can become, so that several may add to it at once.
 func (e *each) reserve() {
-	if len(e.seconds) < e.questions {
-		e.seconds = make([]float64, e.questions)
+	if len(e.seconds) < e.count {
+		e.seconds = make([]float64, e.count)
 	}
 }
 
 func (e *each) add(place int64, seconds float64) {
-	if e.around && e.questions > 0 && place >= int64(e.questions) {
-		place %= int64(e.questions)
+	if e.around && e.count > 0 && place >= int64(e.count) {
+		place %= int64(e.count)
 	}
-	if place < 0 || place >= mostEach || e.questions > 0 && place >= int64(e.questions) {
+	if place < 0 || place >= mostEach || e.count > 0 && place >= int64(e.count) {
 		return
 	}
 	if missing := int(place) + 1 - len(e.seconds); missing > 0 {

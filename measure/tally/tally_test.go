@@ -76,21 +76,21 @@ func TestLoadBegins(t *testing.T) {
 // Of a query that is run again only the first time counts, and the wall clock of a
 // closed loop stands still while a worker takes an answer.
 func TestQueries(t *testing.T) {
-	q := tally.New(oplog.Cell{Kind: oplog.Query, Workers: 2, Questions: 3}, 0)
+	q := tally.New(oplog.Cell{Kind: oplog.Query, Workers: 2, Queries: 3}, 0)
 	for i, outcome := range []oplog.Outcome{oplog.OK, oplog.Captured, oplog.AtLeast, oplog.OK, oplog.OK, oplog.Failed} {
 		q.Add(&oplog.Op{Outcome: outcome, Sequence: int64(i), Start: time.Duration(i) * time.Second, Duration: time.Second + time.Duration(i), Rows: 1})
 	}
 	if want := []float64{1, 1.000000004, -1.000000002}; !slices.Equal(q.Each(), want) {
 		t.Errorf("times %v, want %v", q.Each(), want)
 	}
-	if q.Asked != 4 || q.AtLeast != 1 || q.Rows != 4 || q.Wall() != (4500*time.Millisecond+4).Seconds() || q.Accumulated()[0] != 3.000000007 {
+	if q.Executed != 4 || q.AtLeast != 1 || q.Rows != 4 || q.Wall() != (4500*time.Millisecond+4).Seconds() || q.Accumulated()[0] != 3.000000007 {
 		t.Errorf("wall %v: %+v", q.Wall(), q)
 	}
 }
 
 func BenchmarkAdd(b *testing.B) {
 	for name, cell := range map[string]oplog.Cell{
-		"batch": {Kind: oplog.Load}, "query": {Kind: oplog.Query, Questions: 1000}, "open": {Kind: oplog.Query, Schedule: "1/s"},
+		"batch": {Kind: oplog.Load}, "query": {Kind: oplog.Query, Queries: 1000}, "open": {Kind: oplog.Query, Schedule: "1/s"},
 	} {
 		b.Run(name, func(b *testing.B) {
 			recorder := tally.New(cell, 10*time.Second).Recorder(nil, 0, time.Now())

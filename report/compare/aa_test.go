@@ -11,7 +11,7 @@ import (
 )
 
 // bench simulates runs of targets as the runner makes them: in each of six
-// rounds all are asked the same block of queries, which no other round asks,
+// rounds all run the same block of queries, which no other round runs,
 // and all are loaded six times. Latencies are lognormal around what a query
 // costs, alike their neighbours (an AR(1) series), slower at first, now and
 // then much slower; a round is as a whole faster or slower, for each target by

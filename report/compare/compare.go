@@ -49,7 +49,7 @@ type Party struct {
 type Target struct {
 	A Subject `json:"a"`
 	B Subject `json:"b"`
-	// Figures are one per query type and metric, types in the order asked,
+	// Figures are one per query type and metric, types in the order run,
 	// then the geometric mean over the types, then those of the load and of its
 	// mixed phase.
 	Figures []Figure `json:"figures"`
@@ -121,7 +121,7 @@ func compareTarget(a, b Subject, beside []Subject) Target {
 	return t
 }
 
-// types lists the query types of two subjects in the order asked.
+// types lists the query types of two subjects in the order run.
 func types(a, b Subject) []string {
 	var list []string
 	for _, t := range slices.Concat(a.targets, b.targets) {

@@ -98,12 +98,12 @@ func TestTooFewRepeats(t *testing.T) {
 }
 
 // Only queries that every repeat got to take part.
-func TestCommonQuestions(t *testing.T) {
+func TestCommonQueries(t *testing.T) {
 	a := Side{Runs: []*result.Run{run("a", recorded("x", "k", queries("q", 1, 1, 1, 9, 9, 9, 9)))}}
 	b := Side{Runs: []*result.Run{run("b", recorded("x", "k", queries("q", 2, 0, 2)))}}
 	f := compared(t, a, b).Targets[0].figure("q", Median)
 	if f.Queries != 2 || f.Ratio.Figure != 2 || f.A.Median.Figure != 1 {
-		t.Errorf("%d questions, %v, A %v", f.Queries, f.Ratio, f.A.Median)
+		t.Errorf("%d queries, %v, A %v", f.Queries, f.Ratio, f.A.Median)
 	}
 	none := Side{Runs: []*result.Run{run("b", recorded("x", "k", queries("q", 0, 0, 0, 0, 0, 0, 0, 5)))}}
 	if f := compared(t, a, none).Targets[0].figure("q", Median); f.Verdict != NotCompared || f.Why != noneInCommon {
@@ -196,7 +196,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	// More of the same queries are no other ones; of a run that does not know
-	// what it asked nothing can be said.
+	// what it ran nothing can be said.
 	more := asked(system(2, 1, 1), "g", "b", 30)
 	for _, first := range []Side{asked(system(1, 1, 1), "f", "b", 20), system(1, 1, 1)} {
 		if _, err := Runs(first, more, Options{}); err != nil {

@@ -37,13 +37,13 @@ func (s stub) Do(_ context.Context, r driver.Request, _ query.Sink) (driver.Cost
 
 const asked = 50
 
-// measured asks a stub 50 queries of each type through the engine, as one
+// measured runs a stub 50 queries of each type through the engine, as one
 // repeat. Latencies are lognormal; each repeat is as a whole faster or slower
 // by 1 %, as a standard deviation, and neighbours are alike.
 func measured(t *testing.T, r *rand.Rand, id string, types int, slower float64) *result.Run {
 	questions := make(engine.List, asked)
 	for i := range questions {
-		questions[i] = engine.Question{ID: i, Request: driver.Request{Text: fmt.Sprint(i)}, Rows: 1}
+		questions[i] = engine.Rendered{ID: i, Request: driver.Request{Text: fmt.Sprint(i)}, Rows: 1}
 	}
 	out := run(id, subject("stub"))
 	for i := range types {

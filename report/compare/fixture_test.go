@@ -13,7 +13,7 @@ import (
 // queries is a verified type with the service times.
 func queries(name string, each ...float64) result.Queries {
 	n := int64(len(each))
-	return result.Queries{Type: name, Verdict: result.Verdict{Checked: 10, Rows: 10}, Asked: n, Each: each,
+	return result.Queries{Type: name, Verdict: result.Verdict{Checked: 10, Rows: 10}, Executed: n, Each: each,
 		Service: result.Latency{Summary: measure.Summary{Count: n}}}
 }
 

@@ -12,10 +12,10 @@ import (
 // MixedSubject is the subject of the writes of a mixed phase.
 const MixedSubject = "load and queries"
 
-// compareMixed compares mixed phases: what was written, and each type asked
+// compareMixed compares mixed phases: what was written, and each type run
 // meanwhile; none where neither side has one. Each load is one repeat: where a
 // query's window lies depends on what was acknowledged, so no two phases
-// ask the same.
+// run the same.
 func compareMixed(a, b Subject) []Figure {
 	names := mixedTypes(a, b)
 	if names == nil {
@@ -52,7 +52,7 @@ func compareMixed(a, b Subject) []Figure {
 
 const noMixed = "no query was run beside the load"
 
-// mixedTypes lists the types asked in mixed phases; nil: there are no such
+// mixedTypes lists the types run in mixed phases; nil: there are no such
 // phases.
 func mixedTypes(a, b Subject) []string {
 	var names []string

@@ -17,7 +17,7 @@ func mixedSystem(seed uint64, repeats int, slower float64) Side {
 	var s Side
 	for i := range repeats {
 		asked := func(name string, median float64) result.MixedType {
-			return result.MixedType{Type: name, Asked: 110, Verdict: result.Verdict{Checked: 10, Rows: 10},
+			return result.MixedType{Type: name, Executed: 110, Verdict: result.Verdict{Checked: 10, Rows: 10},
 				Service: result.Latency{Summary: measure.Summary{Count: 100, Median: around(median), P99: around(3 * median)}}}
 		}
 		t := recorded("duck", "duckdb")

@@ -20,7 +20,7 @@ func (s Subject) noisy(f *Figure) string {
 				}
 			default:
 				for j := range r.Queries {
-					if q := &r.Queries[j]; q.Asked > 0 && (f.Subject == q.Type || f.Subject == AllTypes) {
+					if q := &r.Queries[j]; q.Executed > 0 && (f.Subject == q.Type || f.Subject == AllTypes) {
 						phases = append(phases, q.Noise)
 					}
 				}

@@ -20,7 +20,7 @@ func TestNoiseOfFigures(t *testing.T) {
 			Mixed: &result.Mixed{Writes: result.Load{Cell: result.Cell{Noise: noise(8)}}, Types: []result.MixedType{{Type: "a"}}},
 		},
 		Queries: []result.Queries{
-			{Type: "a", Asked: 1, Cell: result.Cell{Noise: noise(0)}}, {Type: "b", Asked: 1, Cell: result.Cell{Noise: noise(12)}}, {Type: "c"},
+			{Type: "a", Executed: 1, Cell: result.Cell{Noise: noise(0)}}, {Type: "b", Executed: 1, Cell: result.Cell{Noise: noise(12)}}, {Type: "c"},
 		},
 	}}}}}
 	for _, c := range []struct {

@@ -19,6 +19,6 @@
 // package compare.
 //
 // Several runs are compared over the queries that all of them have: see Align.
-// A run that asked as many queries a round as the other one keeps its figures
+// A run that ran as many queries a round as the other one keeps its figures
 // by that.
 package estimate

@@ -9,7 +9,7 @@ import (
 )
 
 // Sample is the service times of a query type on a target, round by round in
-// the order asked. Rounds without any common query are left out.
+// the order run. Rounds without any common query are left out.
 type Sample []Round
 
 // Round is the common queries of a round.
@@ -75,7 +75,7 @@ func got(q *result.Queries, place int) bool {
 	return q != nil && place >= q.First && place-q.First < len(q.Each) && q.Each[place-q.First] != 0
 }
 
-// Verified reports whether a target's figures of a type stand: it was asked,
+// Verified reports whether a target's figures of a type stand: it was run,
 // and is verified in every round.
 func Verified(t *result.Target, queryType string) bool {
 	list := slices.Collect(maps.Values(rounds(t, queryType)))

@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// asked is a verified type of which a round asked queries from a place on.
+// run is a verified type of which a round ran queries from a place on.
 func asked(first int, each ...float64) result.Queries {
 	return result.Queries{Type: "q", Verdict: result.Verdict{Checked: 10, Rows: 10}, First: first, Each: each,
 		Service: result.Latency{Summary: measure.Summary{Count: int64(len(each))}}}
@@ -68,7 +68,7 @@ func TestCommonQueries(t *testing.T) {
 	}
 }
 
-// Runs that asked blocks of other sizes are set against each other over the
+// Runs with blocks of other sizes are set against each other over the
 // places that both have; those of one run stay as they are.
 func TestAlign(t *testing.T) {
 	small := Sample{{[]int{0, 1}, []float64{1, 2}}, {[]int{2, 3}, []float64{3, 4}}, {[]int{4, 5}, []float64{5, 6}}}

@@ -24,7 +24,7 @@ type Matrices struct {
 	// Elapsed is by wall clock: what the operations took one after the other,
 	// or all at once.
 	Elapsed    result.Value `json:"elapsed"`
-	Operations []Operation  `json:"operations"` // writes first, then the query types in the order asked
+	Operations []Operation  `json:"operations"` // writes first, then the query types in the order run
 }
 
 // Operation is the line of an operation in both matrices. A figure that nobody
@@ -35,7 +35,7 @@ type Operation struct {
 	Type string `json:"type,omitempty"` // the query type; empty: writes
 
 	// Reasons for which there are no figures; empty: there are some.
-	Unsupported string `json:"unsupported,omitempty"` // nothing was asked: no failure
+	Unsupported string `json:"unsupported,omitempty"` // nothing was run: no failure
 	Withheld    string `json:"withheld,omitempty"`
 	NotRun      bool   `json:"not_asked,omitempty"`
 	// Unverified is what nobody checked; empty: rows and answers were right.

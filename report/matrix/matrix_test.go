@@ -34,9 +34,9 @@ func twenty(t *testing.T) (of result.Latency, accumulated []float64) {
 
 func run(t *testing.T) *result.Run {
 	batches, accumulated := twenty(t)
-	asked := result.Queries{Type: "time-range", Verdict: result.Verdict{Checked: 10}, Asked: 4, AtLeast: 1, Wall: 2, Rows: 30, Values: 60,
+	asked := result.Queries{Type: "time-range", Verdict: result.Verdict{Checked: 10}, Executed: 4, AtLeast: 1, Wall: 2, Rows: 30, Values: 60,
 		Accumulated: []float64{0.03, 0.03}, Service: latency(t, 10, 20, 30, 500)}
-	old := result.Queries{Type: "lastpoint", Verdict: result.Verdict{}, Asked: 1, Wall: 0.5, Rows: 7, Service: latency(t, 10)}
+	old := result.Queries{Type: "lastpoint", Verdict: result.Verdict{}, Executed: 1, Wall: 0.5, Rows: 7, Service: latency(t, 10)}
 	return &result.Run{Targets: []result.Target{
 		{
 			Name: "duck", Load: &result.Load{Prepare: 0.25, Rows: 200, Metrics: 2000, Sent: 1.9, Acked: 2, Batches: batches, Accumulated: accumulated,
@@ -131,11 +131,11 @@ func TestOfMixed(t *testing.T) {
 	batches, accumulated := twenty(t)
 	duck.Queries = nil
 	duck.Load.Mixed = &result.Mixed{Wall: 4, Writes: result.Load{Rows: 100, Metrics: 1000, Acked: 3, Batches: batches, Accumulated: accumulated}, Types: []result.MixedType{
-		{Type: "precise-point", Asked: 10, AtLeast: 3, AtLeastKept: 1, Values: 70, Verdict: result.Verdict{Checked: 3},
+		{Type: "precise-point", Executed: 10, AtLeast: 3, AtLeastKept: 1, Values: 70, Verdict: result.Verdict{Checked: 3},
 			Accumulated: []float64{0.05, 0.14}, Service: latency(t, 10, 20, 30, 40, 900, 950)},
 		{Type: "latest-point", Unsupported: "not supported: no joins"},
 		{Type: "agg-value"},
-		{Type: "value-range", Asked: 10, AtLeast: 3, Service: latency(t, 10, 20, 30, 40, 900, 950)},
+		{Type: "value-range", Executed: 10, AtLeast: 3, Service: latency(t, 10, 20, 30, 40, 900, 950)},
 	}}
 	list := matrix.Of(r)
 	if len(list) != 3 || list[0].Mixed || len(list[0].Operations) != 1 || !list[1].Mixed || list[1].Elapsed != 4 || list[1].SchemaCost != 0.25 {
@@ -143,7 +143,7 @@ func TestOfMixed(t *testing.T) {
 	}
 	of := list[1].Operations
 	check(t, "writes", values{"okOperation": 20, "okPoint": 1000, "elapsed": 4, "throughput": 250, "cost throughput": 1000 / 1.162}, figures(&of[0]))
-	check(t, "questions", values{
+	check(t, "queries", values{
 		"okOperation": 7, "okPoint": 70, "failOperation": 3, "throughput": 17.5, "cost throughput": 500,
 		"AVG": 0.025, "MAX": 0.04, "P75": 0.03, "P999": result.Absent(), "SLOWEST_THREAD": 0.14,
 	}, figures(&of[1]))

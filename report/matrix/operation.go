@@ -40,7 +40,7 @@ func ingestion(l *result.Load, elapsed float64) Operation {
 	return o
 }
 
-// queries is a query type that was asked by itself.
+// queries is a query type that was run by itself.
 func queries(q *result.Queries) Operation {
 	o := blank(q.Type)
 	switch q.Outcome() {
@@ -51,7 +51,7 @@ func queries(q *result.Queries) Operation {
 	case result.NotRun:
 		o.NotRun = true
 	default:
-		o.answers(q.Asked, q.AtLeast, q.Verdict)
+		o.answers(q.Executed, q.AtLeast, q.Verdict)
 		o.Latency.fill(&q.Service, q.AtLeast)
 		o.points(q.Values, q.Accumulated)
 		o.rates(q.Wall, q.Accumulated)
@@ -59,7 +59,7 @@ func queries(q *result.Queries) Operation {
 	return o
 }
 
-// mixedType is a query type that was asked in a mixed phase, which took so long
+// mixedType is a query type that was run in a mixed phase, which took so long
 // by wall clock and may be withheld as a whole.
 func mixedType(q *result.MixedType, elapsed float64, withheld string) Operation {
 	o := blank(q.Type)
@@ -68,13 +68,13 @@ func mixedType(q *result.MixedType, elapsed float64, withheld string) Operation 
 		o.Unsupported = q.Unsupported
 	case cmp.Or(withheld, q.Withheld) != "":
 		o.Withheld = cmp.Or(withheld, q.Withheld)
-	case q.Asked == 0:
+	case q.Executed == 0:
 		o.NotRun = true
 	default:
 		cutOff := q.AtLeast - q.AtLeastKept // and have a latency
-		o.answers(q.Asked, q.AtLeast, q.Verdict)
+		o.answers(q.Executed, q.AtLeast, q.Verdict)
 		if q.AtLeast == 0 || q.Accumulated != nil { // else nobody recorded how many of these have a latency
-			o.Untimed = q.Asked - q.AtLeast - (q.Service.Count - cutOff)
+			o.Untimed = q.Executed - q.AtLeast - (q.Service.Count - cutOff)
 			o.Latency.fill(&q.Service, cutOff)
 		}
 		o.points(q.Values, q.Accumulated)
@@ -84,8 +84,8 @@ func mixedType(q *result.MixedType, elapsed float64, withheld string) Operation 
 }
 
 // answers fills in how many queries were answered, and how many cut off.
-func (o *Operation) answers(asked, cutOff int64, v result.Verdict) {
-	o.OK, o.Failed, o.FailedPoints = result.Value(asked-cutOff), result.Value(cutOff), 0
+func (o *Operation) answers(executed, cutOff int64, v result.Verdict) {
+	o.OK, o.Failed, o.FailedPoints = result.Value(executed-cutOff), result.Value(cutOff), 0
 	if v.Checked == 0 {
 		o.Unverified = v.String()
 	}

@@ -37,7 +37,7 @@ type Figures struct {
 // Log reads a log to its end. Period is that of the rates of loads, as engine has
 // it; 0: one for the whole load. A log that was cut off is no error; a damaged one is. Memory
 // is about 300 KiB for each histogram of a cell, and 8 bytes for each query
-// of a type, however often it was asked.
+// of a type, however often it was run.
 func Log(log *oplog.Reader, period time.Duration) (*Analysis, error) {
 	a := &Analysis{Header: log.Header()}
 	var cells []*cell
@@ -88,7 +88,7 @@ func newCell(c oplog.Cell, period time.Duration) *cell {
 func (c *cell) add(op *oplog.Op) {
 	c.Add(op)
 	if c.Cell.Kind == oplog.Query {
-		c.queries[op.Question] = true
+		c.queries[op.Query] = true
 	}
 }
 

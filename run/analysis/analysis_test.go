@@ -57,10 +57,10 @@ func receipt(rows int64) driver.Receipt {
 	return driver.Receipt{Sent: sent, Acked: time.Now(), Rows: rows, WireBytes: 10 * rows}
 }
 
-func questions(n int) engine.List {
+func queries(n int) engine.List {
 	q := make(engine.List, n)
 	for i := range q {
-		q[i] = engine.Question{ID: i, Request: driver.Request{Text: strconv.Itoa(i)}, Rows: int64(i), Values: 3}
+		q[i] = engine.Rendered{ID: i, Request: driver.Request{Text: strconv.Itoa(i)}, Rows: int64(i), Values: 3}
 	}
 	return q
 }
@@ -96,7 +96,7 @@ func logged(t *testing.T, c oplog.Cell, period time.Duration, do func(*oplog.Sec
 // same wants the same figures, but for what the engine knows of its settings.
 func same(t *testing.T, got, want *result.Queries) {
 	t.Helper()
-	if want.Asked == 0 || want.BurnIn == 0 || want.AtLeast == 0 || want.Rows == 0 || want.Values != 3*want.Rows || want.Withheld != "" {
+	if want.Executed == 0 || want.BurnIn == 0 || want.AtLeast == 0 || want.Rows == 0 || want.Values != 3*want.Rows || want.Withheld != "" {
 		t.Errorf("figures %+v", want)
 	}
 	known := *got
@@ -113,10 +113,10 @@ func same(t *testing.T, got, want *result.Queries) {
 func TestClosedLoop(t *testing.T) {
 	cfg := engine.QueryConfig{Workers: 3, BurnIn: 10, Timeout: 5 * time.Millisecond}
 	var want *result.Queries
-	got := recorded(t, oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Workers: 3, Questions: 200}, func(s *oplog.Section) {
+	got := recorded(t, oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Workers: 3, Queries: 200}, func(s *oplog.Section) {
 		var err error
 		cfg.Log = s
-		if want, err = engine.Query(t.Context(), cfg, stub{}, questions(200), func(int) {}); err != nil || want.Withheld != "" {
+		if want, err = engine.Query(t.Context(), cfg, stub{}, queries(200), func(int) {}); err != nil || want.Withheld != "" {
 			t.Fatal(err, want.Withheld)
 		}
 	})
@@ -133,11 +133,11 @@ func TestOpenLoop(t *testing.T) {
 		Schedule:    pace.Constant(500), Count: 300, Queue: 1,
 	}
 	var want *result.Queries
-	cell := oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Schedule: cfg.Schedule.String(), Workers: 1, Questions: 200}
+	cell := oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Schedule: cfg.Schedule.String(), Workers: 1, Queries: 200}
 	got := recorded(t, cell, func(s *oplog.Section) {
 		var err error
 		cfg.Log = s
-		if want, err = engine.QueryOpen(t.Context(), cfg, stub{}, questions(200), func(int) {}); err != nil || want.Withheld != "" {
+		if want, err = engine.QueryOpen(t.Context(), cfg, stub{}, queries(200), func(int) {}); err != nil || want.Withheld != "" {
 			t.Fatal(err, want.Withheld)
 		}
 	})
@@ -188,15 +188,15 @@ func TestCaptured(t *testing.T) {
 			Capture: &engine.Capture{Sample: engine.NewSample("seed", "t", 10, engine.OneOf, engine.Endless), Repeats: 1},
 		}
 		var want *result.Queries
-		cell := oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Schedule: schedule, Workers: 2, Questions: 200, First: 400}
+		cell := oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Schedule: schedule, Workers: 2, Queries: 200, First: 400}
 		got := recorded(t, cell, func(s *oplog.Section) {
 			var err error
 			cfg.Log = s
 			if schedule == "" {
-				want, err = engine.Query(t.Context(), cfg, stub{}, questions(200), func(int) {})
+				want, err = engine.Query(t.Context(), cfg, stub{}, queries(200), func(int) {})
 			} else {
 				open := engine.OpenConfig{QueryConfig: cfg, Schedule: pace.Constant(2000), Count: 300, Queue: 300}
-				want, err = engine.QueryOpen(t.Context(), open, stub{}, questions(200), func(int) {})
+				want, err = engine.QueryOpen(t.Context(), open, stub{}, queries(200), func(int) {})
 			}
 			if err != nil || want.Withheld != "" {
 				t.Fatal(err, want.Withheld)

@@ -33,17 +33,17 @@ func TestMixed(t *testing.T) {
 		}
 		return driver.Request{Text: "15"}, nil
 	}
-	question := query.Query{Table: "cpu", Shape: query.Last{By: "hostname", Fields: []string{"usage_user"}}}
+	lastOf := query.Query{Table: "cpu", Shape: query.Last{By: "hostname", Fields: []string{"usage_user"}}}
 	var out bytes.Buffer
 	log, err := oplog.NewWriter(&out, oplog.Header{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var types []engine.MixedQuestions
+	var types []engine.MixedQueries
 	for _, name := range []string{"fast", "slow"} {
-		q := question
+		q := lastOf
 		q.Type = name
-		types = append(types, engine.MixedQuestions{Type: name, Queries: []query.Query{q}, Log: log.Section(oplog.Cell{
+		types = append(types, engine.MixedQueries{Type: name, Queries: []query.Query{q}, Log: log.Section(oplog.Cell{
 			Kind: oplog.Query, Part: oplog.Mixed, Type: name, Schedule: "1000/s", Workers: 2,
 		})})
 	}
@@ -75,9 +75,9 @@ func TestMixed(t *testing.T) {
 	for i := range want.Types {
 		of, q := &want.Types[i], a.Cells[1+i].Queries
 		logged := *of
-		logged.Type, logged.Asked, logged.AtLeast, logged.Rows, logged.Bytes, logged.Values = q.Type, q.Asked, q.AtLeast, q.Rows, q.Bytes, q.Values
+		logged.Type, logged.Executed, logged.AtLeast, logged.Rows, logged.Bytes, logged.Values = q.Type, q.Executed, q.AtLeast, q.Rows, q.Bytes, q.Values
 		logged.Service, logged.Response, logged.Accumulated = q.Service, &q.Open.Response, q.Accumulated
-		if !reflect.DeepEqual(&logged, of) || q.Service.Count == q.Asked || of.Asked == 0 {
+		if !reflect.DeepEqual(&logged, of) || q.Service.Count == q.Executed || of.Executed == 0 {
 			t.Errorf("%s: the log says\n%+v\nthe engine\n%+v", of.Type, &logged, of)
 		}
 	}

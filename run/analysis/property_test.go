@@ -18,8 +18,8 @@ func someCells() []oplog.Cell {
 		{Kind: oplog.Load, Workers: 4},
 		{Kind: oplog.Load, Workers: 4, Part: oplog.Mixed, Schedule: "100/s"},
 		{Kind: oplog.Load, Part: oplog.Rest},
-		{Kind: oplog.Query, Type: "closed", Workers: 6, Questions: 300, First: 7},
-		{Kind: oplog.Query, Type: "open", Workers: 4, Questions: 300, Schedule: "100/s"},
+		{Kind: oplog.Query, Type: "closed", Workers: 6, Queries: 300, First: 7},
+		{Kind: oplog.Query, Type: "open", Workers: 4, Queries: 300, Schedule: "100/s"},
 		{Kind: oplog.Query, Type: "of no known number"},
 		{Kind: oplog.Query, Type: "beside writes", Part: oplog.Mixed, Workers: 4, Schedule: "100/s"},
 		{Kind: oplog.Query, Type: "beside writes", Part: oplog.Mixed, Workers: 4},
@@ -29,7 +29,7 @@ func someCells() []oplog.Cell {
 // operation is any that an engine may emit, and many that none does.
 func operation(r *rand.Rand, place int64, at time.Duration) oplog.Op {
 	op := oplog.Op{
-		Outcome: oplog.Outcome(r.IntN(int(oplog.Started))), BurnIn: r.IntN(4) == 0, Sequence: place, Question: place % 100,
+		Outcome: oplog.Outcome(r.IntN(int(oplog.Started))), BurnIn: r.IntN(4) == 0, Sequence: place, Query: place % 100,
 		Start: at, Intended: at - time.Duration(r.IntN(1000)), Lag: time.Duration(r.IntN(1000)),
 		Duration: time.Duration(r.Int64N(1 << (1 + r.IntN(36)))), Rows: r.Int64N(1000), Bytes: r.Int64N(1 << 40), Values: r.Int64N(10_000),
 	}
@@ -79,7 +79,7 @@ func TestLiveEqualsLogged(t *testing.T) {
 				}
 				want, err := result.QueriesOf(live)
 				want.Distinct = 100 // of which the engine knows by itself
-				if err != nil || !reflect.DeepEqual(got.Queries, &want) || want.Asked == 0 || want.AtLeast == 0 || want.Service.Count == 0 || want.Wall == 0 {
+				if err != nil || !reflect.DeepEqual(got.Queries, &want) || want.Executed == 0 || want.AtLeast == 0 || want.Service.Count == 0 || want.Wall == 0 {
 					t.Errorf("error %v, logged\n%+v\nwhen it happened\n%+v", err, got.Queries, want)
 				}
 			})

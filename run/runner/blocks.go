@@ -11,13 +11,13 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// blocks says which of a type's queries each repeat asks: successive ones, so that
-// no repeat asks what another one has asked. A type with too few different
-// queries for that asks the same in each repeat.
+// blocks says which of a type's queries each repeat runs: successive ones, so that
+// no repeat runs what another one has run. A type with too few different
+// queries for that runs the same in each repeat.
 type blocks struct {
-	count    int     // places of queries that can be asked
+	count    int     // places of queries that can be run
 	repeats  int     // at least 1
-	repeated bool    // all repeats ask the first block
+	repeated bool    // all repeats run the first block
 	same     []int32 // by place, the first place of the same query; nil: no query comes again
 }
 
@@ -26,7 +26,7 @@ type blocks struct {
 const fewTwice = 0.1
 
 // divider divides the queries of a type among repeats. It takes them one by one,
-// and keeps what tells which of them ask the same.
+// and keeps what tells which of them run the same.
 type divider struct {
 	blocks
 	places map[uint64]int32 // by meaning, the first place
@@ -59,7 +59,7 @@ func (d *divider) add(q *query.Query) {
 }
 
 // divide divides the queries that were taken. Of those behind them it returns the
-// ones that ask something else, in as far as there are such.
+// ones that run something else, in as far as there are such.
 func (d *divider) divide(behind []query.Query) (blocks, []query.Query) {
 	b, n := d.blocks, d.taken
 	if b.repeats > 1 && float64(n-len(d.places)) > fewTwice*float64(n) {
@@ -79,7 +79,7 @@ func (d *divider) divide(behind []query.Query) (blocks, []query.Query) {
 	return b, others
 }
 
-// meaning is the same for two queries that ask the same. That two others have
+// meaning is the same for two queries that are the same. That two others have
 // the same one is as unlikely as two equal numbers of 64 bits.
 func meaning(q *query.Query) uint64 {
 	plain := *q
@@ -91,7 +91,7 @@ func meaning(q *query.Query) uint64 {
 	return xxhash.Sum64(text)
 }
 
-// of returns the places that a repeat, from 1, asks: from the first to before end.
+// of returns the places that a repeat, from 1, runs: from the first to before end.
 func (b *blocks) of(repeat int) (first, end int) {
 	if b.repeated {
 		return 0, max(b.count/b.repeats, min(b.count, result.LeastDifferent))

@@ -13,7 +13,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// Rounds ask different queries, and none of those that they warm up with or that
+// Rounds run different queries, and none of those that they warm up with or that
 // are compared before; a type with too few says so. What is measured is what was
 // drawn before there were rounds.
 func TestBlocks(t *testing.T) {
@@ -22,7 +22,7 @@ func TestBlocks(t *testing.T) {
 		"avg-daily-driving-duration", "avg-daily-driving-session", "avg-load", "daily-activity", "breakdown-frequency"}
 	e := experiment.Default()
 	e.Queries.Repeats, e.Queries.Count = 6, 500
-	p := Plan{experiment: e, steps: Steps{Load: true, Verify: true, Ask: true}}
+	p := Plan{experiment: e, steps: Steps{Load: true, Verify: true, Query: true}}
 	for _, w := range append(tsbs.Workloads(), iotdb.Workload()) {
 		spec := e.Workload
 		spec.Name, spec.Scale = w.Name(), 40
@@ -33,49 +33,49 @@ func TestBlocks(t *testing.T) {
 		for i := range drawn {
 			q := &drawn[i]
 			all := slices.Collect(q.all)
-			sequence, err := workload.Uniform.Draw(w, spec, q.kind.Name, e.Queries.Count, false)
+			sequence, err := workload.Uniform.Draw(w, spec, q.queryType.Name, e.Queries.Count, false)
 			if err != nil {
 				t.Fatal(err)
 			}
 			before := slices.Collect(sequence)
 			for place := range before {
 				if id := min(place, all[place].ID); all[place].ID != before[id].ID || meaning(&all[place]) != meaning(&before[all[place].ID]) {
-					t.Fatalf("%s: the query at place %d is another one", q.kind.Name, place)
+					t.Fatalf("%s: the query at place %d is another one", q.queryType.Name, place)
 				}
 			}
-			if w.Name() != "iotdb" && q.repeated != slices.Contains(repeating, q.kind.Name) {
-				t.Errorf("%s of %s: repeated: %v", q.kind.Name, w.Name(), q.repeated)
+			if w.Name() != "iotdb" && q.repeated != slices.Contains(repeating, q.queryType.Name) {
+				t.Errorf("%s of %s: repeated: %v", q.queryType.Name, w.Name(), q.repeated)
 			}
-			asked, twice, at := make(map[uint64]int), 0, 0
+			ran, twice, at := make(map[uint64]int), 0, 0
 			for repeat := 1; repeat <= 6; repeat++ {
 				first, end := q.of(repeat)
 				if !q.repeated && (first != at || end-first < result.LeastDifferent) || q.repeated && first != 0 {
-					t.Errorf("%s: round %d asks places %d to %d, the one before ended at %d", q.kind.Name, repeat, first, end, at)
+					t.Errorf("%s: round %d has places %d to %d, the one before ended at %d", q.queryType.Name, repeat, first, end, at)
 				}
 				at = end
 				for place := first; place < end; place++ {
 					key := meaning(&all[place])
-					if before, ok := asked[key]; ok && before != repeat {
+					if before, ok := ran[key]; ok && before != repeat {
 						twice++
 					}
-					asked[key] = repeat
+					ran[key] = repeat
 				}
 			}
 			if most := int(fewTwice * float64(q.count)); !q.repeated && (twice > most || w.Name() != "iotdb" && oracle.Countable(&all[0]) && twice > 0) {
-				t.Errorf("%s: %d queries are asked in two rounds", q.kind.Name, twice)
+				t.Errorf("%s: %d queries are run in two rounds", q.queryType.Name, twice)
 			}
 			if len(q.early) == 0 || len(q.spare) == 0 {
-				t.Errorf("%s has %d queries for the check and %d to warm up", q.kind.Name, len(q.early), len(q.spare))
+				t.Errorf("%s has %d queries for the check and %d to warm up", q.queryType.Name, len(q.early), len(q.spare))
 			}
 			if !q.repeated {
 				for _, other := range slices.Concat(q.early, q.spare) {
-					if _, measured := asked[meaning(&other)]; measured {
-						t.Errorf("%s: query %d warms up, and is measured", q.kind.Name, other.ID)
+					if _, measured := ran[meaning(&other)]; measured {
+						t.Errorf("%s: query %d warms up, and is measured", q.queryType.Name, other.ID)
 					}
 				}
 				for _, checked := range q.early {
 					if slices.ContainsFunc(q.spare, func(s query.Query) bool { return s.ID == checked.ID }) {
-						t.Errorf("%s: query %d is checked, and warms up", q.kind.Name, checked.ID)
+						t.Errorf("%s: query %d is checked, and warms up", q.queryType.Name, checked.ID)
 					}
 				}
 			}
@@ -102,7 +102,7 @@ func TestDivide(t *testing.T) {
 		for repeat := 1; repeat <= test.repeats; repeat++ {
 			first, end := b.of(repeat)
 			if first >= end || end > test.n || !b.repeated && first != at || b.least(repeat) > end-first {
-				t.Errorf("%d in %d rounds: round %d asks %d to %d, at least %d of them", test.n, test.repeats, repeat, first, end, b.least(repeat))
+				t.Errorf("%d in %d rounds: round %d has %d to %d, at least %d of them", test.n, test.repeats, repeat, first, end, b.least(repeat))
 			}
 			at = end
 		}

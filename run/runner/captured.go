@@ -18,7 +18,7 @@ import (
 	"github.com/tsmark/tsmark/run/verify"
 )
 
-// phase is the asking of a query type of a target in a repeat.
+// phase is the queries of one type on one target in a repeat.
 type phase struct {
 	target, queryType string
 	repeat            int
@@ -94,7 +94,7 @@ func unconfirmed(t *result.Target) map[phase]*result.Queries {
 }
 
 // takenQuery is a query whose answer was taken, by the id that it has in common
-// with others that ask the same.
+// with its equals.
 type takenQuery struct {
 	queryType string
 	id        int
@@ -115,7 +115,7 @@ func (x *compareStage) expectTaken(ctx context.Context) error {
 				return stored(err)
 			}
 			for _, a := range answers {
-				wanted[held][takenQuery{p.queryType, x.questionsOf(p.queryType).id(a.Place)}] = true
+				wanted[held][takenQuery{p.queryType, x.queriesOf(p.queryType).id(a.Place)}] = true
 			}
 		}
 	}
@@ -126,10 +126,10 @@ func (x *compareStage) expectTaken(ctx context.Context) error {
 		}
 		var full []query.Query
 		var keys []takenQuery
-		for i := range x.questions {
-			q, place := &x.questions[i], 0
+		for i := range x.queries {
+			q, place := &x.queries[i], 0
 			for one := range q.all {
-				if key := (takenQuery{q.kind.Name, place}); wanted[v][key] {
+				if key := (takenQuery{q.queryType.Name, place}); wanted[v][key] {
 					full, keys = append(full, one), append(keys, key)
 				}
 				place++
@@ -174,10 +174,10 @@ func (x *compareStage) confirm(ctx context.Context, t driver.DB, planned *planne
 		}
 		list := make([]verify.Taken, len(answers))
 		for i := range answers {
-			key := takenQuery{p.queryType, x.questionsOf(p.queryType).id(answers[i].Place)}
+			key := takenQuery{p.queryType, x.queriesOf(p.queryType).id(answers[i].Place)}
 			list[i] = verify.Taken{Answered: &answers[i], Expected: x.compared[held][key]}
 		}
-		verdict, open, err := verify.Captured(ctx, cfg, t, planned.kind.Renderer(planned.options), x.viewed[held].dataset, list)
+		verdict, open, err := verify.Captured(ctx, cfg, t, planned.driver.Renderer(planned.options), x.viewed[held].dataset, list)
 		if err != nil {
 			return false, fmt.Errorf("comparing answers of %s: %w", p.queryType, err)
 		}

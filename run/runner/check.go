@@ -22,16 +22,16 @@ func (x *checkStage) check(ctx context.Context, on *turn) error {
 		return err
 	}
 	first := on.out.RepeatOf(1)
-	for i := range x.questions {
-		q := &x.questions[i]
-		if first.Type(q.kind.Name) != nil {
+	for i := range x.queries {
+		q := &x.queries[i]
+		if first.Type(q.queryType.Name) != nil {
 			continue // before the run was resumed
 		}
-		task := x.Display.Start(on.out.Name+" "+q.kind.Name, "queries", 0)
+		task := x.Display.Start(on.out.Name+" "+q.queryType.Name, "queries", 0)
 		checked, err := x.checkType(ctx, on, q)
 		if err != nil {
 			task.Fail(reason(ctx, err))
-			return fmt.Errorf("%s: %w", q.kind.Name, err)
+			return fmt.Errorf("%s: %w", q.queryType.Name, err)
 		}
 		if checked.Unsupported == "" {
 			checked.Withheld = cmp.Or(checked.Verdict.Difference, doubt)
@@ -47,7 +47,7 @@ func (x *checkStage) check(ctx context.Context, on *turn) error {
 		default:
 			task.Done(checked.Verdict.String())
 		}
-		if x.plan.steps.Ask { // what is verified will be the answers that are measured
+		if x.plan.steps.Query { // what is verified will be the answers that are measured
 			v := &checked.Verdict
 			checked.Sample.Early, checked.Verdict = v.Checked, result.Verdict{Difference: v.Difference}
 		}
@@ -77,7 +77,7 @@ func (x *checkStage) doubt(ctx context.Context, on *turn) (string, error) {
 			continue
 		}
 		problem := "the database is not as it was loaded: " + c.Problem
-		if len(x.questions) == 0 {
+		if len(x.queries) == 0 {
 			return "", errors.New(problem) // there is no figure to withhold
 		}
 		return problem, nil
@@ -95,26 +95,26 @@ func lastLoad(t *result.Target) *result.Load {
 	return nil
 }
 
-// checkType renders all queries of a type, so that what cannot be asked shows,
+// checkType renders all queries of a type, so that what cannot be run shows,
 // and compares answers to some that are not measured, or to as many as wanted
 // where nothing is.
-func (x *checkStage) checkType(ctx context.Context, on *turn, q *questions) (*result.Queries, error) {
-	out := &result.Queries{Type: q.kind.Name, Help: q.kind.Help}
+func (x *checkStage) checkType(ctx context.Context, on *turn, q *typeQueries) (*result.Queries, error) {
+	out := &result.Queries{Type: q.queryType.Name, Help: q.queryType.Help}
 	var one query.Query // one for all: what is given on moves to the heap
 	for one = range q.all {
-		if _, err := on.planned.kind.Render(&one, x.dataset.Schema(), on.planned.options); err != nil {
+		if _, err := on.planned.driver.Render(&one, x.dataset.Schema(), on.planned.options); err != nil {
 			return unsupported(out, err)
 		}
 	}
 	held := x.viewOf(on.planned)
 	begin := time.Now()
 	var err error
-	out.Verdict, err = verify.Answers(ctx, x.verifying(on.planned), on.db, on.planned.kind.Renderer(on.planned.options), x.viewed[held].dataset, q.expected[held].full)
+	out.Verdict, err = verify.Answers(ctx, x.verifying(on.planned), on.db, on.planned.driver.Renderer(on.planned.options), x.viewed[held].dataset, q.expected[held].full)
 	if err != nil {
 		return unsupported(out, err)
 	}
 	if box := x.plan.experiment.TimeBoxOfRepeat(); box > 0 && time.Since(begin) > box*time.Duration(max(out.Verdict.Checked, 1)) {
-		x.slow[slowType{on.planned.name, q.kind.Name}] = true
+		x.slow[slowType{on.planned.name, q.queryType.Name}] = true
 	}
 	return out, nil
 }

@@ -16,16 +16,16 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// askCold asks one query of each type, each of a target that has just been
+// queryCold runs one query of each type, each of a target that has just been
 // opened, after what the machine kept of its files was dropped. In each repeat
 // it is another query. Answers that are compared take time to take: one repeat of
-// a type, which no target can know, asks a further query so, and that is not
+// a type, which no target can know, runs a further query so, and that is not
 // recorded.
-func (x *queryStage) askCold(ctx context.Context, on *turn) error {
+func (x *queryStage) queryCold(ctx context.Context, on *turn) error {
 	task := x.Display.Start("query "+on.out.Name+" cold"+ofRepeats(on.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
-	for i := range x.questions {
-		q := &x.questions[i]
-		if asked(on.out, on.repeat, q.kind.Name) {
+	for i := range x.queries {
+		q := &x.queries[i]
+		if finished(on.out, on.repeat, q.queryType.Name) {
 			continue
 		}
 		var disturbed string
@@ -35,11 +35,11 @@ func (x *queryStage) askCold(ctx context.Context, on *turn) error {
 				err = tooNoisy("target "+on.out.Name, disturbed)
 				break
 			}
-			disturbed, err = x.askTypeCold(ctx, on, q)
+			disturbed, err = x.queryTypeCold(ctx, on, q)
 		}
 		if err != nil {
 			task.Fail(reason(ctx, err))
-			return fmt.Errorf("%s: %w", q.kind.Name, err)
+			return fmt.Errorf("%s: %w", q.queryType.Name, err)
 		}
 		task.Add(1)
 	}
@@ -47,9 +47,9 @@ func (x *queryStage) askCold(ctx context.Context, on *turn) error {
 	return nil
 }
 
-// askTypeCold asks one query. Disturbed says why it does not count and is to be
-// asked again; empty: it counts.
-func (x *queryStage) askTypeCold(ctx context.Context, on *turn, q *questions) (disturbed string, err error) {
+// queryTypeCold runs one query. Disturbed says why it does not count and is to be
+// run again; empty: it counts.
+func (x *queryStage) queryTypeCold(ctx context.Context, on *turn, q *typeQueries) (disturbed string, err error) {
 	queries := x.rendered(on.planned, q, on.repeat)
 	defer queries.close()
 	queries.most = 1
@@ -59,7 +59,7 @@ func (x *queryStage) askTypeCold(ctx context.Context, on *turn, q *questions) (d
 		place = (on.repeat - 1) % queries.Len()
 	}
 	// The repeat, and whether the further query comes behind the recorded one.
-	chosen := choose(x.run.CheckSeed, q.kind.Name+" cold", 2*q.repeats, 1)[0]
+	chosen := choose(x.run.CheckSeed, q.queryType.Name+" cold", 2*q.repeats, 1)[0]
 	var taken []engine.Answered
 	take := func(behind bool) error {
 		if chosen != 2*(on.repeat-1)+btoi(behind) {
@@ -71,7 +71,7 @@ func (x *queryStage) askTypeCold(ctx context.Context, on *turn, q *questions) (d
 			return err
 		}
 		capture := engine.Capture{Sample: engine.NewSample("", "", 1, 1, 1), Repeats: 1}
-		_, err = x.askOneCold(ctx, on, q, one, engine.QueryConfig{First: first + other, Capture: &capture}, "cold, to be compared")
+		_, err = x.queryOneCold(ctx, on, q, one, engine.QueryConfig{First: first + other, Capture: &capture}, "cold, to be compared")
 		taken = capture.Answers()
 		return err
 	}
@@ -82,7 +82,7 @@ func (x *queryStage) askTypeCold(ctx context.Context, on *turn, q *questions) (d
 	if err != nil {
 		return "", err
 	}
-	measured, err := x.askOneCold(ctx, on, q, one, engine.QueryConfig{First: first + place}, "cold")
+	measured, err := x.queryOneCold(ctx, on, q, one, engine.QueryConfig{First: first + place}, "cold")
 	if err != nil {
 		return "", err
 	}
@@ -103,8 +103,8 @@ func btoi(b bool) int {
 	return 0
 }
 
-// askOneCold asks one query of a target made cold.
-func (x *queryStage) askOneCold(ctx context.Context, on *turn, q *questions, one engine.List, cfg engine.QueryConfig, setting string) (*result.Queries, error) {
+// queryOneCold runs one query of a target made cold.
+func (x *queryStage) queryOneCold(ctx context.Context, on *turn, q *typeQueries, one engine.List, cfg engine.QueryConfig, setting string) (*result.Queries, error) {
 	what, cold, err := x.chill(ctx, on.planned, on.env)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (x *queryStage) askOneCold(ctx context.Context, on *turn, q *questions, one
 	defer t.Close() // reading only
 	x.attend(ctx, on.planned.name, t, on.out.CoLocated)
 	cfg.Log, err = x.operations.section(oplog.Cell{
-		Kind: oplog.Query, Target: on.planned.name, Type: q.kind.Name, Repeat: on.repeat, Workers: 1, Questions: 1, First: cfg.First, Setting: setting,
+		Kind: oplog.Query, Target: on.planned.name, Type: q.queryType.Name, Repeat: on.repeat, Workers: 1, Queries: 1, First: cfg.First, Setting: setting,
 	})
 	if err != nil {
 		return nil, err
@@ -209,7 +209,7 @@ const patience = time.Minute
 // openAgain opens a target, whose server may be on its way up.
 func openAgain(ctx context.Context, planned *plannedTarget, env driver.Env) (driver.DB, error) {
 	for deadline := time.Now().Add(patience); ; {
-		t, err := planned.kind.Open(ctx, env, planned.options)
+		t, err := planned.driver.Open(ctx, env, planned.options)
 		if err == nil || planned.restart == "" || !errors.Is(err, driver.ErrUnreachable) || time.Now().After(deadline) {
 			return t, err
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/tsmark/tsmark/workload/generate"
 )
 
-// digest computes the content digest of what is loaded or asked about, where it
+// digest computes the content digest of what is loaded or queried, where it
 // was asked for and is not known yet. Rows of a file are those of the file.
 func (s *subject) digest(ctx context.Context) error {
 	if !s.plan.experiment.Digest || s.record.Digest != "" {

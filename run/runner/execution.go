@@ -48,7 +48,7 @@ func newExecution(r *Runner, p *Plan) *execution {
 }
 
 // look finds out what can be known before anything is stored or loaded, such
-// as questions that are impossible.
+// as queries that are impossible.
 func (x *execution) look() error {
 	if !x.steps.Load {
 		return nil
@@ -106,6 +106,7 @@ func (x *execution) execute(ctx context.Context) (err error) {
 		}
 	}()
 	x.enlist()
+	x.plan.tell(x.Display)
 	if err := x.Store.Save(ctx, &x.run); err != nil { // with its targets in their order
 		return stored(err)
 	}
@@ -115,7 +116,7 @@ func (x *execution) execute(ctx context.Context) (err error) {
 	part := 0
 	for _, c := range x.plan.order() {
 		planned, out := &x.plan.targets[c.target], &x.run.Targets[c.target]
-		if x.done(c) || out.Failure != "" && (c.job != confirming || x.dataset == nil) {
+		if x.done(c) || out.Failure != "" && (c.job != comparing || x.dataset == nil) {
 			continue
 		}
 		if c.job == loading && c.repeat > 1 && x.longLoads() {
@@ -139,7 +140,7 @@ func (x *execution) enlist() {
 		planned := &x.plan.targets[i]
 		if i == len(x.run.Targets) {
 			t := result.Target{
-				Name: planned.name, Twin: planned.twin, Kind: planned.kind.Name, Embedded: planned.caps.Embedded,
+				Name: planned.name, Twin: planned.twin, Kind: planned.driver.Name, Embedded: planned.caps.Embedded,
 				Options: planned.shown, Changes: planned.changes, Profile: planned.profile, Durability: planned.durability,
 			}
 			if planned.start != "" {
@@ -151,7 +152,7 @@ func (x *execution) enlist() {
 		out.Failure = "" // of the time before it was resumed
 		out.Turn = x.plan.turnOf(i)
 		if x.Modules != nil {
-			out.Modules = x.Modules(planned.kind.Modules)
+			out.Modules = x.Modules(planned.driver.Modules)
 		}
 	}
 }
@@ -177,7 +178,7 @@ func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *resul
 
 // perform does a cell.
 func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget, out *result.Target) error {
-	if c.job == confirming && x.dataset != nil {
+	if c.job == comparing && x.dataset != nil {
 		// What agrees, and of what gave up all, needs no target.
 		doubtful, err := x.compare.confirm(ctx, nil, planned, out)
 		if err != nil || !doubtful {
@@ -199,15 +200,15 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 		return err
 	}
 	queries := &queryStage{x.stage, x.slow}
-	if c.job == asking && x.plan.experiment.Queries.Cache == experiment.CacheCold {
+	if c.job == querying && x.plan.experiment.Queries.Cache == experiment.CacheCold {
 		if err := on.db.Close(); err != nil {
 			return err
 		}
-		return queries.askCold(ctx, on)
+		return queries.queryCold(ctx, on)
 	}
 	defer on.db.Close() // everything that matters was flushed, and checked, before
 	defer x.internals(planned.name, on.db)()
-	if (c.job == loading || c.job == asking) && !planned.caps.Embedded {
+	if (c.job == loading || c.job == querying) && !planned.caps.Embedded {
 		if err := x.calibrate(ctx); err != nil {
 			return err
 		}
@@ -217,8 +218,8 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 		return (&loadStage{x.stage}).loadQuietly(ctx, on)
 	case checking:
 		return (&checkStage{x.stage, x.slow}).check(ctx, on)
-	case asking:
-		return queries.ask(ctx, on)
+	case querying:
+		return queries.query(ctx, on)
 	}
 	_, err = x.compare.confirm(ctx, on.db, planned, out)
 	return err
@@ -257,7 +258,7 @@ func (x *execution) enter(ctx context.Context, on *turn) (err error) {
 // open opens a target. Where no server is down the error is the input's: the
 // path, or what is there, is not right.
 func open(ctx context.Context, planned *plannedTarget, env driver.Env) (driver.DB, error) {
-	t, err := planned.kind.Open(ctx, env, planned.options)
+	t, err := planned.driver.Open(ctx, env, planned.options)
 	if err != nil && ctx.Err() == nil && (planned.caps.Embedded || errors.Is(err, driver.ErrExisting)) {
 		return nil, fmt.Errorf("%w: %w", ErrInput, err)
 	}
@@ -298,14 +299,14 @@ func removeEmpty(dir string) {
 func (x *execution) env(ctx context.Context, c cell, planned *plannedTarget) (driver.Env, error) {
 	id := x.run.ID
 	if !x.steps.Load {
-		loaded, err := x.Store.Loaded(ctx, planned.name, planned.kind.Name)
+		loaded, err := x.Store.Loaded(ctx, planned.name, planned.driver.Name)
 		if err != nil {
 			return driver.Env{}, err
 		}
 		id = x.lastHere(loaded, planned)
 		if id == "" && planned.caps.Embedded && planned.options["path"] == "" {
 			return driver.Env{}, fmt.Errorf("%w: no target %s with driver %s has been loaded into %s; load it with tsmark load, or give its path",
-				ErrInput, planned.name, planned.kind.Name, x.Dir)
+				ErrInput, planned.name, planned.driver.Name, x.Dir)
 		}
 	}
 	env := driver.Env{Dir: filepath.Join(x.Dir, id, planned.name), Create: c.job == loading}

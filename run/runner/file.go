@@ -134,7 +134,11 @@ func (s *subject) feed(ctx context.Context, t driver.DB, planned *plannedTarget)
 		if err != nil {
 			return nil, err
 		}
-		f.parsed = &fileRows{Dataset: rows, reader: rows.Read(), held: planned.caps.Checker()}
+		held, err := planned.caps.Checker(rows.Schema())
+		if err != nil {
+			return nil, err
+		}
+		f.parsed = &fileRows{Dataset: rows, reader: rows.Read(), held: held}
 		f.schema, dataset = rows.Schema(), f.parsed
 		if s.unknown() {
 			f.rows = rows.Rows()

@@ -15,7 +15,7 @@ import (
 type internals struct {
 	name string
 
-	mu    sync.Mutex // guards what follows; held while the target is asked
+	mu    sync.Mutex // guards what follows; held while the target is read
 	open  driver.Metered
 	last  map[string]float64
 	lives float64
@@ -53,7 +53,7 @@ func (s *internals) begin(t driver.Metered) {
 	s.open = t
 }
 
-// end returns when the target is not being asked and will not be.
+// end returns when the target is not being read and will not be.
 func (s *internals) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

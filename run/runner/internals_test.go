@@ -41,7 +41,7 @@ func TestInternals(t *testing.T) {
 	}
 	end()
 	if r := read(); len(r.Metrics) != 0 {
-		t.Errorf("it was asked between two turns: %+v", r)
+		t.Errorf("it was read between two turns: %+v", r)
 	}
 	end = o.internals("db", m)
 	defer end()

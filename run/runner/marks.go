@@ -16,7 +16,7 @@ func (x *execution) newMark(c cell, planned *plannedTarget) session.Mark {
 	return session.Mark{
 		Dataset: x.run.Dataset.Spec, Fingerprint: x.run.Dataset.Fingerprint, RowsExpected: -1,
 		Loaded: time.Now().UTC(), Tool: x.Tool.Version, Unverified: x.run.Dataset.Unverified,
-		Run: x.run.ID, Target: planned.name, Driver: planned.kind.Name, Repeat: c.repeat, Layout: planned.kind.LayoutOf(planned.options),
+		Run: x.run.ID, Target: planned.name, Driver: planned.driver.Name, Repeat: c.repeat, Layout: planned.driver.LayoutOf(planned.options),
 	}
 }
 
@@ -71,7 +71,7 @@ func (x *execution) accept(mark session.Mark, planned *plannedTarget) error {
 	default:
 		return fmt.Errorf("another dataset has been loaded into the database since%s; tsmark rerun %s measures this one", loadedBy(mark), x.run.ID)
 	}
-	if differs := mark.Differs(&planned.kind, planned.options); differs != "" {
+	if differs := mark.Differs(&planned.driver, planned.options); differs != "" {
 		return fmt.Errorf("%w: the data of target %s %s%s; give it the options that it was loaded with, or load it again with --replace",
 			ErrInput, planned.name, differs, loadedBy(mark))
 	}

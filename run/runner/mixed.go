@@ -16,12 +16,12 @@ import (
 )
 
 // mixes reports whether a part of a target's loads is mixed: there are
-// questions, and somebody to answer them.
+// queries, and somebody to answer them.
 func (x *loadStage) mixes(planned *plannedTarget) bool {
 	return x.plan.experiment.Mixed.On() && x.plan.steps.Verify && x.expected != nil && !planned.caps.Discards
 }
 
-// mix writes the rest of the dataset while questions are asked, loads alone
+// mix writes the rest of the dataset while queries are run, loads alone
 // what the phase had no time for, and then checks the answers.
 func (x *loadStage) mix(ctx context.Context, t driver.DB, planned *plannedTarget, repeat int, load *result.Load) error {
 	config := x.mixedConfig(planned, repeat)
@@ -33,7 +33,7 @@ func (x *loadStage) mix(ctx context.Context, t driver.DB, planned *plannedTarget
 	if config.Log, err = x.operations.section(written); err != nil {
 		return err
 	}
-	questions, err := x.mixedQuestions(written, config.Queriers)
+	queries, err := x.mixedQueries(written, config.Queriers)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (x *loadStage) mix(ctx context.Context, t driver.DB, planned *plannedTarget
 	progress := func(rows int) { task.Add(int64(rows)) }
 	var journal *engine.Journal
 	where, err := x.measure(ctx, planned.caps.Embedded, func() (err error) {
-		load.Mixed, journal, err = engine.Mixed(ctx, config, x.dataset, t, planned.kind.Renderer(planned.options), questions, progress)
+		load.Mixed, journal, err = engine.Mixed(ctx, config, x.dataset, t, planned.driver.Renderer(planned.options), queries, progress)
 		return err
 	})
 	load.Mixed.Writes.Cell = where
@@ -67,26 +67,26 @@ func (x *loadStage) mix(ctx context.Context, t driver.DB, planned *plannedTarget
 	return nil
 }
 
-// mixedQuestions draws what is asked beside the writes of a cell of the
+// mixedQueries draws what is run beside the writes of a cell of the
 // operation log.
-func (x *loadStage) mixedQuestions(written oplog.Cell, queriers int) ([]engine.MixedQuestions, error) {
+func (x *loadStage) mixedQueries(written oplog.Cell, queriers int) ([]engine.MixedQueries, error) {
 	weights := x.plan.settings.weights
-	var questions []engine.MixedQuestions
-	for i := range x.questions {
-		queries := slices.AppendSeq(make([]query.Query, 0, x.questions[i].record.Count), x.questions[i].all)
+	var types []engine.MixedQueries
+	for i := range x.queries {
+		queries := slices.AppendSeq(make([]query.Query, 0, x.queries[i].record.Count), x.queries[i].all)
 		c := written
-		c.Kind, c.Type, c.Workers, c.Schedule = oplog.Query, x.questions[i].kind.Name, queriers, x.plan.experiment.Mixed.QueryRate
+		c.Kind, c.Type, c.Workers, c.Schedule = oplog.Query, x.queries[i].queryType.Name, queriers, x.plan.experiment.Mixed.QueryRate
 		section, err := x.operations.section(c)
 		if err != nil {
 			return nil, err
 		}
-		q := engine.MixedQuestions{Type: c.Type, Queries: queries, Log: section}
+		q := engine.MixedQueries{Type: c.Type, Queries: queries, Log: section}
 		if weights != nil {
 			q.Weight = weights[i]
 		}
-		questions = append(questions, q)
+		types = append(types, q)
 	}
-	return questions, nil
+	return types, nil
 }
 
 // mixedConfig is what the phase of a target in a repeat is like.

@@ -9,10 +9,10 @@ import (
 type job uint8
 
 const (
-	loading    job = iota // load, settle, count
-	checking              // count where nothing was loaded; compare answers
-	asking                // measure queries
-	confirming            // compare the answers that were taken meanwhile
+	loading   job = iota // load, settle, count
+	checking             // count where nothing was loaded; compare answers
+	querying             // measure queries
+	comparing            // compare the answers that were taken meanwhile
 )
 
 // cell is a job on one target in one repeat, the smallest part of a run that
@@ -45,11 +45,11 @@ func (p *Plan) order() []cell {
 		if p.steps.Verify {
 			round(checking, 1)
 		}
-		if p.steps.Ask {
+		if p.steps.Query {
 			for n := range p.experiment.QueryRepeats() {
-				round(asking, n+1)
+				round(querying, n+1)
 			}
-			round(confirming, 1)
+			round(comparing, 1)
 		}
 	}
 	return cells
@@ -97,29 +97,29 @@ func (x *execution) done(c cell) bool {
 		l := t.RepeatOf(c.repeat).Load
 		return l != nil && l.Settled > 0
 	case checking:
-		for _, q := range x.questions {
-			if t.RepeatOf(1).Type(q.kind.Name) == nil {
+		for _, q := range x.queries {
+			if t.RepeatOf(1).Type(q.queryType.Name) == nil {
 				return false
 			}
 		}
-		return len(x.questions) > 0
-	case confirming:
+		return len(x.queries) > 0
+	case comparing:
 		return len(unconfirmed(t)) == 0
 	}
-	for _, q := range x.questions {
-		if !asked(t, c.repeat, q.kind.Name) {
+	for _, q := range x.queries {
+		if !finished(t, c.repeat, q.queryType.Name) {
 			return false
 		}
 	}
-	return len(x.questions) > 0
+	return len(x.queries) > 0
 }
 
-// asked reports whether a type needs no asking in a repeat: it was asked, or
+// finished reports whether a type needs nothing more in a repeat: it was run, or
 // has no figure.
-func asked(t *result.Target, repeat int, queryType string) bool {
+func finished(t *result.Target, repeat int, queryType string) bool {
 	if first := t.RepeatOf(1).Type(queryType); first != nil && (first.Withheld != "" || first.Unsupported != "") {
 		return true
 	}
 	q := t.RepeatOf(repeat).Type(queryType)
-	return q != nil && (q.Asked > 0 || q.Withheld != "")
+	return q != nil && (q.Executed > 0 || q.Withheld != "")
 }

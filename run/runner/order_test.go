@@ -17,18 +17,18 @@ import (
 func TestOrder(t *testing.T) {
 	e := experiment.Default()
 	e.Load.Repeats, e.Queries.Repeats = 2, 2
-	p := Plan{experiment: e, targets: make([]plannedTarget, 2), steps: Steps{Load: true, Verify: true, Ask: true}}
+	p := Plan{experiment: e, targets: make([]plannedTarget, 2), steps: Steps{Load: true, Verify: true, Query: true}}
 	for steps, want := range map[Steps][]string{
-		{Load: true, Verify: true, Ask: true}: {
-			"load 0, 1", "load 1, 1", "load 0, 2", "load 1, 2", "check 0, 1", "check 1, 1", "ask 0, 1", "ask 1, 1", "ask 0, 2", "ask 1, 2", "confirm 0, 1", "confirm 1, 1"},
-		{Load: true}:              {"load 0, 1", "load 1, 1", "load 0, 2", "load 1, 2"},
-		{Verify: true, Ask: true}: {"check 0, 1", "check 1, 1", "ask 0, 1", "ask 1, 1", "ask 0, 2", "ask 1, 2", "confirm 0, 1", "confirm 1, 1"},
-		{Verify: true}:            {"check 0, 1", "check 1, 1"},
+		{Load: true, Verify: true, Query: true}: {
+			"load 0, 1", "load 1, 1", "load 0, 2", "load 1, 2", "check 0, 1", "check 1, 1", "query 0, 1", "query 1, 1", "query 0, 2", "query 1, 2", "compare 0, 1", "compare 1, 1"},
+		{Load: true}:                {"load 0, 1", "load 1, 1", "load 0, 2", "load 1, 2"},
+		{Verify: true, Query: true}: {"check 0, 1", "check 1, 1", "query 0, 1", "query 1, 1", "query 0, 2", "query 1, 2", "compare 0, 1", "compare 1, 1"},
+		{Verify: true}:              {"check 0, 1", "check 1, 1"},
 	} {
 		p.steps = steps
 		var got []string
 		for _, c := range p.order() {
-			got = append(got, fmt.Sprintf("%s %d, %d", []string{"load", "check", "ask", "confirm"}[c.job], c.target, c.repeat))
+			got = append(got, fmt.Sprintf("%s %d, %d", []string{"load", "check", "query", "compare"}[c.job], c.target, c.repeat))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", steps, diff)
@@ -39,7 +39,7 @@ func TestOrder(t *testing.T) {
 // Where nobody said how often, targets that are compared are loaded six times,
 // unless the first loads say that this would take too long.
 func TestLoadsRepeat(t *testing.T) {
-	all := Steps{Load: true, Verify: true, Ask: true}
+	all := Steps{Load: true, Verify: true, Query: true}
 	for name, c := range map[string]struct {
 		targets, repeats int
 		file             string
@@ -55,7 +55,7 @@ func TestLoadsRepeat(t *testing.T) {
 	} {
 		e := experiment.Default()
 		e.Targets, e.Load.Repeats, e.Load.File = e.Targets[:c.targets], c.repeats, c.file
-		p := &Plan{experiment: e, steps: c.steps, compares: c.steps.Ask}
+		p := &Plan{experiment: e, steps: c.steps, compares: c.steps.Query}
 		if got := p.loads(); got != c.want {
 			t.Errorf("%s: %d loads, want %d", name, got, c.want)
 		}
@@ -82,14 +82,14 @@ func TestOrderOfParts(t *testing.T) {
 		p.targets = append(p.targets, plannedTarget{name: fmt.Sprint(i), shares: place})
 	}
 	for steps, want := range map[Steps]string{
-		{Load: true, Verify: true}:            "load 0, load 1, load 3, check 0, check 1, check 3, load 2, load 5, check 2, check 5, load 4, check 4",
-		{Load: true, Verify: true, Ask: true}: "load 0, load 1, load 3, check 0, check 1, check 3, ask 0, ask 1, ask 3, ask 0, ask 1, ask 3, confirm 0, confirm 1, confirm 3, load 2, load 5, check 2, check 5, ask 2, ask 5, ask 2, ask 5, confirm 2, confirm 5, load 4, check 4, ask 4, ask 4, confirm 4",
-		{Verify: true}:                        "check 0, check 1, check 2, check 3, check 4, check 5", // nothing is overwritten
+		{Load: true, Verify: true}:              "load 0, load 1, load 3, check 0, check 1, check 3, load 2, load 5, check 2, check 5, load 4, check 4",
+		{Load: true, Verify: true, Query: true}: "load 0, load 1, load 3, check 0, check 1, check 3, query 0, query 1, query 3, query 0, query 1, query 3, compare 0, compare 1, compare 3, load 2, load 5, check 2, check 5, query 2, query 5, query 2, query 5, compare 2, compare 5, load 4, check 4, query 4, query 4, compare 4",
+		{Verify: true}:                          "check 0, check 1, check 2, check 3, check 4, check 5", // nothing is overwritten
 	} {
 		p.steps = steps
 		var got []string
 		for _, c := range p.order() {
-			got = append(got, fmt.Sprintf("%s %d", []string{"load", "check", "ask", "confirm"}[c.job], c.target))
+			got = append(got, fmt.Sprintf("%s %d", []string{"load", "check", "query", "compare"}[c.job], c.target))
 		}
 		if diff := cmp.Diff(want, strings.Join(got, ", ")); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", steps, diff)

@@ -26,7 +26,7 @@ func (p *Plan) shared(kind *driver.Driver, embedded bool, place string, onlyLoad
 	for i := range p.targets {
 		switch first := &p.targets[i]; {
 		case first.shares != place:
-		case embedded && kind.Name != first.kind.Name:
+		case embedded && kind.Name != first.driver.Name:
 			return fmt.Sprintf("%s is where target %s is loaded; give each its own path", place, first.name)
 		case onlyLoad:
 			return fmt.Sprintf("%s is where target %s is loaded, of which nothing would be left; load one of them, or give each a place of its own", place, first.name)

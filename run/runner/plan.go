@@ -1,5 +1,5 @@
 // Package runner executes experiments: it loads, settles, counts, checks and
-// asks, target by target, and stores each piece as it is finished.
+// runs, target by target, and stores each piece as it is finished.
 package runner
 
 import (
@@ -24,7 +24,7 @@ import (
 // Catalog is what experiments can name.
 type Catalog struct {
 	Workload func(name string) (workload.Workload, error) // its error offers the closest names
-	Kind     func(name string) (driver.Driver, error)     // likewise
+	Driver   func(name string) (driver.Driver, error)     // likewise
 	// Environ is the environment, as os.Environ lists it, from which secret
 	// options are taken that an experiment does not give: see SecretVariable.
 	Environ []string
@@ -37,9 +37,10 @@ type Plan struct {
 	experiment *experiment.Experiment
 	catalog    Catalog
 	steps      Steps
-	compares   bool // what is loaded is asked, or would be if there were queries
+	compares   bool // what is loaded is queried, or would be if there were queries
 	targets    []plannedTarget
 	settings   settings
+	remarks    []remark
 	secrets    *secret.Redactor
 	place      result.Place // of its run in a sweep
 	earlier    []string     // ids of the runs of that sweep before it
@@ -49,12 +50,12 @@ type Plan struct {
 type Steps struct {
 	Load   bool // otherwise the targets must hold a complete dataset already, and theirs is the workload
 	Verify bool // compare answers with the oracle's
-	Ask    bool // measure queries; only with Verify
+	Query  bool // measure queries; only with Verify
 }
 
 type plannedTarget struct {
 	name                string
-	kind                driver.Driver
+	driver              driver.Driver
 	options             driver.Options
 	caps                driver.Caps       // with these options
 	shown               map[string]string // options without secrets
@@ -72,7 +73,7 @@ type plannedTarget struct {
 // *experiment.Problem, or several joined, that name what to fix and where it
 // was written.
 func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
-	p := &Plan{experiment: e, catalog: c, steps: steps, compares: steps.Ask, secrets: newRedactor(e, c)}
+	p := &Plan{experiment: e, catalog: c, steps: steps, compares: steps.Query, secrets: newRedactor(e, c)}
 	if err := p.check(); err != nil {
 		return nil, p.secrets.Error(err)
 	}
@@ -94,11 +95,12 @@ func (p *Plan) check() error {
 		if !steps.Load {
 			return e.Problem("queries.types", "is empty; name query types, or %s", experiment.AllTypes)
 		}
-		steps.Verify, steps.Ask = false, false
+		steps.Verify, steps.Query = false, false
 		p.steps = steps
 	}
 	var problems []error
-	var values series.Values // none are known of an unknown dataset, and of one that is loaded already
+	var schema *series.Schema // not known of an unknown dataset, nor of one that is loaded already
+	var values series.Values  // likewise
 	switch {
 	case steps.Load && e.Unknown() && steps.Verify:
 		problems = append(problems, e.Problem("load.file", "no answer can be verified on an unknown dataset; say what generated the file, as in --use-case cpu-only --scale 100"))
@@ -106,6 +108,7 @@ func (p *Plan) check() error {
 		w, types, err := p.dataset(e.Workload)
 		if err == nil {
 			values = w.Values(e.Workload)
+			schema, err = p.schema(w)
 		}
 		for _, t := range types {
 			if err != nil {
@@ -117,7 +120,7 @@ func (p *Plan) check() error {
 	}
 	for i, t := range e.Targets {
 		path := fmt.Sprintf("targets[%d]", i)
-		kind, err := c.Kind(t.Kind)
+		kind, err := c.Driver(t.Kind)
 		if err != nil {
 			problems = append(problems, e.Problem(path+".kind", "%s", err))
 			continue
@@ -142,10 +145,8 @@ func (p *Plan) check() error {
 			continue
 		}
 		caps := kind.Caps(options)
-		if caps.OneConnection {
-			problems = append(problems, p.alone(t.Name))
-		}
-		if refusal := caps.Refuse(t.Name, values); refusal != nil {
+		problems = append(problems, p.connections(t.Name, &caps))
+		if refusal := caps.Refuse(t.Name, schema, values); refusal != nil {
 			problems = append(problems, p.refused(path, refusal))
 		}
 		place := placeOf(&kind, options, t.Start)
@@ -155,44 +156,19 @@ func (p *Plan) check() error {
 		kind = limit.Driver(kind, e.Timeouts.Limits())
 		shown := p.withoutSecrets(&kind, options)
 		p.targets = append(p.targets, plannedTarget{
-			name: t.Name, kind: kind, options: options, caps: caps, shown: shown, changes: kind.Changes(shown),
+			name: t.Name, driver: kind, options: options, caps: caps, shown: shown, changes: kind.Changes(shown),
 			profile: t.Profile, durability: t.Durability, restart: t.Restart, exporter: t.Exporter, metrics: t.Metrics,
 			twin: t.Twin, start: t.Start, idle: cmp.Or(t.Idle, experiment.IdlePause), ports: ports, shares: place,
 		})
 	}
+	if len(p.targets) == len(e.Targets) { // else steps of those that are not known are missed
+		problems = append(problems, p.afterLoad())
+	}
 	return errors.Join(problems...)
 }
 
-// refused is the problem of a target that cannot hold the dataset, told where the
-// user chose what has to change.
-func (p *Plan) refused(target string, r *driver.Refusal) error {
-	if r.Setting == "" {
-		return p.experiment.Problem(target, "%s", r.Problem)
-	}
-	return p.specProblem(&workload.SpecError{Setting: r.Setting, Problem: r.Problem})
-}
-
-// alone returns an error where the experiment wants several connections at once,
-// of which the target has one.
-func (p *Plan) alone(name string) error {
-	e := p.experiment
-	for _, c := range []struct {
-		wanted bool
-		path   string
-	}{
-		{p.steps.Load && e.Load.Workers > 1, "load.workers"},
-		{p.steps.Ask && e.Queries.Workers > 1, "queries.workers"},
-		{p.steps.Load && e.Mixed.On(), "mixed.loaded"},
-	} {
-		if c.wanted {
-			return e.Problem(c.path, "target %s takes one connection at a time, and a second one would wait for ever; have one worker, and no mixed phase", name)
-		}
-	}
-	return nil
-}
-
 // dataset finds the workload of a specification and checks it and the query
-// types to be asked.
+// types to be run.
 func (p *Plan) dataset(spec workload.Spec) (workload.Workload, []workload.QueryType, error) {
 	w, err := p.catalog.Workload(spec.Name)
 	if err != nil {
@@ -259,14 +235,14 @@ func isSpecError(err error) bool {
 	return errors.As(err, &bad)
 }
 
-// questions is the queries of one type. They are drawn anew when they are
+// typeQueries is the queries of one type. They are drawn anew when they are
 // needed, and never held all at once: a million of them take more memory than all
 // the rest of a run.
-type questions struct {
-	kind   workload.QueryType
-	all    iter.Seq[query.Query] // that can be measured, in their order, the same each time
-	early  []query.Query         // whose answers are checked before anything is measured
-	record result.QuerySet
+type typeQueries struct {
+	queryType workload.QueryType
+	all       iter.Seq[query.Query] // that can be measured, in their order, the same each time
+	early     []query.Query         // whose answers are checked before anything is measured
+	record    result.QuerySet
 	blocks
 	// spare are queries to warm up with. They are none of those that are measured,
 	// unless the type has no others.
@@ -276,7 +252,7 @@ type questions struct {
 }
 
 // maxEvaluated bounds the different queries of types whose answers can only be
-// counted by making them: they are then asked in turn. Most such types of TSBS
+// counted by making them: they are then run in turn. Most such types of TSBS
 // have four different queries or one.
 const maxEvaluated = 100
 
@@ -287,33 +263,33 @@ const (
 	spareQueries = 64
 )
 
-// draw draws the first n queries of each type. A type that cannot be asked of the
+// draw draws the first n queries of each type. A type that cannot be run of the
 // dataset is a problem with the dataset's specification. The seed chooses what
 // is checked before anything is measured.
-func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec workload.Spec, n int, seed string) ([]questions, error) {
-	drawn := make([]questions, len(types))
+func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec workload.Spec, n int, seed string) ([]typeQueries, error) {
+	drawn := make([]typeQueries, len(types))
 	for i, t := range types {
 		more := 0
-		if n > 0 && p.steps.Ask {
+		if n > 0 && p.steps.Query {
 			more = earlyQueries + spareQueries
 		}
 		queries, err := p.drawType(w, t.Name, spec, n, more)
 		if err != nil {
 			return nil, err
 		}
-		q := questions{kind: t}
+		q := typeQueries{queryType: t}
 		if q.all, err = p.drawType(w, t.Name, spec, n, 0); err != nil {
 			return nil, err
 		}
 		var chosen []int
-		if !p.steps.Ask {
+		if !p.steps.Query {
 			chosen = choose(seed, t.Name, n, p.experiment.Queries.Verify)
 		}
 		behind, err := q.divide(queries, n, p.experiment.QueryRepeats(), chosen)
 		if err != nil {
 			return nil, err
 		}
-		if p.steps.Ask {
+		if p.steps.Query {
 			chosen = choose(seed, t.Name, len(behind), earlyQueries)
 			for at, other := range behind {
 				if slices.Contains(chosen, at) {
@@ -334,7 +310,7 @@ func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec worklo
 // divide takes the first n queries and those behind them: it records them,
 // divides them among repeats, and has those checked early that are at the places
 // chosen, which ascend. It returns what is behind them, as divider.divide does.
-func (q *questions) divide(queries iter.Seq[query.Query], n, repeats int, chosen []int) (behind []query.Query, err error) {
+func (q *typeQueries) divide(queries iter.Seq[query.Query], n, repeats int, chosen []int) (behind []query.Query, err error) {
 	all, begin, divided := query.NewFingerprint(), query.NewFingerprint(), newDivider(n, repeats)
 	place := 0
 	var one query.Query // one for all: what is given on moves to the heap
@@ -355,7 +331,7 @@ func (q *questions) divide(queries iter.Seq[query.Query], n, repeats int, chosen
 		}
 		place++
 	}
-	q.record = result.QuerySet{Type: q.kind.Name, Count: place, Fingerprint: all.String(), Begin: begin.String()}
+	q.record = result.QuerySet{Type: q.queryType.Name, Count: place, Fingerprint: all.String(), Begin: begin.String()}
 	q.blocks, behind = divided.divide(behind)
 	return behind, nil
 }

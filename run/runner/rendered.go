@@ -14,23 +14,23 @@ import (
 // others they cost next to nothing; in most languages some 25 MB.
 const renderedAtOnce = 1 << 16
 
-// rendered is the queries of a type that a repeat asks, in the target's language:
+// rendered is the queries of a type that a repeat runs, in the target's language:
 // an engine.Source.
 type rendered struct {
 	subject    *subject
 	planned    *plannedTarget
-	of         *questions
+	of         *typeQueries
 	first, end int // places
 	most       int // that are rendered at once
 
 	next func() (query.Query, bool) // the query at a place; nil: none is drawn
 	at   int                        // that place
 	stop func()
-	list []engine.Question
+	list []engine.Rendered
 }
 
-// rendered returns the queries of a type that a repeat asks. They are to be closed.
-func (s *subject) rendered(planned *plannedTarget, q *questions, repeat int) *rendered {
+// rendered returns the queries of a type that a repeat runs. They are to be closed.
+func (s *subject) rendered(planned *plannedTarget, q *typeQueries, repeat int) *rendered {
 	r := &rendered{subject: s, planned: planned, of: q, most: renderedAtOnce, stop: func() {}}
 	r.first, r.end = q.of(repeat)
 	return r
@@ -43,7 +43,7 @@ func (r *rendered) Len() int { return r.end - r.first }
 func (r *rendered) ID(place int) int { return r.of.id(r.first + place) }
 
 // Render implements engine.Source.
-func (r *rendered) Render(ctx context.Context, place int) ([]engine.Question, error) {
+func (r *rendered) Render(ctx context.Context, place int) ([]engine.Rendered, error) {
 	place += r.first
 	if r.next == nil || place < r.at {
 		r.stop()

@@ -17,12 +17,12 @@ import (
 )
 
 // drawnForTest draws queries of a type, for a subject that can render them.
-func drawnForTest(t *testing.T, queryType string, n, repeats int) (*subject, *plannedTarget, *questions) {
+func drawnForTest(t *testing.T, queryType string, n, repeats int) (*subject, *plannedTarget, *typeQueries) {
 	t.Helper()
 	e := experiment.Default()
 	e.Queries.Repeats, e.Queries.Count = repeats, n
 	w := tsbs.CPUOnly()
-	p := &Plan{experiment: e, steps: Steps{Load: true, Verify: true, Ask: true}}
+	p := &Plan{experiment: e, steps: Steps{Load: true, Verify: true, Query: true}}
 	types := w.QueryTypes()
 	types = types[slices.IndexFunc(types, func(t workload.QueryType) bool { return t.Name == queryType }):][:1]
 	drawn, err := p.draw(w, types, e.Workload, n, "seed")
@@ -41,7 +41,7 @@ func drawnForTest(t *testing.T, queryType string, n, repeats int) (*subject, *pl
 	render := func(q *query.Query, _ *series.Schema, _ driver.Options) (driver.Request, error) {
 		return driver.Request{Text: q.Table + q.Start.String() + q.End.String()}, nil
 	}
-	return &subject{plan: p, dataset: d}, &plannedTarget{kind: driver.Driver{Render: render}}, q
+	return &subject{plan: p, dataset: d}, &plannedTarget{driver: driver.Driver{Render: render}}, q
 }
 
 // Whatever is rendered at once, and from wherever, the queries are the same, and
@@ -73,7 +73,7 @@ func TestRendered(t *testing.T) {
 				}
 				got = append(got, block...)
 			}
-			if diff := cmp.Diff(want, []engine.Question(got)); diff != "" {
+			if diff := cmp.Diff(want, []engine.Rendered(got)); diff != "" {
 				t.Errorf("%s, repeat %d (-whole +blocks):\n%s", queryType, repeat, diff)
 			}
 			for _, place := range []int{0, 50, 3} { // forwards, and back

@@ -29,7 +29,7 @@ func newRedactor(e *experiment.Experiment, c Catalog) *secret.Redactor {
 	var names, public []string
 	kinds := make([]driver.Driver, len(e.Targets))
 	for i, t := range e.Targets {
-		kinds[i], _ = c.Kind(t.Kind) // one that is not known has no secret options
+		kinds[i], _ = c.Driver(t.Kind) // one that is not known has no secret options
 		public = append(public, t.Name, t.Kind)
 		for _, o := range kinds[i].Options {
 			public = append(public, o.Default)
@@ -197,7 +197,7 @@ func (p *Plan) YAML() ([]byte, error) { return p.yaml(p.experiment) }
 func (p *Plan) yaml(e *experiment.Experiment) ([]byte, error) {
 	public := p.openly(e)
 	for i := range public.Targets {
-		public.Targets[i] = p.public(e.Targets[i], &p.targets[i].kind, p.targets[i].options)
+		public.Targets[i] = p.public(e.Targets[i], &p.targets[i].driver, p.targets[i].options)
 	}
 	return experiment.Marshal(public)
 }

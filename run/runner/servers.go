@@ -158,7 +158,7 @@ func newServer(ctx context.Context, planned *plannedTarget, env driver.Env, amon
 			Path: "sh", Args: []string{"-c", "exec " + line}, Log: filepath.Join(dir, "server.log"),
 			Within: serverPatience, Grace: serverPatience, Among: among,
 			Note:  func(info process.Info) error { return note(filepath.Join(dir, pidFile), info) },
-			Ready: func(ctx context.Context) error { return answers(ctx, planned.kind, env, options) },
+			Ready: func(ctx context.Context) error { return answers(ctx, planned.driver, env, options) },
 		},
 	}, nil
 }

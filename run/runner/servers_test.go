@@ -67,7 +67,7 @@ func slowly(name string) *plannedTarget {
 
 func puppetServer(program, name, idle string, steps ...string) *plannedTarget {
 	line := strings.Join(append([]string{shellQuoted(program)}, puppet.Args(steps...)...), " ")
-	return &plannedTarget{name: name, kind: served(), options: driver.Options{}, start: line, idle: idle}
+	return &plannedTarget{name: name, driver: served(), options: driver.Options{}, start: line, idle: idle}
 }
 
 // status is the state of a process as Linux names it; empty: it is gone.
@@ -98,7 +98,7 @@ func TestServersTakeTurns(t *testing.T) {
 		if p.start == "" {
 			return 0
 		}
-		if err := answers(t.Context(), p.kind, env, here.options); err != nil {
+		if err := answers(t.Context(), p.driver, env, here.options); err != nil {
 			t.Fatalf("%s does not answer in its turn: %v", p.name, err)
 		}
 		return puppet.Number(t, filepath.Join(filesOf(env.Dir), "pid"))
@@ -207,7 +207,7 @@ func TestServerOfATsmarkKilledMeanwhile(t *testing.T) {
 func TestServerThatDoesNotStart(t *testing.T) {
 	all := newServers(nil)
 	env := driver.Env{Dir: t.TempDir(), Create: true}
-	_, err := all.turn(t.Context(), &plannedTarget{name: "bad", kind: served(), options: driver.Options{}, start: "sh -c 'echo no disk today; exit 3' {port}"}, env)
+	_, err := all.turn(t.Context(), &plannedTarget{name: "bad", driver: served(), options: driver.Options{}, start: "sh -c 'echo no disk today; exit 3' {port}"}, env)
 	if err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "no disk today") {
 		t.Errorf("the error does not say why: %v", err)
 	}

@@ -24,14 +24,14 @@ type subject struct {
 	input   io.Reader       // standard input, where the rows come from there
 	record  *result.Dataset // what the run tells of it
 
-	spec      workload.Spec
-	dataset   workload.Dataset        // nil: nobody knows it yet
-	owner     func(*series.Batch) int // the worker that writes a batch; nil: whoever is free
-	viewed    [views]viewed
-	questions []questions
-	expected  *oracle.Expectations // once the dataset has been passed over
-	file      *ingest.Source       // where the rows come from; nil: they are generated
-	parsed    *ingest.Dataset      // the file's rows, once a target needed them
+	spec     workload.Spec
+	dataset  workload.Dataset        // nil: nobody knows it yet
+	owner    func(*series.Batch) int // the worker that writes a batch; nil: whoever is free
+	viewed   [views]viewed
+	queries  []typeQueries
+	expected *oracle.Expectations // once the dataset has been passed over
+	file     *ingest.Source       // where the rows come from; nil: they are generated
+	parsed   *ingest.Dataset      // the file's rows, once a target needed them
 }
 
 // schema is the dataset's; nil: nobody knows it.
@@ -49,7 +49,7 @@ func (s *subject) prepare(spec workload.Spec, seed string) error {
 	if err != nil {
 		return err
 	}
-	if s.questions, err = s.plan.draw(w, types, spec, s.plan.experiment.Queries.PerType(), seed); err != nil {
+	if s.queries, err = s.plan.draw(w, types, spec, s.plan.experiment.Queries.PerType(), seed); err != nil {
 		return err
 	}
 	d, err := w.Dataset(spec)
@@ -93,17 +93,17 @@ func (s *subject) deal(d workload.Dataset) (workload.Dataset, error) {
 // drawn is what a run tells of the queries.
 func (s *subject) drawn() []result.QuerySet {
 	var list []result.QuerySet
-	for _, q := range s.questions {
+	for _, q := range s.queries {
 		list = append(list, q.record)
 	}
 	return list
 }
 
-// questionsOf returns those of a type that the run asks.
-func (s *subject) questionsOf(queryType string) *questions {
-	for i := range s.questions {
-		if s.questions[i].kind.Name == queryType {
-			return &s.questions[i]
+// queriesOf returns those of a type that the run has.
+func (s *subject) queriesOf(queryType string) *typeQueries {
+	for i := range s.queries {
+		if s.queries[i].queryType.Name == queryType {
+			return &s.queries[i]
 		}
 	}
 	return nil
@@ -112,14 +112,14 @@ func (s *subject) questionsOf(queryType string) *questions {
 // expect passes over the dataset for its size and all expected answers.
 func (s *subject) expect(ctx context.Context) error {
 	var full []query.Query
-	for i := range s.questions {
-		full = append(full, s.questions[i].early...)
+	for i := range s.queries {
+		full = append(full, s.queries[i].early...)
 	}
 	var counted iter.Seq[query.Query]
-	if s.plan.steps.Ask {
+	if s.plan.steps.Query {
 		counted = func(yield func(query.Query) bool) {
-			for i := range s.questions {
-				for q := range s.questions[i].all {
+			for i := range s.queries {
+				for q := range s.queries[i].all {
 					if !yield(q) {
 						return
 					}
@@ -161,15 +161,15 @@ func (s *subject) expect(ctx context.Context) error {
 	return nil
 }
 
-// expectAnswers deals the answers of a pass to the types of questions.
+// expectAnswers deals the answers of a pass to the query types.
 func (s *subject) expectAnswers(v view, expected *oracle.Expectations) {
 	n := s.plan.experiment.Queries.PerType()
 	fullAt := 0
-	for i := range s.questions {
-		q := &s.questions[i]
+	for i := range s.queries {
+		q := &s.queries[i]
 		q.expected[v].full = expected.Full[fullAt : fullAt+len(q.early)]
 		fullAt += len(q.early)
-		if s.plan.steps.Ask {
+		if s.plan.steps.Query {
 			q.expected[v].counted = expected.Counted[i*n : (i+1)*n]
 		}
 	}
@@ -197,22 +197,22 @@ func (s *subject) loadBefore(ctx context.Context, c engine.LoadConfig, t driver.
 }
 
 // renderOne renders one query, whose answer is nothing known of.
-func (s *subject) renderOne(planned *plannedTarget, q *query.Query) (engine.Question, error) {
+func (s *subject) renderOne(planned *plannedTarget, q *query.Query) (engine.Rendered, error) {
 	schema := s.dataset.Schema()
-	request, err := planned.kind.Render(q, schema, planned.options)
+	request, err := planned.driver.Render(q, schema, planned.options)
 	if err != nil {
-		return engine.Question{}, err
+		return engine.Rendered{}, err
 	}
 	// The oracle keeps digests of those rows whose order does not matter.
 	_, limited := q.Shape.(query.AnyRows)
 	whole := !q.Stored() || q.Order() != query.Unordered || limited
-	return engine.Question{ID: q.ID, Request: request, Values: q.Values(), Columns: q.Columns(schema.Table(q.Table)), Whole: whole}, nil
+	return engine.Rendered{ID: q.ID, Request: request, Values: q.Values(), Columns: q.Columns(schema.Table(q.Table)), Whole: whole}, nil
 }
 
 // warmUps returns the queries that connections are warmed up with, other ones in
 // each repeat in as far as there are such.
-func (s *subject) warmUps(planned *plannedTarget, q *questions, repeat int) ([]engine.Question, error) {
-	var list []engine.Question
+func (s *subject) warmUps(planned *plannedTarget, q *typeQueries, repeat int) ([]engine.Rendered, error) {
+	var list []engine.Rendered
 	for i := range q.spare {
 		one, err := s.renderOne(planned, &q.spare[(i+repeat*len(q.spare)/q.repeats)%len(q.spare)])
 		if err != nil {

@@ -79,7 +79,7 @@ func (s *Sweep) openly() error {
 // secretOption reports whether a path is that of a secret option.
 func (s *Sweep) secretOption(path string) bool {
 	for _, t := range s.experiment.Targets {
-		kind, err := s.catalog.Kind(t.Kind)
+		kind, err := s.catalog.Driver(t.Kind)
 		if err != nil {
 			continue // a plan says so
 		}
@@ -110,7 +110,7 @@ func (s *Sweep) YAML() ([]byte, error) {
 	p := &Plan{secrets: s.secrets}
 	public := p.openly(s.experiment)
 	for i := range public.Targets {
-		kind, err := s.catalog.Kind(public.Targets[i].Kind)
+		kind, err := s.catalog.Driver(public.Targets[i].Kind)
 		if err != nil {
 			return nil, err
 		}

@@ -164,7 +164,7 @@ func (w *watch) noiseOf(ctx context.Context, do func() error) (*result.Noise, er
 }
 
 // measure runs a measurement and returns where it stands on the time line, what
-// others took of the machine, and what it asked of the client, which an embedded
+// others took of the machine, and what it cost the client, which an embedded
 // target's cannot be told from.
 func (w *watch) measure(ctx context.Context, embedded bool, do func() error) (result.Cell, error) {
 	c := result.Cell{From: w.now()}

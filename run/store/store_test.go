@@ -76,12 +76,12 @@ func newRun(t *testing.T) *result.Run {
 					},
 					Retries: &result.Retries{Tries: 3, Values: 50, SentTwice: 4, Cause: "cut"}, Accumulated: []float64{1.5, 0.25},
 					Mixed: &result.Mixed{Share: 0.8, Windows: "recent", Loaded: 36000, Rest: 5, Wall: 2, Writes: result.Load{Rows: 1000, Batches: latency(t, time.Millisecond)}, Queriers: 2,
-						Types: []result.MixedType{{Type: "lastpoint", Asked: 5, Stale: 1, Service: latency(t, time.Millisecond), Freshness: latency(t, time.Second)}, {Type: "a-wrong", Withheld: "wrong beside writes"}}},
+						Types: []result.MixedType{{Type: "lastpoint", Executed: 5, Stale: 1, Service: latency(t, time.Millisecond), Freshness: latency(t, time.Second)}, {Type: "a-wrong", Withheld: "wrong beside writes"}}},
 					Cell: result.Cell{From: 1.5, To: 4, ClientBound: "it was slow", Client: &result.Client{Wall: 2.5, CPU: 3, Share: 0.6, Procs: 2, Cores: 2}},
 				},
 					Queries: []result.Queries{
 						{Type: "z-asked-first", Help: "the first", Verdict: result.Verdict{Checked: 10, Empty: 2, Rows: 120}, Workers: 4,
-							Asked: 1000, BurnIn: 5, AtLeast: 3, Distinct: 500, First: 500,
+							Executed: 1000, BurnIn: 5, AtLeast: 3, Distinct: 500, First: 500,
 							Sample: result.Sample{Wanted: 20, Early: 2, Captured: 12, Different: 7, Repeated: true, Short: true},
 							Each:   []float64{0, 0.25, -60}, TimeBox: 60, Timeout: 90, Wall: 12.5, PerSecond: 80, Rows: 12000,
 							Bytes: 96000, Values: 24000, Accumulated: []float64{2, 2.5, 1, 3}, Service: latency(t, 2*time.Millisecond), Cell: result.Cell{From: 5, To: 6}, Cache: "dropped", Cold: true,
@@ -92,7 +92,7 @@ func newRun(t *testing.T) *result.Run {
 						{Type: "lastpoint", Help: "the third", Unsupported: "it has no such thing"},
 					}}, {Number: 2, Queries: []result.Queries{
 					{Type: "z-asked-first", Help: "the first", Verdict: result.Verdict{Checked: 10, Empty: 2, Rows: 120}, Workers: 4,
-						Asked: 900, Distinct: 500, Each: []float64{0.1}, Wall: 1, PerSecond: 900, Accumulated: []float64{1, 0, 0, 0.5}, Service: latency(t, 3*time.Millisecond)},
+						Executed: 900, Distinct: 500, Each: []float64{0.1}, Wall: 1, PerSecond: 900, Accumulated: []float64{1, 0, 0, 0.5}, Service: latency(t, 3*time.Millisecond)},
 				}}},
 			},
 			{Name: "quest", Kind: "questdb", Description: driver.Description{Version: "9.0"}, Failure: "cannot be reached"},
@@ -177,7 +177,7 @@ func TestSavingAgainReplaces(t *testing.T) {
 	duck.Description.Version = "v2"
 	first := &duck.Repeats[0]
 	first.Load = &result.Load{Rows: 1, DiskBytes: -1, Rates: []result.RatePoint{{At: 1, Rows: 1}}}
-	first.Queries[0].Asked = 7
+	first.Queries[0].Executed = 7
 	pool(t, want)
 	must(t, s.Append(t.Context(), want, result.NewPiece(duck, 1, first.Load, nil)))
 	must(t, s.Append(t.Context(), want, result.NewPiece(duck, 1, nil, &first.Queries[0])))

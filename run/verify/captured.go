@@ -20,14 +20,14 @@ type Taken struct {
 	Expected *oracle.Expectation
 }
 
-// maxStrangers bounds the answers of a phase that take a pass over the dataset
+// maxUnmatched bounds the answers of a phase that take a pass over the dataset
 // each: any so many of the rows that match are right, and only their number is
 // known before. Of more answers a part is compared, as evenly spread as the
 // sample is.
-const maxStrangers = 5
+const maxUnmatched = 5
 
 // Captured compares answers that were taken. Where the digest of rows is not the
-// expected one the target is asked the query again, in full, to name the first
+// expected one the target runs the query again, in full, to name the first
 // row that differs; an answer that is right then was wrong all the same, unless
 // the digests show that only floats differ, within the tolerance. With neither a
 // target nor Config.Gone nothing is decided where this is needed, and open is
@@ -39,7 +39,7 @@ func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d w
 			querier.Close() // reading only
 		}
 	}()
-	step := max((len(taken)+maxStrangers-1)/maxStrangers, 1)
+	step := max((len(taken)+maxUnmatched-1)/maxUnmatched, 1)
 	for i, a := range taken {
 		if a.Expected.Any && i%step != 0 {
 			continue
@@ -51,7 +51,7 @@ func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d w
 		case a.Rows != a.Expected.Rows:
 			difference = fmt.Sprintf("%d rows in the answer, %d expected", a.Rows, a.Expected.Rows)
 		case a.Expected.Any:
-			difference, err = c.strangers(ctx, a.Answer)
+			difference, err = c.unmatched(ctx, a.Answer)
 		case a.Answer != nil:
 			expected := query.Answer{Rows: slices.Clone(a.Expected.Answer.Rows)}
 			if d := query.Compare(a.Expected.Query, columns, &expected, a.Answer); d != nil {

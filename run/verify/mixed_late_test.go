@@ -48,7 +48,7 @@ func TestMixedLateRows(t *testing.T) {
 			}
 			longer := test.spec
 			longer.End = start.Add(24 * time.Hour)
-			var questions []engine.MixedQuestions
+			var list []engine.MixedQueries
 			for _, name := range test.types {
 				sequence, err := test.use.Queries(longer, name, 200)
 				if err != nil {
@@ -60,7 +60,7 @@ func TestMixedLateRows(t *testing.T) {
 						q.End = q.Start.Add(30 * time.Minute)
 					}
 				}
-				questions = append(questions, engine.MixedQuestions{Type: name, Queries: queries})
+				list = append(list, engine.MixedQueries{Type: name, Queries: queries})
 			}
 			phase := func(kind driver.Driver, lateness time.Duration, batch int, share float64) (wrong, stale int64) {
 				db, err := kind.Open(t.Context(), driver.Env{Create: true}, nil)
@@ -77,7 +77,7 @@ func TestMixedLateRows(t *testing.T) {
 				out, journal, err := engine.Mixed(t.Context(), engine.MixedConfig{
 					LoadConfig: engine.LoadConfig{Workers: 2, BatchSize: batch}, Queriers: 2, Share: share,
 					Loaded: loaded, Start: start, Lateness: lateness, Windows: workload.Recent, Keep: 40,
-				}, d, db, kind.Renderer(nil), questions, ignore)
+				}, d, db, kind.Renderer(nil), list, ignore)
 				if err == nil {
 					err = verify.Mixed(t.Context(), d, journal, out, ignore)
 				}

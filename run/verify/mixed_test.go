@@ -31,7 +31,7 @@ func spec() workload.Spec {
 	return workload.Spec{Name: "cpu-only", Seed: 1, Scale: 20, Start: start, End: start.Add(2 * time.Hour), Interval: 10 * time.Second}
 }
 
-// config writes the second half of the dataset while two queriers ask.
+// config writes the second half of the dataset while two queriers run queries.
 func config(s workload.Spec) engine.MixedConfig {
 	return engine.MixedConfig{
 		LoadConfig: engine.LoadConfig{Workers: 2, BatchSize: 200},
@@ -47,9 +47,9 @@ func mixed(t *testing.T, kind driver.Driver, s workload.Spec, cfg engine.MixedCo
 	if err != nil {
 		t.Fatal(err)
 	}
-	var questions []engine.MixedQuestions
+	var list []engine.MixedQueries
 	longer := s
-	longer.End = s.Start.Add(24 * time.Hour) // for types that ask about half a day
+	longer.End = s.Start.Add(24 * time.Hour) // for types that look at half a day
 	for _, name := range types {
 		sequence, err := use.Queries(longer, name, 1000)
 		if err != nil {
@@ -61,7 +61,7 @@ func mixed(t *testing.T, kind driver.Driver, s workload.Spec, cfg engine.MixedCo
 				q.End = q.Start.Add(30 * time.Minute)
 			}
 		}
-		questions = append(questions, engine.MixedQuestions{Type: name, Queries: queries})
+		list = append(list, engine.MixedQueries{Type: name, Queries: queries})
 	}
 	db, err := kind.Open(t.Context(), driver.Env{Create: true}, nil)
 	if err != nil {
@@ -76,7 +76,7 @@ func mixed(t *testing.T, kind driver.Driver, s workload.Spec, cfg engine.MixedCo
 			t.Fatal(err)
 		}
 	}
-	out, journal, err := engine.Mixed(t.Context(), cfg, d, db, kind.Renderer(nil), questions, ignore)
+	out, journal, err := engine.Mixed(t.Context(), cfg, d, db, kind.Renderer(nil), list, ignore)
 	if err == nil {
 		err = verify.Mixed(t.Context(), d, journal, out, ignore)
 	}
@@ -86,7 +86,7 @@ func mixed(t *testing.T, kind driver.Driver, s workload.Spec, cfg engine.MixedCo
 // someTypes have all shapes that the devops queries have.
 var someTypes = []string{"single-groupby-1-8-1", "groupby-orderby-limit", "double-groupby-1", "high-cpu-all", "lastpoint"}
 
-// slow takes two milliseconds a batch, so that there is time to ask.
+// slow takes two milliseconds a batch, so that there is time for queries.
 func slow(kind driver.Driver) driver.Driver {
 	return hinder(kind, hindered{writer: func(w driver.Writer) driver.Writer {
 		return writeFunc{w, func(ctx context.Context, w driver.Writer, b *series.Batch) (driver.Receipt, error) {
@@ -121,11 +121,11 @@ func TestMixedExact(t *testing.T) {
 				t.Errorf("%d rows written, problem %q", out.Writes.Rows, out.Problem())
 			}
 			for _, q := range out.Types {
-				if !q.Verdict.OK() || q.Stale > 0 || q.Unexamined > 0 || q.Asked == 0 || q.Rows == 0 {
-					t.Errorf("%s: %d asked, %d rows, %s, %d stale, %d not examined", q.Type, q.Asked, q.Rows, q.Verdict, q.Stale, q.Unexamined)
+				if !q.Verdict.OK() || q.Stale > 0 || q.Unexamined > 0 || q.Executed == 0 || q.Rows == 0 {
+					t.Errorf("%s: %d run, %d rows, %s, %d stale, %d not examined", q.Type, q.Executed, q.Rows, q.Verdict, q.Stale, q.Unexamined)
 				}
-				if q.Type != "lastpoint" && q.Asked > 2*int64(cfg.Keep) && q.Counted == 0 {
-					t.Errorf("%s: %d asked, none counted", q.Type, q.Asked)
+				if q.Type != "lastpoint" && q.Executed > 2*int64(cfg.Keep) && q.Counted == 0 {
+					t.Errorf("%s: %d run, none counted", q.Type, q.Executed)
 				}
 			}
 		})
@@ -146,12 +146,12 @@ func TestMixedStale(t *testing.T) {
 	if p := out.Problem(); p != "" {
 		t.Errorf("wrong, not stale: %s", p)
 	}
-	longest := 0.0 // on a busy machine few queries of a type are asked in time
+	longest := 0.0 // on a busy machine few queries of a type are run in time
 	for _, q := range out.Types {
 		f := q.Freshness
 		longest = max(longest, f.Max)
 		if q.Stale == 0 || f.Count != q.Stale || f.Max > delay.Seconds() || f.Min < 0 {
-			t.Errorf("%s: %d of %d stale, by %v to %v s; want up to %v", q.Type, q.Stale, q.Asked, f.Min, f.Max, delay)
+			t.Errorf("%s: %d of %d stale, by %v to %v s; want up to %v", q.Type, q.Stale, q.Executed, f.Min, f.Max, delay)
 		}
 	}
 	if longest < delay.Seconds()/2 {
@@ -204,13 +204,13 @@ func (w writeFunc) Write(ctx context.Context, b *series.Batch) (driver.Receipt, 
 	return w.write(ctx, w.Writer, b)
 }
 
-type askFunc struct {
+type doFunc struct {
 	driver.Querier
-	ask func(context.Context, driver.Querier, driver.Request, query.Sink) (driver.Cost, error)
+	do func(context.Context, driver.Querier, driver.Request, query.Sink) (driver.Cost, error)
 }
 
-func (q askFunc) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
-	return q.ask(ctx, q.Querier, r, sink)
+func (q doFunc) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	return q.do(ctx, q.Querier, r, sink)
 }
 
 // Targets that are wrong in ways of their own are found out, and those that are
@@ -219,8 +219,8 @@ func TestMixedWrong(t *testing.T) {
 	writes := func(write func(context.Context, driver.Writer, *series.Batch) (driver.Receipt, error)) hindered {
 		return hindered{writer: func(w driver.Writer) driver.Writer { return writeFunc{w, write} }}
 	}
-	asks := func(ask func(context.Context, driver.Querier, driver.Request, query.Sink) (driver.Cost, error)) hindered {
-		return hindered{querier: func(q driver.Querier) driver.Querier { return askFunc{q, ask} }}
+	does := func(do func(context.Context, driver.Querier, driver.Request, query.Sink) (driver.Cost, error)) hindered {
+		return hindered{querier: func(q driver.Querier) driver.Querier { return doFunc{q, do} }}
 	}
 	var batches, answers atomic.Int64
 	for name, test := range map[string]struct {
@@ -233,12 +233,12 @@ func TestMixedWrong(t *testing.T) {
 			run.Series[rows-1], run.Times[rows-1] = run.Series[0], run.Times[0] // one row twice, another not at all
 			return w.Write(ctx, b)
 		}), "right for no older state"},
-		"rows beyond the window": {asks(func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
+		"rows beyond the window": {does(func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
 			// 30 minutes become two hours.
 			r.Text = strings.Replace(r.Text, `"end":"2016-01-01T0`, `"end":"2016-01-01T1`, 1)
 			return q.Do(ctx, r, sink)
 		}), "right for no older state"},
-		"fails": {asks(func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
+		"fails": {does(func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
 			if answers.Add(1) == 20 {
 				return driver.Cost{}, errors.New("out of memory")
 			}
@@ -246,7 +246,7 @@ func TestMixedWrong(t *testing.T) {
 		}), "out of memory"},
 		// The rows come while the query is under way. They lie beyond the
 		// watermark, so they are in no window.
-		"answers from the future": {asks(func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
+		"answers from the future": {does(func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
 			time.Sleep(3 * time.Millisecond)
 			return q.Do(ctx, r, sink)
 		}), ""},
@@ -278,8 +278,8 @@ func TestMixedWrong(t *testing.T) {
 			if (q.Withheld == "") != (test.want == "") || !strings.Contains(q.Withheld, test.want) {
 				t.Errorf("withheld: %q, want %q", q.Withheld, test.want)
 			}
-			if test.want == "" && (q.Stale > 0 || !q.Verdict.OK() || q.Asked == 0) {
-				t.Errorf("%d asked, %s, %d stale", q.Asked, q.Verdict, q.Stale)
+			if test.want == "" && (q.Stale > 0 || !q.Verdict.OK() || q.Executed == 0) {
+				t.Errorf("%d run, %s, %d stale", q.Executed, q.Verdict, q.Stale)
 			}
 		})
 	}
@@ -318,8 +318,8 @@ func TestMixedShare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if q := &out.Types[0]; q.Asked != want || out.Arrivals != want || out.Early != 0 || out.Dropped != 0 || out.Writes.Batches.Count != 36 {
-			t.Errorf("share %v: %d batches, %d queries due, %d asked, %d too early; want 36 and %d", share, out.Writes.Batches.Count, out.Arrivals, q.Asked, out.Early, want)
+		if q := &out.Types[0]; q.Executed != want || out.Arrivals != want || out.Early != 0 || out.Dropped != 0 || out.Writes.Batches.Count != 36 {
+			t.Errorf("share %v: %d batches, %d queries due, %d run, %d too early; want 36 and %d", share, out.Writes.Batches.Count, out.Arrivals, q.Executed, out.Early, want)
 		}
 	}
 }
@@ -374,8 +374,8 @@ func TestMixedRates(t *testing.T) {
 		t.Errorf("%d queries due, lag %+v, late by %v s", out.Arrivals, out.Lag, late)
 	}
 	q := &out.Types[0]
-	if q.Asked+out.Early+out.Dropped+out.Waiting != out.Arrivals || q.Response.Count != q.Service.Count || q.Response.Median < q.Service.Median || math.Abs(q.PerSecond-float64(q.Asked)/out.Wall) > 1e-9 {
-		t.Errorf("%d asked, %d and %d latencies, of %d due, %d early, %d dropped", q.Asked, q.Service.Count, q.Response.Count, out.Arrivals, out.Early, out.Dropped)
+	if q.Executed+out.Early+out.Dropped+out.Waiting != out.Arrivals || q.Response.Count != q.Service.Count || q.Response.Median < q.Service.Median || math.Abs(q.PerSecond-float64(q.Executed)/out.Wall) > 1e-9 {
+		t.Errorf("%d run, %d and %d latencies, of %d due, %d early, %d dropped", q.Executed, q.Service.Count, q.Response.Count, out.Arrivals, out.Early, out.Dropped)
 	}
 	written := int64(0)
 	for _, w := range journal.Writes {

@@ -27,10 +27,10 @@ type Renderer func(*query.Query, *series.Schema) (driver.Request, error)
 type Config struct {
 	Workers int           // connections that run queries, at least 1
 	Timeout time.Duration // after which an answer is given up; 0: never
-	Gone    bool          // the target can be asked nothing more
+	Gone    bool          // the target can be queried no more
 }
 
-// Answers asks the target the expected queries and compares each answer with
+// Answers has the target run the expected queries and compares each answer with
 // the expectation, whose query it may have computed in full again to name the
 // first row that differs. The verdict names the first difference. The error is
 // for what prevents a verdict: ctx's end, a target that is gone, or
@@ -135,7 +135,7 @@ func (c *check) differs(ctx context.Context) (string, error) {
 		return c.anyOf(ctx)
 	}
 	found := query.NewDigest(columns)
-	if err := c.ask(ctx, found); err != nil {
+	if err := c.send(ctx, found); err != nil {
 		return "", err
 	}
 	if found.Equal(c.expected.Digest) {
@@ -144,7 +144,7 @@ func (c *check) differs(ctx context.Context) (string, error) {
 	return c.again(ctx, columns, found)
 }
 
-// again asks once more, for all rows, where those found before are not the
+// again runs the query once more, for all rows, where those found before are not the
 // expected ones by their digest. They may be all the same: floats may differ by
 // the tolerance.
 func (c *check) again(ctx context.Context, columns []query.Column, found *query.Digest) (string, error) {
@@ -154,7 +154,7 @@ func (c *check) again(ctx context.Context, columns []query.Column, found *query.
 		return "", err
 	}
 	var again query.Answer
-	if err := c.ask(ctx, &again); err != nil {
+	if err := c.send(ctx, &again); err != nil {
 		return "", err
 	}
 	second := query.NewDigest(columns)
@@ -170,10 +170,10 @@ func (c *check) again(ctx context.Context, columns []query.Column, found *query.
 	return "", nil // its floats differ by less than the tolerance
 }
 
-// compare asks and compares row by row.
+// compare runs the query and compares row by row.
 func (c *check) compare(ctx context.Context, columns []query.Column, expected *query.Answer) (string, error) {
 	var found query.Answer
-	if err := c.ask(ctx, &found); err != nil {
+	if err := c.send(ctx, &found); err != nil {
 		return "", err
 	}
 	if d := query.Compare(c.expected.Query, columns, expected, &found); d != nil {
@@ -186,27 +186,27 @@ func (c *check) compare(ctx context.Context, columns []query.Column, expected *q
 // whether they match.
 func (c *check) anyOf(ctx context.Context) (string, error) {
 	var found query.Answer
-	if err := c.ask(ctx, &found); err != nil {
+	if err := c.send(ctx, &found); err != nil {
 		return "", err
 	}
-	return c.strangers(ctx, &found)
+	return c.unmatched(ctx, &found)
 }
 
-// strangers compares the number of rows, and whether each of them matches.
-func (c *check) strangers(ctx context.Context, found *query.Answer) (string, error) {
+// unmatched compares the number of rows, and whether each of them matches.
+func (c *check) unmatched(ctx context.Context, found *query.Answer) (string, error) {
 	if n := int64(len(found.Rows)); n != c.expected.Rows {
 		return fmt.Sprintf("%d rows in place of %d", n, c.expected.Rows), nil
 	}
-	stranger, err := oracle.Strangers(ctx, c.dataset, c.expected.Query, found)
-	if stranger == nil {
+	row, err := oracle.Unmatched(ctx, c.dataset, c.expected.Query, found)
+	if row == nil {
 		return "", err
 	}
-	return (&query.Difference{Problem: "a row that does not match, or is there too often", Found: query.RowText(stranger)}).String(), nil
+	return (&query.Difference{Problem: "a row that does not match, or is there too often", Found: query.RowText(row)}).String(), nil
 }
 
-// ask sends the request, and holds the target to the number of rows that it
+// send sends the request, and holds the target to the number of rows that it
 // says it gave.
-func (c *check) ask(ctx context.Context, sink query.Sink) error {
+func (c *check) send(ctx context.Context, sink query.Sink) error {
 	// What comes beyond the expected rows is wrong, and may have no end.
 	counted := limit.Expected(sink, c.expected.Rows)
 	limited, cancel := ctx, context.CancelFunc(func() {})

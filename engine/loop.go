@@ -18,12 +18,12 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// asker is the state that the workers of one type share.
-type asker struct {
+// loop is the state that the workers of one type share.
+type loop struct {
 	cfg      QueryConfig
 	source   Source
 	count    int        // queries that it has
-	block    []Question // those of them that are rendered, from place base on
+	block    []Rendered // those of them that are rendered, from place base on
 	base     int
 	progress Progress
 	workers  []*worker
@@ -39,93 +39,93 @@ type asker struct {
 	out result.Queries // beside what the tally tells
 }
 
-// newAsker returns an asker whose queries come by a schedule; empty: a closed loop.
-func newAsker(cfg QueryConfig, schedule string, source Source, progress Progress) *asker {
-	a := &asker{cfg: cfg, source: source, count: source.Len(), progress: progress}
-	a.first.Store(-1)
-	a.tally = tally.New(oplog.Cell{Kind: oplog.Query, Schedule: schedule, Workers: cfg.Workers, Questions: a.count, First: cfg.First}, 0)
-	return a
+// newLoop returns a loop whose queries come by a schedule; empty: a closed loop.
+func newLoop(cfg QueryConfig, schedule string, source Source, progress Progress) *loop {
+	l := &loop{cfg: cfg, source: source, count: source.Len(), progress: progress}
+	l.first.Store(-1)
+	l.tally = tally.New(oplog.Cell{Kind: oplog.Query, Schedule: schedule, Workers: cfg.Workers, Queries: l.count, First: cfg.First}, 0)
+	return l
 }
 
-// at is the i-th question, from the first one again after the last one.
-func (a *asker) at(i int) *Question { return &a.block[i%a.count-a.base] }
+// at is the i-th query, from the first one again after the last one.
+func (l *loop) at(i int) *Rendered { return &l.block[i%l.count-l.base] }
 
-// load renders the block that has the i-th question, unless it is there. Nobody
+// load renders the block that has the i-th query, unless it is there. Nobody
 // works meanwhile, and the clock stands still.
-func (a *asker) load(ctx context.Context, i int) error {
-	place := i % max(a.count, 1)
-	if place >= a.base && place < a.base+len(a.block) || a.count == 0 {
+func (l *loop) load(ctx context.Context, i int) error {
+	place := i % max(l.count, 1)
+	if place >= l.base && place < l.base+len(l.block) || l.count == 0 {
 		return nil
 	}
-	begin, further := time.Now(), a.block != nil
+	begin, further := time.Now(), l.block != nil
 	var err error
-	if a.block, err = a.source.Render(ctx, place); err != nil {
+	if l.block, err = l.source.Render(ctx, place); err != nil {
 		return fmt.Errorf("rendering queries: %w", err)
 	}
-	if a.base = place; further {
+	if l.base = place; further {
 		runtime.GC() // what rendering leaves behind is no work for the clock to see
 	}
-	a.origin = a.origin.Add(time.Since(begin))
+	l.origin = l.origin.Add(time.Since(begin))
 	return nil
 }
 
-// loaded is the first of the questions up to some end that is not rendered.
-func (a *asker) loaded(end int) int {
-	if end > a.count { // what is asked again is at the beginning
+// loaded is the first of the queries up to some end that is not rendered.
+func (l *loop) loaded(end int) int {
+	if end > l.count { // what is run again is at the beginning
 		return end
 	}
-	return min(end, a.base+len(a.block))
+	return min(end, l.base+len(l.block))
 }
 
 // overtime reports whether the time box of a closed loop has ended.
-func (a *asker) overtime() bool {
-	first, recorded := a.first.Load(), a.recorded.Load()
-	if a.cfg.TimeBox == 0 || first < 0 || recorded == 0 {
+func (l *loop) overtime() bool {
+	first, recorded := l.first.Load(), l.recorded.Load()
+	if l.cfg.TimeBox == 0 || first < 0 || recorded == 0 {
 		return false
 	}
-	passed := time.Since(a.origin) - time.Duration(first)
-	return passed >= a.cfg.TimeBox && (recorded >= int64(a.cfg.Least) || passed >= BoxExtension*a.cfg.TimeBox)
+	passed := time.Since(l.origin) - time.Duration(first)
+	return passed >= l.cfg.TimeBox && (recorded >= int64(l.cfg.Least) || passed >= BoxExtension*l.cfg.TimeBox)
 }
 
 // run connects the workers, has each of them work until there is nothing left
-// to ask, again and again as long as there is more, and fills in the result.
+// to do, again and again as long as there is more, and fills in the result.
 // More is called while nobody works; nil: there is none. Beside, unless nil,
 // runs along with them.
-func (a *asker) run(ctx context.Context, t driver.DB, work func(context.Context, *worker) error, more func(context.Context) (bool, error), beside func(context.Context) error) error {
+func (l *loop) run(ctx context.Context, t driver.DB, work func(context.Context, *worker) error, more func(context.Context) (bool, error), beside func(context.Context) error) error {
 	defer func() {
-		for _, w := range a.workers {
+		for _, w := range l.workers {
 			w.querier.Close() // reading only: nothing is lost with the connection
 		}
 	}()
-	for i := range a.cfg.Workers {
+	for i := range l.cfg.Workers {
 		q, err := t.NewQuerier(ctx, i)
 		if err != nil {
 			return fmt.Errorf("connecting querier %d: %w", i, err)
 		}
-		a.workers = append(a.workers, &worker{asker: a, number: i, querier: q})
+		l.workers = append(l.workers, &worker{loop: l, number: i, querier: q})
 	}
 
-	err := together(ctx, a.workers, func(ctx context.Context, w *worker) error { return w.warmUp(ctx) }, nil)
-	a.origin = time.Now()
-	for i, w := range a.workers {
-		w.recorder = a.tally.Recorder(a.cfg.Log, i, a.origin)
+	err := together(ctx, l.workers, func(ctx context.Context, w *worker) error { return w.warmUp(ctx) }, nil)
+	l.origin = time.Now()
+	for i, w := range l.workers {
+		w.recorder = l.tally.Recorder(l.cfg.Log, i, l.origin)
 	}
 	if err == nil {
-		err = together(ctx, a.workers, work, beside)
+		err = together(ctx, l.workers, work, beside)
 	}
 	for again := more != nil; err == nil && again; {
 		if again, err = more(ctx); err == nil && again {
-			err = together(ctx, a.workers, work, beside)
+			err = together(ctx, l.workers, work, beside)
 		}
 	}
-	a.cfg.Capture.end(max(a.started.Load()-int64(a.cfg.BurnIn), 0))
-	for _, w := range a.workers {
-		w.recorder.Close(a.tally)
+	l.cfg.Capture.end(max(l.started.Load()-int64(l.cfg.BurnIn), 0))
+	for _, w := range l.workers {
+		w.recorder.Close(l.tally)
 	}
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
-	return a.withhold(err)
+	return l.withhold(err)
 }
 
 // together has all workers work at once, and waits for them.
@@ -142,12 +142,12 @@ func together(ctx context.Context, workers []*worker, work func(context.Context,
 
 // withhold puts what concerns only the type into the result, and returns
 // every other error.
-func (a *asker) withhold(err error) error {
+func (l *loop) withhold(err error) error {
 	var wrong *withheld
 	if errors.As(err, &wrong) {
-		a.out.Withheld = wrong.Error()
+		l.out.Withheld = wrong.Error()
 		if wrong.answer {
-			a.out.Verdict.Difference = wrong.Error()
+			l.out.Verdict.Difference = wrong.Error()
 		}
 		return nil
 	}
@@ -155,12 +155,12 @@ func (a *asker) withhold(err error) error {
 }
 
 // figures are those of all workers together, when they are done.
-func (a *asker) figures() (*result.Queries, error) {
-	q, err := result.QueriesOf(a.tally)
-	q.Withheld, q.Verdict, q.Stopped = a.out.Withheld, a.out.Verdict, a.out.Stopped
-	q.TimeBox, q.Timeout = a.cfg.TimeBox.Seconds(), a.cfg.Timeout.Seconds()
-	q.Distinct = distinct(a.source, func(int) bool { return true })
-	q.Sample.Different = distinct(a.source, func(place int) bool { return place < len(q.Each) && q.Each[place] != 0 })
+func (l *loop) figures() (*result.Queries, error) {
+	q, err := result.QueriesOf(l.tally)
+	q.Withheld, q.Verdict, q.Stopped = l.out.Withheld, l.out.Verdict, l.out.Stopped
+	q.TimeBox, q.Timeout = l.cfg.TimeBox.Seconds(), l.cfg.Timeout.Seconds()
+	q.Distinct = distinct(l.source, func(int) bool { return true })
+	q.Sample.Different = distinct(l.source, func(place int) bool { return place < len(q.Each) && q.Each[place] != 0 })
 	return &q, err
 }
 
@@ -194,81 +194,81 @@ type withheld struct {
 
 func (w *withheld) Error() string { return fmt.Sprintf("query %d: %s", w.id, w.reason) }
 
-// worker asks over a connection of its own.
+// worker runs queries over a connection of its own.
 type worker struct {
-	*asker
+	*loop
 	number   int
 	querier  driver.Querier
 	recorder *tally.Recorder
 }
 
-// warmUp asks what is not measured.
+// warmUp runs queries that are not measured.
 func (w *worker) warmUp(ctx context.Context) error {
-	questions, begin := w.cfg.WarmUp.Questions, time.Now()
-	for n := 0; len(questions) > 0; n++ {
+	queries, begin := w.cfg.WarmUp.Queries, time.Now()
+	for n := 0; len(queries) > 0; n++ {
 		passed := time.Since(begin)
 		if enough := n > 0 && (n >= warmUpQueries || passed >= warmUpTime); enough && passed >= w.cfg.WarmUp.Time {
 			return nil
 		}
-		question := &questions[(w.number+n*w.cfg.Workers)%len(questions)]
+		q := &queries[(w.number+n*w.cfg.Workers)%len(queries)]
 		limited, cancel := within(ctx, w.cfg.Timeout)
-		_, err := w.querier.Do(limited, question.Request, nil)
+		_, err := w.querier.Do(limited, q.Request, nil)
 		cancel()
 		switch {
 		case err != nil && limited.Err() == context.DeadlineExceeded && ctx.Err() == nil:
 			return nil // it is as warm as it gets
 		case err != nil && (ctx.Err() != nil || errors.Is(err, driver.ErrUnreachable)):
-			return fmt.Errorf("warming up: query %d: %w", question.ID, err)
+			return fmt.Errorf("warming up: query %d: %w", q.ID, err)
 		case err != nil:
-			return &withheld{id: question.ID, reason: "warming up: " + err.Error()}
+			return &withheld{id: q.ID, reason: "warming up: " + err.Error()}
 		}
 	}
 	return nil
 }
 
-// ask asks the i-th question, from the first one again after the last one, and
+// query runs the i-th query, from the first one again after the last one, and
 // records it. Due is the arrival that it is, nil in a closed loop.
-func (w *worker) ask(ctx context.Context, i int, due *arrival) error {
-	question := w.at(i)
+func (w *worker) query(ctx context.Context, i int, due *arrival) error {
+	q := w.at(i)
 	w.started.Add(1)
-	op := oplog.Op{BurnIn: i < w.cfg.BurnIn, Sequence: int64(i), Question: int64(question.ID)}
+	op := oplog.Op{BurnIn: i < w.cfg.BurnIn, Sequence: int64(i), Query: int64(q.ID)}
 	var sink query.Sink // a nil interface has the rows only counted
 	var taken *Answered
 	var kept *limit.Sink
-	// Asked again where all answers were taken, a question is there to be timed.
+	// A query that is run again, where all answers were taken, is there to be timed.
 	if w.cfg.Capture.wants(int64(i-w.cfg.BurnIn)) && (due != nil || i < w.count) {
 		taken = &Answered{Place: w.cfg.First + i%w.count}
-		kept = limit.Expected(taken.keep(question.Whole, question.Columns), question.Rows)
+		kept = limit.Expected(taken.keep(q.Whole, q.Columns), q.Rows)
 		sink = kept
 	}
 	if !op.BurnIn && w.first.Load() < 0 {
 		w.first.CompareAndSwap(-1, int64(time.Since(w.origin)))
 	}
-	err := run(ctx, w.querier, w.cfg.Timeout, question.Request, sink, w.origin, &op)
-	op.Values = op.Rows * int64(question.Values)
+	err := run(ctx, w.querier, w.cfg.Timeout, q.Request, sink, w.origin, &op)
+	op.Values = op.Rows * int64(q.Values)
 	if due != nil {
 		op.Intended, op.Lag = due.due, due.lag
 	}
 	switch {
 	case op.Outcome != oplog.OK:
-	case op.Rows != question.Rows:
+	case op.Rows != q.Rows:
 		op.Outcome = oplog.Wrong
 	case taken != nil:
 		op.Outcome = oplog.Captured
 	}
 	w.recorder.Add(&op)
 	switch {
-	case op.Outcome == oplog.AtLeast && op.Rows > question.Rows: // it would not have become right
-		return &withheld{id: question.ID, reason: fmt.Sprintf("%d rows in the answer, %d expected, when it was cut off", op.Rows, question.Rows), answer: true}
+	case op.Outcome == oplog.AtLeast && op.Rows > q.Rows: // it would not have become right
+		return &withheld{id: q.ID, reason: fmt.Sprintf("%d rows in the answer, %d expected, when it was cut off", op.Rows, q.Rows), answer: true}
 	case op.Outcome == oplog.AtLeast: // what it took is a lower bound, even where the answer was to be taken
 	case err != nil && (ctx.Err() != nil || errors.Is(err, driver.ErrUnreachable)):
-		return fmt.Errorf("query %d: %w", question.ID, err)
-	case kept != nil && kept.Came() > question.Rows:
-		return &withheld{id: question.ID, reason: fmt.Sprintf("more than the %d rows expected in the answer", question.Rows), answer: true}
+		return fmt.Errorf("query %d: %w", q.ID, err)
+	case kept != nil && kept.Came() > q.Rows:
+		return &withheld{id: q.ID, reason: fmt.Sprintf("more than the %d rows expected in the answer", q.Rows), answer: true}
 	case err != nil:
-		return &withheld{id: question.ID, reason: err.Error()}
+		return &withheld{id: q.ID, reason: err.Error()}
 	case op.Outcome == oplog.Wrong:
-		return &withheld{id: question.ID, reason: fmt.Sprintf("%d rows in the answer, %d expected", op.Rows, question.Rows), answer: true}
+		return &withheld{id: q.ID, reason: fmt.Sprintf("%d rows in the answer, %d expected", op.Rows, q.Rows), answer: true}
 	}
 	w.progress(1)
 	switch {

@@ -52,28 +52,28 @@ func (m *mixed) dispatchQueries(ctx, phase context.Context) error {
 	return nil
 }
 
-// patience is how long a querier that asks at its own rate waits until it
+// patience is how long a querier at its own rate waits until it
 // looks again whether a window fits.
 const patience = time.Millisecond
 
-// mixedAsker asks over a connection of its own.
-type mixedAsker struct {
+// mixedWorker runs queries over a connection of its own.
+type mixedWorker struct {
 	*mixed
 	worker  int
 	querier driver.Querier
 	logs    []*oplog.Recorder // one a type
 }
 
-func (m *mixed) newAsker(worker int, querier driver.Querier) *mixedAsker {
-	a := &mixedAsker{mixed: m, worker: worker, querier: querier}
+func (m *mixed) newWorker(worker int, querier driver.Querier) *mixedWorker {
+	a := &mixedWorker{mixed: m, worker: worker, querier: querier}
 	for _, t := range m.types {
 		a.logs = append(a.logs, t.log.Recorder(worker, m.start))
 	}
 	return a
 }
 
-// askAll asks what is due, or as fast as it is answered until the phase ends.
-func (m *mixedAsker) askAll(ctx, phase context.Context) error {
+// queryAll runs what is due, or as fast as it is answered until the phase ends.
+func (m *mixedWorker) queryAll(ctx, phase context.Context) error {
 	defer func() {
 		for _, log := range m.logs {
 			log.Close()
@@ -88,20 +88,20 @@ func (m *mixedAsker) askAll(ctx, phase context.Context) error {
 				m.waiting.Add(1) // too late: nothing is written any more
 				continue
 			}
-			if asked, err := m.ask(ctx, a); err != nil {
+			if ran, err := m.query(ctx, a); err != nil {
 				return err
-			} else if !asked && slices.ContainsFunc(m.types, func(t *mixedType) bool { return !t.ended.Load() }) {
+			} else if !ran && slices.ContainsFunc(m.types, func(t *mixedType) bool { return !t.ended.Load() }) {
 				m.early.Add(1)
 			}
 		}
 		return ctx.Err()
 	}
 	for phase.Err() == nil {
-		asked, err := m.ask(ctx, arrival{})
+		ran, err := m.query(ctx, arrival{})
 		if err != nil {
 			return err
 		}
-		if !asked {
+		if !ran {
 			select {
 			case <-phase.Done():
 			case <-time.After(patience):
@@ -111,7 +111,7 @@ func (m *mixedAsker) askAll(ctx, phase context.Context) error {
 	return ctx.Err()
 }
 
-// draw takes the next type and question in turn, and places it below the
+// draw takes the next type and query in turn, and places it below the
 // watermark. It returns -1 where none fits.
 func (m *mixed) draw() (kind int, q query.Query) {
 	watermark := m.ledger.watermark.Load()
@@ -138,9 +138,9 @@ func (m *mixed) draw() (kind int, q query.Query) {
 	return -1, query.Query{}
 }
 
-// ask asks one question, if there is one, for an arrival, whose n stands for
+// query runs one query, if there is one, for an arrival, whose n stands for
 // nothing here.
-func (m *mixedAsker) ask(ctx context.Context, due arrival) (asked bool, err error) {
+func (m *mixedWorker) query(ctx context.Context, due arrival) (ran bool, err error) {
 	kind, q := m.draw()
 	if kind < 0 {
 		return false, nil
@@ -164,7 +164,7 @@ func (m *mixedAsker) ask(ctx context.Context, due arrival) (asked bool, err erro
 		sink = answer.keep(wholeAnswer(&q), q.Columns(m.dataset.Schema().Table(q.Table)))
 	}
 
-	op := oplog.Op{BurnIn: kept, Worker: uint32(m.worker), Sequence: int64(n), Question: int64(q.ID)}
+	op := oplog.Op{BurnIn: kept, Worker: uint32(m.worker), Sequence: int64(n), Query: int64(q.ID)}
 	err = run(ctx, m.querier, m.cfg.Timeout, request, sink, m.start, &op)
 	op.Values = op.Rows * int64(q.Values())
 	if m.paced(m.cfg.QueryRate) {

@@ -11,10 +11,10 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// ask measures the query types that the check has left.
-func (x *queryStage) ask(ctx context.Context, on *turn) error {
+// query measures the query types that the check has left.
+func (x *queryStage) query(ctx context.Context, on *turn) error {
 	task := x.Display.Start("query "+on.out.Name+ofRepeats(on.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
-	if err := x.askTypes(ctx, on, task); err != nil {
+	if err := x.measureTypes(ctx, on, task); err != nil {
 		task.Fail(reason(ctx, err))
 		return err
 	}
@@ -22,16 +22,16 @@ func (x *queryStage) ask(ctx context.Context, on *turn) error {
 	return nil
 }
 
-func (x *queryStage) askTypes(ctx context.Context, on *turn, task Task) error {
+func (x *queryStage) measureTypes(ctx context.Context, on *turn, task Task) error {
 	kept := upkeep(ctx, on.db)
-	for i := range x.questions {
-		q := &x.questions[i]
-		if asked(on.out, on.repeat, q.kind.Name) {
+	for i := range x.queries {
+		q := &x.queries[i]
+		if finished(on.out, on.repeat, q.queryType.Name) {
 			continue
 		}
-		measured, taken, err := x.askQuietly(ctx, on, q, task)
+		measured, taken, err := x.measureQuietly(ctx, on, q, task)
 		if err != nil {
-			return fmt.Errorf("%s: %w", q.kind.Name, err)
+			return fmt.Errorf("%s: %w", q.queryType.Name, err)
 		}
 		measured.Upkeep = kept
 		if err := x.keep(ctx, on, q, measured, taken); err != nil {
@@ -41,14 +41,14 @@ func (x *queryStage) askTypes(ctx context.Context, on *turn, task Task) error {
 	return nil
 }
 
-// askQuietly measures a type, and again where the experiment requires a quiet
+// measureQuietly measures a type, and again where the experiment requires a quiet
 // host and others disturbed it. It returns the answers that were taken meanwhile.
-func (x *queryStage) askQuietly(ctx context.Context, on *turn, q *questions, task Task) (*result.Queries, []engine.Answered, error) {
+func (x *queryStage) measureQuietly(ctx context.Context, on *turn, q *typeQueries, task Task) (*result.Queries, []engine.Answered, error) {
 	first, end := q.of(on.repeat)
 	for try := 1; ; try++ {
 		logged := oplog.Cell{
-			Kind: oplog.Query, Target: on.out.Name, Type: q.kind.Name, Repeat: on.repeat,
-			Workers: x.plan.experiment.Queries.Workers, Questions: end - first, First: first, Schedule: x.plan.experiment.Queries.Rate,
+			Kind: oplog.Query, Target: on.out.Name, Type: q.queryType.Name, Repeat: on.repeat,
+			Workers: x.plan.experiment.Queries.Workers, Queries: end - first, First: first, Schedule: x.plan.experiment.Queries.Rate,
 		}
 		if try > 1 {
 			logged.Setting = fmt.Sprintf("try %d", try) // the log keeps those that were disturbed too
@@ -60,7 +60,7 @@ func (x *queryStage) askQuietly(ctx context.Context, on *turn, q *questions, tas
 		capture := x.capture(q, on.repeat)
 		var measured *result.Queries
 		where, err := x.measure(ctx, on.planned.caps.Embedded, func() (err error) {
-			measured, err = x.askType(ctx, on, q, capture, section, task)
+			measured, err = x.measureType(ctx, on, q, capture, section, task)
 			return err
 		})
 		if err != nil {
@@ -78,36 +78,36 @@ func (x *queryStage) askQuietly(ctx context.Context, on *turn, q *questions, tas
 }
 
 // capture takes the answers of the type's sample in a repeat.
-func (x *queryStage) capture(q *questions, repeat int) *engine.Capture {
+func (x *queryStage) capture(q *typeQueries, repeat int) *engine.Capture {
 	operations := int64(q.repeats) * int64(q.longest())
 	if x.plan.experiment.Queries.Open() {
 		operations = engine.Endless
 	}
 	return &engine.Capture{
-		Sample: engine.NewSample(x.run.CheckSeed, q.kind.Name, x.plan.experiment.Queries.Verify, engine.OneOf, operations),
+		Sample: engine.NewSample(x.run.CheckSeed, q.queryType.Name, x.plan.experiment.Queries.Verify, engine.OneOf, operations),
 		Repeat: repeat - 1, Repeats: q.repeats,
 	}
 }
 
 // keep puts what was measured of a type into the run, and stores it with the
 // answers that were taken meanwhile.
-func (x *queryStage) keep(ctx context.Context, on *turn, q *questions, measured *result.Queries, taken []engine.Answered) error {
-	if err := x.taken().put(phase{on.out.Name, q.kind.Name, on.repeat}, taken); err != nil {
+func (x *queryStage) keep(ctx context.Context, on *turn, q *typeQueries, measured *result.Queries, taken []engine.Answered) error {
+	if err := x.taken().put(phase{on.out.Name, q.queryType.Name, on.repeat}, taken); err != nil {
 		return fmt.Errorf("%w: keeping answers that are to be compared: %w", errStore, err)
 	}
 	if ceiling := x.run.Calibration; ceiling != nil {
 		measured.ClientBound = boundBy(&measured.Cell, measured.PerSecond, ceiling.QueriesPerSecond, measured.Service.Median)
 	}
-	measured.Type, measured.Help = q.kind.Name, q.kind.Help
+	measured.Type, measured.Help = q.queryType.Name, q.queryType.Help
 	s := &measured.Sample
-	s.Wanted, s.Early, s.Repeated = x.plan.experiment.Queries.Verify, on.out.RepeatOf(1).Type(q.kind.Name).Sample.Early, q.repeated
-	s.Short = strings.Contains(measured.Stopped, result.StoppedByTime) && int(measured.Asked) < q.least(on.repeat)
+	s.Wanted, s.Early, s.Repeated = x.plan.experiment.Queries.Verify, on.out.RepeatOf(1).Type(q.queryType.Name).Sample.Early, q.repeated
+	s.Short = strings.Contains(measured.Stopped, result.StoppedByTime) && int(measured.Executed) < q.least(on.repeat)
 	on.out.RepeatOf(on.repeat).Put(measured)
 	return x.keepQueries(ctx, on.out, on.repeat, measured)
 }
 
-// askType measures one type, once it is warm.
-func (x *queryStage) askType(ctx context.Context, on *turn, q *questions, capture *engine.Capture, log *oplog.Section, task Task) (*result.Queries, error) {
+// measureType measures one type, once it is warm.
+func (x *queryStage) measureType(ctx context.Context, on *turn, q *typeQueries, capture *engine.Capture, log *oplog.Section, task Task) (*result.Queries, error) {
 	queries := x.rendered(on.planned, q, on.repeat)
 	defer queries.close()
 	cfg := x.plan.settings.query
@@ -115,17 +115,17 @@ func (x *queryStage) askType(ctx context.Context, on *turn, q *questions, captur
 	cfg.Least, cfg.Log, cfg.Capture = q.least(on.repeat), log, capture
 	// One query that takes longer than the time box would cost more than all that
 	// is measured, and of so long a time the connection is no part.
-	if cfg.WarmUp.Time > 0 || !x.slow[slowType{on.planned.name, q.kind.Name}] {
+	if cfg.WarmUp.Time > 0 || !x.slow[slowType{on.planned.name, q.queryType.Name}] {
 		var err error
-		if cfg.WarmUp.Questions, err = x.warmUps(on.planned, q, on.repeat); err != nil {
+		if cfg.WarmUp.Queries, err = x.warmUps(on.planned, q, on.repeat); err != nil {
 			return nil, err
 		}
 	}
-	return x.plan.settings.measureType(ctx, on.db, cfg, queries, func(n int) { task.Add(int64(n)) })
+	return x.plan.settings.run(ctx, on.db, cfg, queries, func(n int) { task.Add(int64(n)) })
 }
 
-// measureType runs queries in the way that the experiment wants.
-func (s *settings) measureType(ctx context.Context, t driver.DB, closed engine.QueryConfig, queries engine.Source, progress engine.Progress) (*result.Queries, error) {
+// run runs queries in the way that the experiment wants.
+func (s *settings) run(ctx context.Context, t driver.DB, closed engine.QueryConfig, queries engine.Source, progress engine.Progress) (*result.Queries, error) {
 	if s.open == nil {
 		return engine.Query(ctx, closed, t, queries, progress)
 	}
