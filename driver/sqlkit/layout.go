@@ -25,6 +25,8 @@ type Table struct {
 	Name string
 	Rows bool   // of rows, not of series
 	By   string // column by which its rows are found: that tells series apart, or the first tag; empty: none
+	// Fields are those of a table of rows.
+	Fields []series.Field
 	// Make are the statements that make it with its indexes, of which Indexes are
 	// the names that others could bear.
 	Make    []string
@@ -68,7 +70,7 @@ func (d *Design) Layout(s *series.Schema) (*Layout, error) {
 		if d.Dialect.Wide {
 			by = firstTag(t.Tags)
 		}
-		if err := d.add(l, Table{Name: t.Name, Rows: true, By: by}, d.ofRows(t)); err != nil {
+		if err := d.add(l, Table{Name: t.Name, Rows: true, By: by, Fields: t.Fields}, d.ofRows(t)); err != nil {
 			return nil, err
 		}
 		if tags := l.Tags[t]; tags != nil && tags.Of == t {
