@@ -61,6 +61,10 @@ func Driver() driver.Driver {
 		Place: func(o driver.Options) string {
 			return "QuestDB at " + driver.AddressPlace(o[connection.Host], o[connection.Port])
 		},
+		TestServer: driver.Options{},
+		IoTDBBenchmark: driver.Tool{Options: map[string]string{ // which writes over the PostgreSQL protocol
+			"PORT": optionPGPort, "USERNAME": optionPGUser, "PASSWORD": optionPGPassword,
+		}},
 		Render: render,
 		Open:   open,
 	}
@@ -79,11 +83,8 @@ func caps(o driver.Options) driver.Caps {
 			series.SmallestInt:    null,
 			series.FineTimestamps: "QuestDB's TIMESTAMP, whose unit is 1 µs, does not hold",
 		},
-		Schema: func(s *series.Schema) error {
-			_, err := newLayout(s, newTableSettings(o))
-			return err
-		},
-		Types: types(),
+		Schema: newTableSettings(o).check,
+		Types:  types(),
 	}
 }
 
