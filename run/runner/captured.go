@@ -138,7 +138,7 @@ func (x *compareStage) expectTaken(ctx context.Context) error {
 		task := x.Display.Start("computing expected answers", "rows", x.rowsAtMost())
 		expected, err := oracle.Pass(ctx, x.viewed[v].dataset, full, nil, func(rows int) { task.Add(int64(rows)) })
 		if err != nil {
-			task.Fail(reason(ctx, err))
+			fail(ctx, task, err)
 			return err
 		}
 		task.Done("")
@@ -161,7 +161,7 @@ func (x *compareStage) confirm(ctx context.Context, t driver.DB, planned *planne
 	task := x.Display.Start("compare answers of "+out.Name, "answers", 0)
 	defer func() {
 		if err != nil {
-			task.Fail(reason(ctx, err))
+			fail(ctx, task, err)
 		}
 	}()
 	held, wrong := x.viewOf(planned), 0

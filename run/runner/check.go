@@ -30,7 +30,7 @@ func (x *checkStage) check(ctx context.Context, on *turn) error {
 		task := x.Display.Start(on.out.Name+" "+q.queryType.Name, "queries", 0)
 		checked, err := x.checkType(ctx, on, q)
 		if err != nil {
-			task.Fail(reason(ctx, err))
+			fail(ctx, task, err)
 			return fmt.Errorf("%s: %w", q.queryType.Name, err)
 		}
 		if checked.Unsupported == "" {

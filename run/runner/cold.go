@@ -38,7 +38,7 @@ func (x *queryStage) queryCold(ctx context.Context, on *turn) error {
 			disturbed, err = x.queryTypeCold(ctx, on, q)
 		}
 		if err != nil {
-			task.Fail(reason(ctx, err))
+			fail(ctx, task, err)
 			return fmt.Errorf("%s: %w", q.queryType.Name, err)
 		}
 		task.Add(1)

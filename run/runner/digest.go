@@ -27,7 +27,7 @@ func (s *subject) digest(ctx context.Context) error {
 	task := s.display.Start("computing the digest of the dataset", "rows", 0)
 	digest, err := generate.DigestOf(ctx, dataset, func(rows int) { task.Add(int64(rows)) })
 	if err != nil {
-		task.Fail(reason(ctx, err))
+		fail(ctx, task, err)
 		return err
 	}
 	task.Done(digest)

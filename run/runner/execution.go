@@ -15,7 +15,6 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/session"
 	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/ingest"
 )
 
 // execution is one run on its way. It goes through the plan from cell to cell,
@@ -159,15 +158,12 @@ func (x *execution) enlist() {
 // kept keeps the error of a target as its failure, and returns those that end
 // the whole run.
 func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *result.Target, err error) error {
-	if errors.Is(err, syscall.ENOSPC) && planned.caps.Embedded {
-		err = fmt.Errorf("%w: %w", ErrInput, err) // tsmark's own disk, not a server's
-	}
-	var beyond *driver.NotHeldError
-	if errors.Is(err, ingest.ErrSource) || errors.As(err, &beyond) || errors.Is(err, driver.ErrExisting) && !errors.Is(err, ErrInput) {
-		err = fmt.Errorf("%w: %w", ErrInput, err)
-	}
-	if err != nil && (ctx.Err() != nil || errors.Is(err, ErrInput) || errors.Is(err, errStore) || errors.Is(err, ErrNotQuiet)) {
+	ownDisk := errors.Is(err, syscall.ENOSPC) && planned.caps.Embedded // tsmark's, not a server's
+	switch {
+	case err != nil && ctx.Err() != nil, errors.Is(err, ErrInput), errors.Is(err, errStore), errors.Is(err, ErrNotQuiet):
 		return err
+	case ownDisk, endsRun(err):
+		return fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	if err != nil {
 		out.Failure = err.Error()

@@ -174,7 +174,7 @@ func (s *subject) parse(ctx context.Context, known *series.Schema) (*ingest.Data
 	options.Progress = func(rows int) { task.Add(int64(rows)) }
 	d, err := s.file.Dataset(ctx, options)
 	if err != nil {
-		task.Fail(reason(ctx, err))
+		fail(ctx, task, err)
 		return nil, err
 	}
 	task.Done("")

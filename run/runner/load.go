@@ -192,7 +192,7 @@ func (x *loadStage) afterLoad(ctx context.Context, t driver.DB, name string, loa
 			return err
 		})
 		if err != nil {
-			task.Fail(reason(ctx, err))
+			fail(ctx, task, err)
 			return fmt.Errorf("after the load, %s: %w", wanted, err)
 		}
 		task.Done("")

@@ -56,7 +56,7 @@ func (x *loadStage) mix(ctx context.Context, t driver.DB, planned *plannedTarget
 		err = verify.Mixed(ctx, x.dataset, journal, load.Mixed, func(int) {})
 	}
 	if err != nil {
-		task.Fail(reason(ctx, err))
+		fail(ctx, task, err)
 		return fmt.Errorf("loading and querying: %w", err)
 	}
 	if problem := load.Mixed.Problem(); problem != "" {

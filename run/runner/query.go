@@ -15,7 +15,7 @@ import (
 func (x *queryStage) query(ctx context.Context, on *turn) error {
 	task := x.Display.Start("query "+on.out.Name+ofRepeats(on.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
 	if err := x.measureTypes(ctx, on, task); err != nil {
-		task.Fail(reason(ctx, err))
+		fail(ctx, task, err)
 		return err
 	}
 	task.Done("")

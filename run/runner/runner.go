@@ -12,11 +12,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/session"
+	"github.com/tsmark/tsmark/workload/ingest"
 )
 
 // Store keeps a run piece by piece.
@@ -53,7 +55,7 @@ type Display interface {
 type Task interface {
 	Add(n int64)
 	Done(note string) // it ended well; the note says what came of it
-	Fail(note string) // it ended otherwise
+	Fail(note string) // it ended otherwise; without a note nothing is shown
 }
 
 // Runner executes plans.
@@ -234,6 +236,24 @@ func stored(err error) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %w", errStore, err)
+}
+
+// fail ends a task that an error ended. One that ends the whole run is told where
+// that ends, and not here too.
+func fail(ctx context.Context, task Task, err error) {
+	if ctx.Err() == nil && endsRun(err) {
+		task.Fail("")
+		return
+	}
+	task.Fail(reason(ctx, err))
+}
+
+// endsRun reports whether an error is about what the user gave, the results or
+// the host, and not about one target.
+func endsRun(err error) bool {
+	var beyond *driver.NotHeldError
+	return errors.Is(err, ErrInput) || errors.Is(err, ingest.ErrSource) || errors.As(err, &beyond) || errors.Is(err, driver.ErrExisting) ||
+		errors.Is(err, errStore) || errors.Is(err, ErrNotQuiet)
 }
 
 // reason is an error as a line for people.

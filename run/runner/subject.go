@@ -139,7 +139,7 @@ func (s *subject) expect(ctx context.Context) error {
 		task := s.display.Start(label, "rows", s.rowsAtMost())
 		expected, err := oracle.Pass(ctx, held.dataset, full, counted, func(rows int) { task.Add(int64(rows)) })
 		if err != nil {
-			task.Fail(reason(ctx, err))
+			fail(ctx, task, err)
 			return err
 		}
 		task.Done("")
