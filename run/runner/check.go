@@ -14,6 +14,13 @@ import (
 	"github.com/tsmark/tsmark/run/verify"
 )
 
+// checkStage counts what a target holds where this run did not load it, and
+// compares answers before anything is measured. It notes which types are slow.
+type checkStage struct {
+	*stage
+	slow map[slowType]bool // one query took longer than the time box of a repeat
+}
+
 // check compares the answers of all query types. Where there is doubt about
 // what the target holds no right answer makes up for it: all are withheld.
 func (x *checkStage) check(ctx context.Context, on *turn) error {

@@ -5,7 +5,6 @@ import (
 	"io"
 	"iter"
 
-	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
@@ -136,13 +135,10 @@ func (s *subject) expect(ctx context.Context) error {
 		if held.dataset == nil {
 			continue
 		}
-		task := s.display.Start(label, "rows", s.rowsAtMost())
-		expected, err := oracle.Pass(ctx, held.dataset, full, counted, func(rows int) { task.Add(int64(rows)) })
+		expected, err := s.pass(ctx, label, held.dataset, full, counted)
 		if err != nil {
-			fail(ctx, task, err)
 			return err
 		}
-		task.Done("")
 		held.survey = &expected.Survey
 		s.expectAnswers(v, expected)
 		if v == everyRow {
@@ -159,6 +155,18 @@ func (s *subject) expect(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// pass has the oracle pass over a dataset.
+func (s *subject) pass(ctx context.Context, label string, d workload.Dataset, full []query.Query, counted iter.Seq[query.Query]) (*oracle.Expectations, error) {
+	task := s.display.Start(label, "rows", s.rowsAtMost())
+	expected, err := oracle.Pass(ctx, d, full, counted, func(rows int) { task.Add(int64(rows)) })
+	if err != nil {
+		fail(ctx, task, err)
+		return nil, err
+	}
+	task.Done("")
+	return expected, nil
 }
 
 // expectAnswers deals the answers of a pass to the query types.
@@ -182,18 +190,6 @@ func (s *subject) rowsAtMost() int64 {
 		rows = min(rows, s.spec.Limit)
 	}
 	return rows
-}
-
-// rowsBefore is how many rows are loaded before the mixed phase.
-func (s *subject) rowsBefore() int64 {
-	rows := s.expected.Survey.Rows
-	percent := int64(s.plan.experiment.Mixed.Loaded)
-	return rows/100*percent + rows%100*percent/100
-}
-
-// loadBefore loads the rows before the mixed phase.
-func (s *subject) loadBefore(ctx context.Context, c engine.LoadConfig, t driver.DB, p engine.Progress) (*result.Load, error) {
-	return engine.Load(ctx, c, workload.Limited(s.dataset, s.rowsBefore()), t, p)
 }
 
 // renderOne renders one query, whose answer is nothing known of.
