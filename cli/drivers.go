@@ -1,19 +1,24 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/capability"
+	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
 )
 
 func (a *app) driversCommand() *cobra.Command {
@@ -35,7 +40,7 @@ support, and why. It connects to nothing.`,
 			if len(args) > 1 {
 				return fmt.Errorf("tsmark drivers takes one driver at most, but was given %q", args)
 			}
-			able, err := a.capabilities(args)
+			list, err := a.described(args)
 			if err != nil {
 				return err
 			}
@@ -43,63 +48,168 @@ support, and why. It connects to nothing.`,
 			case asJSON:
 				out := json.NewEncoder(a.stdout)
 				out.SetIndent("", "  ")
-				return out.Encode(able)
+				return out.Encode(list)
 			case len(args) == 1:
-				return describeDriver(a.stdout, able[0])
+				return describeDriver(a.stdout, list[0])
 			}
-			return listDrivers(a.stdout, able)
+			return listDrivers(a.stdout, list)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print all that is known, as JSON")
 	return cmd
 }
 
-// capabilities is what the named drivers can do; of none, all.
-func (a *app) capabilities(names []string) ([]*capability.Kind, error) {
+// described is what is known of a driver without opening a database, with its
+// default options.
+type described struct {
+	Name          string            `json:"kind"`
+	Help          string            `json:"help"`
+	Embedded      bool              `json:"embedded"`
+	TimePrecision time.Duration     `json:"time_precision_ns"`
+	MaxWriters    int               `json:"max_writers"` // 0: any number
+	Dedupes       bool              `json:"dedupes"`
+	Types         []storedType      `json:"types"`
+	Options       []shownOption     `json:"options"`
+	Profiles      []driver.Profile  `json:"profiles"`
+	Durabilities  []driver.Profile  `json:"durabilities"`
+	Steps         []driver.Step     `json:"after_load"`
+	UseCases      []useCase         `json:"use_cases"`   // those that have queries
+	Unsupported   []unsupportedType `json:"unsupported"` // each once
+}
+
+type storedType struct {
+	Type string `json:"type"`
+	driver.Stored
+}
+
+type shownOption struct {
+	Name    string `json:"name"`
+	Default string `json:"default"` // in words where the system chooses
+	Help    string `json:"help"`
+	Secret  bool   `json:"secret,omitempty"`
+}
+
+// useCase is how many of its query types a driver supports.
+type useCase struct {
+	Name     string `json:"name"`
+	Answered int    `json:"answered"`
+	Types    int    `json:"types"`
+}
+
+type unsupportedType struct {
+	Type   string `json:"type"`
+	Reason string `json:"reason"`
+}
+
+// described describes the named drivers; of none, all.
+func (a *app) described(names []string) ([]*described, error) {
 	if len(names) == 0 {
 		names = a.catalog.driverNames()
 	}
-	var able []*capability.Kind
+	var list []*described
 	for _, name := range names {
-		kind, err := a.catalog.driver(name)
+		d, err := a.catalog.driver(name)
 		if err != nil {
 			return nil, err
 		}
-		k, err := capability.Of(&kind, a.catalog.workloads, experiment.Default().Workload)
+		about, err := describe(&d, a.catalog.workloads)
 		if err != nil {
 			return nil, err
 		}
-		able = append(able, k)
+		list = append(list, about)
 	}
-	return able, nil
+	return list, nil
+}
+
+// describe renders a query of each type of the workloads to find out which of
+// them the driver supports.
+func describe(d *driver.Driver, workloads []workload.Workload) (*described, error) {
+	defaults, err := d.Resolve(nil)
+	if err != nil {
+		return nil, err
+	}
+	caps := d.Caps(defaults)
+	about := &described{
+		Name: d.Name, Help: d.Help, Embedded: caps.Embedded, TimePrecision: caps.TimePrecision, MaxWriters: caps.MaxWriters, Dedupes: caps.Dedupes,
+		// So that JSON has lists, and not null.
+		Types: []storedType{}, Options: []shownOption{}, Unsupported: []unsupportedType{},
+		Profiles: append([]driver.Profile{}, d.Profiles...), Durabilities: append([]driver.Profile{}, d.Durabilities...),
+		Steps: append([]driver.Step{}, caps.Steps...),
+	}
+	for _, o := range d.Options {
+		about.Options = append(about.Options, shownOption{o.Name, cmp.Or(o.Default, o.Empty), o.Help, o.Secret})
+	}
+	if caps.Types != nil {
+		for _, t := range series.Types() {
+			about.Types = append(about.Types, storedType{t.String(), caps.Types[t]})
+		}
+	}
+	for _, w := range workloads {
+		if err := about.render(d, defaults, w); err != nil {
+			return nil, fmt.Errorf("driver %s, use case %s: %w", d.Name, w.Name(), err)
+		}
+	}
+	return about, nil
+}
+
+// render adds a workload and those of its query types that are not supported.
+func (about *described) render(d *driver.Driver, defaults driver.Options, w workload.Workload) error {
+	spec := experiment.Default().Workload
+	spec.Name = w.Name()
+	dataset, err := w.Dataset(spec)
+	if err != nil {
+		return err
+	}
+	u := useCase{Name: w.Name(), Types: len(w.QueryTypes())}
+	for _, t := range w.QueryTypes() {
+		queries, err := w.Queries(spec, t.Name, 1)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.Name, err)
+		}
+		for q := range queries {
+			_, err = d.Render(&q, dataset.Schema(), defaults)
+		}
+		switch {
+		case err == nil:
+			u.Answered++
+		case !errors.Is(err, query.ErrUnsupported):
+			return fmt.Errorf("%s: %w", t.Name, err)
+		case !slices.ContainsFunc(about.Unsupported, func(n unsupportedType) bool { return n.Type == t.Name }):
+			about.Unsupported = append(about.Unsupported, unsupportedType{t.Name, err.Error()})
+		}
+	}
+	if u.Types > 0 {
+		about.UseCases = append(about.UseCases, u)
+	}
+	return nil
 }
 
 // listDrivers prints a line a driver.
-func listDrivers(w io.Writer, kinds []*capability.Kind) error {
+func listDrivers(w io.Writer, drivers []*described) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(out, "DRIVER\tRUNS")
-	for _, u := range kinds[0].UseCases {
+	for _, u := range drivers[0].UseCases {
 		fmt.Fprint(out, "\t", u.Name)
 	}
 	fmt.Fprintln(out, "\tDURABILITY\tPROFILES\tWHAT IT IS")
-	for _, k := range kinds {
-		fmt.Fprint(out, k.Name, "\t", whereItRuns(k))
-		for _, u := range k.UseCases {
+	for _, d := range drivers {
+		fmt.Fprint(out, d.Name, "\t", whereItRuns(d))
+		for _, u := range d.UseCases {
 			fmt.Fprintf(out, "\t%d/%d", u.Answered, u.Types)
 		}
-		fmt.Fprintf(out, "\t%s\t%s\t%s\n", profileNames(k.Durabilities), profileNames(k.Profiles), k.Help)
+		fmt.Fprintf(out, "\t%s\t%s\t%s\n", profileNames(d.Durabilities), profileNames(d.Profiles), d.Help)
 	}
 	return out.Flush()
 }
 
-func whereItRuns(k *capability.Kind) string {
-	if k.Embedded {
+func whereItRuns(d *described) string {
+	if d.Embedded {
 		return "in tsmark"
 	}
 	return "server"
 }
 
-func profileNames(profiles []capability.Profile) string {
+func profileNames(profiles []driver.Profile) string {
 	var names []string
 	for _, p := range profiles {
 		names = append(names, p.Name)
@@ -111,23 +221,23 @@ func profileNames(profiles []capability.Profile) string {
 }
 
 // describeDriver prints all of one driver.
-func describeDriver(w io.Writer, k *capability.Kind) error {
+func describeDriver(w io.Writer, d *described) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(out, "%s: %s\n\n", k.Name, k.Help)
+	fmt.Fprintf(out, "%s: %s\n\n", d.Name, d.Help)
 	runs := "a server of its own"
-	if k.Embedded {
+	if d.Embedded {
 		runs = "in tsmark's own process"
 	}
 	writers := "any number"
-	if k.MaxWriters > 0 {
-		writers = fmt.Sprint(k.MaxWriters)
+	if d.MaxWriters > 0 {
+		writers = fmt.Sprint(d.MaxWriters)
 	}
 	twice := "are there twice"
-	if k.Dedupes {
+	if d.Dedupes {
 		twice = "are there once"
 	}
-	fmt.Fprintf(out, "runs\t%s\ntimes\tto %v\nwriters at once\t%s\nrows sent twice\t%s, with the default options\n", runs, k.TimePrecision, writers, twice)
-	for i, u := range k.UseCases {
+	fmt.Fprintf(out, "runs\t%s\ntimes\tto %v\nwriters at once\t%s\nrows sent twice\t%s, with the default options\n", runs, d.TimePrecision, writers, twice)
+	for i, u := range d.UseCases {
 		head := ""
 		if i == 0 {
 			head = "answers"
@@ -139,12 +249,12 @@ func describeDriver(w io.Writer, k *capability.Kind) error {
 			fmt.Fprintf(out, "\n%s\n", title)
 		}
 	}
-	section("Types of fields, with the default options", len(k.Types))
-	for _, t := range k.Types {
-		fmt.Fprintf(out, "  %s\t%s\n", t.Type, driver.Stored{As: t.As, Mapped: t.Mapped})
+	section("Types of fields, with the default options", len(d.Types))
+	for _, t := range d.Types {
+		fmt.Fprintf(out, "  %s\t%s\n", t.Type, t.Stored)
 	}
-	section("Options, as in "+k.Name+",NAME=VALUE", len(k.Options))
-	for _, o := range k.Options {
+	section("Options, as in "+d.Name+",NAME=VALUE", len(d.Options))
+	for _, o := range d.Options {
 		value := o.Default
 		if value == "" {
 			value = "none"
@@ -156,19 +266,19 @@ func describeDriver(w io.Writer, k *capability.Kind) error {
 	}
 	for _, p := range []struct {
 		title string
-		of    []capability.Profile
-	}{{"Profiles, as in " + k.Name + ",profile=NAME", k.Profiles}, {"Levels of durability, as in " + k.Name + ",durability=NAME", k.Durabilities}} {
+		of    []driver.Profile
+	}{{"Profiles, as in " + d.Name + ",profile=NAME", d.Profiles}, {"Levels of durability, as in " + d.Name + ",durability=NAME", d.Durabilities}} {
 		section(p.title, len(p.of))
 		for _, p := range p.of {
 			fmt.Fprintf(out, "  %s\t%s%s\n", p.Name, p.Help, optionList(p.Options))
 		}
 	}
-	section("Steps after a load, as in --after-load NAME", len(k.Steps))
-	for _, s := range k.Steps {
+	section("Steps after a load, as in --after-load NAME", len(d.Steps))
+	for _, s := range d.Steps {
 		fmt.Fprintf(out, "  %s\t%s\n", s.Name, s.Help)
 	}
-	section("Query types that it does not support", len(k.Unsupported))
-	for _, u := range k.Unsupported {
+	section("Query types that it does not support", len(d.Unsupported))
+	for _, u := range d.Unsupported {
 		fmt.Fprintf(out, "  %s\t%s\n", u.Type, u.Reason)
 	}
 	return out.Flush()

@@ -16,7 +16,7 @@ type Caps struct {
 	Embedded bool   // it runs in tsmark's own process
 	Discards bool   // it keeps nothing: no census, no answers, no note
 
-	MaxWriters    int  // connections that can write at once; 0: any number
+	MaxWriters    int  // connections that can write at once, while others wait their turn; 0: any number
 	OneConnection bool // the server takes one connection: a second one would wait for ever
 	Dedupes       bool // a row that is sent twice, with the same series and time, is there once when the load has settled
 	CountsPoints  bool // Census cannot count rows, only points
@@ -46,10 +46,10 @@ func (c *Caps) Holds(t series.Trait) bool { return c.Lacks[t] == "" }
 
 // Stored is how a system stores the values of a type.
 type Stored struct {
-	As string // the system's own type, as its users write it: BIGINT
+	As string `json:"as"` // the system's own type, as its users write it: BIGINT
 	// Mapped is what a value becomes where the system has no such type, in
 	// words: 0 or 1. Empty: the type is the system's own.
-	Mapped string
+	Mapped string `json:"mapped,omitempty"`
 }
 
 // String is the type, and what the values become in it.

@@ -136,9 +136,9 @@ type Inspector interface {
 
 // Step is something done after a load.
 type Step struct {
-	Name string // as experiments name it
-	Help string
-	Do   func(context.Context) error // nil in Caps
+	Name string                      `json:"name"` // as experiments name it
+	Help string                      `json:"help"`
+	Do   func(context.Context) error `json:"-"` // nil in Caps
 }
 
 // Server is a DB whose server is a process of its own, reached over the

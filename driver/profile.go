@@ -9,9 +9,9 @@ import (
 
 // Profile is a set of options that go together.
 type Profile struct {
-	Name    string
-	Help    string  // one line, in the system's own terms
-	Options Options // by name; all of them are options of the kind
+	Name    string  `json:"name"`
+	Help    string  `json:"help"`    // one line, in the system's own terms
+	Options Options `json:"options"` // by name; all of them are options of the driver
 }
 
 // The levels of durability that kinds offer, as far as their systems have them.

@@ -17,7 +17,6 @@ type Trait uint8
 const (
 	NaN            Trait = iota + 1 // floats that are no numbers
 	Infinities                      // infinite floats
-	LargeFloats                     // floats beyond ±1e150, whose squares no double holds
 	LargeInts                       // integers of 64 bits beyond ±2^53, up to where a double holds each of them
 	SmallestInt                     // the smallest integer of its type
 	FineTimestamps                  // fields of times that are no multiples of 1 µs
@@ -28,12 +27,12 @@ const (
 
 // Traits lists them.
 func Traits() []Trait {
-	return []Trait{NaN, Infinities, LargeFloats, LargeInts, SmallestInt, FineTimestamps, EmptyTags, EscapedTags, RepeatedTimes}
+	return []Trait{NaN, Infinities, LargeInts, SmallestInt, FineTimestamps, EmptyTags, EscapedTags, RepeatedTimes}
 }
 
 // String names values of the trait for people.
 func (t Trait) String() string {
-	return [...]string{"?", "NaN", "infinite floats", "floats beyond 1e150", "integers beyond 2^53", "the smallest integer of a type",
+	return [...]string{"?", "NaN", "infinite floats", "integers beyond 2^53", "the smallest integer of a type",
 		"fields with times that are no multiples of 1 µs", "empty tags", "tags with a line break, or a backslash before a character that is escaped",
 		"several rows of one series and time"}[t]
 }

@@ -99,6 +99,7 @@ func (s *suite) hostile() example {
 		Tags: []series.Tag{{Key: "hostname", Values: Names{"o'brien", `a "b" c`, "Ωμέγα-服务器", "host_10", "host_9"}}},
 		Fields: []series.Field{
 			{Name: "whole", Type: series.Int}, {Name: "share", Type: series.Float}, {Name: "never", Type: series.Int},
+			{Name: "vast", Type: series.Float}, // which is in no mean: PostgreSQL's squares the values
 		},
 	}
 	const hosts, rows = 5, 200
@@ -122,6 +123,7 @@ func (s *suite) hostile() example {
 		run.Columns[0].Ints[row] = int64(row*row) - 777
 		run.Columns[1].Floats[row] = math.Sqrt(float64(row)) / 3
 		run.Columns[2].Nulls.Set(row)
+		run.Columns[3].Floats[row] = -float64(row)
 		if row%7 == 3 {
 			run.Columns[0].Nulls.Set(row)
 		}
@@ -131,17 +133,14 @@ func (s *suite) hostile() example {
 	}
 	run.Columns[0].Ints[0], run.Columns[0].Ints[1] = largest, smallest
 	run.Columns[0].Ints[rows-1] = largest - 1
-	huge := math.MaxFloat64
-	if !caps.Holds(series.LargeFloats) {
-		huge = 1.2345678901234567e150
-	}
-	run.Columns[1].Floats[2], run.Columns[1].Floats[4] = huge, math.SmallestNonzeroFloat64
+	run.Columns[1].Floats[2], run.Columns[1].Floats[4] = 1.2345678901234567e150, math.SmallestNonzeroFloat64
+	run.Columns[3].Floats[2] = math.MaxFloat64
 
-	all := []string{"whole", "share", "never"}
+	all := []string{"whole", "share", "never", "vast"}
 	in := &query.TagIn{Key: "hostname", Values: []string{"o'brien", "Ωμέγα-服务器", "nobody"}}
 	return example{f, numbered(
 		query.Query{In: in, Shape: query.Buckets{Aggregate: query.Max, Fields: all, Width: 7 * time.Minute, Order: query.Ascending}},
-		query.Query{Shape: query.Buckets{Aggregate: query.Avg, Fields: all[1:], Width: time.Hour, GroupBy: "hostname", Order: query.Ascending}},
+		query.Query{Shape: query.Buckets{Aggregate: query.Avg, Fields: all[1:3], Width: time.Hour, GroupBy: "hostname", Order: query.Ascending}},
 		query.Query{End: start.Add(20 * time.Minute), Shape: query.Buckets{Aggregate: query.Max, Fields: all, Width: time.Minute, Order: query.Descending, Limit: 3}},
 		query.Query{Start: start.Add(time.Microsecond), End: start.Add(40 * time.Minute), Above: &query.Above{Field: "whole", Value: 0}, Shape: query.Rows{Fields: all, Tag: "hostname"}},
 		query.Query{Shape: query.Last{By: "hostname", Fields: all}},

@@ -16,7 +16,6 @@ func (v Variant) caps(o driver.Options) driver.Caps {
 		OneConnection: o[optionConnections] == connectionsOne,
 		TimePrecision: precision,
 		Lacks: map[series.Trait]string{
-			series.LargeFloats:    "PostgreSQL cannot compute means of, since it squares them",
 			series.FineTimestamps: "PostgreSQL's timestamptz, whose unit is 1 µs, does not hold",
 		},
 		Schema: func(s *series.Schema) error {

@@ -90,6 +90,7 @@ func (x *execution) execute(ctx context.Context) (err error) {
 		}
 	}()
 	x.enlist()
+	x.plan.tell(x.Display)
 	if err := x.Store.Save(ctx, &x.run); err != nil { // with its targets in their order
 		return stored(err)
 	}

@@ -40,6 +40,7 @@ type Plan struct {
 	compares   bool // what is loaded is queried, or would be if there were queries
 	targets    []plannedTarget
 	settings   settings
+	remarks    []remark
 	secrets    *secret.Redactor
 	place      result.Place // of its run in a sweep
 	earlier    []string     // ids of the runs of that sweep before it
@@ -144,9 +145,7 @@ func (p *Plan) check() error {
 			continue
 		}
 		caps := kind.Caps(options)
-		if caps.OneConnection {
-			problems = append(problems, p.alone(t.Name))
-		}
+		problems = append(problems, p.connections(t.Name, &caps))
 		if refusal := caps.Refuse(t.Name, schema, values); refusal != nil {
 			problems = append(problems, p.refused(path, refusal))
 		}
@@ -162,35 +161,10 @@ func (p *Plan) check() error {
 			twin: t.Twin, start: t.Start, idle: cmp.Or(t.Idle, experiment.IdlePause), ports: ports, shares: place,
 		})
 	}
+	if len(p.targets) == len(e.Targets) { // else steps of those that are not known are missed
+		problems = append(problems, p.afterLoad())
+	}
 	return errors.Join(problems...)
-}
-
-// refused is the problem of a target that cannot hold the dataset, told where the
-// user chose what has to change.
-func (p *Plan) refused(target string, r *driver.Refusal) error {
-	if r.Setting == "" {
-		return p.experiment.Problem(target, "%s", r.Problem)
-	}
-	return p.specProblem(&workload.SpecError{Setting: r.Setting, Problem: r.Problem})
-}
-
-// alone returns an error where the experiment wants several connections at once,
-// of which the target has one.
-func (p *Plan) alone(name string) error {
-	e := p.experiment
-	for _, c := range []struct {
-		wanted bool
-		path   string
-	}{
-		{p.steps.Load && e.Load.Workers > 1, "load.workers"},
-		{p.steps.Query && e.Queries.Workers > 1, "queries.workers"},
-		{p.steps.Load && e.Mixed.On(), "mixed.loaded"},
-	} {
-		if c.wanted {
-			return e.Problem(c.path, "target %s takes one connection at a time, and a second one would wait for ever; have one worker, and no mixed phase", name)
-		}
-	}
-	return nil
 }
 
 // dataset finds the workload of a specification and checks it and the query
@@ -208,15 +182,6 @@ func (p *Plan) dataset(spec workload.Spec) (workload.Workload, []workload.QueryT
 	}
 	types, err := p.chosenTypes(w)
 	return w, types, err
-}
-
-// schema is that of the experiment's dataset.
-func (p *Plan) schema(w workload.Workload) (*series.Schema, error) {
-	d, err := w.Dataset(p.experiment.Workload)
-	if err != nil {
-		return nil, p.specProblem(err)
-	}
-	return d.Schema(), nil
 }
 
 // specProblem tells where the user wrote the setting that a workload rejects.

@@ -1,4 +1,4 @@
-package capability_test
+package cli
 
 import (
 	"fmt"
@@ -7,14 +7,12 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/capability"
 	"github.com/tsmark/tsmark/query"
-	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-func kind(render func(*query.Query) error) *driver.Driver {
+func renders(render func(*query.Query) error) *driver.Driver {
 	return &driver.Driver{
 		Name: "x",
 		Caps: func(o driver.Options) driver.Caps {
@@ -28,20 +26,20 @@ func kind(render func(*query.Query) error) *driver.Driver {
 }
 
 // What cannot be rendered is counted by use case, and named once.
-func TestOf(t *testing.T) {
-	k, err := capability.Of(kind(func(q *query.Query) error {
+func TestDescribe(t *testing.T) {
+	k, err := describe(renders(func(q *query.Query) error {
 		if _, last := q.Shape.(query.Last); last {
 			return fmt.Errorf("%w: no last rows", query.ErrUnsupported)
 		}
 		return nil
-	}), tsbs.Workloads(), experiment.Default().Workload)
+	}), tsbs.Workloads())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !k.Dedupes || k.MaxWriters != 3 || k.Options[1].Default != "the system's" || k.Steps[0].Name != "analyze" {
 		t.Errorf("%+v", k)
 	}
-	lastpoint := capability.Unsupported{Type: "lastpoint", Reason: "not supported: no last rows"}
+	lastpoint := unsupportedType{Type: "lastpoint", Reason: "not supported: no last rows"}
 	n := 0
 	for _, u := range k.Unsupported {
 		if u == lastpoint {
@@ -51,15 +49,15 @@ func TestOf(t *testing.T) {
 	if n != 1 {
 		t.Errorf("lastpoint is listed %d times in %v", n, k.Unsupported)
 	}
-	at := slices.IndexFunc(k.UseCases, func(u capability.UseCase) bool { return u.Name == "cpu-only" })
+	at := slices.IndexFunc(k.UseCases, func(u useCase) bool { return u.Name == "cpu-only" })
 	if u := k.UseCases[at]; u.Answered != u.Types-1 || u.Types < 10 {
 		t.Errorf("cpu-only: %+v, one type cannot be answered", u)
 	}
 }
 
 // An error that is not about what the system can do is not taken for that.
-func TestOfBroken(t *testing.T) {
-	if k, err := capability.Of(kind(func(*query.Query) error { return fmt.Errorf("no such table") }), tsbs.Workloads(), experiment.Default().Workload); err == nil {
+func TestDescribeBroken(t *testing.T) {
+	if k, err := describe(renders(func(*query.Query) error { return fmt.Errorf("no such table") }), tsbs.Workloads()); err == nil {
 		t.Errorf("no error; %+v", k)
 	}
 }

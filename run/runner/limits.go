@@ -1,0 +1,95 @@
+package runner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// remark is something that a user should know of a plan before it is executed.
+type remark struct{ about, text string }
+
+// tell shows the remarks.
+func (p *Plan) tell(d Display) {
+	for _, n := range p.remarks {
+		d.Start(n.about, "", 0).Done(n.text)
+	}
+}
+
+// refused is the problem of a target that cannot hold the dataset, told where the
+// user chose what has to change.
+func (p *Plan) refused(target string, r *driver.Refusal) error {
+	if r.Setting == "" {
+		return p.experiment.Problem(target, "%s", r.Problem)
+	}
+	return p.specProblem(&workload.SpecError{Setting: r.Setting, Problem: r.Problem})
+}
+
+// connections returns an error where the experiment wants several connections at
+// once to a target that takes one, and remarks where only some of them can write.
+func (p *Plan) connections(name string, caps *driver.Caps) error {
+	e := p.experiment
+	if most := caps.MaxWriters; p.steps.Load && most > 0 && e.Load.Workers > most {
+		p.remarks = append(p.remarks, remark{"target " + name, fmt.Sprintf("%d of its %d workers can write at once, and the others wait their turn", most, e.Load.Workers)})
+	}
+	if !caps.OneConnection {
+		return nil
+	}
+	for _, c := range []struct {
+		wanted bool
+		path   string
+	}{
+		{p.steps.Load && e.Load.Workers > 1, "load.workers"},
+		{p.steps.Query && e.Queries.Workers > 1, "queries.workers"},
+		{p.steps.Load && e.Mixed.On(), "mixed.loaded"},
+	} {
+		if c.wanted {
+			return e.Problem(c.path, "target %s takes one connection at a time, and a second one would wait for ever; have one worker, and no mixed phase", name)
+		}
+	}
+	return nil
+}
+
+// schema is that of the experiment's dataset.
+func (p *Plan) schema(w workload.Workload) (*series.Schema, error) {
+	d, err := w.Dataset(p.experiment.Workload)
+	if err != nil {
+		return nil, p.specProblem(err)
+	}
+	return d.Schema(), nil
+}
+
+// afterLoad returns an error for a step that no target has, and remarks which
+// targets leave one out.
+func (p *Plan) afterLoad() error {
+	if !p.steps.Load {
+		return nil
+	}
+	for _, wanted := range p.experiment.Load.After {
+		var known, without []string
+		for _, t := range p.targets {
+			var names []string
+			for _, step := range t.caps.Steps {
+				names = append(names, step.Name)
+			}
+			known = append(known, names...)
+			if !slices.Contains(names, wanted) {
+				without = append(without, t.name)
+			}
+		}
+		switch len(without) {
+		case 0:
+		case len(p.targets):
+			slices.Sort(known)
+			return p.experiment.Problem("load.after", "no target has a step %q%s", wanted, suggest.Among(wanted, slices.Compact(known)))
+		default:
+			p.remarks = append(p.remarks, remark{"step " + wanted, "left out for " + strings.Join(without, ", ") + ", without such a step"})
+		}
+	}
+	return nil
+}
