@@ -3,6 +3,7 @@ package runner
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -42,20 +43,25 @@ func newExecution(r *Runner, p *Plan) *execution {
 }
 
 // look finds out what can be known before anything is stored or loaded, such
-// as queries that are impossible.
-func (x *execution) look() error {
-	if !x.plan.steps.Load {
-		return nil
+// as queries that are impossible, or a host that is not quiet.
+func (x *execution) look(ctx context.Context) error {
+	e := x.plan.experiment
+	if x.plan.steps.Verify { // runs by earlier versions have no seed
+		x.run.CheckSeed = cmp.Or(x.run.CheckSeed, e.Queries.CheckSeed, rand.Text())
 	}
-	if err := x.openFile(); err != nil {
-		return err
+	if x.plan.steps.Load {
+		if err := x.openFile(); err != nil {
+			return err
+		}
+		if !x.unknown() {
+			spec := e.Workload
+			spec.Limit = e.Load.Limit
+			if err := x.fix(spec); err != nil {
+				return err
+			}
+		}
 	}
-	if x.unknown() {
-		return nil
-	}
-	spec := x.plan.experiment.Workload
-	spec.Limit = x.plan.experiment.Load.Limit
-	return x.fix(spec)
+	return x.lookForQuiet(ctx)
 }
 
 // measured reports whether the run has any result.

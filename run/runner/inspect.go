@@ -15,7 +15,7 @@ import (
 // there any more when its turn comes: a target that shares its place was loaded
 // since, or will be. What else is wrong with it shows at its turn.
 func (x *openStage) overwritten(ctx context.Context, planned *plannedTarget, willBe bool) bool {
-	if willBe || !x.plan.sharesAny(planned) {
+	if willBe || len(x.plan.sharing(planned)) == 0 {
 		return willBe
 	}
 	t, err := open(ctx, planned, driver.Env{Dir: filepath.Join(x.Dir, x.run.ID, planned.name)})

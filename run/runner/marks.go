@@ -101,7 +101,7 @@ func (x *openStage) own(mark session.Mark, planned *plannedTarget) bool {
 	case !x.plan.steps.Load:
 		return true
 	case mark.Target == "":
-		return (mark.Run == "" || mark.Run == x.run.ID) && !x.plan.sharesAny(planned)
+		return (mark.Run == "" || mark.Run == x.run.ID) && len(x.plan.sharing(planned)) == 0
 	}
 	return mark.Run == x.run.ID && mark.Target == planned.name && mark.Repeat == x.lastLoaded(planned.name)
 }

@@ -21,15 +21,20 @@ type openStage struct{ *stage }
 // open opens a target for a cell, whose server it has running before. It sees that
 // the cell may go on with what is there, and finds out what must be known before:
 // what the target is, and which answers are right.
-func (x *openStage) open(ctx context.Context, c cell, planned *plannedTarget, out *result.Target) (*turn, error) {
+func (x *openStage) open(ctx context.Context, c cell, planned *plannedTarget, out *result.Target) (on *turn, err error) {
 	env, err := x.env(ctx, c, planned)
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil && c.job == loading {
+			removeEmpty(env.Dir)
+		}
+	}()
 	if planned, err = x.servers.turn(ctx, planned, env); err != nil {
 		return nil, err
 	}
-	on := &turn{cell: c, planned: planned, env: env, out: out}
+	on = &turn{cell: c, planned: planned, env: env, out: out}
 	if on.db, err = open(ctx, planned, env); err != nil {
 		return nil, err
 	}

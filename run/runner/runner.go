@@ -3,7 +3,6 @@ package runner
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -99,13 +98,7 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 		Name: p.experiment.Name, Command: command, Args: p.secrets.Args(args), Experiment: string(yaml), Notes: slices.Clone(p.experiment.Notes),
 		Started: time.Now().UTC(), Tool: r.Tool, Host: r.Host, Place: p.place,
 	}
-	if p.steps.Verify {
-		x.run.CheckSeed = cmp.Or(p.experiment.Queries.CheckSeed, rand.Text())
-	}
-	if err := x.look(); err != nil {
-		return nil, err
-	}
-	if err := x.lookForQuiet(ctx); err != nil {
+	if err := x.look(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.Store.Begin(ctx, &x.run); err != nil {
@@ -141,13 +134,7 @@ func (r *Runner) Resume(ctx context.Context, p *Plan, run *result.Run) (*result.
 func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run) (*result.Run, error) {
 	x := newExecution(r, p)
 	x.run = *run
-	if p.steps.Verify {
-		x.run.CheckSeed = cmp.Or(x.run.CheckSeed, rand.Text()) // runs by earlier versions have none
-	}
-	if err := x.look(); err != nil {
-		return nil, err
-	}
-	if err := x.lookForQuiet(ctx); err != nil {
+	if err := x.look(ctx); err != nil {
 		return nil, err
 	}
 	unlock, err := r.lock(ctx, "run", x.run.ID)

@@ -2,10 +2,12 @@ package runner
 
 import (
 	"context"
+	"slices"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/session"
+	"github.com/tsmark/tsmark/workload"
 )
 
 // stage is what all stages of a run have: what they are about, who watches them,
@@ -49,4 +51,35 @@ func (x *stage) keepLoad(ctx context.Context, out *result.Target, repeat int, lo
 func (x *stage) keepQueries(ctx context.Context, out *result.Target, repeat int, q *result.Queries) error {
 	out.RepeatOf(repeat).Put(q)
 	return stored(x.Store.Append(ctx, &x.run, result.NewPiece(out, repeat, nil, q)))
+}
+
+// fix fixes the dataset and draws the queries, and sees that they are those
+// that the experiment expects.
+func (x *stage) fix(spec workload.Spec) error {
+	if err := x.subject.prepare(spec, x.run.CheckSeed); err != nil {
+		return err
+	}
+	x.run.QuerySets = x.drawn()
+	return x.asExpected()
+}
+
+// asExpected returns an error where the dataset or the queries are not those
+// that the experiment expects, and notes another tsmark.
+func (x *stage) asExpected() error {
+	queries := make(map[string]string)
+	for _, q := range x.run.QuerySets {
+		queries[q.Type] = q.Fingerprint
+	}
+	if err := x.plan.experiment.HeldTo(x.run.Dataset.Fingerprint, queries); err != nil {
+		return err
+	}
+	x.remark(x.plan.experiment.Expect.OtherTool(x.Tool.Version, x.Tool.Commit))
+	return nil
+}
+
+// remark keeps for the readers of the run, once, what is not as expected.
+func (x *stage) remark(deviation string) {
+	if deviation != "" && !slices.Contains(x.run.Deviations, deviation) {
+		x.run.Deviations = append(x.run.Deviations, deviation)
+	}
 }
