@@ -119,6 +119,18 @@ func (t *Table) Width(series uint32) int {
 	return int(t.Widths[series])
 }
 
+// ColumnNames returns the names of the tags and of the fields, in their order.
+func (t *Table) ColumnNames() []string {
+	var names []string
+	for i := range t.Tags {
+		names = append(names, t.Tags[i].Key)
+	}
+	for i := range t.Fields {
+		names = append(names, t.Fields[i].Name)
+	}
+	return names
+}
+
 // Tag returns the tag with the key, or nil where the table has none.
 func (t *Table) Tag(key string) *Tag {
 	for i := range t.Tags {

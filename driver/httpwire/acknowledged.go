@@ -26,8 +26,7 @@ func (c *Client) Acknowledged(ctx context.Context, response *http.Response) erro
 	case ctx.Err() != nil && !silent(ctx):
 		return context.Cause(ctx)
 	}
-	return &driver.Temporary{Err: fmt.Errorf("%s acknowledged a batch and did not end its answer: %w",
-		c.config.Address(), c.config.Unanswered(ctx, c.config.Address(), err))}
+	return &driver.Temporary{Err: fmt.Errorf("%s acknowledged a batch and did not end its answer: %w", c.Address(), c.Ended(ctx, err))}
 }
 
 // silent reports whether a context of Bounded ended with its time-out.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
 )
 
 // writeBuffer is how many bytes of a request the connection takes at once.
@@ -36,14 +37,31 @@ type Config struct {
 // Address is host:port.
 func (c *Config) Address() string { return net.JoinHostPort(c.Host, c.Port) }
 
-// TLSMode returns what an option tls amounts to: on, off, insecure (anybody's
+// NewConfig returns where options lead. A user's name and password go as basic
+// authentication, a token as a bearer's.
+func NewConfig(c connection.Settings, token string) (Config, error) {
+	out := Config{Host: c.Host, Port: c.Port, TLS: encryption(c.TLS, c.Host), Timeout: c.Timeout}
+	switch {
+	case c.Password != "" && c.User == "":
+		return out, errors.New("a password was given without a user: give the option user as well")
+	case token != "" && c.User != "":
+		return out, errors.New("give either a token or a user with a password")
+	case token != "":
+		out.Authorize = func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
+	case c.User != "":
+		out.Authorize = func(r *http.Request) { r.SetBasicAuth(c.User, c.Password) }
+	}
+	return out, nil
+}
+
+// encryption returns what an option tls amounts to: on, off, insecure (anybody's
 // certificate is taken), or empty, which is off where the host is this machine
 // and on elsewhere.
-func TLSMode(mode, host string) *tls.Config {
+func encryption(mode, host string) *tls.Config {
 	switch {
-	case mode == "on", mode == "" && !local(host):
+	case mode == connection.On, mode == "" && !local(host):
 		return &tls.Config{ServerName: host}
-	case mode == "insecure":
+	case mode == connection.Insecure:
 		return &tls.Config{ServerName: host, InsecureSkipVerify: true}
 	}
 	return nil
@@ -57,9 +75,9 @@ func local(host string) bool {
 
 // Client is one connection, opened when it is needed.
 type Client struct {
-	config *Config
-	http   *http.Client
-	base   string // of URLs
+	*Config
+	http *http.Client
+	base string // of URLs
 }
 
 // New returns a client that has not connected yet.
@@ -68,7 +86,7 @@ func New(c *Config) *Client {
 	if c.TLS != nil {
 		scheme = "https://"
 	}
-	return &Client{config: c, base: scheme + c.Address(), http: &http.Client{
+	return &Client{Config: c, base: scheme + c.Address(), http: &http.Client{
 		// Not by way of a proxy, whose work would be measured as the server's.
 		Transport: &http.Transport{
 			DialContext:         (&net.Dialer{Timeout: c.Timeout}).DialContext,
@@ -91,8 +109,8 @@ func (c *Client) Request(ctx context.Context, method, path string, parameters ur
 		address += "?" + parameters.Encode()
 	}
 	r, err := http.NewRequestWithContext(ctx, method, address, body)
-	if err == nil && c.config.Authorize != nil {
-		c.config.Authorize(r)
+	if err == nil && c.Authorize != nil {
+		c.Authorize(r)
 	}
 	return r, err
 }
@@ -103,9 +121,15 @@ func (c *Client) Request(ctx context.Context, method, path string, parameters ur
 func (c *Client) Do(r *http.Request) (*http.Response, error) {
 	response, err := c.http.Do(r)
 	if err != nil {
-		return nil, c.config.Unanswered(r.Context(), c.config.Address(), err)
+		return nil, c.Ended(r.Context(), err)
 	}
 	return response, nil
+}
+
+// Ended makes an error of a request whose answer did not come, or not to its end,
+// as Unanswered does.
+func (c *Client) Ended(ctx context.Context, err error) error {
+	return c.Unanswered(ctx, c.Address(), err)
 }
 
 // Answer is Do for a query: where its status is not 200 it is an error, which
@@ -122,27 +146,22 @@ func (c *Client) Answer(r *http.Request, explain func(status int, body []byte) e
 // Close releases the connection.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Bounded returns a context that ends after the time-out, of which Do then says
-// that the server was silent.
-func (c *Client) Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return c.config.Bounded(ctx)
-}
-
 // errSilent is the cause of a context that ended with the time-out.
 var errSilent = errors.New("no answer in time")
 
-// Bounded returns a context that ends after the time-out.
+// Bounded returns a context that ends after the time-out, of which Do then says
+// that the server was silent.
 func (c *Config) Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, c.Timeout, errSilent)
 }
 
 // Patient returns a context for a statement of tsmark's own, which may be a long
 // one: ctx, whose end says how long it may take, or Bounded where it has none.
-func (c *Client) Patient(ctx context.Context) (context.Context, context.CancelFunc) {
+func (c *Config) Patient(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ends := ctx.Deadline(); ends {
 		return context.WithCancel(ctx)
 	}
-	return c.config.Bounded(ctx)
+	return c.Bounded(ctx)
 }
 
 // Unanswered makes an error of a request, or of connecting, that had no answer:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/httpwire"
 )
 
@@ -93,7 +94,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-func TestTLSMode(t *testing.T) {
+func TestNewConfigTLS(t *testing.T) {
 	for _, test := range []struct {
 		mode, host   string
 		on, insecure bool
@@ -101,9 +102,33 @@ func TestTLSMode(t *testing.T) {
 		{"", "localhost", false, false}, {"", "127.0.0.9", false, false}, {"", "::1", false, false}, {"", "db.example", true, false},
 		{"on", "localhost", true, false}, {"off", "db.example", false, false}, {"insecure", "db.example", true, true},
 	} {
-		c := httpwire.TLSMode(test.mode, test.host)
+		config, err := httpwire.NewConfig(connection.Settings{Host: test.host, TLS: test.mode}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := config.TLS
 		if (c != nil) != test.on || c != nil && (c.InsecureSkipVerify != test.insecure || c.ServerName != test.host) {
 			t.Errorf("%+v: %+v", test, c)
+		}
+	}
+}
+
+func TestNewConfigCredentials(t *testing.T) {
+	for _, test := range []struct{ user, password, token, want string }{
+		{"", "", "", ""}, {"joe", "p", "", "Basic am9lOnA="}, {"joe", "", "", "Basic am9lOg=="}, {"", "", "t", "Bearer t"},
+		{"", "p", "", "give the option user as well"}, {"joe", "p", "t", "give either a token or a user"},
+	} {
+		config, err := httpwire.NewConfig(connection.Settings{User: test.user, Password: test.password}, test.token)
+		if err != nil {
+			stub.Says(t, err, test.want)
+			continue
+		}
+		r := &http.Request{Header: http.Header{}}
+		if config.Authorize != nil {
+			config.Authorize(r)
+		}
+		if got := r.Header.Get("Authorization"); got != test.want {
+			t.Errorf("%+v: %s", test, got)
 		}
 	}
 }

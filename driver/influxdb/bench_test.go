@@ -10,7 +10,6 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
-	"github.com/tsmark/tsmark/driver/lineproto"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
@@ -37,7 +36,8 @@ func cpuWriter(t testing.TB, options map[string]string) (driver.Writer, *series.
 	t.Helper()
 	schema, b := cpuBatch(t)
 	s := settingsOf(t, options)
-	d := &database{settings: s, admin: newQuerier(s), schema: schema, encoder: lines(s.unit).New(schema)}
+	d := newDatabase(s)
+	d.Prepare(lines(s.unit).New(schema), schema)
 	return conformance.Writer(t, d), b
 }
 
@@ -61,10 +61,11 @@ func TestWriteAllocatesNothingPerRow(t *testing.T) {
 	if n := testing.AllocsPerRun(20, write); n > float64(b.Rows())/20 {
 		t.Errorf("%v allocations for %d rows", n, b.Rows())
 	}
-	own := w.(*lineproto.Writer)
+	schema, b := cpuBatch(t)
+	encoder := lines(time.Nanosecond).New(schema)
 	var text []byte
 	if n := testing.AllocsPerRun(20, func() {
-		text = own.Encoder.Append(text[:0], b)
+		text = encoder.Append(text[:0], b)
 	}); n > 0 {
 		t.Errorf("%v allocations before anything is sent", n)
 	}
@@ -117,7 +118,7 @@ func readAllocations(t *testing.T, rows int) float64 {
 	q := newQuerier(settingsOf(t, nil))
 	text, sink := manyRows(rows), conformance.SinkFunc(func([]query.Value) error { return nil })
 	return testing.AllocsPerRun(5, func() {
-		if cost, err := q.answer.Read(strings.NewReader(text), sink, q.answer.read); err != nil || cost.Rows != int64(rows) {
+		if cost, err := q.Read(strings.NewReader(text), sink, q.read); err != nil || cost.Rows != int64(rows) {
 			t.Fatal(cost, err)
 		}
 	})
@@ -131,7 +132,7 @@ func BenchmarkRead(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := q.answer.Read(strings.NewReader(text), sink, q.answer.read); err != nil {
+				if _, err := q.Read(strings.NewReader(text), sink, q.read); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -3,7 +3,7 @@ package influxdb
 import (
 	"context"
 	"fmt"
-	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
@@ -22,7 +22,9 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	out := driver.Census{Rows: -1}
 	err := d.moments(ctx, t, &out.Times)
 	for from := 0; err == nil && from < len(t.Fields); from += fieldsAtOnce {
-		err = d.contents(ctx, t, t.Fields[from:min(from+fieldsAtOnce, len(t.Fields))], &out)
+		var contents []driver.Content
+		contents, err = d.contents(ctx, t, t.Fields[from:min(from+fieldsAtOnce, len(t.Fields))])
+		out.Fields = append(out.Fields, contents...)
 	}
 	if err != nil {
 		return driver.Census{}, fmt.Errorf("taking the census of measurement %s: %w", t.Name, err)
@@ -37,7 +39,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 func (d *database) moments(ctx context.Context, t *series.Table, out *driver.Content) error {
 	out.Min, out.Max = new(query.Value), new(query.Value)
 	for newest, to := range map[bool]*query.Value{false: out.Min, true: out.Max} {
-		rows, err := d.ask(ctx, (&statement{columns: []string{"*"}, policy: d.settings.retention, from: t.Name, newest: newest, limit: 1}).String())
+		rows, err := d.own.Ask(ctx, (&statement{columns: []string{"*"}, policy: d.settings.retention, from: t.Name, newest: newest, limit: 1}).String())
 		if err != nil {
 			return err
 		}
@@ -48,69 +50,73 @@ func (d *database) moments(ctx context.Context, t *series.Table, out *driver.Con
 	return nil
 }
 
+// figure is what InfluxQL computes of the values of fields of some types; NULL:
+// there is no value.
+type figure struct {
+	function string
+	of       func(series.Type) bool
+	put      func(*driver.Content, query.Value)
+}
+
+func figures() []figure {
+	every := func(series.Type) bool { return true }
+	number := func(t series.Type) bool { return !t.Textual() && t != series.Bool } // to InfluxDB
+	return []figure{
+		{"count", every, func(c *driver.Content, v query.Value) { c.Count = v.Int }}, // 0 where it is NULL
+		{"sum", number, func(c *driver.Content, v query.Value) { c.Sum = &v }},
+		{"min", number, func(c *driver.Content, v query.Value) { c.Min = &v }},
+		{"max", number, func(c *driver.Content, v query.Value) { c.Max = &v }},
+	}
+}
+
 // contents asks for what the values of fields come to: a statement for each
 // figure, since each costs a pass over the values, and the server's answer to a
 // statement is waited for so long as the option says. How many booleans are true
 // takes a statement of its own.
-func (d *database) contents(ctx context.Context, t *series.Table, fields []series.Field, out *driver.Census) error {
-	var names, numbers []string
-	for _, f := range fields {
-		names = append(names, f.Name)
-		if summed(f.Type) {
-			numbers = append(numbers, f.Name)
+func (d *database) contents(ctx context.Context, t *series.Table, fields []series.Field) ([]driver.Content, error) {
+	out := make([]driver.Content, len(fields))
+	for _, f := range figures() {
+		if err := d.compute(ctx, t, f, fields, out); err != nil {
+			return nil, err
 		}
 	}
-	told := make(map[string][]query.Value) // by function
-	for function, of := range map[string][]string{"count": names, "sum": numbers, "min": numbers, "max": numbers} {
-		var err error
-		if told[function], err = d.figures(ctx, t, function, of); err != nil {
-			return err
+	boolean := figure{"count", func(t series.Type) bool { return t == series.Bool }, func(c *driver.Content, v query.Value) {
+		c.Sum = &query.Value{Kind: query.Int, Int: v.Int}
+	}}
+	for i := range fields {
+		if err := d.compute(ctx, t, boolean, fields[i:i+1], out[i:i+1], ident(fields[i].Name)+" = true"); err != nil {
+			return nil, err
 		}
 	}
-	number := 0
-	for i, f := range fields {
-		content := driver.Content{Count: told["count"][i].Int} // 0 where it is NULL
-		switch {
-		case summed(f.Type):
-			content.Sum, content.Min, content.Max = &told["sum"][number], &told["min"][number], &told["max"][number]
-			number++
-		case f.Type == series.Bool:
-			right, err := d.figures(ctx, t, "count", []string{f.Name}, ident(f.Name)+" = true")
-			if err != nil {
-				return err
-			}
-			content.Sum = &query.Value{Kind: query.Int, Int: right[0].Int}
+	return out, nil
+}
+
+// compute asks for a figure of fields, and puts it into their contents.
+func (d *database) compute(ctx context.Context, t *series.Table, f figure, fields []series.Field, out []driver.Content, where ...string) error {
+	s := &statement{columns: []string{untimed}, policy: d.settings.retention, from: t.Name, where: where}
+	var to []*driver.Content
+	for i := range fields {
+		if f.of(fields[i].Type) {
+			s.columns, to = append(s.columns, call(f.function, fields[i].Name)), append(to, &out[i])
 		}
-		out.Fields = append(out.Fields, content)
+	}
+	if len(to) == 0 {
+		return nil
+	}
+	rows, err := d.own.Ask(ctx, s.String())
+	switch {
+	case err != nil:
+		return err
+	case len(rows) > 1 || len(rows) == 1 && len(rows[0]) != len(to):
+		return fmt.Errorf("expected one row of %d values, found %d rows", len(to), len(rows))
+	case len(rows) == 0:
+		rows = [][]query.Value{make([]query.Value, len(to))}
+	}
+	for i, content := range to {
+		f.put(content, rows[0][i])
 	}
 	return nil
 }
-
-// figures applies a function to each of the fields of a table; NULL: there is no
-// value.
-func (d *database) figures(ctx context.Context, t *series.Table, function string, fields []string, where ...string) ([]query.Value, error) {
-	values := make([]query.Value, len(fields))
-	if len(fields) == 0 {
-		return values, nil
-	}
-	s := &statement{columns: []string{as("time", timeColumn)}, policy: d.settings.retention, from: t.Name, where: where}
-	for _, f := range fields {
-		s.columns = append(s.columns, call(function, f))
-	}
-	rows, err := d.ask(ctx, s.String())
-	switch {
-	case err != nil:
-		return nil, err
-	case len(rows) > 1 || len(rows) == 1 && len(rows[0]) != len(fields):
-		return nil, fmt.Errorf("expected one row of %d values, found %d rows", len(fields), len(rows))
-	case len(rows) == 1:
-		copy(values, rows[0])
-	}
-	return values, nil
-}
-
-// summed reports whether InfluxDB holds values of a type as numbers.
-func summed(t series.Type) bool { return !t.Textual() && t != series.Bool }
 
 // ListSeries implements driver.SeriesLister: the index has them all.
 func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
@@ -125,7 +131,7 @@ func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.T
 	if d.settings.retention != "" {
 		from = ident(d.settings.retention) + "." + from
 	}
-	return d.run(ctx, http.MethodGet, "SHOW SERIES FROM "+from, list)
+	return d.own.Run(ctx, "SHOW SERIES FROM "+from, list)
 }
 
 // seriesKeys is a query.Sink that takes series apart, which InfluxDB writes as
@@ -142,37 +148,23 @@ func (s *seriesKeys) Row(row []query.Value) error {
 		return fmt.Errorf("%v is no series", row)
 	}
 	clear(s.row)
-	parts := unescapedSplit(string(row[0].Text), ',')
-	for _, part := range parts[1:] { // behind the measurement
-		key, value := part, ""
-		if pair := unescapedSplit(part, '='); len(pair) > 1 {
-			key, value = pair[0], part[len(pair[0])+1:]
-		}
-		for i := range s.keys {
-			if s.keys[i] == unescape(key) {
-				s.row[i] = query.Value{Kind: query.Text, Text: []byte(unescape(value))}
+	text := row[0].Text
+	var key, part []byte // of a tag: what stands before its =, and what since then; the measurement has no key
+	for i := 0; i <= len(text); i++ {
+		switch {
+		case i == len(text) || text[i] == ',':
+			if at := slices.Index(s.keys, string(key)); at >= 0 && key != nil {
+				s.row[at] = query.Value{Kind: query.Text, Text: part}
 			}
+			key, part = nil, nil
+		case text[i] == '=' && key == nil:
+			key, part = part, []byte{}
+		default:
+			if text[i] == '\\' && i+1 < len(text) && strings.IndexByte(escaped, text[i+1]) >= 0 {
+				i++
+			}
+			part = append(part, text[i])
 		}
 	}
 	return s.sink.Row(s.row)
 }
-
-// unescapedSplit splits a text at a character that no backslash stands before.
-func unescapedSplit(text string, at byte) []string {
-	var parts []string
-	start := 0
-	for i := 0; i < len(text); i++ {
-		switch {
-		case text[i] == '\\' && i+1 < len(text) && strings.IndexByte(", =", text[i+1]) >= 0:
-			i++
-		case text[i] == at:
-			parts = append(parts, text[start:i])
-			start = i + 1
-		}
-	}
-	return append(parts, text[start:])
-}
-
-var unescapeKey = strings.NewReplacer(`\,`, ",", `\=`, "=", `\ `, " ")
-
-func unescape(text string) string { return unescapeKey.Replace(text) }

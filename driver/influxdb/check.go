@@ -18,7 +18,7 @@ func checkSchema(s *series.Schema) error {
 			return fmt.Errorf("a table is called %q, which no measurement can be in line protocol: rename it", t.Name)
 		}
 		taken := map[string]bool{"time": true}
-		for _, name := range columnNames(t) {
+		for _, name := range t.ColumnNames() {
 			switch {
 			case taken[name]:
 				return fmt.Errorf("two tags or fields of table %s are called %s, or it has the name of the time: rename one", t.Name, name)
@@ -31,16 +31,4 @@ func checkSchema(s *series.Schema) error {
 		}
 	}
 	return nil
-}
-
-// columnNames returns the names of a table's tags and fields.
-func columnNames(t *series.Table) []string {
-	var names []string
-	for i := range t.Tags {
-		names = append(names, t.Tags[i].Key)
-	}
-	for _, f := range t.Fields {
-		names = append(names, f.Name)
-	}
-	return names
 }

@@ -2,32 +2,31 @@ package influxdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/jsonrows"
 	"github.com/tsmark/tsmark/driver/limit"
-	"github.com/tsmark/tsmark/encode"
-	"github.com/tsmark/tsmark/query"
-	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/driver/lineproto"
 )
 
 // database is a database of an InfluxDB server; it implements driver.DB.
 type database struct {
+	lineproto.Loader
 	settings *settings
+	// For everything but writers and queriers; the second one reads what SHOW tells.
+	own, shows jsonrows.Console
+	named      *querier // of shows
 	// What the last Settle and Footprint found; nil before.
 	idleSince atomic.Pointer[time.Time]
 	leftOut   atomic.Pointer[string]
-
-	mu      sync.Mutex // guards what follows
-	admin   *querier   // for everything but writers and queriers
-	schema  *series.Schema
-	encoder encode.Encoder // of the schema given to Create; nil before
 }
 
 // open connects, and finds out whether an InfluxDB answers that takes the
@@ -37,17 +36,33 @@ func open(ctx context.Context, env driver.Env, options driver.Options) (driver.D
 	if err != nil {
 		return nil, fmt.Errorf("opening InfluxDB: %w", err)
 	}
-	own := *s // tsmark's own statements look at all of the server, in one part
-	own.chunk, own.retention = 0, ""
-	d := &database{settings: s, admin: newQuerier(&own)}
-	greeting, cancel := d.admin.client.Bounded(ctx)
+	d := newDatabase(s)
+	greeting, cancel := s.wire.Bounded(ctx)
 	defer cancel()
 	if err := d.greet(greeting, !env.Create); err != nil {
-		d.admin.client.Close()
+		d.Close()
 		return nil, fmt.Errorf("opening InfluxDB: %w", err)
 	}
 	return d, nil
 }
+
+// newDatabase returns one that has not connected yet.
+func newDatabase(s *settings) *database {
+	own := *s // tsmark's own statements look at all of the server, in one part
+	own.chunk, own.retention = 0, ""
+	named := newQuerier(&own)
+	named.texts = true
+	return &database{
+		Loader:   lineproto.Loader{System: "InfluxDB", Open: s.writes(s.retention).Open},
+		settings: s,
+		own:      jsonrows.Console{Querier: &newQuerier(&own).Querier},
+		shows:    jsonrows.Console{Querier: &named.Querier},
+		named:    named,
+	}
+}
+
+// Close implements driver.DB.
+func (d *database) Close() error { return errors.Join(d.own.Close(), d.shows.Close()) }
 
 // greet asks for the version, and for the database where it must be there.
 func (d *database) greet(ctx context.Context, existing bool) error {
@@ -63,9 +78,7 @@ func (d *database) greet(ctx context.Context, existing bool) error {
 
 // version returns what the server says of itself to everybody.
 func (d *database) version(ctx context.Context) (version, build string, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	client := d.admin.client
+	client := d.own.Client
 	ctx, cancel := client.Bounded(ctx)
 	defer cancel()
 	request, err := client.Request(ctx, http.MethodGet, "/ping", nil, nil)
@@ -89,13 +102,8 @@ func (d *database) version(ctx context.Context) (version, build string, err erro
 
 // exists reports whether the server has the database.
 func (d *database) exists(ctx context.Context) (bool, error) {
-	rows, err := d.ask(ctx, "SHOW DATABASES")
-	for _, row := range rows {
-		if row[0].String() == d.settings.database {
-			return true, nil
-		}
-	}
-	return false, err
+	rows, err := d.table(ctx, "SHOW DATABASES")
+	return slices.ContainsFunc(rows, func(row shown) bool { return row["name"] == d.settings.database }), err
 }
 
 // Address implements driver.Server.
@@ -106,47 +114,14 @@ func (d *database) where() string {
 	return fmt.Sprintf("database %s of InfluxDB at %s", d.settings.database, d.Address())
 }
 
-// ask returns the rows that a statement of tsmark's own gives.
-func (d *database) ask(ctx context.Context, text string) ([][]query.Value, error) {
-	var kept query.Answer
-	err := d.run(ctx, http.MethodGet, text, limit.Own(&kept))
-	return kept.Rows, err
-}
-
-// change runs statements of tsmark's own that change something, one by one.
-func (d *database) change(ctx context.Context, statements ...string) error {
-	for _, text := range statements {
-		if err := d.run(ctx, http.MethodPost, text, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// run runs a statement of tsmark's own.
-func (d *database) run(ctx context.Context, method, text string, sink query.Sink) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	patient, cancel := d.admin.client.Patient(ctx)
-	defer cancel()
-	if _, err := d.admin.do(patient, method, text, sink); err != nil {
-		if ctx.Err() == nil && patient.Err() != nil {
-			err = fmt.Errorf("%s %w: no whole answer within %v; look at its log, or give a longer timeout", d.Address(), driver.ErrUnreachable, d.settings.wire.Timeout)
-		}
-		first, _, _ := strings.Cut(text, "\n")
-		return fmt.Errorf("%s: %w", first, err)
-	}
-	return nil
+// table returns the rows that a SHOW gives.
+func (d *database) table(ctx context.Context, text string) ([]shown, error) {
+	kept := &shownRows{from: d.named}
+	err := d.shows.Run(ctx, text, limit.Own(kept))
+	return kept.rows, err
 }
 
 // NewQuerier implements driver.DB.
 func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
 	return newQuerier(d.settings), nil
-}
-
-// Close implements driver.DB.
-func (d *database) Close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.admin.Close()
 }

@@ -15,30 +15,29 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	if out.Version, out.Edition, err = d.version(ctx); err != nil {
 		return driver.Description{}, fmt.Errorf("describing InfluxDB: %w", err)
 	}
-	for _, group := range []string{"data", "coordinator", "httpd"} {
-		settings, err := d.table(ctx, "SHOW DIAGNOSTICS FOR 'config-"+group+"'")
-		if ctx.Err() != nil {
-			return driver.Description{}, fmt.Errorf("describing InfluxDB: %w", err)
-		}
+	show := func(text string) []shown { // nothing to a user without privileges
+		rows, err := d.table(ctx, text)
 		if err != nil {
-			break // of a user without privileges
+			return nil
 		}
-		for _, s := range settings {
+		return rows
+	}
+	for _, group := range []string{"data", "coordinator", "httpd"} {
+		for _, s := range show("SHOW DIAGNOSTICS FOR 'config-" + group + "'") {
 			for name, value := range s {
-				if !pathSettings[name] {
+				if name != seriesName && !pathSettings[name] {
 					out.Settings[group+"."+name] = value
 				}
 			}
 		}
 	}
-	policies, err := d.table(ctx, "SHOW RETENTION POLICIES ON "+ident(d.settings.database))
-	if ctx.Err() != nil {
-		return driver.Description{}, fmt.Errorf("describing InfluxDB: %w", err)
-	}
-	for _, p := range policies {
-		if err == nil && p["name"] != note {
+	for _, p := range show("SHOW RETENTION POLICIES ON " + ident(d.settings.database)) {
+		if p["name"] != note {
 			out.Settings["retention policy "+p["name"]+" shard duration"] = p["shardGroupDuration"]
 		}
+	}
+	if ctx.Err() != nil {
+		return driver.Description{}, fmt.Errorf("describing InfluxDB: %w", context.Cause(ctx))
 	}
 	out.Durability = durability(out.Settings["data.wal-fsync-delay"])
 	return out, nil

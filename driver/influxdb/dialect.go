@@ -1,6 +1,7 @@
 package influxdb
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -18,8 +19,8 @@ import (
 // something else of it is selected as well.
 const ownPrefix = "tsmark_"
 
-// timeColumn is the name of a time that the query does not return.
-const timeColumn = ownPrefix + "time"
+// untimed is the time that InfluxQL always returns, as no part of the answer.
+const untimed = `time AS "` + ownPrefix + `time"`
 
 // zeroPrefix begins the names of columns in which NULL means 0: InfluxQL counts
 // nothing as NULL where other columns of the row have something.
@@ -33,11 +34,11 @@ const nullField = ownPrefix + "null"
 // ownPrefix; tags by which the answer is grouped come behind the time.
 func render(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
 	r := renderer{q: q, table: s.Table(q.Table), schema: s}
-	st, err := r.render()
+	text, err := r.render()
 	if err != nil {
 		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, err)
 	}
-	return driver.Request{Text: st.String()}, nil
+	return driver.Request{Text: text}, nil
 }
 
 // renderer renders one query.
@@ -45,15 +46,25 @@ type renderer struct {
 	q      *query.Query
 	table  *series.Table
 	schema *series.Schema
+	err    error // the first thing that InfluxQL cannot say; what was rendered is then worth nothing
 }
 
-func (r *renderer) render() (*statement, error) {
+func (r *renderer) render() (string, error) {
 	if r.table == nil {
-		return nil, fmt.Errorf("there is no table %q", r.q.Table)
+		return "", fmt.Errorf("there is no table %q", r.q.Table)
 	}
 	if err := r.q.Check(r.table); err != nil {
-		return nil, err
+		return "", err
 	}
+	s := r.statement()
+	if r.err != nil {
+		return "", r.err
+	}
+	return s.String(), nil
+}
+
+// statement renders the shape of the query.
+func (r *renderer) statement() *statement {
 	switch s := r.q.Shape.(type) {
 	case query.Buckets:
 		return r.buckets(s)
@@ -62,58 +73,76 @@ func (r *renderer) render() (*statement, error) {
 	case query.Rows:
 		return r.rows(s)
 	case query.AnyRows:
-		all, err := r.rows(query.Rows{Fields: s.Fields, Tag: s.Tag})
-		if err == nil {
-			all.limit = s.Limit // without a GROUP BY, one of all rows
-		}
-		return all, err
-	case query.RowSet:
-		return nil, unsupported("InfluxQL has no set operations: its statements take rows of measurements and of one another, and compare none")
+		all := r.rows(query.Rows{Fields: s.Fields, Tag: s.Tag})
+		all.limit = s.Limit // without a GROUP BY, one of all rows
+		return all
 	case query.Last:
 		return r.last(s)
 	case query.Means:
 		return r.means(s)
 	case query.UnitMeans:
 		return r.unitMeans(s)
+	case query.ActiveUnits:
+		return r.activeUnits(s)
+	case query.ActiveHours:
+		return r.activeHours(s)
+	case query.ActiveShare:
+		return r.activeShare(s)
+	case query.Starts:
+		return r.starts(s)
+	case query.Sessions:
+		return r.unsupported("InfluxQL knows a session's length, by elapsed(), where it ends, and no statement can bring it to the day on which it began")
 	}
-	return r.activity(r.q.Activity())
+	return r.unsupported("InfluxQL has no set operations: its statements take rows of measurements and of one another, and compare none")
 }
 
-func unsupported(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{query.ErrUnsupported}, args...)...)
+// fail keeps the first error.
+func (r *renderer) fail(err error) { r.err = cmp.Or(r.err, err) }
+
+// unsupported says that InfluxQL cannot say the query, and returns nothing.
+func (r *renderer) unsupported(format string, args ...any) *statement {
+	r.fail(fmt.Errorf("%w: "+format, append([]any{query.ErrUnsupported}, args...)...))
+	return nil
 }
 
 // numeric reports whether a tag is a number, which line protocol has as a field.
 func (r *renderer) numeric(key string) bool { return r.table.Tag(key).Numeric() }
 
-// groupable returns an error where one of the tags is a number.
-func (r *renderer) groupable(keys ...string) error {
-	for _, key := range keys {
-		if key != "" && r.numeric(key) {
-			return unsupported("%s is a number, which line protocol holds as a field, and InfluxQL groups by tags only", key)
-		}
+// numbers returns the tags among keys that are numbers.
+func (r *renderer) numbers(keys ...string) []string {
+	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return key == "" || !r.numeric(key) })
+}
+
+// groupable fails where one of the tags is a number.
+func (r *renderer) groupable(keys ...string) {
+	for _, key := range r.numbers(keys...) {
+		r.unsupported("%s is a number, which line protocol holds as a field, and InfluxQL groups by tags only", key)
 	}
-	return nil
+}
+
+// of returns a statement of columns of the rows that the query is about, in groups
+// of tags.
+func (r *renderer) of(columns, group []string) *statement {
+	return &statement{columns: columns, from: r.q.Table, where: r.where(), ends: !r.q.End.IsZero(), group: group}
 }
 
 // where returns the conditions that the query sets on rows.
-func (r *renderer) where() ([]string, error) {
+func (r *renderer) where() []string {
 	var all []string
 	if in := r.q.In; in != nil {
-		values, err := r.equals(in)
-		if err != nil {
-			return nil, err
-		}
+		values := r.equals(in)
 		condition := strings.Join(values, " OR ")
 		if len(values) > 1 {
 			condition = "(" + condition + ")"
 		}
 		all = append(all, condition)
 	}
-	for _, key := range r.present() {
-		if r.numeric(key) {
+	for _, key := range r.q.Demands() {
+		switch {
+		case r.q.In != nil && r.q.In.Key == key: // the filter demands it
+		case r.numeric(key):
 			all = append(all, fmt.Sprintf("(%s > 0 OR %[1]s <= 0)", ident(key))) // it is there
-		} else {
+		default:
 			all = append(all, ident(key)+" != ''")
 		}
 	}
@@ -128,11 +157,11 @@ func (r *renderer) where() ([]string, error) {
 	if !r.q.End.IsZero() {
 		all = append(all, "time < "+instant(r.q.End))
 	}
-	return all, nil
+	return all
 }
 
 // equals returns a comparison for each value of a filter.
-func (r *renderer) equals(in *query.TagIn) ([]string, error) {
+func (r *renderer) equals(in *query.TagIn) []string {
 	var all []string
 	for _, v := range in.Values {
 		if !r.numeric(in.Key) {
@@ -141,11 +170,11 @@ func (r *renderer) equals(in *query.TagIn) ([]string, error) {
 		}
 		n, err := strconv.ParseFloat(v, 64)
 		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
-			return nil, fmt.Errorf("the filter on tag %s, whose values are numbers, has %q", in.Key, v)
+			r.fail(fmt.Errorf("the filter on tag %s, whose values are numbers, has %q", in.Key, v))
 		}
 		all = append(all, ident(in.Key)+" = "+number(n))
 	}
-	return all, nil
+	return all
 }
 
 // exceeds returns the condition that a field is above a threshold.
@@ -164,16 +193,28 @@ func exceeds(field string, threshold float64, t series.Type) string {
 	}
 }
 
-// present returns the tags that a row must have and that no filter demands.
-func (r *renderer) present() []string {
-	return slices.DeleteFunc(r.q.Demands(), func(key string) bool { return r.q.In != nil && r.q.In.Key == key })
+// compared returns a condition on a value.
+func compared(value string, c query.Comparison, bound float64) string {
+	return fmt.Sprintf("%s %s %s", value, c, number(bound))
 }
 
-// idents returns names as they stand in InfluxQL.
-func idents(names []string) []string {
-	list := make([]string, len(names))
-	for i, n := range names {
-		list[i] = ident(n)
+// oneGroup reports whether the query is about a single value of a tag.
+func (r *renderer) oneGroup(tag string) bool {
+	in := r.q.In
+	return in != nil && in.Key == tag && len(distinct(in.Values)) == 1
+}
+
+// distinct returns values once each.
+func distinct(values []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(values)))
+}
+
+// valueNames returns the names of the answer's last columns.
+func (r *renderer) valueNames(n int) []string {
+	columns := r.q.Columns(r.table)
+	names := make([]string, n)
+	for i, column := range columns[len(columns)-n:] {
+		names[i] = column.Name
 	}
-	return list
+	return names
 }

@@ -1,49 +1,24 @@
 package influxdb
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/tsmark/tsmark/query"
 )
 
-// counts returns columns of tsmark's own that count fields.
-func counts(fields []string) []string {
-	var columns []string
-	for _, f := range fields {
-		columns = append(columns, as(call("count", f), ownName(f)))
-	}
-	return columns
-}
-
-// ownName is the name of a column of tsmark's own about a field.
-func ownName(field string) string {
-	if field == nullField {
-		return field
-	}
-	return ownPrefix + "of_" + field
-}
-
 // rows renders the Rows shape.
-func (r *renderer) rows(q query.Rows) (*statement, error) {
-	where, err := r.where()
-	if err != nil {
-		return nil, err
-	}
-	s := &statement{from: r.q.Table, where: where, newest: q.Order == query.Descending}
+func (r *renderer) rows(q query.Rows) *statement {
+	s := r.of(nil, nil)
+	s.newest = q.Order == query.Descending
 	if q.Tag != "" {
-		s.columns = append(s.columns, ident(q.Tag))
+		s.columns = []string{ident(q.Tag)}
 	}
-	s.columns = append(s.columns, idents(q.Fields)...)
-	returned := slices.Clone(q.Fields)
-	if q.Tag != "" && r.numeric(q.Tag) {
-		returned = append(returned, q.Tag)
-	}
-	s.columns = append(s.columns, r.own(returned)...)
+	returned := slices.Concat(q.Fields, r.numbers(q.Tag))
+	s.columns = slices.Concat(s.columns, idents(q.Fields), r.beside("", returned))
 	if !r.orders(&q, slices.Concat(returned, r.witnesses(returned))) {
-		return nil, unsupported("rows of one time in the order of %s: InfluxQL orders them by the tag or field whose name comes first, and if it is a number not at all", q.Tag)
+		r.unsupported("rows of one time in the order of %s: InfluxQL orders them by the tag or field whose name comes first, and if it is a number not at all", q.Tag)
 	}
-	return s, nil
+	return s
 }
 
 // orders reports whether rows with the columns come in the order of the query.
@@ -58,64 +33,95 @@ func (r *renderer) orders(q *query.Rows, columns []string) bool {
 	return !r.numeric(q.Tag) && !slices.ContainsFunc(columns, func(c string) bool { return c < q.Tag })
 }
 
-// oneGroup reports whether the query is about a single value of a tag.
-func (r *renderer) oneGroup(tag string) bool {
-	in := r.q.In
-	return in != nil && in.Key == tag && len(distinct(in.Values)) == 1
+// last renders the Last shape: of each group the newest of its rows. A statement
+// around it chooses among these; the inner limit is one for each group only where
+// the outer one has the same groups.
+func (r *renderer) last(q query.Last) *statement {
+	r.groupable(q.By)
+	s := r.of(slices.Concat(idents(q.Tags), idents(q.Fields)), []string{q.By})
+	s.newest, s.limit = true, 1
+	returned, outer := slices.Concat(q.Fields, r.numbers(q.Tags...)), s
+	if having := q.Having; having != nil {
+		outer = &statement{columns: slices.Clone(s.columns), inner: s, group: s.group, newest: true}
+		value := ident(having.Field)
+		if having.Over != "" {
+			value += " / " + ident(having.Over)
+			if !slices.Contains(q.Tags, having.Over) {
+				s.columns, returned = append(s.columns, ident(having.Over)), append(returned, having.Over)
+			}
+		}
+		outer.where = []string{compared(value, having.Compare, having.Value)}
+	}
+	s.columns = append(s.columns, r.beside("", returned)...)
+	return outer
 }
 
-// own returns columns of tsmark's own for the witnesses of what is returned.
-func (r *renderer) own(returned []string) []string {
+// beside returns columns of tsmark's own, a function of each field that tells that
+// a row is there whose returned fields are all NULL.
+func (r *renderer) beside(function string, returned []string) []string {
 	var columns []string
-	for _, w := range r.witnesses(returned) {
-		if w == nullField {
-			columns = append(columns, ident(w))
-		} else {
-			columns = append(columns, as(ident(w), ownName(w)))
-		}
+	for _, field := range r.witnesses(returned) {
+		columns = append(columns, as(call(function, field), ownName(field)))
 	}
 	return columns
 }
 
-// last renders the Last shape: of each group the newest of its rows.
-func (r *renderer) last(q query.Last) (*statement, error) {
-	if err := r.groupable(q.By); err != nil {
-		return nil, err
+// ownName is the name of a column of tsmark's own about a field.
+func ownName(field string) string {
+	if field == nullField {
+		return field
 	}
-	where, err := r.where()
-	if err != nil {
-		return nil, err
-	}
-	returned := slices.Clone(q.Fields)
-	for _, key := range q.Tags {
-		if r.numeric(key) {
-			returned = append(returned, key)
-		}
-	}
-	s := &statement{from: r.q.Table, where: where, group: []string{q.By}, newest: true, limit: 1}
-	s.columns = slices.Concat(idents(q.Tags), idents(q.Fields))
-	having := q.Having
-	if having == nil {
-		s.columns = append(s.columns, r.own(returned)...)
-		return s, nil
-	}
-	// The inner limit is one for each group only where the outer one has the
-	// same groups.
-	outer := &statement{columns: slices.Clone(s.columns), inner: s, group: s.group, newest: true}
-	value := ident(having.Field)
-	if having.Over != "" {
-		value += " / " + ident(having.Over)
-		if !slices.Contains(q.Tags, having.Over) {
-			s.columns = append(s.columns, ident(having.Over))
-			returned = append(returned, having.Over)
-		}
-	}
-	s.columns = append(s.columns, r.own(returned)...)
-	outer.where = []string{compared(value, having.Compare, having.Value)}
-	return outer, nil
+	return ownPrefix + "of_" + field
 }
 
-// compared returns a condition on a value.
-func compared(value string, c query.Comparison, bound float64) string {
-	return fmt.Sprintf("%s %s %s", value, c, number(bound))
+// sure reports whether every row that the query is about has a value of the
+// field.
+func (r *renderer) sure(field string) bool {
+	if r.q.Above != nil && slices.Contains(r.q.Above.All(), field) {
+		return true
+	}
+	return r.table.Dense && r.table.FieldIndex(field) < r.narrowest()
+}
+
+// narrowest returns how many fields the narrowest rows have.
+func (r *renderer) narrowest() int {
+	if r.table.Widths == nil {
+		return len(r.table.Fields)
+	}
+	return int(slices.Min(r.table.Widths))
+}
+
+// witnesses returns fields of which a row that the query is about has at
+// least one, where none of the asked ones is sure to be there.
+func (r *renderer) witnesses(asked []string) []string {
+	if slices.ContainsFunc(asked, r.sure) {
+		return nil
+	}
+	if r.q.Above != nil {
+		return []string{r.q.Above.Field}
+	}
+	keys := r.q.Demands()
+	if r.q.In != nil {
+		keys = append(keys, r.q.In.Key)
+	}
+	for _, key := range keys {
+		if r.numeric(key) {
+			return []string{key}
+		}
+	}
+	if r.table.Dense && r.narrowest() > 0 {
+		return []string{r.table.Fields[0].Name}
+	}
+	var names []string
+	for i := range r.table.Tags {
+		if tag := &r.table.Tags[i]; tag.Numeric() && !slices.Contains(asked, tag.Key) {
+			names = append(names, tag.Key)
+		}
+	}
+	for _, f := range r.table.Fields {
+		if !slices.Contains(asked, f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	return append(names, nullField)
 }

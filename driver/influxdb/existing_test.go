@@ -22,7 +22,7 @@ func started(t *testing.T, name string, given ...string) *database {
 	options := server(t, append(given, connection.Database, name)...)
 	d := conformance.Open(t, Driver(), t.TempDir(), pairs(options)...).(*database)
 	drop := func() {
-		if err := d.change(t.Context(), "DROP DATABASE "+ident(name)); err != nil {
+		if err := d.own.Exec(t.Context(), "DROP DATABASE "+ident(name)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -42,7 +42,7 @@ func pairs(options map[string]string) []string {
 // put writes lines past tsmark.
 func (d *database) put(t *testing.T, lines string) {
 	t.Helper()
-	to, err := d.settings.writes("").Open()
+	to, err := d.settings.writes("").Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestExistingData(t *testing.T) {
 	if _, err := s.Mark(ctx); !errors.Is(err, session.ErrNoMark) {
 		t.Errorf("no database: %v", err)
 	}
-	if err := d.change(ctx, `CREATE DATABASE "tsmark_test foreign"`); err != nil {
+	if err := d.own.Exec(ctx, `CREATE DATABASE "tsmark_test foreign"`); err != nil {
 		t.Fatal(err)
 	}
 	d.put(t, "theirs,a=b v=1\nweather v=1")
@@ -131,9 +131,9 @@ func TestExistingBesideTheMark(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, batch := prepared(t, map[string]string{})
-				conformance.Write(t, d, restricted(batch, d.schema))
+				conformance.Write(t, d, restricted(batch, d.Tables()[0]))
 			}
-			if err := d.change(ctx, c.made); err != nil {
+			if err := d.own.Exec(ctx, c.made); err != nil {
 				t.Fatal(err)
 			}
 			if c.put != "" {
@@ -162,9 +162,9 @@ func TestExistingBesideTheMark(t *testing.T) {
 	}
 }
 
-// restricted is a batch whose rows are those of a schema's first table.
-func restricted(b *series.Batch, s *series.Schema) *series.Batch {
-	b.Runs[0].Table = s.Tables[0]
+// restricted is a batch whose rows are those of a table.
+func restricted(b *series.Batch, t *series.Table) *series.Batch {
+	b.Runs[0].Table = t
 	return b
 }
 
@@ -173,7 +173,7 @@ func restricted(b *series.Batch, s *series.Schema) *series.Batch {
 func TestEmptyDatabaseOfOthers(t *testing.T) {
 	ctx := t.Context()
 	d := started(t, "tsmark_test empty")
-	if err := d.change(ctx, `CREATE DATABASE "tsmark_test empty" WITH DURATION 90d NAME "theirs"`); err != nil {
+	if err := d.own.Exec(ctx, `CREATE DATABASE "tsmark_test empty" WITH DURATION 90d NAME "theirs"`); err != nil {
 		t.Fatal(err)
 	}
 	if err := session.Of(d).Prepare(ctx, schema(), session.Mark{}); err != nil {
@@ -213,8 +213,8 @@ func TestDescribe(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, batch := prepared(t, map[string]string{})
-		d.schema = &series.Schema{Tables: []*series.Table{batch.Runs[0].Table}, Series: 3}
-		d.encoder = lines(1).New(d.schema)
+		written := &series.Schema{Tables: []*series.Table{batch.Runs[0].Table}, Series: 3}
+		d.Prepare(lines(1).New(written), written)
 		conformance.Write(t, d, batch)
 		census, err := d.Census(t.Context(), &series.Table{Name: "cpu", Fields: batch.Runs[0].Table.Fields, Dense: true})
 		if err != nil || census.Rows != 5 || census.Fields[batch.Runs[0].Table.FieldIndex("usage")].Count != 5 {

@@ -47,7 +47,7 @@ func TestCredentials(t *testing.T) {
 		return open(t.Context(), driver.Env{Create: true}, resolved)
 	}
 	plain := newQuerier(settingsOf(t, map[string]string{connection.Port: strconv.Itoa(s.Port())}))
-	if _, err := plain.do(t.Context(), "POST", "CREATE USER joe WITH PASSWORD 's3cret' WITH ALL PRIVILEGES", nil); err != nil {
+	if _, err := plain.Do(t.Context(), driver.Request{Text: "CREATE USER joe WITH PASSWORD 's3cret' WITH ALL PRIVILEGES"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	_, err := connect()

@@ -41,93 +41,46 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	return objects, nil
 }
 
-func (d *database) objects(ctx context.Context) ([]driver.Object, error) {
-	policies, err := d.policies(ctx)
-	if err != nil {
-		return nil, err
+func (d *database) objects(ctx context.Context) (objects []driver.Object, err error) {
+	show := func(format string, args ...any) (rows []shown) { // up to the first that fails
+		if err == nil {
+			rows, err = d.table(ctx, fmt.Sprintf(format, args...))
+		}
+		return rows
 	}
-	objects, err := d.continuousQueries(ctx)
-	if err != nil {
-		return nil, err
-	}
-	columns, err := d.columns(ctx, policies)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range policies {
-		if p.Name != policy+note && (p.Name != policy+"autogen" || p.Identity != plain) {
-			objects = append(objects, p)
+	database := ident(d.settings.database)
+	for _, q := range show("SHOW CONTINUOUS QUERIES") {
+		if q[seriesName] == d.settings.database {
+			objects = append(objects, driver.Object{Name: continuous + q["name"], InTheWay: true})
 		}
 	}
-	rows, err := d.ask(ctx, "SHOW MEASUREMENTS")
-	for _, row := range rows {
-		name := row[0].String()
-		objects = append(objects, driver.Object{
-			Name: measurement + name, Columns: columns[name], Data: true, InTheWay: true, Note: name == note,
-		})
+	columns := make(map[string][]string) // of each measurement: tags, and fields with their types, which are known by retention policy
+	add := func(measurement, column string) {
+		if !slices.Contains(columns[measurement], column) {
+			columns[measurement] = append(columns[measurement], column)
+		}
+	}
+	for _, row := range show("SHOW TAG KEYS ON %s", database) {
+		add(row[seriesName], "tag "+row["tagKey"])
+	}
+	for _, p := range show("SHOW RETENTION POLICIES ON %s", database) {
+		for _, row := range show("SHOW FIELD KEYS ON %s FROM %s./.*/", database, ident(p["name"])) {
+			add(row[seriesName], row["fieldType"]+" "+row["fieldKey"])
+		}
+		usual := 0
+		if p["default"] == "true" {
+			usual = 1
+		}
+		does := fmt.Sprintf("'%s' '%s' '%s' '%d'", p["duration"], p["shardGroupDuration"], p["replicaN"], usual)
+		if p["name"] != note && (p["name"] != "autogen" || does != plain) {
+			objects = append(objects, driver.Object{Name: policy + p["name"], Identity: does, InTheWay: true})
+		}
+	}
+	for _, m := range show("SHOW MEASUREMENTS") {
+		name := m["name"]
+		objects = append(objects, driver.Object{Name: measurement + name, Columns: columns[name], Data: true, InTheWay: true, Note: name == note})
 	}
 	return objects, err
-}
-
-// policies lists the retention policies, with what each does as its identity.
-func (d *database) policies(ctx context.Context) ([]driver.Object, error) {
-	rows, err := d.ask(ctx, "SHOW RETENTION POLICIES ON "+ident(d.settings.database))
-	var list []driver.Object
-	for _, row := range rows {
-		const told = 5 // name, duration, duration of shard groups, copies, whether it is the default; newer versions add limits
-		if len(row) < told {
-			return nil, fmt.Errorf("a list of retention policies has %d columns; is this InfluxDB?", len(row))
-		}
-		var does []string
-		for _, v := range row[1:told] {
-			does = append(does, text(v.String()))
-		}
-		list = append(list, driver.Object{Name: policy + row[0].String(), Identity: strings.Join(does, " "), InTheWay: true})
-	}
-	return list, err
-}
-
-// continuousQueries lists those of the database.
-func (d *database) continuousQueries(ctx context.Context) ([]driver.Object, error) {
-	rows, err := d.ask(ctx, "SHOW CONTINUOUS QUERIES") // of all databases
-	var list []driver.Object
-	for _, row := range rows {
-		// CREATE CONTINUOUS QUERY name ON database BEGIN … END
-		head, _, _ := strings.Cut(row[len(row)-1].String(), " BEGIN")
-		for _, name := range []string{d.settings.database, ident(d.settings.database)} {
-			if strings.Contains(head+" ", " ON "+name+" ") {
-				list = append(list, driver.Object{Name: continuous + row[0].String(), InTheWay: true})
-				break
-			}
-		}
-	}
-	return list, err
-}
-
-// columns returns the tags of each measurement, and its fields with their types,
-// which are known by retention policy.
-func (d *database) columns(ctx context.Context, policies []driver.Object) (map[string][]string, error) {
-	on := " ON " + ident(d.settings.database)
-	rows, err := d.table(ctx, "SHOW TAG KEYS"+on)
-	columns := make(map[string][]string)
-	add := func(row shown, column string) {
-		if name := row[seriesName]; !slices.Contains(columns[name], column) {
-			columns[name] = append(columns[name], column)
-		}
-	}
-	for _, row := range rows {
-		add(row, "tag "+row["tagKey"])
-	}
-	for _, p := range policies {
-		if err != nil {
-			break
-		}
-		rows, err = d.table(ctx, "SHOW FIELD KEYS"+on+" FROM "+ident(strings.TrimPrefix(p.Name, policy))+"./.*/")
-		for _, row := range rows {
-			add(row, row["fieldType"]+" "+row["fieldKey"])
-		}
-	}
-	return columns, err
 }
 
 // Plan implements driver.DB. A measurement has those of its columns that something
@@ -177,12 +130,10 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	case shard != "":
 		statements = append(statements, fmt.Sprintf("ALTER RETENTION POLICY autogen ON %s%s", name, shard))
 	}
-	if err := d.change(ctx, statements...); err != nil {
+	if err := d.own.Exec(ctx, statements...); err != nil {
 		return fmt.Errorf("creating %s: %w", d.where(), err)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.schema, d.encoder = schema, lines(s.unit).New(schema)
+	d.Prepare(lines(s.unit).New(schema), schema)
 	return nil
 }
 
@@ -202,17 +153,16 @@ func (d *database) dropAll(ctx context.Context, objects []driver.Object) error {
 	if err != nil {
 		return err
 	}
-	goes := func(o driver.Object) bool {
-		return slices.ContainsFunc(objects, func(gone driver.Object) bool { return gone.Name == o.Name })
-	}
-	noted := slices.ContainsFunc(present, func(o driver.Object) bool { return o.Note })
-	if noted && !slices.ContainsFunc(present, func(o driver.Object) bool { return !o.Note && !goes(o) }) {
-		text := ""
-		if !goes(driver.Object{Name: measurement + note}) {
+	stays := slices.DeleteFunc(present, func(o driver.Object) bool {
+		return !o.Note && slices.ContainsFunc(objects, func(gone driver.Object) bool { return gone.Name == o.Name })
+	})
+	if len(stays) == 1 && stays[0].Note {
+		text, goes := "", slices.ContainsFunc(objects, func(gone driver.Object) bool { return gone.Name == stays[0].Name })
+		if !goes {
 			text, err = d.Note(ctx)
 		}
 		if err == nil {
-			err = d.change(ctx, "DROP DATABASE "+ident(d.settings.database))
+			err = d.own.Exec(ctx, "DROP DATABASE "+ident(d.settings.database))
 		}
 		if err == nil && text != "" {
 			err = d.SetNote(ctx, text)
@@ -229,18 +179,18 @@ func (d *database) dropAll(ctx context.Context, objects []driver.Object) error {
 
 func (d *database) drop(ctx context.Context, object string) error {
 	if name, ok := strings.CutPrefix(object, measurement); ok {
-		return d.change(ctx, "DROP MEASUREMENT "+ident(name))
+		return d.own.Exec(ctx, "DROP MEASUREMENT "+ident(name))
 	}
 	on := " ON " + ident(d.settings.database)
 	if name, ok := strings.CutPrefix(object, policy); ok {
-		return d.change(ctx, "DROP RETENTION POLICY "+ident(name)+on)
+		return d.own.Exec(ctx, "DROP RETENTION POLICY "+ident(name)+on)
 	}
-	return d.change(ctx, "DROP CONTINUOUS QUERY "+ident(strings.TrimPrefix(object, continuous))+on)
+	return d.own.Exec(ctx, "DROP CONTINUOUS QUERY "+ident(strings.TrimPrefix(object, continuous))+on)
 }
 
 // Note implements driver.DB.
 func (d *database) Note(ctx context.Context) (string, error) {
-	rows, err := d.ask(ctx, fmt.Sprintf("SELECT content FROM %s.%[1]s", note))
+	rows, err := d.own.Ask(ctx, fmt.Sprintf("SELECT content FROM %s.%[1]s", note))
 	if err == nil && len(rows) > 1 {
 		err = fmt.Errorf("it has %d points", len(rows))
 	}
@@ -254,11 +204,11 @@ func (d *database) Note(ctx context.Context) (string, error) {
 // there.
 func (d *database) SetNote(ctx context.Context, text string) error {
 	name := ident(d.settings.database)
-	err := d.change(ctx, "CREATE DATABASE "+name, fmt.Sprintf("CREATE RETENTION POLICY %s ON %s DURATION INF REPLICATION 1", note, name))
+	err := d.own.Exec(ctx, "CREATE DATABASE "+name, fmt.Sprintf("CREATE RETENTION POLICY %s ON %s DURATION INF REPLICATION 1", note, name))
 	if err != nil {
 		return err
 	}
-	to, err := d.settings.writes(note).Open()
+	to, err := d.settings.writes(note).Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -269,7 +219,7 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 
 // Inspect implements driver.Inspector.
 func (d *database) Inspect(ctx context.Context) error {
-	if _, err := d.ask(ctx, "SHOW USERS"); err != nil { // for which a user needs what a load needs
+	if _, err := d.own.Ask(ctx, "SHOW USERS"); err != nil { // for which a user needs what a load needs
 		return fmt.Errorf("looking at %s: a load needs a user with all privileges: %w", d.where(), err)
 	}
 	return nil

@@ -2,9 +2,7 @@ package influxdb
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -29,22 +27,16 @@ type settings struct {
 // environment has the credentials that the options do not.
 func newSettings(o driver.Options, getenv func(string) string) (*settings, error) {
 	c := connection.Of(o)
-	s := &settings{
-		wire:     httpwire.Config{Host: c.Host, Port: c.Port, TLS: httpwire.TLSMode(c.TLS, c.Host), Timeout: c.Timeout},
-		database: c.Database, retention: o[optionRetention], shard: o[optionShard],
-		gzip: o.Int(optionGzip), precision: o[optionPrecision], consistency: o[optionConsistency], chunk: o.Int(optionChunked),
+	c.User, c.Password = cmp.Or(c.User, getenv(userVariable)), cmp.Or(c.Password, getenv(passwordVariable))
+	wire, err := httpwire.NewConfig(c, "")
+	if err != nil {
+		return nil, err
 	}
-	if s.database == "" {
+	if c.Database == "" {
 		return nil, fmt.Errorf("give a name of a database by the option %s", connection.Database)
 	}
-	s.unit = units[s.precision]
-	user := cmp.Or(c.User, getenv(userVariable))
-	password := cmp.Or(c.Password, getenv(passwordVariable))
-	switch {
-	case password != "" && user == "":
-		return nil, errors.New("a password was given without a user: give the option user as well")
-	case user != "":
-		s.wire.Authorize = func(r *http.Request) { r.SetBasicAuth(user, password) }
-	}
-	return s, nil
+	return &settings{
+		wire: wire, database: c.Database, retention: o[optionRetention], shard: o[optionShard],
+		gzip: o.Int(optionGzip), precision: o[optionPrecision], unit: units[o[optionPrecision]], consistency: o[optionConsistency], chunk: o.Int(optionChunked),
+	}, nil
 }

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/httpwire"
 	"github.com/tsmark/tsmark/driver/jsonrows"
 	"github.com/tsmark/tsmark/query"
@@ -19,46 +18,32 @@ import (
 // proxies bound. Longer ones are sent as a form.
 const longestAddress = 6000
 
-// querier is a connection that runs statements. It implements driver.Querier.
+// querier is a connection that runs statements. It reads answers as they come:
+// JSON documents, one or, where they are chunked, several, each with results of
+// statements, these with series, and those with rows: the time, the tags of the
+// series, the other columns.
 type querier struct {
+	jsonrows.Querier
 	settings *settings
-	client   *httpwire.Client
-	answer   answer
+	texts    bool // all values are read as texts
+	more     bool // the newest series or result said that more of it comes
+	// The name of the newest series, and those of its tags and columns.
+	series        string
+	tags, columns []string
 }
 
 func newQuerier(s *settings) *querier {
-	return &querier{settings: s, client: httpwire.New(&s.wire), answer: answer{
+	q := &querier{settings: s}
+	q.Querier = jsonrows.Querier{
 		// InfluxDB has no empty tags: where it writes one, the tag is missing.
-		Reader: jsonrows.Reader{System: "InfluxDB", EmptyIsNull: true}, chunked: s.chunk > 0,
-	}}
-}
-
-// Close implements driver.Querier.
-func (q *querier) Close() error {
-	q.client.Close()
-	return nil
-}
-
-// Do implements driver.Querier. An answer that ends before its end is an error.
-func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
-	cost, err := q.do(ctx, http.MethodGet, r.Text, sink)
-	if err != nil {
-		return cost, fmt.Errorf("asking InfluxDB: %w", err)
+		Reader: jsonrows.Reader{System: "InfluxDB", EmptyIsNull: true},
+		Client: httpwire.New(&s.wire), Request: q.request, Explain: explained, Answer: q.read,
 	}
-	return cost, nil
+	return q
 }
 
-// do runs a statement and reads its answer.
-func (q *querier) do(ctx context.Context, method, statement string, sink query.Sink) (driver.Cost, error) {
-	request, err := q.request(ctx, method, statement)
-	if err != nil {
-		return driver.Cost{}, err
-	}
-	return q.answer.Do(q.client, request, explained, sink, q.answer.read)
-}
-
-// request is one of a statement. What changes something is sent by POST.
-func (q *querier) request(ctx context.Context, method, statement string) (*http.Request, error) {
+// request is one of a statement. What may change something is sent by POST.
+func (q *querier) request(ctx context.Context, statement string) (*http.Request, error) {
 	s := q.settings
 	parameters := url.Values{"db": {s.database}, "epoch": {"ns"}}
 	if s.chunk > 0 {
@@ -67,15 +52,150 @@ func (q *querier) request(ctx context.Context, method, statement string) (*http.
 	if s.retention != "" {
 		parameters["rp"] = []string{s.retention}
 	}
-	var form io.Reader
-	if method == http.MethodPost || len(statement) > longestAddress {
-		method, form = http.MethodPost, strings.NewReader(url.Values{"q": {statement}}.Encode())
-	} else {
+	if reads := strings.HasPrefix(statement, "SELECT") || strings.HasPrefix(statement, "SHOW"); reads && len(statement) <= longestAddress {
 		parameters["q"] = []string{statement}
+		return q.Client.Request(ctx, http.MethodGet, "/query", parameters, nil)
 	}
-	request, err := q.client.Request(ctx, method, "/query", parameters, form)
-	if err == nil && form != nil {
+	request, err := q.Client.Request(ctx, http.MethodPost, "/query", parameters, strings.NewReader(url.Values{"q": {statement}}.Encode()))
+	if err == nil {
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	return request, err
+}
+
+// read reads an answer.
+func (q *querier) read() error {
+	q.more = false
+	err := q.Documents(q.document)
+	if err == nil && q.more {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// document reads one document. io.EOF: there is none.
+func (q *querier) document() error {
+	return q.Object(func(name string) error {
+		switch name {
+		case "results":
+			return q.Array(q.result)
+		case "error":
+			return q.failure()
+		}
+		return q.Skip()
+	})
+}
+
+// result reads the result of a statement.
+func (q *querier) result() error {
+	q.more = false
+	return q.Object(func(name string) error {
+		switch name {
+		case "series":
+			return q.Array(q.rows)
+		case "error":
+			return q.failure()
+		case "partial":
+			return q.partial()
+		}
+		return q.Skip()
+	})
+}
+
+// partial reads the flag that says that the rest of a series comes with the
+// next chunk. Without chunks there is no next one: the server's max-row-limit
+// has cut the answer off, or the answer is whole and longer than 10,000 rows, of
+// which InfluxDB 1.6.7 leaves the flag of the first ones. Nobody can tell.
+func (q *querier) partial() error {
+	partial, err := q.True()
+	if err != nil || !partial {
+		return err
+	}
+	q.more = true
+	if q.settings.chunk == 0 {
+		return fmt.Errorf("the answer is marked as partial, as one of more than 10,000 rows is whether rows are missing or not; give %s=10000", optionChunked)
+	}
+	return nil
+}
+
+// failure reads an error within an answer.
+func (q *querier) failure() error {
+	message, err := q.Text()
+	if err == nil {
+		err = said(message)
+	}
+	return err
+}
+
+// rows reads the rows of a series.
+func (q *querier) rows() error {
+	q.NoLabels()
+	q.Columns, q.LabelsBehind, q.tags, q.columns = q.Columns[:0], 0, q.tags[:0], q.columns[:0]
+	return q.Object(func(name string) (err error) {
+		switch name {
+		case "name":
+			q.series, err = q.Text()
+			return err
+		case "tags":
+			return q.Object(func(key string) error {
+				q.tags = append(q.tags, key)
+				return q.Label()
+			})
+		case "columns":
+			return q.Array(q.column)
+		case "values":
+			return q.Array(q.Row)
+		case "partial":
+			return q.partial()
+		}
+		return q.Skip()
+	})
+}
+
+// column reads the name of a column.
+func (q *querier) column() error {
+	name, err := q.Text()
+	kind := jsonrows.Number
+	switch {
+	case q.texts:
+		kind = jsonrows.Text
+	case name == "time":
+		kind = jsonrows.Nanoseconds
+		if len(q.Columns) == 0 {
+			q.LabelsBehind = 1
+		}
+	case strings.HasPrefix(name, zeroPrefix):
+		kind = jsonrows.Count
+	case strings.HasPrefix(name, ownPrefix):
+		kind = jsonrows.Hidden
+	}
+	q.Columns, q.columns = append(q.Columns, kind), append(q.columns, name)
+	return err
+}
+
+// shown is a row of the answer to a SHOW: its tags and columns as texts, by their
+// names, and the name of its series by seriesName.
+type shown map[string]string
+
+// seriesName is no name of a tag or column.
+const seriesName = ""
+
+// shownRows keeps the rows that a querier reads. It is a query.Sink.
+type shownRows struct {
+	from *querier
+	rows []shown
+}
+
+// Row implements query.Sink.
+func (s *shownRows) Row(row []query.Value) error {
+	names := shown{seriesName: s.from.series}
+	for i, v := range row {
+		if tags := len(s.from.tags); i < tags {
+			names[s.from.tags[i]] = string(v.Text)
+		} else {
+			names[s.from.columns[i-tags]] = string(v.Text)
+		}
+	}
+	s.rows = append(s.rows, names)
+	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -111,6 +110,12 @@ func (d *database) LeftOut() string {
 // another size.
 func besides(shards []shown, counted int64) (int64, error) {
 	var extra, found int64
+	unreadable := false
+	size := func(path ...string) int64 {
+		n, err := sizeOf(filepath.Join(path...))
+		unreadable = unreadable || err != nil
+		return n
+	}
 	databases := map[string]bool{}
 	for _, s := range shards {
 		shard := s["path"]
@@ -118,52 +123,35 @@ func besides(shards []shown, counted int64) (int64, error) {
 			return 0, errors.New("it does not say where its shards are")
 		}
 		databases[filepath.Dir(filepath.Dir(shard))] = true
-		index, err := sizeOf(filepath.Join(shard, "index"))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return 0, errUnreadable
-		}
+		index := size(shard, "index")
+		found += size(shard) - index + size(s["walPath"])
 		extra += index
-		for _, folder := range []string{shard, s["walPath"]} {
-			files, err := filepath.Glob(filepath.Join(folder, "*.???"))
-			if err != nil {
-				return 0, errUnreadable
-			}
-			for _, name := range files {
-				if info, err := os.Stat(name); err == nil && (strings.HasSuffix(name, ".tsm") || strings.HasSuffix(name, ".wal")) {
-					found += info.Size()
-				}
-			}
-		}
 	}
 	for folder := range databases {
-		series, err := sizeOf(filepath.Join(folder, "_series"))
-		if err != nil {
-			return 0, errUnreadable
-		}
+		series := size(folder, "_series")
+		unreadable = unreadable || series == 0
 		extra += series
 	}
 	// The server writes on while it is measured; its files are still nearly those.
-	if off := found - counted; max(off, -off) > counted/4+1<<20 {
-		return 0, errUnreadable
+	if off := found - counted; unreadable || max(off, -off) > counted/4+1<<20 {
+		return 0, errors.New("its folders cannot be read here")
 	}
 	return extra, nil
 }
 
-var errUnreadable = errors.New("its folders cannot be read here")
-
-// sizeOf returns the bytes of all files below a folder.
+// sizeOf returns the bytes of all files below a folder, without what is not there,
+// such as what a compaction has replaced meanwhile.
 func sizeOf(folder string) (int64, error) {
 	var total int64
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
+	err := filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			var info fs.FileInfo
+			if info, err = entry.Info(); err == nil {
+				total += info.Size()
+			}
 		}
-		info, err := entry.Info()
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // a compaction has replaced it
-		}
-		if err == nil {
-			total += info.Size()
+			return nil
 		}
 		return err
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/session"
 )
 
@@ -31,8 +32,8 @@ func settled(t *testing.T, answer http.HandlerFunc) *database {
 	t.Helper()
 	s := settingsOf(t, served(t, answer))
 	s.database = "benchmark"
-	d := &database{settings: s, admin: newQuerier(s)}
-	t.Cleanup(d.admin.client.Close)
+	d := newDatabase(s)
+	t.Cleanup(func() { conformance.Close(t, d) })
 	return d
 }
 

@@ -2,6 +2,7 @@ package influxdb
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ type statement struct {
 	inner   *statement   // a subquery
 	further []*statement // more of them, whose rows are merged with its
 	where   []string     // all of them
+	ends    bool         // one of them bounds the time from above
 	bucket  time.Duration
 	group   []string // tags, unquoted
 	newest  bool     // rows from the newest to the oldest
@@ -53,7 +55,11 @@ func (s *statement) write(b *strings.Builder, indent string) {
 		}
 		line("FROM %s", from)
 	}
-	for i, condition := range s.where {
+	conditions := s.where
+	if s.bucket > 0 && !s.ends {
+		conditions = append(slices.Clone(conditions), lastTime)
+	}
+	for i, condition := range conditions {
 		word := "WHERE"
 		if i > 0 {
 			word = "  AND"
@@ -82,6 +88,10 @@ func (s *statement) write(b *strings.Builder, indent string) {
 	}
 }
 
+// lastTime is true of every time that InfluxDB can hold. Statements with buckets
+// of time end with the present unless they are told otherwise.
+const lastTime = "time <= 9223372036854775806"
+
 // ident returns a name as it stands in InfluxQL.
 func ident(name string) string { return sql.Quote(`""\`).Of(name) }
 
@@ -100,22 +110,32 @@ func number(v float64) string {
 // instant returns a time.
 func instant(t time.Time) string { return "'" + t.UTC().Format(time.RFC3339Nano) + "'" }
 
-// duration returns the width of buckets in the largest unit that divides it.
+// duration returns the width of buckets.
 func duration(d time.Duration) string {
-	const day = 24 * time.Hour
-	for _, unit := range []struct {
-		width time.Duration
-		name  string
-	}{{day, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}, {time.Millisecond, "ms"}, {time.Microsecond, "u"}} {
-		if d%unit.width == 0 {
-			return fmt.Sprintf("%d%s", d/unit.width, unit.name)
-		}
-	}
-	return fmt.Sprintf("%dns", d)
+	return sql.InUnits(d, [...]string{"d", "h", "m", "s", "ms", "u", "ns"})
 }
 
-// as gives an expression a name.
-func as(expression, name string) string { return expression + " AS " + ident(name) }
+// as gives an expression a name, unless it is the name.
+func as(expression, name string) string {
+	if expression == ident(name) {
+		return expression
+	}
+	return expression + " AS " + ident(name)
+}
 
-// call applies a function to a field.
-func call(function, field string) string { return function + "(" + ident(field) + ")" }
+// call applies a function to a field; without one it is the field.
+func call(function, field string) string {
+	if function == "" {
+		return ident(field)
+	}
+	return function + "(" + ident(field) + ")"
+}
+
+// idents returns names as they stand in InfluxQL.
+func idents(names []string) []string {
+	list := make([]string, len(names))
+	for i, n := range names {
+		list[i] = ident(n)
+	}
+	return list
+}

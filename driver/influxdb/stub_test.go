@@ -56,7 +56,9 @@ func prepared(t testing.TB, options map[string]string) (*database, *series.Batch
 	schema := &series.Schema{Tables: []*series.Table{table}, Series: 3}
 	var b series.Batch
 	conformance.Fill(b.Add(table), 5, 0, 3)
-	return &database{settings: s, admin: newQuerier(s), schema: schema, encoder: lines(s.unit).New(schema)}, &b
+	d := newDatabase(s)
+	d.Prepare(lines(s.unit).New(schema), schema)
+	return d, &b
 }
 
 func TestOpenFails(t *testing.T) {
@@ -244,6 +246,6 @@ func FuzzAnswer(f *testing.F) {
 		if drained {
 			sink = nil
 		}
-		_, _ = q.answer.Read(bytes.NewReader(text), sink, q.answer.read)
+		_, _ = q.Read(bytes.NewReader(text), sink, q.read)
 	})
 }

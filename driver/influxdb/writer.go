@@ -1,13 +1,9 @@
 package influxdb
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"net/url"
 	"time"
 
-	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/lineproto"
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/series"
@@ -30,22 +26,6 @@ func lines(unit time.Duration) encode.LineProtocol {
 // TakesLines implements driver.LineTaker.
 func (d *database) TakesLines(format string, _ *series.Schema) bool {
 	return format == "influx" && d.settings.unit == time.Nanosecond
-}
-
-// NewWriter implements driver.DB. The database must have been prepared
-// since it was opened.
-func (d *database) NewWriter(context.Context, int) (driver.Writer, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.encoder == nil {
-		return nil, errors.New("opening a connection to InfluxDB for writing: prepare the database first")
-	}
-	s := d.settings
-	to, err := s.writes(s.retention).Open()
-	if err != nil {
-		return nil, fmt.Errorf("opening a connection to InfluxDB for writing: %w", err)
-	}
-	return &lineproto.Writer{System: "InfluxDB", Encoder: d.encoder, Tables: d.schema.Tables, To: to}, nil
 }
 
 // writes returns where lines are written, into a retention policy; empty: the

@@ -4,11 +4,9 @@
 package jsonrows
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,8 +16,8 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// Reader reads one answer after the other. Its methods but Do and Read are for
-// the function that those call.
+// Reader reads one answer after the other. Its methods but Read are for
+// the function that it calls.
 type Reader struct {
 	System  string // as errors name it
 	Timeout string // the server's setting that cuts long answers off; empty: none
@@ -42,22 +40,6 @@ type Reader struct {
 	texts     []byte // of the row
 	labels    []query.Value
 	labelText []byte
-}
-
-// Do runs a request and reads its answer as Read does. What an answer says whose
-// status is not 200 becomes an error by explain. Where the request's context has
-// ended, so has what failed.
-func (r *Reader) Do(c *httpwire.Client, request *http.Request, explain func(status int, body []byte) error, sink query.Sink, answer func() error) (driver.Cost, error) {
-	response, err := c.Answer(request, explain)
-	if err != nil {
-		return driver.Cost{}, err
-	}
-	defer response.Body.Close()
-	cost, err := r.Read(response.Body, sink, answer)
-	if ctx := request.Context(); err != nil && ctx.Err() != nil {
-		return cost, context.Cause(ctx)
-	}
-	return cost, err
 }
 
 // Read reads an answer: the function reads its JSON, handing rows to the sink by

@@ -26,6 +26,7 @@ const (
 	Time             // a text that ParseTime reads
 	Nanoseconds      // a time as a number, since 1970
 	Count            // Number, but NULL is 0
+	Text             // a text, or what else stands there as a text
 	Hidden           // is no part of the rows
 )
 
@@ -129,17 +130,14 @@ func length(row jsontext.Value) int {
 
 // value makes a value of what stands in the answer. Texts lie in r.texts.
 func (r *Reader) value(kind Type, raw jsontext.Value) (query.Value, error) {
-	switch raw[0] {
-	case 'n':
-		if kind == Count {
-			return query.Value{Kind: query.Int}, nil
-		}
-		return query.Value{}, nil
-	case 't':
-		return query.Value{Kind: query.Int, Int: 1}, nil
-	case 'f':
+	switch c := raw[0]; {
+	case c == 'n' && kind == Count, c == 'f' && kind != Text:
 		return query.Value{Kind: query.Int}, nil
-	case '"':
+	case c == 'n':
+		return query.Value{}, nil
+	case c == 't' && kind != Text:
+		return query.Value{Kind: query.Int, Int: 1}, nil
+	case c == '"':
 		var v query.Value
 		var err error
 		v, r.texts, err = r.textOf(r.texts, raw)
@@ -148,8 +146,12 @@ func (r *Reader) value(kind Type, raw jsontext.Value) (query.Value, error) {
 			return query.Value{Kind: query.Time, Int: ns}, err
 		}
 		return v, err
-	case '[', '{':
+	case c == '[', c == '{':
 		return query.Value{}, fmt.Errorf("an array or object for a value, which tsmark does not read; is this %s?", r.System)
+	case kind == Text:
+		start := len(r.texts)
+		r.texts = append(r.texts, raw...)
+		return query.Value{Kind: query.Text, Text: r.texts[start:]}, nil
 	}
 	// ParseInt and ParseFloat keep nothing of the text but in their errors.
 	digits := unsafe.String(unsafe.SliceData(raw), len(raw))

@@ -42,7 +42,7 @@ func (b *BadLine) Error() string { return b.Err.Error() }
 func (b *BadLine) Unwrap() error { return b.Err }
 
 // Open returns a sender, which connects when it sends.
-func (e Endpoint) Open() (Sender, error) {
+func (e Endpoint) Open(context.Context) (Sender, error) {
 	s := &httpSender{Endpoint: e, client: httpwire.New(e.Wire), header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}}
 	if e.Gzip == 0 {
 		return s, nil

@@ -22,62 +22,105 @@ type Sender interface {
 	Close() error
 }
 
-// Writer sends each batch at once. It implements driver.LineWriter.
-type Writer struct {
-	System  string // as errors name it
-	Encoder encode.Encoder
-	Tables  []*series.Table // of the schema that the database was prepared for
-	To      Sender
-	// Unacknowledged counts the rows that were sent and that no answer has
-	// acknowledged. Over HTTP there are none.
-	Unacknowledged *atomic.Int64
+// Loader makes the writers of a database, once it knows what they write. It
+// implements that part of driver.DB; its writers are LineWriters.
+type Loader struct {
+	System string // as errors name it
+	// Open connects.
+	Open func(context.Context) (Sender, error)
 
+	prepared atomic.Pointer[prepared] // nil: Prepare was not called
+	sent     atomic.Int64             // rows since then that no answer acknowledged
+}
+
+type prepared struct {
+	encoder encode.Encoder
+	tables  []*series.Table
+}
+
+// Prepare says what is written from now on: the tables of a schema, and how.
+func (l *Loader) Prepare(encoder encode.Encoder, s *series.Schema) {
+	l.prepared.Store(&prepared{encoder, s.Tables})
+	l.sent.Store(0)
+}
+
+// Tables returns those of Prepare; nil: it was not called.
+func (l *Loader) Tables() []*series.Table {
+	if p := l.prepared.Load(); p != nil {
+		return p.tables
+	}
+	return nil
+}
+
+// Sent returns how many rows were sent since Prepare that no answer has
+// acknowledged. Over HTTP there are none.
+func (l *Loader) Sent() int64 { return l.sent.Load() }
+
+// NewWriter implements driver.DB. Prepare must have been called since the database
+// was opened.
+func (l *Loader) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
+	p, doing := l.prepared.Load(), "opening a connection to "+l.System+" for writing"
+	if p == nil {
+		return nil, fmt.Errorf("%s: prepare the database first", doing)
+	}
+	to, err := l.Open(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	}
+	return &writer{prepared: p, loader: l, to: to}, nil
+}
+
+// writer sends each batch at once. It implements driver.LineWriter.
+type writer struct {
+	*prepared
+	loader *Loader
+	to     Sender // nil: closed
 	buffer []byte // lines of the batch, used again
 }
 
 // Write implements driver.Writer. Where the system commits table by table, an
 // error may leave the rows of some tables.
-func (w *Writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
+func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
 	for i := range b.Runs {
-		if t := b.Runs[i].Table; !slices.Contains(w.Tables, t) {
-			return driver.Receipt{}, fmt.Errorf("writing to %s: table %s is not of the schema that the database was prepared for", w.System, t.Name)
+		if t := b.Runs[i].Table; !slices.Contains(w.tables, t) {
+			return driver.Receipt{}, fmt.Errorf("writing to %s: table %s is not of the schema that the database was prepared for", w.loader.System, t.Name)
 		}
 	}
-	w.buffer = w.Encoder.Append(w.buffer[:0], b)
+	w.buffer = w.encoder.Append(w.buffer[:0], b)
 	return w.WriteLines(ctx, [][]byte{w.buffer}, b.Rows())
 }
 
 // WriteLines implements driver.LineWriter.
-func (w *Writer) WriteLines(ctx context.Context, text [][]byte, rows int) (driver.Receipt, error) {
+func (w *writer) WriteLines(ctx context.Context, text [][]byte, rows int) (driver.Receipt, error) {
 	if rows == 0 {
 		return driver.Receipt{}, nil
 	}
-	receipt, err := w.To.Send(ctx, text)
+	receipt, err := w.to.Send(ctx, text)
 	if err != nil {
-		return driver.Receipt{}, fmt.Errorf("writing to %s: %w", w.System, err)
+		return driver.Receipt{}, fmt.Errorf("writing to %s: %w", w.loader.System, err)
 	}
 	receipt.Rows = int64(rows)
 	for _, part := range text {
 		receipt.WireBytes += int64(len(part))
 	}
 	if receipt.Acked.IsZero() {
-		w.Unacknowledged.Add(receipt.Rows)
+		w.loader.sent.Add(receipt.Rows)
 	}
 	return receipt, nil
 }
 
 // Flush implements driver.Writer. Write keeps nothing back.
-func (w *Writer) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
+func (w *writer) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
 
 // Close implements driver.Writer.
-func (w *Writer) Close() error {
-	if w.To == nil {
+func (w *writer) Close() error {
+	if w.to == nil {
 		return nil
 	}
-	err := w.To.Close()
-	w.To = nil
+	err := w.to.Close()
+	w.to = nil
 	if err != nil {
-		return fmt.Errorf("closing a connection to %s: %w", w.System, err)
+		return fmt.Errorf("closing a connection to %s: %w", w.loader.System, err)
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,21 +22,30 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
+// loading is a writer, and the loader that made it.
+type loading struct {
+	driver.LineWriter
+	*lineproto.Loader
+}
+
 // writer returns a writer to a sender, and a batch of five rows.
-func writer(t *testing.T, to lineproto.Sender, err error) (*lineproto.Writer, *series.Batch) {
+func writer(t *testing.T, to lineproto.Sender, err error) (loading, *series.Batch) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+	l := &lineproto.Loader{System: "Stub", Open: func(context.Context) (lineproto.Sender, error) { return to, err }}
+	if _, err := l.NewWriter(t.Context(), 0); err == nil {
+		t.Error("a writer of what nobody knows")
 	}
 	table := conformance.Table("usage")
 	b := new(series.Batch)
 	conformance.Fill(b.Add(table), 5, 0, 3)
-	w := &lineproto.Writer{
-		System: "Stub", To: to, Unacknowledged: new(atomic.Int64), Tables: []*series.Table{table},
-		Encoder: encode.NewLineProtocol(&series.Schema{Tables: []*series.Table{table}, Series: 3}),
+	s := &series.Schema{Tables: []*series.Table{table}, Series: 3}
+	l.Prepare(encode.NewLineProtocol(s), s)
+	w, err := l.NewWriter(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.Close() })
-	return w, b
+	return loading{w.(driver.LineWriter), l}, b
 }
 
 func explain(status int, body []byte) error {
@@ -61,7 +69,7 @@ func TestWriteFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		to, err := lineproto.Endpoint{Wire: &httpwire.Config{Host: host, Port: port, Timeout: limit}, Path: "/write", Explain: explain}.Open()
+		to, err := lineproto.Endpoint{Wire: &httpwire.Config{Host: host, Port: port, Timeout: limit}, Path: "/write", Explain: explain}.Open(t.Context())
 		return writer(t, to, err)
 	})
 }
@@ -92,7 +100,7 @@ func TestWrite(t *testing.T) {
 		})
 		to, err := lineproto.Endpoint{
 			Wire: &httpwire.Config{Host: host, Port: port, Timeout: time.Minute}, Path: "/write", Parameters: map[string][]string{"db": {"x y"}}, Gzip: level, Explain: explain,
-		}.Open()
+		}.Open(t.Context())
 		w, b := writer(t, to, err)
 		before := time.Now()
 		receipt, err := w.Write(t.Context(), b)
@@ -108,11 +116,11 @@ func TestWrite(t *testing.T) {
 		if receipt, err := w.WriteLines(t.Context(), nil, 0); err != nil || receipt != (driver.Receipt{}) || len(got) != 2 {
 			t.Errorf("no rows: %+v, %d requests, %v", receipt, len(got), err)
 		}
-		if w.Unacknowledged.Load() != 0 {
-			t.Errorf("%d rows are not acknowledged", w.Unacknowledged.Load())
+		if w.Sent() != 0 {
+			t.Errorf("%d rows are not acknowledged", w.Sent())
 		}
 	}
-	if _, err := (lineproto.Endpoint{Wire: &httpwire.Config{}, Gzip: 11}).Open(); err == nil {
+	if _, err := (lineproto.Endpoint{Wire: &httpwire.Config{}, Gzip: 11}).Open(t.Context()); err == nil {
 		t.Error("a level of 11 is taken")
 	}
 }
@@ -120,15 +128,15 @@ func TestWrite(t *testing.T) {
 // A batch of a table that the database was not prepared for is not sent.
 func TestUnpreparedTable(t *testing.T) {
 	host, port := stub.Nobody(t)
-	to, err := lineproto.Endpoint{Wire: &httpwire.Config{Host: host, Port: port, Timeout: time.Minute}}.Open()
+	to, err := lineproto.Endpoint{Wire: &httpwire.Config{Host: host, Port: port, Timeout: time.Minute}}.Open(t.Context())
 	w, b := writer(t, to, err)
-	w.Tables = nil
+	b.Runs[0].Table = conformance.Table("usage")
 	_, err = w.Write(t.Context(), b)
 	stub.Says(t, err, "table cpu is not of the schema")
 }
 
 // dial connects to a server of TCP.
-func dial(t *testing.T, timeout time.Duration, serve func(net.Conn)) (*lineproto.Writer, *series.Batch) {
+func dial(t *testing.T, timeout time.Duration, serve func(net.Conn)) (loading, *series.Batch) {
 	t.Helper()
 	host, port := stub.TCP(t, serve)
 	to, err := lineproto.DialTCP(t.Context(), &httpwire.Config{Host: host, Timeout: timeout}, port)
@@ -179,8 +187,8 @@ func TestTCPReceipt(t *testing.T) {
 		got <- string(text)
 	})
 	receipt, err := w.Write(t.Context(), batch)
-	if err != nil || !receipt.Acked.IsZero() || receipt.Sent.IsZero() || receipt.Rows != 5 || w.Unacknowledged.Load() != 5 {
-		t.Errorf("%+v, %v, %d sent", receipt, err, w.Unacknowledged.Load())
+	if err != nil || !receipt.Acked.IsZero() || receipt.Sent.IsZero() || receipt.Rows != 5 || w.Sent() != 5 {
+		t.Errorf("%+v, %v, %d sent", receipt, err, w.Sent())
 	}
 	conformance.Close(t, w)
 	if text := <-got; int64(len(text)) != receipt.WireBytes || strings.Count(text, "\n") != 5 {

@@ -23,3 +23,18 @@ func Until(ctx context.Context, first, longest time.Duration, look func() (bool,
 		}
 	}
 }
+
+// Progress watches a number that changes as something goes on. The zero value has
+// not looked yet.
+type Progress struct {
+	at    int64
+	since time.Time
+}
+
+// Stands returns for how long the number has been what it is now.
+func (p *Progress) Stands(now int64) time.Duration {
+	if p.since.IsZero() || now != p.at {
+		p.at, p.since = now, time.Now()
+	}
+	return time.Since(p.since)
+}

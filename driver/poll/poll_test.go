@@ -55,3 +55,19 @@ func TestUntilEnds(t *testing.T) {
 		}
 	})
 }
+
+// A number stands since it changed, or was first seen.
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p poll.Progress
+		for i, c := range []struct {
+			now  int64
+			want time.Duration
+		}{{0, 0}, {0, time.Second}, {0, 2 * time.Second}, {7, 0}, {7, time.Second}, {0, 0}} {
+			if got := p.Stands(c.now); got != c.want {
+				t.Errorf("look %d: %v, want %v", i, got, c.want)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}

@@ -43,15 +43,12 @@ func BenchmarkEncode(b *testing.B) {
 	if err := d.Open().Next(&batch, 10_000); err != nil {
 		b.Fatal(err)
 	}
-	l, err := newLayout(d.Schema(), &tableSettings{partitionBy: "DAY", wal: true, dedup: dedupOff})
-	if err != nil {
-		b.Fatal(err)
-	}
-	text := l.encoder.Append(nil, &batch)
+	encoder := lines().New(d.Schema())
+	text := encoder.Append(nil, &batch)
 	b.ReportAllocs()
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		text = l.encoder.Append(text[:0], &batch)
+		text = encoder.Append(text[:0], &batch)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/10_000, "ns/row")
 }
@@ -69,7 +66,7 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(text.Len()))
 	for b.Loop() {
-		if cost, err := e.reader.Read(bytes.NewReader(text.Bytes()), sink, e.answer); err != nil || cost.Rows != 10_000 {
+		if cost, err := e.Read(bytes.NewReader(text.Bytes()), sink, e.Answer); err != nil || cost.Rows != 10_000 {
 			b.Fatal(cost, err)
 		}
 	}

@@ -14,7 +14,7 @@ func (d *database) counter() sqlkit.Counter {
 		Figures: figures,
 		Times:   figures(series.Timestamp, timeColumn),
 		Named:   func(t *series.Table) *series.Table { return renamedSchema(t).Tables[0] },
-		Run:     d.give,
+		Run:     d.own.Run,
 	}
 }
 

@@ -1,15 +1,15 @@
 package questdb
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/driver/jsonrows"
+	"github.com/tsmark/tsmark/driver/lineproto"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
@@ -17,12 +17,9 @@ import (
 // database is a QuestDB server; it implements driver.DB.
 type database struct {
 	sqlkit.Counter
+	lineproto.Loader
 	settings *settings
-	sent     atomic.Int64 // rows sent over TCP since Create
-
-	mu     sync.Mutex // guards what follows
-	admin  *exec      // for everything but writers and queriers
-	layout *layout    // of the schema given to Create; nil before
+	own      jsonrows.Console // for everything but writers and queriers
 }
 
 // open connects, and finds out whether QuestDB answers.
@@ -31,52 +28,35 @@ func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB,
 	if err != nil {
 		return nil, fmt.Errorf("opening QuestDB: %w", err)
 	}
-	d := &database{settings: s, admin: newExec(s)}
-	d.Counter = d.counter()
-	greeting, cancel := s.wire().Bounded(ctx)
+	d := newDatabase(s)
+	greeting, cancel := s.wire.Bounded(ctx)
 	defer cancel()
 	if _, err := d.build(greeting); err != nil {
-		d.admin.client.Close()
+		d.Close()
 		return nil, fmt.Errorf("opening QuestDB: %w", err)
 	}
 	return d, nil
 }
 
+// newDatabase returns one that has not connected yet.
+func newDatabase(s *settings) *database {
+	d := &database{settings: s, own: jsonrows.Console{Querier: newExec(s)}, Loader: lineproto.Loader{System: "QuestDB", Open: s.sender}}
+	d.Counter = d.counter()
+	return d
+}
+
 // Address implements driver.Server.
-func (d *database) Address() string { return d.settings.address(d.settings.port) }
+func (d *database) Address() string { return d.settings.wire.Address() }
 
-// ask returns the answer to a statement of tsmark's own.
-func (d *database) ask(ctx context.Context, text string) ([][]query.Value, error) {
-	var answer query.Answer
-	err := d.give(ctx, text, limit.Own(&answer))
-	return answer.Rows, err
-}
-
-// give gives the answer to a statement of tsmark's own to a sink.
-func (d *database) give(ctx context.Context, text string, sink query.Sink) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	ctx, cancel := d.admin.client.Patient(ctx)
-	defer cancel()
-	if _, err := d.admin.do(ctx, text, sink); err != nil {
-		first, _, _ := strings.Cut(text, "\n")
-		return fmt.Errorf("%s: %w", strings.SplitN(first, " (", 2)[0], err)
-	}
-	return nil
-}
-
-// exec runs a statement of tsmark's own.
-func (d *database) exec(ctx context.Context, text string) error {
-	_, err := d.ask(ctx, text)
-	return err
-}
+// Close implements driver.DB.
+func (d *database) Close() error { return d.own.Close() }
 
 // Describe implements driver.DB.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	build, err := d.build(ctx)
 	if err == nil {
 		var rows [][]query.Value
-		rows, err = d.ask(ctx, `SELECT property_path, value FROM (SHOW PARAMETERS)
+		rows, err = d.own.Ask(ctx, `SELECT property_path, value FROM (SHOW PARAMETERS)
 			WHERE NOT sensitive AND (value_source <> 'default' OR property_path = 'cairo.commit.mode')`)
 		if err == nil {
 			return d.description(build, rows), nil
@@ -113,20 +93,17 @@ func durability(mode string, s *tableSettings) string {
 	if !s.wal {
 		where = "table"
 	}
-	switch mode {
-	case "nosync":
-		return fmt.Sprintf("a committed batch is in the %s's files and left to the operating system to write (cairo.commit.mode=nosync): a crash of the machine may lose batches", where)
-	case "async":
-		return fmt.Sprintf("a committed batch is in the %s's files, and their writing to disk was asked for and not waited for (cairo.commit.mode=async): a crash of the machine may lose the last batches", where)
-	case "sync":
-		return fmt.Sprintf("a committed batch is in the %s's files, and forced to disk, before it is acknowledged (cairo.commit.mode=sync)", where)
-	}
-	return fmt.Sprintf("a committed batch is in the %s's files (cairo.commit.mode=%s)", where, mode)
+	does := map[string]string{
+		"nosync": " and left to the operating system to write (cairo.commit.mode=nosync): a crash of the machine may lose batches",
+		"async":  ", and their writing to disk was asked for and not waited for (cairo.commit.mode=async): a crash of the machine may lose the last batches",
+		"sync":   ", and forced to disk, before it is acknowledged (cairo.commit.mode=sync)",
+	}[mode]
+	return fmt.Sprintf("a committed batch is in the %s's files%s", where, cmp.Or(does, " (cairo.commit.mode="+mode+")"))
 }
 
 // build returns what the server says of itself.
 func (d *database) build(ctx context.Context) (string, error) {
-	rows, err := d.ask(ctx, "SELECT build()")
+	rows, err := d.own.Ask(ctx, "SELECT build()")
 	if err != nil {
 		return "", err
 	}
@@ -139,16 +116,9 @@ func (d *database) build(ctx context.Context) (string, error) {
 // Footprint implements driver.DB: the files of the tables, with the space that
 // QuestDB has reserved in them for rows to come.
 func (d *database) Footprint(ctx context.Context) (int64, error) {
-	rows, err := d.ask(ctx, "SELECT coalesce(sum(diskSize), 0) FROM table_storage() WHERE tableName IN ("+d.made()+")")
+	rows, err := d.own.Ask(ctx, "SELECT coalesce(sum(diskSize), 0) FROM table_storage() WHERE tableName IN ("+d.made()+")")
 	if err != nil {
 		return -1, fmt.Errorf("measuring QuestDB's files: %w", err)
 	}
 	return rows[0][0].Int, nil
-}
-
-// Close implements driver.DB.
-func (d *database) Close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.admin.Close()
 }

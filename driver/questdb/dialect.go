@@ -40,15 +40,7 @@ func timeLiteral(t time.Time) string {
 // bucket counts in the largest unit that fits. All begin at 1970-01-01, but a
 // week on its Monday.
 func bucket(width time.Duration, expression string) string {
-	for _, unit := range []struct {
-		width time.Duration
-		name  string
-	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}} {
-		if width%unit.width == 0 {
-			return fmt.Sprintf("timestamp_floor('%d%s', %s)", width/unit.width, unit.name, expression)
-		}
-	}
-	return fmt.Sprintf("timestamp_floor('%dU', %s)", width/time.Microsecond, expression)
+	return fmt.Sprintf("timestamp_floor('%s', %s)", sql.InUnits(width, [...]string{"d", "h", "m", "s", "", "U", ""}), expression)
 }
 
 // reserved reports whether the word needs quotes as a name: QuestDB does not

@@ -79,11 +79,8 @@ func caps(o driver.Options) driver.Caps {
 			series.SmallestInt:    null,
 			series.FineTimestamps: "QuestDB's TIMESTAMP, whose unit is 1 µs, does not hold",
 		},
-		Schema: func(s *series.Schema) error {
-			_, err := newLayout(s, newTableSettings(o))
-			return err
-		},
-		Types: types(),
+		Schema: newTableSettings(o).check,
+		Types:  types(),
 	}
 }
 

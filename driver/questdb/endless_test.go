@@ -28,15 +28,14 @@ func TestEndlessAnswers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := settingsOf(t, served(t, conformance.EndlessAnswer(c.begin, c.part)))
-			e := newExec(s)
-			defer conformance.Close(t, e)
-			d := &database{settings: s, admin: e}
+			d := newDatabase(s)
+			defer conformance.Close(t, d)
 			err := conformance.EndsBounded(t, func() error {
 				if c.counted {
-					_, err := e.Do(t.Context(), driver.Request{Text: "SELECT"}, nil)
+					_, err := d.own.Do(t.Context(), driver.Request{Text: "SELECT"}, nil)
 					return err
 				}
-				_, err := d.ask(t.Context(), "SELECT")
+				_, err := d.own.Ask(t.Context(), "SELECT")
 				return err
 			})
 			if err == nil || !strings.Contains(err.Error(), c.says) || errors.Is(err, driver.ErrUnreachable) {

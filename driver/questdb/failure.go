@@ -1,6 +1,7 @@
 package questdb
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,14 +13,6 @@ import (
 	"github.com/tsmark/tsmark/driver/lineproto"
 )
 
-// explanation is the body of an answer whose status is none of success.
-type explanation struct {
-	Error    string `json:"error"` // of a statement
-	Position *int   `json:"position"`
-	Message  string `json:"message"` // of lines
-	Line     int    `json:"line"`    // which one, from 1; 0: not one of them
-}
-
 // explained returns what an answer whose status is none of success says, in one
 // line.
 func explained(status int, body []byte) error {
@@ -29,28 +22,26 @@ func explained(status int, body []byte) error {
 	case http.StatusNotFound:
 		return errors.New("there is no such service; is this QuestDB's HTTP port, and line.http.enabled not false?")
 	}
-	var e explanation
-	switch {
-	case json.Unmarshal(body, &e) != nil || e.Error == "" && e.Message == "":
-		return errors.New(httpwire.OneLine(string(body)))
-	case e.Line > 0:
-		return &lineproto.BadLine{Number: e.Line, Err: e.failure()}
+	var said struct {
+		Error    string `json:"error"` // of a statement
+		Position int    `json:"position"`
+		Message  string `json:"message"` // of lines
+		Line     int    `json:"line"`    // which one, from 1; 0: not one of them
 	}
-	return e.failure()
-}
-
-// failure is what the server said as an error.
-func (e explanation) failure() error {
-	if e.Error != "" {
-		if e.Position != nil && *e.Position > 0 {
-			return fmt.Errorf("%s (at character %d of the statement)", httpwire.OneLine(e.Error), *e.Position)
-		}
-		return errors.New(httpwire.OneLine(e.Error))
+	text := string(body)
+	if json.Unmarshal(body, &said) == nil {
+		text = cmp.Or(said.Error, said.Message, text)
 	}
-	message := e.Message
 	// "…errors encountered on line(s): error in line 4: what"
-	if _, what, ok := strings.Cut(message, fmt.Sprintf("error in line %d: ", e.Line)); ok && e.Line > 0 {
-		message, _, _ = strings.Cut(what, "\nerror in line ")
+	if _, what, ok := strings.Cut(text, fmt.Sprintf("error in line %d: ", said.Line)); ok && said.Line > 0 {
+		text, _, _ = strings.Cut(what, "\nerror in line ")
 	}
-	return errors.New(httpwire.OneLine(message))
+	text = httpwire.OneLine(text)
+	switch {
+	case said.Line > 0:
+		return &lineproto.BadLine{Number: said.Line, Err: errors.New(text)}
+	case said.Position > 0:
+		return fmt.Errorf("%s (at character %d of the statement)", text, said.Position)
+	}
+	return errors.New(text)
 }

@@ -2,50 +2,67 @@ package questdb
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/series"
 )
 
-// layout is the tables that a schema becomes. All writers share it.
-type layout struct {
-	objects []driver.Object // all tables made
-	ddl     []string        // the statements that make them
-	encoder encode.Encoder
-	tables  []*series.Table
+// check says what of a schema has no place in QuestDB: names that are alike there,
+// and tables without the tag that the options name.
+func (s tableSettings) check(schema *series.Schema) error {
+	for _, t := range schema.Tables {
+		taken := map[string]bool{timeColumn: true}
+		for _, name := range t.ColumnNames() {
+			name = columnName(name)
+			if key := strings.ToLower(name); taken[key] {
+				return fmt.Errorf("two columns of table %s would be called %s: rename a tag or field of the workload", t.Name, name)
+			} else {
+				taken[key] = true
+			}
+		}
+		if s.dedup != dedupOff && s.dedup != dedupAllTags && t.Tag(s.dedup) == nil {
+			return fmt.Errorf("option %s=%s: table %s has no such tag; name one that all tables have, or give %[1]s=%[4]s", optionDedup, s.dedup, t.Name, dedupAllTags)
+		}
+	}
+	return sqlkit.Distinct(planned(schema))
 }
 
-// newLayout lays a schema out. Its error names what tables or columns would
-// share.
-func newLayout(s *series.Schema, settings *tableSettings) (*layout, error) {
-	l := &layout{tables: s.Tables, encoder: lines().New(s)}
-	for _, t := range s.Tables {
-		name := tableName(t.Name)
-		columns, err := columnsOf(t, settings.symbolCapacity)
-		if err != nil {
-			return nil, err
+// ddl returns the statement that makes a table.
+func (s tableSettings) ddl(t *series.Table) string {
+	kinds := types()
+	columns, keys := []string{timeColumn + " TIMESTAMP"}, []string{timeColumn}
+	for _, tag := range t.Tags {
+		name, kind := quoted(columnName(tag.Key)), "SYMBOL"
+		switch {
+		case tag.Numeric():
+			kind = "DOUBLE"
+		case s.symbolCapacity > 0:
+			kind += fmt.Sprintf(" CAPACITY %d", s.symbolCapacity)
 		}
-		keys, err := settings.upsertKeys(t)
-		if err != nil {
-			return nil, err
+		columns = append(columns, name+" "+kind)
+		if s.dedup == dedupAllTags || s.dedup == tag.Key {
+			keys = append(keys, name)
 		}
-		statement := fmt.Sprintf("CREATE TABLE %s (%s) TIMESTAMP(%s) PARTITION BY %s",
-			quoted(name), strings.Join(columns, ", "), timeColumn, settings.partitionBy)
-		if settings.wal {
-			statement += " WAL"
-		} else {
-			statement += " BYPASS WAL"
-		}
-		if len(keys) > 0 {
-			statement += fmt.Sprintf(" DEDUP UPSERT KEYS(%s)", strings.Join(keys, ", "))
-		}
-		l.objects, l.ddl = append(l.objects, object(kindTable, name)), append(l.ddl, statement)
 	}
-	return l, sqlkit.Distinct(l.objects)
+	for _, f := range t.Fields {
+		kind := kinds[f.Type].As
+		if f.Type == series.Bool && nullable(t) {
+			kind = nullableBool
+		}
+		columns = append(columns, quoted(columnName(f.Name))+" "+kind)
+	}
+	text := fmt.Sprintf("CREATE TABLE %s (%s) TIMESTAMP(%s) PARTITION BY %s", quoted(tableName(t.Name)), strings.Join(columns, ", "), timeColumn, s.partitionBy)
+	if s.wal {
+		text += " WAL"
+	} else {
+		text += " BYPASS WAL"
+	}
+	if s.dedup != dedupOff { // a row replaces an earlier one that has the same keys
+		text += fmt.Sprintf(" DEDUP UPSERT KEYS(%s)", strings.Join(keys, ", "))
+	}
+	return text
 }
 
 // lines is line protocol as QuestDB reads it.
@@ -68,64 +85,6 @@ func lines() encode.LineProtocol {
 		Singles:    true,
 		WholeBools: nullable,
 	}
-}
-
-// columnsOf returns the columns of a table as they are declared.
-func columnsOf(t *series.Table, symbolCapacity int) ([]string, error) {
-	kinds := types()
-	columns, taken := []string{timeColumn + " TIMESTAMP"}, map[string]bool{timeColumn: true}
-	add := func(name, kind string) error {
-		name = columnName(name)
-		if key := strings.ToLower(name); taken[key] {
-			return fmt.Errorf("two columns of table %s would be called %s: rename a tag or field of the workload", t.Name, name)
-		} else {
-			taken[key] = true
-		}
-		columns = append(columns, quoted(name)+" "+kind)
-		return nil
-	}
-	symbol := "SYMBOL"
-	if symbolCapacity > 0 {
-		symbol += fmt.Sprintf(" CAPACITY %d", symbolCapacity)
-	}
-	for _, tag := range t.Tags {
-		kind := symbol
-		if tag.Numeric() {
-			kind = "DOUBLE"
-		}
-		if err := add(tag.Key, kind); err != nil {
-			return nil, err
-		}
-	}
-	for _, f := range t.Fields {
-		kind := kinds[f.Type].As
-		if f.Type == series.Bool && nullable(t) {
-			kind = nullableBool
-		}
-		if err := add(f.Name, kind); err != nil {
-			return nil, err
-		}
-	}
-	return columns, nil
-}
-
-// upsertKeys returns the columns by which a row replaces an earlier one; none:
-// it does not.
-func (s *tableSettings) upsertKeys(t *series.Table) ([]string, error) {
-	keys := []string{timeColumn}
-	switch s.dedup {
-	case dedupOff:
-		return nil, nil
-	case dedupAllTags:
-		for _, tag := range t.Tags {
-			keys = append(keys, quoted(columnName(tag.Key)))
-		}
-		return keys, nil
-	}
-	if !slices.ContainsFunc(t.Tags, func(tag series.Tag) bool { return tag.Key == s.dedup }) {
-		return nil, fmt.Errorf("option %s=%s: table %s has no such tag; name one that all tables have, or give %[1]s=%[4]s", optionDedup, s.dedup, t.Name, dedupAllTags)
-	}
-	return append(keys, quoted(columnName(s.dedup))), nil
 }
 
 // quoted returns a name as it stands in SQL.

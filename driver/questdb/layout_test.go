@@ -28,9 +28,8 @@ func TestTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := newLayout(schema, &s.tables)
-		if err != nil || l.ddl[0] != want {
-			t.Errorf("%v, %v: got %v, want %s", given, err, l, want)
+		if got := s.tables.ddl(table); s.tables.check(schema) != nil || got != want {
+			t.Errorf("%v, %v: got %s, want %s", given, s.tables.check(schema), got, want)
 		}
 	}
 }
@@ -46,10 +45,10 @@ func TestColumnsOfTypes(t *testing.T) {
 		bool  string
 	}{{true, "BOOLEAN"}, {false, "INT"}} {
 		table.Dense = test.dense
-		l, err := newLayout(&series.Schema{Tables: []*series.Table{table}, Series: 1}, &tableSettings{partitionBy: "DAY", wal: true, dedup: dedupOff})
+		s := tableSettings{partitionBy: "DAY", wal: true, dedup: dedupOff}
 		want := "a_bool " + test.bool + ", a_int32 INT, a_int LONG, a_float32 FLOAT, a_float DOUBLE, a_text VARCHAR, a_timestamp TIMESTAMP, a_date DATE, a_blob VARCHAR)"
-		if err != nil || !strings.Contains(l.ddl[0], want) {
-			t.Errorf("%v, %v, want %s", l, err, want)
+		if got := s.ddl(table); !strings.Contains(got, want) {
+			t.Errorf("%s, want %s", got, want)
 		}
 		// Lines of TSBS's format would say other times, and other booleans.
 		plain := *table
@@ -79,7 +78,6 @@ func TestTablesThatCannotBe(t *testing.T) {
 		if strings.Contains(want, "dedup") {
 			s.dedup = "rack"
 		}
-		_, err := newLayout(&series.Schema{Tables: tables, Series: 1}, &s)
-		stub.Says(t, err, want)
+		stub.Says(t, s.check(&series.Schema{Tables: tables, Series: 1}), want)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/lineproto"
 	"github.com/tsmark/tsmark/driver/poll"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/series"
@@ -32,7 +31,7 @@ func object(kind, name string) driver.Object {
 
 // Objects implements driver.DB. QuestDB numbers tables and views as they are made.
 func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
-	rows, err := d.ask(ctx, "SELECT table_type, table_name, id FROM tables() WHERE table_name NOT LIKE 'sys.%' ORDER BY table_name")
+	rows, err := d.own.Ask(ctx, "SELECT table_type, table_name, id FROM tables() WHERE table_name NOT LIKE 'sys.%' ORDER BY table_name")
 	if err != nil {
 		return nil, fmt.Errorf("listing what is in QuestDB: %w", err)
 	}
@@ -50,29 +49,25 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 }
 
 // Plan implements driver.DB.
-func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
-	l, err := newLayout(schema, &d.settings.tables)
-	if err != nil {
-		return nil, err
+func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) { return planned(schema), nil }
+
+// planned are the tables that a schema becomes.
+func planned(schema *series.Schema) []driver.Object {
+	objects := make([]driver.Object, len(schema.Tables))
+	for i, t := range schema.Tables {
+		objects[i] = object(kindTable, tableName(t.Name))
 	}
-	return l.objects, nil
+	return objects
 }
 
 // Create implements driver.DB. QuestDB has no transaction for it.
 func (d *database) Create(ctx context.Context, schema *series.Schema) error {
-	l, err := newLayout(schema, &d.settings.tables)
-	if err != nil {
-		return err
-	}
-	for _, statement := range l.ddl {
-		if err := d.exec(ctx, statement); err != nil {
+	for _, t := range schema.Tables {
+		if err := d.own.Exec(ctx, d.settings.tables.ddl(t)); err != nil {
 			return fmt.Errorf("creating tables in QuestDB: %w", err)
 		}
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.layout = l
-	d.sent.Store(0)
+	d.Prepare(lines().New(schema), schema)
 	return nil
 }
 
@@ -94,11 +89,11 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 // drop drops an object. A table without a write-ahead log is held for a while by
 // the connections that wrote to it.
 func (d *database) drop(ctx context.Context, o driver.Object) error {
-	bounded, cancel := d.settings.wire().Bounded(ctx)
+	bounded, cancel := d.settings.wire.Bounded(ctx)
 	defer cancel()
 	var held error
 	err := poll.Until(bounded, firstLook, longestLook, func() (bool, error) {
-		held = d.exec(ctx, "DROP "+strings.ToUpper(o.Kind)+" IF EXISTS "+quoted(o.Name))
+		held = d.own.Exec(ctx, "DROP "+strings.ToUpper(o.Kind)+" IF EXISTS "+quoted(o.Name))
 		if held != nil && strings.Contains(held.Error(), "could not lock") {
 			return false, nil
 		}
@@ -110,32 +105,39 @@ func (d *database) drop(ctx context.Context, o driver.Object) error {
 	return err
 }
 
-// Note implements driver.DB: the newest row of the note's table.
+// Note implements driver.DB.
 func (d *database) Note(ctx context.Context) (string, error) {
-	rows, err := d.ask(ctx, "SELECT "+sqlkit.NoteColumn+" FROM "+sqlkit.NoteTable+" LIMIT -1")
+	rows, err := d.own.Ask(ctx, "SELECT "+sqlkit.NoteColumn+" FROM "+sqlkit.NoteTable+" LIMIT -1") // earlier versions of tsmark added rows
 	if err != nil || len(rows) == 0 {
 		return "", err
 	}
 	return rows[0][0].String(), nil
 }
 
-// SetNote implements driver.DB. It adds a row: one statement, which a crash does
-// not leave half done.
+// SetNote implements driver.DB. The table has no write-ahead log: an UPDATE is there
+// when it has been answered, and writes the column anew before it commits, so that
+// after a crash there is the old note or the new one. In a table without a row it
+// changes nothing.
 func (d *database) SetNote(ctx context.Context, text string) error {
-	err := d.exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s VARCHAR)", sqlkit.NoteTable, sqlkit.NoteColumn))
-	if err == nil {
-		err = d.exec(ctx, fmt.Sprintf("INSERT INTO %s VALUES (%s)", sqlkit.NoteTable, newDialect().Text(text)))
+	err := d.own.Exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s VARCHAR)", sqlkit.NoteTable, sqlkit.NoteColumn))
+	if err != nil {
+		return err
 	}
-	return err
+	rows, err := d.own.Ask(ctx, "SELECT count() FROM "+sqlkit.NoteTable)
+	if err != nil {
+		return err
+	}
+	literal := newDialect().Text(text)
+	if rows[0][0].Int == 0 {
+		return d.own.Exec(ctx, fmt.Sprintf("INSERT INTO %s VALUES (%s)", sqlkit.NoteTable, literal))
+	}
+	return d.own.Exec(ctx, fmt.Sprintf("UPDATE %s SET %s = %s", sqlkit.NoteTable, sqlkit.NoteColumn, literal))
 }
 
-// Inspect implements driver.Inspector. What goes over HTTP goes to the port and
-// with the credentials that Open has tried.
+// Inspect implements driver.Inspector. Only TCP is connected to: what goes over HTTP
+// goes to the port and with the credentials that have been tried.
 func (d *database) Inspect(ctx context.Context) error {
-	if !d.settings.tcp {
-		return nil
-	}
-	lines, err := lineproto.DialTCP(ctx, d.settings.wire(), d.settings.ilpPort)
+	lines, err := d.Open(ctx)
 	if err == nil {
 		err = lines.Close()
 	}

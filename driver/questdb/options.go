@@ -2,10 +2,8 @@ package questdb
 
 import (
 	"cmp"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
@@ -16,13 +14,11 @@ import (
 
 // settings is what the options amount to.
 type settings struct {
-	host, port, pgPort, ilpPort string
-	user, password, token       string // of HTTP
-	pgUser, pgPassword          string
-	tls                         *tls.Config // nil: not encrypted
-	timeout                     time.Duration
-	tcp, rest                   bool
-	tables                      tableSettings
+	wire      httpwire.Config     // of HTTP
+	pg        connection.Settings // of the PostgreSQL protocol
+	ilpPort   string
+	tcp, rest bool
+	tables    tableSettings
 }
 
 // tableSettings is how tables are made.
@@ -33,25 +29,41 @@ type tableSettings struct {
 	symbolCapacity int    // 0: the server's
 }
 
+// keepIdle is how long a connection may lie idle. The server closes it after
+// five seconds, and a batch that is sent meanwhile would be lost.
+const keepIdle = 3 * time.Second
+
 // newSettings reads the options, which Resolve has checked one by one, and says
 // what does not go together. The environment has the credentials that the
 // options do not.
 func newSettings(o driver.Options, getenv func(string) string) (*settings, error) {
-	c := connection.Of(o)
-	s := &settings{
-		host: c.Host, port: c.Port, timeout: c.Timeout, pgPort: o[optionPGPort], ilpPort: o[optionILPPort],
-		tcp: o[optionProtocol] == protocolTCP, rest: o[optionRead] == readREST,
-		tables: *newTableSettings(o),
-	}
-	if err := s.credentials(o, getenv); err != nil {
+	c, token, err := credentials(o, getenv(configVariable))
+	if err != nil {
 		return nil, err
 	}
-	s.tls = httpwire.TLSMode(c.TLS, s.host)
+	s := &settings{
+		pg: c, ilpPort: o[optionILPPort], tcp: o[optionProtocol] == protocolTCP, rest: o[optionRead] == readREST,
+		tables: newTableSettings(o),
+	}
+	if s.wire, err = httpwire.NewConfig(c, token); err != nil {
+		return nil, err
+	}
+	s.wire.Idle = keepIdle
+	// QuestDB has one database, whatever name is given; its own clients say qdb.
+	s.pg.Port, s.pg.Database = o[optionPGPort], "qdb"
+	s.pg.User = cmp.Or(o[optionPGUser], c.User, "admin")
+	s.pg.Password = cmp.Or(o[optionPGPassword], c.Password, "quest")
+	switch encrypted := s.wire.TLS; {
+	case encrypted == nil:
+		s.pg.TLS = connection.Off
+	case !encrypted.InsecureSkipVerify:
+		s.pg.TLS = connection.On
+	}
 	return s, s.check()
 }
 
-func newTableSettings(o driver.Options) *tableSettings {
-	return &tableSettings{
+func newTableSettings(o driver.Options) tableSettings {
+	return tableSettings{
 		partitionBy: strings.ToUpper(o[optionPartitionBy]), wal: o.On(optionWAL), dedup: o[optionDedup], symbolCapacity: o.Int(optionSymbolCapacity),
 	}
 }
@@ -68,39 +80,30 @@ func (s *settings) check() error {
 		return errors.New("only tables with a write-ahead log replace rows that come again: leave out wal=false or dedup")
 	case s.tcp && dedup:
 		return errors.New("over TCP nobody says which rows arrived, and with dedup counting them does not tell: leave out protocol=tcp or dedup")
-	case s.token != "" && s.user != "":
-		return errors.New("give either a token or a user with a password")
 	}
 	return nil
 }
 
-// credentials takes them from the options, and what they lack from the
-// configuration of QuestDB's own clients.
-func (s *settings) credentials(o driver.Options, getenv func(string) string) error {
-	s.user, s.password, s.token = o[connection.User], o[connection.Password], o[optionToken]
-	if conf := getenv(configVariable); conf != "" && s.user == "" && s.password == "" && s.token == "" {
-		_, list, ok := strings.Cut(conf, "::")
-		if !ok {
-			return fmt.Errorf("the environment's %s is not as QuestDB's clients have it, such as http::addr=localhost:9000;username=admin;password=…;", configVariable)
-		}
-		for pair := range strings.SplitSeq(list, ";") {
-			switch name, value, _ := strings.Cut(pair, "="); name {
-			case "username":
-				s.user = value
-			case "password":
-				s.password = value
-			case "token":
-				s.token = value
-			}
+// credentials returns how HTTP is reached. What the options lack of credentials is
+// taken from the configuration of QuestDB's own clients.
+func credentials(o driver.Options, conf string) (c connection.Settings, token string, err error) {
+	c, token = connection.Of(o), o[optionToken]
+	if conf == "" || c.User != "" || c.Password != "" || token != "" {
+		return c, token, nil
+	}
+	_, list, ok := strings.Cut(conf, "::")
+	if !ok {
+		return c, "", fmt.Errorf("the environment's %s is not as QuestDB's clients have it, such as http::addr=localhost:9000;username=admin;password=…;", configVariable)
+	}
+	for pair := range strings.SplitSeq(list, ";") {
+		switch name, value, _ := strings.Cut(pair, "="); name {
+		case "username":
+			c.User = value
+		case "password":
+			c.Password = value
+		case "token":
+			token = value
 		}
 	}
-	if s.password != "" && s.user == "" {
-		return errors.New("a password was given without a user: give the option user as well")
-	}
-	s.pgUser = cmp.Or(o[optionPGUser], s.user, "admin")
-	s.pgPassword = cmp.Or(o[optionPGPassword], s.password, "quest")
-	return nil
+	return c, token, nil
 }
-
-// address returns the host with the port.
-func (s *settings) address(port string) string { return net.JoinHostPort(s.host, port) }

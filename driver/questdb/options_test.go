@@ -1,6 +1,7 @@
 package questdb
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/tsmark/tsmark/driver/connection"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/httpwire"
 )
 
 // resolve reads options given as names and values.
@@ -61,8 +63,17 @@ func TestCredentials(t *testing.T) {
 		"others over the two": {"", []string{connection.User, "joe", connection.Password, "p", optionPGUser, "x", optionPGPassword, "y"}, "joe", "p", "", "x", "y"},
 	} {
 		s, err := resolve(t, test.conf, test.given...)
-		if err != nil || s.user != test.user || s.password != test.password || s.token != test.token || s.pgUser != test.pgUser || s.pgPassword != test.pgPassword {
-			t.Errorf("%s: %+v, %v", name, s, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &http.Request{Header: http.Header{}}
+		if s.wire.Authorize != nil {
+			s.wire.Authorize(r)
+		}
+		user, password, _ := r.BasicAuth()
+		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if user != test.user || password != test.password || user == "" && token != test.token || s.pg.User != test.pgUser || s.pg.Password != test.pgPassword {
+			t.Errorf("%s: %+v, %v", name, s, r.Header)
 		}
 	}
 	_, err := resolve(t, "password=s3cret")
@@ -81,17 +92,17 @@ func TestTLS(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := "off"
-		if s.tls != nil {
-			got = map[bool]string{true: "insecure", false: "on"}[s.tls.InsecureSkipVerify]
+		if s.wire.TLS != nil {
+			got = map[bool]string{true: "insecure", false: "on"}[s.wire.TLS.InsecureSkipVerify]
 		}
-		if got != want {
-			t.Errorf("%s: %s, want %s", given, got, want)
+		if got != want || s.pg.TLS != want {
+			t.Errorf("%s: %s, and %s over the PostgreSQL protocol, want %s", given, got, s.pg.TLS, want)
 		}
 	}
 }
 
 func TestDescription(t *testing.T) {
-	d := database{settings: &settings{host: "h", port: "1", tcp: true, tables: tableSettings{wal: true}}}
+	d := database{settings: &settings{wire: httpwire.Config{Host: "h", Port: "1"}, tcp: true, tables: tableSettings{wal: true}}}
 	got := d.description("Build Information: QuestDB 9.3.4, JDK 24.0.2, Commit Hash 9ea", nil)
 	if got.Version != "9.3.4" || got.Edition != "open source" || !strings.HasPrefix(got.Durability, "line protocol over TCP acknowledges nothing; ") {
 		t.Errorf("%+v", got)

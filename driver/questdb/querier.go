@@ -2,10 +2,14 @@ package questdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/httpwire"
+	"github.com/tsmark/tsmark/driver/jsonrows"
 	"github.com/tsmark/tsmark/driver/pgwire"
 )
 
@@ -14,7 +18,7 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 	if d.settings.rest {
 		return newExec(d.settings), nil
 	}
-	config, err := d.settings.pgwire()
+	config, err := pgwire.NewConfig(d.settings.pg)
 	if err == nil {
 		var q *pgwire.Querier
 		if q, err = pgwire.NewQuerier(ctx, config, pgwire.Extended); err == nil {
@@ -24,17 +28,66 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 	return nil, fmt.Errorf("opening a connection to QuestDB for reading: %w", err)
 }
 
-// pgwire returns where the PostgreSQL protocol is spoken. QuestDB has one
-// database, whatever name is given; its own clients say qdb.
-func (s *settings) pgwire() (*pgwire.Config, error) {
-	mode := connection.Off
-	switch {
-	case s.tls != nil && s.tls.InsecureSkipVerify:
-		mode = connection.Insecure
-	case s.tls != nil:
-		mode = connection.On
+// newExec returns a connection that runs statements over REST's /exec.
+func newExec(s *settings) *jsonrows.Querier {
+	q := &jsonrows.Querier{
+		Reader:  jsonrows.Reader{System: "QuestDB", Timeout: "query.timeout"},
+		Client:  httpwire.New(&s.wire),
+		Explain: explained,
 	}
-	return pgwire.NewConfig(connection.Settings{
-		Host: s.host, Port: s.pgPort, Database: "qdb", User: s.pgUser, Password: s.pgPassword, TLS: mode, Timeout: s.timeout,
+	q.Request = func(ctx context.Context, statement string) (*http.Request, error) {
+		return q.Client.Request(ctx, http.MethodGet, "/exec", url.Values{"query": {statement}}, nil)
+	}
+	q.Answer = func() error { return answer(&q.Reader) }
+	return q
+}
+
+// answer reads an answer. One that has other than the number of rows that it says
+// is an error.
+func answer(r *jsonrows.Reader) error {
+	counted := int64(-1)
+	err := r.Object(func(name string) (err error) {
+		switch name {
+		case "columns":
+			return r.Array(func() error { return column(r) })
+		case "dataset":
+			return r.Array(r.Row)
+		case "count":
+			counted, err = r.Int()
+			return err
+		case "error":
+			message, err := r.Text()
+			if err == nil {
+				err = errors.New(httpwire.OneLine(message))
+			}
+			return err
+		}
+		return r.Skip()
 	})
+	if err == nil && counted >= 0 && counted != r.Rows {
+		err = fmt.Errorf("the answer has %d rows and says that it has %d", r.Rows, counted)
+	}
+	return err
+}
+
+// column reads the type of a column.
+func column(r *jsonrows.Reader) error {
+	kind := jsonrows.Int
+	err := r.Object(func(name string) error {
+		if name != "type" {
+			return r.Skip()
+		}
+		name, err := r.Text()
+		switch name {
+		case "DOUBLE":
+			kind = jsonrows.Float
+		case "FLOAT":
+			kind = jsonrows.Float32
+		case "TIMESTAMP", "TIMESTAMP_NS", "DATE":
+			kind = jsonrows.Time
+		}
+		return err
+	})
+	r.Columns = append(r.Columns, kind)
+	return err
 }

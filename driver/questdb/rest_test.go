@@ -16,7 +16,7 @@ import (
 func readAnswer(text string) ([][]query.Value, error) {
 	var answer query.Answer
 	e := newExec(&settings{})
-	_, err := e.reader.Read(strings.NewReader(text), &answer, e.answer)
+	_, err := e.Read(strings.NewReader(text), &answer, e.Answer)
 	return answer.Rows, err
 }
 
@@ -78,7 +78,7 @@ func TestWrongAnswers(t *testing.T) {
 func TestSinkEndsAnAnswer(t *testing.T) {
 	full := errors.New("full")
 	e := newExec(&settings{})
-	_, err := e.reader.Read(strings.NewReader(whole), conformance.SinkFunc(func([]query.Value) error { return full }), e.answer)
+	_, err := e.Read(strings.NewReader(whole), conformance.SinkFunc(func([]query.Value) error { return full }), e.Answer)
 	if !errors.Is(err, full) {
 		t.Error(err)
 	}

@@ -88,7 +88,7 @@ func TestExistingTables(t *testing.T) {
 	conformance.Prepare(t, db, 3, table)
 	must := func(text string) {
 		t.Helper()
-		if err := db.exec(t.Context(), text); err != nil {
+		if err := db.own.Exec(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -140,6 +140,44 @@ func TestExistingTables(t *testing.T) {
 	}
 	if mark, err := run.Mark(t.Context()); err != nil || mark.Tool != "t" {
 		t.Errorf("%+v, %v", mark, err)
+	}
+}
+
+// A note takes the place of the one before, also of those that earlier versions
+// of tsmark left beside each other.
+func TestNote(t *testing.T) {
+	db := connect(t)
+	conformance.Prepare(t, db, 3, conformance.Table("usage"))
+	mark, err := db.Note(t.Context())
+	if err == nil {
+		err = db.own.Exec(t.Context(), "DROP TABLE tsmark_mark")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := db.SetNote(t.Context(), mark); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, notes := range []int64{1, 2} {
+		if notes == 2 {
+			if err := db.own.Exec(t.Context(), "INSERT INTO tsmark_mark VALUES ('older')"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, text := range []string{"first", `it's "second"`, strings.Repeat("long ", 300)} {
+			if err := db.SetNote(t.Context(), text); err != nil {
+				t.Fatal(err)
+			}
+			rows, err := db.own.Ask(t.Context(), "SELECT content, count() FROM tsmark_mark")
+			if err != nil || len(rows) != 1 || rows[0][0].String() != text || rows[0][1].Int != notes {
+				t.Errorf("%v, %v, want %d times %s", rows, err, notes, text)
+			}
+			if note, err := db.Note(t.Context()); err != nil || note != text {
+				t.Errorf("%s, %v, want %s", note, err, text)
+			}
+		}
 	}
 }
 

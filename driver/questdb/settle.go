@@ -32,21 +32,17 @@ func (d *database) Settle(ctx context.Context) error {
 }
 
 func (d *database) settle(ctx context.Context) error {
-	tables := d.made()
-	seen, since := int64(-1), time.Now()
-	reached, moved := int64(-1), time.Now()
+	tables, timeout := d.made(), d.settings.wire.Timeout
+	var applying, arriving poll.Progress
 	return poll.Until(ctx, firstLook, longestLook, func() (bool, error) {
 		at, behind, err := d.applied(ctx, tables)
 		if err != nil {
 			return false, err
 		}
-		if at != reached {
-			reached, moved = at, time.Now()
-		}
-		if behind != "" {
-			if time.Since(moved) > stalled*d.settings.timeout {
+		if stands := applying.Stands(at); behind != "" {
+			if stands > stalled*timeout {
 				err = fmt.Errorf("QuestDB has applied nothing of its write-ahead log for %v: %s; look at its log, or whether cairo.wal.apply.enabled is false, or raise the option %s",
-					stalled*d.settings.timeout, behind, connection.Timeout)
+					stalled*timeout, behind, connection.Timeout)
 			}
 			return false, err
 		}
@@ -54,12 +50,8 @@ func (d *database) settle(ctx context.Context) error {
 		if err != nil || missing <= 0 {
 			return true, err
 		}
-		if rows != seen {
-			seen, since = rows, time.Now()
-		}
-		if time.Since(since) > d.settings.timeout {
-			err = fmt.Errorf("%d of the rows that were sent over TCP are not there, and none came for %v: the server's log says which it refused",
-				missing, d.settings.timeout)
+		if arriving.Stands(rows) > timeout {
+			err = fmt.Errorf("%d of the rows that were sent over TCP are not there, and none came for %v: the server's log says which it refused", missing, timeout)
 		}
 		return false, err
 	})
@@ -68,7 +60,7 @@ func (d *database) settle(ctx context.Context) error {
 // applied returns how many transactions of the logs of the tables, given as SQL,
 // are applied, and which table is behind, in words; empty: none.
 func (d *database) applied(ctx context.Context, tables string) (at int64, behind string, err error) {
-	rows, err := d.ask(ctx, "SELECT name, suspended, writerTxn, sequencerTxn, errorTag, errorMessage FROM wal_tables() WHERE name IN ("+tables+")")
+	rows, err := d.own.Ask(ctx, "SELECT name, suspended, writerTxn, sequencerTxn, errorTag, errorMessage FROM wal_tables() WHERE name IN ("+tables+")")
 	if err != nil {
 		return 0, "", err
 	}
@@ -88,15 +80,12 @@ func (d *database) applied(ctx context.Context, tables string) (at int64, behind
 // missing returns how many rows that were sent over TCP are not there, and how
 // many are.
 func (d *database) missing(ctx context.Context) (missing, rows int64, err error) {
-	sent := d.sent.Load()
-	d.mu.Lock()
-	layout := d.layout
-	d.mu.Unlock()
-	if sent == 0 || layout == nil {
+	sent := d.Sent()
+	if sent == 0 {
 		return 0, 0, nil
 	}
-	for _, o := range layout.objects {
-		answer, err := d.ask(ctx, "SELECT count() FROM "+quoted(o.Name))
+	for _, t := range d.Tables() {
+		answer, err := d.own.Ask(ctx, "SELECT count() FROM "+quoted(tableName(t.Name)))
 		if err != nil {
 			return 0, 0, err
 		}
@@ -108,13 +97,9 @@ func (d *database) missing(ctx context.Context) (missing, rows int64, err error)
 // made returns the names of the tables that Create has made, as a list of texts in
 // SQL.
 func (d *database) made() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	list := []string{"''"} // no table is called so
-	if d.layout != nil {
-		for _, o := range d.layout.objects {
-			list = append(list, newDialect().Text(o.Name))
-		}
+	for _, t := range d.Tables() {
+		list = append(list, newDialect().Text(tableName(t.Name)))
 	}
 	return strings.Join(list, ", ")
 }

@@ -47,13 +47,11 @@ func settingsOf(t *testing.T, given map[string]string) *settings {
 func dataset(t *testing.T, s *settings) (*database, *series.Batch) {
 	t.Helper()
 	table := conformance.Table("usage")
-	l, err := newLayout(&series.Schema{Tables: []*series.Table{table}, Series: 3}, &s.tables)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var b series.Batch
 	conformance.Fill(b.Add(table), 5, 0, 3)
-	return &database{settings: s, admin: newExec(s), layout: l}, &b
+	d, schema := newDatabase(s), &series.Schema{Tables: []*series.Table{table}, Series: 3}
+	d.Prepare(lines().New(schema), schema)
+	return d, &b
 }
 
 func TestOpenFails(t *testing.T) {
@@ -192,7 +190,7 @@ func settling(t *testing.T, logs ...string) *database {
 	})
 	options[connection.Timeout] = "2s"
 	s := settingsOf(t, options)
-	return &database{settings: s, admin: newExec(s)}
+	return newDatabase(s)
 }
 
 func TestSettle(t *testing.T) {
@@ -211,7 +209,7 @@ func TestSettle(t *testing.T) {
 		t.Error(err)
 	}
 	never := settling(t, behind)
-	never.settings.timeout = 20 * time.Millisecond
+	never.settings.wire.Timeout = 20 * time.Millisecond
 	patient, end := context.WithTimeout(t.Context(), time.Minute)
 	defer end()
 	stub.Says(t, never.Settle(patient), "has applied nothing of its write-ahead log for 100ms: table cpu stands at transaction 4 of 7")
@@ -223,8 +221,8 @@ func TestTCPReceipt(t *testing.T) {
 	d, batch := dataset(t, settingsOf(t, map[string]string{optionProtocol: protocolTCP, optionILPPort: port}))
 	w := conformance.Writer(t, d)
 	receipt, err := w.Write(t.Context(), batch)
-	if err != nil || !receipt.Acked.IsZero() || receipt.Sent.IsZero() || receipt.Rows != 5 || d.sent.Load() != 5 {
-		t.Errorf("%+v, %v, %d sent", receipt, err, d.sent.Load())
+	if err != nil || !receipt.Acked.IsZero() || receipt.Sent.IsZero() || receipt.Rows != 5 || d.Sent() != 5 {
+		t.Errorf("%+v, %v, %d sent", receipt, err, d.Sent())
 	}
 	conformance.Close(t, w)
 }

@@ -2,11 +2,8 @@ package questdb
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 
-	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/lineproto"
 	"github.com/tsmark/tsmark/series"
 )
@@ -24,22 +21,10 @@ func differs(t *series.Table) bool {
 	})
 }
 
-// NewWriter implements driver.DB. The database must have been prepared
-// since it was opened.
-func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
-	d.mu.Lock()
-	layout := d.layout
-	d.mu.Unlock()
-	if layout == nil {
-		return nil, errors.New("opening a connection to QuestDB for writing: prepare the database first")
+// sender connects for writing.
+func (s *settings) sender(ctx context.Context) (lineproto.Sender, error) {
+	if s.tcp {
+		return lineproto.DialTCP(ctx, &s.wire, s.ilpPort)
 	}
-	lines := lineproto.Endpoint{Wire: d.settings.wire(), Path: "/write", Explain: explained}.Open
-	if d.settings.tcp {
-		lines = func() (lineproto.Sender, error) { return lineproto.DialTCP(ctx, d.settings.wire(), d.settings.ilpPort) }
-	}
-	to, err := lines()
-	if err != nil {
-		return nil, fmt.Errorf("opening a connection to QuestDB for writing: %w", err)
-	}
-	return &lineproto.Writer{System: "QuestDB", Encoder: layout.encoder, Tables: layout.tables, To: to, Unacknowledged: &d.sent}, nil
+	return lineproto.Endpoint{Wire: &s.wire, Path: "/write", Explain: explained}.Open(ctx)
 }

@@ -93,7 +93,7 @@ func (x *loadStage) mixedQueries(written oplog.Cell, queriers int) ([]engine.Mix
 // mixedConfig is what the phase of a target in a repeat is like.
 func (l *oneLoad) mixedConfig() engine.MixedConfig {
 	c := l.plan.settings.mixed
-	c.Owner, c.Start = l.owner, l.spec.Start
+	c.Owner, c.Start = l.owner, l.record.Spec.Start
 	c.Loaded, c.Lateness = l.rowsBefore(), l.expected.Survey.Lateness
 	c.Seed = l.run.CheckSeed + " mixed " + l.out.Name + " " + strconv.Itoa(l.repeat)
 	return c

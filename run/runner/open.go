@@ -11,6 +11,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/session"
+	"github.com/tsmark/tsmark/workload"
 )
 
 // openStage looks at the targets that are to be loaded before anything is, and
@@ -137,9 +138,13 @@ func removeEmpty(dir string) {
 
 // adopt makes the marked dataset the one that this run is about.
 func (x *openStage) adopt(mark session.Mark) error {
-	if mark.Dataset.Fingerprint() != mark.Fingerprint {
+	w, err := x.plan.catalog.Workload(mark.Dataset.Name)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	if now := workload.Fingerprint(w, mark.Dataset); now != mark.Fingerprint {
 		return fmt.Errorf("%w: the dataset was loaded as %s, and this tsmark generates %s from the same settings; load it again with --replace",
-			ErrInput, mark.Fingerprint, mark.Dataset.Fingerprint())
+			ErrInput, mark.Fingerprint, now)
 	}
 	if err := x.fix(mark.Dataset); err != nil {
 		return fmt.Errorf("%w: %w", ErrInput, err)

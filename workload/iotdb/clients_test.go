@@ -91,7 +91,7 @@ func TestDeal(t *testing.T) {
 			if slices.Min(perClient) == 0 {
 				t.Errorf("the clients sent %v rows", perClient)
 			}
-			if spec.IoTDB.LateMode == "" && spec.IoTDB.Duplicates == "" {
+			if spec.Settings["iotdb.late-mode"] == "" && spec.Settings["iotdb.duplicates"] == "" {
 				keepsUp(t, d, sent, clients, turn)
 			}
 		})
@@ -107,12 +107,12 @@ func keepsUp(t *testing.T, d *Dataset, sent []flat, clients, turn int) {
 		newest = max(newest, r.time)
 		behind = max(behind, time.Duration(newest-r.time))
 	}
-	lanes := 1
+	sources := 1
 	if d.settings.unaligned {
-		lanes = int(d.settings.sensors)
+		sources = int(d.settings.sensors)
 	}
 	first, last := d.devicesOf(clients-1, clients) // the fewest
-	blocks := 2 + turn/(int(last-first)*lanes*int(d.settings.block))
+	blocks := 2 + turn/(int(last-first)*sources*int(d.settings.block))
 	if most := time.Duration(int64(blocks) * (d.settings.block + 1) * d.settings.step); behind > most {
 		t.Errorf("a row is %v behind, want at most %v", behind, most)
 	}
@@ -121,7 +121,7 @@ func keepsUp(t *testing.T, d *Dataset, sent []flat, clients, turn int) {
 // Questions about one moment find their row wherever they are moved to.
 func TestMovedToRows(t *testing.T) {
 	for name, spec := range variants() {
-		if spec.IoTDB.LateMode == paperPoisson {
+		if spec.Settings["iotdb.late-mode"] == paperPoisson {
 			continue // which rows there are is known only behind all of them
 		}
 		d := dataset(t, spec)
@@ -142,7 +142,7 @@ func TestMovedToRows(t *testing.T) {
 			moments := map[int64]bool{}
 			for i := range queries {
 				q := &queries[i]
-				if q.End.Sub(q.Start) != instant || !there[key{d.settings.asked(q).device, q.Start.UnixNano()}] {
+				if q.End.Sub(q.Start) != instant || !there[key{d.settings.sourceOf(q).device, q.Start.UnixNano()}] {
 					t.Fatalf("%s, %s: there is no row of %v at %v", name, windows, q.In.Values, q.Start)
 				}
 				moments[q.Start.UnixNano()] = true

@@ -1,21 +1,19 @@
 package iotdb
 
 import (
-	"cmp"
+	"fmt"
 	"iter"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/workload"
 )
 
-// asked are the parameters of queries, read.
-type asked struct {
+// parameters are those of queries, read.
+type parameters struct {
 	sensors, devices uint32
 	aggregate        query.Aggregate
 	span, bucket     time.Duration
@@ -28,42 +26,22 @@ type asked struct {
 // it. A window whose end belongs to it is longer by as much.
 const instant = time.Microsecond
 
-// readAsked reads the parameters.
-func readAsked(q workload.IoTDBQueries) (asked, error) {
-	out := asked{
-		sensors: cmp.Or(q.Sensors, 1), devices: cmp.Or(q.Devices, 1),
-		aggregate: query.Aggregate(cmp.Or(q.Aggregate, string(query.Count))),
-		limit:     int(cmp.Or(q.Limit, 100)),
-		set:       query.Set{Operands: int(cmp.Or(q.SetOf, 2))},
+// all stands behind a set operation that keeps equal rows.
+const all = "-all"
+
+// readParameters reads the parameters.
+func readParameters(s workload.Spec) (parameters, error) {
+	v, err := s.ResolveQueries(useCase{}.QuerySettings())
+	if err != nil {
+		return parameters{}, err
 	}
-	of := func(name string) string { return "iotdb-queries." + name }
-	if all := query.Aggregates(); !slices.Contains(all, out.aggregate) {
-		return out, bad(of("aggregate"), "%q is no aggregate%s", q.Aggregate, suggest.Among(q.Aggregate, texts(all)))
-	}
-	operation, all := strings.CutSuffix(cmp.Or(q.Set, string(query.Union)), "-all")
-	out.set.Operation, out.set.All = query.SetOperation(operation), all
-	if known := query.SetOperations(); !slices.Contains(known, out.set.Operation) {
-		return out, bad(of("set"), "%q is no set operation, nor one with -all behind it%s", q.Set, suggest.Among(operation, texts(known)))
-	}
-	if out.set.Operands < 2 || out.set.Operands > 100 {
-		return out, bad(of("set-of"), "must be from 2 to 100 operands, not %d", out.set.Operands)
-	}
-	for _, d := range []struct {
-		name, text, otherwise string
-		out                   *time.Duration
-	}{{"span", q.Span, "250s", &out.span}, {"bucket", q.Bucket, "20s", &out.bucket}} {
-		var err error
-		*d.out, err = time.ParseDuration(cmp.Or(d.text, d.otherwise))
-		if err != nil || *d.out <= 0 || *d.out%instant != 0 {
-			return out, bad(of(d.name), "must be a duration of whole microseconds, such as %s, not %q", d.otherwise, d.text)
-		}
-	}
-	var err error
-	out.above, err = strconv.ParseFloat(cmp.Or(q.Above, "-5"), 64)
-	if err != nil || math.Abs(out.above) > 1e15 || math.IsNaN(out.above) {
-		return out, bad(of("above"), "must be a number, such as -5, not %q", q.Above)
-	}
-	return out, nil
+	operation, keepsAll := strings.CutSuffix(v["set"], all)
+	return parameters{
+		sensors: uint32(v.Int("sensors")), devices: uint32(v.Int("devices")),
+		aggregate: query.Aggregate(v["aggregate"]), span: v.Duration("span"), bucket: v.Duration("bucket"),
+		above: v.Number("above"), limit: v.Int("limit"),
+		set: query.Set{Operation: query.SetOperation(operation), All: keepsAll, Operands: v.Int("set-of")},
+	}, nil
 }
 
 func texts[T ~string](of []T) []string {
@@ -78,10 +56,10 @@ func texts[T ~string](of []T) []string {
 type queryType struct {
 	name, help string
 	window     windowKind
-	anyDevice  bool // no device is asked for
+	anyDevice  bool // no device is named
 	above      bool // rows whose values exceed the bound
 	numbers    bool // sensors must be numbers, unless they are only counted
-	shape      func(fields []string, a *asked) query.Shape
+	shape      func(fields []string, a *parameters) query.Shape
 }
 
 // windowKind is how the time of a query's rows is bounded.
@@ -96,22 +74,22 @@ const (
 
 // queryTypes lists them in the order of the paper and, behind those, the tool.
 func queryTypes() []queryType {
-	rows := func(fields []string, _ *asked) query.Shape { return query.Rows{Fields: fields, Tag: DeviceTag} }
-	limited := func(fields []string, a *asked) query.Shape {
+	rows := func(fields []string, _ *parameters) query.Shape { return query.Rows{Fields: fields, Tag: DeviceTag} }
+	limited := func(fields []string, a *parameters) query.Shape {
 		return query.AnyRows{Fields: fields, Tag: DeviceTag, Limit: a.limit}
 	}
-	descending := func(fields []string, _ *asked) query.Shape {
+	descending := func(fields []string, _ *parameters) query.Shape {
 		return query.Rows{Fields: fields, Tag: DeviceTag, Order: query.Descending}
 	}
-	set := func(fields []string, a *asked) query.Shape {
+	set := func(fields []string, a *parameters) query.Shape {
 		return query.RowSet{Fields: fields, Tag: DeviceTag, Set: a.set}
 	}
-	total := func(fields []string, a *asked) query.Shape {
+	total := func(fields []string, a *parameters) query.Shape {
 		return query.Totals{Aggregate: a.aggregate, Fields: fields, GroupBy: DeviceTag}
 	}
-	last := func(fields []string, _ *asked) query.Shape { return query.Last{By: DeviceTag, Fields: fields} }
-	buckets := func(order query.Order) func([]string, *asked) query.Shape {
-		return func(fields []string, a *asked) query.Shape {
+	last := func(fields []string, _ *parameters) query.Shape { return query.Last{By: DeviceTag, Fields: fields} }
+	buckets := func(order query.Order) func([]string, *parameters) query.Shape {
+		return func(fields []string, a *parameters) query.Shape {
 			return query.Buckets{Aggregate: a.aggregate, Fields: fields, Width: a.bucket, GroupBy: DeviceTag, Order: order}
 		}
 	}
@@ -161,7 +139,7 @@ func (t *queryType) draw(spec workload.Spec, number uint32, n int) (iter.Seq[que
 	if err != nil {
 		return nil, err
 	}
-	a, err := readAsked(spec.Asked)
+	a, err := readParameters(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -172,9 +150,9 @@ func (t *queryType) draw(spec workload.Spec, number uint32, n int) (iter.Seq[que
 	suitable := t.suitable(sensors, &a)
 	switch room := spec.End.Sub(spec.Start) - a.span; {
 	case a.devices > s.devices/s.groups:
-		return nil, bad("iotdb-queries.devices", "%d are more than the %d devices of the smallest group; lower it, or raise --scale", a.devices, s.devices/s.groups)
+		return nil, badQueries("devices", "%d are more than the %d devices of the smallest group; lower it, or raise --scale", a.devices, s.devices/s.groups)
 	case int(a.sensors) > len(suitable):
-		return nil, bad("iotdb-queries.sensors", "%d are more than the %d sensors that %s can query; lower it, or set iotdb.sensors or iotdb.types", a.sensors, len(suitable), t.name)
+		return nil, badQueries("sensors", "%d are more than the %d sensors that %s can query; lower it, or set iotdb.sensors or iotdb.types", a.sensors, len(suitable), t.name)
 	case t.window >= closed && room < 0:
 		return nil, bad("timestamp-end", "%s has windows of %s but the dataset spans %s; lengthen it, set iotdb-queries span, or leave the type out", t.name, a.span, spec.End.Sub(spec.Start))
 	}
@@ -190,8 +168,13 @@ func (t *queryType) draw(spec workload.Spec, number uint32, n int) (iter.Seq[que
 	}, nil
 }
 
-// suitable returns the sensors that can be asked for.
-func (t *queryType) suitable(sensors []sensor, a *asked) []string {
+// badQueries returns the error of a parameter of queries.
+func badQueries(name, format string, args ...any) error {
+	return &workload.SpecError{Setting: own(name), Problem: fmt.Sprintf(format, args...), OfQueries: true}
+}
+
+// suitable returns the sensors that can be queried.
+func (t *queryType) suitable(sensors []sensor, a *parameters) []string {
 	var names []string
 	for i := range sensors {
 		if held[sensors[i].kind].Numeric() || !t.above && (!t.numbers || a.aggregate == query.Count) {
@@ -202,7 +185,7 @@ func (t *queryType) suitable(sensors []sensor, a *asked) []string {
 }
 
 // drawOne draws one query.
-func (t *queryType) drawOne(q *query.Query, r *stream, s *settings, a *asked, suitable []string) {
+func (t *queryType) drawOne(q *query.Query, r *stream, s *settings, a *parameters, suitable []string) {
 	first := uint32(r.below(int64(s.devices)))
 	group := first % s.groups
 	q.Table = "g_" + strconv.FormatUint(uint64(group), 10)
@@ -229,7 +212,7 @@ func (t *queryType) drawOne(q *query.Query, r *stream, s *settings, a *asked, su
 	}
 	switch t.window {
 	case moment:
-		q.Start = time.Unix(0, s.time(s.asked(q), r.below(s.rows))).UTC()
+		q.Start = time.Unix(0, s.time(s.sourceOf(q), r.below(s.rows))).UTC()
 		q.End = q.Start.Add(instant)
 	case closed, halfOpen:
 		room := s.rows*s.step - int64(a.span)
