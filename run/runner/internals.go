@@ -63,9 +63,9 @@ func (w *watch) internals(name string, t driver.DB) (end func()) {
 	}
 	s := w.inside[name]
 	if s == nil {
-		s = &internals{name: name}
+		s = &internals{name: name, open: metered}
 		w.inside[name] = s
-		w.sampler.Watch("inside "+name, s)
+		w.sampler.Watch("inside "+name, s) // which reads it at once
 	}
 	s.attach(metered)
 	return func() { s.attach(nil) }
