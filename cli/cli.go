@@ -21,8 +21,7 @@ import (
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/run/store"
-	"github.com/tsmark/tsmark/workload/iotdb"
-	"github.com/tsmark/tsmark/workload/tsbs"
+	workloads "github.com/tsmark/tsmark/workload/all"
 )
 
 // The exit statuses.
@@ -54,7 +53,7 @@ type app struct {
 }
 
 func knownCatalog() catalog {
-	return newCatalog(append(tsbs.Workloads(), iotdb.Workload()), all.Drivers())
+	return newCatalog(workloads.Workloads(), all.Drivers())
 }
 
 // execute runs the command line args, of which the first is the program's name,

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -90,10 +91,11 @@ func (s span) Set(text string) error {
 	return nil
 }
 
-// pairs is a flag that sets keys of a section of an experiment, as KEY=VALUE,….
+// pairs is a flag that sets a workload's own settings, as KEY=VALUE,….
 type pairs struct {
-	section any
-	given   [][2]string
+	workload string
+	settings *workload.Settings
+	keys     []string // that were given, as settings have them
 }
 
 func (p *pairs) String() string { return "" }
@@ -104,46 +106,31 @@ func (p *pairs) Set(text string) error {
 		if !ok || key == "" || value == "" {
 			return fmt.Errorf("%q is not KEY=VALUE", item)
 		}
-		if err := experiment.Set(p.section, key, value); err != nil {
-			return fmt.Errorf("%s %w", key, err)
-		}
-		p.given = append(p.given, [2]string{key, value})
+		key = p.workload + "." + key
+		p.settings.Set(key, value)
+		p.keys = append(p.keys, key)
 	}
 	return nil
 }
 
-// names returns the keys that were given; none of no pairs.
-func (p *pairs) names() []string {
-	if p == nil {
-		return nil
+// querySettingFlags adds a flag for each workload whose queries have parameters.
+func (a *app) querySettingFlags(cmd *cobra.Command, s *workload.Settings) (flags []*pairs) {
+	for _, w := range a.catalog.workloads {
+		if options := w.QuerySettings(); len(options) > 0 {
+			flags = append(flags, &pairs{workload: w.Name(), settings: s})
+			cmd.Flags().Var(flags[len(flags)-1], w.Name()+"-queries", settingsHelp("parameters of the queries", w.Name(), options))
+		}
 	}
-	var names []string
-	for _, pair := range p.given {
-		names = append(names, pair[0])
-	}
-	return names
+	return flags
 }
 
-// copy sets the same keys in another section.
-func (p *pairs) copy(section any) {
-	for _, pair := range p.given {
-		_ = experiment.Set(section, pair[0], pair[1]) // as it could be set in this one
-	}
-}
-
-// iotdbQueries is the name of the flag of the queries' parameters.
-const iotdbQueries = "iotdb-queries"
-
-// askedFlag adds the flag of the iotdb workload's queries.
-func askedFlag(cmd *cobra.Command, q *workload.IoTDBQueries) *pairs {
-	p := &pairs{section: q}
-	cmd.Flags().Var(p, iotdbQueries, "parameters of iotdb's queries, such as devices=5,aggregate=max; see docs/iotdb.md")
-	return p
+func settingsHelp(what, workload string, options []option.Option) string {
+	return fmt.Sprintf("%s of the %s workload, such as %s=%s; see docs/%s.md", what, workload, options[0].Name, options[0].Default, workload)
 }
 
 // specFlags adds the flags of TSBS's generator that fix a dataset, and one for
-// what it does not have, which is returned.
-func (a *app) specFlags(cmd *cobra.Command, s *workload.Spec) *pairs {
+// each workload that has settings of its own, which are returned.
+func (a *app) specFlags(cmd *cobra.Command, s *workload.Spec) (own []*pairs) {
 	f := cmd.Flags()
 	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "workload" { // as experiments call it
@@ -166,10 +153,14 @@ func (a *app) specFlags(cmd *cobra.Command, s *workload.Spec) *pairs {
 	f.Var(count(&s.MaxMetrics, 0), "max-metric-count", "metrics of a host at most, in devops-generic; 0: 100")
 	f.Var(count(&s.Groups, 0), "interleaved-generation-groups", "number of groups that the rows are dealt to; 0: no groups")
 	f.Var(count(&s.Group, 0), "interleaved-generation-group-id", "which group's rows to take, from 0")
-	iotdb := &pairs{section: &s.IoTDB}
-	f.Var(iotdb, "iotdb", "settings of the iotdb workload, such as sensors=200,late=0.1; see docs/iotdb.md")
+	for _, w := range a.catalog.workloads {
+		if options := w.Settings(); len(options) > 0 {
+			own = append(own, &pairs{workload: w.Name(), settings: &s.Settings})
+			f.Var(own[len(own)-1], w.Name(), settingsHelp("settings", w.Name(), options))
+		}
+	}
 	complete(cmd, "use-case", a.catalog.workloadNames())
-	return iotdb
+	return own
 }
 
 // drawSeed replaces the seed 0 by one from the clock, as TSBS does, and tells

@@ -75,7 +75,7 @@ func (a *app) generate(cmd *cobra.Command, w workload.Workload, spec workload.Sp
 	defer display.Close()
 	var task runner.Task = silent{}
 	if !standardOutput(file) {
-		task = display.Start("generate "+file, "rows", spec.RowsAtMost(len(dataset.Schema().Tables)))
+		task = display.Start("generate "+file, "rows", w.Describe(spec).RowsAtMost)
 	}
 	err = out.Write(cmd.Context(), dataset.Open(), func(rows int) { task.Add(int64(rows)) })
 	if err == nil {

@@ -16,7 +16,7 @@ const bytesPerRow = 100
 
 // fits refuses what would end in the middle for want of memory.
 func fits(ctx context.Context, w workload.Workload, s workload.Spec) error {
-	return enough(ctx, w.Memory(s), "--scale %d takes", s.Scale)
+	return enough(ctx, w.Describe(s).Memory, "--scale %d takes", s.Scale)
 }
 
 // loadFits refuses batches that do not fit: each worker has one at work and

@@ -101,7 +101,7 @@ or up to it where it lies one second behind the last interval already.`,
 		},
 	}
 	a.specFlags(cmd, &spec)
-	askedFlag(cmd, &spec.Asked)
+	a.querySettingFlags(cmd, &spec.QuerySettings)
 	f := cmd.Flags()
 	f.StringSliceVar(&types, "query-type", types, "query `types`, separated by commas, or all")
 	f.Var(count(&n, 1), "queries", "queries of each type")

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/workload"
 )
 
 // settings are the flags of the commands that run an experiment. Flags write
@@ -25,7 +27,6 @@ type setting struct {
 	flag  string
 	paths []string // in the experiment
 	copy  func(to, from *experiment.Experiment)
-	keys  *pairs // of the section at the first path, that it sets; nil: none
 }
 
 func newSettings(a *app) *settings {
@@ -37,10 +38,15 @@ func (s *settings) means(flag, path string, copy func(to, from *experiment.Exper
 	s.copies = append(s.copies, setting{flag: flag, paths: []string{path}, copy: copy})
 }
 
-// sets says which section of an experiment has the keys that a flag sets.
-func (s *settings) sets(flag, path string, keys *pairs, section func(*experiment.Experiment) any) {
-	copy := func(to, _ *experiment.Experiment) { keys.copy(section(to)) }
-	s.copies = append(s.copies, setting{flag: flag, paths: []string{path}, copy: copy, keys: keys})
+// sets says which settings of an experiment, below a path, a flag sets.
+func (s *settings) sets(flag, path string, given *pairs, of func(*experiment.Experiment) *workload.Settings) {
+	s.copies = append(s.copies, setting{flag: flag, copy: func(to, _ *experiment.Experiment) {
+		for _, key := range given.keys {
+			of(to).Set(key, (*given.settings)[key])
+			_, name, _ := strings.Cut(key, ".")
+			to.FromFlag(path+key, "--"+flag+" "+name)
+		}
+	}})
 }
 
 // apply puts what the user gave into e: flags, and targets that are arguments.
@@ -50,9 +56,6 @@ func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []st
 			c.copy(e, s.flags)
 			for _, path := range c.paths {
 				e.FromFlag(path, "--"+c.flag)
-			}
-			for _, key := range c.keys.names() {
-				e.FromFlag(c.paths[0]+"."+key, "--"+c.flag+" "+key)
 			}
 		}
 	}
@@ -89,8 +92,9 @@ func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []st
 
 // datasetFlags adds the flags of the workload section.
 func (s *settings) datasetFlags(cmd *cobra.Command) {
-	iotdb := s.app.specFlags(cmd, &s.flags.Workload)
-	s.sets("iotdb", "workload.iotdb", iotdb, func(e *experiment.Experiment) any { return &e.Workload.IoTDB })
+	for _, p := range s.app.specFlags(cmd, &s.flags.Workload) {
+		s.sets(p.workload, "workload.", p, func(e *experiment.Experiment) *workload.Settings { return &e.Workload.Settings })
+	}
 	s.means("use-case", "workload.name", func(to, from *experiment.Experiment) { to.Workload.Name = from.Workload.Name })
 	w := &s.flags.Workload
 	for flag, copy := range map[string]func(to *experiment.Experiment){
@@ -208,8 +212,9 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 	s.means("check-seed", "queries.check-seed", func(to, from *experiment.Experiment) { to.Queries.CheckSeed = from.Queries.CheckSeed })
 	f.BoolVar(&q.AlignWindows, "align-windows", q.AlignWindows, "start every window on a bucket border")
 	s.means("align-windows", "queries.align-windows", func(to, from *experiment.Experiment) { to.Queries.AlignWindows = from.Queries.AlignWindows })
-	asked := askedFlag(cmd, &q.IoTDB)
-	s.sets(iotdbQueries, "queries.iotdb", asked, func(e *experiment.Experiment) any { return &e.Queries.IoTDB })
+	for _, p := range s.app.querySettingFlags(cmd, &q.Settings) {
+		s.sets(p.workload+"-queries", "queries.", p, func(e *experiment.Experiment) *workload.Settings { return &e.Queries.Settings })
+	}
 	f.StringVar((*string)(&q.Windows), "windows", "", windowsHelp)
 	s.means("windows", "queries.windows", func(to, from *experiment.Experiment) { to.Queries.Windows = from.Queries.Windows })
 	s.means("query-type", "queries.types", func(to, from *experiment.Experiment) { to.Queries.Types = from.Queries.Types })

@@ -164,13 +164,13 @@ func TestWorkloadsKnowTheirValues(t *testing.T) {
 		s.NewTags, s.Records, s.InARow = 1, 50, 5
 		t.Run(s.Name+" arranged", func(t *testing.T) { known(t, w, s) })
 	}
-	for _, i := range []workload.IoTDB{
-		{}, {Types: "1:1:1:1:1:1:1:1:1:1", Tags: "2:3"}, {Irregular: true, Late: "0.2"}, {Unaligned: true}, {Duplicates: "0.3"},
-		{Late: "0.3", LateMode: "paper-poisson", LateMean: "3"}, {Late: "0.3", LateMode: "global"},
-		{Amplitude: "1000000", Offset: "-1000000..1000000", Noise: "1", Decimals: "9", Types: "1:1:1:1:1:1:1:1:1:1"},
+	for _, i := range []workload.Settings{
+		{}, {"iotdb.types": "1:1:1:1:1:1:1:1:1:1", "iotdb.tags": "2:3"}, {"iotdb.irregular": "true", "iotdb.late": "0.2"}, {"iotdb.unaligned": "true"}, {"iotdb.duplicates": "0.3"},
+		{"iotdb.late": "0.3", "iotdb.late-mode": "paper-poisson", "iotdb.late-mean": "3"}, {"iotdb.late": "0.3", "iotdb.late-mode": "global"},
+		{"iotdb.amplitude": "1000000", "iotdb.offset": "-1000000..1000000", "iotdb.noise": "1", "iotdb.decimals": "9", "iotdb.types": "1:1:1:1:1:1:1:1:1:1"},
 	} {
 		s := spec
-		s.Name, s.IoTDB = "iotdb", i
+		s.Name, s.Settings = "iotdb", i
 		t.Run(fmt.Sprintf("iotdb %+v", i), func(t *testing.T) { known(t, iotdb.Workload(), s) })
 	}
 }
@@ -182,7 +182,7 @@ func known(t *testing.T, w workload.Workload, s workload.Spec) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := w.Values(s)
+	v := w.Describe(s).Values
 	caps := lacking(series.Traits()...)
 	caps.First, caps.Last, caps.TimePrecision = v.First, v.Last, v.Step
 	for _, has := range v.Has {

@@ -21,7 +21,7 @@ func BenchmarkIoTDB(b *testing.B) {
 		b.Run(mix.name, func(b *testing.B) {
 			dataset, err := iotdb.Workload().Dataset(workload.Spec{
 				Name: "iotdb", Seed: 1, Scale: 100, Start: start, End: start.Add(time.Hour), Interval: time.Second,
-				IoTDB: workload.IoTDB{Types: mix.types},
+				Settings: workload.Settings{"iotdb.types": mix.types},
 			})
 			if err != nil {
 				b.Fatal(err)

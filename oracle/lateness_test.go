@@ -13,12 +13,12 @@ import (
 // devices take turns and sensors have times of their own.
 func TestSurveyOfLateRows(t *testing.T) {
 	start := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
-	for name, settings := range map[string]workload.IoTDB{
-		"aligned":   {Sensors: 2, Late: "0.2", LateMean: "20"},
-		"unaligned": {Sensors: 2, Late: "0.2", LateMean: "20", Unaligned: true},
-		"in time":   {Sensors: 2, Unaligned: true},
+	for name, settings := range map[string]workload.Settings{
+		"aligned":   {"iotdb.sensors": "2", "iotdb.late": "0.2", "iotdb.late-mean": "20"},
+		"unaligned": {"iotdb.sensors": "2", "iotdb.late": "0.2", "iotdb.late-mean": "20", "iotdb.unaligned": "true"},
+		"in time":   {"iotdb.sensors": "2", "iotdb.unaligned": "true"},
 	} {
-		spec := workload.Spec{Name: "iotdb", Scale: 3, Seed: 1, Start: start, End: start.Add(10_000 * time.Second), Interval: time.Second, IoTDB: settings}
+		spec := workload.Spec{Name: "iotdb", Scale: 3, Seed: 1, Start: start, End: start.Add(10_000 * time.Second), Interval: time.Second, Settings: settings}
 		d, err := iotdb.Workload().Dataset(spec)
 		if err != nil {
 			t.Fatal(err)
@@ -28,7 +28,7 @@ func TestSurveyOfLateRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		late := x.Survey.Late
-		if settings.Late == "" {
+		if settings["iotdb.late"] == "" {
 			if late != nil {
 				t.Errorf("%s: %+v, want nothing", name, late)
 			}

@@ -76,8 +76,8 @@ func TestSurveyOfContents(t *testing.T) {
 	}{
 		"devops":    {tsbs.Devops(), workload.Spec{Scale: 5, Interval: time.Minute}},
 		"iot":       {tsbs.IoT(), workload.Spec{Scale: 30, Interval: time.Minute}},
-		"types":     {iotdb.Workload(), workload.Spec{Scale: 4, Interval: time.Second, IoTDB: workload.IoTDB{Sensors: 20, Types: "1:1:1:1:1:1:1:1:1:1"}}},
-		"unaligned": {iotdb.Workload(), workload.Spec{Scale: 4, Interval: time.Second, IoTDB: workload.IoTDB{Sensors: 20, Types: "1:1:1:1:1:1:1:1:1:1", Unaligned: true}}},
+		"types":     {iotdb.Workload(), workload.Spec{Scale: 4, Interval: time.Second, Settings: workload.Settings{"iotdb.sensors": "20", "iotdb.types": "1:1:1:1:1:1:1:1:1:1"}}},
+		"unaligned": {iotdb.Workload(), workload.Spec{Scale: 4, Interval: time.Second, Settings: workload.Settings{"iotdb.sensors": "20", "iotdb.types": "1:1:1:1:1:1:1:1:1:1", "iotdb.unaligned": "true"}}},
 	} {
 		c.spec.Name, c.spec.Seed, c.spec.Start, c.spec.End = c.use.Name(), 1, start, start.Add(10*time.Minute)
 		d, err := c.use.Dataset(c.spec)
@@ -136,7 +136,7 @@ func TestSurveyOfContents(t *testing.T) {
 func TestSurveyAllocatesNothing(t *testing.T) {
 	start := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
 	d, err := iotdb.Workload().Dataset(workload.Spec{Name: "iotdb", Seed: 1, Scale: 4, Start: start, End: start.Add(time.Hour), Interval: time.Second,
-		IoTDB: workload.IoTDB{Sensors: 20, Types: "1:1:1:1:1:1:1:1:1:1"}})
+		Settings: workload.Settings{"iotdb.sensors": "20", "iotdb.types": "1:1:1:1:1:1:1:1:1:1"}})
 	if err != nil {
 		t.Fatal(err)
 	}

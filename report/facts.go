@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/workload/all"
 )
 
 // fact is a line of a list of properties.
@@ -198,8 +199,15 @@ func arrangement(d *result.Dataset) string {
 			text += fmt.Sprintf(", the last %s of each table from %s of the time on", plural(int(appear.n), appear.what), appear.say)
 		}
 	}
-	text += devices(d)
-	if d.Lateness > 0 && d.Spec.Name != "iotdb" { // whose devices send blocks, and whose rows Late tells of
+	about := all.Describe(d.Spec)
+	for _, fact := range about.Facts {
+		text += ", " + fact
+	}
+	switch l := d.Late; {
+	case l != nil:
+		text += fmt.Sprintf(", %.3g %% of rows late in their series (%.3g %% to %.3g %%; %s), by %d steps in the median, p90 %d, p99 %d, %d at most",
+			100*l.Share, 100*l.Least, 100*l.Most, about.Late, l.P50, l.P90, l.P99, l.Max)
+	case d.Lateness > 0 && about.Late == "":
 		text += ", rows late by up to " + time.Duration(d.Lateness*float64(time.Second)).Round(time.Millisecond).String()
 	}
 	return text

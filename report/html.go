@@ -5,8 +5,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/tsmark/tsmark/report/matrix"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/workload/iotdb"
 )
 
 //go:embed page.html sweep.html compare.html parts.html style.css
@@ -109,7 +109,7 @@ func newPageRun(r *result.Run, of View) pageRun {
 		})
 	}
 	view.Tables, view.Timeline = tables(r), newTimeline(r)
-	if of == IoTDB || r.Dataset.Spec.Name == iotdb.Workload().Name() {
+	if of == IoTDB || matrix.Native(r.Dataset.Spec.Name) {
 		view.Matrices = matrixTables(r)
 	}
 	return view

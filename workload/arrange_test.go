@@ -152,7 +152,7 @@ func TestRecords(t *testing.T) {
 			}
 		}
 		if s.InitialScale = 0; w.Name() == "cpu-only" {
-			if got, want := int64(len(lines(t, w, s, 1000))), s.RowsAtMost(1); got != want || want != 7*17 {
+			if got, want := int64(len(lines(t, w, s, 1000))), w.Describe(s).RowsAtMost; got != want || want != 7*17 {
 				t.Errorf("%d rows, at most %d", got, want)
 			}
 		}
@@ -276,14 +276,14 @@ func TestFingerprints(t *testing.T) {
 	} {
 		s := day()
 		set(&s)
-		print := s.Fingerprint()
+		print := workload.Fingerprint(tsbs.CPUOnly(), s)
 		if (print == before) != (name == "plain") || seen[print] != "" {
 			t.Errorf("%s: %s, as %s", name, print, seen[print])
 		}
 		seen[print] = name
 	}
 	s := day()
-	if s.InARow = 1; s.Fingerprint() != before {
+	if s.InARow = 1; workload.Fingerprint(tsbs.CPUOnly(), s) != before {
 		t.Error("one row in a row is another dataset")
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"iter"
 	"math"
 	"math/bits"
-	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -39,24 +39,19 @@ type Spec struct {
 	NewTags   uint32 `json:"new_tags,omitempty" yaml:"new-tags,omitempty"`          // of each table, that appear after a third of the time
 	NewFields uint32 `json:"new_fields,omitempty" yaml:"new-fields,omitempty"`      // of each table, that appear after two thirds of the time
 
-	IoTDB IoTDB `json:"iotdb,omitzero" yaml:"iotdb,omitempty"` // settings of the iotdb workload alone
+	Settings Settings `json:"settings,omitempty" yaml:",inline"` // those of the workload alone
 
-	// Asked are the parameters of the iotdb workload's queries: settings of the
-	// queries, which are no part of the dataset.
-	Asked IoTDBQueries `json:"-" yaml:"-"`
+	// QuerySettings are the parameters of the workload's queries, which are no
+	// part of the dataset.
+	QuerySettings Settings `json:"-" yaml:"-"`
 }
 
-// RowsAtMost bounds the rows of a dataset whose epochs have one row of each
-// series in each table. It is exact where no series begins late and nothing is
-// dealt to groups.
-func (s Spec) RowsAtMost(tables int) int64 {
+// RowsAtMost bounds the rows of a dataset of which each epoch has so many at
+// most. It is exact where no series begins late and nothing is dealt to groups.
+func (s Spec) RowsAtMost(perEpoch uint64) int64 {
 	epochs := uint64(s.End.Sub(s.Start) / s.Interval)
 	if s.Records > 0 {
 		epochs = min(epochs, uint64(s.Records))
-	}
-	perEpoch := uint64(s.Scale) * uint64(tables)
-	if s.Name == iotdbName {
-		perEpoch = s.IoTDB.rowsOfEpoch(s.Scale) // each device is in one table
 	}
 	over, rows := bits.Mul64(epochs, perEpoch)
 	if over > 0 || rows > math.MaxInt64 {
@@ -114,9 +109,9 @@ func (l *limitedReader) Next(b *series.Batch, max int) error {
 // generatorVersion is raised whenever the same Spec begins to give other rows.
 const generatorVersion = 1
 
-// Fingerprint identifies the dataset: the first 16 hexadecimal digits of the
-// SHA-256 of the canonical specification and the generator's version.
-func (s Spec) Fingerprint() string {
+// Fingerprint identifies a dataset of the workload: the first 16 hexadecimal
+// digits of the SHA-256 of the canonical specification and the generator's version.
+func Fingerprint(w Workload, s Spec) string {
 	initial, groups := s.InitialScale, s.Groups
 	if initial == 0 {
 		initial = s.Scale
@@ -138,10 +133,7 @@ func (s Spec) Fingerprint() string {
 	if s.NewTags > 0 || s.NewFields > 0 {
 		text = fmt.Appendf(text, "new-tags=%d new-fields=%d\n", s.NewTags, s.NewFields)
 	}
-	if s.Name == iotdbName {
-		text = fmt.Appendf(text, "values=%d\n", iotdbVersion)
-		text = append(text, s.IoTDB.canonical()...)
-	}
+	text = append(text, w.Describe(s).Identity...)
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
@@ -174,15 +166,18 @@ type Workload interface {
 	Name() string
 	// Help is one line for users.
 	Help() string
+	// Settings are those that its datasets have beside what every Spec has, and
+	// QuerySettings the parameters of its queries.
+	Settings() []option.Option
+	QuerySettings() []option.Option
 	// Check returns a *SpecError where no dataset can be made from the
 	// specification, naming the setting and how to fix it.
 	Check(Spec) error
+	// Describe tells what is known of the dataset, without making it: nothing
+	// where Check does not accept the specification.
+	Describe(Spec) Description
 	// Dataset makes the dataset of a specification that Check accepts.
 	Dataset(Spec) (Dataset, error)
-	// Values tells what is known of the values of that dataset, without making it.
-	Values(Spec) series.Values
-	// Memory returns the least bytes that a dataset and one reader of it take.
-	Memory(Spec) uint64
 	// QueryTypes lists the queries in the order in which they are asked.
 	QueryTypes() []QueryType
 	// Queries draws the first n queries of a type, one by one, so that a million
@@ -192,14 +187,21 @@ type Workload interface {
 	Queries(spec Spec, queryType string, n int) (iter.Seq[query.Query], error)
 }
 
-// SpecError says which setting of a specification is impossible.
-type SpecError struct {
-	Setting string // flag name without dashes, such as timestamp-end, or as iotdb.late
-	Problem string // what is wrong and how to fix it
-}
-
-func (e *SpecError) Error() string {
-	return "--" + strings.Replace(e.Setting, ".", " ", 1) + ": " + e.Problem
+// Description is what a workload knows of a dataset without making it.
+type Description struct {
+	Values     series.Values
+	Repeats    string // setting by which times are written again, such as iotdb.duplicates; empty: none are
+	RowsAtMost int64
+	Memory     uint64 // least bytes that the dataset and one reader of it take
+	// Identity is what the fingerprint says of the workload's settings: the same
+	// of a default and of the same value that was given.
+	Identity string
+	// Facts are what readers of a report should know of the dataset beside what
+	// every Spec says, each a few words.
+	Facts []string
+	// Late says how rows are late in their series. Empty: they come as the
+	// dataset's epochs do, but for what is said of all rows together.
+	Late string
 }
 
 // Repeating is a Dataset that may write the same time of a series again.

@@ -46,7 +46,7 @@ func Queries(t *testing.T, of driver.Driver, given map[string]string, name strin
 	shapes := map[string]bool{}
 	for _, use := range []workload.Workload{tsbs.CPUOnly(), tsbs.IoT(), iotdb.Workload()} {
 		if spec.Name = use.Name(); spec.Name == iotdb.Workload().Name() {
-			spec.Asked = workload.IoTDBQueries{Devices: 2, Sensors: 2, Aggregate: "max"}
+			spec.QuerySettings = workload.Settings{"iotdb.devices": "2", "iotdb.sensors": "2", "iotdb.aggregate": "max"}
 		}
 		dataset, err := use.Dataset(spec)
 		if err != nil {

@@ -17,7 +17,7 @@ func allTypes(t *testing.T) workload.Dataset {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	dataset, err := iotdb.Workload().Dataset(workload.Spec{
 		Name: "iotdb", Seed: 1, Scale: 7, Start: start, End: start.Add(time.Hour), Interval: 10 * time.Second,
-		IoTDB: workload.IoTDB{Types: "1:1:1:1:1:1:1:1:1:1", Unaligned: true, TextLength: 3},
+		Settings: workload.Settings{"iotdb.types": "1:1:1:1:1:1:1:1:1:1", "iotdb.unaligned": "true", "iotdb.text-length": "3"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,8 @@ func (o *Option) Shown() string { return cmp.Or(o.Default, o.Empty, "none") }
 
 // Resolve checks given values against the options and adds the defaults. An
 // empty value is right for an option without default. Errors begin with whose the options
-// are, name the option, and the closest one for a name that is none.
+// are, name the option, and the closest one for a name that is none: each is an
+// *Error.
 func Resolve(whose string, options []Option, given map[string]string) (Values, error) {
 	names := make([]string, len(options))
 	resolved := make(Values, len(options))
@@ -43,7 +44,7 @@ func Resolve(whose string, options []Option, given map[string]string) (Values, e
 	}
 	for name, value := range given {
 		if _, ok := resolved[name]; !ok {
-			return nil, fmt.Errorf("%s has no option %q%s", whose, name, suggest.Among(name, names))
+			return nil, &Error{name, fmt.Sprintf("%s has no option %q%s", whose, name, suggest.Among(name, names))}
 		}
 		resolved[name] = value
 	}
@@ -56,8 +57,16 @@ func Resolve(whose string, options []Option, given map[string]string) (Values, e
 			if o.Secret {
 				v = secret.Mark
 			}
-			return nil, fmt.Errorf("%s option %s=%s: %w", whose, o.Name, v, err)
+			return nil, &Error{o.Name, fmt.Sprintf("%s option %s=%s: %s", whose, o.Name, v, err)}
 		}
 	}
 	return resolved, nil
 }
+
+// Error is what is wrong with a value, or with a name.
+type Error struct {
+	Name string // of the option
+	text string
+}
+
+func (e *Error) Error() string { return e.text }

@@ -1,6 +1,7 @@
 package option_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +26,11 @@ func TestTypes(t *testing.T) {
 		{option.AtLeast(1).Or("off"), "integer", []string{"1", "off"}, []string{"0", "on"}, "must be a whole number, 1 or more, or off"},
 		{option.Duration(), "duration", []string{"1ns", "60s"}, []string{"0s", "-1s", "60"}, "must be a duration above 0, such as 60s"},
 		{option.Seconds(time.Minute), "duration", []string{"1m", "12h"}, []string{"59s", "1m0.5s", "12"}, "must be a duration of whole seconds, at least 1m, such as 12h"},
+		{option.Microseconds(), "duration", []string{"1us", "250s"}, []string{"0s", "1500ns", "20"}, "must be a duration of whole microseconds above 0, such as 20s"},
+		{option.Number(-5, 1e6), "number", []string{"-5", "0.1", "1000000"}, []string{"-6", "1e7", "NaN", "10%"}, "must be a number from -5 to 1000000"},
+		{option.Numbers(0, 10), "numbers", []string{"0", "0.5..0.5", "1..10"}, []string{"2..1", "11", "1..", "NaN", "1..NaN"}, "must be a number from 0 to 10, or a range of them, such as 0..10"},
+		{option.Durations(time.Second, 2*time.Hour), "durations", []string{"1s", "10m..2h"}, []string{"6", "2h..1h", "1ms", "3h"}, "must be a duration from 1s to 2h, or a range of them, such as 10m..6h"},
+		{option.Shares("a", "b"), "shares", []string{"1", "0:2.5"}, []string{"0:0", "1:1:1", "-1", "x", "1:", ""}, "must be shares such as 1:0:2, from 0 on and not all 0, of a:b"},
 		{option.Size(), "size", []string{"4GB", "1.5 gib", "80%"}, []string{"4", "GB", "4XB", "1.2.3MB"}, "must be a size with its unit, such as 512MB or 4GiB"},
 	} {
 		if c.of.String() != c.name {
@@ -48,6 +54,10 @@ func options() []option.Option {
 		{Name: "workers", Type: option.AtLeast(1).Or("all"), Default: "4"},
 		{Name: "wait", Type: option.Duration(), Default: "2s"},
 		{Name: "gzip", Type: option.Boolean("yes", "no"), Default: "no"},
+		{Name: "share", Type: option.Number(0, 1), Default: "0.25"},
+		{Name: "period", Type: option.Durations(1, time.Hour), Default: "1s..2s"},
+		{Name: "noise", Type: option.Numbers(0, 1), Default: "0.5"},
+		{Name: "weights", Type: option.Shares("a", "b", "c"), Default: "1:3"},
 		{Name: "token", Type: option.Checked("token", func(string) error { return strings.NewReader("").UnreadByte() }), Secret: true, Empty: "none is sent"},
 	}
 }
@@ -60,6 +70,11 @@ func TestResolve(t *testing.T) {
 	}
 	if v.Int("workers") != 4 || v.Duration("wait") != 2*time.Second || !v.On("gzip") || v.On("workers") || v.Int("token") != 0 {
 		t.Errorf("%v", v)
+	}
+	from, to := v.Range("period")
+	least, most := v.Range("noise")
+	if v.Number("share") != 0.25 || from != 1e9 || to != 2e9 || least != 0.5 || most != 0.5 || !slices.Equal(v.Shares("weights"), []float64{0.25, 0.75}) {
+		t.Errorf("%v reads as %g, %g to %g, %g to %g, %v", v, v.Number("share"), from, to, least, most, v.Shares("weights"))
 	}
 }
 

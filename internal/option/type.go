@@ -1,6 +1,7 @@
 package option
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -100,9 +101,83 @@ func Duration() Type {
 
 // Seconds takes durations of whole seconds, at least so long.
 func Seconds(least time.Duration) Type {
+	return multiples(time.Second, least, "whole seconds, at least "+strings.TrimSuffix(least.String(), "0s")+", such as 12h")
+}
+
+// Microseconds takes durations of whole microseconds, above 0.
+func Microseconds() Type {
+	return multiples(time.Microsecond, time.Microsecond, "whole microseconds above 0, such as 20s")
+}
+
+func multiples(unit, least time.Duration, must string) Type {
 	return Checked("duration", func(v string) error {
-		if d, err := time.ParseDuration(v); err != nil || d < least || d%time.Second != 0 {
-			return fmt.Errorf("must be a duration of whole seconds, at least %s, such as 12h", strings.TrimSuffix(least.String(), "0s"))
+		if d, err := time.ParseDuration(v); err != nil || d < least || d%unit != 0 {
+			return fmt.Errorf("must be a duration of %s", must)
+		}
+		return nil
+	})
+}
+
+// Number takes numbers from least to most.
+func Number(least, most float64) Type {
+	must := fmt.Sprintf("must be a number from %s to %s", decimal(least), decimal(most))
+	return Checked("number", func(v string) error {
+		if x, err := strconv.ParseFloat(v, 64); err != nil || !(x >= least && x <= most) {
+			return errors.New(must)
+		}
+		return nil
+	})
+}
+
+// Numbers takes a number from least to most, or a range of them: a..b.
+func Numbers(least, most float64) Type {
+	must := fmt.Sprintf("must be a number from %[1]s to %[2]s, or a range of them, such as %[1]s..%[2]s", decimal(least), decimal(most))
+	return ranges("numbers", least, most, must, func(v string) (float64, error) { return strconv.ParseFloat(v, 64) })
+}
+
+// Durations takes a duration from least to most, or a range of them: a..b.
+func Durations(least, most time.Duration) Type {
+	must := fmt.Sprintf("must be a duration from %v to %dh, or a range of them, such as 10m..6h", least, int(most.Hours()))
+	return ranges("durations", float64(least), float64(most), must, duration)
+}
+
+func duration(text string) (float64, error) {
+	d, err := time.ParseDuration(text)
+	return float64(d), err
+}
+
+func ranges(name string, least, most float64, must string, read func(string) (float64, error)) Type {
+	return Checked(name, func(v string) error {
+		from, to, ok := strings.Cut(v, "..")
+		if !ok {
+			to = from
+		}
+		a, errFrom := read(from)
+		b, errTo := read(to)
+		if errFrom != nil || errTo != nil || !(least <= a && a <= b && b <= most) {
+			return errors.New(must)
+		}
+		return nil
+	})
+}
+
+func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// Shares takes weights of these in their order, a:b:c, of which those left out at
+// the end are 0.
+func Shares(of ...string) Type {
+	must := fmt.Errorf("must be shares such as 1:0:2, from 0 on and not all 0, of %s", strings.Join(of, ":"))
+	return Checked("shares", func(v string) error {
+		parts, sum := strings.Split(v, ":"), 0.0
+		for _, part := range parts {
+			x, err := strconv.ParseFloat(part, 64)
+			if err != nil || !(x >= 0 && x <= 1e9) {
+				return must
+			}
+			sum += x
+		}
+		if sum == 0 || len(parts) > len(of) {
+			return must
 		}
 		return nil
 	})

@@ -2,6 +2,7 @@ package option
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -19,6 +20,42 @@ func (v Values) Int(name string) int {
 func (v Values) Duration(name string) time.Duration {
 	d, _ := time.ParseDuration(v[name])
 	return d
+}
+
+// Number is the value of a Number.
+func (v Values) Number(name string) float64 {
+	x, _ := strconv.ParseFloat(v[name], 64)
+	return x
+}
+
+// Range is the value of Numbers, or of Durations in nanoseconds.
+func (v Values) Range(name string) (least, most float64) {
+	read := func(text string) float64 {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			x, _ = duration(text)
+		}
+		return x
+	}
+	from, to, ok := strings.Cut(v[name], "..")
+	if !ok {
+		to = from
+	}
+	return read(from), read(to)
+}
+
+// Shares is the value of Shares, each as a part of their sum.
+func (v Values) Shares(name string) []float64 {
+	var list []float64
+	sum := 0.0
+	for part := range strings.SplitSeq(v[name], ":") {
+		x, _ := strconv.ParseFloat(part, 64)
+		list, sum = append(list, x), sum+x
+	}
+	for i := range list {
+		list[i] /= sum
+	}
+	return list
 }
 
 // On is the value of a Boolean.

@@ -8,6 +8,9 @@ import (
 	"github.com/tsmark/tsmark/workload/iotdb"
 )
 
+// Native reports whether a workload is the one of the tool that prints matrices.
+func Native(workload string) bool { return workload == iotdb.Workload().Name() }
+
 // blank returns an operation without any figure.
 func blank(queryType string) Operation {
 	none := result.Absent()

@@ -37,8 +37,6 @@ func (e *Experiment) Check() error {
 		}
 	}
 	c.expect(&e.Expect)
-	c.counts("workload.iotdb", e.Workload.IoTDB)
-	c.counts("queries.iotdb", e.Queries.IoTDB)
 
 	l := &e.Load
 	c.within("load.workers", l.Workers, 1, MaxWorkers)

@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/workload"
 )
 
 // decoder fills an experiment from a YAML tree. The library's own decoder is
@@ -70,19 +71,36 @@ func (d *decoder) value(n ast.Node, path string, v reflect.Value) {
 func (d *decoder) section(n ast.Node, path string, v reflect.Value) {
 	fields := make(map[string]reflect.Value)
 	var keys []string
+	var settings *workload.Settings // whose sections have the names of workloads
 	for i := range v.NumField() {
 		if key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ","); key != "" {
 			keys = append(keys, key)
 			fields[key] = v.Field(i)
+		} else if v.Field(i).Type() == reflect.TypeFor[workload.Settings]() {
+			settings = v.Field(i).Addr().Interface().(*workload.Settings)
 		}
 	}
 	d.mapping(n, path, "settings", func(key, path string, value ast.Node) bool {
 		field, ok := fields[key]
-		if ok {
+		_, section := value.(*ast.MappingNode)
+		switch {
+		case ok:
 			d.value(value, path, field)
+		case section && settings != nil:
+			d.settings(value, path, key, settings)
+			return true
 		}
 		return ok
 	}, keys)
+}
+
+// settings decodes a mapping whose keys are a workload's to judge.
+func (d *decoder) settings(n ast.Node, path, workload string, s *workload.Settings) {
+	var values Options
+	d.options(n, path, &values)
+	for name, value := range values {
+		s.Set(workload+"."+name, value)
+	}
 }
 
 // options decodes a mapping whose keys are the kind's to judge.

@@ -3,7 +3,6 @@ package experiment
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -119,13 +118,12 @@ func (x *expander) choice(at string, p result.Parameter) (choice, bool) {
 		return c, true // the kind judges
 	}
 	d := decoder{experiment: &Experiment{origins: make(map[string]Origin)}, place: c.origin}
-	v := reflect.ValueOf(d.experiment).Elem().FieldByIndex(k.index)
-	d.assign(at, p.Value, v)
+	d.set(k, at, p.Value)
 	if len(d.problems) > 0 {
 		x.problems = append(x.problems, d.problems...)
 		return c, false
 	}
-	c.Value = textOf(v)
+	c.Value = k.text(d.experiment)
 	if p.Path == "workload.seed" && c.Value == "0" {
 		x.add(at, "0 draws a seed from the clock; give the seeds themselves")
 		return c, false

@@ -168,8 +168,8 @@ type Queries struct {
 	// AlignWindows starts every window on a bucket border, for systems that
 	// can ask no other.
 	AlignWindows bool `yaml:"align-windows,omitempty"`
-	// IoTDB are the parameters of the iotdb workload's queries.
-	IoTDB workload.IoTDBQueries `yaml:"iotdb,omitempty"`
+	// Settings are the parameters of the workload's queries.
+	Settings workload.Settings `yaml:",inline"`
 	// Verify is how many answers of each type and target are compared with the
 	// oracle's, at least 1: of a random sample of what was measured. See
 	// engine.Sample.

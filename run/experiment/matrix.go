@@ -14,6 +14,7 @@ import (
 
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/workload"
 )
 
 // Matrix is the parameters of a sweep: every value of each goes with every
@@ -93,12 +94,33 @@ func (d *decoder) combination(n ast.Node, path string, c *Combination) {
 	}, nil)
 }
 
-// key is what a parameter sets: a field of the experiment, or an option of one
-// of its targets.
+// key is what a parameter sets: a field of the experiment, a setting of its
+// workload, or an option of one of its targets.
 type key struct {
-	index  []int  // of the field, from the experiment on
-	target int    // index in Targets; -1: a field is set
-	option string // of the target, or profile or durability
+	index   []int  // of the field, from the experiment on
+	setting string // which of the workload's settings; empty: the field holds none
+	target  int    // index in Targets; -1: a field or a setting is set
+	option  string // of the target, or profile or durability
+}
+
+// text returns what an experiment has there, which is not of a target, as
+// experiments write it.
+func (k key) text(e *Experiment) string {
+	v := reflect.ValueOf(e).Elem().FieldByIndex(k.index)
+	if k.setting != "" {
+		return v.Interface().(workload.Settings)[k.setting]
+	}
+	return textOf(v)
+}
+
+// set gives the decoder's experiment the value that the text means there.
+func (d *decoder) set(k key, path, text string) {
+	v := reflect.ValueOf(d.experiment).Elem().FieldByIndex(k.index)
+	if k.setting != "" {
+		v.Addr().Interface().(*workload.Settings).Set(k.setting, text)
+		return
+	}
+	d.assign(path, text, v)
 }
 
 // find returns what a path of the matrix sets.
@@ -114,7 +136,11 @@ func (e *Experiment) find(path string) (key, bool) {
 		return found, true
 	}
 	for _, f := range fields() {
-		if f.path == path {
+		setting, of := strings.CutPrefix(path, f.path)
+		switch {
+		case f.settings && of && strings.Contains(setting, "."):
+			return key{index: f.index, setting: setting, target: -1}, true // the workload judges
+		case path == f.path && !f.settings:
 			return key{index: f.index, target: -1}, true
 		}
 	}
@@ -134,7 +160,7 @@ func (e *Experiment) hint(path string) string {
 	var sections, keys []string
 	for _, f := range fields() {
 		s, key, _ := strings.Cut(f.path, ".")
-		if s == section {
+		if s == section && !f.settings {
 			keys = append(keys, key)
 		}
 		if !slices.Contains(sections, s) {
@@ -147,10 +173,12 @@ func (e *Experiment) hint(path string) string {
 	return suggest.Among(section, append(sections, "targets"))
 }
 
-// field is a key of the file that holds a value.
+// field is a key of the file that holds a value, or all settings of the workload
+// in a section, whose path then ends with a dot.
 type field struct {
-	path  string
-	index []int
+	path     string
+	index    []int
+	settings bool
 }
 
 // fields lists the keys of the sections that are no lists.
@@ -161,15 +189,17 @@ func fields() []field {
 		for i := range t.NumField() {
 			f := t.Field(i)
 			name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-			if name == "" || name == "-" {
-				continue
-			}
+			settings := f.Type == reflect.TypeFor[workload.Settings]()
 			inner := append(slices.Clone(index), i)
 			switch {
+			case name == "-":
+			case settings:
+				list = append(list, field{path + ".", inner, true})
+			case name == "":
 			case f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[time.Time]():
 				walk(f.Type, join(path, name), inner)
 			case path != "": // name, targets and the matrix itself are none
-				list = append(list, field{join(path, name), inner})
+				list = append(list, field{join(path, name), inner, false})
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/workload"
 )
 
 // Point is one run of a sweep.
@@ -16,12 +17,19 @@ type Point struct {
 	Parameters result.Parameters // what the matrix sweeps over, but for options of targets, as it is here
 }
 
-// Settings lists the parameters that a matrix can set, but for options of
-// targets, as they are here.
+// Settings lists the parameters that a matrix can set, but for options of targets
+// and what is not set of the workload's own, as they are here.
 func (e *Experiment) Settings() result.Parameters {
 	var list result.Parameters
 	for _, f := range fields() {
-		list = append(list, result.Parameter{Path: f.path, Value: textOf(reflect.ValueOf(e).Elem().FieldByIndex(f.index))})
+		if !f.settings {
+			list = append(list, result.Parameter{Path: f.path, Value: key{index: f.index}.text(e)})
+			continue
+		}
+		settings := reflect.ValueOf(e).Elem().FieldByIndex(f.index).Interface().(workload.Settings)
+		for _, name := range slices.Sorted(maps.Keys(settings)) {
+			list = append(list, result.Parameter{Path: f.path + name, Value: settings[name]})
+		}
 	}
 	return list
 }
@@ -76,7 +84,7 @@ func (x *expander) complete(combination, fields []choice) (set []choice, name st
 		if i >= 0 {
 			set = append(set, combination[i])
 		} else {
-			f.Value, f.kept = textOf(reflect.ValueOf(x.experiment).Elem().FieldByIndex(f.key.index)), true
+			f.Value, f.kept = f.key.text(x.experiment), true
 			set = append(set, f)
 		}
 		name += f.Path + "=" + set[len(set)-1].Value + "\n"
@@ -104,7 +112,7 @@ func (x *expander) point(set, options []choice) Point {
 			continue
 		}
 		d.place = c.origin
-		d.assign(c.Path, c.Value, reflect.ValueOf(&e).Elem().FieldByIndex(c.key.index))
+		d.set(c.key, c.Path, c.Value)
 		e.origins[c.Path] = c.origin
 	}
 	e.Targets = nil

@@ -1,6 +1,7 @@
 package iotdbconfig
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -13,7 +14,7 @@ import (
 func (m *mapping) dataset() {
 	w := &m.out.Workload
 	*w = workload.Spec{Name: "iotdb", Seed: m.whole("DATA_SEED"), Interval: m.time("POINT_STEP")}
-	w.IoTDB.Values = "shared-buffer"
+	w.Settings.Set("iotdb.values", "shared-buffer")
 	m.from("DATA_SEED", "workload.seed")
 	m.from("POINT_STEP", "workload.log-interval")
 	if w.Seed == 0 {
@@ -75,28 +76,23 @@ func (m *mapping) devices() {
 	} else {
 		m.becomes(Ignored, "the tree dialect has as many tables as GROUP_NUMBER says", "IoTDB_TABLE_NUMBER")
 	}
-	w.IoTDB.Groups = m.count(groups)
-	m.from(groups, "workload.iotdb.device-groups")
+	n := m.count(groups)
+	m.own(groups, "device-groups", fmt.Sprint(n))
 	switch {
-	case w.IoTDB.Groups > w.Scale && w.Scale > 0:
-		m.bad(groups, "%d groups are more than %d devices; lower it, or raise DEVICE_NUMBER", w.IoTDB.Groups, w.Scale)
-	case w.IoTDB.Groups > 1 && !strings.EqualFold(m.text("SG_STRATEGY"), "mod"):
+	case n > w.Scale && w.Scale > 0:
+		m.bad(groups, "%d groups are more than %d devices; lower it, or raise DEVICE_NUMBER", n, w.Scale)
+	case n > 1 && !strings.EqualFold(m.text("SG_STRATEGY"), "mod"):
 		m.bad("SG_STRATEGY", "devices are dealt to groups by mod; leave %s out", m.text("SG_STRATEGY"))
 	}
 }
 
 // sensors sets sensors and the types of their values.
 func (m *mapping) sensors() {
-	i := &m.out.Workload.IoTDB
-	i.Sensors = m.count("SENSOR_NUMBER")
-	i.Unaligned = !m.truth("IS_SENSOR_TS_ALIGNMENT")
-	i.TextLength = m.count("STRING_LENGTH")
-	i.Decimals = m.text("DOUBLE_LENGTH")
-	m.from("SENSOR_NUMBER", "workload.iotdb.sensors")
-	m.from("IS_SENSOR_TS_ALIGNMENT", "workload.iotdb.unaligned")
-	m.from("STRING_LENGTH", "workload.iotdb.text-length")
-	m.from("DOUBLE_LENGTH", "workload.iotdb.decimals")
-	if !i.Unaligned {
+	m.own("SENSOR_NUMBER", "sensors", fmt.Sprint(m.count("SENSOR_NUMBER")))
+	m.own("IS_SENSOR_TS_ALIGNMENT", "unaligned", m.not("IS_SENSOR_TS_ALIGNMENT"))
+	m.own("STRING_LENGTH", "text-length", fmt.Sprint(m.count("STRING_LENGTH")))
+	m.own("DOUBLE_LENGTH", "decimals", m.text("DOUBLE_LENGTH"))
+	if m.truth("IS_SENSOR_TS_ALIGNMENT") {
 		m.becomes(Ignored, "without effect where sensors are aligned", "TS_ALIGNMENT_RATIO")
 	} else if m.number("TS_ALIGNMENT_RATIO") != 1 {
 		m.bad("TS_ALIGNMENT_RATIO", "all sensors are kept here; set it to 1, and lower SENSOR_NUMBER")
@@ -112,8 +108,7 @@ func (m *mapping) sensors() {
 		}
 		shares = shares[:10]
 	}
-	i.Types = joined(shares)
-	m.from(proportion, "workload.iotdb.types")
+	m.own(proportion, "types", joined(shares))
 }
 
 // shares reads numbers between colons, which must not all be 0.
@@ -171,8 +166,7 @@ func (m *mapping) tags() {
 		}
 		m.bad(name, "TAG_NUMBER says %d tags, and TAG_VALUE_CARDINALITY has %d numbers of values", n, len(counts))
 	}
-	m.out.Workload.IoTDB.Tags = strings.Join(counts, ":")
-	m.from(list, "workload.iotdb.tags")
+	m.own(list, "tags", strings.Join(counts, ":"))
 }
 
 // distribution sets the shares of the value functions, in the order of the
@@ -190,15 +184,12 @@ func (m *mapping) distribution() {
 	if sum == 0 {
 		m.bad(last, "all five ratios are 0, so that no sensor has a function; make one greater than 0")
 	}
-	m.out.Workload.IoTDB.Distribution = joined(shares)
-	m.from(last, "workload.iotdb.distribution")
+	m.own(last, "distribution", joined(shares))
 }
 
 // arrival sets in which order and at which times rows come.
 func (m *mapping) arrival() {
-	i := &m.out.Workload.IoTDB
-	i.Irregular = !m.truth("IS_REGULAR_FREQUENCY")
-	m.from("IS_REGULAR_FREQUENCY", "workload.iotdb.irregular")
+	m.own("IS_REGULAR_FREQUENCY", "irregular", m.not("IS_REGULAR_FREQUENCY"))
 	late, ratio := m.truth("IS_OUT_OF_ORDER"), m.number("OUT_OF_ORDER_RATIO")
 	poisson := strings.EqualFold(m.text("OUT_OF_ORDER_MODE"), "POISSON")
 	if !late || !poisson {
@@ -219,22 +210,21 @@ func (m *mapping) arrival() {
 		m.becomes(Ignored, "without effect where OUT_OF_ORDER_RATIO is 0", "OUT_OF_ORDER_MODE", "LAMBDA", "MAX_K")
 		return
 	}
-	i.Late = strconv.FormatFloat(ratio, 'f', -1, 64)
+	m.own("OUT_OF_ORDER_RATIO", "late", strconv.FormatFloat(ratio, 'f', -1, 64))
 	if !poisson {
-		i.LateMode = "global"
+		m.own("OUT_OF_ORDER_MODE", "late-mode", "global")
 		return
 	}
 	lambda := m.number("LAMBDA")
-	i.LateMode, i.LateMean = "paper-poisson", strconv.FormatFloat(lambda, 'f', -1, 64)
-	m.from("LAMBDA", "workload.iotdb.late-mean")
+	m.own("LAMBDA", "late-mean", strconv.FormatFloat(lambda, 'f', -1, 64))
+	m.own("OUT_OF_ORDER_MODE", "late-mode", "paper-poisson")
 	// A Poisson number exceeds this in fewer cases than one in 10^15.
 	reached, bound := lambda+10*math.Sqrt(lambda)+40, m.count("MAX_K")
 	switch {
 	case m.out.Mixed.On():
-		i.LateMode = ""
+		m.own("OUT_OF_ORDER_MODE", "late-mode", "")
 		if float64(bound) < reached {
-			i.LateMost = bound
-			m.from("MAX_K", "workload.iotdb.late-most")
+			m.own("MAX_K", "late-most", fmt.Sprint(bound))
 		}
 	case float64(bound) < reached:
 		m.bad("MAX_K", "delays of %g steps on average may reach %d here, which is not bounded; raise it to %.0f, or lower LAMBDA", lambda, bound, math.Ceil(reached))

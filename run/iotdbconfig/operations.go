@@ -1,6 +1,7 @@
 package iotdbconfig
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -114,7 +115,7 @@ func (m *mapping) write(s *shares) {
 	batch, together := m.whole("BATCH_SIZE_PER_WRITE"), m.whole("DEVICE_NUM_PER_WRITE")
 	devices := int64(m.out.Workload.Scale)
 	switch {
-	case together > 1 && m.out.Workload.IoTDB.Unaligned:
+	case together > 1 && !m.truth("IS_SENSOR_TS_ALIGNMENT"):
 		m.bad("DEVICE_NUM_PER_WRITE", "several devices are written together only where IS_SENSOR_TS_ALIGNMENT is true")
 	case together > 1 && devices%(int64(s.clients)*together) != 0:
 		m.bad("DEVICE_NUM_PER_WRITE", "%d devices cannot be written %d at a time by each of %d clients; make DEVICE_NUMBER a multiple of both together", devices, together, s.clients)
@@ -122,8 +123,8 @@ func (m *mapping) write(s *shares) {
 	m.out.Load.BatchSize = int(min(batch*together, math.MaxInt32))
 	m.from("BATCH_SIZE_PER_WRITE", "load.batch-size")
 	s.batches = float64(devices) / float64(s.clients) / float64(together)
-	if m.out.Workload.IoTDB.Unaligned {
-		s.batches *= float64(m.out.Workload.IoTDB.Sensors)
+	if !m.truth("IS_SENSOR_TS_ALIGNMENT") {
+		s.batches *= float64(m.count("SENSOR_NUMBER"))
 	}
 	m.out.Load.Replace = m.truth("IS_DELETE_DATA") && s.writes()
 	m.from("IS_DELETE_DATA", "load.replace")
@@ -139,17 +140,18 @@ func (m *mapping) write(s *shares) {
 // queries sets which queries are run.
 func (m *mapping) queries(s *shares) {
 	q := &m.out.Queries
-	i := &q.IoTDB
-	*i = workload.IoTDBQueries{
-		Sensors: m.count("QUERY_SENSOR_NUM"), Devices: m.count("QUERY_DEVICE_NUM"), Aggregate: m.aggregate(), Set: m.set(),
-		SetOf: m.count("QUERY_SET_OP_NUM"), Above: strconv.FormatFloat(m.number("QUERY_LOWER_VALUE"), 'f', -1, 64),
-		Span: experiment.DurationText(m.time("QUERY_INTERVAL")), Bucket: experiment.DurationText(m.time("GROUP_BY_TIME_UNIT")),
-	}
-	for name, key := range map[string]string{
-		"QUERY_SENSOR_NUM": "sensors", "QUERY_DEVICE_NUM": "devices", "QUERY_AGGREGATE_FUN": "aggregate", "QUERY_SET_OP_TYPE": "set",
-		"QUERY_SET_OP_NUM": "set-of", "QUERY_LOWER_VALUE": "above", "QUERY_INTERVAL": "span", "GROUP_BY_TIME_UNIT": "bucket",
+	for _, p := range []struct{ name, setting, value string }{
+		{"QUERY_SENSOR_NUM", "sensors", fmt.Sprint(m.count("QUERY_SENSOR_NUM"))},
+		{"QUERY_DEVICE_NUM", "devices", fmt.Sprint(m.count("QUERY_DEVICE_NUM"))},
+		{"QUERY_AGGREGATE_FUN", "aggregate", m.aggregate()},
+		{"QUERY_SET_OP_TYPE", "set", m.set()},
+		{"QUERY_SET_OP_NUM", "set-of", fmt.Sprint(m.count("QUERY_SET_OP_NUM"))},
+		{"QUERY_LOWER_VALUE", "above", strconv.FormatFloat(m.number("QUERY_LOWER_VALUE"), 'f', -1, 64)},
+		{"QUERY_INTERVAL", "span", experiment.DurationText(m.time("QUERY_INTERVAL"))},
+		{"GROUP_BY_TIME_UNIT", "bucket", experiment.DurationText(m.time("GROUP_BY_TIME_UNIT"))},
 	} {
-		m.from(name, "queries.iotdb."+key)
+		q.Settings.Set("iotdb."+p.setting, p.value)
+		m.from(p.name, "queries.iotdb."+p.setting)
 	}
 	q.Timeout = time.Duration(min(m.whole("READ_OPERATION_TIMEOUT_MS"), 1e9)) * time.Millisecond
 	m.from("READ_OPERATION_TIMEOUT_MS", "queries.timeout")

@@ -179,6 +179,14 @@ func (m *mapping) number(name string) float64 {
 
 func (m *mapping) truth(name string) bool { return strings.EqualFold(m.text(name), "true") }
 
+// not is the word true where a parameter is false, and else none.
+func (m *mapping) not(name string) string {
+	if m.truth(name) {
+		return ""
+	}
+	return "true"
+}
+
 func (m *mapping) has(name string) bool {
 	_, ok := m.given[name]
 	return ok
@@ -203,6 +211,13 @@ func (m *mapping) origin(name string) experiment.Origin {
 // bad adds a problem with a parameter.
 func (m *mapping) bad(name, format string, args ...any) {
 	m.problems = append(m.problems, &experiment.Problem{Origin: m.origin(name), Text: fmt.Sprintf(format, args...)})
+}
+
+// own sets a setting of the workload to what a parameter means; empty: it is left
+// out.
+func (m *mapping) own(name, setting, value string) {
+	m.out.Workload.Settings.Set("iotdb."+setting, value)
+	m.from(name, "workload.iotdb."+setting)
 }
 
 // from says that a parameter gave the value at some paths of the experiment.

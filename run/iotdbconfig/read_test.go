@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/iotdbconfig"
 )
@@ -60,7 +61,7 @@ func TestMapping(t *testing.T) {
 	}
 	for _, c := range []struct{ lines, want string }{
 		{"LOOP=7; POINT_STEP=1000", "workload.timestamp-start=2021-12-31T16:00:01Z workload.timestamp-end=2021-12-31T16:11:41Z workload.log-interval=1s queries.windows=sliding:1s"},
-		{"TIMESTAMP_PRECISION=us; LOOP=1", "workload.timestamp-start=2021-12-31T16:00:00.005Z workload.timestamp-end=2021-12-31T16:00:00.505Z workload.log-interval=5ms queries.windows=sliding:5ms queries.iotdb.span=250ms queries.iotdb.bucket=20ms"},
+		{"TIMESTAMP_PRECISION=us; LOOP=1", "workload.timestamp-start=2021-12-31T16:00:00.005Z workload.timestamp-end=2021-12-31T16:00:00.505Z workload.log-interval=5ms queries.windows=sliding:5ms queries.iotdb.bucket=20ms queries.iotdb.span=250ms"},
 		{"START_TIME=2018-8-30T00:00:00+08:00; LOOP=1", "workload.timestamp-start=2018-08-29T16:00:05Z workload.timestamp-end=2018-08-29T16:08:25Z"},
 		{"REAL_INSERT_RATE=0.5", "workload.scale=50"},
 		{"GROUP_NUMBER=4; IoTDB_TABLE_NUMBER=7", "workload.iotdb.device-groups=4"},
@@ -72,15 +73,15 @@ func TestMapping(t *testing.T) {
 		{"DATA_SEED=7; STRING_LENGTH=4; DOUBLE_LENGTH=3", "workload.seed=7 workload.iotdb.decimals=3 workload.iotdb.text-length=4"},
 		{"TAG_NUMBER=2; TAG_VALUE_CARDINALITY=3, 10", "workload.iotdb.tags=3:10"},
 		{"IS_SENSOR_TS_ALIGNMENT=false; IS_REGULAR_FREQUENCY=FALSE", "workload.iotdb.irregular=true workload.iotdb.unaligned=true"},
-		{"IS_OUT_OF_ORDER=true; LAMBDA=50", "workload.iotdb.late=0.5 workload.iotdb.late-mode=paper-poisson workload.iotdb.late-mean=50"},
+		{"IS_OUT_OF_ORDER=true; LAMBDA=50", "workload.iotdb.late=0.5 workload.iotdb.late-mean=50 workload.iotdb.late-mode=paper-poisson"},
 		{"IS_OUT_OF_ORDER=true; LAMBDA=50; MAX_K=60; OPERATION_PROPORTION=1:1; LOOP=200", "workload.iotdb.late=0.5 workload.iotdb.late-mean=50 workload.iotdb.late-most=60 queries.types=precise-point queries.count=500 mixed.loaded=1 mixed.batches=20"},
 		{"IS_OUT_OF_ORDER=true; OUT_OF_ORDER_MODE=batch; OUT_OF_ORDER_RATIO=0.2", "workload.iotdb.late=0.2 workload.iotdb.late-mode=global"},
 		{"IS_OUT_OF_ORDER=true; OUT_OF_ORDER_RATIO=0", ""},
 		{"IS_DELETE_DATA=false; LOG_PRINT_INTERVAL=60", "load.reporting-period=1m load.replace=false"},
 		{"READ_OPERATION_TIMEOUT_MS=1500; QUERY_AGGREGATE_FUN=max_value; QUERY_SET_OP_TYPE=except all; QUERY_SET_OP_NUM=3; QUERY_LOWER_VALUE=0.5; STEP_SIZE=0",
-			"queries.timeout=1.5s queries.windows=sliding:0s queries.iotdb.aggregate=max queries.iotdb.above=0.5 queries.iotdb.set=except-all queries.iotdb.set-of=3"},
+			"queries.timeout=1.5s queries.windows=sliding:0s queries.iotdb.above=0.5 queries.iotdb.aggregate=max queries.iotdb.set=except-all queries.iotdb.set-of=3"},
 		// Each of 5 clients runs 100 queries, a quarter of it value-range.
-		{"OPERATION_PROPORTION=0:0:0:1:0:0:0:0:3; QUERY_DEVICE_NUM=2; QUERY_SENSOR_NUM=3", "load.replace=false queries.types=value-range,latest-point queries.count=375 queries.time-box=0s queries.iotdb.sensors=3 queries.iotdb.devices=2"},
+		{"OPERATION_PROPORTION=0:0:0:1:0:0:0:0:3; QUERY_DEVICE_NUM=2; QUERY_SENSOR_NUM=3", "load.replace=false queries.types=value-range,latest-point queries.count=375 queries.time-box=0s queries.iotdb.devices=2 queries.iotdb.sensors=3"},
 		{"OPERATION_PROPORTION=0:1; TEST_MAX_TIME=60000; OP_MIN_INTERVAL=200", "load.replace=false queries.types=precise-point queries.count=500 queries.time-box=1m queries.rate=25/s"},
 		// 50 writes of 20 batches and 50 queries of each client.
 		{"OPERATION_PROPORTION=1:1", "workload.timestamp-end=2021-12-31T22:56:45Z queries.types=precise-point queries.count=250 mixed.loaded=1 mixed.batches=20"},
@@ -102,9 +103,14 @@ func TestMapping(t *testing.T) {
 				t.Error(err)
 			}
 			var changed []string
-			for i, p := range e.Settings() {
-				if before.Settings()[i] != p {
+			for _, p := range e.Settings() {
+				if !slices.Contains(before.Settings(), p) {
 					changed = append(changed, p.Path+"="+p.Value)
+				}
+			}
+			for _, p := range before.Settings() {
+				if !slices.ContainsFunc(e.Settings(), func(now result.Parameter) bool { return now.Path == p.Path }) {
+					changed = append(changed, "without "+p.Path)
 				}
 			}
 			if got := strings.Join(changed, " "); got != c.want {

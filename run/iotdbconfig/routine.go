@@ -102,11 +102,14 @@ func sweep(file string, steps []step) (*experiment.Experiment, error) {
 		settings[i] = make(map[string]string)
 		for _, p := range s.out.Settings() {
 			settings[i][p.Path] = p.Value
-			if settings[0][p.Path] != p.Value && !slices.Contains(paths, p.Path) {
+			if !slices.Contains(paths, p.Path) {
 				paths = append(paths, p.Path)
 			}
 		}
 	}
+	paths = slices.DeleteFunc(paths, func(path string) bool {
+		return !slices.ContainsFunc(settings, func(s map[string]string) bool { return s[path] != settings[0][path] })
+	})
 	if len(steps) == 1 {
 		return first, nil
 	}

@@ -135,7 +135,7 @@ func (x *compareStage) expectTaken(ctx context.Context) error {
 				place++
 			}
 		}
-		task := x.Display.Start("computing expected answers", "rows", x.rowsAtMost())
+		task := x.Display.Start("computing expected answers", "rows", x.rows)
 		expected, err := oracle.Pass(ctx, x.viewed[v].dataset, full, nil, func(rows int) { task.Add(int64(rows)) })
 		if err != nil {
 			task.Fail(reason(ctx, err))

@@ -332,9 +332,13 @@ func (x *execution) lastHere(runs []string, planned *plannedTarget) string {
 
 // adopt makes the marked dataset the one that this run is about.
 func (x *execution) adopt(mark session.Mark) error {
-	if mark.Dataset.Fingerprint() != mark.Fingerprint {
+	w, err := x.plan.catalog.Workload(mark.Dataset.Name)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	if now := workload.Fingerprint(w, mark.Dataset); now != mark.Fingerprint {
 		return fmt.Errorf("%w: the dataset was loaded as %s, and this tsmark generates %s from the same settings; load it again with --replace",
-			ErrInput, mark.Fingerprint, mark.Dataset.Fingerprint())
+			ErrInput, mark.Fingerprint, now)
 	}
 	if err := x.prepare(mark.Dataset); err != nil {
 		return fmt.Errorf("%w: %w", ErrInput, err)

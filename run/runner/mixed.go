@@ -92,7 +92,7 @@ func (x *loadStage) mixedQueries(written oplog.Cell, queriers int) ([]engine.Mix
 // mixedConfig is what the phase of a target in a repeat is like.
 func (x *loadStage) mixedConfig(planned *plannedTarget, repeat int) engine.MixedConfig {
 	c := x.plan.settings.mixed
-	c.Owner, c.Start = x.owner, x.spec.Start
+	c.Owner, c.Start = x.owner, x.record.Spec.Start
 	c.Loaded, c.Lateness = x.rowsBefore(), x.expected.Survey.Lateness
 	c.Seed = x.run.CheckSeed + " mixed " + planned.name + " " + strconv.Itoa(repeat)
 	return c

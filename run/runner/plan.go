@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
@@ -107,7 +106,7 @@ func (p *Plan) check() error {
 	case steps.Load && !e.Unknown():
 		w, types, err := p.dataset(e.Workload)
 		if err == nil {
-			values = w.Values(e.Workload)
+			values = w.Describe(e.Workload).Values
 			schema, err = p.schema(w)
 		}
 		for _, t := range types {
@@ -191,8 +190,8 @@ func (p *Plan) specProblem(err error) error {
 		return err
 	}
 	path := "workload." + bad.Setting
-	if name, ok := strings.CutPrefix(bad.Setting, "iotdb-queries"); ok {
-		path = "queries.iotdb" + name
+	if bad.OfQueries {
+		path = "queries." + bad.Setting
 	}
 	problem := p.experiment.Problem(path, "%s", bad.Problem)
 	if problem.Origin == (experiment.Origin{}) {
@@ -338,7 +337,7 @@ func (q *typeQueries) divide(queries iter.Seq[query.Query], n, repeats int, chos
 
 // drawType draws the first n queries of a type, and more behind them.
 func (p *Plan) drawType(w workload.Workload, name string, spec workload.Spec, n, more int) (iter.Seq[query.Query], error) {
-	spec.Asked = p.experiment.Queries.IoTDB
+	spec.QuerySettings = p.experiment.Queries.Settings
 	queries, err := p.experiment.Queries.Windows.Draw(w, spec, name, n+more, p.experiment.Queries.AlignWindows)
 	if err != nil {
 		return nil, p.specProblem(err)

@@ -24,7 +24,7 @@ type subject struct {
 	input   io.Reader       // standard input, where the rows come from there
 	record  *result.Dataset // what the run tells of it
 
-	spec     workload.Spec
+	rows     int64                   // at most
 	dataset  workload.Dataset        // nil: nobody knows it yet
 	owner    func(*series.Batch) int // the worker that writes a batch; nil: whoever is free
 	viewed   [views]viewed
@@ -56,10 +56,14 @@ func (s *subject) prepare(spec workload.Spec, seed string) error {
 	if err != nil {
 		return s.plan.specProblem(err)
 	}
-	if spec.Limit >= spec.RowsAtMost(len(d.Schema().Tables)) {
+	about := w.Describe(spec)
+	s.rows = about.RowsAtMost
+	if spec.Limit >= s.rows {
 		spec.Limit = 0 // all of it: the same dataset as without a limit
 	}
-	s.spec = spec
+	if spec.Limit > 0 {
+		s.rows = spec.Limit
+	}
 	if d, err = s.deal(d); err != nil {
 		return err
 	}
@@ -67,10 +71,10 @@ func (s *subject) prepare(spec workload.Spec, seed string) error {
 	if spec.Limit > 0 {
 		s.dataset = workload.Limited(d, spec.Limit)
 	}
-	if err := s.setViews(spec, latestOf(d)); err != nil {
+	if err := s.setViews(spec, latestOf(d), about.Repeats); err != nil {
 		return err
 	}
-	s.record.Spec, s.record.Fingerprint, s.record.Series = spec, spec.Fingerprint(), d.Schema().Series
+	s.record.Spec, s.record.Fingerprint, s.record.Series = spec, workload.Fingerprint(w, spec), d.Schema().Series
 	return nil
 }
 
@@ -136,7 +140,7 @@ func (s *subject) expect(ctx context.Context) error {
 		if held.dataset == nil {
 			continue
 		}
-		task := s.display.Start(label, "rows", s.rowsAtMost())
+		task := s.display.Start(label, "rows", s.rows)
 		expected, err := oracle.Pass(ctx, held.dataset, full, counted, func(rows int) { task.Add(int64(rows)) })
 		if err != nil {
 			task.Fail(reason(ctx, err))
@@ -173,15 +177,6 @@ func (s *subject) expectAnswers(v view, expected *oracle.Expectations) {
 			q.expected[v].counted = expected.Counted[i*n : (i+1)*n]
 		}
 	}
-}
-
-// rowsAtMost is an upper bound on the dataset's rows, for progress bars.
-func (s *subject) rowsAtMost() int64 {
-	rows := s.spec.RowsAtMost(len(s.dataset.Schema().Tables))
-	if s.spec.Limit > 0 {
-		rows = min(rows, s.spec.Limit)
-	}
-	return rows
 }
 
 // rowsBefore is how many rows are loaded before the mixed phase.

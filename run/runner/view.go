@@ -28,15 +28,15 @@ type expectations struct {
 }
 
 // setViews finds out how the run's targets hold the dataset, of which the
-// latest rows are those given; nil: all are.
-func (s *subject) setViews(spec workload.Spec, latest workload.Dataset) error {
+// latest rows are those given; nil: all are. Times repeat by the settings named.
+func (s *subject) setViews(spec workload.Spec, latest workload.Dataset, repeats string) error {
 	s.viewed = [views]viewed{everyRow: {dataset: s.dataset}}
 	if latest == nil {
 		return nil
 	}
 	e := s.plan.experiment
 	problem := func(path, what string) *experiment.Problem {
-		return e.Problem(path, "the dataset writes times again, and %s: leave it out, or iotdb.duplicates and iotdb.late-mode", what)
+		return e.Problem(path, "the dataset writes times again, and %s: leave it out, or %s", what, repeats)
 	}
 	switch {
 	case spec.Limit > 0:

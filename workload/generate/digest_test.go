@@ -103,7 +103,7 @@ func TestDigest(t *testing.T) {
 func TestDigestOfDealtRows(t *testing.T) {
 	start := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
 	d, err := iotdb.Workload().Dataset(workload.Spec{Name: "iotdb", Scale: 6, Seed: 1, Start: start, End: start.Add(300 * time.Second), Interval: time.Second,
-		IoTDB: workload.IoTDB{Sensors: 9}})
+		Settings: workload.Settings{"iotdb.sensors": "9"}})
 	if err != nil {
 		t.Fatal(err)
 	}

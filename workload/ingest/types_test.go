@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ func typed(t *testing.T, unaligned bool) workload.Dataset {
 	start := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
 	d, err := iotdb.Workload().Dataset(workload.Spec{
 		Name: "iotdb", Seed: 5, Scale: 5, Start: start, End: start.Add(time.Hour), Interval: time.Minute,
-		IoTDB: workload.IoTDB{Types: "1:1:1:1:1:1:1:1:1:1", TextLength: 4, Unaligned: unaligned},
+		Settings: workload.Settings{"iotdb.types": "1:1:1:1:1:1:1:1:1:1", "iotdb.text-length": "4", "iotdb.unaligned": fmt.Sprint(unaligned)},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -91,7 +91,7 @@ func TestDeal(t *testing.T) {
 			if slices.Min(perClient) == 0 {
 				t.Errorf("the clients sent %v rows", perClient)
 			}
-			if spec.IoTDB.LateMode == "" && spec.IoTDB.Duplicates == "" {
+			if spec.Settings["iotdb.late-mode"] == "" && spec.Settings["iotdb.duplicates"] == "" {
 				keepsUp(t, d, sent, clients, turn)
 			}
 		})
@@ -121,7 +121,7 @@ func keepsUp(t *testing.T, d *Dataset, sent []flat, clients, turn int) {
 // Questions about one moment find their row wherever they are moved to.
 func TestMovedToRows(t *testing.T) {
 	for name, spec := range variants() {
-		if spec.IoTDB.LateMode == paperPoisson {
+		if spec.Settings["iotdb.late-mode"] == paperPoisson {
 			continue // which rows there are is known only behind all of them
 		}
 		d := dataset(t, spec)

@@ -20,7 +20,7 @@ import (
 // base is a small dataset.
 func base() workload.Spec {
 	start := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
-	return workload.Spec{Name: "iotdb", Seed: 123, Scale: 7, Start: start, End: start.Add(1050 * 5 * time.Second), Interval: 5 * time.Second}
+	return workload.Spec{Name: "iotdb", Seed: 123, Scale: 7, Start: start, End: start.Add(1050 * 5 * time.Second), Interval: 5 * time.Second, Settings: workload.Settings{}, QuerySettings: workload.Settings{}}
 }
 
 func dataset(t testing.TB, spec workload.Spec) *Dataset {
@@ -84,16 +84,20 @@ func variants() map[string]workload.Spec {
 		return s
 	}
 	return map[string]workload.Spec{
-		"plain":         base(),
-		"groups":        with(func(s *workload.Spec) { s.IoTDB.Groups = 3 }),
-		"irregular":     with(func(s *workload.Spec) { s.IoTDB.Irregular = true }),
-		"unaligned":     with(func(s *workload.Spec) { s.IoTDB.Unaligned, s.IoTDB.Irregular, s.IoTDB.Late = true, true, "0.1" }),
-		"shared buffer": with(func(s *workload.Spec) { s.IoTDB.Values = sharedBuffer }),
-		"all types":     with(func(s *workload.Spec) { s.IoTDB.Types = "1:1:1:1:1:1:1:1:1:1" }),
-		"delayed":       with(func(s *workload.Spec) { s.IoTDB.Late, s.IoTDB.Duplicates = "0.3", "0.2" }),
-		"batch":         with(func(s *workload.Spec) { s.IoTDB.Late, s.IoTDB.LateMode = "0.3", withinBatch }),
-		"global":        with(func(s *workload.Spec) { s.IoTDB.Late, s.IoTDB.LateMode, s.IoTDB.Duplicates = "0.3", global, "0.1" }),
-		"paper-poisson": with(func(s *workload.Spec) { s.IoTDB.Late, s.IoTDB.LateMode = "0.3", paperPoisson }),
+		"plain":     base(),
+		"groups":    with(func(s *workload.Spec) { s.Settings["iotdb.device-groups"] = "3" }),
+		"irregular": with(func(s *workload.Spec) { s.Settings["iotdb.irregular"] = "true" }),
+		"unaligned": with(func(s *workload.Spec) {
+			s.Settings["iotdb.unaligned"], s.Settings["iotdb.irregular"], s.Settings["iotdb.late"] = "true", "true", "0.1"
+		}),
+		"shared buffer": with(func(s *workload.Spec) { s.Settings["iotdb.values"] = sharedBuffer }),
+		"all types":     with(func(s *workload.Spec) { s.Settings["iotdb.types"] = "1:1:1:1:1:1:1:1:1:1" }),
+		"delayed":       with(func(s *workload.Spec) { s.Settings["iotdb.late"], s.Settings["iotdb.duplicates"] = "0.3", "0.2" }),
+		"batch":         with(func(s *workload.Spec) { s.Settings["iotdb.late"], s.Settings["iotdb.late-mode"] = "0.3", withinBatch }),
+		"global": with(func(s *workload.Spec) {
+			s.Settings["iotdb.late"], s.Settings["iotdb.late-mode"], s.Settings["iotdb.duplicates"] = "0.3", global, "0.1"
+		}),
+		"paper-poisson": with(func(s *workload.Spec) { s.Settings["iotdb.late"], s.Settings["iotdb.late-mode"] = "0.3", paperPoisson }),
 	}
 }
 
@@ -125,7 +129,7 @@ func TestRandomAccessEqualsSequential(t *testing.T) {
 			if !slices.Equal(byDevice(shards), ordered) {
 				t.Error("three shards hold other rows")
 			}
-			if spec.IoTDB.Unaligned { // a part has the sensors in turn
+			if spec.Settings["iotdb.unaligned"] != "" { // a part has the sensors in turn
 				slices.SortFunc(parts, compareFlat)
 				slices.SortFunc(ordered, compareFlat)
 			}
@@ -190,7 +194,7 @@ func wave(t *testing.T, change func(*workload.Spec)) (values []float64, times []
 	t.Helper()
 	s := base()
 	s.Scale, s.End = 1, s.Start.Add(20_000*s.Interval)
-	s.IoTDB.Types, s.IoTDB.Decimals = "0:0:0:0:1", "9"
+	s.Settings["iotdb.types"], s.Settings["iotdb.decimals"] = "0:0:0:0:1", "9"
 	change(&s)
 	d := dataset(t, s)
 	var b series.Batch
@@ -224,7 +228,9 @@ func TestWaveforms(t *testing.T) {
 		},
 		"0:0:0:0:1": func(_ int64, w waveform) float64 { return w.middle },
 	} {
-		values, times, w := wave(t, func(s *workload.Spec) { s.IoTDB.Distribution, s.IoTDB.Noise = distribution, "0" })
+		values, times, w := wave(t, func(s *workload.Spec) {
+			s.Settings["iotdb.distribution"], s.Settings["iotdb.noise"] = distribution, "0"
+		})
 		for i, at := range times {
 			if want := formula(at, w); math.Abs(values[i]-want) > 1e-6 {
 				t.Fatalf("distribution %s at %v: %v, want %v", distribution, time.Duration(at), values[i], want)
@@ -236,8 +242,8 @@ func TestWaveforms(t *testing.T) {
 // Noise has the variance that was asked for, and random values lie evenly
 // between their bounds.
 func TestNoiseAndRandomValues(t *testing.T) {
-	plain, _, _ := wave(t, func(s *workload.Spec) { s.IoTDB.Distribution, s.IoTDB.Noise = "0:1", "0" })
-	noisy, _, w := wave(t, func(s *workload.Spec) { s.IoTDB.Distribution, s.IoTDB.Noise = "0:1", "0.2" })
+	plain, _, _ := wave(t, func(s *workload.Spec) { s.Settings["iotdb.distribution"], s.Settings["iotdb.noise"] = "0:1", "0" })
+	noisy, _, w := wave(t, func(s *workload.Spec) { s.Settings["iotdb.distribution"], s.Settings["iotdb.noise"] = "0:1", "0.2" })
 	for i := range noisy {
 		noisy[i] = (noisy[i] - plain[i]) / w.amplitude
 	}
@@ -247,7 +253,7 @@ func TestNoiseAndRandomValues(t *testing.T) {
 	if r := stat.Correlation(noisy[1:], noisy[:len(noisy)-1], nil); math.Abs(r) > 0.03 {
 		t.Errorf("noise is correlated with its successor: %g", r)
 	}
-	values, _, w := wave(t, func(s *workload.Spec) { s.IoTDB.Distribution = "0:0:0:1" })
+	values, _, w := wave(t, func(s *workload.Spec) { s.Settings["iotdb.distribution"] = "0:0:0:1" })
 	for i := range values {
 		values[i] = (values[i] - w.middle) / w.amplitude
 	}
@@ -265,8 +271,8 @@ func TestNoiseAndRandomValues(t *testing.T) {
 // and device 49 two.
 func TestSharedBuffer(t *testing.T) {
 	s := base()
-	s.Scale, s.IoTDB.Values, s.IoTDB.Types = 100, sharedBuffer, "0:0:0:0:1"
-	s.IoTDB.Distribution = "0:0:0:1"
+	s.Scale, s.Settings["iotdb.values"], s.Settings["iotdb.types"] = 100, sharedBuffer, "0:0:0:0:1"
+	s.Settings["iotdb.distribution"] = "0:0:0:1"
 	d := dataset(t, s)
 	for device, want := range map[uint32]int{99: 1, 49: 2, 4: 20, 0: 100} {
 		values := map[string]bool{}
@@ -285,7 +291,7 @@ func BenchmarkReader(b *testing.B) {
 	s.Scale, s.End = 1000, s.Start.Add(1_000_000*s.Interval)
 	for name, types := range map[string]string{"default": "", "double": "0:0:0:0:1", "float": "0:0:0:1", "text": "0:0:0:0:0:1", "all": "1:1:1:1:1:1:1:1:1:1"} {
 		b.Run(name, func(b *testing.B) {
-			s.IoTDB.Types = types
+			s.Settings["iotdb.types"] = types
 			reader := dataset(b, s).Open()
 			var batch series.Batch
 			b.ReportAllocs()

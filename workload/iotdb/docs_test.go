@@ -4,13 +4,13 @@ import (
 	"os"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
@@ -99,45 +99,34 @@ func rowsOfAnswer(q *query.Query) string {
 // The tables of settings have all keys, and their defaults: who gives one gets
 // what leaving it out gives.
 func TestSettingsAreDocumented(t *testing.T) {
-	set := func(t *testing.T, field reflect.Value, text string) {
-		switch field.Kind() {
-		case reflect.String:
-			field.SetString(text)
-		case reflect.Bool:
-			field.SetBool(text == "true")
-		default:
-			n, err := strconv.ParseUint(text, 10, 32)
-			if err != nil {
-				t.Fatal(err)
-			}
-			field.SetUint(n)
-		}
-	}
-	page := map[string][][]string{}
 	tables := documented(t, "key", 5)
-	first := len(keysOf(reflect.TypeFor[workload.IoTDB]()))
-	page["iotdb"], page["iotdb-queries"] = tables[:first], tables[first:]
-	for name, section := range map[string]func(*workload.Spec) any{
-		"iotdb":         func(s *workload.Spec) any { return &s.IoTDB },
-		"iotdb-queries": func(s *workload.Spec) any { return &s.Asked },
+	first := len(Workload().Settings())
+	for name, c := range map[string]struct {
+		options []option.Option
+		page    [][]string
+		of      func(*workload.Spec) workload.Settings
+	}{
+		"iotdb":         {Workload().Settings(), tables[:first], func(s *workload.Spec) workload.Settings { return s.Settings }},
+		"iotdb-queries": {Workload().QuerySettings(), tables[first:], func(s *workload.Spec) workload.Settings { return s.QuerySettings }},
 	} {
-		spec := base()
-		keys := keysOf(reflect.TypeOf(section(&spec)).Elem())
-		var listed []string
-		for i, cells := range page[name] {
+		var keys, listed []string
+		for _, o := range c.options {
+			keys = append(keys, o.Name)
+		}
+		for _, cells := range c.page {
 			listed = append(listed, cells[0])
-			if i >= len(keys) || keys[i] != cells[0] || !strings.HasPrefix(cells[3], "`") {
+			if !strings.HasPrefix(cells[3], "`") {
 				continue
 			}
 			spec := base()
 			if cells[0] != "late" {
-				spec.IoTDB.Late = "0.1" // which others need
+				spec.Settings["iotdb.late"] = "0.1" // which others need
 			}
 			want, err := readAll(spec)
 			if err != nil {
 				t.Fatal(err)
 			}
-			set(t, reflect.ValueOf(section(&spec)).Elem().Field(i), strings.Trim(cells[3], "`"))
+			c.of(&spec)["iotdb."+cells[0]] = strings.Trim(cells[3], "`")
 			if got, err := readAll(spec); err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%s %s: %s is not the default, or: %v", name, cells[0], cells[3], err)
 			}
@@ -148,21 +137,12 @@ func TestSettingsAreDocumented(t *testing.T) {
 	}
 }
 
-func keysOf(section reflect.Type) []string {
-	var keys []string
-	for i := range section.NumField() {
-		key, _, _ := strings.Cut(section.Field(i).Tag.Get("yaml"), ",")
-		keys = append(keys, key)
-	}
-	return keys
-}
-
 // readAll returns what settings and parameters of queries mean.
 func readAll(spec workload.Spec) (all [2]any, err error) {
 	s, err := read(spec)
 	if err != nil {
 		return all, err
 	}
-	a, err := readAsked(spec.Asked)
+	a, err := readAsked(spec)
 	return [2]any{*s, a}, err
 }

@@ -10,9 +10,10 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"math/bits"
+	"strconv"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -30,21 +31,154 @@ func (useCase) Help() string {
 	return "IoTDB-Benchmark's: a table a group of devices, sensors that follow formulae with noise, late and repeated rows"
 }
 
+// Settings implements workload.Workload.
+func (useCase) Settings() []option.Option {
+	return []option.Option{
+		{Name: "sensors", Type: option.Integer(1, maxSensors), Default: "10", Help: "fields of a device"},
+		{Name: "device-groups", Type: option.Integer(1, maxDevices), Default: "1", Help: "groups of devices, each a table"},
+		{Name: "types", Type: option.Shares(typeNames[:]...), Default: "1:1:1:1:1:1", Help: "shares of the types of values"},
+		{Name: "values", Type: option.Choice(byFormula, sharedBuffer), Default: byFormula, Help: "where values come from"},
+		{Name: "distribution", Type: option.Shares(distributionNames[:]...), Default: "1:1:1:1:1", Help: "shares of the forms of sensors"},
+		{Name: "period", Type: option.Durations(time.Microsecond, 1e18), Default: "10m..6h", Help: "periods of waves"},
+		{Name: "amplitude", Type: option.Numbers(0, maxMagnitude), Default: "1..50", Help: "half the distance between a series' smallest and largest value"},
+		{Name: "offset", Type: option.Numbers(-maxMagnitude, maxMagnitude), Default: "-50..50", Help: "middle of a series' values"},
+		{Name: "noise", Type: option.Numbers(0, 10), Default: "0.05", Help: "standard deviation of Gaussian noise on waves, in amplitudes"},
+		{Name: "decimals", Type: option.Integer(0, maxDecimals), Default: "2", Help: "of floats and doubles"},
+		{Name: "text-length", Type: option.Integer(1, series.MaxText), Default: "2", Help: "characters of a text"},
+		{Name: "irregular", Type: option.Boolean("true", "false"), Default: "false", Help: "intervals vary"},
+		{Name: "unaligned", Type: option.Boolean("true", "false"), Default: "false", Help: "each sensor has times of its own"},
+		{Name: "tags", Type: option.Checked("cardinalities", checkTags), Empty: "none", Help: "cardinalities of further tags"},
+		{Name: "late", Type: option.Number(0, 1), Default: "0", Help: "probability that a row is late"},
+		{Name: "late-mode", Type: option.Choice(delayed, withinBatch, global, paperPoisson), Default: delayed, Help: "how rows are late"},
+		{Name: "late-mean", Type: option.Number(0, maxMean), Default: "10", Help: "lambda of Poisson delays, in steps"},
+		{Name: "late-most", Type: option.Integer(1, math.MaxUint32), Empty: "so many that chance hardly reaches them", Help: "steps of a delay at most"},
+		{Name: "duplicates", Type: option.Number(0, 1), Default: "0", Help: "probability that a row comes again, with other values"},
+	}
+}
+
+// QuerySettings implements workload.Workload.
+func (useCase) QuerySettings() []option.Option {
+	var sets []string
+	for _, operation := range query.SetOperations() {
+		sets = append(sets, string(operation), string(operation)+all)
+	}
+	return []option.Option{
+		{Name: "sensors", Type: option.Integer(1, maxSensors), Default: "1", Help: "sensors of each device that is queried"},
+		{Name: "devices", Type: option.Integer(1, maxDevices), Default: "1", Help: "devices of a query"},
+		{Name: "aggregate", Type: option.Choice(texts(query.Aggregates())...), Default: string(query.Count), Help: "aggregate function"},
+		{Name: "span", Type: option.Microseconds(), Default: "250s", Help: "length of windows"},
+		{Name: "bucket", Type: option.Microseconds(), Default: "20s", Help: "width of buckets"},
+		{Name: "above", Type: option.Number(-1e15, 1e15), Default: "-5", Help: "values of value filters are greater than it"},
+		{Name: "limit", Type: option.Integer(1, math.MaxUint32), Default: "100", Help: "rows where a query has a limit"},
+		{Name: "set", Type: option.Choice(sets...), Default: string(query.Union), Help: "set operation"},
+		{Name: "set-of", Type: option.Integer(2, 100), Default: "2", Help: "operands of the set operation"},
+	}
+}
+
 func (useCase) Check(s workload.Spec) error {
 	_, err := read(s)
 	return err
 }
 
-func (useCase) Memory(s workload.Spec) uint64 {
-	perDevice := uint64(1)
-	if s.IoTDB.LateMode == paperPoisson {
+// Describe implements workload.Workload.
+func (useCase) Describe(s workload.Spec) workload.Description {
+	read, err := read(s)
+	if err != nil {
+		return workload.Description{}
+	}
+	perEpoch, perDevice := uint64(s.Scale), uint64(1)
+	if read.unaligned {
+		perEpoch *= uint64(read.sensors)
+	}
+	if read.duplicates > 0 {
+		perEpoch *= 2
+	}
+	if read.lateMode == paperPoisson {
 		perDevice = 16
 	}
-	over, bytes := bits.Mul64(uint64(s.Scale), perDevice)
-	if over > 0 {
-		return math.MaxUint64
+	repeats := ""
+	switch {
+	case read.duplicates > 0:
+		repeats = own("duplicates")
+	case read.rewriting():
+		repeats = own("late-mode")
 	}
-	return bytes
+	return workload.Description{
+		Values: read.known(s), Repeats: repeats, RowsAtMost: s.RowsAtMost(perEpoch), Memory: uint64(s.Scale) * perDevice,
+		Identity: identity(read.values), Facts: read.facts(), Late: read.lateness(),
+	}
+}
+
+// known is what is known of the rows' times.
+func (out *settings) known(s workload.Spec) series.Values {
+	if out.irregular || out.unaligned {
+		s.Interval = time.Duration(out.grain)
+	}
+	v := s.Values()
+	if out.rewriting() {
+		v.First = v.First.Add(-time.Duration((1 + out.delays.largest()) * out.step))
+	}
+	if out.rewriting() || out.duplicates > 0 {
+		v.Has = append(v.Has, series.RepeatedTimes)
+	}
+	return v
+}
+
+// identity is what the fingerprint says of settings. The number is raised
+// whenever the same settings begin to give other rows: in 1 values had no types of
+// their own.
+func identity(v option.Values) string {
+	text := "values=2\niotdb {"
+	for i, named := range []struct{ name, setting string }{
+		{"Sensors", "sensors"}, {"Groups", "device-groups"}, {"Types", "types"}, {"Values", "values"}, {"Distribution", "distribution"},
+		{"Period", "period"}, {"Amplitude", "amplitude"}, {"Offset", "offset"}, {"Noise", "noise"}, {"Decimals", "decimals"},
+		{"TextLength", "text-length"}, {"Irregular", "irregular"}, {"Unaligned", "unaligned"}, {"Tags", "tags"}, {"Late", "late"},
+		{"LateMode", "late-mode"}, {"LateMean", "late-mean"}, {"LateMost", "late-most"}, {"Duplicates", "duplicates"},
+	} {
+		value := v[named.setting]
+		switch named.setting {
+		case "sensors", "device-groups", "text-length", "late-most":
+			value = strconv.Itoa(v.Int(named.setting))
+		}
+		if i > 0 {
+			text += " "
+		}
+		text += named.name + ":" + value
+	}
+	return text + "}\n"
+}
+
+// facts implements workload.Description's.
+func (out *settings) facts() []string {
+	facts := []string{fmt.Sprintf("%s a device in %s", count(out.sensors, "sensor"), count(out.groups, "group")), "values by formula"}
+	if out.buffered {
+		facts[1] = fmt.Sprintf("values from a buffer of %d rows that all devices share", bufferRows)
+	}
+	if out.unaligned {
+		facts = append(facts, "sensors not aligned")
+	}
+	if out.irregular {
+		facts = append(facts, "intervals irregular")
+	}
+	if out.duplicates > 0 {
+		facts = append(facts, "a share of "+out.values["duplicates"]+" comes again with other values")
+	}
+	return facts
+}
+
+func count(n uint32, of string) string {
+	if n != 1 {
+		of += "s"
+	}
+	return fmt.Sprint(n, " ", of)
+}
+
+// lateness implements workload.Description's Late.
+func (out *settings) lateness() string {
+	if out.late == 0 {
+		return "those that come again"
+	}
+	return out.lateMode
 }
 
 func (useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
@@ -68,24 +202,6 @@ func (useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
 	}
 	s.Records, s.InARow = 0, 0 // this package's own readers have heeded them
 	return workload.Arranged(out, s)
-}
-
-func (useCase) Values(s workload.Spec) series.Values {
-	read, err := read(s)
-	if err != nil {
-		return series.Values{} // which Check says
-	}
-	if read.irregular || read.unaligned {
-		s.Interval = time.Duration(read.grain)
-	}
-	v := s.Values()
-	if read.rewriting() {
-		v.First = v.First.Add(-time.Duration((1 + read.delays.largest()) * read.step))
-	}
-	if read.rewriting() || read.duplicates > 0 {
-		v.Has = append(v.Has, series.RepeatedTimes)
-	}
-	return v
 }
 
 func (useCase) QueryTypes() []workload.QueryType {

@@ -17,7 +17,7 @@ func lateness(t *testing.T, change func(*workload.Spec)) (behind []float64, rows
 	t.Helper()
 	s := base()
 	s.Scale, s.End, s.InARow = 1, s.Start.Add(40_000*s.Interval), 100
-	s.IoTDB.Sensors, s.IoTDB.Distribution = 1, "0:0:0:0:1"
+	s.Settings["iotdb.sensors"], s.Settings["iotdb.distribution"] = "1", "0:0:0:0:1"
 	change(&s)
 	newest := int64(-1)
 	for _, r := range rowsOf(t, dataset(t, s).Open(), 5000) {
@@ -43,7 +43,7 @@ func late(behind []float64) []float64 {
 // by one step and a Poisson number of further ones.
 func TestDelayed(t *testing.T) {
 	const p, lambda = 0.2, 30
-	behind, rows := lateness(t, func(s *workload.Spec) { s.IoTDB.Late, s.IoTDB.LateMean = "0.2", "30" })
+	behind, rows := lateness(t, func(s *workload.Spec) { s.Settings["iotdb.late"], s.Settings["iotdb.late-mean"] = "0.2", "30" })
 	delays := late(behind)
 	n := float64(len(behind))
 	if share := float64(len(delays)) / n; math.Abs(share-p) > 4*math.Sqrt(p*(1-p)/n) {
@@ -64,7 +64,9 @@ func TestDelayed(t *testing.T) {
 
 // A cap holds.
 func TestDelayedAtMost(t *testing.T) {
-	behind, _ := lateness(t, func(s *workload.Spec) { s.IoTDB.Late, s.IoTDB.LateMean, s.IoTDB.LateMost = "0.2", "30", 25 })
+	behind, _ := lateness(t, func(s *workload.Spec) {
+		s.Settings["iotdb.late"], s.Settings["iotdb.late-mean"], s.Settings["iotdb.late-most"] = "0.2", "30", "25"
+	})
 	if most := slices.Max(behind); most != 25 {
 		t.Errorf("delays reach %g steps, want 25", most)
 	}
@@ -73,7 +75,7 @@ func TestDelayedAtMost(t *testing.T) {
 // Within a batch the times of each hundred rows are those of their batch, in
 // another order; globally they go anywhere behind.
 func TestWithinBatchAndGlobal(t *testing.T) {
-	behind, rows := lateness(t, func(s *workload.Spec) { s.IoTDB.Late, s.IoTDB.LateMode = "0.3", withinBatch })
+	behind, rows := lateness(t, func(s *workload.Spec) { s.Settings["iotdb.late"], s.Settings["iotdb.late-mode"] = "0.3", withinBatch })
 	for i, k := range rows {
 		if k/100 != int64(i)/100 {
 			t.Fatalf("row %d arrives as number %d, in another batch", k, i)
@@ -82,7 +84,7 @@ func TestWithinBatchAndGlobal(t *testing.T) {
 	if share := float64(len(late(behind))) / float64(len(behind)); share < 0.25 || share > 0.3 {
 		t.Errorf("a share of %g is late within batches, want a little less than 0.3", share)
 	}
-	behind, rows = lateness(t, func(s *workload.Spec) { s.IoTDB.Late, s.IoTDB.LateMode = "0.3", global })
+	behind, rows = lateness(t, func(s *workload.Spec) { s.Settings["iotdb.late"], s.Settings["iotdb.late-mode"] = "0.3", global })
 	if share := float64(len(late(behind))) / float64(len(behind)); math.Abs(share-0.3) > 0.01 {
 		t.Errorf("a share of %g is late globally, want 0.3", share)
 	}
@@ -100,7 +102,7 @@ func TestWithinBatchAndGlobal(t *testing.T) {
 func TestPaperPoisson(t *testing.T) {
 	const p, lambda = 0.25, 12
 	behind, rows := lateness(t, func(s *workload.Spec) {
-		s.IoTDB.Late, s.IoTDB.LateMode, s.IoTDB.LateMean = "0.25", paperPoisson, "12"
+		s.Settings["iotdb.late"], s.Settings["iotdb.late-mode"], s.Settings["iotdb.late-mean"] = "0.25", paperPoisson, "12"
 	})
 	newest := int64(-1)
 	for i, k := range rows {
@@ -131,7 +133,7 @@ func TestPaperPoisson(t *testing.T) {
 // The share of rows that come again is that which was asked for, and each comes
 // after its first one.
 func TestDuplicates(t *testing.T) {
-	_, rows := lateness(t, func(s *workload.Spec) { s.IoTDB.Duplicates = "0.1" })
+	_, rows := lateness(t, func(s *workload.Spec) { s.Settings["iotdb.duplicates"] = "0.1" })
 	seen := map[int64]int{}
 	for _, k := range rows {
 		seen[k]++

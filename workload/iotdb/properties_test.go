@@ -1,6 +1,7 @@
 package iotdb
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -44,7 +45,7 @@ func TestDelaysArePoisson(t *testing.T) {
 	const rows, lambda, classes = 200_000, 6.5, 18
 	spec := base()
 	spec.End = spec.Start.Add(rows * spec.Interval)
-	spec.IoTDB.Late, spec.IoTDB.Duplicates, spec.IoTDB.LateMean = "0.25", "0.25", "6.5"
+	spec.Settings["iotdb.late"], spec.Settings["iotdb.duplicates"], spec.Settings["iotdb.late-mean"] = "0.25", "0.25", "6.5"
 	s := dataset(t, spec).settings
 	var late, again [classes]float64
 	count := func(of *[classes]float64, delay int64) {
@@ -81,7 +82,9 @@ func TestNoiseOfEachWave(t *testing.T) {
 	for distribution, deviation := range map[string]float64{"1": 0.5, "0:1": 0.03, "0:0:1": 2} {
 		noise := map[string]string{"1": "0.5", "0:1": "0.03", "0:0:1": "2"}[distribution]
 		with := func(noise string) ([]float64, waveform) {
-			values, _, w := wave(t, func(s *workload.Spec) { s.IoTDB.Distribution, s.IoTDB.Noise = distribution, noise })
+			values, _, w := wave(t, func(s *workload.Spec) {
+				s.Settings["iotdb.distribution"], s.Settings["iotdb.noise"] = distribution, noise
+			})
 			return values, w
 		}
 		plain, _ := with("0")
@@ -92,7 +95,9 @@ func TestNoiseOfEachWave(t *testing.T) {
 		uniformly(t, "the noise of "+distribution+" in quantiles of the normal distribution", noisy)
 	}
 	for _, distribution := range []string{"0:0:0:1", "0:0:0:0:1"} {
-		if _, _, w := wave(t, func(s *workload.Spec) { s.IoTDB.Distribution, s.IoTDB.Noise = distribution, "1" }); w.noise != 0 {
+		if _, _, w := wave(t, func(s *workload.Spec) {
+			s.Settings["iotdb.distribution"], s.Settings["iotdb.noise"] = distribution, "1"
+		}); w.noise != 0 {
 			t.Errorf("distribution %s has noise", distribution)
 		}
 	}
@@ -102,7 +107,7 @@ func TestNoiseOfEachWave(t *testing.T) {
 func TestSharesOfSensors(t *testing.T) {
 	const sensors = 10_000
 	spec := base()
-	spec.IoTDB.Sensors, spec.IoTDB.Distribution, spec.IoTDB.Types = sensors, "1:2:3:0:4", "1:0:2:0:7"
+	spec.Settings["iotdb.sensors"], spec.Settings["iotdb.distribution"], spec.Settings["iotdb.types"] = "10000", "1:2:3:0:4", "1:0:2:0:7"
 	var shapes [distributionCount]float64
 	var kinds [typeCount]float64
 	last := boolean
@@ -130,7 +135,7 @@ func TestSharesOfSensors(t *testing.T) {
 func TestParametersOfSeries(t *testing.T) {
 	spec := base()
 	spec.Scale = 4000
-	spec.IoTDB.Amplitude, spec.IoTDB.Offset, spec.IoTDB.Period, spec.IoTDB.Noise, spec.IoTDB.Distribution = "10..30", "-5..5", "1m..3m", "0.1..0.3", "1"
+	spec.Settings["iotdb.amplitude"], spec.Settings["iotdb.offset"], spec.Settings["iotdb.period"], spec.Settings["iotdb.noise"], spec.Settings["iotdb.distribution"] = "10..30", "-5..5", "1m..3m", "0.1..0.3", "1"
 	d := dataset(t, spec)
 	drawn := map[string][]float64{}
 	for device := range spec.Scale {
@@ -156,7 +161,7 @@ func TestSeriesAreIndependent(t *testing.T) {
 	values := func(device, sensor uint32, seed int64) []float64 {
 		spec := base()
 		spec.Seed, spec.End = seed, spec.Start.Add(20_000*spec.Interval)
-		spec.IoTDB.Distribution, spec.IoTDB.Types = "0:0:0:1", "0:0:0:0:1"
+		spec.Settings["iotdb.distribution"], spec.Settings["iotdb.types"] = "0:0:0:1", "0:0:0:0:1"
 		d := dataset(t, spec)
 		rows := make([]row, 20_000)
 		for i := range rows {
@@ -182,7 +187,7 @@ func TestIrregularTimes(t *testing.T) {
 	for unaligned, parts := range map[bool]int64{false: 1, true: 10} {
 		spec := base()
 		spec.End = spec.Start.Add(20_000 * spec.Interval)
-		spec.IoTDB.Irregular, spec.IoTDB.Unaligned = true, unaligned
+		spec.Settings["iotdb.irregular"], spec.Settings["iotdb.unaligned"] = "true", fmt.Sprint(unaligned)
 		s := dataset(t, spec).settings
 		room := s.step / parts
 		l := lane{device: 3, sensor: uint32(parts) / 2}
@@ -203,7 +208,7 @@ func TestIrregularTimes(t *testing.T) {
 func TestPartsNeedNoPast(t *testing.T) {
 	const far = 1 << 36
 	for name, spec := range variants() {
-		if mode := spec.IoTDB.LateMode; mode == global || mode == paperPoisson {
+		if mode := spec.Settings["iotdb.late-mode"]; mode == global || mode == paperPoisson {
 			continue // their late rows depend on all rows before
 		}
 		spec.Interval, spec.End = time.Millisecond, spec.Start.Add(2*far*time.Millisecond)
@@ -225,7 +230,7 @@ func TestPartsNeedNoPast(t *testing.T) {
 func TestQuestionsAreDrawnEvenly(t *testing.T) {
 	const n = 7000
 	spec := base()
-	spec.Asked.Devices, spec.Asked.Sensors, spec.Asked.Span = 2, 3, "10m"
+	spec.QuerySettings["iotdb.devices"], spec.QuerySettings["iotdb.sensors"], spec.QuerySettings["iotdb.span"] = "2", "3", "10m"
 	sequence, err := Workload().Queries(spec, "time-range", n)
 	if err != nil {
 		t.Fatal(err)

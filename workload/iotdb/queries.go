@@ -1,15 +1,13 @@
 package iotdb
 
 import (
-	"cmp"
+	"fmt"
 	"iter"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -28,42 +26,22 @@ type asked struct {
 // it. A window whose end belongs to it is longer by as much.
 const instant = time.Microsecond
 
+// all stands behind a set operation that keeps equal rows.
+const all = "-all"
+
 // readAsked reads the parameters.
-func readAsked(q workload.IoTDBQueries) (asked, error) {
-	out := asked{
-		sensors: cmp.Or(q.Sensors, 1), devices: cmp.Or(q.Devices, 1),
-		aggregate: query.Aggregate(cmp.Or(q.Aggregate, string(query.Count))),
-		limit:     int(cmp.Or(q.Limit, 100)),
-		set:       query.Set{Operands: int(cmp.Or(q.SetOf, 2))},
+func readAsked(s workload.Spec) (asked, error) {
+	v, err := s.ResolveQueries(useCase{}.QuerySettings())
+	if err != nil {
+		return asked{}, err
 	}
-	of := func(name string) string { return "iotdb-queries." + name }
-	if all := query.Aggregates(); !slices.Contains(all, out.aggregate) {
-		return out, bad(of("aggregate"), "%q is no aggregate%s", q.Aggregate, suggest.Among(q.Aggregate, texts(all)))
-	}
-	operation, all := strings.CutSuffix(cmp.Or(q.Set, string(query.Union)), "-all")
-	out.set.Operation, out.set.All = query.SetOperation(operation), all
-	if known := query.SetOperations(); !slices.Contains(known, out.set.Operation) {
-		return out, bad(of("set"), "%q is no set operation, nor one with -all behind it%s", q.Set, suggest.Among(operation, texts(known)))
-	}
-	if out.set.Operands < 2 || out.set.Operands > 100 {
-		return out, bad(of("set-of"), "must be from 2 to 100 operands, not %d", out.set.Operands)
-	}
-	for _, d := range []struct {
-		name, text, otherwise string
-		out                   *time.Duration
-	}{{"span", q.Span, "250s", &out.span}, {"bucket", q.Bucket, "20s", &out.bucket}} {
-		var err error
-		*d.out, err = time.ParseDuration(cmp.Or(d.text, d.otherwise))
-		if err != nil || *d.out <= 0 || *d.out%instant != 0 {
-			return out, bad(of(d.name), "must be a duration of whole microseconds, such as %s, not %q", d.otherwise, d.text)
-		}
-	}
-	var err error
-	out.above, err = strconv.ParseFloat(cmp.Or(q.Above, "-5"), 64)
-	if err != nil || math.Abs(out.above) > 1e15 || math.IsNaN(out.above) {
-		return out, bad(of("above"), "must be a number, such as -5, not %q", q.Above)
-	}
-	return out, nil
+	operation, keepsAll := strings.CutSuffix(v["set"], all)
+	return asked{
+		sensors: uint32(v.Int("sensors")), devices: uint32(v.Int("devices")),
+		aggregate: query.Aggregate(v["aggregate"]), span: v.Duration("span"), bucket: v.Duration("bucket"),
+		above: v.Number("above"), limit: v.Int("limit"),
+		set: query.Set{Operation: query.SetOperation(operation), All: keepsAll, Operands: v.Int("set-of")},
+	}, nil
 }
 
 func texts[T ~string](of []T) []string {
@@ -161,7 +139,7 @@ func (t *queryType) draw(spec workload.Spec, number uint32, n int) (iter.Seq[que
 	if err != nil {
 		return nil, err
 	}
-	a, err := readAsked(spec.Asked)
+	a, err := readAsked(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -172,9 +150,9 @@ func (t *queryType) draw(spec workload.Spec, number uint32, n int) (iter.Seq[que
 	suitable := t.suitable(sensors, &a)
 	switch room := spec.End.Sub(spec.Start) - a.span; {
 	case a.devices > s.devices/s.groups:
-		return nil, bad("iotdb-queries.devices", "%d are more than the %d devices of the smallest group; lower it, or raise --scale", a.devices, s.devices/s.groups)
+		return nil, badQueries("devices", "%d are more than the %d devices of the smallest group; lower it, or raise --scale", a.devices, s.devices/s.groups)
 	case int(a.sensors) > len(suitable):
-		return nil, bad("iotdb-queries.sensors", "%d are more than the %d sensors that %s can query; lower it, or set iotdb.sensors or iotdb.types", a.sensors, len(suitable), t.name)
+		return nil, badQueries("sensors", "%d are more than the %d sensors that %s can query; lower it, or set iotdb.sensors or iotdb.types", a.sensors, len(suitable), t.name)
 	case t.window >= closed && room < 0:
 		return nil, bad("timestamp-end", "%s has windows of %s but the dataset spans %s; lengthen it, set iotdb-queries span, or leave the type out", t.name, a.span, spec.End.Sub(spec.Start))
 	}
@@ -188,6 +166,11 @@ func (t *queryType) draw(spec workload.Spec, number uint32, n int) (iter.Seq[que
 			}
 		}
 	}, nil
+}
+
+// badQueries returns the error of a parameter of queries.
+func badQueries(name, format string, args ...any) error {
+	return &workload.SpecError{Setting: own(name), Problem: fmt.Sprintf(format, args...), OfQueries: true}
 }
 
 // suitable returns the sensors that can be asked for.

@@ -4,18 +4,17 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/tsmark/tsmark/internal/suggest"
-	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/workload"
 )
 
 // settings is a specification, read and checked.
 type settings struct {
+	values  option.Values // the workload's own, as they were written
 	seed    uint64
 	devices uint32
 	first   uint32 // device of this part of the dataset
@@ -91,21 +90,34 @@ func own(name string) string { return "iotdb." + name }
 
 // read checks a specification. Its error is a *workload.SpecError.
 func read(s workload.Spec) (*settings, error) {
-	d := s.IoTDB.Defaulted()
+	v, err := s.Resolve(useCase{}.Settings())
+	if err != nil {
+		return nil, err
+	}
 	out := &settings{
-		seed: uint64(s.Seed), devices: s.Scale, last: s.Scale,
+		values: v, seed: uint64(s.Seed), devices: s.Scale, last: s.Scale,
 		block: int64(cmp.Or(s.InARow, defaultBlock)),
 		start: s.Start.UnixNano(), step: int64(s.Interval),
-		sensors: d.Sensors, groups: d.Groups,
-		unaligned: d.Unaligned, irregular: d.Irregular,
-		textLength: d.TextLength, lateMode: d.LateMode,
+		sensors: uint32(v.Int("sensors")), groups: uint32(v.Int("device-groups")),
+		unaligned: v.On("unaligned"), irregular: v.On("irregular"), buffered: v["values"] == sharedBuffer,
+		period: spanOf(v, "period"), amplitude: spanOf(v, "amplitude"), offset: spanOf(v, "offset"), noise: spanOf(v, "noise"),
+		scale: math.Pow10(v.Int("decimals")), textLength: uint32(v.Int("text-length")), tags: tags(v["tags"]),
+		late: v.Number("late"), lateMode: v["late-mode"], delays: newPoisson(v.Number("late-mean")), duplicates: v.Number("duplicates"),
 	}
-	for _, check := range []func(workload.Spec) error{out.readSize, out.readTime, out.readValues, out.readTags, out.readLate} {
+	copy(out.types[:], v.Shares("types"))
+	copy(out.distribution[:], v.Shares("distribution"))
+	out.most = int64(cmp.Or(v.Int("late-most"), int(out.delays.largest())+1))
+	for _, check := range []func(workload.Spec) error{out.readSize, out.readTime, out.checkValues, out.checkLate} {
 		if err := check(s); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+func spanOf(v option.Values, name string) span {
+	least, most := v.Range(name)
+	return span{least, most}
 }
 
 // readSize checks what fixes devices and tables.
@@ -119,8 +131,6 @@ func (out *settings) readSize(s workload.Spec) error {
 		return bad("initial-scale", "the devices of iotdb are there from the start; leave it out")
 	case s.MaxMetrics != 0:
 		return bad("max-metric-count", "is for devops-generic; the number of fields here is iotdb.sensors")
-	case out.sensors > maxSensors:
-		return bad(own("sensors"), "%d is more than %d", out.sensors, maxSensors)
 	case out.groups > s.Scale:
 		return bad(own("device-groups"), "%d groups are more than --scale %d devices; lower it, or raise --scale", out.groups, s.Scale)
 	case s.Groups > 0 && s.Group >= s.Groups:
@@ -173,87 +183,12 @@ func (out *settings) readTime(s workload.Spec) error {
 	return nil
 }
 
-// readValues checks what fixes values.
-func (out *settings) readValues(s workload.Spec) error {
-	i, d := s.IoTDB, s.IoTDB.Defaulted()
-	switch source := d.Values; source {
-	case byFormula:
-	case sharedBuffer:
-		out.buffered = true
-		for setting, given := range map[string]string{"period": i.Period, "amplitude": i.Amplitude, "offset": i.Offset, "noise": i.Noise} {
-			if given != "" {
-				return bad(own(setting), "is for values by formula; the functions of %s have their own, so leave it out", sharedBuffer)
-			}
+// checkValues checks what fixes values.
+func (out *settings) checkValues(s workload.Spec) error {
+	for _, name := range []string{"period", "amplitude", "offset", "noise"} {
+		if _, given := s.Settings[own(name)]; given && out.buffered {
+			return bad(own(name), "is for values by formula; the functions of %s have their own, so leave it out", sharedBuffer)
 		}
-	default:
-		return bad(own("values"), "must be %s or %s, not %q%s", byFormula, sharedBuffer, source, suggest.Among(source, []string{byFormula, sharedBuffer}))
-	}
-	if err := shares("types", d.Types, typeNames[:], out.types[:]); err != nil {
-		return err
-	}
-	if err := shares("distribution", d.Distribution, distributionNames[:], out.distribution[:]); err != nil {
-		return err
-	}
-	number := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
-	duration := func(text string) (float64, error) {
-		d, err := time.ParseDuration(text)
-		return float64(d), err
-	}
-	for _, r := range []struct {
-		setting, text string
-		read          func(string) (float64, error)
-		least, most   float64
-		example       string
-		out           *span
-	}{
-		{"period", d.Period, duration, 1000, 1e18, "a duration from 1µs to 277777h, such as 1h, or a range of them, such as 10m..6h", &out.period},
-		{"amplitude", d.Amplitude, number, 0, maxMagnitude, "a number from 0 to 1000000, or a range, such as 1..50", &out.amplitude},
-		{"offset", d.Offset, number, -maxMagnitude, maxMagnitude, "a number from -1000000 to 1000000, or a range, such as -50..50", &out.offset},
-		{"noise", d.Noise, number, 0, 10, "a number from 0 to 10, or a range, such as 0..0.1", &out.noise},
-	} {
-		least, most, found := strings.Cut(r.text, "..")
-		if !found {
-			most = least
-		}
-		var errs [2]error
-		r.out.least, errs[0] = r.read(least)
-		r.out.most, errs[1] = r.read(most)
-		if errs[0] != nil || errs[1] != nil || !(r.out.least >= r.least && r.out.most <= r.most && r.out.least <= r.out.most) {
-			return bad(own(r.setting), "must be %s, not %q", r.example, r.text)
-		}
-	}
-	decimals, err := strconv.ParseUint(d.Decimals, 10, 8)
-	if err != nil || decimals > maxDecimals {
-		return bad(own("decimals"), "must be a whole number from 0 to %d, not %q", maxDecimals, i.Decimals)
-	}
-	out.scale = math.Pow10(int(decimals))
-	if out.textLength > series.MaxText {
-		return bad(own("text-length"), "%d is more than %d characters", out.textLength, series.MaxText)
-	}
-	return nil
-}
-
-// shares reads weights, a:b:c, of which missing ones are 0, and makes them
-// shares of their sum.
-func shares(setting, text string, names []string, out []float64) error {
-	parts := strings.Split(text, ":")
-	if len(parts) > len(names) {
-		return bad(own(setting), "%q has %d shares; there are %d: %s", text, len(parts), len(names), strings.Join(names, ":"))
-	}
-	sum := 0.0
-	for i, part := range parts {
-		v, err := strconv.ParseFloat(part, 64)
-		if err != nil || !(v >= 0 && v <= 1e9) {
-			return bad(own(setting), "%q in %q is no share; write numbers from 0 on as in 1:0:2, for %s", part, text, strings.Join(names, ":"))
-		}
-		out[i] = v
-		sum += v
-	}
-	if sum == 0 {
-		return bad(own(setting), "%q sums to 0, so that no sensor is anything; make a share greater than 0", text)
-	}
-	for i := range out {
-		out[i] /= sum
 	}
 	return nil
 }
@@ -272,70 +207,49 @@ func share(of []float64, at float64) int {
 	return last // which rounding kept below 1
 }
 
-// readTags checks the further tags.
-func (out *settings) readTags(s workload.Spec) error {
-	if s.IoTDB.Tags == "" {
-		return nil
-	}
+// checkTags checks the cardinalities of further tags.
+func checkTags(text string) error {
 	product := uint64(1)
-	for _, part := range strings.Split(s.IoTDB.Tags, ":") {
+	for part := range strings.SplitSeq(text, ":") {
 		n, err := strconv.ParseUint(part, 10, 32)
-		if err != nil || n < 1 {
-			return bad(own("tags"), "%q in %q is no number of values from 1 on; write one a tag, as in 10:100", part, s.IoTDB.Tags)
+		if product *= n; err != nil || product < 1 || product > 1<<31 {
+			return fmt.Errorf("must be numbers of values from 1 on, one a tag, as in 10:100, with %d combinations at most", 1<<31)
 		}
-		if product *= n; product > 1<<31 {
-			return bad(own("tags"), "%q has more than %d combinations; lower it", s.IoTDB.Tags, 1<<31)
-		}
-		out.tags = append(out.tags, uint32(n))
 	}
 	return nil
 }
 
-// readLate checks what fixes the order of arrival.
-func (out *settings) readLate(s workload.Spec) error {
-	i, d := s.IoTDB, s.IoTDB.Defaulted()
-	var err error
-	if out.late, err = probability("late", d.Late); err != nil {
-		return err
+// tags reads what checkTags has checked.
+func tags(text string) (cardinalities []uint32) {
+	for part := range strings.SplitSeq(text, ":") {
+		if n, err := strconv.ParseUint(part, 10, 32); err == nil {
+			cardinalities = append(cardinalities, uint32(n))
+		}
 	}
-	if out.duplicates, err = probability("duplicates", d.Duplicates); err != nil {
-		return err
-	}
-	modes := []string{delayed, withinBatch, global, paperPoisson}
-	mean, err := strconv.ParseFloat(d.LateMean, 64)
+	return cardinalities
+}
+
+// checkLate checks what fixes the order of arrival.
+func (out *settings) checkLate(s workload.Spec) error {
+	given := func(name string) bool { return s.Settings[own(name)] != "" }
 	poissonLate := out.lateMode == delayed || out.lateMode == paperPoisson
 	switch {
-	case !slices.Contains(modes, out.lateMode):
-		return bad(own("late-mode"), "%q is no mode%s", i.LateMode, suggest.Among(i.LateMode, modes))
-	case err != nil || !(mean >= 0 && mean <= maxMean):
-		return bad(own("late-mean"), "must be a number of steps from 0 to %g, not %q", maxMean, i.LateMean)
 	case out.late == 1:
 		return bad(own("late"), "1 leaves no row in time that others could be behind; give less")
-	case i.LateMode != "" && out.late == 0:
-		return bad(own("late-mode"), "%s needs a probability: set iotdb.late, such as 0.1", i.LateMode)
-	case i.LateMean != "" && out.late == 0 && out.duplicates == 0:
-		return bad(own("late-mean"), "%s is the mean of delays that no row has: set iotdb.late, such as 0.1", i.LateMean)
-	case i.LateMean != "" && !poissonLate && out.duplicates == 0:
+	case given("late-mode") && out.late == 0:
+		return bad(own("late-mode"), "%s needs a probability: set iotdb.late, such as 0.1", out.lateMode)
+	case given("late-mean") && out.late == 0 && out.duplicates == 0:
+		return bad(own("late-mean"), "%s is the mean of delays that no row has: set iotdb.late, such as 0.1", out.values["late-mean"])
+	case given("late-mean") && !poissonLate && out.duplicates == 0:
 		return bad(own("late-mean"), "is for delays by %s or %s, not by %s; leave it out", delayed, paperPoisson, out.lateMode)
-	case i.LateMost != 0 && out.late == 0 && out.duplicates == 0:
-		return bad(own("late-most"), "%d is the bound of delays that no row has: set iotdb.late, such as 0.1", i.LateMost)
-	case i.LateMost != 0 && !poissonLate && out.duplicates == 0:
+	case given("late-most") && out.late == 0 && out.duplicates == 0:
+		return bad(own("late-most"), "%s is the bound of delays that no row has: set iotdb.late, such as 0.1", out.values["late-most"])
+	case given("late-most") && !poissonLate && out.duplicates == 0:
 		return bad(own("late-most"), "is for delays by %s, not by %s; leave it out", delayed, out.lateMode)
-	case i.LateMost != 0 && out.lateMode == paperPoisson && out.late > 0:
+	case given("late-most") && out.lateMode == paperPoisson && out.late > 0:
 		return bad(own("late-most"), "the paper's delays have no bound; leave it out, or take --iotdb late-mode=%s", delayed)
 	case out.duplicates > 0 && out.late > 0 && out.lateMode == paperPoisson:
 		return bad(own("duplicates"), "%s makes duplicates itself; leave it out", paperPoisson)
 	}
-	out.delays = newPoisson(mean)
-	out.most = int64(cmp.Or(i.LateMost, uint32(out.delays.largest())+1))
 	return nil
-}
-
-// probability reads one.
-func probability(setting, text string) (float64, error) {
-	p, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(p >= 0 && p <= 1) {
-		return 0, bad(own(setting), "must be a probability from 0 to 1, such as 0.1, not %q", text)
-	}
-	return p, nil
 }

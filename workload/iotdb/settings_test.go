@@ -11,28 +11,32 @@ import (
 // Each impossible setting is one line that names it.
 func TestBadSettings(t *testing.T) {
 	for want, change := range map[string]func(*workload.Spec){
-		"--scale: must be 1 device or more":                                                     func(s *workload.Spec) { s.Scale = 0 },
-		"--iotdb device-groups: 8 groups are more than --scale 7 devices":                       func(s *workload.Spec) { s.IoTDB.Groups = 8 },
-		`--iotdb distribution: "0:0" sums to 0`:                                                 func(s *workload.Spec) { s.IoTDB.Distribution = "0:0" },
-		`--iotdb distribution: "-1" in "2:-1" is no share`:                                      func(s *workload.Spec) { s.IoTDB.Distribution = "2:-1" },
-		`--iotdb types: "1:1:1:1:1:1:1:1:1:1:1" has 11 shares`:                                  func(s *workload.Spec) { s.IoTDB.Types = strings.Repeat("1:", 10) + "1" },
-		"--iotdb late-mean: 5 is the mean of delays that no row has":                            func(s *workload.Spec) { s.IoTDB.LateMean = "5" },
-		"--iotdb late-mean: is for delays by delayed or paper-poisson":                          func(s *workload.Spec) { s.IoTDB.Late, s.IoTDB.LateMode, s.IoTDB.LateMean = "0.1", "batch", "5" },
-		"--iotdb late-mode: batch needs a probability":                                          func(s *workload.Spec) { s.IoTDB.LateMode = "batch" },
-		`--iotdb late-mode: "poisson" is no mode; known: delayed, batch, global, paper-poisson`: func(s *workload.Spec) { s.IoTDB.Late, s.IoTDB.LateMode = "0.1", "poisson" },
-		"--iotdb late-most: 5 is the bound of delays that no row has":                           func(s *workload.Spec) { s.IoTDB.LateMost = 5 },
-		"--iotdb late-most: is for delays by delayed, not by global":                            func(s *workload.Spec) { s.IoTDB.Late, s.IoTDB.LateMode, s.IoTDB.LateMost = "0.1", global, 5 },
-		`--iotdb late: must be a probability from 0 to 1, such as 0.1, not "10%"`:               func(s *workload.Spec) { s.IoTDB.Late = "10%" },
-		"--iotdb late: 1 leaves no row in time":                                                 func(s *workload.Spec) { s.IoTDB.Late = "1" },
-		"--iotdb duplicates: paper-poisson makes duplicates itself": func(s *workload.Spec) {
-			s.IoTDB.Late, s.IoTDB.LateMode, s.IoTDB.Duplicates = "0.1", paperPoisson, "0.1"
+		"--scale: must be 1 device or more":                               func(s *workload.Spec) { s.Scale = 0 },
+		"--iotdb device-groups: 8 groups are more than --scale 7 devices": func(s *workload.Spec) { s.Settings["iotdb.device-groups"] = "8" },
+		`--iotdb distribution: iotdb option distribution=0:0: must be shares such as 1:0:2, from 0 on and not all 0, of square:sine:sawtooth:random:constant`: func(s *workload.Spec) { s.Settings["iotdb.distribution"] = "0:0" },
+		`--iotdb distribution: iotdb option distribution=2:-1: must be shares`:                                                                                func(s *workload.Spec) { s.Settings["iotdb.distribution"] = "2:-1" },
+		`--iotdb types: iotdb option types=1:1:1:1:1:1:1:1:1:1:1: must be shares`:                                                                             func(s *workload.Spec) { s.Settings["iotdb.types"] = strings.Repeat("1:", 10) + "1" },
+		"--iotdb late-mean: 5 is the mean of delays that no row has":                                                                                          func(s *workload.Spec) { s.Settings["iotdb.late-mean"] = "5" },
+		"--iotdb late-mean: is for delays by delayed or paper-poisson": func(s *workload.Spec) {
+			s.Settings["iotdb.late"], s.Settings["iotdb.late-mode"], s.Settings["iotdb.late-mean"] = "0.1", "batch", "5"
 		},
-		`--iotdb period: must be a duration`:                                                  func(s *workload.Spec) { s.IoTDB.Period = "6h..10m" },
-		`--iotdb noise: must be a number from 0 to 10, or a range, such as 0..0.1, not "NaN"`: func(s *workload.Spec) { s.IoTDB.Noise = "NaN" },
-		"--iotdb noise: is for values by formula":                                             func(s *workload.Spec) { s.IoTDB.Values, s.IoTDB.Noise = sharedBuffer, "0" },
-		`--iotdb tags: "0" in "3:0" is no number of values`:                                   func(s *workload.Spec) { s.IoTDB.Tags = "3:0" },
-		"--log-interval: 3µs is too short for 10 unaligned sensors":                           func(s *workload.Spec) { s.Interval, s.IoTDB.Unaligned = 3*time.Microsecond, true },
-		"--interleaved-generation-groups: 9 are more than --scale 7 devices":                  func(s *workload.Spec) { s.Groups = 9 },
+		"--iotdb late-mode: batch needs a probability":                                                            func(s *workload.Spec) { s.Settings["iotdb.late-mode"] = "batch" },
+		`--iotdb late-mode: iotdb option late-mode=poisson: must be one of delayed, batch, global, paper-poisson`: func(s *workload.Spec) { s.Settings["iotdb.late"], s.Settings["iotdb.late-mode"] = "0.1", "poisson" },
+		"--iotdb late-most: 5 is the bound of delays that no row has":                                             func(s *workload.Spec) { s.Settings["iotdb.late-most"] = "5" },
+		"--iotdb late-most: is for delays by delayed, not by global": func(s *workload.Spec) {
+			s.Settings["iotdb.late"], s.Settings["iotdb.late-mode"], s.Settings["iotdb.late-most"] = "0.1", global, "5"
+		},
+		`--iotdb late: iotdb option late=10%: must be a number from 0 to 1`: func(s *workload.Spec) { s.Settings["iotdb.late"] = "10%" },
+		"--iotdb late: 1 leaves no row in time":                             func(s *workload.Spec) { s.Settings["iotdb.late"] = "1" },
+		"--iotdb duplicates: paper-poisson makes duplicates itself": func(s *workload.Spec) {
+			s.Settings["iotdb.late"], s.Settings["iotdb.late-mode"], s.Settings["iotdb.duplicates"] = "0.1", paperPoisson, "0.1"
+		},
+		`--iotdb period: iotdb option period=6h..10m: must be a duration from 1µs to `:                            func(s *workload.Spec) { s.Settings["iotdb.period"] = "6h..10m" },
+		`--iotdb noise: iotdb option noise=NaN: must be a number from 0 to 10, or a range of them, such as 0..10`: func(s *workload.Spec) { s.Settings["iotdb.noise"] = "NaN" },
+		"--iotdb noise: is for values by formula":                                                                 func(s *workload.Spec) { s.Settings["iotdb.values"], s.Settings["iotdb.noise"] = sharedBuffer, "0" },
+		`--iotdb tags: iotdb option tags=3:0: must be numbers of values from 1 on`:                                func(s *workload.Spec) { s.Settings["iotdb.tags"] = "3:0" },
+		"--log-interval: 3µs is too short for 10 unaligned sensors":                                               func(s *workload.Spec) { s.Interval, s.Settings["iotdb.unaligned"] = 3*time.Microsecond, "true" },
+		"--interleaved-generation-groups: 9 are more than --scale 7 devices":                                      func(s *workload.Spec) { s.Groups = 9 },
 	} {
 		s := base()
 		change(&s)
@@ -47,7 +51,7 @@ func TestBadSettings(t *testing.T) {
 // name, and groups have the devices by turns.
 func TestTagsAndGroups(t *testing.T) {
 	s := base()
-	s.Scale, s.IoTDB.Tags, s.IoTDB.Groups = 2000, "3:10", 4
+	s.Scale, s.Settings["iotdb.tags"], s.Settings["iotdb.device-groups"] = 2000, "3:10", "4"
 	d := dataset(t, s)
 	for i, want := range []int{3, 10} {
 		values := map[string]bool{}

@@ -15,8 +15,8 @@ import (
 func TestValuesAreOfTheirType(t *testing.T) {
 	for _, source := range []string{byFormula, sharedBuffer} {
 		spec := base()
-		spec.IoTDB.Sensors, spec.IoTDB.Types, spec.IoTDB.Values = 40, "1:1:1:1:1:1:1:1:1:1", source
-		spec.IoTDB.TextLength = 3
+		spec.Settings["iotdb.sensors"], spec.Settings["iotdb.types"], spec.Settings["iotdb.values"] = "40", "1:1:1:1:1:1:1:1:1:1", source
+		spec.Settings["iotdb.text-length"] = "3"
 		d := dataset(t, spec)
 		reader, seen := d.Open(), map[series.Type]int{}
 		var b series.Batch
@@ -57,7 +57,7 @@ func TestValuesAreOfTheirType(t *testing.T) {
 // Ten sensors of ten types in equal shares have one type each.
 func TestSharesOfTypes(t *testing.T) {
 	spec := base()
-	spec.IoTDB.Sensors, spec.IoTDB.Types = 10, "1:1:1:1:1:1:1:1:1:1"
+	spec.Settings["iotdb.sensors"], spec.Settings["iotdb.types"] = "10", "1:1:1:1:1:1:1:1:1:1"
 	sensors := dataset(t, spec).sensors
 	for i := range sensors {
 		if sensors[i].kind != valueType(i) {

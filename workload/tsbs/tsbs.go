@@ -10,9 +10,9 @@ import (
 	"math/bits"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/query"
-	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -24,9 +24,10 @@ func Workloads() []workload.Workload {
 // CPUOnly returns the cpu-only use case: ten integers a host and epoch.
 func CPUOnly() workload.Workload {
 	return useCase{
-		name:  "cpu-only",
-		bytes: 88,
-		help:  "TSBS's cpu-only: one table cpu, ten integer fields, a row a host and interval",
+		name:   "cpu-only",
+		tables: 1,
+		bytes:  88,
+		help:   "TSBS's cpu-only: one table cpu, ten integer fields, a row a host and interval",
 		dataset: func(s workload.Spec) workload.Dataset {
 			return newHostDataset(s, []*subsystem{cpuSubsystem(cpuFieldCount)})
 		},
@@ -38,9 +39,10 @@ func CPUOnly() workload.Workload {
 // has no queries about it.
 func CPUSingle() workload.Workload {
 	return useCase{
-		name:  "cpu-single",
-		bytes: 16,
-		help:  "TSBS's cpu-single: one table cpu, one integer field, a row a host and interval",
+		name:   "cpu-single",
+		tables: 1,
+		bytes:  16,
+		help:   "TSBS's cpu-single: one table cpu, one integer field, a row a host and interval",
 		dataset: func(s workload.Spec) workload.Dataset {
 			return newHostDataset(s, []*subsystem{cpuSubsystem(1)})
 		},
@@ -51,6 +53,7 @@ func CPUSingle() workload.Workload {
 func Devops() workload.Workload {
 	return useCase{
 		name:    "devops",
+		tables:  9,
 		bytes:   760,
 		help:    "TSBS's devops: nine tables of a host's systems, 101 fields, a row a host, table and interval",
 		dataset: func(s workload.Spec) workload.Dataset { return newHostDataset(s, devopsSubsystems(s.Scale)) },
@@ -64,6 +67,7 @@ func Devops() workload.Workload {
 func DevopsGeneric() workload.Workload {
 	return useCase{
 		name:    "devops-generic",
+		tables:  1,
 		bytes:   32,
 		help:    "TSBS's devops-generic: one table, hosts with 1 to --max-metric-count integers that come and go",
 		dataset: func(s workload.Spec) workload.Dataset { return newGenericDataset(s) },
@@ -75,6 +79,7 @@ func DevopsGeneric() workload.Workload {
 func IoT() workload.Workload {
 	return useCase{
 		name:    "iot",
+		tables:  2,
 		bytes:   84,
 		help:    "TSBS's iot: two tables of trucks' readings and diagnostics, with late, missing and incomplete rows",
 		dataset: func(s workload.Spec) workload.Dataset { return newTruckDataset(s) },
@@ -85,6 +90,7 @@ func IoT() workload.Workload {
 // useCase is a use case of TSBS.
 type useCase struct {
 	name, help string
+	tables     uint64
 	bytes      uint64 // a series, at least: states and tags
 	dataset    func(workload.Spec) workload.Dataset
 	types      []queryType
@@ -101,7 +107,16 @@ const maxScale = 400_000_000
 // maxMetrics keeps a batch of devops-generic within reason.
 const maxMetrics = 100_000
 
+// Settings implements workload.Workload: all are the specification's.
+func (useCase) Settings() []option.Option { return nil }
+
+// QuerySettings implements workload.Workload.
+func (useCase) QuerySettings() []option.Option { return nil }
+
 func (useCase) Check(s workload.Spec) error {
+	if _, err := s.Resolve(nil); err != nil {
+		return err
+	}
 	bad := func(setting, format string, args ...any) error {
 		return &workload.SpecError{Setting: setting, Problem: fmt.Sprintf(format, args...)}
 	}
@@ -112,8 +127,6 @@ func (useCase) Check(s workload.Spec) error {
 		return bad("scale", "%d is more than %d", s.Scale, maxScale)
 	case s.MaxMetrics > maxMetrics:
 		return bad("max-metric-count", "%d is more than %d", s.MaxMetrics, maxMetrics)
-	case s.IoTDB != (workload.IoTDB{}):
-		return bad("iotdb", "is for --use-case iotdb, not for %s; leave it out", s.Name)
 	case s.InitialScale > s.Scale:
 		return bad("initial-scale", "%d hosts at the start are more than --scale %d; lower it, or raise --scale", s.InitialScale, s.Scale)
 	case !inNanoseconds(s.Start):
@@ -136,16 +149,17 @@ func (useCase) Check(s workload.Spec) error {
 
 func inNanoseconds(t time.Time) bool { return t.Year() >= 1678 && t.Year() <= 2261 }
 
-func (u useCase) Memory(s workload.Spec) uint64 {
-	sequence := uint64(max(s.InARow, 1)) // the rows of a sequence are held at once
-	if s.Interval > 0 {
-		sequence = min(sequence, uint64(s.End.Sub(s.Start)/s.Interval)+1)
+func (u useCase) Describe(s workload.Spec) workload.Description {
+	if u.Check(s) != nil {
+		return workload.Description{}
 	}
+	sequence := uint64(max(s.InARow, 1)) // the rows of a sequence are held at once
+	sequence = min(sequence, uint64(s.End.Sub(s.Start)/s.Interval)+1)
 	over, bytes := bits.Mul64(uint64(s.Scale)*u.bytes, sequence)
 	if over > 0 {
-		return math.MaxUint64
+		bytes = math.MaxUint64
 	}
-	return bytes
+	return workload.Description{Values: s.Values(), RowsAtMost: s.RowsAtMost(uint64(s.Scale) * u.tables), Memory: bytes}
 }
 
 func (u useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
@@ -154,8 +168,6 @@ func (u useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
 	}
 	return workload.Arranged(u.dataset(s), s)
 }
-
-func (useCase) Values(s workload.Spec) series.Values { return s.Values() }
 
 func (u useCase) QueryTypes() []workload.QueryType {
 	listed := make([]workload.QueryType, len(u.types))
@@ -166,8 +178,8 @@ func (u useCase) QueryTypes() []workload.QueryType {
 }
 
 func (u useCase) Queries(s workload.Spec, queryType string, n int) (iter.Seq[query.Query], error) {
-	if s.Asked != (workload.IoTDBQueries{}) {
-		return nil, &workload.SpecError{Setting: "iotdb-queries", Problem: fmt.Sprintf("is for --use-case iotdb, not for %s; leave it out", s.Name)}
+	if _, err := s.ResolveQueries(nil); err != nil {
+		return nil, err
 	}
 	var names []string
 	for _, t := range u.types {

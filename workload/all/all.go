@@ -1,0 +1,22 @@
+// Package all lists every workload.
+package all
+
+import (
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/iotdb"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// Workloads returns them, in the order of help and documents.
+func Workloads() []workload.Workload { return append(tsbs.Workloads(), iotdb.Workload()) }
+
+// Describe tells what the workload of a specification knows of it; nothing where
+// there is no such workload.
+func Describe(s workload.Spec) workload.Description {
+	for _, w := range Workloads() {
+		if w.Name() == s.Name {
+			return w.Describe(s)
+		}
+	}
+	return workload.Description{}
+}

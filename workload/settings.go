@@ -1,0 +1,115 @@
+package workload
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tsmark/tsmark/internal/option"
+)
+
+// Settings are what users set of a workload's own settings, as they wrote it, by
+// WORKLOAD.NAME, such as iotdb.sensors.
+type Settings map[string]string
+
+// Set gives a setting a value in a copy, which takes the place of s; an empty value
+// leaves it out.
+func (s *Settings) Set(key, value string) {
+	set := make(Settings, len(*s)+1)
+	maps.Copy(set, *s)
+	set[key] = value
+	if value == "" {
+		delete(set, key)
+	}
+	*s = set
+}
+
+// MarshalYAML implements yaml.InterfaceMarshaler: a section a workload.
+func (s Settings) MarshalYAML() (any, error) {
+	sections := make(map[string]map[string]any)
+	for key, value := range s {
+		name, setting, _ := strings.Cut(key, ".")
+		if sections[name] == nil {
+			sections[name] = make(map[string]any)
+		}
+		sections[name][setting] = value
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil && fmt.Sprint(n) == value {
+			sections[name][setting] = n // so that it stands without quotes
+		}
+	}
+	return sections, nil
+}
+
+// Resolve returns the values of the workload's own settings, defaults included.
+// Its error is a *SpecError.
+func (s Spec) Resolve(options []option.Option) (option.Values, error) {
+	return resolve(s.Name, options, s.Settings, false)
+}
+
+// ResolveQueries is Resolve of the parameters of queries.
+func (s Spec) ResolveQueries(options []option.Option) (option.Values, error) {
+	return resolve(s.Name, options, s.QuerySettings, true)
+}
+
+func resolve(workload string, options []option.Option, settings Settings, ofQueries bool) (option.Values, error) {
+	given := make(map[string]string)
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		whose, name, _ := strings.Cut(key, ".")
+		if whose != workload {
+			return nil, &SpecError{whose, fmt.Sprintf("is for --use-case %s, not for %s; leave it out", whose, workload), ofQueries}
+		}
+		given[name] = settings[key]
+	}
+	values, err := option.Resolve(workload, options, given)
+	var bad *option.Error
+	if errors.As(err, &bad) {
+		return nil, &SpecError{workload + "." + bad.Name, bad.Error(), ofQueries}
+	}
+	return values, err
+}
+
+// SpecError says which setting of a specification is impossible.
+type SpecError struct {
+	Setting   string // flag name without dashes, such as timestamp-end, or as iotdb.late
+	Problem   string // what is wrong and how to fix it
+	OfQueries bool   // it is one of QuerySettings
+}
+
+// Error names the flag.
+func (e *SpecError) Error() string {
+	flag, key, own := strings.Cut(e.Setting, ".")
+	if e.OfQueries {
+		flag += "-queries"
+	}
+	if own {
+		flag += " " + key
+	}
+	return "--" + flag + ": " + e.Problem
+}
+
+// UnmarshalJSON reads also what versions before 2 of settings wrote: a section
+// for the workload iotdb alone, whose values had types.
+func (s *Spec) UnmarshalJSON(data []byte) error {
+	type plain Spec
+	read := struct {
+		*plain
+		IoTDB map[string]json.RawMessage `json:"iotdb"`
+	}{plain: (*plain)(s)}
+	if err := json.Unmarshal(data, &read); err != nil {
+		return err
+	}
+	for name, value := range read.IoTDB {
+		if name == "groups" {
+			name = "device-groups"
+		}
+		if s.Settings == nil {
+			s.Settings = make(Settings)
+		}
+		s.Settings["iotdb."+strings.ReplaceAll(name, "_", "-")] = strings.Trim(string(value), `"`)
+	}
+	return nil
+}
