@@ -246,6 +246,6 @@ func FuzzAnswer(f *testing.F) {
 		if drained {
 			sink = nil
 		}
-		_, _ = q.Read(bytes.NewReader(text), sink, q.read)
+		_, _ = q.Read(bytes.NewReader(text), sink, q.Answer)
 	})
 }
