@@ -2,12 +2,7 @@
 // generator would have written, byte for byte.
 package encode
 
-import (
-	"fmt"
-
-	"github.com/tsmark/tsmark/internal/suggest"
-	"github.com/tsmark/tsmark/series"
-)
+import "github.com/tsmark/tsmark/series"
 
 // Encoder writes the rows of one schema in one format. It is safe for
 // concurrent use.
@@ -44,16 +39,4 @@ func Formats() []Format {
 		{"cassandra", "a line a value: table by type, series, field, day, nanoseconds, value", NewCassandra},
 		{"prometheus", "a remote-write TimeSeries message a value, each after its length", NewPrometheus},
 	}
-}
-
-// Find returns the named format. Its error offers the closest names.
-func Find(name string) (Format, error) {
-	var names []string
-	for _, f := range Formats() {
-		if f.Name == name {
-			return f, nil
-		}
-		names = append(names, f.Name)
-	}
-	return Format{}, fmt.Errorf("unknown format %q%s", name, suggest.Among(name, names))
 }

@@ -12,11 +12,12 @@ import (
 // Variant is what tells an extension from PostgreSQL itself. Functions may be
 // nil where it changes nothing.
 type Variant struct {
-	Name     string // of the target
-	System   string // as messages call it
-	Help     string
-	Options  []driver.Option // beside PostgreSQL's
-	Profiles []driver.Profile
+	Name       string // of the target
+	System     string // as messages call it
+	Help       string
+	Options    []driver.Option // beside PostgreSQL's
+	TestServer driver.Options
+	Profiles   []driver.Profile
 	// Bucket is that of its dialect.
 	Bucket func(width time.Duration, expression string) string
 	// Check looks at an opened database, before anything is changed.

@@ -26,7 +26,9 @@ func Driver() driver.Driver {
 	return postgres.NewKind(postgres.Variant{
 		Name:   "timescaledb",
 		System: "TimescaleDB",
-		Help:   "TimescaleDB 2, hypertables in TSBS's layout, written by COPY in binary form",
+		// PGlite, which stands in where the extension is not installed, takes one connection.
+		TestServer: driver.Options{"user": "postgres", "password": "@servers/password", "database": "postgres", "connections": "one"},
+		Help:       "TimescaleDB 2, hypertables in TSBS's layout, written by COPY in binary form",
 		Options: []driver.Option{
 			{Name: optionChunk, Layout: true, Default: "12h", Help: "length of the time that a chunk holds, TSBS's default", Type: option.Seconds(time.Minute)},
 			{Name: optionSpace, Layout: true, Default: "0", Help: "how many partitions of series a hypertable has; 0: it is partitioned by time alone", Type: option.AtLeast(0)},

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,14 +53,7 @@ func generated(t testing.TB, each func(name string, d workload.Dataset)) {
 
 // text returns the dataset in a format.
 func text(t testing.TB, d workload.Dataset, format string) []byte {
-	f, err := encode.Find(format)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := f.New(d.Schema())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := encoder(t, format, d.Schema())
 	out := e.AppendHeader(nil)
 	return append(out, rowsText(t, d.Open(), e, 1000)...)
 }
@@ -180,11 +174,8 @@ func withoutTrailingCommas(text []byte) []byte {
 }
 
 func encoder(t testing.TB, format string, s *series.Schema) encode.Encoder {
-	f, err := encode.Find(format)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := f.New(s)
+	formats := encode.Formats()
+	e, err := formats[slices.IndexFunc(formats, func(f encode.Format) bool { return f.Name == format })].New(s)
 	if err != nil {
 		t.Fatal(err)
 	}

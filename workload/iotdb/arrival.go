@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// A lane is rows whose times are their own: a device's, or where sensors are not
+// A source is rows whose times are their own: a device's, or where sensors are not
 // aligned a sensor's of a device. Its rows arrive by slots: in slot j row j
 // itself, unless it is late, and then the late rows that are due.
 
-// lane identifies one.
-type lane struct{ device, sensor uint32 }
+// source identifies one.
+type source struct{ device, sensor uint32 }
 
 // arrivals appends the rows that arrive in the slots from first to before behind,
 // in their order. Those that are due after the last slot come with it. The
 // memory may be used again by each call. Where rows wait, those waiting are of
 // the slots before first, and then of those before behind.
-func (s *settings) arrivals(into []row, l lane, first, behind int64, memory *[]arrival, waiting *waiting) []row {
+func (s *settings) arrivals(into []row, src source, first, behind int64, memory *[]arrival, waiting *waiting) []row {
 	if s.late == 0 && s.duplicates == 0 {
 		for k := first; k < behind; k++ {
 			into = append(into, row{at: k})
@@ -28,7 +28,7 @@ func (s *settings) arrivals(into []row, l lane, first, behind int64, memory *[]a
 	if waiting != nil {
 		list, from = waiting.take(list, behind, last), first
 	}
-	s.sent(l, from, behind, func(a arrival) {
+	s.sent(src, from, behind, func(a arrival) {
 		switch {
 		case a.due < first:
 		case a.due < behind || last:
@@ -60,13 +60,13 @@ func (s *settings) arrivals(into []row, l lane, first, behind int64, memory *[]a
 	return into
 }
 
-// sent calls yield with when each of a lane's rows is due, and again where it
+// sent calls yield with when each of a source's rows is due, and again where it
 // comes again.
-func (s *settings) sent(l lane, from, behind int64, yield func(arrival)) {
+func (s *settings) sent(src source, from, behind int64, yield func(arrival)) {
 	for k := from; k < behind; k++ {
-		due := k + s.delay(l, k)
+		due := k + s.delay(src, k)
 		yield(arrival{due, row{at: k}})
-		if again, after := s.repeated(l, k); again {
+		if again, after := s.repeated(src, k); again {
 			yield(arrival{due + after, row{at: k, again: true}})
 		}
 	}
@@ -99,11 +99,11 @@ func (s *settings) reach() int64 {
 }
 
 // delay returns by how many slots a row is late; 0: it is in time.
-func (s *settings) delay(l lane, k int64) int64 {
+func (s *settings) delay(src source, k int64) int64 {
 	if s.late == 0 {
 		return 0
 	}
-	x, y := random(s.seed, uint64(k), streamOf(l.device, l.sensor, forArrival))
+	x, y := random(s.seed, uint64(k), streamOf(src.device, src.sensor, forArrival))
 	if unit(x) >= s.late {
 		return 0
 	}
@@ -121,13 +121,13 @@ func (s *settings) delay(l lane, k int64) int64 {
 }
 
 // repeated reports whether a row comes again, and how many slots after its first
-// time. The newest row of a lane never does, so that there is one newest row also
+// time. The newest row of a source never does, so that there is one newest row also
 // where a system keeps all.
-func (s *settings) repeated(l lane, k int64) (bool, int64) {
+func (s *settings) repeated(src source, k int64) (bool, int64) {
 	if s.duplicates == 0 || k == s.rows-1 {
 		return false, 0
 	}
-	x, y := random(s.seed, uint64(k), streamOf(l.device, l.sensor, forDuplicate))
+	x, y := random(s.seed, uint64(k), streamOf(src.device, src.sensor, forDuplicate))
 	if unit(x) >= s.duplicates {
 		return false, 0
 	}
@@ -143,9 +143,9 @@ func (s *settings) poissonDelay(x uint64) int64 { return min(1+s.delays.at(unit(
 // before it with probability P, X being Poisson. The first row is the newest
 // there is, and so in time. It takes the newest row before the first slot, -1
 // where there is none, and returns the newest row by now.
-func (s *settings) rewrites(into []row, l lane, first, behind, newest int64) ([]row, int64) {
+func (s *settings) rewrites(into []row, src source, first, behind, newest int64) ([]row, int64) {
 	for i := first; i < behind; i++ {
-		x, y := random(s.seed, uint64(i), streamOf(l.device, l.sensor, forArrival))
+		x, y := random(s.seed, uint64(i), streamOf(src.device, src.sensor, forArrival))
 		if newest >= 0 && unit(x) < s.late {
 			into = append(into, row{at: newest - 1 - s.delays.at(unit(y))})
 			continue
@@ -158,9 +158,9 @@ func (s *settings) rewrites(into []row, l lane, first, behind, newest int64) ([]
 
 // latest appends the rows of the slots from first to before behind as a system
 // holds them that keeps one row a time, the last that arrived.
-func (s *settings) latest(into []row, l lane, first, behind int64) []row {
+func (s *settings) latest(into []row, src source, first, behind int64) []row {
 	for k := first; k < behind; k++ {
-		again, _ := s.repeated(l, k)
+		again, _ := s.repeated(src, k)
 		into = append(into, row{at: k, again: again})
 	}
 	return into
@@ -168,12 +168,12 @@ func (s *settings) latest(into []row, l lane, first, behind int64) []row {
 
 // distinctRewrites is rewrites without the rows whose time has been written
 // before. Each time from the start to the newest has; of those before the start,
-// which only the first rows of a lane reach, the earlier ones are looked through.
-func (s *settings) distinctRewrites(into []row, l lane, first, behind, newest int64) ([]row, int64) {
+// which only the first rows of a source reach, the earlier ones are looked through.
+func (s *settings) distinctRewrites(into []row, src source, first, behind, newest int64) ([]row, int64) {
 	from, all := len(into), []row(nil)
-	into, last := s.rewrites(into, l, first, behind, newest)
+	into, last := s.rewrites(into, src, first, behind, newest)
 	if newest <= s.delays.largest() {
-		all, _ = s.rewrites(nil, l, 0, behind, -1)
+		all, _ = s.rewrites(nil, src, 0, behind, -1)
 	}
 	kept := into[:from]
 	for i, r := range into[from:] {

@@ -107,12 +107,12 @@ func keepsUp(t *testing.T, d *Dataset, sent []flat, clients, turn int) {
 		newest = max(newest, r.time)
 		behind = max(behind, time.Duration(newest-r.time))
 	}
-	lanes := 1
+	sources := 1
 	if d.settings.unaligned {
-		lanes = int(d.settings.sensors)
+		sources = int(d.settings.sensors)
 	}
 	first, last := d.devicesOf(clients-1, clients) // the fewest
-	blocks := 2 + turn/(int(last-first)*lanes*int(d.settings.block))
+	blocks := 2 + turn/(int(last-first)*sources*int(d.settings.block))
 	if most := time.Duration(int64(blocks) * (d.settings.block + 1) * d.settings.step); behind > most {
 		t.Errorf("a row is %v behind, want at most %v", behind, most)
 	}
@@ -142,7 +142,7 @@ func TestMovedToRows(t *testing.T) {
 			moments := map[int64]bool{}
 			for i := range queries {
 				q := &queries[i]
-				if q.End.Sub(q.Start) != instant || !there[key{d.settings.asked(q).device, q.Start.UnixNano()}] {
+				if q.End.Sub(q.Start) != instant || !there[key{d.settings.sourceOf(q).device, q.Start.UnixNano()}] {
 					t.Fatalf("%s, %s: there is no row of %v at %v", name, windows, q.In.Values, q.Start)
 				}
 				moments[q.Start.UnixNano()] = true

@@ -86,27 +86,27 @@ func (d *Dataset) Open() workload.Reader {
 // the slots from one to before the other: slot k is when row k of a device is
 // due, and its last slot is when all late ones have come.
 func (d *Dataset) Part(first, last uint32, from, to int64) workload.Reader {
-	lanes := uint32(1)
+	sources := uint32(1)
 	if d.settings.unaligned {
-		lanes = d.settings.sensors
+		sources = d.settings.sensors
 	}
 	r := &reader{
-		Dataset: d, first: first, last: last, slot: from, end: to, lanes: lanes,
-		next: lane{device: first}, scratch: make([]float64, readerRows),
+		Dataset: d, first: first, last: last, slot: from, end: to, sources: sources,
+		next: source{device: first}, scratch: make([]float64, readerRows),
 	}
 	if d.settings.waits() {
-		r.waiting = make([]waiting, uint64(last-first)*uint64(lanes))
+		r.waiting = make([]waiting, uint64(last-first)*uint64(sources))
 		for i := range r.waiting {
-			r.waiting[i] = d.settings.waitingAt(lane{first + uint32(i)/lanes, uint32(i) % lanes}, from)
+			r.waiting[i] = d.settings.waitingAt(source{first + uint32(i)/sources, uint32(i) % sources}, from)
 		}
 	}
 	if d.settings.rewriting() {
-		r.newest = make([]int64, uint64(last-first)*uint64(lanes))
+		r.newest = make([]int64, uint64(last-first)*uint64(sources))
 		for i := range r.newest {
 			r.newest[i] = -1
 			if from > 0 {
-				l := lane{first + uint32(i)/lanes, uint32(i) % lanes}
-				r.rows, r.newest[i] = d.settings.rewrites(r.rows[:0], l, 0, from, -1)
+				src := source{first + uint32(i)/sources, uint32(i) % sources}
+				r.rows, r.newest[i] = d.settings.rewrites(r.rows[:0], src, 0, from, -1)
 			}
 		}
 		r.rows = r.rows[:0]
@@ -130,15 +130,15 @@ func (d *Dataset) Step() time.Duration { return time.Duration(d.settings.step) }
 // rewriting reports whether old times are written again.
 func (s *settings) rewriting() bool { return s.late > 0 && s.lateMode == paperPoisson }
 
-// time returns when a row of a lane was measured, in nanoseconds since 1970.
-func (s *settings) time(l lane, k int64) int64 {
+// time returns when a row of a source was measured, in nanoseconds since 1970.
+func (s *settings) time(src source, k int64) int64 {
 	t, room := k*s.step, s.step
 	if s.unaligned {
 		room = s.step / int64(s.sensors)
-		t += floor(int64(l.sensor)*s.step/int64(s.sensors), s.grain)
+		t += floor(int64(src.sensor)*s.step/int64(s.sensors), s.grain)
 	}
 	if s.irregular {
-		x, _ := random(s.seed, uint64(k), streamOf(l.device, l.sensor, forInterval))
+		x, _ := random(s.seed, uint64(k), streamOf(src.device, src.sensor, forInterval))
 		t += floor(below(x, room), s.grain)
 	}
 	return s.start + t
@@ -155,15 +155,15 @@ type reader struct {
 	*Dataset
 	first, last uint32
 	slot, end   int64
-	lanes       uint32 // of a device
-	next        lane   // whose rows come after those at hand
+	sources     uint32 // of a device
+	next        source // whose rows come after those at hand
 
-	rows    []row // of the lane at hand
+	rows    []row // of the source at hand
 	at      int   // first one that was not given out
-	lane    lane
+	source  source
 	memory  []arrival
-	newest  []int64   // rewriting: of each lane
-	waiting []waiting // where rows wait: of each lane
+	newest  []int64   // rewriting: of each source
+	waiting []waiting // where rows wait: of each source
 	scratch []float64
 }
 
@@ -183,7 +183,7 @@ func (r *reader) Next(b *series.Batch, max int) error {
 			continue
 		}
 		n := min(left, len(r.rows)-r.at, readerRows)
-		table := r.schema.Tables[r.lane.device%r.settings.groups]
+		table := r.schema.Tables[r.source.device%r.settings.groups]
 		if run == nil || run.Table != table {
 			run = b.Add(table)
 		}
@@ -193,48 +193,48 @@ func (r *reader) Next(b *series.Batch, max int) error {
 	return nil
 }
 
-// advance takes the rows of the next lane.
+// advance takes the rows of the next source.
 func (r *reader) advance() {
-	s, l := r.settings, r.next
+	s, src := r.settings, r.next
 	behind := min(r.slot+s.block-r.slot%s.block, r.end)
-	r.lane, r.at, r.rows = l, 0, r.rows[:0]
-	switch number := (l.device-r.first)*r.lanes + l.sensor; {
+	r.source, r.at, r.rows = src, 0, r.rows[:0]
+	switch number := (src.device-r.first)*r.sources + src.sensor; {
 	case s.rewriting() && r.latest:
-		r.rows, r.newest[number] = s.distinctRewrites(r.rows, l, r.slot, behind, r.newest[number])
+		r.rows, r.newest[number] = s.distinctRewrites(r.rows, src, r.slot, behind, r.newest[number])
 	case s.rewriting():
-		r.rows, r.newest[number] = s.rewrites(r.rows, l, r.slot, behind, r.newest[number])
+		r.rows, r.newest[number] = s.rewrites(r.rows, src, r.slot, behind, r.newest[number])
 	case r.latest:
-		r.rows = s.latest(r.rows, l, r.slot, behind)
+		r.rows = s.latest(r.rows, src, r.slot, behind)
 	case s.waits():
-		r.rows = s.arrivals(r.rows, l, r.slot, behind, &r.memory, &r.waiting[number])
+		r.rows = s.arrivals(r.rows, src, r.slot, behind, &r.memory, &r.waiting[number])
 	default:
-		r.rows = s.arrivals(r.rows, l, r.slot, behind, &r.memory, nil)
+		r.rows = s.arrivals(r.rows, src, r.slot, behind, &r.memory, nil)
 	}
-	if r.next.sensor++; r.next.sensor == r.lanes {
-		r.next = lane{device: l.device + 1}
+	if r.next.sensor++; r.next.sensor == r.sources {
+		r.next = source{device: src.device + 1}
 	}
 	if r.next.device == r.last {
 		r.next.device, r.slot = r.first, behind
 	}
 }
 
-// fill adds rows of the lane at hand to a run.
+// fill adds rows of the source at hand to a run.
 func (r *reader) fill(run *series.Run, rows []row) {
 	s, had := r.settings, run.Rows()
 	run.Grow(had + len(rows))
 	times := run.Times[had:]
 	for i, row := range rows {
-		run.Series[had+i] = r.lane.device
-		times[i] = s.time(r.lane, row.at)
+		run.Series[had+i] = r.source.device
+		times[i] = s.time(r.source, row.at)
 	}
 	scratch := r.scratch[:len(rows)]
 	for i := range r.sensors {
-		if s.unaligned && uint32(i) != r.lane.sensor {
+		if s.unaligned && uint32(i) != r.source.sensor {
 			for row := range rows {
 				run.SetNull(i, had+row)
 			}
 			continue
 		}
-		s.fill(&run.Columns[i], scratch, r.lane.device, &r.sensors[i], rows, times)
+		s.fill(&run.Columns[i], scratch, r.source.device, &r.sensors[i], rows, times)
 	}
 }

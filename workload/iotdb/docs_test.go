@@ -143,6 +143,6 @@ func readAll(spec workload.Spec) (all [2]any, err error) {
 	if err != nil {
 		return all, err
 	}
-	a, err := readAsked(spec)
+	a, err := readParameters(spec)
 	return [2]any{*s, a}, err
 }

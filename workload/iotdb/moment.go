@@ -11,17 +11,17 @@ import (
 // precisePoint is the query type whose window is a moment.
 const precisePoint = "precise-point"
 
-// asked returns the lane of the first device and sensor that a query names.
-func (s *settings) asked(q *query.Query) lane {
+// sourceOf returns the source of the first device and sensor that a query names.
+func (s *settings) sourceOf(q *query.Query) source {
 	number := func(name, prefix string) uint32 {
 		n, _ := strconv.ParseUint(strings.TrimPrefix(name, prefix), 10, 32) // this package wrote it
 		return uint32(n)
 	}
-	l := lane{device: number(q.In.Values[0], "d_")}
+	src := source{device: number(q.In.Values[0], "d_")}
 	if s.unaligned {
-		l.sensor = number(q.NamedFields()[0], "s_")
+		src.sensor = number(q.NamedFields()[0], "s_")
 	}
-	return l
+	return src
 }
 
 // OnRow implements workload.Momentary.
@@ -30,12 +30,12 @@ func (d *Dataset) OnRow(q *query.Query, before time.Time) {
 		return
 	}
 	s := d.settings
-	l, at := s.asked(q), q.Start.UnixNano()
+	src, at := s.sourceOf(q), q.Start.UnixNano()
 	k := min((at-s.start)/s.step, s.rows-1)
-	if k > 0 && s.time(l, k) > at {
+	if k > 0 && s.time(src, k) > at {
 		k--
 	}
-	if row := time.Unix(0, s.time(l, k)).UTC(); row.Before(before) {
+	if row := time.Unix(0, s.time(src, k)).UTC(); row.Before(before) {
 		q.Start, q.End = row, row.Add(instant)
 	}
 }

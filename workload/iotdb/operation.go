@@ -3,7 +3,7 @@ package iotdb
 // Ingestion is what the tool calls the writing of a batch.
 const Ingestion = "INGESTION"
 
-// Operation returns the tool's name of what a query type asks. What only the
+// Operation returns the tool's name of a query type. What only the
 // paper has, a limit, is named alike. It is empty where there is no such type.
 func Operation(queryType string) string {
 	return map[string]string{

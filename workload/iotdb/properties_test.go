@@ -52,10 +52,10 @@ func TestDelaysArePoisson(t *testing.T) {
 		of[min(delay-1, classes-1)]++
 	}
 	for k := range int64(rows) {
-		if delay := s.delay(lane{device: 3}, k); delay > 0 {
+		if delay := s.delay(source{device: 3}, k); delay > 0 {
 			count(&late, delay)
 		}
-		if repeated, delay := s.repeated(lane{device: 3}, k); repeated {
+		if repeated, delay := s.repeated(source{device: 3}, k); repeated {
 			count(&again, delay)
 		}
 	}
@@ -190,7 +190,7 @@ func TestIrregularTimes(t *testing.T) {
 		spec.Settings["iotdb.irregular"], spec.Settings["iotdb.unaligned"] = "true", fmt.Sprint(unaligned)
 		s := dataset(t, spec).settings
 		room := s.step / parts
-		l := lane{device: 3, sensor: uint32(parts) / 2}
+		l := source{device: 3, sensor: uint32(parts) / 2}
 		var offsets []float64
 		for k := range int64(20_000) {
 			offset := s.time(l, k) - s.start - k*s.step - int64(l.sensor)*room

@@ -12,8 +12,8 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// asked are the parameters of queries, read.
-type asked struct {
+// parameters are those of queries, read.
+type parameters struct {
 	sensors, devices uint32
 	aggregate        query.Aggregate
 	span, bucket     time.Duration
@@ -29,14 +29,14 @@ const instant = time.Microsecond
 // all stands behind a set operation that keeps equal rows.
 const all = "-all"
 
-// readAsked reads the parameters.
-func readAsked(s workload.Spec) (asked, error) {
+// readParameters reads the parameters.
+func readParameters(s workload.Spec) (parameters, error) {
 	v, err := s.ResolveQueries(useCase{}.QuerySettings())
 	if err != nil {
-		return asked{}, err
+		return parameters{}, err
 	}
 	operation, keepsAll := strings.CutSuffix(v["set"], all)
-	return asked{
+	return parameters{
 		sensors: uint32(v.Int("sensors")), devices: uint32(v.Int("devices")),
 		aggregate: query.Aggregate(v["aggregate"]), span: v.Duration("span"), bucket: v.Duration("bucket"),
 		above: v.Number("above"), limit: v.Int("limit"),
@@ -56,10 +56,10 @@ func texts[T ~string](of []T) []string {
 type queryType struct {
 	name, help string
 	window     windowKind
-	anyDevice  bool // no device is asked for
+	anyDevice  bool // no device is named
 	above      bool // rows whose values exceed the bound
 	numbers    bool // sensors must be numbers, unless they are only counted
-	shape      func(fields []string, a *asked) query.Shape
+	shape      func(fields []string, a *parameters) query.Shape
 }
 
 // windowKind is how the time of a query's rows is bounded.
@@ -74,22 +74,22 @@ const (
 
 // queryTypes lists them in the order of the paper and, behind those, the tool.
 func queryTypes() []queryType {
-	rows := func(fields []string, _ *asked) query.Shape { return query.Rows{Fields: fields, Tag: DeviceTag} }
-	limited := func(fields []string, a *asked) query.Shape {
+	rows := func(fields []string, _ *parameters) query.Shape { return query.Rows{Fields: fields, Tag: DeviceTag} }
+	limited := func(fields []string, a *parameters) query.Shape {
 		return query.AnyRows{Fields: fields, Tag: DeviceTag, Limit: a.limit}
 	}
-	descending := func(fields []string, _ *asked) query.Shape {
+	descending := func(fields []string, _ *parameters) query.Shape {
 		return query.Rows{Fields: fields, Tag: DeviceTag, Order: query.Descending}
 	}
-	set := func(fields []string, a *asked) query.Shape {
+	set := func(fields []string, a *parameters) query.Shape {
 		return query.RowSet{Fields: fields, Tag: DeviceTag, Set: a.set}
 	}
-	total := func(fields []string, a *asked) query.Shape {
+	total := func(fields []string, a *parameters) query.Shape {
 		return query.Totals{Aggregate: a.aggregate, Fields: fields, GroupBy: DeviceTag}
 	}
-	last := func(fields []string, _ *asked) query.Shape { return query.Last{By: DeviceTag, Fields: fields} }
-	buckets := func(order query.Order) func([]string, *asked) query.Shape {
-		return func(fields []string, a *asked) query.Shape {
+	last := func(fields []string, _ *parameters) query.Shape { return query.Last{By: DeviceTag, Fields: fields} }
+	buckets := func(order query.Order) func([]string, *parameters) query.Shape {
+		return func(fields []string, a *parameters) query.Shape {
 			return query.Buckets{Aggregate: a.aggregate, Fields: fields, Width: a.bucket, GroupBy: DeviceTag, Order: order}
 		}
 	}
@@ -139,7 +139,7 @@ func (t *queryType) draw(spec workload.Spec, number uint32, n int) (iter.Seq[que
 	if err != nil {
 		return nil, err
 	}
-	a, err := readAsked(spec)
+	a, err := readParameters(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -173,8 +173,8 @@ func badQueries(name, format string, args ...any) error {
 	return &workload.SpecError{Setting: own(name), Problem: fmt.Sprintf(format, args...), OfQueries: true}
 }
 
-// suitable returns the sensors that can be asked for.
-func (t *queryType) suitable(sensors []sensor, a *asked) []string {
+// suitable returns the sensors that can be queried.
+func (t *queryType) suitable(sensors []sensor, a *parameters) []string {
 	var names []string
 	for i := range sensors {
 		if held[sensors[i].kind].Numeric() || !t.above && (!t.numbers || a.aggregate == query.Count) {
@@ -185,7 +185,7 @@ func (t *queryType) suitable(sensors []sensor, a *asked) []string {
 }
 
 // drawOne draws one query.
-func (t *queryType) drawOne(q *query.Query, r *stream, s *settings, a *asked, suitable []string) {
+func (t *queryType) drawOne(q *query.Query, r *stream, s *settings, a *parameters, suitable []string) {
 	first := uint32(r.below(int64(s.devices)))
 	group := first % s.groups
 	q.Table = "g_" + strconv.FormatUint(uint64(group), 10)
@@ -212,7 +212,7 @@ func (t *queryType) drawOne(q *query.Query, r *stream, s *settings, a *asked, su
 	}
 	switch t.window {
 	case moment:
-		q.Start = time.Unix(0, s.time(s.asked(q), r.below(s.rows))).UTC()
+		q.Start = time.Unix(0, s.time(s.sourceOf(q), r.below(s.rows))).UTC()
 		q.End = q.Start.Add(instant)
 	case closed, halfOpen:
 		room := s.rows*s.step - int64(a.span)

@@ -19,10 +19,10 @@ type settings struct {
 	devices uint32
 	first   uint32 // device of this part of the dataset
 	last    uint32 // device behind it
-	rows    int64  // of each lane that are made, duplicates apart
-	block   int64  // rows of a lane before those of the next one
+	rows    int64  // of each source that are made, duplicates apart
+	block   int64  // rows of a source before those of the next one
 	start   int64  // nanoseconds since 1970
-	step    int64  // between rows of a lane, nanoseconds
+	step    int64  // between rows of a source, nanoseconds
 	grain   int64  // times are multiples of it since start
 
 	sensors   uint32
@@ -62,7 +62,7 @@ const (
 	paperPoisson = "paper-poisson" // as the paper's equations (3) to (7): old times are written again
 )
 
-// The sources of values.
+// Where values come from.
 const (
 	byFormula    = "formula"
 	sharedBuffer = "shared-buffer"
@@ -157,9 +157,9 @@ func (out *settings) readTime(s workload.Spec) error {
 			return bad(t.setting, "%s is outside the years 1700 to 2250, which 64-bit nanoseconds hold with room to spare", t.time.Format(time.RFC3339))
 		}
 	}
-	lanes := int64(1)
+	sources := int64(1)
 	if out.unaligned {
-		lanes = int64(out.sensors)
+		sources = int64(out.sensors)
 	}
 	switch {
 	case !s.End.After(s.Start):
@@ -168,11 +168,11 @@ func (out *settings) readTime(s workload.Spec) error {
 		return bad("log-interval", "%s must be whole microseconds, and longer than 0, such as 5s", s.Interval)
 	case s.End.Sub(s.Start) < s.Interval:
 		return bad("log-interval", "%s is longer than the whole span of %s, so there are no rows; shorten it, or move --timestamp-end", s.Interval, s.End.Sub(s.Start))
-	case int64(s.Interval/time.Microsecond) < lanes:
-		return bad("log-interval", "%s is too short for %d unaligned sensors, each a microsecond later; lengthen it", s.Interval, lanes)
+	case int64(s.Interval/time.Microsecond) < sources:
+		return bad("log-interval", "%s is too short for %d unaligned sensors, each a microsecond later; lengthen it", s.Interval, sources)
 	}
 	out.grain = int64(time.Millisecond)
-	if int64(s.Interval)%int64(time.Millisecond) != 0 || int64(s.Interval/time.Millisecond) < lanes {
+	if int64(s.Interval)%int64(time.Millisecond) != 0 || int64(s.Interval/time.Millisecond) < sources {
 		out.grain = int64(time.Microsecond)
 	}
 	out.rows = int64(s.End.Sub(s.Start) / s.Interval)

@@ -32,7 +32,7 @@ func (s *settings) waveform(device uint32, n *sensor) waveform {
 	return w
 }
 
-// row is a row of a lane: its place, from 0 on and below it where old times are
+// row is a row of a source: its place, from 0 on and below it where old times are
 // written again, and whether it is the second one of its time.
 type row struct {
 	at    int64

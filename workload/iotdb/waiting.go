@@ -2,7 +2,7 @@ package iotdb
 
 import "container/heap"
 
-// waiting are the rows of a lane that are not due yet, the first one in front,
+// waiting are the rows of a source that are not due yet, the first one in front,
 // where any row before may be due in a slot: looking for them among all of these
 // would take the square of their number.
 type waiting []arrival
@@ -12,10 +12,10 @@ type waiting []arrival
 // rows before once.
 func (s *settings) waits() bool { return s.late > 0 && s.lateMode == global }
 
-// waitingAt returns the rows of a lane that wait when a slot begins.
-func (s *settings) waitingAt(l lane, slot int64) waiting {
+// waitingAt returns the rows of a source that wait when a slot begins.
+func (s *settings) waitingAt(src source, slot int64) waiting {
 	var w waiting
-	s.sent(l, 0, slot, func(a arrival) {
+	s.sent(src, 0, slot, func(a arrival) {
 		if a.due >= slot {
 			w.add(a)
 		}
