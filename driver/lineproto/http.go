@@ -86,7 +86,7 @@ func (s *httpSender) Send(ctx context.Context, text [][]byte) (driver.Receipt, e
 	if bad := (*BadLine)(nil); errors.As(err, &bad) {
 		err = fmt.Errorf("line %d of the batch, %q: %w", bad.Number, lineOf(text, bad.Number), err)
 	}
-	return driver.Receipt{}, driver.HTTPStatus(response, err)
+	return driver.Receipt{}, httpwire.Refused(response, err)
 }
 
 // compress returns the texts as one compressed one, which holds until the next

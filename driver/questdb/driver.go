@@ -61,6 +61,10 @@ func Driver() driver.Driver {
 		Place: func(o driver.Options) string {
 			return "QuestDB at " + driver.AddressPlace(o[connection.Host], o[connection.Port])
 		},
+		TestServer: driver.Options{},
+		IoTDBBenchmark: driver.Tool{Options: map[string]string{ // which writes over the PostgreSQL protocol
+			"PORT": optionPGPort, "USERNAME": optionPGUser, "PASSWORD": optionPGPassword,
+		}},
 		Render: render,
 		Open:   open,
 	}
