@@ -37,19 +37,19 @@ a file of your own.`,
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return presetCompletions(), cobra.ShellCompDirectiveNoFileComp
+			return a.presetCompletions(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				p, ok := preset.Find(args[0])
+				p, ok := preset.Find(a.presets(), args[0])
 				if !ok {
-					return fmt.Errorf("no built-in experiment %q%s", args[0], suggest.Among(args[0], preset.Names()))
+					return fmt.Errorf("no built-in experiment %q%s", args[0], suggest.Among(args[0], preset.Names(a.presets())))
 				}
 				_, err := io.WriteString(a.stdout, p.YAML)
 				return err
 			}
 			out := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-			for _, p := range preset.All() {
+			for _, p := range a.presets() {
 				fmt.Fprintf(out, "%s\t%s\n", p.Name, p.Summary)
 			}
 			return out.Flush()
@@ -57,10 +57,12 @@ a file of your own.`,
 	}
 }
 
+func (a *app) presets() []preset.Preset { return preset.All(a.catalog.drivers) }
+
 // presetCompletions are the names with their summaries, as shells show them.
-func presetCompletions() []string {
+func (a *app) presetCompletions() []string {
 	var list []string
-	for _, p := range preset.All() {
+	for _, p := range a.presets() {
 		list = append(list, cobra.CompletionWithDesc(p.Name, p.Summary))
 	}
 	return list
@@ -68,29 +70,30 @@ func presetCompletions() []string {
 
 // completeExperiment offers the built-in experiments; where none fits, the shell
 // offers files.
-func completeExperiment(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (a *app) completeExperiment(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return presetCompletions(), cobra.ShellCompDirectiveDefault
+	return a.presetCompletions(), cobra.ShellCompDirectiveDefault
 }
 
 // readExperiment reads a built-in experiment or, where none has the name, a file.
-func readExperiment(name string) (*experiment.Experiment, error) {
-	if p, ok := preset.Find(name); ok {
+func (a *app) readExperiment(name string) (*experiment.Experiment, error) {
+	presets := a.presets()
+	if p, ok := preset.Find(presets, name); ok {
 		return p.Experiment()
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return nil, unreadable(name, err)
+		return nil, unreadable(name, preset.Names(presets), err)
 	}
 	return experiment.Parse(name, data)
 }
 
 // unreadable is an error about an experiment's file.
-func unreadable(name string, err error) error {
+func unreadable(name string, builtIn []string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) && filepath.Base(name) == name && filepath.Ext(name) == "" {
-		hint := suggest.Among(name, preset.Names())
+		hint := suggest.Among(name, builtIn)
 		return fmt.Errorf("no experiment %q: neither a file nor built in%s", name, strings.Replace(hint, "; known:", "; built in are", 1))
 	}
 	var path *fs.PathError

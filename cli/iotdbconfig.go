@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/iotdbconfig"
 )
@@ -42,11 +43,11 @@ func (f *iotdbFiles) given(cmd *cobra.Command) bool {
 }
 
 // read makes the experiment. targets says whether the command line names some.
-func (f *iotdbFiles) read(cmd *cobra.Command, kinds []string, targets bool) (*experiment.Experiment, error) {
+func (f *iotdbFiles) read(cmd *cobra.Command, drivers []driver.Driver, targets bool) (*experiment.Experiment, error) {
 	if !cmd.Flags().Changed(iotdbConfigFlag) {
 		return nil, fmt.Errorf("--%s changes parameters of a config.properties; name one with --%s", iotdbRoutineFlag, iotdbConfigFlag)
 	}
-	o := iotdbconfig.Options{Kinds: kinds, Targets: targets}
+	o := iotdbconfig.Options{Drivers: drivers, Targets: targets}
 	config, err := readProperties("--"+iotdbConfigFlag, f.config)
 	if err != nil {
 		return nil, err

@@ -68,7 +68,7 @@ became of each parameter.`,
 			}
 			return nil
 		},
-		ValidArgsFunction: completeExperiment,
+		ValidArgsFunction: a.completeExperiment,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e := experiment.Default()
 			var err error
@@ -76,9 +76,9 @@ became of each parameter.`,
 			case len(args) == 1 && files.given(cmd):
 				return fmt.Errorf("the experiment is given twice: as %s, and with --%s; leave one of them out", args[0], iotdbConfigFlag)
 			case len(args) == 1:
-				e, err = readExperiment(args[0])
+				e, err = a.readExperiment(args[0])
 			case files.given(cmd):
-				e, err = files.read(cmd, a.catalog.driverNames(), cmd.Flags().Changed("target"))
+				e, err = files.read(cmd, a.catalog.drivers, cmd.Flags().Changed("target"))
 			}
 			if err != nil {
 				return err
@@ -181,7 +181,7 @@ func (a *app) stepCommand(given *settings, use, short, long, example string) *co
 			e.Targets = e.Targets[:1] // a step compares nothing
 			if files.given(cmd) {
 				var err error
-				if e, err = files.read(cmd, a.catalog.driverNames(), len(args) > 0 || cmd.Flags().Changed("target")); err != nil {
+				if e, err = files.read(cmd, a.catalog.drivers, len(args) > 0 || cmd.Flags().Changed("target")); err != nil {
 					return err
 				}
 			}

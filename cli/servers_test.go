@@ -8,22 +8,27 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/tsmark/tsmark/driver/all"
 	"github.com/tsmark/tsmark/driver/conformance"
 )
 
-// The scripts of servers are named for them. Beside the commands of the other
+// The scripts of servers are named for their drivers. Beside the commands of the other
 // scripts they find $HOST, $PORT, the ports behind it, and $PASSWORD_FILE with
 // the password of the superuser.
 func TestServerScripts(t *testing.T) {
-	for _, name := range []string{"postgres", "questdb", "influxdb"} {
-		t.Run(name, func(t *testing.T) {
-			host, port := conformance.Address(t, name)
+	for _, d := range all.Drivers() {
+		script := filepath.Join("testdata", "servers", d.Name+".txtar")
+		if _, err := os.Stat(script); err != nil {
+			continue // nothing of it is for people to try at the command line
+		}
+		t.Run(d.Name, func(t *testing.T) {
+			host, port := conformance.Address(t, d.Name)
 			first, err := strconv.Atoi(port)
 			if err != nil {
 				t.Fatal(err)
 			}
 			testscript.Run(t, testscript.Params{
-				Files:               []string{filepath.Join("testdata", "servers", name+".txtar")},
+				Files:               []string{script},
 				RequireExplicitExec: true,
 				Cmds:                commands(),
 				Setup: func(env *testscript.Env) error {

@@ -32,6 +32,12 @@ type Driver struct {
 	// here and found by the mark. Empty: in a folder of the run's own. Nil: it
 	// keeps nothing.
 	Place func(Options) string
+	// TestServer are the options by which the server is reached that the script
+	// servers/NAME starts, beside its host and ports: the built-in experiment
+	// databases and the tests have it. Nil: it needs no server.
+	TestServer Options
+	// IoTDBBenchmark is how files of IoTDB-Benchmark speak of the system.
+	IoTDBBenchmark Tool
 	// Render puts a query into the system's language. It needs no server. The
 	// options, which have passed Resolve, say how the data is laid out. It
 	// wraps query.ErrUnsupported, with the reason, for what the system cannot
@@ -40,6 +46,12 @@ type Driver struct {
 	// Open connects. Its options have passed Resolve. Where it cannot reach
 	// the system its error wraps ErrUnreachable.
 	Open func(context.Context, Env, Options) (DB, error)
+}
+
+// Tool is how the files of another benchmark speak of a system.
+type Tool struct {
+	Databases []string          // what it is called there, beside Name in upper or lower case
+	Options   map[string]string // options that parameters become which are called otherwise here: PORT: pg_port
 }
 
 // Env is what a run lends to a database.
@@ -105,60 +117,6 @@ type DB interface {
 	Close() error
 }
 
-// As returns a target as what it may be beside, such as an AfterLoader, and
-// whether it is that. Of one that stands before another, and whose method
-// Unwrap returns that, both must be.
-func As[I any](t DB) (I, bool) {
-	as, ok := t.(I)
-	if before, wraps := t.(interface{ Unwrap() DB }); ok && wraps {
-		_, ok = As[I](before.Unwrap())
-	}
-	return as, ok
-}
-
-// AfterLoader is a DB with work that users of the system do once data is
-// loaded, such as gathering statistics or compressing. An experiment names the
-// steps that it wants; each is timed apart.
-type AfterLoader interface {
-	// AfterLoad returns the steps, in the order in which they make sense. They are
-	// done to what Create has made.
-	AfterLoad() []Step
-}
-
-// Inspector is a DB that can tell before anything is loaded what would keep
-// a load from its end, beside what Objects shows.
-type Inspector interface {
-	// Inspect changes nothing. Its error wraps ErrUnreachable where an endpoint
-	// that rows or queries need does not answer; it also tells of rights that the
-	// user lacks, as far as that can be known cheaply.
-	Inspect(context.Context) error
-}
-
-// Step is something done after a load.
-type Step struct {
-	Name string                      `json:"name"` // as experiments name it
-	Help string                      `json:"help"`
-	Do   func(context.Context) error `json:"-"` // nil in Caps
-}
-
-// Server is a DB whose server is a process of its own, reached over the
-// network. The runner observes those that run on the client's host.
-type Server interface {
-	// Address is host:port as connected to.
-	Address() string
-}
-
-// Metered is a DB whose system tells figures of its own, such as the bytes
-// of log that it wrote. The runner reads them every second beside the resources
-// of its processes.
-type Metered interface {
-	// Metrics returns the figures as they are now, by the system's own names
-	// in lower case. Those that end in _total only rise while the system runs,
-	// as is Prometheus's convention; the others are states. It is called while
-	// others write and ask, so it is cheap and waits for none of them.
-	Metrics(context.Context) (map[string]float64, error)
-}
-
 // Description is what a system says of itself.
 type Description struct {
 	Version    string            `json:"version"`
@@ -191,23 +149,6 @@ type Writer interface {
 	Flush(context.Context) (Receipt, error)
 	// Close releases the connection.
 	Close() error
-}
-
-// LineTaker is a DB that takes some files as they are, without parsing
-// them apart. Its writers are LineWriters.
-type LineTaker interface {
-	// TakesLines reports whether it takes the lines of a format, by its TSBS
-	// name, of a dataset, and holds what they say as it holds the dataset's
-	// batches. The schema is nil where nobody knows the dataset.
-	TakesLines(format string, schema *series.Schema) bool
-}
-
-// LineWriter is a Writer that takes rows as text.
-type LineWriter interface {
-	Writer
-	// WriteLines sends whole rows, one after the other; a line may go on in
-	// the next element. The text belongs to the caller again on return.
-	WriteLines(ctx context.Context, text [][]byte, rows int) (Receipt, error)
 }
 
 // Receipt says what became of rows.
@@ -252,22 +193,4 @@ type Content struct {
 	Sum *query.Value
 	// Min and Max are the least and the largest value; of texts by their bytes.
 	Min, Max *query.Value
-}
-
-// DistinctCounter is a DB that can tell what a table holds where each
-// different row counts once. It is asked where rows were sent twice: duplicates
-// then hide no losses.
-type DistinctCounter interface {
-	// DistinctCensus is Census over different rows, which are told apart by
-	// their series, time and values.
-	DistinctCensus(context.Context, *series.Table) (Census, error)
-}
-
-// SeriesLister is a DB that can tell of which series a table's rows are.
-type SeriesLister interface {
-	// ListSeries gives the sink the tags of each series that has rows in a table,
-	// in the order of the table's tags, NULL where it lacks one. Tags that are
-	// numbers are left out where the system holds them as fields. The same tags
-	// may come more than once. Tables without tags are not asked about.
-	ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error
 }

@@ -33,6 +33,18 @@ func (k *Driver) LayoutOf(o Options) map[string]string {
 	return layout
 }
 
+// Ports returns the options that are ports of its server, in the order in which
+// the script servers/NAME uses the ports from the first one on.
+func (k *Driver) Ports() []string {
+	var names []string
+	for _, o := range k.Options {
+		if o.Type.String() == option.Port().String() {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}
+
 // Renderer returns Render with the options.
 func (k *Driver) Renderer(options Options) func(*query.Query, *series.Schema) (Request, error) {
 	return func(q *query.Query, s *series.Schema) (Request, error) { return k.Render(q, s, options) }

@@ -16,6 +16,15 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
+// traits are all of them.
+func traits() []series.Trait {
+	var list []series.Trait
+	for t := series.NaN; t <= series.RepeatedTimes; t++ {
+		list = append(list, t)
+	}
+	return list
+}
+
 // lacking is what a system can do that lacks the traits.
 func lacking(traits ...series.Trait) *driver.Caps {
 	c := &driver.Caps{TimePrecision: time.Nanosecond, Lacks: make(map[series.Trait]string)}
@@ -28,7 +37,7 @@ func lacking(traits ...series.Trait) *driver.Caps {
 // Every limit is told before a load, with what to do about it.
 func TestRefuse(t *testing.T) {
 	at := time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC)
-	values := series.Values{First: at, Last: at.Add(48 * time.Hour), Step: time.Microsecond, Has: series.Traits()}
+	values := series.Values{First: at, Last: at.Add(48 * time.Hour), Step: time.Microsecond, Has: traits()}
 	for _, c := range []struct {
 		caps          driver.Caps
 		setting, says string
@@ -41,7 +50,7 @@ func TestRefuse(t *testing.T) {
 	} {
 		refused(t, c.caps.Refuse("q", nil, values), c.setting, c.says)
 	}
-	for _, trait := range series.Traits() {
+	for _, trait := range traits() {
 		refused(t, lacking(trait).Refuse("q", nil, values), "", fmt.Sprintf("target q: the dataset has %v, which x does not hold; choose another target, or a dataset without them", trait))
 	}
 	mended := lacking()
@@ -98,7 +107,7 @@ func TestChecker(t *testing.T) {
 		says  string
 		spoil func(*series.Run)
 	}{
-		{lacking(series.Traits()...), "", func(*series.Run) {}},
+		{lacking(traits()...), "", func(*series.Run) {}},
 		{bounded, "a row's time 1969-12-31T23:59:59.999999Z is before 1970-01-01T00:00:00Z, where the target has no rows; leave it out of the data", func(r *series.Run) { r.Times[1] = -1000 }},
 		{bounded, "a row's time 1970-01-01T00:01:40.000001Z is after 1970-01-01T00:01:40Z, where", func(r *series.Run) { r.Times[1] = 100_000_001_000 }},
 		{bounded, "a row's time 1970-01-01T00:00:00.000000001Z is no multiple of 1µs, to which the target holds times; round it in the data", func(r *series.Run) { r.Times[1] = 1 }},
@@ -113,7 +122,7 @@ func TestChecker(t *testing.T) {
 		{lacking(series.EscapedTags), `tag host of series 2 is "b\nc", which`, func(r *series.Run) { r.Series[1] = 2 }},
 		{lacking(series.EscapedTags), `tag host of series 3 is "d\\", which`, func(r *series.Run) { r.Series[1] = 3 }},
 		{lacking(series.EscapedTags, series.EmptyTags), "", func(r *series.Run) { r.Series[1] = 4 }},
-		{lacking(series.Traits()...), "", func(r *series.Run) {
+		{lacking(traits()...), "", func(r *series.Run) {
 			r.Columns[0].Ints[1], r.Columns[1].Floats[1], r.Columns[2].Ints[1], r.Columns[3].Ints[1] = math.MinInt64, math.NaN(), math.MinInt32, 1
 			for f := range 4 {
 				r.SetNull(f, 1)
@@ -183,7 +192,7 @@ func known(t *testing.T, w workload.Workload, s workload.Spec) {
 		t.Fatal(err)
 	}
 	v := w.Describe(s).Values
-	caps := lacking(series.Traits()...)
+	caps := lacking(traits()...)
 	caps.First, caps.Last, caps.TimePrecision = v.First, v.Last, v.Step
 	for _, has := range v.Has {
 		delete(caps.Lacks, has)

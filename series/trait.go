@@ -25,11 +25,6 @@ const (
 	RepeatedTimes                   // several rows of one series and time
 )
 
-// Traits lists them.
-func Traits() []Trait {
-	return []Trait{NaN, Infinities, LargeInts, SmallestInt, FineTimestamps, EmptyTags, EscapedTags, RepeatedTimes}
-}
-
 // String names values of the trait for people.
 func (t Trait) String() string {
 	return [...]string{"?", "NaN", "infinite floats", "integers beyond 2^53", "the smallest integer of a type",

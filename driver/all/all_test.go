@@ -31,7 +31,7 @@ func TestTypesAreTold(t *testing.T) {
 			}
 			for _, typ := range series.Types() {
 				if !caps.Discards && caps.Types[typ].As == "" {
-					t.Errorf("%s %v does not say how it holds %v", d.Name, given, typ)
+					t.Errorf("%s %v does not say how it holds %v: give it Caps.Types", d.Name, given, typ)
 				}
 			}
 		}
@@ -85,9 +85,10 @@ func TestNamesDiffer(t *testing.T) {
 	}
 }
 
-// Whoever adds a driver adds its page, which README links to, and for a server the
-// script that starts it.
-func TestDriversHavePageAndServer(t *testing.T) {
+// Whoever adds a driver adds what CONTRIBUTING.md, "Adding a database", lists: tests
+// by the suites, a page that README links to, and for a server the script that
+// starts it.
+func TestDriversHaveAllThatBelongsToThem(t *testing.T) {
 	root := filepath.Join("..", "..")
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {
@@ -106,11 +107,44 @@ func TestDriversHavePageAndServer(t *testing.T) {
 			t.Errorf("driver %s is not among the databases of README.md: link to %s", d.Name, page)
 		}
 		caps := d.Caps(options)
-		if caps.Embedded || caps.Discards {
+		if caps.Discards {
 			continue
 		}
-		if about, err := os.Stat(filepath.Join(root, "servers", d.Name)); err != nil || about.Mode()&0o111 == 0 {
-			t.Errorf("driver %s has no script that starts its server: write servers/%s, and make it executable", d.Name, d.Name)
+		if d.Place == nil {
+			t.Errorf("driver %s does not say where its data is kept: give it Place", d.Name)
+		}
+		suites := []string{"Run", "Queries"}
+		if !caps.Embedded {
+			suites = append(suites, "Faults")
+			if about, err := os.Stat(filepath.Join(root, "servers", d.Name)); err != nil || about.Mode()&0o111 == 0 {
+				t.Errorf("driver %s has no script that starts its server: write servers/%s, and make it executable", d.Name, d.Name)
+			}
+			if _, err := d.Resolve(d.TestServer); err != nil || d.TestServer == nil || len(d.Ports()) == 0 {
+				t.Errorf("driver %s does not say how its test server is reached (%v): set TestServer, empty where host and ports are enough, and make option.Port() the type of each port", d.Name, err)
+			}
+		}
+		tests := testsOf(t, filepath.Join(root, "driver", d.Name))
+		for _, suite := range suites {
+			if !strings.Contains(tests, "conformance."+suite) {
+				t.Errorf("no test of driver %s calls conformance.%s: add one to driver/%[1]s, as package duckdb has it, or questdb for a server", d.Name, suite)
+			}
 		}
 	}
+}
+
+// testsOf is the text of a folder's tests.
+func testsOf(t *testing.T, folder string) string {
+	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(data)
+	}
+	return text.String()
 }

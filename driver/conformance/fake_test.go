@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/httpwire"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -91,7 +92,7 @@ func (f *fakeTarget) do(ctx context.Context, method, path string, body []byte) (
 		if strings.Contains(err.Error(), "HTTP response to HTTPS client") {
 			return nil, fmt.Errorf("the server speaks no TLS; give tls=off: %w", err)
 		}
-		return nil, driver.Cut(fmt.Errorf("the server %w: %w", driver.ErrUnreachable, err))
+		return nil, httpwire.Cut(fmt.Errorf("the server %w: %w", driver.ErrUnreachable, err))
 	}
 	if answer.StatusCode < 300 {
 		return answer, nil
@@ -104,9 +105,9 @@ func (f *fakeTarget) do(ctx context.Context, method, path string, body []byte) (
 	case f.sin("impatient"):
 		answer.Header.Del("Retry-After")
 	case f.sin("many lines"):
-		return nil, fmt.Errorf("%s\n%w", text, driver.HTTPStatus(answer, errors.New("see above")))
+		return nil, fmt.Errorf("%s\n%w", text, httpwire.Refused(answer, errors.New("see above")))
 	}
-	return nil, driver.HTTPStatus(answer, fmt.Errorf("%s: %s", path, bytes.TrimSpace(text)))
+	return nil, httpwire.Refused(answer, fmt.Errorf("%s: %s", path, bytes.TrimSpace(text)))
 }
 
 func (f *fakeTarget) send(ctx context.Context, method, path string, body []byte) error {

@@ -29,7 +29,7 @@ func (c *Client) Post(ctx context.Context, path string, parameters url.Values, h
 	response, err := c.Do(r)
 	<-body.closed // the text is the caller's again
 	if errors.Is(err, driver.ErrUnreachable) {
-		err = driver.Cut(err)
+		err = Cut(err)
 	}
 	return response, body.sent, err
 }

@@ -58,8 +58,9 @@ func Driver() driver.Driver {
 		Place: func(o driver.Options) string {
 			return fmt.Sprintf("database %s of InfluxDB at %s", o[connection.Database], driver.AddressPlace(o[connection.Host], o[connection.Port]))
 		},
-		Render: render,
-		Open:   open,
+		TestServer: driver.Options{},
+		Render:     render,
+		Open:       open,
 	}
 }
 

@@ -32,6 +32,7 @@ func Driver() driver.Driver {
 		Caps: func(driver.Options) driver.Caps {
 			return driver.Caps{TimePrecision: time.Nanosecond, Embedded: true, Discards: true}
 		},
+		IoTDBBenchmark: driver.Tool{Databases: []string{"FakeDB"}},
 		Render: func(*query.Query, *series.Schema, driver.Options) (driver.Request, error) {
 			return driver.Request{}, fmt.Errorf("%w: the null target keeps nothing", query.ErrUnsupported)
 		},

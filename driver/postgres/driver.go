@@ -74,11 +74,12 @@ const (
 // Driver describes PostgreSQL.
 func Driver() driver.Driver {
 	return NewKind(Variant{
-		Name:    "postgres",
-		System:  "PostgreSQL",
-		Help:    "PostgreSQL 14 or newer, written by COPY in binary form",
-		Options: []driver.Option{partitionOption()},
-		Bucket:  bucket,
+		Name:       "postgres",
+		TestServer: driver.Options{connection.User: "tsmark", connection.Password: "@servers/password", connection.Database: "postgres"},
+		System:     "PostgreSQL",
+		Help:       "PostgreSQL 14 or newer, written by COPY in binary form",
+		Options:    []driver.Option{partitionOption()},
+		Bucket:     bucket,
 	})
 }
 
@@ -104,9 +105,10 @@ func NewKind(v Variant) driver.Driver {
 			{Name: driver.Strict, Help: "synchronous_commit on; a server without fsync or full_page_writes is refused",
 				Options: driver.Options{optionUnlogged: off, optionCommit: "on"}},
 		},
-		Caps:    v.caps,
-		Modules: []string{"github.com/jackc/pgx/v5"},
-		Place:   place,
+		Caps:       v.caps,
+		Modules:    []string{"github.com/jackc/pgx/v5"},
+		Place:      place,
+		TestServer: v.TestServer,
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := v.dialect(o).Render(q, s)
 			return driver.Request{Text: text}, err

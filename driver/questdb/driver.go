@@ -1,6 +1,6 @@
 // Package questdb drives QuestDB, a server. Rows are written as line protocol
 // (ILP) over HTTP or TCP, as text made straight from batches; queries are
-// asked over the PostgreSQL protocol or over REST.
+// sent over the PostgreSQL protocol or over REST.
 //
 // Each table of the schema becomes one table: the designated timestamp, a
 // SYMBOL for each tag (a DOUBLE for a numeric one), a LONG or DOUBLE for each
@@ -61,6 +61,10 @@ func Driver() driver.Driver {
 		Place: func(o driver.Options) string {
 			return "QuestDB at " + driver.AddressPlace(o[connection.Host], o[connection.Port])
 		},
+		TestServer: driver.Options{},
+		IoTDBBenchmark: driver.Tool{Options: map[string]string{ // which writes over the PostgreSQL protocol
+			"PORT": optionPGPort, "USERNAME": optionPGUser, "PASSWORD": optionPGPassword,
+		}},
 		Render: render,
 		Open:   open,
 	}

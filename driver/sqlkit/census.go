@@ -102,7 +102,7 @@ func (c *Counter) statement(t *series.Table, fields []series.Field, distinct boo
 	for _, f := range fields {
 		column := d.Ident(f.Name)
 		if d.Narrow {
-			column = sql.NarrowColumn(f.Type, d.Integers)
+			column = d.NarrowColumn(f.Type)
 		}
 		filter := of(f.Name)
 		columns = append(columns, fmt.Sprintf("count(%s)%s", d.Counted(f.Type, column), filter))
@@ -133,7 +133,7 @@ func (c *Counter) columns(t *series.Table) []string {
 	for _, f := range t.Fields {
 		name := f.Name
 		if d.Narrow {
-			name = sql.NarrowColumn(f.Type, d.Integers)
+			name = d.NarrowColumn(f.Type)
 		}
 		if !taken[name] {
 			taken[name] = true

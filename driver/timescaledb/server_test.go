@@ -9,6 +9,7 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/driver/timescaledb"
 	"github.com/tsmark/tsmark/series"
 )
@@ -47,7 +48,7 @@ func pglite(t *testing.T, options map[string]string) bool {
 		t.Fatal(err)
 	}
 	defer conformance.Close(t, conn)
-	row, err := conn.Row(t.Context(), "SELECT version()")
+	row, err := sqlkit.QueryRow(t.Context(), conn, "SELECT version()")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/properties"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/run/experiment"
@@ -24,8 +25,8 @@ type File struct {
 
 // Options is what is known beside the file.
 type Options struct {
-	Kinds   []string // of targets that there are, for errors
-	Targets bool     // targets are named elsewhere: the experiment has none
+	Drivers []driver.Driver // that there are
+	Targets bool            // targets are named elsewhere: the experiment has none
 }
 
 // Read makes an experiment of a config.properties. What the file leaves out is

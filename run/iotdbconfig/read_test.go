@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tsmark/tsmark/driver/all"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/iotdbconfig"
@@ -16,7 +17,7 @@ import (
 // read reads lines as c.properties.
 func read(lines ...string) (*experiment.Experiment, error) {
 	file := iotdbconfig.File{Name: "c.properties", Data: []byte(strings.Join(lines, "\n"))}
-	return iotdbconfig.Read(file, iotdbconfig.Options{Kinds: []string{"duckdb", "null"}})
+	return iotdbconfig.Read(file, iotdbconfig.Options{Drivers: all.Drivers()})
 }
 
 // The tool's own file, in which all is as by default, is the tool's default
@@ -153,7 +154,7 @@ func TestNotes(t *testing.T) {
 		"The scenario of IoTDB-Benchmark's c.properties; what it leaves out is as by default there, but for connections.",
 		"Honoured: DEVICE_NUMBER.",
 		"Mapped, as by default: SG_STRATEGY.",
-		"DB_SWITCH becomes targets.kind: InfluxDB, TimescaleDB, QuestDB, SQLite and FakeDB (null) have drivers; others need --target, which takes its place.",
+		"DB_SWITCH becomes targets.kind: the driver of that name, and null for FakeDB; what has no driver needs --target, which takes its place.",
 		"DATA_SEED becomes workload.seed: of another generator: the rows are not the tool's; 0 is an error.",
 		"Ignored: PORT: sqlite has no such option.",
 		"Ignored: VECTOR, COMPRESSOR: IoTDB's own, and there is no driver for IoTDB.",
@@ -209,8 +210,8 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	for lines, want := range map[string]string{
-		"":                               "c.properties: DB_SWITCH: is left out, and stands for IoTDB-200-SESSION_BY_TABLET then, which has no driver; give one of these by --target: duckdb, null",
-		"DB_SWITCH=IoTDB-130-JDBC":       "c.properties:1: DB_SWITCH: IoTDB-130-JDBC has no driver; give one of these by --target: duckdb, null",
+		"":                               "c.properties: DB_SWITCH: is left out, and stands for IoTDB-200-SESSION_BY_TABLET then, which has no driver; give one of these by --target: duckdb, sqlite, postgres, timescaledb, questdb, influxdb, null",
+		"DB_SWITCH=IoTDB-130-JDBC":       "c.properties:1: DB_SWITCH: IoTDB-130-JDBC has no driver; give one of these by --target: duckdb, sqlite, postgres, timescaledb, questdb, influxdb, null",
 		"DB_SWITCH=TimescaleD":           `c.properties:1: DB_SWITCH: "TimescaleD" is no database of IoTDB-Benchmark; did you mean "TimescaleDB" or "TimescaleDB-cluster"?`,
 		"DB_SWITCH=InfluxDB\nHOST=a,b":   "c.properties:2: HOST: names several servers, and a target is one; name one, or several targets with --target",
 		"DB_SWITCH=QuestDB\nPASSWORD=@x": "c.properties:2: PASSWORD: begins with @, behind which the name of a file would stand; leave it out, and set the variable TSMARK_QUESTDB_PG_PASSWORD",

@@ -11,7 +11,7 @@ const (
 func database() []Parameter {
 	return []Parameter{
 		{Name: "DB_SWITCH", Default: "IoTDB-200-SESSION_BY_TABLET", form: text(), Fate: Mapped, Becomes: "targets.kind",
-			Why: "InfluxDB, TimescaleDB, QuestDB, SQLite and FakeDB (null) have drivers; others need --target, which takes its place"},
+			Why: "the driver of that name, and null for FakeDB; what has no driver needs --target, which takes its place"},
 		{Name: "IoTDB_DIALECT_MODE", Default: "tree", form: words("tree", "table"), Fate: Mapped,
 			Why: "says only whether GROUP_NUMBER (tree) or IoTDB_TABLE_NUMBER (table) is the number of tables"},
 		{Name: "TABLE_TIME_COLUMN", Default: "time", form: text(), Fate: Ignored, Why: onlyIoTDB},
@@ -22,7 +22,7 @@ func database() []Parameter {
 		{Name: "REST_PORT", Default: "18080", form: whole(1), Fate: Ignored, Why: onlyIoTDB},
 		{Name: "USERNAME", Default: "root", form: text(), Fate: Mapped, Becomes: "targets.options.user", Why: ofTarget + "; of QuestDB pg_user"},
 		{Name: "PASSWORD", Default: "root", form: text(), Fate: Mapped, Becomes: "targets.options.password", Why: ofTarget + "; of QuestDB pg_password; never shown or stored"},
-		{Name: "DB_NAME", Default: "test", form: text(), Fate: Mapped, Becomes: "targets.options.database", Why: ofTarget + "; QuestDB and SQLite have none"},
+		{Name: "DB_NAME", Default: "test", form: text(), Fate: Mapped, Becomes: "targets.options.database", Why: ofTarget + "; not every driver has one"},
 		{Name: "TOKEN", Default: "token", form: text(), Fate: Ignored, Why: "of InfluxDB 2, which has no driver"},
 	}
 }

@@ -1,33 +1,16 @@
 package iotdbconfig
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/run/experiment"
 )
-
-// connection is which options of a kind of target take the place of the tool's
-// parameters; empty: it has none.
-type connection struct {
-	kind                                          string
-	host, port, user, password, database, timeout string
-}
-
-// connections are the targets of the tool's databases.
-func connections() map[string]connection {
-	server := func(kind string) connection {
-		return connection{kind, "host", "port", "user", "password", "database", "timeout"}
-	}
-	return map[string]connection{
-		"InfluxDB":    server("influxdb"),
-		"TimescaleDB": server("timescaledb"),
-		"QuestDB":     {kind: "questdb", host: "host", port: "pg_port", user: "pg_user", password: "pg_password", timeout: "timeout"},
-		"SQLite":      {kind: "sqlite"},
-		"FakeDB":      {kind: "null"},
-	}
-}
 
 // switches are the values of DB_SWITCH.
 func switches() []string {
@@ -45,8 +28,11 @@ func switches() []string {
 		"SQLite", "IginX", "CnosDB", "SelfCheck")
 }
 
-// dbSwitch is the parameter that names the database.
-const dbSwitch = "DB_SWITCH"
+// The parameter that names the database, and that of how long it waits for one.
+const (
+	dbSwitch    = "DB_SWITCH"
+	timeoutName = "WRITE_OPERATION_TIMEOUT_MS"
+)
 
 // target sets the system to be measured.
 func (m *mapping) target() {
@@ -61,29 +47,45 @@ func (m *mapping) target() {
 		m.bad(dbSwitch, "%s is no database of IoTDB-Benchmark%s", short(value), suggest.Among(value, switches()))
 		return
 	}
-	c, ok := connections()[known]
-	switch {
-	case !ok && !m.has(dbSwitch):
-		m.bad(dbSwitch, "is left out, and stands for %s then, which has no driver; give one of these by --target: %s", known, strings.Join(m.options.Kinds, ", "))
-		return
-	case !ok:
-		m.bad(dbSwitch, "%s has no driver; give one of these by --target: %s", known, strings.Join(m.options.Kinds, ", "))
+	at := slices.IndexFunc(m.options.Drivers, func(d driver.Driver) bool {
+		return strings.EqualFold(d.Name, known) || slices.Contains(d.IoTDBBenchmark.Databases, known)
+	})
+	if at < 0 {
+		names := make([]string, len(m.options.Drivers))
+		for i, d := range m.options.Drivers {
+			names[i] = d.Name
+		}
+		subject := known
+		if !m.has(dbSwitch) {
+			subject = "is left out, and stands for " + known + " then, which"
+		}
+		m.bad(dbSwitch, "%s has no driver; give one of these by --target: %s", subject, strings.Join(names, ", "))
 		return
 	}
-	t := experiment.Target{Name: c.kind, Kind: c.kind}
+	d := &m.options.Drivers[at]
+	t := experiment.Target{Name: d.Name, Kind: d.Name}
 	m.from(dbSwitch, "targets[0]")
-	m.option(&t, "HOST", c.host)
-	m.option(&t, "PORT", c.port)
-	m.option(&t, "USERNAME", c.user)
-	m.option(&t, "PASSWORD", c.password)
-	m.option(&t, "DB_NAME", c.database)
-	if c.timeout == "" {
-		m.becomes(Ignored, c.kind+" has no such option", "WRITE_OPERATION_TIMEOUT_MS")
+	m.option(&t, "HOST", optionOf(d, "HOST", connection.Host))
+	m.option(&t, "PORT", optionOf(d, "PORT", connection.Port))
+	m.option(&t, "USERNAME", optionOf(d, "USERNAME", connection.User))
+	m.option(&t, "PASSWORD", optionOf(d, "PASSWORD", connection.Password))
+	m.option(&t, "DB_NAME", optionOf(d, "DB_NAME", connection.Database))
+	if timeout := optionOf(d, timeoutName, connection.Timeout); timeout == "" {
+		m.becomes(Ignored, d.Name+" has no such option", timeoutName)
 	} else {
-		timeout := time.Duration(min(m.whole("WRITE_OPERATION_TIMEOUT_MS"), 1e9)) * time.Millisecond
-		set(&t, c.timeout, experiment.DurationText(timeout))
+		set(&t, timeout, experiment.DurationText(time.Duration(min(m.whole(timeoutName), 1e9))*time.Millisecond))
 	}
 	m.out.Targets = []experiment.Target{t}
+}
+
+// optionOf is the driver's option that takes the place of a parameter: what the
+// driver says, or what servers' options are called; empty: it has none.
+func optionOf(d *driver.Driver, parameter, usual string) string {
+	name := cmp.Or(d.IoTDBBenchmark.Options[parameter], usual)
+	if !slices.ContainsFunc(d.Options, func(o driver.Option) bool { return o.Name == name }) {
+		return ""
+	}
+	return name
 }
 
 // option gives an option of a target the value of a parameter that is given.
@@ -115,5 +117,5 @@ func set(t *experiment.Target, option, value string) {
 
 // connecting are the parameters that say where and how to connect.
 func connecting() []string {
-	return []string{dbSwitch, "HOST", "PORT", "USERNAME", "PASSWORD", "DB_NAME", "WRITE_OPERATION_TIMEOUT_MS"}
+	return []string{dbSwitch, "HOST", "PORT", "USERNAME", "PASSWORD", "DB_NAME", timeoutName}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -140,6 +141,45 @@ func TestHTTPAnswers(t *testing.T) {
 		}
 		if err := g.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// A server that speaks before its client is passed on unchanged, and not taken
+// for one that was lied about; HTTP is understood.
+func TestUnknownProtocol(t *testing.T) {
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	go func() {
+		for {
+			c, err := server.Accept()
+			if err != nil {
+				return
+			}
+			fmt.Fprint(c, "HTTP/1.0 200 OK\r\n\r\n")
+			c.Close()
+		}
+	}()
+	group, err := New(Zeroes, "cpu", server.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer group.Close()
+	for i, said := range []string{"", "GET / HTTP/1.0\r\n\r\n"} {
+		client, err := net.Dial("tcp", "127.0.0.1:"+group.Port(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(client, said)
+		if got, err := io.ReadAll(client); err != nil || !strings.HasPrefix(string(got), "HTTP/1.") {
+			t.Errorf("after %q: %q, %v", said, got, err)
+		}
+		client.Close()
+		if got := group.Understands(); got != (i == 1) {
+			t.Errorf("after %q: understood %v", said, got)
 		}
 	}
 }

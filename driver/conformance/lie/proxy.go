@@ -8,9 +8,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,6 +27,8 @@ type proxy struct {
 	web    *http.Server
 	passed chan net.Conn // connections that speak HTTP
 	ended  chan struct{}
+
+	understood atomic.Bool // some connection
 
 	mu      sync.Mutex // guards what follows
 	rows    int64      // written
@@ -62,6 +67,12 @@ func New(l Lie, table string, addresses ...string) (*Group, error) {
 // Port returns the port of the proxy before the address of the number given.
 func (g *Group) Port(i int) string {
 	return strconv.Itoa(g.proxies[i].listen.Addr().(*net.TCPAddr).Port)
+}
+
+// Understands reports whether any connection has spoken a protocol in which the
+// proxies can lie.
+func (g *Group) Understands() bool {
+	return slices.ContainsFunc(g.proxies, func(p *proxy) bool { return p.understood.Load() })
 }
 
 // Close ends the proxies and all their connections.
@@ -144,14 +155,22 @@ func (p *proxy) drop(c net.Conn) {
 	delete(p.conns, c)
 }
 
+// silence is how long a client says nothing that waits for its server to speak
+// first.
+const silence = 200 * time.Millisecond
+
 // take finds out what a client speaks.
 func (p *proxy) take(client *sniffed) {
+	_ = client.SetReadDeadline(time.Now().Add(silence))
 	begin, err := client.from.Peek(4)
-	if err != nil {
+	_ = client.SetReadDeadline(time.Time{})
+	serverFirst := errors.Is(err, os.ErrDeadlineExceeded)
+	if err != nil && !serverFirst {
 		p.drop(client.Conn)
 		return
 	}
 	if isHTTP(string(begin)) {
+		p.understood.Store(true)
 		select {
 		case p.passed <- client:
 		case <-p.ended:
@@ -167,7 +186,8 @@ func (p *proxy) take(client *sniffed) {
 	if !p.keep(server) {
 		return
 	}
-	if begin[0] == 0 { // the length of a message without a type
+	if !serverFirst && begin[0] == 0 { // the length of a message without a type
+		p.understood.Store(true)
 		_ = p.postgres(client, server) // the client notices that the connection has ended
 		return
 	}

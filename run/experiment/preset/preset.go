@@ -5,9 +5,11 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
@@ -25,8 +27,9 @@ type Preset struct {
 	YAML    string // whose first line is the summary, as a comment
 }
 
-// All lists the built-in experiments, First before the others by name.
-func All() []Preset {
+// All lists the built-in experiments, First before the others by name. One of them
+// has each of the drivers with a server.
+func All(drivers []driver.Driver) []Preset {
 	names, err := fs.Glob(files, "*.yaml")
 	if err != nil {
 		panic(err) // the pattern is a constant
@@ -37,8 +40,9 @@ func All() []Preset {
 		if err != nil {
 			panic(err) // it is part of the program
 		}
-		first, _, _ := strings.Cut(string(text), "\n")
-		list = append(list, Preset{strings.TrimSuffix(name, ".yaml"), strings.TrimPrefix(first, "# "), string(text)})
+		whole := strings.Replace(string(text), "  # servers\n", servers(drivers), 1)
+		first, _, _ := strings.Cut(whole, "\n")
+		list = append(list, Preset{strings.TrimSuffix(name, ".yaml"), strings.TrimPrefix(first, "# "), whole})
 	}
 	slices.SortStableFunc(list, func(a, b Preset) int {
 		switch First {
@@ -52,23 +56,47 @@ func All() []Preset {
 	return list
 }
 
-// Names lists the names of All.
-func Names() []string {
+// servers are targets, as YAML, that scripts of this repository start.
+func servers(drivers []driver.Driver) string {
+	var text strings.Builder
+	for _, d := range drivers {
+		if d.TestServer == nil {
+			continue
+		}
+		fmt.Fprintf(&text, "  - kind: %s\n", d.Name)
+		var options []string
+		for _, name := range slices.Sorted(maps.Keys(d.TestServer)) {
+			options = append(options, fmt.Sprintf("%s: %q", name, d.TestServer[name]))
+		}
+		for i, name := range d.Ports() {
+			if i > 0 {
+				options = append(options, fmt.Sprintf(`%s: "{port+%d}"`, name, i))
+			}
+		}
+		if len(options) > 0 {
+			fmt.Fprintf(&text, "    options: {%s}\n", strings.Join(options, ", "))
+		}
+		fmt.Fprintf(&text, "    start: servers/%s exec {dir} {port}\n", d.Name)
+	}
+	return text.String()
+}
+
+// Names lists the names of presets.
+func Names(list []Preset) []string {
 	var names []string
-	for _, p := range All() {
+	for _, p := range list {
 		names = append(names, p.Name)
 	}
 	return names
 }
 
-// Find returns the built-in experiment of a name.
-func Find(name string) (Preset, bool) {
-	all := All()
-	i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name })
+// Find returns the preset of a name.
+func Find(list []Preset, name string) (Preset, bool) {
+	i := slices.IndexFunc(list, func(p Preset) bool { return p.Name == name })
 	if i < 0 {
 		return Preset{}, false
 	}
-	return all[i], true
+	return list[i], true
 }
 
 // Experiment reads the preset.

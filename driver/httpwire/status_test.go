@@ -1,4 +1,4 @@
-package driver
+package httpwire
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/tsmark/tsmark/driver"
 )
 
 func TestRetryAfter(t *testing.T) {
@@ -21,7 +23,7 @@ func TestRetryAfter(t *testing.T) {
 		"Fri, 02 Jan 2026 03:04:35 GMT": 30 * time.Second,
 		"Fri, 02 Jan 2026 03:04:00 GMT": 0,
 	} {
-		if got := RetryAfter(header, now); got != want {
+		if got := retryAfter(header, now); got != want {
 			t.Errorf("%q: %v, want %v", header, got, want)
 		}
 	}
@@ -36,9 +38,9 @@ func TestCut(t *testing.T) {
 	}
 }
 
-func TestHTTPStatus(t *testing.T) {
+func TestRefused(t *testing.T) {
 	cause := errors.New("too many writes")
-	for status, want := range map[int]*Temporary{
+	for status, want := range map[int]*driver.Temporary{
 		429: {After: 7 * time.Second, Refused: true},
 		503: {After: 7 * time.Second, Refused: true},
 		502: {},
@@ -47,8 +49,8 @@ func TestHTTPStatus(t *testing.T) {
 		401: nil,
 		500: nil,
 	} {
-		err := HTTPStatus(&http.Response{StatusCode: status, Header: http.Header{"Retry-After": {"7"}}}, cause)
-		got := AsTemporary(fmt.Errorf("writing: %w", err))
+		err := Refused(&http.Response{StatusCode: status, Header: http.Header{"Retry-After": {"7"}}}, cause)
+		got := driver.AsTemporary(fmt.Errorf("writing: %w", err))
 		if !errors.Is(err, cause) || (got == nil) != (want == nil) {
 			t.Errorf("%d: %v", status, err)
 		}

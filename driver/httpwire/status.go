@@ -1,0 +1,48 @@
+package httpwire
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+)
+
+// retryAfter reads the value of the header Retry-After (RFC 9110, 10.2.3):
+// seconds, or a date. What it cannot read, or what lies in the past, is 0.
+func retryAfter(header string, now time.Time) time.Duration {
+	const longest = 1 << 32 // seconds; more would not fit a Duration
+	if seconds, err := strconv.ParseUint(header, 10, 64); err == nil {
+		return time.Duration(min(seconds, longest)) * time.Second
+	}
+	at, err := http.ParseTime(header)
+	if err != nil {
+		return 0
+	}
+	return max(at.Sub(now), 0)
+}
+
+// Refused returns the error of an answer to a write whose status is none of
+// success: a driver.Temporary for 429 and 503, by which servers ask for time and
+// have stored nothing, and for 502 and 504, of which nobody knows what the
+// server behind them did. The cause says what the server said.
+func Refused(response *http.Response, cause error) error {
+	err := fmt.Errorf("the server answered %d %s: %w", response.StatusCode, http.StatusText(response.StatusCode), cause)
+	switch response.StatusCode {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return &driver.Temporary{Err: err, After: retryAfter(response.Header.Get("Retry-After"), time.Now()), Refused: true}
+	case http.StatusBadGateway, http.StatusGatewayTimeout:
+		return &driver.Temporary{Err: err}
+	}
+	return err
+}
+
+// Cut makes a driver.Temporary of the error of a connection: one that could not
+// even be made has stored nothing.
+func Cut(err error) *driver.Temporary {
+	var op *net.OpError
+	return &driver.Temporary{Err: err, Refused: errors.As(err, &op) && op.Op == "dial"}
+}

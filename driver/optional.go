@@ -1,0 +1,143 @@
+package driver
+
+import (
+	"context"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// As returns a target as what it may be beside, such as an AfterLoader, and
+// whether it is that. Of one that stands before another, and whose method
+// Unwrap returns that, both must be.
+func As[I any](t DB) (I, bool) {
+	as, ok := t.(I)
+	if before, wraps := t.(interface{ Unwrap() DB }); ok && wraps {
+		_, ok = As[I](before.Unwrap())
+	}
+	return as, ok
+}
+
+// AfterLoader is a DB with work that users of the system do once data is
+// loaded, such as gathering statistics or compressing. An experiment names the
+// steps that it wants; each is timed apart.
+type AfterLoader interface {
+	// AfterLoad returns the steps, in the order in which they make sense. They are
+	// done to what Create has made.
+	AfterLoad() []Step
+}
+
+// Inspector is a DB that can tell before anything is loaded what would keep
+// a load from its end, beside what Objects shows.
+type Inspector interface {
+	// Inspect changes nothing. Its error wraps ErrUnreachable where an endpoint
+	// that rows or queries need does not answer; it also tells of rights that the
+	// user lacks, as far as that can be known cheaply.
+	Inspect(context.Context) error
+}
+
+// Step is something done after a load.
+type Step struct {
+	Name string                      `json:"name"` // as experiments name it
+	Help string                      `json:"help"`
+	Do   func(context.Context) error `json:"-"` // nil in Caps
+}
+
+// Server is a DB whose server is a process of its own, reached over the
+// network. The runner observes those that run on the client's host.
+type Server interface {
+	// Address is host:port as connected to.
+	Address() string
+}
+
+// Metered is a DB whose system tells figures of its own, such as the bytes
+// of log that it wrote. The runner reads them every second beside the resources
+// of its processes.
+type Metered interface {
+	// Metrics returns the figures as they are now, by the system's own names
+	// in lower case. Those that end in _total only rise while the system runs,
+	// as is Prometheus's convention; the others are states. It is called while
+	// others write and ask, so it is cheap and waits for none of them.
+	Metrics(context.Context) (map[string]float64, error)
+}
+
+// LineTaker is a DB that takes some files as they are, without parsing
+// them apart. Its writers are LineWriters.
+type LineTaker interface {
+	// TakesLines reports whether it takes the lines of a format, by its TSBS
+	// name, of a dataset, and holds what they say as it holds the dataset's
+	// batches. The schema is nil where nobody knows the dataset.
+	TakesLines(format string, schema *series.Schema) bool
+}
+
+// LineWriter is a Writer that takes rows as text.
+type LineWriter interface {
+	Writer
+	// WriteLines sends whole rows, one after the other; a line may go on in
+	// the next element. The text belongs to the caller again on return.
+	WriteLines(ctx context.Context, text [][]byte, rows int) (Receipt, error)
+}
+
+// DistinctCounter is a DB that can tell what a table holds where each
+// different row counts once. It is asked where rows were sent twice: duplicates
+// then hide no losses.
+type DistinctCounter interface {
+	// DistinctCensus is Census over different rows, which are told apart by
+	// their series, time and values.
+	DistinctCensus(context.Context, *series.Table) (Census, error)
+}
+
+// SeriesLister is a DB that can tell of which series a table's rows are.
+type SeriesLister interface {
+	// ListSeries gives the sink the tags of each series that has rows in a table,
+	// in the order of the table's tags, NULL where it lacks one. Tags that are
+	// numbers are left out where the system holds them as fields. The same tags
+	// may come more than once. Tables without tags are not asked about.
+	ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error
+}
+
+// Watcher is a DB whose Settle must watch its server for a while before it
+// can say that the server is idle. That wait is not the server's work.
+type Watcher interface {
+	// IdleSince returns when the idleness began that the last Settle which
+	// succeeded has found: at the first look that found the server idle. It is
+	// after that Settle began.
+	IdleSince() time.Time
+}
+
+// Settled waits until a target has settled, and returns when it had.
+func Settled(ctx context.Context, t DB) (time.Time, error) {
+	if err := t.Settle(ctx); err != nil {
+		return time.Time{}, err
+	}
+	if w, ok := As[Watcher](t); ok {
+		return w.IdleSince(), nil
+	}
+	return time.Now(), nil
+}
+
+// Incomplete is a DB whose Footprint leaves out something that the data
+// needs on disk.
+type Incomplete interface {
+	// LeftOut says what the last Footprint did not count, to stand behind
+	// "without": "the index and the series file: no folder of the server's can be
+	// read here". Empty: nothing.
+	LeftOut() string
+}
+
+// LeftOut says what a target's last Footprint did not count; empty: nothing.
+func LeftOut(t DB) string {
+	if i, ok := As[Incomplete](t); ok {
+		return i.LeftOut()
+	}
+	return ""
+}
+
+// Kept is a DB whose system does maintenance by itself, at moments of its own
+// choosing, on which the speed of queries depends: PostgreSQL's autovacuum.
+type Kept interface {
+	// Upkeep says in words what was done to the objects since they were made, and
+	// what is left to do; empty: nothing can be told. It is cheap.
+	Upkeep(context.Context, []Object) (string, error)
+}
