@@ -20,7 +20,7 @@ func Address(t testing.TB, name string) (host, port string) {
 		if os.Getenv("CI") == "true" {
 			skip = t.Fatalf
 		}
-		skip("%s is not set; run: servers/run %s -- go test ./driver/...", variable, name)
+		skip("%s is not set; run: servers/run %s -- go test ./driver/%[2]s", variable, name)
 	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
