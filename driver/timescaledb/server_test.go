@@ -21,10 +21,9 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 func server(t *testing.T, given ...string) map[string]string {
 	t.Helper()
 	options := conformance.TestServer(t, timescaledb.Driver())
+	delete(options, "connections")
 	if pglite(t, options) {
-		options["method"] = "insert"
-	} else {
-		delete(options, "connections")
+		options["connections"], options["method"] = "one", "insert"
 	}
 	for i := 0; i < len(given); i += 2 {
 		options[given[i]] = given[i+1]
