@@ -14,7 +14,6 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/sqlkit"
-	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -49,7 +48,6 @@ func openFile(ctx context.Context, env driver.Env, options driver.Options) (*dat
 			Counter: sqlkit.Counter{
 				Dialect: newDialect(),
 				Figures: figures,
-				Times:   figures(series.Timestamp, sql.TimeColumn),
 				Text:    func(sum string) string { return "CAST(" + sum + " AS VARCHAR)" }, // a HUGEINT
 			},
 			// The identity of a table is its columns, and the comment that tsmark gives it:

@@ -14,7 +14,6 @@ import (
 	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
-	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -62,7 +61,6 @@ func (d *database) tables() sqlkit.Tables {
 		Counter: sqlkit.Counter{
 			Dialect: d.variant.dialect(d.options),
 			Figures: func(t series.Type, column string) sqlkit.Figures { return figures(held[t].As, column) },
-			Times:   figures(held[series.Timestamp].As, sql.TimeColumn),
 			Text:    func(sum string) string { return "(" + sum + ")::text" }, // bigint or numeric
 			Run:     sqlkit.RunBy(d.admin),
 		},

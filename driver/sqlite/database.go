@@ -11,7 +11,6 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
-	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -46,7 +45,7 @@ func openFile(ctx context.Context, env driver.Env, options driver.Options) (*dat
 		System: "SQLite", Path: path, Connect: d.connect, Begin: "BEGIN IMMEDIATE",
 		Load: func(s *session) sqlkit.Loader { return &loader{d, s} },
 		Tables: sqlkit.Tables{
-			Counter: sqlkit.Counter{Dialect: newDialect(), Figures: figures, Times: figures(series.Timestamp, sql.TimeColumn)},
+			Counter: sqlkit.Counter{Dialect: newDialect(), Figures: figures},
 			// Triggers have names of their own, and go with their tables. The identity of a
 			// table is the statement that made it, which VACUUM leaves as it is. Virtual
 			// tables come first: they take the tables behind them along.

@@ -20,8 +20,8 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 // fill and empty: PGlite takes one connection at a time, and no COPY.
 func server(t *testing.T, given ...string) map[string]string {
 	t.Helper()
-	host, port := conformance.Address(t, "timescaledb")
-	options := map[string]string{"host": host, "port": port, "database": "postgres", "user": "postgres", "password": conformance.Password(t)}
+	options := conformance.TestServer(t, timescaledb.Driver())
+	delete(options, "connections")
 	if pglite(t, options) {
 		options["connections"], options["method"] = "one", "insert"
 	}
