@@ -76,7 +76,7 @@ func (x *execution) measured() bool {
 	return false
 }
 
-// failed says which targets gave up.
+// failed says which targets failed.
 func (x *execution) failed() string {
 	for i := range x.run.Targets {
 		if t := &x.run.Targets[i]; t.Failure != "" {
@@ -86,7 +86,7 @@ func (x *execution) failed() string {
 	return ""
 }
 
-// execute works off the cells that are not done yet. A target that gives up
+// execute works off the cells that are not done yet. A target that fails
 // takes no further part. The servers that it started have ended when it
 // returns.
 func (x *execution) execute(ctx context.Context) (err error) {
@@ -214,7 +214,7 @@ func (x *execution) judge(ctx context.Context, db driver.DB, planned *plannedTar
 // inspect looks at all targets that are to be loaded before the first row is
 // loaded anywhere: whether they answer, take rows and queries from this user,
 // and hold nothing that must stay. It reports whether the run can begin, which
-// it cannot before anything is measured where a target gives up. Those whose
+// it cannot before anything is measured where a target fails. Those whose
 // servers tsmark starts are looked at when they run.
 func (x *execution) inspect(ctx context.Context) (ready bool, err error) {
 	if !x.plan.steps.Load {

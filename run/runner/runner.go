@@ -77,7 +77,7 @@ type Runner struct {
 var ErrInput = errors.New("cannot go on")
 
 // Run executes a plan and returns the run as it was stored. What
-// concerns one target, such as a server that gives up, is in the run; the
+// concerns one target, such as a server that fails, is in the run; the
 // error is for what ends all of it: ctx's end, ErrInput, or a store that does
 // not work. Of a run that ErrInput ended before anything was measured nothing
 // is kept. args is the command line, for the record.
