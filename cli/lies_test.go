@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/tsmark/tsmark/driver/all"
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/conformance/lie"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/store"
 	"github.com/tsmark/tsmark/workload/tsbs"
@@ -79,26 +79,23 @@ func TestLies(t *testing.T) {
 // lieAbout runs a driver, with more options, against its server behind a proxy
 // that lies.
 func lieAbout(t *testing.T, d driver.Driver, more string, told toldLie) {
-	host, port := conformance.Address(t, d.Name)
-	first, err := strconv.Atoi(port)
-	if err != nil {
-		t.Fatal(err)
-	}
+	given := conformance.TestServer(t, d)
 	var addresses []string
-	for i := range d.Ports() {
-		addresses = append(addresses, net.JoinHostPort(host, strconv.Itoa(first+i)))
+	for _, option := range d.Ports() {
+		addresses = append(addresses, net.JoinHostPort(given[connection.Host], given[option]))
 	}
 	group, err := lie.New(told.Lie, "cpu", addresses...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer group.Close()
-	spec := d.Name + ",host=127.0.0.1"
+	given[connection.Host] = "127.0.0.1"
 	for i, option := range d.Ports() {
-		spec += "," + option + "=" + group.Port(i)
+		given[option] = group.Port(i)
 	}
-	for option, value := range d.TestServer {
-		spec += "," + option + "=" + strings.Replace(value, "@", "@../", 1)
+	spec := d.Name
+	for option, value := range given {
+		spec += "," + option + "=" + value
 	}
 	if more != "" {
 		spec += "," + more

@@ -14,8 +14,8 @@ func (s *settings) fileFlags(cmd *cobra.Command) {
 	f, l := cmd.Flags(), &s.flags.Load
 	f.StringVar(&l.File, "file", "", "load this `file` of TSBS's influx or timescaledb format, also .gz or .zst; - is standard input")
 	f.Var(count(&l.SkipBadLines, 0), "skip-bad-lines", "malformed rows of --file that may be skipped")
-	s.means("file", "load.file", func(to, from *experiment.Experiment) { to.Load.File = from.Load.File })
-	s.means("skip-bad-lines", "load.skip-bad-lines", func(to, from *experiment.Experiment) { to.Load.SkipBadLines = from.Load.SkipBadLines })
+	s.means("file", "load.file")
+	s.means("skip-bad-lines", "load.skip-bad-lines")
 }
 
 // unknownFile makes the workload unknown where a file was given and none of

@@ -64,7 +64,7 @@ it will execute and the places that it reads and writes, and asks for confirmati
 					return err
 				}
 			}
-			r, shown := a.newRunner(ctx, kept, e)
+			r, shown := a.newRunner(cmd, kept, e)
 			second, err := r.Run(ctx, plan, first.Command, a.args)
 			shown.Close()
 			if second == nil || errors.Is(err, runner.ErrInput) && ctx.Err() == nil {
@@ -90,5 +90,6 @@ it will execute and the places that it reads and writes, and asks for confirmati
 	cmd.Flags().BoolVar(&yes, "yes", false, "execute an imported run without confirmation")
 	cmd.Flags().StringArrayVar(&failIf, "fail-if", nil, "`condition` under which the exit status is 1, such as 'p99 > +5%'; repeatable")
 	given.timeoutFlags(cmd)
+	forceFlag(cmd)
 	return cmd
 }

@@ -74,7 +74,7 @@ part of a sweep stands for the sweep. Imported runs are not resumed.`,
 			if err != nil {
 				return err
 			}
-			r, shown := a.newRunner(ctx, kept, e)
+			r, shown := a.newRunner(cmd, kept, e)
 			resumed, err := r.Resume(ctx, plan, run)
 			shown.Close()
 			if resumed == nil || errors.Is(err, runner.ErrInput) && ctx.Err() == nil {
@@ -87,6 +87,7 @@ part of a sweep stands for the sweep. Imported runs are not resumed.`,
 		},
 	}
 	given.timeoutFlags(cmd)
+	forceFlag(cmd)
 	return cmd
 }
 

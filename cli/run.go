@@ -249,10 +249,9 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool) 
 	defer kept.Close() // each piece is on disk when it was saved
 	plan := sweep.Single()
 	if plan == nil {
-		return a.runSweep(ctx, kept, e, sweep, cmd.Name())
+		return a.runSweep(cmd, kept, e, sweep)
 	}
-	r, shown := a.newRunner(ctx, kept, e)
-	r.Force = a.force(cmd)
+	r, shown := a.newRunner(cmd, kept, e)
 	run, err := r.Run(ctx, plan, cmd.Name(), a.args)
 	shown.Close()
 	if run == nil || errors.Is(err, runner.ErrInput) && ctx.Err() == nil {
@@ -295,12 +294,14 @@ func (a *app) print(sweep *runner.Sweep) error {
 	return err
 }
 
-// newRunner returns what runs experiments, and its display, to be closed.
-func (a *app) newRunner(ctx context.Context, kept *store.Store, e *experiment.Experiment) (*runner.Runner, display) {
+// newRunner returns what runs the experiments of a command, and its display, to be
+// closed.
+func (a *app) newRunner(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment) (*runner.Runner, display) {
 	shown := a.newDisplay(e.Load.ReportingPeriod)
 	return &runner.Runner{
 		Store: kept, Dir: a.folder(), Display: shown,
-		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(ctx, a.folder()), Input: os.Stdin, Children: a.children,
+		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(cmd.Context(), a.folder()), Input: os.Stdin,
+		Children: a.children, Force: a.force(cmd),
 	}, shown
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -24,23 +25,27 @@ type settings struct {
 
 // setting is a flag and what it means to an experiment.
 type setting struct {
-	flag  string
-	paths []string // in the experiment
-	copy  func(to, from *experiment.Experiment)
+	flag string
+	copy func(to *experiment.Experiment)
 }
 
 func newSettings(a *app) *settings {
 	return &settings{app: a, flags: experiment.Default()}
 }
 
-// means says which part of an experiment a flag stands for.
-func (s *settings) means(flag, path string, copy func(to, from *experiment.Experiment)) {
-	s.copies = append(s.copies, setting{flag: flag, paths: []string{path}, copy: copy})
+// means says which parts of an experiment a flag stands for.
+func (s *settings) means(flag string, paths ...string) {
+	s.copies = append(s.copies, setting{flag, func(to *experiment.Experiment) {
+		for _, path := range paths {
+			to.Take(path, s.flags)
+			to.FromFlag(path, "--"+flag)
+		}
+	}})
 }
 
 // sets says which settings of an experiment, below a path, a flag sets.
 func (s *settings) sets(flag, path string, given *pairs, of func(*experiment.Experiment) *workload.Settings) {
-	s.copies = append(s.copies, setting{flag: flag, copy: func(to, _ *experiment.Experiment) {
+	s.copies = append(s.copies, setting{flag, func(to *experiment.Experiment) {
 		for _, key := range given.keys {
 			of(to).Set(key, (*given.settings)[key])
 			_, name, _ := strings.Cut(key, ".")
@@ -53,10 +58,7 @@ func (s *settings) sets(flag, path string, given *pairs, of func(*experiment.Exp
 func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []string) error {
 	for _, c := range s.copies {
 		if cmd.Flags().Changed(c.flag) {
-			c.copy(e, s.flags)
-			for _, path := range c.paths {
-				e.FromFlag(path, "--"+c.flag)
-			}
+			c.copy(e)
 		}
 	}
 	s.unknownFile(cmd, e)
@@ -95,32 +97,19 @@ func (s *settings) datasetFlags(cmd *cobra.Command) {
 	for _, p := range s.app.specFlags(cmd, &s.flags.Workload) {
 		s.sets(p.workload, "workload.", p, func(e *experiment.Experiment) *workload.Settings { return &e.Workload.Settings })
 	}
-	s.means("use-case", "workload.name", func(to, from *experiment.Experiment) { to.Workload.Name = from.Workload.Name })
-	w := &s.flags.Workload
-	for flag, copy := range map[string]func(to *experiment.Experiment){
-		"seed":                            func(to *experiment.Experiment) { to.Workload.Seed = w.Seed },
-		"scale":                           func(to *experiment.Experiment) { to.Workload.Scale = w.Scale },
-		"initial-scale":                   func(to *experiment.Experiment) { to.Workload.InitialScale = w.InitialScale },
-		"timestamp-start":                 func(to *experiment.Experiment) { to.Workload.Start = w.Start },
-		"timestamp-end":                   func(to *experiment.Experiment) { to.Workload.End = w.End },
-		"log-interval":                    func(to *experiment.Experiment) { to.Workload.Interval = w.Interval },
-		"max-data-points":                 func(to *experiment.Experiment) { to.Workload.MaxPoints = w.MaxPoints },
-		"records-per-device":              func(to *experiment.Experiment) { to.Workload.Records = w.Records },
-		"rows-in-a-row":                   func(to *experiment.Experiment) { to.Workload.InARow = w.InARow },
-		"new-tags":                        func(to *experiment.Experiment) { to.Workload.NewTags = w.NewTags },
-		"new-fields":                      func(to *experiment.Experiment) { to.Workload.NewFields = w.NewFields },
-		"max-metric-count":                func(to *experiment.Experiment) { to.Workload.MaxMetrics = w.MaxMetrics },
-		"interleaved-generation-groups":   func(to *experiment.Experiment) { to.Workload.Groups = w.Groups },
-		"interleaved-generation-group-id": func(to *experiment.Experiment) { to.Workload.Group = w.Group },
+	s.means("use-case", "workload.name")
+	for _, flag := range []string{
+		"seed", "scale", "initial-scale", "timestamp-start", "timestamp-end", "log-interval", "max-data-points", "records-per-device", "rows-in-a-row",
+		"new-tags", "new-fields", "max-metric-count", "interleaved-generation-groups", "interleaved-generation-group-id",
 	} {
-		s.means(flag, "workload."+flag, func(to, _ *experiment.Experiment) { copy(to) })
+		s.means(flag, "workload."+flag)
 	}
 }
 
 // digestFlag adds --digest.
 func (s *settings) digestFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&s.flags.Digest, "digest", false, digestHelp)
-	s.means("digest", "digest", func(to, from *experiment.Experiment) { to.Digest = from.Digest })
+	s.means("digest", "digest")
 }
 
 const digestHelp = "compute the content digest of the rows, which is the same in any order: one more pass over them"
@@ -144,17 +133,17 @@ func (s *settings) loadFlags(cmd *cobra.Command) {
 	f.Var(count(&l.Limit, 0), "limit", "rows to load at most; 0: all")
 	f.Var(span{&l.ReportingPeriod}, "reporting-period", "between two plain lines of progress, and two records of the rate, which short loads have more of")
 	f.StringSliceVar(&l.After, "after-load", nil, "`steps` done after the load and timed apart, such as analyze; targets without such a step leave it out")
-	s.means("after-load", "load.after", func(to, from *experiment.Experiment) { to.Load.After = from.Load.After })
+	s.means("after-load", "load.after")
 	f.Var(count(&l.Repeats, 0), "load-repeats", "times that the dataset is loaded; queries run on the last one; 0: six where targets are compared and that is quick, else once")
 	f.BoolVar(&l.Replace, "replace", l.Replace, "drop a dataset that tsmark loaded there before")
 	f.StringVar(&l.Retry, "retry", "", "retry a failed batch up to `N` times or for DURATION, after a cut connection or a restart of the server: 5, 60s or 5,60s")
-	s.means("retry", "load.retry", func(to, from *experiment.Experiment) { to.Load.Retry = from.Load.Retry })
+	s.means("retry", "load.retry")
 	forceFlag(cmd)
-	s.means("batch-size", "load.batch-size", func(to, from *experiment.Experiment) { to.Load.BatchSize = from.Load.BatchSize })
-	s.means("load-repeats", "load.repeats", func(to, from *experiment.Experiment) { to.Load.Repeats = from.Load.Repeats })
-	s.means("limit", "load.limit", func(to, from *experiment.Experiment) { to.Load.Limit = from.Load.Limit })
-	s.means("reporting-period", "load.reporting-period", func(to, from *experiment.Experiment) { to.Load.ReportingPeriod = from.Load.ReportingPeriod })
-	s.means("replace", "load.replace", func(to, from *experiment.Experiment) { to.Load.Replace = from.Load.Replace })
+	s.means("batch-size", "load.batch-size")
+	s.means("load-repeats", "load.repeats")
+	s.means("limit", "load.limit")
+	s.means("reporting-period", "load.reporting-period")
+	s.means("replace", "load.replace")
 }
 
 // mixedFlags adds flags of the mixed section.
@@ -167,13 +156,13 @@ func (s *settings) mixedFlags(cmd *cobra.Command) {
 	f.StringVar(&m.RowRate, "mixed-row-rate", "", "`schedule` of the rows in the mixed part, such as 10000/s")
 	f.StringVar(&m.QueryRate, "mixed-query-rate", "", "`schedule` of the queries in the mixed part, such as 200/s")
 	f.Var(span{&m.Duration}, "mixed-duration", "how long the mixed part lasts; the remaining rows are then loaded alone; 0: until all rows are written")
-	s.means("mixed", "mixed.loaded", func(to, from *experiment.Experiment) { to.Mixed.Loaded = from.Mixed.Loaded })
-	s.means("mixed-writes", "mixed.writes", func(to, from *experiment.Experiment) { to.Mixed.Writes = from.Mixed.Writes })
-	s.means("mixed-batches", "mixed.batches", func(to, from *experiment.Experiment) { to.Mixed.Batches = from.Mixed.Batches })
-	s.means("mixed-weights", "mixed.weights", func(to, from *experiment.Experiment) { to.Mixed.Weights = from.Mixed.Weights })
-	s.means("mixed-row-rate", "mixed.row-rate", func(to, from *experiment.Experiment) { to.Mixed.RowRate = from.Mixed.RowRate })
-	s.means("mixed-query-rate", "mixed.query-rate", func(to, from *experiment.Experiment) { to.Mixed.QueryRate = from.Mixed.QueryRate })
-	s.means("mixed-duration", "mixed.duration", func(to, from *experiment.Experiment) { to.Mixed.Duration = from.Mixed.Duration })
+	s.means("mixed", "mixed.loaded")
+	s.means("mixed-writes", "mixed.writes")
+	s.means("mixed-batches", "mixed.batches")
+	s.means("mixed-weights", "mixed.weights")
+	s.means("mixed-row-rate", "mixed.row-rate")
+	s.means("mixed-query-rate", "mixed.query-rate")
+	s.means("mixed-duration", "mixed.duration")
 }
 
 // timeoutFlags adds the flags that say how long tsmark waits beside measuring.
@@ -182,24 +171,23 @@ func (s *settings) timeoutFlags(cmd *cobra.Command) {
 	t.Statement, t.Step = l.Statement, l.Step
 	f.Var(span{&t.Statement}, limit.StatementFlag, "longest wait for a statement of tsmark's own that does not grow with the data, such as connecting, reading the mark or waiting for a lock; 0: the default")
 	f.Var(span{&t.Step}, limit.StepFlag, "longest wait for one that does: dropping and creating tables, settling, counting, steps after the load; 0: the default")
-	s.means(limit.StatementFlag, "timeouts.statement", func(to, from *experiment.Experiment) { to.Timeouts.Statement = from.Timeouts.Statement })
-	s.means(limit.StepFlag, "timeouts.step", func(to, from *experiment.Experiment) { to.Timeouts.Step = from.Timeouts.Step })
+	s.means(limit.StatementFlag, "timeouts.statement")
+	s.means(limit.StepFlag, "timeouts.step")
 }
 
 // workersFlag adds --workers, which sets what the paths say.
 func (s *settings) workersFlag(cmd *cobra.Command, help string, paths ...string) {
-	workers := 1
-	cmd.Flags().Var(count(&workers, 1), "workers", help)
-	s.copies = append(s.copies, setting{flag: "workers", paths: paths, copy: func(to, _ *experiment.Experiment) {
-		for _, path := range paths {
-			if path == "load.workers" {
-				to.Load.Workers = workers
-			} else {
-				to.Queries.Workers = workers
-			}
-		}
-	}})
+	cmd.Flags().Var(both{count(&s.flags.Load.Workers, 1), count(&s.flags.Queries.Workers, 1)}, "workers", help)
+	s.means("workers", paths...)
 }
+
+// both is a flag that sets two numbers.
+type both struct {
+	*number[int]
+	other *number[int]
+}
+
+func (b both) Set(text string) error { return cmp.Or(b.number.Set(text), b.other.Set(text)) }
 
 const windowsHelp = "recent: windows end close to the dataset's end; sliding: each overlaps the one before by 98 %, or sliding:5s: is 5s behind it; uniform, the default: as TSBS draws them"
 
@@ -209,16 +197,16 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 	f.StringSliceVar(&q.Types, "query-type", q.Types, "query `types`, separated by commas, or all; all,-TYPE leaves one out")
 	f.Var(count(&q.Verify, 1), "verify", "answers of each type and target that are compared with the expected ones, a random sample")
 	f.StringVar(&q.CheckSeed, "check-seed", "", "`text` that selects the sample, to compare the same answers again; default: random")
-	s.means("check-seed", "queries.check-seed", func(to, from *experiment.Experiment) { to.Queries.CheckSeed = from.Queries.CheckSeed })
+	s.means("check-seed", "queries.check-seed")
 	f.BoolVar(&q.AlignWindows, "align-windows", q.AlignWindows, "start every window on a bucket border")
-	s.means("align-windows", "queries.align-windows", func(to, from *experiment.Experiment) { to.Queries.AlignWindows = from.Queries.AlignWindows })
+	s.means("align-windows", "queries.align-windows")
 	for _, p := range s.app.querySettingFlags(cmd, &q.Settings) {
 		s.sets(p.workload+"-queries", "queries.", p, func(e *experiment.Experiment) *workload.Settings { return &e.Queries.Settings })
 	}
 	f.StringVar((*string)(&q.Windows), "windows", "", windowsHelp)
-	s.means("windows", "queries.windows", func(to, from *experiment.Experiment) { to.Queries.Windows = from.Queries.Windows })
-	s.means("query-type", "queries.types", func(to, from *experiment.Experiment) { to.Queries.Types = from.Queries.Types })
-	s.means("verify", "queries.verify", func(to, from *experiment.Experiment) { to.Queries.Verify = from.Queries.Verify })
+	s.means("windows", "queries.windows")
+	s.means("query-type", "queries.types")
+	s.means("verify", "queries.verify")
 	complete(cmd, "query-type", append(s.app.catalog.typeNames(), experiment.AllTypes))
 }
 
@@ -228,7 +216,7 @@ func (s *settings) quietFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.flags.RequireQuiet, flag, "",
 		"refuse a host on which other processes use more than this `share` of the CPU, and repeat what they disturb")
 	cmd.Flags().Lookup(flag).NoOptDefVal = fmt.Sprintf("%.0f%%", 100*result.QuietShare)
-	s.means(flag, flag, func(to, from *experiment.Experiment) { to.RequireQuiet = from.RequireQuiet })
+	s.means(flag, flag)
 }
 
 // timedFlags adds the flags that say how queries are measured.
@@ -243,19 +231,19 @@ func (s *settings) timedFlags(cmd *cobra.Command) {
 	f.Var(count(&q.Queue, 0), "queue", "queries that may wait, with --rate; further ones are dropped; 0: 1,000")
 	f.Var(span{&q.WarmUp}, "warm-up", "warm-up time per query type, before every round; not recorded")
 	f.StringVar(&q.Cache, "cache", "", "cold: one query a type and repeat, each after the target's files were dropped from the page cache")
-	s.means("warm-up", "queries.warm-up", func(to, from *experiment.Experiment) { to.Queries.WarmUp = from.Queries.WarmUp })
-	s.means("cache", "queries.cache", func(to, from *experiment.Experiment) { to.Queries.Cache = from.Queries.Cache })
+	s.means("warm-up", "queries.warm-up")
+	s.means("cache", "queries.cache")
 	f.Var(span{&q.TimeBox}, "time-box", "time for the queries of one type, all rounds together; 0: no limit")
 	f.StringVar(&q.Until, "until", "", "stop a query type when the confidence interval of its median is within this `share` of it, such as 2%; --queries and --time-box still limit it")
-	s.means("until", "queries.until", func(to, from *experiment.Experiment) { to.Queries.Until = from.Queries.Until })
+	s.means("until", "queries.until")
 	f.Var(span{&q.Timeout}, "timeout", "a query is cut off after this; 0: never")
-	s.means("queries", "queries.count", func(to, from *experiment.Experiment) { to.Queries.Count = from.Queries.Count })
-	s.means("max-queries", "queries.max-queries", func(to, from *experiment.Experiment) { to.Queries.MaxQueries = from.Queries.MaxQueries })
-	s.means("repeats", "queries.repeats", func(to, from *experiment.Experiment) { to.Queries.Repeats = from.Queries.Repeats })
-	s.means("burn-in", "queries.burn-in", func(to, from *experiment.Experiment) { to.Queries.BurnIn = from.Queries.BurnIn })
-	s.means("rate", "queries.rate", func(to, from *experiment.Experiment) { to.Queries.Rate = from.Queries.Rate })
-	s.means("find-max-rate", "queries.find-max-rate", func(to, from *experiment.Experiment) { to.Queries.FindMaxRate = from.Queries.FindMaxRate })
-	s.means("queue", "queries.queue", func(to, from *experiment.Experiment) { to.Queries.Queue = from.Queries.Queue })
-	s.means("time-box", "queries.time-box", func(to, from *experiment.Experiment) { to.Queries.TimeBox = from.Queries.TimeBox })
-	s.means("timeout", "queries.timeout", func(to, from *experiment.Experiment) { to.Queries.Timeout = from.Queries.Timeout })
+	s.means("queries", "queries.count")
+	s.means("max-queries", "queries.max-queries")
+	s.means("repeats", "queries.repeats")
+	s.means("burn-in", "queries.burn-in")
+	s.means("rate", "queries.rate")
+	s.means("find-max-rate", "queries.find-max-rate")
+	s.means("queue", "queries.queue")
+	s.means("time-box", "queries.time-box")
+	s.means("timeout", "queries.timeout")
 }

@@ -22,21 +22,20 @@ import (
 // sweeping is a sweep on its way.
 type sweeping struct {
 	app    *app
-	store  *store.Store
 	plan   *runner.Sweep
 	record *result.Sweep
 	runs   []*result.Run // that were begun earlier
 }
 
 // runSweep runs all points of a sweep that has not begun.
-func (a *app) runSweep(ctx context.Context, kept *store.Store, e *experiment.Experiment, plan *runner.Sweep, command string) error {
-	r, shown := a.newRunner(ctx, kept, e)
-	record, err := r.BeginSweep(ctx, plan, command, a.args)
+func (a *app) runSweep(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment, plan *runner.Sweep) error {
+	r, shown := a.newRunner(cmd, kept, e)
+	record, err := r.BeginSweep(cmd.Context(), plan, cmd.Name(), a.args)
 	if err != nil {
 		shown.Close()
 		return err
 	}
-	return (&sweeping{a, kept, plan, record, nil}).goOn(ctx, r, shown)
+	return (&sweeping{a, plan, record, nil}).goOn(cmd.Context(), r, shown)
 }
 
 // resumeSweep goes on with a sweep, changed by the flags that are given, at the
@@ -71,8 +70,8 @@ func (a *app) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Fou
 	if err != nil {
 		return err
 	}
-	r, shown := a.newRunner(ctx, kept, e)
-	return (&sweeping{a, kept, plan, record, runs}).goOn(ctx, r, shown)
+	r, shown := a.newRunner(cmd, kept, e)
+	return (&sweeping{a, plan, record, runs}).goOn(ctx, r, shown)
 }
 
 // goOn runs what is left of the sweep, and reports all of it.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
-	"github.com/tsmark/tsmark/engine/pace"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
@@ -24,32 +23,17 @@ func (m *mixed) dispatchQueries(ctx, phase context.Context) error {
 	if m.cfg.QueryRate == nil {
 		return nil
 	}
-	pacer, err := pace.NewPacer(m.start)
-	if err != nil {
-		return err
-	}
-	defer pacer.Close()
-	n := 0
-	for due := range m.cfg.QueryRate.Arrivals() {
-		lag, err := pacer.Wait(phase, due)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case phase.Err() != nil:
-			return nil
-		case err != nil:
-			return err
-		}
-		m.lag.Record(lag)
+	err := release(phase, m.start, m.cfg.QueryRate.Arrivals(), m.queue, func(a arrival, taken bool) {
+		m.lag.Record(a.lag)
 		m.out.Arrivals++
-		select {
-		case m.queue <- arrival{n, due, lag}:
-		default:
+		if !taken {
 			m.out.Dropped++
 		}
-		n++
+	})
+	if phase.Err() != nil {
+		return ctx.Err()
 	}
-	return nil
+	return err
 }
 
 // patience is how long a querier at its own rate waits until it

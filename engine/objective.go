@@ -60,21 +60,11 @@ func (o Objective) Missed(response measure.Summary) string {
 
 // of returns the statistic in seconds, and whether there is one of that name.
 func (o Objective) of(s measure.Summary) (seconds float64, known bool) {
-	switch o.Statistic {
-	case "p50":
-		return s.Median, true
-	case "p90":
-		return s.P90, true
-	case "p95":
-		return s.P95, true
-	case "p99":
-		return s.P99, true
-	case "p999":
-		return s.P999, true
-	case "mean":
-		return s.Mean, true
-	case "max":
-		return s.Max, true
+	for _, p := range measure.Percentiles() {
+		if p.Name == o.Statistic {
+			return p.Of(&s), true
+		}
 	}
-	return 0, false
+	seconds, known = map[string]float64{"p50": s.Median, "mean": s.Mean, "max": s.Max}[o.Statistic]
+	return seconds, known
 }

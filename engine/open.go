@@ -132,32 +132,48 @@ func (o *openLoop) dispatch(ctx context.Context) error {
 	if o.count == 0 {
 		return nil
 	}
-	pacer, err := pace.NewPacer(o.origin)
+	o.dropped = o.tally.Recorder(o.cfg.Log, o.cfg.Workers, o.origin) // a worker more
+	err := release(ctx, o.origin, o.due(), o.queue, func(a arrival, taken bool) {
+		if !taken {
+			o.dropped.Add(&oplog.Op{
+				Outcome: oplog.Dropped, BurnIn: a.n < o.cfg.BurnIn, Sequence: int64(a.n),
+				Query: int64(o.source.ID(a.n % o.count)), Start: a.due + a.lag, Intended: a.due, Lag: a.lag,
+			})
+		}
+		if a.n >= o.cfg.BurnIn {
+			o.behind = a.lag
+		}
+	})
+	if err != nil {
+		return err
+	}
+	o.waiting = int64(len(o.queue))
+	return nil
+}
+
+// release puts arrivals into a queue when they are due, since start, and says of
+// each whether there was room for it.
+func release(ctx context.Context, start time.Time, due iter.Seq[time.Duration], queue chan<- arrival, each func(a arrival, taken bool)) error {
+	pacer, err := pace.NewPacer(start)
 	if err != nil {
 		return err
 	}
 	defer pacer.Close()
-	o.dropped = o.tally.Recorder(o.cfg.Log, o.cfg.Workers, o.origin) // a worker more
 	n := 0
-	for due := range o.due() {
-		lag, err := pacer.Wait(ctx, due)
+	for at := range due {
+		lag, err := pacer.Wait(ctx, at)
 		if err != nil {
 			return err
 		}
+		a := arrival{n, at, lag}
 		select {
-		case o.queue <- arrival{n, due, lag}:
+		case queue <- a:
+			each(a, true)
 		default:
-			o.dropped.Add(&oplog.Op{
-				Outcome: oplog.Dropped, BurnIn: n < o.cfg.BurnIn, Sequence: int64(n),
-				Query: int64(o.source.ID(n % o.count)), Start: due + lag, Intended: due, Lag: lag,
-			})
-		}
-		if n >= o.cfg.BurnIn {
-			o.behind = lag
+			each(a, false)
 		}
 		n++
 	}
-	o.waiting = int64(len(o.queue))
 	return nil
 }
 

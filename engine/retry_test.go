@@ -157,7 +157,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// A batch is given up where its tries or its time are used up, where the error
+// A batch fails where its tries or its time are used up, where the error
 // is not temporary, and with the context.
 func TestRetryEnds(t *testing.T) {
 	always := func(err error) func(int) error { return func(int) error { return err } }

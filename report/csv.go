@@ -6,97 +6,268 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/result"
 )
 
-// csvColumns is the head of the CSV. One kind of line leaves the columns of the
-// other empty; a line whose figures do not stand has none.
-func csvColumns() []string {
-	return []string{
-		// Every line.
-		"kind", "run", "run_name", "run_status", "started", "workload", "fingerprint", "target", "target_kind", "version", "options",
-		"verdict", "withheld", "workers", "rows", "count", "min", "mean", "stddev", "median", "p90", "p95", "p99", "p999", "max",
-		// Lines of kind query.
-		"type", "questions", "unsupported", "difference", "checked", "checked_empty", "asked", "burn_in", "at_least", "distinct", "time_box", "timeout",
-		"wall", "per_second", "bytes",
-		// Lines of kind load.
-		"batch_size", "metrics", "wire_bytes", "prepare", "sent", "acked", "settled", "disk_bytes", "disk_left_out", "raw_bytes",
-		"retries", "sent_twice", "duplicates", "lost",
-		// Both: the client; the worst of the repeats, but for its share of all cores.
-		"client_bound", "client_share", "client_gc_pause_max", "client_scheduling_p99",
-		// The host: why it was noisy, what could not be told, and shares of all
-		// cores, of the scheduling periods and of the time.
-		"noisy", "noise_untold", "others_share", "steal_share", "throttled_share", "memory_wait_share",
-		// Open loops.
-		"schedule", "arrivals", "offered", "dropped", "waiting", "saturated", "response_median", "response_p99", "response_p999", "lag_p99",
-		"objective", "highest_rate", "lowest_failed",
-		// Mixed phases: lines of kind mixed, one a phase, whose rows and latencies
-		// are those of the writes and whose arrivals are those of all queries, and
-		// of kind mixed query.
-		"share", "row_rate", "query_rate", "windows", "loaded", "rest", "queriers", "early",
-		"counted", "stale", "unexamined", "fresh_median", "fresh_max",
-		// Of loads the median of their settled rates, in rows a second. The median
-		// column of a query line is that over the rounds, of common queries; its
-		// other latencies are of all queries run. See package estimate.
-		"rate",
-		// How many rounds or loads these are over, and how many different queries.
-		"rounds", "common",
-		// Where the rate, or the median of queries in seconds, lies: with this level.
-		"interval_low", "interval_high", "interval_level",
-		// How many times the figure of another target of the run it is, so that more
-		// is worse; where that ratio lies, and what was shown.
-		"against", "ratio", "ratio_bound", "ratio_low", "ratio_high", "ratio_level", "p_corrected", "comparison",
-		// What ended the queries, with the number of repeats where it differs.
-		"stopped",
-		// Of the answers compared (checked) and counted: answers taken in the measured
-		// phase, compared before it, and the share of wrong answers that would be found
-		// with 95 %; different queries that have a time, and whether repeats run the same.
-		"captured", "early_checked", "found_share", "different", "repeated",
-		// Every line, where it was asked for.
-		"digest",
-		// Every line of a sweep; parameters as path=value, separated by commas.
-		"sweep", "point", "parameters",
+// csvLine is a line of the CSV, with the parts of a run that it is about: of a load,
+// a query type, the writes of a mixed phase, or a query type in it. Parts whose
+// figures do not stand are left out.
+type csvLine struct {
+	kind        string
+	run         *result.Run
+	target      *result.Target
+	name        string // query type, or the subject of a load or phase
+	verdict     string
+	withheld    string
+	unsupported string
+	clientBound string
+	noisy       string
+	rate        any // in the column where its estimate belongs, or median
+	median      any
+	against     string
+	comparison  string
+	parts       []any
+}
+
+// Parts that are more than their type says.
+type (
+	csvLoad     struct{ *result.Load } // not the writes of a mixed phase
+	csvLoaded   struct{ *result.Load } // likewise, with figures
+	csvStored   struct{ *result.Load } // of both, with figures
+	csvSampled  struct{ *result.Queries }
+	csvRan      struct{ *result.Queries }
+	csvPhase    struct{ *result.Mixed } // not a type in it
+	csvDone     struct{ *result.Mixed } // likewise, with figures
+	csvAnswered struct{ *result.MixedType }
+	csvFresh    struct{ *result.MixedType } // with stale answers
+	csvCount    struct{ *result.Latency }
+	csvTimed    struct{ *result.Latency } // of which there are some
+	csvResponse struct{ *result.Latency }
+	csvLag      struct{ *result.Latency }
+	csvRatio    struct{ *stats.Interval }
+	csvRounds   int
+	csvCommon   int
+	csvQueriers int
+	csvSwept    struct{ *result.Run }
+	csvStopped  string
+)
+
+func (l *csvLine) about(parts ...any) { l.parts = append(l.parts, parts...) }
+
+// latency adds latencies as columns count to max have them.
+func (l *csvLine) latency(s *result.Latency) {
+	if l.about(csvCount{s}); s.Count > 0 {
+		l.about(csvTimed{s})
 	}
 }
 
-// writeCSV writes a line per load, mixed phase and query type. Durations are seconds;
-// count to max are of batches in a load, and of queries.
+// csvColumn is a column and its value in a line: a text, a number, or nil.
+type csvColumn struct {
+	name  string
+	value func(*csvLine) any
+}
+
+// of is a value of a part, which lines without that part do not have.
+func of[T any](value func(T) any) func(*csvLine) any {
+	return func(l *csvLine) any {
+		for _, p := range l.parts {
+			if part, ok := p.(T); ok {
+				return value(part)
+			}
+		}
+		return nil
+	}
+}
+
+// either is the first value that a line has.
+func either(values ...func(*csvLine) any) func(*csvLine) any {
+	return func(l *csvLine) any {
+		for _, value := range values {
+			if v := value(l); v != nil {
+				return v
+			}
+		}
+		return nil
+	}
+}
+
+// where is a value that there is on a condition.
+func where(known bool, value any) any {
+	if !known {
+		return nil
+	}
+	return value
+}
+
+// quantile is one of a latency, where so many durations tell it.
+func quantile(of *result.Latency, q, value float64) any { return where(of.Holds(q), value) }
+
+// csvColumns are the columns in their order. Durations are seconds; count to max
+// are of batches in a load, and of queries.
+func csvColumns() []csvColumn {
+	return []csvColumn{
+		// Every line.
+		{"kind", func(l *csvLine) any { return l.kind }},
+		{"run", func(l *csvLine) any { return l.run.ID }},
+		{"run_name", func(l *csvLine) any { return l.run.Name }},
+		{"run_status", func(l *csvLine) any { return string(l.run.Status) }},
+		{"started", func(l *csvLine) any { return l.run.Started.UTC().Format(time.RFC3339) }},
+		{"workload", func(l *csvLine) any { return l.run.Dataset.Spec.Name }},
+		{"fingerprint", func(l *csvLine) any { return l.run.Dataset.Fingerprint }},
+		{"target", func(l *csvLine) any { return l.target.Name }},
+		{"target_kind", func(l *csvLine) any { return l.target.Kind }},
+		{"version", func(l *csvLine) any { return version(&l.target.Description) }},
+		{"options", func(l *csvLine) any { return changesFact(l.target.Changes) }},
+		{"verdict", func(l *csvLine) any { return l.verdict }},
+		{"withheld", func(l *csvLine) any { return l.withheld }},
+		{"workers", either(of(func(w *result.Load) any { return w.Workers }), of(func(q *result.Queries) any { return q.Workers }))},
+		{"rows", either(of(func(w csvStored) any { return w.Rows }), of(func(q csvRan) any { return q.Rows }),
+			of(func(q csvAnswered) any { return q.Rows }))},
+		{"count", of(func(s csvCount) any { return s.Count })},
+		{"min", of(func(s csvTimed) any { return s.Min })},
+		{"mean", of(func(s csvTimed) any { return s.Mean })},
+		{"stddev", of(func(s csvTimed) any { return s.StdDev })},
+		// Of a query line that over the rounds, of common queries; its other
+		// latencies are of all queries run. See package estimate.
+		{"median", either(func(l *csvLine) any { return l.median }, of(func(s csvTimed) any { return s.Median }))},
+		{"p90", of(func(s csvCount) any { return quantile(s.Latency, 0.9, s.P90) })},
+		{"p95", of(func(s csvCount) any { return quantile(s.Latency, 0.95, s.P95) })},
+		{"p99", of(func(s csvCount) any { return quantile(s.Latency, 0.99, s.P99) })},
+		{"p999", of(func(s csvCount) any { return quantile(s.Latency, 0.999, s.P999) })},
+		{"max", of(func(s csvTimed) any { return s.Max })},
+		// Lines of kind query.
+		{"type", func(l *csvLine) any { return where(l.kind == "query" || l.kind == "mixed query", l.name) }},
+		{"questions", (*csvLine).queriesDrawn},
+		{"unsupported", func(l *csvLine) any { return l.unsupported }},
+		{"difference", of(func(v *result.Verdict) any { return v.Difference })},
+		{"checked", of(func(v *result.Verdict) any { return v.Checked })},
+		{"checked_empty", of(func(v *result.Verdict) any { return v.Empty })},
+		{"asked", either(of(func(q *result.Queries) any { return q.Executed }), of(func(q *result.MixedType) any { return q.Executed }))},
+		{"burn_in", of(func(q *result.Queries) any { return q.BurnIn })},
+		{"at_least", either(of(func(q *result.Queries) any { return q.AtLeast }), of(func(q *result.MixedType) any { return q.AtLeast }))},
+		{"distinct", of(func(q *result.Queries) any { return q.Distinct })},
+		{"time_box", of(func(q *result.Queries) any { return q.TimeBox })},
+		{"timeout", of(func(q *result.Queries) any { return q.Timeout })},
+		{"wall", either(of(func(q csvRan) any { return q.Wall }), of(func(m csvDone) any { return m.Wall }))},
+		{"per_second", either(of(func(q csvRan) any { return q.PerSecond }), of(func(q csvAnswered) any { return q.PerSecond }))},
+		{"bytes", either(of(func(q csvRan) any { return q.Bytes }), of(func(q csvAnswered) any { return q.Bytes }))},
+		// Lines of kind load.
+		{"batch_size", of(func(w *result.Load) any { return w.BatchSize })},
+		{"metrics", of(func(w csvStored) any { return w.Metrics })},
+		{"wire_bytes", of(func(w csvStored) any { return w.WireBytes })},
+		{"prepare", of(func(w csvLoaded) any { return w.Prepare })},
+		{"sent", of(func(w csvStored) any { return w.Sent })},
+		{"acked", of(func(w csvStored) any { return where(w.Acked > 0, w.Acked) })},
+		{"settled", of(func(w csvStored) any { return w.Settled })},
+		{"disk_bytes", of(func(w csvLoaded) any { return where(w.DiskBytes >= 0, w.DiskBytes) })},
+		{"disk_left_out", of(func(w csvLoaded) any { return where(w.DiskBytes >= 0, w.DiskLeftOut) })},
+		{"raw_bytes", func(l *csvLine) any { return where(l.kind == "load", l.run.Dataset.RawBytes) }},
+		{"retries", of(func(r *result.Retries) any { return r.Tries })},
+		{"sent_twice", of(func(r *result.Retries) any { return r.SentTwice })},
+		{"duplicates", of(func(w csvLoad) any { return where(len(w.Census) > 0, w.Duplicates()) })},
+		{"lost", of(func(w csvLoad) any { return where(len(w.Census) > 0, w.Lost()) })},
+		// Both: the client; the worst of the repeats, but for its share of all cores.
+		{"client_bound", func(l *csvLine) any { return l.clientBound }},
+		{"client_share", of(func(c *clientUse) any { return c.Share })},
+		{"client_gc_pause_max", of(func(c *clientUse) any { return c.PauseMax })},
+		{"client_scheduling_p99", of(func(c *clientUse) any { return c.Scheduling })},
+		// The host: why it was noisy, what could not be told, and shares of all
+		// cores, of the scheduling periods and of the time.
+		{"noisy", func(l *csvLine) any { return l.noisy }},
+		{"noise_untold", of(func(n *result.Noise) any { return n.Untold })},
+		{"others_share", of(func(n *result.Noise) any { return n.OthersShare() })},
+		{"steal_share", of(func(n *result.Noise) any { return n.StealShare() })},
+		{"throttled_share", of(func(n *result.Noise) any { return n.ThrottledShare() })},
+		{"memory_wait_share", of(func(n *result.Noise) any { return n.MemoryShare() })},
+		// Open loops.
+		{"schedule", of(func(o *result.OpenLoop) any { return o.Schedule })},
+		{"arrivals", either(of(func(o *result.OpenLoop) any { return o.Arrivals }), of(func(m csvDone) any { return m.Arrivals }))},
+		{"offered", of(func(o *result.OpenLoop) any { return o.Offered })},
+		{"dropped", either(of(func(o *result.OpenLoop) any { return o.Dropped }), of(func(m csvDone) any { return m.Dropped }))},
+		{"waiting", either(of(func(o *result.OpenLoop) any { return o.Waiting }), of(func(m csvDone) any { return m.Waiting }))},
+		{"saturated", of(func(o *result.OpenLoop) any { return o.Saturated })},
+		{"response_median", of(func(s csvResponse) any { return quantile(s.Latency, 0.5, s.Median) })},
+		{"response_p99", of(func(s csvResponse) any { return quantile(s.Latency, 0.99, s.P99) })},
+		{"response_p999", of(func(s csvResponse) any { return quantile(s.Latency, 0.999, s.P999) })},
+		{"lag_p99", of(func(s csvLag) any { return quantile(s.Latency, 0.99, s.P99) })},
+		{"objective", of(func(s *result.RateSearch) any { return s.Objective })},
+		{"highest_rate", of(func(s *result.RateSearch) any { return s.Kept })},
+		{"lowest_failed", of(func(s *result.RateSearch) any { return s.Failed })},
+		// Mixed phases: lines of kind mixed, one a phase, whose rows and latencies
+		// are those of the writes and whose arrivals are those of all queries, and
+		// of kind mixed query.
+		{"share", of(func(m csvPhase) any { return where(m.Share > 0, m.Share) })},
+		{"row_rate", of(func(m csvPhase) any { return m.RowRate })},
+		{"query_rate", of(func(m *result.Mixed) any { return m.QueryRate })},
+		{"windows", of(func(m *result.Mixed) any { return m.Windows })},
+		{"loaded", of(func(m csvPhase) any { return m.Loaded })},
+		{"rest", of(func(m csvDone) any { return m.Rest })},
+		{"queriers", of(func(q csvQueriers) any { return int(q) })},
+		{"early", of(func(m csvDone) any { return m.Early })},
+		{"counted", either(of(func(q *result.MixedType) any { return q.Counted }), of(func(q csvSampled) any { return q.Counted() }))},
+		{"stale", of(func(q csvAnswered) any { return q.Stale })},
+		{"unexamined", of(func(q *result.MixedType) any { return q.Unexamined })},
+		{"fresh_median", of(func(q csvFresh) any { return q.Freshness.Median })},
+		{"fresh_max", of(func(q csvFresh) any { return q.Freshness.Max })},
+		// Of loads the median of their settled rates, in rows a second.
+		{"rate", func(l *csvLine) any { return l.rate }},
+		// How many rounds or loads these are over, and how many different queries.
+		{"rounds", of(func(n csvRounds) any { return int(n) })},
+		{"common", of(func(n csvCommon) any { return int(n) })},
+		// Where the rate, or the median of queries in seconds, lies: with this level.
+		{"interval_low", of(func(in *stats.Interval) any { return where(in.Lo.Bound == stats.Exact, in.Lo) })},
+		{"interval_high", of(func(in *stats.Interval) any { return where(in.Hi.Bound == stats.Exact, in.Hi) })},
+		{"interval_level", of(func(in *stats.Interval) any { return in.Level })},
+		// How many times the figure of another target of the run it is, so that more
+		// is worse; where that ratio lies, and what was shown.
+		{"against", func(l *csvLine) any { return l.against }},
+		{"ratio", of(func(f *compare.Figure) any { return f.Ratio })},
+		{"ratio_bound", of(func(f *compare.Figure) any { return string(f.Ratio.Bound) })},
+		{"ratio_low", of(func(in csvRatio) any { return in.Lo })},
+		{"ratio_high", of(func(in csvRatio) any { return in.Hi })},
+		{"ratio_level", of(func(in csvRatio) any { return in.Level })},
+		{"p_corrected", of(func(f *compare.Figure) any { return where(f.Decidable(), f.Adjusted) })},
+		{"comparison", func(l *csvLine) any { return l.comparison }},
+		// What ended the queries, with the number of repeats where it differs.
+		{"stopped", of(func(s csvStopped) any { return string(s) })},
+		// Of the answers compared (checked) and counted: answers taken in the measured
+		// phase, compared before it, and the share of wrong answers that would be found
+		// with 95 %; different queries that have a time, and whether repeats run the same.
+		{"captured", of(func(s *result.Sample) any { return s.Captured })},
+		{"early_checked", of(func(s *result.Sample) any { return s.Early })},
+		{"found_share", of(func(q csvSampled) any { return where(q.Found() > 0, q.Found()) })},
+		{"different", of(func(s *result.Sample) any { return s.Different })},
+		{"repeated", of(func(s *result.Sample) any { return s.Repeated })},
+		// Every line, where it was asked for.
+		{"digest", func(l *csvLine) any { return l.run.Dataset.Digest }},
+		// Every line of a sweep; parameters as path=value, separated by commas.
+		{"sweep", of(func(r csvSwept) any { return r.Sweep })},
+		{"point", of(func(r csvSwept) any { return r.Point })},
+		{"parameters", of(func(r csvSwept) any { return r.Parameters.String() })},
+	}
+}
+
+// writeCSV writes a line per load, mixed phase and query type. One kind of line
+// leaves the columns of the other empty; a line whose figures do not stand has none.
 func writeCSV(w io.Writer, runs []*result.Run) error {
-	out := newCSVWriter(w)
-	if err := out.Write(csvColumns()); err != nil {
+	out, columns := newCSVWriter(w), csvColumns()
+	cells := make([]string, len(columns))
+	for i, c := range columns {
+		cells[i] = c.name
+	}
+	if err := out.Write(cells); err != nil {
 		return err
 	}
 	for _, r := range runs {
-		g := groupOf(r)
-		for i := range r.Targets {
-			t := &r.Targets[i]
-			if t.Load != nil {
-				line := loadLine(r, t)
-				if line["withheld"] == "" {
-					line.estimate(g, i, g.rankLoads(), "rate")
-				}
-				if err := out.Write(line.cells()); err != nil {
-					return err
-				}
+		for _, line := range csvLines(r) {
+			for i, c := range columns {
+				cells[i] = csvText(c.value(line))
 			}
-			lines := mixedLines(r, t)
-			for j := range t.Queries {
-				line, q := queryLine(r, t, &t.Queries[j]), &t.Queries[j]
-				if stands(q) {
-					sample := g.samples(q.Type)[i]
-					line.ints(map[string]int64{"rounds": int64(len(sample)), "common": int64(sample.Queries())})
-					line.estimate(g, i, g.rankType(q.Type), "median")
-				}
-				lines = append(lines, line)
-			}
-			for _, line := range lines {
-				if err := out.Write(line.cells()); err != nil {
-					return err
-				}
+			if err := out.Write(cells); err != nil {
+				return err
 			}
 		}
 	}
@@ -104,202 +275,192 @@ func writeCSV(w io.Writer, runs []*result.Run) error {
 	return out.Error()
 }
 
-// csvLine holds values by column.
-type csvLine map[string]string
-
-func (l csvLine) cells() []string {
-	names := csvColumns()
-	cells := make([]string, len(names))
-	for i, name := range names {
-		cells[i] = l[name]
-	}
-	return cells
-}
-
-func (l csvLine) ints(values map[string]int64) {
-	for name, v := range values {
-		l[name] = strconv.FormatInt(v, 10)
-	}
-}
-
-// floats writes nine digits: more than any clock gives, and the same on all
-// processors.
-func (l csvLine) floats(values map[string]float64) {
-	for name, v := range values {
-		l[name] = strconv.FormatFloat(v, 'g', 9, 64)
-	}
-}
-
-func (l csvLine) latency(s *result.Latency) {
-	l.ints(map[string]int64{"count": s.Count})
-	if s.Count > 0 {
-		l.floats(map[string]float64{"min": s.Min, "mean": s.Mean, "stddev": s.StdDev, "median": s.Median, "max": s.Max})
-	}
-	for _, p := range measure.Percentiles() {
-		l.percentile(s, p.Name, p.Quantile, p.Of(&s.Summary))
-	}
-}
-
-// percentile writes a quantile, where so many durations tell it.
-func (l csvLine) percentile(of *result.Latency, column string, quantile, seconds float64) {
-	if of.Holds(quantile) {
-		l.floats(map[string]float64{column: seconds})
-	}
-}
-
-func newLine(kind string, r *result.Run, t *result.Target) csvLine {
-	line := csvLine{
-		"kind": kind, "run": r.ID, "run_name": r.Name, "run_status": string(r.Status), "started": r.Started.UTC().Format(time.RFC3339),
-		"workload": r.Dataset.Spec.Name, "fingerprint": r.Dataset.Fingerprint, "digest": r.Dataset.Digest,
-		"target": t.Name, "target_kind": t.Kind, "version": version(&t.Description),
-		"options": changesFact(t.Changes),
-	}
-	if r.Sweep != "" {
-		line["sweep"], line["parameters"] = r.Sweep, r.Parameters.String()
-		line.ints(map[string]int64{"point": int64(r.Point)})
-	}
-	return line
-}
-
-func loadLine(r *result.Run, t *result.Target) csvLine {
-	line, l := newLine("load", r, t), t.Load
-	line.ints(map[string]int64{"workers": int64(l.Workers), "batch_size": int64(l.BatchSize), "raw_bytes": r.Dataset.RawBytes})
-	if len(l.Census) > 0 {
-		line.ints(map[string]int64{"duplicates": l.Duplicates(), "lost": l.Lost()})
-	}
-	if retries := l.AllRetries(); retries != nil {
-		line.ints(map[string]int64{"retries": retries.Tries, "sent_twice": retries.SentTwice})
-	}
-	if line["withheld"] = l.Reason(); !l.Stands() {
-		return line
-	}
-	line["verdict"] = cmp.Or(l.Unverified, r.Dataset.Unverified)
-	if why := l.Unexcluded(); why != "" && line["verdict"] == "" {
-		line["verdict"] = "losses cannot be excluded: " + why
-	}
-	line.ints(map[string]int64{"rows": l.Rows, "metrics": l.Metrics, "wire_bytes": l.WireBytes})
-	line.floats(map[string]float64{"prepare": l.Prepare, "sent": l.Sent, "settled": l.Settled})
-	if l.Acked > 0 {
-		line.floats(map[string]float64{"acked": l.Acked})
-	}
-	if l.DiskBytes >= 0 {
-		line.ints(map[string]int64{"disk_bytes": l.DiskBytes})
-		line["disk_left_out"] = l.DiskLeftOut
-	}
-	line.latency(&l.Batches)
-	line.ints(map[string]int64{"rounds": int64(len(estimate.Loads(t, estimate.Settled)))})
-	line.client(t, compare.LoadSubject)
-	line.noise(t, compare.LoadSubject)
-	return line
-}
-
-func queryLine(r *result.Run, t *result.Target, q *result.Queries) csvLine {
-	line := newLine("query", r, t)
-	line["type"] = q.Type
-	for _, drawn := range r.QuerySets {
-		if drawn.Type == q.Type {
-			line["questions"] = drawn.Fingerprint
+// csvText writes of numbers nine digits: more than any clock gives, and the same on
+// all processors.
+func csvText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case int:
+		return strconv.Itoa(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case bool:
+		return strconv.FormatBool(v)
+	case float64:
+		return strconv.FormatFloat(v, 'g', 9, 64)
+	case result.Value:
+		if v.Known() {
+			return csvText(float64(v))
+		}
+	case stats.Value:
+		if v.Bound != stats.Unknown {
+			return csvText(v.Figure)
 		}
 	}
-	if line["unsupported"] = q.Unsupported; q.Unsupported != "" {
-		return line
-	}
-	line["verdict"], line["difference"] = q.Verdict.String(), q.Verdict.Difference
-	line.ints(map[string]int64{
-		"workers": int64(q.Workers), "checked": int64(q.Verdict.Checked), "checked_empty": int64(q.Verdict.Empty),
-		"asked": q.Executed, "burn_in": q.BurnIn, "at_least": q.AtLeast, "distinct": int64(q.Distinct),
-	})
-	line.floats(map[string]float64{"time_box": q.TimeBox, "timeout": q.Timeout})
-	if s := &q.Sample; s.Wanted > 0 {
-		line["repeated"] = strconv.FormatBool(s.Repeated)
-		line.ints(map[string]int64{"captured": s.Captured, "early_checked": int64(s.Early), "different": int64(s.Different), "counted": q.Counted()})
-		if share := q.Found(); share > 0 {
-			line.floats(map[string]float64{"found_share": share})
+	return ""
+}
+
+// csvLines are the lines of a run.
+func csvLines(r *result.Run) []*csvLine {
+	var lines []*csvLine
+	g := groupOf(r)
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		add := func(kind, name string) *csvLine {
+			line := &csvLine{kind: kind, run: r, target: t, name: name}
+			if r.Sweep != "" {
+				line.about(csvSwept{r})
+			}
+			lines = append(lines, line)
+			return line
 		}
+		if t.Load != nil {
+			line := add("load", compare.LoadSubject)
+			line.ofLoad(t.Load)
+			if line.withheld == "" {
+				line.rate = line.estimated(g, i, g.rankLoads())
+			}
+		}
+		if t.Load != nil && t.Load.Mixed != nil {
+			m := t.Load.Mixed
+			add("mixed", compare.MixedSubject).ofPhase(m)
+			for j := range m.Types {
+				add("mixed query", m.Types[j].Type).ofPart(m, &m.Types[j])
+			}
+		}
+		for j := range t.Queries {
+			q := &t.Queries[j]
+			line := add("query", q.Type)
+			line.ofQueries(q)
+			if stands(q) {
+				sample := g.samples(q.Type)[i]
+				line.about(csvRounds(len(sample)), csvCommon(sample.Queries()))
+				line.median = line.estimated(g, i, g.rankType(q.Type))
+			}
+		}
+	}
+	return lines
+}
+
+func (l *csvLine) ofLoad(w *result.Load) {
+	l.about(csvLoad{w}, w)
+	if retries := w.AllRetries(); retries != nil {
+		l.about(retries)
+	}
+	if l.withheld = w.Reason(); !w.Stands() {
+		return
+	}
+	l.about(csvLoaded{w}, csvStored{w}, csvRounds(len(estimate.Loads(l.target, estimate.Settled))))
+	l.latency(&w.Batches)
+	l.verdict = cmp.Or(w.Unverified, l.run.Dataset.Unverified)
+	if why := w.Unexcluded(); why != "" && l.verdict == "" {
+		l.verdict = "losses cannot be excluded: " + why
+	}
+	l.observed()
+}
+
+func (l *csvLine) ofPhase(m *result.Mixed) {
+	l.about(m, csvPhase{m}, csvQueriers(m.Queriers), &m.Writes)
+	if l.withheld = l.target.Load.Reason(); !l.target.Load.Stands() {
+		return
+	}
+	l.about(csvDone{m}, csvStored{&m.Writes})
+	l.latency(&m.Writes.Batches)
+	if m.Response != nil {
+		l.about(csvResponse{m.Response})
+	}
+	if m.Lag != nil {
+		l.about(csvLag{m.Lag})
+	}
+	l.observed()
+}
+
+func (l *csvLine) ofPart(m *result.Mixed, q *result.MixedType) {
+	l.about(m)
+	if l.unsupported = q.Unsupported; q.Unsupported != "" {
+		return
+	}
+	l.about(q, &q.Verdict, csvQueriers(m.Queriers))
+	l.verdict = q.Verdict.String()
+	if l.withheld = cmp.Or(q.Withheld, l.target.Load.Withheld); l.withheld != "" {
+		return
+	}
+	l.about(csvAnswered{q})
+	l.latency(&q.Service)
+	if q.Response != nil {
+		l.about(csvResponse{q.Response})
+	}
+	if q.Freshness.Count > 0 {
+		l.about(csvFresh{q})
+	}
+}
+
+func (l *csvLine) ofQueries(q *result.Queries) {
+	if l.unsupported = q.Unsupported; q.Unsupported != "" {
+		return
+	}
+	l.about(q, &q.Verdict)
+	l.verdict = q.Verdict.String()
+	if q.Sample.Wanted > 0 {
+		l.about(csvSampled{q}, &q.Sample)
 	}
 	if q.Outcome() == result.Withheld {
-		line["withheld"] = q.Reason()
-		return line
-	}
-	line.ints(map[string]int64{"rows": q.Rows, "bytes": q.Bytes})
-	line.floats(map[string]float64{"wall": q.Wall, "per_second": q.PerSecond})
-	line.latency(&q.Service)
-	line["stopped"] = stopText(t, q.Type)
-	line.client(t, q.Type)
-	line.noise(t, q.Type)
-	line.open(q.Open)
-	return line
-}
-
-// estimate writes the estimate of a subject in a column, where it lies, and how
-// it compares.
-func (l csvLine) estimate(g *group, at int, r ranking, column string) {
-	e := &r.Estimates[at]
-	known := func(column string, v stats.Value) {
-		if v.Bound != stats.Unknown {
-			l.floats(map[string]float64{column: v.Figure})
-		}
-	}
-	if e.N > 0 {
-		known(column, e.Median)
-	}
-	if in := e.Interval; in != nil {
-		for column, v := range map[string]stats.Value{"interval_low": in.Lo, "interval_high": in.Hi} {
-			if v.Bound == stats.Exact {
-				known(column, v)
-			}
-		}
-		l.floats(map[string]float64{"interval_level": in.Level})
-	}
-	f := r.Figures[at]
-	if f == nil {
-		if at == r.Reference {
-			l["comparison"] = r.verdict(at)
-		}
+		l.withheld = q.Reason()
 		return
 	}
-	l["against"], l["ratio_bound"], l["comparison"] = g.subjects[r.Reference].Label, string(f.Ratio.Bound), r.verdict(at)
-	known("ratio", f.Ratio)
-	if in := f.Interval; in != nil {
-		known("ratio_low", in.Lo)
-		known("ratio_high", in.Hi)
-		l.floats(map[string]float64{"ratio_level": in.Level})
+	l.about(csvRan{q}, csvStopped(stopText(l.target, q.Type)))
+	l.latency(&q.Service)
+	if o := q.Open; o != nil {
+		l.about(o, csvResponse{&o.Response}, csvLag{&o.Lag})
+		if o.Search != nil {
+			l.about(o.Search)
+		}
 	}
-	if f.Decidable() {
-		l.floats(map[string]float64{"p_corrected": f.Adjusted})
-	}
+	l.observed()
 }
 
-// client writes what a load or type cost the client.
-func (l csvLine) client(t *result.Target, name string) {
-	for _, m := range measurements(t) {
-		use, known := m.client()
-		if m.Name != name || !known {
-			continue
+// observed looks at what the client and others took of the machine.
+func (l *csvLine) observed() {
+	for _, m := range measurements(l.target) {
+		if use, known := m.client(); known && m.Name == l.name && l.kind != "mixed" {
+			l.clientBound = m.clientBound()
+			l.about(&use)
 		}
-		l["client_bound"] = m.clientBound()
-		for column, v := range map[string]result.Value{
-			"client_share": use.Share, "client_gc_pause_max": use.PauseMax, "client_scheduling_p99": use.Scheduling,
-		} {
-			if v.Known() {
-				l.floats(map[string]float64{column: float64(v)})
-			}
+	}
+	for _, h := range heardIn(l.target) {
+		if h.Name == l.name {
+			l.noisy = h.noisy()
+			l.about(result.AddNoise(h.Phases...))
 		}
 	}
 }
 
-// open writes what only an open loop has.
-func (l csvLine) open(o *result.OpenLoop) {
-	if o == nil {
-		return
+// queriesDrawn is the fingerprint of a type's queries.
+func (l *csvLine) queriesDrawn() any {
+	for _, drawn := range l.run.QuerySets {
+		if l.kind == "query" && drawn.Type == l.name {
+			return drawn.Fingerprint
+		}
 	}
-	l["schedule"], l["saturated"] = o.Schedule, o.Saturated
-	l.ints(map[string]int64{"arrivals": o.Arrivals, "dropped": o.Dropped, "waiting": o.Waiting})
-	l.floats(map[string]float64{"offered": o.Offered})
-	l.response(&o.Response)
-	l.percentile(&o.Lag, "lag_p99", 0.99, o.Lag.P99)
-	if s := o.Search; s != nil {
-		l["objective"] = s.Objective
-		l.floats(map[string]float64{"highest_rate": s.Kept, "lowest_failed": s.Failed})
+	return nil
+}
+
+// estimated adds what is estimated of the subject at a place of a ranking, how it
+// compares, and returns the estimate itself.
+func (l *csvLine) estimated(g *group, at int, r ranking) any {
+	e, f := &r.Estimates[at], r.Figures[at]
+	if e.Interval != nil {
+		l.about(e.Interval)
 	}
+	if f != nil {
+		l.against = g.subjects[r.Reference].Label
+		if l.about(f); f.Interval != nil {
+			l.about(csvRatio{f.Interval})
+		}
+	}
+	if f != nil || at == r.Reference {
+		l.comparison = r.verdict(at)
+	}
+	return where(e.N > 0 && e.Median.Bound != stats.Unknown, e.Median)
 }

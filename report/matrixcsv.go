@@ -79,7 +79,7 @@ func matrixLine(o *matrix.Operation, figures []result.Value, unit float64) []str
 	return append(line, cmp.Or(o.Reason(), o.Unverified))
 }
 
-// csvValue writes nine digits, as csvLine does, but never an exponent.
+// csvValue writes nine digits, as csvText does, but never an exponent.
 func csvValue(v result.Value, unit float64) string {
 	if !v.Known() {
 		return ""

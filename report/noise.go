@@ -181,21 +181,3 @@ func hostTable(r *result.Run) *table {
 	}
 	return view
 }
-
-// noise writes what others took of the machine during a load or type.
-func (l csvLine) noise(t *result.Target, name string) {
-	for _, h := range heardIn(t) {
-		if h.Name != name {
-			continue
-		}
-		n := result.AddNoise(h.Phases...)
-		l["noisy"], l["noise_untold"] = h.noisy(), n.Untold
-		for column, v := range map[string]result.Value{
-			"others_share": n.OthersShare(), "steal_share": n.StealShare(), "throttled_share": n.ThrottledShare(), "memory_wait_share": n.MemoryShare(),
-		} {
-			if v.Known() {
-				l.floats(map[string]float64{column: float64(v)})
-			}
-		}
-	}
-}

@@ -97,5 +97,6 @@ verb() {
 	fi
 	local name=$1
 	shift
+	declare -F "do_$name" >/dev/null || fail "has no function do_$name: see servers/questdb"
 	"do_$name" "$@"
 }

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -29,14 +28,14 @@ func Arranged(d Dataset, s Spec) (Dataset, error) {
 		return d, nil
 	}
 	if n := d.Schema().Series; s.NewTags > 0 && n > math.MaxUint32/2 {
-		return nil, &SpecError{Setting: "new-tags", Problem: fmt.Sprintf("%d series and as many without their last tags are too many; lower --scale", n)}
+		return nil, Bad("new-tags", "%d series and as many without their last tags are too many; lower --scale", n)
 	}
 	for _, t := range d.Schema().Tables {
 		if int(s.NewTags) >= len(t.Tags) {
-			return nil, &SpecError{Setting: "new-tags", Problem: fmt.Sprintf("%d leaves table %s, which has %d tags, none at first; give %d at most", s.NewTags, t.Name, len(t.Tags), len(t.Tags)-1)}
+			return nil, Bad("new-tags", "%d leaves table %s, which has %d tags, none at first; give %d at most", s.NewTags, t.Name, len(t.Tags), len(t.Tags)-1)
 		}
 		if int(s.NewFields) >= len(t.Fields) {
-			return nil, &SpecError{Setting: "new-fields", Problem: fmt.Sprintf("%d leaves table %s, which has %d fields, none at first; give %d at most", s.NewFields, t.Name, len(t.Fields), len(t.Fields)-1)}
+			return nil, Bad("new-fields", "%d leaves table %s, which has %d fields, none at first; give %d at most", s.NewFields, t.Name, len(t.Fields), len(t.Fields)-1)
 		}
 	}
 	return newGrown(d, s), nil

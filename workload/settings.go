@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tsmark/tsmark/internal/option"
 )
@@ -77,6 +78,29 @@ type SpecError struct {
 	Setting   string // flag name without dashes, such as timestamp-end, or as iotdb.late
 	Problem   string // what is wrong and how to fix it
 	OfQueries bool   // it is one of QuerySettings
+}
+
+// Bad returns the *SpecError of a setting.
+func Bad(setting, format string, args ...any) error {
+	return &SpecError{Setting: setting, Problem: fmt.Sprintf(format, args...)}
+}
+
+// CheckSpan checks what any dataset needs of its times and groups. Its error is a
+// *SpecError.
+func (s Spec) CheckSpan() error {
+	switch {
+	case !s.End.After(s.Start):
+		return Bad("timestamp-end", "%s is not after --timestamp-start %s", s.End.Format(time.RFC3339), s.Start.Format(time.RFC3339))
+	case s.Interval <= 0:
+		return Bad("log-interval", "must be longer than 0, such as 10s")
+	case s.End.Sub(s.Start) < s.Interval:
+		return Bad("log-interval", "%s is longer than the whole span of %s, so there are no rows; shorten it, or move --timestamp-end", s.Interval, s.End.Sub(s.Start))
+	case s.Groups > 0 && s.Group >= s.Groups:
+		return Bad("interleaved-generation-group-id", "%d must be less than --interleaved-generation-groups %d", s.Group, s.Groups)
+	case s.Groups == 0 && s.Group > 0:
+		return Bad("interleaved-generation-group-id", "%d needs --interleaved-generation-groups greater than it", s.Group)
+	}
+	return nil
 }
 
 // Error names the flag.

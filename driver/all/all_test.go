@@ -31,7 +31,7 @@ func TestTypesAreTold(t *testing.T) {
 			}
 			for _, typ := range series.Types() {
 				if !caps.Discards && caps.Types[typ].As == "" {
-					t.Errorf("%s %v does not say how it holds %v", d.Name, given, typ)
+					t.Errorf("%s %v does not say how it holds %v: give it Caps.Types", d.Name, given, typ)
 				}
 			}
 		}
@@ -109,6 +109,9 @@ func TestDriversHaveAllThatBelongsToThem(t *testing.T) {
 		caps := d.Caps(options)
 		if caps.Discards {
 			continue
+		}
+		if d.Place == nil {
+			t.Errorf("driver %s does not say where its data is kept: give it Place", d.Name)
 		}
 		suites := []string{"Run", "Queries"}
 		if !caps.Embedded {

@@ -5,8 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
 )
 
 // Address returns where servers/run has started a server for tests. Without it
@@ -20,13 +24,38 @@ func Address(t testing.TB, name string) (host, port string) {
 		if os.Getenv("CI") == "true" {
 			skip = t.Fatalf
 		}
-		skip("%s is not set; run: servers/run %s -- go test ./driver/...", variable, name)
+		skip("%s is not set; run: servers/run %s -- go test ./driver/%[2]s", variable, name)
 	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		t.Fatalf("%s: %v", variable, err)
 	}
 	return host, port
+}
+
+// TestServer returns the options that lead to the driver's server for tests, which
+// they may fill and empty, with others, given as names and values.
+func TestServer(t testing.TB, d driver.Driver, given ...string) map[string]string {
+	t.Helper()
+	host, port := Address(t, d.Name)
+	first, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := map[string]string{connection.Host: host}
+	for i, name := range d.Ports() {
+		options[name] = strconv.Itoa(first + i)
+	}
+	for name, value := range d.TestServer {
+		if value == "@servers/password" {
+			value = Password(t)
+		}
+		options[name] = value
+	}
+	for i := 0; i < len(given); i += 2 {
+		options[given[i]] = given[i+1]
+	}
+	return options
 }
 
 // Password is that of the superuser of servers that have one.

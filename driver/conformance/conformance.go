@@ -233,8 +233,11 @@ func (s *suite) replace(t *testing.T) {
 		t.Fatal(err)
 	}
 	census, err := verify.Census(ctx, db, &expected.Survey, verify.Sent{Acknowledged: true})
-	if err != nil || census[0].Problem != "" {
-		t.Errorf("after a second load: %v %s", err, census[0].Problem)
+	if err != nil {
+		t.Fatalf("after a second load: %v", err)
+	}
+	if problem := census[0].Problem; problem != "" {
+		t.Errorf("after a second load: %s", problem)
 	}
 }
 

@@ -89,7 +89,7 @@ func golden(t *testing.T, path, got string, update bool) {
 	}
 	want, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v; run the test with -update, and read what it wrote", err)
 	}
 	is, was := strings.Split(got, "\n"), strings.Split(string(want), "\n")
 	for i := range max(len(is), len(was)) {

@@ -3,34 +3,108 @@
 package duckdb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	duck "github.com/duckdb/duckdb-go-bindings"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/sqlkit"
-	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 )
 
 // database is an open database file; it implements driver.DB.
 type database struct {
-	sqlkit.Counter
-	path string
-	raw  duck.Database
-	open atomic.Int32 // sessions of writers and queriers
+	sqlkit.Embedded[*session]
+	raw duck.Database
+}
 
-	mu     sync.Mutex // guards what follows
-	admin  *session   // for everything but writers and queriers
-	layout *layout    // of the schema given to Create; nil before
+// open opens the database file.
+func open(ctx context.Context, env driver.Env, options driver.Options) (driver.DB, error) {
+	d, err := openFile(ctx, env, options)
+	if err != nil {
+		return nil, fmt.Errorf("opening DuckDB: %w", err)
+	}
+	return d, nil
+}
+
+func openFile(ctx context.Context, env driver.Env, options driver.Options) (*database, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	path, err := sqlkit.File(env, options, defaultFile)
+	if err != nil {
+		return nil, err
+	}
+	d := new(database)
+	d.Embedded = sqlkit.Embedded[*session]{
+		System: "DuckDB", Path: path, Connect: d.connect, Begin: "BEGIN TRANSACTION",
+		Load: func(s *session) sqlkit.Loader { return &loader{s} },
+		Tables: sqlkit.Tables{
+			Counter: sqlkit.Counter{
+				Dialect: newDialect(),
+				Figures: figures,
+				Text:    func(sum string) string { return "CAST(" + sum + " AS VARCHAR)" }, // a HUGEINT
+			},
+			// The identity of a table is its columns, and the comment that tsmark gives it:
+			// DuckDB numbers tables anew each time a file is opened.
+			List: `SELECT 'table', table_name, concat_ws(' ', comment, (SELECT string_agg(concat_ws(' ', column_name, data_type, is_nullable), ', ' ORDER BY column_index)
+					FROM duckdb_columns() AS c WHERE c.table_oid = t.table_oid AND c.database_oid = t.database_oid)), '', CASE schema_name WHEN 'main' THEN '' ELSE schema_name END
+				FROM duckdb_tables() AS t WHERE NOT internal
+				UNION ALL
+				SELECT 'view', view_name, '', '', CASE schema_name WHEN 'main' THEN '' ELSE schema_name END FROM duckdb_views() WHERE NOT internal
+				ORDER BY 1 DESC, 5, 2`,
+			Lay: design().Layout,
+		},
+	}
+	if d.raw, err = openRaw(path, map[string]string{
+		"threads":      options[optionThreads],
+		"memory_limit": options[optionMemoryLimit],
+		// Nothing may be downloaded in the middle of a measurement.
+		"autoinstall_known_extensions": "false",
+	}); err != nil {
+		return nil, err
+	}
+	if err := d.Open(ctx); err != nil {
+		duck.Close(&d.raw)
+		return nil, err
+	}
+	return d, nil
+}
+
+// openRaw opens the file with the settings, of which empty ones are left to
+// DuckDB.
+func openRaw(path string, settings map[string]string) (raw duck.Database, err error) {
+	var config duck.Config
+	if duck.CreateConfig(&config) != duck.StateSuccess {
+		return raw, errors.New("DuckDB has no memory for its settings")
+	}
+	defer duck.DestroyConfig(&config)
+	for name, value := range settings {
+		if value != "" && duck.SetConfig(config, name, value) != duck.StateSuccess {
+			return raw, fmt.Errorf("DuckDB does not take %s=%s", name, value)
+		}
+	}
+	var message string
+	if duck.OpenExt(path, &raw, config, &message) == duck.StateSuccess {
+		return raw, nil
+	}
+	switch {
+	case strings.Contains(message, "not a valid DuckDB database file"):
+		return raw, fmt.Errorf("%s %w: it is no DuckDB file; give another path", path, driver.ErrExisting)
+	case strings.Contains(message, "Could not set lock"):
+		return raw, fmt.Errorf("%s %w: another process holds it; end that process or give another path (%s)",
+			path, driver.ErrUnreachable, message)
+	}
+	return raw, fmt.Errorf("%s %w: %s", path, driver.ErrUnreachable, message)
 }
 
 // connect opens a session.
-func (d *database) connect() (*session, error) {
+func (d *database) connect(context.Context) (*session, error) {
 	s := new(session)
 	if duck.Connect(d.raw, &s.conn) != duck.StateSuccess {
 		return nil, errors.New("DuckDB gives no further connection")
@@ -40,14 +114,12 @@ func (d *database) connect() (*session, error) {
 
 // Describe implements driver.DB.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	settings := []string{"threads", "memory_limit", "checkpoint_threshold", "preserve_insertion_order", "default_block_size"}
 	columns := []string{"version()"}
 	for _, name := range settings {
 		columns = append(columns, fmt.Sprintf("current_setting('%s')::VARCHAR", name))
 	}
-	values, err := d.row(ctx, "SELECT "+strings.Join(columns, ", "))
+	values, err := sqlkit.QueryRow(ctx, d, "SELECT "+strings.Join(columns, ", "))
 	if err != nil {
 		return driver.Description{}, fmt.Errorf("describing DuckDB: %w", err)
 	}
@@ -57,109 +129,71 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	}
 	return driver.Description{
 		Version:  strings.TrimPrefix(values[0].String(), "v"),
-		Location: d.path,
+		Location: d.Path,
 		Durability: "each batch is a transaction; its commit is in the write-ahead log, " +
 			"and forced to disk by fsync, before it is acknowledged",
 		Settings:  effective,
-		Elsewhere: optionPath,
+		Elsewhere: sqlkit.Path,
 	}, nil
 }
 
-// NewQuerier implements driver.DB.
-func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error) {
-	s, err := d.newSession(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("opening a DuckDB connection for reading: %w", err)
+// Create implements driver.DB.
+func (d *database) Create(ctx context.Context, schema *series.Schema) error {
+	if err := d.Tables.Create(ctx, schema); err != nil {
+		return err
 	}
-	return &querier{d: d, s: s}, nil
+	return d.Exec(ctx, "CHECKPOINT") // before which the blocks of an earlier load are not free
 }
 
-// newSession opens a session that Close wants closed before.
-func (d *database) newSession(ctx context.Context) (*session, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
+// Drop implements driver.DB. A table that others refer to can be dropped
+// only after them, so each is tried again as long as any goes; where one
+// remains the error says what hinders it.
+func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
+	var err error
+	for left := slices.Clone(objects); len(left) > 0; {
+		before := len(left)
+		left = slices.DeleteFunc(left, func(o driver.Object) bool {
+			in, name := d.Dialect.Ident(cmp.Or(o.Schema, "main")), d.Dialect.Ident(o.Name)
+			dropErr := d.Exec(ctx, fmt.Sprintf("DROP %s IF EXISTS %s.%s", strings.ToUpper(o.Kind), in, name))
+			if dropErr != nil {
+				err = fmt.Errorf("clearing %s: dropping %s: %w", d.Path, o, dropErr)
+			}
+			return dropErr == nil
+		})
+		if len(left) == before {
+			return err
+		}
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.raw.Ptr == nil {
-		return nil, errClosed
-	}
-	s, err := d.connect()
-	if err == nil {
-		d.open.Add(1)
-	}
-	return s, err
+	return nil
 }
 
 // Settle implements driver.DB. DuckDB works in the background only where
 // a commit makes it: what is left is to bring the log into the file.
 func (d *database) Settle(ctx context.Context) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.admin.exec(ctx, "CHECKPOINT"); err != nil {
+	if err := d.Exec(ctx, "CHECKPOINT"); err != nil {
 		return fmt.Errorf("settling DuckDB: %w", err)
 	}
 	return nil
-}
-
-// row returns the only row of an answer. The caller holds mu.
-func (d *database) row(ctx context.Context, text string) ([]query.Value, error) {
-	var answer query.Answer
-	if _, err := d.admin.query(ctx, text, &answer); err != nil {
-		return nil, err
-	}
-	if len(answer.Rows) != 1 {
-		return nil, fmt.Errorf("expected one row, found %d", len(answer.Rows))
-	}
-	return answer.Rows[0], nil
 }
 
 // Footprint implements driver.DB: the file and its write-ahead log, less
 // the blocks in the file that hold nothing. DuckDB seldom gives those back: a
 // file that held more before would else be counted at its old size.
 func (d *database) Footprint(ctx context.Context) (int64, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	values, err := d.row(ctx, "SELECT free_blocks * block_size FROM pragma_database_size() WHERE database_name = current_database()")
-	if err != nil {
-		return -1, fmt.Errorf("measuring DuckDB's files: %w", err)
+	values, err := sqlkit.QueryRow(ctx, d, "SELECT free_blocks * block_size FROM pragma_database_size() WHERE database_name = current_database()")
+	var size int64
+	if err == nil {
+		size, err = driver.FilesSize(d.Path, d.Path+".wal")
 	}
-	size, err := driver.FilesSize(d.path, d.path+".wal")
 	if err != nil {
 		return -1, fmt.Errorf("measuring DuckDB's files: %w", err)
 	}
 	return size - values[0].Int, nil
 }
 
-// Close implements driver.DB. Writers and queriers are closed before:
-// DuckDB keeps the file as long as one is open, and Close says so.
+// Close implements driver.DB.
 func (d *database) Close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.admin.close()
+	err := d.Embedded.Close()
 	duck.Close(&d.raw)
-	if n := d.open.Load(); n > 0 {
-		return fmt.Errorf("closing DuckDB: %d of its writers and queriers are open and hold %s", n, d.path)
-	}
-	return nil
-}
-
-// querier implements driver.Querier.
-type querier struct {
-	d *database
-	s *session
-}
-
-// Do implements driver.Querier.
-func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
-	return q.s.query(ctx, r.Text, sink)
-}
-
-// Close implements driver.Querier.
-func (q *querier) Close() error {
-	if q.s.conn.Ptr != nil {
-		q.s.close()
-		q.d.open.Add(-1)
-	}
-	return nil
+	return err
 }

@@ -2,10 +2,11 @@ package duckdb
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
 )
 
 // precision is that of the type TIMESTAMP.
@@ -20,7 +21,8 @@ func newDialect() *sql.Dialect {
 		Seconds: func(from, to string) string {
 			return fmt.Sprintf("date_diff('microseconds', %s, %s) / 1e6", from, to)
 		},
-		Reserved: reserved,
+		Words: reservedWords,
+		Folds: true,
 	}
 }
 
@@ -28,28 +30,33 @@ func timeLiteral(t time.Time) string {
 	return "TIMESTAMP '" + t.UTC().Format("2006-01-02 15:04:05.000000") + "'"
 }
 
-// bucketOrigin is where time_bucket begins to count, 2000-01-03, as the time
-// since 1970.
-const bucketOrigin = 10959 * 24 * time.Hour
-
 func bucket(width time.Duration, expression string) string {
-	interval := fmt.Sprintf("%d microseconds", width.Microseconds())
-	if width%time.Second == 0 {
-		interval = fmt.Sprintf("%d seconds", width/time.Second)
-	}
-	if bucketOrigin%width == 0 {
-		return fmt.Sprintf("time_bucket(INTERVAL '%s', %s)", interval, expression)
-	}
-	// An origin costs a tenth of the query's time: only where it is needed.
-	return fmt.Sprintf("time_bucket(INTERVAL '%s', %s, TIMESTAMP '1970-01-01')", interval, expression)
+	return sql.TimeBucket(width, "INTERVAL '"+sql.Interval(width)+"'", expression, "TIMESTAMP '1970-01-01'")
 }
 
-// reserved reports whether the word needs quotes as a name: DuckDB's
-// duckdb_keywords() puts it into the category "reserved" or "type_function".
-func reserved(word string) bool {
-	return strings.Contains(reservedWords, " "+word+" ")
+// figures are the expressions for what the values of a column come to. Sums of
+// whole numbers are HUGEINT, of 128 bits.
+func figures(t series.Type, column string) sqlkit.Figures {
+	f := sqlkit.Figures{Sum: column, Whole: 1, Order: column}
+	switch t {
+	case series.Float:
+		f.Whole = 0
+	case series.Float32:
+		f.Sum, f.Whole = "CAST("+column+" AS DOUBLE)", 0
+	case series.Bool:
+		f.Sum, f.Order = "CAST("+column+" AS INTEGER)", ""
+	case series.Text, series.Blob:
+		f.Sum = fmt.Sprintf("CAST('0x' || left(md5(%s), 16) AS UBIGINT)", column)
+	case series.Timestamp:
+		f.Sum, f.Whole = "epoch_us("+column+")", 1000
+	case series.Date:
+		f.Sum = "date_diff('day', DATE '1970-01-01', " + column + ")"
+	}
+	return f
 }
 
+// reservedWords are those that DuckDB's duckdb_keywords() puts into the category
+// "reserved" or "type_function".
 const reservedWords = " all analyse analyze and anti any array as asc asof asymmetric at" +
 	" authorization binary both by case cast check collate collation column" +
 	" columns concurrently constraint create cross default deferrable desc" +

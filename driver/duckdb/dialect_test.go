@@ -44,7 +44,7 @@ func TestRenderNeedsNoDatabase(t *testing.T) {
 
 func TestReserved(t *testing.T) {
 	for word, want := range map[string]bool{"select": true, "all": true, "with": true, "at": true, "time": false, "cpu": false, "tags": false, "": false, "selec": false} {
-		if reserved(word) != want {
+		if newDialect().Reserved(word) != want {
 			t.Errorf("reserved(%q) = %v", word, !want)
 		}
 	}

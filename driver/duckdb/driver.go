@@ -9,17 +9,17 @@
 package duckdb
 
 import (
-	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/internal/option"
-	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
 
 // The names of the options.
 const (
-	optionPath        = "path"
 	optionThreads     = "threads"
 	optionMemoryLimit = "memory_limit"
 )
@@ -31,12 +31,7 @@ func Driver() driver.Driver {
 		Name: "duckdb",
 		Help: "DuckDB inside tsmark's process, written through its appender in column vectors",
 		Options: []driver.Option{
-			{
-				Name:  optionPath,
-				Empty: defaultFile + " in the run's folder",
-				Help:  "database file, made where it does not exist",
-				Type:  option.Checked("path", checkPath),
-			},
+			sqlkit.PathOption(defaultFile),
 			{
 				Name:  optionThreads,
 				Empty: "one a core",
@@ -52,8 +47,8 @@ func Driver() driver.Driver {
 		},
 		Caps:    caps,
 		Modules: []string{"github.com/duckdb/duckdb-go-bindings"},
-		Place:   func(o driver.Options) string { return driver.FilePlace(o[optionPath]) },
-		Render:  render,
+		Place:   func(o driver.Options) string { return driver.FilePlace(o[sqlkit.Path]) },
+		Render:  sqlkit.Render(newDialect),
 		Open:    open,
 	}
 }
@@ -64,8 +59,23 @@ func caps(driver.Options) driver.Caps {
 		Embedded:      true,
 		TimePrecision: precision,
 		Lacks:         map[series.Trait]string{series.FineTimestamps: "DuckDB's TIMESTAMP, whose unit is 1 µs, does not hold"},
-		Schema:        checkSchema,
+		Schema:        design().Check,
 		Types:         types(),
+	}
+}
+
+// design is how tables are declared. The comment of a table is its identity.
+func design() *sqlkit.Design {
+	return &sqlkit.Design{
+		Dialect: newDialect(), Time: "TIMESTAMP NOT NULL", Series: "UINTEGER NOT NULL", Key: "UINTEGER NOT NULL",
+		Text: "VARCHAR", Number: "DOUBLE", Fields: types(),
+		Make: func(t *sqlkit.Table, columns []string) {
+			name := newDialect().Ident(t.Name)
+			t.Make = []string{
+				fmt.Sprintf("CREATE TABLE %s (%s)", name, strings.Join(columns, ", ")),
+				fmt.Sprintf("COMMENT ON TABLE %s IS %s", name, newDialect().Text(driver.Token())),
+			}
+		},
 	}
 }
 
@@ -86,15 +96,3 @@ func types() map[series.Type]driver.Stored {
 
 // defaultFile is the database's name in the run's folder.
 const defaultFile = "tsmark.duckdb"
-
-func checkPath(path string) error {
-	if path == ":memory:" {
-		return errors.New("must be a file: what is only in memory is gone before it can be queried")
-	}
-	return nil
-}
-
-func render(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
-	text, err := newDialect().Render(q, s)
-	return driver.Request{Text: text}, err
-}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	duck "github.com/duckdb/duckdb-go-bindings"
 
@@ -15,52 +16,46 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// session is one connection, used by one goroutine at a time.
+// session implements sqlkit.Session.
 type session struct {
 	conn    duck.Connection
 	vectors []vector      // of the chunk being read, kept for the next query
 	row     []query.Value // handed to the sink
 }
 
-var errClosed = errors.New("the connection is closed")
+// Close implements sqlkit.Session.
+func (s *session) Close() { duck.Disconnect(&s.conn) }
 
-// close releases the connection; a second call does nothing.
-func (s *session) close() { duck.Disconnect(&s.conn) }
+// Closed implements sqlkit.Session.
+func (s *session) Closed() bool { return s.conn.Ptr == nil }
 
-// exec runs a statement and drops its answer.
-func (s *session) exec(ctx context.Context, text string) error {
-	_, err := s.query(ctx, text, nil)
-	return err
-}
-
-// query runs a statement and hands the rows of its answer to the sink, if
-// there is one. Without a sink every value is read all the same. It wraps
-// ctx's error where that ends it.
-func (s *session) query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
+// Query implements sqlkit.Session.
+func (s *session) Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
 	switch {
-	case s.conn.Ptr == nil:
-		return driver.Cost{}, errClosed
+	case s.Closed():
+		return driver.Cost{}, sqlkit.ErrClosed
 	case strings.Contains(text, "\x00"):
 		return driver.Cost{}, errors.New("DuckDB would cut the statement off at its NUL character")
-	case ctx.Err() != nil:
-		return driver.Cost{}, interrupted(ctx)
 	}
-	var result duck.Result
-	defer duck.DestroyResult(&result)
-	settle := sqlkit.InterruptWhenDone(ctx, func() { duck.Interrupt(s.conn) })
-	state := duck.Query(s.conn, text, &result)
-	settle()
-	if state != duck.StateSuccess {
-		if ctx.Err() != nil {
-			return driver.Cost{}, interrupted(ctx)
+	return sqlkit.Interruptible(ctx, "DuckDB", func() { duck.Interrupt(s.conn) }, func() (driver.Cost, error) {
+		var result duck.Result
+		defer duck.DestroyResult(&result)
+		if duck.Query(s.conn, text, &result) != duck.StateSuccess {
+			return driver.Cost{}, failure(duck.ResultError(&result))
 		}
-		return driver.Cost{}, failure(duck.ResultError(&result))
-	}
-	return s.read(ctx, &result, sink)
+		return s.read(ctx, &result, sink)
+	})
 }
 
-func interrupted(ctx context.Context) error {
-	return fmt.Errorf("DuckDB's statement was interrupted: %w", context.Cause(ctx))
+// failure makes an error of DuckDB's message, without the stack trace that
+// fatal ones carry. That of a full disk wraps syscall.ENOSPC.
+func failure(message string) error {
+	message, _, _ = strings.Cut(message, "\n\nStack Trace:")
+	message, _, _ = strings.Cut(message, "\nStack Trace:")
+	if full := syscall.ENOSPC; strings.Contains(strings.ToLower(message), full.Error()) {
+		return fmt.Errorf("%w; free space there, or choose another file system (%s)", full, message)
+	}
+	return errors.New(message)
 }
 
 // read hands the rows of the result to the sink.
@@ -78,7 +73,7 @@ func (s *session) read(ctx context.Context, result *duck.Result, sink query.Sink
 	var cost driver.Cost
 	for {
 		if ctx.Err() != nil {
-			return cost, interrupted(ctx)
+			return cost, ctx.Err()
 		}
 		chunk := duck.FetchChunk(*result)
 		if chunk.Ptr == nil {

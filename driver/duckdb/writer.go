@@ -4,266 +4,183 @@ package duckdb
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	duck "github.com/duckdb/duckdb-go-bindings"
 
-	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/series"
 )
 
-// writer implements driver.Writer. A batch is one transaction.
-type writer struct {
-	d      *database
-	s      *session
-	layout *layout
-	tables map[*series.Table]*tableWriter
-	tags   map[*sqlkit.Tags]*tagsWriter
+// loader implements sqlkit.Loader. Times must be multiples of 1 µs.
+type loader struct{ s *session }
+
+// Begin implements sqlkit.Loader.
+func (l *loader) Begin(ctx context.Context, _ *series.Batch) error {
+	return sqlkit.Exec(ctx, l.s, "BEGIN TRANSACTION")
 }
 
-// tableWriter writes the rows of a table.
-type tableWriter struct {
-	*loader
+// Commit implements sqlkit.Loader.
+func (l *loader) Commit(ctx context.Context) (time.Time, error) {
+	sent := time.Now()
+	return sent, sqlkit.Commit(ctx, l.s)
+}
+
+// Rollback implements sqlkit.Loader.
+func (l *loader) Rollback(ctx context.Context, _ error) { sqlkit.Rollback(ctx, l.s) }
+
+// Close implements sqlkit.Loader.
+func (l *loader) Close() error { return nil }
+
+// columnTypes are the vectors of the types, and the bytes of a value in them; those
+// of a text are the text's.
+var columnTypes = map[series.Type]struct {
+	vector duck.Type
+	size   int64
+}{
+	series.Bool: {duck.TypeBoolean, 1}, series.Int32: {duck.TypeInteger, 4}, series.Int: {duck.TypeBigInt, 8},
+	series.Float32: {duck.TypeFloat, 4}, series.Float: {duck.TypeDouble, 8}, series.Timestamp: {duck.TypeTimestamp, 8},
+	series.Date: {duck.TypeDate, 4}, series.Text: {duck.TypeVarchar, 0}, series.Blob: {duck.TypeBlob, 0},
+}
+
+// rowWriter implements sqlkit.RowWriter.
+type rowWriter struct {
+	*appender
 	table *series.Table
-	tags  *tagsWriter
 	size  int64 // bytes of a row in DuckDB's vectors
 	text  []byte
 }
 
-// tagsWriter writes the rows of a table of series.
-type tagsWriter struct {
-	*loader
-	*sqlkit.Claims
-}
-
-// NewWriter implements driver.DB. The database must have been prepared
-// since it was opened.
-func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
-	d.mu.Lock()
-	layout := d.layout
-	d.mu.Unlock()
-	if layout == nil {
-		return nil, errors.New("opening a DuckDB connection for writing: prepare the database first")
-	}
-	s, err := d.newSession(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("opening a DuckDB connection for writing: %w", err)
-	}
-	w := &writer{d: d, s: s, layout: layout}
-	w.forget()
-	return w, nil
-}
-
-// Write implements driver.Writer. When it returns, the batch is committed; on
-// an error nothing of it is in the database. Times must be multiples of 1 µs.
-func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
-	receipt, err := w.write(ctx, b)
-	if err != nil {
-		return driver.Receipt{}, fmt.Errorf("writing to DuckDB: %w", err)
-	}
-	return receipt, nil
-}
-
-func (w *writer) write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
-	receipt := driver.Receipt{Rows: int64(b.Rows())}
-	err := w.s.exec(ctx, "BEGIN TRANSACTION")
-	if err == nil {
-		receipt.WireBytes, err = w.fill(b)
-	}
-	if err == nil {
-		receipt.Sent = time.Now()
-		// Interrupting a commit would leave open whether it happened.
-		err = w.s.exec(context.WithoutCancel(ctx), "COMMIT")
-	}
-	if err != nil {
-		w.abandon()
-		return driver.Receipt{}, err
-	}
-	receipt.Acked = time.Now()
-	for _, t := range w.tags {
-		t.Keep()
-	}
-	return receipt, nil
-}
-
-// fill hands the batch to the open transaction and returns its size in
-// DuckDB's vectors.
-func (w *writer) fill(b *series.Batch) (int64, error) {
-	var bytes int64
-	for i := range b.Runs {
-		run := &b.Runs[i]
-		t, err := w.table(run.Table)
-		if err != nil {
-			return 0, err
-		}
-		n, err := t.tags.introduce(run.Series)
-		if err != nil {
-			return 0, fmt.Errorf("table %s: %w", t.tags.Name, err)
-		}
-		bytes += n
-		if n, err = t.append(run); err != nil {
-			return 0, fmt.Errorf("table %s: %w", run.Table.Name, err)
-		}
-		bytes += n
-	}
-	for t, l := range w.tags {
-		if err := l.flush(); err != nil {
-			return 0, fmt.Errorf("table %s: %w", t.Name, err)
+// Rows implements sqlkit.Loader.
+func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
+	types, size := []duck.Type{duck.TypeTimestamp, duck.TypeUInteger}, int64(8+4)
+	for i := range t.Fields {
+		column := columnTypes[t.Fields[i].Type]
+		types, size = append(types, column.vector), size+column.size
+		if t.Fields[i].Type.Textual() {
+			size += int64(t.Fields[i].Length)
 		}
 	}
-	for t, l := range w.tables {
-		if err := l.flush(); err != nil {
-			return 0, fmt.Errorf("table %s: %w", t.Name, err)
-		}
-	}
-	return bytes, nil
-}
-
-// table returns the writer of a table of the schema.
-func (w *writer) table(t *series.Table) (*tableWriter, error) {
-	if tw := w.tables[t]; tw != nil {
-		return tw, nil
-	}
-	shared := w.layout.tags[t]
-	if shared == nil {
-		return nil, fmt.Errorf("table %s is not of the schema that the database was prepared for", t.Name)
-	}
-	tags := w.tags[shared]
-	if tags == nil {
-		types := []duck.Type{duck.TypeUInteger}
-		for i := range shared.Tags {
-			if shared.Tags[i].Numeric() {
-				types = append(types, duck.TypeDouble)
-			} else {
-				types = append(types, duck.TypeVarchar)
-			}
-		}
-		l, err := newLoader(w.s, shared.Name, types)
-		if err != nil {
-			return nil, err
-		}
-		tags = &tagsWriter{loader: l, Claims: shared.NewClaims()}
-		w.tags[shared] = tags
-	}
-	types := []duck.Type{duck.TypeTimestamp, duck.TypeUInteger}
-	for _, f := range t.Fields {
-		types = append(types, vectorTypes[f.Type])
-	}
-	l, err := newLoader(w.s, t.Name, types)
+	a, err := newAppender(l.s, t.Name, types)
 	if err != nil {
 		return nil, err
 	}
-	tw := &tableWriter{loader: l, table: t, tags: tags, size: 8 + 4}
-	for i := range t.Fields {
-		tw.size += sizeOf(&t.Fields[i])
-	}
-	w.tables[t] = tw
-	return tw, nil
+	return &rowWriter{appender: a, table: t, size: size}, nil
 }
 
-// append adds the rows of a run and returns their size.
-func (t *tableWriter) append(run *series.Run) (int64, error) {
-	for lo := 0; lo < run.Rows(); {
-		n := min(t.room(), run.Rows()-lo)
-		times := column[int64](t.loader, 0, n)
-		for i, ns := range run.Times[lo : lo+n] {
-			times[i] = ns / 1000
-		}
-		copy(column[uint32](t.loader, 1, n), run.Series[lo:])
-		for c, f := range t.table.Fields {
-			values := &run.Columns[c]
-			t.field(2+c, &f, values, lo, n)
-			if values.Nulls != nil {
-				t.setNulls(2+c, values.Nulls, lo, n)
+// Append implements sqlkit.RowWriter.
+func (t *rowWriter) Append(_ context.Context, runs []*series.Run) (bytes int64, err error) {
+	for _, run := range runs {
+		for lo := 0; lo < run.Rows(); {
+			n := min(t.room(), run.Rows()-lo)
+			times := column[int64](t.appender, 0, n)
+			for i, ns := range run.Times[lo : lo+n] {
+				times[i] = ns / 1000
 			}
+			copy(column[uint32](t.appender, 1, n), run.Series[lo:])
+			for c := range t.table.Fields {
+				values := &run.Columns[c]
+				t.field(2+c, &t.table.Fields[c], values, lo, n)
+				if values.Nulls != nil {
+					t.setNulls(2+c, values.Nulls, lo, n)
+				}
+			}
+			if t.table.Widths != nil {
+				t.setMissing(run.Series[lo : lo+n])
+			}
+			if err := t.advance(n); err != nil {
+				return 0, err
+			}
+			lo += n
 		}
-		if t.table.Widths != nil {
-			t.setMissing(run.Series[lo : lo+n])
-		}
-		if err := t.advance(n); err != nil {
-			return 0, err
-		}
-		lo += n
+		bytes += int64(run.Rows()) * t.size
 	}
-	return int64(run.Rows()) * t.size, nil
+	return bytes, t.flush()
 }
 
 // setMissing makes NULL what the next rows, of these series, do not have: a
 // table of DuckDB's has all columns in every row.
-func (t *tableWriter) setMissing(numbers []uint32) {
+func (t *rowWriter) setMissing(numbers []uint32) {
 	for row, s := range numbers {
 		for c := t.table.Width(s); c < len(t.table.Fields); c++ {
-			t.setNullAt(2+c, row)
+			t.setNull(2+c, row)
 		}
 	}
 }
 
-// introduce adds the rows of those series that have none yet, and returns
-// their size.
-func (t *tagsWriter) introduce(numbers []uint32) (int64, error) {
-	var bytes int64
-	err := t.Introduce(numbers, func(s uint32) error {
-		column[uint32](t.loader, 0, 1)[0] = s
-		n, err := t.Put(s, t)
-		if err != nil {
-			return err
+// field fills the next n rows of a column of the chunk with a field's values from
+// row lo of the run on.
+func (t *rowWriter) field(c int, f *series.Field, from *series.Column, lo, n int) {
+	switch f.Type {
+	case series.Float:
+		copy(column[float64](t.appender, c, n), from.Floats[lo:])
+	case series.Float32:
+		out := column[float32](t.appender, c, n)
+		for i, v := range from.Floats[lo : lo+n] {
+			out[i] = float32(v)
 		}
-		bytes += 4 + n
-		return t.advance(1)
-	})
-	return bytes, err
+	case series.Int32, series.Date:
+		out := column[int32](t.appender, c, n)
+		for i, v := range from.Ints[lo : lo+n] {
+			out[i] = int32(v)
+		}
+	case series.Bool:
+		out := column[bool](t.appender, c, n)
+		for i, v := range from.Ints[lo : lo+n] {
+			out[i] = v != 0
+		}
+	case series.Timestamp:
+		out := column[int64](t.appender, c, n)
+		for i, v := range from.Ints[lo : lo+n] {
+			out[i] = v / 1000
+		}
+	case series.Text, series.Blob:
+		for i, v := range from.Ints[lo : lo+n] {
+			if from.Nulls.Has(lo + i) {
+				continue
+			}
+			t.text = series.AppendText(t.text[:0], v, f.Length)
+			duck.VectorAssignStringElementLen(t.vectors[c], duck.IdxT(t.n+i), t.text)
+		}
+	default:
+		copy(column[int64](t.appender, c, n), from.Ints[lo:])
+	}
 }
 
-// SetNull, SetFloat and SetText implement sqlkit.Row, behind the series' number.
-func (t *tagsWriter) SetNull(c int)             { t.setNull(1 + c) }
-func (t *tagsWriter) SetFloat(c int, v float64) { column[float64](t.loader, 1+c, 1)[0] = v }
-func (t *tagsWriter) SetText(c int, v []byte) {
+// seriesWriter implements sqlkit.SeriesWriter, and sqlkit.Row behind the series'
+// number.
+type seriesWriter struct{ *appender }
+
+// Series implements sqlkit.Loader.
+func (l *loader) Series(tags *sqlkit.Tags) (sqlkit.SeriesWriter, error) {
+	types := []duck.Type{duck.TypeUInteger}
+	for i := range tags.Tags {
+		if tags.Tags[i].Numeric() {
+			types = append(types, duck.TypeDouble)
+		} else {
+			types = append(types, duck.TypeVarchar)
+		}
+	}
+	a, err := newAppender(l.s, tags.Name, types)
+	return &seriesWriter{a}, err
+}
+
+// Add implements sqlkit.SeriesWriter.
+func (t *seriesWriter) Add(c *sqlkit.Claims, s uint32) (int64, error) {
+	column[uint32](t.appender, 0, 1)[0] = s
+	n, err := c.Put(s, t)
+	if err != nil {
+		return 0, err
+	}
+	return 4 + n, t.advance(1)
+}
+
+// Flush implements sqlkit.SeriesWriter.
+func (t *seriesWriter) Flush(context.Context) (int64, error) { return 0, t.flush() }
+
+// SetNull, SetFloat and SetText implement sqlkit.Row.
+func (t *seriesWriter) SetNull(c int)             { t.setNull(1+c, 0) }
+func (t *seriesWriter) SetFloat(c int, v float64) { column[float64](t.appender, 1+c, 1)[0] = v }
+func (t *seriesWriter) SetText(c int, v []byte) {
 	duck.VectorAssignStringElementLen(t.vectors[1+c], duck.IdxT(t.n), v)
-}
-
-// abandon undoes the transaction.
-func (w *writer) abandon() {
-	w.discard()
-	// It fails where DuckDB rolled back already.
-	_ = w.s.exec(context.Background(), "ROLLBACK")
-	for _, t := range w.tags {
-		t.Release()
-	}
-	w.forget()
-}
-
-// discard releases the appenders.
-func (w *writer) discard() {
-	for _, t := range w.tags {
-		t.discard()
-	}
-	for _, t := range w.tables {
-		t.discard()
-	}
-}
-
-// forget makes the next batch open appenders anew.
-func (w *writer) forget() {
-	w.tables = make(map[*series.Table]*tableWriter)
-	w.tags = make(map[*sqlkit.Tags]*tagsWriter)
-}
-
-// Flush implements driver.Writer. Write keeps nothing back.
-func (w *writer) Flush(context.Context) (driver.Receipt, error) {
-	now := time.Now()
-	return driver.Receipt{Sent: now, Acked: now}, nil
-}
-
-// Close implements driver.Writer.
-func (w *writer) Close() error {
-	if w.s.conn.Ptr != nil {
-		w.discard()
-		w.forget()
-		w.s.close()
-		w.d.open.Add(-1)
-	}
-	return nil
 }

@@ -118,7 +118,7 @@ func readAllocations(t *testing.T, rows int) float64 {
 	q := newQuerier(settingsOf(t, nil))
 	text, sink := manyRows(rows), conformance.SinkFunc(func([]query.Value) error { return nil })
 	return testing.AllocsPerRun(5, func() {
-		if cost, err := q.Read(strings.NewReader(text), sink, q.read); err != nil || cost.Rows != int64(rows) {
+		if cost, err := q.Read(strings.NewReader(text), sink, q.Answer); err != nil || cost.Rows != int64(rows) {
 			t.Fatal(cost, err)
 		}
 	})
@@ -132,7 +132,7 @@ func BenchmarkRead(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := q.Read(strings.NewReader(text), sink, q.read); err != nil {
+				if _, err := q.Read(strings.NewReader(text), sink, q.Answer); err != nil {
 					b.Fatal(err)
 				}
 			}

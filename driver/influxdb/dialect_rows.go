@@ -92,9 +92,9 @@ func (r *renderer) narrowest() int {
 }
 
 // witnesses returns fields of which a row that the query is about has at
-// least one, where none of the asked ones is sure to be there.
-func (r *renderer) witnesses(asked []string) []string {
-	if slices.ContainsFunc(asked, r.sure) {
+// least one, where none of the returned ones is sure to be there.
+func (r *renderer) witnesses(returned []string) []string {
+	if slices.ContainsFunc(returned, r.sure) {
 		return nil
 	}
 	if r.q.Above != nil {
@@ -114,12 +114,12 @@ func (r *renderer) witnesses(asked []string) []string {
 	}
 	var names []string
 	for i := range r.table.Tags {
-		if tag := &r.table.Tags[i]; tag.Numeric() && !slices.Contains(asked, tag.Key) {
+		if tag := &r.table.Tags[i]; tag.Numeric() && !slices.Contains(returned, tag.Key) {
 			names = append(names, tag.Key)
 		}
 	}
 	for _, f := range r.table.Fields {
-		if !slices.Contains(asked, f.Name) {
+		if !slices.Contains(returned, f.Name) {
 			names = append(names, f.Name)
 		}
 	}

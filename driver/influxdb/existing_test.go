@@ -59,12 +59,12 @@ func schema() *series.Schema {
 // Nothing that tsmark did not make is dropped, but what was named.
 func TestExistingData(t *testing.T) {
 	ctx := t.Context()
-	d := started(t, "tsmark_test foreign")
+	d := started(t, "tsmark_test existing")
 	s := session.Of(d)
 	if _, err := s.Mark(ctx); !errors.Is(err, session.ErrNoMark) {
 		t.Errorf("no database: %v", err)
 	}
-	if err := d.own.Exec(ctx, `CREATE DATABASE "tsmark_test foreign"`); err != nil {
+	if err := d.own.Exec(ctx, `CREATE DATABASE "tsmark_test existing"`); err != nil {
 		t.Fatal(err)
 	}
 	d.put(t, "theirs,a=b v=1\nweather v=1")
@@ -113,7 +113,7 @@ func TestExistingData(t *testing.T) {
 // under a name of tsmark's, no retention policy, no continuous query.
 func TestExistingBesideTheMark(t *testing.T) {
 	const on = ` ON "tsmark_test beside"`
-	for name, c := range map[string]struct{ made, put, foreign string }{
+	for name, c := range map[string]struct{ made, put, existing string }{
 		"a measurement made again":  {`DROP MEASUREMENT cpu`, "cpu salary=1", "measurement cpu"},
 		"its tags":                  {`DROP MEASUREMENT cpu`, "cpu,clerk=a usage=1i", "measurement cpu"},
 		"its types":                 {`DROP MEASUREMENT cpu`, "cpu usage=1.5", "measurement cpu"},
@@ -140,7 +140,7 @@ func TestExistingBesideTheMark(t *testing.T) {
 				d.put(t, c.put)
 			}
 			for what, err := range map[string]error{"looking": session.Of(d).Inspect(ctx, schema()), "preparing": session.Of(d).Prepare(ctx, schema(), session.Mark{})} {
-				if !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), c.foreign) || strings.Contains(err.Error(), "\n") {
+				if !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), c.existing) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
@@ -149,7 +149,7 @@ func TestExistingBesideTheMark(t *testing.T) {
 			}
 			found, err := session.Of(d).Existing(ctx, schema())
 			named := session.Names(found)
-			if err != nil || !slices.Contains(named, c.foreign) {
+			if err != nil || !slices.Contains(named, c.existing) {
 				t.Fatalf("existing %v, %v", named, err)
 			}
 			if err := session.Of(d).Drop(ctx, schema(), named); err != nil {

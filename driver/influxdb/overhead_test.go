@@ -17,9 +17,9 @@ func TestOverhead(t *testing.T) {
 	defer conformance.Close(t, querier)
 	client := &http.Client{Transport: new(http.Transport)}
 	defer client.CloseIdleConnections()
-	const question = `SELECT max("usage_user") FROM "cpu" WHERE time >= '2016-01-01T00:00:00Z' GROUP BY time(1m) fill(none)`
+	const statement = `SELECT max("usage_user") FROM "cpu" WHERE time >= '2016-01-01T00:00:00Z' GROUP BY time(1m) fill(none)`
 	conformance.Overhead(t, func() error {
-		response, err := client.Get("http://" + querier.settings.wire.Address() + "/query?db=tsmark&epoch=ns&q=" + url.QueryEscape(question))
+		response, err := client.Get("http://" + querier.settings.wire.Address() + "/query?db=tsmark&epoch=ns&q=" + url.QueryEscape(statement))
 		if err != nil {
 			return err
 		}
@@ -27,7 +27,7 @@ func TestOverhead(t *testing.T) {
 		_, err = io.Copy(io.Discard, response.Body)
 		return err
 	}, func() error {
-		_, err := querier.Do(t.Context(), driver.Request{Text: question}, nil)
+		_, err := querier.Do(t.Context(), driver.Request{Text: statement}, nil)
 		return err
 	})
 }

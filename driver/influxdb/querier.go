@@ -37,8 +37,9 @@ func newQuerier(s *settings) *querier {
 	q.Querier = jsonrows.Querier{
 		// InfluxDB has no empty tags: where it writes one, the tag is missing.
 		Reader: jsonrows.Reader{System: "InfluxDB", EmptyIsNull: true},
-		Client: httpwire.New(&s.wire), Request: q.request, Explain: explained, Answer: q.read,
+		Client: httpwire.New(&s.wire), Request: q.request, Explain: explained,
 	}
+	q.Answer = q.reader()
 	return q
 }
 
@@ -63,43 +64,38 @@ func (q *querier) request(ctx context.Context, statement string) (*http.Request,
 	return request, err
 }
 
-// read reads an answer.
-func (q *querier) read() error {
-	q.more = false
-	err := q.Documents(q.document)
-	if err == nil && q.more {
-		err = io.ErrUnexpectedEOF
+// reader returns the function that reads an answer.
+func (q *querier) reader() func() error {
+	series := q.Of(jsonrows.Members{
+		"name":    q.name,
+		"tags":    func() error { return q.Object(q.tag) },
+		"columns": q.Each(q.column),
+		"values":  q.Each(q.Row),
+		"partial": q.partial,
+	})
+	result := q.Of(jsonrows.Members{
+		"series": q.Each(func() error {
+			q.begin()
+			return series()
+		}),
+		"error":   q.failure,
+		"partial": q.partial,
+	})
+	document := q.Of(jsonrows.Members{
+		"results": q.Each(func() error {
+			q.more = false
+			return result()
+		}),
+		"error": q.failure,
+	})
+	return func() error {
+		q.more = false
+		err := q.Documents(document)
+		if err == nil && q.more {
+			err = io.ErrUnexpectedEOF
+		}
+		return err
 	}
-	return err
-}
-
-// document reads one document. io.EOF: there is none.
-func (q *querier) document() error {
-	return q.Object(func(name string) error {
-		switch name {
-		case "results":
-			return q.Array(q.result)
-		case "error":
-			return q.failure()
-		}
-		return q.Skip()
-	})
-}
-
-// result reads the result of a statement.
-func (q *querier) result() error {
-	q.more = false
-	return q.Object(func(name string) error {
-		switch name {
-		case "series":
-			return q.Array(q.rows)
-		case "error":
-			return q.failure()
-		case "partial":
-			return q.partial()
-		}
-		return q.Skip()
-	})
 }
 
 // partial reads the flag that says that the rest of a series comes with the
@@ -127,29 +123,22 @@ func (q *querier) failure() error {
 	return err
 }
 
-// rows reads the rows of a series.
-func (q *querier) rows() error {
+// begin begins another series.
+func (q *querier) begin() {
 	q.NoLabels()
 	q.Columns, q.LabelsBehind, q.tags, q.columns = q.Columns[:0], 0, q.tags[:0], q.columns[:0]
-	return q.Object(func(name string) (err error) {
-		switch name {
-		case "name":
-			q.series, err = q.Text()
-			return err
-		case "tags":
-			return q.Object(func(key string) error {
-				q.tags = append(q.tags, key)
-				return q.Label()
-			})
-		case "columns":
-			return q.Array(q.column)
-		case "values":
-			return q.Array(q.Row)
-		case "partial":
-			return q.partial()
-		}
-		return q.Skip()
-	})
+}
+
+// name reads the name of a series.
+func (q *querier) name() (err error) {
+	q.series, err = q.Text()
+	return err
+}
+
+// tag reads the value of a tag of a series.
+func (q *querier) tag(key string) error {
+	q.tags = append(q.tags, key)
+	return q.Label()
 }
 
 // column reads the name of a column.

@@ -10,12 +10,7 @@ import (
 // server returns the options that lead to the server that tests may fill.
 func server(t testing.TB, given ...string) map[string]string {
 	t.Helper()
-	host, port := conformance.Address(t, "influxdb")
-	options := map[string]string{connection.Host: host, connection.Port: port, connection.Database: "tsmark_test"}
-	for i := 0; i < len(given); i += 2 {
-		options[given[i]] = given[i+1]
-	}
-	return options
+	return conformance.TestServer(t, Driver(), append([]string{connection.Database, "tsmark_test"}, given...)...)
 }
 
 func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }

@@ -161,8 +161,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// A query that is given up ends with its context, whatever the server does.
-func TestContextEndsAQuestion(t *testing.T) {
+// A canceled query ends with its context, whatever the server does.
+func TestContextEndsAQuery(t *testing.T) {
 	s := settingsOf(t, served(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"results":[{"series":[{"name":"cpu","columns":["time","x"],"values":[[1,2]`)
 		w.(http.Flusher).Flush()
@@ -246,6 +246,6 @@ func FuzzAnswer(f *testing.F) {
 		if drained {
 			sink = nil
 		}
-		_, _ = q.Read(bytes.NewReader(text), sink, q.read)
+		_, _ = q.Read(bytes.NewReader(text), sink, q.Answer)
 	})
 }

@@ -96,6 +96,27 @@ func (r *Reader) Object(member func(name string) error) error {
 	return r.expect(jsontext.KindEndObject)
 }
 
+// Members are the functions that read the members of an object.
+type Members map[string]func() error
+
+// Of returns a function that reads an object: by the members' functions, and past
+// the others.
+func (r *Reader) Of(members Members) func() error {
+	return func() error {
+		return r.Object(func(name string) error {
+			if read := members[name]; read != nil {
+				return read()
+			}
+			return r.Skip()
+		})
+	}
+}
+
+// Each returns a function that reads an array of which element reads each element.
+func (r *Reader) Each(element func() error) func() error {
+	return func() error { return r.Array(element) }
+}
+
 // Array reads an array, calling element for each of its elements, which reads
 // it.
 func (r *Reader) Array(element func() error) error {

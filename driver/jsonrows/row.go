@@ -130,14 +130,21 @@ func length(row jsontext.Value) int {
 
 // value makes a value of what stands in the answer. Texts lie in r.texts.
 func (r *Reader) value(kind Type, raw jsontext.Value) (query.Value, error) {
-	switch c := raw[0]; {
-	case c == 'n' && kind == Count, c == 'f' && kind != Text:
-		return query.Value{Kind: query.Int}, nil
-	case c == 'n':
+	switch raw[0] {
+	case 'n':
+		if kind == Count {
+			return query.Value{Kind: query.Int}, nil
+		}
 		return query.Value{}, nil
-	case c == 't' && kind != Text:
-		return query.Value{Kind: query.Int, Int: 1}, nil
-	case c == '"':
+	case 't', 'f':
+		if kind != Text {
+			v := query.Value{Kind: query.Int}
+			if raw[0] == 't' {
+				v.Int = 1
+			}
+			return v, nil
+		}
+	case '"':
 		var v query.Value
 		var err error
 		v, r.texts, err = r.textOf(r.texts, raw)
@@ -146,9 +153,10 @@ func (r *Reader) value(kind Type, raw jsontext.Value) (query.Value, error) {
 			return query.Value{Kind: query.Time, Int: ns}, err
 		}
 		return v, err
-	case c == '[', c == '{':
+	case '[', '{':
 		return query.Value{}, fmt.Errorf("an array or object for a value, which tsmark does not read; is this %s?", r.System)
-	case kind == Text:
+	}
+	if kind == Text {
 		start := len(r.texts)
 		r.texts = append(r.texts, raw...)
 		return query.Value{Kind: query.Text, Text: r.texts[start:]}, nil

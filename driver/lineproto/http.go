@@ -115,30 +115,15 @@ func (s *httpSender) Close() error {
 func lineOf(text [][]byte, number int) string {
 	const shown = 120
 	var line []byte
-	for _, part := range text {
-		for len(part) > 0 {
-			end := bytes.IndexByte(part, '\n')
-			if end < 0 {
-				end = len(part)
-			}
-			if number == 1 && len(line) <= shown {
-				line = append(line, part[:end]...)
-			}
-			if end == len(part) {
-				break
-			}
-			if number--; number == 0 {
-				return clip(line, shown)
-			}
-			part = part[end+1:]
-		}
+	rest := bytes.Join(text, nil)
+	for ; number > 0 && len(rest) > 0; number-- {
+		line, rest, _ = bytes.Cut(rest, []byte("\n"))
 	}
-	return clip(line, shown)
-}
-
-func clip(line []byte, longest int) string {
-	if len(line) <= longest {
+	switch {
+	case number > 0: // there is no such line
+		return ""
+	case len(line) <= shown:
 		return string(line)
 	}
-	return strings.ToValidUTF8(string(line[:longest]), "") + "…"
+	return strings.ToValidUTF8(string(line[:shown]), "") + "…"
 }

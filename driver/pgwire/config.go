@@ -114,19 +114,9 @@ func (c *Config) Address() string {
 	return net.JoinHostPort(host, strconv.Itoa(int(c.pg.Port)))
 }
 
-// Database is the name of the database.
-func (c *Config) Database() string { return c.pg.Database }
-
 // Location is where the data is, in words without secrets.
 func (c *Config) Location() string {
 	return fmt.Sprintf("database %s at %s", c.pg.Database, c.Address())
-}
-
-// With returns the config with a further setting of the server's.
-func (c *Config) With(name, value string) *Config {
-	with := &Config{pg: c.pg.Copy(), Timeout: c.Timeout}
-	with.Set(name, value)
-	return with
 }
 
 // Place is the database for driver.Driver's Place.

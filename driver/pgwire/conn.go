@@ -15,7 +15,8 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// Conn is one connection, used by one goroutine at a time.
+// Conn is one connection, used by one goroutine at a time. It implements
+// sqlkit.Conn.
 type Conn struct {
 	config  *Config
 	pg      *pgconn.PgConn
@@ -57,29 +58,15 @@ func (c *Conn) Close() error {
 // binary asks for all columns of an answer in binary form.
 var binary = []int16{pgtype.BinaryFormatCode}
 
-// Query runs a statement of tsmark's own and keeps the rows of its answer, as
-// many as limit.Own takes.
-func (c *Conn) Query(ctx context.Context, text string, answer *query.Answer) (driver.Cost, error) {
-	return c.ask(ctx, text, limit.Own(answer))
-}
-
-// Stream runs a statement of tsmark's own and hands the rows of its answer to a
-// sink, which bounds them itself.
-func (c *Conn) Stream(ctx context.Context, text string, sink query.Sink) error {
-	_, err := c.ask(ctx, text, sink)
-	return err
-}
-
-// ask runs one statement by the extended protocol and hands the rows of its
-// answer to the sink, if there is one. Without a sink every value is read all
-// the same. The bytes of its cost are those of the messages with the rows.
-func (c *Conn) ask(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
+// Query implements sqlkit.Conn, by the extended protocol. The bytes of its cost are
+// those of the messages with the rows.
+func (c *Conn) Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
 	c.unread.Row()
 	cost, err := c.read(c.pg.ExecParams(ctx, text, nil, nil, nil, binary), sink)
 	return cost, c.failed(ctx, err)
 }
 
-// QuerySimple runs one statement by the simple protocol, as a querier does, in which values are texts.
+// QuerySimple runs one statement by the simple protocol, in which values are texts.
 func (c *Conn) QuerySimple(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
 	c.unread.Row()
 	results := c.pg.Exec(ctx, text)
@@ -180,8 +167,8 @@ func (c *Conn) Rollback(ctx context.Context) {
 	_ = c.Exec(ctx, "ROLLBACK")
 }
 
-// Exec runs statements one after the other by the simple protocol and drops
-// their answers. A text may hold several.
+// Exec implements sqlkit.Conn, by the simple protocol. A text may hold several
+// statements.
 func (c *Conn) Exec(ctx context.Context, texts ...string) error {
 	for _, text := range texts {
 		c.unread.Row()
@@ -190,18 +177,6 @@ func (c *Conn) Exec(ctx context.Context, texts ...string) error {
 		}
 	}
 	return nil
-}
-
-// Row returns the only row of an answer.
-func (c *Conn) Row(ctx context.Context, text string) ([]query.Value, error) {
-	var answer query.Answer
-	if _, err := c.Query(ctx, text, &answer); err != nil {
-		return nil, err
-	}
-	if len(answer.Rows) != 1 {
-		return nil, fmt.Errorf("expected one row, found %d", len(answer.Rows))
-	}
-	return answer.Rows[0], nil
 }
 
 // Copy runs a COPY FROM STDIN with what the reader gives, and returns the rows

@@ -36,9 +36,7 @@ func decoderOf(oid uint32, format int16) decoder {
 		return binaryTime
 	case pgtype.DateOID:
 		return binaryDate
-	case pgtype.ByteaOID:
-		return text
-	case pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID, pgtype.UnknownOID:
+	case pgtype.ByteaOID, pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID, pgtype.UnknownOID:
 		return text
 	case pgtype.Int4OID:
 		return binaryInt4
@@ -61,61 +59,44 @@ func text(src []byte, dst *query.Value) error {
 	return nil
 }
 
-func binaryFloat8(src []byte, dst *query.Value) error {
-	if len(src) != 8 {
-		return sizeError(src, 8)
+// fixed is the decoder of a type all of whose values have a size, and none of which
+// it cannot read.
+func fixed(size int, read func(src []byte, dst *query.Value)) decoder {
+	return func(src []byte, dst *query.Value) error {
+		if len(src) != size {
+			return sizeError(src, size)
+		}
+		read(src, dst)
+		return nil
 	}
-	*dst = query.Value{Kind: query.Float, Float: math.Float64frombits(bigendian.BigEndian.Uint64(src))}
-	return nil
 }
 
-func binaryFloat4(src []byte, dst *query.Value) error {
-	if len(src) != 4 {
-		return sizeError(src, 4)
-	}
-	*dst = query.Value{Kind: query.Float, Float: float64(math.Float32frombits(bigendian.BigEndian.Uint32(src)))}
-	return nil
-}
-
-func binaryInt8(src []byte, dst *query.Value) error {
-	if len(src) != 8 {
-		return sizeError(src, 8)
-	}
-	*dst = query.Value{Kind: query.Int, Int: int64(bigendian.BigEndian.Uint64(src))}
-	return nil
-}
-
-func binaryInt4(src []byte, dst *query.Value) error {
-	if len(src) != 4 {
-		return sizeError(src, 4)
-	}
-	*dst = query.Value{Kind: query.Int, Int: int64(int32(bigendian.BigEndian.Uint32(src)))}
-	return nil
-}
-
-func binaryOID(src []byte, dst *query.Value) error {
-	if len(src) != 4 {
-		return sizeError(src, 4)
-	}
-	*dst = query.Value{Kind: query.Int, Int: int64(bigendian.BigEndian.Uint32(src))}
-	return nil
-}
-
-func binaryInt2(src []byte, dst *query.Value) error {
-	if len(src) != 2 {
-		return sizeError(src, 2)
-	}
-	*dst = query.Value{Kind: query.Int, Int: int64(int16(bigendian.BigEndian.Uint16(src)))}
-	return nil
-}
-
-func binaryBool(src []byte, dst *query.Value) error {
-	if len(src) != 1 {
-		return sizeError(src, 1)
-	}
-	*dst = query.Value{Kind: query.Int, Int: int64(src[0])}
-	return nil
-}
+var (
+	binaryFloat8 = fixed(8, func(src []byte, dst *query.Value) {
+		*dst = query.Value{Kind: query.Float, Float: math.Float64frombits(bigendian.BigEndian.Uint64(src))}
+	})
+	binaryFloat4 = fixed(4, func(src []byte, dst *query.Value) {
+		*dst = query.Value{Kind: query.Float, Float: float64(math.Float32frombits(bigendian.BigEndian.Uint32(src)))}
+	})
+	binaryInt8 = fixed(8, func(src []byte, dst *query.Value) {
+		*dst = query.Value{Kind: query.Int, Int: int64(bigendian.BigEndian.Uint64(src))}
+	})
+	binaryInt4 = fixed(4, func(src []byte, dst *query.Value) {
+		*dst = query.Value{Kind: query.Int, Int: int64(int32(bigendian.BigEndian.Uint32(src)))}
+	})
+	binaryOID = fixed(4, func(src []byte, dst *query.Value) {
+		*dst = query.Value{Kind: query.Int, Int: int64(bigendian.BigEndian.Uint32(src))}
+	})
+	binaryInt2 = fixed(2, func(src []byte, dst *query.Value) {
+		*dst = query.Value{Kind: query.Int, Int: int64(int16(bigendian.BigEndian.Uint16(src)))}
+	})
+	binaryBool = fixed(1, func(src []byte, dst *query.Value) {
+		*dst = query.Value{Kind: query.Int, Int: int64(src[0])}
+	})
+	binaryDate = fixed(4, func(src []byte, dst *query.Value) {
+		*dst = query.Value{Kind: query.Date, Int: int64(int32(bigendian.BigEndian.Uint32(src))) + epochDay}
+	})
+)
 
 // sizeError says that a value has not the size of its type.
 func sizeError(src []byte, want int) error {
@@ -143,14 +124,6 @@ func binaryTime(src []byte, dst *query.Value) error {
 
 // epochDay is 2000-01-01, from which PostgreSQL counts days, in those since 1970.
 const epochDay = 10_957
-
-func binaryDate(src []byte, dst *query.Value) error {
-	if len(src) != 4 {
-		return sizeError(src, 4)
-	}
-	*dst = query.Value{Kind: query.Date, Int: int64(int32(bigendian.BigEndian.Uint32(src))) + epochDay}
-	return nil
-}
 
 // The signs of numeric that are no signs.
 const (

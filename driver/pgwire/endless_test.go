@@ -17,6 +17,7 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
 
@@ -56,12 +57,11 @@ func TestEndlessAnswers(t *testing.T) {
 	}
 	huge := string(binary.BigEndian.AppendUint32([]byte{'D'}, 900<<20))
 	one := func(ctx context.Context, c *pgwire.Conn) error {
-		_, err := c.Row(ctx, "SELECT")
+		_, err := sqlkit.QueryRow(ctx, c, "SELECT")
 		return err
 	}
 	list := func(ctx context.Context, c *pgwire.Conn) error {
-		var answer query.Answer
-		_, err := c.Query(ctx, "SELECT", &answer)
+		_, err := sqlkit.QueryRows(ctx, c, "SELECT")
 		return err
 	}
 	exec := func(ctx context.Context, c *pgwire.Conn) error { return c.Exec(ctx, "DROP") }

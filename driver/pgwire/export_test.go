@@ -14,3 +14,6 @@ func (c *Config) Encrypted() (tls, password string) {
 	}
 	return tls, c.pg.Password
 }
+
+// Database is the name of the database.
+func (c *Config) Database() string { return c.pg.Database }

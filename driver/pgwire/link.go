@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/query"
 )
 
-// Link is a connection for what is asked now and then. It is opened when it is
-// first needed, and again when the server was restarted.
+// Link is a connection for what is needed now and then. It implements sqlkit.Conn. It is opened when it is
+// first used, and again when the server was restarted.
 type Link struct {
 	config *Config
 	single bool
@@ -53,6 +56,20 @@ func (l *Link) Do(ctx context.Context, do func(*Conn) error) (err error) {
 	}
 	l.conn = conn
 	return do(conn)
+}
+
+// Query implements sqlkit.Conn.
+func (l *Link) Query(ctx context.Context, text string, sink query.Sink) (cost driver.Cost, err error) {
+	err = l.Do(ctx, func(c *Conn) error {
+		cost, err = c.Query(ctx, text, sink)
+		return err
+	})
+	return cost, err
+}
+
+// Exec implements sqlkit.Conn.
+func (l *Link) Exec(ctx context.Context, texts ...string) error {
+	return l.Do(ctx, func(c *Conn) error { return c.Exec(ctx, texts...) })
 }
 
 // Close ends the connection.

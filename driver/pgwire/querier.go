@@ -76,7 +76,7 @@ func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 	case Prepared:
 		return q.ask(ctx, r.Text, sink)
 	}
-	return q.conn.ask(ctx, r.Text, sink)
+	return q.conn.Query(ctx, r.Text, sink)
 }
 
 // ask runs a prepared statement, which it prepares where it is new.

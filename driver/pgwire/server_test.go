@@ -12,6 +12,7 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
 
@@ -150,7 +151,7 @@ func TestReconnects(t *testing.T) {
 	q := querier(t, pgwire.Prepared)
 	var pid int64
 	own := func(c *pgwire.Conn) error {
-		row, err := c.Row(t.Context(), "SELECT pg_backend_pid()")
+		row, err := sqlkit.QueryRow(t.Context(), c, "SELECT pg_backend_pid()")
 		if err == nil {
 			pid = row[0].Int
 		}

@@ -6,23 +6,23 @@ import (
 	"io"
 	"time"
 
-	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/series"
 )
 
-// copyRows sends the rows of the batch at work, and returns their size.
-func (t *tableWriter) copyRows(ctx context.Context, c *pgwire.Conn, begin string) (int64, error) {
-	r := &t.reader
-	r.reset(t.encoder, t.runs)
-	stored, err := c.Copy(ctx, begin+t.copyText, r)
+// copyRows sends rows, and returns their size.
+func (w *rowWriter) copyRows(ctx context.Context, runs []*series.Run) (int64, error) {
+	r := &w.reader
+	r.reset(w.encoder, runs)
+	stored, err := w.l.conn.Copy(ctx, w.l.first()+w.copyText, r)
 	switch {
 	case r.err != nil:
-		return 0, r.err // the server only says that the client gave up
+		return 0, r.err // the server only says that the client ended it
 	case err != nil:
 		return 0, err
 	case stored != r.tuples:
 		return 0, fmt.Errorf("the server stored %d rows of %d", stored, r.tuples)
 	}
+	w.l.ended = r.ended
 	return r.bytes, nil
 }
 
@@ -87,18 +87,4 @@ func (r *copyReader) fill() error {
 	r.buffer = append(r.buffer, copyTrailer...)
 	r.last = true
 	return nil
-}
-
-// tuples returns how many tuples a row becomes.
-func (e *encoder) tuples(run *series.Run, row int) int64 {
-	if e.layout.kind != layoutNarrow {
-		return 1
-	}
-	n := int64(1)
-	for f := 1; f < len(run.Columns); f++ {
-		if !run.Lacks(f, row) {
-			n++
-		}
-	}
-	return n
 }

@@ -1,21 +1,25 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 )
 
 // database implements driver.DB.
 type database struct {
-	sqlkit.Counter
+	sqlkit.Tables
 	variant Variant
 	options driver.Options
 	config  *pgwire.Config
@@ -23,8 +27,83 @@ type database struct {
 	meter   *pgwire.Link  // for Metrics, which waits for nobody
 	locks   time.Duration // longest wait for others' locks; 0: any
 
-	mu     sync.Mutex // guards what follows
-	layout *layout    // of the schema given to Create; nil before
+	mu         sync.Mutex      // guards what follows
+	partitions map[string]bool // that were made since Create, by table and start
+}
+
+// open connects, and looks whether the server can do what the options ask for.
+func open(ctx context.Context, v Variant, env driver.Env, o driver.Options) (*database, error) {
+	config, err := pgwire.NewConfig(connection.Of(o))
+	if err != nil {
+		return nil, err
+	}
+	for option, setting := range map[string]string{optionCommit: "synchronous_commit", optionWorkMemory: "work_mem", optionCompilation: "jit"} {
+		if o[option] != "" {
+			config.Set(setting, o[option])
+		}
+	}
+	link := func() *pgwire.Link { return pgwire.NewLink(config, o[optionConnections] == connectionsOne) }
+	d := &database{variant: v, options: o, config: config, admin: link(), meter: link(), locks: env.Locks}
+	d.Tables = d.tables()
+	if err := d.admin.Do(ctx, func(c *pgwire.Conn) error { return d.fits(ctx, c) }); err != nil {
+		_ = d.Close() // the first error says what is wrong
+		return nil, err
+	}
+	return d, nil
+}
+
+// tables is what is alike in SQL databases. OIDs stay what they are when rows are
+// written anew, as by TRUNCATE, VACUUM FULL and CLUSTER; what is an extension's is
+// left out.
+func (d *database) tables() sqlkit.Tables {
+	held := types(d.options)
+	return sqlkit.Tables{
+		Counter: sqlkit.Counter{
+			Dialect: d.variant.dialect(d.options),
+			Figures: func(t series.Type, column string) sqlkit.Figures { return figures(held[t].As, column) },
+			Text:    func(sum string) string { return "(" + sum + ")::text" }, // bigint or numeric
+			Run:     sqlkit.RunBy(d.admin),
+		},
+		Place: d.config.Location(),
+		Own:   d.admin,
+		List: `SELECT CASE relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table' ELSE 'table' END, relname, oid::bigint, '', ''
+			FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT relispartition
+				AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')
+			ORDER BY 1, 2`,
+		Lay:    func(s *series.Schema) (*sqlkit.Layout, error) { return d.variant.layout(s, d.options) },
+		Change: d.change,
+		Made: func(ctx context.Context, c sqlkit.Conn, t Table) error {
+			if !t.Rows || d.variant.MakeTable == nil {
+				return nil
+			}
+			return d.variant.MakeTable(ctx, c, d.options, t)
+		},
+	}
+}
+
+// minVersion is the first with date_bin, as server_version_num has it.
+const minVersion = 140000
+
+// fits returns an error where the server cannot do what the options ask for.
+func (d *database) fits(ctx context.Context, c sqlkit.Conn) error {
+	row, err := sqlkit.QueryRow(ctx, c, `SELECT current_setting('server_version_num')::bigint, current_setting('server_version'),
+		current_setting('fsync'), current_setting('full_page_writes'), coalesce(current_schema(), '')`)
+	if err != nil {
+		return err
+	}
+	switch {
+	case row[0].Int < minVersion:
+		return fmt.Errorf("%s has PostgreSQL %s; tsmark needs 14 or newer", d.config.Location(), row[1])
+	case row[4].String() == "":
+		return fmt.Errorf("%s: no schema of search_path exists; set search_path for the user", d.config.Location())
+	case d.options[optionCommit] == on && (row[2].String() != on || row[3].String() != on):
+		return fmt.Errorf("%s: its fsync is %s and its full_page_writes %s, so no commit is safe; switch them on, or choose durability=%s",
+			d.config.Location(), row[2], row[3], driver.AsShipped)
+	}
+	if d.variant.Check != nil {
+		return d.variant.Check(ctx, c, d.options)
+	}
+	return nil
 }
 
 // Address implements driver.Server.
@@ -44,22 +123,18 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	for _, name := range settings {
 		columns = append(columns, fmt.Sprintf("current_setting('%s', true)", name))
 	}
-	err := d.admin.Do(ctx, func(c *pgwire.Conn) error {
-		values, err := c.Row(ctx, "SELECT "+strings.Join(columns, ", "))
-		if err != nil {
-			return err
-		}
+	values, err := sqlkit.QueryRow(ctx, d.admin, "SELECT "+strings.Join(columns, ", "))
+	if err == nil {
 		out.Version = values[0].String()
 		for i, name := range settings {
 			if v := values[i+1]; v.Kind != query.Null {
 				out.Settings[name] = v.String()
 			}
 		}
-		if d.variant.Describe == nil {
-			return nil
+		if d.variant.Describe != nil {
+			err = d.variant.Describe(ctx, d.admin, &out)
 		}
-		return d.variant.Describe(ctx, c, &out)
-	})
+	}
 	if err != nil {
 		return driver.Description{}, fmt.Errorf("describing %s: %w", d.variant.System, err)
 	}
@@ -98,29 +173,22 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 // Footprint implements driver.DB: the tables with their indexes, partitions and
 // what is stored apart.
 func (d *database) Footprint(ctx context.Context) (int64, error) {
-	tables, err := d.made()
-	var total int64
+	l, err := d.Layout()
 	if err == nil {
 		size := d.variant.Size
 		if size == nil {
 			size = sizeOf
 		}
 		sizes := []string{"0"}
-		for _, t := range tables {
-			sizes = append(sizes, size(t.Literal()))
+		for _, t := range l.Tables {
+			sizes = append(sizes, size(Regclass(t)))
 		}
-		err = d.admin.Do(ctx, func(c *pgwire.Conn) error {
-			values, err := c.Row(ctx, fmt.Sprintf("SELECT (%s)::bigint", strings.Join(sizes, " + ")))
-			if err == nil {
-				total = values[0].Int
-			}
-			return err
-		})
+		var row []query.Value
+		if row, err = sqlkit.QueryRow(ctx, d.admin, fmt.Sprintf("SELECT (%s)::bigint", strings.Join(sizes, " + "))); err == nil {
+			return row[0].Int, nil
+		}
 	}
-	if err != nil {
-		return -1, fmt.Errorf("measuring the tables: %w", err)
-	}
-	return total, nil
+	return -1, fmt.Errorf("measuring the tables: %w", err)
 }
 
 // sizeOf returns the expression of the bytes of a table and of its partitions.
@@ -135,33 +203,88 @@ func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
 	if d.options[optionConnections] == connectionsOne {
 		return found, nil // it would take a writer's turn
 	}
-	err := d.meter.Do(ctx, func(c *pgwire.Conn) error {
-		values, err := c.Row(ctx, `SELECT (pg_current_wal_insert_lsn() - '0/0')::float8, d.blks_read, d.blks_hit, d.temp_bytes, d.xact_commit, d.numbackends
-			FROM pg_stat_database AS d WHERE d.datname = current_database()`)
-		if err != nil {
-			return err
+	values, err := sqlkit.QueryRow(ctx, d.meter, `SELECT (pg_current_wal_insert_lsn() - '0/0')::float8, d.blks_read, d.blks_hit, d.temp_bytes, d.xact_commit, d.numbackends
+		FROM pg_stat_database AS d WHERE d.datname = current_database()`)
+	if err != nil {
+		return nil, fmt.Errorf("reading the server's statistics: %w", err)
+	}
+	for i, name := range names {
+		switch v := values[i]; v.Kind {
+		case query.Int:
+			found[name] = float64(v.Int)
+		case query.Float:
+			found[name] = v.Float
 		}
-		for i, name := range names {
-			switch v := values[i]; v.Kind {
-			case query.Int:
-				found[name] = float64(v.Int)
-			case query.Float:
-				found[name] = v.Float
+	}
+	return found, nil
+}
+
+// Inspect implements driver.Inspector.
+func (d *database) Inspect(ctx context.Context) error {
+	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT has_schema_privilege(current_schema(), 'CREATE')::int, current_user, current_schema()")
+	if err == nil && row[0].Int == 0 {
+		err = fmt.Errorf("user %s may not make tables in schema %s; grant it CREATE there", row[1], row[2])
+	}
+	if err != nil {
+		return fmt.Errorf("looking at %s: %w", d.config.Location(), err)
+	}
+	return nil
+}
+
+// Create implements driver.DB.
+func (d *database) Create(ctx context.Context, schema *series.Schema) error {
+	d.mu.Lock()
+	d.partitions = make(map[string]bool)
+	d.mu.Unlock()
+	return d.Tables.Create(ctx, schema)
+}
+
+// Drop implements driver.DB. Views come before what they look at.
+func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
+	err := d.change(ctx, sqlkit.Names(objects), func(c sqlkit.Conn) error {
+		for _, kind := range [...]string{"view", "materialized view", "foreign table", sqlkit.KindTable} {
+			var names []string
+			for _, o := range objects {
+				if o.Kind == kind {
+					names = append(names, Quoted(o.Name))
+				}
+			}
+			if err := drop(ctx, c, "DROP "+strings.ToUpper(kind)+" IF EXISTS ", names); err != nil {
+				return err
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading the server's statistics: %w", err)
+		return fmt.Errorf("clearing %s: %w", d.config.Location(), err)
 	}
-	return found, nil
+	return nil
+}
+
+// drop drops all in one statement, since they may refer to each other, or each in
+// its own where that is refused, as TimescaleDB does.
+func drop(ctx context.Context, c sqlkit.Conn, statement string, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	if err := c.Exec(ctx, "SAVEPOINT together"); err != nil {
+		return err
+	}
+	err := c.Exec(ctx, statement+strings.Join(names, ", "))
+	var refused *pgwire.Error
+	if len(names) == 1 || !errors.As(err, &refused) || refused.SQLState() == pgwire.StateLocked {
+		return err
+	}
+	if err := c.Exec(ctx, "ROLLBACK TO together"); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := c.Exec(ctx, statement+name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Close implements driver.DB.
-func (d *database) Close() error {
-	err := d.admin.Close()
-	if other := d.meter.Close(); err == nil {
-		err = other
-	}
-	return err
-}
+func (d *database) Close() error { return cmp.Or(d.admin.Close(), d.meter.Close()) }

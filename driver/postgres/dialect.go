@@ -2,9 +2,9 @@ package postgres
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query/sql"
 )
 
@@ -18,8 +18,8 @@ func newDialect() *sql.Dialect {
 		Seconds: func(from, to string) string {
 			return fmt.Sprintf("extract(epoch FROM %s - %s)::double precision", to, from)
 		},
-		Newest:   sql.Lateral,
-		Reserved: reserved,
+		Newest: sql.Lateral,
+		Words:  reservedWords,
 	}
 }
 
@@ -28,16 +28,7 @@ func timeLiteral(t time.Time) string {
 }
 
 func bucket(width time.Duration, expression string) string {
-	return fmt.Sprintf("date_bin('%s', %s, TIMESTAMPTZ '1970-01-01 00:00:00+00')", Interval(width), expression)
-}
-
-// Interval returns a duration of whole microseconds as PostgreSQL's type
-// interval reads it.
-func Interval(d time.Duration) string {
-	if d%time.Second == 0 {
-		return fmt.Sprintf("%d seconds", d/time.Second)
-	}
-	return fmt.Sprintf("%d microseconds", d.Microseconds())
+	return fmt.Sprintf("date_bin('%s', %s, TIMESTAMPTZ '1970-01-01 00:00:00+00')", sql.Interval(width), expression)
 }
 
 // Quoted returns a name as it stands in SQL.
@@ -46,12 +37,32 @@ func Quoted(name string) string { return newDialect().Ident(name) }
 // Literal returns a text as it stands in SQL.
 func Literal(text string) string { return newDialect().Text(text) }
 
-// reserved reports whether the word needs quotes as a name: pg_get_keywords()
-// puts it into the category R or T.
-func reserved(word string) bool {
-	return strings.Contains(reservedWords, " "+word+" ")
+// figures are the expressions for what the values of a column come to that has a
+// type of PostgreSQL's. Its sums of whole numbers do not overflow. Sums of reals
+// would be reals.
+func figures(as, column string) sqlkit.Figures {
+	f := sqlkit.Figures{Sum: column, Whole: 1, Order: column}
+	digest := "('x' || left(md5(%s), 16))::bit(64)::bigint"
+	switch as {
+	case "double precision":
+		f.Whole = 0
+	case "real":
+		f.Sum, f.Whole = column+"::float8", 0
+	case "boolean":
+		f.Sum, f.Order = column+"::int", ""
+	case "text":
+		f.Sum, f.Order = fmt.Sprintf(digest, column), column+` COLLATE "C"`
+	case "bytea": // it has no order before PostgreSQL 18
+		f.Sum, f.Order = fmt.Sprintf(digest, column), "convert_from("+column+`, 'UTF8') COLLATE "C"`
+	case "timestamptz":
+		f.Sum, f.Whole = "(extract(epoch FROM "+column+") * 1000000)::bigint", 1000
+	case "date":
+		f.Sum = column + " - DATE '1970-01-01'"
+	}
+	return f
 }
 
+// reservedWords are those that pg_get_keywords() puts into the category R or T.
 const reservedWords = " all analyse analyze and any array as asc asymmetric authorization" +
 	" binary both case cast check collate collation column concurrently" +
 	" constraint create cross current_catalog current_date current_role" +

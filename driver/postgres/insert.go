@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/tsmark/tsmark/driver/pgwire"
+	"github.com/tsmark/tsmark/series"
 )
 
 // The most rows of an INSERT, and the most parameters: the protocol takes twice
@@ -21,31 +21,29 @@ const (
 
 // inserter is a prepared INSERT of many rows, and one of a single row.
 type inserter struct {
-	many, one  *pgconn.StatementDescription
-	rows       int // of many
+	many, one  string // their names
+	rows       int    // of many
+	columns    int
 	parameters [][]byte
 	formats    []int16
 }
 
-// insertRows sends the rows of the batch at work by statements in a transaction,
-// and returns the size of their values.
-func (w *writer) insertRows(ctx context.Context, t *tableWriter, begin string) (int64, error) {
-	if t.insert == nil {
-		var err error
-		if t.insert, err = w.prepareInsert(ctx, t); err != nil {
+// insertRows sends rows by statements in a transaction, and returns the size of
+// their values.
+func (w *rowWriter) insertRows(ctx context.Context, runs []*series.Run) (bytes int64, err error) {
+	if w.insert == nil {
+		if w.insert, err = w.l.prepareInsert(ctx, w.table.Name, int(w.columns)); err != nil {
 			return 0, err
 		}
 	}
-	if text := w.first(begin); text != "" {
-		if err := w.conn.Exec(ctx, text); err != nil {
+	if text := w.l.first(); text != "" {
+		if err := w.l.conn.Exec(ctx, text); err != nil {
 			return 0, err
 		}
 	}
-	in, r := t.insert, &t.reader
-	r.reset(t.encoder, t.runs)
-	r.buffer = r.buffer[:0]
-	var bytes int64
-	for !r.last {
+	r := &w.reader
+	for r.reset(w.encoder, runs); !r.last; {
+		r.buffer = r.buffer[:0]
 		if err := r.fill(); err != nil {
 			return 0, err
 		}
@@ -53,29 +51,22 @@ func (w *writer) insertRows(ctx context.Context, t *tableWriter, begin string) (
 		if r.last {
 			tuples = tuples[:len(tuples)-len(copyTrailer)]
 		}
-		n, err := in.run(ctx, w.conn, tuples, int(t.columns))
+		n, err := w.insert.run(ctx, w.l.conn, tuples)
 		if err != nil {
 			return 0, err
 		}
 		bytes += n
-		r.buffer = r.buffer[:0]
 	}
 	return bytes, nil
 }
 
-// prepareInsert prepares the statements of a table, outside a transaction.
-func (w *writer) prepareInsert(ctx context.Context, t *tableWriter) (*inserter, error) {
-	columns := int(t.columns)
-	in := &inserter{rows: min(rowsPerInsert, maxParameters/columns), formats: []int16{pgtype.BinaryFormatCode}}
-	number := len(w.tables)
-	for _, s := range []struct {
-		name string
-		rows int
-		to   **pgconn.StatementDescription
-	}{{"many", in.rows, &in.many}, {"one", 1, &in.one}} {
+// prepareInsert prepares the statements of a table.
+func (l *loader) prepareInsert(ctx context.Context, table string, columns int) (*inserter, error) {
+	in := &inserter{rows: min(rowsPerInsert, maxParameters/columns), columns: columns, formats: []int16{pgtype.BinaryFormatCode}}
+	prepare := func(rows int) (name string, err error) {
 		var text strings.Builder
-		fmt.Fprintf(&text, "INSERT INTO %s VALUES ", Quoted(t.table.Name))
-		for p := range s.rows * columns {
+		fmt.Fprintf(&text, "INSERT INTO %s VALUES ", Quoted(table))
+		for p := range rows * columns {
 			switch {
 			case p == 0:
 				text.WriteByte('(')
@@ -87,23 +78,25 @@ func (w *writer) prepareInsert(ctx context.Context, t *tableWriter) (*inserter, 
 			fmt.Fprintf(&text, "$%d", p+1)
 		}
 		text.WriteByte(')')
-		prepared, err := w.conn.Prepare(ctx, fmt.Sprintf("%s_%d_%d", s.name, number, w.prepared), text.String())
-		if err != nil {
-			return nil, err
-		}
-		*s.to = prepared
+		l.prepared++
+		name = fmt.Sprintf("insert_%d", l.prepared)
+		_, err = l.conn.Prepare(ctx, name, text.String())
+		return name, err
 	}
-	w.prepared++
-	return in, nil
+	var err error
+	if in.many, err = prepare(in.rows); err == nil {
+		in.one, err = prepare(1)
+	}
+	return in, err
 }
 
 // run inserts encoded tuples, and returns the size of their values.
-func (in *inserter) run(ctx context.Context, c *pgwire.Conn, tuples []byte, columns int) (int64, error) {
+func (in *inserter) run(ctx context.Context, c *pgwire.Conn, tuples []byte) (int64, error) {
 	in.parameters = in.parameters[:0]
 	var bytes int64
 	for len(tuples) > 0 {
 		tuples = tuples[2:] // the number of columns
-		for range columns {
+		for range in.columns {
 			n := binary.BigEndian.Uint32(tuples)
 			tuples = tuples[4:]
 			if n == null {
@@ -116,11 +109,11 @@ func (in *inserter) run(ctx context.Context, c *pgwire.Conn, tuples []byte, colu
 		}
 	}
 	for left := in.parameters; len(left) > 0; {
-		statement, n := in.many, in.rows*columns
+		statement, n := in.many, in.rows*in.columns
 		if len(left) < n {
-			statement, n = in.one, columns
+			statement, n = in.one, in.columns
 		}
-		if err := c.ExecPrepared(ctx, statement.Name, left[:n], in.formats); err != nil {
+		if err := c.ExecPrepared(ctx, statement, left[:n], in.formats); err != nil {
 			return 0, err
 		}
 		left = left[n:]

@@ -5,27 +5,28 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 )
 
-// partitions makes those that the batch at work needs and that are not there
-// yet. It is done outside the batch's transaction: an open one would keep others
-// from attaching theirs.
-func (w *writer) partitions(ctx context.Context) error {
-	length := w.layout.options.Duration(optionPartition)
+// partitions makes those that a batch needs and that are not there yet. It is done
+// outside the batch's transaction: an open one would keep others from attaching
+// theirs.
+func (l *loader) partitions(ctx context.Context, b *series.Batch) error {
+	length := l.d.options.Duration(optionPartition)
 	if length == 0 {
 		return nil
 	}
-	for _, t := range w.order {
-		for _, run := range t.runs {
-			for _, at := range run.Times {
-				if start := query.BucketOf(at, length); start != t.partition || !t.partitioned {
-					if err := w.d.partition(ctx, t.table.Name, start, length); err != nil {
-						return fmt.Errorf("making a partition of table %s: %w", t.table.Name, err)
-					}
-					t.partition, t.partitioned = start, true
+	for i := range b.Runs {
+		run := &b.Runs[i]
+		last, known := l.partition[run.Table]
+		for _, at := range run.Times {
+			if start := query.BucketOf(at, length); start != last || !known {
+				if err := l.d.partition(ctx, run.Table.Name, start, length); err != nil {
+					return fmt.Errorf("making a partition of table %s: %w", run.Table.Name, err)
 				}
+				last, known = start, true
+				l.partition[run.Table] = start
 			}
 		}
 	}
@@ -36,23 +37,16 @@ func (w *writer) partitions(ctx context.Context) error {
 func (d *database) partition(ctx context.Context, table string, start int64, length time.Duration) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	l := d.layout
 	key := fmt.Sprintf("%s %d", table, start)
-	if l.partitions[key] {
+	if d.partitions[key] {
 		return nil
 	}
 	from := time.Unix(0, start).UTC()
 	name := fmt.Sprintf("%.40s_%s", table, from.Format("20060102_150405"))
-	kind := "TABLE"
-	if l.options[optionUnlogged] == on {
-		kind = "UNLOGGED TABLE"
-	}
-	err := d.admin.Do(ctx, func(c *pgwire.Conn) error {
-		return c.Exec(ctx, fmt.Sprintf("CREATE %s %s PARTITION OF %s FOR VALUES FROM (%s) TO (%s)%s",
-			kind, Quoted(name), Quoted(table), timeLiteral(from), timeLiteral(from.Add(length)), l.storage()))
-	})
+	err := d.admin.Exec(ctx, fmt.Sprintf("CREATE %s %s PARTITION OF %s FOR VALUES FROM (%s) TO (%s)%s",
+		tableKind(d.options), Quoted(name), Quoted(table), timeLiteral(from), timeLiteral(from.Add(length)), storage(d.options)))
 	if err == nil {
-		l.partitions[key] = true
+		d.partitions[key] = true
 	}
 	return err
 }

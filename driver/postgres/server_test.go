@@ -25,19 +25,13 @@ var databases atomic.Int64
 // Others may be given as names and values.
 func server(t testing.TB, given ...string) map[string]string {
 	t.Helper()
-	host, port := conformance.Address(t, "postgres")
-	options := map[string]string{"host": host, "port": port, "database": "postgres", "user": "tsmark", "password": conformance.Password(t)}
 	name := fmt.Sprintf("test_%d", databases.Add(1))
-	admin(t, options, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)", "CREATE DATABASE "+name)
+	first := conformance.TestServer(t, postgres.Driver())
+	admin(t, first, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)", "CREATE DATABASE "+name)
 	t.Cleanup(func() {
-		options := map[string]string{"host": host, "port": port, "database": "postgres", "user": "tsmark", "password": conformance.Password(t)}
-		admin(t, options, "DROP DATABASE "+name+" WITH (FORCE)")
+		admin(t, first, "DROP DATABASE "+name+" WITH (FORCE)")
 	})
-	options["database"] = name
-	for i := 0; i < len(given); i += 2 {
-		options[given[i]] = given[i+1]
-	}
-	return options
+	return conformance.TestServer(t, postgres.Driver(), append([]string{"database", name}, given...)...)
 }
 
 // admin runs statements.

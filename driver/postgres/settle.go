@@ -9,6 +9,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/driver/poll"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 )
 
 // Settle implements driver.DB. Acknowledged rows are visible. What is left
@@ -43,9 +44,9 @@ const (
 )
 
 // idle returns when nothing in the background works on this database.
-func (d *database) idle(ctx context.Context, c *pgwire.Conn) error {
+func (d *database) idle(ctx context.Context, c sqlkit.Conn) error {
 	return poll.Until(ctx, firstLook, lastLook, func() (bool, error) {
-		row, err := c.Row(ctx, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker' AND datname = current_database()")
+		row, err := sqlkit.QueryRow(ctx, c, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker' AND datname = current_database()")
 		if err != nil {
 			return false, err
 		}
@@ -81,8 +82,8 @@ func (v Variant) listed() []driver.Step {
 
 // steps returns the extension's steps and PostgreSQL's.
 func (v Variant) steps() []Step {
-	each := func(text string) func(context.Context, *pgwire.Conn, driver.Options, Table) error {
-		return func(ctx context.Context, c *pgwire.Conn, _ driver.Options, t Table) error {
+	each := func(text string) func(context.Context, sqlkit.Conn, driver.Options, Table) error {
+		return func(ctx context.Context, c sqlkit.Conn, _ driver.Options, t Table) error {
 			return c.Exec(ctx, text+" "+Quoted(t.Name))
 		}
 	}
@@ -95,10 +96,10 @@ func (v Variant) steps() []Step {
 
 // step does it to the tables that Create has made.
 func (d *database) step(ctx context.Context, s Step) error {
-	tables, err := d.made()
+	l, err := d.Layout()
 	if err == nil {
 		err = d.admin.Do(ctx, func(c *pgwire.Conn) error {
-			for _, t := range tables {
+			for _, t := range l.Tables {
 				if !t.Rows && !s.Tags {
 					continue
 				}
@@ -116,12 +117,12 @@ func (d *database) step(ctx context.Context, s Step) error {
 }
 
 // cluster writes a table anew in the order of its index of series and time.
-func cluster(ctx context.Context, c *pgwire.Conn, _ driver.Options, t Table) error {
+func cluster(ctx context.Context, c sqlkit.Conn, _ driver.Options, t Table) error {
 	if t.By == "" {
 		return nil
 	}
-	row, err := c.Row(ctx, fmt.Sprintf(`SELECT coalesce(min(indexrelid::regclass::text), '') FROM pg_index
-		WHERE indrelid = %s::regclass AND indnkeyatts >= 2 AND indkey[0] = 2 AND indkey[1] = 1`, t.Literal()))
+	row, err := sqlkit.QueryRow(ctx, c, fmt.Sprintf(`SELECT coalesce(min(indexrelid::regclass::text), '') FROM pg_index
+		WHERE indrelid = %s::regclass AND indnkeyatts >= 2 AND indkey[0] = 2 AND indkey[1] = 1`, Regclass(t)))
 	if err != nil {
 		return err
 	}
@@ -129,8 +130,5 @@ func cluster(ctx context.Context, c *pgwire.Conn, _ driver.Options, t Table) err
 	if index == "" {
 		return errors.New("it has no index of series and time to be ordered by; load it with index=both or tags_time")
 	}
-	if err := c.Exec(ctx, fmt.Sprintf("CLUSTER %s USING %s", Quoted(t.Name), index)); err != nil {
-		return err
-	}
-	return c.Exec(ctx, "ANALYZE "+Quoted(t.Name))
+	return c.Exec(ctx, fmt.Sprintf("CLUSTER %s USING %s", Quoted(t.Name), index), "ANALYZE "+Quoted(t.Name))
 }

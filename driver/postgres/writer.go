@@ -2,8 +2,8 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -12,204 +12,161 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// writer implements driver.Writer. A batch is one transaction.
+// writer is a sqlkit.Writer that waits no longer than the option says.
 type writer struct {
-	d      *database
-	conn   *pgwire.Conn
-	layout *layout
-	tables map[*series.Table]*tableWriter
-	order  []*tableWriter // of the batch at work
-	tags   map[*sqlkit.Tags]*tagsWriter
-	begun  bool // a transaction is open
-	insert bool // by statements instead of COPY
-
-	prepared int // tables that have their statements
-}
-
-// tableWriter writes the rows of a table.
-type tableWriter struct {
-	*encoder
-	runs     []*series.Run // of the batch at work
-	copyText string
-	reader   copyReader
-	insert   *inserter // nil before it is needed
-
-	partition   int64 // start of the one that was needed last
-	partitioned bool  // it is there
+	sqlkit.Writer
+	timeout time.Duration
 }
 
 // NewWriter implements driver.DB. The database must have been prepared
 // since it was opened.
 func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
-	d.mu.Lock()
-	layout := d.layout
-	d.mu.Unlock()
-	if layout == nil {
-		return nil, errors.New("opening a connection for writing: prepare the database first")
+	layout, err := d.Layout()
+	if err == nil {
+		var conn *pgwire.Conn
+		if conn, err = pgwire.Connect(ctx, d.config); err == nil {
+			l := &loader{d: d, conn: conn, schema: layout.Schema, partition: make(map[*series.Table]int64)}
+			return &writer{sqlkit.Writer{System: d.variant.System, Layout: layout, Loader: l}, d.config.Timeout}, nil
+		}
 	}
-	conn, err := pgwire.Connect(ctx, d.config)
-	if err != nil {
-		return nil, fmt.Errorf("opening a connection for writing: %w", err)
-	}
-	return &writer{
-		d: d, conn: conn, layout: layout, insert: d.options[optionMethod] == methodInsert,
-		tables: make(map[*series.Table]*tableWriter), tags: make(map[*sqlkit.Tags]*tagsWriter),
-	}, nil
+	return nil, fmt.Errorf("opening a connection for writing: %w", err)
 }
 
-// Write implements driver.Writer. When it returns, the batch is committed; on
-// an error nothing of it is in the database, unless the connection was cut while
-// it was committed.
+// Write implements driver.Writer.
 func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
-	bounded, cancel := context.WithTimeout(ctx, w.d.config.Timeout)
+	bounded, cancel := context.WithTimeout(ctx, w.timeout)
 	defer cancel()
-	receipt, err := w.write(bounded, b)
-	if err == nil {
-		return receipt, nil
+	receipt, err := w.Writer.Write(bounded, b)
+	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
+		err = fmt.Errorf("writing to %s: %w", w.System, &driver.Temporary{Err: fmt.Errorf(
+			"%w: the server did not take the batch within %v; raise the option timeout or look at the server", driver.ErrUnreachable, w.timeout)})
 	}
-	if ctx.Err() == nil && bounded.Err() != nil {
-		err = &driver.Temporary{Err: fmt.Errorf("%w: the server did not take the batch within %v; raise the option timeout or look at the server",
-			driver.ErrUnreachable, w.d.config.Timeout)}
-	}
-	return driver.Receipt{}, fmt.Errorf("writing to %s: %w", w.d.variant.System, err)
+	return receipt, err
 }
 
-func (w *writer) write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
-	receipt := driver.Receipt{Rows: int64(b.Rows())}
-	err := w.sort(b)
-	if err == nil {
-		err = w.partitions(ctx)
-	}
-	if err == nil {
-		receipt.WireBytes, receipt.Sent, err = w.send(ctx)
-	}
-	if err != nil {
-		w.abandon(ctx, err)
-		return driver.Receipt{}, err
-	}
-	receipt.Acked = time.Now()
-	for _, t := range w.tags {
-		t.Keep()
-	}
-	return receipt, nil
+// loader implements sqlkit.Loader.
+type loader struct {
+	d      *database
+	conn   *pgwire.Conn
+	schema *series.Schema
+
+	several   bool      // statements write the batch at work; a single COPY is a transaction by itself
+	begun     bool      // a transaction is open
+	ended     time.Time // of the last COPY
+	prepared  int       // statements
+	partition map[*series.Table]int64
 }
 
-// sort puts the runs of a batch together by their tables, and makes the rows of
-// series that have none yet.
-func (w *writer) sort(b *series.Batch) error {
-	for _, t := range w.order {
-		t.runs = t.runs[:0]
-	}
-	w.order = w.order[:0]
+// Begin implements sqlkit.Loader. The transaction begins with the first statement
+// in it.
+func (l *loader) Begin(ctx context.Context, b *series.Batch) error {
+	l.several = l.d.options[optionMethod] == methodInsert
 	for i := range b.Runs {
-		run := &b.Runs[i]
-		if run.Rows() == 0 {
-			continue
-		}
-		t := w.tables[run.Table]
-		if t == nil {
-			var err error
-			if t, err = w.open(run.Table); err != nil {
-				return err
-			}
-		}
-		if len(t.runs) == 0 {
-			w.order = append(w.order, t)
-		}
-		t.runs = append(t.runs, run)
-		if tags := w.layout.tags[run.Table]; tags != nil {
-			if err := w.tags[tags].introduce(run.Series); err != nil {
-				return fmt.Errorf("table %s: %w", tags.Name, err)
-			}
-		}
+		l.several = l.several || b.Runs[i].Table != b.Runs[0].Table
 	}
-	return nil
-}
-
-// open returns the writer of a table of the schema that was not written yet.
-func (w *writer) open(t *series.Table) (*tableWriter, error) {
-	if w.layout.schema.Table(t.Name) != t {
-		return nil, fmt.Errorf("table %s is not of the schema that the database was prepared for", t.Name)
-	}
-	tw := &tableWriter{encoder: newEncoder(w.layout, t), copyText: "COPY " + Quoted(t.Name) + " FROM STDIN BINARY"}
-	w.tables[t] = tw
-	if tags := w.layout.tags[t]; tags != nil && w.tags[tags] == nil {
-		w.tags[tags] = newTagsWriter(tags)
-	}
-	return tw, nil
-}
-
-// send hands the batch to the server. A single COPY is a transaction by itself.
-func (w *writer) send(ctx context.Context) (bytes int64, sent time.Time, err error) {
-	begin := ""
-	if w.insert || len(w.order) > 1 {
-		begin = "BEGIN; "
-	}
-	for _, t := range w.tags {
-		statement := t.statement()
-		if statement == "" {
-			continue
-		}
-		if begin == "" {
-			begin = "BEGIN; "
-		}
-		if err := w.conn.Exec(ctx, w.first(begin)+statement); err != nil {
-			return 0, sent, fmt.Errorf("table %s: %w", t.Name, err)
-		}
-		bytes += int64(len(statement))
-	}
-	for _, t := range w.order {
-		var n int64
-		if w.insert {
-			n, err = w.insertRows(ctx, t, begin)
-		} else {
-			n, err = t.copyRows(ctx, w.conn, w.first(begin))
-		}
-		if err != nil {
-			return 0, sent, fmt.Errorf("table %s: %w", t.table.Name, err)
-		}
-		bytes += n
-	}
-	sent = time.Now()
-	if len(w.order) == 1 && !w.begun {
-		sent = w.order[0].reader.ended
-	}
-	if w.begun {
-		w.begun = false
-		if err := w.conn.Commit(ctx); err != nil {
-			return 0, sent, fmt.Errorf("committing: %w", err)
-		}
-	}
-	return bytes, sent, nil
+	return l.partitions(ctx, b)
 }
 
 // first returns what stands before the first statement of a transaction.
-func (w *writer) first(begin string) string {
-	if begin == "" || w.begun {
+func (l *loader) first() string {
+	if !l.several || l.begun {
 		return ""
 	}
-	w.begun = true
-	return begin
+	l.begun = true
+	return "BEGIN; "
 }
 
-// abandon undoes the transaction. What was not committed when the connection
+// Commit implements sqlkit.Loader.
+func (l *loader) Commit(ctx context.Context) (sent time.Time, err error) {
+	if !l.begun {
+		return l.ended, nil
+	}
+	l.begun = false
+	sent = time.Now()
+	if err := l.conn.Commit(ctx); err != nil {
+		return sent, fmt.Errorf("committing: %w", err)
+	}
+	return sent, nil
+}
+
+// Rollback implements sqlkit.Loader. What was not committed when the connection
 // was cut is not stored.
-func (w *writer) abandon(ctx context.Context, cause error) {
-	if t := driver.AsTemporary(cause); t != nil && w.begun {
+func (l *loader) Rollback(ctx context.Context, cause error) {
+	if t := driver.AsTemporary(cause); t != nil && l.begun {
 		t.Refused = true
 	}
-	w.conn.Rollback(ctx) // the cause says what is wrong
-	w.begun = false
-	for _, t := range w.tags {
-		t.abandon()
+	l.conn.Rollback(ctx) // the cause says what is wrong
+	l.begun = false
+}
+
+// Close implements sqlkit.Loader.
+func (l *loader) Close() error { return l.conn.Close() }
+
+// rowWriter implements sqlkit.RowWriter.
+type rowWriter struct {
+	*encoder
+	l        *loader
+	copyText string
+	reader   copyReader
+	insert   *inserter // nil before it is needed
+}
+
+// Rows implements sqlkit.Loader.
+func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
+	return &rowWriter{encoder: newEncoder(l.d.Dialect, l.schema, t), l: l, copyText: "COPY " + Quoted(t.Name) + " FROM STDIN BINARY"}, nil
+}
+
+// Append implements sqlkit.RowWriter.
+func (w *rowWriter) Append(ctx context.Context, runs []*series.Run) (bytes int64, err error) {
+	if w.l.d.options[optionMethod] == methodInsert {
+		return w.insertRows(ctx, runs)
 	}
+	return w.copyRows(ctx, runs)
 }
 
-// Flush implements driver.Writer. Write keeps nothing back.
-func (w *writer) Flush(context.Context) (driver.Receipt, error) {
-	now := time.Now()
-	return driver.Receipt{Sent: now, Acked: now}, nil
+// Close implements sqlkit.RowWriter.
+func (w *rowWriter) Close() {}
+
+// seriesWriter implements sqlkit.SeriesWriter, and sqlkit.Row.
+type seriesWriter struct {
+	l      *loader
+	insert string
+	rows   []byte // as SQL
 }
 
-// Close implements driver.Writer.
-func (w *writer) Close() error { return w.conn.Close() }
+// Series implements sqlkit.Loader.
+func (l *loader) Series(t *sqlkit.Tags) (sqlkit.SeriesWriter, error) {
+	return &seriesWriter{l: l, insert: "INSERT INTO " + Quoted(t.Name) + " VALUES "}, nil
+}
+
+// Add implements sqlkit.SeriesWriter.
+func (w *seriesWriter) Add(c *sqlkit.Claims, s uint32) (int64, error) {
+	if len(w.rows) > 0 {
+		w.rows = append(w.rows, ", "...)
+	}
+	w.rows = strconv.AppendUint(append(w.rows, '('), uint64(s), 10)
+	_, err := c.Put(s, w)
+	w.rows = append(w.rows, ')')
+	return 0, err
+}
+
+// SetNull, SetFloat and SetText implement sqlkit.Row.
+func (w *seriesWriter) SetNull(int)               { w.rows = append(w.rows, ", NULL"...) }
+func (w *seriesWriter) SetFloat(_ int, v float64) { w.rows = fmt.Appendf(w.rows, ", '%v'", v) }
+func (w *seriesWriter) SetText(_ int, v []byte) {
+	w.rows = append(append(w.rows, ", "...), Literal(string(v))...)
+}
+
+// Flush implements sqlkit.SeriesWriter. A row that an earlier try has stored stays.
+func (w *seriesWriter) Flush(ctx context.Context) (int64, error) {
+	if len(w.rows) == 0 {
+		return 0, nil
+	}
+	text := w.insert + string(w.rows) + " ON CONFLICT DO NOTHING"
+	w.rows = w.rows[:0]
+	w.l.several = true
+	return int64(len(text)), w.l.conn.Exec(ctx, w.l.first()+text)
+}
+
+// Close implements sqlkit.SeriesWriter.
+func (w *seriesWriter) Close() {}

@@ -12,7 +12,6 @@ func (d *database) counter() sqlkit.Counter {
 	return sqlkit.Counter{
 		Dialect: newDialect(),
 		Figures: figures,
-		Times:   figures(series.Timestamp, timeColumn),
 		Named:   func(t *series.Table) *series.Table { return renamedSchema(t).Tables[0] },
 		Run:     d.own.Run,
 	}

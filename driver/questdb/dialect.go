@@ -2,7 +2,6 @@ package questdb
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/query/sql"
@@ -23,7 +22,7 @@ func newDialect() *sql.Dialect {
 		Bucket:         bucket,
 		Seconds:        func(from, to string) string { return fmt.Sprintf("datediff('u', %s, %s) / 1e6", from, to) },
 		Newest:         sql.LatestOn,
-		Reserved:       reserved,
+		Words:          reservedWords,
 		Wide:           true,
 		TimeName:       timeColumn,
 		NoHaving:       true,
@@ -43,10 +42,8 @@ func bucket(width time.Duration, expression string) string {
 	return fmt.Sprintf("timestamp_floor('%s', %s)", sql.InUnits(width, [...]string{"d", "h", "m", "s", "", "U", ""}), expression)
 }
 
-// reserved reports whether the word needs quotes as a name: QuestDB does not
-// take it as that of a table or a column, or reads something else.
-func reserved(word string) bool { return strings.Contains(reservedWords, " "+word+" ") }
-
+// reservedWords are those that QuestDB does not take as the name of a table or a
+// column, or in whose place it reads something else.
 const reservedWords = " add all alter and as asc asof between by case cast create cross declare default" +
 	" delete desc distinct drop else end except exists explain false fill from" +
 	" full group grouping having ilike in index inner insert intersect into is join" +

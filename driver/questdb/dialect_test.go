@@ -14,7 +14,7 @@ import (
 // The texts in testdata/queries.sql are written again by
 //
 //	go test ./driver/questdb -update
-var update = flag.Bool("update", false, "write the texts of the questions instead of comparing with them")
+var update = flag.Bool("update", false, "write the texts of queries instead of comparing with them")
 
 func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.sql", *update) }
 
@@ -33,7 +33,7 @@ func TestBucket(t *testing.T) {
 }
 
 // A query asks for the names that QuestDB has, in every place.
-func TestNamesOfAQuestion(t *testing.T) {
+func TestNamesOfAQuery(t *testing.T) {
 	schema := &series.Schema{Tables: []*series.Table{{
 		Name:   "it's",
 		Tags:   []series.Tag{{Key: "data-center"}, {Key: "w.t", Type: series.Float}},
@@ -60,7 +60,7 @@ WHERE a_b / divisor > 2e0`
 	}
 }
 
-// What QuestDB 9.3 gets wrong is asked in another way: a symbol with a quote
+// What QuestDB 9.3 gets wrong is written in another way: a symbol with a quote
 // under LATEST ON, and the bound that it takes for NULL.
 func TestAroundFaults(t *testing.T) {
 	schema := &series.Schema{Tables: []*series.Table{{

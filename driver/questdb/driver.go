@@ -1,6 +1,6 @@
 // Package questdb drives QuestDB, a server. Rows are written as line protocol
 // (ILP) over HTTP or TCP, as text made straight from batches; queries are
-// asked over the PostgreSQL protocol or over REST.
+// sent over the PostgreSQL protocol or over REST.
 //
 // Each table of the schema becomes one table: the designated timestamp, a
 // SYMBOL for each tag (a DOUBLE for a numeric one), a LONG or DOUBLE for each

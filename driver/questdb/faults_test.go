@@ -1,8 +1,13 @@
 package questdb
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/connection"
 )
@@ -29,4 +34,50 @@ func TestFaultsWithDedup(t *testing.T) {
 		Ports: map[string]int{connection.Port: 0, optionPGPort: 1, optionILPPort: 2},
 	}
 	conformance.FaultsOnly(t, f, conformance.KilledRetried)
+}
+
+// A server that is killed while the note is replaced has the last one that it
+// acknowledged, or the one that came after it.
+func TestNoteOutlivesAKill(t *testing.T) {
+	conformance.Address(t, "questdb")
+	server := conformance.Script(t, "questdb")
+	kind := Driver()
+	options, err := kind.Resolve(map[string]string{connection.Port: strconv.Itoa(server.Port())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := open(t.Context(), driver.Env{Create: true}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conformance.Close(t, db)
+	note := func(n int) string { return fmt.Sprint(n, strings.Repeat(" long", n%200)) }
+	acknowledged := 1
+	if err := db.SetNote(t.Context(), note(acknowledged)); err != nil {
+		t.Fatal(err)
+	}
+	for round := range 4 {
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for db.SetNote(t.Context(), note(acknowledged+1)) == nil {
+				acknowledged++
+			}
+		}()
+		time.Sleep(time.Duration(300+70*round) * time.Millisecond)
+		if err := server.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		<-ended
+		if err := server.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got, err := db.Note(t.Context())
+		if err != nil || got != note(acknowledged) && got != note(acknowledged+1) {
+			t.Fatalf("after %d notes: %q, %v", acknowledged, got, err)
+		}
+		if got == note(acknowledged+1) {
+			acknowledged++
+		}
+	}
 }

@@ -10,9 +10,11 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Characters that QuestDB has in no name, and those that it has in names of
-// tables alone. Control characters it has nowhere.
+// Characters that QuestDB has in no name, those that it has in names of tables
+// alone, and those with which these neither begin nor end. Control characters it
+// has nowhere.
 const (
+	outside        = ". "
 	neverInNames   = `?,'"\/:)(+*%~` + "\ufeff"
 	neverInColumns = ".-"
 )
@@ -21,17 +23,9 @@ const (
 // becomes an underscore.
 func tableName(name string) string {
 	name = strings.ReplaceAll(clean(name, neverInNames), "..", "__")
-	return outer(outer(name, strings.TrimLeft), strings.TrimRight)
-}
-
-// outer puts underscores in place of the points and blanks that trim takes off.
-func outer(name string, trim func(s, cutset string) string) string {
-	trimmed := trim(name, ". ")
-	marks := strings.Repeat("_", len(name)-len(trimmed))
-	if strings.HasPrefix(name, trimmed) {
-		return trimmed + marks
-	}
-	return marks + trimmed
+	start := len(name) - len(strings.TrimLeft(name, outside))
+	end := max(start, len(strings.TrimRight(name, outside)))
+	return strings.Repeat("_", start) + name[start:end] + strings.Repeat("_", len(name)-end)
 }
 
 // columnName returns the name of a tag or a field in QuestDB.

@@ -20,9 +20,9 @@ func TestOverhead(t *testing.T) {
 	defer conformance.Close(t, querier)
 	client := &http.Client{Transport: new(http.Transport)}
 	defer client.CloseIdleConnections()
-	const question = "SELECT hostname, usage FROM cpu WHERE timestamp >= '2016-01-01T00:00:00Z'"
+	const statement = "SELECT hostname, usage FROM cpu WHERE timestamp >= '2016-01-01T00:00:00Z'"
 	conformance.Overhead(t, func() error {
-		response, err := client.Get("http://" + net.JoinHostPort(options[connection.Host], options[connection.Port]) + "/exec?query=" + url.QueryEscape(question))
+		response, err := client.Get("http://" + net.JoinHostPort(options[connection.Host], options[connection.Port]) + "/exec?query=" + url.QueryEscape(statement))
 		if err != nil {
 			return err
 		}
@@ -30,7 +30,7 @@ func TestOverhead(t *testing.T) {
 		_, err = io.Copy(io.Discard, response.Body)
 		return err
 	}, func() error {
-		_, err := querier.Do(t.Context(), driver.Request{Text: question}, nil)
+		_, err := querier.Do(t.Context(), driver.Request{Text: statement}, nil)
 		return err
 	})
 }

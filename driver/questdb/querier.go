@@ -38,45 +38,15 @@ func newExec(s *settings) *jsonrows.Querier {
 	q.Request = func(ctx context.Context, statement string) (*http.Request, error) {
 		return q.Client.Request(ctx, http.MethodGet, "/exec", url.Values{"query": {statement}}, nil)
 	}
-	q.Answer = func() error { return answer(&q.Reader) }
+	q.Answer = reader(&q.Reader)
 	return q
 }
 
-// answer reads an answer. One that has other than the number of rows that it says
-// is an error.
-func answer(r *jsonrows.Reader) error {
-	counted := int64(-1)
-	err := r.Object(func(name string) (err error) {
-		switch name {
-		case "columns":
-			return r.Array(func() error { return column(r) })
-		case "dataset":
-			return r.Array(r.Row)
-		case "count":
-			counted, err = r.Int()
-			return err
-		case "error":
-			message, err := r.Text()
-			if err == nil {
-				err = errors.New(httpwire.OneLine(message))
-			}
-			return err
-		}
-		return r.Skip()
-	})
-	if err == nil && counted >= 0 && counted != r.Rows {
-		err = fmt.Errorf("the answer has %d rows and says that it has %d", r.Rows, counted)
-	}
-	return err
-}
-
-// column reads the type of a column.
-func column(r *jsonrows.Reader) error {
-	kind := jsonrows.Int
-	err := r.Object(func(name string) error {
-		if name != "type" {
-			return r.Skip()
-		}
+// reader returns the function that reads an answer. One that has other than the
+// number of rows that it says is an error.
+func reader(r *jsonrows.Reader) func() error {
+	counted, kind := int64(-1), jsonrows.Int
+	column := r.Of(jsonrows.Members{"type": func() error {
 		name, err := r.Text()
 		switch name {
 		case "DOUBLE":
@@ -87,7 +57,33 @@ func column(r *jsonrows.Reader) error {
 			kind = jsonrows.Time
 		}
 		return err
+	}})
+	document := r.Of(jsonrows.Members{
+		"columns": r.Each(func() error {
+			kind = jsonrows.Int
+			err := column()
+			r.Columns = append(r.Columns, kind)
+			return err
+		}),
+		"dataset": r.Each(r.Row),
+		"count": func() (err error) {
+			counted, err = r.Int()
+			return err
+		},
+		"error": func() error {
+			message, err := r.Text()
+			if err == nil {
+				err = errors.New(httpwire.OneLine(message))
+			}
+			return err
+		},
 	})
-	r.Columns = append(r.Columns, kind)
-	return err
+	return func() error {
+		counted = -1
+		err := document()
+		if err == nil && counted >= 0 && counted != r.Rows {
+			err = fmt.Errorf("the answer has %d rows and says that it has %d", r.Rows, counted)
+		}
+		return err
+	}
 }

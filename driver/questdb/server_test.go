@@ -2,7 +2,6 @@ package questdb
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -18,14 +17,7 @@ import (
 // server returns the options that lead to the server that tests may fill.
 func server(t testing.TB) map[string]string {
 	t.Helper()
-	host, port := conformance.Address(t, "questdb")
-	first, err := strconv.Atoi(port)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return map[string]string{
-		connection.Host: host, connection.Port: port, optionPGPort: strconv.Itoa(first + 1), optionILPPort: strconv.Itoa(first + 2),
-	}
+	return conformance.TestServer(t, Driver())
 }
 
 // with returns options with others set.

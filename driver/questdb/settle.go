@@ -25,16 +25,9 @@ const stalled = 5
 // applied to them, and rows that were sent over TCP have come out of the
 // connection. A table that QuestDB has suspended is an error.
 func (d *database) Settle(ctx context.Context) error {
-	if err := d.settle(ctx); err != nil {
-		return fmt.Errorf("settling QuestDB: %w", err)
-	}
-	return nil
-}
-
-func (d *database) settle(ctx context.Context) error {
 	tables, timeout := d.made(), d.settings.wire.Timeout
 	var applying, arriving poll.Progress
-	return poll.Until(ctx, firstLook, longestLook, func() (bool, error) {
+	err := poll.Until(ctx, firstLook, longestLook, func() (bool, error) {
 		at, behind, err := d.applied(ctx, tables)
 		if err != nil {
 			return false, err
@@ -55,6 +48,10 @@ func (d *database) settle(ctx context.Context) error {
 		}
 		return false, err
 	})
+	if err != nil {
+		return fmt.Errorf("settling QuestDB: %w", err)
+	}
+	return nil
 }
 
 // applied returns how many transactions of the logs of the tables, given as SQL,

@@ -144,8 +144,8 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// A query that is given up ends with its context, whatever the server does.
-func TestContextEndsAQuestion(t *testing.T) {
+// A canceled query ends with its context, whatever the server does.
+func TestContextEndsAQuery(t *testing.T) {
 	s := settingsOf(t, served(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"columns":[{"type":"LONG"}],"dataset":[[1]`)
 		w.(http.Flusher).Flush()
@@ -175,13 +175,13 @@ func TestWriteFails(t *testing.T) {
 // settling is a server whose answers about logs come one after the other.
 func settling(t *testing.T, logs ...string) *database {
 	t.Helper()
-	asked := 0
+	looks := 0
 	options := served(t, func(w http.ResponseWriter, r *http.Request) {
 		text := r.FormValue("query")
 		switch {
 		case strings.Contains(text, "wal_tables"):
-			fmt.Fprint(w, logs[min(asked, len(logs)-1)])
-			asked++
+			fmt.Fprint(w, logs[min(looks, len(logs)-1)])
+			looks++
 		case strings.Contains(text, "tables()"):
 			fmt.Fprint(w, `{"columns":[{"type":"STRING"},{"type":"INT"}],"dataset":[["cpu",1],["tsmark_mark",2]],"count":2}`)
 		default:

@@ -4,32 +4,109 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 )
 
 // database is an open database file; it implements driver.DB.
 type database struct {
-	sqlkit.Counter
-	path    string
-	driver  string        // the option's value
-	index   string        // the option's value
-	journal string        // the option's value
+	sqlkit.Embedded[*session]
+	options driver.Options
 	writing chan struct{} // holds an element while a transaction writes: SQLite has one writer at a time
-	open    atomic.Int32  // sessions of writers and queriers
-
-	mu      sync.Mutex // guards what follows
-	pragmas []string   // settings of every session
-	admin   session    // for everything but writers and queriers
-	layout  *layout    // of the schema given to Create; nil before
+	arrived int64         // rows of clustered tables; whoever writes has it
+	made    atomic.Bool   // the journal is that of the option
 }
 
-// lock waits until no other session writes. SQLite's own waiting would poll.
+// open opens the database file.
+func open(ctx context.Context, env driver.Env, options driver.Options) (driver.DB, error) {
+	d, err := openFile(ctx, env, options)
+	if err != nil {
+		return nil, fmt.Errorf("opening SQLite: %w", err)
+	}
+	return d, nil
+}
+
+func openFile(ctx context.Context, env driver.Env, options driver.Options) (*database, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	path, err := sqlkit.File(env, options, defaultFile)
+	if err != nil {
+		return nil, err
+	}
+	d := &database{options: options, writing: make(chan struct{}, 1)}
+	d.Embedded = sqlkit.Embedded[*session]{
+		System: "SQLite", Path: path, Connect: d.connect, Begin: "BEGIN IMMEDIATE",
+		Load: func(s *session) sqlkit.Loader { return &loader{d, s} },
+		Tables: sqlkit.Tables{
+			Counter: sqlkit.Counter{Dialect: newDialect(), Figures: figures},
+			// Triggers have names of their own, and go with their tables. The identity of a
+			// table is the statement that made it, which VACUUM leaves as it is. Virtual
+			// tables come first: they take the tables behind them along.
+			List: `SELECT type, name, coalesce(sql, ''), iif(type = 'index', tbl_name, ''), '' FROM sqlite_schema
+				WHERE type IN ('table', 'view', 'index') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
+				ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC, type, name`,
+			Lay:    design(options[optionIndex]).Layout,
+			Change: d.change,
+		},
+	}
+	if err := d.Open(ctx); err != nil {
+		return nil, fmt.Errorf("%s %w", path, err)
+	}
+	// What is no database at all shows here.
+	if err := d.Exec(ctx, "SELECT count(*) FROM sqlite_schema"); err != nil {
+		_ = d.Close()
+		return nil, fmt.Errorf("%s %w", path, err)
+	}
+	return d, nil
+}
+
+// connect opens a session with the settings of the options.
+func (d *database) connect(ctx context.Context) (*session, error) {
+	open := openGo
+	if d.options[optionDriver] == driverC {
+		open = openC
+	}
+	library, err := open(d.Path)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{library: library}
+	pragmas := []string{
+		"PRAGMA busy_timeout = 10000", // milliseconds, for other processes
+		fmt.Sprintf("PRAGMA cache_size = -%d", d.options.Int(optionCacheSize)*1024), // negative: in KiB
+		"PRAGMA temp_store = MEMORY",
+		"PRAGMA synchronous = " + d.options[optionSynchronous],
+	}
+	if d.made.Load() {
+		pragmas = append(pragmas, d.journal()) // only wal is kept in the file: each connection must be told the others
+	}
+	if err := sqlkit.Exec(ctx, s, pragmas...); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// journal is the statement that chooses the journal.
+func (d *database) journal() string { return "PRAGMA journal_mode = " + d.options[optionJournalMode] }
+
+// alone calls do when no other session writes, and keeps them from it. SQLite's own
+// waiting would poll.
+func (d *database) alone(ctx context.Context, do func() error) error {
+	if err := d.lock(ctx); err != nil {
+		return err
+	}
+	defer d.unlock()
+	return do()
+}
+
 func (d *database) lock(ctx context.Context) error {
 	select {
 	case d.writing <- struct{}{}:
@@ -41,16 +118,19 @@ func (d *database) lock(ctx context.Context) error {
 
 func (d *database) unlock() { <-d.writing }
 
+// change is the Change of sqlkit.Tables.
+func (d *database) change(ctx context.Context, tables []string, do func(sqlkit.Conn) error) error {
+	return d.alone(ctx, func() error { return d.Transact(ctx, tables, do) })
+}
+
 // Describe implements driver.DB.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	version, err := d.row(ctx, "SELECT sqlite_version()")
+	version, err := sqlkit.QueryRow(ctx, d, "SELECT sqlite_version()")
 	effective := make(map[string]string)
 	for _, name := range []string{"journal_mode", "synchronous", "page_size", "cache_size", "temp_store", "wal_autocheckpoint"} {
 		var value []query.Value
 		if err == nil {
-			value, err = d.row(ctx, "PRAGMA "+name)
+			value, err = sqlkit.QueryRow(ctx, d, "PRAGMA "+name)
 		}
 		if err != nil {
 			return driver.Description{}, fmt.Errorf("describing SQLite: %w", err)
@@ -59,21 +139,17 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	}
 	level := map[string]string{"0": "off", "1": "normal", "2": "full", "3": "extra"}
 	effective["synchronous"] = level[effective["synchronous"]]
+	code := " (Go translation: modernc.org/sqlite)"
+	if d.options[optionDriver] == driverC {
+		code = " (C code)"
+	}
 	return driver.Description{
-		Version:    version[0].String() + codeOf(d.driver),
-		Location:   d.path,
+		Version:    version[0].String() + code,
+		Location:   d.Path,
 		Durability: durability(effective["journal_mode"], effective["synchronous"]),
 		Settings:   effective,
-		Elsewhere:  optionPath,
+		Elsewhere:  sqlkit.Path,
 	}, nil
-}
-
-// codeOf says which code a driver is, behind the version of what it is made of.
-func codeOf(driver string) string {
-	if driver == driverC {
-		return " (C code)"
-	}
-	return " (Go translation: modernc.org/sqlite)"
 }
 
 // durability says when an acknowledged row is on disk.
@@ -94,50 +170,58 @@ func durability(journal, synchronous string) string {
 	return batch + "its commit is in the database file, and forced to disk by fsync, before it is acknowledged"
 }
 
-// NewQuerier implements driver.DB.
-func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error) {
-	s, err := d.newSession(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("opening a SQLite connection for reading: %w", err)
+// Create implements driver.DB. The journal is chosen here, since only a file of
+// tsmark's is to be changed.
+func (d *database) Create(ctx context.Context, schema *series.Schema) error {
+	if _, err := d.Lay(schema); err != nil {
+		return err
 	}
-	return &querier{d: d, s: s}, nil
+	if err := d.Exec(ctx, d.journal()); err != nil {
+		return fmt.Errorf("creating tables in %s: %w", d.Path, err)
+	}
+	d.made.Store(true)
+	return d.Tables.Create(ctx, schema)
 }
 
-// newSession opens a session that Close wants closed before.
-func (d *database) newSession(ctx context.Context) (session, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.admin.closed() {
-		return nil, errClosed
-	}
-	s, err := d.connect(ctx)
+// Drop implements driver.DB.
+func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
+	err := d.change(ctx, nil, func(c sqlkit.Conn) error {
+		for _, o := range objects {
+			if err := c.Exec(ctx, "DROP "+strings.ToUpper(o.Kind)+" IF EXISTS "+quoted(o.Name)); err != nil {
+				return fmt.Errorf("dropping %s: %w", o, err)
+			}
+		}
+		return nil
+	})
+	var left []driver.Object
 	if err == nil {
-		d.open.Add(1)
+		left, err = d.Objects(ctx)
 	}
-	return s, err
+	if err == nil && !slices.ContainsFunc(left, func(o driver.Object) bool { return !o.Note }) {
+		// The file shrinks only so, and would count for a later load. Others' tables
+		// would be written anew, and might number their rows otherwise.
+		err = d.Exec(ctx, "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")
+	}
+	if err != nil {
+		return fmt.Errorf("clearing %s: %w", d.Path, err)
+	}
+	return nil
 }
 
 // Settle implements driver.DB. SQLite does nothing in the background: what
 // is left is to bring the log into the file.
 func (d *database) Settle(ctx context.Context) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.settle(ctx); err != nil {
+	err := d.alone(ctx, func() error {
+		state, err := sqlkit.QueryRow(ctx, d, "PRAGMA wal_checkpoint(TRUNCATE)")
+		if err == nil && state[0].Int != 0 {
+			err = errors.New("a connection is reading the write-ahead log, which cannot be folded into the database")
+		}
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("settling SQLite: %w", err)
 	}
 	return nil
-}
-
-func (d *database) settle(ctx context.Context) error {
-	if err := d.lock(ctx); err != nil {
-		return err
-	}
-	defer d.unlock()
-	state, err := d.row(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
-	if err == nil && state[0].Int != 0 {
-		err = errors.New("a connection is reading the write-ahead log, which cannot be folded into the database")
-	}
-	return err
 }
 
 // AfterLoad implements driver.AfterLoader.
@@ -146,13 +230,7 @@ func (d *database) AfterLoad() []driver.Step {
 	for i := range able {
 		statement := strings.ToUpper(able[i].Name)
 		able[i].Do = func(ctx context.Context) error {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			if err := d.lock(ctx); err != nil {
-				return err
-			}
-			defer d.unlock()
-			if err := exec(ctx, d.admin, statement); err != nil {
+			if err := d.alone(ctx, func() error { return d.Exec(ctx, statement) }); err != nil {
 				return fmt.Errorf("SQLite's %s: %w", statement, err)
 			}
 			return nil
@@ -169,56 +247,12 @@ func steps() []driver.Step {
 	}
 }
 
-// row returns the only row of an answer. The caller holds mu.
-func (d *database) row(ctx context.Context, text string) ([]query.Value, error) {
-	var answer query.Answer
-	if _, err := d.admin.query(ctx, text, &answer); err != nil {
-		return nil, err
-	}
-	if len(answer.Rows) != 1 {
-		return nil, fmt.Errorf("expected one row, found %d", len(answer.Rows))
-	}
-	return answer.Rows[0], nil
-}
-
 // Footprint implements driver.DB: the file, its write-ahead log with that
 // log's index, and its journal.
 func (d *database) Footprint(context.Context) (int64, error) {
-	size, err := driver.FilesSize(d.path, d.path+"-wal", d.path+"-shm", d.path+"-journal")
+	size, err := driver.FilesSize(d.Path, d.Path+"-wal", d.Path+"-shm", d.Path+"-journal")
 	if err != nil {
 		return -1, fmt.Errorf("measuring SQLite's files: %w", err)
 	}
 	return size, nil
-}
-
-// Close implements driver.DB. Writers and queriers are closed before:
-// SQLite keeps the file as long as one is open, and Close says so.
-func (d *database) Close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.admin.close()
-	if n := d.open.Load(); n > 0 {
-		return fmt.Errorf("closing SQLite: %d of its writers and queriers are open and hold %s", n, d.path)
-	}
-	return nil
-}
-
-// querier implements driver.Querier.
-type querier struct {
-	d *database
-	s session
-}
-
-// Do implements driver.Querier.
-func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
-	return q.s.query(ctx, r.Text, sink)
-}
-
-// Close implements driver.Querier.
-func (q *querier) Close() error {
-	if !q.s.closed() {
-		q.s.close()
-		q.d.open.Add(-1)
-	}
-	return nil
 }

@@ -1,6 +1,6 @@
 // Package sqlite drives SQLite, which runs inside tsmark's own process, as its own
-// C code or as a translation of that to Go. Rows are bound to prepared statements of many rows each, answers are
-// read from its own memory.
+// C code or as a translation of that to Go. Rows are bound to prepared statements
+// of many rows each, answers are read from its own memory.
 //
 // Each table of the schema becomes a table of rows, and its series a table of
 // tags: see package query/sql. A row's tags_id is its series' number, its time
@@ -12,14 +12,13 @@ import (
 	"errors"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/internal/option"
-	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
 
 // The names of the options.
 const (
-	optionPath        = "path"
 	optionSynchronous = "synchronous"
 	optionJournalMode = "journal_mode"
 	optionIndex       = "index"
@@ -57,12 +56,7 @@ func Driver() driver.Driver {
 		Name: "sqlite",
 		Help: "SQLite inside tsmark's process, written through prepared statements of many rows",
 		Options: []driver.Option{
-			{
-				Name:  optionPath,
-				Empty: defaultFile + " in the run's folder",
-				Help:  "database file, made where it does not exist",
-				Type:  option.Checked("path", checkPath),
-			},
+			sqlkit.PathOption(defaultFile),
 			{
 				Name:    optionSynchronous,
 				Default: "full",
@@ -111,8 +105,8 @@ func Driver() driver.Driver {
 		},
 		Caps:    caps,
 		Modules: []string{"modernc.org/sqlite", "github.com/mattn/go-sqlite3"},
-		Place:   func(o driver.Options) string { return driver.FilePlace(o[optionPath]) },
-		Render:  render,
+		Place:   func(o driver.Options) string { return driver.FilePlace(o[sqlkit.Path]) },
+		Render:  sqlkit.Render(newDialect),
 		Open:    open,
 	}
 }
@@ -124,12 +118,9 @@ func caps(o driver.Options) driver.Caps {
 		MaxWriters:    1,
 		TimePrecision: precision,
 		Lacks:         map[series.Trait]string{series.NaN: "SQLite holds as NULL"},
-		Schema: func(s *series.Schema) error {
-			_, err := newLayout(s, o[optionIndex])
-			return err
-		},
-		Types: types(),
-		Steps: steps(),
+		Schema:        design(o[optionIndex]).Check,
+		Types:         types(),
+		Steps:         steps(),
 	}
 }
 
@@ -151,13 +142,6 @@ func types() map[series.Type]driver.Stored {
 // defaultFile is the database's name in the run's folder.
 const defaultFile = "tsmark.sqlite"
 
-func checkPath(path string) error {
-	if path == ":memory:" {
-		return errors.New("must be a file: what is only in memory is gone before it can be queried")
-	}
-	return nil
-}
-
 func checkDriver(v string) error {
 	if err := option.Choice(driverC, driverGo).Check(v); err != nil {
 		return err
@@ -170,8 +154,3 @@ func checkDriver(v string) error {
 
 // maxCacheSize is the largest whose KiB SQLite can count, rounded down.
 const maxCacheSize = 2_000_000
-
-func render(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
-	text, err := newDialect().Render(q, s)
-	return driver.Request{Text: text}, err
-}

@@ -1,6 +1,7 @@
 package sqlkit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -36,8 +37,6 @@ type Counter struct {
 	Dialect *sql.Dialect
 	// Figures returns the expressions for a column of values of a type.
 	Figures func(t series.Type, column string) Figures
-	// Times are the expressions for the times of rows.
-	Times Figures
 	// Text makes a sum of whole numbers, which may have more than 64 bits, a text
 	// of decimal digits; nil: sums need it not.
 	Text func(sum string) string
@@ -98,11 +97,11 @@ func (c *Counter) statement(t *series.Table, fields []series.Field, distinct boo
 		return fmt.Sprintf(" FILTER (WHERE %s = %s)", sql.FieldColumn, d.Text(name))
 	}
 	filter := of(t.Fields[0].Name) // which every row has
-	columns := append([]string{"count(*)" + filter}, c.aggregates(c.Times, filter)...)
+	columns := append([]string{"count(*)" + filter}, c.aggregates(c.times(), filter)...)
 	for _, f := range fields {
 		column := d.Ident(f.Name)
 		if d.Narrow {
-			column = sql.NarrowColumn(f.Type, d.Integers)
+			column = d.NarrowColumn(f.Type)
 		}
 		filter := of(f.Name)
 		columns = append(columns, fmt.Sprintf("count(%s)%s", d.Counted(f.Type, column), filter))
@@ -111,14 +110,15 @@ func (c *Counter) statement(t *series.Table, fields []series.Field, distinct boo
 	return fmt.Sprintf("SELECT %s\nFROM %s", strings.Join(columns, ",\n  "), from)
 }
 
+// times are the expressions for the times of rows.
+func (c *Counter) times() Figures { return c.Figures(series.Timestamp, c.timeName()) }
+
+func (c *Counter) timeName() string { return cmp.Or(c.Dialect.TimeName, sql.TimeColumn) }
+
 // columns are those that tell the rows of a table apart.
 func (c *Counter) columns(t *series.Table) []string {
 	d := c.Dialect
-	time := d.TimeName
-	if time == "" {
-		time = sql.TimeColumn
-	}
-	names := []string{time}
+	names := []string{c.timeName()}
 	if d.Wide {
 		for i := range t.Tags {
 			names = append(names, t.Tags[i].Key)
@@ -133,7 +133,7 @@ func (c *Counter) columns(t *series.Table) []string {
 	for _, f := range t.Fields {
 		name := f.Name
 		if d.Narrow {
-			name = sql.NarrowColumn(f.Type, d.Integers)
+			name = d.NarrowColumn(f.Type)
 		}
 		if !taken[name] {
 			taken[name] = true
@@ -192,7 +192,7 @@ func (c *Counter) read(row []query.Value, fields []series.Field, out *driver.Cen
 	}
 	out.Rows = next().Int
 	var err error
-	if out.Times, err = contents(c.Times); err != nil {
+	if out.Times, err = contents(c.times()); err != nil {
 		return fmt.Errorf("the sum of the times: %w", err)
 	}
 	for _, f := range fields {

@@ -2,7 +2,10 @@ package sqlkit
 
 import (
 	"context"
+	"fmt"
 	"time"
+
+	"github.com/tsmark/tsmark/driver"
 )
 
 // InterruptWhenDone interrupts the statement of an embedded database when ctx is
@@ -33,4 +36,18 @@ func InterruptWhenDone(ctx context.Context, interrupt func()) (settle func()) {
 			<-gone
 		}
 	}
+}
+
+// Interruptible runs a statement of an embedded database, which it interrupts when
+// ctx is done. The error then wraps ctx's.
+func Interruptible(ctx context.Context, system string, interrupt func(), run func() (driver.Cost, error)) (cost driver.Cost, err error) {
+	if ctx.Err() == nil {
+		settle := InterruptWhenDone(ctx, interrupt)
+		cost, err = run()
+		settle()
+		if err == nil || ctx.Err() == nil {
+			return cost, err
+		}
+	}
+	return cost, fmt.Errorf("%s's statement was interrupted: %w", system, context.Cause(ctx))
 }

@@ -10,9 +10,10 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/pgwire"
 	"github.com/tsmark/tsmark/driver/postgres"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/internal/option"
+	"github.com/tsmark/tsmark/query/sql"
 )
 
 // The names of the options beside PostgreSQL's.
@@ -46,20 +47,13 @@ func Driver() driver.Driver {
 	})
 }
 
-// bucketOrigin is where time_bucket begins to count, 2000-01-03, as the time
-// since 1970.
-const bucketOrigin = 10959 * 24 * time.Hour
-
 func bucket(width time.Duration, expression string) string {
-	if bucketOrigin%width == 0 {
-		return fmt.Sprintf("time_bucket('%s', %s)", postgres.Interval(width), expression)
-	}
-	return fmt.Sprintf("time_bucket('%s', %s, TIMESTAMPTZ '1970-01-01 00:00:00+00')", postgres.Interval(width), expression)
+	return sql.TimeBucket(width, "'"+sql.Interval(width)+"'", expression, "TIMESTAMPTZ '1970-01-01 00:00:00+00'")
 }
 
 // check returns an error where the server does not have the extension.
-func check(ctx context.Context, c *pgwire.Conn, _ driver.Options) error {
-	row, err := c.Row(ctx, "SELECT count(*) FROM pg_available_extensions WHERE name = 'timescaledb'")
+func check(ctx context.Context, c sqlkit.Conn, _ driver.Options) error {
+	row, err := sqlkit.QueryRow(ctx, c, "SELECT count(*) FROM pg_available_extensions WHERE name = 'timescaledb'")
 	if err == nil && row[0].Int == 0 {
 		err = errors.New("the server does not have the extension timescaledb; install it there, or choose target postgres")
 	}
@@ -76,8 +70,8 @@ const (
 )
 
 // installed returns the extension's version in the database.
-func installed(ctx context.Context, c *pgwire.Conn) (release, string, error) {
-	row, err := c.Row(ctx, "SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'")
+func installed(ctx context.Context, c sqlkit.Conn) (release, string, error) {
+	row, err := sqlkit.QueryRow(ctx, c, "SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'")
 	if err != nil {
 		return 0, "", fmt.Errorf("reading the version of the extension timescaledb: %w", err)
 	}
@@ -90,7 +84,7 @@ func installed(ctx context.Context, c *pgwire.Conn) (release, string, error) {
 }
 
 // makeTable makes a hypertable of an empty table.
-func makeTable(ctx context.Context, c *pgwire.Conn, o driver.Options, t postgres.Table) error {
+func makeTable(ctx context.Context, c sqlkit.Conn, o driver.Options, t postgres.Table) error {
 	if err := c.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS timescaledb"); err != nil {
 		return fmt.Errorf("creating the extension, as which a superuser may have to do it once: %w", err)
 	}
@@ -112,7 +106,7 @@ func checkTable(o driver.Options, t postgres.Table) error {
 
 // hypertable returns the statements that make a hypertable.
 func hypertable(version release, t postgres.Table, length time.Duration, space int) []string {
-	name, interval := t.Literal(), "INTERVAL '"+postgres.Interval(length)+"'"
+	name, interval := postgres.Regclass(t), "INTERVAL '"+sql.Interval(length)+"'"
 	if version < byRange {
 		more := ""
 		if space > 0 {
@@ -128,7 +122,7 @@ func hypertable(version release, t postgres.Table, length time.Duration, space i
 }
 
 // columnstore compresses all chunks of a hypertable.
-func columnstore(ctx context.Context, c *pgwire.Conn, _ driver.Options, t postgres.Table) error {
+func columnstore(ctx context.Context, c sqlkit.Conn, _ driver.Options, t postgres.Table) error {
 	version, _, err := installed(ctx, c)
 	if err != nil {
 		return err
@@ -154,13 +148,13 @@ func compression(version release, t postgres.Table) []string {
 	}
 	return []string{
 		fmt.Sprintf("ALTER TABLE %s SET (%s, %s = 'time DESC'%s)", postgres.Quoted(t.Name), settings[0], settings[2], segments),
-		fmt.Sprintf(each, t.Literal()),
+		fmt.Sprintf(each, postgres.Regclass(t)),
 	}
 }
 
 // describe adds version and edition of the extension.
-func describe(ctx context.Context, c *pgwire.Conn, d *driver.Description) error {
-	row, err := c.Row(ctx, `SELECT coalesce((SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'),
+func describe(ctx context.Context, c sqlkit.Conn, d *driver.Description) error {
+	row, err := sqlkit.QueryRow(ctx, c, `SELECT coalesce((SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'),
 		(SELECT default_version FROM pg_available_extensions WHERE name = 'timescaledb')), coalesce(current_setting('timescaledb.license', true), '')`)
 	if err != nil {
 		return err
@@ -177,8 +171,8 @@ func describe(ctx context.Context, c *pgwire.Conn, d *driver.Description) error 
 }
 
 // busy counts the jobs on hypertables that are at work.
-func busy(ctx context.Context, c *pgwire.Conn) (int64, error) {
-	row, err := c.Row(ctx, "SELECT count(*) FROM timescaledb_information.job_stats WHERE job_status = 'Running' AND hypertable_name IS NOT NULL")
+func busy(ctx context.Context, c sqlkit.Conn) (int64, error) {
+	row, err := sqlkit.QueryRow(ctx, c, "SELECT count(*) FROM timescaledb_information.job_stats WHERE job_status = 'Running' AND hypertable_name IS NOT NULL")
 	if err != nil {
 		return 0, err
 	}

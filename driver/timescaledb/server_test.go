@@ -9,6 +9,7 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/pgwire"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/driver/timescaledb"
 	"github.com/tsmark/tsmark/series"
 )
@@ -19,8 +20,8 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 // fill and empty: PGlite takes one connection at a time, and no COPY.
 func server(t *testing.T, given ...string) map[string]string {
 	t.Helper()
-	host, port := conformance.Address(t, "timescaledb")
-	options := map[string]string{"host": host, "port": port, "database": "postgres", "user": "postgres", "password": conformance.Password(t)}
+	options := conformance.TestServer(t, timescaledb.Driver())
+	delete(options, "connections")
 	if pglite(t, options) {
 		options["connections"], options["method"] = "one", "insert"
 	}
@@ -47,7 +48,7 @@ func pglite(t *testing.T, options map[string]string) bool {
 		t.Fatal(err)
 	}
 	defer conformance.Close(t, conn)
-	row, err := conn.Row(t.Context(), "SELECT version()")
+	row, err := sqlkit.QueryRow(t.Context(), conn, "SELECT version()")
 	if err != nil {
 		t.Fatal(err)
 	}

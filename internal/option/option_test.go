@@ -17,7 +17,7 @@ func TestTypes(t *testing.T) {
 		right, wrong []string
 		problem      string
 	}{
-		{option.Text(), "text", []string{"x", " "}, nil, ""},
+		{option.Type{}, "text", []string{"x", " "}, nil, ""},
 		{option.Choice("a", "b"), "choice", []string{"a", "b"}, []string{"c", "A", "a,b", ""}, "must be one of a, b"},
 		{option.Boolean("on", "off"), "boolean", []string{"on", "off"}, []string{"true"}, "must be one of on, off"},
 		{option.Port(), "port", []string{"1", "65535"}, []string{"0", "65536", "-1", "http"}, "must be a port, from 1 to 65535"},

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Type is a type of values. The zero Type is Text.
+// Type is a type of values. The zero Type takes every text.
 type Type struct {
 	name  string
 	words []string // of a choice
@@ -38,9 +38,6 @@ func (t Type) Check(value string) error {
 // Checked is a type of its own kind: the error of check says what a right value
 // looks like.
 func Checked(name string, check func(value string) error) Type { return Type{name: name, check: check} }
-
-// Text takes every text.
-func Text() Type { return Type{} }
 
 // Choice takes one of the words.
 func Choice(words ...string) Type {

@@ -127,10 +127,17 @@ func (t *Task) Done(note string) {
 	t.finish(note)
 }
 
-// Fail ends the task like Done, and shows that it failed and why.
-func (t *Task) Fail(note string) { t.finish("failed: " + note) }
+// Fail ends the task like Done, and shows that it failed and why. Without a note
+// it shows nothing: an error that ends everything else too is told by who ends.
+func (t *Task) Fail(note string) {
+	if note != "" {
+		note = "failed: " + note
+	}
+	t.finish(note)
+}
 
-// finish ends the task with a line of its label and the text.
+// finish ends the task with a line of its label and the text, or, without a text,
+// with none.
 func (t *Task) finish(text string) {
 	d := t.d
 	d.mu.Lock()
@@ -140,6 +147,10 @@ func (t *Task) finish(text string) {
 		return
 	}
 	d.running = slices.Delete(d.running, i, i+1)
+	if text == "" {
+		d.show()
+		return
+	}
 	d.show(t.label + ": " + oneLine(text))
 }
 

@@ -41,7 +41,7 @@ type Command struct {
 }
 
 // Process is a server: one that Start started or one that Attach found. Its
-// methods may be used by several goroutines, but for Restart.
+// methods may be used by several goroutines.
 type Process struct {
 	command Command
 	info    Info
@@ -198,18 +198,6 @@ func (p *Process) Running(ctx context.Context) bool {
 	}
 	now, err := Lookup(ctx, p.info.PID)
 	return err == nil && now.Started == p.info.Started
-}
-
-// Restart stops the server, or sees that it has ended, and starts it again
-// with the same command. One that was only attached to cannot be restarted.
-func (p *Process) Restart(ctx context.Context) (*Process, error) {
-	if p.ended == nil {
-		return nil, fmt.Errorf("cannot restart process %d: tsmark did not start it; give the command that restarts it", p.info.PID)
-	}
-	if err := p.Stop(ctx); err != nil {
-		return nil, err
-	}
-	return Start(ctx, p.command)
 }
 
 // openLog opens the log for appending; nil for no name.

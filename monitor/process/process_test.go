@@ -171,9 +171,6 @@ func TestKillOfAFoundServer(t *testing.T) {
 	if !found.Running(t.Context()) {
 		t.Error("found, and does not run")
 	}
-	if _, err := found.Restart(t.Context()); err == nil || !strings.Contains(err.Error(), "tsmark did not start it") {
-		t.Errorf("restart of a found server: %v", err)
-	}
 	if err := found.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -183,14 +180,15 @@ func TestKillOfAFoundServer(t *testing.T) {
 	}
 }
 
-func TestRestart(t *testing.T) {
+// A server that was stopped is started again, and its log goes on.
+func TestStartAgain(t *testing.T) {
 	dir := t.TempDir()
-	first := start(t, dir, Command{Log: filepath.Join(dir, "log")}, "print:hello")
-	second, err := first.Restart(t.Context())
-	if err != nil {
+	command := Command{Log: filepath.Join(dir, "log")}
+	first := start(t, dir, command, "print:hello")
+	if err := first.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	defer second.Kill()
+	second := start(t, dir, command, "print:hello")
 	gone(t, first.PID())
 	if !second.Running(t.Context()) || second.PID() == first.PID() {
 		t.Error("it was not started anew")

@@ -8,6 +8,7 @@
 package sql
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -29,7 +30,7 @@ const (
 	DayColumn    = "day"     // of a narrow table: the value that is a date
 )
 
-// Dialect is how one database writes SQL. Every parameter up to Reserved is
+// Dialect is how one database writes SQL. Every parameter up to Words is
 // needed; the zero value of the others is standard SQL over normalized tables.
 type Dialect struct {
 	// Name is the database's name in error messages.
@@ -49,9 +50,9 @@ type Dialect struct {
 	Seconds func(from, to string) string
 	// Newest is how it takes the newest row of each group.
 	Newest Newest
-	// Reserved reports whether a lower-case word must be quoted where it
-	// names a table or a column.
-	Reserved func(word string) bool
+	// Words are those in lower case that must be quoted where they name a table or
+	// a column, each between blanks.
+	Words string
 
 	// Names and Texts are the quotes; zero: DoubleQuotes and SingleQuotes.
 	Names, Texts Quote
@@ -64,6 +65,8 @@ type Dialect struct {
 	Narrow bool
 	// Integers says that narrow tables have integers in a column of their own.
 	Integers bool
+	// Folds says that names differ by more than case.
+	Folds bool
 	// TimeName is the name of a row's time; empty: TimeColumn.
 	TimeName string
 	// NoHaving says that it knows no HAVING: such a condition is put on a
@@ -104,6 +107,26 @@ func (d *Dialect) Counted(t series.Type, column string) string {
 		return "CAST(" + column + " AS INT)" // what is never NULL need not be counted, and QuestDB cannot
 	}
 	return column
+}
+
+// Interval returns a duration of whole microseconds as databases of PostgreSQL's
+// kin read their type interval.
+func Interval(d time.Duration) string {
+	if d%time.Second == 0 {
+		return fmt.Sprintf("%d seconds", d/time.Second)
+	}
+	return fmt.Sprintf("%d microseconds", d.Microseconds())
+}
+
+// TimeBucket is the Bucket of databases that have TimescaleDB's time_bucket, which
+// begins to count on 2000-01-03; interval and epoch are the literals of the width
+// and of 1970. An origin costs a tenth of the query's time: only where it is needed.
+func TimeBucket(width time.Duration, interval, expression, epoch string) string {
+	const origin = 10959 * 24 * time.Hour
+	if origin%width == 0 {
+		return fmt.Sprintf("time_bucket(%s, %s)", interval, expression)
+	}
+	return fmt.Sprintf("time_bucket(%s, %s, %s)", interval, expression, epoch)
 }
 
 // threshold returns the literal of a number that a field of the type is

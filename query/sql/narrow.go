@@ -70,12 +70,8 @@ func (r *renderer) wholeRows(fields []string) bool {
 	return r.q.Stored() || r.q.Above != nil || len(means.MeanTags) > 0 // a row counts once, however many values it has
 }
 
-// valueOfType returns the column in which a narrow table has values of a type.
-func (d *Dialect) valueOfType(t series.Type) string { return NarrowColumn(t, d.Integers) }
-
-// NarrowColumn returns the column in which a narrow table has values of a type,
-// where integers have one of their own or not.
-func NarrowColumn(t series.Type, integers bool) string {
+// NarrowColumn returns the column in which a narrow table has values of a type.
+func (d *Dialect) NarrowColumn(t series.Type) string {
 	switch {
 	case t.Textual():
 		return TextColumn
@@ -83,12 +79,20 @@ func NarrowColumn(t series.Type, integers bool) string {
 		return MomentColumn
 	case t == series.Date:
 		return DayColumn
-	case integers && t.Whole():
+	case d.Integers && t.Whole():
 		return WholeColumn
 	}
 	return ValueColumn
 }
 
+// NarrowColumns returns the columns of values that a narrow table has for the
+// fields of a table, in their order.
+func (d *Dialect) NarrowColumns(t *series.Table) []string {
+	return slices.DeleteFunc([]string{ValueColumn, WholeColumn, TextColumn, MomentColumn, DayColumn}, func(column string) bool {
+		return !slices.ContainsFunc(t.Fields, func(f series.Field) bool { return d.NarrowColumn(f.Type) == column })
+	})
+}
+
 func (r *renderer) valueOf(field string) string {
-	return r.valueOfType(r.table.Fields[r.table.FieldIndex(field)].Type)
+	return r.NarrowColumn(r.table.Fields[r.table.FieldIndex(field)].Type)
 }

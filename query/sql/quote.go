@@ -87,6 +87,9 @@ func (d *Dialect) Ident(name string) string {
 	return d.names().Of(name)
 }
 
+// Reserved reports whether a lower-case word is one of Words.
+func (d *Dialect) Reserved(word string) bool { return strings.Contains(d.Words, " "+word+" ") }
+
 // plain reports whether every database takes the name without quotes and
 // without changing its case, unless it is a reserved word.
 func plain(name string) bool {

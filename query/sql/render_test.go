@@ -19,7 +19,7 @@ func testDialect() *Dialect {
 		Time:      func(t time.Time) string { return "t" + t.UTC().Format("05.000") },
 		Bucket:    func(w time.Duration, e string) string { return "bucket(" + w.String() + ", " + e + ")" },
 		Seconds:   func(from, to string) string { return "seconds(" + from + ", " + to + ")" },
-		Reserved:  func(word string) bool { return word == "order" },
+		Words:     " order ",
 	}
 }
 

@@ -56,7 +56,7 @@ func TestNarrowColumns(t *testing.T) {
 	for _, integers := range []bool{false, true} {
 		var columns []string
 		for _, kind := range series.Types() {
-			columns = append(columns, NarrowColumn(kind, integers))
+			columns = append(columns, (&Dialect{Integers: integers}).NarrowColumn(kind))
 		}
 		want := "value value value value value text moment day text"
 		if integers {

@@ -173,6 +173,20 @@ func (e *Experiment) hint(path string) string {
 	return suggest.Among(section, append(sections, "targets"))
 }
 
+// Take takes the value at a path, whose keys are those of sections, from another
+// experiment.
+func (e *Experiment) Take(path string, from *Experiment) {
+	to, of := reflect.ValueOf(e).Elem(), reflect.ValueOf(from).Elem()
+	for key := range strings.SplitSeq(path, ".") {
+		i := 0
+		for name := ""; name != key; i++ {
+			name, _, _ = strings.Cut(to.Type().Field(i).Tag.Get("yaml"), ",")
+		}
+		to, of = to.Field(i-1), of.Field(i-1)
+	}
+	to.Set(of)
+}
+
 // field is a key of the file that holds a value, or all settings of the workload
 // in a section, whose path then ends with a dot.
 type field struct {

@@ -14,6 +14,13 @@ import (
 	"github.com/tsmark/tsmark/run/verify"
 )
 
+// checkStage counts what a target holds where this run did not load it, and
+// compares answers before anything is measured. It notes which types are slow.
+type checkStage struct {
+	*stage
+	slow map[slowType]bool // one query took longer than the time box of a repeat
+}
+
 // check compares the answers of all query types. Where there is doubt about
 // what the target holds no right answer makes up for it: all are withheld.
 func (x *checkStage) check(ctx context.Context, on *turn) error {
@@ -30,7 +37,7 @@ func (x *checkStage) check(ctx context.Context, on *turn) error {
 		task := x.Display.Start(on.out.Name+" "+q.queryType.Name, "queries", 0)
 		checked, err := x.checkType(ctx, on, q)
 		if err != nil {
-			task.Fail(reason(ctx, err))
+			fail(ctx, task, err)
 			return fmt.Errorf("%s: %w", q.queryType.Name, err)
 		}
 		if checked.Unsupported == "" {

@@ -55,7 +55,7 @@ func (x *stage) calibrate(ctx context.Context) error {
 		Workers: max(e.Load.Workers, e.Queries.Workers), BatchSize: e.Load.BatchSize, Period: calibrationTime,
 	}, x.dataset, calibrationTime)
 	if err != nil {
-		task.Fail(reason(ctx, err))
+		fail(ctx, task, err)
 		return fmt.Errorf("calibrating the client: %w", err)
 	}
 	task.Done(fmt.Sprintf("%.0f rows/s, %.0f queries/s at most", found.RowsPerSecond, found.QueriesPerSecond))

@@ -38,7 +38,7 @@ func (x *queryStage) queryCold(ctx context.Context, on *turn) error {
 			disturbed, err = x.queryTypeCold(ctx, on, q)
 		}
 		if err != nil {
-			task.Fail(reason(ctx, err))
+			fail(ctx, task, err)
 			return fmt.Errorf("%s: %w", q.queryType.Name, err)
 		}
 		task.Add(1)
@@ -58,13 +58,10 @@ func (x *queryStage) queryTypeCold(ctx context.Context, on *turn, q *typeQueries
 	if q.repeated {
 		place = (on.repeat - 1) % queries.Len()
 	}
-	// The repeat, and whether the further query comes behind the recorded one.
 	chosen := choose(x.run.CheckSeed, q.queryType.Name+" cold", 2*q.repeats, 1)[0]
+	takes, behind := chosen/2 == on.repeat-1, chosen%2 == 1 // a further query, and after the recorded one
 	var taken []engine.Answered
-	take := func(behind bool) error {
-		if chosen != 2*(on.repeat-1)+btoi(behind) {
-			return nil
-		}
+	take := func() error {
 		other := (place + 1) % queries.Len()
 		one, err := queries.Render(ctx, other)
 		if err != nil {
@@ -75,8 +72,10 @@ func (x *queryStage) queryTypeCold(ctx context.Context, on *turn, q *typeQueries
 		taken = capture.Answers()
 		return err
 	}
-	if err := take(false); err != nil {
-		return "", err
+	if takes && !behind {
+		if err := take(); err != nil {
+			return "", err
+		}
 	}
 	one, err := queries.Render(ctx, place)
 	if err != nil {
@@ -89,18 +88,13 @@ func (x *queryStage) queryTypeCold(ctx context.Context, on *turn, q *typeQueries
 	if why := x.disturbed(measured.Noise); why != "" {
 		return why, nil
 	}
-	if err := take(true); err != nil {
-		return "", err
+	if takes && behind {
+		if err := take(); err != nil {
+			return "", err
+		}
 	}
 	measured.Distinct, measured.Sample.Captured = queries.Len(), int64(len(taken))
 	return "", x.keep(ctx, on, q, measured, taken)
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // queryOneCold runs one query of a target made cold.

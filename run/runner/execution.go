@@ -3,27 +3,22 @@ package runner
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
-	"github.com/tsmark/tsmark/session"
-	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/ingest"
 )
 
 // execution is one run on its way. It goes through the plan from cell to cell,
 // opens the target of each, and gives it to a stage.
 type execution struct {
 	*stage
-	plan    *Plan
-	steps   Steps
+	opening *openStage
 	compare *compareStage // of the part of the run that has its turn
 	slow    map[slowType]bool
 }
@@ -44,34 +39,29 @@ func newExecution(r *Runner, p *Plan) *execution {
 		}
 	}
 	s.subject = &subject{plan: p, display: guarded.Display, input: r.Input, record: &s.run.Dataset}
-	return &execution{stage: s, plan: p, steps: p.steps, compare: &compareStage{stage: s}, slow: make(map[slowType]bool)}
+	return &execution{stage: s, opening: &openStage{s}, compare: &compareStage{stage: s}, slow: make(map[slowType]bool)}
 }
 
 // look finds out what can be known before anything is stored or loaded, such
-// as queries that are impossible.
-func (x *execution) look() error {
-	if !x.steps.Load {
-		return nil
+// as queries that are impossible, or a host that is not quiet.
+func (x *execution) look(ctx context.Context) error {
+	e := x.plan.experiment
+	if x.plan.steps.Verify { // runs by earlier versions have no seed
+		x.run.CheckSeed = cmp.Or(x.run.CheckSeed, e.Queries.CheckSeed, rand.Text())
 	}
-	if err := x.openFile(); err != nil {
-		return err
+	if x.plan.steps.Load {
+		if err := x.openFile(); err != nil {
+			return err
+		}
+		if !x.unknown() {
+			spec := e.Workload
+			spec.Limit = e.Load.Limit
+			if err := x.fix(spec); err != nil {
+				return err
+			}
+		}
 	}
-	if x.unknown() {
-		return nil
-	}
-	spec := x.plan.experiment.Workload
-	spec.Limit = x.plan.experiment.Load.Limit
-	return x.prepare(spec)
-}
-
-// prepare fixes the dataset and draws the queries, and sees that they are those
-// that the experiment expects.
-func (x *execution) prepare(spec workload.Spec) error {
-	if err := x.subject.prepare(spec, x.run.CheckSeed); err != nil {
-		return err
-	}
-	x.run.QuerySets = x.drawn()
-	return x.asExpected()
+	return x.lookForQuiet(ctx)
 }
 
 // measured reports whether the run has any result.
@@ -86,7 +76,7 @@ func (x *execution) measured() bool {
 	return false
 }
 
-// failed says which targets gave up.
+// failed says which targets failed.
 func (x *execution) failed() string {
 	for i := range x.run.Targets {
 		if t := &x.run.Targets[i]; t.Failure != "" {
@@ -96,7 +86,7 @@ func (x *execution) failed() string {
 	return ""
 }
 
-// execute works off the cells that are not done yet. A target that gives up
+// execute works off the cells that are not done yet. A target that fails
 // takes no further part. The servers that it started have ended when it
 // returns.
 func (x *execution) execute(ctx context.Context) (err error) {
@@ -160,15 +150,12 @@ func (x *execution) enlist() {
 // kept keeps the error of a target as its failure, and returns those that end
 // the whole run.
 func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *result.Target, err error) error {
-	if errors.Is(err, syscall.ENOSPC) && planned.caps.Embedded {
-		err = fmt.Errorf("%w: %w", ErrInput, err) // tsmark's own disk, not a server's
-	}
-	var beyond *driver.NotHeldError
-	if errors.Is(err, ingest.ErrSource) || errors.As(err, &beyond) || errors.Is(err, driver.ErrExisting) && !errors.Is(err, ErrInput) {
-		err = fmt.Errorf("%w: %w", ErrInput, err)
-	}
-	if err != nil && (ctx.Err() != nil || errors.Is(err, ErrInput) || errors.Is(err, errStore) || errors.Is(err, ErrNotQuiet)) {
+	ownDisk := errors.Is(err, syscall.ENOSPC) && planned.caps.Embedded // tsmark's, not a server's
+	switch {
+	case err != nil && ctx.Err() != nil, errors.Is(err, ErrInput), errors.Is(err, errStore), errors.Is(err, ErrNotQuiet):
 		return err
+	case ownDisk, endsRun(err):
+		return fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	if err != nil {
 		out.Failure = err.Error()
@@ -176,28 +163,21 @@ func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *resul
 	return x.keepTarget(context.WithoutCancel(ctx), out)
 }
 
-// perform does a cell.
+// perform does a cell: it opens the target, gives it to the stage of the cell, and
+// closes it.
 func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget, out *result.Target) error {
 	if c.job == comparing && x.dataset != nil {
-		// What agrees, and of what gave up all, needs no target.
-		doubtful, err := x.compare.confirm(ctx, nil, planned, out)
-		if err != nil || !doubtful {
+		// What agrees, and of what failed all, needs no target.
+		if doubtful, err := x.judge(ctx, nil, planned, out); err != nil || !doubtful {
 			return err
 		}
 	}
-	env, err := x.env(ctx, c, planned)
+	on, err := x.opening.open(ctx, c, planned, out)
 	if err != nil {
 		return err
 	}
-	if planned, err = x.servers.turn(ctx, planned, env); err != nil {
-		return err
-	}
 	if c.job == loading {
-		defer removeEmpty(env.Dir) // where the database has a path of its own
-	}
-	on := &turn{cell: c, planned: planned, env: env, out: out}
-	if err := x.enter(ctx, on); err != nil {
-		return err
+		defer removeEmpty(on.env.Dir) // where the database has a path of its own
 	}
 	queries := &queryStage{x.stage, x.slow}
 	if c.job == querying && x.plan.experiment.Queries.Cache == experiment.CacheCold {
@@ -215,141 +195,81 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	}
 	switch c.job {
 	case loading:
-		return (&loadStage{x.stage}).loadQuietly(ctx, on)
+		return (&loadStage{x.stage}).load(ctx, on)
 	case checking:
 		return (&checkStage{x.stage, x.slow}).check(ctx, on)
 	case querying:
 		return queries.query(ctx, on)
 	}
-	_, err = x.compare.confirm(ctx, on.db, planned, out)
+	_, err = x.judge(ctx, on.db, on.planned, out)
 	return err
 }
 
-// enter opens a target for a cell, sees that the cell may go on with what is
-// there, and finds out what must be known before: what the target is, and which
-// answers are right.
-func (x *execution) enter(ctx context.Context, on *turn) (err error) {
-	planned := on.planned
-	if on.db, err = open(ctx, planned, on.env); err != nil {
-		return err
-	}
-	if on.job == loading || !planned.caps.Discards {
-		on.mark, err = x.face(ctx, on.cell, planned, on.db)
-	}
-	if err == nil && on.job == loading && planned.start != "" {
-		err = x.usable(ctx, on.db) // it did not run when the others were looked at
-	}
-	if err == nil {
-		err = x.describe(ctx, on.db, planned, on.out)
-	}
-	if err == nil {
-		err = x.digest(ctx)
-	}
-	// What is discarded as it is needs no survey, which would take longer.
-	if err == nil && x.expected == nil && !x.unknown() && !(planned.caps.Discards && x.asLines(on.db, planned)) {
-		err = x.expect(ctx)
-	}
-	if err != nil {
-		_ = on.db.Close() // the first error says what is wrong
-	}
-	return err
+// judge compares answers and puts the verdicts into the record.
+func (x *execution) judge(ctx context.Context, db driver.DB, planned *plannedTarget, out *result.Target) (doubtful bool, err error) {
+	found, doubtful, err := x.compare.compare(ctx, db, planned, out)
+	return doubtful, cmp.Or(x.compare.decide(ctx, out, found), err)
 }
 
-// open opens a target. Where no server is down the error is the input's: the
-// path, or what is there, is not right.
-func open(ctx context.Context, planned *plannedTarget, env driver.Env) (driver.DB, error) {
-	t, err := planned.driver.Open(ctx, env, planned.options)
-	if err != nil && ctx.Err() == nil && (planned.caps.Embedded || errors.Is(err, driver.ErrExisting)) {
-		return nil, fmt.Errorf("%w: %w", ErrInput, err)
+// inspect looks at all targets that are to be loaded before the first row is
+// loaded anywhere: whether they answer, take rows and queries from this user,
+// and hold nothing that must stay. It reports whether the run can begin, which
+// it cannot before anything is measured where a target fails. Those whose
+// servers tsmark starts are looked at when they run.
+func (x *execution) inspect(ctx context.Context) (ready bool, err error) {
+	if !x.plan.steps.Load {
+		return true, nil
 	}
-	return t, err
-}
-
-// describe records what an open target says of itself, and begins to watch it.
-func (x *execution) describe(ctx context.Context, t driver.DB, planned *plannedTarget, out *result.Target) (err error) {
-	if out.Description, err = t.Describe(ctx); err != nil {
-		return fmt.Errorf("reading version and settings: %w", err)
-	}
-	x.remark(x.plan.experiment.Expect.OtherTarget(out.Name, out.Description.Version))
-	out.Types = planned.caps.Mapped(x.schema())
-	here, port, err := x.server(ctx, out.Name, t)
-	if err != nil {
-		return err
-	}
-	if out.CoLocated = here; port > 0 {
-		x.run.OtherDatabases = others(ctx, x.run.OtherDatabases, port)
-	}
-	x.attend(ctx, planned.name, t, out.CoLocated)
-	if err := x.remote(ctx, planned); err != nil {
-		return err
-	}
-	return x.keepTarget(ctx, out)
-}
-
-// removeEmpty removes a folder of a run, and the run's own, if nothing is in
-// them.
-func removeEmpty(dir string) {
-	if os.Remove(dir) == nil {
-		_ = os.Remove(filepath.Dir(dir)) // fails, and stays, where something else is in it
-	}
-}
-
-// env gives a loaded target a folder within this run's, and an existing one
-// the folder it was loaded in.
-func (x *execution) env(ctx context.Context, c cell, planned *plannedTarget) (driver.Env, error) {
-	id := x.run.ID
-	if !x.steps.Load {
-		loaded, err := x.Store.Loaded(ctx, planned.name, planned.driver.Name)
-		if err != nil {
-			return driver.Env{}, err
+	ready = true
+	loaded := make(map[string]bool) // places that a target before will have loaded into
+	var anew []*result.Target
+	for i := range x.plan.targets {
+		planned, out := &x.plan.targets[i], &x.run.Targets[i]
+		loads, more := x.pending(i)
+		if !loads && more && x.opening.overwritten(ctx, planned, loaded[planned.shares]) {
+			loads, anew = true, append(anew, out)
 		}
-		id = x.lastHere(loaded, planned)
-		if id == "" && planned.caps.Embedded && planned.options["path"] == "" {
-			return driver.Env{}, fmt.Errorf("%w: no target %s with driver %s has been loaded into %s; load it with tsmark load, or give its path",
-				ErrInput, planned.name, planned.driver.Name, x.Dir)
+		var err error
+		if loads {
+			err = x.opening.inspect(ctx, planned)
+		}
+		if err := x.kept(ctx, planned, out, err); err != nil {
+			return false, err
+		}
+		alive := out.Failure == ""
+		loaded[planned.shares] = loaded[planned.shares] || alive && loads && planned.shares != ""
+		ready = ready && alive
+	}
+	if !ready && !x.measured() {
+		return false, nil
+	}
+	for _, out := range anew {
+		if err := x.startOver(ctx, out); err != nil {
+			return false, err
 		}
 	}
-	env := driver.Env{Dir: filepath.Join(x.Dir, id, planned.name), Create: c.job == loading}
-	if c.job == loading && planned.caps.Embedded {
-		if err := os.MkdirAll(env.Dir, 0o777); err != nil {
-			return env, fmt.Errorf("%w: making the run's folder: %w", ErrInput, err)
-		}
-	}
-	return env, nil
+	return true, nil
 }
 
-// lastHere is the first of these runs whose folder for the target is on this
-// machine: those of a store that several machines share may be elsewhere. Where
-// there is none it is the first, or "".
-func (x *execution) lastHere(runs []string, planned *plannedTarget) string {
-	for _, id := range runs {
-		if _, err := os.Stat(filepath.Join(x.Dir, id, planned.name)); err == nil {
-			return id
+// pending reports whether loads of a target are not done yet, and other cells.
+func (x *execution) pending(index int) (loads, more bool) {
+	for _, c := range x.plan.order() {
+		if c.target != index || x.done(c) {
+			continue
+		}
+		if c.job == loading {
+			loads = true
+		} else {
+			more = true
 		}
 	}
-	return cmp.Or(append(runs, "")...)
+	return loads, more
 }
 
-// adopt makes the marked dataset the one that this run is about.
-func (x *execution) adopt(mark session.Mark) error {
-	w, err := x.plan.catalog.Workload(mark.Dataset.Name)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrInput, err)
-	}
-	if now := workload.Fingerprint(w, mark.Dataset); now != mark.Fingerprint {
-		return fmt.Errorf("%w: the dataset was loaded as %s, and this tsmark generates %s from the same settings; load it again with --replace",
-			ErrInput, mark.Fingerprint, now)
-	}
-	if err := x.prepare(mark.Dataset); err != nil {
-		return fmt.Errorf("%w: %w", ErrInput, err)
-	}
-	// The record shows the experiment that would repeat this.
-	adopted := *x.plan.experiment
-	adopted.Workload, adopted.Load.Limit = mark.Dataset, mark.Dataset.Limit
-	yaml, err := x.plan.yaml(&adopted)
-	if err != nil {
-		return err
-	}
-	x.run.Experiment = string(yaml)
-	return nil
+// startOver forgets what was measured of a target, which then begins anew: its
+// figures would else be of different loads.
+func (x *execution) startOver(ctx context.Context, out *result.Target) error {
+	x.Display.Start(out.Name+" begins again", "", 0).Done(fmt.Sprintf("another target has been loaded into %s since", out.Turn.Place))
+	out.Repeats = nil
+	return stored(x.Store.Save(ctx, &x.run))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
@@ -50,15 +49,14 @@ func (s *subject) asLines(t driver.DB, planned *plannedTarget) bool {
 	return ok && s.file != nil && taker.TakesLines(string(s.file.Format()), s.schema()) && (!s.unknown() || planned.caps.Discards)
 }
 
-// feed is where the rows of one load come from.
+// feed is where the rows of one load come from: a dataset, or the lines of a file
+// as they are.
 type feed struct {
-	schema *series.Schema // nil: lines of an unknown dataset
-	rows   int64          // that the target should accept; -1: not known beforehand
-	load   func(context.Context, engine.LoadConfig, driver.DB, engine.Progress) (*result.Load, error)
-	close  func()
-
-	lines  *ingest.Lines // one of these, for the rows of a file
-	parsed *fileRows
+	dataset workload.Dataset
+	schema  *series.Schema // nil: lines of an unknown dataset
+	rows    int64          // that the target should accept; -1: not known beforehand
+	lines   *ingest.Lines  // nil: the dataset
+	parsed  *fileRows      // of the dataset; nil: it is generated
 }
 
 // read returns how many rows the file had.
@@ -67,6 +65,16 @@ func (f *feed) read() int64 {
 		return f.lines.Given()
 	}
 	return f.parsed.reader.Tally().Rows
+}
+
+// close closes the file, where there is one.
+func (f *feed) close() {
+	if f.lines != nil {
+		f.lines.Close()
+	}
+	if f.parsed != nil {
+		f.parsed.reader.Close()
+	}
 }
 
 // fileRows is a file's rows, of which one pass is made.
@@ -108,15 +116,14 @@ func (r *surveyed) Next(b *series.Batch, max int) error {
 // feed finds out where the rows come from and how the target takes them.
 func (s *subject) feed(ctx context.Context, t driver.DB, planned *plannedTarget) (*feed, error) {
 	settings := &s.plan.experiment.Load
-	f := &feed{rows: -1, close: func() {}}
+	f := &feed{dataset: s.dataset, schema: s.schema(), rows: -1}
 	if s.expected != nil && !s.unknown() {
 		f.rows = s.expected.Survey.Rows
 	}
-	if s.dataset != nil {
-		f.schema = s.dataset.Schema()
-	}
-	dataset := s.dataset
 	switch {
+	case s.mixes(planned):
+		f.rows = s.rowsBefore()
+		f.dataset = workload.Limited(s.dataset, f.rows)
 	case s.file == nil:
 	case s.asLines(t, planned):
 		lines, err := s.file.Lines()
@@ -124,11 +131,7 @@ func (s *subject) feed(ctx context.Context, t driver.DB, planned *plannedTarget)
 			return nil, err
 		}
 		lines.Limit, lines.SkipBad = settings.Limit, settings.SkipBadLines
-		f.lines, f.close = lines, func() { lines.Close() }
-		f.load = func(ctx context.Context, c engine.LoadConfig, t driver.DB, p engine.Progress) (*result.Load, error) {
-			return engine.LoadLines(ctx, c, lines, t, p)
-		}
-		return f, nil
+		f.lines = lines
 	default:
 		rows, err := s.parse(ctx, f.schema)
 		if err != nil {
@@ -139,21 +142,17 @@ func (s *subject) feed(ctx context.Context, t driver.DB, planned *plannedTarget)
 			return nil, err
 		}
 		f.parsed = &fileRows{Dataset: rows, reader: rows.Read(), held: held}
-		f.schema, dataset = rows.Schema(), f.parsed
+		f.schema, f.dataset = rows.Schema(), f.parsed
 		if s.unknown() {
 			f.rows = rows.Rows()
 			f.parsed.survey = oracle.NewSurveyor(f.schema)
 		}
-		f.close = func() { f.parsed.reader.Close() }
 		if settings.Limit > 0 {
-			dataset = workload.Limited(dataset, settings.Limit)
+			f.dataset = workload.Limited(f.dataset, settings.Limit)
 			if f.rows >= 0 {
 				f.rows = min(f.rows, settings.Limit)
 			}
 		}
-	}
-	f.load = func(ctx context.Context, c engine.LoadConfig, t driver.DB, p engine.Progress) (*result.Load, error) {
-		return engine.Load(ctx, c, dataset, t, p)
 	}
 	return f, nil
 }
@@ -174,7 +173,7 @@ func (s *subject) parse(ctx context.Context, known *series.Schema) (*ingest.Data
 	options.Progress = func(rows int) { task.Add(int64(rows)) }
 	d, err := s.file.Dataset(ctx, options)
 	if err != nil {
-		task.Fail(reason(ctx, err))
+		fail(ctx, task, err)
 		return nil, err
 	}
 	task.Done("")

@@ -46,18 +46,12 @@ func (s *internals) Read(ctx context.Context) (monitor.Reading, error) {
 	return r, err
 }
 
-// begin reads an opened target from now on.
-func (s *internals) begin(t driver.Metered) {
+// attach reads an opened target from now on; nil: none. It returns when none that it
+// read before is being read.
+func (s *internals) attach(t driver.Metered) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open = t
-}
-
-// end returns when the target is not being read and will not be.
-func (s *internals) end() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.open = nil
 }
 
 // internals begins to read what a target tells of itself. The function that
@@ -69,12 +63,10 @@ func (w *watch) internals(name string, t driver.DB) (end func()) {
 	}
 	s := w.inside[name]
 	if s == nil {
-		s = &internals{name: name}
-		s.begin(metered)
+		s = &internals{name: name, open: metered}
 		w.inside[name] = s
-		w.sampler.Watch("inside "+name, s)
-		return s.end
+		w.sampler.Watch("inside "+name, s) // which reads it at once
 	}
-	s.begin(metered)
-	return s.end
+	s.attach(metered)
+	return func() { s.attach(nil) }
 }

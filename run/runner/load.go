@@ -9,136 +9,228 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
 	"github.com/tsmark/tsmark/session"
 )
 
-// load loads, settles, counts and stores.
-func (x *loadStage) load(ctx context.Context, on *turn) error {
-	t, c, planned, mark, out := on.db, on.cell, on.planned, on.mark, on.out
-	f, err := x.feed(ctx, t, planned)
-	if err != nil {
-		return err
-	}
-	defer f.close()
-	if x.mixes(planned) {
-		f.load, f.rows = x.loadBefore, x.rowsBefore()
-	}
-	mark.RowsExpected = f.rows
-	if x.mixes(planned) {
-		mark.RowsExpected = x.expected.Survey.Rows
-	}
-	begin := time.Now()
-	if err := x.force.Prepare(ctx, session.Of(t), f.schema, mark); err != nil {
-		return fmt.Errorf("before the load: %w", err)
-	}
-	prepared := time.Since(begin)
-	if out.Description, err = t.Describe(ctx); err != nil { // some settings are made with the tables
-		return fmt.Errorf("reading version and settings: %w", err)
-	}
-	before, acked := footprint(ctx, t), int64(-1)
+// loadStage loads a target, settles it and counts what it holds, and in a mixed
+// phase queries it meanwhile.
+type loadStage struct{ *stage }
 
-	task := x.Display.Start("load "+out.Name+ofRepeats(c.repeat, x.plan.loads()), "rows", max(f.rows, 0))
-	section, err := x.operations.section(oplog.Cell{Kind: oplog.Load, Target: out.Name, Repeat: c.repeat, Workers: x.plan.settings.load.Workers})
-	if err != nil {
-		return err
-	}
-	config := x.plan.settings.load
-	config.Log, config.Owner = section, x.owner
-	config.Acked = func(ctx context.Context) {
-		acked = footprint(ctx, t)
-		x.phaseEnds(ctx)
-	}
-	var load *result.Load
-	where, err := x.measure(ctx, planned.caps.Embedded, func() (err error) {
-		load, err = f.load(ctx, config, t, func(rows int) { task.Add(int64(rows)) })
-		return err
-	})
-	load.Prepare, load.Cell, load.DiskBefore, load.DiskAcked = prepared.Seconds(), where, before, acked
-	if ceiling := x.run.Calibration; ceiling != nil && load.Sent > 0 {
-		load.ClientBound = boundBy(&where, float64(load.Rows)/load.Sent, ceiling.RowsPerSecond, 0)
-	}
-	out.RepeatOf(c.repeat).Load = load
-	if x.file != nil {
-		x.conclude(f, load, err)
-		if mark.RowsExpected < 0 && err == nil {
-			mark.RowsExpected = f.read()
-		}
-	}
-
-	mixes := err == nil && x.mixes(planned)
-	if mixes {
-		task.Done("")
-		err = x.mix(ctx, t, planned, c.repeat, load)
-	}
-
-	mark.RowsAcked = load.AllRows()
-	if r := load.AllRetries(); r != nil && !planned.caps.Dedupes {
-		mark.SentTwice = r.SentTwice
-	}
-	mark.Complete = err == nil && mark.RowsAcked == mark.RowsExpected
-	if !planned.caps.Discards {
-		// Of an interrupted load too, a later command must know how far it came.
-		markCtx, release := limit.Outlive(ctx)
-		if markErr := session.Of(t).SetMark(markCtx, mark); err == nil {
-			err = markErr
-		}
-		release()
-	}
-	save := func(err error) error {
-		if err != nil && (load.Withheld != "" || ctx.Err() != nil) {
-			// It was cut off, maybe after its first part had settled: who
-			// resumes the run begins it anew.
-			load.Withheld, load.Settled = cmp.Or(load.Withheld, reason(ctx, err)), 0
-		}
-		return both(err, x.keepLoad(context.WithoutCancel(ctx), out, c.repeat))
-	}
-	if err != nil {
-		of := ""
-		if mark.RowsExpected >= 0 {
-			of = fmt.Sprintf(" of %d", mark.RowsExpected)
-		}
-		err = fmt.Errorf("loading stopped after %d%s rows: %w", mark.RowsAcked, of, err)
-		load.Withheld = reason(ctx, err)
-		if !mixes {
-			task.Fail(load.Withheld)
-		}
-		return save(err)
-	}
-	if !mixes {
-		task.Done("")
-	}
-	if mark.RowsAcked != mark.RowsExpected {
-		load.Withheld = fmt.Sprintf("%d rows were accepted, %d expected", mark.RowsAcked, mark.RowsExpected)
-	}
-	switch {
-	case planned.caps.Discards:
-		load.Unverified = discarded
-	case x.expected == nil:
-		load.Unverified = uncounted
-	default:
-		if err = x.count(ctx, t, planned, load, sentBy(mark, load)); err != nil {
-			load.Withheld = "not counted: " + reason(ctx, err) // what nobody counted is no figure
-		}
-	}
-	if err == nil {
-		err = x.afterLoad(ctx, t, out.Name, load)
-	}
-	if err == nil {
-		if load.DiskBytes, err = t.Footprint(ctx); err != nil {
-			load.DiskBytes, err = -1, fmt.Errorf("measuring the size on disk: %w", err)
-		}
-		load.DiskLeftOut, load.Upkeep = driver.LeftOut(t), upkeep(ctx, t)
-	}
-	return save(err)
+// oneLoad is a load of a target on its way from step to step.
+type oneLoad struct {
+	*loadStage
+	*turn
+	feed  *feed
+	mark  session.Mark // that it leaves
+	log   *oplog.Section
+	task  Task
+	found *result.Load // nil: nothing was measured yet
 }
 
-// sentBy is what is known of how rows were sent, right after they were. Rows of
-// a protocol that does not acknowledge may be missing, but are not lost.
-func sentBy(mark session.Mark, load *result.Load) verify.Sent {
-	return verify.Sent{Acknowledged: mark.Complete && load.Acked > 0, Twice: mark.SentTwice}
+// load loads a target and keeps what came of it: again where others disturbed the
+// load or a step after it, and the host must be quiet.
+func (x *loadStage) load(ctx context.Context, on *turn) error {
+	return x.quietly(ctx, on.out, on.repeat, func() (*result.Load, error) { return x.loadOnce(ctx, on) })
+}
+
+// loadOnce loads, settles and counts. What was measured by then is returned with
+// every error; nil: nothing.
+func (x *loadStage) loadOnce(ctx context.Context, on *turn) (*result.Load, error) {
+	f, err := x.feed(ctx, on.db, on.planned)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	l := &oneLoad{loadStage: x, turn: on, feed: f, mark: on.mark}
+	prepared, err := l.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = l.send(ctx)
+	l.found.Prepare = prepared.Seconds()
+	if err == nil && x.mixes(on.planned) {
+		err = l.mix(ctx)
+	}
+	if err = l.leaveMark(ctx, err); err != nil {
+		return l.found, l.cutOff(ctx, err)
+	}
+	if err = l.count(ctx); err == nil {
+		err = l.afterLoad(ctx)
+	}
+	if err == nil {
+		err = l.measureDisk(ctx)
+	}
+	if err != nil && (l.found.Withheld != "" || ctx.Err() != nil) {
+		l.withhold(reason(ctx, err))
+	}
+	return l.found, err
+}
+
+// prepare makes room and tables, and returns how long that took.
+func (l *oneLoad) prepare(ctx context.Context) (time.Duration, error) {
+	l.mark.RowsExpected = l.feed.rows
+	if l.mixes(l.planned) {
+		l.mark.RowsExpected = l.expected.Survey.Rows
+	}
+	begin := time.Now()
+	if err := l.force.Prepare(ctx, session.Of(l.db), l.feed.schema, l.mark); err != nil {
+		return 0, fmt.Errorf("before the load: %w", err)
+	}
+	prepared := time.Since(begin)
+	var err error
+	if l.out.Description, err = l.db.Describe(ctx); err != nil { // some settings are made with the tables
+		return 0, fmt.Errorf("reading version and settings: %w", err)
+	}
+	l.log, err = l.operations.section(oplog.Cell{Kind: oplog.Load, Target: l.out.Name, Repeat: l.repeat, Workers: l.plan.settings.load.Workers})
+	return prepared, err
+}
+
+// send sends the rows, or those before the mixed phase, and waits until they have
+// settled.
+func (l *oneLoad) send(ctx context.Context) error {
+	before, acked := footprint(ctx, l.db), int64(-1)
+	l.task = l.Display.Start("load "+l.out.Name+ofRepeats(l.repeat, l.plan.loads()), "rows", max(l.feed.rows, 0))
+	config := l.plan.settings.load
+	config.Log, config.Owner = l.log, l.owner
+	config.Acked = func(ctx context.Context) {
+		acked = footprint(ctx, l.db)
+		l.phaseEnds(ctx)
+	}
+	progress := func(rows int) { l.task.Add(int64(rows)) }
+	where, err := l.measure(ctx, l.planned.caps.Embedded, func() (err error) {
+		if l.feed.lines != nil {
+			l.found, err = engine.LoadLines(ctx, config, l.feed.lines, l.db, progress)
+		} else {
+			l.found, err = engine.Load(ctx, config, l.feed.dataset, l.db, progress)
+		}
+		return err
+	})
+	l.found.Cell, l.found.DiskBefore, l.found.DiskAcked = where, before, acked
+	if ceiling := l.run.Calibration; ceiling != nil && l.found.Sent > 0 {
+		l.found.ClientBound = boundBy(&where, float64(l.found.Rows)/l.found.Sent, ceiling.RowsPerSecond, 0)
+	}
+	if l.file != nil {
+		l.conclude(l.feed, l.found, err)
+		if l.mark.RowsExpected < 0 && err == nil {
+			l.mark.RowsExpected = l.feed.read()
+		}
+	}
+	if err == nil {
+		l.task.Done("")
+	}
+	return err
+}
+
+// leaveMark tells later commands how far the load came, also one that an error
+// ended, which it returns.
+func (l *oneLoad) leaveMark(ctx context.Context, err error) error {
+	l.mark.RowsAcked = l.found.AllRows()
+	if r := l.found.AllRetries(); r != nil && !l.planned.caps.Dedupes {
+		l.mark.SentTwice = r.SentTwice
+	}
+	l.mark.Complete = err == nil && l.mark.RowsAcked == l.mark.RowsExpected
+	if l.planned.caps.Discards {
+		return err
+	}
+	markCtx, release := limit.Outlive(ctx)
+	defer release()
+	return cmp.Or(err, session.Of(l.db).SetMark(markCtx, l.mark))
+}
+
+// cutOff withholds a load that an error ended, which it returns as one of the load.
+func (l *oneLoad) cutOff(ctx context.Context, err error) error {
+	of := ""
+	if l.mark.RowsExpected >= 0 {
+		of = fmt.Sprintf(" of %d", l.mark.RowsExpected)
+	}
+	err = fmt.Errorf("loading stopped after %d%s rows: %w", l.mark.RowsAcked, of, err)
+	l.withhold(reason(ctx, err))
+	fail(ctx, l.task, err)
+	return err
+}
+
+// withhold withholds a load, maybe after its first part had settled: who resumes
+// the run begins it anew.
+func (l *oneLoad) withhold(why string) {
+	l.found.Withheld, l.found.Settled = cmp.Or(l.found.Withheld, why), 0
+}
+
+// count compares the census with the dataset; a difference withholds the load.
+// Rows that are there twice because they were sent twice are no difference.
+func (l *oneLoad) count(ctx context.Context) (err error) {
+	if l.mark.RowsAcked != l.mark.RowsExpected {
+		l.found.Withheld = fmt.Sprintf("%d rows were accepted, %d expected", l.mark.RowsAcked, l.mark.RowsExpected)
+	}
+	switch {
+	case l.planned.caps.Discards:
+		l.found.Unverified = discarded
+		return nil
+	case l.expected == nil:
+		l.found.Unverified = uncounted
+		return nil
+	}
+	// Rows of a protocol that does not acknowledge may be missing, but are not lost.
+	sent := verify.Sent{Acknowledged: l.mark.Complete && l.found.Acked > 0, Twice: l.mark.SentTwice}
+	if l.found.Census, err = verify.Census(ctx, l.db, l.surveyFor(l.planned), sent); err != nil {
+		l.found.Withheld = "not counted: " + reason(ctx, err) // what nobody counted is no figure
+		return err
+	}
+	for _, c := range l.found.Census {
+		l.found.Withheld = cmp.Or(l.found.Withheld, c.Problem)
+	}
+	return nil
+}
+
+const (
+	// discarded is what is said of a load into a target that keeps nothing.
+	discarded = "not verified: null target"
+	// uncounted is what is said of lines that nobody parsed, nor could make again.
+	uncounted = "not verified: the lines were sent as they are, and the dataset is unknown"
+)
+
+// afterLoad does the steps that the experiment wants and the target has.
+func (l *oneLoad) afterLoad(ctx context.Context) error {
+	can, ok := driver.As[driver.AfterLoader](l.db)
+	if !ok {
+		return nil
+	}
+	steps := can.AfterLoad()
+	for _, wanted := range l.plan.experiment.Load.After {
+		at := slices.IndexFunc(steps, func(s driver.Step) bool { return s.Name == wanted })
+		if at < 0 {
+			continue
+		}
+		task := l.Display.Start(wanted+" "+l.out.Name, "", 0)
+		begin := time.Now()
+		var settled time.Time
+		noise, err := l.noiseOf(ctx, func() error {
+			err := steps[at].Do(ctx)
+			if err == nil {
+				settled, err = driver.Settled(ctx, l.db)
+			}
+			return err
+		})
+		if err != nil {
+			fail(ctx, task, err)
+			return fmt.Errorf("after the load, %s: %w", wanted, err)
+		}
+		task.Done("")
+		l.found.Steps = append(l.found.Steps, result.Step{Name: wanted, Seconds: settled.Sub(begin).Seconds(), DiskBytes: footprint(ctx, l.db), Noise: noise})
+	}
+	return nil
+}
+
+// measureDisk measures what the data takes when all is done.
+func (l *oneLoad) measureDisk(ctx context.Context) (err error) {
+	if l.found.DiskBytes, err = l.db.Footprint(ctx); err != nil {
+		l.found.DiskBytes, err = -1, fmt.Errorf("measuring the size on disk: %w", err)
+	}
+	l.found.DiskLeftOut, l.found.Upkeep = driver.LeftOut(l.db), upkeep(ctx, l.db)
+	return err
 }
 
 // footprint is the size on disk; -1: not known.
@@ -168,64 +260,10 @@ func upkeep(ctx context.Context, t driver.DB) string {
 	return text
 }
 
-// afterLoad does the steps that the experiment wants and the target has.
-func (x *loadStage) afterLoad(ctx context.Context, t driver.DB, name string, load *result.Load) error {
-	can, ok := driver.As[driver.AfterLoader](t)
-	if !ok {
-		return nil
-	}
-	steps := can.AfterLoad()
-	for _, wanted := range x.plan.experiment.Load.After {
-		at := slices.IndexFunc(steps, func(s driver.Step) bool { return s.Name == wanted })
-		if at < 0 {
-			continue
-		}
-		task := x.Display.Start(fmt.Sprintf("%s %s", wanted, name), "", 0)
-		begin := time.Now()
-		var settled time.Time
-		noise, err := x.noiseOf(ctx, func() error {
-			if err := steps[at].Do(ctx); err != nil {
-				return err
-			}
-			var err error
-			settled, err = driver.Settled(ctx, t)
-			return err
-		})
-		if err != nil {
-			task.Fail(reason(ctx, err))
-			return fmt.Errorf("after the load, %s: %w", wanted, err)
-		}
-		task.Done("")
-		load.Steps = append(load.Steps, result.Step{Name: wanted, Seconds: settled.Sub(begin).Seconds(), DiskBytes: footprint(ctx, t), Noise: noise})
-	}
-	return nil
-}
-
 // ofRepeats says which repeat it is, where there are several.
 func ofRepeats(n, repeats int) string {
 	if repeats < 2 {
 		return ""
 	}
 	return fmt.Sprintf(", repeat %d of %d", n, repeats)
-}
-
-// discarded is what is said of a load into a target that keeps nothing.
-const discarded = "not verified: null target"
-
-// uncounted is what is said of lines that nobody parsed, nor could make again.
-const uncounted = "not verified: the lines were sent as they are, and the dataset is unknown"
-
-// count compares the census with the dataset; a difference withholds the load.
-// Rows that are there twice because they were sent twice are no difference.
-func (x *loadStage) count(ctx context.Context, t driver.DB, planned *plannedTarget, load *result.Load, sent verify.Sent) error {
-	var err error
-	if load.Census, err = verify.Census(ctx, t, x.surveyFor(planned), sent); err != nil {
-		return err
-	}
-	for _, c := range load.Census {
-		if c.Problem != "" && load.Withheld == "" {
-			load.Withheld = c.Problem
-		}
-	}
-	return nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // newMark is what a load leaves in the target.
-func (x *execution) newMark(c cell, planned *plannedTarget) session.Mark {
+func (x *openStage) newMark(c cell, planned *plannedTarget) session.Mark {
 	return session.Mark{
 		Dataset: x.run.Dataset.Spec, Fingerprint: x.run.Dataset.Fingerprint, RowsExpected: -1,
 		Loaded: time.Now().UTC(), Tool: x.Tool.Version, Unverified: x.run.Dataset.Unverified,
@@ -22,7 +22,7 @@ func (x *execution) newMark(c cell, planned *plannedTarget) session.Mark {
 
 // face reads the mark and decides whether a cell may go on with what the
 // database holds. For a load it returns the new mark.
-func (x *execution) face(ctx context.Context, c cell, planned *plannedTarget, t driver.DB) (session.Mark, error) {
+func (x *openStage) face(ctx context.Context, c cell, planned *plannedTarget, t driver.DB) (session.Mark, error) {
 	mark, err := session.Of(t).Mark(ctx)
 	switch {
 	case errors.Is(err, driver.ErrExisting) && c.job == loading:
@@ -44,7 +44,7 @@ func (x *execution) face(ctx context.Context, c cell, planned *plannedTarget, t 
 
 // replaces returns an error where a marked dataset may not make room for that of
 // a target.
-func (x *execution) replaces(mark session.Mark, planned *plannedTarget) error {
+func (x *openStage) replaces(mark session.Mark, planned *plannedTarget) error {
 	switch {
 	case mark.Run == x.run.ID && mark.Target != "" && !x.plan.together(planned, mark.Target):
 		return x.alias(planned.name, mark.Target)
@@ -59,7 +59,7 @@ func (x *execution) replaces(mark session.Mark, planned *plannedTarget) error {
 
 // accept returns an error where answers from a marked dataset would not be those
 // of a target of this run.
-func (x *execution) accept(mark session.Mark, planned *plannedTarget) error {
+func (x *openStage) accept(mark session.Mark, planned *plannedTarget) error {
 	switch other := mark.Target != planned.name; {
 	case x.own(mark, planned):
 	case mark.Run == x.run.ID && other && mark.Target != "" && !x.plan.together(planned, mark.Target):
@@ -96,18 +96,18 @@ func (x *execution) accept(mark session.Mark, planned *plannedTarget) error {
 // own reports whether a mark is of the load whose data this run queries: where
 // it loads, the target's last one. A mark by an older tsmark, which names no
 // target, is believed where no other target of the run is in the same place.
-func (x *execution) own(mark session.Mark, planned *plannedTarget) bool {
+func (x *openStage) own(mark session.Mark, planned *plannedTarget) bool {
 	switch {
-	case !x.steps.Load:
+	case !x.plan.steps.Load:
 		return true
 	case mark.Target == "":
-		return (mark.Run == "" || mark.Run == x.run.ID) && !x.plan.sharesAny(planned)
+		return (mark.Run == "" || mark.Run == x.run.ID) && len(x.plan.sharing(planned)) == 0
 	}
 	return mark.Run == x.run.ID && mark.Target == planned.name && mark.Repeat == x.lastLoaded(planned.name)
 }
 
 // lastLoaded is the number of a target's last load; 0: it has none.
-func (x *execution) lastLoaded(name string) int {
+func (x *openStage) lastLoaded(name string) int {
 	last := 0
 	for i := range x.run.Targets {
 		for _, r := range x.run.Targets[i].Repeats {
@@ -121,7 +121,7 @@ func (x *execution) lastLoaded(name string) int {
 
 // alias is the error of two targets that overwrite each other without looking
 // alike in the experiment.
-func (x *execution) alias(over, overwritten string) error {
+func (x *openStage) alias(over, overwritten string) error {
 	where := func(name string) string {
 		for i := range x.plan.targets {
 			if t := &x.plan.targets[i]; t.name == name && t.shares != "" {

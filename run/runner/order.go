@@ -104,7 +104,7 @@ func (x *execution) done(c cell) bool {
 		}
 		return len(x.queries) > 0
 	case comparing:
-		return len(unconfirmed(t)) == 0
+		return len(undecided(t)) == 0
 	}
 	for _, q := range x.queries {
 		if !finished(t, c.repeat, q.queryType.Name) {

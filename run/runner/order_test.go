@@ -60,7 +60,7 @@ func TestLoadsRepeat(t *testing.T) {
 			t.Errorf("%s: %d loads, want %d", name, got, c.want)
 		}
 		for seconds, want := range map[float64]bool{2: c.long, 3: c.longest} {
-			x := &execution{stage: new(stage), plan: p}
+			x := &execution{stage: &stage{subject: &subject{plan: p}}}
 			for range c.targets {
 				x.run.Targets = append(x.run.Targets, result.Target{Repeats: []result.Repeat{{Number: 1, Load: &result.Load{Settled: seconds}}}})
 			}

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
@@ -56,49 +57,36 @@ func (p *Plan) parts() [][]int {
 	return parts
 }
 
+// sharing lists the other targets that share the place of one.
+func (p *Plan) sharing(t *plannedTarget) []string {
+	var names []string
+	for i := range p.targets {
+		if o := &p.targets[i]; o.name != t.name && o.shares != "" && o.shares == t.shares {
+			names = append(names, o.name)
+		}
+	}
+	return names
+}
+
 // turnOf is what a run records of a target's part; nil: there is but one.
 func (p *Plan) turnOf(index int) *result.Turn {
 	parts := p.parts()
 	if len(parts) == 1 {
 		return nil
 	}
-	t := result.Turn{Parts: len(parts)}
-	own := p.targets[index].shares
-	for n, part := range parts {
-		for _, i := range part {
-			switch {
-			case i == index:
-				t.Part = n + 1
-			case own != "" && p.targets[i].shares == own:
-				t.Shares = append(t.Shares, p.targets[i].name)
-			}
-		}
-	}
+	own := &p.targets[index]
+	t := &result.Turn{Parts: len(parts), Shares: p.sharing(own)}
+	t.Part = 1 + slices.IndexFunc(parts, func(part []int) bool { return slices.Contains(part, index) })
 	if len(t.Shares) > 0 {
-		t.Place = p.secrets.Text(own)
+		t.Place = p.secrets.Text(own.shares)
 	}
-	return &t
+	return t
 }
 
 // together reports whether a target is one that shares the place of another, or
 // is that one.
 func (p *Plan) together(t *plannedTarget, other string) bool {
-	for i := range p.targets {
-		if o := &p.targets[i]; o.name == other {
-			return o.name == t.name || o.shares != "" && o.shares == t.shares
-		}
-	}
-	return false
-}
-
-// sharesAny reports whether another target shares the place of one.
-func (p *Plan) sharesAny(t *plannedTarget) bool {
-	for i := range p.targets {
-		if o := &p.targets[i]; o.name != t.name && o.shares != "" && o.shares == t.shares {
-			return true
-		}
-	}
-	return false
+	return t.name == other || slices.Contains(p.sharing(t), other)
 }
 
 // announce shows that a part of the run begins.

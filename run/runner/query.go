@@ -11,11 +11,18 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
+// queryStage measures the queries of a target in a repeat, and keeps the answers
+// that it takes.
+type queryStage struct {
+	*stage
+	slow map[slowType]bool
+}
+
 // query measures the query types that the check has left.
 func (x *queryStage) query(ctx context.Context, on *turn) error {
 	task := x.Display.Start("query "+on.out.Name+ofRepeats(on.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
 	if err := x.measureTypes(ctx, on, task); err != nil {
-		task.Fail(reason(ctx, err))
+		fail(ctx, task, err)
 		return err
 	}
 	task.Done("")

@@ -60,29 +60,23 @@ func tooNoisy(what, why string) error {
 	return fmt.Errorf("%w: %d times in a row, %s was disturbed: %s; tsmark resume goes on when it is", ErrNotQuiet, quietTries, what, why)
 }
 
-// loadQuietly loads, and again where others disturbed the load or a step after
-// it.
-func (x *loadStage) loadQuietly(ctx context.Context, on *turn) error {
-	return x.quietly(ctx, on.out, on.repeat, func() error { return x.load(ctx, on) })
-}
-
-func (x *loadStage) quietly(ctx context.Context, out *result.Target, number int, load func() error) error {
+// quietly loads, and again where others disturbed the load, its mixed phase or a
+// step after it, and keeps the load that counts.
+func (x *loadStage) quietly(ctx context.Context, out *result.Target, number int, once func() (*result.Load, error)) error {
 	for try := 1; ; try++ {
-		if err := load(); err != nil {
+		load, err := once()
+		if load == nil {
 			return err
 		}
-		repeat := out.RepeatOf(number)
-		why := x.disturbedLoad(repeat.Load)
-		if why == "" {
-			return nil
-		}
-		// Standard input cannot be read again.
-		if try == quietTries || x.file != nil && x.plan.experiment.Load.File == "-" {
+		if why := x.disturbedLoad(load); err == nil && why != "" {
+			if try < quietTries && (x.file == nil || x.plan.experiment.Load.File != "-") { // standard input cannot be read again
+				continue
+			}
 			// Not settled: who resumes the run loads anew.
-			repeat.Load.Withheld, repeat.Load.Settled = ErrNotQuiet.Error()+": "+why, 0
-			err := tooNoisy("the load of target "+out.Name, why)
-			return both(err, x.keepLoad(ctx, out, repeat.Number))
+			load.Withheld, load.Settled = ErrNotQuiet.Error()+": "+why, 0
+			err = tooNoisy("the load of target "+out.Name, why)
 		}
+		return both(err, x.keepLoad(context.WithoutCancel(ctx), out, number, load))
 	}
 }
 

@@ -53,12 +53,11 @@ func TestLoadQuietly(t *testing.T) {
 			x := &loadStage{&stage{Runner: &Runner{Store: store}, watch: newWatch(plan), subject: &subject{}}}
 			target := &result.Target{Name: "a"}
 			tries := 0
-			err := x.quietly(t.Context(), target, 1, func() error {
+			err := x.quietly(t.Context(), target, 1, func() (*result.Load, error) {
 				l := c.loads[tries]
 				l.Settled = 1
-				target.RepeatOf(1).Load = &l
 				tries++
-				return nil
+				return &l, nil
 			})
 			if tries != c.tries || errors.Is(err, ErrNotQuiet) != c.failed {
 				t.Fatalf("%d tries, error %v", tries, err)
@@ -71,7 +70,7 @@ func TestLoadQuietly(t *testing.T) {
 	}
 	x := &loadStage{}
 	failed := errors.New("it failed")
-	if err := x.quietly(t.Context(), &result.Target{}, 1, func() error { return failed }); err != failed {
+	if err := x.quietly(t.Context(), &result.Target{}, 1, func() (*result.Load, error) { return nil, failed }); err != failed {
 		t.Error(err)
 	}
 }

@@ -3,7 +3,6 @@ package runner
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -12,11 +11,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/session"
+	"github.com/tsmark/tsmark/workload/ingest"
 )
 
 // Store keeps a run piece by piece.
@@ -53,7 +54,7 @@ type Display interface {
 type Task interface {
 	Add(n int64)
 	Done(note string) // it ended well; the note says what came of it
-	Fail(note string) // it ended otherwise
+	Fail(note string) // it ended otherwise; without a note nothing is shown
 }
 
 // Runner executes plans.
@@ -76,7 +77,7 @@ type Runner struct {
 var ErrInput = errors.New("cannot go on")
 
 // Run executes a plan and returns the run as it was stored. What
-// concerns one target, such as a server that gives up, is in the run; the
+// concerns one target, such as a server that fails, is in the run; the
 // error is for what ends all of it: ctx's end, ErrInput, or a store that does
 // not work. Of a run that ErrInput ended before anything was measured nothing
 // is kept. args is the command line, for the record.
@@ -97,13 +98,7 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 		Name: p.experiment.Name, Command: command, Args: p.secrets.Args(args), Experiment: string(yaml), Notes: slices.Clone(p.experiment.Notes),
 		Started: time.Now().UTC(), Tool: r.Tool, Host: r.Host, Place: p.place,
 	}
-	if p.steps.Verify {
-		x.run.CheckSeed = cmp.Or(p.experiment.Queries.CheckSeed, rand.Text())
-	}
-	if err := x.look(); err != nil {
-		return nil, err
-	}
-	if err := x.lookForQuiet(ctx); err != nil {
+	if err := x.look(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.Store.Begin(ctx, &x.run); err != nil {
@@ -139,13 +134,7 @@ func (r *Runner) Resume(ctx context.Context, p *Plan, run *result.Run) (*result.
 func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run) (*result.Run, error) {
 	x := newExecution(r, p)
 	x.run = *run
-	if p.steps.Verify {
-		x.run.CheckSeed = cmp.Or(x.run.CheckSeed, rand.Text()) // runs by earlier versions have none
-	}
-	if err := x.look(); err != nil {
-		return nil, err
-	}
-	if err := x.lookForQuiet(ctx); err != nil {
+	if err := x.look(ctx); err != nil {
 		return nil, err
 	}
 	unlock, err := r.lock(ctx, "run", x.run.ID)
@@ -234,6 +223,24 @@ func stored(err error) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %w", errStore, err)
+}
+
+// fail ends a task that an error ended. One that ends the whole run is told where
+// that ends, and not here too.
+func fail(ctx context.Context, task Task, err error) {
+	if ctx.Err() == nil && endsRun(err) {
+		task.Fail("")
+		return
+	}
+	task.Fail(reason(ctx, err))
+}
+
+// endsRun reports whether an error is about what the user gave, the results or
+// the host, and not about one target.
+func endsRun(err error) bool {
+	var beyond *driver.NotHeldError
+	return errors.Is(err, ErrInput) || errors.Is(err, ingest.ErrSource) || errors.As(err, &beyond) || errors.Is(err, driver.ErrExisting) ||
+		errors.Is(err, errStore) || errors.Is(err, ErrNotQuiet)
 }
 
 // reason is an error as a line for people.

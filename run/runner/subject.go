@@ -5,13 +5,13 @@ import (
 	"io"
 	"iter"
 
-	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/generate"
 	"github.com/tsmark/tsmark/workload/ingest"
 )
 
@@ -140,13 +140,10 @@ func (s *subject) expect(ctx context.Context) error {
 		if held.dataset == nil {
 			continue
 		}
-		task := s.display.Start(label, "rows", s.rows)
-		expected, err := oracle.Pass(ctx, held.dataset, full, counted, func(rows int) { task.Add(int64(rows)) })
+		expected, err := s.pass(ctx, label, held.dataset, full, counted)
 		if err != nil {
-			task.Fail(reason(ctx, err))
 			return err
 		}
-		task.Done("")
 		held.survey = &expected.Survey
 		s.expectAnswers(v, expected)
 		if v == everyRow {
@@ -165,6 +162,18 @@ func (s *subject) expect(ctx context.Context) error {
 	return nil
 }
 
+// pass has the oracle pass over a dataset.
+func (s *subject) pass(ctx context.Context, label string, d workload.Dataset, full []query.Query, counted iter.Seq[query.Query]) (*oracle.Expectations, error) {
+	task := s.display.Start(label, "rows", s.rows)
+	expected, err := oracle.Pass(ctx, d, full, counted, func(rows int) { task.Add(int64(rows)) })
+	if err != nil {
+		fail(ctx, task, err)
+		return nil, err
+	}
+	task.Done("")
+	return expected, nil
+}
+
 // expectAnswers deals the answers of a pass to the query types.
 func (s *subject) expectAnswers(v view, expected *oracle.Expectations) {
 	n := s.plan.experiment.Queries.PerType()
@@ -177,18 +186,6 @@ func (s *subject) expectAnswers(v view, expected *oracle.Expectations) {
 			q.expected[v].counted = expected.Counted[i*n : (i+1)*n]
 		}
 	}
-}
-
-// rowsBefore is how many rows are loaded before the mixed phase.
-func (s *subject) rowsBefore() int64 {
-	rows := s.expected.Survey.Rows
-	percent := int64(s.plan.experiment.Mixed.Loaded)
-	return rows/100*percent + rows%100*percent/100
-}
-
-// loadBefore loads the rows before the mixed phase.
-func (s *subject) loadBefore(ctx context.Context, c engine.LoadConfig, t driver.DB, p engine.Progress) (*result.Load, error) {
-	return engine.Load(ctx, c, workload.Limited(s.dataset, s.rowsBefore()), t, p)
 }
 
 // renderOne renders one query, whose answer is nothing known of.
@@ -216,4 +213,32 @@ func (s *subject) warmUps(planned *plannedTarget, q *typeQueries, repeat int) ([
 		list = append(list, one)
 	}
 	return list, nil
+}
+
+// digest computes the content digest of what is loaded or queried, where it
+// was asked for and is not known yet. Rows of a file are those of the file.
+func (s *subject) digest(ctx context.Context) error {
+	if !s.plan.experiment.Digest || s.record.Digest != "" {
+		return nil
+	}
+	dataset := s.dataset
+	if s.file != nil {
+		rows, err := s.parse(ctx, s.schema())
+		if err != nil {
+			return err
+		}
+		dataset = rows
+		if limit := s.plan.experiment.Load.Limit; limit > 0 {
+			dataset = workload.Limited(rows, limit)
+		}
+	}
+	task := s.display.Start("computing the digest of the dataset", "rows", 0)
+	digest, err := generate.DigestOf(ctx, dataset, func(rows int) { task.Add(int64(rows)) })
+	if err != nil {
+		fail(ctx, task, err)
+		return err
+	}
+	task.Done(digest)
+	s.record.Digest = digest
+	return nil
 }

@@ -134,7 +134,7 @@ func (r *Runner) BeginSweep(ctx context.Context, s *Sweep, command string, args 
 // RunSweep executes the points of a sweep that runs, which belong to it, have
 // not completed: it goes on with those that were begun, and begins the others.
 // done is called with each as it ends. It returns all runs in the order of
-// their points. A target that gives up ends its run and not the sweep; what ends
+// their points. A target that fails ends its run and not the sweep; what ends
 // all of it is as for Run. A sweep of which there is no run is not kept.
 func (r *Runner) RunSweep(ctx context.Context, s *Sweep, record *result.Sweep, runs []*result.Run, done func(*result.Run) error) ([]*result.Run, error) {
 	unlock, err := r.lock(ctx, "sweep", record.ID)

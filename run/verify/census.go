@@ -67,14 +67,16 @@ func (c *census) take(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	for _, told := range []*driver.Census{&counted, different} {
+		if told != nil && len(told.Fields) != len(c.expected.Fields) {
+			return fmt.Errorf("the target tells of %d fields, and the table has %d", len(told.Fields), len(c.expected.Fields))
+		}
+	}
 	if different != nil {
 		c.compareDifferent(counted.Rows, different)
 		counted = *different
 	} else {
 		c.compareCounts(&counted)
-	}
-	if len(counted.Fields) != len(c.expected.Fields) {
-		return fmt.Errorf("the target tells of %d fields, and the table has %d", len(counted.Fields), len(c.expected.Fields))
 	}
 	if c.result.Problem != "" {
 		return nil

@@ -255,4 +255,9 @@ func TestContents(t *testing.T) {
 	if _, err := verify.Census(t.Context(), tells{census: right(), err: failure}, &survey, sent); !errors.Is(err, failure) {
 		t.Errorf("error %v", err)
 	}
+	none := right()
+	none.Fields = nil
+	if _, err := verify.Census(t.Context(), tells{census: none}, &survey, verify.Sent{Acknowledged: true}); err == nil || !strings.Contains(err.Error(), "the target tells of 0 fields") {
+		t.Errorf("a census without fields: %v", err)
+	}
 }

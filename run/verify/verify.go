@@ -26,7 +26,7 @@ type Renderer func(*query.Query, *series.Schema) (driver.Request, error)
 // Config says how answers are asked for.
 type Config struct {
 	Workers int           // connections that run queries, at least 1
-	Timeout time.Duration // after which an answer is given up; 0: never
+	Timeout time.Duration // after which a query is cut off; 0: never
 	Gone    bool          // the target can be queried no more
 }
 

@@ -154,7 +154,7 @@ func (t *queryType) draw(spec workload.Spec, number uint32, n int) (iter.Seq[que
 	case int(a.sensors) > len(suitable):
 		return nil, badQueries("sensors", "%d are more than the %d sensors that %s can query; lower it, or set iotdb.sensors or iotdb.types", a.sensors, len(suitable), t.name)
 	case t.window >= closed && room < 0:
-		return nil, bad("timestamp-end", "%s has windows of %s but the dataset spans %s; lengthen it, set iotdb-queries span, or leave the type out", t.name, a.span, spec.End.Sub(spec.Start))
+		return nil, workload.Bad("timestamp-end", "%s has windows of %s but the dataset spans %s; lengthen it, set iotdb-queries span, or leave the type out", t.name, a.span, spec.End.Sub(spec.Start))
 	}
 	return func(yield func(query.Query) bool) {
 		r := &stream{seed: s.seed, of: streamOf(allDevices, number, forQueries)}

@@ -80,11 +80,6 @@ const (
 // defaultBlock is how many rows of a device come before those of the next one.
 const defaultBlock = 100
 
-// bad returns the error of a setting.
-func bad(setting, format string, args ...any) error {
-	return &workload.SpecError{Setting: setting, Problem: fmt.Sprintf(format, args...)}
-}
-
 // own is the name of a setting of this workload.
 func own(name string) string { return "iotdb." + name }
 
@@ -107,7 +102,7 @@ func read(s workload.Spec) (*settings, error) {
 	copy(out.types[:], v.Shares("types"))
 	copy(out.distribution[:], v.Shares("distribution"))
 	out.most = int64(cmp.Or(v.Int("late-most"), int(out.delays.largest())+1))
-	for _, check := range []func(workload.Spec) error{out.readSize, out.readTime, out.checkValues, out.checkLate} {
+	for _, check := range []func(workload.Spec) error{workload.Spec.CheckSpan, out.readSize, out.readTime, out.checkValues, out.checkLate} {
 		if err := check(s); err != nil {
 			return nil, err
 		}
@@ -124,21 +119,17 @@ func spanOf(v option.Values, name string) span {
 func (out *settings) readSize(s workload.Spec) error {
 	switch {
 	case s.Scale < 1:
-		return bad("scale", "must be 1 device or more")
+		return workload.Bad("scale", "must be 1 device or more")
 	case s.Scale > maxDevices:
-		return bad("scale", "%d is more than %d", s.Scale, maxDevices)
+		return workload.Bad("scale", "%d is more than %d", s.Scale, maxDevices)
 	case s.InitialScale != 0 && s.InitialScale != s.Scale:
-		return bad("initial-scale", "the devices of iotdb are there from the start; leave it out")
+		return workload.Bad("initial-scale", "the devices of iotdb are there from the start; leave it out")
 	case s.MaxMetrics != 0:
-		return bad("max-metric-count", "is for devops-generic; the number of fields here is iotdb.sensors")
+		return workload.Bad("max-metric-count", "is for devops-generic; the number of fields here is iotdb.sensors")
 	case out.groups > s.Scale:
-		return bad(own("device-groups"), "%d groups are more than --scale %d devices; lower it, or raise --scale", out.groups, s.Scale)
-	case s.Groups > 0 && s.Group >= s.Groups:
-		return bad("interleaved-generation-group-id", "%d must be less than --interleaved-generation-groups %d", s.Group, s.Groups)
-	case s.Groups == 0 && s.Group > 0:
-		return bad("interleaved-generation-group-id", "%d needs --interleaved-generation-groups greater than it", s.Group)
+		return workload.Bad(own("device-groups"), "%d groups are more than --scale %d devices; lower it, or raise --scale", out.groups, s.Scale)
 	case s.Groups > s.Scale:
-		return bad("interleaved-generation-groups", "%d are more than --scale %d devices, so that some have none; lower it", s.Groups, s.Scale)
+		return workload.Bad("interleaved-generation-groups", "%d are more than --scale %d devices, so that some have none; lower it", s.Groups, s.Scale)
 	}
 	if n := uint64(s.Groups); n > 0 {
 		out.first = uint32(uint64(s.Scale) * uint64(s.Group) / n)
@@ -154,7 +145,7 @@ func (out *settings) readTime(s workload.Spec) error {
 		time    time.Time
 	}{{"timestamp-start", s.Start}, {"timestamp-end", s.End}} {
 		if year := t.time.Year(); year < 1700 || year > 2250 {
-			return bad(t.setting, "%s is outside the years 1700 to 2250, which 64-bit nanoseconds hold with room to spare", t.time.Format(time.RFC3339))
+			return workload.Bad(t.setting, "%s is outside the years 1700 to 2250, which 64-bit nanoseconds hold with room to spare", t.time.Format(time.RFC3339))
 		}
 	}
 	sources := int64(1)
@@ -162,14 +153,10 @@ func (out *settings) readTime(s workload.Spec) error {
 		sources = int64(out.sensors)
 	}
 	switch {
-	case !s.End.After(s.Start):
-		return bad("timestamp-end", "%s is not after --timestamp-start %s", s.End.Format(time.RFC3339), s.Start.Format(time.RFC3339))
-	case s.Interval <= 0 || s.Interval%time.Microsecond != 0:
-		return bad("log-interval", "%s must be whole microseconds, and longer than 0, such as 5s", s.Interval)
-	case s.End.Sub(s.Start) < s.Interval:
-		return bad("log-interval", "%s is longer than the whole span of %s, so there are no rows; shorten it, or move --timestamp-end", s.Interval, s.End.Sub(s.Start))
+	case s.Interval%time.Microsecond != 0:
+		return workload.Bad("log-interval", "%s must be whole microseconds, and longer than 0, such as 5s", s.Interval)
 	case int64(s.Interval/time.Microsecond) < sources:
-		return bad("log-interval", "%s is too short for %d unaligned sensors, each a microsecond later; lengthen it", s.Interval, sources)
+		return workload.Bad("log-interval", "%s is too short for %d unaligned sensors, each a microsecond later; lengthen it", s.Interval, sources)
 	}
 	out.grain = int64(time.Millisecond)
 	if int64(s.Interval)%int64(time.Millisecond) != 0 || int64(s.Interval/time.Millisecond) < sources {
@@ -187,7 +174,7 @@ func (out *settings) readTime(s workload.Spec) error {
 func (out *settings) checkValues(s workload.Spec) error {
 	for _, name := range []string{"period", "amplitude", "offset", "noise"} {
 		if _, given := s.Settings[own(name)]; given && out.buffered {
-			return bad(own(name), "is for values by formula; the functions of %s have their own, so leave it out", sharedBuffer)
+			return workload.Bad(own(name), "is for values by formula; the functions of %s have their own, so leave it out", sharedBuffer)
 		}
 	}
 	return nil
@@ -235,21 +222,21 @@ func (out *settings) checkLate(s workload.Spec) error {
 	poissonLate := out.lateMode == delayed || out.lateMode == paperPoisson
 	switch {
 	case out.late == 1:
-		return bad(own("late"), "1 leaves no row in time that others could be behind; give less")
+		return workload.Bad(own("late"), "1 leaves no row in time that others could be behind; give less")
 	case given("late-mode") && out.late == 0:
-		return bad(own("late-mode"), "%s needs a probability: set iotdb.late, such as 0.1", out.lateMode)
+		return workload.Bad(own("late-mode"), "%s needs a probability: set iotdb.late, such as 0.1", out.lateMode)
 	case given("late-mean") && out.late == 0 && out.duplicates == 0:
-		return bad(own("late-mean"), "%s is the mean of delays that no row has: set iotdb.late, such as 0.1", out.values["late-mean"])
+		return workload.Bad(own("late-mean"), "%s is the mean of delays that no row has: set iotdb.late, such as 0.1", out.values["late-mean"])
 	case given("late-mean") && !poissonLate && out.duplicates == 0:
-		return bad(own("late-mean"), "is for delays by %s or %s, not by %s; leave it out", delayed, paperPoisson, out.lateMode)
+		return workload.Bad(own("late-mean"), "is for delays by %s or %s, not by %s; leave it out", delayed, paperPoisson, out.lateMode)
 	case given("late-most") && out.late == 0 && out.duplicates == 0:
-		return bad(own("late-most"), "%s is the bound of delays that no row has: set iotdb.late, such as 0.1", out.values["late-most"])
+		return workload.Bad(own("late-most"), "%s is the bound of delays that no row has: set iotdb.late, such as 0.1", out.values["late-most"])
 	case given("late-most") && !poissonLate && out.duplicates == 0:
-		return bad(own("late-most"), "is for delays by %s, not by %s; leave it out", delayed, out.lateMode)
+		return workload.Bad(own("late-most"), "is for delays by %s, not by %s; leave it out", delayed, out.lateMode)
 	case given("late-most") && out.lateMode == paperPoisson && out.late > 0:
-		return bad(own("late-most"), "the paper's delays have no bound; leave it out, or take --iotdb late-mode=%s", delayed)
+		return workload.Bad(own("late-most"), "the paper's delays have no bound; leave it out, or take --iotdb late-mode=%s", delayed)
 	case out.duplicates > 0 && out.late > 0 && out.lateMode == paperPoisson:
-		return bad(own("duplicates"), "%s makes duplicates itself; leave it out", paperPoisson)
+		return workload.Bad(own("duplicates"), "%s makes duplicates itself; leave it out", paperPoisson)
 	}
 	return nil
 }

@@ -117,34 +117,21 @@ func (useCase) Check(s workload.Spec) error {
 	if _, err := s.Resolve(nil); err != nil {
 		return err
 	}
-	bad := func(setting, format string, args ...any) error {
-		return &workload.SpecError{Setting: setting, Problem: fmt.Sprintf(format, args...)}
-	}
 	switch {
 	case s.Scale < 1:
-		return bad("scale", "must be 1 or more")
+		return workload.Bad("scale", "must be 1 or more")
 	case s.Scale > maxScale:
-		return bad("scale", "%d is more than %d", s.Scale, maxScale)
+		return workload.Bad("scale", "%d is more than %d", s.Scale, maxScale)
 	case s.MaxMetrics > maxMetrics:
-		return bad("max-metric-count", "%d is more than %d", s.MaxMetrics, maxMetrics)
+		return workload.Bad("max-metric-count", "%d is more than %d", s.MaxMetrics, maxMetrics)
 	case s.InitialScale > s.Scale:
-		return bad("initial-scale", "%d hosts at the start are more than --scale %d; lower it, or raise --scale", s.InitialScale, s.Scale)
+		return workload.Bad("initial-scale", "%d hosts at the start are more than --scale %d; lower it, or raise --scale", s.InitialScale, s.Scale)
 	case !inNanoseconds(s.Start):
-		return bad("timestamp-start", "%s is outside the years 1678 to 2261 that 64-bit nanoseconds hold", s.Start.Format(time.RFC3339))
+		return workload.Bad("timestamp-start", "%s is outside the years 1678 to 2261 that 64-bit nanoseconds hold", s.Start.Format(time.RFC3339))
 	case !inNanoseconds(s.End):
-		return bad("timestamp-end", "%s is outside the years 1678 to 2261 that 64-bit nanoseconds hold", s.End.Format(time.RFC3339))
-	case !s.End.After(s.Start):
-		return bad("timestamp-end", "%s is not after --timestamp-start %s", s.End.Format(time.RFC3339), s.Start.Format(time.RFC3339))
-	case s.Interval <= 0:
-		return bad("log-interval", "must be longer than 0, such as 10s")
-	case s.End.Sub(s.Start) < s.Interval:
-		return bad("log-interval", "%s is longer than the whole span of %s, so there are no rows; shorten it, or move --timestamp-end", s.Interval, s.End.Sub(s.Start))
-	case s.Groups > 0 && s.Group >= s.Groups:
-		return bad("interleaved-generation-group-id", "%d must be less than --interleaved-generation-groups %d", s.Group, s.Groups)
-	case s.Groups == 0 && s.Group > 0:
-		return bad("interleaved-generation-group-id", "%d needs --interleaved-generation-groups greater than it", s.Group)
+		return workload.Bad("timestamp-end", "%s is outside the years 1678 to 2261 that 64-bit nanoseconds hold", s.End.Format(time.RFC3339))
 	}
-	return nil
+	return s.CheckSpan()
 }
 
 func inNanoseconds(t time.Time) bool { return t.Year() >= 1678 && t.Year() <= 2261 }

@@ -78,19 +78,30 @@ func (dir takenAnswers) drop(p phase) {
 	_ = os.Remove(string(dir)) // fails, and stays, while others are in it
 }
 
-// unconfirmed is what was measured of a target and has no verdict yet, although
-// answers were taken.
-func unconfirmed(t *result.Target) map[phase]*result.Queries {
-	list := make(map[phase]*result.Queries)
-	for i := range t.Repeats {
-		for j := range t.Repeats[i].Queries {
-			q := &t.Repeats[i].Queries[j]
-			if q.Sample.Captured > 0 && q.Verdict == (result.Verdict{}) && q.Withheld == "" {
-				list[phase{t.Name, q.Type, t.Repeats[i].Number}] = q
+// undecided lists the phases of a target that have no verdict yet, although answers
+// were taken.
+func undecided(t *result.Target) []phase {
+	var list []phase
+	for _, r := range t.Repeats {
+		for i := range r.Queries {
+			if q := &r.Queries[i]; q.Sample.Captured > 0 && q.Verdict == (result.Verdict{}) && q.Withheld == "" {
+				list = append(list, phase{t.Name, q.Type, r.Number})
 			}
 		}
 	}
 	return list
+}
+
+// compareStage compares the answers that were taken in a part of the run.
+type compareStage struct {
+	*stage
+	answers [views]map[takenQuery]*oracle.Expectation // nil: not worked out yet
+}
+
+// decided is the verdict on the answers of a phase.
+type decided struct {
+	phase
+	verdict result.Verdict
 }
 
 // takenQuery is a query whose answer was taken, by the id that it has in common
@@ -100,27 +111,27 @@ type takenQuery struct {
 	id        int
 }
 
-// expectTaken passes over the dataset for the expected answers to all queries
-// whose answers were taken, of all targets together.
-func (x *compareStage) expectTaken(ctx context.Context) error {
+// expect passes over the dataset for the expected answers to all queries whose
+// answers were taken, of all targets together.
+func (x *compareStage) expect(ctx context.Context) error {
 	var wanted [views]map[takenQuery]bool
 	for v := range wanted {
 		wanted[v] = make(map[takenQuery]bool)
 	}
 	for i := range x.run.Targets {
 		held := x.viewOf(&x.plan.targets[i])
-		for p := range unconfirmed(&x.run.Targets[i]) {
+		for _, p := range undecided(&x.run.Targets[i]) {
 			answers, err := x.taken().get(p)
 			if err != nil {
 				return stored(err)
 			}
 			for _, a := range answers {
-				wanted[held][takenQuery{p.queryType, x.queriesOf(p.queryType).id(a.Place)}] = true
+				wanted[held][x.keyOf(p, &a)] = true
 			}
 		}
 	}
 	for v := range views {
-		x.compared[v] = make(map[takenQuery]*oracle.Expectation)
+		x.answers[v] = make(map[takenQuery]*oracle.Expectation)
 		if len(wanted[v]) == 0 {
 			continue
 		}
@@ -135,71 +146,83 @@ func (x *compareStage) expectTaken(ctx context.Context) error {
 				place++
 			}
 		}
-		task := x.Display.Start("computing expected answers", "rows", x.rows)
-		expected, err := oracle.Pass(ctx, x.viewed[v].dataset, full, nil, func(rows int) { task.Add(int64(rows)) })
+		expected, err := x.pass(ctx, "computing expected answers", x.viewed[v].dataset, full, nil)
 		if err != nil {
-			task.Fail(reason(ctx, err))
 			return err
 		}
-		task.Done("")
 		for i, key := range keys {
-			x.compared[v][key] = &expected.Full[i]
+			x.answers[v][key] = &expected.Full[i]
 		}
 	}
 	return nil
 }
 
-// confirm compares the answers that were taken while a target was measured. Types
-// whose answers were wrong are withheld. It reports whether there are answers
-// left of which only the target could tell more, which it was not given.
-func (x *compareStage) confirm(ctx context.Context, t driver.DB, planned *plannedTarget, out *result.Target) (doubtful bool, err error) {
-	if x.compared[everyRow] == nil {
-		if err := x.expectTaken(ctx); err != nil {
-			return false, err
+// keyOf names the query of an answer.
+func (x *compareStage) keyOf(p phase, a *engine.Answered) takenQuery {
+	return takenQuery{p.queryType, x.queriesOf(p.queryType).id(a.Place)}
+}
+
+// compare compares the answers that were taken while a target was measured, and
+// returns the verdicts by then with every error. It reports whether there are
+// answers left of which only the target could tell more, which it was not given.
+func (x *compareStage) compare(ctx context.Context, t driver.DB, planned *plannedTarget, out *result.Target) (found []decided, doubtful bool, err error) {
+	if x.answers[everyRow] == nil {
+		if err := x.expect(ctx); err != nil {
+			return nil, false, err
 		}
 	}
 	task := x.Display.Start("compare answers of "+out.Name, "answers", 0)
-	defer func() {
-		if err != nil {
-			task.Fail(reason(ctx, err))
-		}
-	}()
-	held, wrong := x.viewOf(planned), 0
+	held, wrong := x.viewOf(planned), false
 	cfg := x.verifying(planned)
 	cfg.Gone = out.Failure != ""
-	for p, q := range unconfirmed(out) {
-		answers, err := x.taken().get(p)
+	for _, p := range undecided(out) {
+		verdict, open, err := x.compareType(ctx, cfg, t, planned, held, p)
 		if err != nil {
-			return false, stored(err)
-		}
-		list := make([]verify.Taken, len(answers))
-		for i := range answers {
-			key := takenQuery{p.queryType, x.queriesOf(p.queryType).id(answers[i].Place)}
-			list[i] = verify.Taken{Answered: &answers[i], Expected: x.compared[held][key]}
-		}
-		verdict, open, err := verify.Captured(ctx, cfg, t, planned.driver.Renderer(planned.options), x.viewed[held].dataset, list)
-		if err != nil {
-			return false, fmt.Errorf("comparing answers of %s: %w", p.queryType, err)
+			fail(ctx, task, err)
+			return found, false, err
 		}
 		if open {
 			doubtful = true
 			continue
 		}
 		task.Add(int64(verdict.Checked))
-		q.Verdict = verdict
-		if verdict.Difference != "" {
-			q.Withheld = cmp.Or(q.Withheld, verdict.Difference)
-			wrong++
-		}
-		if err := x.keepQueries(ctx, out, p.repeat, q); err != nil {
-			return false, err
-		}
-		x.taken().drop(p)
+		wrong = wrong || verdict.Difference != ""
+		found = append(found, decided{p, verdict})
 	}
-	if wrong > 0 {
+	if wrong {
 		task.Fail("wrong answers")
 	} else {
 		task.Done("")
 	}
-	return doubtful, nil
+	return found, doubtful, nil
+}
+
+// compareType compares the answers of a phase.
+func (x *compareStage) compareType(ctx context.Context, cfg verify.Config, t driver.DB, planned *plannedTarget, held view, p phase) (result.Verdict, bool, error) {
+	answers, err := x.taken().get(p)
+	if err != nil {
+		return result.Verdict{}, false, stored(err)
+	}
+	list := make([]verify.Taken, len(answers))
+	for i := range answers {
+		list[i] = verify.Taken{Answered: &answers[i], Expected: x.answers[held][x.keyOf(p, &answers[i])]}
+	}
+	verdict, open, err := verify.Captured(ctx, cfg, t, planned.driver.Renderer(planned.options), x.viewed[held].dataset, list)
+	if err != nil {
+		err = fmt.Errorf("comparing answers of %s: %w", p.queryType, err)
+	}
+	return verdict, open, err
+}
+
+// decide puts verdicts into the record. Types whose answers were wrong are withheld.
+func (x *compareStage) decide(ctx context.Context, out *result.Target, found []decided) error {
+	for _, d := range found {
+		q := *out.RepeatOf(d.repeat).Type(d.queryType)
+		q.Verdict, q.Withheld = d.verdict, cmp.Or(q.Withheld, d.verdict.Difference)
+		if err := x.keepQueries(ctx, out, d.repeat, &q); err != nil {
+			return err
+		}
+		x.taken().drop(d.phase)
+	}
+	return nil
 }

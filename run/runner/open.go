@@ -1,0 +1,161 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/session"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// openStage looks at the targets that are to be loaded before anything is, and
+// opens each for its cells. It decides whether a cell may go on with what the
+// database holds.
+type openStage struct{ *stage }
+
+// open opens a target for a cell, whose server it has running before. It sees that
+// the cell may go on with what is there, and finds out what must be known before:
+// what the target is, and which answers are right.
+func (x *openStage) open(ctx context.Context, c cell, planned *plannedTarget, out *result.Target) (on *turn, err error) {
+	env, err := x.env(ctx, c, planned)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil && c.job == loading {
+			removeEmpty(env.Dir)
+		}
+	}()
+	if planned, err = x.servers.turn(ctx, planned, env); err != nil {
+		return nil, err
+	}
+	on = &turn{cell: c, planned: planned, env: env, out: out}
+	if on.db, err = open(ctx, planned, env); err != nil {
+		return nil, err
+	}
+	if on.job == loading || !planned.caps.Discards {
+		on.mark, err = x.face(ctx, c, planned, on.db)
+	}
+	if err == nil && on.job == loading && planned.start != "" {
+		err = x.usable(ctx, on.db) // it did not run when the others were looked at
+	}
+	if err == nil {
+		err = x.describe(ctx, on.db, planned, on.out)
+	}
+	if err == nil {
+		err = x.digest(ctx)
+	}
+	// What is discarded as it is needs no survey, which would take longer.
+	if err == nil && x.expected == nil && !x.unknown() && !(planned.caps.Discards && x.asLines(on.db, planned)) {
+		err = x.expect(ctx)
+	}
+	if err != nil {
+		_ = on.db.Close() // the first error says what is wrong
+	}
+	return on, err
+}
+
+// open opens a target. Where no server is down the error is the input's: the
+// path, or what is there, is not right.
+func open(ctx context.Context, planned *plannedTarget, env driver.Env) (driver.DB, error) {
+	t, err := planned.driver.Open(ctx, env, planned.options)
+	if err != nil && ctx.Err() == nil && (planned.caps.Embedded || errors.Is(err, driver.ErrExisting)) {
+		return nil, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	return t, err
+}
+
+// describe records what an open target says of itself, and begins to watch it.
+func (x *openStage) describe(ctx context.Context, t driver.DB, planned *plannedTarget, out *result.Target) (err error) {
+	if out.Description, err = t.Describe(ctx); err != nil {
+		return fmt.Errorf("reading version and settings: %w", err)
+	}
+	x.remark(x.plan.experiment.Expect.OtherTarget(out.Name, out.Description.Version))
+	out.Types = planned.caps.Mapped(x.schema())
+	here, port, err := x.server(ctx, out.Name, t)
+	if err != nil {
+		return err
+	}
+	if out.CoLocated = here; port > 0 {
+		x.run.OtherDatabases = others(ctx, x.run.OtherDatabases, port)
+	}
+	x.attend(ctx, planned.name, t, out.CoLocated)
+	if err := x.remote(ctx, planned); err != nil {
+		return err
+	}
+	return x.keepTarget(ctx, out)
+}
+
+// env gives a loaded target a folder within this run's, and an existing one
+// the folder it was loaded in.
+func (x *openStage) env(ctx context.Context, c cell, planned *plannedTarget) (driver.Env, error) {
+	id := x.run.ID
+	if !x.plan.steps.Load {
+		loaded, err := x.Store.Loaded(ctx, planned.name, planned.driver.Name)
+		if err != nil {
+			return driver.Env{}, err
+		}
+		id = x.lastHere(loaded, planned)
+		if id == "" && planned.caps.Embedded && planned.options["path"] == "" {
+			return driver.Env{}, fmt.Errorf("%w: no target %s with driver %s has been loaded into %s; load it with tsmark load, or give its path",
+				ErrInput, planned.name, planned.driver.Name, x.Dir)
+		}
+	}
+	env := driver.Env{Dir: filepath.Join(x.Dir, id, planned.name), Create: c.job == loading}
+	if c.job == loading && planned.caps.Embedded {
+		if err := os.MkdirAll(env.Dir, 0o777); err != nil {
+			return env, fmt.Errorf("%w: making the run's folder: %w", ErrInput, err)
+		}
+	}
+	return env, nil
+}
+
+// lastHere is the first of these runs whose folder for the target is on this
+// machine: those of a store that several machines share may be elsewhere. Where
+// there is none it is the first, or "".
+func (x *openStage) lastHere(runs []string, planned *plannedTarget) string {
+	for _, id := range runs {
+		if _, err := os.Stat(filepath.Join(x.Dir, id, planned.name)); err == nil {
+			return id
+		}
+	}
+	return cmp.Or(append(runs, "")...)
+}
+
+// removeEmpty removes a folder of a run, and the run's own, if nothing is in
+// them.
+func removeEmpty(dir string) {
+	if os.Remove(dir) == nil {
+		_ = os.Remove(filepath.Dir(dir)) // fails, and stays, where something else is in it
+	}
+}
+
+// adopt makes the marked dataset the one that this run is about.
+func (x *openStage) adopt(mark session.Mark) error {
+	w, err := x.plan.catalog.Workload(mark.Dataset.Name)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	if now := workload.Fingerprint(w, mark.Dataset); now != mark.Fingerprint {
+		return fmt.Errorf("%w: the dataset was loaded as %s, and this tsmark generates %s from the same settings; load it again with --replace",
+			ErrInput, mark.Fingerprint, now)
+	}
+	if err := x.fix(mark.Dataset); err != nil {
+		return fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	// The record shows the experiment that would repeat this.
+	adopted := *x.plan.experiment
+	adopted.Workload, adopted.Load.Limit = mark.Dataset, mark.Dataset.Limit
+	yaml, err := x.plan.yaml(&adopted)
+	if err != nil {
+		return err
+	}
+	x.run.Experiment = string(yaml)
+	return nil
+}
