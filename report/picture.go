@@ -27,6 +27,11 @@ func writePicture(w io.Writer, format Format, runs []*result.Run) error {
 		for _, g := range groups(runs) {
 			h := newHeadline(&g)
 			p.headline(h, g.names(runs))
+			for _, r := range runs {
+				if result.SameDataset(g.dataset, &r.Dataset) {
+					p.alerts(r)
+				}
+			}
 			p.chart(newRelative(&g, h, newLegend(g.labels())))
 		}
 		p.foot(runs)
@@ -200,6 +205,12 @@ func (p *picture) headline(h *headline, runs string) {
 	p.paragraph(writing{12, false, soft}, strings.Join(h.Basis, " · "))
 	if h.Noise.Text != "" {
 		p.paragraph(writing{12, h.Noise.Tone == bad, toned(h.Noise.Tone, soft)}, h.Noise.Text)
+	}
+}
+
+func (p *picture) alerts(r *result.Run) {
+	for _, a := range alerts(r) {
+		p.paragraph(writing{10, false, toned(a.Tone, soft)}, a.Text)
 	}
 }
 

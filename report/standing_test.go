@@ -33,6 +33,9 @@ func TestLoadBesideWrongAnswers(t *testing.T) {
 		}
 		out := map[Format]string{}
 		for _, name := range Formats() {
+			if name == string(PNG) || name == string(SVG) { // which have ratios and no reasons
+				continue
+			}
 			out[Format(name)] = strings.Join(strings.Fields(render(t, Format(name), Options{}, run)), " ")
 		}
 		return out
