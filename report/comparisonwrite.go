@@ -25,7 +25,7 @@ func WriteComparison(w io.Writer, format Format, c *compare.Comparison, opts Opt
 	case HTML:
 		err = writeComparisonHTML(w, c)
 	default:
-		return fmt.Errorf("there is no report format %q; known: %s", format, strings.Join(Formats(), ", "))
+		return unknownFormat(format, "comparisons")
 	}
 	if err != nil {
 		return fmt.Errorf("writing the comparison: %w", err)

@@ -53,7 +53,7 @@ func WriteMatrices(w io.Writer, format Format, runs []*result.Run, opts Options)
 	case HTML:
 		err = writeHTML(w, runs, IoTDB)
 	default:
-		return fmt.Errorf("there is no report format %q; known: %s", format, strings.Join(Formats(), ", "))
+		return unknownFormat(format, "matrices")
 	}
 	if err != nil {
 		return fmt.Errorf("writing the matrices as %s: %w", format, err)

@@ -74,12 +74,21 @@ func Write(w io.Writer, format Format, runs []*result.Run, opts Options) error {
 	case SVG, PNG:
 		err = writePicture(w, format, runs)
 	default:
-		return fmt.Errorf("there is no report format %q; known: %s", format, strings.Join(Formats(), ", "))
+		return unknownFormat(format, "runs")
 	}
 	if err != nil {
 		return fmt.Errorf("writing the %s report: %w", format, err)
 	}
 	return nil
+}
+
+// unknownFormat is the error of a format that does not exist, or that is not
+// for this: sweeps, comparisons and matrices are not drawn.
+func unknownFormat(format Format, what string) error {
+	if format == SVG || format == PNG {
+		return fmt.Errorf("%s are not drawn as %s; tsmark report RUN --format %s draws a run, and html is for all", what, format, format)
+	}
+	return fmt.Errorf("there is no report format %q; known: %s", format, strings.Join(Formats(), ", "))
 }
 
 // writeIndented writes anything as JSON that people can read too.

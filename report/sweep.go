@@ -41,7 +41,7 @@ func WriteSweep(w io.Writer, format Format, s *result.Sweep, runs []*result.Run,
 	case HTML:
 		err = writeSweepHTML(w, s, runs)
 	default:
-		return fmt.Errorf("there is no report format %q; known: %s", format, strings.Join(Formats(), ", "))
+		return unknownFormat(format, "sweeps")
 	}
 	if err != nil {
 		return fmt.Errorf("writing the %s report: %w", format, err)

@@ -307,8 +307,8 @@ func TestRunReferences(t *testing.T) {
 	for reference, want := range map[string]string{
 		"20260131":             "alone: it matches 20260131-154501-00ff, 20260131-154500-3f2a",
 		"20260131-154500-3f2b": `did you mean "20260131-154500-3f2a"`,
-		"x":                    "known: 20260201-000000-beef",
-		"":                     "known:",
+		"x":                    `did you mean "20260201-000000-beef"?`,
+		"":                     "did you mean",
 	} {
 		_, err := s.Run(t.Context(), reference)
 		if !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), want) {
