@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,13 +46,7 @@ func newHeadline(g *group) *headline {
 	overall, loads := g.rankOverall(), g.rankLoads()
 	h := &headline{Queries: g.standings(&overall, compare.AllTypes), Loads: g.standings(&loads, compare.LoadSubject)}
 	if h.Queries != nil {
-		types := 0
-		for _, f := range overall.Figures {
-			if f != nil {
-				types = max(types, f.Types)
-			}
-		}
-		h.Queries.Title, h.Queries.Help = "Service time, relative to the fastest", geometricMean+plural(types, "query type")+"; shorter is better"
+		h.Queries.Title, h.Queries.Help = "Service time, relative to the fastest", geometricMean+typesOf(&overall)+"; shorter is better"
 		h.Answers = append(h.Answers, answer(h.Queries, &overall, ""))
 	}
 	if h.Loads != nil {
@@ -68,6 +63,21 @@ func newHeadline(g *group) *headline {
 		func(s string) bool { return s == "" })
 	h.Noise = g.noiseFact()
 	return h
+}
+
+// typesOf says over how many query types the ratios of a ranking are: over those
+// that the best and another one have in common.
+func typesOf(overall *ranking) string {
+	least, most := math.MaxInt, 0
+	for _, f := range overall.Figures {
+		if f != nil {
+			least, most = min(least, f.Types), max(most, f.Types)
+		}
+	}
+	if least < most {
+		return fmt.Sprintf("%d to %d query types, those that both answered", least, most)
+	}
+	return plural(most, "query type")
 }
 
 // standings puts the subjects of a ranking in order, the reference first; nil

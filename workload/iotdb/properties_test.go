@@ -105,7 +105,6 @@ func TestNoiseOfEachWave(t *testing.T) {
 
 // Sensors have distributions and types in their shares.
 func TestSharesOfSensors(t *testing.T) {
-	const sensors = 10_000
 	spec := base()
 	spec.Settings["iotdb.sensors"], spec.Settings["iotdb.distribution"], spec.Settings["iotdb.types"] = "10000", "1:2:3:0:4", "1:0:2:0:7"
 	var shapes [distributionCount]float64
