@@ -37,21 +37,28 @@ type standing struct {
 	// Times is how many times the reference; 1: the reference itself.
 	Times    float64
 	Text     string // Times and its interval; marked where it may be chance
+	Marks    string // of what may have disturbed it; Text has them too
 	Tone     tone
 	Interval *stats.Interval // nil: the reference itself, or not known
 }
 
 // newHeadline says it of a group; nil where nothing of it was measured.
 func newHeadline(g *group) *headline {
-	overall, loads := g.rankOverall(), g.rankLoads()
-	h := &headline{Queries: g.standings(&overall, compare.AllTypes), Loads: g.standings(&loads, compare.LoadSubject)}
+	overall, what, over := g.rankOverall(), compare.AllTypes, ""
+	if types := g.types(); len(types) == 1 { // of which there is no mean
+		overall, what, over = g.rankType(types[0].Key), types[0].Key, types[0].Key
+	} else {
+		over = geometricMean + typesOf(&overall)
+	}
+	loads := g.rankLoads()
+	h := &headline{Queries: g.standings(&overall, what), Loads: g.standings(&loads, compare.LoadSubject)}
 	if h.Queries != nil {
-		h.Queries.Title, h.Queries.Help = "Service time, relative to the fastest", geometricMean+typesOf(&overall)+"; shorter is better"
-		h.Answers = append(h.Answers, answer(h.Queries, &overall, ""))
+		h.Queries.Title, h.Queries.Help = "Service time, relative to the fastest", over+"; shorter is better"
+		h.Answers = append(h.Answers, g.answer(h.Queries, &overall, ""))
 	}
 	if h.Loads != nil {
 		h.Loads.Title, h.Loads.Help = "Time of the load, relative to the fastest", "until all rows were visible; shorter is better"
-		h.Answers = append(h.Answers, answer(h.Loads, &loads, "Load: "))
+		h.Answers = append(h.Answers, g.answer(h.Loads, &loads, "Load: "))
 	}
 	if len(h.Answers) == 0 {
 		h.Answers = g.single()
@@ -59,7 +66,7 @@ func newHeadline(g *group) *headline {
 	if len(h.Answers) == 0 {
 		return nil
 	}
-	h.Basis = slices.DeleteFunc([]string{g.verifiedFact(), g.repeatsFact(), g.versionsFact(), g.shortDataset(), g.shortHosts()},
+	h.Basis = slices.DeleteFunc([]string{g.verifiedFact(), g.failedFact(), g.repeatsFact(), g.versionsFact(), g.shortDataset(), g.shortHosts()},
 		func(s string) bool { return s == "" })
 	h.Noise = g.noiseFact()
 	return h
@@ -68,93 +75,106 @@ func newHeadline(g *group) *headline {
 // typesOf says over how many query types the ratios of a ranking are: over those
 // that the best and another one have in common.
 func typesOf(overall *ranking) string {
-	least, most := math.MaxInt, 0
-	for _, f := range overall.Figures {
-		if f != nil {
-			least, most = min(least, f.Types), max(most, f.Types)
-		}
-	}
+	least, most := overall.types()
 	if least < most {
 		return fmt.Sprintf("%d to %d query types, those that both answered", least, most)
 	}
 	return plural(most, "query type")
 }
 
+// types is over how many query types the ratios are, at least and at most.
+func (r *ranking) types() (least, most int) {
+	least = math.MaxInt
+	for _, f := range r.Figures {
+		if f != nil {
+			least, most = min(least, f.Types), max(most, f.Types)
+		}
+	}
+	return least, most
+}
+
 // standings puts the subjects of a ranking in order, the reference first; nil
 // where no two are compared.
 func (g *group) standings(r *ranking, what string) *standings {
-	s := &standings{}
-	for i, f := range r.Figures {
-		p := standing{Subject: i, Label: g.subjects[i].Label, Times: 1}
-		switch {
-		case i == r.Reference:
-			p.Text, p.Tone = ratio(1), dim
-			if r.Sole {
-				p.Tone = best
-			}
-		case f == nil || f.Ratio.Bound == stats.Unknown:
-			continue
-		default:
-			p.Times, p.Interval, p.Text = f.Ratio.Figure, f.Interval, f.Ratio.Mark()+ratio(f.Ratio.Figure)+inBrackets(f)
-			if !f.Significant() || f.Ratio.Figure <= 1 {
-				p.Text, p.Tone = chanceMark+p.Text, dim
-			}
-		}
-		p.Text += marksOf(g.subjects[i].target, what)
-		s.Places = append(s.Places, p)
-	}
-	if len(s.Places) < 2 {
+	if r.Reference < 0 {
 		return nil
 	}
-	slices.SortStableFunc(s.Places, func(a, b standing) int {
-		if of := cmp.Compare(boolean(a.Subject != r.Reference), boolean(b.Subject != r.Reference)); of != 0 {
-			return of
-		}
-		return cmp.Compare(a.Times, b.Times)
-	})
-	return s
-}
-
-func boolean(b bool) int {
-	if b {
-		return 1
+	least, most := r.types()
+	first := standing{Subject: r.Reference, Times: 1, Text: ratio(1), Tone: dim}
+	if r.Sole {
+		first.Tone = best
 	}
-	return 0
+	var others []standing
+	for i, f := range r.Figures {
+		if f == nil || f.Ratio.Bound == stats.Unknown {
+			continue
+		}
+		p := standing{Subject: i, Times: f.Ratio.Figure, Text: f.Ratio.Mark() + ratio(f.Ratio.Figure) + inBrackets(f)}
+		if f.Method == compare.AcrossRepeats {
+			p.Interval = f.Interval
+		}
+		if least < most {
+			p.Text += ", " + plural(f.Types, "type")
+		}
+		if !f.Significant() || f.Ratio.Figure <= 1 {
+			p.Text, p.Tone = chanceMark+p.Text, dim
+		}
+		others = append(others, p)
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(others, func(a, b standing) int { return cmp.Compare(a.Times, b.Times) })
+	s := &standings{Places: append([]standing{first}, others...)}
+	for i := range s.Places {
+		p := &s.Places[i]
+		p.Label, p.Marks = g.subjects[p.Subject].Label, marksOf(g.subjects[p.Subject].target, what)
+		p.Text += p.Marks
+	}
+	return s
 }
 
 // answer is the sentence about standings: who was shown to be faster than whom,
 // and between whom no difference was shown.
-func answer(s *standings, r *ranking, prefix string) note {
-	first := s.Places[0]
-	var beaten, level, untold []string
-	short := ""
+func (g *group) answer(s *standings, r *ranking, prefix string) note {
+	name := func(p standing) string { return p.Label + p.Marks }
+	first := name(s.Places[0])
+	var ahead, behind, level, untold, why []string
 	for _, p := range s.Places[1:] {
 		f := r.Figures[p.Subject]
 		switch {
 		case f.Significant() && f.Ratio.Figure > 1:
-			beaten = append(beaten, f.Ratio.Mark()+ratio(f.Ratio.Figure)+" faster than "+p.Label+inBrackets(f))
+			ahead = append(ahead, f.Ratio.Mark()+ratio(f.Ratio.Figure)+" faster than "+name(p)+inBrackets(f))
+		case f.Significant(): // of three that beat each other in a circle
+			behind = append(behind, name(p))
 		case f.Verdict == compare.CannotTell:
-			untold, short = append(untold, p.Label), noVerdict(f)
+			untold = append(untold, name(p))
+			if text := noVerdict(f); !slices.Contains(why, text) {
+				why = append(why, text)
+			}
 		default:
-			level = append(level, p.Label+inBrackets(f))
+			level = append(level, name(p)+inBrackets(f))
 		}
 	}
 	var parts []string
-	if len(beaten) > 0 {
-		parts = append(parts, first.Label+" "+listed(beaten))
+	if len(ahead) > 0 {
+		parts = append(parts, first+" "+listed(ahead))
+	}
+	if len(behind) > 0 {
+		parts = append(parts, "but slower than "+listed(behind))
 	}
 	if len(level) > 0 {
-		parts = append(parts, "no difference shown between "+first.Label+" and "+listed(level))
+		parts = append(parts, "no difference shown between "+first+" and "+listed(level))
 	}
 	if len(untold) > 0 {
-		parts = append(parts, "no verdict between "+first.Label+" and "+listed(untold)+": "+short)
+		parts = append(parts, "no verdict between "+first+" and "+listed(untold)+": "+listed(why))
 	}
 	text := strings.Join(parts, "; ")
-	if len(beaten) == 0 && prefix == "" {
+	if len(ahead) == 0 && prefix == "" {
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
 	tone := plain
-	if len(beaten) == len(s.Places)-1 {
+	if r.Sole && !g.manyHosts() {
 		tone = best
 	}
 	return note{prefix + text, tone}
@@ -162,10 +182,15 @@ func answer(s *standings, r *ranking, prefix string) note {
 
 // inBrackets is the interval of a ratio, where the rounds or loads give one.
 func inBrackets(f *compare.Figure) string {
-	if f.Interval == nil || f.Method != compare.AcrossRepeats {
+	i := f.Interval
+	if i == nil || f.Method != compare.AcrossRepeats {
 		return ""
 	}
-	return " (" + strings.Replace(intervalText(f.Interval), " to ", "–", 1) + ")"
+	text := times(i.Lo) + "–" + times(i.Hi)
+	if i.Level < stats.Confidence {
+		text += fmt.Sprintf(", %.0f%s%%", 100*i.Level, unitSpace)
+	}
+	return " (" + text + ")"
 }
 
 // listed joins parts as people do: a, b and c.
@@ -177,21 +202,24 @@ func listed(parts []string) string {
 }
 
 // single is what is said of subjects that cannot be compared: the rate of the
-// load, and between what the medians lie.
+// load, and between what the medians of verified types lie.
 func (g *group) single() []note {
 	var list []note
 	for i, s := range g.subjects {
+		if s.target.Failure != "" {
+			continue
+		}
 		var parts []string
 		if e := g.rankLoads().Estimates[i]; e.N > 0 {
 			parts = append(parts, digits(e.Median.Figure)+" rows/s loaded")
 		}
 		var medians []stats.Value
 		for _, t := range g.types() {
-			if q := s.queries(t.Key); drawn(q) {
-				medians = append(medians, g.rankType(t.Key).Estimates[i].Median)
+			v := g.rankType(t.Key).Estimates[i].Median
+			if q := s.queries(t.Key); q.Outcome() == result.Verified && !q.TooSlow() && v.Bound != stats.Unknown && v.Figure > 0 {
+				medians = append(medians, v)
 			}
 		}
-		medians = slices.DeleteFunc(medians, func(v stats.Value) bool { return v.Bound == stats.Unknown || v.Figure <= 0 })
 		if len(medians) > 0 {
 			slices.SortFunc(medians, func(a, b stats.Value) int { return cmp.Compare(a.Figure, b.Figure) })
 			lo, hi := medians[0], medians[len(medians)-1]
@@ -208,30 +236,41 @@ func (g *group) single() []note {
 	return list
 }
 
-// verifiedFact says of how many query types and loads the answers and contents
-// were verified.
+// verifiedFact says of how many query types all targets that can answer them
+// were verified, an empty answer where that is the right one included.
 func (g *group) verifiedFact() string {
 	types, verified, withheld, unsupported := 0, 0, 0, 0
-	for _, s := range g.subjects {
-		for i := range s.target.Queries {
-			switch s.target.Queries[i].Outcome() {
+	for _, t := range g.types() {
+		answered, right, wrong := 0, 0, false
+		for i := range g.subjects {
+			switch g.subjects[i].queries(t.Key).Outcome() {
 			case result.NotRun:
 				continue
 			case result.Unsupported:
 				unsupported++
 				continue
 			case result.Verified, result.Empty:
-				verified++
+				right++
 			case result.Withheld:
-				withheld++
+				wrong = true
 			}
-			types++
+			answered++
+		}
+		if answered == 0 {
+			continue
+		}
+		types++
+		if right == answered {
+			verified++
+		}
+		if wrong {
+			withheld++
 		}
 	}
 	if types == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d of %d verified", verified, types)
+	text := fmt.Sprintf("%d of %s verified", verified, plural(types, "query type"))
 	if withheld > 0 {
 		text += fmt.Sprintf(", %d withheld", withheld)
 	}
@@ -241,18 +280,38 @@ func (g *group) verifiedFact() string {
 	return text
 }
 
+// failedFact names the targets that failed: no ratio has them.
+func (g *group) failedFact() string {
+	var list []string
+	for _, s := range g.subjects {
+		if s.target.Failure != "" {
+			list = append(list, s.Label)
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return listed(list) + " failed"
+}
+
 // repeatsFact is how many rounds and loads the figures are of.
 func (g *group) repeatsFact() string {
-	rounds, loads := 0, 0
+	least, most, loads := math.MaxInt, 0, 0
 	for i := range g.subjects {
 		loads = max(loads, g.rankLoads().Estimates[i].N)
 		for _, t := range g.types() {
-			rounds = max(rounds, len(g.samples(t.Key)[i]))
+			if rounds := len(g.samples(t.Key)[i]); rounds > 0 {
+				least, most = min(least, rounds), max(most, rounds)
+			}
 		}
 	}
 	var parts []string
-	if rounds > 0 {
-		parts = append(parts, plural(rounds, "round"))
+	switch {
+	case most == 0:
+	case least < most:
+		parts = append(parts, fmt.Sprintf("%d to %s", least, plural(most, "round")))
+	default:
+		parts = append(parts, plural(most, "round"))
 	}
 	if loads > 0 {
 		parts = append(parts, plural(loads, "load"))
@@ -292,26 +351,51 @@ func (g *group) shortHosts() string {
 			list = append(list, text)
 		}
 	}
+	if g.manyHosts() {
+		return "on different machines: " + strings.Join(list, "; ")
+	}
 	return strings.Join(list, "; ")
 }
 
-// noiseFact says how much of the machine others used in all measurements
-// together. What it disturbed the runs' own alerts say.
+// manyHosts reports whether the runs are known to be of more than one machine:
+// who is faster then says nothing of the systems alone.
+func (g *group) manyHosts() bool {
+	type machine struct {
+		arch, cpu, disk string
+		cores           int
+		memory          uint64
+	}
+	of := func(h *result.Host) machine { return machine{h.Arch, h.CPU, h.Disk, h.Cores, h.Memory} }
+	return slices.ContainsFunc(g.subjects, func(s subject) bool { return of(&s.run.Host) != of(&g.subjects[0].run.Host) })
+}
+
+// noiseFact says how much of the machine others used while it was measured. What
+// it disturbed the runs' own alerts say.
 func (g *group) noiseFact() note {
 	var phases []*result.Noise
-	noisy := false
+	untold, disturbed := false, ""
 	for i := range g.subjects {
 		for _, h := range heardIn(g.subjects[i].target) {
-			noisy = noisy || h.noisy() != ""
-			phases = append(phases, slices.DeleteFunc(slices.Clone(h.Phases), func(n *result.Noise) bool { return !n.OthersShare().Known() })...)
+			disturbed = cmp.Or(disturbed, h.noisy())
+			for _, n := range h.Phases {
+				untold = untold || n.Untold != ""
+				if n.OthersShare().Known() {
+					phases = append(phases, n)
+				}
+			}
 		}
 	}
-	if len(phases) == 0 {
-		return note{}
+	share := ""
+	if len(phases) > 0 && !g.manyHosts() {
+		share = strconv.FormatFloat(100*float64(result.AddNoise(phases...).OthersShare()), 'f', 0, 64) + " % of the CPU went to other processes"
 	}
-	text := strconv.FormatFloat(100*float64(result.AddNoise(phases...).OthersShare()), 'f', 0, 64) + " % of the CPU went to other processes"
-	if noisy {
-		return note{"noisy host: " + text, bad}
+	switch {
+	case disturbed != "" && (share == "" || !strings.Contains(disturbed, "other processes")):
+		return note{"noisy host: " + disturbed, bad}
+	case disturbed != "":
+		return note{"noisy host: " + share, bad}
+	case share != "" && !untold:
+		return note{"quiet host: " + share, plain}
 	}
-	return note{"quiet host: " + text, plain}
+	return note{share, plain}
 }

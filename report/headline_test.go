@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,8 +94,42 @@ func TestHeadline(t *testing.T) {
 	// A withheld type is counted as such, and takes no part.
 	run := two(6, "a", "c")
 	run.Targets[1].Queries[0].Withheld = "wrong answer"
-	if h := newHeadline(groupOf(run)); !strings.Contains(strings.Join(h.Basis, " · "), "9 of 10 verified, 1 withheld") {
+	if h := newHeadline(groupOf(run)); !strings.Contains(strings.Join(h.Basis, " · "), "4 of 5 query types verified, 1 withheld") {
 		t.Errorf("basis: %q", h.Basis)
+	}
+	if out := render(t, Text, Options{}, run); !strings.Contains(out, "withheld: wrong answer") {
+		t.Errorf("a terminal does not tell why a type is withheld:\n%s", out)
+	}
+	// A target that failed takes no part, and does not keep the others from it.
+	for failed := range 3 {
+		run := agreeing(t, 6)
+		run.Targets[0], run.Targets[failed] = run.Targets[failed], run.Targets[0]
+		run.Targets[0].Failure = "the server went away"
+		h := newHeadline(groupOf(run))
+		if len(h.Queries.Places) != 2 || strings.Contains(h.Answers[0].Text, run.Targets[0].Name+" ") || !slices.Contains(h.Basis, run.Targets[0].Name+" failed") {
+			t.Errorf("without %s: %q, %q", run.Targets[0].Name, h.Answers[0].Text, h.Basis)
+		}
+		if faster := failed == 0 || failed == 1; faster != (h.Answers[0].Tone == best && h.Queries.Places[0].Tone == best) {
+			t.Errorf("without %s: %q is %q, and the bar %q", run.Targets[0].Name, h.Answers[0].Text, h.Answers[0].Tone, h.Queries.Places[0].Tone)
+		}
+	}
+	// Of one type there is no mean, but an answer.
+	run = two(6, "a", "c")
+	for i := range run.Targets {
+		x := &run.Targets[i]
+		x.Queries = x.Queries[:1]
+		for j := range x.Repeats {
+			x.Repeats[j].Queries = x.Repeats[j].Queries[:1]
+		}
+	}
+	if h := newHeadline(groupOf(run)); !strings.Contains(h.Answers[0].Text, "a ") || !strings.Contains(h.Answers[0].Text, "c") || h.Queries.Help != "type-0; shorter is better" {
+		t.Errorf("of one type: %q over %q", h.Answers[0].Text, h.Queries.Help)
+	}
+	// Who is faster on two machines says nothing of the systems alone.
+	here, there := two(6, "a"), two(6, "c")
+	there.Host.Cores, there.ID = 64, "20260131-154500-bbbb"
+	if h := newHeadline(&groups([]*result.Run{here, there})[0]); h.Answers[0].Tone == best || !strings.Contains(strings.Join(h.Basis, " "), "on different machines") {
+		t.Errorf("on two machines: %+v", h)
 	}
 	if h := newHeadline(groupOf(&result.Run{})); h != nil {
 		t.Errorf("nothing was measured, and the headline is %+v", h)

@@ -18,6 +18,9 @@ func writeMarkdown(w io.Writer, runs []*result.Run) error {
 	m := markdownWriter{bufio.NewWriter(w)}
 	compared := groups(runs)
 	for i := range compared {
+		if len(compared) > 1 {
+			fmt.Fprintf(m, "Dataset %s\n\n", escapeMarkdown(joined(" ", compared[i].dataset.Spec.Name, compared[i].dataset.Fingerprint)))
+		}
 		m.headline(newHeadline(&compared[i]))
 	}
 	for _, r := range runs {

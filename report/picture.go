@@ -148,6 +148,17 @@ func (p *picture) text(x, base vg.Length, how writing, text string) vg.Length {
 	return x + face.Width(text)
 }
 
+// fitting is as much of a text as has room, with an ellipsis where that is not
+// all.
+func (p *picture) fitting(room vg.Length, how writing, text string) string {
+	face, runes := p.face(how), []rune(text)
+	for len(runes) > 1 && face.Width(text) > room {
+		runes = runes[:len(runes)-1]
+		text = string(runes) + "…"
+	}
+	return text
+}
+
 // paragraph writes lines of the picture's width from y on.
 func (p *picture) paragraph(how writing, text string) {
 	face, line := p.face(how), ""
@@ -237,10 +248,10 @@ func (p *picture) chart(chart *relative) {
 		r := &chart.Rows[i]
 		p.box(pictureMargin, p.y, pictureWidth-2*pictureMargin, 0.7, rule)
 		p.y += 5
-		p.text(pictureMargin, p.y+12, writing{11, true, ink}, r.Label)
+		p.text(pictureMargin, p.y+12, writing{11, true, ink}, p.fitting(labelWidth-8, writing{11, true, ink}, r.Label))
 		if r.Overall && len(r.Lanes) > 1 {
 			what, _, _ := strings.Cut(r.Help, ";")
-			p.text(pictureMargin, p.y+25, small, what)
+			p.text(pictureMargin, p.y+25, small, p.fitting(labelWidth-8, small, what))
 		}
 		for n := range r.Lanes {
 			p.lane(&r.Lanes[n], left, width)
@@ -267,7 +278,9 @@ func (p *picture) lane(l *relativeLane, left, width vg.Length) {
 	}
 	x := pictureWidth - pictureMargin - valuesWidth + 12
 	p.box(x, p.y+3, 8, 8, seriesColor(l.Style.Class))
-	x = p.text(x+13, base, writing{10.5, true, ink}, l.Style.Label+" ")
+	figures := l.Text + "  " + l.Beside
+	name := p.fitting(valuesWidth-30-p.face(writing{10.5, true, ink}).Width(figures), writing{10.5, true, ink}, l.Style.Label)
+	x = p.text(x+13, base, writing{10.5, true, ink}, name+" ")
 	x = p.text(x+2, base, writing{10.5, l.Tone == best, toned(l.Tone, ink)}, l.Text)
 	if l.Beside != "" {
 		p.text(x+4, base, writing{9, false, soft}, l.Beside)

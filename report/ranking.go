@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/tsmark/tsmark/measure/stats"
@@ -75,7 +76,38 @@ func (g *group) rankLoadsAnew() ranking {
 func (g *group) rankOverall() ranking { return g.once(compare.AllTypes, g.rankOverallAnew) }
 
 func (g *group) rankOverallAnew() ranking {
-	out := ranking{Estimates: make([]stats.Estimate, len(g.subjects)), Reference: g.fastestOnAverage(), Figures: make([]*compare.Figure, len(g.subjects))}
+	out := ranking{Estimates: make([]stats.Estimate, len(g.subjects)), Reference: -1, Figures: make([]*compare.Figure, len(g.subjects))}
+	// than is how many times as long subject i takes as subject by.
+	than := func(i, by int) *compare.Figure {
+		if g.subjects[i].target.Failure != "" || g.subjects[by].target.Failure != "" {
+			return nil
+		}
+		f := g.figure(by, i, compare.AllTypes, compare.GeoMean)
+		if f == nil || f.MissingA != "" || f.MissingB != "" || f.Ratio.Bound != stats.Exact {
+			return nil
+		}
+		return f
+	}
+	// The reference is one that no other was shown to beat; of several the one that
+	// is ahead of most others.
+	best := [2]int{math.MinInt, math.MinInt}
+	for i := range g.subjects {
+		compared, unbeaten, ahead := false, 1, 0
+		for by := range g.subjects {
+			f := than(i, by)
+			if i == by || f == nil {
+				continue
+			}
+			compared = true
+			if f.Significant() && f.Ratio.Figure > 1 {
+				unbeaten = 0
+			}
+			ahead += cmp.Compare(1, f.Ratio.Figure)
+		}
+		if score := [2]int{unbeaten, ahead}; compared && slices.Compare(score[:], best[:]) > 0 {
+			out.Reference, best = i, score
+		}
+	}
 	if out.Reference < 0 {
 		return out
 	}
@@ -84,12 +116,10 @@ func (g *group) rankOverallAnew() ranking {
 		if i == out.Reference {
 			continue
 		}
-		f := g.figure(out.Reference, i, compare.AllTypes, compare.GeoMean)
-		if f != nil && (f.MissingA != "" || f.MissingB != "" || f.Ratio.Bound == stats.Unknown) {
-			f = nil
+		if f := than(i, out.Reference); f != nil {
+			out.Figures[i] = f
+			out.Sole = out.Sole && f.Significant() && f.Ratio.Figure > 1
 		}
-		out.Figures[i] = f
-		out.Sole = out.Sole && f != nil && f.Significant() && f.Ratio.Figure > 1
 	}
 	return out
 }

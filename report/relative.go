@@ -52,7 +52,7 @@ func newRelative(g *group, h *headline, l legend) *relative {
 	}
 	var marks []mark
 	for _, s := range []*standings{h.Queries, h.Loads} {
-		if s == nil {
+		if s == nil || s == h.Queries && len(g.types()) == 1 { // which has a row of its own
 			continue
 		}
 		r := relativeRow{Label: "All query types", Help: s.Help, Overall: true, Lanes: make([]relativeLane, len(s.Places))}

@@ -39,7 +39,7 @@ const (
 // doubts is the table with nothing but the rows that raise some.
 func (t table) doubts() table {
 	t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(r row) bool {
-		return !slices.ContainsFunc(r.Cells, func(c cell) bool { return c.Tone == bad })
+		return r.Span.Tone != bad && !slices.ContainsFunc(r.Cells, func(c cell) bool { return c.Tone == bad })
 	})
 	return t
 }
@@ -84,7 +84,7 @@ func tables(r *result.Run) []*table {
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		queries := queryTable(r, t)
-		if queries != nil && len(r.Targets) > 1 {
+		if queries != nil && len(r.Targets) > 1 && !onlyChecked(t) {
 			queries.Terminal = doubtful
 		}
 		list = append(list, mixedTable(t), queries, openTable(t), searchTable(t))

@@ -39,6 +39,9 @@ func writeText(w io.Writer, runs []*result.Run, opts Options) error {
 	t := newTextWriter(w, opts, "CSV, JSON and HTML have all")
 	compared := groups(runs)
 	for i := range compared {
+		if len(compared) > 1 {
+			t.wrapped("", "", note{"Dataset " + joined(" ", compared[i].dataset.Spec.Name, compared[i].dataset.Fingerprint), dim})
+		}
 		t.headline(newHeadline(&compared[i]))
 	}
 	for _, r := range runs {

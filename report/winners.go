@@ -77,21 +77,3 @@ func (g *group) oriented(add func(string, int, int, *compare.Figure), label stri
 
 // geometricMean begins the label of rows about all types together.
 const geometricMean = "geometric mean of "
-
-// fastestOnAverage returns the subject whose geometric mean over the types is
-// the smallest; -1 where no two have types in common.
-func (g *group) fastestOnAverage() int {
-	at, found := 0, false
-	for i := 1; i < len(g.subjects); i++ {
-		if f := g.figure(at, i, compare.AllTypes, compare.GeoMean); f != nil && f.MissingA == "" && f.MissingB == "" {
-			found = true
-			if f.Ratio.Figure < 1 {
-				at = i
-			}
-		}
-	}
-	if !found {
-		return -1
-	}
-	return at
-}
