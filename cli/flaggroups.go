@@ -35,6 +35,10 @@ func (g *flagGroups) add(title string, flags ...func(*cobra.Command)) {
 // done has the command's help show the groups.
 func (g *flagGroups) done() {
 	const flat = "Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}"
+	template := g.cmd.UsageTemplate()
+	if !strings.Contains(template, flat) {
+		panic("cobra's template of the usage has changed: it has no " + flat)
+	}
 	text := strings.TrimRight(strings.ReplaceAll(g.texts.String(), "{{", "{{`{{`}}"), "\n")
-	g.cmd.SetUsageTemplate(strings.Replace(g.cmd.UsageTemplate(), flat, text, 1))
+	g.cmd.SetUsageTemplate(strings.Replace(template, flat, text, 1))
 }

@@ -58,7 +58,6 @@ func (x *checkStage) check(ctx context.Context, on *turn) error {
 			v := &checked.Verdict
 			checked.Sample.Early, checked.Verdict = v.Checked, result.Verdict{Difference: v.Difference}
 		}
-		first.Put(checked)
 		if err := x.keepQueries(ctx, on.out, 1, checked); err != nil {
 			return err
 		}

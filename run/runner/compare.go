@@ -39,7 +39,7 @@ func (dir takenAnswers) path(p phase) string {
 
 // put keeps the answers of a phase in place of those that it has already. They
 // are whole, or not there.
-func (dir takenAnswers) put(p phase, answers []engine.Answered) (err error) {
+func (dir takenAnswers) put(p phase, answers []engine.Answered) error {
 	if len(answers) == 0 {
 		return nil
 	}
@@ -50,10 +50,17 @@ func (dir takenAnswers) put(p phase, answers []engine.Answered) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(gob.NewEncoder(file).Encode(answers), file.Close()); err != nil {
+	err = gob.NewEncoder(file).Encode(answers)
+	if err == nil {
+		err = file.Sync() // or a crash of the machine could leave the name of a file that is cut
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), dir.path(p))
+	}
+	if err != nil {
 		return errors.Join(err, os.Remove(file.Name()))
 	}
-	return os.Rename(file.Name(), dir.path(p))
+	return nil
 }
 
 // get returns the answers of a phase; none where it has none.
@@ -130,8 +137,10 @@ func (x *compareStage) expect(ctx context.Context) error {
 			}
 		}
 	}
+	// All of them, or none: after a pass that fails the next target asks for it again.
+	var answers [views]map[takenQuery]*oracle.Expectation
 	for v := range views {
-		x.answers[v] = make(map[takenQuery]*oracle.Expectation)
+		answers[v] = make(map[takenQuery]*oracle.Expectation)
 		if len(wanted[v]) == 0 {
 			continue
 		}
@@ -151,9 +160,10 @@ func (x *compareStage) expect(ctx context.Context) error {
 			return err
 		}
 		for i, key := range keys {
-			x.answers[v][key] = &expected.Full[i]
+			answers[v][key] = &expected.Full[i]
 		}
 	}
+	x.answers = answers
 	return nil
 }
 

@@ -109,7 +109,6 @@ func (x *queryStage) keep(ctx context.Context, on *turn, q *typeQueries, measure
 	s := &measured.Sample
 	s.Wanted, s.Early, s.Repeated = x.plan.experiment.Queries.Verify, on.out.RepeatOf(1).Type(q.queryType.Name).Sample.Early, q.repeated
 	s.Short = strings.Contains(measured.Stopped, result.StoppedByTime) && int(measured.Executed) < q.least(on.repeat)
-	on.out.RepeatOf(on.repeat).Put(measured)
 	return x.keepQueries(ctx, on.out, on.repeat, measured)
 }
 
