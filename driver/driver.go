@@ -161,7 +161,7 @@ type Receipt struct {
 
 // Querier is one worker's connection for reading.
 type Querier interface {
-	// Do asks and reads the answer to its last byte. The rows go to the sink;
+	// Do sends a query and reads the answer to its last byte. The rows go to the sink;
 	// a nil sink only has them counted.
 	Do(context.Context, Request, query.Sink) (Cost, error)
 	// Close releases the connection.

@@ -154,10 +154,10 @@ type Reader interface {
 	Next(b *series.Batch, max int) error
 }
 
-// QueryType is one kind of query that a workload asks.
+// QueryType is one kind of query that a workload has.
 type QueryType struct {
 	Name string // such as single-groupby-1-1-1
-	Help string // one line: what is asked
+	Help string // one line: what it answers
 }
 
 // Workload is a dataset and its queries.
@@ -178,7 +178,7 @@ type Workload interface {
 	Describe(Spec) Description
 	// Dataset makes the dataset of a specification that Check accepts.
 	Dataset(Spec) (Dataset, error)
-	// QueryTypes lists the queries in the order in which they are asked.
+	// QueryTypes lists the queries in the order in which they run.
 	QueryTypes() []QueryType
 	// Queries draws the first n queries of a type, one by one, so that a million
 	// of them need no memory; each pass over the sequence draws them anew. The

@@ -68,9 +68,9 @@ func (e *Experiment) Check() error {
 	c.atLeast("queries.max-queries", q.MaxQueries, 0)
 	c.within("queries.workers", q.Workers, 1, MaxWorkers)
 	c.atLeast("queries.burn-in", q.BurnIn, 0)
-	if asked := q.PerType(); q.BurnIn > 0 && asked > 0 && q.BurnIn >= asked {
-		c.add("queries.burn-in", "leaves nothing to record: must be less than the %d queries of each type", asked)
-	} else if share := asked / max(e.QueryRepeats(), 1); q.BurnIn > 0 && share > 0 && q.BurnIn >= share {
+	if most := q.PerType(); q.BurnIn > 0 && most > 0 && q.BurnIn >= most {
+		c.add("queries.burn-in", "leaves nothing to record: must be less than the %d queries of each type", most)
+	} else if share := most / max(e.QueryRepeats(), 1); q.BurnIn > 0 && share > 0 && q.BurnIn >= share {
 		c.add("queries.burn-in", "leaves nothing to record: must be less than the %d queries of each type that one of %d repeats runs", share, e.QueryRepeats())
 	}
 	c.within("queries.repeats", q.Repeats, 0, MaxRepeats)
@@ -147,7 +147,7 @@ const (
 	MaxRepeats   = 1000
 )
 
-// PerType returns how many queries of a type are asked at most.
+// PerType returns how many queries of a type are run at most.
 func (q *Queries) PerType() int {
 	if q.MaxQueries > 0 {
 		return min(q.Count, q.MaxQueries)

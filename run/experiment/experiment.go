@@ -14,7 +14,7 @@ import (
 )
 
 // Experiment is a workload, the systems to measure with it, and how to load
-// and ask them. Default gives one that runs; Check says whether its values
+// and query them. Default gives one that runs; Check says whether its values
 // are possible. The yaml tags are the keys of the file, in its order.
 type Experiment struct {
 	Name string `yaml:"name"` // shown in lists and reports; usable as a file name
@@ -130,20 +130,20 @@ func (t Timeouts) Limits() limit.Limits {
 	return limit.Limits{Statement: cmp.Or(t.Statement, l.Statement), Step: cmp.Or(t.Step, l.Step)}
 }
 
-// Queries says what is asked, and how.
+// Queries says which queries are run, and how.
 type Queries struct {
-	// Types are query types in the order asked; or AllTypes, alone or followed
+	// Types are query types in the order in which they run; or AllTypes, alone or followed
 	// by types with Without before them, which are left out. None: nothing is
 	// asked, and the experiment is a load.
 	Types      []string `yaml:"types,flow"`
 	Count      int      `yaml:"count"`       // different queries a type, at least 1
-	MaxQueries int      `yaml:"max-queries"` // asked of a type at most, burn-in included; 0: each of Count once
+	MaxQueries int      `yaml:"max-queries"` // run of a type at most, burn-in included; 0: each of Count once
 	Workers    int      `yaml:"workers"`     // connections that run queries, at least 1
 	BurnIn     int      `yaml:"burn-in"`     // queries of each type that run first and are not recorded
-	// Repeats is how often all types are asked, each time of a target opened
+	// Repeats is how often all types are run, each time of a target opened
 	// anew. 0: DefaultRepeats where several targets are compared, else once.
 	Repeats int `yaml:"repeats"`
-	// WarmUp is how long each type is asked, before every repeat, without being
+	// WarmUp is how long each type is run, before every repeat, without being
 	// recorded; 0: not at all.
 	WarmUp time.Duration `yaml:"warm-up,omitempty"`
 	// Cache is CacheCold, or empty: caches are as earlier work left them.
@@ -155,7 +155,7 @@ type Queries struct {
 	// stats.Stopping.
 	Until string `yaml:"until,omitempty"`
 	// Rate is the schedule by which queries come, as pace.Parse reads it. Empty:
-	// each worker asks when it has its answer.
+	// each worker sends the next query when it has its answer.
 	Rate string `yaml:"rate,omitempty"`
 	// FindMaxRate is an objective, as engine.ParseObjective reads it: the
 	// highest rate that keeps it is looked for.
@@ -179,7 +179,7 @@ type Queries struct {
 	CheckSeed string `yaml:"check-seed,omitempty"`
 }
 
-// CacheCold stands in Queries.Cache where each type is asked one query a
+// CacheCold stands in Queries.Cache where of each type one query is run a
 // repeat, of a target opened again, its files being dropped from the page cache
 // before.
 const CacheCold = "cold"
@@ -195,7 +195,7 @@ func (q *Queries) Open() bool { return q.Rate != "" || q.FindMaxRate != "" }
 // and the loads together can tell two apart.
 const DefaultRepeats = 6
 
-// QueryRepeats returns how often all query types are asked.
+// QueryRepeats returns how often all query types are run.
 func (e *Experiment) QueryRepeats() int { return e.repeats(e.Queries.Repeats) }
 
 // LongestLoads is how long the loads of all targets may take together to be
@@ -276,7 +276,7 @@ func Default() *Experiment {
 	}
 }
 
-// Choose returns which of a workload's types are asked. Types that are asked by
+// Choose returns which of a workload's types are run. Types that are named by
 // name need not be among them; position i of Types is to be looked up as
 // Named(i).
 func (q *Queries) Choose(all []string) []string {

@@ -20,10 +20,10 @@ type Mixed struct {
 	Writes    int           `yaml:"writes,omitempty"`
 	Batches   int           `yaml:"batches,omitempty"`
 	RowRate   string        `yaml:"row-rate,omitempty"`   // schedule of rows, as pace.Parse reads it; empty: as fast as they are taken
-	QueryRate string        `yaml:"query-rate,omitempty"` // schedule of queries; empty: each querier asks when it has its answer
-	Queriers  int           `yaml:"queriers,omitempty"`   // connections that ask; 0: as many as Queries.Workers
+	QueryRate string        `yaml:"query-rate,omitempty"` // schedule of queries; empty: each querier sends the next when it has its answer
+	Queriers  int           `yaml:"queriers,omitempty"`   // connections that query; 0: as many as Queries.Workers
 	Duration  time.Duration `yaml:"duration,omitempty"`   // then the rest is loaded alone; 0: until all is written
-	// Weights is how often each of Queries.Types is asked in comparison with the
+	// Weights is how often each of Queries.Types is run in comparison with the
 	// others, in their order, as in 3:1:1; empty: all alike.
 	Weights string `yaml:"weights,omitempty"`
 }
