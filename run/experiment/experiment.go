@@ -134,7 +134,7 @@ func (t Timeouts) Limits() limit.Limits {
 type Queries struct {
 	// Types are query types in the order in which they run; or AllTypes, alone or followed
 	// by types with Without before them, which are left out. None: nothing is
-	// asked, and the experiment is a load.
+	// run, and the experiment is a load.
 	Types      []string `yaml:"types,flow"`
 	Count      int      `yaml:"count"`       // different queries a type, at least 1
 	MaxQueries int      `yaml:"max-queries"` // run of a type at most, burn-in included; 0: each of Count once
@@ -166,7 +166,7 @@ type Queries struct {
 	// Windows says where windows lie: see workload.Windows.
 	Windows workload.Windows `yaml:"windows,omitempty"`
 	// AlignWindows starts every window on a bucket border, for systems that
-	// can ask no other.
+	// can have no other.
 	AlignWindows bool `yaml:"align-windows,omitempty"`
 	// Settings are the parameters of the workload's queries.
 	Settings workload.Settings `yaml:",inline"`
