@@ -185,15 +185,15 @@ TSMARK_PG_PASSWORD.`,
 // formatOf is the format that a file's name asks for; otherwise where it asks
 // for none.
 func formatOf(file, otherwise string) string {
-	switch filepath.Ext(file) {
-	case ".html", ".htm":
-		return string(report.HTML)
-	case ".md", ".markdown":
-		return string(report.Markdown)
-	case ".csv":
-		return string(report.CSV)
-	case ".json":
-		return string(report.JSON)
+	name := strings.TrimPrefix(filepath.Ext(file), ".")
+	switch name {
+	case "htm":
+		name = string(report.HTML)
+	case "md":
+		name = string(report.Markdown)
+	}
+	if slices.Contains(report.Formats(), name) {
+		return name
 	}
 	return otherwise
 }

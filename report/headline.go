@@ -44,11 +44,11 @@ type standing struct {
 
 // newHeadline says it of a group; nil where nothing of it was measured.
 func newHeadline(g *group) *headline {
-	overall, what, over := g.rankOverall(), compare.AllTypes, ""
+	overall, what := g.rankOverall(), compare.AllTypes
+	over := geometricMean + typesOf(&overall)
 	if types := g.types(); len(types) == 1 { // of which there is no mean
-		overall, what, over = g.rankType(types[0].Key), types[0].Key, types[0].Key
-	} else {
-		over = geometricMean + typesOf(&overall)
+		what, over = types[0].Key, types[0].Key
+		overall = g.rankType(what)
 	}
 	loads := g.rankLoads()
 	h := &headline{Queries: g.standings(&overall, what), Loads: g.standings(&loads, compare.LoadSubject)}
