@@ -1,6 +1,7 @@
 package lie
 
 import (
+	"bufio"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -148,38 +149,62 @@ func TestHTTPAnswers(t *testing.T) {
 // A server that speaks before its client is passed on unchanged, and not taken
 // for one that was lied about; HTTP is understood.
 func TestUnknownProtocol(t *testing.T) {
+	greet := func(c net.Conn) { fmt.Fprint(c, "220 ready\r\n") }
+	// The request is read whole before it is answered: a connection that is closed
+	// on bytes nobody read is reset, and the answer may be lost.
+	answer := func(c net.Conn) {
+		if _, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+			fmt.Fprint(c, "HTTP/1.0 200 OK\r\n\r\n")
+		}
+	}
+	for _, c := range []struct {
+		name       string
+		serve      func(net.Conn)
+		send, want string
+		understood bool
+	}{
+		{"speaks first", greet, "", "220 ready\r\n", false},
+		{"http", answer, "GET / HTTP/1.0\r\n\r\n", "HTTP/1.0 200 OK\r\n", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			group, err := New(Zeroes, "cpu", serveEach(t, c.serve))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer group.Close()
+			client, err := net.Dial("tcp", "127.0.0.1:"+group.Port(0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.Close()
+			fmt.Fprint(client, c.send)
+			if got, err := io.ReadAll(client); err != nil || !strings.HasPrefix(string(got), c.want) {
+				t.Errorf("read %q, %v, want %q", got, err, c.want)
+			}
+			if got := group.Understands(); got != c.understood {
+				t.Errorf("understood: %v, want %v", got, c.understood)
+			}
+		})
+	}
+}
+
+// serveEach accepts connections until the test ends, serves each and closes it,
+// and returns the address.
+func serveEach(t *testing.T, serve func(net.Conn)) string {
 	server, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
+	t.Cleanup(func() { server.Close() })
 	go func() {
 		for {
 			c, err := server.Accept()
 			if err != nil {
 				return
 			}
-			fmt.Fprint(c, "HTTP/1.0 200 OK\r\n\r\n")
+			serve(c)
 			c.Close()
 		}
 	}()
-	group, err := New(Zeroes, "cpu", server.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer group.Close()
-	for i, said := range []string{"", "GET / HTTP/1.0\r\n\r\n"} {
-		client, err := net.Dial("tcp", "127.0.0.1:"+group.Port(0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprint(client, said)
-		if got, err := io.ReadAll(client); err != nil || !strings.HasPrefix(string(got), "HTTP/1.") {
-			t.Errorf("after %q: %q, %v", said, got, err)
-		}
-		client.Close()
-		if got := group.Understands(); got != (i == 1) {
-			t.Errorf("after %q: understood %v", said, got)
-		}
-	}
+	return server.Addr().String()
 }
