@@ -311,11 +311,11 @@ const pageName = "report.html"
 
 // reportRun writes the run's page and shows its text.
 func (a *app) reportRun(run *result.Run) error {
-	runs := []*result.Run{run}
-	if err := report.Write(a.stdout, report.Text, runs, a.textOptions()); err != nil {
+	shown := report.Of(run) // its estimates are computed once for both
+	if err := shown.Write(a.stdout, report.Text, a.textOptions()); err != nil {
 		return err
 	}
-	page, err := a.writePage(run.ID, func(out io.Writer) error { return report.Write(out, report.HTML, runs, report.Options{}) })
+	page, err := a.writePage(run.ID, func(out io.Writer) error { return shown.Write(out, report.HTML, report.Options{}) })
 	if err != nil {
 		return err
 	}

@@ -252,7 +252,7 @@ func csvColumns() []csvColumn {
 
 // writeCSV writes a line per load, mixed phase and query type. One kind of line
 // leaves the columns of the other empty; a line whose figures do not stand has none.
-func writeCSV(w io.Writer, runs []*result.Run) error {
+func (p *Report) writeCSV(w io.Writer) error {
 	out, columns := newCSVWriter(w), csvColumns()
 	cells := make([]string, len(columns))
 	for i, c := range columns {
@@ -261,8 +261,8 @@ func writeCSV(w io.Writer, runs []*result.Run) error {
 	if err := out.Write(cells); err != nil {
 		return err
 	}
-	for _, r := range runs {
-		for _, line := range csvLines(r) {
+	for i, r := range p.runs {
+		for _, line := range csvLines(p.own[i], r) {
 			for i, c := range columns {
 				cells[i] = csvText(c.value(line))
 			}
@@ -302,9 +302,8 @@ func csvText(v any) string {
 }
 
 // csvLines are the lines of a run.
-func csvLines(r *result.Run) []*csvLine {
+func csvLines(g *group, r *result.Run) []*csvLine {
 	var lines []*csvLine
-	g := groupOf(r)
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		add := func(kind, name string) *csvLine {

@@ -56,39 +56,40 @@ type pageTarget struct {
 	Settings []fact
 }
 
-func writeHTML(w io.Writer, runs []*result.Run, of View) error {
+func (p *Report) writeHTML(w io.Writer, of View) error {
 	t, err := pageTemplates("page.html")
 	if err != nil {
 		return err
 	}
-	p := page{Title: "tsmark report", Repeats: repeats(runs)}
-	if len(runs) == 1 {
-		p.Title = "tsmark run " + joined(" ", runs[0].ID, runs[0].Name)
+	out := page{Title: "tsmark report", Repeats: p.repeats()}
+	if len(p.runs) == 1 {
+		out.Title = "tsmark run " + joined(" ", p.runs[0].ID, p.runs[0].Name)
 	}
-	for _, r := range runs {
-		p.Runs = append(p.Runs, newPageRun(r, of))
+	for i, r := range p.runs {
+		out.Runs = append(out.Runs, newPageRun(p.own[i], r, of))
 	}
-	for _, g := range groups(runs) {
-		l, h := newLegend(g.labels()), newHeadline(&g)
-		view := pageGroup{Dataset: g.dataset, Legend: l, Headline: h, Relative: newRelative(&g, h, l), Ranges: newRanges(&g, l), Comparison: comparison(&g), Winners: winnersTable(&g), Loads: newBars(&g, l), Rates: newRates(&g, l)}
+	for i := range p.groups {
+		g := &p.groups[i]
+		l, h := newLegend(g.labels()), newHeadline(g)
+		view := pageGroup{Dataset: g.dataset, Legend: l, Headline: h, Relative: newRelative(g, h, l), Ranges: newRanges(g, l), Comparison: comparison(g), Winners: winnersTable(g), Loads: newBars(g, l), Rates: newRates(g, l)}
 		for _, queryType := range g.types() {
 			for _, time := range drawnTimes() {
-				if c := newPercentiles(&g, l, queryType, time); c != nil {
+				if c := newPercentiles(g, l, queryType, time); c != nil {
 					view.Curves = append(view.Curves, c)
 				}
 			}
 		}
 		for _, what := range append([]fact{{loadTitle, ""}}, g.types()...) {
-			if c := newDots(&g, l, what); c != nil {
+			if c := newDots(g, l, what); c != nil {
 				view.Dots = append(view.Dots, c)
 			}
 		}
-		p.Groups = append(p.Groups, view)
+		out.Groups = append(out.Groups, view)
 	}
-	return t.Execute(w, p)
+	return t.Execute(w, out)
 }
 
-func newPageRun(r *result.Run, of View) pageRun {
+func newPageRun(g *group, r *result.Run, of View) pageRun {
 	view := pageRun{ID: r.ID, Name: r.Name, Outcome: outcome(r), Alerts: alerts(r), Facts: facts(r), Command: command(r), Again: elsewhere(r), Run: r}
 	for i := range r.Targets {
 		t := &r.Targets[i]
@@ -110,7 +111,7 @@ func newPageRun(r *result.Run, of View) pageRun {
 			Settings: pairs(t.Description.Settings),
 		})
 	}
-	view.Tables, view.Timeline = tables(r), newTimeline(r)
+	view.Tables, view.Timeline = tables(g, r), newTimeline(r)
 	if of == IoTDB || matrix.Native(r.Dataset.Spec.Name) {
 		view.Matrices = matrixTables(r)
 	}

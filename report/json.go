@@ -37,8 +37,8 @@ type standingJSON struct {
 	Chance   bool            `json:"chance"` // not shown to differ from the first; of the first, that it is the best was not shown
 }
 
-func headlineOf(r *result.Run) *headlineJSON {
-	h := newHeadline(groupOf(r))
+func headlineOf(g *group) *headlineJSON {
+	h := newHeadline(g)
 	if h == nil {
 		return nil
 	}
@@ -77,9 +77,9 @@ type figureJSON struct {
 	Verdict       string          `json:"verdict,omitempty"` // best, worse, tie, or no verdict and why
 }
 
-// figuresOf derives the figures of a run.
-func figuresOf(r *result.Run) []figureJSON {
-	g, list := groupOf(r), []figureJSON{}
+// figuresOf derives the figures of a run by its group.
+func figuresOf(g *group) []figureJSON {
+	list := []figureJSON{}
 	add := func(i int, ranked ranking, f figureJSON) {
 		e := &ranked.Estimates[i]
 		if e.N == 0 {
@@ -107,13 +107,13 @@ func figuresOf(r *result.Run) []figureJSON {
 	return list
 }
 
-func writeJSON(w io.Writer, runs []*result.Run) error { return writeIndented(w, withFigures(runs)) }
+func (p *Report) writeJSON(w io.Writer) error { return writeIndented(w, p.withFigures()) }
 
 // withFigures never returns nil, which would be null instead of an empty list.
-func withFigures(runs []*result.Run) []runJSON {
-	list := make([]runJSON, 0, len(runs))
-	for _, r := range runs {
-		list = append(list, runJSON{withoutLoads(r), figuresOf(r), headlineOf(r)})
+func (p *Report) withFigures() []runJSON {
+	list := make([]runJSON, 0, len(p.runs))
+	for i, r := range p.runs {
+		list = append(list, runJSON{withoutLoads(r), figuresOf(p.own[i]), headlineOf(p.own[i])})
 	}
 	return list
 }

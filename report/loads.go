@@ -12,7 +12,7 @@ import (
 )
 
 // loadTable shows the loads of a run; nil where there are none.
-func loadTable(r *result.Run) *table {
+func loadTable(g *group, r *result.Run) *table {
 	t := &table{Title: "Load", Columns: []column{
 		{Head: "target"},
 		{Head: "rows", Help: "rows sent", Rank: 1},
@@ -31,7 +31,7 @@ func loadTable(r *result.Run) *table {
 		{Head: "disk", Help: "bytes on disk after settling"},
 		{Head: "of raw", Help: "bytes on disk as a part of the dataset's size as line protocol"},
 	}}
-	ranked := groupOf(r).rankLoads()
+	ranked := g.rankLoads()
 	loads := 0
 	for i := range r.Targets {
 		loads = max(loads, len(estimate.Loads(&r.Targets[i], estimate.Settled)))

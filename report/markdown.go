@@ -14,28 +14,28 @@ import (
 // markdownWriter keeps write errors until its Flush, as its buffer does.
 type markdownWriter struct{ *bufio.Writer }
 
-func writeMarkdown(w io.Writer, runs []*result.Run) error {
+func (p *Report) writeMarkdown(w io.Writer) error {
 	m := markdownWriter{bufio.NewWriter(w)}
-	compared := groups(runs)
-	for i := range compared {
-		if len(compared) > 1 {
-			fmt.Fprintf(m, "Dataset %s\n\n", escapeMarkdown(joined(" ", compared[i].dataset.Spec.Name, compared[i].dataset.Fingerprint)))
+	for i := range p.groups {
+		g := &p.groups[i]
+		if len(p.groups) > 1 {
+			fmt.Fprintf(m, "Dataset %s\n\n", escapeMarkdown(joined(" ", g.dataset.Spec.Name, g.dataset.Fingerprint)))
 		}
-		m.headline(newHeadline(&compared[i]))
+		m.headline(newHeadline(g))
 	}
-	for _, r := range runs {
-		m.run(r)
+	for i, r := range p.runs {
+		m.run(p.own[i], r)
 	}
-	for _, g := range compared {
-		for _, view := range []*table{comparison(&g), winnersTable(&g)} {
+	for i := range p.groups {
+		for _, view := range []*table{comparison(&p.groups[i]), winnersTable(&p.groups[i])} {
 			if view != nil {
 				fmt.Fprintf(m, "## %s\n\n", escapeMarkdown(view.Title))
 				m.table(view)
 			}
 		}
 	}
-	if len(runs) > 0 {
-		fmt.Fprintf(m, "_%s_\n", repeats(runs))
+	if len(p.runs) > 0 {
+		fmt.Fprintf(m, "_%s_\n", p.repeats())
 	}
 	return m.Flush()
 }
@@ -65,14 +65,14 @@ func (m markdownWriter) headline(h *headline) {
 	}
 }
 
-func (m markdownWriter) run(r *result.Run) {
+func (m markdownWriter) run(g *group, r *result.Run) {
 	m.head(r)
 	again := ""
 	if len(r.Args) > 0 {
 		again = joined("\n", command(r), elsewhere(r))
 	}
 	m.preamble(alerts(r), facts(r), again)
-	m.tables(tables(r))
+	m.tables(tables(g, r))
 	m.experiment(r.Experiment)
 }
 

@@ -51,7 +51,7 @@ func WriteMatrices(w io.Writer, format Format, runs []*result.Run, opts Options)
 	case JSON:
 		err = writeMatricesJSON(w, runs)
 	case HTML:
-		err = writeHTML(w, runs, IoTDB)
+		err = Of(runs...).writeHTML(w, IoTDB)
 	default:
 		return unknownFormat(format, "matrices")
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,34 +23,37 @@ import (
 
 // writePicture draws the headlines and the ratios of the runs, with what they
 // rest on and what disturbed them, as one image for slides and messages.
-func writePicture(w io.Writer, format Format, runs []*result.Run) error {
-	draw := func(p *picture) {
-		for _, g := range groups(runs) {
-			h := newHeadline(&g)
-			p.headline(h, g.names(runs))
-			for _, r := range runs {
-				if result.SameDataset(g.dataset, &r.Dataset) {
-					p.alerts(r)
-				}
-			}
-			p.chart(newRelative(&g, h, newLegend(g.labels())))
-		}
-		p.foot(runs)
+func (p *Report) writePicture(w io.Writer, format Format) error { return p.draw(w, format, false) }
+
+// WritePreview writes, as PNG, what services show of a link to the page: the
+// picture with the ratios over all query types and of the loads alone. It is
+// nearly twice as wide as high, since they cut off the rest.
+func (p *Report) WritePreview(w io.Writer) error {
+	if err := p.draw(w, PNG, true); err != nil {
+		return fmt.Errorf("writing the preview: %w", err)
 	}
+	return nil
+}
+
+func (p *Report) draw(w io.Writer, format Format, preview bool) error {
 	fonts, err := readFaces()
 	if err != nil {
 		return err
 	}
-	measured := &picture{canvas: vg.MultiCanvas(), fonts: fonts} // how high it becomes
-	draw(measured)
-	height := measured.y + pictureMargin
-	var canvas vg.CanvasWriterTo = vgsvg.New(pictureWidth, height)
-	if format == PNG {
-		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(pictureWidth, height), vgimg.UseDPI(pictureDPI))}
+	d := &picture{canvas: vg.MultiCanvas(), fonts: fonts} // how high it becomes
+	d.report(p, preview)
+	width, height := pictureWidth, d.y+pictureMargin
+	if preview {
+		width, height = max(width, height*previewShape), max(height, width/previewShape)
 	}
-	p := &picture{canvas: canvas, fonts: fonts, height: height}
-	p.box(0, 0, pictureWidth, height, paper)
-	draw(p)
+	var canvas vg.CanvasWriterTo = vgsvg.New(width, height)
+	if format == PNG {
+		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pictureDPI))}
+	}
+	d = &picture{canvas: canvas, fonts: fonts, height: height}
+	d.box(0, 0, width, height, paper)
+	d.left = (width - pictureWidth) / 2
+	d.report(p, preview)
 	if format == SVG {
 		var drawn bytes.Buffer
 		if _, err := canvas.WriteTo(&drawn); err != nil {
@@ -61,6 +65,26 @@ func writePicture(w io.Writer, format Format, runs []*result.Run) error {
 	}
 	_, err = canvas.WriteTo(w)
 	return err
+}
+
+// report draws all of a report, or its preview.
+func (p *picture) report(of *Report, preview bool) {
+	for i := range of.groups {
+		g := &of.groups[i]
+		h := newHeadline(g)
+		p.headline(h, g.names(of.runs))
+		for _, r := range of.runs {
+			if result.SameDataset(g.dataset, &r.Dataset) {
+				p.alerts(r)
+			}
+		}
+		chart := newRelative(g, h, newLegend(g.labels()))
+		if preview && chart != nil {
+			chart.Rows = slices.DeleteFunc(chart.Rows, func(r relativeRow) bool { return !r.Overall })
+		}
+		p.chart(chart)
+	}
+	p.foot(of.runs)
 }
 
 // names are the ids of the group's runs.
@@ -79,6 +103,8 @@ const (
 	pictureWidth  vg.Length = 900 // 1,200 pixels, as wide as pages show previews
 	pictureMargin vg.Length = 36
 	pictureDPI              = 144
+	// previewShape is the width of previews by their height: 1,200 to 630 pixels.
+	previewShape = 1200.0 / 630
 
 	labelWidth  vg.Length = 190
 	valuesWidth vg.Length = 250
@@ -91,6 +117,7 @@ type picture struct {
 	canvas vg.Canvas
 	fonts  pictureFaces
 	height vg.Length
+	left   vg.Length // of where things go
 	y      vg.Length // from the top: where the next thing goes
 }
 
@@ -144,7 +171,7 @@ func (p *picture) text(x, base vg.Length, how writing, text string) vg.Length {
 	text = printable.Line(strings.ReplaceAll(text, unitSpace, " "))
 	face := p.face(how)
 	p.canvas.SetColor(how.color)
-	p.canvas.FillString(*face, vg.Point{X: x, Y: p.height - base}, text)
+	p.canvas.FillString(*face, vg.Point{X: p.left + x, Y: p.height - base}, text)
 	return x + face.Width(text)
 }
 
@@ -180,7 +207,7 @@ func (p *picture) paragraph(how writing, text string) {
 // box fills a rectangle, given its upper left corner.
 func (p *picture) box(x, y, width, height vg.Length, c color.Color) {
 	p.canvas.SetColor(c)
-	p.canvas.Fill(vg.Rectangle{Min: vg.Point{X: x, Y: p.height - y - height}, Max: vg.Point{X: x + width, Y: p.height - y}}.Path())
+	p.canvas.Fill(vg.Rectangle{Min: vg.Point{X: p.left + x, Y: p.height - y - height}, Max: vg.Point{X: p.left + x + width, Y: p.height - y}}.Path())
 }
 
 // toned is the colour of a tone.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/measure"
-	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -67,7 +66,8 @@ func checkTable(t *result.Target) *table {
 }
 
 // queryTable shows the query types of a target; nil where it has none.
-func queryTable(r *result.Run, t *result.Target) *table {
+func queryTable(g *group, at int) *table {
+	r, t := g.subjects[at].run, g.subjects[at].target
 	if len(t.Queries) == 0 {
 		return nil
 	}
@@ -89,8 +89,8 @@ func queryTable(r *result.Run, t *result.Target) *table {
 	}}
 	rounds, estimated := 0, false
 	for i := range t.Queries {
-		rounds = max(rounds, len(estimate.Of(r, t, t.Queries[i].Type)))
-		estimated = estimated || estimate.Median(r, t, &t.Queries[i]).Interval != nil
+		rounds = max(rounds, len(g.samples(t.Queries[i].Type)[at]))
+		estimated = estimated || g.rankType(t.Queries[i].Type).Estimates[at].Interval != nil
 	}
 	for _, s := range serviceStats() {
 		view.Columns = append(view.Columns, s.column)
@@ -148,7 +148,7 @@ func queryTable(r *result.Run, t *result.Target) *table {
 				cells = append(cells, cell{text, figures})
 				continue
 			}
-			e := estimate.Median(r, t, q)
+			e := g.rankType(q.Type).Estimates[at]
 			median := medianText(e)
 			if noises[q.Type] != "" {
 				median += noisyMark

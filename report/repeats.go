@@ -6,14 +6,14 @@ import (
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/estimate"
-	"github.com/tsmark/tsmark/result"
 )
 
 // coversNote says what intervals and verdicts know of.
 const coversNote = "Intervals and verdicts cover what differed between the rounds and loads of this run: not another day, another machine or other data."
 
 // repeats says how much one can conclude from so many runs.
-func repeats(runs []*result.Run) string {
+func (p *Report) repeats() string {
+	runs := p.runs
 	switch {
 	case len(runs) == 0:
 		return ""
@@ -28,7 +28,7 @@ func repeats(runs []*result.Run) string {
 		measured = measured || t.Load != nil
 		for _, q := range t.Queries {
 			measured = measured || q.Executed > 0
-			rounds = max(rounds, len(estimate.Of(runs[0], t, q.Type)))
+			rounds = max(rounds, len(p.own[0].samples(q.Type)[i]))
 		}
 	}
 	var parts []string

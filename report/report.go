@@ -56,23 +56,51 @@ type Options struct {
 	Verbose bool
 }
 
+// Report is runs, in the order in which they are shown. Its formats share the
+// estimates and comparisons, which are made once, when the first format needs
+// them: so it is not for several goroutines at a time.
+type Report struct {
+	runs   []*result.Run
+	groups []group  // the targets of all runs, by dataset
+	own    []*group // those of each run by itself
+}
+
+// Of returns the report of runs.
+func Of(runs ...*result.Run) *Report {
+	p := &Report{runs: runs, groups: groups(runs)}
+	for _, r := range runs {
+		own := groupOf(r)
+		if len(runs) == 1 {
+			own = &p.groups[0]
+		}
+		p.own = append(p.own, own)
+	}
+	return p
+}
+
 // Write renders the runs in the given order. Its errors are those of w, and
 // formats that do not exist.
 func Write(w io.Writer, format Format, runs []*result.Run, opts Options) error {
+	return Of(runs...).Write(w, format, opts)
+}
+
+// Write renders the report. Its errors are those of w, and formats that do not
+// exist.
+func (p *Report) Write(w io.Writer, format Format, opts Options) error {
 	var err error
 	switch format {
 	case Text:
-		err = writeText(w, runs, opts)
+		err = p.writeText(w, opts)
 	case Markdown:
-		err = writeMarkdown(w, runs)
+		err = p.writeMarkdown(w)
 	case CSV:
-		err = writeCSV(w, runs)
+		err = p.writeCSV(w)
 	case JSON:
-		err = writeJSON(w, runs)
+		err = p.writeJSON(w)
 	case HTML:
-		err = writeHTML(w, runs, Everything)
+		err = p.writeHTML(w, Everything)
 	case SVG, PNG:
-		err = writePicture(w, format, runs)
+		err = p.writePicture(w, format)
 	default:
 		return unknownFormat(format, "runs")
 	}

@@ -301,3 +301,24 @@ func TestWriteErrorsAreReported(t *testing.T) {
 		}
 	}
 }
+
+// What a run's terminal needs is not estimated again for its page, or for any
+// other format: a figure that is changed in between is changed in all of them.
+func TestFormatsShareEstimates(t *testing.T) {
+	p := Of(agreeing(t, 6))
+	render := func(format Format) string {
+		t.Helper()
+		var out bytes.Buffer
+		if err := p.Write(&out, format, Options{Verbose: true}); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	render(Text)
+	p.groups[0].rankType("type-1").Estimates[0].Median.Figure = 0.00777
+	for _, format := range []Format{HTML, Markdown, JSON, CSV, SVG} {
+		if out := render(format); !strings.Contains(out, "7.77") && !strings.Contains(out, "0.00777") {
+			t.Errorf("%s was estimated again", format)
+		}
+	}
+}

@@ -35,7 +35,7 @@ func WriteSweep(w io.Writer, format Format, s *result.Sweep, runs []*result.Run,
 	case Markdown:
 		err = writeSweepMarkdown(w, newSweepView(s, runs))
 	case CSV:
-		err = writeCSV(w, runs)
+		err = Of(runs...).writeCSV(w)
 	case JSON:
 		err = writeSweepJSON(w, s, runs)
 	case HTML:
@@ -226,7 +226,7 @@ func writeSweepJSON(w io.Writer, s *result.Sweep, runs []*result.Run) error {
 	return writeIndented(w, struct {
 		Sweep *result.Sweep `json:"sweep"`
 		Runs  []runJSON     `json:"runs"`
-	}{s, withFigures(runs)})
+	}{s, Of(runs...).withFigures()})
 }
 
 func writeSweepHTML(w io.Writer, s *result.Sweep, runs []*result.Run) error {

@@ -79,11 +79,11 @@ type note struct {
 // tables are those of a run, in the order in which they are shown. The medians
 // of several targets stand side by side in a table of their own; their further
 // percentiles are details then.
-func tables(r *result.Run) []*table {
-	list := []*table{selfTestTable(r), loadTable(r), stepsTable(r)}
+func tables(g *group, r *result.Run) []*table {
+	list := []*table{selfTestTable(r), loadTable(g, r), stepsTable(r)}
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		queries := queryTable(r, t)
+		queries := queryTable(g, i)
 		if queries != nil && len(r.Targets) > 1 && !onlyChecked(t) {
 			queries.Terminal = doubtful
 		}

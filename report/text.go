@@ -35,38 +35,38 @@ func newTextWriter(w io.Writer, opts Options, elsewhere string) *textWriter {
 	return t
 }
 
-func writeText(w io.Writer, runs []*result.Run, opts Options) error {
+func (p *Report) writeText(w io.Writer, opts Options) error {
 	t := newTextWriter(w, opts, "CSV, JSON and HTML have all")
-	compared := groups(runs)
-	for i := range compared {
-		if len(compared) > 1 {
-			t.wrapped("", "", note{"Dataset " + joined(" ", compared[i].dataset.Spec.Name, compared[i].dataset.Fingerprint), dim})
+	for i := range p.groups {
+		g := &p.groups[i]
+		if len(p.groups) > 1 {
+			t.wrapped("", "", note{"Dataset " + joined(" ", g.dataset.Spec.Name, g.dataset.Fingerprint), dim})
 		}
-		t.headline(newHeadline(&compared[i]))
+		t.headline(newHeadline(g))
 	}
-	for _, r := range runs {
+	for _, r := range p.runs {
 		t.head(r)
 	}
-	for i := range compared {
-		for _, view := range []*table{comparison(&compared[i]), t.detail(winnersTable(&compared[i]))} {
+	for i := range p.groups {
+		for _, view := range []*table{comparison(&p.groups[i]), t.detail(winnersTable(&p.groups[i]))} {
 			if view != nil {
 				t.table(view)
 			}
 		}
 	}
-	for _, r := range runs {
-		if len(runs) > 1 {
+	for i, r := range p.runs {
+		if len(p.runs) > 1 {
 			t.line("")
 			t.line(t.paint(t.clean("Run "+joined(" ", r.ID, r.Name)), "1"))
 		}
-		t.tables(r)
+		t.tables(tables(p.own[i], r))
 	}
-	if len(runs) > 0 {
+	if len(p.runs) > 0 {
 		t.line("")
-		t.wrapped("", "", note{repeats(runs), dim})
+		t.wrapped("", "", note{p.repeats(), dim})
 	}
-	if len(runs) > 0 && !t.verbose {
-		t.wrapped("", "", note{"tsmark report" + references(runs) + " --verbose shows each target's percentiles, its version and settings, the resources, the host, and how to repeat it.", dim})
+	if len(p.runs) > 0 && !t.verbose {
+		t.wrapped("", "", note{"tsmark report" + references(p.runs) + " --verbose shows each target's percentiles, its version and settings, the resources, the host, and how to repeat it.", dim})
 	}
 	return t.Flush()
 }
@@ -140,8 +140,8 @@ func (t *textWriter) detail(view *table) *table {
 	return nil
 }
 
-func (t *textWriter) tables(r *result.Run) {
-	for _, view := range tables(r) {
+func (t *textWriter) tables(list []*table) {
+	for _, view := range list {
 		switch {
 		case t.verbose || view.Terminal == whole:
 			t.table(view)
