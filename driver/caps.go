@@ -33,8 +33,11 @@ type Caps struct {
 	// no server. Create and Plan are given no other schema. Nil: it takes all.
 	Schema func(*series.Schema) error
 
-	// Types says how fields of each of series.Types are stored. Nil: it keeps
-	// values as they are, or not at all.
+	// Digits is to how many significant decimal digits it holds doubles, where the
+	// doubles of a series are of like size; 0: as they are. Censuses say so too.
+	Digits int
+	// Types says how fields of each of series.Types are stored, those of the others
+	// not at all, which Schema says. Nil: it keeps values as they are, or nothing.
 	Types map[series.Type]Stored
 	// Steps are what its users may do once data is loaded, without Do: names and
 	// help of what AfterLoader gives of an open database.

@@ -179,6 +179,7 @@ type Census struct {
 	Rows   int64     // -1 where the system counts points only
 	Times  Content   // of the rows; its Count means nothing
 	Fields []Content // in the order of the table's fields
+	Digits int       // as Caps.Digits
 }
 
 // Content is what the values of a field come to, NULLs left out. A figure that

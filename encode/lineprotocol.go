@@ -45,6 +45,8 @@ type LineProtocol struct {
 	// WholeBools reports whether a table has booleans as integers 0 and 1; nil:
 	// none has.
 	WholeBools func(*series.Table) bool
+	// NumberTags says that tags which are numbers stay tags.
+	NumberTags bool
 	// Unit is what the times of rows are counted in; 0: nanoseconds. Times are
 	// multiples of it.
 	Unit time.Duration
@@ -78,13 +80,13 @@ func (l LineProtocol) table(t *series.Table) lineTable {
 	lt.series.build = func(dst []byte, series uint32) []byte {
 		dst = append(dst, name...)
 		for i := range t.Tags {
-			if !t.Tags[i].Numeric() {
+			if l.NumberTags || !t.Tags[i].Numeric() {
 				dst = l.appendTag(dst, &t.Tags[i], keys[i], series, ",", "")
 			}
 		}
 		dst = append(dst, ' ')
 		for i := range t.Tags {
-			if t.Tags[i].Numeric() {
+			if !l.NumberTags && t.Tags[i].Numeric() {
 				dst = l.appendTag(dst, &t.Tags[i], keys[i], series, "", ",")
 			}
 		}

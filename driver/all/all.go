@@ -10,6 +10,7 @@ import (
 	"github.com/tsmark/tsmark/driver/questdb"
 	"github.com/tsmark/tsmark/driver/sqlite"
 	"github.com/tsmark/tsmark/driver/timescaledb"
+	"github.com/tsmark/tsmark/driver/victoriametrics"
 )
 
 // Drivers returns every driver, in the order in which users see them.
@@ -21,6 +22,7 @@ func Drivers() []driver.Driver {
 		timescaledb.Driver(),
 		questdb.Driver(),
 		influxdb.Driver(),
+		victoriametrics.Driver(),
 		null.Driver(),
 	}
 }

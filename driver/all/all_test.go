@@ -30,8 +30,11 @@ func TestTypesAreTold(t *testing.T) {
 				t.Errorf("%s has no precision of times", d.Name)
 			}
 			for _, typ := range series.Types() {
-				if !caps.Discards && caps.Types[typ].As == "" {
-					t.Errorf("%s %v does not say how it holds %v: give it Caps.Types", d.Name, given, typ)
+				if caps.Discards || caps.Types[typ].As != "" {
+					continue
+				}
+				if r := caps.Refuse("q", &series.Schema{Series: 1, Tables: []*series.Table{{Name: "t", Fields: []series.Field{{Name: "f", Type: typ}}}}}, series.Values{}); r == nil {
+					t.Errorf("%s %v does not say how it holds %v: give it Caps.Types, or refuse it by Caps.Schema", d.Name, given, typ)
 				}
 			}
 		}

@@ -119,7 +119,7 @@ func (s *suite) hostile() example {
 	}
 	for row := range rows {
 		run.Series[row] = uint32(row % hosts)
-		run.Times[row] = start.Add(time.Duration(row/hosts)*97*time.Second + time.Microsecond).UnixNano()
+		run.Times[row] = start.Add(time.Duration(row/hosts)*97*time.Second + caps.TimePrecision).UnixNano()
 		run.Columns[0].Ints[row] = int64(row*row) - 777
 		run.Columns[1].Floats[row] = math.Sqrt(float64(row)) / 3
 		run.Columns[2].Nulls.Set(row)
@@ -133,8 +133,10 @@ func (s *suite) hostile() example {
 	}
 	run.Columns[0].Ints[0], run.Columns[0].Ints[1] = largest, smallest
 	run.Columns[0].Ints[rows-1] = largest - 1
-	run.Columns[1].Floats[2], run.Columns[1].Floats[4] = 1.2345678901234567e150, math.SmallestNonzeroFloat64
-	run.Columns[3].Floats[2] = math.MaxFloat64
+	if caps.Digits == 0 {
+		run.Columns[1].Floats[2], run.Columns[1].Floats[4] = 1.2345678901234567e150, math.SmallestNonzeroFloat64
+		run.Columns[3].Floats[2] = math.MaxFloat64
+	}
 
 	all := []string{"whole", "share", "never", "vast"}
 	in := &query.TagIn{Key: "hostname", Values: []string{"o'brien", "Ωμέγα-服务器", "nobody"}}
@@ -142,7 +144,7 @@ func (s *suite) hostile() example {
 		query.Query{In: in, Shape: query.Buckets{Aggregate: query.Max, Fields: all, Width: 7 * time.Minute, Order: query.Ascending}},
 		query.Query{Shape: query.Buckets{Aggregate: query.Avg, Fields: all[1:3], Width: time.Hour, GroupBy: "hostname", Order: query.Ascending}},
 		query.Query{End: start.Add(20 * time.Minute), Shape: query.Buckets{Aggregate: query.Max, Fields: all, Width: time.Minute, Order: query.Descending, Limit: 3}},
-		query.Query{Start: start.Add(time.Microsecond), End: start.Add(40 * time.Minute), Above: &query.Above{Field: "whole", Value: 0}, Shape: query.Rows{Fields: all, Tag: "hostname"}},
+		query.Query{Start: start.Add(caps.TimePrecision), End: start.Add(40 * time.Minute), Above: &query.Above{Field: "whole", Value: 0}, Shape: query.Rows{Fields: all, Tag: "hostname"}},
 		query.Query{Shape: query.Last{By: "hostname", Fields: all}},
 	)}.about(table)
 }

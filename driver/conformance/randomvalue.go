@@ -11,7 +11,7 @@ import (
 func (d *dice) field(number bool) series.Field {
 	f := series.Field{Type: pick(d, []series.Type{series.Int, series.Float, series.Int32, series.Float32})}
 	if !number && d.often(50) {
-		f.Type = pick(d, []series.Type{series.Bool, series.Text, series.Timestamp, series.Date, series.Blob})
+		f.Type = pick(d, d.held(series.Bool, series.Text, series.Timestamp, series.Date, series.Blob))
 	}
 	if f.Type.Textual() {
 		f.Length = 1 + d.IntN(series.MaxText)
@@ -43,6 +43,13 @@ func (d *dice) values(run *series.Run, row int) {
 func (d *dice) float(t series.Type) float64 {
 	if d.caps.Holds(series.Infinities) && d.often(10) {
 		return math.Inf(d.IntN(2)*2 - 1)
+	}
+	if d.caps.Digits > 0 {
+		v := float64(d.IntN(2_000_000)-1_000_000) / 1000
+		if t == series.Float32 {
+			v = float64(float32(v))
+		}
+		return v
 	}
 	if t == series.Float32 {
 		return float64(pick(d, []float32{math.MaxFloat32, -math.SmallestNonzeroFloat32, 0, 0.1, float32(d.NormFloat64()), float32(d.NormFloat64() * 1e30)}))

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/tsmark/tsmark/query"
@@ -12,7 +13,7 @@ import (
 // one without NULLs, and one in which every other row lacks every other value.
 func (s *suite) types() example {
 	var fields []series.Field
-	for _, kind := range series.Types() {
+	for _, kind := range s.held(series.Types()...) {
 		f := series.Field{Name: "a_" + kind.String(), Type: kind}
 		if kind.Textual() {
 			f.Length = 5
@@ -36,7 +37,7 @@ func (s *suite) types() example {
 					bounds := s.wholes(f)
 					c.Ints[row] = bounds[row/devices%len(bounds)]
 				} else {
-					bounds := floats(f.Type)
+					bounds := s.floats(f.Type)
 					c.Floats[row] = bounds[row/devices%len(bounds)]
 				}
 				if table == sparse && (row+i)%2 == 0 {
@@ -109,8 +110,16 @@ func (s *suite) wholes(f series.Field) []int64 {
 	return []int64{0, series.Texts(f.Length) - 1, 62*62 + 61, 1}
 }
 
+// held are those of the types that the target has.
+func (s *suite) held(types ...series.Type) []series.Type {
+	return slices.DeleteFunc(types, func(t series.Type) bool { return s.caps.Types != nil && s.caps.Types[t].As == "" })
+}
+
 // floats are values of a type at its bounds, and some that only it has exactly.
-func floats(t series.Type) []float64 {
+func (s *suite) floats(t series.Type) []float64 {
+	if s.caps.Digits > 0 {
+		return []float64{0.5, 1024, -1024, 0.125, -3.75, 0}
+	}
 	if t == series.Float32 {
 		return []float64{float64(float32(0.1)), math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, float64(float32(16_777_216)), float64(float32(-1.1))}
 	}

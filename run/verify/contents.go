@@ -56,7 +56,7 @@ func (c *census) compareContents(counted *driver.Census, duplicates bool) string
 		by := "count"
 		if !duplicates {
 			var p string
-			by, p = compareContent(f, expected, content)
+			by, p = compareContent(f, expected, content, counted.Digits)
 			found(p)
 		}
 		c.compared(by)
@@ -102,7 +102,12 @@ func compareTimes(expected *oracle.Content, found *driver.Content) (by, problem 
 }
 
 // compareContent compares what the values of a field come to, beside their count.
-func compareContent(f series.Field, expected *oracle.Content, found *driver.Content) (by, problem string) {
+// Doubles are held to so many digits; 0: as they are.
+func compareContent(f series.Field, expected *oracle.Content, found *driver.Content, digits int) (by, problem string) {
+	rounding := 0.0
+	if digits > 0 && !f.Type.Whole() {
+		rounding = math.Pow10(1 - digits)
+	}
 	figures := []string{"count"}
 	if found.Sum != nil && (f.Type.Whole() || expected.Special == 0 && expected.Size <= math.MaxFloat64) {
 		name := "sum"
@@ -111,7 +116,7 @@ func compareContent(f series.Field, expected *oracle.Content, found *driver.Cont
 		}
 		figures = append(figures, name)
 		switch {
-		case sameSum(f.Type, expected, *found.Sum):
+		case sameSum(f.Type, expected, *found.Sum, rounding):
 		case f.Type.Textual():
 			problem = fmt.Sprintf("the texts of %s have another digest than those that were generated", f.Name)
 		default:
@@ -127,11 +132,21 @@ func compareContent(f series.Field, expected *oracle.Content, found *driver.Cont
 			continue
 		}
 		figures = append(figures, edge.name)
-		if problem == "" && !column.Same(*edge.expected, *edge.found) {
+		if problem == "" && !column.Same(*edge.expected, *edge.found) && !nearly(*edge.expected, *edge.found, rounding) {
 			problem = fmt.Sprintf("%s of %s is %v, expected %v", edge.name, f.Name, edge.found, edge.expected)
 		}
 	}
 	return strings.Join(figures, ", "), problem
+}
+
+// nearly reports whether a value is the expected double but for its rounding, of
+// which rounding is the share.
+func nearly(expected, found query.Value, rounding float64) bool {
+	if found.Kind == query.Int {
+		found = query.Value{Kind: query.Float, Float: float64(found.Int)}
+	}
+	return rounding > 0 && expected.Kind == query.Float && found.Kind == query.Float &&
+		math.Abs(expected.Float-found.Float) <= rounding*math.Abs(expected.Float)
 }
 
 // sumText is the expected sum as messages have it.
@@ -143,7 +158,7 @@ func sumText(t series.Type, expected *oracle.Content) string {
 }
 
 // sameSum reports whether a sum of a field's values is the expected one.
-func sameSum(t series.Type, expected *oracle.Content, found query.Value) bool {
+func sameSum(t series.Type, expected *oracle.Content, found query.Value, rounding float64) bool {
 	switch {
 	case found.Kind == query.Null:
 		return expected.Count == 0
@@ -154,7 +169,7 @@ func sameSum(t series.Type, expected *oracle.Content, found query.Value) bool {
 	case found.Kind != query.Float:
 		return false
 	}
-	return math.Abs(found.Float-expected.Float) <= SumBound(expected.Count, expected.Size)
+	return math.Abs(found.Float-expected.Float) <= SumBound(expected.Count, expected.Size)+rounding*expected.Size
 }
 
 // wholeSum reports whether a sum of whole numbers is the expected one: modulo

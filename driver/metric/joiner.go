@@ -1,0 +1,261 @@
+package metric
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+	"unsafe"
+
+	"github.com/tsmark/tsmark/query"
+)
+
+// maxPoints is the most values that the rows of an answer may have.
+const maxPoints = 1 << 24
+
+// Joiner makes rows of series: samples whose series have the same labels but for
+// the name, and the same time, are one. It is a query.Sink of samples, each a time
+// in seconds since 1970 and a value as a text; its memory is used again.
+type Joiner struct {
+	plan   *Plan
+	names  map[string]int // columns by the names of metrics
+	groups []group        // by the labels, those that are in use first
+	used   int
+	index  map[string]int // of groups
+	cells  int
+
+	key    []byte // of the labels of the series at hand
+	labels []label
+	at     *group // of that series
+	column int
+	order  []place
+	row    []query.Value
+}
+
+const (
+	rowColumn  = -1
+	timeColumn = -2
+)
+
+type label struct{ name, value string }
+
+// group is the rows that have the same labels, in the order of their times.
+type group struct {
+	tags   []query.Value
+	times  []int64   // in milliseconds
+	cells  []float64 // of each row all fields; NaN: none
+	next   int       // row that the next sample is likely to be of
+	moment float64   // the value of TimeName
+}
+
+type place struct{ group, row int }
+
+// Begin forgets what there was, for an answer to the plan.
+func (j *Joiner) Begin(p *Plan) {
+	j.plan, j.used, j.cells = p, 0, 0
+	if j.names == nil {
+		j.names, j.index = map[string]int{}, map[string]int{}
+	}
+	clear(j.names)
+	clear(j.index)
+	for i := range p.Fields {
+		j.names[p.Fields[i].Name] = i
+	}
+	j.names[RowName], j.names[TimeName] = rowColumn, timeColumn
+	j.row = make([]query.Value, 0, 1+len(p.Tags)+len(p.Fields))
+}
+
+// Series begins another series.
+func (j *Joiner) Series() { j.labels, j.column, j.at = j.labels[:0], rowColumn, nil }
+
+// Label says a label of the series.
+func (j *Joiner) Label(name, value string) {
+	switch name {
+	case "__name__":
+		if column, ok := j.names[value]; ok {
+			j.column = column
+		}
+	case PartLabel:
+	default:
+		j.labels = append(j.labels, label{name, value})
+	}
+}
+
+// Labelled says that the series has no further labels.
+func (j *Joiner) Labelled() error {
+	slices.SortFunc(j.labels, func(a, b label) int { return cmp.Compare(a.name, b.name) })
+	j.key = j.key[:0]
+	for _, l := range j.labels {
+		j.key = append(strconv.AppendQuote(append(append(j.key, l.name...), 0), l.value), 0)
+	}
+	i, ok := j.index[string(j.key)]
+	if !ok {
+		i = j.used
+		j.index[string(j.key)] = i
+		j.used++
+		if j.used > len(j.groups) {
+			j.groups = append(j.groups, group{})
+		}
+		g := &j.groups[i]
+		*g = group{tags: g.tags[:0], times: g.times[:0], cells: g.cells[:0]}
+		for _, tag := range j.plan.Tags {
+			v, err := j.tag(tag)
+			if err != nil {
+				return err
+			}
+			g.tags = append(g.tags, v)
+		}
+	}
+	j.at = &j.groups[i]
+	j.at.next = 0
+	return nil
+}
+
+// tag returns the value of a label of the series.
+func (j *Joiner) tag(t Tag) (query.Value, error) {
+	at := slices.IndexFunc(j.labels, func(l label) bool { return l.name == t.Label })
+	switch {
+	case at < 0 || j.labels[at].value == "":
+		return query.Value{}, nil
+	case !t.Number:
+		return query.Value{Kind: query.Text, Text: []byte(j.labels[at].value)}, nil
+	}
+	v, err := strconv.ParseFloat(j.labels[at].value, 64)
+	if err != nil {
+		err = fmt.Errorf("the label %s is %q, not a number", t.Label, j.labels[at].value)
+	}
+	return query.Value{Kind: query.Float, Float: v}, err
+}
+
+// Row implements query.Sink: it takes a sample of the series.
+func (j *Joiner) Row(sample []query.Value) error {
+	if len(sample) != 2 || sample[1].Kind != query.Text || j.at == nil {
+		return fmt.Errorf("%s is no sample of a series", query.RowText(sample))
+	}
+	text := sample[1].Text
+	value, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 64)
+	if err != nil {
+		return fmt.Errorf("the value %q is no number", string(text))
+	}
+	seconds := sample[0].Float
+	if sample[0].Kind == query.Int {
+		seconds = float64(sample[0].Int)
+	}
+	row, err := j.at.place(int64(math.Round(seconds*1000)), j)
+	switch {
+	case err != nil:
+		return err
+	case j.column == timeColumn:
+		j.at.moment = value
+	case j.column >= 0:
+		j.at.cells[row*len(j.plan.Fields)+j.column] = value
+	}
+	return nil
+}
+
+// place returns the row of a time, which it makes where there is none.
+func (g *group) place(at int64, j *Joiner) (int, error) {
+	row := g.next
+	if row >= len(g.times) || g.times[row] != at {
+		found := false
+		if row, found = slices.BinarySearch(g.times, at); !found {
+			fields := len(j.plan.Fields)
+			if j.cells += fields + 1; j.cells > maxPoints {
+				return 0, fmt.Errorf("the rows of the answer have more than %d values, and it was read no further", maxPoints)
+			}
+			g.times = slices.Insert(g.times, row, at)
+			for range fields {
+				g.cells = append(g.cells, math.NaN())
+			}
+			if from := row * fields; from+fields < len(g.cells) { // it came late: what is behind moves
+				copy(g.cells[from+fields:], g.cells[from:])
+				for i := range fields {
+					g.cells[from+i] = math.NaN()
+				}
+			}
+		}
+	}
+	g.next = row + 1
+	return row, nil
+}
+
+// Rows gives the rows to a sink, which may be nil, and returns how many there are.
+func (j *Joiner) Rows(sink query.Sink) (int64, error) {
+	j.order = j.order[:0]
+	for i := range j.groups[:j.used] {
+		for row := range j.groups[i].times {
+			j.order = append(j.order, place{i, row})
+		}
+	}
+	switch {
+	case j.plan.One:
+		j.one()
+	case j.plan.Order != query.Unordered && (sink != nil || j.plan.Limit > 0):
+		slices.SortStableFunc(j.order, j.compare)
+	}
+	if most := j.plan.Limit; most > 0 && len(j.order) > most {
+		j.order = j.order[:most]
+	}
+	if sink == nil {
+		return int64(len(j.order)), nil
+	}
+	for _, at := range j.order {
+		if err := sink.Row(j.valuesOf(at)); err != nil {
+			return 0, err
+		}
+	}
+	return int64(len(j.order)), nil
+}
+
+// one keeps one of the rows that have the same first tag.
+func (j *Joiner) one() {
+	seen := map[string]bool{}
+	j.order = slices.DeleteFunc(j.order, func(p place) bool {
+		name := j.groups[p.group].tags[0].String()
+		again := seen[name]
+		seen[name] = true
+		return again
+	})
+}
+
+// compare orders rows by time and tags.
+func (j *Joiner) compare(a, b place) int {
+	x, y := &j.groups[a.group], &j.groups[b.group]
+	by := cmp.Compare(x.times[a.row], y.times[b.row])
+	if by == 0 {
+		by = query.CompareRows(x.tags, y.tags)
+	}
+	if j.plan.Order == query.Descending {
+		by = -by
+	}
+	return by
+}
+
+// valuesOf returns a row.
+func (j *Joiner) valuesOf(at place) []query.Value {
+	g := &j.groups[at.group]
+	j.row = j.row[:0]
+	if j.plan.Timed {
+		ms := g.times[at.row] + j.plan.Shift
+		if g.moment != 0 {
+			ms = int64(math.Round(g.moment * 1000))
+		}
+		j.row = append(j.row, query.Value{Kind: query.Time, Int: ms * int64(time.Millisecond)})
+	}
+	j.row = append(j.row, g.tags...)
+	for i, v := range g.cells[at.row*len(j.plan.Fields):][:len(j.plan.Fields)] {
+		switch f := &j.plan.Fields[i]; {
+		case !math.IsNaN(v) && f.Single:
+			j.row = append(j.row, query.Value{Kind: query.Float, Float: float64(float32(v))})
+		case !math.IsNaN(v):
+			j.row = append(j.row, query.Value{Kind: query.Float, Float: v})
+		case f.Count:
+			j.row = append(j.row, query.Value{Kind: query.Int})
+		default:
+			j.row = append(j.row, query.Value{})
+		}
+	}
+	return j.row
+}

@@ -1,0 +1,91 @@
+// Package metric is what systems of metrics share, which hold one number a time
+// and series and know no rows: how the fields of a table become series, what a
+// query's request consists of, and how the series of an answer become rows again.
+//
+// Each field of a table is a metric of its own, called by both names, as TSBS's
+// cpu_usage_user; the tags are its labels, those that are numbers too. A row is
+// what the samples of one time have in common whose labels are the same: one
+// without any value is a sample of the metric NullField.
+package metric
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tsmark/tsmark/query"
+)
+
+// Own begins the names of metrics and labels that are tsmark's own.
+const Own = "tsmark_"
+
+// NullField is the field of rows without a value of any other.
+const NullField = Own + "null"
+
+// The names of series of an answer that are no field's.
+const (
+	// RowName: there is a row, whatever fields it has.
+	RowName = Own + "row"
+	// TimeName: the value is the row's time, in seconds since 1970.
+	TimeName = Own + "time"
+	// PartLabel tells parts of an answer apart that have equal labels, and is no
+	// label of the row.
+	PartLabel = Own + "part"
+)
+
+// Name returns the metric of a table's field.
+func Name(table, field string) string { return table + "_" + field }
+
+// Plan is a request and how its answer becomes rows. It is kept as the text of a
+// driver.Request: a line of JSON, and the expression.
+type Plan struct {
+	Expression string `json:"-"`
+	// At is the time of an instant query; else Start, End and Step are those of a
+	// range query. All are in milliseconds, times since 1970.
+	At    int64 `json:"at,omitempty"`
+	Start int64 `json:"start,omitempty"`
+	End   int64 `json:"end,omitempty"`
+	Step  int64 `json:"step,omitempty"`
+
+	Timed bool  `json:"timed,omitempty"` // the first column is the row's time
+	Shift int64 `json:"shift,omitempty"` // from a sample's time to the row's, in milliseconds
+	// Tags are the labels that follow, Fields the metrics behind them.
+	Tags   []Tag       `json:"tags,omitempty"`
+	Fields []Field     `json:"fields,omitempty"`
+	One    bool        `json:"one,omitempty"` // of rows that share the first tag one is wanted, whichever
+	Order  query.Order `json:"order,omitempty"`
+	Limit  int         `json:"limit,omitempty"` // rows at most; 0: all
+}
+
+// Tag is a column that a label is.
+type Tag struct {
+	Label  string `json:"label"`
+	Number bool   `json:"number,omitempty"`
+}
+
+// Field is a column that the values of a metric are.
+type Field struct {
+	Name   string `json:"name"`
+	Count  bool   `json:"count,omitempty"`  // none is 0, and NULL nowhere
+	Single bool   `json:"single,omitempty"` // a Float32: the single nearest to the value
+}
+
+// Text returns the plan as the text of a request.
+func (p *Plan) Text() (string, error) {
+	head, err := json.Marshal(p)
+	return string(head) + "\n" + p.Expression, err
+}
+
+// Parse reads a plan.
+func Parse(text string) (*Plan, error) {
+	head, expression, ok := strings.Cut(text, "\n")
+	if !ok {
+		return nil, errors.New("the request has no expression")
+	}
+	p := &Plan{Expression: expression}
+	if err := json.Unmarshal([]byte(head), p); err != nil {
+		return nil, fmt.Errorf("the first line of the request: %w", err)
+	}
+	return p, nil
+}

@@ -1,0 +1,92 @@
+package victoriametrics
+
+import (
+	"flag"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/driver/connection"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// server returns the options that lead to the server that tests may fill.
+func server(t testing.TB, given ...string) map[string]string {
+	t.Helper()
+	return conformance.TestServer(t, Driver(), given...)
+}
+
+func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
+
+// Batches compressed.
+func TestConformanceGzip(t *testing.T) {
+	conformance.Run(t, Driver(), server(t, optionGzip, "1"))
+}
+
+func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.metricsql", *update) }
+
+func TestFaults(t *testing.T) {
+	conformance.Address(t, "victoriametrics")
+	conformance.Faults(t, conformance.Faulty{
+		Kind:     Driver(),
+		Server:   conformance.Script(t, "victoriametrics"),
+		Patience: 20 * time.Second,
+		Cannot: map[string]string{
+			conformance.WrongPassword: "the server asks for none; TestCredentials has one that does",
+			conformance.WrongDatabase: "it has none",
+		},
+	})
+}
+
+// A server that asks for credentials takes those of the options, and no others.
+func TestCredentials(t *testing.T) {
+	conformance.Address(t, "victoriametrics")
+	s := conformance.Script(t, "victoriametrics", "httpAuth_username=joe", "httpAuth_password="+stub.Secret)
+	connect := func(given map[string]string) (driver.DB, error) {
+		kind := Driver()
+		given[connection.Port] = strconv.Itoa(s.Port())
+		resolved, err := kind.Resolve(given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return open(t.Context(), driver.Env{Create: true}, resolved)
+	}
+	_, err := connect(map[string]string{})
+	stub.Says(t, err, "it does not take these credentials; give the options user and password")
+	_, err = connect(map[string]string{connection.User: "joe", connection.Password: "wr0ng"})
+	stub.Says(t, err, "it does not take these credentials; give the options user and password")
+	d, err := connect(map[string]string{connection.User: "joe", connection.Password: stub.Secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conformance.Close(t, d)
+	conformance.Prepare(t, d, 3, conformance.Table("usage"))
+}
+
+// Flags with which rows would be lost are found before a load.
+func TestInspect(t *testing.T) {
+	d := newDatabase(&settings{retention: retentionLong})
+	for _, c := range []struct{ name, value, says string }{
+		{"retentionPeriod", "", "-retentionPeriod=1), and datasets begin in 2016: start it with -retentionPeriod=100y"},
+		{"retentionPeriod", "2y", "-retentionPeriod=2y)"},
+		{"retentionPeriod", "1200", ""},
+		{"retentionPeriod", "100y", ""},
+		{"dedup.minScrapeInterval", "15s", "-dedup.minScrapeInterval=15s"},
+		{"dedup.minScrapeInterval", "1ms", ""},
+		{"influxSkipMeasurement", "true", "-influxSkipMeasurement=true"},
+	} {
+		flags := map[string]string{"retentionPeriod": "100y"}
+		flags[c.name] = c.value
+		err := d.check(flags)
+		if c.says == "" && err != nil {
+			t.Errorf("%v: %v", flags, err)
+		}
+		if c.says != "" {
+			stub.Says(t, err, c.says)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package victoriametrics
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/poll"
+)
+
+const (
+	idleFor = 1100 * time.Millisecond // so long no merge must run
+	look    = 50 * time.Millisecond
+)
+
+// flush makes samples visible that were acknowledged. A part of a cluster that
+// cannot do so for all others, and vmauth, has no such path: rows are then visible
+// about a second later.
+func (d *database) flush(ctx context.Context) error {
+	_, err := d.own.get(ctx, http.MethodGet, "/internal/force_flush", nil)
+	if errors.Is(err, errNotFound) {
+		return nil
+	}
+	return err
+}
+
+// Settle implements driver.DB: samples are made visible, and merges of parts have
+// ended.
+func (d *database) Settle(ctx context.Context) error {
+	err := d.flush(ctx)
+	since, wasBusy := time.Now(), false
+	if err == nil {
+		err = poll.Until(ctx, look, look, func() (bool, error) {
+			at := time.Now()
+			all, err := d.Metrics(ctx)
+			busy := all["vm_active_merges storage/big"]+all["vm_active_merges storage/small"]+all["vm_pending_rows storage"] > 0
+			if busy || wasBusy {
+				since = at // of the first look that finds it idle, in the end
+			}
+			wasBusy = busy
+			return !busy && time.Since(since) >= idleFor, err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("settling VictoriaMetrics at %s: %w", d.Address(), err)
+	}
+	d.idleSince.Store(&since)
+	return nil
+}
+
+// IdleSince implements driver.Watcher.
+func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
+
+// figuresOf are the server's own, of those that it tells, by name and type.
+var figuresOf = []string{"vm_active_merges", "vm_pending_rows", "vm_data_size_bytes", "vm_parts", "vm_rows_added_to_storage_total",
+	"vm_rows_ignored_total", "vm_new_timeseries_created_total", "vm_slow_row_inserts_total", "vm_cache_size_bytes"}
+
+// Metrics implements driver.Metered. Behind vmauth, or in a cluster, the figures are
+// other processes', and there are none.
+func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
+	out := map[string]float64{}
+	if d.settings.selekt != "" {
+		return out, nil
+	}
+	text, err := d.own.get(ctx, http.MethodGet, "/metrics", nil)
+	if errors.Is(err, errNotFound) {
+		return out, nil
+	}
+	for line := range bytes.Lines(text) {
+		name, value, ok := strings.Cut(strings.TrimSpace(string(line)), " ")
+		family, labels, _ := strings.Cut(name, "{")
+		for _, f := range figuresOf {
+			if f != family || !ok {
+				continue
+			}
+			if v, err := strconv.ParseFloat(value, 64); err == nil {
+				if _, kind, typed := strings.Cut(labels, `type="`); typed {
+					family += " " + strings.TrimSuffix(kind, `"}`)
+				}
+				out[family] += v
+			}
+		}
+	}
+	return out, err
+}
+
+// Footprint implements driver.DB: the bytes of all data and indexes of the server,
+// other metrics' and deleted ones' included.
+func (d *database) Footprint(ctx context.Context) (int64, error) {
+	all, err := d.Metrics(ctx)
+	if err != nil {
+		return -1, fmt.Errorf("measuring the files of VictoriaMetrics at %s: %w", d.Address(), err)
+	}
+	total := 0.0
+	for name, v := range all {
+		if strings.HasPrefix(name, "vm_data_size_bytes") {
+			total += v
+		}
+	}
+	if total == 0 {
+		return -1, nil
+	}
+	return int64(total), nil
+}
+
+// flags are the server's own that were set, as its page /flags shows them; none
+// where it does not show them.
+func (d *database) flags(ctx context.Context) (map[string]string, error) {
+	text, err := d.own.get(ctx, http.MethodGet, "/flags", nil)
+	if err != nil {
+		if errors.Is(err, driver.ErrUnreachable) || ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, nil
+	}
+	out := map[string]string{}
+	for line := range bytes.Lines(text) {
+		name, value, ok := strings.Cut(strings.TrimSpace(string(line)), "=")
+		if plain, err := strconv.Unquote(value); ok && err == nil && strings.HasPrefix(name, "-") {
+			out[name[1:]] = plain
+		}
+	}
+	return out, nil
+}
+
+// Describe implements driver.DB.
+func (d *database) Describe(ctx context.Context) (driver.Description, error) {
+	out := driver.Description{
+		Location: d.Address(), Version: "unknown", Settings: map[string]string{}, Elsewhere: "port",
+		Durability: "an acknowledged batch is in the server's memory, and on disk a few seconds later (-inmemoryDataFlushInterval, 5s)",
+	}
+	flags, err := d.flags(ctx)
+	if err != nil {
+		return driver.Description{}, fmt.Errorf("describing VictoriaMetrics: %w", err)
+	}
+	for _, name := range []string{"retentionPeriod", "dedup.minScrapeInterval", "inmemoryDataFlushInterval", "memory.allowedPercent", "search.maxUniqueTimeseries", "precisionBits"} {
+		if v, set := flags[name]; set {
+			out.Settings[name] = v
+		}
+	}
+	text, err := d.own.get(ctx, http.MethodGet, "/metrics", nil)
+	if err == nil {
+		if _, rest, ok := bytes.Cut(text, []byte(`vm_app_version{`)); ok {
+			labels, _, _ := bytes.Cut(rest, []byte("}"))
+			for _, name := range []string{`version="`, `short_version="`} {
+				if _, value, ok := strings.Cut(", "+string(labels), " "+name); ok {
+					if value, _, _ = strings.Cut(value, `"`); value != "" {
+						out.Version = value
+					}
+				}
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return driver.Description{}, fmt.Errorf("describing VictoriaMetrics: %w", context.Cause(ctx))
+	}
+	return out, nil
+}
+
+// Inspect implements driver.Inspector: flags of the server with which rows would be
+// lost, or be found under other names.
+func (d *database) Inspect(ctx context.Context) error {
+	flags, err := d.flags(ctx)
+	if err == nil && flags != nil {
+		err = d.check(flags)
+	}
+	if err != nil {
+		return fmt.Errorf("looking at VictoriaMetrics at %s: %w", d.Address(), err)
+	}
+	return nil
+}
+
+func (d *database) check(flags map[string]string) error {
+	period := flags["retentionPeriod"]
+	if period == "" {
+		period = "1"
+	}
+	if since := time.Now().Add(-retained(period)); d.settings.retention == retentionLong && since.After(time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)) {
+		return fmt.Errorf("it drops rows from before %s without a word (-retentionPeriod=%s), and datasets begin in 2016: start it with -retentionPeriod=100y, or give %s=%s for newer rows",
+			since.UTC().Format(time.DateOnly), period, optionRetention, retentionAny)
+	}
+	if v := flags["dedup.minScrapeInterval"]; v != "" && v != "0s" && v != "1ms" {
+		return fmt.Errorf("it drops samples that are nearer to each other than -dedup.minScrapeInterval=%s: start it without that flag, or with 1ms", v)
+	}
+	for _, name := range []string{"influxMeasurementFieldSeparator", "influxSkipMeasurement", "influxSkipSingleField", "influxTrimTimestamp"} {
+		if v := flags[name]; v != "" && v != "_" && v != "false" && v != "1ms" {
+			return fmt.Errorf("it gives metrics other names or times than tsmark looks for (-%s=%s): start it without that flag", name, v)
+		}
+	}
+	return nil
+}
+
+// retained is how long a server keeps samples: a number of months, or of what its
+// last letter says.
+func retained(period string) time.Duration {
+	units := map[byte]float64{'h': 1, 'd': 24, 'w': 7 * 24, 'M': 31 * 24, 'y': 365 * 24}
+	hours := 31 * 24.0
+	if n := len(period); n > 0 {
+		if unit, ok := units[period[n-1]]; ok {
+			hours, period = unit, period[:n-1]
+		}
+	}
+	n, err := strconv.ParseFloat(period, 64)
+	if err != nil {
+		n = 1e9 // it cannot be read: the census finds what is lost
+	}
+	return time.Duration(min(n*hours, 2e6) * float64(time.Hour))
+}
