@@ -1,0 +1,107 @@
+package metric
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// sample is one as an answer has it.
+type sample struct {
+	labels [][2]string
+	at     float64
+	value  string
+}
+
+func joined(t *testing.T, p *Plan, samples []sample) []string {
+	t.Helper()
+	var j Joiner
+	j.Begin(p)
+	for _, s := range samples {
+		j.Series()
+		for _, l := range s.labels {
+			j.Label(l[0], l[1])
+		}
+		if err := j.Labelled(); err != nil {
+			t.Fatal(err)
+		}
+		row := []query.Value{{Kind: query.Float, Float: s.at}, {Kind: query.Text, Text: []byte(s.value)}}
+		if err := j.Row(row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var answer query.Answer
+	n, err := j.Rows(&answer)
+	if counted, _ := j.Rows(nil); err != nil || counted != n || n != int64(len(answer.Rows)) {
+		t.Errorf("%d rows, %d counted, %d given: %v", n, counted, len(answer.Rows), err)
+	}
+	var rows []string
+	for _, row := range answer.Rows {
+		rows = append(rows, query.RowText(row))
+	}
+	return rows
+}
+
+// Samples of one time and the same labels are one row, in whatever order they come.
+func TestJoin(t *testing.T) {
+	of := func(name, host string) [][2]string { return [][2]string{{"__name__", name}, {"host", host}} }
+	samples := []sample{
+		{of("cpu_a", "h1"), 20, "2"}, {of("cpu_a", "h2"), 10, "5"}, {of("cpu_b", "h1"), 20, "0.5"},
+		{of("cpu_b", "h1"), 10.001, "7"},                                // earlier than what came
+		{of(RowName, "h1"), 30, "1"},                                    // a row without a value
+		{append(of("cpu_a", "h2"), [2]string{PartLabel, "1"}), 40, "9"}, // another part of the same series
+	}
+	p := Plan{Timed: true, Shift: 1000, Tags: []Tag{{Label: "host"}}, Fields: []Field{{Name: "cpu_a"}, {Name: "cpu_b", Count: true}}, Order: query.Ascending}
+	want := []string{
+		"1970-01-01T00:00:11Z, h2, 5, 0", "1970-01-01T00:00:11.001Z, h1, NULL, 7", "1970-01-01T00:00:21Z, h1, 2, 0.5",
+		"1970-01-01T00:00:31Z, h1, NULL, 0", "1970-01-01T00:00:41Z, h2, 9, 0",
+	}
+	if diff := cmp.Diff(want, joined(t, &p, samples)); diff != "" {
+		t.Error(diff)
+	}
+	p.Order, p.Limit = query.Descending, 2
+	if diff := cmp.Diff([]string{want[4], want[3]}, joined(t, &p, samples)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The newest row has its time from a series of its own, and each tag one row.
+func TestJoinNewest(t *testing.T) {
+	samples := []sample{
+		{[][2]string{{"__name__", "m_a"}, {"host", "h1"}, {"w", "0.5"}}, 99, "2.25"},
+		{[][2]string{{"__name__", TimeName}, {"host", "h1"}, {"w", "0.5"}}, 99, "10.001"},
+		{[][2]string{{"__name__", TimeName}, {"host", "h1"}}, 99, "10.001"},
+	}
+	p := Plan{Timed: true, One: true, Tags: []Tag{{Label: "host"}, {Label: "w", Number: true}}, Fields: []Field{{Name: "m_a"}}}
+	if diff := cmp.Diff([]string{"1970-01-01T00:00:10.001Z, h1, 0.5, 2.25"}, joined(t, &p, samples)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Tables that no system of metrics can hold are told beforehand.
+func TestCheck(t *testing.T) {
+	held := map[series.Type]driver.Stored{series.Float: {As: "double"}}
+	table := func(name string, fields ...series.Field) *series.Table {
+		return &series.Table{Name: name, Tags: []series.Tag{{Key: "host"}}, Fields: fields}
+	}
+	number := func(name string) series.Field { return series.Field{Name: name, Type: series.Float} }
+	for name, c := range map[string]struct {
+		tables []*series.Table
+		says   string
+	}{
+		"numbers":         {[]*series.Table{table("cpu", number("a"), number("cpu"))}, ""},
+		"a text":          {[]*series.Table{table("cpu", series.Field{Name: "s", Type: series.Text})}, "field s of table cpu is of the type text, and X holds numbers alone; choose another target, or a dataset without such fields"},
+		"one metric":      {[]*series.Table{table("a_b", number("c")), table("a", number("b_c"))}, "fields of the tables a_b and a would both be the metric a_b_c: rename one"},
+		"the note":        {[]*series.Table{table(NoteTable, number("a"))}, "a table is called tsmark_mark, which is tsmark's own: rename it"},
+		"a tag and field": {[]*series.Table{table("cpu", number("host"))}, "two tags or fields of table cpu are called host, or it is the name of metrics: rename one"},
+	} {
+		err := Check(&series.Schema{Tables: c.tables}, "X", held)
+		if (err == nil) != (c.says == "") || err != nil && err.Error() != c.says {
+			t.Errorf("%s: %v, want %s", name, err, c.says)
+		}
+	}
+}
