@@ -179,9 +179,9 @@ type span struct {
 }
 
 func (s span) of(selector string) string {
-	text := fmt.Sprintf("%s[%dms]", selector, s.length)
+	text := selector + "[" + duration(s.length) + "]"
 	if s.offset != 0 {
-		text += fmt.Sprintf(" offset %dms", s.offset)
+		text += " offset " + duration(s.offset)
 	}
 	if s.at != 0 {
 		text += " @ " + seconds(s.at)
@@ -189,8 +189,18 @@ func (s span) of(selector string) string {
 	return text
 }
 
-// seconds returns milliseconds as MetricsQL has them.
-func seconds(ms int64) string { return fmt.Sprintf("%d.%03d", ms/1000, ms%1000) }
+// seconds returns milliseconds as MetricsQL has them. It computes with doubles, and
+// cuts fractions of a millisecond off or rounds them: some of one keep 0.999 from
+// becoming 0.998.
+func seconds(ms int64) string {
+	if ms%1000 == 0 {
+		return strconv.FormatInt(ms/1000, 10)
+	}
+	return fmt.Sprintf("%d.%03d4", ms/1000, ms%1000)
+}
+
+// duration is seconds for a duration.
+func duration(ms int64) string { return seconds(ms) + "s" }
 
 // over applies a function to the samples of each series, whose names stay.
 func over(function, selector string, s span, more ...string) string {
@@ -473,7 +483,7 @@ func (r *renderer) activity() (*metric.Plan, error) {
 	}
 	first, end := floor(r.from, width), floor(r.to, width)+width
 	firstDay, lastDay := floor(first, day), floor(end-1, day)+day
-	steps := func(length int64) string { return fmt.Sprintf("[%dms:%dms]", length, width) }
+	steps := func(length int64) string { return fmt.Sprintf("[%s:%s]", duration(length), duration(width)) }
 	var p *metric.Plan
 	switch s := r.q.Shape.(type) {
 	case query.ActiveUnits:
@@ -487,8 +497,8 @@ func (r *renderer) activity() (*metric.Plan, error) {
 		p = r.plan(false, []string{a.Unit}, nil)
 		p.Fields = []metric.Field{{Name: "hours"}}
 		p.At = lastDay
-		p.Expression = named(fmt.Sprintf("avg_over_time(count_over_time(%s%s)[%dms:1d]) * %s",
-			enclosed(r.active(first, end, "", a.Unit)), steps(day), lastDay-firstDay, number(a.Width.Hours())), "hours")
+		p.Expression = named(fmt.Sprintf("avg_over_time(count_over_time(%s%s)[%s:1d]) * %s",
+			enclosed(r.active(first, end, "", a.Unit)), steps(day), duration(lastDay-firstDay), number(a.Width.Hours())), "hours")
 	case query.ActiveShare:
 		p = r.plan(true, s.Group, nil)
 		p.Fields = []metric.Field{{Name: "share"}}

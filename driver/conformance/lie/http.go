@@ -2,6 +2,7 @@ package lie
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -59,8 +60,10 @@ func (p *proxy) rewrite(r *http.Request) error {
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
-	if form, err := url.ParseQuery(string(body)); err == nil && !writes && form.Get("q") != "" {
-		*r = *r.WithContext(withQuery(r.Context(), form.Get("q")))
+	if form, err := url.ParseQuery(string(body)); err == nil && !writes {
+		if text := cmp.Or(form.Get("q"), form.Get("query")); text != "" {
+			*r = *r.WithContext(withQuery(r.Context(), text))
+		}
 	}
 	return nil
 }
@@ -185,7 +188,7 @@ func queryOf(r *http.Request) string {
 }
 
 // jsonAnswer is an answer of JSON documents whose rows stand in lists called
-// values (InfluxDB) or dataset (QuestDB).
+// values (InfluxDB; systems of metrics, whose rows are samples) or dataset (QuestDB).
 type jsonAnswer struct {
 	documents []map[string]any
 	rows      []any
@@ -223,7 +226,7 @@ func (a *jsonAnswer) find(v any) {
 			a.find(of)
 		}
 	case map[string]any:
-		for _, key := range []string{"results", "series", "values", "dataset"} {
+		for _, key := range []string{"results", "series", "data", "result", "values", "dataset"} {
 			rows, ok := v[key].([]any)
 			if ok && (key == "values" || key == "dataset") {
 				a.lists = append(a.lists, rowList{v, key, len(a.rows), len(rows)})

@@ -134,6 +134,9 @@ func withoutMiddle(rows int) []int {
 var (
 	reads  = regexp.MustCompile(`(?is)^\s*(select|with)\b`)
 	counts = regexp.MustCompile(`(?i)\b(count|sum|pg_\w+|information_schema)\b`)
+	// samples finds queries of metrics, and figures those that tsmark counts by.
+	samples = regexp.MustCompile(`_over_time\(`)
+	figures = regexp.MustCompile(`tsmark_figure|^count\(`)
 	// constant is what tells queries of one kind apart.
 	constant = regexp.MustCompile(`'[^']*'|\d+`)
 )
@@ -141,7 +144,8 @@ var (
 // kind returns what the queries have in common of which this is one; empty: it is
 // none.
 func kind(text string) string {
-	if !reads.MatchString(text) || counts.MatchString(text) {
+	sql, metrics := reads.MatchString(text) && !counts.MatchString(text), samples.MatchString(text) && !figures.MatchString(text)
+	if !sql && !metrics {
 		return ""
 	}
 	return constant.ReplaceAllString(text, "?")
