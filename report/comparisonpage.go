@@ -12,7 +12,7 @@ import (
 
 // comparisonPage is what the template compare.html shows.
 type comparisonPage struct {
-	Title   string
+	Head    pageHead
 	Parties []fact
 	Notes   []string
 	Help    []string
@@ -38,7 +38,7 @@ func writeComparisonHTML(w io.Writer, c *compare.Comparison) error {
 	if err != nil {
 		return err
 	}
-	p := comparisonPage{Title: "tsmark comparison", Parties: partyFacts(c), Notes: c.Notes, Help: comparisonHelp()}
+	p := comparisonPage{Head: pageHead{Title: "tsmark comparison"}, Parties: partyFacts(c), Notes: c.Notes, Help: comparisonHelp()}
 	for _, v := range []compare.Verdict{compare.Faster, compare.Slower, compare.NoDifference} {
 		p.Legend = append(p.Legend, verdictStyle(v))
 	}

@@ -13,7 +13,7 @@ import (
 // sweepView is what Text, Markdown and HTML show of a sweep.
 type sweepView struct {
 	Sweep   *result.Sweep
-	Title   string
+	Head    pageHead
 	Outcome note
 	Alerts  []note
 	Facts   []fact
@@ -51,7 +51,7 @@ func WriteSweep(w io.Writer, format Format, s *result.Sweep, runs []*result.Run,
 
 func newSweepView(s *result.Sweep, runs []*result.Run) *sweepView {
 	view := &sweepView{
-		Sweep: s, Title: "Sweep " + joined(" ", s.ID, s.Name), Outcome: sweepOutcome(s, runs), Alerts: sweepAlerts(s, runs),
+		Sweep: s, Head: pageHead{Title: "Sweep " + joined(" ", s.ID, s.Name)}, Outcome: sweepOutcome(s, runs), Alerts: sweepAlerts(s, runs),
 		Facts: sweepFacts(s, runs), Tables: sweepTables(runs), Command: shellWords(s.Args),
 	}
 	if s.Experiment != "" {
@@ -195,7 +195,7 @@ func valuesOf(runs []*result.Run, path string) []string {
 
 func writeSweepText(w io.Writer, view *sweepView, opts Options) error {
 	t := newTextWriter(w, opts, "CSV, JSON and HTML have all")
-	t.line(t.paint(t.clean(view.Title), "1") + "  " + t.toned(view.Outcome.Text, view.Outcome.Tone))
+	t.line(t.paint(t.clean(view.Head.Title), "1") + "  " + t.toned(view.Outcome.Text, view.Outcome.Tone))
 	for _, a := range view.Alerts {
 		t.wrapped("", "  ", a)
 	}
@@ -215,7 +215,7 @@ func (v *sweepView) repeating() []fact {
 
 func writeSweepMarkdown(w io.Writer, view *sweepView) error {
 	m := markdownWriter{bufio.NewWriter(w)}
-	fmt.Fprintf(m, "# %s: %s\n\n", escapeMarkdown(view.Title), view.Outcome.Text)
+	fmt.Fprintf(m, "# %s: %s\n\n", escapeMarkdown(view.Head.Title), view.Outcome.Text)
 	m.preamble(view.Alerts, view.Facts, joined("\n", view.Command, view.Again))
 	m.tables(view.Tables)
 	m.experiment(view.Sweep.Experiment)
