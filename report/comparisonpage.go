@@ -13,6 +13,7 @@ import (
 // comparisonPage is what the template compare.html shows.
 type comparisonPage struct {
 	Head    pageHead
+	Answers []*comparisonHeadline
 	Parties []fact
 	Notes   []string
 	Help    []string
@@ -39,6 +40,14 @@ func writeComparisonHTML(w io.Writer, c *compare.Comparison) error {
 		return err
 	}
 	p := comparisonPage{Head: pageHead{Title: "tsmark comparison"}, Parties: partyFacts(c), Notes: c.Notes, Help: comparisonHelp()}
+	p.Answers = comparisonHeadlines(c)
+	for _, h := range p.Answers {
+		var about []string
+		for _, a := range h.Answers[1:] {
+			about = append(about, a.Text)
+		}
+		p.Head.say(h.Answers[0].Text, append(about, h.Basis...)...)
+	}
 	for _, v := range []compare.Verdict{compare.Faster, compare.Slower, compare.NoDifference} {
 		p.Legend = append(p.Legend, verdictStyle(v))
 	}

@@ -414,13 +414,7 @@ func (g *group) shortHosts() string {
 // manyHosts reports whether the runs are known to be of more than one machine:
 // who is faster then says nothing of the systems alone.
 func (g *group) manyHosts() bool {
-	type machine struct {
-		arch, cpu, disk string
-		cores           int
-		memory          uint64
-	}
-	of := func(h *result.Host) machine { return machine{h.Arch, h.CPU, h.Disk, h.Cores, h.Memory} }
-	return slices.ContainsFunc(g.subjects, func(s subject) bool { return of(&s.run.Host) != of(&g.subjects[0].run.Host) })
+	return slices.ContainsFunc(g.subjects, func(s subject) bool { return !result.SameMachine(&s.run.Host, &g.subjects[0].run.Host) })
 }
 
 // noiseFact says how much of the machine others used while it was measured. What
