@@ -66,7 +66,11 @@ func (m markdownWriter) headline(h *headline) {
 // answers are the sentences of a headline.
 func (m markdownWriter) answers(list []note) {
 	for _, a := range list {
-		fmt.Fprintf(m, "**%s**\n\n", escapeMarkdown(a.Text))
+		mark := "**"
+		if a.Tone == dim {
+			mark = "_"
+		}
+		fmt.Fprintf(m, "%s%s%[1]s\n\n", mark, escapeMarkdown(a.Text))
 	}
 }
 
