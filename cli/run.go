@@ -35,8 +35,9 @@ func (a *app) runCommand() *cobra.Command {
 holds, checks answers against the generator, measures the queries, and reports.
 
 The experiment is a file, or one that tsmark experiments lists. Without either it
-is TSBS's cpu-only of 100 hosts over a day in DuckDB and in SQLite; all 16 query
-types run in six rounds. Flags change the experiment; --print shows the result as a
+is TSBS's cpu-only of 50 hosts over a day in DuckDB and in SQLite; eight of the 16
+query types, one of each kind, run in six rounds: a minute in all. --query-type all
+runs all 16. Flags change the experiment; --print shows the result as a
 file.
 
 --sweep makes one run for each value of a parameter, and for each combination

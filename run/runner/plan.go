@@ -97,7 +97,7 @@ func (p *Plan) check() error {
 	onlyLoad := steps.Load && !steps.Verify
 	if len(e.Queries.Types) == 0 {
 		if !steps.Load {
-			return e.Problem("queries.types", "is empty; name query types, or %s", experiment.AllTypes)
+			return e.Problem("queries.types", "is empty; name query types, or %s or %s", experiment.CoreTypes, experiment.AllTypes)
 		}
 		steps.Verify, steps.Query = false, false
 		p.steps = steps
@@ -264,7 +264,7 @@ func (p *Plan) chosenTypes(w workload.Workload) ([]workload.QueryType, error) {
 		names[i] = t.Name
 	}
 	var chosen []workload.QueryType
-	for _, name := range e.Queries.Choose(names) {
+	for _, name := range e.Queries.Choose(all) {
 		chosen = append(chosen, all[slices.Index(names, name)])
 	}
 	return chosen, nil
