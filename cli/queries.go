@@ -59,7 +59,7 @@ or up to it where it lies one second behind the last interval already.`,
 				return fmt.Errorf("--format: %w", err)
 			}
 			if len(types) == 0 {
-				return fmt.Errorf("--query-type: is empty; name query types, or %s", experiment.AllTypes)
+				return fmt.Errorf("--query-type: is empty; name query types, or %s or %s", experiment.CoreTypes, experiment.AllTypes)
 			}
 			e.Queries.Types, e.Queries.Count = types, n
 			e.FromFlag("queries.types", "--query-type")
@@ -68,13 +68,10 @@ or up to it where it lies one second behind the last interval already.`,
 			if err := e.Check(); err != nil {
 				return err
 			}
-			var known []string
-			for _, t := range w.QueryTypes() {
-				known = append(known, t.Name)
-			}
+			known := w.QueryTypes()
 			a.drawSeed(&spec)
 			for i := range e.Queries.Types { // before the first is printed
-				if name := e.Queries.Named(i); name != "" && !slices.Contains(known, name) {
+				if name := e.Queries.Named(i); name != "" && !slices.ContainsFunc(known, func(t workload.QueryType) bool { return t.Name == name }) {
 					_, err := w.Queries(spec, name, 0)
 					return err
 				}
@@ -100,16 +97,20 @@ or up to it where it lies one second behind the last interval already.`,
 			return out.Flush()
 		},
 	}
-	a.specFlags(cmd, &spec)
-	a.querySettingFlags(cmd, &spec.QuerySettings)
-	f := cmd.Flags()
-	f.StringSliceVar(&types, "query-type", types, "query `types`, separated by commas, or all")
-	f.Var(count(&n, 1), "queries", "queries of each type")
-	f.BoolVar(&align, "align-windows", false, "start every window on a bucket border")
-	f.StringVar((*string)(&e.Queries.Windows), "windows", "", windowsHelp)
-	f.StringVar(&formatName, "format", formatName, strings.Join(formats, ", "))
-	complete(cmd, "query-type", append(a.catalog.typeNames(), experiment.AllTypes))
-	complete(cmd, "format", formats)
+	flags := flagGroups{cmd: cmd}
+	flags.add("Queries", func(cmd *cobra.Command) {
+		a.querySettingFlags(cmd, &spec.QuerySettings)
+		f := cmd.Flags()
+		f.StringSliceVar(&types, "query-type", types, "query `types`, separated by commas, or core or all")
+		f.Var(count(&n, 1), "queries", "queries of each type")
+		f.BoolVar(&align, "align-windows", false, "start every window on a bucket border")
+		f.StringVar((*string)(&e.Queries.Windows), "windows", "", windowsHelp)
+		f.StringVar(&formatName, "format", formatName, strings.Join(formats, ", "))
+		complete(cmd, "query-type", append(a.catalog.typeNames(), experiment.CoreTypes, experiment.AllTypes))
+		complete(cmd, "format", formats)
+	})
+	flags.add("Dataset", func(cmd *cobra.Command) { a.specFlags(cmd, &spec) })
+	flags.done()
 	return cmd
 }
 

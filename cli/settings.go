@@ -61,6 +61,9 @@ func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []st
 			c.copy(e)
 		}
 	}
+	if cmd.Flags().Changed("query-type") && len(e.Queries.Types) == 0 {
+		return fmt.Errorf("--query-type: is empty; name query types, or %s or %s", experiment.CoreTypes, experiment.AllTypes)
+	}
 	s.unknownFile(cmd, e)
 	for _, text := range s.sweeps {
 		axis, err := experiment.ParseAxis(text)
@@ -194,7 +197,7 @@ const windowsHelp = "recent: windows end close to the dataset's end; sliding: ea
 // queryFlags adds the flags that say which answers are checked.
 func (s *settings) queryFlags(cmd *cobra.Command) {
 	f, q := cmd.Flags(), &s.flags.Queries
-	f.StringSliceVar(&q.Types, "query-type", q.Types, "query `types`, separated by commas, or all; all,-TYPE leaves one out")
+	f.StringSliceVar(&q.Types, "query-type", q.Types, "query `types`, separated by commas; core: one of each kind; all; core,-TYPE and all,-TYPE leave one out")
 	f.Var(count(&q.Verify, 1), "verify", "answers of each type and target that are compared with the expected ones, a random sample")
 	f.StringVar(&q.CheckSeed, "check-seed", "", "`text` that selects the sample, to compare the same answers again; default: random")
 	s.means("check-seed", "queries.check-seed")
@@ -207,7 +210,7 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 	s.means("windows", "queries.windows")
 	s.means("query-type", "queries.types")
 	s.means("verify", "queries.verify")
-	complete(cmd, "query-type", append(s.app.catalog.typeNames(), experiment.AllTypes))
+	complete(cmd, "query-type", append(s.app.catalog.typeNames(), experiment.CoreTypes, experiment.AllTypes))
 }
 
 // quietFlag adds the flag that requires a host on which little else runs.

@@ -92,7 +92,12 @@ func outputsAgree(t *testing.T, run *result.Run) {
 	if len(exact) != 3*(5+1) {
 		t.Fatalf("JSON has %d figures", len(exact))
 	}
-	for key, f := range fromCSV(t, run) {
+	inCSV := fromCSV(t, run)
+	overallAgrees(t, run, inCSV)
+	for key, f := range inCSV {
+		if strings.HasSuffix(key, " "+compare.AllTypes) {
+			continue
+		}
 		if want := exact[key]; f != want.rounded() {
 			t.Errorf("CSV: %s is %+v, JSON has %+v", key, f, want.rounded())
 		}
@@ -150,7 +155,7 @@ type stated struct {
 	Against                  string
 	Ratio, RatioLow, RatioHi float64
 	Verdict                  string
-	queries, rounds          int
+	queries, rounds, types   int
 }
 
 // rounded is to the digits of CSV.
@@ -216,12 +221,62 @@ func fromCSV(t *testing.T, run *result.Run) map[string]stated {
 			Ratio: number("ratio"), RatioLow: number("ratio_low"), RatioHi: number("ratio_high"), Verdict: text("comparison"),
 			queries: int(number("common")), rounds: int(number("rounds"))}
 		subject := text("type")
-		if text("kind") == "load" {
+		switch text("kind") {
+		case "load":
 			subject, f.Median = compare.LoadSubject, number("rate")
+		case "overall":
+			subject, f.types = compare.AllTypes, int(number("types"))
 		}
 		all[text("target")+" "+subject] = f
 	}
 	return all
+}
+
+// overallAgrees holds the lines of CSV about all query types, the headline, its
+// bars and chart, the table of winners, JSON and tsmark compare to each other.
+func overallAgrees(t *testing.T, run *result.Run, inCSV map[string]stated) {
+	t.Helper()
+	g := groupOf(run)
+	h := newHeadline(g)
+	chart := newRelative(g, h, newLegend(g.labels()))
+	var runs []runJSON
+	if err := json.Unmarshal([]byte(render(t, JSON, Options{}, run)), &runs); err != nil {
+		t.Fatal(err)
+	}
+	text, page := render(t, Text, Options{Verbose: true, Width: 1000}, run), parse(t, render(t, HTML, Options{}, run)).text
+	if len(h.Queries.Places) != 3 || len(runs[0].Headline.Queries) != 3 {
+		t.Fatalf("%d places, in JSON %d", len(h.Queries.Places), len(runs[0].Headline.Queries))
+	}
+	first := h.Queries.Places[0].Label
+	for n, p := range h.Queries.Places {
+		line, listed, lane := inCSV[p.Label+" "+compare.AllTypes], runs[0].Headline.Queries[n], chart.Rows[0].Lanes[n]
+		want := stated{Verdict: p.Verdict, rounds: len(run.Targets[0].Repeats), types: 5}
+		if n > 0 {
+			side := func(name string) compare.Side { return compare.Side{Runs: []*result.Run{run}, Target: name} }
+			c, err := compare.Runs(side(first), side(p.Label), compare.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			figures := c.Targets[0].Figures
+			f := figures[slices.IndexFunc(figures, func(f compare.Figure) bool { return f.Metric == compare.GeoMean })]
+			if f.Significant() && f.Ratio.Figure > 1 != (p.Verdict == "worse") || !f.Significant() && (p.Verdict == "worse" || p.Tone != dim || !lane.Chance || !listed.Chance) {
+				t.Errorf("%s: compare says %s, the headline %q, %q", p.Label, f.Verdict, p.Verdict, p.Text)
+			}
+			want.Against, want.Ratio = first, f.Ratio.Figure
+			if f.Interval != nil {
+				want.RatioLow, want.RatioHi = f.Interval.Lo.Figure, f.Interval.Hi.Figure
+			}
+			if want.times() != strings.Split(p.Text, " (")[0] || !strings.Contains(text, times(f.Ratio)) && len(run.Targets[0].Repeats) > 1 {
+				t.Errorf("%s: %q, compare says %s times", p.Label, p.Text, times(f.Ratio))
+			}
+		}
+		if line != want.rounded() {
+			t.Errorf("CSV: %s over all types is %+v, compare says %+v", p.Label, line, want.rounded())
+		}
+		if listed.Target != p.Label || listed.Verdict != line.Verdict || n > 0 && listed.Times != want.Ratio || lane.Text != p.Text || !strings.Contains(page, p.Text) || !strings.Contains(text, "  "+p.Text+"\n") {
+			t.Errorf("%s: JSON has %+v, the chart %q, the bar %q", p.Label, listed, lane.Text, p.Text)
+		}
+	}
 }
 
 var gaps = regexp.MustCompile(`  +`)
@@ -349,13 +404,15 @@ func TestTiesAreNowhereBest(t *testing.T) {
 				t.Fatalf("%s: %s is %s: the fixture has to be alike", name, key, f.Verdict)
 			}
 		}
-		text := render(t, Text, Options{Verbose: true, Color: true, Width: 1000}, run)
+		text := strings.Replace(render(t, Text, Options{Verbose: true, Color: true, Width: 1000}, run), "\x1b[1;32mcomplete", "", 1)
 		_, compared, _ := strings.Cut(text, "Comparison")
+		page, _, _ := strings.Cut(render(t, HTML, Options{}, run), `id="reading"`)
 		for what, bad := range map[string]bool{
-			"text":     strings.Contains(compared, "1;32") || strings.Contains(compared, "1.00×"),
+			"text":     strings.Contains(text, "1;32") || strings.Contains(text, "1.00×"),
 			"loads":    strings.Contains(strings.Join(strings.Fields(text[:strings.Index(text, "Comparison")]), " "), "\x1b[1;32m8"),
 			"Markdown": strings.Contains(render(t, Markdown, Options{}, run), "**1.00"),
-			"HTML":     strings.Contains(render(t, HTML, Options{}, run), `class="best"`),
+			"HTML":     regexp.MustCompile(`class="[a-z ]*best"|1\.00×`).MatchString(strings.Replace(page, `<span class="badge best">complete`, "", 2)),
+			"SVG":      strings.Contains(written(t, render(t, SVG, Options{}, run)), "1.00×"),
 			"CSV":      strings.Contains(render(t, CSV, Options{}, run), ",best,"),
 			"words":    strings.Contains(compared, "a faster") || strings.Contains(compared, "b faster"),
 		} {

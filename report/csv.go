@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"strconv"
 	"time"
@@ -13,7 +14,8 @@ import (
 )
 
 // csvLine is a line of the CSV, with the parts of a run that it is about: of a load,
-// a query type, the writes of a mixed phase, or a query type in it. Parts whose
+// a query type, all query types together, the writes of a mixed phase, or a query
+// type in it. Parts whose
 // figures do not stand are left out.
 type csvLine struct {
 	kind        string
@@ -50,6 +52,7 @@ type (
 	csvRatio    struct{ *stats.Interval }
 	csvRounds   int
 	csvCommon   int
+	csvTypes    int
 	csvQueriers int
 	csvSwept    struct{ *result.Run }
 	csvStopped  string
@@ -217,6 +220,9 @@ func csvColumns() []csvColumn {
 		// How many rounds or loads these are over, and how many different queries.
 		{"rounds", of(func(n csvRounds) any { return int(n) })},
 		{"common", of(func(n csvCommon) any { return int(n) })},
+		// How many query types the ratio of a line of kind overall is over: it is of the
+		// geometric means over them, as in the headline of reports.
+		{"types", of(func(n csvTypes) any { return int(n) })},
 		// Where the rate, or the median of queries in seconds, lies: with this level.
 		{"interval_low", of(func(in *stats.Interval) any { return where(in.Lo.Bound == stats.Exact, in.Lo) })},
 		{"interval_high", of(func(in *stats.Interval) any { return where(in.Hi.Bound == stats.Exact, in.Hi) })},
@@ -250,7 +256,8 @@ func csvColumns() []csvColumn {
 	}
 }
 
-// writeCSV writes a line per load, mixed phase and query type. One kind of line
+// writeCSV writes a line per load, mixed phase and query type, and one of each
+// target for all types together, where targets are compared. One kind of line
 // leaves the columns of the other empty; a line whose figures do not stand has none.
 func (p *Report) writeCSV(w io.Writer) error {
 	out, columns := newCSVWriter(w), csvColumns()
@@ -338,6 +345,9 @@ func csvLines(g *group, r *result.Run) []*csvLine {
 				line.median = line.estimated(g, i, g.rankType(q.Type))
 			}
 		}
+		if overall := g.rankOverall(); i == overall.Reference || overall.Figures[i] != nil {
+			add("overall", compare.AllTypes).ofAllTypes(g, i, overall)
+		}
 	}
 	return lines
 }
@@ -417,6 +427,23 @@ func (l *csvLine) ofQueries(q *result.Queries) {
 		}
 	}
 	l.observed()
+}
+
+// ofAllTypes is the place of the subject in the headline of reports.
+func (l *csvLine) ofAllTypes(g *group, at int, r ranking) {
+	l.estimated(g, at, r)
+	for i, f := range r.Figures {
+		if f != nil && (i == at || at == r.Reference) {
+			l.about(csvTypes(f.Types), csvRounds(f.B.N))
+		}
+	}
+	in := func(marked map[string]string) string {
+		if n := len(typesAmong(l.target, marked)); n > 0 {
+			return fmt.Sprintf("in %d of %s", n, plural(len(l.target.Queries), "query type"))
+		}
+		return ""
+	}
+	l.clientBound, l.noisy = in(clientBounds(l.target)), in(noisyIn(l.target))
 }
 
 // observed looks at what the client and others took of the machine.

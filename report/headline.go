@@ -17,7 +17,7 @@ import (
 // faster, by how much, and what that rests on. Its figures are those of the
 // rankings that all tables and charts show.
 type headline struct {
-	Answers []note   // a sentence about all query types, and one about the loads
+	Answers []note   // a sentence about all query types, one about single ones, and one about the loads
 	Basis   []string // what they rest on: verified, rounds, versions, dataset, machine
 	Noise   note     // how much of the machine others used; no text: nobody looked
 	Queries *standings
@@ -36,7 +36,8 @@ type standing struct {
 	Label   string
 	// Times is how many times the reference; 1: the reference itself.
 	Times    float64
-	Text     string // Times and its interval; marked where it may be chance
+	Text     string // as beside its figure in tables, with the interval: marked where it may be chance
+	Verdict  string // best, worse, tie, or no verdict and why
 	Marks    string // of what may have disturbed it; Text has them too
 	Tone     tone
 	Interval *stats.Interval // nil: the reference itself, or not known
@@ -55,6 +56,9 @@ func newHeadline(g *group) *headline {
 	if h.Queries != nil {
 		h.Queries.Title, h.Queries.Help = "Service time, relative to the fastest", over+"; shorter is better"
 		h.Answers = append(h.Answers, g.answer(h.Queries, &overall, ""))
+		if text := g.byType(); text != "" {
+			h.Answers = append(h.Answers, note{text, plain})
+		}
 	}
 	if h.Loads != nil {
 		h.Loads.Title, h.Loads.Help = "Time of the load, relative to the fastest", "until all rows were visible; shorter is better"
@@ -100,16 +104,14 @@ func (g *group) standings(r *ranking, what string) *standings {
 		return nil
 	}
 	least, most := r.types()
-	first := standing{Subject: r.Reference, Times: 1, Text: ratio(1), Tone: dim}
-	if r.Sole {
-		first.Tone = best
-	}
+	beside := r.beside(r.Reference)
+	first := standing{Subject: r.Reference, Times: 1, Text: beside.Text, Tone: beside.Tone, Verdict: r.verdict(r.Reference)}
 	var others []standing
 	for i, f := range r.Figures {
 		if f == nil || f.Ratio.Bound == stats.Unknown {
 			continue
 		}
-		p := standing{Subject: i, Times: f.Ratio.Figure, Text: f.Ratio.Mark() + ratio(f.Ratio.Figure) + inBrackets(f)}
+		p := standing{Subject: i, Times: f.Ratio.Figure, Text: r.beside(i).Text + inBrackets(f), Verdict: r.verdict(i)}
 		if f.Method == compare.AcrossRepeats {
 			p.Interval = f.Interval
 		}
@@ -117,7 +119,7 @@ func (g *group) standings(r *ranking, what string) *standings {
 			p.Text += ", " + plural(f.Types, "type")
 		}
 		if !f.Significant() || f.Ratio.Figure <= 1 {
-			p.Text, p.Tone = chanceMark+p.Text, dim
+			p.Tone = dim
 		}
 		others = append(others, p)
 	}
@@ -178,6 +180,53 @@ func (g *group) answer(s *standings, r *ranking, prefix string) note {
 		tone = best
 	}
 	return note{prefix + text, tone}
+}
+
+// byType says in how many query types each subject was shown to be faster than
+// all others, and by how much at most: systems that are alike over all types may
+// differ in most of them. Empty: there is one type, or no type shows a difference.
+func (g *group) byType() string {
+	wins, most, level := make([]int, len(g.subjects)), make([]float64, len(g.subjects)), 0
+	for _, t := range g.types() {
+		r := g.rankType(t.Key)
+		switch {
+		case r.Reference < 0:
+		case !r.Sole:
+			level++
+		default:
+			next := math.Inf(1)
+			for _, f := range r.Figures {
+				if f != nil {
+					next = min(next, f.Ratio.Figure)
+				}
+			}
+			wins[r.Reference]++
+			most[r.Reference] = max(most[r.Reference], next)
+		}
+	}
+	var order []int
+	for i, n := range wins {
+		if n > 0 {
+			order = append(order, i)
+		}
+	}
+	if len(order) == 0 || len(g.types()) < 2 {
+		return ""
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return wins[b] - wins[a] })
+	word := " was faster in "
+	if len(g.subjects) > 2 {
+		word = " was the fastest in "
+	}
+	var parts []string
+	for _, i := range order {
+		parts = append(parts, fmt.Sprintf("%s%s%d (up to %s)", g.subjects[i].Label, word, wins[i], ratio(most[i])))
+		word = " in "
+	}
+	if level > 0 {
+		parts = append(parts, fmt.Sprintf("none in %d", level))
+	}
+	return "Of single types " + listed(parts)
 }
 
 // inBrackets is the interval of a ratio, where the rounds or loads give one.

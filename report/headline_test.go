@@ -45,6 +45,48 @@ func TestHeadlineIsWhatTheTablesSay(t *testing.T) {
 	}
 }
 
+// Single types are counted by the verdicts of the tables.
+func TestHeadlineCountsSingleTypes(t *testing.T) {
+	for _, c := range []struct {
+		targets []int
+		types   int
+		want    string
+	}{
+		{[]int{0, 2}, 5, "Of single types a was faster in 4 (up to 1.91×) and none in 1"},
+		{[]int{0, 1, 2}, 5, ""},                    // a and b are alike, so that nobody is the fastest
+		{[]int{0, 1}, 5, ""}, {[]int{0, 2}, 1, ""}, // of one type the answer itself tells
+	} {
+		run := agreeing(t, 6)
+		var kept []result.Target
+		for _, i := range c.targets {
+			kept = append(kept, run.Targets[i])
+		}
+		run.Targets = kept
+		for i := range run.Targets {
+			run.Targets[i].Queries = run.Targets[i].Queries[:c.types]
+		}
+		if got := groupOf(run).byType(); got != c.want {
+			t.Errorf("%v: %q, want %q", c.targets, got, c.want)
+		}
+	}
+	// In which both win.
+	run := agreeing(t, 6)
+	run.Targets = []result.Target{run.Targets[0], run.Targets[2]}
+	for i := range run.Targets {
+		for n := range run.Targets[i].Repeats {
+			for j := range run.Targets[i].Repeats[n].Queries[:2] {
+				each := run.Targets[i].Repeats[n].Queries[j].Each
+				for k := range each {
+					each[k] *= []float64{5, 1}[i]
+				}
+			}
+		}
+	}
+	if got := groupOf(run).byType(); !strings.HasPrefix(got, "Of single types a was faster in 2 (up to ") || !strings.Contains(got, "), c in 2 (up to 2.") || !strings.HasSuffix(got, ") and none in 1") {
+		t.Errorf("both win: %q", got)
+	}
+}
+
 func unmarked(text string, format Format) string {
 	if format == Markdown {
 		return escapeMarkdown(text)

@@ -34,7 +34,9 @@ type standingJSON struct {
 	Target   string          `json:"target"`
 	Times    float64         `json:"times"`
 	Interval *stats.Interval `json:"interval,omitempty"`
-	Chance   bool            `json:"chance"` // not shown to differ from the first; of the first, that it is the best was not shown
+	Chance   bool            `json:"chance"`          // not shown to differ from the first; of the first, that it is the best was not shown
+	Verdict  string          `json:"verdict"`         // as in figures
+	Marks    string          `json:"marks,omitempty"` // of what disturbed it: ‡ a noisy host, † client-bound
 }
 
 func headlineOf(g *group) *headlineJSON {
@@ -52,7 +54,7 @@ func headlineOf(g *group) *headlineJSON {
 	}{{h.Queries, &out.Queries}, {h.Loads, &out.Loads}} {
 		if to.from != nil {
 			for _, p := range to.from.Places {
-				*to.list = append(*to.list, standingJSON{p.Label, p.Times, p.Interval, p.Tone == dim})
+				*to.list = append(*to.list, standingJSON{p.Label, p.Times, p.Interval, p.Tone == dim, p.Verdict, p.Marks})
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -74,16 +73,23 @@ func marksOf(t *result.Target, what string) string {
 		of   map[string]string
 	}{{boundMark, clientBounds(t)}, {noisyMark, noisyIn(t)}} {
 		_, marked := m.of[what]
-		if what == compare.AllTypes {
-			marked = slices.ContainsFunc(slices.Collect(maps.Keys(m.of)), func(name string) bool {
-				return slices.ContainsFunc(t.Queries, func(q result.Queries) bool { return q.Type == name })
-			})
-		}
-		if marked {
+		if marked || what == compare.AllTypes && len(typesAmong(t, m.of)) > 0 {
 			marks += m.mark
 		}
 	}
 	return marks
+}
+
+// typesAmong are the query types of a target among what is marked, in the order
+// run.
+func typesAmong(t *result.Target, marked map[string]string) []string {
+	var list []string
+	for _, q := range t.Queries {
+		if _, ok := marked[q.Type]; ok {
+			list = append(list, q.Type)
+		}
+	}
+	return list
 }
 
 // markNotes explains the marks that stand in rows.

@@ -17,7 +17,7 @@ func TestPicture(t *testing.T) {
 	svg := written(t, render(t, SVG, Options{}, run))
 	g := groupOf(run)
 	h := newHeadline(g)
-	said := []string{h.Answers[0].Text, h.Answers[1].Text, "1.00×", "geometric mean of 5 query types", "Pale bars"}
+	said := []string{h.Answers[0].Text, h.Answers[1].Text, "tie", "geometric mean of 5 query types", "Pale bars"}
 	for _, r := range newRelative(g, h, newLegend(g.labels())).Rows {
 		for _, l := range r.Lanes {
 			said = append(said, l.Text, strings.ReplaceAll(l.Beside, unitSpace, " "))

@@ -213,12 +213,14 @@ func (r *ranking) beside(i int) cell {
 }
 
 // verdict is what was shown of a subject, in words: best, worse, tie, or why
-// there is no verdict.
+// there is no verdict; better than the reference it is only in a circle.
 func (r *ranking) verdict(i int) string {
 	if i != r.Reference {
 		switch f := r.Figures[i]; {
-		case f.Significant():
+		case f.Significant() && f.Ratio.Figure > 1:
 			return "worse"
+		case f.Significant(): // of three that beat each other in a circle
+			return "better"
 		case f.Verdict == compare.CannotTell:
 			return "no verdict: " + noVerdict(f)
 		}

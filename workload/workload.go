@@ -158,6 +158,7 @@ type Reader interface {
 type QueryType struct {
 	Name string // such as single-groupby-1-1-1
 	Help string // one line: what it answers
+	Core bool   // it is one of those that stand for the others of their kind
 }
 
 // Workload is a dataset and its queries.

@@ -253,10 +253,12 @@ func (c *checker) types(q *Queries) {
 			c.add(item, "is empty")
 		case slices.Contains(q.Types[:i], name):
 			c.add(item, "%q is there twice", name)
-		case name == AllTypes && i > 0, i > 0 && q.Types[0] == AllTypes && !strings.HasPrefix(name, Without):
-			c.add(item, "%s cannot stand beside other types; behind it, %sTYPE leaves one out", AllTypes, Without)
-		case strings.HasPrefix(name, Without) && q.Types[0] != AllTypes:
-			c.add(item, "%q leaves a type out of %s, which must come first", name, AllTypes)
+		case i > 0 && (name == AllTypes || name == CoreTypes):
+			c.add(item, "%s cannot stand beside other types; behind it, %sTYPE leaves one out", name, Without)
+		case i > 0 && q.chosenByWord() && !strings.HasPrefix(name, Without):
+			c.add(item, "%s cannot stand beside other types; behind it, %sTYPE leaves one out", q.Types[0], Without)
+		case strings.HasPrefix(name, Without) && !q.chosenByWord():
+			c.add(item, "%q leaves a type out of %s or %s, which must come first", name, AllTypes, CoreTypes)
 		}
 	}
 }

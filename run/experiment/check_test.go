@@ -59,6 +59,8 @@ func TestCheck(t *testing.T) {
 		{"mixed without types", func(e *Experiment) { e.Mixed.Loaded, e.Queries.Types = 50, nil }, `mixed: runs queries while rows are written; name query types in queries.types, or leave the section out`},
 		{"empty type", func(e *Experiment) { e.Queries.Types = []string{""} }, `queries.types[0]: is empty`},
 		{"type twice", func(e *Experiment) { e.Queries.Types = []string{"a", "b", "a"} }, `queries.types[2]: "a" is there twice`},
+		{"core and more", func(e *Experiment) { e.Queries.Types = []string{"core", "a"} }, `queries.types[1]: core cannot stand beside other types; behind it, -TYPE leaves one out`},
+		{"left out of none", func(e *Experiment) { e.Queries.Types = []string{"-a"} }, `queries.types[0]: "-a" leaves a type out of all or core, which must come first`},
 		{"all and more", func(e *Experiment) { e.Queries.Types = []string{"a", "all"} }, `queries.types[1]: all cannot stand beside other types; behind it, -TYPE leaves one out`},
 		{"count", func(e *Experiment) { e.Queries.Count = 0 }, `queries.count: must be 1 or more, not 0`},
 		{"max", func(e *Experiment) { e.Queries.MaxQueries = -1 }, `queries.max-queries: must be 0 or more, not -1`},

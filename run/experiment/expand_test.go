@@ -29,7 +29,7 @@ func listing(points []Point) string {
 func TestExpand(t *testing.T) {
 	tests := []struct{ name, yaml, want string }{
 		{"no matrix", "name: a", `
-1: | 100 hosts, 1 workers, batches of 10000 | duckdb map[] sqlite map[]
+1: | 50 hosts, 1 workers, batches of 10000 | duckdb map[] sqlite map[]
 `},
 		{"the last axis changes fastest", "matrix: {workload.scale: [10, 20], load.workers: [1, 2]}", `
 1: workload.scale=10 load.workers=1 | 10 hosts, 1 workers, batches of 10000 | duckdb map[] sqlite map[]
@@ -66,15 +66,15 @@ include: [{workload.scale: 20, load.workers: 3}]`, `
 2: workload.scale=20 load.workers=3 | 20 hosts, 3 workers, batches of 10000 | duckdb map[] sqlite map[]
 `},
 		{"included ones alone", "include: [{load.workers: 3}, {load.workers: 4, load.batch-size: 9}]", `
-1: load.workers=3 load.batch-size=10000 | 100 hosts, 3 workers, batches of 10000 | duckdb map[] sqlite map[]
-2: load.workers=4 load.batch-size=9 | 100 hosts, 4 workers, batches of 9 | duckdb map[] sqlite map[]
+1: load.workers=3 load.batch-size=10000 | 50 hosts, 3 workers, batches of 10000 | duckdb map[] sqlite map[]
+2: load.workers=4 load.batch-size=9 | 50 hosts, 4 workers, batches of 9 | duckdb map[] sqlite map[]
 `},
 		{"the same values are one point, however they are written", `
 matrix: {load.workers: [1, 2]}
 include: [{load.workers: 3}, {load.workers: 3, load.batch-size: 10_000}]`, `
-1: load.workers=1 load.batch-size=10000 | 100 hosts, 1 workers, batches of 10000 | duckdb map[] sqlite map[]
-2: load.workers=2 load.batch-size=10000 | 100 hosts, 2 workers, batches of 10000 | duckdb map[] sqlite map[]
-3: load.workers=3 load.batch-size=10000 | 100 hosts, 3 workers, batches of 10000 | duckdb map[] sqlite map[]
+1: load.workers=1 load.batch-size=10000 | 50 hosts, 1 workers, batches of 10000 | duckdb map[] sqlite map[]
+2: load.workers=2 load.batch-size=10000 | 50 hosts, 2 workers, batches of 10000 | duckdb map[] sqlite map[]
+3: load.workers=3 load.batch-size=10000 | 50 hosts, 3 workers, batches of 10000 | duckdb map[] sqlite map[]
 `},
 		{"options make variants within a run", `
 matrix: {targets.duckdb.threads: [1, 2], workload.scale: [10, 20]}`, `
@@ -84,7 +84,7 @@ matrix: {targets.duckdb.threads: [1, 2], workload.scale: [10, 20]}`, `
 		{"options of one target go with each other, not with those of others", `
 targets: [{kind: duckdb, options: {path: x}}, {kind: sqlite}]
 matrix: {targets.duckdb.threads: [1, 2], targets.duckdb.memory: [1GiB], targets.sqlite.cache: [80 %, 80/%]}`, `
-1: | 100 hosts, 1 workers, batches of 10000 | duckdb-threads-1-memory-1GiB map[memory:1GiB path:x threads:1] duckdb-threads-2-memory-1GiB map[memory:1GiB path:x threads:2] sqlite-cache-80__ map[cache:80 %] sqlite-1 map[cache:80/%]
+1: | 50 hosts, 1 workers, batches of 10000 | duckdb-threads-1-memory-1GiB map[memory:1GiB path:x threads:1] duckdb-threads-2-memory-1GiB map[memory:1GiB path:x threads:2] sqlite-cache-80__ map[cache:80 %] sqlite-1 map[cache:80/%]
 `},
 		{"excluded variants", `
 matrix: {workload.scale: [10, 20], targets.duckdb.threads: [1, 2]}

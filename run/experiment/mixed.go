@@ -82,7 +82,7 @@ func (c *checker) mixed(e *Experiment) {
 	switch {
 	case err != nil:
 		c.add("mixed.weights", "%s", err)
-	case weights != nil && (len(weights) != len(types) || types[0] == AllTypes):
+	case weights != nil && (len(weights) != len(types) || e.Queries.chosenByWord()):
 		c.add("mixed.weights", "has %d weights, and queries.types must name as many types", len(weights))
 	}
 	switch {

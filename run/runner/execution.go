@@ -35,7 +35,7 @@ func newExecution(r *Runner, p *Plan) *execution {
 	if r.Force != nil {
 		s.force.Ask = func(ctx context.Context, place string, named []string) error {
 			if err := r.Force(ctx, place, named); err != nil {
-				return fmt.Errorf("%w: %w", ErrInput, err)
+				return badInput(err)
 			}
 			return nil
 		}
@@ -167,7 +167,7 @@ func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *resul
 	case err != nil && ctx.Err() != nil, errors.Is(err, ErrInput), errors.Is(err, errStore), errors.Is(err, ErrNotQuiet):
 		return err
 	case ownDisk, endsRun(err):
-		return fmt.Errorf("%w: %w", ErrInput, err)
+		return badInput(err)
 	}
 	if err != nil {
 		out.Failure = err.Error()

@@ -146,7 +146,7 @@ func (s *subject) feed(ctx context.Context, t driver.DB, planned *plannedTarget)
 		f.rows = s.expected.Survey.Rows
 	}
 	switch {
-	case s.mixes(planned):
+	case s.mixes():
 		f.rows = s.rowsBefore()
 		f.dataset = workload.Limited(s.dataset, f.rows)
 	case s.file == nil:

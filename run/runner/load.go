@@ -52,7 +52,7 @@ func (x *loadStage) loadOnce(ctx context.Context, on *turn) (*result.Load, error
 	}
 	err = l.send(ctx)
 	l.found.Prepare = prepared.Seconds()
-	if err == nil && x.mixes(on.planned) {
+	if err == nil && x.mixes() {
 		err = l.mix(ctx)
 	}
 	if err = l.leaveMark(ctx, err); err != nil {
@@ -77,7 +77,7 @@ func (x *loadStage) loadOnce(ctx context.Context, on *turn) (*result.Load, error
 // prepare makes room and tables, and returns how long that took.
 func (l *oneLoad) prepare(ctx context.Context) (time.Duration, error) {
 	l.mark.RowsExpected = l.feed.rows
-	if l.mixes(l.planned) {
+	if l.mixes() {
 		l.mark.RowsExpected = l.expected.Survey.Rows
 	}
 	begin := time.Now()

@@ -13,10 +13,10 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// mixes reports whether a part of a target's loads is mixed: there are
-// queries, and somebody to answer them.
-func (s *subject) mixes(planned *plannedTarget) bool {
-	return s.plan.experiment.Mixed.On() && s.plan.steps.Verify && !s.unknown() && !planned.caps.Discards
+// mixes reports whether a part of the loads is mixed: there are queries, and
+// known answers.
+func (s *subject) mixes() bool {
+	return s.plan.experiment.Mixed.On() && s.plan.steps.Verify && !s.unknown()
 }
 
 // rowsBefore is how many rows are loaded before the mixed phase.

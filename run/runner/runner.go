@@ -87,6 +87,14 @@ type Runner struct {
 // a target is open: the database holds something else, or nothing.
 var ErrInput = errors.New("cannot go on")
 
+// badInput wraps an error in ErrInput, unless it is one already: it is said once.
+func badInput(err error) error {
+	if errors.Is(err, ErrInput) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrInput, err)
+}
+
 // Run executes a plan and returns the run as it was stored. What
 // concerns one target, such as a server that fails, is in the run; the
 // error is for what ends all of it: ctx's end, ErrInput, or a store that does

@@ -207,7 +207,7 @@ func (useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
 func (useCase) QueryTypes() []workload.QueryType {
 	var listed []workload.QueryType
 	for _, t := range queryTypes() {
-		listed = append(listed, workload.QueryType{Name: t.name, Help: t.help})
+		listed = append(listed, workload.QueryType{Name: t.name, Help: t.help, Core: true}) // none is like another
 	}
 	return listed
 }

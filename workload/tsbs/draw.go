@@ -14,6 +14,7 @@ import (
 // queries.
 type queryType struct {
 	name, help string
+	core       bool // a type that stands for those of its kind
 	table      string
 	tag        string // that tells hosts or trucks apart
 	prefix     string // of its values

@@ -159,7 +159,7 @@ func (u useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
 func (u useCase) QueryTypes() []workload.QueryType {
 	listed := make([]workload.QueryType, len(u.types))
 	for i := range u.types {
-		listed[i] = workload.QueryType{Name: u.types[i].name, Help: u.types[i].help}
+		listed[i] = workload.QueryType{Name: u.types[i].name, Help: u.types[i].help, Core: u.types[i].core}
 	}
 	return listed
 }
