@@ -192,6 +192,9 @@ func flagError(cmd *cobra.Command, err error) error {
 			names = append(names, "--"+f.Name)
 		}
 	})
+	if instead := insteadOf(unknown.GetSpecifiedName()); instead != "" {
+		return fmt.Errorf("--%s is a flag of TSBS; %s", unknown.GetSpecifiedName(), instead)
+	}
 	name := "--" + unknown.GetSpecifiedName()
 	hint := suggest.Among(name, names)
 	if strings.HasPrefix(hint, "; known") {
