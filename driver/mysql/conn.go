@@ -38,7 +38,7 @@ func newConfig(s connection.Settings) *config {
 	}
 	c.User, c.Passwd, c.DBName, c.ParseTime, c.CheckConnLiveness = s.User, s.Password, s.Database, true, false
 	c.Logger = mysql.Logger(&mysql.NopLogger{}) // what it would say is in errors
-	c.Params = map[string]string{"sql_mode": "'" + sqlMode + "'", "time_zone": "'+00:00'"}
+	c.Params = map[string]string{"sql_mode": "'" + sqlMode + "'", "time_zone": "'+00:00'", "max_error_count": "64"}
 	if tlsMode := s.TLS; tlsMode == connection.On || tlsMode == connection.Insecure || tlsMode == "" && !c.local() {
 		c.TLS = &tls.Config{ServerName: s.Host, InsecureSkipVerify: tlsMode == connection.Insecure}
 	}

@@ -84,12 +84,12 @@ func (d *database) fits(ctx context.Context) error {
 	d.version = row[0].String()
 	var major, minor, patch int
 	_, _ = fmt.Sscanf(d.version, "%d.%d.%d", &major, &minor, &patch)
-	number, least := (major*1000+minor)*1000+patch, 8_000_031
+	is, least := (major*1000+minor)*1000+patch, 8_000_031
 	d.system, d.collation = "MySQL", collationMySQL
 	if strings.Contains(d.version, "MariaDB") {
 		d.system, d.collation, least = "MariaDB", collationMariaDB, 10_011_000
 	}
-	if number < least {
+	if is < least {
 		return fmt.Errorf("%s has %s %s; tsmark needs MySQL 8.0.31 or MariaDB 10.11, or newer", d.config.location(), d.system, d.version)
 	}
 	return nil
