@@ -60,6 +60,9 @@ func (x *execution) look(ctx context.Context) error {
 				return err
 			}
 		}
+		if err := x.lookAtHead(ctx); err != nil {
+			return err
+		}
 	}
 	return x.lookForQuiet(ctx)
 }
@@ -103,6 +106,9 @@ func (x *execution) execute(ctx context.Context) (err error) {
 	if ready, err := x.inspect(ctx); err != nil || !ready {
 		return err
 	}
+	if err := x.surveyFile(ctx); err != nil {
+		return badInput(err)
+	}
 	part := 0
 	for _, c := range x.plan.order() {
 		planned, out := &x.plan.targets[c.target], &x.run.Targets[c.target]
@@ -118,6 +124,19 @@ func (x *execution) execute(ctx context.Context) (err error) {
 			x.compare = &compareStage{stage: x.stage} // other answers are taken in it
 		}
 		if err := x.kept(ctx, planned, out, x.perform(ctx, c, planned, out)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// surveyFile passes over a file of an unknown dataset before a target is opened to
+// load it, so that lines that are no rows leave nothing behind. What discards rows
+// may take lines as they are.
+func (x *execution) surveyFile(ctx context.Context) error {
+	for i := range x.plan.targets {
+		if loads, _ := x.pending(i); loads && x.unknown() && !x.plan.targets[i].caps.Discards {
+			_, err := x.parse(ctx, nil)
 			return err
 		}
 	}
