@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/result"
@@ -21,6 +22,7 @@ type execution struct {
 	opening *openStage
 	compare *compareStage // of the part of the run that has its turn
 	slow    map[slowType]bool
+	paces   paces
 }
 
 func newExecution(r *Runner, p *Plan) *execution {
@@ -39,7 +41,7 @@ func newExecution(r *Runner, p *Plan) *execution {
 		}
 	}
 	s.subject = &subject{plan: p, display: guarded.Display, input: r.Input, record: &s.run.Dataset}
-	return &execution{stage: s, opening: &openStage{s}, compare: &compareStage{stage: s}, slow: make(map[slowType]bool)}
+	return &execution{stage: s, opening: &openStage{s}, compare: &compareStage{stage: s}, slow: make(map[slowType]bool), paces: make(paces)}
 }
 
 // look finds out what can be known before anything is stored or loaded, such
@@ -109,13 +111,11 @@ func (x *execution) execute(ctx context.Context) (err error) {
 	if err := x.surveyFile(ctx); err != nil {
 		return badInput(err)
 	}
-	part := 0
-	for _, c := range x.plan.order() {
+	defer x.Display.Overall(Overall{})
+	part, finished, order := 0, 0, x.plan.order()
+	for i, c := range order {
 		planned, out := &x.plan.targets[c.target], &x.run.Targets[c.target]
-		if x.done(c) || out.Failure != "" && (c.job != comparing || x.dataset == nil) {
-			continue
-		}
-		if c.job == loading && c.repeat > 1 && x.longLoads() {
+		if x.leftOut(c) {
 			continue
 		}
 		if t := out.Turn; t != nil && t.Part != part {
@@ -123,7 +123,12 @@ func (x *execution) execute(ctx context.Context) (err error) {
 			x.announce(part)
 			x.compare = &compareStage{stage: x.stage} // other answers are taken in it
 		}
-		if err := x.kept(ctx, planned, out, x.perform(ctx, c, planned, out)); err != nil {
+		x.Display.Overall(x.overall(order[i:], finished))
+		begin, passed := time.Now(), x.passed
+		err := x.perform(ctx, c, planned, out)
+		finished++
+		x.paces.add(c, time.Since(begin)-(x.passed-passed)) // other cells of the kind need no pass
+		if err := x.kept(ctx, planned, out, err); err != nil {
 			return err
 		}
 	}
@@ -141,6 +146,13 @@ func (x *execution) surveyFile(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// leftOut reports whether nothing is to be done for a cell.
+func (x *execution) leftOut(c cell) bool {
+	failed := x.run.Targets[c.target].Failure != ""
+	return x.done(c) || failed && (c.job != comparing || x.dataset == nil) ||
+		c.job == loading && c.repeat > 1 && x.longLoads()
 }
 
 // enlist puts all targets into the run. Of one that is resumed some are there.

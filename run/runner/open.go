@@ -21,7 +21,7 @@ type openStage struct{ *stage }
 
 // open opens a target for a cell, whose server it has running before. It sees that
 // the cell may go on with what is there, and finds out what must be known before:
-// what the target is, and which answers are right.
+// what the target is, and, unless it is only loaded, which answers are right.
 func (x *openStage) open(ctx context.Context, c cell, planned *plannedTarget, out *result.Target) (on *turn, err error) {
 	env, err := x.env(ctx, c, planned)
 	if err != nil {
@@ -46,12 +46,8 @@ func (x *openStage) open(ctx context.Context, c cell, planned *plannedTarget, ou
 	if err == nil {
 		err = x.describe(ctx, on.db, planned, on.out)
 	}
-	if err == nil {
-		err = x.digest(ctx)
-	}
-	// What is discarded as it is needs no survey, which would take longer.
-	if err == nil && x.expected == nil && !x.unknown() && !(planned.caps.Discards && x.asLines(on.db, planned)) {
-		err = x.expect(ctx)
+	if err == nil && (on.job == checking || on.job == querying || on.job == loading && x.mixes()) {
+		err = x.learn(ctx, on.db, planned)
 	}
 	if err != nil {
 		_ = on.db.Close() // the first error says what is wrong

@@ -47,6 +47,9 @@ type Display interface {
 	// Start begins to show a piece of work of the given total, 0 where it is
 	// not known, counted in the unit.
 	Start(label, unit string, total int64) Task
+	// Overall shows that a step of the run begins; the zero value that the run
+	// has ended.
+	Overall(Overall)
 }
 
 // Task is a piece of work that is shown. Add may be called from several
@@ -55,6 +58,14 @@ type Task interface {
 	Add(n int64)
 	Done(note string) // it ended well; the note says what came of it
 	Fail(note string) // it ended otherwise; without a note nothing is shown
+}
+
+// Overall is how far a whole run is.
+type Overall struct {
+	Step, Steps int           // the cell at hand, from 1, of all; 0: there is no run
+	Expected    time.Duration // about what the cell at hand takes in all; 0: not known
+	Rest        time.Duration // about what the cells behind it take
+	More        bool          // of some of those nobody knows it
 }
 
 // Runner executes plans.
