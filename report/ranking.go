@@ -312,7 +312,11 @@ func (g *group) side(i int) compare.Side {
 // figure returns how a figure of one subject compares with another's; nil where
 // it cannot.
 func (g *group) figure(a, b int, what string, metric compare.Metric) *compare.Figure {
-	c := g.pair(a, b)
+	return figureOf(g.pair(a, b), what, metric)
+}
+
+// figureOf is a figure of a comparison of two targets; nil where it has none.
+func figureOf(c *compare.Comparison, what string, metric compare.Metric) *compare.Figure {
 	if c == nil {
 		return nil
 	}
