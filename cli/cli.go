@@ -50,17 +50,11 @@ type app struct {
 	files          string // folder of the files of runs in a database
 	verbose        bool   // text reports have all
 	catalog        catalog
-	children       *process.Children // servers that run; nil: nobody asks
+	children       *process.Children // servers that run; nil: nobody lists them
 }
 
 func knownCatalog() catalog {
 	return newCatalog(workloads.Workloads(), all.Drivers())
-}
-
-// execute runs the command line args, of which the first is the program's name,
-// and returns the exit status.
-func execute(ctx context.Context, args []string, stdout, stderr io.Writer, known catalog) int {
-	return (&app{args: args, stdout: stdout, stderr: stderr, catalog: known}).main(ctx)
 }
 
 // main runs the app's command line and returns the exit status.

@@ -36,9 +36,10 @@ type standing struct {
 	Label   string
 	// Times is how many times the reference; 1: the reference itself.
 	Times    float64
-	Text     string // as beside its figure in tables, with the interval: marked where it may be chance
-	Verdict  string // best, worse, tie, or no verdict and why
-	Marks    string // of what may have disturbed it; Text has them too
+	Bound    stats.Bound // of Times: queries that were cut off may have taken any time
+	Text     string      // as beside its figure in tables, with the interval: marked where it may be chance
+	Verdict  string      // best, worse, tie, or no verdict and why
+	Marks    string      // of what may have disturbed it; Text has them too
 	Tone     tone
 	Interval *stats.Interval // nil: the reference itself, or not known
 }
@@ -111,7 +112,7 @@ func (g *group) standings(r *ranking, what string) *standings {
 		if f == nil || f.Ratio.Bound == stats.Unknown {
 			continue
 		}
-		p := standing{Subject: i, Times: f.Ratio.Figure, Text: r.beside(i).Text + inBrackets(f), Verdict: r.verdict(i)}
+		p := standing{Subject: i, Times: f.Ratio.Figure, Bound: f.Ratio.Bound, Text: r.beside(i).Text + inBrackets(f), Verdict: r.verdict(i)}
 		if f.Method == compare.AcrossRepeats {
 			p.Interval = f.Interval
 		}

@@ -174,6 +174,14 @@ func TestSweepAnswers(t *testing.T) {
 			t.Errorf("%q praises what may be the machine", a.Text)
 		}
 	}
+	// Loads that differ have their direction: less time is better.
+	for i := range two.Targets[0].Repeats {
+		l := two.Targets[0].Repeats[i].Load
+		l.Sent, l.Acked, l.Settled = l.Sent/2, l.Acked/2, l.Settled/2
+	}
+	if got := sweepAnswers([]*result.Run{one, two, four})[1].Text; !strings.HasPrefix(got, "a, load: load.workers=2 ") || !strings.Contains(got, "faster than load.workers=1 and") && !strings.Contains(got, "faster than load.workers=1 (") {
+		t.Errorf("loads that differ: %q", got)
+	}
 	// Of a sweep with many points the best ones and the last are named.
 	var many []*result.Run
 	for i := range 8 {

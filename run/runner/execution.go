@@ -62,6 +62,9 @@ func (x *execution) look(ctx context.Context) error {
 				return err
 			}
 		}
+		if err := x.lookAtHead(ctx); err != nil {
+			return err
+		}
 	}
 	return x.lookForQuiet(ctx)
 }
@@ -105,6 +108,9 @@ func (x *execution) execute(ctx context.Context) (err error) {
 	if ready, err := x.inspect(ctx); err != nil || !ready {
 		return err
 	}
+	if err := x.surveyFile(ctx); err != nil {
+		return badInput(err)
+	}
 	defer x.Display.Overall(Overall{})
 	part, finished, order := 0, 0, x.plan.order()
 	for i, c := range order {
@@ -123,6 +129,19 @@ func (x *execution) execute(ctx context.Context) (err error) {
 		finished++
 		x.paces.add(c, time.Since(begin)-(x.passed-passed)) // other cells of the kind need no pass
 		if err := x.kept(ctx, planned, out, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// surveyFile passes over a file of an unknown dataset before a target is opened to
+// load it, so that lines that are no rows leave nothing behind. What discards rows
+// may take lines as they are.
+func (x *execution) surveyFile(ctx context.Context) error {
+	for i := range x.plan.targets {
+		if loads, _ := x.pending(i); loads && x.unknown() && !x.plan.targets[i].caps.Discards {
+			_, err := x.parse(ctx, nil)
 			return err
 		}
 	}
