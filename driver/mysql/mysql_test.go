@@ -1,10 +1,12 @@
 package mysql_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
@@ -191,4 +193,76 @@ func TestExisting(t *testing.T) {
 		t.Fatal(err)
 	}
 	conformance.Prepare(t, db, 3, schema.Tables...)
+}
+
+// Who waits for a lock of somebody else ends, and says how to find out whose it is.
+func TestLocked(t *testing.T) {
+	options := server(t)
+	schema := &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 3}
+	conformance.Prepare(t, open(t, options), 3, schema.Tables...)
+	kind := mysql.Driver()
+	resolved, err := kind.Resolve(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := kind.Open(t.Context(), driver.Env{Create: true, Locks: time.Second}, resolved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conformance.Close(t, db)
+	other := conformance.Querier(t, db)
+	defer conformance.Close(t, other)
+	for _, text := range []string{"START TRANSACTION", "SELECT * FROM cpu"} {
+		if _, err := other.Do(t.Context(), driver.Request{Text: text}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = session.Of(db).Prepare(t.Context(), schema, session.Mark{})
+	if err == nil || !strings.Contains(err.Error(), "waited 1s for a lock in vain") || !strings.Contains(err.Error(), "PROCESSLIST") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The size of tables is that of their files, those of partitions too.
+func TestFootprint(t *testing.T) {
+	for _, partition := range []string{"", "60s"} {
+		db := open(t, server(t, "partition", partition))
+		table := conformance.Table("a")
+		conformance.Prepare(t, db, 10, table)
+		b := batch(table, 500)
+		for i := range b.Runs[0].Times {
+			b.Runs[0].Times[i] *= 1_000_000 // seconds
+		}
+		conformance.Write(t, db, b)
+		files := int64(2) // cpu and tags
+		if partition != "" {
+			files += 9 // 500 seconds, and what is later
+		}
+		const file = 64 << 10 // the least
+		if n, err := db.Footprint(t.Context()); err != nil || n < files*file {
+			t.Errorf("partition %q: %d bytes, %v", partition, n, err)
+		}
+	}
+}
+
+// A query that nobody waits for any more is ended on the server, and the querier
+// goes on.
+func TestGivenUpQueryIsKilled(t *testing.T) {
+	db := open(t, server(t))
+	q := conformance.Querier(t, db)
+	defer conformance.Close(t, q)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := q.Do(ctx, driver.Request{Text: "SELECT BENCHMARK(100000000, MD5('x'))"}, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	const running = "SELECT count(*) FROM information_schema.processlist WHERE info LIKE 'SELECT BENCHMARK%'"
+	for deadline := time.Now().Add(10 * time.Second); conformance.Query(t, db, running)[0][0].Int > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it runs on")
+		}
+	}
+	if _, err := q.Do(t.Context(), driver.Request{Text: "SELECT 1"}, nil); err != nil {
+		t.Error(err)
+	}
 }
