@@ -37,8 +37,8 @@ func TestRoutine(t *testing.T) {
 		got = append(got, fmt.Sprint(p.Parameters))
 	}
 	want := []string{
-		"workload.timestamp-end=2021-12-31T17:23:25Z, workload.rows-in-a-row=100, load.workers=5, load.batch-size=100, load.replace=true, queries.types=, queries.count=1000, queries.workers=5, queries.time-box=600ms",
-		"workload.timestamp-end=2021-12-31T17:23:25Z, workload.rows-in-a-row=100, load.workers=2, load.batch-size=100, load.replace=true, queries.types=, queries.count=1000, queries.workers=2, queries.time-box=600ms",
+		"workload.timestamp-end=2021-12-31T17:23:25Z, workload.rows-in-a-row=100, load.workers=5, load.batch-size=100, load.replace=true, queries.types=, queries.count=1000, queries.workers=5, queries.time-box=1.2s",
+		"workload.timestamp-end=2021-12-31T17:23:25Z, workload.rows-in-a-row=100, load.workers=2, load.batch-size=100, load.replace=true, queries.types=, queries.count=1000, queries.workers=2, queries.time-box=1.2s",
 		"workload.timestamp-end=2021-12-31T16:00:55Z, workload.rows-in-a-row=10, load.workers=2, load.batch-size=10, load.replace=false, queries.types=precise-point, queries.count=2, queries.workers=2, queries.time-box=0s",
 	}
 	sortParameters(got)
