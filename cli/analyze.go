@@ -124,11 +124,12 @@ func (a *app) mergeCommand() *cobra.Command {
 	output := ""
 	cmd := &cobra.Command{
 		Use:   "merge --output FILE FILE.oplog…",
-		Short: "Make one operation log of several, such as those of several clients",
-		Long: `Writes one operation log of several: those of clients that shared a load, or of
-runs that belong together. Times are brought together by the clients' clocks;
-measurements of the same target, type and repeat become one.`,
-		Example: `  tsmark merge --output both.oplog client1.oplog client2.oplog
+		Short: "Make one operation log of several",
+		Long: `Writes one operation log of several: those that a run and its resumptions left,
+or of runs that belong together, such as those of several machines that query one
+server. Times are brought together by the machines' clocks; measurements of the
+same target, type and repeat become one.`,
+		Example: `  tsmark merge --output both.oplog first.oplog second.oplog
   tsmark analyze both.oplog`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

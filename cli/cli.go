@@ -50,17 +50,11 @@ type app struct {
 	files          string // folder of the files of runs in a database
 	verbose        bool   // text reports have all
 	catalog        catalog
-	children       *process.Children // servers that run; nil: nobody asks
+	children       *process.Children // servers that run; nil: nobody lists them
 }
 
 func knownCatalog() catalog {
 	return newCatalog(workloads.Workloads(), all.Drivers())
-}
-
-// execute runs the command line args, of which the first is the program's name,
-// and returns the exit status.
-func execute(ctx context.Context, args []string, stdout, stderr io.Writer, known catalog) int {
-	return (&app{args: args, stdout: stdout, stderr: stderr, catalog: known}).main(ctx)
 }
 
 // main runs the app's command line and returns the exit status.
@@ -192,6 +186,9 @@ func flagError(cmd *cobra.Command, err error) error {
 			names = append(names, "--"+f.Name)
 		}
 	})
+	if instead := insteadOf(unknown.GetSpecifiedName()); instead != "" {
+		return fmt.Errorf("--%s is a flag of TSBS; %s", unknown.GetSpecifiedName(), instead)
+	}
 	name := "--" + unknown.GetSpecifiedName()
 	hint := suggest.Among(name, names)
 	if strings.HasPrefix(hint, "; known") {

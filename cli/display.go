@@ -18,6 +18,9 @@ func (d display) Start(label, unit string, total int64) runner.Task {
 	return d.Display.Start(label, unit, total)
 }
 
+// Overall implements runner.Display.
+func (d display) Overall(o runner.Overall) { d.Display.Overall(progress.Overall(o)) }
+
 // newDisplay draws bars where standard error is a terminal, and writes plain
 // lines elsewhere.
 func (a *app) newDisplay(period time.Duration) display {

@@ -34,6 +34,7 @@ func (g *flagGroups) add(title string, flags ...func(*cobra.Command)) {
 
 // done has the command's help show the groups.
 func (g *flagGroups) done() {
+	g.add("Help", (*cobra.Command).InitDefaultHelpFlag)
 	const flat = "Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}"
 	template := g.cmd.UsageTemplate()
 	if !strings.Contains(template, flat) {

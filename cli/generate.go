@@ -49,15 +49,19 @@ func (a *app) generateCommand() *cobra.Command {
 			return a.digest(cmd, w, spec)
 		},
 	}
-	a.specFlags(cmd, &spec)
-	var names []string
-	for _, f := range generate.Formats() {
-		names = append(names, f.Name)
-	}
-	cmd.Flags().StringVar(&formatName, "format", "influx", strings.Join(names, ", "))
-	cmd.Flags().BoolVar(&digest, "digest", false, digestHelp+"; it is written to standard error")
-	cmd.Flags().StringVar(&file, "file", "", "output; compressed where the name ends in .gz or .zst (default standard output); of parquet and arrow a new folder, with a file a table")
-	complete(cmd, "format", names)
+	flags := flagGroups{cmd: cmd}
+	flags.add("Output", func(cmd *cobra.Command) {
+		var names []string
+		for _, f := range generate.Formats() {
+			names = append(names, f.Name)
+		}
+		cmd.Flags().StringVar(&formatName, "format", "influx", strings.Join(names, ", "))
+		cmd.Flags().BoolVar(&digest, "digest", false, digestHelp+"; it is written to standard error")
+		cmd.Flags().StringVar(&file, "file", "", "output; compressed where the name ends in .gz or .zst (default standard output); of parquet and arrow a new folder, with a file a table")
+		complete(cmd, "format", names)
+	})
+	flags.add("Dataset", func(cmd *cobra.Command) { a.specFlags(cmd, &spec) })
+	flags.done()
 	return cmd
 }
 

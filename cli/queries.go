@@ -97,16 +97,20 @@ or up to it where it lies one second behind the last interval already.`,
 			return out.Flush()
 		},
 	}
-	a.specFlags(cmd, &spec)
-	a.querySettingFlags(cmd, &spec.QuerySettings)
-	f := cmd.Flags()
-	f.StringSliceVar(&types, "query-type", types, "query `types`, separated by commas, or core or all")
-	f.Var(count(&n, 1), "queries", "queries of each type")
-	f.BoolVar(&align, "align-windows", false, "start every window on a bucket border")
-	f.StringVar((*string)(&e.Queries.Windows), "windows", "", windowsHelp)
-	f.StringVar(&formatName, "format", formatName, strings.Join(formats, ", "))
-	complete(cmd, "query-type", append(a.catalog.typeNames(), experiment.CoreTypes, experiment.AllTypes))
-	complete(cmd, "format", formats)
+	flags := flagGroups{cmd: cmd}
+	flags.add("Queries", func(cmd *cobra.Command) {
+		a.querySettingFlags(cmd, &spec.QuerySettings)
+		f := cmd.Flags()
+		f.StringSliceVar(&types, "query-type", types, "query `types`, separated by commas, or core or all")
+		f.Var(count(&n, 1), "queries", "queries of each type")
+		f.BoolVar(&align, "align-windows", false, "start every window on a bucket border")
+		f.StringVar((*string)(&e.Queries.Windows), "windows", "", windowsHelp)
+		f.StringVar(&formatName, "format", formatName, strings.Join(formats, ", "))
+		complete(cmd, "query-type", append(a.catalog.typeNames(), experiment.CoreTypes, experiment.AllTypes))
+		complete(cmd, "format", formats)
+	})
+	flags.add("Dataset", func(cmd *cobra.Command) { a.specFlags(cmd, &spec) })
+	flags.done()
 	return cmd
 }
 

@@ -45,8 +45,7 @@ part of a sweep stands for the sweep. Imported runs are not resumed.`,
 			}
 			found, err := kept.Find(ctx, reference)
 			if errors.Is(err, store.ErrAllComplete) {
-				_, err = fmt.Fprintln(a.stdout, "Nothing to resume: "+store.ErrAllComplete.Error()+".")
-				return err
+				return a.nothingToResume("%v.", store.ErrAllComplete)
 			}
 			if err != nil {
 				return err
@@ -65,7 +64,7 @@ part of a sweep stands for the sweep. Imported runs are not resumed.`,
 				return a.resumeSweep(cmd, kept, found, given)
 			}
 			if run.Status == result.Complete {
-				return fmt.Errorf("run %s is complete; tsmark report %s shows it", run.ID, run.ID)
+				return a.nothingToResume("run %s is complete; tsmark report %[1]s shows it", run.ID)
 			}
 			if err := notImported(run); err != nil {
 				return err
@@ -89,6 +88,12 @@ part of a sweep stands for the sweep. Imported runs are not resumed.`,
 	given.timeoutFlags(cmd)
 	forceFlag(cmd)
 	return cmd
+}
+
+// nothingToResume says why there is nothing to do, which is no error.
+func (a *app) nothingToResume(format string, why any) error {
+	_, err := fmt.Fprintf(a.stdout, "Nothing to resume: "+format+"\n", why)
+	return err
 }
 
 // notImported refuses to execute a run that came from a file.

@@ -19,11 +19,11 @@ import (
 // A run that is killed again and again, at random moments, and resumed each
 // time, comes to its end; nothing that had finished is lost or done again.
 func TestResumeAfterKills(t *testing.T) {
-	t.Run("interleaved", func(t *testing.T) { resumeAfterKills(t, 50) })
+	t.Run("interleaved", func(t *testing.T) { resumeAfterKills(t, 12) })
 	// Of targets in one place the second is loaded over the first, once that is done.
 	path := filepath.Join(t.TempDir(), "x.db")
 	t.Run("one after the other", func(t *testing.T) {
-		resumeAfterKills(t, 25, "--replace", "--target", "a=sqlite,index=both,path="+path, "--target", "b=sqlite,index=tags_time,path="+path)
+		resumeAfterKills(t, 6, "--replace", "--target", "a=sqlite,index=both,path="+path, "--target", "b=sqlite,index=tags_time,path="+path)
 	})
 }
 

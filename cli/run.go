@@ -113,7 +113,6 @@ became of each parameter.`,
 	flags.add("The run as a whole", given.quietFlag, func(cmd *cobra.Command) {
 		cmd.Flags().BoolVar(&selfTest, "self-test", false, "compare each target with itself, and say what this machine cannot resolve")
 		cmd.Flags().BoolVar(&print, "print", false, "print the experiment as YAML and run nothing")
-		cmd.Flags().BoolP("help", "h", false, "help for run")
 	})
 	flags.done()
 	return cmd
@@ -121,7 +120,7 @@ became of each parameter.`,
 
 func (a *app) loadCommand() *cobra.Command {
 	given := newSettings(a)
-	cmd := a.stepCommand(given, "load [TARGET…]", "Load a dataset and leave it there",
+	return a.stepCommand(given, "load [TARGET…]", "Load a dataset and leave it there",
 		`Generates a dataset, loads it into each target, and counts what the target then
 holds. It leaves a mark in the database, which tells tsmark query and tsmark verify
 what was loaded.
@@ -136,48 +135,48 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb.`,
   tsmark load duckdb,path=cpu.duckdb --scale 4000 --workers 2
   tsmark load duckdb,path=cpu.duckdb --replace
   tsmark load --file cpu.lp.gz --use-case cpu-only --scale 4000 --seed 123
-  tsmark load null --file cpu.lp                # how fast tsmark itself is`)
-	given.datasetFlags(cmd)
-	given.loadFlags(cmd)
-	given.digestFlag(cmd)
-	given.fileFlags(cmd)
-	given.quietFlag(cmd)
-	given.workersFlag(cmd, "connections that write", "load.workers")
-	return cmd
+  tsmark load null --file cpu.lp                # how fast tsmark itself is`,
+		func(flags *flagGroups) {
+			flags.add("Dataset", given.datasetFlags, given.digestFlag, given.fileFlags)
+			flags.add("Load", given.loadFlags, func(cmd *cobra.Command) {
+				given.workersFlag(cmd, "connections that write", "load.workers")
+			}, given.quietFlag)
+		})
 }
 
 func (a *app) queryCommand() *cobra.Command {
 	given := newSettings(a)
-	cmd := a.stepCommand(given, "query [TARGET…]", "Check answers and measure queries on what a load left",
+	return a.stepCommand(given, "query [TARGET…]", "Check answers and measure queries on what a load left",
 		`Checks and measures queries on a target that tsmark load or run has loaded. The
 mark in the database says which dataset it holds.
 
 A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb. Without a path
 an embedded database is the one that its name was last loaded into.`,
 		`  tsmark query
-  tsmark query duckdb,path=cpu.duckdb --query-type lastpoint --workers 4`)
-	given.queryFlags(cmd)
-	given.timedFlags(cmd)
-	given.quietFlag(cmd)
-	given.workersFlag(cmd, "connections that run queries", "queries.workers")
-	return cmd
+  tsmark query duckdb,path=cpu.duckdb --query-type lastpoint --workers 4`,
+		func(flags *flagGroups) {
+			flags.add("Queries", given.queryFlags)
+			flags.add("How the queries are measured", given.timedFlags, func(cmd *cobra.Command) {
+				given.workersFlag(cmd, "connections that run queries", "queries.workers")
+			}, given.quietFlag)
+		})
 }
 
 func (a *app) verifyCommand() *cobra.Command {
 	given := newSettings(a)
-	cmd := a.stepCommand(given, "verify [TARGET…]", "Check answers on what a load left, without measuring",
+	return a.stepCommand(given, "verify [TARGET…]", "Check answers on what a load left, without measuring",
 		`Counts the tables of a target that tsmark load or run has loaded, and compares
 its answers with the generator's. Nothing is measured.
 
 A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb.`,
 		`  tsmark verify
-  tsmark verify duckdb,path=cpu.duckdb --verify 100`)
-	given.queryFlags(cmd)
-	return cmd
+  tsmark verify duckdb,path=cpu.duckdb --verify 100`,
+		func(flags *flagGroups) { flags.add("Queries", given.queryFlags) })
 }
 
-// stepCommand is a command for some steps of an experiment on given targets.
-func (a *app) stepCommand(given *settings, use, short, long, example string) *cobra.Command {
+// stepCommand is a command for some steps of an experiment on given targets, with
+// flags of its own.
+func (a *app) stepCommand(given *settings, use, short, long, example string, own func(*flagGroups)) *cobra.Command {
 	files := iotdbFiles{}
 	cmd := &cobra.Command{
 		Use: use, Short: short, Long: long, Example: example,
@@ -198,9 +197,12 @@ func (a *app) stepCommand(given *settings, use, short, long, example string) *co
 			return a.execute(cmd, e, false)
 		},
 	}
-	given.targetFlag(cmd, "duckdb")
-	given.timeoutFlags(cmd)
-	files.configFlag(cmd)
+	flags := flagGroups{cmd: cmd}
+	flags.add("Targets", func(cmd *cobra.Command) { given.targetFlag(cmd, "duckdb") })
+	own(&flags)
+	flags.add("Timeouts", given.timeoutFlags)
+	flags.add("IoTDB-Benchmark", files.configFlag)
+	flags.done()
 	return cmd
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -108,7 +110,7 @@ func listSweep(w io.Writer, s *result.Sweep, runs []store.Summary) {
 }
 
 func (a *app) reportCommand() *cobra.Command {
-	formatName, viewName, file, experiment := string(report.Text), string(report.Everything), "", false
+	formatName, viewName, file, address, experiment := string(report.Text), string(report.Everything), "", "", false
 	cmd := &cobra.Command{
 		Use:   "report [RUN…]",
 		Short: "Render runs or a sweep as text, Markdown, CSV, JSON or an HTML page",
@@ -121,6 +123,11 @@ matrix of IoTDB-Benchmark, with the middle-average and the throughput of its
 paper. As CSV they are laid out as IoTDB-Benchmark's own. The page of an iotdb run
 has them in any case.
 
+--url is for a page that will lie on a web server, such as GitHub Pages. It is the
+address of the page or of its folder. Chats and social networks then show the
+answer of the page, its caveats and its chart with each link: a picture beside the
+page, of the same name and with the ending .png, to be put on the server too.
+
 --experiment prints the experiment of a run, as a file that tsmark run takes: here
 later, or on another machine. Under expect it has the fingerprints of the dataset
 and of the queries, which the new run must have, and the versions of tsmark and of
@@ -132,7 +139,8 @@ TSMARK_PG_PASSWORD.`,
   tsmark report latest --format markdown
   tsmark report latest --view iotdb
   tsmark report latest --view iotdb --format csv --output test-result.csv
-  tsmark report 3f2a 91c0 --format html --output comparison.html`,
+  tsmark report 3f2a 91c0 --format html --output comparison.html
+  tsmark report 3f2a --output site/duckdb.html --url https://example.org/benchmarks/`,
 		RunE: func(cmd *cobra.Command, references []string) error {
 			if !cmd.Flags().Changed("format") {
 				formatName = formatOf(file, formatName)
@@ -167,6 +175,9 @@ TSMARK_PG_PASSWORD.`,
 				}
 				return a.writeText(file, printable.Text(shown.warning()+text))
 			}
+			if cmd.Flags().Changed("url") {
+				return a.writeShared(shown, view, format, file, address)
+			}
 			if file != "" && file != "-" {
 				return writeReport(file, func(w io.Writer) error { return shown.write(w, view, format, report.Options{}) })
 			}
@@ -176,10 +187,49 @@ TSMARK_PG_PASSWORD.`,
 	cmd.Flags().StringVar(&formatName, "format", formatName, strings.Join(report.Formats(), ", ")+"; without it the name of --output decides")
 	cmd.Flags().StringVar(&viewName, "view", viewName, "what of the runs to show: "+strings.Join(report.Views(), ", "))
 	cmd.Flags().StringVar(&file, "output", "", "`file` to write (default standard output)")
+	cmd.Flags().StringVar(&address, "url", "", "`address` at which the page will be found; writes a picture for links to it, too")
 	cmd.Flags().BoolVar(&experiment, "experiment", false, "print the experiment of the run as YAML")
 	complete(cmd, "format", report.Formats())
 	complete(cmd, "view", report.Views())
 	return cmd
+}
+
+// writeShared writes a page that will be found at an address, and beside it the
+// picture that services show of a link to it.
+func (a *app) writeShared(shown *found, view report.View, format report.Format, file, address string) error {
+	ending := strings.ToLower(filepath.Ext(file))
+	switch {
+	case format != report.HTML || ending != ".html" && ending != ".htm":
+		return errors.New("--url is of a page: give it a name that ends in .html, as in --output report.html")
+	case shown.sweep != nil:
+		return errors.New("--url is of runs: a sweep has no picture; name one of its runs")
+	}
+	page, err := addressOf(address, filepath.Base(file))
+	if err != nil {
+		return fmt.Errorf("--url: %w", err)
+	}
+	if err := writeReport(file, func(w io.Writer) error { return shown.write(w, view, format, report.Options{URL: page}) }); err != nil {
+		return err
+	}
+	picture := report.PreviewOf(file)
+	if err := writeReport(picture, report.Of(shown.runs...).WritePreview); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s is to be found at %s; put %s beside it\n", file, page, picture)
+	return err
+}
+
+// addressOf is the address of a page of this name, of which the address, or that
+// of its folder, is given.
+func addressOf(given, name string) (string, error) {
+	u, err := url.Parse(given)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return "", fmt.Errorf("%q is no address of a page or folder; write one such as https://example.org/benchmarks/", given)
+	}
+	if path.Base(u.Path) != name {
+		u = u.JoinPath(name)
+	}
+	return u.String(), nil
 }
 
 // formatOf is the format that a file's name asks for; otherwise where it asks

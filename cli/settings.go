@@ -61,6 +61,9 @@ func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []st
 			c.copy(e)
 		}
 	}
+	if cmd.Flags().Changed("query-type") && len(e.Queries.Types) == 0 {
+		return fmt.Errorf("--query-type: is empty; name query types, or %s or %s", experiment.CoreTypes, experiment.AllTypes)
+	}
 	s.unknownFile(cmd, e)
 	for _, text := range s.sweeps {
 		axis, err := experiment.ParseAxis(text)

@@ -56,7 +56,7 @@ func (a *app) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Fou
 	}
 	unfinished := func(r *result.Run) bool { return r.Status != result.Complete }
 	if len(runs) == record.Points && !slices.ContainsFunc(runs, unfinished) {
-		return fmt.Errorf("sweep %s is complete; tsmark report %s shows it", record.ID, record.ID)
+		return a.nothingToResume("sweep %s is complete; tsmark report %[1]s shows it", record.ID)
 	}
 	e, err := experiment.Parse("experiment of sweep "+record.ID, []byte(record.Experiment))
 	if err != nil {

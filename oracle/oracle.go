@@ -197,7 +197,7 @@ func pass(ctx context.Context, d workload.Dataset, full []query.Query, counted i
 	counts.start()
 
 	survey := newSurveyor(d)
-	functions := []func([]span){survey.addAll, counts.addAll}
+	functions := append(survey.functions(runtime.GOMAXPROCS(0)), counts.addAll)
 	of, err := families.start()
 	if err != nil {
 		return nil, nil, err

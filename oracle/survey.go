@@ -42,7 +42,7 @@ type Census struct {
 }
 
 // Surveyor finds out what a dataset holds as its batches pass. It allocates
-// nothing per row. It is used by one goroutine.
+// nothing per row. It is used by one goroutine, but for its functions.
 type Surveyor struct {
 	survey Survey
 	tables map[*series.Table]*tableSurvey
@@ -84,18 +84,38 @@ func (v *Surveyor) Add(b *series.Batch) {
 	}
 }
 
-func (v *Surveyor) addAll(runs []span) {
-	for _, run := range runs {
-		v.add(run.Run)
+// functions are what adds runs between them, at once: one the rows and their
+// times, one their size, and so many others the values of a share of the fields each.
+func (v *Surveyor) functions(parts int) []func([]span) {
+	each := func(do func(*series.Run)) func([]span) {
+		return func(runs []span) {
+			for _, run := range runs {
+				do(run.Run)
+			}
+		}
 	}
+	list := []func([]span){each(v.addRows), each(v.addSize)}
+	for part := range parts {
+		list = append(list, each(func(run *series.Run) { v.tables[run.Table].addFields(run, part, parts) }))
+	}
+	return list
 }
 
 func (v *Surveyor) add(run *series.Run) {
-	if v.late != nil {
-		v.late.add(run)
-	}
+	v.addRows(run)
+	v.addSize(run)
+	v.tables[run.Table].addFields(run, 0, 1)
+}
+
+func (v *Surveyor) addSize(run *series.Run) {
 	if v.sizer != nil {
 		v.survey.RawBytes += v.sizer.Size(run)
+	}
+}
+
+func (v *Surveyor) addRows(run *series.Run) {
+	if v.late != nil {
+		v.late.add(run)
 	}
 	for _, t := range run.Times {
 		if v.newest > t {
@@ -105,7 +125,7 @@ func (v *Surveyor) add(run *series.Run) {
 		}
 	}
 	v.survey.Rows += int64(run.Rows())
-	v.tables[run.Table].add(run)
+	v.tables[run.Table].addRows(run)
 }
 
 // Result sums up what has passed.
@@ -147,7 +167,7 @@ func newTableSurvey(t *series.Table, n uint32) *tableSurvey {
 	return s
 }
 
-func (s *tableSurvey) add(run *series.Run) {
+func (s *tableSurvey) addRows(run *series.Run) {
 	s.rows += int64(run.Rows())
 	s.times.addAll(run.Times)
 	for _, id := range run.Series {
@@ -156,7 +176,11 @@ func (s *tableSurvey) add(run *series.Run) {
 		}
 		s.seen[id>>6] |= 1 << (id & 63)
 	}
-	for f := range run.Columns {
+}
+
+// addFields adds the values of one of so many shares of the fields.
+func (s *tableSurvey) addFields(run *series.Run, part, parts int) {
+	for f := part; f < len(run.Columns); f += parts {
 		c := &run.Columns[f]
 		switch {
 		case run.Table.Widths != nil:

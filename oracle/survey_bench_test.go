@@ -21,13 +21,12 @@ func BenchmarkSurvey(b *testing.B) {
 	if err := d.Open().Next(&batch, batchRows); err != nil {
 		b.Fatal(err)
 	}
-	runs := spans(nil, &batch)
 	for name, v := range map[string]*Surveyor{"contents": NewSurveyor(d.Schema()), "contents and size": newSurveyor(d)} {
 		b.Run(name, func(b *testing.B) {
-			v.addAll(runs)
+			v.Add(&batch)
 			b.ReportAllocs()
 			for b.Loop() {
-				v.addAll(runs)
+				v.Add(&batch)
 			}
 			b.ReportMetric(float64(batch.Rows())*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
 		})

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"math"
+	"reflect"
 	"testing"
 	"time"
 
@@ -148,5 +149,27 @@ func TestSurveyAllocatesNothing(t *testing.T) {
 	v.Add(&batch)
 	if n := testing.AllocsPerRun(3, func() { v.Add(&batch) }); n > 0 {
 		t.Errorf("%v allocations a batch", n)
+	}
+}
+
+// Fields that are dealt to several functions come to the same, to the last bit.
+func TestSurveyInParts(t *testing.T) {
+	start := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
+	d, err := iotdb.Workload().Dataset(workload.Spec{Name: "iotdb", Seed: 1, Scale: 4, Start: start, End: start.Add(time.Hour), Interval: time.Second,
+		Settings: workload.Settings{"iotdb.sensors": "20", "iotdb.types": "1:1:1:1:1:1:1:1:1:1", "iotdb.unaligned": "true"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := newSurveyor(d)
+	if err := eachBatch(t.Context(), d, whole.functions(1), func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	parts := newSurveyor(d)
+	if err := eachBatch(t.Context(), d, parts.functions(7), func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	want, got := whole.Result(), parts.Result()
+	if want.Rows == 0 || want.Rows != got.Rows || want.RawBytes != got.RawBytes || !reflect.DeepEqual(want.Tables[0].Fields, got.Tables[0].Fields) {
+		t.Errorf("%d rows, %d bytes, %+v; want %d, %d, %+v", got.Rows, got.RawBytes, got.Tables[0].Fields, want.Rows, want.RawBytes, want.Tables[0].Fields)
 	}
 }

@@ -129,6 +129,72 @@ func TestComparisonFormats(t *testing.T) {
 	}
 }
 
+// A comparison begins, in every format, with who is faster by how much, which is
+// what its tables say; what may be chance has no winner and no colour.
+func TestComparisonHeadline(t *testing.T) {
+	for name, c := range map[string]struct {
+		a, b    compare.Side
+		answers string
+		tones   []tone
+	}{
+		"slower": {repeated(1, 6, 1), repeated(2, 6, 1.08), "A ≥1.39× faster than B (≥1.373–≥1.393) over 3 query types / By query type: B slower in 2, no difference shown in 1, not compared in 2 / Load: no difference shown between A and B (0.901–0.962)",
+			[]tone{bad, plain, plain}},
+		"faster": {repeated(2, 6, 1.08), repeated(1, 6, 1), "B ≥1.39× faster than A (≥1.373–≥1.393) over 3 query types / By query type: B faster in 2, no difference shown in 1, not compared in 2 / Load: no difference shown between A and B (1.039–1.110)",
+			[]tone{best, plain, plain}},
+		"alike":      {repeated(1, 6, 1), repeated(3, 6, 1), "No difference shown between A and B over 4 query types", []tone{plain, plain, plain}},
+		"one repeat": {repeated(1, 1, 1), repeated(2, 1, 1.08), "No verdict between A and B over 3 query types: too few repeats / By query type: no verdict in 3, not compared in 2 / Load: no verdict between A and B: one repeat", []tone{plain, plain, plain}},
+	} {
+		compared, err := compare.Runs(c.a, c.b, compare.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := comparisonHeadlines(compared)[0]
+		var texts []string
+		for i, a := range h.Answers {
+			if texts = append(texts, a.Text); a.Tone != c.tones[i] {
+				t.Errorf("%s: %q is %q, want %q", name, a.Text, a.Tone, c.tones[i])
+			}
+		}
+		if !strings.HasPrefix(strings.Join(texts, " / "), c.answers) {
+			t.Errorf("%s: %q, want %q", name, strings.Join(texts, " / "), c.answers)
+		}
+		for _, format := range []Format{Text, Markdown, HTML, JSON} {
+			var out bytes.Buffer
+			if err := WriteComparison(&out, format, compared, Options{Width: 1000}); err != nil {
+				t.Fatal(err)
+			}
+			shown := out.String()
+			if _, body, ok := strings.Cut(shown, "<main"); ok {
+				shown = body
+			}
+			at := strings.Index(shown, unmarked(texts[0], format))
+			if first := strings.Index(shown, compared.A.Runs[0]); at < 0 || first < at {
+				t.Errorf("%s: %s does not begin with %q", name, format, texts[0])
+			}
+		}
+		var csv bytes.Buffer
+		if err := WriteComparison(&csv, CSV, compared, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Split(csv.String(), "\n"); !strings.HasPrefix(lines[1], "duck,duck,all types,geomean,") {
+			t.Errorf("%s: CSV begins with %q", name, lines[1])
+		}
+	}
+	// On another machine nobody is the winner; targets of other names have them.
+	a, b := repeated(1, 6, 1), repeated(2, 6, 1.08)
+	for _, r := range b.Runs {
+		r.Host.Cores, r.Targets[0].Name = 64, "drake"
+	}
+	c, err := compare.Runs(a, b, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := comparisonHeadlines(c)[0]
+	if got := h.Answers[0]; !strings.HasPrefix(got.Text, "duck (A) ≥1.39× faster than drake (B) (") || got.Tone != plain || !strings.Contains(strings.Join(h.Basis, " "), "on different machines") {
+		t.Errorf("on another machine: %q is %q; %q", got.Text, got.Tone, h.Basis)
+	}
+}
+
 // Positions lie within the chart, equal changes up and down equally far from
 // its middle.
 func TestRatios(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
@@ -13,6 +14,10 @@ import (
 func writeComparisonMarkdown(w io.Writer, c *compare.Comparison) error {
 	m := markdownWriter{bufio.NewWriter(w)}
 	m.WriteString("# Comparison\n\n")
+	for _, h := range comparisonHeadlines(c) {
+		m.answers(h.Answers)
+		fmt.Fprintf(m, "%s\n\n", escapeMarkdown(strings.Join(h.Basis, " · ")))
+	}
 	for _, side := range partyFacts(c) {
 		fmt.Fprintf(m, "- **%s** %s\n", side.Key, escapeMarkdown(side.Value))
 	}
@@ -36,22 +41,28 @@ func writeComparisonMarkdown(w io.Writer, c *compare.Comparison) error {
 	return m.Flush()
 }
 
-// writeComparisonCSV writes a line per figure: all metrics, those that the
-// tables leave out too. Seconds, rows a second and bytes, as unit says; empty
+// writeComparisonCSV writes a line per figure, that of all query types first: all
+// metrics, those that the tables leave out too. Seconds, rows a second and bytes, as unit says; empty
 // where there is no figure.
 func writeComparisonCSV(w io.Writer, c *compare.Comparison) error {
 	out := newCSVWriter(w)
 	if err := out.Write([]string{
 		"target_a", "target_b", "subject", "metric", "unit", "better", "a", "a_bound", "a_n", "a_cv", "b", "b_bound", "b_n", "b_cv",
-		"ratio", "ratio_bound", "interval_low", "interval_high", "interval_level", "p", "p_corrected", "questions", "verdict", "why", "noisy_a", "noisy_b",
+		"ratio", "ratio_bound", "interval_low", "interval_high", "interval_level", "p", "p_corrected", "questions", "verdict", "why", "noisy_a", "noisy_b", "types",
 	}); err != nil {
 		return err
 	}
 	for i := range c.Targets {
 		target := &c.Targets[i]
-		for j := range target.Figures {
-			if err := out.Write(comparisonLine(target, &target.Figures[j])); err != nil {
-				return err
+		for _, first := range []bool{true, false} {
+			for j := range target.Figures {
+				f := &target.Figures[j]
+				if first != (f.Metric == compare.GeoMean) {
+					continue
+				}
+				if err := out.Write(comparisonLine(target, f)); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -90,9 +101,11 @@ func comparisonLine(target *compare.Target, f *compare.Figure) []string {
 	} else {
 		line = append(line, "", "")
 	}
-	queries := ""
-	if f.Queries > 0 {
-		queries = strconv.Itoa(f.Queries)
+	some := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return strconv.Itoa(n)
 	}
-	return append(line, queries, string(f.Verdict), f.Why, f.NoisyA, f.NoisyB)
+	return append(line, some(f.Queries), string(f.Verdict), f.Why, f.NoisyA, f.NoisyB, some(f.Types))
 }

@@ -12,7 +12,8 @@ import (
 
 // comparisonPage is what the template compare.html shows.
 type comparisonPage struct {
-	Title   string
+	Head    pageHead
+	Answers []*comparisonHeadline
 	Parties []fact
 	Notes   []string
 	Help    []string
@@ -38,7 +39,15 @@ func writeComparisonHTML(w io.Writer, c *compare.Comparison) error {
 	if err != nil {
 		return err
 	}
-	p := comparisonPage{Title: "tsmark comparison", Parties: partyFacts(c), Notes: c.Notes, Help: comparisonHelp()}
+	p := comparisonPage{Head: pageHead{Title: "tsmark comparison"}, Parties: partyFacts(c), Notes: c.Notes, Help: comparisonHelp()}
+	p.Answers = comparisonHeadlines(c)
+	for _, h := range p.Answers {
+		var about []string
+		for _, a := range h.Answers[1:] {
+			about = append(about, a.Text)
+		}
+		p.Head.say(h.Answers[0].Text, append(about, h.Basis...)...)
+	}
 	for _, v := range []compare.Verdict{compare.Faster, compare.Slower, compare.NoDifference} {
 		p.Legend = append(p.Legend, verdictStyle(v))
 	}

@@ -21,7 +21,7 @@ func WriteComparison(w io.Writer, format Format, c *compare.Comparison, opts Opt
 	case CSV:
 		err = writeComparisonCSV(w, c)
 	case JSON:
-		err = writeIndented(w, c)
+		err = writeComparisonJSON(w, c)
 	case HTML:
 		err = writeComparisonHTML(w, c)
 	default:
@@ -36,6 +36,11 @@ func WriteComparison(w io.Writer, format Format, c *compare.Comparison, opts Opt
 // writeComparisonText leaves columns out until the tables fit.
 func writeComparisonText(w io.Writer, c *compare.Comparison, opts Options) error {
 	t := newTextWriter(w, opts, "--format json has all")
+	for _, h := range comparisonHeadlines(c) {
+		t.answers(h.Answers)
+		t.wrapped("", "", note{strings.Join(h.Basis, " · "), plain})
+		t.line("")
+	}
 	for _, side := range partyFacts(c) {
 		t.wrapped(t.paint(side.Key, "1")+"  ", "   ", note{Text: side.Value})
 	}
@@ -56,6 +61,20 @@ func writeComparisonText(w io.Writer, c *compare.Comparison, opts Options) error
 		t.wrapped("", "  ", note{n, dim})
 	}
 	return t.Flush()
+}
+
+// writeComparisonJSON writes the headline before the comparison itself.
+func writeComparisonJSON(w io.Writer, c *compare.Comparison) error {
+	out := struct {
+		Headline []string `json:"headline"`
+		*compare.Comparison
+	}{Comparison: c}
+	for _, h := range comparisonHeadlines(c) {
+		for _, a := range h.Answers {
+			out.Headline = append(out.Headline, a.Text)
+		}
+	}
+	return writeIndented(w, out)
 }
 
 // comparisonHelp says how to read the tables.

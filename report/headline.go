@@ -36,9 +36,10 @@ type standing struct {
 	Label   string
 	// Times is how many times the reference; 1: the reference itself.
 	Times    float64
-	Text     string // as beside its figure in tables, with the interval: marked where it may be chance
-	Verdict  string // best, worse, tie, or no verdict and why
-	Marks    string // of what may have disturbed it; Text has them too
+	Bound    stats.Bound // of Times: queries that were cut off may have taken any time
+	Text     string      // as beside its figure in tables, with the interval: marked where it may be chance
+	Verdict  string      // best, worse, tie, or no verdict and why
+	Marks    string      // of what may have disturbed it; Text has them too
 	Tone     tone
 	Interval *stats.Interval // nil: the reference itself, or not known
 }
@@ -111,7 +112,7 @@ func (g *group) standings(r *ranking, what string) *standings {
 		if f == nil || f.Ratio.Bound == stats.Unknown {
 			continue
 		}
-		p := standing{Subject: i, Times: f.Ratio.Figure, Text: r.beside(i).Text + inBrackets(f), Verdict: r.verdict(i)}
+		p := standing{Subject: i, Times: f.Ratio.Figure, Bound: f.Ratio.Bound, Text: r.beside(i).Text + inBrackets(f), Verdict: r.verdict(i)}
 		if f.Method == compare.AcrossRepeats {
 			p.Interval = f.Interval
 		}
@@ -186,13 +187,15 @@ func (g *group) answer(s *standings, r *ranking, prefix string) note {
 // all others, and by how much at most: systems that are alike over all types may
 // differ in most of them. Empty: there is one type, or no type shows a difference.
 func (g *group) byType() string {
-	wins, most, level := make([]int, len(g.subjects)), make([]float64, len(g.subjects)), 0
+	wins, most, ties, untold := make([]int, len(g.subjects)), make([]float64, len(g.subjects)), 0, 0
 	for _, t := range g.types() {
 		r := g.rankType(t.Key)
 		switch {
 		case r.Reference < 0:
+		case r.verdict(r.Reference) == tie:
+			ties++
 		case !r.Sole:
-			level++
+			untold++
 		default:
 			next := math.Inf(1)
 			for _, f := range r.Figures {
@@ -214,19 +217,22 @@ func (g *group) byType() string {
 		return ""
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return wins[b] - wins[a] })
-	word := " was faster in "
+	word := " faster in "
 	if len(g.subjects) > 2 {
-		word = " was the fastest in "
+		word = " fastest in "
 	}
 	var parts []string
 	for _, i := range order {
 		parts = append(parts, fmt.Sprintf("%s%s%d (up to %s)", g.subjects[i].Label, word, wins[i], ratio(most[i])))
 		word = " in "
 	}
-	if level > 0 {
-		parts = append(parts, fmt.Sprintf("none in %d", level))
+	if ties > 0 {
+		parts = append(parts, fmt.Sprintf("%s in %d", tie, ties))
 	}
-	return "Of single types " + listed(parts)
+	if untold > 0 {
+		parts = append(parts, fmt.Sprintf("no verdict in %d", untold))
+	}
+	return "By query type: " + strings.Join(parts, ", ")
 }
 
 // inBrackets is the interval of a ratio, where the rounds or loads give one.
@@ -409,13 +415,7 @@ func (g *group) shortHosts() string {
 // manyHosts reports whether the runs are known to be of more than one machine:
 // who is faster then says nothing of the systems alone.
 func (g *group) manyHosts() bool {
-	type machine struct {
-		arch, cpu, disk string
-		cores           int
-		memory          uint64
-	}
-	of := func(h *result.Host) machine { return machine{h.Arch, h.CPU, h.Disk, h.Cores, h.Memory} }
-	return slices.ContainsFunc(g.subjects, func(s subject) bool { return of(&s.run.Host) != of(&g.subjects[0].run.Host) })
+	return slices.ContainsFunc(g.subjects, func(s subject) bool { return !result.SameMachine(&s.run.Host, &g.subjects[0].run.Host) })
 }
 
 // noiseFact says how much of the machine others used while it was measured. What

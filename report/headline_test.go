@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/result"
 )
@@ -52,7 +53,7 @@ func TestHeadlineCountsSingleTypes(t *testing.T) {
 		types   int
 		want    string
 	}{
-		{[]int{0, 2}, 5, "Of single types a was faster in 4 (up to 1.91×) and none in 1"},
+		{[]int{0, 2}, 5, "By query type: a faster in 4 (up to 1.91×), tie in 1"},
 		{[]int{0, 1, 2}, 5, ""},                    // a and b are alike, so that nobody is the fastest
 		{[]int{0, 1}, 5, ""}, {[]int{0, 2}, 1, ""}, // of one type the answer itself tells
 	} {
@@ -82,7 +83,7 @@ func TestHeadlineCountsSingleTypes(t *testing.T) {
 			}
 		}
 	}
-	if got := groupOf(run).byType(); !strings.HasPrefix(got, "Of single types a was faster in 2 (up to ") || !strings.Contains(got, "), c in 2 (up to 2.") || !strings.HasSuffix(got, ") and none in 1") {
+	if got := groupOf(run).byType(); !strings.HasPrefix(got, "By query type: a faster in 2 (up to ") || !strings.Contains(got, "), c in 2 (up to 2.") || !strings.HasSuffix(got, "), tie in 1") {
 		t.Errorf("both win: %q", got)
 	}
 }
@@ -183,5 +184,40 @@ func TestBarOf(t *testing.T) {
 		if got := barOf(columns); got != want {
 			t.Errorf("%v columns: %q, want %q", columns, got, want)
 		}
+	}
+}
+
+// Of a target that was cut off by the time limit the headline says how many times as long it
+// took at least; it is never the fastest.
+func TestHeadlineOfCutOff(t *testing.T) {
+	cutOff := func(target int, limit float64) *headline {
+		run := agreeing(t, 6)
+		run.Targets = []result.Target{run.Targets[0], run.Targets[2]}
+		to := &run.Targets[target]
+		for i := range to.Repeats {
+			q := to.Repeats[i].Type("type-1")
+			q.AtLeast = int64(len(q.Each))
+			for j := range q.Each {
+				q.Each[j] = -limit
+			}
+		}
+		pooled, err := to.Pooled()
+		if err != nil {
+			t.Fatal(err)
+		}
+		*to = pooled
+		return newHeadline(groupOf(run))
+	}
+	slow := cutOff(1, 60)
+	if got := slow.Answers[0].Text; !strings.HasPrefix(got, "a ≥") || !strings.Contains(got, "× faster than c") {
+		t.Errorf("the slower one was cut off: %q", got)
+	}
+	if p := slow.Queries.Places[1]; p.Bound != stats.AtLeast || !strings.HasPrefix(p.Text, "≥") {
+		t.Errorf("the slower one was cut off: %+v", p)
+	}
+	// What was cut off at once may have taken any time: a's other types say nothing for it.
+	fast := cutOff(0, 1e-9)
+	if got := fast.Answers[0].Text; strings.HasPrefix(got, "a ") || fast.Queries != nil && fast.Queries.Places[0].Label == "a" {
+		t.Errorf("the faster one was cut off: %q", got)
 	}
 }

@@ -14,7 +14,7 @@ var pageFiles embed.FS
 
 // page is what the template shows.
 type page struct {
-	Title   string
+	Head    pageHead
 	Repeats string
 	Runs    []pageRun
 	Groups  []pageGroup
@@ -56,14 +56,14 @@ type pageTarget struct {
 	Settings []fact
 }
 
-func (p *Report) writeHTML(w io.Writer, of View) error {
+func (p *Report) writeHTML(w io.Writer, of View, opts Options) error {
 	t, err := pageTemplates("page.html")
 	if err != nil {
 		return err
 	}
-	out := page{Title: "tsmark report", Repeats: p.repeats()}
+	out := page{Head: pageHead{Title: "tsmark report", URL: opts.URL}, Repeats: p.repeats()}
 	if len(p.runs) == 1 {
-		out.Title = "tsmark run " + joined(" ", p.runs[0].ID, p.runs[0].Name)
+		out.Head.Title = "tsmark run " + joined(" ", p.runs[0].ID, p.runs[0].Name)
 	}
 	for i, r := range p.runs {
 		out.Runs = append(out.Runs, newPageRun(p.own[i], r, of))
@@ -71,6 +71,7 @@ func (p *Report) writeHTML(w io.Writer, of View) error {
 	for i := range p.groups {
 		g := &p.groups[i]
 		l, h := newLegend(g.labels()), newHeadline(g)
+		out.Head.of(h)
 		view := pageGroup{Dataset: g.dataset, Legend: l, Headline: h, Relative: newRelative(g, h, l), Ranges: newRanges(g, l), Comparison: comparison(g), Winners: winnersTable(g), Loads: newBars(g, l), Rates: newRates(g, l)}
 		for _, queryType := range g.types() {
 			for _, time := range drawnTimes() {

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/xml"
 	"errors"
+	"html"
 	"io"
 	"slices"
 	"strings"
@@ -183,5 +184,47 @@ func TestCurveWithoutHistogram(t *testing.T) {
 	points := percentileCurve(&l)
 	if len(points) != 6 || points[1].Seconds != l.Median {
 		t.Errorf("points %v", points)
+	}
+}
+
+// A page says to services that show links what its headline says, caveats before
+// what they cut off; the address of a preview it has where its own is known.
+func TestPageHead(t *testing.T) {
+	run := agreeing(t, 6)
+	run.Targets[0].Name = `a "quoted" <b>`
+	h := newHeadline(groupOf(run))
+	page := render(t, HTML, Options{}, run)
+	content := func(page, property string) string {
+		_, rest, _ := strings.Cut(page, `property="`+property+`" content="`)
+		text, _, _ := strings.Cut(rest, `"`)
+		return html.UnescapeString(text)
+	}
+	if got := content(page, "og:title"); got != h.Answers[0].Text || !strings.Contains(got, "faster than c") {
+		t.Errorf("the title is %q", got)
+	}
+	for _, text := range append(h.Basis, h.Answers[1].Text) {
+		if got := content(page, "og:description"); !strings.Contains(got, text) {
+			t.Errorf("%q lacks %q", got, text)
+		}
+	}
+	if strings.Contains(page, "og:image") || strings.Contains(page, "og:url") {
+		t.Error("a page without an address has a preview")
+	}
+	page = render(t, HTML, Options{URL: "https://example.org/x&y/report.html"}, run)
+	if got := content(page, "og:url") + " " + content(page, "og:image"); got != "https://example.org/x&y/report.html https://example.org/x&y/report.png" {
+		t.Errorf("addresses: %s", got)
+	}
+	for _, link := range parse(t, page).links { // which the reader's browser would load
+		if !strings.HasPrefix(link, "#") && link != "data:," {
+			t.Errorf("the page loads %s", link)
+		}
+	}
+	noisy := observed(t)
+	said := newHeadline(groupOf(noisy)).Noise.Text
+	if got := content(render(t, HTML, Options{}, noisy), "og:description"); said == "" || !strings.HasPrefix(got, said) {
+		t.Errorf("%q does not begin with %q", got, said)
+	}
+	if nothing := render(t, HTML, Options{}, &result.Run{ID: "a"}); strings.Contains(nothing, "og:title") {
+		t.Error("nothing was measured, and it is told to others")
 	}
 }

@@ -33,6 +33,7 @@ type headlineJSON struct {
 type standingJSON struct {
 	Target   string          `json:"target"`
 	Times    float64         `json:"times"`
+	Bound    stats.Bound     `json:"bound,omitempty"` // of times, where queries were cut off
 	Interval *stats.Interval `json:"interval,omitempty"`
 	Chance   bool            `json:"chance"`          // not shown to differ from the first; of the first, that it is the best was not shown
 	Verdict  string          `json:"verdict"`         // as in figures
@@ -54,7 +55,7 @@ func headlineOf(g *group) *headlineJSON {
 	}{{h.Queries, &out.Queries}, {h.Loads, &out.Loads}} {
 		if to.from != nil {
 			for _, p := range to.from.Places {
-				*to.list = append(*to.list, standingJSON{p.Label, p.Times, p.Interval, p.Tone == dim, p.Verdict, p.Marks})
+				*to.list = append(*to.list, standingJSON{p.Label, p.Times, p.Bound, p.Interval, p.Tone == dim, p.Verdict, p.Marks})
 			}
 		}
 	}

@@ -45,9 +45,7 @@ func (m markdownWriter) headline(h *headline) {
 	if h == nil {
 		return
 	}
-	for _, a := range h.Answers {
-		fmt.Fprintf(m, "**%s**\n\n", escapeMarkdown(a.Text))
-	}
+	m.answers(h.Answers)
 	basis := h.Basis
 	if h.Noise.Text != "" {
 		basis = append(slices.Clone(basis), h.Noise.Text)
@@ -62,6 +60,17 @@ func (m markdownWriter) headline(h *headline) {
 			view.Rows = append(view.Rows, row{Cells: []cell{{Text: p.Label}, {p.Text, p.Tone}}})
 		}
 		m.table(view)
+	}
+}
+
+// answers are the sentences of a headline.
+func (m markdownWriter) answers(list []note) {
+	for _, a := range list {
+		mark := "**"
+		if a.Tone == dim {
+			mark = "_"
+		}
+		fmt.Fprintf(m, "%s%s%[1]s\n\n", mark, escapeMarkdown(a.Text))
 	}
 }
 

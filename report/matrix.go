@@ -51,7 +51,7 @@ func WriteMatrices(w io.Writer, format Format, runs []*result.Run, opts Options)
 	case JSON:
 		err = writeMatricesJSON(w, runs)
 	case HTML:
-		err = Of(runs...).writeHTML(w, IoTDB)
+		err = Of(runs...).writeHTML(w, IoTDB, opts)
 	default:
 		return unknownFormat(format, "matrices")
 	}

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"bytes"
 	"encoding/xml"
+	"fmt"
 	"image/png"
 	"io"
 	"slices"
@@ -71,5 +73,31 @@ func written(t *testing.T, svg string) string {
 				lines = append(lines, line)
 			}
 		}
+	}
+}
+
+// A preview has the shape that services show, whatever has to stand in it, and
+// the caveats.
+func TestPreview(t *testing.T) {
+	run := agreeing(t, 6)
+	for alerts := range 3 {
+		for n := range 12 * alerts {
+			run.OtherDatabases = append(run.OtherDatabases, result.OtherDatabase{Name: fmt.Sprint("Database ", alerts, n), PID: n})
+		}
+		var b bytes.Buffer
+		if err := Of(run).WritePreview(&b); err != nil {
+			t.Fatal(err)
+		}
+		image, err := png.Decode(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := image.Bounds().Size()
+		if shape := float64(size.X) / float64(size.Y); size.X < 1800 || shape < 1.89 || shape > 1.92 {
+			t.Errorf("with %d alerts the preview has %v pixels", 12*alerts, size)
+		}
+	}
+	if err := Of(run).WritePreview(full{}); err == nil || !strings.HasPrefix(err.Error(), "writing the preview: ") {
+		t.Errorf("a full disk: %v", err)
 	}
 }

@@ -83,28 +83,31 @@ func (g *group) rankOverallAnew() ranking {
 			return nil
 		}
 		f := g.figure(by, i, compare.AllTypes, compare.GeoMean)
-		if f == nil || f.MissingA != "" || f.MissingB != "" || f.Ratio.Bound != stats.Exact {
+		if f == nil || f.MissingA != "" || f.MissingB != "" || f.Ratio.Bound == stats.Unknown {
 			return nil
 		}
 		return f
 	}
-	// The reference is one that no other was shown to beat; of several the one that
-	// is ahead of most others.
+	// The reference is one that no other was shown to beat, and whose own times are
+	// known, not cut off; of several the one that is ahead of most others.
 	best := [2]int{math.MinInt, math.MinInt}
 	for i := range g.subjects {
-		compared, unbeaten, ahead := false, 1, 0
+		compared, cutOff, unbeaten, ahead := false, false, 1, 0
 		for by := range g.subjects {
 			f := than(i, by)
 			if i == by || f == nil {
 				continue
 			}
 			compared = true
+			if f.Ratio.Bound == stats.AtLeast {
+				cutOff = true
+			}
 			if f.Significant() && f.Ratio.Figure > 1 {
 				unbeaten = 0
 			}
 			ahead += cmp.Compare(1, f.Ratio.Figure)
 		}
-		if score := [2]int{unbeaten, ahead}; compared && slices.Compare(score[:], best[:]) > 0 {
+		if score := [2]int{unbeaten, ahead}; compared && !cutOff && slices.Compare(score[:], best[:]) > 0 {
 			out.Reference, best = i, score
 		}
 	}
@@ -312,7 +315,11 @@ func (g *group) side(i int) compare.Side {
 // figure returns how a figure of one subject compares with another's; nil where
 // it cannot.
 func (g *group) figure(a, b int, what string, metric compare.Metric) *compare.Figure {
-	c := g.pair(a, b)
+	return figureOf(g.pair(a, b), what, metric)
+}
+
+// figureOf is a figure of a comparison of two targets; nil where it has none.
+func figureOf(c *compare.Comparison, what string, metric compare.Metric) *compare.Figure {
 	if c == nil {
 		return nil
 	}

@@ -54,6 +54,9 @@ type Options struct {
 	// tables where targets are compared, the resources, the host, and where the
 	// figures come from.
 	Verbose bool
+	// URL is HTML's own address, if it is known: services that show links fetch the
+	// preview beside it. See PreviewOf and Report.WritePreview.
+	URL string
 }
 
 // Report is runs, in the order in which they are shown. Its formats share the
@@ -98,7 +101,7 @@ func (p *Report) Write(w io.Writer, format Format, opts Options) error {
 	case JSON:
 		err = p.writeJSON(w)
 	case HTML:
-		err = p.writeHTML(w, Everything)
+		err = p.writeHTML(w, Everything, opts)
 	case SVG, PNG:
 		err = p.writePicture(w, format)
 	default:

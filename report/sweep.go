@@ -13,7 +13,8 @@ import (
 // sweepView is what Text, Markdown and HTML show of a sweep.
 type sweepView struct {
 	Sweep   *result.Sweep
-	Title   string
+	Head    pageHead
+	Answers []note
 	Outcome note
 	Alerts  []note
 	Facts   []fact
@@ -51,8 +52,11 @@ func WriteSweep(w io.Writer, format Format, s *result.Sweep, runs []*result.Run,
 
 func newSweepView(s *result.Sweep, runs []*result.Run) *sweepView {
 	view := &sweepView{
-		Sweep: s, Title: "Sweep " + joined(" ", s.ID, s.Name), Outcome: sweepOutcome(s, runs), Alerts: sweepAlerts(s, runs),
+		Sweep: s, Head: pageHead{Title: "Sweep " + joined(" ", s.ID, s.Name)}, Answers: sweepAnswers(runs), Outcome: sweepOutcome(s, runs), Alerts: sweepAlerts(s, runs),
 		Facts: sweepFacts(s, runs), Tables: sweepTables(runs), Command: shellWords(s.Args),
+	}
+	for _, a := range view.Answers {
+		view.Head.say(a.Text)
 	}
 	if s.Experiment != "" {
 		view.Again = fmt.Sprintf("tsmark report %s --experiment > experiment.yaml && tsmark run experiment.yaml", s.ID)
@@ -195,7 +199,10 @@ func valuesOf(runs []*result.Run, path string) []string {
 
 func writeSweepText(w io.Writer, view *sweepView, opts Options) error {
 	t := newTextWriter(w, opts, "CSV, JSON and HTML have all")
-	t.line(t.paint(t.clean(view.Title), "1") + "  " + t.toned(view.Outcome.Text, view.Outcome.Tone))
+	if t.answers(view.Answers); len(view.Answers) > 0 {
+		t.line("")
+	}
+	t.line(t.paint(t.clean(view.Head.Title), "1") + "  " + t.toned(view.Outcome.Text, view.Outcome.Tone))
 	for _, a := range view.Alerts {
 		t.wrapped("", "  ", a)
 	}
@@ -215,7 +222,8 @@ func (v *sweepView) repeating() []fact {
 
 func writeSweepMarkdown(w io.Writer, view *sweepView) error {
 	m := markdownWriter{bufio.NewWriter(w)}
-	fmt.Fprintf(m, "# %s: %s\n\n", escapeMarkdown(view.Title), view.Outcome.Text)
+	m.answers(view.Answers)
+	fmt.Fprintf(m, "# %s: %s\n\n", escapeMarkdown(view.Head.Title), view.Outcome.Text)
 	m.preamble(view.Alerts, view.Facts, joined("\n", view.Command, view.Again))
 	m.tables(view.Tables)
 	m.experiment(view.Sweep.Experiment)
@@ -223,10 +231,15 @@ func writeSweepMarkdown(w io.Writer, view *sweepView) error {
 }
 
 func writeSweepJSON(w io.Writer, s *result.Sweep, runs []*result.Run) error {
+	headline := []string{}
+	for _, a := range sweepAnswers(runs) {
+		headline = append(headline, a.Text)
+	}
 	return writeIndented(w, struct {
-		Sweep *result.Sweep `json:"sweep"`
-		Runs  []runJSON     `json:"runs"`
-	}{s, Of(runs...).withFigures()})
+		Headline []string      `json:"headline"`
+		Sweep    *result.Sweep `json:"sweep"`
+		Runs     []runJSON     `json:"runs"`
+	}{headline, s, Of(runs...).withFigures()})
 }
 
 func writeSweepHTML(w io.Writer, s *result.Sweep, runs []*result.Run) error {

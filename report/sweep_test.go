@@ -5,9 +5,11 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -131,5 +133,74 @@ func TestScale(t *testing.T) {
 	}
 	if _, ok = newScale([]string{"1"}); ok {
 		t.Error("one value makes no axis")
+	}
+}
+
+// A sweep's report begins with the best point, by how much, and with what was
+// not shown; its figures are those of tsmark compare of the two runs.
+func TestSweepAnswers(t *testing.T) {
+	point := func(number int, value string, slower float64) *result.Run {
+		r := agreeing(t, 6)
+		r.ID, r.Targets = "20260131-15450"+value+"-aaaa", r.Targets[:1]
+		r.Place = result.Place{Sweep: "s", Point: number, Points: 3, Parameters: result.Parameters{{Path: "load.workers", Value: value}}}
+		for i := range r.Targets[0].Repeats {
+			for j := range r.Targets[0].Repeats[i].Queries {
+				for k := range r.Targets[0].Repeats[i].Queries[j].Each {
+					r.Targets[0].Repeats[i].Queries[j].Each[k] *= slower
+				}
+			}
+		}
+		return r
+	}
+	one, two, four := point(1, "1", 1.5), point(2, "2", 1), point(3, "4", 1.0001)
+	c, err := compare.Runs(compare.Side{Runs: []*result.Run{two}}, compare.Side{Runs: []*result.Run{one}}, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := figureOf(c, compare.AllTypes, compare.GeoMean)
+	answers := sweepAnswers([]*result.Run{one, two, four})
+	if len(answers) != 3 {
+		t.Fatalf("%q", answers)
+	}
+	want := "a, service time over 5 query types: load.workers=2 " + ratio(f.Ratio.Figure) + " faster than load.workers=1" + inBrackets(f) + "; no difference shown between load.workers=2 and load.workers=4 ("
+	if got := answers[0].Text; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := answers[1].Text; !strings.HasPrefix(got, "a, load: no difference shown between load.workers=1 and load.workers=2 (") {
+		t.Errorf("loads that are alike: %q", got)
+	}
+	for _, a := range answers {
+		if a.Tone == best {
+			t.Errorf("%q praises what may be the machine", a.Text)
+		}
+	}
+	// Loads that differ have their direction: less time is better.
+	for i := range two.Targets[0].Repeats {
+		l := two.Targets[0].Repeats[i].Load
+		l.Sent, l.Acked, l.Settled = l.Sent/2, l.Acked/2, l.Settled/2
+	}
+	if got := sweepAnswers([]*result.Run{one, two, four})[1].Text; !strings.HasPrefix(got, "a, load: load.workers=2 ") || !strings.Contains(got, "faster than load.workers=1 and") && !strings.Contains(got, "faster than load.workers=1 (") {
+		t.Errorf("loads that differ: %q", got)
+	}
+	// Of a sweep with many points the best ones and the last are named.
+	var many []*result.Run
+	for i := range 8 {
+		many = append(many, point(i+1, strconv.Itoa(i+1), 1+0.3*float64(i)))
+	}
+	if got := sweepAnswers(many)[0].Text; strings.Count(got, "load.workers=") != 5 || !strings.Contains(got, " faster than load.workers=8 (") || !strings.HasSuffix(got, "(of 8 points)") {
+		t.Errorf("of many: %q", got)
+	}
+	// Other data make no point better.
+	four.Dataset.Fingerprint = "g"
+	if got := sweepAnswers([]*result.Run{one, two, four}); len(got) != 1 || !strings.HasPrefix(got[0].Text, "The points differ in their data") {
+		t.Errorf("of other data: %q", got)
+	}
+	if got := sweepAnswers([]*result.Run{one}); got != nil {
+		t.Errorf("of one point: %q", got)
+	}
+	for _, format := range []Format{Text, Markdown, HTML, JSON} {
+		if out := renderSweep(t, format); !strings.Contains(out, "no verdict between 3 points: 1 round each") {
+			t.Errorf("%s lacks the answer", format)
+		}
 	}
 }

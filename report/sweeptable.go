@@ -80,14 +80,8 @@ func sweptCells(r *result.Run, t *result.Target, types []string) []cell {
 			disk = cell{Text: size(int64(estimate.Load(t, estimate.Disk).Median.Figure))}
 		}
 	}
-	var medians []float64
-	for i := range t.Queries {
-		if q := &t.Queries[i]; slices.Contains(types, q.Type) {
-			medians = append(medians, estimate.Median(r, t, q).Median.Figure)
-		}
-	}
-	if len(medians) > 0 {
-		queries = cell{Text: duration(stats.GeometricMean(medians))}
+	if mean := sweptMean(r, t, types); mean > 0 {
+		queries = cell{Text: duration(mean)}
 	}
 	return []cell{name, settled, disk, queries}
 }

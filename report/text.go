@@ -85,12 +85,7 @@ func (t *textWriter) headline(h *headline) {
 	if h == nil {
 		return
 	}
-	for _, a := range h.Answers {
-		if a.Tone == plain {
-			a.Tone = strong
-		}
-		t.wrapped("", "  ", a)
-	}
+	t.answers(h.Answers)
 	t.wrapped("", "", note{strings.Join(h.Basis, " · "), plain})
 	if h.Noise.Text != "" {
 		t.wrapped("", "", h.Noise)
@@ -101,6 +96,16 @@ func (t *textWriter) headline(h *headline) {
 		}
 	}
 	t.line("")
+}
+
+// answers draws the sentences of a headline.
+func (t *textWriter) answers(list []note) {
+	for _, a := range list {
+		if a.Tone == plain {
+			a.Tone = strong
+		}
+		t.wrapped("", "  ", a)
+	}
 }
 
 // longestBar is in columns.

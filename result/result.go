@@ -134,6 +134,12 @@ type Host struct {
 	MemoryLimit uint64  `json:"memory_limit,omitempty"` // bytes that the container may use
 }
 
+// SameMachine reports whether two hosts may be one machine: nothing that is known
+// of them tells them apart.
+func SameMachine(a, b *Host) bool {
+	return a.Arch == b.Arch && a.CPU == b.CPU && a.Disk == b.Disk && a.Cores == b.Cores && a.Memory == b.Memory
+}
+
 // QuerySet is the different queries that were drawn for one type.
 type QuerySet struct {
 	Type  string `json:"type" redact:"-"`

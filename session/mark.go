@@ -15,10 +15,13 @@ type Mark struct {
 	Dataset      workload.Spec `json:"dataset"`
 	Fingerprint  string        `json:"fingerprint"`
 	RowsExpected int64         `json:"rows_expected"` // -1: not known when the load began
-	RowsAcked    int64         `json:"rows_acked"`
-	Complete     bool          `json:"complete"` // every row was acknowledged
-	Loaded       time.Time     `json:"loaded"`
-	Tool         string        `json:"tool"` // tsmark's version
+	// RowsAtMost bounds the rows of a dataset of which no more was known when the
+	// load began; 0: nothing was.
+	RowsAtMost int64     `json:"rows_at_most,omitempty"`
+	RowsAcked  int64     `json:"rows_acked"`
+	Complete   bool      `json:"complete"` // every row was acknowledged
+	Loaded     time.Time `json:"loaded"`
+	Tool       string    `json:"tool"` // tsmark's version
 	// Unverified is why answers cannot be checked: the rows came from a file
 	// and nobody knows how to make them again. Empty: they can.
 	Unverified string `json:"unverified,omitempty"`

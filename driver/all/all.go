@@ -5,6 +5,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/duckdb"
 	"github.com/tsmark/tsmark/driver/influxdb"
+	"github.com/tsmark/tsmark/driver/mysql"
 	"github.com/tsmark/tsmark/driver/null"
 	"github.com/tsmark/tsmark/driver/postgres"
 	"github.com/tsmark/tsmark/driver/questdb"
@@ -20,6 +21,7 @@ func Drivers() []driver.Driver {
 		sqlite.Driver(),
 		postgres.Driver(),
 		timescaledb.Driver(),
+		mysql.Driver(),
 		questdb.Driver(),
 		influxdb.Driver(),
 		victoriametrics.Driver(),

@@ -120,7 +120,7 @@ func (s *suite) found(t *testing.T, right *fixed, expected *oracle.Expectations,
 	if err != nil {
 		t.Fatal(err)
 	}
-	census, err := verify.Census(ctx, db, &expected.Survey, verify.Sent{Acknowledged: true})
+	census, err := verify.Census(ctx, db, &expected.Survey, verify.Sent{Acknowledged: true}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func (s *suite) twice(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		census, err := verify.Census(ctx, db, &expected.Survey, sent)
+		census, err := verify.Census(ctx, db, &expected.Survey, sent, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -108,7 +108,7 @@ func (s *suite) loadAndQuery(t *testing.T, e example, workers int) {
 			env.Create = false
 			db = s.open(t, env)
 		}
-		census, err := verify.Census(ctx, db, &expected.Survey, verify.Sent{Acknowledged: true})
+		census, err := verify.Census(ctx, db, &expected.Survey, verify.Sent{Acknowledged: true}, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", when, err)
 		}
@@ -255,7 +255,7 @@ func (s *suite) replace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	census, err := verify.Census(ctx, db, &expected.Survey, verify.Sent{Acknowledged: true})
+	census, err := verify.Census(ctx, db, &expected.Survey, verify.Sent{Acknowledged: true}, nil)
 	if err != nil {
 		t.Fatalf("after a second load: %v", err)
 	}

@@ -273,7 +273,7 @@ func (f *faults) count(ctx context.Context, l *loaded, more map[string]string) (
 	if r := l.load.Retries; r != nil && !f.Kind.Caps(options).Dedupes {
 		sent.Twice = r.SentTwice
 	}
-	census, err := verify.Census(ctx, l.db, l.survey, sent)
+	census, err := verify.Census(ctx, l.db, l.survey, sent, nil)
 	return &result.Load{Census: census}, err
 }
 

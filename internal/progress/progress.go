@@ -31,6 +31,9 @@ type Display struct {
 	size    func() (width, height int) // of the terminal; nil: plain lines
 	drawn   []string                   // lines that the next frame replaces
 	running []*Task                    // in the order of their start
+	overall Overall
+	begun   time.Time // the step of it that is at hand
+	told    time.Time // when a plain line last said how far it is
 	closed  bool
 
 	stop    chan struct{} // closed by Close
@@ -178,6 +181,7 @@ func (d *Display) Close() {
 	for _, t := range left {
 		t.finish("stopped at " + t.done())
 	}
+	d.Overall(Overall{})
 }
 
 // sample looks at the running tasks and shows what has changed.
@@ -192,6 +196,10 @@ func (d *Display) sample() {
 			t.reported = now
 			lines = append(lines, t.plain())
 		}
+	}
+	if line := d.whole(now); line != "" && d.size == nil && d.period > 0 && now.Sub(d.told) >= d.period {
+		d.told = now
+		lines = append(lines, line)
 	}
 	d.show(lines...)
 }
@@ -232,8 +240,16 @@ func (d *Display) frame(lines []string) []byte {
 	}
 	// What scrolls out above the screen could not be written over. The last
 	// column stays free, so that the end of each line is cleared.
-	shown := d.running[:min(len(d.running), height-1)]
+	whole := d.whole(d.now())
+	room := height - 1
+	if whole != "" {
+		room--
+	}
+	shown := d.running[:min(len(d.running), max(room, 0))]
 	d.drawn = draw(shown, d.now(), width-1)
+	if whole != "" {
+		d.drawn = append(d.drawn, runewidth.Truncate(whole, width-1, ""))
+	}
 	for _, line := range slices.Concat(lines, d.drawn) {
 		b = append(b, line...)
 		// At the margin, some terminals would clear the last character.

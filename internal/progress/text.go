@@ -48,15 +48,23 @@ func (t *Task) percent(n int64) int {
 // left returns the time left at the present rate: 12 s left. It is empty
 // where that is not known, or cannot be told from standing still.
 func (t *Task) left() string {
+	seconds := t.secondsLeft()
+	if seconds == 0 {
+		return ""
+	}
+	return wholeSeconds(int64(max(1, math.Round(seconds)))) + " left"
+}
+
+// secondsLeft is that time; 0: it is not known.
+func (t *Task) secondsLeft() float64 {
 	rest, perSecond := t.total-t.n.Load(), t.rate.perSecond()
 	if t.total <= 0 || rest <= 0 || perSecond <= 0 {
-		return ""
+		return 0
 	}
-	seconds := max(1, math.Round(float64(rest)/perSecond))
-	if seconds > (100 * time.Hour).Seconds() {
-		return ""
+	if seconds := float64(rest) / perSecond; seconds <= (100 * time.Hour).Seconds() {
+		return seconds
 	}
-	return wholeSeconds(int64(seconds)) + " left"
+	return 0
 }
 
 // The widths of the columns of a drawn task in cells.

@@ -80,6 +80,8 @@ type Dialect struct {
 	// LeastIsNull says that its NULL of whole numbers is the least of 64 bits,
 	// with which nothing can be compared.
 	LeastIsNull bool
+	// DecimalMeans says that means of whole numbers are decimals, of few digits.
+	DecimalMeans bool
 }
 
 // Newest is a way to take the newest row of each group.
@@ -99,6 +101,9 @@ const (
 	Lateral
 	// LatestOn is QuestDB's LATEST ON … PARTITION BY, over wide tables.
 	LatestOn
+	// Numbered takes the rows at the newest time of their series, which an index of
+	// series and time finds at once by LIMIT 1, and of these the first by ROW_NUMBER.
+	Numbered
 )
 
 // Counted returns the expression that is counted for values of a column.

@@ -13,7 +13,7 @@ import (
 // value or a series has several rows at one time.
 func (r *renderer) newestRows(s query.Last) {
 	from, tag, having := r.from(), r.tag(s.By), s.Having
-	if having != nil {
+	if having != nil || r.Newest == Numbered {
 		names := []string{r.time()}
 		for _, c := range r.q.Columns(r.table)[1:] {
 			names = append(names, r.Ident(c.Name))
@@ -38,14 +38,25 @@ func (r *renderer) newestRows(s query.Last) {
 	if having != nil && having.Over != "" {
 		r.appendToLine(",\n  %s AS divisor", r.tag(having.Over))
 	}
+	if r.Newest == Numbered {
+		r.appendToLine(",\n  row_number() OVER (PARTITION BY %s ORDER BY %s DESC) AS newest", tag, time)
+	}
 	r.newest(from, tag)
-	if having != nil {
+	if r.Newest == Numbered {
 		r.line(") AS newest_rows")
+		r.line("WHERE newest = 1")
+	}
+	if having != nil {
+		word := "  AND"
+		if r.Newest != Numbered {
+			r.line(") AS newest_rows")
+			word = "WHERE"
+		}
 		value := r.Ident(having.Field)
 		if having.Over != "" {
 			value += " / divisor"
 		}
-		r.line("WHERE %s", comparison(value, having.Compare, having.Value))
+		r.line("%s %s", word, comparison(value, having.Compare, having.Value))
 	}
 }
 
@@ -53,6 +64,15 @@ func (r *renderer) newestRows(s query.Last) {
 func (r *renderer) newest(from, tag string) {
 	id, time := r.Ident(TagsIDColumn), r.time()
 	switch {
+	case r.Wide && r.Newest == Numbered:
+		r.line("FROM %s", r.rows)
+		r.line("JOIN (")
+		r.line("  SELECT %s AS newest_tag, max(%s) AS newest_time", tag, time)
+		r.line("  FROM %s", r.rows)
+		r.where("  ", "")
+		r.line("  GROUP BY 1")
+		r.line(") AS newest ON newest_tag = %s AND newest_time = %s", tag, time)
+		r.where("", "")
 	case r.Wide && r.Newest != LatestOn:
 		r.line("FROM %s", r.rows)
 		r.where("", from)
@@ -97,6 +117,19 @@ func (r *renderer) newest(from, tag string) {
 		r.line(")")
 		r.where("", from)
 		r.line("GROUP BY %s", tag)
+	case r.Newest == Numbered:
+		r.line("FROM %s", r.tags)
+		r.line("JOIN %s ON %[1]s.%s = %s.%s AND %[1]s.%[5]s = (", r.rows, id, r.tags, r.Ident(IDColumn), time)
+		r.line("  SELECT %s", time)
+		r.line("  FROM %s", r.rows)
+		r.line("  WHERE %s = %s.%s", id, r.tags, r.Ident(IDColumn))
+		for _, c := range r.ofRows("") {
+			r.line("    AND %s", c)
+		}
+		r.line("  ORDER BY %s DESC", time)
+		r.line("  LIMIT 1")
+		r.line(")")
+		r.where("", from)
 	case r.Newest == LatestOn:
 		r.line("FROM %s", r.rows)
 		r.where("", from)

@@ -203,10 +203,20 @@ func (r *renderer) aggregates(from string, a query.Aggregate, fields []string) [
 		switch kind := r.table.Fields[r.table.FieldIndex(field)].Type; {
 		case a == query.Sum && kind != series.Float:
 			columns[i] += " * 1e0" // sums of integers have types of their own, and bounds; those of singles are singles
+		case a == query.Avg:
+			columns[i] += r.asDouble(field)
 		case a == query.Count:
 			columns[i] = r.Counted(kind, columns[i])
 		}
 		columns[i] = fmt.Sprintf("%s(%s) AS %s", a, columns[i], r.Ident(answer[i].Name))
 	}
 	return columns
+}
+
+// asDouble returns what makes a field's values doubles, where their mean were none.
+func (r *renderer) asDouble(field string) string {
+	if r.DecimalMeans && r.table.Fields[r.table.FieldIndex(field)].Type.Whole() {
+		return " * 1e0"
+	}
+	return ""
 }

@@ -88,7 +88,7 @@ func (r *renderer) unitMeans(s query.UnitMeans) {
 
 // mean returns the mean of a field.
 func (r *renderer) mean(field string) string {
-	return fmt.Sprintf("avg(%s%s)", r.from(), r.Ident(field))
+	return fmt.Sprintf("avg(%s%s%s)", r.from(), r.Ident(field), r.asDouble(field))
 }
 
 // named gives names to expressions.
@@ -173,7 +173,7 @@ func (r *renderer) activity() {
 		r.line("SELECT")
 		r.list("  ", append(outer, "count(*) AS starts"))
 		r.line("FROM changes")
-		r.line("WHERE %s AND %s", r.truth(activeColumn), r.falsehood(beforeColumn))
+		r.line("WHERE %s AND %s", r.truth(activeColumn), r.falsehood(r.Ident(beforeColumn)))
 		r.line("GROUP BY %s", numbers(len(outer)))
 	case query.Sessions:
 		r.buckets(a, nil)
@@ -183,7 +183,7 @@ func (r *renderer) activity() {
 		r.list("    ", []string{unit, bucketColumn + " AS start", activeColumn,
 			fmt.Sprintf("lead(%s) OVER (PARTITION BY %s ORDER BY %[1]s) AS stop", bucketColumn, unit)})
 		r.line("  FROM changes")
-		r.line("  WHERE %s", r.differ(activeColumn, beforeColumn))
+		r.line("  WHERE %s", r.differ(activeColumn, r.Ident(beforeColumn)))
 		r.line(")")
 		r.line("SELECT")
 		r.list("  ", []string{r.Bucket(day, "start") + " AS day", unit, fmt.Sprintf("avg(%s) AS seconds", r.Seconds("start", "stop"))})
@@ -263,7 +263,7 @@ func (r *renderer) buckets(a *query.Activity, group []string) {
 // one before it.
 func (r *renderer) changes(unit string, group []string) {
 	keys := append(slices.Clone(group), unit)
-	before := fmt.Sprintf("lag(%s) OVER (PARTITION BY %s ORDER BY %s) AS %s", activeColumn, strings.Join(keys, ", "), bucketColumn, beforeColumn)
+	before := fmt.Sprintf("lag(%s) OVER (PARTITION BY %s ORDER BY %s) AS %s", activeColumn, strings.Join(keys, ", "), bucketColumn, r.Ident(beforeColumn))
 	r.line("), changes AS (")
 	r.line("  SELECT")
 	r.list("    ", append(keys, bucketColumn, activeColumn, before))

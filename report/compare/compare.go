@@ -33,10 +33,13 @@ type Options struct {
 // Comparison is the outcome. It goes from A to B: a ratio above 1 says that B
 // has more.
 type Comparison struct {
-	A       Party    `json:"a"`
-	B       Party    `json:"b"`
-	Notes   []string `json:"notes,omitempty"` // what holds for all figures, and what has no counterpart
-	Targets []Target `json:"targets"`
+	A Party `json:"a"`
+	B Party `json:"b"`
+	// OtherMachine says that the runs are of more than one machine, so that ratios
+	// are of machines too.
+	OtherMachine bool     `json:"other_machine,omitempty"`
+	Notes        []string `json:"notes,omitempty"` // what holds for all figures, and what has no counterpart
+	Targets      []Target `json:"targets"`
 }
 
 // Party identifies a side.
@@ -75,7 +78,11 @@ func Runs(a, b Side, opts Options) (*Comparison, error) {
 			if r.Status != result.Complete {
 				c.Notes = append(c.Notes, fmt.Sprintf("Run %s is not complete.", r.ID))
 			}
+			c.OtherMachine = c.OtherMachine || !result.SameMachine(&r.Host, &a.Runs[0].Host)
 		}
+	}
+	if c.OtherMachine {
+		c.Notes = append(c.Notes, "The runs were made on different machines, whose differences are in all ratios.")
 	}
 	pairs, alone := match(a.subjects(), b.subjects())
 	if len(pairs) == 0 {

@@ -70,6 +70,10 @@ func Parse(file string, data []byte) (*Experiment, error) {
 		return nil, whole("holds %d documents; an experiment is one", len(docs))
 	}
 
+	if ofTSBS(docs[0].Body) {
+		return nil, whole("is a file of tsbs_load, not an experiment: data-source.simulator is workload here, data-source.file.location load.file, " +
+			"loader.runner load, and loader.db-specific the options of a target; tsmark run --print shows an experiment")
+	}
 	e := Default()
 	e.origins = make(map[string]Origin)
 	d := decoder{file: file, experiment: e}
@@ -83,6 +87,15 @@ func Parse(file string, data []byte) (*Experiment, error) {
 		}
 	}
 	return e, nil
+}
+
+// ofTSBS reports whether a file is one that tsbs_load config writes.
+func ofTSBS(n ast.Node) bool {
+	m, ok := n.(*ast.MappingNode)
+	return ok && slices.ContainsFunc(m.Values, func(item *ast.MappingValueNode) bool {
+		key, _ := scalar(item.Key)
+		return key == "data-source" || key == "loader"
+	})
 }
 
 // syntaxProblem puts the parser's error, which shows the source over several

@@ -98,7 +98,7 @@ func (m *mapping) sensors() {
 		m.bad("TS_ALIGNMENT_RATIO", "all sensors are kept here; set it to 1, and lower SENSOR_NUMBER")
 	}
 	const proportion = "INSERT_DATATYPE_PROPORTION"
-	shares, ok := m.shares(proportion, 11)
+	shares, ok := m.shares(proportion, 6, 11)
 	if !ok {
 		return
 	}
@@ -111,13 +111,14 @@ func (m *mapping) sensors() {
 	m.own(proportion, "types", joined(shares))
 }
 
-// shares reads numbers between colons, which must not all be 0.
-func (m *mapping) shares(name string, most int) ([]float64, bool) {
+// shares reads numbers between colons, which must not all be 0: as many as there
+// are now, or in files of the tool's earlier versions, which had the first of them.
+func (m *mapping) shares(name string, earlier, now int) ([]float64, bool) {
 	var list []float64
 	sum := 0.0
 	parts := strings.Split(m.text(name), ":")
-	if len(parts) > most {
-		m.bad(name, "has %d shares, and there are %d; write at most as many", len(parts), most)
+	if len(parts) < earlier || len(parts) > now {
+		m.bad(name, "has %d shares; there are %d, or %d at least in files of earlier versions; write 0 for what is not wanted", len(parts), now, earlier)
 		return nil, false
 	}
 	for _, part := range parts {

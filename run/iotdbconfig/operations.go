@@ -39,7 +39,7 @@ func (s *shares) queries() bool { return len(s.queried) > 0 }
 func (m *mapping) operations() {
 	s := &shares{loop: m.whole("LOOP")}
 	m.clients(s)
-	all, ok := m.shares(proportion, 13)
+	all, ok := m.shares(proportion, 11, 13)
 	if !ok {
 		return
 	}

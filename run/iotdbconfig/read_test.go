@@ -70,25 +70,25 @@ func TestMapping(t *testing.T) {
 		{"CLIENT_NUMBER=3", ""},
 		{"BATCH_SIZE_PER_WRITE=10; DEVICE_NUM_PER_WRITE=4", "workload.timestamp-end=2021-12-31T17:23:25Z workload.rows-in-a-row=10 load.batch-size=40"},
 		{"LINE_RATIO=1; SIN_RATIO=2; SQUARE_RATIO=3; RANDOM_RATIO=4; CONSTANT_RATIO=0.5", "workload.iotdb.distribution=3:2:1:4:0.5"},
-		{"INSERT_DATATYPE_PROPORTION=0:0:0:1:2", "workload.iotdb.types=0:0:0:1:2"},
+		{"INSERT_DATATYPE_PROPORTION=0:0:0:1:2:0", "workload.iotdb.types=0:0:0:1:2:0"},
 		{"DATA_SEED=7; STRING_LENGTH=4; DOUBLE_LENGTH=3", "workload.seed=7 workload.iotdb.decimals=3 workload.iotdb.text-length=4"},
 		{"TAG_NUMBER=2; TAG_VALUE_CARDINALITY=3, 10", "workload.iotdb.tags=3:10"},
 		{"IS_SENSOR_TS_ALIGNMENT=false; IS_REGULAR_FREQUENCY=FALSE", "workload.iotdb.irregular=true workload.iotdb.unaligned=true"},
 		{"IS_OUT_OF_ORDER=true; LAMBDA=50", "workload.iotdb.late=0.5 workload.iotdb.late-mean=50 workload.iotdb.late-mode=paper-poisson"},
-		{"IS_OUT_OF_ORDER=true; LAMBDA=50; MAX_K=60; OPERATION_PROPORTION=1:1; LOOP=200", "workload.iotdb.late=0.5 workload.iotdb.late-mean=50 workload.iotdb.late-most=60 queries.types=precise-point queries.count=500 mixed.loaded=1 mixed.batches=20"},
+		{"IS_OUT_OF_ORDER=true; LAMBDA=50; MAX_K=60; OPERATION_PROPORTION=1:1:0:0:0:0:0:0:0:0:0:0:0; LOOP=200", "workload.iotdb.late=0.5 workload.iotdb.late-mean=50 workload.iotdb.late-most=60 queries.types=precise-point queries.count=500 mixed.loaded=1 mixed.batches=20"},
 		{"IS_OUT_OF_ORDER=true; OUT_OF_ORDER_MODE=batch; OUT_OF_ORDER_RATIO=0.2", "workload.iotdb.late=0.2 workload.iotdb.late-mode=global"},
 		{"IS_OUT_OF_ORDER=true; OUT_OF_ORDER_RATIO=0", ""},
 		{"IS_DELETE_DATA=false; LOG_PRINT_INTERVAL=60", "load.reporting-period=1m load.replace=false"},
 		{"READ_OPERATION_TIMEOUT_MS=1500; QUERY_AGGREGATE_FUN=max_value; QUERY_SET_OP_TYPE=except all; QUERY_SET_OP_NUM=3; QUERY_LOWER_VALUE=0.5; STEP_SIZE=0",
 			"queries.timeout=1.5s queries.windows=sliding:0s queries.iotdb.above=0.5 queries.iotdb.aggregate=max queries.iotdb.set=except-all queries.iotdb.set-of=3"},
 		// Each of 5 clients runs 100 queries, a quarter of it value-range.
-		{"OPERATION_PROPORTION=0:0:0:1:0:0:0:0:3; QUERY_DEVICE_NUM=2; QUERY_SENSOR_NUM=3", "load.replace=false queries.types=value-range,latest-point queries.count=375 queries.time-box=0s queries.iotdb.devices=2 queries.iotdb.sensors=3"},
-		{"OPERATION_PROPORTION=0:1; TEST_MAX_TIME=60000; OP_MIN_INTERVAL=200", "load.replace=false queries.types=precise-point queries.count=500 queries.time-box=1m queries.rate=25/s"},
+		{"OPERATION_PROPORTION=0:0:0:1:0:0:0:0:3:0:0:0:0; QUERY_DEVICE_NUM=2; QUERY_SENSOR_NUM=3", "load.replace=false queries.types=value-range,latest-point queries.count=375 queries.time-box=0s queries.iotdb.devices=2 queries.iotdb.sensors=3"},
+		{"OPERATION_PROPORTION=0:1:0:0:0:0:0:0:0:0:0:0:0; TEST_MAX_TIME=60000; OP_MIN_INTERVAL=200", "load.replace=false queries.types=precise-point queries.count=500 queries.time-box=1m queries.rate=25/s"},
 		// 50 writes of 20 batches and 50 queries of each client.
-		{"OPERATION_PROPORTION=1:1", "workload.timestamp-end=2021-12-31T22:56:45Z queries.types=precise-point queries.count=250 mixed.loaded=1 mixed.batches=20"},
-		{"OPERATION_PROPORTION=2:3:2:1; IS_RECENT_QUERY=true; TEST_MAX_TIME=5000; DATA_CLIENT_NUMBER=100",
+		{"OPERATION_PROPORTION=1:1:0:0:0:0:0:0:0:0:0:0:0", "workload.timestamp-end=2021-12-31T22:56:45Z queries.types=precise-point queries.count=250 mixed.loaded=1 mixed.batches=20"},
+		{"OPERATION_PROPORTION=2:3:2:1:0:0:0:0:0:0:0:0:0; IS_RECENT_QUERY=true; TEST_MAX_TIME=5000; DATA_CLIENT_NUMBER=100",
 			"workload.timestamp-end=2021-12-31T19:28:25Z load.workers=100 queries.types=precise-point,time-range,value-range queries.count=3750 queries.workers=100 queries.windows=recent mixed.loaded=1 mixed.writes=25 mixed.duration=5s mixed.weights=3:2:1"},
-		{"OPERATION_PROPORTION=1:1; OP_MIN_INTERVAL=-1", "workload.timestamp-end=2021-12-31T22:56:45Z queries.types=precise-point queries.count=250 mixed.loaded=1 mixed.row-rate=1000/s mixed.query-rate=0.5/s"},
+		{"OPERATION_PROPORTION=1:1:0:0:0:0:0:0:0:0:0:0:0; OP_MIN_INTERVAL=-1", "workload.timestamp-end=2021-12-31T22:56:45Z queries.types=precise-point queries.count=250 mixed.loaded=1 mixed.row-rate=1000/s mixed.query-rate=0.5/s"},
 	} {
 		t.Run(c.lines, func(t *testing.T) {
 			lines := strings.Split(c.lines, "; ")
@@ -178,10 +178,12 @@ func TestErrors(t *testing.T) {
 		"IS_OUT_OF_ORDER=yes":                    `c.properties:1: IS_OUT_OF_ORDER: must be true or false, not "yes"`,
 		"DATA_CLIENT_NUMBER=30\nDEVICE_NUMBER=8": "c.properties:1: DATA_CLIENT_NUMBER: 30 clients are more than 8 devices; lower it, or raise DEVICE_NUMBER",
 		"DEVICE_NUMBER=8":                        "c.properties:1: DEVICE_NUMBER: 8 devices are fewer than the tool's default of 20 clients; set DATA_CLIENT_NUMBER to 8 or less",
-		"OPERATION_PROPORTION=0:0":               `c.properties:1: OPERATION_PROPORTION: "0:0" sums to 0; make a share greater than 0`,
-		"OPERATION_PROPORTION=1:0:0:0:0:0:0:0:0:0:0:0:0:1":                            "c.properties:1: OPERATION_PROPORTION: has 14 shares, and there are 13; write at most as many",
-		"OPERATION_PROPORTION=1:x":                                                    `c.properties:1: OPERATION_PROPORTION: "x" in "1:x" is no share; write numbers of 0 or more, with colons between them`,
-		"OPERATION_PROPORTION=1:1\nLOOP=1":                                            "c.properties:2: LOOP: 1 operations of a client are fewer than the 2 kinds of OPERATION_PROPORTION; raise it",
+		"OPERATION_PROPORTION=0:0:0:0:0:0:0:0:0:0:0:0:0":                              `c.properties:1: OPERATION_PROPORTION: "0:0:0:0:0:0:0:0:0:0:0:0:0" sums to 0; make a share greater than 0`,
+		"OPERATION_PROPORTION=1:0:0:0:0:0:0:0:0:0:0:0:0:1":                            "c.properties:1: OPERATION_PROPORTION: has 14 shares; there are 13, or 11 at least in files of earlier versions; write 0 for what is not wanted",
+		"OPERATION_PROPORTION=1:2":                                                    "c.properties:1: OPERATION_PROPORTION: has 2 shares; there are 13, or 11 at least in files of earlier versions; write 0 for what is not wanted",
+		"INSERT_DATATYPE_PROPORTION=1:1":                                              "c.properties:1: INSERT_DATATYPE_PROPORTION: has 2 shares; there are 11, or 6 at least in files of earlier versions; write 0 for what is not wanted",
+		"OPERATION_PROPORTION=1:x:0:0:0:0:0:0:0:0:0:0:0":                              `c.properties:1: OPERATION_PROPORTION: "x" in "1:x:0:0:0:0:0:0:0:0:0:0:0" is no share; write numbers of 0 or more, with colons between them`,
+		"OPERATION_PROPORTION=1:1:0:0:0:0:0:0:0:0:0:0:0\nLOOP=1":                      "c.properties:2: LOOP: 1 operations of a client are fewer than the 2 kinds of OPERATION_PROPORTION; raise it",
 		"INSERT_DATATYPE_PROPORTION=0:0:0:0:0:0:0:0:0:0:1":                            "c.properties:1: INSERT_DATATYPE_PROPORTION: there is no type OBJECT here, the eleventh; set its share to 0",
 		"LINE_RATIO=0\nSIN_RATIO=0\nSQUARE_RATIO=0\nRANDOM_RATIO=0\nCONSTANT_RATIO=0": "c.properties:5: CONSTANT_RATIO: all five ratios are 0, so that no sensor has a function; make one greater than 0",
 		"LAMBDA=5": "c.properties:1: LAMBDA: is for late rows by POISSON; set IS_OUT_OF_ORDER to true and OUT_OF_ORDER_MODE to POISSON, or leave it out",
@@ -210,8 +212,8 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	for lines, want := range map[string]string{
-		"":                               "c.properties: DB_SWITCH: is left out, and stands for IoTDB-200-SESSION_BY_TABLET then, which has no driver; give one of these by --target: duckdb, sqlite, postgres, timescaledb, questdb, influxdb, null",
-		"DB_SWITCH=IoTDB-130-JDBC":       "c.properties:1: DB_SWITCH: IoTDB-130-JDBC has no driver; give one of these by --target: duckdb, sqlite, postgres, timescaledb, questdb, influxdb, null",
+		"":                               "c.properties: DB_SWITCH: is left out, and stands for IoTDB-200-SESSION_BY_TABLET then, which has no driver; give one of these by --target: duckdb, sqlite, postgres, timescaledb, mysql, questdb, influxdb, victoriametrics, null",
+		"DB_SWITCH=IoTDB-130-JDBC":       "c.properties:1: DB_SWITCH: IoTDB-130-JDBC has no driver; give one of these by --target: duckdb, sqlite, postgres, timescaledb, mysql, questdb, influxdb, victoriametrics, null",
 		"DB_SWITCH=TimescaleD":           `c.properties:1: DB_SWITCH: "TimescaleD" is no database of IoTDB-Benchmark; did you mean "TimescaleDB" or "TimescaleDB-cluster"?`,
 		"DB_SWITCH=InfluxDB\nHOST=a,b":   "c.properties:2: HOST: names several servers, and a target is one; name one, or several targets with --target",
 		"DB_SWITCH=QuestDB\nPASSWORD=@x": "c.properties:2: PASSWORD: begins with @, behind which the name of a file would stand; leave it out, and set the variable TSMARK_QUESTDB_PG_PASSWORD",
@@ -225,7 +227,7 @@ func TestErrors(t *testing.T) {
 // FuzzRead holds any file to: it is an experiment whose file is read again, or an
 // error of whole lines that name the file.
 func FuzzRead(f *testing.F) {
-	for _, lines := range []string{"", "LOOP=5", "OPERATION_PROPORTION=1:2:3", "DB_SWITCH=QuestDB\nPASSWORD=x", "IS_OUT_OF_ORDER=true\nLAMBDA=3", "OP_MIN_INTERVAL=-1\nOPERATION_PROPORTION=1:1", "TAG_NUMBER=1\nTAG_VALUE_CARDINALITY=7"} {
+	for _, lines := range []string{"", "LOOP=5", "OPERATION_PROPORTION=1:2:3:0:0:0:0:0:0:0:0:0:0", "DB_SWITCH=QuestDB\nPASSWORD=x", "IS_OUT_OF_ORDER=true\nLAMBDA=3", "OP_MIN_INTERVAL=-1\nOPERATION_PROPORTION=1:1:0:0:0:0:0:0:0:0:0:0:0", "TAG_NUMBER=1\nTAG_VALUE_CARDINALITY=7"} {
 		f.Add([]byte(lines))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

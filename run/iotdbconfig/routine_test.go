@@ -21,7 +21,7 @@ const fake = "DB_SWITCH=FakeDB\nDEVICE_NUMBER=100\nDATA_CLIENT_NUMBER=5\n"
 
 // Each TEST is a point, with what was changed before it.
 func TestRoutine(t *testing.T) {
-	e, err := readRoutine(fake, "LOOP=10 TEST\r\nDATA_CLIENT_NUMBER=2 # fewer\n\nTEST LOOP=1\tBATCH_SIZE_PER_WRITE=10\nOPERATION_PROPORTION=0:1 TEST")
+	e, err := readRoutine(fake, "LOOP=10 TEST\r\nDATA_CLIENT_NUMBER=2 # fewer\n\nTEST LOOP=1\tBATCH_SIZE_PER_WRITE=10\nOPERATION_PROPORTION=0:1:0:0:0:0:0:0:0:0:0:0:0 TEST")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,8 +37,8 @@ func TestRoutine(t *testing.T) {
 		got = append(got, fmt.Sprint(p.Parameters))
 	}
 	want := []string{
-		"workload.timestamp-end=2021-12-31T17:23:25Z, workload.rows-in-a-row=100, load.workers=5, load.batch-size=100, load.replace=true, queries.types=, queries.count=1000, queries.workers=5, queries.time-box=600ms",
-		"workload.timestamp-end=2021-12-31T17:23:25Z, workload.rows-in-a-row=100, load.workers=2, load.batch-size=100, load.replace=true, queries.types=, queries.count=1000, queries.workers=2, queries.time-box=600ms",
+		"workload.timestamp-end=2021-12-31T17:23:25Z, workload.rows-in-a-row=100, load.workers=5, load.batch-size=100, load.replace=true, queries.types=, queries.count=1000, queries.workers=5, queries.time-box=1.2s",
+		"workload.timestamp-end=2021-12-31T17:23:25Z, workload.rows-in-a-row=100, load.workers=2, load.batch-size=100, load.replace=true, queries.types=, queries.count=1000, queries.workers=2, queries.time-box=1.2s",
 		"workload.timestamp-end=2021-12-31T16:00:55Z, workload.rows-in-a-row=10, load.workers=2, load.batch-size=10, load.replace=false, queries.types=precise-point, queries.count=2, queries.workers=2, queries.time-box=0s",
 	}
 	sortParameters(got)
@@ -90,7 +90,7 @@ func TestRoutineErrors(t *testing.T) {
 // FuzzReadRoutine holds any routine to: it is a sweep that expands into as many
 // points as it has tests, or an error of whole lines that name the file.
 func FuzzReadRoutine(f *testing.F) {
-	for _, routine := range []string{"TEST", "LOOP=5 TEST LOOP=6 TEST", "# x\nOPERATION_PROPORTION=1:1 TEST\r\nOPERATION_PROPORTION=1 TEST", "TEST IS_OUT_OF_ORDER=true TEST"} {
+	for _, routine := range []string{"TEST", "LOOP=5 TEST LOOP=6 TEST", "# x\nOPERATION_PROPORTION=1:1:0:0:0:0:0:0:0:0:0:0:0 TEST\r\nOPERATION_PROPORTION=1:0:0:0:0:0:0:0:0:0:0:0:0 TEST", "TEST IS_OUT_OF_ORDER=true TEST"} {
 		f.Add(routine)
 	}
 	f.Fuzz(func(t *testing.T, routine string) {

@@ -34,8 +34,8 @@ func (x *checkStage) check(ctx context.Context, on *turn) error {
 		if first.Type(q.queryType.Name) != nil {
 			continue // before the run was resumed
 		}
-		task := x.Display.Start(on.out.Name+" "+q.queryType.Name, "queries", 0)
-		checked, err := x.checkType(ctx, on, q)
+		task := x.Display.Start(on.out.Name+" "+q.queryType.Name, "answers", int64(len(q.early)))
+		checked, err := x.checkType(ctx, on, q, task)
 		if err != nil {
 			fail(ctx, task, err)
 			return fmt.Errorf("%s: %w", q.queryType.Name, err)
@@ -74,7 +74,7 @@ func (x *checkStage) doubt(ctx context.Context, on *turn) (string, error) {
 		}
 		return "", nil
 	}
-	census, err := verify.Census(ctx, on.db, x.surveyFor(on.planned), verify.Sent{Acknowledged: on.mark.Complete, Twice: on.mark.SentTwice})
+	census, err := x.census(ctx, on, verify.Sent{Acknowledged: on.mark.Complete, Twice: on.mark.SentTwice})
 	if err != nil {
 		return "", err
 	}
@@ -91,6 +91,25 @@ func (x *checkStage) doubt(ctx context.Context, on *turn) (string, error) {
 	return "", nil
 }
 
+// census compares what a target holds with the dataset, and shows what comes of it.
+func (x *stage) census(ctx context.Context, on *turn, sent verify.Sent) ([]result.CensusResult, error) {
+	survey := x.surveyFor(on.planned)
+	task := x.Display.Start("count "+on.out.Name, "tables", int64(len(survey.Tables)))
+	found, err := verify.Census(ctx, on.db, survey, sent, func() { task.Add(1) })
+	if err != nil {
+		fail(ctx, task, err)
+		return found, err
+	}
+	for _, c := range found {
+		if c.Problem != "" {
+			task.Fail(c.Problem)
+			return found, nil
+		}
+	}
+	task.Done("contents as expected")
+	return found, nil
+}
+
 // lastLoad is the load that queries run on; nil: there is none.
 func lastLoad(t *result.Target) *result.Load {
 	for _, r := range slices.Backward(t.Repeats) {
@@ -104,7 +123,7 @@ func lastLoad(t *result.Target) *result.Load {
 // checkType renders all queries of a type, so that what cannot be run shows,
 // and compares answers to some that are not measured, or to as many as wanted
 // where nothing is.
-func (x *checkStage) checkType(ctx context.Context, on *turn, q *typeQueries) (*result.Queries, error) {
+func (x *checkStage) checkType(ctx context.Context, on *turn, q *typeQueries, task Task) (*result.Queries, error) {
 	out := &result.Queries{Type: q.queryType.Name, Help: q.queryType.Help}
 	var one query.Query // one for all: what is given on moves to the heap
 	for one = range q.all {
@@ -113,9 +132,11 @@ func (x *checkStage) checkType(ctx context.Context, on *turn, q *typeQueries) (*
 		}
 	}
 	held := x.viewOf(on.planned)
+	cfg := x.verifying(on.planned)
+	cfg.Progress = func() { task.Add(1) }
 	begin := time.Now()
 	var err error
-	out.Verdict, err = verify.Answers(ctx, x.verifying(on.planned), on.db, on.planned.driver.Renderer(on.planned.options), x.viewed[held].dataset, q.expected[held].full)
+	out.Verdict, err = verify.Answers(ctx, cfg, on.db, on.planned.driver.Renderer(on.planned.options), x.viewed[held].dataset, q.expected[held].full)
 	if err != nil {
 		return unsupported(out, err)
 	}

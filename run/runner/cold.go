@@ -22,7 +22,7 @@ import (
 // a type, which no target can know, runs a further query so, and that is not
 // recorded.
 func (x *queryStage) queryCold(ctx context.Context, on *turn) error {
-	task := x.Display.Start("query "+on.out.Name+" cold"+ofRepeats(on.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
+	task := x.Display.Start("query "+on.out.Name+" cold"+ofRepeats(on.repeat, x.plan.experiment.QueryRepeats()), "queries", int64(len(x.queries)))
 	for i := range x.queries {
 		q := &x.queries[i]
 		if finished(on.out, on.repeat, q.queryType.Name) {

@@ -99,6 +99,15 @@ func undecided(t *result.Target) []phase {
 	return list
 }
 
+// taken is how many answers of a target have no verdict yet.
+func taken(t *result.Target) int64 {
+	answers := int64(0)
+	for _, p := range undecided(t) {
+		answers += t.RepeatOf(p.repeat).Type(p.queryType).Sample.Captured
+	}
+	return answers
+}
+
 // compareStage compares the answers that were taken in a part of the run.
 type compareStage struct {
 	*stage
@@ -181,10 +190,10 @@ func (x *compareStage) compare(ctx context.Context, t driver.DB, planned *planne
 			return nil, false, err
 		}
 	}
-	task := x.Display.Start("compare answers of "+out.Name, "answers", 0)
+	task := x.Display.Start("compare answers of "+out.Name, "answers", taken(out))
 	held, wrong := x.viewOf(planned), false
 	cfg := x.verifying(planned)
-	cfg.Gone = out.Failure != ""
+	cfg.Gone, cfg.Progress = out.Failure != "", func() { task.Add(1) }
 	for _, p := range undecided(out) {
 		verdict, open, err := x.compareType(ctx, cfg, t, planned, held, p)
 		if err != nil {
@@ -195,7 +204,6 @@ func (x *compareStage) compare(ctx context.Context, t driver.DB, planned *planne
 			doubtful = true
 			continue
 		}
-		task.Add(int64(verdict.Checked))
 		wrong = wrong || verdict.Difference != ""
 		found = append(found, decided{p, verdict})
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/result"
@@ -21,6 +22,7 @@ type execution struct {
 	opening *openStage
 	compare *compareStage // of the part of the run that has its turn
 	slow    map[slowType]bool
+	paces   paces
 }
 
 func newExecution(r *Runner, p *Plan) *execution {
@@ -33,13 +35,13 @@ func newExecution(r *Runner, p *Plan) *execution {
 	if r.Force != nil {
 		s.force.Ask = func(ctx context.Context, place string, named []string) error {
 			if err := r.Force(ctx, place, named); err != nil {
-				return fmt.Errorf("%w: %w", ErrInput, err)
+				return badInput(err)
 			}
 			return nil
 		}
 	}
 	s.subject = &subject{plan: p, display: guarded.Display, input: r.Input, record: &s.run.Dataset}
-	return &execution{stage: s, opening: &openStage{s}, compare: &compareStage{stage: s}, slow: make(map[slowType]bool)}
+	return &execution{stage: s, opening: &openStage{s}, compare: &compareStage{stage: s}, slow: make(map[slowType]bool), paces: make(paces)}
 }
 
 // look finds out what can be known before anything is stored or loaded, such
@@ -59,6 +61,9 @@ func (x *execution) look(ctx context.Context) error {
 			if err := x.fix(spec); err != nil {
 				return err
 			}
+		}
+		if err := x.lookAtHead(ctx); err != nil {
+			return err
 		}
 	}
 	return x.lookForQuiet(ctx)
@@ -103,13 +108,14 @@ func (x *execution) execute(ctx context.Context) (err error) {
 	if ready, err := x.inspect(ctx); err != nil || !ready {
 		return err
 	}
-	part := 0
-	for _, c := range x.plan.order() {
+	if err := x.surveyFile(ctx); err != nil {
+		return badInput(err)
+	}
+	defer x.Display.Overall(Overall{})
+	part, finished, order := 0, 0, x.plan.order()
+	for i, c := range order {
 		planned, out := &x.plan.targets[c.target], &x.run.Targets[c.target]
-		if x.done(c) || out.Failure != "" && (c.job != comparing || x.dataset == nil) {
-			continue
-		}
-		if c.job == loading && c.repeat > 1 && x.longLoads() {
+		if x.leftOut(c) {
 			continue
 		}
 		if t := out.Turn; t != nil && t.Part != part {
@@ -117,11 +123,36 @@ func (x *execution) execute(ctx context.Context) (err error) {
 			x.announce(part)
 			x.compare = &compareStage{stage: x.stage} // other answers are taken in it
 		}
-		if err := x.kept(ctx, planned, out, x.perform(ctx, c, planned, out)); err != nil {
+		x.Display.Overall(x.overall(order[i:], finished))
+		begin, passed := time.Now(), x.passed
+		err := x.perform(ctx, c, planned, out)
+		finished++
+		x.paces.add(c, time.Since(begin)-(x.passed-passed)) // other cells of the kind need no pass
+		if err := x.kept(ctx, planned, out, err); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// surveyFile passes over a file of an unknown dataset before a target is opened to
+// load it, so that lines that are no rows leave nothing behind. What discards rows
+// may take lines as they are.
+func (x *execution) surveyFile(ctx context.Context) error {
+	for i := range x.plan.targets {
+		if loads, _ := x.pending(i); loads && x.unknown() && !x.plan.targets[i].caps.Discards {
+			_, err := x.parse(ctx, nil)
+			return err
+		}
+	}
+	return nil
+}
+
+// leftOut reports whether nothing is to be done for a cell.
+func (x *execution) leftOut(c cell) bool {
+	failed := x.run.Targets[c.target].Failure != ""
+	return x.done(c) || failed && (c.job != comparing || x.dataset == nil) ||
+		c.job == loading && c.repeat > 1 && x.longLoads()
 }
 
 // enlist puts all targets into the run. Of one that is resumed some are there.
@@ -155,7 +186,7 @@ func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *resul
 	case err != nil && ctx.Err() != nil, errors.Is(err, ErrInput), errors.Is(err, errStore), errors.Is(err, ErrNotQuiet):
 		return err
 	case ownDisk, endsRun(err):
-		return fmt.Errorf("%w: %w", ErrInput, err)
+		return badInput(err)
 	}
 	if err != nil {
 		out.Failure = err.Error()

@@ -57,14 +57,39 @@ type feed struct {
 	rows    int64          // that the target should accept; -1: not known beforehand
 	lines   *ingest.Lines  // nil: the dataset
 	parsed  *fileRows      // of the dataset; nil: it is generated
+	counted *counted       // generated rows; nil: they are a file's
 }
 
-// read returns how many rows the file had.
+// read returns how many rows were given, once all were.
 func (f *feed) read() int64 {
-	if f.lines != nil {
+	switch {
+	case f.lines != nil:
 		return f.lines.Given()
+	case f.parsed != nil:
+		return f.parsed.reader.Tally().Rows
 	}
-	return f.parsed.reader.Tally().Rows
+	return f.counted.given
+}
+
+// counted is a dataset of which one pass is made, and counted.
+type counted struct {
+	workload.Dataset
+	given int64
+}
+
+// Open implements workload.Dataset.
+func (c *counted) Open() workload.Reader { return &countedReader{c.Dataset.Open(), c} }
+
+type countedReader struct {
+	workload.Reader
+	of *counted
+}
+
+// Next implements workload.Reader.
+func (r *countedReader) Next(b *series.Batch, max int) error {
+	err := r.Reader.Next(b, max)
+	r.of.given += int64(b.Rows())
+	return err
 }
 
 // close closes the file, where there is one.
@@ -121,10 +146,12 @@ func (s *subject) feed(ctx context.Context, t driver.DB, planned *plannedTarget)
 		f.rows = s.expected.Survey.Rows
 	}
 	switch {
-	case s.mixes(planned):
+	case s.mixes():
 		f.rows = s.rowsBefore()
 		f.dataset = workload.Limited(s.dataset, f.rows)
 	case s.file == nil:
+		f.counted = &counted{Dataset: s.dataset}
+		f.dataset = f.counted
 	case s.asLines(t, planned):
 		lines, err := s.file.Lines()
 		if err != nil {

@@ -52,20 +52,24 @@ func (x *loadStage) loadOnce(ctx context.Context, on *turn) (*result.Load, error
 	}
 	err = l.send(ctx)
 	l.found.Prepare = prepared.Seconds()
-	if err == nil && x.mixes(on.planned) {
+	if err == nil && x.mixes() {
 		err = l.mix(ctx)
 	}
 	if err = l.leaveMark(ctx, err); err != nil {
 		return l.found, l.cutOff(ctx, err)
 	}
-	if err = l.count(ctx); err == nil {
-		err = l.afterLoad(ctx)
-	}
-	if err == nil {
+	// What is measured comes first, and what takes long, and no clock sees, last.
+	if err = l.afterLoad(ctx); err == nil {
 		err = l.measureDisk(ctx)
 	}
-	if err != nil && (l.found.Withheld != "" || ctx.Err() != nil) {
-		l.withhold(reason(ctx, err))
+	if err == nil {
+		err = l.learn(ctx)
+	}
+	if err == nil {
+		err = l.count(ctx)
+	}
+	if err != nil {
+		l.withhold(reason(ctx, err)) // what nobody counted is no figure
 	}
 	return l.found, err
 }
@@ -73,7 +77,7 @@ func (x *loadStage) loadOnce(ctx context.Context, on *turn) (*result.Load, error
 // prepare makes room and tables, and returns how long that took.
 func (l *oneLoad) prepare(ctx context.Context) (time.Duration, error) {
 	l.mark.RowsExpected = l.feed.rows
-	if l.mixes(l.planned) {
+	if l.mixes() {
 		l.mark.RowsExpected = l.expected.Survey.Rows
 	}
 	begin := time.Now()
@@ -93,7 +97,11 @@ func (l *oneLoad) prepare(ctx context.Context) (time.Duration, error) {
 // settled.
 func (l *oneLoad) send(ctx context.Context) error {
 	before, acked := footprint(ctx, l.db), int64(-1)
-	l.task = l.Display.Start("load "+l.out.Name+ofRepeats(l.repeat, l.plan.loads()), "rows", max(l.feed.rows, 0))
+	total := l.feed.rows
+	if total < 0 {
+		total = l.rows
+	}
+	l.task = l.Display.Start("load "+l.out.Name+ofRepeats(l.repeat, l.plan.loads()), "rows", total)
 	config := l.plan.settings.load
 	config.Log, config.Owner = l.log, l.owner
 	config.Acked = func(ctx context.Context) {
@@ -115,9 +123,10 @@ func (l *oneLoad) send(ctx context.Context) error {
 	}
 	if l.file != nil {
 		l.conclude(l.feed, l.found, err)
-		if l.mark.RowsExpected < 0 && err == nil {
-			l.mark.RowsExpected = l.feed.read()
-		}
+	}
+	// What a file of a known dataset should have had, learn finds out.
+	if l.mark.RowsExpected < 0 && err == nil && (l.file == nil || l.unknown() || l.planned.caps.Discards) {
+		l.mark.RowsExpected = l.feed.read()
 	}
 	if err == nil {
 		l.task.Done("")
@@ -141,13 +150,20 @@ func (l *oneLoad) leaveMark(ctx context.Context, err error) error {
 	return cmp.Or(err, session.Of(l.db).SetMark(markCtx, l.mark))
 }
 
+// learn finds out what the target should hold, which the first load did not wait
+// for, and corrects the mark where a file turns out to have had other rows.
+func (l *oneLoad) learn(ctx context.Context) error {
+	err := l.subject.learn(ctx, l.db, l.planned)
+	if err != nil || l.expected == nil || l.mark.RowsExpected == l.expected.Survey.Rows {
+		return err
+	}
+	l.mark.RowsExpected = l.expected.Survey.Rows
+	return l.leaveMark(ctx, nil)
+}
+
 // cutOff withholds a load that an error ended, which it returns as one of the load.
 func (l *oneLoad) cutOff(ctx context.Context, err error) error {
-	of := ""
-	if l.mark.RowsExpected >= 0 {
-		of = fmt.Sprintf(" of %d", l.mark.RowsExpected)
-	}
-	err = fmt.Errorf("loading stopped after %d%s rows: %w", l.mark.RowsAcked, of, err)
+	err = fmt.Errorf("loading stopped after %s: %w", rowsOf(&l.mark), err)
 	l.withhold(reason(ctx, err))
 	fail(ctx, l.task, err)
 	return err
@@ -175,8 +191,8 @@ func (l *oneLoad) count(ctx context.Context) (err error) {
 	}
 	// Rows of a protocol that does not acknowledge may be missing, but are not lost.
 	sent := verify.Sent{Acknowledged: l.mark.Complete && l.found.Acked > 0, Twice: l.mark.SentTwice}
-	if l.found.Census, err = verify.Census(ctx, l.db, l.surveyFor(l.planned), sent); err != nil {
-		l.found.Withheld = "not counted: " + reason(ctx, err) // what nobody counted is no figure
+	if l.found.Census, err = l.census(ctx, l.turn, sent); err != nil {
+		l.found.Withheld = "not counted: " + reason(ctx, err)
 		return err
 	}
 	for _, c := range l.found.Census {

@@ -14,7 +14,7 @@ import (
 // newMark is what a load leaves in the target.
 func (x *openStage) newMark(c cell, planned *plannedTarget) session.Mark {
 	return session.Mark{
-		Dataset: x.run.Dataset.Spec, Fingerprint: x.run.Dataset.Fingerprint, RowsExpected: -1,
+		Dataset: x.run.Dataset.Spec, Fingerprint: x.run.Dataset.Fingerprint, RowsExpected: -1, RowsAtMost: x.rows,
 		Loaded: time.Now().UTC(), Tool: x.Tool.Version, Unverified: x.run.Dataset.Unverified,
 		Run: x.run.ID, Target: planned.name, Driver: planned.driver.Name, Repeat: c.repeat, Layout: planned.driver.LayoutOf(planned.options),
 	}
@@ -51,8 +51,8 @@ func (x *openStage) replaces(mark session.Mark, planned *plannedTarget) error {
 	case mark.Run != "" && (mark.Run == x.run.ID || slices.Contains(x.plan.earlier, mark.Run)):
 		return nil // runs of a sweep take the place of each other, as do targets of a run
 	case !x.plan.experiment.Load.Replace:
-		return fmt.Errorf("%w: the database of target %s holds dataset %s already (%s, %d of %d rows); add --replace to load it again, or use tsmark query",
-			ErrInput, planned.name, mark.Fingerprint, mark.Dataset.Name, mark.RowsAcked, mark.RowsExpected)
+		return fmt.Errorf("%w: the database of target %s holds dataset %s already (%s, %s); add --replace to load it again, or use tsmark query",
+			ErrInput, planned.name, mark.Fingerprint, mark.Dataset.Name, rowsOf(&mark))
 	}
 	return nil
 }
@@ -80,8 +80,8 @@ func (x *openStage) accept(mark session.Mark, planned *plannedTarget) error {
 		return fmt.Errorf("%w: %s; load the file again with --replace and the flags that say what generated it, as in --use-case cpu-only --scale 100",
 			ErrInput, mark.Unverified)
 	case !mark.Complete:
-		return fmt.Errorf("%w: the load of dataset %s ended after %d of %d rows; load it again with --replace",
-			ErrInput, mark.Fingerprint, mark.RowsAcked, mark.RowsExpected)
+		return fmt.Errorf("%w: the load of dataset %s ended after %s; load it again with --replace",
+			ErrInput, mark.Fingerprint, rowsOf(&mark))
 	case x.dataset == nil && x.run.Dataset.Fingerprint == "":
 		return x.adopt(mark)
 	case mark.Fingerprint != x.run.Dataset.Fingerprint:
@@ -132,6 +132,17 @@ func (x *openStage) alias(over, overwritten string) error {
 	}
 	return fmt.Errorf("%w: targets %s and %s are one place under two names, and overwrite each other; write the place alike in both, so that they take turns, or give each its own",
 		ErrInput, where(overwritten), where(over))
+}
+
+// rowsOf says how many rows a mark tells of.
+func rowsOf(mark *session.Mark) string {
+	switch {
+	case mark.RowsExpected >= 0:
+		return fmt.Sprintf("%d of %d rows", mark.RowsAcked, mark.RowsExpected)
+	case mark.RowsAtMost > 0:
+		return fmt.Sprintf("%d of at most %d rows", mark.RowsAcked, mark.RowsAtMost)
+	}
+	return fmt.Sprintf("%d rows", mark.RowsAcked)
 }
 
 // loadedBy says who left a mark, as the end of a phrase; empty: nobody knows.

@@ -13,10 +13,10 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// mixes reports whether a part of a target's loads is mixed: there are
-// queries, and somebody to answer them.
-func (s *subject) mixes(planned *plannedTarget) bool {
-	return s.plan.experiment.Mixed.On() && s.plan.steps.Verify && s.expected != nil && !planned.caps.Discards
+// mixes reports whether a part of the loads is mixed: there are queries, and
+// known answers.
+func (s *subject) mixes() bool {
+	return s.plan.experiment.Mixed.On() && s.plan.steps.Verify && !s.unknown()
 }
 
 // rowsBefore is how many rows are loaded before the mixed phase.
@@ -57,7 +57,9 @@ func (l *oneLoad) mix(ctx context.Context) error {
 		err = l.loadRest(ctx, config, config.Loaded+journal.Handed(), progress)
 	}
 	if err == nil {
-		err = verify.Mixed(ctx, l.dataset, journal, l.found.Mixed, func(int) {})
+		task.Done("")
+		task = l.Display.Start("compare answers of "+l.out.Name, "rows", l.expected.Survey.Rows)
+		err = verify.Mixed(ctx, l.dataset, journal, l.found.Mixed, progress)
 	}
 	if err != nil {
 		fail(ctx, task, err)

@@ -21,7 +21,7 @@ type openStage struct{ *stage }
 
 // open opens a target for a cell, whose server it has running before. It sees that
 // the cell may go on with what is there, and finds out what must be known before:
-// what the target is, and which answers are right.
+// what the target is, and, unless it is only loaded, which answers are right.
 func (x *openStage) open(ctx context.Context, c cell, planned *plannedTarget, out *result.Target) (on *turn, err error) {
 	env, err := x.env(ctx, c, planned)
 	if err != nil {
@@ -39,21 +39,15 @@ func (x *openStage) open(ctx context.Context, c cell, planned *plannedTarget, ou
 	if on.db, err = open(ctx, planned, env); err != nil {
 		return nil, err
 	}
-	if on.job == loading || !planned.caps.Discards {
-		on.mark, err = x.face(ctx, c, planned, on.db)
-	}
+	on.mark, err = x.face(ctx, c, planned, on.db)
 	if err == nil && on.job == loading && planned.start != "" {
 		err = x.usable(ctx, on.db) // it did not run when the others were looked at
 	}
 	if err == nil {
 		err = x.describe(ctx, on.db, planned, on.out)
 	}
-	if err == nil {
-		err = x.digest(ctx)
-	}
-	// What is discarded as it is needs no survey, which would take longer.
-	if err == nil && x.expected == nil && !x.unknown() && !(planned.caps.Discards && x.asLines(on.db, planned)) {
-		err = x.expect(ctx)
+	if err == nil && (on.job == checking || on.job == querying || on.job == loading && x.mixes()) {
+		err = x.learn(ctx, on.db, planned)
 	}
 	if err != nil {
 		_ = on.db.Close() // the first error says what is wrong
@@ -66,7 +60,7 @@ func (x *openStage) open(ctx context.Context, c cell, planned *plannedTarget, ou
 func open(ctx context.Context, planned *plannedTarget, env driver.Env) (driver.DB, error) {
 	t, err := planned.driver.Open(ctx, env, planned.options)
 	if err != nil && ctx.Err() == nil && (planned.caps.Embedded || errors.Is(err, driver.ErrExisting)) {
-		return nil, fmt.Errorf("%w: %w", ErrInput, err)
+		return nil, badInput(err)
 	}
 	return t, err
 }
@@ -140,14 +134,14 @@ func removeEmpty(dir string) {
 func (x *openStage) adopt(mark session.Mark) error {
 	w, err := x.plan.catalog.Workload(mark.Dataset.Name)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrInput, err)
+		return badInput(err)
 	}
 	if now := workload.Fingerprint(w, mark.Dataset); now != mark.Fingerprint {
 		return fmt.Errorf("%w: the dataset was loaded as %s, and this tsmark generates %s from the same settings; load it again with --replace",
 			ErrInput, mark.Fingerprint, now)
 	}
 	if err := x.fix(mark.Dataset); err != nil {
-		return fmt.Errorf("%w: %w", ErrInput, err)
+		return badInput(err)
 	}
 	// The record shows the experiment that would repeat this.
 	adopted := *x.plan.experiment

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
@@ -89,6 +91,9 @@ func (p *Plan) check() error {
 	if p.settings, err = readSettings(e); err != nil {
 		return err
 	}
+	if err := p.sections(); err != nil {
+		return err
+	}
 	onlyLoad := steps.Load && !steps.Verify
 	if len(e.Queries.Types) == 0 {
 		if !steps.Load {
@@ -109,11 +114,8 @@ func (p *Plan) check() error {
 			values = w.Describe(e.Workload).Values
 			schema, err = p.schema(w)
 		}
-		for _, t := range types {
-			if err != nil {
-				break
-			}
-			_, err = p.draw(w, []workload.QueryType{t}, e.Workload, 0, "")
+		if err == nil {
+			err = p.drawable(w, types)
 		}
 		problems = append(problems, err)
 	}
@@ -144,6 +146,9 @@ func (p *Plan) check() error {
 			continue
 		}
 		caps := kind.Caps(options)
+		if caps.Discards && p.steps.Verify {
+			problems = append(problems, e.Problem(path, "%s keeps nothing, so that it has no answers; leave it out, or measure loading alone, by tsmark load", t.Name))
+		}
 		problems = append(problems, p.connections(t.Name, &caps))
 		if refusal := caps.Refuse(t.Name, schema, values); refusal != nil {
 			problems = append(problems, p.refused(path, refusal))
@@ -164,6 +169,42 @@ func (p *Plan) check() error {
 		problems = append(problems, p.afterLoad())
 	}
 	return errors.Join(problems...)
+}
+
+// drawable returns an error where the dataset is too small for some of the query
+// types, and says how to run the others.
+func (p *Plan) drawable(w workload.Workload, types []workload.QueryType) error {
+	var first error
+	var names, rest []string
+	for _, t := range types {
+		if _, err := p.draw(w, []workload.QueryType{t}, p.experiment.Workload, 0, ""); err == nil {
+			rest = append(rest, t.Name)
+		} else {
+			first = cmp.Or(first, err)
+			names = append(names, experiment.Without+t.Name)
+		}
+	}
+	if first == nil || len(rest) == 0 {
+		return first
+	}
+	if q := &p.experiment.Queries; q.Named(0) == "" { // a word for several
+		rest = append(slices.Clone(q.Types), names...)
+	}
+	return fmt.Errorf("%w, as in --query-type '%s'", first, strings.Join(rest, ","))
+}
+
+// sections returns an error where settings are of a workload that there is not.
+func (p *Plan) sections() error {
+	e := p.experiment
+	for section, settings := range map[string]workload.Settings{"workload": e.Workload.Settings, "queries": e.Queries.Settings} {
+		for _, key := range slices.Sorted(maps.Keys(settings)) {
+			name, _, _ := strings.Cut(key, ".")
+			if _, err := p.catalog.Workload(name); err != nil {
+				return e.Problem(section+"."+name, "%s", err)
+			}
+		}
+	}
+	return nil
 }
 
 // dataset finds the workload of a specification and checks it and the query

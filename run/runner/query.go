@@ -20,13 +20,29 @@ type queryStage struct {
 
 // query measures the query types that the check has left.
 func (x *queryStage) query(ctx context.Context, on *turn) error {
-	task := x.Display.Start("query "+on.out.Name+ofRepeats(on.repeat, x.plan.experiment.QueryRepeats()), "queries", 0)
+	task := x.Display.Start("query "+on.out.Name+ofRepeats(on.repeat, x.plan.experiment.QueryRepeats()), "queries", x.toRun(on))
 	if err := x.measureTypes(ctx, on, task); err != nil {
 		fail(ctx, task, err)
 		return err
 	}
 	task.Done("")
 	return nil
+}
+
+// toRun is how many queries will be run; 0: what limits them is another thing than
+// their number.
+func (x *queryStage) toRun(on *turn) (queries int64) {
+	e := x.plan.experiment
+	if e.TimeBoxOfRepeat() > 0 || e.Queries.Until != "" || e.Queries.Open() {
+		return 0
+	}
+	for i := range x.queries {
+		if q := &x.queries[i]; !finished(on.out, on.repeat, q.queryType.Name) {
+			first, end := q.of(on.repeat)
+			queries += int64(end - first)
+		}
+	}
+	return queries
 }
 
 func (x *queryStage) measureTypes(ctx context.Context, on *turn, task Task) error {

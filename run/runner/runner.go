@@ -47,6 +47,9 @@ type Display interface {
 	// Start begins to show a piece of work of the given total, 0 where it is
 	// not known, counted in the unit.
 	Start(label, unit string, total int64) Task
+	// Overall shows that a step of the run begins; the zero value that the run
+	// has ended.
+	Overall(Overall)
 }
 
 // Task is a piece of work that is shown. Add may be called from several
@@ -55,6 +58,14 @@ type Task interface {
 	Add(n int64)
 	Done(note string) // it ended well; the note says what came of it
 	Fail(note string) // it ended otherwise; without a note nothing is shown
+}
+
+// Overall is how far a whole run is.
+type Overall struct {
+	Step, Steps int           // the cell at hand, from 1, of all; 0: there is no run
+	Expected    time.Duration // about what the cell at hand takes in all; 0: not known
+	Rest        time.Duration // about what the cells behind it take
+	More        bool          // of some of those nobody knows it
 }
 
 // Runner executes plans.
@@ -75,6 +86,14 @@ type Runner struct {
 // ErrInput is wrapped by errors about what the user gave that only show once
 // a target is open: the database holds something else, or nothing.
 var ErrInput = errors.New("cannot go on")
+
+// badInput wraps an error in ErrInput, unless it is one already: it is said once.
+func badInput(err error) error {
+	if errors.Is(err, ErrInput) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrInput, err)
+}
 
 // Run executes a plan and returns the run as it was stored. What
 // concerns one target, such as a server that fails, is in the run; the

@@ -4,7 +4,9 @@ import (
 	"context"
 	"io"
 	"iter"
+	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
@@ -24,7 +26,7 @@ type subject struct {
 	input   io.Reader       // standard input, where the rows come from there
 	record  *result.Dataset // what the run tells of it
 
-	rows     int64                   // at most
+	rows     int64                   // at most; 0: nobody knows
 	dataset  workload.Dataset        // nil: nobody knows it yet
 	owner    func(*series.Batch) int // the worker that writes a batch; nil: whoever is free
 	viewed   [views]viewed
@@ -32,6 +34,7 @@ type subject struct {
 	expected *oracle.Expectations // once the dataset has been passed over
 	file     *ingest.Source       // where the rows come from; nil: they are generated
 	parsed   *ingest.Dataset      // the file's rows, once a target needed them
+	passed   time.Duration        // that passes of the oracle have taken
 }
 
 // schema is the dataset's; nil: nobody knows it.
@@ -113,6 +116,20 @@ func (s *subject) queriesOf(queryType string) *typeQueries {
 	return nil
 }
 
+// learn finds out what the dataset holds and which answers are right, unless that
+// is known. It takes as long as a pass over all rows, so no load waits for it but
+// that of a mixed phase, whose first part is a share of the rows.
+func (s *subject) learn(ctx context.Context, t driver.DB, planned *plannedTarget) error {
+	if err := s.digest(ctx); err != nil {
+		return err
+	}
+	// What is discarded as it is needs no survey, which would take longer.
+	if s.expected != nil || s.unknown() || planned.caps.Discards && s.asLines(t, planned) {
+		return nil
+	}
+	return s.expect(ctx)
+}
+
 // expect passes over the dataset for its size and all expected answers.
 func (s *subject) expect(ctx context.Context) error {
 	var full []query.Query
@@ -165,6 +182,8 @@ func (s *subject) expect(ctx context.Context) error {
 // pass has the oracle pass over a dataset.
 func (s *subject) pass(ctx context.Context, label string, d workload.Dataset, full []query.Query, counted iter.Seq[query.Query]) (*oracle.Expectations, error) {
 	task := s.display.Start(label, "rows", s.rows)
+	begin := time.Now()
+	defer func() { s.passed += time.Since(begin) }()
 	expected, err := oracle.Pass(ctx, d, full, counted, func(rows int) { task.Add(int64(rows)) })
 	if err != nil {
 		fail(ctx, task, err)
@@ -232,7 +251,7 @@ func (s *subject) digest(ctx context.Context) error {
 			dataset = workload.Limited(rows, limit)
 		}
 	}
-	task := s.display.Start("computing the digest of the dataset", "rows", 0)
+	task := s.display.Start("computing the digest of the dataset", "rows", s.rows)
 	digest, err := generate.DigestOf(ctx, dataset, func(rows int) { task.Add(int64(rows)) })
 	if err != nil {
 		fail(ctx, task, err)

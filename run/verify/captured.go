@@ -41,6 +41,7 @@ func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d w
 	}()
 	step := max((len(taken)+maxUnmatched-1)/maxUnmatched, 1)
 	for i, a := range taken {
+		cfg.compared()
 		if a.Expected.Any && i%step != 0 {
 			continue
 		}

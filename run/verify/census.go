@@ -28,9 +28,11 @@ type Sent struct {
 // no problem. The different rows are then counted and compared, so that
 // duplicates hide no losses; where that cannot be, the result says so.
 //
+// It calls progress with each table that was compared, unless that is nil.
+//
 // What it cannot find: values that were exchanged within a field, or changed by
 // less than SumBound in the sum of floats. Queries find those.
-func Census(ctx context.Context, t driver.DB, survey *oracle.Survey, sent Sent) ([]result.CensusResult, error) {
+func Census(ctx context.Context, t driver.DB, survey *oracle.Survey, sent Sent, progress func()) ([]result.CensusResult, error) {
 	var results []result.CensusResult
 	for i := range survey.Tables {
 		expected := &survey.Tables[i]
@@ -44,6 +46,9 @@ func Census(ctx context.Context, t driver.DB, survey *oracle.Survey, sent Sent) 
 		c.result.Contents.Seconds = time.Since(begin).Seconds()
 		sent.Twice -= c.result.Duplicates
 		results = append(results, c.result)
+		if progress != nil {
+			progress()
+		}
 	}
 	return results, nil
 }

@@ -203,7 +203,7 @@ func TestContents(t *testing.T) {
 	} {
 		told := right()
 		c.change(&told)
-		found, err := verify.Census(t.Context(), tells{census: told}, &survey, verify.Sent{Acknowledged: true})
+		found, err := verify.Census(t.Context(), tells{census: told}, &survey, verify.Sent{Acknowledged: true}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +241,7 @@ func TestContents(t *testing.T) {
 			}
 		}
 		survey.Repeats = c.repeats
-		found, err := verify.Census(t.Context(), tells{census: told, different: c.different}, &survey, sent)
+		found, err := verify.Census(t.Context(), tells{census: told, different: c.different}, &survey, sent, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,12 +252,12 @@ func TestContents(t *testing.T) {
 	}
 	survey.Repeats = false
 	failure := errors.New("out of memory")
-	if _, err := verify.Census(t.Context(), tells{census: right(), err: failure}, &survey, sent); !errors.Is(err, failure) {
+	if _, err := verify.Census(t.Context(), tells{census: right(), err: failure}, &survey, sent, nil); !errors.Is(err, failure) {
 		t.Errorf("error %v", err)
 	}
 	none := right()
 	none.Fields = nil
-	if _, err := verify.Census(t.Context(), tells{census: none}, &survey, verify.Sent{Acknowledged: true}); err == nil || !strings.Contains(err.Error(), "the target tells of 0 fields") {
+	if _, err := verify.Census(t.Context(), tells{census: none}, &survey, verify.Sent{Acknowledged: true}, nil); err == nil || !strings.Contains(err.Error(), "the target tells of 0 fields") {
 		t.Errorf("a census without fields: %v", err)
 	}
 }

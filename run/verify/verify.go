@@ -28,6 +28,15 @@ type Config struct {
 	Workers int           // connections that run queries, at least 1
 	Timeout time.Duration // after which a query is cut off; 0: never
 	Gone    bool          // the target can be queried no more
+	// Progress is called with each answer that was compared, by several goroutines
+	// at once; nil: nobody wants to know.
+	Progress func()
+}
+
+func (c *Config) compared() {
+	if c.Progress != nil {
+		c.Progress()
+	}
 }
 
 // Answers has the target run the expected queries and compares each answer with
@@ -65,6 +74,7 @@ func Answers(ctx context.Context, cfg Config, t driver.DB, render Renderer, d wo
 				if err := c.run(groupCtx); err != nil {
 					return fmt.Errorf("checking query %d of %s: %w", c.expected.Query.ID, c.expected.Query.Type, err)
 				}
+				cfg.compared()
 				if c.difference != "" {
 					differs.Store(min(i, differs.Load())) // what is lost to another worker costs a check more
 				}

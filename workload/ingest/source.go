@@ -16,6 +16,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -70,6 +71,9 @@ func Open(name string, stdin io.Reader) (*Source, error) {
 		case err != nil:
 			return nil, unreadable(name, err)
 		case info.IsDir():
+			if columnar, _ := filepath.Glob(filepath.Join(name, "*.parquet")); len(columnar) > 0 {
+				return nil, s.columnar()
+			}
 			return nil, fmt.Errorf("cannot read %s: it is a folder; give the name of a file in it", name)
 		case info.Mode().IsRegular():
 			s.path = name
@@ -97,6 +101,11 @@ func Open(name string, stdin io.Reader) (*Source, error) {
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(begin), head), r}
 	return s, nil
+}
+
+// columnar refuses what tsmark generate writes for other tools than databases.
+func (s *Source) columnar() error {
+	return fmt.Errorf("%s: Parquet and Arrow files are for other tools, and are not loaded; generate the dataset with --format influx or timescaledb, or load it without --file, by the flags that generated it", s.name)
 }
 
 func unreadable(name string, err error) error {
@@ -128,6 +137,9 @@ func (s *Source) begin(r *bufio.Reader) ([]byte, error) {
 	first, err := line()
 	if err != nil {
 		return nil, err
+	}
+	if bytes.HasPrefix(first, []byte("PAR1")) || bytes.HasPrefix(first, []byte("ARROW1")) {
+		return nil, s.columnar()
 	}
 	if len(first) == 0 {
 		return nil, fmt.Errorf("%s: is empty; give what tsmark generate or tsbs_generate_data wrote", s.name)

@@ -191,8 +191,16 @@ func (p *proxy) take(client *sniffed) {
 		_ = p.postgres(client, server) // the client notices that the connection has ended
 		return
 	}
+	fromServer := bufio.NewReader(server)
+	if serverFirst {
+		if begin, err := fromServer.Peek(5); err == nil && greetsMySQL(begin) {
+			p.understood.Store(true)
+			_ = p.mysql(client, server, fromServer)
+			return
+		}
+	}
 	go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
-	_, _ = io.Copy(client, server)
+	_, _ = io.Copy(client, fromServer)
 }
 
 func isHTTP(begin string) bool {

@@ -1,0 +1,369 @@
+package mysql
+
+import (
+	"context"
+	"crypto/tls"
+	sqldriver "database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/query"
+)
+
+// config says where a server is and as whom to connect.
+type config struct {
+	*mysql.Config
+	host, port string
+	timeout    time.Duration
+}
+
+// sqlMode has what does not fit be an error, whatever the server's mode is.
+const sqlMode = "STRICT_ALL_TABLES"
+
+func newConfig(s connection.Settings) *config {
+	c := &config{Config: mysql.NewConfig(), host: s.Host, port: s.Port, timeout: s.Timeout}
+	c.Net, c.Addr = "tcp", net.JoinHostPort(s.Host, s.Port)
+	if strings.HasPrefix(s.Host, "/") {
+		c.Net, c.Addr, c.host = "unix", s.Host, "127.0.0.1"
+	}
+	c.User, c.Passwd, c.DBName, c.ParseTime, c.CheckConnLiveness = s.User, s.Password, s.Database, true, false
+	c.Logger = mysql.Logger(&mysql.NopLogger{}) // what it would say is in errors
+	c.Params = map[string]string{"sql_mode": "'" + sqlMode + "'", "time_zone": "'+00:00'", "max_error_count": "64"}
+	if tlsMode := s.TLS; tlsMode == connection.On || tlsMode == connection.Insecure || tlsMode == "" && !c.local() {
+		c.TLS = &tls.Config{ServerName: s.Host, InsecureSkipVerify: tlsMode == connection.Insecure}
+	}
+	return c
+}
+
+// local reports whether the server is this machine by its name alone.
+func (c *config) local() bool {
+	ip := net.ParseIP(c.host)
+	return c.host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func (c *config) address() string  { return net.JoinHostPort(c.host, c.port) }
+func (c *config) location() string { return fmt.Sprintf("database %s at %s", c.DBName, c.address()) }
+
+func (c *config) place() string {
+	return fmt.Sprintf("database %s at %s", c.DBName, driver.AddressPlace(c.host, c.port))
+}
+
+// conn is one connection, used by one goroutine at a time. It implements sqlkit.Conn.
+type conn struct {
+	of   *config
+	my   library
+	wire *wire
+	id   int64 // by which the server knows it
+	cut  bool  // in the middle of an answer
+
+	dest    []sqldriver.Value
+	row     []query.Value // handed to the sink
+	columns []string      // types
+}
+
+// library is what a connection of go-sql-driver/mysql can do. It is used without
+// database/sql, whose pool would choose connections by itself.
+type library interface {
+	sqldriver.Conn
+	sqldriver.ConnPrepareContext
+	sqldriver.ExecerContext
+	sqldriver.QueryerContext
+	sqldriver.Pinger
+	sqldriver.Validator
+}
+
+// wire is a network connection that reads no endless answer, and knows what it has
+// read.
+type wire struct {
+	net.Conn
+	unread limit.Unread
+	read   int64
+	err    error // why it was read no further
+}
+
+// Read implements net.Conn.
+func (w *wire) Read(p []byte) (int, error) {
+	n, err := w.Conn.Read(p)
+	w.read += int64(n)
+	if endless := w.unread.Read(n); endless != nil {
+		w.err = endless
+		return 0, endless
+	}
+	return n, err
+}
+
+// connect opens a connection. Its error wraps driver.ErrUnreachable where no server
+// answers, and ctx's error where that ended it.
+func (c *config) connect(ctx context.Context) (*conn, error) {
+	bounded, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	out := &conn{of: c}
+	own := c.Clone()
+	own.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		to, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		out.wire = &wire{Conn: to}
+		return out.wire, nil
+	}
+	connector, err := mysql.NewConnector(own)
+	if err != nil {
+		return nil, err
+	}
+	my, err := connector.Connect(bounded)
+	if err != nil {
+		return nil, c.connecting(ctx, bounded, err)
+	}
+	out.my = my.(library)
+	if err := out.rows(bounded, "SELECT CONNECTION_ID()", func(row []query.Value) error { out.id = row[0].Int; return nil }); err != nil {
+		_ = out.close()
+		return nil, err
+	}
+	return out, nil
+}
+
+// closed reports whether the connection is gone.
+func (c *conn) closed() bool { return c.cut || !c.my.IsValid() }
+
+// farewell is how long telling the server that a connection ends may take.
+const farewell = time.Second
+
+// close ends the connection; a second call does nothing.
+func (c *conn) close() error {
+	if c.closed() {
+		return nil
+	}
+	_ = c.wire.SetDeadline(time.Now().Add(farewell))
+	if err := c.my.Close(); err != nil {
+		return fmt.Errorf("closing the connection: %w", err)
+	}
+	return nil
+}
+
+// Query implements sqlkit.Conn, by a prepared statement, whose answer is binary.
+// The bytes of its cost are all that came.
+func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (cost driver.Cost, err error) {
+	if err := ctx.Err(); err != nil {
+		return cost, fmt.Errorf("querying: %w", context.Cause(ctx))
+	}
+	c.wire.unread.Row()
+	begin := c.wire.read
+	statement, err := c.my.PrepareContext(ctx, text)
+	if err == nil {
+		var rows sqldriver.Rows
+		if rows, err = statement.(sqldriver.StmtQueryContext).QueryContext(ctx, nil); err == nil {
+			cost.Rows, err = c.read(rows, sink)
+		}
+		if !c.closed() {
+			_ = statement.Close()
+		}
+	}
+	cost.Bytes = c.wire.read - begin
+	return cost, c.failed(ctx, err)
+}
+
+// rows hands the rows of an answer to a function. The answer comes as texts: to
+// prepare SHOW WARNINGS would forget them.
+func (c *conn) rows(ctx context.Context, text string, each sinkFunc) error {
+	c.wire.unread.Row()
+	rows, err := c.my.QueryContext(ctx, text, nil)
+	if err == nil {
+		_, err = c.read(rows, each)
+	}
+	return c.failed(ctx, err)
+}
+
+type sinkFunc func([]query.Value) error
+
+// Row implements query.Sink.
+func (f sinkFunc) Row(row []query.Value) error { return f(row) }
+
+// read hands the rows of an answer to the sink. Where the sink takes no more, it
+// reads no further: the rest may have no end. The connection is then closed.
+func (c *conn) read(rows sqldriver.Rows, sink query.Sink) (n int64, err error) {
+	columns := len(rows.Columns())
+	c.dest, c.row, c.columns = make([]sqldriver.Value, columns), make([]query.Value, columns), c.columns[:0]
+	for i := range columns {
+		c.columns = append(c.columns, rows.(sqldriver.RowsColumnTypeDatabaseTypeName).ColumnTypeDatabaseTypeName(i))
+	}
+	for {
+		if err := rows.Next(c.dest); err != nil {
+			if closed := rows.Close(); err == io.EOF {
+				err = closed
+			}
+			return n, err
+		}
+		c.wire.unread.Row()
+		n++
+		for i, v := range c.dest {
+			if err = decode(v, c.columns[i], &c.row[i]); err != nil {
+				err = fmt.Errorf("row %d, column %s of the answer: %w", n, rows.Columns()[i], err)
+				break
+			}
+		}
+		if err == nil && sink != nil {
+			err = sink.Row(c.row)
+		}
+		if err != nil {
+			c.cut = true
+			_ = c.wire.Close()
+			_ = rows.Close()
+			return n, &refused{err}
+		}
+	}
+}
+
+// refused is an error of reading an answer that is none of the connection's.
+type refused struct{ err error }
+
+// Error implements error.
+func (r *refused) Error() string { return r.err.Error() }
+
+// Exec implements sqlkit.Conn.
+func (c *conn) Exec(ctx context.Context, texts ...string) error {
+	for _, text := range texts {
+		if _, err := c.exec(ctx, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exec runs a statement and returns how many rows it has changed.
+func (c *conn) exec(ctx context.Context, text string) (int64, error) {
+	c.wire.unread.Row()
+	result, err := c.my.ExecContext(ctx, text, nil)
+	if err != nil {
+		return 0, c.failed(ctx, err)
+	}
+	return result.RowsAffected()
+}
+
+// commit and rollback go on for limit.Grace when ctx ends: to interrupt a commit
+// would leave open whether it happened.
+func (c *conn) commit(ctx context.Context) error {
+	ctx, cancel := limit.Outlive(ctx)
+	defer cancel()
+	return c.Exec(ctx, "COMMIT")
+}
+
+func (c *conn) rollback(ctx context.Context) {
+	if c.closed() {
+		return
+	}
+	ctx, cancel := limit.Outlive(ctx)
+	defer cancel()
+	_ = c.Exec(ctx, "ROLLBACK") // why is known already
+}
+
+// kill has the server end what this connection was doing, which the library only
+// stops waiting for: it would slow down what is measured next.
+func (c *conn) kill() {
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	if other, err := c.of.connect(ctx); err == nil {
+		_ = other.Exec(ctx, fmt.Sprintf("KILL %d", c.id)) // it may have ended
+		_ = other.close()
+	}
+}
+
+// link is a connection for what is needed now and then. It implements sqlkit.Conn.
+// It is opened when it is first used, and again when the server was restarted.
+type link struct {
+	config *config
+
+	mu   sync.Mutex // guards what follows; held while do runs
+	conn *conn
+	gone bool // closed
+}
+
+// do runs a function with the connection, one at a time.
+func (l *link) do(ctx context.Context, do func(*conn) error) (err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.gone {
+		return errors.New("the target is closed")
+	}
+	if l.conn == nil || l.conn.closed() || l.conn.my.Ping(ctx) != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		fresh, err := l.config.connect(ctx)
+		if err != nil {
+			return err
+		}
+		if l.conn != nil {
+			_ = l.conn.close() // it is broken
+		}
+		l.conn = fresh
+	}
+	return do(l.conn)
+}
+
+// Query implements sqlkit.Conn.
+func (l *link) Query(ctx context.Context, text string, sink query.Sink) (cost driver.Cost, err error) {
+	err = l.do(ctx, func(c *conn) error {
+		cost, err = c.Query(ctx, text, sink)
+		return err
+	})
+	return cost, err
+}
+
+// Exec implements sqlkit.Conn.
+func (l *link) Exec(ctx context.Context, texts ...string) error {
+	return l.do(ctx, func(c *conn) error { return c.Exec(ctx, texts...) })
+}
+
+// close ends the connection.
+func (l *link) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gone = true
+	if l.conn == nil {
+		return nil
+	}
+	return l.conn.close()
+}
+
+// querier implements driver.Querier over a connection, which it opens again where
+// it broke.
+type querier struct {
+	config *config
+	conn   *conn // nil: closed
+}
+
+// Do implements driver.Querier.
+func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	if q.conn == nil {
+		return driver.Cost{}, errors.New("the connection is closed")
+	}
+	if q.conn.closed() && ctx.Err() == nil {
+		fresh, err := q.config.connect(ctx)
+		if err != nil {
+			return driver.Cost{}, err
+		}
+		q.conn = fresh
+	}
+	return q.conn.Query(ctx, r.Text, sink)
+}
+
+// Close implements driver.Querier.
+func (q *querier) Close() error {
+	if q.conn == nil {
+		return nil
+	}
+	err := q.conn.close()
+	q.conn = nil
+	return err
+}

@@ -1,0 +1,63 @@
+package progress
+
+import (
+	"fmt"
+	"time"
+)
+
+// Overall says how far a whole run is, whose steps show tasks.
+type Overall struct {
+	Step, Steps int           // the step at hand, from 1, of all; 0: there is no run
+	Expected    time.Duration // about what the step at hand takes in all; 0: not known
+	Rest        time.Duration // about what the steps behind it take
+	More        bool          // of some of those nobody knows it
+}
+
+// Overall shows that a step of a run begins, in the place of the one before.
+func (d *Display) Overall(o Overall) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.overall.Steps == 0 {
+		d.told = d.now()
+	}
+	d.overall, d.begun = o, d.now()
+	d.show()
+}
+
+// whole returns how far the whole run is, as a line; empty: there is none, or it
+// has but one step, of which its tasks tell. The caller holds the lock.
+func (d *Display) whole(now time.Time) string {
+	o := d.overall
+	if o.Steps < 2 || d.closed {
+		return ""
+	}
+	line := fmt.Sprintf("whole run: step %d of %d", o.Step, o.Steps)
+	left, known := max(o.Expected-now.Sub(d.begun), 0), o.Expected > 0
+	for _, t := range d.running {
+		if seconds := t.secondsLeft(); seconds > 0 {
+			left, known = max(left, time.Duration(seconds*float64(time.Second))), true
+		}
+	}
+	left += o.Rest
+	switch {
+	case left <= 0:
+		return line
+	case o.More || !known:
+		return line + ", more than " + roughly(left) + " left"
+	}
+	return line + ", about " + roughly(left) + " left"
+}
+
+// roughly returns a time as exactly as one guesses: 35 s, 2 min 10 s, 14 min.
+func roughly(d time.Duration) string {
+	if s := d.Round(5 * time.Second); s < time.Minute {
+		return wholeSeconds(int64(max(s, 5*time.Second) / time.Second))
+	}
+	if s := d.Round(10 * time.Second); s < 10*time.Minute {
+		return wholeSeconds(int64(s / time.Second))
+	}
+	if m := d.Round(time.Minute); m < time.Hour {
+		return fmt.Sprintf("%d min", m/time.Minute)
+	}
+	return wholeSeconds(int64(d.Round(5*time.Minute) / time.Second))
+}
