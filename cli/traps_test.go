@@ -68,7 +68,7 @@ func TestNoTrap(t *testing.T) {
 func runOn(t *testing.T, kind driver.Driver) (code int, out, errs string) {
 	var stdout, stderr bytes.Buffer
 	args := []string{"tsmark", "run", "--verbose", "--results", t.TempDir(), "--target", kind.Name,
-		"--scale", "40", "--log-interval", "10m", "--queries", "4", "--verify", "3", "--batch-size", "500"}
+		"--scale", "40", "--log-interval", "10m", "--query-type", "all", "--queries", "4", "--verify", "3", "--batch-size", "500"}
 	code = execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{kind}))
 	return code, stdout.String(), stderr.String()
 }

@@ -152,7 +152,7 @@ func (t *queryType) draw(spec workload.Spec, number uint32, n int) (iter.Seq[que
 	case a.devices > s.devices/s.groups:
 		return nil, badQueries("devices", "%d are more than the %d devices of the smallest group; lower it, or raise --scale", a.devices, s.devices/s.groups)
 	case int(a.sensors) > len(suitable):
-		return nil, badQueries("sensors", "%d are more than the %d sensors that %s can query; lower it, or set iotdb.sensors or iotdb.types", a.sensors, len(suitable), t.name)
+		return nil, badQueries("sensors", "%d are more than the %d sensors that %s can query; lower it, set iotdb.sensors or iotdb.types, or leave the type out", a.sensors, len(suitable), t.name)
 	case t.window >= closed && room < 0:
 		return nil, workload.Bad("timestamp-end", "%s has windows of %s but the dataset spans %s; lengthen it, set iotdb-queries span, or leave the type out", t.name, a.span, spec.End.Sub(spec.Start))
 	}
