@@ -110,6 +110,12 @@ func (w *wire) answer(client, server net.Conn) {
 	for {
 		n, err := server.Read(buffer)
 		w.answered.Add(int64(n))
+		// A server to which nothing is handed on may end the connection (VictoriaMetrics
+		// does after 5 s): a silent wire does not hand that on either.
+		if err != nil && w.quiet.Load() == 0 {
+			<-w.done
+			return
+		}
 		if armed := w.quiet.Load(); armed >= 0 && n > 0 {
 			if left := w.quiet.Add(-int64(n)); left <= 0 {
 				_, _ = client.Write(buffer[:max(int64(n)+left, 0)])
