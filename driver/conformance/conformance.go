@@ -59,6 +59,15 @@ func Run(t *testing.T, kind driver.Driver, given map[string]string) {
 	t.Run("random queries", s.differential)
 }
 
+// Long leaves a test to .ci/nightly that takes minutes beside others that test nearly
+// the same: the flag -short, which .ci/run gives, skips it.
+func Long(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: .ci/nightly runs it")
+	}
+}
+
 type suite struct {
 	kind    driver.Driver
 	options driver.Options

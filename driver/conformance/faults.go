@@ -89,6 +89,9 @@ func (f *Faulty) runParts(t *testing.T, parts []part) {
 				t.Logf("left out: %s", reason)
 				return
 			}
+			if p.long {
+				Long(t)
+			}
 			if err := p.bounded(t.Context(), &faults{Faulty: *f, dir: t.TempDir(), log: t.Logf}); err != nil {
 				t.Error(err)
 			}
@@ -106,15 +109,18 @@ func (f *Faulty) runParts(t *testing.T, parts []part) {
 type part struct {
 	name  string
 	harms bool // it leaves the server so that it must be started again
+	long  bool // left to .ci/nightly: see Long
 	run   func(*faults, context.Context) error
 }
 
 func (f *Faulty) parts() []part {
 	return []part{
-		{Killed, true, (*faults).killed}, {KilledRetried, true, (*faults).killedRetried}, {KilledAcked, true, (*faults).killedAcked},
-		{CutQuery, false, (*faults).cutQuery}, {WrongPassword, false, (*faults).wrongPassword}, {WrongDatabase, false, (*faults).wrongDatabase},
-		{NoTLS, false, (*faults).noTLS}, {Throttled, false, (*faults).throttled}, {NeverAnswers, false, (*faults).neverAnswers},
-		{Silences, true, (*faults).silences}, {FallsSilent, true, (*faults).fallsSilent}, {DiskFull, true, (*faults).diskFull},
+		{name: Killed, harms: true, run: (*faults).killed}, {name: KilledRetried, harms: true, run: (*faults).killedRetried},
+		{name: KilledAcked, harms: true, run: (*faults).killedAcked}, {name: CutQuery, run: (*faults).cutQuery},
+		{name: WrongPassword, run: (*faults).wrongPassword}, {name: WrongDatabase, run: (*faults).wrongDatabase},
+		{name: NoTLS, run: (*faults).noTLS}, {name: Throttled, run: (*faults).throttled}, {name: NeverAnswers, run: (*faults).neverAnswers},
+		{name: Silences, harms: true, long: true, run: (*faults).silences}, {name: FallsSilent, harms: true, run: (*faults).fallsSilent},
+		{name: DiskFull, harms: true, run: (*faults).diskFull},
 	}
 }
 

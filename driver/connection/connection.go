@@ -4,9 +4,15 @@ package connection
 
 import (
 	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/option"
 )
 
@@ -71,4 +77,21 @@ func Of(v option.Values) Settings {
 		Host: v[Host], Port: v[Port], Database: v[Database], User: v[User], Password: v[Password],
 		TLS: v[TLS], Timeout: v.Duration(Timeout),
 	}
+}
+
+// Failed explains in one line why no connection could be made, where the server did
+// not say: doing is what was tried, trust how to have its certificate trusted, and
+// waited, unless 0, how long nothing came until the wait was ended.
+func Failed(doing, trust string, waited time.Duration, err error) error {
+	var unknown x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var certificate *tls.CertificateVerificationError
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	switch {
+	case errors.As(err, &unknown), errors.As(err, &host), errors.As(err, &certificate):
+		return fmt.Errorf("%s: %w: the server's certificate cannot be trusted (%s); %s", doing, driver.ErrUnreachable, text, trust)
+	case waited > 0:
+		return fmt.Errorf("%s: %w: it did not answer within %v; is host and port right, and the server up?", doing, driver.ErrUnreachable, waited)
+	}
+	return fmt.Errorf("%s: %w: is it up, and are host and port right? (%s)", doing, driver.ErrUnreachable, text)
 }

@@ -23,16 +23,7 @@ const (
 // Settle implements driver.DB. Rows are visible once they are acknowledged;
 // what is waited for is the end of compactions of the database's shards.
 func (d *database) Settle(ctx context.Context) error {
-	since, wasBusy := time.Now(), false
-	err := poll.Until(ctx, look, look, func() (bool, error) {
-		at := time.Now()
-		busy, err := d.compacting(ctx)
-		if busy || wasBusy {
-			since = at // of the first look that finds it idle, in the end
-		}
-		wasBusy = busy
-		return !busy && time.Since(since) >= idleFor, err
-	})
+	since, err := poll.Idle(ctx, look, idleFor, func() (bool, error) { return d.compacting(ctx) })
 	if err != nil {
 		return fmt.Errorf("settling %s: %w", d.where(), err)
 	}

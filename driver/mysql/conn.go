@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -58,7 +57,7 @@ func (c *config) place() string {
 	return fmt.Sprintf("database %s at %s", c.DBName, driver.AddressPlace(c.host, c.port))
 }
 
-// conn is one connection, used by one goroutine at a time. It implements sqlkit.Conn.
+// conn is one connection, used by one goroutine at a time. It implements sqlkit.Remote.
 type conn struct {
 	of   *config
 	my   library
@@ -127,21 +126,24 @@ func (c *config) connect(ctx context.Context) (*conn, error) {
 	}
 	out.my = my.(library)
 	if err := out.rows(bounded, "SELECT CONNECTION_ID()", func(row []query.Value) error { out.id = row[0].Int; return nil }); err != nil {
-		_ = out.close()
+		_ = out.Close()
 		return nil, err
 	}
 	return out, nil
 }
 
-// closed reports whether the connection is gone.
-func (c *conn) closed() bool { return c.cut || !c.my.IsValid() }
+// Ping implements sqlkit.Remote.
+func (c *conn) Ping(ctx context.Context) error { return c.my.Ping(ctx) }
+
+// Closed implements sqlkit.Remote.
+func (c *conn) Closed() bool { return c.cut || !c.my.IsValid() }
 
 // farewell is how long telling the server that a connection ends may take.
 const farewell = time.Second
 
-// close ends the connection; a second call does nothing.
-func (c *conn) close() error {
-	if c.closed() {
+// Close implements sqlkit.Remote.
+func (c *conn) Close() error {
+	if c.Closed() {
 		return nil
 	}
 	_ = c.wire.SetDeadline(time.Now().Add(farewell))
@@ -165,7 +167,7 @@ func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (cost dr
 		if rows, err = statement.(sqldriver.StmtQueryContext).QueryContext(ctx, nil); err == nil {
 			cost.Rows, err = c.read(rows, sink)
 		}
-		if !c.closed() {
+		if !c.Closed() {
 			_ = statement.Close()
 		}
 	}
@@ -259,7 +261,7 @@ func (c *conn) commit(ctx context.Context) error {
 }
 
 func (c *conn) rollback(ctx context.Context) {
-	if c.closed() {
+	if c.Closed() {
 		return
 	}
 	ctx, cancel := limit.Outlive(ctx)
@@ -274,66 +276,8 @@ func (c *conn) kill() {
 	defer cancel()
 	if other, err := c.of.connect(ctx); err == nil {
 		_ = other.Exec(ctx, fmt.Sprintf("KILL %d", c.id)) // it may have ended
-		_ = other.close()
+		_ = other.Close()
 	}
-}
-
-// link is a connection for what is needed now and then. It implements sqlkit.Conn.
-// It is opened when it is first used, and again when the server was restarted.
-type link struct {
-	config *config
-
-	mu   sync.Mutex // guards what follows; held while do runs
-	conn *conn
-	gone bool // closed
-}
-
-// do runs a function with the connection, one at a time.
-func (l *link) do(ctx context.Context, do func(*conn) error) (err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.gone {
-		return errors.New("the target is closed")
-	}
-	if l.conn == nil || l.conn.closed() || l.conn.my.Ping(ctx) != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		fresh, err := l.config.connect(ctx)
-		if err != nil {
-			return err
-		}
-		if l.conn != nil {
-			_ = l.conn.close() // it is broken
-		}
-		l.conn = fresh
-	}
-	return do(l.conn)
-}
-
-// Query implements sqlkit.Conn.
-func (l *link) Query(ctx context.Context, text string, sink query.Sink) (cost driver.Cost, err error) {
-	err = l.do(ctx, func(c *conn) error {
-		cost, err = c.Query(ctx, text, sink)
-		return err
-	})
-	return cost, err
-}
-
-// Exec implements sqlkit.Conn.
-func (l *link) Exec(ctx context.Context, texts ...string) error {
-	return l.do(ctx, func(c *conn) error { return c.Exec(ctx, texts...) })
-}
-
-// close ends the connection.
-func (l *link) close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.gone = true
-	if l.conn == nil {
-		return nil
-	}
-	return l.conn.close()
 }
 
 // querier implements driver.Querier over a connection, which it opens again where
@@ -348,7 +292,7 @@ func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 	if q.conn == nil {
 		return driver.Cost{}, errors.New("the connection is closed")
 	}
-	if q.conn.closed() && ctx.Err() == nil {
+	if q.conn.Closed() && ctx.Err() == nil {
 		fresh, err := q.config.connect(ctx)
 		if err != nil {
 			return driver.Cost{}, err
@@ -363,7 +307,7 @@ func (q *querier) Close() error {
 	if q.conn == nil {
 		return nil
 	}
-	err := q.conn.close()
+	err := q.conn.Close()
 	q.conn = nil
 	return err
 }

@@ -23,9 +23,9 @@ type database struct {
 	sqlkit.Tables
 	options   driver.Options
 	config    *config
-	admin     *link  // for everything but writers and queriers
-	meter     *link  // for Metrics, which waits for nobody
-	system    string // MySQL or MariaDB
+	admin     *sqlkit.Link[*conn] // for everything but writers and queriers
+	meter     *sqlkit.Link[*conn] // for Metrics, which waits for nobody
+	system    string              // MySQL or MariaDB
 	version   string
 	collation string
 	locks     time.Duration // longest wait for others' locks; 0: any
@@ -44,7 +44,7 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 		wait := strconv.Itoa(int(max(1, math.Ceil(env.Locks.Seconds()))))
 		own.Params["lock_wait_timeout"], own.Params["innodb_lock_wait_timeout"] = wait, wait
 	}
-	d := &database{options: o, config: c, admin: &link{config: &own}, meter: &link{config: c}, locks: env.Locks}
+	d := &database{options: o, config: c, admin: sqlkit.NewLink(own.connect, false), meter: sqlkit.NewLink(c.connect, false), locks: env.Locks}
 	held := types(o)
 	d.Tables = sqlkit.Tables{
 		Counter: sqlkit.Counter{
@@ -143,7 +143,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 }
 
 // named returns an answer of names and values.
-func (d *database) named(ctx context.Context, l *link, text string) (map[string]string, error) {
+func (d *database) named(ctx context.Context, l *sqlkit.Link[*conn], text string) (map[string]string, error) {
 	rows, err := sqlkit.QueryRows(ctx, l, text)
 	found := make(map[string]string, len(rows))
 	for _, row := range rows {
@@ -193,7 +193,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 
 // change is the Change of sqlkit.Tables.
 func (d *database) change(ctx context.Context, _ []string, do func(sqlkit.Conn) error) error {
-	err := d.admin.do(ctx, func(c *conn) error { return do(c) })
+	err := d.admin.Do(ctx, func(c *conn) error { return do(c) })
 	if number(err) == errLocked {
 		err = fmt.Errorf("waited %v for a lock in vain; look for who has it with SHOW FULL PROCESSLIST, and let it finish or end it by KILL; allow more with --%s", d.locks, limit.StatementFlag)
 	}
@@ -261,7 +261,7 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 func (d *database) Settle(ctx context.Context) error {
 	l, err := d.Layout()
 	if err == nil {
-		err = d.admin.do(ctx, func(c *conn) error {
+		err = d.admin.Do(ctx, func(c *conn) error {
 			err := c.Exec(ctx, "FLUSH TABLES "+names(l)+" FOR EXPORT")
 			if unlocked := c.Exec(ctx, "UNLOCK TABLES"); err == nil {
 				err = unlocked
@@ -378,5 +378,5 @@ func (d *database) Close() error {
 			restored = fmt.Errorf("restoring the server's settings (%s): %w", strings.Join(d.before, "; "), restored)
 		}
 	}
-	return cmp.Or(restored, d.admin.close(), d.meter.close())
+	return cmp.Or(restored, d.admin.Close(), d.meter.Close())
 }

@@ -110,7 +110,7 @@ func TestEndlessAnswers(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.says) || errors.Is(err, driver.ErrUnreachable) {
 				t.Errorf("%v, want %s", err, c.says)
 			}
-			if !conn.closed() {
+			if !conn.Closed() {
 				t.Error("the connection is open, in the middle of an answer")
 			}
 		})

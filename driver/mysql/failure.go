@@ -2,16 +2,16 @@ package mysql
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/limit"
 )
 
@@ -52,18 +52,14 @@ func (c *config) connecting(ctx, bounded context.Context, err error) error {
 		}
 		return fmt.Errorf("%s: %s", to, message(my))
 	}
-	var unknown x509.UnknownAuthorityError
-	var host x509.HostnameError
-	var certificate *tls.CertificateVerificationError
-	switch {
-	case errors.As(err, &unknown), errors.As(err, &host), errors.As(err, &certificate):
-		return fmt.Errorf("%s: %w: the server's certificate cannot be trusted (%s); give tls=insecure where the network between can be", to, driver.ErrUnreachable, oneLine(err))
-	case errors.Is(err, mysql.ErrNoTLS):
+	if errors.Is(err, mysql.ErrNoTLS) {
 		return fmt.Errorf("%s: %w: the server has no TLS; give tls=off if the network between can be trusted", to, driver.ErrUnreachable)
-	case bounded.Err() != nil:
-		return fmt.Errorf("%s: %w: it did not answer within %v; is host and port right, and the server up?", to, driver.ErrUnreachable, c.timeout)
 	}
-	return fmt.Errorf("%s: %w: is it up, and are host and port right? (%s)", to, driver.ErrUnreachable, oneLine(err))
+	var waited time.Duration
+	if bounded.Err() != nil {
+		waited = c.timeout
+	}
+	return connection.Failed(to, "give tls=insecure where the network between can be", waited, err)
 }
 
 // failed explains an error of a connection. It wraps ctx's error where that ended
@@ -85,7 +81,7 @@ func (c *conn) failed(ctx context.Context, err error) error {
 		return own.err
 	case limit.IsEndless(c.wire.err):
 		return c.wire.err
-	case !errors.As(err, &my) && c.closed():
+	case !errors.As(err, &my) && c.Closed():
 		return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.address(), oneLine(err))}
 	case my == nil:
 		return errors.New(oneLine(err))

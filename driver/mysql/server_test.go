@@ -60,10 +60,12 @@ func TestConformance(t *testing.T) {
 }
 
 func TestConformanceWide(t *testing.T) {
+	conformance.Long(t)
 	conformance.Run(t, mysql.Driver(), server(t, "layout", "wide", "times", "bigint"))
 }
 
 func TestConformanceInsert(t *testing.T) {
+	conformance.Long(t)
 	conformance.Run(t, mysql.Driver(), server(t, "method", "insert", "partition", "12h"))
 }
 

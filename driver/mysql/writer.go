@@ -16,12 +16,6 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// writer is a sqlkit.Writer that waits no longer than the option says.
-type writer struct {
-	sqlkit.Writer
-	timeout time.Duration
-}
-
 // NewWriter implements driver.DB. The database must have been prepared since it was
 // opened.
 func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
@@ -30,24 +24,12 @@ func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) 
 		var c *conn
 		if c, err = d.config.connect(ctx); err == nil {
 			if err = c.Exec(ctx, "SET autocommit = 0"); err == nil {
-				return &writer{sqlkit.Writer{System: d.system, Layout: layout, Loader: newLoader(d, c, layout.Schema)}, d.config.timeout}, nil
+				return &sqlkit.Writer{System: d.system, Layout: layout, Loader: newLoader(d, c, layout.Schema), Timeout: d.config.timeout}, nil
 			}
-			_ = c.close()
+			_ = c.Close()
 		}
 	}
 	return nil, fmt.Errorf("opening a connection for writing: %w", err)
-}
-
-// Write implements driver.Writer.
-func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
-	bounded, cancel := context.WithTimeout(ctx, w.timeout)
-	defer cancel()
-	receipt, err := w.Writer.Write(bounded, b)
-	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
-		err = fmt.Errorf("writing to %s: %w", w.System, &driver.Temporary{Err: fmt.Errorf(
-			"%w: the server did not take the batch within %v; raise the option timeout or look at the server", driver.ErrUnreachable, w.timeout)})
-	}
-	return receipt, err
 }
 
 // loader implements sqlkit.Loader.
@@ -95,7 +77,7 @@ func (l *loader) Rollback(ctx context.Context, cause error) {
 // Close implements sqlkit.Loader.
 func (l *loader) Close() error {
 	mysql.DeregisterReaderHandler(l.name)
-	return l.conn.close()
+	return l.conn.Close()
 }
 
 // rowWriter implements sqlkit.RowWriter.

@@ -12,8 +12,18 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
+
+// Link is a connection for what is needed now and then.
+type Link = sqlkit.Link[*Conn]
+
+// NewLink returns a link that is not connected yet. A single one closes its
+// connection after each Do, for servers that take one at a time.
+func NewLink(c *Config, single bool) *Link {
+	return sqlkit.NewLink(func(ctx context.Context) (*Conn, error) { return Connect(ctx, c) }, single)
+}
 
 // Conn is one connection, used by one goroutine at a time. It implements
 // sqlkit.Conn.
@@ -38,6 +48,9 @@ func Connect(ctx context.Context, c *Config) (*Conn, error) {
 
 // Closed reports whether the connection is gone: it was closed, or it broke.
 func (c *Conn) Closed() bool { return c.cut || c.pg.IsClosed() }
+
+// Ping returns an error where the server no longer answers.
+func (c *Conn) Ping(ctx context.Context) error { return c.Exec(ctx, "-- ping") }
 
 // farewell is how long telling the server that a connection ends may take.
 const farewell = time.Second

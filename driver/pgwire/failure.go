@@ -2,17 +2,17 @@ package pgwire
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/limit"
 )
 
@@ -56,20 +56,16 @@ func (c *Config) connecting(ctx context.Context, err error) error {
 		}
 		return fmt.Errorf("%s: %s", to, message(pg))
 	}
-	var unknown x509.UnknownAuthorityError
-	var host x509.HostnameError
-	var certificate *tls.CertificateVerificationError
+	var waited time.Duration
 	switch {
-	case errors.As(err, &unknown), errors.As(err, &host), errors.As(err, &certificate):
-		return fmt.Errorf("%s: %w: the server's certificate cannot be trusted (%s); name its authority's file in PGSSLROOTCERT, or give tls=insecure", to, driver.ErrUnreachable, oneLine(err))
 	case strings.Contains(err.Error(), "server refused TLS connection"):
 		return fmt.Errorf("%s: %w: the server does not encrypt; give tls=off if the network between can be trusted", to, driver.ErrUnreachable)
 	case strings.Contains(err.Error(), "empty password"), strings.Contains(err.Error(), "password authentication"):
 		return fmt.Errorf("%s: the server asks for a password; give one by option, PGPASSWORD or ~/.pgpass", to)
 	case pgconn.Timeout(err):
-		return fmt.Errorf("%s: %w: it did not answer within %v; is host and port right, and the server up?", to, driver.ErrUnreachable, c.Timeout)
+		waited = c.Timeout
 	}
-	return fmt.Errorf("%s: %w: is it up, and are host and port right? (%s)", to, driver.ErrUnreachable, oneLine(err))
+	return connection.Failed(to, "name its authority's file in PGSSLROOTCERT, or give tls=insecure", waited, err)
 }
 
 // failed explains an error of a connection. It wraps ctx's error where that

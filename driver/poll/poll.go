@@ -24,6 +24,22 @@ func Until(ctx context.Context, first, longest time.Duration, look func() (bool,
 	}
 }
 
+// Idle looks every so often until nothing has been going on for so long, and returns
+// when the first look that found it so began.
+func Idle(ctx context.Context, every, long time.Duration, busy func() (bool, error)) (since time.Time, err error) {
+	since, before := time.Now(), false
+	err = Until(ctx, every, every, func() (bool, error) {
+		at := time.Now()
+		now, err := busy()
+		if now || before {
+			since = at
+		}
+		before = now
+		return !now && time.Since(since) >= long, err
+	})
+	return since, err
+}
+
 // Progress watches a number that changes as something goes on. The zero value has
 // not looked yet.
 type Progress struct {

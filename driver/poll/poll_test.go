@@ -56,6 +56,29 @@ func TestUntilEnds(t *testing.T) {
 	})
 }
 
+// Idle is what has been so for long enough, since the first look of those in a row
+// that found it so.
+func TestIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		looks := []bool{false, true, true, false, true, false}
+		since, err := poll.Idle(t.Context(), time.Second, 3*time.Second, func() (bool, error) {
+			busy := len(looks) > 0 && looks[0]
+			if len(looks) > 0 {
+				looks = looks[1:]
+			}
+			return busy, nil
+		})
+		if err != nil || since.Sub(begin) != 5*time.Second || time.Since(begin) != 8*time.Second {
+			t.Errorf("idle since %v, seen after %v: %v", since.Sub(begin), time.Since(begin), err)
+		}
+		failed := errors.New("failed")
+		if _, err := poll.Idle(t.Context(), time.Second, time.Second, func() (bool, error) { return false, failed }); err != failed {
+			t.Error(err)
+		}
+	})
+}
+
 // A number stands since it changed, or was first seen.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

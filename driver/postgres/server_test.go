@@ -62,10 +62,12 @@ func TestConformance(t *testing.T) {
 }
 
 func TestConformanceWide(t *testing.T) {
+	conformance.Long(t)
 	conformance.Run(t, postgres.Driver(), server(t, "integers", "bigint", "layout", "wide", "protocol", "prepared"))
 }
 
 func TestConformanceNarrow(t *testing.T) {
+	conformance.Long(t)
 	conformance.Run(t, postgres.Driver(), server(t, "integers", "bigint", "layout", "narrow"))
 }
 

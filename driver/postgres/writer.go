@@ -12,12 +12,6 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// writer is a sqlkit.Writer that waits no longer than the option says.
-type writer struct {
-	sqlkit.Writer
-	timeout time.Duration
-}
-
 // NewWriter implements driver.DB. The database must have been prepared
 // since it was opened.
 func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
@@ -26,22 +20,10 @@ func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) 
 		var conn *pgwire.Conn
 		if conn, err = pgwire.Connect(ctx, d.config); err == nil {
 			l := &loader{d: d, conn: conn, schema: layout.Schema, partition: make(map[*series.Table]int64)}
-			return &writer{sqlkit.Writer{System: d.variant.System, Layout: layout, Loader: l}, d.config.Timeout}, nil
+			return &sqlkit.Writer{System: d.variant.System, Layout: layout, Loader: l, Timeout: d.config.Timeout}, nil
 		}
 	}
 	return nil, fmt.Errorf("opening a connection for writing: %w", err)
-}
-
-// Write implements driver.Writer.
-func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
-	bounded, cancel := context.WithTimeout(ctx, w.timeout)
-	defer cancel()
-	receipt, err := w.Writer.Write(bounded, b)
-	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
-		err = fmt.Errorf("writing to %s: %w", w.System, &driver.Temporary{Err: fmt.Errorf(
-			"%w: the server did not take the batch within %v; raise the option timeout or look at the server", driver.ErrUnreachable, w.timeout)})
-	}
-	return receipt, err
 }
 
 // loader implements sqlkit.Loader.

@@ -47,6 +47,8 @@ type Writer struct {
 	System string // as errors name it
 	Layout *Layout
 	Loader Loader
+	// Timeout bounds a batch; 0: nothing does.
+	Timeout time.Duration
 
 	tables map[*series.Table]*tableRows
 	series map[*Tags]*tableSeries
@@ -71,6 +73,20 @@ type tableSeries struct {
 // error nothing of it is in the database, unless a connection was cut while it was
 // committed.
 func (w *Writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
+	if w.Timeout == 0 {
+		return w.write(ctx, b)
+	}
+	bounded, cancel := context.WithTimeout(ctx, w.Timeout)
+	defer cancel()
+	receipt, err := w.write(bounded, b)
+	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
+		err = fmt.Errorf("writing to %s: %w", w.System, &driver.Temporary{Err: fmt.Errorf(
+			"%w: the server did not take the batch within %v; raise the option timeout or look at the server", driver.ErrUnreachable, w.Timeout)})
+	}
+	return receipt, err
+}
+
+func (w *Writer) write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
 	receipt := driver.Receipt{Rows: int64(b.Rows())}
 	err := w.Loader.Begin(ctx, b)
 	if err == nil {

@@ -61,6 +61,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestConformanceWide(t *testing.T) {
+	conformance.Long(t)
 	options := server(t, "integers", "bigint", "layout", "wide")
 	conformance.Run(t, timescaledb.Driver(), options)
 }

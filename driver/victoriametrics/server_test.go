@@ -24,6 +24,7 @@ func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
 
 // Batches compressed.
 func TestConformanceGzip(t *testing.T) {
+	conformance.Long(t)
 	conformance.Run(t, Driver(), server(t, optionGzip, "1"))
 }
 

@@ -34,17 +34,11 @@ func (d *database) flush(ctx context.Context) error {
 // ended.
 func (d *database) Settle(ctx context.Context) error {
 	err := d.flush(ctx)
-	since, wasBusy := time.Now(), false
+	var since time.Time
 	if err == nil {
-		err = poll.Until(ctx, look, look, func() (bool, error) {
-			at := time.Now()
+		since, err = poll.Idle(ctx, look, idleFor, func() (bool, error) {
 			all, err := d.Metrics(ctx)
-			busy := all["vm_active_merges storage/big"]+all["vm_active_merges storage/small"]+all["vm_pending_rows storage"] > 0
-			if busy || wasBusy {
-				since = at // of the first look that finds it idle, in the end
-			}
-			wasBusy = busy
-			return !busy && time.Since(since) >= idleFor, err
+			return all["vm_active_merges storage/big"]+all["vm_active_merges storage/small"]+all["vm_pending_rows storage"] > 0, err
 		})
 	}
 	if err != nil {

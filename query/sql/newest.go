@@ -104,32 +104,29 @@ func (r *renderer) newest(from, tag string) {
 		r.line(") AS newest ON newest.%s = %s%[1]s AND newest.%[3]s = %[2]s%[3]s", id, from, time)
 		r.where("", from)
 		r.line("ORDER BY %s, %s%s DESC", tag, from, time)
-	case r.Newest == MaxRow:
+	case r.Newest == MaxRow, r.Newest == Numbered:
 		// An index of series and time finds each newest time at once.
 		r.line("FROM %s", r.tags)
 		r.line("JOIN %s ON %[1]s.%s = %s.%s AND %[1]s.%[5]s = (", r.rows, id, r.tags, r.Ident(IDColumn), time)
-		r.line("  SELECT max(%s)", time)
+		if r.Newest == MaxRow {
+			r.line("  SELECT max(%s)", time)
+		} else {
+			r.line("  SELECT %s", time)
+		}
 		r.line("  FROM %s", r.rows)
 		r.line("  WHERE %s = %s.%s", id, r.tags, r.Ident(IDColumn))
 		for _, c := range r.ofRows("") {
 			r.line("    AND %s", c)
 		}
-		r.line(")")
-		r.where("", from)
-		r.line("GROUP BY %s", tag)
-	case r.Newest == Numbered:
-		r.line("FROM %s", r.tags)
-		r.line("JOIN %s ON %[1]s.%s = %s.%s AND %[1]s.%[5]s = (", r.rows, id, r.tags, r.Ident(IDColumn), time)
-		r.line("  SELECT %s", time)
-		r.line("  FROM %s", r.rows)
-		r.line("  WHERE %s = %s.%s", id, r.tags, r.Ident(IDColumn))
-		for _, c := range r.ofRows("") {
-			r.line("    AND %s", c)
+		if r.Newest == Numbered {
+			r.line("  ORDER BY %s DESC", time)
+			r.line("  LIMIT 1")
 		}
-		r.line("  ORDER BY %s DESC", time)
-		r.line("  LIMIT 1")
 		r.line(")")
 		r.where("", from)
+		if r.Newest == MaxRow {
+			r.line("GROUP BY %s", tag)
+		}
 	case r.Newest == LatestOn:
 		r.line("FROM %s", r.rows)
 		r.where("", from)
