@@ -384,6 +384,7 @@ class HTTP(BaseHTTPRequestHandler):
                 user, password = base64.b64decode(basic[6:]).decode().split(":", 1)
             compress, decompress = given.pop("compress", "0") == "1", given.pop("decompress", "0") == "1"
             database = self.headers.get("X-ClickHouse-Database", given.pop("database", ""))
+            default = given.pop("default_format", "TabSeparated")
             given.pop("query_id", None)
             try:
                 check(user, password)
@@ -401,7 +402,7 @@ class HTTP(BaseHTTPRequestHandler):
             form = FORMAT.search(statement)
             if form:
                 statement = statement[:form.start()]
-            self.select(statement, form.group(1) if form else "TabSeparated", compress)
+            self.select(statement, form.group(1) if form else default, compress)
         except Refused as error:
             status = {516: 403, 81: 404, 60: 404, 241: 500, 243: 500}.get(error.code, 400 if error.code < 200 else 500)
             self.answer(status, str(error).encode() + b"\n", {"X-ClickHouse-Exception-Code": str(error.code)})

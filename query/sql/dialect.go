@@ -80,8 +80,13 @@ type Dialect struct {
 	// LeastIsNull says that its NULL of whole numbers is the least of 64 bits,
 	// with which nothing can be compared.
 	LeastIsNull bool
-	// DecimalMeans says that means of whole numbers are decimals, of few digits.
+	// DecimalMeans says that means of whole numbers are decimals, of few digits, or
+	// are made of sums that overflow.
 	DecimalMeans bool
+	// Neighbor returns the expression of a value in the row before (lag) or behind it
+	// (lead) in the order of a column within a partition; NULL where there is none.
+	// Nil: as standard SQL has it.
+	Neighbor func(function, value, partition, order string) string
 }
 
 // Newest is a way to take the newest row of each group.
@@ -104,6 +109,10 @@ const (
 	// Numbered takes the rows at the newest time of their series, which an index of
 	// series and time finds at once by LIMIT 1, and of these the first by ROW_NUMBER.
 	Numbered
+	// LimitBy is ClickHouse's LIMIT 1 BY, of the rows at the newest time of their tag's
+	// value, or of their series where tables are normalized. The two together are
+	// looked up, which an order by them finds at once.
+	LimitBy
 )
 
 // Counted returns the expression that is counted for values of a column.

@@ -64,6 +64,26 @@ func (r *renderer) newestRows(s query.Last) {
 func (r *renderer) newest(from, tag string) {
 	id, time := r.Ident(TagsIDColumn), r.time()
 	switch {
+	case r.Newest == LimitBy:
+		key := id
+		if r.Wide {
+			key = tag
+		}
+		r.line("FROM %s", r.rows)
+		r.joinTags("")
+		r.line("WHERE (%s%s, %[1]s%s) IN (", from, key, time)
+		r.line("  SELECT %s, max(%s)", key, time)
+		r.line("  FROM %s", r.rows)
+		r.where("  ", "")
+		r.line("  GROUP BY 1")
+		r.line(")")
+		for _, c := range append(r.ofSeries(from), r.ofRows(from)...) {
+			r.line("  AND %s", c)
+		}
+		if !r.Wide {
+			r.line("ORDER BY %s, %s%s DESC", tag, from, time)
+		}
+		r.line("LIMIT 1 BY %s", tag)
 	case r.Wide && r.Newest == Numbered:
 		r.line("FROM %s", r.rows)
 		r.line("JOIN (")

@@ -181,7 +181,7 @@ func (r *renderer) activity() {
 		r.line("), sessions AS (")
 		r.line("  SELECT")
 		r.list("    ", []string{unit, bucketColumn + " AS start", activeColumn,
-			fmt.Sprintf("lead(%s) OVER (PARTITION BY %s ORDER BY %[1]s) AS stop", bucketColumn, unit)})
+			r.neighbor("lead", bucketColumn, unit, bucketColumn) + " AS stop"})
 		r.line("  FROM changes")
 		r.line("  WHERE %s", r.differ(activeColumn, r.Ident(beforeColumn)))
 		r.line(")")
@@ -263,9 +263,17 @@ func (r *renderer) buckets(a *query.Activity, group []string) {
 // one before it.
 func (r *renderer) changes(unit string, group []string) {
 	keys := append(slices.Clone(group), unit)
-	before := fmt.Sprintf("lag(%s) OVER (PARTITION BY %s ORDER BY %s) AS %s", activeColumn, strings.Join(keys, ", "), bucketColumn, r.Ident(beforeColumn))
+	before := r.neighbor("lag", activeColumn, strings.Join(keys, ", "), bucketColumn) + " AS " + r.Ident(beforeColumn)
 	r.line("), changes AS (")
 	r.line("  SELECT")
 	r.list("    ", append(keys, bucketColumn, activeColumn, before))
 	r.line("  FROM buckets")
+}
+
+// neighbor returns the expression of a value in a row beside.
+func (r *renderer) neighbor(function, value, partition, order string) string {
+	if r.Neighbor != nil {
+		return r.Neighbor(function, value, partition, order)
+	}
+	return fmt.Sprintf("%s(%s) OVER (PARTITION BY %s ORDER BY %s)", function, value, partition, order)
 }

@@ -1,0 +1,114 @@
+package clickhouse
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/ch-go/proto"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/httpwire"
+	"github.com/tsmark/tsmark/driver/sqlkit"
+	"github.com/tsmark/tsmark/query"
+)
+
+// config says where a server is and how it is spoken to.
+type config struct {
+	connection.Settings
+	http        bool
+	compression string
+	tls         *tls.Config // nil: not encrypted
+	settings    []setting
+	wire        httpwire.Config // of HTTP
+}
+
+func newConfig(o driver.Options) *config {
+	c := &config{Settings: connection.Of(o), http: o[optionProtocol] == protocolHTTP, compression: o[optionCompression], settings: settings()}
+	if c.http {
+		c.Port = o[optionHTTPPort]
+	}
+	if o.On(optionAsync) {
+		c.settings = append(c.settings, setting{"async_insert", "1"}, setting{"wait_for_async_insert", "1"})
+	}
+	if c.TLS == connection.On || c.TLS == connection.Insecure || c.TLS == "" && !c.local() {
+		c.tls = &tls.Config{ServerName: c.Host, InsecureSkipVerify: c.TLS == connection.Insecure}
+	}
+	c.wire = c.wireConfig()
+	return c
+}
+
+// local reports whether the server is this machine by its name alone.
+func (c *config) local() bool {
+	ip := net.ParseIP(c.Host)
+	return c.Host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func (c *config) address() string { return net.JoinHostPort(c.Host, c.Port) }
+
+func (c *config) location() string { return fmt.Sprintf("database %s at %s", c.Database, c.address()) }
+
+func (c *config) place() string {
+	return fmt.Sprintf("database %s at %s", c.Database, driver.AddressPlace(c.Host, c.Port))
+}
+
+// with returns the configuration with further settings.
+func (c *config) with(more ...setting) *config {
+	own := *c
+	own.settings = append(slices.Clone(c.settings), more...)
+	return &own
+}
+
+// conn is one connection, used by one goroutine at a time.
+type conn interface {
+	sqlkit.Remote
+	// Insert sends the columns as one block, and returns their size before they were
+	// compressed, and when their last byte was handed over.
+	Insert(ctx context.Context, statement string, columns proto.Input) (bytes int64, sent time.Time, err error)
+}
+
+// connect opens a connection. Its error wraps driver.ErrUnreachable where no server
+// answers, and ctx's error where that ended it.
+func (c *config) connect(ctx context.Context) (conn, error) {
+	if c.http {
+		return c.overHTTP(ctx)
+	}
+	return c.native(ctx)
+}
+
+// querier implements driver.Querier over a connection, which it opens again where
+// it broke.
+type querier struct {
+	config *config
+	conn   conn // nil: closed
+}
+
+// Do implements driver.Querier.
+func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	if q.conn == nil {
+		return driver.Cost{}, errors.New("the connection is closed")
+	}
+	if q.conn.Closed() && ctx.Err() == nil {
+		fresh, err := q.config.connect(ctx)
+		if err != nil {
+			return driver.Cost{}, err
+		}
+		q.conn = fresh
+	}
+	return q.conn.Query(ctx, r.Text, sink)
+}
+
+// Close implements driver.Querier.
+func (q *querier) Close() error {
+	if q.conn == nil {
+		return nil
+	}
+	err := q.conn.Close()
+	q.conn = nil
+	return err
+}

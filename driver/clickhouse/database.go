@@ -1,0 +1,276 @@
+package clickhouse
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/driver/sqlkit"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// database implements driver.DB.
+type database struct {
+	sqlkit.Tables
+	options driver.Options
+	config  *config
+	admin   *sqlkit.Link[conn] // for everything but writers and queriers
+	meter   *sqlkit.Link[conn] // for Metrics, which waits for nobody
+	version string
+	doubt   atomic.Bool // a batch may be stored in part
+
+	mu        sync.Mutex // guards what follows
+	idleSince time.Time
+}
+
+// oldest is the oldest version that has all that the driver needs.
+const oldest = 23
+
+// open connects, and looks whether the server is one that tsmark can drive.
+func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
+	c := newConfig(o)
+	own := c
+	if env.Locks > 0 {
+		own = c.with(setting{"lock_acquire_timeout", fmt.Sprintf("%d", max(1, int64(env.Locks.Seconds())))})
+	}
+	d := &database{options: o, config: c, admin: sqlkit.NewLink(own.connect, false), meter: sqlkit.NewLink(c.connect, false)}
+	d.Tables = sqlkit.Tables{
+		Counter: sqlkit.Counter{
+			Dialect: newDialect(o),
+			Figures: figures,
+			Run:     sqlkit.RunBy(d.admin),
+		},
+		Place: c.location(),
+		Own:   d.admin,
+		List: `SELECT multiIf(engine LIKE '%View', 'view', engine = 'Dictionary', 'dictionary', 'table') AS kind, name, toString(uuid), '', ''
+			FROM system.tables WHERE database = currentDatabase() AND NOT is_temporary ORDER BY kind DESC, name`,
+		Lay:    newDesign(o).Layout,
+		Change: d.change,
+	}
+	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT version()")
+	if err == nil {
+		d.version = row[0].String()
+		var major int
+		if _, _ = fmt.Sscanf(d.version, "%d.", &major); major < oldest {
+			err = fmt.Errorf("%s has ClickHouse %s; tsmark needs version %d or newer", c.location(), d.version, oldest)
+		}
+	}
+	if err != nil {
+		_ = d.Close() // the first error says what is wrong
+		return nil, err
+	}
+	return d, nil
+}
+
+// change is the Change of sqlkit.Tables.
+func (d *database) change(ctx context.Context, _ []string, do func(sqlkit.Conn) error) error {
+	return d.admin.Do(ctx, func(c conn) error { return do(c) })
+}
+
+// Address implements driver.Server.
+func (d *database) Address() string { return d.config.address() }
+
+// Describe implements driver.DB.
+func (d *database) Describe(ctx context.Context) (driver.Description, error) {
+	found := make(map[string]string)
+	for _, text := range []string{
+		`SELECT name, value FROM system.settings WHERE name IN ('max_threads', 'max_memory_usage', 'max_insert_threads', 'async_insert',
+			'wait_for_async_insert', 'min_insert_block_size_rows', 'prefer_column_name_to_alias', 'union_default_mode', 'use_query_cache')`,
+		`SELECT name, value FROM system.merge_tree_settings WHERE name IN ('fsync_after_insert', 'fsync_part_directory', 'index_granularity',
+			'parts_to_throw_insert', 'min_bytes_for_wide_part', 'non_replicated_deduplication_window')`,
+	} {
+		rows, err := sqlkit.QueryRows(ctx, d.admin, text)
+		if err != nil {
+			return driver.Description{}, fmt.Errorf("describing ClickHouse: %w", err)
+		}
+		for _, row := range rows {
+			found[row[0].String()] = row[1].String()
+		}
+	}
+	found["protocol"], found["compression"] = protocolNative, d.config.compression
+	if d.config.http {
+		found["protocol"] = protocolHTTP
+	}
+	fsync := found["fsync_after_insert"] == "1"
+	if o := d.options[optionFsync]; o != "" {
+		fsync = o == on
+	}
+	return driver.Description{
+		Version: "ClickHouse " + d.version, Location: d.config.location(), Durability: durability(fsync), Settings: found, Elsewhere: connection.Database,
+	}, nil
+}
+
+// durability says when an acknowledged row is on disk.
+func durability(fsync bool) string {
+	if fsync {
+		return "each batch is a part of its table, and forced to disk by fsync before it is acknowledged"
+	}
+	return "each batch is a part of its table, written to files before it is acknowledged and not forced to disk: a crash of the machine loses what the system had not written yet"
+}
+
+// Create implements driver.DB. Where a table cannot be made, those that were are
+// dropped.
+func (d *database) Create(ctx context.Context, schema *series.Schema) error {
+	var made []driver.Object
+	d.Made = func(_ context.Context, _ sqlkit.Conn, t sqlkit.Table) error {
+		made = append(made, driver.Object{Kind: sqlkit.KindTable, Name: t.Name})
+		return nil
+	}
+	err := d.Tables.Create(ctx, schema)
+	if err != nil && len(made) > 0 {
+		longer, cancel := limit.Outlive(ctx)
+		defer cancel()
+		_ = d.Drop(longer, made) // why is known already
+	}
+	d.doubt.Store(false)
+	return err
+}
+
+// Drop implements driver.DB. Views come before what they look at.
+func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
+	err := d.change(ctx, nil, func(c sqlkit.Conn) error {
+		for _, kind := range [...]string{"view", "dictionary", sqlkit.KindTable} {
+			for _, o := range objects {
+				if o.Kind != kind {
+					continue
+				}
+				if err := c.Exec(ctx, "DROP "+strings.ToUpper(kind)+" IF EXISTS "+quoted(o.Name)+" SYNC"); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("clearing %s: %w", d.config.location(), err)
+	}
+	return nil
+}
+
+// Note implements driver.DB.
+func (d *database) Note(ctx context.Context) (string, error) {
+	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT "+sqlkit.NoteColumn+" FROM "+sqlkit.NoteTable)
+	if err != nil {
+		return "", err
+	}
+	return row[0].String(), nil
+}
+
+// SetNote implements driver.DB. The table takes the place of the one before at once.
+func (d *database) SetNote(ctx context.Context, text string) error {
+	return d.admin.Exec(ctx, fmt.Sprintf("CREATE OR REPLACE TABLE %s ENGINE = MergeTree ORDER BY tuple() AS SELECT %s AS %s",
+		sqlkit.NoteTable, literal(text), sqlkit.NoteColumn))
+}
+
+// NewQuerier implements driver.DB.
+func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error) {
+	c, err := d.config.connect(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("opening a connection for reading: %w", err)
+	}
+	return &querier{d.config, c}, nil
+}
+
+// AfterLoad implements driver.AfterLoader.
+func (d *database) AfterLoad() []driver.Step {
+	able := steps()
+	able[0].Do = func(ctx context.Context) error {
+		l, err := d.Layout()
+		if err == nil {
+			for _, t := range l.Tables {
+				if err = d.admin.Exec(ctx, "OPTIMIZE TABLE "+quoted(t.Name)+" FINAL"); err != nil {
+					break
+				}
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("ClickHouse's step %s: %w", able[0].Name, err)
+		}
+		return nil
+	}
+	return able
+}
+
+// own is the condition on the column table of ClickHouse's own tables that it is one
+// of those which Create has made.
+func (d *database) own() (string, error) {
+	l, err := d.Layout()
+	if err != nil {
+		return "", err
+	}
+	list := make([]string, len(l.Tables))
+	for i, t := range l.Tables {
+		list[i] = literal(t.Name)
+	}
+	return "database = currentDatabase() AND table IN (" + strings.Join(list, ", ") + ")", nil
+}
+
+// Footprint implements driver.DB: the files of the parts in use. Those that merges
+// have replaced go some minutes later.
+func (d *database) Footprint(ctx context.Context) (int64, error) {
+	own, err := d.own()
+	var row []query.Value
+	if err == nil {
+		row, err = sqlkit.QueryRow(ctx, d.admin, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND "+own)
+	}
+	if err != nil {
+		return -1, fmt.Errorf("measuring the tables: %w", err)
+	}
+	return row[0].Int, nil
+}
+
+// Upkeep implements driver.Kept: into how many parts merges have brought the rows.
+func (d *database) Upkeep(ctx context.Context, objects []driver.Object) (string, error) {
+	if len(objects) == 0 {
+		return "", nil
+	}
+	names := make([]string, len(objects))
+	for i, o := range objects {
+		names[i] = literal(o.Name)
+	}
+	in := " WHERE database = currentDatabase() AND table IN (" + strings.Join(names, ", ") + ")"
+	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT count(), uniqExact(table, partition), countIf(level > 0), (SELECT count() FROM system.merges"+in+
+		") FROM system.parts"+in+" AND active")
+	if err != nil {
+		return "", fmt.Errorf("looking for merges: %w", err)
+	}
+	if row[0].Int == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("%s parts in %s partitions, %s of them merged from others; %s merges at work", row[0], row[1], row[2], row[3]), nil
+}
+
+// Metrics implements driver.Metered.
+func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
+	told := map[string]string{
+		"InsertedRows": "inserted_rows_total", "MergedRows": "merged_rows_total", "MergedUncompressedBytes": "merged_bytes_total",
+		"Merge": "merges_total", "OSReadBytes": "disk_read_bytes_total", "OSWriteBytes": "disk_written_bytes_total",
+		"DelayedInserts": "delayed_inserts_total", "RejectedInserts": "rejected_inserts_total", "MergesInProgress": "merges",
+		"MemoryTracking": "memory_bytes",
+	}
+	rows, err := sqlkit.QueryRows(ctx, d.meter, `SELECT event, toFloat64(value) FROM system.events
+		UNION ALL SELECT if(metric = 'Merge', 'MergesInProgress', metric), toFloat64(value) FROM system.metrics WHERE metric IN ('Merge', 'MemoryTracking')`)
+	if err != nil {
+		return nil, fmt.Errorf("reading the server's statistics: %w", err)
+	}
+	figures := make(map[string]float64, len(told))
+	for _, row := range rows {
+		if name := told[row[0].String()]; name != "" {
+			figures[name] = row[1].Float
+		}
+	}
+	return figures, nil
+}
+
+// Close implements driver.DB.
+func (d *database) Close() error {
+	return cmp.Or(d.admin.Close(), d.meter.Close())
+}

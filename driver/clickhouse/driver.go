@@ -1,0 +1,144 @@
+// Package clickhouse drives ClickHouse, over its native protocol by ch-go or over
+// HTTP. On both ways rows go as blocks of columns, filled straight from batches, and
+// answers come as such.
+//
+// Each table of the schema becomes a MergeTree in the order of tags and time, the
+// tags of a row standing in it. In the layout of TSBS's loader rows refer to a table
+// of tags instead: see package query/sql. Beside them stands tsmark_mark, which says
+// what was loaded and what tsmark made.
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/internal/option"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// The names of the options.
+const (
+	optionHTTPPort    = "http_port"
+	optionProtocol    = "protocol"
+	optionCompression = "compression"
+	optionAsync       = "async_insert"
+	optionLayout      = "layout"
+	optionPartition   = "partition"
+	optionCodecs      = "codecs"
+	optionFsync       = "fsync"
+)
+
+// Values of options.
+const (
+	protocolNative = "native"
+	protocolHTTP   = "http"
+
+	compressionLZ4  = "lz4"
+	compressionZSTD = "zstd"
+	compressionNone = "none"
+
+	layoutWide       = "wide"
+	layoutNormalized = "normalized"
+
+	partitionMonth = "month"
+	partitionDay   = "day"
+	partitionNone  = "none"
+
+	codecsDefault = "default"
+	codecsSeries  = "series"
+
+	on  = "on"
+	off = "off"
+)
+
+// Driver describes ClickHouse.
+func Driver() driver.Driver {
+	return driver.Driver{
+		Name: "clickhouse",
+		Help: "ClickHouse, written and queried in blocks of columns over its native protocol or HTTP; " +
+			"proven on the engine of ClickHouse 26.9 (chdb) behind tsmark's own server of both protocols",
+		Options: connection.Options(
+			option.Option{Name: connection.Port, Default: "9000", Help: "port of the native protocol, with protocol=native"},
+			option.Option{Name: optionHTTPPort, Type: option.Port(), Default: "8123", Help: "port of HTTP, with protocol=http"},
+			option.Option{Name: connection.Database, Default: "default", Help: "database, which must exist"},
+			option.Option{Name: connection.User, Default: "default", Help: "user to connect as"},
+			option.Option{Name: optionProtocol, Default: protocolNative, Type: option.Choice(protocolNative, protocolHTTP),
+				Help: "how the server is spoken to: native or http"},
+			option.Option{Name: optionCompression, Default: compressionLZ4, Type: option.Choice(compressionLZ4, compressionZSTD, compressionNone),
+				Help: "how blocks are compressed that go to the server: lz4, zstd or none"},
+			option.Option{Name: optionAsync, Default: off, Type: option.Boolean(on, off),
+				Help: "have the server gather the batches of all writers before it stores them; each is acknowledged when it is stored: on or off"},
+			option.Option{Name: optionLayout, Layout: true, Default: layoutWide, Type: option.Choice(layoutWide, layoutNormalized),
+				Help: "wide (tags stand in each row) or normalized (rows refer to a table of series, as TSBS has it)"},
+			option.Option{Name: optionPartition, Layout: true, Default: partitionMonth, Type: option.Choice(partitionMonth, partitionDay, partitionNone),
+				Help: "span of a partition: month, day or none"},
+			option.Option{Name: optionCodecs, Layout: true, Default: codecsDefault, Type: option.Choice(codecsDefault, codecsSeries),
+				Help: "how columns are compressed on disk: default (the server's, LZ4 unless it was set) or series (DoubleDelta, Delta, Gorilla, each before ZSTD)"},
+			option.Option{Name: optionFsync, Layout: true, Empty: "the server's", Type: option.Boolean(on, off),
+				Help: "force each batch to disk before it is acknowledged: on or off"},
+		),
+		Profiles: []driver.Profile{
+			{Name: "default", Help: "as ClickHouse is shipped: LZ4 on disk, partitions by month", Options: driver.Options{}},
+			{Name: "codecs", Help: "DoubleDelta for times, Delta for integers, Gorilla for floats, each before ZSTD: fewer bytes on disk", Options: driver.Options{optionCodecs: codecsSeries}},
+		},
+		Durabilities: []driver.Profile{
+			{Name: driver.AsShipped, Help: "as the server is configured, which is fsync_after_insert 0 as shipped", Options: driver.Options{optionFsync: ""}},
+			{Name: driver.Relaxed, Help: "fsync_after_insert 0, fsync_part_directory 0", Options: driver.Options{optionFsync: off}},
+			{Name: driver.Strict, Help: "fsync_after_insert 1, fsync_part_directory 1", Options: driver.Options{optionFsync: on}},
+		},
+		Caps:    caps,
+		Modules: []string{"github.com/ClickHouse/ch-go"},
+		Place:   func(o driver.Options) string { return newConfig(o).place() },
+		// By HTTP, whose requests the tests that stand between client and server can read.
+		TestServer: driver.Options{connection.User: "tsmark", connection.Password: "@servers/password", optionProtocol: protocolHTTP},
+		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
+			text, err := newDialect(o).Render(q, s)
+			return driver.Request{Text: text}, err
+		},
+		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
+			d, err := open(ctx, env, o)
+			if err != nil {
+				return nil, fmt.Errorf("opening ClickHouse: %w", err)
+			}
+			return d, nil
+		},
+	}
+}
+
+// precision is that of DateTime64(9).
+const precision = time.Nanosecond
+
+func caps(o driver.Options) driver.Caps {
+	return driver.Caps{
+		Language:      "SQL",
+		TimePrecision: precision,
+		Schema:        newDesign(o).Check,
+		Types:         types(),
+		Steps:         steps(),
+	}
+}
+
+// types are the columns of fields. Those of tables whose rows may lack values are
+// Nullable.
+func types() map[series.Type]driver.Stored {
+	return map[series.Type]driver.Stored{
+		series.Bool:      {As: "Bool"},
+		series.Int32:     {As: "Int32"},
+		series.Int:       {As: "Int64"},
+		series.Float32:   {As: "Float32"},
+		series.Float:     {As: "Float64"},
+		series.Text:      {As: "String"},
+		series.Timestamp: {As: moment},
+		series.Date:      {As: "Date32"},
+		series.Blob:      {As: "String"},
+	}
+}
+
+// steps are what users of ClickHouse do once data is loaded.
+func steps() []driver.Step {
+	return []driver.Step{{Name: "optimize", Help: "OPTIMIZE TABLE … FINAL: the parts of each partition merged into one"}}
+}
