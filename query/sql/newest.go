@@ -67,11 +67,11 @@ func (r *renderer) newest(from, tag string) {
 	case r.Newest == LimitBy:
 		key := id
 		if r.Wide {
-			key = tag
+			key = tag // from is empty then
 		}
 		r.line("FROM %s", r.rows)
 		r.joinTags("")
-		r.line("WHERE (%s%s, %[1]s%s) IN (", from, key, time)
+		r.line("WHERE (%s, %s) IN (", from+key, from+time)
 		r.line("  SELECT %s, max(%s)", key, time)
 		r.line("  FROM %s", r.rows)
 		r.where("  ", "")

@@ -57,10 +57,14 @@ func (p *proxy) rewrite(r *http.Request) error {
 	}
 	if writes {
 		body = p.lines(body)
+	} else if body, err = p.nativeRows(r, body); err != nil {
+		return err
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
-	if form, err := url.ParseQuery(string(body)); err == nil && !writes {
+	if asksNative(r) {
+		*r = *r.WithContext(withQuery(r.Context(), string(body)))
+	} else if form, err := url.ParseQuery(string(body)); err == nil && !writes {
 		if text := cmp.Or(form.Get("q"), form.Get("query")); text != "" {
 			*r = *r.WithContext(withQuery(r.Context(), text))
 		}
@@ -152,11 +156,11 @@ func (p *proxy) answer(r *http.Response) error {
 		return err
 	}
 	_ = r.Body.Close() // it was read to its end
-	found, err := parseAnswer(body)
+	found, err := parse(r.Request, body)
 	if err != nil {
 		return err
 	}
-	told := p.read(kindOf, len(found.rows))
+	told := p.read(kindOf, found.count())
 	switch {
 	case told.old != nil:
 		body = told.old
@@ -173,6 +177,23 @@ func (p *proxy) answer(r *http.Response) error {
 	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
 	r.TransferEncoding = nil
 	return nil
+}
+
+// rowsOf is an answer to the request, of which rows can be left out.
+type rowsOf interface {
+	count() int
+	// with returns the answer with other rows.
+	with(order []int) ([]byte, error)
+}
+
+// parse reads an answer by what was asked for.
+func parse(r *http.Request, body []byte) (rowsOf, error) {
+	if asksNative(r) {
+		framed := r.URL.Query().Get("compress") == "1"
+		all, err := parseNative(body, framed)
+		return &nativeAnswer{all, framed}, err
+	}
+	return parseAnswer(body)
 }
 
 // queryOf is the text of a request that asks something.
@@ -237,6 +258,8 @@ func (a *jsonAnswer) find(v any) {
 		}
 	}
 }
+
+func (a *jsonAnswer) count() int { return len(a.rows) }
 
 // with returns the answer with other rows, each in the list that it came from.
 func (a *jsonAnswer) with(order []int) ([]byte, error) {
