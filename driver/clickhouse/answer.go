@@ -58,8 +58,9 @@ func (a *answer) DecodeResult(r *proto.Reader, version int, b proto.Block) error
 		if err := a.column(i, r, b.Rows); err != nil {
 			return fmt.Errorf("column %d of the answer: %w", i+1, err)
 		}
-		// What bounds a column is that it is read in pieces: see limit.Unread.
-		a.unread.Row()
+		if b.Rows > 0 {
+			a.unread.Row() // so a column is what limit.Unread bounds
+		}
 	}
 	a.columns = a.columns[:b.Columns]
 	return a.emit(b.Rows)

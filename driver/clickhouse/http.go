@@ -49,7 +49,7 @@ var methods = map[string]compress.Method{compressionLZ4: compress.LZ4, compressi
 
 // overHTTP opens a connection of HTTP, and finds out whether the server takes it.
 func (c *config) overHTTP(ctx context.Context) (conn, error) {
-	out := &httpConn{of: c, client: httpwire.New(&c.wire), compressor: compress.NewWriter(0, methods[c.compression])}
+	out := c.newHTTP()
 	bounded, cancel := c.wire.Bounded(ctx)
 	defer cancel()
 	if err := out.Exec(bounded, "SELECT 1"); err != nil {
@@ -57,6 +57,10 @@ func (c *config) overHTTP(ctx context.Context) (conn, error) {
 		return nil, c.connecting(ctx, bounded, err)
 	}
 	return out, nil
+}
+
+func (c *config) newHTTP() *httpConn {
+	return &httpConn{of: c, client: httpwire.New(&c.wire), compressor: compress.NewWriter(0, methods[c.compression])}
 }
 
 // parameters are those of a request: the database, the settings, and others.

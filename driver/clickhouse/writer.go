@@ -101,15 +101,23 @@ func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
 
 // Append implements sqlkit.RowWriter.
 func (w *rowWriter) Append(ctx context.Context, runs []*series.Run) (int64, error) {
+	if err := w.fill(runs); err != nil {
+		return 0, err
+	}
+	return w.l.insert(ctx, w.table, w.block)
+}
+
+// fill puts runs into the block.
+func (w *rowWriter) fill(runs []*series.Run) error {
 	for _, c := range w.block {
 		c.Data.(interface{ Reset() }).Reset()
 	}
 	for _, run := range runs {
 		if err := w.add(run); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return w.l.insert(ctx, w.table, w.block)
+	return nil
 }
 
 // add puts a run into the block.
