@@ -11,7 +11,7 @@ func NewCrateDB(s *series.Schema) Encoder {
 		schema: s,
 		ints:   newIntText("\t"),
 		tables: newTables(s, func(t *series.Table) seriesText {
-			return newSeriesText(s.Series, func(dst []byte, series uint32) []byte {
+			return newSeriesText(s, func(dst []byte, series uint32) []byte {
 				dst = append(append(dst, t.Name...), "\t{"...)
 				for i := range t.Tags {
 					if i > 0 {

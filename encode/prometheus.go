@@ -33,8 +33,8 @@ func NewPrometheus(s *series.Schema) (Encoder, error) {
 			mt.names = append(mt.names, appendLabel(nil, metricName, f.Name))
 		}
 		before, after := sortedTags(t)
-		mt.before = newSeriesText(s.Series, labels(before))
-		mt.after = newSeriesText(s.Series, labels(after))
+		mt.before = newSeriesText(s, labels(before))
+		mt.after = newSeriesText(s, labels(after))
 		return mt
 	})}, nil
 }

@@ -10,27 +10,32 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// maxCachedSeries bounds the series whose text before the fields is kept
-// ready. Beyond it the text is put together row by row, so that memory does
-// not grow with the tags of millions of series.
-const maxCachedSeries = 1 << 16
+// An encoder keeps the text before the fields of rows ready of so many series, and of
+// so many bytes in all tables. Beyond that it is put together row by row, so that
+// memory does not grow with the tags of millions of series.
+const (
+	maxReadySeries = 1 << 18
+	maxReadyText   = 256 << 20
+)
 
 // seriesText holds the text that begins every row of a series of one table.
 type seriesText struct {
 	build func(dst []byte, series uint32) []byte
-	text  []byte   // of all series, one after the other; nil: not cached
+	text  []byte   // of all series, one after the other; nil: not kept
 	ends  []uint32 // per series, where its text ends
 }
 
-func newSeriesText(count uint32, build func(dst []byte, series uint32) []byte) seriesText {
+func newSeriesText(of *series.Schema, build func(dst []byte, series uint32) []byte) seriesText {
 	s := seriesText{build: build}
-	if count > maxCachedSeries {
+	if of.Series > maxReadySeries {
 		return s
 	}
-	s.ends = make([]uint32, count)
-	for i := range s.ends {
-		s.text = build(s.text, uint32(i))
-		s.ends[i] = uint32(len(s.text))
+	for i := range of.Series {
+		s.text = build(s.text, i)
+		if len(s.text) > maxReadyText/len(of.Tables) {
+			return seriesText{build: build}
+		}
+		s.ends = append(s.ends, uint32(len(s.text)))
 	}
 	return s
 }

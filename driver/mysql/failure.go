@@ -42,7 +42,7 @@ func (c *config) connecting(ctx, bounded context.Context, err error) error {
 	if errors.As(err, &my) {
 		switch my.Number {
 		case errWrongPassword:
-			return fmt.Errorf("%s: the server refuses the password; give another user or password", to)
+			return fmt.Errorf("%s: the server refuses the password; give another user or password (%s)", to, message(my))
 		case errNoDatabase:
 			return fmt.Errorf("%s: there is no such database; create it (CREATE DATABASE %s) or name another one by option database", to, quoted(c.DBName))
 		case errTooManyClients:

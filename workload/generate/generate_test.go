@@ -61,7 +61,7 @@ func TestWriteStops(t *testing.T) {
 }
 
 func BenchmarkInflux(b *testing.B) {
-	for _, scale := range []uint32{100, 4000} {
+	for _, scale := range []uint32{100, 4000, 100_000} {
 		b.Run(fmt.Sprint(scale), func(b *testing.B) {
 			spec := day(scale)
 			spec.MaxPoints = 2_000_000
