@@ -3,6 +3,7 @@ package all
 
 import (
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/clickhouse"
 	"github.com/tsmark/tsmark/driver/duckdb"
 	"github.com/tsmark/tsmark/driver/influxdb"
 	"github.com/tsmark/tsmark/driver/mysql"
@@ -22,6 +23,7 @@ func Drivers() []driver.Driver {
 		postgres.Driver(),
 		timescaledb.Driver(),
 		mysql.Driver(),
+		clickhouse.Driver(),
 		questdb.Driver(),
 		influxdb.Driver(),
 		victoriametrics.Driver(),

@@ -72,11 +72,12 @@ type conn interface {
 	Insert(ctx context.Context, statement string, columns proto.Input) (bytes int64, sent time.Time, err error)
 }
 
-// connect opens a connection. Its error wraps driver.ErrUnreachable where no server
-// answers, and ctx's error where that ended it.
+// connect opens a connection; one of HTTP is opened by its first request. Its error
+// wraps driver.ErrUnreachable where no server answers, and ctx's error where that
+// ended it.
 func (c *config) connect(ctx context.Context) (conn, error) {
 	if c.http {
-		return c.overHTTP(ctx)
+		return c.newHTTP(), nil
 	}
 	return c.native(ctx)
 }

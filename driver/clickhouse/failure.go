@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,19 +21,17 @@ import (
 
 // The codes of exceptions that are told apart.
 const (
-	codeUnknownDatabase   = 81
-	codeUnknownUser       = 192
-	codeWrongPassword     = 193
-	codeNeedsPassword     = 194
-	codeTooManyQueries    = 202
-	codeNetwork           = 210
-	codeAborted           = 236
-	codeMemory            = 241
-	codeNoSpace           = 243
-	codeTooManyParts      = 252
-	codeAuthentication    = 516
-	codeNotEnoughGrants   = 497
-	codeQueryWasCancelled = 394
+	codeUnknownDatabase = 81
+	codeUnknownUser     = 192
+	codeWrongPassword   = 193
+	codeNeedsPassword   = 194
+	codeTooManyQueries  = 202
+	codeNetwork         = 210
+	codeAborted         = 236
+	codeMemory          = 241
+	codeNoSpace         = 243
+	codeTooManyParts    = 252
+	codeAuthentication  = 516
 )
 
 // failure is an exception of the server's.
@@ -61,31 +60,41 @@ func asFailure(err error) *failure {
 	return nil
 }
 
+func (c *config) connectingTo() string {
+	return fmt.Sprintf("connecting to %s as user %s", c.location(), c.User)
+}
+
+// entry explains an exception by which a server lets nobody in; nil: it is none.
+func (c *config) entry(f *failure) error {
+	switch f.code {
+	case codeWrongPassword, codeNeedsPassword, codeUnknownUser, codeAuthentication:
+		return fmt.Errorf("%s: the server refuses the password; give another user or password (%w)", c.connectingTo(), f)
+	case codeUnknownDatabase:
+		return fmt.Errorf("%s: there is no such database; create it (CREATE DATABASE %s) or name another one by option database", c.connectingTo(), quoted(c.Database))
+	}
+	return nil
+}
+
 // connecting explains an error of connect, whose own limit was bounded.
 func (c *config) connecting(ctx, bounded context.Context, err error) error {
-	to := fmt.Sprintf("connecting to %s as user %s", c.location(), c.User)
+	to := c.connectingTo()
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", to, context.Cause(ctx))
 	}
 	if f := asFailure(err); f != nil {
-		switch f.code {
-		case codeWrongPassword, codeNeedsPassword, codeUnknownUser, codeAuthentication:
-			return fmt.Errorf("%s: the server refuses the password; give another user or password", to)
-		case codeUnknownDatabase:
-			return fmt.Errorf("%s: there is no such database; create it (CREATE DATABASE %s) or name another one by option database", to, quoted(c.Database))
-		case codeTooManyQueries:
-			return fmt.Errorf("%s: %w: the server takes no more queries; use fewer workers or raise its max_concurrent_queries", to, driver.ErrUnreachable)
+		if refused := c.entry(f); refused != nil {
+			return refused
 		}
 		return fmt.Errorf("%s: %w", to, f)
-	}
-	if c.http && errors.Is(err, driver.ErrUnreachable) {
-		return fmt.Errorf("%s: %w", to, err)
 	}
 	var waited time.Duration
 	if bounded.Err() != nil {
 		waited = c.Timeout
 	}
-	return connection.Failed(to, "give tls=insecure where the network between can be", waited, plain(err))
+	if certificate := (*tls.CertificateVerificationError)(nil); c.tls != nil && waited == 0 && !errors.As(err, &certificate) {
+		return fmt.Errorf("%s: %w over TLS (%s); give the port that speaks it, mostly 9440, or tls=off if it speaks none", to, driver.ErrUnreachable, httpwire.OneLine(plain(err).Error()))
+	}
+	return connection.Failed(to, "give tls=insecure where the network between can be", waited, err)
 }
 
 // plain returns the cause of an error without the library's way to it.
@@ -121,15 +130,21 @@ func (c *nativeConn) failed(ctx context.Context, err error) error {
 	return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.address(), httpwire.OneLine(plain(err).Error()))}
 }
 
-// failed explains an error of a request.
+// failed explains an error of a request. What its status says goes before what the
+// exception does.
 func (c *httpConn) failed(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() != nil {
+	f := asFailure(err)
+	if f == nil || ctx.Err() != nil {
 		return err
 	}
-	if f := asFailure(err); f != nil {
-		return f.explained()
+	if refused := c.of.entry(f); refused != nil {
+		return refused
 	}
-	return err
+	explained := f.explained()
+	if driver.AsTemporary(err) != nil && driver.AsTemporary(explained) == nil {
+		return err
+	}
+	return explained
 }
 
 // explained returns the exception as what a writer and its users make of it.

@@ -47,18 +47,7 @@ func (c *config) wireConfig() httpwire.Config {
 // methods are how frames of the native protocol are compressed.
 var methods = map[string]compress.Method{compressionLZ4: compress.LZ4, compressionZSTD: compress.ZSTD, compressionNone: compress.None}
 
-// overHTTP opens a connection of HTTP, and finds out whether the server takes it.
-func (c *config) overHTTP(ctx context.Context) (conn, error) {
-	out := c.newHTTP()
-	bounded, cancel := c.wire.Bounded(ctx)
-	defer cancel()
-	if err := out.Exec(bounded, "SELECT 1"); err != nil {
-		out.client.Close()
-		return nil, c.connecting(ctx, bounded, err)
-	}
-	return out, nil
-}
-
+// newHTTP returns a connection of HTTP, which the first request opens.
 func (c *config) newHTTP() *httpConn {
 	return &httpConn{of: c, client: httpwire.New(&c.wire), compressor: compress.NewWriter(0, methods[c.compression])}
 }

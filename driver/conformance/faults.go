@@ -46,6 +46,8 @@ type Faulty struct {
 	// Ports are the options that are ports, each with its distance from the
 	// server's first port. Nil: port alone.
 	Ports map[string]int
+	// HTTP is the option that is the port of HTTP, for Throttled; empty: port.
+	HTTP string
 	// Password is the option that WrongPassword sets; empty: password.
 	Password string
 	// FileLimit is how large the server's files may get in DiskFull; 0: 64 KiB.

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -144,7 +145,8 @@ func (f *faults) killedAcked(ctx context.Context) error {
 // twice.
 func (f *faults) throttled(ctx context.Context) error {
 	const refusals = 2
-	gate := newTurnstile(f.Server.Address())
+	port := cmp.Or(f.HTTP, "port")
+	gate := newTurnstile(f.address(f.ports()[port]))
 	proxy := httptest.NewServer(gate)
 	defer proxy.Close()
 	at, err := url.Parse(proxy.URL)
@@ -152,7 +154,7 @@ func (f *faults) throttled(ctx context.Context) error {
 		return err
 	}
 	through := loading{
-		writers: 1, more: map[string]string{"port": at.Port()},
+		writers: 1, more: map[string]string{port: at.Port()},
 		opened: func(driver.DB) error { gate.refuse.Store(refusals); return nil },
 	}
 	l, err := f.load(ctx, through)
