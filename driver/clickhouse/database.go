@@ -55,19 +55,31 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 		Lay:    newDesign(o).Layout,
 		Change: d.change,
 	}
-	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT version()")
-	if err == nil {
-		d.version = row[0].String()
-		var major int
-		if _, _ = fmt.Sscanf(d.version, "%d.", &major); major < oldest {
-			err = fmt.Errorf("%s has ClickHouse %s; tsmark needs version %d or newer", c.location(), d.version, oldest)
-		}
-	}
-	if err != nil {
+	if err := d.fits(ctx); err != nil {
 		_ = d.Close() // the first error says what is wrong
 		return nil, err
 	}
 	return d, nil
+}
+
+// fits finds out what the server is. Over HTTP it is the first request, of which a
+// connection is made.
+func (d *database) fits(ctx context.Context) error {
+	if d.config.http {
+		bounded, cancel := d.config.wire.Bounded(ctx)
+		defer cancel()
+		ctx = bounded
+	}
+	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT version()")
+	if err != nil {
+		return err
+	}
+	d.version = row[0].String()
+	var major int
+	if _, _ = fmt.Sscanf(d.version, "%d.", &major); major < oldest {
+		return fmt.Errorf("%s has ClickHouse %s; tsmark needs version %d or newer", d.config.location(), d.version, oldest)
+	}
+	return nil
 }
 
 // change is the Change of sqlkit.Tables.
