@@ -8,12 +8,14 @@ the engine in its format Native, as they are. Each connection is a session.
 """
 
 import base64
+import errno
 import os
 import re
 import signal
 import socketserver
 import struct
 import sys
+import tempfile
 import threading
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -125,10 +127,7 @@ class Engine:
             raise refused(error) from None
 
     def insert(self, statement):
-        try:
-            return self.session.send_insert(statement, "Native")
-        except Exception as error:
-            raise refused(error) from None
+        return Insert(self, statement)
 
     def header(self, into):
         """Returns a block without rows of the columns that an INSERT names."""
@@ -142,6 +141,33 @@ class Engine:
             if name not in types:
                 raise Refused(16, f"Code: 16. DB::Exception: No such column {name} in table {table}. (NO_SUCH_COLUMN_IN_TABLE)")
         return uvarint(len(wanted)) + uvarint(0) + b"".join(text(name) + text(types[name]) for name in wanted)
+
+
+class Insert:
+    """Blocks that come to be stored. They go by way of a file: of what chdb takes as a
+    stream it does not tell what could not be stored."""
+
+    def __init__(self, engine, statement):
+        self.engine, self.statement = engine, statement
+        self.file = tempfile.NamedTemporaryFile(dir=data, prefix="tsmark-insert-", suffix=".native")
+
+    def append(self, part):
+        try:
+            self.file.write(part)
+            self.file.flush()
+        except OSError as error:
+            code = 243 if error.errno == errno.ENOSPC else 75
+            raise Refused(code, f"Code: {code}. DB::Exception: Cannot write to file: {error.strerror}. (CANNOT_WRITE_TO_FILE_DESCRIPTOR)") from None
+
+    def finish(self):
+        with self.file:
+            self.engine.run(f"{self.statement} FROM INFILE '{self.file.name}' FORMAT Native")
+
+    def cancel(self):
+        try:
+            self.file.close()
+        except OSError:
+            pass
 
 
 def uvarint(n):

@@ -180,7 +180,7 @@ func (c *httpConn) Insert(ctx context.Context, statement string, columns proto.I
 			return bytes, sent, c.client.Acknowledged(ctx, response)
 		}
 	}
-	return 0, sent, c.failed(ctx, httpwire.Refused(response, httpwire.Explained(response, explained)))
+	return 0, sent, c.failed(ctx, httpwire.Refused(response, httpwire.Explained(response, said)))
 }
 
 // Ping implements sqlkit.Remote.
@@ -196,20 +196,25 @@ func (c *httpConn) Close() error {
 	return nil
 }
 
-// explained makes an error of what a server says where its status is not 200.
+// explained makes an error of an answer whose status is not 200.
 func explained(status int, text []byte) error {
+	err := said(status, text)
+	if asFailure(err) == nil {
+		err = fmt.Errorf("the server answered %d %s: %w", status, http.StatusText(status), err)
+	}
+	return err
+}
+
+// said makes an error of what a server says, which is an exception's text.
+func said(_ int, text []byte) error {
 	line := httpwire.OneLine(string(text))
-	code := 0
 	if rest, ok := strings.CutPrefix(line, exceptionMark); ok {
 		number, message, _ := strings.Cut(rest, ". ")
-		if code, _ = strconv.Atoi(number); code > 0 {
+		if code, _ := strconv.Atoi(number); code > 0 {
 			return &failure{code: code, text: message}
 		}
 	}
-	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-		return errors.New(line)
-	}
-	return fmt.Errorf("the server answered %d %s: %s", status, http.StatusText(status), line)
+	return errors.New(line)
 }
 
 // body is the body of an answer, of which it keeps the end.

@@ -230,7 +230,7 @@ func (w *seriesWriter) leaveOut(ctx context.Context) error {
 		n := min(len(rest), atOnce)
 		list := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(rest[:n])), ", "), "[]")
 		rest = rest[n:]
-		text := fmt.Sprintf("SELECT DISTINCT %s FROM %s WHERE %[1]s IN (%s)", sql.IDColumn, quoted(w.table), list)
+		text := fmt.Sprintf("SELECT DISTINCT %s FROM %s WHERE %[1]s IN (%[3]s)", sql.IDColumn, quoted(w.table), list)
 		_, err := w.l.conn.Query(ctx, text, sinkFunc(func(row []query.Value) error {
 			there[uint32(row[0].Int)] = true
 			return nil

@@ -1,0 +1,134 @@
+package clickhouse_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/clickhouse"
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
+)
+
+// open opens a target.
+func open(t testing.TB, options map[string]string) driver.DB {
+	t.Helper()
+	var given []string
+	for name, value := range options {
+		given = append(given, name, value)
+	}
+	db := conformance.Open(t, clickhouse.Driver(), "", given...)
+	t.Cleanup(func() { conformance.Close(t, db) })
+	return db
+}
+
+// What tsmark did not create is refused, named, and dropped only if it was.
+func TestExisting(t *testing.T) {
+	options := server(t)
+	admin(t, options, "CREATE TABLE cpu (answer Int8) ENGINE = MergeTree ORDER BY answer", "CREATE VIEW seen AS SELECT * FROM cpu")
+	db := open(t, options)
+	schema := &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 3}
+	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
+		t.Errorf("%v", err)
+	}
+	found, err := session.Of(db).Existing(t.Context(), schema)
+	named := session.Names(found)
+	slices.Sort(named)
+	if err != nil || !slices.Equal(named, []string{"table cpu", "view seen"}) {
+		t.Fatalf("%v, %v", named, err)
+	}
+	if err := session.Of(db).Drop(t.Context(), schema, named); err != nil {
+		t.Fatal(err)
+	}
+	conformance.Prepare(t, db, 3, schema.Tables...)
+}
+
+// What a server tells of itself, of its tables and of its work.
+func TestFigures(t *testing.T) {
+	for _, protocol := range []string{"native", "http"} {
+		db := open(t, server(t, "protocol", protocol, "fsync", "on"))
+		d, err := db.Describe(t.Context())
+		if err != nil || !strings.HasPrefix(d.Version, "ClickHouse 2") || !strings.Contains(d.Durability, "by fsync") || d.Settings["protocol"] != protocol ||
+			d.Settings["prefer_column_name_to_alias"] != "1" || d.Settings["index_granularity"] == "" {
+			t.Errorf("%+v, %v", d, err)
+		}
+		table := conformance.Table("a")
+		conformance.Prepare(t, db, 10, table)
+		var b series.Batch
+		conformance.Fill(b.Add(table), 500, 0, 10)
+		for range 3 {
+			conformance.Write(t, db, &b)
+		}
+		if n, err := db.Footprint(t.Context()); err != nil || n < 1000 || n > 1<<20 {
+			t.Errorf("%d bytes, %v", n, err)
+		}
+		upkeep := func() string {
+			t.Helper()
+			k, _ := driver.As[driver.Kept](db)
+			text, err := k.Upkeep(t.Context(), []driver.Object{{Kind: "table", Name: table.Name}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return text
+		}
+		steps, _ := driver.As[driver.AfterLoader](db)
+		if err := steps.AfterLoad()[0].Do(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got := upkeep(); got != "1 parts in 1 partitions, 1 of them merged from others; 0 merges at work" {
+			t.Errorf("after the step: %s", got)
+		}
+		m, _ := driver.As[driver.Metered](db)
+		if figures, err := m.Metrics(t.Context()); err != nil || figures["inserted_rows_total"] < 1500 {
+			t.Errorf("%v, %v", figures, err)
+		}
+	}
+}
+
+// A query that nobody waits for any more ends, and the querier goes on.
+func TestGivenUpQuery(t *testing.T) {
+	for _, protocol := range []string{"native", "http"} {
+		db := open(t, server(t, "protocol", protocol))
+		q := conformance.Querier(t, db)
+		defer conformance.Close(t, q)
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		begin := time.Now()
+		if _, err := q.Do(ctx, driver.Request{Text: "SELECT sleepEachRow(1) FROM numbers(3) SETTINGS max_block_size = 1"}, nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		if took := time.Since(begin); took > 2*time.Second {
+			t.Errorf("%s: it took %v", protocol, took)
+		}
+		if _, err := q.Do(t.Context(), driver.Request{Text: "SELECT 1"}, nil); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Rows that cannot be stored are told, and none of them is there.
+func TestRefusedRows(t *testing.T) {
+	for _, protocol := range []string{"native", "http"} {
+		options := server(t, "protocol", protocol)
+		db := open(t, options)
+		table := conformance.Table("a")
+		conformance.Prepare(t, db, 10, table)
+		admin(t, options, "ALTER TABLE cpu ADD CONSTRAINT small CHECK a < 400")
+		w := conformance.Writer(t, db)
+		var b series.Batch
+		conformance.Fill(b.Add(table), 500, 0, 10)
+		b.Runs[0].Columns[0].Ints[321] = 401
+		if _, err := w.Write(t.Context(), &b); err == nil || !strings.Contains(err.Error(), "small") || driver.AsTemporary(err) != nil {
+			t.Errorf("%s: %v", protocol, err)
+		}
+		conformance.Close(t, w)
+		if census, err := db.Census(t.Context(), table); err != nil || census.Rows != 0 {
+			t.Errorf("%s: %+v, %v", protocol, census, err)
+		}
+	}
+}
