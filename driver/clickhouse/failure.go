@@ -121,8 +121,8 @@ func (c *nativeConn) failed(ctx context.Context, err error) error {
 		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
 	case errors.As(err, &own):
 		return own.err
-	case c.wire.err != nil && limit.IsEndless(c.wire.err):
-		return c.wire.err
+	case c.wire.Err != nil && limit.IsEndless(c.wire.Err):
+		return c.wire.Err
 	}
 	if f := asFailure(err); f != nil {
 		return f.explained()

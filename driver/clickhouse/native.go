@@ -24,36 +24,8 @@ const revision = 54453
 type nativeConn struct {
 	of     *config
 	client *ch.Client
-	wire   *wire
+	wire   *limit.Conn
 	answer answer
-}
-
-// wire is a network connection that reads no endless answer, and knows what went over
-// it.
-type wire struct {
-	net.Conn
-	unread  limit.Unread
-	read    int64
-	written time.Time // when the last bytes were
-	err     error     // why it was read no further
-}
-
-// Read implements net.Conn.
-func (w *wire) Read(p []byte) (int, error) {
-	n, err := w.Conn.Read(p)
-	w.read += int64(n)
-	if endless := w.unread.Read(n); endless != nil {
-		w.err = endless
-		return 0, endless
-	}
-	return n, err
-}
-
-// Write implements net.Conn.
-func (w *wire) Write(p []byte) (int, error) {
-	n, err := w.Conn.Write(p)
-	w.written = time.Now()
-	return n, err
 }
 
 // native opens a connection of the native protocol.
@@ -73,8 +45,8 @@ func (c *config) native(ctx context.Context) (conn, error) {
 		}
 		raw = secured
 	}
-	out.wire = &wire{Conn: raw}
-	out.answer.unread = &out.wire.unread
+	out.wire = &limit.Conn{Conn: raw}
+	out.answer.unread = &out.wire.Unread
 	options := ch.Options{
 		Database: c.Database, User: c.User, Password: c.Password, ClientName: "tsmark",
 		Compression: compressions[c.compression], ProtocolVersion: revision, ReadTimeout: ch.NoTimeout, HandshakeTimeout: c.Timeout,
@@ -102,7 +74,7 @@ func (c *nativeConn) do(ctx context.Context, q ch.Query) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("querying: %w", context.Cause(ctx))
 	}
-	c.wire.unread.Row()
+	c.wire.Unread.Row()
 	stop := context.AfterFunc(ctx, func() { _ = c.wire.Conn.Close() })
 	err := c.client.Do(ctx, q)
 	if !stop() && !c.Closed() {
@@ -116,13 +88,13 @@ func (c *nativeConn) do(ctx context.Context, q ch.Query) error {
 
 // Query implements sqlkit.Conn. The bytes of its cost are all that came.
 func (c *nativeConn) Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
-	begin := c.wire.read
+	begin := c.wire.N
 	c.answer.begin(sink)
 	err := c.do(ctx, ch.Query{
 		Body: text, QueryID: newID(), Result: &c.answer,
 		OnResult: func(context.Context, proto.Block) error { return nil }, // the answer has handed the rows on
 	})
-	return driver.Cost{Rows: c.answer.rows, Bytes: c.wire.read - begin}, err
+	return driver.Cost{Rows: c.answer.rows, Bytes: c.wire.N - begin}, err
 }
 
 // Exec implements sqlkit.Conn.
@@ -138,7 +110,7 @@ func (c *nativeConn) Exec(ctx context.Context, texts ...string) error {
 // Insert implements conn.
 func (c *nativeConn) Insert(ctx context.Context, statement string, columns proto.Input) (int64, time.Time, error) {
 	err := c.do(ctx, ch.Query{Body: statement + " VALUES", QueryID: newID(), Input: columns})
-	return size(columns), c.wire.written, err
+	return size(columns), c.wire.Written, err
 }
 
 // Ping implements sqlkit.Remote.
@@ -147,7 +119,7 @@ func (c *nativeConn) Ping(ctx context.Context) error {
 	defer cancel()
 	stop := context.AfterFunc(bounded, func() { _ = c.wire.Conn.Close() })
 	defer stop()
-	c.wire.unread.Row()
+	c.wire.Unread.Row()
 	return c.client.Ping(bounded)
 }
 

@@ -61,7 +61,7 @@ func (c *config) place() string {
 type conn struct {
 	of   *config
 	my   library
-	wire *wire
+	wire *limit.Conn
 	id   int64 // by which the server knows it
 	cut  bool  // in the middle of an answer
 
@@ -81,26 +81,6 @@ type library interface {
 	sqldriver.Validator
 }
 
-// wire is a network connection that reads no endless answer, and knows what it has
-// read.
-type wire struct {
-	net.Conn
-	unread limit.Unread
-	read   int64
-	err    error // why it was read no further
-}
-
-// Read implements net.Conn.
-func (w *wire) Read(p []byte) (int, error) {
-	n, err := w.Conn.Read(p)
-	w.read += int64(n)
-	if endless := w.unread.Read(n); endless != nil {
-		w.err = endless
-		return 0, endless
-	}
-	return n, err
-}
-
 // connect opens a connection. Its error wraps driver.ErrUnreachable where no server
 // answers, and ctx's error where that ended it.
 func (c *config) connect(ctx context.Context) (*conn, error) {
@@ -113,7 +93,7 @@ func (c *config) connect(ctx context.Context) (*conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.wire = &wire{Conn: to}
+		out.wire = &limit.Conn{Conn: to}
 		return out.wire, nil
 	}
 	connector, err := mysql.NewConnector(own)
@@ -159,8 +139,8 @@ func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (cost dr
 	if err := ctx.Err(); err != nil {
 		return cost, fmt.Errorf("querying: %w", context.Cause(ctx))
 	}
-	c.wire.unread.Row()
-	begin := c.wire.read
+	c.wire.Unread.Row()
+	begin := c.wire.N
 	statement, err := c.my.PrepareContext(ctx, text)
 	if err == nil {
 		var rows sqldriver.Rows
@@ -171,14 +151,14 @@ func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (cost dr
 			_ = statement.Close()
 		}
 	}
-	cost.Bytes = c.wire.read - begin
+	cost.Bytes = c.wire.N - begin
 	return cost, c.failed(ctx, err)
 }
 
 // rows hands the rows of an answer to a function. The answer comes as texts: to
 // prepare SHOW WARNINGS would forget them.
 func (c *conn) rows(ctx context.Context, text string, each sinkFunc) error {
-	c.wire.unread.Row()
+	c.wire.Unread.Row()
 	rows, err := c.my.QueryContext(ctx, text, nil)
 	if err == nil {
 		_, err = c.read(rows, each)
@@ -206,7 +186,7 @@ func (c *conn) read(rows sqldriver.Rows, sink query.Sink) (n int64, err error) {
 			}
 			return n, err
 		}
-		c.wire.unread.Row()
+		c.wire.Unread.Row()
 		n++
 		for i, v := range c.dest {
 			if err = decode(v, c.columns[i], &c.row[i]); err != nil {
@@ -244,7 +224,7 @@ func (c *conn) Exec(ctx context.Context, texts ...string) error {
 
 // exec runs a statement and returns how many rows it has changed.
 func (c *conn) exec(ctx context.Context, text string) (int64, error) {
-	c.wire.unread.Row()
+	c.wire.Unread.Row()
 	result, err := c.my.ExecContext(ctx, text, nil)
 	if err != nil {
 		return 0, c.failed(ctx, err)

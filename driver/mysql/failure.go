@@ -79,8 +79,8 @@ func (c *conn) failed(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &own):
 		return own.err
-	case limit.IsEndless(c.wire.err):
-		return c.wire.err
+	case limit.IsEndless(c.wire.Err):
+		return c.wire.Err
 	case !errors.As(err, &my) && c.Closed():
 		return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.address(), oneLine(err))}
 	case my == nil:

@@ -13,21 +13,6 @@ import (
 // and so of a value: half of limit.MaxRow, within which rows must come.
 const maxMessage = limit.MaxRow / 2
 
-// boundedConn is a connection that reads no endless answer.
-type boundedConn struct {
-	net.Conn
-	unread limit.Unread
-}
-
-// Read implements net.Conn.
-func (c *boundedConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if endless := c.unread.Read(n); endless != nil {
-		return 0, endless
-	}
-	return n, err
-}
-
 // bounded has a dialer make connections that read no endless answer.
 func bounded(dial pgconn.DialFunc) pgconn.DialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -35,7 +20,7 @@ func bounded(dial pgconn.DialFunc) pgconn.DialFunc {
 		if err != nil {
 			return nil, err
 		}
-		return &boundedConn{Conn: c}, nil
+		return &limit.Conn{Conn: c}, nil
 	}
 }
 
@@ -45,8 +30,8 @@ func unreadOf(c net.Conn) *limit.Unread {
 	if secured, ok := c.(interface{ NetConn() net.Conn }); ok {
 		c = secured.NetConn()
 	}
-	if own, ok := c.(*boundedConn); ok {
-		return &own.unread
+	if own, ok := c.(*limit.Conn); ok {
+		return &own.Unread
 	}
 	return new(limit.Unread)
 }
