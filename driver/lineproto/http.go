@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/s2"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/httpwire"
@@ -21,7 +22,9 @@ type Endpoint struct {
 	Wire       *httpwire.Config
 	Path       string // /write
 	Parameters url.Values
-	Gzip       int // level; 0: lines are not compressed
+	Header     http.Header // beside the credentials; nil: that of lines
+	Gzip       int         // level; 0: not by gzip
+	Snappy     bool        // texts are compressed as one block of Snappy's
 	// Explain makes an error of what the server says beside a status that is none
 	// of success: a *BadLine where it names a line, a driver.Temporary where the
 	// same lines may be sent again and the status, as driver.HTTPStatus reads it,
@@ -43,13 +46,18 @@ func (b *BadLine) Unwrap() error { return b.Err }
 
 // Open returns a sender, which connects when it sends.
 func (e Endpoint) Open(context.Context) (Sender, error) {
-	s := &httpSender{Endpoint: e, client: httpwire.New(e.Wire), header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}}
-	if e.Gzip == 0 {
-		return s, nil
+	s := &httpSender{Endpoint: e, client: httpwire.New(e.Wire), header: e.Header.Clone()}
+	if s.header == nil {
+		s.header = http.Header{"Content-Type": {"text/plain; charset=utf-8"}}
 	}
-	s.header.Set("Content-Encoding", "gzip")
 	var err error
-	s.compressor, err = gzip.NewWriterLevel(&s.compressed, e.Gzip)
+	switch {
+	case e.Snappy:
+		s.header.Set("Content-Encoding", "snappy")
+	case e.Gzip > 0:
+		s.header.Set("Content-Encoding", "gzip")
+		s.gzip, err = gzip.NewWriterLevel(&s.compressed, e.Gzip)
+	}
 	return s, err
 }
 
@@ -58,18 +66,16 @@ type httpSender struct {
 	Endpoint
 	client     *httpwire.Client
 	header     http.Header
-	compressor *gzip.Writer // nil: lines go as they are
-	compressed bytes.Buffer // used again
+	gzip       *gzip.Writer
+	compressed bytes.Buffer // used again, as is block
+	block      []byte
 }
 
 // Send implements Sender.
 func (s *httpSender) Send(ctx context.Context, text [][]byte) (driver.Receipt, error) {
-	body := text
-	if s.compressor != nil {
-		var err error
-		if body, err = s.compress(text); err != nil {
-			return driver.Receipt{}, err
-		}
+	body, err := s.compress(text)
+	if err != nil {
+		return driver.Receipt{}, err
 	}
 	ctx, cancel := s.client.Bounded(ctx)
 	defer cancel()
@@ -89,17 +95,26 @@ func (s *httpSender) Send(ctx context.Context, text [][]byte) (driver.Receipt, e
 	return driver.Receipt{}, httpwire.Refused(response, err)
 }
 
-// compress returns the texts as one compressed one, which holds until the next
-// call.
+// compress returns the texts as they are sent, which holds until the next call.
 func (s *httpSender) compress(text [][]byte) ([][]byte, error) {
+	switch {
+	case s.Snappy:
+		if len(text) > 1 {
+			text = [][]byte{bytes.Join(text, nil)}
+		}
+		s.block = s2.EncodeSnappy(s.block[:cap(s.block)], text[0])
+		return [][]byte{s.block}, nil
+	case s.gzip == nil:
+		return text, nil
+	}
 	s.compressed.Reset()
-	s.compressor.Reset(&s.compressed)
+	s.gzip.Reset(&s.compressed)
 	for _, part := range text {
-		if _, err := s.compressor.Write(part); err != nil {
+		if _, err := s.gzip.Write(part); err != nil {
 			return nil, err
 		}
 	}
-	if err := s.compressor.Close(); err != nil {
+	if err := s.gzip.Close(); err != nil {
 		return nil, err
 	}
 	return [][]byte{s.compressed.Bytes()}, nil

@@ -73,7 +73,7 @@ func (j *Joiner) Series() { j.labels, j.column, j.at = j.labels[:0], rowColumn, 
 // Label says a label of the series.
 func (j *Joiner) Label(name, value string) {
 	switch name {
-	case "__name__":
+	case "__name__", NameLabel:
 		if column, ok := j.names[value]; ok {
 			j.column = column
 		}

@@ -29,6 +29,8 @@ const (
 	RowName = Own + "row"
 	// TimeName: the value is the row's time, in seconds since 1970.
 	TimeName = Own + "time"
+	// NameLabel is the name of a series that cannot be called so.
+	NameLabel = Own + "name"
 	// PartLabel tells parts of an answer apart that have equal labels, and is no
 	// label of the row.
 	PartLabel = Own + "part"
@@ -47,6 +49,9 @@ type Plan struct {
 	Start int64 `json:"start,omitempty"`
 	End   int64 `json:"end,omitempty"`
 	Step  int64 `json:"step,omitempty"`
+	// Lookback is how far a selector looks back for a sample, in milliseconds; 0:
+	// that does not matter.
+	Lookback int64 `json:"lookback,omitempty"`
 
 	Timed bool  `json:"timed,omitempty"` // the first column is the row's time
 	Shift int64 `json:"shift,omitempty"` // from a sample's time to the row's, in milliseconds

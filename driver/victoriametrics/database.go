@@ -1,12 +1,10 @@
 package victoriametrics
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -18,6 +16,7 @@ import (
 	"github.com/tsmark/tsmark/driver/httpwire"
 	"github.com/tsmark/tsmark/driver/lineproto"
 	"github.com/tsmark/tsmark/driver/metric"
+	"github.com/tsmark/tsmark/driver/promql"
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/series"
 )
@@ -41,7 +40,7 @@ func newSettings(o driver.Options) (*settings, error) {
 type database struct {
 	lineproto.Loader
 	settings *settings
-	own      console // for everything but writers and queriers
+	own      promql.Console // for everything but writers and queriers
 	// What the last Settle found; nil before.
 	idleSince atomic.Pointer[time.Time]
 }
@@ -63,20 +62,31 @@ func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB,
 	return d, nil
 }
 
+// newQuerier returns a querier. Answers are not taken from the server's cache, which
+// rounds times.
+func newQuerier(s *settings) *promql.Querier {
+	return promql.NewQuerier(&promql.API{
+		System: "VictoriaMetrics", Wire: &s.wire, Prefix: s.selekt, Seconds: seconds, Explain: explained,
+		Form: func(p *metric.Plan) (url.Values, error) {
+			return url.Values{"query": {p.Expression}, "nocache": {"1"}}, nil
+		},
+	})
+}
+
 // newDatabase returns one that has not connected yet.
 func newDatabase(s *settings) *database {
 	return &database{
 		Loader:   lineproto.Loader{System: "VictoriaMetrics", Open: s.writes().Open},
-		settings: s, own: console{querier: newQuerier(s)},
+		settings: s, own: promql.Console{Querier: newQuerier(s)},
 	}
 }
 
 // Close implements driver.DB.
-func (d *database) Close() error { return d.own.querier.Close() }
+func (d *database) Close() error { return d.own.Close() }
 
 // greet runs a query that no other system understands.
 func (d *database) greet(ctx context.Context) error {
-	answer, err := d.own.get(ctx, http.MethodGet, d.settings.selekt+"/api/v1/query", url.Values{"query": {"union(1)"}})
+	answer, err := d.own.Get(ctx, http.MethodGet, d.settings.selekt+"/api/v1/query", url.Values{"query": {"union(1)"}})
 	var vector struct{ Data struct{ ResultType string } }
 	if err == nil && (json.Unmarshal(answer, &vector) != nil || vector.Data.ResultType != "vector") || errors.Is(err, errNotFound) {
 		err = fmt.Errorf("%s %w: what answers there is not VictoriaMetrics, or its paths begin otherwise (%s)", d.Address(), driver.ErrUnreachable, optionSelect)
@@ -157,37 +167,4 @@ var advice = []struct{ words, how string }{
 	{"maxConcurrentRequests", "raise -search.maxConcurrentRequests of the server, or query with fewer workers"},
 	{"maxQueryLen", "raise -search.maxQueryLen of the server"},
 	{"read-only", "free space on the server's disk"},
-}
-
-// maxOwn is how much of the answer to a request of tsmark's own is read.
-const maxOwn = 32 << 20
-
-// get returns the answer to a request of tsmark's own.
-func (c *console) get(ctx context.Context, method, path string, parameters url.Values) ([]byte, error) {
-	client := c.querier.Client
-	ctx, cancel := client.Patient(ctx)
-	defer cancel()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	request, err := client.Request(ctx, method, path, parameters, nil)
-	if err != nil {
-		return nil, err
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	if response.StatusCode/100 != 2 {
-		return nil, httpwire.Explained(response, explained)
-	}
-	var out bytes.Buffer
-	n, err := io.Copy(&out, io.LimitReader(response.Body, maxOwn))
-	switch {
-	case err != nil:
-		return nil, client.Ended(ctx, err)
-	case n == maxOwn:
-		return nil, fmt.Errorf("the answer of %s has more than %d MiB, and was read no further", path, maxOwn>>20)
-	}
-	return out.Bytes(), nil
 }

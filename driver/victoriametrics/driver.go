@@ -11,6 +11,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/metric"
+	"github.com/tsmark/tsmark/driver/promql"
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/series"
 )
@@ -71,6 +72,7 @@ func options() []driver.Option {
 		driver.Option{Name: optionSelect, Empty: "none", Help: "what stands before /api/v1, as /select/0/prometheus of a cluster", Type: option.Checked("path", checkPrefix)},
 		driver.Option{Name: optionGzip, Default: "0", Help: "level by which batches are compressed, 1 (fastest) to 9 (smallest), or 0: not at all", Type: option.Integer(0, 9)},
 		driver.Option{Name: optionRetention, Default: retentionLong, Help: "what -retentionPeriod must be: long (it keeps 2016's rows), or any", Type: option.Choice(retentionLong, retentionAny)},
+		promql.Option(),
 	)
 }
 
@@ -87,7 +89,7 @@ func caps(driver.Options) driver.Caps {
 		Language:      "MetricsQL",
 		CountsPoints:  true,
 		TimePrecision: time.Millisecond,
-		First:         time.UnixMilli(earliest),
+		First:         time.UnixMilli(promql.Earliest),
 		Digits:        digits,
 		Lacks: map[series.Trait]string{
 			series.NaN:           kept,

@@ -10,6 +10,7 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/promql"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -26,6 +27,15 @@ func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
 func TestConformanceGzip(t *testing.T) {
 	conformance.Long(t)
 	conformance.Run(t, Driver(), server(t, optionGzip, "1"))
+}
+
+// Rows at multiples of an interval that tsmark knows of: thresholds over rows.
+func TestConformanceInterval(t *testing.T) {
+	conformance.RunRegular(t, Driver(), server(t, promql.IntervalOption, conformance.RegularInterval.String()))
+}
+
+func TestQueriesInterval(t *testing.T) {
+	conformance.Queries(t, Driver(), map[string]string{promql.IntervalOption: "10s"}, "interval.metricsql", *update)
 }
 
 func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.metricsql", *update) }

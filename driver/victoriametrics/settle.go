@@ -23,7 +23,7 @@ const (
 // cannot do so for all others, and vmauth, has no such path: rows are then visible
 // about a second later.
 func (d *database) flush(ctx context.Context) error {
-	_, err := d.own.get(ctx, http.MethodGet, "/internal/force_flush", nil)
+	_, err := d.own.Get(ctx, http.MethodGet, "/internal/force_flush", nil)
 	if errors.Is(err, errNotFound) {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
 	if d.settings.selekt != "" {
 		return out, nil
 	}
-	text, err := d.own.get(ctx, http.MethodGet, "/metrics", nil)
+	text, err := d.own.Get(ctx, http.MethodGet, "/metrics", nil)
 	if errors.Is(err, errNotFound) {
 		return out, nil
 	}
@@ -106,7 +106,7 @@ func (d *database) Footprint(ctx context.Context) (int64, error) {
 // flags are the server's own that were set, as its page /flags shows them; none
 // where it does not show them.
 func (d *database) flags(ctx context.Context) (map[string]string, error) {
-	text, err := d.own.get(ctx, http.MethodGet, "/flags", nil)
+	text, err := d.own.Get(ctx, http.MethodGet, "/flags", nil)
 	if err != nil {
 		if errors.Is(err, driver.ErrUnreachable) || ctx.Err() != nil {
 			return nil, err
@@ -138,7 +138,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 			out.Settings[name] = v
 		}
 	}
-	text, err := d.own.get(ctx, http.MethodGet, "/metrics", nil)
+	text, err := d.own.Get(ctx, http.MethodGet, "/metrics", nil)
 	if err == nil {
 		if _, rest, ok := bytes.Cut(text, []byte(`vm_app_version{`)); ok {
 			labels, _, _ := bytes.Cut(rest, []byte("}"))

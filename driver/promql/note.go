@@ -1,0 +1,149 @@
+package promql
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/driver/metric"
+	"github.com/tsmark/tsmark/query"
+)
+
+// Note is the metric whose labels are the note: a part in each series.
+const Note = metric.NoteTable + "_text"
+
+// The labels of a part of the note.
+const (
+	labelVersion = "version"
+	labelPart    = "part"
+	labelContent = "content"
+)
+
+// partLength is how many bytes of a note a label takes: servers keep 1 KiB or more.
+const partLength = 900
+
+// NotePart is a series of the metric Note: its labels, and the value of its sample,
+// which is how many parts there are.
+type NotePart struct {
+	Labels [][2]string // names and values, sorted by the names
+	Parts  int
+}
+
+// version is a note as it was set once: its parts, and how many there are.
+type version struct {
+	parts map[int]string
+	all   int
+}
+
+// Note returns the newest note that is whole.
+func (c *Console) Note(ctx context.Context, l Language) (string, error) {
+	versions, newest, err := c.versions(ctx, l)
+	if err != nil || newest == 0 {
+		return "", err
+	}
+	var text strings.Builder
+	for i := range versions[newest].all {
+		text.WriteString(versions[newest].parts[i])
+	}
+	plain, err := base64.RawURLEncoding.DecodeString(text.String())
+	return string(plain), err
+}
+
+// versions are the notes that the server has, and which of those that are whole is
+// the newest; 0: none is.
+func (c *Console) versions(ctx context.Context, l Language) (map[int64]*version, int64, error) {
+	p := &metric.Plan{At: Latest, Fields: []metric.Field{{Name: Note}}}
+	for _, name := range []string{labelVersion, labelPart, labelContent} {
+		p.Tags = append(p.Tags, metric.Tag{Label: name})
+	}
+	s := Span{Length: Latest - Earliest + 1}
+	p.Expression = s.Of(l, fmt.Sprintf(`{__name__=%q, %s!=""}`, Note, labelVersion), "")
+	var answer query.Answer
+	if err := c.Run(ctx, p, limit.Own(&answer)); err != nil {
+		return nil, 0, err
+	}
+	versions, newest := map[int64]*version{}, int64(0)
+	for _, row := range answer.Rows {
+		at, err := strconv.ParseInt(string(row[0].Text), 10, 64)
+		number, err1 := strconv.Atoi(string(row[1].Text))
+		if err := errors.Join(err, err1); err != nil || row[3].Kind != query.Float {
+			return nil, 0, fmt.Errorf("the metric %s is not as tsmark leaves it", Note)
+		}
+		if versions[at] == nil {
+			versions[at] = &version{parts: map[int]string{}, all: int(row[3].Float)}
+		}
+		versions[at].parts[number] = string(row[2].Text)
+		if len(versions[at].parts) == versions[at].all {
+			newest = max(newest, at)
+		}
+	}
+	if len(versions) > 0 && newest == 0 {
+		return nil, 0, fmt.Errorf("the metric %s has only a part of a note", Note)
+	}
+	return versions, newest, nil
+}
+
+// NoteStore is how a server keeps a note.
+type NoteStore interface {
+	// WriteNote writes parts, which may be visible a little later.
+	WriteNote(context.Context, []NotePart) error
+	// KeepNote brings what is visible to where it is kept.
+	KeepNote(context.Context) error
+	// Delete deletes series.
+	Delete(ctx context.Context, match string) error
+}
+
+// SetNote writes the note beside the one before, which is the newer one until all of
+// this one is there, and goes then.
+func (c *Console) SetNote(ctx context.Context, l Language, text string, to NoteStore) error {
+	before, newest, err := c.versions(ctx, l)
+	if err != nil {
+		return err
+	}
+	content := base64.RawURLEncoding.EncodeToString([]byte(text))
+	parts := slices.Collect(slices.Chunk([]byte(content), partLength))
+	now := time.Now()
+	at := max(now.UnixNano(), newest+1)
+	var series []NotePart
+	for i, part := range parts {
+		series = append(series, NotePart{Parts: len(parts), Labels: [][2]string{
+			{labelContent, string(part)}, {labelPart, strconv.Itoa(i)}, {labelVersion, strconv.FormatInt(at, 10)},
+		}})
+	}
+	if err := to.WriteNote(ctx, series); err != nil {
+		return err
+	}
+	// A cluster shows a sample a little later than it has acknowledged it.
+	for deadline := now.Add(c.api.Wire.Timeout); ; {
+		_, newest, err := c.versions(ctx, l)
+		if newest == at {
+			break
+		}
+		if err == nil && time.Now().After(deadline) {
+			err = errors.New("the note was written, and is not there")
+		}
+		if err != nil && time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	if err := to.KeepNote(ctx); err != nil {
+		return err
+	}
+	for old := range before {
+		if err := to.Delete(ctx, fmt.Sprintf(`{__name__=%q, %s="%d"}`, Note, labelVersion, old)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+// Package promql is what systems share that are queried in a dialect of PromQL over
+// Prometheus's HTTP API: how queries become expressions, and samples rows.
+package promql
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/httpwire"
+	"github.com/tsmark/tsmark/driver/jsonrows"
+	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/driver/metric"
+	"github.com/tsmark/tsmark/query"
+)
+
+// API is Prometheus's HTTP API as a server has it.
+type API struct {
+	System  string // as errors name it
+	Wire    *httpwire.Config
+	Prefix  string                  // what stands before /api/v1
+	Seconds func(ms int64) string   // of milliseconds, as parameters have them
+	Explain func(int, []byte) error // as httpwire.Explained has it
+	// Form returns the parameters of a query, its times excepted. Its error says
+	// that the server cannot run it.
+	Form func(*metric.Plan) (url.Values, error)
+}
+
+// Querier is a connection that runs queries. It reads samples as they come, and
+// gives rows once all series are there. It implements driver.Querier.
+type Querier struct {
+	jsonrows.Querier
+	api    *API
+	plan   *metric.Plan // of the query at hand
+	joiner metric.Joiner
+}
+
+// NewQuerier returns a querier that connects when it queries.
+func NewQuerier(a *API) *Querier {
+	q := &Querier{api: a}
+	q.Querier = jsonrows.Querier{
+		Reader: jsonrows.Reader{System: a.System}, Client: httpwire.New(a.Wire), Request: q.request, Explain: a.Explain,
+	}
+	q.Answer = q.reader()
+	return q
+}
+
+// Do implements driver.Querier.
+func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	var err error
+	if q.plan, err = metric.Parse(r.Text); err != nil {
+		return driver.Cost{}, fmt.Errorf("querying %s: %w", q.System, err)
+	}
+	q.joiner.Begin(q.plan)
+	cost, err := q.Querier.Do(ctx, r, &q.joiner)
+	cost.Rows = 0
+	if err == nil {
+		cost.Rows, err = q.joiner.Rows(sink)
+	}
+	return cost, err
+}
+
+// request is one of a plan's text.
+func (q *Querier) request(ctx context.Context, _ string) (*http.Request, error) {
+	p, path := q.plan, "/api/v1/query"
+	form, err := q.api.Form(p)
+	if err != nil {
+		return nil, err
+	}
+	if p.Step == 0 {
+		form.Set("time", q.api.Seconds(p.At))
+	} else {
+		path = "/api/v1/query_range"
+		form.Set("start", q.api.Seconds(p.Start))
+		form.Set("end", q.api.Seconds(p.End))
+		form.Set("step", q.api.Seconds(p.Step))
+	}
+	request, err := q.Client.Request(ctx, http.MethodPost, q.api.Prefix+path, nil, strings.NewReader(form.Encode()))
+	if err == nil {
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	return request, err
+}
+
+// reader returns the function that reads an answer.
+func (q *Querier) reader() func() error {
+	series := q.Of(jsonrows.Members{
+		"metric": func() error {
+			err := q.Object(func(name string) error {
+				value, err := q.Text()
+				q.joiner.Label(name, value)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return q.joiner.Labelled()
+		},
+		"value":  q.Row,
+		"values": q.Each(q.Row),
+	})
+	data := q.Of(jsonrows.Members{
+		"result": q.Each(func() error {
+			q.joiner.Series()
+			return series()
+		}),
+	})
+	success := false
+	document := q.Of(jsonrows.Members{
+		"status": func() error {
+			status, err := q.Text()
+			success = status == "success"
+			return err
+		},
+		"isPartial": func() error {
+			partial, err := q.True()
+			if partial {
+				err = errors.New("the answer lacks data of nodes that did not answer")
+			}
+			return err
+		},
+		"error": func() error {
+			message, err := q.Text()
+			if err == nil {
+				err = q.api.Explain(http.StatusOK, []byte(message))
+			}
+			return err
+		},
+		"data": data,
+	})
+	return func() error {
+		success = false
+		q.Columns = append(q.Columns[:0], jsonrows.Float, jsonrows.Text)
+		err := document()
+		if err == nil && !success {
+			err = fmt.Errorf("the answer does not say that it is a success; is this %s?", q.System)
+		}
+		return err
+	}
+}
+
+// Console runs tsmark's own queries and requests, one after the other. They take as
+// long as the context says or, where that has no end, as the time-out does.
+type Console struct {
+	*Querier
+	mu sync.Mutex
+}
+
+// Rows returns the rows that a plan gives.
+func (c *Console) Rows(ctx context.Context, p *metric.Plan) ([][]query.Value, error) {
+	var answer query.Answer
+	err := c.Run(ctx, p, limit.Own(&answer))
+	return answer.Rows, err
+}
+
+// Run gives the rows of a plan to a sink.
+func (c *Console) Run(ctx context.Context, p *metric.Plan, sink query.Sink) error {
+	text, err := p.Text()
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ctx, cancel := c.Client.Patient(ctx)
+	defer cancel()
+	_, err = c.Do(ctx, driver.Request{Text: text}, sink)
+	return err
+}
+
+// maxOwn is how much of the answer to a request of tsmark's own is read.
+const maxOwn = 32 << 20
+
+// Get returns the answer to a request of tsmark's own, by a path of the server.
+func (c *Console) Get(ctx context.Context, method, path string, parameters url.Values) ([]byte, error) {
+	ctx, cancel := c.Client.Patient(ctx)
+	defer cancel()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	request, err := c.Client.Request(ctx, method, path, parameters, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.Client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode/100 != 2 {
+		return nil, httpwire.Explained(response, c.Explain)
+	}
+	var out bytes.Buffer
+	n, err := io.Copy(&out, io.LimitReader(response.Body, maxOwn))
+	switch {
+	case err != nil:
+		return nil, c.Client.Ended(ctx, err)
+	case n == maxOwn:
+		return nil, fmt.Errorf("the answer of %s has more than %d MiB, and was read no further", path, maxOwn>>20)
+	}
+	return out.Bytes(), nil
+}

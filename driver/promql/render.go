@@ -1,0 +1,620 @@
+package promql
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/metric"
+	"github.com/tsmark/tsmark/internal/option"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+const day = int64(24 * time.Hour / time.Millisecond)
+
+// The bounds of windows without one, in milliseconds since 1970: whoever looks back
+// before a window looks to no time before 1970, and there are no samples of the far
+// future.
+const (
+	Earliest = 31 * day
+	Latest   = int64(4_102_444_800_000) // 2100
+)
+
+// IntervalOption is the name of the option that says of what all rows' times are
+// multiples.
+const IntervalOption = "interval"
+
+// Option is that option.
+func Option() driver.Option {
+	return driver.Option{
+		Name: IntervalOption, Empty: "not known: thresholds over rows are n/a", Help: "at whose multiples since 1970 all rows stand, as 10s",
+		Type: option.Checked("duration", func(v string) error {
+			d, err := time.ParseDuration(v)
+			if err != nil || d < 2*time.Millisecond || d%time.Millisecond != 0 {
+				return errors.New("must be a duration of whole milliseconds, at least 2, as 10s")
+			}
+			return nil
+		}),
+	}
+}
+
+// Interval is the value of that option; 0: it is not known.
+func Interval(o driver.Options) time.Duration {
+	if o[IntervalOption] == "" {
+		return 0
+	}
+	return o.Duration(IntervalOption)
+}
+
+// Language is a dialect of PromQL. Expressions have series that are called as the
+// metrics are, or as Named has it, unless a method says otherwise.
+type Language interface {
+	// Name is what users call it.
+	Name() string
+	// Metric returns the name of a field's metric, Label that of a tag's label,
+	// and Ident the latter as it stands in an expression.
+	Metric(table, field string) string
+	Label(tag string) string
+	Ident(tag string) string
+	// Seconds and Duration return milliseconds as expressions have them.
+	Seconds(ms int64) string
+	Duration(ms int64) string
+	// Instant returns the samples of a selector that have the time of evaluation.
+	Instant(selector string) string
+	// Rows makes a plan one of the samples of fields.
+	Rows(p *metric.Plan, r *Renderer, fields []string, s Span)
+	// Aggregated returns an aggregate of fields in groups of series.
+	Aggregated(r *Renderer, a query.Aggregate, fields []string, s Span, by []string) []string
+	// Mean returns the means of a field's samples in groups, and ZeroShare the shares
+	// of its samples that are 0. Their series have no names.
+	Mean(r *Renderer, field string, s Span, by []string) string
+	ZeroShare(r *Renderer, field string, s Span, by []string) (string, error)
+	// UnitMeans returns, in groups, the mean of the means of a group's units; those
+	// are divided by a tag, unless over is empty.
+	UnitMeans(r *Renderer, fields []string, s Span, group []string, unit, over string) ([]string, error)
+	// TagMean returns the means of a tag in groups, counting each sample of a field.
+	TagMean(r *Renderer, tag, field string, s Span, group []string) (string, error)
+	// Exists returns a sample of each group that has samples of one of the fields.
+	Exists(r *Renderer, fields []string, s Span, by []string) string
+	// Last makes a plan one of the newest rows: values, and times as metric.TimeName.
+	Last(p *metric.Plan, r *Renderer, q query.Last, s Span) error
+	// Rises returns how often a subquery of 0 and 1 rises.
+	Rises(subquery string) string
+	// Named gives the series of an expression a name.
+	Named(expression, name string) string
+	// Only keeps the series whose labels a condition has too.
+	Only(expression string, labels []string, condition string) string
+	// During keeps what is evaluated after a time and before another, where these
+	// are not 0.
+	During(expression string, after, before int64) string
+	// Part tells apart the series of expressions of which one alone has a value at
+	// any time.
+	Part(expression string, number int) string
+	// Union puts expressions together.
+	Union(expressions ...string) string
+}
+
+// Render renders a query as one instant or range query. Interval is what all rows'
+// times are multiples of; 0: nobody knows.
+func Render(l Language, q *query.Query, s *series.Schema, interval time.Duration) (*metric.Plan, error) {
+	r := Renderer{Language: l, Query: q, Table: s.Table(q.Table), Series: s.Series, Interval: interval.Milliseconds()}
+	p, err := r.render()
+	if err != nil {
+		return nil, fmt.Errorf("query %s: %w", q.Type, err)
+	}
+	return p, nil
+}
+
+// Renderer renders one query.
+type Renderer struct {
+	Language
+	Query    *query.Query
+	Table    *series.Table
+	Series   uint32 // how many the schema has
+	From, To int64  // the window's first and last millisecond
+	Interval int64  // as of Render, in milliseconds
+
+	bounded bool   // the window has a beginning and an end
+	where   string // a further condition on labels
+}
+
+// Where returns a renderer for those rows of the query whose tag has a value.
+func (r *Renderer) Where(tag, value string) *Renderer {
+	some := *r
+	some.where = Matches(r.Ident(tag), []string{value})
+	return &some
+}
+
+// Everything returns a renderer for queries about all samples of a table.
+func Everything(l Language, t *series.Table) *Renderer {
+	return &Renderer{Language: l, Query: &query.Query{Table: t.Name}, Table: t, From: Earliest, To: Latest}
+}
+
+// Unsupported returns an error that wraps query.ErrUnsupported with a reason.
+func Unsupported(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{query.ErrUnsupported}, args...)...)
+}
+
+func (r *Renderer) render() (*metric.Plan, error) {
+	if r.Table == nil {
+		return nil, fmt.Errorf("there is no table %q", r.Query.Table)
+	}
+	if err := r.Query.Check(r.Table); err != nil {
+		return nil, err
+	}
+	r.window()
+	if err := r.thresholds(); err != nil {
+		return nil, err
+	}
+	plan, err := r.shape()
+	if err == nil && plan.At == 0 && plan.Step == 0 {
+		plan.At = r.To
+	}
+	return plan, err
+}
+
+func (r *Renderer) shape() (*metric.Plan, error) {
+	switch s := r.Query.Shape.(type) {
+	case query.Buckets:
+		return r.buckets(s)
+	case query.Totals:
+		return r.totals(s), nil
+	case query.Rows:
+		return r.rows(s), nil
+	case query.AnyRows:
+		p := r.rows(query.Rows{Fields: s.Fields, Tag: s.Tag})
+		p.Limit = s.Limit
+		return p, nil
+	case query.Last:
+		return r.last(s)
+	case query.Means:
+		return r.means(s)
+	case query.UnitMeans:
+		return r.unitMeans(s)
+	case query.Sessions:
+		return nil, Unsupported("%s counts how often a value changes, and knows of no time between two changes", r.Name())
+	case query.RowSet:
+		return nil, Unsupported("%s's set operations are on series, which several samples at a time do not have", r.Name())
+	}
+	return r.activity()
+}
+
+// window finds the bounds in milliseconds, which are rounded up. A window that is
+// empty becomes one before all samples.
+func (r *Renderer) window() {
+	up := func(t time.Time) int64 {
+		return -floor(-t.UnixNano(), int64(time.Millisecond)) / int64(time.Millisecond)
+	}
+	r.From, r.To = Earliest, Latest
+	if !r.Query.Start.IsZero() {
+		r.From = max(Earliest, up(r.Query.Start))
+	}
+	if !r.Query.End.IsZero() {
+		r.To = min(Latest, up(r.Query.End)-1)
+	}
+	if r.To < r.From {
+		r.From, r.To = Earliest-1, Earliest-1
+	}
+	r.bounded = !r.Query.Start.IsZero() && !r.Query.End.IsZero()
+}
+
+// thresholds returns an error for a query about rows above a threshold that cannot
+// be run: a subquery finds them, whose steps must be all times that rows have.
+func (r *Renderer) thresholds() error {
+	switch {
+	case r.Query.Above == nil:
+	case r.Interval == 0:
+		return Unsupported("%s compares what its functions make of samples at the steps of a query, and not the samples themselves; give the option %s where all rows stand at its multiples", r.Name(), IntervalOption)
+	case !r.bounded:
+		return Unsupported("a subquery at the data's interval needs a beginning and an end")
+	}
+	return nil
+}
+
+func floor(t, width int64) int64 { return query.BucketOf(t, time.Duration(width)) }
+
+// Idents lists the labels of tags as they stand in an expression.
+func (r *Renderer) Idents(tags ...string) string {
+	list := make([]string, len(tags))
+	for i, tag := range tags {
+		list[i] = r.Ident(tag)
+	}
+	return strings.Join(list, ", ")
+}
+
+// Matches returns the condition that a label has one of some values.
+func Matches(ident string, values []string) string {
+	values = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(values))), func(v string) bool { return v == "" })
+	switch len(values) {
+	case 0: // no label is empty
+		return ident + `="", ` + ident + `!=""`
+	case 1:
+		return ident + "=" + strconv.Quote(values[0])
+	}
+	for i, v := range values {
+		values[i] = regexp.QuoteMeta(v)
+	}
+	return ident + "=~" + strconv.Quote(strings.Join(values, "|"))
+}
+
+// Selector selects the series of fields that the query is about. Their rows have
+// all the tags that are demanded.
+func (r *Renderer) Selector(fields []string, demanded ...string) string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = r.Metric(r.Query.Table, f)
+	}
+	conditions := []string{Matches("__name__", names)}
+	if in := r.Query.In; in != nil {
+		conditions = append(conditions, Matches(r.Ident(in.Key), in.Values))
+	}
+	for _, key := range slices.Concat(r.Query.Demands(), demanded) {
+		if r.Query.In == nil || r.Query.In.Key != key {
+			conditions = append(conditions, r.Ident(key)+`!=""`)
+		}
+	}
+	if r.where != "" {
+		conditions = append(conditions, r.where)
+	}
+	return "{" + strings.Join(conditions, ", ") + "}"
+}
+
+// Tags are the keys of the table's tags: the labels that the samples of a row have
+// in common.
+func (r *Renderer) Tags() []string {
+	var keys []string
+	for i := range r.Table.Tags {
+		keys = append(keys, r.Table.Tags[i].Key)
+	}
+	return keys
+}
+
+// Span is a range of samples that a function looks at, in milliseconds.
+type Span struct {
+	Length int64 // of which the last is the one at which it ends
+	Offset int64 // from the time of evaluation back to that
+	At     int64 // the time of evaluation; 0: the query's
+	Last   int64 // its last millisecond, where it is evaluated once; else 0
+}
+
+// All is the query's window.
+func (r *Renderer) All() Span { return Span{Length: r.To - r.From + 1, Last: r.To} }
+
+// Of returns the range of an expression.
+func (s Span) Of(l Language, expression, step string) string {
+	text := expression + "[" + l.Duration(s.Length) + step + "]"
+	if s.Offset != 0 {
+		text += " offset " + l.Duration(s.Offset)
+	}
+	if s.At != 0 {
+		text += " @ " + l.Seconds(s.At)
+	}
+	return text
+}
+
+// Samples returns the samples of fields in a span: of those rows that are above the
+// query's threshold, if it has one.
+func (r *Renderer) Samples(fields []string, s Span, demanded ...string) string {
+	if r.Query.Above == nil {
+		return s.Of(r, r.Selector(fields, demanded...), "")
+	}
+	if s.Length == 1 && s.Last%r.Interval != 0 {
+		s.At, s.Offset = 1000, 0 // there is no row, as here
+	}
+	return s.Of(r, Enclosed(r.Above(fields, demanded...)), ":"+r.Duration(r.Interval))
+}
+
+// Above returns the samples of fields at the time of evaluation, of those rows that are
+// above the query's threshold.
+func (r *Renderer) Above(fields []string, demanded ...string) string {
+	rows := r.Instant(r.Selector(fields, demanded...))
+	for _, f := range r.Query.Above.All() {
+		rows = r.Only(rows, r.Tags(), r.Instant(r.Selector([]string{f}, demanded...))+" > "+Number(r.Query.Above.Value))
+	}
+	return rows
+}
+
+// Grouped aggregates series by labels.
+func (r *Renderer) Grouped(function, of string, by ...string) string {
+	return fmt.Sprintf("%s(%s) by (%s)", function, of, r.Idents(by...))
+}
+
+// Enclosed puts an expression into parentheses.
+func Enclosed(expression string) string { return "(" + expression + ")" }
+
+// Number returns a number as it stands in an expression.
+func Number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// aggregated returns an aggregate of fields in groups, and what tells of groups
+// whose rows have no value.
+func (r *Renderer) aggregated(a query.Aggregate, fields []string, s Span, by ...string) []string {
+	return append(r.Aggregated(r, a, fields, s, by), r.groupsOf(fields, s, by...)...)
+}
+
+// groupsOf returns an expression that has a sample of each group with rows, where
+// not all rows are sure to have one of the fields.
+func (r *Renderer) groupsOf(fields []string, s Span, by ...string) []string {
+	witnesses := r.Witnesses(fields)
+	if witnesses == nil {
+		return nil
+	}
+	return []string{r.Named(r.Exists(r, witnesses, s, by), metric.RowName)}
+}
+
+// Witnesses returns fields of which each row has one, in place of fields of which a
+// row may have none; nil: each has.
+func (r *Renderer) Witnesses(fields []string) []string {
+	if slices.ContainsFunc(fields, r.Sure) {
+		return nil
+	}
+	return AnyOf(r.Table)
+}
+
+// AnyOf returns fields of which each row has one.
+func AnyOf(t *series.Table) []string {
+	var all []string
+	for _, f := range t.Fields {
+		if Sure(t, f.Name) {
+			return []string{f.Name}
+		}
+		all = append(all, f.Name)
+	}
+	return append(all, metric.NullField)
+}
+
+// Sure reports whether every row has a value of the field.
+func (r *Renderer) Sure(field string) bool { return Sure(r.Table, field) }
+
+// Sure reports whether every row of a table has a value of the field.
+func Sure(t *series.Table, field string) bool {
+	narrowest := len(t.Fields)
+	if t.Widths != nil {
+		narrowest = int(slices.Min(t.Widths))
+	}
+	return t.Dense && t.FieldIndex(field) < narrowest
+}
+
+// plan returns one with the columns of the answer.
+func (r *Renderer) plan(timed bool, tags, fields []string) *metric.Plan {
+	p := &metric.Plan{Timed: timed, Order: r.Query.Order()}
+	for _, key := range tags {
+		if key != "" {
+			p.Tags = append(p.Tags, metric.Tag{Label: r.Label(key), Number: r.Table.Tag(key).Numeric()})
+		}
+	}
+	for _, f := range fields {
+		p.Fields = append(p.Fields, metric.Field{Name: r.Metric(r.Query.Table, f)})
+	}
+	return p
+}
+
+// stored says of the plan that its values are those that are stored.
+func (r *Renderer) stored(p *metric.Plan, fields []string) *metric.Plan {
+	for i, f := range fields {
+		p.Fields[i].Single = r.Table.Fields[r.Table.FieldIndex(f)].Type == series.Float32
+	}
+	return p
+}
+
+// counted says of the plan that its values are counts where they are.
+func counted(p *metric.Plan, a query.Aggregate) *metric.Plan {
+	for i := range p.Fields {
+		p.Fields[i].Count = a == query.Count
+	}
+	return p
+}
+
+func (r *Renderer) totals(q query.Totals) *metric.Plan {
+	p := counted(r.plan(false, []string{q.GroupBy}, q.Fields), q.Aggregate)
+	p.Expression = r.Union(r.aggregated(q.Aggregate, q.Fields, r.All(), q.GroupBy)...)
+	return p
+}
+
+// width returns that of buckets in milliseconds.
+func width(of time.Duration) (int64, error) {
+	if of < 2*time.Millisecond || of%time.Millisecond != 0 {
+		return 0, Unsupported("times are milliseconds, and buckets of %v are none", of)
+	}
+	return of.Milliseconds(), nil
+}
+
+// buckets renders the Buckets shape: a range query at the last millisecond of each
+// bucket. The first and the last bucket, where the window cuts them, are parts of
+// their own, evaluated once.
+func (r *Renderer) buckets(q query.Buckets) (*metric.Plan, error) {
+	if !r.bounded {
+		return nil, Unsupported("a range query needs a beginning and an end")
+	}
+	width, err := width(q.Width)
+	if err != nil {
+		return nil, err
+	}
+	p := counted(r.plan(true, []string{q.GroupBy}, q.Fields), q.Aggregate)
+	p.Limit = q.Limit
+	var by []string
+	if q.GroupBy != "" {
+		by = []string{q.GroupBy}
+	}
+	first, end := floor(r.From, width), floor(r.To, width)+width
+	if end-first == width {
+		p.At, p.Shift = r.To, first-r.To
+		p.Expression = r.Union(r.aggregated(q.Aggregate, q.Fields, r.All(), by...)...)
+		return p, nil
+	}
+	p.Start, p.End, p.Step, p.Shift = first+width-1, end-1, width, 1-width
+	var parts []string
+	number := 0
+	part := func(s Span, after, before int64) {
+		for _, expression := range r.aggregated(q.Aggregate, q.Fields, s, by...) {
+			parts = append(parts, r.Part(r.During(expression, after, before), number))
+		}
+		number++
+	}
+	var after, before int64 // between which buckets are whole
+	if r.From > first {
+		after = first + width
+		part(Span{Length: first + width - r.From, At: first + width - 1, Last: first + width - 1}, 0, after)
+	}
+	if r.To < end-1 {
+		before = end - width
+		part(Span{Length: r.To - before + 1, At: r.To, Last: r.To}, before, 0)
+	}
+	part(Span{Length: width}, after, before)
+	p.Expression = r.Union(parts...)
+	return p, nil
+}
+
+// rows renders the Rows shape: the samples themselves.
+func (r *Renderer) rows(q query.Rows) *metric.Plan {
+	p := r.stored(r.plan(true, []string{q.Tag}, q.Fields), q.Fields)
+	r.Rows(p, r, append(slices.Clone(q.Fields), r.Witnesses(q.Fields)...), r.All())
+	return p
+}
+
+// last renders the Last shape.
+func (r *Renderer) last(q query.Last) (*metric.Plan, error) {
+	p := r.stored(r.plan(true, append([]string{q.By}, q.Tags...), q.Fields), q.Fields)
+	p.One = true
+	return p, r.Last(p, r, q, r.All())
+}
+
+// means renders the Means shape.
+func (r *Renderer) means(q query.Means) (*metric.Plan, error) {
+	p := r.plan(false, q.Group, append(slices.Clone(q.Fields), q.MeanTags...))
+	var parts []string
+	if len(q.Fields) > 0 {
+		parts = r.Aggregated(r, query.Avg, q.Fields, r.All(), q.Group)
+	}
+	counter := slices.IndexFunc(r.Table.Fields, func(f series.Field) bool { return r.Sure(f.Name) })
+	for _, tag := range q.MeanTags {
+		if counter < 0 {
+			return nil, Unsupported("the mean of tag %s counts each row once, and %s counts samples: no field of table %s has one in each row", tag, r.Name(), r.Table.Name)
+		}
+		mean, err := r.TagMean(r, tag, r.Table.Fields[counter].Name, r.All(), q.Group)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, r.Named(mean, r.Metric(r.Query.Table, tag)))
+	}
+	parts = append(parts, r.groupsOf(q.Fields, r.All(), q.Group...)...)
+	if having := q.Having; having != nil {
+		condition := fmt.Sprintf("%s %s %s", Enclosed(r.Mean(r, having.Field, r.All(), q.Group)), having.Compare, Number(having.Value))
+		for i := range parts {
+			parts[i] = r.Only(Enclosed(parts[i]), q.Group, condition)
+		}
+	}
+	p.Expression = r.Union(parts...)
+	return p, nil
+}
+
+// unitMeans renders the UnitMeans shape.
+func (r *Renderer) unitMeans(q query.UnitMeans) (*metric.Plan, error) {
+	p := r.plan(false, q.Group, q.Fields)
+	means, err := r.UnitMeans(r, q.Fields, r.All(), q.Group, q.Unit, q.Over)
+	p.Expression = r.Union(append(means, r.groupsOf(q.Fields, r.All(), q.Group...)...)...)
+	return p, err
+}
+
+// activity renders the shapes that look at each unit's buckets: by subqueries,
+// whose steps are multiples of the bucket's width, so that a bucket stands where it
+// ends.
+func (r *Renderer) activity() (*metric.Plan, error) {
+	a := r.Query.Activity()
+	if !r.bounded {
+		return nil, Unsupported("a subquery needs a beginning and an end")
+	}
+	width, err := width(a.Width)
+	if err != nil {
+		return nil, err
+	}
+	first, end := floor(r.From, width), floor(r.To, width)+width
+	firstDay, lastDay := floor(first, day), floor(end-1, day)+day
+	// subquery returns what was active in so long a time.
+	subquery := func(length int64, boolean string, by ...string) string {
+		var active string
+		if err == nil {
+			active, err = r.active(first, end, boolean, by...)
+		}
+		return fmt.Sprintf("%s[%s:%s]", Enclosed(active), r.Duration(length), r.Duration(width))
+	}
+	var p *metric.Plan
+	switch s := r.Query.Shape.(type) {
+	case query.ActiveUnits:
+		if s.More < 0 {
+			return nil, Unsupported("more than %d buckets", s.More)
+		}
+		p = r.plan(false, []string{a.Unit}, nil)
+		p.At = end
+		p.Expression = fmt.Sprintf("count_over_time(%s) > %d", subquery(end-first, "", a.Unit), s.More)
+	case query.ActiveHours:
+		p = r.plan(false, []string{a.Unit}, nil)
+		p.Fields = []metric.Field{{Name: "hours"}}
+		p.At = lastDay
+		p.Expression = r.Named(fmt.Sprintf("avg_over_time(count_over_time(%s)[%s:1d]) * %s",
+			subquery(day, "", a.Unit), r.Duration(lastDay-firstDay), Number(a.Width.Hours())), "hours")
+	case query.ActiveShare:
+		p = r.plan(true, s.Group, nil)
+		p.Fields = []metric.Field{{Name: "share"}}
+		p.Start, p.End, p.Step, p.Shift = firstDay+day, lastDay, day, -day
+		buckets := r.Grouped("sum", fmt.Sprintf("count_over_time(%s)", subquery(day, "", append(slices.Clone(s.Group), a.Unit)...)), s.Group...)
+		p.Expression = r.Named(fmt.Sprintf("%s / %d", buckets, day/width), "share")
+	case query.Starts:
+		p = r.plan(false, s.Group, nil)
+		p.Fields = []metric.Field{{Name: "starts"}}
+		p.At = end
+		rises := r.Rises(subquery(end-first, "bool ", append(slices.Clone(s.Group), a.Unit)...))
+		p.Expression = r.Named(r.Grouped("sum", rises, s.Group...)+" > 0", "starts")
+	default:
+		return nil, Unsupported("%s has nothing for %s", r.Name(), r.Query.ShapeName())
+	}
+	return p, err
+}
+
+// active returns an expression that, where a bucket ends, has the units of which it
+// is active; with bool it has all that have samples, as 1 and 0.
+func (r *Renderer) active(first, end int64, boolean string, by ...string) (string, error) {
+	a, width := r.Query.Activity(), r.Query.Activity().Width.Milliseconds()
+	var parts []string
+	var failed error
+	part := func(s Span, after, before int64) {
+		mean := r.Mean(r, a.Field, s, by)
+		if a.Zeros {
+			mean, failed = r.ZeroShare(r, a.Field, s, by)
+		}
+		parts = append(parts, r.During(mean, after, before))
+	}
+	// half keeps the borders of conditions away from the steps.
+	half := max(1, width/2)
+	after, before := first, end+half
+	switch {
+	case end-first == width:
+		part(Span{Length: r.To - r.From + 1, Offset: end - r.To, Last: r.To}, end-half, before)
+		after = before
+	case r.From > first:
+		after = first + width + half
+		part(Span{Length: first + width - r.From, Offset: 1, Last: first + width - 1}, first+half, after)
+		fallthrough
+	default:
+		if r.To < end-1 {
+			before = end - half
+			part(Span{Length: r.To - (end - width) + 1, Offset: end - r.To, Last: r.To}, before, end+half)
+		}
+	}
+	if after < before && (end-first > width) {
+		part(Span{Length: width, Offset: 1}, after, before)
+	}
+	mean := Enclosed(parts[0])
+	if len(parts) > 1 { // of a step one alone has a value
+		for i := range parts {
+			parts[i] = r.Part(parts[i], i)
+		}
+		mean = r.Grouped("sum", r.Union(parts...), by...)
+	}
+	return fmt.Sprintf("%s %s %s%s", mean, a.Compare, boolean, Number(a.Value)), failed
+}
