@@ -59,6 +59,23 @@ func Run(t *testing.T, kind driver.Driver, given map[string]string) {
 	t.Run("random queries", s.differential)
 }
 
+// RegularInterval is at whose multiples all rows of RunRegular stand.
+const RegularInterval = 4 * time.Minute
+
+// RunRegular runs the part of the suite whose rows stand at multiples of an interval,
+// for options that promise so.
+func RunRegular(t *testing.T, kind driver.Driver, given map[string]string) {
+	options, err := kind.Resolve(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := suite{kind: kind, options: options, caps: kind.Caps(options)}
+	for _, use := range []workload.Workload{tsbs.CPUOnly(), tsbs.IoT()} {
+		t.Run(use.Name(), func(t *testing.T) { s.loadAndQuery(t, useCase(t, use, 40, 0), 1) })
+	}
+	t.Run("iotdb", func(t *testing.T) { s.iotdbRows(t, iotdbVariants()[0], 0) })
+}
+
 // Long leaves a test to .ci/nightly that takes minutes beside others that test nearly
 // the same: the flag -short, which .ci/run gives, skips it.
 func Long(t testing.TB) {

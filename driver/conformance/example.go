@@ -31,7 +31,7 @@ func useCase(t *testing.T, use workload.Workload, scale, initial uint32) example
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	spec := workload.Spec{
 		Name: use.Name(), Seed: 123, Scale: scale, InitialScale: initial,
-		Start: start, End: start.Add(24 * time.Hour), Interval: 4 * time.Minute,
+		Start: start, End: start.Add(24 * time.Hour), Interval: RegularInterval,
 	}
 	return exampleOf(t, use, spec)
 }

@@ -11,13 +11,16 @@ import (
 	"github.com/tsmark/tsmark/workload/iotdb"
 )
 
-// iotdb: the workload's rows and queries, however rows arrive.
-func (s *suite) iotdb(t *testing.T) {
-	for i, v := range []struct {
-		name  string
-		data  workload.Settings
-		asked workload.Settings
-	}{
+// iotdbVariant is rows of iotdb's, and queries about them.
+type iotdbVariant struct {
+	name  string
+	data  workload.Settings
+	asked workload.Settings
+}
+
+// iotdbVariants are rows as they may arrive. Those of the first one are regular.
+func iotdbVariants() []iotdbVariant {
+	return []iotdbVariant{
 		{"plain", workload.Settings{"iotdb.sensors": "6", "iotdb.device-groups": "2"}, workload.Settings{"iotdb.devices": "3", "iotdb.sensors": "2", "iotdb.aggregate": "max", "iotdb.set": "intersect"}},
 		{"tags and texts", workload.Settings{"iotdb.sensors": "10", "iotdb.types": "1:1:1:1:1:1:1:1:1:1", "iotdb.tags": "2:3"}, workload.Settings{"iotdb.devices": "2", "iotdb.aggregate": "sum", "iotdb.set": "except"}},
 		{"irregular and late", workload.Settings{"iotdb.sensors": "3", "iotdb.irregular": "true", "iotdb.late": "0.2", "iotdb.types": "0:1:0:0:2"}, workload.Settings{"iotdb.sensors": "2", "iotdb.aggregate": "avg", "iotdb.set": "union-all"}},
@@ -25,19 +28,26 @@ func (s *suite) iotdb(t *testing.T) {
 		{"unaligned of all types", workload.Settings{"iotdb.sensors": "10", "iotdb.unaligned": "true", "iotdb.types": "1:1:1:1:1:1:1:1:1:1", "iotdb.text-length": "7"}, workload.Settings{"iotdb.aggregate": "max"}},
 		{"repeated rows", workload.Settings{"iotdb.sensors": "3", "iotdb.duplicates": "0.1"}, workload.Settings{"iotdb.devices": "2", "iotdb.set": "intersect-all"}},
 		{"rewritten times", workload.Settings{"iotdb.sensors": "3", "iotdb.late": "0.2", "iotdb.late-mode": "paper-poisson", "iotdb.late-mean": "3"}, workload.Settings{"iotdb.set": "union-all", "iotdb.set-of": "3"}},
-	} {
-		t.Run(v.name, func(t *testing.T) {
-			repeats := v.data["iotdb.duplicates"] != "" || v.data["iotdb.late-mode"] == "paper-poisson"
-			if repeats && !s.caps.Holds(series.RepeatedTimes) {
-				t.Logf("rows of one time are the same row")
-				return
-			}
-			maps.Copy(v.asked, workload.Settings{"iotdb.span": "2h", "iotdb.bucket": "25m", "iotdb.above": fmt.Sprint(i*7 - 20), "iotdb.limit": "7"})
-			start := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
-			s.loadAndQuery(t, exampleOf(t, iotdb.Workload(), workload.Spec{
-				Name: "iotdb", Seed: int64(i), Scale: 12, Start: start, End: start.Add(12 * time.Hour), Interval: 4 * time.Minute,
-				InARow: 20, Settings: v.data, QuerySettings: v.asked,
-			}), 1)
-		})
 	}
+}
+
+// iotdb: the workload's rows and queries, however rows arrive.
+func (s *suite) iotdb(t *testing.T) {
+	for i, v := range iotdbVariants() {
+		t.Run(v.name, func(t *testing.T) { s.iotdbRows(t, v, i) })
+	}
+}
+
+func (s *suite) iotdbRows(t *testing.T, v iotdbVariant, i int) {
+	repeats := v.data["iotdb.duplicates"] != "" || v.data["iotdb.late-mode"] == "paper-poisson"
+	if repeats && !s.caps.Holds(series.RepeatedTimes) {
+		t.Logf("rows of one time are the same row")
+		return
+	}
+	maps.Copy(v.asked, workload.Settings{"iotdb.span": "2h", "iotdb.bucket": "25m", "iotdb.above": fmt.Sprint(i*7 - 20), "iotdb.limit": "7"})
+	start := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
+	s.loadAndQuery(t, exampleOf(t, iotdb.Workload(), workload.Spec{
+		Name: "iotdb", Seed: int64(i), Scale: 12, Start: start, End: start.Add(12 * time.Hour), Interval: RegularInterval,
+		InARow: 20, Settings: v.data, QuerySettings: v.asked,
+	}), 1)
 }

@@ -55,10 +55,17 @@ func (p *proxy) rewrite(r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if writes {
+	switch {
+	case writes && r.Header.Get("Content-Encoding") == "snappy":
+		if body, err = p.remoteWrite(body); err != nil {
+			return err
+		}
+	case writes:
 		body = p.lines(body)
-	} else if body, err = p.nativeRows(r, body); err != nil {
-		return err
+	default:
+		if body, err = p.nativeRows(r, body); err != nil {
+			return err
+		}
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	r.Header.Set("Content-Length", strconv.Itoa(len(body)))

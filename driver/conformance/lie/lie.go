@@ -137,7 +137,7 @@ var (
 	counts = regexp.MustCompile(`(?i)\b(count|sum|pg_\w+|information_schema)\b`)
 	// samples finds queries of metrics, and figures those that tsmark counts by.
 	samples = regexp.MustCompile(`_over_time\(`)
-	figures = regexp.MustCompile(`tsmark_figure|^count\(`)
+	figures = regexp.MustCompile(`tsmark_figure|^(count|group)\(`)
 	// constant is what tells queries of one kind apart.
 	constant = regexp.MustCompile(`'[^']*'|\d+`)
 )
