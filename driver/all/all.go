@@ -9,6 +9,7 @@ import (
 	"github.com/tsmark/tsmark/driver/mysql"
 	"github.com/tsmark/tsmark/driver/null"
 	"github.com/tsmark/tsmark/driver/postgres"
+	"github.com/tsmark/tsmark/driver/prometheus"
 	"github.com/tsmark/tsmark/driver/questdb"
 	"github.com/tsmark/tsmark/driver/sqlite"
 	"github.com/tsmark/tsmark/driver/timescaledb"
@@ -27,6 +28,7 @@ func Drivers() []driver.Driver {
 		questdb.Driver(),
 		influxdb.Driver(),
 		victoriametrics.Driver(),
+		prometheus.Driver(),
 		null.Driver(),
 	}
 }

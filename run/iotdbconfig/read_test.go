@@ -212,8 +212,8 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	for lines, want := range map[string]string{
-		"":                               "c.properties: DB_SWITCH: is left out, and stands for IoTDB-200-SESSION_BY_TABLET then, which has no driver; give one of these by --target: duckdb, sqlite, postgres, timescaledb, mysql, questdb, influxdb, victoriametrics, null",
-		"DB_SWITCH=IoTDB-130-JDBC":       "c.properties:1: DB_SWITCH: IoTDB-130-JDBC has no driver; give one of these by --target: duckdb, sqlite, postgres, timescaledb, mysql, questdb, influxdb, victoriametrics, null",
+		"":                               "c.properties: DB_SWITCH: is left out, and stands for IoTDB-200-SESSION_BY_TABLET then, which has no driver; give one of these by --target: duckdb, sqlite, postgres, timescaledb, mysql, clickhouse, questdb, influxdb, victoriametrics, prometheus, null",
+		"DB_SWITCH=IoTDB-130-JDBC":       "c.properties:1: DB_SWITCH: IoTDB-130-JDBC has no driver; give one of these by --target: duckdb, sqlite, postgres, timescaledb, mysql, clickhouse, questdb, influxdb, victoriametrics, prometheus, null",
 		"DB_SWITCH=TimescaleD":           `c.properties:1: DB_SWITCH: "TimescaleD" is no database of IoTDB-Benchmark; did you mean "TimescaleDB" or "TimescaleDB-cluster"?`,
 		"DB_SWITCH=InfluxDB\nHOST=a,b":   "c.properties:2: HOST: names several servers, and a target is one; name one, or several targets with --target",
 		"DB_SWITCH=QuestDB\nPASSWORD=@x": "c.properties:2: PASSWORD: begins with @, behind which the name of a file would stand; leave it out, and set the variable TSMARK_QUESTDB_PG_PASSWORD",

@@ -1,0 +1,202 @@
+package prometheus
+
+import (
+	"context"
+	"flag"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/poll"
+	"github.com/tsmark/tsmark/driver/promql"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// testServer returns the options that lead to the server that tests may fill.
+func testServer(t testing.TB, given ...string) map[string]string {
+	t.Helper()
+	return conformance.TestServer(t, Driver(), given...)
+}
+
+func TestConformance(t *testing.T) { conformance.Run(t, Driver(), testServer(t)) }
+
+// Remote write 2.0, where the server knows it.
+func TestConformanceVersion2(t *testing.T) {
+	conformance.Long(t)
+	given := testServer(t, optionWrite, write2)
+	kind := Driver()
+	options, err := kind.Resolve(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := open(t.Context(), driver.Env{Create: true}, options)
+	if err != nil && strings.Contains(err.Error(), "would take requests of 2.0 for empty ones") {
+		t.Log(err)
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	conformance.Close(t, db)
+	conformance.Run(t, kind, given)
+}
+
+// Rows at multiples of an interval that tsmark knows of: thresholds over rows.
+func TestConformanceInterval(t *testing.T) {
+	conformance.RunRegular(t, Driver(), testServer(t, promql.IntervalOption, conformance.RegularInterval.String()))
+}
+
+func TestQueries(t *testing.T) {
+	conformance.Queries(t, Driver(), nil, "queries.promql", *update)
+}
+
+func TestQueriesInterval(t *testing.T) {
+	conformance.Queries(t, Driver(), map[string]string{promql.IntervalOption: "10s"}, "interval.promql", *update)
+}
+
+// script starts a server of this test's own.
+func script(t *testing.T, env ...string) *conformance.Server {
+	t.Helper()
+	conformance.Address(t, "prometheus")
+	return conformance.Script(t, "prometheus", env...)
+}
+
+// connected opens the server of a script.
+func connected(t *testing.T, s *conformance.Server, given ...string) (*database, error) {
+	t.Helper()
+	options := map[string]string{connection.Port: strconv.Itoa(s.Port())}
+	for i := 0; i < len(given); i += 2 {
+		options[given[i]] = given[i+1]
+	}
+	kind := Driver()
+	resolved, err := kind.Resolve(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var db driver.DB
+	begin := time.Now()
+	err = poll.Until(t.Context(), 50*time.Millisecond, time.Second, func() (bool, error) {
+		db, err = open(t.Context(), driver.Env{Create: true}, resolved)
+		if err != nil && strings.Contains(err.Error(), "Service Unavailable") && time.Since(begin) < time.Minute {
+			return false, nil // it asks for credentials before it is ready
+		}
+		return true, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() { conformance.Close(t, db) })
+	return db.(*database), nil
+}
+
+func TestFaults(t *testing.T) {
+	conformance.Faults(t, conformance.Faulty{
+		Kind:     Driver(),
+		Server:   script(t),
+		Patience: 20 * time.Second,
+		Cannot: map[string]string{
+			conformance.WrongPassword: "the server asks for none; TestCredentials has one that does",
+			conformance.WrongDatabase: "it has none",
+		},
+	})
+}
+
+// A server that asks for credentials takes those of the options, and no others.
+func TestCredentials(t *testing.T) {
+	// bcrypt of stub.Secret.
+	s := script(t, "PROMETHEUS_WEB=basic_auth_users: {joe: $2b$04$GEW1xzGEtDyTjl2v9QY3MOzxdxiKot63PV3rSiZHyW6zHNU9tzArW}")
+	const says = "it does not take these credentials; give the options user and password"
+	_, err := connected(t, s)
+	stub.Says(t, err, says)
+	_, err = connected(t, s, connection.User, "joe", connection.Password, "wr0ng")
+	stub.Says(t, err, says)
+	d, err := connected(t, s, connection.User, "joe", connection.Password, stub.Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conformance.Prepare(t, d, 3, conformance.Table("usage"))
+}
+
+// late is rows of which the second is older than the first.
+func late() (*series.Schema, *series.Batch) {
+	table := conformance.Table("usage")
+	b := new(series.Batch)
+	for _, at := range []time.Duration{10 * time.Hour, 5 * time.Hour} {
+		run := b.Add(table)
+		run.Grow(1)
+		run.Series[0], run.Times[0] = 0, time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC).Add(at).UnixNano()
+		for f := range run.Columns {
+			if run.Columns[f].Ints != nil {
+				run.Columns[f].Ints[0] = 1
+			} else {
+				run.Columns[f].Floats[0] = 1
+			}
+		}
+	}
+	return &series.Schema{Tables: []*series.Table{table}, Series: 3}, b
+}
+
+// A server that takes no late samples refuses them, in a line, and for good. Before
+// that the look at it has said so.
+func TestLateSamplesAreRefused(t *testing.T) {
+	s := script(t, "PROMETHEUS_LATE=0s")
+	d, err := connected(t, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stub.Says(t, d.Inspect(t.Context()), "out_of_order_time_window (0s)")
+	schema, b := late()
+	if err := session.Of(d).Prepare(t.Context(), schema, session.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	conformance.Write(t, d, &series.Batch{Runs: b.Runs[:1]})
+	w := conformance.Writer(t, d)
+	defer conformance.Close(t, w)
+	receipt, err := w.Write(t.Context(), &series.Batch{Runs: b.Runs[1:]})
+	if err == nil || receipt.Rows != 0 || driver.AsTemporary(err) != nil || !strings.Contains(err.Error(), "out_of_order_time_window") {
+		t.Errorf("%+v, %v: want an error that is not temporary and says how to fix it", receipt, err)
+	}
+}
+
+// Without the admin API nothing can be deleted, in a line; with it, what is written
+// again after it was deleted is there once, however often.
+func TestDrop(t *testing.T) {
+	d, err := connected(t, script(t, "PROMETHEUS_ADMIN=no"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conformance.Prepare(t, d, 3, conformance.Table("usage"))
+	stub.Says(t, d.Drop(t.Context(), []driver.Object{{Name: "a"}}), "start the server with --web.enable-admin-api")
+
+	if d, err = connected(t, script(t)); err != nil {
+		t.Fatal(err)
+	}
+	schema, b := late()
+	for round := range 3 {
+		if err := session.Of(d).Prepare(t.Context(), schema, session.Mark{}); err != nil {
+			t.Fatal(err)
+		}
+		count := func(ctx context.Context) int64 {
+			census, err := d.Census(ctx, schema.Tables[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return census.Fields[0].Count
+		}
+		if n := count(t.Context()); n != 0 {
+			t.Errorf("round %d: %d samples are left", round, n)
+		}
+		conformance.Write(t, d, b)
+		if n := count(t.Context()); n != 2 {
+			t.Errorf("round %d: %d samples, want 2", round, n)
+		}
+	}
+}
