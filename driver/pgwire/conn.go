@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -196,8 +197,36 @@ func (c *Conn) Exec(ctx context.Context, texts ...string) error {
 // that the server counted. Statements may stand before it, as "BEGIN; COPY …".
 func (c *Conn) Copy(ctx context.Context, text string, from io.Reader) (int64, error) {
 	c.unread.Row()
-	tag, err := c.pg.CopyFrom(ctx, from, text)
+	source := &copySource{from: from}
+	defer source.end()
+	tag, err := c.pg.CopyFrom(ctx, source, text)
 	return tag.RowsAffected(), c.failed(ctx, err)
+}
+
+// copySource is what a COPY reads until it has ended. Where a connection breaks, the
+// library returns while another goroutine of it may still be reading.
+type copySource struct {
+	from io.Reader
+
+	mu    sync.Mutex // guards what follows; held while from is read
+	ended bool
+}
+
+// Read implements io.Reader.
+func (s *copySource) Read(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return 0, io.ErrClosedPipe
+	}
+	return s.from.Read(p)
+}
+
+// end waits for a read that is going on, and lets no other begin.
+func (s *copySource) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
 }
 
 // Prepare gives a name to a statement.

@@ -146,11 +146,11 @@ func TestMixedStale(t *testing.T) {
 	if p := out.Problem(); p != "" {
 		t.Errorf("wrong, not stale: %s", p)
 	}
-	longest := 0.0 // on a busy machine few queries of a type are run in time
+	longest := 0.0 // on a busy machine few queries of a type, or none, are run in time
 	for _, q := range out.Types {
 		f := q.Freshness
 		longest = max(longest, f.Max)
-		if q.Stale == 0 || f.Count != q.Stale || f.Max > delay.Seconds() || f.Min < 0 {
+		if f.Count != q.Stale || f.Max > delay.Seconds() || f.Min < 0 {
 			t.Errorf("%s: %d of %d stale, by %v to %v s; want up to %v", q.Type, q.Stale, q.Executed, f.Min, f.Max, delay)
 		}
 	}
