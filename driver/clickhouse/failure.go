@@ -16,7 +16,6 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/httpwire"
-	"github.com/tsmark/tsmark/driver/limit"
 )
 
 // The codes of exceptions that are told apart.
@@ -121,8 +120,8 @@ func (c *nativeConn) failed(ctx context.Context, err error) error {
 		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
 	case errors.As(err, &own):
 		return own.err
-	case c.wire.Err != nil && limit.IsEndless(c.wire.Err):
-		return c.wire.Err
+	case c.wire.Endless() != nil:
+		return c.wire.Endless()
 	}
 	if f := asFailure(err); f != nil {
 		return f.explained()

@@ -88,13 +88,13 @@ func (c *nativeConn) do(ctx context.Context, q ch.Query) error {
 
 // Query implements sqlkit.Conn. The bytes of its cost are all that came.
 func (c *nativeConn) Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
-	begin := c.wire.N
+	begin := c.wire.BytesRead()
 	c.answer.begin(sink)
 	err := c.do(ctx, ch.Query{
 		Body: text, QueryID: newID(), Result: &c.answer,
 		OnResult: func(context.Context, proto.Block) error { return nil }, // the answer has handed the rows on
 	})
-	return driver.Cost{Rows: c.answer.rows, Bytes: c.wire.N - begin}, err
+	return driver.Cost{Rows: c.answer.rows, Bytes: c.wire.BytesRead() - begin}, err
 }
 
 // Exec implements sqlkit.Conn.
@@ -110,7 +110,7 @@ func (c *nativeConn) Exec(ctx context.Context, texts ...string) error {
 // Insert implements conn.
 func (c *nativeConn) Insert(ctx context.Context, statement string, columns proto.Input) (int64, time.Time, error) {
 	err := c.do(ctx, ch.Query{Body: statement + " VALUES", QueryID: newID(), Input: columns})
-	return size(columns), c.wire.Written, err
+	return size(columns), c.wire.LastWrite(), err
 }
 
 // Ping implements sqlkit.Remote.

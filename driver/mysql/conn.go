@@ -140,7 +140,7 @@ func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (cost dr
 		return cost, fmt.Errorf("querying: %w", context.Cause(ctx))
 	}
 	c.wire.Unread.Row()
-	begin := c.wire.N
+	begin := c.wire.BytesRead()
 	statement, err := c.my.PrepareContext(ctx, text)
 	if err == nil {
 		var rows sqldriver.Rows
@@ -151,7 +151,7 @@ func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (cost dr
 			_ = statement.Close()
 		}
 	}
-	cost.Bytes = c.wire.N - begin
+	cost.Bytes = c.wire.BytesRead() - begin
 	return cost, c.failed(ctx, err)
 }
 

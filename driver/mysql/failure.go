@@ -12,7 +12,6 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
-	"github.com/tsmark/tsmark/driver/limit"
 )
 
 // The numbers of errors that are told apart, of MySQL's and of MariaDB's.
@@ -79,8 +78,8 @@ func (c *conn) failed(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &own):
 		return own.err
-	case limit.IsEndless(c.wire.Err):
-		return c.wire.Err
+	case c.wire.Endless() != nil:
+		return c.wire.Endless()
 	case !errors.As(err, &my) && c.Closed():
 		return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.address(), oneLine(err))}
 	case my == nil:

@@ -98,7 +98,7 @@ func (s *server) form(p *metric.Plan) (url.Values, error) {
 	case s.lookback:
 		form.Set("lookback_delta", seconds(p.Lookback+1000)) // the expression says which samples are too old
 	case s.reaches < back:
-		return nil, fmt.Errorf("Prometheus %s looks back %v for a newest sample, and this query asks for %v: start it with --query.lookback-delta=200y, or use version 2.43 or a newer one", s.version, s.reaches, back)
+		return nil, fmt.Errorf("the server, Prometheus %s, looks back %v for a newest sample, and this query asks for %v: start it with --query.lookback-delta=200y, or use version 2.43 or a newer one", s.version, s.reaches, back)
 	}
 	return form, nil
 }
@@ -126,7 +126,7 @@ func (d *database) greet(ctx context.Context) error {
 	}
 	s.closed, s.lookback = at < 3, at > 2 || at == 2 && under >= 43
 	if s.closed && d.settings.write == write2 {
-		return fmt.Errorf("Prometheus %s knows remote write 1.0 alone, and would take requests of 2.0 for empty ones: give %s=%s", s.version, optionWrite, write1)
+		return fmt.Errorf("the server, Prometheus %s, knows remote write 1.0 alone, and would take requests of 2.0 for empty ones: give %s=%s", s.version, optionWrite, write1)
 	}
 	if !s.lookback {
 		flags, err := d.flags(ctx)

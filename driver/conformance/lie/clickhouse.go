@@ -304,7 +304,7 @@ func widthOf(kind string) int {
 	case "DateTime64":
 		return 8
 	}
-	bits, _ := strconv.Atoi(strings.TrimLeft(kind, "UIntFloat"))
+	bits, _ := strconv.Atoi(strings.TrimLeft(kind, "UIntFloa")) // Int64, UInt8, Float32
 	return bits / 8
 }
 
