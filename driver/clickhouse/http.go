@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -75,6 +76,11 @@ func (c *httpConn) Query(ctx context.Context, text string, sink query.Sink) (dri
 	if err != nil {
 		return driver.Cost{}, err
 	}
+	if readsOnly.MatchString(text) {
+		// So that net/http sends it again where the server has closed the connection
+		// meanwhile, as it does with a GET. Without a value it does not go out.
+		request.Header["Idempotency-Key"] = nil
+	}
 	response, err := c.client.Answer(request, explained)
 	if err != nil {
 		return driver.Cost{}, c.failed(ctx, err)
@@ -87,6 +93,9 @@ func (c *httpConn) Query(ctx context.Context, text string, sink query.Sink) (dri
 	cost := driver.Cost{Rows: c.answer.rows, Bytes: body.n}
 	return cost, c.broken(ctx, body, err)
 }
+
+// readsOnly finds statements that change nothing.
+var readsOnly = regexp.MustCompile(`(?i)^\s*(SELECT|WITH)\b`)
 
 // read reads the blocks of an answer to its end.
 func (c *httpConn) read(body *body, packed bool) error {
