@@ -84,7 +84,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		escape := strings.NewReplacer(`\`, `\\`, " ", `\ `, "\t", `\t`, "\n", `\n`, "\r", `\r`, "\f", `\f`, "=", `\=`, ":", `\:`, "#", `\#`, "!", `\!`)
+		escape := strings.NewReplacer(`\`, `\\`, " ", `\ `, "\t", `\t`, "\n", `\n`, "\r", `\r`, "\f", `\f`, "=", `\=`, ":", `\:`, "#", `\#`, "!", `\!`, "\ufeff", `\ufeff`) // at the beginning it would be a mark
 		var plain strings.Builder
 		for i, e := range entries {
 			if e.Line < 1 || e.Line > lines || !utf8.ValidString(e.Key) {
