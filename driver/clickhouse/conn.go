@@ -3,7 +3,6 @@ package clickhouse
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/httpwire"
 	"github.com/tsmark/tsmark/driver/sqlkit"
-	"github.com/tsmark/tsmark/query"
 )
 
 // config says where a server is and how it is spoken to.
@@ -80,36 +78,4 @@ func (c *config) connect(ctx context.Context) (conn, error) {
 		return c.newHTTP(), nil
 	}
 	return c.native(ctx)
-}
-
-// querier implements driver.Querier over a connection, which it opens again where
-// it broke.
-type querier struct {
-	config *config
-	conn   conn // nil: closed
-}
-
-// Do implements driver.Querier.
-func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
-	if q.conn == nil {
-		return driver.Cost{}, errors.New("the connection is closed")
-	}
-	if q.conn.Closed() && ctx.Err() == nil {
-		fresh, err := q.config.connect(ctx)
-		if err != nil {
-			return driver.Cost{}, err
-		}
-		q.conn = fresh
-	}
-	return q.conn.Query(ctx, r.Text, sink)
-}
-
-// Close implements driver.Querier.
-func (q *querier) Close() error {
-	if q.conn == nil {
-		return nil
-	}
-	err := q.conn.Close()
-	q.conn = nil
-	return err
 }

@@ -184,11 +184,7 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 
 // NewQuerier implements driver.DB.
 func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error) {
-	c, err := d.config.connect(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("opening a connection for reading: %w", err)
-	}
-	return &querier{d.config, c}, nil
+	return sqlkit.NewQuerier(ctx, d.config.connect)
 }
 
 // AfterLoad implements driver.AfterLoader.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	sqldriver "database/sql/driver"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -258,36 +257,4 @@ func (c *conn) kill() {
 		_ = other.Exec(ctx, fmt.Sprintf("KILL %d", c.id)) // it may have ended
 		_ = other.Close()
 	}
-}
-
-// querier implements driver.Querier over a connection, which it opens again where
-// it broke.
-type querier struct {
-	config *config
-	conn   *conn // nil: closed
-}
-
-// Do implements driver.Querier.
-func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
-	if q.conn == nil {
-		return driver.Cost{}, errors.New("the connection is closed")
-	}
-	if q.conn.Closed() && ctx.Err() == nil {
-		fresh, err := q.config.connect(ctx)
-		if err != nil {
-			return driver.Cost{}, err
-		}
-		q.conn = fresh
-	}
-	return q.conn.Query(ctx, r.Text, sink)
-}
-
-// Close implements driver.Querier.
-func (q *querier) Close() error {
-	if q.conn == nil {
-		return nil
-	}
-	err := q.conn.Close()
-	q.conn = nil
-	return err
 }

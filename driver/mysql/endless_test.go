@@ -124,11 +124,10 @@ func TestEndlessQueries(t *testing.T) {
 		rows = append(rows, row)
 	}
 	config := served(t, endless(packets(1, "\x01", column, eof), packets(4, rows...)))
-	first, err := config.connect(t.Context())
+	q, err := sqlkit.NewQuerier(t.Context(), config.connect)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := &querier{config, first}
 	defer conformance.Close(t, q)
 	enough := errors.New("enough")
 	for range 2 {
