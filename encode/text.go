@@ -15,7 +15,7 @@ import (
 // memory does not grow with the tags of millions of series.
 const (
 	maxReadySeries = 1 << 18
-	maxReadyText   = 256 << 20
+	maxReadyText   = 64 << 20
 )
 
 // seriesText holds the text that begins every row of a series of one table.
