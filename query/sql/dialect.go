@@ -74,6 +74,11 @@ type Dialect struct {
 	NoHaving bool
 	// NoSetAll says that it knows no INTERSECT ALL and EXCEPT ALL.
 	NoSetAll bool
+	// NoSets says that it knows no set operations.
+	NoSets bool
+	// Plain says that it knows neither WITH nor window functions: subqueries stand in
+	// FROM, and what needs a row's neighbour is unsupported.
+	Plain bool
 	// NoBooleanNulls says that a boolean cannot be NULL, so that "not known"
 	// must be told by a number: 1 is true, 0 is false.
 	NoBooleanNulls bool
@@ -113,6 +118,9 @@ const (
 	// value, or of their series where tables are normalized. The two together are
 	// looked up, which an order by them finds at once.
 	LimitBy
+	// LastBy is GROUP BY with last_by(x, time), which takes x from the newest row, over
+	// wide tables.
+	LastBy
 )
 
 // Counted returns the expression that is counted for values of a column.

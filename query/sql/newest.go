@@ -2,6 +2,7 @@ package sql
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/query"
@@ -12,6 +13,10 @@ import (
 // rows are then left to choose from, where several series share the tag's
 // value or a series has several rows at one time.
 func (r *renderer) newestRows(s query.Last) {
+	if r.Newest == LastBy {
+		r.lastBy(s)
+		return
+	}
 	from, tag, having := r.from(), r.tag(s.By), s.Having
 	if having != nil || r.Newest == Numbered {
 		names := []string{r.time()}
@@ -151,5 +156,26 @@ func (r *renderer) newest(from, tag string) {
 		r.line("FROM %s", r.rows)
 		r.where("", from)
 		r.line("LATEST ON %s PARTITION BY %s", time, tag)
+	}
+}
+
+// lastBy writes the Last shape by last_by.
+func (r *renderer) lastBy(s query.Last) {
+	last := func(column string) string { return fmt.Sprintf("last_by(%s, %s)", r.Ident(column), r.time()) }
+	columns := []string{fmt.Sprintf("max(%s) AS %[1]s", r.time()), r.tag(s.By)}
+	for _, name := range append(slices.Clone(s.Tags), s.Fields...) {
+		columns = append(columns, last(name)+" AS "+r.Ident(name))
+	}
+	r.line("SELECT")
+	r.list("  ", columns)
+	r.line("FROM %s", r.rows)
+	r.where("", "")
+	r.line("GROUP BY 2")
+	if having := s.Having; having != nil {
+		value := last(having.Field)
+		if having.Over != "" {
+			value += " / " + last(having.Over)
+		}
+		r.line("HAVING %s", comparison(value, having.Compare, having.Value))
 	}
 }

@@ -1,0 +1,253 @@
+package iotdb
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/sqlkit"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// Census implements driver.DB.
+func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
+	if d.tree() {
+		out, err := d.treeCensus(ctx, t)
+		if err != nil {
+			return driver.Census{}, fmt.Errorf("taking the census of table %s: %w", t.Name, err)
+		}
+		return out, nil
+	}
+	out, err := d.counter().Census(ctx, t)
+	if err != nil {
+		return out, err
+	}
+	for i, f := range t.Fields {
+		if c := &out.Fields[i]; f.Type.Integer() && !exact(c, 1<<32) {
+			c.Sum = nil
+		}
+	}
+	return out, nil
+}
+
+// ListSeries implements driver.SeriesLister.
+func (d *database) ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error {
+	if !d.tree() {
+		return d.counter().ListSeries(ctx, s, t, sink)
+	}
+	texts, _ := split(t)
+	if len(texts) == 0 {
+		return sink.Row(make([]query.Value, 0))
+	}
+	p := &plan{Columns: 1, Device: true, Skip: strings.Count(d.root(), ".") + 2}
+	for i := range texts {
+		p.Output = append(p.Output, output{fromTag, i})
+	}
+	there := call("count", node(witness(t)))
+	p.Statement = fmt.Sprintf("SELECT %s FROM %s HAVING %[1]s > 0 ALIGN BY DEVICE", there, d.devices(t))
+	var reader planned
+	return d.admin.Do(ctx, func(c *conn) error {
+		reader.begin(p, sink, int64(c.unit))
+		_, err := c.query(ctx, p.Statement, &reader)
+		return err
+	})
+}
+
+// devices is the path of all devices of a table.
+func (d *database) devices(t *series.Table) string {
+	path := d.root() + "." + node(t.Name)
+	if texts, _ := split(t); len(texts) > 0 {
+		path += ".**"
+	}
+	return path
+}
+
+// exact reports whether a sum of whole numbers, which IoTDB makes of doubles, is that
+// of the numbers: all its parts can be said by one. Parts are no larger than most.
+func exact(c *driver.Content, most float64) bool {
+	if c.Min == nil || c.Max == nil {
+		return true
+	}
+	largest := math.Max(math.Abs(float64(c.Min.Int)), math.Abs(float64(c.Max.Int)))
+	return math.Min(largest, most)*float64(c.Count) < 1<<53
+}
+
+// counter counts tables of the table model. Sums of whole numbers are of doubles, so
+// those of the upper and the lower half of their bits are told apart.
+func (d *database) counter() *sqlkit.Counter {
+	held, unit := types(d.options), int64(units[d.options[optionPrecision]])
+	whole := func(expression, order string, unit int64) sqlkit.Figures {
+		return sqlkit.Figures{Sum: expression + " % 4294967296", High: expression + " / 4294967296", Whole: unit, Order: order}
+	}
+	return &sqlkit.Counter{
+		Dialect: newDialect(d.options),
+		Figures: func(t series.Type, column string) sqlkit.Figures {
+			switch t {
+			case series.Bool:
+				return sqlkit.Figures{Sum: fmt.Sprintf("CASE WHEN %s THEN 1 ELSE 0 END", column), Whole: 1}
+			case series.Int:
+				return whole(column, column, 1)
+			case series.Int32:
+				return sqlkit.Figures{Sum: column, Whole: 1, Order: column}
+			case series.Timestamp:
+				if column != "time" && held[t].As == "INT64" {
+					return whole(column, column, 1)
+				}
+				return whole("CAST("+column+" AS INT64)", column, unit)
+			case series.Date:
+				day := int64(86_400_000_000_000) / unit
+				return sqlkit.Figures{Sum: fmt.Sprintf("CAST(CAST(%s AS TIMESTAMP) AS INT64) / %d", column, day), Whole: 1, Order: column}
+			case series.Float32:
+				return sqlkit.Figures{Sum: column + " * 1e0", Order: column}
+			case series.Float:
+				return sqlkit.Figures{Sum: column, Order: column}
+			}
+			return sqlkit.Figures{Order: column}
+		},
+		Text: func(sum string) string { return "CAST(" + sum + " AS INT64)" },
+		Run:  sqlkit.RunBy(d.admin),
+	}
+}
+
+// fieldsAtOnce is how many fields one statement asks about.
+const fieldsAtOnce = 100
+
+// treeCensus takes the census of all devices of a table together. A sum that doubles
+// may have changed is made of the values themselves, as are those of times and dates.
+func (d *database) treeCensus(ctx context.Context, t *series.Table) (driver.Census, error) {
+	var out driver.Census
+	for from := 0; from == 0 || from < len(t.Fields); from += fieldsAtOnce {
+		if err := d.contents(ctx, t, t.Fields[from:min(from+fieldsAtOnce, len(t.Fields))], &out); err != nil {
+			return out, err
+		}
+	}
+	for i, f := range t.Fields {
+		c := &out.Fields[i]
+		var err error
+		switch {
+		case c.Count == 0 && !f.Type.Textual():
+			c.Sum = &query.Value{}
+		case f.Type == series.Bool:
+			err = d.truths(ctx, t, f.Name, c)
+		case f.Type == series.Timestamp, f.Type == series.Date, f.Type.Integer() && !exact(c, math.Inf(1)):
+			err = d.added(ctx, t, f.Name, c)
+		case f.Type.Integer():
+			c.Sum = &query.Value{Kind: query.Int, Int: int64(c.Sum.Float)}
+		}
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// contents asks for what values come to, by columns that have names of their own:
+// those of a measurement that no device has are left out of the answer.
+func (d *database) contents(ctx context.Context, t *series.Table, fields []series.Field, out *driver.Census) error {
+	w := node(witness(t))
+	columns := []string{"count(" + w + ") AS n", "min_time(" + w + ") AS t0", "max_time(" + w + ") AS t1"}
+	for i, f := range fields {
+		name := node(f.Name)
+		if name != w { // which is counted already
+			columns = append(columns, fmt.Sprintf("count(%s) AS n%d", name, i))
+		}
+		if f.Type.Numeric() {
+			columns = append(columns, fmt.Sprintf("sum(%s) AS s%d", name, i), fmt.Sprintf("min_value(%s) AS a%d", name, i), fmt.Sprintf("max_value(%s) AS z%d", name, i))
+		}
+	}
+	group := fmt.Sprintf(" GROUP BY LEVEL = %d", strings.Count(d.root(), ".")+1)
+	var unit int64
+	told := &toldRow{values: map[string]query.Value{}}
+	err := d.admin.Do(ctx, func(c *conn) error {
+		unit = int64(c.unit)
+		_, err := c.query(ctx, "SELECT "+strings.Join(columns, ", ")+" FROM "+d.devices(t)+group, told)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	out.Rows = told.values["n"].Int
+	for name, to := range map[string]**query.Value{"t0": &out.Times.Min, "t1": &out.Times.Max} {
+		v := told.values[name]
+		if v.Kind == query.Int {
+			v = query.Value{Kind: query.Time, Int: v.Int * unit}
+		}
+		*to = &v
+	}
+	for i, f := range fields {
+		c := driver.Content{Count: told.values[fmt.Sprintf("n%d", i)].Int}
+		if node(f.Name) == w {
+			c.Count = out.Rows
+		}
+		if f.Type.Numeric() {
+			sum, least, most := told.values[fmt.Sprintf("s%d", i)], told.values[fmt.Sprintf("a%d", i)], told.values[fmt.Sprintf("z%d", i)]
+			c.Sum, c.Min, c.Max = &sum, &least, &most
+		}
+		out.Fields = append(out.Fields, c)
+	}
+	return nil
+}
+
+// toldRow is a reader of one row by the names of its columns.
+type toldRow struct {
+	names  []string
+	values map[string]query.Value
+}
+
+func (r *toldRow) columns(names, _ []string) error { r.names = names; return nil }
+func (r *toldRow) end() (int64, error)             { return 0, nil }
+func (r *toldRow) take(values []query.Value) (int64, error) {
+	for i, v := range values {
+		if _, again := r.values[r.names[i]]; again {
+			return 0, fmt.Errorf("the answer has more than one row, or more than one %s", r.names[i])
+		}
+		r.values[r.names[i]] = v
+	}
+	return 1, nil
+}
+
+// truths counts the booleans that are true: IoTDB tells it device by device.
+func (d *database) truths(ctx context.Context, t *series.Table, field string, c *driver.Content) error {
+	var sum int64
+	err := d.scan(ctx, fmt.Sprintf("SELECT count(%s) FROM %s WHERE %[1]s = true ALIGN BY DEVICE", node(field), d.devices(t)), func(v query.Value) error {
+		sum += v.Int
+		return nil
+	})
+	c.Sum = &query.Value{Kind: query.Int, Int: sum}
+	return err
+}
+
+// added adds up the values of a field.
+func (d *database) added(ctx context.Context, t *series.Table, field string, c *driver.Content) error {
+	var sum int64
+	var least, most query.Value
+	err := d.scan(ctx, fmt.Sprintf("SELECT %s FROM %s ALIGN BY DEVICE", node(field), d.devices(t)), func(v query.Value) error {
+		if v.Kind == query.Null {
+			return nil
+		}
+		sum += v.Int
+		if least.Kind == query.Null || v.Int < least.Int {
+			least = v
+		}
+		if most.Kind == query.Null || v.Int > most.Int {
+			most = v
+		}
+		return nil
+	})
+	c.Sum, c.Min, c.Max = &query.Value{Kind: query.Int, Int: sum}, &least, &most
+	return err
+}
+
+// scan hands on the last column of an answer.
+func (d *database) scan(ctx context.Context, text string, each func(query.Value) error) error {
+	_, err := d.admin.Query(ctx, text, sinkFunc(func(row []query.Value) error { return each(row[len(row)-1]) }))
+	return err
+}
+
+type sinkFunc func([]query.Value) error
+
+// Row implements query.Sink.
+func (f sinkFunc) Row(row []query.Value) error { return f(row) }

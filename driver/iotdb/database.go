@@ -1,0 +1,296 @@
+package iotdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/apache/iotdb-client-go/v2/client"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/poll"
+	"github.com/tsmark/tsmark/driver/sqlkit"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// database implements driver.DB.
+type database struct {
+	options driver.Options
+	config  *config
+	admin   *sqlkit.Link[*conn] // for everything but writers and queriers
+	version string
+
+	mu     sync.Mutex     // guards what follows
+	schema *series.Schema // given to Create; nil before
+
+	idleSince atomic.Pointer[time.Time] // what the last Settle found; nil before
+}
+
+// open connects, and looks whether the server can do what the options ask for.
+func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
+	d := &database{options: o, config: newConfig(o)}
+	d.admin = sqlkit.NewLink(d.connect, false)
+	err := d.fits(ctx, env.Create)
+	if err != nil {
+		_ = d.Close() // the first error says what is wrong
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *database) tree() bool { return d.options[optionModel] == modelTree }
+
+// root is what names of the database's are relative to.
+func (d *database) root() string { return rootOf(d.options) }
+
+// name is the database as statements have it.
+func (d *database) name() string {
+	if d.tree() {
+		return d.root()
+	}
+	return newDialect(d.options).Ident(d.config.Database)
+}
+
+func (d *database) place() string { return fmt.Sprintf("%s of IoTDB at %s", d.name(), d.Address()) }
+
+// Address implements driver.Server.
+func (d *database) Address() string { return d.config.address() }
+
+// connect opens a session. In the table model it uses the database, if that is there.
+func (d *database) connect(ctx context.Context) (*conn, error) {
+	c, err := d.config.connect(ctx)
+	if err != nil || d.tree() {
+		return c, err
+	}
+	if err := c.Exec(ctx, "USE "+d.name()); err != nil && code(err) != client.DatabaseNotExist {
+		_ = c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// fits finds out what the server is.
+func (d *database) fits(ctx context.Context, create bool) error {
+	row, err := sqlkit.QueryRow(ctx, d.admin, "SHOW VERSION")
+	if err != nil {
+		return err
+	}
+	if d.version = row[0].String(); !strings.HasPrefix(d.version, "2.") && !(d.tree() && strings.HasPrefix(d.version, "1.3.")) {
+		return fmt.Errorf("%s has IoTDB %s; tsmark needs 2.0, or for the tree model 1.3, or newer", d.Address(), d.version)
+	}
+	var unit time.Duration
+	if err := d.admin.Do(ctx, func(c *conn) error { unit = c.unit; return nil }); err != nil {
+		return err
+	}
+	if want := units[d.options[optionPrecision]]; want != unit {
+		for name, of := range units {
+			if of == unit {
+				return fmt.Errorf("the timestamp_precision of IoTDB at %s is %s: give %s=%[2]s", d.Address(), name, optionPrecision)
+			}
+		}
+	}
+	there, err := d.exists(ctx)
+	if err == nil && !there && !create {
+		err = fmt.Errorf("there is no database %s at %s; load it first, or give another database: %w", d.name(), d.Address(), driver.ErrUnreachable)
+	}
+	return err
+}
+
+// exists reports whether the server has the database.
+func (d *database) exists(ctx context.Context) (bool, error) {
+	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW DATABASES")
+	for _, row := range rows {
+		if name := row[0].String(); name == d.name() || !d.tree() && strings.EqualFold(name, d.config.Database) {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// Describe implements driver.DB.
+func (d *database) Describe(ctx context.Context) (driver.Description, error) {
+	out := driver.Description{
+		Version: d.version, Location: d.Address() + "/" + d.name(), Elsewhere: connection.Database, Settings: map[string]string{},
+		Durability: "an acknowledged batch is in the memtable and, unless the server's wal_mode is DISABLE, on its way to the write-ahead log (ASYNC, its default) or forced to disk (SYNC); the server does not tell which",
+	}
+	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW VARIABLES")
+	if err != nil {
+		return driver.Description{}, fmt.Errorf("describing IoTDB: %w", err)
+	}
+	for _, row := range rows {
+		out.Settings[row[0].String()] = row[1].String()
+	}
+	out.Settings["timestamp_precision"] = d.options[optionPrecision]
+	return out, nil
+}
+
+// prepared returns the schema that was given to Create.
+func (d *database) prepared() (*series.Schema, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.schema == nil {
+		return nil, errors.New("nothing was created through this connection: prepare the database first")
+	}
+	return d.schema, nil
+}
+
+// NewQuerier implements driver.DB.
+func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error) {
+	of := &querier{}
+	q, err := sqlkit.NewQuerier(ctx, func(ctx context.Context) (*planConn, error) {
+		c, err := d.connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &planConn{conn: c, querier: of}, nil
+	})
+	return q, err
+}
+
+// querier is what connections of one querier share.
+type querier struct{ reader planned }
+
+// planConn runs requests, which may have a plan.
+type planConn struct {
+	*conn
+	querier *querier
+}
+
+// Query implements sqlkit.Conn.
+func (c *planConn) Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
+	p, err := parsePlan(text)
+	if err != nil {
+		return driver.Cost{}, err
+	}
+	if p == nil {
+		return c.conn.Query(ctx, text, sink)
+	}
+	statement := p.Statement
+	if p.Range != "" {
+		var bounds query.Answer
+		cost, err := c.conn.Query(ctx, p.Range, &bounds)
+		if err != nil || len(bounds.Rows) == 0 || bounds.Rows[0][0].Kind == query.Null {
+			return driver.Cost{Bytes: cost.Bytes}, err
+		}
+		if len(bounds.Rows) > 1 || len(bounds.Rows[0]) != 2 {
+			return cost, errors.New("the first and the last time are not one row of two values")
+		}
+		statement = strings.Replace(statement, rangeMark, p.between(bounds.Rows[0][0].Int, bounds.Rows[0][1].Int), 1)
+	}
+	r := &c.querier.reader
+	r.begin(p, sink, int64(c.unit))
+	return c.query(ctx, statement, r)
+}
+
+// between is the range of the buckets in which there are rows, whose times are from
+// first to last.
+func (p *plan) between(first, last int64) string {
+	if p.Start != nil {
+		first = max(first, *p.Start)
+	}
+	if p.End != nil {
+		last = min(last, *p.End-1)
+	}
+	last = max(last, first)
+	return fmt.Sprintf("[%d, %d)", floor(first, p.Width), floor(last, p.Width)+p.Width)
+}
+
+// look is the time between two looks at the sizes of the regions, which nodes tell
+// every second.
+const look = 200 * time.Millisecond
+
+// Settle implements driver.DB: what is in memory goes into files. Rows that came
+// behind later ones are in files of their own, which the server brings together by
+// compactions: these are over when the files keep their size.
+func (d *database) Settle(ctx context.Context) error {
+	err := d.flush(ctx)
+	since := time.Now()
+	if quiet := d.options.Duration(optionQuiet); err == nil && quiet > 0 {
+		before := "unknown"
+		since, err = poll.Idle(ctx, look, quiet, func() (bool, error) {
+			sizes, err := d.sizes(ctx)
+			now := strings.Join(sizes, " ")
+			changed := now != before
+			before = now
+			return changed, err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("settling %s: %w", d.place(), err)
+	}
+	d.idleSince.Store(&since)
+	return nil
+}
+
+// IdleSince implements driver.Watcher.
+func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
+
+// flush has what is in memory written into files.
+func (d *database) flush(ctx context.Context) error {
+	err := d.admin.Exec(ctx, "FLUSH "+d.name())
+	if code(err) == client.DatabaseNotExist {
+		return nil
+	}
+	return err
+}
+
+// sizes are those of the files of the database's regions, as the server writes them.
+func (d *database) sizes(ctx context.Context) ([]string, error) {
+	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW REGIONS")
+	var sizes []string
+	for _, row := range rows {
+		if len(row) < 13 {
+			return nil, fmt.Errorf("SHOW REGIONS has %d columns, and not its 13", len(row))
+		}
+		if row[1].String() == "DataRegion" && (row[3].String() == d.name() || strings.EqualFold(row[3].String(), d.config.Database)) {
+			sizes = append(sizes, row[12].String())
+		}
+	}
+	return sizes, err
+}
+
+// Footprint implements driver.DB: the files of rows, as nodes told last.
+func (d *database) Footprint(ctx context.Context) (int64, error) {
+	var total int64
+	sizes, err := d.sizes(ctx)
+	for _, text := range sizes {
+		size, known := bytesOf(text)
+		if !known {
+			return -1, err
+		}
+		total += size
+	}
+	if err != nil {
+		return -1, fmt.Errorf("measuring %s: %w", d.place(), err)
+	}
+	return total, nil
+}
+
+// bytesOf reads a size such as 1.50 GB.
+func bytesOf(text string) (int64, bool) {
+	number, unit, _ := strings.Cut(strings.TrimSpace(text), " ")
+	var n float64
+	if _, err := fmt.Sscan(number, &n); err != nil {
+		return 0, false
+	}
+	for i, name := range []string{"B", "KB", "MB", "GB", "TB", "PB"} {
+		if strings.EqualFold(unit, name) {
+			return int64(n * float64(int64(1)<<(10*i))), true
+		}
+	}
+	return 0, false
+}
+
+// LeftOut implements driver.Incomplete.
+func (d *database) LeftOut() string {
+	return "the write-ahead log, the schema and the indexes beside the files, of which the server does not tell the size"
+}
+
+// Close implements driver.DB.
+func (d *database) Close() error { return d.admin.Close() }

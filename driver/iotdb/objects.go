@@ -1,0 +1,302 @@
+package iotdb
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/iotdb-client-go/v2/client"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/sqlkit"
+	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
+)
+
+// The kinds of objects.
+const (
+	kindPath     = "path"
+	kindTable    = "table"
+	kindTemplate = "device template"
+)
+
+// looked is at how many measurements of a path are looked: all devices of a table have
+// the same.
+const looked = 1000
+
+// Objects implements driver.DB: the paths, or tables, of the database, and the device
+// templates that tsmark makes for such a one. All of them are in the way: a database
+// of tsmark's goes as a whole. One that is not there holds nothing.
+func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
+	there, err := d.exists(ctx)
+	var objects []driver.Object
+	switch {
+	case err != nil:
+	case d.tree():
+		objects, err = d.paths(ctx, there)
+	case there:
+		objects, err = d.tables(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing what is in %s: %w", d.place(), err)
+	}
+	return objects, nil
+}
+
+// paths lists what is in a database of the tree model.
+func (d *database) paths(ctx context.Context, there bool) (objects []driver.Object, err error) {
+	if there {
+		rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW CHILD PATHS "+d.root())
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			var n nodes
+			if err := n.cut(row[0].Text, strings.Count(d.root(), ".")+1); err != nil || len(n.list) != 1 {
+				return nil, fmt.Errorf("%q: %w", row[0].Text, errPath)
+			}
+			o := driver.Object{Kind: kindPath, Name: n.list[0].String(), Data: true, InTheWay: true}
+			if n.list[0].Text == nil {
+				o.Name = missing
+			}
+			if o.Note = o.Name == note; !o.Note {
+				if o.Columns, err = d.measurements(ctx, o.Name); err != nil {
+					return nil, err
+				}
+			}
+			objects = append(objects, o)
+		}
+	}
+	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW DEVICE TEMPLATES")
+	for _, row := range rows {
+		if name := row[0].String(); strings.HasPrefix(name, d.templates()) {
+			objects = append(objects, driver.Object{Kind: kindTemplate, Name: name})
+		}
+	}
+	return objects, err
+}
+
+// measurements are those of a path, each with its type.
+func (d *database) measurements(ctx context.Context, name string) ([]string, error) {
+	rows, err := sqlkit.QueryRows(ctx, d.admin, fmt.Sprintf("SHOW TIMESERIES %s.%s.** LIMIT %d", d.root(), node(name), looked))
+	found := []string{}
+	for _, row := range rows {
+		_, last := parent(row[0].Text)
+		if of := row[3].String() + " " + string(last); !slices.Contains(found, of) {
+			found = append(found, of)
+		}
+	}
+	slices.Sort(found)
+	return found, err
+}
+
+// tables lists what is in a database of the table model.
+func (d *database) tables(ctx context.Context) ([]driver.Object, error) {
+	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW TABLES FROM "+d.name())
+	if err != nil {
+		return nil, err
+	}
+	objects := make([]driver.Object, len(rows))
+	for i, row := range rows {
+		name := row[0].String()
+		columns, err := sqlkit.QueryRows(ctx, d.admin, fmt.Sprintf("DESCRIBE %s.%s", d.name(), sql.DoubleQuotes.Of(name)))
+		if err != nil {
+			return nil, err
+		}
+		var described []string
+		for _, c := range columns {
+			described = append(described, c[0].String(), c[1].String(), c[2].String())
+		}
+		objects[i] = driver.Object{Kind: kindTable, Name: name, Key: strings.ToLower(name), Identity: driver.Described(described...), Data: true, InTheWay: true, Note: name == note}
+	}
+	return objects, nil
+}
+
+// Plan implements driver.DB. A path has those of its measurements that something was
+// written to.
+func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
+	if err := check(d.options, schema); err != nil {
+		return nil, err
+	}
+	var objects []driver.Object
+	for _, t := range schema.Tables {
+		if !d.tree() {
+			name := strings.ToLower(t.Name) // which the server makes of it
+			objects = append(objects, driver.Object{Kind: kindTable, Name: name, Key: name})
+			continue
+		}
+		objects = append(objects, driver.Object{Kind: kindPath, Name: t.Name, Columns: d.columnsOf(t)})
+		if d.options[optionSchema] == schemaTemplate {
+			objects = append(objects, driver.Object{Kind: kindTemplate, Name: d.template(t)})
+		}
+	}
+	return objects, nil
+}
+
+// measured calls a function with the measurements of a table's devices and their
+// types.
+func (d *database) measured(t *series.Table, each func(name, kind string)) {
+	_, numeric := split(t)
+	for _, tag := range numeric {
+		each(tag.Key, "DOUBLE")
+	}
+	held := types(d.options)
+	for _, f := range t.Fields {
+		each(f.Name, held[f.Type].As)
+	}
+	if written(t) {
+		each(rowName, "BOOLEAN")
+	}
+}
+
+func (d *database) columnsOf(t *series.Table) []string {
+	columns := []string{}
+	d.measured(t, func(name, kind string) { columns = append(columns, kind+" "+node(name)) })
+	slices.Sort(columns)
+	return columns
+}
+
+// templates begins the names of the templates that tsmark makes for the database, and
+// template is that of a table.
+func (d *database) templates() string { return "tsmark " + d.config.Database + " " }
+
+func (d *database) template(t *series.Table) string { return d.templates() + t.Name }
+
+// Create implements driver.DB. Measurements come with their rows, unless a template has
+// them.
+func (d *database) Create(ctx context.Context, schema *series.Schema) error {
+	err := d.createDatabase(ctx)
+	for _, t := range schema.Tables {
+		switch {
+		case err != nil:
+		case !d.tree():
+			err = d.admin.Exec(ctx, "USE "+d.name(), declared(d.options, t))
+		case d.options[optionSchema] == schemaTemplate:
+			err = d.createTemplate(ctx, t)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("creating what %s needs: %w", d.place(), err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.schema = schema
+	return nil
+}
+
+// createDatabase makes the database where it is not there.
+func (d *database) createDatabase(ctx context.Context) error {
+	err := d.admin.Exec(ctx, "CREATE DATABASE "+d.name())
+	if code(err) == client.DatabaseAlreadyExists {
+		return nil
+	}
+	return err
+}
+
+func (d *database) createTemplate(ctx context.Context, t *series.Table) error {
+	var list []string
+	compressed := ""
+	if by := d.options[optionCompression]; by != "" {
+		compressed = " COMPRESSOR=" + by
+	}
+	d.measured(t, func(name, kind string) { list = append(list, node(name)+" "+kind+compressed) })
+	aligned := ""
+	if d.options[optionAligned] == "true" {
+		aligned = "ALIGNED "
+	}
+	return d.admin.Exec(ctx,
+		fmt.Sprintf("CREATE DEVICE TEMPLATE %s %s(%s)", node(d.template(t)), aligned, strings.Join(list, ", ")),
+		fmt.Sprintf("SET DEVICE TEMPLATE %s TO %s.%s", node(d.template(t)), d.root(), node(t.Name)))
+}
+
+// Drop implements driver.DB. A database of which nothing but the note would be left
+// goes as a whole and comes back with the note: else files would keep what is deleted
+// until they are compacted.
+func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
+	if err := d.drop(ctx, objects); err != nil {
+		return fmt.Errorf("clearing %s: %w", d.place(), err)
+	}
+	return nil
+}
+
+func (d *database) drop(ctx context.Context, objects []driver.Object) error {
+	present, err := d.Objects(ctx)
+	if err != nil {
+		return err
+	}
+	goes := func(o driver.Object) bool {
+		return slices.ContainsFunc(objects, func(gone driver.Object) bool { return gone.Kind == o.Kind && gone.Name == o.Name })
+	}
+	whole, text := len(present) > 0, ""
+	for _, o := range present {
+		if o.Note && !goes(o) {
+			if text, err = d.Note(ctx); err != nil {
+				return err
+			}
+		}
+		whole = whole && (o.Note || goes(o))
+	}
+	if whole {
+		verb := "DROP"
+		if d.tree() {
+			verb = "DELETE"
+		}
+		if err := d.admin.Exec(ctx, verb+" DATABASE "+d.name()); err != nil && code(err) != client.DatabaseNotExist && code(err) != client.PathNotExist {
+			return err
+		}
+	}
+	for _, o := range present {
+		switch {
+		case !goes(o):
+			continue
+		case o.Kind == kindTemplate:
+			err = d.admin.Exec(ctx, "DROP DEVICE TEMPLATE "+node(o.Name))
+		case whole:
+		case o.Kind == kindPath:
+			err = d.admin.Exec(ctx, fmt.Sprintf("DELETE TIMESERIES %s.%s.**", d.root(), node(o.Name)))
+		default:
+			err = d.admin.Exec(ctx, fmt.Sprintf("DROP TABLE IF EXISTS %s.%s", d.name(), sql.DoubleQuotes.Of(o.Name)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if whole && text != "" {
+		return d.SetNote(ctx, text)
+	}
+	return nil
+}
+
+// Note implements driver.DB.
+func (d *database) Note(ctx context.Context) (string, error) {
+	rows, err := sqlkit.QueryRows(ctx, d.admin, fmt.Sprintf("SELECT %s FROM %s.%s WHERE time = 0", noteContent, d.name(), note))
+	if err != nil || len(rows) == 0 {
+		return "", err
+	}
+	return rows[0][len(rows[0])-1].String(), nil
+}
+
+// SetNote implements driver.DB: the row takes the place of the one of its time. The
+// flush has a kill find the note.
+func (d *database) SetNote(ctx context.Context, text string) error {
+	err := d.createDatabase(ctx)
+	if err == nil && d.tree() {
+		err = d.admin.Exec(ctx, fmt.Sprintf("CREATE TIMESERIES %s.%s.%s TEXT", d.root(), note, noteContent))
+		if code(err) == client.TimeseriesAlreadyExist {
+			err = nil
+		}
+	} else if err == nil {
+		err = d.admin.Exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s.%s (%s TEXT FIELD)", d.name(), note, noteContent))
+	}
+	if err == nil {
+		err = d.admin.Exec(ctx, fmt.Sprintf("INSERT INTO %s.%s(time, %s) VALUES (0, %s)", d.name(), note, noteContent, sql.SingleQuotes.Of(text)))
+	}
+	if err == nil {
+		err = d.flush(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the note of %s: %w", d.place(), err)
+	}
+	return nil
+}

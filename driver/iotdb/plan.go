@@ -1,0 +1,290 @@
+package iotdb
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tsmark/tsmark/query"
+)
+
+// plan is a statement of the tree model and how rows of its answer become those of
+// the query's: there a series is a path. It is kept as the text of a driver.Request:
+// a line of JSON, and the statement.
+type plan struct {
+	Statement string `json:"-"`
+	// Columns is how many columns the answer has behind the time and the device.
+	Columns int  `json:"columns"`
+	Device  bool `json:"device,omitempty"` // the answer has devices
+	// Skip is how many nodes of a device's path stand before those of the tags, of
+	// which rows must have those of Present.
+	Skip    int   `json:"skip,omitempty"`
+	Present []int `json:"present,omitempty"`
+	// Output are the columns of the query's answer.
+	Output []output `json:"output"`
+	// Names are those of the columns where measurements may be missing, which the
+	// answer then leaves out.
+	Names []string `json:"names,omitempty"`
+	// Range is the statement that tells the first and the last time, where the query
+	// has no bounds: GROUP BY needs some. The two stand in the place of rangeMark, in
+	// multiples of Width.
+	Range string `json:"range,omitempty"`
+	Width int64  `json:"width,omitempty"` // in the server's unit
+	Start *int64 `json:"start,omitempty"` // that the query has
+	End   *int64 `json:"end,omitempty"`
+	// Last says that the answer is of SELECT LAST: a row a measurement, of which
+	// these are those of a row, and the first that of its time.
+	Last []string `json:"last,omitempty"`
+}
+
+// output is a column of an answer: where it comes from.
+type output struct {
+	From string `json:"from"`
+	At   int    `json:"at,omitempty"` // which of several, from 0
+}
+
+// rangeMark stands for the range of a GROUP BY that is not known yet.
+const rangeMark = "$range"
+
+// Where columns come from.
+const (
+	fromTime   = "time"   // the time of the answer's row
+	fromMoment = "moment" // a value that is a time
+	fromTag    = "tag"    // a node of the path
+	fromValue  = "value"
+	fromCount  = "count" // a value of which none is 0
+)
+
+// request is the plan as the text of a request.
+func (p *plan) request() (string, error) {
+	head, err := json.Marshal(p)
+	return string(head) + "\n" + p.Statement, err
+}
+
+// parsePlan reads a request. One that is a statement alone has no plan.
+func parsePlan(text string) (*plan, error) {
+	head, statement, ok := strings.Cut(text, "\n")
+	if !ok || !strings.HasPrefix(head, "{") {
+		return nil, nil
+	}
+	p := &plan{Statement: statement}
+	if err := json.Unmarshal([]byte(head), p); err != nil {
+		return nil, fmt.Errorf("the first line of the request: %w", err)
+	}
+	return p, nil
+}
+
+// planned is a reader that makes the rows of a plan. Its memory is used again.
+type planned struct {
+	*plan
+	sink query.Sink
+	unit int64 // of times, in nanoseconds
+
+	timed bool
+	of    []int // which column of the answer each of Names is; -1: none
+	named []query.Value
+	path  []byte // of the device at hand
+	nodes nodes
+	row   []query.Value
+
+	// Of SELECT LAST.
+	device []byte
+	name   []byte
+	values []query.Value
+	at     query.Value
+	texts  []byte
+}
+
+// begin begins another answer.
+func (r *planned) begin(p *plan, sink query.Sink, unit int64) {
+	r.plan, r.sink, r.unit, r.path, r.device = p, sink, unit, r.path[:0], r.device[:0]
+	r.row = append(r.row[:0], make([]query.Value, len(p.Output))...)
+	r.values = append(r.values[:0], make([]query.Value, len(p.Last))...)
+}
+
+// columns implements reader.
+func (r *planned) columns(names, types []string) error {
+	r.timed = len(names) > 0 && names[0] == "Time"
+	if r.timed {
+		names, types = names[1:], types[1:]
+	}
+	if len(r.Last) > 0 {
+		if want := []string{"Timeseries", "Value", "DataType"}; !r.timed || !slices.Equal(names, want) {
+			return refusing(fmt.Errorf("the answer has the columns %q, and not %q", names, want))
+		}
+		return nil
+	}
+	if r.Device {
+		if len(names) == 0 { // where no device matches, there is no column
+			return nil
+		}
+		if names[0] != "Device" {
+			return refusing(fmt.Errorf("the answer has the columns %q, of which the first is no device", names))
+		}
+		names = names[1:]
+	}
+	if len(r.Names) > 0 {
+		r.of = r.of[:0]
+		for _, name := range r.Names {
+			r.of = append(r.of, slices.Index(names, name))
+		}
+		r.named = append(r.named[:0], make([]query.Value, len(r.Names))...)
+		return nil
+	}
+	if len(names) != r.Columns && len(names) > 0 {
+		return refusing(fmt.Errorf("the answer has %d columns of values, and not %d", len(names), r.Columns))
+	}
+	return nil
+}
+
+// hand hands a row on, if it is one of the query's.
+func (r *planned) hand(values []query.Value, at query.Value) (int64, error) {
+	for _, i := range r.Present {
+		if i >= len(r.nodes.list) || r.nodes.list[i].Kind == query.Null {
+			return 0, nil
+		}
+	}
+	if r.sink == nil {
+		return 1, nil
+	}
+	for i, o := range r.Output {
+		switch o.From {
+		case fromTime:
+			r.row[i] = at
+		case fromTag:
+			if o.At >= len(r.nodes.list) {
+				return 0, errPath
+			}
+			r.row[i] = r.nodes.list[o.At]
+		case fromMoment:
+			if r.row[i] = values[o.At]; r.row[i].Kind == query.Int {
+				r.row[i] = query.Value{Kind: query.Time, Int: r.row[i].Int * r.unit}
+			}
+		case fromCount:
+			if r.row[i] = values[o.At]; r.row[i].Kind == query.Null {
+				r.row[i] = query.Value{Kind: query.Int}
+			}
+		default:
+			r.row[i] = values[o.At]
+		}
+	}
+	return 1, r.sink.Row(r.row)
+}
+
+// locate cuts the path of a device that is not the one before.
+func (r *planned) locate(path []byte) error {
+	if len(r.path) > 0 && string(path) == string(r.path) {
+		return nil
+	}
+	r.path = append(r.path[:0], path...)
+	return r.nodes.cut(r.path, r.Skip)
+}
+
+// take implements reader.
+func (r *planned) take(values []query.Value) (int64, error) {
+	var at query.Value
+	if r.timed {
+		at, values = values[0], values[1:]
+	}
+	if len(r.Last) > 0 {
+		return r.last(at, values)
+	}
+	if r.Device {
+		if len(values) == 0 {
+			return 0, errPath
+		}
+		if err := r.locate(values[0].Text); err != nil {
+			return 0, err
+		}
+		values = values[1:]
+	}
+	if len(r.Names) > 0 {
+		for i, at := range r.of {
+			if r.named[i] = (query.Value{}); at >= 0 && at < len(values) {
+				r.named[i] = values[at]
+			}
+		}
+		values = r.named
+	}
+	if len(values) < r.Columns {
+		return 0, errors.New("a row of the answer breaks off")
+	}
+	return r.hand(values, at)
+}
+
+// last takes the last value of a measurement: those of a device come one behind the
+// other.
+func (r *planned) last(at query.Value, values []query.Value) (rows int64, err error) {
+	device, name := parent(values[0].Text)
+	if string(device) != string(r.device) {
+		if rows, err = r.end(); err != nil {
+			return rows, err
+		}
+		r.device = append(r.device[:0], device...)
+		if err := r.locate(r.device); err != nil {
+			return rows, err
+		}
+	}
+	column := slices.Index(r.Last, string(name))
+	if column < 0 {
+		return rows, fmt.Errorf("the answer has the measurement %s, which was not asked for", name)
+	}
+	if r.at.Kind == query.Null {
+		r.at = at
+	}
+	if at.Int != r.at.Int {
+		return rows, fmt.Errorf("the last values of %s are of different times, and each row of the table has all its fields", r.device)
+	}
+	if slices.ContainsFunc(r.Output, func(o output) bool { return o.From == fromValue && o.At == column }) {
+		r.values[column], err = lastValue(string(values[1].Text), string(values[2].Text))
+	}
+	return rows, err
+}
+
+// parent cuts the last node off a path.
+func parent(path []byte) (of, name []byte) {
+	quoted := false
+	at := -1
+	for i, c := range path {
+		switch {
+		case c == '`':
+			quoted = !quoted
+		case c == '.' && !quoted:
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil, path
+	}
+	return path[:at], path[at+1:]
+}
+
+// lastValue reads a value of SELECT LAST, which are texts.
+func lastValue(text, kind string) (query.Value, error) {
+	switch kind {
+	case "INT32", "INT64":
+		n, err := strconv.ParseInt(text, 10, 64)
+		return query.Value{Kind: query.Int, Int: n}, err
+	case "DOUBLE":
+		n, err := strconv.ParseFloat(text, 64)
+		return query.Value{Kind: query.Float, Float: n}, err
+	case "FLOAT":
+		n, err := strconv.ParseFloat(text, 32)
+		return query.Value{Kind: query.Float, Float: n}, err
+	}
+	return query.Value{}, fmt.Errorf("the last value %q has the type %s, which was not asked for", text, kind)
+}
+
+// end implements reader: it hands on the last device of SELECT LAST.
+func (r *planned) end() (int64, error) {
+	if len(r.Last) == 0 || len(r.device) == 0 {
+		return 0, nil
+	}
+	n, err := r.hand(r.values, r.at)
+	clear(r.values)
+	r.at, r.device = query.Value{}, r.device[:0]
+	return n, err
+}

@@ -1,0 +1,42 @@
+package iotdb_test
+
+import (
+	"flag"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/iotdb"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
+
+// databases counts those that tests have made.
+var databases atomic.Int64
+
+// server returns options that lead to a database of the test's own. Others may be given
+// as names and values.
+func server(t testing.TB, given ...string) map[string]string {
+	t.Helper()
+	name := fmt.Sprintf("test_%d", databases.Add(1))
+	return conformance.TestServer(t, iotdb.Driver(), append([]string{"database", name, "quiet", "0s"}, given...)...)
+}
+
+// The suite in each model and layout.
+func TestConformance(t *testing.T) { conformance.Run(t, iotdb.Driver(), server(t)) }
+
+func TestConformanceTable(t *testing.T) {
+	conformance.Long(t)
+	conformance.Run(t, iotdb.Driver(), server(t, "model", "table"))
+}
+
+func TestConformanceTemplate(t *testing.T) {
+	conformance.Long(t)
+	conformance.Run(t, iotdb.Driver(), server(t, "schema", "template", "compression", "ZSTD", "fetch_size", "100"))
+}
+
+func TestConformanceNotAligned(t *testing.T) {
+	conformance.Long(t)
+	conformance.Run(t, iotdb.Driver(), server(t, "aligned", "false"))
+}

@@ -1,0 +1,265 @@
+package iotdb
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/apache/iotdb-client-go/v2/common"
+	"github.com/apache/iotdb-client-go/v2/rpc"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/series"
+)
+
+// columns are those of a tablet, by their names, types and categories.
+type columns struct {
+	names      []string
+	types      []int32
+	categories []int8
+}
+
+func (c *columns) add(name, kind string, category int8) {
+	c.names, c.types, c.categories = append(c.names, name), append(c.types, numbers[kind]), append(c.categories, category)
+}
+
+// The categories of a table's columns.
+const (
+	categoryTag   = 0
+	categoryField = 1
+)
+
+// tableWriter is what a writer knows of a table.
+type tableWriter struct {
+	table   *series.Table
+	texts   []*series.Tag
+	numeric []*series.Tag
+	prefix  string           // of the paths of its devices
+	of      map[int]*columns // by the number of fields that rows have
+	runs    []*series.Run    // of the batch at hand
+}
+
+// writer implements driver.Writer. It sends each batch at once: in the tree model all
+// devices of it in one call, in the table model a call for each table.
+type writer struct {
+	conn    *conn
+	tree    bool
+	aligned bool
+	held    map[series.Type]driver.Stored
+	tables  map[*series.Table]*tableWriter
+	active  []*tableWriter // those with rows in the batch
+	sorter  *sorter
+	encoder encoder
+
+	// Memory of a request, used again. The parts are cut out when all is encoded,
+	// since what they are cut from moves as it grows.
+	buffer  []byte
+	paths   []byte
+	scratch []byte
+	parts   []part
+	request rpc.TSInsertTabletsReq
+	single  rpc.TSInsertTabletReq
+}
+
+// part is a tablet in the buffer.
+type part struct {
+	columns                            *columns
+	path, pathEnd, times, values, size int
+	rows                               int32
+}
+
+// NewWriter implements driver.DB. The database must have been prepared since it was
+// opened.
+func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
+	s, err := d.prepared()
+	if err == nil {
+		var c *conn
+		if c, err = d.connect(ctx); err == nil {
+			return newWriter(d, c, s), nil
+		}
+	}
+	return nil, fmt.Errorf("opening a connection for writing: %w", err)
+}
+
+func newWriter(d *database, c *conn, s *series.Schema) *writer {
+	w := &writer{
+		conn: c, tree: d.tree(), aligned: d.options[optionAligned] == "true", held: types(d.options),
+		tables: make(map[*series.Table]*tableWriter, len(s.Tables)), sorter: newSorter(s),
+	}
+	w.encoder = encoder{unit: int64(units[d.options[optionPrecision]]), held: w.held}
+	for _, t := range s.Tables {
+		tw := &tableWriter{table: t, prefix: d.root() + "." + node(t.Name), of: make(map[int]*columns)}
+		if !w.tree {
+			tw.prefix = t.Name
+		}
+		tw.texts, tw.numeric = split(t)
+		w.tables[t] = tw
+	}
+	return w
+}
+
+// columns returns those of rows with so many fields.
+func (w *writer) columns(t *tableWriter, width int) *columns {
+	c := t.of[width]
+	if c != nil {
+		return c
+	}
+	c = &columns{}
+	name := func(name string) string { return name }
+	if w.tree {
+		name = node
+	} else {
+		for _, tag := range t.texts {
+			c.add(tag.Key, "STRING", categoryTag)
+		}
+	}
+	for _, tag := range t.numeric {
+		c.add(name(tag.Key), "DOUBLE", categoryField)
+	}
+	for _, f := range t.table.Fields[:width] {
+		c.add(name(f.Name), w.held[f.Type].As, categoryField)
+	}
+	if w.tree && written(t.table) {
+		c.add(rowName, "BOOLEAN", categoryField)
+	}
+	t.of[width] = c
+	return c
+}
+
+// Write implements driver.Writer. An error may leave some of the rows.
+func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
+	if err := w.encode(b); err != nil {
+		return driver.Receipt{}, fmt.Errorf("writing to IoTDB: %w", err)
+	}
+	if len(w.parts) == 0 {
+		return driver.Receipt{}, nil
+	}
+	var receipt driver.Receipt
+	sent, err := w.send(ctx)
+	if err != nil {
+		return driver.Receipt{}, fmt.Errorf("writing to IoTDB: %w", err)
+	}
+	receipt.Sent, receipt.Acked, receipt.Rows, receipt.WireBytes = sent, time.Now(), int64(b.Rows()), int64(len(w.buffer)+len(w.paths))
+	return receipt, nil
+}
+
+// encode makes the tablets of a batch.
+func (w *writer) encode(b *series.Batch) error {
+	w.buffer, w.paths, w.parts, w.active = w.buffer[:0], w.paths[:0], w.parts[:0], w.active[:0]
+	for i := range b.Runs {
+		run := &b.Runs[i]
+		t := w.tables[run.Table]
+		if t == nil {
+			return fmt.Errorf("table %s is not of the schema that the database was prepared for", run.Table.Name)
+		}
+		if run.Rows() == 0 {
+			continue
+		}
+		if len(t.runs) == 0 {
+			w.active = append(w.active, t)
+		}
+		t.runs = append(t.runs, run)
+	}
+	var err error
+	for _, t := range w.active {
+		if err == nil {
+			err = w.table(t)
+		}
+		t.runs = t.runs[:0]
+	}
+	return err
+}
+
+// table makes the tablets of a table's rows: one for each device, or one for all.
+func (w *writer) table(t *tableWriter) error {
+	if err := w.sorter.sort(t.runs); err != nil {
+		return err
+	}
+	if !w.tree {
+		return w.tablet(t, w.sorter.places, len(t.table.Fields), 0)
+	}
+	for i := range w.sorter.devices {
+		d := &w.sorter.devices[i]
+		if err := w.tablet(t, w.sorter.places[d.first:d.last], t.table.Width(d.series), d.series); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tablet makes a tablet of rows.
+func (w *writer) tablet(t *tableWriter, places []place, width int, of uint32) (err error) {
+	p := part{columns: w.columns(t, width), path: len(w.paths), times: len(w.buffer), rows: int32(len(places))}
+	w.paths = append(w.paths, t.prefix...)
+	if w.tree {
+		for _, tag := range t.texts {
+			w.paths = append(w.paths, '.')
+			w.paths, w.scratch = appendTag(w.paths, w.scratch, tag, of)
+		}
+	}
+	p.pathEnd = len(w.paths)
+	e := &w.encoder
+	if w.buffer, err = e.times(w.buffer, t.runs, places); err != nil {
+		return err
+	}
+	p.values = len(w.buffer)
+	e.begin()
+	if !w.tree {
+		for _, tag := range t.texts {
+			w.buffer = e.tag(w.buffer, t.runs, places, tag)
+		}
+	}
+	for _, tag := range t.numeric {
+		if w.buffer, err = e.number(w.buffer, t.runs, places, tag); err != nil {
+			return err
+		}
+	}
+	for f := range width {
+		w.buffer = e.field(w.buffer, t.runs, places, f)
+	}
+	if w.tree && written(t.table) {
+		w.buffer = e.rows(w.buffer, len(places))
+	}
+	w.buffer = e.finish(w.buffer)
+	p.size = len(w.buffer)
+	w.parts = append(w.parts, p)
+	return nil
+}
+
+// send sends the tablets.
+func (w *writer) send(ctx context.Context) (sent time.Time, err error) {
+	if w.tree {
+		r := &w.request
+		*r = rpc.TSInsertTabletsReq{
+			SessionId: w.conn.session, PrefixPaths: r.PrefixPaths[:0], MeasurementsList: r.MeasurementsList[:0], ValuesList: r.ValuesList[:0],
+			TimestampsList: r.TimestampsList[:0], TypesList: r.TypesList[:0], SizeList: r.SizeList[:0], IsAligned: &w.aligned,
+		}
+		for i := range w.parts {
+			p := &w.parts[i]
+			r.PrefixPaths = append(r.PrefixPaths, view(w.paths[p.path:p.pathEnd]))
+			r.MeasurementsList, r.TypesList = append(r.MeasurementsList, p.columns.names), append(r.TypesList, p.columns.types)
+			r.TimestampsList = append(r.TimestampsList, w.buffer[p.times:p.values])
+			r.ValuesList, r.SizeList = append(r.ValuesList, w.buffer[p.values:p.size]), append(r.SizeList, p.rows)
+		}
+		return w.conn.insert(ctx, func(ctx context.Context) (*common.TSStatus, error) { return w.conn.rpc.InsertTablets(ctx, r) })
+	}
+	aligned, relational := false, true
+	for i := range w.parts {
+		p, r := &w.parts[i], &w.single
+		*r = rpc.TSInsertTabletReq{
+			SessionId: w.conn.session, PrefixPath: view(w.paths[p.path:p.pathEnd]), Measurements: p.columns.names, Types: p.columns.types, ColumnCategories: p.columns.categories,
+			Timestamps: w.buffer[p.times:p.values], Values: w.buffer[p.values:p.size], Size: p.rows, IsAligned: &aligned, WriteToTable: &relational,
+		}
+		sent, err = w.conn.insert(ctx, func(ctx context.Context) (*common.TSStatus, error) { return w.conn.rpc.InsertTablet(ctx, r) })
+		if err != nil {
+			break
+		}
+	}
+	return sent, err
+}
+
+// Flush implements driver.Writer. Write keeps nothing back.
+func (w *writer) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
+
+// Close implements driver.Writer.
+func (w *writer) Close() error { return w.conn.Close() }
