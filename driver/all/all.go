@@ -6,6 +6,7 @@ import (
 	"github.com/tsmark/tsmark/driver/clickhouse"
 	"github.com/tsmark/tsmark/driver/duckdb"
 	"github.com/tsmark/tsmark/driver/influxdb"
+	"github.com/tsmark/tsmark/driver/iotdb"
 	"github.com/tsmark/tsmark/driver/mysql"
 	"github.com/tsmark/tsmark/driver/null"
 	"github.com/tsmark/tsmark/driver/postgres"
@@ -29,6 +30,7 @@ func Drivers() []driver.Driver {
 		influxdb.Driver(),
 		victoriametrics.Driver(),
 		prometheus.Driver(),
+		iotdb.Driver(),
 		null.Driver(),
 	}
 }

@@ -178,10 +178,14 @@ func (c *planConn) Query(ctx context.Context, text string, sink query.Sink) (dri
 		if err != nil || len(bounds.Rows) == 0 || bounds.Rows[0][0].Kind == query.Null {
 			return driver.Cost{Bytes: cost.Bytes}, err
 		}
-		if len(bounds.Rows) > 1 || len(bounds.Rows[0]) != 2 {
-			return cost, errors.New("the first and the last time are not one row of two values")
+		// Each path of several has its own.
+		first, last := bounds.Rows[0][0].Int, bounds.Rows[0][0].Int
+		for _, v := range bounds.Rows[0] {
+			if v.Kind == query.Int {
+				first, last = min(first, v.Int), max(last, v.Int)
+			}
 		}
-		statement = strings.Replace(statement, rangeMark, p.between(bounds.Rows[0][0].Int, bounds.Rows[0][1].Int), 1)
+		statement = strings.Replace(statement, rangeMark, p.between(first, last), 1)
 	}
 	r := &c.querier.reader
 	r.begin(p, sink, int64(c.unit))

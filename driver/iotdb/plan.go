@@ -1,6 +1,7 @@
 package iotdb
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,6 +36,11 @@ type plan struct {
 	Width int64  `json:"width,omitempty"` // in the server's unit
 	Start *int64 `json:"start,omitempty"` // that the query has
 	End   *int64 `json:"end,omitempty"`
+	// Groups are the aggregates of GROUP BY LEVEL, each a function and a measurement:
+	// the answer has a column of each for each value of the node behind Skip others. The
+	// first counts the rows of a group.
+	Groups [][2]string `json:"groups,omitempty"`
+	Down   bool        `json:"down,omitempty"` // groups come in descending order
 	// Last says that the answer is of SELECT LAST: a row a measurement, of which
 	// these are those of a row, and the first that of its time.
 	Last []string `json:"last,omitempty"`
@@ -83,12 +89,13 @@ type planned struct {
 	sink query.Sink
 	unit int64 // of times, in nanoseconds
 
-	timed bool
-	of    []int // which column of the answer each of Names is; -1: none
-	named []query.Value
-	path  []byte // of the device at hand
-	nodes nodes
-	row   []query.Value
+	timed  bool
+	of     []int // which column of the answer each of Names is; -1: none
+	named  []query.Value
+	groups []levelGroup
+	path   []byte // of the device at hand
+	nodes  nodes
+	row    []query.Value
 
 	// Of SELECT LAST.
 	device []byte
@@ -110,6 +117,9 @@ func (r *planned) columns(names, types []string) error {
 	r.timed = len(names) > 0 && names[0] == "Time"
 	if r.timed {
 		names, types = names[1:], types[1:]
+	}
+	if len(r.Groups) > 0 {
+		return r.group(names)
 	}
 	if len(r.Last) > 0 {
 		if want := []string{"Timeseries", "Value", "DataType"}; !r.timed || !slices.Equal(names, want) {
@@ -138,6 +148,71 @@ func (r *planned) columns(names, types []string) error {
 		return refusing(fmt.Errorf("the answer has %d columns of values, and not %d", len(names), r.Columns))
 	}
 	return nil
+}
+
+// levelGroup is a value of a node, and which of the answer's columns are its
+// aggregates; -1: there is none.
+type levelGroup struct {
+	value query.Value
+	of    []int
+}
+
+// group finds the groups of GROUP BY LEVEL by the names of the columns, such as
+// max_value(root.*.cpu.*.rack_1.usage).
+func (r *planned) group(names []string) error {
+	r.groups = r.groups[:0]
+	for column, name := range names {
+		function, rest, _ := strings.Cut(name, "(")
+		path, closed := strings.CutSuffix(rest, ")")
+		_, measurement := parent([]byte(path))
+		aggregate := slices.Index(r.Groups, [2]string{function, string(measurement)})
+		var n nodes
+		if err := n.cut([]byte(path), r.Skip); err != nil || !closed || aggregate < 0 || len(n.list) < 2 {
+			return refusing(fmt.Errorf("the answer has the column %s, which was not asked for", name))
+		}
+		at := slices.IndexFunc(r.groups, func(g levelGroup) bool {
+			return g.value.Kind == n.list[0].Kind && string(g.value.Text) == string(n.list[0].Text)
+		})
+		if at < 0 {
+			at = len(r.groups)
+			r.groups = append(r.groups, levelGroup{n.list[0], slices.Repeat([]int{-1}, len(r.Groups))})
+		}
+		if r.groups[at].of[aggregate] >= 0 {
+			return refusing(fmt.Errorf("the answer has the column %s twice", name))
+		}
+		r.groups[at].of[aggregate] = column
+	}
+	slices.SortFunc(r.groups, func(a, b levelGroup) int {
+		by := bytes.Compare(a.value.Text, b.value.Text)
+		if r.Down {
+			return -by
+		}
+		return by
+	})
+	return nil
+}
+
+// grouped hands on a row of each group that has rows.
+func (r *planned) grouped(at query.Value, values []query.Value) (rows int64, err error) {
+	for _, g := range r.groups {
+		r.named = r.named[:0]
+		for _, column := range g.of {
+			var v query.Value
+			if column >= 0 && column < len(values) {
+				v = values[column]
+			}
+			r.named = append(r.named, v)
+		}
+		if r.named[0].Int == 0 || g.value.Kind == query.Null {
+			continue
+		}
+		r.nodes.list = append(r.nodes.list[:0], g.value)
+		n, err := r.hand(r.named, at)
+		if rows += n; err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
 }
 
 // hand hands a row on, if it is one of the query's.
@@ -188,6 +263,9 @@ func (r *planned) take(values []query.Value) (int64, error) {
 	var at query.Value
 	if r.timed {
 		at, values = values[0], values[1:]
+	}
+	if len(r.Groups) > 0 {
+		return r.grouped(at, values)
 	}
 	if len(r.Last) > 0 {
 		return r.last(at, values)

@@ -108,7 +108,11 @@ func (r *treeRenderer) shape() {
 	case query.Buckets:
 		r.buckets(s)
 	case query.Totals:
-		r.grouped(s.GroupBy)
+		if r.byLevel(s.GroupBy) {
+			r.output(fromTag, 0)
+			r.levels(s.GroupBy, s.Aggregate, s.Fields, "", r.times(), "")
+			return
+		}
 		r.tag(s.GroupBy, "max_value")
 		r.aggregates(s.Aggregate, s.Fields)
 		r.perDevice("", r.there(), "")
@@ -220,10 +224,54 @@ func (r *treeRenderer) identifies(key string) bool {
 	return once
 }
 
+// byLevel reports whether groups of a tag are several devices: GROUP BY LEVEL.
+func (r *treeRenderer) byLevel(key string) bool {
+	if r.level(key) < 0 {
+		r.grouped(key)
+		return false
+	}
+	return !r.identifies(key)
+}
+
+// levels renders aggregates over the devices of each value of a tag.
+func (r *treeRenderer) levels(key string, a query.Aggregate, fields []string, window, where, order string) {
+	in := r.q.In
+	if len(r.values()) > 0 {
+		r.unsupported("a condition on values of several devices together: in the tree model it were one on all of them at once; give %s=%s", optionModel, modelTable)
+	}
+	if in != nil && in.Key != key && len(r.from()) > 1 || slices.ContainsFunc(r.q.Demands(), func(k string) bool {
+		at := r.level(k)
+		return k != key && at >= 0 && !r.filters(k) && r.lacking(r.texts[at])
+	}) {
+		r.unsupported("several values of another tag than %s together: GROUP BY LEVEL folds the devices of one path pattern; give %s=%s", key, optionModel, modelTable)
+	}
+	from := fromValue
+	if a == query.Count {
+		from = fromCount
+	}
+	add := func(function, name string) int {
+		want := [2]string{function, node(name)}
+		at := slices.Index(r.plan.Groups, want)
+		if at < 0 {
+			at = len(r.plan.Groups)
+			r.plan.Groups = append(r.plan.Groups, want)
+			r.column(call(function, node(name)))
+		}
+		return at
+	}
+	add("count", witness(r.table))
+	for _, f := range fields {
+		r.output(from, add(functions()[a], f))
+	}
+	level := r.level(key)
+	r.plan.Skip = r.depth() + 1 + level
+	r.statement(where, fmt.Sprintf("%s%s LEVEL = %d", window, map[bool]string{true: "\nGROUP BY", false: ","}[window == ""], r.plan.Skip), "", order)
+}
+
 // grouped says that the query is unsupported unless groups of the tags are devices.
 func (r *treeRenderer) grouped(keys ...string) {
 	if !slices.ContainsFunc(keys, r.identifies) {
-		r.unsupported("several devices share the values of %s, and GROUP BY LEVEL answers with a column, not a row, for each group; give %s=%s",
+		r.unsupported("several devices share the values of %s, and are no group of which the tree model can tell that; give %s=%s",
 			strings.Join(keys, ", "), optionModel, modelTable)
 	}
 }
@@ -254,6 +302,15 @@ func (r *treeRenderer) buckets(s query.Buckets) {
 	}
 	window, where := r.window(s)
 	r.output(fromTime, 0)
+	if s.GroupBy != "" && r.byLevel(s.GroupBy) {
+		if s.Limit > 0 {
+			r.unsupported("buckets of several devices for each value of %s, up to a limit: GROUP BY LEVEL answers with a column, not a row, for each", s.GroupBy)
+		}
+		r.output(fromTag, 0)
+		r.plan.Down = s.Order == query.Descending
+		r.levels(s.GroupBy, s.Aggregate, s.Fields, window, where, r.order(s.Order, ""))
+		return
+	}
 	r.tag(s.GroupBy, "max_value")
 	r.aggregates(s.Aggregate, s.Fields)
 	limit := ""
@@ -265,10 +322,7 @@ func (r *treeRenderer) buckets(s query.Buckets) {
 	}
 	in := r.q.In
 	switch {
-	case s.GroupBy != "":
-		r.grouped(s.GroupBy)
-		fallthrough
-	case in != nil && r.oneGroup(in.Key) && r.identifies(in.Key):
+	case s.GroupBy != "", in != nil && r.oneGroup(in.Key) && r.identifies(in.Key):
 		r.perDevice(where, r.there(), r.order(s.Order, s.GroupBy)+limit, window)
 	default:
 		r.ofAll(window, where, r.order(s.Order, "")+limit)
@@ -358,6 +412,9 @@ func (r *treeRenderer) ofAll(window, where, order string) {
 	if where == "" && window == "" {
 		where = r.times()
 	}
+	if r.ragged() {
+		r.column(call("count", node(witness(r.table))))
+	}
 	r.statement(where, fmt.Sprintf("%s, LEVEL = %d", window, r.depth()), r.there(), order)
 }
 
@@ -376,6 +433,9 @@ func (r *treeRenderer) perDevice(where, having, order string, window ...string) 
 	if where != "" {
 		conditions = append(conditions, where)
 	}
+	if having != "" && r.ragged() { // a device without any of the measurements has rows all the same
+		r.column(call("count", node(witness(r.table))))
+	}
 	r.statement(strings.Join(conditions, " AND "), strings.Join(window, ""), having, order+"\nALIGN BY DEVICE")
 }
 
@@ -393,7 +453,7 @@ func (r *treeRenderer) dropped() bool {
 // statement writes the statement.
 func (r *treeRenderer) statement(where, group, having, end string) {
 	columns := r.columns
-	if r.ragged() && len(r.plan.Last) == 0 {
+	if r.ragged() && len(r.plan.Last) == 0 && len(r.plan.Groups) == 0 {
 		columns = slices.Clone(columns)
 		for i := range columns {
 			r.plan.Names = append(r.plan.Names, fmt.Sprintf("v%d", i))
@@ -564,6 +624,11 @@ func (r *treeRenderer) last(s query.Last) {
 
 // means renders the Means shape, where its groups are devices.
 func (r *treeRenderer) means(s query.Means) {
+	if len(s.Group) == 1 && s.Having == nil && r.byLevel(s.Group[0]) {
+		r.output(fromTag, 0)
+		r.levels(s.Group[0], query.Avg, slices.Concat(s.Fields, s.MeanTags), "", r.times(), "")
+		return
+	}
 	r.grouped(s.Group...)
 	for _, key := range s.Group {
 		r.tag(key, "max_value")
