@@ -70,13 +70,13 @@ func (c *config) connect(ctx context.Context) (*conn, error) {
 	defer cancel()
 	to, err := (&net.Dialer{}).DialContext(bounded, "tcp", c.address())
 	if err != nil {
-		return nil, c.connecting(ctx, bounded, err)
+		return nil, c.connecting(ctx, bounded, false, err)
 	}
 	if by := c.encrypted(); by != nil {
 		encrypted := tls.Client(to, by)
 		if err := encrypted.HandshakeContext(bounded); err != nil {
 			_ = to.Close()
-			return nil, c.connecting(ctx, bounded, err)
+			return nil, c.connecting(ctx, bounded, true, err)
 		}
 		to = encrypted
 	}
@@ -86,7 +86,7 @@ func (c *config) connect(ctx context.Context) (*conn, error) {
 	out.rpc = rpc.NewIClientRPCServiceClient(thrift.NewTStandardClient(protocol, protocol))
 	if err := out.login(bounded); err != nil {
 		_ = out.net.Close()
-		return nil, c.connecting(ctx, bounded, err)
+		return nil, c.connecting(ctx, bounded, true, err)
 	}
 	return out, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/apache/iotdb-client-go/v2/client"
 	"github.com/apache/iotdb-client-go/v2/common"
@@ -78,8 +79,9 @@ func refusing(err error) error {
 	return &refused{err}
 }
 
-// connecting explains an error of connect, whose own limit was bounded.
-func (c *config) connecting(ctx, bounded context.Context, err error) error {
+// connecting explains an error of connect, whose own limit was bounded. The server may
+// have taken the connection before.
+func (c *config) connecting(ctx, bounded context.Context, connected bool, err error) error {
 	to := fmt.Sprintf("connecting to IoTDB at %s as user %s", c.address(), c.User)
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", to, context.Cause(ctx))
@@ -93,14 +95,15 @@ func (c *config) connecting(ctx, bounded context.Context, err error) error {
 	default:
 		return fmt.Errorf("%s: %w", to, err)
 	}
+	var waited time.Duration
 	if bounded.Err() != nil {
-		return connection.Failed(to, "", c.Timeout, err)
+		waited = c.Timeout
 	}
-	if c.encrypted() != nil && !strings.Contains(err.Error(), "refused") {
-		return fmt.Errorf("%s: %w; if the server has no TLS, give tls=off where the network between can be trusted", to,
-			connection.Failed("encrypting the connection", "give tls=insecure where the network between can be", 0, err))
+	failed := connection.Failed(to, "give tls=insecure where the network between can be", waited, err)
+	if c.encrypted() != nil && connected { // a server without TLS waits for more
+		return fmt.Errorf("%w; if it has no TLS, give tls=off where the network between can be trusted", failed)
 	}
-	return connection.Failed(to, "give tls=insecure where the network between can be", 0, err)
+	return failed
 }
 
 // failed explains an error of a connection. It wraps ctx's error where that ended the

@@ -55,6 +55,9 @@ func newDialect(o driver.Options) *sql.Dialect {
 		Folds:  true,
 		Plain:  true,
 		NoSets: true,
+		// In 2.0.1-beta.
+		NoNegativeMax: true,
+		NullGroups:    true,
 	}
 }
 

@@ -113,8 +113,8 @@ func check(o driver.Options, s *series.Schema) error {
 			return fmt.Errorf("a table is called %s, which is tsmark's own: rename it", t.Name)
 		case tables[name]:
 			return fmt.Errorf("two tables would be called %s: rename one", name)
-		case name == "" || strings.ContainsAny(name, "\n\x00"):
-			return fmt.Errorf("IoTDB has no table called %q: rename it", t.Name)
+		case name == "" || strings.ContainsAny(name, "\n\x00"), table && !plainName(name):
+			return fmt.Errorf("IoTDB has no table called %q, or loses what is written to it: rename it", t.Name)
 		}
 		tables[name] = true
 		taken := map[string]bool{"time": true}

@@ -3,6 +3,7 @@ package iotdb
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/apache/iotdb-client-go/v2/common"
@@ -90,7 +91,7 @@ func newWriter(d *database, c *conn, s *series.Schema) *writer {
 	for _, t := range s.Tables {
 		tw := &tableWriter{table: t, prefix: d.root() + "." + node(t.Name), of: make(map[int]*columns)}
 		if !w.tree {
-			tw.prefix = t.Name
+			tw.prefix = strings.ToLower(t.Name) // as the server has it
 		}
 		tw.texts, tw.numeric = split(t)
 		w.tables[t] = tw

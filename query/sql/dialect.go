@@ -88,6 +88,12 @@ type Dialect struct {
 	// DecimalMeans says that means of whole numbers are decimals, of few digits, or
 	// are made of sums that overflow.
 	DecimalMeans bool
+	// NoNegativeMax says that the largest of doubles none of which is above 0 is told
+	// wrongly, so that it is taken of what the least of the negated values is.
+	NoNegativeMax bool
+	// NullGroups says that series without any row that fulfils the conditions may come
+	// as a group of NULLs, which a condition on the groups has to leave out.
+	NullGroups bool
 	// Neighbor returns the expression of a value in the row before (lag) or behind it
 	// (lead) in the order of a column within a partition; NULL where there is none.
 	// Nil: as standard SQL has it.

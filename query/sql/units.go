@@ -61,6 +61,15 @@ func (r *renderer) groups(indent string, keys int, expressions []string) {
 	r.list(indent+"  ", expressions)
 	r.fromJoined(indent)
 	r.line("%sGROUP BY %s", indent, numbers(keys))
+	if r.NullGroups && r.q.Activity() == nil && !r.conditional() {
+		r.line("%sHAVING count(*) > 0", indent)
+	}
+}
+
+// conditional reports whether groups have a condition of the query's own.
+func (r *renderer) conditional() bool {
+	s, ok := r.q.Shape.(query.Means)
+	return ok && s.Having != nil
 }
 
 // unitMeans writes the UnitMeans shape.
@@ -277,7 +286,7 @@ func (r *renderer) plainActivity(a *query.Activity, unit string) {
 		active("  ", nil)
 		r.line(") AS buckets")
 		r.line("GROUP BY 1")
-		r.line("HAVING count(*) > %d", s.More)
+		r.line("HAVING count(%s) > %d", bucketColumn, s.More) // IoTDB 2.0.1 fails where it needs no column but the unit
 	case query.ActiveHours:
 		r.line("SELECT %s, avg(buckets) * %s AS hours", unit, double(a.Width.Hours()))
 		r.line("FROM (")

@@ -1,7 +1,7 @@
 // Package lie is a proxy in front of a database server that deceives whoever
 // measures it: it stores other values than it was sent, loses a row in many, or
 // answers from an old answer. It speaks HTTP with line protocol, JSON
-// and ClickHouse's blocks, and the protocols of PostgreSQL and MySQL; other protocols
+// and ClickHouse's blocks, the protocols of PostgreSQL and MySQL, and IoTDB's Thrift; other protocols
 // pass unchanged.
 //
 // The tests of tsmark put it in front of every server driver: a lie that is
@@ -135,6 +135,8 @@ func withoutMiddle(rows int) []int {
 var (
 	reads  = regexp.MustCompile(`(?is)^\s*(select|with)\b`)
 	counts = regexp.MustCompile(`(?i)\b(count|sum|pg_\w+|information_schema)\b`)
+	// present is the condition that there are rows, in queries of IoTDB's tree model.
+	present = regexp.MustCompile(`HAVING count\([^()]*\) > 0`)
 	// samples finds queries of metrics, and figures those that tsmark counts by.
 	samples = regexp.MustCompile(`_over_time\(`)
 	figures = regexp.MustCompile(`tsmark_figure|^(count|group)\(`)
@@ -145,7 +147,7 @@ var (
 // kind returns what the queries have in common of which this is one; empty: it is
 // none.
 func kind(text string) string {
-	sql, metrics := reads.MatchString(text) && !counts.MatchString(text), samples.MatchString(text) && !figures.MatchString(text)
+	sql, metrics := reads.MatchString(text) && !counts.MatchString(present.ReplaceAllString(text, "")), samples.MatchString(text) && !figures.MatchString(text)
 	if !sql && !metrics {
 		return ""
 	}
