@@ -39,7 +39,7 @@ func encoded(t testing.TB, given map[string]string) (encode func(), rows int) {
 	}, b.Rows()
 }
 
-var variants = map[string]map[string]string{"tree": nil, "table": {"model": "table"}}
+var variants = map[string]map[string]string{"aligned": nil, "not aligned": {"aligned": "false"}}
 
 // BenchmarkEncode is the client's work on a batch, but for sending it.
 func BenchmarkEncode(b *testing.B) {

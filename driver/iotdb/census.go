@@ -7,37 +7,12 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
 
-// Census implements driver.DB.
-func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
-	if d.tree() {
-		out, err := d.treeCensus(ctx, t)
-		if err != nil {
-			return driver.Census{}, fmt.Errorf("taking the census of table %s: %w", t.Name, err)
-		}
-		return out, nil
-	}
-	out, err := d.counter().Census(ctx, t)
-	if err != nil {
-		return out, err
-	}
-	for i, f := range t.Fields {
-		if c := &out.Fields[i]; f.Type.Integer() && !exact(c, 1<<32) {
-			c.Sum = nil
-		}
-	}
-	return out, nil
-}
-
 // ListSeries implements driver.SeriesLister.
-func (d *database) ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error {
-	if !d.tree() {
-		return d.counter().ListSeries(ctx, s, t, sink)
-	}
+func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
 	texts, _ := split(t)
 	if len(texts) == 0 {
 		return sink.Row(make([]query.Value, 0))
@@ -66,59 +41,30 @@ func (d *database) devices(t *series.Table) string {
 }
 
 // exact reports whether a sum of whole numbers, which IoTDB makes of doubles, is that
-// of the numbers: all its parts can be said by one. Parts are no larger than most.
-func exact(c *driver.Content, most float64) bool {
+// of the numbers: all its parts can be said by one.
+func exact(c *driver.Content) bool {
 	if c.Min == nil || c.Max == nil {
 		return true
 	}
 	largest := math.Max(math.Abs(float64(c.Min.Int)), math.Abs(float64(c.Max.Int)))
-	return math.Min(largest, most)*float64(c.Count) < 1<<53
-}
-
-// counter counts tables of the table model. Sums of whole numbers are of doubles, so
-// those of the upper and the lower half of their bits are told apart.
-func (d *database) counter() *sqlkit.Counter {
-	held, unit := types(d.options), int64(units[d.options[optionPrecision]])
-	whole := func(expression, order string, unit int64) sqlkit.Figures {
-		return sqlkit.Figures{Sum: expression + " % 4294967296", High: expression + " / 4294967296", Whole: unit, Order: order}
-	}
-	return &sqlkit.Counter{
-		Dialect: newDialect(d.options),
-		Figures: func(t series.Type, column string) sqlkit.Figures {
-			switch t {
-			case series.Bool:
-				return sqlkit.Figures{Sum: fmt.Sprintf("CASE WHEN %s THEN 1 ELSE 0 END", column), Whole: 1}
-			case series.Int:
-				return whole(column, column, 1)
-			case series.Int32:
-				return sqlkit.Figures{Sum: column, Whole: 1, Order: column}
-			case series.Timestamp:
-				if column != "time" && held[t].As == "INT64" {
-					return whole(column, column, 1)
-				}
-				return whole("CAST("+column+" AS INT64)", column, unit)
-			case series.Date:
-				day := int64(86_400_000_000_000) / unit
-				return sqlkit.Figures{Sum: fmt.Sprintf("CAST(CAST(%s AS TIMESTAMP) AS INT64) / %d", column, day), Whole: 1, Order: column}
-			case series.Float32:
-				return sqlkit.Figures{Sum: column + " * 1e0", Order: column}
-			case series.Float:
-				return sqlkit.Figures{Sum: column, Order: column}
-			}
-			return sqlkit.Figures{Order: column}
-		},
-		Text: func(sum string) string { return "CAST(" + sum + " AS INT64)" },
-		Run:  sqlkit.RunBy(d.admin),
-	}
+	return largest*float64(c.Count) < 1<<53
 }
 
 // fieldsAtOnce is how many fields one statement asks about.
 const fieldsAtOnce = 100
 
-// treeCensus takes the census of all devices of a table together. A sum that doubles
-// may have changed is made of the values themselves, as are those of times and dates.
-func (d *database) treeCensus(ctx context.Context, t *series.Table) (driver.Census, error) {
-	var out driver.Census
+// Census implements driver.DB.
+func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
+	out, err := d.census(ctx, t)
+	if err != nil {
+		return driver.Census{}, fmt.Errorf("taking the census of table %s: %w", t.Name, err)
+	}
+	return out, nil
+}
+
+// census counts all devices of a table together. A sum that doubles may have changed is
+// made of the values themselves, as are those of times and dates.
+func (d *database) census(ctx context.Context, t *series.Table) (out driver.Census, err error) {
 	for from := 0; from == 0 || from < len(t.Fields); from += fieldsAtOnce {
 		if err := d.contents(ctx, t, t.Fields[from:min(from+fieldsAtOnce, len(t.Fields))], &out); err != nil {
 			return out, err
@@ -126,13 +72,12 @@ func (d *database) treeCensus(ctx context.Context, t *series.Table) (driver.Cens
 	}
 	for i, f := range t.Fields {
 		c := &out.Fields[i]
-		var err error
 		switch {
 		case c.Count == 0 && !f.Type.Textual():
 			c.Sum = &query.Value{}
 		case f.Type == series.Bool:
 			err = d.truths(ctx, t, f.Name, c)
-		case f.Type == series.Timestamp, f.Type == series.Date, f.Type.Integer() && !exact(c, math.Inf(1)):
+		case f.Type == series.Timestamp, f.Type == series.Date, f.Type.Integer() && !exact(c):
 			err = d.added(ctx, t, f.Name, c)
 		case f.Type.Integer():
 			c.Sum = &query.Value{Kind: query.Int, Int: int64(c.Sum.Float)}

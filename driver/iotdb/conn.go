@@ -24,12 +24,11 @@ import (
 // config says where a server is and as whom to connect.
 type config struct {
 	connection.Settings
-	model string // the language of statements
-	fetch int32  // rows that the server sends at a time
+	fetch int32 // rows that the server sends at a time
 }
 
 func newConfig(o driver.Options) *config {
-	return &config{Settings: connection.Of(o), model: o[optionModel], fetch: int32(o.Int(optionFetchSize))}
+	return &config{Settings: connection.Of(o), fetch: int32(o.Int(optionFetchSize))}
 }
 
 func (c *config) address() string { return net.JoinHostPort(c.Host, c.Port) }
@@ -96,7 +95,7 @@ func (c *conn) login(ctx context.Context) error {
 	request := rpc.NewTSOpenSessionReq()
 	request.ClientProtocol = rpc.TSProtocolVersion_IOTDB_SERVICE_PROTOCOL_V3
 	request.ZoneId, request.Username, request.Password = "UTC", c.of.User, &c.of.Password
-	request.Configuration = map[string]string{"sql_dialect": c.of.model, "version": "V_1_0"}
+	request.Configuration = map[string]string{"sql_dialect": "tree", "version": "V_1_0"}
 	return c.call(ctx, func(ctx context.Context) error {
 		reply, err := c.rpc.OpenSession(ctx, request)
 		if err != nil {

@@ -35,7 +35,7 @@ type database struct {
 // open connects, and looks whether the server can do what the options ask for.
 func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
 	d := &database{options: o, config: newConfig(o)}
-	d.admin = sqlkit.NewLink(d.connect, false)
+	d.admin = sqlkit.NewLink(d.config.connect, false)
 	err := d.fits(ctx, env.Create)
 	if err != nil {
 		_ = d.Close() // the first error says what is wrong
@@ -44,36 +44,13 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	return d, nil
 }
 
-func (d *database) tree() bool { return d.options[optionModel] == modelTree }
-
-// root is what names of the database's are relative to.
+// root is the database's path.
 func (d *database) root() string { return rootOf(d.options) }
 
-// name is the database as statements have it.
-func (d *database) name() string {
-	if d.tree() {
-		return d.root()
-	}
-	return newDialect(d.options).Ident(d.config.Database)
-}
-
-func (d *database) place() string { return fmt.Sprintf("%s of IoTDB at %s", d.name(), d.Address()) }
+func (d *database) place() string { return fmt.Sprintf("%s of IoTDB at %s", d.root(), d.Address()) }
 
 // Address implements driver.Server.
 func (d *database) Address() string { return d.config.address() }
-
-// connect opens a session. In the table model it uses the database, if that is there.
-func (d *database) connect(ctx context.Context) (*conn, error) {
-	c, err := d.config.connect(ctx)
-	if err != nil || d.tree() {
-		return c, err
-	}
-	if err := c.Exec(ctx, "USE "+d.name()); err != nil && code(err) != client.DatabaseNotExist {
-		_ = c.Close()
-		return nil, err
-	}
-	return c, nil
-}
 
 // fits finds out what the server is.
 func (d *database) fits(ctx context.Context, create bool) error {
@@ -81,8 +58,8 @@ func (d *database) fits(ctx context.Context, create bool) error {
 	if err != nil {
 		return err
 	}
-	if d.version = row[0].String(); !strings.HasPrefix(d.version, "2.") && !(d.tree() && strings.HasPrefix(d.version, "1.3.")) {
-		return fmt.Errorf("%s has IoTDB %s; tsmark needs 2.0, or for the tree model 1.3, or newer", d.Address(), d.version)
+	if d.version = row[0].String(); !strings.HasPrefix(d.version, "2.") && !strings.HasPrefix(d.version, "1.3.") {
+		return fmt.Errorf("%s has IoTDB %s; tsmark needs 1.3 or newer", d.Address(), d.version)
 	}
 	var unit time.Duration
 	if err := d.admin.Do(ctx, func(c *conn) error { unit = c.unit; return nil }); err != nil {
@@ -97,7 +74,7 @@ func (d *database) fits(ctx context.Context, create bool) error {
 	}
 	there, err := d.exists(ctx)
 	if err == nil && !there && !create {
-		err = fmt.Errorf("there is no database %s at %s; load it first, or give another database: %w", d.name(), d.Address(), driver.ErrUnreachable)
+		err = fmt.Errorf("there is no database %s at %s; load it first, or give another database: %w", d.root(), d.Address(), driver.ErrUnreachable)
 	}
 	return err
 }
@@ -106,7 +83,7 @@ func (d *database) fits(ctx context.Context, create bool) error {
 func (d *database) exists(ctx context.Context) (bool, error) {
 	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW DATABASES")
 	for _, row := range rows {
-		if name := row[0].String(); name == d.name() || !d.tree() && strings.EqualFold(name, d.config.Database) {
+		if row[0].String() == d.root() {
 			return true, err
 		}
 	}
@@ -116,7 +93,7 @@ func (d *database) exists(ctx context.Context) (bool, error) {
 // Describe implements driver.DB.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	out := driver.Description{
-		Version: d.version, Location: d.Address() + "/" + d.name(), Elsewhere: connection.Database, Settings: map[string]string{},
+		Version: d.version, Location: d.Address() + "/" + d.root(), Elsewhere: connection.Database, Settings: map[string]string{},
 		Durability: "an acknowledged batch is in the memtable and, unless the server's wal_mode is DISABLE, on its way to the write-ahead log (ASYNC, its default) or forced to disk (SYNC); the server does not tell which",
 	}
 	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW VARIABLES")
@@ -144,7 +121,7 @@ func (d *database) prepared() (*series.Schema, error) {
 func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error) {
 	of := &querier{}
 	q, err := sqlkit.NewQuerier(ctx, func(ctx context.Context) (*planConn, error) {
-		c, err := d.connect(ctx)
+		c, err := d.config.connect(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -237,7 +214,7 @@ func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 
 // flush has what is in memory written into files.
 func (d *database) flush(ctx context.Context) error {
-	err := d.admin.Exec(ctx, "FLUSH "+d.name())
+	err := d.admin.Exec(ctx, "FLUSH "+d.root())
 	if code(err) == client.DatabaseNotExist {
 		return nil
 	}
@@ -252,7 +229,7 @@ func (d *database) sizes(ctx context.Context) ([]string, error) {
 		if len(row) < 13 {
 			return nil, fmt.Errorf("SHOW REGIONS has %d columns, and not its 13", len(row))
 		}
-		if row[1].String() == "DataRegion" && (row[3].String() == d.name() || strings.EqualFold(row[3].String(), d.config.Database)) {
+		if row[1].String() == "DataRegion" && row[3].String() == d.root() {
 			sizes = append(sizes, row[12].String())
 		}
 	}

@@ -2,11 +2,9 @@
 // generates it. Rows go in tablets, encoded straight from batches, sorted by device
 // and time; answers are read block by block.
 //
-// In the tree model a series of a table is the device
-// root.<database>.<table>.<value of each tag>, its fields and its tags that are
-// numbers are measurements. In the table model a table is a table, its tags TAG
-// columns, and the others FIELD columns. Beside them stands tsmark_mark, which says
-// what was loaded and what tsmark made.
+// A series of a table is the device root.<database>.<table>.<value of each tag> of the
+// tree model, its fields and its tags that are numbers are measurements. Beside the
+// tables stands tsmark_mark, which says what was loaded and what tsmark made.
 package iotdb
 
 import (
@@ -23,7 +21,6 @@ import (
 
 // The names of the options.
 const (
-	optionModel       = "model"
 	optionAligned     = "aligned"
 	optionSchema      = "schema"
 	optionCompression = "compression"
@@ -34,9 +31,6 @@ const (
 
 // Values of options.
 const (
-	modelTree  = "tree"
-	modelTable = "table"
-
 	schemaAuto     = "auto"
 	schemaTemplate = "template"
 )
@@ -48,20 +42,18 @@ var units = map[string]time.Duration{"ms": time.Millisecond, "us": time.Microsec
 func Driver() driver.Driver {
 	return driver.Driver{
 		Name: "iotdb",
-		Help: "Apache IoTDB 2, in the tree model or the table model, written by tablets",
+		Help: "Apache IoTDB 2, in the tree model, written by tablets",
 		Options: connection.Options(
 			option.Option{Name: connection.Port, Default: "6667"},
 			option.Option{Name: connection.Database, Default: "tsmark",
-				Help: "database, in the tree model root.<database>; made where it does not exist, and dropped for another load if tsmark filled it"},
+				Help: "database, root.<database>; made where it does not exist, and dropped for another load if tsmark filled it"},
 			option.Option{Name: connection.User, Default: "root", Help: "user to connect as"},
 			option.Option{Name: connection.Password, Default: "root"},
 			option.Option{Name: connection.Timeout, Help: "how long connecting or one batch may take before the server counts as gone"},
-			option.Option{Name: optionModel, Layout: true, Default: modelTree, Type: option.Choice(modelTree, modelTable),
-				Help: "tree (a device is a path, root.<database>.<table>.<tags>) or table (a table with TAG and FIELD columns)"},
 			option.Option{Name: optionAligned, Layout: true, Default: "true", Type: option.Choice("true", "false"),
-				Help: "whether the measurements of a device of the tree model share one column of times"},
+				Help: "whether the measurements of a device share one column of times"},
 			option.Option{Name: optionSchema, Layout: true, Default: schemaAuto, Type: option.Choice(schemaAuto, schemaTemplate),
-				Help: "how measurements of the tree model come about: auto (as rows come) or template (of a device template for each table)"},
+				Help: "how measurements come about: auto (as rows come) or template (of a device template for each table)"},
 			option.Option{Name: optionCompression, Layout: true, Empty: "the server's", Type: option.Choice("UNCOMPRESSED", "SNAPPY", "GZIP", "LZ4", "ZSTD", "LZMA2"),
 				Help: "compression of measurements; it takes schema=" + schemaTemplate},
 			option.Option{Name: optionPrecision, Layout: true, Default: "ms", Type: option.Choice("ms", "us", "ns"),
@@ -70,16 +62,16 @@ func Driver() driver.Driver {
 			option.Option{Name: optionQuiet, Default: "3s", Type: option.Seconds(time.Second).Or("0s"),
 				Help: "how long the sizes of the data regions must stand still before a load has settled: compactions change them; 0s: it has when its rows are flushed"},
 		),
-		Profiles:     []driver.Profile{{Name: "default", Help: "the tree model, aligned, as the server is configured", Options: driver.Options{}}},
+		Profiles:     []driver.Profile{{Name: "default", Help: "aligned, as the server is configured", Options: driver.Options{}}},
 		Durabilities: []driver.Profile{{Name: driver.AsShipped, Help: "as the server's wal_mode says, which is ASYNC by default; a client cannot change it", Options: driver.Options{}}},
 		Caps:         caps,
 		Modules:      []string{"github.com/apache/iotdb-client-go/v2", "github.com/apache/thrift"},
 		Place: func(o driver.Options) string {
-			return fmt.Sprintf("database %s of the %s model of IoTDB at %s", o[connection.Database], o[optionModel], driver.AddressPlace(o[connection.Host], o[connection.Port]))
+			return fmt.Sprintf("database %s of IoTDB at %s", rootOf(o), driver.AddressPlace(o[connection.Host], o[connection.Port]))
 		},
 		TestServer: driver.Options{},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
-			text, err := languageOf(o).render(q, s)
+			text, err := newTree(o).render(q, s)
 			return driver.Request{Text: text}, err
 		},
 		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
@@ -94,7 +86,7 @@ func Driver() driver.Driver {
 
 func caps(o driver.Options) driver.Caps {
 	unit := units[o[optionPrecision]]
-	c := driver.Caps{
+	return driver.Caps{
 		Language:      "IoTDB SQL",
 		Dedupes:       true,
 		TimePrecision: unit,
@@ -106,8 +98,4 @@ func caps(o driver.Options) driver.Caps {
 		Types:  types(o),
 		Steps:  []driver.Step{},
 	}
-	if o[optionModel] == modelTable {
-		c.Lacks[series.EmptyTags] = "IoTDB's table model does not tell from tags that are missing"
-	}
-	return c
 }

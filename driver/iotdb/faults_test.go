@@ -14,8 +14,9 @@ func TestFaults(t *testing.T) {
 	conformance.Address(t, "iotdb") // tells how, where servers are not to be started
 	conformance.Faults(t, conformance.Faulty{
 		Kind: iotdb.Driver(), Server: conformance.Script(t, "iotdb"),
-		Options:  map[string]string{"quiet": "0s"},
-		Patience: time.Minute, // two processes of Java's start one after the other
+		Options:   map[string]string{"quiet": "0s"},
+		FileLimit: 1 << 10,
+		Patience:  time.Minute, // two processes of Java's start one after the other
 		Cannot: map[string]string{
 			conformance.Throttled:     "its protocol is not HTTP",
 			conformance.WrongDatabase: "a database that is not there is made",

@@ -17,7 +17,6 @@ import (
 // The kinds of objects.
 const (
 	kindPath     = "path"
-	kindTable    = "table"
 	kindTemplate = "device template"
 )
 
@@ -25,18 +24,14 @@ const (
 // the same.
 const looked = 1000
 
-// Objects implements driver.DB: the paths, or tables, of the database, and the device
+// Objects implements driver.DB: the paths of the database, and the device
 // templates that tsmark makes for such a one. All of them are in the way: a database
 // of tsmark's goes as a whole. One that is not there holds nothing.
 func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	there, err := d.exists(ctx)
 	var objects []driver.Object
-	switch {
-	case err != nil:
-	case d.tree():
+	if err == nil {
 		objects, err = d.paths(ctx, there)
-	case there:
-		objects, err = d.tables(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listing what is in %s: %w", d.place(), err)
@@ -44,7 +39,7 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	return objects, nil
 }
 
-// paths lists what is in a database of the tree model.
+// paths lists what is in the database.
 func (d *database) paths(ctx context.Context, there bool) (objects []driver.Object, err error) {
 	if there {
 		rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW CHILD PATHS "+d.root())
@@ -91,28 +86,6 @@ func (d *database) measurements(ctx context.Context, name string) ([]string, err
 	return found, err
 }
 
-// tables lists what is in a database of the table model.
-func (d *database) tables(ctx context.Context) ([]driver.Object, error) {
-	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW TABLES FROM "+d.name())
-	if err != nil {
-		return nil, err
-	}
-	objects := make([]driver.Object, len(rows))
-	for i, row := range rows {
-		name := row[0].String()
-		columns, err := sqlkit.QueryRows(ctx, d.admin, fmt.Sprintf("DESCRIBE %s.%s", d.name(), sql.DoubleQuotes.Of(name)))
-		if err != nil {
-			return nil, err
-		}
-		var described []string
-		for _, c := range columns {
-			described = append(described, c[0].String(), c[1].String(), c[2].String())
-		}
-		objects[i] = driver.Object{Kind: kindTable, Name: name, Key: strings.ToLower(name), Identity: driver.Described(described...), Data: true, InTheWay: true, Note: name == note}
-	}
-	return objects, nil
-}
-
 // Plan implements driver.DB. A path has those of its measurements that something was
 // written to.
 func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
@@ -121,11 +94,6 @@ func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 	}
 	var objects []driver.Object
 	for _, t := range schema.Tables {
-		if !d.tree() {
-			name := strings.ToLower(t.Name) // which the server makes of it
-			objects = append(objects, driver.Object{Kind: kindTable, Name: name, Key: name})
-			continue
-		}
 		objects = append(objects, driver.Object{Kind: kindPath, Name: t.Name, Columns: d.columnsOf(t)})
 		if d.options[optionSchema] == schemaTemplate {
 			objects = append(objects, driver.Object{Kind: kindTemplate, Name: d.template(t)})
@@ -168,11 +136,7 @@ func (d *database) template(t *series.Table) string { return d.templates() + t.N
 func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	err := d.createDatabase(ctx)
 	for _, t := range schema.Tables {
-		switch {
-		case err != nil:
-		case !d.tree():
-			err = d.admin.Exec(ctx, "USE "+d.name(), declared(d.options, t))
-		case d.options[optionSchema] == schemaTemplate:
+		if err == nil && d.options[optionSchema] == schemaTemplate {
 			err = d.createTemplate(ctx, t)
 		}
 	}
@@ -187,7 +151,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 
 // createDatabase makes the database where it is not there.
 func (d *database) createDatabase(ctx context.Context) error {
-	err := d.admin.Exec(ctx, "CREATE DATABASE "+d.name())
+	err := d.admin.Exec(ctx, "CREATE DATABASE "+d.root())
 	if code(err) == client.DatabaseAlreadyExists {
 		return nil
 	}
@@ -238,11 +202,7 @@ func (d *database) drop(ctx context.Context, objects []driver.Object) error {
 		whole = whole && (o.Note || goes(o))
 	}
 	if whole {
-		verb := "DROP"
-		if d.tree() {
-			verb = "DELETE"
-		}
-		if err := d.admin.Exec(ctx, verb+" DATABASE "+d.name()); err != nil && code(err) != client.DatabaseNotExist && code(err) != client.PathNotExist {
+		if err := d.admin.Exec(ctx, "DELETE DATABASE "+d.root()); err != nil && code(err) != client.DatabaseNotExist && code(err) != client.PathNotExist {
 			return err
 		}
 	}
@@ -253,10 +213,8 @@ func (d *database) drop(ctx context.Context, objects []driver.Object) error {
 		case o.Kind == kindTemplate:
 			err = d.admin.Exec(ctx, "DROP DEVICE TEMPLATE "+node(o.Name))
 		case whole:
-		case o.Kind == kindPath:
-			err = d.admin.Exec(ctx, fmt.Sprintf("DELETE TIMESERIES %s.%s.**", d.root(), node(o.Name)))
 		default:
-			err = d.admin.Exec(ctx, fmt.Sprintf("DROP TABLE IF EXISTS %s.%s", d.name(), sql.DoubleQuotes.Of(o.Name)))
+			err = d.admin.Exec(ctx, fmt.Sprintf("DELETE TIMESERIES %s.%s.**", d.root(), node(o.Name)))
 		}
 		if err != nil {
 			return err
@@ -270,7 +228,7 @@ func (d *database) drop(ctx context.Context, objects []driver.Object) error {
 
 // Note implements driver.DB.
 func (d *database) Note(ctx context.Context) (string, error) {
-	rows, err := sqlkit.QueryRows(ctx, d.admin, fmt.Sprintf("SELECT %s FROM %s.%s WHERE time = 0", noteContent, d.name(), note))
+	rows, err := sqlkit.QueryRows(ctx, d.admin, fmt.Sprintf("SELECT %s FROM %s.%s WHERE time = 0", noteContent, d.root(), note))
 	if err != nil || len(rows) == 0 {
 		return "", err
 	}
@@ -281,16 +239,14 @@ func (d *database) Note(ctx context.Context) (string, error) {
 // flush has a kill find the note.
 func (d *database) SetNote(ctx context.Context, text string) error {
 	err := d.createDatabase(ctx)
-	if err == nil && d.tree() {
+	if err == nil {
 		err = d.admin.Exec(ctx, fmt.Sprintf("CREATE TIMESERIES %s.%s.%s TEXT", d.root(), note, noteContent))
 		if code(err) == client.TimeseriesAlreadyExist {
 			err = nil
 		}
-	} else if err == nil {
-		err = d.admin.Exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s.%s (%s TEXT FIELD)", d.name(), note, noteContent))
 	}
 	if err == nil {
-		err = d.admin.Exec(ctx, fmt.Sprintf("INSERT INTO %s.%s(time, %s) VALUES (0, %s)", d.name(), note, noteContent, sql.SingleQuotes.Of(text)))
+		err = d.admin.Exec(ctx, fmt.Sprintf("INSERT INTO %s.%s(time, %s) VALUES (0, %s)", d.root(), note, noteContent, sql.SingleQuotes.Of(text)))
 	}
 	if err == nil {
 		err = d.flush(ctx)

@@ -23,13 +23,8 @@ func server(t testing.TB, given ...string) map[string]string {
 	return conformance.TestServer(t, iotdb.Driver(), append([]string{"database", name, "quiet", "0s"}, given...)...)
 }
 
-// The suite in each model and layout.
+// The suite in each layout.
 func TestConformance(t *testing.T) { conformance.Run(t, iotdb.Driver(), server(t)) }
-
-func TestConformanceTable(t *testing.T) {
-	conformance.Long(t)
-	conformance.Run(t, iotdb.Driver(), server(t, "model", "table"))
-}
 
 func TestConformanceTemplate(t *testing.T) {
 	conformance.Long(t)

@@ -235,28 +235,6 @@ func (e *encoder) number(dst []byte, runs []*series.Run, places []place, t *seri
 	return dst, nil
 }
 
-// tag appends a tag that is a text, as a column of its own.
-func (e *encoder) tag(dst []byte, runs []*series.Run, places []place, t *series.Tag) []byte {
-	e.column(len(places))
-	nulls, known, has := false, false, false
-	var before uint32
-	for i, p := range places {
-		if s := runs[p.run].Series[p.row]; !known || s != before {
-			before, known = s, true
-			e.text, has = t.Values.Append(e.text[:0], s)
-		}
-		if !has {
-			nulls = true
-			e.null(i)
-			dst = binary.BigEndian.AppendUint32(dst, 0)
-			continue
-		}
-		dst = appendText(dst, e.text)
-	}
-	e.end(nulls)
-	return dst
-}
-
 // rows appends the measurement that every row has.
 func (e *encoder) rows(dst []byte, n int) []byte {
 	for range n {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -19,7 +21,12 @@ type tree struct {
 	unit time.Duration
 }
 
-// render implements language.
+func newTree(o driver.Options) *tree { return &tree{root: rootOf(o), unit: units[o[optionPrecision]]} }
+
+// rootOf is the database's path.
+func rootOf(o driver.Options) string { return "root." + node(o[connection.Database]) }
+
+// render returns the text of a query's request.
 func (l *tree) render(q *query.Query, s *series.Schema) (string, error) {
 	r := treeRenderer{tree: l, q: q, table: s.Table(q.Table), schema: s}
 	if r.table == nil {
@@ -96,7 +103,7 @@ func (r *treeRenderer) level(key string) int {
 	return slices.IndexFunc(r.texts, func(t *series.Tag) bool { return t.Key == key })
 }
 
-const noSubqueries = "the tree model has no subqueries: it aggregates rows, not what was aggregated; give " + optionModel + "=" + modelTable
+const noSubqueries = "the tree model has no subqueries: it aggregates rows, not what was aggregated"
 
 // shape renders the shape of the query.
 func (r *treeRenderer) shape() {
@@ -237,13 +244,13 @@ func (r *treeRenderer) byLevel(key string) bool {
 func (r *treeRenderer) levels(key string, a query.Aggregate, fields []string, window, where, order string) {
 	in := r.q.In
 	if len(r.values()) > 0 {
-		r.unsupported("a condition on values of several devices together: in the tree model it were one on all of them at once; give %s=%s", optionModel, modelTable)
+		r.unsupported("a condition on values of several devices together: in the tree model it were one on all of them at once")
 	}
 	if in != nil && in.Key != key && len(r.from()) > 1 || slices.ContainsFunc(r.q.Demands(), func(k string) bool {
 		at := r.level(k)
 		return k != key && at >= 0 && !r.filters(k) && r.lacking(r.texts[at])
 	}) {
-		r.unsupported("several values of another tag than %s together: GROUP BY LEVEL folds the devices of one path pattern; give %s=%s", key, optionModel, modelTable)
+		r.unsupported("several values of another tag than %s together: GROUP BY LEVEL folds the devices of one path pattern", key)
 	}
 	from := fromValue
 	if a == query.Count {
@@ -271,8 +278,8 @@ func (r *treeRenderer) levels(key string, a query.Aggregate, fields []string, wi
 // grouped says that the query is unsupported unless groups of the tags are devices.
 func (r *treeRenderer) grouped(keys ...string) {
 	if !slices.ContainsFunc(keys, r.identifies) {
-		r.unsupported("several devices share the values of %s, and are no group of which the tree model can tell that; give %s=%s",
-			strings.Join(keys, ", "), optionModel, modelTable)
+		r.unsupported("several devices share the values of %s, and are no group of which the tree model can tell that",
+			strings.Join(keys, ", "))
 	}
 }
 
@@ -401,13 +408,13 @@ func (r *treeRenderer) bounds() (start, end int64) {
 // ofAll renders a query over all devices together: GROUP BY LEVEL, of the table.
 func (r *treeRenderer) ofAll(window, where, order string) {
 	if len(r.values()) > 0 && len(r.texts) > 0 {
-		r.unsupported("a condition on values of several devices together: in the tree model it were one on all of them at once; give %s=%s", optionModel, modelTable)
+		r.unsupported("a condition on values of several devices together: in the tree model it were one on all of them at once")
 	}
 	if r.dropped() {
-		r.unsupported("some devices together: FROM cannot leave out devices by a node that they have; give %s=%s", optionModel, modelTable)
+		r.unsupported("some devices together: FROM cannot leave out devices by a node that they have")
 	}
 	if len(r.from()) > 1 {
-		r.unsupported("several values of %s together: GROUP BY LEVEL folds the devices of one path pattern, and each value is a pattern of its own; give %s=%s", r.q.In.Key, optionModel, modelTable)
+		r.unsupported("several values of %s together: GROUP BY LEVEL folds the devices of one path pattern, and each value is a pattern of its own", r.q.In.Key)
 	}
 	if where == "" && window == "" {
 		where = r.times()
@@ -594,10 +601,10 @@ func (r *treeRenderer) last(s query.Last) {
 		return
 	}
 	if len(r.values()) > 0 {
-		r.unsupported("the newest of the rows that a condition on values keeps: IoTDB 2.0 refuses max_by(x, time) beside such a condition; give %s=%s", optionModel, modelTable)
+		r.unsupported("the newest of the rows that a condition on values keeps: IoTDB 2.0 refuses max_by(x, time) beside such a condition")
 	}
 	if r.table.Widths != nil && slices.ContainsFunc(s.Fields, func(f string) bool { return uint32(r.table.FieldIndex(f)) >= slices.Min(r.table.Widths) }) {
-		r.unsupported("the newest rows of devices of which some lack a measurement: IoTDB 2.0 refuses max_by(x, time) of those; give %s=%s", optionModel, modelTable)
+		r.unsupported("the newest rows of devices of which some lack a measurement: IoTDB 2.0 refuses max_by(x, time) of those")
 	}
 	newest := func(name string) string { return fmt.Sprintf("max_by(%s, time)", node(name)) }
 	r.output(fromMoment, r.column(call("max_time", node(witness(r.table)))))

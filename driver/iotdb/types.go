@@ -57,8 +57,8 @@ const (
 	rowName     = "tsmark_row"  // a measurement of each row of a device: see witness
 )
 
-// witness returns the measurement by which a row of the tree model is there, whatever
-// its other values are: IoTDB knows values there and no rows. Tables in which every
+// witness returns the measurement by which a row is there, whatever
+// its other values are: the tree model knows values and no rows. Tables in which every
 // row has a value of the first field need no other.
 func witness(t *series.Table) string {
 	if !written(t) {
@@ -98,32 +98,24 @@ func check(o driver.Options, s *series.Schema) error {
 	if o[connection.Database] == "" {
 		return fmt.Errorf("give a name of a database by the option %s", connection.Database)
 	}
-	table := o[optionModel] == modelTable
-	if o[optionCompression] != "" && (table || o[optionSchema] != schemaTemplate) {
-		return fmt.Errorf("option %s takes %s=%s and %s=%s: otherwise the server chooses", optionCompression, optionModel, modelTree, optionSchema, schemaTemplate)
+	if o[optionCompression] != "" && o[optionSchema] != schemaTemplate {
+		return fmt.Errorf("option %s takes %s=%s: otherwise the server chooses", optionCompression, optionSchema, schemaTemplate)
 	}
 	tables := map[string]bool{}
 	for _, t := range s.Tables {
-		name := t.Name
-		if table {
-			name = strings.ToLower(name)
-		}
-		switch {
+		switch name := t.Name; {
 		case name == note:
 			return fmt.Errorf("a table is called %s, which is tsmark's own: rename it", t.Name)
 		case tables[name]:
 			return fmt.Errorf("two tables would be called %s: rename one", name)
-		case name == "" || strings.ContainsAny(name, "\n\x00"), table && !plainName(name):
-			return fmt.Errorf("IoTDB has no table called %q, or loses what is written to it: rename it", t.Name)
+		case name == "" || strings.ContainsAny(name, "\n\x00"):
+			return fmt.Errorf("IoTDB has no path with a node called %q: rename the table", t.Name)
 		}
-		tables[name] = true
-		taken := map[string]bool{"time": true}
-		if !table {
-			taken["timestamp"] = true
-		}
+		tables[t.Name] = true
+		taken := map[string]bool{"time": true, "timestamp": true}
 		for _, name := range t.ColumnNames() {
 			key := strings.ToLower(name)
-			if !table && key != "time" && key != "timestamp" {
+			if key != "time" && key != "timestamp" {
 				key = name
 			}
 			switch {

@@ -3,7 +3,6 @@ package iotdb
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/apache/iotdb-client-go/v2/common"
@@ -13,22 +12,15 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// columns are those of a tablet, by their names, types and categories.
+// columns are those of a tablet, by their names and types.
 type columns struct {
-	names      []string
-	types      []int32
-	categories []int8
+	names []string
+	types []int32
 }
 
-func (c *columns) add(name, kind string, category int8) {
-	c.names, c.types, c.categories = append(c.names, name), append(c.types, numbers[kind]), append(c.categories, category)
+func (c *columns) add(name, kind string) {
+	c.names, c.types = append(c.names, node(name)), append(c.types, numbers[kind])
 }
-
-// The categories of a table's columns.
-const (
-	categoryTag   = 0
-	categoryField = 1
-)
 
 // tableWriter is what a writer knows of a table.
 type tableWriter struct {
@@ -40,11 +32,10 @@ type tableWriter struct {
 	runs    []*series.Run    // of the batch at hand
 }
 
-// writer implements driver.Writer. It sends each batch at once: in the tree model all
-// devices of it in one call, in the table model a call for each table.
+// writer implements driver.Writer. It sends each batch at once, all devices of it in one
+// call.
 type writer struct {
 	conn    *conn
-	tree    bool
 	aligned bool
 	held    map[series.Type]driver.Stored
 	tables  map[*series.Table]*tableWriter
@@ -59,7 +50,6 @@ type writer struct {
 	scratch []byte
 	parts   []part
 	request rpc.TSInsertTabletsReq
-	single  rpc.TSInsertTabletReq
 }
 
 // part is a tablet in the buffer.
@@ -75,7 +65,7 @@ func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) 
 	s, err := d.prepared()
 	if err == nil {
 		var c *conn
-		if c, err = d.connect(ctx); err == nil {
+		if c, err = d.config.connect(ctx); err == nil {
 			return newWriter(d, c, s), nil
 		}
 	}
@@ -84,15 +74,12 @@ func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) 
 
 func newWriter(d *database, c *conn, s *series.Schema) *writer {
 	w := &writer{
-		conn: c, tree: d.tree(), aligned: d.options[optionAligned] == "true", held: types(d.options),
+		conn: c, aligned: d.options[optionAligned] == "true", held: types(d.options),
 		tables: make(map[*series.Table]*tableWriter, len(s.Tables)), sorter: newSorter(s),
 	}
 	w.encoder = encoder{unit: int64(units[d.options[optionPrecision]]), held: w.held}
 	for _, t := range s.Tables {
 		tw := &tableWriter{table: t, prefix: d.root() + "." + node(t.Name), of: make(map[int]*columns)}
-		if !w.tree {
-			tw.prefix = strings.ToLower(t.Name) // as the server has it
-		}
 		tw.texts, tw.numeric = split(t)
 		w.tables[t] = tw
 	}
@@ -106,22 +93,14 @@ func (w *writer) columns(t *tableWriter, width int) *columns {
 		return c
 	}
 	c = &columns{}
-	name := func(name string) string { return name }
-	if w.tree {
-		name = node
-	} else {
-		for _, tag := range t.texts {
-			c.add(tag.Key, "STRING", categoryTag)
-		}
-	}
 	for _, tag := range t.numeric {
-		c.add(name(tag.Key), "DOUBLE", categoryField)
+		c.add(tag.Key, "DOUBLE")
 	}
 	for _, f := range t.table.Fields[:width] {
-		c.add(name(f.Name), w.held[f.Type].As, categoryField)
+		c.add(f.Name, w.held[f.Type].As)
 	}
-	if w.tree && written(t.table) {
-		c.add(rowName, "BOOLEAN", categoryField)
+	if written(t.table) {
+		c.add(rowName, "BOOLEAN")
 	}
 	t.of[width] = c
 	return c
@@ -171,13 +150,10 @@ func (w *writer) encode(b *series.Batch) error {
 	return err
 }
 
-// table makes the tablets of a table's rows: one for each device, or one for all.
+// table makes the tablets of a table's rows, one for each device.
 func (w *writer) table(t *tableWriter) error {
 	if err := w.sorter.sort(t.runs); err != nil {
 		return err
-	}
-	if !w.tree {
-		return w.tablet(t, w.sorter.places, len(t.table.Fields), 0)
 	}
 	for i := range w.sorter.devices {
 		d := &w.sorter.devices[i]
@@ -192,11 +168,9 @@ func (w *writer) table(t *tableWriter) error {
 func (w *writer) tablet(t *tableWriter, places []place, width int, of uint32) (err error) {
 	p := part{columns: w.columns(t, width), path: len(w.paths), times: len(w.buffer), rows: int32(len(places))}
 	w.paths = append(w.paths, t.prefix...)
-	if w.tree {
-		for _, tag := range t.texts {
-			w.paths = append(w.paths, '.')
-			w.paths, w.scratch = appendTag(w.paths, w.scratch, tag, of)
-		}
+	for _, tag := range t.texts {
+		w.paths = append(w.paths, '.')
+		w.paths, w.scratch = appendTag(w.paths, w.scratch, tag, of)
 	}
 	p.pathEnd = len(w.paths)
 	e := &w.encoder
@@ -205,11 +179,6 @@ func (w *writer) tablet(t *tableWriter, places []place, width int, of uint32) (e
 	}
 	p.values = len(w.buffer)
 	e.begin()
-	if !w.tree {
-		for _, tag := range t.texts {
-			w.buffer = e.tag(w.buffer, t.runs, places, tag)
-		}
-	}
 	for _, tag := range t.numeric {
 		if w.buffer, err = e.number(w.buffer, t.runs, places, tag); err != nil {
 			return err
@@ -218,7 +187,7 @@ func (w *writer) tablet(t *tableWriter, places []place, width int, of uint32) (e
 	for f := range width {
 		w.buffer = e.field(w.buffer, t.runs, places, f)
 	}
-	if w.tree && written(t.table) {
+	if written(t.table) {
 		w.buffer = e.rows(w.buffer, len(places))
 	}
 	w.buffer = e.finish(w.buffer)
@@ -229,34 +198,19 @@ func (w *writer) tablet(t *tableWriter, places []place, width int, of uint32) (e
 
 // send sends the tablets.
 func (w *writer) send(ctx context.Context) (sent time.Time, err error) {
-	if w.tree {
-		r := &w.request
-		*r = rpc.TSInsertTabletsReq{
-			SessionId: w.conn.session, PrefixPaths: r.PrefixPaths[:0], MeasurementsList: r.MeasurementsList[:0], ValuesList: r.ValuesList[:0],
-			TimestampsList: r.TimestampsList[:0], TypesList: r.TypesList[:0], SizeList: r.SizeList[:0], IsAligned: &w.aligned,
-		}
-		for i := range w.parts {
-			p := &w.parts[i]
-			r.PrefixPaths = append(r.PrefixPaths, view(w.paths[p.path:p.pathEnd]))
-			r.MeasurementsList, r.TypesList = append(r.MeasurementsList, p.columns.names), append(r.TypesList, p.columns.types)
-			r.TimestampsList = append(r.TimestampsList, w.buffer[p.times:p.values])
-			r.ValuesList, r.SizeList = append(r.ValuesList, w.buffer[p.values:p.size]), append(r.SizeList, p.rows)
-		}
-		return w.conn.insert(ctx, func(ctx context.Context) (*common.TSStatus, error) { return w.conn.rpc.InsertTablets(ctx, r) })
+	r := &w.request
+	*r = rpc.TSInsertTabletsReq{
+		SessionId: w.conn.session, PrefixPaths: r.PrefixPaths[:0], MeasurementsList: r.MeasurementsList[:0], ValuesList: r.ValuesList[:0],
+		TimestampsList: r.TimestampsList[:0], TypesList: r.TypesList[:0], SizeList: r.SizeList[:0], IsAligned: &w.aligned,
 	}
-	aligned, relational := false, true
 	for i := range w.parts {
-		p, r := &w.parts[i], &w.single
-		*r = rpc.TSInsertTabletReq{
-			SessionId: w.conn.session, PrefixPath: view(w.paths[p.path:p.pathEnd]), Measurements: p.columns.names, Types: p.columns.types, ColumnCategories: p.columns.categories,
-			Timestamps: w.buffer[p.times:p.values], Values: w.buffer[p.values:p.size], Size: p.rows, IsAligned: &aligned, WriteToTable: &relational,
-		}
-		sent, err = w.conn.insert(ctx, func(ctx context.Context) (*common.TSStatus, error) { return w.conn.rpc.InsertTablet(ctx, r) })
-		if err != nil {
-			break
-		}
+		p := &w.parts[i]
+		r.PrefixPaths = append(r.PrefixPaths, view(w.paths[p.path:p.pathEnd]))
+		r.MeasurementsList, r.TypesList = append(r.MeasurementsList, p.columns.names), append(r.TypesList, p.columns.types)
+		r.TimestampsList = append(r.TimestampsList, w.buffer[p.times:p.values])
+		r.ValuesList, r.SizeList = append(r.ValuesList, w.buffer[p.values:p.size]), append(r.SizeList, p.rows)
 	}
-	return sent, err
+	return w.conn.insert(ctx, func(ctx context.Context) (*common.TSStatus, error) { return w.conn.rpc.InsertTablets(ctx, r) })
 }
 
 // Flush implements driver.Writer. Write keeps nothing back.

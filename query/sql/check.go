@@ -26,14 +26,7 @@ func (r *renderer) check() error {
 	switch s := q.Shape.(type) {
 	case query.Buckets:
 		return r.checkWidth(s.Width)
-	case query.Sessions, query.Starts:
-		if r.Plain {
-			return fmt.Errorf("%w: %s has no window functions, by which a bucket is set beside the one before it", query.ErrUnsupported, r.Name)
-		}
 	case query.RowSet:
-		if r.NoSets {
-			return fmt.Errorf("%w: %s has no set operations", query.ErrUnsupported, r.Name)
-		}
 		if s.All && s.Operation != query.Union && r.NoSetAll {
 			return fmt.Errorf("%w: %s has no %s ALL", query.ErrUnsupported, r.Name, strings.ToUpper(string(s.Operation)))
 		}

@@ -61,8 +61,10 @@ type Dialect struct {
 	Wide bool
 	// Narrow says that tables of rows have a row a value, (time, tags_id, field,
 	// value), and that the first field of each row has one, if only a NULL. Two
-	// rows of a series at one time are one. It goes with Lateral.
+	// rows of a series at one time are one. It goes with Lateral and Numbered.
 	Narrow bool
+	// NoFilter says that it knows no FILTER behind an aggregate.
+	NoFilter bool
 	// Integers says that narrow tables have integers in a column of their own.
 	Integers bool
 	// Folds says that names differ by more than case.
@@ -74,11 +76,6 @@ type Dialect struct {
 	NoHaving bool
 	// NoSetAll says that it knows no INTERSECT ALL and EXCEPT ALL.
 	NoSetAll bool
-	// NoSets says that it knows no set operations.
-	NoSets bool
-	// Plain says that it knows neither WITH nor window functions: subqueries stand in
-	// FROM, and what needs a row's neighbour is unsupported.
-	Plain bool
 	// NoBooleanNulls says that a boolean cannot be NULL, so that "not known"
 	// must be told by a number: 1 is true, 0 is false.
 	NoBooleanNulls bool
@@ -88,12 +85,6 @@ type Dialect struct {
 	// DecimalMeans says that means of whole numbers are decimals, of few digits, or
 	// are made of sums that overflow.
 	DecimalMeans bool
-	// NoNegativeMax says that the largest of doubles none of which is above 0 is told
-	// wrongly, so that it is taken of what the least of the negated values is.
-	NoNegativeMax bool
-	// NullGroups says that series without any row that fulfils the conditions may come
-	// as a group of NULLs, which a condition on the groups has to leave out.
-	NullGroups bool
 	// Neighbor returns the expression of a value in the row before (lag) or behind it
 	// (lead) in the order of a column within a partition; NULL where there is none.
 	// Nil: as standard SQL has it.
@@ -124,9 +115,6 @@ const (
 	// value, or of their series where tables are normalized. The two together are
 	// looked up, which an order by them finds at once.
 	LimitBy
-	// LastBy is GROUP BY with last_by(x, time), which takes x from the newest row, over
-	// wide tables.
-	LastBy
 )
 
 // Counted returns the expression that is counted for values of a column.
@@ -135,6 +123,20 @@ func (d *Dialect) Counted(t series.Type, column string) string {
 		return "CAST(" + column + " AS INT)" // what is never NULL need not be counted, and QuestDB cannot
 	}
 	return column
+}
+
+// Filtered returns an aggregate of an expression, or of *, over the rows for which a
+// condition holds; an empty one: over all.
+func (d *Dialect) Filtered(aggregate, expression, condition string) string {
+	switch {
+	case condition == "":
+		return fmt.Sprintf("%s(%s)", aggregate, expression)
+	case !d.NoFilter:
+		return fmt.Sprintf("%s(%s) FILTER (WHERE %s)", aggregate, expression, condition)
+	case expression == "*":
+		expression = "1"
+	}
+	return fmt.Sprintf("%s(CASE WHEN %s THEN %s END)", aggregate, condition, expression)
 }
 
 // Interval returns a duration of whole microseconds as databases of PostgreSQL's

@@ -2,7 +2,6 @@ package sql
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/query"
@@ -13,10 +12,6 @@ import (
 // rows are then left to choose from, where several series share the tag's
 // value or a series has several rows at one time.
 func (r *renderer) newestRows(s query.Last) {
-	if r.Newest == LastBy {
-		r.lastBy(s)
-		return
-	}
 	from, tag, having := r.from(), r.tag(s.By), s.Having
 	if having != nil || r.Newest == Numbered {
 		names := []string{r.time()}
@@ -129,6 +124,10 @@ func (r *renderer) newest(from, tag string) {
 		r.line(") AS newest ON newest.%s = %s%[1]s AND newest.%[3]s = %[2]s%[3]s", id, from, time)
 		r.where("", from)
 		r.line("ORDER BY %s, %s%s DESC", tag, from, time)
+	case r.Narrow && r.Newest == Numbered:
+		r.fromRows("", r.newestOfSeries())
+		r.joinTags("")
+		r.where("", from)
 	case r.Newest == MaxRow, r.Newest == Numbered:
 		// An index of series and time finds each newest time at once.
 		r.line("FROM %s", r.tags)
@@ -159,23 +158,15 @@ func (r *renderer) newest(from, tag string) {
 	}
 }
 
-// lastBy writes the Last shape by last_by.
-func (r *renderer) lastBy(s query.Last) {
-	last := func(column string) string { return fmt.Sprintf("last_by(%s, %s)", r.Ident(column), r.time()) }
-	columns := []string{fmt.Sprintf("max(%s) AS %[1]s", r.time()), r.tag(s.By)}
-	for _, name := range append(slices.Clone(s.Tags), s.Fields...) {
-		columns = append(columns, last(name)+" AS "+r.Ident(name))
+// newestOfSeries returns the condition that the row of a narrow table's value is the
+// newest of its series, which an index of series and time finds at once; empty where
+// only some rows count, which are told by values that stand in rows of their own.
+func (r *renderer) newestOfSeries() string {
+	if r.q.Above != nil {
+		return ""
 	}
-	r.line("SELECT")
-	r.list("  ", columns)
-	r.line("FROM %s", r.rows)
-	r.where("", "")
-	r.line("GROUP BY 2")
-	if having := s.Having; having != nil {
-		value := last(having.Field)
-		if having.Over != "" {
-			value += " / " + last(having.Over)
-		}
-		r.line("HAVING %s", comparison(value, having.Compare, having.Value))
-	}
+	id, time := r.Ident(TagsIDColumn), r.time()
+	conditions := append([]string{fmt.Sprintf("%s = %s.%s", id, r.tags, r.Ident(IDColumn))}, r.ofTime("")...)
+	return fmt.Sprintf("(%s, %s) IN (SELECT %s, (SELECT %[2]s FROM %[4]s WHERE %[5]s ORDER BY %[2]s DESC LIMIT 1) FROM %[6]s)",
+		id, time, r.Ident(IDColumn), r.rows, strings.Join(conditions, " AND "), r.tags)
 }

@@ -148,9 +148,6 @@ func (r *renderer) scan(s scan) {
 	// By number, since the bucket bears the name of the column it is made from.
 	if s.groups > 0 {
 		r.line("GROUP BY %s", numbers(s.groups))
-		if r.NullGroups && len(r.present()) > 0 {
-			r.line("HAVING count(*) > 0")
-		}
 	}
 	keys := []string{"1"}
 	if s.tag != "" {
@@ -210,10 +207,6 @@ func (r *renderer) aggregates(from string, a query.Aggregate, fields []string) [
 			columns[i] += r.asDouble(field)
 		case a == query.Count:
 			columns[i] = r.Counted(kind, columns[i])
-		}
-		if kind := r.table.Fields[r.table.FieldIndex(field)].Type; a == query.Max && r.NoNegativeMax && !kind.Integer() {
-			columns[i] = fmt.Sprintf("-min(-%s) AS %s", columns[i], r.Ident(answer[i].Name))
-			continue
 		}
 		columns[i] = fmt.Sprintf("%s(%s) AS %s", a, columns[i], r.Ident(answer[i].Name))
 	}

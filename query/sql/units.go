@@ -61,15 +61,6 @@ func (r *renderer) groups(indent string, keys int, expressions []string) {
 	r.list(indent+"  ", expressions)
 	r.fromJoined(indent)
 	r.line("%sGROUP BY %s", indent, numbers(keys))
-	if r.NullGroups && r.q.Activity() == nil && !r.conditional() {
-		r.line("%sHAVING count(*) > 0", indent)
-	}
-}
-
-// conditional reports whether groups have a condition of the query's own.
-func (r *renderer) conditional() bool {
-	s, ok := r.q.Shape.(query.Means)
-	return ok && s.Having != nil
 }
 
 // unitMeans writes the UnitMeans shape.
@@ -149,10 +140,6 @@ func (r *renderer) activity() {
 	const day = 24 * time.Hour
 	a := r.q.Activity()
 	unit := r.Ident(a.Unit)
-	if r.Plain {
-		r.plainActivity(a, unit)
-		return
-	}
 	r.line("WITH buckets AS (")
 	switch s := r.q.Shape.(type) {
 	case query.ActiveUnits:
@@ -253,68 +240,16 @@ func (r *renderer) differ(a, b string) string {
 	return condition
 }
 
-// bucketKeys are the columns that tell units' buckets apart.
-func (r *renderer) bucketKeys(a *query.Activity, group []string) []string {
-	return append(slices.Clone(group), r.tag(a.Unit), r.Bucket(a.Width, r.from()+r.time())+" AS "+bucketColumn)
-}
-
-// active is the condition that a unit's bucket is active.
-func (r *renderer) active(a *query.Activity) string {
-	measure := r.mean(a.Field)
-	if a.Zeros {
-		measure = fmt.Sprintf("avg(CASE WHEN %s%s = 0 THEN 1e0 ELSE 0e0 END)", r.from(), r.Ident(a.Field))
-	}
-	return comparison(measure, a.Compare, a.Value)
-}
-
-// plainActivity writes the shapes that look at active buckets and at none beside them,
-// with subqueries in FROM. The innermost one gives the active buckets alone.
-func (r *renderer) plainActivity(a *query.Activity, unit string) {
-	const day = 24 * time.Hour
-	active := func(indent string, group []string) {
-		r.line("%sSELECT", indent)
-		columns := r.bucketKeys(a, group)
-		r.list(indent+"  ", columns)
-		r.fromJoined(indent)
-		r.line("%sGROUP BY %s", indent, numbers(len(columns)))
-		r.line("%sHAVING %s", indent, r.active(a))
-	}
-	switch s := r.q.Shape.(type) {
-	case query.ActiveUnits:
-		r.line("SELECT %s", unit)
-		r.line("FROM (")
-		active("  ", nil)
-		r.line(") AS buckets")
-		r.line("GROUP BY 1")
-		r.line("HAVING count(%s) > %d", bucketColumn, s.More) // IoTDB 2.0.1 fails where it needs no column but the unit
-	case query.ActiveHours:
-		r.line("SELECT %s, avg(buckets) * %s AS hours", unit, double(a.Width.Hours()))
-		r.line("FROM (")
-		r.line("  SELECT %s, %s AS day, count(*) AS buckets", unit, r.Bucket(day, bucketColumn))
-		r.line("  FROM (")
-		active("    ", nil)
-		r.line("  ) AS buckets")
-		r.line("  GROUP BY 1, 2")
-		r.line(") AS days")
-		r.line("GROUP BY 1")
-	case query.ActiveShare:
-		inner, outer := r.tagColumns(s.Group)
-		columns := append([]string{r.Bucket(day, bucketColumn) + " AS day"}, outer...)
-		r.line("SELECT")
-		r.list("  ", append(slices.Clone(columns), fmt.Sprintf("count(*) / %s AS share", double(float64(day/a.Width)))))
-		r.line("FROM (")
-		active("  ", inner)
-		r.line(") AS buckets")
-		r.line("GROUP BY %s", numbers(len(columns)))
-		r.line("ORDER BY %s", numbers(len(columns)))
-	}
-}
-
 // buckets writes the query of each unit's buckets, with the group's columns.
 func (r *renderer) buckets(a *query.Activity, group []string) {
-	columns := r.bucketKeys(a, group)
+	from := r.from()
+	columns := append(slices.Clone(group), r.tag(a.Unit), r.Bucket(a.Width, from+r.time())+" AS "+bucketColumn)
 	keys := len(columns)
-	holds := r.active(a)
+	measure := r.mean(a.Field)
+	if a.Zeros {
+		measure = fmt.Sprintf("avg(CASE WHEN %s%s = 0 THEN 1e0 ELSE 0e0 END)", from, r.Ident(a.Field))
+	}
+	holds := comparison(measure, a.Compare, a.Value)
 	if r.NoBooleanNulls {
 		holds = "CASE WHEN " + holds + " THEN 1 ELSE 0 END"
 	}

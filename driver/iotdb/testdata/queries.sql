@@ -1,6 +1,6 @@
 -- Buckets: single-groupby-5-8-1 of cpu-only
 
-n/a: query single-groupby-5-8-1: not supported: several values of hostname together: GROUP BY LEVEL folds the devices of one path pattern, and each value is a pattern of its own; give model=table
+n/a: query single-groupby-5-8-1: not supported: several values of hostname together: GROUP BY LEVEL folds the devices of one path pattern, and each value is a pattern of its own
 
 -- Buckets: double-groupby-1 of cpu-only
 
@@ -41,47 +41,47 @@ ORDER BY TIMESERIES
 
 -- Last: last-loc of iot
 
-n/a: query last-loc: not supported: several devices share the values of name, and GROUP BY LEVEL answers with a column, not a row, for each group; give model=table
+n/a: query last-loc: not supported: several devices share the values of name, and are no group of which the tree model can tell that
 
 -- Last: low-fuel of iot
 
-n/a: query low-fuel: not supported: several devices share the values of name, and GROUP BY LEVEL answers with a column, not a row, for each group; give model=table
+n/a: query low-fuel: not supported: several devices share the values of name, and are no group of which the tree model can tell that
 
 -- Last: high-load of iot
 
-n/a: query high-load: not supported: several devices share the values of name, and GROUP BY LEVEL answers with a column, not a row, for each group; give model=table
+n/a: query high-load: not supported: several devices share the values of name, and are no group of which the tree model can tell that
 
 -- Means: stationary-trucks of iot
 
-n/a: query stationary-trucks: not supported: several devices share the values of name, and GROUP BY LEVEL answers with a column, not a row, for each group; give model=table
+n/a: query stationary-trucks: not supported: several devices share the values of name, and are no group of which the tree model can tell that
 
 -- ActiveUnits: long-driving-sessions of iot
 
-n/a: query long-driving-sessions: not supported: the tree model has no subqueries: it aggregates rows, not what was aggregated; give model=table
+n/a: query long-driving-sessions: not supported: the tree model has no subqueries: it aggregates rows, not what was aggregated
 
 -- Means: avg-vs-projected-fuel-consumption of iot
 
-n/a: query avg-vs-projected-fuel-consumption: not supported: several devices share the values of fleet, and GROUP BY LEVEL answers with a column, not a row, for each group; give model=table
+n/a: query avg-vs-projected-fuel-consumption: not supported: a condition on values of several devices together: in the tree model it were one on all of them at once
 
 -- ActiveHours: avg-daily-driving-duration of iot
 
-n/a: query avg-daily-driving-duration: not supported: the tree model has no subqueries: it aggregates rows, not what was aggregated; give model=table
+n/a: query avg-daily-driving-duration: not supported: the tree model has no subqueries: it aggregates rows, not what was aggregated
 
 -- Sessions: avg-daily-driving-session of iot
 
-n/a: query avg-daily-driving-session: not supported: the tree model has no subqueries: it aggregates rows, not what was aggregated; give model=table
+n/a: query avg-daily-driving-session: not supported: the tree model has no subqueries: it aggregates rows, not what was aggregated
 
 -- UnitMeans: avg-load of iot
 
-n/a: query avg-load: not supported: the tree model has no subqueries: it aggregates rows, not what was aggregated; give model=table
+n/a: query avg-load: not supported: the tree model has no subqueries: it aggregates rows, not what was aggregated
 
 -- ActiveShare: daily-activity of iot
 
-n/a: query daily-activity: not supported: the tree model has no subqueries: it aggregates rows, not what was aggregated; give model=table
+n/a: query daily-activity: not supported: the tree model has no subqueries: it aggregates rows, not what was aggregated
 
 -- Starts: breakdown-frequency of iot
 
-n/a: query breakdown-frequency: not supported: the tree model has no subqueries: it aggregates rows, not what was aggregated; give model=table
+n/a: query breakdown-frequency: not supported: the tree model has no subqueries: it aggregates rows, not what was aggregated
 
 -- Rows: precise-point of iotdb
 
