@@ -231,6 +231,23 @@ func (c *conn) exec(ctx context.Context, text string) (int64, error) {
 	return result.RowsAffected()
 }
 
+// prepare prepares a statement, which is run by run.
+func (c *conn) prepare(ctx context.Context, text string) (sqldriver.Stmt, error) {
+	c.wire.Unread.Row()
+	statement, err := c.my.PrepareContext(ctx, text)
+	return statement, c.failed(ctx, err)
+}
+
+// run runs a prepared statement and returns how many rows it has changed.
+func (c *conn) run(ctx context.Context, statement sqldriver.Stmt, parameters []sqldriver.NamedValue) (int64, error) {
+	c.wire.Unread.Row()
+	result, err := statement.(sqldriver.StmtExecContext).ExecContext(ctx, parameters)
+	if err != nil {
+		return 0, c.failed(ctx, err)
+	}
+	return result.RowsAffected()
+}
+
 // commit and rollback go on for limit.Grace when ctx ends: to interrupt a commit
 // would leave open whether it happened.
 func (c *conn) commit(ctx context.Context) error {

@@ -72,3 +72,18 @@ func TestConformanceInsert(t *testing.T) {
 func TestConformanceWideInsert(t *testing.T) {
 	conformance.Run(t, mysql.Driver(), server(t, "layout", "wide", "method", "insert", "times", "bigint", "partition", "12h", "index", "tags_time"))
 }
+
+func TestConformanceNarrow(t *testing.T) {
+	conformance.Long(t)
+	conformance.Run(t, mysql.Driver(), server(t, "layout", "narrow"))
+}
+
+func TestConformancePrepared(t *testing.T) {
+	conformance.Long(t)
+	conformance.Run(t, mysql.Driver(), server(t, "method", "prepared"))
+}
+
+func TestConformanceNarrowPrepared(t *testing.T) {
+	conformance.Long(t)
+	conformance.Run(t, mysql.Driver(), server(t, "layout", "narrow", "method", "prepared", "times", "bigint", "partition", "12h"))
+}
