@@ -138,10 +138,24 @@ func newColumn(kind string) (*column, error) {
 	return c, nil
 }
 
-// whole makes the column one of integers.
-func whole[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | proto.Date | proto.Date32 | proto.DateTime, C ~[]T](c *column, kind query.Kind, unit int64, data proto.Column, values *C) {
+// integer is what whole numbers, times and dates come as.
+type integer interface {
+	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
+}
+
+// whole makes the column one of integers, in units of so much.
+func whole[T integer, C ~[]T](c *column, kind query.Kind, unit int64, data proto.Column, values *C) {
 	c.values = data
 	c.get = func(i int, v *query.Value) { v.Kind, v.Int = kind, int64((*values)[i])*unit }
+}
+
+// integers makes the column one of integers that ch-go has a column of.
+func integers[T integer, C ~[]T, P interface {
+	*C
+	proto.Column
+}](c *column, kind query.Kind) {
+	d := new(C)
+	whole(c, kind, 1, P(d), d)
 }
 
 // leaf makes the column one of a type that holds no other; values stay nil where it is
@@ -150,35 +164,25 @@ func (c *column) leaf(kind string) {
 	const second = 1_000_000_000
 	switch kind {
 	case "Int8":
-		d := new(proto.ColInt8)
-		whole(c, query.Int, 1, d, d)
+		integers[int8, proto.ColInt8](c, query.Int)
 	case "Int16":
-		d := new(proto.ColInt16)
-		whole(c, query.Int, 1, d, d)
+		integers[int16, proto.ColInt16](c, query.Int)
 	case "Int32":
-		d := new(proto.ColInt32)
-		whole(c, query.Int, 1, d, d)
+		integers[int32, proto.ColInt32](c, query.Int)
 	case "Int64":
-		d := new(proto.ColInt64)
-		whole(c, query.Int, 1, d, d)
+		integers[int64, proto.ColInt64](c, query.Int)
 	case "UInt8":
-		d := new(proto.ColUInt8)
-		whole(c, query.Int, 1, d, d)
+		integers[uint8, proto.ColUInt8](c, query.Int)
 	case "UInt16":
-		d := new(proto.ColUInt16)
-		whole(c, query.Int, 1, d, d)
+		integers[uint16, proto.ColUInt16](c, query.Int)
 	case "UInt32":
-		d := new(proto.ColUInt32)
-		whole(c, query.Int, 1, d, d)
+		integers[uint32, proto.ColUInt32](c, query.Int)
 	case "UInt64":
-		d := new(proto.ColUInt64) // beyond 2^63, which sums alone reach, modulo 2^64
-		whole(c, query.Int, 1, d, d)
+		integers[uint64, proto.ColUInt64](c, query.Int) // beyond 2^63, which sums alone reach, modulo 2^64
 	case "Date":
-		d := new(proto.ColDate)
-		whole(c, query.Date, 1, d, d)
+		integers[proto.Date, proto.ColDate](c, query.Date)
 	case "Date32":
-		d := new(proto.ColDate32)
-		whole(c, query.Date, 1, d, d)
+		integers[proto.Date32, proto.ColDate32](c, query.Date)
 	case "Bool":
 		d := new(proto.ColBool)
 		c.values = d

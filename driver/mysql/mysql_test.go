@@ -16,33 +16,6 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// open opens a target.
-func open(t testing.TB, options map[string]string) driver.DB {
-	t.Helper()
-	var given []string
-	for name, value := range options {
-		given = append(given, name, value)
-	}
-	db := conformance.Open(t, mysql.Driver(), "", given...)
-	t.Cleanup(func() { conformance.Close(t, db) })
-	return db
-}
-
-// try opens a target for a load, and returns its error.
-func try(t testing.TB, options map[string]string) error {
-	t.Helper()
-	kind := mysql.Driver()
-	resolved, err := kind.Resolve(options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := kind.Open(t.Context(), driver.Env{Create: true}, resolved)
-	if err == nil {
-		conformance.Close(t, db)
-	}
-	return err
-}
-
 // batch has rows of ten series.
 func batch(table *series.Table, rows int) *series.Batch {
 	var b series.Batch
