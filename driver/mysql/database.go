@@ -35,7 +35,7 @@ type database struct {
 	partitions map[string]int64 // end of the last one of a table; held while one is made
 }
 
-// open connects, and looks whether the server can do what the options ask for.
+// open connects, and looks whether the server can do what the options want.
 func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
 	c := newConfig(connection.Of(o))
 	own := *c

@@ -47,7 +47,7 @@ type Counter struct {
 	Run func(ctx context.Context, text string, sink query.Sink) error
 }
 
-// fieldsAtOnce is how many fields one statement asks about. PostgreSQL takes
+// fieldsAtOnce is how many fields one statement counts. PostgreSQL takes
 // 1,664 columns of an answer, and servers limit the length of a statement.
 const fieldsAtOnce = 200
 
@@ -82,7 +82,7 @@ func (c *Counter) of(ctx context.Context, t *series.Table, distinct bool) (drive
 	return out, nil
 }
 
-// statement asks for the rows, for what the times come to, and for what each of
+// statement counts the rows, and has what the times come to, and what each of
 // the fields does.
 func (c *Counter) statement(t *series.Table, fields []series.Field, distinct bool) string {
 	d := c.Dialect

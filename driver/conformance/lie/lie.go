@@ -130,7 +130,7 @@ func withoutMiddle(rows int) []int {
 	return order
 }
 
-// asks finds queries that read rows of a table, leaving out the statements by
+// reads finds queries that read rows of a table, leaving out the statements by
 // which tsmark counts, lists and explains.
 var (
 	reads  = regexp.MustCompile(`(?is)^\s*(select|with)\b`)
