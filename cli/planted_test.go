@@ -23,6 +23,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/report"
 )
@@ -288,30 +289,6 @@ func TestPlantedAtServers(t *testing.T) {
 	}
 }
 
-// echoing has a server talk to each client that connects, and returns its port.
-func echoing(t *testing.T, talk func(net.Conn)) (port string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				talk(c)
-			}()
-		}
-	}()
-	_, port, _ = net.SplitHostPort(l.Addr().String())
-	return port
-}
-
 // echoPostgres is a server that demands a password in the clear and refuses with it.
 func echoPostgres(t *testing.T) (port string) {
 	message := func(r io.Reader, head int) []byte {
@@ -324,7 +301,7 @@ func echoPostgres(t *testing.T) (port string) {
 		io.ReadFull(r, body) // a test of what is sent back fails otherwise
 		return body
 	}
-	return echoing(t, func(c net.Conn) {
+	_, port = stub.TCP(t, func(c net.Conn) {
 		if body := message(c, 0); len(body) == 4 { // for TLS
 			c.Write([]byte("N"))
 			message(c, 0)
@@ -335,6 +312,7 @@ func echoPostgres(t *testing.T) (port string) {
 		n := len(text) + 4
 		c.Write(append([]byte{'E', 0, 0, byte(n >> 8), byte(n)}, text...))
 	})
+	return port
 }
 
 // echoMySQL is a server that knows the password, of which it is only told a hash, and
@@ -343,17 +321,18 @@ func echoMySQL(t *testing.T, password string) (port string) {
 	packet := func(number byte, body string) []byte {
 		return append([]byte{byte(len(body)), byte(len(body) >> 8), 0, number}, body...)
 	}
-	return echoing(t, func(c net.Conn) {
+	_, port = stub.TCP(t, func(c net.Conn) {
 		c.Write(packet(0, "\x0a9.0\x00\x01\x00\x00\x0012345678\x00\x09\x82\x2d\x02\x00\x08\x00\x15"+strings.Repeat("\x00", 10)+"123456789012\x00mysql_native_password\x00"))
 		c.Read(make([]byte, 1<<10))
 		c.Write(packet(2, "\xff\x15\x04#28000no: "+strings.Join(formsOf(password), " ")))
 	})
+	return port
 }
 
 // echoNative is a server of ClickHouse's native protocol that refuses with the
 // password.
 func echoNative(t *testing.T) (port string) {
-	return echoing(t, func(c net.Conn) {
+	_, port = stub.TCP(t, func(c net.Conn) {
 		var hello proto.ClientHello
 		r := proto.NewReader(c)
 		if _, err := r.UVarInt(); err != nil || hello.Decode(r) != nil {
@@ -364,4 +343,5 @@ func echoNative(t *testing.T) (port string) {
 		(&proto.Exception{Code: 516, Name: "no", Message: "no: " + strings.Join(formsOf(hello.Password), " ")}).EncodeAware(&b, hello.ProtocolVersion)
 		c.Write(b.Buf)
 	})
+	return port
 }

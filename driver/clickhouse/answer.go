@@ -52,7 +52,7 @@ const (
 // rows on.
 func (a *answer) DecodeResult(r *proto.Reader, version int, b proto.Block) error {
 	if b.Rows > maxBlockRows || b.Rows*b.Columns > maxBlockCells {
-		return &refused{fmt.Errorf("a block of the answer has %d rows of %d columns, and was read no further", b.Rows, b.Columns)}
+		return &limit.Refused{Err: fmt.Errorf("a block of the answer has %d rows of %d columns, and was read no further", b.Rows, b.Columns)}
 	}
 	for i := range b.Columns {
 		if err := a.column(i, r, b.Rows); err != nil {
@@ -79,7 +79,7 @@ func (a *answer) column(i int, r *proto.Reader, rows int) (err error) {
 	c := a.columns[i]
 	if c == nil || c.kind != string(a.text) {
 		if c, err = newColumn(string(a.text)); err != nil {
-			return &refused{err}
+			return &limit.Refused{Err: err}
 		}
 		a.columns[i] = c
 	}
@@ -102,17 +102,11 @@ func (a *answer) emit(rows int) error {
 			c.value(i, &row[n])
 		}
 		if err := a.sink.Row(row); err != nil {
-			return &refused{err}
+			return &limit.Refused{Err: err}
 		}
 	}
 	return nil
 }
-
-// refused is an error of reading an answer that is none of the connection's.
-type refused struct{ err error }
-
-// Error implements error.
-func (r *refused) Error() string { return r.err.Error() }
 
 // inside returns what stands between the parentheses of a type with that name.
 func inside(kind, name string) (string, bool) {
@@ -263,14 +257,14 @@ func (c *column) decodeLow(r *proto.Reader, rows int) error {
 		head[i] = n
 	}
 	if head[0] != lowVersion || head[1]&(lowGlobal|lowOwn) != lowOwn || head[2] < 0 || head[2] > maxBlockRows {
-		return &refused{fmt.Errorf("a dictionary that tsmark does not read: version %d, flags %x, %d values", head[0], head[1], head[2])}
+		return &limit.Refused{Err: fmt.Errorf("a dictionary that tsmark does not read: version %d, flags %x, %d values", head[0], head[1], head[2])}
 	}
 	if err := c.values.DecodeColumn(r, int(head[2])); err != nil {
 		return err
 	}
 	keys, err := r.Int64()
 	if err == nil && keys != int64(rows) {
-		err = &refused{fmt.Errorf("%d keys of %d values", keys, rows)}
+		err = &limit.Refused{Err: fmt.Errorf("%d keys of %d values", keys, rows)}
 	}
 	if err != nil {
 		return err
@@ -284,7 +278,7 @@ func (c *column) decodeLow(r *proto.Reader, rows int) error {
 	case 2:
 		return readKeys(c, r, rows, &c.keys32)
 	}
-	return &refused{errors.New("a dictionary of more than 2^32 values")}
+	return &limit.Refused{Err: errors.New("a dictionary of more than 2^32 values")}
 }
 
 // readKeys reads keys of a width.
@@ -300,7 +294,7 @@ func readKeys[T uint8 | uint16 | uint32, C interface {
 	size := c.values.Rows()
 	for _, key := range *from {
 		if int(key) >= size {
-			return &refused{fmt.Errorf("key %d of a dictionary of %d values", key, size)}
+			return &limit.Refused{Err: fmt.Errorf("key %d of a dictionary of %d values", key, size)}
 		}
 		c.keys = append(c.keys, uint32(key))
 	}
@@ -345,7 +339,7 @@ func appendText(to []byte, r *proto.Reader) ([]byte, error) {
 		return to, err
 	}
 	if n > limit.MaxRow {
-		return to, &refused{fmt.Errorf("a text of %d bytes, which was read no further", n)}
+		return to, &limit.Refused{Err: fmt.Errorf("a text of %d bytes, which was read no further", n)}
 	}
 	start := len(to)
 	to = slices.Grow(to, n)[:start+n]

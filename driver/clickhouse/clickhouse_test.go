@@ -151,34 +151,20 @@ func encrypted(t *testing.T, to string) string {
 	t.Helper()
 	web := httptest.NewTLSServer(nil) // for its certificate
 	defer web.Close()
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: web.TLS.Certificates})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer client.Close()
-				server, err := net.Dial("tcp", to)
-				if err != nil {
-					return
-				}
-				defer server.Close()
-				go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
-				_, _ = io.Copy(client, server)
-			}()
+	_, port := stub.TCP(t, func(plain net.Conn) {
+		client := tls.Server(plain, &tls.Config{Certificates: web.TLS.Certificates})
+		server, err := net.Dial("tcp", to)
+		if err != nil {
+			return
 		}
-	}()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
+		defer server.Close()
+		go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
+		_, _ = io.Copy(client, server)
+	})
 	return port
 }
 
-// What async_insert asks of the server reaches it, and rows are there once they are
+// What async_insert wants of the server reaches it, and rows are there once they are
 // acknowledged.
 func TestAsyncInsert(t *testing.T) {
 	for _, protocol := range []string{"native", "http"} {

@@ -88,7 +88,7 @@ func (d *database) change(ctx context.Context, _ []string, do func(sqlkit.Conn) 
 }
 
 // Address implements driver.Server.
-func (d *database) Address() string { return d.config.address() }
+func (d *database) Address() string { return d.config.Address() }
 
 // Describe implements driver.DB.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {

@@ -118,6 +118,9 @@ func caps(o driver.Options) driver.Caps {
 	if o[optionTimes] != timesBigint {
 		c.Lacks[series.FineTimestamps] = "DATETIME(6), whose unit is 1 µs, does not hold; choose times=" + timesBigint
 	}
+	if o[optionLayout] == layoutNarrow {
+		c.Lacks[series.RepeatedTimes] = "a narrow table cannot tell apart; choose layout=" + layoutNormalized + " or " + layoutWide
+	}
 	return c
 }
 
