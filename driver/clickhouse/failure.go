@@ -15,8 +15,8 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
-	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/driver/httpwire"
+	"github.com/tsmark/tsmark/driver/limit"
 )
 
 // The codes of exceptions that are told apart.
