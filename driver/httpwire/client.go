@@ -70,7 +70,7 @@ func New(c *Config) *Client {
 	return &Client{Config: c, base: scheme + c.Address(), http: &http.Client{
 		// Not by way of a proxy, whose work would be measured as the server's.
 		Transport: &http.Transport{
-			DialContext:         (&net.Dialer{Timeout: c.Timeout}).DialContext,
+			DialContext:         dial(c.Timeout),
 			TLSClientConfig:     c.TLS.Clone(),
 			TLSHandshakeTimeout: c.Timeout,
 			DisableCompression:  true,
