@@ -188,11 +188,6 @@ func (d *database) added(ctx context.Context, t *series.Table, field string, c *
 
 // scan hands on the last column of an answer.
 func (d *database) scan(ctx context.Context, text string, each func(query.Value) error) error {
-	_, err := d.admin.Query(ctx, text, sinkFunc(func(row []query.Value) error { return each(row[len(row)-1]) }))
+	_, err := d.admin.Query(ctx, text, query.SinkFunc(func(row []query.Value) error { return each(row[len(row)-1]) }))
 	return err
 }
-
-type sinkFunc func([]query.Value) error
-
-// Row implements query.Sink.
-func (f sinkFunc) Row(row []query.Value) error { return f(row) }

@@ -31,22 +31,6 @@ func newConfig(o driver.Options) *config {
 	return &config{Settings: connection.Of(o), fetch: int32(o.Int(optionFetchSize))}
 }
 
-func (c *config) address() string { return net.JoinHostPort(c.Host, c.Port) }
-
-// local reports whether the server is this machine by its name alone.
-func (c *config) local() bool {
-	ip := net.ParseIP(c.Host)
-	return c.Host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// encrypted returns how the connection is encrypted; nil: not at all.
-func (c *config) encrypted() *tls.Config {
-	if c.TLS == connection.Off || c.TLS == "" && c.local() {
-		return nil
-	}
-	return &tls.Config{ServerName: c.Host, InsecureSkipVerify: c.TLS == connection.Insecure}
-}
-
 // conn is a session of the server's over a connection of its own, used by one
 // goroutine at a time. It implements sqlkit.Remote.
 type conn struct {
@@ -67,11 +51,11 @@ type conn struct {
 func (c *config) connect(ctx context.Context) (*conn, error) {
 	bounded, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	to, err := (&net.Dialer{}).DialContext(bounded, "tcp", c.address())
+	to, err := (&net.Dialer{}).DialContext(bounded, "tcp", c.Address())
 	if err != nil {
 		return nil, c.connecting(ctx, bounded, false, err)
 	}
-	if by := c.encrypted(); by != nil {
+	if by := c.Encryption(); by != nil {
 		encrypted := tls.Client(to, by)
 		if err := encrypted.HandshakeContext(bounded); err != nil {
 			_ = to.Close()
@@ -125,7 +109,7 @@ func (c *conn) call(ctx context.Context, do func(context.Context) error) error {
 		return context.Cause(ctx)
 	}
 	if c.broken {
-		return fmt.Errorf("%w: the connection to %s is closed", driver.ErrUnreachable, c.of.address())
+		return fmt.Errorf("%w: the connection to %s is closed", driver.ErrUnreachable, c.of.Address())
 	}
 	c.wire.begin()
 	c.net.Unread.Row()
@@ -149,7 +133,7 @@ func (c *conn) within(ctx context.Context, do func(context.Context) error) error
 	defer cancel()
 	err := c.call(bounded, do)
 	if errors.Is(err, errSilent) && ctx.Err() == nil {
-		return &driver.Temporary{Err: fmt.Errorf("%w: %s did not answer within %v; the option %s allows more", driver.ErrUnreachable, c.of.address(), c.of.Timeout, connection.Timeout)}
+		return &driver.Temporary{Err: fmt.Errorf("%w: %s did not answer within %v; the option %s allows more", driver.ErrUnreachable, c.of.Address(), c.of.Timeout, connection.Timeout)}
 	}
 	return c.failed(ctx, err)
 }

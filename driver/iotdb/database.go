@@ -50,7 +50,7 @@ func (d *database) root() string { return rootOf(d.options) }
 func (d *database) place() string { return fmt.Sprintf("%s of IoTDB at %s", d.root(), d.Address()) }
 
 // Address implements driver.Server.
-func (d *database) Address() string { return d.config.address() }
+func (d *database) Address() string { return d.config.Address() }
 
 // fits finds out what the server is.
 func (d *database) fits(ctx context.Context, create bool) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/limit"
 )
 
 // redirected is what the server says beside rows that it took, where it knows a
@@ -66,23 +67,18 @@ func code(err error) int32 {
 	return 0
 }
 
-// refused is an error of reading an answer that is none of the connection's.
-type refused struct{ err error }
-
-// Error implements error.
-func (r *refused) Error() string { return r.err.Error() }
-
+// refusing is an error of reading an answer that is none of the connection's.
 func refusing(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &refused{err}
+	return &limit.Refused{Err: err}
 }
 
 // connecting explains an error of connect, whose own limit was bounded. The server may
 // have taken the connection before.
 func (c *config) connecting(ctx, bounded context.Context, connected bool, err error) error {
-	to := fmt.Sprintf("connecting to IoTDB at %s as user %s", c.address(), c.User)
+	to := fmt.Sprintf("connecting to IoTDB at %s as user %s", c.Address(), c.User)
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", to, context.Cause(ctx))
 	}
@@ -100,7 +96,7 @@ func (c *config) connecting(ctx, bounded context.Context, connected bool, err er
 		waited = c.Timeout
 	}
 	failed := connection.Failed(to, "give tls=insecure where the network between can be", waited, err)
-	if c.encrypted() != nil && connected { // a server without TLS waits for more
+	if c.Encryption() != nil && connected { // a server without TLS waits for more
 		return fmt.Errorf("%w; if it has no TLS, give tls=off where the network between can be trusted", failed)
 	}
 	return failed
@@ -114,15 +110,14 @@ func (c *conn) failed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	var own *refused
 	switch {
 	case ctx.Err() != nil:
 		if errors.Is(err, context.Cause(ctx)) {
 			return err
 		}
 		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
-	case errors.As(err, &own):
-		return own.err
+	case limit.AsRefused(err) != nil:
+		return limit.AsRefused(err)
 	case c.net.Endless() != nil:
 		return c.net.Endless()
 	case driver.AsTemporary(err) != nil:
@@ -130,7 +125,7 @@ func (c *conn) failed(ctx context.Context, err error) error {
 	}
 	switch code(err) {
 	case 0:
-		return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.address(), oneLine(err.Error()))}
+		return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.Address(), oneLine(err.Error()))}
 	case client.DiskSpaceInsufficient:
 		return fmt.Errorf("%w; free space on the server (%w)", syscall.ENOSPC, err)
 	case client.SystemReadOnly:
