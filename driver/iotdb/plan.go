@@ -99,10 +99,8 @@ type planned struct {
 
 	// Of SELECT LAST.
 	device []byte
-	name   []byte
 	values []query.Value
 	at     query.Value
-	texts  []byte
 }
 
 // begin begins another answer.
@@ -113,10 +111,10 @@ func (r *planned) begin(p *plan, sink query.Sink, unit int64) {
 }
 
 // columns implements reader.
-func (r *planned) columns(names, types []string) error {
+func (r *planned) columns(names, _ []string) error {
 	r.timed = len(names) > 0 && names[0] == "Time"
 	if r.timed {
-		names, types = names[1:], types[1:]
+		names = names[1:]
 	}
 	if len(r.Groups) > 0 {
 		return r.group(names)
