@@ -21,18 +21,10 @@ import (
 
 // The names of the options.
 const (
-	optionAligned     = "aligned"
-	optionSchema      = "schema"
-	optionCompression = "compression"
-	optionPrecision   = "precision"
-	optionFetchSize   = "fetch_size"
-	optionQuiet       = "quiet"
-)
-
-// Values of options.
-const (
-	schemaAuto     = "auto"
-	schemaTemplate = "template"
+	optionAligned   = "aligned"
+	optionPrecision = "precision"
+	optionFetchSize = "fetch_size"
+	optionQuiet     = "quiet"
 )
 
 // units are the values of optionPrecision.
@@ -52,10 +44,6 @@ func Driver() driver.Driver {
 			option.Option{Name: connection.Timeout, Help: "how long connecting or one batch may take before the server counts as gone"},
 			option.Option{Name: optionAligned, Layout: true, Default: "true", Type: option.Choice("true", "false"),
 				Help: "whether the measurements of a device share one column of times"},
-			option.Option{Name: optionSchema, Layout: true, Default: schemaAuto, Type: option.Choice(schemaAuto, schemaTemplate),
-				Help: "how measurements come about: auto (as rows come) or template (of a device template for each table)"},
-			option.Option{Name: optionCompression, Layout: true, Empty: "the server's", Type: option.Choice("UNCOMPRESSED", "SNAPPY", "GZIP", "LZ4", "ZSTD", "LZMA2"),
-				Help: "compression of measurements; it takes schema=" + schemaTemplate},
 			option.Option{Name: optionPrecision, Layout: true, Default: "ms", Type: option.Choice("ms", "us", "ns"),
 				Help: "timestamp_precision of the server, which it keeps from its first start on"},
 			option.Option{Name: optionFetchSize, Default: "10000", Type: option.Integer(1, 1_000_000), Help: "rows of an answer that the server sends at a time"},

@@ -16,17 +16,16 @@ import (
 
 // The kinds of objects.
 const (
-	kindPath     = "path"
-	kindTemplate = "device template"
+	kindPath = "path"
 )
 
 // looked is at how many measurements of a path are looked: all devices of a table have
 // the same.
 const looked = 1000
 
-// Objects implements driver.DB: the paths of the database, and the device
-// templates that tsmark makes for such a one. All of them are in the way: a database
-// of tsmark's goes as a whole. One that is not there holds nothing.
+// Objects implements driver.DB: the paths of the database. All of them are
+// in the way: a database of tsmark's goes as a whole. One that is not there holds
+// nothing.
 func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	there, err := d.exists(ctx)
 	var objects []driver.Object
@@ -63,13 +62,7 @@ func (d *database) paths(ctx context.Context, there bool) (objects []driver.Obje
 			objects = append(objects, o)
 		}
 	}
-	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW DEVICE TEMPLATES")
-	for _, row := range rows {
-		if name := row[0].String(); strings.HasPrefix(name, d.templates()) {
-			objects = append(objects, driver.Object{Kind: kindTemplate, Name: name})
-		}
-	}
-	return objects, err
+	return objects, nil
 }
 
 // measurements are those of a path, each with its type.
@@ -95,9 +88,6 @@ func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 	var objects []driver.Object
 	for _, t := range schema.Tables {
 		objects = append(objects, driver.Object{Kind: kindPath, Name: t.Name, Columns: d.columnsOf(t)})
-		if d.options[optionSchema] == schemaTemplate {
-			objects = append(objects, driver.Object{Kind: kindTemplate, Name: d.template(t)})
-		}
 	}
 	return objects, nil
 }
@@ -125,21 +115,9 @@ func (d *database) columnsOf(t *series.Table) []string {
 	return columns
 }
 
-// templates begins the names of the templates that tsmark makes for the database, and
-// template is that of a table.
-func (d *database) templates() string { return "tsmark " + d.config.Database + " " }
-
-func (d *database) template(t *series.Table) string { return d.templates() + t.Name }
-
-// Create implements driver.DB. Measurements come with their rows, unless a template has
-// them.
+// Create implements driver.DB. Measurements come with their rows.
 func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	err := d.createDatabase(ctx)
-	for _, t := range schema.Tables {
-		if err == nil && d.options[optionSchema] == schemaTemplate {
-			err = d.createTemplate(ctx, t)
-		}
-	}
 	if err != nil {
 		return fmt.Errorf("creating what %s needs: %w", d.place(), err)
 	}
@@ -156,22 +134,6 @@ func (d *database) createDatabase(ctx context.Context) error {
 		return nil
 	}
 	return err
-}
-
-func (d *database) createTemplate(ctx context.Context, t *series.Table) error {
-	var list []string
-	compressed := ""
-	if by := d.options[optionCompression]; by != "" {
-		compressed = " COMPRESSOR=" + by
-	}
-	d.measured(t, func(name, kind string) { list = append(list, node(name)+" "+kind+compressed) })
-	aligned := ""
-	if d.options[optionAligned] == "true" {
-		aligned = "ALIGNED "
-	}
-	return d.admin.Exec(ctx,
-		fmt.Sprintf("CREATE DEVICE TEMPLATE %s %s(%s)", node(d.template(t)), aligned, strings.Join(list, ", ")),
-		fmt.Sprintf("SET DEVICE TEMPLATE %s TO %s.%s", node(d.template(t)), d.root(), node(t.Name)))
 }
 
 // Drop implements driver.DB. A database of which nothing but the note would be left
@@ -210,8 +172,6 @@ func (d *database) drop(ctx context.Context, objects []driver.Object) error {
 		switch {
 		case !goes(o):
 			continue
-		case o.Kind == kindTemplate:
-			err = d.admin.Exec(ctx, "DROP DEVICE TEMPLATE "+node(o.Name))
 		case whole:
 		default:
 			err = d.admin.Exec(ctx, fmt.Sprintf("DELETE TIMESERIES %s.%s.**", d.root(), node(o.Name)))

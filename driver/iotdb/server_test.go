@@ -26,12 +26,7 @@ func server(t testing.TB, given ...string) map[string]string {
 // The suite in each layout.
 func TestConformance(t *testing.T) { conformance.Run(t, iotdb.Driver(), server(t)) }
 
-func TestConformanceTemplate(t *testing.T) {
-	conformance.Long(t)
-	conformance.Run(t, iotdb.Driver(), server(t, "schema", "template", "compression", "ZSTD", "fetch_size", "100"))
-}
-
 func TestConformanceNotAligned(t *testing.T) {
 	conformance.Long(t)
-	conformance.Run(t, iotdb.Driver(), server(t, "aligned", "false"))
+	conformance.Run(t, iotdb.Driver(), server(t, "aligned", "false", "fetch_size", "100"))
 }

@@ -17,14 +17,11 @@ import (
 
 // tree renders queries in the language of the tree model.
 type tree struct {
-	root     string // the database's path
-	unit     time.Duration
-	template bool // devices have a template
+	root string // the database's path
+	unit time.Duration
 }
 
-func newTree(o driver.Options) *tree {
-	return &tree{root: rootOf(o), unit: units[o[optionPrecision]], template: o[optionSchema] == schemaTemplate}
-}
+func newTree(o driver.Options) *tree { return &tree{root: rootOf(o), unit: units[o[optionPrecision]]} }
 
 // rootOf is the database's path.
 func rootOf(o driver.Options) string { return "root." + node(o[connection.Database]) }
@@ -602,9 +599,6 @@ func (r *treeRenderer) last(s query.Last) {
 		r.plan.Device = false
 		r.plan.Statement = strings.TrimSuffix(strings.Replace(r.plan.Statement, "SELECT ", "SELECT LAST ", 1), "ALIGN BY DEVICE") + "ORDER BY TIMESERIES"
 		return
-	}
-	if r.template {
-		r.unsupported("the newest rows of devices of a template: IoTDB 2.0 fails on max_by(x, time) of those")
 	}
 	if len(r.values()) > 0 {
 		r.unsupported("the newest of the rows that a condition on values keeps: IoTDB 2.0 refuses max_by(x, time) beside such a condition")

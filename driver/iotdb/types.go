@@ -98,9 +98,6 @@ func check(o driver.Options, s *series.Schema) error {
 	if o[connection.Database] == "" {
 		return fmt.Errorf("give a name of a database by the option %s", connection.Database)
 	}
-	if o[optionCompression] != "" && o[optionSchema] != schemaTemplate {
-		return fmt.Errorf("option %s takes %s=%s: otherwise the server chooses", optionCompression, optionSchema, schemaTemplate)
-	}
 	tables := map[string]bool{}
 	for _, t := range s.Tables {
 		switch name := t.Name; {
