@@ -153,7 +153,9 @@ func (u useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
 	if err := u.Check(s); err != nil {
 		return nil, err
 	}
-	return workload.Arranged(u.dataset(s), s)
+	d := u.dataset(s)
+	d.Schema().First, d.Schema().Last = s.Start, s.End.Add(-1)
+	return workload.Arranged(d, s)
 }
 
 func (u useCase) QueryTypes() []workload.QueryType {
