@@ -82,9 +82,12 @@ func (q *Querier) newest(ctx context.Context, r driver.Request) (driver.Cost, er
 	whole := q.plan
 	defer func() { q.plan = whole }()
 	var total driver.Cost
-	for end, steps := whole.End, int64(max(2, whole.Limit)); ; steps = maxSteps {
+	for end, steps := whole.End, int64(whole.Limit); ; steps = maxSteps {
 		part := *whole
-		part.Start, part.End = end-(min(steps, maxSteps)-1)*whole.Step, end
+		part.Start, part.End = max(whole.Start, end-(min(steps, maxSteps)-1)*whole.Step), end
+		if part.Start == end { // of one step some servers look elsewhere
+			part.At, part.Step = end, 0
+		}
 		q.plan = &part
 		cost, err := q.Querier.Do(ctx, r, &q.joiner)
 		total.Bytes += cost.Bytes
