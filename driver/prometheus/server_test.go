@@ -72,18 +72,11 @@ func script(t *testing.T, env ...string) *conformance.Server {
 // connected opens the server of a script.
 func connected(t *testing.T, s *conformance.Server, given ...string) (*database, error) {
 	t.Helper()
-	options := map[string]string{connection.Port: strconv.Itoa(s.Port())}
-	for i := 0; i < len(given); i += 2 {
-		options[given[i]] = given[i+1]
-	}
-	kind := Driver()
-	resolved, err := kind.Resolve(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resolved := conformance.Resolved(t, Driver(), append(given, connection.Port, strconv.Itoa(s.Port()))...)
 	var db driver.DB
 	begin := time.Now()
-	err = poll.Until(t.Context(), 50*time.Millisecond, time.Second, func() (bool, error) {
+	err := poll.Until(t.Context(), 50*time.Millisecond, time.Second, func() (bool, error) {
+		var err error
 		db, err = open(t.Context(), driver.Env{Create: true}, resolved)
 		if err != nil && strings.Contains(err.Error(), "Service Unavailable") && time.Since(begin) < time.Minute {
 			return false, nil // it asks for credentials before it is ready

@@ -1,11 +1,9 @@
 package prometheus
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"net/http"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,12 +45,14 @@ func (d *database) Settle(ctx context.Context) error {
 func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 
 // figures are the server's own, of those that it tells, by name: sums over labels.
-var figures = []string{
-	"prometheus_tsdb_head_min_time", "prometheus_tsdb_head_max_time", "prometheus_tsdb_head_series", "prometheus_tsdb_head_chunks",
-	"prometheus_tsdb_head_samples_appended_total", "prometheus_tsdb_head_out_of_order_samples_appended_total",
-	"prometheus_tsdb_out_of_order_samples_total", "prometheus_tsdb_out_of_bound_samples_total", "prometheus_tsdb_too_old_samples_total",
-	"prometheus_tsdb_compactions_total", "prometheus_tsdb_compactions_failed_total", "prometheus_tsdb_compaction_populating_block",
-	"prometheus_tsdb_blocks_loaded", blockBytes, chunkBytes, walBytes, "prometheus_tsdb_wal_segment_current",
+func figures() []string {
+	return []string{
+		"prometheus_tsdb_head_min_time", "prometheus_tsdb_head_max_time", "prometheus_tsdb_head_series", "prometheus_tsdb_head_chunks",
+		"prometheus_tsdb_head_samples_appended_total", "prometheus_tsdb_head_out_of_order_samples_appended_total",
+		"prometheus_tsdb_out_of_order_samples_total", "prometheus_tsdb_out_of_bound_samples_total", "prometheus_tsdb_too_old_samples_total",
+		"prometheus_tsdb_compactions_total", "prometheus_tsdb_compactions_failed_total", "prometheus_tsdb_compaction_populating_block",
+		"prometheus_tsdb_blocks_loaded", blockBytes, chunkBytes, walBytes, "prometheus_tsdb_wal_segment_current",
+	}
 }
 
 // The figures of which Footprint is made.
@@ -64,20 +64,12 @@ const (
 
 // Metrics implements driver.Metered.
 func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
-	text, err := d.own.Get(ctx, http.MethodGet, d.settings.prefix+"/metrics", nil)
-	out := map[string]float64{}
-	for line := range bytes.Lines(text) {
-		name, value, ok := strings.Cut(strings.TrimSpace(string(line)), " ")
-		family, _, _ := strings.Cut(name, "{")
-		for _, f := range figures {
-			if f != family || !ok {
-				continue
-			}
-			if v, err := strconv.ParseFloat(value, 64); err == nil {
-				out[family] += v
-			}
+	out, wanted := map[string]float64{}, figures()
+	err := d.own.Exposed(ctx, d.settings.prefix+"/metrics", func(name, _ string, value float64) {
+		if slices.Contains(wanted, name) {
+			out[name] += value
 		}
-	}
+	})
 	return out, err
 }
 

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/lineproto"
 	"github.com/tsmark/tsmark/driver/poll"
+	"github.com/tsmark/tsmark/driver/promql"
 )
 
 const (
@@ -24,7 +27,7 @@ const (
 // about a second later.
 func (d *database) flush(ctx context.Context) error {
 	_, err := d.own.Get(ctx, http.MethodGet, "/internal/force_flush", nil)
-	if errors.Is(err, errNotFound) {
+	if errors.Is(err, promql.ErrNotFound) {
 		return nil
 	}
 	return err
@@ -62,24 +65,17 @@ func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
 	if d.settings.selekt != "" {
 		return out, nil
 	}
-	text, err := d.own.Get(ctx, http.MethodGet, "/metrics", nil)
-	if errors.Is(err, errNotFound) {
-		return out, nil
-	}
-	for line := range bytes.Lines(text) {
-		name, value, ok := strings.Cut(strings.TrimSpace(string(line)), " ")
-		family, labels, _ := strings.Cut(name, "{")
-		for _, f := range figuresOf {
-			if f != family || !ok {
-				continue
-			}
-			if v, err := strconv.ParseFloat(value, 64); err == nil {
-				if _, kind, typed := strings.Cut(labels, `type="`); typed {
-					family += " " + strings.TrimSuffix(kind, `"}`)
-				}
-				out[family] += v
-			}
+	err := d.own.Exposed(ctx, "/metrics", func(name, labels string, value float64) {
+		if !slices.Contains(figuresOf, name) {
+			return
 		}
+		if _, kind, typed := strings.Cut(labels, `type="`); typed {
+			name += " " + strings.TrimSuffix(kind, `"`)
+		}
+		out[name] += value
+	})
+	if errors.Is(err, promql.ErrNotFound) {
+		return out, nil
 	}
 	return out, err
 }
@@ -138,23 +134,27 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 			out.Settings[name] = v
 		}
 	}
-	text, err := d.own.Get(ctx, http.MethodGet, "/metrics", nil)
-	if err == nil {
-		if _, rest, ok := bytes.Cut(text, []byte(`vm_app_version{`)); ok {
-			labels, _, _ := bytes.Cut(rest, []byte("}"))
-			for _, name := range []string{`version="`, `short_version="`} {
-				if _, value, ok := strings.Cut(", "+string(labels), " "+name); ok {
-					if value, _, _ = strings.Cut(value, `"`); value != "" {
-						out.Version = value
-					}
-				}
-			}
+	_ = d.own.Exposed(ctx, "/metrics", func(name, labels string, _ float64) { // who does not say it stays unknown
+		if name == "vm_app_version" {
+			out.Version = versionOf(labels, out.Version)
 		}
-	}
+	})
 	if ctx.Err() != nil {
 		return driver.Description{}, fmt.Errorf("describing VictoriaMetrics: %w", context.Cause(ctx))
 	}
 	return out, nil
+}
+
+// versionOf returns the version that labels tell, the short one where it has one.
+func versionOf(labels, otherwise string) string {
+	for _, name := range []string{`version="`, `short_version="`} {
+		if _, value, ok := strings.Cut(", "+labels, " "+name); ok {
+			if value, _, _ = strings.Cut(value, `"`); value != "" {
+				otherwise = value
+			}
+		}
+	}
+	return otherwise
 }
 
 // Inspect implements driver.Inspector: flags of the server with which rows would be
@@ -164,8 +164,34 @@ func (d *database) Inspect(ctx context.Context) error {
 	if err == nil && flags != nil {
 		err = d.check(flags)
 	}
+	if err == nil && d.settings.compress.Encoding == lineproto.EncodingZstd {
+		err = d.unpacks(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("looking at VictoriaMetrics at %s: %w", d.Address(), err)
+	}
+	return nil
+}
+
+// unpacks returns an error where the server does not read zstd: old ones take lines in
+// it for malformed ones, which they pass over. It sends what holds no row.
+func (d *database) unpacks(ctx context.Context) error {
+	e, text := d.settings.writes(), []byte(nil) // an empty request of remote write
+	if !d.settings.remote {
+		// Who reads zstd refuses this, and who does not finds no line in it.
+		e.Compress, e.Header, text = lineproto.Compression{}, http.Header{"Content-Encoding": {lineproto.EncodingZstd}}, []byte("?\n")
+	}
+	to, err := e.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	_, err = to.Send(ctx, [][]byte{text})
+	switch refused := err != nil; {
+	case errors.Is(err, driver.ErrUnreachable) || driver.AsTemporary(err) != nil || ctx.Err() != nil:
+		return err
+	case refused == d.settings.remote:
+		return fmt.Errorf("it does not read zstd, as versions before 1.114 do not: give %s=%s, or use a newer version", optionCompression, compressionNone)
 	}
 	return nil
 }
