@@ -132,7 +132,7 @@ func (s *suite) loadAndQuery(t *testing.T, e example, workers int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	load, err := engine.Load(ctx, engine.LoadConfig{Workers: workers, BatchSize: 3000, Period: time.Minute}, e.dataset, db, func(int) {})
+	load, err := engine.Load(ctx, engine.LoadConfig{Workers: workers, BatchSize: 3000, Period: time.Minute, InOrder: s.caps.InOrder}, e.dataset, db, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}

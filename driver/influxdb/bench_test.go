@@ -4,29 +4,29 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
 
 // cpuWriter is a writer of batches of ten thousand rows of cpu-only.
-func cpuWriter(t testing.TB, options map[string]string) (driver.Writer, *series.Batch) {
+func cpuWriter(t testing.TB, options map[string]string) (driver.Writer, encode.Encoder, *series.Batch) {
 	t.Helper()
 	schema, b := conformance.CPURows(t)
 	s := settingsOf(t, options)
 	d := newDatabase(s)
-	d.Prepare(lines(s.unit).New(schema), schema)
-	return conformance.Writer(t, d), b
+	encoder := lines(s.unit).New(schema)
+	d.Prepare(encoder, schema)
+	return conformance.Writer(t, d), encoder, b
 }
 
 func TestWriteAllocatesNothingPerRow(t *testing.T) {
-	w, b := cpuWriter(t, served(t, conformance.Accepting))
+	w, encoder, b := cpuWriter(t, served(t, conformance.Accepting))
 	defer conformance.Close(t, w)
-	schema, _ := conformance.CPURows(t)
-	conformance.AllocatesNothingPerRow(t, w, lines(time.Nanosecond).New(schema), b)
+	conformance.AllocatesNothingPerRow(t, w, encoder, b)
 }
 
 // BenchmarkWrite writes to a stub in this process, or to the server whose
@@ -44,7 +44,7 @@ func BenchmarkWrite(b *testing.B) {
 				options = served(b, conformance.Accepting)
 			}
 			options[optionGzip] = gzip
-			w, batch := cpuWriter(b, options)
+			w, _, batch := cpuWriter(b, options)
 			defer conformance.Close(b, w)
 			conformance.BenchmarkWrites(b, w, batch)
 		})

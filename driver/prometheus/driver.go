@@ -61,11 +61,17 @@ func options() []driver.Option {
 	)
 }
 
+// inOrder is half of what a block of the server spans, unless it has other flags
+// (--storage.tsdb.min-block-duration): samples that are older by more than others are
+// refused, or go the way of late ones.
+const inOrder = time.Hour
+
 func caps(driver.Options) driver.Caps {
 	return driver.Caps{
 		Language:      "PromQL",
 		CountsPoints:  true,
 		Dedupes:       true,
+		InOrder:       inOrder,
 		TimePrecision: time.Millisecond,
 		First:         time.UnixMilli(promql.Earliest),
 		Lacks: map[series.Trait]string{
