@@ -216,7 +216,7 @@ func advice() [][2]string {
 		{"remote write receiver needs to be enabled", "start the server with that flag"},
 		{"remote-write-receiver", "start the server with --web.enable-remote-write-receiver"},
 		{adminDisabled, "start the server with --web.enable-admin-api, so that tsmark can delete what it created, or on a new --storage.tsdb.path"},
-		{"out of order sample", "set storage.tsdb.out_of_order_time_window in the server's configuration, or load with one worker"},
+		{"out of order sample", "set storage.tsdb.out_of_order_time_window in the server's configuration, or choose a dataset whose rows are not late"},
 		{"out of bounds", "set storage.tsdb.out_of_order_time_window in the server's configuration, or start it on a new --storage.tsdb.path"},
 		{"too old sample", "raise storage.tsdb.out_of_order_time_window in the server's configuration"},
 		{"duplicate sample", "another value is there at this time: start the server on a new --storage.tsdb.path"},

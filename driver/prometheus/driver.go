@@ -56,7 +56,7 @@ func options() []driver.Option {
 		"bearer token, in place of user and password, where a proxy asks for one"),
 		promql.PrefixOption(optionPrefix, "what stands before /api/v1 (--web.route-prefix)", "/prometheus"),
 		driver.Option{Name: optionWrite, Default: write1, Help: "version of remote write: 1, or 2 (Prometheus 3)", Type: option.Choice(write1, write2)},
-		driver.Option{Name: optionOldData, Default: oldChecked, Help: "checked: retention and out_of_order_time_window must reach back to 1970; any: they may be what they are, for new rows in the order of their times", Type: option.Choice(oldChecked, oldAny)},
+		driver.Option{Name: optionOldData, Default: oldChecked, Help: "checked: retention must reach back to 1970, and out_of_order_time_window where the server has samples; any: they may be what they are, for new rows in the order of their times", Type: option.Choice(oldChecked, oldAny)},
 		promql.Option(),
 	)
 }

@@ -14,8 +14,15 @@ import (
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/poll"
 	"github.com/tsmark/tsmark/driver/promql"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/verify"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/session"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/iotdb"
+	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -137,25 +144,61 @@ func late() (*series.Schema, *series.Batch) {
 	return &series.Schema{Tables: []*series.Table{table}, Series: 3}, b
 }
 
-// A server that takes no late samples refuses them, in a line, and for good. Before
-// that the look at it has said so.
-func TestLateSamplesAreRefused(t *testing.T) {
-	s := script(t, "PROMETHEUS_LATE=0s")
-	d, err := connected(t, s)
+// A server that takes no late samples is loaded by several workers, whose rows are in
+// order; what comes late is refused, in a line, and for good. Once it has samples the
+// look at it says so before a load.
+func TestNoLateSamples(t *testing.T) {
+	d, err := connected(t, script(t, "PROMETHEUS_LATE=0s"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	stub.Says(t, d.Inspect(t.Context()), "out_of_order_time_window (0s)")
-	schema, b := late()
-	if err := session.Of(d).Prepare(t.Context(), schema, session.Mark{}); err != nil {
+	load := func(use workload.Workload, given workload.Settings) ([]result.CensusResult, *result.Load, error) {
+		t.Helper()
+		start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+		dataset, err := use.Dataset(workload.Spec{Name: use.Name(), Seed: 1, Scale: 20, Start: start, End: start.Add(12 * time.Hour), Interval: time.Minute, Settings: given})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := session.Of(d).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
+			t.Fatal(err)
+		}
+		config := engine.LoadConfig{Workers: 3, BatchSize: 1000, InOrder: caps(nil).InOrder, Retry: engine.Retry{Within: time.Minute}}
+		load, err := engine.Load(t.Context(), config, dataset, d, func(int) {})
+		if err != nil {
+			return nil, load, err
+		}
+		expected, err := oracle.Pass(t.Context(), dataset, nil, nil, func(int) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		census, err := verify.Census(t.Context(), d, &expected.Survey, verify.Sent{Acknowledged: true}, nil)
+		return census, load, err
+	}
+	if err := d.Inspect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	conformance.Write(t, d, &series.Batch{Runs: b.Runs[:1]})
-	w := conformance.Writer(t, d)
-	defer conformance.Close(t, w)
-	receipt, err := w.Write(t.Context(), &series.Batch{Runs: b.Runs[1:]})
-	if err == nil || receipt.Rows != 0 || driver.AsTemporary(err) != nil || !strings.Contains(err.Error(), "out_of_order_time_window") {
-		t.Errorf("%+v, %v: want an error that is not temporary and says how to fix it", receipt, err)
+	census, _, err := load(tsbs.CPUOnly(), nil)
+	if err != nil || census[0].Problem != "" {
+		t.Fatalf("in order: %+v, %v", census, err)
+	}
+	stub.Says(t, d.Inspect(t.Context()), "out_of_order_time_window (0s)")
+
+	if d, err = connected(t, script(t, "PROMETHEUS_LATE=0s")); err != nil {
+		t.Fatal(err)
+	}
+	census, found, err := load(iotdb.Workload(), workload.Settings{"iotdb.late": "0.5"})
+	switch {
+	case err == nil && census[0].Problem == "":
+		t.Error("late samples are there")
+	case err == nil:
+		t.Logf("%s", census[0].Problem)
+	case !strings.Contains(err.Error(), "out_of_order_time_window") || driver.AsTemporary(err) != nil:
+		t.Errorf("%v: want an error that is not temporary and says how to fix it", err)
+	default:
+		t.Log(err)
+	}
+	if found.Retries != nil {
+		t.Errorf("%+v: it was sent again", found.Retries)
 	}
 }
 

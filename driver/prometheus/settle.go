@@ -11,6 +11,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/poll"
+	"github.com/tsmark/tsmark/driver/promql"
 )
 
 const (
@@ -177,8 +178,13 @@ func (d *database) Inspect(ctx context.Context) error {
 	if err == nil {
 		l, err = d.limits(ctx, flags)
 	}
+	var newest int64
+	var filled bool
 	if err == nil {
-		err = d.settings.check(flags, l, time.Now())
+		newest, filled, err = d.newest(ctx)
+	}
+	if err == nil { // the mark of an empty server is older than all rows
+		err = d.settings.check(flags, l, filled && newest > promql.Earliest, time.Now())
 	}
 	if err != nil {
 		return fmt.Errorf("looking at Prometheus at %s: %w", d.Address(), err)
@@ -186,7 +192,8 @@ func (d *database) Inspect(ctx context.Context) error {
 	return nil
 }
 
-func (s *settings) check(flags map[string]string, l limits, now time.Time) error {
+// check looks at what a server takes that has samples in its memory already, or has none.
+func (s *settings) check(flags map[string]string, l limits, filled bool, now time.Time) error {
 	if flags["web.enable-remote-write-receiver"] != "true" && !strings.Contains(flags["enable-feature"], "remote-write-receiver") {
 		return fmt.Errorf("it takes no remote write: start it with --web.enable-remote-write-receiver")
 	}
@@ -200,11 +207,11 @@ func (s *settings) check(flags map[string]string, l limits, now time.Time) error
 		}
 		return fmt.Errorf("it drops what is older than its newest samples by %s: start it with --storage.tsdb.retention.time=100y, or give %s=%s for new rows", l.retention, optionOldData, oldAny)
 	}
-	if duration(l.late) < age {
+	if filled && duration(l.late) < age {
 		if l.late == "" {
 			l.late = "0s"
 		}
-		return fmt.Errorf("it refuses samples that come later than newer ones by more than out_of_order_time_window (%s), as several workers and loads after the first one have them: set storage.tsdb.out_of_order_time_window to 100y in its configuration, or give %s=%s for new rows in the order of their times", l.late, optionOldData, oldAny)
+		return fmt.Errorf("it has newer samples, and refuses those that are older than them by more than out_of_order_time_window (%s): set storage.tsdb.out_of_order_time_window to 100y in its configuration, start it on a new --storage.tsdb.path, or give %s=%s for newer rows", l.late, optionOldData, oldAny)
 	}
 	return nil
 }
