@@ -14,13 +14,11 @@ func TestMonths(t *testing.T) {
 	table := conformance.Table("usage")
 	schema := &series.Schema{Tables: []*series.Table{table}, Series: 3}
 	var b series.Batch
-	conformance.Fill(b.Add(table), 6, time.Date(2016, 1, 31, 23, 59, 59, 0, time.UTC).UnixNano(), 3)
-	b.Runs[0].Times[3] = time.Date(2016, 2, 1, 0, 0, 0, 0, time.UTC).UnixNano()
-	b.Runs[0].Times[5] = time.Date(2016, 12, 31, 0, 0, 0, 0, time.UTC).UnixNano()
-	for i := range b.Runs[0].Times[:3] {
-		b.Runs[0].Times[i] = b.Runs[0].Times[0]
+	conformance.Fill(b.Add(table), 6, 0, 3)
+	january := time.Date(2016, 1, 31, 23, 59, 59, 0, time.UTC)
+	for row, after := range []int{0, 0, 0, 1, 0, 86400 * 300} {
+		b.Runs[0].Times[row] = january.Add(time.Duration(after) * time.Second).UnixNano()
 	}
-	b.Runs[0].Times[4] = b.Runs[0].Times[0]
 	for protocol, want := range map[string]int{protocolLine: 1, protocolRemote: 3} {
 		requests := 0
 		d := newDatabase(served(t, func(w http.ResponseWriter, r *http.Request) {
