@@ -65,10 +65,6 @@ func TestQueries(t *testing.T) {
 	conformance.Queries(t, Driver(), nil, "queries.promql", *update)
 }
 
-func TestQueriesInterval(t *testing.T) {
-	conformance.Queries(t, Driver(), map[string]string{promql.IntervalOption: "10s"}, "interval.promql", *update)
-}
-
 // script starts a server of this test's own.
 func script(t *testing.T, env ...string) *conformance.Server {
 	t.Helper()

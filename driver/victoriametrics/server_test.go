@@ -63,10 +63,6 @@ func TestConformanceInterval(t *testing.T) {
 	conformance.RunRegular(t, Driver(), server(t, promql.IntervalOption, conformance.RegularInterval.String()))
 }
 
-func TestQueriesInterval(t *testing.T) {
-	conformance.Queries(t, Driver(), map[string]string{promql.IntervalOption: "10s"}, "interval.metricsql", *update)
-}
-
 func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.metricsql", *update) }
 
 func TestFaults(t *testing.T) {
