@@ -264,9 +264,11 @@ func TestPlantedAtServers(t *testing.T) {
 	host, port, _ := net.SplitHostPort(strings.TrimPrefix(echo.URL, "http://"))
 	pgHost, pgPort, _ := net.SplitHostPort(postgres)
 	for kind, at := range map[string]string{
-		"influxdb": "host=" + host + ",port=" + port + ",user=ann",
-		"questdb":  "host=" + host + ",port=" + port + ",pg_port=" + pgPort + ",user=ann",
-		"postgres": "host=" + pgHost + ",port=" + pgPort + ",user=ann",
+		"influxdb":        "host=" + host + ",port=" + port + ",user=ann",
+		"victoriametrics": "host=" + host + ",port=" + port + ",user=ann",
+		"prometheus":      "host=" + host + ",port=" + port + ",user=ann",
+		"questdb":         "host=" + host + ",port=" + port + ",pg_port=" + pgPort + ",user=ann",
+		"postgres":        "host=" + pgHost + ",port=" + pgPort + ",user=ann",
 	} {
 		t.Run(kind, func(t *testing.T) {
 			p := make(planting)
