@@ -61,8 +61,9 @@ func TestConformanceVersion2(t *testing.T) {
 	conformance.Run(t, kind, given)
 }
 
-// Rows at multiples of an interval that tsmark knows of: thresholds over rows.
+// Rows at multiples of an interval that an option says, as it is needed for files of others.
 func TestConformanceInterval(t *testing.T) {
+	conformance.Long(t)
 	conformance.RunRegular(t, Driver(), testServer(t, promql.IntervalOption, conformance.RegularInterval.String()))
 }
 

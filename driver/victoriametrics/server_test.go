@@ -58,8 +58,9 @@ func TestConformanceCompressed(t *testing.T) {
 	}
 }
 
-// Rows at multiples of an interval that tsmark knows of: thresholds over rows.
+// Rows at multiples of an interval that an option says, as it is needed for files of others.
 func TestConformanceInterval(t *testing.T) {
+	conformance.Long(t)
 	conformance.RunRegular(t, Driver(), server(t, promql.IntervalOption, conformance.RegularInterval.String()))
 }
 
