@@ -22,6 +22,7 @@ import (
 // of those by default where the first is not empty.
 func variants() map[string][]string {
 	return map[string][]string{
+		"clickhouse":  {"", "protocol=http"},
 		"questdb":     {"", "read=rest"},
 		"timescaledb": {"method=insert"}, // the test server takes no COPY
 	}

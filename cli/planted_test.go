@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/hex"
@@ -18,8 +19,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ClickHouse/ch-go/proto"
+
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/report"
 )
@@ -250,6 +254,7 @@ func TestPlanted(t *testing.T) {
 func TestPlantedAtServers(t *testing.T) {
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, password, _ := r.BasicAuth()
+		password = cmp.Or(password, r.Header.Get("X-ClickHouse-Key"))
 		body, _ := io.ReadAll(r.Body)
 		w.Header().Set("X-Influxdb-Version", "1.8 "+password)
 		if strings.HasSuffix(r.URL.Path, "/ping") {
@@ -260,22 +265,24 @@ func TestPlantedAtServers(t *testing.T) {
 		fmt.Fprintf(w, `{"error":"%s %s"} %s %s %s`, r.Header.Get("Authorization"), html.EscapeString(password), strings.Join(formsOf(password), " "), r.URL, body)
 	}))
 	defer echo.Close()
-	postgres := echoPostgres(t)
 	host, port, _ := net.SplitHostPort(strings.TrimPrefix(echo.URL, "http://"))
-	pgHost, pgPort, _ := net.SplitHostPort(postgres)
-	for kind, at := range map[string]string{
-		"influxdb":        "host=" + host + ",port=" + port + ",user=ann",
-		"victoriametrics": "host=" + host + ",port=" + port + ",user=ann",
-		"prometheus":      "host=" + host + ",port=" + port + ",user=ann",
-		"questdb":         "host=" + host + ",port=" + port + ",pg_port=" + pgPort + ",user=ann",
-		"postgres":        "host=" + pgHost + ",port=" + pgPort + ",user=ann",
+	pgPort := echoPostgres(t)
+	for name, target := range map[string]string{
+		"influxdb":          "influxdb,port=" + port,
+		"victoriametrics":   "victoriametrics,port=" + port,
+		"prometheus":        "prometheus,port=" + port,
+		"questdb":           "questdb,port=" + port + ",pg_port=" + pgPort,
+		"postgres":          "postgres,port=" + pgPort,
+		"mysql":             "mysql,port=" + echoMySQL(t, make(planting).at("password")),
+		"clickhouse":        "clickhouse,port=" + echoNative(t),
+		"clickhouse (HTTP)": "clickhouse,protocol=http,http_port=" + port,
 	} {
-		t.Run(kind, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			p := make(planting)
 			results := filepath.Join(t.TempDir(), "results")
 			t.Setenv("TSMARK_T_PASSWORD", p.at("password"))
 			code, said := tryAll(t, nil, "tsmark", "run", "--verbose", "--results", results, "--scale", "40", "--log-interval", "10m", "--queries", "2", "--verify", "1",
-				"--query-type", "lastpoint", "--target", "t="+kind+","+at)
+				"--query-type", "lastpoint", "--target", "t="+target+",user=ann,host="+host)
 			if code == exitDone || !strings.Contains(said, "***") {
 				t.Errorf("exit status %d, and nothing was echoed: %s", code, said)
 			}
@@ -284,15 +291,8 @@ func TestPlantedAtServers(t *testing.T) {
 	}
 }
 
-// echoPostgres is a server that asks for a password in the clear and refuses
-// with it.
-func echoPostgres(t *testing.T) (address string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
+// echoPostgres is a server that demands a password in the clear and refuses with it.
+func echoPostgres(t *testing.T) (port string) {
 	message := func(r io.Reader, head int) []byte {
 		begin := make([]byte, head+4)
 		if _, err := io.ReadFull(r, begin); err != nil {
@@ -303,25 +303,47 @@ func echoPostgres(t *testing.T) (address string) {
 		io.ReadFull(r, body) // a test of what is sent back fails otherwise
 		return body
 	}
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				if body := message(c, 0); len(body) == 4 { // for TLS
-					c.Write([]byte("N"))
-					message(c, 0)
-				}
-				c.Write([]byte{'R', 0, 0, 0, 8, 0, 0, 0, 3})
-				password := strings.TrimRight(string(message(c, 1)), "\x00")
-				text := "SFATAL\x00VFATAL\x00C28P01\x00Mno: " + strings.Join(formsOf(password), " ") + "\x00\x00"
-				n := len(text) + 4
-				c.Write(append([]byte{'E', 0, 0, byte(n >> 8), byte(n)}, text...))
-			}()
+	_, port = stub.TCP(t, func(c net.Conn) {
+		if body := message(c, 0); len(body) == 4 { // for TLS
+			c.Write([]byte("N"))
+			message(c, 0)
 		}
-	}()
-	return l.Addr().String()
+		c.Write([]byte{'R', 0, 0, 0, 8, 0, 0, 0, 3})
+		password := strings.TrimRight(string(message(c, 1)), "\x00")
+		text := "SFATAL\x00VFATAL\x00C28P01\x00Mno: " + strings.Join(formsOf(password), " ") + "\x00\x00"
+		n := len(text) + 4
+		c.Write(append([]byte{'E', 0, 0, byte(n >> 8), byte(n)}, text...))
+	})
+	return port
+}
+
+// echoMySQL is a server that knows the password, of which it is only told a hash, and
+// refuses with it.
+func echoMySQL(t *testing.T, password string) (port string) {
+	packet := func(number byte, body string) []byte {
+		return append([]byte{byte(len(body)), byte(len(body) >> 8), 0, number}, body...)
+	}
+	_, port = stub.TCP(t, func(c net.Conn) {
+		c.Write(packet(0, "\x0a9.0\x00\x01\x00\x00\x0012345678\x00\x09\x82\x2d\x02\x00\x08\x00\x15"+strings.Repeat("\x00", 10)+"123456789012\x00mysql_native_password\x00"))
+		c.Read(make([]byte, 1<<10))
+		c.Write(packet(2, "\xff\x15\x04#28000no: "+strings.Join(formsOf(password), " ")))
+	})
+	return port
+}
+
+// echoNative is a server of ClickHouse's native protocol that refuses with the
+// password.
+func echoNative(t *testing.T) (port string) {
+	_, port = stub.TCP(t, func(c net.Conn) {
+		var hello proto.ClientHello
+		r := proto.NewReader(c)
+		if _, err := r.UVarInt(); err != nil || hello.Decode(r) != nil {
+			return
+		}
+		var b proto.Buffer
+		proto.ServerCodeException.Encode(&b)
+		(&proto.Exception{Code: 516, Name: "no", Message: "no: " + strings.Join(formsOf(hello.Password), " ")}).EncodeAware(&b, hello.ProtocolVersion)
+		c.Write(b.Buf)
+	})
+	return port
 }

@@ -3,6 +3,7 @@ package encode
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"strconv"
 	"strings"
 	"time"
@@ -76,7 +77,7 @@ func (l LineProtocol) table(t *series.Table) lineTable {
 	for i := range t.Tags {
 		keys[i] = l.name(l.Column, t.Tags[i].Key) + "="
 	}
-	lt := lineTable{bools: [2]string{"f,", "t,"}}
+	lt := lineTable{bools: [2]string{"f,", "t,"}, whole: len(t.Fields) > 0}
 	lt.series.build = func(dst []byte, series uint32) []byte {
 		dst = append(dst, name...)
 		for i := range t.Tags {
@@ -96,6 +97,7 @@ func (l LineProtocol) table(t *series.Table) lineTable {
 		key := fieldKey{text: l.name(l.Column, f.Name) + "="}
 		copy(key.wide[:], key.text)
 		lt.keys = append(lt.keys, key)
+		lt.whole = lt.whole && key.short() && (f.Type == series.Int || f.Type == series.Int32)
 		if lt.null == "" && l.Null != nil && l.Null(f.Type) != "" {
 			lt.null = cmp.Or(l.NullName, strings.TrimSuffix(key.text, "=")) + "=" + l.Null(f.Type) + ","
 		}
@@ -161,6 +163,7 @@ type lineTable struct {
 	keys   []fieldKey
 	null   string // stands for the fields of a row without any; empty: it is left out
 	bools  [2]string
+	whole  bool // all fields are integers, and their keys short
 }
 
 // fieldKey is "name=". A short one is copied as a whole array, which takes the
@@ -169,6 +172,11 @@ type fieldKey struct {
 	text string
 	wide [32]byte
 }
+
+func (k *fieldKey) short() bool { return len(k.text) <= len(k.wide) }
+
+// keyRoom is the room that a short key with an integer needs.
+const keyRoom = len(fieldKey{}.wide) + intRoom
 
 // AppendHeader implements Encoder.
 func (e *lineProtocol) AppendHeader(dst []byte) []byte { return dst }
@@ -179,6 +187,10 @@ func (e *lineProtocol) Append(dst []byte, b *series.Batch) []byte {
 	for i := range b.Runs {
 		run := &b.Runs[i]
 		table := e.tables.of(run.Table)
+		if table.whole && complete(run) {
+			dst = e.appendWhole(dst, table, run, &times)
+			continue
+		}
 		for row := range run.Times {
 			start := len(dst)
 			dst = table.series.append(dst, run.Series[row])
@@ -190,7 +202,7 @@ func (e *lineProtocol) Append(dst []byte, b *series.Batch) []byte {
 				key := &table.keys[f]
 				dst = room(dst, len(key.wide)+len(key.text)+intRoom)
 				n := len(dst)
-				if len(key.text) <= len(key.wide) {
+				if key.short() {
 					*(*[len(key.wide)]byte)(dst[n : n+len(key.wide)]) = key.wide
 				} else {
 					copy(dst[n:cap(dst)], key.text)
@@ -222,6 +234,46 @@ func (e *lineProtocol) Append(dst []byte, b *series.Batch) []byte {
 			dst[len(dst)-1] = ' '
 			dst = append(times.append(dst, run.Times[row]), '\n')
 		}
+	}
+	return dst
+}
+
+// complete reports whether every row of the run has a value of every field.
+func complete(run *series.Run) bool {
+	if run.Table.Widths != nil {
+		return false
+	}
+	for f := range run.Columns {
+		if run.Columns[f].Nulls != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// appendWhole appends rows of a whole table that have all values, as TSBS's rows
+// of devops do: what depends on the field alone is decided once, which takes a
+// third off the time.
+func (e *lineProtocol) appendWhole(dst []byte, table *lineTable, run *series.Run, times *timeText) []byte {
+	columns, ints := run.Columns[:len(table.keys)], e.ints
+	for row, t := range run.Times {
+		dst = room(table.series.append(dst, run.Series[row]), len(columns)*keyRoom)
+		n, free := len(dst), dst[:cap(dst)]
+		for f := range columns {
+			key := &table.keys[f]
+			*(*[len(key.wide)]byte)(free[n:]) = key.wide
+			n += len(key.text)
+			if v := uint64(columns[f].Ints[row]); v < smallInts { // as put does
+				word := ints.words[v]
+				binary.LittleEndian.PutUint64(free[n:], word)
+				n += int(word >> 56)
+			} else {
+				n += ints.put(free[n:n+intRoom], int64(v))
+			}
+		}
+		dst = free[:n]
+		dst[n-1] = ' '
+		dst = append(times.append(dst, t), '\n')
 	}
 	return dst
 }

@@ -73,6 +73,12 @@ type Sink interface {
 	Row(row []Value) error
 }
 
+// SinkFunc is a sink of one function.
+type SinkFunc func([]Value) error
+
+// Row implements Sink.
+func (f SinkFunc) Row(row []Value) error { return f(row) }
+
 // Answer is a Sink that keeps all rows.
 type Answer struct {
 	Rows [][]Value

@@ -151,6 +151,27 @@ class Insert:
         self.engine, self.statement = engine, statement
         self.file = tempfile.NamedTemporaryFile(dir=data, prefix="tsmark-insert-", suffix=".native")
 
+    def store(self, parts):
+        """Stores parts that come one after the other. They are read to the last one
+        although one could not be stored; where they break off, nothing is stored."""
+        failed, ended = None, False
+        try:
+            for part in parts:
+                try:
+                    failed or self.append(part)
+                except Refused as error:
+                    failed = error
+            ended = True
+        finally:
+            if failed or not ended:
+                self.cancel()
+        if failed:
+            raise failed
+        try:
+            self.finish()
+        except Exception as error:
+            raise refused(error) from None
+
     def append(self, part):
         try:
             self.file.write(part)
@@ -331,25 +352,7 @@ class Native(socketserver.StreamRequestHandler):
 
     def insert(self, engine, insert, compressed):
         self.data(engine.header(insert.group(2)), compressed)
-        into, failed = engine.insert(insert.group(1)), None
-        finished = False
-        try:
-            while block := self.block(compressed):
-                try:
-                    failed or into.append(block)
-                except Exception as error:
-                    failed = error
-            finished = True
-            try:
-                if failed:
-                    into.cancel()
-                    raise failed
-                into.finish()
-            except Exception as error:
-                raise refused(error) from None
-        finally:
-            if not finished:
-                into.cancel()
+        engine.insert(insert.group(1)).store(iter(lambda: self.block(compressed), b""))
 
     def block(self, compressed):
         """Returns a block without what stands before it; empty: the end."""
@@ -457,33 +460,7 @@ class HTTP(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def insert(self, statement, parts, decompress):
-        into, finished = self.engine.insert(INSERT.match(statement).group(1)), False
-        try:
-            rest, failed = b"", None
-            for part in parts:
-                if decompress:
-                    rest, content = rest + part, b""
-                    while len(rest) >= 25 and len(rest) >= 16 + (size := struct.unpack("<I", rest[17:21])[0]):
-                        frame, rest = rest[:16 + size], rest[16 + size:]
-                        content += unframed(Frame(frame).read)
-                    part = content
-                try:
-                    failed or not part or into.append(part)
-                except Exception as error:
-                    failed = error
-            if rest:
-                failed = Refused(33, "Code: 33. DB::Exception: Cannot read all data. (CANNOT_READ_ALL_DATA)")
-            finished = True
-            try:
-                if failed:
-                    into.cancel()
-                    raise failed
-                into.finish()
-            except Exception as error:
-                raise refused(error) from None
-        finally:
-            if not finished:
-                into.cancel()
+        self.engine.insert(INSERT.match(statement).group(1)).store(unpacked(parts) if decompress else parts)
         self.answer(200, b"")
 
     def select(self, statement, form, compress):
@@ -513,6 +490,18 @@ class HTTP(BaseHTTPRequestHandler):
             self.wfile.flush()
         else:
             self.answer(200, b"")
+
+
+def unpacked(parts):
+    """Yields the content of the frames in parts."""
+    rest = b""
+    for part in parts:
+        rest += part
+        while len(rest) >= 25 and len(rest) >= 16 + (size := struct.unpack("<I", rest[17:21])[0]):
+            frame, rest = rest[:16 + size], rest[16 + size:]
+            yield unframed(Frame(frame).read)
+    if rest:
+        raise Refused(33, "Code: 33. DB::Exception: Cannot read all data. (CANNOT_READ_ALL_DATA)")
 
 
 class Frame:

@@ -52,7 +52,7 @@ const (
 // rows on.
 func (a *answer) DecodeResult(r *proto.Reader, version int, b proto.Block) error {
 	if b.Rows > maxBlockRows || b.Rows*b.Columns > maxBlockCells {
-		return &refused{fmt.Errorf("a block of the answer has %d rows of %d columns, and was read no further", b.Rows, b.Columns)}
+		return &limit.Refused{Err: fmt.Errorf("a block of the answer has %d rows of %d columns, and was read no further", b.Rows, b.Columns)}
 	}
 	for i := range b.Columns {
 		if err := a.column(i, r, b.Rows); err != nil {
@@ -79,7 +79,7 @@ func (a *answer) column(i int, r *proto.Reader, rows int) (err error) {
 	c := a.columns[i]
 	if c == nil || c.kind != string(a.text) {
 		if c, err = newColumn(string(a.text)); err != nil {
-			return &refused{err}
+			return &limit.Refused{Err: err}
 		}
 		a.columns[i] = c
 	}
@@ -102,17 +102,11 @@ func (a *answer) emit(rows int) error {
 			c.value(i, &row[n])
 		}
 		if err := a.sink.Row(row); err != nil {
-			return &refused{err}
+			return &limit.Refused{Err: err}
 		}
 	}
 	return nil
 }
-
-// refused is an error of reading an answer that is none of the connection's.
-type refused struct{ err error }
-
-// Error implements error.
-func (r *refused) Error() string { return r.err.Error() }
 
 // inside returns what stands between the parentheses of a type with that name.
 func inside(kind, name string) (string, bool) {
@@ -138,10 +132,24 @@ func newColumn(kind string) (*column, error) {
 	return c, nil
 }
 
-// whole makes the column one of integers.
-func whole[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | proto.Date | proto.Date32 | proto.DateTime, C ~[]T](c *column, kind query.Kind, unit int64, data proto.Column, values *C) {
+// integer is what whole numbers, times and dates come as.
+type integer interface {
+	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
+}
+
+// whole makes the column one of integers, in units of so much.
+func whole[T integer, C ~[]T](c *column, kind query.Kind, unit int64, data proto.Column, values *C) {
 	c.values = data
 	c.get = func(i int, v *query.Value) { v.Kind, v.Int = kind, int64((*values)[i])*unit }
+}
+
+// integers makes the column one of integers that ch-go has a column of.
+func integers[T integer, C ~[]T, P interface {
+	*C
+	proto.Column
+}](c *column, kind query.Kind) {
+	d := new(C)
+	whole(c, kind, 1, P(d), d)
 }
 
 // leaf makes the column one of a type that holds no other; values stay nil where it is
@@ -150,35 +158,25 @@ func (c *column) leaf(kind string) {
 	const second = 1_000_000_000
 	switch kind {
 	case "Int8":
-		d := new(proto.ColInt8)
-		whole(c, query.Int, 1, d, d)
+		integers[int8, proto.ColInt8](c, query.Int)
 	case "Int16":
-		d := new(proto.ColInt16)
-		whole(c, query.Int, 1, d, d)
+		integers[int16, proto.ColInt16](c, query.Int)
 	case "Int32":
-		d := new(proto.ColInt32)
-		whole(c, query.Int, 1, d, d)
+		integers[int32, proto.ColInt32](c, query.Int)
 	case "Int64":
-		d := new(proto.ColInt64)
-		whole(c, query.Int, 1, d, d)
+		integers[int64, proto.ColInt64](c, query.Int)
 	case "UInt8":
-		d := new(proto.ColUInt8)
-		whole(c, query.Int, 1, d, d)
+		integers[uint8, proto.ColUInt8](c, query.Int)
 	case "UInt16":
-		d := new(proto.ColUInt16)
-		whole(c, query.Int, 1, d, d)
+		integers[uint16, proto.ColUInt16](c, query.Int)
 	case "UInt32":
-		d := new(proto.ColUInt32)
-		whole(c, query.Int, 1, d, d)
+		integers[uint32, proto.ColUInt32](c, query.Int)
 	case "UInt64":
-		d := new(proto.ColUInt64) // beyond 2^63, which sums alone reach, modulo 2^64
-		whole(c, query.Int, 1, d, d)
+		integers[uint64, proto.ColUInt64](c, query.Int) // beyond 2^63, which sums alone reach, modulo 2^64
 	case "Date":
-		d := new(proto.ColDate)
-		whole(c, query.Date, 1, d, d)
+		integers[proto.Date, proto.ColDate](c, query.Date)
 	case "Date32":
-		d := new(proto.ColDate32)
-		whole(c, query.Date, 1, d, d)
+		integers[proto.Date32, proto.ColDate32](c, query.Date)
 	case "Bool":
 		d := new(proto.ColBool)
 		c.values = d
@@ -259,14 +257,14 @@ func (c *column) decodeLow(r *proto.Reader, rows int) error {
 		head[i] = n
 	}
 	if head[0] != lowVersion || head[1]&(lowGlobal|lowOwn) != lowOwn || head[2] < 0 || head[2] > maxBlockRows {
-		return &refused{fmt.Errorf("a dictionary that tsmark does not read: version %d, flags %x, %d values", head[0], head[1], head[2])}
+		return &limit.Refused{Err: fmt.Errorf("a dictionary that tsmark does not read: version %d, flags %x, %d values", head[0], head[1], head[2])}
 	}
 	if err := c.values.DecodeColumn(r, int(head[2])); err != nil {
 		return err
 	}
 	keys, err := r.Int64()
 	if err == nil && keys != int64(rows) {
-		err = &refused{fmt.Errorf("%d keys of %d values", keys, rows)}
+		err = &limit.Refused{Err: fmt.Errorf("%d keys of %d values", keys, rows)}
 	}
 	if err != nil {
 		return err
@@ -280,7 +278,7 @@ func (c *column) decodeLow(r *proto.Reader, rows int) error {
 	case 2:
 		return readKeys(c, r, rows, &c.keys32)
 	}
-	return &refused{errors.New("a dictionary of more than 2^32 values")}
+	return &limit.Refused{Err: errors.New("a dictionary of more than 2^32 values")}
 }
 
 // readKeys reads keys of a width.
@@ -296,7 +294,7 @@ func readKeys[T uint8 | uint16 | uint32, C interface {
 	size := c.values.Rows()
 	for _, key := range *from {
 		if int(key) >= size {
-			return &refused{fmt.Errorf("key %d of a dictionary of %d values", key, size)}
+			return &limit.Refused{Err: fmt.Errorf("key %d of a dictionary of %d values", key, size)}
 		}
 		c.keys = append(c.keys, uint32(key))
 	}
@@ -341,7 +339,7 @@ func appendText(to []byte, r *proto.Reader) ([]byte, error) {
 		return to, err
 	}
 	if n > limit.MaxRow {
-		return to, &refused{fmt.Errorf("a text of %d bytes, which was read no further", n)}
+		return to, &limit.Refused{Err: fmt.Errorf("a text of %d bytes, which was read no further", n)}
 	}
 	start := len(to)
 	to = slices.Grow(to, n)[:start+n]

@@ -2,7 +2,11 @@ package clickhouse_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"io"
+	"net"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -11,21 +15,10 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/clickhouse"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/session"
 )
-
-// open opens a target.
-func open(t testing.TB, options map[string]string) driver.DB {
-	t.Helper()
-	var given []string
-	for name, value := range options {
-		given = append(given, name, value)
-	}
-	db := conformance.Open(t, clickhouse.Driver(), "", given...)
-	t.Cleanup(func() { conformance.Close(t, db) })
-	return db
-}
 
 // What tsmark did not create is refused, named, and dropped only if it was.
 func TestExisting(t *testing.T) {
@@ -128,6 +121,63 @@ func TestRefusedRows(t *testing.T) {
 		}
 		conformance.Close(t, w)
 		if census, err := db.Census(t.Context(), table); err != nil || census.Rows != 0 {
+			t.Errorf("%s: %+v, %v", protocol, census, err)
+		}
+	}
+}
+
+// An encrypted connection loads and queries over both protocols; a certificate that
+// nobody vouches for is refused unless the option says otherwise.
+func TestTLS(t *testing.T) {
+	for protocol, port := range map[string]string{"native": "port", "http": "http_port"} {
+		options := server(t, "protocol", protocol)
+		options[port] = encrypted(t, net.JoinHostPort(options["host"], options[port]))
+		stub.Says(t, conformance.TryAt(t, clickhouse.Driver(), options)) // it is no plain server
+		options["tls"] = "on"
+		stub.Says(t, conformance.TryAt(t, clickhouse.Driver(), options), "certificate", "trusted", "give tls=insecure")
+		options["tls"] = "insecure"
+		db := open(t, options)
+		table := conformance.Table("a")
+		conformance.Prepare(t, db, 10, table)
+		var b series.Batch
+		conformance.Fill(b.Add(table), 500, 0, 10)
+		conformance.Write(t, db, &b)
+		conformance.Same(t, conformance.Query(t, db, "SELECT count() FROM cpu"), conformance.Row(500))
+	}
+}
+
+// encrypted returns the port of what speaks TLS before an address.
+func encrypted(t *testing.T, to string) string {
+	t.Helper()
+	web := httptest.NewTLSServer(nil) // for its certificate
+	defer web.Close()
+	_, port := stub.TCP(t, func(plain net.Conn) {
+		client := tls.Server(plain, &tls.Config{Certificates: web.TLS.Certificates})
+		server, err := net.Dial("tcp", to)
+		if err != nil {
+			return
+		}
+		defer server.Close()
+		go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
+		_, _ = io.Copy(client, server)
+	})
+	return port
+}
+
+// What async_insert wants of the server reaches it, and rows are there once they are
+// acknowledged.
+func TestAsyncInsert(t *testing.T) {
+	for _, protocol := range []string{"native", "http"} {
+		db := open(t, server(t, "protocol", protocol, "async_insert", "on"))
+		if d, err := db.Describe(t.Context()); err != nil || d.Settings["async_insert"] != "1" || d.Settings["wait_for_async_insert"] != "1" {
+			t.Errorf("%s: %v, %v", protocol, d.Settings, err)
+		}
+		table := conformance.Table("a")
+		conformance.Prepare(t, db, 10, table)
+		var b series.Batch
+		conformance.Fill(b.Add(table), 500, 0, 10)
+		conformance.Write(t, db, &b)
+		if census, err := db.Census(t.Context(), table); err != nil || census.Rows != 500 {
 			t.Errorf("%s: %+v, %v", protocol, census, err)
 		}
 	}

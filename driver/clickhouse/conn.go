@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"net"
 	"slices"
 	"time"
 
@@ -34,22 +33,12 @@ func newConfig(o driver.Options) *config {
 	if o.On(optionAsync) {
 		c.settings = append(c.settings, setting{"async_insert", "1"}, setting{"wait_for_async_insert", "1"})
 	}
-	if c.TLS == connection.On || c.TLS == connection.Insecure || c.TLS == "" && !c.local() {
-		c.tls = &tls.Config{ServerName: c.Host, InsecureSkipVerify: c.TLS == connection.Insecure}
-	}
+	c.tls = c.Encryption()
 	c.wire = c.wireConfig()
 	return c
 }
 
-// local reports whether the server is this machine by its name alone.
-func (c *config) local() bool {
-	ip := net.ParseIP(c.Host)
-	return c.Host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-func (c *config) address() string { return net.JoinHostPort(c.Host, c.Port) }
-
-func (c *config) location() string { return fmt.Sprintf("database %s at %s", c.Database, c.address()) }
+func (c *config) location() string { return fmt.Sprintf("database %s at %s", c.Database, c.Address()) }
 
 func (c *config) place() string {
 	return fmt.Sprintf("database %s at %s", c.Database, driver.AddressPlace(c.Host, c.Port))

@@ -11,7 +11,6 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
-	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -54,6 +53,7 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 			FROM system.tables WHERE database = currentDatabase() AND NOT is_temporary ORDER BY kind DESC, name`,
 		Lay:    newDesign(o).Layout,
 		Change: d.change,
+		Undo:   d.Drop,
 	}
 	if err := d.fits(ctx); err != nil {
 		_ = d.Close() // the first error says what is wrong
@@ -88,7 +88,7 @@ func (d *database) change(ctx context.Context, _ []string, do func(sqlkit.Conn) 
 }
 
 // Address implements driver.Server.
-func (d *database) Address() string { return d.config.address() }
+func (d *database) Address() string { return d.config.Address() }
 
 // Describe implements driver.DB.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
@@ -128,22 +128,10 @@ func durability(fsync bool) string {
 	return "each batch is a part of its table, written to files before it is acknowledged and not forced to disk: a crash of the machine loses what the system had not written yet"
 }
 
-// Create implements driver.DB. Where a table cannot be made, those that were are
-// dropped.
+// Create implements driver.DB.
 func (d *database) Create(ctx context.Context, schema *series.Schema) error {
-	var made []driver.Object
-	d.Made = func(_ context.Context, _ sqlkit.Conn, t sqlkit.Table) error {
-		made = append(made, driver.Object{Kind: sqlkit.KindTable, Name: t.Name})
-		return nil
-	}
-	err := d.Tables.Create(ctx, schema)
-	if err != nil && len(made) > 0 {
-		longer, cancel := limit.Outlive(ctx)
-		defer cancel()
-		_ = d.Drop(longer, made) // why is known already
-	}
 	d.doubt.Store(false)
-	return err
+	return d.Tables.Create(ctx, schema)
 }
 
 // Drop implements driver.DB. Views come before what they look at.
@@ -165,15 +153,6 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 		return fmt.Errorf("clearing %s: %w", d.config.location(), err)
 	}
 	return nil
-}
-
-// Note implements driver.DB.
-func (d *database) Note(ctx context.Context) (string, error) {
-	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT "+sqlkit.NoteColumn+" FROM "+sqlkit.NoteTable)
-	if err != nil {
-		return "", err
-	}
-	return row[0].String(), nil
 }
 
 // SetNote implements driver.DB. The table takes the place of the one before at once.

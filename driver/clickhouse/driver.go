@@ -90,11 +90,10 @@ func Driver() driver.Driver {
 			{Name: driver.Relaxed, Help: "fsync_after_insert 0, fsync_part_directory 0", Options: driver.Options{optionFsync: off}},
 			{Name: driver.Strict, Help: "fsync_after_insert 1, fsync_part_directory 1", Options: driver.Options{optionFsync: on}},
 		},
-		Caps:    caps,
-		Modules: []string{"github.com/ClickHouse/ch-go"},
-		Place:   func(o driver.Options) string { return newConfig(o).place() },
-		// By HTTP, whose requests the tests that stand between client and server can read.
-		TestServer: driver.Options{connection.User: "tsmark", connection.Password: "@servers/password", optionProtocol: protocolHTTP},
+		Caps:       caps,
+		Modules:    []string{"github.com/ClickHouse/ch-go"},
+		Place:      func(o driver.Options) string { return newConfig(o).place() },
+		TestServer: driver.Options{connection.User: "tsmark", connection.Password: "@servers/password"},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := newDialect(o).Render(q, s)
 			return driver.Request{Text: text}, err

@@ -16,6 +16,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/httpwire"
+	"github.com/tsmark/tsmark/driver/limit"
 )
 
 // The codes of exceptions that are told apart.
@@ -112,21 +113,20 @@ func plain(err error) error {
 // driver.ErrUnreachable where the connection is gone, and syscall.ENOSPC where the
 // server's disk is full.
 func (c *nativeConn) failed(ctx context.Context, err error) error {
-	var own *refused
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
-	case errors.As(err, &own):
-		return own.err
+	case limit.AsRefused(err) != nil:
+		return limit.AsRefused(err)
 	case c.wire.Endless() != nil:
 		return c.wire.Endless()
 	}
 	if f := asFailure(err); f != nil {
 		return f.explained()
 	}
-	return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.address(), httpwire.OneLine(plain(err).Error()))}
+	return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.Address(), httpwire.OneLine(plain(err).Error()))}
 }
 
 // failed explains an error of a request. What its status says goes before what the

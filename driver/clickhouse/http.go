@@ -116,7 +116,7 @@ func (c *httpConn) read(body *body, packed bool) error {
 			return unexpected(err)
 		}
 		if columns > maxBlockCells || rows > maxBlockRows {
-			return &refused{fmt.Errorf("a block of the answer has %d rows of %d columns, and was read no further", rows, columns)}
+			return &limit.Refused{Err: fmt.Errorf("a block of the answer has %d rows of %d columns, and was read no further", rows, columns)}
 		}
 		if err := c.answer.DecodeResult(r, 0, proto.Block{Columns: int(columns), Rows: int(rows)}); err != nil {
 			return unexpected(err)
@@ -135,14 +135,13 @@ func unexpected(err error) error {
 // broken explains an error of reading an answer. What a server found out only while it
 // answered stands at the end of what it sent.
 func (c *httpConn) broken(ctx context.Context, body *body, err error) error {
-	var own *refused
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return c.failed(ctx, c.client.Ended(ctx, err))
-	case errors.As(err, &own) && !strings.Contains(string(body.tail()), exceptionMark):
-		return own.err
+	case limit.AsRefused(err) != nil && !strings.Contains(string(body.tail()), exceptionMark):
+		return limit.AsRefused(err)
 	case limit.IsEndless(err):
 		return err
 	}
@@ -150,7 +149,7 @@ func (c *httpConn) broken(ctx context.Context, body *body, err error) error {
 		text := string(body.tail())
 		return explained(http.StatusInternalServerError, []byte(text[strings.Index(text, exceptionMark):]))
 	}
-	return fmt.Errorf("%w: the answer of %s broke off (%s)", driver.ErrUnreachable, c.of.address(), httpwire.OneLine(err.Error()))
+	return fmt.Errorf("%w: the answer of %s broke off (%s)", driver.ErrUnreachable, c.of.Address(), httpwire.OneLine(err.Error()))
 }
 
 // exceptionMark begins what a server says of an error.

@@ -33,7 +33,7 @@ func (c *config) native(ctx context.Context) (conn, error) {
 	bounded, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	out := &nativeConn{of: c}
-	raw, err := (&net.Dialer{}).DialContext(bounded, "tcp", c.address())
+	raw, err := (&net.Dialer{}).DialContext(bounded, "tcp", c.Address())
 	if err != nil {
 		return nil, c.connecting(ctx, bounded, err)
 	}

@@ -231,7 +231,7 @@ func (w *seriesWriter) leaveOut(ctx context.Context) error {
 		list := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(rest[:n])), ", "), "[]")
 		rest = rest[n:]
 		text := fmt.Sprintf("SELECT DISTINCT %s FROM %s WHERE %[1]s IN (%[3]s)", sql.IDColumn, quoted(w.table), list)
-		_, err := w.l.conn.Query(ctx, text, sinkFunc(func(row []query.Value) error {
+		_, err := w.l.conn.Query(ctx, text, query.SinkFunc(func(row []query.Value) error {
 			there[uint32(row[0].Int)] = true
 			return nil
 		}))
@@ -255,8 +255,3 @@ func (w *seriesWriter) leaveOut(ctx context.Context) error {
 
 // Close implements sqlkit.SeriesWriter.
 func (w *seriesWriter) Close() {}
-
-type sinkFunc func([]query.Value) error
-
-// Row implements query.Sink.
-func (f sinkFunc) Row(row []query.Value) error { return f(row) }

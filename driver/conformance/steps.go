@@ -225,7 +225,4 @@ func Row(values ...any) []query.Value {
 }
 
 // SinkFunc is a sink of one function.
-type SinkFunc func([]query.Value) error
-
-// Row implements query.Sink.
-func (f SinkFunc) Row(row []query.Value) error { return f(row) }
+type SinkFunc = query.SinkFunc

@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -77,6 +78,28 @@ func Of(v option.Values) Settings {
 		Host: v[Host], Port: v[Port], Database: v[Database], User: v[User], Password: v[Password],
 		TLS: v[TLS], Timeout: v.Duration(Timeout),
 	}
+}
+
+// Address is host:port.
+func (s Settings) Address() string { return net.JoinHostPort(s.Host, s.Port) }
+
+// Encryption is how the connection is encrypted; nil: it is not. Without an option
+// it is not where the server is this machine.
+func (s Settings) Encryption() *tls.Config {
+	switch {
+	case s.TLS == On, s.TLS == "" && !Local(s.Host):
+		return &tls.Config{ServerName: s.Host}
+	case s.TLS == Insecure:
+		return &tls.Config{ServerName: s.Host, InsecureSkipVerify: true}
+	}
+	return nil
+}
+
+// Local reports whether a host is this machine by its name alone, or the path of a
+// socket.
+func Local(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasPrefix(host, "/") || ip != nil && ip.IsLoopback()
 }
 
 // Failed explains in one line why no connection could be made, where the server did

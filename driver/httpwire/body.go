@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -66,6 +67,15 @@ func (b *body) Read(to []byte) (int, error) {
 	return n, nil
 }
 
+// writeTo hands the rest over as it lies in memory.
+func (b *body) writeTo(c *net.TCPConn) (int64, error) {
+	n, err := (*net.Buffers)(&b.text).WriteTo(c)
+	if b.left -= n; b.left == 0 {
+		b.sent = time.Now()
+	}
+	return n, err
+}
+
 // Close implements io.Closer.
 func (b *body) Close() error {
 	select {
@@ -74,4 +84,37 @@ func (b *body) Close() error {
 		close(b.closed)
 	}
 	return nil
+}
+
+// conn is a connection that takes a body as it lies in memory. By net/http alone all
+// of it is copied once more, in pieces of 32 KiB with a system call each: 0.08 µs of a
+// row of cpu-only as line protocol.
+type conn struct{ *net.TCPConn }
+
+// dial opens one.
+func dial(timeout time.Duration) func(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: timeout}
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dialer.DialContext(ctx, network, address)
+		if tcp, ok := c.(*net.TCPConn); ok {
+			return conn{tcp}, err
+		}
+		return c, err
+	}
+}
+
+// ReadFrom implements io.ReaderFrom, by which net/http sends bodies of a known
+// length that do not fit into its buffer.
+func (c conn) ReadFrom(r io.Reader) (int64, error) {
+	limited, ok := r.(*io.LimitedReader)
+	if !ok {
+		return c.TCPConn.ReadFrom(r)
+	}
+	b, ok := limited.R.(*body)
+	if !ok || b.left > limited.N {
+		return c.TCPConn.ReadFrom(r)
+	}
+	n, err := b.writeTo(c.TCPConn)
+	limited.N -= n
+	return n, err
 }

@@ -40,7 +40,7 @@ func (c *Config) Address() string { return net.JoinHostPort(c.Host, c.Port) }
 // NewConfig returns where options lead. A user's name and password go as basic
 // authentication, a token as a bearer's.
 func NewConfig(c connection.Settings, token string) (Config, error) {
-	out := Config{Host: c.Host, Port: c.Port, TLS: encryption(c.TLS, c.Host), Timeout: c.Timeout}
+	out := Config{Host: c.Host, Port: c.Port, TLS: c.Encryption(), Timeout: c.Timeout}
 	switch {
 	case c.Password != "" && c.User == "":
 		return out, errors.New("a password was given without a user: give the option user as well")
@@ -52,25 +52,6 @@ func NewConfig(c connection.Settings, token string) (Config, error) {
 		out.Authorize = func(r *http.Request) { r.SetBasicAuth(c.User, c.Password) }
 	}
 	return out, nil
-}
-
-// encryption returns what an option tls amounts to: on, off, insecure (anybody's
-// certificate is taken), or empty, which is off where the host is this machine
-// and on elsewhere.
-func encryption(mode, host string) *tls.Config {
-	switch {
-	case mode == connection.On, mode == "" && !local(host):
-		return &tls.Config{ServerName: host}
-	case mode == connection.Insecure:
-		return &tls.Config{ServerName: host, InsecureSkipVerify: true}
-	}
-	return nil
-}
-
-// local reports whether the host is this machine.
-func local(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Client is one connection, opened when it is needed.
@@ -89,7 +70,7 @@ func New(c *Config) *Client {
 	return &Client{Config: c, base: scheme + c.Address(), http: &http.Client{
 		// Not by way of a proxy, whose work would be measured as the server's.
 		Transport: &http.Transport{
-			DialContext:         (&net.Dialer{Timeout: c.Timeout}).DialContext,
+			DialContext:         dial(c.Timeout),
 			TLSClientConfig:     c.TLS.Clone(),
 			TLSHandshakeTimeout: c.Timeout,
 			DisableCompression:  true,

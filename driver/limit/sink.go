@@ -53,6 +53,21 @@ func (s *Sink) Row(row []query.Value) error {
 	return s.To.Row(row)
 }
 
+// Refused is an error of reading an answer that is none of the connection's: a sink
+// took a row no longer, or a value cannot be read.
+type Refused struct{ Err error }
+
+// Error implements error.
+func (r *Refused) Error() string { return r.Err.Error() }
+
+// AsRefused returns what Refused says of an error, and nil for one that is none.
+func AsRefused(err error) error {
+	if r, ok := errors.AsType[*Refused](err); ok {
+		return r.Err
+	}
+	return nil
+}
+
 // Unread bounds what a connection reads without a row of an answer coming out
 // of it, which is what it may have to keep: a value, a line, a message. The zero
 // value has read nothing.

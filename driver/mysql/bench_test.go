@@ -32,7 +32,21 @@ func encoded(t testing.TB, given map[string]string) (encode func(), rows int) {
 	for i := range b.Runs {
 		runs[i] = &b.Runs[i]
 	}
-	r := reader{encoder: newEncoder(driver.Options(o), d.Schema(), b.Runs[0].Table)}
+	if o[optionMethod] == methodPrepared {
+		e, p := newEncoder(driver.Options(o), b.Runs[0].Table), newParameters(driver.Options(o), d.Schema(), b.Runs[0].Table)
+		return func() {
+			p.reset()
+			for row := range b.Runs[0].Rows() {
+				if row%rowsPrepared == 0 {
+					p.values = p.values[:0]
+				}
+				if _, err := e.row(p, &b.Runs[0], row); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}, b.Rows()
+	}
+	r := newReader(driver.Options(o), d.Schema(), b.Runs[0].Table)
 	packet := make([]byte, 16<<10) // as large as the library's
 	return func() {
 		r.reset(runs)
@@ -48,7 +62,8 @@ func encoded(t testing.TB, given map[string]string) (encode func(), rows int) {
 
 // BenchmarkEncode is the client's work on a batch, but for sending it.
 func BenchmarkEncode(b *testing.B) {
-	for name, given := range map[string]map[string]string{"normalized": nil, "wide": {"layout": "wide"}, "bigint": {"times": "bigint"}} {
+	for name, given := range map[string]map[string]string{"normalized": nil, "wide": {"layout": "wide"}, "bigint": {"times": "bigint"},
+		"narrow": {"layout": "narrow"}, "prepared": {"method": "prepared"}} {
 		b.Run(name, func(b *testing.B) {
 			encode, rows := encoded(b, given)
 			b.ReportAllocs()
@@ -62,7 +77,8 @@ func BenchmarkEncode(b *testing.B) {
 
 // Nothing is allocated per row.
 func TestEncodingAllocatesNothing(t *testing.T) {
-	for name, given := range map[string]map[string]string{"normalized": nil, "wide": {"layout": "wide"}, "insert": {"method": "insert"}} {
+	for name, given := range map[string]map[string]string{"normalized": nil, "wide": {"layout": "wide"}, "insert": {"method": "insert"},
+		"narrow": {"layout": "narrow"}, "prepared": {"method": "prepared"}, "prepared-wide": {"method": "prepared", "layout": "wide"}} {
 		encode, rows := encoded(t, given)
 		encode() // buffers grow
 		if n := testing.AllocsPerRun(5, encode); n > float64(rows)/1000 {

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"crypto/tls"
 	sqldriver "database/sql/driver"
 	"fmt"
 	"io"
@@ -37,16 +36,8 @@ func newConfig(s connection.Settings) *config {
 	c.User, c.Passwd, c.DBName, c.ParseTime, c.CheckConnLiveness = s.User, s.Password, s.Database, true, false
 	c.Logger = mysql.Logger(&mysql.NopLogger{}) // what it would say is in errors
 	c.Params = map[string]string{"sql_mode": "'" + sqlMode + "'", "time_zone": "'+00:00'", "max_error_count": "64"}
-	if tlsMode := s.TLS; tlsMode == connection.On || tlsMode == connection.Insecure || tlsMode == "" && !c.local() {
-		c.TLS = &tls.Config{ServerName: s.Host, InsecureSkipVerify: tlsMode == connection.Insecure}
-	}
+	c.TLS = s.Encryption()
 	return c
-}
-
-// local reports whether the server is this machine by its name alone.
-func (c *config) local() bool {
-	ip := net.ParseIP(c.host)
-	return c.host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func (c *config) address() string  { return net.JoinHostPort(c.host, c.port) }
@@ -156,7 +147,7 @@ func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (cost dr
 
 // rows hands the rows of an answer to a function. The answer comes as texts: to
 // prepare SHOW WARNINGS would forget them.
-func (c *conn) rows(ctx context.Context, text string, each sinkFunc) error {
+func (c *conn) rows(ctx context.Context, text string, each query.SinkFunc) error {
 	c.wire.Unread.Row()
 	rows, err := c.my.QueryContext(ctx, text, nil)
 	if err == nil {
@@ -164,11 +155,6 @@ func (c *conn) rows(ctx context.Context, text string, each sinkFunc) error {
 	}
 	return c.failed(ctx, err)
 }
-
-type sinkFunc func([]query.Value) error
-
-// Row implements query.Sink.
-func (f sinkFunc) Row(row []query.Value) error { return f(row) }
 
 // read hands the rows of an answer to the sink. Where the sink takes no more, it
 // reads no further: the rest may have no end. The connection is then closed.
@@ -200,16 +186,10 @@ func (c *conn) read(rows sqldriver.Rows, sink query.Sink) (n int64, err error) {
 			c.cut = true
 			_ = c.wire.Close()
 			_ = rows.Close()
-			return n, &refused{err}
+			return n, &limit.Refused{Err: err}
 		}
 	}
 }
-
-// refused is an error of reading an answer that is none of the connection's.
-type refused struct{ err error }
-
-// Error implements error.
-func (r *refused) Error() string { return r.err.Error() }
 
 // Exec implements sqlkit.Conn.
 func (c *conn) Exec(ctx context.Context, texts ...string) error {
@@ -225,6 +205,23 @@ func (c *conn) Exec(ctx context.Context, texts ...string) error {
 func (c *conn) exec(ctx context.Context, text string) (int64, error) {
 	c.wire.Unread.Row()
 	result, err := c.my.ExecContext(ctx, text, nil)
+	if err != nil {
+		return 0, c.failed(ctx, err)
+	}
+	return result.RowsAffected()
+}
+
+// prepare prepares a statement, which is run by run.
+func (c *conn) prepare(ctx context.Context, text string) (sqldriver.Stmt, error) {
+	c.wire.Unread.Row()
+	statement, err := c.my.PrepareContext(ctx, text)
+	return statement, c.failed(ctx, err)
+}
+
+// run runs a prepared statement and returns how many rows it has changed.
+func (c *conn) run(ctx context.Context, statement sqldriver.Stmt, parameters []sqldriver.NamedValue) (int64, error) {
+	c.wire.Unread.Row()
+	result, err := statement.(sqldriver.StmtExecContext).ExecContext(ctx, parameters)
 	if err != nil {
 		return 0, c.failed(ctx, err)
 	}

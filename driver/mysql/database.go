@@ -35,7 +35,7 @@ type database struct {
 	partitions map[string]int64 // end of the last one of a table; held while one is made
 }
 
-// open connects, and looks whether the server can do what the options ask for.
+// open connects, and looks whether the server can do what the options want.
 func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
 	c := newConfig(connection.Of(o))
 	own := *c
@@ -63,6 +63,7 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 		Described: true,
 		Lay:       func(s *series.Schema) (*sqlkit.Layout, error) { return design(o, d.collation).Layout(s) },
 		Change:    d.change,
+		Undo:      d.Drop,
 	}
 	err := d.fits(ctx)
 	if err == nil && env.Create {
@@ -171,24 +172,12 @@ func durability(settings map[string]string) string {
 	return text
 }
 
-// Create implements driver.DB. Statements that make tables are committed one by one:
-// where one fails, those that were made are dropped.
+// Create implements driver.DB.
 func (d *database) Create(ctx context.Context, schema *series.Schema) error {
-	var made []string
-	d.Made = func(_ context.Context, _ sqlkit.Conn, t sqlkit.Table) error {
-		made = append(made, quoted(t.Name))
-		return nil
-	}
 	d.mu.Lock()
 	d.partitions = make(map[string]int64)
 	d.mu.Unlock()
-	err := d.Tables.Create(ctx, schema)
-	if err != nil && len(made) > 0 {
-		longer, cancel := limit.Outlive(ctx)
-		defer cancel()
-		_ = d.admin.Exec(longer, "DROP TABLE "+strings.Join(made, ", ")) // why is known already
-	}
-	return err
+	return d.Tables.Create(ctx, schema)
 }
 
 // change is the Change of sqlkit.Tables.
@@ -225,7 +214,7 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	return nil
 }
 
-// Note implements driver.DB.
+// Note implements driver.DB. MySQL has no cast to a text.
 func (d *database) Note(ctx context.Context) (string, error) {
 	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT "+sqlkit.NoteColumn+" FROM "+sqlkit.NoteTable)
 	if err != nil {

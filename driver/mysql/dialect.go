@@ -24,7 +24,10 @@ func newDialect(o driver.Options) *sql.Dialect {
 		Texts:        sql.Backslashes,
 		Folds:        true,
 		DecimalMeans: true,
+		NoFilter:     true,
+		Integers:     true,
 		Wide:         o[optionLayout] == layoutWide,
+		Narrow:       o[optionLayout] == layoutNarrow,
 	}
 	if o[optionTimes] == timesBigint {
 		d.Time = func(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }

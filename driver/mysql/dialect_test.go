@@ -11,4 +11,5 @@ import (
 func TestQueries(t *testing.T) {
 	conformance.Queries(t, mysql.Driver(), nil, "queries.sql", *update)
 	conformance.Queries(t, mysql.Driver(), map[string]string{"layout": "wide", "times": "bigint"}, "queries-wide.sql", *update)
+	conformance.Queries(t, mysql.Driver(), map[string]string{"layout": "narrow"}, "queries-narrow.sql", *update)
 }

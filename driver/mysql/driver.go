@@ -1,10 +1,12 @@
 // Package mysql drives MySQL and MariaDB, over their wire protocol by
 // go-sql-driver/mysql. Rows go through LOAD DATA LOCAL INFILE, encoded straight
-// from batches, or through INSERTs of many rows; answers are read in binary form.
+// from batches, or through INSERTs of many rows, as texts or prepared; answers are
+// read in binary form.
 //
 // In the layout of TSBS's loader for TimescaleDB each table of the schema becomes
 // a table of rows, and its series a table of tags: see package query/sql. A row's
-// tags_id is its series' number. Wide tables have the tags beside the fields.
+// tags_id is its series' number. Wide tables have the tags beside the fields. Narrow
+// ones have a row a value.
 // Beside them stands tsmark_mark, which says what was loaded and what tsmark made.
 package mysql
 
@@ -36,9 +38,11 @@ const (
 const (
 	layoutNormalized = "normalized"
 	layoutWide       = "wide"
+	layoutNarrow     = "narrow"
 
-	methodLoad   = "load"
-	methodInsert = "insert"
+	methodLoad     = "load"
+	methodInsert   = "insert"
+	methodPrepared = "prepared"
 
 	timesDatetime = "datetime"
 	timesBigint   = "bigint"
@@ -60,10 +64,10 @@ func Driver() driver.Driver {
 			option.Option{Name: connection.Database, Default: "tsmark", Help: "database, which must exist"},
 			option.Option{Name: connection.User, Default: "root", Help: "user to connect as"},
 			option.Option{Name: connection.Timeout, Help: "how long connecting or one batch may take before the server counts as gone"},
-			option.Option{Name: optionLayout, Layout: true, Default: layoutNormalized, Type: option.Choice(layoutNormalized, layoutWide),
-				Help: "normalized (rows refer to a table of series, as TSBS has it) or wide (tags stand in each row)"},
-			option.Option{Name: optionMethod, Default: methodLoad, Type: option.Choice(methodLoad, methodInsert),
-				Help: "how rows are written: load (LOAD DATA LOCAL INFILE) or insert (many rows a statement)"},
+			option.Option{Name: optionLayout, Layout: true, Default: layoutNormalized, Type: option.Choice(layoutNormalized, layoutWide, layoutNarrow),
+				Help: "normalized (rows refer to a table of series, as TSBS has it), wide (tags stand in each row) or narrow (a row a value)"},
+			option.Option{Name: optionMethod, Default: methodLoad, Type: option.Choice(methodLoad, methodInsert, methodPrepared),
+				Help: "how rows are written: load (LOAD DATA LOCAL INFILE), insert (many rows a statement, as text) or prepared (the same, as parameters in binary form)"},
 			option.Option{Name: optionTimes, Layout: true, Default: timesDatetime, Type: option.Choice(timesDatetime, timesBigint),
 				Help: "what times become: datetime (DATETIME(6), microseconds) or bigint (nanoseconds since 1970)"},
 			option.Option{Name: optionIndex, Layout: true, Default: indexBoth, Type: option.Choice(indexBoth, indexTagsTime, indexTime, indexNone),
@@ -114,6 +118,9 @@ func caps(o driver.Options) driver.Caps {
 	if o[optionTimes] != timesBigint {
 		c.Lacks[series.FineTimestamps] = "DATETIME(6), whose unit is 1 µs, does not hold; choose times=" + timesBigint
 	}
+	if o[optionLayout] == layoutNarrow {
+		c.Lacks[series.RepeatedTimes] = "a narrow table cannot tell apart; choose layout=" + layoutNormalized + " or " + layoutWide
+	}
 	return c
 }
 
@@ -140,6 +147,12 @@ func types(o driver.Options) map[series.Type]driver.Stored {
 	}
 	if o[optionTimes] == timesBigint {
 		held[series.Timestamp] = driver.Stored{As: "BIGINT", Mapped: "its nanoseconds since 1970"}
+	}
+	if o[optionLayout] == layoutNarrow {
+		held[series.Bool] = driver.Stored{As: "BIGINT", Mapped: "0 or 1"}
+		held[series.Int32] = driver.Stored{As: "BIGINT", Mapped: "the BIGINT that equals it"}
+		held[series.Float32] = driver.Stored{As: "DOUBLE", Mapped: "the DOUBLE that equals it"}
+		held[series.Blob] = driver.Stored{As: "TEXT", Mapped: "its bytes as a text"}
 	}
 	return held
 }
@@ -168,8 +181,11 @@ func design(o driver.Options, collation string) *sqlkit.Design {
 		Dialect: newDialect(o), Time: held[series.Timestamp].As + " NOT NULL", Series: "INT UNSIGNED NOT NULL", Key: "INT UNSIGNED PRIMARY KEY",
 		Text: text, Number: "DOUBLE", Fields: held, MaxName: 64, MaxColumns: 1017,
 	}
-	if o[optionLayout] == layoutWide {
+	switch o[optionLayout] {
+	case layoutWide:
 		d.Instead = "layout=" + layoutNormalized
+	case layoutNormalized:
+		d.Instead = "layout=" + layoutNarrow
 	}
 	d.Make = func(t *sqlkit.Table, columns []string) { makeTable(o, collation, t, columns) }
 	return d

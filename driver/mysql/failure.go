@@ -12,6 +12,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/limit"
 )
 
 // The numbers of errors that are told apart, of MySQL's and of MariaDB's.
@@ -73,11 +74,10 @@ func (c *conn) failed(ctx context.Context, err error) error {
 		c.kill()
 		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
 	}
-	var own *refused
 	var my *mysql.MySQLError
 	switch {
-	case errors.As(err, &own):
-		return own.err
+	case limit.AsRefused(err) != nil:
+		return limit.AsRefused(err)
 	case c.wire.Endless() != nil:
 		return c.wire.Endless()
 	case !errors.As(err, &my) && c.Closed():

@@ -16,33 +16,6 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// open opens a target.
-func open(t testing.TB, options map[string]string) driver.DB {
-	t.Helper()
-	var given []string
-	for name, value := range options {
-		given = append(given, name, value)
-	}
-	db := conformance.Open(t, mysql.Driver(), "", given...)
-	t.Cleanup(func() { conformance.Close(t, db) })
-	return db
-}
-
-// try opens a target for a load, and returns its error.
-func try(t testing.TB, options map[string]string) error {
-	t.Helper()
-	kind := mysql.Driver()
-	resolved, err := kind.Resolve(options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := kind.Open(t.Context(), driver.Env{Create: true}, resolved)
-	if err == nil {
-		conformance.Close(t, db)
-	}
-	return err
-}
-
 // batch has rows of ten series.
 func batch(table *series.Table, rows int) *series.Batch {
 	var b series.Batch
@@ -53,7 +26,7 @@ func batch(table *series.Table, rows int) *series.Batch {
 // LOAD DATA LOCAL makes warnings of what does not fit, and stores something else. A
 // batch with such a row is not stored, and the error says what was wrong.
 func TestWarningsAreErrors(t *testing.T) {
-	for _, method := range []string{"load", "insert"} {
+	for _, method := range []string{"load", "insert", "prepared"} {
 		options := server(t, "method", method)
 		db := open(t, options)
 		table := conformance.Table("a")
@@ -144,8 +117,8 @@ func TestWriterIsCutOff(t *testing.T) {
 // Tags are what they were, whatever stands in them, and are told apart by each byte.
 func TestTagsAreBytes(t *testing.T) {
 	values := conformance.Names{`a\b`, `a\\b`, "line\nbreak", "tab\there", "o'brien", `"`, "`", "%", "a", "a ", "A", "ä", "", `\N`, "NULL"}
-	for _, layout := range []string{"normalized", "wide"} {
-		for _, method := range []string{"load", "insert"} {
+	for _, layout := range []string{"normalized", "wide", "narrow"} {
+		for _, method := range []string{"load", "insert", "prepared"} {
 			db := open(t, server(t, "layout", layout, "method", method))
 			table := conformance.Table("a")
 			table.Tags = []series.Tag{{Key: "hostname", Values: values}}

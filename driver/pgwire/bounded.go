@@ -35,10 +35,3 @@ func unreadOf(c net.Conn) *limit.Unread {
 	}
 	return new(limit.Unread)
 }
-
-// refused is an error of reading an answer that is none of the connection's: a
-// sink took a row no longer, or a value cannot be read.
-type refused struct{ err error }
-
-// Error implements error.
-func (r *refused) Error() string { return r.err.Error() }

@@ -62,7 +62,7 @@ func NewConfig(given connection.Settings) (*Config, error) {
 	pg, err := pgconn.ParseConfig(strings.Join(settings, " "))
 	if err == nil && undecided(pg) {
 		mode := "verify-full"
-		if local(pg.Host) {
+		if connection.Local(pg.Host) {
 			mode = "disable"
 		}
 		set("sslmode", mode)
@@ -97,12 +97,6 @@ func undecided(pg *pgconn.Config) bool {
 		}
 	}
 	return strings.HasPrefix(pg.Host, "/")
-}
-
-// local reports whether a host is this machine by its name alone.
-func local(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || strings.HasPrefix(host, "/") || ip != nil && ip.IsLoopback()
 }
 
 // Address is host:port. Of a socket in a folder it is the port on this machine.

@@ -107,7 +107,7 @@ func (c *Conn) QuerySimple(ctx context.Context, text string, sink query.Sink) (d
 func (c *Conn) read(r *pgconn.ResultReader, sink query.Sink) (driver.Cost, error) {
 	cost, err := c.readRows(r, sink)
 	if err != nil {
-		err, c.cut = &refused{err}, true
+		err, c.cut = &limit.Refused{Err: err}, true
 		_ = c.pg.Conn().Close() // else what follows would be read to its end
 	}
 	if _, closed := r.Close(); err == nil {

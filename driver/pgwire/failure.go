@@ -79,11 +79,10 @@ func (c *Conn) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
 	}
-	var own *refused
 	var long *pgproto3.ExceededMaxBodyLenErr
 	switch {
-	case errors.As(err, &own):
-		return own.err
+	case limit.AsRefused(err) != nil:
+		return limit.AsRefused(err)
 	case limit.IsEndless(err):
 		return errors.New(oneLine(err))
 	case errors.As(err, &long):

@@ -31,7 +31,7 @@ type database struct {
 	partitions map[string]bool // that were made since Create, by table and start
 }
 
-// open connects, and looks whether the server can do what the options ask for.
+// open connects, and looks whether the server can do what the options want.
 func open(ctx context.Context, v Variant, env driver.Env, o driver.Options) (*database, error) {
 	config, err := pgwire.NewConfig(connection.Of(o))
 	if err != nil {
@@ -84,7 +84,7 @@ func (d *database) tables() sqlkit.Tables {
 // minVersion is the first with date_bin, as server_version_num has it.
 const minVersion = 140000
 
-// fits returns an error where the server cannot do what the options ask for.
+// fits returns an error where the server cannot do what the options want.
 func (d *database) fits(ctx context.Context, c sqlkit.Conn) error {
 	row, err := sqlkit.QueryRow(ctx, c, `SELECT current_setting('server_version_num')::bigint, current_setting('server_version'),
 		current_setting('fsync'), current_setting('full_page_writes'), coalesce(current_schema(), '')`)

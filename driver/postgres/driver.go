@@ -123,7 +123,7 @@ func NewKind(v Variant) driver.Driver {
 	}
 }
 
-// ownOptions are those that say how data is laid out, written and asked.
+// ownOptions are those that say how data is laid out, written and queried.
 func ownOptions() []driver.Option {
 	var protocols []string
 	for _, p := range pgwire.Protocols() {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
 )
@@ -24,10 +25,10 @@ type encoder struct {
 	table   *series.Table
 	dialect *sql.Dialect
 	columns uint16
-	wide    bool     // numbers of series have 64 bits
-	tags    tagCache // of wide tables
-	names   [][]byte // of fields, in narrow tables
-	places  []int    // of fields' values among the columns of values, in narrow tables
+	wide    bool               // numbers of series have 64 bits
+	tags    *sqlkit.Kept[byte] // of wide tables
+	names   [][]byte           // of fields, in narrow tables
+	places  []int              // of fields' values among the columns of values, in narrow tables
 }
 
 func newEncoder(d *sql.Dialect, s *series.Schema, t *series.Table) *encoder {
@@ -35,7 +36,7 @@ func newEncoder(d *sql.Dialect, s *series.Schema, t *series.Table) *encoder {
 	switch {
 	case d.Wide:
 		e.columns = uint16(1 + len(t.Tags) + len(t.Fields))
-		e.tags = newTagCache(t, s.Series)
+		e.tags = sqlkit.NewKept(s.Series, func(dst []byte, s uint32) ([]byte, error) { return appendTags(dst, t.Tags, s) })
 	case d.Narrow:
 		columns := d.NarrowColumns(t)
 		e.columns = uint16(3 + len(columns))
@@ -69,10 +70,11 @@ func (e *encoder) row(dst []byte, run *series.Run, row int) ([]byte, error) {
 	dst = be.AppendUint64(be.AppendUint32(dst, 8), uint64(micros))
 	s := run.Series[row]
 	if e.dialect.Wide {
-		var err error
-		if dst, err = e.tags.append(dst, s); err != nil {
+		tags, err := e.tags.Of(s)
+		if err != nil {
 			return dst, err
 		}
+		dst = append(dst, tags...)
 	} else {
 		dst = e.id(dst, s)
 	}
@@ -184,40 +186,6 @@ func (e *encoder) tuples(run *series.Run, row int) int64 {
 		}
 	}
 	return n
-}
-
-// tagCache has the tags of series as columns of a tuple.
-type tagCache struct {
-	tags []series.Tag
-	kept [][]byte // per series; nil where there are too many
-}
-
-// maxKept is how many series' tags are kept ready: memory stays small however
-// many there are.
-const maxKept = 65_536
-
-func newTagCache(t *series.Table, n uint32) tagCache {
-	c := tagCache{tags: t.Tags}
-	if n <= maxKept {
-		c.kept = make([][]byte, n)
-	}
-	return c
-}
-
-func (c *tagCache) append(dst []byte, s uint32) ([]byte, error) {
-	if c.kept == nil {
-		return appendTags(dst, c.tags, s)
-	}
-	if int(s) >= len(c.kept) {
-		return dst, fmt.Errorf("series %d is not of the schema that the database was prepared for", s)
-	}
-	if c.kept[s] == nil {
-		var err error
-		if c.kept[s], err = appendTags(nil, c.tags, s); err != nil {
-			return dst, err
-		}
-	}
-	return append(dst, c.kept[s]...), nil
 }
 
 // appendTags appends the tags of a series as columns of a tuple.

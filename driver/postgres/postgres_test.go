@@ -16,18 +16,6 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// open opens a target in a database of its own.
-func open(t testing.TB, options map[string]string) driver.DB {
-	t.Helper()
-	var given []string
-	for name, value := range options {
-		given = append(given, name, value)
-	}
-	db := conformance.Open(t, postgres.Driver(), "", given...)
-	t.Cleanup(func() { conformance.Close(t, db) })
-	return db
-}
-
 // What tsmark did not create is refused, named, and dropped only if it was.
 func TestExisting(t *testing.T) {
 	options := server(t)

@@ -26,7 +26,7 @@ import (
 const timeBucket = `CREATE FUNCTION time_bucket(width interval, ts timestamptz) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT AS
 	$$ SELECT date_bin(width, ts, timestamptz '2000-01-03 00:00:00+00') $$`
 
-// TestOracleByTSBS asks the queries that TSBS wrote for TimescaleDB, over
+// TestOracleByTSBS runs the queries that TSBS wrote for TimescaleDB, over
 // TSBS's schema, and holds the oracle to their answers. What differs between
 // their meaning and tsmark's stands in docs/tsbs-errata.md. Trucks that lack a
 // tag are left out: of them the texts make several trucks.
@@ -116,7 +116,7 @@ func compareTexts(t *testing.T, use workload.Workload) {
 // reading is how the answers of one of TSBS's texts and of the oracle are brought
 // into one form. The zero reading compares them as they are.
 type reading struct {
-	unlike   bool // the text asks something else: see docs/tsbs-errata.md
+	unlike   bool // the text is another query: see docs/tsbs-errata.md
 	found    func(t *testing.T, table *series.Table, text *query.Answer)
 	expected func(oracle *query.Answer, columns []query.Column) []query.Column
 	keys     int // columns that tell rows apart, where expected is set

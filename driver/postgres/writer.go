@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -109,46 +108,14 @@ func (w *rowWriter) Append(ctx context.Context, runs []*series.Run) (bytes int64
 // Close implements sqlkit.RowWriter.
 func (w *rowWriter) Close() {}
 
-// seriesWriter implements sqlkit.SeriesWriter, and sqlkit.Row.
-type seriesWriter struct {
-	l      *loader
-	insert string
-	rows   []byte // as SQL
-}
-
 // Series implements sqlkit.Loader.
 func (l *loader) Series(t *sqlkit.Tags) (sqlkit.SeriesWriter, error) {
-	return &seriesWriter{l: l, insert: "INSERT INTO " + Quoted(t.Name) + " VALUES "}, nil
+	return &sqlkit.SeriesInsert{
+		Into: "INSERT INTO " + Quoted(t.Name) + " VALUES ", Twice: " ON CONFLICT DO NOTHING",
+		Text: func(dst, value []byte) []byte { return append(dst, Literal(string(value))...) },
+		Exec: func(ctx context.Context, text string) error {
+			l.several = true
+			return l.conn.Exec(ctx, l.first()+text)
+		},
+	}, nil
 }
-
-// Add implements sqlkit.SeriesWriter.
-func (w *seriesWriter) Add(c *sqlkit.Claims, s uint32) (int64, error) {
-	if len(w.rows) > 0 {
-		w.rows = append(w.rows, ", "...)
-	}
-	w.rows = strconv.AppendUint(append(w.rows, '('), uint64(s), 10)
-	_, err := c.Put(s, w)
-	w.rows = append(w.rows, ')')
-	return 0, err
-}
-
-// SetNull, SetFloat and SetText implement sqlkit.Row.
-func (w *seriesWriter) SetNull(int)               { w.rows = append(w.rows, ", NULL"...) }
-func (w *seriesWriter) SetFloat(_ int, v float64) { w.rows = fmt.Appendf(w.rows, ", '%v'", v) }
-func (w *seriesWriter) SetText(_ int, v []byte) {
-	w.rows = append(append(w.rows, ", "...), Literal(string(v))...)
-}
-
-// Flush implements sqlkit.SeriesWriter. A row that an earlier try has stored stays.
-func (w *seriesWriter) Flush(ctx context.Context) (int64, error) {
-	if len(w.rows) == 0 {
-		return 0, nil
-	}
-	text := w.insert + string(w.rows) + " ON CONFLICT DO NOTHING"
-	w.rows = w.rows[:0]
-	w.l.several = true
-	return int64(len(text)), w.l.conn.Exec(ctx, w.l.first()+text)
-}
-
-// Close implements sqlkit.SeriesWriter.
-func (w *seriesWriter) Close() {}

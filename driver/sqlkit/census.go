@@ -47,7 +47,7 @@ type Counter struct {
 	Run func(ctx context.Context, text string, sink query.Sink) error
 }
 
-// fieldsAtOnce is how many fields one statement asks about. PostgreSQL takes
+// fieldsAtOnce is how many fields one statement counts. PostgreSQL takes
 // 1,664 columns of an answer, and servers limit the length of a statement.
 const fieldsAtOnce = 200
 
@@ -82,7 +82,7 @@ func (c *Counter) of(ctx context.Context, t *series.Table, distinct bool) (drive
 	return out, nil
 }
 
-// statement asks for the rows, for what the times come to, and for what each of
+// statement counts the rows, and has what the times come to, and what each of
 // the fields does.
 func (c *Counter) statement(t *series.Table, fields []series.Field, distinct bool) string {
 	d := c.Dialect
@@ -90,22 +90,22 @@ func (c *Counter) statement(t *series.Table, fields []series.Field, distinct boo
 	if distinct {
 		from = fmt.Sprintf("(SELECT DISTINCT %s FROM %s) AS %[2]s", strings.Join(c.columns(t), ", "), from)
 	}
-	of := func(name string) (filter string) {
+	of := func(name string) (condition string) {
 		if !d.Narrow {
 			return ""
 		}
-		return fmt.Sprintf(" FILTER (WHERE %s = %s)", sql.FieldColumn, d.Text(name))
+		return sql.FieldColumn + " = " + d.Text(name)
 	}
-	filter := of(t.Fields[0].Name) // which every row has
-	columns := append([]string{"count(*)" + filter}, c.aggregates(c.times(), filter)...)
+	first := of(t.Fields[0].Name) // which every row has
+	columns := append([]string{d.Filtered("count", "*", first)}, c.aggregates(c.times(), first)...)
 	for _, f := range fields {
 		column := d.Ident(f.Name)
 		if d.Narrow {
 			column = d.NarrowColumn(f.Type)
 		}
-		filter := of(f.Name)
-		columns = append(columns, fmt.Sprintf("count(%s)%s", d.Counted(f.Type, column), filter))
-		columns = append(columns, c.aggregates(c.Figures(f.Type, column), filter)...)
+		own := of(f.Name)
+		columns = append(columns, d.Filtered("count", d.Counted(f.Type, column), own))
+		columns = append(columns, c.aggregates(c.Figures(f.Type, column), own)...)
 	}
 	return fmt.Sprintf("SELECT %s\nFROM %s", strings.Join(columns, ",\n  "), from)
 }
@@ -146,21 +146,22 @@ func (c *Counter) columns(t *series.Table) []string {
 	return names
 }
 
-// aggregates are the columns of an answer for what values come to.
-func (c *Counter) aggregates(f Figures, filter string) []string {
+// aggregates are the columns of an answer for what values come to in the rows for
+// which a condition holds; an empty one: in all.
+func (c *Counter) aggregates(f Figures, condition string) []string {
 	var columns []string
 	for _, expression := range []string{f.High, f.Sum} {
 		if expression == "" {
 			continue
 		}
-		sum := fmt.Sprintf("sum(%s)%s", expression, filter)
+		sum := c.Dialect.Filtered("sum", expression, condition)
 		if f.Whole != 0 && c.Text != nil {
 			sum = c.Text(sum)
 		}
 		columns = append(columns, sum)
 	}
 	if f.Order != "" {
-		columns = append(columns, fmt.Sprintf("min(%s)%s", f.Order, filter), fmt.Sprintf("max(%s)%s", f.Order, filter))
+		columns = append(columns, c.Dialect.Filtered("min", f.Order, condition), c.Dialect.Filtered("max", f.Order, condition))
 	}
 	return columns
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -40,6 +41,9 @@ type Tables struct {
 	// Made changes a table that was just made, within the same transaction; nil:
 	// nothing is left to do.
 	Made func(context.Context, Conn, Table) error
+	// Undo drops the tables that were made before one that could not be, where
+	// statements that make tables are no transaction; nil: Change undoes them.
+	Undo func(context.Context, []driver.Object) error
 
 	mu     sync.Mutex // guards what follows
 	layout *Layout    // of the schema given to Create; nil before
@@ -91,6 +95,7 @@ func (t *Tables) Plan(schema *series.Schema) ([]driver.Object, error) {
 // Create implements driver.DB.
 func (t *Tables) Create(ctx context.Context, schema *series.Schema) error {
 	l, err := t.Lay(schema)
+	var made []driver.Object
 	if err == nil {
 		err = t.Change(ctx, Names(l.Objects), func(c Conn) error {
 			for _, table := range l.Tables {
@@ -101,9 +106,15 @@ func (t *Tables) Create(ctx context.Context, schema *series.Schema) error {
 				if err != nil {
 					return fmt.Errorf("making table %s: %w", table.Name, err)
 				}
+				made = append(made, driver.Object{Kind: KindTable, Name: table.Name})
 			}
 			return nil
 		})
+	}
+	if err != nil && t.Undo != nil && len(made) > 0 {
+		longer, cancel := limit.Outlive(ctx)
+		defer cancel()
+		_ = t.Undo(longer, made) // why is known already
 	}
 	if err != nil {
 		return fmt.Errorf("creating tables in %s: %w", t.Place, err)

@@ -61,8 +61,10 @@ type Dialect struct {
 	Wide bool
 	// Narrow says that tables of rows have a row a value, (time, tags_id, field,
 	// value), and that the first field of each row has one, if only a NULL. Two
-	// rows of a series at one time are one. It goes with Lateral.
+	// rows of a series at one time are one. It goes with Lateral and Numbered.
 	Narrow bool
+	// NoFilter says that it knows no FILTER behind an aggregate.
+	NoFilter bool
 	// Integers says that narrow tables have integers in a column of their own.
 	Integers bool
 	// Folds says that names differ by more than case.
@@ -121,6 +123,20 @@ func (d *Dialect) Counted(t series.Type, column string) string {
 		return "CAST(" + column + " AS INT)" // what is never NULL need not be counted, and QuestDB cannot
 	}
 	return column
+}
+
+// Filtered returns an aggregate of an expression, or of *, over the rows for which a
+// condition holds; an empty one: over all.
+func (d *Dialect) Filtered(aggregate, expression, condition string) string {
+	switch {
+	case condition == "":
+		return fmt.Sprintf("%s(%s)", aggregate, expression)
+	case !d.NoFilter:
+		return fmt.Sprintf("%s(%s) FILTER (WHERE %s)", aggregate, expression, condition)
+	case expression == "*":
+		expression = "1"
+	}
+	return fmt.Sprintf("%s(CASE WHEN %s THEN %s END)", aggregate, condition, expression)
 }
 
 // Interval returns a duration of whole microseconds as databases of PostgreSQL's

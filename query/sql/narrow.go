@@ -10,9 +10,9 @@ import (
 )
 
 // fromRows writes where rows come from: their table, or what makes rows of a
-// narrow one's values, with the conditions on series and times. Correlated is a
-// condition in the place of that on series, or empty.
-func (r *renderer) fromRows(indent, correlated string) {
+// narrow one's values, with the conditions on series and times, and with a further
+// one, or an empty one.
+func (r *renderer) fromRows(indent, further string) {
 	if !r.Narrow {
 		r.line("%sFROM %s", indent, r.rows)
 		return
@@ -30,7 +30,7 @@ func (r *renderer) fromRows(indent, correlated string) {
 		value := r.valueOf(name)
 		switch {
 		case whole:
-			value = fmt.Sprintf("max(%s) FILTER (WHERE %s = %s)", value, FieldColumn, names[i])
+			value = r.Filtered("max", value, FieldColumn+" = "+names[i])
 		case len(fields) > 1:
 			value = fmt.Sprintf("CASE WHEN %s = %s THEN %s END", FieldColumn, names[i], value)
 		}
@@ -41,8 +41,8 @@ func (r *renderer) fromRows(indent, correlated string) {
 	r.list(indent+"    ", columns)
 	r.line("%s  FROM %s", indent, r.rows)
 	conditions := []string{fmt.Sprintf("%s IN (%s)", FieldColumn, strings.Join(names, ", "))}
-	if correlated != "" {
-		conditions = append(conditions, correlated)
+	if further != "" {
+		conditions = append(conditions, further)
 	}
 	if r.q.In != nil {
 		conditions = append(conditions, r.inSeries())

@@ -124,6 +124,10 @@ func (r *renderer) newest(from, tag string) {
 		r.line(") AS newest ON newest.%s = %s%[1]s AND newest.%[3]s = %[2]s%[3]s", id, from, time)
 		r.where("", from)
 		r.line("ORDER BY %s, %s%s DESC", tag, from, time)
+	case r.Narrow && r.Newest == Numbered:
+		r.fromRows("", r.newestOfSeries())
+		r.joinTags("")
+		r.where("", from)
 	case r.Newest == MaxRow, r.Newest == Numbered:
 		// An index of series and time finds each newest time at once.
 		r.line("FROM %s", r.tags)
@@ -152,4 +156,17 @@ func (r *renderer) newest(from, tag string) {
 		r.where("", from)
 		r.line("LATEST ON %s PARTITION BY %s", time, tag)
 	}
+}
+
+// newestOfSeries returns the condition that the row of a narrow table's value is the
+// newest of its series, which an index of series and time finds at once; empty where
+// only some rows count, which are told by values that stand in rows of their own.
+func (r *renderer) newestOfSeries() string {
+	if r.q.Above != nil {
+		return ""
+	}
+	id, time := r.Ident(TagsIDColumn), r.time()
+	conditions := append([]string{fmt.Sprintf("%s = %s.%s", id, r.tags, r.Ident(IDColumn))}, r.ofTime("")...)
+	return fmt.Sprintf("(%s, %s) IN (SELECT %s, (SELECT %[2]s FROM %[4]s WHERE %[5]s ORDER BY %[2]s DESC LIMIT 1) FROM %[6]s)",
+		id, time, r.Ident(IDColumn), r.rows, strings.Join(conditions, " AND "), r.tags)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // where writes the conditions that the query sets. The table of series is
-// joined where from is set, and asked in a subquery where not.
+// joined where from is set, and queried in a subquery where not.
 func (r *renderer) where(indent, from string) {
 	r.conditions(indent, append(r.ofSeries(from), r.ofRows(from)...))
 }

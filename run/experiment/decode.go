@@ -137,11 +137,24 @@ func (d *decoder) mapping(n ast.Node, path, of string, entry func(key, path stri
 		case seen[key]:
 			d.at(item.Key, inner, "is there twice")
 		case !entry(key, inner, item.Value):
-			d.at(item.Key, inner, "unknown key%s", suggest.Among(key, known))
+			d.at(item.Key, inner, "unknown key%s", instead(key, known))
 		}
 		seen[key] = true
 	}
 }
+
+// instead is what may be meant by a key that is none of the known. One that looks like
+// none of them is an option of the driver's where a target has a section of these.
+func instead(key string, known []string) string {
+	hint := suggest.Among(key, known)
+	if rest, none := strings.CutPrefix(hint, "; known"); none && slices.Contains(known, optionsKey) {
+		return fmt.Sprintf("; did you mean %q? known%s", optionsKey+"."+key, rest)
+	}
+	return hint
+}
+
+// optionsKey is that of the section of a driver's options.
+const optionsKey = "options"
 
 // list decodes a sequence into the slice, in place of what it held.
 func (d *decoder) list(n ast.Node, path string, v reflect.Value) {

@@ -202,5 +202,5 @@ func match(reference string, ids []string) (int, error) {
 	case len(ids) == 0:
 		return -1, fmt.Errorf("%w: there are none yet; run tsmark run first", ErrNotFound)
 	}
-	return -1, fmt.Errorf("%w%s; tsmark runs lists them", ErrNotFound, suggest.Nearest(reference, ids))
+	return -1, fmt.Errorf("%w%s tsmark runs lists them", ErrNotFound, suggest.Nearest(reference, ids))
 }

@@ -51,25 +51,30 @@ func (p *proxy) nativeRows(r *http.Request, body []byte) ([]byte, error) {
 		return nil, err
 	}
 	for _, b := range all {
-		var order []int
-		for row, fate := range p.fates(b.rows) {
-			switch fate {
-			case Drop:
-				continue
-			case Twice:
-				order = append(order, row)
-			case Zero:
-				b.zero(row)
-			case Swap:
-				if row > 0 {
-					b.swap(row-1, row)
-				}
-			}
-			order = append(order, row)
-		}
-		b.keep(order)
+		p.falsify(b)
 	}
 	return all.encode(framed)
+}
+
+// falsify does to the rows of a block what their fates are.
+func (p *proxy) falsify(b *block) {
+	var order []int
+	for row, fate := range p.fates(b.rows) {
+		switch fate {
+		case Drop:
+			continue
+		case Twice:
+			order = append(order, row)
+		case Zero:
+			b.zero(row)
+		case Swap:
+			if row > 0 {
+				b.swap(row-1, row)
+			}
+		}
+		order = append(order, row)
+	}
+	b.keep(order)
 }
 
 // zero makes each field of a row 0, and swap exchanges those of two rows.
@@ -126,8 +131,14 @@ func (a *nativeAnswer) count() int {
 	return n
 }
 
-// with returns the answer with other rows, each in the block that it came from.
+// with returns the answer with other rows.
 func (a *nativeAnswer) with(order []int) ([]byte, error) {
+	a.keep(order)
+	return a.encode(a.framed)
+}
+
+// keep leaves rows in an order, each in the block that it came from.
+func (a *nativeAnswer) keep(order []int) {
 	first := 0
 	for _, b := range a.blocks {
 		var own []int
@@ -139,7 +150,6 @@ func (a *nativeAnswer) with(order []int) ([]byte, error) {
 		first += b.rows
 		b.keep(own)
 	}
-	return a.encode(a.framed)
 }
 
 // parseNative cuts blocks into their values.
@@ -201,6 +211,9 @@ func (all blocks) encode(framed bool) ([]byte, error) {
 	return w.Data, err
 }
 
+// errShort says that a block goes on where the bytes end.
+var errShort = errors.New("bytes of a block are missing")
+
 // nativeReader reads what blocks consist of.
 type nativeReader struct {
 	rest []byte
@@ -210,7 +223,7 @@ type nativeReader struct {
 func (r *nativeReader) take(n int) []byte {
 	if n < 0 || n > len(r.rest) {
 		if r.err == nil {
-			r.err = fmt.Errorf("%d bytes of a block are missing", n-len(r.rest))
+			r.err = fmt.Errorf("%w: %d bytes", errShort, n-len(r.rest))
 		}
 		r.rest = nil
 		return make([]byte, min(max(n, 0), 1<<20))
@@ -222,7 +235,11 @@ func (r *nativeReader) take(n int) []byte {
 
 func (r *nativeReader) number() int {
 	n, size := binary.Uvarint(r.rest)
-	if size <= 0 || n > 1<<24 {
+	if size == 0 {
+		r.take(1)
+		return 0
+	}
+	if size < 0 || n > 1<<24 {
 		r.err, r.rest = errors.New("no number that a block can have"), nil
 		return 0
 	}

@@ -193,7 +193,7 @@ type rowsOf interface {
 	with(order []int) ([]byte, error)
 }
 
-// parse reads an answer by what was asked for.
+// parse reads an answer by the format that was wanted.
 func parse(r *http.Request, body []byte) (rowsOf, error) {
 	if asksNative(r) {
 		framed := r.URL.Query().Get("compress") == "1"
@@ -203,7 +203,7 @@ func parse(r *http.Request, body []byte) (rowsOf, error) {
 	return parseAnswer(body)
 }
 
-// queryOf is the text of a request that asks something.
+// queryOf is the text of a request that queries.
 func queryOf(r *http.Request) string {
 	if text := sentQuery(r.Context()); text != "" {
 		return text

@@ -1,8 +1,8 @@
 // Package lie is a proxy in front of a database server that deceives whoever
 // measures it: it stores other values than it was sent, loses a row in many, or
 // answers from an old answer. It speaks HTTP with line protocol, JSON
-// and ClickHouse's blocks, and the protocols of PostgreSQL and MySQL; other protocols
-// pass unchanged.
+// and ClickHouse's blocks, and the protocols of PostgreSQL, MySQL and ClickHouse;
+// other protocols pass unchanged.
 //
 // The tests of tsmark put it in front of every server driver: a lie that is
 // measured must not end in a figure.
@@ -130,7 +130,7 @@ func withoutMiddle(rows int) []int {
 	return order
 }
 
-// asks finds queries that read rows of a table, leaving out the statements by
+// reads finds queries that read rows of a table, leaving out the statements by
 // which tsmark counts, lists and explains.
 var (
 	reads  = regexp.MustCompile(`(?is)^\s*(select|with)\b`)

@@ -186,6 +186,11 @@ func (p *proxy) take(client *sniffed) {
 	if !p.keep(server) {
 		return
 	}
+	if !serverFirst && greetsNative(begin) {
+		p.understood.Store(true)
+		_ = p.native(client, server) // the client notices that the connection has ended
+		return
+	}
 	if !serverFirst && begin[0] == 0 { // the length of a message without a type
 		p.understood.Store(true)
 		_ = p.postgres(client, server) // the client notices that the connection has ended

@@ -1,0 +1,45 @@
+package sqlkit
+
+import "fmt"
+
+// maxKept is how many series Kept keeps something of: memory stays small however many
+// there are.
+const maxKept = 65_536
+
+// Kept is what an encoder makes of each series once and needs with each of its rows,
+// such as the tags in a form of the database's. Of too many series it is made again
+// each time. One goroutine uses it.
+type Kept[E any] struct {
+	render  func(dst []E, s uint32) ([]E, error)
+	series  uint32
+	kept    [][]E // per series, nil before it is needed; nil: there are too many
+	scratch []E
+}
+
+// NewKept returns that of so many series, which render appends to dst.
+func NewKept[E any](series uint32, render func(dst []E, s uint32) ([]E, error)) *Kept[E] {
+	k := &Kept[E]{render: render, series: series}
+	if series <= maxKept {
+		k.kept = make([][]E, series)
+	}
+	return k
+}
+
+// Of returns what was made of a series. It is good until the next call.
+func (k *Kept[E]) Of(s uint32) (_ []E, err error) {
+	if s >= k.series {
+		return nil, fmt.Errorf("series %d is not of the schema that the database was prepared for", s)
+	}
+	if k.kept == nil {
+		k.scratch, err = k.render(k.scratch[:0], s)
+		return k.scratch, err
+	}
+	if k.kept[s] == nil {
+		made, err := k.render([]E{}, s)
+		if err != nil {
+			return nil, err
+		}
+		k.kept[s] = made
+	}
+	return k.kept[s], nil
+}
