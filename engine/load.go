@@ -27,6 +27,11 @@ type LoadConfig struct {
 	Retry     Retry          // of batches that failed
 	// Owner says which worker, from 0, writes a batch; nil: whoever is free.
 	Owner func(*series.Batch) int
+	// InOrder has several workers write rows in order: each writes series of its own, as
+	// Owner says or else dealt to them, and no batch is written whose rows are newer by
+	// more than that than those of one that is not written yet. Its target's writers keep
+	// nothing back. 0: they may overtake each other.
+	InOrder time.Duration
 	// Acked, where it is not nil, is called between the last acknowledgement
 	// and settling, whose time includes it.
 	Acked func(context.Context)
@@ -37,13 +42,21 @@ type LoadConfig struct {
 // error the result holds what had been done by then; its Rows are always the
 // rows that the target accepted.
 func Load(ctx context.Context, cfg LoadConfig, d workload.Dataset, t driver.DB, progress Progress) (*result.Load, error) {
-	return load(ctx, cfg, rowsOf(d, cfg.BatchSize), t, progress)
+	if cfg.Workers == 1 {
+		cfg.InOrder = 0
+	}
+	fill := rowsOf(d, cfg.BatchSize)
+	if cfg.InOrder > 0 && cfg.Owner == nil {
+		dealer := newDealer(d, &cfg)
+		fill, cfg.Owner = dealer.fill, dealer.owner
+	}
+	return load(ctx, cfg, fill, t, progress)
 }
 
 // LoadLines writes the rows of a source as they are, as Load writes batches.
 // The target's writers are driver.LineWriters. Values are not counted.
 func LoadLines(ctx context.Context, cfg LoadConfig, lines *ingest.Lines, t driver.DB, progress Progress) (*result.Load, error) {
-	cfg.Owner = nil // of lines nobody knows whose they are
+	cfg.Owner, cfg.InOrder = nil, 0 // of lines nobody knows whose they are
 	return load(ctx, cfg, linesOf(lines, cfg.BatchSize), t, progress)
 }
 
@@ -76,6 +89,7 @@ type loader struct {
 	cfg         LoadConfig
 	start       time.Time
 	supply      *supply
+	order       *order
 	connections []*connection
 	tally       *tally.Tally
 	again       again
@@ -85,7 +99,7 @@ type loader struct {
 // newLoader returns the loader of a part of a load, which the cell says.
 func newLoader(cfg LoadConfig, cell oplog.Cell, fill func(*batch) error, progress Progress) *loader {
 	cell.Kind, cell.Workers = oplog.Load, cfg.Workers
-	return &loader{cfg: cfg, supply: newSupply(cfg.Workers, fill), tally: tally.New(cell, cfg.Period), progress: progress}
+	return &loader{cfg: cfg, supply: newSupply(cfg.Workers, fill), order: newOrder(cfg.InOrder), tally: tally.New(cell, cfg.Period), progress: progress}
 }
 
 func (l *loader) connect(ctx context.Context, t driver.DB) error {
@@ -118,6 +132,9 @@ func (l *loader) run(ctx context.Context) error {
 			if err == io.EOF {
 				return nil
 			} else if err != nil {
+				return err
+			}
+			if err := l.order.begin(ctx, b); err != nil {
 				return err
 			}
 			select {

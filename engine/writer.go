@@ -54,6 +54,7 @@ func (l *loader) write(ctx context.Context, c *connection, b *batch, acks *acks)
 	c.recorder.Add(&op)
 	acks.receive(receipt.Rows, op.Start+op.Duration)
 	l.progress(rows)
+	l.order.written(done)
 	l.supply.recycle(done)
 	return nil
 }
