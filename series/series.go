@@ -158,10 +158,11 @@ func (t *Table) FieldIndex(name string) int {
 type Schema struct {
 	Tables []*Table
 	Series uint32 // series are numbered 0 to Series-1 in all tables alike
-	// First and Last are bounds of the times of rows, both inclusive; zero: nobody
-	// knows. A language whose queries need a beginning and an end takes these for
-	// queries about all rows.
+	// First and Last are bounds of the times of rows, both inclusive, and Step is
+	// something of which all are multiples since 1970; zero: nobody knows. A language
+	// whose queries need a beginning and an end takes these for queries about all rows.
 	First, Last time.Time
+	Step        time.Duration
 }
 
 // Table returns the named table, or nil where the schema has none.

@@ -26,7 +26,7 @@ type preparedWriter struct {
 
 // The most rows of a prepared INSERT, and the most parameters that the protocol takes.
 const (
-	rowsPrepared  = 512
+	rowsPrepared  = 128
 	maxParameters = 65_535
 )
 

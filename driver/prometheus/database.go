@@ -204,7 +204,7 @@ func (s *settings) writes() lineproto.Endpoint {
 
 // explained says what an answer says whose status is none of success.
 func explained(status int, body []byte) error {
-	return promql.Explained("", advice())(status, body)
+	return promql.Explained(nil, advice())(status, body)
 }
 
 // adminDisabled is what a server says that deletes nothing.

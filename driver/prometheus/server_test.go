@@ -3,6 +3,11 @@ package prometheus
 import (
 	"context"
 	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -56,17 +61,14 @@ func TestConformanceVersion2(t *testing.T) {
 	conformance.Run(t, kind, given)
 }
 
-// Rows at multiples of an interval that tsmark knows of: thresholds over rows.
+// Rows at multiples of an interval that an option says, as it is needed for files of others.
 func TestConformanceInterval(t *testing.T) {
+	conformance.Long(t)
 	conformance.RunRegular(t, Driver(), testServer(t, promql.IntervalOption, conformance.RegularInterval.String()))
 }
 
 func TestQueries(t *testing.T) {
 	conformance.Queries(t, Driver(), nil, "queries.promql", *update)
-}
-
-func TestQueriesInterval(t *testing.T) {
-	conformance.Queries(t, Driver(), map[string]string{promql.IntervalOption: "10s"}, "interval.promql", *update)
 }
 
 // script starts a server of this test's own.
@@ -142,6 +144,46 @@ func late() (*series.Schema, *series.Batch) {
 		}
 	}
 	return &series.Schema{Tables: []*series.Table{table}, Series: 3}, b
+}
+
+// A server with a certificate of its own is trusted only where the options say so.
+func TestTLS(t *testing.T) {
+	certificate, key := stub.Certificate(t)
+	s := script(t, fmt.Sprintf("PROMETHEUS_WEB=tls_server_config: {cert_file: %s, key_file: %s}", certificate, key))
+	_, err := connected(t, s, connection.TLS, connection.On)
+	stub.Says(t, err, "its TLS certificate is not to be trusted")
+	if _, err = connected(t, s, connection.TLS, connection.Off); err == nil {
+		t.Error("a connection without TLS is taken")
+	}
+	d, err := connected(t, s, connection.TLS, connection.Insecure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conformance.Prepare(t, d, 3, conformance.Table("usage"))
+}
+
+// A proxy that asks for a bearer token takes that of the options.
+func TestToken(t *testing.T) {
+	host, port := conformance.Address(t, "prometheus")
+	behind := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)})
+	_, proxy := stub.HTTP(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+stub.Secret {
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		behind.ServeHTTP(w, r)
+	})
+	open := func(given ...string) error {
+		db, err := open(t.Context(), driver.Env{Create: true}, conformance.Resolved(t, Driver(), append(given, connection.Port, proxy)...))
+		if err == nil {
+			conformance.Close(t, db)
+		}
+		return err
+	}
+	stub.Says(t, open(), "it does not take these credentials")
+	if err := open(promql.TokenOption, stub.Secret); err != nil {
+		t.Error(err)
+	}
 }
 
 // A server that takes no late samples is loaded by several workers, whose rows are in

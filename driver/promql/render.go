@@ -33,7 +33,7 @@ const IntervalOption = "interval"
 // Option is that option.
 func Option() driver.Option {
 	return driver.Option{
-		Name: IntervalOption, Empty: "not known: thresholds over rows are n/a", Help: "at whose multiples since 1970 all rows stand, as 10s",
+		Name: IntervalOption, Empty: "the dataset's, or not known: thresholds over rows are n/a", Help: "at whose multiples since 1970 all rows stand, as 10s; of generated datasets it is known",
 		Type: option.Checked("duration", func(v string) error {
 			d, err := time.ParseDuration(v)
 			if err != nil || d < 2*time.Millisecond || d%time.Millisecond != 0 {
@@ -100,9 +100,15 @@ type Language interface {
 	Union(expressions ...string) string
 }
 
+// least is the least step of a dataset at which subqueries look for its rows.
+const least = time.Second
+
 // Render renders a query as one instant or range query. Interval is what all rows'
-// times are multiples of; 0: nobody knows.
+// times are multiples of; 0: what the schema knows.
 func Render(l Language, q *query.Query, s *series.Schema, interval time.Duration) (*metric.Plan, error) {
+	if interval == 0 && s.Step >= least && s.Step%time.Millisecond == 0 {
+		interval = s.Step
+	}
 	r := Renderer{Language: l, Query: q, Table: s.Table(q.Table), Series: s.Series, Interval: interval.Milliseconds()}
 	p, err := r.render(s)
 	if err != nil {

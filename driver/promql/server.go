@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
@@ -66,10 +67,10 @@ func Open(ctx context.Context, system string, wire *httpwire.Config, db driver.D
 var ErrNotFound = errors.New("it has no such path")
 
 // Explained returns a function that says, in one line and with how to fix it, what an
-// answer says whose status is none of success. Beside the status 404 the words missing
-// say that there is no such path. Advice is how to fix what it says, behind some words
-// of that.
-func Explained(missing string, advice [][2]string) func(status int, body []byte) error {
+// answer says whose status is none of success. Beside the status 404 any of the words
+// missing say that there is no such path. Advice is how to fix what it says, behind some
+// words of that.
+func Explained(missing []string, advice [][2]string) func(status int, body []byte) error {
 	return func(status int, body []byte) error {
 		var e struct {
 			Error string `json:"error"`
@@ -86,7 +87,7 @@ func Explained(missing string, advice [][2]string) func(status int, body []byte)
 				return fmt.Errorf("%s; %s", line, a[1])
 			}
 		}
-		if status == http.StatusNotFound || missing != "" && strings.Contains(line, missing) {
+		if status == http.StatusNotFound || slices.ContainsFunc(missing, func(words string) bool { return strings.Contains(line, words) }) {
 			return fmt.Errorf("%w: %s", ErrNotFound, line)
 		}
 		return errors.New(line)

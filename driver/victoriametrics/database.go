@@ -157,7 +157,7 @@ func (s *settings) writes() lineproto.Endpoint {
 
 // explained says what an answer says whose status is none of success.
 func explained(status int, body []byte) error {
-	return promql.Explained("unsupported path", advice())(status, body)
+	return promql.Explained([]string{"unsupported path", "missing route"}, advice())(status, body)
 }
 
 // advice is how to fix what the server says by some words of it.

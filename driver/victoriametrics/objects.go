@@ -88,7 +88,11 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 
 // Delete implements promql.NoteStore.
 func (d *database) Delete(ctx context.Context, match string) error {
-	_, err := d.own.Get(ctx, http.MethodPost, d.settings.selekt+"/api/v1/admin/tsdb/delete_series", url.Values{"match[]": {match}})
+	prefix := d.settings.selekt
+	if tenant, ok := strings.CutPrefix(prefix, "/select/"); ok { // a cluster deletes elsewhere
+		prefix = "/delete/" + tenant
+	}
+	_, err := d.own.Get(ctx, http.MethodPost, prefix+"/api/v1/admin/tsdb/delete_series", url.Values{"match[]": {match}})
 	return err
 }
 

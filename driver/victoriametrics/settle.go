@@ -22,21 +22,36 @@ const (
 	look    = 50 * time.Millisecond
 )
 
+// visible is how long samples may take to be visible where nobody can be told to make
+// them so.
+const visible = 3 * time.Second
+
 // flush makes samples visible that were acknowledged. A part of a cluster that
-// cannot do so for all others, and vmauth, has no such path: rows are then visible
-// about a second later.
+// cannot do so for all others, and vmauth, has no such path.
 func (d *database) flush(ctx context.Context) error {
-	_, err := d.own.Get(ctx, http.MethodGet, "/internal/force_flush", nil)
-	if errors.Is(err, promql.ErrNotFound) {
-		return nil
+	if err := d.forceFlush(ctx); !errors.Is(err, promql.ErrNotFound) {
+		return err
 	}
+	return nil
+}
+
+func (d *database) forceFlush(ctx context.Context) error {
+	_, err := d.own.Get(ctx, http.MethodGet, "/internal/force_flush", nil)
 	return err
 }
 
-// Settle implements driver.DB: samples are made visible, and merges of parts have
-// ended.
+// Settle implements driver.DB: samples are made visible, or waited for, and merges of
+// parts have ended.
 func (d *database) Settle(ctx context.Context) error {
-	err := d.flush(ctx)
+	err := d.forceFlush(ctx)
+	if errors.Is(err, promql.ErrNotFound) {
+		select {
+		case <-time.After(visible):
+			err = nil
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
+	}
 	var since time.Time
 	if err == nil {
 		since, err = poll.Idle(ctx, look, idleFor, func() (bool, error) {
@@ -62,10 +77,7 @@ var figuresOf = []string{"vm_active_merges", "vm_pending_rows", "vm_data_size_by
 // other processes', and there are none.
 func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
 	out := map[string]float64{}
-	if d.settings.selekt != "" {
-		return out, nil
-	}
-	err := d.own.Exposed(ctx, "/metrics", func(name, labels string, value float64) {
+	err := d.exposed(ctx, func(name, labels string, value float64) {
 		if !slices.Contains(figuresOf, name) {
 			return
 		}
@@ -78,6 +90,14 @@ func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
 		return out, nil
 	}
 	return out, err
+}
+
+// exposed gives a function the server's own figures, none in a cluster.
+func (d *database) exposed(ctx context.Context, take func(name, labels string, value float64)) error {
+	if d.settings.selekt != "" {
+		return nil
+	}
+	return d.own.Exposed(ctx, "/metrics", take)
 }
 
 // Footprint implements driver.DB: the bytes of all data and indexes of the server,
@@ -100,8 +120,11 @@ func (d *database) Footprint(ctx context.Context) (int64, error) {
 }
 
 // flags are the server's own that were set, as its page /flags shows them; none
-// where it does not show them.
+// where it does not show them. Of a cluster vmauth would show its own.
 func (d *database) flags(ctx context.Context) (map[string]string, error) {
+	if d.settings.selekt != "" {
+		return nil, nil
+	}
 	text, err := d.own.Get(ctx, http.MethodGet, "/flags", nil)
 	if err != nil {
 		if errors.Is(err, driver.ErrUnreachable) || ctx.Err() != nil {
@@ -134,7 +157,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 			out.Settings[name] = v
 		}
 	}
-	_ = d.own.Exposed(ctx, "/metrics", func(name, labels string, _ float64) { // who does not say it stays unknown
+	_ = d.exposed(ctx, func(name, labels string, _ float64) { // who does not say it stays unknown
 		if name == "vm_app_version" {
 			out.Version = versionOf(labels, out.Version)
 		}

@@ -191,7 +191,7 @@ func (useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
 		return nil, err
 	}
 	known := read.known(s)
-	d.schema.First, d.schema.Last = known.First, known.Last
+	d.schema.First, d.schema.Last, d.schema.Step = known.First, known.Last, known.Step
 	if s.MaxPoints == 0 && s.NewTags == 0 && s.NewFields == 0 {
 		return d, nil
 	}

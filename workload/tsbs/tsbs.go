@@ -154,7 +154,8 @@ func (u useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
 		return nil, err
 	}
 	d := u.dataset(s)
-	d.Schema().First, d.Schema().Last = s.Start, s.End.Add(-1)
+	schema := d.Schema()
+	schema.First, schema.Last, schema.Step = s.Start, s.End.Add(-1), s.Values().Step
 	return workload.Arranged(d, s)
 }
 
