@@ -42,7 +42,9 @@ type sink struct {
 	end time.Time // a writer takes no batch later, but for its first
 }
 
-func (s *sink) NewWriter(context.Context, int) (driver.Writer, error)   { return &sinkWriter{sink: s}, nil }
+func (s *sink) NewWriter(context.Context, int) (driver.Writer, error) {
+	return &sinkWriter{sink: s}, nil
+}
 func (s *sink) NewQuerier(context.Context, int) (driver.Querier, error) { return sinkQuerier{}, nil }
 func (s *sink) Settle(context.Context) error                            { return nil }
 
