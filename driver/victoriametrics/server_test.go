@@ -2,9 +2,6 @@ package victoriametrics
 
 import (
 	"flag"
-	"maps"
-	"net"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -30,26 +27,6 @@ func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
 // Batches by remote write.
 func TestConformanceRemote(t *testing.T) {
 	conformance.Run(t, Driver(), server(t, optionProtocol, protocolRemote))
-}
-
-// A cluster behind vmauth, which no script starts: TSMARK_TEST_VMCLUSTER is its
-// address.
-func TestConformanceCluster(t *testing.T) {
-	address := os.Getenv("TSMARK_TEST_VMCLUSTER")
-	if address == "" {
-		t.Skip("TSMARK_TEST_VMCLUSTER is not set")
-	}
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	given := map[string]string{connection.Host: host, connection.Port: port, optionInsert: "/insert/7/influx", optionSelect: "/select/7/prometheus"}
-	t.Run("line", func(t *testing.T) { conformance.Run(t, Driver(), given) })
-	t.Run("remote", func(t *testing.T) {
-		remote := maps.Clone(given)
-		remote[optionProtocol], remote[optionInsert] = protocolRemote, "/insert/7/prometheus"
-		conformance.RunWrites(t, Driver(), remote)
-	})
 }
 
 // Batches compressed, by zstd where the server reads it.

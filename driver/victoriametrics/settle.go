@@ -22,9 +22,12 @@ const (
 	look    = 50 * time.Millisecond
 )
 
-// visible is how long samples may take to be visible where nobody can be told to make
-// them so.
-const visible = 3 * time.Second
+// Where nobody can be told to make samples visible they are once their number stays as
+// it is for so long; and how often it is looked at.
+const (
+	visible = 5 * time.Second
+	recount = time.Second
+)
 
 // flush makes samples visible that were acknowledged. A part of a cluster that
 // cannot do so for all others, and vmauth, has no such path.
@@ -43,17 +46,12 @@ func (d *database) forceFlush(ctx context.Context) error {
 // Settle implements driver.DB: samples are made visible, or waited for, and merges of
 // parts have ended.
 func (d *database) Settle(ctx context.Context) error {
-	err := d.forceFlush(ctx)
-	if errors.Is(err, promql.ErrNotFound) {
-		select {
-		case <-time.After(visible):
-			err = nil
-		case <-ctx.Done():
-			err = context.Cause(ctx)
-		}
-	}
 	var since time.Time
-	if err == nil {
+	err := d.forceFlush(ctx)
+	switch {
+	case errors.Is(err, promql.ErrNotFound):
+		since, err = d.appear(ctx)
+	case err == nil:
 		since, err = poll.Idle(ctx, look, idleFor, func() (bool, error) {
 			all, err := d.Metrics(ctx)
 			return all["vm_active_merges storage/big"]+all["vm_active_merges storage/small"]+all["vm_pending_rows storage"] > 0, err
@@ -64,6 +62,26 @@ func (d *database) Settle(ctx context.Context) error {
 	}
 	d.idleSince.Store(&since)
 	return nil
+}
+
+// appear waits until no further samples of the tables appear, and returns when the last
+// ones had.
+func (d *database) appear(ctx context.Context) (time.Time, error) {
+	before := int64(-1)
+	return poll.Idle(ctx, recount, visible, func() (bool, error) {
+		total := int64(0)
+		for _, t := range d.Tables() {
+			r := promql.Everything(metricsQL{}, t)
+			v, err := d.own.Figure(ctx, metricsQL{}, "sum("+over(r, "count_over_time", promql.AnyOf(t), r.All())+")")
+			if err != nil {
+				return false, err
+			}
+			total += int64(v.Float)
+		}
+		changed := total != before
+		before = total
+		return changed, nil
+	})
 }
 
 // IdleSince implements driver.Watcher.
