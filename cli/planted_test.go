@@ -269,6 +269,8 @@ func TestPlantedAtServers(t *testing.T) {
 	pgPort := echoPostgres(t)
 	for name, target := range map[string]string{
 		"influxdb":          "influxdb,port=" + port,
+		"victoriametrics":   "victoriametrics,port=" + port,
+		"prometheus":        "prometheus,port=" + port,
 		"questdb":           "questdb,port=" + port + ",pg_port=" + pgPort,
 		"postgres":          "postgres,port=" + pgPort,
 		"mysql":             "mysql,port=" + echoMySQL(t, make(planting).at("password")),

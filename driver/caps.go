@@ -21,6 +21,12 @@ type Caps struct {
 	Dedupes       bool // a row that is sent twice, with the same series and time, is there once when the load has settled
 	CountsPoints  bool // Census cannot count rows, only points
 
+	// InOrder says that late rows are refused, lost or dearer than others: those of a
+	// series that come after newer ones of it, and any that come after rows that are
+	// newer by more than so much. Each of several workers then writes series of its own.
+	// 0: rows may come in any order.
+	InOrder time.Duration
+
 	TimePrecision time.Duration // finest distinct times of rows
 	// First and Last are the bounds of the times of rows; zero: those of
 	// nanoseconds in 64 bits.

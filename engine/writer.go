@@ -54,7 +54,8 @@ func (l *loader) write(ctx context.Context, c *connection, b *batch, acks *acks)
 	c.recorder.Add(&op)
 	acks.receive(receipt.Rows, op.Start+op.Duration)
 	l.progress(rows)
-	l.supply.recycle(done)
+	l.order.written(done)
+	l.supplyOf(c.worker).recycle(done)
 	return nil
 }
 

@@ -111,6 +111,38 @@ func (r *Run) SetNull(field, row int) {
 	c.bitmap = c.Nulls
 }
 
+// Copy copies rows of a run of the same table, by their places in it, over those of
+// this one from place at on, which has room for them. The runs may be the same where
+// no row moves back.
+func (r *Run) Copy(at int, from *Run, rows []uint32) {
+	for i, row := range rows {
+		r.Series[at+i], r.Times[at+i] = from.Series[row], from.Times[row]
+	}
+	for f := range from.Columns {
+		source, c := &from.Columns[f], &r.Columns[f]
+		if from.Table.Fields[f].Type.Whole() {
+			for i, row := range rows {
+				c.Ints[at+i] = source.Ints[row]
+			}
+		} else {
+			for i, row := range rows {
+				c.Floats[at+i] = source.Floats[row]
+			}
+		}
+		if source.Nulls == nil && c.Nulls == nil {
+			continue
+		}
+		for i, row := range rows {
+			switch {
+			case source.Nulls.Has(int(row)):
+				r.SetNull(f, at+i)
+			case c.Nulls != nil:
+				c.Nulls[(at+i)>>6] &^= 1 << (uint(at+i) & 63)
+			}
+		}
+	}
+}
+
 // covering returns the bitmap with room for n rows, of which those that it did
 // not have are not marked.
 func (b Bitmap) covering(n int) Bitmap {

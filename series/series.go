@@ -2,7 +2,10 @@
 // checking share: a schema of tables, and batches of rows held in columns.
 package series
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Type is the type of a field's or a tag's values.
 type Type uint8
@@ -155,6 +158,11 @@ func (t *Table) FieldIndex(name string) int {
 type Schema struct {
 	Tables []*Table
 	Series uint32 // series are numbered 0 to Series-1 in all tables alike
+	// First and Last are bounds of the times of rows, both inclusive, and Step is
+	// something of which all are multiples since 1970; zero: nobody knows. A language
+	// whose queries need a beginning and an end takes these for queries about all rows.
+	First, Last time.Time
+	Step        time.Duration
 }
 
 // Table returns the named table, or nil where the schema has none.

@@ -40,6 +40,25 @@ need_command() {
 	command -v "$1" >/dev/null || need_apt "$2"
 }
 
+# build_go MODULE PACKAGE BINARY FLAGS builds a package of a Go module, MODULE being its
+# path @ its version, in a module of its own, which has the lines of the original's
+# go.mod that hold for a main module alone.
+build_go() {
+	local original folder
+	need_command go golang-go
+	folder=$(mktemp -d)
+	original=$(cd "$folder" && go mod download -json "$1" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
+	[ -n "$original" ] || fail "the module $1 cannot be downloaded"
+	{
+		echo "module server"
+		sed -n '/^go /p; /^exclude/,/^)/p; /^replace/,/^)/p' "$original/go.mod"
+		echo "require ${1/@/ }"
+	} >"$folder/go.mod"
+	(cd "$folder" && CGO_ENABLED=0 GOFLAGS=-mod=mod nice go build -o "$3.new" -ldflags "-s -w $4" "$2")
+	mv "$3.new" "$3"
+	rm -r "$folder"
+}
+
 # Where Debian has PostgreSQL's programs.
 postgres_bin=/usr/lib/postgresql/15/bin
 

@@ -3,8 +3,6 @@ package workload
 import (
 	"math"
 	"time"
-
-	"github.com/tsmark/tsmark/series"
 )
 
 // Arranged returns the dataset as the specification wants it arranged: of each
@@ -39,36 +37,4 @@ func Arranged(d Dataset, s Spec) (Dataset, error) {
 		}
 	}
 	return newGrown(d, s), nil
-}
-
-// move copies rows of a run, by their places in it, over those of another run
-// from place at on, which has room for them. The runs may be the same where no
-// row moves back.
-func move(to *series.Run, at int, from *series.Run, rows []uint32) {
-	for i, r := range rows {
-		to.Series[at+i], to.Times[at+i] = from.Series[r], from.Times[r]
-	}
-	for f := range from.Columns {
-		source, c := &from.Columns[f], &to.Columns[f]
-		if from.Table.Fields[f].Type.Whole() {
-			for i, r := range rows {
-				c.Ints[at+i] = source.Ints[r]
-			}
-		} else {
-			for i, r := range rows {
-				c.Floats[at+i] = source.Floats[r]
-			}
-		}
-		if source.Nulls == nil && c.Nulls == nil {
-			continue
-		}
-		for i, r := range rows {
-			switch {
-			case source.Nulls.Has(int(r)):
-				to.SetNull(f, at+i)
-			case c.Nulls != nil:
-				c.Nulls[(at+i)>>6] &^= 1 << (uint(at+i) & 63)
-			}
-		}
-	}
 }

@@ -33,7 +33,7 @@ func newGrown(d Dataset, s Spec) Dataset {
 	g := &grown{
 		Dataset: d, own: own.Series, fields: int(s.NewFields),
 		outer: map[*series.Table]*series.Table{}, inner: map[*series.Table]*series.Table{},
-		schema: &series.Schema{Series: own.Series},
+		schema: &series.Schema{Series: own.Series, First: own.First, Last: own.Last, Step: own.Step},
 		tagged: s.Start.UnixNano(), fielded: s.Start.UnixNano() + 2*third,
 	}
 	if s.NewTags > 0 {

@@ -67,7 +67,7 @@ func (r *inARowReader) Next(b *series.Batch, max int) error {
 		}
 		had := run.Rows()
 		run.Grow(had + len(r.rows))
-		move(run, had, source, r.rows)
+		run.Copy(had, source, r.rows)
 		left -= len(r.rows)
 	}
 	return nil
@@ -129,7 +129,7 @@ func (r *inARowReader) take(from *series.Run, last int) {
 		if to := &r.block.Runs[i]; to.Table == from.Table {
 			had := to.Rows()
 			to.Grow(had + len(r.rows))
-			move(to, had, from, r.rows)
+			to.Copy(had, from, r.rows)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func (r *firstReader) cut(run *series.Run) {
 		r.kept = append(r.kept, uint32(row))
 	}
 	if len(r.kept) < run.Rows() {
-		move(run, 0, run, r.kept)
+		run.Copy(0, run, r.kept)
 		run.Grow(len(r.kept))
 	}
 }

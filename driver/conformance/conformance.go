@@ -76,6 +76,22 @@ func RunRegular(t *testing.T, kind driver.Driver, given map[string]string) {
 	t.Run("iotdb", func(t *testing.T) { s.iotdbRows(t, iotdbVariants()[0], 0) })
 }
 
+// RunWrites runs the part of the suite that tells whether rows arrive as they are, for
+// options that change nothing but the way there.
+func RunWrites(t *testing.T, kind driver.Driver, given map[string]string) {
+	options, err := kind.Resolve(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := suite{kind: kind, options: options, caps: kind.Caps(options)}
+	for _, use := range []workload.Workload{tsbs.CPUOnly(), tsbs.IoT()} {
+		t.Run(use.Name(), func(t *testing.T) { s.loadAndQuery(t, useCase(t, use, 40, 0), 1) })
+	}
+	t.Run("hostile values", func(t *testing.T) { s.loadAndQuery(t, s.hostile(), 1) })
+	t.Run("every type", func(t *testing.T) { s.loadAndQuery(t, s.types(), 1) })
+	t.Run("mark", s.mark)
+}
+
 // Long leaves a test to .ci/nightly that takes minutes beside others that test nearly
 // the same: the flag -short, which .ci/run gives, skips it.
 func Long(t testing.TB) {
@@ -116,7 +132,7 @@ func (s *suite) loadAndQuery(t *testing.T, e example, workers int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	load, err := engine.Load(ctx, engine.LoadConfig{Workers: workers, BatchSize: 3000, Period: time.Minute}, e.dataset, db, func(int) {})
+	load, err := engine.Load(ctx, engine.LoadConfig{Workers: workers, BatchSize: 3000, Period: time.Minute, InOrder: s.caps.InOrder}, e.dataset, db, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,21 +25,10 @@ type database struct {
 
 // open opens the database file.
 func open(ctx context.Context, env driver.Env, options driver.Options) (driver.DB, error) {
-	d, err := openFile(ctx, env, options)
-	if err != nil {
-		return nil, fmt.Errorf("opening DuckDB: %w", err)
-	}
-	return d, nil
+	return sqlkit.OpenFile(ctx, env, options, "DuckDB", defaultFile, openFile)
 }
 
-func openFile(ctx context.Context, env driver.Env, options driver.Options) (*database, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	path, err := sqlkit.File(env, options, defaultFile)
-	if err != nil {
-		return nil, err
-	}
+func openFile(ctx context.Context, path string, options driver.Options) (*database, error) {
 	d := new(database)
 	d.Embedded = sqlkit.Embedded[*session]{
 		System: "DuckDB", Path: path, Connect: d.connect, Begin: "BEGIN TRANSACTION",
@@ -61,6 +50,7 @@ func openFile(ctx context.Context, env driver.Env, options driver.Options) (*dat
 			Lay: design().Layout,
 		},
 	}
+	var err error
 	if d.raw, err = openRaw(path, map[string]string{
 		"threads":      options[optionThreads],
 		"memory_limit": options[optionMemoryLimit],

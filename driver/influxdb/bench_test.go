@@ -1,74 +1,32 @@
 package influxdb
 
 import (
-	"io"
-	"net/http"
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// cpuBatch is ten thousand rows of cpu-only.
-func cpuBatch(t testing.TB) (*series.Schema, *series.Batch) {
+// cpuWriter is a writer of batches of ten thousand rows of cpu-only.
+func cpuWriter(t testing.TB, options map[string]string) (driver.Writer, encode.Encoder, *series.Batch) {
 	t.Helper()
-	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
-	d, err := tsbs.CPUOnly().Dataset(workload.Spec{Seed: 123, Scale: 100, Start: start, End: start.Add(time.Hour), Interval: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := new(series.Batch)
-	if err := d.Open().Next(b, 10_000); err != nil {
-		t.Fatal(err)
-	}
-	return d.Schema(), b
-}
-
-// cpuWriter is a writer of such batches.
-func cpuWriter(t testing.TB, options map[string]string) (driver.Writer, *series.Batch) {
-	t.Helper()
-	schema, b := cpuBatch(t)
+	schema, b := conformance.CPURows(t)
 	s := settingsOf(t, options)
 	d := newDatabase(s)
-	d.Prepare(lines(s.unit).New(schema), schema)
-	return conformance.Writer(t, d), b
+	encoder := lines(s.unit).New(schema)
+	d.Prepare(encoder, schema)
+	return conformance.Writer(t, d), encoder, b
 }
 
-// accepting takes batches without looking at them.
-func accepting(w http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body)
-	w.WriteHeader(http.StatusNoContent)
-}
-
-// Checking and encoding allocate nothing; a request costs what net/http takes,
-// however many rows it has.
 func TestWriteAllocatesNothingPerRow(t *testing.T) {
-	w, b := cpuWriter(t, served(t, accepting))
+	w, encoder, b := cpuWriter(t, served(t, conformance.Accepting))
 	defer conformance.Close(t, w)
-	write := func() {
-		if _, err := w.Write(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write()
-	if n := testing.AllocsPerRun(20, write); n > float64(b.Rows())/20 {
-		t.Errorf("%v allocations for %d rows", n, b.Rows())
-	}
-	schema, b := cpuBatch(t)
-	encoder := lines(time.Nanosecond).New(schema)
-	var text []byte
-	if n := testing.AllocsPerRun(20, func() {
-		text = encoder.Append(text[:0], b)
-	}); n > 0 {
-		t.Errorf("%v allocations before anything is sent", n)
-	}
+	conformance.AllocatesNothingPerRow(t, w, encoder, b)
 }
 
 // BenchmarkWrite writes to a stub in this process, or to the server whose
@@ -83,18 +41,12 @@ func BenchmarkWrite(b *testing.B) {
 					options[name] = value
 				}
 			} else {
-				options = served(b, accepting)
+				options = served(b, conformance.Accepting)
 			}
 			options[optionGzip] = gzip
-			w, batch := cpuWriter(b, options)
+			w, _, batch := cpuWriter(b, options)
 			defer conformance.Close(b, w)
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := w.Write(b.Context(), batch); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(batch.Rows()), "ns/row")
+			conformance.BenchmarkWrites(b, w, batch)
 		})
 	}
 }

@@ -33,7 +33,7 @@ func (d *database) TakesLines(format string, _ *series.Schema) bool {
 func (s *settings) writes(retention string) lineproto.Endpoint {
 	e := lineproto.Endpoint{
 		Wire: &s.wire, Path: "/write", Parameters: url.Values{"db": {s.database}, "precision": {s.precision}},
-		Gzip: s.gzip, Explain: refused,
+		Compress: lineproto.Gzip(s.gzip), Explain: refused,
 	}
 	if retention != "" {
 		e.Parameters.Set("rp", retention)

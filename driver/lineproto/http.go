@@ -10,9 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/s2"
-
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/httpwire"
 )
@@ -23,8 +20,7 @@ type Endpoint struct {
 	Path       string // /write
 	Parameters url.Values
 	Header     http.Header // beside the credentials; nil: that of lines
-	Gzip       int         // level; 0: not by gzip
-	Snappy     bool        // texts are compressed as one block of Snappy's
+	Compress   Compression
 	// Explain makes an error of what the server says beside a status that is none
 	// of success: a *BadLine where it names a line, a driver.Temporary where the
 	// same lines may be sent again and the status, as driver.HTTPStatus reads it,
@@ -50,25 +46,20 @@ func (e Endpoint) Open(context.Context) (Sender, error) {
 	if s.header == nil {
 		s.header = http.Header{"Content-Type": {"text/plain; charset=utf-8"}}
 	}
-	var err error
-	switch {
-	case e.Snappy:
-		s.header.Set("Content-Encoding", "snappy")
-	case e.Gzip > 0:
-		s.header.Set("Content-Encoding", "gzip")
-		s.gzip, err = gzip.NewWriterLevel(&s.compressed, e.Gzip)
+	if e.Compress.Encoding != "" {
+		s.header.Set("Content-Encoding", e.Compress.Encoding)
 	}
+	var err error
+	s.compress, err = e.Compress.compressor()
 	return s, err
 }
 
 // httpSender posts lines.
 type httpSender struct {
 	Endpoint
-	client     *httpwire.Client
-	header     http.Header
-	gzip       *gzip.Writer
-	compressed bytes.Buffer // used again, as is block
-	block      []byte
+	client   *httpwire.Client
+	header   http.Header
+	compress compressor
 }
 
 // Send implements Sender.
@@ -93,31 +84,6 @@ func (s *httpSender) Send(ctx context.Context, text [][]byte) (driver.Receipt, e
 		err = fmt.Errorf("line %d of the batch, %q: %w", bad.Number, lineOf(text, bad.Number), err)
 	}
 	return driver.Receipt{}, httpwire.Refused(response, err)
-}
-
-// compress returns the texts as they are sent, which holds until the next call.
-func (s *httpSender) compress(text [][]byte) ([][]byte, error) {
-	switch {
-	case s.Snappy:
-		if len(text) > 1 {
-			text = [][]byte{bytes.Join(text, nil)}
-		}
-		s.block = s2.EncodeSnappy(s.block[:cap(s.block)], text[0])
-		return [][]byte{s.block}, nil
-	case s.gzip == nil:
-		return text, nil
-	}
-	s.compressed.Reset()
-	s.gzip.Reset(&s.compressed)
-	for _, part := range text {
-		if _, err := s.gzip.Write(part); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.gzip.Close(); err != nil {
-		return nil, err
-	}
-	return [][]byte{s.compressed.Bytes()}, nil
 }
 
 // Close implements Sender.

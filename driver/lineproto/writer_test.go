@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
@@ -77,21 +79,15 @@ func TestWriteFails(t *testing.T) {
 // What arrives is what was given, compressed or not; the receipt counts the rows
 // and the bytes before they are compressed.
 func TestWrite(t *testing.T) {
-	for _, level := range []int{0, 1, 9} {
+	for _, compress := range []lineproto.Compression{
+		lineproto.Gzip(0), lineproto.Gzip(1), lineproto.Gzip(9), {Encoding: lineproto.EncodingSnappy}, {Encoding: lineproto.EncodingZstd},
+	} {
 		var got []string
 		host, port := stub.HTTP(t, func(w http.ResponseWriter, r *http.Request) {
-			var from io.Reader = r.Body
-			if r.Header.Get("Content-Encoding") == "gzip" {
-				unpacked, err := gzip.NewReader(r.Body)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				from = unpacked
-			} else if level > 0 {
-				t.Error("it is not compressed")
+			if r.Header.Get("Content-Encoding") != compress.Encoding {
+				t.Errorf("its encoding is %q, want %q", r.Header.Get("Content-Encoding"), compress.Encoding)
 			}
-			text, err := io.ReadAll(from)
+			text, err := unpacked(r.Body, compress.Encoding)
 			if err != nil {
 				t.Error(err)
 			}
@@ -99,7 +95,7 @@ func TestWrite(t *testing.T) {
 			w.WriteHeader(http.StatusNoContent)
 		})
 		to, err := lineproto.Endpoint{
-			Wire: &httpwire.Config{Host: host, Port: port, Timeout: time.Minute}, Path: "/write", Parameters: map[string][]string{"db": {"x y"}}, Gzip: level, Explain: explain,
+			Wire: &httpwire.Config{Host: host, Port: port, Timeout: time.Minute}, Path: "/write", Parameters: map[string][]string{"db": {"x y"}}, Compress: compress, Explain: explain,
 		}.Open(t.Context())
 		w, b := writer(t, to, err)
 		before := time.Now()
@@ -120,9 +116,33 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%d rows are not acknowledged", w.Sent())
 		}
 	}
-	if _, err := (lineproto.Endpoint{Wire: &httpwire.Config{}, Gzip: 11}).Open(t.Context()); err == nil {
+	if _, err := (lineproto.Endpoint{Wire: &httpwire.Config{}, Compress: lineproto.Gzip(11)}).Open(t.Context()); err == nil {
 		t.Error("a level of 11 is taken")
 	}
+}
+
+// unpacked reads what was compressed.
+func unpacked(from io.Reader, encoding string) ([]byte, error) {
+	switch encoding {
+	case lineproto.EncodingGzip:
+		r, err := gzip.NewReader(from)
+		if err != nil {
+			return nil, err
+		}
+		return io.ReadAll(r)
+	case lineproto.EncodingZstd:
+		r, err := zstd.NewReader(from)
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		return io.ReadAll(r)
+	}
+	text, err := io.ReadAll(from)
+	if err == nil && encoding == lineproto.EncodingSnappy {
+		return snappy.Decode(nil, text)
+	}
+	return text, err
 }
 
 // A batch of a table that the database was not prepared for is not sent.

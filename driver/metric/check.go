@@ -11,10 +11,26 @@ import (
 // NoteTable is the table whose name the note has.
 const NoteTable = Own + "mark"
 
-// Check returns an error for what a system of metrics cannot hold: fields of other
-// types than those that are listed, and names that it has not or that are two
-// fields' at once.
-func Check(s *series.Schema, system string, held map[series.Type]driver.Stored) error {
+// Limits is what a system of metrics can hold.
+type Limits struct {
+	System string // as errors name it
+	Types  map[series.Type]driver.Stored
+	// Name says why a table, a tag or a field cannot be called so, to stand behind
+	// "which": "line protocol cannot say". Empty: it can.
+	Name func(name string) string
+}
+
+// LineName is Limits.Name of systems that are written by line protocol.
+func LineName(name string) string {
+	if name == "" || strings.Contains(name, "\n") || strings.HasPrefix(name, "#") || driver.Ambiguous([]byte(name)) {
+		return "line protocol cannot say"
+	}
+	return ""
+}
+
+// Check returns an error for what the system cannot hold: fields of other types than
+// its own, and names that it has not or that are two fields' at once.
+func (l *Limits) Check(s *series.Schema) error {
 	metrics := map[string]string{}
 	for _, t := range s.Tables {
 		if t.Name == NoteTable {
@@ -22,9 +38,10 @@ func Check(s *series.Schema, system string, held map[series.Type]driver.Stored) 
 		}
 		taken := map[string]bool{"__name__": true}
 		for i, name := range append([]string{t.Name}, t.ColumnNames()...) {
+			why := l.Name(name)
 			switch {
-			case name == "" || strings.ContainsAny(name, "\n") || strings.HasPrefix(name, "#") || driver.Ambiguous([]byte(name)):
-				return fmt.Errorf("table %s has something called %q, which line protocol cannot say: rename it", t.Name, name)
+			case why != "":
+				return fmt.Errorf("table %s has something called %q, which %s: rename it", t.Name, name, why)
 			case strings.HasPrefix(name, Own):
 				return fmt.Errorf("table %s has a tag or field called %s; what begins with %s is tsmark's own: rename it", t.Name, name, Own)
 			case i > 0 && taken[name]:
@@ -33,8 +50,8 @@ func Check(s *series.Schema, system string, held map[series.Type]driver.Stored) 
 			taken[name] = i > 0 || taken[name]
 		}
 		for _, f := range t.Fields {
-			if held[f.Type].As == "" {
-				return fmt.Errorf("field %s of table %s is of the type %v, and %s holds numbers alone; choose another target, or a dataset without such fields", f.Name, t.Name, f.Type, system)
+			if l.Types[f.Type].As == "" {
+				return fmt.Errorf("field %s of table %s is of the type %v, and %s holds numbers alone; choose another target, or a dataset without such fields", f.Name, t.Name, f.Type, l.System)
 			}
 			name := Name(t.Name, f.Name)
 			if other := metrics[name]; other != "" {

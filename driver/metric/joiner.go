@@ -181,6 +181,15 @@ func (g *group) place(at int64, j *Joiner) (int, error) {
 	return row, nil
 }
 
+// Count returns how many rows there are before the plan's limit.
+func (j *Joiner) Count() int64 {
+	rows := 0
+	for i := range j.groups[:j.used] {
+		rows += len(j.groups[i].times)
+	}
+	return int64(rows)
+}
+
 // Rows gives the rows to a sink, which may be nil, and returns how many there are.
 func (j *Joiner) Rows(sink query.Sink) (int64, error) {
 	j.order = j.order[:0]

@@ -97,9 +97,10 @@ func TestCheck(t *testing.T) {
 		"a text":          {[]*series.Table{table("cpu", series.Field{Name: "s", Type: series.Text})}, "field s of table cpu is of the type text, and X holds numbers alone; choose another target, or a dataset without such fields"},
 		"one metric":      {[]*series.Table{table("a_b", number("c")), table("a", number("b_c"))}, "fields of the tables a_b and a would both be the metric a_b_c: rename one"},
 		"the note":        {[]*series.Table{table(NoteTable, number("a"))}, "a table is called tsmark_mark, which is tsmark's own: rename it"},
+		"a line break":    {[]*series.Table{table("cpu", number("a\nb"))}, `table cpu has something called "a\nb", which line protocol cannot say: rename it`},
 		"a tag and field": {[]*series.Table{table("cpu", number("host"))}, "two tags or fields of table cpu are called host, or it is the name of metrics: rename one"},
 	} {
-		err := Check(&series.Schema{Tables: c.tables}, "X", held)
+		err := (&Limits{System: "X", Types: held, Name: LineName}).Check(&series.Schema{Tables: c.tables})
 		if (err == nil) != (c.says == "") || err != nil && err.Error() != c.says {
 			t.Errorf("%s: %v, want %s", name, err, c.says)
 		}

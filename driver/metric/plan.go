@@ -49,6 +49,9 @@ type Plan struct {
 	Start int64 `json:"start,omitempty"`
 	End   int64 `json:"end,omitempty"`
 	Step  int64 `json:"step,omitempty"`
+	// Newest says of a range query that its newest Limit rows are wanted: the last
+	// steps are evaluated first, and those before them while there are fewer rows.
+	Newest bool `json:"newest,omitempty"`
 	// Lookback is how far a selector looks back for a sample, in milliseconds; 0:
 	// that does not matter.
 	Lookback int64 `json:"lookback,omitempty"`

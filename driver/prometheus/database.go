@@ -30,7 +30,7 @@ type settings struct {
 }
 
 func newSettings(o driver.Options) (*settings, error) {
-	wire, err := httpwire.NewConfig(connection.Of(o), o[optionToken])
+	wire, err := httpwire.NewConfig(connection.Of(o), o[promql.TokenOption])
 	return &settings{wire: wire, prefix: o[optionPrefix], write: o[optionWrite], oldData: o[optionOldData]}, err
 }
 
@@ -62,13 +62,7 @@ func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB,
 		return nil, fmt.Errorf("opening Prometheus: %w", err)
 	}
 	d := newDatabase(s)
-	greeting, cancel := s.wire.Bounded(ctx)
-	defer cancel()
-	if err := d.greet(greeting); err != nil {
-		d.Close()
-		return nil, fmt.Errorf("opening Prometheus: %w", err)
-	}
-	return d, nil
+	return promql.Open(ctx, "Prometheus", &s.wire, d, d.greet)
 }
 
 // newDatabase returns one that has not connected yet.
@@ -110,7 +104,7 @@ func (d *database) Close() error { return d.own.Close() }
 func (d *database) greet(ctx context.Context) error {
 	var build struct{ Version, GoVersion string }
 	err := d.status(ctx, "buildinfo", &build)
-	if err == nil && build.GoVersion == "" || errors.Is(err, errNotFound) {
+	if err == nil && build.GoVersion == "" || errors.Is(err, promql.ErrNotFound) {
 		err = fmt.Errorf("%s %w: what answers there is not Prometheus, or its paths begin otherwise (%s)", d.Address(), driver.ErrUnreachable, optionPrefix)
 	}
 	if err != nil {
@@ -150,7 +144,7 @@ func (d *database) status(ctx context.Context, name string, into any) error {
 		Data   any
 	}{Data: into}
 	if err := json.Unmarshal(answer, &document); err != nil || document.Status != "success" {
-		return fmt.Errorf("%w: its report %s cannot be read: %.100q", errNotFound, name, answer)
+		return fmt.Errorf("%w: its report %s cannot be read: %.100q", promql.ErrNotFound, name, answer)
 	}
 	return nil
 }
@@ -205,53 +199,29 @@ func (s *settings) requests() encode.RemoteWrite {
 
 // writes returns where requests go.
 func (s *settings) writes() lineproto.Endpoint {
-	header := http.Header{"Content-Type": {"application/x-protobuf"}, "X-Prometheus-Remote-Write-Version": {"0.1.0"}}
-	if s.write == write2 {
-		header = http.Header{"Content-Type": {"application/x-protobuf;proto=io.prometheus.write.v2.Request"}, "X-Prometheus-Remote-Write-Version": {"2.0.0"}}
-	}
-	return lineproto.Endpoint{Wire: &s.wire, Path: s.prefix + "/api/v1/write", Header: header, Snappy: true, Explain: explained}
+	return metric.RemoteWrite(lineproto.Endpoint{Wire: &s.wire, Path: s.prefix + "/api/v1/write", Explain: explained}, s.requests())
 }
 
-// errNotFound says that a server has no such path.
-var errNotFound = errors.New("it has no such path")
-
-// explained returns what an answer whose status is none of success says, in one
-// line, with how to fix it.
+// explained says what an answer says whose status is none of success.
 func explained(status int, body []byte) error {
-	var e struct {
-		Error string `json:"error"`
-	}
-	if json.Unmarshal(body, &e) != nil || e.Error == "" {
-		e.Error = string(body)
-	}
-	line := httpwire.OneLine(e.Error)
-	if status == http.StatusUnauthorized || status == http.StatusForbidden {
-		return fmt.Errorf("it does not take these credentials; give the options %s and %s, or %s (it said: %s)", connection.User, connection.Password, optionToken, line)
-	}
-	for _, a := range advice {
-		if strings.Contains(line, a.words) {
-			return fmt.Errorf("%s; %s", line, a.how)
-		}
-	}
-	if status == http.StatusNotFound {
-		return fmt.Errorf("%w: %s", errNotFound, line)
-	}
-	return errors.New(line)
+	return promql.Explained(nil, advice())(status, body)
 }
 
 // adminDisabled is what a server says that deletes nothing.
 const adminDisabled = "admin APIs disabled"
 
 // advice is how to fix what the server says by some words of it.
-var advice = []struct{ words, how string }{
-	{"remote write receiver needs to be enabled", "start the server with that flag"},
-	{"remote-write-receiver", "start the server with --web.enable-remote-write-receiver"},
-	{adminDisabled, "start the server with --web.enable-admin-api, so that tsmark can delete what it created, or on a new --storage.tsdb.path"},
-	{"out of order sample", "set storage.tsdb.out_of_order_time_window in the server's configuration, or load with one worker"},
-	{"out of bounds", "set storage.tsdb.out_of_order_time_window in the server's configuration, or start it on a new --storage.tsdb.path"},
-	{"too old sample", "raise storage.tsdb.out_of_order_time_window in the server's configuration"},
-	{"duplicate sample", "another value is there at this time: start the server on a new --storage.tsdb.path"},
-	{"too many samples", "raise --query.max-samples of the server"},
-	{"timed out", "raise --query.timeout of the server"},
-	{"exceeded maximum resolution", "no flag of the server allows more"},
+func advice() [][2]string {
+	return [][2]string{
+		{"remote write receiver needs to be enabled", "start the server with that flag"},
+		{"remote-write-receiver", "start the server with --web.enable-remote-write-receiver"},
+		{adminDisabled, "start the server with --web.enable-admin-api, so that tsmark can delete what it created, or on a new --storage.tsdb.path"},
+		{"out of order sample", "set storage.tsdb.out_of_order_time_window in the server's configuration, or choose a dataset whose rows are not late"},
+		{"out of bounds", "set storage.tsdb.out_of_order_time_window in the server's configuration, or start it on a new --storage.tsdb.path"},
+		{"too old sample", "raise storage.tsdb.out_of_order_time_window in the server's configuration"},
+		{"duplicate sample", "another value is there at this time: start the server on a new --storage.tsdb.path"},
+		{"too many samples", "raise --query.max-samples of the server"},
+		{"timed out", "raise --query.timeout of the server"},
+		{"exceeded maximum resolution", "no flag of the server allows more"},
+	}
 }

@@ -4,12 +4,10 @@
 package prometheus
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/metric"
 	"github.com/tsmark/tsmark/driver/promql"
 	"github.com/tsmark/tsmark/internal/option"
@@ -20,7 +18,6 @@ import (
 const (
 	optionOldData = "old_data"
 	optionPrefix  = "prefix"
-	optionToken   = "token"
 	optionWrite   = "remote_write"
 )
 
@@ -45,17 +42,9 @@ func Driver() driver.Driver {
 		Durabilities: []driver.Profile{
 			{Name: driver.AsShipped, Help: "samples are in the write-ahead log, in the system's cache; a client cannot change it", Options: driver.Options{}},
 		},
-		Caps:    caps,
-		Modules: []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
-		// A server is one place: its metrics have the names of the dataset's tables and
-		// fields.
-		Place: func(o driver.Options) string {
-			place := "Prometheus at " + driver.AddressPlace(o[connection.Host], o[connection.Port])
-			if o[optionPrefix] != "" {
-				place += " below " + o[optionPrefix]
-			}
-			return place
-		},
+		Caps:       caps,
+		Modules:    []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
+		Place:      promql.Place("Prometheus", optionPrefix),
 		TestServer: driver.Options{},
 		Render:     render,
 		Open:       open,
@@ -63,31 +52,26 @@ func Driver() driver.Driver {
 }
 
 func options() []driver.Option {
-	return append(connection.Options(
-		driver.Option{Name: connection.Port, Default: "9090", Help: "port of its HTTP service"},
-		driver.Option{Name: connection.User, Empty: "none", Help: "user, where the server asks for one (basic_auth_users of --web.config.file)"},
-		driver.Option{Name: connection.Password, Empty: "none"},
-		driver.Option{Name: optionToken, Secret: true, Empty: "none", Help: "bearer token, in place of user and password, where a proxy asks for one"},
-	),
-		driver.Option{Name: optionPrefix, Empty: "none", Help: "what stands before /api/v1 (--web.route-prefix)", Type: option.Checked("path", checkPrefix)},
+	return append(promql.Options("9090", "port of its HTTP service", "user, where the server asks for one (basic_auth_users of --web.config.file)",
+		"bearer token, in place of user and password, where a proxy asks for one"),
+		promql.PrefixOption(optionPrefix, "what stands before /api/v1 (--web.route-prefix)", "/prometheus"),
 		driver.Option{Name: optionWrite, Default: write1, Help: "version of remote write: 1, or 2 (Prometheus 3)", Type: option.Choice(write1, write2)},
-		driver.Option{Name: optionOldData, Default: oldChecked, Help: "checked: retention and out_of_order_time_window must reach back to 1970; any: they may be what they are, for new rows in the order of their times", Type: option.Choice(oldChecked, oldAny)},
+		driver.Option{Name: optionOldData, Default: oldChecked, Help: "checked: retention must reach back to 1970, and out_of_order_time_window where the server has samples; any: they may be what they are, for new rows in the order of their times", Type: option.Choice(oldChecked, oldAny)},
 		promql.Option(),
 	)
 }
 
-func checkPrefix(v string) error {
-	if v[0] != '/' || v[len(v)-1] == '/' {
-		return fmt.Errorf("must begin with a slash and end with none, as /prometheus")
-	}
-	return nil
-}
+// inOrder is half of what a block of the server spans, unless it has other flags
+// (--storage.tsdb.min-block-duration): samples that are older by more than others are
+// refused, or go the way of late ones.
+const inOrder = time.Hour
 
 func caps(driver.Options) driver.Caps {
 	return driver.Caps{
 		Language:      "PromQL",
 		CountsPoints:  true,
 		Dedupes:       true,
+		InOrder:       inOrder,
 		TimePrecision: time.Millisecond,
 		First:         time.UnixMilli(promql.Earliest),
 		Lacks: map[series.Trait]string{
@@ -117,18 +101,16 @@ func types() map[series.Type]driver.Stored {
 
 // checkSchema returns an error for tables that Prometheus cannot have.
 func checkSchema(s *series.Schema) error {
-	if err := metric.Check(s, "Prometheus", types()); err != nil {
-		return err
-	}
-	for _, t := range s.Tables {
-		for _, name := range append([]string{t.Name}, t.ColumnNames()...) {
-			if strings.HasPrefix(name, escapedPrefix) {
-				return fmt.Errorf("table %s has something called %s; what begins with %s is an escaped name: rename it", t.Name, name, escapedPrefix)
-			}
-			if strings.HasPrefix(name, "__") {
-				return fmt.Errorf("table %s has something called %s; what begins with __ is Prometheus's own: rename it", t.Name, name)
-			}
+	limits := metric.Limits{System: "Prometheus", Types: types(), Name: func(name string) string {
+		switch {
+		case name == "":
+			return "Prometheus cannot have"
+		case strings.HasPrefix(name, escapedPrefix):
+			return "begins as an escaped name (" + escapedPrefix + ")"
+		case strings.HasPrefix(name, "__"):
+			return "begins as Prometheus's own names (__)"
 		}
-	}
-	return nil
+		return ""
+	}}
+	return limits.Check(s)
 }

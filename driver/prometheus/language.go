@@ -27,7 +27,7 @@ func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request,
 	if err != nil {
 		return driver.Request{}, err
 	}
-	if p.Step > 0 && (p.End-p.Start)/p.Step >= maxPoints {
+	if p.Step > 0 && !p.Newest && (p.End-p.Start)/p.Step >= maxPoints {
 		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, promql.Unsupported("Prometheus returns at most %d points of a series", maxPoints))
 	}
 	text, err := p.Text()

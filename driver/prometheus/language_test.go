@@ -93,11 +93,14 @@ func TestInspect(t *testing.T) {
 		{writable, limits{"1h", "100y"}, oldChecked, "set storage.tsdb.out_of_order_time_window to 100y"},
 		{writable, limits{}, oldAny, ""},
 	} {
-		err := (&settings{oldData: c.oldData}).check(c.flags, c.limits, now)
+		err := (&settings{oldData: c.oldData}).check(c.flags, c.limits, true, now)
 		if c.says != "" {
 			stub.Says(t, err, c.says)
 		} else if err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
+	}
+	if err := (&settings{oldData: oldChecked}).check(writable, limits{"", "100y"}, false, now); err != nil { // rows are written in order
+		t.Error(err)
 	}
 }

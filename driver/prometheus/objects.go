@@ -154,40 +154,17 @@ func (d *database) WriteNote(ctx context.Context, parts []promql.NotePart) error
 
 // send writes series of the note's metric.
 func (d *database) send(ctx context.Context, at int64, parts []promql.NotePart) error {
-	table := &series.Table{Name: metric.NoteTable, Fields: []series.Field{{Name: "text", Type: series.Int}}}
-	for _, label := range parts[0].Labels {
-		table.Tags = append(table.Tags, series.Tag{Key: label[0]})
-	}
-	for i := range table.Tags {
-		table.Tags[i].Values = tagOf(parts, i)
-	}
-	schema := &series.Schema{Tables: []*series.Table{table}, Series: uint32(len(parts))}
-	var b series.Batch
-	run := b.Add(table)
-	run.Grow(len(parts))
-	for i, part := range parts {
-		run.Series[i], run.Times[i], run.Columns[0].Ints[i] = uint32(i), at*int64(time.Millisecond), int64(part.Parts)
-	}
 	to, err := d.settings.writes().Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer to.Close()
+	schema, b := promql.NoteBatch(at, parts)
 	requests := d.settings.requests()
 	requests.Metric = metric.Name
-	_, err = to.Send(ctx, [][]byte{requests.New(schema).Append(nil, &b)})
+	_, err = to.Send(ctx, [][]byte{requests.New(schema).Append(nil, b)})
 	return err
 }
-
-// tagOf returns the values of a label in all parts of a note.
-func tagOf(parts []promql.NotePart, label int) series.TagValues {
-	return tagFunc(func(dst []byte, s uint32) []byte { return append(dst, parts[s].Labels[label][1]...) })
-}
-
-type tagFunc func(dst []byte, series uint32) []byte
-
-// Append implements series.TagValues.
-func (f tagFunc) Append(dst []byte, series uint32) ([]byte, bool) { return f(dst, series), true }
 
 // Census implements driver.DB.
 func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {

@@ -3,6 +3,11 @@ package prometheus
 import (
 	"context"
 	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,8 +19,15 @@ import (
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/poll"
 	"github.com/tsmark/tsmark/driver/promql"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/verify"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/session"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/iotdb"
+	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -49,17 +61,14 @@ func TestConformanceVersion2(t *testing.T) {
 	conformance.Run(t, kind, given)
 }
 
-// Rows at multiples of an interval that tsmark knows of: thresholds over rows.
+// Rows at multiples of an interval that an option says, as it is needed for files of others.
 func TestConformanceInterval(t *testing.T) {
+	conformance.Long(t)
 	conformance.RunRegular(t, Driver(), testServer(t, promql.IntervalOption, conformance.RegularInterval.String()))
 }
 
 func TestQueries(t *testing.T) {
 	conformance.Queries(t, Driver(), nil, "queries.promql", *update)
-}
-
-func TestQueriesInterval(t *testing.T) {
-	conformance.Queries(t, Driver(), map[string]string{promql.IntervalOption: "10s"}, "interval.promql", *update)
 }
 
 // script starts a server of this test's own.
@@ -72,18 +81,11 @@ func script(t *testing.T, env ...string) *conformance.Server {
 // connected opens the server of a script.
 func connected(t *testing.T, s *conformance.Server, given ...string) (*database, error) {
 	t.Helper()
-	options := map[string]string{connection.Port: strconv.Itoa(s.Port())}
-	for i := 0; i < len(given); i += 2 {
-		options[given[i]] = given[i+1]
-	}
-	kind := Driver()
-	resolved, err := kind.Resolve(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resolved := conformance.Resolved(t, Driver(), append(given, connection.Port, strconv.Itoa(s.Port()))...)
 	var db driver.DB
 	begin := time.Now()
-	err = poll.Until(t.Context(), 50*time.Millisecond, time.Second, func() (bool, error) {
+	err := poll.Until(t.Context(), 50*time.Millisecond, time.Second, func() (bool, error) {
+		var err error
 		db, err = open(t.Context(), driver.Env{Create: true}, resolved)
 		if err != nil && strings.Contains(err.Error(), "Service Unavailable") && time.Since(begin) < time.Minute {
 			return false, nil // it asks for credentials before it is ready
@@ -144,25 +146,101 @@ func late() (*series.Schema, *series.Batch) {
 	return &series.Schema{Tables: []*series.Table{table}, Series: 3}, b
 }
 
-// A server that takes no late samples refuses them, in a line, and for good. Before
-// that the look at it has said so.
-func TestLateSamplesAreRefused(t *testing.T) {
-	s := script(t, "PROMETHEUS_LATE=0s")
-	d, err := connected(t, s)
+// A server with a certificate of its own is trusted only where the options say so.
+func TestTLS(t *testing.T) {
+	certificate, key := stub.Certificate(t)
+	s := script(t, fmt.Sprintf("PROMETHEUS_WEB=tls_server_config: {cert_file: %s, key_file: %s}", certificate, key))
+	_, err := connected(t, s, connection.TLS, connection.On)
+	stub.Says(t, err, "its TLS certificate is not to be trusted")
+	if _, err = connected(t, s, connection.TLS, connection.Off); err == nil {
+		t.Error("a connection without TLS is taken")
+	}
+	d, err := connected(t, s, connection.TLS, connection.Insecure)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stub.Says(t, d.Inspect(t.Context()), "out_of_order_time_window (0s)")
-	schema, b := late()
-	if err := session.Of(d).Prepare(t.Context(), schema, session.Mark{}); err != nil {
+	conformance.Prepare(t, d, 3, conformance.Table("usage"))
+}
+
+// A proxy that asks for a bearer token takes that of the options.
+func TestToken(t *testing.T) {
+	host, port := conformance.Address(t, "prometheus")
+	behind := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)})
+	_, proxy := stub.HTTP(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+stub.Secret {
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		behind.ServeHTTP(w, r)
+	})
+	open := func(given ...string) error {
+		db, err := open(t.Context(), driver.Env{Create: true}, conformance.Resolved(t, Driver(), append(given, connection.Port, proxy)...))
+		if err == nil {
+			conformance.Close(t, db)
+		}
+		return err
+	}
+	stub.Says(t, open(), "it does not take these credentials")
+	if err := open(promql.TokenOption, stub.Secret); err != nil {
+		t.Error(err)
+	}
+}
+
+// A server that takes no late samples is loaded by several workers, whose rows are in
+// order; what comes late is refused, in a line, and for good. Once it has samples the
+// look at it says so before a load.
+func TestNoLateSamples(t *testing.T) {
+	d, err := connected(t, script(t, "PROMETHEUS_LATE=0s"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	conformance.Write(t, d, &series.Batch{Runs: b.Runs[:1]})
-	w := conformance.Writer(t, d)
-	defer conformance.Close(t, w)
-	receipt, err := w.Write(t.Context(), &series.Batch{Runs: b.Runs[1:]})
-	if err == nil || receipt.Rows != 0 || driver.AsTemporary(err) != nil || !strings.Contains(err.Error(), "out_of_order_time_window") {
-		t.Errorf("%+v, %v: want an error that is not temporary and says how to fix it", receipt, err)
+	load := func(use workload.Workload, given workload.Settings) ([]result.CensusResult, *result.Load, error) {
+		t.Helper()
+		start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+		dataset, err := use.Dataset(workload.Spec{Name: use.Name(), Seed: 1, Scale: 20, Start: start, End: start.Add(12 * time.Hour), Interval: time.Minute, Settings: given})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := session.Of(d).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
+			t.Fatal(err)
+		}
+		config := engine.LoadConfig{Workers: 3, BatchSize: 1000, InOrder: caps(nil).InOrder, Retry: engine.Retry{Within: time.Minute}}
+		load, err := engine.Load(t.Context(), config, dataset, d, func(int) {})
+		if err != nil {
+			return nil, load, err
+		}
+		expected, err := oracle.Pass(t.Context(), dataset, nil, nil, func(int) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		census, err := verify.Census(t.Context(), d, &expected.Survey, verify.Sent{Acknowledged: true}, nil)
+		return census, load, err
+	}
+	if err := d.Inspect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	census, _, err := load(tsbs.CPUOnly(), nil)
+	if err != nil || census[0].Problem != "" {
+		t.Fatalf("in order: %+v, %v", census, err)
+	}
+	stub.Says(t, d.Inspect(t.Context()), "out_of_order_time_window (0s)")
+
+	if d, err = connected(t, script(t, "PROMETHEUS_LATE=0s")); err != nil {
+		t.Fatal(err)
+	}
+	census, found, err := load(iotdb.Workload(), workload.Settings{"iotdb.late": "0.5"})
+	switch {
+	case err == nil && census[0].Problem == "":
+		t.Error("late samples are there")
+	case err == nil:
+		t.Logf("%s", census[0].Problem)
+	case !strings.Contains(err.Error(), "out_of_order_time_window") || driver.AsTemporary(err) != nil:
+		t.Errorf("%v: want an error that is not temporary and says how to fix it", err)
+	default:
+		t.Log(err)
+	}
+	if found.Retries != nil {
+		t.Errorf("%+v: it was sent again", found.Retries)
 	}
 }
 

@@ -1,11 +1,9 @@
 package prometheus
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"net/http"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +11,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/poll"
+	"github.com/tsmark/tsmark/driver/promql"
 )
 
 const (
@@ -47,12 +46,14 @@ func (d *database) Settle(ctx context.Context) error {
 func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 
 // figures are the server's own, of those that it tells, by name: sums over labels.
-var figures = []string{
-	"prometheus_tsdb_head_min_time", "prometheus_tsdb_head_max_time", "prometheus_tsdb_head_series", "prometheus_tsdb_head_chunks",
-	"prometheus_tsdb_head_samples_appended_total", "prometheus_tsdb_head_out_of_order_samples_appended_total",
-	"prometheus_tsdb_out_of_order_samples_total", "prometheus_tsdb_out_of_bound_samples_total", "prometheus_tsdb_too_old_samples_total",
-	"prometheus_tsdb_compactions_total", "prometheus_tsdb_compactions_failed_total", "prometheus_tsdb_compaction_populating_block",
-	"prometheus_tsdb_blocks_loaded", blockBytes, chunkBytes, walBytes, "prometheus_tsdb_wal_segment_current",
+func figures() []string {
+	return []string{
+		"prometheus_tsdb_head_min_time", "prometheus_tsdb_head_max_time", "prometheus_tsdb_head_series", "prometheus_tsdb_head_chunks",
+		"prometheus_tsdb_head_samples_appended_total", "prometheus_tsdb_head_out_of_order_samples_appended_total",
+		"prometheus_tsdb_out_of_order_samples_total", "prometheus_tsdb_out_of_bound_samples_total", "prometheus_tsdb_too_old_samples_total",
+		"prometheus_tsdb_compactions_total", "prometheus_tsdb_compactions_failed_total", "prometheus_tsdb_compaction_populating_block",
+		"prometheus_tsdb_blocks_loaded", blockBytes, chunkBytes, walBytes, "prometheus_tsdb_wal_segment_current",
+	}
 }
 
 // The figures of which Footprint is made.
@@ -64,20 +65,12 @@ const (
 
 // Metrics implements driver.Metered.
 func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
-	text, err := d.own.Get(ctx, http.MethodGet, d.settings.prefix+"/metrics", nil)
-	out := map[string]float64{}
-	for line := range bytes.Lines(text) {
-		name, value, ok := strings.Cut(strings.TrimSpace(string(line)), " ")
-		family, _, _ := strings.Cut(name, "{")
-		for _, f := range figures {
-			if f != family || !ok {
-				continue
-			}
-			if v, err := strconv.ParseFloat(value, 64); err == nil {
-				out[family] += v
-			}
+	out, wanted := map[string]float64{}, figures()
+	err := d.own.Exposed(ctx, d.settings.prefix+"/metrics", func(name, _ string, value float64) {
+		if slices.Contains(wanted, name) {
+			out[name] += value
 		}
-	}
+	})
 	return out, err
 }
 
@@ -185,8 +178,13 @@ func (d *database) Inspect(ctx context.Context) error {
 	if err == nil {
 		l, err = d.limits(ctx, flags)
 	}
+	var newest int64
+	var filled bool
 	if err == nil {
-		err = d.settings.check(flags, l, time.Now())
+		newest, filled, err = d.newest(ctx)
+	}
+	if err == nil { // the mark of an empty server is older than all rows
+		err = d.settings.check(flags, l, filled && newest > promql.Earliest, time.Now())
 	}
 	if err != nil {
 		return fmt.Errorf("looking at Prometheus at %s: %w", d.Address(), err)
@@ -194,7 +192,8 @@ func (d *database) Inspect(ctx context.Context) error {
 	return nil
 }
 
-func (s *settings) check(flags map[string]string, l limits, now time.Time) error {
+// check looks at what a server takes that has samples in its memory already, or has none.
+func (s *settings) check(flags map[string]string, l limits, filled bool, now time.Time) error {
 	if flags["web.enable-remote-write-receiver"] != "true" && !strings.Contains(flags["enable-feature"], "remote-write-receiver") {
 		return fmt.Errorf("it takes no remote write: start it with --web.enable-remote-write-receiver")
 	}
@@ -208,11 +207,11 @@ func (s *settings) check(flags map[string]string, l limits, now time.Time) error
 		}
 		return fmt.Errorf("it drops what is older than its newest samples by %s: start it with --storage.tsdb.retention.time=100y, or give %s=%s for new rows", l.retention, optionOldData, oldAny)
 	}
-	if duration(l.late) < age {
+	if filled && duration(l.late) < age {
 		if l.late == "" {
 			l.late = "0s"
 		}
-		return fmt.Errorf("it refuses samples that come later than newer ones by more than out_of_order_time_window (%s), as several workers and loads after the first one have them: set storage.tsdb.out_of_order_time_window to 100y in its configuration, or give %s=%s for new rows in the order of their times", l.late, optionOldData, oldAny)
+		return fmt.Errorf("it has newer samples, and refuses those that are older than them by more than out_of_order_time_window (%s): set storage.tsdb.out_of_order_time_window to 100y in its configuration, start it on a new --storage.tsdb.path, or give %s=%s for newer rows", l.late, optionOldData, oldAny)
 	}
 	return nil
 }

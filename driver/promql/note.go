@@ -13,10 +13,13 @@ import (
 	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/driver/metric"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 )
 
 // Note is the metric whose labels are the note: a part in each series.
-const Note = metric.NoteTable + "_text"
+const Note = metric.NoteTable + "_" + noteField
+
+const noteField = "text"
 
 // The labels of a part of the note.
 const (
@@ -33,6 +36,33 @@ const partLength = 900
 type NotePart struct {
 	Labels [][2]string // names and values, sorted by the names
 	Parts  int
+}
+
+// NoteBatch returns the schema and the rows by which parts of a note are written, at a
+// time in milliseconds since 1970.
+func NoteBatch(at int64, parts []NotePart) (*series.Schema, *series.Batch) {
+	table := &series.Table{Name: metric.NoteTable, Fields: []series.Field{{Name: noteField, Type: series.Int}}}
+	for i, label := range parts[0].Labels {
+		table.Tags = append(table.Tags, series.Tag{Key: label[0], Values: partLabel{parts, i}})
+	}
+	b := new(series.Batch)
+	run := b.Add(table)
+	run.Grow(len(parts))
+	for i, part := range parts {
+		run.Series[i], run.Times[i], run.Columns[0].Ints[i] = uint32(i), at*int64(time.Millisecond), int64(part.Parts)
+	}
+	return &series.Schema{Tables: []*series.Table{table}, Series: uint32(len(parts))}, b
+}
+
+// partLabel is the values of a label in all parts of a note.
+type partLabel struct {
+	parts []NotePart
+	label int
+}
+
+// Append implements series.TagValues.
+func (p partLabel) Append(dst []byte, series uint32) ([]byte, bool) {
+	return append(dst, p.parts[series].Labels[p.label][1]...), true
 }
 
 // version is a note as it was set once: its parts, and how many there are.
@@ -110,13 +140,13 @@ func (c *Console) SetNote(ctx context.Context, l Language, text string, to NoteS
 	parts := slices.Collect(slices.Chunk([]byte(content), partLength))
 	now := time.Now()
 	at := max(now.UnixNano(), newest+1)
-	var series []NotePart
+	var written []NotePart
 	for i, part := range parts {
-		series = append(series, NotePart{Parts: len(parts), Labels: [][2]string{
+		written = append(written, NotePart{Parts: len(parts), Labels: [][2]string{
 			{labelContent, string(part)}, {labelPart, strconv.Itoa(i)}, {labelVersion, strconv.FormatInt(at, 10)},
 		}})
 	}
-	if err := to.WriteNote(ctx, series); err != nil {
+	if err := to.WriteNote(ctx, written); err != nil {
 		return err
 	}
 	// A cluster shows a sample a little later than it has acknowledged it.

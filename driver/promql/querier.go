@@ -59,12 +59,42 @@ func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 		return driver.Cost{}, fmt.Errorf("querying %s: %w", q.System, err)
 	}
 	q.joiner.Begin(q.plan)
-	cost, err := q.Querier.Do(ctx, r, &q.joiner)
+	var cost driver.Cost
+	if q.plan.Newest {
+		cost, err = q.newest(ctx, r)
+	} else {
+		cost, err = q.Querier.Do(ctx, r, &q.joiner)
+	}
 	cost.Rows = 0
 	if err == nil {
 		cost.Rows, err = q.joiner.Rows(sink)
 	}
 	return cost, err
+}
+
+// maxSteps is how many steps of a range query are evaluated at once where it may be
+// cut: servers return 11,000 points of a series, or more.
+const maxSteps = 10_000
+
+// newest evaluates the last steps of a range query, and those before them until there
+// are as many rows as are wanted.
+func (q *Querier) newest(ctx context.Context, r driver.Request) (driver.Cost, error) {
+	whole := q.plan
+	defer func() { q.plan = whole }()
+	var total driver.Cost
+	for end, steps := whole.End, int64(whole.Limit); ; steps = maxSteps {
+		part := *whole
+		part.Start, part.End = max(whole.Start, end-(min(steps, maxSteps)-1)*whole.Step), end
+		if part.Start == end { // of one step some servers look elsewhere
+			part.At, part.Step = end, 0
+		}
+		q.plan = &part
+		cost, err := q.Querier.Do(ctx, r, &q.joiner)
+		total.Bytes += cost.Bytes
+		if end = part.Start - whole.Step; err != nil || end < whole.Start || q.joiner.Count() >= int64(whole.Limit) {
+			return total, err
+		}
+	}
 }
 
 // request is one of a plan's text.

@@ -33,7 +33,7 @@ const IntervalOption = "interval"
 // Option is that option.
 func Option() driver.Option {
 	return driver.Option{
-		Name: IntervalOption, Empty: "not known: thresholds over rows are n/a", Help: "at whose multiples since 1970 all rows stand, as 10s",
+		Name: IntervalOption, Empty: "the dataset's, or not known: thresholds over rows are n/a", Help: "at whose multiples since 1970 all rows stand, as 10s; of generated datasets it is known",
 		Type: option.Checked("duration", func(v string) error {
 			d, err := time.ParseDuration(v)
 			if err != nil || d < 2*time.Millisecond || d%time.Millisecond != 0 {
@@ -100,11 +100,17 @@ type Language interface {
 	Union(expressions ...string) string
 }
 
+// least is the least step of a dataset at which subqueries look for its rows.
+const least = time.Second
+
 // Render renders a query as one instant or range query. Interval is what all rows'
-// times are multiples of; 0: nobody knows.
+// times are multiples of; 0: what the schema knows.
 func Render(l Language, q *query.Query, s *series.Schema, interval time.Duration) (*metric.Plan, error) {
+	if interval == 0 && s.Step >= least && s.Step%time.Millisecond == 0 {
+		interval = s.Step
+	}
 	r := Renderer{Language: l, Query: q, Table: s.Table(q.Table), Series: s.Series, Interval: interval.Milliseconds()}
-	p, err := r.render()
+	p, err := r.render(s)
 	if err != nil {
 		return nil, fmt.Errorf("query %s: %w", q.Type, err)
 	}
@@ -120,7 +126,7 @@ type Renderer struct {
 	From, To int64  // the window's first and last millisecond
 	Interval int64  // as of Render, in milliseconds
 
-	bounded bool   // the window has a beginning and an end
+	bounded bool   // the window's beginning and end are known
 	where   string // a further condition on labels
 }
 
@@ -141,14 +147,14 @@ func Unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{query.ErrUnsupported}, args...)...)
 }
 
-func (r *Renderer) render() (*metric.Plan, error) {
+func (r *Renderer) render(s *series.Schema) (*metric.Plan, error) {
 	if r.Table == nil {
 		return nil, fmt.Errorf("there is no table %q", r.Query.Table)
 	}
 	if err := r.Query.Check(r.Table); err != nil {
 		return nil, err
 	}
-	r.window()
+	r.window(s)
 	if err := r.thresholds(); err != nil {
 		return nil, err
 	}
@@ -185,23 +191,35 @@ func (r *Renderer) shape() (*metric.Plan, error) {
 	return r.activity()
 }
 
-// window finds the bounds in milliseconds, which are rounded up. A window that is
-// empty becomes one before all samples.
-func (r *Renderer) window() {
+// window finds the bounds in milliseconds, which are rounded up. Where the query has
+// none they are those of the dataset's rows, made whole days, whose buckets are whole.
+// A window that is empty becomes one before all samples.
+func (r *Renderer) window(s *series.Schema) {
 	up := func(t time.Time) int64 {
 		return -floor(-t.UnixNano(), int64(time.Millisecond)) / int64(time.Millisecond)
 	}
+	q := r.Query
 	r.From, r.To = Earliest, Latest
-	if !r.Query.Start.IsZero() {
-		r.From = max(Earliest, up(r.Query.Start))
+	known := !s.First.IsZero() && !s.Last.IsZero()
+	if known {
+		r.From, r.To = max(Earliest, floor(s.First.UnixMilli(), day)), min(Latest, floor(s.Last.UnixMilli(), day)+day-1)
 	}
-	if !r.Query.End.IsZero() {
-		r.To = min(Latest, up(r.Query.End)-1)
+	if !q.Start.IsZero() {
+		r.From = max(Earliest, up(q.Start))
+	}
+	if !q.End.IsZero() {
+		r.To = min(Latest, up(q.End)-1)
 	}
 	if r.To < r.From {
 		r.From, r.To = Earliest-1, Earliest-1
 	}
-	r.bounded = !r.Query.Start.IsZero() && !r.Query.End.IsZero()
+	r.bounded = known || !q.Start.IsZero() && !q.End.IsZero()
+}
+
+// boundless returns the error for a query that needs a beginning and an end, and has
+// not both.
+func boundless(what string) error {
+	return Unsupported("%s needs a beginning and an end, and it is not known when the rows of this dataset begin and end", what)
 }
 
 // thresholds returns an error for a query about rows above a threshold that cannot
@@ -212,7 +230,7 @@ func (r *Renderer) thresholds() error {
 	case r.Interval == 0:
 		return Unsupported("%s compares what its functions make of samples at the steps of a query, and not the samples themselves; give the option %s where all rows stand at its multiples", r.Name(), IntervalOption)
 	case !r.bounded:
-		return Unsupported("a subquery at the data's interval needs a beginning and an end")
+		return boundless("a subquery at the data's interval")
 	}
 	return nil
 }
@@ -378,243 +396,4 @@ func Sure(t *series.Table, field string) bool {
 		narrowest = int(slices.Min(t.Widths))
 	}
 	return t.Dense && t.FieldIndex(field) < narrowest
-}
-
-// plan returns one with the columns of the answer.
-func (r *Renderer) plan(timed bool, tags, fields []string) *metric.Plan {
-	p := &metric.Plan{Timed: timed, Order: r.Query.Order()}
-	for _, key := range tags {
-		if key != "" {
-			p.Tags = append(p.Tags, metric.Tag{Label: r.Label(key), Number: r.Table.Tag(key).Numeric()})
-		}
-	}
-	for _, f := range fields {
-		p.Fields = append(p.Fields, metric.Field{Name: r.Metric(r.Query.Table, f)})
-	}
-	return p
-}
-
-// stored says of the plan that its values are those that are stored.
-func (r *Renderer) stored(p *metric.Plan, fields []string) *metric.Plan {
-	for i, f := range fields {
-		p.Fields[i].Single = r.Table.Fields[r.Table.FieldIndex(f)].Type == series.Float32
-	}
-	return p
-}
-
-// counted says of the plan that its values are counts where they are.
-func counted(p *metric.Plan, a query.Aggregate) *metric.Plan {
-	for i := range p.Fields {
-		p.Fields[i].Count = a == query.Count
-	}
-	return p
-}
-
-func (r *Renderer) totals(q query.Totals) *metric.Plan {
-	p := counted(r.plan(false, []string{q.GroupBy}, q.Fields), q.Aggregate)
-	p.Expression = r.Union(r.aggregated(q.Aggregate, q.Fields, r.All(), q.GroupBy)...)
-	return p
-}
-
-// width returns that of buckets in milliseconds.
-func width(of time.Duration) (int64, error) {
-	if of < 2*time.Millisecond || of%time.Millisecond != 0 {
-		return 0, Unsupported("times are milliseconds, and buckets of %v are none", of)
-	}
-	return of.Milliseconds(), nil
-}
-
-// buckets renders the Buckets shape: a range query at the last millisecond of each
-// bucket. The first and the last bucket, where the window cuts them, are parts of
-// their own, evaluated once.
-func (r *Renderer) buckets(q query.Buckets) (*metric.Plan, error) {
-	if !r.bounded {
-		return nil, Unsupported("a range query needs a beginning and an end")
-	}
-	width, err := width(q.Width)
-	if err != nil {
-		return nil, err
-	}
-	p := counted(r.plan(true, []string{q.GroupBy}, q.Fields), q.Aggregate)
-	p.Limit = q.Limit
-	var by []string
-	if q.GroupBy != "" {
-		by = []string{q.GroupBy}
-	}
-	first, end := floor(r.From, width), floor(r.To, width)+width
-	if end-first == width {
-		p.At, p.Shift = r.To, first-r.To
-		p.Expression = r.Union(r.aggregated(q.Aggregate, q.Fields, r.All(), by...)...)
-		return p, nil
-	}
-	p.Start, p.End, p.Step, p.Shift = first+width-1, end-1, width, 1-width
-	var parts []string
-	number := 0
-	part := func(s Span, after, before int64) {
-		for _, expression := range r.aggregated(q.Aggregate, q.Fields, s, by...) {
-			parts = append(parts, r.Part(r.During(expression, after, before), number))
-		}
-		number++
-	}
-	var after, before int64 // between which buckets are whole
-	if r.From > first {
-		after = first + width
-		part(Span{Length: first + width - r.From, At: first + width - 1, Last: first + width - 1}, 0, after)
-	}
-	if r.To < end-1 {
-		before = end - width
-		part(Span{Length: r.To - before + 1, At: r.To, Last: r.To}, before, 0)
-	}
-	part(Span{Length: width}, after, before)
-	p.Expression = r.Union(parts...)
-	return p, nil
-}
-
-// rows renders the Rows shape: the samples themselves.
-func (r *Renderer) rows(q query.Rows) *metric.Plan {
-	p := r.stored(r.plan(true, []string{q.Tag}, q.Fields), q.Fields)
-	r.Rows(p, r, append(slices.Clone(q.Fields), r.Witnesses(q.Fields)...), r.All())
-	return p
-}
-
-// last renders the Last shape.
-func (r *Renderer) last(q query.Last) (*metric.Plan, error) {
-	p := r.stored(r.plan(true, append([]string{q.By}, q.Tags...), q.Fields), q.Fields)
-	p.One = true
-	return p, r.Last(p, r, q, r.All())
-}
-
-// means renders the Means shape.
-func (r *Renderer) means(q query.Means) (*metric.Plan, error) {
-	p := r.plan(false, q.Group, append(slices.Clone(q.Fields), q.MeanTags...))
-	var parts []string
-	if len(q.Fields) > 0 {
-		parts = r.Aggregated(r, query.Avg, q.Fields, r.All(), q.Group)
-	}
-	counter := slices.IndexFunc(r.Table.Fields, func(f series.Field) bool { return r.Sure(f.Name) })
-	for _, tag := range q.MeanTags {
-		if counter < 0 {
-			return nil, Unsupported("the mean of tag %s counts each row once, and %s counts samples: no field of table %s has one in each row", tag, r.Name(), r.Table.Name)
-		}
-		mean, err := r.TagMean(r, tag, r.Table.Fields[counter].Name, r.All(), q.Group)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, r.Named(mean, r.Metric(r.Query.Table, tag)))
-	}
-	parts = append(parts, r.groupsOf(q.Fields, r.All(), q.Group...)...)
-	if having := q.Having; having != nil {
-		condition := fmt.Sprintf("%s %s %s", Enclosed(r.Mean(r, having.Field, r.All(), q.Group)), having.Compare, Number(having.Value))
-		for i := range parts {
-			parts[i] = r.Only(Enclosed(parts[i]), q.Group, condition)
-		}
-	}
-	p.Expression = r.Union(parts...)
-	return p, nil
-}
-
-// unitMeans renders the UnitMeans shape.
-func (r *Renderer) unitMeans(q query.UnitMeans) (*metric.Plan, error) {
-	p := r.plan(false, q.Group, q.Fields)
-	means, err := r.UnitMeans(r, q.Fields, r.All(), q.Group, q.Unit, q.Over)
-	p.Expression = r.Union(append(means, r.groupsOf(q.Fields, r.All(), q.Group...)...)...)
-	return p, err
-}
-
-// activity renders the shapes that look at each unit's buckets: by subqueries,
-// whose steps are multiples of the bucket's width, so that a bucket stands where it
-// ends.
-func (r *Renderer) activity() (*metric.Plan, error) {
-	a := r.Query.Activity()
-	if !r.bounded {
-		return nil, Unsupported("a subquery needs a beginning and an end")
-	}
-	width, err := width(a.Width)
-	if err != nil {
-		return nil, err
-	}
-	first, end := floor(r.From, width), floor(r.To, width)+width
-	firstDay, lastDay := floor(first, day), floor(end-1, day)+day
-	// subquery returns what was active in so long a time.
-	subquery := func(length int64, boolean string, by ...string) string {
-		var active string
-		if err == nil {
-			active, err = r.active(first, end, boolean, by...)
-		}
-		return fmt.Sprintf("%s[%s:%s]", Enclosed(active), r.Duration(length), r.Duration(width))
-	}
-	var p *metric.Plan
-	switch s := r.Query.Shape.(type) {
-	case query.ActiveUnits:
-		if s.More < 0 {
-			return nil, Unsupported("more than %d buckets", s.More)
-		}
-		p = r.plan(false, []string{a.Unit}, nil)
-		p.At = end
-		p.Expression = fmt.Sprintf("count_over_time(%s) > %d", subquery(end-first, "", a.Unit), s.More)
-	case query.ActiveHours:
-		p = r.plan(false, []string{a.Unit}, nil)
-		p.Fields = []metric.Field{{Name: "hours"}}
-		p.At = lastDay
-		p.Expression = r.Named(fmt.Sprintf("avg_over_time(count_over_time(%s)[%s:1d]) * %s",
-			subquery(day, "", a.Unit), r.Duration(lastDay-firstDay), Number(a.Width.Hours())), "hours")
-	case query.ActiveShare:
-		p = r.plan(true, s.Group, nil)
-		p.Fields = []metric.Field{{Name: "share"}}
-		p.Start, p.End, p.Step, p.Shift = firstDay+day, lastDay, day, -day
-		buckets := r.Grouped("sum", fmt.Sprintf("count_over_time(%s)", subquery(day, "", append(slices.Clone(s.Group), a.Unit)...)), s.Group...)
-		p.Expression = r.Named(fmt.Sprintf("%s / %d", buckets, day/width), "share")
-	case query.Starts:
-		p = r.plan(false, s.Group, nil)
-		p.Fields = []metric.Field{{Name: "starts"}}
-		p.At = end
-		rises := r.Rises(subquery(end-first, "bool ", append(slices.Clone(s.Group), a.Unit)...))
-		p.Expression = r.Named(r.Grouped("sum", rises, s.Group...)+" > 0", "starts")
-	default:
-		return nil, Unsupported("%s has nothing for %s", r.Name(), r.Query.ShapeName())
-	}
-	return p, err
-}
-
-// active returns an expression that, where a bucket ends, has the units of which it
-// is active; with bool it has all that have samples, as 1 and 0.
-func (r *Renderer) active(first, end int64, boolean string, by ...string) (string, error) {
-	a, width := r.Query.Activity(), r.Query.Activity().Width.Milliseconds()
-	var parts []string
-	var failed error
-	part := func(s Span, after, before int64) {
-		mean := r.Mean(r, a.Field, s, by)
-		if a.Zeros {
-			mean, failed = r.ZeroShare(r, a.Field, s, by)
-		}
-		parts = append(parts, r.During(mean, after, before))
-	}
-	// half keeps the borders of conditions away from the steps.
-	half := max(1, width/2)
-	after, before := first, end+half
-	switch {
-	case end-first == width:
-		part(Span{Length: r.To - r.From + 1, Offset: end - r.To, Last: r.To}, end-half, before)
-		after = before
-	case r.From > first:
-		after = first + width + half
-		part(Span{Length: first + width - r.From, Offset: 1, Last: first + width - 1}, first+half, after)
-		fallthrough
-	default:
-		if r.To < end-1 {
-			before = end - half
-			part(Span{Length: r.To - (end - width) + 1, Offset: end - r.To, Last: r.To}, before, end+half)
-		}
-	}
-	if after < before && (end-first > width) {
-		part(Span{Length: width, Offset: 1}, after, before)
-	}
-	mean := Enclosed(parts[0])
-	if len(parts) > 1 { // of a step one alone has a value
-		for i := range parts {
-			parts[i] = r.Part(parts[i], i)
-		}
-		mean = r.Grouped("sum", r.Union(parts...), by...)
-	}
-	return fmt.Sprintf("%s %s %s%s", mean, a.Compare, boolean, Number(a.Value)), failed
 }

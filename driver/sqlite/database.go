@@ -25,21 +25,10 @@ type database struct {
 
 // open opens the database file.
 func open(ctx context.Context, env driver.Env, options driver.Options) (driver.DB, error) {
-	d, err := openFile(ctx, env, options)
-	if err != nil {
-		return nil, fmt.Errorf("opening SQLite: %w", err)
-	}
-	return d, nil
+	return sqlkit.OpenFile(ctx, env, options, "SQLite", defaultFile, openFile)
 }
 
-func openFile(ctx context.Context, env driver.Env, options driver.Options) (*database, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	path, err := sqlkit.File(env, options, defaultFile)
-	if err != nil {
-		return nil, err
-	}
+func openFile(ctx context.Context, path string, options driver.Options) (*database, error) {
 	d := &database{options: options, writing: make(chan struct{}, 1)}
 	d.Embedded = sqlkit.Embedded[*session]{
 		System: "SQLite", Path: path, Connect: d.connect, Begin: "BEGIN IMMEDIATE",

@@ -65,9 +65,26 @@ func PathOption(name string) driver.Option {
 	}
 }
 
-// File returns the path of a database's file, by the option and its name. Its error
-// says why it cannot be opened.
-func File(env driver.Env, o driver.Options, name string) (string, error) {
+// OpenFile opens a system's database at the path that the options name, or at a file
+// of that name in the folder of env.
+func OpenFile[D driver.DB](ctx context.Context, env driver.Env, o driver.Options, system, name string,
+	open func(ctx context.Context, path string, o driver.Options) (D, error)) (driver.DB, error) {
+	err := ctx.Err()
+	var path string
+	if err == nil {
+		path, err = file(env, o, name)
+	}
+	if err == nil {
+		var d D
+		if d, err = open(ctx, path, o); err == nil {
+			return d, nil
+		}
+	}
+	return nil, fmt.Errorf("opening %s: %w", system, err)
+}
+
+// file returns the path of a database's file. Its error says why it cannot be opened.
+func file(env driver.Env, o driver.Options, name string) (string, error) {
 	path := o[Path]
 	if path == "" {
 		path = filepath.Join(env.Dir, name)

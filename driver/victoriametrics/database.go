@@ -1,13 +1,13 @@
 package victoriametrics
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -25,15 +25,25 @@ import (
 type settings struct {
 	wire           httpwire.Config
 	insert, selekt string // before the paths
-	gzip           int
+	remote         bool   // rows are written by remote write
+	compress       lineproto.Compression
 	retention      string
 }
 
 func newSettings(o driver.Options) (*settings, error) {
-	wire, err := httpwire.NewConfig(connection.Of(o), o[optionToken])
+	wire, err := httpwire.NewConfig(connection.Of(o), o[promql.TokenOption])
 	// The server closes a connection that has lain idle for a minute.
 	wire.Idle = 50 * time.Second
-	return &settings{wire: wire, insert: o[optionInsert], selekt: o[optionSelect], gzip: o.Int(optionGzip), retention: o[optionRetention]}, err
+	s := &settings{wire: wire, insert: o[optionInsert], selekt: o[optionSelect], remote: o[optionProtocol] == protocolRemote, retention: o[optionRetention]}
+	switch c := o[optionCompression]; {
+	case c == compressionGzip && s.remote:
+		err = cmp.Or(err, fmt.Errorf("remote write has no %s: give %s=%s, or %s=%s", c, optionCompression, compressionZstd, optionProtocol, protocolLine))
+	case c == compressionGzip:
+		s.compress = lineproto.Gzip(1)
+	case c == compressionZstd:
+		s.compress.Encoding = lineproto.EncodingZstd
+	}
+	return s, err
 }
 
 // database is a VictoriaMetrics server; it implements driver.DB.
@@ -53,13 +63,7 @@ func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB,
 		return nil, fmt.Errorf("opening VictoriaMetrics: %w", err)
 	}
 	d := newDatabase(s)
-	greeting, cancel := s.wire.Bounded(ctx)
-	defer cancel()
-	if err := d.greet(greeting); err != nil {
-		d.Close()
-		return nil, fmt.Errorf("opening VictoriaMetrics: %w", err)
-	}
-	return d, nil
+	return promql.Open(ctx, "VictoriaMetrics", &s.wire, d, d.greet)
 }
 
 // newQuerier returns a querier. Answers are not taken from the server's cache, which
@@ -88,7 +92,7 @@ func (d *database) Close() error { return d.own.Close() }
 func (d *database) greet(ctx context.Context) error {
 	answer, err := d.own.Get(ctx, http.MethodGet, d.settings.selekt+"/api/v1/query", url.Values{"query": {"union(1)"}})
 	var vector struct{ Data struct{ ResultType string } }
-	if err == nil && (json.Unmarshal(answer, &vector) != nil || vector.Data.ResultType != "vector") || errors.Is(err, errNotFound) {
+	if err == nil && (json.Unmarshal(answer, &vector) != nil || vector.Data.ResultType != "vector") || errors.Is(err, promql.ErrNotFound) {
 		err = fmt.Errorf("%s %w: what answers there is not VictoriaMetrics, or its paths begin otherwise (%s)", d.Address(), driver.ErrUnreachable, optionSelect)
 	}
 	return err
@@ -110,10 +114,24 @@ func lines() encode.LineProtocol {
 	}
 }
 
+// encoder returns what encodes rows as the option wants them. Remote write has any
+// name as it is.
+func (s *settings) encoder(of *series.Schema) encode.Encoder {
+	if s.remote {
+		return requests().New(of)
+	}
+	return lines().New(of)
+}
+
+// requests is remote write as VictoriaMetrics reads it.
+func requests() encode.RemoteWrite {
+	return encode.RemoteWrite{Metric: metricsQL{}.Metric, Label: metricsQL{}.Label, Null: metric.NullField}
+}
+
 // TakesLines implements driver.LineTaker. As line protocol has them, tags that are
 // numbers would be metrics.
 func (d *database) TakesLines(format string, s *series.Schema) bool {
-	if format != "influx" || s == nil {
+	if format != "influx" || s == nil || d.settings.remote {
 		return false
 	}
 	for _, t := range s.Tables {
@@ -126,45 +144,31 @@ func (d *database) TakesLines(format string, s *series.Schema) bool {
 	return true
 }
 
-// writes returns where lines are written.
+// writes returns where rows are written.
 func (s *settings) writes() lineproto.Endpoint {
-	return lineproto.Endpoint{Wire: &s.wire, Path: s.insert + "/write", Parameters: url.Values{"precision": {"ns"}}, Gzip: s.gzip, Explain: explained}
+	e := lineproto.Endpoint{Wire: &s.wire, Compress: s.compress, Explain: explained}
+	if s.remote {
+		e.Path = s.insert + "/api/v1/write"
+		return metric.RemoteWrite(e, requests())
+	}
+	e.Path, e.Parameters = s.insert+"/write", url.Values{"precision": {"ns"}}
+	return e
 }
 
-// errNotFound says that a server has no such path.
-var errNotFound = errors.New("it has no such path")
-
-// explained returns what an answer whose status is none of success says, in one
-// line, with how to fix it.
+// explained says what an answer says whose status is none of success.
 func explained(status int, body []byte) error {
-	var e struct {
-		Error string `json:"error"`
-	}
-	if json.Unmarshal(body, &e) != nil || e.Error == "" {
-		e.Error = string(body)
-	}
-	line := httpwire.OneLine(e.Error)
-	switch {
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return fmt.Errorf("it does not take these credentials; give the options %s and %s, or %s (it said: %s)", connection.User, connection.Password, optionToken, line)
-	case status == http.StatusNotFound || status == http.StatusBadRequest && strings.Contains(line, "unsupported path"):
-		return fmt.Errorf("%w: %s", errNotFound, line)
-	}
-	for _, a := range advice {
-		if strings.Contains(line, a.words) {
-			return fmt.Errorf("%s; %s", line, a.how)
-		}
-	}
-	return errors.New(line)
+	return promql.Explained([]string{"unsupported path", "missing route"}, advice())(status, body)
 }
 
 // advice is how to fix what the server says by some words of it.
-var advice = []struct{ words, how string }{
-	{"maxUniqueTimeseries", "raise -search.maxUniqueTimeseries of the server"},
-	{"maxQueryDuration", "raise -search.maxQueryDuration of the server"},
-	{"maxPointsPerTimeseries", "raise -search.maxPointsPerTimeseries of the server"},
-	{"maxSamplesPer", "raise that of the server"},
-	{"maxConcurrentRequests", "raise -search.maxConcurrentRequests of the server, or query with fewer workers"},
-	{"maxQueryLen", "raise -search.maxQueryLen of the server"},
-	{"read-only", "free space on the server's disk"},
+func advice() [][2]string {
+	return [][2]string{
+		{"maxUniqueTimeseries", "raise -search.maxUniqueTimeseries of the server"},
+		{"maxQueryDuration", "raise -search.maxQueryDuration of the server"},
+		{"maxPointsPerTimeseries", "raise -search.maxPointsPerTimeseries of the server"},
+		{"maxSamplesPer", "raise that of the server"},
+		{"maxConcurrentRequests", "raise -search.maxConcurrentRequests of the server, or query with fewer workers"},
+		{"maxQueryLen", "raise -search.maxQueryLen of the server"},
+		{"read-only", "free space on the server's disk"},
+	}
 }

@@ -1,15 +1,15 @@
 // Package victoriametrics drives VictoriaMetrics, a server. Rows are written as line
-// protocol to /write, text made straight from batches; queries are run in MetricsQL
+// protocol to /write or by remote write to /api/v1/write, straight from batches; queries are run in MetricsQL
 // at /api/v1/query and /api/v1/query_range, whose answers package metric makes rows
 // again.
 package victoriametrics
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/metric"
 	"github.com/tsmark/tsmark/driver/promql"
 	"github.com/tsmark/tsmark/internal/option"
@@ -18,11 +18,24 @@ import (
 
 // The names of the options.
 const (
-	optionGzip      = "gzip"
-	optionInsert    = "insert_prefix"
-	optionSelect    = "select_prefix"
-	optionToken     = "token"
-	optionRetention = "retention"
+	optionCompression = "compression"
+	optionInsert      = "insert_prefix"
+	optionProtocol    = "protocol"
+	optionSelect      = "select_prefix"
+	optionRetention   = "retention"
+)
+
+// The values of optionProtocol.
+const (
+	protocolLine   = "line"
+	protocolRemote = "remote"
+)
+
+// The values of optionCompression.
+const (
+	compressionNone = "none"
+	compressionGzip = "gzip"
+	compressionZstd = "zstd"
 )
 
 // The values of optionRetention.
@@ -39,22 +52,14 @@ const digits = 12
 func Driver() driver.Driver {
 	return driver.Driver{
 		Name:    "victoriametrics",
-		Help:    "VictoriaMetrics, a server, written by line protocol over HTTP and queried in MetricsQL",
+		Help:    "VictoriaMetrics, a server, written by line protocol or remote write and queried in MetricsQL",
 		Options: options(),
 		Durabilities: []driver.Profile{
 			{Name: driver.AsShipped, Help: "samples are kept in memory for up to a few seconds before they are on disk; a client cannot change it", Options: driver.Options{}},
 		},
-		Caps:    caps,
-		Modules: []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
-		// A server, or a tenant of a cluster, is one place: its metrics have the names
-		// of the dataset's tables and fields.
-		Place: func(o driver.Options) string {
-			place := "VictoriaMetrics at " + driver.AddressPlace(o[connection.Host], o[connection.Port])
-			if o[optionInsert] != "" {
-				place += " below " + o[optionInsert]
-			}
-			return place
-		},
+		Caps:       caps,
+		Modules:    []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
+		Place:      promql.Place("VictoriaMetrics", optionInsert), // a tenant of a cluster is one too
 		TestServer: driver.Options{},
 		Render:     render,
 		Open:       open,
@@ -62,30 +67,20 @@ func Driver() driver.Driver {
 }
 
 func options() []driver.Option {
-	return append(connection.Options(
-		driver.Option{Name: connection.Port, Default: "8428", Help: "port of its HTTP service, of vmauth where there is one"},
-		driver.Option{Name: connection.User, Empty: "none", Help: "user, where the server (-httpAuth.username) or vmauth asks for one"},
-		driver.Option{Name: connection.Password, Empty: "none"},
-		driver.Option{Name: optionToken, Secret: true, Empty: "none", Help: "bearer token, in place of user and password"},
-	),
-		driver.Option{Name: optionInsert, Empty: "none", Help: "what stands before /write, as /insert/0/influx of a cluster", Type: option.Checked("path", checkPrefix)},
-		driver.Option{Name: optionSelect, Empty: "none", Help: "what stands before /api/v1, as /select/0/prometheus of a cluster", Type: option.Checked("path", checkPrefix)},
-		driver.Option{Name: optionGzip, Default: "0", Help: "level by which batches are compressed, 1 (fastest) to 9 (smallest), or 0: not at all", Type: option.Integer(0, 9)},
+	return append(promql.Options("8428", "port of its HTTP service, of vmauth where there is one",
+		"user, where the server (-httpAuth.username) or vmauth asks for one", "bearer token, in place of user and password"),
+		promql.PrefixOption(optionInsert, "what stands before /write, as /insert/0/influx of a cluster, or before /api/v1/write, as /insert/0/prometheus", "/insert/0/influx"),
+		promql.PrefixOption(optionSelect, "what stands before /api/v1, as /select/0/prometheus of a cluster", "/select/0/prometheus"),
+		driver.Option{Name: optionProtocol, Default: protocolLine, Help: "how rows are written: line (protocol), or remote (write)", Type: option.Choice(protocolLine, protocolRemote)},
+		driver.Option{Name: optionCompression, Default: compressionNone, Help: "how batches are compressed: none (remote write by Snappy, as it must be), gzip, or zstd (1.114 and newer)", Type: option.Choice(compressionNone, compressionGzip, compressionZstd)},
 		driver.Option{Name: optionRetention, Default: retentionLong, Help: "what -retentionPeriod must be: long (it keeps 2016's rows), or any", Type: option.Choice(retentionLong, retentionAny)},
 		promql.Option(),
 	)
 }
 
-func checkPrefix(v string) error {
-	if v[0] != '/' || v[len(v)-1] == '/' {
-		return fmt.Errorf("must begin with a slash and end with none, as /insert/0/influx")
-	}
-	return nil
-}
-
-func caps(driver.Options) driver.Caps {
+func caps(o driver.Options) driver.Caps {
 	const kept = "VictoriaMetrics does not keep"
-	return driver.Caps{
+	c := driver.Caps{
 		Language:      "MetricsQL",
 		CountsPoints:  true,
 		TimePrecision: time.Millisecond,
@@ -96,12 +91,25 @@ func caps(driver.Options) driver.Caps {
 			series.Infinities:    "VictoriaMetrics cannot sum",
 			series.LargeInts:     "VictoriaMetrics holds as doubles",
 			series.EmptyTags:     "VictoriaMetrics does not have",
-			series.EscapedTags:   "line protocol cannot say",
 			series.RepeatedTimes: "VictoriaMetrics cannot tell apart: it holds samples, and no rows that they belong to",
 		},
-		Schema: checkSchema,
+		Schema: func(s *series.Schema) error { return checkSchema(s, metric.LineName) },
 		Types:  types(),
 	}
+	if o[optionProtocol] == protocolLine {
+		c.Lacks[series.EscapedTags] = "line protocol cannot say"
+	} else {
+		c.Schema = func(s *series.Schema) error { return checkSchema(s, queriedName) }
+	}
+	return c
+}
+
+// queriedName is metric.Limits.Name of what remote write writes, which has any name.
+func queriedName(name string) string {
+	if name == "" || strings.Contains(name, "\n") {
+		return "MetricsQL cannot say"
+	}
+	return ""
 }
 
 // types are the types of values of which VictoriaMetrics holds some digits as a
@@ -122,9 +130,11 @@ func types() map[series.Type]driver.Stored {
 // (-maxLabelsPerTimeseries), without its name.
 const maxLabels = 29
 
-// checkSchema returns an error for tables that VictoriaMetrics cannot have.
-func checkSchema(s *series.Schema) error {
-	if err := metric.Check(s, "VictoriaMetrics", types()); err != nil {
+// checkSchema returns an error for tables that VictoriaMetrics cannot have, of whose
+// names a function tells.
+func checkSchema(s *series.Schema, name func(string) string) error {
+	limits := metric.Limits{System: "VictoriaMetrics", Types: types(), Name: name}
+	if err := limits.Check(s); err != nil {
 		return err
 	}
 	for _, t := range s.Tables {

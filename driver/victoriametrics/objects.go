@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/metric"
 	"github.com/tsmark/tsmark/driver/promql"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -73,7 +72,7 @@ func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 
 // Create implements driver.DB: metrics come with their samples.
 func (d *database) Create(_ context.Context, schema *series.Schema) error {
-	d.Prepare(lines().New(schema), schema)
+	d.Prepare(d.settings.encoder(schema), schema)
 	return nil
 }
 
@@ -89,7 +88,11 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 
 // Delete implements promql.NoteStore.
 func (d *database) Delete(ctx context.Context, match string) error {
-	_, err := d.own.Get(ctx, http.MethodPost, d.settings.selekt+"/api/v1/admin/tsdb/delete_series", url.Values{"match[]": {match}})
+	prefix := d.settings.selekt
+	if tenant, ok := strings.CutPrefix(prefix, "/select/"); ok { // a cluster deletes elsewhere
+		prefix = "/delete/" + tenant
+	}
+	_, err := d.own.Get(ctx, http.MethodPost, prefix+"/api/v1/admin/tsdb/delete_series", url.Values{"match[]": {match}})
 	return err
 }
 
@@ -111,21 +114,13 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 
 // WriteNote implements promql.NoteStore.
 func (d *database) WriteNote(ctx context.Context, parts []promql.NotePart) error {
-	var lines []byte
-	now := time.Now().UnixNano()
-	for _, part := range parts {
-		lines = append(lines, metric.NoteTable...)
-		for _, label := range part.Labels {
-			lines = fmt.Appendf(lines, ",%s=%s", label[0], label[1])
-		}
-		lines = fmt.Appendf(lines, " text=%d %d\n", part.Parts, now)
-	}
 	to, err := d.settings.writes().Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer to.Close()
-	if _, err = to.Send(ctx, [][]byte{lines}); err == nil {
+	schema, b := promql.NoteBatch(time.Now().UnixMilli(), parts)
+	if _, err = to.Send(ctx, [][]byte{d.settings.encoder(schema).Append(nil, b)}); err == nil {
 		err = d.flush(ctx)
 	}
 	return err

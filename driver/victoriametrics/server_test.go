@@ -3,6 +3,7 @@ package victoriametrics
 import (
 	"flag"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,19 +24,44 @@ func server(t testing.TB, given ...string) map[string]string {
 
 func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
 
-// Batches compressed.
-func TestConformanceGzip(t *testing.T) {
-	conformance.Long(t)
-	conformance.Run(t, Driver(), server(t, optionGzip, "1"))
+// Batches by remote write.
+func TestConformanceRemote(t *testing.T) {
+	conformance.Run(t, Driver(), server(t, optionProtocol, protocolRemote))
 }
 
-// Rows at multiples of an interval that tsmark knows of: thresholds over rows.
+// Batches compressed, by zstd where the server reads it.
+func TestConformanceCompressed(t *testing.T) {
+	for _, compressed := range [][]string{
+		{optionCompression, compressionGzip},
+		{optionCompression, compressionZstd},
+		{optionCompression, compressionZstd, optionProtocol, protocolRemote},
+	} {
+		t.Run(strings.Join(compressed, " "), func(t *testing.T) {
+			given := server(t, compressed...)
+			resolved, err := (&driver.Driver{Name: "victoriametrics", Options: options()}).Resolve(given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			db, err := open(t.Context(), driver.Env{Create: true}, resolved)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conformance.Close(t, db)
+			if err := db.(driver.Inspector).Inspect(t.Context()); err != nil && strings.Contains(err.Error(), "it does not read zstd") {
+				t.Log(err)
+				return
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			conformance.RunWrites(t, Driver(), given)
+		})
+	}
+}
+
+// Rows at multiples of an interval that an option says, as it is needed for files of others.
 func TestConformanceInterval(t *testing.T) {
+	conformance.Long(t)
 	conformance.RunRegular(t, Driver(), server(t, promql.IntervalOption, conformance.RegularInterval.String()))
-}
-
-func TestQueriesInterval(t *testing.T) {
-	conformance.Queries(t, Driver(), map[string]string{promql.IntervalOption: "10s"}, "interval.metricsql", *update)
 }
 
 func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.metricsql", *update) }
@@ -57,20 +83,14 @@ func TestFaults(t *testing.T) {
 func TestCredentials(t *testing.T) {
 	conformance.Address(t, "victoriametrics")
 	s := conformance.Script(t, "victoriametrics", "httpAuth_username=joe", "httpAuth_password="+stub.Secret)
-	connect := func(given map[string]string) (driver.DB, error) {
-		kind := Driver()
-		given[connection.Port] = strconv.Itoa(s.Port())
-		resolved, err := kind.Resolve(given)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return open(t.Context(), driver.Env{Create: true}, resolved)
+	connect := func(given ...string) (driver.DB, error) {
+		return open(t.Context(), driver.Env{Create: true}, conformance.Resolved(t, Driver(), append(given, connection.Port, strconv.Itoa(s.Port()))...))
 	}
-	_, err := connect(map[string]string{})
+	_, err := connect()
 	stub.Says(t, err, "it does not take these credentials; give the options user and password")
-	_, err = connect(map[string]string{connection.User: "joe", connection.Password: "wr0ng"})
+	_, err = connect(connection.User, "joe", connection.Password, "wr0ng")
 	stub.Says(t, err, "it does not take these credentials; give the options user and password")
-	d, err := connect(map[string]string{connection.User: "joe", connection.Password: stub.Secret})
+	d, err := connect(connection.User, "joe", connection.Password, stub.Secret)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/lineproto"
 	"github.com/tsmark/tsmark/driver/poll"
+	"github.com/tsmark/tsmark/driver/promql"
 )
 
 const (
@@ -19,23 +22,36 @@ const (
 	look    = 50 * time.Millisecond
 )
 
+// Where nobody can be told to make samples visible they are once their number stays as
+// it is for so long; and how often it is looked at.
+const (
+	visible = 5 * time.Second
+	recount = time.Second
+)
+
 // flush makes samples visible that were acknowledged. A part of a cluster that
-// cannot do so for all others, and vmauth, has no such path: rows are then visible
-// about a second later.
+// cannot do so for all others, and vmauth, has no such path.
 func (d *database) flush(ctx context.Context) error {
-	_, err := d.own.Get(ctx, http.MethodGet, "/internal/force_flush", nil)
-	if errors.Is(err, errNotFound) {
-		return nil
+	if err := d.forceFlush(ctx); !errors.Is(err, promql.ErrNotFound) {
+		return err
 	}
+	return nil
+}
+
+func (d *database) forceFlush(ctx context.Context) error {
+	_, err := d.own.Get(ctx, http.MethodGet, "/internal/force_flush", nil)
 	return err
 }
 
-// Settle implements driver.DB: samples are made visible, and merges of parts have
-// ended.
+// Settle implements driver.DB: samples are made visible, or waited for, and merges of
+// parts have ended.
 func (d *database) Settle(ctx context.Context) error {
-	err := d.flush(ctx)
 	var since time.Time
-	if err == nil {
+	err := d.forceFlush(ctx)
+	switch {
+	case errors.Is(err, promql.ErrNotFound):
+		since, err = d.appear(ctx)
+	case err == nil:
 		since, err = poll.Idle(ctx, look, idleFor, func() (bool, error) {
 			all, err := d.Metrics(ctx)
 			return all["vm_active_merges storage/big"]+all["vm_active_merges storage/small"]+all["vm_pending_rows storage"] > 0, err
@@ -46,6 +62,26 @@ func (d *database) Settle(ctx context.Context) error {
 	}
 	d.idleSince.Store(&since)
 	return nil
+}
+
+// appear waits until no further samples of the tables appear, and returns when the last
+// ones had.
+func (d *database) appear(ctx context.Context) (time.Time, error) {
+	before := int64(-1)
+	return poll.Idle(ctx, recount, visible, func() (bool, error) {
+		total := int64(0)
+		for _, t := range d.Tables() {
+			r := promql.Everything(metricsQL{}, t)
+			v, err := d.own.Figure(ctx, metricsQL{}, "sum("+over(r, "count_over_time", promql.AnyOf(t), r.All())+")")
+			if err != nil {
+				return false, err
+			}
+			total += int64(v.Float)
+		}
+		changed := total != before
+		before = total
+		return changed, nil
+	})
 }
 
 // IdleSince implements driver.Watcher.
@@ -59,29 +95,27 @@ var figuresOf = []string{"vm_active_merges", "vm_pending_rows", "vm_data_size_by
 // other processes', and there are none.
 func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
 	out := map[string]float64{}
-	if d.settings.selekt != "" {
-		return out, nil
-	}
-	text, err := d.own.Get(ctx, http.MethodGet, "/metrics", nil)
-	if errors.Is(err, errNotFound) {
-		return out, nil
-	}
-	for line := range bytes.Lines(text) {
-		name, value, ok := strings.Cut(strings.TrimSpace(string(line)), " ")
-		family, labels, _ := strings.Cut(name, "{")
-		for _, f := range figuresOf {
-			if f != family || !ok {
-				continue
-			}
-			if v, err := strconv.ParseFloat(value, 64); err == nil {
-				if _, kind, typed := strings.Cut(labels, `type="`); typed {
-					family += " " + strings.TrimSuffix(kind, `"}`)
-				}
-				out[family] += v
-			}
+	err := d.exposed(ctx, func(name, labels string, value float64) {
+		if !slices.Contains(figuresOf, name) {
+			return
 		}
+		if _, kind, typed := strings.Cut(labels, `type="`); typed {
+			name += " " + strings.TrimSuffix(kind, `"`)
+		}
+		out[name] += value
+	})
+	if errors.Is(err, promql.ErrNotFound) {
+		return out, nil
 	}
 	return out, err
+}
+
+// exposed gives a function the server's own figures, none in a cluster.
+func (d *database) exposed(ctx context.Context, take func(name, labels string, value float64)) error {
+	if d.settings.selekt != "" {
+		return nil
+	}
+	return d.own.Exposed(ctx, "/metrics", take)
 }
 
 // Footprint implements driver.DB: the bytes of all data and indexes of the server,
@@ -104,8 +138,11 @@ func (d *database) Footprint(ctx context.Context) (int64, error) {
 }
 
 // flags are the server's own that were set, as its page /flags shows them; none
-// where it does not show them.
+// where it does not show them. Of a cluster vmauth would show its own.
 func (d *database) flags(ctx context.Context) (map[string]string, error) {
+	if d.settings.selekt != "" {
+		return nil, nil
+	}
 	text, err := d.own.Get(ctx, http.MethodGet, "/flags", nil)
 	if err != nil {
 		if errors.Is(err, driver.ErrUnreachable) || ctx.Err() != nil {
@@ -138,23 +175,27 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 			out.Settings[name] = v
 		}
 	}
-	text, err := d.own.Get(ctx, http.MethodGet, "/metrics", nil)
-	if err == nil {
-		if _, rest, ok := bytes.Cut(text, []byte(`vm_app_version{`)); ok {
-			labels, _, _ := bytes.Cut(rest, []byte("}"))
-			for _, name := range []string{`version="`, `short_version="`} {
-				if _, value, ok := strings.Cut(", "+string(labels), " "+name); ok {
-					if value, _, _ = strings.Cut(value, `"`); value != "" {
-						out.Version = value
-					}
-				}
-			}
+	_ = d.exposed(ctx, func(name, labels string, _ float64) { // who does not say it stays unknown
+		if name == "vm_app_version" {
+			out.Version = versionOf(labels, out.Version)
 		}
-	}
+	})
 	if ctx.Err() != nil {
 		return driver.Description{}, fmt.Errorf("describing VictoriaMetrics: %w", context.Cause(ctx))
 	}
 	return out, nil
+}
+
+// versionOf returns the version that labels tell, the short one where it has one.
+func versionOf(labels, otherwise string) string {
+	for _, name := range []string{`version="`, `short_version="`} {
+		if _, value, ok := strings.Cut(", "+labels, " "+name); ok {
+			if value, _, _ = strings.Cut(value, `"`); value != "" {
+				otherwise = value
+			}
+		}
+	}
+	return otherwise
 }
 
 // Inspect implements driver.Inspector: flags of the server with which rows would be
@@ -164,8 +205,34 @@ func (d *database) Inspect(ctx context.Context) error {
 	if err == nil && flags != nil {
 		err = d.check(flags)
 	}
+	if err == nil && d.settings.compress.Encoding == lineproto.EncodingZstd {
+		err = d.unpacks(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("looking at VictoriaMetrics at %s: %w", d.Address(), err)
+	}
+	return nil
+}
+
+// unpacks returns an error where the server does not read zstd: old ones take lines in
+// it for malformed ones, which they pass over. It sends what holds no row.
+func (d *database) unpacks(ctx context.Context) error {
+	e, text := d.settings.writes(), []byte(nil) // an empty request of remote write
+	if !d.settings.remote {
+		// Who reads zstd refuses this, and who does not finds no line in it.
+		e.Compress, e.Header, text = lineproto.Compression{}, http.Header{"Content-Encoding": {lineproto.EncodingZstd}}, []byte("?\n")
+	}
+	to, err := e.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	_, err = to.Send(ctx, [][]byte{text})
+	switch refused := err != nil; {
+	case errors.Is(err, driver.ErrUnreachable) || driver.AsTemporary(err) != nil || ctx.Err() != nil:
+		return err
+	case refused == d.settings.remote:
+		return fmt.Errorf("it does not read zstd, as versions before 1.114 do not: give %s=%s, or use a newer version", optionCompression, compressionNone)
 	}
 	return nil
 }

@@ -148,6 +148,12 @@ func (d *dataset) row(line string) error {
 		out.values[name] = v
 	}
 	d.rows = append(d.rows, out)
+	if d.schema.First.IsZero() || at.Before(d.schema.First) {
+		d.schema.First = at
+	}
+	if at.After(d.schema.Last) {
+		d.schema.Last = at
+	}
 	return nil
 }
 

@@ -103,7 +103,7 @@ func (l *oneLoad) send(ctx context.Context) error {
 	}
 	l.task = l.Display.Start("load "+l.out.Name+ofRepeats(l.repeat, l.plan.loads()), "rows", total)
 	config := l.plan.settings.load
-	config.Log, config.Owner = l.log, l.owner
+	config.Log, config.Owner, config.InOrder = l.log, l.owner, l.planned.caps.InOrder
 	config.Acked = func(ctx context.Context) {
 		acked = footprint(ctx, l.db)
 		l.phaseEnds(ctx)

@@ -190,6 +190,8 @@ func (useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	known := read.known(s)
+	d.schema.First, d.schema.Last, d.schema.Step = known.First, known.Last, known.Step
 	if s.MaxPoints == 0 && s.NewTags == 0 && s.NewFields == 0 {
 		return d, nil
 	}

@@ -153,7 +153,10 @@ func (u useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
 	if err := u.Check(s); err != nil {
 		return nil, err
 	}
-	return workload.Arranged(u.dataset(s), s)
+	d := u.dataset(s)
+	schema := d.Schema()
+	schema.First, schema.Last, schema.Step = s.Start, s.End.Add(-1), s.Values().Step
+	return workload.Arranged(d, s)
 }
 
 func (u useCase) QueryTypes() []workload.QueryType {

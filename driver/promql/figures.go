@@ -1,0 +1,36 @@
+package promql
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// Exposed gives a function the figures that a server tells of itself, in the lines of
+// Prometheus's text format: their names, their labels, and their values.
+func (c *Console) Exposed(ctx context.Context, path string, take func(name, labels string, value float64)) error {
+	text, err := c.Get(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return err
+	}
+	for line := range bytes.Lines(text) {
+		// A label may have a space in it, and a value has none.
+		series, value, ok := cutLast(strings.TrimSpace(string(line)))
+		name, labels, _ := strings.Cut(series, "{")
+		if v, err := strconv.ParseFloat(value, 64); ok && err == nil {
+			take(name, strings.TrimSuffix(labels, "}"), v)
+		}
+	}
+	return nil
+}
+
+// cutLast cuts a line at its last space.
+func cutLast(line string) (before, after string, ok bool) {
+	at := strings.LastIndexByte(line, ' ')
+	if at < 0 || line[0] == '#' {
+		return line, "", false
+	}
+	return line[:at], line[at+1:], true
+}

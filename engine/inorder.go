@@ -1,0 +1,179 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// dealer has each of several workers write series of its own, so that the rows of a
+// series are written in the order of the dataset.
+type dealer struct {
+	dataset workload.Dataset
+	reader  workload.Reader // nil before the first round
+	look    int             // rows that a round begins with
+	size    int             // rows of a batch at most
+	within  int64           // rows of a round are about half as much apart at most
+	step    series.Batch
+	parts   []series.Batch // of the round, by worker
+	next    int            // whose part is given next
+	ended   bool
+	choices [][]uint32 // places of rows in a run, by worker
+}
+
+func newDealer(d workload.Dataset, cfg *LoadConfig) *dealer {
+	return &dealer{
+		dataset: d, size: cfg.BatchSize, within: int64(cfg.InOrder),
+		parts: make([]series.Batch, cfg.Workers), next: cfg.Workers, choices: make([][]uint32, cfg.Workers),
+	}
+}
+
+// owner is the worker that writes a batch.
+func (d *dealer) owner(b *series.Batch) int { return d.worker(b.Runs[0].Series[0]) }
+
+func (d *dealer) worker(s uint32) int { return int(s) % len(d.parts) }
+
+// fill gives a batch the rows of the next worker that has some in the round.
+func (d *dealer) fill(b *batch) error {
+	for {
+		for ; d.next < len(d.parts); d.next++ {
+			if part := &d.parts[d.next]; part.Rows() > 0 {
+				b.Batch, *part = *part, b.Batch
+				d.next++
+				return nil
+			}
+		}
+		if d.ended {
+			b.Reset()
+			return io.EOF
+		}
+		if err := d.round(); err != nil {
+			return err
+		}
+	}
+}
+
+// firstLook is how many rows tell of a dataset how far they are apart.
+const firstLook = 64
+
+// round deals rows until a worker has nearly a batch of them, or they are too far
+// apart.
+func (d *dealer) round() error {
+	if d.reader == nil {
+		d.reader, d.look = d.dataset.Open(), firstLook
+	}
+	for i := range d.parts {
+		d.parts[i].Reset()
+	}
+	d.next = 0
+	first, last := timesOf(&d.parts[0])
+	rows, largest := 0, 0
+	for look := d.look; look > 0 && largest < d.size-d.size/8; {
+		err := d.reader.Next(&d.step, min(look, d.size-largest))
+		if errors.Is(err, io.EOF) {
+			d.ended = true
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		from, to := timesOf(&d.step)
+		first, last = min(first, from), max(last, to)
+		d.deal()
+		for i := range d.parts {
+			largest = max(largest, d.parts[i].Rows())
+		}
+		rows += d.step.Rows()
+		look = rows // twice as many, if these are not too far apart
+		if apart := last - first; apart > 0 {
+			look = int(min(float64(rows), float64(rows)*float64(d.within/2-apart)/float64(apart)))
+		}
+	}
+	d.look = max(firstLook, rows/2)
+	return nil
+}
+
+// deal gives the rows of the step to their workers.
+func (d *dealer) deal() {
+	for i := range d.step.Runs {
+		run := &d.step.Runs[i]
+		for w := range d.choices {
+			d.choices[w] = d.choices[w][:0]
+		}
+		for row, s := range run.Series {
+			w := d.worker(s)
+			d.choices[w] = append(d.choices[w], uint32(row))
+		}
+		for w, rows := range d.choices {
+			if len(rows) > 0 {
+				to := d.parts[w].Add(run.Table)
+				to.Grow(len(rows))
+				to.Copy(0, run, rows)
+			}
+		}
+	}
+}
+
+// order keeps batches back whose rows are too much newer than those of one that is not
+// written yet. Nil: it keeps none back.
+type order struct {
+	within  int64
+	mu      sync.Mutex
+	writing map[*batch]int64 // the time of the first row
+	changed chan struct{}
+}
+
+func newOrder(within time.Duration) *order {
+	if within == 0 {
+		return nil
+	}
+	return &order{within: int64(within), writing: map[*batch]int64{}, changed: make(chan struct{}, 1)}
+}
+
+// begin returns once a batch may be written.
+func (o *order) begin(ctx context.Context, b *batch) error {
+	if o == nil {
+		return nil
+	}
+	for first, last := timesOf(&b.Batch); !o.take(b, first, last); {
+		select {
+		case <-o.changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (o *order) take(b *batch, first, last int64) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, oldest := range o.writing {
+		if last-oldest > o.within {
+			return false
+		}
+	}
+	o.writing[b] = first
+	return true
+}
+
+// written says that batches are.
+func (o *order) written(done []*batch) {
+	if o == nil || len(done) == 0 {
+		return
+	}
+	o.mu.Lock()
+	for _, b := range done {
+		delete(o.writing, b)
+	}
+	o.mu.Unlock()
+	select {
+	case o.changed <- struct{}{}:
+	default:
+	}
+}
