@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -19,7 +20,8 @@ type batch struct {
 	series.Batch
 	lines  *ingest.Chunk // instead of the rows; nil: there are none
 	number int64         // place in the phase, from 1
-	first  int64         // place in the dataset of its first row, from 1
+	first  int64         // place of its first row, from 1, in the dataset or the writer's part of it
+	of     string        // in words, where it is a part
 	due    time.Duration // since the start; Never: whenever somebody is free
 }
 
@@ -51,7 +53,7 @@ func (b *batch) send(ctx context.Context, w driver.Writer) (driver.Receipt, erro
 // failure names the batch that a worker could not write, so that a user can find
 // it again.
 func (b *batch) failure(worker int, err error) error {
-	return fmt.Errorf("writer %d, batch %d (rows %d to %d, %s): %w", worker, b.number, b.first, b.first+int64(b.rows())-1, b.content(), err)
+	return fmt.Errorf("writer %d, batch %d (rows %d to %d%s, %s): %w", worker, b.number, b.first, b.first+int64(b.rows())-1, b.of, b.content(), err)
 }
 
 // content says what is in the batch.
@@ -78,14 +80,25 @@ func (b *batch) content() string {
 
 // rowsOf returns what fills batches with rows of a dataset, which it opens with
 // the first of them.
-func rowsOf(d workload.Dataset, size int) func(*batch) error {
+func rowsOf(d workload.Dataset, size int) func(*batch) error { return rowsFrom(d.Open, size) }
+
+func rowsFrom(open func() workload.Reader, size int) func(*batch) error {
 	var reader workload.Reader
 	return func(b *batch) error {
 		if reader == nil {
-			reader = d.Open()
+			reader = open()
 		}
 		return reader.Next(&b.Batch, size)
 	}
+}
+
+// shardsOf returns what fills the batches of each worker with rows of its own.
+func shardsOf(d workload.Sharded, size int) []func(*batch) error {
+	fills := make([]func(*batch) error, d.Shards())
+	for i := range fills {
+		fills[i] = rowsFrom(func() workload.Reader { return d.OpenShard(i) }, size)
+	}
+	return fills
 }
 
 // linesOf returns what fills batches with lines.
@@ -98,18 +111,20 @@ func linesOf(lines *ingest.Lines, size int) func(*batch) error {
 	}
 }
 
-// supply is the batches of a phase, in the order of the dataset.
+// supply is the batches of a phase, in the order of the dataset, or those of a part
+// of it that one worker writes.
 type supply struct {
-	fill   func(*batch) error // io.EOF after the last one
-	free   chan *batch
-	number int64 // batches so far
-	rows   int64 // of the dataset so far
+	fill    func(*batch) error // io.EOF after the last one
+	of      string             // batch.of
+	free    chan *batch
+	numbers *atomic.Int64 // batches of the phase so far
+	rows    int64         // of the dataset or its part so far
 }
 
 // newSupply returns one for so many workers, each of which has a batch at work and
 // another one ready.
-func newSupply(workers int, fill func(*batch) error) *supply {
-	s := &supply{fill: fill, free: make(chan *batch, 2*workers+1)}
+func newSupply(workers int, fill func(*batch) error, numbers *atomic.Int64) *supply {
+	s := &supply{fill: fill, free: make(chan *batch, 2*workers+1), numbers: numbers}
 	for range cap(s.free) {
 		s.free <- new(batch)
 	}
@@ -125,8 +140,7 @@ func (s *supply) next(ctx context.Context) (*batch, error) {
 		} else if err != nil {
 			return nil, fmt.Errorf("reading the dataset: %w", err)
 		}
-		s.number++
-		b.number, b.first, b.due = s.number, s.rows+1, Never
+		b.number, b.first, b.of, b.due = s.numbers.Add(1), s.rows+1, s.of, Never
 		s.rows += int64(b.rows())
 		return b, nil
 	case <-ctx.Done():

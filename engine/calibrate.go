@@ -39,25 +39,31 @@ var errEnough = errors.New("measured for long enough")
 // sink is a target that keeps nothing and answers nothing.
 type sink struct {
 	driver.DB
-	end time.Time // no batch is taken later
+	end time.Time // a writer takes no batch later, but for its first
 }
 
-func (s *sink) NewWriter(context.Context, int) (driver.Writer, error)   { return sinkWriter{s}, nil }
+func (s *sink) NewWriter(context.Context, int) (driver.Writer, error) {
+	return &sinkWriter{sink: s}, nil
+}
 func (s *sink) NewQuerier(context.Context, int) (driver.Querier, error) { return sinkQuerier{}, nil }
 func (s *sink) Settle(context.Context) error                            { return nil }
 
-type sinkWriter struct{ *sink }
+type sinkWriter struct {
+	*sink
+	taken bool
+}
 
-func (w sinkWriter) Write(_ context.Context, b *series.Batch) (driver.Receipt, error) {
+func (w *sinkWriter) Write(_ context.Context, b *series.Batch) (driver.Receipt, error) {
 	now := time.Now()
-	if now.After(w.end) {
+	if w.taken && now.After(w.end) {
 		return driver.Receipt{}, errEnough
 	}
+	w.taken = true
 	return driver.Receipt{Sent: now, Acked: now, Rows: int64(b.Rows())}, nil
 }
 
-func (sinkWriter) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
-func (sinkWriter) Close() error                                  { return nil }
+func (*sinkWriter) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
+func (*sinkWriter) Close() error                                  { return nil }
 
 type sinkQuerier struct{}
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -45,24 +46,27 @@ func Load(ctx context.Context, cfg LoadConfig, d workload.Dataset, t driver.DB, 
 	if cfg.Workers == 1 {
 		cfg.InOrder = 0
 	}
-	fill := rowsOf(d, cfg.BatchSize)
-	if cfg.InOrder > 0 && cfg.Owner == nil {
+	fills := []func(*batch) error{rowsOf(d, cfg.BatchSize)}
+	switch {
+	case cfg.InOrder > 0 && cfg.Owner == nil:
 		dealer := newDealer(d, &cfg)
-		fill, cfg.Owner = dealer.fill, dealer.owner
+		fills[0], cfg.Owner = dealer.fill, dealer.owner
+	case cfg.InOrder == 0 && cfg.Owner != nil && workload.Shards(d) == cfg.Workers:
+		fills = shardsOf(d.(workload.Sharded), cfg.BatchSize)
 	}
-	return load(ctx, cfg, fill, t, progress)
+	return load(ctx, cfg, fills, t, progress)
 }
 
 // LoadLines writes the rows of a source as they are, as Load writes batches.
 // The target's writers are driver.LineWriters. Values are not counted.
 func LoadLines(ctx context.Context, cfg LoadConfig, lines *ingest.Lines, t driver.DB, progress Progress) (*result.Load, error) {
 	cfg.Owner, cfg.InOrder = nil, 0 // of lines nobody knows whose they are
-	return load(ctx, cfg, linesOf(lines, cfg.BatchSize), t, progress)
+	return load(ctx, cfg, []func(*batch) error{linesOf(lines, cfg.BatchSize)}, t, progress)
 }
 
 // load connects the workers, and runs the clock.
-func load(ctx context.Context, cfg LoadConfig, fill func(*batch) error, t driver.DB, progress Progress) (*result.Load, error) {
-	l := newLoader(cfg, oplog.Cell{}, fill, progress)
+func load(ctx context.Context, cfg LoadConfig, fills []func(*batch) error, t driver.DB, progress Progress) (*result.Load, error) {
+	l := newLoader(cfg, oplog.Cell{}, fills, progress)
 	defer l.close()
 	if err := l.connect(ctx, t); err != nil {
 		out, _ := l.figures() // of nothing
@@ -88,7 +92,7 @@ func load(ctx context.Context, cfg LoadConfig, fill func(*batch) error, t driver
 type loader struct {
 	cfg         LoadConfig
 	start       time.Time
-	supply      *supply
+	supplies    []*supply // one for all workers, or one for each
 	order       *order
 	connections []*connection
 	tally       *tally.Tally
@@ -96,11 +100,24 @@ type loader struct {
 	progress    Progress
 }
 
-// newLoader returns the loader of a part of a load, which the cell says.
-func newLoader(cfg LoadConfig, cell oplog.Cell, fill func(*batch) error, progress Progress) *loader {
+// newLoader returns the loader of a part of a load, which the cell says. There is one
+// that fills batches, or one for each worker.
+func newLoader(cfg LoadConfig, cell oplog.Cell, fills []func(*batch) error, progress Progress) *loader {
 	cell.Kind, cell.Workers = oplog.Load, cfg.Workers
-	return &loader{cfg: cfg, supply: newSupply(cfg.Workers, fill), order: newOrder(cfg.InOrder), tally: tally.New(cell, cfg.Period), progress: progress}
+	l := &loader{cfg: cfg, order: newOrder(cfg.InOrder), tally: tally.New(cell, cfg.Period), progress: progress}
+	numbers := new(atomic.Int64)
+	for i, fill := range fills {
+		s := newSupply(cfg.Workers/len(fills), fill, numbers)
+		if len(fills) > 1 {
+			s.of = fmt.Sprintf(" of the series of writer %d", i)
+		}
+		l.supplies = append(l.supplies, s)
+	}
+	return l
 }
+
+// supplyOf returns where a worker's batches come from.
+func (l *loader) supplyOf(worker int) *supply { return l.supplies[worker%len(l.supplies)] }
 
 func (l *loader) connect(ctx context.Context, t driver.DB) error {
 	for i := range l.cfg.Workers {
@@ -121,33 +138,49 @@ func (l *loader) close() {
 	}
 }
 
-// run runs one reader and all workers to the end of the dataset.
+// run runs one reader, or one for each worker, and all workers to the end of the
+// dataset.
 func (l *loader) run(ctx context.Context) error {
-	ready := newQueues(l.cfg.Workers, cap(l.supply.free), l.cfg.Owner != nil)
+	ready := newQueues(l.cfg.Workers, cap(l.supplies[0].free), l.cfg.Owner != nil)
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		defer ready.close()
-		for {
-			b, err := l.supply.next(ctx)
-			if err == io.EOF {
-				return nil
-			} else if err != nil {
-				return err
-			}
-			if err := l.order.begin(ctx, b); err != nil {
-				return err
-			}
-			select {
-			case ready[l.owner(b)] <- b:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+	for i, s := range l.supplies {
+		queues := ready
+		if len(l.supplies) > 1 {
+			queues = ready[i : i+1]
 		}
-	})
+		group.Go(func() error {
+			defer queues.close()
+			return l.read(ctx, s, queues)
+		})
+	}
 	for i, c := range l.connections {
 		group.Go(func() error { return l.work(ctx, c, ready[i], nil) })
 	}
 	return group.Wait()
+}
+
+// read hands the batches of a supply to their workers.
+func (l *loader) read(ctx context.Context, s *supply, ready queues) error {
+	for {
+		b, err := s.next(ctx)
+		if err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := l.order.begin(ctx, b); err != nil {
+			return err
+		}
+		to := ready[0]
+		if len(ready) > 1 {
+			to = ready[l.owner(b)]
+		}
+		select {
+		case to <- b:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // owner is the worker that writes a batch, or the first where it is whoever is
@@ -166,6 +199,9 @@ func (l *loader) figures() (result.Load, error) {
 	}
 	out, err := result.LoadOf(l.tally)
 	out.BatchSize = l.cfg.BatchSize
+	if len(l.supplies) > 1 {
+		out.Shards = l.tally.RowsOfEach()
+	}
 	if out.Retries != nil {
 		out.Retries.Cause, out.Retries.SentTwice = l.again.cause, l.again.twice
 	}

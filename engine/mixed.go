@@ -143,9 +143,9 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 		m.out.QueryRate, m.out.Queue = cfg.QueryRate.String(), cfg.Queue
 	}
 	fill := func(b *batch) error { return m.reader.Next(&b.Batch, cfg.BatchSize) }
-	m.loader = newLoader(cfg.LoadConfig, oplog.Cell{Part: oplog.Mixed, Schedule: m.out.RowRate}, fill, progress)
-	m.supply.rows = cfg.Loaded
-	m.read, m.ready = make(chan *batch, cap(m.supply.free)), newQueues(cfg.Workers, 0, cfg.Owner != nil)
+	m.loader = newLoader(cfg.LoadConfig, oplog.Cell{Part: oplog.Mixed, Schedule: m.out.RowRate}, []func(*batch) error{fill}, progress)
+	m.supply().rows = cfg.Loaded
+	m.read, m.ready = make(chan *batch, cap(m.supply().free)), newQueues(cfg.Workers, 0, cfg.Owner != nil)
 	var weights []int
 	for _, q := range types {
 		m.types = append(m.types, newMixedType(q, m.out.QueryRate, cfg.Queriers, cfg.Keep, maxCounted/len(types), cfg.Seed))
@@ -205,6 +205,9 @@ func (m *mixed) run(ctx context.Context, t driver.DB) error {
 	}
 	return err
 }
+
+// supply is the only one: queries are about the dataset's first rows.
+func (m *mixed) supply() *supply { return m.supplies[0] }
 
 // skipLoaded passes over the rows that the target has.
 func (m *mixed) skipLoaded(ctx context.Context) error {

@@ -14,7 +14,7 @@ import (
 func (m *mixed) readAhead(ctx, wanted context.Context) error {
 	defer close(m.read)
 	for {
-		b, err := m.supply.next(wanted)
+		b, err := m.supply().next(wanted)
 		switch {
 		case err == io.EOF:
 			return nil

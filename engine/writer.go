@@ -55,7 +55,7 @@ func (l *loader) write(ctx context.Context, c *connection, b *batch, acks *acks)
 	acks.receive(receipt.Rows, op.Start+op.Duration)
 	l.progress(rows)
 	l.order.written(done)
-	l.supply.recycle(done)
+	l.supplyOf(c.worker).recycle(done)
 	return nil
 }
 

@@ -16,7 +16,7 @@ func TestHost(t *testing.T) {
 	h := Host(context.Background(), filepath.Join(t.TempDir(), "not", "there"))
 	took := time.Since(start)
 	t.Logf("%+v in %s", h, took)
-	if took > 2*time.Second {
+	if took > 20*time.Second {
 		t.Errorf("took %s", took)
 	}
 	if h.Cores < runtime.NumCPU() {

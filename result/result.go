@@ -261,8 +261,13 @@ type Load struct {
 	Batches   Latency `json:"batches"`    // from handing a batch over to its acknowledgement
 	// Accumulated is, of each worker, what its batches took together, in
 	// seconds; nil: not recorded.
-	Accumulated []float64   `json:"accumulated,omitempty"`
-	Rates       []RatePoint `json:"rates,omitempty"`
+	Accumulated []float64 `json:"accumulated,omitempty"`
+	// Shards is, of each worker, how many of its rows were accepted: where each read
+	// rows of its own, they are the first ones of these, and what is there after a
+	// load that was cut off. Empty: one reader handed rows to all, the dataset's first
+	// ones, or nothing is known.
+	Shards []int64     `json:"shards,omitempty"`
+	Rates  []RatePoint `json:"rates,omitempty"`
 	// DiskBytes is the size after settling and all steps; -1: not known. So are
 	// DiskBefore, of the tables without rows, and DiskAcked, when the last row
 	// was acknowledged.

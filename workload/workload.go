@@ -227,6 +227,26 @@ type Dealt interface {
 	Client(series uint32, clients int) int
 }
 
+// Sharded is a dealt Dataset whose clients can read their own rows at once, where it
+// does not matter how far one of them is ahead of another.
+type Sharded interface {
+	Dataset
+	// Shards is how many there are: one a client; less than 2: the dataset was not
+	// dealt.
+	Shards() int
+	// OpenShard starts a pass over the rows of a client, counted from 0, in their
+	// order: those that Open has of it.
+	OpenShard(client int) Reader
+}
+
+// Shards is Sharded's, where the dataset has it.
+func Shards(d Dataset) int {
+	if s, ok := d.(Sharded); ok {
+		return s.Shards()
+	}
+	return 1
+}
+
 // Momentary is a Dataset about which queries may ask what was at one moment.
 type Momentary interface {
 	// OnRow moves a query about one moment to the newest row at or before it

@@ -134,7 +134,7 @@ func TestSilence(t *testing.T) {
 	o := served(t, func(c net.Conn) {
 		b := stub.Welcome(c)
 		stub.UntilSync(b)
-		time.Sleep(5 * time.Second)
+		<-t.Context().Done()
 	})
 	config, err := pgwire.NewConfig(connection.Of(o))
 	if err != nil {
@@ -150,7 +150,7 @@ func TestSilence(t *testing.T) {
 			start := time.Now()
 			_, err = q.Do(ctx, driver.Request{Text: "SELECT"}, nil)
 			cancel()
-			if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > 3*time.Second {
+			if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > 20*time.Second {
 				t.Errorf("%s: %v after %v", p, err, took)
 			}
 		}

@@ -136,7 +136,7 @@ func TestWriteEndsInTime(t *testing.T) {
 	conformance.Fill(b.Add(table), 10, 0, 10)
 	start := time.Now()
 	_, err := w.Write(t.Context(), &b)
-	if took := time.Since(start); driver.AsTemporary(err) == nil || !errors.Is(err, driver.ErrUnreachable) || took > 5*time.Second || !strings.Contains(err.Error(), "300ms") {
+	if took := time.Since(start); driver.AsTemporary(err) == nil || !errors.Is(err, driver.ErrUnreachable) || took > 20*time.Second || !strings.Contains(err.Error(), "300ms") {
 		t.Errorf("%v after %v", err, took)
 	}
 	cancel()

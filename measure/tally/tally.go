@@ -49,6 +49,7 @@ type Tally struct {
 type worker struct {
 	any  bool          // anything
 	took time.Duration // what its operations that ended well took together
+	rows int64         // of a load, that were accepted
 }
 
 // Span is from the first to the last of some moments.
@@ -99,7 +100,7 @@ func (t *Tally) Merge(o *Tally) {
 	t.Rows, t.Bytes, t.Values = t.Rows+o.Rows, t.Bytes+o.Bytes, t.Values+o.Values
 	for number, of := range o.workers {
 		w := t.worker(uint32(number))
-		w.any, w.took = w.any || of.any, w.took+of.took
+		w.any, w.took, w.rows = w.any || of.any, w.took+of.took, w.rows+of.rows
 	}
 	t.Service.Merge(o.Service)
 	if t.Response != nil {
@@ -145,6 +146,7 @@ func (t *Tally) addBatch(op *oplog.Op) {
 	t.rates.begin(op.Start)
 	t.rates.add(end, op.Rows)
 	t.Rows += op.Rows
+	t.worker(op.Worker).rows += op.Rows
 	t.Bytes += op.Bytes
 	if op.Sent > 0 {
 		t.Sent = max(t.Sent, op.Start+op.Sent)
@@ -254,6 +256,15 @@ func (t *Tally) Accumulated() []float64 {
 	list := make([]float64, max(len(t.workers), min(t.Cell.Workers, mostWorkers)))
 	for number, w := range t.workers {
 		list[number] = w.took.Seconds()
+	}
+	return list
+}
+
+// RowsOfEach lists how many rows of each worker were accepted.
+func (t *Tally) RowsOfEach() []int64 {
+	list := make([]int64, max(len(t.workers), min(t.Cell.Workers, mostWorkers)))
+	for number, w := range t.workers {
+		list[number] = w.rows
 	}
 	return list
 }

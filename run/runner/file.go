@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/oracle"
@@ -68,17 +69,25 @@ func (f *feed) read() int64 {
 	case f.parsed != nil:
 		return f.parsed.reader.Tally().Rows
 	}
-	return f.counted.given
+	return f.counted.given.Load()
 }
 
 // counted is a dataset of which one pass is made, and counted.
 type counted struct {
 	workload.Dataset
-	given int64
+	given atomic.Int64
 }
 
 // Open implements workload.Dataset.
 func (c *counted) Open() workload.Reader { return &countedReader{c.Dataset.Open(), c} }
+
+// Shards implements workload.Sharded.
+func (c *counted) Shards() int { return workload.Shards(c.Dataset) }
+
+// OpenShard implements workload.Sharded.
+func (c *counted) OpenShard(client int) workload.Reader {
+	return &countedReader{c.Dataset.(workload.Sharded).OpenShard(client), c}
+}
 
 type countedReader struct {
 	workload.Reader
@@ -88,7 +97,7 @@ type countedReader struct {
 // Next implements workload.Reader.
 func (r *countedReader) Next(b *series.Batch, max int) error {
 	err := r.Reader.Next(b, max)
-	r.of.given += int64(b.Rows())
+	r.of.given.Add(int64(b.Rows()))
 	return err
 }
 

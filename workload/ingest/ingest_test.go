@@ -506,7 +506,7 @@ func TestMany(t *testing.T) {
 	const n = 100_000
 	for name, content := range map[string][]byte{"fields": many(n, 1), "tables": many(1, n)} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 			defer cancel()
 			source, err := ingest.Open(file(t, name, content), nil)
 			if err != nil {

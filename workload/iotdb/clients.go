@@ -11,15 +11,18 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// OpenShard reads the devices of one of so many clients, counted from 0. Each
-// has a contiguous run of them, and the first clients one more than the others
-// where they cannot be dealt evenly: as the tool does it.
-func (d *Dataset) OpenShard(shard, of int) workload.Reader {
-	first, last := d.devicesOf(shard, of)
+// Shards implements workload.Sharded.
+func (d *Dataset) Shards() int { return max(d.clients, 1) }
+
+// OpenShard implements workload.Sharded.
+func (d *Dataset) OpenShard(client int) workload.Reader {
+	first, last := d.devicesOf(client, d.Shards())
 	return d.Part(first, last, 0, d.settings.rows)
 }
 
-// devicesOf returns the first device of a client and the one behind its last.
+// devicesOf returns the first device of a client and the one behind its last. Each
+// of so many has a contiguous run of them, and the first clients one more than the
+// others where they cannot be dealt evenly: as the tool does it.
 func (d *Dataset) devicesOf(client, of int) (first, last uint32) {
 	s := d.settings
 	each, more := int(s.last-s.first)/of, int(s.last-s.first)%of
@@ -74,7 +77,7 @@ type client struct {
 func (d *Dataset) openTurns() *turns {
 	t := &turns{rows: d.turn}
 	for i := range d.clients {
-		t.clients = append(t.clients, client{reader: d.OpenShard(i, d.clients), newest: math.MinInt64})
+		t.clients = append(t.clients, client{reader: d.OpenShard(i), newest: math.MinInt64})
 	}
 	return t
 }

@@ -117,7 +117,7 @@ func TestRandomAccessEqualsSequential(t *testing.T) {
 			}
 			var shards, parts []flat
 			for i := range 3 {
-				shards = append(shards, rowsOf(t, d.OpenShard(i, 3), 100)...)
+				shards = append(shards, rowsOf(t, dealt(t, d, 3).OpenShard(i), 100)...)
 			}
 			n := d.settings.rows
 			for _, device := range []uint32{4, 0, 6, 1, 5, 2, 3} {
@@ -305,16 +305,26 @@ func BenchmarkReader(b *testing.B) {
 	}
 }
 
+// dealt deals a dataset to clients, of 100 rows a turn.
+func dealt(t testing.TB, d *Dataset, clients int) *Dataset {
+	t.Helper()
+	dealt, err := d.Deal(clients, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dealt.(*Dataset)
+}
+
 // BenchmarkShards is the default mix by as many readers at once as there are
 // processors, each of devices of its own.
 func BenchmarkShards(b *testing.B) {
 	s := base()
 	s.Scale, s.End = 1000, s.Start.Add(1_000_000*s.Interval)
-	d, shards := dataset(b, s), runtime.GOMAXPROCS(0)
+	d := dealt(b, dataset(b, s), runtime.GOMAXPROCS(0))
 	var next atomic.Int64
 	b.ReportAllocs()
 	b.RunParallel(func(p *testing.PB) {
-		reader := d.OpenShard(int(next.Add(1))-1, shards)
+		reader := d.OpenShard(int(next.Add(1)) - 1)
 		var batch series.Batch
 		for p.Next() {
 			if err := reader.Next(&batch, 100); err != nil {
