@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,7 +22,13 @@ import (
 // querier returns one of a server that says the same to every request.
 func querier(t testing.TB, text string) *Querier {
 	t.Helper()
-	host, port := stub.HTTP(t, stub.Saying(http.StatusOK, "", text))
+	return querierOf(t, stub.Saying(http.StatusOK, "", text))
+}
+
+// querierOf returns one of a server that answers by a function.
+func querierOf(t testing.TB, answer http.HandlerFunc) *Querier {
+	t.Helper()
+	host, port := stub.HTTP(t, answer)
 	wire, err := httpwire.NewConfig(connection.Settings{Host: host, Port: port}, "")
 	if err != nil {
 		t.Fatal(err)
@@ -109,6 +117,59 @@ func TestAnswers(t *testing.T) {
 			}
 			_, err = q.Do(t.Context(), driver.Request{Text: text}, nil)
 			stub.Says(t, err, c.says)
+		})
+	}
+}
+
+// The newest buckets are looked at first, and those before them, to the beginning, while
+// there are too few.
+func TestNewest(t *testing.T) {
+	const step, end = 60_000, 60_000 * 30_000
+	for name, c := range map[string]struct {
+		rows   []int64 // of which buckets, counted from 1
+		looked []string
+		want   int64
+	}{
+		"enough":        {[]int64{100, 29_997, 29_998, 29_999, 30_000}, []string{"29998-30000"}, 3},
+		"a gap":         {[]int64{15_000, 20_000, 30_000}, []string{"29998-30000", "19998-29997", "9998-19997"}, 3},
+		"too few":       {[]int64{1, 30_000}, []string{"29998-30000", "19998-29997", "9998-19997", "1-9997"}, 2},
+		"none":          {nil, []string{"29998-30000", "19998-29997", "9998-19997", "1-9997"}, 0},
+		"the first one": {[]int64{1, 2, 30_000}, []string{"29998-30000", "19998-29997", "9998-19997", "1-9997"}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var looked []string
+			q := querierOf(t, func(w http.ResponseWriter, r *http.Request) {
+				from, _ := strconv.ParseInt(r.FormValue("start"), 10, 64)
+				to, _ := strconv.ParseInt(r.FormValue("end"), 10, 64)
+				looked = append(looked, fmt.Sprintf("%d-%d", from/step, to/step))
+				var values []string
+				for _, bucket := range c.rows {
+					if at := bucket * step; at >= from && at <= to {
+						values = append(values, fmt.Sprintf(`[%d,"1"]`, at/1000))
+					}
+				}
+				series := ""
+				if values != nil {
+					series = fmt.Sprintf(`{"metric":{"__name__":"a"},"values":[%s]}`, strings.Join(values, ","))
+				}
+				fmt.Fprintf(w, `{"status":"success","data":{"result":[%s]}}`, series)
+			})
+			defer conformance.Close(t, q)
+			p := &metric.Plan{Expression: "a", Start: step, End: end, Step: step, Newest: true, Timed: true, Limit: 3, Order: query.Descending, Fields: []metric.Field{{Name: "a"}}}
+			text, err := p.Text()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var answer query.Answer
+			cost, err := q.Do(t.Context(), driver.Request{Text: text}, &answer)
+			if err != nil || cost.Rows != c.want || int64(len(answer.Rows)) != c.want || !slices.Equal(looked, c.looked) {
+				t.Errorf("%d rows, %v; looked at %v, want %v", cost.Rows, err, looked, c.looked)
+			}
+			for i, row := range answer.Rows {
+				if want := c.rows[len(c.rows)-1-i] * step * 1_000_000; row[0].Int != want {
+					t.Errorf("row %d is of %d, want %d", i, row[0].Int, want)
+				}
+			}
 		})
 	}
 }
