@@ -238,12 +238,13 @@ func (f *faults) neverAnswers(ctx context.Context) error {
 	return f.clear(err, isSilence)
 }
 
-// hurried is the option timeout, where there is one.
+// hurried is the option timeout, where there is one: short, but long enough for what a
+// busy machine does.
 func (f *faults) hurried() map[string]string {
 	if !f.has("timeout") {
 		return map[string]string{}
 	}
-	return map[string]string{"timeout": "2s"}
+	return map[string]string{"timeout": min(5*time.Second, f.patience()/2).String()}
 }
 
 // fallsSilent: writers and queriers notice that the server says nothing more.

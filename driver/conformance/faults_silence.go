@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -126,9 +127,7 @@ func (f *faults) silences(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if f.has("timeout") {
-		through["timeout"] = min(5*time.Second, f.patience()/2).String() // of writers
-	}
+	maps.Copy(through, f.hurried()) // of writers
 	again := func() { // the server speaks, to those who connect anew
 		flow.quiet.Store(-1)
 		for _, w := range wires {
