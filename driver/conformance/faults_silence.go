@@ -128,7 +128,7 @@ func (f *faults) silences(ctx context.Context) error {
 		return err
 	}
 	maps.Copy(through, f.hurried()) // of writers
-	again := func() { // the server speaks, to those who connect anew
+	again := func() {               // the server speaks, to those who connect anew
 		flow.quiet.Store(-1)
 		for _, w := range wires {
 			w.cut()
