@@ -71,6 +71,11 @@ type version struct {
 	all   int
 }
 
+// Uncached returns a matcher that matches all series and that no server has seen before.
+// VictoriaMetrics remembers for up to 10 s which series matchers found, also that
+// they found none; a new series is there for others at once.
+func Uncached() string { return fmt.Sprintf(`tsmark_look!="%d"`, time.Now().UnixNano()) }
+
 // Note returns the newest note that is whole.
 func (c *Console) Note(ctx context.Context, l Language) (string, error) {
 	versions, newest, err := c.versions(ctx, l)
@@ -93,7 +98,7 @@ func (c *Console) versions(ctx context.Context, l Language) (map[int64]*version,
 		p.Tags = append(p.Tags, metric.Tag{Label: name})
 	}
 	s := Span{Length: Latest - Earliest + 1}
-	p.Expression = s.Of(l, fmt.Sprintf(`{__name__=%q, %s!=""}`, Note, labelVersion), "")
+	p.Expression = s.Of(l, fmt.Sprintf(`{__name__=%q, %s!="", %s}`, Note, labelVersion, Uncached()), "")
 	var answer query.Answer
 	if err := c.Run(ctx, p, limit.Own(&answer)); err != nil {
 		return nil, 0, err

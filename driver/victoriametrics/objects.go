@@ -48,7 +48,7 @@ const manyNames = 2000
 // alive reports whether a metric has series: the index keeps the names of those that
 // were deleted.
 func (d *database) alive(ctx context.Context, name string) (bool, error) {
-	parameters := ever("{" + promql.Matches("__name__", []string{name}) + "}")
+	parameters := ever("{" + promql.Matches("__name__", []string{name}) + ", " + promql.Uncached() + "}")
 	parameters.Set("limit", "1") // which old versions do not know
 	answer, err := d.own.Get(ctx, http.MethodGet, d.settings.selekt+"/api/v1/series", parameters)
 	if err != nil && strings.Contains(err.Error(), "-search.maxSeries") { // there are too many for an answer

@@ -23,9 +23,10 @@ const (
 )
 
 // Where nobody can be told to make samples visible they are once their number stays as
-// it is for so long; and how often it is looked at.
+// it is for so long, for a storage node forgets only every 10 s that a query found no
+// series; and how often it is looked at.
 const (
-	visible = 5 * time.Second
+	visible = 12 * time.Second
 	recount = time.Second
 )
 

@@ -154,8 +154,8 @@ func (u useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
 		return nil, err
 	}
 	d := u.dataset(s)
-	schema := d.Schema()
-	schema.First, schema.Last, schema.Step = s.Start, s.End.Add(-1), s.Values().Step
+	schema, known := d.Schema(), s.Values()
+	schema.First, schema.Last, schema.Step = known.First, known.Last, known.Step
 	return workload.Arranged(d, s)
 }
 
