@@ -26,11 +26,12 @@ func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
 
 // Batches by remote write.
 func TestConformanceRemote(t *testing.T) {
-	conformance.Run(t, Driver(), server(t, optionProtocol, protocolRemote))
+	conformance.RunWrites(t, Driver(), server(t, optionProtocol, protocolRemote))
 }
 
 // Batches compressed, by zstd where the server reads it.
 func TestConformanceCompressed(t *testing.T) {
+	conformance.Long(t)
 	for _, compressed := range [][]string{
 		{optionCompression, compressionGzip},
 		{optionCompression, compressionZstd},
