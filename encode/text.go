@@ -30,9 +30,17 @@ func newSeriesText(of *series.Schema, build func(dst []byte, series uint32) []by
 	if of.Series > maxReadySeries {
 		return s
 	}
+	most := maxReadyText / len(of.Tables)
 	for i := range of.Series {
 		s.text = build(s.text, i)
-		if len(s.text) > maxReadyText/len(of.Tables) {
+		if i == 0 { // others are about as long
+			if whole := len(s.text) * int(of.Series); whole <= most {
+				s.text, s.ends = slices.Grow(s.text, whole), make([]uint32, 0, of.Series)
+			} else {
+				return seriesText{build: build}
+			}
+		}
+		if len(s.text) > most {
 			return seriesText{build: build}
 		}
 		s.ends = append(s.ends, uint32(len(s.text)))
