@@ -23,13 +23,12 @@ type dealer struct {
 	parts   []series.Batch // of the round, by worker
 	next    int            // whose part is given next
 	ended   bool
-	choices [][]uint32 // places of rows in a run, by worker
 }
 
 func newDealer(d workload.Dataset, cfg *LoadConfig) *dealer {
 	return &dealer{
 		dataset: d, size: cfg.BatchSize, within: int64(cfg.InOrder),
-		parts: make([]series.Batch, cfg.Workers), next: cfg.Workers, choices: make([][]uint32, cfg.Workers),
+		parts: make([]series.Batch, cfg.Workers), next: cfg.Workers,
 	}
 }
 
@@ -71,7 +70,7 @@ func (d *dealer) round() error {
 		d.parts[i].Reset()
 	}
 	d.next = 0
-	first, last := timesOf(&d.parts[0])
+	first, last := d.parts[0].Times()
 	rows, largest := 0, 0
 	for look := d.look; look > 0 && largest < d.size-d.size/8; {
 		err := d.reader.Next(&d.step, min(look, d.size-largest))
@@ -82,9 +81,9 @@ func (d *dealer) round() error {
 		if err != nil {
 			return err
 		}
-		from, to := timesOf(&d.step)
+		from, to := d.step.Times()
 		first, last = min(first, from), max(last, to)
-		d.deal()
+		d.step.Deal(d.parts, func(run *series.Run, row int) int { return d.worker(run.Series[row]) })
 		for i := range d.parts {
 			largest = max(largest, d.parts[i].Rows())
 		}
@@ -96,27 +95,6 @@ func (d *dealer) round() error {
 	}
 	d.look = max(firstLook, rows/2)
 	return nil
-}
-
-// deal gives the rows of the step to their workers.
-func (d *dealer) deal() {
-	for i := range d.step.Runs {
-		run := &d.step.Runs[i]
-		for w := range d.choices {
-			d.choices[w] = d.choices[w][:0]
-		}
-		for row, s := range run.Series {
-			w := d.worker(s)
-			d.choices[w] = append(d.choices[w], uint32(row))
-		}
-		for w, rows := range d.choices {
-			if len(rows) > 0 {
-				to := d.parts[w].Add(run.Table)
-				to.Grow(len(rows))
-				to.Copy(0, run, rows)
-			}
-		}
-	}
 }
 
 // order keeps batches back whose rows are too much newer than those of one that is not
@@ -140,7 +118,7 @@ func (o *order) begin(ctx context.Context, b *batch) error {
 	if o == nil {
 		return nil
 	}
-	for first, last := timesOf(&b.Batch); !o.take(b, first, last); {
+	for first, last := b.Times(); !o.take(b, first, last); {
 		select {
 		case <-o.changed:
 		case <-ctx.Done():

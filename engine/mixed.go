@@ -223,7 +223,7 @@ func (m *mixed) skipLoaded(ctx context.Context) error {
 		} else if err != nil {
 			return fmt.Errorf("reading the dataset: %w", err)
 		}
-		_, last := timesOf(&b)
+		_, last := b.Times()
 		newest = max(newest, last)
 	}
 	if m.cfg.Loaded > 0 {

@@ -3,11 +3,8 @@ package engine
 import (
 	"context"
 	"io"
-	"math"
-	"slices"
 
 	"github.com/tsmark/tsmark/engine/pace"
-	"github.com/tsmark/tsmark/series"
 )
 
 // readAhead reads the dataset, batch by batch, until nobody wants more.
@@ -23,7 +20,7 @@ func (m *mixed) readAhead(ctx, wanted context.Context) error {
 		case err != nil:
 			return err
 		}
-		first, last := timesOf(&b.Batch)
+		first, last := b.Times()
 		m.ledger.read(int64(b.rows()), first, last)
 		select {
 		case m.read <- b:
@@ -31,17 +28,6 @@ func (m *mixed) readAhead(ctx, wanted context.Context) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// timesOf returns the smallest and the largest time of a batch.
-func timesOf(b *series.Batch) (first, last int64) {
-	first, last = math.MaxInt64, math.MinInt64
-	for i := range b.Runs {
-		if times := b.Runs[i].Times; len(times) > 0 {
-			first, last = min(first, slices.Min(times)), max(last, slices.Max(times))
-		}
-	}
-	return first, last
 }
 
 // hand gives a batch to its worker, or to the next one that is free, if it is

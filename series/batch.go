@@ -1,6 +1,7 @@
 package series
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -143,6 +144,45 @@ func (r *Run) Copy(at int, from *Run, rows []uint32) {
 	}
 }
 
+// Deal adds the rows of the batch to parts, each to the one that place says. The rows of
+// a part keep their order.
+func (b *Batch) Deal(parts []Batch, place func(run *Run, row int) int) {
+	choices := b.choices
+	for len(choices) < len(parts) {
+		choices = append(choices, nil)
+	}
+	b.choices = choices
+	for i := range b.Runs {
+		run := &b.Runs[i]
+		for p := range parts {
+			choices[p] = choices[p][:0]
+		}
+		for row := range run.Times {
+			p := place(run, row)
+			choices[p] = append(choices[p], uint32(row))
+		}
+		for p := range parts {
+			if rows := choices[p]; len(rows) > 0 {
+				to := parts[p].Add(run.Table)
+				to.Grow(len(rows))
+				to.Copy(0, run, rows)
+			}
+		}
+	}
+}
+
+// Times returns the smallest and the largest time of the rows; of none the largest
+// that there is, and the smallest.
+func (b *Batch) Times() (first, last int64) {
+	first, last = math.MaxInt64, math.MinInt64
+	for i := range b.Runs {
+		if times := b.Runs[i].Times; len(times) > 0 {
+			first, last = min(first, slices.Min(times)), max(last, slices.Max(times))
+		}
+	}
+	return first, last
+}
+
 // covering returns the bitmap with room for n rows, of which those that it did
 // not have are not marked.
 func (b Bitmap) covering(n int) Bitmap {
@@ -161,6 +201,8 @@ type Batch struct {
 	// places is where runs of each table stand in spare, as it was after Reset;
 	// nil: nobody needed to know since.
 	places map[*Table][]int
+
+	choices [][]uint32 // memory of Deal: places of rows in a run, by part
 }
 
 // Reset empties the batch and keeps its memory.

@@ -2,7 +2,6 @@ package victoriametrics
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -16,7 +15,6 @@ import (
 type writer struct {
 	driver.Writer
 	parts [2]series.Batch // used again
-	rows  [2][]uint32
 }
 
 // NewWriter implements driver.DB.
@@ -30,21 +28,20 @@ func (d *database) NewWriter(ctx context.Context, worker int) (driver.Writer, er
 
 // Write implements driver.Writer.
 func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
-	var first, last int64
-	for i := range b.Runs {
-		if times := b.Runs[i].Times; len(times) > 0 {
-			from, to := slices.Min(times), slices.Max(times)
-			if first == 0 {
-				first, last = from, to
-			}
-			first, last = min(first, from), max(last, to)
-		}
-	}
+	first, last := b.Times()
 	next := monthAfter(first)
-	if last < next {
+	if b.Rows() == 0 || last < next {
 		return w.Writer.Write(ctx, b)
 	}
-	w.split(b, next)
+	for p := range w.parts {
+		w.parts[p].Reset()
+	}
+	b.Deal(w.parts[:], func(run *series.Run, row int) int {
+		if run.Times[row] < next {
+			return 0
+		}
+		return 1
+	})
 	receipt, err := w.Writer.Write(ctx, &w.parts[0])
 	if err != nil {
 		return receipt, err
@@ -55,31 +52,6 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 	later.Rows += receipt.Rows
 	later.WireBytes += receipt.WireBytes
 	return later, err
-}
-
-// split makes parts of a batch: the rows before a time, and the others.
-func (w *writer) split(b *series.Batch, at int64) {
-	for p := range w.parts {
-		w.parts[p].Reset()
-	}
-	for i := range b.Runs {
-		run := &b.Runs[i]
-		w.rows[0], w.rows[1] = w.rows[0][:0], w.rows[1][:0]
-		for row, t := range run.Times {
-			p := 0
-			if t >= at {
-				p = 1
-			}
-			w.rows[p] = append(w.rows[p], uint32(row))
-		}
-		for p, rows := range w.rows {
-			if len(rows) > 0 {
-				to := w.parts[p].Add(run.Table)
-				to.Grow(len(rows))
-				to.Copy(0, run, rows)
-			}
-		}
-	}
 }
 
 // monthAfter is when the month behind that of a time begins.
