@@ -50,7 +50,7 @@ type Driver struct {
 
 // Tool is how the files of another benchmark speak of a system.
 type Tool struct {
-	Databases []string          // what it is called there, beside Name in upper or lower case
+	Databases []string          // what its names begin with there, beside Name in upper or lower case
 	Options   map[string]string // options that parameters become which are called otherwise here: PORT: pg_port
 }
 

@@ -52,8 +52,12 @@ func Driver() driver.Driver {
 		),
 		Profiles:     []driver.Profile{{Name: "default", Help: "aligned, as the server is configured", Options: driver.Options{}}},
 		Durabilities: []driver.Profile{{Name: driver.AsShipped, Help: "as the server's wal_mode says, which is ASYNC by default; a client cannot change it", Options: driver.Options{}}},
-		Caps:         caps,
-		Modules:      []string{"github.com/apache/iotdb-client-go/v2", "github.com/apache/thrift"},
+		IoTDBBenchmark: driver.Tool{
+			Databases: []string{"IoTDB-"}, // of each version and each of its interfaces; the other dialect is refused
+			Options:   map[string]string{"VECTOR": optionAligned, "TIMESTAMP_PRECISION": optionPrecision},
+		},
+		Caps:    caps,
+		Modules: []string{"github.com/apache/iotdb-client-go/v2", "github.com/apache/thrift"},
 		Place: func(o driver.Options) string {
 			return fmt.Sprintf("database %s of IoTDB at %s", rootOf(o), driver.AddressPlace(o[connection.Host], o[connection.Port]))
 		},

@@ -36,7 +36,7 @@ func (m *mapping) dataset() {
 // time returns a duration, whose unit is that of the times.
 func (m *mapping) time(name string) time.Duration {
 	unit := time.Millisecond
-	switch strings.ToLower(m.text("TIMESTAMP_PRECISION")) {
+	switch strings.ToLower(m.text(precisionName)) {
 	case "us":
 		unit = time.Microsecond
 	case "ns":
@@ -63,7 +63,7 @@ func (m *mapping) devices() {
 		m.bad("REAL_INSERT_RATE", "leaves none of %d devices; raise it", devices)
 	}
 	groups := "GROUP_NUMBER"
-	if strings.EqualFold(m.text("IoTDB_DIALECT_MODE"), "table") {
+	if strings.EqualFold(m.text(dialectMode), "table") {
 		groups = "IoTDB_TABLE_NUMBER"
 		m.becomes(Ignored, "the table dialect has as many tables as IoTDB_TABLE_NUMBER says", "GROUP_NUMBER")
 		tables := m.count(groups)

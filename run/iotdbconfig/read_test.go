@@ -20,6 +20,15 @@ func read(lines ...string) (*experiment.Experiment, error) {
 	return iotdbconfig.Read(file, iotdbconfig.Options{Drivers: all.Drivers()})
 }
 
+// names are those of the drivers that there are.
+func names() []string {
+	var list []string
+	for _, d := range all.Drivers() {
+		list = append(list, d.Name)
+	}
+	return list
+}
+
 // The tool's own file, in which all is as by default, is the tool's default
 // scenario, as is an empty one.
 func TestDefaults(t *testing.T) {
@@ -124,11 +133,12 @@ func TestMapping(t *testing.T) {
 func TestTargets(t *testing.T) {
 	connection := []string{"HOST=db1", "PORT=8812", "USERNAME=admin", "PASSWORD=quest", "DB_NAME=factory", "WRITE_OPERATION_TIMEOUT_MS=90000"}
 	for database, want := range map[string]experiment.Target{
-		"timescaledb": {Name: "timescaledb", Kind: "timescaledb", Options: experiment.Options{"host": "db1", "port": "8812", "user": "admin", "password": "quest", "database": "factory", "timeout": "1m30s"}},
-		"InfluxDB":    {Name: "influxdb", Kind: "influxdb", Options: experiment.Options{"host": "db1", "port": "8812", "user": "admin", "password": "quest", "database": "factory", "timeout": "1m30s"}},
-		"QuestDB":     {Name: "questdb", Kind: "questdb", Options: experiment.Options{"host": "db1", "pg_port": "8812", "pg_user": "admin", "pg_password": "quest", "timeout": "1m30s"}},
-		"SQLite":      {Name: "sqlite", Kind: "sqlite"},
-		"FakeDB":      {Name: "null", Kind: "null"},
+		"timescaledb":                 {Name: "timescaledb", Kind: "timescaledb", Options: experiment.Options{"host": "db1", "port": "8812", "user": "admin", "password": "quest", "database": "factory", "timeout": "1m30s"}},
+		"InfluxDB":                    {Name: "influxdb", Kind: "influxdb", Options: experiment.Options{"host": "db1", "port": "8812", "user": "admin", "password": "quest", "database": "factory", "timeout": "1m30s"}},
+		"QuestDB":                     {Name: "questdb", Kind: "questdb", Options: experiment.Options{"host": "db1", "pg_port": "8812", "pg_user": "admin", "pg_password": "quest", "timeout": "1m30s"}},
+		"IoTDB-200-SESSION_BY_TABLET": {Name: "iotdb", Kind: "iotdb", Options: experiment.Options{"host": "db1", "port": "8812", "user": "admin", "password": "quest", "database": "factory", "timeout": "1m30s"}},
+		"SQLite":                      {Name: "sqlite", Kind: "sqlite"},
+		"FakeDB":                      {Name: "null", Kind: "null"},
 	} {
 		e, err := read(append(connection, "DB_SWITCH="+database)...)
 		if err != nil {
@@ -145,6 +155,27 @@ func TestTargets(t *testing.T) {
 	}
 }
 
+// What a file says of IoTDB alone becomes options of its driver.
+func TestIoTDB(t *testing.T) {
+	for lines, want := range map[string]experiment.Options{
+		"":                         {"timeout": "2m"},
+		"DB_SWITCH=IoTDB-130-JDBC": {"timeout": "2m"},
+		"VECTOR=FALSE":             {"aligned": "false", "timeout": "2m"},
+		"TIMESTAMP_PRECISION=us":   {"precision": "us", "timeout": "2m"},
+	} {
+		e, err := read(lines, "DEVICE_NUMBER=100", "LOOP=1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Check(); err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff([]experiment.Target{{Name: "iotdb", Kind: "iotdb", Options: want}}, e.Targets); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", lines, diff)
+		}
+	}
+}
+
 func TestNotes(t *testing.T) {
 	e, err := read("DB_SWITCH=SQLite", "DEVICE_NUMBER=20", "COMPRESSOR=SNAPPY", "PORT=1", "VECTOR=true", "SG_STRATEGY=mod", "DATA_SEED=9", "LAMBDA=2200")
 	if err != nil {
@@ -156,8 +187,8 @@ func TestNotes(t *testing.T) {
 		"Mapped, as by default: SG_STRATEGY.",
 		"DB_SWITCH becomes targets.kind: the driver of that name, and null for FakeDB; what has no driver needs --target, which takes its place.",
 		"DATA_SEED becomes workload.seed: of another generator: the rows are not the tool's; 0 is an error.",
-		"Ignored: PORT: sqlite has no such option.",
-		"Ignored: VECTOR, COMPRESSOR: IoTDB's own, and there is no driver for IoTDB.",
+		"Ignored: PORT, VECTOR: sqlite has no such option.",
+		"Ignored: COMPRESSOR: IoTDB's own, which has no counterpart in its driver here: the server's settings hold.",
 		"Ignored: LAMBDA: without effect where no row is late by POISSON.",
 	}
 	if diff := cmp.Diff(want, e.Notes); diff != "" {
@@ -212,8 +243,8 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	for lines, want := range map[string]string{
-		"":                               "c.properties: DB_SWITCH: is left out, and stands for IoTDB-200-SESSION_BY_TABLET then, which has no driver; give one of these by --target: duckdb, sqlite, postgres, timescaledb, mysql, clickhouse, questdb, influxdb, victoriametrics, prometheus, null",
-		"DB_SWITCH=IoTDB-130-JDBC":       "c.properties:1: DB_SWITCH: IoTDB-130-JDBC has no driver; give one of these by --target: duckdb, sqlite, postgres, timescaledb, mysql, clickhouse, questdb, influxdb, victoriametrics, prometheus, null",
+		"DB_SWITCH=DolphinDB-3-MTW":      "c.properties:1: DB_SWITCH: DolphinDB-3-MTW has no driver; give one of these by --target: " + strings.Join(names(), ", "),
+		"IoTDB_DIALECT_MODE=table":       "c.properties:1: IoTDB_DIALECT_MODE: the driver of IoTDB writes and queries the tree model; set it to tree, or name a target with --target",
 		"DB_SWITCH=TimescaleD":           `c.properties:1: DB_SWITCH: "TimescaleD" is no database of IoTDB-Benchmark; did you mean "TimescaleDB" or "TimescaleDB-cluster"?`,
 		"DB_SWITCH=InfluxDB\nHOST=a,b":   "c.properties:2: HOST: names several servers, and a target is one; name one, or several targets with --target",
 		"DB_SWITCH=QuestDB\nPASSWORD=@x": "c.properties:2: PASSWORD: begins with @, behind which the name of a file would stand; leave it out, and set the variable TSMARK_QUESTDB_PG_PASSWORD",

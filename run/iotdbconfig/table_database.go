@@ -2,7 +2,7 @@ package iotdbconfig
 
 // Why parameters of one kind are as they are.
 const (
-	onlyIoTDB   = "IoTDB's own, and there is no driver for IoTDB"
+	onlyIoTDB   = "IoTDB's own, which has no counterpart in its driver here: the server's settings hold"
 	namesFixed  = "names are fixed here: g_0, d_0, s_0, tag_0, value_0"
 	ofTarget    = "left out, the target's own default holds, since the tool's are those of IoTDB; with --target ignored"
 	otherSystem = "of a database that has no driver"
@@ -13,7 +13,7 @@ func database() []Parameter {
 		{Name: "DB_SWITCH", Default: "IoTDB-200-SESSION_BY_TABLET", form: text(), Fate: Mapped, Becomes: "targets.kind",
 			Why: "the driver of that name, and null for FakeDB; what has no driver needs --target, which takes its place"},
 		{Name: "IoTDB_DIALECT_MODE", Default: "tree", form: words("tree", "table"), Fate: Mapped,
-			Why: "says only whether GROUP_NUMBER (tree) or IoTDB_TABLE_NUMBER (table) is the number of tables"},
+			Why: "says whether GROUP_NUMBER (tree) or IoTDB_TABLE_NUMBER (table) is the number of tables; of IoTDB itself only tree can be had"},
 		{Name: "TABLE_TIME_COLUMN", Default: "time", form: text(), Fate: Ignored, Why: onlyIoTDB},
 		{Name: "IoTDB_TABLE_WRITABLE_VIEW", Default: "false", form: truth(), Fate: Ignored, Why: onlyIoTDB},
 		{Name: "HOST", Default: "127.0.0.1", form: text(), Fate: Mapped, Becomes: "targets.options.host", Why: ofTarget + "; one host"},
@@ -109,7 +109,7 @@ func ofIoTDB() []Parameter {
 		{Name: "IOTDB_SESSION_POOL_SIZE", Default: "50", form: whole(1), Fate: Ignored, Why: onlyIoTDB},
 		{Name: "TEMPLATE", Default: "false", form: truth(), Fate: Ignored, Why: onlyIoTDB},
 		{Name: "TEMPLATE_NAME", Default: "BenchmarkTemplate", form: text(), Fate: Ignored, Why: onlyIoTDB},
-		{Name: "VECTOR", Default: "true", form: truth(), Fate: Ignored, Why: onlyIoTDB},
+		{Name: "VECTOR", Default: "true", form: truth(), Fate: Mapped, Becomes: "targets.options.aligned", Why: "of IoTDB; ignored for other targets"},
 		{Name: "IOTDB_USE_DEBUG", Default: "false", form: truth(), Fate: Ignored, Why: onlyIoTDB},
 		{Name: "IOTDB_USE_DEBUG_RATIO", Default: "0.01", form: number(0, 1), Fate: Ignored, Why: onlyIoTDB},
 	}

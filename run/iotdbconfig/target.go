@@ -28,10 +28,13 @@ func switches() []string {
 		"SQLite", "IginX", "CnosDB", "SelfCheck")
 }
 
-// The parameter that names the database, and that of how long it waits for one.
+// Parameters that say what a target is like.
 const (
-	dbSwitch    = "DB_SWITCH"
-	timeoutName = "WRITE_OPERATION_TIMEOUT_MS"
+	dbSwitch      = "DB_SWITCH"
+	timeoutName   = "WRITE_OPERATION_TIMEOUT_MS"
+	dialectMode   = "IoTDB_DIALECT_MODE"
+	alignedName   = "VECTOR"
+	precisionName = "TIMESTAMP_PRECISION"
 )
 
 // target sets the system to be measured.
@@ -48,18 +51,19 @@ func (m *mapping) target() {
 		return
 	}
 	at := slices.IndexFunc(m.options.Drivers, func(d driver.Driver) bool {
-		return strings.EqualFold(d.Name, known) || slices.Contains(d.IoTDBBenchmark.Databases, known)
+		return strings.EqualFold(d.Name, known) ||
+			slices.ContainsFunc(d.IoTDBBenchmark.Databases, func(begin string) bool { return strings.HasPrefix(known, begin) })
 	})
 	if at < 0 {
 		names := make([]string, len(m.options.Drivers))
 		for i, d := range m.options.Drivers {
 			names[i] = d.Name
 		}
-		subject := known
-		if !m.has(dbSwitch) {
-			subject = "is left out, and stands for " + known + " then, which"
-		}
-		m.bad(dbSwitch, "%s has no driver; give one of these by --target: %s", subject, strings.Join(names, ", "))
+		m.bad(dbSwitch, "%s has no driver; give one of these by --target: %s", known, strings.Join(names, ", "))
+		return
+	}
+	if strings.HasPrefix(known, "IoTDB-") && strings.EqualFold(m.text(dialectMode), "table") {
+		m.bad(dialectMode, "the driver of IoTDB writes and queries the tree model; set it to tree, or name a target with --target")
 		return
 	}
 	d := &m.options.Drivers[at]
@@ -70,6 +74,10 @@ func (m *mapping) target() {
 	m.option(&t, "USERNAME", optionOf(d, "USERNAME", connection.User))
 	m.option(&t, "PASSWORD", optionOf(d, "PASSWORD", connection.Password))
 	m.option(&t, "DB_NAME", optionOf(d, "DB_NAME", connection.Database))
+	m.option(&t, alignedName, optionOf(d, alignedName, ""))
+	if precision := optionOf(d, precisionName, ""); precision != "" && m.has(precisionName) {
+		set(&t, precision, strings.ToLower(m.text(precisionName)))
+	}
 	if timeout := optionOf(d, timeoutName, connection.Timeout); timeout == "" {
 		m.becomes(Ignored, d.Name+" has no such option", timeoutName)
 	} else {
@@ -105,6 +113,9 @@ func (m *mapping) option(t *experiment.Target, name, option string) {
 		m.bad(name, "begins with @, behind which the name of a file would stand; leave it out, and set the variable TSMARK_%s_%s", strings.ToUpper(t.Name), strings.ToUpper(option))
 		return
 	}
+	if name == alignedName {
+		value = strings.ToLower(value)
+	}
 	set(t, option, value)
 }
 
@@ -117,5 +128,5 @@ func set(t *experiment.Target, option, value string) {
 
 // connecting are the parameters that say where and how to connect.
 func connecting() []string {
-	return []string{dbSwitch, "HOST", "PORT", "USERNAME", "PASSWORD", "DB_NAME", timeoutName}
+	return []string{dbSwitch, "HOST", "PORT", "USERNAME", "PASSWORD", "DB_NAME", alignedName, timeoutName}
 }
