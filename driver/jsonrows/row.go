@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -25,6 +26,7 @@ const (
 	Float32          // the double that equals a single
 	Time             // a text that ParseTime reads
 	Nanoseconds      // a time as a number, since 1970
+	Milliseconds     // likewise
 	Count            // Number, but NULL is 0
 	Text             // a text, or what else stands there as a text
 	Hidden           // is no part of the rows
@@ -168,6 +170,8 @@ func (r *Reader) value(kind Type, raw jsontext.Value) (query.Value, error) {
 		switch {
 		case err == nil && kind == Nanoseconds:
 			return query.Value{Kind: query.Time, Int: n}, nil
+		case err == nil && kind == Milliseconds:
+			return query.Value{Kind: query.Time, Int: n * int64(time.Millisecond)}, nil
 		case err == nil:
 			return query.Value{Kind: query.Int, Int: n}, nil
 		case kind == Int:

@@ -61,7 +61,7 @@ type Plan struct {
 	// Tags are the labels that follow, Fields the metrics behind them.
 	Tags   []Tag       `json:"tags,omitempty"`
 	Fields []Field     `json:"fields,omitempty"`
-	One    bool        `json:"one,omitempty"` // of rows that share the first tag one is wanted, whichever
+	One    bool        `json:"one,omitempty"` // of rows that share the first tag the newest is wanted
 	Order  query.Order `json:"order,omitempty"`
 	Limit  int         `json:"limit,omitempty"` // rows at most; 0: all
 }
@@ -77,6 +77,8 @@ type Field struct {
 	Name   string `json:"name"`
 	Count  bool   `json:"count,omitempty"`  // none is 0, and NULL nowhere
 	Single bool   `json:"single,omitempty"` // a Float32: the single nearest to the value
+	Must   bool   `json:"must,omitempty"`   // a row without a sample of it is none
+	Hidden bool   `json:"hidden,omitempty"` // it is no column
 }
 
 // Text returns the plan as the text of a request.

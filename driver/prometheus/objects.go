@@ -147,7 +147,7 @@ func (d *database) WriteNote(ctx context.Context, parts []promql.NotePart) error
 	case !ok && d.settings.oldData == oldAny:
 		at = time.Now().Add(-noteAge).UnixMilli()
 	case !ok:
-		at = promql.Earliest
+		at = metric.Earliest
 	}
 	return d.send(ctx, at, parts)
 }
@@ -185,7 +185,7 @@ const looks = 500
 // times tells the first and the last time of a table's rows. No function does: range
 // queries look into ever shorter ranges.
 func (d *database) times(ctx context.Context, t *series.Table, out *driver.Content) error {
-	first, last, err := d.find(ctx, t, promql.Earliest, promql.Latest)
+	first, last, err := d.find(ctx, t, metric.Earliest, metric.Latest)
 	if err != nil {
 		return err
 	}
@@ -225,10 +225,10 @@ func (d *database) find(ctx context.Context, t *series.Table, from, to int64) (f
 	length := (to - from + looks) / looks
 	p := &metric.Plan{Start: from + length - 1, End: to + length - 1, Step: length, Timed: true, Order: query.Ascending,
 		Fields: []metric.Field{{Name: promql.FigureName}}}
-	present := r.Exists(r, promql.AnyOf(t), promql.Span{Length: length}, nil)
+	present := r.Exists(r, metric.AnyOf(t), promql.Span{Length: length}, nil)
 	if length == 1 {
 		present = ""
-		for i, f := range promql.AnyOf(t) {
+		for i, f := range metric.AnyOf(t) {
 			if i > 0 {
 				present += " or "
 			}

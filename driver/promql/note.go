@@ -93,11 +93,11 @@ func (c *Console) Note(ctx context.Context, l Language) (string, error) {
 // versions are the notes that the server has, and which of those that are whole is
 // the newest; 0: none is.
 func (c *Console) versions(ctx context.Context, l Language) (map[int64]*version, int64, error) {
-	p := &metric.Plan{At: Latest, Fields: []metric.Field{{Name: Note}}}
+	p := &metric.Plan{At: metric.Latest, Fields: []metric.Field{{Name: Note}}}
 	for _, name := range []string{labelVersion, labelPart, labelContent} {
 		p.Tags = append(p.Tags, metric.Tag{Label: name})
 	}
-	s := Span{Length: Latest - Earliest + 1}
+	s := Span{Length: metric.Latest - metric.Earliest + 1}
 	p.Expression = s.Of(l, fmt.Sprintf(`{__name__=%q, %s!="", %s}`, Note, labelVersion, Uncached()), "")
 	var answer query.Answer
 	if err := c.Run(ctx, p, limit.Own(&answer)); err != nil {
