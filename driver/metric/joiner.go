@@ -208,7 +208,7 @@ func (j *Joiner) Rows(sink query.Sink) (int64, error) {
 	if j.plan.One {
 		j.one()
 	}
-	if slices.ContainsFunc(j.plan.Fields, func(f Field) bool { return f.Must }) {
+	if slices.ContainsFunc(j.plan.Tags, func(t Tag) bool { return t.Must }) || slices.ContainsFunc(j.plan.Fields, func(f Field) bool { return f.Must }) {
 		j.order = slices.DeleteFunc(j.order, j.lacks)
 	}
 	switch {
@@ -246,8 +246,13 @@ func (j *Joiner) one() {
 
 func (j *Joiner) timeOf(p place) int64 { return j.groups[p.group].times[p.row] }
 
-// lacks reports whether a row has no sample of a field that it must have.
+// lacks reports whether a row has not what it must have.
 func (j *Joiner) lacks(p place) bool {
+	for i, tag := range j.plan.Tags {
+		if tag.Must && j.groups[p.group].tags[i].Kind == query.Null {
+			return true
+		}
+	}
 	fields := j.plan.Fields
 	for i, v := range j.groups[p.group].cells[p.row*len(fields):][:len(fields)] {
 		if fields[i].Must && math.IsNaN(v) {

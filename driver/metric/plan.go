@@ -12,9 +12,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 )
 
 // Own begins the names of metrics and labels that are tsmark's own.
@@ -38,6 +41,18 @@ const (
 
 // Name returns the metric of a table's field.
 func Name(table, field string) string { return table + "_" + field }
+
+// Objects lists the metrics of a schema's fields by their names: there is one once a
+// sample of it is.
+func Objects(schema *series.Schema, name func(table, field string) string) []driver.Object {
+	var objects []driver.Object
+	for _, t := range schema.Tables {
+		for _, f := range append(slices.Clone(t.Fields), series.Field{Name: NullField}) {
+			objects = append(objects, driver.Object{Kind: "metric", Name: name(t.Name, f.Name)})
+		}
+	}
+	return objects
+}
 
 // Plan is a request and how its answer becomes rows. It is kept as the text of a
 // driver.Request: a line of JSON, and the expression.
@@ -70,6 +85,7 @@ type Plan struct {
 type Tag struct {
 	Label  string `json:"label"`
 	Number bool   `json:"number,omitempty"`
+	Must   bool   `json:"must,omitempty"` // rows without it are none
 }
 
 // Field is a column that the values of a metric are.

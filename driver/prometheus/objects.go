@@ -25,14 +25,14 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	}
 	var objects []driver.Object
 	for _, name := range names {
-		objects = append(objects, driver.Object{Kind: "metric", Name: name, Data: true, Note: name == promql.Note})
+		objects = append(objects, driver.Object{Kind: "metric", Name: name, Data: true, Note: name == metric.Note})
 	}
 	return objects, nil
 }
 
 // Plan implements driver.DB. A metric is there once a sample of it is.
 func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
-	return promql.Metrics(language{}, schema), nil
+	return metric.Objects(schema, language{}.Metric), nil
 }
 
 // Create implements driver.DB: metrics come with their samples.

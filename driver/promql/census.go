@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/metric"
@@ -29,17 +28,6 @@ func (c *Console) Names(ctx context.Context, parameters url.Values) ([]string, e
 		return nil, fmt.Errorf("its list of metrics cannot be read: %.100q", answer)
 	}
 	return list.Data, nil
-}
-
-// Metrics lists the metrics of a schema's fields: there is one once a sample of it is.
-func Metrics(l Language, schema *series.Schema) []driver.Object {
-	var objects []driver.Object
-	for _, t := range schema.Tables {
-		for _, f := range append(slices.Clone(t.Fields), series.Field{Name: metric.NullField}) {
-			objects = append(objects, driver.Object{Kind: "metric", Name: l.Metric(t.Name, f.Name)})
-		}
-	}
-	return objects
 }
 
 // FigureName is the name of the series that tsmark's own figures of a table are.

@@ -35,7 +35,7 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 		if !there {
 			continue
 		}
-		objects = append(objects, driver.Object{Kind: "metric", Name: name, Data: true, Note: name == promql.Note})
+		objects = append(objects, driver.Object{Kind: "metric", Name: name, Data: true, Note: name == metric.Note})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listing the metrics of %s: %w", d.Address(), err)
@@ -68,7 +68,7 @@ func (d *database) names(ctx context.Context) ([]string, error) {
 
 // Plan implements driver.DB. A metric is there once a sample of it is.
 func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
-	return promql.Metrics(metricsQL{}, schema), nil
+	return metric.Objects(schema, metricsQL{}.Metric), nil
 }
 
 // Create implements driver.DB: metrics come with their samples.
