@@ -191,7 +191,7 @@ func read(answers []found, t *series.Table, anyOf []string, out *driver.Census) 
 // ListSeries implements driver.SeriesLister.
 func (d *database) ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error {
 	r := renderer{Query: &query.Query{Table: t.Name}, table: t, schema: s}
-	r.columns(r.all(), nil)
+	r.columns(r.all(), r.all(), nil)
 	if err := r.add(metric.AnyOf(t), r.all(), whole("count")); err != nil {
 		return err
 	}

@@ -92,11 +92,21 @@ func (r *renderer) shape() error {
 	return metric.Unsupported("KairosDB groups series before it aggregates them: it knows of no unit's %s", r.ShapeName())
 }
 
-// columns adds the columns of tags and of fields to the plan.
-func (r *renderer) columns(tags, fields []string) {
+// columns adds the columns of tags and of fields to the plan. Groups have the tags by:
+// those that a row must have and that are no columns are hidden ones.
+func (r *renderer) columns(tags, by, fields []string) {
+	demanded := r.Demands()
+	tag := func(key string, hidden bool) {
+		r.plan.Tags = append(r.plan.Tags, metric.Tag{
+			Label: key, Number: r.table.Tag(key).Numeric(), Must: slices.Contains(demanded, key), Hidden: hidden,
+		})
+	}
 	for _, key := range tags {
-		if key != "" {
-			r.plan.Tags = append(r.plan.Tags, metric.Tag{Label: key, Number: r.table.Tag(key).Numeric(), Must: slices.Contains(r.Demands(), key)})
+		tag(key, false)
+	}
+	for _, key := range demanded {
+		if slices.Contains(by, key) && !slices.Contains(tags, key) {
+			tag(key, true)
 		}
 	}
 	for _, f := range fields {
@@ -226,7 +236,7 @@ func (r *renderer) all() []string {
 // aggregated renders aggregates of the window in groups.
 func (r *renderer) aggregated(function string, fields []string, by ...string) error {
 	by = group(by...)
-	r.columns(by, fields)
+	r.columns(by, by, fields)
 	r.counted(query.Aggregate(function))
 	if err := r.add(fields, by, whole(function)); err != nil {
 		return err
@@ -247,7 +257,7 @@ func (r *renderer) buckets(s query.Buckets) error {
 	if err != nil {
 		return err
 	}
-	r.columns(by, s.Fields)
+	r.columns(by, by, s.Fields)
 	r.counted(s.Aggregate)
 	of.Stamp = true
 	r.plan.Timed, r.plan.Limit = true, s.Limit
@@ -268,7 +278,7 @@ func (r *renderer) ranges(width int64) (ranges, error) {
 
 // rows renders the Rows shape: the points themselves.
 func (r *renderer) rows(fields []string, tag string) error {
-	r.columns(group(tag), fields)
+	r.columns(group(tag), r.all(), fields)
 	r.stored()
 	r.plan.Timed = true
 	if err := r.add(fields, r.all()); err != nil {
@@ -280,7 +290,7 @@ func (r *renderer) rows(fields []string, tag string) error {
 // last renders the Last shape: of each metric of each series the newest point, of which
 // those of the newest time are the row.
 func (r *renderer) last(s query.Last) error {
-	r.columns(append([]string{s.By}, s.Tags...), s.Fields)
+	r.columns(append([]string{s.By}, s.Tags...), r.all(), s.Fields)
 	r.stored()
 	r.plan.Timed, r.plan.One = true, true
 	newest := chosen("last")
@@ -297,18 +307,21 @@ func (r *renderer) last(s query.Last) error {
 			return err
 		}
 	}
-	rest := slices.Clone(s.Fields)
-	if s.Having != nil { // what is left out tells of no row
-		rest = slices.DeleteFunc(rest, func(f string) bool { return f == s.Having.Field })
-		if len(metric.Witnesses(r.table, rest)) == 1 && metric.Witnesses(r.table, rest)[0] == s.Having.Field {
-			other := slices.IndexFunc(r.table.Fields, func(f series.Field) bool { return f.Name != s.Having.Field && metric.Sure(r.table, f.Name) })
-			if other < 0 {
-				return metric.Unsupported("KairosDB's filter leaves the newest point out, and no other metric tells that there is one")
-			}
-			return r.add([]string{r.table.Fields[other].Name}, r.all(), newest)
+	if s.Having == nil {
+		return r.witnesses(s.Fields, r.all(), newest)
+	}
+	// What the filter leaves out tells of no row: another metric must, of which each has
+	// a point.
+	sure := func(f string) bool { return f != s.Having.Field && metric.Sure(r.table, f) }
+	if slices.ContainsFunc(s.Fields, sure) {
+		return nil
+	}
+	for _, f := range r.table.Fields {
+		if sure(f.Name) {
+			return r.add([]string{f.Name}, r.all(), newest)
 		}
 	}
-	return r.witnesses(rest, r.all(), newest)
+	return metric.Unsupported("KairosDB's filter leaves the newest point out, and no other metric is sure to tell that there is one")
 }
 
 // means renders the Means shape.
@@ -317,7 +330,7 @@ func (r *renderer) means(s query.Means) error {
 		return metric.Unsupported("KairosDB aggregates values, and no tags: tag %s", s.MeanTags[0])
 	}
 	by := group(s.Group...)
-	r.columns(by, s.Fields)
+	r.columns(by, by, s.Fields)
 	fields := s.Fields
 	if s.Having != nil && !slices.Contains(fields, s.Having.Field) {
 		r.plan.Fields = append(r.plan.Fields, metric.Field{Name: metric.Name(r.Table, s.Having.Field), Hidden: true})
@@ -362,7 +375,7 @@ func (r *renderer) activity(a query.Activity, unit string, made ...aggregator) e
 	if err != nil {
 		return err
 	}
-	r.columns([]string{unit}, nil)
+	r.columns([]string{unit}, []string{unit}, nil)
 	buckets := []aggregator{{Name: "avg", ranges: &of}, kept(a.Compare, a.Value)}
 	return r.add([]string{a.Field}, []string{unit}, append(buckets, made...)...)
 }

@@ -286,7 +286,11 @@ func (j *Joiner) valuesOf(at place) []query.Value {
 		}
 		j.row = append(j.row, query.Value{Kind: query.Time, Int: ms * int64(time.Millisecond)})
 	}
-	j.row = append(j.row, g.tags...)
+	for i, tag := range g.tags {
+		if !j.plan.Tags[i].Hidden {
+			j.row = append(j.row, tag)
+		}
+	}
 	for i, v := range g.cells[at.row*len(j.plan.Fields):][:len(j.plan.Fields)] {
 		switch f := &j.plan.Fields[i]; {
 		case f.Hidden:

@@ -85,7 +85,8 @@ type Plan struct {
 type Tag struct {
 	Label  string `json:"label"`
 	Number bool   `json:"number,omitempty"`
-	Must   bool   `json:"must,omitempty"` // rows without it are none
+	Must   bool   `json:"must,omitempty"`   // a row without it is none
+	Hidden bool   `json:"hidden,omitempty"` // it is no column
 }
 
 // Field is a column that the values of a metric are.
