@@ -29,7 +29,7 @@ func (f *faults) fill(ctx context.Context) error {
 
 // requests renders the queries of the example that the target can answer.
 func (f *faults) requests() ([]driver.Request, error) {
-	d, _, err := exampleRows()
+	d, _, err := f.rows()
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (f *faults) requests() ([]driver.Request, error) {
 	}
 	var requests []driver.Request
 	for _, t := range exampleUse().QueryTypes() {
-		sequence, err := exampleUse().Queries(exampleSpec(), t.Name, 1)
+		sequence, err := exampleUse().Queries(f.spec(), t.Name, 1)
 		if err != nil {
 			return nil, err
 		}

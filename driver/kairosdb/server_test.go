@@ -16,7 +16,8 @@ func server(t testing.TB, given ...string) map[string]string {
 	return conformance.TestServer(t, Driver(), given...)
 }
 
-func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
+// Its H2 commits each point: a few thousand a second.
+func TestConformance(t *testing.T) { conformance.RunSparse(t, Driver(), server(t)) }
 
 // Batches as they are.
 func TestConformanceUncompressed(t *testing.T) {
@@ -32,6 +33,7 @@ func TestFaults(t *testing.T) {
 		Kind:     Driver(),
 		Server:   conformance.Script(t, "kairosdb"),
 		Patience: 30 * time.Second,
+		Sparse:   true,
 		Cannot: map[string]string{
 			conformance.WrongPassword: "the server asks for none",
 			conformance.WrongDatabase: "it has none",
