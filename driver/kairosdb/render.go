@@ -75,7 +75,7 @@ func (r *renderer) shape() error {
 	case query.Means:
 		return r.means(s)
 	case query.UnitMeans:
-		return metric.Unsupported("KairosDB groups series before it aggregates them, and not what it has aggregated: it has no means of units' means")
+		return metric.Unsupported("KairosDB groups series before it aggregates them, and puts nothing together that it has made of each: it has no means of units' means")
 	case query.RowSet:
 		return metric.Unsupported("KairosDB has no set operations")
 	case query.ActiveUnits:
@@ -89,7 +89,7 @@ func (r *renderer) shape() error {
 		days := aggregator{Name: "count", ranges: &ranges{Sampling: sampling{1, "days"}, Align: true}}
 		return r.activity(s.Activity, s.Unit, days, whole("avg"), aggregator{Name: "scale", Factor: s.Width.Hours()})
 	}
-	return metric.Unsupported("KairosDB groups series before it aggregates them: it knows of no unit's %s", r.ShapeName())
+	return metric.Unsupported("KairosDB groups series before it aggregates them, and puts nothing together that it has made of each")
 }
 
 // columns adds the columns of tags and of fields to the plan. Groups have the tags by:
@@ -140,7 +140,7 @@ func (r *renderer) add(fields, by []string, chain ...aggregator) error {
 		return err
 	}
 	if above := r.Above; above != nil {
-		if len(above.And) > 0 || len(fields) != 1 || fields[0] != above.Field {
+		if len(above.And) > 0 && len(chain) > 0 || slices.ContainsFunc(fields, func(f string) bool { return !slices.Contains(above.All(), f) }) {
 			return metric.Unsupported("KairosDB's filter compares the points of a metric with a threshold, and leaves out none of other metrics by them")
 		}
 		chain = append([]aggregator{filter("lte", above.Value)}, chain...)
@@ -276,9 +276,19 @@ func (r *renderer) ranges(width int64) (ranges, error) {
 	return of, nil
 }
 
-// rows renders the Rows shape: the points themselves.
+// rows renders the Rows shape: the points themselves. Of several fields that must be above
+// a threshold each passes through a filter, and rows need all of them.
 func (r *renderer) rows(fields []string, tag string) error {
 	r.columns(group(tag), r.all(), fields)
+	if r.Above != nil {
+		for _, f := range r.Above.All() {
+			if !slices.Contains(fields, f) {
+				fields = append(slices.Clone(fields), f)
+				r.hidden(f)
+			}
+			r.must(f)
+		}
+	}
 	r.stored()
 	r.plan.Timed = true
 	if err := r.add(fields, r.all()); err != nil {
@@ -310,18 +320,16 @@ func (r *renderer) last(s query.Last) error {
 	if s.Having == nil {
 		return r.witnesses(s.Fields, r.all(), newest)
 	}
-	// What the filter leaves out tells of no row: another metric must, of which each has
-	// a point.
-	sure := func(f string) bool { return f != s.Having.Field && metric.Sure(r.table, f) }
-	if slices.ContainsFunc(s.Fields, sure) {
-		return nil
+	// What the filter leaves out tells of no row, and a series that shares the tag may
+	// have an older one: another metric must be sure to tell of the newest.
+	sure := slices.IndexFunc(r.table.Fields, func(f series.Field) bool { return f.Name != s.Having.Field && metric.Sure(r.table, f.Name) })
+	if sure < 0 {
+		return metric.Unsupported("KairosDB's filter leaves the newest point out without a trace, and no other metric of table %s is sure to tell that it was the newest", r.Table)
 	}
-	for _, f := range r.table.Fields {
-		if sure(f.Name) {
-			return r.add([]string{f.Name}, r.all(), newest)
-		}
+	if witness := r.table.Fields[sure].Name; !slices.Contains(s.Fields, witness) {
+		return r.add([]string{witness}, r.all(), newest)
 	}
-	return metric.Unsupported("KairosDB's filter leaves the newest point out, and no other metric is sure to tell that there is one")
+	return nil
 }
 
 // means renders the Means shape.
@@ -333,7 +341,7 @@ func (r *renderer) means(s query.Means) error {
 	r.columns(by, by, s.Fields)
 	fields := s.Fields
 	if s.Having != nil && !slices.Contains(fields, s.Having.Field) {
-		r.plan.Fields = append(r.plan.Fields, metric.Field{Name: metric.Name(r.Table, s.Having.Field), Hidden: true})
+		r.hidden(s.Having.Field)
 		fields = append(slices.Clone(fields), s.Having.Field)
 	}
 	for _, f := range fields {
@@ -350,6 +358,11 @@ func (r *renderer) means(s query.Means) error {
 		return nil
 	}
 	return r.witnesses(fields, by, whole("count"))
+}
+
+// hidden adds a field to the plan that is no column.
+func (r *renderer) hidden(field string) {
+	r.plan.Fields = append(r.plan.Fields, metric.Field{Name: metric.Name(r.Table, field), Hidden: true})
 }
 
 // must says that rows need a value of a field.

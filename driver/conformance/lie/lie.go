@@ -140,6 +140,9 @@ var (
 	// samples finds queries of metrics, and figures those that tsmark counts by.
 	samples = regexp.MustCompile(`_over_time\(`)
 	figures = regexp.MustCompile(`tsmark_figure|^(count|group)\(`)
+	// points finds queries of KairosDB, and counted those that tsmark counts by.
+	points  = regexp.MustCompile(`^\{"start_absolute":`)
+	counted = regexp.MustCompile(`"name":"(first|count)"`)
 	// constant is what tells queries of one kind apart.
 	constant = regexp.MustCompile(`'[^']*'|\d+`)
 )
@@ -148,7 +151,7 @@ var (
 // none.
 func kind(text string) string {
 	sql, metrics := reads.MatchString(text) && !counts.MatchString(present.ReplaceAllString(text, "")), samples.MatchString(text) && !figures.MatchString(text)
-	if !sql && !metrics {
+	if kairos := points.MatchString(text) && !counted.MatchString(text); !sql && !metrics && !kairos {
 		return ""
 	}
 	return constant.ReplaceAllString(text, "?")
