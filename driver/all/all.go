@@ -7,6 +7,7 @@ import (
 	"github.com/tsmark/tsmark/driver/duckdb"
 	"github.com/tsmark/tsmark/driver/influxdb"
 	"github.com/tsmark/tsmark/driver/iotdb"
+	"github.com/tsmark/tsmark/driver/kairosdb"
 	"github.com/tsmark/tsmark/driver/mysql"
 	"github.com/tsmark/tsmark/driver/null"
 	"github.com/tsmark/tsmark/driver/postgres"
@@ -31,6 +32,7 @@ func Drivers() []driver.Driver {
 		victoriametrics.Driver(),
 		prometheus.Driver(),
 		iotdb.Driver(),
+		kairosdb.Driver(),
 		null.Driver(),
 	}
 }
