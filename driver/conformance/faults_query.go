@@ -239,12 +239,16 @@ func (f *faults) neverAnswers(ctx context.Context) error {
 }
 
 // hurried is the option timeout, where there is one: short, but long enough for what a
-// busy machine does.
+// busy machine, or a slow server, does.
 func (f *faults) hurried() map[string]string {
 	if !f.has("timeout") {
 		return map[string]string{}
 	}
-	return map[string]string{"timeout": min(5*time.Second, f.patience()/2).String()}
+	longest := 5 * time.Second
+	if f.Sparse {
+		longest = f.patience() / 2
+	}
+	return map[string]string{"timeout": min(longest, f.patience()/2).String()}
 }
 
 // fallsSilent: writers and queriers notice that the server says nothing more.

@@ -59,6 +59,8 @@ var (
 	}}
 	// DropsFew loses one row in 10,000.
 	DropsFew = Lie{Name: "drops one row in 10,000", Store: once(10_000, Drop)}
+	// DropsSome loses one row in 600, where there are no 10,000.
+	DropsSome = Lie{Name: "drops one row in 600", Store: once(600, Drop)}
 	// Duplicates stores one row in 1,000 twice.
 	Duplicates = Lie{Name: "duplicates", Store: once(1_000, Twice)}
 	// Both loses one row in 1,000, and stores another one twice for it.
