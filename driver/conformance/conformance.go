@@ -36,7 +36,11 @@ func Run(t *testing.T, kind driver.Driver, given map[string]string) {
 func RunSparse(t *testing.T, kind driver.Driver, given map[string]string) {
 	s := newSuite(t, kind, given)
 	s.interval = sparse * RegularInterval
-	s.run(t, tsbs.CPUOnly(), tsbs.Devops(), tsbs.IoT())
+	workloads := []workload.Workload{tsbs.CPUOnly(), tsbs.IoT()}
+	if !testing.Short() {
+		workloads = append(workloads, tsbs.Devops())
+	}
+	s.run(t, workloads...)
 }
 
 // sparse is what the rows of a series are divided by where a server takes few a second.
