@@ -246,15 +246,8 @@ func (r *treeRenderer) levels(key string, a query.Aggregate, fields []string, wi
 	if len(r.values()) > 0 {
 		r.unsupported("a condition on values of several devices together: in the tree model it were one on all of them at once")
 	}
-	if in != nil && in.Key != key && len(r.from()) > 1 || slices.ContainsFunc(r.q.Demands(), func(k string) bool {
-		at := r.level(k)
-		return k != key && at >= 0 && !r.filters(k) && r.lacking(r.texts[at])
-	}) {
+	if in != nil && in.Key != key && len(r.from()) > 1 || slices.ContainsFunc(r.q.Demands(), func(k string) bool { return k != key && r.drops(k) }) {
 		r.unsupported("several values of another tag than %s together: GROUP BY LEVEL folds the devices of one path pattern", key)
-	}
-	from := fromValue
-	if a == query.Count {
-		from = fromCount
 	}
 	add := func(function, name string) int {
 		want := [2]string{function, node(name)}
@@ -268,11 +261,15 @@ func (r *treeRenderer) levels(key string, a query.Aggregate, fields []string, wi
 	}
 	add("count", witness(r.table))
 	for _, f := range fields {
-		r.output(from, add(functions()[a], f))
+		r.output(aggregated(a), add(functions()[a], f))
 	}
 	level := r.level(key)
 	r.plan.Skip = r.depth() + 1 + level
-	r.statement(where, fmt.Sprintf("%s%s LEVEL = %d", window, map[bool]string{true: "\nGROUP BY", false: ","}[window == ""], r.plan.Skip), "", order)
+	by := window + ","
+	if window == "" {
+		by = "\nGROUP BY"
+	}
+	r.statement(where, fmt.Sprintf("%s LEVEL = %d", by, r.plan.Skip), "", order)
 }
 
 // grouped says that the query is unsupported unless groups of the tags are devices.
@@ -288,13 +285,17 @@ func functions() map[query.Aggregate]string {
 	return map[query.Aggregate]string{query.Max: "max_value", query.Min: "min_value", query.Avg: "avg", query.Sum: "sum", query.Count: "count"}
 }
 
-func (r *treeRenderer) aggregates(a query.Aggregate, fields []string) {
-	from := fromValue
+// aggregated is where aggregates come from.
+func aggregated(a query.Aggregate) string {
 	if a == query.Count {
-		from = fromCount
+		return fromCount
 	}
+	return fromValue
+}
+
+func (r *treeRenderer) aggregates(a query.Aggregate, fields []string) {
 	for _, f := range fields {
-		r.output(from, r.column(call(functions()[a], node(f))))
+		r.output(aggregated(a), r.column(call(functions()[a], node(f))))
 	}
 }
 
@@ -357,20 +358,12 @@ func (r *treeRenderer) window(s query.Buckets) (window, where string) {
 		}
 		return fmt.Sprintf("\nGROUP BY (%s, %s)", rangeMark, r.duration(s.Width)), r.times()
 	}
-	first := floor(start, width)
-	last := floor(end-1, width) + width
+	first := bucket(start, width)
+	last := bucket(end-1, width) + width
 	if first != start || last != end {
 		where = fmt.Sprintf("time >= %d AND time < %d", start, end)
 	}
 	return fmt.Sprintf("\nGROUP BY ([%d, %d), %s)", first, max(last, first+width), r.duration(s.Width)), where
-}
-
-func floor(v, width int64) int64 {
-	rest := v % width
-	if rest < 0 {
-		rest += width
-	}
-	return v - rest
 }
 
 // duration is a width in IoTDB's units.
@@ -390,7 +383,7 @@ func (r *treeRenderer) duration(width time.Duration) string {
 // over such times.
 func (r *treeRenderer) bounds() (start, end int64) {
 	up := func(ns int64) int64 {
-		at := floor(ns, int64(r.unit))
+		at := query.BucketOf(ns, r.unit)
 		if at < ns {
 			at += int64(r.unit)
 		}
@@ -429,8 +422,8 @@ func (r *treeRenderer) ofAll(window, where, order string) {
 func (r *treeRenderer) perDevice(where, having, order string, window ...string) {
 	r.plan.Device, r.plan.Skip = true, r.depth()+1
 	for _, key := range r.q.Demands() {
-		if at := r.level(key); at >= 0 && r.lacking(r.texts[at]) && !r.filters(key) {
-			r.plan.Present = append(r.plan.Present, at)
+		if r.drops(key) {
+			r.plan.Present = append(r.plan.Present, r.level(key))
 		}
 	}
 	conditions := r.values()
@@ -448,14 +441,14 @@ func (r *treeRenderer) perDevice(where, having, order string, window ...string) 
 
 func (r *treeRenderer) filters(key string) bool { return r.q.In != nil && r.q.In.Key == key }
 
-// dropped reports whether rows of the answer are dropped since their device lacks a
-// tag.
-func (r *treeRenderer) dropped() bool {
-	return slices.ContainsFunc(r.q.Demands(), func(key string) bool {
-		at := r.level(key)
-		return at >= 0 && !r.filters(key) && r.lacking(r.texts[at])
-	})
+// drops reports whether rows of the answer are dropped since their device lacks a tag.
+func (r *treeRenderer) drops(key string) bool {
+	at := r.level(key)
+	return at >= 0 && !r.filters(key) && r.lacking(r.texts[at])
 }
+
+// dropped reports whether any are.
+func (r *treeRenderer) dropped() bool { return slices.ContainsFunc(r.q.Demands(), r.drops) }
 
 // statement writes the statement.
 func (r *treeRenderer) statement(where, group, having, end string) {

@@ -18,10 +18,6 @@ type columns struct {
 	types []int32
 }
 
-func (c *columns) add(name, kind string) {
-	c.names, c.types = append(c.names, node(name)), append(c.types, numbers[kind])
-}
-
 // tableWriter is what a writer knows of a table.
 type tableWriter struct {
 	table   *series.Table
@@ -93,14 +89,8 @@ func (w *writer) columns(t *tableWriter, width int) *columns {
 		return c
 	}
 	c = &columns{}
-	for _, tag := range t.numeric {
-		c.add(tag.Key, "DOUBLE")
-	}
-	for _, f := range t.table.Fields[:width] {
-		c.add(f.Name, w.held[f.Type].As)
-	}
-	if written(t.table) {
-		c.add(rowName, "BOOLEAN")
+	for _, m := range measurements(t.table, t.table.Fields[:width], w.held) {
+		c.names, c.types = append(c.names, node(m.name)), append(c.types, numbers[m.kind])
 	}
 	t.of[width] = c
 	return c

@@ -44,6 +44,17 @@ const (
 	Swap       // its values and those of the row before, in the same message, are exchanged
 )
 
+// copies is how many times a row of the fate is stored.
+func (f Fate) copies() int {
+	switch f {
+	case Drop:
+		return 0
+	case Twice:
+		return 2
+	}
+	return 1
+}
+
 // The lies. Their numbers are such that a dataset of 15,000 rows and 60 answers
 // of a kind meet each of them.
 var (
@@ -128,6 +139,17 @@ func withoutMiddle(rows int) []int {
 	order[rows/2] = 0
 	slices.Sort(order)
 	return order
+}
+
+// within returns which rows of an order are of a block of so many rows from the first
+// on, numbered from the block's first.
+func within(order []int, first, rows int) (own []int) {
+	for _, row := range order {
+		if row >= first && row < first+rows {
+			own = append(own, row-first)
+		}
+	}
+	return own
 }
 
 // reads finds queries that read rows of a table, leaving out the statements by

@@ -3,6 +3,7 @@ package lie
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/snappy"
@@ -156,15 +157,10 @@ func (p *proxy) remoteWrite(body []byte) ([]byte, error) {
 					one.value = v
 				}
 			}
-			switch fates[n] {
-			case Drop:
-				continue
-			case Zero:
+			if fates[n] == Zero {
 				one.value = 0
-			case Twice:
-				samples = append(samples, one)
 			}
-			samples = append(samples, one)
+			samples = append(samples, slices.Repeat([]sample{one}, fates[n].copies())...)
 		}
 		message := append([]byte(nil), s.labels...)
 		for _, one := range samples {
