@@ -33,3 +33,13 @@ func TestConformanceNotAligned(t *testing.T) {
 	conformance.Long(t)
 	conformance.Run(t, iotdb.Driver(), server(t, "aligned", "false", "fetch_size", "100"))
 }
+
+func TestConformanceCompressed(t *testing.T) {
+	conformance.Long(t)
+	conformance.Run(t, iotdb.Driver(), server(t, "compression", "zstd"))
+}
+
+func TestConformanceCompressedNotAligned(t *testing.T) {
+	conformance.Long(t)
+	conformance.Run(t, iotdb.Driver(), server(t, "aligned", "false", "compression", "gzip"))
+}
