@@ -99,7 +99,7 @@ func (r *renderer) shape() {
 	case query.RowSet:
 		r.unsupported("CQL has no UNION, INTERSECT or EXCEPT")
 	default:
-		r.unsupported("it asks about the answer of another query, of which buckets of a unit are active, and CQL has no subqueries and no expressions of aggregates")
+		r.unsupported("it asks about the answer of another query, and CQL has no subqueries")
 	}
 	for _, key := range r.q.Demands() {
 		r.plan.Present = append(r.plan.Present, r.tag(key))

@@ -70,12 +70,16 @@ func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) 
 	if err != nil {
 		return nil, fmt.Errorf("opening a connection for writing: %w", err)
 	}
+	return newWriter(d, s), nil
+}
+
+func newWriter(d *database, s *series.Schema) *writer {
 	w := &writer{db: d, tables: make(map[*series.Table]*tableWriter, len(s.Tables)),
 		rows: int(d.options.Int(optionBatchRows)), concurrency: int(d.options.Int(optionConcurrency))}
 	for _, t := range s.Tables {
 		w.tables[t] = newTableWriter(d.layout, t, s.Series)
 	}
-	return w, nil
+	return w
 }
 
 func newTableWriter(l *layout, t *series.Table, count uint32) *tableWriter {
@@ -156,11 +160,16 @@ func (w *writer) encode(b *series.Batch) (bytes int64, err error) {
 		t.runs = append(t.runs, run)
 	}
 	for _, t := range w.active {
-		slices.SortStableFunc(t.places, func(a, b place) int {
-			if a.series != b.series {
+		slices.SortFunc(t.places, func(a, b place) int {
+			switch {
+			case a.series != b.series:
 				return cmp.Compare(a.series, b.series)
+			case a.span != b.span:
+				return cmp.Compare(a.span, b.span)
+			case a.run != b.run:
+				return cmp.Compare(a.run, b.run)
 			}
-			return cmp.Compare(a.span, b.span)
+			return cmp.Compare(a.row, b.row)
 		})
 		bytes += t.bind()
 		w.divide(t)
