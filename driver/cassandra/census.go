@@ -38,7 +38,7 @@ func (d *database) census(ctx context.Context, t *series.Table) (out driver.Cens
 func (d *database) contents(ctx context.Context, t *series.Table, fields []series.Field, out *driver.Census) error {
 	list := fmt.Sprintf("count(*), min(%s), max(%[1]s)", timeColumn)
 	for _, f := range fields {
-		c := column(f.Name)
+		c := ident(f.Name)
 		list += fmt.Sprintf(", count(%s), min(%[1]s), max(%[1]s)", c)
 		if sum := sumOf(f.Type, c); sum != "" {
 			list += ", " + sum
@@ -114,7 +114,7 @@ func (d *database) sums(ctx context.Context, t *series.Table, out *driver.Census
 	var list []string
 	for i, f := range t.Fields {
 		if out.Fields[i].Sum == nil {
-			fields, list = append(fields, i), append(list, column(f.Name))
+			fields, list = append(fields, i), append(list, ident(f.Name))
 			out.Fields[i].Sum = &query.Value{Kind: query.Int}
 		}
 	}

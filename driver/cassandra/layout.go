@@ -23,8 +23,17 @@ const (
 // longestName is the most characters of a table's or keyspace's name.
 const longestName = 48
 
-// names quotes names and texts.
+// names quotes names.
 var names = &sql.Dialect{Words: " add allow alter and apply asc authorize batch begin by columnfamily create default delete desc describe drop entries execute from full grant if in index infinity insert into is keyspace limit materialized mbean mbeans modify nan norecursive not null of on or order primary rename replace revoke schema select set table to token truncate unlogged unset update use using view where with "}
+
+// ident is a name as it stands in statements. One that begins with an underscore needs
+// quotes.
+func ident(name string) string {
+	if strings.HasPrefix(name, "_") {
+		return sql.DoubleQuotes.Of(name)
+	}
+	return names.Ident(name)
+}
 
 // tableName is the name of a table: Cassandra has word characters only.
 func tableName(name string) string {
@@ -54,7 +63,7 @@ func newLayout(o driver.Options) *layout {
 }
 
 // in is a table of the keyspace as it stands in statements.
-func (l *layout) in(table string) string { return names.Ident(l.keyspace) + "." + names.Ident(table) }
+func (l *layout) in(table string) string { return ident(l.keyspace) + "." + ident(table) }
 
 func (l *layout) rows(t *series.Table) string     { return l.in(tableName(t.Name)) }
 func (l *layout) registry(t *series.Table) string { return l.in(registryName(t)) }
@@ -93,7 +102,7 @@ func check(o driver.Options, s *series.Schema) error {
 // makeKeyspace is the statement that makes the keyspace.
 func (l *layout) makeKeyspace() string {
 	return fmt.Sprintf("CREATE KEYSPACE IF NOT EXISTS %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %s} AND durable_writes = %s",
-		names.Ident(l.keyspace), l.options[optionReplication], l.options[optionDurableWrites])
+		ident(l.keyspace), l.options[optionReplication], l.options[optionDurableWrites])
 }
 
 // makeTable are the statements that make a table of rows and its registry, where a
@@ -101,14 +110,14 @@ func (l *layout) makeKeyspace() string {
 func (l *layout) makeTable(t *series.Table) []string {
 	var fields, tags strings.Builder
 	for _, f := range t.Fields {
-		fmt.Fprintf(&fields, "%s %s, ", names.Ident(f.Name), l.types[f.Type].As)
+		fmt.Fprintf(&fields, "%s %s, ", ident(f.Name), l.types[f.Type].As)
 	}
 	for i := range t.Tags {
 		kind := "text"
 		if t.Tags[i].Numeric() {
 			kind = "double"
 		}
-		fmt.Fprintf(&tags, "%s %s static, ", names.Ident(t.Tags[i].Key), kind)
+		fmt.Fprintf(&tags, "%s %s static, ", ident(t.Tags[i].Key), kind)
 	}
 	made := []string{
 		fmt.Sprintf("CREATE TABLE %s (%s int, %s timestamp, %s timestamp, %sPRIMARY KEY ((%[2]s, %[3]s), %[4]s)) WITH CLUSTERING ORDER BY (%[4]s DESC) AND compaction = %[6]s AND default_time_to_live = %[7]d",

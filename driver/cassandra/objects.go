@@ -115,7 +115,7 @@ func (d *database) makeKeyspace(ctx context.Context) error {
 	case !there:
 		return d.exec(ctx, d.layout.makeKeyspace())
 	case fmt.Sprint(durable) != wanted:
-		return d.exec(ctx, fmt.Sprintf("ALTER KEYSPACE %s WITH durable_writes = %s", names.Ident(d.layout.keyspace), wanted))
+		return d.exec(ctx, fmt.Sprintf("ALTER KEYSPACE %s WITH durable_writes = %s", ident(d.layout.keyspace), wanted))
 	}
 	return nil
 }

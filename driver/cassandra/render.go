@@ -108,13 +108,10 @@ func (r *renderer) shape() {
 	r.count()
 }
 
-// column is a field as it stands in a statement.
-func column(name string) string { return names.Ident(name) }
-
 func columns(fields []string) string {
 	list := make([]string, len(fields))
 	for i, f := range fields {
-		list[i] = ", " + column(f)
+		list[i] = ", " + ident(f)
 	}
 	return strings.Join(list, "")
 }
@@ -164,7 +161,7 @@ func (r *renderer) fold(fields []string, f *foldPlan, width time.Duration) {
 		list, group = floor+", "+list, " GROUP BY "+floor
 	}
 	for i, name := range fields {
-		c := column(name)
+		c := ident(name)
 		double := c
 		if r.table.Fields[r.table.FieldIndex(name)].Type != series.Float {
 			double = "CAST(" + c + " AS double)"
@@ -242,7 +239,7 @@ func (r *renderer) statement(list, group, end string) {
 // exceeds is the condition that a field is greater than a number: like is compared with
 // like, and NaN, which Cassandra has behind all numbers, is greater than none.
 func (r *renderer) exceeds(name string, v float64) string {
-	c, bind := column(name), func(b bound) { r.plan.Above = append(r.plan.Above, b) }
+	c, bind := ident(name), func(b bound) { r.plan.Above = append(r.plan.Above, b) }
 	switch whole := math.Floor(v); r.table.Fields[r.table.FieldIndex(name)].Type {
 	case series.Float:
 		bind(bound{Float: &v})
@@ -289,7 +286,7 @@ func (r *renderer) registry() {
 					r.plan.Values = append(r.plan.Values, v)
 				}
 			}
-			where = append(where, column(in.Key)+" = ?")
+			where = append(where, ident(in.Key)+" = ?")
 		}
 	}
 	if r.plan.Start != nil {

@@ -85,7 +85,7 @@ func newWriter(d *database, s *series.Schema) *writer {
 func newTableWriter(l *layout, t *series.Table, count uint32) *tableWriter {
 	insert := func(table string, columns ...string) string {
 		for i, c := range columns {
-			columns[i] = names.Ident(c)
+			columns[i] = ident(c)
 		}
 		return fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", table, strings.Join(columns, ", "), strings.Repeat(", ?", len(columns)-1))
 	}
