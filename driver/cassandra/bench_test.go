@@ -4,19 +4,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// encoded returns what makes the batches of rows of cpu-only over and over again.
-func encoded(t testing.TB) (encode func(), rows int) {
+// rows returns a batch of cpu-only.
+func rows(t testing.TB) (*series.Schema, *series.Batch) {
 	t.Helper()
-	kind := Driver()
-	o, err := kind.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	d, err := tsbs.CPUOnly().Dataset(workload.Spec{Name: "cpu-only", Seed: 123, Scale: 100, Start: start, End: start.Add(time.Hour), Interval: 10 * time.Second})
 	if err != nil {
@@ -26,12 +23,23 @@ func encoded(t testing.TB) (encode func(), rows int) {
 	if err := d.Open().Next(&b, 10_000); err != nil {
 		t.Fatal(err)
 	}
-	w := newWriter(&database{link: newLink(o), layout: newLayout(o)}, d.Schema())
+	return d.Schema(), &b
+}
+
+// encoded returns what makes the batches of rows over and over again.
+func encoded(t testing.TB) (encode func(), number int) {
+	t.Helper()
+	o, err := new(Driver()).Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, batch := rows(t)
+	w := newWriter(&database{link: newLink(o), layout: newLayout(o)}, schema)
 	return func() {
-		if _, err := w.encode(&b); err != nil {
+		if _, err := w.encode(batch); err != nil {
 			t.Fatal(err)
 		}
-	}, b.Rows()
+	}, batch.Rows()
 }
 
 // BenchmarkEncode is the client's work on a batch, but for what gocql makes of it.
@@ -51,4 +59,25 @@ func TestEncodingAllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(5, encode); n > float64(rows)/1000 {
 		t.Errorf("%v allocations in %d rows", n, rows)
 	}
+}
+
+// BenchmarkWrite is a batch to a server. What it allocates is gocql's.
+func BenchmarkWrite(b *testing.B) {
+	d := conformance.OpenAt(b, Driver(), conformance.TestServer(b, Driver(), "database", "tsmark_bench")).(*database)
+	schema, batch := rows(b)
+	if err := session.Of(d).Prepare(b.Context(), schema, session.Mark{}); err != nil {
+		b.Fatal(err)
+	}
+	w, err := d.NewWriter(b.Context(), 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer conformance.Close(b, w)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := w.Write(b.Context(), batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*batch.Rows()), "ns/row")
 }

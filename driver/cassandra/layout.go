@@ -72,7 +72,7 @@ func (l *layout) registry(t *series.Table) string { return l.in(registryName(t))
 func check(o driver.Options, s *series.Schema) error {
 	keyspace := o[connection.Database]
 	if keyspace == "" || tableName(keyspace) != keyspace || len(keyspace) > longestName {
-		return fmt.Errorf("Cassandra has no keyspace called %q: give up to %d letters, digits and underscores by the option %s", keyspace, longestName, connection.Database)
+		return fmt.Errorf("no keyspace can be called %q: give up to %d letters, digits and underscores by the option %s", keyspace, longestName, connection.Database)
 	}
 	taken := map[string]string{noteTable: "that of tsmark's note"}
 	for _, t := range s.Tables {
