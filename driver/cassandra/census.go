@@ -53,7 +53,7 @@ func (d *database) contents(ctx context.Context, t *series.Table, fields []serie
 	}
 	out.Rows, out.Times = 0, driver.Content{Min: &query.Value{}, Max: &query.Value{}}
 	text := fmt.Sprintf("SELECT %s FROM %s GROUP BY %s, %s", list, d.layout.rows(t), seriesColumn, bucketColumn)
-	_, err := d.run(ctx, &reader{}, func(row []query.Value) error {
+	err := d.scan(ctx, func(row []query.Value) error {
 		next := func() query.Value {
 			v := row[0]
 			row = row[1:]
@@ -121,7 +121,7 @@ func (d *database) sums(ctx context.Context, t *series.Table, out *driver.Census
 	if len(fields) == 0 {
 		return nil
 	}
-	_, err := d.run(ctx, &reader{}, func(row []query.Value) error {
+	err := d.scan(ctx, func(row []query.Value) error {
 		for i, v := range row {
 			switch sum := out.Fields[fields[i]].Sum; v.Kind {
 			case query.Null:
@@ -140,7 +140,7 @@ func (d *database) sums(ctx context.Context, t *series.Table, out *driver.Census
 // partitions.
 func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
 	present := map[int64]bool{}
-	_, err := d.run(ctx, &reader{}, func(row []query.Value) error {
+	err := d.scan(ctx, func(row []query.Value) error {
 		present[row[0].Int] = true
 		return nil
 	}, fmt.Sprintf("SELECT DISTINCT %s, %s FROM %s", seriesColumn, bucketColumn, d.layout.rows(t)))
@@ -151,7 +151,7 @@ func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.T
 	for i := range t.Tags {
 		keys[i] = t.Tags[i].Key
 	}
-	_, err = d.run(ctx, &reader{}, func(row []query.Value) error {
+	err = d.scan(ctx, func(row []query.Value) error {
 		if len(row) != 1+len(keys) {
 			return errors.New("the registry's answer has not its columns")
 		}

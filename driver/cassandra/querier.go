@@ -30,7 +30,7 @@ type querier struct {
 
 // NewQuerier implements driver.DB.
 func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error) {
-	if _, err := d.get(ctx); err != nil {
+	if err := d.renew(ctx); err != nil {
 		return nil, fmt.Errorf("opening a connection for reading: %w", err)
 	}
 	return &querier{db: d, concurrency: int(d.options.Int(optionConcurrency))}, nil

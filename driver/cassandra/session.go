@@ -53,6 +53,23 @@ func (l *link) get(ctx context.Context) (*gocql.Session, error) {
 	return s, err
 }
 
+// renew has the next get return a session that answers, where a server answers at all:
+// one that was restarted has cut the connections of before. It is for what does not
+// run beside measured operations.
+func (l *link) renew(ctx context.Context) error {
+	s, err := l.get(ctx)
+	if err != nil {
+		return err
+	}
+	var said gocql.RequestError
+	if err = s.Query("SELECT key FROM system.local").ExecContext(ctx); err == nil || ctx.Err() != nil || errors.As(err, &said) {
+		return l.failed(ctx, s, err)
+	}
+	l.drop(s)
+	_, err = l.get(ctx)
+	return err
+}
+
 // drop has the next get open another session in the place of one that broke.
 func (l *link) drop(broken *gocql.Session) {
 	l.mu.Lock()

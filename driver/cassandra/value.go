@@ -170,6 +170,15 @@ func (l *link) run(ctx context.Context, r *reader, take func([]query.Value) erro
 // own runs a statement of tsmark's own, whose answer is small.
 func (l *link) own(ctx context.Context, text string, args ...any) ([][]query.Value, error) {
 	var answer query.Answer
-	_, err := l.run(ctx, &reader{}, limit.Own(&answer).Row, text, args...)
+	err := l.scan(ctx, limit.Own(&answer).Row, text, args...)
 	return answer.Rows, err
+}
+
+// scan runs a statement of tsmark's own, whose answer may be large.
+func (l *link) scan(ctx context.Context, take func([]query.Value) error, text string, args ...any) error {
+	err := l.renew(ctx)
+	if err == nil {
+		_, err = l.run(ctx, &reader{}, take, text, args...)
+	}
+	return err
 }

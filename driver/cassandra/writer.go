@@ -13,6 +13,7 @@ import (
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -65,7 +66,7 @@ type batch struct {
 func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
 	s, err := d.prepared()
 	if err == nil {
-		_, err = d.get(ctx)
+		err = d.renew(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening a connection for writing: %w", err)
@@ -113,10 +114,10 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 	}
 	bounded, cancel := context.WithTimeout(ctx, w.db.Timeout)
 	defer cancel()
-	if receipt.WireBytes, err = w.encode(b); err == nil {
-		err = w.announce(bounded, session)
+	if receipt.WireBytes, err = w.encode(b); err != nil {
+		return driver.Receipt{}, fmt.Errorf("writing to Cassandra: %w", err)
 	}
-	if err == nil {
+	if err = w.announce(bounded, session); err == nil {
 		receipt.Sent, err = w.send(bounded, session)
 	}
 	switch {
@@ -240,7 +241,7 @@ func (w *writer) announce(ctx context.Context, s *gocql.Session) error {
 		err := each(ctx, w.concurrency, len(t.announced), func(ctx context.Context, i int) error {
 			args, err := t.registration(t.announced[i])
 			if err != nil {
-				return err
+				return &limit.Refused{Err: err}
 			}
 			return s.Query(t.register, args...).ExecContext(ctx)
 		})
