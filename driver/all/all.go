@@ -3,6 +3,7 @@ package all
 
 import (
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/cassandra"
 	"github.com/tsmark/tsmark/driver/clickhouse"
 	"github.com/tsmark/tsmark/driver/duckdb"
 	"github.com/tsmark/tsmark/driver/influxdb"
@@ -31,6 +32,7 @@ func Drivers() []driver.Driver {
 		victoriametrics.Driver(),
 		prometheus.Driver(),
 		iotdb.Driver(),
+		cassandra.Driver(),
 		null.Driver(),
 	}
 }

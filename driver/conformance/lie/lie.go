@@ -1,8 +1,8 @@
 // Package lie is a proxy in front of a database server that deceives whoever
 // measures it: it stores other values than it was sent, loses a row in many, or
 // answers from an old answer. It speaks HTTP with line protocol, JSON
-// and ClickHouse's blocks, the protocols of PostgreSQL, MySQL and ClickHouse, and
-// IoTDB's Thrift; other protocols pass unchanged.
+// and ClickHouse's blocks, the protocols of PostgreSQL, MySQL and ClickHouse,
+// IoTDB's Thrift and Cassandra's; other protocols pass unchanged.
 //
 // The tests of tsmark put it in front of every server driver: a lie that is
 // measured must not end in a figure.
