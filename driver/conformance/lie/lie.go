@@ -70,6 +70,8 @@ var (
 	}}
 	// DropsFew loses one row in 10,000.
 	DropsFew = Lie{Name: "drops one row in 10,000", Store: once(10_000, Drop)}
+	// DropsSome loses one row in 600, where there are no 10,000.
+	DropsSome = Lie{Name: "drops one row in 600", Store: once(600, Drop)}
 	// Duplicates stores one row in 1,000 twice.
 	Duplicates = Lie{Name: "duplicates", Store: once(1_000, Twice)}
 	// Both loses one row in 1,000, and stores another one twice for it.
@@ -162,6 +164,9 @@ var (
 	// samples finds queries of metrics, and figures those that tsmark counts by.
 	samples = regexp.MustCompile(`_over_time\(`)
 	figures = regexp.MustCompile(`tsmark_figure|^(count|group)\(`)
+	// points finds queries of KairosDB, and counted those that tsmark counts by.
+	points  = regexp.MustCompile(`^\{"start_absolute":`)
+	counted = regexp.MustCompile(`"name":"(first|count)"`)
 	// constant is what tells queries of one kind apart.
 	constant = regexp.MustCompile(`'[^']*'|\d+`)
 )
@@ -170,7 +175,7 @@ var (
 // none.
 func kind(text string) string {
 	sql, metrics := reads.MatchString(text) && !counts.MatchString(present.ReplaceAllString(text, "")), samples.MatchString(text) && !figures.MatchString(text)
-	if !sql && !metrics {
+	if kairos := points.MatchString(text) && !counted.MatchString(text); !sql && !metrics && !kairos {
 		return ""
 	}
 	return constant.ReplaceAllString(text, "?")
