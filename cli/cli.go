@@ -190,11 +190,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("--%s is a flag of TSBS; %s", unknown.GetSpecifiedName(), instead)
 	}
 	name := "--" + unknown.GetSpecifiedName()
-	hint := suggest.Among(name, names)
-	if strings.HasPrefix(hint, "; known") {
-		hint = "; " + cmd.CommandPath() + " --help lists the flags"
-	}
-	return fmt.Errorf("unknown flag %s%s", name, hint)
+	return fmt.Errorf("unknown flag %s%s", name, suggest.Or(name, names, "; "+cmd.CommandPath()+" --help lists the flags"))
 }
 
 // noArguments is an Args for commands that take flags only.

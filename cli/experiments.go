@@ -93,8 +93,7 @@ func (a *app) readExperiment(name string) (*experiment.Experiment, error) {
 // unreadable is an error about an experiment's file.
 func unreadable(name string, builtIn []string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) && filepath.Base(name) == name && filepath.Ext(name) == "" {
-		hint := suggest.Among(name, builtIn)
-		return fmt.Errorf("no experiment %q: neither a file nor built in%s", name, strings.Replace(hint, "; known:", "; built in are", 1))
+		return fmt.Errorf("no experiment %q: neither a file nor built in%s", name, suggest.Or(name, builtIn, "; built in are "+strings.Join(builtIn, ", ")))
 	}
 	var path *fs.PathError
 	if errors.As(err, &path) {

@@ -13,11 +13,12 @@ import (
 )
 
 // Calibrate measures how fast this client is where nothing answers: for about
-// as long as said, it loads the dataset into a target that keeps nothing, and
-// then queries it. No target can be measured to be faster. What a target's own
-// writers do on the client, such as encoding, is not part of it.
-func Calibrate(ctx context.Context, cfg LoadConfig, d workload.Dataset, span time.Duration) (result.Calibration, error) {
-	found := result.Calibration{Workers: cfg.Workers}
+// as long as said, it loads the dataset, as the configuration says, into a target that
+// keeps nothing, and then so many workers query it. No target can be measured to be
+// faster. What a target's own writers do on the client, such as encoding, is not part
+// of it.
+func Calibrate(ctx context.Context, cfg LoadConfig, queryWorkers int, d workload.Dataset, span time.Duration) (result.Calibration, error) {
+	found := result.Calibration{Workers: cfg.Workers, QueryWorkers: queryWorkers}
 	sink := &sink{end: time.Now().Add(span)}
 	begin := time.Now()
 	load, err := Load(ctx, cfg, d, sink, func(int) {})
@@ -25,7 +26,7 @@ func Calibrate(ctx context.Context, cfg LoadConfig, d workload.Dataset, span tim
 		return found, err
 	}
 	found.RowsPerSecond = float64(load.Rows) / time.Since(begin).Seconds()
-	queries, err := Query(ctx, QueryConfig{Workers: cfg.Workers, TimeBox: span}, sink, make(List, 1_000_000), func(int) {})
+	queries, err := Query(ctx, QueryConfig{Workers: queryWorkers, TimeBox: span}, sink, make(List, 1_000_000), func(int) {})
 	if err != nil {
 		return found, err
 	}

@@ -174,7 +174,11 @@ func calibrationFact(c *result.Calibration) string {
 	if c == nil {
 		return ""
 	}
-	return fmt.Sprintf("at most %s rows/s and %s queries/s with %s, against a stub", digits(c.RowsPerSecond), digits(c.QueriesPerSecond), plural(c.Workers, "worker"))
+	rows, queries := digits(c.RowsPerSecond), digits(c.QueriesPerSecond)
+	if c.QueryWorkers == 0 || c.QueryWorkers == c.Workers {
+		return fmt.Sprintf("at most %s rows/s and %s queries/s with %s, against a stub", rows, queries, plural(c.Workers, "worker"))
+	}
+	return fmt.Sprintf("at most %s rows/s with %s and %s queries/s with %d, against a stub", rows, plural(c.Workers, "worker"), queries, c.QueryWorkers)
 }
 
 // otherDatabaseNames is otherDatabases without figures, which differ from run to run.

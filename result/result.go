@@ -76,7 +76,8 @@ type Run struct {
 // and queries of this run at a target that does nothing. It bounds what can
 // be said of any target.
 type Calibration struct {
-	Workers          int     `json:"workers"`
+	Workers          int     `json:"workers"`                 // of the load
+	QueryWorkers     int     `json:"query_workers,omitempty"` // 0: as many, in runs of an earlier tsmark
 	RowsPerSecond    float64 `json:"rows_per_second"`
 	QueriesPerSecond float64 `json:"queries_per_second"`
 }

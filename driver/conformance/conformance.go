@@ -28,15 +28,9 @@ import (
 // test has a folder of its own; a target that lives elsewhere than in it must
 // be given options that lead to a place which the suite may fill and replace.
 func Run(t *testing.T, kind driver.Driver, given map[string]string) {
-	options, err := kind.Resolve(given)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := suite{kind: kind, options: options, caps: kind.Caps(options)}
+	s := newSuite(t, kind, given)
 	t.Run("cpu-only with hosts that appear late", func(t *testing.T) { s.loadAndQuery(t, cpuOnly(t, 40, 3), 1) })
-	for _, use := range tsbs.Workloads() {
-		t.Run(use.Name(), func(t *testing.T) { s.loadAndQuery(t, useCase(t, use, 40, 0), 1) })
-	}
+	s.workloads(t, tsbs.Workloads()...)
 	t.Run("iotdb", s.iotdb)
 	if !s.caps.OneConnection {
 		t.Run("several writers", func(t *testing.T) { s.loadAndQuery(t, cpuOnly(t, 40, 0), 3) })
@@ -65,28 +59,16 @@ const RegularInterval = 4 * time.Minute
 // RunRegular runs the part of the suite whose rows stand at multiples of an interval,
 // for options that promise so.
 func RunRegular(t *testing.T, kind driver.Driver, given map[string]string) {
-	options, err := kind.Resolve(given)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := suite{kind: kind, options: options, caps: kind.Caps(options)}
-	for _, use := range []workload.Workload{tsbs.CPUOnly(), tsbs.IoT()} {
-		t.Run(use.Name(), func(t *testing.T) { s.loadAndQuery(t, useCase(t, use, 40, 0), 1) })
-	}
+	s := newSuite(t, kind, given)
+	s.workloads(t, tsbs.CPUOnly(), tsbs.IoT())
 	t.Run("iotdb", func(t *testing.T) { s.iotdbRows(t, iotdbVariants()[0], 0) })
 }
 
 // RunWrites runs the part of the suite that tells whether rows arrive as they are, for
 // options that change nothing but the way there.
 func RunWrites(t *testing.T, kind driver.Driver, given map[string]string) {
-	options, err := kind.Resolve(given)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := suite{kind: kind, options: options, caps: kind.Caps(options)}
-	for _, use := range []workload.Workload{tsbs.CPUOnly(), tsbs.IoT()} {
-		t.Run(use.Name(), func(t *testing.T) { s.loadAndQuery(t, useCase(t, use, 40, 0), 1) })
-	}
+	s := newSuite(t, kind, given)
+	s.workloads(t, tsbs.CPUOnly(), tsbs.IoT())
 	t.Run("hostile values", func(t *testing.T) { s.loadAndQuery(t, s.hostile(), 1) })
 	t.Run("every type", func(t *testing.T) { s.loadAndQuery(t, s.types(), 1) })
 	t.Run("mark", s.mark)
@@ -105,6 +87,21 @@ type suite struct {
 	kind    driver.Driver
 	options driver.Options
 	caps    driver.Caps
+}
+
+func newSuite(t *testing.T, kind driver.Driver, given map[string]string) *suite {
+	options, err := kind.Resolve(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &suite{kind: kind, options: options, caps: kind.Caps(options)}
+}
+
+// workloads loads and queries some of each.
+func (s *suite) workloads(t *testing.T, list ...workload.Workload) {
+	for _, use := range list {
+		t.Run(use.Name(), func(t *testing.T) { s.loadAndQuery(t, useCase(t, use, 40, 0), 1) })
+	}
 }
 
 // largest is the largest integer that it takes.

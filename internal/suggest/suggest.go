@@ -12,14 +12,20 @@ import (
 // the known names closest to the given one, or `; known: a, b, …` where none
 // is close.
 func Among(name string, known []string) string {
+	if len(known) == 0 {
+		return "; there are none"
+	}
+	return Or(name, known, "; known: "+strings.Join(known, ", "))
+}
+
+// Or is Among for where a list of all known names is not what helps: none is close, and
+// it returns otherwise.
+func Or(name string, known []string, otherwise string) string {
 	near := sorted(name, known, func(k string, distance int) bool {
 		return distance <= max(2, len(k)/3) || len(name) > 2 && strings.HasPrefix(k, name)
 	})
-	switch {
-	case len(known) == 0:
-		return "; there are none"
-	case len(near) == 0:
-		return "; known: " + strings.Join(known, ", ")
+	if len(near) == 0 {
+		return otherwise
 	}
 	return didYouMean(near[:min(3, len(near))])
 }

@@ -253,18 +253,19 @@ func (t *Tally) Workers() int {
 
 // Accumulated lists what the operations of each worker took together, in seconds.
 func (t *Tally) Accumulated() []float64 {
-	list := make([]float64, max(len(t.workers), min(t.Cell.Workers, mostWorkers)))
-	for number, w := range t.workers {
-		list[number] = w.took.Seconds()
-	}
-	return list
+	return ofEach(t, func(w *worker) float64 { return w.took.Seconds() })
 }
 
 // RowsOfEach lists how many rows of each worker were accepted.
 func (t *Tally) RowsOfEach() []int64 {
-	list := make([]int64, max(len(t.workers), min(t.Cell.Workers, mostWorkers)))
-	for number, w := range t.workers {
-		list[number] = w.rows
+	return ofEach(t, func(w *worker) int64 { return w.rows })
+}
+
+// ofEach lists a figure of each worker, that of one that did nothing too.
+func ofEach[F any](t *Tally, figure func(*worker) F) []F {
+	list := make([]F, max(len(t.workers), min(t.Cell.Workers, mostWorkers)))
+	for number := range t.workers {
+		list[number] = figure(&t.workers[number])
 	}
 	return list
 }

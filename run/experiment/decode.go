@@ -146,11 +146,10 @@ func (d *decoder) mapping(n ast.Node, path, of string, entry func(key, path stri
 // instead is what may be meant by a key that is none of the known. One that looks like
 // none of them is an option of the driver's where a target has a section of these.
 func instead(key string, known []string) string {
-	hint := suggest.Among(key, known)
-	if rest, none := strings.CutPrefix(hint, "; known"); none && slices.Contains(known, optionsKey) {
-		return fmt.Sprintf("; did you mean %q? known%s", optionsKey+"."+key, rest)
+	if slices.Contains(known, optionsKey) {
+		return suggest.Or(key, known, fmt.Sprintf("; did you mean %q? known: %s", optionsKey+"."+key, strings.Join(known, ", ")))
 	}
-	return hint
+	return suggest.Among(key, known)
 }
 
 // optionsKey is that of the section of a driver's options.

@@ -87,11 +87,7 @@ func (r *reader) judge(name string, s setting) error {
 		for _, p := range r.parameters {
 			known = append(known, p.Name)
 		}
-		hint := suggest.Among(name, known)
-		if strings.HasPrefix(hint, "; known") {
-			hint = "; docs/iotdb-config.md lists them"
-		}
-		return bad("", "%s is no parameter of IoTDB-Benchmark%s", short(name), hint)
+		return bad("", "%s is no parameter of IoTDB-Benchmark%s", short(name), suggest.Or(name, known, "; docs/iotdb-config.md lists them"))
 	}
 	p := &r.parameters[i]
 	switch {

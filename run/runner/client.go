@@ -52,8 +52,8 @@ func (x *stage) calibrate(ctx context.Context) error {
 	e := x.plan.experiment
 	task := x.Display.Start("calibrating the client", "rows", 0)
 	found, err := engine.Calibrate(ctx, engine.LoadConfig{
-		Workers: max(e.Load.Workers, e.Queries.Workers), BatchSize: e.Load.BatchSize, Period: calibrationTime,
-	}, x.dataset, calibrationTime)
+		Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: calibrationTime, Owner: x.owner, // a load has as many readers
+	}, e.Queries.Workers, x.dataset, calibrationTime)
 	if err != nil {
 		fail(ctx, task, err)
 		return fmt.Errorf("calibrating the client: %w", err)
