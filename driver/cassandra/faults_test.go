@@ -15,7 +15,7 @@ func TestFaults(t *testing.T) {
 	conformance.Faults(t, conformance.Faulty{
 		Kind: cassandra.Driver(), Server: conformance.Script(t, "cassandra"),
 		Options:  map[string]string{"quiet": "0s"},
-		Patience: time.Minute,
+		Patience: 2 * time.Minute, // Java starts slowly beside others
 		Cannot: map[string]string{
 			conformance.Throttled:     "its protocol is not HTTP",
 			conformance.WrongDatabase: "a keyspace that is not there is made",
