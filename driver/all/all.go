@@ -3,6 +3,7 @@ package all
 
 import (
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/cassandra"
 	"github.com/tsmark/tsmark/driver/clickhouse"
 	"github.com/tsmark/tsmark/driver/duckdb"
 	"github.com/tsmark/tsmark/driver/influxdb"
@@ -32,6 +33,7 @@ func Drivers() []driver.Driver {
 		victoriametrics.Driver(),
 		prometheus.Driver(),
 		iotdb.Driver(),
+		cassandra.Driver(),
 		kairosdb.Driver(),
 		null.Driver(),
 	}

@@ -32,7 +32,7 @@ func TestFaults(t *testing.T) {
 	conformance.Faults(t, conformance.Faulty{
 		Kind:     Driver(),
 		Server:   conformance.Script(t, "kairosdb"),
-		Patience: time.Minute, // Java starts
+		Patience: 2 * time.Minute, // Java starts
 		Sparse:   true,
 		Cannot: map[string]string{
 			conformance.WrongPassword: "the server asks for none",

@@ -146,13 +146,7 @@ func (p *proxy) lines(body []byte) []byte {
 	}
 	var out bytes.Buffer
 	for i, text := range texts {
-		switch fates[i] {
-		case Drop:
-			continue
-		case Twice:
-			out.WriteString(text + "\n")
-		}
-		out.WriteString(text + "\n")
+		out.WriteString(strings.Repeat(text+"\n", fates[i].copies()))
 	}
 	return out.Bytes()
 }

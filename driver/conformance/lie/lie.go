@@ -1,8 +1,8 @@
 // Package lie is a proxy in front of a database server that deceives whoever
 // measures it: it stores other values than it was sent, loses a row in many, or
 // answers from an old answer. It speaks HTTP with line protocol, JSON
-// and ClickHouse's blocks, the protocols of PostgreSQL, MySQL and ClickHouse, and
-// IoTDB's Thrift; other protocols pass unchanged.
+// and ClickHouse's blocks, the protocols of PostgreSQL, MySQL and ClickHouse,
+// IoTDB's Thrift and Cassandra's; other protocols pass unchanged.
 //
 // The tests of tsmark put it in front of every server driver: a lie that is
 // measured must not end in a figure.
@@ -43,6 +43,17 @@ const (
 	Zero       // each of its values is stored as 0
 	Swap       // its values and those of the row before, in the same message, are exchanged
 )
+
+// copies is how many times a row of the fate is stored.
+func (f Fate) copies() int {
+	switch f {
+	case Drop:
+		return 0
+	case Twice:
+		return 2
+	}
+	return 1
+}
 
 // The lies. Their numbers are such that a dataset of 15,000 rows and 60 answers
 // of a kind meet each of them.
@@ -130,6 +141,17 @@ func withoutMiddle(rows int) []int {
 	order[rows/2] = 0
 	slices.Sort(order)
 	return order
+}
+
+// within returns which rows of an order are of a block of so many rows from the first
+// on, numbered from the block's first.
+func within(order []int, first, rows int) (own []int) {
+	for _, row := range order {
+		if row >= first && row < first+rows {
+			own = append(own, row-first)
+		}
+	}
+	return own
 }
 
 // reads finds queries that read rows of a table, leaving out the statements by

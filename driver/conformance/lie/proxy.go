@@ -36,6 +36,9 @@ type proxy struct {
 	old     map[string][]byte
 	conns   map[net.Conn]bool
 	closed  bool
+	// prepared are the texts of statements by the numbers that a server gave them for
+	// all its connections, as Cassandra does.
+	prepared map[string]string
 }
 
 // Group are proxies before the ports of one server. Each numbers rows and answers
@@ -191,6 +194,11 @@ func (p *proxy) take(client *sniffed) {
 		_ = p.iotdb(client, server) // the client notices that the connection has ended
 		return
 	}
+	if all, _ := client.from.Peek(client.from.Buffered()); !serverFirst && isCQL(all) {
+		p.understood.Store(true)
+		_ = p.cql(client, server) // the client notices that the connection has ended
+		return
+	}
 	if !serverFirst && greetsNative(begin) {
 		p.understood.Store(true)
 		_ = p.native(client, server) // the client notices that the connection has ended
@@ -241,11 +249,16 @@ func (p *proxy) fates(rows int) []Fate {
 // deceives reports whether answers to a query are lied about, and returns the
 // kind of the query.
 func (p *proxy) deceives(text string) (kindOf string, ok bool) {
-	if p.lie.Answer == nil && p.lie.OldAfter == 0 && p.lie.Delay == nil || !strings.Contains(text, p.table) {
+	if !p.answersLie() || !strings.Contains(text, p.table) {
 		return "", false
 	}
 	kindOf = kind(text)
 	return kindOf, kindOf != ""
+}
+
+// answersLie reports whether the lie is one about answers.
+func (p *proxy) answersLie() bool {
+	return p.lie.Answer != nil || p.lie.OldAfter != 0 || p.lie.Delay != nil
 }
 
 // reading is what the client is to be told in place of an answer.

@@ -1,6 +1,9 @@
 package lie
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // timeSeries is a series of a request that writes samples.
 type timeSeries struct {
@@ -60,15 +63,10 @@ func (p *proxy) samples(all []*timeSeries) {
 					one.value = v
 				}
 			}
-			switch fates[n] {
-			case Drop:
-				continue
-			case Zero:
+			if fates[n] == Zero {
 				one.value = 0
-			case Twice:
-				samples = append(samples, one)
 			}
-			samples = append(samples, one)
+			samples = append(samples, slices.Repeat([]sample{one}, fates[n].copies())...)
 		}
 		s.samples = samples
 	}

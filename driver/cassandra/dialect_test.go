@@ -1,0 +1,13 @@
+package cassandra_test
+
+import (
+	"testing"
+
+	"github.com/tsmark/tsmark/driver/cassandra"
+	"github.com/tsmark/tsmark/driver/conformance"
+)
+
+// The golden file is written again by go test ./driver/cassandra -update.
+func TestQueries(t *testing.T) {
+	conformance.Queries(t, cassandra.Driver(), nil, "queries.sql", *update)
+}

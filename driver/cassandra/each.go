@@ -1,0 +1,33 @@
+package cassandra
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// each calls do with all numbers below n, up to so many at once, and returns when no
+// call is under way. The first error ends it.
+func each(ctx context.Context, atOnce, n int, do func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var failed error
+	var once sync.Once
+	var group sync.WaitGroup
+	for range min(atOnce, n) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n) && ctx.Err() == nil; i = next.Add(1) - 1 {
+				if err := do(ctx, int(i)); err != nil {
+					once.Do(func() { failed = err })
+					cancel(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if failed == nil {
+		return context.Cause(ctx)
+	}
+	return failed
+}

@@ -1,0 +1,24 @@
+package cassandra_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/cassandra"
+	"github.com/tsmark/tsmark/driver/conformance"
+)
+
+// What goes wrong with a server ends in one clear line, or in figures that say what
+// happened.
+func TestFaults(t *testing.T) {
+	conformance.Address(t, "cassandra") // tells how, where servers are not to be started
+	conformance.Faults(t, conformance.Faulty{
+		Kind: cassandra.Driver(), Server: conformance.Script(t, "cassandra"),
+		Options:  map[string]string{"quiet": "0s"},
+		Patience: 2 * time.Minute, // Java starts slowly beside others
+		Cannot: map[string]string{
+			conformance.Throttled:     "its protocol is not HTTP",
+			conformance.WrongDatabase: "a keyspace that is not there is made",
+		},
+	})
+}
