@@ -117,13 +117,10 @@ func (e *remoteWrite) Append(dst []byte, b *series.Batch) []byte {
 
 // written is the memory of one batch's encoding.
 type written struct {
+	grouping
 	of     *remoteWrite
-	slots  [][]int32 // by table and series, one more than where its group stands
-	groups []group
-	rows   []rowAt // of the groups, one group after the other
 	stamps []stamp // of the group at hand
-	fill   []int32 // per group, how many rows stand there so far
-	empty  bool    // the group at hand has rows without a value
+	empty  bool    // it has rows without a value
 
 	before, after []byte
 	request       []byte   // version 2: what stands behind the symbols
@@ -132,15 +129,6 @@ type written struct {
 	places        []uint32 // by symbol, one more than its place in the request
 }
 
-// group is the rows of one table and series in the batch.
-type group struct {
-	table       int
-	series      uint32
-	first, rows int32
-}
-
-type rowAt struct{ run, row int32 }
-
 // stamp is a time as it stands in a sample: a field, whose last bytes are 0.
 type stamp struct {
 	word uint64
@@ -148,55 +136,8 @@ type stamp struct {
 }
 
 func newWritten(e *remoteWrite) *written {
-	w := &written{of: e, slots: make([][]int32, len(e.tables.keys))}
-	for i := range w.slots {
-		w.slots[i] = make([]int32, e.series)
-	}
-	return w
+	return &written{of: e, grouping: newGrouping(e.tables.keys, e.series)}
 }
-
-// gather sorts the rows of a batch by table and series, in which they keep their
-// order.
-func (w *written) gather(b *series.Batch) {
-	w.groups = w.groups[:0]
-	rows := 0
-	for i := range b.Runs {
-		run := &b.Runs[i]
-		table := slices.Index(w.of.tables.keys, run.Table)
-		slots := w.slots[table]
-		rows += run.Rows()
-		for _, s := range run.Series {
-			if slots[s] == 0 {
-				w.groups = append(w.groups, group{table: table, series: s})
-				slots[s] = int32(len(w.groups))
-			}
-			w.groups[slots[s]-1].rows++
-		}
-	}
-	first := int32(0)
-	w.fill = w.fill[:0]
-	for i := range w.groups {
-		w.groups[i].first = first
-		w.fill = append(w.fill, first)
-		first += w.groups[i].rows
-	}
-	w.rows = slices.Grow(w.rows[:0], rows)[:rows]
-	for i := range b.Runs {
-		run := &b.Runs[i]
-		slots := w.slots[slices.Index(w.of.tables.keys, run.Table)]
-		for row, s := range run.Series {
-			at := slots[s] - 1
-			w.rows[w.fill[at]] = rowAt{int32(i), int32(row)}
-			w.fill[at]++
-		}
-	}
-	for _, g := range w.groups {
-		w.slots[g.table][g.series] = 0
-	}
-}
-
-// rowsOf are those of a group.
-func (w *written) rowsOf(g *group) []rowAt { return w.rows[g.first:][:g.rows] }
 
 // stamp encodes the times of a group's rows, and finds out whether one of these has
 // no value.
@@ -210,14 +151,6 @@ func (w *written) stamp(b *series.Batch, g *group) {
 		w.stamps = append(w.stamps, stamp{binary.LittleEndian.Uint64(bytes[:]), uint8(n)})
 		w.empty = w.empty || !hasValue(run, int(at.row))
 	}
-}
-
-// has reports whether a row has a sample of a field.
-func (w *written) has(run *series.Run, f int, row int32) bool {
-	if f == len(run.Columns) {
-		return !hasValue(run, int(row))
-	}
-	return !run.Lacks(f, int(row))
 }
 
 // full reports whether all rows of a group are sure to have a sample of a field.

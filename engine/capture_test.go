@@ -11,6 +11,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
 )
 
 // chatty answers every query with rows of one integer, and knows what it was ran.
@@ -116,6 +117,13 @@ func TestWarmUp(t *testing.T) {
 	}
 	if before < 2 || before > 6 || len(s.ran) != before+10 {
 		t.Errorf("ran %v", s.ran)
+	}
+	if q.WarmUp.Queries != int64(before) || q.WarmUp.Seconds <= 0 {
+		t.Errorf("told %+v of %d queries", q.WarmUp, before)
+	}
+	cold, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2}, s, queries(10), ignore)
+	if err != nil || cold.WarmUp != (result.WarmUp{}) {
+		t.Errorf("without a warm-up: %+v, error %v", cold.WarmUp, err)
 	}
 }
 

@@ -35,6 +35,7 @@ type loop struct {
 	first    atomic.Int64 // start of the first query that counts, nanoseconds since origin; -1: none yet
 	recorded atomic.Int64 // queries that ended and have a time
 	started  atomic.Int64 // operations that began, burn-in included
+	warmed   atomic.Int64 // queries of the warm-up
 
 	out result.Queries // beside what the tally tells
 }
@@ -105,8 +106,12 @@ func (l *loop) run(ctx context.Context, t driver.DB, work func(context.Context, 
 		l.workers = append(l.workers, &worker{loop: l, number: i, querier: q})
 	}
 
+	begin := time.Now()
 	err := together(ctx, l.workers, func(ctx context.Context, w *worker) error { return w.warmUp(ctx) }, nil)
 	l.origin = time.Now()
+	if n := l.warmed.Load(); n > 0 {
+		l.out.WarmUp = result.WarmUp{Queries: n, Seconds: l.origin.Sub(begin).Seconds()}
+	}
 	for i, w := range l.workers {
 		w.recorder = l.tally.Recorder(l.cfg.Log, i, l.origin)
 	}
@@ -157,7 +162,7 @@ func (l *loop) withhold(err error) error {
 // figures are those of all workers together, when they are done.
 func (l *loop) figures() (*result.Queries, error) {
 	q, err := result.QueriesOf(l.tally)
-	q.Withheld, q.Verdict, q.Stopped = l.out.Withheld, l.out.Verdict, l.out.Stopped
+	q.Withheld, q.Verdict, q.Stopped, q.WarmUp = l.out.Withheld, l.out.Verdict, l.out.Stopped, l.out.WarmUp
 	q.TimeBox, q.Timeout = l.cfg.TimeBox.Seconds(), l.cfg.Timeout.Seconds()
 	q.Distinct = distinct(l.source, func(int) bool { return true })
 	q.Sample.Different = distinct(l.source, func(place int) bool { return place < len(q.Each) && q.Each[place] != 0 })
@@ -214,6 +219,7 @@ func (w *worker) warmUp(ctx context.Context) error {
 		limited, cancel := within(ctx, w.cfg.Timeout)
 		_, err := w.querier.Do(limited, q.Request, nil)
 		cancel()
+		w.warmed.Add(1)
 		switch {
 		case err != nil && limited.Err() == context.DeadlineExceeded && ctx.Err() == nil:
 			return nil // it is as warm as it gets

@@ -87,7 +87,7 @@ func FindMaxRate(ctx context.Context, cfg OpenConfig, s Search, keep Objective, 
 	var best *result.Queries
 	kept, log, box := false, cfg.Log, cfg.TimeBox
 	var undecided result.RateTry
-	captured := int64(0)
+	captured, warm := int64(0), result.WarmUp{}
 	search, err := s.Find(ctx, func(ctx context.Context, rate float64) (string, error) {
 		cfg.Schedule = pace.Constant(rate)
 		cfg.Log = log.WithSchedule(cfg.Schedule.String())
@@ -104,6 +104,7 @@ func FindMaxRate(ctx context.Context, cfg OpenConfig, s Search, keep Objective, 
 			q, err = QueryOpen(ctx, cfg, t, source, progress)
 			cfg.WarmUp.Time = 0 // the target is warm, if not the next try's connections
 			captured += q.Sample.Captured
+			warm.Add(q.WarmUp)
 			if err == nil && q.Withheld != "" {
 				err = errWithheld
 			}
@@ -123,7 +124,7 @@ func FindMaxRate(ctx context.Context, cfg OpenConfig, s Search, keep Objective, 
 	})
 	search.Objective = keep.String()
 	best.Open.Search = &search
-	best.Sample.Captured = captured // all tries are one sample
+	best.Sample.Captured, best.WarmUp = captured, warm // all tries are one sample
 	if errors.Is(err, errTooFew) {
 		search.Tries = append(search.Tries, undecided)
 	}

@@ -149,6 +149,8 @@ func csvColumns() []csvColumn {
 		{"checked", of(func(v *result.Verdict) any { return v.Checked })},
 		{"checked_empty", of(func(v *result.Verdict) any { return v.Empty })},
 		{"asked", either(of(func(q *result.Queries) any { return q.Executed }), of(func(q *result.MixedType) any { return q.Executed }))},
+		{"warm_ups", of(func(q *result.Queries) any { return q.WarmUp.Queries })},
+		{"warm_up_time", of(func(q *result.Queries) any { return q.WarmUp.Seconds })},
 		{"burn_in", of(func(q *result.Queries) any { return q.BurnIn })},
 		{"at_least", either(of(func(q *result.Queries) any { return q.AtLeast }), of(func(q *result.MixedType) any { return q.AtLeast }))},
 		{"distinct", of(func(q *result.Queries) any { return q.Distinct })},

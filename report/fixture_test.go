@@ -46,7 +46,7 @@ func drawnLatencies(t *testing.T, seed uint64, n int, median time.Duration) (res
 func queries(t *testing.T, seed uint64, name, help string, n int, median time.Duration, rows int64) result.Queries {
 	t.Helper()
 	q := result.Queries{
-		Type: name, Help: help, Verdict: result.Verdict{Checked: 10, Rows: 10 * rows}, Workers: 2, Executed: int64(n), BurnIn: 10,
+		Type: name, Help: help, Verdict: result.Verdict{Checked: 10, Rows: 10 * rows}, Workers: 2, Executed: int64(n), WarmUp: result.WarmUp{Queries: 6, Seconds: 20 * median.Seconds()}, BurnIn: 10,
 		Sample:   result.Sample{Wanted: 10, Early: 2, Captured: 12, Different: n, Repeated: name == "lastpoint"},
 		Distinct: 1000, Rows: int64(n) * rows, Bytes: int64(n) * rows * 16,
 	}

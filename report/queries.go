@@ -174,9 +174,28 @@ func queryTable(g *group, at int) *table {
 	view.Notes = append(view.Notes, noisyTypes(t)...)
 	view.Notes = append(view.Notes, sampleNotes(t)...)
 	view.Notes = append(view.Notes, markNotes(view.Rows)...)
+	view.Notes = append(view.Notes, warmUpNotes(t)...)
 	view.Notes = append(view.Notes, upkeepNotes(t)...)
 	view.Notes = append(view.Notes, append(cacheNotes(t), stopNotes(t)...)...)
 	return view
+}
+
+// warmUpNotes says how long the target was warmed up, all rounds together.
+func warmUpNotes(t *result.Target) []note {
+	var all result.WarmUp
+	longest := &t.Queries[0]
+	for i := range t.Queries {
+		q := &t.Queries[i]
+		all.Add(q.WarmUp)
+		if q.WarmUp.Seconds > longest.WarmUp.Seconds {
+			longest = q
+		}
+	}
+	if all.Queries == 0 {
+		return nil
+	}
+	return []note{{fmt.Sprintf("warm-up, which no figure has: %s queries in %s, of which %s took %s",
+		count(all.Queries), duration(all.Seconds), longest.Type, duration(longest.WarmUp.Seconds)), dim}}
 }
 
 // upkeepNotes says what the system had done by itself to its tables when the

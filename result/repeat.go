@@ -138,12 +138,14 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 	}
 	service, accumulated := make([]Latency, len(repeats)), make([][]float64, len(repeats))
 	pooled.Executed, pooled.BurnIn, pooled.AtLeast, pooled.Wall, pooled.Rows, pooled.Bytes, pooled.TimeBox, pooled.Values = 0, 0, 0, 0, 0, 0, 0, 0
+	pooled.WarmUp = WarmUp{}
 	for i, q := range repeats {
 		service[i], accumulated[i] = q.Service, q.Accumulated
 		pooled.Withheld = cmp.Or(pooled.Withheld, q.Withheld)
 		pooled.ClientBound = cmp.Or(pooled.ClientBound, q.ClientBound)
 		pooled.Cold = pooled.Cold && q.Cold
 		pooled.Executed += q.Executed
+		pooled.WarmUp.Add(q.WarmUp)
 		pooled.BurnIn += q.BurnIn
 		pooled.AtLeast += q.AtLeast
 		pooled.Wall += q.Wall

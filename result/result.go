@@ -405,7 +405,8 @@ type Queries struct {
 	Verdict     Verdict `json:"verdict"`
 	Withheld    string  `json:"withheld,omitempty"` // why the figures below are not shown as a result
 	Workers     int     `json:"workers"`
-	Executed    int64   `json:"asked"`    // recorded: burn-in not counted, those cut off counted
+	Executed    int64   `json:"asked"` // recorded: burn-in not counted, those cut off counted
+	WarmUp      WarmUp  `json:"warm_up,omitzero"`
 	BurnIn      int64   `json:"burn_in"`  // run first and not recorded
 	AtLeast     int64   `json:"at_least"` // cut off by the time limit: their latency is at least what is recorded
 	Distinct    int     `json:"distinct"` // different queries that could be run
@@ -441,6 +442,19 @@ type Queries struct {
 	// Open is what an open loop has beyond that; nil: a closed loop, in which
 	// each worker sends its next query when it has its answer.
 	Open *OpenLoop `json:"open,omitempty"`
+}
+
+// WarmUp is what was run before the clock started, so that neither connections nor the
+// system, whose compiler may be a just-in-time one, were cold. No figure has it.
+type WarmUp struct {
+	Queries int64   `json:"queries"` // of all workers together
+	Seconds float64 `json:"seconds"` // by the wall clock, until the last worker was warm
+}
+
+// Add adds what another one ran.
+func (w *WarmUp) Add(other WarmUp) {
+	w.Queries += other.Queries
+	w.Seconds += other.Seconds
 }
 
 // OpenLoop is what was measured of queries that came by a schedule of their

@@ -59,6 +59,19 @@ build_go() {
 	rm -r "$folder"
 }
 
+# build_loopback builds $installed/loopback.so of loopback.c beside this: preloaded, it
+# has a program listen on 127.0.0.1 that would on all addresses.
+build_loopback() {
+	local source new
+	source=$(dirname "$0")/loopback.c
+	[ "$installed/loopback.so" -nt "$source" ] && return
+	command -v cc >/dev/null || need_apt gcc libc6-dev
+	mkdir -p "$installed"
+	new=$(mktemp "$installed/loopback.XXXXXX")
+	cc -shared -fPIC -O2 -Wall -o "$new" "$source" -ldl
+	mv "$new" "$installed/loopback.so"
+}
+
 # Where Debian has PostgreSQL's programs.
 postgres_bin=/usr/lib/postgresql/15/bin
 

@@ -8,6 +8,7 @@ import (
 	"github.com/tsmark/tsmark/driver/duckdb"
 	"github.com/tsmark/tsmark/driver/influxdb"
 	"github.com/tsmark/tsmark/driver/iotdb"
+	"github.com/tsmark/tsmark/driver/kairosdb"
 	"github.com/tsmark/tsmark/driver/mysql"
 	"github.com/tsmark/tsmark/driver/null"
 	"github.com/tsmark/tsmark/driver/postgres"
@@ -33,6 +34,7 @@ func Drivers() []driver.Driver {
 		prometheus.Driver(),
 		iotdb.Driver(),
 		cassandra.Driver(),
+		kairosdb.Driver(),
 		null.Driver(),
 	}
 }

@@ -2,41 +2,26 @@ package clickhouse
 
 import (
 	"testing"
-	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
 
-	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
 // encoded returns what puts a batch of cpu-only into a block and encodes it, over and
 // over again, and the block.
-func encoded(t testing.TB, given map[string]string) (encode func() []byte, rows int) {
+func encoded(t testing.TB, given ...string) (encode func() []byte, rows int) {
 	t.Helper()
-	kind := Driver()
-	o, err := kind.Resolve(given)
-	if err != nil {
-		t.Fatal(err)
-	}
-	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
-	d, err := tsbs.CPUOnly().Dataset(workload.Spec{Name: "cpu-only", Seed: 123, Scale: 100, Start: start, End: start.Add(time.Hour), Interval: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b series.Batch
-	if err := d.Open().Next(&b, 10_000); err != nil {
-		t.Fatal(err)
-	}
+	o := conformance.Resolved(t, Driver(), given...)
+	schema, b := conformance.CPURows(t)
 	runs := make([]*series.Run, len(b.Runs))
 	for i := range b.Runs {
 		runs[i] = &b.Runs[i]
 	}
-	layout, err := newDesign(driver.Options(o)).Layout(d.Schema())
+	layout, err := newDesign(o).Layout(schema)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,9 +46,9 @@ func encoded(t testing.TB, given map[string]string) (encode func() []byte, rows 
 
 // BenchmarkEncode is the client's work on a batch, but for compressing and sending it.
 func BenchmarkEncode(b *testing.B) {
-	for name, given := range map[string]map[string]string{"wide": nil, "normalized": {"layout": "normalized"}} {
+	for name, given := range map[string][]string{"wide": nil, "normalized": {"layout", "normalized"}} {
 		b.Run(name, func(b *testing.B) {
-			encode, rows := encoded(b, given)
+			encode, rows := encoded(b, given...)
 			b.ReportAllocs()
 			for b.Loop() {
 				encode()
@@ -75,8 +60,8 @@ func BenchmarkEncode(b *testing.B) {
 
 // Nothing is allocated per row.
 func TestEncodingAllocatesNothing(t *testing.T) {
-	for name, given := range map[string]map[string]string{"wide": nil, "normalized": {"layout": "normalized"}} {
-		encode, rows := encoded(t, given)
+	for name, given := range map[string][]string{"wide": nil, "normalized": {"layout", "normalized"}} {
+		encode, rows := encoded(t, given...)
 		encode() // buffers grow
 		if n := testing.AllocsPerRun(5, func() { encode() }); n > float64(rows)/1000 {
 			t.Errorf("%s: %v allocations in %d rows", name, n, rows)
@@ -94,7 +79,7 @@ func (s *countingSink) Row(row []query.Value) error {
 
 // The blocks that are sent can be read, and nothing is allocated per row for it.
 func TestReadingAllocatesNothing(t *testing.T) {
-	encode, rows := encoded(t, nil)
+	encode, rows := encoded(t)
 	block := encode()
 	c := httpConn{answer: answer{unread: new(limit.Unread)}}
 	sink := new(countingSink)
@@ -115,7 +100,7 @@ func TestReadingAllocatesNothing(t *testing.T) {
 
 // BenchmarkRead is the client's work on an answer that is not compressed.
 func BenchmarkRead(b *testing.B) {
-	encode, rows := encoded(b, nil)
+	encode, rows := encoded(b)
 	block := encode()
 	c := httpConn{answer: answer{unread: new(limit.Unread)}}
 	sink := new(countingSink)

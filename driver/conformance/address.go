@@ -8,9 +8,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/monitor/process"
 )
 
 // Address returns where servers/run has started a server for tests. Without it
@@ -56,6 +58,33 @@ func TestServer(t testing.TB, d driver.Driver, given ...string) map[string]strin
 		options[given[i]] = given[i+1]
 	}
 	return options
+}
+
+// Loopback tests that the driver's server for tests, whose password everybody knows,
+// is reached from this host alone: on none of its other addresses anybody listens.
+func Loopback(t *testing.T, d driver.Driver) {
+	_, port := Address(t, d.Name)
+	first, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range addresses {
+		own, ok := a.(*net.IPNet)
+		if !ok || own.IP.IsLoopback() || own.IP.IsLinkLocalUnicast() {
+			continue
+		}
+		for n := range process.PortsInARow {
+			to := net.JoinHostPort(own.IP.String(), strconv.Itoa(first+n))
+			if c, err := net.DialTimeout("tcp", to, 10*time.Second); err == nil {
+				_ = c.Close()
+				t.Errorf("somebody listens on %s", to)
+			}
+		}
+	}
 }
 
 // Password is that of the superuser of servers that have one.

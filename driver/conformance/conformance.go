@@ -28,21 +28,35 @@ import (
 // test has a folder of its own; a target that lives elsewhere than in it must
 // be given options that lead to a place which the suite may fill and replace.
 func Run(t *testing.T, kind driver.Driver, given map[string]string) {
+	newSuite(t, kind, given).run(t, tsbs.Workloads()...)
+}
+
+// RunSparse is Run for servers that take few rows a second: with fewer of them, and
+// without the workloads that are others on other tables.
+func RunSparse(t *testing.T, kind driver.Driver, given map[string]string) {
 	s := newSuite(t, kind, given)
-	t.Run("cpu-only with hosts that appear late", func(t *testing.T) { s.loadAndQuery(t, cpuOnly(t, 40, 3), 1) })
-	s.workloads(t, tsbs.Workloads()...)
+	s.interval = sparse * RegularInterval
+	s.run(t, tsbs.CPUOnly(), tsbs.Devops(), tsbs.IoT())
+}
+
+// sparse is what the rows of a series are divided by where a server takes few a second.
+const sparse = 15
+
+func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
+	t.Run("cpu-only with hosts that appear late", func(t *testing.T) { s.loadAndQuery(t, s.cpuOnly(t, 3), 1) })
+	s.workloads(t, workloads...)
 	t.Run("iotdb", s.iotdb)
 	if !s.caps.OneConnection {
-		t.Run("several writers", func(t *testing.T) { s.loadAndQuery(t, cpuOnly(t, 40, 0), 3) })
+		t.Run("several writers", func(t *testing.T) { s.loadAndQuery(t, s.cpuOnly(t, 0), 3) })
 	}
-	t.Run("one row", func(t *testing.T) { s.loadAndQuery(t, limited(cpuOnly(t, 40, 0), 1), 1) })
-	t.Run("no row", func(t *testing.T) { s.loadAndQuery(t, limited(cpuOnly(t, 40, 0), 0), 1) })
+	t.Run("one row", func(t *testing.T) { s.loadAndQuery(t, limited(s.cpuOnly(t, 0), 1), 1) })
+	t.Run("no row", func(t *testing.T) { s.loadAndQuery(t, limited(s.cpuOnly(t, 0), 0), 1) })
 	t.Run("hostile values", func(t *testing.T) { s.loadAndQuery(t, s.hostile(), 1) })
 	t.Run("ragged rows", func(t *testing.T) { s.loadAndQuery(t, s.ragged(), 1) })
 	t.Run("every type", func(t *testing.T) { s.loadAndQuery(t, s.types(), 1) })
 	t.Run("census", s.census)
 	t.Run("rows that were sent twice", s.twice)
-	t.Run("an empty table", func(t *testing.T) { s.loadAndQuery(t, limited(useCase(t, tsbs.Devops(), 40, 0), 50), 1) })
+	t.Run("an empty table", func(t *testing.T) { s.loadAndQuery(t, limited(s.useCase(t, tsbs.Devops(), 0), 50), 1) })
 	t.Run("floats that are no numbers", func(t *testing.T) { s.loadAndQuery(t, s.specialFloats(), 1) })
 	t.Run("steps", s.steps)
 	t.Run("mark", s.mark)
@@ -84,9 +98,10 @@ func Long(t testing.TB) {
 }
 
 type suite struct {
-	kind    driver.Driver
-	options driver.Options
-	caps    driver.Caps
+	kind     driver.Driver
+	options  driver.Options
+	caps     driver.Caps
+	interval time.Duration // of the rows of a series
 }
 
 func newSuite(t *testing.T, kind driver.Driver, given map[string]string) *suite {
@@ -94,13 +109,13 @@ func newSuite(t *testing.T, kind driver.Driver, given map[string]string) *suite 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &suite{kind: kind, options: options, caps: kind.Caps(options)}
+	return &suite{kind: kind, options: options, caps: kind.Caps(options), interval: RegularInterval}
 }
 
 // workloads loads and queries some of each.
 func (s *suite) workloads(t *testing.T, list ...workload.Workload) {
 	for _, use := range list {
-		t.Run(use.Name(), func(t *testing.T) { s.loadAndQuery(t, useCase(t, use, 40, 0), 1) })
+		t.Run(use.Name(), func(t *testing.T) { s.loadAndQuery(t, s.useCase(t, use, 0), 1) })
 	}
 }
 
@@ -252,7 +267,7 @@ func (s *suite) mark(t *testing.T) {
 	ctx := t.Context()
 	env := driver.Env{Dir: t.TempDir(), Create: true}
 	db := s.open(t, env)
-	e := cpuOnly(t, 40, 0)
+	e := s.cpuOnly(t, 0)
 	want := session.Mark{
 		Dataset: workload.Spec{Name: "it's", Seed: -5, Start: time.Unix(0, 1).UTC(), End: time.Unix(9, 0).UTC()}, Fingerprint: "f00d",
 		RowsExpected: math.MaxInt64, RowsAcked: 3, Loaded: time.Unix(1700000000, 0).UTC(), Tool: "v1",
@@ -281,7 +296,7 @@ func (s *suite) replace(t *testing.T) {
 	ctx := t.Context()
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer db.Close()
-	e := cpuOnly(t, 40, 0)
+	e := s.cpuOnly(t, 0)
 	for range 2 {
 		if err := session.Of(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
 			t.Fatal(err)
@@ -308,7 +323,7 @@ func (s *suite) cancelled(t *testing.T) {
 	ctx := t.Context()
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer db.Close()
-	e := cpuOnly(t, 40, 0)
+	e := s.cpuOnly(t, 0)
 	if err := session.Of(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}

@@ -20,18 +20,18 @@ type example struct {
 }
 
 // cpuOnly is a day of few hosts and the first queries of every type.
-func cpuOnly(t *testing.T, scale, initial uint32) example {
+func (s *suite) cpuOnly(t *testing.T, initial uint32) example {
 	t.Helper()
-	return useCase(t, tsbs.CPUOnly(), scale, initial)
+	return s.useCase(t, tsbs.CPUOnly(), initial)
 }
 
 // useCase is a day of few series and the first queries of every type.
-func useCase(t *testing.T, use workload.Workload, scale, initial uint32) example {
+func (s *suite) useCase(t *testing.T, use workload.Workload, initial uint32) example {
 	t.Helper()
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	spec := workload.Spec{
-		Name: use.Name(), Seed: 123, Scale: scale, InitialScale: initial,
-		Start: start, End: start.Add(24 * time.Hour), Interval: RegularInterval,
+		Name: use.Name(), Seed: 123, Scale: 40, InitialScale: initial,
+		Start: start, End: start.Add(24 * time.Hour), Interval: s.interval,
 	}
 	return exampleOf(t, use, spec)
 }
@@ -53,15 +53,6 @@ func exampleOf(t *testing.T, use workload.Workload, spec workload.Spec) example 
 	}
 	return e
 }
-
-// exampleSpec is a day of few hosts, for tests that need rows and hardly care
-// which.
-func exampleSpec() workload.Spec {
-	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
-	return workload.Spec{Name: "cpu-only", Seed: 123, Scale: 40, Start: start, End: start.Add(25 * time.Hour), Interval: 4 * time.Minute}
-}
-
-func exampleUse() workload.Workload { return tsbs.CPUOnly() }
 
 func limited(e example, rows int64) example {
 	return example{workload.Limited(e.dataset, rows), e.queries}

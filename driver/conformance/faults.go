@@ -20,6 +20,7 @@ import (
 	"github.com/tsmark/tsmark/run/verify"
 	"github.com/tsmark/tsmark/session"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
 // The parts of the fault suite, as Faulty.Cannot names them.
@@ -50,6 +51,8 @@ type Faulty struct {
 	HTTP string
 	// Password is the option that WrongPassword sets; empty: password.
 	Password string
+	// Sparse says that the server takes few rows a second: it gets fewer, as RunSparse.
+	Sparse bool
 	// FileLimit is how large the server's files may get in DiskFull; 0: 64 KiB.
 	FileLimit uint64
 	// Cannot names the parts that the target or its test server cannot take
@@ -196,11 +199,28 @@ func (f *faults) open(ctx context.Context, more map[string]string) (driver.DB, e
 	return db, nil
 }
 
-// batchSize is the rows of a batch: few, so that a load has many.
-const batchSize = 400
+// spec is a day of few hosts, for tests that need rows and hardly care which.
+func (f *faults) spec() workload.Spec {
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	spec := workload.Spec{Name: "cpu-only", Seed: 123, Scale: 40, Start: start, End: start.Add(25 * time.Hour), Interval: RegularInterval}
+	if f.Sparse {
+		spec.Interval *= sparse
+	}
+	return spec
+}
 
-func exampleRows() (workload.Dataset, *oracle.Survey, error) {
-	d, err := exampleUse().Dataset(exampleSpec())
+func exampleUse() workload.Workload { return tsbs.CPUOnly() }
+
+// batchSize is the rows of a batch: few, so that a load has many.
+func (f *faults) batchSize() int {
+	if f.Sparse {
+		return 400 / sparse
+	}
+	return 400
+}
+
+func (f *faults) rows() (workload.Dataset, *oracle.Survey, error) {
+	d, err := exampleUse().Dataset(f.spec())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -233,7 +253,7 @@ type loaded struct {
 // load prepares the target and loads. Its own error is for what was not to
 // happen; the caller closes db.
 func (f *faults) load(ctx context.Context, l loading) (*loaded, error) {
-	d, survey, err := exampleRows()
+	d, survey, err := f.rows()
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +283,7 @@ func (f *faults) load(ctx context.Context, l loading) (*loaded, error) {
 	}
 	trigger := newTrigger(int64(float64(survey.Rows)*l.after), l.happens)
 	out.load, out.err = engine.Load(ctx, engine.LoadConfig{
-		Workers: writers, BatchSize: batchSize, Retry: l.retry, Acked: l.acked,
+		Workers: writers, BatchSize: f.batchSize(), Retry: l.retry, Acked: l.acked,
 	}, d, db, trigger.progress)
 	if err := trigger.wait(); err != nil {
 		return out, err

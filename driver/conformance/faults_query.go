@@ -29,7 +29,7 @@ func (f *faults) fill(ctx context.Context) error {
 
 // requests renders the queries of the example that the target can answer.
 func (f *faults) requests() ([]driver.Request, error) {
-	d, _, err := exampleRows()
+	d, _, err := f.rows()
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (f *faults) requests() ([]driver.Request, error) {
 	}
 	var requests []driver.Request
 	for _, t := range exampleUse().QueryTypes() {
-		sequence, err := exampleUse().Queries(exampleSpec(), t.Name, 1)
+		sequence, err := exampleUse().Queries(f.spec(), t.Name, 1)
 		if err != nil {
 			return nil, err
 		}
@@ -239,12 +239,16 @@ func (f *faults) neverAnswers(ctx context.Context) error {
 }
 
 // hurried is the option timeout, where there is one: short, but long enough for what a
-// busy machine does.
+// busy machine, or a slow server, does.
 func (f *faults) hurried() map[string]string {
 	if !f.has("timeout") {
 		return map[string]string{}
 	}
-	return map[string]string{"timeout": min(5*time.Second, f.patience()/2).String()}
+	longest := 5 * time.Second
+	if f.Sparse {
+		longest = f.patience() / 2
+	}
+	return map[string]string{"timeout": min(longest, f.patience()/2).String()}
 }
 
 // fallsSilent: writers and queriers notice that the server says nothing more.

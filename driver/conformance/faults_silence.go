@@ -274,7 +274,7 @@ func (f *faults) limits(cut bool) limit.Limits {
 
 // arrange opens the target and has it hold a batch, and opens a worker.
 func (f *faults) arrange(ctx context.Context, by worker, through map[string]string, l limit.Limits) (*opened, error) {
-	d, _, err := exampleRows()
+	d, _, err := f.rows()
 	if err != nil {
 		return nil, err
 	}
@@ -283,7 +283,7 @@ func (f *faults) arrange(ctx context.Context, by worker, through map[string]stri
 		return nil, err
 	}
 	o := &opened{schema: d.Schema(), batch: new(series.Batch), asks: requests[0]}
-	if err := d.Open().Next(o.batch, batchSize); err != nil {
+	if err := d.Open().Next(o.batch, f.batchSize()); err != nil {
 		return nil, err
 	}
 	db, err := f.open(ctx, through)

@@ -50,7 +50,7 @@ func Script(t testing.TB, name string, env ...string) *Server {
 	at := []string{dir, strconv.Itoa(port)}
 	return NewServer(t, port, process.Command{
 		Path: script, Args: append([]string{"exec"}, at...), Env: env, Log: filepath.Join(t.TempDir(), name+".log"),
-		Within: 5 * time.Minute, // one of Java's, on a machine that does other things
+		Within: 5 * time.Minute, // on a busy machine two processes of Java's have taken more than one
 		Ready: func(ctx context.Context) error {
 			return exec.CommandContext(ctx, script, append([]string{"ready"}, at...)...).Run()
 		},

@@ -7,45 +7,30 @@ import (
 
 	"github.com/apache/iotdb-client-go/v2/rpc"
 
-	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/query"
-	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
 // encoded returns what makes the tablets of a batch of cpu-only over and over again.
-func encoded(t testing.TB, given map[string]string) (encode func(), rows int) {
+func encoded(t testing.TB, given ...string) (encode func(), rows int) {
 	t.Helper()
-	kind := Driver()
-	o, err := kind.Resolve(given)
-	if err != nil {
-		t.Fatal(err)
-	}
-	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
-	d, err := tsbs.CPUOnly().Dataset(workload.Spec{Name: "cpu-only", Seed: 123, Scale: 100, Start: start, End: start.Add(time.Hour), Interval: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b series.Batch
-	if err := d.Open().Next(&b, 10_000); err != nil {
-		t.Fatal(err)
-	}
-	w := newWriter(&database{options: driver.Options(o)}, &conn{}, d.Schema())
+	o := conformance.Resolved(t, Driver(), given...)
+	schema, b := conformance.CPURows(t)
+	w := newWriter(&database{options: o}, &conn{}, schema)
 	return func() {
-		if err := w.encode(&b); err != nil {
+		if err := w.encode(b); err != nil {
 			t.Fatal(err)
 		}
 	}, b.Rows()
 }
 
-var variants = map[string]map[string]string{"aligned": nil, "not aligned": {"aligned": "false"}}
+var variants = map[string][]string{"aligned": nil, "not aligned": {"aligned", "false"}}
 
 // BenchmarkEncode is the client's work on a batch, but for sending it.
 func BenchmarkEncode(b *testing.B) {
 	for name, given := range variants {
 		b.Run(name, func(b *testing.B) {
-			encode, rows := encoded(b, given)
+			encode, rows := encoded(b, given...)
 			b.ReportAllocs()
 			for b.Loop() {
 				encode()
@@ -58,7 +43,7 @@ func BenchmarkEncode(b *testing.B) {
 // Nothing is allocated per row.
 func TestEncodingAllocatesNothing(t *testing.T) {
 	for name, given := range variants {
-		encode, rows := encoded(t, given)
+		encode, rows := encoded(t, given...)
 		encode() // buffers grow
 		if n := testing.AllocsPerRun(5, encode); n > float64(rows)/1000 {
 			t.Errorf("%s: %v allocations in %d rows", name, n, rows)

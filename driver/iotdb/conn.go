@@ -307,9 +307,9 @@ func (c *conn) read(ctx context.Context, reply *rpc.TSExecuteStatementResp, text
 	return rows, err
 }
 
-// insert sends rows by a call that returns a status.
-func (c *conn) insert(ctx context.Context, send func(context.Context) (*common.TSStatus, error)) (sent time.Time, err error) {
-	err = c.patiently(ctx, func() error {
+// write makes a call that returns a status.
+func (c *conn) write(ctx context.Context, send func(context.Context) (*common.TSStatus, error)) error {
+	return c.patiently(ctx, func() error {
 		return c.within(ctx, func(ctx context.Context) error {
 			status, err := send(ctx)
 			if err != nil {
@@ -318,5 +318,4 @@ func (c *conn) insert(ctx context.Context, send func(context.Context) (*common.T
 			return said(status)
 		})
 	})
-	return c.net.LastWrite(), err
 }

@@ -32,7 +32,7 @@ type database struct {
 	idleSince atomic.Pointer[time.Time] // what the last Settle found; nil before
 }
 
-// open connects, and looks whether the server can do what the options ask for.
+// open connects, and looks whether the server can do what the options want.
 func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
 	d := &database{options: o, config: newConfig(o)}
 	d.admin = sqlkit.NewLink(d.config.connect, false)
@@ -179,8 +179,11 @@ func (p *plan) between(first, last int64) string {
 		last = min(last, *p.End-1)
 	}
 	last = max(last, first)
-	return fmt.Sprintf("[%d, %d)", floor(first, p.Width), floor(last, p.Width)+p.Width)
+	return fmt.Sprintf("[%d, %d)", bucket(first, p.Width), bucket(last, p.Width)+p.Width)
 }
+
+// bucket is query.BucketOf in the server's unit.
+func bucket(at, width int64) int64 { return query.BucketOf(at, time.Duration(width)) }
 
 // look is the time between two looks at the sizes of the regions, which nodes tell
 // every second.

@@ -21,10 +21,11 @@ import (
 
 // The names of the options.
 const (
-	optionAligned   = "aligned"
-	optionPrecision = "precision"
-	optionFetchSize = "fetch_size"
-	optionQuiet     = "quiet"
+	optionAligned     = "aligned"
+	optionPrecision   = "precision"
+	optionCompression = "compression"
+	optionFetchSize   = "fetch_size"
+	optionQuiet       = "quiet"
 )
 
 // units are the values of optionPrecision.
@@ -46,6 +47,8 @@ func Driver() driver.Driver {
 				Help: "whether the measurements of a device share one column of times"},
 			option.Option{Name: optionPrecision, Layout: true, Default: "ms", Type: option.Choice("ms", "us", "ns"),
 				Help: "timestamp_precision of the server, which it keeps from its first start on"},
+			option.Option{Name: optionCompression, Layout: true, Type: option.Choice("uncompressed", "snappy", "gzip", "lz4", "zstd", "lzma2").Or(""), Empty: "as the server's settings say",
+				Help: "of all measurements, which writers then create before a device's first rows"},
 			option.Option{Name: optionFetchSize, Default: "10000", Type: option.Integer(1, 1_000_000), Help: "rows of an answer that the server sends at a time"},
 			option.Option{Name: optionQuiet, Default: "3s", Type: option.Seconds(time.Second).Or("0s"),
 				Help: "how long the sizes of the data regions must stand still before a load has settled: compactions change them; 0s: it has when its rows are flushed"},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"syscall"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/internal/printable"
 )
 
 // redirected is what the server says beside rows that it took, where it knows a
@@ -54,7 +54,7 @@ func said(s *common.TSStatus) error {
 	}
 	f := &failure{code: s.Code, message: "it did not say why"}
 	if s.Message != nil && *s.Message != "" {
-		f.message = oneLine(*s.Message)
+		f.message = printable.OneLine(*s.Message)
 	}
 	return f
 }
@@ -125,7 +125,7 @@ func (c *conn) failed(ctx context.Context, err error) error {
 	}
 	switch code(err) {
 	case 0:
-		return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.Address(), oneLine(err.Error()))}
+		return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.Address(), printable.OneLine(err.Error()))}
 	case client.DiskSpaceInsufficient:
 		return fmt.Errorf("%w; free space on the server (%w)", syscall.ENOSPC, err)
 	case client.SystemReadOnly:
@@ -137,6 +137,3 @@ func (c *conn) failed(ctx context.Context, err error) error {
 	}
 	return err
 }
-
-// oneLine is a text in one line.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

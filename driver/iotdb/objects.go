@@ -29,8 +29,8 @@ const looked = 1000
 func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	there, err := d.exists(ctx)
 	var objects []driver.Object
-	if err == nil {
-		objects, err = d.paths(ctx, there)
+	if err == nil && there {
+		objects, err = d.paths(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listing what is in %s: %w", d.place(), err)
@@ -38,35 +38,33 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	return objects, nil
 }
 
-// paths lists what is in the database.
-func (d *database) paths(ctx context.Context, there bool) (objects []driver.Object, err error) {
-	if there {
-		rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW CHILD PATHS "+d.root())
-		if err != nil {
-			return nil, err
+// paths lists what is in the database, which is there.
+func (d *database) paths(ctx context.Context) (objects []driver.Object, err error) {
+	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW CHILD PATHS "+d.root())
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		var n nodes
+		if err := n.cut(row[0].Text, strings.Count(d.root(), ".")+1); err != nil || len(n.list) != 1 {
+			return nil, fmt.Errorf("%q: %w", row[0].Text, errPath)
 		}
-		for _, row := range rows {
-			var n nodes
-			if err := n.cut(row[0].Text, strings.Count(d.root(), ".")+1); err != nil || len(n.list) != 1 {
-				return nil, fmt.Errorf("%q: %w", row[0].Text, errPath)
-			}
-			o := driver.Object{Kind: kindPath, Name: n.list[0].String(), Data: true, InTheWay: true}
-			if n.list[0].Text == nil {
-				o.Name = missing
-			}
-			if o.Note = o.Name == note; !o.Note {
-				if o.Columns, err = d.measurements(ctx, o.Name); err != nil {
-					return nil, err
-				}
-			}
-			objects = append(objects, o)
+		o := driver.Object{Kind: kindPath, Name: n.list[0].String(), Data: true, InTheWay: true}
+		if n.list[0].Text == nil {
+			o.Name = missing
 		}
+		if o.Note = o.Name == note; !o.Note {
+			if o.Columns, err = d.measured(ctx, o.Name); err != nil {
+				return nil, err
+			}
+		}
+		objects = append(objects, o)
 	}
 	return objects, nil
 }
 
-// measurements are those of a path, each with its type.
-func (d *database) measurements(ctx context.Context, name string) ([]string, error) {
+// measured are the measurements of a path, each with its type.
+func (d *database) measured(ctx context.Context, name string) ([]string, error) {
 	rows, err := sqlkit.QueryRows(ctx, d.admin, fmt.Sprintf("SHOW TIMESERIES %s.%s.** LIMIT %d", d.root(), node(name), looked))
 	found := []string{}
 	for _, row := range rows {
@@ -86,33 +84,16 @@ func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 		return nil, err
 	}
 	var objects []driver.Object
+	held := types(d.options)
 	for _, t := range schema.Tables {
-		objects = append(objects, driver.Object{Kind: kindPath, Name: t.Name, Columns: d.columnsOf(t)})
+		columns := []string{}
+		for _, m := range measurements(t, t.Fields, held) {
+			columns = append(columns, m.kind+" "+node(m.name))
+		}
+		slices.Sort(columns)
+		objects = append(objects, driver.Object{Kind: kindPath, Name: t.Name, Columns: columns})
 	}
 	return objects, nil
-}
-
-// measured calls a function with the measurements of a table's devices and their
-// types.
-func (d *database) measured(t *series.Table, each func(name, kind string)) {
-	_, numeric := split(t)
-	for _, tag := range numeric {
-		each(tag.Key, "DOUBLE")
-	}
-	held := types(d.options)
-	for _, f := range t.Fields {
-		each(f.Name, held[f.Type].As)
-	}
-	if written(t) {
-		each(rowName, "BOOLEAN")
-	}
-}
-
-func (d *database) columnsOf(t *series.Table) []string {
-	columns := []string{}
-	d.measured(t, func(name, kind string) { columns = append(columns, kind+" "+node(name)) })
-	slices.Sort(columns)
-	return columns
 }
 
 // Create implements driver.DB. Measurements come with their rows.
@@ -168,20 +149,16 @@ func (d *database) drop(ctx context.Context, objects []driver.Object) error {
 			return err
 		}
 	}
-	for _, o := range present {
-		switch {
-		case !goes(o):
-			continue
-		case whole:
-		default:
-			err = d.admin.Exec(ctx, fmt.Sprintf("DELETE TIMESERIES %s.%s.**", d.root(), node(o.Name)))
-		}
-		if err != nil {
-			return err
-		}
-	}
 	if whole && text != "" {
 		return d.SetNote(ctx, text)
+	}
+	for _, o := range present {
+		if whole || !goes(o) {
+			continue
+		}
+		if err := d.admin.Exec(ctx, fmt.Sprintf("DELETE TIMESERIES %s.%s.**", d.root(), node(o.Name))); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -41,6 +41,11 @@ type plan struct {
 	// first counts the rows of a group.
 	Groups [][2]string `json:"groups,omitempty"`
 	Down   bool        `json:"down,omitempty"` // groups come in descending order
+	// Counted is the column that counts the rows of a bucket, where HAVING does not leave
+	// out those that have none; nil: it does.
+	Counted *int `json:"counted,omitempty"`
+	// Fold makes a row of those of several devices; nil: each has its own.
+	Fold *fold `json:"fold,omitempty"`
 	// Last says that the answer is of SELECT LAST: a row a measurement, of which
 	// these are those of a row, and the first that of its time.
 	Last []string `json:"last,omitempty"`
@@ -96,6 +101,7 @@ type planned struct {
 	path   []byte // of the device at hand
 	nodes  nodes
 	row    []query.Value
+	folded folded
 
 	// Of SELECT LAST.
 	device []byte
@@ -108,6 +114,7 @@ func (r *planned) begin(p *plan, sink query.Sink, unit int64) {
 	r.plan, r.sink, r.unit, r.path, r.device = p, sink, unit, r.path[:0], r.device[:0]
 	r.row = append(r.row[:0], make([]query.Value, len(p.Output))...)
 	r.values = append(r.values[:0], make([]query.Value, len(p.Last))...)
+	r.folded.begin()
 }
 
 // columns implements reader.
@@ -175,10 +182,7 @@ func (r *planned) group(names []string) error {
 			at = len(r.groups)
 			r.groups = append(r.groups, levelGroup{n.list[0], slices.Repeat([]int{-1}, len(r.Groups))})
 		}
-		if r.groups[at].of[aggregate] >= 0 {
-			return refusing(fmt.Errorf("the answer has the column %s twice", name))
-		}
-		r.groups[at].of[aggregate] = column
+		r.groups[at].of[aggregate] = column // there again for each path of FROM, with the values of all
 	}
 	slices.SortFunc(r.groups, func(a, b levelGroup) int {
 		by := bytes.Compare(a.value.Text, b.value.Text)
@@ -220,7 +224,10 @@ func (r *planned) hand(values []query.Value, at query.Value) (int64, error) {
 			return 0, nil
 		}
 	}
-	if r.sink == nil {
+	if r.Counted != nil && values[*r.Counted].Int == 0 {
+		return 0, nil
+	}
+	if r.sink == nil && r.Fold == nil {
 		return 1, nil
 	}
 	for i, o := range r.Output {
@@ -243,6 +250,10 @@ func (r *planned) hand(values []query.Value, at query.Value) (int64, error) {
 		default:
 			r.row[i] = values[o.At]
 		}
+	}
+	if r.Fold != nil {
+		r.folded.add(r.Fold, r.row)
+		return 0, nil
 	}
 	return 1, r.sink.Row(r.row)
 }
@@ -296,7 +307,7 @@ func (r *planned) take(values []query.Value) (int64, error) {
 func (r *planned) last(at query.Value, values []query.Value) (rows int64, err error) {
 	device, name := parent(values[0].Text)
 	if string(device) != string(r.device) {
-		if rows, err = r.end(); err != nil {
+		if rows, err = r.endDevice(); err != nil {
 			return rows, err
 		}
 		r.device = append(r.device[:0], device...)
@@ -354,8 +365,18 @@ func lastValue(text, kind string) (query.Value, error) {
 	return query.Value{}, fmt.Errorf("the last value %q has the type %s, which was not asked for", text, kind)
 }
 
-// end implements reader: it hands on the last device of SELECT LAST.
+// end implements reader: it hands on the last device of SELECT LAST, and what was
+// folded.
 func (r *planned) end() (int64, error) {
+	rows, err := r.endDevice()
+	if err != nil || r.Fold == nil {
+		return rows, err
+	}
+	return r.folded.hand(r.Fold, r.sink)
+}
+
+// endDevice hands on the row of a device of SELECT LAST.
+func (r *planned) endDevice() (int64, error) {
 	if len(r.Last) == 0 || len(r.device) == 0 {
 		return 0, nil
 	}

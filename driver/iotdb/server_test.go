@@ -23,10 +23,23 @@ func server(t testing.TB, given ...string) map[string]string {
 	return conformance.TestServer(t, iotdb.Driver(), append([]string{"database", name, "quiet", "0s"}, given...)...)
 }
 
+// IoTDB takes no address to listen on: servers/iotdb gives it one all the same.
+func TestServerListensOnLoopback(t *testing.T) { conformance.Loopback(t, iotdb.Driver()) }
+
 // The suite in each layout.
 func TestConformance(t *testing.T) { conformance.Run(t, iotdb.Driver(), server(t)) }
 
 func TestConformanceNotAligned(t *testing.T) {
 	conformance.Long(t)
 	conformance.Run(t, iotdb.Driver(), server(t, "aligned", "false", "fetch_size", "100"))
+}
+
+func TestConformanceCompressed(t *testing.T) {
+	conformance.Long(t)
+	conformance.Run(t, iotdb.Driver(), server(t, "compression", "zstd"))
+}
+
+func TestConformanceCompressedNotAligned(t *testing.T) {
+	conformance.Long(t)
+	conformance.Run(t, iotdb.Driver(), server(t, "aligned", "false", "compression", "gzip"))
 }

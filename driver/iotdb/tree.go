@@ -242,19 +242,11 @@ func (r *treeRenderer) byLevel(key string) bool {
 
 // levels renders aggregates over the devices of each value of a tag.
 func (r *treeRenderer) levels(key string, a query.Aggregate, fields []string, window, where, order string) {
-	in := r.q.In
 	if len(r.values()) > 0 {
 		r.unsupported("a condition on values of several devices together: in the tree model it were one on all of them at once")
 	}
-	if in != nil && in.Key != key && len(r.from()) > 1 || slices.ContainsFunc(r.q.Demands(), func(k string) bool {
-		at := r.level(k)
-		return k != key && at >= 0 && !r.filters(k) && r.lacking(r.texts[at])
-	}) {
-		r.unsupported("several values of another tag than %s together: GROUP BY LEVEL folds the devices of one path pattern", key)
-	}
-	from := fromValue
-	if a == query.Count {
-		from = fromCount
+	if slices.ContainsFunc(r.q.Demands(), func(k string) bool { return k != key && r.drops(k) }) {
+		r.unsupported("some devices of each value of %s together: FROM cannot leave out devices by a node that they have", key)
 	}
 	add := func(function, name string) int {
 		want := [2]string{function, node(name)}
@@ -268,11 +260,15 @@ func (r *treeRenderer) levels(key string, a query.Aggregate, fields []string, wi
 	}
 	add("count", witness(r.table))
 	for _, f := range fields {
-		r.output(from, add(functions()[a], f))
+		r.output(aggregated(a), add(functions()[a], f))
 	}
 	level := r.level(key)
 	r.plan.Skip = r.depth() + 1 + level
-	r.statement(where, fmt.Sprintf("%s%s LEVEL = %d", window, map[bool]string{true: "\nGROUP BY", false: ","}[window == ""], r.plan.Skip), "", order)
+	by := window + ","
+	if window == "" {
+		by = "\nGROUP BY"
+	}
+	r.statement(where, fmt.Sprintf("%s LEVEL = %d", by, r.plan.Skip), "", order)
 }
 
 // grouped says that the query is unsupported unless groups of the tags are devices.
@@ -288,13 +284,17 @@ func functions() map[query.Aggregate]string {
 	return map[query.Aggregate]string{query.Max: "max_value", query.Min: "min_value", query.Avg: "avg", query.Sum: "sum", query.Count: "count"}
 }
 
-func (r *treeRenderer) aggregates(a query.Aggregate, fields []string) {
-	from := fromValue
+// aggregated is where aggregates come from.
+func aggregated(a query.Aggregate) string {
 	if a == query.Count {
-		from = fromCount
+		return fromCount
 	}
+	return fromValue
+}
+
+func (r *treeRenderer) aggregates(a query.Aggregate, fields []string) {
 	for _, f := range fields {
-		r.output(from, r.column(call(functions()[a], node(f))))
+		r.output(aggregated(a), r.column(call(functions()[a], node(f))))
 	}
 }
 
@@ -332,6 +332,9 @@ func (r *treeRenderer) buckets(s query.Buckets) {
 	case s.GroupBy != "", in != nil && r.oneGroup(in.Key) && r.identifies(in.Key):
 		r.perDevice(where, r.there(), r.order(s.Order, s.GroupBy)+limit, window)
 	default:
+		if limit != "" && len(r.from()) > 1 {
+			r.unsupported("buckets of several values of %s together, up to a limit: a HAVING over several paths keeps nothing if one of them has no device", in.Key)
+		}
 		r.ofAll(window, where, r.order(s.Order, "")+limit)
 	}
 }
@@ -357,20 +360,12 @@ func (r *treeRenderer) window(s query.Buckets) (window, where string) {
 		}
 		return fmt.Sprintf("\nGROUP BY (%s, %s)", rangeMark, r.duration(s.Width)), r.times()
 	}
-	first := floor(start, width)
-	last := floor(end-1, width) + width
+	first := bucket(start, width)
+	last := bucket(end-1, width) + width
 	if first != start || last != end {
 		where = fmt.Sprintf("time >= %d AND time < %d", start, end)
 	}
 	return fmt.Sprintf("\nGROUP BY ([%d, %d), %s)", first, max(last, first+width), r.duration(s.Width)), where
-}
-
-func floor(v, width int64) int64 {
-	rest := v % width
-	if rest < 0 {
-		rest += width
-	}
-	return v - rest
 }
 
 // duration is a width in IoTDB's units.
@@ -390,7 +385,7 @@ func (r *treeRenderer) duration(width time.Duration) string {
 // over such times.
 func (r *treeRenderer) bounds() (start, end int64) {
 	up := func(ns int64) int64 {
-		at := floor(ns, int64(r.unit))
+		at := query.BucketOf(ns, r.unit)
 		if at < ns {
 			at += int64(r.unit)
 		}
@@ -413,24 +408,25 @@ func (r *treeRenderer) ofAll(window, where, order string) {
 	if r.dropped() {
 		r.unsupported("some devices together: FROM cannot leave out devices by a node that they have")
 	}
-	if len(r.from()) > 1 {
-		r.unsupported("several values of %s together: GROUP BY LEVEL folds the devices of one path pattern, and each value is a pattern of its own", r.q.In.Key)
-	}
 	if where == "" && window == "" {
 		where = r.times()
 	}
-	if r.ragged() {
-		r.column(call("count", node(witness(r.table))))
+	counted, having := -1, r.there()
+	if r.ragged() || len(r.from()) > 1 {
+		counted = r.column(call("count", node(witness(r.table))))
 	}
-	r.statement(where, fmt.Sprintf("%s, LEVEL = %d", window, r.depth()), r.there(), order)
+	if len(r.from()) > 1 { // a HAVING over several paths keeps nothing if one of them has no device
+		r.plan.Counted, having = &counted, ""
+	}
+	r.statement(where, fmt.Sprintf("%s, LEVEL = %d", window, r.depth()), having, order)
 }
 
 // perDevice renders a query whose answer has a row of each device, or several.
 func (r *treeRenderer) perDevice(where, having, order string, window ...string) {
 	r.plan.Device, r.plan.Skip = true, r.depth()+1
 	for _, key := range r.q.Demands() {
-		if at := r.level(key); at >= 0 && r.lacking(r.texts[at]) && !r.filters(key) {
-			r.plan.Present = append(r.plan.Present, at)
+		if r.drops(key) {
+			r.plan.Present = append(r.plan.Present, r.level(key))
 		}
 	}
 	conditions := r.values()
@@ -448,19 +444,21 @@ func (r *treeRenderer) perDevice(where, having, order string, window ...string) 
 
 func (r *treeRenderer) filters(key string) bool { return r.q.In != nil && r.q.In.Key == key }
 
-// dropped reports whether rows of the answer are dropped since their device lacks a
-// tag.
-func (r *treeRenderer) dropped() bool {
-	return slices.ContainsFunc(r.q.Demands(), func(key string) bool {
-		at := r.level(key)
-		return at >= 0 && !r.filters(key) && r.lacking(r.texts[at])
-	})
+// drops reports whether rows of the answer are dropped since their device lacks a tag.
+func (r *treeRenderer) drops(key string) bool {
+	at := r.level(key)
+	return at >= 0 && !r.filters(key) && r.lacking(r.texts[at])
 }
+
+// dropped reports whether any are.
+func (r *treeRenderer) dropped() bool { return slices.ContainsFunc(r.q.Demands(), r.drops) }
 
 // statement writes the statement.
 func (r *treeRenderer) statement(where, group, having, end string) {
 	columns := r.columns
-	if r.ragged() && len(r.plan.Last) == 0 && len(r.plan.Groups) == 0 {
+	// By their names columns are found where devices may lack a measurement, and where
+	// the answer has each again for each path.
+	if (r.ragged() || !r.plan.Device && len(r.from()) > 1) && len(r.plan.Last) == 0 && len(r.plan.Groups) == 0 {
 		columns = slices.Clone(columns)
 		for i := range columns {
 			r.plan.Names = append(r.plan.Names, fmt.Sprintf("v%d", i))
@@ -582,7 +580,11 @@ func number(v float64) string {
 // last renders the Last shape. Where each row has all fields and all rows compete, it
 // is SELECT LAST, which IoTDB keeps ready; else the values at the greatest time.
 func (r *treeRenderer) last(s query.Last) {
-	r.grouped(s.By)
+	if r.level(s.By) < 0 {
+		r.grouped(s.By)
+	} else if !r.identifies(s.By) {
+		r.plan.Fold = &fold{Keys: []int{1}, Width: 2 + len(s.Tags) + len(s.Fields)}
+	}
 	q := r.q
 	numeric := !slices.ContainsFunc(s.Fields, func(f string) bool { return !r.table.Fields[r.table.FieldIndex(f)].Type.Numeric() })
 	if r.table.Dense && !written(r.table) && numeric && s.Having == nil && len(r.values()) == 0 && q.Start.IsZero() && q.End.IsZero() {
@@ -618,22 +620,51 @@ func (r *treeRenderer) last(s query.Last) {
 	for _, f := range s.Fields {
 		r.output(fromValue, r.column(newest(f)))
 	}
-	having := r.there()
-	if c := s.Having; c != nil {
+	kept := r.there()
+	if c := s.Having; c != nil && r.plan.Fold != nil {
+		r.plan.Fold.Having = &having{At: 2 + len(s.Tags) + slices.Index(s.Fields, c.Field), Compare: c.Compare, Value: c.Value}
+		if c.Over != "" {
+			r.plan.Fold.Having.Over = len(r.plan.Output)
+			r.output(fromValue, r.column(newest(c.Over)))
+		}
+	} else if c != nil {
 		value := newest(c.Field)
 		if c.Over != "" {
 			value += " / " + newest(c.Over)
 		}
-		having += fmt.Sprintf(" AND %s %s %s", value, c.Compare, number(c.Value))
+		kept += fmt.Sprintf(" AND %s %s %s", value, c.Compare, number(c.Value))
 	}
-	r.perDevice("", having, "")
+	r.perDevice("", kept, "")
 }
 
-// means renders the Means shape, where its groups are devices.
-func (r *treeRenderer) means(s query.Means) {
-	if len(s.Group) == 1 && s.Having == nil && r.byLevel(s.Group[0]) {
+// meansOfGroups renders means over several devices each.
+func (r *treeRenderer) meansOfGroups(s query.Means) {
+	names := slices.Concat(s.Fields, s.MeanTags)
+	if len(s.Group) == 1 && s.Having == nil && len(r.values()) == 0 {
 		r.output(fromTag, 0)
-		r.levels(s.Group[0], query.Avg, slices.Concat(s.Fields, s.MeanTags), "", r.times(), "")
+		r.levels(s.Group[0], query.Avg, names, "", r.times(), "")
+		return
+	}
+	f := &fold{Means: true, Width: len(s.Group) + len(names)}
+	for i, key := range s.Group {
+		r.tag(key, "")
+		f.Keys = append(f.Keys, i)
+	}
+	for _, name := range names {
+		r.output(fromValue, r.column(call("sum", node(name))))
+		r.output(fromCount, r.column(call("count", node(name))))
+	}
+	if c := s.Having; c != nil {
+		f.Having = &having{At: len(s.Group) + slices.Index(s.Fields, c.Field), Compare: c.Compare, Value: c.Value}
+	}
+	r.plan.Fold = f
+	r.perDevice("", r.there(), "")
+}
+
+// means renders the Means shape.
+func (r *treeRenderer) means(s query.Means) {
+	if !slices.ContainsFunc(s.Group, r.identifies) && !slices.ContainsFunc(s.Group, func(key string) bool { return r.level(key) < 0 }) {
+		r.meansOfGroups(s)
 		return
 	}
 	r.grouped(s.Group...)

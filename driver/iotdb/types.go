@@ -80,6 +80,25 @@ func written(t *series.Table) bool {
 	return false
 }
 
+// measurement is one of a device.
+type measurement struct{ name, kind string }
+
+// measurements are those of a table's devices that have some of its fields, in the order
+// of tablets.
+func measurements(t *series.Table, fields []series.Field, held map[series.Type]driver.Stored) (all []measurement) {
+	_, numeric := split(t)
+	for _, tag := range numeric {
+		all = append(all, measurement{tag.Key, "DOUBLE"})
+	}
+	for _, f := range fields {
+		all = append(all, measurement{f.Name, held[f.Type].As})
+	}
+	if written(t) {
+		all = append(all, measurement{rowName, "BOOLEAN"})
+	}
+	return all
+}
+
 // split returns a table's tags that are texts, by which series are told apart, and
 // those that are numbers, which are measurements.
 func split(t *series.Table) (texts, numeric []*series.Tag) {

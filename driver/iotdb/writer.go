@@ -3,6 +3,7 @@ package iotdb
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/apache/iotdb-client-go/v2/common"
@@ -18,10 +19,6 @@ type columns struct {
 	types []int32
 }
 
-func (c *columns) add(name, kind string) {
-	c.names, c.types = append(c.names, node(name)), append(c.types, numbers[kind])
-}
-
 // tableWriter is what a writer knows of a table.
 type tableWriter struct {
 	table   *series.Table
@@ -29,6 +26,7 @@ type tableWriter struct {
 	numeric []*series.Tag
 	prefix  string           // of the paths of its devices
 	of      map[int]*columns // by the number of fields that rows have
+	created []bool           // by series: its measurements, where they must be created
 	runs    []*series.Run    // of the batch at hand
 }
 
@@ -37,6 +35,7 @@ type tableWriter struct {
 type writer struct {
 	conn    *conn
 	aligned bool
+	creator *creator // of measurements; nil: rows create them
 	held    map[series.Type]driver.Stored
 	tables  map[*series.Table]*tableWriter
 	active  []*tableWriter // those with rows in the batch
@@ -77,10 +76,16 @@ func newWriter(d *database, c *conn, s *series.Schema) *writer {
 		conn: c, aligned: d.options[optionAligned] == "true", held: types(d.options),
 		tables: make(map[*series.Table]*tableWriter, len(s.Tables)), sorter: newSorter(s),
 	}
+	if by := d.options[optionCompression]; by != "" {
+		w.creator = &creator{aligned: w.aligned, compression: strings.ToUpper(by)}
+	}
 	w.encoder = encoder{unit: int64(units[d.options[optionPrecision]]), held: w.held}
 	for _, t := range s.Tables {
 		tw := &tableWriter{table: t, prefix: d.root() + "." + node(t.Name), of: make(map[int]*columns)}
 		tw.texts, tw.numeric = split(t)
+		if w.creator != nil {
+			tw.created = make([]bool, s.Series)
+		}
 		w.tables[t] = tw
 	}
 	return w
@@ -93,14 +98,8 @@ func (w *writer) columns(t *tableWriter, width int) *columns {
 		return c
 	}
 	c = &columns{}
-	for _, tag := range t.numeric {
-		c.add(tag.Key, "DOUBLE")
-	}
-	for _, f := range t.table.Fields[:width] {
-		c.add(f.Name, w.held[f.Type].As)
-	}
-	if written(t.table) {
-		c.add(rowName, "BOOLEAN")
+	for _, m := range measurements(t.table, t.table.Fields[:width], w.held) {
+		c.names, c.types = append(c.names, node(m.name)), append(c.types, numbers[m.kind])
 	}
 	t.of[width] = c
 	return c
@@ -114,13 +113,14 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 	if len(w.parts) == 0 {
 		return driver.Receipt{}, nil
 	}
-	var receipt driver.Receipt
+	if err := w.creator.create(ctx, w.conn); err != nil {
+		return driver.Receipt{}, fmt.Errorf("creating what rows need in IoTDB: %w", err)
+	}
 	sent, err := w.send(ctx)
 	if err != nil {
 		return driver.Receipt{}, fmt.Errorf("writing to IoTDB: %w", err)
 	}
-	receipt.Sent, receipt.Acked, receipt.Rows, receipt.WireBytes = sent, time.Now(), int64(b.Rows()), int64(len(w.buffer)+len(w.paths))
-	return receipt, nil
+	return driver.Receipt{Sent: sent, Acked: time.Now(), Rows: int64(b.Rows()), WireBytes: int64(len(w.buffer) + len(w.paths))}, nil
 }
 
 // encode makes the tablets of a batch.
@@ -173,6 +173,10 @@ func (w *writer) tablet(t *tableWriter, places []place, width int, of uint32) (e
 		w.paths, w.scratch = appendTag(w.paths, w.scratch, tag, of)
 	}
 	p.pathEnd = len(w.paths)
+	if w.creator != nil && !t.created[of] {
+		t.created[of] = true // after an error the writer is used no more
+		w.creator.add(string(w.paths[p.path:]), measurements(t.table, t.table.Fields[:width], w.held))
+	}
 	e := &w.encoder
 	if w.buffer, err = e.times(w.buffer, t.runs, places); err != nil {
 		return err
@@ -210,7 +214,8 @@ func (w *writer) send(ctx context.Context) (sent time.Time, err error) {
 		r.TimestampsList = append(r.TimestampsList, w.buffer[p.times:p.values])
 		r.ValuesList, r.SizeList = append(r.ValuesList, w.buffer[p.values:p.size]), append(r.SizeList, p.rows)
 	}
-	return w.conn.insert(ctx, func(ctx context.Context) (*common.TSStatus, error) { return w.conn.rpc.InsertTablets(ctx, r) })
+	err = w.conn.write(ctx, func(ctx context.Context) (*common.TSStatus, error) { return w.conn.rpc.InsertTablets(ctx, r) })
+	return w.conn.net.LastWrite(), err
 }
 
 // Flush implements driver.Writer. Write keeps nothing back.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,15 +20,16 @@ type Type uint8
 const (
 	// Number is a whole number where it looks like one of 64 bits, else a double.
 	// One that is a double all the same is the nearest to that whole number.
-	Number      Type = iota
-	Int              // a whole number, and nothing else
-	Float            // a double
-	Float32          // the double that equals a single
-	Time             // a text that ParseTime reads
-	Nanoseconds      // a time as a number, since 1970
-	Count            // Number, but NULL is 0
-	Text             // a text, or what else stands there as a text
-	Hidden           // is no part of the rows
+	Number       Type = iota
+	Int               // a whole number, and nothing else
+	Float             // a double
+	Float32           // the double that equals a single
+	Time              // a text that ParseTime reads
+	Nanoseconds       // a time as a number, since 1970
+	Milliseconds      // likewise
+	Count             // Number, but NULL is 0
+	Text              // a text, or what else stands there as a text
+	Hidden            // is no part of the rows
 )
 
 // maxLabels is the most labels of a series that are read.
@@ -168,6 +170,8 @@ func (r *Reader) value(kind Type, raw jsontext.Value) (query.Value, error) {
 		switch {
 		case err == nil && kind == Nanoseconds:
 			return query.Value{Kind: query.Time, Int: n}, nil
+		case err == nil && kind == Milliseconds:
+			return query.Value{Kind: query.Time, Int: n * int64(time.Millisecond)}, nil
 		case err == nil:
 			return query.Value{Kind: query.Int, Int: n}, nil
 		case kind == Int:

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -8,13 +9,12 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// NoteTable is the table whose name the note has.
-const NoteTable = Own + "mark"
-
 // Limits is what a system of metrics can hold.
 type Limits struct {
 	System string // as errors name it
 	Types  map[series.Type]driver.Stored
+	// Numbers says why it holds fields of no other types; empty: it holds numbers alone.
+	Numbers string
 	// Name says why a table, a tag or a field cannot be called so, to stand behind
 	// "which": "line protocol cannot say". Empty: it can.
 	Name func(name string) string
@@ -51,7 +51,7 @@ func (l *Limits) Check(s *series.Schema) error {
 		}
 		for _, f := range t.Fields {
 			if l.Types[f.Type].As == "" {
-				return fmt.Errorf("field %s of table %s is of the type %v, and %s holds numbers alone; choose another target, or a dataset without such fields", f.Name, t.Name, f.Type, l.System)
+				return fmt.Errorf("field %s of table %s is of the type %v, and %s; choose another target, or a dataset without such fields", f.Name, t.Name, f.Type, cmp.Or(l.Numbers, l.System+" holds numbers alone"))
 			}
 			name := Name(t.Name, f.Name)
 			if other := metrics[name]; other != "" {

@@ -16,8 +16,8 @@ import (
 const maxPoints = 1 << 24
 
 // Joiner makes rows of series: samples whose series have the same labels but for
-// the name, and the same time, are one. It is a query.Sink of samples, each a time
-// in seconds since 1970 and a value as a text; its memory is used again.
+// the name, and the same time, are one. It is a query.Sink of samples, each a time, or
+// the seconds since 1970, and a value as a text; its memory is used again.
 type Joiner struct {
 	plan   *Plan
 	names  map[string]int // columns by the names of metrics
@@ -139,11 +139,7 @@ func (j *Joiner) Row(sample []query.Value) error {
 	if err != nil {
 		return fmt.Errorf("the value %q is no number", string(text))
 	}
-	seconds := sample[0].Float
-	if sample[0].Kind == query.Int {
-		seconds = float64(sample[0].Int)
-	}
-	row, err := j.at.place(int64(math.Round(seconds*1000)), j)
+	row, err := j.at.place(milliseconds(sample[0]), j)
 	switch {
 	case err != nil:
 		return err
@@ -153,6 +149,17 @@ func (j *Joiner) Row(sample []query.Value) error {
 		j.at.cells[row*len(j.plan.Fields)+j.column] = value
 	}
 	return nil
+}
+
+// milliseconds returns a sample's time since 1970.
+func milliseconds(of query.Value) int64 {
+	switch of.Kind {
+	case query.Time:
+		return of.Int / int64(time.Millisecond)
+	case query.Int:
+		return of.Int * 1000
+	}
+	return int64(math.Round(of.Float * 1000))
 }
 
 // place returns the row of a time, which it makes where there is none.
@@ -198,9 +205,14 @@ func (j *Joiner) Rows(sink query.Sink) (int64, error) {
 			j.order = append(j.order, place{i, row})
 		}
 	}
+	if j.plan.One {
+		j.one()
+	}
+	if slices.ContainsFunc(j.plan.Tags, func(t Tag) bool { return t.Must }) || slices.ContainsFunc(j.plan.Fields, func(f Field) bool { return f.Must }) {
+		j.order = slices.DeleteFunc(j.order, j.lacks)
+	}
 	switch {
 	case j.plan.One:
-		j.one()
 	case j.plan.Order != query.Unordered && (sink != nil || j.plan.Limit > 0):
 		slices.SortStableFunc(j.order, j.compare)
 	}
@@ -218,15 +230,36 @@ func (j *Joiner) Rows(sink query.Sink) (int64, error) {
 	return int64(len(j.order)), nil
 }
 
-// one keeps one of the rows that have the same first tag.
+// one keeps the newest of the rows that have the same first tag.
 func (j *Joiner) one() {
-	seen := map[string]bool{}
-	j.order = slices.DeleteFunc(j.order, func(p place) bool {
+	newest := map[string]place{}
+	for _, p := range j.order {
 		name := j.groups[p.group].tags[0].String()
-		again := seen[name]
-		seen[name] = true
-		return again
+		if before, ok := newest[name]; !ok || j.timeOf(p) > j.timeOf(before) {
+			newest[name] = p
+		}
+	}
+	j.order = slices.DeleteFunc(j.order, func(p place) bool {
+		return newest[j.groups[p.group].tags[0].String()] != p
 	})
+}
+
+func (j *Joiner) timeOf(p place) int64 { return j.groups[p.group].times[p.row] }
+
+// lacks reports whether a row has not what it must have.
+func (j *Joiner) lacks(p place) bool {
+	for i, tag := range j.plan.Tags {
+		if tag.Must && j.groups[p.group].tags[i].Kind == query.Null {
+			return true
+		}
+	}
+	fields := j.plan.Fields
+	for i, v := range j.groups[p.group].cells[p.row*len(fields):][:len(fields)] {
+		if fields[i].Must && math.IsNaN(v) {
+			return true
+		}
+	}
+	return false
 }
 
 // compare orders rows by time and tags.
@@ -253,9 +286,14 @@ func (j *Joiner) valuesOf(at place) []query.Value {
 		}
 		j.row = append(j.row, query.Value{Kind: query.Time, Int: ms * int64(time.Millisecond)})
 	}
-	j.row = append(j.row, g.tags...)
+	for i, tag := range g.tags {
+		if !j.plan.Tags[i].Hidden {
+			j.row = append(j.row, tag)
+		}
+	}
 	for i, v := range g.cells[at.row*len(j.plan.Fields):][:len(j.plan.Fields)] {
 		switch f := &j.plan.Fields[i]; {
+		case f.Hidden:
 		case !math.IsNaN(v) && f.Single:
 			j.row = append(j.row, query.Value{Kind: query.Float, Float: float64(float32(v))})
 		case !math.IsNaN(v):

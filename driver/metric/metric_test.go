@@ -106,3 +106,52 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// A row that lacks what it must have is none; what is hidden is no column. Of the rows
+// that share a tag the newest is chosen before that.
+func TestJoinMust(t *testing.T) {
+	of := func(name, host string) [][2]string {
+		return [][2]string{{"__name__", name}, {"host", host}, {"rack", "r"}}
+	}
+	samples := []sample{
+		{of("m_a", "h1"), 10, "1"}, {of("m_b", "h1"), 10, "2"}, {of("m_a", "h1"), 20, "3"}, // the newer one has no b
+		{of("m_a", "h2"), 20, "4"}, {of("m_b", "h2"), 20, "5"}, {of("m_b", "h2"), 10, "6"},
+		{[][2]string{{"__name__", "m_a"}, {"host", "h4"}, {"rack", ""}}, 20, "7"}, {[][2]string{{"__name__", "m_b"}, {"host", "h4"}, {"rack", ""}}, 20, "8"},
+	}
+	p := Plan{Timed: true, Tags: []Tag{{Label: "host"}}, Fields: []Field{{Name: "m_a"}, {Name: "m_b", Must: true, Hidden: true}}, Order: query.Ascending}
+	want := []string{"1970-01-01T00:00:10Z, h1, 1", "1970-01-01T00:00:10Z, h2, NULL", "1970-01-01T00:00:20Z, h2, 4", "1970-01-01T00:00:20Z, h4, 7"}
+	if diff := cmp.Diff(want, joined(t, &p, samples)); diff != "" {
+		t.Error(diff)
+	}
+	p.One = true
+	if diff := cmp.Diff([]string{want[2], want[3]}, joined(t, &p, samples)); diff != "" {
+		t.Error(diff)
+	}
+	p.Tags = append(p.Tags, Tag{Label: "rack", Must: true, Hidden: true})
+	if diff := cmp.Diff([]string{want[2]}, joined(t, &p, samples)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Of several notes the newest counts that is whole.
+func TestNotes(t *testing.T) {
+	notes := Notes{}
+	for at, text := range map[int64]string{5: "an older note", 9: "the note"} {
+		parts := NoteParts(text, 4)
+		for i, part := range parts {
+			notes.Add(at, i, len(parts), part)
+		}
+	}
+	notes.Add(12, 0, 2, "aaaa")
+	if text, err := notes.Text(); text != "the note" || err != nil {
+		t.Error(text, err)
+	}
+	if text, err := (Notes{}).Text(); text != "" || err != nil {
+		t.Error(text, err)
+	}
+	half := Notes{}
+	half.Add(1, 1, 2, "aaaa")
+	if _, err := half.Text(); err == nil {
+		t.Error("a part of a note is taken for one")
+	}
+}

@@ -12,9 +12,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 )
 
 // Own begins the names of metrics and labels that are tsmark's own.
@@ -39,6 +42,18 @@ const (
 // Name returns the metric of a table's field.
 func Name(table, field string) string { return table + "_" + field }
 
+// Objects lists the metrics of a schema's fields by their names: there is one once a
+// sample of it is.
+func Objects(schema *series.Schema, name func(table, field string) string) []driver.Object {
+	var objects []driver.Object
+	for _, t := range schema.Tables {
+		for _, f := range append(slices.Clone(t.Fields), series.Field{Name: NullField}) {
+			objects = append(objects, driver.Object{Kind: "metric", Name: name(t.Name, f.Name)})
+		}
+	}
+	return objects
+}
+
 // Plan is a request and how its answer becomes rows. It is kept as the text of a
 // driver.Request: a line of JSON, and the expression.
 type Plan struct {
@@ -61,7 +76,7 @@ type Plan struct {
 	// Tags are the labels that follow, Fields the metrics behind them.
 	Tags   []Tag       `json:"tags,omitempty"`
 	Fields []Field     `json:"fields,omitempty"`
-	One    bool        `json:"one,omitempty"` // of rows that share the first tag one is wanted, whichever
+	One    bool        `json:"one,omitempty"` // of rows that share the first tag the newest is wanted
 	Order  query.Order `json:"order,omitempty"`
 	Limit  int         `json:"limit,omitempty"` // rows at most; 0: all
 }
@@ -70,6 +85,8 @@ type Plan struct {
 type Tag struct {
 	Label  string `json:"label"`
 	Number bool   `json:"number,omitempty"`
+	Must   bool   `json:"must,omitempty"`   // a row without it is none
+	Hidden bool   `json:"hidden,omitempty"` // it is no column
 }
 
 // Field is a column that the values of a metric are.
@@ -77,6 +94,8 @@ type Field struct {
 	Name   string `json:"name"`
 	Count  bool   `json:"count,omitempty"`  // none is 0, and NULL nowhere
 	Single bool   `json:"single,omitempty"` // a Float32: the single nearest to the value
+	Must   bool   `json:"must,omitempty"`   // a row without a sample of it is none
+	Hidden bool   `json:"hidden,omitempty"` // it is no column
 }
 
 // Text returns the plan as the text of a request.

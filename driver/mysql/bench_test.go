@@ -3,37 +3,22 @@ package mysql
 import (
 	"io"
 	"testing"
-	"time"
 
-	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
 // encoded returns what encodes a batch of cpu-only over and over again.
-func encoded(t testing.TB, given map[string]string) (encode func(), rows int) {
+func encoded(t testing.TB, given ...string) (encode func(), rows int) {
 	t.Helper()
-	kind := Driver()
-	o, err := kind.Resolve(given)
-	if err != nil {
-		t.Fatal(err)
-	}
-	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
-	d, err := tsbs.CPUOnly().Dataset(workload.Spec{Name: "cpu-only", Seed: 123, Scale: 100, Start: start, End: start.Add(time.Hour), Interval: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b series.Batch
-	if err := d.Open().Next(&b, 10_000); err != nil {
-		t.Fatal(err)
-	}
+	o := conformance.Resolved(t, Driver(), given...)
+	schema, b := conformance.CPURows(t)
 	runs := make([]*series.Run, len(b.Runs))
 	for i := range b.Runs {
 		runs[i] = &b.Runs[i]
 	}
 	if o[optionMethod] == methodPrepared {
-		e, p := newEncoder(driver.Options(o), b.Runs[0].Table), newParameters(driver.Options(o), d.Schema(), b.Runs[0].Table)
+		e, p := newEncoder(o, b.Runs[0].Table), newParameters(o, schema, b.Runs[0].Table)
 		return func() {
 			p.reset()
 			for row := range b.Runs[0].Rows() {
@@ -46,7 +31,7 @@ func encoded(t testing.TB, given map[string]string) (encode func(), rows int) {
 			}
 		}, b.Rows()
 	}
-	r := newReader(driver.Options(o), d.Schema(), b.Runs[0].Table)
+	r := newReader(o, schema, b.Runs[0].Table)
 	packet := make([]byte, 16<<10) // as large as the library's
 	return func() {
 		r.reset(runs)
@@ -62,10 +47,10 @@ func encoded(t testing.TB, given map[string]string) (encode func(), rows int) {
 
 // BenchmarkEncode is the client's work on a batch, but for sending it.
 func BenchmarkEncode(b *testing.B) {
-	for name, given := range map[string]map[string]string{"normalized": nil, "wide": {"layout": "wide"}, "bigint": {"times": "bigint"},
-		"narrow": {"layout": "narrow"}, "prepared": {"method": "prepared"}} {
+	for name, given := range map[string][]string{"normalized": nil, "wide": {"layout", "wide"}, "bigint": {"times", "bigint"},
+		"narrow": {"layout", "narrow"}, "prepared": {"method", "prepared"}} {
 		b.Run(name, func(b *testing.B) {
-			encode, rows := encoded(b, given)
+			encode, rows := encoded(b, given...)
 			b.ReportAllocs()
 			for b.Loop() {
 				encode()
@@ -77,9 +62,9 @@ func BenchmarkEncode(b *testing.B) {
 
 // Nothing is allocated per row.
 func TestEncodingAllocatesNothing(t *testing.T) {
-	for name, given := range map[string]map[string]string{"normalized": nil, "wide": {"layout": "wide"}, "insert": {"method": "insert"},
-		"narrow": {"layout": "narrow"}, "prepared": {"method": "prepared"}, "prepared-wide": {"method": "prepared", "layout": "wide"}} {
-		encode, rows := encoded(t, given)
+	for name, given := range map[string][]string{"normalized": nil, "wide": {"layout", "wide"}, "insert": {"method", "insert"},
+		"narrow": {"layout", "narrow"}, "prepared": {"method", "prepared"}, "prepared-wide": {"method", "prepared", "layout", "wide"}} {
+		encode, rows := encoded(t, given...)
 		encode() // buffers grow
 		if n := testing.AllocsPerRun(5, encode); n > float64(rows)/1000 {
 			t.Errorf("%s: %v allocations in %d rows", name, n, rows)

@@ -39,7 +39,7 @@ type database struct {
 	lineproto.Loader
 	settings *settings
 	server   server
-	own      promql.Console // for everything but writers and queriers
+	own      *promql.Console // for everything but writers and queriers
 	head     head
 	// What the last Settle and Footprint found.
 	idleSince atomic.Pointer[time.Time]
@@ -62,13 +62,13 @@ func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB,
 		return nil, fmt.Errorf("opening Prometheus: %w", err)
 	}
 	d := newDatabase(s)
-	return promql.Open(ctx, "Prometheus", &s.wire, d, d.greet)
+	return metric.Open(ctx, "Prometheus", &s.wire, d, d.greet)
 }
 
 // newDatabase returns one that has not connected yet.
 func newDatabase(s *settings) *database {
 	d := &database{Loader: lineproto.Loader{System: "Prometheus", Open: s.writes().Open}, settings: s}
-	d.own.Querier = d.newQuerier()
+	d.own = promql.NewConsole(d.newQuerier())
 	return d
 }
 

@@ -44,7 +44,7 @@ func Driver() driver.Driver {
 		},
 		Caps:       caps,
 		Modules:    []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
-		Place:      promql.Place("Prometheus", optionPrefix),
+		Place:      metric.Place("Prometheus", optionPrefix),
 		TestServer: driver.Options{},
 		Render:     render,
 		Open:       open,
@@ -73,7 +73,7 @@ func caps(driver.Options) driver.Caps {
 		Dedupes:       true,
 		InOrder:       inOrder,
 		TimePrecision: time.Millisecond,
-		First:         time.UnixMilli(promql.Earliest),
+		First:         time.UnixMilli(metric.Earliest),
 		Lacks: map[series.Trait]string{
 			series.NaN:           "Prometheus does not tell from a sample that is not there",
 			series.Infinities:    "Prometheus cannot sum",

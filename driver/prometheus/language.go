@@ -28,7 +28,7 @@ func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request,
 		return driver.Request{}, err
 	}
 	if p.Step > 0 && !p.Newest && (p.End-p.Start)/p.Step >= maxPoints {
-		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, promql.Unsupported("Prometheus returns at most %d points of a series", maxPoints))
+		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, metric.Unsupported("Prometheus returns at most %d points of a series", maxPoints))
 	}
 	text, err := p.Text()
 	return driver.Request{Text: text}, err
@@ -229,7 +229,7 @@ func (language) Mean(r *promql.Renderer, field string, s promql.Span, by []strin
 // steps at which there are rows.
 func (l language) ZeroShare(r *promql.Renderer, field string, s promql.Span, by []string) (string, error) {
 	if r.Interval == 0 {
-		return "", promql.Unsupported("PromQL counts no samples that are 0, but steps of a subquery at which they are; give the option %s where all rows stand at its multiples", promql.IntervalOption)
+		return "", metric.Unsupported("PromQL counts no samples that are 0, but steps of a subquery at which they are; give the option %s where all rows stand at its multiples", promql.IntervalOption)
 	}
 	if single(r, s) {
 		return r.Grouped("avg", moment(r, field, s)+" == bool 0", by...), nil
@@ -275,7 +275,7 @@ func valuesOf(r *promql.Renderer, tag string) ([]string, error) {
 	}
 	delete(values, "")
 	if len(values) > maxValues || len(values) == 0 {
-		return nil, promql.Unsupported("PromQL cannot compute with the value of a label, and tag %s has not from 1 to %d values that could be written out", tag, maxValues)
+		return nil, metric.Unsupported("PromQL cannot compute with the value of a label, and tag %s has not from 1 to %d values that could be written out", tag, maxValues)
 	}
 	return slices.Sorted(maps.Keys(values)), nil
 }
@@ -330,7 +330,7 @@ func (language) Rises(subquery string) string {
 // window.
 func (l language) Last(p *metric.Plan, r *promql.Renderer, q query.Last, s promql.Span) error {
 	if r.Query.Above != nil {
-		return promql.Unsupported("a selector finds the last sample of a series, and not the last one above a threshold")
+		return metric.Unsupported("a selector finds the last sample of a series, and not the last one above a threshold")
 	}
 	labels, witnesses := r.Tags(), r.Witnesses(q.Fields)
 	sure := witnesses == nil // of each row the first of q.Fields that is sure has a sample

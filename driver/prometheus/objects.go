@@ -25,14 +25,14 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	}
 	var objects []driver.Object
 	for _, name := range names {
-		objects = append(objects, driver.Object{Kind: "metric", Name: name, Data: true, Note: name == promql.Note})
+		objects = append(objects, driver.Object{Kind: "metric", Name: name, Data: true, Note: name == metric.Note})
 	}
 	return objects, nil
 }
 
 // Plan implements driver.DB. A metric is there once a sample of it is.
 func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
-	return promql.Metrics(language{}, schema), nil
+	return metric.Objects(schema, language{}.Metric), nil
 }
 
 // Create implements driver.DB: metrics come with their samples.
@@ -147,7 +147,7 @@ func (d *database) WriteNote(ctx context.Context, parts []promql.NotePart) error
 	case !ok && d.settings.oldData == oldAny:
 		at = time.Now().Add(-noteAge).UnixMilli()
 	case !ok:
-		at = promql.Earliest
+		at = metric.Earliest
 	}
 	return d.send(ctx, at, parts)
 }
@@ -185,7 +185,7 @@ const looks = 500
 // times tells the first and the last time of a table's rows. No function does: range
 // queries look into ever shorter ranges.
 func (d *database) times(ctx context.Context, t *series.Table, out *driver.Content) error {
-	first, last, err := d.find(ctx, t, promql.Earliest, promql.Latest)
+	first, last, err := d.find(ctx, t, metric.Earliest, metric.Latest)
 	if err != nil {
 		return err
 	}
@@ -225,10 +225,10 @@ func (d *database) find(ctx context.Context, t *series.Table, from, to int64) (f
 	length := (to - from + looks) / looks
 	p := &metric.Plan{Start: from + length - 1, End: to + length - 1, Step: length, Timed: true, Order: query.Ascending,
 		Fields: []metric.Field{{Name: promql.FigureName}}}
-	present := r.Exists(r, promql.AnyOf(t), promql.Span{Length: length}, nil)
+	present := r.Exists(r, metric.AnyOf(t), promql.Span{Length: length}, nil)
 	if length == 1 {
 		present = ""
-		for i, f := range promql.AnyOf(t) {
+		for i, f := range metric.AnyOf(t) {
 			if i > 0 {
 				present += " or "
 			}

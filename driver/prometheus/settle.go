@@ -10,8 +10,8 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/metric"
 	"github.com/tsmark/tsmark/driver/poll"
-	"github.com/tsmark/tsmark/driver/promql"
 )
 
 const (
@@ -184,7 +184,7 @@ func (d *database) Inspect(ctx context.Context) error {
 		newest, filled, err = d.newest(ctx)
 	}
 	if err == nil { // the mark of an empty server is older than all rows
-		err = d.settings.check(flags, l, filled && newest > promql.Earliest, time.Now())
+		err = d.settings.check(flags, l, filled && newest > metric.Earliest, time.Now())
 	}
 	if err != nil {
 		return fmt.Errorf("looking at Prometheus at %s: %w", d.Address(), err)

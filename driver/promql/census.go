@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/metric"
@@ -29,17 +28,6 @@ func (c *Console) Names(ctx context.Context, parameters url.Values) ([]string, e
 		return nil, fmt.Errorf("its list of metrics cannot be read: %.100q", answer)
 	}
 	return list.Data, nil
-}
-
-// Metrics lists the metrics of a schema's fields: there is one once a sample of it is.
-func Metrics(l Language, schema *series.Schema) []driver.Object {
-	var objects []driver.Object
-	for _, t := range schema.Tables {
-		for _, f := range append(slices.Clone(t.Fields), series.Field{Name: metric.NullField}) {
-			objects = append(objects, driver.Object{Kind: "metric", Name: l.Metric(t.Name, f.Name)})
-		}
-	}
-	return objects
 }
 
 // FigureName is the name of the series that tsmark's own figures of a table are.
@@ -76,7 +64,7 @@ func (c *Console) Census(ctx context.Context, l Language, t *series.Table) (driv
 		single(field.Type, out.Fields[i].Min)
 		single(field.Type, out.Fields[i].Max)
 	}
-	if Sure(t, t.Fields[0].Name) {
+	if metric.Sure(t, t.Fields[0].Name) {
 		out.Rows = out.Fields[0].Count
 	}
 	return out, nil
@@ -85,7 +73,7 @@ func (c *Console) Census(ctx context.Context, l Language, t *series.Table) (driv
 // Figure returns what an expression about all samples gives: one number, or NULL
 // where there are no samples.
 func (c *Console) Figure(ctx context.Context, l Language, expression string) (query.Value, error) {
-	rows, err := c.Rows(ctx, &metric.Plan{At: Latest, Fields: []metric.Field{{Name: FigureName}}, Expression: l.Named(expression, FigureName)})
+	rows, err := c.Rows(ctx, &metric.Plan{At: metric.Latest, Fields: []metric.Field{{Name: FigureName}}, Expression: l.Named(expression, FigureName)})
 	switch {
 	case err != nil:
 		return query.Value{}, err
@@ -107,10 +95,10 @@ func single(t series.Type, v *query.Value) {
 // ListSeries gives the sink the tags of each series that has rows in a table.
 func (c *Console) ListSeries(ctx context.Context, l Language, t *series.Table, sink query.Sink) error {
 	r := Everything(l, t)
-	p := &metric.Plan{At: Latest}
+	p := &metric.Plan{At: metric.Latest}
 	for i := range t.Tags {
 		p.Tags = append(p.Tags, metric.Tag{Label: l.Label(t.Tags[i].Key), Number: t.Tags[i].Numeric()})
 	}
-	p.Expression = r.Exists(r, AnyOf(t), r.All(), r.Tags())
+	p.Expression = r.Exists(r, metric.AnyOf(t), r.All(), r.Tags())
 	return c.Run(ctx, p, sink)
 }

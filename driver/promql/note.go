@@ -2,12 +2,9 @@ package promql
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/driver/limit"
@@ -15,11 +12,6 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
-
-// Note is the metric whose labels are the note: a part in each series.
-const Note = metric.NoteTable + "_" + noteField
-
-const noteField = "text"
 
 // The labels of a part of the note.
 const (
@@ -41,7 +33,7 @@ type NotePart struct {
 // NoteBatch returns the schema and the rows by which parts of a note are written, at a
 // time in milliseconds since 1970.
 func NoteBatch(at int64, parts []NotePart) (*series.Schema, *series.Batch) {
-	table := &series.Table{Name: metric.NoteTable, Fields: []series.Field{{Name: noteField, Type: series.Int}}}
+	table := &series.Table{Name: metric.NoteTable, Fields: []series.Field{{Name: metric.NoteField, Type: series.Int}}}
 	for i, label := range parts[0].Labels {
 		table.Tags = append(table.Tags, series.Tag{Key: label[0], Values: partLabel{parts, i}})
 	}
@@ -65,12 +57,6 @@ func (p partLabel) Append(dst []byte, series uint32) ([]byte, bool) {
 	return append(dst, p.parts[series].Labels[p.label][1]...), true
 }
 
-// version is a note as it was set once: its parts, and how many there are.
-type version struct {
-	parts map[int]string
-	all   int
-}
-
 // Uncached returns a matcher that matches all series and that no server has seen before.
 // VictoriaMetrics remembers for up to 10 s which series matchers found, also that
 // they found none; a new series is there for others at once.
@@ -78,50 +64,35 @@ func Uncached() string { return fmt.Sprintf(`tsmark_look!="%d"`, time.Now().Unix
 
 // Note returns the newest note that is whole.
 func (c *Console) Note(ctx context.Context, l Language) (string, error) {
-	versions, newest, err := c.versions(ctx, l)
-	if err != nil || newest == 0 {
+	notes, err := c.notes(ctx, l)
+	if err != nil {
 		return "", err
 	}
-	var text strings.Builder
-	for i := range versions[newest].all {
-		text.WriteString(versions[newest].parts[i])
-	}
-	plain, err := base64.RawURLEncoding.DecodeString(text.String())
-	return string(plain), err
+	return notes.Text()
 }
 
-// versions are the notes that the server has, and which of those that are whole is
-// the newest; 0: none is.
-func (c *Console) versions(ctx context.Context, l Language) (map[int64]*version, int64, error) {
-	p := &metric.Plan{At: Latest, Fields: []metric.Field{{Name: Note}}}
+// notes are those that the server has.
+func (c *Console) notes(ctx context.Context, l Language) (metric.Notes, error) {
+	p := &metric.Plan{At: metric.Latest, Fields: []metric.Field{{Name: metric.Note}}}
 	for _, name := range []string{labelVersion, labelPart, labelContent} {
 		p.Tags = append(p.Tags, metric.Tag{Label: name})
 	}
-	s := Span{Length: Latest - Earliest + 1}
-	p.Expression = s.Of(l, fmt.Sprintf(`{__name__=%q, %s!="", %s}`, Note, labelVersion, Uncached()), "")
+	s := Span{Length: metric.Latest - metric.Earliest + 1}
+	p.Expression = s.Of(l, fmt.Sprintf(`{__name__=%q, %s!="", %s}`, metric.Note, labelVersion, Uncached()), "")
 	var answer query.Answer
 	if err := c.Run(ctx, p, limit.Own(&answer)); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	versions, newest := map[int64]*version{}, int64(0)
+	notes := metric.Notes{}
 	for _, row := range answer.Rows {
 		at, err := strconv.ParseInt(string(row[0].Text), 10, 64)
 		number, err1 := strconv.Atoi(string(row[1].Text))
 		if err := errors.Join(err, err1); err != nil || row[3].Kind != query.Float {
-			return nil, 0, fmt.Errorf("the metric %s is not as tsmark leaves it", Note)
+			return nil, metric.ErrNote
 		}
-		if versions[at] == nil {
-			versions[at] = &version{parts: map[int]string{}, all: int(row[3].Float)}
-		}
-		versions[at].parts[number] = string(row[2].Text)
-		if len(versions[at].parts) == versions[at].all {
-			newest = max(newest, at)
-		}
+		notes.Add(at, number, int(row[3].Float), string(row[2].Text))
 	}
-	if len(versions) > 0 && newest == 0 {
-		return nil, 0, fmt.Errorf("the metric %s has only a part of a note", Note)
-	}
-	return versions, newest, nil
+	return notes, nil
 }
 
 // NoteStore is how a server keeps a note.
@@ -137,18 +108,21 @@ type NoteStore interface {
 // SetNote writes the note beside the one before, which is the newer one until all of
 // this one is there, and goes then.
 func (c *Console) SetNote(ctx context.Context, l Language, text string, to NoteStore) error {
-	before, newest, err := c.versions(ctx, l)
+	before, err := c.notes(ctx, l)
 	if err != nil {
 		return err
 	}
-	content := base64.RawURLEncoding.EncodeToString([]byte(text))
-	parts := slices.Collect(slices.Chunk([]byte(content), partLength))
+	newest, err := before.Newest()
+	if err != nil {
+		return err
+	}
+	parts := metric.NoteParts(text, partLength)
 	now := time.Now()
 	at := max(now.UnixNano(), newest+1)
 	var written []NotePart
 	for i, part := range parts {
 		written = append(written, NotePart{Parts: len(parts), Labels: [][2]string{
-			{labelContent, string(part)}, {labelPart, strconv.Itoa(i)}, {labelVersion, strconv.FormatInt(at, 10)},
+			{labelContent, part}, {labelPart, strconv.Itoa(i)}, {labelVersion, strconv.FormatInt(at, 10)},
 		}})
 	}
 	if err := to.WriteNote(ctx, written); err != nil {
@@ -156,7 +130,11 @@ func (c *Console) SetNote(ctx context.Context, l Language, text string, to NoteS
 	}
 	// A cluster shows a sample a little later than it has acknowledged it.
 	for deadline := now.Add(c.api.Wire.Timeout); ; {
-		_, newest, err := c.versions(ctx, l)
+		notes, err := c.notes(ctx, l)
+		newest := int64(0)
+		if err == nil {
+			newest, err = notes.Newest()
+		}
 		if newest == at {
 			break
 		}
@@ -176,7 +154,7 @@ func (c *Console) SetNote(ctx context.Context, l Language, text string, to NoteS
 		return err
 	}
 	for old := range before {
-		if err := to.Delete(ctx, fmt.Sprintf(`{__name__=%q, %s="%d"}`, Note, labelVersion, old)); err != nil {
+		if err := to.Delete(ctx, fmt.Sprintf(`{__name__=%q, %s="%d"}`, metric.Note, labelVersion, old)); err != nil {
 			return err
 		}
 	}

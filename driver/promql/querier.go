@@ -3,20 +3,16 @@
 package promql
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/httpwire"
 	"github.com/tsmark/tsmark/driver/jsonrows"
-	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/driver/metric"
 	"github.com/tsmark/tsmark/query"
 )
@@ -36,16 +32,14 @@ type API struct {
 // Querier is a connection that runs queries. It reads samples as they come, and
 // gives rows once all series are there. It implements driver.Querier.
 type Querier struct {
-	jsonrows.Querier
-	api    *API
-	plan   *metric.Plan // of the query at hand
-	joiner metric.Joiner
+	metric.Querier
+	api *API
 }
 
 // NewQuerier returns a querier that connects when it queries.
 func NewQuerier(a *API) *Querier {
 	q := &Querier{api: a}
-	q.Querier = jsonrows.Querier{
+	q.Querier.Querier = jsonrows.Querier{
 		Reader: jsonrows.Reader{System: a.System}, Client: httpwire.New(a.Wire), Request: q.request, Explain: a.Explain,
 	}
 	q.Answer = q.reader()
@@ -54,22 +48,12 @@ func NewQuerier(a *API) *Querier {
 
 // Do implements driver.Querier.
 func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
-	var err error
-	if q.plan, err = metric.Parse(r.Text); err != nil {
-		return driver.Cost{}, fmt.Errorf("querying %s: %w", q.System, err)
-	}
-	q.joiner.Begin(q.plan)
-	var cost driver.Cost
-	if q.plan.Newest {
-		cost, err = q.newest(ctx, r)
-	} else {
-		cost, err = q.Querier.Do(ctx, r, &q.joiner)
-	}
-	cost.Rows = 0
-	if err == nil {
-		cost.Rows, err = q.joiner.Rows(sink)
-	}
-	return cost, err
+	return q.DoBy(ctx, r, sink, func(ctx context.Context, r driver.Request) (driver.Cost, error) {
+		if q.Plan.Newest {
+			return q.newest(ctx, r)
+		}
+		return q.Ask(ctx, r)
+	})
 }
 
 // maxSteps is how many steps of a range query are evaluated at once where it may be
@@ -79,8 +63,8 @@ const maxSteps = 10_000
 // newest evaluates the last steps of a range query, and those before them until there
 // are as many rows as are wanted.
 func (q *Querier) newest(ctx context.Context, r driver.Request) (driver.Cost, error) {
-	whole := q.plan
-	defer func() { q.plan = whole }()
+	whole := q.Plan
+	defer func() { q.Plan = whole }()
 	var total driver.Cost
 	for end, steps := whole.End, int64(whole.Limit); ; steps = maxSteps {
 		part := *whole
@@ -88,10 +72,10 @@ func (q *Querier) newest(ctx context.Context, r driver.Request) (driver.Cost, er
 		if part.Start == end { // of one step some servers look elsewhere
 			part.At, part.Step = end, 0
 		}
-		q.plan = &part
-		cost, err := q.Querier.Do(ctx, r, &q.joiner)
+		q.Plan = &part
+		cost, err := q.Ask(ctx, r)
 		total.Bytes += cost.Bytes
-		if end = part.Start - whole.Step; err != nil || end < whole.Start || q.joiner.Count() >= int64(whole.Limit) {
+		if end = part.Start - whole.Step; err != nil || end < whole.Start || q.Joiner.Count() >= int64(whole.Limit) {
 			return total, err
 		}
 	}
@@ -99,7 +83,7 @@ func (q *Querier) newest(ctx context.Context, r driver.Request) (driver.Cost, er
 
 // request is one of a plan's text.
 func (q *Querier) request(ctx context.Context, _ string) (*http.Request, error) {
-	p, path := q.plan, "/api/v1/query"
+	p, path := q.Plan, "/api/v1/query"
 	form, err := q.api.Form(p)
 	if err != nil {
 		return nil, err
@@ -125,20 +109,20 @@ func (q *Querier) reader() func() error {
 		"metric": func() error {
 			err := q.Object(func(name string) error {
 				value, err := q.Text()
-				q.joiner.Label(name, value)
+				q.Joiner.Label(name, value)
 				return err
 			})
 			if err != nil {
 				return err
 			}
-			return q.joiner.Labelled()
+			return q.Joiner.Labelled()
 		},
 		"value":  q.Row,
 		"values": q.Each(q.Row),
 	})
 	data := q.Of(jsonrows.Members{
 		"result": q.Each(func() error {
-			q.joiner.Series()
+			q.Joiner.Series()
 			return series()
 		}),
 	})
@@ -176,62 +160,13 @@ func (q *Querier) reader() func() error {
 	}
 }
 
-// Console runs tsmark's own queries and requests, one after the other. They take as
-// long as the context says or, where that has no end, as the time-out does.
+// Console runs tsmark's own queries and requests, one after the other.
 type Console struct {
-	*Querier
-	mu sync.Mutex
+	metric.Console
+	api *API
 }
 
-// Rows returns the rows that a plan gives.
-func (c *Console) Rows(ctx context.Context, p *metric.Plan) ([][]query.Value, error) {
-	var answer query.Answer
-	err := c.Run(ctx, p, limit.Own(&answer))
-	return answer.Rows, err
-}
-
-// Run gives the rows of a plan to a sink.
-func (c *Console) Run(ctx context.Context, p *metric.Plan, sink query.Sink) error {
-	text, err := p.Text()
-	if err != nil {
-		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	ctx, cancel := c.Client.Patient(ctx)
-	defer cancel()
-	_, err = c.Do(ctx, driver.Request{Text: text}, sink)
-	return err
-}
-
-// maxOwn is how much of the answer to a request of tsmark's own is read.
-const maxOwn = 32 << 20
-
-// Get returns the answer to a request of tsmark's own, by a path of the server.
-func (c *Console) Get(ctx context.Context, method, path string, parameters url.Values) ([]byte, error) {
-	ctx, cancel := c.Client.Patient(ctx)
-	defer cancel()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	request, err := c.Client.Request(ctx, method, path, parameters, nil)
-	if err != nil {
-		return nil, err
-	}
-	response, err := c.Client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	if response.StatusCode/100 != 2 {
-		return nil, httpwire.Explained(response, c.Explain)
-	}
-	var out bytes.Buffer
-	n, err := io.Copy(&out, io.LimitReader(response.Body, maxOwn))
-	switch {
-	case err != nil:
-		return nil, c.Client.Ended(ctx, err)
-	case n == maxOwn:
-		return nil, fmt.Errorf("the answer of %s has more than %d MiB, and was read no further", path, maxOwn>>20)
-	}
-	return out.Bytes(), nil
+// NewConsole returns one that runs its queries by a querier.
+func NewConsole(q *Querier) *Console {
+	return &Console{metric.Console{Querier: q, Client: q.Client, Explain: q.api.Explain}, q.api}
 }

@@ -58,11 +58,11 @@ func manyRows(n int) (string, *metric.Plan) {
 // read reads an answer to a plan.
 func read(t testing.TB, q *Querier, text string, p *metric.Plan, sink query.Sink) int64 {
 	t.Helper()
-	q.joiner.Begin(p)
-	if _, err := q.Read(strings.NewReader(text), &q.joiner, q.Answer); err != nil {
+	q.Joiner.Begin(p)
+	if _, err := q.Read(strings.NewReader(text), &q.Joiner, q.Answer); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := q.joiner.Rows(sink)
+	rows, err := q.Joiner.Rows(sink)
 	if err != nil {
 		t.Fatal(err)
 	}

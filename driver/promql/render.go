@@ -18,14 +18,6 @@ import (
 
 const day = int64(24 * time.Hour / time.Millisecond)
 
-// The bounds of windows without one, in milliseconds since 1970: whoever looks back
-// before a window looks to no time before 1970, and there are no samples of the far
-// future.
-const (
-	Earliest = 31 * day
-	Latest   = int64(4_102_444_800_000) // 2100
-)
-
 // IntervalOption is the name of the option that says of what all rows' times are
 // multiples.
 const IntervalOption = "interval"
@@ -139,12 +131,7 @@ func (r *Renderer) Where(tag, value string) *Renderer {
 
 // Everything returns a renderer for queries about all samples of a table.
 func Everything(l Language, t *series.Table) *Renderer {
-	return &Renderer{Language: l, Query: &query.Query{Table: t.Name}, Table: t, From: Earliest, To: Latest}
-}
-
-// Unsupported returns an error that wraps query.ErrUnsupported with a reason.
-func Unsupported(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{query.ErrUnsupported}, args...)...)
+	return &Renderer{Language: l, Query: &query.Query{Table: t.Name}, Table: t, From: metric.Earliest, To: metric.Latest}
 }
 
 func (r *Renderer) render(s *series.Schema) (*metric.Plan, error) {
@@ -154,7 +141,8 @@ func (r *Renderer) render(s *series.Schema) (*metric.Plan, error) {
 	if err := r.Query.Check(r.Table); err != nil {
 		return nil, err
 	}
-	r.window(s)
+	w := metric.WindowOf(r.Query, s)
+	r.From, r.To, r.bounded = w.From, w.To, w.Known
 	if err := r.thresholds(); err != nil {
 		return nil, err
 	}
@@ -184,42 +172,17 @@ func (r *Renderer) shape() (*metric.Plan, error) {
 	case query.UnitMeans:
 		return r.unitMeans(s)
 	case query.Sessions:
-		return nil, Unsupported("%s counts how often a value changes, and knows of no time between two changes", r.Name())
+		return nil, metric.Unsupported("%s counts how often a value changes, and knows of no time between two changes", r.Name())
 	case query.RowSet:
-		return nil, Unsupported("%s's set operations are on series, which several samples at a time do not have", r.Name())
+		return nil, metric.Unsupported("%s's set operations are on series, which several samples at a time do not have", r.Name())
 	}
 	return r.activity()
-}
-
-// window finds the bounds in milliseconds, which are rounded up. Where the query has
-// none they are those of the dataset's rows, made whole days, whose buckets are whole.
-// A window that is empty becomes one before all samples.
-func (r *Renderer) window(s *series.Schema) {
-	up := func(t time.Time) int64 {
-		return -floor(-t.UnixNano(), int64(time.Millisecond)) / int64(time.Millisecond)
-	}
-	q := r.Query
-	r.From, r.To = Earliest, Latest
-	known := !s.First.IsZero() && !s.Last.IsZero()
-	if known {
-		r.From, r.To = max(Earliest, floor(s.First.UnixMilli(), day)), min(Latest, floor(s.Last.UnixMilli(), day)+day-1)
-	}
-	if !q.Start.IsZero() {
-		r.From = max(Earliest, up(q.Start))
-	}
-	if !q.End.IsZero() {
-		r.To = min(Latest, up(q.End)-1)
-	}
-	if r.To < r.From {
-		r.From, r.To = Earliest-1, Earliest-1
-	}
-	r.bounded = known || !q.Start.IsZero() && !q.End.IsZero()
 }
 
 // boundless returns the error for a query that needs a beginning and an end, and has
 // not both.
 func boundless(what string) error {
-	return Unsupported("%s needs a beginning and an end, and it is not known when the rows of this dataset begin and end", what)
+	return metric.Unsupported("%s needs a beginning and an end, and it is not known when the rows of this dataset begin and end", what)
 }
 
 // thresholds returns an error for a query about rows above a threshold that cannot
@@ -228,14 +191,14 @@ func (r *Renderer) thresholds() error {
 	switch {
 	case r.Query.Above == nil:
 	case r.Interval == 0:
-		return Unsupported("%s compares what its functions make of samples at the steps of a query, and not the samples themselves; give the option %s where all rows stand at its multiples", r.Name(), IntervalOption)
+		return metric.Unsupported("%s compares what its functions make of samples at the steps of a query, and not the samples themselves; give the option %s where all rows stand at its multiples", r.Name(), IntervalOption)
 	case !r.bounded:
 		return boundless("a subquery at the data's interval")
 	}
 	return nil
 }
 
-func floor(t, width int64) int64 { return query.BucketOf(t, time.Duration(width)) }
+func floor(t, width int64) int64 { return metric.Floor(t, width) }
 
 // Idents lists the labels of tags as they stand in an expression.
 func (r *Renderer) Idents(tags ...string) string {
@@ -365,35 +328,8 @@ func (r *Renderer) groupsOf(fields []string, s Span, by ...string) []string {
 	return []string{r.Named(r.Exists(r, witnesses, s, by), metric.RowName)}
 }
 
-// Witnesses returns fields of which each row has one, in place of fields of which a
-// row may have none; nil: each has.
-func (r *Renderer) Witnesses(fields []string) []string {
-	if slices.ContainsFunc(fields, r.Sure) {
-		return nil
-	}
-	return AnyOf(r.Table)
-}
-
-// AnyOf returns fields of which each row has one.
-func AnyOf(t *series.Table) []string {
-	var all []string
-	for _, f := range t.Fields {
-		if Sure(t, f.Name) {
-			return []string{f.Name}
-		}
-		all = append(all, f.Name)
-	}
-	return append(all, metric.NullField)
-}
+// Witnesses are metric.Witnesses of fields.
+func (r *Renderer) Witnesses(fields []string) []string { return metric.Witnesses(r.Table, fields) }
 
 // Sure reports whether every row has a value of the field.
-func (r *Renderer) Sure(field string) bool { return Sure(r.Table, field) }
-
-// Sure reports whether every row of a table has a value of the field.
-func Sure(t *series.Table, field string) bool {
-	narrowest := len(t.Fields)
-	if t.Widths != nil {
-		narrowest = int(slices.Min(t.Widths))
-	}
-	return t.Dense && t.FieldIndex(field) < narrowest
-}
+func (r *Renderer) Sure(field string) bool { return metric.Sure(r.Table, field) }

@@ -49,7 +49,7 @@ func (r *Renderer) totals(q query.Totals) *metric.Plan {
 // width returns that of buckets in milliseconds.
 func width(of time.Duration) (int64, error) {
 	if of < 2*time.Millisecond || of%time.Millisecond != 0 {
-		return 0, Unsupported("times are milliseconds, and buckets of %v are none", of)
+		return 0, metric.Unsupported("times are milliseconds, and buckets of %v are none", of)
 	}
 	return of.Milliseconds(), nil
 }
@@ -126,7 +126,7 @@ func (r *Renderer) means(q query.Means) (*metric.Plan, error) {
 	counter := slices.IndexFunc(r.Table.Fields, func(f series.Field) bool { return r.Sure(f.Name) })
 	for _, tag := range q.MeanTags {
 		if counter < 0 {
-			return nil, Unsupported("the mean of tag %s counts each row once, and %s counts samples: no field of table %s has one in each row", tag, r.Name(), r.Table.Name)
+			return nil, metric.Unsupported("the mean of tag %s counts each row once, and %s counts samples: no field of table %s has one in each row", tag, r.Name(), r.Table.Name)
 		}
 		mean, err := r.TagMean(r, tag, r.Table.Fields[counter].Name, r.All(), q.Group)
 		if err != nil {
@@ -179,7 +179,7 @@ func (r *Renderer) activity() (*metric.Plan, error) {
 	switch s := r.Query.Shape.(type) {
 	case query.ActiveUnits:
 		if s.More < 0 {
-			return nil, Unsupported("more than %d buckets", s.More)
+			return nil, metric.Unsupported("more than %d buckets", s.More)
 		}
 		p = r.plan(false, []string{a.Unit}, nil)
 		p.At = end
@@ -203,7 +203,7 @@ func (r *Renderer) activity() (*metric.Plan, error) {
 		rises := r.Rises(subquery(end-first, "bool ", append(slices.Clone(s.Group), a.Unit)...))
 		p.Expression = r.Named(r.Grouped("sum", rises, s.Group...)+" > 0", "starts")
 	default:
-		return nil, Unsupported("%s has nothing for %s", r.Name(), r.Query.ShapeName())
+		return nil, metric.Unsupported("%s has nothing for %s", r.Name(), r.Query.ShapeName())
 	}
 	return p, err
 }

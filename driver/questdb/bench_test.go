@@ -23,12 +23,12 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// hosts is cpu-only of 100 hosts over some hours.
-func hosts(b *testing.B, hours int) workload.Dataset {
+// hosts is cpu-only of 100 hosts over half a day.
+func hosts(b *testing.B) workload.Dataset {
 	b.Helper()
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	d, err := tsbs.CPUOnly().Dataset(workload.Spec{
-		Name: "cpu-only", Seed: 123, Scale: 100, Start: start, End: start.Add(time.Duration(hours) * time.Hour), Interval: 10 * time.Second,
+		Name: "cpu-only", Seed: 123, Scale: 100, Start: start, End: start.Add(12 * time.Hour), Interval: 10 * time.Second,
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -38,17 +38,13 @@ func hosts(b *testing.B, hours int) workload.Dataset {
 
 // BenchmarkEncode is the client's work on a batch, but for sending it.
 func BenchmarkEncode(b *testing.B) {
-	d := hosts(b, 1)
-	var batch series.Batch
-	if err := d.Open().Next(&batch, 10_000); err != nil {
-		b.Fatal(err)
-	}
-	encoder := lines().New(d.Schema())
-	text := encoder.Append(nil, &batch)
+	schema, batch := conformance.CPURows(b)
+	encoder := lines().New(schema)
+	text := encoder.Append(nil, batch)
 	b.ReportAllocs()
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		text = encoder.Append(text[:0], &batch)
+		text = encoder.Append(text[:0], batch)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/10_000, "ns/row")
 }
@@ -78,13 +74,13 @@ func BenchmarkLoad(b *testing.B) {
 	for _, protocol := range []string{protocolHTTP, protocolTCP} {
 		given := with(server(b), optionProtocol, protocol)
 		b.Run(protocol+"/generated", func(b *testing.B) {
-			d := hosts(b, 12)
+			d := hosts(b)
 			load(b, given, d.Schema(), func(ctx context.Context, c engine.LoadConfig, t driver.DB) (*result.Load, error) {
 				return engine.Load(ctx, c, d, t, func(int) {})
 			})
 		})
 		b.Run(protocol+"/lines", func(b *testing.B) {
-			d := hosts(b, 12)
+			d := hosts(b)
 			name := filepath.Join(b.TempDir(), "cpu.lp")
 			file, err := os.Create(name)
 			if err == nil {

@@ -50,7 +50,7 @@ func newSettings(o driver.Options) (*settings, error) {
 type database struct {
 	lineproto.Loader
 	settings *settings
-	own      promql.Console // for everything but writers and queriers
+	own      *promql.Console // for everything but writers and queriers
 	// What the last Settle found; nil before.
 	idleSince atomic.Pointer[time.Time]
 }
@@ -63,7 +63,7 @@ func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB,
 		return nil, fmt.Errorf("opening VictoriaMetrics: %w", err)
 	}
 	d := newDatabase(s)
-	return promql.Open(ctx, "VictoriaMetrics", &s.wire, d, d.greet)
+	return metric.Open(ctx, "VictoriaMetrics", &s.wire, d, d.greet)
 }
 
 // newQuerier returns a querier. Answers are not taken from the server's cache, which
@@ -81,7 +81,7 @@ func newQuerier(s *settings) *promql.Querier {
 func newDatabase(s *settings) *database {
 	return &database{
 		Loader:   lineproto.Loader{System: "VictoriaMetrics", Open: s.writes().Open},
-		settings: s, own: promql.Console{Querier: newQuerier(s)},
+		settings: s, own: promql.NewConsole(newQuerier(s)),
 	}
 }
 

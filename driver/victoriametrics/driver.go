@@ -59,7 +59,7 @@ func Driver() driver.Driver {
 		},
 		Caps:       caps,
 		Modules:    []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
-		Place:      promql.Place("VictoriaMetrics", optionInsert), // a tenant of a cluster is one too
+		Place:      metric.Place("VictoriaMetrics", optionInsert), // a tenant of a cluster is one too
 		TestServer: driver.Options{},
 		Render:     render,
 		Open:       open,
@@ -84,7 +84,7 @@ func caps(o driver.Options) driver.Caps {
 		Language:      "MetricsQL",
 		CountsPoints:  true,
 		TimePrecision: time.Millisecond,
-		First:         time.UnixMilli(promql.Earliest),
+		First:         time.UnixMilli(metric.Earliest),
 		Digits:        digits,
 		Lacks: map[series.Trait]string{
 			series.NaN:           kept,

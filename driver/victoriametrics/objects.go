@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/metric"
 	"github.com/tsmark/tsmark/driver/promql"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -19,7 +20,7 @@ import (
 
 // ever are the parameters of requests about all times.
 func ever(match string) url.Values {
-	return url.Values{"match[]": {match}, "start": {seconds(promql.Earliest)}, "end": {seconds(promql.Latest)}, "nocache": {"1"}}
+	return url.Values{"match[]": {match}, "start": {seconds(metric.Earliest)}, "end": {seconds(metric.Latest)}, "nocache": {"1"}}
 }
 
 // Objects implements driver.DB: the metrics.
@@ -34,7 +35,7 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 		if !there {
 			continue
 		}
-		objects = append(objects, driver.Object{Kind: "metric", Name: name, Data: true, Note: name == promql.Note})
+		objects = append(objects, driver.Object{Kind: "metric", Name: name, Data: true, Note: name == metric.Note})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listing the metrics of %s: %w", d.Address(), err)
@@ -67,7 +68,7 @@ func (d *database) names(ctx context.Context) ([]string, error) {
 
 // Plan implements driver.DB. A metric is there once a sample of it is.
 func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
-	return promql.Metrics(metricsQL{}, schema), nil
+	return metric.Objects(schema, metricsQL{}.Metric), nil
 }
 
 // Create implements driver.DB: metrics come with their samples.
@@ -161,7 +162,7 @@ func (d *database) times(ctx context.Context, t *series.Table, out *driver.Conte
 		&out.Min: {"min", "tfirst_over_time"},
 		&out.Max: {"max", "tlast_over_time"},
 	} {
-		v, err := d.own.Figure(ctx, metricsQL{}, f[0]+"("+over(r, f[1], promql.AnyOf(t), r.All())+")")
+		v, err := d.own.Figure(ctx, metricsQL{}, f[0]+"("+over(r, f[1], metric.AnyOf(t), r.All())+")")
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,19 +61,13 @@ func (p *proxy) nativeRows(r *http.Request, body []byte) ([]byte, error) {
 func (p *proxy) falsify(b *block) {
 	var order []int
 	for row, fate := range p.fates(b.rows) {
-		switch fate {
-		case Drop:
-			continue
-		case Twice:
-			order = append(order, row)
-		case Zero:
+		switch {
+		case fate == Zero:
 			b.zero(row)
-		case Swap:
-			if row > 0 {
-				b.swap(row-1, row)
-			}
+		case fate == Swap && row > 0:
+			b.swap(row-1, row)
 		}
-		order = append(order, row)
+		order = append(order, slices.Repeat([]int{row}, fate.copies())...)
 	}
 	b.keep(order)
 }
@@ -141,14 +136,9 @@ func (a *nativeAnswer) with(order []int) ([]byte, error) {
 func (a *nativeAnswer) keep(order []int) {
 	first := 0
 	for _, b := range a.blocks {
-		var own []int
-		for _, row := range order {
-			if row >= first && row < first+b.rows {
-				own = append(own, row-first)
-			}
-		}
-		first += b.rows
-		b.keep(own)
+		rows := b.rows
+		b.keep(within(order, first, rows))
+		first += rows
 	}
 }
 
@@ -267,11 +257,11 @@ func (r *nativeReader) column(rows int) (c column) {
 	if rows == 0 || r.err != nil {
 		return c
 	}
-	low, isLow := within(of, "LowCardinality")
+	low, isLow := inside(of, "LowCardinality")
 	if isLow {
 		of = low
 	}
-	inner, nullable := within(of, "Nullable")
+	inner, nullable := inside(of, "Nullable")
 	if nullable {
 		of = inner
 	}
@@ -325,8 +315,8 @@ func widthOf(kind string) int {
 	return bits / 8
 }
 
-// within returns what stands between the parentheses of a type.
-func within(kind, name string) (string, bool) {
+// inside returns what stands between the parentheses of a type.
+func inside(kind, name string) (string, bool) {
 	if rest, ok := strings.CutPrefix(kind, name+"("); ok {
 		return strings.TrimSuffix(rest, ")"), true
 	}

@@ -42,7 +42,8 @@ func (p *proxy) rewrite(r *http.Request) error {
 		return nil
 	}
 	from := io.Reader(r.Body)
-	writes := strings.HasSuffix(r.URL.Path, "/write")
+	points := strings.HasSuffix(r.URL.Path, writesPoints)
+	writes := points || strings.HasSuffix(r.URL.Path, "/write")
 	if writes && r.Header.Get("Content-Encoding") == "gzip" {
 		unpacked, err := gzip.NewReader(from)
 		if err != nil {
@@ -56,6 +57,10 @@ func (p *proxy) rewrite(r *http.Request) error {
 		return err
 	}
 	switch {
+	case points:
+		if body, err = p.points(body); err != nil {
+			return err
+		}
 	case writes && r.Header.Get("Content-Encoding") == "snappy":
 		if body, err = p.remoteWrite(body); err != nil {
 			return err
@@ -69,7 +74,7 @@ func (p *proxy) rewrite(r *http.Request) error {
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
-	if asksNative(r) {
+	if asksNative(r) || strings.HasSuffix(r.URL.Path, queriesPoints) {
 		*r = *r.WithContext(withQuery(r.Context(), string(body)))
 	} else if form, err := url.ParseQuery(string(body)); err == nil && !writes {
 		if text := cmp.Or(form.Get("q"), form.Get("query")); text != "" {
@@ -141,13 +146,7 @@ func (p *proxy) lines(body []byte) []byte {
 	}
 	var out bytes.Buffer
 	for i, text := range texts {
-		switch fates[i] {
-		case Drop:
-			continue
-		case Twice:
-			out.WriteString(text + "\n")
-		}
-		out.WriteString(text + "\n")
+		out.WriteString(strings.Repeat(text+"\n", fates[i].copies()))
 	}
 	return out.Bytes()
 }
@@ -254,7 +253,7 @@ func (a *jsonAnswer) find(v any) {
 			a.find(of)
 		}
 	case map[string]any:
-		for _, key := range []string{"results", "series", "data", "result", "values", "dataset"} {
+		for _, key := range []string{"results", "series", "data", "result", "queries", "values", "dataset"} {
 			rows, ok := v[key].([]any)
 			if ok && (key == "values" || key == "dataset") {
 				a.lists = append(a.lists, rowList{v, key, len(a.rows), len(rows)})

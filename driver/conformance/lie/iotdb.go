@@ -208,7 +208,7 @@ func (t *tablet) put(r *rpc.TSInsertTabletsReq, i int, fates []Fate) {
 	var times []byte
 	var order []int
 	for row, fate := range fates {
-		for range map[Fate]int{Drop: 0, Twice: 2}[fate] + map[bool]int{true: 1}[fate != Drop && fate != Twice] {
+		for range fate.copies() {
 			order = append(order, row)
 			times = append(times, t.times[row]...)
 		}
@@ -252,14 +252,8 @@ func (t *iotdbTalk) reply(kindOf string, frame []byte) ([]byte, error) {
 		answer.QueryResult_ = nil
 		first := 0
 		for _, b := range blocks {
-			var own []int
-			for _, row := range told.rows {
-				if row >= first && row < first+b.rows {
-					own = append(own, row-first)
-				}
-			}
+			answer.QueryResult_ = append(answer.QueryResult_, b.encode(within(told.rows, first, b.rows)))
 			first += b.rows
-			answer.QueryResult_ = append(answer.QueryResult_, b.encode(own))
 		}
 	}
 	if told.keep {

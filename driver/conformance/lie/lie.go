@@ -44,6 +44,17 @@ const (
 	Swap       // its values and those of the row before, in the same message, are exchanged
 )
 
+// copies is how many times a row of the fate is stored.
+func (f Fate) copies() int {
+	switch f {
+	case Drop:
+		return 0
+	case Twice:
+		return 2
+	}
+	return 1
+}
+
 // The lies. Their numbers are such that a dataset of 15,000 rows and 60 answers
 // of a kind meet each of them.
 var (
@@ -59,6 +70,8 @@ var (
 	}}
 	// DropsFew loses one row in 10,000.
 	DropsFew = Lie{Name: "drops one row in 10,000", Store: once(10_000, Drop)}
+	// DropsSome loses one row in 600, where there are no 10,000.
+	DropsSome = Lie{Name: "drops one row in 600", Store: once(600, Drop)}
 	// Duplicates stores one row in 1,000 twice.
 	Duplicates = Lie{Name: "duplicates", Store: once(1_000, Twice)}
 	// Both loses one row in 1,000, and stores another one twice for it.
@@ -130,6 +143,17 @@ func withoutMiddle(rows int) []int {
 	return order
 }
 
+// within returns which rows of an order are of a block of so many rows from the first
+// on, numbered from the block's first.
+func within(order []int, first, rows int) (own []int) {
+	for _, row := range order {
+		if row >= first && row < first+rows {
+			own = append(own, row-first)
+		}
+	}
+	return own
+}
+
 // reads finds queries that read rows of a table, leaving out the statements by
 // which tsmark counts, lists and explains.
 var (
@@ -140,6 +164,9 @@ var (
 	// samples finds queries of metrics, and figures those that tsmark counts by.
 	samples = regexp.MustCompile(`_over_time\(`)
 	figures = regexp.MustCompile(`tsmark_figure|^(count|group)\(`)
+	// points finds queries of KairosDB, and counted those that tsmark counts by.
+	points  = regexp.MustCompile(`^\{"start_absolute":`)
+	counted = regexp.MustCompile(`"name":"(first|count)"`)
 	// constant is what tells queries of one kind apart.
 	constant = regexp.MustCompile(`'[^']*'|\d+`)
 )
@@ -148,7 +175,7 @@ var (
 // none.
 func kind(text string) string {
 	sql, metrics := reads.MatchString(text) && !counts.MatchString(present.ReplaceAllString(text, "")), samples.MatchString(text) && !figures.MatchString(text)
-	if !sql && !metrics {
+	if kairos := points.MatchString(text) && !counted.MatchString(text); !sql && !metrics && !kairos {
 		return ""
 	}
 	return constant.ReplaceAllString(text, "?")

@@ -307,12 +307,7 @@ func (t *mysqlTalk) falsify(data []byte) (out []byte) {
 		}
 	}
 	for i, fate := range fates {
-		times := map[Fate]int{Drop: 0, Twice: 2}
-		n, other := times[fate]
-		if !other {
-			n = 1
-		}
-		for range n {
+		for range fate.copies() {
 			out = append(append(out, bytes.Join(rows[i], []byte("\t"))...), '\n')
 		}
 	}

@@ -340,13 +340,9 @@ func (s *copyStream) take(more []byte) ([]byte, error) {
 		}
 	}
 	for i, fate := range fates {
-		switch fate {
-		case Drop:
-			continue
-		case Twice:
+		for range fate.copies() {
 			out = rows[i].append(out)
 		}
-		out = rows[i].append(out)
 	}
 	if trailer {
 		out = append(out, 0xff, 0xff)

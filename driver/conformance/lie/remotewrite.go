@@ -3,23 +3,9 @@ package lie
 import (
 	"encoding/binary"
 	"errors"
-	"strings"
 
 	"github.com/klauspost/compress/snappy"
 )
-
-// timeSeries is a series of a request of Prometheus's remote write 1.0.
-type timeSeries struct {
-	labels  []byte // its fields that are labels, as they came
-	name    string // of the metric
-	key     string // the other labels
-	samples []sample
-}
-
-type sample struct {
-	value uint64 // the bits of a double
-	time  uint64
-}
 
 var errProtobuf = errors.New("the request is no protobuf that a proxy can lie in")
 
@@ -96,78 +82,26 @@ func parseSeries(message []byte) (*timeSeries, error) {
 	return s, err
 }
 
-// remoteWrite applies the lie to rows of the table in a request: a row is the samples
-// of one time whose series have the same labels.
+// remoteWrite applies the lie to rows of the table in a request.
 func (p *proxy) remoteWrite(body []byte) ([]byte, error) {
 	request, err := snappy.Decode(nil, body)
 	if err != nil {
 		return nil, err
 	}
-	type row struct {
-		key  string
-		time uint64
-	}
 	var all []*timeSeries
-	numbers, rows := map[row]int{}, []row{}
 	err = fields(request, func(_ uint64, text []byte, _ uint64, _ []byte) error {
 		s, err := parseSeries(text)
-		if all = append(all, s); err == nil && strings.HasPrefix(s.name, p.table+"_") {
-			for _, one := range s.samples {
-				at := row{s.key, one.time}
-				if _, ok := numbers[at]; !ok {
-					numbers[at] = len(rows)
-					rows = append(rows, at)
-				}
-			}
-		}
+		all = append(all, s)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	fates := p.fates(len(rows))
-	values := map[string]map[row]uint64{} // by the metric's name
-	for _, s := range all {
-		for _, one := range s.samples {
-			if values[s.name] == nil {
-				values[s.name] = map[row]uint64{}
-			}
-			values[s.name][row{s.key, one.time}] = one.value
-		}
-	}
+	p.samples(all)
 	var out []byte
 	for _, s := range all {
-		var samples []sample
-		for _, one := range s.samples {
-			n, ours := numbers[row{s.key, one.time}]
-			if !ours || !strings.HasPrefix(s.name, p.table+"_") {
-				samples = append(samples, one)
-				continue
-			}
-			other := -1 // the row with which it exchanges its values
-			switch {
-			case fates[n] == Swap && n > 0:
-				other = n - 1
-			case n+1 < len(fates) && fates[n+1] == Swap:
-				other = n + 1
-			}
-			if other >= 0 {
-				if v, ok := values[s.name][rows[other]]; ok {
-					one.value = v
-				}
-			}
-			switch fates[n] {
-			case Drop:
-				continue
-			case Zero:
-				one.value = 0
-			case Twice:
-				samples = append(samples, one)
-			}
-			samples = append(samples, one)
-		}
 		message := append([]byte(nil), s.labels...)
-		for _, one := range samples {
+		for _, one := range s.samples {
 			text := binary.LittleEndian.AppendUint64([]byte{0x09}, one.value)
 			text = binary.AppendUvarint(append(text, 0x10), one.time)
 			message = append(append(message, 0x12, byte(len(text))), text...)

@@ -1,6 +1,11 @@
 -- Buckets: single-groupby-5-8-1 of cpu-only
 
-n/a: query single-groupby-5-8-1: not supported: several values of hostname together: GROUP BY LEVEL folds the devices of one path pattern, and each value is a pattern of its own
+{"columns":6,"output":[{"from":"time"},{"from":"value"},{"from":"value","at":1},{"from":"value","at":2},{"from":"value","at":3},{"from":"value","at":4}],"names":["v0","v1","v2","v3","v4","v5"],"counted":5}
+SELECT max_value(usage_user) AS v0, max_value(usage_system) AS v1, max_value(usage_idle) AS v2, max_value(usage_nice) AS v3, max_value(usage_iowait) AS v4, count(usage_user) AS v5
+FROM root.tsmark.cpu.host_49.**, root.tsmark.cpu.host_3.**, root.tsmark.cpu.host_35.**, root.tsmark.cpu.host_39.**, root.tsmark.cpu.host_75.**, root.tsmark.cpu.host_15.**, root.tsmark.cpu.host_21.**, root.tsmark.cpu.host_11.**
+WHERE time >= 1451824006647 AND time < 1451827606647
+GROUP BY ([1451823960000, 1451827620000), 1m), LEVEL = 2
+ORDER BY TIME ASC
 
 -- Buckets: double-groupby-1 of cpu-only
 
@@ -41,19 +46,36 @@ ORDER BY TIMESERIES
 
 -- Last: last-loc of iot
 
-n/a: query last-loc: not supported: several devices share the values of name, and are no group of which the tree model can tell that
+{"columns":4,"device":true,"skip":3,"present":[0],"output":[{"from":"moment"},{"from":"tag"},{"from":"tag","at":2},{"from":"value","at":1},{"from":"value","at":2}],"names":["v0","v1","v2","v3"],"fold":{"keys":[1],"width":5}}
+SELECT max_time(tsmark_row) AS v0, max_by(longitude, time) AS v1, max_by(latitude, time) AS v2, count(tsmark_row) AS v3
+FROM root.tsmark.readings.*.South.**
+HAVING count(tsmark_row) > 0
+ALIGN BY DEVICE
 
 -- Last: low-fuel of iot
 
-n/a: query low-fuel: not supported: several devices share the values of name, and are no group of which the tree model can tell that
+{"columns":3,"device":true,"skip":3,"present":[0],"output":[{"from":"moment"},{"from":"tag"},{"from":"tag","at":2},{"from":"value","at":1}],"names":["v0","v1","v2"],"fold":{"keys":[1],"having":{"at":3,"compare":1,"value":0.1},"width":4}}
+SELECT max_time(tsmark_row) AS v0, max_by(fuel_state, time) AS v1, count(tsmark_row) AS v2
+FROM root.tsmark.diagnostics.*.South.**
+HAVING count(tsmark_row) > 0
+ALIGN BY DEVICE
 
 -- Last: high-load of iot
 
-n/a: query high-load: not supported: several devices share the values of name, and are no group of which the tree model can tell that
+{"columns":4,"device":true,"skip":3,"present":[0],"output":[{"from":"moment"},{"from":"tag"},{"from":"tag","at":2},{"from":"value","at":1},{"from":"value","at":2}],"names":["v0","v1","v2","v3"],"fold":{"keys":[1],"having":{"at":3,"over":4,"compare":0,"value":0.9},"width":4}}
+SELECT max_time(tsmark_row) AS v0, max_by(current_load, time) AS v1, max_by(load_capacity, time) AS v2, count(tsmark_row) AS v3
+FROM root.tsmark.diagnostics.*.South.**
+HAVING count(tsmark_row) > 0
+ALIGN BY DEVICE
 
 -- Means: stationary-trucks of iot
 
-n/a: query stationary-trucks: not supported: several devices share the values of name, and are no group of which the tree model can tell that
+{"columns":3,"device":true,"skip":3,"present":[0],"output":[{"from":"tag"},{"from":"value"},{"from":"count","at":1}],"names":["v0","v1","v2"],"fold":{"keys":[0],"means":true,"having":{"at":1,"compare":1,"value":1},"width":2}}
+SELECT sum(velocity) AS v0, count(velocity) AS v1, count(tsmark_row) AS v2
+FROM root.tsmark.readings.*.West.**
+WHERE time >= 1451736049647 AND time < 1451736649647
+HAVING count(tsmark_row) > 0
+ALIGN BY DEVICE
 
 -- ActiveUnits: long-driving-sessions of iot
 
@@ -61,7 +83,12 @@ n/a: query long-driving-sessions: not supported: the tree model has no subquerie
 
 -- Means: avg-vs-projected-fuel-consumption of iot
 
-n/a: query avg-vs-projected-fuel-consumption: not supported: a condition on values of several devices together: in the tree model it were one on all of them at once
+{"columns":5,"device":true,"skip":3,"present":[0,1],"output":[{"from":"tag","at":1},{"from":"value"},{"from":"count","at":1},{"from":"value","at":2},{"from":"count","at":3}],"names":["v0","v1","v2","v3","v4"],"fold":{"keys":[0],"means":true,"width":3}}
+SELECT sum(fuel_consumption) AS v0, count(fuel_consumption) AS v1, sum(nominal_fuel_consumption) AS v2, count(nominal_fuel_consumption) AS v3, count(tsmark_row) AS v4
+FROM root.tsmark.readings.**
+WHERE velocity > 1.0 AND nominal_fuel_consumption IS NOT NULL
+HAVING count(tsmark_row) > 0
+ALIGN BY DEVICE
 
 -- ActiveHours: avg-daily-driving-duration of iot
 

@@ -1,0 +1,44 @@
+package iotdb
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/apache/iotdb-client-go/v2/common"
+	"github.com/apache/iotdb-client-go/v2/rpc"
+)
+
+// creator creates measurements with a compression. Those that rows create have the
+// server's.
+type creator struct {
+	aligned     bool
+	compression string
+	statements  []string // that are due
+}
+
+// add has the measurements of a device created.
+func (c *creator) add(path string, all []measurement) {
+	var columns []string
+	for _, m := range all {
+		column := fmt.Sprintf("%s %s COMPRESSOR=%s", node(m.name), m.kind, c.compression)
+		if columns = append(columns, column); !c.aligned {
+			c.statements = append(c.statements, "CREATE TIMESERIES "+path+"."+column)
+		}
+	}
+	if c.aligned {
+		c.statements = append(c.statements, "CREATE ALIGNED TIMESERIES "+path+"("+strings.Join(columns, ", ")+")")
+	}
+}
+
+// create creates, in one call, what was added; nil: nothing. To such a call the server
+// does not report what is there already, since another writer has created it.
+func (c *creator) create(ctx context.Context, by *conn) error {
+	if c == nil || len(c.statements) == 0 {
+		return nil
+	}
+	request := &rpc.TSExecuteBatchStatementReq{SessionId: by.session, Statements: c.statements}
+	err := by.write(ctx, func(ctx context.Context) (*common.TSStatus, error) { return by.rpc.ExecuteBatchStatement(ctx, request) })
+	c.statements = c.statements[:0]
+	return err
+}

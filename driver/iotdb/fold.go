@@ -1,0 +1,156 @@
+package iotdb
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/tsmark/tsmark/query"
+)
+
+// fold makes one row of each group of the rows of devices that share the values of some
+// tags. GROUP BY LEVEL could do it for means alone: over several devices, IoTDB 2.0.1
+// answers last_value with any of their last values, max_by(x, time) with NULL, and takes a
+// condition on values for one on all devices at once.
+type fold struct {
+	// Keys are the columns of the output that are the tags of groups.
+	Keys []int `json:"keys"`
+	// Means says that the columns behind the keys are a sum and a count for each mean;
+	// without it the row of the latest time, the first column, is the group's.
+	Means bool `json:"means,omitempty"`
+	// Having is what the group's row must fulfil. Its columns are those of that row.
+	Having *having `json:"having,omitempty"`
+	// Width is how many columns the answer has: those behind are for the condition.
+	Width int `json:"width"`
+}
+
+// having is a condition on a column, or on its ratio to another one.
+type having struct {
+	At      int              `json:"at"`
+	Over    int              `json:"over,omitempty"` // 0: none, since the first column is no number
+	Compare query.Comparison `json:"compare"`
+	Value   float64          `json:"value"`
+}
+
+// holds reports whether a row fulfils the condition, which NULL does not.
+func (h *having) holds(row []query.Value) bool {
+	v, ok := float(row[h.At])
+	if h.Over > 0 && ok {
+		var over float64
+		over, ok = float(row[h.Over])
+		v /= over
+	}
+	return ok && h.Compare.Holds(v, h.Value)
+}
+
+// float is the value of a number.
+func float(v query.Value) (float64, bool) {
+	switch v.Kind {
+	case query.Int:
+		return float64(v.Int), true
+	case query.Float:
+		return v.Float, true
+	}
+	return 0, false
+}
+
+// folded are the groups of an answer. Their memory is used again.
+type folded struct {
+	at   map[string]int // of each group, by its key
+	rows [][]query.Value
+	key  []byte
+}
+
+func (g *folded) begin() {
+	if g.at == nil {
+		g.at = make(map[string]int)
+	}
+	clear(g.at)
+	g.rows = g.rows[:0]
+}
+
+// add takes a row of a device.
+func (g *folded) add(f *fold, row []query.Value) {
+	g.key = g.key[:0]
+	for _, column := range f.Keys {
+		v := &row[column]
+		g.key = append(g.key, byte(v.Kind))
+		g.key = binary.AppendUvarint(g.key, uint64(len(v.Text)))
+		g.key = append(g.key, v.Text...)
+		g.key = binary.LittleEndian.AppendUint64(g.key, uint64(v.Int)^math.Float64bits(v.Float))
+	}
+	at, there := g.at[string(g.key)]
+	switch {
+	case !there:
+		at = len(g.rows)
+		g.at[string(g.key)] = at
+		if at < cap(g.rows) {
+			g.rows = g.rows[:at+1]
+		} else {
+			g.rows = append(g.rows, nil)
+		}
+		g.rows[at] = copyRow(g.rows[at], row)
+	case f.Means:
+		for i := len(f.Keys); i < len(row); i++ {
+			accumulate(&g.rows[at][i], row[i])
+		}
+	case row[0].Int > g.rows[at][0].Int:
+		g.rows[at] = copyRow(g.rows[at], row)
+	}
+}
+
+// copyRow copies a row with its texts.
+func copyRow(dst, row []query.Value) []query.Value {
+	if len(dst) != len(row) {
+		dst = make([]query.Value, len(row))
+	}
+	for i, v := range row {
+		text := append(dst[i].Text[:0], v.Text...)
+		dst[i], dst[i].Text = v, text
+	}
+	return dst
+}
+
+// accumulate adds a sum or a count, of which NULL is none.
+func accumulate(total *query.Value, v query.Value) {
+	switch {
+	case v.Kind == query.Null:
+	case total.Kind == query.Null:
+		total.Kind, total.Int, total.Float = v.Kind, v.Int, v.Float
+	case v.Kind == query.Int:
+		total.Int += v.Int
+	default:
+		total.Float += v.Float
+	}
+}
+
+// hand hands on the row of each group.
+func (g *folded) hand(f *fold, sink query.Sink) (rows int64, err error) {
+	for _, row := range g.rows {
+		if f.Means {
+			means(row, len(f.Keys))
+		}
+		if f.Having != nil && !f.Having.holds(row) {
+			continue
+		}
+		rows++
+		if sink == nil {
+			continue
+		}
+		if err := sink.Row(row[:f.Width]); err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
+}
+
+// means replaces pairs of a sum and a count by means.
+func means(row []query.Value, keys int) {
+	for i, to := keys, keys; i+1 < len(row); i, to = i+2, to+1 {
+		sum, known := float(row[i])
+		count, _ := float(row[i+1])
+		row[to].Kind = query.Null
+		if known && count > 0 {
+			row[to].Kind, row[to].Float = query.Float, sum/count
+		}
+	}
+}

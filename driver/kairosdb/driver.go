@@ -1,0 +1,124 @@
+// Package kairosdb drives KairosDB, a server. Rows are written as JSON to
+// /api/v1/datapoints, encoded straight from batches; queries are run at
+// /api/v1/datapoints/query, whose answers package metric makes rows again.
+package kairosdb
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/metric"
+	"github.com/tsmark/tsmark/internal/option"
+	"github.com/tsmark/tsmark/series"
+)
+
+// The names of the options.
+const (
+	optionCompression = "compression"
+	optionDatastore   = "datastore"
+)
+
+// The values of optionCompression.
+const (
+	compressionNone = "none"
+	compressionGzip = "gzip"
+)
+
+// The values of optionDatastore.
+const (
+	datastoreH2        = "h2"
+	datastoreCassandra = "cassandra"
+)
+
+// Driver describes KairosDB.
+func Driver() driver.Driver {
+	return driver.Driver{
+		Name:    "kairosdb",
+		Help:    "KairosDB, a server, written and queried in JSON over HTTP",
+		Options: options(),
+		Durabilities: []driver.Profile{
+			{Name: driver.AsShipped, Help: "what its datastore does: H2 writes points to disk up to 500 ms after they were acknowledged, for Cassandra they are queued in files first; a client cannot change it", Options: driver.Options{}},
+		},
+		Caps:       caps,
+		Modules:    []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
+		Place:      metric.Place("KairosDB", ""),
+		TestServer: driver.Options{},
+		Render:     render,
+		Open:       open,
+	}
+}
+
+func options() []driver.Option {
+	return connection.Options(
+		driver.Option{Name: connection.Port, Default: "8080", Help: "port of its HTTP service (kairosdb.jetty.port)"},
+		driver.Option{Name: connection.User, Empty: "none", Help: "user, where the server or a proxy before it asks for one"},
+		driver.Option{Name: connection.Password, Empty: "none"},
+		driver.Option{Name: optionCompression, Default: compressionGzip, Help: "how batches are compressed: gzip (1.3 and newer), or none", Type: option.Choice(compressionNone, compressionGzip)},
+		driver.Option{Name: optionDatastore, Default: datastoreH2, Help: "where the server keeps its points (kairosdb.service.datastore), which it does not say itself: h2, or cassandra", Type: option.Choice(datastoreH2, datastoreCassandra)},
+	)
+}
+
+func caps(driver.Options) driver.Caps {
+	return driver.Caps{
+		Language:      "JSON",
+		CountsPoints:  true,
+		Dedupes:       true,
+		TimePrecision: time.Millisecond,
+		First:         time.UnixMilli(metric.Earliest),
+		Lacks: map[series.Trait]string{
+			series.NaN:           "KairosDB stores, and cannot return: a query that meets one fails",
+			series.Infinities:    "KairosDB stores, and cannot return: a query that meets one fails",
+			series.LargeInts:     "KairosDB aggregates as doubles",
+			series.EmptyTags:     "KairosDB refuses",
+			series.RepeatedTimes: "KairosDB cannot tell apart: it holds one point a time and series, the last that came",
+		},
+		Schema: checkSchema,
+		Types:  types(),
+	}
+}
+
+// types are the types of values that KairosDB holds as numbers. The nanoseconds of times
+// have too many digits for its aggregators, which compute in doubles.
+func types() map[series.Type]driver.Stored {
+	return map[series.Type]driver.Stored{
+		series.Bool:    {As: "long", Mapped: "0 or 1"},
+		series.Int32:   {As: "long", Mapped: "the long that equals it"},
+		series.Int:     {As: "long"},
+		series.Float32: {As: "double", Mapped: "the double that equals it"},
+		series.Float:   {As: "double"},
+		series.Date:    {As: "long", Mapped: "its days since 1970-01-01"},
+	}
+}
+
+// checkSchema returns an error for tables that KairosDB cannot have.
+func checkSchema(s *series.Schema) error {
+	limits := metric.Limits{
+		System: "KairosDB", Types: types(),
+		Numbers: "KairosDB refuses empty strings and aggregates none, so that tsmark writes numbers alone",
+		Name: func(name string) string {
+			switch {
+			case name == "":
+				return "KairosDB cannot have"
+			case strings.HasPrefix(name, serverOwn):
+				return "begins as the metrics that the server writes of itself (" + serverOwn + ")"
+			case strings.Contains(name, "'"):
+				return "KairosDB cannot look for where its datastore is H2"
+			}
+			return ""
+		},
+	}
+	if err := limits.Check(s); err != nil {
+		return err
+	}
+	for _, t := range s.Tables {
+		for _, tag := range t.Tags {
+			if tag.Key == untagged {
+				return fmt.Errorf("table %s has a tag called %s, which is tsmark's own: rename it", t.Name, untagged)
+			}
+		}
+	}
+	return nil
+}

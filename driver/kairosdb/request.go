@@ -1,0 +1,97 @@
+package kairosdb
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// request is the body of a request to pathQuery or pathDelete. Times are milliseconds
+// since 1970, and both are of the window.
+type request struct {
+	Start   int64      `json:"start_absolute"`
+	End     int64      `json:"end_absolute"`
+	Metrics []subQuery `json:"metrics"`
+}
+
+// subQuery is one of the queries of a request: the points of a metric's series, put
+// together in groups, of which each passes through the aggregators.
+type subQuery struct {
+	Name        string              `json:"name"`
+	Tags        map[string][]string `json:"tags,omitempty"`
+	GroupBy     []groupBy           `json:"group_by,omitempty"`
+	Aggregators []aggregator        `json:"aggregators,omitempty"`
+	Limit       int                 `json:"limit,omitempty"`
+	ExcludeTags bool                `json:"exclude_tags"`
+}
+
+// groupBy groups series by tags.
+type groupBy struct {
+	Name string   `json:"name"`
+	Tags []string `json:"tags"`
+}
+
+// aggregator is a step of those that points pass through.
+type aggregator struct {
+	Name string `json:"name"`
+	*ranges
+	FilterOp  string   `json:"filter_op,omitempty"`
+	Threshold *float64 `json:"threshold,omitempty"`
+	Factor    float64  `json:"factor,omitempty"`
+}
+
+// ranges says of an aggregator how long the ranges are of which it makes a point each,
+// and where they begin. A range without a point has none.
+type ranges struct {
+	Sampling sampling `json:"sampling"`
+	// Align says that they begin at midnight UTC, or a full second, before the window
+	// and not with it: see aligned.
+	Align bool `json:"align_sampling"`
+	// Stamp gives a point the time at which its range begins: else it is that of the
+	// range's first point, or of the one that first and last choose.
+	Stamp bool `json:"align_start_time"`
+}
+
+type sampling struct {
+	Value int64  `json:"value"`
+	Unit  string `json:"unit"`
+}
+
+// whole returns an aggregator that makes one point of the window.
+func whole(name string) aggregator {
+	return aggregator{Name: name, ranges: &ranges{Sampling: sampling{1000, "years"}, Stamp: true}}
+}
+
+// chosen returns first or last of the window, with the time of its own.
+func chosen(name string) aggregator {
+	a := whole(name)
+	a.Stamp = false
+	return a
+}
+
+// Of a second and of a day, in milliseconds.
+const (
+	second = int64(time.Second / time.Millisecond)
+	day    = int64(24 * time.Hour / time.Millisecond)
+)
+
+// sampled returns ranges of a width that begin at its multiples since 1970, and whether
+// there are such: the server lets ranges begin at midnight, those in milliseconds at a
+// full second, or where the window does.
+func sampled(width, from int64) (ranges, bool) {
+	r := ranges{Sampling: sampling{width, "milliseconds"}, Align: second%width == 0}
+	if width%second == 0 {
+		r = ranges{Sampling: sampling{width / second, "seconds"}, Align: day%width == 0}
+	}
+	return r, r.Align || from%width == 0
+}
+
+// filter returns an aggregator that leaves out values by an operator.
+func filter(operator string, threshold float64) aggregator {
+	return aggregator{Name: "filter", FilterOp: operator, Threshold: &threshold}
+}
+
+// text returns the request's body.
+func (r *request) text() (string, error) {
+	text, err := json.Marshal(r)
+	return string(text), err
+}

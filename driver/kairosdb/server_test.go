@@ -1,0 +1,42 @@
+package kairosdb
+
+import (
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/conformance"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// server returns the options that lead to the server that tests may fill.
+func server(t testing.TB, given ...string) map[string]string {
+	t.Helper()
+	return conformance.TestServer(t, Driver(), given...)
+}
+
+// Its H2 commits each point: a few thousand a second.
+func TestConformance(t *testing.T) { conformance.RunSparse(t, Driver(), server(t)) }
+
+// Batches as they are.
+func TestConformanceUncompressed(t *testing.T) {
+	conformance.Long(t)
+	conformance.RunWrites(t, Driver(), server(t, optionCompression, compressionNone))
+}
+
+func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.json", *update) }
+
+func TestFaults(t *testing.T) {
+	conformance.Address(t, "kairosdb")
+	conformance.Faults(t, conformance.Faulty{
+		Kind:     Driver(),
+		Server:   conformance.Script(t, "kairosdb"),
+		Patience: 2 * time.Minute, // Java starts
+		Sparse:   true,
+		Cannot: map[string]string{
+			conformance.WrongPassword: "the server asks for none",
+			conformance.WrongDatabase: "it has none",
+		},
+	})
+}

@@ -1,0 +1,86 @@
+package kairosdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/metric"
+	"github.com/tsmark/tsmark/driver/poll"
+)
+
+// Where points are queued all have come once their number has not changed for so long,
+// for the server hands on a queue that is nearly empty every 500 ms
+// (kairosdb.queue_processor.min_batch_wait); and how often it is looked at.
+const (
+	quiet   = 5 * time.Second
+	recount = time.Second
+	look    = 50 * time.Millisecond
+)
+
+// visible waits until the note of a time is there.
+func (d *database) visible(ctx context.Context, at int64) error {
+	deadline := time.Now().Add(d.settings.wire.Timeout)
+	return poll.Until(ctx, look, recount, func() (bool, error) {
+		notes, err := d.notes(ctx)
+		if err != nil {
+			return false, err
+		}
+		newest, err := notes.Newest()
+		if newest != at && time.Now().After(deadline) {
+			err = errors.New("the note was written, and is not there")
+		}
+		return newest == at, err
+	})
+}
+
+// Settle implements driver.DB. H2 has each point before its request is answered. For
+// Cassandra they are queued, of which the server tells nothing: they are counted until
+// no more appear.
+func (d *database) Settle(ctx context.Context) error {
+	since := time.Now()
+	if d.settings.queued {
+		before, err := int64(-1), error(nil)
+		since, err = poll.Idle(ctx, recount, quiet, func() (bool, error) {
+			n, err := d.count(ctx)
+			moved := n != before
+			before = n
+			return moved, err
+		})
+		if err != nil {
+			return fmt.Errorf("settling KairosDB at %s: %w", d.Address(), err)
+		}
+	}
+	d.idleSince.Store(&since)
+	return nil
+}
+
+// count returns how many points the tables have.
+func (d *database) count(ctx context.Context) (int64, error) {
+	r := request{Start: metric.Earliest, End: metric.Latest}
+	for _, t := range d.Tables() {
+		for _, f := range metric.AnyOf(t) {
+			r.Metrics = append(r.Metrics, subQuery{Name: metric.Name(t.Name, f), Aggregators: []aggregator{whole("count")}, ExcludeTags: true})
+		}
+	}
+	if len(r.Metrics) == 0 {
+		return 0, nil
+	}
+	answers, err := d.find(ctx, &r)
+	if err != nil {
+		return 0, err
+	}
+	total := int64(0)
+	for i := range answers {
+		_, n, err := answers[i].figure()
+		if err != nil {
+			return 0, err
+		}
+		total += int64(n.Float)
+	}
+	return total, nil
+}
+
+// IdleSince implements driver.Watcher.
+func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }

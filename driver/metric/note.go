@@ -1,0 +1,76 @@
+package metric
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// NoteTable is the table whose name the note has.
+const NoteTable = Own + "mark"
+
+// NoteField is its field, and Note the metric of it, whose series are parts of the note.
+const (
+	NoteField = "text"
+	Note      = NoteTable + "_" + NoteField
+)
+
+// ErrNote says that the metric Note is none of tsmark's.
+var ErrNote = fmt.Errorf("the metric %s is not as tsmark leaves it", Note)
+
+// Notes are those that a server has, by when they were set. A note is written beside the
+// one before, which holds until all parts of the newer one are there, and goes then.
+type Notes map[int64]*version
+
+// version is a note as it was set once: its parts, and how many there are.
+type version struct {
+	parts map[int]string
+	all   int
+}
+
+// NoteParts are those of a note, each of at most so many characters of base64.
+func NoteParts(text string, length int) []string {
+	var parts []string
+	for part := range slices.Chunk([]byte(base64.RawURLEncoding.EncodeToString([]byte(text))), length) {
+		parts = append(parts, string(part))
+	}
+	return parts
+}
+
+// Add adds a part of a note that has so many.
+func (n Notes) Add(at int64, part, all int, content string) {
+	if n[at] == nil {
+		n[at] = &version{parts: map[int]string{}, all: all}
+	}
+	n[at].parts[part] = content
+}
+
+// Newest returns when the newest note was set of those that are whole; 0: there is none.
+func (n Notes) Newest() (int64, error) {
+	newest := int64(0)
+	for at, v := range n {
+		if len(v.parts) == v.all {
+			newest = max(newest, at)
+		}
+	}
+	if len(n) > 0 && newest == 0 {
+		return 0, errors.New("the metric " + Note + " has only a part of a note")
+	}
+	return newest, nil
+}
+
+// Text returns the newest note that is whole.
+func (n Notes) Text() (string, error) {
+	newest, err := n.Newest()
+	if err != nil || newest == 0 {
+		return "", err
+	}
+	var text strings.Builder
+	for i := range n[newest].all {
+		text.WriteString(n[newest].parts[i])
+	}
+	plain, err := base64.RawURLEncoding.DecodeString(text.String())
+	return string(plain), err
+}

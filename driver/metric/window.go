@@ -1,0 +1,89 @@
+package metric
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+const day = int64(24 * time.Hour / time.Millisecond)
+
+// The bounds of windows without one, in milliseconds since 1970: whoever looks back
+// before a window looks to no time before 1970, and there are no samples of the far
+// future.
+const (
+	Earliest = 31 * day
+	Latest   = int64(4_102_444_800_000) // 2100
+)
+
+// Window is the time that a query is about: its first and its last millisecond.
+type Window struct {
+	From, To int64
+	Known    bool // the query, or the dataset, says when it begins and ends
+}
+
+// WindowOf finds the bounds of a query in milliseconds, which are rounded up. Where it
+// has none they are those of the dataset's rows, made whole days, whose buckets are
+// whole. A window that is empty becomes one before all samples.
+func WindowOf(q *query.Query, s *series.Schema) Window {
+	up := func(t time.Time) int64 {
+		return -Floor(-t.UnixNano(), int64(time.Millisecond)) / int64(time.Millisecond)
+	}
+	w := Window{From: Earliest, To: Latest}
+	known := !s.First.IsZero() && !s.Last.IsZero()
+	if known {
+		w.From, w.To = max(Earliest, Floor(s.First.UnixMilli(), day)), min(Latest, Floor(s.Last.UnixMilli(), day)+day-1)
+	}
+	if !q.Start.IsZero() {
+		w.From = max(Earliest, up(q.Start))
+	}
+	if !q.End.IsZero() {
+		w.To = min(Latest, up(q.End)-1)
+	}
+	if w.To < w.From {
+		w.From, w.To = Earliest-1, Earliest-1
+	}
+	w.Known = known || !q.Start.IsZero() && !q.End.IsZero()
+	return w
+}
+
+// Floor returns the last multiple of a width that is not after t.
+func Floor(t, width int64) int64 { return query.BucketOf(t, time.Duration(width)) }
+
+// Unsupported returns an error that wraps query.ErrUnsupported with a reason.
+func Unsupported(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{query.ErrUnsupported}, args...)...)
+}
+
+// Witnesses returns fields of which each row has one, in place of fields of which a
+// row may have none; nil: each has.
+func Witnesses(t *series.Table, fields []string) []string {
+	if slices.ContainsFunc(fields, func(f string) bool { return Sure(t, f) }) {
+		return nil
+	}
+	return AnyOf(t)
+}
+
+// AnyOf returns fields of which each row has one.
+func AnyOf(t *series.Table) []string {
+	var all []string
+	for _, f := range t.Fields {
+		if Sure(t, f.Name) {
+			return []string{f.Name}
+		}
+		all = append(all, f.Name)
+	}
+	return append(all, NullField)
+}
+
+// Sure reports whether every row of a table has a value of the field.
+func Sure(t *series.Table, field string) bool {
+	narrowest := len(t.Fields)
+	if t.Widths != nil {
+		narrowest = int(slices.Min(t.Widths))
+	}
+	return t.Dense && t.FieldIndex(field) < narrowest
+}
