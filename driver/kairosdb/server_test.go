@@ -28,6 +28,7 @@ func TestConformanceUncompressed(t *testing.T) {
 func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.json", *update) }
 
 func TestFaults(t *testing.T) {
+	conformance.Long(t) // each part starts a server of Java's
 	conformance.Address(t, "kairosdb")
 	conformance.Faults(t, conformance.Faulty{
 		Kind:     Driver(),
