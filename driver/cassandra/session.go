@@ -76,7 +76,7 @@ func (l *link) drop(broken *gocql.Session) {
 	defer l.mu.Unlock()
 	if l.session == broken {
 		l.session = nil
-		go broken.Close() // which waits for its connections
+		closing(broken)
 	}
 }
 
@@ -86,10 +86,25 @@ func (l *link) Close() error {
 	defer l.mu.Unlock()
 	l.closed = true
 	if l.session != nil {
-		l.session.Close()
+		select {
+		case <-closing(l.session):
+		case <-time.After(limit.Grace):
+		}
 		l.session = nil
 	}
 	return nil
+}
+
+// closing closes a session, and tells when it is closed: gocql waits until its control
+// connection listens, which one that is connecting again to a server that was killed
+// may never do.
+func closing(s *gocql.Session) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.Close()
+	}()
+	return done
 }
 
 // connect opens a session. Its error wraps driver.ErrUnreachable where no server
