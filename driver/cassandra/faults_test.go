@@ -11,7 +11,8 @@ import (
 // What goes wrong with a server ends in one clear line, or in figures that say what
 // happened.
 func TestFaults(t *testing.T) {
-	conformance.Long(t)                 // each part starts a server of Java's
+	conformance.Long(t) // each part starts a server of Java's
+
 	conformance.Address(t, "cassandra") // tells how, where servers are not to be started
 	conformance.Faults(t, conformance.Faulty{
 		Kind: cassandra.Driver(), Server: conformance.Script(t, "cassandra"),

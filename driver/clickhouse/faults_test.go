@@ -29,5 +29,6 @@ func TestFaults(t *testing.T) {
 }
 
 func TestFaultsHTTP(t *testing.T) {
+	conformance.Long(t)
 	conformance.Faults(t, faulty(t, "http", nil))
 }

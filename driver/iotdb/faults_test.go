@@ -11,6 +11,8 @@ import (
 // What goes wrong with a server ends in one clear line, or in figures that say what
 // happened.
 func TestFaults(t *testing.T) {
+	conformance.Long(t) // each part starts two processes of Java's
+
 	conformance.Address(t, "iotdb") // tells how, where servers are not to be started
 	conformance.Faults(t, conformance.Faulty{
 		Kind: iotdb.Driver(), Server: conformance.Script(t, "iotdb"),

@@ -29,6 +29,7 @@ func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.
 
 func TestFaults(t *testing.T) {
 	conformance.Long(t) // each part starts a server of Java's
+
 	conformance.Address(t, "kairosdb")
 	conformance.Faults(t, conformance.Faulty{
 		Kind:     Driver(),
