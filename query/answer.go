@@ -1,6 +1,8 @@
 package query
 
 import (
+	"encoding/binary"
+	"math"
 	"strconv"
 	"time"
 
@@ -44,6 +46,26 @@ type Value struct {
 	Int   int64   // Time, Int, Bool and Date
 	Float float64 // Float
 	Text  []byte  // Text; may belong to the sender, see Sink
+}
+
+// Number returns the value of a number; false: it is none.
+func (v Value) Number() (float64, bool) {
+	switch v.Kind {
+	case Int:
+		return float64(v.Int), true
+	case Float:
+		return v.Float, true
+	}
+	return 0, false
+}
+
+// AppendKey appends a value so that equal ones alone look alike, also before others.
+func (v Value) AppendKey(dst []byte) []byte {
+	dst = append(dst, byte(v.Kind))
+	if v.Kind == Text {
+		return append(binary.AppendUvarint(dst, uint64(len(v.Text))), v.Text...)
+	}
+	return binary.BigEndian.AppendUint64(dst, math.Float64bits(v.Float)^uint64(v.Int))
 }
 
 // String shows the value as messages print it.

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -241,15 +240,11 @@ func (x *execution) last(ctx context.Context, all []partition) (int64, error) {
 	for _, row := range x.newest {
 		over := row[0]
 		if row = row[1:]; p.Having != nil {
-			value := row[1+len(p.Tags)+p.Field]
-			number := value.Float
-			if value.Kind == query.Int {
-				number = float64(value.Int)
-			}
+			number, known := row[1+len(p.Tags)+p.Field].Number()
 			if p.Over > 0 {
 				number /= over.Float
 			}
-			if value.Kind == query.Null || p.Over > 0 && over.Kind == query.Null || !p.Having.Holds(number) {
+			if !known || p.Over > 0 && over.Kind == query.Null || !p.Having.Holds(number) {
 				continue
 			}
 		}
@@ -350,10 +345,10 @@ func (x *execution) foldAll(ctx context.Context, all []partition) error {
 			}
 			key = binary.BigEndian.AppendUint64(key[:0], uint64(bucket.Int))
 			for _, t := range f.Keys {
-				key = appendKey(key, at.tags[t])
+				key = at.tags[t].AppendKey(key)
 			}
 			if f.Unit > 0 {
-				key = appendKey(key, at.tags[f.Unit-1])
+				key = at.tags[f.Unit-1].AppendKey(key)
 			}
 			g := x.groups[string(key)]
 			if g == nil {
@@ -373,15 +368,6 @@ func (x *execution) foldAll(ctx context.Context, all []partition) error {
 			return nil
 		})
 	})
-}
-
-// appendKey appends a value so that equal ones alone look alike.
-func appendKey(dst []byte, v query.Value) []byte {
-	dst = append(dst, byte(v.Kind))
-	if v.Kind == query.Text {
-		return append(binary.AppendUvarint(dst, uint64(len(v.Text))), v.Text...)
-	}
-	return binary.BigEndian.AppendUint64(dst, math.Float64bits(v.Float)^uint64(v.Int))
 }
 
 // add adds a row of a partition's answer, whose first column is the number of rows.
@@ -467,7 +453,7 @@ func (x *execution) units(f *foldPlan) {
 	for _, unit := range x.groups {
 		key = key[:0]
 		for _, v := range unit.keys {
-			key = appendKey(key, v)
+			key = v.AppendKey(key)
 		}
 		g := made[string(key)]
 		if g == nil {

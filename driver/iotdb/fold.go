@@ -1,11 +1,6 @@
 package iotdb
 
-import (
-	"encoding/binary"
-	"math"
-
-	"github.com/tsmark/tsmark/query"
-)
+import "github.com/tsmark/tsmark/query"
 
 // fold makes one row of each group of the rows of devices that share the values of some
 // tags. GROUP BY LEVEL could do it for means alone: over several devices, IoTDB 2.0.1
@@ -33,24 +28,13 @@ type having struct {
 
 // holds reports whether a row fulfils the condition, which NULL does not.
 func (h *having) holds(row []query.Value) bool {
-	v, ok := float(row[h.At])
+	v, ok := row[h.At].Number()
 	if h.Over > 0 && ok {
 		var over float64
-		over, ok = float(row[h.Over])
+		over, ok = row[h.Over].Number()
 		v /= over
 	}
 	return ok && h.Compare.Holds(v, h.Value)
-}
-
-// float is the value of a number.
-func float(v query.Value) (float64, bool) {
-	switch v.Kind {
-	case query.Int:
-		return float64(v.Int), true
-	case query.Float:
-		return v.Float, true
-	}
-	return 0, false
 }
 
 // folded are the groups of an answer. Their memory is used again.
@@ -72,11 +56,7 @@ func (g *folded) begin() {
 func (g *folded) add(f *fold, row []query.Value) {
 	g.key = g.key[:0]
 	for _, column := range f.Keys {
-		v := &row[column]
-		g.key = append(g.key, byte(v.Kind))
-		g.key = binary.AppendUvarint(g.key, uint64(len(v.Text)))
-		g.key = append(g.key, v.Text...)
-		g.key = binary.LittleEndian.AppendUint64(g.key, uint64(v.Int)^math.Float64bits(v.Float))
+		g.key = row[column].AppendKey(g.key)
 	}
 	at, there := g.at[string(g.key)]
 	switch {
@@ -146,8 +126,8 @@ func (g *folded) hand(f *fold, sink query.Sink) (rows int64, err error) {
 // means replaces pairs of a sum and a count by means.
 func means(row []query.Value, keys int) {
 	for i, to := keys, keys; i+1 < len(row); i, to = i+2, to+1 {
-		sum, known := float(row[i])
-		count, _ := float(row[i+1])
+		sum, known := row[i].Number()
+		count, _ := row[i+1].Number()
 		row[to].Kind = query.Null
 		if known && count > 0 {
 			row[to].Kind, row[to].Float = query.Float, sum/count
