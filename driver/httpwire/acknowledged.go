@@ -17,7 +17,12 @@ const maxAcknowledgement = 1 << 20
 // Where the answer breaks off or stands still, nobody knows what was stored, and
 // the error wraps driver.Temporary.
 func (c *Client) Acknowledged(ctx context.Context, response *http.Response) error {
-	n, err := io.CopyN(io.Discard, response.Body, maxAcknowledgement)
+	return c.Said(ctx, response, io.Discard)
+}
+
+// Said is Acknowledged for an answer that has something to say: it is written to said.
+func (c *Client) Said(ctx context.Context, response *http.Response, said io.Writer) error {
+	n, err := io.CopyN(said, response.Body, maxAcknowledgement)
 	switch {
 	case n == maxAcknowledgement:
 		return fmt.Errorf("the answer to a batch is longer than %d bytes: no server's acknowledgement", maxAcknowledgement)

@@ -26,6 +26,9 @@ type Endpoint struct {
 	// same lines may be sent again and the status, as driver.HTTPStatus reads it,
 	// does not say so.
 	Explain func(status int, body []byte) error
+	// Stored makes an error of an answer whose status is one of success and that says
+	// of lines that they were not stored; nil: such an answer has nothing to say.
+	Stored func(body []byte) error
 }
 
 // BadLine is a line that the server refuses.
@@ -60,6 +63,7 @@ type httpSender struct {
 	client   *httpwire.Client
 	header   http.Header
 	compress compressor
+	said     bytes.Buffer // by the last answer of success
 }
 
 // Send implements Sender.
@@ -76,8 +80,13 @@ func (s *httpSender) Send(ctx context.Context, text [][]byte) (driver.Receipt, e
 	}
 	defer response.Body.Close()
 	if response.StatusCode/100 == 2 {
-		err := s.client.Acknowledged(ctx, response)
-		return driver.Receipt{Sent: sent, Acked: time.Now()}, err
+		s.said.Reset()
+		err := s.client.Said(ctx, response, &s.said)
+		acked := time.Now()
+		if err == nil && s.Stored != nil {
+			err = s.Stored(s.said.Bytes())
+		}
+		return driver.Receipt{Sent: sent, Acked: acked}, err
 	}
 	err = httpwire.Explained(response, s.Explain)
 	if bad := (*BadLine)(nil); errors.As(err, &bad) {

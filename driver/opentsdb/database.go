@@ -1,0 +1,169 @@
+package opentsdb
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/httpwire"
+	"github.com/tsmark/tsmark/driver/lineproto"
+	"github.com/tsmark/tsmark/driver/metric"
+	"github.com/tsmark/tsmark/encode"
+)
+
+// The paths of the server.
+const (
+	pathPut        = "/api/put"
+	pathQuery      = "/api/query"
+	pathLookup     = "/api/search/lookup"
+	pathSuggest    = "/api/suggest"
+	pathAssign     = "/api/uid/assign"
+	pathAnnotation = "/api/annotation"
+	pathVersion    = "/api/version"
+	pathConfig     = "/api/config"
+)
+
+// settings is what the options amount to.
+type settings struct {
+	wire     httpwire.Config
+	compress lineproto.Compression
+}
+
+func newSettings(o driver.Options) (*settings, error) {
+	wire, err := httpwire.NewConfig(connection.Of(o), "")
+	s := &settings{wire: wire}
+	if o[optionCompression] == compressionGzip {
+		s.compress = lineproto.Gzip(1)
+	}
+	return s, err
+}
+
+// database is an OpenTSDB server; it implements driver.DB.
+type database struct {
+	lineproto.Loader
+	settings *settings
+	own      metric.Console // for everything but writers and queriers
+	version  string
+	config   map[string]string
+}
+
+// open connects, and finds out whether an OpenTSDB answers.
+func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB, error) {
+	s, err := newSettings(options)
+	if err != nil {
+		return nil, fmt.Errorf("opening OpenTSDB: %w", err)
+	}
+	d := newDatabase(s)
+	return metric.Open(ctx, "OpenTSDB", &s.wire, d, d.greet)
+}
+
+// newDatabase returns one that has not connected yet.
+func newDatabase(s *settings) *database {
+	q := newQuerier(s)
+	return &database{
+		Loader:   lineproto.Loader{System: "OpenTSDB", Open: s.writes().Open},
+		settings: s, own: metric.Console{Querier: q, Client: q.Client, Explain: explained},
+	}
+}
+
+// Close implements driver.DB.
+func (d *database) Close() error { return d.own.Close() }
+
+// greet reads the server's version and its settings.
+func (d *database) greet(ctx context.Context) error {
+	answer, err := d.own.Get(ctx, http.MethodGet, pathVersion, nil)
+	if err != nil {
+		return err
+	}
+	var of struct {
+		Version  string
+		Revision string `json:"short_revision"`
+	}
+	if json.Unmarshal(answer, &of) != nil || of.Version == "" || of.Revision == "" {
+		return fmt.Errorf("%s %w: what answers there is not OpenTSDB", d.Address(), driver.ErrUnreachable)
+	}
+	// The packages of 2.4.1 say BuildData for their version.
+	d.version = of.Version + " (revision " + of.Revision + ")"
+	if answer, err = d.own.Get(ctx, http.MethodGet, pathConfig, nil); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(answer, &d.config); err != nil {
+		return fmt.Errorf("reading the settings of %s: %w", d.Address(), err)
+	}
+	return nil
+}
+
+// needed are settings of the server without which some of what tsmark does fails.
+var needed = []struct{ name, value, why string }{
+	{"tsd.http.request.enable_chunked", "true", "it refuses larger batches"},
+	{"tsd.http.query.allow_delete", "true", "it deletes nothing, so that no data can be replaced"},
+	{"tsd.query.skip_unresolved_tagvs", "true", "it fails where a query names a host that has no data"},
+	{"tsd.core.auto_create_tagvs", "true", "it refuses series that it does not know yet"},
+}
+
+// Inspect implements driver.Inspector.
+func (d *database) Inspect(context.Context) error {
+	for _, n := range needed {
+		if d.config[n.name] != n.value {
+			return fmt.Errorf("OpenTSDB at %s has %s = %s, with which %s: set it to %s in opentsdb.conf", d.Address(), n.name, d.config[n.name], n.why, n.value)
+		}
+	}
+	return nil
+}
+
+// Address implements driver.Server.
+func (d *database) Address() string { return d.settings.wire.Address() }
+
+// NewQuerier implements driver.DB.
+func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
+	return newQuerier(d.settings), nil
+}
+
+// described are the settings that reports have.
+var described = []string{
+	"tsd.core.uid.random_metrics", "tsd.http.request.max_chunk", "tsd.query.multi_get.enable", "tsd.storage.enable_appends",
+	"tsd.storage.enable_compaction", "tsd.storage.fix_duplicates", "tsd.storage.flush_interval", "tsd.storage.salt.buckets", "tsd.storage.salt.width",
+	"tsd.uid.lru.enable",
+}
+
+// Describe implements driver.DB. The regions of HBase are none of what the server tells.
+func (d *database) Describe(context.Context) (driver.Description, error) {
+	out := driver.Description{
+		Version: d.version, Location: d.Address(),
+		Durability: "acknowledged once HBase has the points in its log; when HBase's log is on disk the server does not tell",
+		Settings:   map[string]string{}, Elsewhere: "server",
+	}
+	for _, name := range described {
+		if value := d.config[name]; value != "" {
+			out.Settings[name] = value
+		}
+	}
+	return out, nil
+}
+
+// Footprint implements driver.DB: the server does not tell.
+func (d *database) Footprint(context.Context) (int64, error) { return -1, nil }
+
+// untagged is the tag of series without any, which OpenTSDB does not have.
+const untagged = metric.Own + "untagged"
+
+// points is JSON as OpenTSDB reads it.
+func points() encode.Puts {
+	return encode.Puts{Metric: metricOf, Name: name, Null: metric.NullField, Untagged: [2]string{untagged, "1"}}
+}
+
+// writes returns where rows are written: the server answers when HBase has acknowledged
+// all points, and says of each that was not stored why.
+func (s *settings) writes() lineproto.Endpoint {
+	return lineproto.Endpoint{
+		Wire: &s.wire, Path: pathPut, Parameters: url.Values{"sync": {""}, "details": {""}},
+		Header: http.Header{"Content-Type": {"application/json"}}, Compress: s.compress, Explain: explained, Stored: stored,
+	}
+}
+
+// Settle implements driver.DB: a point is visible once it is acknowledged.
+func (d *database) Settle(context.Context) error { return nil }

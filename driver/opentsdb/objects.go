@@ -1,0 +1,249 @@
+package opentsdb
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/metric"
+	"github.com/tsmark/tsmark/driver/poll"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// Objects implements driver.DB: the metrics that have points, and the note. A name that
+// was a metric's once stays in the server's list: it has no way to remove one.
+func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
+	doing := func(err error) error { return fmt.Errorf("listing the metrics of %s: %w", d.Address(), err) }
+	answer, err := d.own.Get(ctx, http.MethodGet, pathSuggest, url.Values{"type": {"metrics"}, "max": {strconv.Itoa(math.MaxInt32)}})
+	var names []string
+	if err == nil {
+		err = json.Unmarshal(answer, &names)
+	}
+	if err != nil {
+		return nil, doing(err)
+	}
+	var objects []driver.Object
+	for _, name := range names {
+		has, err := d.hasPoints(ctx, name)
+		if err != nil {
+			return nil, doing(err)
+		}
+		if has {
+			objects = append(objects, driver.Object{Kind: "metric", Name: name, Data: true})
+		}
+	}
+	if note, err := d.annotation(ctx); err != nil {
+		return nil, doing(err)
+	} else if note != nil {
+		objects = append(objects, driver.Object{Kind: kindNote, Name: metric.NoteTable, Data: true, Note: true})
+	}
+	return objects, nil
+}
+
+// hasPoints reports whether a metric has any: the server looks for the first row.
+func (d *database) hasPoints(ctx context.Context, name string) (bool, error) {
+	body, err := json.Marshal(map[string]any{"metric": name, "limit": 1, "useMeta": false})
+	if err != nil {
+		return false, err
+	}
+	answer, err := d.own.Send(ctx, http.MethodPost, pathLookup, nil, body)
+	var found struct{ Results []json.RawMessage }
+	if err == nil {
+		err = json.Unmarshal(answer, &found)
+	}
+	return len(found.Results) > 0, err
+}
+
+// Plan implements driver.DB. A metric is there once a point of it is.
+func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
+	return metric.Objects(schema, metricOf), nil
+}
+
+// Create implements driver.DB: the names of metrics and of tags' keys are assigned, so that
+// queries know those without points. Tags' values are assigned by the writers.
+func (d *database) Create(ctx context.Context, schema *series.Schema) error {
+	var metrics, keys []string
+	for _, o := range metric.Objects(schema, metricOf) {
+		metrics = append(metrics, o.Name)
+	}
+	most, err := strconv.Atoi(d.config["tsd.storage.max_tags"])
+	if err != nil {
+		most = 8
+	}
+	for _, t := range schema.Tables {
+		if len(t.Tags) > most {
+			return fmt.Errorf("series of table %s have up to %d tags, and OpenTSDB at %s takes %d: set tsd.storage.max_tags = %d in opentsdb.conf", t.Name, len(t.Tags), d.Address(), most, len(t.Tags))
+		}
+		for _, tag := range t.Tags {
+			keys = append(keys, name(tag.Key))
+		}
+	}
+	if err := d.assign(ctx, metrics, append(keys, untagged)); err != nil {
+		return fmt.Errorf("assigning names in OpenTSDB at %s: %w", d.Address(), err)
+	}
+	d.Prepare(points().New(schema), schema)
+	return nil
+}
+
+// assign has the server know names. It answers with a status of failure where it knows
+// one already.
+func (d *database) assign(ctx context.Context, metrics, keys []string) error {
+	for kind, names := range map[string][]string{"metrics": metrics, "tagk": keys} {
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			known, err := d.knows(ctx, kind, name)
+			if err != nil {
+				return err
+			}
+			if known {
+				continue
+			}
+			body, err := json.Marshal(map[string][]string{strings.TrimSuffix(kind, "s"): {name}})
+			if err != nil {
+				return err
+			}
+			if _, err := d.own.Send(ctx, http.MethodPost, pathAssign, nil, body); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// knows reports whether a name is assigned.
+func (d *database) knows(ctx context.Context, kind, name string) (bool, error) {
+	answer, err := d.own.Get(ctx, http.MethodGet, pathSuggest, url.Values{"type": {kind}, "q": {name}, "max": {"1"}})
+	var names []string
+	if err == nil {
+		err = json.Unmarshal(answer, &names)
+	}
+	return slices.Contains(names, name), err // of those that begin so the shortest is the first
+}
+
+// How often is looked whether points are gone.
+const (
+	look   = 50 * time.Millisecond
+	relook = time.Second
+)
+
+// Drop implements driver.DB. The server answers before it has deleted, and deletes rows
+// that come in the meantime: it is waited for.
+func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
+	for _, o := range objects {
+		if o.Kind == kindNote {
+			if _, err := d.own.Get(ctx, http.MethodDelete, pathAnnotation, url.Values{"start_time": {noteTime}}); err != nil {
+				return fmt.Errorf("deleting the note in %s: %w", d.Address(), err)
+			}
+			continue
+		}
+		if err := d.empty(ctx, o.Name); err != nil {
+			return fmt.Errorf("deleting the metric %s of %s: %w", o.Name, d.Address(), err)
+		}
+	}
+	return nil
+}
+
+// empty deletes the points of a metric.
+func (d *database) empty(ctx context.Context, name string) error {
+	has, err := d.hasPoints(ctx, name)
+	if err != nil || !has {
+		return err
+	}
+	r := newRequest(metric.Window{To: metric.Latest})
+	r.Start, r.Delete = 1, true // a second after 1970 began
+	r.Queries = []subQuery{{Metric: name, Aggregator: "zimsum", Downsample: all + "count"}}
+	text, err := r.text()
+	if err != nil {
+		return err
+	}
+	if _, err := d.own.Send(ctx, http.MethodPost, pathQuery, nil, []byte(text)); err != nil {
+		return err
+	}
+	deadline := time.Now().Add(d.settings.wire.Timeout)
+	return poll.Until(ctx, look, relook, func() (bool, error) {
+		has, err := d.hasPoints(ctx, name)
+		if has && err == nil && time.Now().After(deadline) {
+			err = errors.New("points are still there; does the server delete (tsd.http.query.allow_delete)?")
+		}
+		return !has, err
+	})
+}
+
+// figures are what a census asks for, in the order of Content's.
+var figures = [...]string{"count", "sum", "min", "max"}
+
+// Census implements driver.DB. The server does not tell the times of points that it
+// aggregates.
+func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
+	out := driver.Census{Rows: -1, Fields: make([]driver.Content, len(t.Fields))}
+	for i := range figures {
+		values, err := d.figure(ctx, t, figures[i])
+		if err != nil {
+			return driver.Census{}, fmt.Errorf("taking the census of table %s: %w", t.Name, err)
+		}
+		for f := range out.Fields {
+			c, v := &out.Fields[f], &values[f]
+			switch figures[i] {
+			case "count":
+				c.Count = int64(v.Float)
+			case "sum":
+				c.Sum = v
+			case "min":
+				c.Min = v
+			case "max":
+				c.Max = v
+			}
+		}
+	}
+	if metric.Sure(t, t.Fields[0].Name) {
+		out.Rows = out.Fields[0].Count
+	}
+	return out, nil
+}
+
+// figure returns an aggregate of all points of each field.
+func (d *database) figure(ctx context.Context, t *series.Table, function string) ([]query.Value, error) {
+	r, p := newRequest(metric.Window{To: metric.Latest}), metric.Plan{}
+	for _, f := range t.Fields {
+		p.Fields = append(p.Fields, metric.Field{Name: metricOf(t.Name, f.Name)})
+		r.Queries = append(r.Queries, subQuery{Metric: metricOf(t.Name, f.Name), Aggregator: together(function), Downsample: all + function})
+	}
+	var err error
+	if p.Expression, err = r.text(); err != nil {
+		return nil, err
+	}
+	rows, err := d.own.Rows(ctx, &p)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(rows) == 0: // there are no points
+		return make([]query.Value, len(t.Fields)), nil
+	case len(rows) > 1:
+		return nil, errors.New("expected one figure of each field, found others")
+	}
+	return rows[0], nil
+}
+
+// ListSeries implements driver.SeriesLister.
+func (d *database) ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error {
+	r := renderer{Query: &query.Query{Table: t.Name}, table: t, schema: s}
+	r.columns(r.all(), nil)
+	r.sub(metric.AnyOf(t), r.all(), none, all+"count")
+	whole := newRequest(metric.Window{To: metric.Latest})
+	whole.Queries = r.queries
+	var err error
+	if r.plan.Expression, err = whole.text(); err != nil {
+		return err
+	}
+	return d.own.Run(ctx, &r.plan, sink)
+}

@@ -1,0 +1,43 @@
+package opentsdb
+
+import (
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/conformance"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// server returns the options that lead to the server that tests may fill.
+func server(t testing.TB, given ...string) map[string]string {
+	t.Helper()
+	return conformance.TestServer(t, Driver(), given...)
+}
+
+func TestConformance(t *testing.T) { conformance.RunSparse(t, Driver(), server(t)) }
+
+// Batches as they are.
+func TestConformanceUncompressed(t *testing.T) {
+	conformance.Long(t)
+	conformance.RunWrites(t, Driver(), server(t, optionCompression, compressionNone))
+}
+
+func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.json", *update) }
+
+func TestFaults(t *testing.T) {
+	conformance.Long(t) // each part starts two servers of Java's
+
+	conformance.Address(t, "opentsdb")
+	conformance.Faults(t, conformance.Faulty{
+		Kind:     Driver(),
+		Server:   conformance.Script(t, "opentsdb"),
+		Patience: 4 * time.Minute, // Java starts, twice
+		Sparse:   true,
+		Cannot: map[string]string{
+			conformance.WrongPassword: "the server asks for none",
+			conformance.WrongDatabase: "it has none",
+		},
+	})
+}
