@@ -205,10 +205,13 @@ func (j *Joiner) Rows(sink query.Sink) (int64, error) {
 			j.order = append(j.order, place{i, row})
 		}
 	}
+	if slices.ContainsFunc(j.plan.Fields, func(f Field) bool { return f.Above != nil }) {
+		j.order = slices.DeleteFunc(j.order, j.below)
+	}
 	if j.plan.One {
 		j.one()
 	}
-	if slices.ContainsFunc(j.plan.Tags, func(t Tag) bool { return t.Must }) || slices.ContainsFunc(j.plan.Fields, func(f Field) bool { return f.Must }) {
+	if slices.ContainsFunc(j.plan.Tags, func(t Tag) bool { return t.Must }) || slices.ContainsFunc(j.plan.Fields, func(f Field) bool { return f.Must || f.Keep != nil }) {
 		j.order = slices.DeleteFunc(j.order, j.lacks)
 	}
 	switch {
@@ -253,13 +256,46 @@ func (j *Joiner) lacks(p place) bool {
 			return true
 		}
 	}
-	fields := j.plan.Fields
-	for i, v := range j.groups[p.group].cells[p.row*len(fields):][:len(fields)] {
-		if fields[i].Must && math.IsNaN(v) {
+	for i := range j.plan.Fields {
+		f, v := &j.plan.Fields[i], j.value(p, i)
+		if f.Must && math.IsNaN(v) || f.Keep != nil && !j.kept(p, f.Keep, v) {
 			return true
 		}
 	}
 	return false
+}
+
+// below reports whether a value of a row is not above what it must be. NaN is not.
+func (j *Joiner) below(p place) bool {
+	for i, f := range j.plan.Fields {
+		if f.Above != nil && !(j.value(p, i) > *f.Above) {
+			return true
+		}
+	}
+	return false
+}
+
+// kept reports whether a row's value fulfils a condition. NaN, which is none, does not.
+func (j *Joiner) kept(p place, c *Condition, v float64) bool {
+	for i, tag := range j.plan.Tags {
+		if tag.Label == c.Over {
+			by := j.groups[p.group].tags[i]
+			if by.Kind != query.Float || by.Float == 0 {
+				return false
+			}
+			v /= by.Float
+		}
+	}
+	return !math.IsNaN(v) && c.Compare.Holds(v, c.Value)
+}
+
+// value returns the value of a field in a row; NaN: none.
+func (j *Joiner) value(p place, field int) float64 {
+	cells := j.groups[p.group].cells[p.row*len(j.plan.Fields):]
+	if by := j.plan.Fields[field].Divisor; by != "" {
+		return cells[field] / cells[j.names[by]]
+	}
+	return cells[field]
 }
 
 // compare orders rows by time and tags.
@@ -291,7 +327,8 @@ func (j *Joiner) valuesOf(at place) []query.Value {
 			j.row = append(j.row, tag)
 		}
 	}
-	for i, v := range g.cells[at.row*len(j.plan.Fields):][:len(j.plan.Fields)] {
+	for i := range j.plan.Fields {
+		v := j.value(at, i)
 		switch f := &j.plan.Fields[i]; {
 		case f.Hidden:
 		case !math.IsNaN(v) && f.Single:

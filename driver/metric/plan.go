@@ -96,6 +96,19 @@ type Field struct {
 	Single bool   `json:"single,omitempty"` // a Float32: the single nearest to the value
 	Must   bool   `json:"must,omitempty"`   // a row without a sample of it is none
 	Hidden bool   `json:"hidden,omitempty"` // it is no column
+	// Divisor is another field, by which the values are divided; empty: none.
+	Divisor string `json:"divisor,omitempty"`
+	// Above is what the value must be greater than, or the row is none.
+	Above *float64 `json:"above,omitempty"`
+	// Keep is what rows must fulfil, once the newest are chosen where One says so.
+	Keep *Condition `json:"keep,omitempty"`
+}
+
+// Condition compares a value, divided by a label that is a number, if one is named.
+type Condition struct {
+	Compare query.Comparison `json:"compare,omitempty"`
+	Value   float64          `json:"value"`
+	Over    string           `json:"over,omitempty"`
 }
 
 // Text returns the plan as the text of a request.

@@ -49,9 +49,9 @@ func options() []driver.Option {
 	)
 }
 
-// firstTime is the first time in milliseconds that a query can name: it takes numbers of
-// up to ten digits for seconds.
-const firstTime = 10_000_000_000
+// firstTime is the first midnight in milliseconds that a query can name: it takes numbers
+// of up to ten digits for seconds.
+const firstTime = 116 * 24 * hour
 
 func caps(driver.Options) driver.Caps {
 	return driver.Caps{

@@ -182,8 +182,7 @@ func (d *database) empty(ctx context.Context, name string) error {
 // figures are what a census asks for, in the order of Content's.
 var figures = [...]string{"count", "sum", "min", "max"}
 
-// Census implements driver.DB. The server does not tell the times of points that it
-// aggregates.
+// Census implements driver.DB.
 func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
 	out := driver.Census{Rows: -1, Fields: make([]driver.Content, len(t.Fields))}
 	for i := range figures {
@@ -207,6 +206,10 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	}
 	if metric.Sure(t, t.Fields[0].Name) {
 		out.Rows = out.Fields[0].Count
+	}
+	var err error
+	if out.Times.Min, out.Times.Max, err = d.times(ctx, t); err != nil {
+		return driver.Census{}, fmt.Errorf("taking the census of table %s: %w", t.Name, err)
 	}
 	return out, nil
 }
@@ -232,6 +235,54 @@ func (d *database) figure(ctx context.Context, t *series.Table, function string)
 		return nil, errors.New("expected one figure of each field, found others")
 	}
 	return rows[0], nil
+}
+
+// widths are those of buckets in which the first and the last time are looked for, one
+// within the other, in milliseconds.
+var widths = [...]int64{24 * hour, hour, 60_000, 1000, 1}
+
+// times returns the first and the last time of a table's rows, NULL where there are none.
+// The server tells no times of points that it aggregates, but which buckets have some.
+func (d *database) times(ctx context.Context, t *series.Table) (first, last *query.Value, err error) {
+	begin := metric.Window{From: firstTime, To: metric.Latest}
+	end := begin
+	for _, width := range widths {
+		low, _, err := d.bounds(ctx, t, begin, width)
+		if err != nil {
+			return nil, nil, err
+		}
+		_, high, err := d.bounds(ctx, t, end, width)
+		if err != nil {
+			return nil, nil, err
+		}
+		if low == 0 || high == 0 {
+			return &query.Value{}, &query.Value{}, nil
+		}
+		begin, end = metric.Window{From: low, To: low + width - 1}, metric.Window{From: high, To: high + width - 1}
+	}
+	return &query.Value{Kind: query.Time, Int: begin.From * 1e6}, &query.Value{Kind: query.Time, Int: end.From * 1e6}, nil
+}
+
+// bounds returns when the first and the last bucket of a window begin that have points;
+// 0: there are none.
+func (d *database) bounds(ctx context.Context, t *series.Table, w metric.Window, width int64) (first, last int64, err error) {
+	r, p := newRequest(w), metric.Plan{Timed: true}
+	for _, f := range metric.AnyOf(t) {
+		p.Fields = append(p.Fields, metric.Field{Name: metricOf(t.Name, f)})
+		r.Queries = append(r.Queries, subQuery{Metric: metricOf(t.Name, f), Aggregator: together("count"), Downsample: bucketed(width, "count")})
+	}
+	if p.Expression, err = r.text(); err != nil {
+		return 0, 0, err
+	}
+	rows, err := d.own.Rows(ctx, &p)
+	for _, row := range rows {
+		at := row[0].Int / 1e6
+		if first == 0 || at < first {
+			first = at
+		}
+		last = max(last, at)
+	}
+	return first, last, err
 }
 
 // ListSeries implements driver.SeriesLister.

@@ -2,6 +2,7 @@ package opentsdb
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,8 +20,10 @@ import (
 // buckets, at whose multiples the times of points are put.
 type querier struct {
 	metric.Querier
-	body  string // of the request at hand
-	point []query.Value
+	body    string // of the request at hand
+	seeking bool   // it tells of each series when it has points
+	newest  []int64
+	point   []query.Value
 }
 
 // newQuerier returns a querier that connects when it queries.
@@ -48,7 +51,14 @@ func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 // ask sends the requests of the plan, and gives the points of their answers to the Joiner.
 func (q *querier) ask(ctx context.Context, r driver.Request) (driver.Cost, error) {
 	var total driver.Cost
-	for q.body = range strings.SplitSeq(q.Plan.Expression, "\n") {
+	lines := strings.Split(q.Plan.Expression, "\n")
+	for i, line := range lines {
+		q.body, q.seeking = line, q.Plan.Newest && i == 0
+		if q.Plan.Newest && i == 1 {
+			if err := q.since(); err != nil {
+				return total, err
+			}
+		}
 		cost, err := q.Querier.Querier.Do(ctx, r, q)
 		total.Bytes += cost.Bytes
 		if err != nil {
@@ -58,10 +68,32 @@ func (q *querier) ask(ctx context.Context, r driver.Request) (driver.Cost, error
 	return total, nil
 }
 
+// since has the request at hand begin at the earliest of the series' newest hours.
+func (q *querier) since() error {
+	var of request
+	if err := json.Unmarshal([]byte(q.body), &of); err != nil {
+		return err
+	}
+	from := metric.Floor(of.End+1, hour)
+	for _, newest := range q.newest {
+		from = min(from, newest)
+	}
+	of.Start = min(max(of.Start, from), of.End)
+	var err error
+	q.body, err = of.text()
+	return err
+}
+
 // Row implements query.Sink: it takes a point of the series at hand.
 func (q *querier) Row(point []query.Value) error {
-	if q.Plan.Step == 0 || len(point) == 0 {
+	switch {
+	case len(point) == 0 || !q.seeking && q.Plan.Step == 0:
 		return q.Joiner.Row(point)
+	case q.seeking:
+		if at := point[0].Int / 1e6; q.newest[len(q.newest)-1] < at {
+			q.newest[len(q.newest)-1] = at
+		}
+		return nil
 	}
 	q.point = append(q.point[:0], point...)
 	q.point[0].Int = metric.Floor(point[0].Int, q.Plan.Step*1e6)
@@ -87,8 +119,20 @@ func (q *querier) reader() func() error {
 				return err
 			})
 		},
+		// A metric of several sub-queries is told by their numbers, which are those of columns.
+		"query": q.Of(jsonrows.Members{
+			"index": func() error {
+				n, err := q.Int()
+				if n >= 0 && n < int64(len(q.Plan.Fields)) {
+					q.Joiner.Label("__name__", q.Plan.Fields[n].Name)
+				}
+				return err
+			},
+		}),
 		"dps": func() error {
-			if err := q.Joiner.Labelled(); err != nil {
+			if q.seeking {
+				q.newest = append(q.newest, 0)
+			} else if err := q.Joiner.Labelled(); err != nil {
 				return err
 			}
 			return q.Array(q.Querier.Querier.Row)
@@ -96,6 +140,7 @@ func (q *querier) reader() func() error {
 	})
 	return func() error {
 		q.Columns = append(q.Columns[:0], jsonrows.Milliseconds, jsonrows.Text)
+		q.newest = q.newest[:0]
 		return q.Array(func() error {
 			q.Joiner.Series()
 			return series()

@@ -40,11 +40,10 @@ func (r *renderer) render() (string, error) {
 	if err := r.Check(r.table); err != nil {
 		return "", err
 	}
-	if r.Above != nil {
-		return "", metric.Unsupported("OpenTSDB selects series by their tags and points by their times, and no points by their values")
-	}
 	r.window = metric.WindowOf(r.Query, r.schema)
-	r.window.From = max(r.window.From, firstTime)
+	if r.window.From = max(r.window.From, firstTime); r.window.From > r.window.To { // the server wants one that is not empty
+		r.window.From, r.window.To = metric.Latest+1, metric.Latest+hour
+	}
 	r.plan.Order = r.Order()
 	if err := r.shape(); err != nil {
 		return "", err
@@ -65,15 +64,11 @@ func (r *renderer) shape() error {
 		r.plan.Limit = s.Limit
 		return r.rows(s.Fields, s.Tag)
 	case query.Means:
-		switch {
-		case len(s.MeanTags) > 0:
-			return metric.Unsupported("OpenTSDB aggregates values, and no tags: tag %s", s.MeanTags[0])
-		case s.Having != nil:
-			return metric.Unsupported("OpenTSDB leaves no group out by its aggregate")
-		}
-		return r.aggregated(query.Avg, s.Fields, s.Group...)
+		return r.means(s)
+	case query.UnitMeans:
+		return r.unitMeans(s)
 	case query.Last:
-		return metric.Unsupported("OpenTSDB tells the newest value of a window (0all-last) and not its time; its /api/query/last looks back from now, hour by hour")
+		return r.last(s)
 	case query.RowSet:
 		return metric.Unsupported("OpenTSDB has no set operations on rows")
 	}
@@ -116,7 +111,7 @@ func (r *renderer) witnesses(fields []string) []string {
 // request adds a request about a part of the window.
 func (r *renderer) request(w metric.Window) error {
 	of := newRequest(w)
-	of.Queries = r.queries
+	of.Queries, of.Numbered = r.queries, r.numbered()
 	text, err := of.text()
 	r.lines = append(r.lines, text)
 	return err
@@ -168,23 +163,59 @@ func (r *renderer) all() []string {
 }
 
 // aggregates adds the sub-queries of aggregates, by a function that makes the downsampling
-// of the name of an aggregate's.
+// of the name of an aggregate's. Where the mean is the quotient of a sum and a count each of
+// both is one, in the order of the plan's fields.
 func (r *renderer) aggregates(a query.Aggregate, fields, by []string, downsample func(string) string) {
 	r.queries = nil
-	r.sub(fields, by, together(string(a)), downsample(string(a)))
+	if r.numbered() {
+		r.sub(fields, by, together("sum"), downsample("sum"))
+		r.sub(fields, by, together("count"), downsample("count"))
+	} else {
+		r.sub(fields, by, together(string(a)), downsample(string(a)))
+	}
 	r.sub(r.witnesses(fields), by, together("count"), downsample("count"))
 }
 
-// counted says of the plan that its values are counts, and whether the server can make an
-// aggregate of groups by tags.
+// errAggregated is of aggregates of points that are greater than a value.
+var errAggregated = metric.Unsupported("OpenTSDB selects series by their tags and points by their times, and aggregates no points by their values")
+
+// counted says of the plan that its values are counts, or means.
 func (r *renderer) counted(a query.Aggregate, by []string) error {
+	if r.Above != nil {
+		return errAggregated
+	}
 	for i := range r.plan.Fields {
 		r.plan.Fields[i].Count = a == query.Count
 	}
-	if a == query.Avg && !r.alone(by) {
-		return metric.Unsupported("OpenTSDB's mean of several series is the mean of their means, and not of all their points")
+	if a == query.Avg {
+		return r.averaged(by)
 	}
 	return nil
+}
+
+// averaged says of the plan that the client divides sums by counts where a group may be of
+// several series: the server would make the mean of the series' means.
+func (r *renderer) averaged(by []string) error {
+	if r.Above != nil {
+		return errAggregated
+	}
+	if r.alone(by) {
+		return nil
+	}
+	for i := range r.plan.Fields {
+		f := &r.plan.Fields[i]
+		f.Divisor = f.Name + divisor
+		r.plan.Fields = append(r.plan.Fields, metric.Field{Name: f.Divisor, Hidden: true})
+	}
+	return nil
+}
+
+// divisor ends the name of the column that counts a metric's points.
+const divisor = "//count"
+
+// numbered reports whether a metric stands in several sub-queries.
+func (r *renderer) numbered() bool {
+	return slices.ContainsFunc(r.plan.Fields, func(f metric.Field) bool { return f.Divisor != "" })
 }
 
 // aggregated renders aggregates of the window in groups.
@@ -195,6 +226,57 @@ func (r *renderer) aggregated(a query.Aggregate, fields []string, by ...string) 
 		return err
 	}
 	return r.whole(a, fields, by, r.window)
+}
+
+// means renders the Means shape. The client leaves groups out.
+func (r *renderer) means(s query.Means) error {
+	if len(s.MeanTags) > 0 {
+		return metric.Unsupported("OpenTSDB aggregates values, and no tags: tag %s", s.MeanTags[0])
+	}
+	by, fields := group(s.Group...), s.Fields
+	r.columns(by, fields)
+	if s.Having != nil {
+		fields = r.further(fields, s.Having.Field)
+		r.field(s.Having.Field).Keep = &metric.Condition{Compare: s.Having.Compare, Value: s.Having.Value}
+	}
+	if err := r.averaged(by); err != nil {
+		return err
+	}
+	return r.whole(query.Avg, fields, by, r.window)
+}
+
+// unitMeans renders the UnitMeans shape: the mean of the means of series is what the
+// server's aggregator makes.
+func (r *renderer) unitMeans(s query.UnitMeans) error {
+	by := group(s.Group...)
+	switch {
+	case s.Over != "":
+		return metric.Unsupported("OpenTSDB divides no value by a tag: tag %s", s.Over)
+	case r.Above != nil:
+		return errAggregated
+	case !r.alone(append(by, s.Unit)):
+		return metric.Unsupported("OpenTSDB makes the mean of the means of series, and a %s may have several", s.Unit)
+	}
+	r.columns(by, s.Fields)
+	r.sub(s.Fields, by, "avg", all+"avg")
+	r.sub(r.witnesses(s.Fields), by, together("count"), all+"count")
+	w := r.window
+	w.To++
+	return r.request(w)
+}
+
+// further returns fields with another one, which is hidden where it is none of them.
+func (r *renderer) further(fields []string, field string) []string {
+	if slices.Contains(fields, field) {
+		return fields
+	}
+	r.plan.Fields = append(r.plan.Fields, metric.Field{Name: metricOf(r.Table, field), Hidden: true})
+	return append(slices.Clone(fields), field)
+}
+
+// field is the column of a field.
+func (r *renderer) field(field string) *metric.Field {
+	return &r.plan.Fields[slices.IndexFunc(r.plan.Fields, func(f metric.Field) bool { return f.Name == metricOf(r.Table, field) })]
 }
 
 // whole adds a request for aggregates of a window.
@@ -222,7 +304,7 @@ func (r *renderer) buckets(s query.Buckets) error {
 		w.From = max(metric.Floor(w.From, width), firstTime)
 	}
 	first, behind := -metric.Floor(-w.From, width), metric.Floor(w.To+1, width)
-	if first > behind { // it is in one bucket
+	if first > behind || w.From == w.To { // it is in one bucket
 		return r.whole(s.Aggregate, s.Fields, by, w)
 	}
 	if w.From < first {
@@ -242,17 +324,71 @@ func (r *renderer) buckets(s query.Buckets) error {
 	return nil
 }
 
-// rows renders the rows shapes: the points themselves.
+// rows renders the rows shapes: the points themselves, of which the client leaves out rows
+// that are not above a threshold.
 func (r *renderer) rows(fields []string, tag string) error {
 	r.columns(group(tag), fields)
-	r.hidden(r.all())
-	for i, f := range fields {
-		r.plan.Fields[i].Single = r.table.Fields[r.table.FieldIndex(f)].Type == series.Float32
-	}
 	r.plan.Timed = true
-	r.sub(fields, nil, none, "")
-	r.sub(r.witnesses(fields), nil, none, "")
-	return r.request(r.window)
+	return r.raw(fields, r.window)
+}
+
+// raw adds a request for points themselves. The server refuses a window of one millisecond:
+// there it is the last point before the next one, which aggregates of a window leave out.
+func (r *renderer) raw(fields []string, w metric.Window) error {
+	downsample := ""
+	if w.From == w.To {
+		downsample = all + "last"
+		w.To++
+	}
+	r.hidden(r.all())
+	if r.Above != nil {
+		for _, f := range r.Above.All() {
+			fields = r.further(fields, f)
+			r.field(f).Above = &r.Above.Value
+		}
+	}
+	for _, f := range fields {
+		r.field(f).Single = r.table.Fields[r.table.FieldIndex(f)].Type == series.Float32
+	}
+	r.queries = nil
+	r.sub(fields, nil, none, downsample)
+	if r.Above == nil { // whose rows have a value
+		r.sub(r.witnesses(fields), nil, none, downsample)
+	}
+	return r.request(w)
+}
+
+// hour is the width of buckets in which the newest rows are looked for: what a row of
+// HBase's holds of a series.
+const hour = int64(time.Hour / time.Millisecond)
+
+// last renders the Last shape: of each series the number of points in each hour, and then
+// all points since the earliest of the series' newest hours, of which the client chooses
+// the newest. Rows above a threshold are chosen of all.
+func (r *renderer) last(s query.Last) error {
+	r.columns(append([]string{s.By}, s.Tags...), s.Fields)
+	r.plan.Timed, r.plan.One = true, true
+	fields := s.Fields
+	if h := s.Having; h != nil {
+		fields = r.further(fields, h.Field)
+		keep := &metric.Condition{Compare: h.Compare, Value: h.Value}
+		if h.Over != "" {
+			keep.Over = name(h.Over)
+			if !slices.ContainsFunc(r.plan.Tags, func(t metric.Tag) bool { return t.Label == keep.Over }) {
+				r.plan.Tags = append(r.plan.Tags, metric.Tag{Label: keep.Over, Number: true, Hidden: true})
+			}
+		}
+		r.field(h.Field).Keep = keep
+	}
+	w := r.window
+	full := metric.Window{From: max(metric.Floor(w.From, hour), firstTime), To: metric.Floor(w.To+1, hour) - 1}
+	if r.plan.Newest = r.Above == nil && full.From < full.To; r.plan.Newest {
+		r.sub(metric.AnyOf(r.table), nil, none, bucketed(hour, "count"))
+		if err := r.request(full); err != nil {
+			return err
+		}
+	}
+	return r.raw(fields, w)
 }
 
 // mostSeries are as many as are looked at to find out whether groups are of one series

@@ -16,6 +16,7 @@ type request struct {
 	Milliseconds bool       `json:"msResolution"`
 	Plain        bool       `json:"noAnnotations"`
 	Delete       bool       `json:"delete,omitempty"`
+	Numbered     bool       `json:"showQuery,omitempty"` // each series has the number of its sub-query
 	Queries      []subQuery `json:"queries"`
 }
 
