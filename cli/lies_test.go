@@ -33,7 +33,7 @@ func variants() map[string][]string {
 func spokenBefore() []string { return []string{"timescaledb"} }
 
 // sparse are drivers whose servers take few rows a second: theirs are an hour apart.
-func sparse() []string { return []string{"kairosdb"} }
+func sparse() []string { return []string{"kairosdb", "opentsdb"} }
 
 // toldLie is a lie, and what has to become of it.
 type toldLie struct {

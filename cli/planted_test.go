@@ -272,6 +272,7 @@ func TestPlantedAtServers(t *testing.T) {
 		"victoriametrics":   "victoriametrics,port=" + port,
 		"prometheus":        "prometheus,port=" + port,
 		"kairosdb":          "kairosdb,port=" + port,
+		"opentsdb":          "opentsdb,port=" + port,
 		"questdb":           "questdb,port=" + port + ",pg_port=" + pgPort,
 		"postgres":          "postgres,port=" + pgPort,
 		"mysql":             "mysql,port=" + echoMySQL(t, make(planting).at("password")),

@@ -11,6 +11,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kairosdb"
 	"github.com/tsmark/tsmark/driver/mysql"
 	"github.com/tsmark/tsmark/driver/null"
+	"github.com/tsmark/tsmark/driver/opentsdb"
 	"github.com/tsmark/tsmark/driver/postgres"
 	"github.com/tsmark/tsmark/driver/prometheus"
 	"github.com/tsmark/tsmark/driver/questdb"
@@ -35,6 +36,7 @@ func Drivers() []driver.Driver {
 		iotdb.Driver(),
 		cassandra.Driver(),
 		kairosdb.Driver(),
+		opentsdb.Driver(),
 		null.Driver(),
 	}
 }

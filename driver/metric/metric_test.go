@@ -155,3 +155,31 @@ func TestNotes(t *testing.T) {
 		t.Error("a part of a note is taken for one")
 	}
 }
+
+// Rows are left out by their values: before the newest are chosen, and behind that.
+func TestJoinConditions(t *testing.T) {
+	of := func(name, host, size string) [][2]string {
+		return [][2]string{{"__name__", name}, {"host", host}, {"size", size}}
+	}
+	samples := []sample{
+		{of("sum", "h1", "10"), 10, "6"}, {of("n", "h1", "10"), 10, "2"},
+		{of("sum", "h1", "10"), 20, "8"}, {of("n", "h1", "10"), 20, "2"},
+		{of("sum", "h1", "10"), 30, "1"}, {of("n", "h1", "10"), 30, "1"},
+		{of("sum", "h2", "0"), 30, "9"}, {of("n", "h2", "0"), 30, "1"},
+	}
+	least := 2.5
+	p := Plan{Timed: true, Tags: []Tag{{Label: "host"}, {Label: "size", Number: true, Hidden: true}}, Order: query.Ascending,
+		Fields: []Field{{Name: "sum", Divisor: "n", Above: &least}, {Name: "n", Hidden: true}}}
+	want := []string{"1970-01-01T00:00:10Z, h1, 3", "1970-01-01T00:00:20Z, h1, 4", "1970-01-01T00:00:30Z, h2, 9"}
+	if diff := cmp.Diff(want, joined(t, &p, samples)); diff != "" {
+		t.Error(diff)
+	}
+	p.One, p.Fields[0].Keep = true, &Condition{Compare: query.Greater, Value: 0.3, Over: "size"}
+	if diff := cmp.Diff(want[1:2], joined(t, &p, samples)); diff != "" {
+		t.Error(diff)
+	}
+	p.Fields[0].Keep.Value = 0.5
+	if diff := cmp.Diff([]string(nil), joined(t, &p, samples)); diff != "" {
+		t.Error(diff)
+	}
+}

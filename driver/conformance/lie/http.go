@@ -42,8 +42,8 @@ func (p *proxy) rewrite(r *http.Request) error {
 		return nil
 	}
 	from := io.Reader(r.Body)
-	points := strings.HasSuffix(r.URL.Path, writesPoints)
-	writes := points || strings.HasSuffix(r.URL.Path, "/write")
+	points, puts := strings.HasSuffix(r.URL.Path, writesPoints), strings.HasSuffix(r.URL.Path, writesPuts)
+	writes := points || puts || strings.HasSuffix(r.URL.Path, "/write")
 	if writes && r.Header.Get("Content-Encoding") == "gzip" {
 		unpacked, err := gzip.NewReader(from)
 		if err != nil {
@@ -61,6 +61,10 @@ func (p *proxy) rewrite(r *http.Request) error {
 		if body, err = p.points(body); err != nil {
 			return err
 		}
+	case puts:
+		if body, err = p.puts(body); err != nil {
+			return err
+		}
 	case writes && r.Header.Get("Content-Encoding") == "snappy":
 		if body, err = p.remoteWrite(body); err != nil {
 			return err
@@ -74,7 +78,7 @@ func (p *proxy) rewrite(r *http.Request) error {
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
-	if asksNative(r) || strings.HasSuffix(r.URL.Path, queriesPoints) {
+	if asksNative(r) || strings.HasSuffix(r.URL.Path, queriesPoints) || strings.HasSuffix(r.URL.Path, queriesPuts) {
 		*r = *r.WithContext(withQuery(r.Context(), string(body)))
 	} else if form, err := url.ParseQuery(string(body)); err == nil && !writes {
 		if text := cmp.Or(form.Get("q"), form.Get("query")); text != "" {
@@ -198,6 +202,11 @@ func parse(r *http.Request, body []byte) (rowsOf, error) {
 		framed := r.URL.Query().Get("compress") == "1"
 		all, err := parseNative(body, framed)
 		return &nativeAnswer{all, framed}, err
+	}
+	if strings.HasSuffix(r.URL.Path, queriesPuts) {
+		var all putsAnswer
+		err := json.Unmarshal(body, &all)
+		return all, err
 	}
 	return parseAnswer(body)
 }

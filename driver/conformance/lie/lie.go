@@ -167,6 +167,9 @@ var (
 	// points finds queries of KairosDB, and counted those that tsmark counts by.
 	points  = regexp.MustCompile(`^\{"start_absolute":`)
 	counted = regexp.MustCompile(`"name":"(first|count)"`)
+	// puts finds queries of OpenTSDB, and tallied those that tsmark counts by.
+	puts    = regexp.MustCompile(`^\{"start":`)
+	tallied = regexp.MustCompile(`-count"`)
 	// constant is what tells queries of one kind apart.
 	constant = regexp.MustCompile(`'[^']*'|\d+`)
 )
@@ -175,7 +178,8 @@ var (
 // none.
 func kind(text string) string {
 	sql, metrics := reads.MatchString(text) && !counts.MatchString(present.ReplaceAllString(text, "")), samples.MatchString(text) && !figures.MatchString(text)
-	if kairos := points.MatchString(text) && !counted.MatchString(text); !sql && !metrics && !kairos {
+	kairos, opentsdb := points.MatchString(text) && !counted.MatchString(text), puts.MatchString(text) && !tallied.MatchString(text)
+	if !sql && !metrics && !kairos && !opentsdb {
 		return ""
 	}
 	return constant.ReplaceAllString(text, "?")
