@@ -3,8 +3,6 @@ package opentsdb
 import (
 	"encoding/hex"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/tsmark/tsmark/driver/metric"
 )
@@ -13,33 +11,27 @@ import (
 // digits behind it: /20 is a blank.
 const escape = '/'
 
-// allowed reports whether names and values can have the character, beside those that the
-// server's tsd.core.tag.allow_specialchars names.
-func allowed(r rune) bool {
-	switch {
-	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
-		return true
-	}
-	// What is one character of Java's as well.
-	return r > unicode.MaxASCII && r < 1<<16 && r != utf8.RuneError && unicode.IsLetter(r)
+// allowed reports whether names and values can have the character. The server takes all
+// letters, and stores those that Latin 1 has not as question marks.
+func allowed(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
 }
 
 // name makes of a text one that OpenTSDB can have as a name or as a tag's value.
 func name(text string) string {
-	if strings.IndexFunc(text, func(r rune) bool { return !allowed(r) }) < 0 {
+	at := 0
+	for at < len(text) && allowed(text[at]) {
+		at++
+	}
+	if at == len(text) {
 		return text
 	}
-	var out []byte
-	for at := 0; at < len(text); {
-		r, size := utf8.DecodeRuneInString(text[at:])
-		part := text[at : at+size]
-		at += size
-		if allowed(r) {
-			out = append(out, part...)
-			continue
-		}
-		for i := range len(part) {
-			out = hex.AppendEncode(append(out, escape), []byte{part[i]})
+	out := []byte(text[:at])
+	for _, c := range []byte(text[at:]) {
+		if allowed(c) {
+			out = append(out, c)
+		} else {
+			out = hex.AppendEncode(append(out, escape), []byte{c})
 		}
 	}
 	return string(out)
