@@ -78,7 +78,7 @@ func (q *querier) since() error {
 	for _, newest := range q.newest {
 		from = min(from, newest)
 	}
-	of.Start = min(max(of.Start, from), of.End)
+	of.Start = max(of.Start, min(from, of.End-1)) // the server refuses a window of one millisecond
 	var err error
 	q.body, err = of.text()
 	return err
