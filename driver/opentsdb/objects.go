@@ -11,9 +11,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/httpwire"
 	"github.com/tsmark/tsmark/driver/metric"
 	"github.com/tsmark/tsmark/driver/poll"
 	"github.com/tsmark/tsmark/query"
@@ -32,13 +36,13 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	if err != nil {
 		return nil, doing(err)
 	}
+	has, err := d.having(ctx, names)
+	if err != nil {
+		return nil, doing(err)
+	}
 	var objects []driver.Object
-	for _, name := range names {
-		has, err := d.hasPoints(ctx, name)
-		if err != nil {
-			return nil, doing(err)
-		}
-		if has {
+	for i, name := range names {
+		if has[i] {
 			objects = append(objects, driver.Object{Kind: "metric", Name: name, Data: true})
 		}
 	}
@@ -50,13 +54,39 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	return objects, nil
 }
 
+// lookers is how many connections look which metrics have points: a server keeps the
+// names of all that it ever had, and is asked about one at a time.
+const lookers = 8
+
+// having tells of each metric whether it has points.
+func (d *database) having(ctx context.Context, names []string) ([]bool, error) {
+	has := make([]bool, len(names))
+	var next atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for range min(lookers, len(names)) {
+		group.Go(func() error {
+			client := httpwire.New(&d.settings.wire)
+			defer client.Close()
+			looking := metric.Console{Client: client, Explain: explained}
+			for i := next.Add(1) - 1; i < int64(len(names)); i = next.Add(1) - 1 {
+				var err error
+				if has[i], err = hasPoints(ctx, &looking, names[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return has, group.Wait()
+}
+
 // hasPoints reports whether a metric has any: the server looks for the first row.
-func (d *database) hasPoints(ctx context.Context, name string) (bool, error) {
+func hasPoints(ctx context.Context, c *metric.Console, name string) (bool, error) {
 	body, err := json.Marshal(map[string]any{"metric": name, "limit": 1, "useMeta": false})
 	if err != nil {
 		return false, err
 	}
-	answer, err := d.own.Send(ctx, http.MethodPost, pathLookup, nil, body)
+	answer, err := c.Send(ctx, http.MethodPost, pathLookup, nil, body)
 	var found struct{ Results []json.RawMessage }
 	if err == nil {
 		err = json.Unmarshal(answer, &found)
@@ -139,6 +169,7 @@ const (
 // Drop implements driver.DB. The server answers before it has deleted, and deletes rows
 // that come in the meantime: it is waited for.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
+	var metrics []string
 	for _, o := range objects {
 		if o.Kind == kindNote {
 			if _, err := d.own.Get(ctx, http.MethodDelete, pathAnnotation, url.Values{"start_time": {noteTime}}); err != nil {
@@ -146,16 +177,28 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 			}
 			continue
 		}
+		metrics = append(metrics, o.Name)
 		if err := d.empty(ctx, o.Name); err != nil {
 			return fmt.Errorf("deleting the metric %s of %s: %w", o.Name, d.Address(), err)
 		}
 	}
-	return nil
+	deadline := time.Now().Add(d.settings.wire.Timeout)
+	return poll.Until(ctx, look, relook, func() (bool, error) {
+		has, err := d.having(ctx, metrics)
+		if err != nil {
+			return false, fmt.Errorf("deleting metrics of %s: %w", d.Address(), err)
+		}
+		left := slices.Index(has, true)
+		if left >= 0 && time.Now().After(deadline) {
+			return false, fmt.Errorf("deleting metrics of %s: points of %s are still there; does the server delete (tsd.http.query.allow_delete)?", d.Address(), metrics[left])
+		}
+		return left < 0, nil
+	})
 }
 
-// empty deletes the points of a metric.
+// empty has the points of a metric deleted, which the server then begins.
 func (d *database) empty(ctx context.Context, name string) error {
-	has, err := d.hasPoints(ctx, name)
+	has, err := hasPoints(ctx, &d.own, name)
 	if err != nil || !has {
 		return err
 	}
@@ -163,20 +206,10 @@ func (d *database) empty(ctx context.Context, name string) error {
 	r.Start, r.Delete = 1, true // a second after 1970 began
 	r.Queries = []subQuery{{Metric: name, Aggregator: "zimsum", Downsample: all + "count"}}
 	text, err := r.text()
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = d.own.Send(ctx, http.MethodPost, pathQuery, nil, []byte(text))
 	}
-	if _, err := d.own.Send(ctx, http.MethodPost, pathQuery, nil, []byte(text)); err != nil {
-		return err
-	}
-	deadline := time.Now().Add(d.settings.wire.Timeout)
-	return poll.Until(ctx, look, relook, func() (bool, error) {
-		has, err := d.hasPoints(ctx, name)
-		if has && err == nil && time.Now().After(deadline) {
-			err = errors.New("points are still there; does the server delete (tsd.http.query.allow_delete)?")
-		}
-		return !has, err
-	})
+	return err
 }
 
 // figures are what a census asks for, in the order of Content's.
