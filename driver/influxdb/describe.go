@@ -40,21 +40,9 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	if ctx.Err() != nil {
 		return driver.Description{}, fmt.Errorf("describing InfluxDB: %w", context.Cause(ctx))
 	}
-	out.Durability = durability(out.Settings["data.wal-fsync-delay"])
+	out.Durability = influx.Durability("wal-fsync-delay", out.Settings["data.wal-fsync-delay"])
 	return out, nil
 }
 
 // pathSettings are settings that say where files lie.
 var pathSettings = map[string]bool{"dir": true, "wal-dir": true, "access-log-path": true}
-
-// durability says when an acknowledged row is on disk.
-func durability(delay string) string {
-	const written = "an acknowledged batch is in the write-ahead log"
-	switch delay {
-	case "":
-		return written + "; whether it was forced to disk (wal-fsync-delay) the server tells to users with all privileges only"
-	case "0s":
-		return written + ", and forced to disk by fsync, before it is acknowledged (wal-fsync-delay=0s)"
-	}
-	return fmt.Sprintf("%s, and forced to disk by fsync, together with others, before it is acknowledged, at the latest after %s (wal-fsync-delay)", written, delay)
-}
