@@ -81,8 +81,10 @@ build_influxd() {
 	(
 		cd "$folder"
 		export GOFLAGS=-mod=mod RUSTC_WORKSPACE_WRAPPER=$folder/lenient PKG_CONFIG=$folder/pkg-config
-		# The compiler that is here, and not the one that the library names.
-		! command -v rustup >/dev/null || RUSTUP_TOOLCHAIN=$(rustup default | cut -d' ' -f1) && export RUSTUP_TOOLCHAIN
+		if command -v rustup >/dev/null; then # the compiler that is here, and not the one that the library names
+			RUSTUP_TOOLCHAIN=$(rustup default | cut -d' ' -f1)
+			export RUSTUP_TOOLCHAIN
+		fi
 		nice go build -o "$folder/pkg-config" github.com/influxdata/pkg-config
 		CGO_ENABLED=1 nice go build -o "$2.new" -tags sqlite_foreign_keys,sqlite_json -ldflags "-s -w -X main.version=$3" "${1%@*}/cmd/influxd"
 	)

@@ -66,8 +66,9 @@ func Driver() driver.Driver {
 		TestServer: driver.Options{
 			optionToken: "@servers/password", optionOrg: "tsmark", optionSetup: on, connection.User: "tsmark", connection.Password: "@servers/password",
 		},
-		Render: render,
-		Open:   open,
+		IoTDBBenchmark: driver.Tool{Databases: []string{"InfluxDB-2"}, Options: map[string]string{"DB_NAME": optionBucket}},
+		Render:         render,
+		Open:           open,
 	}
 }
 

@@ -294,8 +294,12 @@ func (r *renderer) folded(o folding) (flow, []column) {
 	return f.to(pivot(o.keys...), "group()"), answer
 }
 
-// fielded groups by columns and by fields.
-func fielded(keys ...string) string { return group(append(slices.Clone(keys), fieldColumn)...) }
+// merged groups by columns and by fields, and leaves nothing else: of tables whose
+// series have other tags Flux 0.196 cannot find the least value ("index out of range").
+func merged(keys ...string) []string {
+	by := append(slices.Clone(keys), fieldColumn)
+	return []string{group(by...), "keep(columns: " + list(append(by, timeColumn, valueColumn, "_start", "_stop")) + ")"}
+}
 
 // functions are the names of aggregates in Flux.
 func functions() map[query.Aggregate]string {
@@ -307,7 +311,7 @@ func (r *renderer) totals(q query.Totals) (flow, []column) {
 	keys := []string{q.GroupBy}
 	f, values := r.folded(folding{
 		fields: q.Fields, groups: keys, keys: keys, zero: q.Aggregate == query.Count,
-		steps: []string{fielded(keys...), functions()[q.Aggregate] + "()"}, present: []string{fielded(keys...), "count()"},
+		steps: append(merged(keys...), functions()[q.Aggregate]+"()"), present: append(merged(keys...), "count()"),
 	})
 	return f, append(named(keys...), values...)
 }
@@ -321,18 +325,15 @@ func (r *renderer) buckets(q query.Buckets) (flow, []column) {
 	}
 	keys := append([]string{timeColumn}, groups...)
 	function := functions()[q.Aggregate]
-	count := []string{window(q.Width, "count"), fielded(keys...), "sum()"}
+	count := slices.Concat([]string{window(q.Width, "count")}, merged(groups...), []string{window(q.Width, "sum")})
 	o := folding{fields: q.Fields, groups: groups, keys: keys, present: count, zero: q.Aggregate == query.Count}
 	switch q.Aggregate {
 	case query.Avg:
-		o.steps = []string{fielded(groups...), window(q.Width, function)}
-		if len(r.about().Witnesses(q.Fields)) > 0 { // pivot wants all grouped alike
-			o.steps = append(o.steps, fielded(keys...))
-		}
+		o.steps = append(merged(groups...), window(q.Width, function))
 	case query.Count:
 		o.steps = count
 	default:
-		o.steps = []string{window(q.Width, function), fielded(keys...), function + "()"}
+		o.steps = slices.Concat([]string{window(q.Width, function)}, merged(groups...), []string{window(q.Width, function)})
 	}
 	f, values := r.folded(o)
 	f = f.to(r.truncated(q.Width)...)
@@ -356,7 +357,7 @@ func (r *renderer) truncated(width time.Duration) []string {
 func (r *renderer) means(q query.Means) (flow, []column) {
 	fields := slices.Concat(q.Fields, q.MeanTags)
 	f, values := r.folded(folding{
-		fields: fields, groups: q.Group, keys: q.Group, steps: []string{fielded(q.Group...), "mean()"}, present: []string{fielded(q.Group...), "count()"},
+		fields: fields, groups: q.Group, keys: q.Group, steps: append(merged(q.Group...), "mean()"), present: append(merged(q.Group...), "count()"),
 	})
 	if having := q.Having; having != nil {
 		value := values[slices.Index(q.Fields, having.Field)].name
@@ -369,13 +370,13 @@ func (r *renderer) means(q query.Means) (flow, []column) {
 // of each group.
 func (r *renderer) unitMeans(q query.UnitMeans) (flow, []column) {
 	units := append(slices.Clone(q.Group), q.Unit)
-	steps := []string{fielded(units...), "mean()"}
+	steps := append(merged(units...), "mean()")
 	if q.Over != "" {
 		steps = append(steps, mapped(valueColumn, member(valueColumn)+" / "+member(q.Over)))
 	}
 	f, values := r.folded(folding{
 		fields: q.Fields, groups: units, keys: q.Group,
-		steps: append(steps, fielded(q.Group...), "mean()"), present: []string{fielded(q.Group...), "count()"},
+		steps: append(steps, group(append(slices.Clone(q.Group), fieldColumn)...), "mean()"), present: append(merged(q.Group...), "count()"),
 	})
 	return f, append(named(q.Group...), values...)
 }

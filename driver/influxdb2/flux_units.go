@@ -42,7 +42,7 @@ func (r *renderer) measured(a *query.Activity, keys []string) flow {
 	if r.unpivots {
 		f = f.to(filter(equals(fieldColumn, a.Field)))
 	}
-	f = f.to(group(units...))
+	f = f.to(merged(units...)...)
 	if a.Zeros {
 		f = f.to(mapped(valueColumn, fmt.Sprintf("if float(v: %s) == 0.0 then 1.0 else 0.0", member(valueColumn))))
 	}

@@ -74,7 +74,9 @@ func (p *proxy) rewrite(r *http.Request) error {
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
-	if asksNative(r) || strings.HasSuffix(r.URL.Path, queriesPoints) {
+	if asksFlux(r) {
+		*r = *r.WithContext(withQuery(r.Context(), fluxOf(body)))
+	} else if asksNative(r) || strings.HasSuffix(r.URL.Path, queriesPoints) {
 		*r = *r.WithContext(withQuery(r.Context(), string(body)))
 	} else if form, err := url.ParseQuery(string(body)); err == nil && !writes {
 		if text := cmp.Or(form.Get("q"), form.Get("query")); text != "" {
@@ -198,6 +200,9 @@ func parse(r *http.Request, body []byte) (rowsOf, error) {
 		framed := r.URL.Query().Get("compress") == "1"
 		all, err := parseNative(body, framed)
 		return &nativeAnswer{all, framed}, err
+	}
+	if asksFlux(r) {
+		return parseCSV(body), nil
 	}
 	return parseAnswer(body)
 }
