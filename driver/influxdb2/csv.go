@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"unsafe"
 
@@ -31,7 +32,8 @@ type reader struct {
 	head   bool   // the names come next
 	failed bool   // the table is an error
 	row    []query.Value
-	texts  []byte // of the row, where quotes had to be taken away
+	twice  [][2]int // places of wanted columns that are the same: where its value is, and where it is to be as well
+	texts  []byte   // of the row, where quotes had to be taken away
 }
 
 // kind is a type of annotated CSV.
@@ -64,9 +66,12 @@ func (r *reader) read(body io.Reader, wanted []column, sink query.Sink) (driver.
 	if r.buffer == nil {
 		r.buffer = make([]byte, firstBuffer)
 	}
-	r.row = r.row[:0]
-	for range wanted {
+	r.row, r.twice = r.row[:0], r.twice[:0]
+	for i := range wanted {
 		r.row = append(r.row, query.Value{})
+		if at := slices.IndexFunc(wanted, func(c column) bool { return c.name == wanted[i].name }); at < i {
+			r.twice = append(r.twice, [2]int{at, i})
+		}
 	}
 	var err error
 	for err == nil {
@@ -179,10 +184,8 @@ func (r *reader) names(line []byte) error {
 	clear(r.row)
 	if err := r.each(line, func(i int, field []byte) error {
 		place := -1
-		for at := range r.wanted {
-			if r.wanted[at].name == string(field) && i > 0 {
-				place = at
-			}
+		if i > 0 {
+			place = slices.IndexFunc(r.wanted, func(c column) bool { return c.name == string(field) })
 		}
 		r.failed = r.failed || i == 1 && string(field) == "error"
 		r.places = append(r.places, place)
@@ -242,6 +245,9 @@ func (r *reader) values(line []byte) error {
 	}
 	if n != len(r.places) {
 		return fmt.Errorf("row %d of the answer has %d values in %d columns", r.rows, n, len(r.places))
+	}
+	for _, places := range r.twice {
+		r.row[places[1]] = r.row[places[0]]
 	}
 	return r.sink.Row(r.row)
 }

@@ -355,10 +355,15 @@ func (r *renderer) truncated(width time.Duration) []string {
 
 // means renders the Means shape.
 func (r *renderer) means(q query.Means) (flow, []column) {
-	fields := slices.Concat(q.Fields, q.MeanTags)
+	fields := slices.DeleteFunc(slices.Concat(q.Fields, q.MeanTags), func(name string) bool { return slices.Contains(q.Group, name) })
 	f, values := r.folded(folding{
 		fields: fields, groups: q.Group, keys: q.Group, steps: append(merged(q.Group...), "mean()"), present: append(merged(q.Group...), "count()"),
 	})
+	for i, key := range slices.Concat(q.Fields, q.MeanTags) {
+		if slices.Contains(q.Group, key) { // the mean of a number that is the same in all of the group
+			values = slices.Insert(values, i, column{name: key})
+		}
+	}
 	if having := q.Having; having != nil {
 		value := values[slices.Index(q.Fields, having.Field)].name
 		f = f.to(filter(compared(member(value), having.Compare, having.Value)))

@@ -160,6 +160,16 @@ func TestCutAnswers(t *testing.T) {
 	}
 }
 
+// A column can be wanted twice.
+func TestColumnTwice(t *testing.T) {
+	var r reader
+	var got query.Answer
+	if _, err := r.read(strings.NewReader(table+",_result,0,2016-01-01T00:00:00Z,h,1.5,2,true\r\n"), named("a", "host", "a"), &got); err != nil {
+		t.Fatal(err)
+	}
+	conformance.Same(t, got.Rows, conformance.Row(1.5, "h", 1.5))
+}
+
 func TestHeader(t *testing.T) {
 	want := []column{{"_time", false}, {`a "b", c`, true}}
 	got, err := parseHeader(header(want) + "from()\n")
