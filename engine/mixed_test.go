@@ -99,8 +99,9 @@ func TestWatermarkAllowsForLateness(t *testing.T) {
 		t.Fatal(err, problem)
 	}
 	// Nothing can be run before the 122nd epoch has been read, which is a
-	// few before it is written.
-	if early := out.Early; early < 110 || early > 122 || out.Types[0].Executed != 360-early {
+	// few before it is written. A writer that the machine holds up holds
+	// queries back for longer.
+	if early := out.Early; early < 110 || early > 240 || out.Types[0].Executed != 360-early {
 		t.Errorf("%d of %d too early, %d ran", early, out.Arrivals, out.Types[0].Executed)
 	}
 }

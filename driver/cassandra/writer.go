@@ -3,6 +3,7 @@ package cassandra
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -110,6 +111,11 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 	receipt := driver.Receipt{Rows: int64(b.Rows())}
 	session, err := w.db.get(ctx)
 	if err != nil {
+		// Another worker has found the session's connection gone, and no server
+		// answers yet: nothing of this batch was sent.
+		if errors.Is(err, driver.ErrUnreachable) {
+			err = &driver.Temporary{Err: err, Refused: true}
+		}
 		return driver.Receipt{}, fmt.Errorf("writing to Cassandra: %w", err)
 	}
 	bounded, cancel := context.WithTimeout(ctx, w.db.Timeout)

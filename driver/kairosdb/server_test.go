@@ -2,6 +2,7 @@ package kairosdb
 
 import (
 	"flag"
+	"os"
 	"testing"
 	"time"
 
@@ -10,9 +11,13 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// server returns the options that lead to the server that tests may fill.
+// server returns the options that lead to the server that tests may fill, and that say
+// where it keeps its points.
 func server(t testing.TB, given ...string) map[string]string {
 	t.Helper()
+	if store := os.Getenv("TSMARK_KAIROSDB"); store != "" {
+		given = append(given, optionDatastore, store)
+	}
 	return conformance.TestServer(t, Driver(), given...)
 }
 

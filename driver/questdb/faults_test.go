@@ -28,6 +28,7 @@ func TestFaults(t *testing.T) {
 
 // Rows that are sent again are there once where QuestDB is told to see to it.
 func TestFaultsWithDedup(t *testing.T) {
+	conformance.Long(t)
 	conformance.Address(t, "questdb")
 	f := conformance.Faulty{
 		Kind: Driver(), Server: conformance.Script(t, "questdb"), Options: map[string]string{optionDedup: "tags"},
