@@ -291,7 +291,21 @@ func (r *renderer) folded(o folding) (flow, []column) {
 	for _, name := range o.fields {
 		answer = append(answer, column{name: name, zero: !sure(name)})
 	}
-	return f.to(pivot(o.keys...), "group()"), answer
+	return f.to(pivoted(o.keys...)...), answer
+}
+
+// pivoted makes columns of fields, in rows of the keys. The pivot of Flux 0.196 takes the
+// columns of all tables for where they are in the first: so those that it keeps are
+// copies, which stand in one order, under names of tsmark's own while it works.
+func pivoted(keys ...string) []string {
+	steps, copies, names := []string{group(fieldColumn)}, make([]string, len(keys)), make([]string, len(keys))
+	for i, key := range keys {
+		copies[i] = fmt.Sprintf("%skey_%d", influx.OwnPrefix, i)
+		names[i] = copies[i] + ": " + text(key)
+		steps = append(steps, fmt.Sprintf("duplicate(column: %s, as: %s)", text(key), text(copies[i])))
+	}
+	return append(steps, "keep(columns: "+list(append(slices.Clone(copies), fieldColumn, valueColumn))+")",
+		pivot(copies...), "rename(columns: {"+strings.Join(names, ", ")+"})", "group()")
 }
 
 // merged groups by columns and by fields, and leaves nothing else: of tables whose

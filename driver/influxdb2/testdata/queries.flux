@@ -11,7 +11,11 @@ from(bucket: "tsmark")
   |> keep(columns: ["_field", "_time", "_value", "_start", "_stop"])
   |> aggregateWindow(every: 1m, fn: max, createEmpty: false, timeSrc: "_start")
   |> keep(columns: ["_time", "_field", "_value"])
-  |> pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")
+  |> group(columns: ["_field"])
+  |> duplicate(column: "_time", as: "tsmark_key_0")
+  |> keep(columns: ["tsmark_key_0", "_field", "_value"])
+  |> pivot(rowKey: ["tsmark_key_0"], columnKey: ["_field"], valueColumn: "_value")
+  |> rename(columns: {tsmark_key_0: "_time"})
   |> group()
   |> truncateTimeColumn(unit: 1m)
   |> sort(columns: ["_time"])
@@ -144,7 +148,11 @@ union(tables: [
   data |> filter(fn: (r) => r["_field"] == "velocity") |> group(columns: ["name", "_field"]) |> keep(columns: ["name", "_field", "_time", "_value", "_start", "_stop"]) |> mean() |> keep(columns: ["name", "_field", "_value"]),
   data |> filter(fn: (r) => r["_field"] == "load_capacity" or r["_field"] == "fuel_capacity" or r["_field"] == "nominal_fuel_consumption" or r["_field"] == "latitude" or r["_field"] == "longitude" or r["_field"] == "elevation" or r["_field"] == "heading" or r["_field"] == "grade" or r["_field"] == "fuel_consumption" or r["_field"] == "tsmark_null") |> group(columns: ["name", "_field"]) |> keep(columns: ["name", "_field", "_time", "_value", "_start", "_stop"]) |> count() |> keep(columns: ["name", "_field", "_value"]),
 ])
-  |> pivot(rowKey: ["name"], columnKey: ["_field"], valueColumn: "_value")
+  |> group(columns: ["_field"])
+  |> duplicate(column: "name", as: "tsmark_key_0")
+  |> keep(columns: ["tsmark_key_0", "_field", "_value"])
+  |> pivot(rowKey: ["tsmark_key_0"], columnKey: ["_field"], valueColumn: "_value")
+  |> rename(columns: {tsmark_key_0: "name"})
   |> group()
   |> filter(fn: (r) => exists r["velocity"] and r["velocity"] < 1.0)
 
@@ -187,7 +195,11 @@ union(tables: [
   data |> filter(fn: (r) => r["_field"] == "fuel_consumption" or r["_field"] == "nominal_fuel_consumption") |> group(columns: ["fleet", "_field"]) |> keep(columns: ["fleet", "_field", "_time", "_value", "_start", "_stop"]) |> mean() |> keep(columns: ["fleet", "_field", "_value"]),
   data |> filter(fn: (r) => r["_field"] == "tsmark_row") |> group(columns: ["fleet", "_field"]) |> keep(columns: ["fleet", "_field", "_time", "_value", "_start", "_stop"]) |> count() |> keep(columns: ["fleet", "_field", "_value"]),
 ])
-  |> pivot(rowKey: ["fleet"], columnKey: ["_field"], valueColumn: "_value")
+  |> group(columns: ["_field"])
+  |> duplicate(column: "fleet", as: "tsmark_key_0")
+  |> keep(columns: ["tsmark_key_0", "_field", "_value"])
+  |> pivot(rowKey: ["tsmark_key_0"], columnKey: ["_field"], valueColumn: "_value")
+  |> rename(columns: {tsmark_key_0: "fleet"})
   |> group()
 
 -- ActiveHours: avg-daily-driving-duration of iot
@@ -255,7 +267,13 @@ union(tables: [
   data |> filter(fn: (r) => r["_field"] == "current_load") |> group(columns: ["fleet", "model", "load_capacity", "name", "_field"]) |> keep(columns: ["fleet", "model", "load_capacity", "name", "_field", "_time", "_value", "_start", "_stop"]) |> mean() |> map(fn: (r) => ({r with _value: r["_value"] / r["load_capacity"]})) |> group(columns: ["fleet", "model", "load_capacity", "_field"]) |> mean() |> keep(columns: ["fleet", "model", "load_capacity", "_field", "_value"]),
   data |> filter(fn: (r) => r["_field"] == "tsmark_row") |> group(columns: ["fleet", "model", "load_capacity", "_field"]) |> keep(columns: ["fleet", "model", "load_capacity", "_field", "_time", "_value", "_start", "_stop"]) |> count() |> keep(columns: ["fleet", "model", "load_capacity", "_field", "_value"]),
 ])
-  |> pivot(rowKey: ["fleet", "model", "load_capacity"], columnKey: ["_field"], valueColumn: "_value")
+  |> group(columns: ["_field"])
+  |> duplicate(column: "fleet", as: "tsmark_key_0")
+  |> duplicate(column: "model", as: "tsmark_key_1")
+  |> duplicate(column: "load_capacity", as: "tsmark_key_2")
+  |> keep(columns: ["tsmark_key_0", "tsmark_key_1", "tsmark_key_2", "_field", "_value"])
+  |> pivot(rowKey: ["tsmark_key_0", "tsmark_key_1", "tsmark_key_2"], columnKey: ["_field"], valueColumn: "_value")
+  |> rename(columns: {tsmark_key_0: "fleet", tsmark_key_1: "model", tsmark_key_2: "load_capacity"})
   |> group()
 
 -- ActiveShare: daily-activity of iot
@@ -359,7 +377,11 @@ from(bucket: "tsmark")
   |> keep(columns: ["device", "_field", "_time", "_value", "_start", "_stop"])
   |> max()
   |> keep(columns: ["device", "_field", "_value"])
-  |> pivot(rowKey: ["device"], columnKey: ["_field"], valueColumn: "_value")
+  |> group(columns: ["_field"])
+  |> duplicate(column: "device", as: "tsmark_key_0")
+  |> keep(columns: ["tsmark_key_0", "_field", "_value"])
+  |> pivot(rowKey: ["tsmark_key_0"], columnKey: ["_field"], valueColumn: "_value")
+  |> rename(columns: {tsmark_key_0: "device"})
   |> group()
 
 -- Buckets: group-by-time-desc of iotdb
@@ -375,7 +397,12 @@ from(bucket: "tsmark")
   |> keep(columns: ["device", "_field", "_time", "_value", "_start", "_stop"])
   |> aggregateWindow(every: 20s, fn: max, createEmpty: false, timeSrc: "_start")
   |> keep(columns: ["_time", "device", "_field", "_value"])
-  |> pivot(rowKey: ["_time", "device"], columnKey: ["_field"], valueColumn: "_value")
+  |> group(columns: ["_field"])
+  |> duplicate(column: "_time", as: "tsmark_key_0")
+  |> duplicate(column: "device", as: "tsmark_key_1")
+  |> keep(columns: ["tsmark_key_0", "tsmark_key_1", "_field", "_value"])
+  |> pivot(rowKey: ["tsmark_key_0", "tsmark_key_1"], columnKey: ["_field"], valueColumn: "_value")
+  |> rename(columns: {tsmark_key_0: "_time", tsmark_key_1: "device"})
   |> group()
   |> truncateTimeColumn(unit: 20s)
   |> sort(columns: ["_time", "device"], desc: true)
