@@ -40,10 +40,10 @@ need_command() {
 	command -v "$1" >/dev/null || need_apt "$2"
 }
 
-# build_go MODULE PACKAGE BINARY FLAGS builds a package of a Go module, MODULE being its
-# path @ its version, in a module of its own, which has the lines of the original's
-# go.mod that hold for a main module alone.
-build_go() {
+# module_around MODULE prints a folder with a module of its own around a Go module, its
+# path @ its version: it has the lines of the original's go.mod that hold for a main
+# module alone.
+module_around() {
 	local original folder
 	need_command go golang-go
 	folder=$(mktemp -d)
@@ -54,8 +54,41 @@ build_go() {
 		sed -n '/^go /p; /^exclude/,/^)/p; /^replace/,/^)/p' "$original/go.mod"
 		echo "require ${1/@/ }"
 	} >"$folder/go.mod"
+	echo "$folder"
+}
+
+# build_go MODULE PACKAGE BINARY FLAGS builds a package of a Go module.
+build_go() {
+	local folder
+	folder=$(module_around "$1")
 	(cd "$folder" && CGO_ENABLED=0 GOFLAGS=-mod=mod nice go build -o "$3.new" -ldflags "-s -w $4" "$2")
 	mv "$3.new" "$3"
+	rm -r "$folder"
+}
+
+# build_influxd MODULE BINARY VERSION builds the server of a Go module of InfluxDB. The
+# engine of Flux is a library in Rust, which InfluxData's pkg-config builds. Its authors
+# have their compiler refuse what it warns of, and newer compilers warn of more: so the
+# wrapper of those packages, unlike RUSTFLAGS, reaches what is built to build.
+build_influxd() {
+	local folder
+	command -v cargo >/dev/null || fail "InfluxDB's Flux needs Rust, 1.72 or newer, to be built; install it from https://rustup.rs"
+	command -v cc >/dev/null || need_apt gcc libc6-dev
+	need_command pkg-config pkg-config
+	folder=$(module_around "$1")
+	printf '#!/bin/sh\nexec "$@" --cap-lints warn\n' >"$folder/lenient"
+	chmod +x "$folder/lenient"
+	(
+		cd "$folder"
+		export GOFLAGS=-mod=mod RUSTC_WORKSPACE_WRAPPER=$folder/lenient PKG_CONFIG=$folder/pkg-config
+		if command -v rustup >/dev/null; then # the compiler that is here, and not the one that the library names
+			RUSTUP_TOOLCHAIN=$(rustup default | cut -d' ' -f1)
+			export RUSTUP_TOOLCHAIN
+		fi
+		nice go build -o "$folder/pkg-config" github.com/influxdata/pkg-config
+		CGO_ENABLED=1 nice go build -o "$2.new" -tags sqlite_foreign_keys,sqlite_json -ldflags "-s -w -X main.version=$3" "${1%@*}/cmd/influxd"
+	)
+	mv "$2.new" "$2"
 	rm -r "$folder"
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/tsmark/tsmark/driver/clickhouse"
 	"github.com/tsmark/tsmark/driver/duckdb"
 	"github.com/tsmark/tsmark/driver/influxdb"
+	"github.com/tsmark/tsmark/driver/influxdb2"
 	"github.com/tsmark/tsmark/driver/iotdb"
 	"github.com/tsmark/tsmark/driver/kairosdb"
 	"github.com/tsmark/tsmark/driver/mysql"
@@ -31,6 +32,7 @@ func Drivers() []driver.Driver {
 		clickhouse.Driver(),
 		questdb.Driver(),
 		influxdb.Driver(),
+		influxdb2.Driver(),
 		victoriametrics.Driver(),
 		prometheus.Driver(),
 		iotdb.Driver(),

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,14 +17,15 @@ import (
 )
 
 // Address returns where servers/run has started a server for tests. Without it
-// the test is skipped, but fails in CI.
+// the test is skipped, but fails in CI, where every server is started that is not left
+// to .ci/nightly.
 func Address(t testing.TB, name string) (host, port string) {
 	t.Helper()
 	variable := "TSMARK_TEST_" + strings.ToUpper(name)
 	address := os.Getenv(variable)
 	if address == "" {
 		skip := t.Skipf
-		if os.Getenv("CI") == "true" {
+		if os.Getenv("CI") == "true" && !slices.Contains(nightly(t), name) {
 			skip = t.Fatalf
 		}
 		skip("%s is not set; run: servers/run %s -- go test ./driver/%[2]s", variable, name)
@@ -33,6 +35,23 @@ func Address(t testing.TB, name string) (host, port string) {
 		t.Fatalf("%s: %v", variable, err)
 	}
 	return host, port
+}
+
+// nightly are the servers that take too long to be had for CI.
+func nightly(t testing.TB) []string {
+	t.Helper()
+	return strings.Fields(file(t, "nightly"))
+}
+
+// file returns the text of a file in the folder servers.
+func file(t testing.TB, name string) string {
+	t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "..", "servers", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // TestServer returns the options that lead to the driver's server for tests, which
@@ -90,10 +109,5 @@ func Loopback(t *testing.T, d driver.Driver) {
 // Password is that of the superuser of servers that have one.
 func Password(t testing.TB) string {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "..", "servers", "password"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(string(text))
+	return strings.TrimSpace(file(t, "password"))
 }

@@ -51,6 +51,8 @@ type Faulty struct {
 	HTTP string
 	// Password is the option that WrongPassword sets; empty: password.
 	Password string
+	// Database is the option that WrongDatabase sets; empty: database.
+	Database string
 	// Sparse says that the server takes few rows a second: it gets fewer, as RunSparse.
 	Sparse bool
 	// FileLimit is how large the server's files may get in DiskFull; 0: 64 KiB.

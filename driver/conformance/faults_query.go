@@ -210,7 +210,7 @@ func withOption(options map[string]string, name, value string) map[string]string
 // dataset.
 func (f *faults) wrongDatabase(ctx context.Context) error {
 	const name = "tsmark_is_not_there"
-	return f.refused(ctx, "database", name, true, regexp.MustCompile(name))
+	return f.refused(ctx, cmp.Or(f.Database, "database"), name, true, regexp.MustCompile(name))
 }
 
 // noTLS: nothing is sent in the clear where TLS was asked for.

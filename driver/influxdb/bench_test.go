@@ -7,6 +7,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/influx"
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -18,7 +19,7 @@ func cpuWriter(t testing.TB, options map[string]string) (driver.Writer, encode.E
 	schema, b := conformance.CPURows(t)
 	s := settingsOf(t, options)
 	d := newDatabase(s)
-	encoder := lines(s.unit).New(schema)
+	encoder := influx.Lines(s.unit).New(schema)
 	d.Prepare(encoder, schema)
 	return conformance.Writer(t, d), encoder, b
 }
@@ -67,7 +68,7 @@ func manyRows(n int) string {
 }
 
 func readAllocations(t *testing.T, rows int) float64 {
-	q := newQuerier(settingsOf(t, nil))
+	q := influx.NewQuerier(settingsOf(t, nil).endpoint())
 	text, sink := manyRows(rows), conformance.SinkFunc(func([]query.Value) error { return nil })
 	return testing.AllocsPerRun(5, func() {
 		if cost, err := q.Read(strings.NewReader(text), sink, q.Answer); err != nil || cost.Rows != int64(rows) {
@@ -77,7 +78,7 @@ func readAllocations(t *testing.T, rows int) float64 {
 }
 
 func BenchmarkRead(b *testing.B) {
-	q := newQuerier(settingsOf(b, nil))
+	q := influx.NewQuerier(settingsOf(b, nil).endpoint())
 	text := manyRows(1000)
 	for name, sink := range map[string]query.Sink{"rows": conformance.SinkFunc(func([]query.Value) error { return nil }), "drained": nil} {
 		b.Run(name, func(b *testing.B) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/influx"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -29,7 +30,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	if err != nil {
 		return driver.Census{}, fmt.Errorf("taking the census of measurement %s: %w", t.Name, err)
 	}
-	if r := (renderer{q: &query.Query{}, table: t}); r.sure(t.Fields[0].Name) {
+	if (influx.Rows{Query: &query.Query{}, Table: t}).Sure(t.Fields[0].Name) {
 		out.Rows = out.Fields[0].Count
 	}
 	return out, nil
@@ -39,7 +40,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 func (d *database) moments(ctx context.Context, t *series.Table, out *driver.Content) error {
 	out.Min, out.Max = new(query.Value), new(query.Value)
 	for newest, to := range map[bool]*query.Value{false: out.Min, true: out.Max} {
-		rows, err := d.own.Ask(ctx, (&statement{columns: []string{"*"}, policy: d.settings.retention, from: t.Name, newest: newest, limit: 1}).String())
+		rows, err := d.own.Ask(ctx, influx.Edge(d.settings.retention, t.Name, newest))
 		if err != nil {
 			return err
 		}
@@ -84,7 +85,7 @@ func (d *database) contents(ctx context.Context, t *series.Table, fields []serie
 		c.Sum = &query.Value{Kind: query.Int, Int: v.Int}
 	}}
 	for i := range fields {
-		if err := d.compute(ctx, t, boolean, fields[i:i+1], out[i:i+1], ident(fields[i].Name)+" = true"); err != nil {
+		if err := d.compute(ctx, t, boolean, fields[i:i+1], out[i:i+1], influx.Ident(fields[i].Name)+" = true"); err != nil {
 			return nil, err
 		}
 	}
@@ -93,17 +94,17 @@ func (d *database) contents(ctx context.Context, t *series.Table, fields []serie
 
 // compute asks for a figure of fields, and puts it into their contents.
 func (d *database) compute(ctx context.Context, t *series.Table, f figure, fields []series.Field, out []driver.Content, where ...string) error {
-	s := &statement{columns: []string{untimed}, policy: d.settings.retention, from: t.Name, where: where}
+	var names []string
 	var to []*driver.Content
 	for i := range fields {
 		if f.of(fields[i].Type) {
-			s.columns, to = append(s.columns, call(f.function, fields[i].Name)), append(to, &out[i])
+			names, to = append(names, fields[i].Name), append(to, &out[i])
 		}
 	}
 	if len(to) == 0 {
 		return nil
 	}
-	rows, err := d.own.Ask(ctx, s.String())
+	rows, err := d.own.Ask(ctx, influx.Compute(f.function, names, d.settings.retention, t.Name, where...))
 	switch {
 	case err != nil:
 		return err
@@ -127,9 +128,9 @@ func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.T
 		}
 	}
 	list := &seriesKeys{keys: keys, row: make([]query.Value, len(keys)), sink: sink}
-	from := ident(t.Name)
+	from := influx.Ident(t.Name)
 	if d.settings.retention != "" {
-		from = ident(d.settings.retention) + "." + from
+		from = influx.Ident(d.settings.retention) + "." + from
 	}
 	return d.own.Run(ctx, "SHOW SERIES FROM "+from, list)
 }
@@ -160,7 +161,7 @@ func (s *seriesKeys) Row(row []query.Value) error {
 		case text[i] == '=' && key == nil:
 			key, part = part, []byte{}
 		default:
-			if text[i] == '\\' && i+1 < len(text) && strings.IndexByte(escaped, text[i+1]) >= 0 {
+			if text[i] == '\\' && i+1 < len(text) && strings.IndexByte(influx.Escaped, text[i+1]) >= 0 {
 				i++
 			}
 			part = append(part, text[i])

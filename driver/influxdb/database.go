@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/influx"
 	"github.com/tsmark/tsmark/driver/jsonrows"
-	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/driver/lineproto"
 )
 
@@ -22,8 +22,8 @@ type database struct {
 	lineproto.Loader
 	settings *settings
 	// For everything but writers and queriers; the second one reads what SHOW tells.
-	own, shows jsonrows.Console
-	named      *querier // of shows
+	own   jsonrows.Console
+	shows *influx.Shows
 	// What the last Settle and Footprint found; nil before.
 	idleSince atomic.Pointer[time.Time]
 	leftOut   atomic.Pointer[string]
@@ -48,16 +48,13 @@ func open(ctx context.Context, env driver.Env, options driver.Options) (driver.D
 
 // newDatabase returns one that has not connected yet.
 func newDatabase(s *settings) *database {
-	own := *s // tsmark's own statements look at all of the server, in one part
-	own.chunk, own.retention = 0, ""
-	named := newQuerier(&own)
-	named.texts = true
+	own := s.endpoint() // tsmark's own statements look at all of the server, in one part
+	own.Chunk, own.Retention = 0, ""
 	return &database{
 		Loader:   lineproto.Loader{System: "InfluxDB", Open: s.writes(s.retention).Open},
 		settings: s,
-		own:      jsonrows.Console{Querier: &newQuerier(&own).Querier},
-		shows:    jsonrows.Console{Querier: &named.Querier},
-		named:    named,
+		own:      jsonrows.Console{Querier: &influx.NewQuerier(own).Querier},
+		shows:    influx.NewShows(own),
 	}
 }
 
@@ -103,7 +100,7 @@ func (d *database) version(ctx context.Context) (version, build string, err erro
 // exists reports whether the server has the database.
 func (d *database) exists(ctx context.Context) (bool, error) {
 	rows, err := d.table(ctx, "SHOW DATABASES")
-	return slices.ContainsFunc(rows, func(row shown) bool { return row["name"] == d.settings.database }), err
+	return slices.ContainsFunc(rows, func(row influx.Shown) bool { return row["name"] == d.settings.database }), err
 }
 
 // Address implements driver.Server.
@@ -115,13 +112,11 @@ func (d *database) where() string {
 }
 
 // table returns the rows that a SHOW gives.
-func (d *database) table(ctx context.Context, text string) ([]shown, error) {
-	kept := &shownRows{from: d.named}
-	err := d.shows.Run(ctx, text, limit.Own(kept))
-	return kept.rows, err
+func (d *database) table(ctx context.Context, text string) ([]influx.Shown, error) {
+	return d.shows.Table(ctx, text)
 }
 
 // NewQuerier implements driver.DB.
 func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
-	return newQuerier(d.settings), nil
+	return influx.NewQuerier(d.settings.endpoint()), nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/influx"
 )
 
 // Describe implements driver.DB. The server's settings are only told to a
@@ -15,7 +16,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	if out.Version, out.Edition, err = d.version(ctx); err != nil {
 		return driver.Description{}, fmt.Errorf("describing InfluxDB: %w", err)
 	}
-	show := func(text string) []shown { // nothing to a user without privileges
+	show := func(text string) []influx.Shown { // nothing to a user without privileges
 		rows, err := d.table(ctx, text)
 		if err != nil {
 			return nil
@@ -25,13 +26,13 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	for _, group := range []string{"data", "coordinator", "httpd"} {
 		for _, s := range show("SHOW DIAGNOSTICS FOR 'config-" + group + "'") {
 			for name, value := range s {
-				if name != seriesName && !pathSettings[name] {
+				if name != influx.SeriesName && !pathSettings[name] {
 					out.Settings[group+"."+name] = value
 				}
 			}
 		}
 	}
-	for _, p := range show("SHOW RETENTION POLICIES ON " + ident(d.settings.database)) {
+	for _, p := range show("SHOW RETENTION POLICIES ON " + influx.Ident(d.settings.database)) {
 		if p["name"] != note {
 			out.Settings["retention policy "+p["name"]+" shard duration"] = p["shardGroupDuration"]
 		}
@@ -39,21 +40,9 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	if ctx.Err() != nil {
 		return driver.Description{}, fmt.Errorf("describing InfluxDB: %w", context.Cause(ctx))
 	}
-	out.Durability = durability(out.Settings["data.wal-fsync-delay"])
+	out.Durability = influx.Durability("wal-fsync-delay", out.Settings["data.wal-fsync-delay"])
 	return out, nil
 }
 
 // pathSettings are settings that say where files lie.
 var pathSettings = map[string]bool{"dir": true, "wal-dir": true, "access-log-path": true}
-
-// durability says when an acknowledged row is on disk.
-func durability(delay string) string {
-	const written = "an acknowledged batch is in the write-ahead log"
-	switch delay {
-	case "":
-		return written + "; whether it was forced to disk (wal-fsync-delay) the server tells to users with all privileges only"
-	case "0s":
-		return written + ", and forced to disk by fsync, before it is acknowledged (wal-fsync-delay=0s)"
-	}
-	return fmt.Sprintf("%s, and forced to disk by fsync, together with others, before it is acknowledged, at the latest after %s (wal-fsync-delay)", written, delay)
-}

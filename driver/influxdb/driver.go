@@ -11,13 +11,13 @@ package influxdb
 import (
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
-	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/influx"
 	"github.com/tsmark/tsmark/internal/option"
+	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -28,7 +28,7 @@ const (
 	optionConsistency = "consistency"
 	optionRetention   = "retention_policy"
 	optionShard       = "shard_duration"
-	optionChunked     = "chunked"
+	optionChunked     = influx.OptionChunked
 )
 
 // The environment has the credentials that options lack, under the names that
@@ -37,9 +37,6 @@ const (
 	userVariable     = "INFLUX_USERNAME"
 	passwordVariable = "INFLUX_PASSWORD"
 )
-
-// units are the values of optionPrecision.
-var units = map[string]time.Duration{"ns": time.Nanosecond, "u": time.Microsecond, "ms": time.Millisecond, "s": time.Second}
 
 // off is the value of options that do nothing.
 const off = "off"
@@ -59,8 +56,10 @@ func Driver() driver.Driver {
 			return fmt.Sprintf("database %s of InfluxDB at %s", o[connection.Database], driver.AddressPlace(o[connection.Host], o[connection.Port]))
 		},
 		TestServer: driver.Options{},
-		Render:     render,
-		Open:       open,
+		Render: func(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
+			return influx.Render(q, s)
+		},
+		Open: open,
 	}
 }
 
@@ -69,32 +68,12 @@ func caps(o driver.Options) driver.Caps {
 		Language:      "InfluxQL",
 		Dedupes:       true,
 		CountsPoints:  true,
-		TimePrecision: units[o[optionPrecision]],
-		First:         time.Unix(0, math.MinInt64+2),
-		Last:          time.Unix(0, math.MaxInt64-1),
-		Lacks: map[series.Trait]string{
-			series.NaN:         "InfluxDB does not take",
-			series.Infinities:  "InfluxDB does not take",
-			series.EmptyTags:   "InfluxDB does not have",
-			series.EscapedTags: "line protocol cannot say",
-		},
-		Schema: checkSchema,
-		Types:  types(),
-	}
-}
-
-// types are the fields of line protocol, of which InfluxDB knows four.
-func types() map[series.Type]driver.Stored {
-	return map[series.Type]driver.Stored{
-		series.Bool:      {As: "boolean"},
-		series.Int32:     {As: "integer", Mapped: "of 64 bits"},
-		series.Int:       {As: "integer"},
-		series.Float32:   {As: "float", Mapped: "the double that equals it"},
-		series.Float:     {As: "float"},
-		series.Text:      {As: "string"},
-		series.Timestamp: {As: "integer", Mapped: "its nanoseconds since 1970"},
-		series.Date:      {As: "integer", Mapped: "its days since 1970-01-01"},
-		series.Blob:      {As: "string", Mapped: "its bytes as a text"},
+		TimePrecision: influx.Units()[o[optionPrecision]],
+		First:         influx.First(),
+		Last:          influx.Last(),
+		Lacks:         influx.Lacks(),
+		Schema:        influx.CheckSchema,
+		Types:         influx.Types(),
 	}
 }
 
@@ -122,7 +101,7 @@ func data() []driver.Option {
 }
 
 func checkRetention(v string) error {
-	if v == note {
+	if v == influx.Note {
 		return errors.New("must be another name, which tsmark has not taken for itself")
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/influx"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/session"
 )
@@ -22,7 +23,7 @@ func started(t *testing.T, name string, given ...string) *database {
 	options := server(t, append(given, connection.Database, name)...)
 	d := conformance.Open(t, Driver(), t.TempDir(), pairs(options)...).(*database)
 	drop := func() {
-		if err := d.own.Exec(t.Context(), "DROP DATABASE "+ident(name)); err != nil {
+		if err := d.own.Exec(t.Context(), "DROP DATABASE "+influx.Ident(name)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -214,7 +215,7 @@ func TestDescribe(t *testing.T) {
 		}
 		_, batch := prepared(t, map[string]string{})
 		written := &series.Schema{Tables: []*series.Table{batch.Runs[0].Table}, Series: 3}
-		d.Prepare(lines(1).New(written), written)
+		d.Prepare(influx.Lines(1).New(written), written)
 		conformance.Write(t, d, batch)
 		census, err := d.Census(t.Context(), &series.Table{Name: "cpu", Fields: batch.Runs[0].Table.Fields, Dense: true})
 		if err != nil || census.Rows != 5 || census.Fields[batch.Runs[0].Table.FieldIndex("usage")].Count != 5 {
@@ -227,14 +228,6 @@ func TestDescribe(t *testing.T) {
 		}
 		if n, err := d.Footprint(t.Context()); err != nil || n <= 0 {
 			t.Errorf("%d bytes, %v", n, err)
-		}
-	}
-}
-
-func TestDurability(t *testing.T) {
-	for delay, want := range map[string]string{"0s": "before it is acknowledged (wal-fsync-delay=0s)", "100ms": "at the latest after 100ms", "": "to users with all privileges only"} {
-		if got := durability(delay); !strings.Contains(got, want) {
-			t.Errorf("%q: %s", delay, got)
 		}
 	}
 }

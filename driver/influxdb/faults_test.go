@@ -9,6 +9,7 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/influx"
 )
 
 // script starts a server of this test's own, where one can be had.
@@ -46,7 +47,7 @@ func TestCredentials(t *testing.T) {
 		}
 		return open(t.Context(), driver.Env{Create: true}, resolved)
 	}
-	plain := newQuerier(settingsOf(t, map[string]string{connection.Port: strconv.Itoa(s.Port())}))
+	plain := influx.NewQuerier(settingsOf(t, map[string]string{connection.Port: strconv.Itoa(s.Port())}).endpoint())
 	if _, err := plain.Do(t.Context(), driver.Request{Text: "CREATE USER joe WITH PASSWORD 's3cret' WITH ALL PRIVILEGES"}, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/influx"
 	"github.com/tsmark/tsmark/series"
 )
 
 // note is the measurement that holds the note, in the retention policy of the same
 // name, so that no other query meets it.
-const note = "tsmark_mark"
+const note = influx.Note
 
 // What a database consists of, before the name.
 const (
@@ -42,15 +43,15 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 }
 
 func (d *database) objects(ctx context.Context) (objects []driver.Object, err error) {
-	show := func(format string, args ...any) (rows []shown) { // up to the first that fails
+	show := func(format string, args ...any) (rows []influx.Shown) { // up to the first that fails
 		if err == nil {
 			rows, err = d.table(ctx, fmt.Sprintf(format, args...))
 		}
 		return rows
 	}
-	database := ident(d.settings.database)
+	database := influx.Ident(d.settings.database)
 	for _, q := range show("SHOW CONTINUOUS QUERIES") {
-		if q[seriesName] == d.settings.database {
+		if q[influx.SeriesName] == d.settings.database {
 			objects = append(objects, driver.Object{Name: continuous + q["name"], InTheWay: true})
 		}
 	}
@@ -61,11 +62,11 @@ func (d *database) objects(ctx context.Context) (objects []driver.Object, err er
 		}
 	}
 	for _, row := range show("SHOW TAG KEYS ON %s", database) {
-		add(row[seriesName], "tag "+row["tagKey"])
+		add(row[influx.SeriesName], "tag "+row["tagKey"])
 	}
 	for _, p := range show("SHOW RETENTION POLICIES ON %s", database) {
-		for _, row := range show("SHOW FIELD KEYS ON %s FROM %s./.*/", database, ident(p["name"])) {
-			add(row[seriesName], row["fieldType"]+" "+row["fieldKey"])
+		for _, row := range show("SHOW FIELD KEYS ON %s FROM %s./.*/", database, influx.Ident(p["name"])) {
+			add(row[influx.SeriesName], row["fieldType"]+" "+row["fieldKey"])
 		}
 		usual := 0
 		if p["default"] == "true" {
@@ -102,8 +103,8 @@ func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 // columnsOf are the tags of a table's measurement, and its fields with their
 // types.
 func columnsOf(t *series.Table) []string {
-	kinds := types()
-	columns := []string{kinds[series.Bool].As + " " + nullField} // of rows without a value
+	kinds := influx.Types()
+	columns := []string{kinds[series.Bool].As + " " + influx.NullField} // of rows without a value
 	for i := range t.Tags {
 		if tag := &t.Tags[i]; tag.Numeric() {
 			columns = append(columns, kinds[series.Float].As+" "+tag.Key)
@@ -119,21 +120,21 @@ func columnsOf(t *series.Table) []string {
 
 // Create implements driver.DB: measurements come with their rows.
 func (d *database) Create(ctx context.Context, schema *series.Schema) error {
-	s, name, shard := d.settings, ident(d.settings.database), ""
+	s, name, shard := d.settings, influx.Ident(d.settings.database), ""
 	if s.shard != "" {
 		shard = " SHARD DURATION " + s.shard
 	}
 	statements := []string{"CREATE DATABASE " + name} // which is there already, for the note
 	switch {
 	case s.retention != "":
-		statements = append(statements, fmt.Sprintf("CREATE RETENTION POLICY %s ON %s DURATION INF REPLICATION 1%s", ident(s.retention), name, shard))
+		statements = append(statements, fmt.Sprintf("CREATE RETENTION POLICY %s ON %s DURATION INF REPLICATION 1%s", influx.Ident(s.retention), name, shard))
 	case shard != "":
 		statements = append(statements, fmt.Sprintf("ALTER RETENTION POLICY autogen ON %s%s", name, shard))
 	}
 	if err := d.own.Exec(ctx, statements...); err != nil {
 		return fmt.Errorf("creating %s: %w", d.where(), err)
 	}
-	d.Prepare(lines(s.unit).New(schema), schema)
+	d.Prepare(influx.Lines(s.unit).New(schema), schema)
 	return nil
 }
 
@@ -162,7 +163,7 @@ func (d *database) dropAll(ctx context.Context, objects []driver.Object) error {
 			text, err = d.Note(ctx)
 		}
 		if err == nil {
-			err = d.own.Exec(ctx, "DROP DATABASE "+ident(d.settings.database))
+			err = d.own.Exec(ctx, "DROP DATABASE "+influx.Ident(d.settings.database))
 		}
 		if err == nil && text != "" {
 			err = d.SetNote(ctx, text)
@@ -179,13 +180,13 @@ func (d *database) dropAll(ctx context.Context, objects []driver.Object) error {
 
 func (d *database) drop(ctx context.Context, object string) error {
 	if name, ok := strings.CutPrefix(object, measurement); ok {
-		return d.own.Exec(ctx, "DROP MEASUREMENT "+ident(name))
+		return d.own.Exec(ctx, "DROP MEASUREMENT "+influx.Ident(name))
 	}
-	on := " ON " + ident(d.settings.database)
+	on := " ON " + influx.Ident(d.settings.database)
 	if name, ok := strings.CutPrefix(object, policy); ok {
-		return d.own.Exec(ctx, "DROP RETENTION POLICY "+ident(name)+on)
+		return d.own.Exec(ctx, "DROP RETENTION POLICY "+influx.Ident(name)+on)
 	}
-	return d.own.Exec(ctx, "DROP CONTINUOUS QUERY "+ident(strings.TrimPrefix(object, continuous))+on)
+	return d.own.Exec(ctx, "DROP CONTINUOUS QUERY "+influx.Ident(strings.TrimPrefix(object, continuous))+on)
 }
 
 // Note implements driver.DB.
@@ -203,7 +204,7 @@ func (d *database) Note(ctx context.Context) (string, error) {
 // SetNote implements driver.DB. It writes the note's point over the one that was
 // there.
 func (d *database) SetNote(ctx context.Context, text string) error {
-	name := ident(d.settings.database)
+	name := influx.Ident(d.settings.database)
 	err := d.own.Exec(ctx, "CREATE DATABASE "+name, fmt.Sprintf("CREATE RETENTION POLICY %s ON %s DURATION INF REPLICATION 1", note, name))
 	if err != nil {
 		return err

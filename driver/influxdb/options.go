@@ -8,6 +8,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/httpwire"
+	"github.com/tsmark/tsmark/driver/influx"
 )
 
 // settings is what the options amount to.
@@ -37,6 +38,11 @@ func newSettings(o driver.Options, getenv func(string) string) (*settings, error
 	}
 	return &settings{
 		wire: wire, database: c.Database, retention: o[optionRetention], shard: o[optionShard],
-		gzip: o.Int(optionGzip), precision: o[optionPrecision], unit: units[o[optionPrecision]], consistency: o[optionConsistency], chunk: o.Int(optionChunked),
+		gzip: o.Int(optionGzip), precision: o[optionPrecision], unit: influx.Units()[o[optionPrecision]], consistency: o[optionConsistency], chunk: o.Int(optionChunked),
 	}, nil
+}
+
+// endpoint is where queries are run.
+func (s *settings) endpoint() influx.Endpoint {
+	return influx.Endpoint{Wire: &s.wire, Database: s.database, Retention: s.retention, Chunk: s.chunk, Explain: explained}
 }

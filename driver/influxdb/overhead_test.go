@@ -8,18 +8,19 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/influx"
 )
 
 // A query costs what net/http takes to ask it by itself.
 func TestOverhead(t *testing.T) {
 	options := served(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, manyRows(1)) })
-	querier := newQuerier(settingsOf(t, options))
+	querier := influx.NewQuerier(settingsOf(t, options).endpoint())
 	defer conformance.Close(t, querier)
 	client := &http.Client{Transport: new(http.Transport)}
 	defer client.CloseIdleConnections()
 	const statement = `SELECT max("usage_user") FROM "cpu" WHERE time >= '2016-01-01T00:00:00Z' GROUP BY time(1m) fill(none)`
 	conformance.Overhead(t, func() error {
-		response, err := client.Get("http://" + querier.settings.wire.Address() + "/query?db=tsmark&epoch=ns&q=" + url.QueryEscape(statement))
+		response, err := client.Get("http://" + querier.Client.Address() + "/query?db=tsmark&epoch=ns&q=" + url.QueryEscape(statement))
 		if err != nil {
 			return err
 		}

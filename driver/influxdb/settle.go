@@ -2,14 +2,12 @@ package influxdb
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/driver/influx"
 	"github.com/tsmark/tsmark/driver/poll"
 )
 
@@ -50,9 +48,9 @@ func (d *database) compacting(ctx context.Context) (bool, error) {
 
 // shards returns what the server tells of each shard of the database but the
 // note's.
-func (d *database) shards(ctx context.Context, module string) ([]shown, error) {
+func (d *database) shards(ctx context.Context, module string) ([]influx.Shown, error) {
 	all, err := d.table(ctx, "SHOW STATS FOR '"+module+"'")
-	var own []shown
+	var own []influx.Shown
 	for _, s := range all {
 		if s["database"] == d.settings.database && s["retentionPolicy"] != note {
 			own = append(own, s)
@@ -67,17 +65,19 @@ func (d *database) shards(ctx context.Context, module string) ([]shown, error) {
 func (d *database) Footprint(ctx context.Context) (int64, error) {
 	shards, err := d.shards(ctx, "shard")
 	var total int64
+	var files []influx.Shard
 	for _, s := range shards {
 		var n int64
 		if err == nil {
 			n, err = strconv.ParseInt(s["diskBytes"], 10, 64)
 		}
 		total += n
+		files = append(files, influx.Shard{Path: s["path"], WAL: s["walPath"]})
 	}
 	if err != nil {
 		return -1, fmt.Errorf("measuring the files of %s: %w", d.where(), err)
 	}
-	extra, err := besides(shards, total)
+	extra, err := influx.Besides(files, total)
 	left := ""
 	if err != nil {
 		left = "the index and the file of series, which the server does not count: " + err.Error()
@@ -92,59 +92,4 @@ func (d *database) LeftOut() string {
 		return *left
 	}
 	return ""
-}
-
-// besides returns the bytes of what lies beside the files that a server counted:
-// the indexes of shards (index-version tsi1; inmem has none on disk) and the
-// database's file of series. It fails where the server's folders are not to be
-// found here, as on another host, or are another server's: their files have
-// another size.
-func besides(shards []shown, counted int64) (int64, error) {
-	var extra, found int64
-	unreadable := false
-	size := func(path ...string) int64 {
-		n, err := sizeOf(filepath.Join(path...))
-		unreadable = unreadable || err != nil
-		return n
-	}
-	databases := map[string]bool{}
-	for _, s := range shards {
-		shard := s["path"]
-		if shard == "" {
-			return 0, errors.New("it does not say where its shards are")
-		}
-		databases[filepath.Dir(filepath.Dir(shard))] = true
-		index := size(shard, "index")
-		found += size(shard) - index + size(s["walPath"])
-		extra += index
-	}
-	for folder := range databases {
-		series := size(folder, "_series")
-		unreadable = unreadable || series == 0
-		extra += series
-	}
-	// The server writes on while it is measured; its files are still nearly those.
-	if off := found - counted; unreadable || max(off, -off) > counted/4+1<<20 {
-		return 0, errors.New("its folders cannot be read here")
-	}
-	return extra, nil
-}
-
-// sizeOf returns the bytes of all files below a folder, without what is not there,
-// such as what a compaction has replaced meanwhile.
-func sizeOf(folder string) (int64, error) {
-	var total int64
-	err := filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			var info fs.FileInfo
-			if info, err = entry.Info(); err == nil {
-				total += info.Size()
-			}
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
-	})
-	return total, err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/influx"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -57,7 +58,7 @@ func prepared(t testing.TB, options map[string]string) (*database, *series.Batch
 	var b series.Batch
 	conformance.Fill(b.Add(table), 5, 0, 3)
 	d := newDatabase(s)
-	d.Prepare(lines(s.unit).New(schema), schema)
+	d.Prepare(influx.Lines(s.unit).New(schema), schema)
 	return d, &b
 }
 
@@ -170,7 +171,7 @@ func TestContextEndsAQuery(t *testing.T) {
 	}))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	_, err := newQuerier(s).Do(ctx, driver.Request{Text: "SELECT 1"}, nil)
+	_, err := influx.NewQuerier(s.endpoint()).Do(ctx, driver.Request{Text: "SELECT 1"}, nil)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
@@ -215,7 +216,7 @@ func TestAnswers(t *testing.T) {
 				options[optionChunked] = "1"
 			}
 			var got strings.Builder
-			cost, err := newQuerier(settingsOf(t, options)).Do(t.Context(), driver.Request{Text: "SELECT 1"}, conformance.SinkFunc(func(row []query.Value) error {
+			cost, err := influx.NewQuerier(settingsOf(t, options).endpoint()).Do(t.Context(), driver.Request{Text: "SELECT 1"}, conformance.SinkFunc(func(row []query.Value) error {
 				for i, v := range row {
 					if i > 0 {
 						got.WriteString(", ")
@@ -240,7 +241,7 @@ func TestAnswers(t *testing.T) {
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(manyRows(2)), true)
 	f.Add([]byte(`{"results":[{"series":[{"tags":{"a":""},"columns":["tsmark_n","x"],"values":[[{"a":"b,]"},"\""],[1]],"partial":true}]}]}`), false)
-	q := newQuerier(settingsOf(f, nil))
+	q := influx.NewQuerier(settingsOf(f, nil).endpoint())
 	f.Fuzz(func(_ *testing.T, text []byte, drained bool) {
 		var sink query.Sink = new(query.Answer)
 		if drained {

@@ -5,23 +5,8 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver/lineproto"
-	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/series"
 )
-
-// escaped are the characters that a backslash stands before in names and tags.
-const escaped = ", ="
-
-// lines is line protocol as TSBS writes it, but for characters that must be
-// escaped, and for rows without any field, which TSBS leaves out.
-func lines(unit time.Duration) encode.LineProtocol {
-	return encode.LineProtocol{
-		Escape:   escaped,
-		NullName: nullField,
-		Null:     func(series.Type) string { return "t" },
-		Unit:     unit,
-	}
-}
 
 // TakesLines implements driver.LineTaker.
 func (d *database) TakesLines(format string, _ *series.Schema) bool {

@@ -15,6 +15,12 @@ func (c *Console) Exposed(ctx context.Context, path string, take func(name, labe
 	if err != nil {
 		return err
 	}
+	Figures(text, take)
+	return nil
+}
+
+// Figures gives a function the figures of a text in that format.
+func Figures(text []byte, take func(name, labels string, value float64)) {
 	for line := range bytes.Lines(text) {
 		// A label may have a space in it, and a value has none.
 		series, value, ok := cutLast(strings.TrimSpace(string(line)))
@@ -23,7 +29,6 @@ func (c *Console) Exposed(ctx context.Context, path string, take func(name, labe
 			take(name, strings.TrimSuffix(labels, "}"), v)
 		}
 	}
-	return nil
 }
 
 // cutLast cuts a line at its last space.

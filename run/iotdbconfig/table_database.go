@@ -23,7 +23,7 @@ func database() []Parameter {
 		{Name: "USERNAME", Default: "root", form: text(), Fate: Mapped, Becomes: "targets.options.user", Why: ofTarget + "; of QuestDB pg_user"},
 		{Name: "PASSWORD", Default: "root", form: text(), Fate: Mapped, Becomes: "targets.options.password", Why: ofTarget + "; of QuestDB pg_password; never shown or stored"},
 		{Name: "DB_NAME", Default: "test", form: text(), Fate: Mapped, Becomes: "targets.options.database", Why: ofTarget + "; not every driver has one"},
-		{Name: "TOKEN", Default: "token", form: text(), Fate: Ignored, Why: "of InfluxDB 2, which has no driver"},
+		{Name: "TOKEN", Default: "token", form: text(), Fate: Ignored, Why: "of InfluxDB 2: set INFLUX_TOKEN in the environment"},
 	}
 }
 
@@ -122,7 +122,7 @@ func ofOthers() []Parameter {
 		{Name: "TIMESCALEDB_REPLICATION_FACTOR", Default: "1", form: whole(0), Fate: Ignored, Why: otherSystem},
 		{Name: "TDENGINE_WAL_LEVEL", Default: "2", form: whole(0), Fate: Ignored, Why: otherSystem},
 		{Name: "TDENGINE_REPLICA", Default: "3", form: whole(0), Fate: Ignored, Why: otherSystem},
-		{Name: "INFLUXDB_ORG", Default: "company1", form: text(), Fate: Ignored, Why: "of InfluxDB 2, which has no driver"},
+		{Name: "INFLUXDB_ORG", Default: "company1", form: text(), Fate: Ignored, Why: "of InfluxDB 2: set INFLUX_ORG in the environment"},
 		{Name: "DOLPHINDB_DEVICE_HASH_BUCKETS", Default: "8", form: whole(1), Fate: Ignored, Why: otherSystem},
 		{Name: "CNOSDB_SHARD_NUMBER", Default: "32", form: whole(1), Fate: Ignored, Why: otherSystem},
 	}

@@ -78,7 +78,9 @@ func (p *proxy) rewrite(r *http.Request) error {
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
-	if asksNative(r) || strings.HasSuffix(r.URL.Path, queriesPoints) || strings.HasSuffix(r.URL.Path, queriesPuts) {
+	if asksFlux(r) {
+		*r = *r.WithContext(withQuery(r.Context(), fluxOf(body)))
+	} else if asksNative(r) || strings.HasSuffix(r.URL.Path, queriesPoints) || strings.HasSuffix(r.URL.Path, queriesPuts) {
 		*r = *r.WithContext(withQuery(r.Context(), string(body)))
 	} else if form, err := url.ParseQuery(string(body)); err == nil && !writes {
 		if text := cmp.Or(form.Get("q"), form.Get("query")); text != "" {
@@ -207,6 +209,9 @@ func parse(r *http.Request, body []byte) (rowsOf, error) {
 		var all putsAnswer
 		err := json.Unmarshal(body, &all)
 		return all, err
+	}
+	if asksFlux(r) {
+		return parseCSV(body), nil
 	}
 	return parseAnswer(body)
 }

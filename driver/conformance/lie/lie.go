@@ -1,6 +1,6 @@
 // Package lie is a proxy in front of a database server that deceives whoever
 // measures it: it stores other values than it was sent, loses a row in many, or
-// answers from an old answer. It speaks HTTP with line protocol, JSON
+// answers from an old answer. It speaks HTTP with line protocol, JSON, annotated CSV
 // and ClickHouse's blocks, the protocols of PostgreSQL, MySQL and ClickHouse,
 // IoTDB's Thrift and Cassandra's; other protocols pass unchanged.
 //
@@ -179,7 +179,7 @@ var (
 func kind(text string) string {
 	sql, metrics := reads.MatchString(text) && !counts.MatchString(present.ReplaceAllString(text, "")), samples.MatchString(text) && !figures.MatchString(text)
 	kairos, opentsdb := points.MatchString(text) && !counted.MatchString(text), puts.MatchString(text) && !tallied.MatchString(text)
-	if !sql && !metrics && !kairos && !opentsdb {
+	if !sql && !metrics && !kairos && !opentsdb && !fluxRows.MatchString(text) {
 		return ""
 	}
 	return constant.ReplaceAllString(text, "?")

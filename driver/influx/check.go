@@ -1,4 +1,4 @@
-package influxdb
+package influx
 
 import (
 	"fmt"
@@ -8,11 +8,11 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// checkSchema returns an error for names that InfluxDB has not.
-func checkSchema(s *series.Schema) error {
+// CheckSchema returns an error for names that InfluxDB has not.
+func CheckSchema(s *series.Schema) error {
 	for _, t := range s.Tables {
 		switch {
-		case t.Name == note:
+		case t.Name == Note:
 			return fmt.Errorf("a table is called %s, which is tsmark's own: rename it", t.Name)
 		case t.Name == "" || strings.ContainsAny(t.Name, "=\n") || strings.HasPrefix(t.Name, "#") || driver.Ambiguous([]byte(t.Name)):
 			return fmt.Errorf("a table is called %q, which no measurement can be in line protocol: rename it", t.Name)
@@ -24,8 +24,8 @@ func checkSchema(s *series.Schema) error {
 				return fmt.Errorf("two tags or fields of table %s are called %s, or it has the name of the time: rename one", t.Name, name)
 			case name == "" || strings.Contains(name, "\n") || driver.Ambiguous([]byte(name)):
 				return fmt.Errorf("table %s has a tag or field called %q, which line protocol cannot say: rename it", t.Name, name)
-			case strings.HasPrefix(name, ownPrefix):
-				return fmt.Errorf("table %s has a tag or field called %s; what begins with %s is tsmark's own: rename it", t.Name, name, ownPrefix)
+			case strings.HasPrefix(name, OwnPrefix):
+				return fmt.Errorf("table %s has a tag or field called %s; what begins with %s is tsmark's own: rename it", t.Name, name, OwnPrefix)
 			}
 			taken[name] = true
 		}

@@ -1,24 +1,14 @@
-package influxdb
+package influx
 
 import (
 	"errors"
-	"flag"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
-
-// The texts in testdata/queries.influxql are written again by
-//
-//	go test ./driver/influxdb -update
-var update = flag.Bool("update", false, "write the texts of queries instead of comparing with them")
-
-func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.influxql", *update) }
 
 // devices is a schema as iotdb's, whose rows may lack values.
 func devices() *series.Schema {
@@ -41,7 +31,7 @@ func newest(devices ...string) *query.Query {
 // InfluxQL merges groups that are asked for apart by the tag, as long as its name
 // comes first.
 func TestGroupsApart(t *testing.T) {
-	request, err := render(newest("d_2", "d_10", "d_2"), devices(), nil)
+	request, err := Render(newest("d_2", "d_10", "d_2"), devices())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +61,7 @@ LIMIT 4`
 func TestOneGroup(t *testing.T) {
 	q := newest("d_2", "d_2")
 	q.Above = &query.Above{Field: "s_0", And: []string{"at"}, Value: 0.5}
-	request, err := render(q, devices(), nil)
+	request, err := Render(q, devices())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +86,7 @@ func TestUnsupported(t *testing.T) {
 		"in the order of device":     {Table: "g_0", Shape: query.Rows{Tag: "device", Fields: []string{"s_0", "at"}, Order: query.Descending}},
 		"no set operations":          {Table: "g_0", Shape: query.RowSet{Tag: "device", Fields: []string{"s_0"}, Set: query.Set{Operation: query.Union, Operands: 2}}},
 	} {
-		_, err := render(q, devices(), driver.Options{})
+		_, err := Render(q, devices())
 		if !errors.Is(err, query.ErrUnsupported) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

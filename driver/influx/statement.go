@@ -1,4 +1,4 @@
-package influxdb
+package influx
 
 import (
 	"fmt"
@@ -49,9 +49,9 @@ func (s *statement) write(b *strings.Builder, indent string) {
 		}
 		line(")")
 	} else {
-		from := ident(s.from)
+		from := Ident(s.from)
 		if s.policy != "" {
-			from = ident(s.policy) + "." + from
+			from = Ident(s.policy) + "." + from
 		}
 		line("FROM %s", from)
 	}
@@ -71,7 +71,7 @@ func (s *statement) write(b *strings.Builder, indent string) {
 		by = append(by, "time("+duration(s.bucket)+")")
 	}
 	for _, tag := range s.group {
-		by = append(by, ident(tag))
+		by = append(by, Ident(tag))
 	}
 	if len(by) > 0 {
 		fill := ""
@@ -93,7 +93,7 @@ func (s *statement) write(b *strings.Builder, indent string) {
 const lastTime = "time <= 9223372036854775806"
 
 // ident returns a name as it stands in InfluxQL.
-func ident(name string) string { return sql.Quote(`""\`).Of(name) }
+func Ident(name string) string { return sql.Quote(`""\`).Of(name) }
 
 // text returns a text as it stands in InfluxQL.
 func text(value string) string { return sql.Backslashes.Of(value) }
@@ -117,25 +117,41 @@ func duration(d time.Duration) string {
 
 // as gives an expression a name, unless it is the name.
 func as(expression, name string) string {
-	if expression == ident(name) {
+	if expression == Ident(name) {
 		return expression
 	}
-	return expression + " AS " + ident(name)
+	return expression + " AS " + Ident(name)
 }
 
 // call applies a function to a field; without one it is the field.
 func call(function, field string) string {
 	if function == "" {
-		return ident(field)
+		return Ident(field)
 	}
-	return function + "(" + ident(field) + ")"
+	return function + "(" + Ident(field) + ")"
 }
 
 // idents returns names as they stand in InfluxQL.
 func idents(names []string) []string {
 	list := make([]string, len(names))
 	for i, n := range names {
-		list[i] = ident(n)
+		list[i] = Ident(n)
 	}
 	return list
+}
+
+// Edge returns the statement for the oldest row of a measurement, or the newest. The
+// policy is its retention policy; empty: the connection's.
+func Edge(policy, from string, newest bool) string {
+	return (&statement{columns: []string{"*"}, policy: policy, from: from, newest: newest, limit: 1}).String()
+}
+
+// Compute returns the statement for what a function makes of all values of each of some
+// fields of a measurement, where all of the conditions hold.
+func Compute(function string, fields []string, policy, from string, where ...string) string {
+	s := &statement{columns: []string{untimed}, policy: policy, from: from, where: where}
+	for _, field := range fields {
+		s.columns = append(s.columns, call(function, field))
+	}
+	return s.String()
 }

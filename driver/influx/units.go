@@ -1,4 +1,4 @@
-package influxdb
+package influx
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ func (r *renderer) means(q query.Means) *statement {
 	outer := r.untimed(s, q.Group)
 	if having := q.Having; having != nil {
 		name := r.valueNames(len(fields))[slices.Index(q.Fields, having.Field)]
-		outer.where = []string{compared(ident(name), having.Compare, having.Value)}
+		outer.where = []string{compared(Ident(name), having.Compare, having.Value)}
 	}
 	return outer
 }
@@ -39,7 +39,7 @@ func (r *renderer) unitMeans(q query.UnitMeans) *statement {
 	}
 	if len(numbers) == 0 {
 		units.columns = append(units.columns, r.beside("count", q.Fields)...)
-		for _, field := range r.witnesses(q.Fields) {
+		for _, field := range r.about().Witnesses(q.Fields) {
 			s.columns = append(s.columns, as(call("sum", ownName(field)), ownName(field)))
 		}
 	}
@@ -115,9 +115,9 @@ const day = 24 * time.Hour
 // buckets.
 func (r *renderer) activeUnits(q query.ActiveUnits) *statement {
 	return &statement{
-		columns: []string{untimed, ident(q.Unit), as(ident(countColumn), ownName(countColumn))},
+		columns: []string{untimed, Ident(q.Unit), as(Ident(countColumn), ownName(countColumn))},
 		inner:   r.active(&q.Activity, nil, as(call("count", measureColumn), countColumn), 0, q.Unit),
-		where:   []string{fmt.Sprintf("%s > %d", ident(countColumn), q.More)},
+		where:   []string{fmt.Sprintf("%s > %d", Ident(countColumn), q.More)},
 	}
 }
 
@@ -138,7 +138,7 @@ func (r *renderer) activeShare(q query.ActiveShare) *statement {
 		r.unsupported("an order by tags that is not the alphabetical one of their keys: InfluxQL orders by time alone")
 	}
 	share := as(fmt.Sprintf("%s / %d.0", call("count", measureColumn), day/q.Width), "share")
-	return &statement{columns: append(idents(q.Group), ident("share")), inner: r.active(&q.Activity, q.Group, share, day, q.Group...)}
+	return &statement{columns: append(idents(q.Group), Ident("share")), inner: r.active(&q.Activity, q.Group, share, day, q.Group...)}
 }
 
 // active returns the statement of a column over the active buckets, in groups and
@@ -146,7 +146,7 @@ func (r *renderer) activeShare(q query.ActiveShare) *statement {
 func (r *renderer) active(a *query.Activity, group []string, column string, width time.Duration, by ...string) *statement {
 	return &statement{
 		columns: []string{column}, inner: r.measured(a, group), bucket: width, group: by,
-		where: []string{compared(ident(measureColumn), a.Compare, a.Value)},
+		where: []string{compared(Ident(measureColumn), a.Compare, a.Value)},
 	}
 }
 
@@ -156,7 +156,7 @@ func (r *renderer) measured(a *query.Activity, group []string) *statement {
 	r.groupable(group...)
 	s := r.of([]string{as(call("mean", a.Field), measureColumn)}, group)
 	if a.Zeros { // x/x is 1 but for 0, where InfluxQL's division is 0
-		s.columns = []string{as(fmt.Sprintf("1 - %s / %[1]s", ident(a.Field)), "zero")}
+		s.columns = []string{as(fmt.Sprintf("1 - %s / %[1]s", Ident(a.Field)), "zero")}
 		s = &statement{columns: []string{as(call("mean", "zero"), measureColumn)}, inner: s, ends: s.ends, group: group}
 	}
 	s.bucket = a.Width
@@ -167,7 +167,7 @@ func (r *renderer) measured(a *query.Activity, group []string) *statement {
 // InfluxQL has no CASE, so that "active" is computed as a number: d/abs(d) is
 // the sign of d, since its division by 0 is 0, and rounding makes 0 or 1 of it.
 func (r *renderer) starts(q query.Starts) *statement {
-	difference := fmt.Sprintf("(%s - %s)", ident(measureColumn), number(q.Value))
+	difference := fmt.Sprintf("(%s - %s)", Ident(measureColumn), number(q.Value))
 	round, sign := "floor", fmt.Sprintf("%s / abs(%[1]s)", difference)
 	switch q.Compare {
 	case query.Less:
@@ -178,6 +178,6 @@ func (r *renderer) starts(q query.Starts) *statement {
 	units := append(slices.Clone(q.Group), q.Unit)
 	active := &statement{columns: []string{as(fmt.Sprintf("%s((%s + 1) / 2)", round, sign), activeColumn)}, inner: r.measured(&q.Activity, q.Group), group: units}
 	changes := &statement{columns: []string{as(call("difference", activeColumn), changeColumn)}, inner: active, group: units}
-	starts := &statement{columns: []string{as(call("count", changeColumn), "starts")}, inner: changes, where: []string{ident(changeColumn) + " > 0"}, group: q.Group}
+	starts := &statement{columns: []string{as(call("count", changeColumn), "starts")}, inner: changes, where: []string{Ident(changeColumn) + " > 0"}, group: q.Group}
 	return r.untimed(starts, q.Group)
 }

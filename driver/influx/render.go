@@ -1,4 +1,4 @@
-package influxdb
+package influx
 
 import (
 	"cmp"
@@ -13,26 +13,26 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// ownPrefix begins the names of columns that are no part of an answer. Some are
+// OwnPrefix begins the names of columns that are no part of an answer. Some are
 // there since InfluxQL always returns a time; others since InfluxDB knows values
 // and no rows: a row whose fields in the answer are all NULL is returned only where
 // something else of it is selected as well.
-const ownPrefix = "tsmark_"
+const OwnPrefix = "tsmark_"
 
 // untimed is the time that InfluxQL always returns, as no part of the answer.
-const untimed = `time AS "` + ownPrefix + `time"`
+const untimed = `time AS "` + OwnPrefix + `time"`
 
 // zeroPrefix begins the names of columns in which NULL means 0: InfluxQL counts
 // nothing as NULL where other columns of the row have something.
-const zeroPrefix = ownPrefix + "zero_"
+const zeroPrefix = OwnPrefix + "zero_"
 
-// nullField is a field, always true, of the rows that have no other.
-const nullField = ownPrefix + "null"
+// NullField is a field, always true, of the rows that have no other.
+const NullField = OwnPrefix + "null"
 
-// render renders a query as one statement of InfluxQL. The columns of what
+// Render renders a query as one statement of InfluxQL. The columns of what
 // it returns are those of query.Columns, but for those that begin with
-// ownPrefix; tags by which the answer is grouped come behind the time.
-func render(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
+// OwnPrefix; tags by which the answer is grouped come behind the time.
+func Render(q *query.Query, s *series.Schema) (driver.Request, error) {
 	r := renderer{q: q, table: s.Table(q.Table), schema: s}
 	text, err := r.render()
 	if err != nil {
@@ -96,6 +96,9 @@ func (r *renderer) statement() *statement {
 	return r.unsupported("InfluxQL has no set operations: its statements take rows of measurements and of one another, and compare none")
 }
 
+// about are the rows that the query is about.
+func (r *renderer) about() Rows { return Rows{r.q, r.table} }
+
 // fail keeps the first error.
 func (r *renderer) fail(err error) { r.err = cmp.Or(r.err, err) }
 
@@ -141,9 +144,9 @@ func (r *renderer) where() []string {
 		switch {
 		case r.q.In != nil && r.q.In.Key == key: // the filter demands it
 		case r.numeric(key):
-			all = append(all, fmt.Sprintf("(%s > 0 OR %[1]s <= 0)", ident(key))) // it is there
+			all = append(all, fmt.Sprintf("(%s > 0 OR %[1]s <= 0)", Ident(key))) // it is there
 		default:
-			all = append(all, ident(key)+" != ''")
+			all = append(all, Ident(key)+" != ''")
 		}
 	}
 	if above := r.q.Above; above != nil {
@@ -165,14 +168,14 @@ func (r *renderer) equals(in *query.TagIn) []string {
 	var all []string
 	for _, v := range in.Values {
 		if !r.numeric(in.Key) {
-			all = append(all, ident(in.Key)+" = "+text(v))
+			all = append(all, Ident(in.Key)+" = "+text(v))
 			continue
 		}
 		n, err := strconv.ParseFloat(v, 64)
 		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 			r.fail(fmt.Errorf("the filter on tag %s, whose values are numbers, has %q", in.Key, v))
 		}
-		all = append(all, ident(in.Key)+" = "+number(n))
+		all = append(all, Ident(in.Key)+" = "+number(n))
 	}
 	return all
 }
@@ -180,16 +183,16 @@ func (r *renderer) equals(in *query.TagIn) []string {
 // exceeds returns the condition that a field is above a threshold.
 func exceeds(field string, threshold float64, t series.Type) string {
 	if !t.Integer() {
-		return fmt.Sprintf("%s > %s", ident(field), number(threshold))
+		return fmt.Sprintf("%s > %s", Ident(field), number(threshold))
 	}
 	// Like is compared with like, so that no integer is rounded.
 	switch v := math.Floor(threshold); {
 	case v >= 1<<63:
-		return fmt.Sprintf("%s > %d", ident(field), int64(math.MaxInt64)) // none is
+		return fmt.Sprintf("%s > %d", Ident(field), int64(math.MaxInt64)) // none is
 	case v < -1<<63:
-		return fmt.Sprintf("%s >= %d", ident(field), int64(math.MinInt64)) // all are
+		return fmt.Sprintf("%s >= %d", Ident(field), int64(math.MinInt64)) // all are
 	default:
-		return fmt.Sprintf("%s > %d", ident(field), int64(v))
+		return fmt.Sprintf("%s > %d", Ident(field), int64(v))
 	}
 }
 

@@ -1,4 +1,4 @@
-package influxdb
+package influx
 
 import (
 	"context"
@@ -11,47 +11,62 @@ import (
 
 	"github.com/tsmark/tsmark/driver/httpwire"
 	"github.com/tsmark/tsmark/driver/jsonrows"
+	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/query"
 )
+
+// OptionChunked is the option after whose rows the server sends a part of an answer.
+const OptionChunked = "chunked"
 
 // longestAddress is the most bytes of a statement that go into a URL, which
 // proxies bound. Longer ones are sent as a form.
 const longestAddress = 6000
 
-// querier is a connection that runs statements. It reads answers as they come:
-// JSON documents, one or, where they are chunked, several, each with results of
+// Endpoint is where statements of InfluxQL are run.
+type Endpoint struct {
+	Wire      *httpwire.Config
+	Database  string
+	Retention string // policy; empty: the default one
+	Chunk     int    // rows after which a part of an answer is sent; 0: it is not cut into chunks
+	// Explain makes an error of an answer whose status is not 200.
+	Explain func(status int, body []byte) error
+}
+
+// Querier is a connection that runs statements of InfluxQL. It reads answers as they
+// come: JSON documents, one or, where they are chunked, several, each with results of
 // statements, these with series, and those with rows: the time, the tags of the
 // series, the other columns.
-type querier struct {
+type Querier struct {
 	jsonrows.Querier
-	settings *settings
-	texts    bool // all values are read as texts
-	more     bool // the newest series or result said that more of it comes
+	at    Endpoint
+	texts bool // all values are read as texts
+	more  bool // the newest series or result said that more of it comes
 	// The name of the newest series, and those of its tags and columns.
 	series        string
 	tags, columns []string
 }
 
-func newQuerier(s *settings) *querier {
-	q := &querier{settings: s}
+// NewQuerier returns one that has not connected yet.
+func NewQuerier(at Endpoint) *Querier {
+	q := &Querier{at: at}
 	q.Querier = jsonrows.Querier{
 		// InfluxDB has no empty tags: where it writes one, the tag is missing.
 		Reader: jsonrows.Reader{System: "InfluxDB", EmptyIsNull: true},
-		Client: httpwire.New(&s.wire), Request: q.request, Explain: explained,
+		Client: httpwire.New(at.Wire), Request: q.request, Explain: at.Explain,
 	}
 	q.Answer = q.reader()
 	return q
 }
 
 // request is one of a statement. What may change something is sent by POST.
-func (q *querier) request(ctx context.Context, statement string) (*http.Request, error) {
-	s := q.settings
-	parameters := url.Values{"db": {s.database}, "epoch": {"ns"}}
-	if s.chunk > 0 {
-		parameters["chunked"], parameters["chunk_size"] = []string{"true"}, []string{strconv.Itoa(s.chunk)}
+func (q *Querier) request(ctx context.Context, statement string) (*http.Request, error) {
+	s := &q.at
+	parameters := url.Values{"db": {s.Database}, "epoch": {"ns"}}
+	if s.Chunk > 0 {
+		parameters["chunked"], parameters["chunk_size"] = []string{"true"}, []string{strconv.Itoa(s.Chunk)}
 	}
-	if s.retention != "" {
-		parameters["rp"] = []string{s.retention}
+	if s.Retention != "" {
+		parameters["rp"] = []string{s.Retention}
 	}
 	if reads := strings.HasPrefix(statement, "SELECT") || strings.HasPrefix(statement, "SHOW"); reads && len(statement) <= longestAddress {
 		parameters["q"] = []string{statement}
@@ -65,7 +80,7 @@ func (q *querier) request(ctx context.Context, statement string) (*http.Request,
 }
 
 // reader returns the function that reads an answer.
-func (q *querier) reader() func() error {
+func (q *Querier) reader() func() error {
 	series := q.Of(jsonrows.Members{
 		"name":    q.name,
 		"tags":    func() error { return q.Object(q.tag) },
@@ -102,47 +117,47 @@ func (q *querier) reader() func() error {
 // next chunk. Without chunks there is no next one: the server's max-row-limit
 // has cut the answer off, or the answer is whole and longer than 10,000 rows, of
 // which InfluxDB 1.6.7 leaves the flag of the first ones. Nobody can tell.
-func (q *querier) partial() error {
+func (q *Querier) partial() error {
 	partial, err := q.True()
 	if err != nil || !partial {
 		return err
 	}
 	q.more = true
-	if q.settings.chunk == 0 {
-		return fmt.Errorf("the answer is marked as partial, as one of more than 10,000 rows is whether rows are missing or not; give %s=10000", optionChunked)
+	if q.at.Chunk == 0 {
+		return fmt.Errorf("the answer is marked as partial, as one of more than 10,000 rows is whether rows are missing or not; give %s=10000", OptionChunked)
 	}
 	return nil
 }
 
 // failure reads an error within an answer.
-func (q *querier) failure() error {
+func (q *Querier) failure() error {
 	message, err := q.Text()
 	if err == nil {
-		err = said(message)
+		err = Said(message)
 	}
 	return err
 }
 
 // begin begins another series.
-func (q *querier) begin() {
+func (q *Querier) begin() {
 	q.NoLabels()
 	q.Columns, q.LabelsBehind, q.tags, q.columns = q.Columns[:0], 0, q.tags[:0], q.columns[:0]
 }
 
 // name reads the name of a series.
-func (q *querier) name() (err error) {
+func (q *Querier) name() (err error) {
 	q.series, err = q.Text()
 	return err
 }
 
 // tag reads the value of a tag of a series.
-func (q *querier) tag(key string) error {
+func (q *Querier) tag(key string) error {
 	q.tags = append(q.tags, key)
 	return q.Label()
 }
 
 // column reads the name of a column.
-func (q *querier) column() error {
+func (q *Querier) column() error {
 	name, err := q.Text()
 	kind := jsonrows.Number
 	switch {
@@ -155,29 +170,49 @@ func (q *querier) column() error {
 		}
 	case strings.HasPrefix(name, zeroPrefix):
 		kind = jsonrows.Count
-	case strings.HasPrefix(name, ownPrefix):
+	case strings.HasPrefix(name, OwnPrefix):
 		kind = jsonrows.Hidden
 	}
 	q.Columns, q.columns = append(q.Columns, kind), append(q.columns, name)
 	return err
 }
 
-// shown is a row of the answer to a SHOW: its tags and columns as texts, by their
-// names, and the name of its series by seriesName.
-type shown map[string]string
+// Shown is a row of the answer to a SHOW: its tags and columns as texts, by their
+// names, and the name of its series by SeriesName.
+type Shown map[string]string
 
-// seriesName is no name of a tag or column.
-const seriesName = ""
+// SeriesName is no name of a tag or column.
+const SeriesName = ""
+
+// Shows runs statements of SHOW, one after the other.
+type Shows struct {
+	jsonrows.Console
+	querier *Querier
+}
+
+// NewShows returns one that has not connected yet.
+func NewShows(at Endpoint) *Shows {
+	q := NewQuerier(at)
+	q.texts = true
+	return &Shows{Console: jsonrows.Console{Querier: &q.Querier}, querier: q}
+}
+
+// Table returns the rows that a SHOW gives.
+func (s *Shows) Table(ctx context.Context, text string) ([]Shown, error) {
+	kept := &shownRows{from: s.querier}
+	err := s.Run(ctx, text, limit.Own(kept))
+	return kept.rows, err
+}
 
 // shownRows keeps the rows that a querier reads. It is a query.Sink.
 type shownRows struct {
-	from *querier
-	rows []shown
+	from *Querier
+	rows []Shown
 }
 
 // Row implements query.Sink.
 func (s *shownRows) Row(row []query.Value) error {
-	names := shown{seriesName: s.from.series}
+	names := Shown{SeriesName: s.from.series}
 	for i, v := range row {
 		if tags := len(s.from.tags); i < tags {
 			names[s.from.tags[i]] = string(v.Text)

@@ -1,4 +1,4 @@
-package influxdb
+package influx
 
 import (
 	"slices"
@@ -22,7 +22,7 @@ func (r *renderer) aggregated(prefix string, a query.Aggregate, fields []string,
 	}
 	answer := r.valueNames(len(fields))
 	for i, field := range fields {
-		if a == query.Count && !r.sure(field) {
+		if a == query.Count && !r.about().Sure(field) {
 			answer[i] = zeroPrefix + answer[i]
 		}
 		answer[i] = prefix + answer[i]
@@ -47,7 +47,7 @@ func (r *renderer) buckets(q query.Buckets) *statement {
 	s, names := r.aggregated("", q.Aggregate, q.Fields, q.GroupBy)
 	s.bucket = q.Width
 	merged := &statement{columns: idents(append(slices.Clone(s.group), names...)), inner: s, limit: q.Limit}
-	nulls := slices.ContainsFunc(q.Fields, func(f string) bool { return !r.sure(f) })
+	nulls := slices.ContainsFunc(q.Fields, func(f string) bool { return !r.about().Sure(f) })
 	newest, in := q.Order == query.Descending, r.q.In
 	switch {
 	case q.GroupBy == "" || r.oneGroup(q.GroupBy):
@@ -76,9 +76,9 @@ func (r *renderer) buckets(q query.Buckets) *statement {
 // column's name comes before its; see orders.
 func (r *renderer) groupsApart(q *query.Buckets, names []string) *statement {
 	behind := q.GroupBy + " "
-	all := &statement{columns: []string{ident(q.GroupBy)}, newest: q.Order == query.Descending, limit: q.Limit}
+	all := &statement{columns: []string{Ident(q.GroupBy)}, newest: q.Order == query.Descending, limit: q.Limit}
 	for _, name := range names {
-		all.columns = append(all.columns, as(ident(behind+name), name))
+		all.columns = append(all.columns, as(Ident(behind+name), name))
 	}
 	for _, value := range distinct(r.q.In.Values) {
 		one := *r.q

@@ -1,4 +1,4 @@
-package influxdb
+package influx
 
 import (
 	"slices"
@@ -11,11 +11,11 @@ func (r *renderer) rows(q query.Rows) *statement {
 	s := r.of(nil, nil)
 	s.newest = q.Order == query.Descending
 	if q.Tag != "" {
-		s.columns = []string{ident(q.Tag)}
+		s.columns = []string{Ident(q.Tag)}
 	}
 	returned := slices.Concat(q.Fields, r.numbers(q.Tag))
 	s.columns = slices.Concat(s.columns, idents(q.Fields), r.beside("", returned))
-	if !r.orders(&q, slices.Concat(returned, r.witnesses(returned))) {
+	if !r.orders(&q, slices.Concat(returned, r.about().Witnesses(returned))) {
 		r.unsupported("rows of one time in the order of %s: InfluxQL orders them by the tag or field whose name comes first, and if it is a number not at all", q.Tag)
 	}
 	return s
@@ -43,11 +43,11 @@ func (r *renderer) last(q query.Last) *statement {
 	returned, outer := slices.Concat(q.Fields, r.numbers(q.Tags...)), s
 	if having := q.Having; having != nil {
 		outer = &statement{columns: slices.Clone(s.columns), inner: s, group: s.group, newest: true}
-		value := ident(having.Field)
+		value := Ident(having.Field)
 		if having.Over != "" {
-			value += " / " + ident(having.Over)
+			value += " / " + Ident(having.Over)
 			if !slices.Contains(q.Tags, having.Over) {
-				s.columns, returned = append(s.columns, ident(having.Over)), append(returned, having.Over)
+				s.columns, returned = append(s.columns, Ident(having.Over)), append(returned, having.Over)
 			}
 		}
 		outer.where = []string{compared(value, having.Compare, having.Value)}
@@ -60,7 +60,7 @@ func (r *renderer) last(q query.Last) *statement {
 // a row is there whose returned fields are all NULL.
 func (r *renderer) beside(function string, returned []string) []string {
 	var columns []string
-	for _, field := range r.witnesses(returned) {
+	for _, field := range r.about().Witnesses(returned) {
 		columns = append(columns, as(call(function, field), ownName(field)))
 	}
 	return columns
@@ -68,60 +68,8 @@ func (r *renderer) beside(function string, returned []string) []string {
 
 // ownName is the name of a column of tsmark's own about a field.
 func ownName(field string) string {
-	if field == nullField {
+	if field == NullField {
 		return field
 	}
-	return ownPrefix + "of_" + field
-}
-
-// sure reports whether every row that the query is about has a value of the
-// field.
-func (r *renderer) sure(field string) bool {
-	if r.q.Above != nil && slices.Contains(r.q.Above.All(), field) {
-		return true
-	}
-	return r.table.Dense && r.table.FieldIndex(field) < r.narrowest()
-}
-
-// narrowest returns how many fields the narrowest rows have.
-func (r *renderer) narrowest() int {
-	if r.table.Widths == nil {
-		return len(r.table.Fields)
-	}
-	return int(slices.Min(r.table.Widths))
-}
-
-// witnesses returns fields of which a row that the query is about has at
-// least one, where none of the returned ones is sure to be there.
-func (r *renderer) witnesses(returned []string) []string {
-	if slices.ContainsFunc(returned, r.sure) {
-		return nil
-	}
-	if r.q.Above != nil {
-		return []string{r.q.Above.Field}
-	}
-	keys := r.q.Demands()
-	if r.q.In != nil {
-		keys = append(keys, r.q.In.Key)
-	}
-	for _, key := range keys {
-		if r.numeric(key) {
-			return []string{key}
-		}
-	}
-	if r.table.Dense && r.narrowest() > 0 {
-		return []string{r.table.Fields[0].Name}
-	}
-	var names []string
-	for i := range r.table.Tags {
-		if tag := &r.table.Tags[i]; tag.Numeric() && !slices.Contains(returned, tag.Key) {
-			names = append(names, tag.Key)
-		}
-	}
-	for _, f := range r.table.Fields {
-		if !slices.Contains(returned, f.Name) {
-			names = append(names, f.Name)
-		}
-	}
-	return append(names, nullField)
+	return OwnPrefix + "of_" + field
 }

@@ -1,0 +1,16 @@
+package influx
+
+import "fmt"
+
+// Durability says when an acknowledged row is on disk, by the value of the server's
+// setting; empty: it does not tell.
+func Durability(setting, delay string) string {
+	const written = "an acknowledged batch is in the write-ahead log"
+	switch delay {
+	case "":
+		return fmt.Sprintf("%s; whether it was forced to disk (%s) the server tells to users with all privileges only", written, setting)
+	case "0s":
+		return fmt.Sprintf("%s, and forced to disk by fsync, before it is acknowledged (%s=0s)", written, setting)
+	}
+	return fmt.Sprintf("%s, and forced to disk by fsync, together with others, before it is acknowledged, at the latest after %s (%s)", written, delay, setting)
+}

@@ -1,0 +1,67 @@
+package influx
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+)
+
+// Shard is where the files of a shard lie, as the server says.
+type Shard struct {
+	Path, WAL string // folders of its data and of its write-ahead log
+}
+
+// Besides returns the bytes of what lies beside the files that a server counted:
+// the indexes of shards (index-version tsi1; inmem has none on disk) and the
+// database's file of series. It fails where the server's folders are not to be
+// found here, as on another host, or are another server's: their files have
+// another size.
+func Besides(shards []Shard, counted int64) (int64, error) {
+	var extra, found int64
+	unreadable := false
+	size := func(path ...string) int64 {
+		n, err := sizeOf(filepath.Join(path...))
+		unreadable = unreadable || err != nil
+		return n
+	}
+	databases := map[string]bool{}
+	for _, s := range shards {
+		shard := s.Path
+		if shard == "" {
+			return 0, errors.New("it does not say where its shards are")
+		}
+		databases[filepath.Dir(filepath.Dir(shard))] = true
+		index := size(shard, "index")
+		found += size(shard) - index + size(s.WAL)
+		extra += index
+	}
+	for folder := range databases {
+		series := size(folder, "_series")
+		unreadable = unreadable || series == 0
+		extra += series
+	}
+	// The server writes on while it is measured; its files are still nearly those.
+	if off := found - counted; unreadable || max(off, -off) > counted/4+1<<20 {
+		return 0, errors.New("its folders cannot be read here")
+	}
+	return extra, nil
+}
+
+// sizeOf returns the bytes of all files below a folder, without what is not there,
+// such as what a compaction has replaced meanwhile.
+func sizeOf(folder string) (int64, error) {
+	var total int64
+	err := filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			var info fs.FileInfo
+			if info, err = entry.Info(); err == nil {
+				total += info.Size()
+			}
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	return total, err
+}

@@ -1,0 +1,67 @@
+// Package influx is what the drivers of InfluxDB share, whatever its version: what line
+// protocol can say, queries in InfluxQL and how their answers are read, and the files
+// of shards.
+package influx
+
+import (
+	"math"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/encode"
+	"github.com/tsmark/tsmark/series"
+)
+
+// Note is the name of the measurement, and of its retention policy, that holds the note
+// of InfluxDB 1.x. No table has it.
+const Note = "tsmark_mark"
+
+// Units are the precisions of times by the names that InfluxQL's users know.
+func Units() map[string]time.Duration {
+	return map[string]time.Duration{"ns": time.Nanosecond, "u": time.Microsecond, "ms": time.Millisecond, "s": time.Second}
+}
+
+// First is the first time that a row can have.
+func First() time.Time { return time.Unix(0, math.MinInt64+2) }
+
+// Last is the last time that a row can have.
+func Last() time.Time { return time.Unix(0, math.MaxInt64-1) }
+
+// Lacks are the traits of values that InfluxDB does not have.
+func Lacks() map[series.Trait]string {
+	return map[series.Trait]string{
+		series.NaN:         "InfluxDB does not take",
+		series.Infinities:  "InfluxDB does not take",
+		series.EmptyTags:   "InfluxDB does not have",
+		series.EscapedTags: "line protocol cannot say",
+	}
+}
+
+// Types are the fields of line protocol, of which InfluxDB knows four.
+func Types() map[series.Type]driver.Stored {
+	return map[series.Type]driver.Stored{
+		series.Bool:      {As: "boolean"},
+		series.Int32:     {As: "integer", Mapped: "of 64 bits"},
+		series.Int:       {As: "integer"},
+		series.Float32:   {As: "float", Mapped: "the double that equals it"},
+		series.Float:     {As: "float"},
+		series.Text:      {As: "string"},
+		series.Timestamp: {As: "integer", Mapped: "its nanoseconds since 1970"},
+		series.Date:      {As: "integer", Mapped: "its days since 1970-01-01"},
+		series.Blob:      {As: "string", Mapped: "its bytes as a text"},
+	}
+}
+
+// Escaped are the characters that a backslash stands before in names and tags.
+const Escaped = ", ="
+
+// Lines is line protocol as TSBS writes it, but for characters that must be
+// Escaped, and for rows without any field, which TSBS leaves out.
+func Lines(unit time.Duration) encode.LineProtocol {
+	return encode.LineProtocol{
+		Escape:   Escaped,
+		NullName: NullField,
+		Null:     func(series.Type) string { return "t" },
+		Unit:     unit,
+	}
+}

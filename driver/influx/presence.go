@@ -1,0 +1,67 @@
+package influx
+
+import (
+	"slices"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// Rows are the rows of a table that a query is about. InfluxDB knows values and no
+// rows: that one is there whose fields in the answer are all NULL, only something else
+// of it tells.
+type Rows struct {
+	Query *query.Query
+	Table *series.Table
+}
+
+// Sure reports whether each of the rows has a value of the field.
+func (r Rows) Sure(field string) bool {
+	if r.Query.Above != nil && slices.Contains(r.Query.Above.All(), field) {
+		return true
+	}
+	return r.Table.Dense && r.Table.FieldIndex(field) < r.narrowest()
+}
+
+// narrowest returns how many fields the narrowest rows have.
+func (r Rows) narrowest() int {
+	if r.Table.Widths == nil {
+		return len(r.Table.Fields)
+	}
+	return int(slices.Min(r.Table.Widths))
+}
+
+// Witnesses returns fields of which each of the rows has at least one, where none of
+// the returned ones is sure to be there.
+func (r Rows) Witnesses(returned []string) []string {
+	if slices.ContainsFunc(returned, r.Sure) {
+		return nil
+	}
+	if r.Query.Above != nil {
+		return []string{r.Query.Above.Field}
+	}
+	keys := r.Query.Demands()
+	if r.Query.In != nil {
+		keys = append(keys, r.Query.In.Key)
+	}
+	for _, key := range keys {
+		if r.Table.Tag(key).Numeric() {
+			return []string{key}
+		}
+	}
+	if r.Table.Dense && r.narrowest() > 0 {
+		return []string{r.Table.Fields[0].Name}
+	}
+	var names []string
+	for i := range r.Table.Tags {
+		if tag := &r.Table.Tags[i]; tag.Numeric() && !slices.Contains(returned, tag.Key) {
+			names = append(names, tag.Key)
+		}
+	}
+	for _, f := range r.Table.Fields {
+		if !slices.Contains(returned, f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	return append(names, NullField)
+}

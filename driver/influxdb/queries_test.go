@@ -1,0 +1,15 @@
+package influxdb
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/tsmark/tsmark/driver/conformance"
+)
+
+// The texts in testdata/queries.influxql are written again by
+//
+//	go test ./driver/influxdb -update
+var update = flag.Bool("update", false, "write the texts of queries instead of comparing with them")
+
+func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.influxql", *update) }

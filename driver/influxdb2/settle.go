@@ -1,0 +1,119 @@
+package influxdb2
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/influx"
+	"github.com/tsmark/tsmark/driver/poll"
+	"github.com/tsmark/tsmark/driver/promql"
+)
+
+// The engine looks for compactions to make once a second, so that it is idle
+// only once it has been so for longer than that.
+const (
+	idleFor = 1100 * time.Millisecond
+	look    = 50 * time.Millisecond
+)
+
+// figure is one that the server tells of a shard of the bucket.
+type figure struct {
+	name, path, wal string
+	value           float64
+}
+
+// figures returns those of the bucket's shards, which the server tells everybody.
+func (d *database) figures(ctx context.Context) ([]figure, error) {
+	b, err := d.find(ctx)
+	if err == nil && b == nil {
+		err = fmt.Errorf("there is no such bucket")
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := d.api.text(ctx, http.MethodGet, "/metrics", nil, nil)
+	if err != nil {
+		return nil, fmt.Errorf("reading the server's own figures at /metrics: %w", err)
+	}
+	var own []figure
+	of := `bucket="` + b.ID + `"`
+	promql.Figures(text, func(name, labels string, value float64) {
+		if !strings.Contains(labels, of) {
+			return
+		}
+		own = append(own, figure{name, label(labels, "path"), label(labels, "walPath"), value})
+	})
+	return own, nil
+}
+
+// label returns the value of a label.
+func label(labels, name string) string {
+	for _, before := range []string{"", ","} {
+		begin := before + name + `="`
+		at := strings.Index(labels, begin)
+		if at < 0 || before == "" && at != 0 {
+			continue
+		}
+		value, _, _ := strings.Cut(labels[at+len(begin):], `"`)
+		return value
+	}
+	return ""
+}
+
+// Settle implements driver.DB. Rows are visible once they are acknowledged;
+// what is waited for is the end of compactions of the bucket's shards.
+func (d *database) Settle(ctx context.Context) error {
+	since, err := poll.Idle(ctx, look, idleFor, func() (bool, error) {
+		all, err := d.figures(ctx)
+		for _, f := range all {
+			if f.value != 0 && (f.name == "storage_compactions_active" || f.name == "storage_compactions_queued") {
+				return true, nil
+			}
+		}
+		return false, err
+	})
+	if err != nil {
+		return fmt.Errorf("settling %s: %w", d.where(), err)
+	}
+	d.idleSince.Store(&since)
+	return nil
+}
+
+// IdleSince implements driver.Watcher.
+func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
+
+// Footprint implements driver.DB: the files of the shards and their write-ahead
+// logs, which the server counts, and the shards' indexes and the bucket's file of
+// series, which it does not, where they can be read here.
+func (d *database) Footprint(ctx context.Context) (int64, error) {
+	all, err := d.figures(ctx)
+	if err != nil {
+		return -1, fmt.Errorf("measuring the files of %s: %w", d.where(), err)
+	}
+	var total int64
+	var files []influx.Shard
+	for _, f := range all {
+		if f.name == "storage_shard_disk_size" {
+			total += int64(f.value)
+			files = append(files, influx.Shard{Path: f.path, WAL: f.wal})
+		}
+	}
+	extra, err := influx.Besides(files, total)
+	left := ""
+	if err != nil {
+		left = "the index and the file of series, which the server does not count: " + err.Error()
+	}
+	d.leftOut.Store(&left)
+	return total + extra, nil
+}
+
+// LeftOut implements driver.Incomplete.
+func (d *database) LeftOut() string {
+	if left := d.leftOut.Load(); left != nil {
+		return *left
+	}
+	return ""
+}
