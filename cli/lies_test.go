@@ -60,6 +60,19 @@ var toldLies = []toldLie{
 // several rows each: a sample of answers without rows has nothing to lie about.
 const lyingTypes = "single-groupby-1-1-1,cpu-max-all-1,double-groupby-1,high-cpu-all"
 
+// filtering are drivers whose clients leave rows out of what the server answers: a lie
+// about such a row is none about the answer.
+func filtering() []string { return []string{"opentsdb"} }
+
+// typesOf returns those of lyingTypes that a driver's server can lie about.
+func typesOf(d driver.Driver) []string {
+	all := strings.Split(lyingTypes, ",")
+	if slices.Contains(filtering(), d.Name) {
+		all = slices.DeleteFunc(all, func(name string) bool { return strings.HasPrefix(name, "high-cpu") })
+	}
+	return all
+}
+
 // A server that lies has no figure, whatever it lies about; one that is only slow
 // at times has one that says so.
 func TestLies(t *testing.T) {
@@ -121,7 +134,8 @@ func lieAbout(t *testing.T, d driver.Driver, more string, told toldLie) {
 	if slices.Contains(sparse(), d.Name) {
 		interval = "1h"
 	}
-	code, run, said := runLied(t, spec, interval)
+	types := typesOf(d)
+	code, run, said := runLied(t, spec, interval, types)
 	if code == exitDone && !group.Understands() {
 		t.Skipf("package driver/conformance/lie does not know the protocol of %s, which passed unchanged: teach it to lie in that", d.Name)
 	}
@@ -136,8 +150,8 @@ func lieAbout(t *testing.T, d driver.Driver, more string, told toldLie) {
 		}
 	case told.load && load.Withheld == "":
 		t.Errorf("the load stands, exit status %d\n%s", code, said)
-	case told.answers && len(wrong) < answered(t, &run.Targets[0]):
-		t.Errorf("only %q of %s are withheld, exit status %d\n%s", wrong, lyingTypes, code, said)
+	case told.answers && len(wrong) < answered(t, &run.Targets[0], types):
+		t.Errorf("only %q of %q are withheld, exit status %d\n%s", wrong, types, code, said)
 	case code != exitWithheld:
 		t.Errorf("exit status %d, want %d\n%s", code, exitWithheld, said)
 	}
@@ -151,9 +165,9 @@ func lieAbout(t *testing.T, d driver.Driver, more string, told toldLie) {
 }
 
 // answered returns how many of the query types the system can answer, nearly all.
-func answered(t *testing.T, target *result.Target) int {
+func answered(t *testing.T, target *result.Target, types []string) int {
 	t.Helper()
-	all := len(strings.Split(lyingTypes, ","))
+	all := len(types)
 	n := all
 	for _, q := range target.Queries {
 		if q.Unsupported != "" {
@@ -161,7 +175,7 @@ func answered(t *testing.T, target *result.Target) int {
 		}
 	}
 	if n < all-1 {
-		t.Fatalf("only %d of %s can be lied about", n, lyingTypes)
+		t.Fatalf("only %d of %q can be lied about", n, types)
 	}
 	return n
 }
@@ -179,12 +193,12 @@ func typesWithheld(t *result.Target) []string {
 
 // runLied runs an experiment of 60 queries a type on one target, and of 15,000 rows, or
 // 1,000 where they are an hour apart.
-func runLied(t *testing.T, spec, interval string) (code int, run *result.Run, said string) {
+func runLied(t *testing.T, spec, interval string, types []string) (code int, run *result.Run, said string) {
 	var out, errs bytes.Buffer
 	dir := t.TempDir()
 	code = execute(t.Context(), []string{
 		"tsmark", "run", "--verbose", "--results", dir, "--target", spec, "--replace", "--scale", "40", "--timestamp-end", "2016-01-02T01:00:00Z",
-		"--log-interval", interval, "--query-type", lyingTypes, "--queries", "60", "--time-box", "0", "--batch-size", "500",
+		"--log-interval", interval, "--query-type", strings.Join(types, ","), "--queries", "60", "--time-box", "0", "--batch-size", "500",
 	}, &out, &errs, newCatalog(tsbs.Workloads(), all.Drivers()))
 	kept, err := store.OpenExisting(t.Context(), dir, nil)
 	if err != nil {
