@@ -41,6 +41,7 @@ func TestConformanceHTTP(t *testing.T) {
 }
 
 func TestConformanceNormalized(t *testing.T) {
+	conformance.Long(t)
 	conformance.Run(t, clickhouse.Driver(), server(t, "protocol", "http", "layout", "normalized", "codecs", "series"))
 }
 
