@@ -40,6 +40,7 @@ func TestFaultsWithDedup(t *testing.T) {
 // A server that is killed while the note is replaced has the last one that it
 // acknowledged, or the one that came after it.
 func TestNoteOutlivesAKill(t *testing.T) {
+	conformance.Long(t)
 	conformance.Address(t, "questdb")
 	server := conformance.Script(t, "questdb")
 	kind := Driver()
