@@ -68,6 +68,16 @@ func AllocatesNothingPerRow(t *testing.T, w driver.Writer, encoder encode.Encode
 	}
 }
 
+// BenchmarkEncodes encodes the batch over and over again.
+func BenchmarkEncodes(b *testing.B, encoder encode.Encoder, batch *series.Batch) {
+	var request []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		request = encoder.Append(request[:0], batch)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(batch.Rows()), "ns/row")
+}
+
 // BenchmarkWrites measures how long writing a batch takes, also a row of it.
 func BenchmarkWrites(b *testing.B, w driver.Writer, batch *series.Batch) {
 	b.ReportAllocs()

@@ -47,12 +47,7 @@ func TestWriteAllocatesNothingPerRow(t *testing.T) {
 func BenchmarkEncode(b *testing.B) {
 	w, encoder, batch := cpuWriter(b, compressionNone)
 	defer conformance.Close(b, w)
-	var request []byte
-	b.ReportAllocs()
-	for b.Loop() {
-		request = encoder.Append(request[:0], batch)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(batch.Rows()), "ns/row")
+	conformance.BenchmarkEncodes(b, encoder, batch)
 }
 
 func BenchmarkWrite(b *testing.B) {

@@ -50,12 +50,7 @@ func BenchmarkEncode(b *testing.B) {
 		b.Run("version="+version, func(b *testing.B) {
 			w, encoder, batch := cpuWriter(b, version)
 			defer conformance.Close(b, w)
-			var request []byte
-			b.ReportAllocs()
-			for b.Loop() {
-				request = encoder.Append(request[:0], batch)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(batch.Rows()), "ns/row")
+			conformance.BenchmarkEncodes(b, encoder, batch)
 		})
 	}
 }
