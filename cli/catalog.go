@@ -7,6 +7,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/servers"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -64,7 +65,10 @@ func (c catalog) typeNames() []string {
 }
 
 func (c catalog) forRunner() runner.Catalog {
-	return runner.Catalog{Workload: c.workload, Driver: c.driver, Environ: os.Environ()}
+	return runner.Catalog{Workload: c.workload, Driver: c.driver, Environ: os.Environ(), Servers: func() (string, error) {
+		scripts, err := servers.Unpack()
+		return scripts.Folder(), err
+	}}
 }
 
 // secretNames lists the secret options of all kinds.

@@ -92,11 +92,11 @@ build_influxd() {
 	rm -r "$folder"
 }
 
-# build_loopback builds $installed/loopback.so of loopback.c beside this: preloaded, it
+# build_loopback builds $installed/loopback.so of preload/loopback.c: preloaded, it
 # has a program listen on 127.0.0.1 that would on all addresses.
 build_loopback() {
 	local source new
-	source=$(dirname "$0")/loopback.c
+	source=$(dirname "$0")/preload/loopback.c
 	[ "$installed/loopback.so" -nt "$source" ] && return
 	command -v cc >/dev/null || need_apt gcc libc6-dev
 	mkdir -p "$installed"
@@ -163,5 +163,6 @@ verb() {
 	local name=$1
 	shift
 	declare -F "do_$name" >/dev/null || fail "has no function do_$name: see servers/questdb"
+	[ "$name" != exec ] || do_install
 	"do_$name" "$@"
 }

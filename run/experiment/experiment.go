@@ -67,7 +67,7 @@ type Target struct {
 	// foreground, {dir} standing for a folder that its files go to and {port}
 	// for the first of ten free ports; empty: the server runs already. tsmark
 	// starts it when the target has its first turn and stops it at the end.
-	// Options can be {port+1} to {port+9} where a server has several ports.
+	// {servers} stands for the folder of tsmark's own scripts. Options can be {port+1} to {port+9} where a server has several ports.
 	Start string `yaml:"start,omitempty"`
 	// Idle says what becomes of a server from Start while other targets have
 	// their turn: IdlePause, also if empty, IdleStop or IdleRun.
@@ -85,10 +85,11 @@ const (
 	IdleRun   = "run"   // nothing: what it does in the background disturbs the others
 )
 
-// Places in Target.Start that tsmark fills in.
+// Places in Target.Start that tsmark fills in. Servers may stand in options too.
 const (
 	StartDir  = "{dir}"
 	StartPort = "{port}"
+	Servers   = "{servers}" // the folder of the scripts of tsmark server, as in {servers}/postgres exec {dir} {port}
 )
 
 // Options is what the user set of a kind's options, each value as written.

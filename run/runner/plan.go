@@ -29,6 +29,9 @@ type Catalog struct {
 	// Environ is the environment, as os.Environ lists it, from which secret
 	// options are taken that an experiment does not give: see SecretVariable.
 	Environ []string
+	// Servers makes the folder with the scripts that start servers, which targets
+	// name as experiment.Servers. Nil: there are none.
+	Servers func() (string, error)
 }
 
 // Plan is an experiment whose every name has been found and every value
@@ -124,6 +127,10 @@ func (p *Plan) check() error {
 		kind, err := c.Driver(t.Kind)
 		if err != nil {
 			problems = append(problems, e.Problem(path+".kind", "%s", err))
+			continue
+		}
+		if t, err = c.located(t); err != nil {
+			problems = append(problems, e.Problem(path, "%s", err))
 			continue
 		}
 		if t, err = c.complete(&kind, t); err != nil {

@@ -59,6 +59,31 @@ func startable(kind *driver.Driver, t experiment.Target) string {
 	return ""
 }
 
+// located returns a target that names the folder of the scripts with that folder in
+// its place.
+func (c *Catalog) located(t experiment.Target) (experiment.Target, error) {
+	named := strings.Contains(t.Start, experiment.Servers)
+	for _, value := range t.Options {
+		named = named || strings.Contains(value, experiment.Servers)
+	}
+	switch {
+	case !named:
+		return t, nil
+	case c.Servers == nil:
+		return t, fmt.Errorf("there are no scripts of servers that %s could stand for", experiment.Servers)
+	}
+	folder, err := c.Servers()
+	if err != nil {
+		return t, err
+	}
+	t.Start = strings.ReplaceAll(t.Start, experiment.Servers, shellQuoted(folder))
+	t.Options = maps.Clone(t.Options)
+	for name, value := range t.Options {
+		t.Options[name] = strings.ReplaceAll(value, experiment.Servers, folder)
+	}
+	return t, nil
+}
+
 // furtherPorts takes options of the form {port+2} out of a target, which is its
 // own, and returns how far they are from the first port of its server.
 func furtherPorts(t experiment.Target) map[string]int {

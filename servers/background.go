@@ -1,0 +1,171 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/tsmark/tsmark/internal/outfile"
+	"github.com/tsmark/tsmark/monitor/process"
+)
+
+// Background is servers that go on running when whoever started them has ended. Each
+// has a folder with its files, its output, and a note of its process.
+type Background struct {
+	Folder string            // of the servers' folders
+	Among  *process.Children // lists those that are being started; nil: nobody does
+}
+
+// StateFolder is where programs of this user keep servers in the background, by the
+// XDG Base Directory Specification.
+func StateFolder() (string, error) {
+	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
+		return filepath.Join(state, "tsmark", "servers"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("finding the folder of servers: %w", err)
+	}
+	return filepath.Join(home, ".local", "state", "tsmark", "servers"), nil
+}
+
+// Known is a server that was started in the background.
+type Known struct {
+	Name    string
+	Port    int // its first
+	Running bool
+}
+
+// note is how a server's process is written down. A folder without one is none of
+// tsmark's.
+type note struct {
+	PID     int   `json:"pid"`
+	Started int64 `json:"started"` // tells it from a later process of that number
+	Port    int   `json:"port"`
+}
+
+// Files in the folder of a server.
+const (
+	noteFile   = "server.json"
+	logFile    = "server.log"
+	dataFolder = "data"
+)
+
+// Known lists the servers that were started and not removed.
+func (b Background) Known(ctx context.Context) ([]Known, error) {
+	var list []Known
+	for _, name := range Names() {
+		n, err := b.note(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return nil, err
+		}
+		list = append(list, Known{name, n.Port, n.running(ctx)})
+	}
+	return list, nil
+}
+
+// note reads a server's note. Its error wraps fs.ErrNotExist where it was never
+// started.
+func (b Background) note(name string) (note, error) {
+	var n note
+	text, err := os.ReadFile(filepath.Join(b.Folder, name, noteFile))
+	if err == nil {
+		err = json.Unmarshal(text, &n)
+	}
+	if err != nil {
+		return n, fmt.Errorf("reading which process the server %s is: %w", name, err)
+	}
+	return n, nil
+}
+
+// running reports whether the process of the note is the one of today.
+func (n note) running(ctx context.Context) bool {
+	info, err := process.Lookup(ctx, n.PID)
+	return err == nil && info.Started == n.Started && !info.Ended
+}
+
+// Start starts a server that is installed and returns its first port. Where it runs
+// already that is all. Port 0 is that of its last start, or where somebody else has
+// that now, a free one.
+func (b Background) Start(ctx context.Context, scripts Scripts, name string, port int) (int, error) {
+	last, err := b.note(name)
+	known := err == nil
+	switch {
+	case !known && !errors.Is(err, fs.ErrNotExist):
+		return 0, err
+	case known && last.running(ctx) && port != 0 && port != last.Port:
+		return 0, fmt.Errorf("%s runs already, on port %d", name, last.Port)
+	case known && last.running(ctx):
+		return last.Port, nil
+	case port == 0 && known && free(last.Port):
+		port = last.Port
+	case port == 0:
+		if port, err = process.FreePorts(ctx); err != nil {
+			return 0, err
+		}
+	}
+	folder := filepath.Join(b.Folder, name)
+	data := filepath.Join(folder, dataFolder)
+	if err := os.MkdirAll(data, 0o755); err != nil {
+		return 0, fmt.Errorf("making the folder of the server %s: %w", name, err)
+	}
+	c := scripts.Command(name, data, filepath.Join(folder, logFile), port)
+	c.Among = b.Among
+	c.Note = func(info process.Info) error {
+		text, err := json.Marshal(note{info.PID, info.Started, port})
+		if err != nil {
+			return err
+		}
+		return outfile.WriteBytes(filepath.Join(folder, noteFile), append(text, '\n'))
+	}
+	_, err = process.Start(ctx, c)
+	return port, err
+}
+
+// free reports whether nobody listens on the ports of a server.
+func free(first int) bool {
+	for port := first; port < first+process.PortsInARow; port++ {
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			return false
+		}
+		_ = l.Close()
+	}
+	return true
+}
+
+// Stop ends a server, which may have ended already. What it stored stays, unless it is
+// to be removed.
+func (b Background) Stop(ctx context.Context, name string, remove bool) error {
+	n, err := b.note(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s was not started here", name)
+	case err != nil:
+		return err
+	}
+	if n.running(ctx) {
+		server, err := process.Attach(ctx, n.PID)
+		if err == nil {
+			err = server.Stop(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("stopping the server %s, process %d: %w", name, n.PID, err)
+		}
+	}
+	if remove {
+		if err := os.RemoveAll(filepath.Join(b.Folder, name)); err != nil {
+			return fmt.Errorf("removing the files of the server %s: %w", name, err)
+		}
+	}
+	return nil
+}

