@@ -35,14 +35,9 @@ by driver. With fewer than four repeats a side no difference can be shown; more
 query types need more.
 
 --fail-if takes conditions such as 'p99 > +5%' or 'load < -5%', joined by commas
-or each with a flag of its own. The metrics are median, mean, p90, p95, p99,
-p99.9, max (each query type's service time), geomean (of the medians), load,
-acked, sent (rows a second), disk (bytes), and, of queries that ran while rows
-were written, mixed-median, mixed-p99 and mixed-load (rows a second). A condition holds where the change
-goes beyond the limit and is no chance (corrected p below 0.05), and where A has
-a figure and B has none. With ! behind it chance does not matter: 'p99 > +5%!'.
-If one holds the exit status is 1; if one cannot be judged because there are too
-few repeats, it is 2.`,
+or each with a flag of its own. A change holds also where A has a figure and B has
+none.
+` + conditionsHelp,
 		Example: `  tsmark compare 3f2a 91c0
   tsmark compare 3f2a,77b1,08ce,d411,52f0,9e3b 91c0,1d55,e0a2,6b7c,44f9,c813
   tsmark compare latest:all latest:one --format json
@@ -73,7 +68,7 @@ few repeats, it is 2.`,
 			return checked(c, conditions)
 		},
 	}
-	cmd.Flags().StringArrayVar(&failIf, "fail-if", nil, "`condition` under which the exit status is 1, such as 'p99 > +5%'; repeatable")
+	failIfFlag(cmd, &failIf)
 	cmd.Flags().StringVar(&formatName, "format", formatName, strings.Join(report.Formats(), ", "))
 	cmd.Flags().StringVar(&file, "output", "", "`file` to write (default standard output)")
 	complete(cmd, "format", report.Formats())
@@ -95,6 +90,20 @@ func (a *app) writeComparison(name string, format report.Format, c *compare.Comp
 		return err
 	}
 	return out.Commit()
+}
+
+// conditionsHelp says what --fail-if takes.
+const conditionsHelp = `The metrics are median, mean, p90, p95, p99, p99.9, max (each query type's service
+time), geomean (of the medians), load, acked, sent (rows a second), disk (bytes),
+and, of queries that ran while rows were written, mixed-median, mixed-p99 and
+mixed-load (rows a second). A change, in %, holds where it goes beyond the limit and
+is no chance (corrected p below 0.05). A limit that is no change, such as 50ms,
+100000rows/s or 2GiB, holds where the whole 95 % interval is beyond it. With ! behind
+it chance does not matter: 'p99 > +5%!'. If one holds the exit status is 1; if one
+cannot be judged because there are too few repeats, it is 2.`
+
+func failIfFlag(cmd *cobra.Command, conditions *[]string) {
+	cmd.Flags().StringArrayVar(conditions, "fail-if", nil, "`condition` under which the exit status is 1, such as 'p99 > +5%' or 'p99 > 50ms'; repeatable")
 }
 
 // parseConditions reads the values of --fail-if.
@@ -174,8 +183,8 @@ func checked(c *compare.Comparison, conditions []compare.Condition) error {
 // fix says what helps where a condition cannot be judged.
 func fix(f compare.Finding, n int) string {
 	help := "compare runs that have it"
-	if f.Figure != nil && f.Figure.Verdict == compare.CannotTell {
-		help = f.Figure.Why + "; or put ! behind the condition, to take the figures as they are"
+	if why := f.Why(); why != "" {
+		help = why + "; or put ! behind the condition, to take the figures as they are"
 	}
 	if n > 1 {
 		help += fmt.Sprintf(" (and %d more)", n-1)

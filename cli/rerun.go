@@ -88,7 +88,7 @@ it will execute and the places that it reads and writes, and asks for confirmati
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "execute an imported run without confirmation")
-	cmd.Flags().StringArrayVar(&failIf, "fail-if", nil, "`condition` under which the exit status is 1, such as 'p99 > +5%'; repeatable")
+	failIfFlag(cmd, &failIf)
 	given.timeoutFlags(cmd)
 	forceFlag(cmd)
 	return cmd

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,7 +28,7 @@ import (
 
 func (a *app) runCommand() *cobra.Command {
 	given := newSettings(a)
-	print, selfTest, files := false, false, iotdbFiles{}
+	print, selfTest, files, within := false, false, iotdbFiles{}, limits{}
 	cmd := &cobra.Command{
 		Use:   "run [FILE.yaml|NAME]",
 		Short: "Run an experiment: load, check, run queries, report",
@@ -51,6 +52,10 @@ resolve. If a target differs from itself the exit status is 1.
 --require-quiet refuses a host on which other processes use the CPU. It repeats
 what they disturbed, up to three times in all; then the run ends incomplete.
 
+--fail-if takes conditions, such as 'p99 > 50ms' or 'load < 100000', and changes
+such as 'p99 > +5%' from the run that --baseline names.
+` + conditionsHelp + `
+
 --iotdb-config takes the scenario from the file of IoTDB-Benchmark; flags change
 it as they change an experiment. --print lists in the experiment's notes what
 became of each parameter.`,
@@ -63,6 +68,7 @@ became of each parameter.`,
   tsmark run experiment.yaml
   tsmark run experiment.yaml --self-test
   tsmark run experiment.yaml --require-quiet
+  tsmark run experiment.yaml --fail-if 'p99 > 50ms' --baseline 3f2a --fail-if 'median > +10%'
   tsmark run --iotdb-config config.properties --target duckdb
   tsmark run load-scaling --target duckdb`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -94,7 +100,7 @@ became of each parameter.`,
 					return err
 				}
 			}
-			return a.execute(cmd, e, print)
+			return a.execute(cmd, e, print, within)
 		},
 	}
 	flags := flagGroups{cmd: cmd}
@@ -112,6 +118,8 @@ became of each parameter.`,
 	flags.add("IoTDB-Benchmark", files.configFlag, files.routineFlag)
 	flags.add("The run as a whole", given.quietFlag, func(cmd *cobra.Command) {
 		cmd.Flags().BoolVar(&selfTest, "self-test", false, "compare each target with itself, and say what this machine cannot resolve")
+		failIfFlag(cmd, &within.failIf)
+		cmd.Flags().StringVar(&within.baseline, "baseline", "", "`run` that changes of --fail-if are from, as tsmark compare takes it for A")
 		cmd.Flags().BoolVar(&print, "print", false, "print the experiment as YAML and run nothing")
 	})
 	flags.done()
@@ -194,7 +202,7 @@ func (a *app) stepCommand(given *settings, use, short, long, example string, own
 			if err := given.apply(cmd, e, args); err != nil {
 				return err
 			}
-			return a.execute(cmd, e, false)
+			return a.execute(cmd, e, false, limits{})
 		},
 	}
 	flags := flagGroups{cmd: cmd}
@@ -222,8 +230,12 @@ func stepsOf(command string) (s runner.Steps, ok bool) {
 }
 
 // execute runs an experiment and reports it.
-func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool) error {
+func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, given limits) error {
 	ctx := cmd.Context()
+	conditions, err := given.conditions()
+	if err != nil {
+		return err
+	}
 	steps, _ := stepsOf(cmd.Name())
 	for i, t := range e.Targets {
 		if strings.EqualFold(t.Name, pageName) {
@@ -252,7 +264,18 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool) 
 	defer kept.Close() // each piece is on disk when it was saved
 	plan := sweep.Single()
 	if plan == nil {
+		if len(conditions) > 0 {
+			return errors.New("--fail-if is about one run, and a sweep is several; leave it out, and give it to tsmark compare")
+		}
 		return a.runSweep(cmd, kept, e, sweep)
+	}
+	var baseline *compare.Side
+	if given.baseline != "" { // before anything runs: it may not be there
+		side, err := side(ctx, kept, given.baseline)
+		if err != nil {
+			return fmt.Errorf("--baseline: %w", err)
+		}
+		baseline = &side
 	}
 	r, shown := a.newRunner(cmd, kept, e)
 	run, err := r.Run(ctx, plan, cmd.Name(), a.args)
@@ -263,7 +286,52 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool) 
 	if reportErr := a.reportRun(run); reportErr != nil {
 		return errors.Join(err, reportErr)
 	}
-	return outcome(ctx, run, err)
+	if err := outcome(ctx, run, err); err != nil {
+		return err
+	}
+	return a.within(run, baseline, conditions)
+}
+
+// limits are what a run may not come to.
+type limits struct {
+	failIf   []string
+	baseline string // a run; empty: none
+}
+
+// conditions reads --fail-if, and whether --baseline goes with it.
+func (l limits) conditions() ([]compare.Condition, error) {
+	conditions, err := parseConditions(l.failIf)
+	if err != nil {
+		return nil, err
+	}
+	change := slices.IndexFunc(conditions, func(c compare.Condition) bool { return !c.Absolute })
+	switch {
+	case change >= 0 && l.baseline == "":
+		return nil, fmt.Errorf("--fail-if %q: is a change, and from what is not said; name a run with --baseline, or give a limit as in 'p99 > 50ms'", conditions[change])
+	case change < 0 && l.baseline != "":
+		return nil, errors.New("--baseline is what changes of --fail-if are from, and there are none; give one, as in --fail-if 'p99 > +5%'")
+	}
+	return conditions, nil
+}
+
+// within turns conditions about a run, and its changes from a baseline, into the exit
+// status.
+func (a *app) within(run *result.Run, baseline *compare.Side, conditions []compare.Condition) error {
+	if len(conditions) == 0 {
+		return nil
+	}
+	if baseline == nil {
+		return checked(compare.Alone(run), conditions)
+	}
+	c, err := compare.Runs(*baseline, compare.Side{Runs: []*result.Run{run}}, compare.Options{})
+	if err != nil {
+		return fmt.Errorf("comparing the run with --baseline: %w", err)
+	}
+	fmt.Fprintln(a.stdout)
+	if err := report.WriteComparison(a.stdout, report.Text, c, a.textOptions()); err != nil {
+		return err
+	}
+	return checked(c, conditions)
 }
 
 // fits refuses what would end in the middle for want of memory.

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/tsmark/tsmark/measure/stats"
 )
@@ -20,6 +21,10 @@ func (f Finding) String() string {
 	}
 	s := fmt.Sprintf("%s: %s %s %s", f.Condition, f.Target, f.Figure.Subject, f.Figure.Metric)
 	switch {
+	case f.Condition.Absolute && f.Figure.MissingB != "":
+		return s + " is not known: " + f.Figure.MissingB
+	case f.Condition.Absolute:
+		return s + " is " + f.Figure.alone()
 	case f.Figure.Verdict == NotCompared:
 		return s + " " + string(NotCompared) + ": " + f.Figure.Why
 	case f.Figure.Ratio.Bound == stats.Unknown:
@@ -32,9 +37,40 @@ func (f Finding) String() string {
 	return s
 }
 
+// Why says what keeps a condition from being judged; empty: nothing is known of it, or
+// a side has no figure.
+func (f Finding) Why() string {
+	switch {
+	case f.Figure == nil:
+		return ""
+	case f.Condition.Absolute && f.Figure.MissingB == "" && !f.Figure.across():
+		return fmt.Sprintf("fewer than %d repeats allow no interval of 95 %% across them", leastRepeats)
+	case f.Condition.Absolute:
+		return ""
+	case f.Figure.Verdict == CannotTell:
+		return f.Figure.Why
+	}
+	return ""
+}
+
+// alone is B's figure with its interval.
+func (f *Figure) alone() string {
+	three := func(x float64) string {
+		if x >= 1000 {
+			return strconv.FormatFloat(x, 'f', 0, 64)
+		}
+		return strconv.FormatFloat(x, 'g', 3, 64)
+	}
+	s := f.B.Median.Mark() + f.Unit.text(f.B.Median.Figure, three)
+	if i := f.B.Interval; i != nil {
+		s += fmt.Sprintf(" (%s%s to %s%s)", i.Lo.Mark(), f.Unit.text(i.Lo.Figure, three), i.Hi.Mark(), f.Unit.text(i.Hi.Figure, three))
+	}
+	return s
+}
+
 // Check looks at all figures that the conditions are about: for which they
 // hold, and which cannot be judged, because there are too few repeats or
-// because A has no figure.
+// because there is no figure.
 func (c *Comparison) Check(conditions []Condition) (holds, open []Finding) {
 	for _, condition := range conditions {
 		known := false
@@ -46,10 +82,10 @@ func (c *Comparison) Check(conditions []Condition) (holds, open []Finding) {
 				}
 				known = true
 				finding := Finding{condition, c.Targets[i].B.Name, f}
-				switch {
-				case condition.holds(f):
+				switch does, judged := condition.judge(f); {
+				case does:
 					holds = append(holds, finding)
-				case f.MissingA != "" || !condition.AsIs && !f.Decidable():
+				case !judged:
 					open = append(open, finding)
 				}
 			}
@@ -61,7 +97,52 @@ func (c *Comparison) Check(conditions []Condition) (holds, open []Finding) {
 	return holds, open
 }
 
-// holds reports whether the condition does for a figure.
+// judge reports whether the condition holds for a figure, and whether that could be
+// judged.
+func (c Condition) judge(f *Figure) (holds, judged bool) {
+	if c.Absolute {
+		return c.beyond(f)
+	}
+	holds = c.holds(f)
+	return holds, holds || f.MissingA == "" && (c.AsIs || f.Decidable())
+}
+
+// leastRepeats is how many repeats allow an interval of 95 %: see stats.Summarize.
+const leastRepeats = 6
+
+// beyond reports whether B's figure is beyond the limit: all of its interval is, or as
+// it is the figure itself.
+func (c Condition) beyond(f *Figure) (holds, judged bool) {
+	if f.MissingB != "" {
+		return false, false
+	}
+	nearest := f.B.Median
+	if !c.AsIs {
+		if !f.across() {
+			return false, false
+		}
+		if nearest = f.B.Interval.Lo; !c.Rise {
+			nearest = f.B.Interval.Hi
+		}
+	}
+	switch {
+	case nearest.Bound == stats.Unknown:
+		return false, false
+	case c.Rise:
+		holds = nearest.Figure > c.Limit
+		return holds && nearest.Bound != stats.AtMost, nearest.Bound == stats.Exact || holds == (nearest.Bound == stats.AtLeast)
+	}
+	holds = nearest.Figure < c.Limit
+	return holds && nearest.Bound != stats.AtLeast, nearest.Bound == stats.Exact || holds == (nearest.Bound == stats.AtMost)
+}
+
+// across reports whether B's figure has an interval across repeats that is worth its
+// level.
+func (f *Figure) across() bool {
+	return f.Method == AcrossRepeats && f.B.Interval != nil && f.B.N >= leastRepeats
+}
+
+// holds reports whether a change does for a figure.
 func (c Condition) holds(f *Figure) bool {
 	if f.MissingA != "" || f.MissingB != "" {
 		return f.MissingA == ""

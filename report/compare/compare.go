@@ -103,6 +103,16 @@ func Runs(a, b Side, opts Options) (*Comparison, error) {
 	return c, nil
 }
 
+// Alone are the figures of one run, as B's, for conditions that are about no other.
+func Alone(r *result.Run) *Comparison {
+	side := Side{Runs: []*result.Run{r}}
+	c := &Comparison{A: side.party(), B: side.party()}
+	for _, s := range side.subjects() {
+		c.Targets = append(c.Targets, compareTarget(s, s, nil))
+	}
+	return c
+}
+
 // compareTarget compares all that two subjects recorded.
 func compareTarget(a, b Subject, beside []Subject) Target {
 	t := Target{A: a, B: b}

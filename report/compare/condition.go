@@ -9,19 +9,23 @@ import (
 	"github.com/tsmark/tsmark/internal/suggest"
 )
 
-// Condition is what a comparison may not come to, as in `p99 > +5%`: from A to
-// B the metric rises by more, or with < falls by more, in any query type or
-// load that has it.
+// Condition is what figures may not come to: as a change, `p99 > +5%`, or as it is,
+// `p99 > 50ms`.
 //
-// Chance alone moves figures. So a condition holds only for a difference that
-// was shown (see Figure.Significant); with ! behind it, as in `p99 > +5%!`, for
-// the figures as they are. It also holds where A has a figure and B has none:
-// nothing shows then that B is no worse.
+// A change is that from A to B: the metric rises by more, or with < falls by more, in
+// any query type or load that has it. It also holds where A has a figure and B has
+// none: nothing shows then that B is no worse. A limit that is no change is about B
+// alone.
+//
+// Chance alone moves figures. So a change counts only where a difference was shown
+// (see Figure.Significant), and a limit where the whole interval across repeats is
+// beyond it; with ! behind it, as in `p99 > +5%!`, the figures count as they are.
 type Condition struct {
-	Metric Metric
-	Rise   bool    // written >; else a fall, <
-	Limit  float64 // change relative to A: 0.05 is +5 %; not below 0 for a rise, not above for a fall
-	AsIs   bool    // written !
+	Metric   Metric
+	Rise     bool    // written >; else a fall, <
+	Absolute bool    // the limit is no change
+	Limit    float64 // in the metric's unit; else relative to A: 0.05 is +5 %, not below 0 for a rise, not above for a fall
+	AsIs     bool    // written !
 }
 
 // String is the condition as ParseConditions takes it.
@@ -33,21 +37,30 @@ func (c Condition) String() string {
 	if c.AsIs {
 		mark = "!"
 	}
-	// Twelve digits take away what the division by 100 left behind, and the
-	// digits are written out: ParseConditions takes no exponent.
-	percent, _ := strconv.ParseFloat(strconv.FormatFloat(c.Limit*100, 'g', 12, 64), 64)
-	limit := strconv.FormatFloat(percent, 'f', -1, 64)
-	if !strings.HasPrefix(limit, "-") {
+	limit := digits(c.Limit*100) + "%"
+	switch {
+	case c.Absolute:
+		limit = c.Metric.unit().text(c.Limit, digits)
+	case !strings.HasPrefix(limit, "-"):
 		limit = "+" + limit
 	}
-	return fmt.Sprintf("%s %s %s%%%s", c.Metric, operator, limit, mark)
+	return fmt.Sprintf("%s %s %s%s", c.Metric, operator, limit, mark)
+}
+
+// digits writes a number out, since ParseConditions takes no exponent. Twelve digits
+// take away what a division or multiplication left behind.
+func digits(number float64) string {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(number, 'g', 12, 64), 64)
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
 // ParseConditions reads conditions separated by commas:
 //
 //	METRIC (> +NUMBER% | < -NUMBER%) [!]
+//	METRIC (> | <) NUMBER UNIT [!]
 //
-// The metrics are those of Metrics. Its errors name the character, from 1, at
+// The metrics are those of Metrics; units are ns, us, ms and s of times, rows/s, also
+// k and M of them, of rates, and B, kB, MB, GB, KiB, MiB and GiB of sizes. Its errors name the character, from 1, at
 // which the text goes wrong.
 func ParseConditions(text string) ([]Condition, error) {
 	var list []Condition
@@ -128,7 +141,7 @@ func (p *parser) condition() (c Condition, err error) {
 		p.at = at
 		return c, p.fail(at, "> or < is expected, not %s", p.rest())
 	}
-	if c.Limit, err = p.limit(c.Rise); err != nil {
+	if c.Limit, c.Absolute, err = p.limit(c.Rise, c.Metric.unit()); err != nil {
 		return c, err
 	}
 	mark, at := p.word("!")
@@ -140,30 +153,38 @@ func (p *parser) condition() (c Condition, err error) {
 	return c, nil
 }
 
-// limit reads a change in per cent.
-func (p *parser) limit(rise bool) (float64, error) {
+// limit reads a change in per cent, or a figure with its unit.
+func (p *parser) limit(rise bool, unit Unit) (limit float64, absolute bool, err error) {
 	const largest = 1e6 // per cent
 	sign, at := p.word("+-")
 	number, behind := p.word(numerals)
-	percent, err := strconv.ParseFloat(number, 64)
+	limit, err = strconv.ParseFloat(number, 64)
 	if len(sign) > 1 || err != nil {
 		p.at = at
-		return 0, p.fail(at, "a change is expected, as +5%%, not %s", p.rest())
+		return 0, false, p.fail(at, "a change is expected, as +5%%, or a limit, as %s, not %s", unit.example(), p.rest())
 	}
-	if p.at == len(p.text) || p.text[p.at] != '%' {
-		return 0, p.fail(p.at, "%% is expected, not %s", p.rest())
+	if sign == "" && !strings.HasPrefix(p.text[p.at:], "%") {
+		name, at := p.word(letters + strings.ToUpper(letters) + "µ/")
+		if factor, ok := unit.factors()[name]; ok {
+			return limit * factor, true, nil
+		}
+		p.at = at
+		return 0, false, p.fail(at, "%% or a unit is expected, as in %s, not %s", unit.example(), p.rest())
+	}
+	if !strings.HasPrefix(p.text[p.at:], "%") {
+		return 0, false, p.fail(p.at, "%% or a unit is expected, as in %s, not %s", unit.example(), p.rest())
 	}
 	p.at++
 	if sign == "-" {
-		percent = -percent
+		limit = -limit
 	}
 	switch {
-	case rise && percent < 0:
-		return 0, p.fail(at, "> takes a rise, as +5%%: no change at all would be above %v%%", percent)
-	case !rise && percent > 0:
-		return 0, p.fail(at, "< takes a fall, as -5%%: no change at all would be below +%v%%", percent)
-	case percent > largest || percent <= -100:
-		return 0, p.fail(behind, "a change is above -100%% and up to +%.0f%%", largest)
+	case rise && limit < 0:
+		return 0, false, p.fail(at, "> takes a rise, as +5%%: no change at all would be above %v%%", limit)
+	case !rise && limit > 0:
+		return 0, false, p.fail(at, "< takes a fall, as -5%%: no change at all would be below +%v%%", limit)
+	case limit > largest || limit <= -100:
+		return 0, false, p.fail(behind, "a change is above -100%% and up to +%.0f%%", largest)
 	}
-	return percent / 100, nil
+	return limit / 100, false, nil
 }

@@ -13,8 +13,17 @@ func TestParseConditions(t *testing.T) {
 		"p99.9 >\t+0.5 %,geomean > +0% !": "p99.9 > +0.5%, geomean > +0%!",
 		"acked < -99.5%":                  "acked < -99.5%",
 		"p99 +5%":                         `character 5: > or < is expected, not "+5%"`,
-		"p99 >":                           "character 6: a change is expected, as +5%, not the end",
-		"p99 > +5":                        "character 9: % is expected, not the end",
+		"p99 > 50ms":                      "p99 > 50ms",
+		"max > 0.0015 s!, median<20us":    "max > 1.5ms!, median < 20us",
+		"load < 100k, sent < 2.5M/s":      "load < 100000rows/s, sent < 2500000rows/s",
+		"acked < 12":                      "acked < 12rows/s",
+		"disk > 2GiB, disk > 512 B":       "disk > 2147.483648MB, disk > 512B",
+		"p99 >":                           "character 6: a change is expected, as +5%, or a limit, as 50ms, not the end",
+		"p99 > +5":                        "character 9: % or a unit is expected, as in 50ms, not the end",
+		"p99 > 5":                         "character 8: % or a unit is expected, as in 50ms, not the end",
+		"p99 > 5rows/s":                   `character 8: % or a unit is expected, as in 50ms, not "rows/s"`,
+		"disk > 5ms":                      `character 9: % or a unit is expected, as in 2GiB, not "ms"`,
+		"load < +5/s":                     `character 10: % or a unit is expected, as in 100000rows/s, not "/s"`,
 		"p99 > +5% twice":                 `character 11: a comma, ! or the end is expected, not "twice"`,
 		"p99 > +5%!!":                     `character 10: a comma, ! or the end is expected, not "!!"`,
 		"p99 > -5%":                       "character 7: > takes a rise, as +5%: no change at all would be above -5%",
@@ -23,7 +32,7 @@ func TestParseConditions(t *testing.T) {
 		"":                                "character 1: a metric is missing before the end; write one as in p99 > +5%",
 		"p99 > +5%,":                      "character 11: a metric is missing before the end; write one as in p99 > +5%",
 		"p98 > +5%":                       `character 1: there is no metric "p98"; did you mean "p90" or "p95" or "p99"?`,
-		"median > +1.2.3%":                `character 10: a change is expected, as +5%, not "+1.2.3%"`,
+		"median > +1.2.3%":                `character 10: a change is expected, as +5%, or a limit, as 50ms, not "+1.2.3%"`,
 		"median >> +1%":                   `character 8: > or < is expected, not ">> +1%"`,
 		"\xff\n":                          `character 1: a metric is missing before "\xff\n"; write one as in p99 > +5%`,
 	} {
@@ -45,7 +54,7 @@ func TestParseConditions(t *testing.T) {
 // What is read and written is read again as the same; what is not is said in
 // one line.
 func FuzzParseConditions(f *testing.F) {
-	for _, text := range []string{"p99 > +5%", "load < -5%, disk > +20%!", "median>10%", "p99.9 > +1e3%", "disk>.00001%", "load<-0%", "x", ",", "p99 > +\xff%"} {
+	for _, text := range []string{"p99 > +5%", "load < -5%, disk > +20%!", "median>10%", "p99.9 > +1e3%", "p99 > 50ms", "load < 1.5M!", "disk > .001KiB", "disk>.00001%", "load<-0%", "x", ",", "p99 > +\xff%"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -58,7 +67,7 @@ func FuzzParseConditions(f *testing.F) {
 		}
 		for _, c := range conditions {
 			again, err := ParseConditions(c.String())
-			if err != nil || len(again) != 1 || again[0].String() != c.String() || again[0].Metric != c.Metric || again[0].Rise != c.Rise || again[0].AsIs != c.AsIs {
+			if err != nil || len(again) != 1 || again[0].String() != c.String() || again[0].Metric != c.Metric || again[0].Rise != c.Rise || again[0].Absolute != c.Absolute || again[0].AsIs != c.AsIs {
 				t.Errorf("%q: %+v is written %s and read as %+v: %v", text, c, c, again, err)
 			}
 		}
@@ -138,4 +147,56 @@ func renamed(s Side) Side {
 		other.Runs = append(other.Runs, &again)
 	}
 	return other
+}
+
+// A limit that is no change is about the figures of one run, and counts where the whole
+// interval is beyond it.
+func TestAlone(t *testing.T) {
+	six, one := system(1, 6, 1).Runs, system(1, 1, 1).Runs
+	several := Side{Runs: six}
+	withheld := system(3, 6, 1)
+	for _, r := range withheld.Runs {
+		r.Targets[0].Repeats[0].Queries[0].Withheld = "wrong"
+	}
+	for _, c := range []struct {
+		name        string
+		of          Side
+		text        string
+		holds, open []string // beginnings
+	}{
+		{"below", several, "median > 3600s!", nil, nil},
+		{"one repeat", Side{Runs: one}, "geomean > 1ns", nil, []string{"geomean > 1ns: duck all types geomean is "}},
+		{"one repeat as it is", Side{Runs: one}, "geomean > 1ns!", []string{"geomean > 1ns!: duck all types geomean is "}, nil},
+		{"six", several, "geomean > 1ns", []string{"geomean > 1ns: duck all types geomean is "}, nil},
+		{"a rate", several, "load < 1000M", []string{"load < 1000000000rows/s: duck load load is "}, nil},
+		{"a size", several, "disk > 1B, disk < 1B", []string{"disk > 1B: duck load disk is "}, nil},
+		{"withheld", withheld, "p90 > 3600s", nil, []string{"p90 > 3600s: duck first p90 is not known: "}},
+		{"nobody has it", several, "mixed-load < 1k", nil, []string{"mixed-load < 1000rows/s: no target has the metric mixed-load"}},
+	} {
+		conditions, err := ParseConditions(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Several runs are repeats of one thing: as B they are judged as one run is.
+		compared := &Comparison{}
+		for _, s := range c.of.subjects() {
+			compared.Targets = append(compared.Targets, compareTarget(s, s, nil))
+		}
+		if len(c.of.Runs) == 1 {
+			compared = Alone(c.of.Runs[0])
+		}
+		holds, open := compared.Check(conditions)
+		for what, pair := range map[string]struct {
+			got  []Finding
+			want []string
+		}{"holds": {holds, c.holds}, "open": {open, c.open}} {
+			ok := len(pair.got) == len(pair.want)
+			for i := range pair.want {
+				ok = ok && i < len(pair.got) && strings.HasPrefix(pair.got[i].String(), pair.want[i])
+			}
+			if !ok {
+				t.Errorf("%s: %s: %v, want %v", c.name, what, pair.got, pair.want)
+			}
+		}
+	}
 }

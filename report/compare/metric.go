@@ -82,6 +82,58 @@ const (
 	Bytes         Unit = "bytes"
 )
 
+// unit is what figures of the metric are in.
+func (m Metric) unit() Unit {
+	switch m {
+	case Load, Acked, Sent, MixedLoad:
+		return RowsPerSecond
+	case Disk:
+		return Bytes
+	}
+	return Seconds
+}
+
+// factors are the units in which people give limits, by name.
+func (u Unit) factors() map[string]float64 {
+	switch u {
+	case RowsPerSecond:
+		return map[string]float64{"": 1, "rows/s": 1, "/s": 1, "k": 1e3, "k/s": 1e3, "M": 1e6, "M/s": 1e6}
+	case Bytes:
+		return map[string]float64{"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+	}
+	return map[string]float64{"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1}
+}
+
+// example is a limit as people write it.
+func (u Unit) example() string {
+	switch u {
+	case RowsPerSecond:
+		return "100000rows/s"
+	case Bytes:
+		return "2GiB"
+	}
+	return "50ms"
+}
+
+// text is a figure in the unit that suits its size, its digits by the function.
+func (u Unit) text(figure float64, digits func(float64) string) string {
+	switch {
+	case u == RowsPerSecond:
+		return digits(figure) + "rows/s"
+	case u == Bytes && figure >= 1e6:
+		return digits(figure/1e6) + "MB"
+	case u == Bytes:
+		return digits(figure) + "B"
+	case figure >= 1:
+		return digits(figure) + "s"
+	case figure >= 1e-3:
+		return digits(figure*1e3) + "ms"
+	case figure >= 1e-6:
+		return digits(figure*1e6) + "us"
+	}
+	return digits(figure*1e9) + "ns"
+}
+
 // Direction says which figures are better.
 type Direction string
 
