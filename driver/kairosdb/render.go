@@ -133,20 +133,25 @@ func (r *renderer) counted(a query.Aggregate) {
 }
 
 // add adds a sub-query for each of some fields, whose points pass through the
-// aggregators, and through the query's threshold before that.
+// aggregators, and through the query's threshold before that. Without aggregators only
+// the fields that it is about pass through it: the client makes rows of these alone.
 func (r *renderer) add(fields, by []string, chain ...aggregator) error {
 	tags, err := r.tags(by)
 	if err != nil {
 		return err
 	}
+	filtered := chain
 	if above := r.Above; above != nil {
-		if len(above.And) > 0 && len(chain) > 0 || slices.ContainsFunc(fields, func(f string) bool { return !slices.Contains(above.All(), f) }) {
-			return metric.Unsupported("KairosDB's filter compares the points of a metric with a threshold, and leaves out none of other metrics by them")
+		if len(chain) > 0 && (len(above.And) > 0 || slices.ContainsFunc(fields, func(f string) bool { return f != above.Field })) {
+			return metric.Unsupported("KairosDB's filter compares the points of a metric with a threshold, and leaves none of other metrics out of aggregates by them")
 		}
-		chain = append([]aggregator{filter("lte", above.Value)}, chain...)
+		filtered = append([]aggregator{filter("lte", above.Value)}, chain...)
 	}
 	for _, f := range fields {
 		sub := subQuery{Name: metric.Name(r.Table, f), Tags: tags, Aggregators: chain, ExcludeTags: true}
+		if r.Above != nil && slices.Contains(r.Above.All(), f) {
+			sub.Aggregators = filtered
+		}
 		if len(by) > 0 {
 			sub.GroupBy = []groupBy{{"tag", by}}
 		}
@@ -276,17 +281,15 @@ func (r *renderer) ranges(width int64) (ranges, error) {
 	return of, nil
 }
 
-// rows renders the Rows shape: the points themselves. Of several fields that must be above
-// a threshold each passes through a filter, and rows need all of them.
+// rows renders the Rows shape: the points themselves. Each field that must be above a
+// threshold passes through a filter, and rows need all of these: of other fields' points
+// the client leaves out the rest.
 func (r *renderer) rows(fields []string, tag string) error {
 	r.columns(group(tag), r.all(), fields)
 	if r.Above != nil {
 		for _, f := range r.Above.All() {
-			if !slices.Contains(fields, f) {
-				fields = append(slices.Clone(fields), f)
-				r.hidden(f)
-			}
-			r.must(f)
+			fields = r.further(fields, f)
+			r.field(f).Must = true
 		}
 	}
 	r.stored()
@@ -298,38 +301,21 @@ func (r *renderer) rows(fields []string, tag string) error {
 }
 
 // last renders the Last shape: of each metric of each series the newest point, of which
-// those of the newest time are the row.
+// those of the newest time are the row. What these must fulfil is the client's: a filter
+// leaves the newest point out without a trace.
 func (r *renderer) last(s query.Last) error {
 	r.columns(append([]string{s.By}, s.Tags...), r.all(), s.Fields)
 	r.stored()
 	r.plan.Timed, r.plan.One = true, true
-	newest := chosen("last")
-	for _, f := range s.Fields {
-		chain := []aggregator{newest}
-		if s.Having != nil && s.Having.Field == f {
-			if s.Having.Over != "" {
-				return metric.Unsupported("KairosDB divides a metric by a number, and by no tag")
-			}
-			chain = append(chain, kept(s.Having.Compare, s.Having.Value))
-			r.must(f)
-		}
-		if err := r.add([]string{f}, r.all(), chain...); err != nil {
-			return err
-		}
+	fields, newest := s.Fields, chosen("last")
+	if h := s.Having; h != nil {
+		fields = r.further(fields, h.Field)
+		r.field(h.Field).Keep = &metric.Condition{Compare: h.Compare, Value: h.Value, Over: r.plan.Over(h.Over)}
 	}
-	if s.Having == nil {
-		return r.witnesses(s.Fields, r.all(), newest)
+	if err := r.add(fields, r.all(), newest); err != nil {
+		return err
 	}
-	// What the filter leaves out tells of no row, and a series that shares the tag may
-	// have an older one: another metric must be sure to tell of the newest.
-	sure := slices.IndexFunc(r.table.Fields, func(f series.Field) bool { return f.Name != s.Having.Field && metric.Sure(r.table, f.Name) })
-	if sure < 0 {
-		return metric.Unsupported("KairosDB's filter leaves the newest point out without a trace, and no other metric of table %s is sure to tell that it was the newest", r.Table)
-	}
-	if witness := r.table.Fields[sure].Name; !slices.Contains(s.Fields, witness) {
-		return r.add([]string{witness}, r.all(), newest)
-	}
-	return nil
+	return r.witnesses(fields, r.all(), newest)
 }
 
 // means renders the Means shape.
@@ -340,15 +326,14 @@ func (r *renderer) means(s query.Means) error {
 	by := group(s.Group...)
 	r.columns(by, by, s.Fields)
 	fields := s.Fields
-	if s.Having != nil && !slices.Contains(fields, s.Having.Field) {
-		r.hidden(s.Having.Field)
-		fields = append(slices.Clone(fields), s.Having.Field)
+	if s.Having != nil {
+		fields = r.further(fields, s.Having.Field)
 	}
 	for _, f := range fields {
 		chain := []aggregator{whole("avg")}
 		if s.Having != nil && s.Having.Field == f {
 			chain = append(chain, kept(s.Having.Compare, s.Having.Value))
-			r.must(f)
+			r.field(f).Must = true
 		}
 		if err := r.add([]string{f}, by, chain...); err != nil {
 			return err
@@ -360,19 +345,17 @@ func (r *renderer) means(s query.Means) error {
 	return r.witnesses(fields, by, whole("count"))
 }
 
-// hidden adds a field to the plan that is no column.
-func (r *renderer) hidden(field string) {
-	r.plan.Fields = append(r.plan.Fields, metric.Field{Name: metric.Name(r.Table, field), Hidden: true})
+// further adds a field to those that are columns, as a hidden one, where it is none.
+func (r *renderer) further(fields []string, field string) []string {
+	if slices.Contains(fields, field) {
+		return fields
+	}
+	r.field(field)
+	return append(slices.Clone(fields), field)
 }
 
-// must says that rows need a value of a field.
-func (r *renderer) must(field string) {
-	for i := range r.plan.Fields {
-		if r.plan.Fields[i].Name == metric.Name(r.Table, field) {
-			r.plan.Fields[i].Must = true
-		}
-	}
-}
+// field is the column of a field.
+func (r *renderer) field(name string) *metric.Field { return r.plan.Field(metric.Name(r.Table, name)) }
 
 // kept returns a filter that keeps what compares with a value.
 func kept(c query.Comparison, value float64) aggregator {

@@ -1,27 +1,67 @@
 package lineproto
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/httpwire"
 )
 
-// tcpSender sends lines over a connection on which nothing is answered.
+// tcpSender sends lines over a connection on which nothing is answered but, by some
+// servers, why a line is refused.
 type tcpSender struct {
 	timeout time.Duration
 	conn    net.Conn
 	broken  bool // a send failed
+	heard   *heard
 }
 
-// DialTCP connects to another port of a server, on which lines are taken and
-// nothing is answered.
+// heard is what a server says on a connection.
+type heard struct {
+	first atomic.Pointer[string] // line; nil: it has said nothing
+	ended chan struct{}          // closed when it says nothing more
+	err   error                  // how that came; nil: it closed the connection. Set before ended
+}
+
+// listen reads until the server closes the connection.
+func (h *heard) listen(conn net.Conn) {
+	defer close(h.ended)
+	lines := bufio.NewReader(conn)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			text := httpwire.OneLine(string(line))
+			h.first.CompareAndSwap(nil, &text)
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			if !errors.Is(err, io.EOF) {
+				h.err = err
+			}
+			return
+		}
+	}
+}
+
+// refusal is an error that has what the server said first; nil: it has said nothing.
+func (h *heard) refusal() error {
+	if said := h.first.Load(); said != nil {
+		return fmt.Errorf("it refused what was sent: %s", *said)
+	}
+	return nil
+}
+
+// DialTCP connects to another port of a server, on which lines are taken and nothing is
+// answered. What a server says all the same refuses a line: it makes an error of the next
+// Send, or of Close, which waits until the server has read everything.
 func DialTCP(ctx context.Context, wire *httpwire.Config, port string) (Sender, error) {
 	bounded, cancel := wire.Bounded(ctx)
 	defer cancel()
@@ -37,12 +77,17 @@ func DialTCP(ctx context.Context, wire *httpwire.Config, port string) (Sender, e
 	if err != nil {
 		return nil, wire.Unanswered(bounded, address, err)
 	}
-	return &tcpSender{timeout: wire.Timeout, conn: conn}, nil
+	t := &tcpSender{timeout: wire.Timeout, conn: conn, heard: &heard{ended: make(chan struct{})}}
+	go t.heard.listen(conn)
+	return t, nil
 }
 
 // Send implements Sender.
 func (t *tcpSender) Send(ctx context.Context, text [][]byte) (driver.Receipt, error) {
 	if err := ctx.Err(); err != nil {
+		return driver.Receipt{}, err
+	}
+	if err := t.heard.refusal(); err != nil {
 		return driver.Receipt{}, err
 	}
 	if err := t.conn.SetWriteDeadline(time.Now().Add(t.timeout)); err != nil {
@@ -91,11 +136,15 @@ func (t *tcpSender) Close() error {
 	if err == nil {
 		err = t.conn.SetReadDeadline(time.Now().Add(longestFarewell))
 	}
-	if err == nil {
-		_, err = io.Copy(io.Discard, t.conn)
-	}
 	if err != nil {
 		return t.failure(context.Background(), err)
+	}
+	<-t.heard.ended
+	if err := t.heard.refusal(); err != nil {
+		return err
+	}
+	if t.heard.err != nil {
+		return t.failure(context.Background(), t.heard.err)
 	}
 	return nil
 }

@@ -216,6 +216,28 @@ func TestTCPReceipt(t *testing.T) {
 	}
 }
 
+// What a server says of a line is an error, at the latest when the connection is closed.
+func TestTCPRefused(t *testing.T) {
+	refuse := func(c net.Conn) {
+		_, _ = c.Read(make([]byte, 1))
+		_, _ = io.WriteString(c, "put: no\nput: further\n")
+		_, _ = io.Copy(io.Discard, c)
+	}
+	w, batch := dial(t, time.Minute, refuse)
+	if _, err := w.Write(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	stub.Says(t, w.Close(), "closing a connection to Stub", "it refused what was sent: put: no")
+	w, batch = dial(t, time.Minute, refuse)
+	var failed error
+	for range 200_000 {
+		if _, failed = w.Write(t.Context(), batch); failed != nil {
+			break
+		}
+	}
+	stub.Says(t, failed, "writing to Stub", "it refused what was sent: put: no")
+}
+
 // The context ends what is being sent, and no secret or host is needed to say so.
 func TestTCPContext(t *testing.T) {
 	w, batch := dial(t, time.Minute, func(net.Conn) { <-t.Context().Done() })

@@ -208,10 +208,13 @@ func (j *Joiner) Rows(sink query.Sink) (int64, error) {
 	if slices.ContainsFunc(j.plan.Fields, func(f Field) bool { return f.Above != nil }) {
 		j.order = slices.DeleteFunc(j.order, j.below)
 	}
+	if slices.ContainsFunc(j.plan.Tags, func(t Tag) bool { return t.Must }) {
+		j.order = slices.DeleteFunc(j.order, j.untagged)
+	}
 	if j.plan.One {
 		j.one()
 	}
-	if slices.ContainsFunc(j.plan.Tags, func(t Tag) bool { return t.Must }) || slices.ContainsFunc(j.plan.Fields, func(f Field) bool { return f.Must || f.Keep != nil }) {
+	if slices.ContainsFunc(j.plan.Fields, func(f Field) bool { return f.Must || f.Keep != nil }) {
 		j.order = slices.DeleteFunc(j.order, j.lacks)
 	}
 	switch {
@@ -249,13 +252,18 @@ func (j *Joiner) one() {
 
 func (j *Joiner) timeOf(p place) int64 { return j.groups[p.group].times[p.row] }
 
-// lacks reports whether a row has not what it must have.
-func (j *Joiner) lacks(p place) bool {
+// untagged reports whether a row has not the tags that it must have.
+func (j *Joiner) untagged(p place) bool {
 	for i, tag := range j.plan.Tags {
 		if tag.Must && j.groups[p.group].tags[i].Kind == query.Null {
 			return true
 		}
 	}
+	return false
+}
+
+// lacks reports whether a row has not the values that it must have.
+func (j *Joiner) lacks(p place) bool {
 	for i := range j.plan.Fields {
 		f, v := &j.plan.Fields[i], j.value(p, i)
 		if f.Must && math.IsNaN(v) || f.Keep != nil && !j.kept(p, f.Keep, v) {

@@ -127,7 +127,11 @@ func TestJoinMust(t *testing.T) {
 	if diff := cmp.Diff([]string{want[2], want[3]}, joined(t, &p, samples)); diff != "" {
 		t.Error(diff)
 	}
+	// A row that lacks a tag that it must have does not compete.
 	p.Tags = append(p.Tags, Tag{Label: "rack", Must: true, Hidden: true})
+	for _, name := range []string{"m_a", "m_b"} {
+		samples = append(samples, sample{[][2]string{{"__name__", name}, {"host", "h2"}, {"rack", ""}}, 30, "9"})
+	}
 	if diff := cmp.Diff([]string{want[2]}, joined(t, &p, samples)); diff != "" {
 		t.Error(diff)
 	}

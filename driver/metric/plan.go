@@ -85,7 +85,7 @@ type Plan struct {
 type Tag struct {
 	Label  string `json:"label"`
 	Number bool   `json:"number,omitempty"`
-	Must   bool   `json:"must,omitempty"`   // a row without it is none
+	Must   bool   `json:"must,omitempty"`   // a row without it is none, and not the newest
 	Hidden bool   `json:"hidden,omitempty"` // it is no column
 }
 
@@ -94,7 +94,7 @@ type Field struct {
 	Name   string `json:"name"`
 	Count  bool   `json:"count,omitempty"`  // none is 0, and NULL nowhere
 	Single bool   `json:"single,omitempty"` // a Float32: the single nearest to the value
-	Must   bool   `json:"must,omitempty"`   // a row without a sample of it is none
+	Must   bool   `json:"must,omitempty"`   // a row without a sample of it is none, once the newest are chosen where One says so
 	Hidden bool   `json:"hidden,omitempty"` // it is no column
 	// Divisor is another field, by which the values are divided; empty: none.
 	Divisor string `json:"divisor,omitempty"`
@@ -109,6 +109,25 @@ type Condition struct {
 	Compare query.Comparison `json:"compare,omitempty"`
 	Value   float64          `json:"value"`
 	Over    string           `json:"over,omitempty"`
+}
+
+// Field returns the column of a metric. One that the plan lacks it gets as a hidden one.
+func (p *Plan) Field(name string) *Field {
+	at := slices.IndexFunc(p.Fields, func(f Field) bool { return f.Name == name })
+	if at < 0 {
+		at = len(p.Fields)
+		p.Fields = append(p.Fields, Field{Name: name, Hidden: true})
+	}
+	return &p.Fields[at]
+}
+
+// Over returns the label of a tag that is a number, by which a condition divides. One that
+// is no column becomes a hidden one.
+func (p *Plan) Over(label string) string {
+	if label != "" && !slices.ContainsFunc(p.Tags, func(t Tag) bool { return t.Label == label }) {
+		p.Tags = append(p.Tags, Tag{Label: label, Number: true, Hidden: true})
+	}
+	return label
 }
 
 // Text returns the plan as the text of a request.

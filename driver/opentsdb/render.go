@@ -270,14 +270,12 @@ func (r *renderer) further(fields []string, field string) []string {
 	if slices.Contains(fields, field) {
 		return fields
 	}
-	r.plan.Fields = append(r.plan.Fields, metric.Field{Name: metricOf(r.Table, field), Hidden: true})
+	r.field(field)
 	return append(slices.Clone(fields), field)
 }
 
 // field is the column of a field.
-func (r *renderer) field(field string) *metric.Field {
-	return &r.plan.Fields[slices.IndexFunc(r.plan.Fields, func(f metric.Field) bool { return f.Name == metricOf(r.Table, field) })]
-}
+func (r *renderer) field(field string) *metric.Field { return r.plan.Field(metricOf(r.Table, field)) }
 
 // whole adds a request for aggregates of a window.
 func (r *renderer) whole(a query.Aggregate, fields, by []string, w metric.Window) error {
@@ -371,14 +369,7 @@ func (r *renderer) last(s query.Last) error {
 	fields := s.Fields
 	if h := s.Having; h != nil {
 		fields = r.further(fields, h.Field)
-		keep := &metric.Condition{Compare: h.Compare, Value: h.Value}
-		if h.Over != "" {
-			keep.Over = name(h.Over)
-			if !slices.ContainsFunc(r.plan.Tags, func(t metric.Tag) bool { return t.Label == keep.Over }) {
-				r.plan.Tags = append(r.plan.Tags, metric.Tag{Label: keep.Over, Number: true, Hidden: true})
-			}
-		}
-		r.field(h.Field).Keep = keep
+		r.field(h.Field).Keep = &metric.Condition{Compare: h.Compare, Value: h.Value, Over: r.plan.Over(name(h.Over))}
 	}
 	w := r.window
 	full := metric.Window{From: max(metric.Floor(w.From, hour), firstTime), To: metric.Floor(w.To+1, hour) - 1}
