@@ -179,9 +179,27 @@ func (c *Checker) field(run *series.Run, f int, t series.Trait, is func(row int)
 	return nil
 }
 
+// tagTrait is a trait of tags, and whether a value has it.
+type tagTrait struct {
+	trait series.Trait
+	is    func(value []byte) bool
+}
+
+var tagTraits = [...]tagTrait{
+	{series.EmptyTags, func(value []byte) bool { return len(value) == 0 }},
+	{series.EscapedTags, escaped},
+	{series.UnplainTags, func(value []byte) bool { return !Plain(string(value)) }},
+}
+
+// Plain reports whether a text has characters of ASCII alone that are seen, and no equals
+// sign: lines that are cut at blanks and at such signs, such as OpenTSDB's put, can have it.
+func Plain(text string) bool {
+	return !strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c >= 0x7f || c == '=' })
+}
+
 // tags looks at the tags of each series once.
 func (c *Checker) tags(run *series.Run) error {
-	if c.caps.Holds(series.EmptyTags) && c.caps.Holds(series.EscapedTags) {
+	if !slices.ContainsFunc(tagTraits[:], func(t tagTrait) bool { return !c.caps.Holds(t.trait) }) {
 		return nil
 	}
 	seen := c.seen[run.Table]
@@ -200,9 +218,9 @@ func (c *Checker) tags(run *series.Run) error {
 			if !ok || tag.Numeric() {
 				continue
 			}
-			for _, t := range []series.Trait{series.EmptyTags, series.EscapedTags} {
-				if !c.caps.Holds(t) && (t == series.EmptyTags && len(value) == 0 || t == series.EscapedTags && escaped(value)) {
-					return fmt.Errorf("tag %s of series %d is %q, which %s", tag.Key, s, value, c.caps.remedied(t, "leave it out of the data"))
+			for _, t := range tagTraits {
+				if !c.caps.Holds(t.trait) && t.is(value) {
+					return fmt.Errorf("tag %s of series %d is %q, which %s", tag.Key, s, value, c.caps.remedied(t.trait, "leave it out of the data"))
 				}
 			}
 		}

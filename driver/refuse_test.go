@@ -121,7 +121,8 @@ func TestChecker(t *testing.T) {
 		{lacking(series.EmptyTags), `tag host of series 1 is "", which x does not hold; leave it out of the data`, func(r *series.Run) { r.Series[1] = 1 }},
 		{lacking(series.EscapedTags), `tag host of series 2 is "b\nc", which`, func(r *series.Run) { r.Series[1] = 2 }},
 		{lacking(series.EscapedTags), `tag host of series 3 is "d\\", which`, func(r *series.Run) { r.Series[1] = 3 }},
-		{lacking(series.EscapedTags, series.EmptyTags), "", func(r *series.Run) { r.Series[1] = 4 }},
+		{lacking(series.UnplainTags), `tag host of series 2 is "b\nc", which`, func(r *series.Run) { r.Series[1] = 2 }},
+		{lacking(series.UnplainTags, series.EscapedTags, series.EmptyTags), "", func(r *series.Run) { r.Series[1] = 4 }},
 		{lacking(traits()...), "", func(r *series.Run) {
 			r.Columns[0].Ints[1], r.Columns[1].Floats[1], r.Columns[2].Ints[1], r.Columns[3].Ints[1] = math.MinInt64, math.NaN(), math.MinInt32, 1
 			for f := range 4 {

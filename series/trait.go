@@ -22,6 +22,7 @@ const (
 	FineTimestamps                  // fields of times that are no multiples of 1 µs
 	EmptyTags                       // tags whose value is the empty text
 	EscapedTags                     // tags with a line break, or a backslash that line protocol cannot tell from one that escapes
+	UnplainTags                     // tags with other characters than those of ASCII that are seen, or with an equals sign
 	RepeatedTimes                   // several rows of one series and time
 )
 
@@ -29,5 +30,6 @@ const (
 func (t Trait) String() string {
 	return [...]string{"?", "NaN", "infinite floats", "integers beyond 2^53", "the smallest integer of a type",
 		"fields with times that are no multiples of 1 µs", "empty tags", "tags with a line break, or a backslash before a character that is escaped",
+		"tags with blanks, equals signs, or characters beyond ASCII",
 		"several rows of one series and time"}[t]
 }

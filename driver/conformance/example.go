@@ -85,9 +85,13 @@ func (r *fixedReader) Next(b *series.Batch, _ int) error {
 // far as the target takes them.
 func (s *suite) hostile() example {
 	caps, largest := &s.caps, s.largest()
+	names := Names{"o'brien", `a "b" c`, "Ωμέγα-服务器", "host_10", "host_9"}
+	if !caps.Holds(series.UnplainTags) {
+		names[1], names[2] = `a"b"c`, "a,b;{c}"
+	}
 	table := &series.Table{
 		Name: "load",
-		Tags: []series.Tag{{Key: "hostname", Values: Names{"o'brien", `a "b" c`, "Ωμέγα-服务器", "host_10", "host_9"}}},
+		Tags: []series.Tag{{Key: "hostname", Values: names}},
 		Fields: []series.Field{
 			{Name: "whole", Type: series.Int}, {Name: "share", Type: series.Float}, {Name: "never", Type: series.Int},
 			{Name: "vast", Type: series.Float}, // which is in no mean: PostgreSQL's squares the values
@@ -130,7 +134,7 @@ func (s *suite) hostile() example {
 	}
 
 	all := []string{"whole", "share", "never", "vast"}
-	in := &query.TagIn{Key: "hostname", Values: []string{"o'brien", "Ωμέγα-服务器", "nobody"}}
+	in := &query.TagIn{Key: "hostname", Values: []string{"o'brien", names[2], "nobody"}}
 	return example{f, numbered(
 		query.Query{In: in, Shape: query.Buckets{Aggregate: query.Max, Fields: all, Width: 7 * time.Minute, Order: query.Ascending}},
 		query.Query{Shape: query.Buckets{Aggregate: query.Avg, Fields: all[1:3], Width: time.Hour, GroupBy: "hostname", Order: query.Ascending}},

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -15,6 +14,7 @@ import (
 	"github.com/tsmark/tsmark/driver/lineproto"
 	"github.com/tsmark/tsmark/driver/metric"
 	"github.com/tsmark/tsmark/encode"
+	"github.com/tsmark/tsmark/series"
 )
 
 // The paths of the server.
@@ -35,6 +35,9 @@ type settings struct {
 	wire     httpwire.Config
 	compress lineproto.Compression
 	queued   bool // points are queued on the server behind their acknowledgement
+	telnet   bool // rows are sent as lines, and not acknowledged
+	// telnetPort is where lines are sent.
+	telnetPort string
 }
 
 func newSettings(o driver.Options) (*settings, error) {
@@ -42,7 +45,10 @@ func newSettings(o driver.Options) (*settings, error) {
 	// The server closes a connection that has lain idle for so long
 	// (kairosdb.jetty.socket_idle_timeout), or for 30 s before 1.3.
 	wire.Idle = 20 * time.Second
-	s := &settings{wire: wire, queued: o[optionDatastore] == datastoreCassandra}
+	s := &settings{
+		wire: wire, queued: o[optionDatastore] == datastoreCassandra,
+		telnet: o[optionProtocol] == protocolTelnet, telnetPort: o[optionTelnetPort],
+	}
 	if o[optionCompression] == compressionGzip {
 		s.compress = lineproto.Gzip(1)
 	}
@@ -52,11 +58,10 @@ func newSettings(o driver.Options) (*settings, error) {
 // database is a KairosDB server; it implements driver.DB.
 type database struct {
 	lineproto.Loader
+	metric.Settling
 	settings *settings
 	own      metric.Console // for everything but writers and queriers
 	version  string
-	// What the last Settle found; nil before.
-	idleSince atomic.Pointer[time.Time]
 }
 
 // open connects, and finds out whether a KairosDB answers.
@@ -73,7 +78,7 @@ func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB,
 func newDatabase(s *settings) *database {
 	q := newQuerier(s)
 	return &database{
-		Loader:   lineproto.Loader{System: "KairosDB", Open: s.writes().Open},
+		Loader:   lineproto.Loader{System: "KairosDB", Open: s.sender},
 		settings: s, own: metric.Console{Querier: q, Client: q.Client, Explain: explained},
 	}
 }
@@ -118,6 +123,9 @@ func (d *database) Describe(context.Context) (driver.Description, error) {
 		out.Durability = "acknowledged once it is in the server's queue of files; what its Cassandra then does is not told"
 		out.Settings["datastore"] = datastoreCassandra + ", as the option " + optionDatastore + " says"
 	}
+	if d.settings.telnet {
+		out.Durability = "lines of telnet are not acknowledged; " + out.Durability
+	}
 	return out, nil
 }
 
@@ -127,15 +135,23 @@ func (d *database) Footprint(context.Context) (int64, error) { return -1, nil }
 // untagged is the tag of series without any, which KairosDB does not have.
 const untagged = metric.Own + "untagged"
 
-// points is JSON as KairosDB reads it.
-func points() encode.DataPoints {
-	return encode.DataPoints{Metric: metric.Name, Null: metric.NullField, Untagged: [2]string{untagged, "1"}}
+// points returns an encoder of JSON, or of lines, as KairosDB reads them.
+func (s *settings) points(of *series.Schema) encode.Encoder {
+	tag := [2]string{untagged, "1"}
+	if s.telnet { // putm takes milliseconds; put takes small ones for seconds
+		same := func(name string) string { return name }
+		return encode.Puts{Command: "putm", Metric: metric.Name, Name: same, Null: metric.NullField, Untagged: tag}.New(of)
+	}
+	return encode.DataPoints{Metric: metric.Name, Null: metric.NullField, Untagged: tag}.New(of)
 }
 
-// writes returns where rows are written.
-func (s *settings) writes() lineproto.Endpoint {
+// sender opens a connection on which rows are written.
+func (s *settings) sender(ctx context.Context) (lineproto.Sender, error) {
+	if s.telnet {
+		return lineproto.DialTCP(ctx, &s.wire, s.telnetPort)
+	}
 	return lineproto.Endpoint{
 		Wire: &s.wire, Path: pathPoints, Header: http.Header{"Content-Type": {"application/json"}},
 		Compress: s.compress, Explain: explained,
-	}
+	}.Open(ctx)
 }

@@ -19,6 +19,14 @@ import (
 const (
 	optionCompression = "compression"
 	optionDatastore   = "datastore"
+	optionProtocol    = "protocol"
+	optionTelnetPort  = "telnet_port"
+)
+
+// The values of optionProtocol.
+const (
+	protocolHTTP   = "http"
+	protocolTelnet = "telnet"
 )
 
 // The values of optionCompression.
@@ -54,6 +62,8 @@ func Driver() driver.Driver {
 func options() []driver.Option {
 	return connection.Options(
 		driver.Option{Name: connection.Port, Default: "8080", Help: "port of its HTTP service (kairosdb.jetty.port)"},
+		driver.Option{Name: optionTelnetPort, Type: option.Port(), Default: "4242", Help: "port of its telnet service (kairosdb.telnetserver.port), with protocol=telnet"},
+		driver.Option{Name: optionProtocol, Default: protocolHTTP, Help: "how rows are sent: http (acknowledged) or telnet (not acknowledged; a line that the server refuses is in its log alone)", Type: option.Choice(protocolHTTP, protocolTelnet)},
 		driver.Option{Name: connection.User, Empty: "none", Help: "user, where the server or a proxy before it asks for one"},
 		driver.Option{Name: connection.Password, Empty: "none"},
 		driver.Option{Name: optionCompression, Default: compressionGzip, Help: "how batches are compressed: gzip (1.3 and newer), or none", Type: option.Choice(compressionNone, compressionGzip)},
@@ -61,8 +71,8 @@ func options() []driver.Option {
 	)
 }
 
-func caps(driver.Options) driver.Caps {
-	return driver.Caps{
+func caps(o driver.Options) driver.Caps {
+	c := driver.Caps{
 		Language:      "JSON",
 		CountsPoints:  true,
 		Dedupes:       true,
@@ -78,6 +88,11 @@ func caps(driver.Options) driver.Caps {
 		Schema: checkSchema,
 		Types:  types(),
 	}
+	if o[optionProtocol] == protocolTelnet {
+		c.Schema = checkLines
+		c.Lacks[series.UnplainTags] = "KairosDB cuts at an equals sign, and reads as ISO 8859-1, in lines of telnet; leave out " + optionProtocol + "=" + protocolTelnet
+	}
+	return c
 }
 
 // types are the types of values that KairosDB holds as numbers. The nanoseconds of times
@@ -117,6 +132,28 @@ func checkSchema(s *series.Schema) error {
 		for _, tag := range t.Tags {
 			if tag.Key == untagged {
 				return fmt.Errorf("table %s has a tag called %s, which is tsmark's own: rename it", t.Name, untagged)
+			}
+		}
+	}
+	return nil
+}
+
+// checkLines is checkSchema for lines of telnet.
+func checkLines(s *series.Schema) error {
+	if err := checkSchema(s); err != nil {
+		return err
+	}
+	for _, t := range s.Tables {
+		var names []string
+		for _, f := range t.Fields {
+			names = append(names, metric.Name(t.Name, f.Name))
+		}
+		for _, tag := range t.Tags {
+			names = append(names, tag.Key)
+		}
+		for _, name := range names {
+			if !driver.Plain(name) {
+				return fmt.Errorf("a line of telnet cannot have the name %q, for it takes characters of ASCII without blanks and equals signs; leave out %s=%s", name, optionProtocol, protocolTelnet)
 			}
 		}
 	}

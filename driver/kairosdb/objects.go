@@ -41,7 +41,7 @@ func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 
 // Create implements driver.DB: metrics come with their points.
 func (d *database) Create(_ context.Context, schema *series.Schema) error {
-	d.Prepare(points().New(schema), schema)
+	d.Prepare(d.settings.points(schema), schema)
 	return nil
 }
 

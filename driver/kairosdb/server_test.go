@@ -30,6 +30,12 @@ func TestConformanceUncompressed(t *testing.T) {
 	conformance.RunWrites(t, Driver(), server(t, optionCompression, compressionNone))
 }
 
+// Lines that nobody acknowledges.
+func TestConformanceTelnet(t *testing.T) {
+	conformance.Long(t)
+	conformance.RunWrites(t, Driver(), server(t, optionProtocol, protocolTelnet))
+}
+
 func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.json", *update) }
 
 func TestFaults(t *testing.T) {

@@ -10,19 +10,16 @@ import (
 	"github.com/tsmark/tsmark/driver/poll"
 )
 
-// Where points are queued all have come once their number has not changed for so long,
-// for the server hands on a queue that is nearly empty every 500 ms
-// (kairosdb.queue_processor.min_batch_wait); and how often it is looked at.
+// How often is looked whether the note is there.
 const (
-	quiet   = 5 * time.Second
-	recount = time.Second
-	look    = 50 * time.Millisecond
+	look   = 50 * time.Millisecond
+	relook = time.Second
 )
 
 // visible waits until the note of a time is there.
 func (d *database) visible(ctx context.Context, at int64) error {
 	deadline := time.Now().Add(d.settings.wire.Timeout)
-	return poll.Until(ctx, look, recount, func() (bool, error) {
+	return poll.Until(ctx, look, relook, func() (bool, error) {
 		notes, err := d.notes(ctx)
 		if err != nil {
 			return false, err
@@ -36,23 +33,16 @@ func (d *database) visible(ctx context.Context, at int64) error {
 }
 
 // Settle implements driver.DB. H2 has each point before its request is answered. For
-// Cassandra they are queued, of which the server tells nothing: they are counted until
-// no more appear.
+// Cassandra, and behind telnet, they are queued, of which the server tells nothing: they
+// are counted until no more appear.
 func (d *database) Settle(ctx context.Context) error {
-	since := time.Now()
-	if d.settings.queued {
-		before, err := int64(-1), error(nil)
-		since, err = poll.Idle(ctx, recount, quiet, func() (bool, error) {
-			n, err := d.count(ctx)
-			moved := n != before
-			before = n
-			return moved, err
-		})
-		if err != nil {
-			return fmt.Errorf("settling KairosDB at %s: %w", d.Address(), err)
-		}
+	var count func(context.Context) (int64, error)
+	if d.settings.queued || d.settings.telnet {
+		count = d.count
 	}
-	d.idleSince.Store(&since)
+	if err := d.Await(ctx, count); err != nil {
+		return fmt.Errorf("settling KairosDB at %s: %w", d.Address(), err)
+	}
 	return nil
 }
 
@@ -60,7 +50,7 @@ func (d *database) Settle(ctx context.Context) error {
 func (d *database) count(ctx context.Context) (int64, error) {
 	r := request{Start: metric.Earliest, End: metric.Latest}
 	for _, t := range d.Tables() {
-		for _, f := range metric.AnyOf(t) {
+		for _, f := range metric.Stored(t) {
 			r.Metrics = append(r.Metrics, subQuery{Name: metric.Name(t.Name, f), Aggregators: []aggregator{whole("count")}, ExcludeTags: true})
 		}
 	}
@@ -81,6 +71,3 @@ func (d *database) count(ctx context.Context) (int64, error) {
 	}
 	return total, nil
 }
-
-// IdleSince implements driver.Watcher.
-func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }

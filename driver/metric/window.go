@@ -79,6 +79,21 @@ func AnyOf(t *series.Table) []string {
 	return append(all, NullField)
 }
 
+// Stored returns the fields of which rows have points: those of a table, and NullField
+// where a row may have no other.
+func Stored(t *series.Table) []string {
+	var all []string
+	sure := false
+	for _, f := range t.Fields {
+		all = append(all, f.Name)
+		sure = sure || Sure(t, f.Name)
+	}
+	if !sure {
+		all = append(all, NullField)
+	}
+	return all
+}
+
 // Sure reports whether every row of a table has a value of the field.
 func Sure(t *series.Table, field string) bool {
 	narrowest := len(t.Fields)

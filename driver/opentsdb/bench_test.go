@@ -28,8 +28,8 @@ func cpuWriter(t testing.TB, compression string) (driver.Writer, encode.Encoder,
 	t.Helper()
 	schema, b := conformance.CPURows(t)
 	d := served(t, stub.Saying(http.StatusOK, "", `{"success":1,"failed":0,"errors":[]}`), optionCompression, compression)
-	d.Prepare(points().New(schema), schema)
-	return conformance.Writer(t, d), points().New(schema), b
+	d.Prepare(d.settings.points(schema), schema)
+	return conformance.Writer(t, d), d.settings.points(schema), b
 }
 
 func TestWriteAllocatesNothingPerRow(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/tsmark/tsmark/driver/lineproto"
 	"github.com/tsmark/tsmark/driver/metric"
 	"github.com/tsmark/tsmark/encode"
+	"github.com/tsmark/tsmark/series"
 )
 
 // The paths of the server.
@@ -31,11 +32,17 @@ const (
 type settings struct {
 	wire     httpwire.Config
 	compress lineproto.Compression
+	telnet   bool // points are sent as lines, and not acknowledged
+	sync     bool // HBase has them when they are acknowledged
 }
+
+// queued reports whether points may still be under way to HBase behind their
+// acknowledgement, if there is one.
+func (s *settings) queued() bool { return s.telnet || !s.sync }
 
 func newSettings(o driver.Options) (*settings, error) {
 	wire, err := httpwire.NewConfig(connection.Of(o), "")
-	s := &settings{wire: wire}
+	s := &settings{wire: wire, telnet: o[optionProtocol] == protocolTelnet, sync: o.On(optionSync)}
 	if o[optionCompression] == compressionGzip {
 		s.compress = lineproto.Gzip(1)
 	}
@@ -45,6 +52,7 @@ func newSettings(o driver.Options) (*settings, error) {
 // database is an OpenTSDB server; it implements driver.DB.
 type database struct {
 	lineproto.Loader
+	metric.Settling
 	settings *settings
 	own      metric.Console // for everything but writers and queriers
 	version  string
@@ -65,7 +73,7 @@ func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB,
 func newDatabase(s *settings) *database {
 	q := newQuerier(s)
 	return &database{
-		Loader:   lineproto.Loader{System: "OpenTSDB", Open: s.writes().Open},
+		Loader:   lineproto.Loader{System: "OpenTSDB", Open: s.sender},
 		settings: s, own: metric.Console{Querier: q, Client: q.Client, Explain: explained},
 	}
 }
@@ -137,6 +145,12 @@ func (d *database) Describe(context.Context) (driver.Description, error) {
 		Durability: "acknowledged once HBase has the points in its log; when HBase's log is on disk the server does not tell",
 		Settings:   map[string]string{}, Elsewhere: "server",
 	}
+	switch {
+	case d.settings.telnet:
+		out.Durability = "lines of telnet are not acknowledged; when HBase has them, and its log is on disk, the server does not tell"
+	case !d.settings.sync:
+		out.Durability = "acknowledged once OpenTSDB has read the points (sync=false); when HBase has them, and its log is on disk, the server does not tell"
+	}
 	for _, name := range described {
 		if value := d.config[name]; value != "" {
 			out.Settings[name] = value
@@ -151,19 +165,56 @@ func (d *database) Footprint(context.Context) (int64, error) { return -1, nil }
 // untagged is the tag of series without any, which OpenTSDB does not have.
 const untagged = metric.Own + "untagged"
 
-// points is JSON as OpenTSDB reads it.
-func points() encode.Puts {
-	return encode.Puts{Metric: metricOf, Name: name, Null: metric.NullField, Untagged: [2]string{untagged, "1"}}
-}
-
-// writes returns where rows are written: the server answers when HBase has acknowledged
-// all points, and says of each that was not stored why.
-func (s *settings) writes() lineproto.Endpoint {
-	return lineproto.Endpoint{
-		Wire: &s.wire, Path: pathPut, Parameters: url.Values{"sync": {""}, "details": {""}},
-		Header: http.Header{"Content-Type": {"application/json"}}, Compress: s.compress, Explain: explained, Stored: stored,
+// points returns an encoder of JSON, or of lines, as OpenTSDB reads them.
+func (s *settings) points(of *series.Schema) encode.Encoder {
+	p := encode.Puts{Metric: metricOf, Name: name, Null: metric.NullField, Untagged: [2]string{untagged, "1"}}
+	if s.telnet {
+		p.Command = "put"
 	}
+	return p.New(of)
 }
 
-// Settle implements driver.DB: a point is visible once it is acknowledged.
-func (d *database) Settle(context.Context) error { return nil }
+// sender opens a connection on which points are written. Over HTTP the server says of each
+// that was not stored why: of all when HBase has acknowledged them, or, without sync, of
+// those that it could not read.
+func (s *settings) sender(ctx context.Context) (lineproto.Sender, error) {
+	if s.telnet {
+		return lineproto.DialTCP(ctx, &s.wire, s.wire.Port)
+	}
+	parameters := url.Values{"details": {""}}
+	if s.sync {
+		parameters.Set("sync", "")
+	}
+	return lineproto.Endpoint{
+		Wire: &s.wire, Path: pathPut, Parameters: parameters,
+		Header: http.Header{"Content-Type": {"application/json"}}, Compress: s.compress, Explain: explained, Stored: stored,
+	}.Open(ctx)
+}
+
+// Settle implements driver.DB. A point is visible once HBase has it: where the server does
+// not tell that, points are counted until no more appear.
+func (d *database) Settle(ctx context.Context) error {
+	var count func(context.Context) (int64, error)
+	if d.settings.queued() {
+		count = d.count
+	}
+	if err := d.Await(ctx, count); err != nil {
+		return fmt.Errorf("settling OpenTSDB at %s: %w", d.Address(), err)
+	}
+	return nil
+}
+
+// count returns how many points the tables have.
+func (d *database) count(ctx context.Context) (int64, error) {
+	total := int64(0)
+	for _, t := range d.Tables() {
+		values, err := d.figure(ctx, t, metric.Stored(t), "count")
+		if err != nil {
+			return 0, err
+		}
+		for _, v := range values {
+			total += int64(v.Float)
+		}
+	}
+	return total, nil
+}

@@ -14,12 +14,29 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-const optionCompression = "compression"
+// The names of the options.
+const (
+	optionCompression = "compression"
+	optionProtocol    = "protocol"
+	optionSync        = "sync"
+)
+
+// The values of optionProtocol.
+const (
+	protocolHTTP   = "http"
+	protocolTelnet = "telnet"
+)
 
 // The values of optionCompression.
 const (
 	compressionNone = "none"
 	compressionGzip = "gzip"
+)
+
+// The values of optionSync.
+const (
+	syncOn  = "true"
+	syncOff = "false"
 )
 
 // Driver describes OpenTSDB.
@@ -43,6 +60,8 @@ func Driver() driver.Driver {
 func options() []driver.Option {
 	return connection.Options(
 		driver.Option{Name: connection.Port, Default: "4242", Help: "port of the server (tsd.network.port)"},
+		driver.Option{Name: optionProtocol, Default: protocolHTTP, Help: "how points are sent: http (acknowledged) or telnet (not acknowledged), both to the same port", Type: option.Choice(protocolHTTP, protocolTelnet)},
+		driver.Option{Name: optionSync, Default: syncOn, Help: "whether the server answers a batch over HTTP once HBase has its points (true), or once it has read them", Type: option.Boolean(syncOn, syncOff)},
 		driver.Option{Name: connection.User, Empty: "none", Help: "user, where a proxy before the server asks for one"},
 		driver.Option{Name: connection.Password, Empty: "none"},
 		driver.Option{Name: optionCompression, Default: compressionGzip, Help: "how batches are compressed: gzip, or none", Type: option.Choice(compressionNone, compressionGzip)},

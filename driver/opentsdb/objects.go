@@ -121,7 +121,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	if err := d.assign(ctx, metrics, append(keys, untagged)); err != nil {
 		return fmt.Errorf("assigning names in OpenTSDB at %s: %w", d.Address(), err)
 	}
-	d.Prepare(points().New(schema), schema)
+	d.Prepare(d.settings.points(schema), schema)
 	return nil
 }
 
@@ -218,8 +218,12 @@ var figures = [...]string{"count", "sum", "min", "max"}
 // Census implements driver.DB.
 func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
 	out := driver.Census{Rows: -1, Fields: make([]driver.Content, len(t.Fields))}
+	var fields []string
+	for _, f := range t.Fields {
+		fields = append(fields, f.Name)
+	}
 	for i := range figures {
-		values, err := d.figure(ctx, t, figures[i])
+		values, err := d.figure(ctx, t, fields, figures[i])
 		if err != nil {
 			return driver.Census{}, fmt.Errorf("taking the census of table %s: %w", t.Name, err)
 		}
@@ -247,12 +251,12 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	return out, nil
 }
 
-// figure returns an aggregate of all points of each field.
-func (d *database) figure(ctx context.Context, t *series.Table, function string) ([]query.Value, error) {
+// figure returns an aggregate of all points of each of some fields.
+func (d *database) figure(ctx context.Context, t *series.Table, fields []string, function string) ([]query.Value, error) {
 	r, p := newRequest(metric.Window{To: metric.Latest}), metric.Plan{}
-	for _, f := range t.Fields {
-		p.Fields = append(p.Fields, metric.Field{Name: metricOf(t.Name, f.Name)})
-		r.Queries = append(r.Queries, subQuery{Metric: metricOf(t.Name, f.Name), Aggregator: together(function), Downsample: all + function})
+	for _, f := range fields {
+		p.Fields = append(p.Fields, metric.Field{Name: metricOf(t.Name, f)})
+		r.Queries = append(r.Queries, subQuery{Metric: metricOf(t.Name, f), Aggregator: together(function), Downsample: all + function})
 	}
 	var err error
 	if p.Expression, err = r.text(); err != nil {
@@ -263,7 +267,7 @@ func (d *database) figure(ctx context.Context, t *series.Table, function string)
 	case err != nil:
 		return nil, err
 	case len(rows) == 0: // there are no points
-		return make([]query.Value, len(t.Fields)), nil
+		return make([]query.Value, len(fields)), nil
 	case len(rows) > 1:
 		return nil, errors.New("expected one figure of each field, found others")
 	}

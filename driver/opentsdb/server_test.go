@@ -24,6 +24,17 @@ func TestConformanceUncompressed(t *testing.T) {
 	conformance.RunWrites(t, Driver(), server(t, optionCompression, compressionNone))
 }
 
+// Lines that nobody acknowledges, and batches that are acknowledged once they are read.
+func TestConformanceTelnet(t *testing.T) {
+	conformance.Long(t)
+	conformance.RunWrites(t, Driver(), server(t, optionProtocol, protocolTelnet))
+}
+
+func TestConformanceWithoutSync(t *testing.T) {
+	conformance.Long(t)
+	conformance.RunWrites(t, Driver(), server(t, optionSync, syncOff))
+}
+
 func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.json", *update) }
 
 func TestFaults(t *testing.T) {

@@ -119,7 +119,7 @@ func TestLostPoints(t *testing.T) {
 		{http.StatusOK, `hello`, "is this OpenTSDB?"},
 	} {
 		d := served(t, stub.Saying(c.status, "", c.body))
-		d.Prepare(points().New(schema), schema)
+		d.Prepare(d.settings.points(schema), schema)
 		w := conformance.Writer(t, d)
 		receipt, err := w.Write(t.Context(), b)
 		stub.Says(t, err, c.says)
