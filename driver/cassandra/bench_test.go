@@ -27,9 +27,9 @@ func rows(t testing.TB) (*series.Schema, *series.Batch) {
 }
 
 // encoded returns what makes the batches of rows over and over again.
-func encoded(t testing.TB) (encode func(), number int) {
+func encoded(t testing.TB, layout string) (encode func(), number int) {
 	t.Helper()
-	o, err := new(Driver()).Resolve(nil)
+	o, err := new(Driver()).Resolve(map[string]string{optionLayout: layout})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,20 +44,26 @@ func encoded(t testing.TB) (encode func(), number int) {
 
 // BenchmarkEncode is the client's work on a batch, but for what gocql makes of it.
 func BenchmarkEncode(b *testing.B) {
-	encode, rows := encoded(b)
-	b.ReportAllocs()
-	for b.Loop() {
-		encode()
+	for _, layout := range []string{layoutWide, layoutNarrow} {
+		b.Run(layout, func(b *testing.B) {
+			encode, rows := encoded(b, layout)
+			b.ReportAllocs()
+			for b.Loop() {
+				encode()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*rows), "ns/row")
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*rows), "ns/row")
 }
 
 // Nothing is allocated per row.
 func TestEncodingAllocatesNothing(t *testing.T) {
-	encode, rows := encoded(t)
-	encode() // memory grows
-	if n := testing.AllocsPerRun(5, encode); n > float64(rows)/1000 {
-		t.Errorf("%v allocations in %d rows", n, rows)
+	for _, layout := range []string{layoutWide, layoutNarrow} {
+		encode, rows := encoded(t, layout)
+		encode() // memory grows
+		if n := testing.AllocsPerRun(5, encode); n > float64(rows)/1000 {
+			t.Errorf("%s: %v allocations in %d rows", layout, n, rows)
+		}
 	}
 }
 

@@ -26,6 +26,9 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 }
 
 func (d *database) census(ctx context.Context, t *series.Table) (out driver.Census, err error) {
+	if d.layout.narrow {
+		return d.censusOfValues(ctx, t)
+	}
 	for from := 0; from == 0 || from < len(t.Fields); from += fieldsAtOnce {
 		if err := d.contents(ctx, t, t.Fields[from:min(from+fieldsAtOnce, len(t.Fields))], &out); err != nil {
 			return out, err
@@ -139,6 +142,9 @@ func (d *database) sums(ctx context.Context, t *series.Table, out *driver.Census
 // ListSeries implements driver.SeriesLister: the tags of the series that have
 // partitions.
 func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
+	if d.layout.narrow {
+		return d.listNamed(ctx, t, sink)
+	}
 	present := map[int64]bool{}
 	err := d.scan(ctx, func(row []query.Value) error {
 		present[row[0].Int] = true

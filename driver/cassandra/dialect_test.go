@@ -10,4 +10,5 @@ import (
 // The golden file is written again by go test ./driver/cassandra -update.
 func TestQueries(t *testing.T) {
 	conformance.Queries(t, cassandra.Driver(), nil, "queries.sql", *update)
+	conformance.Queries(t, cassandra.Driver(), map[string]string{"layout": "narrow"}, "queries-narrow.sql", *update)
 }

@@ -21,6 +21,7 @@ import (
 
 // The names of the options.
 const (
+	optionLayout        = "layout"
 	optionPartition     = "partition"
 	optionConsistency   = "consistency"
 	optionReplication   = "replication"
@@ -32,6 +33,12 @@ const (
 	optionConnections   = "connections"
 	optionPageSize      = "page_size"
 	optionQuiet         = "quiet"
+)
+
+// The values of optionLayout.
+const (
+	layoutWide   = "wide"
+	layoutNarrow = "narrow"
 )
 
 // partitions are the values of optionPartition.
@@ -48,6 +55,8 @@ func Driver() driver.Driver {
 				Help: "keyspace; made where it does not exist"},
 			option.Option{Name: connection.User, Default: "cassandra", Help: "user to connect as, where the server asks for one"},
 			option.Option{Name: connection.Password, Default: "cassandra"},
+			option.Option{Name: optionLayout, Layout: true, Default: layoutWide, Type: option.Choice(layoutWide, layoutNarrow),
+				Help: "wide: a row for each row; narrow: TSBS's, a row for each value, in a table for each type of value, a partition for each series, field and day"},
 			option.Option{Name: optionPartition, Layout: true, Default: "day", Type: option.Choice("hour", "day", "week"),
 				Help: "the span of time of a series that shares a partition"},
 			option.Option{Name: optionConsistency, Default: "local_one", Type: option.Choice("one", "local_one", "quorum", "local_quorum", "all"),
@@ -96,7 +105,7 @@ func Driver() driver.Driver {
 }
 
 func caps(o driver.Options) driver.Caps {
-	return driver.Caps{
+	c := driver.Caps{
 		Language:      "CQL",
 		Dedupes:       true,
 		TimePrecision: time.Millisecond,
@@ -114,4 +123,11 @@ func caps(o driver.Options) driver.Caps {
 		},
 		Steps: []driver.Step{},
 	}
+	if o[optionLayout] == layoutNarrow {
+		c.Types[series.Int32] = driver.Stored{As: "bigint", Mapped: "the bigint that equals it"}
+		c.Types[series.Date] = driver.Stored{As: "bigint", Mapped: "its days since 1970-01-01"}
+		c.Types[series.Text] = driver.Stored{As: "blob", Mapped: "its bytes"}
+		c.CountsPoints = true
+	}
+	return c
 }

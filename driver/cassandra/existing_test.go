@@ -41,7 +41,7 @@ func TestExistingData(t *testing.T) {
 		}
 	}
 	table := tableName(schema.Tables[0].Name)
-	made := strings.SplitN(d.layout.makeTable(schema.Tables[0])[0], " WITH ", 2)[0]
+	made := strings.SplitN(d.layout.tables(schema)[0].statement, " WITH ", 2)[0]
 	exec("DROP TABLE "+d.layout.in(table), made)
 	refused("table " + table)
 	exec("DROP KEYSPACE tsmark_existing")

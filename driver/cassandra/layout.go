@@ -55,11 +55,15 @@ type layout struct {
 	options  driver.Options
 	keyspace string
 	span     time.Duration // of a partition
+	narrow   bool          // see narrow.go
 	types    map[series.Type]driver.Stored
 }
 
 func newLayout(o driver.Options) *layout {
-	return &layout{options: o, keyspace: o[connection.Database], span: partitions[o[optionPartition]], types: caps(o).Types}
+	return &layout{
+		options: o, keyspace: o[connection.Database], span: partitions[o[optionPartition]],
+		narrow: o[optionLayout] == layoutNarrow, types: caps(o).Types,
+	}
 }
 
 // in is a table of the keyspace as it stands in statements.
@@ -70,13 +74,26 @@ func (l *layout) registry(t *series.Table) string { return l.in(registryName(t))
 
 // check says what of a schema has no place in Cassandra.
 func check(o driver.Options, s *series.Schema) error {
+	narrow := o[optionLayout] == layoutNarrow
+	switch {
+	case narrow && o[optionPartition] != "day":
+		return fmt.Errorf("%s=%s has partitions of days, as TSBS has: leave out %s=%s", optionLayout, layoutNarrow, optionPartition, o[optionPartition])
+	case narrow:
+		if err := checkNarrow(s); err != nil {
+			return err
+		}
+	}
 	keyspace := o[connection.Database]
 	if keyspace == "" || tableName(keyspace) != keyspace || len(keyspace) > longestName {
 		return fmt.Errorf("no keyspace can be called %q: give up to %d letters, digits and underscores by the option %s", keyspace, longestName, connection.Database)
 	}
 	taken := map[string]string{noteTable: "that of tsmark's note"}
 	for _, t := range s.Tables {
-		for _, name := range []string{tableName(t.Name), registryName(t)} {
+		names := []string{tableName(t.Name), registryName(t)}
+		if narrow {
+			names = names[1:]
+		}
+		for _, name := range names {
 			switch {
 			case t.Name == "" || len(name) > longestName:
 				return fmt.Errorf("table %q would be called %s, and Cassandra's names have %d characters at most: rename it", t.Name, name, longestName)
@@ -86,6 +103,9 @@ func check(o driver.Options, s *series.Schema) error {
 			taken[name] = "one of table " + t.Name
 		}
 		columns := map[string]bool{seriesColumn: true, bucketColumn: true, timeColumn: true}
+		if narrow {
+			columns[keyColumn] = true
+		}
 		for _, name := range t.ColumnNames() {
 			switch {
 			case name == "" || strings.ContainsRune(name, 0):
@@ -105,12 +125,41 @@ func (l *layout) makeKeyspace() string {
 		ident(l.keyspace), l.options[optionReplication], l.options[optionDurableWrites])
 }
 
-// makeTable are the statements that make a table of rows and its registry, where a
-// series is found by its first tag.
-func (l *layout) makeTable(t *series.Table) []string {
-	var fields, tags strings.Builder
+// table is one that is made, by its name.
+type table struct{ name, statement string }
+
+// tables are those of a schema, in the order in which they are made.
+func (l *layout) tables(s *series.Schema) (all []table) {
+	for _, t := range s.Tables {
+		if !l.narrow {
+			all = append(all, table{tableName(t.Name), l.makeRows(t)})
+		}
+		all = append(all, table{registryName(t), l.makeRegistry(t)})
+	}
+	if l.narrow {
+		for _, v := range valueTables(s) {
+			all = append(all, table{v.name, l.makeValues(v)})
+		}
+	}
+	return all
+}
+
+// makeRows is the statement that makes a table of rows.
+func (l *layout) makeRows(t *series.Table) string {
+	var fields strings.Builder
 	for _, f := range t.Fields {
 		fmt.Fprintf(&fields, "%s %s, ", ident(f.Name), l.types[f.Type].As)
+	}
+	return fmt.Sprintf("CREATE TABLE %s (%s int, %s timestamp, %s timestamp, %sPRIMARY KEY ((%[2]s, %[3]s), %[4]s)) WITH CLUSTERING ORDER BY (%[4]s DESC) AND %[6]s",
+		l.rows(t), seriesColumn, bucketColumn, timeColumn, fields.String(), l.storage())
+}
+
+// makeRegistry is the statement that makes the registry of a table of rows, where a series
+// is found by its first tag.
+func (l *layout) makeRegistry(t *series.Table) string {
+	var tags strings.Builder
+	if l.narrow {
+		fmt.Fprintf(&tags, "%s text static, ", keyColumn)
 	}
 	for i := range t.Tags {
 		kind := "text"
@@ -119,13 +168,13 @@ func (l *layout) makeTable(t *series.Table) []string {
 		}
 		fmt.Fprintf(&tags, "%s %s static, ", ident(t.Tags[i].Key), kind)
 	}
-	made := []string{
-		fmt.Sprintf("CREATE TABLE %s (%s int, %s timestamp, %s timestamp, %sPRIMARY KEY ((%[2]s, %[3]s), %[4]s)) WITH CLUSTERING ORDER BY (%[4]s DESC) AND compaction = %[6]s AND default_time_to_live = %[7]d",
-			l.rows(t), seriesColumn, bucketColumn, timeColumn, fields.String(), l.compaction(), int64(l.options.Duration(optionTTL)/time.Second)),
-		fmt.Sprintf("CREATE TABLE %s (%s int, %s timestamp, %sPRIMARY KEY (%[2]s, %[3]s)) WITH CLUSTERING ORDER BY (%[3]s DESC)",
-			l.registry(t), seriesColumn, bucketColumn, tags.String()),
-	}
-	return made
+	return fmt.Sprintf("CREATE TABLE %s (%s int, %s timestamp, %sPRIMARY KEY (%[2]s, %[3]s)) WITH CLUSTERING ORDER BY (%[3]s DESC)",
+		l.registry(t), seriesColumn, bucketColumn, tags.String())
+}
+
+// storage are the properties of tables that have values.
+func (l *layout) storage() string {
+	return fmt.Sprintf("compaction = %s AND default_time_to_live = %d", l.compaction(), int64(l.options.Duration(optionTTL)/time.Second))
 }
 
 func (l *layout) compaction() string {

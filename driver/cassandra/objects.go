@@ -52,10 +52,8 @@ func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 		return nil, err
 	}
 	var objects []driver.Object
-	for _, t := range schema.Tables {
-		for _, name := range []string{tableName(t.Name), registryName(t)} {
-			objects = append(objects, driver.Object{Kind: kindTable, Name: name})
-		}
+	for _, t := range d.layout.tables(schema) {
+		objects = append(objects, driver.Object{Kind: kindTable, Name: t.name})
 	}
 	return objects, nil
 }
@@ -94,13 +92,11 @@ func (d *database) create(ctx context.Context, schema *series.Schema) (made []dr
 	if err := d.makeKeyspace(ctx); err != nil {
 		return nil, err
 	}
-	for _, t := range schema.Tables {
-		for _, text := range d.layout.makeTable(t) {
-			if err := d.exec(ctx, text); err != nil {
-				return made, fmt.Errorf("making table %s: %w", t.Name, err)
-			}
-			made = append(made, planned[len(made)])
+	for i, t := range d.layout.tables(schema) {
+		if err := d.exec(ctx, t.statement); err != nil {
+			return made, fmt.Errorf("making table %s: %w", t.name, err)
 		}
+		made = append(made, planned[i])
 	}
 	return made, nil
 }

@@ -14,7 +14,8 @@ import (
 
 // plan is a request: its statements, and how their answers are put together. It is kept
 // as the text of a driver.Request: a line of JSON, the statement that reads the
-// registry, and the one for each partition, which are prepared.
+// registry, and the one for each partition, in the narrow layout one for each field's, which
+// are prepared.
 type plan struct {
 	Registry  string `json:"-"`
 	Partition string `json:"-"`
@@ -36,6 +37,8 @@ type plan struct {
 	End   *int64  `json:"end,omitempty"`
 	Above []bound `json:"above,omitempty"` // what is bound behind the window
 	Span  int64   `json:"span"`            // of a partition, in milliseconds
+
+	Narrow *narrowPlan `json:"narrow,omitempty"` // nil: the layout is wide
 
 	// One of these says what becomes of the rows of partitions.
 	Rows   *rowsPlan `json:"rows,omitempty"`

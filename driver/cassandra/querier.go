@@ -50,7 +50,7 @@ func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 	if err != nil {
 		return driver.Cost{}, err
 	}
-	run := &execution{querier: q, plan: p, sink: sink}
+	run := &execution{querier: q, plan: p, sink: sink, slots: make(chan struct{}, q.concurrency)}
 	rows, err := run.answer(ctx)
 	return driver.Cost{Rows: rows, Bytes: run.bytes.Load()}, err
 }
@@ -61,6 +61,7 @@ type execution struct {
 	plan  *plan
 	sink  query.Sink
 	bytes atomic.Int64
+	slots chan struct{} // of statements in the narrow layout that may be under way
 
 	mu     sync.Mutex // guards what follows, while statements run
 	rows   int64      // that were handed on
@@ -99,6 +100,14 @@ func (x *execution) statement(ctx context.Context, text string, args []any, take
 	}, text, args...)
 	x.bytes.Add(cost.Bytes)
 	return err
+}
+
+// read reads a partition, and hands its rows on one at a time.
+func (x *execution) read(ctx context.Context, at *partition, take func([]query.Value) error) error {
+	if x.plan.Narrow != nil {
+		return x.join(ctx, at, take)
+	}
+	return x.statement(ctx, x.plan.Partition, x.plan.args(at), take)
 }
 
 // keep counts values that are kept.
@@ -162,7 +171,7 @@ func (x *execution) stored(ctx context.Context, all []partition) (int64, error) 
 			return nil
 		}
 		at := &all[i]
-		return x.statement(ctx, x.plan.Partition, x.plan.args(at), func(row []query.Value) error {
+		return x.read(ctx, at, func(row []query.Value) error {
 			if full() {
 				return nil
 			}
@@ -224,7 +233,7 @@ func (x *execution) last(ctx context.Context, all []partition) (int64, error) {
 	err := each(ctx, x.concurrency, len(series), func(ctx context.Context, i int) error {
 		found := false
 		for _, at := range bySeries[series[i]] {
-			err := x.statement(ctx, x.plan.Partition, x.plan.args(at), func(row []query.Value) error {
+			err := x.read(ctx, at, func(row []query.Value) error {
 				found = true
 				return x.compete(p, at, row)
 			})
@@ -335,7 +344,7 @@ func (x *execution) foldAll(ctx context.Context, all []partition) error {
 	return each(ctx, x.concurrency, len(all), func(ctx context.Context, i int) error {
 		at := &all[i]
 		var key []byte
-		return x.statement(ctx, x.plan.Partition, x.plan.args(at), func(row []query.Value) error {
+		return x.read(ctx, at, func(row []query.Value) error {
 			var bucket query.Value
 			if f.Buckets {
 				bucket, row = row[0], row[1:]

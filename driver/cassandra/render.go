@@ -123,7 +123,7 @@ func (r *renderer) rows(fields []string, p *rowsPlan) {
 	if p.Limit > 0 {
 		end = fmt.Sprintf(" LIMIT %d", p.Limit)
 	}
-	r.statement(timeColumn+columns(fields), "", end)
+	r.statement(fields, timeColumn+columns(fields), "", end)
 }
 
 // last renders the Last shape: the partitions of a series are read from the newest one
@@ -137,7 +137,11 @@ func (r *renderer) last(s query.Last) {
 		}
 	}
 	r.plan.Newest = p
-	r.statement(timeColumn+columns(s.Fields), "", " LIMIT 1")
+	if r.layout.narrow {
+		r.narrow(s.Fields, " ORDER BY "+nanosecondsName+" DESC LIMIT 1")
+		return
+	}
+	r.statement(s.Fields, timeColumn+columns(s.Fields), "", " LIMIT 1")
 }
 
 // aggregates renders the shapes that fold each field alike.
@@ -173,7 +177,7 @@ func (r *renderer) fold(fields []string, f *foldPlan, width time.Duration) {
 			list += fmt.Sprintf(", %s(%s)", p.Make, c)
 		}
 	}
-	r.statement(list, group, "")
+	r.statement(fields, list, group, "")
 }
 
 // floor is the start of a row's bucket. Without a time to start from Cassandra counts
@@ -218,8 +222,12 @@ func (r *renderer) means(s query.Means) {
 	r.fold(s.Fields, f, 0)
 }
 
-// statement renders the one for a partition.
-func (r *renderer) statement(list, group, end string) {
+// statement renders the one for a partition, or those for the partitions of fields.
+func (r *renderer) statement(fields []string, list, group, end string) {
+	if r.layout.narrow {
+		r.narrow(fields, end)
+		return
+	}
 	where := fmt.Sprintf("%s = ? AND %s = ?", seriesColumn, bucketColumn)
 	if r.plan.Start != nil {
 		where += " AND " + timeColumn + " >= ?"
@@ -305,7 +313,11 @@ func (r *renderer) registry() {
 // count says how many statements the request has.
 func (r *renderer) count() {
 	reads := max(1, len(r.plan.Values))
-	r.plan.Statements = fmt.Sprintf("%d of the registry, and one for each partition that it names", reads)
+	each := "one"
+	if p := r.plan.Narrow; p != nil && len(p.Fields) > 1 {
+		each = fmt.Sprint(len(p.Fields))
+	}
+	r.plan.Statements = fmt.Sprintf("%d of the registry, and %s for each partition that it names", reads, each)
 	if p := &r.plan; p.Start != nil && p.End != nil {
 		spans := max(0, 1+(query.BucketOf(*p.End-1, time.Duration(p.Span))-query.BucketOf(*p.Start, time.Duration(p.Span)))/p.Span)
 		r.plan.Statements += fmt.Sprintf(", up to %d a series", spans)

@@ -26,6 +26,11 @@ func server(t testing.TB, given ...string) map[string]string {
 // The suite in each layout.
 func TestConformance(t *testing.T) { conformance.Run(t, cassandra.Driver(), server(t)) }
 
+// TSBS's layout.
+func TestConformanceNarrow(t *testing.T) {
+	conformance.Run(t, cassandra.Driver(), server(t, "layout", "narrow"))
+}
+
 func TestConformanceHours(t *testing.T) {
 	conformance.Long(t)
 	conformance.Run(t, cassandra.Driver(), server(t, "partition", "hour", "compaction", "time_window", "page_size", "100", "batch_rows", "7"))

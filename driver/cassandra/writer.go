@@ -34,9 +34,10 @@ type writer struct {
 // tableWriter is what a writer knows of a table.
 type tableWriter struct {
 	table     *series.Table
-	insert    string // a row
-	register  string // a span of a series
-	columns   int    // that a row binds
+	insert    string        // a row; empty: the layout is narrow
+	inserts   []insertValue // in the narrow layout, of the fields
+	register  string        // a span of a series
+	columns   int           // that a row binds
 	spanOf    []int64
 	runs      []*series.Run // of the batch at hand
 	places    []place
@@ -46,6 +47,14 @@ type tableWriter struct {
 	cells   []cell
 	args    []any
 	entries []gocql.BatchEntry
+	ids     []byte // names of partitions
+	id      []cell // that have them
+}
+
+// insertValue inserts a value of a field.
+type insertValue struct {
+	text  string
+	field series.Field
 }
 
 // place is where a row of the batch stands, and its partition.
@@ -85,11 +94,8 @@ func newWriter(d *database, s *series.Schema) *writer {
 }
 
 func newTableWriter(l *layout, t *series.Table, count uint32) *tableWriter {
-	insert := func(table string, columns ...string) string {
-		for i, c := range columns {
-			columns[i] = ident(c)
-		}
-		return fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", table, strings.Join(columns, ", "), strings.Repeat(", ?", len(columns)-1))
+	if l.narrow {
+		return newNarrowWriter(l, t, count)
 	}
 	own := []string{seriesColumn, bucketColumn, timeColumn}
 	rows, registry := slices.Clone(own), slices.Clone(own[:2])
@@ -99,11 +105,24 @@ func newTableWriter(l *layout, t *series.Table, count uint32) *tableWriter {
 	for i := range t.Tags {
 		registry = append(registry, t.Tags[i].Key)
 	}
-	w := &tableWriter{table: t, insert: insert(l.rows(t), rows...), register: insert(l.registry(t), registry...), columns: len(rows), spanOf: make([]int64, count)}
-	for i := range w.spanOf {
-		w.spanOf[i] = math.MinInt64
+	return &tableWriter{table: t, insert: insert(l.rows(t), rows...), register: insert(l.registry(t), registry...), columns: len(rows), spanOf: noSpans(count)}
+}
+
+// insert is the statement that inserts a row.
+func insert(table string, columns ...string) string {
+	for i, c := range columns {
+		columns[i] = ident(c)
 	}
-	return w
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", table, strings.Join(columns, ", "), strings.Repeat(", ?", len(columns)-1))
+}
+
+// noSpans says of so many series that none of their spans was written.
+func noSpans(count uint32) []int64 {
+	spans := make([]int64, count)
+	for i := range spans {
+		spans[i] = math.MinInt64
+	}
+	return spans
 }
 
 // Write implements driver.Writer. An error may leave some of the rows.
@@ -178,6 +197,10 @@ func (w *writer) encode(b *series.Batch) (bytes int64, err error) {
 			}
 			return cmp.Compare(a.row, b.row)
 		})
+		if t.insert == "" {
+			bytes += w.divideValues(t)
+			continue
+		}
 		bytes += t.bind()
 		w.divide(t)
 	}
@@ -264,6 +287,9 @@ func (w *writer) announce(ctx context.Context, s *gocql.Session) error {
 // registration is what the registry has of a span of a series.
 func (t *tableWriter) registration(p place) ([]any, error) {
 	args := []any{int32(p.series), p.span / int64(time.Millisecond)}
+	if t.insert == "" {
+		args = append(args, string(appendKey(nil, t.table, p.series)))
+	}
 	for i := range t.table.Tags {
 		tag := &t.table.Tags[i]
 		value, ok := tag.Values.Append(nil, p.series)
