@@ -62,7 +62,7 @@ const lyingTypes = "single-groupby-1-1-1,cpu-max-all-1,double-groupby-1,high-cpu
 
 // filtering are drivers whose clients leave rows out of what the server answers: a lie
 // about such a row is none about the answer.
-func filtering() []string { return []string{"opentsdb"} }
+func filtering() []string { return []string{"kairosdb", "opentsdb"} }
 
 // typesOf returns those of lyingTypes that a driver's server can lie about.
 func typesOf(d driver.Driver) []string {

@@ -28,6 +28,7 @@ func TestConformance(t *testing.T) { conformance.Run(t, cassandra.Driver(), serv
 
 // TSBS's layout.
 func TestConformanceNarrow(t *testing.T) {
+	conformance.Long(t)
 	conformance.Run(t, cassandra.Driver(), server(t, "layout", "narrow"))
 }
 
