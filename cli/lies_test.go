@@ -105,6 +105,7 @@ func TestLies(t *testing.T) {
 // lieAbout runs a driver, with more options, against its server behind a proxy
 // that lies.
 func lieAbout(t *testing.T, d driver.Driver, more string, told toldLie) {
+	conformance.Sole(t, d)
 	given := conformance.TestServer(t, d)
 	var addresses []string
 	for _, option := range d.Ports() {

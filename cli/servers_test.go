@@ -22,6 +22,7 @@ func TestServerScripts(t *testing.T) {
 			continue // nothing of it is for people to try at the command line
 		}
 		t.Run(d.Name, func(t *testing.T) {
+			conformance.Sole(t, d)
 			host, port := conformance.Address(t, d.Name)
 			first, err := strconv.Atoi(port)
 			if err != nil {

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/lockedfile"
+
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/monitor/process"
@@ -77,6 +79,24 @@ func TestServer(t testing.TB, d driver.Driver, given ...string) map[string]strin
 		options[given[i]] = given[i+1]
 	}
 	return options
+}
+
+// Sole waits until no other test, of this process or another, uses the driver's server for
+// tests, and keeps it until the test ends. Tests need that whose server has but one place
+// for rows, no databases of which each test has its own: packages are tested side by side.
+func Sole(t testing.TB, d driver.Driver) {
+	t.Helper()
+	_, port := Address(t, d.Name)
+	held := "TSMARK_TEST_SOLE_" + strings.ToUpper(d.Name)
+	if os.Getenv(held) != "" {
+		return // this test has it already, or the one that it is a part of
+	}
+	unlock, err := lockedfile.MutexAt(filepath.Join(os.TempDir(), "tsmark-test-"+d.Name+"-"+port)).Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(unlock)
+	t.Setenv(held, port)
 }
 
 // Loopback tests that the driver's server for tests, whose password everybody knows,

@@ -18,6 +18,7 @@ func server(t testing.TB, given ...string) map[string]string {
 	if store := os.Getenv("TSMARK_KAIROSDB"); store != "" {
 		given = append(given, optionDatastore, store)
 	}
+	conformance.Sole(t, Driver())
 	return conformance.TestServer(t, Driver(), given...)
 }
 

@@ -13,6 +13,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // server returns the options that lead to the server that tests may fill.
 func server(t testing.TB, given ...string) map[string]string {
 	t.Helper()
+	conformance.Sole(t, Driver())
 	return conformance.TestServer(t, Driver(), given...)
 }
 

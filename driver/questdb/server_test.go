@@ -17,6 +17,7 @@ import (
 // server returns the options that lead to the server that tests may fill.
 func server(t testing.TB) map[string]string {
 	t.Helper()
+	conformance.Sole(t, Driver())
 	return conformance.TestServer(t, Driver())
 }
 
