@@ -134,7 +134,7 @@ latencies that somebody else can reproduce.`,
 		a.runCommand(), a.experimentsCommand(), a.loadCommand(), a.queryCommand(), a.verifyCommand(),
 		a.driversCommand(), a.generateCommand(), a.queriesCommand(),
 		a.analyzeCommand(), a.mergeCommand(), a.resumeCommand(), a.rerunCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(), a.exportCommand(), a.importCommand(),
-		a.serverCommand(),
+		a.serverCommand(), a.reproduceCommand(),
 	)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultCompletionCmd()

@@ -167,9 +167,11 @@ func (s Scripts) Folder() string { return s.folder }
 func (s Scripts) PasswordFile() string { return filepath.Join(s.folder, passwordFile) }
 
 // Install sees that a server can be started: it downloads or builds what is missing,
-// which may take minutes the first time. What it says goes to out.
-func (s Scripts) Install(ctx context.Context, name string, out io.Writer) error {
+// which may take minutes the first time. What it says goes to out. The variables,
+// NAME=value, are for its script.
+func (s Scripts) Install(ctx context.Context, name string, out io.Writer, variables ...string) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(s.folder, name), "install")
+	cmd.Env = append(os.Environ(), variables...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second

@@ -1,0 +1,432 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/claims"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/experiment/preset"
+	"github.com/tsmark/tsmark/run/reproduce/document"
+	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/store"
+	"github.com/tsmark/tsmark/servers"
+)
+
+// reproducing is what tsmark reproduce was told to do.
+type reproducing struct {
+	app         *app
+	size        string
+	experiments []string
+	claims      []string
+	targets     []string
+	start       bool
+	print       bool
+	reportOnly  bool
+	again       bool
+	format      string
+}
+
+func (a *app) reproduceCommand() *cobra.Command {
+	given := &reproducing{app: a}
+	cmd := &cobra.Command{
+		Use:   "reproduce [DOCUMENT]",
+		Short: "Run the experiments of published documents, and see which of their claims hold",
+		Long: `Runs what a published document has measured, on your machine and your systems, and
+says of each of its claims whether it holds, does not hold, is a tie, or was not tested
+and why. Without a document it lists what can be reproduced.
+
+Each experiment is one like any other: stored, resumed, compared, exported. What is
+complete in the results folder is not run again, unless --again is given. --size says
+how much is run: smoke, small (20 minutes a document on two cores) or full, as
+printed; the report says what was cut.
+
+Systems are given with --target, or started on this host with --start, from package
+registries. A system that is not there is not tested, and the others are.`,
+		Example: `  tsmark reproduce
+  tsmark reproduce drouzas-2022 --start
+  tsmark reproduce drouzas-2022 --experiment load --size full --target questdb,host=db1 --target influxdb,host=db2
+  tsmark reproduce ntua-2024 --claims C6,C8 --start
+  tsmark reproduce ntua-2024 --print > ntua.yaml
+  tsmark reproduce drouzas-2022 --report --format markdown`,
+		Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var list []string
+			for _, d := range document.All() {
+				if len(args) == 0 {
+					list = append(list, cobra.CompletionWithDesc(d.Name, d.Title))
+				}
+			}
+			return list, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return listDocuments(a.stdout)
+			}
+			return given.run(cmd, args[0])
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&given.size, "size", string(document.Small), "how much is run: smoke, small or full")
+	f.StringSliceVar(&given.experiments, "experiment", nil, "run only these `experiments`, by name or number, such as load,E2")
+	f.StringSliceVar(&given.claims, "claims", nil, "judge only these `claims`, such as C6,C8, and run only what they need")
+	f.StringArrayVar(&given.targets, "target", nil, "system to measure, `[NAME=]DRIVER[,OPTION=VALUE]…`; may be repeated")
+	f.BoolVar(&given.start, "start", false, "install and start the document's systems on this host, those of --target excepted")
+	f.BoolVar(&given.print, "print", false, "print the experiments as YAML and run nothing")
+	f.BoolVar(&given.reportOnly, "report", false, "run nothing; report what is in the results folder")
+	f.BoolVar(&given.again, "again", false, "run also what is complete in the results folder")
+	f.StringVar(&given.format, "format", string(report.Text), "of the report: text, markdown or html")
+	var sizes []string
+	for _, s := range document.Sizes() {
+		sizes = append(sizes, string(s))
+	}
+	complete(cmd, "size", sizes)
+	complete(cmd, "target", a.catalog.driverNames())
+	complete(cmd, "format", []string{string(report.Text), string(report.Markdown), string(report.HTML)})
+	return cmd
+}
+
+// listDocuments says what can be reproduced.
+func listDocuments(w io.Writer) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, d := range document.All() {
+		var systems []string
+		for _, s := range d.Systems {
+			systems = append(systems, s.Driver)
+		}
+		fmt.Fprintf(out, "%s\t%s (%s)\n", d.Name, d.Title, d.Authors)
+		fmt.Fprintf(out, "\t%d claims about %s\n", len(d.Claims), strings.Join(systems, ", "))
+		for _, e := range d.Experiments {
+			text := e.Title
+			if e.Missing != "" {
+				text += "; not run: " + e.Missing
+			}
+			fmt.Fprintf(out, "  %s %s\t%s\n", e.ID, e.Name, text)
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, "\ntsmark reproduce DOCUMENT --start runs one at the size that fits two cores; --help has more.")
+	return err
+}
+
+func (p *reproducing) run(cmd *cobra.Command, name string) error {
+	d, size, err := p.chosen(name)
+	if err != nil {
+		return err
+	}
+	format, err := report.ParseFormat(p.format)
+	if err != nil {
+		return err
+	}
+	if p.print && p.reportOnly {
+		return errors.New("--print and --report exclude each other: one prints experiments, the other results")
+	}
+	ctx := cmd.Context()
+	var targets []experiment.Target
+	if !p.reportOnly {
+		if targets, err = p.systems(ctx, d); err != nil {
+			return err
+		}
+	}
+	if p.print {
+		return p.printAll(d, size, targets)
+	}
+	kept, err := p.app.openResults(ctx)
+	if err != nil {
+		return err
+	}
+	defer kept.Close() // each piece is on disk when it was saved
+	measured := claims.Measured{Size: size, Runs: make(map[string][]*result.Run)}
+	var failed []error
+	for i := range d.Experiments {
+		e := &d.Experiments[i]
+		runs, err := p.experiment(cmd, kept, d, e, size, targets)
+		if len(runs) > 0 {
+			measured.Runs[e.Name] = runs
+		}
+		if errors.Is(err, context.Canceled) || ctx.Err() != nil {
+			return &status{exitInterrupted, "interrupted; what was finished is stored, and the same command goes on"}
+		}
+		var s *status
+		if err != nil && !errors.As(err, &s) {
+			return fmt.Errorf("experiment %s: %w", e.Name, err)
+		}
+		if err != nil {
+			failed = append(failed, &status{s.code, "experiment " + e.Name + ": " + s.text})
+		}
+	}
+	if err := p.report(d, measured, format); err != nil {
+		return err
+	}
+	if len(failed) > 0 {
+		return failed[0]
+	}
+	return nil
+}
+
+// wanted reports whether an experiment is to be run: it was chosen, or a chosen claim needs
+// it, or nothing was chosen.
+func (p *reproducing) wanted(d *document.Document, e *document.Experiment) bool {
+	named := func(name string) bool { return e.Name == name || strings.EqualFold(e.ID, name) }
+	if e.Missing != "" || len(p.experiments) > 0 && !slices.ContainsFunc(p.experiments, named) {
+		return false
+	}
+	return len(p.claims) == 0 || slices.ContainsFunc(d.Claims, func(c document.Claim) bool {
+		return slices.ContainsFunc(c.Rules, func(r document.Rule) bool { return r.Of == e.Name })
+	})
+}
+
+// chosen returns the document with the claims that were chosen.
+func (p *reproducing) chosen(name string) (*document.Document, document.Size, error) {
+	known, ok := document.Find(name)
+	if !ok {
+		var names []string
+		for _, d := range document.All() {
+			names = append(names, d.Name)
+		}
+		return nil, "", fmt.Errorf("no document %q%s", name, suggest.Or(name, names, "; known are "+strings.Join(names, ", ")))
+	}
+	size := document.Size(p.size)
+	if !slices.Contains(document.Sizes(), size) {
+		return nil, "", fmt.Errorf("--size %q: is smoke, small or full", p.size)
+	}
+	d := *known
+	for _, id := range p.claims {
+		if !slices.ContainsFunc(d.Claims, func(c document.Claim) bool { return strings.EqualFold(c.ID, id) }) {
+			return nil, "", fmt.Errorf("--claims: %s has no claim %q; it has C1 to C%d", d.Name, id, len(d.Claims))
+		}
+	}
+	for _, name := range p.experiments {
+		if _, ok := d.Experiment(name); !ok {
+			var names []string
+			for _, e := range d.Experiments {
+				names = append(names, e.Name)
+			}
+			return nil, "", fmt.Errorf("--experiment: %s has no experiment %q%s", d.Name, name, suggest.Or(name, names, "; it has "+strings.Join(names, ", ")))
+		}
+	}
+	if len(p.claims) > 0 {
+		d.Claims = slices.DeleteFunc(slices.Clone(d.Claims), func(c document.Claim) bool {
+			return !slices.ContainsFunc(p.claims, func(id string) bool { return strings.EqualFold(c.ID, id) })
+		})
+	}
+	return &d, size, nil
+}
+
+// systems are the targets of all experiments: those that are given, and those that are
+// to be started.
+func (p *reproducing) systems(ctx context.Context, d *document.Document) ([]experiment.Target, error) {
+	var targets []experiment.Target
+	for _, text := range p.targets {
+		t, err := experiment.ParseTarget(text)
+		if err != nil {
+			return nil, fmt.Errorf("--target: %w", err)
+		}
+		targets = append(targets, t)
+	}
+	if p.start {
+		started, err := p.started(ctx, d, targets)
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, started...)
+	}
+	if len(targets) == 0 {
+		var names []string
+		for _, s := range d.Systems {
+			names = append(names, s.Driver)
+		}
+		return nil, fmt.Errorf("no system is given; name yours with --target, as in --target %s,host=db1, or have them started on this host with --start (%s)", names[0], strings.Join(names, ", "))
+	}
+	return targets, nil
+}
+
+// started are the document's systems that are not given, as tsmark's own scripts start
+// them. One that cannot be installed is left out, which is said.
+func (p *reproducing) started(ctx context.Context, d *document.Document, given []experiment.Target) ([]experiment.Target, error) {
+	all, ok := preset.Find(p.app.presets(), "databases")
+	if !ok {
+		return nil, errors.New("there is no experiment databases, which knows how systems are started")
+	}
+	known, err := all.Experiment()
+	if err != nil {
+		return nil, err
+	}
+	scripts, err := servers.Unpack()
+	if err != nil {
+		return nil, err
+	}
+	var targets []experiment.Target
+	for _, s := range d.Systems {
+		if slices.ContainsFunc(given, func(t experiment.Target) bool { return t.Kind == s.Driver }) {
+			continue
+		}
+		i := slices.IndexFunc(known.Targets, func(t experiment.Target) bool { return t.Kind == s.Driver && t.Start != "" })
+		if i < 0 {
+			fmt.Fprintf(p.app.stderr, "%s is not tested: no package registry has its server; name yours with --target %[1]s,host=…\n", s.Driver)
+			continue
+		}
+		t := known.Targets[i]
+		var variables []string
+		if s.Driver == "timescaledb" { // PGlite's answers are right, and its figures mean nothing
+			variables = []string{"TSMARK_TIMESCALEDB=native"}
+			t.Start = variables[0] + " exec " + t.Start
+		}
+		var said bytes.Buffer
+		if err := scripts.Install(ctx, s.Driver, &said, variables...); err != nil {
+			lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+			fmt.Fprintf(p.app.stderr, "%s is not tested: %s\n", s.Driver, oneLine(cmp.Or(lines[len(lines)-1], err.Error())))
+			continue
+		}
+		targets = append(targets, t)
+	}
+	return targets, nil
+}
+
+// printAll prints the experiments, each as a file.
+func (p *reproducing) printAll(d *document.Document, size document.Size, targets []experiment.Target) error {
+	first := true
+	for i := range d.Experiments {
+		e := &d.Experiments[i]
+		if !p.wanted(d, e) {
+			continue
+		}
+		_, sweep, err := p.sweep(d, e, size, targets)
+		if err != nil {
+			return err
+		}
+		if !first {
+			fmt.Fprintln(p.app.stdout, "---")
+		}
+		first = false
+		if err := p.app.print(sweep); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweep makes an experiment and plans it.
+func (p *reproducing) sweep(d *document.Document, e *document.Experiment, size document.Size, targets []experiment.Target) (*experiment.Experiment, *runner.Sweep, error) {
+	whole, err := d.Make(e, size, slices.Clone(targets))
+	if err != nil {
+		return nil, nil, err
+	}
+	whole.Load.Replace = true // what tsmark left of the point before
+	steps, _ := stepsOf("run")
+	sweep, err := runner.NewSweep(whole, p.app.catalog.forRunner(), steps)
+	return whole, sweep, err
+}
+
+// experiment returns the runs of an experiment: those that are in the results folder and
+// complete, else it runs it if it is wanted.
+func (p *reproducing) experiment(cmd *cobra.Command, kept *store.Store, d *document.Document, e *document.Experiment, size document.Size, targets []experiment.Target) ([]*result.Run, error) {
+	ctx := cmd.Context()
+	run := !p.reportOnly && p.wanted(d, e)
+	if !run || !p.again {
+		runs, err := completed(ctx, kept, d.RunName(e, size))
+		if err != nil || len(runs) > 0 || !run {
+			return runs, err
+		}
+	}
+	whole, sweep, err := p.sweep(d, e, size, targets)
+	if err != nil {
+		return nil, err
+	}
+	steps, _ := stepsOf("run")
+	for _, point := range sweep.Points() {
+		if err := p.app.fits(ctx, point.Experiment, steps); err != nil {
+			return nil, err
+		}
+	}
+	r, shown := p.app.newRunner(cmd, kept, whole)
+	if plan := sweep.Single(); plan != nil {
+		run, err := r.Run(ctx, plan, "run", p.app.args)
+		shown.Close()
+		if run == nil || err != nil {
+			return nil, err
+		}
+		return []*result.Run{run}, outcome(ctx, run, nil)
+	}
+	record, err := r.BeginSweep(ctx, sweep, "run", p.app.args)
+	if err != nil {
+		shown.Close()
+		return nil, err
+	}
+	runs, err := r.RunSweep(ctx, sweep, record, nil, func(*result.Run) error { return nil })
+	shown.Close()
+	if err != nil {
+		return runs, err
+	}
+	return runs, sweepOutcome(ctx, runs)
+}
+
+// completed returns the runs of the newest complete experiment of a name.
+func completed(ctx context.Context, kept *store.Store, name string) ([]*result.Run, error) {
+	list, err := kept.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, newest := range list {
+		if newest.Name != name || newest.Status != result.Complete {
+			continue
+		}
+		run, err := kept.Run(ctx, newest.ID)
+		if err != nil {
+			return nil, err
+		}
+		if run.Sweep == "" {
+			return []*result.Run{run}, nil
+		}
+		found, err := kept.Find(ctx, run.Sweep)
+		if err != nil {
+			return nil, err
+		}
+		record, runs, err := readSweep(ctx, kept, found)
+		if err != nil {
+			return nil, err
+		}
+		unfinished := slices.ContainsFunc(runs, func(r *result.Run) bool { return r.Status != result.Complete })
+		if len(runs) == record.Points && !unfinished {
+			return runs, nil
+		}
+	}
+	return nil, nil
+}
+
+// report writes the page and shows the report.
+func (p *reproducing) report(d *document.Document, measured claims.Measured, format report.Format) error {
+	a := p.app
+	whole := report.NewReproduction(d, measured)
+	if err := whole.Write(a.stdout, format, a.textOptions()); err != nil {
+		return err
+	}
+	if format != report.Text {
+		return nil
+	}
+	page := filepath.Join(a.folder(), "reproduce", fmt.Sprintf("%s-%s.html", d.Name, measured.Size))
+	if err := os.MkdirAll(filepath.Dir(page), 0o777); err != nil {
+		return fmt.Errorf("making the folder of the page: %w", err)
+	}
+	if err := writeReport(page, func(out io.Writer) error { return whole.Write(out, report.HTML, report.Options{}) }); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.stdout, "\nPage: %s\n", page)
+	return err
+}

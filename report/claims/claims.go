@@ -1,0 +1,503 @@
+// Package claims decides by measurements which claims of a document hold.
+//
+// A claim is a set of comparisons, all of which must hold. A comparison is the ratio of
+// two figures, oriented so that above 1 means better, with its interval over the repeats
+// (package compare, measure/stats). It holds where the whole interval lies on the claimed
+// side, does not hold where the whole interval lies on the other side, and is a tie where
+// the interval includes the border. Where repeats are too few for an interval of 95 %, or
+// a figure is missing, nothing is decided.
+package claims
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/reproduce/document"
+)
+
+// Verdict is what became of a claim.
+type Verdict string
+
+// The verdicts.
+const (
+	Holds       Verdict = "holds"
+	DoesNotHold Verdict = "does not hold"
+	Tie         Verdict = "tie" // neither is shown
+	NotTested   Verdict = "not tested"
+)
+
+// Measured are the runs of a document's experiments in one size.
+type Measured struct {
+	Size document.Size
+	Runs map[string][]*result.Run // by the experiment's name
+}
+
+// Finding is a claim, what became of it, and why.
+type Finding struct {
+	Claim   document.Claim
+	Verdict Verdict
+	Why     string // in words; empty where the parts say all
+	Parts   []Part
+}
+
+// Part is one comparison.
+type Part struct {
+	What string // which figures are compared, in words
+	// Advantage is how many times better the claimed side is, and Interval where that
+	// lies with 95 %; nil: there is none.
+	Advantage stats.Value
+	Interval  *stats.Interval
+	Verdict   Verdict
+	Why       string // it was not tested
+}
+
+// Judge judges all claims of a document.
+func Judge(d *document.Document, m Measured) []Finding {
+	findings := make([]Finding, len(d.Claims))
+	for i, c := range d.Claims {
+		findings[i] = judge(d, m, c)
+	}
+	return findings
+}
+
+func judge(d *document.Document, m Measured, c document.Claim) Finding {
+	f := Finding{Claim: c, Verdict: NotTested, Why: c.Missing}
+	if c.Missing != "" {
+		return f
+	}
+	for i := range c.Rules {
+		f.Parts = append(f.Parts, rule{d: d, m: m, Rule: &c.Rules[i]}.parts()...)
+	}
+	f.Verdict = together(f.Parts)
+	switch {
+	case f.Verdict == NotTested:
+		f.Why = reasons(f.Parts)
+	case c.Tie && f.Verdict != NotTested:
+		f.Verdict, f.Why = Tie, "the printed figures differ by less than a tenth: a tie from the start"
+	}
+	return f
+}
+
+// together is the verdict of a claim by those of its parts.
+func together(parts []Part) Verdict {
+	for _, v := range []Verdict{DoesNotHold, NotTested, Tie} {
+		if slices.ContainsFunc(parts, func(p Part) bool { return p.Verdict == v }) {
+			return v
+		}
+	}
+	if len(parts) == 0 {
+		return NotTested
+	}
+	return Holds
+}
+
+// reasons lists why parts were not tested, each once.
+func reasons(parts []Part) string {
+	var list []string
+	for _, p := range parts {
+		if p.Verdict == NotTested && !slices.Contains(list, p.Why) {
+			list = append(list, p.Why)
+		}
+	}
+	return strings.Join(list, "; ")
+}
+
+// rule is a rule beside what was measured.
+type rule struct {
+	*document.Rule
+	d *document.Document
+	m Measured
+}
+
+func (r rule) parts() []Part {
+	switch {
+	case len(r.Order) > 0:
+		return r.order()
+	case r.First != "":
+		return r.first()
+	case r.Changes != nil:
+		return r.changes()
+	case r.Peak != nil:
+		return r.peak()
+	case r.Wins != nil:
+		return []Part{r.wins()}
+	}
+	return []Part{r.rows()}
+}
+
+// untested is a part of which nothing was measured.
+func untested(what, why string) Part {
+	return Part{What: what, Verdict: NotTested, Why: why, Advantage: stats.Value{Bound: stats.Unknown}}
+}
+
+// about is the rule's figure in words.
+func (r rule) about(subject string) string {
+	if len(r.Types) == 0 {
+		switch r.Figure {
+		case "acked":
+			return "acknowledged load rate"
+		case "disk":
+			return "size on disk"
+		}
+		return "load rate"
+	}
+	return subject
+}
+
+// subjects are the query types, or the load.
+func (r rule) subjects() []string {
+	if len(r.Types) > 0 {
+		return r.Types
+	}
+	return []string{compare.LoadSubject}
+}
+
+// metric is the figure that is compared.
+func (r rule) metric() compare.Metric {
+	if len(r.Types) > 0 {
+		return compare.Metric(cmp.Or(r.Figure, string(compare.Mean)))
+	}
+	return compare.Metric(cmp.Or(r.Figure, string(compare.Load)))
+}
+
+// points returns the runs that a rule is about, or why there is none.
+func (r rule) points(where map[string]string) ([]*result.Run, string) {
+	e, _ := r.d.Experiment(r.Of)
+	cut := e.Cut(r.m.Size)
+	for path, value := range where {
+		if slices.Contains(cut.Lost[path], value) {
+			return nil, fmt.Sprintf("size %s has no %s=%s", r.m.Size, path, value)
+		}
+	}
+	if len(r.m.Runs[e.Name]) == 0 {
+		return nil, fmt.Sprintf("experiment %s was not run", e.Name)
+	}
+	var list []*result.Run
+	for _, run := range r.m.Runs[e.Name] {
+		fits := true
+		for path, value := range where {
+			fits = fits && parameter(run, path) == ours(cut, path, value)
+		}
+		if fits {
+			list = append(list, run)
+		}
+	}
+	if len(list) == 0 {
+		return nil, fmt.Sprintf("experiment %s has no run with %s", e.Name, words(where))
+	}
+	return list, ""
+}
+
+// ours is the value that stands for a document's in a size.
+func ours(cut document.Cut, path, value string) string { return cmp.Or(cut.For[path][value], value) }
+
+// parameter returns what a sweep sets in a run.
+func parameter(run *result.Run, path string) string {
+	for _, p := range run.Parameters {
+		if p.Path == path {
+			return p.Value
+		}
+	}
+	return ""
+}
+
+// words are parameters as text.
+func words(where map[string]string) string {
+	var list []string
+	for path, value := range where {
+		list = append(list, path+"="+value)
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// at says where a comparison was made.
+func at(run *result.Run) string {
+	if len(run.Parameters) == 0 {
+		return ""
+	}
+	return " at " + run.Parameters.String()
+}
+
+// target returns the name of the run's target that is a system.
+func target(run *result.Run, system string) string {
+	for _, t := range run.Targets {
+		if t.Kind == system {
+			return t.Name
+		}
+	}
+	return ""
+}
+
+// advantage compares a figure of system x in one run with that of system y in another,
+// which may be the same run.
+func (r rule) advantage(what, subject string, runX *result.Run, x string, runY *result.Run, y string) Part {
+	nameX, nameY := target(runX, x), target(runY, y)
+	switch {
+	case nameX == "":
+		return untested(what, x+" was not given")
+	case nameY == "":
+		return untested(what, y+" was not given")
+	}
+	c, err := compare.Runs(compare.Side{Runs: []*result.Run{runY}, Target: nameY}, compare.Side{Runs: []*result.Run{runX}, Target: nameX}, compare.Options{Different: true})
+	if err != nil {
+		return untested(what, err.Error())
+	}
+	for i := range c.Targets[0].Figures {
+		f := &c.Targets[0].Figures[i]
+		if f.Subject == subject && f.Metric == r.metric() {
+			return of(what, f)
+		}
+	}
+	return untested(what, "no such figure was measured")
+}
+
+// of is a figure of a comparison as a part, oriented so that above 1 is better. It
+// decides nothing yet.
+func of(what string, f *compare.Figure) Part {
+	p := Part{What: what, Advantage: f.Ratio, Interval: f.Interval}
+	missing := cmp.Or(f.MissingA, f.MissingB)
+	switch {
+	case missing != "":
+		return untested(what, missing)
+	case f.Method == compare.WithinRepeat || f.Interval == nil || f.Interval.Level < stats.Confidence:
+		return untested(what, "too few repeats for an interval")
+	}
+	if f.Better == compare.Lower {
+		p = p.inverted()
+	}
+	return p
+}
+
+// inverted is the part with its sides exchanged.
+func (p Part) inverted() Part {
+	if p.Verdict != NotTested {
+		p.Advantage = inverse(p.Advantage)
+		p.Interval = &stats.Interval{Lo: inverse(p.Interval.Hi), Hi: inverse(p.Interval.Lo), Level: p.Interval.Level}
+	}
+	return p
+}
+
+// inverse is 1 over a value.
+func inverse(v stats.Value) stats.Value {
+	i := stats.Value{Figure: 1 / v.Figure, Bound: v.Bound}
+	switch v.Bound {
+	case stats.AtLeast:
+		i.Bound = stats.AtMost
+	case stats.AtMost:
+		i.Bound = stats.AtLeast
+	case stats.Unknown:
+		i.Figure = 0
+	}
+	return i
+}
+
+// ends are those of a part's interval; what was cut off is open.
+func (p *Part) ends() (low, high float64) {
+	low, high = p.Interval.Lo.Figure, p.Interval.Hi.Figure
+	if b := p.Interval.Lo.Bound; b == stats.AtMost || b == stats.Unknown {
+		low = 0
+	}
+	if b := p.Interval.Hi.Bound; b == stats.AtLeast || b == stats.Unknown {
+		high = math.Inf(1)
+	}
+	return low, high
+}
+
+// decided says whether the advantage is at least so much.
+func (p Part) decided(least float64) Part {
+	if p.Verdict == NotTested {
+		return p
+	}
+	border := max(least, 1)
+	switch low, high := p.ends(); {
+	case low > border || least > 1 && low == border:
+		p.Verdict = Holds
+	case high < border:
+		p.Verdict = DoesNotHold
+	default:
+		p.Verdict = Tie
+	}
+	return p
+}
+
+func (r rule) order() []Part {
+	runs, why := r.points(r.Where)
+	var parts []Part
+	for _, subject := range r.subjects() {
+		for i := range len(r.Order) - 1 {
+			x, y := r.Order[i], r.Order[i+1]
+			what := fmt.Sprintf("%s of %s better than of %s", r.about(subject), x, y)
+			if why != "" {
+				parts = append(parts, untested(what, why))
+			}
+			for _, run := range runs {
+				parts = append(parts, r.advantage(what+at(run), subject, run, x, run, y).decided(r.AtLeast))
+			}
+		}
+	}
+	return parts
+}
+
+// first is an order against each other system of the document.
+func (r rule) first() []Part {
+	var parts []Part
+	for _, s := range r.d.Systems {
+		if s.Driver != r.First {
+			pair := *r.Rule
+			pair.First, pair.Order = "", []string{r.First, s.Driver}
+			parts = append(parts, rule{&pair, r.d, r.m}.order()...)
+		}
+	}
+	return parts
+}
+
+// with returns conditions with one more.
+func with(where map[string]string, path, value string) map[string]string {
+	all := map[string]string{path: value}
+	for k, v := range where {
+		all[k] = v
+	}
+	return all
+}
+
+func (r rule) changes() []Part {
+	c := r.Changes
+	from, why := r.points(with(r.Where, c.Along, c.From))
+	to, whyTo := r.points(with(r.Where, c.Along, c.To))
+	why = cmp.Or(why, whyTo)
+	var parts []Part
+	for _, subject := range r.subjects() {
+		for _, system := range c.Systems {
+			what := fmt.Sprintf("%s of %s %s from %s %s to %s", r.about(subject), system, goes(c.Goes), c.Along, c.From, c.To)
+			if why != "" {
+				parts = append(parts, untested(what, why))
+				continue
+			}
+			p := r.advantage(what, subject, to[0], system, from[0], system)
+			switch c.Goes {
+			case document.Better:
+				p = p.decided(c.AtLeast)
+			case document.Worse:
+				p = p.inverted().decided(c.AtLeast)
+			case document.Same:
+				p = p.same()
+			}
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+func goes(d document.Direction) string {
+	switch d {
+	case document.Better:
+		return "improves"
+	case document.Worse:
+		return "worsens"
+	}
+	return "stays within a tenth"
+}
+
+// same says whether the advantage is within a tenth of 1.
+func (p Part) same() Part {
+	if p.Verdict == NotTested {
+		return p
+	}
+	const tenth = 1.1
+	switch low, high := p.ends(); {
+	case low >= 1/tenth && high <= tenth:
+		p.Verdict = Holds
+	case low > tenth || high < 1/tenth:
+		p.Verdict = DoesNotHold
+	default:
+		p.Verdict = Tie
+	}
+	return p
+}
+
+// peak compares the claimed value with each other one.
+func (r rule) peak() []Part {
+	k := r.Peak
+	best, why := r.points(with(r.Where, k.Along, k.At))
+	all, whyAll := r.points(r.Where)
+	why = cmp.Or(why, whyAll)
+	var parts []Part
+	for _, subject := range r.subjects() {
+		for _, system := range k.Systems {
+			what := fmt.Sprintf("%s of %s best at %s=%s", r.about(subject), system, k.Along, k.At)
+			if why != "" {
+				parts = append(parts, untested(what, why))
+				continue
+			}
+			for _, run := range all {
+				if run != best[0] {
+					parts = append(parts, r.advantage(what+", not"+at(run), subject, best[0], system, run, system).decided(0))
+				}
+			}
+		}
+	}
+	return parts
+}
+
+// wins counts in how many comparisons one system is shown to be better. The claim allows
+// as many losses as the document has: it does not hold where more are shown.
+func (r rule) wins() Part {
+	w := r.Wins
+	what := fmt.Sprintf("%s better than %s in at least %d of %d comparisons", w.Better, w.Than, w.Least, w.Of)
+	runs, why := r.points(r.Where)
+	if why != "" {
+		return untested(what, why)
+	}
+	n, won, lost := 0, 0, 0
+	missing := ""
+	for _, run := range runs {
+		for _, subject := range r.subjects() {
+			switch p := r.advantage(subject, subject, run, w.Better, run, w.Than).decided(0); p.Verdict {
+			case NotTested:
+				missing = cmp.Or(missing, p.Why)
+				continue
+			case Holds:
+				won++
+			case DoesNotHold:
+				lost++
+			}
+			n++
+		}
+	}
+	if n == 0 {
+		return untested(what, missing)
+	}
+	p := Part{What: fmt.Sprintf("%s; here %d won, %d lost, %d ties of %d", what, won, lost, n-won-lost, n), Verdict: Tie, Advantage: stats.Value{Bound: stats.Unknown}}
+	share := float64(w.Least) / float64(w.Of)
+	switch {
+	case float64(won) >= share*float64(n):
+		p.Verdict = Holds
+	case float64(lost) > (1-share)*float64(n):
+		p.Verdict = DoesNotHold
+	}
+	return p
+}
+
+// rows compares the size of the dataset, which only the full size has.
+func (r rule) rows() Part {
+	what := fmt.Sprintf("the dataset has %d rows", r.Rows)
+	if r.m.Size != document.Full {
+		return untested(what, fmt.Sprintf("size %s has a part of the rows", r.m.Size))
+	}
+	runs, why := r.points(r.Where)
+	if why != "" {
+		return untested(what, why)
+	}
+	p := Part{What: fmt.Sprintf("%s; here %d", what, runs[0].Dataset.Rows), Verdict: Holds, Advantage: stats.Value{Bound: stats.Unknown}}
+	if runs[0].Dataset.Rows != r.Rows {
+		p.Verdict = DoesNotHold
+	}
+	return p
+}

@@ -1,0 +1,172 @@
+package claims
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/reproduce/document"
+)
+
+// description is a document of two systems, with one claim.
+func description(t *testing.T, claim string) *document.Document {
+	t.Helper()
+	d, err := document.Parse([]byte(`name: made-up
+number: "999"
+systems: [{driver: questdb, printed: [QuestDB]}, {driver: influxdb, printed: [InfluxDB]}]
+experiments:
+  - id: E1
+    name: load
+    run: {}
+    cuts: {small: {words: a part, for: {load.workers: {"8": "2"}}, lost: {load.workers: ["12"]}}}
+claims:
+  - {id: C1, says: it is said, ` + claim + "}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// seconds are the seconds of six loads of 1,000 rows.
+type seconds [6]float64
+
+func around(each float64) seconds {
+	var r seconds
+	for i := range r {
+		r[i] = each * (1 + float64(i)/100)
+	}
+	return r
+}
+
+// run is a point of a sweep at which both systems were loaded six times.
+func run(id, workers string, questdb, influxdb seconds) *result.Run {
+	r := &result.Run{ID: id, Status: result.Complete, Place: result.Place{Parameters: result.Parameters{{Path: "load.workers", Value: workers}}}}
+	for _, t := range []struct {
+		kind  string
+		loads seconds
+	}{{"questdb", questdb}, {"influxdb", influxdb}} {
+		target := result.Target{Name: t.kind, Kind: t.kind}
+		for i, took := range t.loads {
+			load := &result.Load{Rows: 1000, Settled: took, Acked: took, Sent: took, DiskBytes: int64(1000 * took), Census: []result.CensusResult{{Table: "cpu", Expected: 1000, Counted: 1000}}}
+			target.Repeats = append(target.Repeats, result.Repeat{Number: i + 1, Load: load})
+		}
+		r.Targets = append(r.Targets, target)
+	}
+	return r
+}
+
+// A claim is judged by the interval of the ratio: which side of 1, or of the claimed
+// factor, the whole of it is on.
+func TestJudge(t *testing.T) {
+	one := run("20260101-000000-aaaa", "1", around(1), around(3))
+	two := run("20260101-000000-bbbb", "2", around(2), around(2))
+	for _, c := range []struct {
+		claim string
+		want  Verdict
+		why   string
+	}{
+		{`rules: [{of: load, where: {load.workers: "1"}, order: [questdb, influxdb]}]`, Holds, ""},
+		{`rules: [{of: load, where: {load.workers: "1"}, order: [influxdb, questdb]}]`, DoesNotHold, ""},
+		{`rules: [{of: load, where: {load.workers: "1"}, first: questdb}]`, Holds, ""},
+		{`rules: [{of: load, where: {load.workers: "1"}, order: [questdb, influxdb], at-least: 2}]`, Holds, ""},
+		{`rules: [{of: load, where: {load.workers: "1"}, order: [questdb, influxdb], at-least: 4}]`, DoesNotHold, ""},
+		{`rules: [{of: load, where: {load.workers: "1"}, order: [questdb, influxdb], at-least: 3}]`, Tie, ""},
+		{`rules: [{of: load, where: {load.workers: "8"}, order: [questdb, influxdb]}]`, Tie, ""}, // 2 workers stand for 8
+		{`rules: [{of: load, order: [questdb, influxdb]}]`, Tie, ""},                             // at every point: at one it is a tie
+		{`rules: [{of: load, where: {load.workers: "1"}, figure: disk, order: [questdb, influxdb]}]`, Holds, ""},
+		{`tie: true, rules: [{of: load, where: {load.workers: "1"}, order: [questdb, influxdb]}]`, Tie, "from the start"},
+		{`rules: [{of: load, changes: {systems: [questdb], along: load.workers, from: "1", to: "8", goes: worse}}]`, Holds, ""},
+		{`rules: [{of: load, changes: {systems: [questdb], along: load.workers, from: "1", to: "8", goes: better}}]`, DoesNotHold, ""},
+		{`rules: [{of: load, changes: {systems: [questdb], along: load.workers, from: "1", to: "8", goes: same}}]`, DoesNotHold, ""},
+		{`rules: [{of: load, changes: {systems: [influxdb], along: load.workers, from: "1", to: "8", goes: better, at-least: 2}}]`, DoesNotHold, ""},
+		{`rules: [{of: load, peak: {systems: [questdb], along: load.workers, at: "1"}}]`, Holds, ""},
+		{`rules: [{of: load, peak: {systems: [influxdb], along: load.workers, at: "1"}}]`, DoesNotHold, ""},
+		{`rules: [{of: load, wins: {better: questdb, than: influxdb, least: 1, of: 2}}]`, Holds, ""},
+		{`rules: [{of: load, wins: {better: questdb, than: influxdb, least: 2, of: 2}}]`, Tie, ""},
+		{`rules: [{of: load, wins: {better: influxdb, than: questdb, least: 2, of: 2}}]`, DoesNotHold, ""},
+		{`rules: [{of: load, where: {load.workers: "12"}, order: [questdb, influxdb]}]`, NotTested, "size small has no load.workers=12"},
+		{`rules: [{of: load, where: {load.workers: "4"}, order: [questdb, influxdb]}]`, NotTested, "has no run with load.workers=4"},
+		{`rules: [{of: load, rows: 1000}]`, NotTested, "size small has a part of the rows"},
+		{`missing: nobody can`, NotTested, "nobody can"},
+	} {
+		d := description(t, c.claim)
+		found := Judge(d, Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": {one, two}}})[0]
+		if found.Verdict != c.want || !strings.Contains(found.Why, c.why) {
+			t.Errorf("%s: %s (%s), want %s (%s)\n%+v", c.claim, found.Verdict, found.Why, c.want, c.why, found.Parts)
+		}
+	}
+}
+
+// Nothing is decided where a system is absent, was loaded once, or has wrong contents.
+func TestNotTested(t *testing.T) {
+	const claim = `rules: [{of: load, order: [questdb, influxdb]}]`
+	absent := run("20260101-000000-aaaa", "1", around(1), around(3))
+	absent.Targets = absent.Targets[:1]
+	once := run("20260101-000000-aaaa", "1", around(1), around(3))
+	for i := range once.Targets {
+		once.Targets[i].Repeats = once.Targets[i].Repeats[:1]
+	}
+	wrong := run("20260101-000000-aaaa", "1", around(1), around(3))
+	wrong.Targets[0].Repeats[2].Load.Withheld = "990 rows counted, 1,000 expected"
+	for _, c := range []struct {
+		run *result.Run
+		why string
+	}{{absent, "influxdb was not given"}, {once, "too few repeats"}, {wrong, "withheld"}} {
+		found := Judge(description(t, claim), Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": {c.run}}})[0]
+		if found.Verdict != NotTested || !strings.Contains(found.Why, c.why) {
+			t.Errorf("%s (%s), want %q", found.Verdict, found.Why, c.why)
+		}
+	}
+	if found := Judge(description(t, claim), Measured{Size: document.Small}); found[0].Why != "experiment load was not run" {
+		t.Errorf("%+v", found[0])
+	}
+}
+
+// A part that does not hold outweighs what holds, and what was not tested.
+func TestTogether(t *testing.T) {
+	for _, c := range []struct {
+		parts []Verdict
+		want  Verdict
+	}{
+		{nil, NotTested}, {[]Verdict{Holds, Holds}, Holds}, {[]Verdict{Holds, Tie}, Tie},
+		{[]Verdict{Tie, NotTested, Holds}, NotTested}, {[]Verdict{NotTested, DoesNotHold}, DoesNotHold},
+	} {
+		var parts []Part
+		for _, v := range c.parts {
+			parts = append(parts, Part{Verdict: v})
+		}
+		if got := together(parts); got != c.want {
+			t.Errorf("%v: %s, want %s", c.parts, got, c.want)
+		}
+	}
+}
+
+// Printed figures stand beside one's own, in their unit, as far as they are measured.
+func TestCells(t *testing.T) {
+	d, ok := document.Find("ntua-2024")
+	if !ok {
+		t.Fatal("the document is not there")
+	}
+	e, _ := d.Experiment("load")
+	r := run("20260101-000000-aaaa", "2", around(1), around(2))
+	r.Parameters = append(r.Parameters, result.Parameter{Path: "workload.timestamp-end", Value: "2016-01-02T13:45:00Z"})
+	r.Dataset = result.Dataset{Rows: 1000, Metrics: 11000}
+	found := map[string]string{}
+	for _, c := range Cells(d, e, Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": {r}}}) {
+		p := c.Printed
+		if p.Parameters["workers"] == "2" && c.System == "influxdb" {
+			found[p.Parameters["dataset"]+" "+p.Metric] = fmt.Sprintf("%s, own %s, %s", p.Text, c.Own.Median, c.Missing)
+		}
+	}
+	for key, want := range map[string]string{
+		"small rows_per_s":    "56671.6, own 488, ",
+		"small metrics_per_s": "63581.3, own 5.37e+03, ",
+		"small load_s":        "21.58, own 0, of other rows",
+		"big rows_per_s":      "54632.85, own 0, size small has no workload.timestamp-end=2016-02-12T00:00:00Z",
+	} {
+		if found[key] != want {
+			t.Errorf("%s: %q, want %q", key, found[key], want)
+		}
+	}
+}

@@ -1,0 +1,306 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/claims"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/reproduce/document"
+)
+
+// Reproduction is a document beside what was measured of it.
+type Reproduction struct {
+	Document *document.Document
+	Measured claims.Measured
+	findings []claims.Finding
+}
+
+// NewReproduction judges a document's claims by runs of its experiments.
+func NewReproduction(d *document.Document, m claims.Measured) *Reproduction {
+	return &Reproduction{d, m, claims.Judge(d, m)}
+}
+
+// reproductionView is what Text, Markdown and HTML show of it.
+type reproductionView struct {
+	Head    pageHead
+	Answers []note
+	Alerts  []note
+	Facts   []fact
+	Tables  []*table
+	Help    []string
+}
+
+// Write renders it. Its errors are as those of WriteComparison.
+func (p *Reproduction) Write(w io.Writer, format Format, opts Options) error {
+	view := p.view()
+	var err error
+	switch format {
+	case Text:
+		err = view.writeText(w, opts)
+	case Markdown:
+		err = view.writeMarkdown(w)
+	case HTML:
+		err = view.writeHTML(w)
+	default:
+		err = fmt.Errorf("reproductions have no format %q; known: text, markdown, html", format)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the reproduction: %w", err)
+	}
+	return nil
+}
+
+// Summary is how many claims became what, in a line.
+func (p *Reproduction) Summary() string {
+	count := make(map[claims.Verdict]int)
+	for _, f := range p.findings {
+		count[f.Verdict]++
+	}
+	var parts []string
+	for _, v := range []struct {
+		verdict claims.Verdict
+		words   string
+	}{{claims.Holds, "%d hold"}, {claims.DoesNotHold, "%d do not hold"}, {claims.Tie, "%d are ties"}, {claims.NotTested, "%d were not tested"}} {
+		parts = append(parts, fmt.Sprintf(v.words, count[v.verdict]))
+	}
+	return fmt.Sprintf("Of %s: %s.", plural(len(p.findings), "claim"), strings.Join(parts, ", "))
+}
+
+func (p *Reproduction) view() *reproductionView {
+	d := p.Document
+	view := &reproductionView{Head: pageHead{Title: "Reproduction of " + d.Name}, Answers: []note{{p.Summary(), strong}}, Help: reproductionHelp()}
+	view.Head.say(p.Summary())
+	view.Facts = []fact{{"document", d.Title}, {"authors", d.Authors}, {"size", string(p.Measured.Size)}}
+	runs := p.runs()
+	if len(runs) > 0 {
+		view.Facts = append(view.Facts, fact{"host", hostFact(&runs[0].Host)}, fact{"tsmark", runs[0].Tool.String()}, fact{"measured", moment(runs[0].Started)})
+	}
+	for _, s := range d.Systems {
+		view.Facts = append(view.Facts, fact{s.Driver, "printed: " + s.Version + "; here: " + versionOf(runs, s.Driver)})
+	}
+	view.Alerts = reproductionAlerts(runs)
+	view.Tables = append(view.Tables, p.claims())
+	for i := range d.Experiments {
+		if t := p.experiment(&d.Experiments[i]); t != nil {
+			view.Tables = append(view.Tables, t)
+		}
+	}
+	return view
+}
+
+// reproductionAlerts are what runs raise doubts about, each once. What was noisy stands in
+// each run's own report: here it is counted.
+func reproductionAlerts(runs []*result.Run) []note {
+	var list []note
+	noisy := 0
+	for _, r := range runs {
+		isNoisy := false
+		for _, a := range alerts(r) {
+			switch {
+			case strings.HasPrefix(a.Text, "NOISY HOST"):
+				isNoisy = true
+			case !strings.HasPrefix(a.Text, "Another process") && !slices.Contains(list, a):
+				list = append(list, a)
+			}
+		}
+		if isNoisy {
+			noisy++
+		}
+	}
+	if noisy > 0 {
+		list = append(list, note{fmt.Sprintf("Noisy host in %d of %s: other processes used part of the machine; tsmark report RUN says which.", noisy, plural(len(runs), "run")), bad})
+	}
+	return list
+}
+
+// runs are those of all experiments, in the document's order.
+func (p *Reproduction) runs() []*result.Run {
+	var all []*result.Run
+	for _, e := range p.Document.Experiments {
+		all = append(all, p.Measured.Runs[e.Name]...)
+	}
+	return all
+}
+
+// versionOf is the version of a system that was measured.
+func versionOf(runs []*result.Run, driver string) string {
+	for _, r := range runs {
+		for i := range r.Targets {
+			if t := &r.Targets[i]; t.Kind == driver && t.Description.Version != "" {
+				return version(&t.Description)
+			}
+		}
+	}
+	return "not tested"
+}
+
+// claims is the table of all claims.
+func (p *Reproduction) claims() *table {
+	t := &table{Title: "Claims", Columns: []column{
+		{Head: "claim"}, {Head: "the document says", Words: true}, {Head: "printed", Words: true},
+		{Head: "verdict", Words: true}, {Head: "measured", Words: true, Help: "how many times better the claimed side is, with its interval"},
+	}}
+	for _, f := range p.findings {
+		says, printed := f.Claim.Says, f.Claim.Printed
+		if f.Claim.Derived {
+			says += " (follows from the figures; the text does not say it)"
+		}
+		if f.Claim.Against != "" {
+			printed += " (its own figures disagree: " + f.Claim.Against + ")"
+		}
+		t.Rows = append(t.Rows, row{Cells: []cell{{Text: f.Claim.ID}, {Text: says}, {Text: printed}, {string(f.Verdict), verdictTone(f.Verdict)}, {Text: evidence(f)}}})
+	}
+	return t
+}
+
+func verdictTone(v claims.Verdict) tone {
+	switch v {
+	case claims.Holds:
+		return best
+	case claims.DoesNotHold:
+		return bad
+	case claims.NotTested:
+		return dim
+	}
+	return plain
+}
+
+// evidence is what decided a claim, part by part.
+func evidence(f claims.Finding) string {
+	if f.Verdict == claims.NotTested && !slices.ContainsFunc(f.Parts, func(p claims.Part) bool { return p.Verdict != claims.NotTested }) {
+		return f.Why
+	}
+	var parts []string
+	for _, p := range f.Parts {
+		text := p.What + ": "
+		switch {
+		case p.Verdict == claims.NotTested:
+			text += "not tested, " + p.Why
+		case p.Interval == nil:
+			text += string(p.Verdict)
+		default:
+			text += fmt.Sprintf("%s× (%s to %s), %s", p.Advantage, p.Interval.Lo, p.Interval.Hi, p.Verdict)
+		}
+		parts = append(parts, text)
+	}
+	return joined("; ", append(parts, f.Why)...)
+}
+
+// experiment is the table of an experiment's printed figures beside one's own; nil: it
+// prints none that are measured.
+func (p *Reproduction) experiment(e *document.Experiment) *table {
+	cells := claims.Cells(p.Document, e, p.Measured)
+	if len(cells) == 0 {
+		return nil
+	}
+	t := &table{Title: e.ID + " " + e.Title, Terminal: onRequest, Columns: []column{
+		{Head: "figure"}, {Head: "system", Words: true}, {Head: "printed"}, {Head: "own"}, {Head: "interval"}, {Head: "own/printed"}, {Head: "doubt", Words: true},
+	}}
+	if words := e.Cut(p.Measured.Size).Words; words != "" {
+		t.Notes = append(t.Notes, note{"Size " + string(p.Measured.Size) + ": " + words + ".", plain})
+	}
+	for i := range cells {
+		c := &cells[i]
+		own, interval, times := "–", "", ""
+		switch {
+		case c.Own.N > 0:
+			own = c.Own.Median.String()
+			if c.Own.Interval != nil {
+				interval = c.Own.Interval.Lo.String() + " to " + c.Own.Interval.Hi.String()
+			}
+			times = fmt.Sprintf("%.3g", c.Times())
+		case c.Missing != "":
+			interval = c.Missing
+		}
+		doubt := ""
+		if c.Printed.Doubt() != "" {
+			doubt = "doubtful"
+			if raw := c.Printed.Raw(); raw != "" {
+				doubt = "the authors published " + raw
+			}
+		}
+		t.Rows = append(t.Rows, row{Cells: []cell{
+			{Text: figureName(e, c)}, {Text: c.System}, {Text: c.Printed.Text + " " + c.Printed.Unit}, {Text: own}, {interval, dim}, {Text: times}, {doubt, dim},
+		}})
+	}
+	return t
+}
+
+// figureName says what a printed figure is of: what tells it from the others of its table.
+func figureName(e *document.Experiment, c *claims.Cell) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(c.Printed.Parameters)) {
+		if _, axis := e.Axes[name]; axis || name == "query" {
+			words = append(words, c.Printed.Parameters[name])
+			if axis && name != "use_case" && name != "dataset" {
+				words[len(words)-1] += " " + name
+			}
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+func reproductionHelp() []string {
+	return []string{
+		fmt.Sprintf("A claim holds where every comparison that it makes holds. A comparison is how many times better the claimed side is; it holds where the interval of %.0f %% over the repeats lies above 1, or above the factor that is claimed, does not hold where it lies below, and is a tie where it includes that.", 100*stats.Confidence),
+		"Figures that the document prints with less than a tenth between them are ties from the start. Nothing printed is repaired: where a cell is doubtful, both values stand here, and own/printed takes the one that the authors published elsewhere.",
+		"Absolute figures are of different machines and versions and are not expected to match; directions, orders and crossings are. A query rate is that of workers that never pause: workers divided by the mean service time of the queries that all systems answered.",
+	}
+}
+
+func (v *reproductionView) writeText(w io.Writer, opts Options) error {
+	t := newTextWriter(w, opts, "Markdown and HTML have all")
+	t.answers(v.Answers)
+	t.line("")
+	for _, a := range v.Alerts {
+		t.wrapped("", "  ", a)
+	}
+	for _, f := range v.Facts {
+		t.wrapped(pad("  "+f.Key, 15, false), "               ", note{f.Value, plain})
+	}
+	// Sentences do not fit into columns of a terminal: a claim is a few lines.
+	for _, r := range v.Tables[0].Rows {
+		t.line("")
+		t.wrapped(pad(r.Cells[0].Text, 5, false), "     ", note{r.Cells[1].Text + " Printed: " + r.Cells[2].Text + ".", plain})
+		t.wrapped("     ", "     ", note{r.Cells[3].Text, r.Cells[3].Tone})
+		if r.Cells[4].Text != "" {
+			t.wrapped("     ", "     ", note{r.Cells[4].Text, dim})
+		}
+	}
+	if opts.Verbose {
+		for _, one := range v.Tables[1:] {
+			t.table(one)
+		}
+	}
+	t.line("")
+	for _, n := range v.Help {
+		t.wrapped("", "", note{n, dim})
+	}
+	return t.Flush()
+}
+
+func (v *reproductionView) writeMarkdown(w io.Writer) error {
+	m := markdownWriter{bufio.NewWriter(w)}
+	fmt.Fprintf(m, "# %s\n\n", escapeMarkdown(v.Head.Title))
+	m.answers(v.Answers)
+	m.preamble(v.Alerts, v.Facts, "")
+	m.tables(v.Tables)
+	for _, n := range v.Help {
+		fmt.Fprintf(m, "_%s_\n\n", escapeMarkdown(n))
+	}
+	return m.Flush()
+}
+
+func (v *reproductionView) writeHTML(w io.Writer) error {
+	t, err := pageTemplates("reproduction.html")
+	if err != nil {
+		return err
+	}
+	return t.Execute(w, v)
+}

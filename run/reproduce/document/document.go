@@ -1,0 +1,221 @@
+// Package document holds the documents that tsmark reproduces: what each of them
+// measured, as ordinary experiments in sizes that fit machines of different kinds, and
+// what each of them claims, as sentences with a rule by which measurements decide.
+package document
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/tsmark/tsmark/run/experiment"
+)
+
+// Document is a paper, a thesis or a report that has measured time series databases.
+type Document struct {
+	Name    string `yaml:"name"`   // as users write it: author or place, and year
+	Number  string `yaml:"number"` // of its printed figures: see package printed
+	File    string `yaml:"file"`   // name of the text that the figures were read from
+	Title   string `yaml:"title"`
+	Authors string `yaml:"authors"`
+	// Systems are those that it measured, in its order.
+	Systems     []System     `yaml:"systems"`
+	Experiments []Experiment `yaml:"experiments"`
+	Claims      []Claim      `yaml:"claims"`
+}
+
+// System is a database as a document calls it, and as tsmark does.
+type System struct {
+	Driver  string   `yaml:"driver"`
+	Version string   `yaml:"version"` // that the document measured, in its words
+	Printed []string `yaml:"printed"` // its names in printed figures
+}
+
+// Size is how much of a document's data and queries is run.
+type Size string
+
+// The sizes.
+const (
+	Smoke Size = "smoke" // a minute or two: whether it runs, not what it says
+	Small Size = "small" // at most 20 minutes a document on two cores, with what its claims need
+	Full  Size = "full"  // as printed
+)
+
+// Sizes lists them, the smallest first.
+func Sizes() []Size { return []Size{Smoke, Small, Full} }
+
+// Experiment is one that a document describes.
+type Experiment struct {
+	ID      string   `yaml:"id"`      // as the documents' list of experiments has it: E1
+	Name    string   `yaml:"name"`    // as users write it
+	Title   string   `yaml:"title"`   // what it is, in a line
+	Printed []string `yaml:"printed"` // its figures: Figure.Experiment of package printed
+	// Axes say which of tsmark's parameters those of its printed figures are: name, path.
+	// "query" needs none. Values translate what is printed, where that is a name: path,
+	// printed text, the document's value.
+	Axes   map[string]string            `yaml:"axes"`
+	Values map[string]map[string]string `yaml:"values"`
+	// Missing is why tsmark cannot run it; empty: it can.
+	Missing string `yaml:"missing"`
+	// Run is the experiment at full size, as a file of tsmark's but for its name and
+	// targets.
+	Run yaml.MapSlice `yaml:"run"`
+	// Cuts are what the smaller sizes change of it.
+	Cuts map[Size]Cut `yaml:"cuts"`
+}
+
+// Cut is how an experiment is made smaller.
+type Cut struct {
+	Words string        `yaml:"words"` // which dimension was cut, and which was kept
+	Run   yaml.MapSlice `yaml:"run"`   // merged into the experiment's Run, key by key; lists are replaced
+	// For says which value of a parameter stands for the document's, as a document's
+	// workers stand for cores: path, the document's value, ours.
+	For map[string]map[string]string `yaml:"for"`
+	// Lost are values that the document has and this size has not: path and values.
+	Lost map[string][]string `yaml:"lost"`
+}
+
+// Claim is a statement of a document about systems, and how measurements decide it.
+type Claim struct {
+	ID      string `yaml:"id"`      // within the document: C1
+	Says    string `yaml:"says"`    // one sentence
+	Printed string `yaml:"printed"` // the numbers behind it
+	Derived bool   `yaml:"derived"` // the numbers say so, the text does not
+	// Against says which numbers of the document contradict it; empty: none.
+	Against string `yaml:"against"`
+	// Tie says that the printed numbers differ by less than a tenth: it is a tie from the
+	// start, and no measurement makes it more.
+	Tie bool `yaml:"tie"`
+	// Missing is why no measurement of tsmark's decides it; empty: Rules do.
+	Missing string `yaml:"missing"`
+	Rules   []Rule `yaml:"rules"` // all of which must hold
+}
+
+//go:embed *.yaml
+var files embed.FS
+
+// All returns all documents in the order of their numbers. They are shared by all
+// callers, who change nothing in them.
+var All = sync.OnceValue(func() []Document {
+	names, err := fs.Glob(files, "*.yaml")
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	var list []Document
+	for _, name := range names {
+		text, err := files.ReadFile(name)
+		if err != nil {
+			panic(err) // it is part of the program
+		}
+		d, err := Parse(text)
+		if err != nil {
+			panic(name + ": " + err.Error()) // likewise, and tested
+		}
+		list = append(list, *d)
+	}
+	slices.SortFunc(list, func(a, b Document) int { return strings.Compare(a.Number, b.Number) })
+	return list
+})
+
+// Parse reads a document's description. Errors name the line.
+func Parse(text []byte) (*Document, error) {
+	var d Document
+	if err := yaml.UnmarshalWithOptions(text, &d, yaml.Strict(), yaml.UseOrderedMap()); err != nil {
+		return nil, fmt.Errorf("reading the description of a document: %w", err)
+	}
+	for _, c := range d.Claims {
+		if err := c.check(&d); err != nil {
+			return nil, fmt.Errorf("%s-%s: %w", d.Name, c.ID, err)
+		}
+	}
+	return &d, nil
+}
+
+// Find returns the document of a name.
+func Find(name string) (*Document, bool) {
+	list := All()
+	i := slices.IndexFunc(list, func(d Document) bool { return d.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return &list[i], true
+}
+
+// Experiment returns the experiment of a name or ID.
+func (d *Document) Experiment(name string) (*Experiment, bool) {
+	i := slices.IndexFunc(d.Experiments, func(e Experiment) bool { return e.Name == name || strings.EqualFold(e.ID, name) })
+	if i < 0 {
+		return nil, false
+	}
+	return &d.Experiments[i], true
+}
+
+// System returns the document's system that a printed name, or a driver's name, means.
+func (d *Document) System(name string) (*System, bool) {
+	i := slices.IndexFunc(d.Systems, func(s System) bool { return s.Driver == name || slices.Contains(s.Printed, name) })
+	if i < 0 {
+		return nil, false
+	}
+	return &d.Systems[i], true
+}
+
+// RunName is the name that runs of an experiment have, by which they are found again.
+func (d *Document) RunName(e *Experiment, size Size) string {
+	return fmt.Sprintf("%s-%s-%s", d.Name, e.Name, size)
+}
+
+// Cut returns how a size cuts the experiment; the zero value: not at all.
+func (e *Experiment) Cut(size Size) Cut { return e.Cuts[size] }
+
+// Make returns the experiment in a size as a file of tsmark's, with targets, which
+// stand in it as text.
+func (d *Document) Make(e *Experiment, size Size, targets []experiment.Target) (*experiment.Experiment, error) {
+	name := d.RunName(e, size)
+	whole := merge(yaml.MapSlice{{Key: "name", Value: name}}, e.Run)
+	whole = merge(whole, e.Cut(size).Run)
+	text, err := yaml.Marshal(whole)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	parsed, err := experiment.Parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	parsed.Targets = targets
+	parsed.Notes = append(parsed.Notes, fmt.Sprintf("%s of %s: %s (%s)", e.ID, d.Title, e.Title, d.Authors))
+	if words := e.Cut(size).Words; words != "" {
+		parsed.Notes = append(parsed.Notes, "size "+string(size)+": "+words)
+	}
+	return parsed, nil
+}
+
+// merge returns a with what b sets: maps key by key, anything else as b has it.
+func merge(a, b yaml.MapSlice) yaml.MapSlice {
+	merged := slices.Clone(a)
+	for _, item := range b {
+		i := slices.IndexFunc(merged, func(known yaml.MapItem) bool { return known.Key == item.Key })
+		if i < 0 {
+			merged = append(merged, item)
+			continue
+		}
+		was, wasMap := asMap(merged[i].Value)
+		is, isMap := asMap(item.Value)
+		if wasMap && isMap {
+			merged[i].Value = merge(was, is)
+		} else {
+			merged[i].Value = item.Value
+		}
+	}
+	return merged
+}
+
+// asMap returns a value of a YAML file as the mapping that it may be.
+func asMap(v any) (yaml.MapSlice, bool) {
+	m, ok := v.(yaml.MapSlice)
+	return m, ok
+}

@@ -1,0 +1,138 @@
+package document
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Rule is a condition on measurements. It is one of: Order, First, Changes, Peak,
+// Wins or Rows, the others being empty.
+//
+// A measurement is a figure of a system at a point of an experiment: of its loads the
+// rate, or a query type's. Where is which points: parameters and the document's values of
+// them; what it leaves out holds at every point.
+type Rule struct {
+	Of    string            `yaml:"of"`    // an experiment's name
+	Where map[string]string `yaml:"where"` // by path, as workload.scale
+	// Types are query types; empty: the rule is about loads.
+	Types []string `yaml:"types"`
+	// Figure is which one: load (rows/s until settled, the default), acked or disk of
+	// loads; mean (the default, the inverse of a worker's queries/s) or median of types.
+	Figure string `yaml:"figure"`
+
+	// Order are systems, each of which is better than the next, by AtLeast, at every
+	// point and in every type.
+	Order   []string `yaml:"order"`
+	AtLeast float64  `yaml:"at-least"` // 0: by anything
+
+	// First is a system that is better than every other one of the document's.
+	First string `yaml:"first"`
+
+	// Changes says how a system's figure goes from one value of a parameter to another.
+	Changes *Change `yaml:"changes"`
+
+	// Peak is the value of a parameter at which a system is best.
+	Peak *Peak `yaml:"peak"`
+
+	// Wins says in how many types and points one system is better than another.
+	Wins *Wins `yaml:"wins"`
+
+	// Rows is how many rows the full dataset has.
+	Rows int64 `yaml:"rows"`
+}
+
+// Change is how a figure of systems goes along a parameter.
+type Change struct {
+	Systems []string  `yaml:"systems"`
+	Along   string    `yaml:"along"` // path
+	From    string    `yaml:"from"`  // the document's values
+	To      string    `yaml:"to"`
+	Goes    Direction `yaml:"goes"`
+	AtLeast float64   `yaml:"at-least"` // by this factor; 0: by anything
+}
+
+// Direction is where a figure goes.
+type Direction string
+
+// The directions. Better is a higher rate, a shorter time, or less disk.
+const (
+	Better Direction = "better"
+	Worse  Direction = "worse"
+	Same   Direction = "same" // within a tenth
+)
+
+// Peak is where along a parameter systems are best.
+type Peak struct {
+	Systems []string `yaml:"systems"`
+	Along   string   `yaml:"along"`
+	At      string   `yaml:"at"` // the document's value
+}
+
+// Wins is a count of comparisons.
+type Wins struct {
+	Better string `yaml:"better"`
+	Than   string `yaml:"than"`
+	Least  int    `yaml:"least"` // so many, as printed
+	Of     int    `yaml:"of"`    // of so many comparisons
+}
+
+// kinds returns how many of the alternatives a rule has.
+func (r *Rule) kinds() int {
+	n := 0
+	for _, has := range []bool{len(r.Order) > 0, r.First != "", r.Changes != nil, r.Peak != nil, r.Wins != nil, r.Rows > 0} {
+		if has {
+			n++
+		}
+	}
+	return n
+}
+
+// systems are those that a rule names.
+func (r *Rule) systems() []string {
+	list := slices.Clone(r.Order)
+	if r.First != "" {
+		list = append(list, r.First)
+	}
+	if r.Changes != nil {
+		list = append(list, r.Changes.Systems...)
+	}
+	if r.Peak != nil {
+		list = append(list, r.Peak.Systems...)
+	}
+	if r.Wins != nil {
+		list = append(list, r.Wins.Better, r.Wins.Than)
+	}
+	return list
+}
+
+// check says what of a claim cannot be meant.
+func (c *Claim) check(d *Document) error {
+	if (c.Missing == "") == (len(c.Rules) == 0) {
+		return errors.New("has either rules or a reason why there are none (missing)")
+	}
+	for i, r := range c.Rules {
+		e, ok := d.Experiment(r.Of)
+		switch {
+		case !ok:
+			return fmt.Errorf("rule %d is of %q, which is no experiment of the document", i+1, r.Of)
+		case e.Missing != "":
+			return fmt.Errorf("rule %d is of %s, which cannot be run", i+1, r.Of)
+		case r.kinds() != 1:
+			return fmt.Errorf("rule %d has %d of order, first, changes, peak, wins and rows, expected one", i+1, r.kinds())
+		case len(r.Types) == 0 && !slices.Contains([]string{"", "load", "acked", "disk"}, r.Figure):
+			return fmt.Errorf("rule %d: loads have no figure %q", i+1, r.Figure)
+		case len(r.Types) > 0 && !slices.Contains([]string{"", "mean", "median"}, r.Figure):
+			return fmt.Errorf("rule %d: query types have no figure %q", i+1, r.Figure)
+		}
+		for _, name := range r.systems() {
+			if _, ok := d.System(name); !ok {
+				return fmt.Errorf("rule %d names %q, which is no system of the document", i+1, name)
+			}
+		}
+		if c := r.Changes; c != nil && !slices.Contains([]Direction{Better, Worse, Same}, c.Goes) {
+			return fmt.Errorf("rule %d goes %q; write better, worse or same", i+1, c.Goes)
+		}
+	}
+	return nil
+}

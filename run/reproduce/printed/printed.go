@@ -1,0 +1,122 @@
+// Package printed holds the figures that the documents print which tsmark
+// reproduces: 2,800 cells of their tables, and numbers of their prose. None is
+// repaired: where a cell contradicts another one, or what its authors published
+// beside it, its note says so.
+package printed
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Figure is one printed number.
+type Figure struct {
+	Document   string            // of the five, by its number: 000 to 004
+	Table      string            // where it stands, as the document numbers its tables and figures
+	Experiment string            // what it is a result of, by a name of ours
+	System     string            // as the document calls it; A/B: the figure of A divided by that of B
+	Parameters map[string]string // under which it was measured, by TSBS's or IoTDB-Benchmark's names
+	Metric     string            // such as load_s or queries_per_s
+	Text       string            // the number as the file has it
+	Value      float64           // that number
+	Unit       string
+	Note       string // doubts first
+}
+
+//go:embed figures.tsv
+var figures string
+
+// All returns all figures, in the order of the documents and of their tables. They are
+// shared by all callers, who change nothing in them.
+var All = sync.OnceValue(func() []Figure {
+	list, err := Parse(figures)
+	if err != nil {
+		panic("figures.tsv: " + err.Error()) // it is part of the program, and tested
+	}
+	return list
+})
+
+// columns are the header of the file.
+const columns = "document\ttable\texperiment\tsystem\tparameters\tmetric\tvalue\tunit\tnote"
+
+// Parse reads figures as tab-separated values, whose first line names the columns.
+// Parameters are written as a=1;b=2. Errors name the line.
+func Parse(text string) ([]Figure, error) {
+	header, rest, _ := strings.Cut(text, "\n")
+	if header != columns {
+		return nil, fmt.Errorf("line 1: the columns are %q, expected %q", header, columns)
+	}
+	var list []Figure
+	for i, line := range strings.Split(strings.TrimSuffix(rest, "\n"), "\n") {
+		cells := strings.Split(line, "\t")
+		if len(cells) != 9 {
+			return nil, fmt.Errorf("line %d: has %d cells, expected 9", i+2, len(cells))
+		}
+		f := Figure{
+			Document: cells[0], Table: cells[1], Experiment: cells[2], System: cells[3], Parameters: make(map[string]string),
+			Metric: cells[5], Text: cells[6], Unit: cells[7], Note: cells[8],
+		}
+		var err error
+		if f.Value, err = strconv.ParseFloat(f.Text, 64); err != nil {
+			return nil, fmt.Errorf("line %d: %q is no number", i+2, f.Text)
+		}
+		for _, p := range strings.Split(cells[4], ";") {
+			if p == "" {
+				continue
+			}
+			name, value, ok := strings.Cut(p, "=")
+			if !ok {
+				return nil, fmt.Errorf("line %d: parameter %q has no value", i+2, p)
+			}
+			f.Parameters[name] = value
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+// Of lists the figures of an experiment of a document.
+func Of(document, experiment string) []Figure {
+	var list []Figure
+	for _, f := range All() {
+		if f.Document == document && f.Experiment == experiment {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// Doubt is the doubt about a cell, as its note has it; empty: there is none.
+func (f *Figure) Doubt() string {
+	for _, word := range []string{"doubtful", "contradiction"} {
+		if at := strings.Index(f.Note, word); at >= 0 {
+			return f.Note[at:]
+		}
+	}
+	return ""
+}
+
+// other is how notes tell what the authors have published beside the document.
+var other = regexp.MustCompile(`raw data published by the authors (?:has|give) ([0-9.]+)`)
+
+// Raw is the number that the authors have published elsewhere for a doubtful cell,
+// as written; empty: none.
+func (f *Figure) Raw() string {
+	if m := other.FindStringSubmatch(f.Note); m != nil {
+		return strings.TrimSuffix(m[1], ".")
+	}
+	return ""
+}
+
+// Best is the number to compute with: the authors' own where the cell is doubtful and they
+// have published one, else the printed one.
+func (f *Figure) Best() float64 {
+	if v, err := strconv.ParseFloat(f.Raw(), 64); err == nil {
+		return v
+	}
+	return f.Value
+}
