@@ -32,8 +32,16 @@ type reproductionView struct {
 	Answers []note
 	Alerts  []note
 	Facts   []fact
-	Tables  []*table
+	Claims  []claimView
+	Tables  []*table // of experiments
 	Help    []string
+}
+
+// claimView is a claim, and what became of it.
+type claimView struct {
+	ID, Says, Printed string
+	Verdict           note
+	Measured          string
 }
 
 // Write renders it. Its errors are as those of WriteComparison.
@@ -85,7 +93,9 @@ func (p *Reproduction) view() *reproductionView {
 		view.Facts = append(view.Facts, fact{s.Driver, "printed: " + s.Version + "; here: " + versionOf(runs, s.Driver)})
 	}
 	view.Alerts = reproductionAlerts(runs)
-	view.Tables = append(view.Tables, p.claims())
+	for _, f := range p.findings {
+		view.Claims = append(view.Claims, newClaimView(f))
+	}
 	for i := range d.Experiments {
 		if t := p.experiment(&d.Experiments[i]); t != nil {
 			view.Tables = append(view.Tables, t)
@@ -140,21 +150,24 @@ func versionOf(runs []*result.Run, driver string) string {
 	return "not tested"
 }
 
-// claims is the table of all claims.
-func (p *Reproduction) claims() *table {
+func newClaimView(f claims.Finding) claimView {
+	view := claimView{ID: f.Claim.ID, Says: f.Claim.Says, Printed: f.Claim.Printed, Verdict: note{string(f.Verdict), verdictTone(f.Verdict)}, Measured: evidence(f)}
+	if f.Claim.Derived {
+		view.Says += " (This follows from the figures; the text does not say it.)"
+	}
+	if f.Claim.Against != "" {
+		view.Printed += "; against it: " + f.Claim.Against
+	}
+	return view
+}
+
+// claimTable is the table of all claims.
+func claimTable(list []claimView) *table {
 	t := &table{Title: "Claims", Columns: []column{
-		{Head: "claim"}, {Head: "the document says", Words: true}, {Head: "printed", Words: true},
-		{Head: "verdict", Words: true}, {Head: "measured", Words: true, Help: "how many times better the claimed side is, with its interval"},
+		{Head: "claim"}, {Head: "the document says", Words: true}, {Head: "printed", Words: true}, {Head: "verdict", Words: true}, {Head: "measured", Words: true},
 	}}
-	for _, f := range p.findings {
-		says, printed := f.Claim.Says, f.Claim.Printed
-		if f.Claim.Derived {
-			says += " (follows from the figures; the text does not say it)"
-		}
-		if f.Claim.Against != "" {
-			printed += " (its own figures disagree: " + f.Claim.Against + ")"
-		}
-		t.Rows = append(t.Rows, row{Cells: []cell{{Text: f.Claim.ID}, {Text: says}, {Text: printed}, {string(f.Verdict), verdictTone(f.Verdict)}, {Text: evidence(f)}}})
+	for _, c := range list {
+		t.Rows = append(t.Rows, row{Cells: []cell{{Text: c.ID}, {Text: c.Says}, {Text: c.Printed}, {c.Verdict.Text, c.Verdict.Tone}, {Text: c.Measured}}})
 	}
 	return t
 }
@@ -185,7 +198,7 @@ func evidence(f claims.Finding) string {
 		case p.Interval == nil:
 			text += string(p.Verdict)
 		default:
-			text += fmt.Sprintf("%s× (%s to %s), %s", p.Advantage, p.Interval.Lo, p.Interval.Hi, p.Verdict)
+			text += fmt.Sprintf("%s× (%s to %s), %s", times(p.Advantage), times(p.Interval.Lo), times(p.Interval.Hi), p.Verdict)
 		}
 		parts = append(parts, text)
 	}
@@ -200,33 +213,30 @@ func (p *Reproduction) experiment(e *document.Experiment) *table {
 		return nil
 	}
 	t := &table{Title: e.ID + " " + e.Title, Terminal: onRequest, Columns: []column{
-		{Head: "figure"}, {Head: "system", Words: true}, {Head: "printed"}, {Head: "own"}, {Head: "interval"}, {Head: "own/printed"}, {Head: "doubt", Words: true},
+		{Head: "figure"}, {Head: "system", Words: true}, {Head: "printed"}, {Head: "measured"}, {Head: "interval"}, {Head: "measured/printed"}, {Head: "remark", Words: true},
 	}}
 	if words := e.Cut(p.Measured.Size).Words; words != "" {
 		t.Notes = append(t.Notes, note{"Size " + string(p.Measured.Size) + ": " + words + ".", plain})
 	}
 	for i := range cells {
 		c := &cells[i]
-		own, interval, times := "–", "", ""
-		switch {
-		case c.Own.N > 0:
-			own = c.Own.Median.String()
+		measured, interval, share := none, "", ""
+		var remarks []string
+		if c.Own.N > 0 {
+			measured, share = valueText("", c.Own.Median), digits(c.Times())
 			if c.Own.Interval != nil {
-				interval = c.Own.Interval.Lo.String() + " to " + c.Own.Interval.Hi.String()
+				interval = valueText("", c.Own.Interval.Lo) + " to " + valueText("", c.Own.Interval.Hi)
 			}
-			times = fmt.Sprintf("%.3g", c.Times())
-		case c.Missing != "":
-			interval = c.Missing
+		} else {
+			remarks = append(remarks, c.Missing)
 		}
-		doubt := ""
-		if c.Printed.Doubt() != "" {
-			doubt = "doubtful"
-			if raw := c.Printed.Raw(); raw != "" {
-				doubt = "the authors published " + raw
-			}
+		if raw := c.Printed.Raw(); raw != "" {
+			remarks = append(remarks, "doubtful: the authors published "+raw+" elsewhere")
+		} else if c.Printed.Doubt() != "" {
+			remarks = append(remarks, c.Printed.Doubt())
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			{Text: figureName(e, c)}, {Text: c.System}, {Text: c.Printed.Text + " " + c.Printed.Unit}, {Text: own}, {interval, dim}, {Text: times}, {doubt, dim},
+			{Text: figureName(e, c)}, {Text: c.System}, {Text: c.Printed.Text + " " + c.Printed.Unit}, {Text: measured}, {interval, dim}, {Text: share}, {strings.Join(remarks, "; "), dim},
 		}})
 	}
 	return t
@@ -249,7 +259,7 @@ func figureName(e *document.Experiment, c *claims.Cell) string {
 func reproductionHelp() []string {
 	return []string{
 		fmt.Sprintf("A claim holds where every comparison that it makes holds. A comparison is how many times better the claimed side is; it holds where the interval of %.0f %% over the repeats lies above 1, or above the factor that is claimed, does not hold where it lies below, and is a tie where it includes that.", 100*stats.Confidence),
-		"Figures that the document prints with less than a tenth between them are ties from the start. Nothing printed is repaired: where a cell is doubtful, both values stand here, and own/printed takes the one that the authors published elsewhere.",
+		"Figures that the document prints with less than a tenth between them are ties from the start. Nothing printed is repaired: where a cell is doubtful, both values stand here, and measured/printed takes the one that the authors published elsewhere.",
 		"Absolute figures are of different machines and versions and are not expected to match; directions, orders and crossings are. A query rate is that of workers that never pause: workers divided by the mean service time of the queries that all systems answered.",
 	}
 }
@@ -265,16 +275,16 @@ func (v *reproductionView) writeText(w io.Writer, opts Options) error {
 		t.wrapped(pad("  "+f.Key, 15, false), "               ", note{f.Value, plain})
 	}
 	// Sentences do not fit into columns of a terminal: a claim is a few lines.
-	for _, r := range v.Tables[0].Rows {
+	for _, c := range v.Claims {
 		t.line("")
-		t.wrapped(pad(r.Cells[0].Text, 5, false), "     ", note{r.Cells[1].Text + " Printed: " + r.Cells[2].Text + ".", plain})
-		t.wrapped("     ", "     ", note{r.Cells[3].Text, r.Cells[3].Tone})
-		if r.Cells[4].Text != "" {
-			t.wrapped("     ", "     ", note{r.Cells[4].Text, dim})
+		t.wrapped(pad(c.ID, 5, false), "     ", note{c.Says + " Printed: " + c.Printed + ".", plain})
+		t.wrapped("     ", "     ", c.Verdict)
+		if c.Measured != "" {
+			t.wrapped("     ", "     ", note{c.Measured, dim})
 		}
 	}
 	if opts.Verbose {
-		for _, one := range v.Tables[1:] {
+		for _, one := range v.Tables {
 			t.table(one)
 		}
 	}
@@ -290,7 +300,7 @@ func (v *reproductionView) writeMarkdown(w io.Writer) error {
 	fmt.Fprintf(m, "# %s\n\n", escapeMarkdown(v.Head.Title))
 	m.answers(v.Answers)
 	m.preamble(v.Alerts, v.Facts, "")
-	m.tables(v.Tables)
+	m.tables(append([]*table{claimTable(v.Claims)}, v.Tables...))
 	for _, n := range v.Help {
 		fmt.Fprintf(m, "_%s_\n\n", escapeMarkdown(n))
 	}
