@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/apache/iotdb-client-go/v2/client"
-
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/poll"
@@ -21,6 +19,7 @@ import (
 
 // database implements driver.DB.
 type database struct {
+	model
 	options driver.Options
 	config  *config
 	admin   *sqlkit.Link[*conn] // for everything but writers and queriers
@@ -34,7 +33,7 @@ type database struct {
 
 // open connects, and looks whether the server can do what the options want.
 func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
-	d := &database{options: o, config: newConfig(o)}
+	d := &database{model: newModel(o), options: o, config: newConfig(o)}
 	d.admin = sqlkit.NewLink(d.config.connect, false)
 	err := d.fits(ctx, env.Create)
 	if err != nil {
@@ -44,8 +43,11 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	return d, nil
 }
 
-// root is the database's path.
-func (d *database) root() string { return rootOf(d.options) }
+// root is the database as the server lists it.
+func (d *database) root() string {
+	listed, _ := d.names()
+	return listed
+}
 
 func (d *database) place() string { return fmt.Sprintf("%s of IoTDB at %s", d.root(), d.Address()) }
 
@@ -60,6 +62,9 @@ func (d *database) fits(ctx context.Context, create bool) error {
 	}
 	if d.version = row[0].String(); !strings.HasPrefix(d.version, "2.") && !strings.HasPrefix(d.version, "1.3.") {
 		return fmt.Errorf("%s has IoTDB %s; tsmark needs 1.3 or newer", d.Address(), d.version)
+	}
+	if d.options[optionModel] == modelTable && strings.HasPrefix(d.version, "1.") {
+		return fmt.Errorf("%s has IoTDB %s, and the table model needs 2.0: give %s=%s", d.Address(), d.version, optionModel, modelTree)
 	}
 	var unit time.Duration
 	if err := d.admin.Do(ctx, func(c *conn) error { unit = c.unit; return nil }); err != nil {
@@ -217,11 +222,8 @@ func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 
 // flush has what is in memory written into files.
 func (d *database) flush(ctx context.Context) error {
-	err := d.admin.Exec(ctx, "FLUSH "+d.root())
-	if code(err) == client.DatabaseNotExist {
-		return nil
-	}
-	return err
+	_, named := d.names()
+	return d.run(ctx, "FLUSH "+named)
 }
 
 // sizes are those of the files of the database's regions, as the server writes them.

@@ -43,3 +43,17 @@ func TestConformanceCompressedNotAligned(t *testing.T) {
 	conformance.Long(t)
 	conformance.Run(t, iotdb.Driver(), server(t, "aligned", "false", "compression", "gzip"))
 }
+
+// Tables are always aligned, and have no compression of their own.
+func TestConformanceTable(t *testing.T) {
+	conformance.Run(t, iotdb.Driver(), server(t, "model", "table"))
+}
+
+func TestConformanceTemplate(t *testing.T) {
+	conformance.Run(t, iotdb.Driver(), server(t, "schema", "template"))
+}
+
+func TestConformanceTemplateNotAligned(t *testing.T) {
+	conformance.Long(t)
+	conformance.Run(t, iotdb.Driver(), server(t, "schema", "template", "aligned", "false", "compression", "zstd"))
+}

@@ -7,24 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
-
-// tree renders queries in the language of the tree model.
-type tree struct {
-	root string // the database's path
-	unit time.Duration
-}
-
-func newTree(o driver.Options) *tree { return &tree{root: rootOf(o), unit: units[o[optionPrecision]]} }
-
-// rootOf is the database's path.
-func rootOf(o driver.Options) string { return "root." + node(o[connection.Database]) }
 
 // render returns the text of a query's request.
 func (l *tree) render(q *query.Query, s *series.Schema) (string, error) {
@@ -83,7 +69,7 @@ func (r *treeRenderer) tag(key, function string) {
 	if key == "" {
 		return
 	}
-	if at := r.level(key); at >= 0 {
+	if at := r.nodeOf(key); at >= 0 {
 		r.output(fromTag, at)
 		return
 	}
@@ -98,8 +84,8 @@ func call(function, expression string) string {
 	return function + "(" + expression + ")"
 }
 
-// level returns which of the nodes behind the table a tag is; -1: it is a number.
-func (r *treeRenderer) level(key string) int {
+// nodeOf returns which of the nodes behind the table a tag is; -1: it is a number.
+func (r *treeRenderer) nodeOf(key string) int {
 	return slices.IndexFunc(r.texts, func(t *series.Tag) bool { return t.Key == key })
 }
 
@@ -163,7 +149,7 @@ func (r *treeRenderer) order(o query.Order, tag string) string {
 	if tag == "" || r.oneGroup(tag) {
 		return by
 	}
-	if r.level(tag) != 0 || !r.sorts() {
+	if r.nodeOf(tag) != 0 || !r.sorts() {
 		r.unsupported("rows of one time in the order of %s: the tree model orders them by the whole path of their device, as it is written", tag)
 	}
 	return by + ", DEVICE " + word
@@ -215,7 +201,7 @@ func (r *treeRenderer) lacking(t *series.Tag) bool {
 // identifies reports whether no two series share a value of a tag: grouping by it is
 // grouping by device.
 func (r *treeRenderer) identifies(key string) bool {
-	at := r.level(key)
+	at := r.nodeOf(key)
 	if at < 0 {
 		return false
 	}
@@ -233,7 +219,7 @@ func (r *treeRenderer) identifies(key string) bool {
 
 // byLevel reports whether groups of a tag are several devices: GROUP BY LEVEL.
 func (r *treeRenderer) byLevel(key string) bool {
-	if r.level(key) < 0 {
+	if r.nodeOf(key) < 0 {
 		r.grouped(key)
 		return false
 	}
@@ -262,8 +248,8 @@ func (r *treeRenderer) levels(key string, a query.Aggregate, fields []string, wi
 	for _, f := range fields {
 		r.output(aggregated(a), add(functions()[a], f))
 	}
-	level := r.level(key)
-	r.plan.Skip = r.depth() + 1 + level
+	level := r.nodeOf(key)
+	r.plan.Skip = r.level() + 1 + level
 	by := window + ","
 	if window == "" {
 		by = "\nGROUP BY"
@@ -339,9 +325,6 @@ func (r *treeRenderer) buckets(s query.Buckets) {
 	}
 }
 
-// depth is the level of tables in paths.
-func (r *treeRenderer) depth() int { return strings.Count(r.root, ".") + 1 }
-
 // window returns the GROUP BY of buckets, and the bounds where the buckets' are wider.
 // It needs a range, every bucket of which is computed: where the query has none, a
 // statement before asks for the first and the last time.
@@ -350,7 +333,7 @@ func (r *treeRenderer) window(s query.Buckets) (window, where string) {
 	width := int64(s.Width / r.unit)
 	if r.q.Start.IsZero() || r.q.End.IsZero() {
 		w := node(witness(r.table))
-		r.plan.Range = fmt.Sprintf("SELECT min_time(%s), max_time(%[1]s)\nFROM %s\nGROUP BY LEVEL = %d", w, strings.Join(r.from(), ", "), r.depth())
+		r.plan.Range = fmt.Sprintf("SELECT min_time(%s), max_time(%[1]s)\nFROM %s\nGROUP BY LEVEL = %d", w, strings.Join(r.from(), ", "), r.level())
 		r.plan.Width = width
 		if !r.q.Start.IsZero() {
 			r.plan.Start = &start
@@ -358,27 +341,14 @@ func (r *treeRenderer) window(s query.Buckets) (window, where string) {
 		if !r.q.End.IsZero() {
 			r.plan.End = &end
 		}
-		return fmt.Sprintf("\nGROUP BY (%s, %s)", rangeMark, r.duration(s.Width)), r.times()
+		return fmt.Sprintf("\nGROUP BY (%s, %s)", rangeMark, duration(s.Width)), r.times()
 	}
 	first := bucket(start, width)
 	last := bucket(end-1, width) + width
 	if first != start || last != end {
 		where = fmt.Sprintf("time >= %d AND time < %d", start, end)
 	}
-	return fmt.Sprintf("\nGROUP BY ([%d, %d), %s)", first, max(last, first+width), r.duration(s.Width)), where
-}
-
-// duration is a width in IoTDB's units.
-func (r *treeRenderer) duration(width time.Duration) string {
-	for _, u := range []struct {
-		name string
-		of   time.Duration
-	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}, {"ms", time.Millisecond}, {"us", time.Microsecond}} {
-		if width%u.of == 0 {
-			return strconv.FormatInt(int64(width/u.of), 10) + u.name
-		}
-	}
-	return strconv.FormatInt(int64(width), 10) + "ns"
+	return fmt.Sprintf("\nGROUP BY ([%d, %d), %s)", first, max(last, first+width), duration(s.Width)), where
 }
 
 // bounds are those of times in the server's unit, rounded up, which changes no answer
@@ -418,15 +388,15 @@ func (r *treeRenderer) ofAll(window, where, order string) {
 	if len(r.from()) > 1 { // a HAVING over several paths keeps nothing if one of them has no device
 		r.plan.Counted, having = &counted, ""
 	}
-	r.statement(where, fmt.Sprintf("%s, LEVEL = %d", window, r.depth()), having, order)
+	r.statement(where, fmt.Sprintf("%s, LEVEL = %d", window, r.level()), having, order)
 }
 
 // perDevice renders a query whose answer has a row of each device, or several.
 func (r *treeRenderer) perDevice(where, having, order string, window ...string) {
-	r.plan.Device, r.plan.Skip = true, r.depth()+1
+	r.plan.Device, r.plan.Skip = true, r.level()+1
 	for _, key := range r.q.Demands() {
 		if r.drops(key) {
-			r.plan.Present = append(r.plan.Present, r.level(key))
+			r.plan.Present = append(r.plan.Present, r.nodeOf(key))
 		}
 	}
 	conditions := r.values()
@@ -446,7 +416,7 @@ func (r *treeRenderer) filters(key string) bool { return r.q.In != nil && r.q.In
 
 // drops reports whether rows of the answer are dropped since their device lacks a tag.
 func (r *treeRenderer) drops(key string) bool {
-	at := r.level(key)
+	at := r.nodeOf(key)
 	return at >= 0 && !r.filters(key) && r.lacking(r.texts[at])
 }
 
@@ -481,15 +451,15 @@ func (r *treeRenderer) ragged() bool { return !r.table.Dense || r.table.Widths !
 
 // from are the paths of the devices that the query is about.
 func (r *treeRenderer) from() []string {
-	table := r.root + "." + node(r.table.Name)
+	table := r.path(r.table.Name)
 	if len(r.texts) == 0 {
 		return []string{table}
 	}
 	in := r.q.In
-	if in == nil || r.level(in.Key) < 0 {
+	if in == nil || r.nodeOf(in.Key) < 0 {
 		return []string{table + ".**"}
 	}
-	at := r.level(in.Key)
+	at := r.nodeOf(in.Key)
 	before, behind := strings.Repeat(".*", at), ".**"
 	if at == len(r.texts)-1 {
 		behind = ""
@@ -527,7 +497,7 @@ func (r *treeRenderer) values() []string {
 			all = append(all, exceeds(node(f), above.Value, r.table.Fields[r.table.FieldIndex(f)].Type))
 		}
 	}
-	if in := r.q.In; in != nil && r.level(in.Key) < 0 {
+	if in := r.q.In; in != nil && r.nodeOf(in.Key) < 0 {
 		var equal []string
 		for _, v := range in.Values {
 			n, err := strconv.ParseFloat(v, 64)
@@ -539,7 +509,7 @@ func (r *treeRenderer) values() []string {
 		all = append(all, "("+strings.Join(equal, " OR ")+")")
 	}
 	for _, key := range r.q.Demands() {
-		if r.level(key) < 0 && !r.filters(key) {
+		if r.nodeOf(key) < 0 && !r.filters(key) {
 			all = append(all, node(key)+" IS NOT NULL")
 		}
 	}
@@ -580,7 +550,7 @@ func number(v float64) string {
 // last renders the Last shape. Where each row has all fields and all rows compete, it
 // is SELECT LAST, which IoTDB keeps ready; else the values at the greatest time.
 func (r *treeRenderer) last(s query.Last) {
-	if r.level(s.By) < 0 {
+	if r.nodeOf(s.By) < 0 {
 		r.grouped(s.By)
 	} else if !r.identifies(s.By) {
 		r.plan.Fold = &fold{Keys: []int{1}, Width: 2 + len(s.Tags) + len(s.Fields)}
@@ -605,13 +575,19 @@ func (r *treeRenderer) last(s query.Last) {
 	if len(r.values()) > 0 {
 		r.unsupported("the newest of the rows that a condition on values keeps: IoTDB 2.0 refuses max_by(x, time) beside such a condition")
 	}
-	if r.table.Widths != nil && slices.ContainsFunc(s.Fields, func(f string) bool { return uint32(r.table.FieldIndex(f)) >= slices.Min(r.table.Widths) }) {
+	value := "max_by(%s, time)"
+	if r.template {
+		// Where each row has all fields, the last values are those of the newest row.
+		if value = "last_value(%s)"; !r.table.Dense || r.table.Widths != nil {
+			r.unsupported("the newest rows of devices of a template, of which some lack values: IoTDB 2.0.1 fails on max_by(x, time) of those; schema=auto has them")
+		}
+	} else if r.table.Widths != nil && slices.ContainsFunc(s.Fields, func(f string) bool { return uint32(r.table.FieldIndex(f)) >= slices.Min(r.table.Widths) }) {
 		r.unsupported("the newest rows of devices of which some lack a measurement: IoTDB 2.0 refuses max_by(x, time) of those")
 	}
-	newest := func(name string) string { return fmt.Sprintf("max_by(%s, time)", node(name)) }
+	newest := func(name string) string { return fmt.Sprintf(value, node(name)) }
 	r.output(fromMoment, r.column(call("max_time", node(witness(r.table)))))
 	for _, key := range append([]string{s.By}, s.Tags...) {
-		if r.level(key) >= 0 {
+		if r.nodeOf(key) >= 0 {
 			r.tag(key, "")
 		} else {
 			r.output(fromValue, r.column(newest(key)))
@@ -628,11 +604,11 @@ func (r *treeRenderer) last(s query.Last) {
 			r.output(fromValue, r.column(newest(c.Over)))
 		}
 	} else if c != nil {
-		value := newest(c.Field)
+		compared := newest(c.Field)
 		if c.Over != "" {
-			value += " / " + newest(c.Over)
+			compared += " / " + newest(c.Over)
 		}
-		kept += fmt.Sprintf(" AND %s %s %s", value, c.Compare, number(c.Value))
+		kept += fmt.Sprintf(" AND %s %s %s", compared, c.Compare, number(c.Value))
 	}
 	r.perDevice("", kept, "")
 }
@@ -663,7 +639,7 @@ func (r *treeRenderer) meansOfGroups(s query.Means) {
 
 // means renders the Means shape.
 func (r *treeRenderer) means(s query.Means) {
-	if !slices.ContainsFunc(s.Group, r.identifies) && !slices.ContainsFunc(s.Group, func(key string) bool { return r.level(key) < 0 }) {
+	if !slices.ContainsFunc(s.Group, r.identifies) && !slices.ContainsFunc(s.Group, func(key string) bool { return r.nodeOf(key) < 0 }) {
 		r.meansOfGroups(s)
 		return
 	}

@@ -85,6 +85,14 @@ type Dialect struct {
 	// DecimalMeans says that means of whole numbers are decimals, of few digits, or
 	// are made of sums that overflow.
 	DecimalMeans bool
+	// NoWith says that it knows neither WITH nor window functions: what is made of what
+	// was aggregated stands in subqueries, and what looks from a row to its neighbor
+	// cannot be said.
+	NoWith bool
+	// NoSets says that it knows no set operations.
+	NoSets bool
+	// Largest returns the expression of a field's largest value; nil: max.
+	Largest func(t series.Type, column string) string
 	// Neighbor returns the expression of a value in the row before (lag) or behind it
 	// (lead) in the order of a column within a partition; NULL where there is none.
 	// Nil: as standard SQL has it.
@@ -115,6 +123,9 @@ const (
 	// value, or of their series where tables are normalized. The two together are
 	// looked up, which an order by them finds at once.
 	LimitBy
+	// LastBy is IoTDB's GROUP BY with last_by(), which keeps NULLs as well, over wide
+	// tables.
+	LastBy
 )
 
 // Counted returns the expression that is counted for values of a column.
@@ -165,6 +176,9 @@ func threshold(v float64, t series.Type) string {
 	if t.Integer() {
 		// x > 90.5 and x > 90 are the same for whole numbers, and comparing
 		// like with like spares the database a conversion of every row.
+		if v >= math.MaxInt64 {
+			return strconv.FormatInt(math.MaxInt64, 10) // than which none is greater, and databases know no larger ones
+		}
 		return strconv.FormatFloat(math.Floor(v), 'f', 0, 64)
 	}
 	return double(v)

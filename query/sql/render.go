@@ -41,7 +41,11 @@ func (d *Dialect) Render(q *query.Query, s *series.Schema) (string, error) {
 	case query.UnitMeans:
 		r.unitMeans(shape)
 	default:
-		r.activity()
+		if r.NoWith {
+			r.nestedActivity()
+		} else {
+			r.activity()
+		}
 	}
 	return strings.TrimSuffix(r.text.String(), "\n"), nil
 }
@@ -208,7 +212,11 @@ func (r *renderer) aggregates(from string, a query.Aggregate, fields []string) [
 		case a == query.Count:
 			columns[i] = r.Counted(kind, columns[i])
 		}
-		columns[i] = fmt.Sprintf("%s(%s) AS %s", a, columns[i], r.Ident(answer[i].Name))
+		value := fmt.Sprintf("%s(%s)", a, columns[i])
+		if a == query.Max && r.Largest != nil {
+			value = r.Largest(r.table.Fields[r.table.FieldIndex(field)].Type, columns[i])
+		}
+		columns[i] = value + " AS " + r.Ident(answer[i].Name)
 	}
 	return columns
 }

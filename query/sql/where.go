@@ -81,7 +81,8 @@ func (r *renderer) ofRows(from string) []string {
 	if above := r.q.Above; above != nil {
 		for _, name := range above.All() {
 			field := r.table.Fields[r.table.FieldIndex(name)]
-			if r.LeastIsNull && field.Type.Integer() && above.Value <= math.MinInt64 {
+			// Below the least integer there is no literal, and all are greater.
+			if field.Type.Integer() && (above.Value < math.MinInt64 || r.LeastIsNull && above.Value <= math.MinInt64) {
 				conditions = append(conditions, fmt.Sprintf("%s%s IS NOT NULL", from, r.Ident(name)))
 				continue
 			}
