@@ -41,13 +41,14 @@ func tableDialect(unit time.Duration) *sql.Dialect {
 		Bucket: func(width time.Duration, expression string) string {
 			return fmt.Sprintf("date_bin(%s, %s)", duration(width), expression)
 		},
-		Largest: largest,
-		Newest:  sql.LastBy,
-		Words:   reserved,
-		Wide:    true,
-		Folds:   true,
-		NoWith:  true,
-		NoSets:  true,
+		Largest:     largest,
+		Newest:      sql.LastBy,
+		Words:       reserved,
+		Wide:        true,
+		Folds:       true,
+		NoWith:      true,
+		NoSets:      true,
+		EmptyGroups: true,
 	}
 }
 
@@ -60,15 +61,27 @@ func largest(t series.Type, column string) string {
 	return call("max", column)
 }
 
-func (l *table) render(q *query.Query, s *series.Schema) (string, error) { return l.sql.Render(q, s) }
+func (l *table) render(q *query.Query, s *series.Schema) (string, error) {
+	t := s.Table(q.Table)
+	if t == nil || plainName(t.Name) {
+		return l.sql.Render(q, s)
+	}
+	called, of := *t, *q
+	called.Name, of.Table = l.named(t.Name), l.named(t.Name)
+	return l.sql.Render(&of, &series.Schema{Tables: []*series.Table{&called}, Series: s.Series})
+}
 
 func (l *table) names() (listed, named string) { return l.name, l.sql.Ident(l.name) }
 func (l *table) makeDatabase() string          { return "CREATE DATABASE IF NOT EXISTS " + l.sql.Ident(l.name) }
 func (l *table) dropDatabase() string          { return "DROP DATABASE IF EXISTS " + l.sql.Ident(l.name) }
 func (l *table) kind() string                  { return sqlkit.KindTable }
-func (l *table) named(name string) string      { return strings.ToLower(name) }
 
-// path is a table as statements have it, whatever database a session is in.
+// named is the name of a table. The server takes that of a tablet for a path of the tree
+// model: 2.0.1-beta stores the rows of what is none elsewhere, or refuses them. In
+// backquotes it takes any name, and keeps them.
+func (l *table) named(table string) string { return node(strings.ToLower(table)) }
+
+// path is what is called so, as statements have it, whatever database a session is in.
 func (l *table) path(name string) string { return l.sql.Ident(l.name) + "." + l.sql.Ident(name) }
 
 // column is one of a table beside the time.
@@ -101,7 +114,7 @@ func (l *table) create(s *series.Schema) (statements []string) {
 		for _, c := range l.declared(t) {
 			columns = append(columns, l.sql.Ident(c.name)+" "+c.words())
 		}
-		statements = append(statements, fmt.Sprintf("CREATE TABLE %s (%s)", l.path(t.Name), strings.Join(columns, ", ")))
+		statements = append(statements, fmt.Sprintf("CREATE TABLE %s (%s)", l.path(l.named(t.Name)), strings.Join(columns, ", ")))
 	}
 	return statements
 }
@@ -109,7 +122,7 @@ func (l *table) create(s *series.Schema) (statements []string) {
 func (l *table) columns(t *series.Table) []string {
 	columns := []string{}
 	for _, c := range l.declared(t) {
-		columns = append(columns, l.named(c.name)+" "+c.words())
+		columns = append(columns, strings.ToLower(c.name)+" "+c.words())
 	}
 	slices.Sort(columns)
 	return columns
@@ -154,7 +167,7 @@ func (l *table) writeNote(text string) []string {
 }
 
 func (l *table) counting(t *series.Table) counting {
-	return counting{quote: l.sql.Ident, rows: "count(*)", first: "min(time)", last: "max(time)", least: "min", most: "max", from: l.path(t.Name)}
+	return counting{quote: l.sql.Ident, rows: "count(*)", first: "min(time)", last: "max(time)", least: "min", most: "max", from: l.path(l.named(t.Name))}
 }
 
 func (l *table) listSeries(ctx context.Context, c *conn, t *series.Table, sink query.Sink) error {
@@ -166,6 +179,6 @@ func (l *table) listSeries(ctx context.Context, c *conn, t *series.Table, sink q
 	for _, tag := range texts {
 		keys = append(keys, l.sql.Ident(tag.Key))
 	}
-	_, err := c.Query(ctx, fmt.Sprintf("SELECT DISTINCT %s\nFROM %s", strings.Join(keys, ", "), l.path(t.Name)), sink)
+	_, err := c.Query(ctx, fmt.Sprintf("SELECT DISTINCT %s\nFROM %s", strings.Join(keys, ", "), l.path(l.named(t.Name))), sink)
 	return err
 }

@@ -91,6 +91,9 @@ type Dialect struct {
 	NoWith bool
 	// NoSets says that it knows no set operations.
 	NoSets bool
+	// EmptyGroups says that a tag's groups of which conditions leave no row may come all
+	// the same, as NULLs.
+	EmptyGroups bool
 	// Largest returns the expression of a field's largest value; nil: max.
 	Largest func(t series.Type, column string) string
 	// Neighbor returns the expression of a value in the row before (lag) or behind it
@@ -124,7 +127,7 @@ const (
 	// looked up, which an order by them finds at once.
 	LimitBy
 	// LastBy is IoTDB's GROUP BY with last_by(), which keeps NULLs as well, over wide
-	// tables.
+	// tables; of texts by a number with max_by(), since 2.0.1 fails on last_by() there.
 	LastBy
 )
 

@@ -178,8 +178,16 @@ func (r *renderer) newestOfSeries() string {
 
 // lastBy writes the Last shape by the values at the latest time of each group.
 func (r *renderer) lastBy(s query.Last) {
-	last := func(name string) string { return fmt.Sprintf("last_by(%s, %s)", r.Ident(name), r.time()) }
-	columns := []string{fmt.Sprintf("last(%s) AS %[1]s", r.time()), r.Ident(s.By)}
+	latest, by := "last", "last_by"
+	text := func(name string) bool {
+		f := r.table.FieldIndex(name)
+		return f < 0 && !r.table.Tag(name).Numeric() || f >= 0 && r.table.Fields[f].Type.Textual()
+	}
+	if r.table.Tag(s.By).Numeric() && slices.ContainsFunc(slices.Concat(s.Tags, s.Fields), text) {
+		latest, by = "max", "max_by"
+	}
+	last := func(name string) string { return fmt.Sprintf("%s(%s, %s)", by, r.Ident(name), r.time()) }
+	columns := []string{fmt.Sprintf("%s(%s) AS %[2]s", latest, r.time()), r.Ident(s.By)}
 	for _, name := range slices.Concat(s.Tags, s.Fields) {
 		columns = append(columns, last(name)+" AS "+r.Ident(name))
 	}
@@ -187,11 +195,13 @@ func (r *renderer) lastBy(s query.Last) {
 	r.list("  ", columns)
 	r.fromJoined("")
 	r.line("GROUP BY 2")
+	var conditions []string
 	if c := s.Having; c != nil {
 		value := last(c.Field)
 		if c.Over != "" {
 			value += " / " + last(c.Over)
 		}
-		r.line("HAVING %s", comparison(value, c.Compare, c.Value))
+		conditions = append(conditions, comparison(value, c.Compare, c.Value))
 	}
+	r.having("", conditions...)
 }

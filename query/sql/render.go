@@ -152,6 +152,9 @@ func (r *renderer) scan(s scan) {
 	// By number, since the bucket bears the name of the column it is made from.
 	if s.groups > 0 {
 		r.line("GROUP BY %s", numbers(s.groups))
+		if s.tag != "" {
+			r.having("")
+		}
 	}
 	keys := []string{"1"}
 	if s.tag != "" {

@@ -43,9 +43,10 @@ func (r *renderer) means(s query.Means) {
 	switch {
 	case having == nil:
 		r.groups("", len(group), expressions)
+		r.having("")
 	case !r.NoHaving:
 		r.groups("", len(group), expressions)
-		r.line("HAVING %s", comparison(r.mean(having.Field), having.Compare, having.Value))
+		r.having("", comparison(r.mean(having.Field), having.Compare, having.Value))
 	default:
 		r.line("SELECT %s", strings.Join(append(outer, names...), ", "))
 		r.line("FROM (")
@@ -82,6 +83,7 @@ func (r *renderer) unitMeans(s query.UnitMeans) {
 	r.list("    ", append(group, named(means, names)...))
 	r.fromJoined("  ")
 	r.line("  GROUP BY %s, %s", numbers(len(s.Group)), r.tag(s.Unit))
+	r.having("  ")
 	r.line(") AS units")
 	r.line("GROUP BY %s", numbers(len(s.Group)))
 }
@@ -269,7 +271,7 @@ func (r *renderer) nestedActivity() {
 		columns, holds := r.bucketColumns(a, group)
 		r.line("%sFROM (", indent)
 		r.groups(indent+"  ", len(columns), columns)
-		r.line("%s  HAVING %s", indent, holds)
+		r.having(indent+"  ", holds)
 		r.line("%s) AS buckets", indent)
 	}
 	switch s := r.q.Shape.(type) {

@@ -140,3 +140,20 @@ func (r *renderer) roundUp(t time.Time) time.Time {
 	}
 	return time.Unix(0, down).UTC()
 }
+
+// having writes a HAVING of conditions on groups of a tag's.
+func (r *renderer) having(indent string, conditions ...string) {
+	if r.EmptyGroups && r.selective() {
+		conditions = append([]string{"count(*) > 0"}, conditions...)
+	}
+	if len(conditions) > 0 {
+		r.line("%sHAVING %s", indent, strings.Join(conditions, " AND "))
+	}
+}
+
+// selective reports whether the query is about some of a series' rows.
+func (r *renderer) selective() bool {
+	number := func(key string) bool { return r.table.Tag(key).Numeric() }
+	in := r.q.In
+	return len(r.ofRows("")) > 0 || in != nil && number(in.Key) || slices.ContainsFunc(r.present(), number)
+}

@@ -25,6 +25,7 @@ WHERE hostname IS NOT NULL
   AND time >= 1451733760647
   AND time < 1451776960647
 GROUP BY 1, 2
+HAVING count(*) > 0
 ORDER BY 1, 2
 
 -- Buckets: groupby-orderby-limit of cpu-only
@@ -128,7 +129,7 @@ WHERE fleet IN ('West')
   AND time >= 1451736049647
   AND time < 1451736649647
 GROUP BY 1
-HAVING avg(velocity) < 1e0
+HAVING count(*) > 0 AND avg(velocity) < 1e0
 
 -- ActiveUnits: long-driving-sessions of iot
 
@@ -144,7 +145,7 @@ FROM (
     AND time >= 1451679080647
     AND time < 1451693480647
   GROUP BY 1, 2
-  HAVING avg(velocity) > 1e0
+  HAVING count(*) > 0 AND avg(velocity) > 1e0
 ) AS buckets
 GROUP BY 1
 HAVING count(*) > 22
@@ -161,6 +162,7 @@ WHERE name IS NOT NULL
   AND fleet IS NOT NULL
   AND velocity > 1e0
 GROUP BY 1
+HAVING count(*) > 0
 
 -- ActiveHours: avg-daily-driving-duration of iot
 
@@ -175,7 +177,7 @@ FROM (
     WHERE name IS NOT NULL
       AND velocity IS NOT NULL
     GROUP BY 1, 2
-    HAVING avg(velocity) > 1e0
+    HAVING count(*) > 0 AND avg(velocity) > 1e0
   ) AS buckets
   GROUP BY 1, 2
 ) AS days
@@ -204,6 +206,7 @@ FROM (
     AND load_capacity IS NOT NULL
     AND name IS NOT NULL
   GROUP BY 1, 2, 3, name
+  HAVING count(*) > 0
 ) AS units
 GROUP BY 1, 2, 3
 
@@ -226,7 +229,7 @@ FROM (
     AND name IS NOT NULL
     AND status IS NOT NULL
   GROUP BY 1, 2, 3, 4
-  HAVING avg(status) < 1e0
+  HAVING count(*) > 0 AND avg(status) < 1e0
 ) AS buckets
 GROUP BY 1, 2, 3
 ORDER BY 1, 2, 3
@@ -288,6 +291,7 @@ WHERE device IN ('d_93', 'd_19')
   AND time >= 1451748398690
   AND time < 1451748648691
 GROUP BY 1
+HAVING count(*) > 0
 
 -- Buckets: group-by-time-desc of iotdb
 
@@ -301,6 +305,7 @@ WHERE device IN ('d_67', 'd_0')
   AND time >= 1451780802561
   AND time < 1451781052561
 GROUP BY 1, 2
+HAVING count(*) > 0
 ORDER BY 1 DESC, 2 DESC
 
 -- RowSet: set-operation of iotdb
