@@ -46,7 +46,22 @@ func TestConformanceCompressedNotAligned(t *testing.T) {
 
 // Tables are always aligned, and have no compression of their own.
 func TestConformanceTable(t *testing.T) {
-	conformance.Run(t, iotdb.Driver(), server(t, "model", "table"))
+	conformance.RunDespite(t, iotdb.Driver(), server(t, "model", "table"), tableFaults()...)
+}
+
+// tableFaults are what 2.0.1-beta cannot do in the table model although the SQL is
+// right: docs/iotdb-errata.md has each with its statement. What it answers wrongly the
+// dialect does not ask it.
+func tableFaults() []*conformance.Fault {
+	return []*conformance.Fault{{
+		// SELECT name, date_bin(1h, time) FROM trucks WHERE speed IS NOT NULL GROUP BY 1, 2
+		Why: "a group of a tag and something else, where a condition leaves no row of the first device of a block (apache/iotdb#15519)",
+		Messages: []string{
+			"Invalid position -1 and length 1 in block with 0 positions",
+			"is aborted by internal error scheduled", // the same, told by another part of the query
+			"queue has been destroyed",
+		},
+	}}
 }
 
 func TestConformanceTemplate(t *testing.T) {

@@ -81,8 +81,9 @@ func (r *renderer) ofRows(from string) []string {
 	if above := r.q.Above; above != nil {
 		for _, name := range above.All() {
 			field := r.table.Fields[r.table.FieldIndex(name)]
-			// Below the least integer there is no literal, and all are greater.
-			if field.Type.Integer() && (above.Value < math.MinInt64 || r.LeastIsNull && above.Value <= math.MinInt64) {
+			// Below the least integer there may be no literal, and all are greater.
+			least, _ := bounds(field.Type)
+			if field.Type.Integer() && (above.Value < float64(least) || r.LeastIsNull && above.Value <= math.MinInt64) {
 				conditions = append(conditions, fmt.Sprintf("%s%s IS NOT NULL", from, r.Ident(name)))
 				continue
 			}
