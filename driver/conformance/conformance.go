@@ -40,11 +40,12 @@ type Fault struct {
 	met      int
 }
 
-// RunDespite is Run for a server with known faults. What it answers must be right.
+// RunDespite is Run for a server with known faults. What it answers must be right. With
+// -short it leaves out the workloads that are others on other tables.
 func RunDespite(t *testing.T, kind driver.Driver, given map[string]string, faults ...*Fault) {
 	s := newSuite(t, kind, given)
 	s.faults = faults
-	s.run(t, tsbs.Workloads()...)
+	s.run(t, mostWorkloads(tsbs.Devops())...)
 	for _, f := range faults {
 		if f.met == 0 && !t.Failed() {
 			t.Errorf("a fault no longer occurs, take it off the list: %s", f.Why)
@@ -69,11 +70,16 @@ func (s *suite) known(t *testing.T, err error) bool {
 func RunSparse(t *testing.T, kind driver.Driver, given map[string]string) {
 	s := newSuite(t, kind, given)
 	s.interval = sparse * RegularInterval
-	workloads := []workload.Workload{tsbs.CPUOnly(), tsbs.IoT()}
+	s.run(t, mostWorkloads(tsbs.Devops())...)
+}
+
+// mostWorkloads are two, and without -short more.
+func mostWorkloads(more ...workload.Workload) []workload.Workload {
+	list := []workload.Workload{tsbs.CPUOnly(), tsbs.IoT()}
 	if !testing.Short() {
-		workloads = append(workloads, tsbs.Devops())
+		list = append(list, more...)
 	}
-	s.run(t, workloads...)
+	return list
 }
 
 // sparse is what the rows of a series are divided by where a server takes few a second.

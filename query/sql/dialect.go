@@ -94,8 +94,9 @@ type Dialect struct {
 	// EmptyGroups says that a tag's groups of which conditions leave no row may come all
 	// the same, as NULLs.
 	EmptyGroups bool
-	// Largest returns the expression of a field's largest value; nil: max.
-	Largest func(t series.Type, column string) string
+	// Largest returns the expression of the largest value of a field of a table that is
+	// grouped by a tag, or empty: by none; nil: max.
+	Largest func(t *series.Table, by string, f series.Field, column string) string
 	// Neighbor returns the expression of a value in the row before (lag) or behind it
 	// (lead) in the order of a column within a partition; NULL where there is none.
 	// Nil: as standard SQL has it.

@@ -185,7 +185,7 @@ GROUP BY 1
 
 -- Sessions: avg-daily-driving-session of iot
 
-n/a: query avg-daily-driving-session: not supported: the table model of IoTDB has no window functions, which look from a bucket to the one before it
+n/a: query avg-daily-driving-session: not supported: the table model of IoTDB 2.0.1 has no window functions, which look from a bucket to the one before it
 
 -- UnitMeans: avg-load of iot
 
@@ -236,7 +236,7 @@ ORDER BY 1, 2, 3
 
 -- Starts: breakdown-frequency of iot
 
-n/a: query breakdown-frequency: not supported: the table model of IoTDB has no window functions, which look from a bucket to the one before it
+n/a: query breakdown-frequency: not supported: the table model of IoTDB 2.0.1 has no window functions, which look from a bucket to the one before it
 
 -- Rows: precise-point of iotdb
 
@@ -282,7 +282,7 @@ LIMIT 100
 
 SELECT
   device,
-  max_by(s_7, s_7) AS max_s_7,
+  max(s_7) AS max_s_7,
   max(s_3) AS max_s_3
 FROM g_0
 WHERE device IN ('d_93', 'd_19')
@@ -310,5 +310,5 @@ ORDER BY 1 DESC, 2 DESC
 
 -- RowSet: set-operation of iotdb
 
-n/a: query set-operation: not supported: the table model of IoTDB has no set operations
+n/a: query set-operation: not supported: the table model of IoTDB 2.0.1 has no set operations
 
