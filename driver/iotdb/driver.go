@@ -70,7 +70,7 @@ func Driver() driver.Driver {
 		Durabilities: []driver.Profile{{Name: driver.AsShipped, Help: "as the server's wal_mode says, which is ASYNC by default; a client cannot change it", Options: driver.Options{}}},
 		IoTDBBenchmark: driver.Tool{
 			Databases: []string{"IoTDB-"}, // of each version and each of its interfaces
-			Options:   map[string]string{"IoTDB_DIALECT_MODE": optionModel, "VECTOR": optionAligned, "TIMESTAMP_PRECISION": optionPrecision},
+			Options:   map[string]string{"IoTDB_DIALECT_MODE": optionModel, "VECTOR": optionAligned, "TEMPLATE": optionSchema, "TIMESTAMP_PRECISION": optionPrecision},
 		},
 		Caps:    caps,
 		Modules: []string{"github.com/apache/iotdb-client-go/v2", "github.com/apache/thrift"},

@@ -36,8 +36,8 @@ type model interface {
 	columns(*series.Table) []string
 	// create are the statements before the first row.
 	create(*series.Schema) []string
-	// remove drops an object from a database that stays, and forget what is left of one
-	// whose database is gone.
+	// remove drops an object from a database that stays, and forget what may be left of one
+	// that is not there.
 	remove(ctx context.Context, c sqlkit.Conn, name string) error
 	forget(ctx context.Context, c sqlkit.Conn, name string) error
 	// readNote is the statement whose last column is the note, and writeNote are those

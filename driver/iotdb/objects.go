@@ -50,6 +50,11 @@ func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 // Create implements driver.DB. Measurements of the tree model come with their rows.
 func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	err := d.run(ctx, d.makeDatabase())
+	for _, t := range schema.Tables {
+		if err == nil {
+			err = d.forget(ctx, d.admin, t.Name)
+		}
+	}
 	if err == nil {
 		err = d.admin.Exec(ctx, d.create(schema)...)
 	}

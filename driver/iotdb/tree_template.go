@@ -55,12 +55,22 @@ func (l *tree) made(ctx context.Context, c sqlkit.Conn, table string) (bool, err
 	return slices.ContainsFunc(rows, func(row []query.Value) bool { return row[0].String() == name }), err
 }
 
-// forget drops the template of a path whose database is gone: it is there also where
-// an earlier load had other options.
+// forget drops the template of a path that has no series: it is there also where an
+// earlier load had other options. A template that is set makes no path that is listed.
 func (l *tree) forget(ctx context.Context, c sqlkit.Conn, table string) error {
 	there, err := l.made(ctx, c, table)
-	if err == nil && there {
-		err = c.Exec(ctx, "DROP DEVICE TEMPLATE "+node(l.templateName(table)))
+	if err != nil || !there {
+		return err
+	}
+	template := node(l.templateName(table))
+	paths, err := sqlkit.QueryRows(ctx, c, "SHOW PATHS SET DEVICE TEMPLATE "+template)
+	for _, row := range paths {
+		if err == nil {
+			err = c.Exec(ctx, fmt.Sprintf("UNSET DEVICE TEMPLATE %s FROM %s", template, row[0].String()))
+		}
+	}
+	if err == nil {
+		err = c.Exec(ctx, "DROP DEVICE TEMPLATE "+template)
 	}
 	return err
 }
@@ -71,13 +81,10 @@ func (l *tree) remove(ctx context.Context, c sqlkit.Conn, table string) error {
 	if err != nil {
 		return err
 	}
-	path := l.path(table)
 	if !there {
-		return c.Exec(ctx, "DELETE TIMESERIES "+path+".**")
+		return c.Exec(ctx, "DELETE TIMESERIES "+l.path(table)+".**")
 	}
-	template := node(l.templateName(table))
-	err = c.Exec(ctx, "DEACTIVATE DEVICE TEMPLATE "+template+" FROM "+path+".**", "UNSET DEVICE TEMPLATE "+template+" FROM "+path)
-	if err != nil {
+	if err := c.Exec(ctx, fmt.Sprintf("DEACTIVATE DEVICE TEMPLATE %s FROM %s.**", node(l.templateName(table)), l.path(table))); err != nil {
 		return err
 	}
 	return l.forget(ctx, c, table)
