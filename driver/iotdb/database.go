@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -77,6 +79,9 @@ func (d *database) fits(ctx context.Context, create bool) error {
 			}
 		}
 	}
+	if err := d.alone(ctx); err != nil {
+		return err
+	}
 	there, err := d.exists(ctx)
 	if err == nil && !there && !create {
 		err = fmt.Errorf("there is no database %s at %s; load it first, or give another database: %w", d.root(), d.Address(), driver.ErrUnreachable)
@@ -85,14 +90,34 @@ func (d *database) fits(ctx context.Context, create bool) error {
 }
 
 // exists reports whether the server has the database.
-func (d *database) exists(ctx context.Context) (bool, error) {
-	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW DATABASES")
-	for _, row := range rows {
-		if row[0].String() == d.root() {
-			return true, err
-		}
+func (d *database) exists(ctx context.Context) (bool, error) { return has(ctx, d.admin, d.root()) }
+
+func has(ctx context.Context, c sqlkit.Conn, database string) (bool, error) {
+	rows, err := sqlkit.QueryRows(ctx, c, "SHOW DATABASES")
+	return slices.ContainsFunc(rows, func(row []query.Value) bool { return row[0].String() == database }), err
+}
+
+// alone returns an error where the other model has a database of the same name: when
+// 2.0.1-beta deletes one of the tree model, it finds the tables of that one no more.
+func (d *database) alone(ctx context.Context) error {
+	if strings.HasPrefix(d.version, "1.") {
+		return nil
 	}
-	return false, err
+	o := maps.Clone(d.options)
+	if o[optionModel] = modelTable; d.options[optionModel] == modelTable {
+		o[optionModel] = modelTree
+	}
+	c, err := newConfig(o).connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close() // nothing was written
+	name, _ := newModel(o).names()
+	there, err := has(ctx, c, name)
+	if err == nil && there {
+		err = fmt.Errorf("%s has a database %s in the %s model: IoTDB 2.0 loses sight of a table model's database when the tree model's of that name is deleted; give another database", d.Address(), name, o[optionModel])
+	}
+	return err
 }
 
 // Describe implements driver.DB.

@@ -3,9 +3,11 @@ package iotdb_test
 import (
 	"flag"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/iotdb"
 )
@@ -64,16 +66,40 @@ func tableFaults() []*conformance.Fault {
 	}}
 }
 
+// Templates change how devices come by their measurements; the newest rows of those
+// with gaps are n/a.
 func TestConformanceTemplate(t *testing.T) {
-	given := server(t, "schema", "template", "compression", "gzip")
-	if testing.Short() {
-		conformance.RunWrites(t, iotdb.Driver(), given)
-		return
-	}
-	conformance.Run(t, iotdb.Driver(), given)
+	conformance.RunWrites(t, iotdb.Driver(), server(t, "schema", "template", "compression", "gzip"))
 }
 
 func TestConformanceTemplateNotAligned(t *testing.T) {
 	conformance.Long(t)
-	conformance.Run(t, iotdb.Driver(), server(t, "schema", "template", "aligned", "false", "compression", "zstd"))
+	conformance.RunWrites(t, iotdb.Driver(), server(t, "schema", "template", "aligned", "false"))
+}
+
+// A database of the same name in the other model is refused.
+func TestOtherModel(t *testing.T) {
+	kind := iotdb.Driver()
+	given := server(t)
+	for i, model := range []string{"tree", "table"} {
+		given["model"] = model
+		o, err := kind.Resolve(given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := kind.Open(t.Context(), driver.Env{Create: true}, o)
+		if i == 1 {
+			if err == nil || !strings.Contains(err.Error(), "has a database root."+given["database"]+" in the tree model") {
+				t.Errorf("error %v", err)
+			}
+			continue
+		}
+		if err == nil {
+			err = d.SetNote(t.Context(), "{}")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conformance.Close(t, d)
+	}
 }
