@@ -40,10 +40,10 @@ type model interface {
 	// that is not there.
 	remove(ctx context.Context, c sqlkit.Conn, name string) error
 	forget(ctx context.Context, c sqlkit.Conn, name string) error
-	// readNote is the statement whose last column is the note, and writeNote are those
-	// that replace it.
-	readNote() string
-	writeNote(text string) []string
+	// path is an object as statements have it, and makeNote the statement that makes the
+	// note's, which may be there.
+	path(name string) string
+	makeNote() string
 	// tablets returns what makes the tablets of a writer.
 	tablets(*writer, *series.Schema) tablets
 	// counting says how the values of a table are counted.

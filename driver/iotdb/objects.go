@@ -9,6 +9,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/sqlkit"
+	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -132,7 +133,7 @@ func (d *database) drop(ctx context.Context, objects []driver.Object) error {
 
 // Note implements driver.DB.
 func (d *database) Note(ctx context.Context) (string, error) {
-	rows, err := sqlkit.QueryRows(ctx, d.admin, d.readNote())
+	rows, err := sqlkit.QueryRows(ctx, d.admin, fmt.Sprintf("SELECT %s FROM %s WHERE time = 0", noteContent, d.path(note)))
 	if err != nil || len(rows) == 0 {
 		return "", err
 	}
@@ -142,7 +143,8 @@ func (d *database) Note(ctx context.Context) (string, error) {
 // SetNote implements driver.DB: the row takes the place of the one of its time. The
 // flush has a kill find the note.
 func (d *database) SetNote(ctx context.Context, text string) error {
-	err := d.run(ctx, append([]string{d.makeDatabase()}, d.writeNote(text)...)...)
+	write := fmt.Sprintf("INSERT INTO %s(time, %s) VALUES (0, %s)", d.path(note), noteContent, sql.SingleQuotes.Of(text))
+	err := d.run(ctx, d.makeDatabase(), d.makeNote(), write)
 	if err == nil {
 		err = d.flush(ctx)
 	}

@@ -157,15 +157,8 @@ func (l *table) remove(ctx context.Context, c sqlkit.Conn, name string) error {
 // forget has nothing to do: tables go with their database.
 func (l *table) forget(context.Context, sqlkit.Conn, string) error { return nil }
 
-func (l *table) readNote() string {
-	return fmt.Sprintf("SELECT %s FROM %s WHERE time = 0", noteContent, l.path(note))
-}
-
-func (l *table) writeNote(text string) []string {
-	return []string{
-		fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s STRING FIELD)", l.path(note), noteContent),
-		fmt.Sprintf("INSERT INTO %s(time, %s) VALUES (0, %s)", l.path(note), noteContent, l.sql.Text(text)),
-	}
+func (l *table) makeNote() string {
+	return fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s STRING FIELD)", l.path(note), noteContent)
 }
 
 func (l *table) counting(t *series.Table) counting {

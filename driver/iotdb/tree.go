@@ -11,7 +11,6 @@ import (
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
-	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -96,15 +95,8 @@ func (l *tree) columns(t *series.Table) []string {
 	return columns
 }
 
-func (l *tree) readNote() string {
-	return fmt.Sprintf("SELECT %s FROM %s WHERE time = 0", noteContent, l.path(note))
-}
-
-func (l *tree) writeNote(text string) []string {
-	return []string{
-		fmt.Sprintf("CREATE TIMESERIES %s.%s TEXT", l.path(note), noteContent),
-		fmt.Sprintf("INSERT INTO %s(time, %s) VALUES (0, %s)", l.path(note), noteContent, sql.SingleQuotes.Of(text)),
-	}
+func (l *tree) makeNote() string {
+	return fmt.Sprintf("CREATE TIMESERIES %s.%s TEXT", l.path(note), noteContent)
 }
 
 func (l *tree) counting(t *series.Table) counting {
