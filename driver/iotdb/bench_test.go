@@ -16,7 +16,7 @@ func encoded(t testing.TB, given ...string) (encode func(), rows int) {
 	t.Helper()
 	o := conformance.Resolved(t, Driver(), given...)
 	schema, b := conformance.CPURows(t)
-	w := newWriter(&database{options: o}, &conn{}, schema)
+	w := newWriter(&database{model: newModel(o), options: o}, &conn{}, schema)
 	return func() {
 		if err := w.encode(b); err != nil {
 			t.Fatal(err)
@@ -24,7 +24,7 @@ func encoded(t testing.TB, given ...string) (encode func(), rows int) {
 	}, b.Rows()
 }
 
-var variants = map[string][]string{"aligned": nil, "not aligned": {"aligned", "false"}}
+var variants = map[string][]string{"aligned": nil, "not aligned": {"aligned", "false"}, "tables": {"model", "table"}}
 
 // BenchmarkEncode is the client's work on a batch, but for sending it.
 func BenchmarkEncode(b *testing.B) {

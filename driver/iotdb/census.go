@@ -13,31 +13,7 @@ import (
 
 // ListSeries implements driver.SeriesLister.
 func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
-	texts, _ := split(t)
-	if len(texts) == 0 {
-		return sink.Row(make([]query.Value, 0))
-	}
-	p := &plan{Columns: 1, Device: true, Skip: strings.Count(d.root(), ".") + 2}
-	for i := range texts {
-		p.Output = append(p.Output, output{fromTag, i})
-	}
-	there := call("count", node(witness(t)))
-	p.Statement = fmt.Sprintf("SELECT %s FROM %s HAVING %[1]s > 0 ALIGN BY DEVICE", there, d.devices(t))
-	var reader planned
-	return d.admin.Do(ctx, func(c *conn) error {
-		reader.begin(p, sink, int64(c.unit))
-		_, err := c.query(ctx, p.Statement, &reader)
-		return err
-	})
-}
-
-// devices is the path of all devices of a table.
-func (d *database) devices(t *series.Table) string {
-	path := d.root() + "." + node(t.Name)
-	if texts, _ := split(t); len(texts) > 0 {
-		path += ".**"
-	}
-	return path
+	return d.admin.Do(ctx, func(c *conn) error { return d.listSeries(ctx, c, t, sink) })
 }
 
 // exact reports whether a sum of whole numbers, which IoTDB makes of doubles, is that
@@ -92,23 +68,22 @@ func (d *database) census(ctx context.Context, t *series.Table) (out driver.Cens
 // contents asks for what values come to, by columns that have names of their own:
 // those of a measurement that no device has are left out of the answer.
 func (d *database) contents(ctx context.Context, t *series.Table, fields []series.Field, out *driver.Census) error {
-	w := node(witness(t))
-	columns := []string{"count(" + w + ") AS n", "min_time(" + w + ") AS t0", "max_time(" + w + ") AS t1"}
+	by := d.counting(t)
+	columns := []string{by.rows + " AS n", by.first + " AS t0", by.last + " AS t1"}
 	for i, f := range fields {
-		name := node(f.Name)
-		if name != w { // which is counted already
+		name := by.quote(f.Name)
+		if name != by.witness { // which is counted already
 			columns = append(columns, fmt.Sprintf("count(%s) AS n%d", name, i))
 		}
 		if f.Type.Numeric() {
-			columns = append(columns, fmt.Sprintf("sum(%s) AS s%d", name, i), fmt.Sprintf("min_value(%s) AS a%d", name, i), fmt.Sprintf("max_value(%s) AS z%d", name, i))
+			columns = append(columns, fmt.Sprintf("sum(%s) AS s%d", name, i), fmt.Sprintf("%s(%s) AS a%d", by.least, name, i), fmt.Sprintf("%s(%s) AS z%d", by.most, name, i))
 		}
 	}
-	group := fmt.Sprintf(" GROUP BY LEVEL = %d", strings.Count(d.root(), ".")+1)
 	var unit int64
 	told := &toldRow{values: map[string]query.Value{}}
 	err := d.admin.Do(ctx, func(c *conn) error {
 		unit = int64(c.unit)
-		_, err := c.query(ctx, "SELECT "+strings.Join(columns, ", ")+" FROM "+d.devices(t)+group, told)
+		_, err := c.query(ctx, "SELECT "+strings.Join(columns, ", ")+" FROM "+by.from+by.together, told)
 		return err
 	})
 	if err != nil {
@@ -124,7 +99,7 @@ func (d *database) contents(ctx context.Context, t *series.Table, fields []serie
 	}
 	for i, f := range fields {
 		c := driver.Content{Count: told.values[fmt.Sprintf("n%d", i)].Int}
-		if node(f.Name) == w {
+		if by.quote(f.Name) == by.witness {
 			c.Count = out.Rows
 		}
 		if f.Type.Numeric() {
@@ -154,10 +129,11 @@ func (r *toldRow) take(values []query.Value) (int64, error) {
 	return 1, nil
 }
 
-// truths counts the booleans that are true: IoTDB tells it device by device.
+// truths counts the booleans that are true: the tree model tells it device by device.
 func (d *database) truths(ctx context.Context, t *series.Table, field string, c *driver.Content) error {
+	by := d.counting(t)
 	var sum int64
-	err := d.scan(ctx, fmt.Sprintf("SELECT count(%s) FROM %s WHERE %[1]s = true ALIGN BY DEVICE", node(field), d.devices(t)), func(v query.Value) error {
+	err := d.scan(ctx, fmt.Sprintf("SELECT count(%s) FROM %s WHERE %[1]s = true%[3]s", by.quote(field), by.from, by.each), func(v query.Value) error {
 		sum += v.Int
 		return nil
 	})
@@ -167,9 +143,10 @@ func (d *database) truths(ctx context.Context, t *series.Table, field string, c 
 
 // added adds up the values of a field.
 func (d *database) added(ctx context.Context, t *series.Table, field string, c *driver.Content) error {
+	by := d.counting(t)
 	var sum int64
 	var least, most query.Value
-	err := d.scan(ctx, fmt.Sprintf("SELECT %s FROM %s ALIGN BY DEVICE", node(field), d.devices(t)), func(v query.Value) error {
+	err := d.scan(ctx, fmt.Sprintf("SELECT %s FROM %s%s", by.quote(field), by.from, by.each), func(v query.Value) error {
 		if v.Kind == query.Null {
 			return nil
 		}

@@ -24,11 +24,16 @@ import (
 // config says where a server is and as whom to connect.
 type config struct {
 	connection.Settings
-	fetch int32 // rows that the server sends at a time
+	fetch   int32             // rows that the server sends at a time
+	session map[string]string // what a session is opened with
 }
 
 func newConfig(o driver.Options) *config {
-	return &config{Settings: connection.Of(o), fetch: int32(o.Int(optionFetchSize))}
+	c := &config{Settings: connection.Of(o), fetch: int32(o.Int(optionFetchSize)), session: map[string]string{"sql_dialect": o[optionModel], "version": "V_1_0"}}
+	if o[optionModel] == modelTable { // in which a session is, also before it is there
+		c.session["db"], _ = newModel(o).names()
+	}
+	return c
 }
 
 // conn is a session of the server's over a connection of its own, used by one
@@ -79,7 +84,7 @@ func (c *conn) login(ctx context.Context) error {
 	request := rpc.NewTSOpenSessionReq()
 	request.ClientProtocol = rpc.TSProtocolVersion_IOTDB_SERVICE_PROTOCOL_V3
 	request.ZoneId, request.Username, request.Password = "UTC", c.of.User, &c.of.Password
-	request.Configuration = map[string]string{"sql_dialect": "tree", "version": "V_1_0"}
+	request.Configuration = c.of.session
 	return c.call(ctx, func(ctx context.Context) error {
 		reply, err := c.rpc.OpenSession(ctx, request)
 		if err != nil {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/apache/iotdb-client-go/v2/client"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
@@ -21,6 +21,7 @@ import (
 
 // database implements driver.DB.
 type database struct {
+	model
 	options driver.Options
 	config  *config
 	admin   *sqlkit.Link[*conn] // for everything but writers and queriers
@@ -34,7 +35,7 @@ type database struct {
 
 // open connects, and looks whether the server can do what the options want.
 func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
-	d := &database{options: o, config: newConfig(o)}
+	d := &database{model: newModel(o), options: o, config: newConfig(o)}
 	d.admin = sqlkit.NewLink(d.config.connect, false)
 	err := d.fits(ctx, env.Create)
 	if err != nil {
@@ -44,8 +45,11 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	return d, nil
 }
 
-// root is the database's path.
-func (d *database) root() string { return rootOf(d.options) }
+// root is the database as the server lists it.
+func (d *database) root() string {
+	listed, _ := d.names()
+	return listed
+}
 
 func (d *database) place() string { return fmt.Sprintf("%s of IoTDB at %s", d.root(), d.Address()) }
 
@@ -61,6 +65,9 @@ func (d *database) fits(ctx context.Context, create bool) error {
 	if d.version = row[0].String(); !strings.HasPrefix(d.version, "2.") && !strings.HasPrefix(d.version, "1.3.") {
 		return fmt.Errorf("%s has IoTDB %s; tsmark needs 1.3 or newer", d.Address(), d.version)
 	}
+	if d.options[optionModel] == modelTable && strings.HasPrefix(d.version, "1.") {
+		return fmt.Errorf("%s has IoTDB %s, and the table model needs 2.0: give %s=%s", d.Address(), d.version, optionModel, modelTree)
+	}
 	var unit time.Duration
 	if err := d.admin.Do(ctx, func(c *conn) error { unit = c.unit; return nil }); err != nil {
 		return err
@@ -72,6 +79,9 @@ func (d *database) fits(ctx context.Context, create bool) error {
 			}
 		}
 	}
+	if err := d.alone(ctx); err != nil {
+		return err
+	}
 	there, err := d.exists(ctx)
 	if err == nil && !there && !create {
 		err = fmt.Errorf("there is no database %s at %s; load it first, or give another database: %w", d.root(), d.Address(), driver.ErrUnreachable)
@@ -80,14 +90,34 @@ func (d *database) fits(ctx context.Context, create bool) error {
 }
 
 // exists reports whether the server has the database.
-func (d *database) exists(ctx context.Context) (bool, error) {
-	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW DATABASES")
-	for _, row := range rows {
-		if row[0].String() == d.root() {
-			return true, err
-		}
+func (d *database) exists(ctx context.Context) (bool, error) { return has(ctx, d.admin, d.root()) }
+
+func has(ctx context.Context, c sqlkit.Conn, database string) (bool, error) {
+	rows, err := sqlkit.QueryRows(ctx, c, "SHOW DATABASES")
+	return slices.ContainsFunc(rows, func(row []query.Value) bool { return row[0].String() == database }), err
+}
+
+// alone returns an error where the other model has a database of the same name: when
+// 2.0.1-beta deletes one of the tree model, it finds the tables of that one no more.
+func (d *database) alone(ctx context.Context) error {
+	if strings.HasPrefix(d.version, "1.") {
+		return nil
 	}
-	return false, err
+	o := maps.Clone(d.options)
+	if o[optionModel] = modelTable; d.options[optionModel] == modelTable {
+		o[optionModel] = modelTree
+	}
+	c, err := newConfig(o).connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close() // nothing was written
+	name, _ := newModel(o).names()
+	there, err := has(ctx, c, name)
+	if err == nil && there {
+		err = fmt.Errorf("%s has a database %s in the %s model: IoTDB 2.0 loses sight of a table model's database when the tree model's of that name is deleted; give another database", d.Address(), name, o[optionModel])
+	}
+	return err
 }
 
 // Describe implements driver.DB.
@@ -217,11 +247,8 @@ func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 
 // flush has what is in memory written into files.
 func (d *database) flush(ctx context.Context) error {
-	err := d.admin.Exec(ctx, "FLUSH "+d.root())
-	if code(err) == client.DatabaseNotExist {
-		return nil
-	}
-	return err
+	_, named := d.names()
+	return d.run(ctx, "FLUSH "+named)
 }
 
 // sizes are those of the files of the database's regions, as the server writes them.

@@ -3,8 +3,9 @@
 // and time; answers are read block by block.
 //
 // A series of a table is the device root.<database>.<table>.<value of each tag> of the
-// tree model, its fields and its tags that are numbers are measurements. Beside the
-// tables stands tsmark_mark, which says what was loaded and what tsmark made.
+// tree model, its fields and its tags that are numbers are measurements. In the table
+// model it has rows of a table. Beside the tables stands tsmark_mark, which says what
+// was loaded and what tsmark made.
 package iotdb
 
 import (
@@ -21,11 +22,19 @@ import (
 
 // The names of the options.
 const (
+	optionModel       = "model"
+	optionSchema      = "schema"
 	optionAligned     = "aligned"
 	optionPrecision   = "precision"
 	optionCompression = "compression"
 	optionFetchSize   = "fetch_size"
 	optionQuiet       = "quiet"
+)
+
+// The values of optionSchema.
+const (
+	schemaAuto     = "auto"
+	schemaTemplate = "template"
 )
 
 // units are the values of optionPrecision.
@@ -35,14 +44,18 @@ var units = map[string]time.Duration{"ms": time.Millisecond, "us": time.Microsec
 func Driver() driver.Driver {
 	return driver.Driver{
 		Name: "iotdb",
-		Help: "Apache IoTDB 2, in the tree model, written by tablets",
+		Help: "Apache IoTDB 2, in the tree or the table model, written by tablets",
 		Options: connection.Options(
 			option.Option{Name: connection.Port, Default: "6667"},
 			option.Option{Name: connection.Database, Default: "tsmark",
-				Help: "database, root.<database>; made where it does not exist, and dropped for another load if tsmark filled it"},
+				Help: "database, of the tree model root.<database>; made where it does not exist, and dropped for another load if tsmark filled it"},
 			option.Option{Name: connection.User, Default: "root", Help: "user to connect as"},
 			option.Option{Name: connection.Password, Default: "root"},
 			option.Option{Name: connection.Timeout, Help: "how long connecting or one batch may take before the server counts as gone"},
+			option.Option{Name: optionModel, Layout: true, Default: modelTree, Type: option.Choice(modelTree, modelTable),
+				Help: "whether a series is a device, with a path of its tags, or its tags are columns of a table"},
+			option.Option{Name: optionSchema, Layout: true, Default: schemaAuto, Type: option.Choice(schemaAuto, schemaTemplate),
+				Help: "of the tree model: whether the rows of a device make its measurements, or it has those of a device template of its table"},
 			option.Option{Name: optionAligned, Layout: true, Default: "true", Type: option.Choice("true", "false"),
 				Help: "whether the measurements of a device share one column of times"},
 			option.Option{Name: optionPrecision, Layout: true, Default: "ms", Type: option.Choice("ms", "us", "ns"),
@@ -56,17 +69,18 @@ func Driver() driver.Driver {
 		Profiles:     []driver.Profile{{Name: "default", Help: "aligned, as the server is configured", Options: driver.Options{}}},
 		Durabilities: []driver.Profile{{Name: driver.AsShipped, Help: "as the server's wal_mode says, which is ASYNC by default; a client cannot change it", Options: driver.Options{}}},
 		IoTDBBenchmark: driver.Tool{
-			Databases: []string{"IoTDB-"}, // of each version and each of its interfaces; the other dialect is refused
-			Options:   map[string]string{"VECTOR": optionAligned, "TIMESTAMP_PRECISION": optionPrecision},
+			Databases: []string{"IoTDB-"}, // of each version and each of its interfaces
+			Options:   map[string]string{"IoTDB_DIALECT_MODE": optionModel, "VECTOR": optionAligned, "TEMPLATE": optionSchema, "TIMESTAMP_PRECISION": optionPrecision},
 		},
 		Caps:    caps,
 		Modules: []string{"github.com/apache/iotdb-client-go/v2", "github.com/apache/thrift"},
 		Place: func(o driver.Options) string {
-			return fmt.Sprintf("database %s of IoTDB at %s", rootOf(o), driver.AddressPlace(o[connection.Host], o[connection.Port]))
+			listed, _ := newModel(o).names()
+			return fmt.Sprintf("database %s of IoTDB at %s", listed, driver.AddressPlace(o[connection.Host], o[connection.Port]))
 		},
 		TestServer: driver.Options{},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
-			text, err := newTree(o).render(q, s)
+			text, err := newModel(o).render(q, s)
 			return driver.Request{Text: text}, err
 		},
 		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {

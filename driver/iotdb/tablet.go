@@ -207,29 +207,35 @@ func calendar(days int64) int32 {
 	return int32(year*10000 + int(month)*100 + day)
 }
 
-// number appends a tag that is a number, the same for all rows of a series.
-func (e *encoder) number(dst []byte, runs []*series.Run, places []place, t *series.Tag) ([]byte, error) {
+// tag appends the values of a tag, the same for all rows of a series: texts, or numbers.
+func (e *encoder) tag(dst []byte, runs []*series.Run, places []place, t *series.Tag) ([]byte, error) {
 	e.column(len(places))
-	nulls, known := false, false
+	nulls, known, has, numeric := false, false, false, t.Numeric()
 	var before uint32
 	var bits uint64
-	var has bool
 	for i, p := range places {
 		if s := runs[p.run].Series[p.row]; !known || s != before {
 			before, known, bits = s, true, 0
-			if e.text, has = t.Values.Append(e.text[:0], s); has {
+			if e.text, has = t.Values.Append(e.text[:0], s); has && numeric {
 				v, err := strconv.ParseFloat(view(e.text), 64)
 				if err != nil {
 					return dst, fmt.Errorf("the tag %s of series %d is %q, not a number", t.Key, s, e.text)
 				}
 				bits = math.Float64bits(v)
 			}
+			if !has {
+				e.text = e.text[:0]
+			}
 		}
 		if !has {
 			nulls = true
 			e.null(i)
 		}
-		dst = binary.BigEndian.AppendUint64(dst, bits)
+		if numeric {
+			dst = binary.BigEndian.AppendUint64(dst, bits)
+		} else {
+			dst = appendText(dst, e.text)
+		}
 	}
 	e.end(nulls)
 	return dst, nil

@@ -1,682 +1,134 @@
 package iotdb
 
 import (
-	"cmp"
+	"context"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
 
-// tree renders queries in the language of the tree model.
+// tree is the tree model: a series is a device, root.<database>.<table>.<value of each
+// tag>.
 type tree struct {
-	root string // the database's path
-	unit time.Duration
+	name        string // of the database
+	root        string // its path
+	unit        time.Duration
+	held        map[series.Type]driver.Stored
+	aligned     bool
+	compression string // in upper case; empty: the server's
+	template    bool
 }
 
-func newTree(o driver.Options) *tree { return &tree{root: rootOf(o), unit: units[o[optionPrecision]]} }
-
-// rootOf is the database's path.
-func rootOf(o driver.Options) string { return "root." + node(o[connection.Database]) }
-
-// render returns the text of a query's request.
-func (l *tree) render(q *query.Query, s *series.Schema) (string, error) {
-	r := treeRenderer{tree: l, q: q, table: s.Table(q.Table), schema: s}
-	if r.table == nil {
-		return "", fmt.Errorf("query %s: there is no table %q", q.Type, q.Table)
+func newTree(o driver.Options) *tree {
+	return &tree{
+		name: o[connection.Database], root: "root." + node(o[connection.Database]), unit: units[o[optionPrecision]], held: types(o),
+		aligned: o[optionAligned] == "true", compression: strings.ToUpper(o[optionCompression]), template: o[optionSchema] == schemaTemplate,
 	}
-	err := q.Check(r.table)
-	if err == nil {
-		r.texts, _ = split(r.table)
-		r.shape()
-		err = r.err
-	}
+}
+
+func (l *tree) names() (listed, named string) { return l.root, l.root }
+func (l *tree) makeDatabase() string          { return "CREATE DATABASE " + l.root }
+func (l *tree) dropDatabase() string          { return "DELETE DATABASE " + l.root }
+func (l *tree) kind() string                  { return "path" }
+func (l *tree) named(name string) string      { return name }
+
+// path is that of a table, or of another child of the database.
+func (l *tree) path(name string) string { return l.root + "." + node(name) }
+
+// level is that of tables in paths.
+func (l *tree) level() int { return strings.Count(l.root, ".") + 1 }
+
+// looked is at how many measurements of a path are looked: all devices of a table have
+// the same.
+const looked = 1000
+
+// objects lists the paths, each with its measurements.
+func (l *tree) objects(ctx context.Context, c sqlkit.Conn) (objects []driver.Object, err error) {
+	rows, err := sqlkit.QueryRows(ctx, c, "SHOW CHILD PATHS "+l.root)
 	if err != nil {
-		return "", fmt.Errorf("query %s: %w", q.Type, err)
+		return nil, err
 	}
-	r.plan.Columns = len(r.columns)
-	return r.plan.request()
-}
-
-// treeRenderer renders one query.
-type treeRenderer struct {
-	*tree
-	q       *query.Query
-	table   *series.Table
-	schema  *series.Schema
-	texts   []*series.Tag
-	plan    plan
-	columns []string // that are selected
-	err     error    // the first thing that the tree model cannot say; what was rendered is then worth nothing
-}
-
-// unsupported says that the tree model cannot say the query.
-func (r *treeRenderer) unsupported(format string, args ...any) {
-	r.err = cmp.Or(r.err, fmt.Errorf("%w: "+format, append([]any{query.ErrUnsupported}, args...)...))
-}
-
-// column selects an expression, once, and returns which it is.
-func (r *treeRenderer) column(expression string) int {
-	at := slices.Index(r.columns, expression)
-	if at < 0 {
-		at = len(r.columns)
-		r.columns = append(r.columns, expression)
-	}
-	return at
-}
-
-// output adds a column to the answer.
-func (r *treeRenderer) output(from string, at int) {
-	r.plan.Output = append(r.plan.Output, output{from, at})
-}
-
-// tag adds a tag to the answer: a node of the path, or where it is a number a
-// measurement, by a function where rows are aggregated.
-func (r *treeRenderer) tag(key, function string) {
-	if key == "" {
-		return
-	}
-	if at := r.level(key); at >= 0 {
-		r.output(fromTag, at)
-		return
-	}
-	r.output(fromValue, r.column(call(function, node(key))))
-}
-
-// call is a function of an expression, or the expression alone.
-func call(function, expression string) string {
-	if function == "" {
-		return expression
-	}
-	return function + "(" + expression + ")"
-}
-
-// level returns which of the nodes behind the table a tag is; -1: it is a number.
-func (r *treeRenderer) level(key string) int {
-	return slices.IndexFunc(r.texts, func(t *series.Tag) bool { return t.Key == key })
-}
-
-const noSubqueries = "the tree model has no subqueries: it aggregates rows, not what was aggregated"
-
-// shape renders the shape of the query.
-func (r *treeRenderer) shape() {
-	switch s := r.q.Shape.(type) {
-	case query.Rows:
-		r.rows(s, 0)
-	case query.AnyRows:
-		r.rows(query.Rows{Fields: s.Fields, Tag: s.Tag}, s.Limit)
-	case query.Buckets:
-		r.buckets(s)
-	case query.Totals:
-		if r.byLevel(s.GroupBy) {
-			r.output(fromTag, 0)
-			r.levels(s.GroupBy, s.Aggregate, s.Fields, "", r.times(), "")
-			return
+	for _, row := range rows {
+		var n nodes
+		if err := n.cut(row[0].Text, l.level()); err != nil || len(n.list) != 1 {
+			return nil, fmt.Errorf("%q: %w", row[0].Text, errPath)
 		}
-		r.tag(s.GroupBy, "max_value")
-		r.aggregates(s.Aggregate, s.Fields)
-		r.perDevice("", r.there(), "")
-	case query.Last:
-		r.last(s)
-	case query.Means:
-		r.means(s)
-	case query.RowSet:
-		r.unsupported("the tree model has no set operations")
-	default:
-		r.unsupported(noSubqueries)
+		o := driver.Object{Name: n.list[0].String()}
+		if n.list[0].Text == nil {
+			o.Name = missing
+		}
+		if o.Columns, err = l.measured(ctx, c, o.Name); err != nil {
+			return nil, err
+		}
+		objects = append(objects, o)
 	}
+	return objects, nil
 }
 
-// rows renders rows as they are.
-func (r *treeRenderer) rows(s query.Rows, limit int) {
-	r.output(fromTime, 0)
-	r.tag(s.Tag, "")
-	for _, f := range s.Fields {
-		r.output(fromValue, r.column(node(f)))
-	}
-	r.column(node(witness(r.table)))
-	order := r.order(s.Order, s.Tag)
-	if limit > 0 {
-		order += fmt.Sprintf("\nLIMIT %d", limit)
-		if r.dropped() {
-			r.unsupported("rows of some devices, up to a limit: FROM cannot leave out devices by a node that they have")
+// measured are the measurements of a path, each with its type.
+func (l *tree) measured(ctx context.Context, c sqlkit.Conn, name string) ([]string, error) {
+	rows, err := sqlkit.QueryRows(ctx, c, fmt.Sprintf("SHOW TIMESERIES %s.** LIMIT %d", l.path(name), looked))
+	found := []string{}
+	for _, row := range rows {
+		_, last := parent(row[0].Text)
+		if of := row[3].String() + " " + string(last); !slices.Contains(found, of) {
+			found = append(found, of)
 		}
 	}
-	r.perDevice("", "", order)
+	slices.Sort(found)
+	return found, err
 }
 
-// order returns the order of rows. Those of one time come by the paths of their
-// devices.
-func (r *treeRenderer) order(o query.Order, tag string) string {
-	if o == query.Unordered {
-		return ""
+func (l *tree) columns(t *series.Table) []string {
+	columns := []string{}
+	for _, m := range measurements(t, t.Fields, l.held) {
+		columns = append(columns, m.kind+" "+node(m.name))
 	}
-	word := strings.ToUpper(string(o))
-	by := "\nORDER BY TIME " + word
-	if tag == "" || r.oneGroup(tag) {
-		return by
-	}
-	if r.level(tag) != 0 || !r.sorts() {
-		r.unsupported("rows of one time in the order of %s: the tree model orders them by the whole path of their device, as it is written", tag)
-	}
-	return by + ", DEVICE " + word
+	slices.Sort(columns)
+	return columns
 }
 
-// oneGroup reports whether the query is about a single value of a tag.
-func (r *treeRenderer) oneGroup(tag string) bool {
-	in := r.q.In
-	return in != nil && in.Key == tag && !slices.ContainsFunc(in.Values, func(v string) bool { return v != in.Values[0] })
+func (l *tree) makeNote() string {
+	return fmt.Sprintf("CREATE TIMESERIES %s.%s TEXT", l.path(note), noteContent)
 }
 
-// sorts reports whether the paths of devices are in the order of their first tag:
-// where no value of it is quoted.
-func (r *treeRenderer) sorts() bool {
-	sorted := true
-	r.each(r.texts[0], func(value []byte) bool {
-		sorted = plainName(view(value)) && !escaped(view(value))
-		return sorted
-	})
-	return sorted
-}
-
-// each calls a function with each series' value of a tag, as long as it reports true.
-func (r *treeRenderer) each(t *series.Tag, value func([]byte) bool) {
-	var text []byte
-	for s := range r.schema.Series {
-		var ok bool
-		if text, ok = t.Values.Append(text[:0], s); ok && !value(text) {
-			return
-		}
+func (l *tree) counting(t *series.Table) counting {
+	w := node(witness(t))
+	return counting{
+		quote: node, rows: "count(" + w + ")", witness: w, first: "min_time(" + w + ")", last: "max_time(" + w + ")",
+		least: "min_value", most: "max_value", from: l.devices(t), together: fmt.Sprintf(" GROUP BY LEVEL = %d", l.level()), each: " ALIGN BY DEVICE",
 	}
 }
 
-// lacking reports whether a series lacks a tag.
-func (r *treeRenderer) lacking(t *series.Tag) bool {
-	if _, ok := t.Values.(series.Numbered); ok {
-		return false
+func (l *tree) listSeries(ctx context.Context, c *conn, t *series.Table, sink query.Sink) error {
+	texts, _ := split(t)
+	if len(texts) == 0 {
+		return sink.Row(make([]query.Value, 0))
 	}
-	var text []byte
-	for s := range r.schema.Series {
-		var ok bool
-		if text, ok = t.Values.Append(text[:0], s); !ok {
-			return true
-		}
+	p := &plan{Columns: 1, Device: true, Skip: l.level() + 1}
+	for i := range texts {
+		p.Output = append(p.Output, output{fromTag, i})
 	}
-	return false
+	there := call("count", node(witness(t)))
+	p.Statement = fmt.Sprintf("SELECT %s FROM %s HAVING %[1]s > 0 ALIGN BY DEVICE", there, l.devices(t))
+	var reader planned
+	reader.begin(p, sink, int64(c.unit))
+	_, err := c.query(ctx, p.Statement, &reader)
+	return err
 }
 
-// identifies reports whether no two series share a value of a tag: grouping by it is
-// grouping by device.
-func (r *treeRenderer) identifies(key string) bool {
-	at := r.level(key)
-	if at < 0 {
-		return false
+// devices is the path of all devices of a table.
+func (l *tree) devices(t *series.Table) string {
+	path := l.path(t.Name)
+	if texts, _ := split(t); len(texts) > 0 {
+		path += ".**"
 	}
-	if _, ok := r.texts[at].Values.(series.Numbered); ok {
-		return true
-	}
-	seen, once := map[string]bool{}, true
-	r.each(r.texts[at], func(value []byte) bool {
-		once = !seen[string(value)]
-		seen[string(value)] = true
-		return once
-	})
-	return once
-}
-
-// byLevel reports whether groups of a tag are several devices: GROUP BY LEVEL.
-func (r *treeRenderer) byLevel(key string) bool {
-	if r.level(key) < 0 {
-		r.grouped(key)
-		return false
-	}
-	return !r.identifies(key)
-}
-
-// levels renders aggregates over the devices of each value of a tag.
-func (r *treeRenderer) levels(key string, a query.Aggregate, fields []string, window, where, order string) {
-	if len(r.values()) > 0 {
-		r.unsupported("a condition on values of several devices together: in the tree model it were one on all of them at once")
-	}
-	if slices.ContainsFunc(r.q.Demands(), func(k string) bool { return k != key && r.drops(k) }) {
-		r.unsupported("some devices of each value of %s together: FROM cannot leave out devices by a node that they have", key)
-	}
-	add := func(function, name string) int {
-		want := [2]string{function, node(name)}
-		at := slices.Index(r.plan.Groups, want)
-		if at < 0 {
-			at = len(r.plan.Groups)
-			r.plan.Groups = append(r.plan.Groups, want)
-			r.column(call(function, node(name)))
-		}
-		return at
-	}
-	add("count", witness(r.table))
-	for _, f := range fields {
-		r.output(aggregated(a), add(functions()[a], f))
-	}
-	level := r.level(key)
-	r.plan.Skip = r.depth() + 1 + level
-	by := window + ","
-	if window == "" {
-		by = "\nGROUP BY"
-	}
-	r.statement(where, fmt.Sprintf("%s LEVEL = %d", by, r.plan.Skip), "", order)
-}
-
-// grouped says that the query is unsupported unless groups of the tags are devices.
-func (r *treeRenderer) grouped(keys ...string) {
-	if !slices.ContainsFunc(keys, r.identifies) {
-		r.unsupported("several devices share the values of %s, and are no group of which the tree model can tell that",
-			strings.Join(keys, ", "))
-	}
-}
-
-// functions are the names of aggregates.
-func functions() map[query.Aggregate]string {
-	return map[query.Aggregate]string{query.Max: "max_value", query.Min: "min_value", query.Avg: "avg", query.Sum: "sum", query.Count: "count"}
-}
-
-// aggregated is where aggregates come from.
-func aggregated(a query.Aggregate) string {
-	if a == query.Count {
-		return fromCount
-	}
-	return fromValue
-}
-
-func (r *treeRenderer) aggregates(a query.Aggregate, fields []string) {
-	for _, f := range fields {
-		r.output(aggregated(a), r.column(call(functions()[a], node(f))))
-	}
-}
-
-// there is the condition that rows were aggregated.
-func (r *treeRenderer) there() string { return call("count", node(witness(r.table))) + " > 0" }
-
-// buckets renders the Buckets shape.
-func (r *treeRenderer) buckets(s query.Buckets) {
-	if s.Width%r.unit != 0 {
-		r.unsupported("IoTDB cannot have buckets of %v, its times are multiples of %v", s.Width, r.unit)
-		return
-	}
-	window, where := r.window(s)
-	r.output(fromTime, 0)
-	if s.GroupBy != "" && r.byLevel(s.GroupBy) {
-		if s.Limit > 0 {
-			r.unsupported("buckets of several devices for each value of %s, up to a limit: GROUP BY LEVEL answers with a column, not a row, for each", s.GroupBy)
-		}
-		r.output(fromTag, 0)
-		r.plan.Down = s.Order == query.Descending
-		r.levels(s.GroupBy, s.Aggregate, s.Fields, window, where, r.order(s.Order, ""))
-		return
-	}
-	r.tag(s.GroupBy, "max_value")
-	r.aggregates(s.Aggregate, s.Fields)
-	limit := ""
-	if s.Limit > 0 {
-		limit = fmt.Sprintf("\nLIMIT %d", s.Limit)
-		if r.dropped() {
-			r.unsupported("buckets of some devices, up to a limit: FROM cannot leave out devices by a node that they have")
-		}
-	}
-	in := r.q.In
-	switch {
-	case s.GroupBy != "", in != nil && r.oneGroup(in.Key) && r.identifies(in.Key):
-		r.perDevice(where, r.there(), r.order(s.Order, s.GroupBy)+limit, window)
-	default:
-		if limit != "" && len(r.from()) > 1 {
-			r.unsupported("buckets of several values of %s together, up to a limit: a HAVING over several paths keeps nothing if one of them has no device", in.Key)
-		}
-		r.ofAll(window, where, r.order(s.Order, "")+limit)
-	}
-}
-
-// depth is the level of tables in paths.
-func (r *treeRenderer) depth() int { return strings.Count(r.root, ".") + 1 }
-
-// window returns the GROUP BY of buckets, and the bounds where the buckets' are wider.
-// It needs a range, every bucket of which is computed: where the query has none, a
-// statement before asks for the first and the last time.
-func (r *treeRenderer) window(s query.Buckets) (window, where string) {
-	start, end := r.bounds()
-	width := int64(s.Width / r.unit)
-	if r.q.Start.IsZero() || r.q.End.IsZero() {
-		w := node(witness(r.table))
-		r.plan.Range = fmt.Sprintf("SELECT min_time(%s), max_time(%[1]s)\nFROM %s\nGROUP BY LEVEL = %d", w, strings.Join(r.from(), ", "), r.depth())
-		r.plan.Width = width
-		if !r.q.Start.IsZero() {
-			r.plan.Start = &start
-		}
-		if !r.q.End.IsZero() {
-			r.plan.End = &end
-		}
-		return fmt.Sprintf("\nGROUP BY (%s, %s)", rangeMark, r.duration(s.Width)), r.times()
-	}
-	first := bucket(start, width)
-	last := bucket(end-1, width) + width
-	if first != start || last != end {
-		where = fmt.Sprintf("time >= %d AND time < %d", start, end)
-	}
-	return fmt.Sprintf("\nGROUP BY ([%d, %d), %s)", first, max(last, first+width), r.duration(s.Width)), where
-}
-
-// duration is a width in IoTDB's units.
-func (r *treeRenderer) duration(width time.Duration) string {
-	for _, u := range []struct {
-		name string
-		of   time.Duration
-	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}, {"ms", time.Millisecond}, {"us", time.Microsecond}} {
-		if width%u.of == 0 {
-			return strconv.FormatInt(int64(width/u.of), 10) + u.name
-		}
-	}
-	return strconv.FormatInt(int64(width), 10) + "ns"
-}
-
-// bounds are those of times in the server's unit, rounded up, which changes no answer
-// over such times.
-func (r *treeRenderer) bounds() (start, end int64) {
-	up := func(ns int64) int64 {
-		at := query.BucketOf(ns, r.unit)
-		if at < ns {
-			at += int64(r.unit)
-		}
-		return at / int64(r.unit)
-	}
-	if !r.q.Start.IsZero() {
-		start = up(r.q.Start.UnixNano())
-	}
-	if !r.q.End.IsZero() {
-		end = up(r.q.End.UnixNano())
-	}
-	return start, end
-}
-
-// ofAll renders a query over all devices together: GROUP BY LEVEL, of the table.
-func (r *treeRenderer) ofAll(window, where, order string) {
-	if len(r.values()) > 0 && len(r.texts) > 0 {
-		r.unsupported("a condition on values of several devices together: in the tree model it were one on all of them at once")
-	}
-	if r.dropped() {
-		r.unsupported("some devices together: FROM cannot leave out devices by a node that they have")
-	}
-	if where == "" && window == "" {
-		where = r.times()
-	}
-	counted, having := -1, r.there()
-	if r.ragged() || len(r.from()) > 1 {
-		counted = r.column(call("count", node(witness(r.table))))
-	}
-	if len(r.from()) > 1 { // a HAVING over several paths keeps nothing if one of them has no device
-		r.plan.Counted, having = &counted, ""
-	}
-	r.statement(where, fmt.Sprintf("%s, LEVEL = %d", window, r.depth()), having, order)
-}
-
-// perDevice renders a query whose answer has a row of each device, or several.
-func (r *treeRenderer) perDevice(where, having, order string, window ...string) {
-	r.plan.Device, r.plan.Skip = true, r.depth()+1
-	for _, key := range r.q.Demands() {
-		if r.drops(key) {
-			r.plan.Present = append(r.plan.Present, r.level(key))
-		}
-	}
-	conditions := r.values()
-	if where == "" && len(window) == 0 {
-		where = r.times()
-	}
-	if where != "" {
-		conditions = append(conditions, where)
-	}
-	if having != "" && r.ragged() { // a device without any of the measurements has rows all the same
-		r.column(call("count", node(witness(r.table))))
-	}
-	r.statement(strings.Join(conditions, " AND "), strings.Join(window, ""), having, order+"\nALIGN BY DEVICE")
-}
-
-func (r *treeRenderer) filters(key string) bool { return r.q.In != nil && r.q.In.Key == key }
-
-// drops reports whether rows of the answer are dropped since their device lacks a tag.
-func (r *treeRenderer) drops(key string) bool {
-	at := r.level(key)
-	return at >= 0 && !r.filters(key) && r.lacking(r.texts[at])
-}
-
-// dropped reports whether any are.
-func (r *treeRenderer) dropped() bool { return slices.ContainsFunc(r.q.Demands(), r.drops) }
-
-// statement writes the statement.
-func (r *treeRenderer) statement(where, group, having, end string) {
-	columns := r.columns
-	// By their names columns are found where devices may lack a measurement, and where
-	// the answer has each again for each path.
-	if (r.ragged() || !r.plan.Device && len(r.from()) > 1) && len(r.plan.Last) == 0 && len(r.plan.Groups) == 0 {
-		columns = slices.Clone(columns)
-		for i := range columns {
-			r.plan.Names = append(r.plan.Names, fmt.Sprintf("v%d", i))
-			columns[i] += " AS " + r.plan.Names[i]
-		}
-	}
-	text := "SELECT " + strings.Join(columns, ", ") + "\nFROM " + strings.Join(r.from(), ", ")
-	if where != "" {
-		text += "\nWHERE " + where
-	}
-	text += group
-	if having != "" {
-		text += "\nHAVING " + having
-	}
-	r.plan.Statement = text + end
-}
-
-// ragged reports whether devices may lack measurements.
-func (r *treeRenderer) ragged() bool { return !r.table.Dense || r.table.Widths != nil }
-
-// from are the paths of the devices that the query is about.
-func (r *treeRenderer) from() []string {
-	table := r.root + "." + node(r.table.Name)
-	if len(r.texts) == 0 {
-		return []string{table}
-	}
-	in := r.q.In
-	if in == nil || r.level(in.Key) < 0 {
-		return []string{table + ".**"}
-	}
-	at := r.level(in.Key)
-	before, behind := strings.Repeat(".*", at), ".**"
-	if at == len(r.texts)-1 {
-		behind = ""
-	}
-	var paths []string
-	for _, v := range in.Values {
-		if path := table + before + "." + tagNode(v) + behind; !slices.Contains(paths, path) {
-			paths = append(paths, path)
-		}
-	}
-	return paths
-}
-
-// times are the conditions on a row's time.
-func (r *treeRenderer) times() string {
-	start, end := r.bounds()
-	var all []string
-	switch {
-	case !r.q.Start.IsZero() && !r.q.End.IsZero() && end == start+1:
-		return fmt.Sprintf("time = %d", start)
-	case !r.q.Start.IsZero():
-		all = append(all, fmt.Sprintf("time >= %d", start))
-	}
-	if !r.q.End.IsZero() {
-		all = append(all, fmt.Sprintf("time < %d", end))
-	}
-	return strings.Join(all, " AND ")
-}
-
-// values are the conditions on measurements.
-func (r *treeRenderer) values() []string {
-	var all []string
-	if above := r.q.Above; above != nil {
-		for _, f := range above.All() {
-			all = append(all, exceeds(node(f), above.Value, r.table.Fields[r.table.FieldIndex(f)].Type))
-		}
-	}
-	if in := r.q.In; in != nil && r.level(in.Key) < 0 {
-		var equal []string
-		for _, v := range in.Values {
-			n, err := strconv.ParseFloat(v, 64)
-			if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
-				r.err = cmp.Or(r.err, fmt.Errorf("the filter on tag %s, whose values are numbers, has %q", in.Key, v))
-			}
-			equal = append(equal, fmt.Sprintf("%s = %s", node(in.Key), number(n)))
-		}
-		all = append(all, "("+strings.Join(equal, " OR ")+")")
-	}
-	for _, key := range r.q.Demands() {
-		if r.level(key) < 0 && !r.filters(key) {
-			all = append(all, node(key)+" IS NOT NULL")
-		}
-	}
-	return all
-}
-
-// exceeds is the condition that a field is greater than a number: like is compared with
-// like, and a number beyond a type's with its bound.
-func exceeds(field string, v float64, t series.Type) string {
-	if !t.Integer() {
-		return fmt.Sprintf("%s > %s", field, number(v))
-	}
-	least, most := int64(math.MinInt64), int64(math.MaxInt64)
-	if t == series.Int32 {
-		least, most = math.MinInt32, math.MaxInt32
-	}
-	switch whole := math.Floor(v); {
-	case whole >= float64(most):
-		return fmt.Sprintf("%s > %d", field, most) // none is
-	case whole < float64(least):
-		return fmt.Sprintf("%s >= %d", field, least) // all are
-	default:
-		return fmt.Sprintf("%s > %d", field, int64(whole))
-	}
-}
-
-// number is the literal of a finite double.
-func number(v float64) string {
-	text := strconv.FormatFloat(v, 'E', -1, 64)
-	if math.Abs(v) < 1e15 && math.Abs(v) >= 1e-6 || v == 0 {
-		if text = strconv.FormatFloat(v, 'f', -1, 64); !strings.Contains(text, ".") {
-			text += ".0"
-		}
-	}
-	return text
-}
-
-// last renders the Last shape. Where each row has all fields and all rows compete, it
-// is SELECT LAST, which IoTDB keeps ready; else the values at the greatest time.
-func (r *treeRenderer) last(s query.Last) {
-	if r.level(s.By) < 0 {
-		r.grouped(s.By)
-	} else if !r.identifies(s.By) {
-		r.plan.Fold = &fold{Keys: []int{1}, Width: 2 + len(s.Tags) + len(s.Fields)}
-	}
-	q := r.q
-	numeric := !slices.ContainsFunc(s.Fields, func(f string) bool { return !r.table.Fields[r.table.FieldIndex(f)].Type.Numeric() })
-	if r.table.Dense && !written(r.table) && numeric && s.Having == nil && len(r.values()) == 0 && q.Start.IsZero() && q.End.IsZero() {
-		r.column(node(witness(r.table)))
-		r.output(fromTime, 0)
-		for _, key := range append([]string{s.By}, s.Tags...) {
-			r.tag(key, "")
-		}
-		for _, f := range s.Fields {
-			r.output(fromValue, r.column(node(f)))
-		}
-		r.plan.Last = r.columns
-		r.perDevice("", "", "")
-		r.plan.Device = false
-		r.plan.Statement = strings.TrimSuffix(strings.Replace(r.plan.Statement, "SELECT ", "SELECT LAST ", 1), "ALIGN BY DEVICE") + "ORDER BY TIMESERIES"
-		return
-	}
-	if len(r.values()) > 0 {
-		r.unsupported("the newest of the rows that a condition on values keeps: IoTDB 2.0 refuses max_by(x, time) beside such a condition")
-	}
-	if r.table.Widths != nil && slices.ContainsFunc(s.Fields, func(f string) bool { return uint32(r.table.FieldIndex(f)) >= slices.Min(r.table.Widths) }) {
-		r.unsupported("the newest rows of devices of which some lack a measurement: IoTDB 2.0 refuses max_by(x, time) of those")
-	}
-	newest := func(name string) string { return fmt.Sprintf("max_by(%s, time)", node(name)) }
-	r.output(fromMoment, r.column(call("max_time", node(witness(r.table)))))
-	for _, key := range append([]string{s.By}, s.Tags...) {
-		if r.level(key) >= 0 {
-			r.tag(key, "")
-		} else {
-			r.output(fromValue, r.column(newest(key)))
-		}
-	}
-	for _, f := range s.Fields {
-		r.output(fromValue, r.column(newest(f)))
-	}
-	kept := r.there()
-	if c := s.Having; c != nil && r.plan.Fold != nil {
-		r.plan.Fold.Having = &having{At: 2 + len(s.Tags) + slices.Index(s.Fields, c.Field), Compare: c.Compare, Value: c.Value}
-		if c.Over != "" {
-			r.plan.Fold.Having.Over = len(r.plan.Output)
-			r.output(fromValue, r.column(newest(c.Over)))
-		}
-	} else if c != nil {
-		value := newest(c.Field)
-		if c.Over != "" {
-			value += " / " + newest(c.Over)
-		}
-		kept += fmt.Sprintf(" AND %s %s %s", value, c.Compare, number(c.Value))
-	}
-	r.perDevice("", kept, "")
-}
-
-// meansOfGroups renders means over several devices each.
-func (r *treeRenderer) meansOfGroups(s query.Means) {
-	names := slices.Concat(s.Fields, s.MeanTags)
-	if len(s.Group) == 1 && s.Having == nil && len(r.values()) == 0 {
-		r.output(fromTag, 0)
-		r.levels(s.Group[0], query.Avg, names, "", r.times(), "")
-		return
-	}
-	f := &fold{Means: true, Width: len(s.Group) + len(names)}
-	for i, key := range s.Group {
-		r.tag(key, "")
-		f.Keys = append(f.Keys, i)
-	}
-	for _, name := range names {
-		r.output(fromValue, r.column(call("sum", node(name))))
-		r.output(fromCount, r.column(call("count", node(name))))
-	}
-	if c := s.Having; c != nil {
-		f.Having = &having{At: len(s.Group) + slices.Index(s.Fields, c.Field), Compare: c.Compare, Value: c.Value}
-	}
-	r.plan.Fold = f
-	r.perDevice("", r.there(), "")
-}
-
-// means renders the Means shape.
-func (r *treeRenderer) means(s query.Means) {
-	if !slices.ContainsFunc(s.Group, r.identifies) && !slices.ContainsFunc(s.Group, func(key string) bool { return r.level(key) < 0 }) {
-		r.meansOfGroups(s)
-		return
-	}
-	r.grouped(s.Group...)
-	for _, key := range s.Group {
-		r.tag(key, "max_value")
-	}
-	for _, name := range slices.Concat(s.Fields, s.MeanTags) {
-		r.output(fromValue, r.column(call("avg", node(name))))
-	}
-	having := r.there()
-	if c := s.Having; c != nil {
-		having += fmt.Sprintf(" AND %s %s %s", call("avg", node(c.Field)), c.Compare, number(c.Value))
-	}
-	r.perDevice("", having, "")
+	return path
 }

@@ -2,6 +2,7 @@ package iotdb
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,30 +115,41 @@ func split(t *series.Table) (texts, numeric []*series.Tag) {
 
 // check says what of a schema has no place in IoTDB.
 func check(o driver.Options, s *series.Schema) error {
-	if o[connection.Database] == "" {
-		return fmt.Errorf("give a name of a database by the option %s", connection.Database)
+	m, inTables := newModel(o), o[optionModel] == modelTable
+	fold, own := func(name string) string { return name }, []string{"time", "timestamp"}
+	if inTables {
+		fold, own = strings.ToLower, own[:1]
 	}
-	tables := map[string]bool{}
+	switch {
+	case o[connection.Database] == "":
+		return fmt.Errorf("give a name of a database by the option %s", connection.Database)
+	case inTables && (o[optionAligned] != "true" || o[optionCompression] != "" || o[optionSchema] != schemaAuto):
+		return fmt.Errorf("%s, %s and %s are for %s=%s: tables have none of them", optionAligned, optionCompression, optionSchema, optionModel, modelTree)
+	}
+	tables := map[string]bool{note: true}
 	for _, t := range s.Tables {
-		switch name := t.Name; {
+		switch name := m.named(t.Name); {
 		case name == note:
 			return fmt.Errorf("a table is called %s, which is tsmark's own: rename it", t.Name)
 		case tables[name]:
 			return fmt.Errorf("two tables would be called %s: rename one", name)
 		case name == "" || strings.ContainsAny(name, "\n\x00"):
-			return fmt.Errorf("IoTDB has no path with a node called %q: rename the table", t.Name)
+			return fmt.Errorf("IoTDB has no path or table called %q: rename the table", t.Name)
 		}
-		tables[t.Name] = true
-		taken := map[string]bool{"time": true, "timestamp": true}
+		tables[m.named(t.Name)] = true
+		taken := map[string]bool{}
+		for _, name := range own {
+			taken[name] = true
+		}
 		for _, name := range t.ColumnNames() {
-			key := strings.ToLower(name)
-			if key != "time" && key != "timestamp" {
-				key = name
+			key := fold(name)
+			if lower := strings.ToLower(name); slices.Contains(own, lower) {
+				key = lower
 			}
 			switch {
 			case name == "" || strings.ContainsAny(name, "\n\x00"):
 				return fmt.Errorf("table %s has a tag or field called %q, which IoTDB cannot have: rename it", t.Name, name)
-			case key == rowName:
+			case key == rowName && !inTables:
 				return fmt.Errorf("table %s has a tag or field called %s, which is tsmark's own: rename it", t.Name, name)
 			case taken[key]:
 				return fmt.Errorf("two tags or fields of table %s would be called %s, or IoTDB calls times so: rename one", t.Name, name)

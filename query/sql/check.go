@@ -27,8 +27,15 @@ func (r *renderer) check() error {
 	case query.Buckets:
 		return r.checkWidth(s.Width)
 	case query.RowSet:
+		if r.NoSets {
+			return fmt.Errorf("%w: %s has no set operations", query.ErrUnsupported, r.Name)
+		}
 		if s.All && s.Operation != query.Union && r.NoSetAll {
 			return fmt.Errorf("%w: %s has no %s ALL", query.ErrUnsupported, r.Name, strings.ToUpper(string(s.Operation)))
+		}
+	case query.Sessions, query.Starts:
+		if r.NoWith {
+			return fmt.Errorf("%w: %s has no window functions, which look from a bucket to the one before it", query.ErrUnsupported, r.Name)
 		}
 	}
 	if a := q.Activity(); a != nil {

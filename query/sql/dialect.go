@@ -85,6 +85,18 @@ type Dialect struct {
 	// DecimalMeans says that means of whole numbers are decimals, of few digits, or
 	// are made of sums that overflow.
 	DecimalMeans bool
+	// NoWith says that it knows neither WITH nor window functions: what is made of what
+	// was aggregated stands in subqueries, and what looks from a row to its neighbor
+	// cannot be said.
+	NoWith bool
+	// NoSets says that it knows no set operations.
+	NoSets bool
+	// EmptyGroups says that a tag's groups of which conditions leave no row may come all
+	// the same, as NULLs.
+	EmptyGroups bool
+	// Largest returns the expression of the largest value of a field of a table that is
+	// grouped by a tag, or empty: by none; nil: max.
+	Largest func(t *series.Table, by string, f series.Field, column string) string
 	// Neighbor returns the expression of a value in the row before (lag) or behind it
 	// (lead) in the order of a column within a partition; NULL where there is none.
 	// Nil: as standard SQL has it.
@@ -115,6 +127,9 @@ const (
 	// value, or of their series where tables are normalized. The two together are
 	// looked up, which an order by them finds at once.
 	LimitBy
+	// LastBy is IoTDB's GROUP BY with last_by(), which keeps NULLs as well, over wide
+	// tables; of texts by a number with max_by(), since 2.0.1 fails on last_by() there.
+	LastBy
 )
 
 // Counted returns the expression that is counted for values of a column.
@@ -162,12 +177,23 @@ func TimeBucket(width time.Duration, interval, expression, epoch string) string 
 // threshold returns the literal of a number that a field of the type is
 // compared with by ">".
 func threshold(v float64, t series.Type) string {
-	if t.Integer() {
-		// x > 90.5 and x > 90 are the same for whole numbers, and comparing
-		// like with like spares the database a conversion of every row.
-		return strconv.FormatFloat(math.Floor(v), 'f', 0, 64)
+	if !t.Integer() {
+		return double(v)
 	}
-	return double(v)
+	if _, most := bounds(t); v >= float64(most) {
+		return strconv.FormatInt(most, 10) // than which none is greater: there may be no literal of the number
+	}
+	// x > 90.5 and x > 90 are the same for whole numbers, and comparing
+	// like with like spares the database a conversion of every row.
+	return strconv.FormatFloat(math.Floor(v), 'f', 0, 64)
+}
+
+// bounds returns the least and the largest integer of a type.
+func bounds(t series.Type) (least, most int64) {
+	if t == series.Int32 {
+		return math.MinInt32, math.MaxInt32
+	}
+	return math.MinInt64, math.MaxInt64
 }
 
 // double returns the literal of a finite double.

@@ -2,6 +2,7 @@ package sql
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/query"
@@ -12,6 +13,10 @@ import (
 // rows are then left to choose from, where several series share the tag's
 // value or a series has several rows at one time.
 func (r *renderer) newestRows(s query.Last) {
+	if r.Newest == LastBy {
+		r.lastBy(s)
+		return
+	}
 	from, tag, having := r.from(), r.tag(s.By), s.Having
 	if having != nil || r.Newest == Numbered {
 		names := []string{r.time()}
@@ -169,4 +174,34 @@ func (r *renderer) newestOfSeries() string {
 	conditions := append([]string{fmt.Sprintf("%s = %s.%s", id, r.tags, r.Ident(IDColumn))}, r.ofTime("")...)
 	return fmt.Sprintf("(%s, %s) IN (SELECT %s, (SELECT %[2]s FROM %[4]s WHERE %[5]s ORDER BY %[2]s DESC LIMIT 1) FROM %[6]s)",
 		id, time, r.Ident(IDColumn), r.rows, strings.Join(conditions, " AND "), r.tags)
+}
+
+// lastBy writes the Last shape by the values at the latest time of each group.
+func (r *renderer) lastBy(s query.Last) {
+	latest, by := "last", "last_by"
+	text := func(name string) bool {
+		f := r.table.FieldIndex(name)
+		return f < 0 && !r.table.Tag(name).Numeric() || f >= 0 && r.table.Fields[f].Type.Textual()
+	}
+	if r.table.Tag(s.By).Numeric() && slices.ContainsFunc(slices.Concat(s.Tags, s.Fields), text) {
+		latest, by = "max", "max_by"
+	}
+	last := func(name string) string { return fmt.Sprintf("%s(%s, %s)", by, r.Ident(name), r.time()) }
+	columns := []string{fmt.Sprintf("%s(%s) AS %[2]s", latest, r.time()), r.Ident(s.By)}
+	for _, name := range slices.Concat(s.Tags, s.Fields) {
+		columns = append(columns, last(name)+" AS "+r.Ident(name))
+	}
+	r.line("SELECT")
+	r.list("  ", columns)
+	r.fromJoined("")
+	r.line("GROUP BY 2")
+	var conditions []string
+	if c := s.Having; c != nil {
+		value := last(c.Field)
+		if c.Over != "" {
+			value += " / " + last(c.Over)
+		}
+		conditions = append(conditions, comparison(value, c.Compare, c.Value))
+	}
+	r.having("", conditions...)
 }

@@ -41,7 +41,11 @@ func (d *Dialect) Render(q *query.Query, s *series.Schema) (string, error) {
 	case query.UnitMeans:
 		r.unitMeans(shape)
 	default:
-		r.activity()
+		if r.NoWith {
+			r.nestedActivity()
+		} else {
+			r.activity()
+		}
 	}
 	return strings.TrimSuffix(r.text.String(), "\n"), nil
 }
@@ -105,13 +109,13 @@ func (r *renderer) bucketed(s query.Buckets) {
 	if s.GroupBy != "" {
 		out.columns, out.groups = append(out.columns, r.tag(s.GroupBy)), 2
 	}
-	out.columns = append(out.columns, r.aggregates(from, s.Aggregate, s.Fields)...)
+	out.columns = append(out.columns, r.aggregates(from, s.GroupBy, s.Aggregate, s.Fields)...)
 	r.scan(out)
 }
 
 // totals writes the Totals shape.
 func (r *renderer) totals(s query.Totals) {
-	columns := append([]string{r.tag(s.GroupBy)}, r.aggregates(r.scanned(s.GroupBy), s.Aggregate, s.Fields)...)
+	columns := append([]string{r.tag(s.GroupBy)}, r.aggregates(r.scanned(s.GroupBy), s.GroupBy, s.Aggregate, s.Fields)...)
 	r.scan(scan{tag: s.GroupBy, columns: columns, groups: 1})
 }
 
@@ -148,6 +152,9 @@ func (r *renderer) scan(s scan) {
 	// By number, since the bucket bears the name of the column it is made from.
 	if s.groups > 0 {
 		r.line("GROUP BY %s", numbers(s.groups))
+		if s.tag != "" {
+			r.having("")
+		}
 	}
 	keys := []string{"1"}
 	if s.tag != "" {
@@ -194,8 +201,8 @@ func (r *renderer) fields(from string, names []string) []string {
 	return columns
 }
 
-// aggregates returns the columns of aggregated fields.
-func (r *renderer) aggregates(from string, a query.Aggregate, fields []string) []string {
+// aggregates returns the columns of fields aggregated by a tag, or none.
+func (r *renderer) aggregates(from, by string, a query.Aggregate, fields []string) []string {
 	answer := r.q.Columns(r.table)
 	answer = answer[len(answer)-len(fields):]
 	columns := r.fields(from, fields)
@@ -208,7 +215,11 @@ func (r *renderer) aggregates(from string, a query.Aggregate, fields []string) [
 		case a == query.Count:
 			columns[i] = r.Counted(kind, columns[i])
 		}
-		columns[i] = fmt.Sprintf("%s(%s) AS %s", a, columns[i], r.Ident(answer[i].Name))
+		value := fmt.Sprintf("%s(%s)", a, columns[i])
+		if a == query.Max && r.Largest != nil {
+			value = r.Largest(r.table, by, r.table.Fields[r.table.FieldIndex(field)], columns[i])
+		}
+		columns[i] = value + " AS " + r.Ident(answer[i].Name)
 	}
 	return columns
 }

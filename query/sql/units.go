@@ -43,9 +43,10 @@ func (r *renderer) means(s query.Means) {
 	switch {
 	case having == nil:
 		r.groups("", len(group), expressions)
+		r.having("")
 	case !r.NoHaving:
 		r.groups("", len(group), expressions)
-		r.line("HAVING %s", comparison(r.mean(having.Field), having.Compare, having.Value))
+		r.having("", comparison(r.mean(having.Field), having.Compare, having.Value))
 	default:
 		r.line("SELECT %s", strings.Join(append(outer, names...), ", "))
 		r.line("FROM (")
@@ -82,6 +83,7 @@ func (r *renderer) unitMeans(s query.UnitMeans) {
 	r.list("    ", append(group, named(means, names)...))
 	r.fromJoined("  ")
 	r.line("  GROUP BY %s, %s", numbers(len(s.Group)), r.tag(s.Unit))
+	r.having("  ")
 	r.line(") AS units")
 	r.line("GROUP BY %s", numbers(len(s.Group)))
 }
@@ -158,13 +160,10 @@ func (r *renderer) activity() {
 		inner, outer := r.tagColumns(s.Group)
 		r.buckets(a, inner)
 		r.line(")")
-		r.line("SELECT")
-		columns := append([]string{r.Bucket(day, bucketColumn) + " AS day"}, outer...)
-		r.list("  ", append(columns, fmt.Sprintf("count(*) / %s AS share", double(float64(day/a.Width)))))
-		r.line("FROM buckets")
-		r.line("WHERE %s", r.truth(activeColumn))
-		r.line("GROUP BY %s", numbers(len(columns)))
-		r.line("ORDER BY %s", numbers(len(columns)))
+		r.shares(a, outer, func() {
+			r.line("FROM buckets")
+			r.line("WHERE %s", r.truth(activeColumn))
+		})
 	case query.Starts:
 		inner, outer := r.tagColumns(s.Group)
 		r.buckets(a, inner)
@@ -242,21 +241,68 @@ func (r *renderer) differ(a, b string) string {
 
 // buckets writes the query of each unit's buckets, with the group's columns.
 func (r *renderer) buckets(a *query.Activity, group []string) {
-	from := r.from()
-	columns := append(slices.Clone(group), r.tag(a.Unit), r.Bucket(a.Width, from+r.time())+" AS "+bucketColumn)
+	columns, holds := r.bucketColumns(a, group)
 	keys := len(columns)
+	if r.NoBooleanNulls {
+		holds = "CASE WHEN " + holds + " THEN 1 ELSE 0 END"
+	}
+	r.groups("  ", keys, append(columns, holds+" AS "+activeColumn))
+}
+
+// bucketColumns returns the columns by which each unit's buckets are grouped, and the
+// condition that one is active.
+func (r *renderer) bucketColumns(a *query.Activity, group []string) (columns []string, holds string) {
+	from := r.from()
 	measure := r.mean(a.Field)
 	if a.Zeros {
 		measure = fmt.Sprintf("avg(CASE WHEN %s%s = 0 THEN 1e0 ELSE 0e0 END)", from, r.Ident(a.Field))
 	}
-	holds := comparison(measure, a.Compare, a.Value)
-	if r.NoBooleanNulls {
-		holds = "CASE WHEN " + holds + " THEN 1 ELSE 0 END"
+	columns = append(slices.Clone(group), r.tag(a.Unit), r.Bucket(a.Width, from+r.time())+" AS "+bucketColumn)
+	return columns, comparison(measure, a.Compare, a.Value)
+}
+
+// nestedActivity writes those shapes of activity that look at active buckets alone,
+// with these in a subquery.
+func (r *renderer) nestedActivity() {
+	const day = 24 * time.Hour
+	a := r.q.Activity()
+	unit := r.Ident(a.Unit)
+	active := func(indent string, group []string) {
+		columns, holds := r.bucketColumns(a, group)
+		r.line("%sFROM (", indent)
+		r.groups(indent+"  ", len(columns), columns)
+		r.having(indent+"  ", holds)
+		r.line("%s) AS buckets", indent)
 	}
-	r.line("  SELECT")
-	r.list("    ", append(columns, holds+" AS "+activeColumn))
-	r.fromJoined("  ")
-	r.line("  GROUP BY %s", numbers(keys))
+	switch s := r.q.Shape.(type) {
+	case query.ActiveUnits:
+		r.line("SELECT %s", unit)
+		active("", nil)
+		r.line("GROUP BY 1")
+		r.line("HAVING count(*) > %d", s.More)
+	case query.ActiveHours:
+		r.line("SELECT %s, avg(hours) AS hours", unit)
+		r.line("FROM (")
+		r.line("  SELECT %s, %s AS day, count(*) * %s AS hours", unit, r.Bucket(day, bucketColumn), double(a.Width.Hours()))
+		active("  ", nil)
+		r.line("  GROUP BY 1, 2")
+		r.line(") AS days")
+		r.line("GROUP BY 1")
+	case query.ActiveShare:
+		inner, outer := r.tagColumns(s.Group)
+		r.shares(a, outer, func() { active("", inner) })
+	}
+}
+
+// shares writes the ActiveShare shape; from writes where the active buckets come from.
+func (r *renderer) shares(a *query.Activity, group []string, from func()) {
+	const day = 24 * time.Hour
+	columns := append([]string{r.Bucket(day, bucketColumn) + " AS day"}, group...)
+	r.line("SELECT")
+	r.list("  ", append(columns, fmt.Sprintf("count(*) / %s AS share", double(float64(day/a.Width)))))
+	from()
+	r.line("GROUP BY %s", numbers(len(columns)))
+	r.line("ORDER BY %s", numbers(len(columns)))
 }
 
 // changes writes the beginning of the query that sets each bucket beside the

@@ -81,7 +81,9 @@ func (r *renderer) ofRows(from string) []string {
 	if above := r.q.Above; above != nil {
 		for _, name := range above.All() {
 			field := r.table.Fields[r.table.FieldIndex(name)]
-			if r.LeastIsNull && field.Type.Integer() && above.Value <= math.MinInt64 {
+			// Below the least integer there may be no literal, and all are greater.
+			least, _ := bounds(field.Type)
+			if field.Type.Integer() && (above.Value < float64(least) || r.LeastIsNull && above.Value <= math.MinInt64) {
 				conditions = append(conditions, fmt.Sprintf("%s%s IS NOT NULL", from, r.Ident(name)))
 				continue
 			}
@@ -138,4 +140,21 @@ func (r *renderer) roundUp(t time.Time) time.Time {
 		down += int64(r.Precision)
 	}
 	return time.Unix(0, down).UTC()
+}
+
+// having writes a HAVING of conditions on groups of a tag's.
+func (r *renderer) having(indent string, conditions ...string) {
+	if r.EmptyGroups && r.selective() {
+		conditions = append([]string{"count(*) > 0"}, conditions...)
+	}
+	if len(conditions) > 0 {
+		r.line("%sHAVING %s", indent, strings.Join(conditions, " AND "))
+	}
+}
+
+// selective reports whether the query is about some of a series' rows.
+func (r *renderer) selective() bool {
+	number := func(key string) bool { return r.table.Tag(key).Numeric() }
+	in := r.q.In
+	return len(r.ofRows("")) > 0 || in != nil && number(in.Key) || slices.ContainsFunc(r.present(), number)
 }

@@ -158,10 +158,12 @@ func TestTargets(t *testing.T) {
 // What a file says of IoTDB alone becomes options of its driver.
 func TestIoTDB(t *testing.T) {
 	for lines, want := range map[string]experiment.Options{
-		"":                         {"timeout": "2m"},
-		"DB_SWITCH=IoTDB-130-JDBC": {"timeout": "2m"},
-		"VECTOR=FALSE":             {"aligned": "false", "timeout": "2m"},
-		"TIMESTAMP_PRECISION=us":   {"precision": "us", "timeout": "2m"},
+		"":                                       {"timeout": "2m"},
+		"DB_SWITCH=IoTDB-130-JDBC":               {"timeout": "2m"},
+		"VECTOR=FALSE":                           {"aligned": "false", "timeout": "2m"},
+		"TEMPLATE=true":                          {"schema": "template", "timeout": "2m"},
+		"IoTDB_DIALECT_MODE=TABLE\nVECTOR=FALSE": {"model": "table", "timeout": "2m"},
+		"TIMESTAMP_PRECISION=us":                 {"precision": "us", "timeout": "2m"},
 	} {
 		e, err := read(lines, "DEVICE_NUMBER=100", "LOOP=1")
 		if err != nil {
@@ -244,7 +246,6 @@ func TestErrors(t *testing.T) {
 	}
 	for lines, want := range map[string]string{
 		"DB_SWITCH=DolphinDB-3-MTW":      "c.properties:1: DB_SWITCH: DolphinDB-3-MTW has no driver; give one of these by --target: " + strings.Join(names(), ", "),
-		"IoTDB_DIALECT_MODE=table":       "c.properties:1: IoTDB_DIALECT_MODE: the driver of IoTDB writes and queries the tree model; set it to tree, or name a target with --target",
 		"DB_SWITCH=TimescaleD":           `c.properties:1: DB_SWITCH: "TimescaleD" is no database of IoTDB-Benchmark; did you mean "TimescaleDB" or "TimescaleDB-cluster"?`,
 		"DB_SWITCH=InfluxDB\nHOST=a,b":   "c.properties:2: HOST: names several servers, and a target is one; name one, or several targets with --target",
 		"DB_SWITCH=QuestDB\nPASSWORD=@x": "c.properties:2: PASSWORD: begins with @, behind which the name of a file would stand; leave it out, and set the variable TSMARK_QUESTDB_PG_PASSWORD",

@@ -34,6 +34,7 @@ const (
 	timeoutName   = "WRITE_OPERATION_TIMEOUT_MS"
 	dialectMode   = "IoTDB_DIALECT_MODE"
 	alignedName   = "VECTOR"
+	templateName  = "TEMPLATE"
 	precisionName = "TIMESTAMP_PRECISION"
 )
 
@@ -62,10 +63,6 @@ func (m *mapping) target() {
 		m.bad(dbSwitch, "%s has no driver; give one of these by --target: %s", known, strings.Join(names, ", "))
 		return
 	}
-	if strings.HasPrefix(known, "IoTDB-") && strings.EqualFold(m.text(dialectMode), "table") {
-		m.bad(dialectMode, "the driver of IoTDB writes and queries the tree model; set it to tree, or name a target with --target")
-		return
-	}
 	d := &m.options.Drivers[at]
 	t := experiment.Target{Name: d.Name, Kind: d.Name}
 	m.from(dbSwitch, "targets[0]")
@@ -74,7 +71,21 @@ func (m *mapping) target() {
 	m.option(&t, "USERNAME", optionOf(d, "USERNAME", connection.User))
 	m.option(&t, "PASSWORD", optionOf(d, "PASSWORD", connection.Password))
 	m.option(&t, "DB_NAME", optionOf(d, "DB_NAME", connection.Database))
-	m.option(&t, alignedName, optionOf(d, alignedName, ""))
+	model, aligned := optionOf(d, dialectMode, ""), optionOf(d, alignedName, "")
+	if m.has(dialectMode) && model != "" {
+		set(&t, model, strings.ToLower(m.text(dialectMode)))
+	}
+	schema := optionOf(d, templateName, "")
+	if model != "" && strings.EqualFold(m.text(dialectMode), "table") {
+		m.becomes(Ignored, "tables are always aligned, and have no templates", alignedName, templateName)
+	} else {
+		m.option(&t, alignedName, aligned)
+		if schema == "" {
+			m.option(&t, templateName, "")
+		} else if m.truth(templateName) {
+			set(&t, schema, "template")
+		}
+	}
 	if precision := optionOf(d, precisionName, ""); precision != "" && m.has(precisionName) {
 		set(&t, precision, strings.ToLower(m.text(precisionName)))
 	}
@@ -128,5 +139,5 @@ func set(t *experiment.Target, option, value string) {
 
 // connecting are the parameters that say where and how to connect.
 func connecting() []string {
-	return []string{dbSwitch, "HOST", "PORT", "USERNAME", "PASSWORD", "DB_NAME", alignedName, timeoutName}
+	return []string{dbSwitch, "HOST", "PORT", "USERNAME", "PASSWORD", "DB_NAME", alignedName, templateName, timeoutName}
 }

@@ -18,7 +18,7 @@ func TestCreator(t *testing.T) {
 		{true, []string{"CREATE ALIGNED TIMESERIES root.d.cpu.h(usage DOUBLE COMPRESSOR=ZSTD, `a-b` TEXT COMPRESSOR=ZSTD)"}},
 		{false, []string{"CREATE TIMESERIES root.d.cpu.h.usage DOUBLE COMPRESSOR=ZSTD", "CREATE TIMESERIES root.d.cpu.h.`a-b` TEXT COMPRESSOR=ZSTD"}},
 	} {
-		c := &creator{aligned: test.aligned, compression: "ZSTD"}
+		c := &creator{tree: &tree{aligned: test.aligned, compression: "ZSTD"}}
 		c.add("root.d.cpu.h", of)
 		if !slices.Equal(c.statements, test.want) {
 			t.Errorf("aligned %v: %q", test.aligned, c.statements)

@@ -2,7 +2,6 @@ package iotdb
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/apache/iotdb-client-go/v2/common"
@@ -12,22 +11,19 @@ import (
 // creator creates measurements with a compression. Those that rows create have the
 // server's.
 type creator struct {
-	aligned     bool
-	compression string
-	statements  []string // that are due
+	*tree
+	statements []string // that are due
 }
 
 // add has the measurements of a device created.
 func (c *creator) add(path string, all []measurement) {
-	var columns []string
-	for _, m := range all {
-		column := fmt.Sprintf("%s %s COMPRESSOR=%s", node(m.name), m.kind, c.compression)
-		if columns = append(columns, column); !c.aligned {
-			c.statements = append(c.statements, "CREATE TIMESERIES "+path+"."+column)
-		}
-	}
+	columns := c.declared(all)
 	if c.aligned {
 		c.statements = append(c.statements, "CREATE ALIGNED TIMESERIES "+path+"("+strings.Join(columns, ", ")+")")
+		return
+	}
+	for _, column := range columns {
+		c.statements = append(c.statements, "CREATE TIMESERIES "+path+"."+column)
 	}
 }
 
