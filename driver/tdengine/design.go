@@ -30,18 +30,13 @@ const note = "tsmark_mark"
 // design is how a schema becomes tables.
 type design struct {
 	sql.Dialect
-	unit    time.Duration
-	lines   bool // the tables are those of lines
-	types   map[series.Type]driver.Stored
-	numbers map[series.Type]bool // types whose values stand in SQL without quotes
+	unit  time.Duration
+	types map[series.Type]driver.Stored
 }
 
 func newDesign(o driver.Options) *design {
-	d := &design{unit: unitOf(o), lines: o[optionWrite] == writeLines, types: types(o)}
+	d := &design{unit: unitOf(o), types: types(o)}
 	d.Dialect = sql.Dialect{Name: "TDengine", Precision: d.unit, Names: "``", Texts: sql.Backslashes, TimeName: "ts", Words: words, Wide: true, NoSetAll: true}
-	if d.lines {
-		d.TimeName = "_ts" // as the server calls it in tables that it makes of lines
-	}
 	return d
 }
 
@@ -147,17 +142,14 @@ func (d *design) create(t *series.Table) string {
 		}
 		columns = append(columns, d.Ident(f.Name)+" "+kind)
 	}
-	kind, length := "VARCHAR", min(tagLength, (maxTagSize-256)/len(t.Tags)-2)
-	if d.lines {
-		kind, length = "NCHAR", min(tagLength, length/4)
-	}
+	text := fmt.Sprintf("VARCHAR(%d)", min(tagLength, (maxTagSize-256)/len(t.Tags)-2))
 	var tags []string
 	for i := range t.Tags {
-		of := fmt.Sprintf("%s(%d)", kind, length)
-		if t.Tags[i].Numeric() && !d.lines { // lines have no numbers among their tags
-			of = "DOUBLE"
+		kind := text
+		if t.Tags[i].Numeric() {
+			kind = "DOUBLE"
 		}
-		tags = append(tags, d.Ident(t.Tags[i].Key)+" "+of)
+		tags = append(tags, d.Ident(t.Tags[i].Key)+" "+kind)
 	}
 	return fmt.Sprintf("CREATE STABLE %s (%s) TAGS (%s)", d.Ident(t.Name), strings.Join(columns, ", "), strings.Join(tags, ", "))
 }

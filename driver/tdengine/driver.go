@@ -1,6 +1,5 @@
 // Package tdengine drives TDengine 3, a server, through taosAdapter. Rows are written over
-// WebSocket as SQL with the rows of many tables in one INSERT, or as columns bound to a
-// prepared statement, or as lines without a schema; queries go over WebSocket, whose
+// WebSocket as SQL with the rows of many tables in one INSERT; queries go over it too, whose
 // blocks are decoded in place.
 //
 // Each table of the schema becomes a super table: the time ts, a column for each field, and
@@ -23,7 +22,6 @@ import (
 
 // The names of the options.
 const (
-	optionWrite      = "write"
 	optionPrecision  = "precision"
 	optionKeep       = "keep"
 	optionVgroups    = "vgroups"
@@ -33,13 +31,6 @@ const (
 	optionPages      = "pages"
 	optionSTTTrigger = "stt_trigger"
 	optionCacheModel = "cachemodel"
-)
-
-// The values of optionWrite.
-const (
-	writeSQL   = "sql"
-	writeStmt  = "stmt"
-	writeLines = "lines"
 )
 
 // units are the precisions of times, by the server's numbers.
@@ -68,8 +59,6 @@ func Driver() driver.Driver {
 			option.Option{Name: connection.Database, Default: "tsmark", Help: "database, made where it does not exist, and dropped for another load if tsmark made it"},
 			option.Option{Name: connection.User, Default: "root", Help: "user to connect as"},
 			option.Option{Name: connection.Password, Default: "taosdata"},
-			option.Option{Name: optionWrite, Layout: true, Default: writeSQL, Type: option.Choice(writeSQL, writeStmt, writeLines),
-				Help: "how rows are sent: sql (many tables in one INSERT), stmt (columns bound to a prepared statement, table by table) or lines (schemaless, with the table names and NCHAR tags of that)"},
 			option.Option{Name: optionPrecision, Layout: true, Default: "ms", Type: option.Choice("ms", "us", "ns"), Help: "of times: ms, us or ns"},
 		), storage()...),
 		Profiles: []driver.Profile{
@@ -127,9 +116,10 @@ func storage() []driver.Option {
 func caps(o driver.Options) driver.Caps {
 	const noLiteral = "TDengine's SQL has no literal of"
 	return driver.Caps{
-		Language:      "SQL",
+		Language:      "TDengine SQL",
 		Dedupes:       true,
 		TimePrecision: unitOf(o),
+		First:         first(o.Int(optionKeep)),
 		Lacks: map[series.Trait]string{
 			series.NaN:        noLiteral,
 			series.Infinities: noLiteral,
@@ -137,4 +127,10 @@ func caps(o driver.Options) driver.Caps {
 		Schema: newDesign(o).check,
 		Types:  types(o),
 	}
+}
+
+// first is the earliest time of a row that the server takes: it counts days back from now.
+func first(keep int) time.Time {
+	const most = 292 * 365 // that nanoseconds in 64 bits count to
+	return time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-min(keep, most))
 }

@@ -74,8 +74,12 @@ func (r *renderer) render() (string, error) {
 	case query.Buckets:
 		return r.buckets(s), nil
 	case query.Totals:
-		columns := append([]string{r.tag(s.GroupBy)}, r.aggregates(s.Aggregate, s.Fields)...)
-		return r.of(columns...) + "\nGROUP BY " + r.tag(s.GroupBy), nil
+		columns := append([]string{r.Ident(s.GroupBy)}, r.aggregates(s.Aggregate, s.Fields)...)
+		text := r.of(columns...) + "\nGROUP BY " + r.Ident(s.GroupBy)
+		if s.Aggregate == query.Count { // which the server tells of groups without rows, too
+			text += "\nHAVING count(*) > 0"
+		}
+		return text, nil
 	case query.Rows:
 		return r.rows(s.Tag, s.Fields) + ordered(s.Order, "1", s.Tag != ""), nil
 	case query.AnyRows:
@@ -99,22 +103,6 @@ func (r *renderer) render() (string, error) {
 	return r.activity(), nil
 }
 
-// tag is a tag in a query.
-func (r *renderer) tag(key string) string {
-	if r.lines && r.table.Tag(key).Numeric() {
-		return "CAST(" + r.Ident(key) + " AS DOUBLE)"
-	}
-	return r.Ident(key)
-}
-
-func (r *renderer) tags(keys []string) []string {
-	columns := make([]string, len(keys))
-	for i, key := range keys {
-		columns[i] = r.tag(key)
-	}
-	return columns
-}
-
 // of selects columns of the rows that match.
 func (r *renderer) of(columns ...string) string {
 	return "SELECT " + strings.Join(columns, ", ") + "\nFROM " + r.Ident(r.q.Table) + r.where()
@@ -132,7 +120,7 @@ func (r *renderer) where() string {
 				values[i] = double(n)
 			}
 		}
-		conditions = append(conditions, fmt.Sprintf("%s IN (%s)", r.tag(in.Key), strings.Join(values, ", ")))
+		conditions = append(conditions, fmt.Sprintf("%s IN (%s)", r.Ident(in.Key), strings.Join(values, ", ")))
 	}
 	for _, key := range q.Demands() {
 		if q.In == nil || q.In.Key != key {
@@ -231,7 +219,7 @@ func ordered(o query.Order, time string, tagged bool) string {
 }
 
 func (r *renderer) buckets(s query.Buckets) string {
-	columns, by := []string{"_wstart"}, r.tags(named(s.GroupBy))
+	columns, by := []string{"_wstart"}, r.idents(named(s.GroupBy))
 	columns = append(append(columns, by...), r.aggregates(s.Aggregate, s.Fields)...)
 	text := r.of(columns...) + r.partition(by, s.Width) + ordered(s.Order, "1", s.GroupBy != "")
 	if s.Limit > 0 {
@@ -256,25 +244,25 @@ func (r *renderer) idents(names []string) []string {
 }
 
 func (r *renderer) rows(tag string, fields []string) string {
-	return r.of(append(append([]string{r.time()}, r.tags(named(tag))...), r.idents(fields)...)...)
+	return r.of(append(append([]string{r.time()}, r.idents(named(tag))...), r.idents(fields)...)...)
 }
 
 // last writes the Last shape: beside last_row of the time stand other columns of the
 // same row.
 func (r *renderer) last(s query.Last) string {
-	columns := append([]string{fmt.Sprintf("last_row(%s) AS %[1]s", r.time()), r.tag(s.By)}, r.tags(s.Tags)...)
+	columns := append([]string{fmt.Sprintf("last_row(%s) AS %[1]s", r.time()), r.Ident(s.By)}, r.idents(s.Tags)...)
 	columns = append(columns, r.idents(s.Fields)...)
 	having := s.Having
 	if having == nil {
-		return r.of(columns...) + "\nPARTITION BY " + r.tag(s.By)
+		return r.of(columns...) + "\nPARTITION BY " + r.Ident(s.By)
 	}
 	value := r.Ident(having.Field)
 	if having.Over != "" {
 		value += " / divisor"
-		columns = append(columns, r.tag(having.Over)+" AS divisor")
+		columns = append(columns, r.Ident(having.Over)+" AS divisor")
 	}
 	names := append(append([]string{r.time(), r.Ident(s.By)}, r.idents(s.Tags)...), r.idents(s.Fields)...)
-	return fmt.Sprintf("SELECT %s\nFROM (\n%s\nPARTITION BY %s\n)\nWHERE %s", strings.Join(names, ", "), r.of(columns...), r.tag(s.By), comparison(value, having.Compare, having.Value))
+	return fmt.Sprintf("SELECT %s\nFROM (\n%s\nPARTITION BY %s\n)\nWHERE %s", strings.Join(names, ", "), r.of(columns...), r.Ident(s.By), comparison(value, having.Compare, having.Value))
 }
 
 func comparison(expression string, c query.Comparison, value float64) string {
@@ -282,13 +270,13 @@ func comparison(expression string, c query.Comparison, value float64) string {
 }
 
 func (r *renderer) means(s query.Means) string {
-	by := r.tags(s.Group)
+	by := r.idents(s.Group)
 	columns := slices.Clone(by)
 	for _, f := range s.Fields {
 		columns = append(columns, "avg("+r.Ident(f)+")")
 	}
 	for _, key := range s.MeanTags {
-		columns = append(columns, "avg("+r.tag(key)+")")
+		columns = append(columns, "avg("+r.Ident(key)+")")
 	}
 	text := r.of(columns...) + "\nGROUP BY " + strings.Join(by, ", ")
 	if h := s.Having; h != nil {
@@ -300,76 +288,65 @@ func (r *renderer) means(s query.Means) string {
 func (r *renderer) unitMeans(s query.UnitMeans) string {
 	var inner, outer []string
 	for i, key := range s.Group {
-		inner = append(inner, fmt.Sprintf("%s AS g%d", r.tag(key), i))
+		inner = append(inner, fmt.Sprintf("%s AS g%d", r.Ident(key), i))
 		outer = append(outer, fmt.Sprintf("g%d", i))
 	}
 	groups := strings.Join(outer, ", ")
 	for i, f := range s.Fields {
 		mean := "avg(" + r.Ident(f) + ")"
 		if s.Over != "" {
-			mean += " / " + r.tag(s.Over)
+			mean += " / " + r.Ident(s.Over)
 		}
 		inner, outer = append(inner, fmt.Sprintf("%s AS m%d", mean, i)), append(outer, fmt.Sprintf("avg(m%d)", i))
 	}
-	by := append(r.tags(s.Group), r.tag(s.Unit))
+	by := append(r.idents(s.Group), r.Ident(s.Unit))
 	return fmt.Sprintf("SELECT %s\nFROM (\n%s\nGROUP BY %s\n)\nGROUP BY %s", strings.Join(outer, ", "), r.of(inner...), strings.Join(by, ", "), groups)
 }
 
 const day = 24 * time.Hour
 
-// activity writes the shapes that look at active buckets.
+// activity writes the shapes that look at active buckets. diff wants the partitions of its
+// subquery, by the very names, so tags keep theirs.
 func (r *renderer) activity() string {
 	a := r.q.Activity()
+	unit := r.Ident(a.Unit)
 	switch s := r.q.Shape.(type) {
 	case query.ActiveUnits:
-		return fmt.Sprintf("SELECT unit\nFROM (\nSELECT unit, count(*) AS n\nFROM (\n%s\n)\nWHERE active = 1\nGROUP BY unit\n)\nWHERE n > %d", r.active(nil), s.More)
+		return fmt.Sprintf("SELECT %s\nFROM (\nSELECT %[1]s, count(*) AS n\nFROM (\n%s\n)\nWHERE active = 1\nGROUP BY %[1]s\n)\nWHERE n > %d", unit, r.active(nil), s.More)
 	case query.ActiveHours:
-		return fmt.Sprintf("SELECT unit, avg(n) * %s\nFROM (\nSELECT _wstart AS day, unit, count(*) AS n\nFROM (\n%s\n)\nWHERE active = 1%s\n)\nGROUP BY unit",
-			double(a.Width.Hours()), r.active(nil), r.partition([]string{"unit"}, day))
+		return fmt.Sprintf("SELECT %s, avg(n) * %s\nFROM (\nSELECT _wstart AS day, %[1]s, count(*) AS n\nFROM (\n%s\n)\nWHERE active = 1%s\n)\nGROUP BY %[1]s",
+			unit, double(a.Width.Hours()), r.active(nil), r.partition([]string{unit}, day))
 	case query.ActiveShare:
-		groups := numbered(len(s.Group))
+		groups := r.idents(s.Group)
 		return fmt.Sprintf("SELECT _wstart AS day, %s, count(*) / %s\nFROM (\n%s\nORDER BY ts\n)\nWHERE active = 1%s\nORDER BY day, %[1]s",
 			strings.Join(groups, ", "), double(float64(day/a.Width)), r.active(s.Group), r.partition(groups, day))
 	case query.Starts:
-		groups := strings.Join(numbered(len(s.Group)), ", ")
-		return fmt.Sprintf("SELECT %s, count(*)\nFROM (\n%s\n)\nWHERE changed = 1\nGROUP BY %[1]s", groups, r.changes(s.Group))
+		return fmt.Sprintf("SELECT %s, count(*)\nFROM (\n%s\n)\nWHERE changed = 1\nGROUP BY %[1]s", strings.Join(r.idents(s.Group), ", "), r.changes(s.Group))
 	}
 	// Of two neighbouring changes the later one is an end, and their distance the length
 	// of the session.
 	seconds := strconv.FormatFloat(float64(time.Second/r.unit), 'f', 1, 64)
-	return fmt.Sprintf("SELECT day, unit, avg(length) / %s\nFROM (\nSELECT TIMETRUNCATE(CAST(CAST(ts AS BIGINT) - length AS TIMESTAMP), 1d, 0) AS day, unit, length\nFROM (\n"+
-		"SELECT ts, unit, changed, diff(CAST(ts AS BIGINT)) AS length\nFROM (\n%s\n)\nWHERE changed <> 0\nPARTITION BY unit\n)\nWHERE changed = -1\n)\nGROUP BY day, unit\nORDER BY day, unit",
-		seconds, r.changes(nil))
-}
-
-func numbered(n int) []string {
-	names := make([]string, n)
-	for i := range names {
-		names[i] = fmt.Sprintf("g%d", i)
-	}
-	return names
+	return fmt.Sprintf("SELECT day, %s, avg(length) / %s\nFROM (\nSELECT TIMETRUNCATE(CAST(CAST(ts AS BIGINT) - length AS TIMESTAMP), 1d, 0) AS day, %[1]s, length\nFROM (\n"+
+		"SELECT ts, %[1]s, changed, diff(CAST(ts AS BIGINT)) AS length\nFROM (\n%[3]s\nORDER BY ts\n)\nWHERE changed <> 0\nPARTITION BY %[1]s\n)\nWHERE changed = -1\n)\nGROUP BY day, %[1]s\nORDER BY 1, 2",
+		unit, seconds, r.changes(nil))
 }
 
 // active writes the query of each unit's buckets, with the group's columns: whether they
 // are active.
 func (r *renderer) active(group []string) string {
 	a := r.q.Activity()
-	columns, by := []string{"_wstart AS ts", r.tag(a.Unit) + " AS unit"}, append([]string{r.tag(a.Unit)}, r.tags(group)...)
-	for i, key := range group {
-		columns = append(columns, fmt.Sprintf("%s AS g%d", r.tag(key), i))
-	}
+	by := append([]string{r.Ident(a.Unit)}, r.idents(group)...)
 	measure := "avg(" + r.Ident(a.Field) + ")"
 	if a.Zeros {
 		measure = fmt.Sprintf("avg(CASE WHEN %s = 0 THEN 1.0 ELSE 0.0 END)", r.Ident(a.Field))
 	}
-	columns = append(columns, "CASE WHEN "+comparison(measure, a.Compare, a.Value)+" THEN 1 ELSE 0 END AS active")
+	columns := append(append([]string{"_wstart AS ts"}, by...), "CASE WHEN "+comparison(measure, a.Compare, a.Value)+" THEN 1 ELSE 0 END AS active")
 	return r.of(columns...) + r.partition(by, a.Width)
 }
 
 // changes writes the query that sets each bucket beside the one before it: 1 where it is
 // active and that was not, -1 the other way round.
 func (r *renderer) changes(group []string) string {
-	groups := numbered(len(group))
-	columns := append(append([]string{"ts", "unit"}, groups...), "diff(active) AS changed")
-	return fmt.Sprintf("SELECT %s\nFROM (\n%s\n)\nPARTITION BY %s", strings.Join(columns, ", "), r.active(group), strings.Join(append([]string{"unit"}, groups...), ", "))
+	by := strings.Join(append([]string{r.Ident(r.q.Activity().Unit)}, r.idents(group)...), ", ")
+	return fmt.Sprintf("SELECT ts, %s, diff(active) AS changed\nFROM (\n%s\n)\nPARTITION BY %[1]s", by, r.active(group))
 }

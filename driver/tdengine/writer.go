@@ -145,16 +145,15 @@ func (w *writer) rows(t *tableWriter, send func() error) error {
 	}
 	for i := range w.sorter.Groups {
 		g := &w.sorter.Groups[i]
-		if err := w.name(t, g.Series); err != nil {
-			return err
-		}
-		w.conn.out = append(w.conn.out, w.named...)
-		for _, p := range w.sorter.Places[g.First:g.Last] {
-			if len(w.conn.out)-w.at > maxStatement {
+		for n, p := range w.sorter.Places[g.First:g.Last] {
+			full := len(w.conn.out)-w.at > maxStatement
+			if full {
 				if err := send(); err != nil {
 					return err
 				}
 				w.begin()
+			}
+			if full || n == 0 {
 				if err := w.name(t, g.Series); err != nil {
 					return err
 				}
@@ -217,10 +216,8 @@ func (w *writer) row(run *series.Run, row int) error {
 		}
 		c, field := &run.Columns[f], &run.Table.Fields[f]
 		switch field.Type {
-		case series.Float:
+		case series.Float, series.Float32: // a single's shortest digits may lie beyond all singles
 			out = strconv.AppendFloat(out, c.Floats[row], 'g', -1, 64)
-		case series.Float32:
-			out = strconv.AppendFloat(out, c.Floats[row], 'g', -1, 32)
 		case series.Text, series.Blob:
 			w.text = series.AppendText(w.text[:0], c.Ints[row], field.Length)
 			out = appendLiteral(out, w.text)
