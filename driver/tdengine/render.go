@@ -221,11 +221,11 @@ func ordered(o query.Order, time string, tagged bool) string {
 func (r *renderer) buckets(s query.Buckets) string {
 	columns, by := []string{"_wstart"}, r.idents(named(s.GroupBy))
 	columns = append(append(columns, by...), r.aggregates(s.Aggregate, s.Fields)...)
-	text := r.of(columns...) + r.partition(by, s.Width) + ordered(s.Order, "1", s.GroupBy != "")
+	text, order := r.of(columns...)+r.partition(by, s.Width), ordered(s.Order, "1", s.GroupBy != "")
 	if s.Limit > 0 {
-		text += fmt.Sprintf("\nLIMIT %d", s.Limit)
+		order += fmt.Sprintf("\nLIMIT %d", s.Limit)
 	}
-	return text
+	return text + order
 }
 
 func named(tag string) []string {
@@ -312,9 +312,9 @@ func (r *renderer) activity() string {
 	unit := r.Ident(a.Unit)
 	switch s := r.q.Shape.(type) {
 	case query.ActiveUnits:
-		return fmt.Sprintf("SELECT %s\nFROM (\nSELECT %[1]s, count(*) AS n\nFROM (\n%s\n)\nWHERE active = 1\nGROUP BY %[1]s\n)\nWHERE n > %d", unit, r.active(nil), s.More)
+		return fmt.Sprintf("SELECT %s\nFROM (\nSELECT %[1]s, count(*) AS n\nFROM (\n%[2]s\n)\nWHERE active = 1\nGROUP BY %[1]s\n)\nWHERE n > %[3]d", unit, r.active(nil), s.More)
 	case query.ActiveHours:
-		return fmt.Sprintf("SELECT %s, avg(n) * %s\nFROM (\nSELECT _wstart AS day, %[1]s, count(*) AS n\nFROM (\n%s\n)\nWHERE active = 1%s\n)\nGROUP BY %[1]s",
+		return fmt.Sprintf("SELECT %s, avg(n) * %s\nFROM (\nSELECT _wstart AS day, %[1]s, count(*) AS n\nFROM (\n%[3]s\n)\nWHERE active = 1%[4]s\n)\nGROUP BY %[1]s",
 			unit, double(a.Width.Hours()), r.active(nil), r.partition([]string{unit}, day))
 	case query.ActiveShare:
 		groups := r.idents(s.Group)
@@ -325,7 +325,7 @@ func (r *renderer) activity() string {
 	}
 	// Of two neighbouring changes the later one is an end, and their distance the length
 	// of the session.
-	seconds := strconv.FormatFloat(float64(time.Second/r.unit), 'f', 1, 64)
+	seconds := double(float64(time.Second / r.unit))
 	return fmt.Sprintf("SELECT day, %s, avg(length) / %s\nFROM (\nSELECT TIMETRUNCATE(CAST(CAST(ts AS BIGINT) - length AS TIMESTAMP), 1d, 0) AS day, %[1]s, length\nFROM (\n"+
 		"SELECT ts, %[1]s, changed, diff(CAST(ts AS BIGINT)) AS length\nFROM (\n%[3]s\nORDER BY ts\n)\nWHERE changed <> 0\nPARTITION BY %[1]s\n)\nWHERE changed = -1\n)\nGROUP BY day, %[1]s\nORDER BY 1, 2",
 		unit, seconds, r.changes(nil))

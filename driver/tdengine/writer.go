@@ -217,7 +217,7 @@ func (w *writer) row(run *series.Run, row int) error {
 		c, field := &run.Columns[f], &run.Table.Fields[f]
 		switch field.Type {
 		case series.Float, series.Float32: // a single's shortest digits may lie beyond all singles
-			out = strconv.AppendFloat(out, c.Floats[row], 'g', -1, 64)
+			out = appendFloat(out, c.Floats[row])
 		case series.Text, series.Blob:
 			w.text = series.AppendText(w.text[:0], c.Ints[row], field.Length)
 			out = appendLiteral(out, w.text)
@@ -227,6 +227,16 @@ func (w *writer) row(run *series.Run, row int) error {
 	}
 	w.conn.out = append(out, ')')
 	return nil
+}
+
+// appendFloat appends the literal of a double. One that is too small to have all its digits
+// the server takes only where its text is exact, as in hexadecimal digits.
+func appendFloat(dst []byte, v float64) []byte {
+	const normal = 0x1p-1022
+	if v > -normal && v < normal && v != 0 {
+		return append(strconv.AppendFloat(append(dst, '\''), v, 'x', -1, 64), '\'')
+	}
+	return strconv.AppendFloat(dst, v, 'g', -1, 64)
 }
 
 // appendLiteral appends the literal of a text, as it stands in JSON: a backslash that

@@ -88,11 +88,11 @@ HAVING avg(velocity) < 1.0
 
 -- ActiveUnits: long-driving-sessions of iot
 
-SELECT unit
+SELECT name
 FROM (
-SELECT unit, count(*) AS n
+SELECT name, count(*) AS n
 FROM (
-SELECT _wstart AS ts, name AS unit, CASE WHEN avg(velocity) > 1.0 THEN 1 ELSE 0 END AS active
+SELECT _wstart AS ts, name, CASE WHEN avg(velocity) > 1.0 THEN 1 ELSE 0 END AS active
 FROM readings
 WHERE fleet IN ('West')
   AND name IS NOT NULL
@@ -102,7 +102,7 @@ WHERE fleet IN ('West')
 PARTITION BY name INTERVAL(10m)
 )
 WHERE active = 1
-GROUP BY unit
+GROUP BY name
 )
 WHERE n > 22
 
@@ -118,46 +118,47 @@ GROUP BY fleet
 
 -- ActiveHours: avg-daily-driving-duration of iot
 
-SELECT unit, avg(n) * 0.16666666666666666
+SELECT name, avg(n) * 0.16666666666666666
 FROM (
-SELECT _wstart AS day, unit, count(*) AS n
+SELECT _wstart AS day, name, count(*) AS n
 FROM (
-SELECT _wstart AS ts, name AS unit, CASE WHEN avg(velocity) > 1.0 THEN 1 ELSE 0 END AS active
+SELECT _wstart AS ts, name, CASE WHEN avg(velocity) > 1.0 THEN 1 ELSE 0 END AS active
 FROM readings
 WHERE name IS NOT NULL
   AND velocity IS NOT NULL
 PARTITION BY name INTERVAL(10m)
 )
 WHERE active = 1
-PARTITION BY unit INTERVAL(24h)
+PARTITION BY name INTERVAL(24h)
 )
-GROUP BY unit
+GROUP BY name
 
 -- Sessions: avg-daily-driving-session of iot
 
-SELECT day, unit, avg(length) / 1000.0
+SELECT day, name, avg(length) / 1000.0
 FROM (
-SELECT TIMETRUNCATE(CAST(CAST(ts AS BIGINT) - length AS TIMESTAMP), 1d, 0) AS day, unit, length
+SELECT TIMETRUNCATE(CAST(CAST(ts AS BIGINT) - length AS TIMESTAMP), 1d, 0) AS day, name, length
 FROM (
-SELECT ts, unit, changed, diff(CAST(ts AS BIGINT)) AS length
+SELECT ts, name, changed, diff(CAST(ts AS BIGINT)) AS length
 FROM (
-SELECT ts, unit, diff(active) AS changed
+SELECT ts, name, diff(active) AS changed
 FROM (
-SELECT _wstart AS ts, name AS unit, CASE WHEN avg(velocity) > 5.0 THEN 1 ELSE 0 END AS active
+SELECT _wstart AS ts, name, CASE WHEN avg(velocity) > 5.0 THEN 1 ELSE 0 END AS active
 FROM readings
 WHERE name IS NOT NULL
   AND velocity IS NOT NULL
 PARTITION BY name INTERVAL(10m)
 )
-PARTITION BY unit
+PARTITION BY name
+ORDER BY ts
 )
 WHERE changed <> 0
-PARTITION BY unit
+PARTITION BY name
 )
 WHERE changed = -1
 )
-GROUP BY day, unit
-ORDER BY day, unit
+GROUP BY day, name
+ORDER BY 1, 2
 
 -- UnitMeans: avg-load of iot
 
@@ -175,9 +176,9 @@ GROUP BY g0, g1, g2
 
 -- ActiveShare: daily-activity of iot
 
-SELECT _wstart AS day, g0, g1, count(*) / 144.0
+SELECT _wstart AS day, fleet, model, count(*) / 144.0
 FROM (
-SELECT _wstart AS ts, name AS unit, fleet AS g0, model AS g1, CASE WHEN avg(status) < 1.0 THEN 1 ELSE 0 END AS active
+SELECT _wstart AS ts, name, fleet, model, CASE WHEN avg(status) < 1.0 THEN 1 ELSE 0 END AS active
 FROM diagnostics
 WHERE fleet IS NOT NULL
   AND model IS NOT NULL
@@ -187,26 +188,26 @@ PARTITION BY name, fleet, model INTERVAL(10m)
 ORDER BY ts
 )
 WHERE active = 1
-PARTITION BY g0, g1 INTERVAL(24h)
-ORDER BY day, g0, g1
+PARTITION BY fleet, model INTERVAL(24h)
+ORDER BY day, fleet, model
 
 -- Starts: breakdown-frequency of iot
 
-SELECT g0, count(*)
+SELECT model, count(*)
 FROM (
-SELECT ts, unit, g0, diff(active) AS changed
+SELECT ts, name, model, diff(active) AS changed
 FROM (
-SELECT _wstart AS ts, name AS unit, model AS g0, CASE WHEN avg(CASE WHEN status = 0 THEN 1.0 ELSE 0.0 END) >= 0.5 THEN 1 ELSE 0 END AS active
+SELECT _wstart AS ts, name, model, CASE WHEN avg(CASE WHEN status = 0 THEN 1.0 ELSE 0.0 END) >= 0.5 THEN 1 ELSE 0 END AS active
 FROM diagnostics
 WHERE model IS NOT NULL
   AND name IS NOT NULL
   AND status IS NOT NULL
 PARTITION BY name, model INTERVAL(10m)
 )
-PARTITION BY unit, g0
+PARTITION BY name, model
 )
 WHERE changed = 1
-GROUP BY g0
+GROUP BY model
 
 -- Rows: precise-point of iotdb
 
