@@ -11,7 +11,7 @@
 //		})
 //	}
 //
-// It plays what stands in [Folder]. With TSMARK_RECORD=1, and TSMARK_TEST_<NAME>=host:port
+// It plays what stands in [Folder], text that is packed: zcat shows it. With TSMARK_RECORD=1, and TSMARK_TEST_<NAME>=host:port
 // of a server, a proxy stands between suite and server instead and writes that
 // folder anew: about.txt, with the server's version and the date, and the
 // conversations as text.
@@ -47,8 +47,12 @@ package replay
 
 import (
 	"bufio"
+	"bytes"
+	"compress/gzip"
 	"context"
+	"flag"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -56,8 +60,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"flag"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
@@ -120,7 +122,7 @@ func Run(t *testing.T, s Subject, suite func(*testing.T, driver.Driver, map[stri
 	if s.Name == "" {
 		s.Name = "suite"
 	}
-	file := filepath.Join(Folder, s.Name+".txt")
+	file := filepath.Join(Folder, s.Name+".txt.gz")
 	if os.Getenv("TSMARK_RECORD") != "" {
 		s.record(t, d, file, suite)
 		return
@@ -129,11 +131,7 @@ func Run(t *testing.T, s Subject, suite func(*testing.T, driver.Driver, map[stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	recorded, err := parse(text)
+	recorded, err := read(file)
 	if err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
@@ -167,12 +165,48 @@ func (s *Subject) record(t *testing.T, d driver.Driver, file string, suite func(
 	if err := os.MkdirAll(Folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{file: render(recorded), filepath.Join(Folder, aboutFile): about.text()} {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	err = write(file, recorded)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(Folder, aboutFile), []byte(about.text()), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Logf("recorded %d conversations with version %s into %s", len(recorded), about.Version, file)
+}
+
+// read reads a recording.
+func read(file string) ([]conversation, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	packed, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(packed)
+	if err != nil {
+		return nil, err
+	}
+	return parse(text)
+}
+
+// write writes a recording.
+func write(file string, recorded []conversation) error {
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err == nil {
+		_, err = io.WriteString(w, render(recorded))
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, packed.Bytes(), 0o644)
 }
 
 // given are the options that lead to addresses, one for each port.
