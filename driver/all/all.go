@@ -17,6 +17,7 @@ import (
 	"github.com/tsmark/tsmark/driver/prometheus"
 	"github.com/tsmark/tsmark/driver/questdb"
 	"github.com/tsmark/tsmark/driver/sqlite"
+	"github.com/tsmark/tsmark/driver/tdengine"
 	"github.com/tsmark/tsmark/driver/timescaledb"
 	"github.com/tsmark/tsmark/driver/victoriametrics"
 )
@@ -39,6 +40,7 @@ func Drivers() []driver.Driver {
 		cassandra.Driver(),
 		kairosdb.Driver(),
 		opentsdb.Driver(),
+		tdengine.Driver(),
 		null.Driver(),
 	}
 }

@@ -57,7 +57,7 @@ func (w *tableTablets) begin() { w.parts = w.parts[:0] }
 
 // add makes a tablet of all rows.
 func (w *tableTablets) add(t *target) (err error) {
-	e, places := &w.encoder, w.sorter.places
+	e, places := &w.encoder, w.sorter.Places
 	p := tablePart{tableTarget: w.of[t], times: len(w.buffer), rows: int32(len(places))}
 	if w.buffer, err = e.times(w.buffer, t.runs, places); err != nil {
 		return err

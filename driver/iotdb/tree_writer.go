@@ -7,6 +7,7 @@ import (
 	"github.com/apache/iotdb-client-go/v2/common"
 	"github.com/apache/iotdb-client-go/v2/rpc"
 
+	"github.com/tsmark/tsmark/driver/byseries"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -58,9 +59,9 @@ func (w *treeTablets) begin() { w.paths, w.parts = w.paths[:0], w.parts[:0] }
 // add makes a tablet of each device.
 func (w *treeTablets) add(t *target) error {
 	of := w.devices[t]
-	for i := range w.sorter.devices {
-		d := &w.sorter.devices[i]
-		if err := w.tablet(t, of, w.sorter.places[d.first:d.last], t.table.Width(d.series), d.series); err != nil {
+	for i := range w.sorter.Groups {
+		d := &w.sorter.Groups[i]
+		if err := w.tablet(t, of, w.sorter.Places[d.First:d.Last], t.table.Width(d.Series), d.Series); err != nil {
 			return err
 		}
 	}
@@ -78,7 +79,7 @@ func (w *treeTablets) columns(t *target, of *treeTarget, width int) *columns {
 }
 
 // tablet makes a tablet of a device's rows.
-func (w *treeTablets) tablet(t *target, of *treeTarget, places []place, width int, series uint32) (err error) {
+func (w *treeTablets) tablet(t *target, of *treeTarget, places []byseries.Place, width int, series uint32) (err error) {
 	p := part{columns: w.columns(t, of, width), path: len(w.paths), times: len(w.buffer), rows: int32(len(places))}
 	w.paths = append(w.paths, of.prefix...)
 	for _, tag := range t.texts {

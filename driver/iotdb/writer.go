@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/byseries"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -47,7 +48,7 @@ type writer struct {
 	conn    *conn
 	tables  map[*series.Table]*target
 	active  []*target // those with rows in the batch
-	sorter  *sorter
+	sorter  *byseries.Sorter
 	encoder encoder
 	tablets tablets
 	// buffer is memory of requests, used again. What stands in it is cut out when all is
@@ -69,7 +70,7 @@ func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) 
 }
 
 func newWriter(d *database, c *conn, s *series.Schema) *writer {
-	w := &writer{conn: c, tables: make(map[*series.Table]*target, len(s.Tables)), sorter: newSorter(s)}
+	w := &writer{conn: c, tables: make(map[*series.Table]*target, len(s.Tables)), sorter: byseries.New(s.Series)}
 	w.encoder = encoder{unit: int64(units[d.options[optionPrecision]]), held: types(d.options)}
 	for _, t := range s.Tables {
 		of := &target{table: t}
@@ -117,7 +118,7 @@ func (w *writer) encode(b *series.Batch) error {
 	var err error
 	for _, t := range w.active {
 		if err == nil {
-			err = w.sorter.sort(t.runs)
+			err = w.sorter.Sort(t.runs)
 		}
 		if err == nil {
 			err = w.tablets.add(t)
