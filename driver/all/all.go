@@ -8,6 +8,7 @@ import (
 	"github.com/tsmark/tsmark/driver/duckdb"
 	"github.com/tsmark/tsmark/driver/influxdb"
 	"github.com/tsmark/tsmark/driver/influxdb2"
+	"github.com/tsmark/tsmark/driver/influxdb3"
 	"github.com/tsmark/tsmark/driver/iotdb"
 	"github.com/tsmark/tsmark/driver/kairosdb"
 	"github.com/tsmark/tsmark/driver/mysql"
