@@ -387,6 +387,11 @@ def allowed(header):
     return header in (f"Bearer {TOKEN}", f"Token {TOKEN}")
 
 
+def hydrated(schema):
+    """Returns a schema without dictionaries, which InfluxDB 3 sends as what they stand for."""
+    return pa.schema([pa.field(f.name, f.type.value_type if pa.types.is_dictionary(f.type) else f.type, f.nullable) for f in schema])
+
+
 def fields_of(message):
     """Returns the fields of a message of protocol buffers that are bytes."""
     found, at = {}, 0
@@ -426,6 +431,7 @@ class Flight(flight.FlightServerBase):
             schema, _ = ask(name, statement)
         except Refused as error:
             raise flight_error(error) from None
+        schema = hydrated(schema)
         ticket = flight.Ticket(json.dumps({"database": name, "sql_query": statement}))
         return flight.FlightInfo(schema, descriptor, [flight.FlightEndpoint(ticket, [])], -1, -1)
 
@@ -435,7 +441,8 @@ class Flight(flight.FlightServerBase):
             schema, stream = ask(given["database"], given["sql_query"])
         except Refused as error:
             raise flight_error(error) from None
-        return flight.GeneratorStream(schema, (batch.to_pyarrow() for batch in stream))
+        schema = hydrated(schema)
+        return flight.GeneratorStream(schema, (batch.to_pyarrow().cast(schema) for batch in stream))
 
 
 class HTTP(BaseHTTPRequestHandler):

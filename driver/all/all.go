@@ -34,6 +34,7 @@ func Drivers() []driver.Driver {
 		questdb.Driver(),
 		influxdb.Driver(),
 		influxdb2.Driver(),
+		influxdb3.Driver(),
 		victoriametrics.Driver(),
 		prometheus.Driver(),
 		iotdb.Driver(),

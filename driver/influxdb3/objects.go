@@ -202,7 +202,7 @@ type note struct {
 // note returns the newest one. InfluxDB does not promise that of two rows at one time
 // the later one stays, so each has a time of its own.
 func (d *database) note(ctx context.Context) (note, error) {
-	rows, err := d.own.ask(ctx, fmt.Sprintf("SELECT %s, %s, CAST(time AS BIGINT) FROM %s ORDER BY time DESC LIMIT 1", sqlkit.NoteColumn, madeColumn, sqlkit.NoteTable))
+	rows, err := d.own.ask(ctx, fmt.Sprintf("SELECT %s, %s, time FROM %s ORDER BY time DESC LIMIT 1", sqlkit.NoteColumn, madeColumn, sqlkit.NoteTable))
 	if err != nil || len(rows) == 0 {
 		return note{}, err
 	}
