@@ -23,6 +23,7 @@ import (
 func variants() map[string][]string {
 	return map[string][]string{
 		"clickhouse":  {"", "protocol=http"},
+		"influxdb3":   {"read=http"}, // gRPC passes unchanged
 		"questdb":     {"", "read=rest"},
 		"timescaledb": {"method=insert"}, // the test server takes no COPY
 	}

@@ -136,7 +136,7 @@ func (d *database) Describe(context.Context) (driver.Description, error) {
 func (d *database) Footprint(ctx context.Context) (int64, error) {
 	var total int64
 	for _, t := range d.Tables() {
-		rows, err := d.own.ask(ctx, "SELECT coalesce(sum(size_bytes), 0) FROM system.parquet_files WHERE table_name = "+newDialect().Text(t.Name))
+		rows, err := d.own.ask(ctx, "SELECT sum(CAST(size_bytes AS BIGINT)) FROM system.parquet_files WHERE table_name = "+newDialect().Text(t.Name))
 		if err != nil {
 			return -1, fmt.Errorf("measuring the files of %s: %w", d.where(), err)
 		}

@@ -81,4 +81,9 @@ func header() influx.Header { return influx.Header{Prefix: "-- columns ", Mark: 
 
 // reservedWords are those that DataFusion does not take as the name of a table or a
 // column without quotes, or in whose place it reads something else.
-const reservedWords = " "
+const reservedWords = " all analyze any as by case cast cluster cube current_date current_time" +
+	" current_timestamp distinct distribute else end except exclude exists" +
+	" explain false fetch from group having intersect interval into join lateral" +
+	" limit minus natural not null offset on order qualify returning rollup" +
+	" select some sort struct table then top trim true union unnest using values" +
+	" view when where window with "

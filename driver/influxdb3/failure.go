@@ -51,7 +51,7 @@ func errToken(message string) error {
 	if strings.TrimSpace(message) != "" {
 		why = " (it said: " + httpwire.OneLine(message) + ")"
 	}
-	return fmt.Errorf("it does not take this token; give the option %s, or %s in the environment%s", optionToken, tokenVariable, why)
+	return fmt.Errorf("not authorized by this token; give the option %s, or %s in the environment%s", optionToken, tokenVariable, why)
 }
 
 // refused is explained for a write, whose lines the server names.
@@ -77,15 +77,14 @@ func refused(code int, body []byte) error {
 func said(message string) error {
 	line := httpwire.OneLine(message)
 	for _, a := range []struct{ words, how string }{
-		{"exceeding the file limit", ""}, // which says how itself
 		{"number of databases", "InfluxDB 3 Core takes five; delete one, or give another " + connection.Database},
-		{"limit of databases", "InfluxDB 3 Core takes five; delete one, or give another " + connection.Database},
+		{"exceed limit of", "InfluxDB 3 Core takes five; delete one, or give another " + connection.Database},
 		{"number of tables", "delete tables of other databases"},
 		{"number of columns", "give the table fewer tags and fields"},
 		{"atabase not found", "load it first, or give another " + connection.Database},
 		{"invalid column type", "a field was written with another type before; load into an empty database"},
 	} {
-		if strings.Contains(line, a.words) && a.how != "" {
+		if strings.Contains(line, a.words) {
 			return fmt.Errorf("%s; %s", line, a.how)
 		}
 	}

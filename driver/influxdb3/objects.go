@@ -14,6 +14,7 @@ import (
 	"github.com/tsmark/tsmark/driver/httpwire"
 	"github.com/tsmark/tsmark/driver/influx"
 	"github.com/tsmark/tsmark/driver/sqlkit"
+	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -140,9 +141,12 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 			return fmt.Errorf("creating table %s in %s: %w", t.Name, d.where(), err)
 		}
 	}
-	d.Prepare(influx.Lines(d.settings.unit).New(schema), schema)
+	d.Prepare(lines(d.settings).New(schema), schema)
 	return nil
 }
+
+// lines is line protocol as InfluxDB reads it.
+func lines(s *settings) encode.LineProtocol { return influx.Lines(s.unit) }
 
 // Drop implements driver.DB. A database of tsmark's, of which nothing else would be
 // left, goes as a whole.
