@@ -54,6 +54,10 @@ func Driver() driver.Driver {
 			return fmt.Sprintf("database %s of InfluxDB at %s", o[connection.Database], driver.AddressPlace(o[connection.Host], o[connection.Port]))
 		},
 		TestServer:     driver.Options{optionToken: "@servers/password"},
+		Brought: &driver.Brought{
+			How:     "InfluxDB 3 Core or Enterprise, in a container or from InfluxData's packages, as docs/drivers/influxdb3.md says",
+			StandIn: "DataFusion, its SQL engine, behind a server of tsmark's own",
+		},
 		IoTDBBenchmark: driver.Tool{Databases: []string{"InfluxDB-3"}, Options: map[string]string{"DB_NAME": connection.Database, "TOKEN": optionToken}},
 		Render:         render,
 		Open:           open,
