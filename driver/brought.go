@@ -7,11 +7,16 @@ import (
 
 // Brought is about a server that no script in the folder servers starts: no package
 // registry has it, or none that can be installed within minutes, so users bring it.
+// A script may start a stand-in.
 // What such a driver was seen to do is bound to versions, and is said so.
 type Brought struct {
 	// How says in one sentence how a server is to be had and started, as far as a
 	// line can: "in a container, as docs/drivers/NAME.md says".
 	How string
+	// StandIn is what the script in the folder servers starts instead, in words: tests
+	// and CI have that, which tells nothing of the server's own. Empty: there is no
+	// script.
+	StandIn string
 	// Verified are the versions of the server on which the whole conformance suite has
 	// passed. Empty: it was never run against a server.
 	Verified []Verified
@@ -34,13 +39,21 @@ func (v Verified) String() string {
 // String says which versions the suite has passed on, to stand behind "adapter".
 func (b *Brought) String() string {
 	if len(b.Verified) == 0 {
-		return "not verified against a server of any version"
+		return "not verified against a server of any version" + b.standing()
 	}
 	versions := make([]string, len(b.Verified))
 	for i, v := range b.Verified {
 		versions[i] = v.String()
 	}
 	return "verified against " + strings.Join(versions, ", ")
+}
+
+// standing says what the suite passed on instead; empty: nothing.
+func (b *Brought) standing() string {
+	if b.StandIn == "" {
+		return ""
+	}
+	return ", but against " + b.StandIn
 }
 
 // Caution says that the adapter was not verified against a server of the version, to
@@ -59,7 +72,9 @@ func (b *Brought) Caution(version string) string {
 	if version == "" {
 		text = "not verified against a server of this version, which it does not tell"
 	}
-	if len(b.Verified) > 0 {
+	if len(b.Verified) == 0 {
+		text += b.standing()
+	} else {
 		text += ", but " + strings.TrimPrefix(b.String(), "verified ")
 	}
 	return text

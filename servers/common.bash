@@ -92,6 +92,18 @@ build_influxd() {
 	rm -r "$folder"
 }
 
+# install_python PACKAGE… installs Python's packages, and none that they ask for, into
+# $installed, once.
+install_python() {
+	[ -e "$installed/complete" ] && return
+	need_command python3 python3
+	# Debian has the module apart.
+	python3 -c 'import ensurepip' 2>/dev/null || need_apt python3-venv
+	python3 -m venv "$installed"
+	"$installed/bin/pip" install --quiet --disable-pip-version-check --no-deps "$@" >/dev/null
+	touch "$installed/complete"
+}
+
 # build_loopback builds $installed/loopback.so of preload/loopback.c: preloaded, it
 # has a program listen on 127.0.0.1 that would on all addresses.
 build_loopback() {

@@ -8,6 +8,7 @@ import (
 	"github.com/tsmark/tsmark/driver/duckdb"
 	"github.com/tsmark/tsmark/driver/influxdb"
 	"github.com/tsmark/tsmark/driver/influxdb2"
+	"github.com/tsmark/tsmark/driver/influxdb3"
 	"github.com/tsmark/tsmark/driver/iotdb"
 	"github.com/tsmark/tsmark/driver/kairosdb"
 	"github.com/tsmark/tsmark/driver/mysql"
@@ -34,6 +35,7 @@ func Drivers() []driver.Driver {
 		questdb.Driver(),
 		influxdb.Driver(),
 		influxdb2.Driver(),
+		influxdb3.Driver(),
 		victoriametrics.Driver(),
 		prometheus.Driver(),
 		iotdb.Driver(),

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http/httptest"
 	"net/url"
 	"sync"
 	"sync/atomic"
@@ -147,7 +146,7 @@ func (f *faults) throttled(ctx context.Context) error {
 	const refusals = 2
 	port := cmp.Or(f.HTTP, "port")
 	gate := newTurnstile(f.address(f.ports()[port]))
-	proxy := httptest.NewServer(gate)
+	proxy := gate.start()
 	defer proxy.Close()
 	at, err := url.Parse(proxy.URL)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"strconv"
@@ -158,16 +159,39 @@ func (w *wire) close() {
 // status of its own.
 type turnstile struct {
 	http.Handler
+	grpc   http.Handler // of calls, which pass as they come
 	refuse atomic.Int64 // POST requests yet to be refused
 }
 
 func newTurnstile(to string) *turnstile {
-	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: to})
-	return &turnstile{Handler: proxy}
+	at := &url.URL{Scheme: "http", Host: to}
+	calls := httputil.NewSingleHostReverseProxy(at)
+	calls.Transport, calls.FlushInterval = &http.Transport{Protocols: protocols(false)}, -1
+	return &turnstile{Handler: httputil.NewSingleHostReverseProxy(at), grpc: calls}
+}
+
+// start starts a server of the proxy.
+func (s *turnstile) start() *httptest.Server {
+	server := httptest.NewUnstartedServer(s)
+	server.Config.Protocols = protocols(true)
+	server.Start()
+	return server
+}
+
+// protocols are HTTP/2 as gRPC speaks it without TLS, and HTTP/1 where wanted.
+func protocols(first bool) *http.Protocols {
+	p := new(http.Protocols)
+	p.SetHTTP1(first)
+	p.SetUnencryptedHTTP2(true)
+	return p
 }
 
 // ServeHTTP implements http.Handler.
 func (s *turnstile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.ProtoMajor == 2 {
+		s.grpc.ServeHTTP(w, r)
+		return
+	}
 	// The whole body first: a server that answers before the proxy has read its
 	// end would have net/http close the body, and the proxy its connection.
 	body, err := io.ReadAll(r.Body)

@@ -46,7 +46,7 @@ func (r *renderer) totals(q query.Totals) *statement {
 func (r *renderer) buckets(q query.Buckets) *statement {
 	s, names := r.aggregated("", q.Aggregate, q.Fields, q.GroupBy)
 	s.bucket = q.Width
-	merged := &statement{columns: idents(append(slices.Clone(s.group), names...)), inner: s, limit: q.Limit}
+	merged := &statement{columns: idents(append(slices.Clone(s.group), names...)), inner: r.timed(s, q.Aggregate, names, q.Fields), limit: q.Limit}
 	nulls := slices.ContainsFunc(q.Fields, func(f string) bool { return !r.about().Sure(f) })
 	newest, in := q.Order == query.Descending, r.q.In
 	switch {
@@ -70,6 +70,24 @@ func (r *renderer) buckets(q query.Buckets) *statement {
 	return merged
 }
 
+// timed returns a statement of buckets, as a subquery whose rows are merged with others
+// by time, with those of min and max at the starts of buckets: InfluxDB from 1.8 on, and
+// 2, has them at the times of the points that they found until it answers, and would
+// merge by those. A sum of the one value of each bucket has none.
+func (r *renderer) timed(s *statement, a query.Aggregate, answer, fields []string) *statement {
+	if a != query.Min && a != query.Max {
+		return s
+	}
+	around := &statement{inner: s, group: s.group, bucket: s.bucket}
+	for _, field := range r.about().Witnesses(fields) {
+		answer = append(slices.Clip(answer), ownName(field))
+	}
+	for _, name := range answer {
+		around.columns = append(around.columns, as(call("sum", name), name))
+	}
+	return around
+}
+
 // groupsApart renders buckets of the groups that the filter names, each by
 // a subquery of its own. InfluxDB merges the rows of several subqueries as it
 // merges those of series: those of one time by the tag, as long as no other
@@ -84,8 +102,9 @@ func (r *renderer) groupsApart(q *query.Buckets, names []string) *statement {
 		one := *r.q
 		one.In = &query.TagIn{Key: q.GroupBy, Values: []string{value}}
 		group := &renderer{q: &one, table: r.table, schema: r.schema}
-		s, _ := group.aggregated(behind, q.Aggregate, q.Fields, q.GroupBy)
+		s, groupNames := group.aggregated(behind, q.Aggregate, q.Fields, q.GroupBy)
 		s.bucket = q.Width
+		s = group.timed(s, q.Aggregate, groupNames, q.Fields)
 		r.fail(group.err)
 		if all.inner == nil {
 			all.inner = s

@@ -22,7 +22,7 @@ import (
 type database struct {
 	lineproto.Loader
 	settings *settings
-	api      api
+	api      httpwire.API
 	own      console // for everything but writers and queriers
 	version  string
 	// What the last Settle and Footprint found; nil before.
@@ -51,14 +51,14 @@ func newDatabase(s *settings) *database {
 	return &database{
 		Loader:   lineproto.Loader{System: "InfluxDB 2", Open: s.writes().Open},
 		settings: s,
-		api:      api{client: httpwire.New(&s.wire)},
+		api:      httpwire.API{Client: httpwire.New(&s.wire), System: "InfluxDB 2", Explain: explained},
 		own:      console{querier: newQuerier(s)},
 	}
 }
 
 // Close implements driver.DB.
 func (d *database) Close() error {
-	d.api.client.Close()
+	d.api.Client.Close()
 	return d.own.querier.Close()
 }
 
@@ -101,7 +101,7 @@ func (d *database) greet(ctx context.Context, existing bool) error {
 // health asks for what the server says of itself to everybody.
 func (d *database) health(ctx context.Context) error {
 	var health struct{ Name, Version string }
-	err := d.api.call(ctx, http.MethodGet, "/health", nil, nil, &health)
+	err := d.api.Call(ctx, http.MethodGet, "/health", nil, nil, &health)
 	switch {
 	case err != nil && ctx.Err() == nil && !strings.Contains(err.Error(), driver.ErrUnreachable.Error()):
 		return fmt.Errorf("%s %w: what answers there is not InfluxDB 2 (%w)", d.Address(), driver.ErrUnreachable, err)
@@ -119,17 +119,17 @@ func (d *database) health(ctx context.Context) error {
 // The bucket that it must have goes again.
 func (d *database) setUp(ctx context.Context) error {
 	var state struct{ Allowed bool }
-	if err := d.api.call(ctx, http.MethodGet, "/api/v2/setup", nil, nil, &state); err != nil || !state.Allowed {
+	if err := d.api.Call(ctx, http.MethodGet, "/api/v2/setup", nil, nil, &state); err != nil || !state.Allowed {
 		return err
 	}
 	s := d.settings
 	var made struct{ Bucket bucket }
-	err := d.api.call(ctx, http.MethodPost, "/api/v2/setup", nil,
+	err := d.api.Call(ctx, http.MethodPost, "/api/v2/setup", nil,
 		map[string]string{"username": s.user, "password": s.password, "org": s.org, "bucket": s.bucket, "token": s.token}, &made)
 	if err != nil {
 		return err
 	}
-	return d.api.call(ctx, http.MethodDelete, "/api/v2/buckets/"+made.Bucket.ID, nil, nil, nil)
+	return d.api.Call(ctx, http.MethodDelete, "/api/v2/buckets/"+made.Bucket.ID, nil, nil, nil)
 }
 
 // Address implements driver.Server.

@@ -23,7 +23,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	var config struct {
 		Config map[string]any `json:"config"`
 	}
-	_ = d.api.call(ctx, http.MethodGet, "/api/v2/config", nil, nil, &config) // nothing to a token that is no operator's
+	_ = d.api.Call(ctx, http.MethodGet, "/api/v2/config", nil, nil, &config) // nothing to a token that is no operator's
 	for _, name := range told {
 		if v, ok := config.Config[name]; ok {
 			out.Settings[name] = fmt.Sprint(v)

@@ -1,49 +1,26 @@
 package influxdb2
 
-import (
-	"fmt"
-	"strconv"
-	"strings"
-)
+import "github.com/tsmark/tsmark/driver/influx"
 
-// headerPrefix begins the comment that names the columns of the answer to a query in
-// Flux, as they are called there: // columns "_time", "hostname", "usage" else 0
-const headerPrefix = "// columns "
-
-// elseZero says of a column that NULL means 0 in it.
-const elseZero = " else 0"
+// comment is the one before a query in Flux, whose columns are called as they are there:
+// // columns "_time", "hostname", "usage" else 0. The mark says that NULL means 0.
+func comment() influx.Header { return influx.Header{Prefix: "// columns ", Mark: " else 0"} }
 
 // header returns the comment that names columns.
 func header(columns []column) string {
-	parts := make([]string, len(columns))
+	named := make([]influx.HeaderColumn, len(columns))
 	for i, c := range columns {
-		parts[i] = strconv.Quote(c.name)
-		if c.zero {
-			parts[i] += elseZero
-		}
+		named[i] = influx.HeaderColumn{Name: c.name, Marked: c.zero}
 	}
-	return headerPrefix + strings.Join(parts, ", ") + "\n"
+	return comment().Comment(named)
 }
 
 // parseHeader reads the comment.
 func parseHeader(query string) ([]column, error) {
-	rest, ok := strings.CutPrefix(query, headerPrefix)
-	rest, _, _ = strings.Cut(rest, "\n")
-	var columns []column
-	for ok {
-		quoted, err := strconv.QuotedPrefix(rest)
-		if err != nil {
-			break
-		}
-		name, _ := strconv.Unquote(quoted) // which QuotedPrefix has found right
-		rest = rest[len(quoted):]
-		var zero bool
-		rest, zero = strings.CutPrefix(rest, elseZero)
-		columns = append(columns, column{name, zero})
-		if rest == "" {
-			return columns, nil
-		}
-		rest, ok = strings.CutPrefix(rest, ", ")
+	named, err := comment().Parse(query)
+	columns := make([]column, len(named))
+	for i, c := range named {
+		columns[i] = column{c.Name, c.Marked}
 	}
-	return nil, fmt.Errorf("the query does not begin with the names of the answer's columns, as in %s", strings.TrimSpace(header(named("_time", "usage"))))
+	return columns, err
 }

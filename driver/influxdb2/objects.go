@@ -133,7 +133,7 @@ func (d *database) mapped(ctx context.Context, b *bucket) error {
 			Virtual  bool   `json:"virtual"`
 		} `json:"content"`
 	}
-	if err := d.api.call(ctx, http.MethodGet, "/api/v2/dbrps", url.Values{"orgID": {b.OrgID}, "db": {b.Name}}, nil, &found); err != nil {
+	if err := d.api.Call(ctx, http.MethodGet, "/api/v2/dbrps", url.Values{"orgID": {b.OrgID}, "db": {b.Name}}, nil, &found); err != nil {
 		return err
 	}
 	for _, m := range found.Content {
@@ -145,7 +145,7 @@ func (d *database) mapped(ctx context.Context, b *bucket) error {
 			return nil
 		}
 	}
-	return d.api.call(ctx, http.MethodPost, "/api/v2/dbrps", nil, map[string]any{
+	return d.api.Call(ctx, http.MethodPost, "/api/v2/dbrps", nil, map[string]any{
 		"orgID": b.OrgID, "bucketID": b.ID, "database": b.Name, "retention_policy": "autogen", "default": true,
 	}, nil)
 }
@@ -174,7 +174,7 @@ func (d *database) drop(ctx context.Context, objects []driver.Object) error {
 	}
 	stays := slices.DeleteFunc(present, func(o driver.Object) bool { return !o.Note && named(o) })
 	if len(stays) == 0 || len(stays) == 1 && stays[0].Note {
-		err := d.api.call(ctx, http.MethodDelete, "/api/v2/buckets/"+b.ID, nil, nil, nil)
+		err := d.api.Call(ctx, http.MethodDelete, "/api/v2/buckets/"+b.ID, nil, nil, nil)
 		if err == nil && len(stays) == 1 && !named(stays[0]) {
 			err = d.make(ctx, b.OrgID, b.Description)
 		}
@@ -185,7 +185,7 @@ func (d *database) drop(ctx context.Context, objects []driver.Object) error {
 			return fmt.Errorf("%v goes with all that is in it, and something came meanwhile", o)
 		}
 		predicate := `_measurement="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(o.Name) + `"`
-		err := d.api.call(ctx, http.MethodPost, "/api/v2/delete", url.Values{"org": {d.settings.org}, "bucket": {b.Name}},
+		err := d.api.Call(ctx, http.MethodPost, "/api/v2/delete", url.Values{"org": {d.settings.org}, "bucket": {b.Name}},
 			map[string]string{"start": firstTime, "stop": lastTime, "predicate": predicate}, nil)
 		if err != nil {
 			return err
@@ -196,7 +196,7 @@ func (d *database) drop(ctx context.Context, objects []driver.Object) error {
 
 // make makes the bucket.
 func (d *database) make(ctx context.Context, org, description string) error {
-	return d.api.call(ctx, http.MethodPost, "/api/v2/buckets", nil,
+	return d.api.Call(ctx, http.MethodPost, "/api/v2/buckets", nil,
 		bucket{OrgID: org, Name: d.settings.bucket, Description: description, RetentionRules: d.settings.rules()}, nil)
 }
 
@@ -229,5 +229,5 @@ func (d *database) SetNote(ctx context.Context, note string) error {
 	case !strings.HasPrefix(b.Description, ours):
 		return fmt.Errorf("tsmark did not make %s; give another bucket: %w", d.where(), driver.ErrExisting)
 	}
-	return d.api.call(ctx, http.MethodPatch, "/api/v2/buckets/"+b.ID, nil, map[string]any{"description": ours + note}, nil)
+	return d.api.Call(ctx, http.MethodPatch, "/api/v2/buckets/"+b.ID, nil, map[string]any{"description": ours + note}, nil)
 }

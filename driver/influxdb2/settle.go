@@ -34,7 +34,7 @@ func (d *database) figures(ctx context.Context) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := d.api.text(ctx, http.MethodGet, "/metrics", nil, nil)
+	text, err := d.api.Text(ctx, http.MethodGet, "/metrics", nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("reading the server's own figures at /metrics: %w", err)
 	}

@@ -176,7 +176,7 @@ func TestHeader(t *testing.T) {
 	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, %v", got, err)
 	}
-	for _, text := range []string{"", "from()", headerPrefix + "\n", headerPrefix + `"a" "b"`, headerPrefix + `"a", `} {
+	for _, text := range []string{"", "from()", comment().Prefix + "\n", comment().Prefix + `"a" "b"`, comment().Prefix + `"a", `} {
 		if _, err := parseHeader(text); err == nil {
 			t.Errorf("%q has columns", text)
 		}

@@ -124,7 +124,7 @@ func length(row jsontext.Value) int {
 		}
 	}
 	for i := 1; ; i++ {
-		if c := row[i]; c == ',' || c == ']' || c <= ' ' {
+		if c := row[i]; c == ',' || c == ']' || c == '}' || c <= ' ' {
 			return i
 		}
 	}

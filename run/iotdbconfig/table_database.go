@@ -14,7 +14,7 @@ func database() []Parameter {
 			Why: "the driver of that name, and null for FakeDB; what has no driver needs --target, which takes its place"},
 		{Name: "IoTDB_DIALECT_MODE", Default: "tree", form: words("tree", "table"), Fate: Mapped,
 			Becomes: "targets.options.model",
-			Why: "of IoTDB; says of all whether GROUP_NUMBER (tree) or IoTDB_TABLE_NUMBER (table) is the number of tables"},
+			Why:     "of IoTDB; says of all whether GROUP_NUMBER (tree) or IoTDB_TABLE_NUMBER (table) is the number of tables"},
 		{Name: "TABLE_TIME_COLUMN", Default: "time", form: text(), Fate: Ignored, Why: onlyIoTDB},
 		{Name: "IoTDB_TABLE_WRITABLE_VIEW", Default: "false", form: truth(), Fate: Ignored, Why: onlyIoTDB},
 		{Name: "HOST", Default: "127.0.0.1", form: text(), Fate: Mapped, Becomes: "targets.options.host", Why: ofTarget + "; one host"},

@@ -52,7 +52,7 @@ func (p *proxy) rewrite(r *http.Request) error {
 	}
 	from := io.Reader(r.Body)
 	points, puts := strings.HasSuffix(r.URL.Path, writesPoints), strings.HasSuffix(r.URL.Path, writesPuts)
-	writes := points || puts || strings.HasSuffix(r.URL.Path, "/write")
+	writes := points || puts || strings.HasSuffix(r.URL.Path, "/write") || strings.HasSuffix(r.URL.Path, "/write_lp")
 	if writes && r.Header.Get("Content-Encoding") == "gzip" {
 		unpacked, err := gzip.NewReader(from)
 		if err != nil {
@@ -89,6 +89,8 @@ func (p *proxy) rewrite(r *http.Request) error {
 	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
 	if asksFlux(r) {
 		*r = *r.WithContext(withQuery(r.Context(), fluxOf(body)))
+	} else if asksLines(r) {
+		*r = *r.WithContext(withQuery(r.Context(), linesOf(body)))
 	} else if asksNative(r) || strings.HasSuffix(r.URL.Path, queriesPoints) || strings.HasSuffix(r.URL.Path, queriesPuts) {
 		*r = *r.WithContext(withQuery(r.Context(), string(body)))
 	} else if form, err := url.ParseQuery(string(body)); err == nil && !writes {
@@ -221,6 +223,9 @@ func parse(r *http.Request, body []byte) (rowsOf, error) {
 	}
 	if asksFlux(r) {
 		return parseCSV(body), nil
+	}
+	if asksLines(r) {
+		return linesAnswer(bytes.Split(bytes.TrimSuffix(body, []byte("\n")), []byte("\n"))), nil
 	}
 	return parseAnswer(body)
 }

@@ -1,0 +1,89 @@
+package httpwire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+)
+
+// API runs requests of an HTTP API that is spoken in JSON, one after the other. It
+// takes as long for one as Patient allows.
+type API struct {
+	Client *Client
+	System string // as errors name it
+	// Explain makes an error of an answer whose status is none of success.
+	Explain func(status int, body []byte) error
+
+	mu sync.Mutex
+}
+
+// maxAPIAnswer bounds what is read of an answer of an API.
+const maxAPIAnswer = 32 << 20
+
+// ErrNotFound says that the server does not have what was named.
+var ErrNotFound = errors.New("not found")
+
+// Call sends what in is in JSON, unless it is nil, and reads what comes into out,
+// unless that is nil.
+func (a *API) Call(ctx context.Context, method, path string, parameters url.Values, in, out any) error {
+	text, err := a.Text(ctx, method, path, parameters, in)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		return fmt.Errorf("%s %s: the answer is not what %s says: %w", method, path, a.System, err)
+	}
+	return nil
+}
+
+// Text is Call whose answer is returned as it came. Its error wraps ErrNotFound where
+// the status says so.
+func (a *API) Text(ctx context.Context, method, path string, parameters url.Values, in any) ([]byte, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ctx, cancel := a.Client.Patient(ctx)
+	defer cancel()
+	var body io.Reader
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return nil, err
+		}
+		body = bytes.NewReader(text)
+	}
+	request, err := a.Client.Request(ctx, method, path, parameters, body)
+	if err != nil {
+		return nil, err
+	}
+	if in != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := a.Client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	switch {
+	case response.StatusCode == http.StatusNotFound:
+		return nil, fmt.Errorf("%w: %w", ErrNotFound, Explained(response, a.Explain))
+	case response.StatusCode/100 != 2:
+		return nil, Explained(response, a.Explain)
+	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxAPIAnswer+1))
+	switch {
+	case err != nil:
+		return nil, a.Client.Ended(ctx, err)
+	case len(text) > maxAPIAnswer:
+		return nil, fmt.Errorf("the answer is longer than %d MiB, and was read no further", maxAPIAnswer>>20)
+	}
+	return text, nil
+}

@@ -1,0 +1,433 @@
+-- Buckets: single-groupby-5-8-1 of cpu-only
+
+SELECT
+  date_bin(INTERVAL '1 minutes', time) AS time,
+  max(usage_user) AS max_usage_user,
+  max(usage_system) AS max_usage_system,
+  max(usage_idle) AS max_usage_idle,
+  max(usage_nice) AS max_usage_nice,
+  max(usage_iowait) AS max_usage_iowait
+FROM cpu
+WHERE hostname IN ('host_49', 'host_3', 'host_35', 'host_39', 'host_75', 'host_15', 'host_21', 'host_11')
+  AND time >= TIMESTAMP '2016-01-03T12:26:46.646325Z'
+  AND time < TIMESTAMP '2016-01-03T13:26:46.646325Z'
+GROUP BY 1
+ORDER BY 1
+
+-- Buckets: double-groupby-1 of cpu-only
+
+SELECT
+  date_bin(INTERVAL '1 hours', time) AS time,
+  hostname,
+  avg(usage_user) AS mean_usage_user
+FROM cpu
+WHERE hostname IS NOT NULL
+  AND time >= TIMESTAMP '2016-01-02T11:22:40.646325Z'
+  AND time < TIMESTAMP '2016-01-02T23:22:40.646325Z'
+GROUP BY 1, 2
+ORDER BY 1, 2
+
+-- Buckets: groupby-orderby-limit of cpu-only
+
+SELECT
+  date_bin(INTERVAL '1 minutes', time) AS time,
+  max(usage_user) AS max_usage_user
+FROM cpu
+WHERE time < TIMESTAMP '2016-01-03T13:26:46.646325Z'
+GROUP BY 1
+ORDER BY 1 DESC
+LIMIT 5
+
+-- Rows: high-cpu-1 of cpu-only
+
+SELECT
+  time,
+  hostname,
+  usage_user,
+  usage_system,
+  usage_idle,
+  usage_nice,
+  usage_iowait,
+  usage_irq,
+  usage_softirq,
+  usage_steal,
+  usage_guest,
+  usage_guest_nice
+FROM cpu
+WHERE hostname IN ('host_35')
+  AND usage_user > 90
+  AND time >= TIMESTAMP '2016-01-02T23:35:31.138978Z'
+  AND time < TIMESTAMP '2016-01-03T11:35:31.138978Z'
+
+-- Last: lastpoint of cpu-only
+
+SELECT time, hostname, usage_user, usage_system, usage_idle, usage_nice, usage_iowait, usage_irq, usage_softirq, usage_steal, usage_guest, usage_guest_nice
+FROM (
+SELECT
+  time,
+  hostname,
+  usage_user,
+  usage_system,
+  usage_idle,
+  usage_nice,
+  usage_iowait,
+  usage_irq,
+  usage_softirq,
+  usage_steal,
+  usage_guest,
+  usage_guest_nice,
+  row_number() OVER (PARTITION BY hostname ORDER BY time DESC) AS newest
+FROM cpu
+JOIN (
+  SELECT hostname AS newest_tag, max(time) AS newest_time
+  FROM cpu
+  WHERE hostname IS NOT NULL
+  GROUP BY 1
+) AS newest ON newest_tag = hostname AND newest_time = time
+WHERE hostname IS NOT NULL
+) AS newest_rows
+WHERE newest = 1
+
+-- Last: last-loc of iot
+
+SELECT time, name, driver, longitude, latitude
+FROM (
+SELECT
+  time,
+  name,
+  driver,
+  longitude,
+  latitude,
+  row_number() OVER (PARTITION BY name ORDER BY time DESC) AS newest
+FROM readings
+JOIN (
+  SELECT name AS newest_tag, max(time) AS newest_time
+  FROM readings
+  WHERE fleet IN ('South')
+    AND name IS NOT NULL
+  GROUP BY 1
+) AS newest ON newest_tag = name AND newest_time = time
+WHERE fleet IN ('South')
+  AND name IS NOT NULL
+) AS newest_rows
+WHERE newest = 1
+
+-- Last: low-fuel of iot
+
+SELECT time, name, driver, fuel_state
+FROM (
+SELECT
+  time,
+  name,
+  driver,
+  fuel_state,
+  row_number() OVER (PARTITION BY name ORDER BY time DESC) AS newest
+FROM diagnostics
+JOIN (
+  SELECT name AS newest_tag, max(time) AS newest_time
+  FROM diagnostics
+  WHERE fleet IN ('South')
+    AND name IS NOT NULL
+  GROUP BY 1
+) AS newest ON newest_tag = name AND newest_time = time
+WHERE fleet IN ('South')
+  AND name IS NOT NULL
+) AS newest_rows
+WHERE newest = 1
+  AND fuel_state < 0.1e0
+
+-- Last: high-load of iot
+
+SELECT time, name, driver, current_load
+FROM (
+SELECT
+  time,
+  name,
+  driver,
+  current_load,
+  load_capacity AS divisor,
+  row_number() OVER (PARTITION BY name ORDER BY time DESC) AS newest
+FROM diagnostics
+JOIN (
+  SELECT name AS newest_tag, max(time) AS newest_time
+  FROM diagnostics
+  WHERE fleet IN ('South')
+    AND name IS NOT NULL
+  GROUP BY 1
+) AS newest ON newest_tag = name AND newest_time = time
+WHERE fleet IN ('South')
+  AND name IS NOT NULL
+) AS newest_rows
+WHERE newest = 1
+  AND current_load / divisor > 0.9e0
+
+-- Means: stationary-trucks of iot
+
+SELECT
+  name,
+  avg(velocity) AS mean_velocity
+FROM readings
+WHERE fleet IN ('West')
+  AND name IS NOT NULL
+  AND time >= TIMESTAMP '2016-01-02T12:00:49.646325Z'
+  AND time < TIMESTAMP '2016-01-02T12:10:49.646325Z'
+GROUP BY 1
+HAVING avg(velocity) < 1e0
+
+-- ActiveUnits: long-driving-sessions of iot
+
+WITH buckets AS (
+  SELECT
+    name,
+    date_bin(INTERVAL '10 minutes', time) AS bucket,
+    avg(velocity) > 1e0 AS active
+  FROM readings
+  WHERE fleet IN ('West')
+    AND name IS NOT NULL
+    AND velocity IS NOT NULL
+    AND time >= TIMESTAMP '2016-01-01T20:11:20.646325Z'
+    AND time < TIMESTAMP '2016-01-02T00:11:20.646325Z'
+  GROUP BY 1, 2
+)
+SELECT name
+FROM buckets
+WHERE active
+GROUP BY 1
+HAVING count(*) > 22
+
+-- Means: avg-vs-projected-fuel-consumption of iot
+
+SELECT
+  fleet,
+  avg(fuel_consumption) AS mean_fuel_consumption,
+  avg(nominal_fuel_consumption) AS mean_nominal_fuel_consumption
+FROM readings
+WHERE name IS NOT NULL
+  AND nominal_fuel_consumption IS NOT NULL
+  AND fleet IS NOT NULL
+  AND velocity > 1e0
+GROUP BY 1
+
+-- ActiveHours: avg-daily-driving-duration of iot
+
+WITH buckets AS (
+  SELECT
+    name,
+    date_bin(INTERVAL '10 minutes', time) AS bucket,
+    avg(velocity) > 1e0 AS active
+  FROM readings
+  WHERE name IS NOT NULL
+    AND velocity IS NOT NULL
+  GROUP BY 1, 2
+)
+SELECT
+  name,
+  count(*) * 0.16666666666666666e0 / count(DISTINCT date_bin(INTERVAL '1 days', bucket)) AS hours
+FROM buckets
+WHERE active
+GROUP BY 1
+
+-- Sessions: avg-daily-driving-session of iot
+
+WITH buckets AS (
+  SELECT
+    name,
+    date_bin(INTERVAL '10 minutes', time) AS bucket,
+    avg(velocity) > 5e0 AS active
+  FROM readings
+  WHERE name IS NOT NULL
+    AND velocity IS NOT NULL
+  GROUP BY 1, 2
+), changes AS (
+  SELECT
+    name,
+    bucket,
+    active,
+    lag(active) OVER (PARTITION BY name ORDER BY bucket) AS before
+  FROM buckets
+), sessions AS (
+  SELECT
+    name,
+    bucket AS start,
+    active,
+    lead(bucket) OVER (PARTITION BY name ORDER BY bucket) AS stop
+  FROM changes
+  WHERE active <> before
+)
+SELECT
+  date_bin(INTERVAL '1 days', start) AS day,
+  name,
+  avg(CAST(CAST(stop AS BIGINT) - CAST(start AS BIGINT) AS DOUBLE) / 1e9) AS seconds
+FROM sessions
+WHERE active AND stop IS NOT NULL
+GROUP BY 1, 2
+ORDER BY 1, 2
+
+-- UnitMeans: avg-load of iot
+
+SELECT
+  fleet,
+  model,
+  load_capacity,
+  avg(mean_current_load) AS mean_current_load
+FROM (
+  SELECT
+    fleet,
+    model,
+    load_capacity,
+    avg(current_load) / load_capacity AS mean_current_load
+  FROM diagnostics
+  WHERE fleet IS NOT NULL
+    AND model IS NOT NULL
+    AND load_capacity IS NOT NULL
+    AND name IS NOT NULL
+  GROUP BY 1, 2, 3, name
+) AS units
+GROUP BY 1, 2, 3
+
+-- ActiveShare: daily-activity of iot
+
+WITH buckets AS (
+  SELECT
+    fleet,
+    model,
+    name,
+    date_bin(INTERVAL '10 minutes', time) AS bucket,
+    avg(status) < 1e0 AS active
+  FROM diagnostics
+  WHERE fleet IS NOT NULL
+    AND model IS NOT NULL
+    AND name IS NOT NULL
+    AND status IS NOT NULL
+  GROUP BY 1, 2, 3, 4
+)
+SELECT
+  date_bin(INTERVAL '1 days', bucket) AS day,
+  fleet,
+  model,
+  count(*) / 144e0 AS share
+FROM buckets
+WHERE active
+GROUP BY 1, 2, 3
+ORDER BY 1, 2, 3
+
+-- Starts: breakdown-frequency of iot
+
+WITH buckets AS (
+  SELECT
+    model,
+    name,
+    date_bin(INTERVAL '10 minutes', time) AS bucket,
+    avg(CASE WHEN status = 0 THEN 1e0 ELSE 0e0 END) >= 0.5e0 AS active
+  FROM diagnostics
+  WHERE model IS NOT NULL
+    AND name IS NOT NULL
+    AND status IS NOT NULL
+  GROUP BY 1, 2, 3
+), changes AS (
+  SELECT
+    model,
+    name,
+    bucket,
+    active,
+    lag(active) OVER (PARTITION BY model, name ORDER BY bucket) AS before
+  FROM buckets
+)
+SELECT
+  model,
+  count(*) AS starts
+FROM changes
+WHERE active AND NOT before
+GROUP BY 1
+
+-- Rows: precise-point of iotdb
+
+SELECT
+  time,
+  device,
+  s_7,
+  s_4
+FROM g_0
+WHERE device IN ('d_85', 'd_70')
+  AND time >= TIMESTAMP '2016-01-03T17:22:20Z'
+  AND time < TIMESTAMP '2016-01-03T17:22:20.000001Z'
+
+-- Rows: value-range of iotdb
+
+SELECT
+  time,
+  device,
+  s_6,
+  s_4
+FROM g_0
+WHERE device IN ('d_87', 'd_77')
+  AND s_6 > -5e0
+  AND s_4 > -5
+  AND time >= TIMESTAMP '2016-01-02T20:47:38.298Z'
+  AND time < TIMESTAMP '2016-01-02T20:51:48.298001Z'
+
+-- AnyRows: value-range-limit of iotdb
+
+SELECT
+  time,
+  device,
+  s_5,
+  s_6
+FROM g_0
+WHERE device IN ('d_41', 'd_46')
+  AND s_5 > -5e0
+  AND s_6 > -5e0
+  AND time >= TIMESTAMP '2016-01-03T22:57:09.909Z'
+  AND time < TIMESTAMP '2016-01-03T23:01:19.909001Z'
+LIMIT 100
+
+-- Totals: agg-time-value of iotdb
+
+SELECT
+  device,
+  max(s_7) AS max_s_7,
+  max(s_3) AS max_s_3
+FROM g_0
+WHERE device IN ('d_93', 'd_19')
+  AND s_7 > -5e0
+  AND s_3 > -5
+  AND time >= TIMESTAMP '2016-01-02T15:26:38.69Z'
+  AND time < TIMESTAMP '2016-01-02T15:30:48.690001Z'
+GROUP BY 1
+
+-- Buckets: group-by-time-desc of iotdb
+
+SELECT
+  date_bin(INTERVAL '20 seconds', time) AS time,
+  device,
+  max(s_4) AS max_s_4,
+  max(s_2) AS max_s_2
+FROM g_0
+WHERE device IN ('d_67', 'd_0')
+  AND time >= TIMESTAMP '2016-01-03T00:26:42.561Z'
+  AND time < TIMESTAMP '2016-01-03T00:30:52.561Z'
+GROUP BY 1, 2
+ORDER BY 1 DESC, 2 DESC
+
+-- RowSet: set-operation of iotdb
+
+SELECT
+  time,
+  device,
+  s_5,
+  s_0
+FROM g_0
+WHERE device IN ('d_76', 'd_2')
+  AND time >= TIMESTAMP '2016-01-03T09:47:45.043Z'
+  AND time < TIMESTAMP '2016-01-03T09:51:55.043001Z'
+UNION
+SELECT
+  time,
+  device,
+  s_5,
+  s_0
+FROM g_0
+WHERE device IN ('d_76', 'd_2')
+  AND time >= TIMESTAMP '2016-01-03T09:47:45.043Z'
+  AND time < TIMESTAMP '2016-01-03T09:51:55.043001Z'
+
