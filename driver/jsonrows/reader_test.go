@@ -249,3 +249,27 @@ func FuzzParseTime(f *testing.F) {
 		}
 	})
 }
+
+// Whatever stands in lines, they become rows of the columns that were asked for, or an
+// error.
+func FuzzLines(f *testing.F) {
+	for _, text := range []string{`{"a":1,"b":"x"}` + "\n" + `{"b":null}`, `{ "a" : [1] }`, `{"a":1}{}`, `{"\u0061":-1e400}`, `{"a":"2016-01-01T00:00:00"`} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var r jsonrows.Reader
+		var rows int64
+		cost, err := r.Read(strings.NewReader(text), conformance.SinkFunc(func(row []query.Value) error {
+			if rows++; len(row) != 2 {
+				t.Errorf("%d values", len(row))
+			}
+			return nil
+		}), func() error {
+			r.Columns = append(r.Columns, jsonrows.Number, jsonrows.Time)
+			return r.Lines([]string{"a", "b"})
+		})
+		if err == nil && cost.Rows != rows {
+			t.Errorf("%d rows were counted, %d came", cost.Rows, rows)
+		}
+	})
+}
