@@ -372,7 +372,16 @@ func (d *database) setNote(ctx context.Context, text string) error {
 
 // NewQuerier implements driver.DB.
 func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error) {
-	return sqlkit.NewQuerier(ctx, func(ctx context.Context) (*conn, error) { return d.config.connect(ctx, d.name) })
+	return sqlkit.NewQuerier(ctx, func(ctx context.Context) (*conn, error) {
+		c, err := d.config.connect(ctx, d.name)
+		if code(err) != errNoDatabase {
+			return c, err
+		}
+		if c, err = d.config.connect(ctx, ""); err == nil { // it may be made until the first query
+			c.use = "USE `" + d.name + "`"
+		}
+		return c, err
+	})
 }
 
 // Settle implements driver.DB: what is in memory goes into files. Acknowledged rows are
