@@ -114,8 +114,6 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 		level, fsync = d.options[optionWALLevel], d.options[optionWALFsync]
 	}
 	switch {
-	case level == "0":
-		out.Durability = "wal_level 0: an acknowledged row is in the server's memory alone until that is written to files"
 	case level == "2" && fsync == "0":
 		out.Durability = "wal_level 2, wal_fsync_period 0: an acknowledged row is in the write-ahead log and forced to disk"
 	case level == "2":
