@@ -35,6 +35,7 @@ type conn struct {
 	ws      *websocket.Conn
 	request uint64 // number of the last one
 	broken  bool
+	use     string // the statement that chooses the database, before the first query; empty: it is chosen
 
 	out   []byte // the request
 	in    bytes.Buffer
@@ -272,14 +273,15 @@ func (c *conn) Exec(ctx context.Context, texts ...string) error {
 
 // Query implements sqlkit.Conn.
 func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (cost driver.Cost, err error) {
-	begin := int64(0)
-	if c.net != nil {
-		begin = c.net.BytesRead()
-	}
+	begin := c.net.BytesRead()
 	err = c.call(ctx, func() error {
-		c.begin("query", 0)
-		c.text("sql", text)
-		answer, err := c.ask()
+		if c.use != "" {
+			if _, err := c.statement(c.use); err != nil {
+				return err
+			}
+			c.use = ""
+		}
+		answer, err := c.statement(text)
 		if err != nil || answer.IsUpdate {
 			return err
 		}
@@ -288,6 +290,13 @@ func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (cost dr
 	})
 	cost.Bytes = c.net.BytesRead() - begin
 	return cost, c.failed(ctx, err)
+}
+
+// statement sends a statement, and reads what the server says of it first.
+func (c *conn) statement(text string) (said, error) {
+	c.begin("query", 0)
+	c.text("sql", text)
+	return c.ask()
 }
 
 // read reads the blocks of an answer.

@@ -114,8 +114,6 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 		level, fsync = d.options[optionWALLevel], d.options[optionWALFsync]
 	}
 	switch {
-	case level == "0":
-		out.Durability = "wal_level 0: an acknowledged row is in the server's memory alone until that is written to files"
 	case level == "2" && fsync == "0":
 		out.Durability = "wal_level 2, wal_fsync_period 0: an acknowledged row is in the write-ahead log and forced to disk"
 	case level == "2":
@@ -372,50 +370,93 @@ func (d *database) setNote(ctx context.Context, text string) error {
 
 // NewQuerier implements driver.DB.
 func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error) {
-	return sqlkit.NewQuerier(ctx, func(ctx context.Context) (*conn, error) { return d.config.connect(ctx, d.name) })
+	return sqlkit.NewQuerier(ctx, func(ctx context.Context) (*conn, error) {
+		c, err := d.config.connect(ctx, d.name)
+		if code(err) != errNoDatabase {
+			return c, err
+		}
+		if c, err = d.config.connect(ctx, ""); err == nil { // it may be made until the first query
+			c.use = "USE `" + d.name + "`"
+		}
+		return c, err
+	})
 }
 
-// Settle implements driver.DB: what is in memory goes into files. Acknowledged rows are
-// visible before; whether the server merges files afterwards it does not tell.
+// Settle implements driver.DB: what is in memory goes into files, and it waits until no rows
+// are left there. Acknowledged rows are visible before; whether the server merges files
+// afterwards it does not tell.
 func (d *database) Settle(ctx context.Context) error {
-	err := d.admin.Exec(ctx, fmt.Sprintf("FLUSH DATABASE `%s`", d.name))
-	if err != nil && code(err) != errNoDatabase {
+	const again = 50 // looks until it is told once more: a commit that ran may have missed rows
+	looks := 0
+	err := poll.Until(ctx, 10*time.Millisecond, 200*time.Millisecond, func() (bool, error) {
+		if looks%again == 0 {
+			if err := d.admin.Exec(ctx, fmt.Sprintf("FLUSH DATABASE `%s`", d.name)); err != nil {
+				return code(err) == errNoDatabase, ignoring(err, errNoDatabase)
+			}
+		}
+		looks++
+		_, rows, err := d.distributed(ctx)
+		return rows == 0, err
+	})
+	if err != nil {
 		return fmt.Errorf("settling %s: %w", d.place(), err)
 	}
 	return nil
 }
 
+// ignoring is an error unless it is the server's of that number.
+func ignoring(err error, number int) error {
+	if code(err) == number {
+		return nil
+	}
+	return err
+}
+
 // Footprint implements driver.DB: what the server says that the files of each super table
 // hold.
 func (d *database) Footprint(ctx context.Context) (int64, error) {
+	bytes, _, err := d.distributed(ctx)
+	if err != nil {
+		return -1, fmt.Errorf("measuring %s: %w", d.place(), err)
+	}
+	return bytes, nil
+}
+
+// distributed is what the server says of the super tables together: the bytes of their
+// rows in files, and the number of their rows in memory.
+func (d *database) distributed(ctx context.Context) (bytes, rows int64, err error) {
 	objects, _, err := d.objects(ctx)
-	var total int64
 	for _, o := range objects {
 		if err != nil || o.Kind != kindStable {
 			continue
 		}
-		var rows [][]query.Value
-		rows, err = sqlkit.QueryRows(ctx, d.admin, "SHOW TABLE DISTRIBUTED "+d.in(o.Name))
-		for _, row := range rows {
-			if found := totalSize.FindStringSubmatch(row[0].String()); found != nil {
+		var lines [][]query.Value
+		lines, err = sqlkit.QueryRows(ctx, d.admin, "SHOW TABLE DISTRIBUTED "+d.in(o.Name))
+		for _, line := range lines {
+			if found := totalSize.FindStringSubmatch(line[0].String()); found != nil {
 				var kib float64
 				_, _ = fmt.Sscan(found[1], &kib)
-				total += int64(kib * 1024)
+				bytes += int64(kib * 1024)
+			}
+			if found := inMemory.FindStringSubmatch(line[0].String()); found != nil {
+				var n int64
+				_, _ = fmt.Sscan(found[1], &n)
+				rows += n
 			}
 		}
 	}
-	if err != nil {
-		return -1, fmt.Errorf("measuring %s: %w", d.place(), err)
-	}
-	return total, nil
+	return bytes, rows, err
 }
 
-// totalSize finds the size in what the server says of a table.
-var totalSize = regexp.MustCompile(`Total_Size=\[([0-9.]+) (?:KB|KiB)\]`)
+// totalSize and inMemory find figures in what the server says of a table.
+var (
+	totalSize = regexp.MustCompile(`Total_Size=\[([0-9.]+) (?:KB|KiB)\]`)
+	inMemory  = regexp.MustCompile(`Inmem_Rows=\[([0-9]+)\]`)
+)
 
 // LeftOut implements driver.Incomplete.
 func (d *database) LeftOut() string {
-	return "the write-ahead log, the tables' metadata and tags, and rows in memory, of which the server does not tell the size"
+	return "the write-ahead log, and the tables' metadata and tags, of which the server does not tell the size"
 }
 
 // Close implements driver.DB.

@@ -66,8 +66,8 @@ func Driver() driver.Driver {
 			{Name: "cached", Help: "the newest row of each table in memory, for last-row queries", Options: driver.Options{optionCacheModel: "both"}},
 		},
 		Durabilities: []driver.Profile{
-			{Name: driver.AsShipped, Help: "wal_level 1: acknowledged rows stand in the write-ahead log, in the system's memory", Options: driver.Options{optionWALLevel: "", optionWALFsync: ""}},
-			{Name: driver.Relaxed, Help: "wal_level 0: no write-ahead log", Options: driver.Options{optionWALLevel: "0"}},
+			{Name: driver.AsShipped, Help: "the server's, which is wal_level 1: acknowledged rows stand in the write-ahead log, in the system's memory", Options: driver.Options{optionWALLevel: "", optionWALFsync: ""}},
+			{Name: driver.Relaxed, Help: "wal_level 1: the write-ahead log is never forced to disk", Options: driver.Options{optionWALLevel: "1"}},
 			{Name: driver.Strict, Help: "wal_level 2, wal_fsync_period 0: forced to disk with each write", Options: driver.Options{optionWALLevel: "2", optionWALFsync: "0"}},
 		},
 		Caps:    caps,
@@ -103,7 +103,7 @@ func storage() []driver.Option {
 	return []driver.Option{
 		{Name: optionKeep, Layout: true, Default: "36500", Type: option.Integer(1, 365000), Help: "days that rows are kept, counted back from today; older ones are refused"},
 		number(optionVgroups, "vgroups, over which tables are spread", 1, 1024),
-		number(optionWALLevel, "write-ahead log: 1 writes it, 2 forces it to disk as well, 0 has none", 0, 2),
+		number(optionWALLevel, "write-ahead log: 1 writes it, 2 forces it to disk as well", 1, 2),
 		number(optionWALFsync, "milliseconds between two times when the log is forced to disk, with wal_level=2; 0: with each write", 0, 180_000),
 		number(optionBuffer, "memory for writes of each vgroup, in MB", 3, 16_384),
 		number(optionPages, "pages of the metadata's cache, of each vgroup", 64, 16_384),

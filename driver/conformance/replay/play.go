@@ -157,7 +157,7 @@ func (p *player) heard(live *part, said message) bool {
 func (p *player) exchange(live *part, wanted func(*script) bool) bool {
 	before := live.script
 	same := func(s *script, until int) bool {
-		return s.port == before.port && len(s.messages) >= until && slices.Equal(s.messages[:until], before.messages[:until])
+		return s.port == before.port && min(len(s.messages), len(before.messages)) >= until && slices.Equal(s.messages[:until], before.messages[:until])
 	}
 	for _, s := range p.recorded {
 		other := s.taken
