@@ -69,6 +69,7 @@ func tableFaults() []*conformance.Fault {
 // Templates change how devices come by their measurements; the newest rows of those
 // with gaps are n/a.
 func TestConformanceTemplate(t *testing.T) {
+	conformance.Long(t)
 	conformance.RunWrites(t, iotdb.Driver(), server(t, "schema", "template", "compression", "gzip"))
 }
 
