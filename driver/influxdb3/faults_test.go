@@ -11,6 +11,7 @@ import (
 // What goes wrong with the stand-in ends in one clear line, or in figures that say what
 // happened. Of what InfluxDB 3 does then it tells nothing.
 func TestFaults(t *testing.T) {
+	conformance.Long(t)
 	conformance.Address(t, "influxdb3")
 	options := server(t, connection.Database, "tsmark_faults", connection.Timeout, "5s")
 	delete(options, connection.Port)

@@ -17,6 +17,7 @@ func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
 
 // Answers in JSON, batches compressed and acknowledged from memory.
 func TestConformanceHTTP(t *testing.T) {
+	conformance.Long(t)
 	conformance.Run(t, Driver(), server(t, optionRead, readHTTP, optionGzip, "6", optionNoSync, on))
 }
 
