@@ -444,3 +444,22 @@ func (s *Session) ContainerNames(ctx context.Context) ([]string, error) {
 	})
 	return names, err
 }
+
+// CreateDatabase makes a database where there is none of the name, for which the user must
+// be an administrator. The session must be one of the public database.
+func (s *Session) CreateDatabase(ctx context.Context, name string) error {
+	return s.administer(ctx, stmtPutDatabase, name, 0, 0, 0, 0, 0, 0)
+}
+
+// DropDatabase drops a database that has no containers. The session must be one of it.
+func (s *Session) DropDatabase(ctx context.Context, name string) error {
+	return s.administer(ctx, stmtDropDatabase, name)
+}
+
+// administer sends a statement about a database.
+func (s *Session) administer(ctx context.Context, st statement, name string, rest ...byte) error {
+	_, err := s.call(ctx, st, 0, func(dst []byte, _ int64) []byte {
+		return append(appendString(append(dst, 0, 0, 0, 0), name), rest...)
+	})
+	return err
+}

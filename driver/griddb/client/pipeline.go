@@ -574,3 +574,23 @@ func (v *Value) read(r *reader) error {
 	}
 	return r.err
 }
+
+// Put adds a statement that puts rows into a container, of which each value is nil,
+// bool, int64, float64, a string, []byte, or a time.Time, as the columns have them.
+func (p *Pipeline) Put(of *Container, rows ...[]any) {
+	schema := NewSchema(of)
+	if len(rows) == 0 || !p.BeginPut(of.Partition, schema) {
+		return
+	}
+	p.BeginRows(of.ID, 0, len(rows))
+	dst, at := schema.Extend(p.Buffer(), len(rows))
+	for i, row := range rows {
+		var err error
+		if dst, err = schema.appendRow(dst, at, i, len(rows), row); err != nil && p.err == nil {
+			p.err = fmt.Errorf("a row of container %s: %w", of.Name, err)
+		}
+	}
+	p.SetBuffer(dst)
+	p.EndRows()
+	p.EndPut()
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"time"
 )
 
 // Layout is how rows of some columns are laid out in messages: rows of one size one
@@ -189,4 +190,92 @@ func (t Type) float(b []byte) float64 {
 		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	}
 	return math.Float64frombits(binary.LittleEndian.Uint64(b))
+}
+
+// appendRow puts a row among those that were appended at a place.
+func (l *Layout) appendRow(dst []byte, at, row, rows int, values []any) ([]byte, error) {
+	if len(values) != len(l.Columns) {
+		return dst, fmt.Errorf("%d values for %d columns", len(values), len(l.Columns))
+	}
+	fixed := func() []byte { return dst[at+row*l.Size : at+(row+1)*l.Size] }
+	if len(l.Variable) > 0 {
+		dst = l.BeginVariable(dst, at, row, rows)
+	}
+	for i, c := range l.Columns {
+		v := values[i]
+		if v == nil {
+			if c.NotNull {
+				return dst, fmt.Errorf("column %s cannot be NULL", c.Name)
+			}
+			l.SetNull(fixed(), i)
+		}
+		if c.Type.width() == 0 {
+			var text []byte
+			switch v := v.(type) {
+			case nil:
+			case string:
+				text = []byte(v)
+			case []byte:
+				text = v
+			default:
+				return dst, fmt.Errorf("column %s has the type %v, and the value is a %T", c.Name, c.Type, v)
+			}
+			dst = append(AppendSize(dst, len(text)), text...)
+			continue
+		}
+		if v != nil {
+			if err := c.Type.put(fixed()[l.offsets[i]:], v); err != nil {
+				return dst, fmt.Errorf("column %s: %w", c.Name, err)
+			}
+		}
+	}
+	return dst, nil
+}
+
+// put puts a value of a fixed size.
+func (t Type) put(dst []byte, v any) error {
+	switch v := v.(type) {
+	case bool:
+		if t == Bool {
+			dst[0] = appendBool(nil, v)[0]
+			return nil
+		}
+	case int64:
+		switch t {
+		case Byte:
+			dst[0] = byte(v)
+			return nil
+		case Short:
+			binary.LittleEndian.PutUint16(dst, uint16(v))
+			return nil
+		case Integer:
+			binary.LittleEndian.PutUint32(dst, uint32(v))
+			return nil
+		case Long:
+			binary.LittleEndian.PutUint64(dst, uint64(v))
+			return nil
+		}
+	case float64:
+		switch t {
+		case Float:
+			binary.LittleEndian.PutUint32(dst, math.Float32bits(float32(v)))
+			return nil
+		case Double:
+			binary.LittleEndian.PutUint64(dst, math.Float64bits(v))
+			return nil
+		}
+	case time.Time:
+		switch t {
+		case Timestamp:
+			binary.LittleEndian.PutUint64(dst, uint64(v.UnixMilli()))
+			return nil
+		case MicroTimestamp:
+			binary.LittleEndian.PutUint64(dst, uint64(v.UnixMicro()))
+			return nil
+		case NanoTimestamp:
+			PutNano(dst, v.UnixNano())
+			return nil
+		}
+	}
+	return fmt.Errorf("it has the type %v, and the value is a %T", t, v)
 }

@@ -90,6 +90,9 @@ type Container struct {
 	rows *Layout // of answers
 }
 
+// AnyVersion has statements carried out whatever the version of a container's columns is.
+const AnyVersion int32 = -2
+
 // precise reports whether columns have types that servers before 5.3 do not know.
 func precise(columns []Column) bool {
 	for _, c := range columns {
