@@ -65,6 +65,8 @@ type described struct {
 	Name          string            `json:"kind"`
 	Help          string            `json:"help"`
 	Embedded      bool              `json:"embedded"`
+	Adapter       string            `json:"adapter,omitempty"` // of servers that users bring: which versions the suite passed on
+	Server        string            `json:"server,omitempty"`  // how such a server is to be had
 	TimePrecision time.Duration     `json:"time_precision_ns"`
 	MaxWriters    int               `json:"max_writers"` // 0: any number
 	Dedupes       bool              `json:"dedupes"`
@@ -135,6 +137,9 @@ func describe(d *driver.Driver, workloads []workload.Workload) (*described, erro
 		Types: []storedType{}, Options: []shownOption{}, Unsupported: []unsupportedType{},
 		Profiles: append([]driver.Profile{}, d.Profiles...), Durabilities: append([]driver.Profile{}, d.Durabilities...),
 		Steps: append([]driver.Step{}, caps.Steps...),
+	}
+	if b := d.Brought; b != nil {
+		about.Adapter, about.Server = b.String(), b.How
 	}
 	for _, o := range d.Options {
 		about.Options = append(about.Options, shownOption{o.Name, cmp.Or(o.Default, o.Empty), o.Help, o.Secret})
@@ -228,6 +233,9 @@ func describeDriver(w io.Writer, d *described) error {
 	if d.Embedded {
 		runs = "in tsmark's own process"
 	}
+	if d.Server != "" {
+		runs += ", which you bring: " + d.Server
+	}
 	writers := "any number"
 	if d.MaxWriters > 0 {
 		writers = fmt.Sprint(d.MaxWriters)
@@ -235,6 +243,9 @@ func describeDriver(w io.Writer, d *described) error {
 	twice := "are there twice"
 	if d.Dedupes {
 		twice = "are there once"
+	}
+	if d.Adapter != "" {
+		fmt.Fprintf(out, "adapter\t%s\n", d.Adapter)
 	}
 	fmt.Fprintf(out, "runs\t%s\ntimes\tto %v\nwriters at once\t%s\nrows sent twice\t%s, with the default options\n", runs, d.TimePrecision, writers, twice)
 	for i, u := range d.UseCases {

@@ -36,6 +36,12 @@ type Driver struct {
 	// servers/NAME starts, beside its host and ports: the built-in experiment
 	// databases and the tests have it. Nil: it needs no server.
 	TestServer Options
+	// Brought is about a server that users bring: no script in the folder servers
+	// starts it, so the built-in experiment databases and CI leave it out, and tests
+	// have it only where TSMARK_TEST_<NAME> says where one runs. Recordings of the
+	// conformance suite stand in for it in CI: see package conformance/replay. Nil: a
+	// script starts it, or there is no server.
+	Brought *Brought
 	// IoTDBBenchmark is how files of IoTDB-Benchmark speak of the system.
 	IoTDBBenchmark Tool
 	// Render puts a query into the system's language. It needs no server. The

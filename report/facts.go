@@ -223,6 +223,9 @@ func targetFact(t *result.Target) string {
 	if t.Description.Location != "" {
 		s += " at " + t.Description.Location
 	}
+	if t.Adapter != "" {
+		s += "; adapter " + t.Adapter
+	}
 	if t.Embedded {
 		s += "; " + embedded
 	}

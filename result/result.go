@@ -227,6 +227,9 @@ type Target struct {
 	// Types says how it holds those types of the dataset's fields that are none
 	// of its own; empty: it has them all.
 	Types string `json:"types,omitempty"`
+	// Adapter says that tsmark's driver was not verified against a server of this
+	// version; empty: its conformance suite passed on one, or CI has one.
+	Adapter string `json:"adapter,omitempty"`
 	// Idle is what became of its server while other targets had their turn, as
 	// experiments say it; empty: tsmark did not start the server.
 	Idle        string             `json:"idle,omitempty"`

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance/replay"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -119,8 +121,14 @@ func TestDriversHaveAllThatBelongsToThem(t *testing.T) {
 		suites := []string{"Run", "Queries"}
 		if !caps.Embedded {
 			suites = append(suites, "Faults")
-			if about, err := os.Stat(filepath.Join(root, "servers", d.Name)); err != nil || about.Mode()&0o111 == 0 {
+			about, err := os.Stat(filepath.Join(root, "servers", d.Name))
+			switch {
+			case d.Brought == nil && (err != nil || about.Mode()&0o111 == 0):
 				t.Errorf("driver %s has no script that starts its server: write servers/%s, and make it executable", d.Name, d.Name)
+			case d.Brought != nil && err == nil:
+				t.Errorf("driver %s says that its server is brought, but servers/%[1]s starts one: remove Brought", d.Name)
+			case d.Brought != nil:
+				bringing(t, root, &d)
 			}
 			if _, err := d.Resolve(d.TestServer); err != nil || d.TestServer == nil || len(d.Ports()) == 0 {
 				t.Errorf("driver %s does not say how its test server is reached (%v): set TestServer, empty where host and ports are enough, and make option.Port() the type of each port", d.Name, err)
@@ -132,6 +140,29 @@ func TestDriversHaveAllThatBelongsToThem(t *testing.T) {
 				t.Errorf("no test of driver %s calls conformance.%s: add one to driver/%[1]s, as package duckdb has it, or questdb for a server", d.Name, suite)
 			}
 		}
+	}
+}
+
+// bringing: of a server that users bring it is said how, and what stands in for it in CI.
+func bringing(t *testing.T, root string, d *driver.Driver) {
+	t.Helper()
+	if d.Brought.How == "" {
+		t.Errorf("driver %s does not say how its server is to be had: set Brought.How", d.Name)
+	}
+	page := "docs/drivers/" + d.Name + ".md"
+	if text, err := os.ReadFile(filepath.Join(root, page)); err != nil || !strings.Contains(string(text), "TSMARK_TEST_"+strings.ToUpper(d.Name)+"=") {
+		t.Errorf("%s does not say how tests find a server that somebody brings: write how one is started, and TSMARK_TEST_%s=host:port (%v)", page, strings.ToUpper(d.Name), err)
+	}
+	recorded, err := replay.ReadAbout(filepath.Join(root, "driver", d.Name, replay.Folder))
+	switch verified := len(d.Brought.Verified) > 0; {
+	case !verified && err == nil:
+		t.Errorf("driver %s has recordings of a server (%v), and says that the suite passed on none: set Brought.Verified", d.Name, recorded)
+	case verified && err != nil:
+		t.Errorf("the suite passed on a server of driver %s, and nothing of that is recorded (%v): see package conformance/replay", d.Name, err)
+	case verified && d.Brought.Caution(recorded.Version) != "":
+		t.Errorf("driver %s has recordings of version %s, on which it does not say that the suite passed: set Brought.Verified", d.Name, recorded.Version)
+	case verified && !strings.Contains(testsOf(t, filepath.Join(root, "driver", d.Name)), "replay.Run"):
+		t.Errorf("no test of driver %s plays its recordings: call replay.Run", d.Name)
 	}
 }
 

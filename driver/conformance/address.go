@@ -14,33 +14,35 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/monitor/process"
+	"github.com/tsmark/tsmark/servers"
 )
 
-// Address returns where servers/run has started a server for tests. Without it
-// the test is skipped, but fails in CI, where every server is started that is not left
-// to .ci/nightly.
+// variable names the environment variable that says where the server of a driver runs.
+func variable(name string) string { return "TSMARK_TEST_" + strings.ToUpper(name) }
+
+// Given reports whether somebody says where a server of the driver's runs.
+func Given(name string) bool { return os.Getenv(variable(name)) != "" }
+
+// Address returns where servers/run has started a server for tests, or where somebody
+// says that one runs. Without it the test is skipped, but fails in CI, where every
+// server is started that is not left to .ci/nightly and has a script.
 func Address(t testing.TB, name string) (host, port string) {
 	t.Helper()
-	variable := "TSMARK_TEST_" + strings.ToUpper(name)
-	address := os.Getenv(variable)
-	if address == "" {
-		skip := t.Skipf
-		if os.Getenv("CI") == "true" && !slices.Contains(nightly(t), name) {
-			skip = t.Fatalf
-		}
-		skip("%s is not set; run: servers/run %s -- go test ./driver/%[2]s", variable, name)
+	address := os.Getenv(variable(name))
+	switch {
+	case address != "":
+	case !slices.Contains(servers.Names(), name):
+		t.Skipf("%s is not set, and no script starts such a server: start one, as docs/drivers/%s.md says, and run: %[1]s=HOST:PORT go test ./driver/%[2]s", variable(name), name)
+	case os.Getenv("CI") == "true" && !slices.Contains(servers.SlowToInstall(), name):
+		t.Fatalf("%s is not set; run: servers/run %s -- go test ./driver/%[2]s", variable(name), name)
+	default:
+		t.Skipf("%s is not set; run: servers/run %s -- go test ./driver/%[2]s", variable(name), name)
 	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		t.Fatalf("%s: %v", variable, err)
+		t.Fatalf("%s: %v", variable(name), err)
 	}
 	return host, port
-}
-
-// nightly are the servers that take too long to be had for CI.
-func nightly(t testing.TB) []string {
-	t.Helper()
-	return strings.Fields(file(t, "nightly"))
 }
 
 // file returns the text of a file in the folder servers.

@@ -60,7 +60,7 @@ func All(drivers []driver.Driver) []Preset {
 func servers(drivers []driver.Driver) string {
 	var text strings.Builder
 	for _, d := range drivers {
-		if d.TestServer == nil {
+		if d.TestServer == nil || d.Brought != nil {
 			continue
 		}
 		fmt.Fprintf(&text, "  - kind: %s\n", d.Name)
