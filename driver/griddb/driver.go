@@ -115,6 +115,9 @@ func Driver() driver.Driver {
 			return fmt.Sprintf("database %s of GridDB at %s", o[connection.Database], where)
 		},
 		TestServer: driver.Options{},
+		Brought: &driver.Brought{
+			How: "in a container or from its packages, as docs/drivers/griddb.md says",
+		},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := render(q, s, o)
 			return driver.Request{Text: text}, err

@@ -463,3 +463,14 @@ func (s *Session) administer(ctx context.Context, st statement, name string, res
 	})
 	return err
 }
+
+// Unconnected returns a session of a cluster of so many partitions that nobody has: what
+// it sends goes nowhere, and nothing is answered. It is for measuring how statements are
+// made.
+func Unconnected(partitions int) *Session {
+	c := &Client{partitions: partitions, owners: make([]string, partitions)}
+	for i := range c.owners {
+		c.owners[i] = "nowhere"
+	}
+	return &Session{client: c, conns: map[string]*conn{"nowhere": {}}}
+}
