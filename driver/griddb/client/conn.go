@@ -58,16 +58,18 @@ func (c *conn) end() {
 // within has reads and writes end with a context, and no later than the time-out from
 // now on. The function that it returns ends that.
 func (c *conn) within(ctx context.Context) (release func()) {
+	c.wait()
+	stop := context.AfterFunc(ctx, func() { _ = c.net.SetDeadline(time.Unix(1, 0)) })
+	return func() { stop() }
+}
+
+// wait has reads and writes end when the time-out has passed from now on.
+func (c *conn) wait() {
 	deadline := time.Time{}
 	if c.timeout > 0 {
 		deadline = time.Now().Add(c.timeout)
 	}
-	if by, ok := ctx.Deadline(); ok && (deadline.IsZero() || by.Before(deadline)) {
-		deadline = by
-	}
 	_ = c.net.SetDeadline(deadline) // one that is closed says so when it is read
-	stop := context.AfterFunc(ctx, func() { _ = c.net.SetDeadline(time.Unix(1, 0)) })
-	return func() { stop() }
 }
 
 // send writes messages.

@@ -358,7 +358,7 @@ func (p *Pipeline) run(ctx context.Context, l *lane, take func(i int, a *Answer)
 	c.out = nil
 	defer func() { c.out = out[:0] }()
 	pages := map[uint64]nextPage{} // by the ids of their requests
-	sent, under := 0, 0
+	sent, under, received := 0, 0, 0
 	var failed error
 	window := max(1, p.Window)
 	for failed == nil && sent < len(l.calls) || under > 0 {
@@ -380,10 +380,8 @@ func (p *Pipeline) run(ctx context.Context, l *lane, take func(i int, a *Answer)
 		if err != nil {
 			return err
 		}
-		if c.timeout > 0 && under%window == 0 { // each answer shows that the server is there
-			if _, ends := ctx.Deadline(); !ends {
-				_ = c.net.SetDeadline(time.Now().Add(c.timeout)) // as within
-			}
+		if received++; received%window == 0 && ctx.Err() == nil { // answers show that the server is there
+			c.wait()
 		}
 		under--
 		page, following := pages[id]
