@@ -68,6 +68,10 @@ func (r *renderer) shape() {
 		ms := milliseconds(r.q.End)
 		r.plan.End = &ms
 	}
+	if r.q.Activity() != nil {
+		r.unsupported("it asks about the answer of another query, and CQL has no subqueries")
+		return
+	}
 	p, fields, err := fold.New(r.q, "CQL", r.tag)
 	if err != nil {
 		r.err = cmp.Or(r.err, err)

@@ -234,7 +234,7 @@ func (g *group) add(parts []Part, tags, row []query.Value) {
 			}
 		case "count":
 			to.n += v.Int
-		case "sum", "avg":
+		case "sum", "avg", MakeZeros:
 			to.n, to.total = to.n+row[column+1].Int, to.total+v.Float
 		default:
 			by := compare(v, to.value)
@@ -275,7 +275,7 @@ func (f *folded) result(p Part) query.Value {
 		return query.Value{}
 	case p.Make == "sum":
 		return query.Value{Kind: query.Float, Float: f.total}
-	case p.Make == "avg", p.Make == MakeTag:
+	case p.Make == "avg", p.Make == MakeTag, p.Make == MakeZeros:
 		return query.Value{Kind: query.Float, Float: f.total / float64(f.n)}
 	}
 	return f.value
@@ -283,6 +283,9 @@ func (f *folded) result(p Part) query.Value {
 
 // folded hands on a row of each group.
 func (c *Collector) folded(f *Fold) (int64, error) {
+	if f.Activity != nil {
+		return c.active(f)
+	}
 	if f.Unit > 0 {
 		c.units(f)
 	}

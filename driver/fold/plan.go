@@ -36,20 +36,22 @@ type Newest struct {
 // Fold combines aggregates. A statement's answer has the start of the bucket, where
 // there are buckets, the number of rows, and then the columns of each part.
 type Fold struct {
-	Buckets bool        `json:"buckets,omitempty"`
-	Width   int64       `json:"width,omitempty"` // of a bucket, in milliseconds
-	Keys    []int       `json:"keys,omitempty"`  // tags that tell groups apart
-	Unit    int         `json:"unit,omitempty"`  // 1 and the tag whose values count once each in means of means; 0: none
-	Over    int         `json:"over,omitempty"`  // 1 and the tag that divides these; 0: none
-	Parts   []Part      `json:"parts"`
-	Having  *Having     `json:"having,omitempty"`
-	Order   query.Order `json:"order,omitempty"`
-	Limit   int         `json:"limit,omitempty"`
+	Buckets bool    `json:"buckets,omitempty"`
+	Width   int64   `json:"width,omitempty"` // of a bucket, in milliseconds
+	Keys    []int   `json:"keys,omitempty"`  // tags that tell groups apart
+	Unit    int     `json:"unit,omitempty"`  // 1 and the tag whose values count once each in means of means; 0: none
+	Over    int     `json:"over,omitempty"`  // 1 and the tag that divides these; 0: none
+	Parts   []Part  `json:"parts"`
+	Having  *Having `json:"having,omitempty"`
+	// Activity makes of the buckets of units what is asked about active ones.
+	Activity *Activity   `json:"activity,omitempty"`
+	Order    query.Order `json:"order,omitempty"`
+	Limit    int         `json:"limit,omitempty"`
 }
 
 // Part is a column of the answer.
 type Part struct {
-	Make string `json:"make"`          // max, min, sum, count or avg; tag: the mean of a tag over rows
+	Make string `json:"make"`          // max, min, sum, count or avg; see MakeTag and MakeZeros
 	Tag  int    `json:"tag,omitempty"` // for tag
 }
 
@@ -60,7 +62,7 @@ const MakeTag = "tag"
 // comes with the number of values.
 func (p Part) Columns() int {
 	switch p.Make {
-	case "sum", "avg":
+	case "sum", "avg", MakeZeros:
 		return 2
 	case MakeTag:
 		return 0
@@ -130,7 +132,11 @@ func New(q *query.Query, language string, tag func(key string) int) (p Plan, fie
 	case query.RowSet:
 		return p, nil, fmt.Errorf("%w: %s has no UNION, INTERSECT or EXCEPT", query.ErrUnsupported, language)
 	}
-	return p, nil, fmt.Errorf("%w: it asks about the answer of another query, and %s has no subqueries", query.ErrUnsupported, language)
+	if a := q.Activity(); a != nil {
+		p.Fold = activity(q, tags)
+		return p, []string{a.Field}, nil
+	}
+	return p, nil, fmt.Errorf("%w: there is no such query in %s", query.ErrUnsupported, language)
 }
 
 // parts are those that make of each field the same.

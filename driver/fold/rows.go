@@ -60,7 +60,7 @@ func (f *Fold) begin(out []query.Value, bucket query.Value) []query.Value {
 	for _, p := range f.Parts {
 		switch p.Make {
 		case MakeTag:
-		case "sum", "avg":
+		case "sum", "avg", MakeZeros:
 			out = append(out, query.Value{Kind: query.Float}, query.Value{Kind: query.Int})
 		case "count":
 			out = append(out, query.Value{Kind: query.Int})
@@ -82,6 +82,11 @@ func (p Part) fold(columns []query.Value, v query.Value) {
 	case "sum", "avg":
 		number, _ := v.Number()
 		columns[0].Float += number
+		columns[1].Int++
+	case MakeZeros:
+		if number, _ := v.Number(); number == 0 {
+			columns[0].Float++
+		}
 		columns[1].Int++
 	default:
 		by := compare(v, columns[0])

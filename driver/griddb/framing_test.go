@@ -38,10 +38,10 @@ func (talk) Read(_ replay.Side, stream *bufio.Reader) ([]byte, error) {
 
 // The numbers of statements that have the client's random id.
 const (
-	putContainer = 106
-	queryTQL     = 120
-	putRows      = 148
-	fetchRowSet  = 150
+	putContainer = 107
+	queryTQL     = 121
+	putRows      = 149
+	fetchRowSet  = 151
 )
 
 // Mask implements replay.Connection: the id that a session has chosen by chance becomes

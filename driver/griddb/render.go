@@ -265,6 +265,9 @@ func (r *renderer) window() (w windows, known bool) {
 // aggregates, and each row has the fields, since TQL does not count values.
 func (r *renderer) partial() bool {
 	f := r.plan.Fold
+	if f.Activity != nil && f.Parts[0].Make == fold.MakeZeros { // a share
+		return false
+	}
 	switch r.options[optionAggregate] {
 	case aggregateRows:
 		return false

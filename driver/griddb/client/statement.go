@@ -7,22 +7,19 @@ type statement int32
 
 // The requests that this client sends.
 const (
-	stmtConnect            statement = 100
-	stmtDisconnect         statement = 101
-	stmtLogin              statement = 102
-	stmtPartitionAddress   statement = 104
-	stmtPutContainer       statement = 106
-	stmtCreateIndex        statement = 112
-	stmtQueryTQL           statement = 120
-	stmtContainerInfo      statement = 139
-	stmtContainerNames     statement = 142
-	stmtDropContainer      statement = 143
-	stmtPutRows            statement = 148
-	stmtCloseRowSet        statement = 149
-	stmtFetchRowSet        statement = 150
-	stmtPutDatabase        statement = 157
-	stmtDropDatabase       statement = 158
-	stmtCreateIndexDetails statement = 161
+	stmtConnect          statement = 100
+	stmtDisconnect       statement = 101
+	stmtLogin            statement = 102
+	stmtPartitionAddress statement = 104
+	stmtPutContainer     statement = 107
+	stmtQueryTQL         statement = 121
+	stmtContainerInfo    statement = 140
+	stmtContainerNames   statement = 143
+	stmtDropContainer    statement = 144
+	stmtPutRows          statement = 149
+	stmtFetchRowSet      statement = 151
+	stmtPutDatabase      statement = 158
+	stmtDropDatabase     statement = 159
 )
 
 // magic begins every message.

@@ -54,7 +54,9 @@ SELECT * WHERE "time" >= TIMESTAMP('2016-01-02T12:00:49.647Z') AND "time" < TIME
 
 -- ActiveUnits: long-driving-sessions of iot
 
-n/a: query long-driving-sessions: not supported: it asks about the answer of another query, and TQL has no subqueries
+{"statements":"1 of the registry, and 1 for each series that it names","registry":"readings_series","tags":[4],"present":[0],"columns":[0,4],"fold":{"buckets":true,"width":600000,"keys":[0],"parts":[{"make":"avg"}],"activity":{"shape":"units","value":1,"more":22}}}
+SELECT * WHERE "tag.fleet" = 'West'
+SELECT * WHERE "time" >= TIMESTAMP('2016-01-01T20:11:20.647Z') AND "time" < TIMESTAMP('2016-01-02T00:11:20.647Z')
 
 -- Means: avg-vs-projected-fuel-consumption of iot
 
@@ -64,11 +66,15 @@ SELECT * WHERE "velocity" > 1.0
 
 -- ActiveHours: avg-daily-driving-duration of iot
 
-n/a: query avg-daily-driving-duration: not supported: it asks about the answer of another query, and TQL has no subqueries
+{"statements":"1 of the registry, and 1 for each series that it names","registry":"readings_series","tags":[4],"present":[0],"columns":[0,4],"fold":{"buckets":true,"width":600000,"keys":[0],"parts":[{"make":"avg"}],"activity":{"shape":"hours","value":1}}}
+SELECT *
+SELECT *
 
 -- Sessions: avg-daily-driving-session of iot
 
-n/a: query avg-daily-driving-session: not supported: it asks about the answer of another query, and TQL has no subqueries
+{"statements":"1 of the registry, and 1 for each series that it names","registry":"readings_series","tags":[4],"present":[0],"columns":[0,4],"fold":{"buckets":true,"width":600000,"keys":[0],"parts":[{"make":"avg"}],"activity":{"shape":"sessions","value":5},"order":"asc"}}
+SELECT *
+SELECT *
 
 -- UnitMeans: avg-load of iot
 
@@ -78,11 +84,15 @@ SELECT *
 
 -- ActiveShare: daily-activity of iot
 
-n/a: query daily-activity: not supported: it asks about the answer of another query, and TQL has no subqueries
+{"statements":"1 of the registry, and 1 for each series that it names","registry":"diagnostics_series","tags":[5,7,4],"present":[0,1,2],"columns":[0,3],"fold":{"buckets":true,"width":600000,"keys":[0,1,2],"parts":[{"make":"avg"}],"activity":{"shape":"share","compare":1,"value":1},"order":"asc"}}
+SELECT *
+SELECT *
 
 -- Starts: breakdown-frequency of iot
 
-n/a: query breakdown-frequency: not supported: it asks about the answer of another query, and TQL has no subqueries
+{"statements":"1 of the registry, and 1 for each series that it names","registry":"diagnostics_series","tags":[7,4],"present":[0,1],"columns":[0,3],"fold":{"buckets":true,"width":600000,"keys":[0,1],"parts":[{"make":"zeros"}],"activity":{"shape":"starts","compare":2,"value":0.5}}}
+SELECT *
+SELECT *
 
 -- Rows: precise-point of iotdb
 
