@@ -24,6 +24,7 @@ type querier struct {
 	pipeline *client.Pipeline
 	page     int64
 	tables   map[string]*known // by the names of registries
+	closed   bool
 }
 
 // known is what a querier knows of a table. Containers that were made anew have other
@@ -36,23 +37,41 @@ type known struct {
 
 // NewQuerier implements driver.DB.
 func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error) {
-	s, err := d.link.open(ctx, true)
-	if err != nil {
-		return nil, fmt.Errorf("opening a connection for reading: %w", err)
+	q := &querier{db: d, page: int64(d.options.Int(optionPageSize))}
+	if err := q.connect(ctx); err != nil {
+		return nil, err
 	}
-	q := &querier{db: d, session: s, pipeline: s.Pipeline(), page: int64(d.options.Int(optionPageSize)), tables: map[string]*known{}}
-	q.pipeline.Window = int(d.options.Int(optionInFlight))
 	return q, nil
 }
 
+// connect opens a session.
+func (q *querier) connect(ctx context.Context) error {
+	s, err := q.db.link.open(ctx, true)
+	if err != nil {
+		return fmt.Errorf("opening a connection for reading: %w", err)
+	}
+	q.session, q.pipeline, q.tables = s, s.Pipeline(), map[string]*known{}
+	q.pipeline.Window = int(q.db.options.Int(optionInFlight))
+	return nil
+}
+
 // Close implements driver.Querier.
-func (q *querier) Close() error { return q.session.Close() }
+func (q *querier) Close() error {
+	q.closed = true
+	return q.session.Close()
+}
 
 // Do implements driver.Querier.
 func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
 	p, err := parsePlan(r.Text)
 	if err != nil {
 		return driver.Cost{}, err
+	}
+	if q.session.Broken() != nil && !q.closed && ctx.Err() == nil { // a query before was cut off
+		_ = q.session.Close() // it is broken
+		if err := q.connect(ctx); err != nil {
+			return driver.Cost{}, err
+		}
 	}
 	x := &execution{querier: q, plan: p, sink: sink}
 	for range 2 {
