@@ -18,6 +18,7 @@ import (
 	"github.com/tsmark/tsmark/driver/prometheus"
 	"github.com/tsmark/tsmark/driver/questdb"
 	"github.com/tsmark/tsmark/driver/sqlite"
+	"github.com/tsmark/tsmark/driver/tdengine"
 	"github.com/tsmark/tsmark/driver/timescaledb"
 	"github.com/tsmark/tsmark/driver/victoriametrics"
 )
@@ -41,6 +42,7 @@ func Drivers() []driver.Driver {
 		griddb.Driver(),
 		kairosdb.Driver(),
 		opentsdb.Driver(),
+		tdengine.Driver(),
 		null.Driver(),
 	}
 }

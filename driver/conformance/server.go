@@ -3,14 +3,18 @@ package conformance
 import (
 	"context"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/monitor/process"
+	"github.com/tsmark/tsmark/servers"
 )
 
 // Server is a server that the fault suite starts, kills and starts again over
@@ -38,11 +42,19 @@ func NewServer(t testing.TB, port int, c process.Command) *Server {
 }
 
 // Script starts the server of a script in the folder servers, which it has
-// installed before, with more in its environment, each NAME=value.
+// installed before, with more in its environment, each NAME=value. Of a server that users
+// bring they may bring the script as well, which TSMARK_SCRIPT_<NAME> names and which
+// has the same verbs; without it the test is skipped.
 func Script(t testing.TB, name string, env ...string) *Server {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
 	script := filepath.Join(filepath.Dir(here), "..", "..", "servers", name)
+	if !slices.Contains(servers.Names(), name) {
+		given := "TSMARK_SCRIPT_" + strings.ToUpper(name)
+		if script = os.Getenv(given); script == "" {
+			t.Skipf("no script starts a server that can be killed: give one in %s, with the verbs install, exec DIR PORT and ready DIR PORT", given)
+		}
+	}
 	if out, err := exec.CommandContext(t.Context(), script, "install").CombinedOutput(); err != nil {
 		t.Fatalf("%s install: %v: %s", script, err, out)
 	}

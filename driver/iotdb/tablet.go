@@ -1,7 +1,6 @@
 package iotdb
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -11,80 +10,12 @@ import (
 	"unsafe"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/byseries"
 	"github.com/tsmark/tsmark/series"
 )
 
 // view returns bytes as a text without a copy; it is good until they change.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
-
-// place is a row of a batch.
-type place struct {
-	run int32
-	row int32
-}
-
-// sorter brings the rows of a batch's tables into the order of tablets: device by
-// device, each in the order of times. Rows of one time stay as they came: of them the
-// last counts. Its memory is used again.
-type sorter struct {
-	counts  []int32 // of each series its rows, and then where its next one goes
-	devices []device
-	places  []place
-}
-
-// device is a series of a batch and its rows.
-type device struct {
-	series      uint32
-	first, last int
-}
-
-func newSorter(s *series.Schema) *sorter { return &sorter{counts: make([]int32, s.Series)} }
-
-// sort sorts the rows of runs of one table.
-func (s *sorter) sort(runs []*series.Run) error {
-	s.devices = s.devices[:0]
-	rows := 0
-	for _, run := range runs {
-		rows += run.Rows()
-		for _, of := range run.Series {
-			if int(of) >= len(s.counts) {
-				return fmt.Errorf("a row is of series %d, and the dataset has %d", of, len(s.counts))
-			}
-			if s.counts[of] == 0 {
-				s.devices = append(s.devices, device{series: of})
-			}
-			s.counts[of]++
-		}
-	}
-	if cap(s.places) < rows {
-		s.places = make([]place, rows)
-	}
-	s.places = s.places[:rows]
-	at := 0
-	for i := range s.devices {
-		d := &s.devices[i]
-		d.first = at
-		at += int(s.counts[d.series])
-		d.last = at
-		s.counts[d.series] = int32(d.first)
-	}
-	for r, run := range runs {
-		for row, of := range run.Series {
-			s.places[s.counts[of]] = place{int32(r), int32(row)}
-			s.counts[of]++
-		}
-	}
-	for i := range s.devices {
-		d := &s.devices[i]
-		s.counts[d.series] = 0
-		own := s.places[d.first:d.last]
-		byTime := func(a, b place) int { return cmp.Compare(runs[a.run].Times[a.row], runs[b.run].Times[b.row]) }
-		if !slices.IsSortedFunc(own, byTime) {
-			slices.SortStableFunc(own, byTime)
-		}
-	}
-	return nil
-}
 
 // encoder appends the columns of a tablet: the values of a column one behind the
 // other, and behind all columns which of their values are missing.
@@ -101,9 +32,9 @@ type encoder struct {
 func (e *encoder) begin() { e.masks, e.any = e.masks[:0], false }
 
 // times appends the times of rows.
-func (e *encoder) times(dst []byte, runs []*series.Run, places []place) ([]byte, error) {
+func (e *encoder) times(dst []byte, runs []*series.Run, places []byseries.Place) ([]byte, error) {
 	for _, p := range places {
-		ns := runs[p.run].Times[p.row]
+		ns := runs[p.Run].Times[p.Row]
 		at := ns / e.unit
 		if at*e.unit != ns {
 			return dst, fmt.Errorf("a row's time, %s, is no multiple of %v", time.Unix(0, ns).UTC().Format(time.RFC3339Nano), time.Duration(e.unit))
@@ -141,16 +72,16 @@ func (e *encoder) finish(dst []byte) []byte {
 }
 
 // field appends the values of a field.
-func (e *encoder) field(dst []byte, runs []*series.Run, places []place, f int) []byte {
+func (e *encoder) field(dst []byte, runs []*series.Run, places []byseries.Place, f int) []byte {
 	e.column(len(places))
 	nulls := false
 	table := runs[0].Table
 	kind, length := table.Fields[f].Type, table.Fields[f].Length
 	whole := e.held[kind].As == "INT64"
 	for i, p := range places {
-		run := runs[p.run]
+		run := runs[p.Run]
 		c := &run.Columns[f]
-		if run.Lacks(f, int(p.row)) {
+		if run.Lacks(f, int(p.Row)) {
 			nulls = true
 			e.null(i)
 			dst = appendNothing(dst, kind)
@@ -158,25 +89,25 @@ func (e *encoder) field(dst []byte, runs []*series.Run, places []place, f int) [
 		}
 		switch kind {
 		case series.Float:
-			dst = binary.BigEndian.AppendUint64(dst, math.Float64bits(c.Floats[p.row]))
+			dst = binary.BigEndian.AppendUint64(dst, math.Float64bits(c.Floats[p.Row]))
 		case series.Int:
-			dst = binary.BigEndian.AppendUint64(dst, uint64(c.Ints[p.row]))
+			dst = binary.BigEndian.AppendUint64(dst, uint64(c.Ints[p.Row]))
 		case series.Timestamp:
-			v := c.Ints[p.row]
+			v := c.Ints[p.Row]
 			if !whole {
 				v /= e.unit
 			}
 			dst = binary.BigEndian.AppendUint64(dst, uint64(v))
 		case series.Float32:
-			dst = binary.BigEndian.AppendUint32(dst, math.Float32bits(float32(c.Floats[p.row])))
+			dst = binary.BigEndian.AppendUint32(dst, math.Float32bits(float32(c.Floats[p.Row])))
 		case series.Int32:
-			dst = binary.BigEndian.AppendUint32(dst, uint32(c.Ints[p.row]))
+			dst = binary.BigEndian.AppendUint32(dst, uint32(c.Ints[p.Row]))
 		case series.Bool:
-			dst = append(dst, byte(c.Ints[p.row]))
+			dst = append(dst, byte(c.Ints[p.Row]))
 		case series.Date:
-			dst = binary.BigEndian.AppendUint32(dst, uint32(calendar(c.Ints[p.row])))
+			dst = binary.BigEndian.AppendUint32(dst, uint32(calendar(c.Ints[p.Row])))
 		default:
-			e.text = series.AppendText(e.text[:0], c.Ints[p.row], length)
+			e.text = series.AppendText(e.text[:0], c.Ints[p.Row], length)
 			dst = appendText(dst, e.text)
 		}
 	}
@@ -208,14 +139,14 @@ func calendar(days int64) int32 {
 }
 
 // number appends a tag that is a number, the same for all rows of a series.
-func (e *encoder) number(dst []byte, runs []*series.Run, places []place, t *series.Tag) ([]byte, error) {
+func (e *encoder) number(dst []byte, runs []*series.Run, places []byseries.Place, t *series.Tag) ([]byte, error) {
 	e.column(len(places))
 	nulls, known := false, false
 	var before uint32
 	var bits uint64
 	var has bool
 	for i, p := range places {
-		if s := runs[p.run].Series[p.row]; !known || s != before {
+		if s := runs[p.Run].Series[p.Row]; !known || s != before {
 			before, known, bits = s, true, 0
 			if e.text, has = t.Values.Append(e.text[:0], s); has {
 				v, err := strconv.ParseFloat(view(e.text), 64)

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/iotdb-client-go/v2/rpc"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/byseries"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -39,7 +40,7 @@ type writer struct {
 	held    map[series.Type]driver.Stored
 	tables  map[*series.Table]*tableWriter
 	active  []*tableWriter // those with rows in the batch
-	sorter  *sorter
+	sorter  *byseries.Sorter
 	encoder encoder
 
 	// Memory of a request, used again. The parts are cut out when all is encoded,
@@ -74,7 +75,7 @@ func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) 
 func newWriter(d *database, c *conn, s *series.Schema) *writer {
 	w := &writer{
 		conn: c, aligned: d.options[optionAligned] == "true", held: types(d.options),
-		tables: make(map[*series.Table]*tableWriter, len(s.Tables)), sorter: newSorter(s),
+		tables: make(map[*series.Table]*tableWriter, len(s.Tables)), sorter: byseries.New(s.Series),
 	}
 	if by := d.options[optionCompression]; by != "" {
 		w.creator = &creator{aligned: w.aligned, compression: strings.ToUpper(by)}
@@ -152,12 +153,12 @@ func (w *writer) encode(b *series.Batch) error {
 
 // table makes the tablets of a table's rows, one for each device.
 func (w *writer) table(t *tableWriter) error {
-	if err := w.sorter.sort(t.runs); err != nil {
+	if err := w.sorter.Sort(t.runs); err != nil {
 		return err
 	}
-	for i := range w.sorter.devices {
-		d := &w.sorter.devices[i]
-		if err := w.tablet(t, w.sorter.places[d.first:d.last], t.table.Width(d.series), d.series); err != nil {
+	for i := range w.sorter.Groups {
+		d := &w.sorter.Groups[i]
+		if err := w.tablet(t, w.sorter.Places[d.First:d.Last], t.table.Width(d.Series), d.Series); err != nil {
 			return err
 		}
 	}
@@ -165,7 +166,7 @@ func (w *writer) table(t *tableWriter) error {
 }
 
 // tablet makes a tablet of rows.
-func (w *writer) tablet(t *tableWriter, places []place, width int, of uint32) (err error) {
+func (w *writer) tablet(t *tableWriter, places []byseries.Place, width int, of uint32) (err error) {
 	p := part{columns: w.columns(t, width), path: len(w.paths), times: len(w.buffer), rows: int32(len(places))}
 	w.paths = append(w.paths, t.prefix...)
 	for _, tag := range t.texts {

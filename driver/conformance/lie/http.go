@@ -12,13 +12,15 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/gorilla/websocket"
 )
 
 // handler passes requests on, rows that are written and answers that are read
 // being what the lie makes of them.
 func (p *proxy) handler() http.Handler {
 	transport := &http.Transport{DisableCompression: true}
-	return &httputil.ReverseProxy{
+	plain := &httputil.ReverseProxy{
 		Transport: transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(&url.URL{Scheme: "http", Host: p.to})
@@ -29,6 +31,13 @@ func (p *proxy) handler() http.Handler {
 		ModifyResponse: p.answer,
 		FlushInterval:  -1,
 	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if websocket.IsWebSocketUpgrade(r) {
+			p.taos(w, r)
+			return
+		}
+		plain.ServeHTTP(w, r)
+	})
 }
 
 type failing struct{ err error }

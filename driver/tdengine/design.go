@@ -1,0 +1,181 @@
+package tdengine
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
+)
+
+// The server's limits, in bytes but for the numbers of columns.
+const (
+	maxColumn  = 64
+	maxTable   = 192 - 11 // with the number of a series behind it
+	maxColumns = 4096     // with the time, and without tags
+	maxTags    = 128
+	maxRow     = 65_531
+	maxTagSize = 16_384
+	tagLength  = 256 // of a text tag, where the limit lets it
+)
+
+// note is the table with the note.
+const note = "tsmark_mark"
+
+// design is how a schema becomes tables.
+type design struct {
+	sql.Dialect
+	unit    time.Duration
+	lines   bool // the tables are those of lines
+	types   map[series.Type]driver.Stored
+	numbers map[series.Type]bool // types whose values stand in SQL without quotes
+}
+
+func newDesign(o driver.Options) *design {
+	d := &design{unit: unitOf(o), lines: o[optionWrite] == writeLines, types: types(o)}
+	d.Dialect = sql.Dialect{Name: "TDengine", Precision: d.unit, Names: "``", Texts: sql.Backslashes, TimeName: "ts", Words: words, Wide: true, NoSetAll: true}
+	if d.lines {
+		d.TimeName = "_ts" // as the server calls it in tables that it makes of lines
+	}
+	return d
+}
+
+// types are the columns of fields. Those of texts have their length behind them.
+func types(o driver.Options) map[series.Type]driver.Stored {
+	moment := driver.Stored{As: "TIMESTAMP"}
+	if unitOf(o) != time.Nanosecond { // whose times have the database's precision
+		moment = driver.Stored{As: "BIGINT", Mapped: "nanoseconds since 1970"}
+	}
+	return map[series.Type]driver.Stored{
+		series.Bool:      {As: "BOOL"},
+		series.Int32:     {As: "INT"},
+		series.Int:       {As: "BIGINT"},
+		series.Float32:   {As: "FLOAT"},
+		series.Float:     {As: "DOUBLE"},
+		series.Text:      {As: "VARCHAR"},
+		series.Timestamp: moment,
+		series.Date:      {As: "INT", Mapped: "days since 1970"},
+		series.Blob:      {As: "VARBINARY"},
+	}
+}
+
+// time is the name of a row's time, as SQL.
+func (d *design) time() string { return d.Ident(d.TimeName) }
+
+// moment is a time as queries name it: rounded up, which changes no answer over times of
+// the database's precision. A number means the same whatever time zone anybody is in.
+func (d *design) moment(t time.Time) string {
+	ns := t.UnixNano()
+	down := query.BucketOf(ns, d.unit)
+	if down < ns {
+		down += int64(d.unit)
+	}
+	return strconv.FormatInt(down/int64(d.unit), 10)
+}
+
+// check returns what of a schema TDengine cannot hold.
+func (d *design) check(s *series.Schema) error {
+	for i, t := range s.Tables {
+		if err := d.checkTable(t); err != nil {
+			return err
+		}
+		for _, other := range s.Tables[:i] {
+			if other.Name == t.Name {
+				return fmt.Errorf("two tables would be called %s; rename a table of the workload", t.Name)
+			}
+		}
+		for _, other := range s.Tables {
+			number, of := strings.CutPrefix(t.Name, other.Name+"_")
+			if n, err := strconv.ParseUint(number, 10, 32); of && err == nil && n < uint64(s.Series) {
+				return fmt.Errorf("table %s would be called as series %d of table %s; rename it", t.Name, n, other.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// unnamable are characters that no table's name may have.
+var unnamable = regexp.MustCompile("[.`\x00-\x1f\x7f]")
+
+func (d *design) checkTable(t *series.Table) error {
+	switch bad := unnamable.FindString(t.Name); {
+	case t.Name == note:
+		return fmt.Errorf("a table is called %s, as that of tsmark's note: rename it", note)
+	case t.Name == "", bad != "":
+		return fmt.Errorf("table %q: a name of TDengine's has no %q; rename it", t.Name, bad)
+	case len(t.Name) > maxTable:
+		return fmt.Errorf("table %s: TDengine's names have at most %d bytes with the series behind them; shorten it", t.Name, maxTable+11)
+	case len(t.Tags) == 0:
+		return fmt.Errorf("table %s has no tags, and a super table of TDengine's needs one; add a tag", t.Name)
+	case len(t.Tags) > maxTags:
+		return fmt.Errorf("table %s has %d tags, and TDengine takes %d; give it fewer", t.Name, len(t.Tags), maxTags)
+	case len(t.Fields)+1 > maxColumns:
+		return fmt.Errorf("table %s would have %d columns, and TDengine takes %d; give it fewer fields", t.Name, len(t.Fields)+1, maxColumns)
+	}
+	taken := map[string]bool{d.TimeName: true}
+	for _, name := range t.ColumnNames() {
+		switch {
+		case taken[name]:
+			return fmt.Errorf("two columns of table %s would be called %s; rename a tag or field", t.Name, name)
+		case name == "" || len(name) > maxColumn || strings.ContainsAny(name, "`\x00"):
+			return fmt.Errorf("column %q of table %s: TDengine's columns have names of 1 to %d bytes without backticks; rename it", name, t.Name, maxColumn)
+		}
+		taken[name] = true
+	}
+	row := 8
+	for _, f := range t.Fields {
+		row += 8 + f.Length
+	}
+	if row > maxRow {
+		return fmt.Errorf("a row of table %s would have %d bytes, and TDengine's have %d; give it fewer fields", t.Name, row, maxRow)
+	}
+	return nil
+}
+
+// create is the statement that makes the super table of a table.
+func (d *design) create(t *series.Table) string {
+	columns := []string{d.time() + " TIMESTAMP"}
+	for _, f := range t.Fields {
+		kind := d.types[f.Type].As
+		if f.Type.Textual() {
+			kind = fmt.Sprintf("%s(%d)", kind, max(1, f.Length))
+		}
+		columns = append(columns, d.Ident(f.Name)+" "+kind)
+	}
+	kind, length := "VARCHAR", min(tagLength, (maxTagSize-256)/len(t.Tags)-2)
+	if d.lines {
+		kind, length = "NCHAR", min(tagLength, length/4)
+	}
+	var tags []string
+	for i := range t.Tags {
+		of := fmt.Sprintf("%s(%d)", kind, length)
+		if t.Tags[i].Numeric() && !d.lines { // lines have no numbers among their tags
+			of = "DOUBLE"
+		}
+		tags = append(tags, d.Ident(t.Tags[i].Key)+" "+of)
+	}
+	return fmt.Sprintf("CREATE STABLE %s (%s) TAGS (%s)", d.Ident(t.Name), strings.Join(columns, ", "), strings.Join(tags, ", "))
+}
+
+// words are those that TDengine reads as its own where they stand without backticks.
+const words = " _c0 _irowts _isfilled _qduration _qend _qstart _rowts _tags _wduration _wend _wstart account accounts add aggregate alive all alter analyze and anti " +
+	"any apps arbgroups as asc asof at_once balance batch_scan between bigint binary bnode bnodes bool buffer bufsize bwlimit by cache cachemodel cachesize " +
+	"case cast child client_version cluster column comment comp compact compacts compress connection connections conns consumer consumers contains count " +
+	"count_window create current_user database databases dbs delete delete_mark desc describe distinct distributed dnode dnodes double drop duration else " +
+	"enable encode encrypt_algorithm encrypt_key encryptions end event_window every exists expired explain file fill fill_history first float flush force " +
+	"from full function functions geometry grant grants group hash_join having host if ignore import in index indexes inner insert int integer interval " +
+	"into is jlimit join json keep keep_time_offset key kill language last last_row leader left level licences like limit linear local logs machines match " +
+	"max_delay maxrows merge meta minrows minus mnode mnodes modify modules nchar next nmatch no_batch_scan none normal not now null null_f nulls offset on " +
+	"only or order outer outputtype pages pagesize para_tables_sort partition partition_first pass pause port pps precision prev primary privileges qnode " +
+	"qnodes qtime queries query range ratio read recursive redistribute rename replace replica reset restore resume retentions revoke right rollup " +
+	"s3_chunksize s3_compact s3_keeplocal s3migrate schemaless scores select semi server_status server_version session set show single_stable skip_tsma " +
+	"sliding slimit sma smalldata_ts_sort smallint snode snodes soffset sort_for_group split stable stables start state state_window storage stream streams " +
+	"strict stt_trigger subscribe subscriptions subtable sysinfo system table table_prefix table_suffix tables tag tags tbname then timestamp timezone " +
+	"tinyint to today topic topics transaction transactions trigger trim tsdb_pagesize tseries tsma tsmas ttl union unsafe unsigned untreated update use " +
+	"user users using value value_f values varbinary varchar variables verbose vgroup vgroups view views vnode vnodes wal_fsync_period wal_level " +
+	"wal_retention_period wal_retention_size wal_roll_period wal_segment_size watermark when where window window_close window_offset with write "

@@ -1,0 +1,140 @@
+// Package tdengine drives TDengine 3, a server, through taosAdapter. Rows are written over
+// WebSocket as SQL with the rows of many tables in one INSERT, or as columns bound to a
+// prepared statement, or as lines without a schema; queries go over WebSocket, whose
+// blocks are decoded in place.
+//
+// Each table of the schema becomes a super table: the time ts, a column for each field, and
+// its tags; each of its series is a table of that, called <table>_<number>, which the
+// writer of its first row makes. Beside them stands tsmark_mark, which says what was loaded
+// and what tsmark made.
+package tdengine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/internal/option"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// The names of the options.
+const (
+	optionWrite      = "write"
+	optionPrecision  = "precision"
+	optionKeep       = "keep"
+	optionVgroups    = "vgroups"
+	optionWALLevel   = "wal_level"
+	optionWALFsync   = "wal_fsync_period"
+	optionBuffer     = "buffer"
+	optionPages      = "pages"
+	optionSTTTrigger = "stt_trigger"
+	optionCacheModel = "cachemodel"
+)
+
+// The values of optionWrite.
+const (
+	writeSQL   = "sql"
+	writeStmt  = "stmt"
+	writeLines = "lines"
+)
+
+// units are the precisions of times, by the server's numbers.
+var units = [...]struct {
+	name string
+	unit time.Duration
+}{{"ms", time.Millisecond}, {"us", time.Microsecond}, {"ns", time.Nanosecond}}
+
+// unitOf is that of the option.
+func unitOf(o driver.Options) time.Duration {
+	for _, u := range units {
+		if u.name == o[optionPrecision] {
+			return u.unit
+		}
+	}
+	return time.Millisecond
+}
+
+// Driver describes TDengine.
+func Driver() driver.Driver {
+	return driver.Driver{
+		Name: "tdengine",
+		Help: "TDengine 3, a server, written and queried over WebSocket by its taosAdapter",
+		Options: append(connection.Options(
+			option.Option{Name: connection.Port, Default: "6041", Help: "port of taosAdapter"},
+			option.Option{Name: connection.Database, Default: "tsmark", Help: "database, made where it does not exist, and dropped for another load if tsmark made it"},
+			option.Option{Name: connection.User, Default: "root", Help: "user to connect as"},
+			option.Option{Name: connection.Password, Default: "taosdata"},
+			option.Option{Name: optionWrite, Layout: true, Default: writeSQL, Type: option.Choice(writeSQL, writeStmt, writeLines),
+				Help: "how rows are sent: sql (many tables in one INSERT), stmt (columns bound to a prepared statement, table by table) or lines (schemaless, with the table names and NCHAR tags of that)"},
+			option.Option{Name: optionPrecision, Layout: true, Default: "ms", Type: option.Choice("ms", "us", "ns"), Help: "of times: ms, us or ns"},
+		), storage()...),
+		Profiles: []driver.Profile{
+			{Name: "default", Help: "as TDengine is shipped: 2 vgroups of 256 MB, a write-ahead log that is not forced to disk", Options: driver.Options{}},
+			{Name: "cached", Help: "the newest row of each table in memory, for last-row queries", Options: driver.Options{optionCacheModel: "both"}},
+		},
+		Durabilities: []driver.Profile{
+			{Name: driver.AsShipped, Help: "wal_level 1: acknowledged rows stand in the write-ahead log, in the system's memory", Options: driver.Options{optionWALLevel: "", optionWALFsync: ""}},
+			{Name: driver.Relaxed, Help: "wal_level 0: no write-ahead log", Options: driver.Options{optionWALLevel: "0"}},
+			{Name: driver.Strict, Help: "wal_level 2, wal_fsync_period 0: forced to disk with each write", Options: driver.Options{optionWALLevel: "2", optionWALFsync: "0"}},
+		},
+		Caps:    caps,
+		Modules: []string{"github.com/gorilla/websocket"},
+		Place: func(o driver.Options) string {
+			return fmt.Sprintf("database %s of TDengine at %s", o[connection.Database], driver.AddressPlace(o[connection.Host], o[connection.Port]))
+		},
+		TestServer: driver.Options{},
+		Brought: &driver.Brought{
+			How:      "in a container, as docs/drivers/tdengine.md says; no package registry has it",
+			Verified: []driver.Verified{{Version: "3.3.0.1", Server: "built from source"}},
+		},
+		IoTDBBenchmark: driver.Tool{Databases: []string{"TDengine"}},
+		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
+			text, err := render(q, s, newDesign(o))
+			return driver.Request{Text: text}, err
+		},
+		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
+			d, err := open(ctx, env, o)
+			if err != nil {
+				return nil, fmt.Errorf("opening TDengine: %w", err)
+			}
+			return d, nil
+		},
+	}
+}
+
+// storage are the options of the database. Without a value they are the server's.
+func storage() []driver.Option {
+	number := func(name, help string, least, most int) driver.Option {
+		return driver.Option{Name: name, Layout: true, Empty: "the server's", Type: option.Integer(least, most).Or(""), Help: help}
+	}
+	return []driver.Option{
+		{Name: optionKeep, Layout: true, Default: "36500", Type: option.Integer(1, 365000), Help: "days that rows are kept, counted back from today; older ones are refused"},
+		number(optionVgroups, "vgroups, over which tables are spread", 1, 1024),
+		number(optionWALLevel, "write-ahead log: 1 writes it, 2 forces it to disk as well, 0 has none", 0, 2),
+		number(optionWALFsync, "milliseconds between two times when the log is forced to disk, with wal_level=2; 0: with each write", 0, 180_000),
+		number(optionBuffer, "memory for writes of each vgroup, in MB", 3, 16_384),
+		number(optionPages, "pages of the metadata's cache, of each vgroup", 64, 16_384),
+		number(optionSTTTrigger, "files from memory that are there when they are merged", 1, 16),
+		{Name: optionCacheModel, Layout: true, Empty: "the server's, which is none", Type: option.Choice("none", "last_row", "last_value", "both").Or(""),
+			Help: "what of each table's newest row is kept in memory: none, last_row, last_value or both"},
+	}
+}
+
+func caps(o driver.Options) driver.Caps {
+	const noLiteral = "TDengine's SQL has no literal of"
+	return driver.Caps{
+		Language:      "SQL",
+		Dedupes:       true,
+		TimePrecision: unitOf(o),
+		Lacks: map[series.Trait]string{
+			series.NaN:        noLiteral,
+			series.Infinities: noLiteral,
+		},
+		Schema: newDesign(o).check,
+		Types:  types(o),
+	}
+}

@@ -1,0 +1,375 @@
+package tdengine
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// render returns the query as one SELECT. TDengine groups by time in windows (INTERVAL)
+// and by tags in partitions, and neither by expressions nor with WITH: what other
+// systems' SQL says so stands in subqueries here. Its error wraps query.ErrUnsupported
+// for what it cannot say.
+func render(q *query.Query, s *series.Schema, d *design) (string, error) {
+	r := renderer{design: d, q: q, table: s.Table(q.Table)}
+	if r.table == nil {
+		return "", fmt.Errorf("query %s: there is no table %q", q.Type, q.Table)
+	}
+	err := q.Check(r.table)
+	if err == nil {
+		err = r.check()
+	}
+	text := ""
+	if err == nil {
+		text, err = r.render()
+	}
+	if err != nil {
+		return "", fmt.Errorf("query %s: %w", q.Type, err)
+	}
+	return text, nil
+}
+
+// renderer writes one query.
+type renderer struct {
+	*design
+	q     *query.Query
+	table *series.Table
+}
+
+// check returns an error for what cannot be said.
+func (r *renderer) check() error {
+	if err := r.CheckNames(r.table); err != nil {
+		return err
+	}
+	if in := r.q.In; in != nil {
+		for _, v := range in.Values {
+			if err := r.CheckText(v); err != nil {
+				return fmt.Errorf("the filter on tag %s: %w", in.Key, err)
+			}
+			if n, err := strconv.ParseFloat(v, 64); r.table.Tag(in.Key).Numeric() && (err != nil || math.IsNaN(n) || math.IsInf(n, 0)) {
+				return fmt.Errorf("the filter on tag %s, whose values are numbers, has %q", in.Key, v)
+			}
+		}
+	}
+	width := time.Duration(0)
+	if s, ok := r.q.Shape.(query.Buckets); ok {
+		width = s.Width
+	} else if a := r.q.Activity(); a != nil {
+		width = a.Width
+	}
+	if width%r.unit != 0 {
+		return fmt.Errorf("%w: TDengine cannot have buckets of %v, its times are multiples of %v", query.ErrUnsupported, width, r.unit)
+	}
+	return nil
+}
+
+func (r *renderer) render() (string, error) {
+	switch s := r.q.Shape.(type) {
+	case query.Buckets:
+		return r.buckets(s), nil
+	case query.Totals:
+		columns := append([]string{r.tag(s.GroupBy)}, r.aggregates(s.Aggregate, s.Fields)...)
+		return r.of(columns...) + "\nGROUP BY " + r.tag(s.GroupBy), nil
+	case query.Rows:
+		return r.rows(s.Tag, s.Fields) + ordered(s.Order, "1", s.Tag != ""), nil
+	case query.AnyRows:
+		return r.rows(s.Tag, s.Fields) + fmt.Sprintf("\nLIMIT %d", s.Limit), nil
+	case query.RowSet:
+		if s.Operation != query.Union {
+			return "", fmt.Errorf("%w: TDengine has no %s", query.ErrUnsupported, strings.ToUpper(string(s.Operation)))
+		}
+		word := "\nUNION\n"
+		if s.All {
+			word = "\nUNION ALL\n"
+		}
+		return strings.Join(slices.Repeat([]string{r.rows(s.Tag, s.Fields)}, s.Operands), word), nil
+	case query.Last:
+		return r.last(s), nil
+	case query.Means:
+		return r.means(s), nil
+	case query.UnitMeans:
+		return r.unitMeans(s), nil
+	}
+	return r.activity(), nil
+}
+
+// tag is a tag in a query.
+func (r *renderer) tag(key string) string {
+	if r.lines && r.table.Tag(key).Numeric() {
+		return "CAST(" + r.Ident(key) + " AS DOUBLE)"
+	}
+	return r.Ident(key)
+}
+
+func (r *renderer) tags(keys []string) []string {
+	columns := make([]string, len(keys))
+	for i, key := range keys {
+		columns[i] = r.tag(key)
+	}
+	return columns
+}
+
+// of selects columns of the rows that match.
+func (r *renderer) of(columns ...string) string {
+	return "SELECT " + strings.Join(columns, ", ") + "\nFROM " + r.Ident(r.q.Table) + r.where()
+}
+
+// where is the conditions of the query.
+func (r *renderer) where() string {
+	q := r.q
+	var conditions []string
+	if in := q.In; in != nil {
+		values := make([]string, len(in.Values))
+		for i, v := range in.Values {
+			if values[i] = r.Text(v); r.table.Tag(in.Key).Numeric() {
+				n, _ := strconv.ParseFloat(v, 64) // check has done so
+				values[i] = double(n)
+			}
+		}
+		conditions = append(conditions, fmt.Sprintf("%s IN (%s)", r.tag(in.Key), strings.Join(values, ", ")))
+	}
+	for _, key := range q.Demands() {
+		if q.In == nil || q.In.Key != key {
+			conditions = append(conditions, r.Ident(key)+" IS NOT NULL")
+		}
+	}
+	if above := q.Above; above != nil {
+		for _, name := range above.All() {
+			bound := double(above.Value)
+			if r.table.Fields[r.table.FieldIndex(name)].Type.Integer() {
+				bound = strconv.FormatFloat(math.Floor(above.Value), 'f', 0, 64) // the same for whole numbers
+			}
+			conditions = append(conditions, r.Ident(name)+" > "+bound)
+		}
+	}
+	if a := q.Activity(); a != nil {
+		conditions = append(conditions, r.Ident(a.Field)+" IS NOT NULL")
+	}
+	if !q.Start.IsZero() {
+		conditions = append(conditions, r.time()+" >= "+r.moment(q.Start))
+	}
+	if !q.End.IsZero() {
+		conditions = append(conditions, r.time()+" < "+r.moment(q.End))
+	}
+	if len(conditions) == 0 {
+		return ""
+	}
+	return "\nWHERE " + strings.Join(conditions, "\n  AND ")
+}
+
+// double is the literal of a finite double.
+func double(v float64) string {
+	text := strconv.FormatFloat(v, 'g', -1, 64)
+	if !strings.ContainsAny(text, ".e") {
+		text += ".0"
+	}
+	return text
+}
+
+// aggregates are the columns of aggregated fields.
+func (r *renderer) aggregates(a query.Aggregate, fields []string) []string {
+	columns := make([]string, len(fields))
+	for i, f := range fields {
+		columns[i] = fmt.Sprintf("%s(%s)", a, r.number(a, f))
+	}
+	return columns
+}
+
+// number is a field as an aggregate takes it. Sums of integers would be integers, with
+// bounds.
+func (r *renderer) number(a query.Aggregate, field string) string {
+	name := r.Ident(field)
+	kind := r.table.Fields[r.table.FieldIndex(field)].Type
+	if a == query.Sum && kind != series.Float {
+		return "CAST(" + name + " AS DOUBLE)"
+	}
+	return name
+}
+
+// width is that of buckets. All units up to hours count from 1970, whatever the time zone.
+func (r *renderer) width(w time.Duration) string {
+	for _, u := range []struct {
+		unit time.Duration
+		name string
+	}{{time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}, {time.Millisecond, "a"}, {time.Microsecond, "u"}} {
+		if w%u.unit == 0 {
+			return fmt.Sprintf("%d%s", w/u.unit, u.name)
+		}
+	}
+	return fmt.Sprintf("%db", w)
+}
+
+// partition is the windows of a width for each value of tags.
+func (r *renderer) partition(by []string, width time.Duration) string {
+	text := "\n"
+	if len(by) > 0 {
+		text += "PARTITION BY " + strings.Join(by, ", ") + " "
+	}
+	return text + "INTERVAL(" + r.width(width) + ")"
+}
+
+// ordered is the order of an answer by its time and, if it has one, a tag behind that.
+func ordered(o query.Order, time string, tagged bool) string {
+	if o == query.Unordered {
+		return ""
+	}
+	down := ""
+	if o == query.Descending {
+		down = " DESC"
+	}
+	text := "\nORDER BY " + time + down
+	if tagged {
+		text += ", 2" + down
+	}
+	return text
+}
+
+func (r *renderer) buckets(s query.Buckets) string {
+	columns, by := []string{"_wstart"}, r.tags(named(s.GroupBy))
+	columns = append(append(columns, by...), r.aggregates(s.Aggregate, s.Fields)...)
+	text := r.of(columns...) + r.partition(by, s.Width) + ordered(s.Order, "1", s.GroupBy != "")
+	if s.Limit > 0 {
+		text += fmt.Sprintf("\nLIMIT %d", s.Limit)
+	}
+	return text
+}
+
+func named(tag string) []string {
+	if tag == "" {
+		return nil
+	}
+	return []string{tag}
+}
+
+func (r *renderer) idents(names []string) []string {
+	columns := make([]string, len(names))
+	for i, name := range names {
+		columns[i] = r.Ident(name)
+	}
+	return columns
+}
+
+func (r *renderer) rows(tag string, fields []string) string {
+	return r.of(append(append([]string{r.time()}, r.tags(named(tag))...), r.idents(fields)...)...)
+}
+
+// last writes the Last shape: beside last_row of the time stand other columns of the
+// same row.
+func (r *renderer) last(s query.Last) string {
+	columns := append([]string{fmt.Sprintf("last_row(%s) AS %[1]s", r.time()), r.tag(s.By)}, r.tags(s.Tags)...)
+	columns = append(columns, r.idents(s.Fields)...)
+	having := s.Having
+	if having == nil {
+		return r.of(columns...) + "\nPARTITION BY " + r.tag(s.By)
+	}
+	value := r.Ident(having.Field)
+	if having.Over != "" {
+		value += " / divisor"
+		columns = append(columns, r.tag(having.Over)+" AS divisor")
+	}
+	names := append(append([]string{r.time(), r.Ident(s.By)}, r.idents(s.Tags)...), r.idents(s.Fields)...)
+	return fmt.Sprintf("SELECT %s\nFROM (\n%s\nPARTITION BY %s\n)\nWHERE %s", strings.Join(names, ", "), r.of(columns...), r.tag(s.By), comparison(value, having.Compare, having.Value))
+}
+
+func comparison(expression string, c query.Comparison, value float64) string {
+	return fmt.Sprintf("%s %s %s", expression, c, double(value))
+}
+
+func (r *renderer) means(s query.Means) string {
+	by := r.tags(s.Group)
+	columns := slices.Clone(by)
+	for _, f := range s.Fields {
+		columns = append(columns, "avg("+r.Ident(f)+")")
+	}
+	for _, key := range s.MeanTags {
+		columns = append(columns, "avg("+r.tag(key)+")")
+	}
+	text := r.of(columns...) + "\nGROUP BY " + strings.Join(by, ", ")
+	if h := s.Having; h != nil {
+		text += "\nHAVING " + comparison("avg("+r.Ident(h.Field)+")", h.Compare, h.Value)
+	}
+	return text
+}
+
+func (r *renderer) unitMeans(s query.UnitMeans) string {
+	var inner, outer []string
+	for i, key := range s.Group {
+		inner = append(inner, fmt.Sprintf("%s AS g%d", r.tag(key), i))
+		outer = append(outer, fmt.Sprintf("g%d", i))
+	}
+	groups := strings.Join(outer, ", ")
+	for i, f := range s.Fields {
+		mean := "avg(" + r.Ident(f) + ")"
+		if s.Over != "" {
+			mean += " / " + r.tag(s.Over)
+		}
+		inner, outer = append(inner, fmt.Sprintf("%s AS m%d", mean, i)), append(outer, fmt.Sprintf("avg(m%d)", i))
+	}
+	by := append(r.tags(s.Group), r.tag(s.Unit))
+	return fmt.Sprintf("SELECT %s\nFROM (\n%s\nGROUP BY %s\n)\nGROUP BY %s", strings.Join(outer, ", "), r.of(inner...), strings.Join(by, ", "), groups)
+}
+
+const day = 24 * time.Hour
+
+// activity writes the shapes that look at active buckets.
+func (r *renderer) activity() string {
+	a := r.q.Activity()
+	switch s := r.q.Shape.(type) {
+	case query.ActiveUnits:
+		return fmt.Sprintf("SELECT unit\nFROM (\nSELECT unit, count(*) AS n\nFROM (\n%s\n)\nWHERE active = 1\nGROUP BY unit\n)\nWHERE n > %d", r.active(nil), s.More)
+	case query.ActiveHours:
+		return fmt.Sprintf("SELECT unit, avg(n) * %s\nFROM (\nSELECT _wstart AS day, unit, count(*) AS n\nFROM (\n%s\n)\nWHERE active = 1%s\n)\nGROUP BY unit",
+			double(a.Width.Hours()), r.active(nil), r.partition([]string{"unit"}, day))
+	case query.ActiveShare:
+		groups := numbered(len(s.Group))
+		return fmt.Sprintf("SELECT _wstart AS day, %s, count(*) / %s\nFROM (\n%s\nORDER BY ts\n)\nWHERE active = 1%s\nORDER BY day, %[1]s",
+			strings.Join(groups, ", "), double(float64(day/a.Width)), r.active(s.Group), r.partition(groups, day))
+	case query.Starts:
+		groups := strings.Join(numbered(len(s.Group)), ", ")
+		return fmt.Sprintf("SELECT %s, count(*)\nFROM (\n%s\n)\nWHERE changed = 1\nGROUP BY %[1]s", groups, r.changes(s.Group))
+	}
+	// Of two neighbouring changes the later one is an end, and their distance the length
+	// of the session.
+	seconds := strconv.FormatFloat(float64(time.Second/r.unit), 'f', 1, 64)
+	return fmt.Sprintf("SELECT day, unit, avg(length) / %s\nFROM (\nSELECT TIMETRUNCATE(CAST(CAST(ts AS BIGINT) - length AS TIMESTAMP), 1d, 0) AS day, unit, length\nFROM (\n"+
+		"SELECT ts, unit, changed, diff(CAST(ts AS BIGINT)) AS length\nFROM (\n%s\n)\nWHERE changed <> 0\nPARTITION BY unit\n)\nWHERE changed = -1\n)\nGROUP BY day, unit\nORDER BY day, unit",
+		seconds, r.changes(nil))
+}
+
+func numbered(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("g%d", i)
+	}
+	return names
+}
+
+// active writes the query of each unit's buckets, with the group's columns: whether they
+// are active.
+func (r *renderer) active(group []string) string {
+	a := r.q.Activity()
+	columns, by := []string{"_wstart AS ts", r.tag(a.Unit) + " AS unit"}, append([]string{r.tag(a.Unit)}, r.tags(group)...)
+	for i, key := range group {
+		columns = append(columns, fmt.Sprintf("%s AS g%d", r.tag(key), i))
+	}
+	measure := "avg(" + r.Ident(a.Field) + ")"
+	if a.Zeros {
+		measure = fmt.Sprintf("avg(CASE WHEN %s = 0 THEN 1.0 ELSE 0.0 END)", r.Ident(a.Field))
+	}
+	columns = append(columns, "CASE WHEN "+comparison(measure, a.Compare, a.Value)+" THEN 1 ELSE 0 END AS active")
+	return r.of(columns...) + r.partition(by, a.Width)
+}
+
+// changes writes the query that sets each bucket beside the one before it: 1 where it is
+// active and that was not, -1 the other way round.
+func (r *renderer) changes(group []string) string {
+	groups := numbered(len(group))
+	columns := append(append([]string{"ts", "unit"}, groups...), "diff(active) AS changed")
+	return fmt.Sprintf("SELECT %s\nFROM (\n%s\n)\nPARTITION BY %s", strings.Join(columns, ", "), r.active(group), strings.Join(append([]string{"unit"}, groups...), ", "))
+}

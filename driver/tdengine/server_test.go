@@ -1,0 +1,41 @@
+package tdengine_test
+
+import (
+	"flag"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/tdengine"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
+
+// databases counts those that tests have made.
+var databases atomic.Int64
+
+// server returns options that lead to a database of the test's own. Others may be given
+// as names and values.
+func server(t testing.TB, given ...string) map[string]string {
+	t.Helper()
+	name := fmt.Sprintf("test_%d", databases.Add(1))
+	return conformance.TestServer(t, tdengine.Driver(), append([]string{"database", name}, given...)...)
+}
+
+// The suite with each precision of times, and each way to write.
+func TestConformance(t *testing.T) { conformance.Run(t, tdengine.Driver(), server(t)) }
+
+func TestConformanceMicroseconds(t *testing.T) {
+	conformance.Long(t)
+	conformance.Run(t, tdengine.Driver(), server(t, "precision", "us", "vgroups", "2"))
+}
+
+func TestConformanceNanoseconds(t *testing.T) {
+	conformance.Long(t)
+	conformance.Run(t, tdengine.Driver(), server(t, "precision", "ns", "vgroups", "1", "cachemodel", "both"))
+}
+
+func TestQueries(t *testing.T) {
+	conformance.Queries(t, tdengine.Driver(), nil, "queries.sql", *update)
+}

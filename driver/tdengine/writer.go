@@ -1,0 +1,264 @@
+package tdengine
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/byseries"
+	"github.com/tsmark/tsmark/series"
+)
+
+// maxStatement is the most bytes of a statement that the server takes, less what a row may
+// have behind the last look at its length.
+const maxStatement = 1<<20 - 1<<16 - 1<<10
+
+// tableWriter is what a writer knows of a table.
+type tableWriter struct {
+	table *series.Table
+	of    string        // the super table as SQL
+	begin string        // of the names of its tables, behind a backtick
+	known series.Bitmap // series whose tables are there
+	runs  []*series.Run // of the batch at hand
+}
+
+// writer implements driver.Writer: it sends the rows of a batch as SQL, all tables of it
+// in as few INSERTs as their length allows. A table is made by the INSERT of its first
+// row, by each writer anew: one that is there is left as it is.
+type writer struct {
+	conn   *conn
+	design *design
+	unit   int64
+	tables map[*series.Table]*tableWriter
+	active []*tableWriter // those with rows in the batch
+	sorter *byseries.Sorter
+
+	text  []byte // of a tag or a field
+	named []byte // a table as an INSERT begins its rows
+	at    int    // where the statement begins in the request
+	wire  int64  // bytes of the batch
+	made  []maker
+}
+
+// maker is a table that a statement makes.
+type maker struct {
+	of     *tableWriter
+	series uint32
+}
+
+// NewWriter implements driver.DB. The database must have been prepared since it was
+// opened.
+func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
+	s, err := d.prepared()
+	if err == nil {
+		var c *conn
+		if c, err = d.config.connect(ctx, d.name); err == nil {
+			return newWriter(d.design, c, s), nil
+		}
+	}
+	return nil, fmt.Errorf("opening a connection for writing: %w", err)
+}
+
+func newWriter(d *design, c *conn, s *series.Schema) *writer {
+	w := &writer{conn: c, design: d, unit: int64(d.unit), tables: make(map[*series.Table]*tableWriter, len(s.Tables)), sorter: byseries.New(s.Series)}
+	for _, t := range s.Tables {
+		w.tables[t] = &tableWriter{table: t, of: d.Ident(t.Name), begin: t.Name + "_", known: make(series.Bitmap, s.Series/64+1)}
+	}
+	return w
+}
+
+// Write implements driver.Writer. An error may leave some of the rows.
+func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
+	err := w.gather(b)
+	if err == nil {
+		w.wire = 0
+		err = w.conn.within(ctx, func() error {
+			w.begin()
+			for _, t := range w.active {
+				if err := w.rows(t, w.send); err != nil {
+					return err
+				}
+			}
+			return w.send()
+		})
+	}
+	if err != nil {
+		return driver.Receipt{}, fmt.Errorf("writing to TDengine: %w", err)
+	}
+	return driver.Receipt{Sent: w.conn.net.LastWrite(), Acked: time.Now(), Rows: int64(b.Rows()), WireBytes: w.wire}, nil
+}
+
+// gather finds the runs of each table.
+func (w *writer) gather(b *series.Batch) error {
+	w.active = w.active[:0]
+	for i := range b.Runs {
+		run := &b.Runs[i]
+		t := w.tables[run.Table]
+		if t == nil {
+			return fmt.Errorf("table %s is not of the schema that the database was prepared for", run.Table.Name)
+		}
+		if run.Rows() == 0 {
+			continue
+		}
+		if len(t.runs) == 0 {
+			w.active = append(w.active, t)
+		}
+		t.runs = append(t.runs, run)
+	}
+	return nil
+}
+
+// begin begins a statement.
+func (w *writer) begin() {
+	w.conn.begin("query", 0)
+	w.conn.out = append(w.conn.out, `,"sql":"`...)
+	w.at = len(w.conn.out)
+	w.conn.out = append(w.conn.out, "INSERT INTO"...)
+	w.made = w.made[:0]
+}
+
+// send sends the statement, if it has rows, and waits until the server has them.
+func (w *writer) send() error {
+	const nothing = len("INSERT INTO")
+	if len(w.conn.out) == w.at+nothing {
+		return nil
+	}
+	w.conn.out = append(w.conn.out, '"')
+	w.wire += int64(len(w.conn.out) - w.at)
+	if _, err := w.conn.ask(); err != nil {
+		return err
+	}
+	for _, m := range w.made {
+		m.of.known.Set(int(m.series))
+	}
+	return nil
+}
+
+// rows adds the rows of a table, and has each statement sent that is full.
+func (w *writer) rows(t *tableWriter, send func() error) error {
+	runs := t.runs
+	t.runs = t.runs[:0]
+	if err := w.sorter.Sort(runs); err != nil {
+		return err
+	}
+	for i := range w.sorter.Groups {
+		g := &w.sorter.Groups[i]
+		if err := w.name(t, g.Series); err != nil {
+			return err
+		}
+		w.conn.out = append(w.conn.out, w.named...)
+		for _, p := range w.sorter.Places[g.First:g.Last] {
+			if len(w.conn.out)-w.at > maxStatement {
+				if err := send(); err != nil {
+					return err
+				}
+				w.begin()
+				if err := w.name(t, g.Series); err != nil {
+					return err
+				}
+				w.conn.out = append(w.conn.out, w.named...)
+			}
+			if err := w.row(runs[p.Run], int(p.Row)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// name makes the beginning of a table's rows. A table that may not be there is made.
+func (w *writer) name(t *tableWriter, of uint32) error {
+	w.named = appendJSON(append(w.named[:0], " `"...), t.begin)
+	w.named = append(strconv.AppendUint(w.named, uint64(of), 10), '`')
+	if !t.known.Has(int(of)) {
+		w.made = append(w.made, maker{t, of})
+		w.named = appendJSON(append(w.named, " USING "...), t.of)
+		w.named = append(w.named, " TAGS ("...)
+		for i := range t.table.Tags {
+			tag := &t.table.Tags[i]
+			if i > 0 {
+				w.named = append(w.named, ',')
+			}
+			text, ok := tag.Values.Append(w.text[:0], of)
+			w.text = text
+			switch {
+			case !ok:
+				w.named = append(w.named, "NULL"...)
+			case tag.Numeric():
+				if _, err := strconv.ParseFloat(string(text), 64); err != nil {
+					return fmt.Errorf("the tag %s of series %d is %q, not a number", tag.Key, of, text)
+				}
+				w.named = append(w.named, text...)
+			default:
+				w.named = appendLiteral(w.named, text)
+			}
+		}
+		w.named = append(w.named, ')')
+	}
+	w.named = append(w.named, " VALUES "...)
+	return nil
+}
+
+// row adds a row.
+func (w *writer) row(run *series.Run, row int) error {
+	ns := run.Times[row]
+	at := ns / w.unit
+	if at*w.unit != ns {
+		return fmt.Errorf("a row's time, %s, is no multiple of %v", time.Unix(0, ns).UTC().Format(time.RFC3339Nano), time.Duration(w.unit))
+	}
+	out := strconv.AppendInt(append(w.conn.out, '('), at, 10)
+	for f := range run.Columns {
+		out = append(out, ',')
+		if run.Lacks(f, row) {
+			out = append(out, "NULL"...)
+			continue
+		}
+		c, field := &run.Columns[f], &run.Table.Fields[f]
+		switch field.Type {
+		case series.Float:
+			out = strconv.AppendFloat(out, c.Floats[row], 'g', -1, 64)
+		case series.Float32:
+			out = strconv.AppendFloat(out, c.Floats[row], 'g', -1, 32)
+		case series.Text, series.Blob:
+			w.text = series.AppendText(w.text[:0], c.Ints[row], field.Length)
+			out = appendLiteral(out, w.text)
+		default:
+			out = strconv.AppendInt(out, c.Ints[row], 10)
+		}
+	}
+	w.conn.out = append(out, ')')
+	return nil
+}
+
+// appendLiteral appends the literal of a text, as it stands in JSON: a backslash that
+// escapes in SQL is two.
+func appendLiteral(dst, text []byte) []byte {
+	dst = append(dst, '\'')
+	from := 0
+	for i, b := range text {
+		if b >= ' ' && b != '\'' && b != '\\' && b != '"' {
+			continue
+		}
+		dst = append(dst, text[from:i]...)
+		from = i + 1
+		switch b {
+		case '\\':
+			dst = append(dst, `\\\\`...)
+		case '\'':
+			dst = append(dst, `\\'`...)
+		case '\n':
+			dst = append(dst, `\\n`...)
+		default:
+			dst = appendJSON(dst, text[i:i+1])
+		}
+	}
+	return append(append(dst, text[from:]...), '\'')
+}
+
+// Flush implements driver.Writer. Write keeps nothing back.
+func (w *writer) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
+
+// Close implements driver.Writer.
+func (w *writer) Close() error { return w.conn.Close() }
