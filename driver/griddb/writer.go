@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/byseries"
 	"github.com/tsmark/tsmark/driver/griddb/client"
 	"github.com/tsmark/tsmark/series"
 )
@@ -23,32 +23,22 @@ type writer struct {
 	tables     map[*series.Table]*tableWriter
 	active     []*tableWriter // those with rows in the batch
 	schemas    []*client.Schema
-	partitions [][]slotAt // of the batch, by partition
-	used       []int      // partitions with rows
+	partitions [][]groupAt // of the batch, by partition
+	used       []int       // partitions with rows
 	unknown    []uint32
 }
 
 // tableWriter is what a writer knows of a table.
 type tableWriter struct {
 	*registry
-	place int     // of its schema in the batch
-	parts []int32 // of series: the partition of their containers, and 1; 0: not known yet
-	slots []slot  // of the batch
-	slot  []int32 // of series: the slot, and 1
-	runs  []*series.Run
-	rows  []rowAt // those of a slot one behind the other
-	order []int32 // of rows as they came: their slots
+	place int           // of its schema in the batch
+	parts []int32       // of series: the partition of their containers, and 1; 0: not known yet
+	runs  []*series.Run // of the batch
+	*byseries.Sorter
 }
 
-// slot is the rows of a batch that are of one series.
-type slot struct {
-	series      uint32
-	count, from int32
-}
-
-type rowAt struct{ run, row int32 }
-
-type slotAt struct{ table, slot int32 }
+// groupAt is a series of a batch, and its rows.
+type groupAt struct{ table, group int32 }
 
 // NewWriter implements driver.DB. The database must have been prepared since it was
 // opened.
@@ -75,10 +65,10 @@ func (l *link) partitionCount() int {
 }
 
 func newWriter(d *database, registries map[*series.Table]*registry, s *client.Session, partitions int) *writer {
-	w := &writer{db: d, session: s, pipeline: s.Pipeline(), tables: make(map[*series.Table]*tableWriter, len(registries)), partitions: make([][]slotAt, partitions)}
+	w := &writer{db: d, session: s, pipeline: s.Pipeline(), tables: make(map[*series.Table]*tableWriter, len(registries)), partitions: make([][]groupAt, partitions)}
 	w.pipeline.Window = max(w.pipeline.Window, partitions)
 	for t, r := range registries {
-		w.tables[t] = &tableWriter{registry: r, parts: make([]int32, len(r.ids)), slot: make([]int32, len(r.ids))}
+		w.tables[t] = &tableWriter{registry: r, parts: make([]int32, len(r.ids)), Sorter: byseries.New(uint32(len(r.ids)))}
 	}
 	return w
 }
@@ -108,7 +98,7 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 // gather finds out which rows of the batch are of which series.
 func (w *writer) gather(b *series.Batch) error {
 	for _, t := range w.active {
-		t.reset()
+		t.runs = t.runs[:0]
 	}
 	w.active, w.schemas = w.active[:0], w.schemas[:0]
 	for i := range b.Runs {
@@ -125,61 +115,21 @@ func (w *writer) gather(b *series.Batch) error {
 			w.active, w.schemas = append(w.active, t), append(w.schemas, t.schema)
 		}
 		t.runs = append(t.runs, run)
-		for _, s := range run.Series {
-			if int(s) >= len(t.slot) {
-				return fmt.Errorf("series %d is not of the schema that the database was prepared for", s)
-			}
-			at := t.slot[s]
-			if at == 0 {
-				t.slots = append(t.slots, slot{series: s})
-				at = int32(len(t.slots))
-				t.slot[s] = at
-			}
-			t.slots[at-1].count++
-			t.order = append(t.order, at-1)
-		}
 	}
 	for _, t := range w.active {
-		t.divide()
-	}
-	return nil
-}
-
-// reset forgets a batch.
-func (t *tableWriter) reset() {
-	for i := range t.slots {
-		t.slot[t.slots[i].series] = 0
-	}
-	t.slots, t.runs, t.order = t.slots[:0], t.runs[:0], t.order[:0]
-}
-
-// divide puts the rows of each slot one behind the other, in the order in which they
-// came.
-func (t *tableWriter) divide() {
-	from := int32(0)
-	for i := range t.slots {
-		s := &t.slots[i]
-		s.from, from = from, from+s.count
-		s.count = 0
-	}
-	t.rows = slices.Grow(t.rows[:0], int(from))[:from]
-	next := 0
-	for r, run := range t.runs {
-		for row := range run.Series {
-			s := &t.slots[t.order[next]]
-			next++
-			t.rows[s.from+s.count] = rowAt{int32(r), int32(row)}
-			s.count++
+		if err := t.Sort(t.runs); err != nil {
+			return fmt.Errorf("table %s: %w", t.table.Name, err)
 		}
 	}
+	return nil
 }
 
 // make makes the containers of series that have none yet.
 func (w *writer) make(ctx context.Context) error {
 	for _, t := range w.active {
 		w.unknown = w.unknown[:0]
-		for i := range t.slots {
-			if of := t.slots[i].series; t.parts[of] == 0 {
+		for i := range t.Groups {
+			if of := t.Groups[i].Series; t.parts[of] == 0 {
 				w.unknown = append(w.unknown, of)
 			}
 		}
@@ -203,12 +153,12 @@ func (w *writer) encode() {
 	}
 	w.used = w.used[:0]
 	for n, t := range w.active {
-		for i := range t.slots {
-			p := int(t.parts[t.slots[i].series] - 1)
+		for i := range t.Groups {
+			p := int(t.parts[t.Groups[i].Series] - 1)
 			if len(w.partitions[p]) == 0 {
 				w.used = append(w.used, p)
 			}
-			w.partitions[p] = append(w.partitions[p], slotAt{int32(n), int32(i)})
+			w.partitions[p] = append(w.partitions[p], groupAt{int32(n), int32(i)})
 		}
 	}
 	w.pipeline.Reset()
@@ -221,11 +171,11 @@ func (w *writer) encode() {
 		} else {
 			for _, at := range w.partitions[p] {
 				t := w.active[at.table]
-				s := &t.slots[at.slot]
-				id, _ := t.id(s.series)
-				w.pipeline.BeginRows(id, t.place, int(s.count))
-				dst, from := t.schema.Extend(w.pipeline.Buffer(), int(s.count))
-				w.pipeline.SetBuffer(t.appendRows(dst, from, 0, int(s.count), s, 0))
+				g := &t.Groups[at.group]
+				id, _ := t.id(g.Series)
+				w.pipeline.BeginRows(id, t.place, g.Last-g.First)
+				dst, from := t.schema.Extend(w.pipeline.Buffer(), g.Last-g.First)
+				w.pipeline.SetBuffer(t.appendRows(dst, from, 0, g.Last-g.First, g, 0))
 				w.pipeline.EndRows()
 			}
 		}
@@ -234,38 +184,39 @@ func (w *writer) encode() {
 }
 
 // encodeTables appends the rows of tables, of which each has one container.
-func (w *writer) encodeTables(slots []slotAt) {
-	for len(slots) > 0 {
+func (w *writer) encodeTables(groups []groupAt) {
+	for len(groups) > 0 {
 		n, rows := 0, 0
-		t := w.active[slots[0].table]
-		for n < len(slots) && slots[n].table == slots[0].table {
-			rows += int(t.slots[slots[n].slot].count)
+		t := w.active[groups[0].table]
+		for n < len(groups) && groups[n].table == groups[0].table {
+			g := &t.Groups[groups[n].group]
+			rows += g.Last - g.First
 			n++
 		}
-		id, _ := t.id(t.slots[slots[0].slot].series)
+		id, _ := t.id(t.Groups[groups[0].group].Series)
 		w.pipeline.BeginRows(id, t.place, rows)
 		dst, from := t.schema.Extend(w.pipeline.Buffer(), rows)
 		first := 0
-		for _, at := range slots[:n] {
-			s := &t.slots[at.slot]
-			dst = t.appendRows(dst, from, first, rows, s, 1)
-			first += int(s.count)
+		for _, at := range groups[:n] {
+			g := &t.Groups[at.group]
+			dst = t.appendRows(dst, from, first, rows, g, 1)
+			first += g.Last - g.First
 		}
 		w.pipeline.SetBuffer(dst)
 		w.pipeline.EndRows()
-		slots = slots[n:]
+		groups = groups[n:]
 	}
 }
 
-// appendRows fills the rows of a slot from the first one on, of those that were appended
+// appendRows fills the rows of a series from the first one on, of those that were appended
 // at a place. So many columns stand before the time.
-func (t *tableWriter) appendRows(dst []byte, at, first, total int, s *slot, before int) []byte {
+func (t *tableWriter) appendRows(dst []byte, at, first, total int, g *byseries.Group, before int) []byte {
 	size := t.schema.Size
-	rows := t.rows[s.from : s.from+s.count]
+	rows := t.Places[g.First:g.Last]
 	begin := at + first*size
 	if before > 0 {
 		for i := range rows {
-			binary.LittleEndian.PutUint32(dst[begin+i*size+t.schema.Offset(0):], s.series)
+			binary.LittleEndian.PutUint32(dst[begin+i*size+t.schema.Offset(0):], g.Series)
 		}
 	}
 	t.putTimes(dst[begin+t.schema.Offset(before):], rows)
@@ -280,18 +231,18 @@ func (t *tableWriter) appendRows(dst []byte, at, first, total int, s *slot, befo
 	}
 	if variable {
 		for i, r := range rows {
-			dst = t.appendTexts(dst, at, first+i, total, before+1, t.runs[r.run], int(r.row))
+			dst = t.appendTexts(dst, at, first+i, total, before+1, t.runs[r.Run], int(r.Row))
 		}
 	}
 	return dst
 }
 
 // putTimes puts the times of rows, from the first one's place on.
-func (t *tableWriter) putTimes(dst []byte, rows []rowAt) {
+func (t *tableWriter) putTimes(dst []byte, rows []byseries.Place) {
 	size := t.schema.Size
 	for i, r := range rows {
 		at := dst[i*size:]
-		ns := t.runs[r.run].Times[r.row]
+		ns := t.runs[r.Run].Times[r.Row]
 		switch t.unit {
 		case int64(time.Millisecond):
 			binary.LittleEndian.PutUint64(at, uint64(ns/int64(time.Millisecond)))
@@ -304,10 +255,10 @@ func (t *tableWriter) putTimes(dst []byte, rows []rowAt) {
 }
 
 // putField puts the values of a field of rows.
-func (t *tableWriter) putField(dst []byte, f, column int, kind client.Type, rows []rowAt) {
+func (t *tableWriter) putField(dst []byte, f, column int, kind client.Type, rows []byseries.Place) {
 	size, offset := t.schema.Size, t.schema.Offset(column)
 	for i, r := range rows {
-		run, row := t.runs[r.run], int(r.row)
+		run, row := t.runs[r.Run], int(r.Row)
 		if run.Lacks(f, row) {
 			t.schema.SetNull(dst[i*size:], column)
 			continue
