@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/tsmark/tsmark/driver"
@@ -29,12 +30,8 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	err := check(o, &series.Schema{})
 	if err == nil {
 		err = d.own(ctx, func(*client.Session) error { return nil })
-		if env.Create && errors.Is(err, errNoDatabase) {
-			if made := d.makeDatabase(ctx); made != nil {
-				err = fmt.Errorf("%w (and it could not be made: %w)", err, made)
-			} else {
-				err = d.own(ctx, func(*client.Session) error { return nil })
-			}
+		if errors.Is(err, errRefused) && !strings.EqualFold(d.Database, client.PublicDatabase) || errors.Is(err, errNoDatabase) {
+			err = d.elsewhere(ctx, env.Create, err)
 		}
 	}
 	if err != nil {
@@ -44,8 +41,9 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	return d, nil
 }
 
-// makeDatabase makes the database, by a session of the public one.
-func (d *database) makeDatabase(ctx context.Context) error {
+// elsewhere finds out by a session of the public database whether it is the database that
+// is not there, and makes it where that is wanted. It returns the error that is left.
+func (d *database) elsewhere(ctx context.Context, create bool, refused error) error {
 	c, err := d.config()
 	if err != nil {
 		return err
@@ -53,14 +51,20 @@ func (d *database) makeDatabase(ctx context.Context) error {
 	c.Database = client.PublicDatabase
 	cluster, err := client.Open(ctx, c)
 	if err != nil {
-		return err
+		return refused
 	}
 	s, err := cluster.Session(ctx)
 	if err != nil {
-		return err
+		return refused
 	}
 	defer func() { _ = s.Close() }() // nothing waits to be written
-	return s.CreateDatabase(ctx, d.Database)
+	if !create {
+		return fmt.Errorf("there is no database %s at %s, or the user may not enter it; %w", d.Database, d.where(), errNoDatabase)
+	}
+	if err := s.CreateDatabase(ctx, d.Database); err != nil {
+		return fmt.Errorf("making database %s at %s: %w; make it as an administrator, or give another database", d.Database, d.where(), err)
+	}
+	return d.own(ctx, func(*client.Session) error { return nil })
 }
 
 func (d *database) place() string {

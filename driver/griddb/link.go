@@ -156,7 +156,7 @@ func (l *link) connecting(ctx context.Context, err error) error {
 	if said := client.AsError(err); said != nil {
 		switch {
 		case said.Code == client.CodeAuthentication:
-			return fmt.Errorf("%s: the server refuses user or password (error %d); give another user or password", to, said.Code)
+			return fmt.Errorf("%s: %w (error %d); give another user or password", to, errRefused, said.Code)
 		case said.Code == client.CodeClusterName:
 			return fmt.Errorf("%s: the cluster has another name than %q (error %d); give its name by the option %s", to, l.options[optionCluster], said.Code, optionCluster)
 		case said.Code == client.CodeNoDatabase || said.Code == client.CodeNoUserOrDatabase:
@@ -175,6 +175,10 @@ func (l *link) connecting(ctx context.Context, err error) error {
 	}
 	return connection.Failed(to, "", 0, err)
 }
+
+// errRefused says that the server lets the user not in, which it also says of a database
+// that is not there.
+var errRefused = errors.New("the server refuses user or password")
 
 // errNoDatabase says that a database is not there.
 var errNoDatabase = fmt.Errorf("load it first, or give another database: %w", driver.ErrUnreachable)

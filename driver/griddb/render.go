@@ -279,7 +279,7 @@ func (r *renderer) partial() bool {
 	for i, name := range r.fields {
 		t := r.table.Fields[r.table.FieldIndex(name)].Type
 		adds := f.Parts[i].Make == string(query.Sum) || f.Parts[i].Make == string(query.Avg)
-		if !metric.Sure(r.table, name) || f.Parts[i].Make != string(query.Count) && !t.Numeric() || adds && t == series.Int {
+		if !metric.Sure(r.table, name) || f.Parts[i].Make != string(query.Count) && !t.Numeric() || adds && (t == series.Int || t == series.Float32) {
 			return false
 		}
 	}
