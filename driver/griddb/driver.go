@@ -91,7 +91,7 @@ func Driver() driver.Driver {
 			option.Option{Name: optionLayout, Layout: true, Default: layoutSeries, Type: option.Choice(layoutSeries, layoutTable),
 				Help: "series: a TIME_SERIES container for each series; table: a COLLECTION for each table, with the row key (series, time)"},
 			option.Option{Name: optionPrecision, Layout: true, Default: "ms", Type: option.Choice("ms", "us", "ns"),
-				Help: "precision of row keys: TIMESTAMP(3), (6) or (9)"},
+				Help: "precision of row keys: TIMESTAMP(3), (6) or (9); a TIME_SERIES takes the first alone"},
 			option.Option{Name: optionAggregate, Default: aggregateAuto, Type: option.Choice(aggregateAuto, aggregateRows, aggregateStatements),
 				Help: "who aggregates: statements: a TQL statement for each series, bucket of time and aggregate; rows: tsmark, from the rows; auto: statements where there are no buckets"},
 			option.Option{Name: optionConsistency, Default: "immediate", Type: option.Choice("immediate", eventual),
@@ -116,7 +116,8 @@ func Driver() driver.Driver {
 		},
 		TestServer: driver.Options{},
 		Brought: &driver.Brought{
-			How: "in a container or from its packages, as docs/drivers/griddb.md says",
+			How:      "in a container or from its packages, as docs/drivers/griddb.md says",
+			Verified: []driver.Verified{{Version: "5.9.0-40956", Server: "built from source"}},
 		},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := render(q, s, o)

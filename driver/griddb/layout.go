@@ -132,6 +132,8 @@ func check(o driver.Options, s *series.Schema) error {
 	switch {
 	case o[connection.TLS] != connection.Off && o[connection.TLS] != "":
 		return fmt.Errorf("%s=%s: this driver has no TLS; leave it out", connection.TLS, o[connection.TLS])
+	case o[optionLayout] == layoutSeries && o[optionPrecision] != "ms":
+		return fmt.Errorf("%s=%s: GridDB takes no TIMESTAMP(6) or (9) as the row key of a TIME_SERIES; leave it out, or give %s=%s", optionPrecision, o[optionPrecision], optionLayout, layoutTable)
 	case client.CheckName(o[connection.Database]) != nil:
 		return fmt.Errorf("no database can be called %q: give letters and digits of ASCII by the option %s", o[connection.Database], connection.Database)
 	}

@@ -33,7 +33,7 @@ func system(given ...string) []string {
 func TestConformance(t *testing.T) { conformance.Run(t, griddb.Driver(), server(t)) }
 
 func TestConformanceStatements(t *testing.T) {
-	conformance.Run(t, griddb.Driver(), server(t, "aggregate", "statements", "precision", "us", "in_flight", "3", "page_size", "50"))
+	conformance.Run(t, griddb.Driver(), server(t, "aggregate", "statements", "in_flight", "3", "page_size", "50"))
 }
 
 func TestConformanceTable(t *testing.T) {
