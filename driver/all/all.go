@@ -6,6 +6,7 @@ import (
 	"github.com/tsmark/tsmark/driver/cassandra"
 	"github.com/tsmark/tsmark/driver/clickhouse"
 	"github.com/tsmark/tsmark/driver/duckdb"
+	"github.com/tsmark/tsmark/driver/griddb"
 	"github.com/tsmark/tsmark/driver/influxdb"
 	"github.com/tsmark/tsmark/driver/influxdb2"
 	"github.com/tsmark/tsmark/driver/influxdb3"
@@ -40,6 +41,7 @@ func Drivers() []driver.Driver {
 		prometheus.Driver(),
 		iotdb.Driver(),
 		cassandra.Driver(),
+		griddb.Driver(),
 		kairosdb.Driver(),
 		opentsdb.Driver(),
 		tdengine.Driver(),

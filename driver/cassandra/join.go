@@ -49,7 +49,7 @@ func (x *execution) join(ctx context.Context, at *partition, take func([]query.V
 		}
 		return take(newest)
 	case x.plan.Fold != nil:
-		return x.plan.Fold.aggregates(rows, take)
+		return x.plan.Fold.Aggregates(rows, take)
 	}
 	for row := range rows {
 		if err := take(row); err != nil {
@@ -124,90 +124,6 @@ func joined(p *narrowPlan, read []values) func(yield func([]query.Value) bool) {
 			if !below && !yield(row[:1+p.Shown]) {
 				return
 			}
-		}
-	}
-}
-
-// aggregates folds rows that come in the order of time to what the statement of the wide
-// layout answers for a partition: the start of the bucket, if there are buckets, the number
-// of rows, and the columns of each part.
-func (f *foldPlan) aggregates(rows func(func([]query.Value) bool), take func([]query.Value) error) error {
-	var err error
-	var out []query.Value
-	from := 0 // of the columns behind the bucket
-	if f.Buckets {
-		from = 1
-	}
-	flush := func() bool {
-		if out != nil {
-			err = take(out)
-		}
-		return err == nil
-	}
-	rows(func(row []query.Value) bool {
-		bucket := query.Value{Kind: query.Time}
-		if f.Buckets {
-			bucket.Int = query.BucketOf(row[0].Int, time.Duration(f.Width)*time.Millisecond)
-		}
-		if out == nil || f.Buckets && out[0].Int != bucket.Int {
-			if !flush() {
-				return false
-			}
-			out = f.begin(out[:0], bucket)
-		}
-		out[from].Int++
-		column := from + 1
-		for i, p := range f.Parts {
-			if p.Make == "tag" {
-				continue
-			}
-			p.fold(out[column:], row[1+i])
-			column += p.columns()
-		}
-		return true
-	})
-	if err == nil {
-		flush()
-	}
-	return err
-}
-
-// begin appends the columns of no row yet.
-func (f *foldPlan) begin(out []query.Value, bucket query.Value) []query.Value {
-	if f.Buckets {
-		out = append(out, bucket)
-	}
-	out = append(out, query.Value{Kind: query.Int})
-	for _, p := range f.Parts {
-		switch p.Make {
-		case "tag":
-		case "sum", "avg":
-			out = append(out, query.Value{Kind: query.Float}, query.Value{Kind: query.Int})
-		case "count":
-			out = append(out, query.Value{Kind: query.Int})
-		default:
-			out = append(out, query.Value{})
-		}
-	}
-	return out
-}
-
-// fold adds a value to the columns of a part.
-func (p part) fold(columns []query.Value, v query.Value) {
-	if v.Kind == query.Null {
-		return
-	}
-	switch p.Make {
-	case "count":
-		columns[0].Int++
-	case "sum", "avg":
-		number, _ := v.Number()
-		columns[0].Float += number
-		columns[1].Int++
-	default:
-		by := compare(v, columns[0])
-		if columns[0].Kind == query.Null || p.Make == "max" && by > 0 || p.Make == "min" && by < 0 {
-			columns[0] = v
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/fold"
 	"github.com/tsmark/tsmark/driver/metric"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -104,7 +105,7 @@ func TestJoined(t *testing.T) {
 
 // Rows are folded to what the statement of the wide layout answers.
 func TestAggregates(t *testing.T) {
-	f := &foldPlan{Buckets: true, Width: 1000, Parts: []part{{Make: "avg"}, {Make: "max"}, {Make: "count"}, {Make: "tag"}}}
+	f := &fold.Fold{Buckets: true, Width: 1000, Parts: []fold.Part{{Make: "avg"}, {Make: "max"}, {Make: "count"}, {Make: "tag"}}}
 	second := int64(time.Second)
 	value := func(v float64) query.Value { return query.Value{Kind: query.Float, Float: v} }
 	rows := func(yield func([]query.Value) bool) {
@@ -116,7 +117,7 @@ func TestAggregates(t *testing.T) {
 		}
 	}
 	var got []string
-	if err := f.aggregates(rows, func(row []query.Value) error {
+	if err := f.Aggregates(rows, func(row []query.Value) error {
 		got = append(got, query.RowText(row))
 		return nil
 	}); err != nil {

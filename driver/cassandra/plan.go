@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/driver/fold"
 	"github.com/tsmark/tsmark/query"
 )
 
@@ -40,10 +41,8 @@ type plan struct {
 
 	Narrow *narrowPlan `json:"narrow,omitempty"` // nil: the layout is wide
 
-	// One of these says what becomes of the rows of partitions.
-	Rows   *rowsPlan `json:"rows,omitempty"`
-	Newest *lastPlan `json:"newest,omitempty"`
-	Fold   *foldPlan `json:"fold,omitempty"`
+	// Plan says what becomes of the rows of partitions.
+	fold.Plan
 }
 
 // bound is a number that is bound, as the type of its column has it.
@@ -64,59 +63,6 @@ func (b bound) value() any {
 		return *b.Single
 	}
 	return *b.Float
-}
-
-// rowsPlan hands rows on: the time, the tags, the fields.
-type rowsPlan struct {
-	Tags  []int       `json:"tags,omitempty"` // of the registry
-	Order query.Order `json:"order,omitempty"`
-	Limit int         `json:"limit,omitempty"` // 0: all
-}
-
-// lastPlan keeps of all series with one value of the first tag the newest row.
-type lastPlan struct {
-	Tags   []int            `json:"tags"`
-	Having *query.Condition `json:"having,omitempty"`
-	Field  int              `json:"field,omitempty"` // of the fields, that Having is about
-	Over   int              `json:"over,omitempty"`  // the tag that divides it; 0: none
-}
-
-// foldPlan combines aggregates. A partition's answer has the start of the bucket, where
-// there are buckets, the number of rows, and then the columns of each part.
-type foldPlan struct {
-	Buckets bool        `json:"buckets,omitempty"`
-	Width   int64       `json:"width,omitempty"` // of a bucket, in milliseconds
-	Keys    []int       `json:"keys,omitempty"`  // tags that tell groups apart
-	Unit    int         `json:"unit,omitempty"`  // the tag whose values count once each in means of means; 0: none
-	Over    int         `json:"over,omitempty"`  // the tag that divides these; 0: none
-	Parts   []part      `json:"parts"`
-	Having  *havingPlan `json:"having,omitempty"`
-	Order   query.Order `json:"order,omitempty"`
-	Limit   int         `json:"limit,omitempty"`
-}
-
-// part is a column of the answer.
-type part struct {
-	Make string `json:"make"`          // max, min, sum, count or avg; tag: the mean of a tag over rows
-	Tag  int    `json:"tag,omitempty"` // for tag
-}
-
-// columns is how many columns of a partition's answer a part has: what is added up
-// comes with the number of values.
-func (p part) columns() int {
-	switch p.Make {
-	case "sum", "avg":
-		return 2
-	case "tag":
-		return 0
-	}
-	return 1
-}
-
-// havingPlan keeps groups by one of their parts.
-type havingPlan struct {
-	Part int `json:"part"`
-	query.Condition
 }
 
 // text returns the plan as the text of a request.

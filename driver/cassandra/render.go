@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/fold"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -56,16 +57,6 @@ func (r *renderer) tag(key string) int {
 	return len(r.tags) - 1
 }
 
-func (r *renderer) tagsOf(keys ...string) []int {
-	var at []int
-	for _, key := range keys {
-		if key != "" {
-			at = append(at, r.tag(key))
-		}
-	}
-	return at
-}
-
 // shape renders the query's shape.
 func (r *renderer) shape() {
 	r.plan.Span = int64(r.span / time.Millisecond)
@@ -77,29 +68,23 @@ func (r *renderer) shape() {
 		ms := milliseconds(r.q.End)
 		r.plan.End = &ms
 	}
-	switch s := r.q.Shape.(type) {
-	case query.Rows:
-		r.rows(s.Fields, &rowsPlan{Tags: r.tagsOf(s.Tag), Order: s.Order})
-	case query.AnyRows:
-		r.rows(s.Fields, &rowsPlan{Tags: r.tagsOf(s.Tag), Limit: s.Limit})
-	case query.Last:
-		r.last(s)
-	case query.Buckets:
-		r.aggregates(s.Aggregate, s.Fields, &foldPlan{Keys: r.tagsOf(s.GroupBy), Order: s.Order, Limit: s.Limit}, s.Width)
-	case query.Totals:
-		r.aggregates(s.Aggregate, s.Fields, &foldPlan{Keys: r.tagsOf(s.GroupBy)}, 0)
-	case query.Means:
-		r.means(s)
-	case query.UnitMeans:
-		f := &foldPlan{Keys: r.tagsOf(s.Group...), Unit: 1 + r.tag(s.Unit)}
-		if s.Over != "" {
-			f.Over = 1 + r.tag(s.Over)
-		}
-		r.aggregates(query.Avg, s.Fields, f, 0)
-	case query.RowSet:
-		r.unsupported("CQL has no UNION, INTERSECT or EXCEPT")
-	default:
+	if r.q.Activity() != nil {
 		r.unsupported("it asks about the answer of another query, and CQL has no subqueries")
+		return
+	}
+	p, fields, err := fold.New(r.q, "CQL", r.tag)
+	if err != nil {
+		r.err = cmp.Or(r.err, err)
+		return
+	}
+	r.plan.Plan = p
+	switch {
+	case p.Rows != nil:
+		r.rows(fields)
+	case p.Newest != nil:
+		r.last(fields)
+	default:
+		r.fold(fields)
 	}
 	for _, key := range r.q.Demands() {
 		r.plan.Present = append(r.plan.Present, r.tag(key))
@@ -117,51 +102,30 @@ func columns(fields []string) string {
 }
 
 // rows renders the shapes that are rows as they are stored.
-func (r *renderer) rows(fields []string, p *rowsPlan) {
-	r.plan.Rows = p
+func (r *renderer) rows(fields []string) {
 	end := ""
-	if p.Limit > 0 {
-		end = fmt.Sprintf(" LIMIT %d", p.Limit)
+	if most := r.plan.Rows.Limit; most > 0 {
+		end = fmt.Sprintf(" LIMIT %d", most)
 	}
 	r.statement(fields, timeColumn+columns(fields), "", end)
 }
 
 // last renders the Last shape: the partitions of a series are read from the newest one
 // on, up to the first that has a row.
-func (r *renderer) last(s query.Last) {
-	p := &lastPlan{Tags: r.tagsOf(append([]string{s.By}, s.Tags...)...)}
-	if s.Having != nil {
-		p.Having, p.Field = &s.Having.Condition, slices.Index(s.Fields, s.Having.Field)
-		if s.Having.Over != "" {
-			p.Over = 1 + r.tag(s.Having.Over)
-		}
-	}
-	r.plan.Newest = p
+func (r *renderer) last(fields []string) {
 	if r.layout.narrow {
-		r.narrow(s.Fields, " ORDER BY "+nanosecondsName+" DESC LIMIT 1")
+		r.narrow(fields, " ORDER BY "+nanosecondsName+" DESC LIMIT 1")
 		return
 	}
-	r.statement(s.Fields, timeColumn+columns(s.Fields), "", " LIMIT 1")
-}
-
-// aggregates renders the shapes that fold each field alike.
-func (r *renderer) aggregates(a query.Aggregate, fields []string, f *foldPlan, width time.Duration) {
-	for range fields {
-		f.Parts = append(f.Parts, part{Make: string(a)})
-	}
-	r.fold(fields, f, width)
+	r.statement(fields, timeColumn+columns(fields), "", " LIMIT 1")
 }
 
 // fold renders a request whose answers are combined.
-func (r *renderer) fold(fields []string, f *foldPlan, width time.Duration) {
-	r.plan.Fold = f
+func (r *renderer) fold(fields []string) {
+	f := r.plan.Fold
 	list, group := "count(*)", ""
-	if width > 0 {
-		if width%time.Millisecond != 0 {
-			r.unsupported("buckets of %v: a timestamp is one of milliseconds", width)
-		}
-		f.Buckets, f.Width = true, int64(width/time.Millisecond)
-		floor := r.floor(width)
+	if f.Buckets {
+		floor := r.floor(time.Duration(f.Width) * time.Millisecond)
 		list, group = floor+", "+list, " GROUP BY "+floor
 	}
 	for i, name := range fields {
@@ -205,21 +169,6 @@ func duration(d time.Duration) string {
 		}
 	}
 	return fmt.Sprintf("%dms", d/time.Millisecond)
-}
-
-// means renders the Means shape.
-func (r *renderer) means(s query.Means) {
-	f := &foldPlan{Keys: r.tagsOf(s.Group...)}
-	for range s.Fields {
-		f.Parts = append(f.Parts, part{Make: string(query.Avg)})
-	}
-	for _, key := range s.MeanTags {
-		f.Parts = append(f.Parts, part{Make: "tag", Tag: r.tag(key)})
-	}
-	if s.Having != nil {
-		f.Having = &havingPlan{slices.Index(s.Fields, s.Having.Field), *s.Having}
-	}
-	r.fold(s.Fields, f, 0)
 }
 
 // statement renders the one for a partition, or those for the partitions of fields.

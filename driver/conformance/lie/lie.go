@@ -2,7 +2,7 @@
 // measures it: it stores other values than it was sent, loses a row in many, or
 // answers from an old answer. It speaks HTTP with line protocol, JSON, annotated CSV
 // and ClickHouse's blocks, the protocols of PostgreSQL, MySQL and ClickHouse,
-// IoTDB's Thrift, Cassandra's and TDengine's WebSocket; other protocols pass unchanged.
+// IoTDB's Thrift, Cassandra's, GridDB's and TDengine's WebSocket; other protocols pass unchanged.
 //
 // The tests of tsmark put it in front of every server driver: a lie that is
 // measured must not end in a figure.

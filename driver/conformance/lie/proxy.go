@@ -199,6 +199,11 @@ func (p *proxy) take(client *sniffed) {
 		_ = p.cql(client, server) // the client notices that the connection has ended
 		return
 	}
+	if !serverFirst && isGrid(begin) {
+		p.understood.Store(true)
+		_ = p.grid(client, server) // the client notices that the connection has ended
+		return
+	}
 	if !serverFirst && greetsNative(begin) {
 		p.understood.Store(true)
 		_ = p.native(client, server) // the client notices that the connection has ended

@@ -1,0 +1,148 @@
+// Package fold puts together the answers of many statements of which one query consists:
+// a statement for each partition, or for each series. A Plan says how; it is part of the
+// text of a request. Rows of answers have the tags of their series beside them.
+package fold
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+)
+
+// Plan says what becomes of the rows of answers: one of these.
+type Plan struct {
+	Rows   *Rows   `json:"rows,omitempty"`
+	Newest *Newest `json:"newest,omitempty"`
+	Fold   *Fold   `json:"fold,omitempty"`
+}
+
+// Rows hands rows on: the time, the tags, the fields.
+type Rows struct {
+	Tags  []int       `json:"tags,omitempty"` // of those that stand beside a row
+	Order query.Order `json:"order,omitempty"`
+	Limit int         `json:"limit,omitempty"` // 0: all
+}
+
+// Newest keeps of all series with one value of the first tag the newest row.
+type Newest struct {
+	Tags   []int            `json:"tags"`
+	Having *query.Condition `json:"having,omitempty"`
+	Field  int              `json:"field,omitempty"` // of the fields, that Having is about
+	Over   int              `json:"over,omitempty"`  // 1 and the tag that divides it; 0: none
+}
+
+// Fold combines aggregates. A statement's answer has the start of the bucket, where
+// there are buckets, the number of rows, and then the columns of each part.
+type Fold struct {
+	Buckets bool    `json:"buckets,omitempty"`
+	Width   int64   `json:"width,omitempty"` // of a bucket, in milliseconds
+	Keys    []int   `json:"keys,omitempty"`  // tags that tell groups apart
+	Unit    int     `json:"unit,omitempty"`  // 1 and the tag whose values count once each in means of means; 0: none
+	Over    int     `json:"over,omitempty"`  // 1 and the tag that divides these; 0: none
+	Parts   []Part  `json:"parts"`
+	Having  *Having `json:"having,omitempty"`
+	// Activity makes of the buckets of units what is asked about active ones.
+	Activity *Activity   `json:"activity,omitempty"`
+	Order    query.Order `json:"order,omitempty"`
+	Limit    int         `json:"limit,omitempty"`
+}
+
+// Part is a column of the answer.
+type Part struct {
+	Make string `json:"make"`          // max, min, sum, count or avg; see MakeTag and MakeZeros
+	Tag  int    `json:"tag,omitempty"` // for tag
+}
+
+// MakeTag is the Make of a mean of a tag.
+const MakeTag = "tag"
+
+// Columns is how many columns of a statement's answer a part has: what is added up
+// comes with the number of values.
+func (p Part) Columns() int {
+	switch p.Make {
+	case "sum", "avg", MakeZeros:
+		return 2
+	case MakeTag:
+		return 0
+	}
+	return 1
+}
+
+// Having keeps groups by one of their parts.
+type Having struct {
+	Part int `json:"part"`
+	query.Condition
+}
+
+// New returns how the answers of a query's statements are put together, and the fields
+// that the statements are about, in the order of the plan's. Tag returns where a tag
+// stands among those beside a row. The language is what has no other queries, for
+// the reason in the error.
+func New(q *query.Query, language string, tag func(key string) int) (p Plan, fields []string, err error) {
+	tags := func(keys ...string) (at []int) {
+		for _, key := range keys {
+			if key != "" {
+				at = append(at, tag(key))
+			}
+		}
+		return at
+	}
+	switch s := q.Shape.(type) {
+	case query.Rows:
+		p.Rows = &Rows{Tags: tags(s.Tag), Order: s.Order}
+		return p, s.Fields, nil
+	case query.AnyRows:
+		p.Rows = &Rows{Tags: tags(s.Tag), Limit: s.Limit}
+		return p, s.Fields, nil
+	case query.Last:
+		p.Newest = &Newest{Tags: tags(append([]string{s.By}, s.Tags...)...)}
+		if s.Having != nil {
+			p.Newest.Having, p.Newest.Field = &s.Having.Condition, slices.Index(s.Fields, s.Having.Field)
+			if s.Having.Over != "" {
+				p.Newest.Over = 1 + tag(s.Having.Over)
+			}
+		}
+		return p, s.Fields, nil
+	case query.Buckets:
+		if s.Width%time.Millisecond != 0 {
+			return p, nil, fmt.Errorf("%w: buckets of %v, which are no whole milliseconds", query.ErrUnsupported, s.Width)
+		}
+		p.Fold = &Fold{Keys: tags(s.GroupBy), Order: s.Order, Limit: s.Limit, Parts: parts(s.Aggregate, s.Fields), Buckets: true, Width: int64(s.Width / time.Millisecond)}
+		return p, s.Fields, nil
+	case query.Totals:
+		p.Fold = &Fold{Keys: tags(s.GroupBy), Parts: parts(s.Aggregate, s.Fields)}
+		return p, s.Fields, nil
+	case query.Means:
+		p.Fold = &Fold{Keys: tags(s.Group...), Parts: parts(query.Avg, s.Fields)}
+		for _, key := range s.MeanTags {
+			p.Fold.Parts = append(p.Fold.Parts, Part{Make: MakeTag, Tag: tag(key)})
+		}
+		if s.Having != nil {
+			p.Fold.Having = &Having{slices.Index(s.Fields, s.Having.Field), *s.Having}
+		}
+		return p, s.Fields, nil
+	case query.UnitMeans:
+		p.Fold = &Fold{Keys: tags(s.Group...), Unit: 1 + tag(s.Unit), Parts: parts(query.Avg, s.Fields)}
+		if s.Over != "" {
+			p.Fold.Over = 1 + tag(s.Over)
+		}
+		return p, s.Fields, nil
+	case query.RowSet:
+		return p, nil, fmt.Errorf("%w: %s has no UNION, INTERSECT or EXCEPT", query.ErrUnsupported, language)
+	}
+	if a := q.Activity(); a != nil {
+		p.Fold = activity(q, tags)
+		return p, []string{a.Field}, nil
+	}
+	return p, nil, fmt.Errorf("%w: there is no such query in %s", query.ErrUnsupported, language)
+}
+
+// parts are those that make of each field the same.
+func parts(a query.Aggregate, fields []string) (all []Part) {
+	for range fields {
+		all = append(all, Part{Make: string(a)})
+	}
+	return all
+}

@@ -1,0 +1,476 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// PublicDatabase is the name of the database that every cluster has.
+const PublicDatabase = "public"
+
+// Config says which cluster to connect to, and as whom.
+type Config struct {
+	// Members are addresses, host:port, of the nodes' transaction service; some of
+	// them are enough, since a node knows the others.
+	Members []string
+	// Provider is a URL that returns the cluster's members, in place of Members.
+	Provider string
+	// HTTP asks the provider; nil: http.DefaultClient.
+	HTTP *http.Client
+
+	Cluster     string // name of the cluster; empty: not checked
+	Database    string // empty: PublicDatabase
+	User        string
+	Password    string
+	Application string // shown by the server among its connections
+
+	// Eventual reads from any node that has a copy of a partition, which may be late.
+	// Such a client does not write.
+	Eventual bool
+	// Direct says that all partitions are reached by the first member, whatever address
+	// the cluster says they have: that of a container or behind a tunnel leads nowhere.
+	Direct bool
+
+	Timeout    time.Duration // longest wait for a connection and for an answer; 0: none
+	MaxMessage int           // bytes that an answer may have; 0: 1 GiB
+	// Dial opens connections; nil: net.Dialer's.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Client knows a cluster. It may be used by several goroutines.
+type Client struct {
+	config Config
+
+	mu         sync.Mutex // guards what follows
+	partitions int
+	owners     []string // addresses of the partitions' owners; empty: to be asked for
+	database   int64
+}
+
+// Open finds out the cluster's partitions and their owners.
+func Open(ctx context.Context, c Config) (*Client, error) {
+	c.MaxMessage = cmp.Or(c.MaxMessage, 1<<30)
+	if c.Dial == nil {
+		c.Dial = new(net.Dialer).DialContext
+	}
+	client := &Client{config: c}
+	return client, client.Refresh(ctx)
+}
+
+// Refresh finds out anew who owns the partitions, as is due where a server has denied a
+// statement.
+func (c *Client) Refresh(ctx context.Context) error {
+	members, err := c.members(ctx)
+	if err != nil {
+		return err
+	}
+	var failures []error
+	for i, m := range members {
+		err := c.discover(ctx, m)
+		if err == nil {
+			return nil
+		}
+		var said *Error
+		if ctx.Err() != nil || i == len(members)-1 && len(failures) == 0 || errors.As(err, &said) && !said.Denied {
+			return err
+		}
+		failures = append(failures, err)
+	}
+	return errors.Join(failures...)
+}
+
+// members returns the addresses that may be asked.
+func (c *Client) members(ctx context.Context) ([]string, error) {
+	if c.config.Provider == "" {
+		if len(c.config.Members) == 0 {
+			return nil, errors.New("neither members of the cluster nor a provider of them are given")
+		}
+		return c.config.Members, nil
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.config.Provider, nil)
+	if err != nil {
+		return nil, fmt.Errorf("asking the provider for the cluster's members: %w", err)
+	}
+	asked := cmp.Or(c.config.HTTP, http.DefaultClient)
+	response, err := asked.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("asking the provider for the cluster's members: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answers with status %d", c.config.Provider, response.StatusCode)
+	}
+	var list []string
+	if err == nil {
+		list, err = parseMembers(text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("asking the provider for the cluster's members: %w", err)
+	}
+	return list, nil
+}
+
+// parseMembers reads what a provider says: a list of nodes, each with an address for each
+// service.
+func parseMembers(text []byte) ([]string, error) {
+	var nodes []struct {
+		Transaction struct {
+			Address string `json:"address"`
+			Port    int    `json:"port"`
+		} `json:"transaction"`
+	}
+	if err := json.Unmarshal(text, &nodes); err != nil {
+		return nil, fmt.Errorf("its answer is no list of nodes: %w", err)
+	}
+	var list []string
+	for _, n := range nodes {
+		if at := n.Transaction; at.Address != "" && at.Port > 0 {
+			list = append(list, net.JoinHostPort(at.Address, strconv.Itoa(at.Port)))
+		}
+	}
+	if len(list) == 0 {
+		return nil, errors.New("its answer has no node with an address of the service transaction")
+	}
+	return list, nil
+}
+
+// discover asks a member about the cluster, and its master about the partitions.
+func (c *Client) discover(ctx context.Context, member string) error {
+	at, database, err := dial(ctx, c.config, member)
+	if err != nil {
+		return err
+	}
+	defer func() { at.close() }()
+	partitions, master, self, err := at.cluster(ctx)
+	if err != nil {
+		return fmt.Errorf("asking %s about the cluster: %w", member, err)
+	}
+	reported := ""
+	if !self && !c.config.Direct {
+		at.close()
+		if at, database, err = dial(ctx, c.config, master); err != nil {
+			return fmt.Errorf("at the cluster's master: %w", err)
+		}
+	} else {
+		reported = master
+	}
+	owners := make([]string, partitions)
+	if c.config.Direct {
+		for i := range owners {
+			owners[i] = member
+		}
+	} else if owners, err = at.owners(ctx, partitions, c.config.Eventual); err != nil {
+		return fmt.Errorf("asking %s who owns the cluster's partitions: %w", at.address, err)
+	}
+	for i, o := range owners {
+		if o == reported { // by the name by which it was reached, which leads there
+			owners[i] = at.address
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.partitions, c.owners, c.database = partitions, owners, database
+	return nil
+}
+
+// cluster asks a node how many partitions there are, and who the master is.
+func (c *conn) cluster(ctx context.Context) (partitions int, master string, self bool, err error) {
+	id := c.begin(stmtPartitionAddress, 0)
+	c.out = append(c.out, 0, 0, 0, 0, 1)
+	r, err := c.call(ctx, stmtPartitionAddress, id)
+	if err != nil {
+		return 0, "", false, err
+	}
+	partitions = int(r.int())
+	owners, backups := r.byte(), r.byte()
+	self = r.bool()
+	if mode := r.byte(); r.err == nil && mode != 0 {
+		return 0, "", false, fmt.Errorf("the cluster divides containers by way %d, which this client does not know", mode)
+	}
+	master = r.address()
+	if r.err == nil && (owners != 0 || backups != 0 || partitions <= 0 || partitions > 1<<16) {
+		r.err = ErrProtocol
+	}
+	return partitions, master, self, r.err
+}
+
+// address reads that of a node.
+func (r *reader) address() string {
+	ip := r.take(4)
+	if ip == nil {
+		return ""
+	}
+	return net.JoinHostPort(net.IP(ip).String(), strconv.Itoa(int(uint16(r.int()))))
+}
+
+// owners asks the master who owns the partitions, or who has a copy of them. A partition
+// that has no owner now has the address "".
+func (c *conn) owners(ctx context.Context, partitions int, backup bool) ([]string, error) {
+	all := make([]string, partitions)
+	first := c.next + 1
+	for p := range partitions {
+		c.begin(stmtPartitionAddress, p)
+		c.out = append(c.out, 0, 0, 0, 0)
+		c.end()
+	}
+	defer c.within(ctx)()
+	out := c.out
+	c.out = c.out[:0]
+	if err := c.send(ctx, out); err != nil {
+		return nil, err
+	}
+	for range partitions {
+		s, id, r, told, err := c.receive(ctx, false)
+		switch {
+		case err != nil:
+			return nil, err
+		case told != nil:
+			return nil, c.failed(ctx, told)
+		case s != stmtPartitionAddress || id < first || id >= first+uint64(partitions):
+			return nil, c.failed(ctx, ErrProtocol)
+		}
+		r.int()
+		at := &all[id-first]
+		for range r.byte() {
+			*at = r.address()
+		}
+		for range r.byte() {
+			if a := r.address(); backup || *at == "" && backup {
+				*at = a
+			}
+		}
+		if r.err != nil {
+			return nil, c.failed(ctx, r.err)
+		}
+	}
+	return all, nil
+}
+
+// Partitions returns how many partitions the cluster has.
+func (c *Client) Partitions() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.partitions
+}
+
+// Nodes returns how many nodes own partitions.
+func (c *Client) Nodes() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	seen := map[string]bool{}
+	for _, o := range c.owners {
+		if o != "" {
+			seen[o] = true
+		}
+	}
+	return len(seen)
+}
+
+// owner returns the address of the owner of a partition.
+func (c *Client) owner(partition int) (string, int64, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if partition < 0 || partition >= len(c.owners) || c.owners[partition] == "" {
+		return "", 0, &Error{Code: CodePartitionState, Denied: true, Message: fmt.Sprintf("no node owns partition %d now", partition)}
+	}
+	return c.owners[partition], c.database, nil
+}
+
+// Session is the connections of one worker, to the nodes that it has needed so far. One
+// goroutine uses it at a time.
+type Session struct {
+	client *Client
+	conns  map[string]*conn
+	uuid   [16]byte
+	ids    int64
+	closed bool
+	last   time.Time // when the last bytes of a pipeline had been sent
+}
+
+// Session opens a session, which has a connection to one node at once.
+func (c *Client) Session(ctx context.Context) (*Session, error) {
+	s := &Session{client: c, conns: map[string]*conn{}}
+	id := cnonce() + cnonce() + cnonce() + cnonce()
+	for i := range s.uuid {
+		n, _ := strconv.ParseUint(id[2*i:2*i+2], 16, 8)
+		s.uuid[i] = byte(n)
+	}
+	_, _, err := s.at(ctx, 0)
+	return s, err
+}
+
+// at returns the connection to the owner of a partition.
+func (s *Session) at(ctx context.Context, partition int) (*conn, int64, error) {
+	if s.closed {
+		return nil, 0, net.ErrClosed
+	}
+	address, database, err := s.client.owner(partition)
+	if err != nil {
+		return nil, 0, err
+	}
+	if c := s.conns[address]; c != nil {
+		if c.broken != nil {
+			return nil, 0, c.broken
+		}
+		return c, database, nil
+	}
+	c, _, err := dial(ctx, s.client.config, address)
+	if err != nil {
+		return nil, 0, err
+	}
+	s.conns[address] = c
+	return c, database, nil
+}
+
+// Broken returns why the session cannot be used any more; nil: it can.
+func (s *Session) Broken() error {
+	if s.closed {
+		return net.ErrClosed
+	}
+	for _, c := range s.conns {
+		if c.broken != nil {
+			return c.broken
+		}
+	}
+	return nil
+}
+
+// Close closes the connections.
+func (s *Session) Close() error {
+	s.closed = true
+	for _, c := range s.conns {
+		c.close()
+	}
+	return nil
+}
+
+// identify appends the id of the session's client, without a session of the server's.
+func (s *Session) identify(dst []byte) []byte { return append(dst, s.uuid[:]...) }
+
+// call sends one request.
+func (s *Session) call(ctx context.Context, st statement, partition int, body func(dst []byte, database int64) []byte) (reader, error) {
+	c, database, err := s.at(ctx, partition)
+	if err != nil {
+		return reader{}, err
+	}
+	id := c.begin(st, partition)
+	c.out = body(c.out, database)
+	return c.call(ctx, st, id)
+}
+
+// PutContainer makes a container where there is none of the name. One that is there
+// must have the same columns. It returns the container with where it is.
+func (s *Session) PutContainer(ctx context.Context, of Container) (Container, error) {
+	of.Partition = Partition(of.Name, s.client.Partitions())
+	s.ids++
+	r, err := s.call(ctx, stmtPutContainer, of.Partition, func(dst []byte, database int64) []byte {
+		return s.definition(dst, database, &of)
+	})
+	if err == nil {
+		of.Version, of.ID = r.int(), r.long()
+		of.rows = newLayout(of.Columns, of.Type == Collection)
+		err = r.err
+	}
+	if err != nil {
+		return of, fmt.Errorf("making container %s: %w", of.Name, err)
+	}
+	return of, nil
+}
+
+// definition appends the body of a request that makes a container.
+func (s *Session) definition(dst []byte, database int64, of *Container) []byte {
+	new := precise(of.Columns)
+	dst = definition(dst, new, s.ids, s.uuid[:])
+	dst = appendKey(dst, database, of.Name)
+	dst = append(dst, byte(of.Type), 0)
+	dst = appendSchema(dst, of.Columns, of.Keys)
+	dst = appendString(dst, "") // data affinity
+	if of.Type == TimeSeries {
+		dst = append(dst, 0) // no expiration
+	}
+	if new {
+		dst = binary.LittleEndian.AppendUint32(dst, attributeSingle)
+		dst = binary.LittleEndian.AppendUint64(dst, 0)
+		dst = binary.LittleEndian.AppendUint32(dst, ^uint32(0))
+	}
+	return dst
+}
+
+// attributeSingle is what containers are that users make.
+const attributeSingle = 0x10
+
+// DropContainer drops a container. One that is not there is no error.
+func (s *Session) DropContainer(ctx context.Context, name string) error {
+	p := s.Pipeline()
+	p.Drop(name)
+	return p.Run(ctx, func(_ int, a *Answer) error { return a.Err })
+}
+
+// Containers returns those of the names that are there, nil in the place of others.
+func (s *Session) Containers(ctx context.Context, names ...string) ([]*Container, error) {
+	all := make([]*Container, len(names))
+	p := s.Pipeline()
+	for _, name := range names {
+		p.Container(name)
+	}
+	err := p.Run(ctx, func(i int, a *Answer) error {
+		all[i] = a.Container
+		return a.Err
+	})
+	return all, err
+}
+
+// ContainerNames lists the names of all containers of the database that users made.
+func (s *Session) ContainerNames(ctx context.Context) ([]string, error) {
+	var names []string
+	p := s.Pipeline()
+	for partition := range s.client.Partitions() {
+		p.names(partition)
+	}
+	err := p.Run(ctx, func(_ int, a *Answer) error {
+		names = append(names, a.names...)
+		return a.Err
+	})
+	return names, err
+}
+
+// CreateDatabase makes a database where there is none of the name, for which the user must
+// be an administrator. The session must be one of the public database.
+func (s *Session) CreateDatabase(ctx context.Context, name string) error {
+	return s.administer(ctx, stmtPutDatabase, name, 0, 0, 0, 0, 0, 0)
+}
+
+// DropDatabase drops a database that has no containers. The session must be one of it.
+func (s *Session) DropDatabase(ctx context.Context, name string) error {
+	return s.administer(ctx, stmtDropDatabase, name)
+}
+
+// administer sends a statement about a database.
+func (s *Session) administer(ctx context.Context, st statement, name string, rest ...byte) error {
+	_, err := s.call(ctx, st, 0, func(dst []byte, _ int64) []byte {
+		return append(appendString(append(dst, 0, 0, 0, 0), name), rest...)
+	})
+	return err
+}
+
+// Unconnected returns a session of a cluster of so many partitions that nobody has: what
+// it sends goes nowhere, and nothing is answered. It is for measuring how statements are
+// made.
+func Unconnected(partitions int) *Session {
+	c := &Client{partitions: partitions, owners: make([]string, partitions)}
+	for i := range c.owners {
+		c.owners[i] = "nowhere"
+	}
+	return &Session{client: c, conns: map[string]*conn{"nowhere": {}}}
+}

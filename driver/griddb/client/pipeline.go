@@ -1,0 +1,594 @@
+package client
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+)
+
+// DefaultWindow is how many statements of a pipeline are under way at once on a
+// connection.
+const DefaultWindow = 64
+
+// maxPage is the size that an answer has which is not divided.
+const maxPage = math.MaxInt64
+
+// Pipeline is statements that are sent together. The server answers those of different
+// partitions in any order.
+type Pipeline struct {
+	// Window is how many statements are under way at once on a connection.
+	Window int
+
+	session *Session
+	calls   []call
+	lanes   []*lane // one for each node
+	err     error   // why a statement could not be added
+	ctx     context.Context
+	current *lane // of the request that is being made
+
+	rowsAt, countAt int // where the size of rows, and the number of containers stand
+}
+
+// lane is the statements for one node.
+type lane struct {
+	conn   *conn
+	calls  []int // in the order of their ids
+	ends   []int // of their messages
+	first  uint64
+	answer Answer
+}
+
+// call is one statement.
+type call struct {
+	statement statement
+	partition int
+	container *Container
+	name      string
+	page      int64
+	bytes     int
+}
+
+// Answer is what a server says of a statement.
+type Answer struct {
+	Err       error      // the server's, of this statement alone
+	Container *Container // of Pipeline.Container; nil: there is none of the name
+	Rows      *Rows      // of a query for rows: all, or the next page of them
+	Value     *Value     // of a query for an aggregate; nil: it has none
+	Bytes     int        // of the message
+
+	names []string
+	rows  Rows
+	value Value
+}
+
+// Value is what an aggregate comes to.
+type Value struct {
+	Type  Type
+	Int   int64   // of Long and timestamps
+	Float float64 // of Double
+}
+
+// Pipeline returns an empty pipeline, whose memory is that of the session's connections:
+// one at a time is in use.
+func (s *Session) Pipeline() *Pipeline {
+	p := &Pipeline{session: s, Window: DefaultWindow}
+	return p
+}
+
+// Reset empties the pipeline and keeps its memory.
+func (p *Pipeline) Reset() {
+	for _, l := range p.lanes {
+		l.calls, l.ends = l.calls[:0], l.ends[:0]
+		l.conn.out = l.conn.out[:0]
+	}
+	p.calls, p.err, p.current = p.calls[:0], nil, nil
+}
+
+// Len returns how many statements there are.
+func (p *Pipeline) Len() int { return len(p.calls) }
+
+// begin begins a statement, unless its partition has no owner that answers.
+func (p *Pipeline) begin(of call) bool {
+	if p.err != nil {
+		return false
+	}
+	ctx := p.ctx
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	c, _, err := p.session.at(ctx, of.partition)
+	if err != nil {
+		p.err = err
+		return false
+	}
+	p.current = nil
+	for _, l := range p.lanes {
+		if l.conn == c {
+			p.current = l
+		}
+	}
+	if p.current == nil {
+		p.current = &lane{conn: c}
+		p.lanes = append(p.lanes, p.current)
+	}
+	l := p.current
+	if len(l.calls) == 0 {
+		l.first = c.next + 1
+		c.out = c.out[:0]
+	}
+	c.begin(of.statement, of.partition)
+	p.calls = append(p.calls, of)
+	l.calls = append(l.calls, len(p.calls)-1)
+	return true
+}
+
+// end ends the statement.
+func (p *Pipeline) end() {
+	l := p.current
+	l.conn.end()
+	l.ends = append(l.ends, len(l.conn.out))
+}
+
+// Within says within what connections are opened that statements need.
+func (p *Pipeline) Within(ctx context.Context) *Pipeline {
+	p.ctx = ctx
+	return p
+}
+
+func (p *Pipeline) database() int64 {
+	p.session.client.mu.Lock()
+	defer p.session.client.mu.Unlock()
+	return p.session.client.database
+}
+
+// Create adds a statement that makes a container; see Session.PutContainer.
+func (p *Pipeline) Create(of *Container) {
+	of.Partition = Partition(of.Name, p.session.client.Partitions())
+	p.session.ids++
+	if p.begin(call{statement: stmtPutContainer, partition: of.Partition, container: of}) {
+		c := p.current.conn
+		c.out = p.session.definition(c.out, p.database(), of)
+		p.end()
+	}
+}
+
+// Drop adds a statement that drops a container. One that is not there is no error.
+func (p *Pipeline) Drop(name string) {
+	if p.begin(call{statement: stmtDropContainer, partition: Partition(name, p.session.client.Partitions())}) {
+		c := p.current.conn
+		c.out = append(c.out, 0, 0, 0, 0)
+		c.out = append(appendKey(c.out, p.database(), name), 0xff) // of any type
+		p.end()
+	}
+}
+
+// The properties of containers that are asked for.
+const (
+	propertyID     = 0
+	propertySchema = 1
+)
+
+// Container adds a statement that tells of a container.
+func (p *Pipeline) Container(name string) {
+	partition := Partition(name, p.session.client.Partitions())
+	if p.begin(call{statement: stmtContainerInfo, partition: partition, name: name}) {
+		c := p.current.conn
+		c.out = appendKey(acceptable(c.out, featureLatest), p.database(), name)
+		c.out = append(c.out, 2, 0, 0, 0, propertyID, propertySchema)
+		p.end()
+	}
+}
+
+// names adds a statement that lists the containers of a partition.
+func (p *Pipeline) names(partition int) {
+	if p.begin(call{statement: stmtContainerNames, partition: partition}) {
+		c := p.current.conn
+		c.out = acceptable(c.out, 2)
+		c.out = binary.LittleEndian.AppendUint64(c.out, 0)
+		c.out = binary.LittleEndian.AppendUint64(c.out, math.MaxInt64)
+		c.out = append(c.out, 2, 0, 0, 0, 0x10, 0, 0, 0, 0x20, 0, 0, 0) // containers, and tables that are divided
+		p.end()
+	}
+}
+
+// Query adds a statement of TQL to a container. Rows come in pages of so many; 0: in one.
+func (p *Pipeline) Query(of *Container, tql string, page int64) {
+	if page <= 0 {
+		page = maxPage
+	}
+	if p.begin(call{statement: stmtQueryTQL, partition: of.Partition, container: of, page: page}) {
+		c := p.current.conn
+		c.out = p.transaction(c.out, of)
+		c.out = binary.LittleEndian.AppendUint64(c.out, math.MaxInt64) // rows at most
+		c.out = binary.LittleEndian.AppendUint64(c.out, uint64(page))
+		c.out = append(c.out, 0, 0, 0, 0, 0) // the whole query at once
+		c.out = appendString(c.out, tql)
+		p.end()
+	}
+}
+
+// transaction appends the container that a statement is about, which commits by itself.
+func (p *Pipeline) transaction(dst []byte, of *Container) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(of.ID))
+	dst = binary.LittleEndian.AppendUint64(dst, 0)
+	dst = p.session.identify(dst)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(of.Version))
+	return append(dst, 0, 0, 0, 0, 0, 0)
+}
+
+// Schema is the columns of containers of one type, as rows that are put name them.
+type Schema struct {
+	*Layout
+	text    []byte
+	precise bool
+}
+
+// NewSchema returns what is to be known of containers to put rows into them.
+func NewSchema(of *Container) *Schema {
+	return &Schema{NewLayout(of.Columns), appendSchema([]byte{byte(of.Type)}, of.Columns, of.Keys), precise(of.Columns)}
+}
+
+// BeginPut begins a statement that puts rows into containers of one partition. Of each
+// container rows stand between BeginRows and EndRows, at least one.
+func (p *Pipeline) BeginPut(partition int, schemas ...*Schema) bool {
+	if !p.begin(call{statement: stmtPutRows, partition: partition}) {
+		return false
+	}
+	c := p.current.conn
+	c.out = p.session.identify(c.out)
+	new := false
+	for _, s := range schemas {
+		new = new || s.precise
+	}
+	c.out = definition(c.out, new, 0, nil)
+	c.out = binary.LittleEndian.AppendUint32(c.out, uint32(len(schemas)))
+	for _, s := range schemas {
+		c.out = append(c.out, s.text...)
+	}
+	p.countAt = len(c.out)
+	c.out = append(c.out, 0, 0, 0, 0)
+	return true
+}
+
+// BeginRows begins so many rows of a container, given by its number, whose schema is one
+// of those of BeginPut.
+func (p *Pipeline) BeginRows(container int64, schema, rows int) {
+	c := p.current.conn
+	dst := c.out
+	dst = binary.LittleEndian.AppendUint64(dst, 1)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(container))
+	dst = binary.LittleEndian.AppendUint64(dst, 0)
+	dst = append(dst, 0, 0, 0, 0, 0, 0) // each row commits; no options
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(schema))
+	p.rowsAt = len(dst)
+	dst = append(dst, 0, 0, 0, 0)
+	c.out = binary.LittleEndian.AppendUint64(dst, uint64(rows))
+	binary.LittleEndian.PutUint32(c.out[p.countAt:], binary.LittleEndian.Uint32(c.out[p.countAt:])+1)
+}
+
+// Buffer returns the message that is being made, for rows to be appended to.
+func (p *Pipeline) Buffer() []byte { return p.current.conn.out }
+
+// SetBuffer says what has become of it.
+func (p *Pipeline) SetBuffer(b []byte) { p.current.conn.out = b }
+
+// EndRows ends the rows of a container.
+func (p *Pipeline) EndRows() {
+	c := p.current.conn
+	binary.LittleEndian.PutUint32(c.out[p.rowsAt:], uint32(len(c.out)-p.rowsAt-4))
+}
+
+// EndPut ends the statement.
+func (p *Pipeline) EndPut() { p.end() }
+
+// Bytes returns how many bytes the statements have.
+func (p *Pipeline) Bytes() (n int64) {
+	for _, l := range p.lanes {
+		n += int64(len(l.conn.out))
+	}
+	return n
+}
+
+// Run sends the statements, and hands on each answer, with the statement's place in the
+// pipeline, as it comes: of a query for rows in pages, several. An answer's bytes hold
+// until the function returns. Its error ends the pipeline: what was not sent yet is not
+// sent, and Run returns the error once the answers have come that are under way. The
+// pipeline is empty then.
+func (p *Pipeline) Run(ctx context.Context, take func(i int, a *Answer) error) error {
+	defer p.Reset()
+	if p.err != nil {
+		return p.err
+	}
+	if len(p.calls) == 0 {
+		return nil
+	}
+	busy := p.lanes[:0:0]
+	for _, l := range p.lanes {
+		if len(l.calls) > 0 {
+			busy = append(busy, l)
+		}
+	}
+	if len(busy) == 1 {
+		return p.run(ctx, busy[0], take)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var mu sync.Mutex
+	var first error
+	var group sync.WaitGroup
+	for _, l := range busy {
+		group.Go(func() {
+			err := p.run(ctx, l, func(i int, a *Answer) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if first != nil {
+					return first
+				}
+				return take(i, a)
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil && first == nil {
+				first = err
+			}
+		})
+	}
+	group.Wait()
+	return first
+}
+
+// Sent returns when the last bytes of a pipeline of the session had been handed over.
+func (s *Session) Sent() time.Time { return s.last }
+
+// next is a page of an answer that is to be asked for.
+type nextPage struct {
+	call         int
+	rowSet, from int64
+	total        int64
+}
+
+// run sends the statements for a node.
+func (p *Pipeline) run(ctx context.Context, l *lane, take func(i int, a *Answer) error) error {
+	c := l.conn
+	defer c.within(ctx)()
+	out := c.out
+	c.out = nil
+	defer func() { c.out = out[:0] }()
+	pages := map[uint64]nextPage{} // by the ids of their requests
+	sent, under, received := 0, 0, 0
+	var failed error
+	window := max(1, p.Window)
+	for failed == nil && sent < len(l.calls) || under > 0 {
+		if failed == nil && sent < len(l.calls) && under <= window/2 {
+			n := min(len(l.calls)-sent, window-under)
+			begin := 0
+			if sent > 0 {
+				begin = l.ends[sent-1]
+			}
+			if err := c.send(ctx, out[begin:l.ends[sent+n-1]]); err != nil {
+				return err
+			}
+			sent, under = sent+n, under+n
+			if sent == len(l.calls) {
+				p.session.sent(time.Now())
+			}
+		}
+		s, id, r, told, err := c.receive(ctx, false)
+		if err != nil {
+			return err
+		}
+		if received++; received%window == 0 && ctx.Err() == nil { // answers show that the server is there
+			c.wait()
+		}
+		under--
+		page, following := pages[id]
+		i := 0
+		switch {
+		case following:
+			delete(pages, id)
+			i = page.call
+		case id >= l.first && id < l.first+uint64(sent):
+			i = l.calls[id-l.first]
+		default:
+			return c.failed(ctx, fmt.Errorf("%w: request %d is answered, which nobody has sent", ErrProtocol, id))
+		}
+		if want := p.calls[i].statement; s != want && !(following && s == stmtFetchRowSet) {
+			return c.failed(ctx, fmt.Errorf("%w: a statement %d is answered as %d", ErrProtocol, want, s))
+		}
+		if failed != nil {
+			continue
+		}
+		a := &l.answer
+		a.Err, a.Container, a.Rows, a.Value, a.names = told, nil, nil, nil, a.names[:0]
+		a.Bytes = headerSize + len(c.body)
+		more := nextPage{call: i, from: page.from, rowSet: page.rowSet, total: page.total}
+		if told == nil {
+			if err := p.read(&r, &p.calls[i], a, following, &more); err != nil {
+				return c.failed(ctx, err)
+			}
+		}
+		if failed = take(i, a); failed != nil {
+			continue
+		}
+		if told == nil && more.rowSet != 0 && more.from < more.total {
+			of := &p.calls[i]
+			next := c.begin(stmtFetchRowSet, of.partition)
+			c.out = p.transaction(c.out, of.container)
+			for _, v := range []int64{more.rowSet, more.from, of.page} {
+				c.out = binary.LittleEndian.AppendUint64(c.out, uint64(v))
+			}
+			c.end()
+			if err := c.send(ctx, c.out); err != nil {
+				return err
+			}
+			c.out = c.out[:0]
+			pages[next] = more
+			under++
+		}
+	}
+	return failed
+}
+
+// sent says when bytes had been sent.
+func (s *Session) sent(at time.Time) {
+	s.client.mu.Lock()
+	defer s.client.mu.Unlock()
+	s.last = at
+}
+
+// read reads what a statement is answered.
+func (p *Pipeline) read(r *reader, of *call, a *Answer, following bool, more *nextPage) error {
+	switch of.statement {
+	case stmtPutContainer:
+		of.container.Version, of.container.ID = r.int(), r.long()
+		of.container.rows = newLayout(of.container.Columns, of.container.Type == Collection)
+	case stmtContainerInfo:
+		a.Container = r.container(of.name, of.partition)
+	case stmtContainerNames:
+		r.long()
+		for range r.count(2) {
+			if name := r.key(); r.err == nil {
+				a.names = append(a.names, name)
+			}
+		}
+	case stmtQueryTQL:
+		if following {
+			closed := r.bool()
+			r.long() // where the page's texts begin, which its rows say as well
+			if err := p.page(r, of, a); err != nil {
+				return err
+			}
+			more.from += int64(a.Rows.Left())
+			if closed || a.Rows.Left() == 0 {
+				more.rowSet = 0
+			}
+			return r.err
+		}
+		return p.answer(r, of, a, more)
+	}
+	return r.err
+}
+
+// container reads what is told of a container.
+func (r *reader) container(name string, partition int) *Container {
+	if !r.bool() {
+		return nil
+	}
+	c := &Container{Name: name, Partition: partition}
+	for range r.count(5) {
+		key := r.byte()
+		part := reader{b: r.take(int(r.int()))}
+		switch key {
+		case propertyID:
+			c.Version, c.ID = part.int(), part.long()
+			if name := part.key(); part.err == nil {
+				c.Name = name
+			}
+		case propertySchema:
+			c.Type = Kind(part.byte())
+			c.Columns, c.Keys = part.schema()
+			c.rows = newLayout(c.Columns, c.Type == Collection)
+		}
+		if r.err == nil {
+			r.err = part.err
+		}
+	}
+	return c
+}
+
+// The kinds of what answers of queries consist of.
+const (
+	resultRows      = 0
+	resultAggregate = 1
+	resultPage      = 3
+)
+
+// answer reads that of a query.
+func (p *Pipeline) answer(r *reader, of *call, a *Answer, more *nextPage) error {
+	for range r.count(5) {
+		kind := r.byte()
+		part := reader{b: r.take(int(r.int()))}
+		switch kind {
+		case resultRows:
+			if err := p.page(&part, of, a); err != nil {
+				return err
+			}
+			more.from = int64(a.Rows.Left())
+		case resultAggregate:
+			if part.long() > 0 {
+				if err := a.value.read(&part); err != nil {
+					return err
+				}
+				a.Value = &a.value
+			}
+		case resultPage:
+			more.total, more.rowSet = part.long(), part.long()
+		default:
+			if r.err == nil {
+				return fmt.Errorf("%w: an answer of the kind %d, which was not asked for", ErrProtocol, kind)
+			}
+		}
+		if part.err != nil {
+			return part.err
+		}
+	}
+	return r.err
+}
+
+// page reads rows.
+func (p *Pipeline) page(r *reader, of *call, a *Answer) error {
+	n := r.long()
+	if r.err != nil {
+		return r.err
+	}
+	a.Rows = &a.rows
+	layout := of.container.rows
+	if layout == nil { // nobody asked the server about the container
+		layout = newLayout(of.container.Columns, of.container.Type == Collection)
+	}
+	return a.rows.init(layout, n, r.b)
+}
+
+// read reads what an aggregate comes to.
+func (v *Value) read(r *reader) error {
+	v.Type = Type(r.byte())
+	v.Int, v.Float = 0, 0
+	switch v.Type {
+	case Float, Double:
+		if b := r.take(v.Type.width()); b != nil {
+			v.Float = v.Type.float(b)
+		}
+	case Bool, Byte, Short, Integer, Long, Timestamp, MicroTimestamp, NanoTimestamp:
+		if b := r.take(v.Type.width()); b != nil {
+			v.Int = v.Type.int(b)
+		}
+	default:
+		if r.err == nil {
+			return fmt.Errorf("%w: an aggregate of the type %v", ErrProtocol, v.Type)
+		}
+	}
+	return r.err
+}
+
+// Put adds a statement that puts rows into a container, of which each value is nil,
+// bool, int64, float64, a string, []byte, or a time.Time, as the columns have them.
+func (p *Pipeline) Put(of *Container, rows ...[]any) {
+	schema := NewSchema(of)
+	if len(rows) == 0 || !p.BeginPut(of.Partition, schema) {
+		return
+	}
+	p.BeginRows(of.ID, 0, len(rows))
+	dst, at := schema.Extend(p.Buffer(), len(rows))
+	for i, row := range rows {
+		var err error
+		if dst, err = schema.appendRow(dst, at, i, len(rows), row); err != nil && p.err == nil {
+			p.err = fmt.Errorf("a row of container %s: %w", of.Name, err)
+		}
+	}
+	p.SetBuffer(dst)
+	p.EndRows()
+	p.EndPut()
+}
