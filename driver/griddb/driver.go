@@ -83,7 +83,7 @@ func Driver() driver.Driver {
 			option.Option{Name: optionDirect, Default: "false", Type: option.Choice("true", "false"),
 				Help: "true: the whole cluster is reached at host and port, whatever addresses it tells, as through a container's mapped port"},
 			option.Option{Name: optionSystemPort, Default: "10040", Type: option.Integer(0, 65535),
-				Help: "port of the node's system service, which tells version and settings by HTTP; 0: it is not asked"},
+				Help: "port of the node's system service, which tells version and settings by HTTP; 0: nothing is sent to it"},
 			option.Option{Name: connection.Database, Default: client.PublicDatabase, Help: "database; made where it does not exist and the user may make it"},
 			option.Option{Name: connection.User, Default: "admin", Help: "user to connect as"},
 			option.Option{Name: connection.Password, Default: "admin"},

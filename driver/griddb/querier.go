@@ -27,7 +27,7 @@ type querier struct {
 	closed   bool
 }
 
-// known is what a querier knows of a table. Containers that were made anew have other
+// known is what a querier knows of a table. Containers that were made again have other
 // numbers: then the server says that there is none, and the querier looks again.
 type known struct {
 	registry *client.Container

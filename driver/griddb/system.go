@@ -18,7 +18,7 @@ import (
 // system is a node's system service, which tells by HTTP what the NoSQL protocol does
 // not: version, settings and figures. Nothing that is measured goes by it.
 type system struct {
-	url            string // empty: it is not asked
+	url            string // empty: nothing is sent to it
 	user, password string
 }
 
@@ -37,7 +37,7 @@ const patience = 5 * time.Second
 // ask returns what the service says.
 func (s *system) ask(ctx context.Context, path string) (answer map[string]any, err error) {
 	if s.url == "" {
-		return nil, errors.New("it is not asked")
+		return nil, errors.New("nothing is sent to it")
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -71,7 +71,7 @@ var told = map[string][]string{
 
 // describe adds what the service tells.
 func (s *system) describe(ctx context.Context, out *driver.Description) {
-	out.Version = "unknown: the system service was not asked (option " + optionSystemPort + ")"
+	out.Version = "unknown: nothing was sent to the system service (option " + optionSystemPort + ")"
 	out.Durability = "as the node's logWriteMode says, which is not known here: by default the log is forced to disk each second"
 	stat, err := s.ask(ctx, "/node/stat")
 	if err != nil {

@@ -48,7 +48,6 @@ type call struct {
 	container *Container
 	name      string
 	page      int64
-	bytes     int
 }
 
 // Answer is what a server says of a statement.
