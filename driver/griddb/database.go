@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
@@ -22,6 +24,8 @@ type database struct {
 
 	mu         sync.Mutex // guards what follows
 	registries map[*series.Table]*registry
+
+	made atomic.Int64 // when the note was written, or containers made, in nanoseconds since 1970
 }
 
 // open connects. A database that is not there is made by Create.
@@ -97,6 +101,23 @@ func (d *database) prepared() (map[*series.Table]*registry, error) {
 		return nil, errUnprepared
 	}
 	return d.registries, nil
+}
+
+// logInterval is a little longer than the time between two writes of the server's log, as
+// shipped.
+const logInterval = 1200 * time.Millisecond
+
+// logged waits until what was made by Create and SetNote is in the server's log: a kill
+// within that time would leave rows without the mark that says whose they are.
+func (d *database) logged(ctx context.Context) error {
+	timer := time.NewTimer(time.Until(time.Unix(0, d.made.Load()).Add(logInterval)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Settle implements driver.DB: acknowledged rows are visible, and nothing is left to be

@@ -15,8 +15,6 @@ func TestFaults(t *testing.T) {
 		Kind: griddb.Driver(), Server: conformance.Script(t, "griddb"), Ports: map[string]int{"port": 0, "system_port": 1},
 		Patience: 2 * time.Minute, // a cluster that was killed comes together again
 		Cannot: map[string]string{
-			conformance.Killed:        "as shipped the log is written each second: a kill within it loses the containers and the mark that were just made",
-			conformance.KilledRetried: "as Killed: the containers of before are gone, and the load ends with error 60157",
 			conformance.Throttled:     "its protocol is not HTTP",
 			conformance.WrongDatabase: "a database that is not there is made",
 		},

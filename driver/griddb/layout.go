@@ -147,8 +147,8 @@ func check(o driver.Options, s *series.Schema) error {
 			return fmt.Errorf("a table is called %q, which GridDB cannot have: rename it", t.Name)
 		}
 		names := []string{registryName(t)}
-		if l.table {
-			names = append(names, clean(t.Name))
+		if own := clean(t.Name); l.table || strings.EqualFold(own, noteContainer) { // nobody should take one for the other
+			names = append(names, own)
 		}
 		for _, name := range names {
 			key := strings.ToLower(name)

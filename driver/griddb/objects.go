@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/griddb/client"
@@ -137,6 +138,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 		return fmt.Errorf("creating containers in %s: %w", d.place(), err)
 	}
 	d.keep(schema, made)
+	d.made.Store(time.Now().UnixNano())
 	return nil
 }
 
@@ -288,5 +290,6 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 	if err != nil {
 		return fmt.Errorf("writing the note of %s: %w", d.place(), err)
 	}
+	d.made.Store(time.Now().UnixNano())
 	return nil
 }

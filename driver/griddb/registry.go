@@ -60,6 +60,16 @@ func (r *registry) ensure(ctx context.Context, d *database, s *client.Session, a
 	return nil
 }
 
+// forget has the containers of all series made once more, which changes those nothing that
+// are there: a kill of the server takes what was made just before, and nobody knows which.
+func (r *registry) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.ids {
+		r.ids[i].Store(0)
+	}
+}
+
 func (r *registry) make(ctx context.Context, d *database, s *client.Session, missing []uint32) error {
 	made := make([]client.Container, len(missing))
 	for i, of := range missing {

@@ -33,6 +33,7 @@ type tableWriter struct {
 	*registry
 	place int           // of its schema in the batch
 	parts []int32       // of series: the partition of their containers, and 1; 0: not known yet
+	known []int64       // of series: the number of their containers, as this writer has learnt it
 	runs  []*series.Run // of the batch
 	*byseries.Sorter
 }
@@ -45,6 +46,9 @@ type groupAt struct{ table, group int32 }
 func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
 	registries, err := d.prepared()
 	var s *client.Session
+	if err == nil {
+		err = d.logged(ctx)
+	}
 	if err == nil {
 		s, err = d.link.open(ctx, false)
 	}
@@ -68,7 +72,7 @@ func newWriter(d *database, registries map[*series.Table]*registry, s *client.Se
 	w := &writer{db: d, session: s, pipeline: s.Pipeline(), tables: make(map[*series.Table]*tableWriter, len(registries)), partitions: make([][]groupAt, partitions)}
 	w.pipeline.Window = max(w.pipeline.Window, partitions)
 	for t, r := range registries {
-		w.tables[t] = &tableWriter{registry: r, parts: make([]int32, len(r.ids)), Sorter: byseries.New(uint32(len(r.ids)))}
+		w.tables[t] = &tableWriter{registry: r, parts: make([]int32, len(r.ids)), known: make([]int64, len(r.ids)), Sorter: byseries.New(uint32(len(r.ids)))}
 	}
 	return w
 }
@@ -84,6 +88,12 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 		w.encode()
 		receipt.WireBytes = w.pipeline.Bytes()
 		err = w.pipeline.Within(ctx).Run(ctx, func(_ int, a *client.Answer) error { return a.Err })
+	}
+	if said := client.AsError(err); said != nil && said.Code == client.CodeRemoved {
+		for _, t := range w.active {
+			t.forget()
+		}
+		return driver.Receipt{}, &driver.Temporary{Err: fmt.Errorf("writing to GridDB: a container that this load has made is gone, as after a kill of the server, whose log is written once a second as shipped: %w", said)}
 	}
 	if err != nil {
 		if again := w.session.Broken(); again != nil && client.AsError(err) == nil && ctx.Err() == nil {
@@ -140,6 +150,7 @@ func (w *writer) make(ctx context.Context) error {
 			return err
 		}
 		for _, of := range w.unknown {
+			t.known[of], _ = t.id(of)
 			t.parts[of] = int32(client.Partition(w.db.layout.containerName(t.table, of), len(w.partitions))) + 1
 		}
 	}
@@ -172,8 +183,7 @@ func (w *writer) encode() {
 			for _, at := range w.partitions[p] {
 				t := w.active[at.table]
 				g := &t.Groups[at.group]
-				id, _ := t.id(g.Series)
-				w.pipeline.BeginRows(id, t.place, g.Last-g.First)
+				w.pipeline.BeginRows(t.known[g.Series], t.place, g.Last-g.First)
 				dst, from := t.schema.Extend(w.pipeline.Buffer(), g.Last-g.First)
 				w.pipeline.SetBuffer(t.appendRows(dst, from, 0, g.Last-g.First, g, 0))
 				w.pipeline.EndRows()
@@ -193,8 +203,7 @@ func (w *writer) encodeTables(groups []groupAt) {
 			rows += g.Last - g.First
 			n++
 		}
-		id, _ := t.id(t.Groups[groups[0].group].Series)
-		w.pipeline.BeginRows(id, t.place, rows)
+		w.pipeline.BeginRows(t.known[t.Groups[groups[0].group].Series], t.place, rows)
 		dst, from := t.schema.Extend(w.pipeline.Buffer(), rows)
 		first := 0
 		for _, at := range groups[:n] {
