@@ -48,6 +48,7 @@ func TestConformanceCompressedNotAligned(t *testing.T) {
 
 // Tables are always aligned, and have no compression of their own.
 func TestConformanceTable(t *testing.T) {
+	conformance.Long(t) // a run of commands has the table model in CI: cli/testdata/servers/iotdb.txtar
 	conformance.RunDespite(t, iotdb.Driver(), server(t, "model", "table"), tableFaults()...)
 }
 

@@ -100,6 +100,7 @@ func connected(t *testing.T, s *conformance.Server, given ...string) (*database,
 }
 
 func TestFaults(t *testing.T) {
+	conformance.Long(t) // VictoriaMetrics' are CI's, of mostly the same code
 	conformance.Faults(t, conformance.Faulty{
 		Kind:     Driver(),
 		Server:   script(t),

@@ -10,6 +10,7 @@ import (
 // A server that falls silent ends whatever it is asked within its limit, with one
 // connection at a time, too. The other faults are PostgreSQL's.
 func TestFaults(t *testing.T) {
+	conformance.Long(t) // PostgreSQL's are CI's, of the same code
 	options := server(t)
 	delete(options, "host")
 	delete(options, "port")
