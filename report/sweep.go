@@ -178,12 +178,7 @@ func swept(runs []*result.Run) []string {
 
 // valueOf returns the value that a parameter has in a run; empty: none.
 func valueOf(r *result.Run, path string) string {
-	for _, p := range r.Parameters {
-		if p.Path == path {
-			return p.Value
-		}
-	}
-	return ""
+	return r.Parameters.Value(path)
 }
 
 // valuesOf lists the different values of a parameter in the order of the runs.

@@ -34,6 +34,16 @@ func (p Parameters) String() string {
 	return strings.Join(texts, ", ")
 }
 
+// Value returns that of a path; empty: it is not set.
+func (p Parameters) Value(path string) string {
+	for i := range p {
+		if p[i].Path == path {
+			return p[i].Value
+		}
+	}
+	return ""
+}
+
 // Place is where a run stands in a sweep. The zero value: it stands alone.
 type Place struct {
 	Sweep      string     `json:"sweep,omitempty" redact:"-"` // id

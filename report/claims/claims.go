@@ -78,7 +78,7 @@ func judge(d *document.Document, m Measured, c document.Claim) Finding {
 	switch {
 	case f.Verdict == NotTested:
 		f.Why = reasons(f.Parts)
-	case c.Tie && f.Verdict != NotTested:
+	case c.Tie:
 		f.Verdict, f.Why = Tie, "the printed figures differ by less than a tenth: a tie from the start"
 	}
 	return f
@@ -182,7 +182,7 @@ func (r rule) points(where map[string]string) ([]*result.Run, string) {
 	for _, run := range r.m.Runs[e.Name] {
 		fits := true
 		for path, value := range where {
-			fits = fits && parameter(run, path) == ours(cut, path, value)
+			fits = fits && run.Parameters.Value(path) == ours(cut, path, value)
 		}
 		if fits {
 			list = append(list, run)
@@ -196,16 +196,6 @@ func (r rule) points(where map[string]string) ([]*result.Run, string) {
 
 // ours is the value that stands for a document's in a size.
 func ours(cut document.Cut, path, value string) string { return cmp.Or(cut.For[path][value], value) }
-
-// parameter returns what a sweep sets in a run.
-func parameter(run *result.Run, path string) string {
-	for _, p := range run.Parameters {
-		if p.Path == path {
-			return p.Value
-		}
-	}
-	return ""
-}
 
 // words are parameters as text.
 func words(where map[string]string) string {
