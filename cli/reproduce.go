@@ -304,7 +304,7 @@ func (p *reproducing) printAll(d *document.Document, size document.Size, targets
 	first := true
 	for i := range d.Experiments {
 		e := &d.Experiments[i]
-		if !p.wanted(d, e) {
+		if !p.wanted(d, e) || len(e.Takes(targets)) == 0 {
 			continue
 		}
 		_, sweep, err := p.sweep(d, e, size, targets)
@@ -344,6 +344,9 @@ func (p *reproducing) experiment(cmd *cobra.Command, kept *store.Store, d *docum
 		if err != nil || len(runs) > 0 || !run {
 			return runs, err
 		}
+	}
+	if len(e.Takes(targets)) == 0 {
+		return nil, nil // the system that it is about was not given
 	}
 	whole, sweep, err := p.sweep(d, e, size, targets)
 	if err != nil {
