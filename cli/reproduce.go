@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -286,7 +287,9 @@ func (p *reproducing) started(ctx context.Context, d *document.Document, given [
 		var variables []string
 		if s.Driver == "timescaledb" { // PGlite's answers are right, and its figures mean nothing
 			variables = []string{"TSMARK_TIMESCALEDB=native"}
-			t.Start = variables[0] + " exec " + t.Start
+			t.Start = "env " + variables[0] + " " + t.Start
+			t.Options = maps.Clone(t.Options)
+			delete(t.Options, "connections") // PGlite takes one
 		}
 		var said bytes.Buffer
 		if err := scripts.Install(ctx, s.Driver, &said, variables...); err != nil {
