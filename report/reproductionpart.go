@@ -62,7 +62,7 @@ func (p *Reproduction) printedTable(e *document.Experiment, metric string, lines
 	lines = slices.DeleteFunc(slices.Clone(lines), func(l claims.Line) bool { return l.Metric != metric })
 	some := slices.ContainsFunc(lines, func(l claims.Line) bool { return l.Measured() })
 	all := len(lines)
-	if measured && some && p.Measured.Size != document.Full {
+	if measured && some && !e.Whole(p.Measured.Size) {
 		lines = slices.DeleteFunc(lines, func(l claims.Line) bool { return !l.Measured() })
 	}
 	systems, pairs := columnsOf(p.Document, lines)
@@ -104,10 +104,15 @@ func columnsOf(d *document.Document, lines []claims.Line) (systems []string, pai
 
 func printedRow(l *claims.Line, systems []string, pairs []claims.Ratio) row {
 	r := row{Cells: []cell{{Text: cmp.Or(l.Name, "all")}}}
-	var remarks []string
-	say := func(text string) {
-		if text != "" && !slices.Contains(remarks, text) {
-			remarks = append(remarks, text)
+	var remarks []remark
+	say := func(of, text string) {
+		i := slices.IndexFunc(remarks, func(known remark) bool { return known.text == text })
+		switch {
+		case text == "":
+		case i < 0:
+			remarks = append(remarks, remark{of, text})
+		default:
+			remarks[i].of += ", " + of
 		}
 	}
 	for _, s := range systems {
@@ -122,12 +127,12 @@ func printedRow(l *claims.Line, systems []string, pairs []claims.Ratio) row {
 			r.Cells = append(r.Cells, cell{Text: withInterval(valueText("", c.Own.Median), c.Own.Interval, func(v stats.Value) string { return valueText("", v) })}, cell{digits(c.Times()), dim})
 		} else {
 			r.Cells = append(r.Cells, cell{none, dim}, cell{"", dim})
-			say(s + ": " + c.Missing)
+			say(s, c.Missing)
 		}
 		if raw := c.Printed.Raw(); raw != "" {
-			say(s + ": doubtful, the authors published " + raw + " elsewhere")
+			say(s, "doubtful, the authors published "+raw+" elsewhere")
 		} else if doubt := c.Printed.Doubt(); doubt != "" {
-			say(s + ": " + doubt)
+			say(s, doubt)
 		}
 	}
 	for _, pair := range pairs {
@@ -153,14 +158,21 @@ func printedRow(l *claims.Line, systems []string, pairs []claims.Ratio) row {
 			r.Cells = append(r.Cells, cell{Text: withInterval(times(q.Own)+"×", q.Interval, times)})
 		}
 		if q.Printed != nil && q.Printed.Raw() != "" {
-			say(pair.Of + " ÷ " + pair.To + ": doubtful, the authors' own figures give " + q.Printed.Raw())
+			say(pair.Of+" ÷ "+pair.To, "doubtful, the authors' own figures give "+q.Printed.Raw())
 		} else if q.Printed != nil {
-			say(q.Printed.Doubt())
+			say(pair.Of+" ÷ "+pair.To, q.Printed.Doubt())
 		}
 	}
-	r.Cells = append(r.Cells, cell{strings.Join(remarks, "; "), dim})
+	var texts []string
+	for _, one := range remarks {
+		texts = append(texts, one.of+": "+one.text)
+	}
+	r.Cells = append(r.Cells, cell{strings.Join(texts, "; "), dim})
 	return r
 }
+
+// remark is what is said once of one or several systems in a line.
+type remark struct{ of, text string }
 
 // withInterval is a figure with its interval in brackets.
 func withInterval(text string, i *stats.Interval, render func(stats.Value) string) string {

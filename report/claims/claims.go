@@ -137,7 +137,7 @@ type rule struct {
 }
 
 func (r rule) parts() []Part {
-	if r.Full && r.m.Size != document.Full {
+	if e, _ := r.d.Experiment(r.Of); r.Full && !e.Whole(r.m.Size) {
 		return []Part{untested("", fmt.Sprintf("size %s does not have what is compared", r.m.Size))}
 	}
 	if r.Most {
@@ -646,7 +646,7 @@ func (r rule) wins() Part {
 // rows compares the size of the dataset, which only the full size has.
 func (r rule) rows() Part {
 	what := fmt.Sprintf("the dataset has %d rows", r.Rows)
-	if r.m.Size != document.Full {
+	if e, _ := r.d.Experiment(r.Of); !e.Whole(r.m.Size) {
 		return untested(what, fmt.Sprintf("size %s has a part of the rows", r.m.Size))
 	}
 	runs, why := r.points(r.Where)

@@ -20,7 +20,7 @@ experiments:
   - id: E1
     name: load
     run: {}
-    cuts: {small: {words: a part, for: {load.workers: {"8": "2"}}, lost: {load.workers: ["12"]}}}
+    cuts: {small: {words: a part, run: {load: {workers: 2}}, for: {load.workers: {"8": "2"}}, lost: {load.workers: ["12"]}}}
 claims:
   - {id: C1, says: it is said, ` + claim + "}\n"))
 	if err != nil {

@@ -105,7 +105,7 @@ func Lines(d *document.Document, e *document.Experiment, m Measured) []Line {
 				c := Cell{Printed: f, System: s.Driver}
 				c.values, c.Missing = own(d, e, m, &f, f.Metric, s.Driver)
 				c.Own = stats.Summarize(c.values)
-				if wholeRunOnly(f.Metric) && m.Size != document.Full {
+				if wholeRunOnly(f.Metric) && !e.Whole(m.Size) {
 					c.Own, c.Missing = stats.Estimate{}, cmp.Or(c.Missing, OfWholeRun)
 				}
 				l := line(&f, f.Metric)
@@ -234,7 +234,7 @@ func own(d *document.Document, e *document.Experiment, m Measured, f *printed.Fi
 		return nil, "not given"
 	}
 	if query := f.Parameters["query"]; query != "" {
-		return ofQuery(s.run, s.target, query, metric, m.Size == document.Full)
+		return ofQuery(s.run, s.target, query, metric, e.Whole(m.Size))
 	}
 	loads := estimate.Loads(s.target, func(l *result.Load) float64 {
 		rate := estimate.Settled(l)
