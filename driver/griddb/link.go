@@ -40,8 +40,20 @@ func (l *link) config() (client.Config, error) {
 	return client.Config{
 		Members: list, Provider: l.options[optionProvider], Cluster: l.options[optionCluster],
 		Database: l.Database, User: l.User, Password: l.Password, Application: "tsmark",
-		Direct: l.options[optionDirect] == "true", Timeout: l.Timeout, MaxMessage: maxMessage,
+		Direct: l.options[optionDirect] == "true", Timeout: l.Timeout, MaxMessage: maxMessage, TLS: l.Encryption(),
 	}, err
+}
+
+// sqlConfig is how the SQL interface is reached: at the same nodes, and another port.
+func (l *link) sqlConfig() (client.Config, error) {
+	c, err := l.config()
+	list := make([]string, len(c.Members))
+	for i, m := range c.Members {
+		host, _, _ := net.SplitHostPort(m) // members has looked at it
+		list[i] = net.JoinHostPort(host, l.options[optionSQLPort])
+	}
+	c.Members = list
+	return c, err
 }
 
 // connect returns the cluster, which it finds when it is first needed.

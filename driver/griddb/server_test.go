@@ -21,10 +21,12 @@ func server(t testing.TB, given ...string) map[string]string {
 	return conformance.TestServer(t, griddb.Driver(), append(system("database", name), given...)...)
 }
 
-// system adds where the system service is, where somebody says so.
+// system adds where the system service and the SQL interface are, where somebody says so.
 func system(given ...string) []string {
-	if port := os.Getenv("TSMARK_TEST_GRIDDB_SYSTEM_PORT"); port != "" {
-		given = append(given, "system_port", port)
+	for option, variable := range map[string]string{"system_port": "TSMARK_TEST_GRIDDB_SYSTEM_PORT", "sql_port": "TSMARK_TEST_GRIDDB_SQL_PORT"} {
+		if port := os.Getenv(variable); port != "" {
+			given = append(given, option, port)
+		}
 	}
 	return given
 }
@@ -38,6 +40,10 @@ func TestConformanceStatements(t *testing.T) {
 
 func TestConformanceTable(t *testing.T) {
 	conformance.Run(t, griddb.Driver(), server(t, "layout", "table", "precision", "ns", "aggregate", "rows"))
+}
+
+func TestConformanceSQL(t *testing.T) {
+	conformance.Run(t, griddb.Driver(), server(t, "layout", "table", "language", "sql", "page_size", "100"))
 }
 
 func TestConformanceTableStatements(t *testing.T) {

@@ -47,10 +47,11 @@ const (
 	CodeClusterName       = 10053 // the cluster has another name
 	CodeNoDatabase        = 10087
 	CodeNoUserOrDatabase  = 10088
-	CodeNotFound          = 60028 // a container, below the level of statements
-	CodeRemoved           = 60157 // the container was dropped meanwhile
-	CodeCheckpointWrite   = 30003 // the server could not write its files
-	CodeLogWrite          = 30007 // the server could not write its log
+	CodeNotFound          = 60028  // a container, below the level of statements
+	CodeRemoved           = 60157  // the container was dropped meanwhile
+	CodeCheckpointWrite   = 30003  // the server could not write its files
+	CodeLogWrite          = 30007  // the server could not write its log
+	CodeNoTable           = 280005 // of a statement of SQL
 )
 
 // The results of statements.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 )
 
 // sqlVersion is that of the SQL interface's protocol, which servers from 4.0.1 on have.
@@ -130,6 +131,12 @@ func (s *SQL) ask(ctx context.Context, kind uint32, statement string, page int64
 	s.open = s.last
 	r, err := c.call(ctx, stmtSQL, id)
 	if err != nil {
+		if told := AsError(err); told != nil { // the server repeats the statement and who sent it
+			told.Message, _, _ = strings.Cut(told.Message, " on executing query (sql=")
+			if told.Broken {
+				return false, c.failed(ctx, told)
+			}
+		}
 		return false, err
 	}
 	more, err = s.read(&r)
