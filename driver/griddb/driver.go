@@ -146,8 +146,12 @@ func Driver() driver.Driver {
 }
 
 func caps(o driver.Options) driver.Caps {
+	language := "TQL"
+	if o[optionLanguage] == languageSQL {
+		language = "GridDB SQL"
+	}
 	return driver.Caps{
-		Language:      strings.ToUpper(o[optionLanguage]),
+		Language:      language,
 		Dedupes:       true,
 		TimePrecision: precisions[o[optionPrecision]].unit,
 		First:         time.Unix(0, 0).UTC(),

@@ -18,10 +18,19 @@ import (
 // opened opens a database of the test's own.
 func opened(t *testing.T, given ...string) *database {
 	t.Helper()
-	if port := os.Getenv("TSMARK_TEST_GRIDDB_SYSTEM_PORT"); port != "" {
-		given = append(given, optionSystemPort, port)
-	}
+	given = FromEnvironment(given...)
 	return conformance.OpenAt(t, Driver(), conformance.TestServer(t, Driver(), given...)).(*database)
+}
+
+// FromEnvironment adds the ports that the environment names. Tests of the package griddb_test
+// use it too.
+func FromEnvironment(given ...string) []string {
+	for option, variable := range map[string]string{optionSystemPort: "TSMARK_TEST_GRIDDB_SYSTEM_PORT", optionSQLPort: "TSMARK_TEST_GRIDDB_SQL_PORT"} {
+		if port := os.Getenv(variable); port != "" {
+			given = append(given, option, port)
+		}
+	}
+	return given
 }
 
 // Nothing goes that tsmark did not make: no container in a database without its mark, none

@@ -14,10 +14,10 @@ import (
 
 // Names of containers and of their columns.
 const (
-	noteContainer   = "tsmark_mark"
-	registrySuffix  = "_series"
-	timeColumn      = "time"
-	seriesColumn    = "series"
+	noteContainer  = "tsmark_mark"
+	registrySuffix = "_series"
+	timeColumn     = "time"
+	seriesColumn   = "series"
 
 	// The registry's own columns, which stand before the tags and are called as none is.
 	keyColumn       = "_key"       // the first tag, or nothing
