@@ -89,12 +89,14 @@ func (d *database) newSQLQuerier(ctx context.Context, worker int) (driver.Querie
 // connect opens a connection.
 func (q *sqlQuerier) connect(ctx context.Context) error {
 	c, err := q.db.sqlConfig()
+	var fresh *client.SQL
 	if err == nil {
-		q.conn, err = client.OpenSQL(ctx, c, q.worker)
+		fresh, err = client.OpenSQL(ctx, c, q.worker)
 	}
-	if err != nil {
+	if err != nil { // the broken connection is closed once more, or asked for another time
 		return fmt.Errorf("opening a connection for reading by SQL, at port %s: %w", q.db.options[optionSQLPort], q.db.connecting(ctx, err))
 	}
+	q.conn = fresh
 	return nil
 }
 

@@ -174,16 +174,15 @@ func (s *SQL) read(r *reader) (more bool, err error) {
 	if r.err == nil {
 		r.err = set.err
 	}
-	base := set.long()
+	set.long() // what places of texts count from, which rows say as well
 	if r.err == nil {
 		r.err = set.err
 	}
 	if r.err != nil {
 		return false, r.err
 	}
-	_ = base // what rows say counts from the first of them
 	s.answer.Rows = &s.answer.rows
 	layout := newLayout(columns, false)
 	layout.uncounted = true
-	return more, s.answer.rows.init(layout, rows, set.b)
+	return more && rows > 0, s.answer.rows.init(layout, rows, set.b)
 }
