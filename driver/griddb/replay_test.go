@@ -26,7 +26,7 @@ func TestReplayed(t *testing.T) {
 				maps.Copy(options, given)
 				options["database"], options["in_flight"] = "replay_"+name, "1"
 				options["system_port"] = "0" // HTTP, which tells nothing that is measured
-				converse(t, d, options)
+				t.Run("talk", func(t *testing.T) { converse(t, d, options) }) // at whose end connections are closed
 			})
 		})
 	}
@@ -73,7 +73,7 @@ func converse(t *testing.T, d driver.Driver, given map[string]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { conformance.Close(t, q) }) // behind the recording: whether its last words are in it would be chance
+	defer conformance.Close(t, q)
 	field, tag := table.Fields[0].Name, table.Tags[0].Key
 	active := query.Activity{Unit: tag, Width: 10 * time.Minute, Field: field, Compare: query.Greater, Value: 20}
 	for _, of := range []struct {
