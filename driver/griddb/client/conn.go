@@ -184,6 +184,12 @@ func (c *conn) connect(ctx context.Context, l Config) (mode byte, err error) {
 	c.out = append(c.out, 2, 0, 0, 0)
 	c.out = appendBool(appendBool(c.out, l.TLS == nil), l.TLS != nil) // whether plain connections are taken, and encrypted ones
 	r, err := c.call(ctx, stmtConnect, c.next)
+	if said := AsError(err); said != nil && said.Code == codeSecurity {
+		if l.TLS == nil {
+			return 0, ErrEncrypted
+		}
+		return 0, ErrPlain
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -54,6 +54,9 @@ const (
 	CodeNoTable           = 280005 // of a statement of SQL
 )
 
+// codeSecurity says that client and server do not agree about encryption.
+const codeSecurity = 130003
+
 // The results of statements.
 const (
 	resultSuccess = 0

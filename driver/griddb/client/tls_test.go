@@ -57,4 +57,11 @@ func TestTLS(t *testing.T) {
 	if err := open(s.address(), &tls.Config{RootCAs: known}); !errors.Is(err, ErrPlain) {
 		t.Errorf("a server without TLS: %v", err)
 	}
+	refuses := serve(t, func(r *request) [][]byte { return [][]byte{r.reply(resultFailed, says(codeSecurity, "no"))} })
+	if err := open(refuses.address(), &tls.Config{RootCAs: known}); !errors.Is(err, ErrPlain) {
+		t.Errorf("a server without TLS that says so: %v", err)
+	}
+	if err := open(refuses.address(), nil); !errors.Is(err, ErrEncrypted) {
+		t.Errorf("a server with TLS alone that says so: %v", err)
+	}
 }
