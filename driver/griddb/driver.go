@@ -108,7 +108,7 @@ func Driver() driver.Driver {
 			option.Option{Name: optionConsistency, Default: "immediate", Type: option.Choice("immediate", eventual),
 				Help: "immediate: queries go to the owners of partitions; eventual: to any node with a copy"},
 			option.Option{Name: optionInFlight, Default: "64", Type: option.Integer(1, 4096), Help: "statements that a worker has under way at once at a node"},
-			option.Option{Name: optionPageSize, Default: "10000", Type: option.Integer(10, 1_000_000), Help: "rows of an answer that the server sends at a time"},
+			option.Option{Name: optionPageSize, Default: "10000", Type: option.Integer(10, 1_000_000), Help: "rows of an answer to TQL that the server sends at a time"},
 		),
 		Profiles: []driver.Profile{
 			{Name: "default", Help: "as the server is configured", Options: driver.Options{}},

@@ -19,7 +19,7 @@ import (
 // in each layout, and by SQL. The whole suite's conversations would be 50 MB.
 func TestReplayed(t *testing.T) {
 	for name, given := range map[string]map[string]string{
-		"series": {"layout": "series"}, "table": {"layout": "table"}, "statements": {"aggregate": "statements"}, "sql": {"layout": "table", "language": "sql", "page_size": "20"},
+		"series": {"layout": "series"}, "table": {"layout": "table"}, "statements": {"aggregate": "statements"}, "sql": {"layout": "table", "language": "sql"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			replay.Run(t, replay.Subject{Driver: griddb.Driver(), Framing: framing{}, Name: name}, func(t *testing.T, d driver.Driver, options map[string]string) {

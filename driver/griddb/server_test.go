@@ -34,7 +34,7 @@ func TestConformanceTable(t *testing.T) {
 }
 
 func TestConformanceSQL(t *testing.T) {
-	conformance.Run(t, griddb.Driver(), server(t, "layout", "table", "language", "sql", "page_size", "100"))
+	conformance.Run(t, griddb.Driver(), server(t, "layout", "table", "language", "sql"))
 }
 
 func TestConformanceTableStatements(t *testing.T) {

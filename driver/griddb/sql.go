@@ -73,13 +73,12 @@ type sqlQuerier struct {
 	db     *database
 	worker int
 	conn   *client.SQL
-	page   int64
 	row    []query.Value
 	closed bool
 }
 
 func (d *database) newSQLQuerier(ctx context.Context, worker int) (driver.Querier, error) {
-	q := &sqlQuerier{db: d, worker: worker, page: int64(d.options.Int(optionPageSize))}
+	q := &sqlQuerier{db: d, worker: worker}
 	if err := q.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -117,7 +116,7 @@ func (q *sqlQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink) 
 			return cost, err
 		}
 	}
-	err = q.conn.Query(ctx, r.Text, q.page, func(a *client.Answer) error {
+	err = q.conn.Query(ctx, r.Text, func(a *client.Answer) error {
 		cost.Bytes += int64(a.Bytes)
 		for a.Rows.Next() {
 			cost.Rows++

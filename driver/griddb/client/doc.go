@@ -19,7 +19,7 @@
 // a protocol of its own, and any node answers for the whole cluster.
 //
 //	q, err := client.OpenSQL(ctx, client.Config{Members: []string{"127.0.0.1:20001"}, User: "admin", Password: "admin"}, 0)
-//	err = q.Query(ctx, `SELECT max("time"), max(usage_user) FROM cpu_1`, 10_000, func(a *client.Answer) error {
+//	err = q.Query(ctx, `SELECT max("time"), max(usage_user) FROM cpu_1`, func(a *client.Answer) error {
 //		for a.Rows.Next() { … }
 //		return a.Rows.Err()
 //	})

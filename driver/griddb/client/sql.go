@@ -16,9 +16,6 @@ const sqlVersion = -9
 
 const stmtSQL statement = 400
 
-// optFetchSize is how many rows of an answer come at a time.
-const optFetchSize = 10003
-
 // The kinds of requests of the SQL interface.
 const (
 	sqlQuery = 2 // reads
@@ -84,21 +81,21 @@ func (s *SQL) Close() error {
 	return nil
 }
 
-// Query runs a statement that reads, and hands on its rows as they come: so many at a time
-// at most, 0: as many as the server likes. What is handed on has Rows and Bytes, and holds
+// Query runs a statement that reads, and hands on its rows as they come, as many at a time
+// as the server likes: 5.9 sends a megabyte, whatever a client wishes. What is handed on has Rows and Bytes, and holds
 // until the function returns. Columns have the names of the statement. The function's error
 // ends the query: the server drops what it has left of it before the next one.
-func (s *SQL) Query(ctx context.Context, statement string, page int64, take func(a *Answer) error) error {
+func (s *SQL) Query(ctx context.Context, statement string, take func(a *Answer) error) error {
 	s.last++
-	more, err := s.ask(ctx, sqlQuery, statement, page, take)
+	more, err := s.ask(ctx, sqlQuery, statement, take)
 	for err == nil && more {
-		more, err = s.ask(ctx, sqlFetch, "", page, take)
+		more, err = s.ask(ctx, sqlFetch, "", take)
 	}
 	return err
 }
 
 // ask sends a request and reads its answer.
-func (s *SQL) ask(ctx context.Context, kind uint32, statement string, page int64, take func(a *Answer) error) (more bool, err error) {
+func (s *SQL) ask(ctx context.Context, kind uint32, statement string, take func(a *Answer) error) (more bool, err error) {
 	c := s.conn
 	if c.broken != nil {
 		return false, c.broken
@@ -119,9 +116,6 @@ func (s *SQL) ask(ctx context.Context, kind uint32, statement string, page int64
 	var o options
 	c.out, o = beginOptions(c.out)
 	c.out = o.string(c.out, optDatabase, s.database)
-	if page > 0 {
-		c.out = binary.LittleEndian.AppendUint64(o.id(c.out, optFetchSize), uint64(page))
-	}
 	c.out = o.end(c.out)
 	if kind == sqlFetch {
 		c.out = append(c.out, 0, 0, 0, 0)

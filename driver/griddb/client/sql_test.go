@@ -55,7 +55,6 @@ type sqlRequest struct {
 	mode                byte
 	kind, query, closed int64
 	database, statement string
-	page                int64
 }
 
 func (r *request) sql() (s sqlRequest) {
@@ -68,8 +67,6 @@ func (r *request) sql() (s sqlRequest) {
 		switch o.short() {
 		case optDatabase:
 			s.database = o.string()
-		case optFetchSize:
-			s.page = o.long()
 		default:
 			r.err = ErrProtocol
 			return s
@@ -113,7 +110,7 @@ func TestSQL(t *testing.T) {
 		return [][]byte{r.reply(0, sqlAnswer(true, all, everything(1), null))}
 	})
 	n := int64(0)
-	err := c.Query(t.Context(), "SELECT 1", 2, func(a *Answer) error {
+	err := c.Query(t.Context(), "SELECT 1", func(a *Answer) error {
 		if !slices.Equal(a.Rows.Columns, all) || a.Bytes == 0 {
 			t.Errorf("%v, %d bytes", a.Rows.Columns, a.Bytes)
 		}
@@ -140,13 +137,13 @@ func TestSQL(t *testing.T) {
 	}
 	enough := errors.New("enough")
 	for range 2 {
-		if err := c.Query(t.Context(), "SELECT 2", 0, func(*Answer) error { return enough }); !errors.Is(err, enough) || c.Broken() != nil {
+		if err := c.Query(t.Context(), "SELECT 2", func(*Answer) error { return enough }); !errors.Is(err, enough) || c.Broken() != nil {
 			t.Errorf("%v, %v", err, c.Broken())
 		}
 	}
 	want := []sqlRequest{
-		{mode: sqlCreate, kind: sqlQuery, query: 1, database: PublicDatabase, statement: "SELECT 1", page: 2},
-		{mode: sqlGet, kind: sqlFetch, query: 1, database: PublicDatabase, page: 2},
+		{mode: sqlCreate, kind: sqlQuery, query: 1, database: PublicDatabase, statement: "SELECT 1"},
+		{mode: sqlGet, kind: sqlFetch, query: 1, database: PublicDatabase},
 		{mode: sqlCreate, kind: sqlQuery, query: 2, database: PublicDatabase, statement: "SELECT 2"},
 		{mode: sqlCreate, kind: sqlQuery, query: 3, closed: 2, database: PublicDatabase, statement: "SELECT 2"},
 	}
@@ -166,12 +163,12 @@ func TestSQLErrors(t *testing.T) {
 	})
 	none := func(*Answer) error { return nil }
 	for range 2 {
-		err := c.Query(t.Context(), "SELECT secret", 0, none)
+		err := c.Query(t.Context(), "SELECT secret", none)
 		if said := AsError(err); said == nil || said.Message != "there is none" || c.Broken() != nil {
 			t.Errorf("%v, %v", err, c.Broken())
 		}
 	}
-	if err := c.Query(t.Context(), "SELECT none", 0, none); !errors.Is(err, ErrProtocol) || c.Broken() == nil {
+	if err := c.Query(t.Context(), "SELECT none", none); !errors.Is(err, ErrProtocol) || c.Broken() == nil {
 		t.Errorf("%v, %v", err, c.Broken())
 	}
 }
@@ -220,7 +217,7 @@ func FuzzSQL(f *testing.F) {
 		c.reader = bufio.NewReader(c.net)
 		s := &SQL{conn: c}
 		n := 0
-		_ = s.Query(context.Background(), "SELECT 1", 0, func(a *Answer) error {
+		_ = s.Query(context.Background(), "SELECT 1", func(a *Answer) error {
 			for a.Rows.Next() {
 				n++
 				for i, c := range a.Rows.Columns {
