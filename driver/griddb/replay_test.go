@@ -24,7 +24,7 @@ func TestReplayed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			replay.Run(t, replay.Subject{Driver: griddb.Driver(), Framing: framing{}, Name: name}, func(t *testing.T, d driver.Driver, options map[string]string) {
 				maps.Copy(options, given)
-				options["database"], options["in_flight"] = "replayed_"+name, "1"
+				options["database"], options["in_flight"] = "replay_"+name, "1"
 				options["system_port"] = "0"                                  // HTTP, which tells nothing that is measured
 				t.Run("talk", func(t *testing.T) { converse(t, d, options) }) // at whose end connections are closed
 			})

@@ -84,12 +84,8 @@ func nest(text string) string {
 		if used, from := strings.CutPrefix(bare, "FROM "); from && named[used] != nil {
 			indent := line[:len(line)-len(bare)]
 			lines = []string{indent + "FROM ("}
-			deeper := indent
-			if name != "" {
-				deeper = strings.TrimSuffix(indent, "  ") // its own lines are indented already
-			}
-			for _, inner := range named[used] {
-				lines = append(lines, deeper+inner)
+			for _, inner := range named[used] { // which are indented
+				lines = append(lines, indent+inner)
 			}
 			lines = append(lines, indent+") AS "+used)
 		}

@@ -244,22 +244,22 @@ FROM (
     active,
     lead(bucket) OVER (PARTITION BY name ORDER BY bucket) AS stop
   FROM (
-  SELECT
-    name,
-    bucket,
-    active,
-    lag(active) OVER (PARTITION BY name ORDER BY bucket) AS before
-  FROM (
-  SELECT
-    readings_series.name,
-    TO_TIMESTAMP_MS(TO_EPOCH_MS(readings."time") / 600000 * 600000) AS bucket,
-    avg(readings.velocity) > 5e0 AS active
-  FROM readings
-  JOIN readings_series ON readings_series._series = readings."series"
-  WHERE readings_series.name IS NOT NULL
-    AND readings.velocity IS NOT NULL
-  GROUP BY 1, 2
-  ) AS buckets
+    SELECT
+      name,
+      bucket,
+      active,
+      lag(active) OVER (PARTITION BY name ORDER BY bucket) AS before
+    FROM (
+      SELECT
+        readings_series.name,
+        TO_TIMESTAMP_MS(TO_EPOCH_MS(readings."time") / 600000 * 600000) AS bucket,
+        avg(readings.velocity) > 5e0 AS active
+      FROM readings
+      JOIN readings_series ON readings_series._series = readings."series"
+      WHERE readings_series.name IS NOT NULL
+        AND readings.velocity IS NOT NULL
+      GROUP BY 1, 2
+    ) AS buckets
   ) AS changes
   WHERE active <> before
 ) AS sessions
@@ -329,17 +329,17 @@ FROM (
     active,
     lag(active) OVER (PARTITION BY model, name ORDER BY bucket) AS before
   FROM (
-  SELECT
-    diagnostics_series.model,
-    diagnostics_series.name,
-    TO_TIMESTAMP_MS(TO_EPOCH_MS(diagnostics."time") / 600000 * 600000) AS bucket,
-    avg(CASE WHEN diagnostics.status = 0 THEN 1e0 ELSE 0e0 END) >= 0.5e0 AS active
-  FROM diagnostics
-  JOIN diagnostics_series ON diagnostics_series._series = diagnostics."series"
-  WHERE diagnostics_series.model IS NOT NULL
-    AND diagnostics_series.name IS NOT NULL
-    AND diagnostics.status IS NOT NULL
-  GROUP BY 1, 2, 3
+    SELECT
+      diagnostics_series.model,
+      diagnostics_series.name,
+      TO_TIMESTAMP_MS(TO_EPOCH_MS(diagnostics."time") / 600000 * 600000) AS bucket,
+      avg(CASE WHEN diagnostics.status = 0 THEN 1e0 ELSE 0e0 END) >= 0.5e0 AS active
+    FROM diagnostics
+    JOIN diagnostics_series ON diagnostics_series._series = diagnostics."series"
+    WHERE diagnostics_series.model IS NOT NULL
+      AND diagnostics_series.name IS NOT NULL
+      AND diagnostics.status IS NOT NULL
+    GROUP BY 1, 2, 3
   ) AS buckets
 ) AS changes
 WHERE active AND NOT before
