@@ -1,6 +1,7 @@
 package griddb
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -87,21 +88,28 @@ func TestEncodingAllocatesNothing(t *testing.T) {
 
 // BenchmarkWrite is a batch to a server.
 func BenchmarkWrite(b *testing.B) {
-	d := conformance.OpenAt(b, Driver(), conformance.TestServer(b, Driver(), "database", "tsmark_bench")).(*database)
-	schema, batch := rows(b, 100)
-	if err := session.Of(d).Prepare(b.Context(), schema, session.Mark{}); err != nil {
-		b.Fatal(err)
+	for _, scale := range []uint32{100, 4000} {
+		b.Run(fmt.Sprint(scale), func(b *testing.B) {
+			d := conformance.OpenAt(b, Driver(), conformance.TestServer(b, Driver(), FromEnvironment("database", "tsmark_bench")...)).(*database)
+			schema, batch := rows(b, scale)
+			if err := session.Of(d).Prepare(b.Context(), schema, session.Mark{}); err != nil {
+				b.Fatal(err)
+			}
+			w, err := d.NewWriter(b.Context(), 0)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer conformance.Close(b, w)
+			if _, err := w.Write(b.Context(), batch); err != nil { // makes the containers
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := w.Write(b.Context(), batch); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*batch.Rows()), "ns/row")
+		})
 	}
-	w, err := d.NewWriter(b.Context(), 0)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer conformance.Close(b, w)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := w.Write(b.Context(), batch); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*batch.Rows()), "ns/row")
 }

@@ -89,7 +89,9 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	if err != nil {
 		return driver.Description{}, fmt.Errorf("describing GridDB: %w", err)
 	}
-	d.system.describe(ctx, &out)
+	if err := d.system.describe(ctx, &out); err != nil {
+		return driver.Description{}, fmt.Errorf("describing GridDB: asking the system service of %s: %w", d.where(), err)
+	}
 	return out, nil
 }
 

@@ -15,4 +15,5 @@ func TestQueries(t *testing.T) {
 	conformance.Queries(t, griddb.Driver(), nil, "queries.sql", *update)
 	conformance.Queries(t, griddb.Driver(), map[string]string{"layout": "table", "precision": "us"}, "queries-table.sql", *update)
 	conformance.Queries(t, griddb.Driver(), map[string]string{"aggregate": "statements"}, "queries-statements.sql", *update)
+	conformance.Queries(t, griddb.Driver(), map[string]string{"layout": "table", "language": "sql"}, "queries-sql.sql", *update)
 }

@@ -37,6 +37,14 @@ const (
 	optionConsistency = "consistency"
 	optionInFlight    = "in_flight"
 	optionPageSize    = "page_size"
+	optionLanguage    = "language"
+	optionSQLPort     = "sql_port"
+)
+
+// The values of optionLanguage.
+const (
+	languageTQL = "tql"
+	languageSQL = "sql"
 )
 
 // The values of optionLayout.
@@ -82,25 +90,29 @@ func Driver() driver.Driver {
 			option.Option{Name: optionProvider, Empty: "none", Help: "URL of a provider of the cluster's nodes, in place of host and port"},
 			option.Option{Name: optionDirect, Default: "false", Type: option.Choice("true", "false"),
 				Help: "true: the whole cluster is reached at host and port, whatever addresses it tells, as through a container's mapped port"},
+			option.Option{Name: optionSQLPort, Default: "20001", Type: option.Port(), Help: "port of the nodes' SQL interface, for language=sql; a provider tells it"},
 			option.Option{Name: optionSystemPort, Default: "10040", Type: option.Integer(0, 65535),
 				Help: "port of the node's system service, which tells version and settings by HTTP; 0: nothing is sent to it"},
 			option.Option{Name: connection.Database, Default: client.PublicDatabase, Help: "database; made where it does not exist and the user may make it"},
 			option.Option{Name: connection.User, Default: "admin", Help: "user to connect as"},
 			option.Option{Name: connection.Password, Default: "admin"},
-			option.Option{Name: connection.TLS, Default: connection.Off, Help: "off: this driver has no TLS"},
+			option.Option{Name: connection.TLS, Default: connection.Off, Help: "encrypt the connections, as servers of the Enterprise Edition can: off, on, or insecure (anybody's certificate is taken)"},
 			option.Option{Name: optionLayout, Layout: true, Default: layoutSeries, Type: option.Choice(layoutSeries, layoutTable),
 				Help: "series: a TIME_SERIES container for each series; table: a COLLECTION for each table, with the row key (series, time)"},
 			option.Option{Name: optionPrecision, Layout: true, Default: "ms", Type: option.Choice("ms", "us", "ns"),
 				Help: "precision of row keys: TIMESTAMP(3), (6) or (9); a TIME_SERIES takes the first alone"},
+			option.Option{Name: optionLanguage, Default: languageTQL, Type: option.Choice(languageTQL, languageSQL),
+				Help: "of queries: tql: statements for each series, over the protocol that writes; sql: one SELECT, over the SQL interface, which needs layout=table"},
 			option.Option{Name: optionAggregate, Default: aggregateAuto, Type: option.Choice(aggregateAuto, aggregateRows, aggregateStatements),
 				Help: "who aggregates: statements: a TQL statement for each series, bucket of time and aggregate; rows: tsmark, from the rows; auto: statements where there are no buckets"},
 			option.Option{Name: optionConsistency, Default: "immediate", Type: option.Choice("immediate", eventual),
 				Help: "immediate: queries go to the owners of partitions; eventual: to any node with a copy"},
 			option.Option{Name: optionInFlight, Default: "64", Type: option.Integer(1, 4096), Help: "statements that a worker has under way at once at a node"},
-			option.Option{Name: optionPageSize, Default: "10000", Type: option.Integer(10, 1_000_000), Help: "rows of an answer that the server sends at a time"},
+			option.Option{Name: optionPageSize, Default: "10000", Type: option.Integer(10, 1_000_000), Help: "rows of an answer to TQL that the server sends at a time"},
 		),
 		Profiles: []driver.Profile{
 			{Name: "default", Help: "as the server is configured", Options: driver.Options{}},
+			{Name: "sql", Help: "queries by SQL, over one container for each table", Options: driver.Options{optionLanguage: languageSQL, optionLayout: layoutTable}},
 			{Name: "statements", Help: "aggregates by a TQL statement for each bucket of time and series, as in Fixstars' paper on TSBS", Options: driver.Options{optionAggregate: aggregateStatements}},
 		},
 		Durabilities: []driver.Profile{
@@ -134,8 +146,12 @@ func Driver() driver.Driver {
 }
 
 func caps(o driver.Options) driver.Caps {
+	language := "TQL"
+	if o[optionLanguage] == languageSQL {
+		language = "GridDB SQL"
+	}
 	return driver.Caps{
-		Language:      "TQL",
+		Language:      language,
 		Dedupes:       true,
 		TimePrecision: precisions[o[optionPrecision]].unit,
 		First:         time.Unix(0, 0).UTC(),

@@ -11,6 +11,7 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/driver/griddb/client"
+	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/session"
 )
@@ -18,10 +19,19 @@ import (
 // opened opens a database of the test's own.
 func opened(t *testing.T, given ...string) *database {
 	t.Helper()
-	if port := os.Getenv("TSMARK_TEST_GRIDDB_SYSTEM_PORT"); port != "" {
-		given = append(given, optionSystemPort, port)
-	}
+	given = FromEnvironment(given...)
 	return conformance.OpenAt(t, Driver(), conformance.TestServer(t, Driver(), given...)).(*database)
+}
+
+// FromEnvironment adds the ports that the environment names. Tests of the package griddb_test
+// use it too.
+func FromEnvironment(given ...string) []string {
+	for option, variable := range map[string]string{optionSystemPort: "TSMARK_TEST_GRIDDB_SYSTEM_PORT", optionSQLPort: "TSMARK_TEST_GRIDDB_SQL_PORT"} {
+		if port := os.Getenv(variable); port != "" {
+			given = append(given, option, port)
+		}
+	}
+	return given
 }
 
 // Nothing goes that tsmark did not make: no container in a database without its mark, none
@@ -159,5 +169,49 @@ func TestDropMany(t *testing.T) {
 	}
 	if objects, err = d.Objects(t.Context()); err != nil || len(objects) != 1 {
 		t.Errorf("%d objects: %v", len(objects), err)
+	}
+}
+
+// An answer by SQL that has more than the server sends at a time comes whole.
+func TestSQLPages(t *testing.T) {
+	d := opened(t, "database", "test_pages", optionLayout, layoutTable, optionLanguage, languageSQL)
+	const n = 40
+	schema := &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: n}
+	if err := session.Of(d).Prepare(t.Context(), schema, session.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	w, err := d.NewWriter(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conformance.Close(t, w)
+	var b series.Batch
+	run := b.Add(schema.Tables[0])
+	run.Grow(n)
+	for i := range n {
+		run.Series[i], run.Times[i] = uint32(i), 1e9
+	}
+	if _, err := w.Write(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	q, err := d.NewQuerier(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conformance.Close(t, q)
+	every := driver.Request{Text: `SELECT a."series", b."series", c."series", 'a text of some length' FROM cpu a, cpu b, cpu c`}
+	seen, cut := map[[3]int64]bool{}, errors.New("enough")
+	cost, err := q.Do(t.Context(), every, query.SinkFunc(func(row []query.Value) error {
+		seen[[3]int64{row[0].Int, row[1].Int, row[2].Int}] = true
+		return nil
+	}))
+	if err != nil || cost.Rows != n*n*n || len(seen) != n*n*n || cost.Bytes < 2<<20 {
+		t.Errorf("%d rows of %d bytes, %d different: %v", cost.Rows, cost.Bytes, len(seen), err)
+	}
+	if _, err := q.Do(t.Context(), every, query.SinkFunc(func([]query.Value) error { return cut })); !errors.Is(err, cut) {
+		t.Errorf("%v", err)
+	}
+	if cost, err := q.Do(t.Context(), driver.Request{Text: "SELECT 1"}, nil); err != nil || cost.Rows != 1 {
+		t.Errorf("after a query that was not read to its end: %d rows: %v", cost.Rows, err)
 	}
 }

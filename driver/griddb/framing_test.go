@@ -42,6 +42,7 @@ const (
 	queryTQL     = 121
 	putRows      = 149
 	fetchRowSet  = 151
+	sqlStatement = 400
 )
 
 // Mask implements replay.Connection: the id that a session has chosen by chance becomes
@@ -55,7 +56,7 @@ func (talk) Mask(from replay.Side, message []byte) []byte {
 	switch binary.LittleEndian.Uint32(message) {
 	case queryTQL, fetchRowSet:
 		at = body + 8 + 8 // behind the container and the session
-	case putRows:
+	case putRows, sqlStatement:
 		at = body
 	case putContainer:
 		at = clientID(message, body)

@@ -14,13 +14,16 @@ import (
 
 // Names of containers and of their columns.
 const (
-	noteContainer   = "tsmark_mark"
-	registrySuffix  = "_series"
-	timeColumn      = "time"
-	seriesColumn    = "series"
-	keyColumn       = "key"       // of the registry: the first tag, or nothing
-	containerColumn = "container" // of the registry
-	idColumn        = "id"        // of the registry: the container's number; -1: it was not made yet
+	noteContainer  = "tsmark_mark"
+	registrySuffix = "_series"
+	timeColumn     = "time"
+	seriesColumn   = "series"
+
+	// The registry's own columns, which stand before the tags and are called as none is.
+	keyColumn       = "_key"       // the first tag, or nothing
+	numberColumn    = "_series"    // of the series
+	containerColumn = "_container" // where its rows are
+	idColumn        = "_id"        // the container's number; -1: it was not made yet
 )
 
 // tagColumns is where tags begin in a registry.
@@ -104,7 +107,7 @@ func (l *layout) rows(t *series.Table, name string) client.Container {
 // its first tag without reading all.
 func (l *layout) registry(t *series.Table) client.Container {
 	c := client.Container{Name: registryName(t), Keys: 2, Columns: []client.Column{
-		{Name: keyColumn, Type: client.String, NotNull: true}, {Name: seriesColumn, Type: client.Integer, NotNull: true},
+		{Name: keyColumn, Type: client.String, NotNull: true}, {Name: numberColumn, Type: client.Integer, NotNull: true},
 		{Name: containerColumn, Type: client.String}, {Name: idColumn, Type: client.Long},
 	}}
 	for i := range t.Tags {
@@ -112,26 +115,23 @@ func (l *layout) registry(t *series.Table) client.Container {
 		if t.Tags[i].Numeric() {
 			kind = client.Double
 		}
-		c.Columns = append(c.Columns, client.Column{Name: tagColumn(t.Tags[i].Key), Type: kind})
+		c.Columns = append(c.Columns, client.Column{Name: clean(t.Tags[i].Key), Type: kind})
 	}
 	return c
 }
 
-// tagColumn is the column of a tag, which none of the registry's own is called as.
-func tagColumn(key string) string { return "tag." + clean(key) }
-
 // note is the container of the note.
 func note() client.Container {
 	return client.Container{Name: noteContainer, Keys: 1, Columns: []client.Column{
-		{Name: idColumn, Type: client.Integer, NotNull: true}, {Name: "content", Type: client.Blob},
+		{Name: "id", Type: client.Integer, NotNull: true}, {Name: "content", Type: client.Blob},
 	}}
 }
 
 // check says what of a schema has no place in GridDB.
 func check(o driver.Options, s *series.Schema) error {
 	switch {
-	case o[connection.TLS] != connection.Off && o[connection.TLS] != "":
-		return fmt.Errorf("%s=%s: this driver has no TLS; leave it out", connection.TLS, o[connection.TLS])
+	case o[optionLanguage] == languageSQL && o[optionLayout] != layoutTable:
+		return fmt.Errorf("%s=%s: SQL has no name for the containers of many series but a UNION ALL of them all; give %s=%s as well, or leave it out", optionLanguage, languageSQL, optionLayout, layoutTable)
 	case o[optionLayout] == layoutSeries && o[optionPrecision] != "ms":
 		return fmt.Errorf("%s=%s: GridDB takes no TIMESTAMP(6) or (9) as the row key of a TIME_SERIES; leave it out, or give %s=%s", optionPrecision, o[optionPrecision], optionLayout, layoutTable)
 	case client.CheckName(o[connection.Database]) != nil:
@@ -177,7 +177,7 @@ func checkColumns(l *layout, t *series.Table) error {
 		for _, column := range c.Columns {
 			key := strings.ToLower(column.Name)
 			switch {
-			case column.Name == "" || len(column.Name) > client.MaxName || column.Name == "tag.":
+			case column.Name == "" || len(column.Name) > client.MaxName:
 				return fmt.Errorf("table %s has a tag or field called %q, which GridDB cannot have: rename it", t.Name, column.Name)
 			case seen[key]:
 				return fmt.Errorf("two columns of container %s would be called %s, since GridDB does not tell upper from lower case: rename a tag or field of table %s", c.Name, column.Name, t.Name)

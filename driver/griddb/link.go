@@ -37,11 +37,27 @@ const maxMessage = 2 * limit.MaxRow
 // config is how the cluster is reached.
 func (l *link) config() (client.Config, error) {
 	list, err := members(l.options)
+	encryption := l.Encryption()
+	if encryption != nil {
+		encryption.ServerName = "" // each node's is what it is reached by
+	}
 	return client.Config{
 		Members: list, Provider: l.options[optionProvider], Cluster: l.options[optionCluster],
 		Database: l.Database, User: l.User, Password: l.Password, Application: "tsmark",
-		Direct: l.options[optionDirect] == "true", Timeout: l.Timeout, MaxMessage: maxMessage,
+		Direct: l.options[optionDirect] == "true", Timeout: l.Timeout, MaxMessage: maxMessage, TLS: encryption,
 	}, err
+}
+
+// sqlConfig is how the SQL interface is reached: at the same nodes, and another port.
+func (l *link) sqlConfig() (client.Config, error) {
+	c, err := l.config()
+	list := make([]string, len(c.Members))
+	for i, m := range c.Members {
+		host, _, _ := net.SplitHostPort(m) // members has looked at it
+		list[i] = net.JoinHostPort(host, l.options[optionSQLPort])
+	}
+	c.Members = list
+	return c, err
 }
 
 // connect returns the cluster, which it finds when it is first needed.
@@ -166,6 +182,9 @@ func (l *link) connecting(ctx context.Context, err error) error {
 		}
 		return fmt.Errorf("%s: %w", to, said)
 	}
+	if errors.Is(err, client.ErrEncrypted) || errors.Is(err, client.ErrPlain) {
+		return fmt.Errorf("%s: %w: %w; give another value of the option %s", to, driver.ErrUnreachable, err, connection.TLS)
+	}
 	if errors.Is(err, client.ErrProtocol) {
 		return fmt.Errorf("%s: %w: what answers there %w; give the port of the node's transaction service", to, driver.ErrUnreachable, client.ErrProtocol)
 	}
@@ -173,7 +192,7 @@ func (l *link) connecting(ctx context.Context, err error) error {
 	if errors.As(err, &late) && late.Timeout() || errors.Is(err, context.DeadlineExceeded) {
 		return connection.Failed(to, "", l.Timeout, err)
 	}
-	return connection.Failed(to, "", 0, err)
+	return connection.Failed(to, "give tls=insecure where the network between can be", 0, err)
 }
 
 // errRefused says that the server lets the user not in, which it also says of a database

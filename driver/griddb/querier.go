@@ -36,7 +36,10 @@ type known struct {
 }
 
 // NewQuerier implements driver.DB.
-func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error) {
+func (d *database) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
+	if d.options[optionLanguage] == languageSQL {
+		return d.newSQLQuerier(ctx, worker)
+	}
 	q := &querier{db: d, page: int64(d.options.Int(optionPageSize))}
 	if err := q.connect(ctx); err != nil {
 		return nil, err

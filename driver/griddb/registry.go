@@ -115,7 +115,7 @@ func (r *registry) strangers(ctx context.Context, s *client.Session, missing []u
 	for i, c := range there {
 		if c != nil {
 			asked = append(asked, i)
-			p.Query(&r.container, fmt.Sprintf("SELECT COUNT(*) WHERE %s = %d", ident(seriesColumn), missing[i]), 0)
+			p.Query(&r.container, fmt.Sprintf("SELECT COUNT(*) WHERE %s = %d", ident(numberColumn), missing[i]), 0)
 		}
 	}
 	return p.Run(ctx, func(n int, a *client.Answer) error {
@@ -190,7 +190,7 @@ func isRegistry(c *client.Container) bool {
 		return false
 	}
 	for i, want := range []client.Column{
-		{Name: keyColumn, Type: client.String}, {Name: seriesColumn, Type: client.Integer}, {Name: containerColumn, Type: client.String}, {Name: idColumn, Type: client.Long},
+		{Name: keyColumn, Type: client.String}, {Name: numberColumn, Type: client.Integer}, {Name: containerColumn, Type: client.String}, {Name: idColumn, Type: client.Long},
 	} {
 		if got := c.Columns[i]; got.Name != want.Name || got.Type != want.Type {
 			return false

@@ -18,6 +18,9 @@ import (
 
 // render returns the text of a query's request.
 func render(q *query.Query, s *series.Schema, o driver.Options) (string, error) {
+	if o[optionLanguage] == languageSQL {
+		return renderSQL(q, s, o)
+	}
 	r := renderer{layout: newLayout(o), q: q, table: s.Table(q.Table), schema: s}
 	if r.table == nil {
 		return "", fmt.Errorf("query %s: there is no table %q", q.Type, q.Table)
@@ -225,7 +228,7 @@ func (r *renderer) registry() error {
 	if in == nil {
 		return nil
 	}
-	column := ident(tagColumn(in.Key))
+	column := ident(clean(in.Key))
 	var list []string
 	for _, v := range in.Values {
 		of := literal(v)

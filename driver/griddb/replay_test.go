@@ -1,6 +1,8 @@
 package griddb_test
 
 import (
+	"errors"
+	"maps"
 	"testing"
 	"time"
 
@@ -14,14 +16,17 @@ import (
 )
 
 // What is said to a server in a load of some rows, their census and queries of each form,
-// in each layout. The whole suite's conversations would be 50 MB.
+// in each layout, and by SQL. The whole suite's conversations would be 50 MB.
 func TestReplayed(t *testing.T) {
-	for _, layout := range []string{"series", "table"} {
-		t.Run(layout, func(t *testing.T) {
-			replay.Run(t, replay.Subject{Driver: griddb.Driver(), Framing: framing{}, Name: layout}, func(t *testing.T, d driver.Driver, options map[string]string) {
-				options["layout"], options["database"], options["in_flight"] = layout, "replay_"+layout, "1"
-				options["system_port"] = "0" // HTTP, which tells nothing that is measured
-				converse(t, d, options)
+	for name, given := range map[string]map[string]string{
+		"series": {"layout": "series"}, "table": {"layout": "table"}, "statements": {"aggregate": "statements"}, "sql": {"layout": "table", "language": "sql"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			replay.Run(t, replay.Subject{Driver: griddb.Driver(), Framing: framing{}, Name: name}, func(t *testing.T, d driver.Driver, options map[string]string) {
+				maps.Copy(options, given)
+				options["database"], options["in_flight"] = "replay_"+name, "1"
+				options["system_port"] = "0"                                  // HTTP, which tells nothing that is measured
+				t.Run("talk", func(t *testing.T) { converse(t, d, options) }) // at whose end connections are closed
 			})
 		})
 	}
@@ -35,6 +40,7 @@ func converse(t *testing.T, d driver.Driver, given map[string]string) {
 	}
 	db := conformance.OpenAt(t, d, given)
 	table := conformance.Table("usage")
+	table.Dense = true // the server may aggregate
 	schema := &series.Schema{Tables: []*series.Table{table}, Series: 5}
 	if err := session.Of(db).Prepare(ctx, schema, session.Mark{Tool: "t"}); err != nil {
 		t.Fatal(err)
@@ -69,21 +75,39 @@ func converse(t *testing.T, d driver.Driver, given map[string]string) {
 	}
 	defer conformance.Close(t, q)
 	field, tag := table.Fields[0].Name, table.Tags[0].Key
+	active := query.Activity{Unit: tag, Width: 10 * time.Minute, Field: field, Compare: query.Greater, Value: 20}
 	for _, of := range []struct {
-		shape query.Shape
-		rows  int64
+		query.Query
+		rows int64
 	}{
-		{query.Rows{Fields: []string{field}, Tag: tag, Order: query.Ascending}, 50},
-		{query.Buckets{Aggregate: query.Max, Fields: []string{field}, Width: time.Hour}, 1},
-		{query.Totals{Aggregate: query.Count, Fields: []string{field}, GroupBy: tag}, 5},
-		{query.Last{By: tag, Fields: []string{field}}, 5},
+		{query.Query{Shape: query.Rows{Fields: []string{field}, Tag: tag, Order: query.Ascending}}, 50},
+		{query.Query{
+			Shape: query.Rows{Fields: []string{field}, Tag: tag}, In: &query.TagIn{Key: tag, Values: []string{"host_1", "host_2"}}, Above: &query.Above{Field: field, Value: 15},
+			Start: time.Unix(600, 0), End: time.Unix(1800, 0),
+		}, 6},
+		{query.Query{Shape: query.AnyRows{Fields: []string{field}, Tag: tag, Limit: 4}}, 4},
+		{query.Query{Shape: query.RowSet{Fields: []string{field}, Tag: tag, Set: query.Set{Operation: query.Union, Operands: 2}}}, 50},
+		{query.Query{Shape: query.Buckets{Aggregate: query.Max, Fields: []string{field}, Width: 20 * time.Minute}, Start: time.Unix(60, 0), End: time.Unix(3600, 0)}, 3},
+		{query.Query{Shape: query.Buckets{Aggregate: query.Avg, Fields: []string{field}, Width: 10 * time.Minute, GroupBy: tag, Order: query.Descending, Limit: 7}}, 7},
+		{query.Query{Shape: query.Totals{Aggregate: query.Count, Fields: []string{field}, GroupBy: tag}}, 5},
+		{query.Query{Shape: query.Last{By: tag, Fields: []string{field}}}, 5},
+		{query.Query{Shape: query.Means{Group: []string{table.Tags[1].Key}, Fields: []string{field}}}, 1},
+		{query.Query{Shape: query.ActiveHours{Activity: active}}, 5},
+		{query.Query{Shape: query.Starts{Activity: active, Group: []string{table.Tags[1].Key}}}, 1},
 	} {
-		r, err := d.Render(&query.Query{Type: "q", Table: table.Name, Shape: of.shape}, schema, options)
+		of.Type, of.Table = "q", table.Name
+		r, err := d.Render(&of.Query, schema, options)
+		if errors.Is(err, query.ErrUnsupported) {
+			if _, set := of.Shape.(query.RowSet); !set || options["language"] == "sql" {
+				t.Error(err)
+			}
+			continue
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		if cost, err := q.Do(ctx, r, nil); err != nil || cost.Rows != of.rows {
-			t.Errorf("%T: %d rows, want %d: %v", of.shape, cost.Rows, of.rows, err)
+			t.Errorf("%T: %d rows, want %d: %v", of.Shape, cost.Rows, of.rows, err)
 		}
 	}
 }

@@ -69,8 +69,9 @@ var told = map[string][]string{
 	"cluster":     {"replicationNum"},
 }
 
-// describe adds what the service tells.
-func (s *system) describe(ctx context.Context, out *driver.Description) {
+// describe adds what the service tells. That it does not answer is no error, unless
+// nobody waits any longer.
+func (s *system) describe(ctx context.Context, out *driver.Description) error {
 	out.Version = "unknown: nothing was sent to the system service (option " + optionSystemPort + ")"
 	out.Durability = "as the node's logWriteMode says, which is not known here: by default the log is forced to disk each second"
 	stat, err := s.ask(ctx, "/node/stat")
@@ -78,7 +79,7 @@ func (s *system) describe(ctx context.Context, out *driver.Description) {
 		if s.url != "" {
 			out.Version = "unknown: the system service does not answer at " + s.url + " (option " + optionSystemPort + ")"
 		}
-		return
+		return ended(ctx)
 	}
 	if version, ok := stat["version"].(string); ok {
 		out.Version, out.Edition, _ = strings.Cut(version, " ")
@@ -86,7 +87,7 @@ func (s *system) describe(ctx context.Context, out *driver.Description) {
 	}
 	config, err := s.ask(ctx, "/node/config")
 	if err != nil {
-		return
+		return ended(ctx)
 	}
 	for section, names := range told {
 		of, _ := config[section].(map[string]any)
@@ -105,6 +106,15 @@ func (s *system) describe(ctx context.Context, out *driver.Description) {
 	case mode != "":
 		out.Durability = fmt.Sprintf("an acknowledged statement is in memory and in the log, which is forced to disk every %s s (logWriteMode=%[1]s)", mode)
 	}
+	return nil
+}
+
+// ended returns why nobody waits any longer; nil: somebody does.
+func ended(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(ctx)
 }
 
 // figures are the sections of a node's statistics that are metrics.

@@ -97,6 +97,23 @@ type Dialect struct {
 	// Largest returns the expression of the largest value of a field of a table that is
 	// grouped by a tag, or empty: by none; nil: max.
 	Largest func(t *series.Table, by string, f series.Field, column string) string
+	// Spell returns a name as the database has it that cannot have every name; nil: as it
+	// is. Answers are told apart by the places of columns, not by their names.
+	Spell func(name string) string
+	// Tags is the name of the table of series of a table; nil: TagsTable.
+	Tags func(t *series.Table) string
+	// TagsID and ID are the names of the columns that say which series; empty: TagsIDColumn
+	// and IDColumn.
+	TagsID, ID string
+	// Typed says that a number is compared with no text, so that the values of tags that
+	// are numbers are.
+	Typed bool
+	// NoEqualTimes says that rows at a time are found by two bounds: GridDB 5.9 joins
+	// tables by an index of series and time, and finds none where a constant is equal to
+	// its second column.
+	NoEqualTimes bool
+	// Nested says that it knows no WITH: what that would name stands in subqueries.
+	Nested bool
 	// Neighbor returns the expression of a value in the row before (lag) or behind it
 	// (lead) in the order of a column within a partition; NULL where there is none.
 	// Nil: as standard SQL has it.
@@ -127,6 +144,9 @@ const (
 	// value, or of their series where tables are normalized. The two together are
 	// looked up, which an order by them finds at once.
 	LimitBy
+	// Joined takes the rows at the newest time of their series, found by one GROUP BY of
+	// all and joined, and of these the first by ROW_NUMBER.
+	Joined
 	// LastBy is IoTDB's GROUP BY with last_by(), which keeps NULLs as well, over wide
 	// tables; of texts by a number with max_by(), since 2.0.1 fails on last_by() there.
 	LastBy

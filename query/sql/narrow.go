@@ -23,7 +23,7 @@ func (r *renderer) fromRows(indent, further string) {
 	if (whole || r.q.Activity() == nil) && !slices.Contains(fields, first) && !r.givenByAbove(fields) {
 		fields = append(fields, first) // which every row has
 	}
-	columns := []string{r.time(), r.Ident(TagsIDColumn)}
+	columns := []string{r.time(), r.tagsID()}
 	names := make([]string, len(fields))
 	for i, name := range fields {
 		names[i] = r.Text(name)

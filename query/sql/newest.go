@@ -18,7 +18,7 @@ func (r *renderer) newestRows(s query.Last) {
 		return
 	}
 	from, tag, having := r.from(), r.tag(s.By), s.Having
-	if having != nil || r.Newest == Numbered {
+	if having != nil || r.numbers() {
 		names := []string{r.time()}
 		for _, c := range r.q.Columns(r.table)[1:] {
 			names = append(names, r.Ident(c.Name))
@@ -43,17 +43,17 @@ func (r *renderer) newestRows(s query.Last) {
 	if having != nil && having.Over != "" {
 		r.appendToLine(",\n  %s AS divisor", r.tag(having.Over))
 	}
-	if r.Newest == Numbered {
+	if r.numbers() {
 		r.appendToLine(",\n  row_number() OVER (PARTITION BY %s ORDER BY %s DESC) AS newest", tag, time)
 	}
 	r.newest(from, tag)
-	if r.Newest == Numbered {
+	if r.numbers() {
 		r.line(") AS newest_rows")
 		r.line("WHERE newest = 1")
 	}
 	if having != nil {
 		word := "  AND"
-		if r.Newest != Numbered {
+		if !r.numbers() {
 			r.line(") AS newest_rows")
 			word = "WHERE"
 		}
@@ -65,9 +65,12 @@ func (r *renderer) newestRows(s query.Last) {
 	}
 }
 
+// numbers reports whether the newest row is the first by ROW_NUMBER.
+func (r *renderer) numbers() bool { return r.Newest == Numbered || r.Newest == Joined }
+
 // newest writes where the newest rows of a tag's values come from.
 func (r *renderer) newest(from, tag string) {
-	id, time := r.Ident(TagsIDColumn), r.time()
+	id, time := r.tagsID(), r.time()
 	switch {
 	case r.Newest == LimitBy:
 		key := id
@@ -106,7 +109,7 @@ func (r *renderer) newest(from, tag string) {
 		r.line("FROM %s", r.tags)
 		r.line("CROSS JOIN LATERAL (")
 		r.line("  SELECT *")
-		same := fmt.Sprintf("%s%s = %s.%s", from, id, r.tags, r.Ident(IDColumn))
+		same := fmt.Sprintf("%s%s = %s.%s", from, id, r.tags, r.id())
 		r.fromRows("  ", same)
 		conditions := r.ofRows("")
 		if !r.Narrow {
@@ -118,7 +121,7 @@ func (r *renderer) newest(from, tag string) {
 		r.line(") AS %s", r.rows)
 		r.conditions("", r.ofSeries(from))
 		r.line("ORDER BY %s, %s%s DESC", tag, from, time)
-	case r.Newest == DistinctOn:
+	case r.Newest == DistinctOn, r.Newest == Joined:
 		r.line("FROM %s", r.rows)
 		r.joinTags("")
 		r.line("JOIN (")
@@ -128,6 +131,9 @@ func (r *renderer) newest(from, tag string) {
 		r.line("  GROUP BY 1")
 		r.line(") AS newest ON newest.%s = %s%[1]s AND newest.%[3]s = %[2]s%[3]s", id, from, time)
 		r.where("", from)
+		if r.Newest == Joined {
+			return
+		}
 		r.line("ORDER BY %s, %s%s DESC", tag, from, time)
 	case r.Narrow && r.Newest == Numbered:
 		r.fromRows("", r.newestOfSeries())
@@ -136,14 +142,14 @@ func (r *renderer) newest(from, tag string) {
 	case r.Newest == MaxRow, r.Newest == Numbered:
 		// An index of series and time finds each newest time at once.
 		r.line("FROM %s", r.tags)
-		r.line("JOIN %s ON %[1]s.%s = %s.%s AND %[1]s.%[5]s = (", r.rows, id, r.tags, r.Ident(IDColumn), time)
+		r.line("JOIN %s ON %[1]s.%s = %s.%s AND %[1]s.%[5]s = (", r.rows, id, r.tags, r.id(), time)
 		if r.Newest == MaxRow {
 			r.line("  SELECT max(%s)", time)
 		} else {
 			r.line("  SELECT %s", time)
 		}
 		r.line("  FROM %s", r.rows)
-		r.line("  WHERE %s = %s.%s", id, r.tags, r.Ident(IDColumn))
+		r.line("  WHERE %s = %s.%s", id, r.tags, r.id())
 		for _, c := range r.ofRows("") {
 			r.line("    AND %s", c)
 		}
@@ -170,10 +176,10 @@ func (r *renderer) newestOfSeries() string {
 	if r.q.Above != nil {
 		return ""
 	}
-	id, time := r.Ident(TagsIDColumn), r.time()
-	conditions := append([]string{fmt.Sprintf("%s = %s.%s", id, r.tags, r.Ident(IDColumn))}, r.ofTime("")...)
+	id, time := r.tagsID(), r.time()
+	conditions := append([]string{fmt.Sprintf("%s = %s.%s", id, r.tags, r.id())}, r.ofTime("")...)
 	return fmt.Sprintf("(%s, %s) IN (SELECT %s, (SELECT %[2]s FROM %[4]s WHERE %[5]s ORDER BY %[2]s DESC LIMIT 1) FROM %[6]s)",
-		id, time, r.Ident(IDColumn), r.rows, strings.Join(conditions, " AND "), r.tags)
+		id, time, r.id(), r.rows, strings.Join(conditions, " AND "), r.tags)
 }
 
 // lastBy writes the Last shape by the values at the latest time of each group.

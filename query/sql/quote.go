@@ -81,6 +81,9 @@ func (d *Dialect) CheckNames(t *series.Table) error {
 // Ident returns the name of a table or column as it stands in SQL: quoted
 // where it must be, bare where that reads better.
 func (d *Dialect) Ident(name string) string {
+	if d.Spell != nil {
+		name = d.Spell(name)
+	}
 	if plain(name) && !d.Reserved(name) {
 		return name
 	}

@@ -21,7 +21,11 @@ func (d *Dialect) Render(q *query.Query, s *series.Schema) (string, error) {
 	if err := r.check(); err != nil {
 		return "", fmt.Errorf("query %s: %w", q.Type, err)
 	}
-	r.rows, r.tags = d.Ident(q.Table), d.Ident(TagsTable(s, r.table))
+	tags := TagsTable(s, r.table)
+	if d.Tags != nil {
+		tags = d.Tags(r.table)
+	}
+	r.rows, r.tags = d.Ident(q.Table), d.Ident(tags)
 	switch shape := q.Shape.(type) {
 	case query.Buckets:
 		r.bucketed(shape)
@@ -47,7 +51,51 @@ func (d *Dialect) Render(q *query.Query, s *series.Schema) (string, error) {
 			r.activity()
 		}
 	}
-	return strings.TrimSuffix(r.text.String(), "\n"), nil
+	text := strings.TrimSuffix(r.text.String(), "\n")
+	if r.Nested {
+		text = nest(text)
+	}
+	return text, nil
+}
+
+// nest puts what a query names by WITH, as activity writes it, in subqueries where it is
+// used, once each.
+func nest(text string) string {
+	named := map[string][]string{}
+	name, found := "", false
+	var out []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		first, begins := strings.CutPrefix(line, "WITH ")
+		next, follows := strings.CutPrefix(line, "), ")
+		switch {
+		case begins:
+			name, found = strings.CutSuffix(first, " AS (")
+			continue
+		case found && follows:
+			name, _ = strings.CutSuffix(next, " AS (")
+			continue
+		case found && line == ")":
+			name, found = "", false
+			continue
+		}
+		lines := []string{line}
+		bare := strings.TrimLeft(line, " ")
+		if used, from := strings.CutPrefix(bare, "FROM "); from && named[used] != nil {
+			indent := line[:len(line)-len(bare)]
+			lines = []string{indent + "FROM ("}
+			for _, inner := range named[used] { // which are indented
+				lines = append(lines, indent+inner)
+			}
+			lines = append(lines, indent+") AS "+used)
+		}
+		if name == "" {
+			out = append(out, lines...)
+			continue
+		}
+		named[name] = append(named[name], lines...)
+	}
+	return strings.Join(out, "\n")
 }
 
 // renderer writes one query.
@@ -62,6 +110,12 @@ type renderer struct {
 
 // time returns the name of a row's time.
 func (r *renderer) time() string { return r.Ident(cmp.Or(r.TimeName, TimeColumn)) }
+
+// tagsID returns the column of the table of rows that says which series.
+func (r *renderer) tagsID() string { return r.Ident(cmp.Or(r.TagsID, TagsIDColumn)) }
+
+// id returns the column of the table of series that says which.
+func (r *renderer) id() string { return r.Ident(cmp.Or(r.ID, IDColumn)) }
 
 // from returns what stands before a column of the table of rows where the table
 // of series is joined.
@@ -187,7 +241,7 @@ func (r *renderer) line(format string, args ...any) {
 // joinTags writes the join with the table of series, if there is one.
 func (r *renderer) joinTags(indent string) {
 	if !r.Wide {
-		r.line("%sJOIN %s ON %[2]s.%s = %s.%s", indent, r.tags, r.Ident(IDColumn), r.rows, r.Ident(TagsIDColumn))
+		r.line("%sJOIN %s ON %[2]s.%s = %s.%s", indent, r.tags, r.id(), r.rows, r.tagsID())
 	}
 }
 

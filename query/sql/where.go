@@ -60,14 +60,14 @@ func (r *renderer) ofSeries(from string) []string {
 // values.
 func (r *renderer) inSeries() string {
 	return fmt.Sprintf("%s IN (SELECT %s FROM %s WHERE %s IN (%s))",
-		r.Ident(TagsIDColumn), r.Ident(IDColumn), r.tags, r.Ident(r.q.In.Key), strings.Join(r.values(r.q.In), ", "))
+		r.tagsID(), r.id(), r.tags, r.Ident(r.q.In.Key), strings.Join(r.values(r.q.In), ", "))
 }
 
 // values returns the literals of a filter's values.
 func (r *renderer) values(in *query.TagIn) []string {
 	values := make([]string, len(in.Values))
 	for i, v := range in.Values {
-		if values[i] = r.Text(v); r.Wide && r.table.Tag(in.Key).Numeric() {
+		if values[i] = r.Text(v); (r.Wide || r.Typed) && r.table.Tag(in.Key).Numeric() {
 			n, _ := strconv.ParseFloat(v, 64) // check has done so
 			values[i] = double(n)
 		}
@@ -102,7 +102,7 @@ func (r *renderer) ofRows(from string) []string {
 // ofTime returns the conditions on a row's time.
 func (r *renderer) ofTime(from string) []string {
 	var conditions []string
-	if r.single() {
+	if r.single() && !r.NoEqualTimes {
 		return []string{fmt.Sprintf("%s%s = %s", from, r.time(), r.Time(r.roundUp(r.q.Start)))}
 	}
 	if !r.q.Start.IsZero() {

@@ -29,6 +29,16 @@ type gridTalk struct {
 	queries map[uint64]string // that are not answered yet
 }
 
+// asked notes a query that is lied about.
+func (t *gridTalk) asked(message []byte, text string, lied *regexp.Regexp) {
+	if !t.answersLie() || !lied.MatchString(text) {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.queries[binary.LittleEndian.Uint64(message[gridHeader+8:])] = text
+}
+
 // isGrid reports whether a client begins as one of GridDB does.
 func isGrid(begin []byte) bool {
 	return len(begin) >= 4 && binary.LittleEndian.Uint32(begin) == gridMagic
@@ -83,17 +93,18 @@ func (t *gridTalk) request(message []byte) []byte {
 		r.take(r.int())                 // options
 		r.take(8 + 8 + 1 + 4)           // how many rows, and in what parts
 		text := string(r.take(r.int())) // the rest
-		if !r.short && t.answersLie() && gridReads.MatchString(text) {
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			t.queries[binary.LittleEndian.Uint64(message[gridHeader+8:])] = text
+		if !r.short {
+			t.asked(message, text, gridReads)
 		}
+	case gridSQL:
+		t.asked(message, r.selected(), gridSelects)
 	}
 	return message
 }
 
-// put does to the rows of time series what their fates are. Their first column is the
-// time, and their values have fixed sizes.
+// put does to rows what their fates are: to those of time series, whose first column is the
+// time, and of tables, where the number of the series stands before it. Their values have
+// fixed sizes.
 func (t *gridTalk) put(message []byte) []byte {
 	if t.lie.Store == nil {
 		return message
@@ -101,13 +112,16 @@ func (t *gridTalk) put(message []byte) []byte {
 	r := gridReader{rest: message[gridBody:]}
 	r.take(16)
 	r.take(r.int()) // options
-	var nulls []int // bytes that say which values are NULL, of each schema; 0: not of time series
+	var heads []int // bytes before the values, of each schema: which are NULL, and the keys; 0: no such rows
 	for range r.int() {
 		kind := r.take(1)
 		columns := r.int()
+		var types []byte
 		for range columns {
 			r.take(r.int())
-			r.take(2)
+			if about := r.take(2); about != nil {
+				types = append(types, about[0])
+			}
 		}
 		for range r.short16() {
 			r.short16()
@@ -115,11 +129,16 @@ func (t *gridTalk) put(message []byte) []byte {
 		if r.short {
 			return message
 		}
-		bytes := (columns + 7) / 8
-		if kind[0] != 1 {
-			bytes = 0
+		head := (columns+7)/8 + 8
+		const integer, timestamp = 4, 8
+		switch {
+		case kind[0] == 1:
+		case len(types) > 1 && types[0] == integer && types[1] == timestamp:
+			head += 4
+		default:
+			head = 0
 		}
-		nulls = append(nulls, bytes)
+		heads = append(heads, head)
 	}
 	countAt := len(message) - len(r.rest)
 	containers := r.int()
@@ -130,11 +149,11 @@ func (t *gridTalk) put(message []byte) []byte {
 		options := r.take(4)
 		schema := r.int()
 		rows := r.take(r.int())
-		if r.short || schema >= len(nulls) || len(rows) < 8 {
+		if r.short || schema >= len(heads) || len(rows) < 8 {
 			return message
 		}
-		if nulls[schema] > 0 {
-			rows = t.lied(rows, nulls[schema])
+		if heads[schema] > 0 {
+			rows = t.lied(rows, heads[schema])
 		}
 		if binary.LittleEndian.Uint64(rows) == 0 { // the server takes no container without rows
 			left--
@@ -150,11 +169,11 @@ func (t *gridTalk) put(message []byte) []byte {
 }
 
 // lied is what becomes of rows, behind their number.
-func (t *gridTalk) lied(data []byte, nulls int) []byte {
+func (t *gridTalk) lied(data []byte, head int) []byte {
 	n := int(binary.LittleEndian.Uint64(data))
 	data = slices.Clone(data[8:])
 	size := len(data) / max(1, n)
-	values := func(i int) []byte { return data[i*size+nulls+8 : (i+1)*size] }
+	values := func(i int) []byte { return data[i*size+head : (i+1)*size] }
 	var out []byte
 	stored := 0
 	fates := t.fates(n)
@@ -188,6 +207,9 @@ func (t *gridTalk) response(message []byte) []byte {
 	text, ours := t.queries[id]
 	delete(t.queries, id)
 	t.mu.Unlock()
+	if ours && binary.LittleEndian.Uint32(message[gridHeader:]) == gridSQL {
+		return t.answered(message, text)
+	}
 	r := gridReader{rest: message[min(body, len(message)):]}
 	const onlyRows = 0
 	if parts, kind := r.int(), r.take(1); !ours || r.short || parts != 1 || kind[0] != onlyRows {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"net"
 	"sync"
+	"time"
 )
 
 // recorder stands between clients and the ports of a server, hands on what both say and
@@ -110,17 +111,24 @@ func (c *copied) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// finish ends all connections and returns what was said on them.
+// finish waits for last words on connections that end, ends the others and returns what
+// was said on them.
 func (r *recorder) finish() []conversation {
 	for _, l := range r.listeners {
 		_ = l.Close()
 	}
-	r.mu.Lock()
-	for c := range r.conns {
-		_ = c.Close()
+	done := make(chan struct{})
+	go func() { r.ended.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(patience):
+		r.mu.Lock()
+		for c := range r.conns {
+			_ = c.Close()
+		}
+		r.mu.Unlock()
+		<-done
 	}
-	r.mu.Unlock()
-	r.ended.Wait()
 	var all []conversation
 	for _, c := range r.conversations {
 		if len(c.messages) > 0 {

@@ -379,7 +379,7 @@ func TestProvider(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, text := range []string{"", "[]", `{"a":1}`, `[{"transaction":{"address":"","port":1}}]`} {
-		if list, err := parseMembers([]byte(text)); err == nil {
+		if list, err := parseMembers([]byte(text), serviceTransaction); err == nil {
 			t.Errorf("%q has the members %v", text, list)
 		}
 	}

@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -45,6 +46,11 @@ type Config struct {
 	MaxMessage int           // bytes that an answer may have; 0: 1 GiB
 	// Dial opens connections; nil: net.Dialer's.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// TLS has connections encrypted; nil: they are not. Without a ServerName the name or
+	// address is checked by which a node is reached.
+	TLS *tls.Config
+
+	version int32 // of the protocol
 }
 
 // Client knows a cluster. It may be used by several goroutines.
@@ -59,7 +65,7 @@ type Client struct {
 
 // Open finds out the cluster's partitions and their owners.
 func Open(ctx context.Context, c Config) (*Client, error) {
-	c.MaxMessage = cmp.Or(c.MaxMessage, 1<<30)
+	c.MaxMessage, c.version = cmp.Or(c.MaxMessage, 1<<30), protocolVersion
 	if c.Dial == nil {
 		c.Dial = new(net.Dialer).DialContext
 	}
@@ -70,7 +76,7 @@ func Open(ctx context.Context, c Config) (*Client, error) {
 // Refresh finds out anew who owns the partitions, as is due where a server has denied a
 // statement.
 func (c *Client) Refresh(ctx context.Context) error {
-	members, err := c.members(ctx)
+	members, err := membersOf(ctx, c.config, serviceTransaction)
 	if err != nil {
 		return err
 	}
@@ -89,58 +95,68 @@ func (c *Client) Refresh(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// members returns the addresses that may be asked.
-func (c *Client) members(ctx context.Context) ([]string, error) {
-	if c.config.Provider == "" {
-		if len(c.config.Members) == 0 {
+// The services of a node that this client uses, as providers name them.
+const (
+	serviceTransaction = "transaction"
+	serviceSQL         = "sql"
+)
+
+// membersOf returns the addresses of a service that may be asked.
+func membersOf(ctx context.Context, c Config, service string) ([]string, error) {
+	if c.Provider == "" {
+		if len(c.Members) == 0 {
 			return nil, errors.New("neither members of the cluster nor a provider of them are given")
 		}
-		return c.config.Members, nil
+		return c.Members, nil
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.config.Provider, nil)
-	if err != nil {
-		return nil, fmt.Errorf("asking the provider for the cluster's members: %w", err)
-	}
-	asked := cmp.Or(c.config.HTTP, http.DefaultClient)
-	response, err := asked.Do(request)
-	if err != nil {
-		return nil, fmt.Errorf("asking the provider for the cluster's members: %w", err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s answers with status %d", c.config.Provider, response.StatusCode)
-	}
-	var list []string
-	if err == nil {
-		list, err = parseMembers(text)
-	}
+	list, err := provided(ctx, c, service)
 	if err != nil {
 		return nil, fmt.Errorf("asking the provider for the cluster's members: %w", err)
 	}
 	return list, nil
 }
 
+// provided asks the provider.
+func provided(ctx context.Context, c Config, service string) ([]string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Provider, nil)
+	if err != nil {
+		return nil, err
+	}
+	asked := cmp.Or(c.HTTP, http.DefaultClient)
+	response, err := asked.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answers with status %d", c.Provider, response.StatusCode)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parseMembers(text, service)
+}
+
 // parseMembers reads what a provider says: a list of nodes, each with an address for each
 // service.
-func parseMembers(text []byte) ([]string, error) {
-	var nodes []struct {
-		Transaction struct {
-			Address string `json:"address"`
-			Port    int    `json:"port"`
-		} `json:"transaction"`
+func parseMembers(text []byte, service string) ([]string, error) {
+	type address struct {
+		Address string `json:"address"`
+		Port    int    `json:"port"`
 	}
+	var nodes []map[string]address
 	if err := json.Unmarshal(text, &nodes); err != nil {
 		return nil, fmt.Errorf("its answer is no list of nodes: %w", err)
 	}
 	var list []string
 	for _, n := range nodes {
-		if at := n.Transaction; at.Address != "" && at.Port > 0 {
+		if at := n[service]; at.Address != "" && at.Port > 0 {
 			list = append(list, net.JoinHostPort(at.Address, strconv.Itoa(at.Port)))
 		}
 	}
 	if len(list) == 0 {
-		return nil, errors.New("its answer has no node with an address of the service transaction")
+		return nil, fmt.Errorf("its answer has no node with an address of the service %s", service)
 	}
 	return list, nil
 }

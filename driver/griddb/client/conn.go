@@ -6,6 +6,7 @@ import (
 	"crypto/md5"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -172,15 +173,23 @@ func (c *conn) call(ctx context.Context, s statement, id uint64) (reader, error)
 	return r, told
 }
 
-// connect opens the conversation: versions, and how the client is to log in.
-func (c *conn) connect(ctx context.Context) (mode byte, err error) {
+// connect opens the conversation: versions, whether it is encrypted from then on, and how
+// the client is to log in.
+func (c *conn) connect(ctx context.Context, l Config) (mode byte, err error) {
 	c.begun = len(c.out)
 	c.next++
 	c.out = appendHeader(c.out, stmtConnect, 0)
 	c.out = binary.LittleEndian.AppendUint32(c.out, uint32(c.next))
-	c.out = binary.LittleEndian.AppendUint32(c.out, protocolVersion)
-	c.out = append(c.out, 2, 0, 0, 0, 1, 0) // plain connections are taken, and TLS is not
+	c.out = binary.LittleEndian.AppendUint32(c.out, uint32(l.version))
+	c.out = append(c.out, 2, 0, 0, 0)
+	c.out = appendBool(appendBool(c.out, l.TLS == nil), l.TLS != nil) // whether plain connections are taken, and encrypted ones
 	r, err := c.call(ctx, stmtConnect, c.next)
+	if said := AsError(err); said != nil && said.Code == codeSecurity {
+		if l.TLS == nil {
+			return 0, ErrEncrypted
+		}
+		return 0, ErrPlain
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -191,13 +200,49 @@ func (c *conn) connect(ctx context.Context) (mode byte, err error) {
 	if len(r.b) >= 1 {
 		r.byte() // where passwords are kept
 	}
+	plain, secure := true, false
 	if len(r.b) >= 6 {
 		r.int()
-		if plain := r.bool(); !plain {
-			return 0, errors.New("the server takes connections with TLS alone, which this client has not; set ssl to DISABLED or PREFERRED in gs_cluster.json")
-		}
+		plain, secure = r.bool(), r.bool()
 	}
-	return mode, r.err
+	switch {
+	case r.err != nil:
+		return 0, r.err
+	case l.TLS == nil && !plain:
+		return 0, ErrEncrypted
+	case l.TLS != nil && !secure:
+		return 0, ErrPlain
+	case l.TLS != nil:
+		return mode, c.encrypt(ctx, l.TLS)
+	}
+	return mode, nil
+}
+
+// What keeps client and server apart before anybody logs in.
+var (
+	// ErrEncrypted means that a server takes connections with TLS alone.
+	ErrEncrypted = errors.New("the server takes connections with TLS alone, as serverSslMode REQUIRED in gs_cluster.json has it")
+	// ErrPlain means that a server has no TLS, as that of the Community Edition.
+	ErrPlain = errors.New("the server has no TLS: the Community Edition has none, and others where sslMode is PREFERRED or REQUIRED")
+)
+
+// encrypt goes on with TLS over the connection that was opened.
+func (c *conn) encrypt(ctx context.Context, config *tls.Config) error {
+	if c.reader.Buffered() > 0 {
+		return c.failed(ctx, ErrProtocol) // nobody may have said anything before it is encrypted
+	}
+	if config.ServerName == "" && !config.InsecureSkipVerify {
+		config = config.Clone()
+		config.ServerName, _, _ = net.SplitHostPort(c.address)
+	}
+	secure := tls.Client(c.net, config)
+	defer c.within(ctx)()
+	if err := secure.HandshakeContext(ctx); err != nil {
+		return c.failed(ctx, err)
+	}
+	c.net = secure
+	c.reader.Reset(secure)
+	return nil
 }
 
 // The ways to log in.
@@ -308,7 +353,7 @@ func dial(ctx context.Context, l Config, address string) (c *conn, database int6
 		return nil, 0, fmt.Errorf("connecting to %s: %w", address, err)
 	}
 	c = &conn{net: connection, address: address, reader: bufio.NewReaderSize(connection, 1<<16), timeout: l.Timeout, most: l.MaxMessage}
-	mode, err := c.connect(ctx)
+	mode, err := c.connect(ctx, l)
 	if err == nil {
 		database, err = c.login(ctx, l, mode)
 	}

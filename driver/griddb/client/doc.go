@@ -15,7 +15,19 @@
 //	p.Query(info, "SELECT * WHERE time >= TO_TIMESTAMP_MS(0)", 0)
 //	err = p.Run(ctx, func(i int, a *client.Answer) error { … })
 //
-// The protocol is that of version 15, which servers from 4.3 on have, over TCP without
-// TLS. Not here: transactions over several statements (each statement commits),
-// triggers, geometries, arrays, and the multicast notification of a cluster.
+// OpenSQL connects to the SQL interface, by which GridDB's JDBC driver reads: a port and
+// a protocol of its own, and any node answers for the whole cluster.
+//
+//	q, err := client.OpenSQL(ctx, client.Config{Members: []string{"127.0.0.1:20001"}, User: "admin", Password: "admin"}, 0)
+//	err = q.Query(ctx, `SELECT max("time"), max(usage_user) FROM cpu_1`, func(a *client.Answer) error {
+//		for a.Rows.Next() { … }
+//		return a.Rows.Err()
+//	})
+//
+// The protocols are those of version 15, which servers from 4.3 on have, and of SQL those
+// from 4.0.1 on, over TCP. With Config.TLS a connection is encrypted from the second
+// request on, as servers of the Enterprise Edition expect it; that was not run against
+// one. Not here: statements of SQL that change anything, parameters, transactions over
+// several statements (each statement commits), triggers, geometries, arrays, and the
+// multicast notification of a cluster.
 package client

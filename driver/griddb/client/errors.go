@@ -47,11 +47,15 @@ const (
 	CodeClusterName       = 10053 // the cluster has another name
 	CodeNoDatabase        = 10087
 	CodeNoUserOrDatabase  = 10088
-	CodeNotFound          = 60028 // a container, below the level of statements
-	CodeRemoved           = 60157 // the container was dropped meanwhile
-	CodeCheckpointWrite   = 30003 // the server could not write its files
-	CodeLogWrite          = 30007 // the server could not write its log
+	CodeNotFound          = 60028  // a container, below the level of statements
+	CodeRemoved           = 60157  // the container was dropped meanwhile
+	CodeCheckpointWrite   = 30003  // the server could not write its files
+	CodeLogWrite          = 30007  // the server could not write its log
+	CodeNoTable           = 280005 // of a statement of SQL
 )
+
+// codeSecurity says that client and server do not agree about encryption.
+const codeSecurity = 130003
 
 // The results of statements.
 const (

@@ -20,6 +20,9 @@ type Layout struct {
 	offsets []int // of the columns in a row; of those of the variable part, their place there
 	nulls   int   // where the bits are
 	offset  int   // where a row says where its variable part begins
+	// uncounted says that the number of values that stands before a row's variable part
+	// is 0, as the SQL interface has it.
+	uncounted bool
 }
 
 // NewLayout returns the layout of rows that are written, and of those of a TimeSeries
@@ -144,7 +147,7 @@ func (r *Rows) variable() error {
 		return fmt.Errorf("%w: a row's texts are said to begin %d bytes behind its rows", errShort, offset)
 	}
 	part := reader{b: r.bytes[offset:]}
-	if n := part.size(); part.err == nil && n != len(r.Variable) {
+	if n := part.size(); part.err == nil && n != len(r.Variable) && !r.uncounted {
 		return fmt.Errorf("a row has %d values without a fixed size, and %d columns of such", n, len(r.Variable))
 	}
 	for i := range r.texts {

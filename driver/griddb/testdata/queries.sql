@@ -1,7 +1,7 @@
 -- Buckets: single-groupby-5-8-1 of cpu-only
 
 {"statements":"1 of the registry, and 1 for each series that it names","registry":"cpu_series","columns":[0,1,2,3,4,5],"fold":{"buckets":true,"width":60000,"parts":[{"make":"max"},{"make":"max"},{"make":"max"},{"make":"max"},{"make":"max"}],"order":"asc"}}
-SELECT * WHERE "key" = 'host_49' OR "key" = 'host_3' OR "key" = 'host_35' OR "key" = 'host_39' OR "key" = 'host_75' OR "key" = 'host_15' OR "key" = 'host_21' OR "key" = 'host_11'
+SELECT * WHERE "_key" = 'host_49' OR "_key" = 'host_3' OR "_key" = 'host_35' OR "_key" = 'host_39' OR "_key" = 'host_75' OR "_key" = 'host_15' OR "_key" = 'host_21' OR "_key" = 'host_11'
 SELECT * WHERE "time" >= TIMESTAMP('2016-01-03T12:26:46.647Z') AND "time" < TIMESTAMP('2016-01-03T13:26:46.647Z')
 
 -- Buckets: double-groupby-1 of cpu-only
@@ -19,7 +19,7 @@ SELECT * WHERE "time" >= $from AND "time" < $to
 -- Rows: high-cpu-1 of cpu-only
 
 {"statements":"1 of the registry, and 1 for each series that it names","registry":"cpu_series","tags":[4],"columns":[0,1,2,3,4,5,6,7,8,9,10],"rows":{"tags":[0]}}
-SELECT * WHERE "key" = 'host_35'
+SELECT * WHERE "_key" = 'host_35'
 SELECT * WHERE "time" >= TIMESTAMP('2016-01-02T23:35:31.139Z') AND "time" < TIMESTAMP('2016-01-03T11:35:31.139Z') AND "usage_user" > 90
 
 -- Last: lastpoint of cpu-only
@@ -31,31 +31,31 @@ SELECT TIME_PREV(*, TIMESTAMP('2262-04-11T23:47:16.000Z'))
 -- Last: last-loc of iot
 
 {"statements":"1 of the registry, and 1 for each series that it names","registry":"readings_series","tags":[4,6],"present":[0],"columns":[0,2,1],"newest":{"tags":[0,1]}}
-SELECT * WHERE "tag.fleet" = 'South'
+SELECT * WHERE "fleet" = 'South'
 SELECT TIME_PREV(*, TIMESTAMP('2262-04-11T23:47:16.000Z'))
 
 -- Last: low-fuel of iot
 
 {"statements":"1 of the registry, and 1 for each series that it names","registry":"diagnostics_series","tags":[4,6],"present":[0],"columns":[0,1],"newest":{"tags":[0,1],"having":{"Field":"fuel_state","Compare":1,"Value":0.1}}}
-SELECT * WHERE "tag.fleet" = 'South'
+SELECT * WHERE "fleet" = 'South'
 SELECT TIME_PREV(*, TIMESTAMP('2262-04-11T23:47:16.000Z'))
 
 -- Last: high-load of iot
 
 {"statements":"1 of the registry, and 1 for each series that it names","registry":"diagnostics_series","tags":[4,6,9],"present":[0],"columns":[0,2],"newest":{"tags":[0,1],"having":{"Field":"current_load","Compare":0,"Value":0.9},"over":3}}
-SELECT * WHERE "tag.fleet" = 'South'
+SELECT * WHERE "fleet" = 'South'
 SELECT TIME_PREV(*, TIMESTAMP('2262-04-11T23:47:16.000Z'))
 
 -- Means: stationary-trucks of iot
 
 {"statements":"1 of the registry, and 1 for each series that it names","registry":"readings_series","tags":[4],"present":[0],"columns":[0,4],"fold":{"keys":[0],"parts":[{"make":"avg"}],"having":{"part":0,"Field":"velocity","Compare":1,"Value":1}}}
-SELECT * WHERE "tag.fleet" = 'West'
+SELECT * WHERE "fleet" = 'West'
 SELECT * WHERE "time" >= TIMESTAMP('2016-01-02T12:00:49.647Z') AND "time" < TIMESTAMP('2016-01-02T12:10:49.647Z')
 
 -- ActiveUnits: long-driving-sessions of iot
 
 {"statements":"1 of the registry, and 1 for each series that it names","registry":"readings_series","tags":[4],"present":[0],"columns":[0,4],"fold":{"buckets":true,"width":600000,"keys":[0],"parts":[{"make":"avg"}],"activity":{"shape":"units","value":1,"more":22}}}
-SELECT * WHERE "tag.fleet" = 'West'
+SELECT * WHERE "fleet" = 'West'
 SELECT * WHERE "time" >= TIMESTAMP('2016-01-01T20:11:20.647Z') AND "time" < TIMESTAMP('2016-01-02T00:11:20.647Z')
 
 -- Means: avg-vs-projected-fuel-consumption of iot
@@ -97,25 +97,25 @@ SELECT *
 -- Rows: precise-point of iotdb
 
 {"statements":"1 of the registry, and 1 for each series that it names","registry":"g_0_series","tags":[4],"columns":[0,8,5],"rows":{"tags":[0]}}
-SELECT * WHERE "key" = 'd_85' OR "key" = 'd_70'
+SELECT * WHERE "_key" = 'd_85' OR "_key" = 'd_70'
 SELECT * WHERE "time" >= TIMESTAMP('2016-01-03T17:22:20.000Z') AND "time" < TIMESTAMP('2016-01-03T17:22:20.001Z')
 
 -- Rows: value-range of iotdb
 
 {"statements":"1 of the registry, and 1 for each series that it names","registry":"g_0_series","tags":[4],"columns":[0,7,5],"rows":{"tags":[0]}}
-SELECT * WHERE "key" = 'd_87' OR "key" = 'd_77'
+SELECT * WHERE "_key" = 'd_87' OR "_key" = 'd_77'
 SELECT * WHERE "time" >= TIMESTAMP('2016-01-02T20:47:38.298Z') AND "time" < TIMESTAMP('2016-01-02T20:51:48.299Z') AND "s_6" > -5.0 AND "s_4" > -5
 
 -- AnyRows: value-range-limit of iotdb
 
 {"statements":"1 of the registry, and 1 for each series that it names","registry":"g_0_series","tags":[4],"columns":[0,6,7],"rows":{"tags":[0],"limit":100}}
-SELECT * WHERE "key" = 'd_41' OR "key" = 'd_46'
+SELECT * WHERE "_key" = 'd_41' OR "_key" = 'd_46'
 SELECT * WHERE "time" >= TIMESTAMP('2016-01-03T22:57:09.909Z') AND "time" < TIMESTAMP('2016-01-03T23:01:19.910Z') AND "s_5" > -5.0 AND "s_6" > -5.0 LIMIT 100
 
 -- Totals: agg-time-value of iotdb
 
 {"statements":"1 of the registry, and 3 for each series that it names","registry":"g_0_series","tags":[4],"present":[0],"columns":[],"partial":true,"fold":{"keys":[0],"parts":[{"make":"max"},{"make":"max"}]}}
-SELECT * WHERE "key" = 'd_93' OR "key" = 'd_19'
+SELECT * WHERE "_key" = 'd_93' OR "_key" = 'd_19'
 SELECT COUNT(*) WHERE "time" >= TIMESTAMP('2016-01-02T15:26:38.690Z') AND "time" < TIMESTAMP('2016-01-02T15:30:48.691Z') AND "s_7" > -5.0 AND "s_3" > -5
 SELECT MAX("s_7") WHERE "time" >= TIMESTAMP('2016-01-02T15:26:38.690Z') AND "time" < TIMESTAMP('2016-01-02T15:30:48.691Z') AND "s_7" > -5.0 AND "s_3" > -5
 SELECT MAX("s_3") WHERE "time" >= TIMESTAMP('2016-01-02T15:26:38.690Z') AND "time" < TIMESTAMP('2016-01-02T15:30:48.691Z') AND "s_7" > -5.0 AND "s_3" > -5
@@ -123,7 +123,7 @@ SELECT MAX("s_3") WHERE "time" >= TIMESTAMP('2016-01-02T15:26:38.690Z') AND "tim
 -- Buckets: group-by-time-desc of iotdb
 
 {"statements":"1 of the registry, and 1 for each series that it names","registry":"g_0_series","tags":[4],"present":[0],"columns":[0,5,3],"fold":{"buckets":true,"width":20000,"keys":[0],"parts":[{"make":"max"},{"make":"max"}],"order":"desc"}}
-SELECT * WHERE "key" = 'd_67' OR "key" = 'd_0'
+SELECT * WHERE "_key" = 'd_67' OR "_key" = 'd_0'
 SELECT * WHERE "time" >= TIMESTAMP('2016-01-03T00:26:42.561Z') AND "time" < TIMESTAMP('2016-01-03T00:30:52.561Z')
 
 -- RowSet: set-operation of iotdb
