@@ -103,7 +103,9 @@ func (c *conn) begin(action string, id uint64) {
 }
 
 // text adds an argument.
-func (c *conn) text(name, value string) {
+func (c *conn) text(name, value string) { addText(c, name, value) }
+
+func addText[T string | []byte](c *conn, name string, value T) {
 	c.out = append(append(append(c.out, `,"`...), name...), `":"`...)
 	c.out = append(appendJSON(c.out, value), '"')
 }
@@ -276,12 +278,12 @@ func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (cost dr
 	begin := c.net.BytesRead()
 	err = c.call(ctx, func() error {
 		if c.use != "" {
-			if _, err := c.statement(c.use); err != nil {
+			if _, err := statement(c, c.use); err != nil {
 				return err
 			}
 			c.use = ""
 		}
-		answer, err := c.statement(text)
+		answer, err := statement(c, text)
 		if err != nil || answer.IsUpdate {
 			return err
 		}
@@ -292,10 +294,19 @@ func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (cost dr
 	return cost, c.failed(ctx, err)
 }
 
+// Carry implements carrier.
+func (c *conn) Carry(ctx context.Context, text []byte) (time.Time, error) {
+	err := c.within(ctx, func() error {
+		_, err := statement(c, text)
+		return err
+	})
+	return c.net.LastWrite(), err
+}
+
 // statement sends a statement, and reads what the server says of it first.
-func (c *conn) statement(text string) (said, error) {
+func statement[T string | []byte](c *conn, text T) (said, error) {
 	c.begin("query", 0)
-	c.text("sql", text)
+	addText(c, "sql", text)
 	return c.ask()
 }
 

@@ -22,6 +22,7 @@ import (
 
 // The names of the options.
 const (
+	optionWrite      = "write"
 	optionPrecision  = "precision"
 	optionKeep       = "keep"
 	optionVgroups    = "vgroups"
@@ -32,6 +33,17 @@ const (
 	optionSTTTrigger = "stt_trigger"
 	optionCacheModel = "cachemodel"
 )
+
+// The values of the option write.
+const (
+	overREST      = "rest"
+	overWebSocket = "websocket"
+)
+
+// inOrder is any time apart: rows of a table that come late are merged into those that
+// are there, and a statement is dear by its tables, of which it has fewer where each
+// writer has tables of its own.
+const inOrder = 200 * 365 * 24 * time.Hour
 
 // units are the precisions of times, by the server's numbers.
 var units = [...]struct {
@@ -59,6 +71,7 @@ func Driver() driver.Driver {
 			option.Option{Name: connection.Database, Default: "tsmark", Help: "database, made where it does not exist, and dropped for another load if tsmark made it"},
 			option.Option{Name: connection.User, Default: "root", Help: "user to connect as"},
 			option.Option{Name: connection.Password, Default: "taosdata"},
+			option.Option{Name: optionWrite, Default: overREST, Type: option.Choice(overREST, overWebSocket), Help: "how rows are sent: rest, SQL over HTTP, or websocket, the same within JSON"},
 			option.Option{Name: optionPrecision, Layout: true, Default: "ms", Type: option.Choice("ms", "us", "ns"), Help: "of times: ms, us or ns"},
 		), storage()...),
 		Profiles: []driver.Profile{
@@ -118,6 +131,7 @@ func caps(o driver.Options) driver.Caps {
 	return driver.Caps{
 		Language:      "TDengine SQL",
 		Dedupes:       true,
+		InOrder:       inOrder,
 		TimePrecision: unitOf(o),
 		First:         first(o.Int(optionKeep)),
 		Lacks: map[series.Trait]string{
