@@ -38,6 +38,7 @@ const (
 const (
 	overREST      = "rest"
 	overWebSocket = "websocket"
+	byStatement   = "stmt"
 )
 
 // inOrder is any time apart: rows of a table that come late are merged into those that
@@ -71,7 +72,7 @@ func Driver() driver.Driver {
 			option.Option{Name: connection.Database, Default: "tsmark", Help: "database, made where it does not exist, and dropped for another load if tsmark made it"},
 			option.Option{Name: connection.User, Default: "root", Help: "user to connect as"},
 			option.Option{Name: connection.Password, Default: "taosdata"},
-			option.Option{Name: optionWrite, Default: overREST, Type: option.Choice(overREST, overWebSocket), Help: "how rows are sent: rest, SQL over HTTP, or websocket, the same within JSON"},
+			option.Option{Name: optionWrite, Default: overREST, Type: option.Choice(overREST, overWebSocket, byStatement), Help: "how rows are sent: rest, SQL over HTTP; websocket, the same within JSON; stmt, prepared statements over WebSocket"},
 			option.Option{Name: optionPrecision, Layout: true, Default: "ms", Type: option.Choice("ms", "us", "ns"), Help: "of times: ms, us or ns"},
 		), storage()...),
 		Profiles: []driver.Profile{

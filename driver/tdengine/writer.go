@@ -61,21 +61,32 @@ type maker struct {
 // opened.
 func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
 	s, err := d.prepared()
+	var w driver.Writer
 	if err == nil {
-		var by carrier
-		if by, err = d.carrier(ctx); err == nil {
-			return d.newWriter(by, s), nil
-		}
+		w, err = d.writer(ctx, s)
 	}
-	return nil, fmt.Errorf("opening a connection for writing: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("opening a connection for writing: %w", err)
+	}
+	return w, nil
 }
 
-// carrier is a connection as the option says.
-func (d *database) carrier(ctx context.Context) (carrier, error) {
-	if d.options[optionWrite] == overREST {
-		return d.config.post(ctx)
+// writer connects as the option says.
+func (d *database) writer(ctx context.Context, s *series.Schema) (driver.Writer, error) {
+	var by carrier
+	var err error
+	switch d.options[optionWrite] {
+	case byStatement:
+		return d.newBinder(ctx, s)
+	case overREST:
+		by, err = d.config.post(ctx)
+	default:
+		by, err = d.config.connect(ctx, "")
 	}
-	return d.config.connect(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	return d.newWriter(by, s), nil
 }
 
 func (d *database) newWriter(by carrier, s *series.Schema) *writer {
@@ -144,10 +155,16 @@ func (w *writer) send(ctx context.Context) (err error) {
 	if w.sent, err = w.by.Carry(ctx, w.out); err != nil {
 		return err
 	}
+	w.know()
+	return nil
+}
+
+// know notes that the tables are there that a statement made.
+func (w *writer) know() {
 	for _, m := range w.made {
 		m.of.known.Set(int(m.series))
 	}
-	return nil
+	w.made = w.made[:0]
 }
 
 // rows adds the rows of a table, and has each statement sent that is full.
@@ -181,45 +198,55 @@ func (w *writer) rows(t *tableWriter, send func() error) error {
 	return nil
 }
 
+// name appends the name of a series' table.
+func (t *tableWriter) name(dst []byte, of uint32) []byte {
+	return append(strconv.AppendUint(append(dst, t.begin...), uint64(of), 10), '`')
+}
+
 // name makes the beginning of a table's rows. A table that may not be there is made.
 func (w *writer) name(t *tableWriter, of uint32) error {
-	w.named = append(append(w.named[:0], ' '), t.begin...)
-	w.named = append(strconv.AppendUint(w.named, uint64(of), 10), '`')
+	w.named = t.name(append(w.named[:0], ' '), of)
 	if !t.known.Has(int(of)) {
 		w.made = append(w.made, maker{t, of})
-		w.named = append(append(w.named, " USING "...), t.of...)
-		w.named = append(w.named, " TAGS ("...)
-		for i := range t.table.Tags {
-			tag := &t.table.Tags[i]
-			if i > 0 {
-				w.named = append(w.named, ',')
-			}
-			text, ok := tag.Values.Append(w.text[:0], of)
-			w.text = text
-			switch {
-			case !ok:
-				w.named = append(w.named, "NULL"...)
-			case tag.Numeric():
-				if _, err := strconv.ParseFloat(string(text), 64); err != nil {
-					return fmt.Errorf("the tag %s of series %d is %q, not a number", tag.Key, of, text)
-				}
-				w.named = append(w.named, text...)
-			default:
-				w.named = appendLiteral(w.named, text)
-			}
+		var err error
+		if w.named, err = w.using(w.named, t, of); err != nil {
+			return err
 		}
-		w.named = append(w.named, ')')
 	}
 	w.named = append(w.named, " VALUES "...)
 	return nil
 }
 
+// using adds of which super table a table is, and what its tags are.
+func (w *writer) using(dst []byte, t *tableWriter, of uint32) ([]byte, error) {
+	dst = append(append(append(dst, " USING "...), t.of...), " TAGS ("...)
+	for i := range t.table.Tags {
+		tag := &t.table.Tags[i]
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		text, ok := tag.Values.Append(w.text[:0], of)
+		w.text = text
+		switch {
+		case !ok:
+			dst = append(dst, "NULL"...)
+		case tag.Numeric():
+			if _, err := strconv.ParseFloat(string(text), 64); err != nil {
+				return nil, fmt.Errorf("the tag %s of series %d is %q, not a number", tag.Key, of, text)
+			}
+			dst = append(dst, text...)
+		default:
+			dst = appendLiteral(dst, text)
+		}
+	}
+	return append(dst, ')'), nil
+}
+
 // row adds a row.
 func (w *writer) row(run *series.Run, row int) error {
-	ns := run.Times[row]
-	at := ns / w.unit
-	if at*w.unit != ns {
-		return fmt.Errorf("a row's time, %s, is no multiple of %v", time.Unix(0, ns).UTC().Format(time.RFC3339Nano), time.Duration(w.unit))
+	at, err := w.time(run.Times[row])
+	if err != nil {
+		return err
 	}
 	out := strconv.AppendInt(append(w.out, '('), at, 10)
 	for f := range run.Columns {
@@ -241,6 +268,15 @@ func (w *writer) row(run *series.Run, row int) error {
 	}
 	w.out = append(out, ')')
 	return nil
+}
+
+// time is a row's, as the database has it.
+func (w *writer) time(ns int64) (int64, error) {
+	at := ns / w.unit
+	if at*w.unit != ns {
+		return 0, fmt.Errorf("a row's time, %s, is no multiple of %v", time.Unix(0, ns).UTC().Format(time.RFC3339Nano), time.Duration(w.unit))
+	}
+	return at, nil
 }
 
 // appendFloat appends the literal of a double. One that is too small to have all its digits
