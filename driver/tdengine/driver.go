@@ -23,6 +23,7 @@ import (
 // The names of the options.
 const (
 	optionWrite      = "write"
+	optionRead       = "read"
 	optionPrecision  = "precision"
 	optionKeep       = "keep"
 	optionVgroups    = "vgroups"
@@ -34,7 +35,7 @@ const (
 	optionCacheModel = "cachemodel"
 )
 
-// The values of the option write.
+// The values of the options write and read.
 const (
 	overREST      = "rest"
 	overWebSocket = "websocket"
@@ -73,6 +74,7 @@ func Driver() driver.Driver {
 			option.Option{Name: connection.User, Default: "root", Help: "user to connect as"},
 			option.Option{Name: connection.Password, Default: "taosdata"},
 			option.Option{Name: optionWrite, Default: overREST, Type: option.Choice(overREST, overWebSocket, byStatement), Help: "how rows are sent: rest, SQL over HTTP; websocket, the same within JSON; stmt, prepared statements over WebSocket"},
+			option.Option{Name: optionRead, Default: overWebSocket, Type: option.Choice(overWebSocket, overREST), Help: "how answers come: websocket, in blocks, or rest, as JSON"},
 			option.Option{Name: optionPrecision, Layout: true, Default: "ms", Type: option.Choice("ms", "us", "ns"), Help: "of times: ms, us or ns"},
 		), storage()...),
 		Profiles: []driver.Profile{
