@@ -19,26 +19,22 @@ import (
 // implements carrier. A statement there is the body of a request, and not text within
 // JSON, which taosAdapter goes through several times before it has the statement.
 type poster struct {
-	of     *config
 	client *httpwire.Client
 	said   bytes.Buffer
 }
 
-// post opens a connection, and sees that the server answers.
+// post returns a connection that is opened by the first statement. That the server
+// answers, and lets the user in, a WebSocket tells beforehand.
 func (c *config) post(ctx context.Context) (*poster, error) {
 	wire, err := httpwire.NewConfig(c.Settings, "")
 	if err != nil {
 		return nil, err
 	}
-	p := &poster{of: c, client: httpwire.New(&wire)}
-	if _, err := p.Carry(ctx, []byte("SELECT server_status()")); err != nil {
-		_ = p.Close()
-		if code(err) != 0 {
-			err = c.connecting(ctx, ctx, true, err)
-		}
+	first, err := c.connect(ctx, "")
+	if err != nil {
 		return nil, err
 	}
-	return p, nil
+	return &poster{client: httpwire.New(&wire)}, first.Close()
 }
 
 // Carry implements carrier.
