@@ -40,20 +40,26 @@ type lane struct {
 
 // newBinder opens the connections.
 func (d *database) newBinder(ctx context.Context, s *series.Schema) (driver.Writer, error) {
-	b := &binder{kinds: make(map[series.Type]byte)}
-	for t, stored := range d.design.types {
-		b.kinds[t] = kindOf[stored.As]
-	}
+	var all []*lane
 	for range lanes {
 		c, err := d.config.connect(ctx, "")
 		if err != nil {
-			b.closeLanes()
+			_ = (&binder{lanes: all}).Close() // why is known
 			return nil, err
 		}
-		b.lanes = append(b.lanes, &lane{conn: c, statements: make(map[*tableWriter]uint64)})
+		all = append(all, &lane{conn: c, statements: make(map[*tableWriter]uint64)})
 	}
-	b.writer = d.newWriter(b.lanes[0].conn, s)
+	b := d.bindBy(all, s)
+	b.by = all[0].conn
 	return b, nil
+}
+
+func (d *database) bindBy(lanes []*lane, s *series.Schema) *binder {
+	b := &binder{writer: d.newWriter(nil, s), kinds: make(map[series.Type]byte), lanes: lanes}
+	for t, stored := range d.design.types {
+		b.kinds[t] = kindOf[stored.As]
+	}
+	return b
 }
 
 // kindOf are the server's numbers of the types of columns.
@@ -286,13 +292,11 @@ func grown(b []byte, n int) []byte {
 	return b
 }
 
-func (b *binder) closeLanes() error {
+// Close implements driver.Writer.
+func (b *binder) Close() error {
 	var all []error
 	for _, l := range b.lanes {
 		all = append(all, l.conn.Close())
 	}
 	return errors.Join(all...)
 }
-
-// Close implements driver.Writer.
-func (b *binder) Close() error { return b.closeLanes() }
