@@ -104,7 +104,12 @@ func (b *binder) table(ctx context.Context, t *tableWriter) error {
 		working.Go(func() { ended[i] = l.within(ctx, func() error { return b.bind(l, t, i) }) })
 	}
 	working.Wait()
-	return errors.Join(ended...)
+	for _, err := range ended { // one tells enough
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // create makes the tables of the sorted series that may not be there.
