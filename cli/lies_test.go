@@ -25,6 +25,7 @@ func variants() map[string][]string {
 		"clickhouse":  {"", "protocol=http"},
 		"influxdb3":   {"read=http"}, // gRPC passes unchanged
 		"questdb":     {"", "read=rest"},
+		"tdengine":    {"write=websocket", "read=rest"},
 		"timescaledb": {"method=insert"}, // the test server takes no COPY
 	}
 }
