@@ -1,6 +1,7 @@
-// Package tdengine drives TDengine 3, a server, through taosAdapter. Rows are written over
-// WebSocket as SQL with the rows of many tables in one INSERT; queries go over it too, whose
-// blocks are decoded in place.
+// Package tdengine drives TDengine 3, a server, through taosAdapter. Rows are written as
+// SQL with the rows of many tables in one INSERT, over REST, or over WebSocket, which has
+// prepared statements too; queries go over WebSocket, whose blocks are decoded in place, or
+// over REST.
 //
 // Each table of the schema becomes a super table: the time ts, a column for each field, and
 // its tags; each of its series is a table of that, called <table>_<number>, which the
@@ -67,7 +68,7 @@ func unitOf(o driver.Options) time.Duration {
 func Driver() driver.Driver {
 	return driver.Driver{
 		Name: "tdengine",
-		Help: "TDengine 3, a server, written and queried over WebSocket by its taosAdapter",
+		Help: "TDengine 3, a server, written over REST and queried over WebSocket by its taosAdapter",
 		Options: append(connection.Options(
 			option.Option{Name: connection.Port, Default: "6041", Help: "port of taosAdapter"},
 			option.Option{Name: connection.Database, Default: "tsmark", Help: "database, made where it does not exist, and dropped for another load if tsmark made it"},
