@@ -26,6 +26,7 @@ func variants() map[string][]string {
 		"griddb":      {"", "layout=table,language=sql"},
 		"influxdb3":   {"read=http"}, // gRPC passes unchanged
 		"questdb":     {"", "read=rest"},
+		"tdengine":    {"write=websocket", "read=rest"},
 		"timescaledb": {"method=insert"}, // the test server takes no COPY
 	}
 }

@@ -1,6 +1,7 @@
 package jsonrows
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
@@ -29,6 +30,7 @@ const (
 	Milliseconds      // likewise
 	Count             // Number, but NULL is 0
 	Text              // a text, or what else stands there as a text
+	Hex               // a text with two digits for each byte, which are the value
 	Hidden            // is no part of the rows
 )
 
@@ -150,9 +152,15 @@ func (r *Reader) value(kind Type, raw jsontext.Value) (query.Value, error) {
 		var v query.Value
 		var err error
 		v, r.texts, err = r.textOf(r.texts, raw)
-		if kind == Time && err == nil {
+		switch {
+		case err != nil:
+		case kind == Time:
 			ns, err := ParseTime(v.Text)
 			return query.Value{Kind: query.Time, Int: ns}, err
+		case kind == Hex:
+			n, err := hex.Decode(v.Text, v.Text)
+			v.Text = v.Text[:n]
+			return v, err
 		}
 		return v, err
 	case '[', '{':

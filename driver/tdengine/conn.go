@@ -76,7 +76,7 @@ func (c *config) connect(ctx context.Context, database string) (*conn, error) {
 	}
 	out.ws = ws
 	err = out.call(bounded, func() error {
-		out.begin("conn", 0)
+		out.begin("conn")
 		out.text("user", c.User)
 		out.text("password", c.Password)
 		if database != "" {
@@ -92,18 +92,29 @@ func (c *config) connect(ctx context.Context, database string) (*conn, error) {
 	return out, nil
 }
 
-// begin begins a request about a result or a statement of the server's; 0: about none.
-func (c *conn) begin(action string, id uint64) {
+// begin begins a request.
+func (c *conn) begin(action string) {
 	c.request++
 	c.out = append(append(append(c.out[:0], `{"action":"`...), action...), `","args":{"req_id":`...)
 	c.out = strconv.AppendUint(c.out, c.request, 10)
-	if id != 0 {
-		c.out = strconv.AppendUint(append(c.out, `,"id":`...), id, 10)
-	}
+}
+
+// number adds an argument.
+func (c *conn) number(name string, value uint64) {
+	c.out = append(append(append(c.out, `,"`...), name...), `":`...)
+	c.out = strconv.AppendUint(c.out, value, 10)
+}
+
+// about begins a request about a result or a statement of the server's.
+func (c *conn) about(action, name string, id uint64) {
+	c.begin(action)
+	c.number(name, id)
 }
 
 // text adds an argument.
-func (c *conn) text(name, value string) {
+func (c *conn) text(name, value string) { addText(c, name, value) }
+
+func addText[T string | []byte](c *conn, name string, value T) {
 	c.out = append(append(append(c.out, `,"`...), name...), `":"`...)
 	c.out = append(appendJSON(c.out, value), '"')
 }
@@ -276,12 +287,12 @@ func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (cost dr
 	begin := c.net.BytesRead()
 	err = c.call(ctx, func() error {
 		if c.use != "" {
-			if _, err := c.statement(c.use); err != nil {
+			if _, err := statement(c, c.use); err != nil {
 				return err
 			}
 			c.use = ""
 		}
-		answer, err := c.statement(text)
+		answer, err := statement(c, text)
 		if err != nil || answer.IsUpdate {
 			return err
 		}
@@ -292,10 +303,19 @@ func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (cost dr
 	return cost, c.failed(ctx, err)
 }
 
+// Carry implements carrier.
+func (c *conn) Carry(ctx context.Context, text []byte) (time.Time, error) {
+	err := c.within(ctx, func() error {
+		_, err := statement(c, text)
+		return err
+	})
+	return c.net.LastWrite(), err
+}
+
 // statement sends a statement, and reads what the server says of it first.
-func (c *conn) statement(text string) (said, error) {
-	c.begin("query", 0)
-	c.text("sql", text)
+func statement[T string | []byte](c *conn, text T) (said, error) {
+	c.begin("query")
+	addText(c, "sql", text)
 	return c.ask()
 }
 
@@ -306,12 +326,12 @@ func (c *conn) read(answer said, sink query.Sink) (rows int64, err error) {
 	}
 	c.block.unit = int64(units[answer.Precision].unit)
 	for {
-		c.begin("fetch", answer.ID)
+		c.about("fetch", "id", answer.ID)
 		next, err := c.ask()
 		if err != nil || next.Completed {
 			return rows, err
 		}
-		c.begin("fetch_block", answer.ID)
+		c.about("fetch_block", "id", answer.ID)
 		if err := c.send(); err != nil {
 			return rows, err
 		}

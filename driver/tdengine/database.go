@@ -370,6 +370,9 @@ func (d *database) setNote(ctx context.Context, text string) error {
 
 // NewQuerier implements driver.DB.
 func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error) {
+	if d.options[optionRead] == overREST {
+		return d.reader(ctx)
+	}
 	return sqlkit.NewQuerier(ctx, func(ctx context.Context) (*conn, error) {
 		c, err := d.config.connect(ctx, d.name)
 		if code(err) != errNoDatabase {

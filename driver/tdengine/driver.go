@@ -1,6 +1,7 @@
-// Package tdengine drives TDengine 3, a server, through taosAdapter. Rows are written over
-// WebSocket as SQL with the rows of many tables in one INSERT; queries go over it too, whose
-// blocks are decoded in place.
+// Package tdengine drives TDengine 3, a server, through taosAdapter. Rows are written as
+// SQL with the rows of many tables in one INSERT, over REST, or over WebSocket, which has
+// prepared statements too; queries go over WebSocket, whose blocks are decoded in place, or
+// over REST.
 //
 // Each table of the schema becomes a super table: the time ts, a column for each field, and
 // its tags; each of its series is a table of that, called <table>_<number>, which the
@@ -22,6 +23,8 @@ import (
 
 // The names of the options.
 const (
+	optionWrite      = "write"
+	optionRead       = "read"
 	optionPrecision  = "precision"
 	optionKeep       = "keep"
 	optionVgroups    = "vgroups"
@@ -32,6 +35,18 @@ const (
 	optionSTTTrigger = "stt_trigger"
 	optionCacheModel = "cachemodel"
 )
+
+// The values of the options write and read.
+const (
+	overREST      = "rest"
+	overWebSocket = "websocket"
+	byStatement   = "stmt"
+)
+
+// inOrder is any time apart: rows of a table that come late are merged into those that
+// are there, and a statement is dear by its tables, of which it has fewer where each
+// writer has tables of its own.
+const inOrder = 200 * 365 * 24 * time.Hour
 
 // units are the precisions of times, by the server's numbers.
 var units = [...]struct {
@@ -53,12 +68,14 @@ func unitOf(o driver.Options) time.Duration {
 func Driver() driver.Driver {
 	return driver.Driver{
 		Name: "tdengine",
-		Help: "TDengine 3, a server, written and queried over WebSocket by its taosAdapter",
+		Help: "TDengine 3, a server, written over REST and queried over WebSocket by its taosAdapter",
 		Options: append(connection.Options(
 			option.Option{Name: connection.Port, Default: "6041", Help: "port of taosAdapter"},
 			option.Option{Name: connection.Database, Default: "tsmark", Help: "database, made where it does not exist, and dropped for another load if tsmark made it"},
 			option.Option{Name: connection.User, Default: "root", Help: "user to connect as"},
 			option.Option{Name: connection.Password, Default: "taosdata"},
+			option.Option{Name: optionWrite, Default: overREST, Type: option.Choice(overREST, overWebSocket, byStatement), Help: "how rows are sent: rest, SQL over HTTP; websocket, the same within JSON; stmt, prepared statements over WebSocket"},
+			option.Option{Name: optionRead, Default: overWebSocket, Type: option.Choice(overWebSocket, overREST), Help: "how answers come: websocket, in blocks, or rest, as JSON"},
 			option.Option{Name: optionPrecision, Layout: true, Default: "ms", Type: option.Choice("ms", "us", "ns"), Help: "of times: ms, us or ns"},
 		), storage()...),
 		Profiles: []driver.Profile{
@@ -118,6 +135,7 @@ func caps(o driver.Options) driver.Caps {
 	return driver.Caps{
 		Language:      "TDengine SQL",
 		Dedupes:       true,
+		InOrder:       inOrder,
 		TimePrecision: unitOf(o),
 		First:         first(o.Int(optionKeep)),
 		Lacks: map[series.Trait]string{

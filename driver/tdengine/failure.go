@@ -103,6 +103,14 @@ func (c *conn) failed(ctx context.Context, err error) error {
 	case driver.AsTemporary(err) != nil, errors.Is(err, driver.ErrUnreachable):
 		return err
 	}
+	if _, said := errors.AsType[*failure](err); said {
+		return explained(err)
+	}
+	return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.Address(), printable.OneLine(err.Error()))}
+}
+
+// explained is a *failure as failed explains it.
+func explained(err error) error {
 	switch n := code(err); {
 	case n == errDiskFull, n == errVnodeFull:
 		return fmt.Errorf("%w; free space on the server (%w)", syscall.ENOSPC, err)
@@ -111,8 +119,5 @@ func (c *conn) failed(ctx context.Context, err error) error {
 	case unready[n]:
 		return &driver.Temporary{Err: fmt.Errorf("%w: %w", driver.ErrUnreachable, err)}
 	}
-	if _, said := errors.AsType[*failure](err); said {
-		return err
-	}
-	return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.Address(), printable.OneLine(err.Error()))}
+	return err
 }

@@ -14,8 +14,14 @@ func TestFaults(t *testing.T) {
 	conformance.Faults(t, conformance.Faulty{
 		Kind: tdengine.Driver(), Server: conformance.Script(t, "tdengine"),
 		Patience: time.Minute, // two processes start one after the other
-		Cannot: map[string]string{
-			conformance.Throttled: "its protocol is not HTTP",
-		},
 	})
+}
+
+// So it does with prepared statements, and with answers as JSON.
+func TestFaultsOptions(t *testing.T) {
+	conformance.Long(t)
+	conformance.FaultsOnly(t, conformance.Faulty{
+		Kind: tdengine.Driver(), Server: conformance.Script(t, "tdengine"), Options: map[string]string{"write": "stmt", "read": "rest"},
+		Patience: time.Minute,
+	}, conformance.Killed, conformance.KilledRetried, conformance.CutQuery, conformance.WrongPassword, conformance.NeverAnswers, conformance.FallsSilent)
 }

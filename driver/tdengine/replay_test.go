@@ -36,3 +36,11 @@ func TestReplayed(t *testing.T) {
 		conformance.RunSparse(t, d, given)
 	})
 }
+
+// So are those with prepared statements, and with answers as JSON.
+func TestReplayedOptions(t *testing.T) {
+	replay.Run(t, replay.Subject{Driver: tdengine.Driver(), Framing: replay.WebSocket{Mask: mask}, Name: "options"}, func(t *testing.T, d driver.Driver, given map[string]string) {
+		given["database"], given["write"], given["read"] = "recorded", "stmt", "rest"
+		conformance.RunWrites(t, d, given)
+	})
+}

@@ -26,6 +26,16 @@ func server(t testing.TB, given ...string) map[string]string {
 // The suite with each precision of times, and each way to write.
 func TestConformance(t *testing.T) { conformance.Run(t, tdengine.Driver(), server(t)) }
 
+func TestConformanceWebSocket(t *testing.T) {
+	conformance.Long(t)
+	conformance.Run(t, tdengine.Driver(), server(t, "write", "websocket", "read", "rest"))
+}
+
+func TestConformanceStatements(t *testing.T) {
+	conformance.Long(t)
+	conformance.Run(t, tdengine.Driver(), server(t, "write", "stmt"))
+}
+
 func TestConformanceMicroseconds(t *testing.T) {
 	conformance.Long(t)
 	conformance.Run(t, tdengine.Driver(), server(t, "precision", "us", "vgroups", "2"))

@@ -162,7 +162,7 @@ func TestSilent(t *testing.T) {
 	}
 	c.Timeout = 50 * time.Millisecond
 	err = conn.within(t.Context(), func() error {
-		conn.begin("query", 0)
+		conn.begin("query")
 		_, err := conn.ask()
 		return err
 	})

@@ -19,27 +19,36 @@ const maxStatement = 1<<20 - 1<<16 - 1<<10
 type tableWriter struct {
 	table *series.Table
 	of    string        // the super table as SQL
-	begin string        // of the names of its tables, behind a backtick
+	begin string        // of the names of its tables as SQL
 	known series.Bitmap // series whose tables are there
 	runs  []*series.Run // of the batch at hand
+}
+
+// carrier takes statements to the server.
+type carrier interface {
+	// Carry returns, once the server has done what a statement says, when the last byte
+	// of it had been handed over.
+	Carry(ctx context.Context, text []byte) (sent time.Time, err error)
+	// Close ends the connection.
+	Close() error
 }
 
 // writer implements driver.Writer: it sends the rows of a batch as SQL, all tables of it
 // in as few INSERTs as their length allows. A table is made by the INSERT of its first
 // row, by each writer anew: one that is there is left as it is.
 type writer struct {
-	conn   *conn
-	design *design
+	by     carrier
 	unit   int64
 	tables map[*series.Table]*tableWriter
 	active []*tableWriter // those with rows in the batch
 	sorter *byseries.Sorter
 
-	text  []byte // of a tag or a field
-	named []byte // a table as an INSERT begins its rows
-	at    int    // where the statement begins in the request
-	wire  int64  // bytes of the batch
-	made  []maker
+	out   []byte    // the statement
+	text  []byte    // of a field or a tag
+	named []byte    // a table as an INSERT begins its rows
+	made  []maker   // tables that the statement makes
+	wire  int64     // bytes of the batch
+	sent  time.Time // when the last of it was handed over
 }
 
 // maker is a table that a statement makes.
@@ -52,42 +61,53 @@ type maker struct {
 // opened.
 func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
 	s, err := d.prepared()
+	var w driver.Writer
 	if err == nil {
-		var c *conn
-		if c, err = d.config.connect(ctx, d.name); err == nil {
-			return newWriter(d.design, c, s), nil
-		}
+		w, err = d.writer(ctx, s)
 	}
-	return nil, fmt.Errorf("opening a connection for writing: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("opening a connection for writing: %w", err)
+	}
+	return w, nil
 }
 
-func newWriter(d *design, c *conn, s *series.Schema) *writer {
-	w := &writer{conn: c, design: d, unit: int64(d.unit), tables: make(map[*series.Table]*tableWriter, len(s.Tables)), sorter: byseries.New(s.Series)}
+// writer connects as the option says.
+func (d *database) writer(ctx context.Context, s *series.Schema) (driver.Writer, error) {
+	var by carrier
+	var err error
+	switch d.options[optionWrite] {
+	case byStatement:
+		return d.newBinder(ctx, s)
+	case overREST:
+		by, err = d.config.post(ctx)
+	default:
+		by, err = d.config.connect(ctx, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.newWriter(by, s), nil
+}
+
+func (d *database) newWriter(by carrier, s *series.Schema) *writer {
+	w := &writer{by: by, unit: int64(d.design.unit), tables: make(map[*series.Table]*tableWriter, len(s.Tables)), sorter: byseries.New(s.Series)}
 	for _, t := range s.Tables {
-		w.tables[t] = &tableWriter{table: t, of: d.Ident(t.Name), begin: t.Name + "_", known: make(series.Bitmap, s.Series/64+1)}
+		w.tables[t] = &tableWriter{table: t, of: d.in(t.Name), begin: "`" + d.name + "`.`" + t.Name + "_", known: make(series.Bitmap, s.Series/64+1)}
 	}
 	return w
 }
 
 // Write implements driver.Writer. An error may leave some of the rows.
 func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
+	w.wire = 0
 	err := w.gather(b)
 	if err == nil {
-		w.wire = 0
-		err = w.conn.within(ctx, func() error {
-			w.begin()
-			for _, t := range w.active {
-				if err := w.rows(t, w.send); err != nil {
-					return err
-				}
-			}
-			return w.send()
-		})
+		err = w.statements(func() error { return w.send(ctx) })
 	}
 	if err != nil {
 		return driver.Receipt{}, fmt.Errorf("writing to TDengine: %w", err)
 	}
-	return driver.Receipt{Sent: w.conn.net.LastWrite(), Acked: time.Now(), Rows: int64(b.Rows()), WireBytes: w.wire}, nil
+	return driver.Receipt{Sent: w.sent, Acked: time.Now(), Rows: int64(b.Rows()), WireBytes: w.wire}, nil
 }
 
 // gather finds the runs of each table.
@@ -110,30 +130,41 @@ func (w *writer) gather(b *series.Batch) error {
 	return nil
 }
 
-// begin begins a statement.
-func (w *writer) begin() {
-	w.conn.begin("query", 0)
-	w.conn.out = append(w.conn.out, `,"sql":"`...)
-	w.at = len(w.conn.out)
-	w.conn.out = append(w.conn.out, "INSERT INTO"...)
-	w.made = w.made[:0]
+// statements makes the statements of what was gathered, and has each sent.
+func (w *writer) statements(send func() error) error {
+	w.begin()
+	for _, t := range w.active {
+		if err := w.rows(t, send); err != nil {
+			return err
+		}
+	}
+	return send()
 }
 
+const insert = "INSERT INTO"
+
+// begin begins a statement.
+func (w *writer) begin() { w.out, w.made = append(w.out[:0], insert...), w.made[:0] }
+
 // send sends the statement, if it has rows, and waits until the server has them.
-func (w *writer) send() error {
-	const nothing = len("INSERT INTO")
-	if len(w.conn.out) == w.at+nothing {
+func (w *writer) send(ctx context.Context) (err error) {
+	if len(w.out) == len(insert) {
 		return nil
 	}
-	w.conn.out = append(w.conn.out, '"')
-	w.wire += int64(len(w.conn.out) - w.at)
-	if _, err := w.conn.ask(); err != nil {
+	w.wire += int64(len(w.out))
+	if w.sent, err = w.by.Carry(ctx, w.out); err != nil {
 		return err
 	}
+	w.know()
+	return nil
+}
+
+// know notes that the tables are there that a statement made.
+func (w *writer) know() {
 	for _, m := range w.made {
 		m.of.known.Set(int(m.series))
 	}
-	return nil
+	w.made = w.made[:0]
 }
 
 // rows adds the rows of a table, and has each statement sent that is full.
@@ -146,7 +177,7 @@ func (w *writer) rows(t *tableWriter, send func() error) error {
 	for i := range w.sorter.Groups {
 		g := &w.sorter.Groups[i]
 		for n, p := range w.sorter.Places[g.First:g.Last] {
-			full := len(w.conn.out)-w.at > maxStatement
+			full := len(w.out) > maxStatement
 			if full {
 				if err := send(); err != nil {
 					return err
@@ -157,7 +188,7 @@ func (w *writer) rows(t *tableWriter, send func() error) error {
 				if err := w.name(t, g.Series); err != nil {
 					return err
 				}
-				w.conn.out = append(w.conn.out, w.named...)
+				w.out = append(w.out, w.named...)
 			}
 			if err := w.row(runs[p.Run], int(p.Row)); err != nil {
 				return err
@@ -167,47 +198,57 @@ func (w *writer) rows(t *tableWriter, send func() error) error {
 	return nil
 }
 
+// name appends the name of a series' table.
+func (t *tableWriter) name(dst []byte, of uint32) []byte {
+	return append(strconv.AppendUint(append(dst, t.begin...), uint64(of), 10), '`')
+}
+
 // name makes the beginning of a table's rows. A table that may not be there is made.
 func (w *writer) name(t *tableWriter, of uint32) error {
-	w.named = appendJSON(append(w.named[:0], " `"...), t.begin)
-	w.named = append(strconv.AppendUint(w.named, uint64(of), 10), '`')
+	w.named = t.name(append(w.named[:0], ' '), of)
 	if !t.known.Has(int(of)) {
 		w.made = append(w.made, maker{t, of})
-		w.named = appendJSON(append(w.named, " USING "...), t.of)
-		w.named = append(w.named, " TAGS ("...)
-		for i := range t.table.Tags {
-			tag := &t.table.Tags[i]
-			if i > 0 {
-				w.named = append(w.named, ',')
-			}
-			text, ok := tag.Values.Append(w.text[:0], of)
-			w.text = text
-			switch {
-			case !ok:
-				w.named = append(w.named, "NULL"...)
-			case tag.Numeric():
-				if _, err := strconv.ParseFloat(string(text), 64); err != nil {
-					return fmt.Errorf("the tag %s of series %d is %q, not a number", tag.Key, of, text)
-				}
-				w.named = append(w.named, text...)
-			default:
-				w.named = appendLiteral(w.named, text)
-			}
+		var err error
+		if w.named, err = w.using(w.named, t, of); err != nil {
+			return err
 		}
-		w.named = append(w.named, ')')
 	}
 	w.named = append(w.named, " VALUES "...)
 	return nil
 }
 
+// using adds of which super table a table is, and what its tags are.
+func (w *writer) using(dst []byte, t *tableWriter, of uint32) ([]byte, error) {
+	dst = append(append(append(dst, " USING "...), t.of...), " TAGS ("...)
+	for i := range t.table.Tags {
+		tag := &t.table.Tags[i]
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		text, ok := tag.Values.Append(w.text[:0], of)
+		w.text = text
+		switch {
+		case !ok:
+			dst = append(dst, "NULL"...)
+		case tag.Numeric():
+			if _, err := strconv.ParseFloat(string(text), 64); err != nil {
+				return nil, fmt.Errorf("the tag %s of series %d is %q, not a number", tag.Key, of, text)
+			}
+			dst = append(dst, text...)
+		default:
+			dst = appendLiteral(dst, text)
+		}
+	}
+	return append(dst, ')'), nil
+}
+
 // row adds a row.
 func (w *writer) row(run *series.Run, row int) error {
-	ns := run.Times[row]
-	at := ns / w.unit
-	if at*w.unit != ns {
-		return fmt.Errorf("a row's time, %s, is no multiple of %v", time.Unix(0, ns).UTC().Format(time.RFC3339Nano), time.Duration(w.unit))
+	at, err := w.time(run.Times[row])
+	if err != nil {
+		return err
 	}
-	out := strconv.AppendInt(append(w.conn.out, '('), at, 10)
+	out := strconv.AppendInt(append(w.out, '('), at, 10)
 	for f := range run.Columns {
 		out = append(out, ',')
 		if run.Lacks(f, row) {
@@ -225,8 +266,17 @@ func (w *writer) row(run *series.Run, row int) error {
 			out = strconv.AppendInt(out, c.Ints[row], 10)
 		}
 	}
-	w.conn.out = append(out, ')')
+	w.out = append(out, ')')
 	return nil
+}
+
+// time is a row's, as the database has it.
+func (w *writer) time(ns int64) (int64, error) {
+	at := ns / w.unit
+	if at*w.unit != ns {
+		return 0, fmt.Errorf("a row's time, %s, is no multiple of %v", time.Unix(0, ns).UTC().Format(time.RFC3339Nano), time.Duration(w.unit))
+	}
+	return at, nil
 }
 
 // appendFloat appends the literal of a double. One that is too small to have all its digits
@@ -239,26 +289,14 @@ func appendFloat(dst []byte, v float64) []byte {
 	return strconv.AppendFloat(dst, v, 'g', -1, 64)
 }
 
-// appendLiteral appends the literal of a text, as it stands in JSON: a backslash that
-// escapes in SQL is two.
+// appendLiteral appends the literal of a text.
 func appendLiteral(dst, text []byte) []byte {
 	dst = append(dst, '\'')
 	from := 0
 	for i, b := range text {
-		if b >= ' ' && b != '\'' && b != '\\' && b != '"' {
-			continue
-		}
-		dst = append(dst, text[from:i]...)
-		from = i + 1
-		switch b {
-		case '\\':
-			dst = append(dst, `\\\\`...)
-		case '\'':
-			dst = append(dst, `\\'`...)
-		case '\n':
-			dst = append(dst, `\\n`...)
-		default:
-			dst = appendJSON(dst, text[i:i+1])
+		if b == '\'' || b == '\\' {
+			dst = append(append(dst, text[from:i]...), '\\')
+			from = i
 		}
 	}
 	return append(append(dst, text[from:]...), '\'')
@@ -268,4 +306,4 @@ func appendLiteral(dst, text []byte) []byte {
 func (w *writer) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
 
 // Close implements driver.Writer.
-func (w *writer) Close() error { return w.conn.Close() }
+func (w *writer) Close() error { return w.by.Close() }

@@ -80,6 +80,10 @@ func (p *proxy) rewrite(r *http.Request) error {
 		}
 	case writes:
 		body = p.lines(body)
+	case asksTaos(r):
+		if p.lie.Store != nil {
+			body = []byte(p.inserted(string(body)))
+		}
 	default:
 		if body, err = p.nativeRows(r, body); err != nil {
 			return err
@@ -91,7 +95,7 @@ func (p *proxy) rewrite(r *http.Request) error {
 		*r = *r.WithContext(withQuery(r.Context(), fluxOf(body)))
 	} else if asksLines(r) {
 		*r = *r.WithContext(withQuery(r.Context(), linesOf(body)))
-	} else if asksNative(r) || strings.HasSuffix(r.URL.Path, queriesPoints) || strings.HasSuffix(r.URL.Path, queriesPuts) {
+	} else if asksNative(r) || asksTaos(r) || strings.HasSuffix(r.URL.Path, queriesPoints) || strings.HasSuffix(r.URL.Path, queriesPuts) {
 		*r = *r.WithContext(withQuery(r.Context(), string(body)))
 	} else if form, err := url.ParseQuery(string(body)); err == nil && !writes {
 		if text := cmp.Or(form.Get("q"), form.Get("query")); text != "" {
@@ -242,8 +246,9 @@ func queryOf(r *http.Request) string {
 	return values.Get("query")
 }
 
-// jsonAnswer is an answer of JSON documents whose rows stand in lists called
-// values (InfluxDB; systems of metrics, whose rows are samples) or dataset (QuestDB).
+// jsonAnswer is an answer of JSON documents whose rows stand in lists called values
+// (InfluxDB; systems of metrics, whose rows are samples), dataset (QuestDB) or, beside
+// column_meta, data (TDengine).
 type jsonAnswer struct {
 	documents []map[string]any
 	rows      []any
@@ -283,7 +288,7 @@ func (a *jsonAnswer) find(v any) {
 	case map[string]any:
 		for _, key := range []string{"results", "series", "data", "result", "queries", "values", "dataset"} {
 			rows, ok := v[key].([]any)
-			if ok && (key == "values" || key == "dataset") {
+			if ok && (key == "values" || key == "dataset" || key == "data" && v["column_meta"] != nil) {
 				a.lists = append(a.lists, rowList{v, key, len(a.rows), len(rows)})
 				a.rows = append(a.rows, rows...)
 			} else {
@@ -305,8 +310,10 @@ func (a *jsonAnswer) with(order []int) ([]byte, error) {
 			}
 		}
 		l.of[l.key] = rows
-		if _, ok := l.of["count"]; ok {
-			l.of["count"] = len(rows)
+		for _, counted := range []string{"count", "rows"} {
+			if _, ok := l.of[counted]; ok {
+				l.of[counted] = len(rows)
+			}
 		}
 	}
 	var out bytes.Buffer

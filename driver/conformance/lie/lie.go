@@ -1,8 +1,8 @@
 // Package lie is a proxy in front of a database server that deceives whoever
 // measures it: it stores other values than it was sent, loses a row in many, or
 // answers from an old answer. It speaks HTTP with line protocol, JSON, annotated CSV
-// and ClickHouse's blocks, the protocols of PostgreSQL, MySQL and ClickHouse,
-// IoTDB's Thrift, Cassandra's, GridDB's and TDengine's WebSocket; other protocols pass unchanged.
+// and ClickHouse's blocks, the protocols of PostgreSQL, MySQL, ClickHouse, Cassandra,
+// GridDB and TDengine (WebSocket and REST), and IoTDB's Thrift; others pass unchanged.
 //
 // The tests of tsmark put it in front of every server driver: a lie that is
 // measured must not end in a figure.

@@ -250,11 +250,14 @@ func taosBlock(rows []taosRow) []byte {
 }
 
 // taosInserts finds the tables of an INSERT, each with its rows.
-var taosInserts = regexp.MustCompile("(`(\\w+)_\\d+`(?: USING \\S+ TAGS \\([^()]*\\))? VALUES )((?:\\([^()]*\\))+)")
+var taosInserts = regexp.MustCompile("((?:`\\w+`\\.)?`(\\w+)_\\d+`(?: USING \\S+ TAGS \\([^()]*\\))? VALUES )((?:\\([^()]*\\))+)")
+
+// asksTaos reports whether a request is a statement for taosAdapter's REST.
+func asksTaos(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/rest/sql") }
 
 // inserted does to the rows of an INSERT what their fates are. The first column is the
 // time.
-func (t *taosTalk) inserted(text string) string {
+func (p *proxy) inserted(text string) string {
 	if !strings.HasPrefix(text, "INSERT INTO") {
 		return text
 	}
@@ -262,7 +265,7 @@ func (t *taosTalk) inserted(text string) string {
 	var rows []*[]string
 	tables := make([][]*[]string, len(found))
 	for i, table := range found {
-		if table[2] != t.table {
+		if table[2] != p.table {
 			continue
 		}
 		for row := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(table[3], "("), ")"), ")(") {
@@ -271,7 +274,7 @@ func (t *taosTalk) inserted(text string) string {
 			rows = append(rows, &values)
 		}
 	}
-	fates := t.fates(len(rows))
+	fates := p.fates(len(rows))
 	copies := make(map[*[]string]int, len(rows))
 	for i, row := range rows {
 		for c := 1; c < len(*row); c++ {

@@ -295,3 +295,36 @@ func TestWebSocket(t *testing.T) {
 		}
 	}
 }
+
+// Requests and answers of HTTP are whole messages, whatever tells how long they are.
+func TestHTTP(t *testing.T) {
+	w := WebSocket{}.Connection()
+	requests := []string{
+		"POST /rest/sql HTTP/1.1\r\nHost: a:1\r\nContent-Length: 8\r\n\r\nDate: 1\n",
+		"GET / HTTP/1.1\r\nHost: a:1\r\n\r\n",
+	}
+	answers := []string{
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nDate: now\r\n\r\n3\r\nabc\r\nB\r\n0123456789a\r\n0\r\n\r\n",
+		"HTTP/1.1 204 No Content\r\n\r\n",
+	}
+	for from, texts := range map[Side][]string{Client: requests, Server: answers} {
+		stream := bufio.NewReader(strings.NewReader(strings.Join(texts, "")))
+		for _, text := range texts {
+			got, err := w.Read(from, stream)
+			if err != nil || string(got) != text || string(w.Answer(got, nil)) != text {
+				t.Errorf("%q, %v, want %q", got, err, text)
+			}
+		}
+	}
+	if masked := string(w.Mask(Client, []byte(requests[0]))); masked != strings.Replace(requests[0], "a:1", "*", 1) {
+		t.Errorf("%q", masked)
+	}
+	if masked := string(w.Mask(Server, []byte(answers[0]))); masked != strings.Replace(answers[0], "now", "*", 1) {
+		t.Errorf("%q", masked)
+	}
+	for _, bad := range []string{"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nabc", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n"} {
+		if _, err := w.Read(Server, bufio.NewReader(strings.NewReader(bad))); err == nil {
+			t.Errorf("%q is read whole", bad)
+		}
+	}
+}

@@ -10,12 +10,14 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
-// WebSocket is the framing of a server that is spoken to over WebSocket and nothing
-// else. Its messages are the handshake's two, as HTTP has them, and then those of the
-// frames: their kind, a space, and what they carry, unmasked, in one piece.
+// WebSocket is the framing of a server that is spoken to over WebSocket, and on other
+// connections over HTTP. Messages of HTTP are whole requests and answers, bodies as they
+// came. A connection that becomes a WebSocket has those of the handshake, and then those
+// of the frames: their kind, a space, and what they carry, unmasked, in one piece.
 type WebSocket struct {
 	// Mask puts what a message carries, without its kind, to one value where it may
 	// differ from run to run. Nil: nothing does.
@@ -44,7 +46,13 @@ func (w *webSocket) Read(from Side, stream *bufio.Reader) ([]byte, error) {
 	}
 	if !*shaken {
 		head, err := readHead(stream)
-		*shaken = err == nil
+		if err == nil && upgrade.Match(head) {
+			*shaken = true
+			return head, nil
+		}
+		if err == nil {
+			head, err = readBody(head, stream)
+		}
 		return head, err
 	}
 	var kind byte
@@ -92,6 +100,48 @@ func (w *webSocket) Read(from Side, stream *bufio.Reader) ([]byte, error) {
 	return append([]byte(name+" "), payload...), nil
 }
 
+// upgrade finds that a head is one of a handshake.
+var upgrade = regexp.MustCompile(`(?i)^HTTP/1.1 101 |\r\nSec-WebSocket-Key: `)
+
+// length and chunked find how long a body is.
+var (
+	length  = regexp.MustCompile(`(?i)\r\nContent-Length: ([0-9]{1,8})\r\n`)
+	chunked = regexp.MustCompile(`(?i)\r\nTransfer-Encoding: chunked\r\n`)
+)
+
+// readBody reads the body behind a head, as it stands on the wire.
+func readBody(message []byte, stream *bufio.Reader) ([]byte, error) {
+	more := func(n int) error {
+		from := len(message)
+		message = append(message, make([]byte, n)...)
+		_, err := io.ReadFull(stream, message[from:])
+		return err
+	}
+	if found := length.FindSubmatch(message); found != nil {
+		n, err := strconv.Atoi(string(found[1]))
+		if err == nil {
+			err = more(n)
+		}
+		return message, err
+	}
+	for goesOn := chunked.Match(message); goesOn; {
+		line, err := stream.ReadSlice('\n')
+		if err != nil {
+			return nil, err
+		}
+		n, err := strconv.ParseUint(strings.TrimSpace(string(line)), 16, 28)
+		if err != nil {
+			return nil, fmt.Errorf("the length of a chunk: %w", err)
+		}
+		message = append(message, line...)
+		if err := more(int(n) + len("\r\n")); err != nil {
+			return nil, err
+		}
+		goesOn = n > 0
+	}
+	return message, nil
+}
+
 // readHead reads a request or an answer of HTTP without a body.
 func readHead(stream *bufio.Reader) ([]byte, error) {
 	var head []byte
@@ -109,18 +159,19 @@ func readHead(stream *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// changing finds what differs from handshake to handshake.
+// changing finds what differs from head to head.
 var changing = regexp.MustCompile(`(?mi)^(Host|Sec-WebSocket-Key|Sec-WebSocket-Accept|Date): [^\r\n]*`)
 
-// shake reports whether a message is one of the handshake's.
-func shake(message []byte) bool {
-	return bytes.HasPrefix(message, []byte("GET ")) || bytes.HasPrefix(message, []byte("HTTP/"))
+// isHTTP reports whether a message is one of HTTP's.
+func isHTTP(message []byte) bool {
+	return bytes.HasPrefix(message, []byte("GET ")) || bytes.HasPrefix(message, []byte("POST ")) || bytes.HasPrefix(message, []byte("HTTP/"))
 }
 
 // Mask implements Connection.
 func (w *webSocket) Mask(from Side, message []byte) []byte {
-	if shake(message) {
-		return changing.ReplaceAll(message, []byte("$1: *"))
+	if isHTTP(message) {
+		head, body, _ := bytes.Cut(message, []byte("\r\n\r\n"))
+		return bytes.Join([][]byte{changing.ReplaceAll(head, []byte("$1: *")), body}, []byte("\r\n\r\n"))
 	}
 	kind, payload, _ := bytes.Cut(message, []byte(" "))
 	if w.mask == nil {
@@ -139,7 +190,7 @@ var (
 
 // Answer implements Connection.
 func (w *webSocket) Answer(recorded, request []byte) []byte {
-	if shake(recorded) {
+	if isHTTP(recorded) {
 		found := keyOf.FindSubmatch(request)
 		if found == nil {
 			return recorded
