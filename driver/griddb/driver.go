@@ -36,6 +36,7 @@ const (
 	optionAggregate   = "aggregate"
 	optionConsistency = "consistency"
 	optionInFlight    = "in_flight"
+	optionMethod      = "method"
 	optionPageSize    = "page_size"
 	optionLanguage    = "language"
 	optionSQLPort     = "sql_port"
@@ -51,6 +52,12 @@ const (
 const (
 	layoutSeries = "series"
 	layoutTable  = "table"
+)
+
+// The values of optionMethod.
+const (
+	methodBatch = "batch"
+	methodRows  = "rows"
 )
 
 // The values of optionAggregate.
@@ -105,6 +112,8 @@ func Driver() driver.Driver {
 				Help: "of queries: tql: statements for each series, over the protocol that writes; sql: one SELECT, over the SQL interface, which needs layout=table"},
 			option.Option{Name: optionAggregate, Default: aggregateAuto, Type: option.Choice(aggregateAuto, aggregateRows, aggregateStatements),
 				Help: "who aggregates: statements: a TQL statement for each series, bucket of time and aggregate; rows: tsmark, from the rows; auto: statements where there are no buckets"},
+			option.Option{Name: optionMethod, Default: methodBatch, Type: option.Choice(methodBatch, methodRows),
+				Help: "of writing: batch: a statement for the rows of all containers of a partition; rows: one for each row, whose answer is waited for, as clients do that put row objects"},
 			option.Option{Name: optionConsistency, Default: "immediate", Type: option.Choice("immediate", eventual),
 				Help: "immediate: queries go to the owners of partitions; eventual: to any node with a copy"},
 			option.Option{Name: optionInFlight, Default: "64", Type: option.Integer(1, 4096), Help: "statements that a worker has under way at once at a node"},
