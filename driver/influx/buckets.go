@@ -60,6 +60,8 @@ func (r *renderer) buckets(q query.Buckets) *statement {
 		return s
 	case q.Order == query.Unordered:
 		return s
+	case r.gemini:
+		return r.unsupported("buckets by time, of several groups: openGemini returns them group by group, and does not sort them, whatever stands around them")
 	case in != nil && in.Key == q.GroupBy && (newest || nulls):
 		return r.groupsApart(&q, names)
 	case newest:
@@ -101,7 +103,7 @@ func (r *renderer) groupsApart(q *query.Buckets, names []string) *statement {
 	for _, value := range distinct(r.q.In.Values) {
 		one := *r.q
 		one.In = &query.TagIn{Key: q.GroupBy, Values: []string{value}}
-		group := &renderer{q: &one, table: r.table, schema: r.schema}
+		group := &renderer{q: &one, table: r.table, schema: r.schema, gemini: r.gemini}
 		s, groupNames := group.aggregated(behind, q.Aggregate, q.Fields, q.GroupBy)
 		s.bucket = q.Width
 		s = group.timed(s, q.Aggregate, groupNames, q.Fields)

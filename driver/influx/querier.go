@@ -40,7 +40,10 @@ type Querier struct {
 	jsonrows.Querier
 	at    Endpoint
 	texts bool // all values are read as texts
-	more  bool // the newest series or result said that more of it comes
+	// The statement gives the time a name of tsmark's own, which is no part of the
+	// answer: openGemini calls it time all the same.
+	untimed bool
+	more    bool // the newest series or result said that more of it comes
 	// The name of the newest series, and those of its tags and columns.
 	series        string
 	tags, columns []string
@@ -61,6 +64,7 @@ func NewQuerier(at Endpoint) *Querier {
 // request is one of a statement. What may change something is sent by POST.
 func (q *Querier) request(ctx context.Context, statement string) (*http.Request, error) {
 	s := &q.at
+	q.untimed = strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(statement, "SELECT"), " \n"), untimed)
 	parameters := url.Values{"db": {s.Database}, "epoch": {"ns"}}
 	if s.Chunk > 0 {
 		parameters["chunked"], parameters["chunk_size"] = []string{"true"}, []string{strconv.Itoa(s.Chunk)}
@@ -163,6 +167,8 @@ func (q *Querier) column() error {
 	switch {
 	case q.texts:
 		kind = jsonrows.Text
+	case name == "time" && q.untimed:
+		kind = jsonrows.Hidden
 	case name == "time":
 		kind = jsonrows.Nanoseconds
 		if len(q.Columns) == 0 {

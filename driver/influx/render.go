@@ -29,11 +29,20 @@ const zeroPrefix = OwnPrefix + "zero_"
 // NullField is a field, always true, of the rows that have no other.
 const NullField = OwnPrefix + "null"
 
+// Product is a server that answers InfluxQL. Each has its own ways.
+type Product int
+
+// The products. OpenGemini is another server than InfluxData's.
+const (
+	InfluxDB Product = iota
+	OpenGemini
+)
+
 // Render renders a query as one statement of InfluxQL. The columns of what
 // it returns are those of query.Columns, but for those that begin with
 // OwnPrefix; tags by which the answer is grouped come behind the time.
-func Render(q *query.Query, s *series.Schema) (driver.Request, error) {
-	r := renderer{q: q, table: s.Table(q.Table), schema: s}
+func Render(q *query.Query, s *series.Schema, by Product) (driver.Request, error) {
+	r := renderer{q: q, table: s.Table(q.Table), schema: s, gemini: by == OpenGemini}
 	text, err := r.render()
 	if err != nil {
 		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, err)
@@ -46,6 +55,7 @@ type renderer struct {
 	q      *query.Query
 	table  *series.Table
 	schema *series.Schema
+	gemini bool  // the server is openGemini
 	err    error // the first thing that InfluxQL cannot say; what was rendered is then worth nothing
 }
 

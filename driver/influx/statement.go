@@ -140,6 +140,9 @@ func idents(names []string) []string {
 	return list
 }
 
+// Idents returns names as they stand in a GROUP BY.
+func Idents(names []string) string { return strings.Join(idents(names), ", ") }
+
 // Edge returns the statement for the oldest row of a measurement, or the newest. The
 // policy is its retention policy; empty: the connection's.
 func Edge(policy, from string, newest bool) string {

@@ -127,6 +127,9 @@ func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.T
 			keys = append(keys, t.Tags[i].Key)
 		}
 	}
+	if d.settings.gemini {
+		return d.geminiSeries(ctx, t, keys, sink)
+	}
 	list := &seriesKeys{keys: keys, row: make([]query.Value, len(keys)), sink: sink}
 	from := influx.Ident(t.Name)
 	if d.settings.retention != "" {

@@ -22,7 +22,7 @@ func script(t *testing.T, env ...string) *conformance.Server {
 func TestFaults(t *testing.T) {
 	conformance.Faults(t, conformance.Faulty{
 		Kind:     Driver(),
-		Options:  map[string]string{connection.Database: "tsmark_faults"},
+		Options:  map[string]string{connection.Database: "tsmark_faults", optionServer: product()},
 		Server:   script(t),
 		Patience: 20 * time.Second,
 		Cannot:   map[string]string{conformance.WrongPassword: "the server asks for none; TestCredentials has one that does"},
