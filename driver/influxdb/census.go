@@ -104,7 +104,7 @@ func (d *database) compute(ctx context.Context, t *series.Table, f figure, field
 	if len(to) == 0 {
 		return nil
 	}
-	rows, err := d.own.Ask(ctx, influx.Compute(f.function, names, d.settings.retention, t.Name, where...))
+	rows, err := d.own.Ask(ctx, influx.Compute(d.settings.product(), f.function, names, d.settings.retention, t.Name, where...))
 	switch {
 	case err != nil:
 		return err

@@ -75,7 +75,7 @@ func products() map[string]influx.Product {
 }
 
 func caps(o driver.Options) driver.Caps {
-	return driver.Caps{
+	c := driver.Caps{
 		Language:      "InfluxQL",
 		Dedupes:       true,
 		CountsPoints:  true,
@@ -86,6 +86,10 @@ func caps(o driver.Options) driver.Caps {
 		Schema:        influx.CheckSchema,
 		Types:         influx.Types(),
 	}
+	if o[optionServer] == geminiServer {
+		geminiCaps(&c)
+	}
+	return c
 }
 
 // connected are the options of how the server is reached.

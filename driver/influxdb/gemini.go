@@ -32,6 +32,26 @@ const (
 const geminiDurability = "an acknowledged batch was given to the operating system for the write-ahead log, and is forced to disk by fsync at the latest after " +
 	"100ms as shipped (wal-sync-interval, wal-enabled), which the server does not tell"
 
+// geminiCaps takes from what InfluxDB can what openGemini 1.3.0 cannot.
+func geminiCaps(c *driver.Caps) {
+	c.First = time.Unix(0, 0)
+	c.Lacks[series.LargeInts] = "openGemini rounds, as it reads integers as doubles"
+	c.Lacks[series.RepeatedTimes] = "openGemini keeps any one of, not the last, and counts each of in aggregates until its files are merged"
+	c.Dedupes = false // by that
+	check := c.Schema
+	c.Schema = func(s *series.Schema) error {
+		for _, t := range s.Tables {
+			for _, f := range t.Fields {
+				if f.Type == series.Timestamp {
+					return fmt.Errorf("field %s of table %s has times, whose nanoseconds openGemini rounds", f.Name, t.Name)
+				}
+			}
+		}
+		return check(s)
+	}
+	delete(c.Types, series.Timestamp)
+}
+
 // isGemini reports whether the header of an answer is openGemini's, whose version may
 // be empty.
 func isGemini(header http.Header) bool { return len(header.Values("X-Geminidb-Version")) > 0 }
@@ -102,25 +122,18 @@ func (d *database) geminiSeries(ctx context.Context, t *series.Table, keys []str
 	if (influx.Rows{Query: &query.Query{}, Table: t}).Sure(t.Fields[0].Name) {
 		fields = fields[1:2]
 	}
-	text := influx.Compute("count", fields, d.settings.retention, t.Name)
+	text := influx.Compute(influx.OpenGemini, "count", fields, d.settings.retention, t.Name)
 	if len(keys) > 0 {
 		text += "\nGROUP BY " + influx.Idents(keys)
 	}
-	order := slices.Sorted(slices.Values(keys)) // as the tags of an answer come
 	row := make([]query.Value, len(keys))
-	return d.own.Run(ctx, text, rowsOf(func(found []query.Value) error {
+	return d.groups.Run(ctx, text, func(tag func(string) query.Value) error {
 		for i, key := range keys {
-			row[i] = found[slices.Index(order, key)]
+			row[i] = tag(key)
 		}
 		return sink.Row(row)
-	}))
+	})
 }
-
-// rowsOf is a query.Sink.
-type rowsOf func([]query.Value) error
-
-// Row implements query.Sink.
-func (f rowsOf) Row(row []query.Value) error { return f(row) }
 
 // gone waits until the database is no longer there: openGemini drops it after it has
 // said so, and refuses what is about it meanwhile.

@@ -44,6 +44,14 @@ func newSettings(o driver.Options, getenv func(string) string) (*settings, error
 	}, nil
 }
 
+// product is the server that answers.
+func (s *settings) product() influx.Product {
+	if s.gemini {
+		return influx.OpenGemini
+	}
+	return influx.InfluxDB
+}
+
 // lines is how rows are written. openGemini takes f for a float.
 func (s *settings) lines() encode.LineProtocol {
 	lines := influx.Lines(s.unit)
@@ -53,5 +61,5 @@ func (s *settings) lines() encode.LineProtocol {
 
 // endpoint is where queries are run.
 func (s *settings) endpoint() influx.Endpoint {
-	return influx.Endpoint{Wire: &s.wire, Database: s.database, Retention: s.retention, Chunk: s.chunk, Explain: explained}
+	return influx.Endpoint{Product: s.product(), Wire: &s.wire, Database: s.database, Retention: s.retention, Chunk: s.chunk, Explain: explained}
 }
