@@ -40,6 +40,9 @@ func (r *renderer) totals(q query.Totals) *statement {
 	return s
 }
 
+// groupByGroup is why openGemini cannot answer what comes by time, of several groups.
+const groupByGroup = "buckets by time, of several groups: openGemini returns them group by group, whatever stands around them"
+
 // buckets renders the Buckets shape. InfluxQL returns a series for each group,
 // one after the other; where the query wants them by time, a statement around it
 // merges them.
@@ -61,7 +64,7 @@ func (r *renderer) buckets(q query.Buckets) *statement {
 	case q.Order == query.Unordered:
 		return s
 	case r.gemini:
-		return r.unsupported("buckets by time, of several groups: openGemini returns them group by group, and does not sort them, whatever stands around them")
+		return r.unsupported("%s", groupByGroup)
 	case in != nil && in.Key == q.GroupBy && (newest || nulls):
 		return r.groupsApart(&q, names)
 	case newest:

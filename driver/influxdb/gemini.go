@@ -36,8 +36,7 @@ const geminiDurability = "an acknowledged batch was given to the operating syste
 func geminiCaps(c *driver.Caps) {
 	c.First = time.Unix(0, 0)
 	c.Lacks[series.LargeInts] = "openGemini rounds, as it reads integers as doubles"
-	c.Lacks[series.RepeatedTimes] = "openGemini keeps any one of, not the last, and counts each of in aggregates until its files are merged"
-	c.Dedupes = false // by that
+	c.Lacks[series.RepeatedTimes] = "openGemini may keep another one of than the last"
 	check := c.Schema
 	c.Schema = func(s *series.Schema) error {
 		for _, t := range s.Tables {
