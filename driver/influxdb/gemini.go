@@ -143,6 +143,16 @@ func (d *database) gone(ctx context.Context) error {
 	})
 }
 
+// without waits until none of the objects is there, for the same reason.
+func (d *database) without(ctx context.Context, objects []driver.Object) error {
+	return poll.Until(ctx, 10*time.Millisecond, geminiLook, func() (bool, error) {
+		present, err := d.Objects(ctx)
+		return !slices.ContainsFunc(present, func(there driver.Object) bool {
+			return slices.ContainsFunc(objects, func(o driver.Object) bool { return o.Name == there.Name })
+		}), err
+	})
+}
+
 // hasBooleans reports whether rows of the schema have booleans, which files have as t
 // and f, and openGemini takes f for a float.
 func hasBooleans(s *series.Schema) bool {

@@ -164,10 +164,7 @@ func (d *database) dropAll(ctx context.Context, objects []driver.Object) error {
 			text, err = d.Note(ctx)
 		}
 		if err == nil {
-			err = d.own.Exec(ctx, "DROP DATABASE "+influx.Ident(d.settings.database))
-		}
-		if err == nil && d.settings.gemini {
-			err = d.gone(ctx)
+			err = d.dropDatabase(ctx)
 		}
 		if err == nil && text != "" {
 			err = d.SetNote(ctx, text)
@@ -179,7 +176,19 @@ func (d *database) dropAll(ctx context.Context, objects []driver.Object) error {
 			return err
 		}
 	}
+	if d.settings.gemini {
+		return d.without(ctx, objects)
+	}
 	return nil
+}
+
+// dropDatabase drops the database, and returns when it is no longer there.
+func (d *database) dropDatabase(ctx context.Context) error {
+	err := d.own.Exec(ctx, "DROP DATABASE "+influx.Ident(d.settings.database))
+	if err == nil && d.settings.gemini {
+		err = d.gone(ctx)
+	}
+	return err
 }
 
 func (d *database) drop(ctx context.Context, object string) error {
