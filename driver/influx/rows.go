@@ -38,7 +38,7 @@ func (r *renderer) orders(q *query.Rows, columns []string) bool {
 // the outer one has the same groups.
 func (r *renderer) last(q query.Last) *statement {
 	r.groupable(q.By)
-	if r.gemini {
+	if r.gemini && !r.oneGroup(q.By) {
 		return r.geminiLast(q)
 	}
 	s := r.of(slices.Concat(idents(q.Tags), idents(q.Fields)), []string{q.By})
