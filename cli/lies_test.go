@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ import (
 // variants are options with which servers are lied about once more, or in place
 // of those by default where the first is not empty.
 func variants() map[string][]string {
-	return map[string][]string{
+	list := map[string][]string{
 		"clickhouse":  {"", "protocol=http"},
 		"griddb":      {"", "layout=table,language=sql"},
 		"influxdb3":   {"read=http"}, // gRPC passes unchanged
@@ -29,6 +30,10 @@ func variants() map[string][]string {
 		"tdengine":    {"write=websocket", "read=rest"},
 		"timescaledb": {"method=insert"}, // the test server takes no COPY
 	}
+	if os.Getenv("TSMARK_INFLUXDB") == "opengemini" { // what servers/influxdb starts
+		list["influxdb"] = []string{"server=opengemini"}
+	}
+	return list
 }
 
 // spokenBefore are drivers whose servers speak another one's protocol, so that one

@@ -46,6 +46,8 @@ type LineProtocol struct {
 	// WholeBools reports whether a table has booleans as integers 0 and 1; nil:
 	// none has.
 	WholeBools func(*series.Table) bool
+	// Capitals says that booleans are T and F, instead of t and f.
+	Capitals bool
 	// NumberTags says that tags which are numbers stay tags.
 	NumberTags bool
 	// Unit is what the times of rows are counted in; 0: nanoseconds. Times are
@@ -101,6 +103,9 @@ func (l LineProtocol) table(t *series.Table) lineTable {
 		if lt.null == "" && l.Null != nil && l.Null(f.Type) != "" {
 			lt.null = cmp.Or(l.NullName, strings.TrimSuffix(key.text, "=")) + "=" + l.Null(f.Type) + ","
 		}
+	}
+	if l.Capitals {
+		lt.bools = [2]string{"F,", "T,"}
 	}
 	if l.WholeBools != nil && l.WholeBools(t) {
 		lt.bools = [2]string{"0i,", "1i,"}

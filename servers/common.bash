@@ -162,6 +162,21 @@ exec_postgres() {
 	exec "$@"
 }
 
+# alone runs a command while nobody else does for this server: two that install it at
+# once would write the same files.
+alone() {
+	local lock
+	if ! command -v flock >/dev/null; then
+		"$@"
+		return
+	fi
+	mkdir -p "$(dirname "$installed")"
+	exec {lock}>"$installed.lock"
+	flock "$lock"
+	"$@"
+	exec {lock}>&-
+}
+
 # verb "$@" runs what the script was called for.
 verb() {
 	case ${1-} in
@@ -175,6 +190,12 @@ verb() {
 	local name=$1
 	shift
 	declare -F "do_$name" >/dev/null || fail "has no function do_$name: see servers/questdb"
-	[ "$name" != exec ] || do_install
-	"do_$name" "$@"
+	case $name in
+	install) alone do_install ;;
+	exec)
+		alone do_install
+		do_exec "$@"
+		;;
+	ready) do_ready "$@" ;;
+	esac
 }

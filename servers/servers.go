@@ -186,7 +186,7 @@ func (s Scripts) Install(ctx context.Context, name string, out io.Writer, variab
 // its driver. The variables, NAME=value, are for its script, beside those of the
 // environment that scripts read.
 func (s Scripts) Command(name, dir, log string, port int, variables ...string) process.Command {
-	script, env := filepath.Join(s.folder, name), append(environment(), variables...)
+	script, env := filepath.Join(s.folder, name), append(Environment(), variables...)
 	return process.Command{
 		Path: script, Args: []string{"exec", dir, strconv.Itoa(port)}, Env: env, Log: log, Within: Patience, Grace: Grace,
 		Ready: func(ctx context.Context) error {
@@ -200,9 +200,9 @@ func (s Scripts) Command(name, dir, log string, port int, variables ...string) p
 	}
 }
 
-// environment is what the scripts read of the environment: which version of a server
+// Environment is what the scripts read of the environment: which version of a server
 // it is to be, where packages are kept. No secret of the user's is among it.
-func environment() []string {
+func Environment() []string {
 	var scripts strings.Builder
 	for _, name := range list() {
 		scripts.WriteString(text(name))

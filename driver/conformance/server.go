@@ -61,7 +61,7 @@ func Script(t testing.TB, name string, env ...string) *Server {
 	dir, port := t.TempDir(), FreePort(t)
 	at := []string{dir, strconv.Itoa(port)}
 	return NewServer(t, port, process.Command{
-		Path: script, Args: append([]string{"exec"}, at...), Env: env, Log: filepath.Join(t.TempDir(), name+".log"),
+		Path: script, Args: append([]string{"exec"}, at...), Env: append(servers.Environment(), env...), Log: filepath.Join(t.TempDir(), name+".log"),
 		Within: 5 * time.Minute, // on a busy machine two processes of Java's have taken more than one
 		Ready: func(ctx context.Context) error {
 			return exec.CommandContext(ctx, script, append([]string{"ready"}, at...)...).Run()

@@ -40,6 +40,9 @@ func (r *renderer) totals(q query.Totals) *statement {
 	return s
 }
 
+// groupByGroup is why openGemini cannot answer what comes by time, of several groups.
+const groupByGroup = "buckets by time, of several groups: openGemini returns them group by group, whatever stands around them"
+
 // buckets renders the Buckets shape. InfluxQL returns a series for each group,
 // one after the other; where the query wants them by time, a statement around it
 // merges them.
@@ -60,6 +63,8 @@ func (r *renderer) buckets(q query.Buckets) *statement {
 		return s
 	case q.Order == query.Unordered:
 		return s
+	case r.gemini:
+		return r.unsupported("%s", groupByGroup)
 	case in != nil && in.Key == q.GroupBy && (newest || nulls):
 		return r.groupsApart(&q, names)
 	case newest:
@@ -101,7 +106,7 @@ func (r *renderer) groupsApart(q *query.Buckets, names []string) *statement {
 	for _, value := range distinct(r.q.In.Values) {
 		one := *r.q
 		one.In = &query.TagIn{Key: q.GroupBy, Values: []string{value}}
-		group := &renderer{q: &one, table: r.table, schema: r.schema}
+		group := &renderer{q: &one, table: r.table, schema: r.schema, gemini: r.gemini}
 		s, groupNames := group.aggregated(behind, q.Aggregate, q.Fields, q.GroupBy)
 		s.bucket = q.Width
 		s = group.timed(s, q.Aggregate, groupNames, q.Fields)

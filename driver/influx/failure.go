@@ -17,6 +17,7 @@ var advice = []struct{ words, how string }{
 	{"database not found", "load it first, or give another database"},
 	{"retention policy not found", "load it first, or give another retention_policy"},
 	{"points beyond retention policy", "give a retention policy that keeps them"},
+	{"points outside retention policy", "give a retention policy that keeps them"},
 	{"retention policy", "drop it, or give another retention_policy"},
 	{"not authorized", "give a user with all privileges"},
 	{"requires admin privilege", "give a user with all privileges"},

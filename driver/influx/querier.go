@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,6 +27,7 @@ const longestAddress = 6000
 type Endpoint struct {
 	Wire      *httpwire.Config
 	Database  string
+	Product   Product
 	Retention string // policy; empty: the default one
 	Chunk     int    // rows after which a part of an answer is sent; 0: it is not cut into chunks
 	// Explain makes an error of an answer whose status is not 200.
@@ -40,7 +42,10 @@ type Querier struct {
 	jsonrows.Querier
 	at    Endpoint
 	texts bool // all values are read as texts
-	more  bool // the newest series or result said that more of it comes
+	// The statement gives the time a name of tsmark's own, which is no part of the
+	// answer: openGemini calls it time all the same.
+	untimed bool
+	more    bool // the newest series or result said that more of it comes
 	// The name of the newest series, and those of its tags and columns.
 	series        string
 	tags, columns []string
@@ -61,6 +66,8 @@ func NewQuerier(at Endpoint) *Querier {
 // request is one of a statement. What may change something is sent by POST.
 func (q *Querier) request(ctx context.Context, statement string) (*http.Request, error) {
 	s := &q.at
+	before, _, named := strings.Cut(statement, untimed)
+	q.untimed = named && strings.TrimSpace(strings.Replace(before, exactly, "", 1)) == "SELECT"
 	parameters := url.Values{"db": {s.Database}, "epoch": {"ns"}}
 	if s.Chunk > 0 {
 		parameters["chunked"], parameters["chunk_size"] = []string{"true"}, []string{strconv.Itoa(s.Chunk)}
@@ -132,6 +139,9 @@ func (q *Querier) partial() error {
 // failure reads an error within an answer.
 func (q *Querier) failure() error {
 	message, err := q.Text()
+	if q.at.Product == OpenGemini && message == "measurement not found" {
+		return err // one without rows, for which InfluxDB has an empty answer
+	}
 	if err == nil {
 		err = Said(message)
 	}
@@ -163,6 +173,8 @@ func (q *Querier) column() error {
 	switch {
 	case q.texts:
 		kind = jsonrows.Text
+	case name == "time" && q.untimed:
+		kind = jsonrows.Hidden
 	case name == "time":
 		kind = jsonrows.Nanoseconds
 		if len(q.Columns) == 0 {
@@ -176,6 +188,37 @@ func (q *Querier) column() error {
 	q.Columns, q.columns = append(q.Columns, kind), append(q.columns, name)
 	return err
 }
+
+// Groups runs statements whose answers are read by the names of tags.
+type Groups struct {
+	jsonrows.Console
+	querier *Querier
+}
+
+// NewGroups returns one that has not connected yet.
+func NewGroups(at Endpoint) *Groups {
+	q := NewQuerier(at)
+	return &Groups{Console: jsonrows.Console{Querier: &q.Querier}, querier: q}
+}
+
+// Run calls each for every row of the answer, with a function that returns the value
+// of a tag of the row; NULL: it has none.
+func (g *Groups) Run(ctx context.Context, text string, each func(tag func(string) query.Value) error) error {
+	return g.Console.Run(ctx, text, rowSink(func(row []query.Value) error {
+		return each(func(key string) query.Value {
+			if at := slices.Index(g.querier.tags, key); at >= 0 {
+				return row[at]
+			}
+			return query.Value{}
+		})
+	}))
+}
+
+// rowSink is a query.Sink.
+type rowSink func([]query.Value) error
+
+// Row implements query.Sink.
+func (f rowSink) Row(row []query.Value) error { return f(row) }
 
 // Shown is a row of the answer to a SHOW: its tags and columns as texts, by their
 // names, and the name of its series by SeriesName.

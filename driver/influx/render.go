@@ -29,11 +29,20 @@ const zeroPrefix = OwnPrefix + "zero_"
 // NullField is a field, always true, of the rows that have no other.
 const NullField = OwnPrefix + "null"
 
+// Product is a server that answers InfluxQL. Each has its own ways.
+type Product int
+
+// The products. OpenGemini is another server than InfluxData's.
+const (
+	InfluxDB Product = iota
+	OpenGemini
+)
+
 // Render renders a query as one statement of InfluxQL. The columns of what
 // it returns are those of query.Columns, but for those that begin with
 // OwnPrefix; tags by which the answer is grouped come behind the time.
-func Render(q *query.Query, s *series.Schema) (driver.Request, error) {
-	r := renderer{q: q, table: s.Table(q.Table), schema: s}
+func Render(q *query.Query, s *series.Schema, by Product) (driver.Request, error) {
+	r := renderer{q: q, table: s.Table(q.Table), schema: s, gemini: by == OpenGemini}
 	text, err := r.render()
 	if err != nil {
 		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, err)
@@ -46,6 +55,7 @@ type renderer struct {
 	q      *query.Query
 	table  *series.Table
 	schema *series.Schema
+	gemini bool  // the server is openGemini
 	err    error // the first thing that InfluxQL cannot say; what was rendered is then worth nothing
 }
 
@@ -133,6 +143,9 @@ func (r *renderer) of(columns, group []string) *statement {
 func (r *renderer) where() []string {
 	var all []string
 	if in := r.q.In; in != nil {
+		if r.gemini && !r.numeric(in.Key) && !r.occurs(in.Key) {
+			r.unsupported("%s", passedOver(in.Key))
+		}
 		values := r.equals(in)
 		condition := strings.Join(values, " OR ")
 		if len(values) > 1 {
@@ -141,6 +154,9 @@ func (r *renderer) where() []string {
 		all = append(all, condition)
 	}
 	for _, key := range r.q.Demands() {
+		if r.gemini && !r.numeric(key) && !r.occurs(key) {
+			r.unsupported("%s", passedOver(key))
+		}
 		switch {
 		case r.q.In != nil && r.q.In.Key == key: // the filter demands it
 		case r.numeric(key):
@@ -157,10 +173,29 @@ func (r *renderer) where() []string {
 	if !r.q.Start.IsZero() {
 		all = append(all, "time >= "+instant(r.q.Start))
 	}
-	if !r.q.End.IsZero() {
-		all = append(all, "time < "+instant(r.q.End))
+	if end := r.q.End; !end.IsZero() {
+		if r.gemini && end.Before(r.q.Start) {
+			end = r.q.Start // of such a window it counts -1 values
+		}
+		all = append(all, "time < "+instant(end))
 	}
 	return all
+}
+
+// occurs reports whether a series has the tag.
+func (r *renderer) occurs(key string) bool {
+	values := r.table.Tag(key).Values
+	for s := range r.schema.Series {
+		if _, has := values.Append(nil, s); has {
+			return true
+		}
+	}
+	return false
+}
+
+// passedOver says why openGemini gets no condition on such a tag.
+func passedOver(key string) string {
+	return fmt.Sprintf("a condition on %s, a tag that no series has: openGemini passes over it in a statement within another", key)
 }
 
 // equals returns a comparison for each value of a filter.

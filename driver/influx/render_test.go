@@ -31,7 +31,7 @@ func newest(devices ...string) *query.Query {
 // InfluxQL merges groups that are asked for apart by the tag, as long as its name
 // comes first.
 func TestGroupsApart(t *testing.T) {
-	request, err := Render(newest("d_2", "d_10", "d_2"), devices())
+	request, err := Render(newest("d_2", "d_10", "d_2"), devices(), InfluxDB)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ LIMIT 4`
 func TestOneGroup(t *testing.T) {
 	q := newest("d_2", "d_2")
 	q.Above = &query.Above{Field: "s_0", And: []string{"at"}, Value: 0.5}
-	request, err := Render(q, devices())
+	request, err := Render(q, devices(), InfluxDB)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestUnsupported(t *testing.T) {
 		"in the order of device":     {Table: "g_0", Shape: query.Rows{Tag: "device", Fields: []string{"s_0", "at"}, Order: query.Descending}},
 		"no set operations":          {Table: "g_0", Shape: query.RowSet{Tag: "device", Fields: []string{"s_0"}, Set: query.Set{Operation: query.Union, Operands: 2}}},
 	} {
-		_, err := Render(q, devices())
+		_, err := Render(q, devices(), InfluxDB)
 		if !errors.Is(err, query.ErrUnsupported) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

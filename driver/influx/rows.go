@@ -38,6 +38,9 @@ func (r *renderer) orders(q *query.Rows, columns []string) bool {
 // the outer one has the same groups.
 func (r *renderer) last(q query.Last) *statement {
 	r.groupable(q.By)
+	if r.gemini && !r.oneGroup(q.By) {
+		return r.geminiLast(q)
+	}
 	s := r.of(slices.Concat(idents(q.Tags), idents(q.Fields)), []string{q.By})
 	s.newest, s.limit = true, 1
 	returned, outer := slices.Concat(q.Fields, r.numbers(q.Tags...)), s
@@ -54,6 +57,20 @@ func (r *renderer) last(q query.Last) *statement {
 	}
 	s.columns = append(s.columns, r.beside("", returned)...)
 	return outer
+}
+
+// geminiLast renders the Last shape for openGemini, whose LIMIT is one of all groups
+// together. Its last() returns the row in which a field was last set: that is the
+// newest where each row has the field.
+func (r *renderer) geminiLast(q query.Last) *statement {
+	fields := slices.Clone(q.Fields)
+	at := slices.IndexFunc(fields, r.about().Sure)
+	if at < 0 || q.Having != nil {
+		return r.unsupported("the newest row of each group where its values may be NULL: openGemini's LIMIT is one of all groups together, and its last() passes over NULL")
+	}
+	columns := idents(fields)
+	columns[at] = as(call("last", fields[at]), fields[at])
+	return r.of(slices.Concat(idents(q.Tags), columns), []string{q.By})
 }
 
 // beside returns columns of tsmark's own, a function of each field that tells that

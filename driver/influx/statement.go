@@ -12,6 +12,7 @@ import (
 
 // statement is a SELECT of InfluxQL.
 type statement struct {
+	hint    string
 	columns []string
 	policy  string       // retention policy of from; empty: the connection's
 	from    string       // a measurement, unquoted; or
@@ -34,10 +35,11 @@ func (s *statement) String() string {
 
 func (s *statement) write(b *strings.Builder, indent string) {
 	line := func(format string, args ...any) { fmt.Fprintf(b, indent+format+"\n", args...) }
+	word := strings.TrimSuffix("SELECT "+s.hint, " ")
 	if len(s.columns) == 1 {
-		line("SELECT %s", s.columns[0])
+		line("%s %s", word, s.columns[0])
 	} else {
-		line("SELECT")
+		line("%s", word)
 		line("  %s", strings.Join(s.columns, ",\n"+indent+"  "))
 	}
 	if s.inner != nil {
@@ -140,16 +142,26 @@ func idents(names []string) []string {
 	return list
 }
 
+// Idents returns names as they stand in a GROUP BY.
+func Idents(names []string) string { return strings.Join(idents(names), ", ") }
+
 // Edge returns the statement for the oldest row of a measurement, or the newest. The
 // policy is its retention policy; empty: the connection's.
 func Edge(policy, from string, newest bool) string {
 	return (&statement{columns: []string{"*"}, policy: policy, from: from, newest: newest, limit: 1}).String()
 }
 
+// exactly has openGemini merge rows before it counts them: else a row that was sent
+// twice counts twice as long as its files are not merged.
+const exactly = "/*+ exact_statistic_query */"
+
 // Compute returns the statement for what a function makes of all values of each of some
 // fields of a measurement, where all of the conditions hold.
-func Compute(function string, fields []string, policy, from string, where ...string) string {
+func Compute(by Product, function string, fields []string, policy, from string, where ...string) string {
 	s := &statement{columns: []string{untimed}, policy: policy, from: from, where: where}
+	if by == OpenGemini {
+		s.hint = exactly
+	}
 	for _, field := range fields {
 		s.columns = append(s.columns, call(function, field))
 	}

@@ -137,6 +137,9 @@ func (r *renderer) activeShare(q query.ActiveShare) *statement {
 	if !slices.IsSorted(q.Group) {
 		r.unsupported("an order by tags that is not the alphabetical one of their keys: InfluxQL orders by time alone")
 	}
+	if r.gemini && !slices.ContainsFunc(q.Group, r.oneGroup) {
+		r.unsupported("%s", groupByGroup)
+	}
 	share := as(fmt.Sprintf("%s / %d.0", call("count", measureColumn), day/q.Width), "share")
 	return &statement{columns: append(idents(q.Group), Ident("share")), inner: r.active(&q.Activity, q.Group, share, day, q.Group...)}
 }

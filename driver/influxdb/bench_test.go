@@ -19,7 +19,7 @@ func cpuWriter(t testing.TB, options map[string]string) (driver.Writer, encode.E
 	schema, b := conformance.CPURows(t)
 	s := settingsOf(t, options)
 	d := newDatabase(s)
-	encoder := influx.Lines(s.unit).New(schema)
+	encoder := s.lines().New(schema)
 	d.Prepare(encoder, schema)
 	return conformance.Writer(t, d), encoder, b
 }

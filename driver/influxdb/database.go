@@ -22,8 +22,9 @@ type database struct {
 	lineproto.Loader
 	settings *settings
 	// For everything but writers and queriers; the second one reads what SHOW tells.
-	own   jsonrows.Console
-	shows *influx.Shows
+	own    jsonrows.Console
+	shows  *influx.Shows
+	groups *influx.Groups
 	// What the last Settle and Footprint found; nil before.
 	idleSince atomic.Pointer[time.Time]
 	leftOut   atomic.Pointer[string]
@@ -55,11 +56,14 @@ func newDatabase(s *settings) *database {
 		settings: s,
 		own:      jsonrows.Console{Querier: &influx.NewQuerier(own).Querier},
 		shows:    influx.NewShows(own),
+		groups:   influx.NewGroups(own),
 	}
 }
 
 // Close implements driver.DB.
-func (d *database) Close() error { return errors.Join(d.own.Close(), d.shows.Close()) }
+func (d *database) Close() error {
+	return errors.Join(d.own.Close(), d.shows.Close(), d.groups.Close())
+}
 
 // greet asks for the version, and for the database where it must be there.
 func (d *database) greet(ctx context.Context, existing bool) error {
@@ -87,6 +91,9 @@ func (d *database) version(ctx context.Context) (version, build string, err erro
 		return "", "", err
 	}
 	defer response.Body.Close()
+	if isGemini(response.Header) || d.settings.gemini {
+		return d.geminiVersion(response.Header)
+	}
 	version, build = response.Header.Get("X-Influxdb-Version"), response.Header.Get("X-Influxdb-Build")
 	switch {
 	case version == "":

@@ -40,6 +40,10 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	if ctx.Err() != nil {
 		return driver.Description{}, fmt.Errorf("describing InfluxDB: %w", context.Cause(ctx))
 	}
+	if d.settings.gemini {
+		out.Durability = geminiDurability
+		return out, nil
+	}
 	out.Durability = influx.Durability("wal-fsync-delay", out.Settings["data.wal-fsync-delay"])
 	return out, nil
 }

@@ -29,6 +29,7 @@ const (
 	optionRetention   = "retention_policy"
 	optionShard       = "shard_duration"
 	optionChunked     = influx.OptionChunked
+	optionServer      = "server"
 )
 
 // The environment has the credentials that options lack, under the names that
@@ -56,15 +57,25 @@ func Driver() driver.Driver {
 			return fmt.Sprintf("database %s of InfluxDB at %s", o[connection.Database], driver.AddressPlace(o[connection.Host], o[connection.Port]))
 		},
 		TestServer: driver.Options{},
-		Render: func(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
-			return influx.Render(q, s)
+		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
+			return influx.Render(q, s, products()[o[optionServer]])
 		},
 		Open: open,
 	}
 }
 
+// The servers that the driver speaks to.
+const (
+	plainServer  = "influxdb"
+	geminiServer = "opengemini"
+)
+
+func products() map[string]influx.Product {
+	return map[string]influx.Product{plainServer: influx.InfluxDB, geminiServer: influx.OpenGemini}
+}
+
 func caps(o driver.Options) driver.Caps {
-	return driver.Caps{
+	c := driver.Caps{
 		Language:      "InfluxQL",
 		Dedupes:       true,
 		CountsPoints:  true,
@@ -75,6 +86,10 @@ func caps(o driver.Options) driver.Caps {
 		Schema:        influx.CheckSchema,
 		Types:         influx.Types(),
 	}
+	if o[optionServer] == geminiServer {
+		geminiCaps(&c)
+	}
+	return c
 }
 
 // connected are the options of how the server is reached.
@@ -90,6 +105,7 @@ func connected() []driver.Option {
 // data are the options of how rows are sent, kept and returned.
 func data() []driver.Option {
 	return []driver.Option{
+		{Name: optionServer, Default: plainServer, Help: "what answers there: influxdb, or opengemini, another server that speaks its protocol and answers fewer queries", Type: option.Choice(plainServer, geminiServer)},
 		{Name: optionGzip, Default: "0", Help: "level by which batches are compressed, 1 (fastest) to 9 (smallest), or 0: not at all", Type: option.Integer(0, 9)},
 		{Name: optionPrecision, Default: "ns", Help: "what times are sent in: ns, u (µs), ms or s; a row's time must be a multiple", Type: option.Choice("ns", "u", "ms", "s")},
 		{Name: optionConsistency, Empty: "the server's", Help: "how many nodes of a cluster must have a batch: any, one, quorum or all; a server alone takes no notice",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/influx"
+	"github.com/tsmark/tsmark/driver/poll"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -127,14 +128,14 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	statements := []string{"CREATE DATABASE " + name} // which is there already, for the note
 	switch {
 	case s.retention != "":
-		statements = append(statements, fmt.Sprintf("CREATE RETENTION POLICY %s ON %s DURATION INF REPLICATION 1%s", influx.Ident(s.retention), name, shard))
+		statements = append(statements, fmt.Sprintf("CREATE RETENTION POLICY %s ON %s DURATION 0s REPLICATION 1%s", influx.Ident(s.retention), name, shard))
 	case shard != "":
 		statements = append(statements, fmt.Sprintf("ALTER RETENTION POLICY autogen ON %s%s", name, shard))
 	}
 	if err := d.own.Exec(ctx, statements...); err != nil {
 		return fmt.Errorf("creating %s: %w", d.where(), err)
 	}
-	d.Prepare(influx.Lines(s.unit).New(schema), schema)
+	d.Prepare(s.lines().New(schema), schema)
 	return nil
 }
 
@@ -163,7 +164,7 @@ func (d *database) dropAll(ctx context.Context, objects []driver.Object) error {
 			text, err = d.Note(ctx)
 		}
 		if err == nil {
-			err = d.own.Exec(ctx, "DROP DATABASE "+influx.Ident(d.settings.database))
+			err = d.dropDatabase(ctx)
 		}
 		if err == nil && text != "" {
 			err = d.SetNote(ctx, text)
@@ -175,7 +176,19 @@ func (d *database) dropAll(ctx context.Context, objects []driver.Object) error {
 			return err
 		}
 	}
+	if d.settings.gemini {
+		return d.without(ctx, objects)
+	}
 	return nil
+}
+
+// dropDatabase drops the database, and returns when it is no longer there.
+func (d *database) dropDatabase(ctx context.Context) error {
+	err := d.own.Exec(ctx, "DROP DATABASE "+influx.Ident(d.settings.database))
+	if err == nil && d.settings.gemini {
+		err = d.gone(ctx)
+	}
+	return err
 }
 
 func (d *database) drop(ctx context.Context, object string) error {
@@ -192,6 +205,9 @@ func (d *database) drop(ctx context.Context, object string) error {
 // Note implements driver.DB.
 func (d *database) Note(ctx context.Context) (string, error) {
 	rows, err := d.own.Ask(ctx, fmt.Sprintf("SELECT content FROM %s.%[1]s", note))
+	if missing(err) {
+		return "", nil
+	}
 	if err == nil && len(rows) > 1 {
 		err = fmt.Errorf("it has %d points", len(rows))
 	}
@@ -205,7 +221,7 @@ func (d *database) Note(ctx context.Context) (string, error) {
 // there.
 func (d *database) SetNote(ctx context.Context, text string) error {
 	name := influx.Ident(d.settings.database)
-	err := d.own.Exec(ctx, "CREATE DATABASE "+name, fmt.Sprintf("CREATE RETENTION POLICY %s ON %s DURATION INF REPLICATION 1", note, name))
+	err := d.own.Exec(ctx, "CREATE DATABASE "+name, fmt.Sprintf("CREATE RETENTION POLICY %s ON %s DURATION 0s REPLICATION 1", note, name))
 	if err != nil {
 		return err
 	}
@@ -215,7 +231,13 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 	}
 	defer to.Close()
 	_, err = to.Send(ctx, [][]byte{[]byte(note + ` content="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `" 0`)})
-	return err
+	if err != nil || !d.settings.gemini {
+		return err
+	}
+	return poll.Until(ctx, geminiLook, geminiLook, func() (bool, error) {
+		stands, err := d.Note(ctx)
+		return stands == text, err
+	})
 }
 
 // Inspect implements driver.Inspector.

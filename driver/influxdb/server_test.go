@@ -1,6 +1,7 @@
 package influxdb
 
 import (
+	"os"
 	"testing"
 
 	"github.com/tsmark/tsmark/driver/conformance"
@@ -10,7 +11,15 @@ import (
 // server returns the options that lead to the server that tests may fill.
 func server(t testing.TB, given ...string) map[string]string {
 	t.Helper()
-	return conformance.TestServer(t, Driver(), append([]string{connection.Database, "tsmark_test"}, given...)...)
+	return conformance.TestServer(t, Driver(), append([]string{connection.Database, "tsmark_test", optionServer, product()}, given...)...)
+}
+
+// product is the server that the script starts.
+func product() string {
+	if os.Getenv("TSMARK_INFLUXDB") == geminiServer {
+		return geminiServer
+	}
+	return plainServer
 }
 
 func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }

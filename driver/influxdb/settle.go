@@ -21,7 +21,13 @@ const (
 // Settle implements driver.DB. Rows are visible once they are acknowledged;
 // what is waited for is the end of compactions of the database's shards.
 func (d *database) Settle(ctx context.Context) error {
-	since, err := poll.Idle(ctx, look, idleFor, func() (bool, error) { return d.compacting(ctx) })
+	idle := func() (time.Time, error) {
+		return poll.Idle(ctx, look, idleFor, func() (bool, error) { return d.compacting(ctx) })
+	}
+	if d.settings.gemini {
+		idle = func() (time.Time, error) { return d.flushGemini(ctx) }
+	}
+	since, err := idle()
 	if err != nil {
 		return fmt.Errorf("settling %s: %w", d.where(), err)
 	}
@@ -63,6 +69,9 @@ func (d *database) shards(ctx context.Context, module string) ([]influx.Shown, e
 // write-ahead logs, which the server counts, and the shards' indexes and the
 // database's file of series, which it does not, where they can be read here.
 func (d *database) Footprint(ctx context.Context) (int64, error) {
+	if d.settings.gemini {
+		return -1, nil // it does not tell
+	}
 	shards, err := d.shards(ctx, "shard")
 	var total int64
 	var files []influx.Shard

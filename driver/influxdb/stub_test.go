@@ -58,7 +58,7 @@ func prepared(t testing.TB, options map[string]string) (*database, *series.Batch
 	var b series.Batch
 	conformance.Fill(b.Add(table), 5, 0, 3)
 	d := newDatabase(s)
-	d.Prepare(influx.Lines(s.unit).New(schema), schema)
+	d.Prepare(s.lines().New(schema), schema)
 	return d, &b
 }
 

@@ -14,7 +14,7 @@ var told = []string{
 	"storage-wal-fsync-delay", "storage-cache-max-memory-size", "storage-cache-snapshot-memory-size", "storage-compact-throughput-burst",
 	"storage-max-concurrent-compactions", "storage-no-validate-field-size", "storage-series-file-max-concurrent-snapshot-compactions",
 	"storage-max-index-log-file-size", "storage-series-id-set-cache-size", "storage-tsm-use-madv-willneed", "storage-wal-max-concurrent-writes",
-	"query-concurrency", "query-memory-bytes", "query-initial-memory-bytes", "query-max-memory-bytes", "query-queue-size", "store",
+	"query-concurrency", "query-memory-bytes", "query-initial-memory-bytes", "query-max-memory-bytes", "query-queue-size", "store", "no-tasks",
 }
 
 // Describe implements driver.DB.

@@ -76,7 +76,7 @@ func Driver() driver.Driver {
 // n/a there.
 func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 	if o[optionLanguage] == languageInfluxQL {
-		return influx.Render(q, s)
+		return influx.Render(q, s, influx.InfluxDB)
 	}
 	text, err := flux(q, s, o[optionBucket])
 	return driver.Request{Text: text}, err

@@ -41,6 +41,7 @@ func said(message string) error {
 		{"bucket not found", "load it first, or give another " + optionBucket},
 		{"organization", "give the right " + optionOrg + ", and a token that may read and write in it"},
 		{"points beyond retention policy", "give a longer " + optionRetention + ", or none"},
+		{"points outside retention policy", "give a longer " + optionRetention + ", or none"}, // in 2.7.12
 		{"insufficient permissions", "give a token that may read and write buckets of the organisation"},
 		{"cache-max-memory-size", "raise the server's storage-cache-max-memory-size, or load with fewer workers"},
 	} {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
@@ -52,9 +53,13 @@ func (s *Sweep) plan(steps Steps) error {
 }
 
 // openly refuses secrets as parameters, which names of targets and reports
-// show.
+// show. Where a target has an option that is none, whose value is then kept as if it
+// were secret, the plans say what is wrong.
 func (s *Sweep) openly() error {
 	e := s.experiment
+	if slices.ContainsFunc(e.Targets, s.mistyped) {
+		return nil
+	}
 	var problems []error
 	look := func(at, path string, values ...string) {
 		for _, v := range values {
@@ -74,6 +79,20 @@ func (s *Sweep) openly() error {
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// mistyped reports whether a target has an option that its kind has not.
+func (s *Sweep) mistyped(t experiment.Target) bool {
+	kind, err := s.catalog.Driver(t.Kind)
+	if err != nil {
+		return false // a plan says so
+	}
+	for name := range t.Options {
+		if !slices.ContainsFunc(kind.Options, func(o driver.Option) bool { return o.Name == name }) {
+			return true
+		}
+	}
+	return false
 }
 
 // secretOption reports whether a path is that of a secret option.
