@@ -70,7 +70,7 @@ type rowWriter struct {
 	l      *loader
 	table  string
 	block  proto.Input
-	times  *proto.ColDateTime64
+	times  times
 	series *proto.ColUInt32 // of normalized tables
 	tags   []tag
 	fields []*field
@@ -78,9 +78,10 @@ type rowWriter struct {
 
 // Rows implements sqlkit.Loader.
 func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
-	w := &rowWriter{l: l, table: t.Name, times: new(proto.ColDateTime64)}
+	of := newDesign(l.d.options)
+	w := &rowWriter{l: l, table: t.Name, times: newTimes(of.tsbs)}
 	add := func(name string, c sized) { w.block = append(w.block, proto.InputColumn{Name: name, Data: c}) }
-	add(sql.TimeColumn, &values{Column: w.times, kind: moment})
+	add(timeColumn(l.d.options), &values{Column: w.times, kind: w.times.kind()})
 	if l.layout.Tags[t] != nil {
 		w.series = new(proto.ColUInt32)
 		add(sql.TagsIDColumn, &values{Column: w.series, kind: seriesNumber})
@@ -92,7 +93,7 @@ func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
 		}
 	}
 	for i, f := range t.Fields {
-		c := newField(i, f, declared(t, f.Type), !complete(t))
+		c := newField(i, f, of.declared(t, f.Type), of.nullable(t))
 		w.fields = append(w.fields, c)
 		add(f.Name, c)
 	}
@@ -122,9 +123,7 @@ func (w *rowWriter) fill(runs []*series.Run) error {
 
 // add puts a run into the block.
 func (w *rowWriter) add(run *series.Run) error {
-	for _, t := range run.Times {
-		w.times.Data = append(w.times.Data, proto.DateTime64(t))
-	}
+	w.times.add(run.Times)
 	if w.series != nil {
 		*w.series = append(*w.series, run.Series...)
 	}

@@ -59,8 +59,18 @@ func Driver() driver.Driver {
 		Render: func(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
 			return influx.Render(q, s)
 		},
+		TSBS: &driver.TSBS{Format: "influx", Request: tsbsRequest},
 		Open: open,
 	}
+}
+
+// tsbsRequest is the Request of driver.TSBS. Of TSBS's texts one writes what it makes
+// on the way into the database, which tsmark's queries never do.
+func tsbsRequest(text string, _ driver.Options) (driver.Request, error) {
+	if into := regexp.MustCompile(`\sINTO "[^"]*"`).FindString(text); into != "" {
+		return driver.Request{}, fmt.Errorf("%w: TSBS's text writes into the database (SELECT …%s), among the data that is measured", query.ErrUnsupported, into)
+	}
+	return driver.Request{Text: text}, nil
 }
 
 func caps(o driver.Options) driver.Caps {

@@ -114,6 +114,21 @@ func Texts(format string, s workload.Spec, queryType string, n int) (iter.Seq[Te
 	}, nil
 }
 
+// Texts implements workload.Texted.
+func (u useCase) Texts(format string, s workload.Spec, queryType string, n int) (iter.Seq[string], error) {
+	texts, err := Texts(format, s, queryType, n)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(string) bool) {
+		for text := range texts {
+			if !yield(text.Statement()) {
+				return
+			}
+		}
+	}, nil
+}
+
 // typeOf returns a query type of a use case; nil: there is none of the names.
 func typeOf(use, name string) *queryType {
 	for _, w := range Workloads() {
