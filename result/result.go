@@ -453,10 +453,13 @@ type Queries struct {
 // TextsTSBS stands in Queries.Texts.
 const TextsTSBS = "tsbs"
 
+// TSBSText is what reports say of figures of TextsTSBS where they have little room.
+const TSBSText = "TSBS's text"
+
 // VerdictText is the verdict on the answers as reports print it.
 func (q *Queries) VerdictText() string {
 	if q.Texts == TextsTSBS && q.Verdict == (Verdict{}) {
-		return q.Verdict.String() + ": TSBS's text"
+		return q.Verdict.String() + ": " + TSBSText
 	}
 	return q.Verdict.String()
 }
