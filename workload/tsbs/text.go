@@ -21,6 +21,11 @@ const (
 	FormatVictoriaMetrics = "victoriametrics"
 )
 
+// Formats lists them.
+func Formats() []string {
+	return []string{FormatTimescaleDB, FormatInflux, FormatQuestDB, FormatClickHouse, FormatVictoriaMetrics}
+}
+
 // Text is a query as TSBS's generator makes it for a database, with its default
 // flags.
 type Text struct {
