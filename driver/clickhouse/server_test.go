@@ -49,9 +49,3 @@ func TestConformanceNormalizedNative(t *testing.T) {
 	conformance.Long(t)
 	conformance.Run(t, clickhouse.Driver(), server(t, "protocol", "native", "layout", "normalized", "compression", "zstd", "partition", "day", "fsync", "on"))
 }
-
-// TSBS's layout, whose times are whole seconds and whose integers are doubles.
-func TestConformanceTSBS(t *testing.T) {
-	conformance.Long(t)
-	conformance.Run(t, clickhouse.Driver(), server(t, "layout", "tsbs"))
-}
