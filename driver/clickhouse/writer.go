@@ -22,7 +22,7 @@ func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) 
 	if err == nil {
 		var c conn
 		if c, err = d.config.connect(ctx); err == nil {
-			return &sqlkit.Writer{System: "ClickHouse", Layout: layout, Loader: &loader{d: d, conn: c, layout: layout}, Timeout: d.config.Timeout}, nil
+			return &sqlkit.Writer{System: "ClickHouse", Layout: layout, Loader: &loader{d: d, conn: c, layout: layout, options: d.options}, Timeout: d.config.Timeout}, nil
 		}
 	}
 	return nil, fmt.Errorf("opening a connection for writing: %w", err)
@@ -31,11 +31,12 @@ func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) 
 // loader implements sqlkit.Loader. ClickHouse has no transactions: each table of a
 // batch is one INSERT of one block, which is stored whole or not at all.
 type loader struct {
-	d      *database
-	conn   conn
-	layout *sqlkit.Layout
-	stored bool // something of the batch
-	sent   time.Time
+	d       *database
+	conn    conn
+	layout  *sqlkit.Layout
+	options driver.Options // how tables are laid out
+	stored  bool           // something of the batch
+	sent    time.Time
 }
 
 // Begin implements sqlkit.Loader.
@@ -78,10 +79,10 @@ type rowWriter struct {
 
 // Rows implements sqlkit.Loader.
 func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
-	of := newDesign(l.d.options)
+	of := newDesign(l.options)
 	w := &rowWriter{l: l, table: t.Name, times: newTimes(of.tsbs)}
 	add := func(name string, c sized) { w.block = append(w.block, proto.InputColumn{Name: name, Data: c}) }
-	add(timeColumn(l.d.options), &values{Column: w.times, kind: w.times.kind()})
+	add(timeColumn(l.options), &values{Column: w.times, kind: w.times.kind()})
 	if l.layout.Tags[t] != nil {
 		w.series = new(proto.ColUInt32)
 		add(sql.TagsIDColumn, &values{Column: w.series, kind: seriesNumber})

@@ -33,7 +33,8 @@ type API struct {
 // gives rows once all series are there. It implements driver.Querier.
 type Querier struct {
 	metric.Querier
-	api *API
+	api     *API
+	counted bool // the samples of the answer are rows, whose ever they are
 }
 
 // NewQuerier returns a querier that connects when it queries.
@@ -49,8 +50,7 @@ func NewQuerier(a *API) *Querier {
 // Do implements driver.Querier. A text that is no plan but a path with parameters is
 // sent by GET as it is, as TSBS's are: each sample of the answer is a row.
 func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
-	if isPath(r.Text) {
-		q.Plan = nil
+	if q.counted = isPath(r.Text); q.counted {
 		return q.Querier.Querier.Do(ctx, r, sink)
 	}
 	return q.DoBy(ctx, r, sink, func(ctx context.Context, r driver.Request) (driver.Cost, error) {
@@ -123,7 +123,7 @@ func (q *Querier) request(ctx context.Context, text string) (*http.Request, erro
 func (q *Querier) reader() func() error {
 	series := q.Of(jsonrows.Members{
 		"metric": func() error {
-			if q.Plan == nil { // samples are counted, whose ever they are
+			if q.counted {
 				return q.Skip()
 			}
 			err := q.Object(func(name string) error {
@@ -141,7 +141,7 @@ func (q *Querier) reader() func() error {
 	})
 	data := q.Of(jsonrows.Members{
 		"result": q.Each(func() error {
-			if q.Plan != nil {
+			if !q.counted {
 				q.Joiner.Series()
 			}
 			return series()
