@@ -98,11 +98,6 @@ func own(d *document.Document, e *document.Experiment, m Measured, f *printed.Fi
 // could do without a pause: the inverse of the mean service time.
 func ofQuery(run *result.Run, t *result.Target, query, metric string) (stats.Estimate, string) {
 	if !estimate.Verified(t, query) {
-		for _, r := range t.Measured() {
-			if q := r.Type(query); q != nil && q.Texts != "" {
-				return stats.Estimate{}, q.VerdictText()
-			}
-		}
 		return stats.Estimate{}, "not verified"
 	}
 	workers := 1.0
