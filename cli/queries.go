@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -18,24 +19,35 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// The formats of queries beside the kinds of targets.
+// The formats of queries beside the kinds of targets: what they mean, and behind a
+// prefix TSBS's own texts, by TSBS's names of databases.
 const (
 	formatJSON = "json"
-	formatTSBS = "tsbs-timescaledb"
+	formatTSBS = "tsbs-"
 )
+
+// queryFormats lists them all.
+func (a *app) queryFormats() []string {
+	formats := []string{formatJSON}
+	for _, name := range tsbs.Formats() {
+		formats = append(formats, formatTSBS+name)
+	}
+	return append(formats, a.catalog.driverNames()...)
+}
 
 func (a *app) queriesCommand() *cobra.Command {
 	spec := experiment.Default().Workload
 	e := experiment.Default() // checks what a run would
 	align := false
 	types, n, formatName := e.Queries.Types, 10, formatJSON
-	formats := append([]string{formatJSON, formatTSBS}, a.catalog.driverNames()...)
+	formats := a.queryFormats()
 	cmd := &cobra.Command{
 		Use:   "queries",
 		Short: "Print the queries of a run",
 		Long: `Prints the queries of a run: their meaning, as one JSON object a line, or their
-text in a database's language. tsbs-timescaledb is TSBS's own text for TimescaleDB,
-word for word.
+text in a database's language. tsbs-timescaledb and the other tsbs-… are the texts that
+TSBS's own generator makes for a database, word for word, as a run with
+--query-texts tsbs sends them.
 
 As TSBS's users do, windows are drawn up to one second behind --timestamp-end,
 or up to it where it lies one second behind the last interval already.`,
@@ -83,6 +95,12 @@ or up to it where it lies one second behind the last interval already.`,
 				}
 			}
 			out := bufio.NewWriter(a.stdout)
+			if format, ok := strings.CutPrefix(formatName, formatTSBS); ok {
+				if align || e.Queries.Windows != "" {
+					return fmt.Errorf("--format %s: TSBS's texts have the windows that TSBS draws; leave out --windows and --align-windows", formatName)
+				}
+				return printTexts(out, format, spec, types, n)
+			}
 			for _, name := range types {
 				queries, err := e.Queries.Windows.Draw(w, spec, name, n, align)
 				if err != nil {
@@ -114,16 +132,30 @@ or up to it where it lies one second behind the last interval already.`,
 	return cmd
 }
 
+// printTexts prints TSBS's texts of the types for a database.
+func printTexts(out *bufio.Writer, format string, spec workload.Spec, types []string, n int) error {
+	for _, name := range types {
+		texts, err := tsbs.Texts(format, spec, name, n)
+		if err != nil {
+			return errors.Join(out.Flush(), err)
+		}
+		for text := range texts {
+			if _, err := fmt.Fprintln(out, text); err != nil {
+				return err
+			}
+		}
+	}
+	return out.Flush()
+}
+
 // queryWriter returns how to print a query in the format.
 func (a *app) queryWriter(format string, formats []string, w workload.Workload, spec workload.Spec) (func(io.Writer, *query.Query) error, error) {
 	switch format {
 	case formatJSON:
 		return func(out io.Writer, q *query.Query) error { return json.NewEncoder(out).Encode(q) }, nil
-	case formatTSBS:
-		return func(out io.Writer, q *query.Query) error {
-			_, err := fmt.Fprintln(out, tsbs.TimescaleDB(q))
-			return err
-		}, nil
+	}
+	if strings.HasPrefix(format, formatTSBS) && slices.Contains(formats, format) {
+		return nil, nil // they are drawn by TSBS's rules: see printTexts
 	}
 	kind, err := a.catalog.driver(format)
 	if err != nil {

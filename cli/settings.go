@@ -201,6 +201,8 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 	f.Var(count(&q.Verify, 1), "verify", "answers of each type and target that are compared with the expected ones, a random sample")
 	f.StringVar(&q.CheckSeed, "check-seed", "", "`text` that selects the sample, to compare the same answers again; default: random")
 	s.means("check-seed", "queries.check-seed")
+	f.StringVar(&q.Texts, "query-texts", "", "equal: all targets run the same queries, each in its own language; tsbs: each runs the text that TSBS's generator writes for its system, whose answers nobody verifies; default: equal")
+	s.means("query-texts", "queries.query-texts")
 	f.BoolVar(&q.AlignWindows, "align-windows", q.AlignWindows, "start every window on a bucket border")
 	s.means("align-windows", "queries.align-windows")
 	for _, p := range s.app.querySettingFlags(cmd, &q.Settings) {

@@ -49,6 +49,9 @@ type Driver struct {
 	// wraps query.ErrUnsupported, with the reason, for what the system cannot
 	// answer.
 	Render func(*query.Query, *series.Schema, Options) (Request, error)
+	// TSBS is how it runs the texts of TSBS's own generator; nil: TSBS has none for
+	// the system, or tsmark does not know them.
+	TSBS *TSBS
 	// Open connects. Its options have passed Resolve. Where it cannot reach
 	// the system its error wraps ErrUnreachable.
 	Open func(context.Context, Env, Options) (DB, error)
@@ -59,6 +62,19 @@ type Tool struct {
 	Databases []string          // what its names begin with there, beside Name in upper or lower case
 	Options   map[string]string // options that parameters become which are called otherwise here: PORT: pg_port
 }
+
+// TSBS is about the query texts that TSBS's generator makes for a system.
+type TSBS struct {
+	Format string // as TSBS's --format names the system
+	// Request returns the request that sends a text as it is, over the ordinary
+	// Querier, which counts the rows of its answer where its sink is nil. The error
+	// wraps query.ErrUnsupported where the text does not fit the options, which have
+	// passed Resolve: where the tables are not as TSBS lays them out.
+	Request func(text string, o Options) (Request, error)
+}
+
+// Verbatim is a TSBS.Request that sends every text.
+func Verbatim(text string, _ Options) (Request, error) { return Request{Text: text}, nil }
 
 // Env is what a run lends to a database.
 type Env struct {

@@ -228,6 +228,28 @@ func TestEndlessAnswer(t *testing.T) {
 	})
 }
 
+// Of answers that nobody knows rows are counted, however many come, and what takes too
+// long is slow.
+func TestAnyRows(t *testing.T) {
+	inBothLoops(t, func(t *testing.T, run queryFunc) {
+		s := &stub{do: func(ctx context.Context, text string) (driver.Cost, error) {
+			if text == "2" {
+				<-ctx.Done()
+				return driver.Cost{Rows: 1000}, ctx.Err()
+			}
+			return driver.Cost{Rows: int64(len(text))}, nil
+		}}
+		unknown := queries(12)
+		for i := range unknown {
+			unknown[i].Rows = engine.AnyRows
+		}
+		q, err := run(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 20 * time.Millisecond}, s, unknown, ignore)
+		if err != nil || q.Withheld != "" || q.Executed != 12 || q.AtLeast != 1 || q.Rows < 13 {
+			t.Errorf("%d of 12 run, %d cut off, %d rows; withheld %q, error %v", q.Executed, q.AtLeast, q.Rows, q.Withheld, err)
+		}
+	})
+}
+
 // Wrong counts and failures withhold the type; a vanished server ends the run.
 func TestQueryWithheld(t *testing.T) { inBothLoops(t, testQueryWithheld) }
 

@@ -257,14 +257,14 @@ func (w *worker) query(ctx context.Context, i int, due *arrival) error {
 	}
 	switch {
 	case op.Outcome != oplog.OK:
-	case op.Rows != q.Rows:
+	case q.Rows != AnyRows && op.Rows != q.Rows:
 		op.Outcome = oplog.Wrong
 	case taken != nil:
 		op.Outcome = oplog.Captured
 	}
 	w.recorder.Add(&op)
 	switch {
-	case op.Outcome == oplog.AtLeast && op.Rows > q.Rows: // it would not have become right
+	case op.Outcome == oplog.AtLeast && q.Rows != AnyRows && op.Rows > q.Rows: // it would not have become right
 		return &withheld{id: q.ID, reason: fmt.Sprintf("%d rows in the answer, %d expected, when it was cut off", op.Rows, q.Rows), answer: true}
 	case op.Outcome == oplog.AtLeast: // what it took is a lower bound, even where the answer was to be taken
 	case err != nil && (ctx.Err() != nil || errors.Is(err, driver.ErrUnreachable)):

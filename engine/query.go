@@ -61,13 +61,17 @@ const (
 type Rendered struct {
 	ID      int
 	Request driver.Request
-	Rows    int64 // that the answer must have
+	Rows    int64 // that the answer must have; AnyRows: nobody knows
 	Values  int   // in each of them, as query.Query.Values has it
 	// Columns are those of the answer, for a Capture, which keeps it whole or else
 	// as a digest.
 	Columns []query.Column
 	Whole   bool
 }
+
+// AnyRows stands in Rendered.Rows of queries whose answers nobody knows: their rows
+// are counted, and compared with nothing.
+const AnyRows = -1
 
 // Query runs the queries in their order and measures the time
 // from sending each to the last byte of its answer. A wrong number of rows or

@@ -37,7 +37,7 @@ func (b *blocky) Render(ctx context.Context, place int) ([]engine.Rendered, erro
 	}
 	time.Sleep(b.takes)
 	for i := range b.block {
-		b.block[i] = engine.Rendered{Rows: -1} // it is no longer valid
+		b.block[i] = engine.Rendered{Rows: -2} // it is no longer valid
 	}
 	b.block = append(b.block[:0], b.List[place:min(place+b.size, len(b.List))]...)
 	b.rendered, b.at = b.rendered+len(b.block), append(b.at, place)

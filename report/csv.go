@@ -144,6 +144,7 @@ func csvColumns() []csvColumn {
 		// Lines of kind query.
 		{"type", func(l *csvLine) any { return where(l.kind == "query" || l.kind == "mixed query", l.name) }},
 		{"questions", (*csvLine).queriesDrawn},
+		{"texts", of(func(q *result.Queries) any { return q.Texts })},
 		{"unsupported", func(l *csvLine) any { return l.unsupported }},
 		{"difference", of(func(v *result.Verdict) any { return v.Difference })},
 		{"checked", of(func(v *result.Verdict) any { return v.Checked })},
@@ -412,7 +413,7 @@ func (l *csvLine) ofQueries(q *result.Queries) {
 		return
 	}
 	l.about(q, &q.Verdict)
-	l.verdict = q.Verdict.String()
+	l.verdict = q.VerdictText()
 	if q.Sample.Wanted > 0 {
 		l.about(csvSampled{q}, &q.Sample)
 	}

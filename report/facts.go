@@ -78,6 +78,9 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 	if r.Dataset.Unverified != "" {
 		warn("%s", r.Dataset.Unverified)
 	}
+	if r.Texts() == result.TextsTSBS {
+		warn("The queries are the texts of TSBS's own generator (query-texts: tsbs), which do not ask all systems the same: no answer is verified, and no two targets are compared by them.")
+	}
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Load == nil {
@@ -102,6 +105,8 @@ func outcome(r *result.Run) note {
 		return note{"incomplete", bad}
 	case !r.Passed():
 		return note{"complete, figures withheld", bad}
+	case r.Texts() == result.TextsTSBS:
+		return note{"complete, queries not verified: " + result.TSBSText, bad}
 	case r.Unverified() != "":
 		text, _, _ := strings.Cut(r.Unverified(), ":")
 		return note{"complete, " + text, bad}

@@ -326,6 +326,12 @@ func (g *group) verifiedFact() string {
 		return ""
 	}
 	text := fmt.Sprintf("%d of %s verified", verified, plural(types, "query type"))
+	if slices.ContainsFunc(g.subjects, func(s subject) bool { return s.run.Texts() == result.TextsTSBS }) {
+		text += ": the others are TSBS's texts"
+		if verified == 0 {
+			text = "TSBS's texts of " + plural(types, "query type") + ", not verified"
+		}
+	}
 	if withheld > 0 {
 		text += fmt.Sprintf(", %d withheld", withheld)
 	}

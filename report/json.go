@@ -78,6 +78,9 @@ type figureJSON struct {
 	Ratio         *stats.Value    `json:"ratio,omitempty"`
 	RatioInterval *stats.Interval `json:"ratio_interval,omitempty"`
 	Verdict       string          `json:"verdict,omitempty"` // best, worse, tie, or no verdict and why
+	// Unverified is why nobody knows whether the answers are right, as "not verified:
+	// TSBS's text"; such a figure is compared with none.
+	Unverified string `json:"unverified,omitempty"`
 }
 
 // figuresOf derives the figures of a run by its group.
@@ -102,8 +105,11 @@ func figuresOf(g *group) []figureJSON {
 		add(i, ranked, figureJSON{Subject: compare.LoadSubject, Unit: compare.RowsPerSecond, Rounds: ranked.Estimates[i].N})
 		for _, t := range g.types() {
 			if q := s.queries(t.Key); q != nil && stands(q) {
-				sample := g.samples(t.Key)[i]
-				add(i, g.rankType(t.Key), figureJSON{Subject: t.Key, Unit: compare.Seconds, Rounds: len(sample), Common: sample.Queries()})
+				sample, unverified := g.samples(t.Key)[i], ""
+				if q.Outcome() == result.Unverified {
+					unverified = q.VerdictText()
+				}
+				add(i, g.rankType(t.Key), figureJSON{Subject: t.Key, Unit: compare.Seconds, Rounds: len(sample), Common: sample.Queries(), Unverified: unverified})
 			}
 		}
 	}

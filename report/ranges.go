@@ -99,10 +99,11 @@ func newRanges(g *group, l legend) *ranges {
 }
 
 // drawn reports whether charts show the figures of a type. Empty answers are
-// left out: they would look like the fastest.
+// left out: they would look like the fastest. So are TSBS's texts, which do not ask
+// what their neighbours are asked.
 func drawn(q *result.Queries) bool {
 	s := q.Outcome()
-	return (s == result.Verified || s == result.Unverified) && q.Service.Median > 0
+	return (s == result.Verified || s == result.Unverified && q.Texts == "") && q.Service.Median > 0
 }
 
 func percent(v float64) string { return fmt.Sprintf("%.2f%%", v*100) }

@@ -11,7 +11,7 @@ import (
 // verdictText is a verdict, with how many answers were compared in full and of how
 // many others the rows were counted.
 func verdictText(q *result.Queries) string {
-	text := q.Verdict.String()
+	text := q.VerdictText()
 	if q.Verdict.OK() && q.Sample.Wanted > 0 {
 		text += fmt.Sprintf(" %s + %s counted", count(int64(q.Verdict.Checked)), count(q.Counted()))
 	}

@@ -24,7 +24,7 @@ func Stored(r *result.Run) store.Figures {
 }
 
 func storedQuery(g *group, subject int, q *result.Queries) store.QueryFigure {
-	f := store.QueryFigure{Target: g.subjects[subject].Label, Type: q.Type, Verdict: q.Verdict.String(), Workers: q.Workers}
+	f := store.QueryFigure{Target: g.subjects[subject].Label, Type: q.Type, Verdict: q.VerdictText(), Workers: q.Workers}
 	switch {
 	case q.Unsupported != "":
 		f.Verdict, f.Why = "n/a", q.Unsupported

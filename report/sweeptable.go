@@ -147,7 +147,7 @@ func sweptMedian(r *result.Run, t *result.Target, queryType string) cell {
 	e := estimate.Median(r, t, q)
 	c := cell{Text: medianText(e) + spread(e)}
 	if q.Outcome() == result.Unverified {
-		c = cell{c.Text + " (not verified)", dim}
+		c = cell{c.Text + " (" + q.VerdictText() + ")", dim}
 	}
 	c.Text += marksOf(t, queryType)
 	return c

@@ -194,7 +194,7 @@ func Outcomes(repeats []*Queries) []Outcome {
 // of all.
 func PoolVerdicts(repeats []*Queries) (v Verdict, s Sample) {
 	for _, q := range repeats {
-		if q.Sample.Wanted == 0 {
+		if q.Sample.Wanted == 0 && q.Texts == "" {
 			if v.Checked == 0 {
 				v = q.Verdict
 			}

@@ -402,8 +402,11 @@ type Latency struct {
 
 // Queries is what was measured of one query type.
 type Queries struct {
-	Type        string  `json:"type" redact:"-"`
-	Help        string  `json:"help" redact:"-"`
+	Type string `json:"type" redact:"-"`
+	Help string `json:"help" redact:"-"`
+	// Texts is TextsTSBS where the queries were TSBS's own texts, of which nobody knows
+	// the right answers, and which do not ask all systems the same; empty: tsmark's.
+	Texts       string  `json:"texts,omitempty"`
 	Unsupported string  `json:"unsupported,omitempty"` // reason; no query was run
 	Verdict     Verdict `json:"verdict"`
 	Withheld    string  `json:"withheld,omitempty"` // why the figures below are not shown as a result
@@ -445,6 +448,35 @@ type Queries struct {
 	// Open is what an open loop has beyond that; nil: a closed loop, in which
 	// each worker sends its next query when it has its answer.
 	Open *OpenLoop `json:"open,omitempty"`
+}
+
+// TextsTSBS stands in Queries.Texts.
+const TextsTSBS = "tsbs"
+
+// TSBSText is what reports say of figures of TextsTSBS where they have little room.
+const TSBSText = "TSBS's text"
+
+// VerdictText is the verdict on the answers as reports print it.
+func (q *Queries) VerdictText() string {
+	if q.Texts == TextsTSBS && q.Verdict == (Verdict{}) {
+		return q.Verdict.String() + ": " + TSBSText
+	}
+	return q.Verdict.String()
+}
+
+// Texts is that of the run's queries: TextsTSBS or, of tsmark's own, empty.
+func (r *Run) Texts() string {
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		for _, of := range t.Measured() {
+			for j := range of.Queries {
+				if q := &of.Queries[j]; q.Texts != "" {
+					return q.Texts
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // WarmUp is what was run before the clock started, so that neither connections nor the

@@ -188,6 +188,16 @@ type Workload interface {
 	Queries(spec Spec, queryType string, n int) (iter.Seq[query.Query], error)
 }
 
+// Texted is a Workload of whose queries another benchmark has texts of its own, in
+// the languages of some databases.
+type Texted interface {
+	Workload
+	// Texts returns the first n texts of a type for a database, by the name that the
+	// other benchmark has for it; the one of number i stands for the query of that
+	// ID. The error wraps query.ErrUnsupported where there are none, and says so.
+	Texts(format string, spec Spec, queryType string, n int) (iter.Seq[string], error)
+}
+
 // Description is what a workload knows of a dataset without making it.
 type Description struct {
 	Values     series.Values

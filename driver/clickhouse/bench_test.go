@@ -25,7 +25,7 @@ func encoded(t testing.TB, given ...string) (encode func() []byte, rows int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	to, err := (&loader{layout: layout}).Rows(b.Runs[0].Table)
+	to, err := (&loader{layout: layout, options: o}).Rows(b.Runs[0].Table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func encoded(t testing.TB, given ...string) (encode func() []byte, rows int) {
 
 // BenchmarkEncode is the client's work on a batch, but for compressing and sending it.
 func BenchmarkEncode(b *testing.B) {
-	for name, given := range map[string][]string{"wide": nil, "normalized": {"layout", "normalized"}} {
+	for name, given := range map[string][]string{"wide": nil, "normalized": {"layout", "normalized"}, "tsbs": {"layout", "tsbs"}} {
 		b.Run(name, func(b *testing.B) {
 			encode, rows := encoded(b, given...)
 			b.ReportAllocs()
@@ -60,7 +60,7 @@ func BenchmarkEncode(b *testing.B) {
 
 // Nothing is allocated per row.
 func TestEncodingAllocatesNothing(t *testing.T) {
-	for name, given := range map[string][]string{"wide": nil, "normalized": {"layout", "normalized"}} {
+	for name, given := range map[string][]string{"wide": nil, "normalized": {"layout", "normalized"}, "tsbs": {"layout", "tsbs"}} {
 		encode, rows := encoded(t, given...)
 		encode() // buffers grow
 		if n := testing.AllocsPerRun(5, func() { encode() }); n > float64(rows)/1000 {

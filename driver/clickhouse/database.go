@@ -44,7 +44,7 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	d.Tables = sqlkit.Tables{
 		Counter: sqlkit.Counter{
 			Dialect: newDialect(o),
-			Figures: figures,
+			Figures: figuresOf(o),
 			Run:     sqlkit.RunBy(d.admin),
 		},
 		Place: c.location(),

@@ -13,11 +13,19 @@ import (
 // moment is the type of times.
 const moment = "DateTime64(9, 'UTC')"
 
+// timeColumn is the name of a row's time.
+func timeColumn(o driver.Options) string {
+	if o[optionLayout] == layoutTSBS {
+		return tsbsTime
+	}
+	return sql.TimeColumn
+}
+
 // newDialect returns how queries are written about tables laid out by the options.
 func newDialect(o driver.Options) *sql.Dialect {
-	return &sql.Dialect{
+	d := &sql.Dialect{
 		Name:      "ClickHouse",
-		Precision: precision,
+		Precision: precision(o),
 		Time:      timeLiteral,
 		Bucket:    bucket,
 		Seconds: func(from, to string) string {
@@ -29,8 +37,14 @@ func newDialect(o driver.Options) *sql.Dialect {
 		Texts:        sql.Backslashes,
 		DecimalMeans: true,
 		Neighbor:     neighbor,
-		Wide:         o[optionLayout] != layoutNormalized,
+		Wide:         o[optionLayout] != layoutNormalized && o[optionLayout] != layoutTSBS,
+		TimeName:     timeColumn(o),
 	}
+	if o[optionLayout] == layoutTSBS {
+		d.Bucket = func(width time.Duration, expression string) string { return bucket(width, fine(expression)) }
+		d.Time = func(t time.Time) string { return "toDateTime('" + t.UTC().Format(time.DateTime) + "', 'UTC')" }
+	}
+	return d
 }
 
 // settings are those of each connection, without which queries would mean something
@@ -52,6 +66,9 @@ type setting struct{ name, value string }
 func timeLiteral(t time.Time) string {
 	return "toDateTime64('" + t.UTC().Format("2006-01-02 15:04:05.999999999") + "', 9, 'UTC')"
 }
+
+// fine makes a DateTime64 of a time in whole seconds.
+func fine(expression string) string { return "toDateTime64(" + expression + ", 9, 'UTC')" }
 
 func nanoseconds(expression string) string { return "toUnixTimestamp64Nano(" + expression + ")" }
 
@@ -88,6 +105,26 @@ func figures(t series.Type, column string) sqlkit.Figures {
 		f.Sum = "toInt32(" + column + ")"
 	}
 	return f
+}
+
+// figuresOf are those of the layout.
+func figuresOf(o driver.Options) func(series.Type, string) sqlkit.Figures {
+	if o[optionLayout] == layoutTSBS {
+		return tsbsFigures
+	}
+	return figures
+}
+
+// tsbsFigures are those of columns of TSBS's layout: integers are doubles there, and
+// the times of rows whole seconds.
+func tsbsFigures(t series.Type, column string) sqlkit.Figures {
+	switch {
+	case t == series.Int:
+		column = "toInt64(" + column + ")"
+	case t == series.Timestamp && column == tsbsTime:
+		column = fine(column)
+	}
+	return figures(t, column)
 }
 
 // quoted returns a name as it stands in SQL, and literal a text.

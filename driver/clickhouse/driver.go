@@ -11,6 +11,7 @@ package clickhouse
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -43,6 +44,7 @@ const (
 
 	layoutWide       = "wide"
 	layoutNormalized = "normalized"
+	layoutTSBS       = "tsbs"
 
 	partitionMonth = "month"
 	partitionDay   = "day"
@@ -72,8 +74,8 @@ func Driver() driver.Driver {
 				Help: "how blocks are compressed that go to the server: lz4, zstd or none"},
 			option.Option{Name: optionAsync, Default: off, Type: option.Boolean(on, off),
 				Help: "have the server gather the batches of all writers before it stores them; each is acknowledged when it is stored: on or off"},
-			option.Option{Name: optionLayout, Layout: true, Default: layoutWide, Type: option.Choice(layoutWide, layoutNormalized),
-				Help: "wide (tags stand in each row) or normalized (rows refer to a table of series, as TSBS has it)"},
+			option.Option{Name: optionLayout, Layout: true, Default: layoutWide, Type: option.Choice(layoutWide, layoutNormalized, layoutTSBS),
+				Help: "wide (tags stand in each row), normalized (rows refer to a table of series) or tsbs (likewise, with the columns of TSBS's loader and times in whole seconds, as TSBS's query texts need them)"},
 			option.Option{Name: optionPartition, Layout: true, Default: partitionMonth, Type: option.Choice(partitionMonth, partitionDay, partitionNone),
 				Help: "span of a partition: month, day or none"},
 			option.Option{Name: optionCodecs, Layout: true, Default: codecsDefault, Type: option.Choice(codecsDefault, codecsSeries),
@@ -98,6 +100,12 @@ func Driver() driver.Driver {
 			text, err := newDialect(o).Render(q, s)
 			return driver.Request{Text: text}, err
 		},
+		TSBS: &driver.TSBS{Format: "clickhouse", Request: func(text string, o driver.Options) (driver.Request, error) {
+			if o[optionLayout] != layoutTSBS {
+				return driver.Request{}, fmt.Errorf("%w: TSBS's texts are about its own layout; give %s=%s", query.ErrUnsupported, optionLayout, layoutTSBS)
+			}
+			return driver.Request{Text: text}, nil
+		}},
 		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 			d, err := open(ctx, env, o)
 			if err != nil {
@@ -108,23 +116,33 @@ func Driver() driver.Driver {
 	}
 }
 
-// precision is that of DateTime64(9).
-const precision = time.Nanosecond
+// precision is that of DateTime64(9), and of TSBS's DateTime.
+func precision(o driver.Options) time.Duration {
+	if o[optionLayout] == layoutTSBS {
+		return time.Second
+	}
+	return time.Nanosecond
+}
 
 func caps(o driver.Options) driver.Caps {
-	return driver.Caps{
+	c := driver.Caps{
 		Language:      "SQL",
-		TimePrecision: precision,
+		TimePrecision: precision(o),
 		Schema:        newDesign(o).Check,
-		Types:         types(),
+		Types:         types(o),
 		Steps:         steps(),
 	}
+	if o[optionLayout] == layoutTSBS {
+		c.First, c.Last = time.Unix(0, 0), time.Unix(math.MaxUint32, 0)
+		c.Lacks = map[series.Trait]string{series.LargeInts: "Float64 does not hold exactly; choose layout=" + layoutNormalized}
+	}
+	return c
 }
 
 // types are the columns of fields. Those of tables whose rows may lack values are
-// Nullable.
-func types() map[series.Type]driver.Stored {
-	return map[series.Type]driver.Stored{
+// Nullable, in TSBS's layout all.
+func types(o driver.Options) map[series.Type]driver.Stored {
+	held := map[series.Type]driver.Stored{
 		series.Bool:      {As: "Bool"},
 		series.Int32:     {As: "Int32"},
 		series.Int:       {As: "Int64"},
@@ -135,6 +153,10 @@ func types() map[series.Type]driver.Stored {
 		series.Date:      {As: "Date32"},
 		series.Blob:      {As: "String"},
 	}
+	if o[optionLayout] == layoutTSBS {
+		held[series.Int] = driver.Stored{As: "Float64", Mapped: "the double that equals it"}
+	}
+	return held
 }
 
 // steps are what users of ClickHouse do once data is loaded.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ClickHouse/ch-go/proto"
 
@@ -62,6 +63,43 @@ func (v *values) Reset() {
 func (v *values) null()    { v.nulls = append(v.nulls, 1) }
 func (v *values) present() { v.nulls = append(v.nulls, 0) }
 
+// times is a column of rows' times.
+type times interface {
+	proto.Column
+	kind() string
+	add(nanoseconds []int64)
+}
+
+// newTimes returns one of TSBS's layout, or of the others.
+func newTimes(tsbs bool) times {
+	if tsbs {
+		return new(seconds)
+	}
+	return new(moments)
+}
+
+// moments are nanoseconds.
+type moments struct{ proto.ColDateTime64 }
+
+func (*moments) kind() string { return moment }
+
+func (m *moments) add(nanoseconds []int64) {
+	for _, t := range nanoseconds {
+		m.Data = append(m.Data, proto.DateTime64(t))
+	}
+}
+
+// seconds are whole ones, which Caps promises.
+type seconds struct{ proto.ColDateTime }
+
+func (*seconds) kind() string { return tsbsTimes }
+
+func (s *seconds) add(nanoseconds []int64) {
+	for _, t := range nanoseconds {
+		s.Data = append(s.Data, proto.DateTime(t/1e9))
+	}
+}
+
 // field is a column of a field.
 type field struct {
 	values
@@ -72,6 +110,15 @@ type field struct {
 // newField returns a column for values of a field, of a declared type.
 func newField(number int, f series.Field, kind string, nullable bool) *field {
 	out := &field{number: number, values: values{kind: kind, nullable: nullable}}
+	if f.Type == series.Int && strings.Contains(kind, "Float64") { // of TSBS's layout
+		d := new(proto.ColFloat64)
+		out.Column, out.take = d, func(_ *series.Run, c *series.Column) {
+			for _, v := range c.Ints {
+				*d = append(*d, float64(v))
+			}
+		}
+		return out
+	}
 	switch f.Type {
 	case series.Int:
 		d := new(proto.ColInt64)

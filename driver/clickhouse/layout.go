@@ -16,10 +16,12 @@ import (
 type design struct {
 	options driver.Options
 	wide    bool
+	tsbs    bool
 }
 
 func newDesign(o driver.Options) *design {
-	return &design{options: o, wide: o[optionLayout] != layoutNormalized}
+	layout := o[optionLayout]
+	return &design{options: o, wide: layout != layoutNormalized && layout != layoutTSBS, tsbs: layout == layoutTSBS}
 }
 
 // Types of tags and of what refers to them.
@@ -30,14 +32,57 @@ const (
 	normalizedTag = "Nullable(String)"
 )
 
+// What TSBS's loader for ClickHouse makes of a time beside tags_id. Rows are written
+// with created_at alone: the server makes the others, which no text of TSBS's selects
+// by, of it.
+const (
+	tsbsTime  = "created_at"
+	tsbsDate  = "created_date"
+	tsbsText  = "time"
+	tsbsMore  = "additional_tags"
+	tsbsTimes = "DateTime('UTC')"
+)
+
+// tsbsColumns puts the columns beside the time and the tags into those of TSBS's tables.
+func tsbsColumns(columns []string, rows bool) []string {
+	date := tsbsDate + " Date DEFAULT toDate(" + tsbsTime + ", 'UTC')"
+	if !rows {
+		return append([]string{date, tsbsTime + " DateTime DEFAULT now()"}, columns...)
+	}
+	text := tsbsText + " String DEFAULT formatDateTime(" + tsbsTime + ", '%Y-%m-%d %H:%i:%S +0000', 'UTC')"
+	columns = slices.Insert(slices.Clone(columns), 1, text)
+	return append(append([]string{date}, columns...), tsbsMore+" String DEFAULT ''")
+}
+
+// tsbsTaken returns an error for a table one of whose columns has the name of one of
+// TSBS's own.
+func tsbsTaken(s *series.Schema) error {
+	for _, t := range s.Tables {
+		for _, name := range t.ColumnNames() {
+			if slices.Contains([]string{tsbsDate, tsbsTime, tsbsText, tsbsMore}, name) {
+				return fmt.Errorf("table %s has a tag or field called %s, which is a column of TSBS's own: give %s=%s", t.Name, name, optionLayout, layoutNormalized)
+			}
+		}
+	}
+	return nil
+}
+
 // Layout lays a schema out.
 func (d *design) Layout(s *series.Schema) (*sqlkit.Layout, error) {
-	text := tagText
+	if d.tsbs {
+		if err := tsbsTaken(s); err != nil {
+			return nil, err
+		}
+	}
+	text, times := tagText, moment
+	if d.tsbs {
+		times = tsbsTimes
+	}
 	if !d.wide {
 		text = normalizedTag
 	}
 	of := sqlkit.Design{
-		Dialect: newDialect(d.options), Time: moment, Series: seriesNumber, Key: seriesNumber, Text: text, Number: tagNumber, Fields: types(),
+		Dialect: newDialect(d.options), Time: times, Series: seriesNumber, Key: seriesNumber, Text: text, Number: tagNumber, Fields: types(d.options),
 		// Beside its name a column has files, whose names are not longer than the system's.
 		MaxName: 120,
 		Make:    func(t *sqlkit.Table, columns []string) { d.make(s, t, columns) },
@@ -61,6 +106,7 @@ func (d *design) make(s *series.Schema, t *sqlkit.Table, columns []string) {
 	partition := ""
 	if t.Rows {
 		table := s.Table(t.Name)
+		time := timeColumn(d.options)
 		columns = d.fields(table, columns)
 		names := []string{sql.TagsIDColumn}
 		if d.wide {
@@ -70,12 +116,12 @@ func (d *design) make(s *series.Schema, t *sqlkit.Table, columns []string) {
 			}
 			settings = append(settings, "allow_nullable_key = 1")
 		}
-		order = strings.Join(append(names, sql.TimeColumn), ", ")
+		order = strings.Join(append(names, time), ", ")
 		switch d.options[optionPartition] {
 		case partitionMonth:
-			partition = " PARTITION BY toYYYYMM(" + sql.TimeColumn + ")"
+			partition = " PARTITION BY toYYYYMM(" + time + ")"
 		case partitionDay:
-			partition = " PARTITION BY toYYYYMMDD(" + sql.TimeColumn + ")"
+			partition = " PARTITION BY toYYYYMMDD(" + time + ")"
 		}
 	}
 	switch d.options[optionFsync] {
@@ -83,6 +129,9 @@ func (d *design) make(s *series.Schema, t *sqlkit.Table, columns []string) {
 		settings = append(settings, "fsync_after_insert = 1", "fsync_part_directory = 1")
 	case off:
 		settings = append(settings, "fsync_after_insert = 0", "fsync_part_directory = 0")
+	}
+	if d.tsbs {
+		columns = tsbsColumns(columns, t.Rows)
 	}
 	with := ""
 	if len(settings) > 0 {
@@ -102,7 +151,7 @@ func (d *design) fields(t *series.Table, columns []string) []string {
 	}
 	first := len(columns) - len(t.Fields)
 	for i, f := range t.Fields {
-		columns[first+i] = quoted(f.Name) + " " + declared(t, f.Type)
+		columns[first+i] = quoted(f.Name) + " " + d.declared(t, f.Type)
 		if codecs {
 			columns[first+i] += codec(f.Type)
 		}
@@ -111,13 +160,16 @@ func (d *design) fields(t *series.Table, columns []string) []string {
 }
 
 // declared is the type of a field's column.
-func declared(t *series.Table, kind series.Type) string {
-	as := types()[kind].As
-	if complete(t) {
+func (d *design) declared(t *series.Table, kind series.Type) string {
+	as := types(d.options)[kind].As
+	if !d.nullable(t) {
 		return as
 	}
 	return "Nullable(" + as + ")"
 }
+
+// nullable reports whether columns of fields can be NULL. TSBS's are, needed or not.
+func (d *design) nullable(t *series.Table) bool { return d.tsbs || !complete(t) }
 
 // complete reports whether every row of a table has a value of each field.
 func complete(t *series.Table) bool { return t.Dense && t.Widths == nil }

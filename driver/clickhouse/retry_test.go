@@ -98,7 +98,7 @@ func TestNullable(t *testing.T) {
 		{series.Table{}, "Nullable(Int64)"},
 		{series.Table{Dense: true, Widths: []uint32{1}}, "Nullable(Int64)"},
 	} {
-		if got := declared(&c.table, field.Type); got != c.want {
+		if got := newDesign(nil).declared(&c.table, field.Type); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.table, got, c.want)
 		}
 	}

@@ -22,7 +22,7 @@ func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) 
 	if err == nil {
 		var c conn
 		if c, err = d.config.connect(ctx); err == nil {
-			return &sqlkit.Writer{System: "ClickHouse", Layout: layout, Loader: &loader{d: d, conn: c, layout: layout}, Timeout: d.config.Timeout}, nil
+			return &sqlkit.Writer{System: "ClickHouse", Layout: layout, Loader: &loader{d: d, conn: c, layout: layout, options: d.options}, Timeout: d.config.Timeout}, nil
 		}
 	}
 	return nil, fmt.Errorf("opening a connection for writing: %w", err)
@@ -31,11 +31,12 @@ func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) 
 // loader implements sqlkit.Loader. ClickHouse has no transactions: each table of a
 // batch is one INSERT of one block, which is stored whole or not at all.
 type loader struct {
-	d      *database
-	conn   conn
-	layout *sqlkit.Layout
-	stored bool // something of the batch
-	sent   time.Time
+	d       *database
+	conn    conn
+	layout  *sqlkit.Layout
+	options driver.Options // how tables are laid out
+	stored  bool           // something of the batch
+	sent    time.Time
 }
 
 // Begin implements sqlkit.Loader.
@@ -70,7 +71,7 @@ type rowWriter struct {
 	l      *loader
 	table  string
 	block  proto.Input
-	times  *proto.ColDateTime64
+	times  times
 	series *proto.ColUInt32 // of normalized tables
 	tags   []tag
 	fields []*field
@@ -78,9 +79,10 @@ type rowWriter struct {
 
 // Rows implements sqlkit.Loader.
 func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
-	w := &rowWriter{l: l, table: t.Name, times: new(proto.ColDateTime64)}
+	of := newDesign(l.options)
+	w := &rowWriter{l: l, table: t.Name, times: newTimes(of.tsbs)}
 	add := func(name string, c sized) { w.block = append(w.block, proto.InputColumn{Name: name, Data: c}) }
-	add(sql.TimeColumn, &values{Column: w.times, kind: moment})
+	add(timeColumn(l.options), &values{Column: w.times, kind: w.times.kind()})
 	if l.layout.Tags[t] != nil {
 		w.series = new(proto.ColUInt32)
 		add(sql.TagsIDColumn, &values{Column: w.series, kind: seriesNumber})
@@ -92,7 +94,7 @@ func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
 		}
 	}
 	for i, f := range t.Fields {
-		c := newField(i, f, declared(t, f.Type), !complete(t))
+		c := newField(i, f, of.declared(t, f.Type), of.nullable(t))
 		w.fields = append(w.fields, c)
 		add(f.Name, c)
 	}
@@ -122,9 +124,7 @@ func (w *rowWriter) fill(runs []*series.Run) error {
 
 // add puts a run into the block.
 func (w *rowWriter) add(run *series.Run) error {
-	for _, t := range run.Times {
-		w.times.Data = append(w.times.Data, proto.DateTime64(t))
-	}
+	w.times.add(run.Times)
 	if w.series != nil {
 		*w.series = append(*w.series, run.Series...)
 	}

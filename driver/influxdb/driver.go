@@ -60,6 +60,7 @@ func Driver() driver.Driver {
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			return influx.Render(q, s, products()[o[optionServer]])
 		},
+		TSBS: &driver.TSBS{Format: "influx", Request: tsbsRequest},
 		Open: open,
 	}
 }
@@ -72,6 +73,15 @@ const (
 
 func products() map[string]influx.Product {
 	return map[string]influx.Product{plainServer: influx.InfluxDB, geminiServer: influx.OpenGemini}
+}
+
+// tsbsRequest is the Request of driver.TSBS. Of TSBS's texts one writes what it makes
+// on the way into the database, which tsmark's queries never do.
+func tsbsRequest(text string, _ driver.Options) (driver.Request, error) {
+	if into := regexp.MustCompile(`\sINTO "[^"]*"`).FindString(text); into != "" {
+		return driver.Request{}, fmt.Errorf("%w: TSBS's text writes into the database (SELECT …%s), among the data that is measured", query.ErrUnsupported, into)
+	}
+	return driver.Request{Text: text}, nil
 }
 
 func caps(o driver.Options) driver.Caps {

@@ -118,7 +118,7 @@ func (c *Conn) read(r *pgconn.ResultReader, sink query.Sink) (driver.Cost, error
 
 // readRows hands rows to the sink. Its error is none of the connection's.
 func (c *Conn) readRows(r *pgconn.ResultReader, sink query.Sink) (cost driver.Cost, err error) {
-	err = c.describe(r.FieldDescriptions())
+	err = c.describe(r.FieldDescriptions(), sink == nil)
 	for err == nil && r.NextRow() {
 		c.unread.Row()
 		values := r.Values()
@@ -148,11 +148,15 @@ func (c *Conn) readRows(r *pgconn.ResultReader, sink query.Sink) (cost driver.Co
 // length and number of columns.
 const rowHeader = 1 + 4 + 2
 
-// describe makes the columns ready for an answer.
-func (c *Conn) describe(fields []pgconn.FieldDescription) error {
+// describe makes the columns ready for an answer. Of one whose rows are counted alone,
+// columns may have any type.
+func (c *Conn) describe(fields []pgconn.FieldDescription, counted bool) error {
 	c.columns, c.row = c.columns[:0], c.row[:0]
 	for i := range fields {
 		decode := decoderOf(fields[i].DataTypeOID, fields[i].Format)
+		if decode == nil && counted {
+			decode = func([]byte, *query.Value) error { return nil }
+		}
 		if decode == nil {
 			return fmt.Errorf("column %s of the answer has a type that tsmark does not read (OID %d); cast it to bigint, double precision, timestamptz or text",
 				fields[i].Name, fields[i].DataTypeOID)

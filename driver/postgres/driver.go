@@ -113,6 +113,7 @@ func NewKind(v Variant) driver.Driver {
 			text, err := v.dialect(o).Render(q, s)
 			return driver.Request{Text: text}, err
 		},
+		TSBS: v.tsbs(),
 		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 			d, err := open(ctx, v, env, o)
 			if err != nil {
@@ -121,6 +122,19 @@ func NewKind(v Variant) driver.Driver {
 			return d, nil
 		},
 	}
+}
+
+// tsbs is how TSBS's texts are run: they join rows with the table of series.
+func (v Variant) tsbs() *driver.TSBS {
+	if v.TSBS == "" {
+		return nil
+	}
+	return &driver.TSBS{Format: v.TSBS, Request: func(text string, o driver.Options) (driver.Request, error) {
+		if o[optionLayout] != layoutNormalized {
+			return driver.Request{}, fmt.Errorf("%w: TSBS's texts are about its own layout; give %s=%s", query.ErrUnsupported, optionLayout, layoutNormalized)
+		}
+		return driver.Request{Text: text}, nil
+	}}
 }
 
 // ownOptions are those that say how data is laid out, written and queried.

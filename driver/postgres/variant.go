@@ -19,6 +19,9 @@ type Variant struct {
 	Options    []driver.Option // beside PostgreSQL's
 	TestServer driver.Options
 	Profiles   []driver.Profile
+	// TSBS is the format of TSBS's query texts for it, which are about the normalized
+	// layout; empty: there are none.
+	TSBS string
 	// Bucket is that of its dialect.
 	Bucket func(width time.Duration, expression string) string
 	// Check looks at an opened database, before anything is changed.

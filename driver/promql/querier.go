@@ -33,7 +33,8 @@ type API struct {
 // gives rows once all series are there. It implements driver.Querier.
 type Querier struct {
 	metric.Querier
-	api *API
+	api     *API
+	counted bool // the samples of the answer are rows, whose ever they are
 }
 
 // NewQuerier returns a querier that connects when it queries.
@@ -46,8 +47,12 @@ func NewQuerier(a *API) *Querier {
 	return q
 }
 
-// Do implements driver.Querier.
+// Do implements driver.Querier. A text that is no plan but a path with parameters is
+// sent by GET as it is, as TSBS's are: each sample of the answer is a row.
 func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	if q.counted = isPath(r.Text); q.counted {
+		return q.Querier.Querier.Do(ctx, r, sink)
+	}
 	return q.DoBy(ctx, r, sink, func(ctx context.Context, r driver.Request) (driver.Cost, error) {
 		if q.Plan.Newest {
 			return q.newest(ctx, r)
@@ -81,8 +86,19 @@ func (q *Querier) newest(ctx context.Context, r driver.Request) (driver.Cost, er
 	}
 }
 
-// request is one of a plan's text.
-func (q *Querier) request(ctx context.Context, _ string) (*http.Request, error) {
+// isPath reports whether the text of a request is a path, which no plan looks like.
+func isPath(text string) bool { return strings.HasPrefix(text, "/") }
+
+// request is one of a plan's text, or of a path.
+func (q *Querier) request(ctx context.Context, text string) (*http.Request, error) {
+	if isPath(text) {
+		path, parameters, _ := strings.Cut(text, "?")
+		values, err := url.ParseQuery(parameters)
+		if err != nil {
+			return nil, fmt.Errorf("the parameters of the request: %w", err)
+		}
+		return q.Client.Request(ctx, http.MethodGet, q.api.Prefix+path, values, nil)
+	}
 	p, path := q.Plan, "/api/v1/query"
 	form, err := q.api.Form(p)
 	if err != nil {
@@ -107,6 +123,9 @@ func (q *Querier) request(ctx context.Context, _ string) (*http.Request, error) 
 func (q *Querier) reader() func() error {
 	series := q.Of(jsonrows.Members{
 		"metric": func() error {
+			if q.counted {
+				return q.Skip()
+			}
 			err := q.Object(func(name string) error {
 				value, err := q.Text()
 				q.Joiner.Label(name, value)
@@ -122,7 +141,9 @@ func (q *Querier) reader() func() error {
 	})
 	data := q.Of(jsonrows.Members{
 		"result": q.Each(func() error {
-			q.Joiner.Series()
+			if !q.counted {
+				q.Joiner.Series()
+			}
 			return series()
 		}),
 	})

@@ -66,6 +66,7 @@ func Driver() driver.Driver {
 			"PORT": optionPGPort, "USERNAME": optionPGUser, "PASSWORD": optionPGPassword,
 		}},
 		Render: render,
+		TSBS:   &driver.TSBS{Format: "questdb", Request: driver.Verbatim},
 		Open:   open,
 	}
 }

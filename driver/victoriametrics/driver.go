@@ -62,6 +62,7 @@ func Driver() driver.Driver {
 		Place:      metric.Place("VictoriaMetrics", optionInsert), // a tenant of a cluster is one too
 		TestServer: driver.Options{},
 		Render:     render,
+		TSBS:       &driver.TSBS{Format: "victoriametrics", Request: driver.Verbatim},
 		Open:       open,
 	}
 }

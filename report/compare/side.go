@@ -218,7 +218,7 @@ func withoutFigure(repeats []*result.Queries) string {
 		case result.Empty:
 			why = "empty: the right answers have no rows"
 		case result.Unverified:
-			why = "not verified"
+			why = q.VerdictText()
 		}
 		if why != "" && len(repeats) > 1 && outcomes[i] != result.Unsupported {
 			return fmt.Sprintf("repeat %d: %s", i+1, why)

@@ -55,6 +55,9 @@ func queries(q *result.Queries) Operation {
 		o.NotRun = true
 	default:
 		o.answers(q.Executed, q.AtLeast, q.Verdict)
+		if o.Unverified != "" {
+			o.Unverified = q.VerdictText()
+		}
 		o.Latency.fill(&q.Service, q.AtLeast)
 		o.points(q.Values, q.Accumulated)
 		o.rates(q.Wall, q.Accumulated)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/engine/pace"
+	"github.com/tsmark/tsmark/workload"
 )
 
 // Check returns the problems with values that are impossible whatever the
@@ -95,6 +96,7 @@ func (e *Experiment) Check() error {
 	if err := q.Windows.Check(); err != nil {
 		c.add("queries.windows", "%s", err)
 	}
+	c.texts(e)
 	c.atLeast("queries.verify", q.Verify, 1) // no figure without a checked answer
 	c.mixed(e)
 	c.duration("timeouts.statement", e.Timeouts.Statement)
@@ -136,6 +138,24 @@ func (c *checker) open(q *Queries) {
 		c.add("queries.queue", "is for queries that come at a rate of their own; give queries.rate or queries.find-max-rate, or leave it out")
 	}
 	c.within("queries.queue", q.Queue, 0, MaxQueries)
+}
+
+// texts checks what concerns the texts of queries. TSBS's have windows of their own,
+// and are not written to run beside a load.
+func (c *checker) texts(e *Experiment) {
+	const path = "queries.query-texts"
+	q := &e.Queries
+	switch {
+	case q.Texts != "" && q.Texts != TextsEqual && q.Texts != TextsTSBS:
+		c.add(path, "must be %s (the default: all targets are asked the same) or %s (TSBS's own texts), not %q", TextsEqual, TextsTSBS, q.Texts)
+	case !q.Verbatim():
+	case q.Windows != "" && q.Windows != workload.Uniform:
+		c.add(path, "%s has the windows that TSBS draws; leave out queries.windows, or write %s", TextsTSBS, TextsEqual)
+	case q.AlignWindows:
+		c.add(path, "%s has the windows that TSBS draws; leave out queries.align-windows, or write %s", TextsTSBS, TextsEqual)
+	case e.Mixed.On():
+		c.add(path, "beside writes answers must be verified, which %s's cannot; leave out the section mixed, or write %s", TextsTSBS, TextsEqual)
+	}
 }
 
 // Bounds that keep a slip of the keyboard from eating the memory: a batch of a

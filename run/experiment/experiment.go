@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -164,6 +165,8 @@ type Queries struct {
 	// Queue is how many queries that came by Rate or FindMaxRate may wait for a
 	// worker; what comes beyond is dropped. 0: DefaultQueue.
 	Queue int `yaml:"queue,omitempty"`
+	// Texts is TextsEqual, as when empty, or TextsTSBS.
+	Texts string `yaml:"query-texts,omitempty"`
 	// Windows says where windows lie: see workload.Windows.
 	Windows workload.Windows `yaml:"windows,omitempty"`
 	// AlignWindows starts every window on a bucket border, for systems that
@@ -179,6 +182,18 @@ type Queries struct {
 	// foresee what is compared; the run records it.
 	CheckSeed string `yaml:"check-seed,omitempty"`
 }
+
+// What Queries.Texts can be.
+const (
+	TextsEqual = "equal" // all targets are asked the same, each in its own language
+	// TextsTSBS has each target run what TSBS's generator writes for its system. These
+	// texts do not ask all the same, so no answer is verified, and no two targets are
+	// compared.
+	TextsTSBS = result.TextsTSBS
+)
+
+// Verbatim reports whether the queries are TSBS's texts.
+func (q *Queries) Verbatim() bool { return q.Texts == TextsTSBS }
 
 // CacheCold stands in Queries.Cache where of each type one query is run a
 // repeat, of a target opened again, its files being dropped from the page cache

@@ -52,7 +52,7 @@ func (x *checkStage) check(ctx context.Context, on *turn) error {
 		case checked.Withheld != "":
 			task.Fail(checked.Withheld)
 		default:
-			task.Done(checked.Verdict.String())
+			task.Done(checked.VerdictText())
 		}
 		if x.plan.steps.Query { // what is verified will be the answers that are measured
 			v := &checked.Verdict
@@ -124,7 +124,10 @@ func lastLoad(t *result.Target) *result.Load {
 // and compares answers to some that are not measured, or to as many as wanted
 // where nothing is.
 func (x *checkStage) checkType(ctx context.Context, on *turn, q *typeQueries, task Task) (*result.Queries, error) {
-	out := &result.Queries{Type: q.queryType.Name, Help: q.queryType.Help}
+	out := &result.Queries{Type: q.queryType.Name, Help: q.queryType.Help, Texts: x.plan.texts()}
+	if out.Texts != "" {
+		return x.checkTexts(ctx, on, q, out, task)
+	}
 	var one query.Query // one for all: what is given on moves to the heap
 	for one = range q.all {
 		if _, err := on.planned.driver.Render(&one, x.dataset.Schema(), on.planned.options); err != nil {

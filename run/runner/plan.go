@@ -97,6 +97,9 @@ func (p *Plan) check() error {
 	if err := p.sections(); err != nil {
 		return err
 	}
+	if e.Queries.Verbatim() && steps.Verify && !steps.Query {
+		return e.Problem("queries.query-texts", "of TSBS's texts nobody knows the right answers; leave it out to verify tsmark's")
+	}
 	onlyLoad := steps.Load && !steps.Verify
 	if len(e.Queries.Types) == 0 {
 		if !steps.Load {

@@ -102,6 +102,9 @@ func (x *queryStage) measureQuietly(ctx context.Context, on *turn, q *typeQuerie
 
 // capture takes the answers of the type's sample in a repeat.
 func (x *queryStage) capture(q *typeQueries, repeat int) *engine.Capture {
+	if x.plan.experiment.Queries.Verbatim() {
+		return new(engine.Capture) // which takes nothing
+	}
 	operations := int64(q.repeats) * int64(q.longest())
 	if x.plan.experiment.Queries.Open() {
 		operations = engine.Endless
@@ -123,7 +126,10 @@ func (x *queryStage) keep(ctx context.Context, on *turn, q *typeQueries, measure
 	}
 	measured.Type, measured.Help = q.queryType.Name, q.queryType.Help
 	s := &measured.Sample
-	s.Wanted, s.Early, s.Repeated = x.plan.experiment.Queries.Verify, on.out.RepeatOf(1).Type(q.queryType.Name).Sample.Early, q.repeated
+	measured.Texts = x.plan.texts()
+	if s.Repeated = q.repeated; measured.Texts == "" {
+		s.Wanted, s.Early = x.plan.experiment.Queries.Verify, on.out.RepeatOf(1).Type(q.queryType.Name).Sample.Early
+	}
 	s.Short = strings.Contains(measured.Stopped, result.StoppedByTime) && int(measured.Executed) < q.least(on.repeat)
 	return x.keepQueries(ctx, on.out, on.repeat, measured)
 }

@@ -27,11 +27,13 @@ type rendered struct {
 	at   int                        // that place
 	stop func()
 	list []engine.Rendered
+
+	render *renderer
 }
 
 // rendered returns the queries of a type that a repeat runs. They are to be closed.
 func (s *subject) rendered(planned *plannedTarget, q *typeQueries, repeat int) *rendered {
-	r := &rendered{subject: s, planned: planned, of: q, most: renderedAtOnce, stop: func() {}}
+	r := &rendered{subject: s, planned: planned, of: q, most: renderedAtOnce, stop: func() {}, render: s.renderer(planned, q)}
 	r.first, r.end = q.of(repeat)
 	return r
 }
@@ -61,11 +63,13 @@ func (r *rendered) Render(ctx context.Context, place int) ([]engine.Rendered, er
 			return nil, err
 		}
 		q, _ = r.next() // there are as many as were drawn at first
-		one, err := r.subject.renderOne(r.planned, &q)
+		one, err := r.render.one(&q)
 		if err != nil {
 			return nil, err
 		}
-		one.ID, one.Rows = r.of.id(r.at), rows[r.at]
+		if one.ID = r.of.id(r.at); one.Rows != engine.AnyRows {
+			one.Rows = rows[r.at]
+		}
 		if n := len(r.list); n > 0 && slices.Equal(r.list[n-1].Columns, one.Columns) {
 			one.Columns = r.list[n-1].Columns // of nearly all types all queries have the same
 		}
@@ -75,4 +79,7 @@ func (r *rendered) Render(ctx context.Context, place int) ([]engine.Rendered, er
 }
 
 // close ends the drawing.
-func (r *rendered) close() { r.stop() }
+func (r *rendered) close() {
+	r.stop()
+	r.render.close()
+}

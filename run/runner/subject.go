@@ -26,6 +26,7 @@ type subject struct {
 	input   io.Reader       // standard input, where the rows come from there
 	record  *result.Dataset // what the run tells of it
 
+	texted   workload.Texted         // where the texts are another benchmark's; nil: the workload has none
 	rows     int64                   // at most; 0: nobody knows
 	dataset  workload.Dataset        // nil: nobody knows it yet
 	owner    func(*series.Batch) int // the worker that writes a batch; nil: whoever is free
@@ -59,6 +60,7 @@ func (s *subject) prepare(spec workload.Spec, seed string) error {
 	if err != nil {
 		return s.plan.specProblem(err)
 	}
+	s.texted, _ = w.(workload.Texted)
 	about := w.Describe(spec)
 	s.rows = about.RowsAtMost
 	if spec.Limit >= s.rows {
@@ -133,11 +135,14 @@ func (s *subject) learn(ctx context.Context, t driver.DB, planned *plannedTarget
 // expect passes over the dataset for its size and all expected answers.
 func (s *subject) expect(ctx context.Context) error {
 	var full []query.Query
-	for i := range s.queries {
-		full = append(full, s.queries[i].early...)
-	}
 	var counted iter.Seq[query.Query]
-	if s.plan.steps.Query {
+	verbatim := s.plan.experiment.Queries.Verbatim() // of which nobody knows the answers
+	for i := range s.queries {
+		if !verbatim {
+			full = append(full, s.queries[i].early...)
+		}
+	}
+	if s.plan.steps.Query && !verbatim {
 		counted = func(yield func(query.Query) bool) {
 			for i := range s.queries {
 				for q := range s.queries[i].all {
@@ -195,6 +200,9 @@ func (s *subject) pass(ctx context.Context, label string, d workload.Dataset, fu
 
 // expectAnswers deals the answers of a pass to the query types.
 func (s *subject) expectAnswers(v view, expected *oracle.Expectations) {
+	if s.plan.experiment.Queries.Verbatim() {
+		return
+	}
 	n := s.plan.experiment.Queries.PerType()
 	fullAt := 0
 	for i := range s.queries {
@@ -223,9 +231,11 @@ func (s *subject) renderOne(planned *plannedTarget, q *query.Query) (engine.Rend
 // warmUps returns the queries that connections are warmed up with, other ones in
 // each repeat in as far as there are such.
 func (s *subject) warmUps(planned *plannedTarget, q *typeQueries, repeat int) ([]engine.Rendered, error) {
+	render := s.renderer(planned, q)
+	defer render.close()
 	var list []engine.Rendered
 	for i := range q.spare {
-		one, err := s.renderOne(planned, &q.spare[(i+repeat*len(q.spare)/q.repeats)%len(q.spare)])
+		one, err := render.one(&q.spare[(i+repeat*len(q.spare)/q.repeats)%len(q.spare)])
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,91 @@
+package conformance
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/session"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// Texts loads TSBS's rows and has the system run the texts that TSBS's generator makes
+// for it: all must be answered, but for those of the types named, which the system or
+// the driver refuses. What the answers say nobody knows; they are not all without rows.
+func Texts(t *testing.T, kind driver.Driver, given map[string]string, refused ...string) {
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	answered := 0
+	for _, use := range []workload.Workload{tsbs.CPUOnly(), tsbs.IoT()} {
+		spec := workload.Spec{Name: use.Name(), Seed: 123, Scale: 40, Start: start, End: start.Add(24 * time.Hour), Interval: 2 * time.Minute}
+		if _, err := tsbs.Texts(kind.TSBS.Format, spec, use.QueryTypes()[0].Name, 1); err != nil {
+			continue // it has no texts of this use case
+		}
+		t.Run(use.Name(), func(t *testing.T) {
+			dataset, err := use.Dataset(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			options, err := kind.Resolve(given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			db, err := kind.Open(t.Context(), driver.Env{Create: true}, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer Close(t, db)
+			if err := session.Of(db).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
+				t.Fatal(err)
+			}
+			load := engine.LoadConfig{Workers: 1, BatchSize: 5000, Period: time.Minute}
+			if _, err := engine.Load(t.Context(), load, dataset, db, func(int) {}); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Settle(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for _, queryType := range use.QueryTypes() {
+				answered += runTexts(t, &kind, db, options, spec, queryType.Name, slices.Contains(refused, queryType.Name))
+			}
+		})
+	}
+	if answered < 100 {
+		t.Errorf("TSBS's texts returned %d rows in all: nothing was looked at", answered)
+	}
+}
+
+// runTexts runs some texts of a type, and returns how many rows they had.
+func runTexts(t *testing.T, kind *driver.Driver, db driver.DB, o driver.Options, spec workload.Spec, queryType string, refused bool) (rows int) {
+	t.Helper()
+	texts, err := tsbs.Texts(kind.TSBS.Format, spec, queryType, 3)
+	if err != nil {
+		t.Logf("%s: %v", queryType, err)
+		return 0
+	}
+	for text := range texts {
+		querier := Querier(t, db)
+		request, err := kind.TSBS.Request(text.Statement(), o)
+		var cost driver.Cost
+		if err == nil {
+			var sink query.Sink // none: rows are counted
+			cost, err = querier.Do(t.Context(), request, sink)
+		}
+		switch {
+		case refused && err == nil:
+			t.Errorf("%s was answered, and should have been refused", queryType)
+		case refused:
+			t.Logf("%s: %v", queryType, err)
+		case err != nil:
+			t.Errorf("%s: %v\n%s", queryType, err, text.Statement())
+		}
+		rows += int(cost.Rows)
+		if err := querier.Close(); err != nil && !refused {
+			t.Error(err)
+		}
+	}
+	return rows
+}

@@ -1,0 +1,150 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+)
+
+// texts is the result.Queries.Texts of what the plan has run.
+func (p *Plan) texts() string {
+	if p.experiment.Queries.Verbatim() {
+		return result.TextsTSBS
+	}
+	return ""
+}
+
+// renderer renders queries of a type for a target: in its language or, where the
+// experiment says so, as the texts that TSBS's generator makes in their place.
+type renderer struct {
+	subject *subject
+	planned *plannedTarget
+	of      *typeQueries
+
+	next func() (string, bool) // TSBS's text of a number; nil: none is drawn
+	at   int                   // that number
+	stop func()
+}
+
+// renderer returns one, which is to be closed.
+func (s *subject) renderer(planned *plannedTarget, q *typeQueries) *renderer {
+	return &renderer{subject: s, planned: planned, of: q, stop: func() {}}
+}
+
+// one renders a query, of whose answer nothing is known.
+func (r *renderer) one(q *query.Query) (engine.Rendered, error) {
+	if r.subject.plan.texts() == "" {
+		return r.subject.renderOne(r.planned, q)
+	}
+	request, err := r.verbatim(q.ID)
+	return engine.Rendered{ID: q.ID, Request: request, Rows: engine.AnyRows}, err
+}
+
+// verbatim returns TSBS's text of a number. They are drawn one after the other: the
+// numbers ascend, but for where a few queries are run in turn.
+func (r *renderer) verbatim(number int) (driver.Request, error) {
+	if r.next == nil || number < r.at {
+		r.stop()
+		all, err := r.texts()
+		if err != nil {
+			return driver.Request{}, err
+		}
+		r.next, r.stop = iter.Pull(all)
+		r.at = 0
+	}
+	for ; r.at < number; r.at++ {
+		r.next()
+	}
+	r.at++
+	text, ok := r.next()
+	if !ok {
+		return driver.Request{}, fmt.Errorf("TSBS's text %d of %s was not drawn", number, r.of.queryType.Name)
+	}
+	return r.planned.driver.TSBS.Request(text, r.planned.options)
+}
+
+// texts draws TSBS's texts of the type.
+func (r *renderer) texts() (iter.Seq[string], error) {
+	s, kind, name := r.subject, &r.planned.driver, r.of.queryType.Name
+	if kind.TSBS == nil || s.texted == nil {
+		return nil, fmt.Errorf("%w: TSBS has no text for %s for %s", query.ErrUnsupported, name, kind.Name)
+	}
+	return s.texted.Texts(kind.TSBS.Format, s.record.Spec, name, s.plan.experiment.Queries.PerType()+earlyQueries+spareQueries)
+}
+
+// close ends the drawing.
+func (r *renderer) close() { r.stop() }
+
+// checkTexts finds out whether a target runs TSBS's texts of a type, by some that are
+// not measured. What TSBS does not have, and what the server refuses, is n/a: the
+// texts are as old as TSBS, and servers are not.
+func (x *checkStage) checkTexts(ctx context.Context, on *turn, q *typeQueries, out *result.Queries, task Task) (*result.Queries, error) {
+	render := x.renderer(on.planned, q)
+	defer render.close()
+	if _, err := render.verbatim(0); err != nil { // where there is none, none is sent
+		return lacking(out, err)
+	}
+	querier, err := on.db.NewQuerier(ctx, 0)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to run TSBS's texts: %w", err)
+	}
+	defer querier.Close() // reading only
+	for i := range q.early {
+		one, err := render.one(&q.early[i])
+		if err != nil {
+			return lacking(out, err)
+		}
+		begin := time.Now()
+		err = x.try(ctx, querier, one.Request)
+		if box := x.plan.experiment.TimeBoxOfRepeat(); box > 0 && time.Since(begin) > box {
+			x.slow[slowType{on.planned.name, q.queryType.Name}] = true
+		}
+		task.Add(1)
+		switch {
+		case errors.Is(err, errTooSlow):
+			return out, nil // the connection may be lost, and more would not tell more
+		case err != nil:
+			return lacking(out, err)
+		}
+	}
+	return out, nil
+}
+
+// lacking is unsupported, in fewer words.
+func lacking(out *result.Queries, err error) (*result.Queries, error) {
+	out, err = unsupported(out, err)
+	if err == nil {
+		out.Unsupported = strings.TrimPrefix(out.Unsupported, query.ErrUnsupported.Error()+": ")
+	}
+	return out, err
+}
+
+// errTooSlow is that a text took longer than the time-out, which refuses nothing.
+var errTooSlow = errors.New("no answer within the time-out")
+
+// try runs a text.
+func (x *checkStage) try(ctx context.Context, querier driver.Querier, request driver.Request) error {
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if timeout := x.plan.experiment.Queries.Timeout; timeout > 0 {
+		limited, cancel = context.WithTimeout(ctx, timeout)
+	}
+	defer cancel()
+	_, err := querier.Do(limited, request, nil)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() == nil && limited.Err() != nil:
+		return errTooSlow
+	case ctx.Err() != nil, errors.Is(err, driver.ErrUnreachable):
+		return err
+	}
+	return fmt.Errorf("%w: TSBS's text failed: %w", query.ErrUnsupported, err)
+}
