@@ -40,6 +40,7 @@ type reproducing struct {
 	start       bool
 	print       bool
 	reportOnly  bool
+	texts       string
 	again       bool
 	format      string
 }
@@ -91,6 +92,7 @@ registries. A system that is not there is not tested, and the others are.`,
 	f.StringSliceVar(&given.claims, "claims", nil, "judge only these `claims`, such as C6,C8, and run only what they need")
 	f.StringArrayVar(&given.targets, "target", nil, "system to measure, `[NAME=]DRIVER[,OPTION=VALUE]…`; may be repeated")
 	f.BoolVar(&given.start, "start", false, "install and start the document's systems on this host, those of --target excepted")
+	f.StringVar(&given.texts, "query-texts", experiment.TextsEqual, "equal: the same queries on all systems, verified; both: TSBS's own texts as well, not verified and beside them")
 	f.BoolVar(&given.print, "print", false, "print the experiments as YAML and run nothing")
 	f.BoolVar(&given.reportOnly, "report", false, "run nothing; report what is in the results folder")
 	f.BoolVar(&given.again, "again", false, "run also what is complete in the results folder")
@@ -100,10 +102,14 @@ registries. A system that is not there is not tested, and the others are.`,
 		sizes = append(sizes, string(s))
 	}
 	complete(cmd, "size", sizes)
+	complete(cmd, "query-texts", []string{experiment.TextsEqual, textsBoth})
 	complete(cmd, "target", a.catalog.driverNames())
 	complete(cmd, "format", []string{string(report.Text), string(report.Markdown), string(report.HTML)})
 	return cmd
 }
+
+// textsBoth is the value of --query-texts that runs TSBS's texts beside equal queries.
+const textsBoth = "both"
 
 // listDocuments says what can be reproduced.
 func listDocuments(w io.Writer) error {
@@ -160,6 +166,9 @@ func (p *reproducing) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
+	if p.texts != experiment.TextsEqual && p.texts != textsBoth {
+		return fmt.Errorf("--query-texts %q: is equal or both", p.texts)
+	}
 	if p.print && p.reportOnly {
 		return errors.New("--print and --report exclude each other: one prints experiments, the other results")
 	}
@@ -178,23 +187,32 @@ func (p *reproducing) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	defer kept.Close() // each piece is on disk when it was saved
-	measured := claims.Measured{Size: size, Runs: make(map[string][]*result.Run)}
+	measured := claims.Measured{Size: size, Runs: make(map[string][]*result.Run), Verbatim: make(map[string][]*result.Run)}
 	var failed []error
-	for i := range d.Experiments {
-		e := &d.Experiments[i]
-		runs, err := p.experiment(cmd, kept, d, e, size, targets)
-		if len(runs) > 0 {
-			measured.Runs[e.Name] = runs
-		}
-		if errors.Is(err, context.Canceled) || ctx.Err() != nil {
-			return &status{exitInterrupted, "interrupted; what was finished is stored, and the same command goes on"}
-		}
-		var s *status
-		if err != nil && !errors.As(err, &s) {
-			return fmt.Errorf("experiment %s: %w", e.Name, err)
-		}
-		if err != nil {
-			failed = append(failed, &status{s.code, "experiment " + e.Name + ": " + s.text})
+	for _, e := range d.Experiments {
+		verbatim, has := e.Verbatim()
+		for _, one := range []struct {
+			experiment *document.Experiment
+			to         map[string][]*result.Run
+			run        bool
+		}{{&e, measured.Runs, !p.reportOnly}, {&verbatim, measured.Verbatim, !p.reportOnly && p.texts == textsBoth}} {
+			if one.experiment == &verbatim && !has {
+				continue
+			}
+			runs, err := p.experiment(cmd, kept, d, one.experiment, size, targets, one.run && p.wanted(d, &e))
+			if len(runs) > 0 {
+				one.to[e.Name] = runs
+			}
+			if errors.Is(err, context.Canceled) || ctx.Err() != nil {
+				return &status{exitInterrupted, "interrupted; what was finished is stored, and the same command goes on"}
+			}
+			var s *status
+			if err != nil && !errors.As(err, &s) {
+				return fmt.Errorf("experiment %s: %w", one.experiment.Name, err)
+			}
+			if err != nil {
+				failed = append(failed, &status{s.code, "experiment " + one.experiment.Name + ": " + s.text})
+			}
 		}
 	}
 	if err := p.report(d, measured, format); err != nil {
@@ -372,10 +390,9 @@ func (p *reproducing) sweep(d *document.Document, e *document.Experiment, size d
 }
 
 // experiment returns the runs of an experiment: those that are in the results folder and
-// complete, else it runs it if it is wanted.
-func (p *reproducing) experiment(cmd *cobra.Command, kept *store.Store, d *document.Document, e *document.Experiment, size document.Size, targets []experiment.Target) ([]*result.Run, error) {
+// complete, else it runs it if that is asked for.
+func (p *reproducing) experiment(cmd *cobra.Command, kept *store.Store, d *document.Document, e *document.Experiment, size document.Size, targets []experiment.Target, run bool) ([]*result.Run, error) {
 	ctx := cmd.Context()
-	run := !p.reportOnly && p.wanted(d, e)
 	if !run || !p.again {
 		runs, err := completed(ctx, kept, d.RunName(e, size))
 		if err != nil || len(runs) > 0 || !run {

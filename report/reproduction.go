@@ -41,6 +41,10 @@ type claimView struct {
 	ID, Says, Printed string
 	Verdict           note
 	Measured          string
+	// Verbatim is the verdict with TSBS's own texts, and how it came about; empty: there
+	// is none.
+	Verbatim         note
+	VerbatimMeasured string
 }
 
 // Write renders it. Its errors are as those of WriteComparison.
@@ -95,12 +99,35 @@ func (p *Reproduction) view() *reproductionView {
 	for _, f := range p.findings {
 		view.Claims = append(view.Claims, newClaimView(f))
 	}
+	if turned := p.turned(); turned != "" {
+		view.Answers = append(view.Answers, note{turned, plain})
+	}
 	for i := range d.Experiments {
 		if part := p.part(&d.Experiments[i]); part.shown() {
 			view.Parts = append(view.Parts, part)
 		}
 	}
 	return view
+}
+
+// turned says which claims TSBS's own texts decide otherwise; empty: these were not run.
+func (p *Reproduction) turned() string {
+	ran := false
+	var ids []string
+	for i := range p.findings {
+		f := &p.findings[i]
+		ran = ran || f.Verbatim != "" && f.Verbatim != claims.NotTested
+		if f.Turns() {
+			ids = append(ids, fmt.Sprintf("%s (%s, not: %s)", f.Claim.ID, f.Verbatim, f.Verdict))
+		}
+	}
+	switch {
+	case len(ids) > 0:
+		return "TSBS's own texts, which are not verified and ask some systems for less, turn " + strings.Join(ids, ", ") + "."
+	case ran:
+		return "TSBS's own texts, which are not verified, turn no claim."
+	}
+	return ""
 }
 
 // reproductionAlerts are what runs raise doubts about, each once. What was noisy stands in
@@ -151,6 +178,13 @@ func versionOf(runs []*result.Run, driver string) string {
 
 func newClaimView(f claims.Finding) claimView {
 	view := claimView{ID: f.Claim.ID, Says: f.Claim.Says, Printed: f.Claim.Printed, Verdict: note{string(f.Verdict), verdictTone(f.Verdict)}, Measured: evidence(f)}
+	if f.Verbatim != "" {
+		view.Verbatim = note{string(f.Verbatim), verdictTone(f.Verbatim)}
+		view.VerbatimMeasured = partsText(f.VerbatimParts)
+		if f.Turns() {
+			view.Verbatim = note{view.Verbatim.Text + ": it turns", bad}
+		}
+	}
 	if f.Claim.Derived {
 		view.Says += " (This follows from the figures; the text does not say it.)"
 	}
@@ -165,8 +199,16 @@ func claimTable(list []claimView) *table {
 	t := &table{Title: "Claims", Columns: []column{
 		{Head: "claim"}, {Head: "the document says", Words: true}, {Head: "printed", Words: true}, {Head: "verdict", Words: true}, {Head: "measured", Words: true},
 	}}
+	verbatim := slices.ContainsFunc(list, func(c claimView) bool { return c.Verbatim.Text != "" })
+	if verbatim {
+		t.Columns = append(t.Columns, column{Head: "with TSBS's texts", Help: "not verified", Words: true}, column{Head: "measured with them", Words: true})
+	}
 	for _, c := range list {
-		t.Rows = append(t.Rows, row{Cells: []cell{{Text: c.ID}, {Text: c.Says}, {Text: c.Printed}, {c.Verdict.Text, c.Verdict.Tone}, {Text: c.Measured}}})
+		r := row{Cells: []cell{{Text: c.ID}, {Text: c.Says}, {Text: c.Printed}, {c.Verdict.Text, c.Verdict.Tone}, {Text: c.Measured}}}
+		if verbatim {
+			r.Cells = append(r.Cells, cell{c.Verbatim.Text, c.Verbatim.Tone}, cell{Text: c.VerbatimMeasured})
+		}
+		t.Rows = append(t.Rows, r)
 	}
 	return t
 }
@@ -188,8 +230,13 @@ func evidence(f claims.Finding) string {
 	if f.Verdict == claims.NotTested && !slices.ContainsFunc(f.Parts, func(p claims.Part) bool { return p.Verdict != claims.NotTested }) {
 		return f.Why
 	}
+	return joined("; ", partsText(f.Parts), f.Why, f.Claim.Aside)
+}
+
+// partsText is what comparisons came to.
+func partsText(list []claims.Part) string {
 	var parts []string
-	for _, p := range f.Parts {
+	for _, p := range list {
 		text := p.What + ": "
 		switch {
 		case p.Verdict == claims.NotTested:
@@ -201,7 +248,7 @@ func evidence(f claims.Finding) string {
 		}
 		parts = append(parts, text)
 	}
-	return joined("; ", append(parts, f.Why, f.Claim.Aside)...)
+	return strings.Join(parts, "; ")
 }
 
 func reproductionHelp() []string {
@@ -229,6 +276,10 @@ func (v *reproductionView) writeText(w io.Writer, opts Options) error {
 		t.wrapped("     ", "     ", c.Verdict)
 		if c.Measured != "" {
 			t.wrapped("     ", "     ", note{c.Measured, dim})
+		}
+		if c.Verbatim.Text != "" {
+			t.wrapped("     ", "     ", note{"with TSBS's texts " + c.Verbatim.Text, c.Verbatim.Tone})
+			t.wrapped("     ", "     ", note{c.VerbatimMeasured, dim})
 		}
 	}
 	if opts.Verbose {

@@ -67,15 +67,21 @@ func (p *Reproduction) printedTable(e *document.Experiment, metric string, lines
 	}
 	systems, pairs := columnsOf(p.Document, lines)
 	t := &table{Title: e.ID + " " + e.Name + ", " + metricName(metric), Terminal: onRequest, Columns: []column{{Head: "figure"}}}
+	verbatim := slices.ContainsFunc(lines, func(l claims.Line) bool {
+		return slices.ContainsFunc(l.Cells, func(c claims.Cell) bool { return c.Verbatim.N > 0 })
+	})
 	for _, s := range systems {
 		t.Columns = append(t.Columns, column{Head: s + ", printed"}, column{Head: "measured", Help: "the median over the repeats, and where it lies with 95 %", Follows: true}, column{Head: "÷ printed", Help: "measured divided by printed", Follows: true})
+		if verbatim {
+			t.Columns = append(t.Columns, column{Head: "TSBS's text", Help: "measured with the text that TSBS writes for the system, not verified", Follows: true})
+		}
 	}
 	for _, pair := range pairs {
 		t.Columns = append(t.Columns, column{Head: pair.Of + " ÷ " + pair.To + ", printed"}, column{Head: "measured", Help: "and where the ratio lies with 95 %", Follows: true})
 	}
 	t.Columns = append(t.Columns, column{Head: "remark", Words: true})
 	for i := range lines {
-		t.Rows = append(t.Rows, printedRow(&lines[i], systems, pairs))
+		t.Rows = append(t.Rows, printedRow(&lines[i], systems, pairs, verbatim))
 	}
 	if left := all - len(lines); left > 0 {
 		t.Notes = append(t.Notes, note{fmt.Sprintf("%s of the document's table, of points that size %s does not have, are left out.", plural(left, "line"), p.Measured.Size), dim})
@@ -102,7 +108,7 @@ func columnsOf(d *document.Document, lines []claims.Line) (systems []string, pai
 	return systems, pairs
 }
 
-func printedRow(l *claims.Line, systems []string, pairs []claims.Ratio) row {
+func printedRow(l *claims.Line, systems []string, pairs []claims.Ratio, verbatim bool) row {
 	r := row{Cells: []cell{{Text: cmp.Or(l.Name, "all")}}}
 	var remarks []remark
 	say := func(of, text string) {
@@ -119,6 +125,9 @@ func printedRow(l *claims.Line, systems []string, pairs []claims.Ratio) row {
 		i := slices.IndexFunc(l.Cells, func(c claims.Cell) bool { return c.System == s })
 		if i < 0 {
 			r.Cells = append(r.Cells, cell{none, dim}, cell{none, dim}, cell{"", dim})
+			if verbatim {
+				r.Cells = append(r.Cells, cell{none, dim})
+			}
 			continue
 		}
 		c := &l.Cells[i]
@@ -128,6 +137,13 @@ func printedRow(l *claims.Line, systems []string, pairs []claims.Ratio) row {
 		} else {
 			r.Cells = append(r.Cells, cell{none, dim}, cell{"", dim})
 			say(s, c.Missing)
+		}
+		if verbatim {
+			text := none
+			if c.Verbatim.N > 0 {
+				text = withInterval(valueText("", c.Verbatim.Median), c.Verbatim.Interval, func(v stats.Value) string { return valueText("", v) })
+			}
+			r.Cells = append(r.Cells, cell{text, dim})
 		}
 		if raw := c.Printed.Raw(); raw != "" {
 			say(s, "doubtful, the authors published "+raw+" elsewhere")

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
@@ -36,6 +37,9 @@ const (
 type Measured struct {
 	Size document.Size
 	Runs map[string][]*result.Run // by the experiment's name
+	// Verbatim are those of the same experiments with TSBS's own texts, which are not
+	// verified; empty: there are none.
+	Verbatim map[string][]*result.Run
 }
 
 // Finding is a claim, what became of it, and why.
@@ -44,6 +48,16 @@ type Finding struct {
 	Verdict Verdict
 	Why     string // in words; empty where the parts say all
 	Parts   []Part
+	// Verbatim is what became of it with TSBS's own texts, by VerbatimParts; empty: it is
+	// not about queries, or these were not run.
+	Verbatim      Verdict
+	VerbatimParts []Part
+}
+
+// Turns reports whether a claim is decided otherwise by TSBS's own texts than by equal
+// queries.
+func (f *Finding) Turns() bool {
+	return f.Verbatim != "" && f.Verbatim != NotTested && f.Verdict != NotTested && f.Verbatim != f.Verdict
 }
 
 // Part is one comparison.
@@ -75,6 +89,7 @@ func judge(d *document.Document, m Measured, c document.Claim) Finding {
 		f.Parts = append(f.Parts, rule{d: d, m: m, Rule: &c.Rules[i]}.parts()...)
 	}
 	f.Verdict = together(f.Parts)
+	f.judgeVerbatim(d, m)
 	switch {
 	case f.Verdict == NotTested:
 		f.Why = reasons(f.Parts)
@@ -82,6 +97,23 @@ func judge(d *document.Document, m Measured, c document.Claim) Finding {
 		f.Verdict, f.Why = Tie, "the printed figures differ by less than a tenth: a tie from the start"
 	}
 	return f
+}
+
+// judgeVerbatim judges a claim by TSBS's own texts, if all of its rules are about queries
+// that were run so.
+func (f *Finding) judgeVerbatim(d *document.Document, m Measured) {
+	var parts []Part
+	for i := range f.Claim.Rules {
+		r := &f.Claim.Rules[i]
+		if len(r.Types) == 0 || len(m.Verbatim[r.Of]) == 0 {
+			return
+		}
+		parts = append(parts, rule{d: d, m: m, Rule: r, verbatim: true}.parts()...)
+	}
+	f.Verbatim, f.VerbatimParts = together(parts), parts
+	if f.Claim.Tie && f.Verbatim != NotTested {
+		f.Verbatim = Tie
+	}
 }
 
 // together is the verdict of a claim by those of its parts.
@@ -134,6 +166,8 @@ type rule struct {
 	*document.Rule
 	d *document.Document
 	m Measured
+	// verbatim takes the runs with TSBS's own texts, whose answers nobody knows.
+	verbatim bool
 }
 
 func (r rule) parts() []Part {
@@ -220,11 +254,15 @@ func (r rule) pointsOf(name string, where map[string]string) ([]*result.Run, str
 			return nil, fmt.Sprintf("size %s has no %s=%s", r.m.Size, path, value)
 		}
 	}
-	if len(r.m.Runs[e.Name]) == 0 {
+	runs := r.m.Runs[e.Name]
+	if r.verbatim {
+		runs = r.m.Verbatim[e.Name]
+	}
+	if len(runs) == 0 {
 		return nil, fmt.Sprintf("experiment %s was not run", e.Name)
 	}
 	var list []*result.Run
-	for _, run := range r.m.Runs[e.Name] {
+	for _, run := range runs {
 		fits := true
 		for path, value := range where {
 			_, _, ofTarget := option(path)
@@ -312,7 +350,7 @@ func (r rule) advantage(what, subject string, x, y side) Part {
 			return untested(what, s.name+" was not given")
 		}
 	}
-	if _, own := figureOf(r.Figure); own {
+	if _, own := figureOf(r.Figure); own || r.verbatim {
 		return r.advantageOwn(what, subject, x, y)
 	}
 	c, err := compare.Runs(compare.Side{Runs: []*result.Run{y.run}, Target: y.target.Name}, compare.Side{Runs: []*result.Run{x.run}, Target: x.target.Name}, compare.Options{Different: true})
@@ -328,8 +366,16 @@ func (r rule) advantage(what, subject string, x, y side) Part {
 	return untested(what, "no such figure was measured")
 }
 
-// advantageOwn is advantage for the figures that package compare has not.
+// advantageOwn is advantage for the figures that package compare has not, and for TSBS's
+// own texts, which it does not compare.
 func (r rule) advantageOwn(what, subject string, x, y side) Part {
+	if _, own := figureOf(r.Figure); r.verbatim && !own {
+		common := estimate.Align(estimate.Of(x.run, x.target, subject), estimate.Of(y.run, y.target, subject))
+		if common[0].Queries() == 0 || common[1].Queries() == 0 {
+			return untested(what, "n/a, or no query that both ran")
+		}
+		return compared(what, common[0].Each(r.average()), common[1].Each(r.average()), compare.Lower)
+	}
 	ofX, better, missing := r.values(x, subject)
 	if missing != "" {
 		return untested(what, x.name+": "+missing)
@@ -435,7 +481,7 @@ func (r rule) first() []Part {
 		if s.Driver != r.First {
 			pair := *r.Rule
 			pair.First, pair.Order = "", []string{r.First, s.Driver}
-			parts = append(parts, rule{&pair, r.d, r.m}.order()...)
+			parts = append(parts, rule{&pair, r.d, r.m, r.verbatim}.order()...)
 		}
 	}
 	return parts

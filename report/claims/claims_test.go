@@ -218,3 +218,48 @@ func TestCells(t *testing.T) {
 		}
 	}
 }
+
+// answered is a run in which both systems answered a query type in six rounds, each query
+// in so many seconds.
+func answered(id, texts string, questdb, influxdb float64) *result.Run {
+	r := &result.Run{ID: id, Status: result.Complete}
+	for kind, seconds := range map[string]float64{"questdb": questdb, "influxdb": influxdb} {
+		t := result.Target{Name: kind, Kind: kind}
+		for round := range 6 {
+			q := result.Queries{Type: "lastpoint", Texts: texts, Workers: 1, Executed: 3, PerSecond: 1 / seconds}
+			if texts == "" {
+				q.Verdict = result.Verdict{Checked: 3, Rows: 3}
+			}
+			for i := range 3 {
+				q.Each = append(q.Each, seconds*(1+float64(round+i)/100))
+			}
+			t.Repeats = append(t.Repeats, result.Repeat{Number: round + 1, Queries: []result.Queries{q}})
+		}
+		r.Targets = append(r.Targets, t)
+	}
+	return r
+}
+
+// TSBS's own texts are judged by themselves, and a claim that they decide otherwise turns.
+func TestVerbatim(t *testing.T) {
+	d := description(t, `rules: [{of: load, types: [lastpoint], order: [questdb, influxdb]}]`)
+	m := Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": {answered("20260101-000000-aaaa", "", 1, 2)}}}
+	if f := Judge(d, m)[0]; f.Verdict != Holds || f.Verbatim != "" || f.Turns() {
+		t.Errorf("without TSBS's texts: %+v", f)
+	}
+	for _, c := range []struct {
+		influxdb float64
+		want     Verdict
+		turns    bool
+	}{{2, Holds, false}, {0.5, DoesNotHold, true}, {1, Tie, true}} {
+		m.Verbatim = map[string][]*result.Run{"load": {answered("20260101-000000-bbbb", result.TextsTSBS, 1, c.influxdb)}}
+		if f := Judge(d, m)[0]; f.Verdict != Holds || f.Verbatim != c.want || f.Turns() != c.turns {
+			t.Errorf("%v s: %+v", c.influxdb, f)
+		}
+	}
+	// Nobody takes them for verified.
+	m.Runs = m.Verbatim
+	if f := Judge(d, m)[0]; f.Verdict != NotTested {
+		t.Errorf("in the place of equal queries: %+v", f)
+	}
+}

@@ -111,16 +111,16 @@ func (r rule) values(s side, subject string) (list []float64, better compare.Dir
 	if len(r.Types) == 0 {
 		return r.loadValues(run, t)
 	}
-	if !estimate.Verified(t, subject) {
+	if !r.verbatim && !estimate.Verified(t, subject) {
 		return nil, "", subject + " is not verified, or n/a"
 	}
 	f, own := figureOf(r.Figure)
 	if !own {
-		of := stats.Mean
-		if r.metric() == compare.Median {
-			of = stats.Median
+		list = estimate.Of(run, t, subject).Each(r.average())
+		if len(list) == 0 {
+			return nil, "", subject + " is n/a"
 		}
-		return estimate.Of(run, t, subject).Each(of), compare.Lower, ""
+		return list, compare.Lower, ""
 	}
 	sources, _ := estimate.Sources(run, t)
 	m := &resources{sources: sources}
@@ -136,6 +136,14 @@ func (r rule) values(s side, subject string) (list []float64, better compare.Dir
 		list = append(list, float64(v))
 	}
 	return list, f.better, ""
+}
+
+// average is how the service times of a round become one.
+func (r rule) average() func([]float64) float64 {
+	if r.metric() == compare.Median {
+		return stats.Median
+	}
+	return stats.Mean
 }
 
 func (r rule) loadValues(run *result.Run, t *result.Target) (list []float64, better compare.Direction, missing string) {

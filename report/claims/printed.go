@@ -28,7 +28,10 @@ type Cell struct {
 	System  string         // driver
 	Own     stats.Estimate // in the unit of the printed one; its N is 0 where there is none
 	Missing string         // why there is none
-	values  []float64      // of each repeat
+	// Verbatim is the same with TSBS's own text, not verified; its N is 0 where that was
+	// not run.
+	Verbatim stats.Estimate
+	values   []float64 // of each repeat
 }
 
 // Times is one's own figure divided by the best printed one; 0: there is none.
@@ -103,7 +106,11 @@ func Lines(d *document.Document, e *document.Experiment, m Measured) []Line {
 		for _, f := range printed.Of(d.Number, name) {
 			if s, known := d.System(f.System); known && measurable(f.Metric) {
 				c := Cell{Printed: f, System: s.Driver}
-				c.values, c.Missing = own(d, e, m, &f, f.Metric, s.Driver)
+				c.values, c.Missing = own(d, e, m, &f, f.Metric, s.Driver, false)
+				if f.Parameters["query"] != "" && !(wholeRunOnly(f.Metric) && !e.Whole(m.Size)) {
+					verbatim, _ := own(d, e, m, &f, f.Metric, s.Driver, true)
+					c.Verbatim = stats.Summarize(verbatim)
+				}
 				c.Own = stats.Summarize(c.values)
 				if wholeRunOnly(f.Metric) && !e.Whole(m.Size) {
 					c.Own, c.Missing = stats.Estimate{}, cmp.Or(c.Missing, OfWholeRun)
@@ -121,8 +128,8 @@ func Lines(d *document.Document, e *document.Experiment, m Measured) []Line {
 					continue // the text repeats what the table has
 				}
 				r := Ratio{Of: of.Driver, To: to.Driver, Printed: &f}
-				ofX, _ := own(d, e, m, &f, metric, of.Driver)
-				ofY, _ := own(d, e, m, &f, metric, to.Driver)
+				ofX, _ := own(d, e, m, &f, metric, of.Driver, false)
+				ofY, _ := own(d, e, m, &f, metric, to.Driver, false)
 				r.measure(ofX, ofY)
 				l.Ratios = append(l.Ratios, r)
 			}
@@ -214,7 +221,7 @@ func lineName(e *document.Experiment, f *printed.Figure) string {
 }
 
 // own is what was measured of a printed figure in each repeat, or why nothing was.
-func own(d *document.Document, e *document.Experiment, m Measured, f *printed.Figure, metric, system string) ([]float64, string) {
+func own(d *document.Document, e *document.Experiment, m Measured, f *printed.Figure, metric, system string, verbatim bool) ([]float64, string) {
 	where := make(map[string]string)
 	for name, path := range e.Axes {
 		if value, ok := f.Parameters[name]; ok {
@@ -224,7 +231,7 @@ func own(d *document.Document, e *document.Experiment, m Measured, f *printed.Fi
 			where[path] = value
 		}
 	}
-	about := rule{Rule: &document.Rule{Of: e.Name}, d: d, m: m}
+	about := rule{Rule: &document.Rule{Of: e.Name}, d: d, m: m, verbatim: verbatim}
 	runs, why := about.points(where)
 	if why != "" {
 		return nil, why
@@ -234,7 +241,7 @@ func own(d *document.Document, e *document.Experiment, m Measured, f *printed.Fi
 		return nil, "not given"
 	}
 	if query := f.Parameters["query"]; query != "" {
-		return ofQuery(s.run, s.target, query, metric, e.Whole(m.Size))
+		return ofQuery(s.run, s.target, query, metric, e.Whole(m.Size), verbatim)
 	}
 	loads := estimate.Loads(s.target, func(l *result.Load) float64 {
 		rate := estimate.Settled(l)
@@ -256,8 +263,8 @@ func own(d *document.Document, e *document.Experiment, m Measured, f *printed.Fi
 // could do without a pause: their number divided by the mean service time. What is of a
 // whole run is taken for each query in smaller sizes, whose time box runs more of those
 // that are faster.
-func ofQuery(run *result.Run, t *result.Target, query, metric string, full bool) ([]float64, string) {
-	if !estimate.Verified(t, query) {
+func ofQuery(run *result.Run, t *result.Target, query, metric string, full, verbatim bool) ([]float64, string) {
+	if !verbatim && !estimate.Verified(t, query) {
 		return nil, "not verified, or n/a"
 	}
 	var rounds []*result.Queries
@@ -265,6 +272,9 @@ func ofQuery(run *result.Run, t *result.Target, query, metric string, full bool)
 		if q := r.Type(query); q != nil {
 			rounds = append(rounds, q)
 		}
+	}
+	if len(rounds) == 0 {
+		return nil, "not run"
 	}
 	workers := float64(max(rounds[len(rounds)-1].Workers, 1))
 	var each []float64

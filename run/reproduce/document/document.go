@@ -181,6 +181,20 @@ func (d *Document) RunName(e *Experiment, size Size) string {
 	return fmt.Sprintf("%s-%s-%s", d.Name, e.Name, size)
 }
 
+// Verbatim returns the experiment with TSBS's own texts in place of equal queries; not ok:
+// it has no queries of TSBS's.
+func (e *Experiment) Verbatim() (Experiment, bool) {
+	types, _ := get(e.Run, "queries", "types").([]any)
+	workload, _ := get(e.Run, "workload", "name").(string)
+	if e.Missing != "" || len(types) == 0 || workload == "iotdb" {
+		return Experiment{}, false
+	}
+	own := *e
+	own.Name += "-tsbs"
+	own.Run = merge(e.Run, yaml.MapSlice{{Key: "queries", Value: yaml.MapSlice{{Key: "query-texts", Value: experiment.TextsTSBS}}}})
+	return own, true
+}
+
 // Cut returns how a size cuts the experiment; the zero value: not at all.
 func (e *Experiment) Cut(size Size) Cut { return e.Cuts[size] }
 
