@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
@@ -226,7 +227,7 @@ func answered(id, texts string, questdb, influxdb float64) *result.Run {
 	for kind, seconds := range map[string]float64{"questdb": questdb, "influxdb": influxdb} {
 		t := result.Target{Name: kind, Kind: kind}
 		for round := range 6 {
-			q := result.Queries{Type: "lastpoint", Texts: texts, Workers: 1, Executed: 3, PerSecond: 1 / seconds}
+			q := result.Queries{Type: "lastpoint", Texts: texts, Workers: 1, Executed: 3, PerSecond: 1 / seconds, Service: result.Latency{Summary: measure.Summary{Count: 3}}}
 			if texts == "" {
 				q.Verdict = result.Verdict{Checked: 3, Rows: 3}
 			}
