@@ -2,6 +2,7 @@ package victoriametrics
 
 import (
 	"flag"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -70,15 +71,14 @@ func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.
 
 func TestFaults(t *testing.T) {
 	conformance.Address(t, "victoriametrics")
-	conformance.Faults(t, conformance.Faulty{
-		Kind:     Driver(),
-		Server:   conformance.Script(t, "victoriametrics"),
-		Patience: 20 * time.Second,
-		Cannot: map[string]string{
-			conformance.WrongPassword: "the server asks for none; TestCredentials has one that does",
-			conformance.WrongDatabase: "it has none",
-		},
-	})
+	cannot := map[string]string{
+		conformance.WrongPassword: "the server asks for none; TestCredentials has one that does",
+		conformance.WrongDatabase: "it has none",
+	}
+	if version := os.Getenv("TSMARK_VICTORIAMETRICS"); version != "" {
+		cannot[conformance.DiskFull] = "version " + version + " takes such a load into memory, answers from there, and writes files seconds later (seen on 1.150, down to files of 8 KiB)"
+	}
+	conformance.Faults(t, conformance.Faulty{Kind: Driver(), Server: conformance.Script(t, "victoriametrics"), Patience: 20 * time.Second, Cannot: cannot})
 }
 
 // A server that asks for credentials takes those of the options, and no others.
