@@ -125,9 +125,13 @@ func lastLoad(t *result.Target) *result.Load {
 // where nothing is.
 func (x *checkStage) checkType(ctx context.Context, on *turn, q *typeQueries, task Task) (*result.Queries, error) {
 	out := &result.Queries{Type: q.queryType.Name, Help: q.queryType.Help}
+	if err := noAggregate(on.out, q); err != nil {
+		return unsupported(out, err)
+	}
+	render := on.planned.renderer(q)
 	var one query.Query // one for all: what is given on moves to the heap
 	for one = range q.all {
-		if _, err := on.planned.driver.Render(&one, x.dataset.Schema(), on.planned.options); err != nil {
+		if _, err := render(&one, x.dataset.Schema()); err != nil {
 			return unsupported(out, err)
 		}
 	}
@@ -136,7 +140,7 @@ func (x *checkStage) checkType(ctx context.Context, on *turn, q *typeQueries, ta
 	cfg.Progress = func() { task.Add(1) }
 	begin := time.Now()
 	var err error
-	out.Verdict, err = verify.Answers(ctx, cfg, on.db, on.planned.driver.Renderer(on.planned.options), x.viewed[held].dataset, q.expected[held].full)
+	out.Verdict, err = verify.Answers(ctx, cfg, on.db, render, x.viewed[held].dataset, q.expected[held].full)
 	if err != nil {
 		return unsupported(out, err)
 	}

@@ -61,7 +61,7 @@ func (r *rendered) Render(ctx context.Context, place int) ([]engine.Rendered, er
 			return nil, err
 		}
 		q, _ = r.next() // there are as many as were drawn at first
-		one, err := r.subject.renderOne(r.planned, &q)
+		one, err := r.subject.renderOne(r.planned, r.of, &q)
 		if err != nil {
 			return nil, err
 		}

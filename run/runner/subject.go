@@ -208,9 +208,9 @@ func (s *subject) expectAnswers(v view, expected *oracle.Expectations) {
 }
 
 // renderOne renders one query, whose answer is nothing known of.
-func (s *subject) renderOne(planned *plannedTarget, q *query.Query) (engine.Rendered, error) {
+func (s *subject) renderOne(planned *plannedTarget, of *typeQueries, q *query.Query) (engine.Rendered, error) {
 	schema := s.dataset.Schema()
-	request, err := planned.driver.Render(q, schema, planned.options)
+	request, err := planned.renderer(of)(q, schema)
 	if err != nil {
 		return engine.Rendered{}, err
 	}
@@ -225,7 +225,7 @@ func (s *subject) renderOne(planned *plannedTarget, q *query.Query) (engine.Rend
 func (s *subject) warmUps(planned *plannedTarget, q *typeQueries, repeat int) ([]engine.Rendered, error) {
 	var list []engine.Rendered
 	for i := range q.spare {
-		one, err := s.renderOne(planned, &q.spare[(i+repeat*len(q.spare)/q.repeats)%len(q.spare)])
+		one, err := s.renderOne(planned, q, &q.spare[(i+repeat*len(q.spare)/q.repeats)%len(q.spare)])
 		if err != nil {
 			return nil, err
 		}
