@@ -6,6 +6,7 @@ import (
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -78,6 +79,10 @@ type figureJSON struct {
 	Ratio         *stats.Value    `json:"ratio,omitempty"`
 	RatioInterval *stats.Interval `json:"ratio_interval,omitempty"`
 	Verdict       string          `json:"verdict,omitempty"` // best, worse, tie, or no verdict and why
+	// FromRows is how many times as long the same query type takes from rows, where the
+	// subject is one that is answered from an aggregate.
+	FromRows         *stats.Value    `json:"from_rows,omitempty"`
+	FromRowsInterval *stats.Interval `json:"from_rows_interval,omitempty"`
 }
 
 // figuresOf derives the figures of a run by its group.
@@ -103,7 +108,13 @@ func figuresOf(g *group) []figureJSON {
 		for _, t := range g.types() {
 			if q := s.queries(t.Key); q != nil && stands(q) {
 				sample := g.samples(t.Key)[i]
-				add(i, g.rankType(t.Key), figureJSON{Subject: t.Key, Unit: compare.Seconds, Rounds: len(sample), Common: sample.Queries()})
+				f := figureJSON{Subject: t.Key, Unit: compare.Seconds, Rounds: len(sample), Common: sample.Queries()}
+				if rows, aggregate := result.RawType(t.Key); aggregate {
+					if c := estimate.FromRows(s.target, rows, t.Key); c.Ratio.Bound != stats.Unknown {
+						f.FromRows, f.FromRowsInterval = &c.Ratio, c.Interval
+					}
+				}
+				add(i, g.rankType(t.Key), f)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package sqlkit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -107,10 +108,10 @@ func (t *Tables) Materialize(ctx context.Context, s *series.Schema, m *query.Mat
 	default:
 		err = t.Change(ctx, []string{m.Name()}, run)
 	}
-	if err != nil {
-		return fmt.Errorf("making the aggregate %s: %w", m.Name(), err)
+	if err != nil && !errors.Is(err, query.ErrUnsupported) { // which reports show as it is
+		err = fmt.Errorf("making the aggregate %s: %w", m.Name(), err)
 	}
-	return nil
+	return err
 }
 
 func (a *Aggregates) make(m *Aggregate) ([]string, error) { return a.Make(m), nil }
