@@ -112,7 +112,11 @@ func (d *design) fields(t *series.Table, columns []string) []string {
 
 // declared is the type of a field's column.
 func declared(t *series.Table, kind series.Type) string {
-	as := types()[kind].As
+	return nullable(t, types()[kind].As)
+}
+
+// nullable is a type of values that rows of a table may lack.
+func nullable(t *series.Table, as string) string {
 	if complete(t) {
 		return as
 	}

@@ -113,6 +113,10 @@ func NewKind(v Variant) driver.Driver {
 			text, err := v.dialect(o).Render(q, s)
 			return driver.Request{Text: text}, err
 		},
+		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
+			text, err := v.dialect(o).RenderFrom(q, m, s)
+			return driver.Request{Text: text}, err
+		},
 		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 			d, err := open(ctx, v, env, o)
 			if err != nil {

@@ -1,9 +1,11 @@
 package sqlkit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
@@ -25,6 +27,11 @@ type Aggregates struct {
 	NotKept string
 	// Alone says that the statements are no transaction: they are run one by one.
 	Alone bool
+	// Lacks reports whether an error of a statement says that the system has no such
+	// aggregates, as in an edition without them; nil: none does.
+	Lacks func(error) bool
+	// Views are what ends the names of views that are made beside it, which fill it.
+	Views []string
 	// Bytes is the statement that tells the bytes of the aggregate on disk; nil: nothing
 	// does.
 	Bytes func(*query.Materialized) string
@@ -36,6 +43,7 @@ type Aggregates struct {
 // Aggregate is an aggregate that is to be made.
 type Aggregate struct {
 	*query.Materialized
+	Schema  *series.Schema
 	Ident   string // its name, as SQL
 	Rows    string // the table of rows, as SQL
 	Columns []sql.MaterializedColumn
@@ -79,14 +87,16 @@ func (t *Tables) PlanAggregate(s *series.Schema, m *query.Materialized) ([]drive
 	if err != nil {
 		return nil, err
 	}
-	o := driver.Object{Kind: KindTable, Name: m.Name()}
-	if t.Aggregates.Kind != "" {
-		o.Kind = t.Aggregates.Kind
+	objects := []driver.Object{{Kind: cmp.Or(t.Aggregates.Kind, KindTable), Name: m.Name()}}
+	for _, end := range t.Aggregates.Views {
+		objects = append(objects, driver.Object{Kind: "view", Name: m.Name() + end})
 	}
-	if t.Dialect.Folds {
-		o.Key = strings.ToLower(o.Name)
+	for i := range objects {
+		if t.Dialect.Folds {
+			objects[i].Key = strings.ToLower(objects[i].Name)
+		}
 	}
-	return []driver.Object{o}, Distinct(append([]driver.Object{o}, l.Objects...))
+	return objects, Distinct(slices.Concat(objects, l.Objects))
 }
 
 // Materialize implements driver.Materializer.
@@ -107,6 +117,9 @@ func (t *Tables) Materialize(ctx context.Context, s *series.Schema, m *query.Mat
 		err = run(t.Own)
 	default:
 		err = t.Change(ctx, []string{m.Name()}, run)
+	}
+	if err != nil && of.Lacks != nil && of.Lacks(err) {
+		err = fmt.Errorf("%w: %w", query.ErrUnsupported, err)
 	}
 	if err != nil && !errors.Is(err, query.ErrUnsupported) { // which reports show as it is
 		err = fmt.Errorf("making the aggregate %s: %w", m.Name(), err)
@@ -135,7 +148,7 @@ func (t *Tables) aggregate(s *series.Schema, m *query.Materialized) (*Aggregate,
 	}
 	fresh, err := d.MaterializedColumns(m, s, "NEW.")
 	return &Aggregate{
-		Materialized: m, Ident: d.Ident(m.Name()), Rows: d.Ident(m.Table),
+		Materialized: m, Schema: s, Ident: d.Ident(m.Name()), Rows: d.Ident(m.Table),
 		Columns: columns, Select: d.SelectMaterialized(m, columns), New: fresh,
 	}, err
 }

@@ -59,6 +59,7 @@ type MaterializedColumn struct {
 	// Aggregate is what it holds of a field; empty: it is one by which rows are grouped.
 	// That of query.RowCount is query.Count.
 	Aggregate query.Aggregate
+	Field     string // that is aggregated; empty: none
 }
 
 // MaterializedColumns returns the columns of an aggregate: the time, those that tell
@@ -90,10 +91,10 @@ func (d *Dialect) MaterializedColumns(m *query.Materialized, s *series.Schema, r
 			case a == query.Count:
 				value = d.Counted(kind, value)
 			}
-			columns = append(columns, MaterializedColumn{d.Ident(m.Column(a, field)), fmt.Sprintf("%s(%s)", a, value), value, a})
+			columns = append(columns, MaterializedColumn{d.Ident(m.Column(a, field)), fmt.Sprintf("%s(%s)", a, value), value, a, field})
 		}
 	}
-	return append(columns, MaterializedColumn{d.Ident(query.RowCount), "count(*)", "", query.Count}), nil
+	return append(columns, MaterializedColumn{d.Ident(query.RowCount), "count(*)", "", query.Count, ""}), nil
 }
 
 // OfOne returns the expression of the column of a single row.
