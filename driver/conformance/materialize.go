@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -161,7 +162,7 @@ func (s *suite) aggregate(t *testing.T, e aggregatedExample, keep bool) {
 	if err := session.Of(db).Prepare(ctx, schema, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
-	if objects, err := db.Objects(ctx); err != nil || slices.ContainsFunc(objects, func(o driver.Object) bool { return o.Name == e.of.Name() }) {
+	if objects, err := db.Objects(ctx); err != nil || slices.ContainsFunc(objects, func(o driver.Object) bool { return strings.Contains(o.Name, e.of.Name()) }) {
 		t.Errorf("the aggregate is there although its dataset was dropped: %v, %v", objects, err)
 	}
 }
@@ -245,6 +246,7 @@ func (s *suite) othersAggregate(t *testing.T) {
 	if err := session.Of(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
+	s.write(t, db, workload.Limited(e.dataset, 1)) // some systems have nothing without a row
 	if !extend(t, db, e.dataset.Schema(), &e.of, false) {
 		return
 	}

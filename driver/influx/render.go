@@ -46,7 +46,9 @@ type renderer struct {
 	q      *query.Query
 	table  *series.Table
 	schema *series.Schema
-	err    error // the first thing that InfluxQL cannot say; what was rendered is then worth nothing
+	// aggregate is what the query is answered from; nil: rows.
+	aggregate *query.Materialized
+	err       error // the first thing that InfluxQL cannot say; what was rendered is then worth nothing
 }
 
 func (r *renderer) render() (string, error) {

@@ -59,6 +59,9 @@ func Driver() driver.Driver {
 		Render: func(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
 			return influx.Render(q, s)
 		},
+		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, _ driver.Options) (driver.Request, error) {
+			return influx.RenderFrom(q, m, s)
+		},
 		Open: open,
 	}
 }
