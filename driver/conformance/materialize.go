@@ -228,8 +228,12 @@ func (s *suite) stale(t *testing.T) {
 		t.Fatal(err)
 	}
 	verdict, ok := s.askAggregate(t, db, e.dataset, &e.of, expected.Full)
+	after, err := materializer(t, db).Covered(ctx, &e.of) // it may have caught up meanwhile
+	if err != nil {
+		t.Fatal(err)
+	}
 	switch {
-	case !ok:
+	case !ok || covered < expected.Survey.Rows && after == expected.Survey.Rows:
 	case covered < expected.Survey.Rows && verdict.OK():
 		t.Errorf("the aggregate lacks %d rows, and its answers count as right", expected.Survey.Rows-covered)
 	case covered == expected.Survey.Rows && !verdict.OK():

@@ -65,8 +65,9 @@ func Driver() driver.Driver {
 		IoTDBBenchmark: driver.Tool{Options: map[string]string{ // which writes over the PostgreSQL protocol
 			"PORT": optionPGPort, "USERNAME": optionPGUser, "PASSWORD": optionPGPassword,
 		}},
-		Render: render,
-		Open:   open,
+		Render:     render,
+		RenderFrom: renderFrom,
+		Open:       open,
 	}
 }
 
