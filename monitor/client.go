@@ -75,6 +75,7 @@ func (c *Client) End(ctx context.Context) result.Client {
 	if me, err := observe(os.Getpid()); err == nil && c.known {
 		cpu := me.used.cpu - c.used.cpu
 		r.CPU = result.Value(cpu)
+		r.User, r.System = result.Value(me.used.user-c.used.user), result.Value(me.used.system-c.used.system)
 		if r.Wall > 0 {
 			r.Share = result.Value(cpu / r.Wall / float64(c.cores))
 		}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -33,7 +32,7 @@ type reproductionView struct {
 	Alerts  []note
 	Facts   []fact
 	Claims  []claimView
-	Tables  []*table // of experiments
+	Parts   []reproductionPart
 	Help    []string
 }
 
@@ -97,8 +96,8 @@ func (p *Reproduction) view() *reproductionView {
 		view.Claims = append(view.Claims, newClaimView(f))
 	}
 	for i := range d.Experiments {
-		if t := p.experiment(&d.Experiments[i]); t != nil {
-			view.Tables = append(view.Tables, t)
+		if part := p.part(&d.Experiments[i]); part.shown() {
+			view.Parts = append(view.Parts, part)
 		}
 	}
 	return view
@@ -202,58 +201,7 @@ func evidence(f claims.Finding) string {
 		}
 		parts = append(parts, text)
 	}
-	return joined("; ", append(parts, f.Why)...)
-}
-
-// experiment is the table of an experiment's printed figures beside one's own; nil: it
-// prints none that are measured.
-func (p *Reproduction) experiment(e *document.Experiment) *table {
-	cells := claims.Cells(p.Document, e, p.Measured)
-	if len(cells) == 0 {
-		return nil
-	}
-	t := &table{Title: e.ID + " " + e.Title, Terminal: onRequest, Columns: []column{
-		{Head: "figure"}, {Head: "system", Words: true}, {Head: "printed"}, {Head: "measured"}, {Head: "interval"}, {Head: "measured/printed"}, {Head: "remark", Words: true},
-	}}
-	if words := e.Cut(p.Measured.Size).Words; words != "" {
-		t.Notes = append(t.Notes, note{"Size " + string(p.Measured.Size) + ": " + words + ".", plain})
-	}
-	for i := range cells {
-		c := &cells[i]
-		measured, interval, share := none, "", ""
-		var remarks []string
-		if c.Own.N > 0 {
-			measured, share = valueText("", c.Own.Median), digits(c.Times())
-			if c.Own.Interval != nil {
-				interval = valueText("", c.Own.Interval.Lo) + " to " + valueText("", c.Own.Interval.Hi)
-			}
-		} else {
-			remarks = append(remarks, c.Missing)
-		}
-		if raw := c.Printed.Raw(); raw != "" {
-			remarks = append(remarks, "doubtful: the authors published "+raw+" elsewhere")
-		} else if c.Printed.Doubt() != "" {
-			remarks = append(remarks, c.Printed.Doubt())
-		}
-		t.Rows = append(t.Rows, row{Cells: []cell{
-			{Text: figureName(e, c)}, {Text: c.System}, {Text: c.Printed.Text + " " + c.Printed.Unit}, {Text: measured}, {interval, dim}, {Text: share}, {strings.Join(remarks, "; "), dim},
-		}})
-	}
-	return t
-}
-
-// figureName says what a printed figure is of: what tells it from the others of its table.
-func figureName(e *document.Experiment, c *claims.Cell) string {
-	var words []string
-	for _, name := range slices.Sorted(maps.Keys(c.Printed.Parameters)) {
-		if _, axis := e.Axes[name]; axis || name == "query" {
-			words = append(words, c.Printed.Parameters[name])
-			if axis && name != "use_case" && name != "dataset" {
-				words[len(words)-1] += " " + name
-			}
-		}
-	}
-	return strings.Join(words, ", ")
+	return joined("; ", append(parts, f.Why, f.Claim.Aside)...)
 }
 
 func reproductionHelp() []string {
@@ -284,8 +232,10 @@ func (v *reproductionView) writeText(w io.Writer, opts Options) error {
 		}
 	}
 	if opts.Verbose {
-		for _, one := range v.Tables {
-			t.table(one)
+		for _, part := range v.Parts {
+			for _, one := range part.Tables {
+				t.table(one)
+			}
 		}
 	}
 	t.line("")
@@ -300,7 +250,11 @@ func (v *reproductionView) writeMarkdown(w io.Writer) error {
 	fmt.Fprintf(m, "# %s\n\n", escapeMarkdown(v.Head.Title))
 	m.answers(v.Answers)
 	m.preamble(v.Alerts, v.Facts, "")
-	m.tables(append([]*table{claimTable(v.Claims)}, v.Tables...))
+	all := []*table{claimTable(v.Claims)}
+	for _, part := range v.Parts {
+		all = append(all, part.Tables...)
+	}
+	m.tables(all)
 	for _, n := range v.Help {
 		fmt.Fprintf(m, "_%s_\n\n", escapeMarkdown(n))
 	}

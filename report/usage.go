@@ -4,58 +4,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/result"
 )
-
-// usedBy returns the readings of what served a target, and whether they are
-// tsmark's own process, which an embedded target shares. Those of a run that
-// was resumed are several. None where nobody could read them.
-func usedBy(r *result.Run, t *result.Target) (list []*result.Resources, shared bool) {
-	source := "server " + t.Name
-	if t.Embedded {
-		source = "client"
-	}
-	for i := range r.Resources {
-		if r.Resources[i].Source == source {
-			list = append(list, &r.Resources[i])
-		}
-	}
-	return list, t.Embedded
-}
-
-// enoughPeriods is how many readings a measurement must last for its usage to
-// be told: each of its ends is uncertain by up to one.
-const enoughPeriods = 5
-
-// used adds up what was used during cells. It is not known where a cell was
-// shorter than a few readings, or not watched as a whole.
-func used(sources []*result.Resources, cells []*result.Cell) (sum result.Usage, known bool) {
-	sum = result.Usage{RSSMax: result.Absent()}
-	for _, c := range cells {
-		found := false
-		for _, s := range sources {
-			u := s.Usage(c.From, c.To)
-			if !u.CPU.Known() || u.Wall < enoughPeriods*s.Period {
-				continue
-			}
-			found = true
-			sum.Wall += u.Wall
-			sum.CPU += u.CPU
-			sum.DiskRead += u.DiskRead
-			sum.DiskWritten += u.DiskWritten
-			sum.NetReceived += u.NetReceived
-			sum.NetSent += u.NetSent
-			if !sum.RSSMax.Known() || u.RSSMax > sum.RSSMax {
-				sum.RSSMax = u.RSSMax
-			}
-			break
-		}
-		if !found {
-			return sum, false
-		}
-	}
-	return sum, len(cells) > 0
-}
 
 // usageTable shows what loads and query types cost in resources; nil where
 // nothing was watched for long enough.
@@ -74,7 +25,7 @@ func usageTable(r *result.Run) *table {
 	told := false
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		sources, shared := usedBy(r, t)
+		sources, shared := estimate.Sources(r, t)
 		list := measurements(t)
 		if len(sources) == 0 || len(list) == 0 {
 			continue
@@ -84,7 +35,7 @@ func usageTable(r *result.Run) *table {
 		}
 		short := 0
 		for _, m := range list {
-			u, known := used(sources, m.Cells)
+			u, known := estimate.Used(sources, m.Cells)
 			if !known {
 				short++
 				continue
@@ -104,7 +55,7 @@ func usageTable(r *result.Run) *table {
 		}
 		if short > 0 {
 			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s too short to measure (fewer than %d readings), or not observed from beginning to end.",
-				t.Name, plural(short, "measurement"), enoughPeriods), dim})
+				t.Name, plural(short, "measurement"), estimate.EnoughPeriods), dim})
 		}
 		if shared {
 			view.Notes = append(view.Notes, note{t.Name + ": tsmark's own work is part of it, since the database shares its process.", dim})

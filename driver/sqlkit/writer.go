@@ -3,6 +3,7 @@ package sqlkit
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -59,6 +60,7 @@ type Writer struct {
 type tableRows struct {
 	RowWriter
 	name   string
+	place  int           // in the schema
 	runs   []*series.Run // of the batch at work
 	series *tableSeries  // nil where tables are wide
 }
@@ -67,6 +69,7 @@ type tableRows struct {
 type tableSeries struct {
 	SeriesWriter
 	*Claims
+	name string
 }
 
 // Write implements driver.Writer. When it returns, the batch is committed; on an
@@ -109,7 +112,9 @@ func (w *Writer) write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 }
 
 // fill hands the batch to the transaction, the rows of series first, and returns
-// its size.
+// its size. All writers take tables in the order of the schema, whatever the order in the
+// batch: else two transactions could wait for each other's locks, as TimescaleDB's do that
+// make chunks of several hypertables.
 func (w *Writer) fill(ctx context.Context, b *series.Batch) (bytes int64, err error) {
 	for _, t := range w.order {
 		t.runs = t.runs[:0]
@@ -128,18 +133,22 @@ func (w *Writer) fill(ctx context.Context, b *series.Batch) (bytes int64, err er
 			w.order = append(w.order, t)
 		}
 		t.runs = append(t.runs, run)
-		if t.series != nil {
-			n, err := t.series.introduce(run.Series)
-			if err != nil {
-				return 0, fmt.Errorf("table %s: %w", t.series.Name, err)
-			}
-			bytes += n
-		}
 	}
-	for of, t := range w.series {
-		n, err := t.Flush(ctx)
+	slices.SortFunc(w.order, func(a, b *tableRows) int { return a.place - b.place })
+	for _, t := range w.order {
+		n, err := t.introduce()
 		if err != nil {
-			return 0, fmt.Errorf("table %s: %w", of.Name, err)
+			return 0, err
+		}
+		bytes += n
+	}
+	for i, t := range w.order {
+		if t.series == nil || slices.ContainsFunc(w.order[:i], func(before *tableRows) bool { return before.series == t.series }) {
+			continue
+		}
+		n, err := t.series.Flush(ctx)
+		if err != nil {
+			return 0, fmt.Errorf("table %s: %w", t.series.name, err)
 		}
 		bytes += n
 	}
@@ -164,14 +173,14 @@ func (w *Writer) table(t *series.Table) (*tableRows, error) {
 	if w.tables == nil {
 		w.tables, w.series = make(map[*series.Table]*tableRows), make(map[*Tags]*tableSeries)
 	}
-	made := &tableRows{name: t.Name}
+	made := &tableRows{name: t.Name, place: slices.Index(w.Layout.Schema.Tables, t)}
 	if of := w.Layout.Tags[t]; of != nil {
 		if made.series = w.series[of]; made.series == nil {
 			to, err := w.Loader.Series(of)
 			if err != nil {
 				return nil, err
 			}
-			made.series = &tableSeries{to, of.NewClaims()}
+			made.series = &tableSeries{to, of.NewClaims(), of.Name}
 			w.series[of] = made.series
 		}
 	}
@@ -183,15 +192,24 @@ func (w *Writer) table(t *series.Table) (*tableRows, error) {
 	return made, nil
 }
 
-// introduce adds the rows of those series that have none yet, and returns their
-// size.
-func (t *tableSeries) introduce(numbers []uint32) (bytes int64, err error) {
-	err = t.Introduce(numbers, func(s uint32) error {
-		n, err := t.Add(t.Claims, s)
-		bytes += n
-		return err
-	})
-	return bytes, err
+// introduce adds the rows of those series of the batch that have none yet, and returns
+// their size.
+func (t *tableRows) introduce() (bytes int64, err error) {
+	to := t.series
+	if to == nil {
+		return 0, nil
+	}
+	for _, run := range t.runs {
+		err := to.Introduce(run.Series, func(s uint32) error {
+			n, err := to.Add(to.Claims, s)
+			bytes += n
+			return err
+		})
+		if err != nil {
+			return 0, fmt.Errorf("table %s: %w", to.name, err)
+		}
+	}
+	return bytes, nil
 }
 
 // abandon undoes the transaction. The next batch opens its tables anew.

@@ -68,12 +68,12 @@ func TestWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b series.Batch
-	for i, table := range []*series.Table{s.Tables[0], s.Tables[1], s.Tables[0]} {
+	for i, table := range []*series.Table{s.Tables[1], s.Tables[0], s.Tables[0]} { // not in the order of the schema
 		run := b.Add(table)
 		run.Grow(2)
 		copy(run.Series, []uint32{0, uint32(i)})
 	}
-	const batch = "tags: series 0; open b; tags: series 1; tags: series 2; flush tags; a: 4 rows in 2 runs; b: 2 rows in 1 runs; commit"
+	const batch = "open a; tags: series 0; tags: series 1; tags: series 2; flush tags; a: 4 rows in 2 runs; b: 2 rows in 1 runs; commit"
 	to := &record{failAt: "b: 2 rows in 1 runs"}
 	w := &sqlkit.Writer{System: "Base", Layout: layout, Loader: to}
 	if _, err := w.Write(t.Context(), &b); err == nil || err.Error() != "writing to Base: table b: no more" {
@@ -86,7 +86,7 @@ func TestWriter(t *testing.T) {
 	}
 	to.did, to.failAt = nil, ""
 	receipt, err := w.Write(t.Context(), &b)
-	if got := strings.Join(to.did, "; "); err != nil || got != "begin; open tags; open a; "+batch || receipt.Rows != 6 || receipt.WireBytes != 1306 || receipt.Acked.Before(receipt.Sent) {
+	if got := strings.Join(to.did, "; "); err != nil || got != "begin; open tags; open b; "+batch || receipt.Rows != 6 || receipt.WireBytes != 1306 || receipt.Acked.Before(receipt.Sent) {
 		t.Errorf("%s; %+v, %v", got, receipt, err)
 	}
 	to.did = nil

@@ -97,6 +97,27 @@ func together(parts []Part) Verdict {
 	return Holds
 }
 
+// most is the verdict of comparisons of which more than half must hold.
+func most(parts []Part) Part {
+	count := make(map[Verdict]int)
+	for _, p := range parts {
+		count[p.Verdict]++
+	}
+	n := len(parts) - count[NotTested]
+	if n == 0 {
+		return untested("", reasons(parts))
+	}
+	p := Part{Verdict: Tie, Advantage: stats.Value{Bound: stats.Unknown},
+		What: fmt.Sprintf("most of %d comparisons, such as %s; here %d hold, %d do not, %d are ties", n, parts[0].What, count[Holds], count[DoesNotHold], count[Tie])}
+	switch {
+	case 2*count[Holds] > n:
+		p.Verdict = Holds
+	case 2*count[DoesNotHold] > n:
+		p.Verdict = DoesNotHold
+	}
+	return p
+}
+
 // reasons lists why parts were not tested, each once.
 func reasons(parts []Part) string {
 	var list []string
@@ -116,6 +137,17 @@ type rule struct {
 }
 
 func (r rule) parts() []Part {
+	if e, _ := r.d.Experiment(r.Of); r.Full && !e.Whole(r.m.Size) {
+		return []Part{untested("", fmt.Sprintf("size %s does not have what is compared", r.m.Size))}
+	}
+	if r.Most {
+		return []Part{most(r.each())}
+	}
+	return r.each()
+}
+
+// each are the comparisons of a rule.
+func (r rule) each() []Part {
 	switch {
 	case len(r.Order) > 0:
 		return r.order()
@@ -125,6 +157,10 @@ func (r rule) parts() []Part {
 		return r.changes()
 	case r.Peak != nil:
 		return r.peak()
+	case r.Lead != nil:
+		return r.lead()
+	case r.Reach != nil:
+		return r.reach()
 	case r.Wins != nil:
 		return []Part{r.wins()}
 	}
@@ -138,6 +174,12 @@ func untested(what, why string) Part {
 
 // about is the rule's figure in words.
 func (r rule) about(subject string) string {
+	if f, ok := figureOf(r.Figure); ok {
+		if len(r.Types) == 0 {
+			subject = "a load"
+		}
+		return f.words + " with " + subject
+	}
 	if len(r.Types) == 0 {
 		switch r.Figure {
 		case "acked":
@@ -167,8 +209,11 @@ func (r rule) metric() compare.Metric {
 }
 
 // points returns the runs that a rule is about, or why there is none.
-func (r rule) points(where map[string]string) ([]*result.Run, string) {
-	e, _ := r.d.Experiment(r.Of)
+func (r rule) points(where map[string]string) ([]*result.Run, string) { return r.pointsOf(r.Of, where) }
+
+// pointsOf are those of an experiment.
+func (r rule) pointsOf(name string, where map[string]string) ([]*result.Run, string) {
+	e, _ := r.d.Experiment(name)
 	cut := e.Cut(r.m.Size)
 	for path, value := range where {
 		if slices.Contains(cut.Lost[path], value) {
@@ -182,7 +227,8 @@ func (r rule) points(where map[string]string) ([]*result.Run, string) {
 	for _, run := range r.m.Runs[e.Name] {
 		fits := true
 		for path, value := range where {
-			fits = fits && run.Parameters.Value(path) == ours(cut, path, value)
+			_, _, ofTarget := option(path)
+			fits = fits && (ofTarget || run.Parameters.Value(path) == ours(cut, path, value))
 		}
 		if fits {
 			list = append(list, run)
@@ -215,27 +261,61 @@ func at(run *result.Run) string {
 	return " at " + run.Parameters.String()
 }
 
-// target returns the name of the run's target that is a system.
-func target(run *result.Run, system string) string {
-	for _, t := range run.Targets {
-		if t.Kind == system {
-			return t.Name
-		}
+// option splits the path of a target's option, targets.NAME.OPTION, whose values are
+// targets of one run and no runs of their own.
+func option(path string) (target, name string, ok bool) {
+	rest, ok := strings.CutPrefix(path, "targets.")
+	if !ok {
+		return "", "", false
 	}
-	return ""
+	return strings.Cut(rest, ".")
 }
 
-// advantage compares a figure of system x in one run with that of system y in another,
-// which may be the same run.
-func (r rule) advantage(what, subject string, runX *result.Run, x string, runY *result.Run, y string) Part {
-	nameX, nameY := target(runX, x), target(runY, y)
-	switch {
-	case nameX == "":
-		return untested(what, x+" was not given")
-	case nameY == "":
-		return untested(what, y+" was not given")
+// side is a system at a point: a target of a run.
+type side struct {
+	run    *result.Run
+	target *result.Target // nil: none is the system with these options
+	name   string         // the system's, with the options that choose it
+}
+
+// side returns a system's target in a run, with the options that where gives it.
+func (r rule) side(run *result.Run, system string, where map[string]string) side {
+	e, _ := r.d.Experiment(r.Of)
+	cut := e.Cut(r.m.Size)
+	s := side{run: run, name: system}
+	i := slices.IndexFunc(run.Targets, func(t result.Target) bool {
+		if t.Kind != system {
+			return false
+		}
+		for path, value := range where {
+			if of, name, ok := option(path); ok && of == system && t.Options[name] != ours(cut, path, value) {
+				return false
+			}
+		}
+		return true
+	})
+	if i >= 0 {
+		s.target = &run.Targets[i]
 	}
-	c, err := compare.Runs(compare.Side{Runs: []*result.Run{runY}, Target: nameY}, compare.Side{Runs: []*result.Run{runX}, Target: nameX}, compare.Options{Different: true})
+	for path, value := range where {
+		if of, name, ok := option(path); ok && of == system {
+			s.name += " with " + name + "=" + ours(cut, path, value)
+		}
+	}
+	return s
+}
+
+// advantage compares a figure of x with that of y, which may be of the same run.
+func (r rule) advantage(what, subject string, x, y side) Part {
+	for _, s := range []side{x, y} {
+		if s.target == nil {
+			return untested(what, s.name+" was not given")
+		}
+	}
+	if _, own := figureOf(r.Figure); own {
+		return r.advantageOwn(what, subject, x, y)
+	}
+	c, err := compare.Runs(compare.Side{Runs: []*result.Run{y.run}, Target: y.target.Name}, compare.Side{Runs: []*result.Run{x.run}, Target: x.target.Name}, compare.Options{Different: true})
 	if err != nil {
 		return untested(what, err.Error())
 	}
@@ -248,6 +328,19 @@ func (r rule) advantage(what, subject string, runX *result.Run, x string, runY *
 	return untested(what, "no such figure was measured")
 }
 
+// advantageOwn is advantage for the figures that package compare has not.
+func (r rule) advantageOwn(what, subject string, x, y side) Part {
+	ofX, better, missing := r.values(x, subject)
+	if missing != "" {
+		return untested(what, x.name+": "+missing)
+	}
+	ofY, _, missing := r.values(y, subject)
+	if missing != "" {
+		return untested(what, y.name+": "+missing)
+	}
+	return compared(what, ofX, ofY, better)
+}
+
 // of is a figure of a comparison as a part, oriented so that above 1 is better. It
 // decides nothing yet.
 func of(what string, f *compare.Figure) Part {
@@ -257,7 +350,7 @@ func of(what string, f *compare.Figure) Part {
 	case missing != "":
 		return untested(what, missing)
 	case f.Method == compare.WithinRepeat || f.Interval == nil || f.Interval.Level < stats.Confidence:
-		return untested(what, "too few repeats for an interval")
+		return untested(what, tooFewRepeats)
 	}
 	if f.Better == compare.Lower {
 		p = p.inverted()
@@ -328,7 +421,7 @@ func (r rule) order() []Part {
 				parts = append(parts, untested(what, why))
 			}
 			for _, run := range runs {
-				parts = append(parts, r.advantage(what+at(run), subject, run, x, run, y).decided(r.AtLeast))
+				parts = append(parts, r.advantage(what+at(run), subject, r.side(run, x, r.Where), r.side(run, y, r.Where)).decided(r.AtLeast))
 			}
 		}
 	}
@@ -359,8 +452,9 @@ func with(where map[string]string, path, value string) map[string]string {
 
 func (r rule) changes() []Part {
 	c := r.Changes
-	from, why := r.points(with(r.Where, c.Along, c.From))
-	to, whyTo := r.points(with(r.Where, c.Along, c.To))
+	whereFrom, whereTo := with(r.Where, c.Along, c.From), with(r.Where, c.Along, c.To)
+	from, why := r.points(whereFrom)
+	to, whyTo := r.pointsOf(cmp.Or(c.Against, r.Of), whereTo)
 	why = cmp.Or(why, whyTo)
 	var parts []Part
 	for _, subject := range r.subjects() {
@@ -370,7 +464,7 @@ func (r rule) changes() []Part {
 				parts = append(parts, untested(what, why))
 				continue
 			}
-			p := r.advantage(what, subject, to[0], system, from[0], system)
+			p := r.advantage(what, subject, r.side(to[0], system, whereTo), r.side(from[0], system, whereFrom))
 			switch c.Goes {
 			case document.Better:
 				p = p.decided(c.AtLeast)
@@ -428,12 +522,86 @@ func (r rule) peak() []Part {
 			}
 			for _, run := range all {
 				if run != best[0] {
-					parts = append(parts, r.advantage(what+", not"+at(run), subject, best[0], system, run, system).decided(0))
+					parts = append(parts, r.advantage(what+", not"+at(run), subject, r.side(best[0], system, r.Where), r.side(run, system, r.Where)).decided(0))
 				}
 			}
 		}
 	}
 	return parts
+}
+
+// lead compares the lead at the claimed values with that at each other one.
+func (r rule) lead() []Part {
+	l := r.Lead
+	all, whyAll := r.points(r.Where)
+	var parts []Part
+	for _, end := range []struct{ name, at string }{{"largest", l.Largest}, {"smallest", l.Smallest}} {
+		if end.at == "" {
+			continue
+		}
+		claimed, why := r.points(with(r.Where, l.Along, end.at))
+		why = cmp.Or(why, whyAll)
+		for _, subject := range r.subjects() {
+			what := fmt.Sprintf("%s: lead of %s over %s %s at %s=%s", r.about(subject), l.Better, l.Than, end.name, l.Along, end.at)
+			if why != "" {
+				parts = append(parts, untested(what, why))
+				continue
+			}
+			own, missing := r.leads(claimed[0], subject, l.Better, l.Than)
+			for _, run := range all {
+				if run == claimed[0] {
+					continue
+				}
+				other, missingOther := r.leads(run, subject, l.Better, l.Than)
+				switch missing := cmp.Or(missing, missingOther); {
+				case missing != "":
+					parts = append(parts, untested(what, missing))
+				case end.name == "largest":
+					parts = append(parts, compared(what+", not"+at(run), own, other, compare.Higher).decided(0))
+				default:
+					parts = append(parts, compared(what+", not"+at(run), own, other, compare.Lower).decided(0))
+				}
+			}
+		}
+	}
+	return parts
+}
+
+// reach compares a figure with a number.
+func (r rule) reach() []Part {
+	runs, why := r.points(r.Where)
+	var parts []Part
+	for _, subject := range r.subjects() {
+		for _, system := range r.Reach.Systems {
+			what := fmt.Sprintf("%s of %s at least %g", r.about(subject), system, r.Reach.AtLeast)
+			if why != "" {
+				parts = append(parts, untested(what, why))
+			}
+			for _, run := range runs {
+				parts = append(parts, r.reached(what+at(run), subject, run, system))
+			}
+		}
+	}
+	return parts
+}
+
+// reached is the part of one system and run: how many times the number it has.
+func (r rule) reached(what, subject string, run *result.Run, system string) Part {
+	s := r.side(run, system, r.Where)
+	if s.target == nil {
+		return untested(what, s.name+" was not given")
+	}
+	values, _, missing := r.values(s, subject)
+	if missing != "" {
+		return untested(what, missing)
+	}
+	e := stats.Summarize(values)
+	if e.Interval == nil || e.Interval.Level < stats.Confidence {
+		return untested(what, tooFewRepeats)
+	}
+	share := func(v stats.Value) stats.Value { v.Figure /= r.Reach.AtLeast; return v }
+	p := Part{What: what, Advantage: share(e.Median), Interval: &stats.Interval{Lo: share(e.Interval.Lo), Hi: share(e.Interval.Hi), Level: e.Interval.Level}}
+	return p.decided(0)
 }
 
 // wins counts in how many comparisons one system is shown to be better. The claim allows
@@ -449,7 +617,7 @@ func (r rule) wins() Part {
 	missing := ""
 	for _, run := range runs {
 		for _, subject := range r.subjects() {
-			switch p := r.advantage(subject, subject, run, w.Better, run, w.Than).decided(0); p.Verdict {
+			switch p := r.advantage(subject, subject, r.side(run, w.Better, r.Where), r.side(run, w.Than, r.Where)).decided(0); p.Verdict {
 			case NotTested:
 				missing = cmp.Or(missing, p.Why)
 				continue
@@ -478,7 +646,7 @@ func (r rule) wins() Part {
 // rows compares the size of the dataset, which only the full size has.
 func (r rule) rows() Part {
 	what := fmt.Sprintf("the dataset has %d rows", r.Rows)
-	if r.m.Size != document.Full {
+	if e, _ := r.d.Experiment(r.Of); !e.Whole(r.m.Size) {
 		return untested(what, fmt.Sprintf("size %s has a part of the rows", r.m.Size))
 	}
 	runs, why := r.points(r.Where)

@@ -2,6 +2,7 @@ package claims
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ experiments:
   - id: E1
     name: load
     run: {}
-    cuts: {small: {words: a part, for: {load.workers: {"8": "2"}}, lost: {load.workers: ["12"]}}}
+    cuts: {small: {words: a part, run: {load: {workers: 2}}, for: {load.workers: {"8": "2"}}, lost: {load.workers: ["12"]}}}
 claims:
   - {id: C1, says: it is said, ` + claim + "}\n"))
 	if err != nil {
@@ -48,12 +49,38 @@ func run(id, workers string, questdb, influxdb seconds) *result.Run {
 	}{{"questdb", questdb}, {"influxdb", influxdb}} {
 		target := result.Target{Name: t.kind, Kind: t.kind}
 		for i, took := range t.loads {
-			load := &result.Load{Rows: 1000, Settled: took, Acked: took, Sent: took, DiskBytes: int64(1000 * took), Census: []result.CensusResult{{Table: "cpu", Expected: 1000, Counted: 1000}}}
+			load := &result.Load{Rows: 1000, Metrics: 10000, Settled: took, Acked: took, Sent: took, DiskBytes: int64(1000 * took), Census: []result.CensusResult{{Table: "cpu", Expected: 1000, Counted: 1000}}}
+			load.Cell = result.Cell{From: float64(10 * i), To: float64(10*i + 6), Client: &result.Client{CPU: result.Value(took), User: result.Value(took)}}
 			target.Repeats = append(target.Repeats, result.Repeat{Number: i + 1, Load: load})
 		}
+		target.Options = map[string]string{"cache": "on"}
 		r.Targets = append(r.Targets, target)
+		uses := result.Resources{Source: "server " + t.kind, Period: 1} // each second InfluxDB takes half a second of CPU, QuestDB a whole one
+		for at := range 60 {
+			cpu := float64(at)
+			if t.kind == "influxdb" {
+				cpu /= 2
+			}
+			uses.Add(float64(at), map[result.Metric]float64{result.CPU: cpu})
+		}
+		r.Resources = append(r.Resources, uses)
 	}
+	slow := slower(r.Targets[0], 5)
+	slow.Name, slow.Options = "questdb-cache-off", map[string]string{"cache": "off"}
+	r.Targets = append(r.Targets, slow)
 	return r
+}
+
+// slower is a target with loads that take so many times as long.
+func slower(t result.Target, times float64) result.Target {
+	repeats := slices.Clone(t.Repeats)
+	for i := range repeats {
+		load := *repeats[i].Load
+		load.Settled, load.Acked, load.Sent = times*load.Settled, times*load.Acked, times*load.Sent
+		repeats[i].Load = &load
+	}
+	t.Repeats = repeats
+	return t
 }
 
 // A claim is judged by the interval of the ratio: which side of 1, or of the claimed
@@ -82,6 +109,22 @@ func TestJudge(t *testing.T) {
 		{`rules: [{of: load, changes: {systems: [influxdb], along: load.workers, from: "1", to: "8", goes: better, at-least: 2}}]`, DoesNotHold, ""},
 		{`rules: [{of: load, peak: {systems: [questdb], along: load.workers, at: "1"}}]`, Holds, ""},
 		{`rules: [{of: load, peak: {systems: [influxdb], along: load.workers, at: "1"}}]`, DoesNotHold, ""},
+		{`rules: [{of: load, lead: {better: questdb, than: influxdb, along: load.workers, largest: "1"}}]`, Holds, ""},
+		{`rules: [{of: load, lead: {better: questdb, than: influxdb, along: load.workers, largest: "8", smallest: "1"}}]`, DoesNotHold, ""},
+		{`rules: [{of: load, lead: {better: questdb, than: influxdb, along: load.workers, smallest: "8"}}]`, Holds, ""},
+		{`rules: [{of: load, where: {load.workers: "1"}, reach: {systems: [questdb], at-least: 900}}]`, Holds, ""},
+		{`rules: [{of: load, where: {load.workers: "1"}, reach: {systems: [questdb, influxdb], at-least: 900}}]`, DoesNotHold, ""},
+		{`rules: [{of: load, where: {load.workers: "1"}, reach: {systems: [questdb], at-least: 970}}]`, Tie, ""},
+		{`rules: [{of: load, most: true, order: [questdb, influxdb]}]`, Tie, ""}, // one of two
+		{`rules: [{of: load, full: true, order: [questdb, influxdb]}]`, NotTested, "size small does not have what is compared"},
+		{`rules: [{of: load, where: {load.workers: "1"}, figure: points, order: [questdb, influxdb], at-least: 2}]`, Holds, ""},
+		{`rules: [{of: load, where: {load.workers: "1"}, figure: client-user, order: [questdb, influxdb]}]`, Holds, ""},
+		{`rules: [{of: load, where: {load.workers: "1"}, figure: client-system, order: [questdb, influxdb]}]`, NotTested, "too short to be measured"},
+		{`rules: [{of: load, where: {load.workers: "1"}, figure: server-cpu, order: [influxdb, questdb]}]`, Holds, ""},
+		{`rules: [{of: load, where: {load.workers: "1"}, figure: client-part, order: [influxdb, questdb]}]`, DoesNotHold, ""},
+		{`rules: [{of: load, where: {load.workers: "1"}, figure: settling, order: [questdb, influxdb]}]`, NotTested, "no load stands"},
+		{`rules: [{of: load, where: {load.workers: "1", targets.questdb.fsync: "on"}, order: [questdb, influxdb]}]`, NotTested, "questdb with fsync=on was not given"},
+		{`rules: [{of: load, where: {load.workers: "1"}, changes: {systems: [questdb], along: targets.questdb.cache, from: "on", to: "off", goes: worse, at-least: 4}}]`, Holds, ""},
 		{`rules: [{of: load, wins: {better: questdb, than: influxdb, least: 1, of: 2}}]`, Holds, ""},
 		{`rules: [{of: load, wins: {better: questdb, than: influxdb, least: 2, of: 2}}]`, Tie, ""},
 		{`rules: [{of: load, wins: {better: influxdb, than: questdb, least: 2, of: 2}}]`, DoesNotHold, ""},
@@ -153,17 +196,22 @@ func TestCells(t *testing.T) {
 	r.Parameters = append(r.Parameters, result.Parameter{Path: "workload.timestamp-end", Value: "2016-01-02T13:45:00Z"})
 	r.Dataset = result.Dataset{Rows: 1000, Metrics: 11000}
 	found := map[string]string{}
-	for _, c := range Cells(d, e, Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": {r}}}) {
-		p := c.Printed
-		if p.Parameters["workers"] == "2" && c.System == "influxdb" {
-			found[p.Parameters["dataset"]+" "+p.Metric] = fmt.Sprintf("%s, own %s, %s", p.Text, c.Own.Median, c.Missing)
+	for _, l := range Lines(d, e, Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": {r}}}) {
+		for _, c := range l.Cells {
+			if c.System == "influxdb" {
+				found[l.Name+" "+l.Metric] = fmt.Sprintf("%s, own %s, %s", c.Printed.Text, c.Own.Median, c.Missing)
+			}
+		}
+		for _, q := range l.Ratios {
+			found[l.Name+" "+l.Metric+" "+q.Of+"/"+q.To] = fmt.Sprintf("%.3f, own %s", q.Value(), q.Own)
 		}
 	}
 	for key, want := range map[string]string{
-		"small rows_per_s":    "56671.6, own 488, ",
-		"small metrics_per_s": "63581.3, own 5.37e+03, ",
-		"small load_s":        "21.58, own 0, of other rows",
-		"big rows_per_s":      "54632.85, own 0, size small has no workload.timestamp-end=2016-02-12T00:00:00Z",
+		"small, 2 workers rows_per_s":                      "56671.6, own 488, ",
+		"small, 2 workers metrics_per_s":                   "63581.3, own 5.37e+03, ",
+		"small, 2 workers load_s":                          "21.58, own 0, of the whole run, which only full has",
+		"big, 2 workers rows_per_s":                        "54632.85, own ?, size small has no workload.timestamp-end=2016-02-12T00:00:00Z",
+		"small, 2 workers rows_per_s influxdb/timescaledb": "1.030, own ?",
 	} {
 		if found[key] != want {
 			t.Errorf("%s: %q, want %q", key, found[key], want)

@@ -60,6 +60,11 @@ type Experiment struct {
 	// printed text, the document's value.
 	Axes   map[string]string            `yaml:"axes"`
 	Values map[string]map[string]string `yaml:"values"`
+	// Only is the driver of the one system that takes part, under its driver's name, where
+	// its options are varied; empty: all do.
+	Only string `yaml:"only"`
+	// Curves asks for charts of what the servers used over time, all in one.
+	Curves bool `yaml:"curves"`
 	// Missing is why tsmark cannot run it; empty: it can.
 	Missing string `yaml:"missing"`
 	// Run is the experiment at full size, as a file of tsmark's but for its name and
@@ -88,6 +93,8 @@ type Claim struct {
 	Derived bool   `yaml:"derived"` // the numbers say so, the text does not
 	// Against says which numbers of the document contradict it; empty: none.
 	Against string `yaml:"against"`
+	// Aside is what of the comparison is not as in the document; empty: nothing.
+	Aside string `yaml:"aside"`
 	// Tie says that the printed numbers differ by less than a tenth: it is a tie from the
 	// start, and no measurement makes it more.
 	Tie bool `yaml:"tie"`
@@ -127,6 +134,11 @@ func Parse(text []byte) (*Document, error) {
 	var d Document
 	if err := yaml.UnmarshalWithOptions(text, &d, yaml.Strict(), yaml.UseOrderedMap()); err != nil {
 		return nil, fmt.Errorf("reading the description of a document: %w", err)
+	}
+	for _, e := range d.Experiments {
+		if _, ok := d.System(e.Only); e.Only != "" && !ok {
+			return nil, fmt.Errorf("%s, %s: only %q takes part, which is no system of the document", d.Name, e.Name, e.Only)
+		}
 	}
 	for _, c := range d.Claims {
 		if err := c.check(&d); err != nil {
@@ -186,12 +198,27 @@ func (d *Document) Make(e *Experiment, size Size, targets []experiment.Target) (
 	if err != nil {
 		return nil, err
 	}
-	parsed.Targets = targets
+	parsed.Targets = e.Takes(targets)
 	parsed.Notes = append(parsed.Notes, fmt.Sprintf("%s of %s: %s (%s)", e.ID, d.Title, e.Title, d.Authors))
 	if words := e.Cut(size).Words; words != "" {
 		parsed.Notes = append(parsed.Notes, "size "+string(size)+": "+words)
 	}
 	return parsed, nil
+}
+
+// Takes returns the targets that take part in an experiment. Where that is only one, it
+// has the name of its driver, by which the experiment's parameters name it.
+func (e *Experiment) Takes(targets []experiment.Target) []experiment.Target {
+	if e.Only == "" {
+		return targets
+	}
+	i := slices.IndexFunc(targets, func(t experiment.Target) bool { return t.Kind == e.Only })
+	if i < 0 {
+		return nil
+	}
+	one := targets[i]
+	one.Name = e.Only
+	return []experiment.Target{one}
 }
 
 // merge returns a with what b sets: maps key by key, anything else as b has it.

@@ -33,7 +33,7 @@ func TestAllClaimsAreThere(t *testing.T) {
 // points are those of an experiment in a size: what a sweep sets in each.
 func points(t *testing.T, d *Document, e *Experiment, size Size) []experiment.Point {
 	t.Helper()
-	whole, err := d.Make(e, size, []experiment.Target{{Name: "sqlite", Kind: "sqlite"}})
+	whole, err := d.Make(e, size, []experiment.Target{{Name: "sqlite", Kind: "sqlite"}, {Name: "tested", Kind: e.Only}})
 	if err != nil {
 		t.Fatalf("%s, %s, %s: %v", d.Name, e.Name, size, err)
 	}
@@ -51,6 +51,10 @@ func has(p experiment.Point, where map[string]string) bool {
 		for _, set := range p.Parameters {
 			found = found || set.Path == path && set.Value == value
 		}
+		for _, t := range p.Experiment.Targets { // values of options are targets of one run
+			name, ok := strings.CutPrefix(path, "targets."+t.Kind+".")
+			found = found || ok && t.Options[name] == value
+		}
 		if !found {
 			return false
 		}
@@ -66,7 +70,7 @@ func TestRulesAreAboutPoints(t *testing.T) {
 			for _, r := range c.Rules {
 				e, _ := d.Experiment(r.Of)
 				wheres := []map[string]string{r.Where}
-				if r.Changes != nil {
+				if r.Changes != nil && r.Changes.Against == "" {
 					wheres = []map[string]string{with(r.Where, r.Changes.Along, r.Changes.From), with(r.Where, r.Changes.Along, r.Changes.To)}
 				}
 				if r.Peak != nil {

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Rule is a condition on measurements. It is one of: Order, First, Changes, Peak,
-// Wins or Rows, the others being empty.
+// Lead, Reach, Wins or Rows, the others being empty.
 //
 // A measurement is a figure of a system at a point of an experiment: of its loads the
 // rate, or a query type's. Where is which points: parameters and the document's values of
@@ -17,8 +18,13 @@ type Rule struct {
 	Where map[string]string `yaml:"where"` // by path, as workload.scale
 	// Types are query types; empty: the rule is about loads.
 	Types []string `yaml:"types"`
-	// Figure is which one: load (rows/s until settled, the default), acked or disk of
-	// loads; mean (the default, the inverse of a worker's queries/s) or median of types.
+	// Most says that of the comparisons more than half must hold, not all.
+	Most bool `yaml:"most"`
+	// Full says that only the full size has what is compared.
+	Full bool `yaml:"full"`
+	// Figure is which one. Of loads it is load (rows/s until settled, the default), acked,
+	// disk, Points or Settling; of types mean (the default, the inverse of a worker's queries/s), median or
+	// Rate; of both what Usages lists.
 	Figure string `yaml:"figure"`
 
 	// Order are systems, each of which is better than the next, by AtLeast, at every
@@ -35,6 +41,13 @@ type Rule struct {
 	// Peak is the value of a parameter at which a system is best.
 	Peak *Peak `yaml:"peak"`
 
+	// Lead says at which values of a parameter one system's lead over another is largest
+	// and smallest.
+	Lead *Lead `yaml:"lead"`
+
+	// Reach is a figure that systems have at least.
+	Reach *Reach `yaml:"reach"`
+
 	// Wins says in how many types and points one system is better than another.
 	Wins *Wins `yaml:"wins"`
 
@@ -44,10 +57,12 @@ type Rule struct {
 
 // Change is how a figure of systems goes along a parameter.
 type Change struct {
-	Systems []string  `yaml:"systems"`
-	Along   string    `yaml:"along"` // path
-	From    string    `yaml:"from"`  // the document's values
-	To      string    `yaml:"to"`
+	Systems []string `yaml:"systems"`
+	Along   string   `yaml:"along"` // path
+	From    string   `yaml:"from"`  // the document's values
+	To      string   `yaml:"to"`
+	// Against is the experiment that To is in, where that is another one than the rule's.
+	Against string    `yaml:"against"`
 	Goes    Direction `yaml:"goes"`
 	AtLeast float64   `yaml:"at-least"` // by this factor; 0: by anything
 }
@@ -69,6 +84,50 @@ type Peak struct {
 	At      string   `yaml:"at"` // the document's value
 }
 
+// Lead is how many times better one system is than another, along a parameter.
+type Lead struct {
+	Better   string `yaml:"better"`
+	Than     string `yaml:"than"`
+	Along    string `yaml:"along"`
+	Largest  string `yaml:"largest"`  // the document's values; empty: nothing is claimed
+	Smallest string `yaml:"smallest"` // likewise
+}
+
+// Reach is a figure as a number, which a higher one is better than.
+type Reach struct {
+	Systems []string `yaml:"systems"`
+	AtLeast float64  `yaml:"at-least"` // in the unit of the figure: rows/s
+}
+
+// Points is the figure of loads that is the values a second until all had settled: where
+// rows have different numbers of fields it says what rows do not. Settling is how large a
+// part of a load's time comes after its last acknowledgement.
+const (
+	Points   = "points"
+	Settling = "settling"
+)
+
+// Rate is the figure of query types that is the queries a second of all workers together.
+const Rate = "rate"
+
+// What is used up while rows are loaded or queries are run: of loads until they have
+// settled, of query types for each query where it adds up. Less is better.
+const (
+	ServerCPU     = "server-cpu"     // seconds
+	ServerMemory  = "server-memory"  // bytes, the most
+	ServerWritten = "server-written" // bytes to disk
+	ClientCPU     = "client-cpu"     // seconds
+	ClientUser    = "client-user"    // seconds in programs
+	ClientSystem  = "client-system"  // seconds in the kernel
+	ClientShare   = "client-share"   // of all cores
+	ClientPart    = "client-part"    // of the CPU time of client and server together, the client's
+)
+
+// Usages lists them.
+func Usages() []string {
+	return []string{ServerCPU, ServerMemory, ServerWritten, ClientCPU, ClientUser, ClientSystem, ClientShare, ClientPart}
+}
+
 // Wins is a count of comparisons.
 type Wins struct {
 	Better string `yaml:"better"`
@@ -80,7 +139,7 @@ type Wins struct {
 // kinds returns how many of the alternatives a rule has.
 func (r *Rule) kinds() int {
 	n := 0
-	for _, has := range []bool{len(r.Order) > 0, r.First != "", r.Changes != nil, r.Peak != nil, r.Wins != nil, r.Rows > 0} {
+	for _, has := range []bool{len(r.Order) > 0, r.First != "", r.Changes != nil, r.Peak != nil, r.Lead != nil, r.Reach != nil, r.Wins != nil, r.Rows > 0} {
 		if has {
 			n++
 		}
@@ -99,6 +158,12 @@ func (r *Rule) systems() []string {
 	}
 	if r.Peak != nil {
 		list = append(list, r.Peak.Systems...)
+	}
+	if r.Lead != nil {
+		list = append(list, r.Lead.Better, r.Lead.Than)
+	}
+	if r.Reach != nil {
+		list = append(list, r.Reach.Systems...)
 	}
 	if r.Wins != nil {
 		list = append(list, r.Wins.Better, r.Wins.Than)
@@ -119,10 +184,10 @@ func (c *Claim) check(d *Document) error {
 		case e.Missing != "":
 			return fmt.Errorf("rule %d is of %s, which cannot be run", i+1, r.Of)
 		case r.kinds() != 1:
-			return fmt.Errorf("rule %d has %d of order, first, changes, peak, wins and rows, expected one", i+1, r.kinds())
-		case len(r.Types) == 0 && !slices.Contains([]string{"", "load", "acked", "disk"}, r.Figure):
+			return fmt.Errorf("rule %d has %d of order, first, changes, peak, lead, reach, wins and rows, expected one", i+1, r.kinds())
+		case len(r.Types) == 0 && !slices.Contains(append([]string{"", "load", "acked", "disk", Points, Settling}, Usages()...), r.Figure):
 			return fmt.Errorf("rule %d: loads have no figure %q", i+1, r.Figure)
-		case len(r.Types) > 0 && !slices.Contains([]string{"", "mean", "median"}, r.Figure):
+		case len(r.Types) > 0 && !slices.Contains(append([]string{"", "mean", "median", Rate}, Usages()...), r.Figure):
 			return fmt.Errorf("rule %d: query types have no figure %q", i+1, r.Figure)
 		}
 		for _, name := range r.systems() {
@@ -132,6 +197,14 @@ func (c *Claim) check(d *Document) error {
 		}
 		if c := r.Changes; c != nil && !slices.Contains([]Direction{Better, Worse, Same}, c.Goes) {
 			return fmt.Errorf("rule %d goes %q; write better, worse or same", i+1, c.Goes)
+		}
+		if k := r.Peak; k != nil && strings.HasPrefix(k.Along, "targets.") {
+			return fmt.Errorf("rule %d: a peak is along a parameter of runs, which %s is not", i+1, k.Along)
+		}
+		if c := r.Changes; c != nil && c.Against != "" {
+			if e, ok := d.Experiment(c.Against); !ok || e.Missing != "" {
+				return fmt.Errorf("rule %d is against %q, which is no experiment of the document that can be run", i+1, c.Against)
+			}
 		}
 	}
 	return nil

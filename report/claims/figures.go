@@ -1,0 +1,209 @@
+package claims
+
+import (
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/reproduce/document"
+)
+
+// figure is one that rules compare and that package compare has not: a value for each
+// repeat.
+type figure struct {
+	words  string // in which it is spoken of, before "of"
+	better compare.Direction
+	load   func(*resources, *result.Load) result.Value    // nil: loads have none
+	query  func(*resources, *result.Queries) result.Value // nil: query types have none
+}
+
+// resources is what was watched while a figure was measured.
+type resources struct {
+	sources []*result.Resources // of what served the target
+}
+
+// figureOf returns a figure by the name that documents use; not ok: package compare has it.
+func figureOf(name string) (f figure, ok bool) {
+	usage := func(of func(*result.Usage) result.Value) func(*resources, *result.Cell) result.Value {
+		return func(m *resources, c *result.Cell) result.Value {
+			u, known := estimate.Used(m.sources, []*result.Cell{c})
+			if !known {
+				return result.Absent()
+			}
+			return of(&u)
+		}
+	}
+	client := func(of func(*result.Client) result.Value) func(*resources, *result.Cell) result.Value {
+		return func(_ *resources, c *result.Cell) result.Value {
+			if c.Client == nil {
+				return result.Absent()
+			}
+			return of(c.Client)
+		}
+	}
+	// Of queries what is used up is taken for each, since a time box runs more of those
+	// that are faster.
+	both := func(words string, each bool, of func(*resources, *result.Cell) result.Value) figure {
+		return figure{words: words, better: compare.Lower,
+			load: func(m *resources, l *result.Load) result.Value { return of(m, &l.Cell) },
+			query: func(m *resources, q *result.Queries) result.Value {
+				if each {
+					return of(m, &q.Cell) / result.Value(max(q.Executed, 1))
+				}
+				return of(m, &q.Cell)
+			}}
+	}
+	switch name {
+	case document.Points:
+		return figure{words: "values loaded a second", better: compare.Higher, load: func(_ *resources, l *result.Load) result.Value {
+			return result.Value(estimate.Settled(l) * float64(l.Metrics) / float64(max(l.Rows, 1)))
+		}}, true
+	case document.Settling:
+		return figure{words: "part of the load's time after its last acknowledgement", better: compare.Higher, load: func(_ *resources, l *result.Load) result.Value {
+			if l.Acked <= 0 || l.Settled <= 0 {
+				return result.Absent()
+			}
+			return result.Value((l.Settled - l.Acked) / l.Settled)
+		}}, true
+	case document.ClientPart:
+		part := func(m *resources, c *result.Cell) result.Value {
+			server, known := estimate.Used(m.sources, []*result.Cell{c})
+			if !known || c.Client == nil {
+				return result.Absent()
+			}
+			return c.Client.CPU / (c.Client.CPU + server.CPU)
+		}
+		return both("client's part of the CPU time", false, part), true
+	case document.Rate:
+		return figure{words: "queries a second of all workers together", better: compare.Higher,
+			query: func(_ *resources, q *result.Queries) result.Value { return result.Value(q.PerSecond) }}, true
+	case document.ServerCPU:
+		return both("CPU time of the server", true, usage(func(u *result.Usage) result.Value { return u.CPU })), true
+	case document.ServerMemory:
+		return both("most memory of the server", false, usage(func(u *result.Usage) result.Value { return u.RSSMax })), true
+	case document.ServerWritten:
+		return both("bytes that the server wrote to disk", true, usage(func(u *result.Usage) result.Value { return u.DiskWritten })), true
+	case document.ClientUser:
+		return both("user time of the client", true, client(func(c *result.Client) result.Value { return recorded(c.User) })), true
+	case document.ClientSystem:
+		return both("system time of the client", true, client(func(c *result.Client) result.Value { return recorded(c.System) })), true
+	case document.ClientCPU:
+		return both("CPU time of the client", true, client(func(c *result.Client) result.Value { return c.CPU })), true
+	case document.ClientShare:
+		return both("CPU share of the client", false, client(func(c *result.Client) result.Value { return c.Share })), true
+	}
+	return figure{}, false
+}
+
+// recorded is absent where versions before did not record it.
+func recorded(v result.Value) result.Value {
+	if v == 0 {
+		return result.Absent()
+	}
+	return v
+}
+
+// values returns a figure of each repeat of a target, or why there are none. Those of
+// query types are over the queries that all verified targets of the run answered, where
+// the figure is one of single queries.
+func (r rule) values(s side, subject string) (list []float64, better compare.Direction, missing string) {
+	run, t := s.run, s.target
+	if len(r.Types) == 0 {
+		return r.loadValues(run, t)
+	}
+	if !estimate.Verified(t, subject) {
+		return nil, "", subject + " is not verified, or n/a"
+	}
+	f, own := figureOf(r.Figure)
+	if !own {
+		of := stats.Mean
+		if r.metric() == compare.Median {
+			of = stats.Median
+		}
+		return estimate.Of(run, t, subject).Each(of), compare.Lower, ""
+	}
+	sources, _ := estimate.Sources(run, t)
+	m := &resources{sources: sources}
+	for _, repeat := range t.Measured() {
+		q := repeat.Type(subject)
+		if q == nil {
+			continue
+		}
+		v := f.query(m, q)
+		if !v.Known() || v <= 0 {
+			return nil, "", "it was measured for too short a time, or not at all"
+		}
+		list = append(list, float64(v))
+	}
+	return list, f.better, ""
+}
+
+func (r rule) loadValues(run *result.Run, t *result.Target) (list []float64, better compare.Direction, missing string) {
+	f, own := figureOf(r.Figure)
+	sources, _ := estimate.Sources(run, t)
+	m := &resources{sources: sources}
+	better = compare.Higher
+	of := map[compare.Metric]func(*result.Load) float64{compare.Load: estimate.Settled, compare.Acked: estimate.Acked, compare.Disk: estimate.Disk}[r.metric()]
+	if r.metric() == compare.Disk {
+		better = compare.Lower
+	}
+	if own {
+		better = f.better
+		of = func(l *result.Load) float64 {
+			if v := f.load(m, l); v.Known() {
+				return float64(v)
+			}
+			return 0
+		}
+	}
+	list = estimate.Loads(t, of)
+	if len(list) == 0 {
+		return nil, better, "no load stands, or it was too short to be measured"
+	}
+	return list, better, ""
+}
+
+// compared compares a figure of two sides, as many times better as x is. It decides
+// nothing yet.
+func compared(what string, x, y []float64, better compare.Direction) Part {
+	c := stats.Compare(y, x)
+	if c.Interval == nil || c.Interval.Level < stats.Confidence {
+		return untested(what, tooFewRepeats)
+	}
+	p := Part{What: what, Advantage: c.Ratio, Interval: c.Interval}
+	if better == compare.Lower {
+		p = p.inverted()
+	}
+	return p
+}
+
+const tooFewRepeats = "too few repeats for an interval"
+
+// leads is how many times better one target is than another, repeat by repeat.
+func (r rule) leads(run *result.Run, subject, better, than string) (list []float64, missing string) {
+	x, y := r.side(run, better, r.Where), r.side(run, than, r.Where)
+	for _, s := range []side{x, y} {
+		if s.target == nil {
+			return nil, s.name + " was not given"
+		}
+	}
+	ofX, direction, missing := r.values(x, subject)
+	if missing != "" {
+		return nil, missing
+	}
+	ofY, _, missing := r.values(y, subject)
+	if missing != "" {
+		return nil, missing
+	}
+	for i := range min(len(ofX), len(ofY)) {
+		if ofX[i] <= 0 || ofY[i] <= 0 {
+			return nil, "queries were cut off"
+		}
+		lead := ofX[i] / ofY[i]
+		if direction == compare.Lower {
+			lead = 1 / lead
+		}
+		list = append(list, lead)
+	}
+	return list, ""
+}

@@ -1,0 +1,53 @@
+package estimate
+
+import "github.com/tsmark/tsmark/result"
+
+// Sources returns the readings of what served a target, and whether they are
+// tsmark's own process, which an embedded target shares. Those of a run that
+// was resumed are several. None where nobody could read them.
+func Sources(r *result.Run, t *result.Target) (list []*result.Resources, shared bool) {
+	source := "server " + t.Name
+	if t.Embedded {
+		source = "client"
+	}
+	for i := range r.Resources {
+		if r.Resources[i].Source == source {
+			list = append(list, &r.Resources[i])
+		}
+	}
+	return list, t.Embedded
+}
+
+// EnoughPeriods is how many readings a measurement must last for its usage to
+// be told: each of its ends is uncertain by up to one.
+const EnoughPeriods = 5
+
+// Used adds up what was used during cells. It is not known where a cell was
+// shorter than a few readings, or not watched as a whole.
+func Used(sources []*result.Resources, cells []*result.Cell) (sum result.Usage, known bool) {
+	sum = result.Usage{RSSMax: result.Absent()}
+	for _, c := range cells {
+		found := false
+		for _, s := range sources {
+			u := s.Usage(c.From, c.To)
+			if !u.CPU.Known() || u.Wall < EnoughPeriods*s.Period {
+				continue
+			}
+			found = true
+			sum.Wall += u.Wall
+			sum.CPU += u.CPU
+			sum.DiskRead += u.DiskRead
+			sum.DiskWritten += u.DiskWritten
+			sum.NetReceived += u.NetReceived
+			sum.NetSent += u.NetSent
+			if !sum.RSSMax.Known() || u.RSSMax > sum.RSSMax {
+				sum.RSSMax = u.RSSMax
+			}
+			break
+		}
+		if !found {
+			return sum, false
+		}
+	}
+	return sum, len(cells) > 0
+}

@@ -1,0 +1,275 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/claims"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/reproduce/document"
+)
+
+// reproductionPart is an experiment of a document: its tables in the document's own shape,
+// one's own figures in charts, and the commands that show each run.
+type reproductionPart struct {
+	Title  string
+	Notes  []note
+	Tables []*table
+	Axes   []sweepAxis // by each parameter that is varied
+	Course *timeline   // what the servers used while they were loaded
+	Runs   []fact
+}
+
+func (p *reproductionPart) shown() bool { return len(p.Tables)+len(p.Axes) > 0 || p.Course != nil }
+
+func (p *Reproduction) part(e *document.Experiment) reproductionPart {
+	part := reproductionPart{Title: e.ID + " " + e.Title}
+	if words := e.Cut(p.Measured.Size).Words; words != "" {
+		part.Notes = append(part.Notes, note{"Size " + string(p.Measured.Size) + ": " + words + ".", plain})
+	}
+	runs := p.Measured.Runs[e.Name]
+	lines := claims.Lines(p.Document, e, p.Measured)
+	var metrics []string
+	for i := range lines {
+		if !slices.Contains(metrics, lines[i].Metric) {
+			metrics = append(metrics, lines[i].Metric)
+		}
+	}
+	for _, metric := range metrics {
+		if t := p.printedTable(e, metric, lines, len(runs) > 0); t != nil {
+			part.Tables = append(part.Tables, t)
+		}
+	}
+	if len(runs) > 0 {
+		part.Axes = sweepAxes(runs)
+		if e.Curves {
+			part.Course = newCourse(runs[0])
+		}
+	}
+	for _, r := range runs {
+		part.Runs = append(part.Runs, fact{cmp.Or(r.Parameters.String(), "all"), "tsmark report " + r.ID})
+	}
+	return part
+}
+
+// printedTable is a table of the document's, with one's own figures in it: of each system
+// what is printed and what was measured, and the ratios of the systems. Lines of which a
+// smaller size has nothing are left out where others were measured.
+func (p *Reproduction) printedTable(e *document.Experiment, metric string, lines []claims.Line, measured bool) *table {
+	lines = slices.DeleteFunc(slices.Clone(lines), func(l claims.Line) bool { return l.Metric != metric })
+	some := slices.ContainsFunc(lines, func(l claims.Line) bool { return l.Measured() })
+	all := len(lines)
+	if measured && some && !e.Whole(p.Measured.Size) {
+		lines = slices.DeleteFunc(lines, func(l claims.Line) bool { return !l.Measured() })
+	}
+	systems, pairs := columnsOf(p.Document, lines)
+	t := &table{Title: e.ID + " " + e.Name + ", " + metricName(metric), Terminal: onRequest, Columns: []column{{Head: "figure"}}}
+	for _, s := range systems {
+		t.Columns = append(t.Columns, column{Head: s + ", printed"}, column{Head: "measured", Help: "the median over the repeats, and where it lies with 95 %", Follows: true}, column{Head: "÷ printed", Help: "measured divided by printed", Follows: true})
+	}
+	for _, pair := range pairs {
+		t.Columns = append(t.Columns, column{Head: pair.Of + " ÷ " + pair.To + ", printed"}, column{Head: "measured", Help: "and where the ratio lies with 95 %", Follows: true})
+	}
+	t.Columns = append(t.Columns, column{Head: "remark", Words: true})
+	for i := range lines {
+		t.Rows = append(t.Rows, printedRow(&lines[i], systems, pairs))
+	}
+	if left := all - len(lines); left > 0 {
+		t.Notes = append(t.Notes, note{fmt.Sprintf("%s of the document's table, of points that size %s does not have, are left out.", plural(left, "line"), p.Measured.Size), dim})
+	}
+	return t
+}
+
+// columnsOf are the systems and the pairs of which lines have figures.
+func columnsOf(d *document.Document, lines []claims.Line) (systems []string, pairs []claims.Ratio) {
+	for _, s := range d.Systems {
+		if slices.ContainsFunc(lines, func(l claims.Line) bool {
+			return slices.ContainsFunc(l.Cells, func(c claims.Cell) bool { return c.System == s.Driver })
+		}) {
+			systems = append(systems, s.Driver)
+		}
+	}
+	for _, l := range lines {
+		for _, r := range l.Ratios {
+			if !slices.ContainsFunc(pairs, func(p claims.Ratio) bool { return p.Of == r.Of && p.To == r.To }) {
+				pairs = append(pairs, r)
+			}
+		}
+	}
+	return systems, pairs
+}
+
+func printedRow(l *claims.Line, systems []string, pairs []claims.Ratio) row {
+	r := row{Cells: []cell{{Text: cmp.Or(l.Name, "all")}}}
+	var remarks []remark
+	say := func(of, text string) {
+		i := slices.IndexFunc(remarks, func(known remark) bool { return known.text == text })
+		switch {
+		case text == "":
+		case i < 0:
+			remarks = append(remarks, remark{of, text})
+		default:
+			remarks[i].of += ", " + of
+		}
+	}
+	for _, s := range systems {
+		i := slices.IndexFunc(l.Cells, func(c claims.Cell) bool { return c.System == s })
+		if i < 0 {
+			r.Cells = append(r.Cells, cell{none, dim}, cell{none, dim}, cell{"", dim})
+			continue
+		}
+		c := &l.Cells[i]
+		r.Cells = append(r.Cells, cell{Text: c.Printed.Text})
+		if c.Own.N > 0 {
+			r.Cells = append(r.Cells, cell{Text: withInterval(valueText("", c.Own.Median), c.Own.Interval, func(v stats.Value) string { return valueText("", v) })}, cell{digits(c.Times()), dim})
+		} else {
+			r.Cells = append(r.Cells, cell{none, dim}, cell{"", dim})
+			say(s, c.Missing)
+		}
+		if raw := c.Printed.Raw(); raw != "" {
+			say(s, "doubtful, the authors published "+raw+" elsewhere")
+		} else if doubt := c.Printed.Doubt(); doubt != "" {
+			say(s, doubt)
+		}
+	}
+	for _, pair := range pairs {
+		i := slices.IndexFunc(l.Ratios, func(r claims.Ratio) bool { return r.Of == pair.Of && r.To == pair.To })
+		if i < 0 {
+			r.Cells = append(r.Cells, cell{none, dim}, cell{none, dim})
+			continue
+		}
+		q := &l.Ratios[i]
+		text := none
+		switch {
+		case q.Printed != nil && q.Printed.Unit == "%":
+			text = q.Printed.Text + unitSpace + "%"
+		case q.Printed != nil:
+			text = q.Printed.Text + "×"
+		case q.Derived > 0:
+			text = digits(q.Derived) + "×" // of the figures as they are computed with
+		}
+		r.Cells = append(r.Cells, cell{Text: text})
+		if q.Own.Bound == stats.Unknown {
+			r.Cells = append(r.Cells, cell{none, dim})
+		} else {
+			r.Cells = append(r.Cells, cell{Text: withInterval(times(q.Own)+"×", q.Interval, times)})
+		}
+		if q.Printed != nil && q.Printed.Raw() != "" {
+			say(pair.Of+" ÷ "+pair.To, "doubtful, the authors' own figures give "+q.Printed.Raw())
+		} else if q.Printed != nil {
+			say(pair.Of+" ÷ "+pair.To, q.Printed.Doubt())
+		}
+	}
+	var texts []string
+	for _, one := range remarks {
+		texts = append(texts, one.of+": "+one.text)
+	}
+	r.Cells = append(r.Cells, cell{strings.Join(texts, "; "), dim})
+	return r
+}
+
+// remark is what is said once of one or several systems in a line.
+type remark struct{ of, text string }
+
+// withInterval is a figure with its interval in brackets.
+func withInterval(text string, i *stats.Interval, render func(stats.Value) string) string {
+	if i == nil || i.Level < stats.Confidence {
+		return text
+	}
+	return fmt.Sprintf("%s (%s to %s)", text, render(i.Lo), render(i.Hi))
+}
+
+// metricName is a printed metric in words.
+func metricName(metric string) string {
+	switch metric {
+	case "rows_per_s":
+		return "rows/s"
+	case "metrics_per_s":
+		return "metrics/s"
+	case "queries_per_s":
+		return "queries/s"
+	case "mean_ms":
+		return "mean in ms"
+	case "client_cpu_percent":
+		return "CPU of the client in % of a core"
+	case "load_s":
+		return "seconds of the load"
+	case "wall_s":
+		return "seconds of all queries"
+	case "client_user_s":
+		return "user seconds of the client"
+	case "client_system_s":
+		return "system seconds of the client"
+	}
+	return metric
+}
+
+// newCourse draws what the servers of a run used during each target's first load, or its
+// first queries where there was nothing else, until it had settled: all of them in one
+// chart, from when each began. Nil where nothing was watched.
+func newCourse(r *result.Run) *timeline {
+	view := &timeline{Legend: newLegend(targetNames(r))}
+	for _, figure := range []struct {
+		title, help, y string
+		metric         result.Metric
+		top            func(float64) float64
+		text           func(float64) string
+	}{
+		{"CPU of the server", "cores at work", "cores", result.CPU, roundUp, abbreviated},
+		{"Memory of the server", "resident", "bytes", result.RSS, roundBytes, axisBytes},
+		{"Disk writes of the server", "bytes written a second", "bytes/s", result.DiskWritten, roundBytes, axisBytes},
+		{"Network", "bytes that the server's host sent a second", "bytes/s", result.NetSent, roundBytes, axisBytes},
+	} {
+		var all []course
+		until := 0.0
+		for i := range r.Targets {
+			t := &r.Targets[i]
+			from, to := firstMeasurement(t)
+			for j := range r.Resources {
+				s := &r.Resources[j]
+				if to <= from || s.Source != "server "+t.Name {
+					continue
+				}
+				c := courseOf(s, figure.metric, view.Legend[i])
+				within := course{style: c.style}
+				for k, at := range c.at {
+					if at >= from && at <= to+s.Period {
+						within.at, within.values = append(within.at, at-from), append(within.values, c.values[k])
+						until = max(until, at-from)
+					}
+				}
+				all = append(all, within)
+			}
+		}
+		if until > 0 {
+			if c := newCourses(newLines(figure.title, figure.help, "seconds since it began", figure.y), until, all, figure.top, figure.text); c != nil {
+				view.Charts = append(view.Charts, c)
+			}
+		}
+	}
+	if len(view.Charts) == 0 {
+		return nil
+	}
+	return view
+}
+
+// firstMeasurement is when a target was first loaded, or first queried by a run that is
+// about queries.
+func firstMeasurement(t *result.Target) (from, to float64) {
+	for _, m := range t.Measured() {
+		for i := range m.Queries {
+			if q := &m.Queries[i]; q.Executed > 0 {
+				return q.From, q.To
+			}
+		}
+	}
+	for _, m := range t.Measured() {
+		if m.Load != nil {
+			return m.Load.From, m.Load.To
+		}
+	}
+	return 0, 0
+}
