@@ -26,8 +26,10 @@ func aggregates() *sqlkit.Aggregates {
 			return []string{view(a, true), fmt.Sprintf("CALL refresh_continuous_aggregate(%s, NULL, NULL)", postgres.Literal(a.Ident))}
 		},
 		Keep: func(a *sqlkit.Aggregate) []string {
-			return []string{view(a, false), fmt.Sprintf("SELECT add_continuous_aggregate_policy(%s, start_offset => NULL, end_offset => NULL, schedule_interval => INTERVAL '%s')",
-				postgres.Literal(a.Ident), refreshed)}
+			// In batches, of which newer releases take the newest first, a real-time aggregate
+			// lacks rows until the policy has come to the oldest: its watermark is past them.
+			policy := fmt.Sprintf("PERFORM add_continuous_aggregate_policy(%s, start_offset => NULL, end_offset => NULL, schedule_interval => INTERVAL '%s'", postgres.Literal(a.Ident), refreshed)
+			return []string{view(a, false), fmt.Sprintf("DO $$ BEGIN\n  %[1]s, buckets_per_batch => 0);\nEXCEPTION WHEN undefined_function THEN\n  %[1]s);\nEND $$", policy)}
 		},
 		Alone: true, // no transaction refreshes one
 		Bytes: func(m *query.Materialized) string {

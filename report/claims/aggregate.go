@@ -56,7 +56,7 @@ func (r rule) fromAggregate(what, queryType string, run *result.Run, system stri
 		return untested(what, "not verified in every round")
 	}
 	c := estimate.FromRows(t, queryType, name)
-	if c.Interval == nil || c.Interval.Level < stats.Confidence || c.A.N < 2 {
+	if rounds := min(len(estimate.Own(t, queryType)), len(estimate.Own(t, name))); rounds < 2 || c.Interval == nil || c.Interval.Level < stats.Confidence {
 		return untested(what, "too few repeats for an interval")
 	}
 	return Part{What: what, Advantage: c.Ratio, Interval: c.Interval}.decided(r.Aggregate.AtLeast)

@@ -247,6 +247,8 @@ func TestAggregate(t *testing.T) {
 			q.Withheld = "query 8: 3 rows in place of 4"
 		}
 	}
+	once := aggregated(3, 1)
+	once.Targets[0].Repeats = once.Targets[0].Repeats[:1]
 	for _, c := range []struct {
 		rule string
 		run  *result.Run
@@ -260,6 +262,7 @@ func TestAggregate(t *testing.T) {
 		{`aggregate: {systems: [questdb], equal: true}`, aggregated(1, 2), Holds, ""},
 		{`aggregate: {systems: [questdb], equal: true}`, wrong, DoesNotHold, ""},
 		{`aggregate: {systems: [questdb]}`, wrong, NotTested, "not verified in every round"},
+		{`aggregate: {systems: [questdb]}`, once, NotTested, "too few repeats"},
 		{`aggregate: {systems: [influxdb]}`, aggregated(3, 1), NotTested, "influxdb was not given"},
 	} {
 		d := description(t, `rules: [{of: load, types: [t], `+c.rule+`}]`)
