@@ -114,6 +114,7 @@ became of each parameter.`,
 	flags.add("Queries", given.queryFlags)
 	flags.add("How the queries are measured", given.timedFlags)
 	flags.add("Queries while rows are written", given.mixedFlags)
+	flags.add("Continuous aggregates", given.materializeFlags)
 	flags.add("Timeouts", given.timeoutFlags)
 	flags.add("IoTDB-Benchmark", files.configFlag, files.routineFlag)
 	flags.add("The run as a whole", given.quietFlag, func(cmd *cobra.Command) {

@@ -168,6 +168,15 @@ func (s *settings) mixedFlags(cmd *cobra.Command) {
 	s.means("mixed-duration", "mixed.duration")
 }
 
+// materializeFlags adds flags of the materialize section.
+func (s *settings) materializeFlags(cmd *cobra.Command) {
+	f, m := cmd.Flags(), &s.flags.Materialize
+	f.Var(span{&m.Bucket}, "materialize", "also keep a continuous aggregate with buckets of this width, such as 1h, and run from it, too, the query types that it can answer; 0: none")
+	f.BoolVar(&m.WhileLoading, "materialize-while-loading", false, "load once more while the aggregate is kept up, to see what that costs, and how soon it has every row")
+	s.means("materialize", "materialize.bucket")
+	s.means("materialize-while-loading", "materialize.while-loading")
+}
+
 // timeoutFlags adds the flags that say how long tsmark waits beside measuring.
 func (s *settings) timeoutFlags(cmd *cobra.Command) {
 	f, t, l := cmd.Flags(), &s.flags.Timeouts, limit.Default()

@@ -13,7 +13,7 @@ import (
 func TestFlagsTakeTheirParts(t *testing.T) {
 	s := newSettings(&app{})
 	var cmd cobra.Command
-	for _, add := range []func(*cobra.Command){s.datasetFlags, s.digestFlag, s.loadFlags, s.fileFlags, s.mixedFlags, s.timeoutFlags, s.queryFlags, s.quietFlag, s.timedFlags} {
+	for _, add := range []func(*cobra.Command){s.datasetFlags, s.digestFlag, s.loadFlags, s.fileFlags, s.mixedFlags, s.materializeFlags, s.timeoutFlags, s.queryFlags, s.quietFlag, s.timedFlags} {
 		add(&cmd)
 	}
 	s.workersFlag(&cmd, "", "load.workers", "queries.workers")

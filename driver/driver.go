@@ -52,6 +52,10 @@ type Driver struct {
 	// TSBS is how it runs the texts of TSBS's own generator; nil: TSBS has none for
 	// the system, or tsmark does not know them.
 	TSBS *TSBS
+	// RenderFrom is Render of a query that is answered from a continuous aggregate, as
+	// Materializer makes it, in place of rows. It wraps query.ErrUnsupported where the
+	// aggregate cannot answer it. Nil: tsmark makes no aggregates of the system.
+	RenderFrom func(*query.Query, *query.Materialized, *series.Schema, Options) (Request, error)
 	// Open connects. Its options have passed Resolve. Where it cannot reach
 	// the system its error wraps ErrUnreachable.
 	Open func(context.Context, Env, Options) (DB, error)

@@ -141,3 +141,24 @@ type Kept interface {
 	// what is left to do; empty: nothing can be told. It is cheap.
 	Upkeep(context.Context, []Object) (string, error)
 }
+
+// Materializer is a DB that keeps continuous aggregates beside the rows of a table: by a
+// view of the system's own, or by a summary table as its users keep it. Driver.RenderFrom
+// puts queries of them.
+type Materializer interface {
+	// PlanAggregate names the objects that Materialize would make, without a look at the
+	// database. Its error says what of it cannot be had; it wraps query.ErrUnsupported
+	// where the system, or tsmark with its options, has no such aggregate.
+	PlanAggregate(*series.Schema, *query.Materialized) ([]Object, error)
+	// Materialize makes an aggregate of a table that Create has made. It returns when all
+	// rows that are there have entered it. With keep it is made of a table without rows,
+	// and rows that are written from then on enter it by the system's own doing; its error
+	// wraps query.ErrUnsupported where the system does no such thing.
+	Materialize(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error
+	// Covered returns how many rows the aggregate accounts for now. It is called again and
+	// again while rows are on their way.
+	Covered(context.Context, *query.Materialized) (int64, error)
+	// AggregateFootprint returns the bytes of the aggregate on disk, -1 where that cannot
+	// be known.
+	AggregateFootprint(context.Context, *query.Materialized) (int64, error)
+}

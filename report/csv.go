@@ -56,7 +56,36 @@ type (
 	csvQueriers int
 	csvSwept    struct{ *result.Run }
 	csvStopped  string
+	// csvAggregate is an aggregate, with medians over the loads.
+	csvAggregate struct {
+		*result.Aggregate
+		seconds, rate, fresh any
+	}
+	csvFromRows struct {
+		aggregate string
+		stats.Comparison
+	}
 )
+
+// median is that of figures, if there are any.
+func median(figures []float64) any {
+	e := stats.Summarize(figures)
+	return where(e.N > 0, e.Median)
+}
+
+func low(in *stats.Interval) any {
+	if in == nil {
+		return nil
+	}
+	return in.Lo
+}
+
+func high(in *stats.Interval) any {
+	if in == nil {
+		return nil
+	}
+	return in.Hi
+}
 
 func (l *csvLine) about(parts ...any) { l.parts = append(l.parts, parts...) }
 
@@ -175,6 +204,18 @@ func csvColumns() []csvColumn {
 		{"sent_twice", of(func(r *result.Retries) any { return r.SentTwice })},
 		{"duplicates", of(func(w csvLoad) any { return where(len(w.Census) > 0, w.Duplicates()) })},
 		{"lost", of(func(w csvLoad) any { return where(len(w.Census) > 0, w.Lost()) })},
+		// The continuous aggregate: of lines of kind load what making it took, its size, the
+		// settled rate of loads while it was kept up and how soon it had every row; of query
+		// types that are answered from it how many times as long they take from rows.
+		{"aggregate", either(of(func(a *result.Aggregate) any { return a.Name }), of(func(r csvFromRows) any { return r.aggregate }))},
+		{"aggregate_unsupported", of(func(a *result.Aggregate) any { return a.Unsupported })},
+		{"aggregate_seconds", of(func(a csvAggregate) any { return a.seconds })},
+		{"aggregate_bytes", of(func(a csvAggregate) any { return where(a.DiskBytes >= 0, a.DiskBytes) })},
+		{"aggregate_load_rate", of(func(a csvAggregate) any { return a.rate })},
+		{"aggregate_fresh", of(func(a csvAggregate) any { return a.fresh })},
+		{"from_rows", of(func(r csvFromRows) any { return r.Ratio })},
+		{"from_rows_low", of(func(r csvFromRows) any { return low(r.Interval) })},
+		{"from_rows_high", of(func(r csvFromRows) any { return high(r.Interval) })},
 		// Both: the client; the worst of the repeats, but for its share of all cores.
 		{"client_bound", func(l *csvLine) any { return l.clientBound }},
 		{"client_share", of(func(c *clientUse) any { return c.Share })},
@@ -363,6 +404,13 @@ func (l *csvLine) ofLoad(w *result.Load) {
 	if l.withheld = w.Reason(); !w.Stands() {
 		return
 	}
+	if a := w.Aggregate; a != nil {
+		l.about(a)
+		if a.Unsupported == "" {
+			of := func(figure func(*result.Aggregate) float64) any { return median(estimate.Aggregates(l.target, figure)) }
+			l.about(csvAggregate{a, of(estimate.Building), of(estimate.KeptRate), of(estimate.Fresh)})
+		}
+	}
 	l.about(csvLoaded{w}, csvStored{w}, csvRounds(len(estimate.Loads(l.target, estimate.Settled))))
 	l.latency(&w.Batches)
 	l.verdict = cmp.Or(w.Unverified, l.run.Dataset.Unverified)
@@ -423,6 +471,9 @@ func (l *csvLine) ofQueries(q *result.Queries) {
 	}
 	l.about(csvRan{q}, csvStopped(stopText(l.target, q.Type)))
 	l.latency(&q.Service)
+	if rows, aggregate := result.RawType(q.Type); aggregate && l.target.Load != nil && l.target.Load.Aggregate != nil {
+		l.about(csvFromRows{l.target.Load.Aggregate.Name, estimate.FromRows(l.target, rows, q.Type)})
+	}
 	if o := q.Open; o != nil {
 		l.about(o, csvResponse{&o.Response}, csvLag{&o.Lag})
 		if o.Search != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -81,6 +82,10 @@ type figureJSON struct {
 	// Unverified is why nobody knows whether the answers are right, as "not verified:
 	// TSBS's text"; such a figure is compared with none.
 	Unverified string `json:"unverified,omitempty"`
+	// FromRows is how many times as long the same query type takes from rows, where the
+	// subject is one that is answered from an aggregate.
+	FromRows         *stats.Value    `json:"from_rows,omitempty"`
+	FromRowsInterval *stats.Interval `json:"from_rows_interval,omitempty"`
 }
 
 // figuresOf derives the figures of a run by its group.
@@ -105,11 +110,17 @@ func figuresOf(g *group) []figureJSON {
 		add(i, ranked, figureJSON{Subject: compare.LoadSubject, Unit: compare.RowsPerSecond, Rounds: ranked.Estimates[i].N})
 		for _, t := range g.types() {
 			if q := s.queries(t.Key); q != nil && stands(q) {
-				sample, unverified := g.samples(t.Key)[i], ""
+				sample := g.samples(t.Key)[i]
+				f := figureJSON{Subject: t.Key, Unit: compare.Seconds, Rounds: len(sample), Common: sample.Queries()}
 				if q.Outcome() == result.Unverified {
-					unverified = q.VerdictText()
+					f.Unverified = q.VerdictText()
 				}
-				add(i, g.rankType(t.Key), figureJSON{Subject: t.Key, Unit: compare.Seconds, Rounds: len(sample), Common: sample.Queries(), Unverified: unverified})
+				if rows, aggregate := result.RawType(t.Key); aggregate {
+					if c := estimate.FromRows(s.target, rows, t.Key); c.Ratio.Bound != stats.Unknown {
+						f.FromRows, f.FromRowsInterval = &c.Ratio, c.Interval
+					}
+				}
+				add(i, g.rankType(t.Key), f)
 			}
 		}
 	}

@@ -50,7 +50,12 @@ func (p *Report) repeats() string {
 
 // interval renders where an estimate lies.
 func interval(e stats.Estimate, render func(float64) string) cell {
-	if e.Interval == nil {
+	return intervalOf(e.Interval, render)
+}
+
+// intervalOf renders an interval, if there is one.
+func intervalOf(in *stats.Interval, render func(float64) string) cell {
+	if in == nil {
 		return cell{none, dim}
 	}
 	end := func(v stats.Value) string {
@@ -59,7 +64,7 @@ func interval(e stats.Estimate, render func(float64) string) cell {
 		}
 		return v.Mark() + render(v.Figure)
 	}
-	return cell{Text: end(e.Interval.Lo) + "–" + end(e.Interval.Hi)}
+	return cell{Text: end(in.Lo) + "–" + end(in.Hi)}
 }
 
 // intervalHelp says what the intervals of so many rounds or loads are.

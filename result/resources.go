@@ -164,15 +164,15 @@ func (r *Resources) Problem(text string) {
 // was not the limit. Percentiles and maxima of pauses and delays are upper
 // ends of the runtime's histogram buckets, which are 25 % wide or less.
 type Client struct {
-	Wall  float64 `json:"wall"`  // seconds
-	CPU   Value   `json:"cpu"`   // seconds
+	Wall float64 `json:"wall"` // seconds
+	CPU  Value   `json:"cpu"`  // seconds
 	// User and System are the parts of CPU in programs and in the kernel; 0: not
 	// recorded, as by versions before.
 	User   Value `json:"user,omitempty"`
 	System Value `json:"system,omitempty"`
-	Share Value   `json:"share"` // of all cores of the machine, 0 to 1
-	Procs int     `json:"procs"` // cores that Go may use at once (GOMAXPROCS)
-	Cores int     `json:"cores"` // of the machine
+	Share  Value `json:"share"` // of all cores of the machine, 0 to 1
+	Procs  int   `json:"procs"` // cores that Go may use at once (GOMAXPROCS)
+	Cores  int   `json:"cores"` // of the machine
 	// GC pauses stop all goroutines: they lengthen latencies.
 	GCCycles      int64   `json:"gc_cycles"`
 	GCPause       float64 `json:"gc_pause"`       // seconds, total

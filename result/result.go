@@ -293,6 +293,9 @@ type Load struct {
 	// ran. The rates are those of what came before. Nil: there was no such
 	// part.
 	Mixed *Mixed `json:"mixed,omitempty"`
+	// Aggregate is the continuous aggregate that was made of what was loaded; nil: none
+	// was wanted.
+	Aggregate *Aggregate `json:"aggregate,omitempty"`
 	// Unverified is why nobody counted what was loaded; empty: it was counted.
 	Unverified string         `json:"unverified,omitempty"`
 	Skipped    int64          `json:"skipped,omitempty"` // bad lines of a file that were passed over

@@ -187,6 +187,42 @@ func (s Session) create(ctx context.Context, p *place, schema *series.Schema, pl
 	return s.note(ctx, next)
 }
 
+// Extend has do make objects beside the dataset, which then go with it: the note names
+// them before, and what tells them from others' after. It makes nothing where there is
+// one of the name already: its error then wraps driver.ErrExisting.
+func (s Session) Extend(ctx context.Context, planned []driver.Object, do func(context.Context) error) error {
+	p, err := s.look(ctx)
+	if err == nil {
+		err = s.unmarked(ctx, p)
+	}
+	if err != nil {
+		return err
+	}
+	for _, o := range planned {
+		if at := slices.IndexFunc(p.present, o.Clashes); at >= 0 {
+			name, elsewhere := s.where(ctx)
+			return fmt.Errorf("%s %w: %s; drop it or %s", name, driver.ErrExisting, p.present[at], elsewhere)
+		}
+	}
+	for _, o := range planned {
+		if o.Of == "" {
+			p.stamp.add(o)
+		}
+	}
+	if err := s.note(ctx, p.stamp); err != nil {
+		return err
+	}
+	if err := do(ctx); err != nil {
+		return err
+	}
+	present, err := s.db.Objects(ctx)
+	if err != nil {
+		return err
+	}
+	p.stamp.identify(present)
+	return s.note(ctx, p.stamp)
+}
+
 // replaceable returns the place, and what is to be made in it, or an error that
 // wraps driver.ErrExisting.
 func (s Session) replaceable(ctx context.Context, schema *series.Schema) (*place, []driver.Object, error) {

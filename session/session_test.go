@@ -358,3 +358,39 @@ func TestForce(t *testing.T) {
 		t.Errorf("%v; dropped %v", err, f.dropped)
 	}
 }
+
+// What Extend makes goes with the dataset, wherever tsmark is killed; what bears its name
+// already stays.
+func TestExtend(t *testing.T) {
+	view := driver.Object{Kind: "view", Name: "cpu_1h", Key: "cpu_1h"}
+	for fail := range 4 {
+		f := loaded(t)
+		f.calls, f.fail = 0, fail
+		err := Of(f).Extend(t.Context(), []driver.Object{view}, func(context.Context) error {
+			f.add(view)
+			return f.step()
+		})
+		if (err != nil) != (fail > 0) {
+			t.Errorf("call %d fails: %v", fail, err)
+		}
+		f.fail = 0
+		if err := Of(f).Prepare(t.Context(), schemaOf("mem"), Mark{}); err != nil {
+			t.Errorf("call %d fails: the next load: %v", fail, err)
+		}
+		if strings.Contains(f.names(), "cpu_1h") {
+			t.Errorf("call %d fails: the view is left: %s", fail, f.names())
+		}
+	}
+	f := loaded(t)
+	f.add(view) // somebody's
+	err := Of(f).Extend(t.Context(), []driver.Object{view}, func(context.Context) error {
+		t.Error("it is made beside another one")
+		return nil
+	})
+	if !errors.Is(err, driver.ErrExisting) {
+		t.Error(err)
+	}
+	if err := Of(f).Prepare(t.Context(), schemaOf("mem"), Mark{}); err != nil || !strings.Contains(f.names(), "cpu_1h") {
+		t.Errorf("somebody's view is gone: %s, %v", f.names(), err)
+	}
+}

@@ -120,7 +120,10 @@ func inside(kind, name string) (string, bool) {
 func newColumn(kind string) (*column, error) {
 	c := &column{kind: kind}
 	of := kind
-	if within, ok := inside(kind, "LowCardinality"); ok {
+	if within, ok := inside(kind, "SimpleAggregateFunction"); ok { // which least and largest values of an aggregate keep: its values are those of the type
+		_, of, _ = strings.Cut(within, ", ")
+	}
+	if within, ok := inside(of, "LowCardinality"); ok {
 		of, c.low = within, true
 	}
 	if within, ok := inside(of, "Nullable"); ok {

@@ -51,9 +51,10 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 		Own:   d.admin,
 		List: `SELECT multiIf(engine LIKE '%View', 'view', engine = 'Dictionary', 'dictionary', 'table') AS kind, name, toString(uuid), '', ''
 			FROM system.tables WHERE database = currentDatabase() AND NOT is_temporary ORDER BY kind DESC, name`,
-		Lay:    newDesign(o).Layout,
-		Change: d.change,
-		Undo:   d.Drop,
+		Lay:        newDesign(o).Layout,
+		Change:     d.change,
+		Undo:       d.Drop,
+		Aggregates: aggregates(o),
 	}
 	if err := d.fits(ctx); err != nil {
 		_ = d.Close() // the first error says what is wrong

@@ -106,6 +106,10 @@ func Driver() driver.Driver {
 			}
 			return driver.Request{Text: text}, nil
 		}},
+		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
+			text, err := newDialect(o).RenderFrom(q, m, s)
+			return driver.Request{Text: text}, err
+		},
 		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 			d, err := open(ctx, env, o)
 			if err != nil {

@@ -161,7 +161,11 @@ func (d *design) fields(t *series.Table, columns []string) []string {
 
 // declared is the type of a field's column.
 func (d *design) declared(t *series.Table, kind series.Type) string {
-	as := types(d.options)[kind].As
+	return d.orNull(t, types(d.options)[kind].As)
+}
+
+// orNull is a type of values that rows of a table may lack.
+func (d *design) orNull(t *series.Table, as string) string {
 	if !d.nullable(t) {
 		return as
 	}

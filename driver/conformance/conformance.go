@@ -106,6 +106,7 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	t.Run("replace", s.replace)
 	t.Run("a table made again", s.remade)
 	t.Run("cancelled query", s.cancelled)
+	t.Run("materialize", s.materialize)
 	t.Run("meaning", s.meaning)
 	t.Run("random queries", s.differential)
 }

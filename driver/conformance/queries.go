@@ -12,6 +12,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/iotdb"
 	"github.com/tsmark/tsmark/workload/tsbs"
@@ -70,10 +71,58 @@ func Queries(t *testing.T, of driver.Driver, given map[string]string, name strin
 			fmt.Fprintf(&text, "-- %s: %s of %s\n\n%s\n\n", shape, queryType, spec.Name, request.Text)
 		}
 	}
+	if of.RenderFrom != nil {
+		text.WriteString(fromAggregate(t, of, options, spec))
+	}
 	if len(shapes) != 13 {
 		t.Errorf("only these shapes are shown: %v", shapes)
 	}
 	golden(t, filepath.Join("testdata", name), text.String(), update)
+}
+
+// fromAggregate is how queries are rendered that an aggregate answers: with a mean over
+// two of its buckets, and with the largest values of buckets of its own.
+func fromAggregate(t *testing.T, of driver.Driver, options driver.Options, spec workload.Spec) string {
+	t.Helper()
+	use := tsbs.CPUOnly()
+	spec.Name, spec.QuerySettings = use.Name(), nil
+	dataset, err := use.Dataset(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	for _, shown := range []struct {
+		queryType string
+		m         query.Materialized
+	}{
+		{"double-groupby-1", query.Materialized{Table: "cpu", Bucket: 30 * time.Minute, Aggregates: []query.Aggregate{query.Avg}, Fields: []string{"usage_user"}}},
+		{"cpu-max-all-1", query.Materialized{Table: "cpu", Bucket: time.Hour, Aggregates: []query.Aggregate{query.Max}, Fields: fieldNames(dataset.Schema().Table("cpu"))}},
+	} {
+		queryType, m := shown.queryType, &shown.m
+		sequence, err := use.Queries(spec, queryType, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := &slices.Collect(sequence)[0]
+		q.Align()
+		request, err := of.RenderFrom(q, m, dataset.Schema(), options)
+		if errors.Is(err, query.ErrUnsupported) {
+			request.Text, err = "n/a: "+err.Error(), nil
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += fmt.Sprintf("-- Buckets: %s of %s, from the aggregate %s\n\n%s\n\n", queryType, spec.Name, m.Name(), request.Text)
+	}
+	return text
+}
+
+func fieldNames(t *series.Table) []string {
+	var names []string
+	for i := range t.Fields {
+		names = append(names, t.Fields[i].Name)
+	}
+	return names
 }
 
 // golden compares a text with a file's, or writes the file.

@@ -47,7 +47,8 @@ func openFile(ctx context.Context, path string, options driver.Options) (*databa
 				UNION ALL
 				SELECT 'view', view_name, '', '', CASE schema_name WHEN 'main' THEN '' ELSE schema_name END FROM duckdb_views() WHERE NOT internal
 				ORDER BY 1 DESC, 5, 2`,
-			Lay: design().Layout,
+			Lay:        design().Layout,
+			Aggregates: aggregates(),
 		},
 	}
 	var err error

@@ -45,11 +45,12 @@ func Driver() driver.Driver {
 				Type:  option.Size(),
 			},
 		},
-		Caps:    caps,
-		Modules: []string{"github.com/duckdb/duckdb-go-bindings"},
-		Place:   func(o driver.Options) string { return driver.FilePlace(o[sqlkit.Path]) },
-		Render:  sqlkit.Render(newDialect),
-		Open:    open,
+		Caps:       caps,
+		Modules:    []string{"github.com/duckdb/duckdb-go-bindings"},
+		Place:      func(o driver.Options) string { return driver.FilePlace(o[sqlkit.Path]) },
+		Render:     sqlkit.Render(newDialect),
+		RenderFrom: sqlkit.RenderFrom(newDialect),
+		Open:       open,
 	}
 }
 
@@ -76,6 +77,19 @@ func design() *sqlkit.Design {
 				fmt.Sprintf("COMMENT ON TABLE %s IS %s", name, newDialect().Text(driver.Token())),
 			}
 		},
+	}
+}
+
+// aggregates is how a continuous aggregate is kept: as a table of its own.
+func aggregates() *sqlkit.Aggregates {
+	return &sqlkit.Aggregates{
+		Make: func(a *sqlkit.Aggregate) []string {
+			return []string{
+				fmt.Sprintf("CREATE TABLE %s AS\n%s", a.Ident, a.Select),
+				fmt.Sprintf("COMMENT ON TABLE %s IS %s", a.Ident, newDialect().Text(driver.Token())),
+			}
+		},
+		NotKept: "DuckDB has no triggers, by which rows would enter a summary table as they are written",
 	}
 }
 

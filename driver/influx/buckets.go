@@ -26,7 +26,7 @@ func (r *renderer) aggregated(prefix string, a query.Aggregate, fields []string,
 			answer[i] = zeroPrefix + answer[i]
 		}
 		answer[i] = prefix + answer[i]
-		s.columns = append(s.columns, as(call(functions()[a], field), answer[i]))
+		s.columns = append(s.columns, as(r.aggregateOf(a, field), answer[i]))
 	}
 	s.columns = append(s.columns, r.beside("count", fields)...)
 	return s, answer

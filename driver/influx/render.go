@@ -55,8 +55,10 @@ type renderer struct {
 	q      *query.Query
 	table  *series.Table
 	schema *series.Schema
-	gemini bool  // the server is openGemini
-	err    error // the first thing that InfluxQL cannot say; what was rendered is then worth nothing
+	gemini bool // the server is openGemini
+	// aggregate is what the query is answered from; nil: rows.
+	aggregate *query.Materialized
+	err       error // the first thing that InfluxQL cannot say; what was rendered is then worth nothing
 }
 
 func (r *renderer) render() (string, error) {

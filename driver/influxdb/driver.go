@@ -61,6 +61,12 @@ func Driver() driver.Driver {
 			return influx.Render(q, s, products()[o[optionServer]])
 		},
 		TSBS: &driver.TSBS{Format: "influx", Request: tsbsRequest},
+		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
+			if o[optionServer] == geminiServer {
+				return driver.Request{}, errGeminiAggregates
+			}
+			return influx.RenderFrom(q, m, s)
+		},
 		Open: open,
 	}
 }

@@ -50,6 +50,7 @@ var _ interface {
 	driver.Inspector
 	driver.Kept
 	driver.LineTaker
+	driver.Materializer
 	driver.Metered
 	driver.SeriesLister
 	driver.Server
@@ -228,6 +229,48 @@ func (t *limited) LeftOut() string {
 		return ""
 	}
 	return own.LeftOut()
+}
+
+// PlanAggregate implements driver.Materializer.
+func (t *limited) PlanAggregate(s *series.Schema, m *query.Materialized) ([]driver.Object, error) {
+	own, ok := driver.As[driver.Materializer](t.DB)
+	if !ok {
+		return nil, errNot("keeps aggregates")
+	}
+	return own.PlanAggregate(s, m)
+}
+
+// Materialize implements driver.Materializer.
+func (t *limited) Materialize(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error {
+	own, ok := driver.As[driver.Materializer](t.DB)
+	if !ok {
+		return errNot("keeps aggregates")
+	}
+	return run(ctx, t.limits.step(), "making the aggregate "+m.Name(), func(ctx context.Context) error {
+		return own.Materialize(ctx, s, m, keep)
+	})
+}
+
+// Covered implements driver.Materializer.
+func (t *limited) Covered(ctx context.Context, m *query.Materialized) (int64, error) {
+	own, ok := driver.As[driver.Materializer](t.DB)
+	if !ok {
+		return -1, errNot("keeps aggregates")
+	}
+	return call(ctx, t.limits.step(), "counting the rows of the aggregate "+m.Name(), func(ctx context.Context) (int64, error) {
+		return own.Covered(ctx, m)
+	}, nil)
+}
+
+// AggregateFootprint implements driver.Materializer.
+func (t *limited) AggregateFootprint(ctx context.Context, m *query.Materialized) (int64, error) {
+	own, ok := driver.As[driver.Materializer](t.DB)
+	if !ok {
+		return -1, errNot("keeps aggregates")
+	}
+	return call(ctx, t.limits.statement(), "measuring the aggregate "+m.Name(), func(ctx context.Context) (int64, error) {
+		return own.AggregateFootprint(ctx, m)
+	}, nil)
 }
 
 func errNot(does string) error { return fmt.Errorf("the target is none that %s", does) }

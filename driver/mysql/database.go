@@ -60,10 +60,11 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 		List: `SELECT CASE table_type WHEN 'VIEW' THEN 'view' WHEN 'SEQUENCE' THEN 'sequence' ELSE 'table' END, table_name,
 			IF(table_comment LIKE 'made by tsmark, %', table_comment, CONCAT(COALESCE(create_time, ''), ' ', table_comment)), '', ''
 			FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type <> 'TEMPORARY' ORDER BY table_type DESC, table_name`,
-		Described: true,
-		Lay:       func(s *series.Schema) (*sqlkit.Layout, error) { return design(o, d.collation).Layout(s) },
-		Change:    d.change,
-		Undo:      d.Drop,
+		Described:  true,
+		Lay:        func(s *series.Schema) (*sqlkit.Layout, error) { return design(o, d.collation).Layout(s) },
+		Change:     d.change,
+		Undo:       d.Drop,
+		Aggregates: aggregates(o),
 	}
 	err := d.fits(ctx)
 	if err == nil && env.Create {

@@ -26,6 +26,7 @@ func newDialect(o driver.Options) *sql.Dialect {
 		DecimalMeans: true,
 		NoFilter:     true,
 		Integers:     true,
+		Long:         "SIGNED",
 		Wide:         o[optionLayout] == layoutWide,
 		Narrow:       o[optionLayout] == layoutNarrow,
 	}

@@ -66,12 +66,15 @@ func (d *database) tables() sqlkit.Tables {
 		},
 		Place: d.config.Location(),
 		Own:   d.admin,
-		List: `SELECT CASE relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table' ELSE 'table' END, relname, oid::bigint, '', ''
+		// What looks like a view is TimescaleDB's continuous aggregate where it reads what
+		// that keeps of it.
+		List: `SELECT CASE relkind WHEN 'v' THEN CASE WHEN pg_get_viewdef(oid) LIKE '%\_timescaledb\_internal.\_materialized\_hypertable\_%' THEN 'materialized view' ELSE 'view' END WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table' ELSE 'table' END, relname, oid::bigint, '', ''
 			FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT relispartition
 				AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')
 			ORDER BY 1, 2`,
-		Lay:    func(s *series.Schema) (*sqlkit.Layout, error) { return d.variant.layout(s, d.options) },
-		Change: d.change,
+		Lay:        func(s *series.Schema) (*sqlkit.Layout, error) { return d.variant.layout(s, d.options) },
+		Change:     d.change,
+		Aggregates: d.variant.aggregates(d.options),
 		Made: func(ctx context.Context, c sqlkit.Conn, t Table) error {
 			if !t.Rows || d.variant.MakeTable == nil {
 				return nil
@@ -242,6 +245,10 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 // Drop implements driver.DB. Views come before what they look at.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	err := d.change(ctx, sqlkit.Names(objects), func(c sqlkit.Conn) error {
+		functions, err := keepers(ctx, c, sqlkit.Names(objects))
+		if err != nil {
+			return err
+		}
 		for _, kind := range [...]string{"view", "materialized view", "foreign table", sqlkit.KindTable} {
 			var names []string
 			for _, o := range objects {
@@ -253,7 +260,7 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 				return err
 			}
 		}
-		return nil
+		return drop(ctx, c, "DROP FUNCTION IF EXISTS ", functions)
 	})
 	if err != nil {
 		return fmt.Errorf("clearing %s: %w", d.config.Location(), err)

@@ -114,6 +114,10 @@ func NewKind(v Variant) driver.Driver {
 			return driver.Request{Text: text}, err
 		},
 		TSBS: v.tsbs(),
+		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
+			text, err := v.dialect(o).RenderFrom(q, m, s)
+			return driver.Request{Text: text}, err
+		},
 		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 			d, err := open(ctx, v, env, o)
 			if err != nil {

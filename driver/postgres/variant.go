@@ -38,6 +38,8 @@ type Variant struct {
 	Steps []Step
 	// Describe adds to the description.
 	Describe func(context.Context, sqlkit.Conn, *driver.Description) error
+	// Aggregates is how it keeps continuous aggregates; nil: as PostgreSQL.
+	Aggregates *sqlkit.Aggregates
 	// Busy returns how many of its jobs are at work, for Settle.
 	Busy func(context.Context, sqlkit.Conn) (int64, error)
 }
@@ -61,6 +63,13 @@ func (v Variant) dialect(o driver.Options) *sql.Dialect {
 	d.Wide, d.Narrow = o[optionLayout] == layoutWide, o[optionLayout] == layoutNarrow
 	d.Integers = o[optionIntegers] == integersBigint
 	return d
+}
+
+func (v Variant) aggregates(o driver.Options) *sqlkit.Aggregates {
+	if v.Aggregates != nil {
+		return v.Aggregates
+	}
+	return aggregates(o)
 }
 
 // caps is what PostgreSQL, or the extension, can do with the options.

@@ -24,6 +24,7 @@ func newDialect() *sql.Dialect {
 		Newest:         sql.LatestOn,
 		Words:          reservedWords,
 		Wide:           true,
+		Long:           "LONG",
 		TimeName:       timeColumn,
 		NoHaving:       true,
 		NoBooleanNulls: true,

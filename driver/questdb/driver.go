@@ -65,9 +65,10 @@ func Driver() driver.Driver {
 		IoTDBBenchmark: driver.Tool{Options: map[string]string{ // which writes over the PostgreSQL protocol
 			"PORT": optionPGPort, "USERNAME": optionPGUser, "PASSWORD": optionPGPassword,
 		}},
-		Render: render,
-		TSBS:   &driver.TSBS{Format: "questdb", Request: driver.Verbatim},
-		Open:   open,
+		Render:     render,
+		RenderFrom: renderFrom,
+		TSBS:       &driver.TSBS{Format: "questdb", Request: driver.Verbatim},
+		Open:       open,
 	}
 }
 

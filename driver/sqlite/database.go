@@ -41,8 +41,9 @@ func openFile(ctx context.Context, path string, options driver.Options) (*databa
 			List: `SELECT type, name, coalesce(sql, ''), iif(type = 'index', tbl_name, ''), '' FROM sqlite_schema
 				WHERE type IN ('table', 'view', 'index') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
 				ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC, type, name`,
-			Lay:    design(options[optionIndex]).Layout,
-			Change: d.change,
+			Lay:        design(options[optionIndex]).Layout,
+			Change:     d.change,
+			Aggregates: aggregates(),
 		},
 	}
 	if err := d.Open(ctx); err != nil {

@@ -103,11 +103,12 @@ func Driver() driver.Driver {
 			{Name: driver.Relaxed, Help: "journal_mode wal, synchronous off", Options: driver.Options{optionJournalMode: "wal", optionSynchronous: "off"}},
 			{Name: driver.Strict, Help: "journal_mode wal, synchronous extra", Options: driver.Options{optionJournalMode: "wal", optionSynchronous: "extra"}},
 		},
-		Caps:    caps,
-		Modules: []string{"modernc.org/sqlite", "github.com/mattn/go-sqlite3"},
-		Place:   func(o driver.Options) string { return driver.FilePlace(o[sqlkit.Path]) },
-		Render:  sqlkit.Render(newDialect),
-		Open:    open,
+		Caps:       caps,
+		Modules:    []string{"modernc.org/sqlite", "github.com/mattn/go-sqlite3"},
+		Place:      func(o driver.Options) string { return driver.FilePlace(o[sqlkit.Path]) },
+		Render:     sqlkit.Render(newDialect),
+		RenderFrom: sqlkit.RenderFrom(newDialect),
+		Open:       open,
 	}
 }
 

@@ -59,5 +59,33 @@ func addIndex(t *sqlkit.Table, columns ...string) {
 	t.Make = append(t.Make, fmt.Sprintf("CREATE INDEX %s ON %s (%s)", quoted(name), quoted(t.Name), strings.Join(list, ", ")))
 }
 
+// aggregates is how a continuous aggregate is kept: as a table of its own, by series and
+// bucket, which a trigger keeps up.
+func aggregates() *sqlkit.Aggregates {
+	table := func(a *sqlkit.Aggregate) string {
+		return fmt.Sprintf("CREATE TABLE %s (/* %s */ %s, PRIMARY KEY (%s)) WITHOUT ROWID", a.Ident, driver.Token(),
+			strings.Join(a.Names(), ", "), keys(a))
+	}
+	return &sqlkit.Aggregates{
+		Make: func(a *sqlkit.Aggregate) []string { return []string{table(a), a.Fill()} },
+		Keep: func(a *sqlkit.Aggregate) []string {
+			var values, merged []string
+			for _, c := range a.New {
+				if values = append(values, c.OfOne()); c.Aggregate != "" {
+					merged = append(merged, c.Name+" = "+c.Merge(c.Name, "excluded."+c.Name, "min", "max"))
+				}
+			}
+			return []string{table(a), fmt.Sprintf("CREATE TRIGGER %s AFTER INSERT ON %s BEGIN\n  INSERT INTO %s (%s)\n  VALUES (%s)\n  ON CONFLICT (%s) DO UPDATE SET\n    %s;\nEND",
+				quoted(a.Materialized.Name()+"_keep"), a.Rows, a.Ident, strings.Join(a.Names(), ", "), strings.Join(values, ", "), keys(a), strings.Join(merged, ",\n    "))}
+		},
+	}
+}
+
+// keys are the columns of an aggregate's key: the series first, as rows have it.
+func keys(a *sqlkit.Aggregate) string {
+	names := sql.Keys(a.Columns)
+	return strings.Join(append(names[1:], names[0]), ", ")
+}
+
 // quoted returns a name as it stands in SQL.
 func quoted(name string) string { return newDialect().Ident(name) }

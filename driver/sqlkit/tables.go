@@ -44,6 +44,8 @@ type Tables struct {
 	// Undo drops the tables that were made before one that could not be, where
 	// statements that make tables are no transaction; nil: Change undoes them.
 	Undo func(context.Context, []driver.Object) error
+	// Aggregates is how continuous aggregates are kept; nil: tsmark makes none.
+	Aggregates *Aggregates
 
 	mu     sync.Mutex // guards what follows
 	layout *Layout    // of the schema given to Create; nil before

@@ -42,9 +42,10 @@ func Driver() driver.Driver {
 		Size: func(name string) string {
 			return fmt.Sprintf("coalesce(hypertable_size(%s), pg_total_relation_size(%[1]s))", name)
 		},
-		Steps:    []postgres.Step{{Name: "columnstore", Help: "chunks brought into the columnstore, compressed, a segment a series", Do: columnstore}},
-		Describe: describe,
-		Busy:     busy,
+		Steps:      []postgres.Step{{Name: "columnstore", Help: "chunks brought into the columnstore, compressed, a segment a series", Do: columnstore}},
+		Describe:   describe,
+		Busy:       busy,
+		Aggregates: aggregates(),
 	})
 }
 

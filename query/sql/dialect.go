@@ -8,6 +8,7 @@
 package sql
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -94,6 +95,8 @@ type Dialect struct {
 	// EmptyGroups says that a tag's groups of which conditions leave no row may come all
 	// the same, as NULLs.
 	EmptyGroups bool
+	// Long is its type of whole numbers of 64 bits; empty: BIGINT.
+	Long string
 	// Largest returns the expression of the largest value of a field of a table that is
 	// grouped by a tag, or empty: by none; nil: max.
 	Largest func(t *series.Table, by string, f series.Field, column string) string
@@ -173,6 +176,9 @@ func (d *Dialect) Filtered(aggregate, expression, condition string) string {
 	}
 	return fmt.Sprintf("%s(CASE WHEN %s THEN %s END)", aggregate, condition, expression)
 }
+
+// Whole returns the type of whole numbers of 64 bits.
+func (d *Dialect) Whole() string { return cmp.Or(d.Long, "BIGINT") }
 
 // Interval returns a duration of whole microseconds as databases of PostgreSQL's
 // kin read their type interval.

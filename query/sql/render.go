@@ -105,7 +105,9 @@ type renderer struct {
 	table *series.Table
 	rows  string // name of the table of rows, as SQL
 	tags  string // name of the table of series, as SQL
-	text  strings.Builder
+	// aggregate is what the query is answered from; nil: rows.
+	aggregate *query.Materialized
+	text      strings.Builder
 }
 
 // time returns the name of a row's time.
@@ -159,11 +161,15 @@ type scan struct {
 // bucketed writes the Buckets shape.
 func (r *renderer) bucketed(s query.Buckets) {
 	from := r.scanned(s.GroupBy)
-	out := scan{tag: s.GroupBy, columns: []string{r.Bucket(s.Width, from+r.time()) + " AS " + r.Ident(TimeColumn)}, groups: 1, order: s.Order, limit: s.Limit}
+	out := scan{tag: s.GroupBy, columns: []string{r.bucketOf(s, from+r.time()) + " AS " + r.Ident(TimeColumn)}, groups: 1, order: s.Order, limit: s.Limit}
 	if s.GroupBy != "" {
 		out.columns, out.groups = append(out.columns, r.tag(s.GroupBy)), 2
 	}
-	out.columns = append(out.columns, r.aggregates(from, s.GroupBy, s.Aggregate, s.Fields)...)
+	if r.aggregate != nil {
+		out.columns = append(out.columns, r.merged(from, s.Aggregate, s.Fields)...)
+	} else {
+		out.columns = append(out.columns, r.aggregates(from, s.GroupBy, s.Aggregate, s.Fields)...)
+	}
 	r.scan(out)
 }
 

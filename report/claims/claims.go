@@ -197,6 +197,8 @@ func (r rule) each() []Part {
 		return r.reach()
 	case r.Wins != nil:
 		return []Part{r.wins()}
+	case r.Aggregate != nil:
+		return r.aggregate()
 	}
 	return []Part{r.rows()}
 }

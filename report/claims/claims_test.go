@@ -264,3 +264,57 @@ func TestVerbatim(t *testing.T) {
 		t.Errorf("in the place of equal queries: %+v", f)
 	}
 }
+
+// aggregated is a run in which systems answered a query type from rows and from an
+// aggregate, in six rounds.
+func aggregated(rows, aggregate float64) *result.Run {
+	r := &result.Run{ID: "20260101-000000-aaaa", Status: result.Complete}
+	target := result.Target{Name: "questdb", Kind: "questdb"}
+	for i := range 6 {
+		var list []result.Queries
+		for name, each := range map[string]float64{"t": rows, result.FromAggregate("t", "1h"): aggregate} {
+			q := result.Queries{Type: name, Executed: 2, First: 2 * i, Verdict: result.Verdict{Checked: 2, Rows: 2}, Rows: 2, Sample: result.Sample{Wanted: 2, Captured: 2}}
+			q.Service.Count = 2
+			q.Each = []float64{each * (1 + float64(i)/100), each}
+			list = append(list, q)
+		}
+		target.Repeats = append(target.Repeats, result.Repeat{Number: i + 1, Queries: list})
+	}
+	r.Targets = append(r.Targets, target)
+	return r
+}
+
+// What an aggregate brings is the ratio of a type's time from rows to that from the
+// aggregate; wrong answers from either are not equal.
+func TestAggregate(t *testing.T) {
+	wrong := aggregated(3, 1)
+	for i := range wrong.Targets[0].Repeats[4].Queries {
+		if q := &wrong.Targets[0].Repeats[4].Queries[i]; q.Type == "t@1h" {
+			q.Withheld = "query 8: 3 rows in place of 4"
+		}
+	}
+	once := aggregated(3, 1)
+	once.Targets[0].Repeats = once.Targets[0].Repeats[:1]
+	for _, c := range []struct {
+		rule string
+		run  *result.Run
+		want Verdict
+		why  string
+	}{
+		{`aggregate: {systems: [questdb], at-least: 2}`, aggregated(3, 1), Holds, ""},
+		{`aggregate: {systems: [questdb], at-least: 4}`, aggregated(3, 1), DoesNotHold, ""},
+		{`aggregate: {systems: [questdb]}`, aggregated(1, 1), Tie, ""},
+		{`aggregate: {systems: [questdb]}`, aggregated(1, 2), DoesNotHold, ""},
+		{`aggregate: {systems: [questdb], equal: true}`, aggregated(1, 2), Holds, ""},
+		{`aggregate: {systems: [questdb], equal: true}`, wrong, DoesNotHold, ""},
+		{`aggregate: {systems: [questdb]}`, wrong, NotTested, "not verified in every round"},
+		{`aggregate: {systems: [questdb]}`, once, NotTested, "too few repeats"},
+		{`aggregate: {systems: [influxdb]}`, aggregated(3, 1), NotTested, "influxdb was not given"},
+	} {
+		d := description(t, `rules: [{of: load, types: [t], `+c.rule+`}]`)
+		found := Judge(d, Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": {c.run}}})[0]
+		if found.Verdict != c.want || !strings.Contains(found.Why, c.why) {
+			t.Errorf("%s: %s (%s), want %s (%s)\n%+v", c.rule, found.Verdict, found.Why, c.want, c.why, found.Parts)
+		}
+	}
+}

@@ -120,8 +120,8 @@ func compareTarget(a, b Subject, beside []Subject) Target {
 	for _, name := range types(a, b) {
 		figures, m := compareType(name, a, b, beside)
 		t.Figures = append(t.Figures, figures...)
-		if m != nil {
-			medians = append(medians, *m)
+		if _, aggregate := result.RawType(name); m != nil && !aggregate {
+			medians = append(medians, *m) // from an aggregate it is no further query, but the same once more
 		}
 	}
 	if len(medians) > 1 {

@@ -99,6 +99,7 @@ func (e *Experiment) Check() error {
 	c.texts(e)
 	c.atLeast("queries.verify", q.Verify, 1) // no figure without a checked answer
 	c.mixed(e)
+	c.materialize(e)
 	c.duration("timeouts.statement", e.Timeouts.Statement)
 	c.duration("timeouts.step", e.Timeouts.Step)
 	return errors.Join(c.problems...)
@@ -153,6 +154,8 @@ func (c *checker) texts(e *Experiment) {
 		c.add(path, "%s has the windows that TSBS draws; leave out queries.windows, or write %s", TextsTSBS, TextsEqual)
 	case q.AlignWindows:
 		c.add(path, "%s has the windows that TSBS draws; leave out queries.align-windows, or write %s", TextsTSBS, TextsEqual)
+	case e.Materialize.On():
+		c.add(path, "%s's are about rows and not about aggregates; leave out the section materialize, or write %s", TextsTSBS, TextsEqual)
 	case e.Mixed.On():
 		c.add(path, "beside writes answers must be verified, which %s's cannot; leave out the section mixed, or write %s", TextsTSBS, TextsEqual)
 	}

@@ -25,12 +25,14 @@ type Experiment struct {
 	Workload workload.Spec `yaml:"workload"`
 	// Digest asks for the content digest of the dataset's rows: see
 	// generate.Digest.
-	Digest   bool     `yaml:"digest,omitempty"`
-	Targets  []Target `yaml:"targets"` // measured in this order
-	Load     Load     `yaml:"load"`
-	Queries  Queries  `yaml:"queries"`
-	Mixed    Mixed    `yaml:"mixed,omitempty"`
-	Timeouts Timeouts `yaml:"timeouts,omitempty"`
+	Digest  bool     `yaml:"digest,omitempty"`
+	Targets []Target `yaml:"targets"` // measured in this order
+	Load    Load     `yaml:"load"`
+	Queries Queries  `yaml:"queries"`
+	Mixed   Mixed    `yaml:"mixed,omitempty"`
+	// Materialize has targets keep a continuous aggregate, and asks queries from it too.
+	Materialize Materialize `yaml:"materialize,omitempty"`
+	Timeouts    Timeouts    `yaml:"timeouts,omitempty"`
 	// RequireQuiet is the share of the machine's CPU time that other programs may
 	// use, as ParseQuiet reads it: a host that is not that quiet refuses the run,
 	// and a phase in which it was not is repeated. Empty: a noisy phase is marked.

@@ -128,9 +128,13 @@ func (x *checkStage) checkType(ctx context.Context, on *turn, q *typeQueries, ta
 	if out.Texts != "" {
 		return x.checkTexts(ctx, on, q, out, task)
 	}
+	if err := noAggregate(on.out, q); err != nil {
+		return unsupported(out, err)
+	}
+	render := on.planned.renderer(q)
 	var one query.Query // one for all: what is given on moves to the heap
 	for one = range q.all {
-		if _, err := on.planned.driver.Render(&one, x.dataset.Schema(), on.planned.options); err != nil {
+		if _, err := render(&one, x.dataset.Schema()); err != nil {
 			return unsupported(out, err)
 		}
 	}
@@ -139,7 +143,7 @@ func (x *checkStage) checkType(ctx context.Context, on *turn, q *typeQueries, ta
 	cfg.Progress = func() { task.Add(1) }
 	begin := time.Now()
 	var err error
-	out.Verdict, err = verify.Answers(ctx, cfg, on.db, on.planned.driver.Renderer(on.planned.options), x.viewed[held].dataset, q.expected[held].full)
+	out.Verdict, err = verify.Answers(ctx, cfg, on.db, render, x.viewed[held].dataset, q.expected[held].full)
 	if err != nil {
 		return unsupported(out, err)
 	}

@@ -68,6 +68,9 @@ func (x *loadStage) loadOnce(ctx context.Context, on *turn) (*result.Load, error
 	if err == nil {
 		err = l.count(ctx)
 	}
+	if err == nil {
+		err = l.aggregate(ctx)
+	}
 	if err != nil {
 		l.withhold(reason(ctx, err)) // what nobody counted is no figure
 	}

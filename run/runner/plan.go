@@ -44,6 +44,7 @@ type Plan struct {
 	compares   bool // what is loaded is queried, or would be if there were queries
 	targets    []plannedTarget
 	settings   settings
+	aggregate  *aggregated // nil: none is made
 	remarks    []remark
 	secrets    *secret.Redactor
 	place      result.Place // of its run in a sweep
@@ -119,6 +120,9 @@ func (p *Plan) check() error {
 		if err == nil {
 			values = w.Describe(e.Workload).Values
 			schema, err = p.schema(w)
+		}
+		if err == nil {
+			err = p.materialize(w, schema)
 		}
 		if err == nil {
 			err = p.drawable(w, types)
@@ -290,6 +294,7 @@ func isSpecError(err error) bool {
 // the rest of a run.
 type typeQueries struct {
 	queryType workload.QueryType
+	from      *query.Materialized   // that the queries are answered from; nil: rows
 	all       iter.Seq[query.Query] // that can be measured, in their order, the same each time
 	early     []query.Query         // whose answers are checked before anything is measured
 	record    result.QuerySet
@@ -317,6 +322,7 @@ const (
 // dataset is a problem with the dataset's specification. The seed chooses what
 // is checked before anything is measured.
 func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec workload.Spec, n int, seed string) ([]typeQueries, error) {
+	types = p.withAggregate(types)
 	drawn := make([]typeQueries, len(types))
 	for i, t := range types {
 		more := 0
@@ -328,6 +334,9 @@ func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec worklo
 			return nil, err
 		}
 		q := typeQueries{queryType: t}
+		if _, aggregate := result.RawType(t.Name); aggregate {
+			q.from = &p.aggregate.Materialized
+		}
 		if q.all, err = p.drawType(w, t.Name, spec, n, 0); err != nil {
 			return nil, err
 		}
@@ -389,9 +398,14 @@ func (q *typeQueries) divide(queries iter.Seq[query.Query], n, repeats int, chos
 // drawType draws the first n queries of a type, and more behind them.
 func (p *Plan) drawType(w workload.Workload, name string, spec workload.Spec, n, more int) (iter.Seq[query.Query], error) {
 	spec.QuerySettings = p.experiment.Queries.Settings
-	queries, err := p.experiment.Queries.Windows.Draw(w, spec, name, n+more, p.experiment.Queries.AlignWindows)
+	rows, aggregate := result.RawType(name)
+	align := p.experiment.Queries.AlignWindows || p.isAggregated(rows)
+	queries, err := p.experiment.Queries.Windows.Draw(w, spec, rows, n+more, align)
 	if err != nil {
 		return nil, p.specProblem(err)
+	}
+	if aggregate {
+		queries = named(queries, name)
 	}
 	for q := range queries {
 		if !oracle.Countable(&q) {

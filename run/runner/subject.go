@@ -216,9 +216,9 @@ func (s *subject) expectAnswers(v view, expected *oracle.Expectations) {
 }
 
 // renderOne renders one query, whose answer is nothing known of.
-func (s *subject) renderOne(planned *plannedTarget, q *query.Query) (engine.Rendered, error) {
+func (s *subject) renderOne(planned *plannedTarget, of *typeQueries, q *query.Query) (engine.Rendered, error) {
 	schema := s.dataset.Schema()
-	request, err := planned.driver.Render(q, schema, planned.options)
+	request, err := planned.renderer(of)(q, schema)
 	if err != nil {
 		return engine.Rendered{}, err
 	}

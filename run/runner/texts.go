@@ -42,7 +42,7 @@ func (s *subject) renderer(planned *plannedTarget, q *typeQueries) *renderer {
 // one renders a query, of whose answer nothing is known.
 func (r *renderer) one(q *query.Query) (engine.Rendered, error) {
 	if r.subject.plan.texts() == "" {
-		return r.subject.renderOne(r.planned, q)
+		return r.subject.renderOne(r.planned, r.of, q)
 	}
 	request, err := r.verbatim(q.ID)
 	return engine.Rendered{ID: q.ID, Request: request, Rows: engine.AnyRows}, err

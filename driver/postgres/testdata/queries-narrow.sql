@@ -651,3 +651,11 @@ FROM (
 ) AS g_0
 JOIN tags ON tags.id = g_0.tags_id
 
+-- Buckets: double-groupby-1 of cpu-only, from the aggregate cpu_30m
+
+n/a: not supported: tsmark aggregates no tables of a row a value
+
+-- Buckets: cpu-max-all-1 of cpu-only, from the aggregate cpu_1h
+
+n/a: not supported: tsmark aggregates no tables of a row a value
+

@@ -438,3 +438,38 @@ WHERE tags.device IN ('d_76', 'd_2')
   AND g_0.time >= TIMESTAMPTZ '2016-01-03 09:47:45.043+00'
   AND g_0.time < TIMESTAMPTZ '2016-01-03 09:51:55.043001+00'
 
+-- Buckets: double-groupby-1 of cpu-only, from the aggregate cpu_30m
+
+SELECT
+  date_bin('3600 seconds', cpu_30m.time, TIMESTAMPTZ '1970-01-01 00:00:00+00') AS time,
+  tags.hostname,
+  sum(cpu_30m.sum_usage_user) / sum(cpu_30m.count_usage_user) AS mean_usage_user
+FROM cpu_30m
+JOIN tags ON tags.id = cpu_30m.tags_id
+WHERE tags.hostname IS NOT NULL
+  AND cpu_30m.time >= TIMESTAMPTZ '2016-01-02 11:00:00+00'
+  AND cpu_30m.time < TIMESTAMPTZ '2016-01-02 23:00:00+00'
+GROUP BY 1, 2
+ORDER BY 1, 2
+
+-- Buckets: cpu-max-all-1 of cpu-only, from the aggregate cpu_1h
+
+SELECT
+  time AS time,
+  max(max_usage_user) AS max_usage_user,
+  max(max_usage_system) AS max_usage_system,
+  max(max_usage_idle) AS max_usage_idle,
+  max(max_usage_nice) AS max_usage_nice,
+  max(max_usage_iowait) AS max_usage_iowait,
+  max(max_usage_irq) AS max_usage_irq,
+  max(max_usage_softirq) AS max_usage_softirq,
+  max(max_usage_steal) AS max_usage_steal,
+  max(max_usage_guest) AS max_usage_guest,
+  max(max_usage_guest_nice) AS max_usage_guest_nice
+FROM cpu_1h
+WHERE tags_id IN (SELECT id FROM tags WHERE hostname IN ('host_49'))
+  AND time >= TIMESTAMPTZ '2016-01-01 11:00:00+00'
+  AND time < TIMESTAMPTZ '2016-01-01 19:00:00+00'
+GROUP BY 1
+ORDER BY 1
+

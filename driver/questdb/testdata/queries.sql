@@ -399,3 +399,37 @@ WHERE device IN ('d_76', 'd_2')
   AND timestamp >= '2016-01-03T09:47:45.043000Z'
   AND timestamp < '2016-01-03T09:51:55.043001Z'
 
+-- Buckets: double-groupby-1 of cpu-only, from the aggregate cpu_30m
+
+SELECT
+  timestamp_floor('1h', timestamp) AS time,
+  hostname,
+  sum(sum_usage_user) / sum(count_usage_user) AS mean_usage_user
+FROM cpu_30m
+WHERE hostname IS NOT NULL
+  AND timestamp >= '2016-01-02T11:00:00.000000Z'
+  AND timestamp < '2016-01-02T23:00:00.000000Z'
+GROUP BY 1, 2
+ORDER BY 1, 2
+
+-- Buckets: cpu-max-all-1 of cpu-only, from the aggregate cpu_1h
+
+SELECT
+  timestamp AS time,
+  max(max_usage_user) AS max_usage_user,
+  max(max_usage_system) AS max_usage_system,
+  max(max_usage_idle) AS max_usage_idle,
+  max(max_usage_nice) AS max_usage_nice,
+  max(max_usage_iowait) AS max_usage_iowait,
+  max(max_usage_irq) AS max_usage_irq,
+  max(max_usage_softirq) AS max_usage_softirq,
+  max(max_usage_steal) AS max_usage_steal,
+  max(max_usage_guest) AS max_usage_guest,
+  max(max_usage_guest_nice) AS max_usage_guest_nice
+FROM cpu_1h
+WHERE hostname IN ('host_49')
+  AND timestamp >= '2016-01-01T11:00:00.000000Z'
+  AND timestamp < '2016-01-01T19:00:00.000000Z'
+GROUP BY 1
+ORDER BY 1
+

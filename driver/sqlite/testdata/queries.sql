@@ -431,3 +431,38 @@ WHERE tags.device IN ('d_76', 'd_2')
   AND g_0.time >= 1451814465043000000
   AND g_0.time < 1451814715043001000
 
+-- Buckets: double-groupby-1 of cpu-only, from the aggregate cpu_30m
+
+SELECT
+  cpu_30m.time - (cpu_30m.time % 3600000000000 + 3600000000000) % 3600000000000 AS time,
+  tags.hostname,
+  sum(cpu_30m.sum_usage_user) / sum(cpu_30m.count_usage_user) AS mean_usage_user
+FROM cpu_30m
+JOIN tags ON tags.id = cpu_30m.tags_id
+WHERE tags.hostname IS NOT NULL
+  AND cpu_30m.time >= 1451732400000000000
+  AND cpu_30m.time < 1451775600000000000
+GROUP BY 1, 2
+ORDER BY 1, 2
+
+-- Buckets: cpu-max-all-1 of cpu-only, from the aggregate cpu_1h
+
+SELECT
+  time AS time,
+  max(max_usage_user) AS max_usage_user,
+  max(max_usage_system) AS max_usage_system,
+  max(max_usage_idle) AS max_usage_idle,
+  max(max_usage_nice) AS max_usage_nice,
+  max(max_usage_iowait) AS max_usage_iowait,
+  max(max_usage_irq) AS max_usage_irq,
+  max(max_usage_softirq) AS max_usage_softirq,
+  max(max_usage_steal) AS max_usage_steal,
+  max(max_usage_guest) AS max_usage_guest,
+  max(max_usage_guest_nice) AS max_usage_guest_nice
+FROM cpu_1h
+WHERE tags_id IN (SELECT id FROM tags WHERE hostname IN ('host_49'))
+  AND time >= 1451646000000000000
+  AND time < 1451674800000000000
+GROUP BY 1
+ORDER BY 1
+

@@ -186,7 +186,7 @@ func (d *Document) RunName(e *Experiment, size Size) string {
 func (e *Experiment) Verbatim() (Experiment, bool) {
 	types, _ := get(e.Run, "queries", "types").([]any)
 	workload, _ := get(e.Run, "workload", "name").(string)
-	if e.Missing != "" || len(types) == 0 || workload == "iotdb" {
+	if e.Missing != "" || len(types) == 0 || workload == "iotdb" || get(e.Run, "materialize") != nil {
 		return Experiment{}, false
 	}
 	own := *e

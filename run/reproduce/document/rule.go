@@ -8,7 +8,7 @@ import (
 )
 
 // Rule is a condition on measurements. It is one of: Order, First, Changes, Peak,
-// Lead, Reach, Wins or Rows, the others being empty.
+// Lead, Reach, Wins, Aggregate or Rows, the others being empty.
 //
 // A measurement is a figure of a system at a point of an experiment: of its loads the
 // rate, or a query type's. Where is which points: parameters and the document's values of
@@ -51,8 +51,18 @@ type Rule struct {
 	// Wins says in how many types and points one system is better than another.
 	Wins *Wins `yaml:"wins"`
 
+	// Aggregate says what answering query types from a continuous aggregate brings systems.
+	Aggregate *Aggregate `yaml:"aggregate"`
+
 	// Rows is how many rows the full dataset has.
 	Rows int64 `yaml:"rows"`
+}
+
+// Aggregate is a comparison of query types from rows with the same from an aggregate.
+type Aggregate struct {
+	Systems []string `yaml:"systems"`
+	AtLeast float64  `yaml:"at-least"` // how many times as long they take from rows; 0: longer
+	Equal   bool     `yaml:"equal"`    // in place of that: both give the right answers, and so the same
 }
 
 // Change is how a figure of systems goes along a parameter.
@@ -139,7 +149,7 @@ type Wins struct {
 // kinds returns how many of the alternatives a rule has.
 func (r *Rule) kinds() int {
 	n := 0
-	for _, has := range []bool{len(r.Order) > 0, r.First != "", r.Changes != nil, r.Peak != nil, r.Lead != nil, r.Reach != nil, r.Wins != nil, r.Rows > 0} {
+	for _, has := range []bool{len(r.Order) > 0, r.First != "", r.Changes != nil, r.Peak != nil, r.Lead != nil, r.Reach != nil, r.Wins != nil, r.Aggregate != nil, r.Rows > 0} {
 		if has {
 			n++
 		}
@@ -168,6 +178,9 @@ func (r *Rule) systems() []string {
 	if r.Wins != nil {
 		list = append(list, r.Wins.Better, r.Wins.Than)
 	}
+	if r.Aggregate != nil {
+		list = append(list, r.Aggregate.Systems...)
+	}
 	return list
 }
 
@@ -184,11 +197,14 @@ func (c *Claim) check(d *Document) error {
 		case e.Missing != "":
 			return fmt.Errorf("rule %d is of %s, which cannot be run", i+1, r.Of)
 		case r.kinds() != 1:
-			return fmt.Errorf("rule %d has %d of order, first, changes, peak, lead, reach, wins and rows, expected one", i+1, r.kinds())
+			return fmt.Errorf("rule %d has %d of order, first, changes, peak, lead, reach, wins, aggregate and rows, expected one", i+1, r.kinds())
 		case len(r.Types) == 0 && !slices.Contains(append([]string{"", "load", "acked", "disk", Points, Settling}, Usages()...), r.Figure):
 			return fmt.Errorf("rule %d: loads have no figure %q", i+1, r.Figure)
 		case len(r.Types) > 0 && !slices.Contains(append([]string{"", "mean", "median", Rate}, Usages()...), r.Figure):
 			return fmt.Errorf("rule %d: query types have no figure %q", i+1, r.Figure)
+		}
+		if r.Aggregate != nil && len(r.Types) == 0 {
+			return fmt.Errorf("rule %d is about an aggregate, and names no query types", i+1)
 		}
 		for _, name := range r.systems() {
 			if _, ok := d.System(name); !ok {

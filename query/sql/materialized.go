@@ -1,0 +1,189 @@
+package sql
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// RenderFrom is Render of a query that is answered from an aggregate. The aggregate has
+// the columns of MaterializedColumns. Its error wraps query.ErrUnsupported where the
+// aggregate has not what the query needs.
+func (d *Dialect) RenderFrom(q *query.Query, m *query.Materialized, s *series.Schema) (string, error) {
+	if err := d.checkMaterialized(m, s); err != nil {
+		return "", err
+	}
+	if err := m.Answers(q); err != nil {
+		return "", err
+	}
+	r := renderer{Dialect: d, q: q, table: s.Table(q.Table), aggregate: m}
+	if err := r.check(); err != nil {
+		return "", fmt.Errorf("query %s: %w", q.Type, err)
+	}
+	r.rows, r.tags = d.Ident(m.Name()), d.Ident(TagsTable(s, r.table))
+	r.bucketed(q.Shape.(query.Buckets))
+	return strings.TrimSuffix(r.text.String(), "\n"), nil
+}
+
+// checkMaterialized returns why an aggregate cannot be had of a schema.
+func (d *Dialect) checkMaterialized(m *query.Materialized, s *series.Schema) error {
+	t := s.Table(m.Table)
+	switch {
+	case t == nil:
+		return fmt.Errorf("aggregate %s: there is no table %q", m.Name(), m.Table)
+	case d.Narrow:
+		return fmt.Errorf("%w: tsmark aggregates no tables of a row a value", query.ErrUnsupported)
+	case m.Bucket <= 0 || m.Bucket%d.Precision != 0:
+		return fmt.Errorf("%w: %s cannot have buckets of %v, its times are multiples of %v", query.ErrUnsupported, d.Name, m.Bucket, d.Precision)
+	}
+	for _, field := range m.Fields {
+		switch i := t.FieldIndex(field); {
+		case i < 0:
+			return fmt.Errorf("aggregate %s: table %s has no field %q", m.Name(), m.Table, field)
+		case !t.Fields[i].Type.Numeric():
+			return fmt.Errorf("aggregate %s: the values of field %s are no numbers", m.Name(), field)
+		}
+	}
+	return d.CheckNames(t)
+}
+
+// MaterializedColumn is a column of an aggregate.
+type MaterializedColumn struct {
+	Name       string // as SQL
+	Expression string // that makes it of rows
+	Value      string // what is aggregated of a row; empty: of a column by which rows are grouped, and of the number of rows
+	// Aggregate is what it holds of a field; empty: it is one by which rows are grouped.
+	// That of query.RowCount is query.Count.
+	Aggregate query.Aggregate
+	Field     string // that is aggregated; empty: none
+}
+
+// MaterializedColumns returns the columns of an aggregate: the time, those that tell
+// series apart, the aggregates, and the number of rows. Row stands before the columns of
+// rows; empty: nothing does.
+func (d *Dialect) MaterializedColumns(m *query.Materialized, s *series.Schema, row string) ([]MaterializedColumn, error) {
+	if err := d.checkMaterialized(m, s); err != nil {
+		return nil, err
+	}
+	t, time := s.Table(m.Table), d.Ident(cmp.Or(d.TimeName, TimeColumn))
+	columns := []MaterializedColumn{{Name: time, Expression: d.Bucket(m.Bucket, row+time)}}
+	key := func(name string) {
+		columns = append(columns, MaterializedColumn{Name: d.Ident(name), Expression: row + d.Ident(name)})
+	}
+	if d.Wide {
+		for i := range t.Tags {
+			key(t.Tags[i].Key)
+		}
+	} else {
+		key(TagsIDColumn)
+	}
+	for _, field := range m.Fields {
+		kind := t.Fields[t.FieldIndex(field)].Type
+		for _, a := range m.Kept() {
+			value := row + d.Ident(field)
+			switch {
+			case a == query.Sum && kind != series.Float:
+				value += " * 1e0" // as in renderer.aggregates
+			case a == query.Count:
+				value = d.Counted(kind, value)
+			}
+			columns = append(columns, MaterializedColumn{d.Ident(m.Column(a, field)), fmt.Sprintf("%s(%s)", a, value), value, a, field})
+		}
+	}
+	return append(columns, MaterializedColumn{d.Ident(query.RowCount), "count(*)", "", query.Count, ""}), nil
+}
+
+// OfOne returns the expression of the column of a single row.
+func (c *MaterializedColumn) OfOne() string {
+	switch {
+	case c.Aggregate == "":
+		return c.Expression
+	case c.Value == "":
+		return "1"
+	case c.Aggregate == query.Count:
+		return fmt.Sprintf("CASE WHEN %s IS NULL THEN 0 ELSE 1 END", c.Value)
+	}
+	return c.Value
+}
+
+// Merge returns the expression of the column once a new value of it was added. Least and
+// Greatest are the functions of the lesser and the greater of two values.
+func (c *MaterializedColumn) Merge(old, fresh, least, greatest string) string {
+	function := greatest
+	switch c.Aggregate {
+	case query.Count:
+		return old + " + " + fresh
+	case query.Sum:
+		return fmt.Sprintf("coalesce(%s + %s, %[1]s, %[2]s)", old, fresh)
+	case query.Min:
+		function = least
+	}
+	return fmt.Sprintf("%s(coalesce(%s, %s), coalesce(%[3]s, %[2]s))", function, old, fresh)
+}
+
+// MaterializedSelect returns the query that makes the rows of an aggregate.
+func (d *Dialect) MaterializedSelect(m *query.Materialized, s *series.Schema) (string, error) {
+	columns, err := d.MaterializedColumns(m, s, "")
+	if err != nil {
+		return "", err
+	}
+	return d.SelectMaterialized(m, columns), nil
+}
+
+// SelectMaterialized is MaterializedSelect of columns that a database makes its own way.
+func (d *Dialect) SelectMaterialized(m *query.Materialized, columns []MaterializedColumn) string {
+	expressions, keys := make([]string, len(columns)), 0
+	for i, c := range columns {
+		if expressions[i] = c.Expression; c.Expression != c.Name {
+			expressions[i] += " AS " + c.Name
+		}
+		if c.Aggregate == "" {
+			keys++
+		}
+	}
+	return fmt.Sprintf("SELECT\n  %s\nFROM %s\nGROUP BY %s", strings.Join(expressions, ",\n  "), d.Ident(m.Table), numbers(keys))
+}
+
+// merged returns the columns of fields aggregated once more, of an aggregate's rows.
+func (r *renderer) merged(from string, a query.Aggregate, fields []string) []string {
+	answer := r.q.Columns(r.table)
+	answer = answer[len(answer)-len(fields):]
+	columns := make([]string, len(fields))
+	for i, field := range fields {
+		stored := func(a query.Aggregate) string { return from + r.Ident(r.aggregate.Column(a, field)) }
+		var value string
+		switch a {
+		case query.Avg:
+			value = fmt.Sprintf("sum(%s) / sum(%s)", stored(query.Sum), stored(query.Count))
+		case query.Count:
+			value = fmt.Sprintf("CAST(sum(%s) AS %s)", stored(query.Count), r.Whole()) // else a type of more bits
+		default:
+			value = fmt.Sprintf("%s(%s)", a, stored(a))
+		}
+		columns[i] = value + " AS " + r.Ident(answer[i].Name)
+	}
+	return columns
+}
+
+// bucketOf returns the expression of the bucket of a row's time. An aggregate has its
+// own buckets already.
+func (r *renderer) bucketOf(s query.Buckets, time string) string {
+	if r.aggregate != nil && r.aggregate.Bucket == s.Width {
+		return time
+	}
+	return r.Bucket(s.Width, time)
+}
+
+// Keys returns the names of the columns by which an aggregate's rows are grouped.
+func Keys(columns []MaterializedColumn) []string {
+	columns = slices.DeleteFunc(slices.Clone(columns), func(c MaterializedColumn) bool { return c.Aggregate != "" })
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	return names
+}

@@ -1,0 +1,88 @@
+package claims
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/result"
+)
+
+// aggregate compares query types that systems answered from rows with the same from their
+// aggregate.
+func (r rule) aggregate() []Part {
+	runs, why := r.points(r.Where)
+	var parts []Part
+	for _, subject := range r.subjects() {
+		for _, system := range r.Aggregate.Systems {
+			what := fmt.Sprintf("%s of %s faster from the aggregate than from rows", subject, system)
+			if r.Aggregate.Equal {
+				what = fmt.Sprintf("%s of %s right from rows and from the aggregate", subject, system)
+			}
+			if why != "" {
+				parts = append(parts, untested(what, why))
+			}
+			for _, run := range runs {
+				parts = append(parts, r.fromAggregate(what+at(run), subject, run, system))
+			}
+		}
+	}
+	return parts
+}
+
+// fromAggregate is that comparison in a run.
+func (r rule) fromAggregate(what, queryType string, run *result.Run, system string) Part {
+	i := slices.IndexFunc(run.Targets, func(t result.Target) bool { return t.Kind == system })
+	if i < 0 {
+		return untested(what, system+" was not given")
+	}
+	t := &run.Targets[i]
+	name := ""
+	for _, repeat := range t.Measured() {
+		for j := range repeat.Queries {
+			if raw, aggregate := result.RawType(repeat.Queries[j].Type); aggregate && raw == queryType {
+				name = repeat.Queries[j].Type
+			}
+		}
+	}
+	if name == "" {
+		return untested(what, "the query type was not asked from an aggregate")
+	}
+	if r.Aggregate.Equal {
+		return bothRight(what, t, queryType, name)
+	}
+	if !estimate.Verified(t, queryType) || !estimate.Verified(t, name) {
+		return untested(what, "not verified in every round")
+	}
+	c := estimate.FromRows(t, queryType, name)
+	if rounds := min(len(estimate.Own(t, queryType)), len(estimate.Own(t, name))); rounds < 2 || c.Interval == nil || c.Interval.Level < stats.Confidence {
+		return untested(what, "too few repeats for an interval")
+	}
+	return Part{What: what, Advantage: c.Ratio, Interval: c.Interval}.decided(r.Aggregate.AtLeast)
+}
+
+// bothRight says whether two types of a target were verified, which makes their answers
+// to the same queries the same.
+func bothRight(what string, t *result.Target, types ...string) Part {
+	p := Part{What: what, Verdict: Holds, Advantage: stats.Value{Bound: stats.Unknown}}
+	for _, name := range types {
+		for _, repeat := range t.Measured() {
+			q := repeat.Type(name)
+			if q == nil {
+				continue
+			}
+			switch q.Outcome() {
+			case result.Withheld:
+				p.Verdict, p.Why = DoesNotHold, name+": "+q.Reason()
+				return p
+			case result.Unsupported:
+				return untested(what, name+": "+q.Unsupported)
+			}
+		}
+		if !estimate.Verified(t, name) {
+			return untested(what, name+" was not verified in every round")
+		}
+	}
+	return p
+}

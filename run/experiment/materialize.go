@@ -1,0 +1,87 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+)
+
+// Materialize has each target that can keep a continuous aggregate of a table, and asks
+// query types from the rows and from the aggregate. The zero value makes none.
+type Materialize struct {
+	Bucket time.Duration `yaml:"bucket"` // width of the aggregate's buckets; 0: no aggregate
+	// Table is the table of rows; empty: that of the first of Types.
+	Table string `yaml:"table,omitempty"`
+	// Aggregates are some of mean, max, min, sum and count; none: those that Types ask.
+	Aggregates []string `yaml:"aggregates,flow,omitempty"`
+	// Fields are those that are aggregated; none: those that Types ask.
+	Fields []string `yaml:"fields,flow,omitempty"`
+	// Types are those of Queries.Types that are asked from the aggregate too; none: all
+	// that it can answer. Their windows are aligned as by Queries.AlignWindows.
+	Types []string `yaml:"types,flow,omitempty"`
+	// WhileLoading loads once more, with an aggregate that is kept up meanwhile: what
+	// that costs, and how soon the aggregate has every row.
+	WhileLoading bool `yaml:"while-loading,omitempty"`
+}
+
+// On reports whether aggregates are made.
+func (m *Materialize) On() bool { return m.Bucket > 0 }
+
+// meanWord is how experiments call query.Avg.
+const meanWord = "mean"
+
+// AggregateWords lists what Materialize.Aggregates may name.
+func AggregateWords() []string { return []string{meanWord, "max", "min", "sum", "count"} }
+
+// AggregateWord returns how experiments call an aggregate.
+func AggregateWord(a query.Aggregate) string {
+	if a == query.Avg {
+		return meanWord
+	}
+	return string(a)
+}
+
+// Chosen returns the aggregates that are named.
+func (m *Materialize) Chosen() []query.Aggregate {
+	var list []query.Aggregate
+	for _, word := range m.Aggregates {
+		if word == meanWord {
+			word = string(query.Avg)
+		}
+		list = append(list, query.Aggregate(word))
+	}
+	return list
+}
+
+func (c *checker) materialize(e *Experiment) {
+	m := &e.Materialize
+	if !m.On() {
+		if m.Bucket < 0 {
+			c.add("materialize.bucket", "must be 0 (no aggregate) or more, not %s", DurationText(m.Bucket))
+		} else if m.Table != "" || m.Aggregates != nil || m.Fields != nil || m.Types != nil || m.WhileLoading {
+			c.add("materialize.bucket", "is missing; say how wide the buckets of the aggregate are, such as 1h")
+		}
+		return
+	}
+	for i, word := range m.Aggregates {
+		if !slices.Contains(AggregateWords(), word) {
+			c.add(fmt.Sprintf("materialize.aggregates[%d]", i), "%q is no aggregate; known: %s", word, strings.Join(AggregateWords(), ", "))
+		}
+	}
+	for i, name := range m.Types {
+		if !e.Queries.chosenByWord() && !slices.Contains(e.Queries.Types, name) {
+			c.add(fmt.Sprintf("materialize.types[%d]", i), "%q is none of queries.types; add it there", name)
+		}
+	}
+	switch {
+	case e.Load.File != "":
+		c.add("materialize", "is for rows that are generated, not for those of a file; leave out load.file or the section")
+	case e.Mixed.On():
+		c.add("materialize", "cannot stand beside a mixed part; leave one of the sections out")
+	case len(e.Queries.Types) == 0 && (m.Table == "" || m.Aggregates == nil || m.Fields == nil):
+		c.add("materialize", "aggregates what query types ask, and queries.types is empty; name table, aggregates and fields, or query types")
+	}
+}
