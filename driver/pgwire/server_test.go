@@ -78,8 +78,12 @@ func TestAnswers(t *testing.T) {
 			}
 		}
 		if p != pgwire.Simple {
-			if _, err := q.Do(t.Context(), driver.Request{Text: "SELECT ARRAY[1]"}, nil); err == nil || !strings.Contains(err.Error(), "cast it") {
+			var answer query.Answer
+			if _, err := q.Do(t.Context(), driver.Request{Text: "SELECT ARRAY[1]"}, &answer); err == nil || !strings.Contains(err.Error(), "cast it") {
 				t.Errorf("%s: an array: %v", p, err)
+			}
+			if cost, err := q.Do(t.Context(), driver.Request{Text: "SELECT ARRAY[1]"}, nil); err != nil || cost.Rows != 1 {
+				t.Errorf("%s: an array that is counted alone: %+v, %v", p, cost, err)
 			}
 		}
 		enough, n := errors.New("enough"), 0
