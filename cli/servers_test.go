@@ -22,6 +22,10 @@ func TestServerScripts(t *testing.T) {
 			continue // nothing of it is for people to try at the command line
 		}
 		t.Run(d.Name, func(t *testing.T) {
+			switch d.Name {
+			case "iotdb", "opentsdb", "kairosdb": // which take a minute or so, and their suites are in CI
+				conformance.Long(t)
+			}
 			conformance.Sole(t, d)
 			host, port := conformance.Address(t, d.Name)
 			first, err := strconv.Atoi(port)

@@ -27,9 +27,15 @@ import (
 
 // Run runs the suite against a kind of target with the given options. Each
 // test has a folder of its own; a target that lives elsewhere than in it must
-// be given options that lead to a place which the suite may fill and replace.
+// be given options that lead to a place which the suite may fill and replace. With -short
+// it leaves out, but in tsmark's own process, the workloads that are others on other tables.
 func Run(t *testing.T, kind driver.Driver, given map[string]string) {
-	newSuite(t, kind, given).run(t, tsbs.Workloads()...)
+	s := newSuite(t, kind, given)
+	if s.caps.Embedded {
+		s.run(t, tsbs.Workloads()...)
+		return
+	}
+	s.run(t, mostWorkloads(tsbs.CPUSingle(), tsbs.Devops(), tsbs.DevopsGeneric())...)
 }
 
 // Fault is one of a server's own: what it says, with an error, to queries that are
