@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -134,5 +135,28 @@ func TestImpossibleQueries(t *testing.T) {
 	spec.End = spec.Start.Add(24 * time.Hour)
 	if _, err := CPUOnly().Queries(spec, "cpu-max-all-32-24", 10); err != nil {
 		t.Errorf("windows of a day over a day: %v", err)
+	}
+}
+
+// A batch of few hosts has a run for each ten rows or so, and none has room for many more:
+// thousands of runs with room for a whole batch were gigabytes.
+func TestRunsHaveRoomForTheirRows(t *testing.T) {
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, w := range []workload.Workload{Devops(), DevopsGeneric(), IoT()} {
+		d, err := w.Dataset(workload.Spec{Name: w.Name(), Seed: 123, Scale: 10, Start: start, End: start.Add(24 * time.Hour), Interval: 10 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b series.Batch
+		if err := d.Open().Next(&b, 10_000); err != nil {
+			t.Fatal(err)
+		}
+		room := 0
+		for i := range b.Runs {
+			room += cap(b.Runs[i].Times)
+		}
+		if room > 5*b.Rows() {
+			t.Errorf("%s: %d runs have room for %d rows, and hold %d", w.Name(), len(b.Runs), room, b.Rows())
+		}
 	}
 }

@@ -103,7 +103,13 @@ func (r *hostReader) Next(b *series.Batch, max int) error {
 				run.Grow(filled)
 			}
 			run = b.Add(s.table)
-			run.Grow(max - rows)
+			room := max - rows
+			if len(r.subsystems) > 1 {
+				// A batch of few hosts has many runs, each of which keeps its memory: one with
+				// room for a whole batch in each would take gigabytes.
+				room = min(room, int(e.scale-r.host))
+			}
+			run.Grow(room)
 			filled = 0
 		}
 		n := min(uint64(max-rows), uint64(e.scale-r.host), e.left, uint64(sliceStates/r.stride+1))
