@@ -141,7 +141,7 @@ func roughly(d *document.Document, size document.Size) string {
 	var sum time.Duration
 	for i := range d.Experiments {
 		if e := &d.Experiments[i]; e.Missing == "" {
-			took, err := d.Takes(e, size, len(d.Systems))
+			took, err := d.Duration(e, size, len(d.Systems))
 			if err != nil {
 				return "an unknown time"
 			}
@@ -189,30 +189,22 @@ func (p *reproducing) run(cmd *cobra.Command, name string) error {
 	defer kept.Close() // each piece is on disk when it was saved
 	measured := claims.Measured{Size: size, Runs: make(map[string][]*result.Run), Verbatim: make(map[string][]*result.Run)}
 	var failed []error
-	for _, e := range d.Experiments {
-		verbatim, has := e.Verbatim()
-		for _, one := range []struct {
-			experiment *document.Experiment
-			to         map[string][]*result.Run
-			run        bool
-		}{{&e, measured.Runs, !p.reportOnly}, {&verbatim, measured.Verbatim, !p.reportOnly && p.texts == textsBoth}} {
-			if one.experiment == &verbatim && !has {
-				continue
-			}
-			runs, err := p.experiment(cmd, kept, d, one.experiment, size, targets, one.run && p.wanted(d, &e))
-			if len(runs) > 0 {
-				one.to[e.Name] = runs
-			}
-			if errors.Is(err, context.Canceled) || ctx.Err() != nil {
-				return &status{exitInterrupted, "interrupted; what was finished is stored, and the same command goes on"}
-			}
-			var s *status
-			if err != nil && !errors.As(err, &s) {
-				return fmt.Errorf("experiment %s: %w", one.experiment.Name, err)
-			}
-			if err != nil {
-				failed = append(failed, &status{s.code, "experiment " + one.experiment.Name + ": " + s.text})
-			}
+	for _, one := range editions(d) {
+		runs, err := p.experiment(cmd, kept, d, one.experiment, size, targets, !p.reportOnly && p.wanted(d, one))
+		if len(runs) > 0 && one.verbatim {
+			measured.Verbatim[one.of.Name] = runs
+		} else if len(runs) > 0 {
+			measured.Runs[one.of.Name] = runs
+		}
+		if errors.Is(err, context.Canceled) || ctx.Err() != nil {
+			return &status{exitInterrupted, "interrupted; what was finished is stored, and the same command goes on"}
+		}
+		var s *status
+		if err != nil && !errors.As(err, &s) {
+			return fmt.Errorf("experiment %s: %w", one.experiment.Name, err)
+		}
+		if err != nil {
+			failed = append(failed, &status{s.code, "experiment " + one.experiment.Name + ": " + s.text})
 		}
 	}
 	if err := p.report(d, measured, format); err != nil {
@@ -224,11 +216,32 @@ func (p *reproducing) run(cmd *cobra.Command, name string) error {
 	return nil
 }
 
-// wanted reports whether an experiment is to be run: it was chosen, or a chosen claim needs
-// it, or nothing was chosen.
-func (p *reproducing) wanted(d *document.Document, e *document.Experiment) bool {
+// edition is an experiment as it is run: with equal queries, or with TSBS's own texts.
+type edition struct {
+	of         *document.Experiment // the document's, by which it is chosen and claims name it
+	experiment *document.Experiment
+	verbatim   bool
+}
+
+// editions lists all of a document, in its order.
+func editions(d *document.Document) []edition {
+	var list []edition
+	for i := range d.Experiments {
+		e := &d.Experiments[i]
+		list = append(list, edition{of: e, experiment: e})
+		if verbatim, ok := e.Verbatim(); ok {
+			list = append(list, edition{of: e, experiment: &verbatim, verbatim: true})
+		}
+	}
+	return list
+}
+
+// wanted reports whether an edition is to be run: its experiment was chosen, or a chosen
+// claim needs it, or nothing was chosen; and of TSBS's texts that they were asked for.
+func (p *reproducing) wanted(d *document.Document, one edition) bool {
+	e := one.of
 	named := func(name string) bool { return e.Name == name || strings.EqualFold(e.ID, name) }
-	if e.Missing != "" || len(p.experiments) > 0 && !slices.ContainsFunc(p.experiments, named) {
+	if e.Missing != "" || one.verbatim && p.texts != textsBoth || len(p.experiments) > 0 && !slices.ContainsFunc(p.experiments, named) {
 		return false
 	}
 	return len(p.claims) == 0 || slices.ContainsFunc(d.Claims, func(c document.Claim) bool {
@@ -357,12 +370,11 @@ func (p *reproducing) started(ctx context.Context, d *document.Document, given [
 // printAll prints the experiments, each as a file.
 func (p *reproducing) printAll(d *document.Document, size document.Size, targets []experiment.Target) error {
 	first := true
-	for i := range d.Experiments {
-		e := &d.Experiments[i]
-		if !p.wanted(d, e) || len(e.Takes(targets)) == 0 {
+	for _, one := range editions(d) {
+		if !p.wanted(d, one) || len(one.experiment.Takes(targets)) == 0 {
 			continue
 		}
-		_, sweep, err := p.sweep(d, e, size, targets)
+		_, sweep, err := p.sweep(d, one.experiment, size, targets)
 		if err != nil {
 			return err
 		}

@@ -204,7 +204,7 @@ func TestCells(t *testing.T) {
 			}
 		}
 		for _, q := range l.Ratios {
-			found[l.Name+" "+l.Metric+" "+q.Of+"/"+q.To] = fmt.Sprintf("%.3f, own %s", q.Value(), q.Own)
+			found[l.Name+" "+l.Metric+" "+q.Of+"/"+q.To] = fmt.Sprintf("%.3f, own %s", q.Printed.Best()/100, q.Own)
 		}
 	}
 	for key, want := range map[string]string{

@@ -10,31 +10,27 @@ import (
 
 // figure is one that rules compare and that package compare has not: a value for each
 // repeat.
+// The resources are those that were watched of what served the target.
 type figure struct {
 	words  string // in which it is spoken of, before "of"
 	better compare.Direction
-	load   func(*resources, *result.Load) result.Value    // nil: loads have none
-	query  func(*resources, *result.Queries) result.Value // nil: query types have none
-}
-
-// resources is what was watched while a figure was measured.
-type resources struct {
-	sources []*result.Resources // of what served the target
+	load   func([]*result.Resources, *result.Load) result.Value    // nil: loads have none
+	query  func([]*result.Resources, *result.Queries) result.Value // nil: query types have none
 }
 
 // figureOf returns a figure by the name that documents use; not ok: package compare has it.
 func figureOf(name string) (f figure, ok bool) {
-	usage := func(of func(*result.Usage) result.Value) func(*resources, *result.Cell) result.Value {
-		return func(m *resources, c *result.Cell) result.Value {
-			u, known := estimate.Used(m.sources, []*result.Cell{c})
+	usage := func(of func(*result.Usage) result.Value) func([]*result.Resources, *result.Cell) result.Value {
+		return func(sources []*result.Resources, c *result.Cell) result.Value {
+			u, known := estimate.Used(sources, []*result.Cell{c})
 			if !known {
 				return result.Absent()
 			}
 			return of(&u)
 		}
 	}
-	client := func(of func(*result.Client) result.Value) func(*resources, *result.Cell) result.Value {
-		return func(_ *resources, c *result.Cell) result.Value {
+	client := func(of func(*result.Client) result.Value) func([]*result.Resources, *result.Cell) result.Value {
+		return func(_ []*result.Resources, c *result.Cell) result.Value {
 			if c.Client == nil {
 				return result.Absent()
 			}
@@ -43,31 +39,31 @@ func figureOf(name string) (f figure, ok bool) {
 	}
 	// Of queries what is used up is taken for each, since a time box runs more of those
 	// that are faster.
-	both := func(words string, each bool, of func(*resources, *result.Cell) result.Value) figure {
+	both := func(words string, each bool, of func([]*result.Resources, *result.Cell) result.Value) figure {
 		return figure{words: words, better: compare.Lower,
-			load: func(m *resources, l *result.Load) result.Value { return of(m, &l.Cell) },
-			query: func(m *resources, q *result.Queries) result.Value {
+			load: func(sources []*result.Resources, l *result.Load) result.Value { return of(sources, &l.Cell) },
+			query: func(sources []*result.Resources, q *result.Queries) result.Value {
 				if each {
-					return of(m, &q.Cell) / result.Value(max(q.Executed, 1))
+					return of(sources, &q.Cell) / result.Value(max(q.Executed, 1))
 				}
-				return of(m, &q.Cell)
+				return of(sources, &q.Cell)
 			}}
 	}
 	switch name {
 	case document.Points:
-		return figure{words: "values loaded a second", better: compare.Higher, load: func(_ *resources, l *result.Load) result.Value {
+		return figure{words: "values loaded a second", better: compare.Higher, load: func(_ []*result.Resources, l *result.Load) result.Value {
 			return result.Value(estimate.Settled(l) * float64(l.Metrics) / float64(max(l.Rows, 1)))
 		}}, true
 	case document.Settling:
-		return figure{words: "part of the load's time after its last acknowledgement", better: compare.Higher, load: func(_ *resources, l *result.Load) result.Value {
+		return figure{words: "part of the load's time after its last acknowledgement", better: compare.Higher, load: func(_ []*result.Resources, l *result.Load) result.Value {
 			if l.Acked <= 0 || l.Settled <= 0 {
 				return result.Absent()
 			}
 			return result.Value((l.Settled - l.Acked) / l.Settled)
 		}}, true
 	case document.ClientPart:
-		part := func(m *resources, c *result.Cell) result.Value {
-			server, known := estimate.Used(m.sources, []*result.Cell{c})
+		part := func(sources []*result.Resources, c *result.Cell) result.Value {
+			server, known := estimate.Used(sources, []*result.Cell{c})
 			if !known || c.Client == nil {
 				return result.Absent()
 			}
@@ -76,7 +72,7 @@ func figureOf(name string) (f figure, ok bool) {
 		return both("client's part of the CPU time", false, part), true
 	case document.Rate:
 		return figure{words: "queries a second of all workers together", better: compare.Higher,
-			query: func(_ *resources, q *result.Queries) result.Value { return result.Value(q.PerSecond) }}, true
+			query: func(_ []*result.Resources, q *result.Queries) result.Value { return result.Value(q.PerSecond) }}, true
 	case document.ServerCPU:
 		return both("CPU time of the server", true, usage(func(u *result.Usage) result.Value { return u.CPU })), true
 	case document.ServerMemory:
@@ -123,13 +119,12 @@ func (r rule) values(s side, subject string) (list []float64, better compare.Dir
 		return list, compare.Lower, ""
 	}
 	sources, _ := estimate.Sources(run, t)
-	m := &resources{sources: sources}
 	for _, repeat := range t.Measured() {
 		q := repeat.Type(subject)
 		if q == nil {
 			continue
 		}
-		v := f.query(m, q)
+		v := f.query(sources, q)
 		if !v.Known() || v <= 0 {
 			return nil, "", "it was measured for too short a time, or not at all"
 		}
@@ -149,7 +144,6 @@ func (r rule) average() func([]float64) float64 {
 func (r rule) loadValues(run *result.Run, t *result.Target) (list []float64, better compare.Direction, missing string) {
 	f, own := figureOf(r.Figure)
 	sources, _ := estimate.Sources(run, t)
-	m := &resources{sources: sources}
 	better = compare.Higher
 	of := map[compare.Metric]func(*result.Load) float64{compare.Load: estimate.Settled, compare.Acked: estimate.Acked, compare.Disk: estimate.Disk}[r.metric()]
 	if r.metric() == compare.Disk {
@@ -158,7 +152,7 @@ func (r rule) loadValues(run *result.Run, t *result.Target) (list []float64, bet
 	if own {
 		better = f.better
 		of = func(l *result.Load) float64 {
-			if v := f.load(m, l); v.Known() {
+			if v := f.load(sources, l); v.Known() {
 				return float64(v)
 			}
 			return 0

@@ -54,18 +54,6 @@ type Ratio struct {
 	Interval *stats.Interval
 }
 
-// Value is the printed ratio as a number, or else what the printed figures come to; 0:
-// neither is there.
-func (r *Ratio) Value() float64 {
-	switch {
-	case r.Printed == nil:
-		return r.Derived
-	case r.Printed.Unit == "%":
-		return r.Printed.Best() / 100
-	}
-	return r.Printed.Best()
-}
-
 // metrics are the printed metrics that can be measured in any size, and those that only
 // the full size has, being of a whole run.
 func metrics() (any, full []string) {

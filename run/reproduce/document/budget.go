@@ -21,8 +21,8 @@ const (
 	leastStretch = 1.2                   // by less nothing is made longer
 )
 
-// Takes is roughly how long an experiment takes in a size on so many systems.
-func (d *Document) Takes(e *Experiment, size Size, systems int) (time.Duration, error) {
+// Duration is roughly how long an experiment takes in a size on so many systems.
+func (d *Document) Duration(e *Experiment, size Size, systems int) (time.Duration, error) {
 	if e.Only != "" {
 		systems = 1
 	}
@@ -92,7 +92,7 @@ func (d *Document) Within(budget time.Duration, systems int) (*Document, Size, e
 			size Size
 			to   *time.Duration
 		}{{Smoke, &p.smoke}, {Small, &p.small}, {Full, &p.full}} {
-			if *s.to, err = d.Takes(p.e, s.size, systems); err != nil {
+			if *s.to, err = d.Duration(p.e, s.size, systems); err != nil {
 				return nil, "", err
 			}
 		}

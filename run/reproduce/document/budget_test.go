@@ -13,7 +13,7 @@ func TestWithin(t *testing.T) {
 		for i := range d.Experiments {
 			if e := &d.Experiments[i]; e.Missing == "" {
 				for size, to := range map[Size]*time.Duration{Small: &small, Full: &full} {
-					took, err := d.Takes(e, size, 2)
+					took, err := d.Duration(e, size, 2)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -34,7 +34,7 @@ func TestWithin(t *testing.T) {
 				if e.Missing != "" {
 					continue
 				}
-				took, err := fitted.Takes(e, size, 2)
+				took, err := fitted.Duration(e, size, 2)
 				if err != nil {
 					t.Fatalf("%s, %s in %v: %v", d.Name, e.Name, budget, err)
 				}
