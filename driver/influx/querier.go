@@ -66,8 +66,10 @@ func NewQuerier(at Endpoint) *Querier {
 // request is one of a statement. What may change something is sent by POST.
 func (q *Querier) request(ctx context.Context, statement string) (*http.Request, error) {
 	s := &q.at
-	before, _, named := strings.Cut(statement, untimed)
-	q.untimed = named && strings.TrimSpace(strings.Replace(before, exactly, "", 1)) == "SELECT"
+	if s.Product == OpenGemini {
+		before, _, named := strings.Cut(statement, untimed)
+		q.untimed = named && strings.TrimSpace(strings.Replace(before, exactly, "", 1)) == "SELECT"
+	}
 	parameters := url.Values{"db": {s.Database}, "epoch": {"ns"}}
 	if s.Chunk > 0 {
 		parameters["chunked"], parameters["chunk_size"] = []string{"true"}, []string{strconv.Itoa(s.Chunk)}

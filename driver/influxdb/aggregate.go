@@ -18,7 +18,7 @@ var errGeminiAggregates = fmt.Errorf("%w: aggregates of openGemini were not trie
 // PlanAggregate implements driver.Materializer: an aggregate is a measurement.
 func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]driver.Object, error) {
 	t := s.Table(m.Table)
-	if d.settings.gemini {
+	if d.settings.gemini() {
 		return nil, errGeminiAggregates
 	}
 	if err := influx.CheckAggregate(m, t); err != nil {
@@ -73,7 +73,7 @@ func (d *database) backfill(ctx context.Context, t *series.Table, m *query.Mater
 
 // Covered implements driver.Materializer.
 func (d *database) Covered(ctx context.Context, m *query.Materialized) (int64, error) {
-	rows, err := d.own.Ask(ctx, influx.Compute(d.settings.product(), "sum", []string{query.RowCount}, d.settings.retention, m.Name()))
+	rows, err := d.own.Ask(ctx, influx.Compute(d.settings.product, "sum", []string{query.RowCount}, d.settings.retention, m.Name()))
 	if err != nil {
 		return -1, fmt.Errorf("counting the rows of the aggregate %s: %w", m.Name(), err)
 	}

@@ -104,7 +104,7 @@ func (d *database) compute(ctx context.Context, t *series.Table, f figure, field
 	if len(to) == 0 {
 		return nil
 	}
-	rows, err := d.own.Ask(ctx, influx.Compute(d.settings.product(), f.function, names, d.settings.retention, t.Name, where...))
+	rows, err := d.own.Ask(ctx, influx.Compute(d.settings.product, f.function, names, d.settings.retention, t.Name, where...))
 	switch {
 	case err != nil:
 		return err
@@ -127,7 +127,7 @@ func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.T
 			keys = append(keys, t.Tags[i].Key)
 		}
 	}
-	if d.settings.gemini {
+	if d.settings.gemini() {
 		return d.geminiSeries(ctx, t, keys, sink)
 	}
 	list := &seriesKeys{keys: keys, row: make([]query.Value, len(keys)), sink: sink}

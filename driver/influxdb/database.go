@@ -91,7 +91,7 @@ func (d *database) version(ctx context.Context) (version, build string, err erro
 		return "", "", err
 	}
 	defer response.Body.Close()
-	if isGemini(response.Header) || d.settings.gemini {
+	if isGemini(response.Header) || d.settings.gemini() {
 		return d.geminiVersion(response.Header)
 	}
 	version, build = response.Header.Get("X-Influxdb-Version"), response.Header.Get("X-Influxdb-Build")

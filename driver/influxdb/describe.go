@@ -40,7 +40,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	if ctx.Err() != nil {
 		return driver.Description{}, fmt.Errorf("describing InfluxDB: %w", context.Cause(ctx))
 	}
-	if d.settings.gemini {
+	if d.settings.gemini() {
 		out.Durability = geminiDurability
 		return out, nil
 	}

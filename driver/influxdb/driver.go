@@ -58,7 +58,7 @@ func Driver() driver.Driver {
 		},
 		TestServer: driver.Options{},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
-			return influx.Render(q, s, products()[o[optionServer]])
+			return influx.Render(q, s, productOf(o[optionServer]))
 		},
 		TSBS: &driver.TSBS{Format: "influx", Request: tsbsRequest},
 		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
@@ -77,14 +77,21 @@ const (
 	geminiServer = "opengemini"
 )
 
-func products() map[string]influx.Product {
-	return map[string]influx.Product{plainServer: influx.InfluxDB, geminiServer: influx.OpenGemini}
+// productOf is a server by the value of the option server.
+func productOf(server string) influx.Product {
+	if server == geminiServer {
+		return influx.OpenGemini
+	}
+	return influx.InfluxDB
 }
+
+// writes is where a statement of TSBS's writes to.
+var writes = regexp.MustCompile(`\sINTO "[^"]*"`)
 
 // tsbsRequest is the Request of driver.TSBS. Of TSBS's texts one writes what it makes
 // on the way into the database, which tsmark's queries never do.
 func tsbsRequest(text string, _ driver.Options) (driver.Request, error) {
-	if into := regexp.MustCompile(`\sINTO "[^"]*"`).FindString(text); into != "" {
+	if into := writes.FindString(text); into != "" {
 		return driver.Request{}, fmt.Errorf("%w: TSBS's text writes into the database (SELECT …%s), among the data that is measured", query.ErrUnsupported, into)
 	}
 	return driver.Request{Text: text}, nil

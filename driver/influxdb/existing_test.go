@@ -232,7 +232,7 @@ func TestDescribe(t *testing.T) {
 			!strings.HasPrefix(description.Version, version) || !strings.Contains(description.Durability, durability) {
 			t.Errorf("%+v, %v", description, err)
 		}
-		if n, err := d.Footprint(t.Context()); err != nil || n <= 0 && !d.settings.gemini {
+		if n, err := d.Footprint(t.Context()); err != nil || n <= 0 && !d.settings.gemini() {
 			t.Errorf("%d bytes, %v", n, err)
 		}
 	}

@@ -61,7 +61,7 @@ func (d *database) geminiVersion(header http.Header) (version, build string, err
 	switch {
 	case !isGemini(header):
 		return "", "", fmt.Errorf("%s %w: what answers there is not openGemini; leave the option %s out", d.Address(), driver.ErrUnreachable, optionServer)
-	case !d.settings.gemini:
+	case !d.settings.gemini():
 		return "", "", fmt.Errorf("%s %w: what answers there is %s; give %s=%s", d.Address(), driver.ErrUnreachable, version, optionServer, geminiServer)
 	}
 	return version, header.Get("X-Geminidb-Build"), nil

@@ -136,7 +136,7 @@ func TestGeminiHolds(t *testing.T) {
 		if got := string(s.lines().New(schema).Append(nil, &b)); got != want {
 			t.Errorf("%s: %q, want %q", server, got, want)
 		}
-		if takes := newDatabase(s).TakesLines("influx", schema); takes == s.gemini {
+		if takes := newDatabase(s).TakesLines("influx", schema); takes == s.gemini() {
 			t.Errorf("%s takes files with booleans: %v", server, takes)
 		}
 	}

@@ -176,7 +176,7 @@ func (d *database) dropAll(ctx context.Context, objects []driver.Object) error {
 			return err
 		}
 	}
-	if d.settings.gemini {
+	if d.settings.gemini() {
 		return d.without(ctx, objects)
 	}
 	return nil
@@ -185,7 +185,7 @@ func (d *database) dropAll(ctx context.Context, objects []driver.Object) error {
 // dropDatabase drops the database, and returns when it is no longer there.
 func (d *database) dropDatabase(ctx context.Context) error {
 	err := d.own.Exec(ctx, "DROP DATABASE "+influx.Ident(d.settings.database))
-	if err == nil && d.settings.gemini {
+	if err == nil && d.settings.gemini() {
 		err = d.gone(ctx)
 	}
 	return err
@@ -231,7 +231,7 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 	}
 	defer to.Close()
 	_, err = to.Send(ctx, [][]byte{[]byte(note + ` content="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `" 0`)})
-	if err != nil || !d.settings.gemini {
+	if err != nil || !d.settings.gemini() {
 		return err
 	}
 	return poll.Until(ctx, geminiLook, geminiLook, func() (bool, error) {

@@ -15,7 +15,7 @@ import (
 // settings is what the options amount to.
 type settings struct {
 	wire        httpwire.Config
-	gemini      bool // the server is openGemini
+	product     influx.Product // the server that answers
 	database    string
 	retention   string // policy; empty: the default one
 	shard       string // duration; empty: the server's
@@ -39,27 +39,22 @@ func newSettings(o driver.Options, getenv func(string) string) (*settings, error
 		return nil, fmt.Errorf("give a name of a database by the option %s", connection.Database)
 	}
 	return &settings{
-		wire: wire, gemini: o[optionServer] == geminiServer, database: c.Database, retention: o[optionRetention], shard: o[optionShard],
+		wire: wire, product: productOf(o[optionServer]), database: c.Database, retention: o[optionRetention], shard: o[optionShard],
 		gzip: o.Int(optionGzip), precision: o[optionPrecision], unit: influx.Units()[o[optionPrecision]], consistency: o[optionConsistency], chunk: o.Int(optionChunked),
 	}, nil
 }
 
-// product is the server that answers.
-func (s *settings) product() influx.Product {
-	if s.gemini {
-		return influx.OpenGemini
-	}
-	return influx.InfluxDB
-}
+// gemini reports whether the server is openGemini.
+func (s *settings) gemini() bool { return s.product == influx.OpenGemini }
 
 // lines is how rows are written. openGemini takes f for a float.
 func (s *settings) lines() encode.LineProtocol {
 	lines := influx.Lines(s.unit)
-	lines.Capitals = s.gemini
+	lines.Capitals = s.gemini()
 	return lines
 }
 
 // endpoint is where queries are run.
 func (s *settings) endpoint() influx.Endpoint {
-	return influx.Endpoint{Product: s.product(), Wire: &s.wire, Database: s.database, Retention: s.retention, Chunk: s.chunk, Explain: explained}
+	return influx.Endpoint{Product: s.product, Wire: &s.wire, Database: s.database, Retention: s.retention, Chunk: s.chunk, Explain: explained}
 }

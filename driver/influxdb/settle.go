@@ -24,7 +24,7 @@ func (d *database) Settle(ctx context.Context) error {
 	idle := func() (time.Time, error) {
 		return poll.Idle(ctx, look, idleFor, func() (bool, error) { return d.compacting(ctx) })
 	}
-	if d.settings.gemini {
+	if d.settings.gemini() {
 		idle = func() (time.Time, error) { return d.flushGemini(ctx) }
 	}
 	since, err := idle()
@@ -69,7 +69,7 @@ func (d *database) shards(ctx context.Context, module string) ([]influx.Shown, e
 // write-ahead logs, which the server counts, and the shards' indexes and the
 // database's file of series, which it does not, where they can be read here.
 func (d *database) Footprint(ctx context.Context) (int64, error) {
-	if d.settings.gemini {
+	if d.settings.gemini() {
 		return -1, nil // it does not tell
 	}
 	shards, err := d.shards(ctx, "shard")

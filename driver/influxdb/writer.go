@@ -10,7 +10,7 @@ import (
 
 // TakesLines implements driver.LineTaker.
 func (d *database) TakesLines(format string, s *series.Schema) bool {
-	return format == "influx" && d.settings.unit == time.Nanosecond && !(d.settings.gemini && hasBooleans(s))
+	return format == "influx" && d.settings.unit == time.Nanosecond && !(d.settings.gemini() && hasBooleans(s))
 }
 
 // writes returns where lines are written, into a retention policy; empty: the
