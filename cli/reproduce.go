@@ -87,7 +87,7 @@ registries. A system that is not there is not tested, and the others are.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&given.size, "size", string(document.Small), "how much is run: smoke, small or full")
-	f.DurationVar(&given.budget, "budget", 0, "`time` that the document may take, such as 2h, in place of --size: by rough rates, more than small and less than full")
+	f.Var(span{&given.budget}, "budget", "`time` that the document may take, such as 2h, in place of --size: by rough rates, more than small and less than full")
 	f.StringSliceVar(&given.experiments, "experiment", nil, "run only these `experiments`, by name or number, such as load,E2")
 	f.StringSliceVar(&given.claims, "claims", nil, "judge only these `claims`, such as C6,C8, and run only what they need")
 	f.StringArrayVar(&given.targets, "target", nil, "system to measure, `[NAME=]DRIVER[,OPTION=VALUE]…`; may be repeated")
@@ -263,7 +263,7 @@ func (p *reproducing) chosen(cmd *cobra.Command, name string) (*document.Documen
 	if !slices.Contains(document.Sizes(), size) {
 		return nil, "", fmt.Errorf("--size %q: is smoke, small or full", p.size)
 	}
-	if p.budget < 0 || p.budget > 0 && cmd.Flags().Changed("size") {
+	if p.budget > 0 && cmd.Flags().Changed("size") {
 		return nil, "", errors.New("--budget is a time, such as 2h, and takes the place of --size: give one of them")
 	}
 	if p.budget > 0 {
