@@ -100,6 +100,7 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	}
 	t.Run("one row", func(t *testing.T) { s.loadAndQuery(t, limited(s.cpuOnly(t, 0), 1), 1) })
 	t.Run("no row", func(t *testing.T) { s.loadAndQuery(t, limited(s.cpuOnly(t, 0), 0), 1) })
+	t.Run("many series", s.manySeries)
 	t.Run("hostile values", func(t *testing.T) { s.loadAndQuery(t, s.hostile(), 1) })
 	t.Run("ragged rows", func(t *testing.T) { s.loadAndQuery(t, s.ragged(), 1) })
 	t.Run("every type", func(t *testing.T) { s.loadAndQuery(t, s.types(), 1) })

@@ -47,10 +47,16 @@ func open(ctx context.Context, env driver.Env, options driver.Options) (driver.D
 	return d, nil
 }
 
+// ownChunk is after how many rows the server sends a part of an answer to tsmark itself.
+const ownChunk = 10_000
+
 // newDatabase returns one that has not connected yet.
 func newDatabase(s *settings) *database {
-	own := s.endpoint() // tsmark's own statements look at all of the server, in one part
-	own.Chunk, own.Retention = 0, ""
+	own := s.endpoint()
+	// tsmark's own statements look at all of the server. Their answers come in parts
+	// whatever the option says: of more than 10,000 series nobody knows otherwise whether
+	// InfluxDB has listed all.
+	own.Chunk, own.Retention = ownChunk, ""
 	return &database{
 		Loader:   lineproto.Loader{System: "InfluxDB", Open: s.writes(s.retention).Open},
 		settings: s,

@@ -7,6 +7,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -34,6 +35,9 @@ type System struct {
 	Driver  string   `yaml:"driver"`
 	Version string   `yaml:"version"` // that the document measured, in its words
 	Printed []string `yaml:"printed"` // its names in printed figures
+	// Options are those of its driver by which it is used as the document did; what a
+	// user gives goes before.
+	Options map[string]string `yaml:"options"`
 }
 
 // Size is how much of a document's data and queries is run.
@@ -212,7 +216,15 @@ func (d *Document) Make(e *Experiment, size Size, targets []experiment.Target) (
 	if err != nil {
 		return nil, err
 	}
-	parsed.Targets = e.Takes(targets)
+	parsed.Targets = slices.Clone(e.Takes(targets))
+	for i := range parsed.Targets {
+		t := &parsed.Targets[i]
+		if s, ok := d.System(t.Kind); ok && len(s.Options) > 0 {
+			options := maps.Clone(s.Options)
+			maps.Copy(options, t.Options)
+			t.Options = options
+		}
+	}
 	parsed.Notes = append(parsed.Notes, fmt.Sprintf("%s of %s: %s (%s)", e.ID, d.Title, e.Title, d.Authors))
 	if words := e.Cut(size).Words; words != "" {
 		parsed.Notes = append(parsed.Notes, "size "+string(size)+": "+words)

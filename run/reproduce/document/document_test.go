@@ -188,3 +188,32 @@ func TestMakeMerges(t *testing.T) {
 		t.Errorf("name %q, notes %q", small.Name, small.Notes)
 	}
 }
+
+// A system is used as the document did, but for what the user says.
+func TestOptionsOfSystems(t *testing.T) {
+	d, ok := Find("tsinghua-2019")
+	if !ok {
+		t.Fatal("the document is not there")
+	}
+	e, _ := d.Experiment("clients")
+	given := []experiment.Target{
+		{Name: "opentsdb", Kind: "opentsdb", Options: map[string]string{"port": "1"}},
+		{Name: "waits", Kind: "opentsdb", Options: map[string]string{"sync": "true"}},
+		{Name: "kairosdb", Kind: "kairosdb"},
+	}
+	made, err := d.Make(e, Small, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, target := range made.Targets {
+		got = append(got, fmt.Sprint(target.Name, target.Options))
+	}
+	want := []string{"opentsdbmap[port:1 sync:false]", "waitsmap[sync:true]", "kairosdbmap[]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("options %v, want %v", got, want)
+	}
+	if len(given[0].Options) != 1 {
+		t.Errorf("the caller's target has %v now", given[0].Options)
+	}
+}
