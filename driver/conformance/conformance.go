@@ -33,9 +33,10 @@ func Run(t *testing.T, kind driver.Driver, given map[string]string) {
 	s := newSuite(t, kind, given)
 	if s.caps.Embedded {
 		s.run(t, tsbs.Workloads()...)
-		return
+	} else {
+		s.run(t, mostWorkloads(tsbs.CPUSingle(), tsbs.Devops(), tsbs.DevopsGeneric())...)
 	}
-	s.run(t, mostWorkloads(tsbs.CPUSingle(), tsbs.Devops(), tsbs.DevopsGeneric())...)
+	t.Run("many series", s.manySeries)
 }
 
 // Fault is one of a server's own: what it says, with an error, to queries that are
@@ -71,8 +72,8 @@ func (s *suite) known(t *testing.T, err error) bool {
 	return false
 }
 
-// RunSparse is Run for servers that take few rows a second: with fewer of them, and
-// without the workloads that are others on other tables.
+// RunSparse is Run for servers that take few rows a second: with fewer of them, of few
+// series, and without the workloads that are others on other tables.
 func RunSparse(t *testing.T, kind driver.Driver, given map[string]string) {
 	s := newSuite(t, kind, given)
 	s.interval = sparse * RegularInterval
@@ -100,7 +101,6 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	}
 	t.Run("one row", func(t *testing.T) { s.loadAndQuery(t, limited(s.cpuOnly(t, 0), 1), 1) })
 	t.Run("no row", func(t *testing.T) { s.loadAndQuery(t, limited(s.cpuOnly(t, 0), 0), 1) })
-	t.Run("many series", s.manySeries)
 	t.Run("hostile values", func(t *testing.T) { s.loadAndQuery(t, s.hostile(), 1) })
 	t.Run("ragged rows", func(t *testing.T) { s.loadAndQuery(t, s.ragged(), 1) })
 	t.Run("every type", func(t *testing.T) { s.loadAndQuery(t, s.types(), 1) })

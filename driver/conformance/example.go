@@ -38,11 +38,7 @@ func (s *suite) useCase(t *testing.T, use workload.Workload, initial uint32) exa
 
 // manySeries: more series than a server lists in one answer, with a row each, are
 // counted, told apart, and answered whole. InfluxDB cuts answers off at 10,000 rows.
-// With -short a system that takes few rows a second is spared.
 func (s *suite) manySeries(t *testing.T) {
-	if testing.Short() && s.interval > RegularInterval {
-		t.Skip("-short: .ci/nightly runs it")
-	}
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	e := exampleOf(t, tsbs.CPUOnly(), workload.Spec{Name: "cpu-only", Seed: 123, Scale: 12_000, Start: start, End: start.Add(24 * time.Hour), Interval: 24 * time.Hour})
 	e.queries = slices.DeleteFunc(e.queries, func(q query.Query) bool { return q.Type != "lastpoint" })[:1]

@@ -2,8 +2,9 @@ package influx
 
 import (
 	"errors"
-	"io/fs"
 	"path/filepath"
+
+	"github.com/tsmark/tsmark/driver/disk"
 )
 
 // Shard is where the files of a shard lie, as the server says.
@@ -20,7 +21,7 @@ func Besides(shards []Shard, counted int64) (int64, error) {
 	var extra, found int64
 	unreadable := false
 	size := func(path ...string) int64 {
-		n, err := sizeOf(filepath.Join(path...))
+		n, err := disk.Bytes(filepath.Join(path...))
 		unreadable = unreadable || err != nil
 		return n
 	}
@@ -45,23 +46,4 @@ func Besides(shards []Shard, counted int64) (int64, error) {
 		return 0, errors.New("its folders cannot be read here")
 	}
 	return extra, nil
-}
-
-// sizeOf returns the bytes of all files below a folder, without what is not there,
-// such as what a compaction has replaced meanwhile.
-func sizeOf(folder string) (int64, error) {
-	var total int64
-	err := filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			var info fs.FileInfo
-			if info, err = entry.Info(); err == nil {
-				total += info.Size()
-			}
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
-	})
-	return total, err
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -27,6 +28,7 @@ type database struct {
 	name    string
 	admin   *sqlkit.Link[*conn] // of no database, for everything but writers and queriers
 	version string
+	ofFiles atomic.Bool // whether the last Footprint counted files
 
 	mu     sync.Mutex     // guards what follows
 	schema *series.Schema // given to Create; nil before
@@ -398,8 +400,8 @@ func (d *database) Settle(ctx context.Context) error {
 			}
 		}
 		looks++
-		_, rows, err := d.distributed(ctx)
-		return rows == 0, err
+		sum, err := d.distributed(ctx)
+		return sum.memory == 0, err
 	})
 	if err != nil {
 		return fmt.Errorf("settling %s: %w", d.place(), err)
@@ -413,53 +415,6 @@ func ignoring(err error, number int) error {
 		return nil
 	}
 	return err
-}
-
-// Footprint implements driver.DB: what the server says that the files of each super table
-// hold.
-func (d *database) Footprint(ctx context.Context) (int64, error) {
-	bytes, _, err := d.distributed(ctx)
-	if err != nil {
-		return -1, fmt.Errorf("measuring %s: %w", d.place(), err)
-	}
-	return bytes, nil
-}
-
-// distributed is what the server says of the super tables together: the bytes of their
-// rows in files, and the number of their rows in memory.
-func (d *database) distributed(ctx context.Context) (bytes, rows int64, err error) {
-	objects, _, err := d.objects(ctx)
-	for _, o := range objects {
-		if err != nil || o.Kind != kindStable {
-			continue
-		}
-		var lines [][]query.Value
-		lines, err = sqlkit.QueryRows(ctx, d.admin, "SHOW TABLE DISTRIBUTED "+d.in(o.Name))
-		for _, line := range lines {
-			if found := totalSize.FindStringSubmatch(line[0].String()); found != nil {
-				var kib float64
-				_, _ = fmt.Sscan(found[1], &kib)
-				bytes += int64(kib * 1024)
-			}
-			if found := inMemory.FindStringSubmatch(line[0].String()); found != nil {
-				var n int64
-				_, _ = fmt.Sscan(found[1], &n)
-				rows += n
-			}
-		}
-	}
-	return bytes, rows, err
-}
-
-// totalSize and inMemory find figures in what the server says of a table.
-var (
-	totalSize = regexp.MustCompile(`Total_Size=\[([0-9.]+) (?:KB|KiB)\]`)
-	inMemory  = regexp.MustCompile(`Inmem_Rows=\[([0-9]+)\]`)
-)
-
-// LeftOut implements driver.Incomplete.
-func (d *database) LeftOut() string {
-	return "the write-ahead log, and the tables' metadata and tags, of which the server does not tell the size"
 }
 
 // Close implements driver.DB.
