@@ -406,7 +406,7 @@ func (p *reproducing) sweep(d *document.Document, e *document.Experiment, size d
 func (p *reproducing) experiment(cmd *cobra.Command, kept *store.Store, d *document.Document, e *document.Experiment, size document.Size, targets []experiment.Target, run bool) ([]*result.Run, error) {
 	ctx := cmd.Context()
 	if !run || !p.again {
-		runs, err := completed(ctx, kept, d.RunName(e, size))
+		runs, err := completed(ctx, kept, d, e, size)
 		if err != nil || len(runs) > 0 || !run {
 			return runs, err
 		}
@@ -424,30 +424,39 @@ func (p *reproducing) experiment(cmd *cobra.Command, kept *store.Store, d *docum
 			return nil, err
 		}
 	}
-	r, shown := p.app.newRunner(cmd, kept, whole)
-	if plan := sweep.Single(); plan != nil {
-		run, err := r.Run(ctx, plan, "run", p.app.args)
-		shown.Close()
-		if run == nil || err != nil {
-			return nil, err
-		}
-		return []*result.Run{run}, outcome(ctx, run, nil)
-	}
-	record, err := r.BeginSweep(ctx, sweep, "run", p.app.args)
-	if err != nil {
-		shown.Close()
-		return nil, err
-	}
-	runs, err := r.RunSweep(ctx, sweep, record, nil, func(*result.Run) error { return nil })
-	shown.Close()
+	runs, err := p.runAll(cmd, kept, whole, sweep)
 	if err != nil {
 		return runs, err
 	}
-	return runs, sweepOutcome(ctx, runs)
+	return runs, sweepOutcome(ctx, slices.DeleteFunc(slices.Clone(runs), func(r *result.Run) bool { return r.Status != result.Complete && ended(d, e, size, r) }))
 }
 
-// completed returns the runs of the newest complete experiment of a name.
-func completed(ctx context.Context, kept *store.Store, name string) ([]*result.Run, error) {
+// runAll runs all points of a sweep, or the one run that it is.
+func (p *reproducing) runAll(cmd *cobra.Command, kept *store.Store, whole *experiment.Experiment, sweep *runner.Sweep) ([]*result.Run, error) {
+	plan := sweep.Single()
+	if plan == nil {
+		_, runs, err := p.app.runPoints(cmd, kept, whole, sweep, "run", func(*result.Run) error { return nil })
+		return runs, err
+	}
+	r, shown := p.app.newRunner(cmd, kept, whole)
+	defer shown.Close()
+	run, err := r.Run(cmd.Context(), plan, "run", p.app.args)
+	if run == nil || err != nil {
+		return nil, err
+	}
+	return []*result.Run{run}, nil
+}
+
+// ended reports whether a run need not be run again: see claims.Ended. All of the
+// document's claims count, not only those that were chosen.
+func ended(d *document.Document, e *document.Experiment, size document.Size, run *result.Run) bool {
+	whole, _ := document.Find(d.Name)
+	return claims.Ended(whole, e, size, run)
+}
+
+// completed returns the runs of the newest experiment of a size that has come to its end.
+func completed(ctx context.Context, kept *store.Store, d *document.Document, e *document.Experiment, size document.Size) ([]*result.Run, error) {
+	name := d.RunName(e, size)
 	list, err := kept.Runs(ctx)
 	if err != nil {
 		return nil, err
@@ -471,7 +480,7 @@ func completed(ctx context.Context, kept *store.Store, name string) ([]*result.R
 		if err != nil {
 			return nil, err
 		}
-		unfinished := slices.ContainsFunc(runs, func(r *result.Run) bool { return r.Status != result.Complete })
+		unfinished := slices.ContainsFunc(runs, func(r *result.Run) bool { return !ended(d, e, size, r) })
 		if len(runs) == record.Points && !unfinished {
 			return runs, nil
 		}

@@ -22,20 +22,39 @@ import (
 // sweeping is a sweep on its way.
 type sweeping struct {
 	app    *app
-	plan   *runner.Sweep
 	record *result.Sweep
-	runs   []*result.Run // that were begun earlier
+	runs   []*result.Run
 }
 
-// runSweep runs all points of a sweep that has not begun.
+// runSweep runs all points of a sweep that has not begun, and reports them.
 func (a *app) runSweep(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment, plan *runner.Sweep) error {
-	r, shown := a.newRunner(cmd, kept, e)
-	record, err := r.BeginSweep(cmd.Context(), plan, cmd.Name(), a.args)
-	if err != nil {
-		shown.Close()
+	s := &sweeping{app: a}
+	var err error
+	if s.record, s.runs, err = a.runPoints(cmd, kept, e, plan, cmd.Name(), a.pageOf); s.record == nil {
 		return err
 	}
-	return (&sweeping{a, plan, record, nil}).goOn(cmd.Context(), r, shown)
+	return s.ended(cmd.Context(), err)
+}
+
+// runPoints runs all points of a sweep that has not begun, as a command's. done is called
+// with each as it ends. The record is nil where the sweep could not begin.
+func (a *app) runPoints(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment, plan *runner.Sweep, command string, done func(*result.Run) error) (*result.Sweep, []*result.Run, error) {
+	r, shown := a.newRunner(cmd, kept, e)
+	defer shown.Close()
+	record, err := r.BeginSweep(cmd.Context(), plan, command, a.args)
+	if err != nil {
+		return nil, nil, err
+	}
+	runs, err := r.RunSweep(cmd.Context(), plan, record, nil, done)
+	return record, runs, err
+}
+
+// pageOf writes the page of a run.
+func (a *app) pageOf(run *result.Run) error {
+	_, err := a.writePage(run.ID, func(out io.Writer) error {
+		return report.Write(out, report.HTML, []*result.Run{run}, report.Options{})
+	})
+	return err
 }
 
 // resumeSweep goes on with a sweep, changed by the flags that are given, at the
@@ -71,22 +90,18 @@ func (a *app) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Fou
 		return err
 	}
 	r, shown := a.newRunner(cmd, kept, e)
-	return (&sweeping{a, plan, record, runs}).goOn(ctx, r, shown)
+	s := &sweeping{app: a, record: record}
+	s.runs, err = r.RunSweep(ctx, plan, record, runs, a.pageOf)
+	shown.Close()
+	return s.ended(ctx, err)
 }
 
-// goOn runs what is left of the sweep, and reports all of it.
-func (s *sweeping) goOn(ctx context.Context, r *runner.Runner, shown display) error {
-	runs, err := r.RunSweep(ctx, s.plan, s.record, s.runs, func(run *result.Run) error {
-		_, err := s.app.writePage(run.ID, func(out io.Writer) error {
-			return report.Write(out, report.HTML, []*result.Run{run}, report.Options{})
-		})
-		return err
-	})
-	shown.Close()
-	if len(runs) == 0 {
+// ended reports all runs of a sweep that has ended, with that error.
+func (s *sweeping) ended(ctx context.Context, err error) error {
+	if len(s.runs) == 0 {
 		return err
 	}
-	if reportErr := s.report(runs); reportErr != nil {
+	if reportErr := s.report(); reportErr != nil {
 		return errors.Join(err, reportErr)
 	}
 	switch {
@@ -95,17 +110,17 @@ func (s *sweeping) goOn(ctx context.Context, r *runner.Runner, shown display) er
 	case err != nil:
 		return err
 	}
-	return sweepOutcome(ctx, runs)
+	return sweepOutcome(ctx, s.runs)
 }
 
 // report writes the sweep's page and shows its text.
-func (s *sweeping) report(runs []*result.Run) error {
+func (s *sweeping) report() error {
 	a := s.app
-	if err := report.WriteSweep(a.stdout, report.Text, s.record, runs, a.textOptions()); err != nil {
+	if err := report.WriteSweep(a.stdout, report.Text, s.record, s.runs, a.textOptions()); err != nil {
 		return err
 	}
 	page, err := a.writePage(s.record.ID, func(out io.Writer) error {
-		return report.WriteSweep(out, report.HTML, s.record, runs, report.Options{})
+		return report.WriteSweep(out, report.HTML, s.record, s.runs, report.Options{})
 	})
 	if err != nil {
 		return err
@@ -123,13 +138,16 @@ func (a *app) writePage(id string, write func(io.Writer) error) (page string, er
 	return page, writeReport(page, write)
 }
 
-// sweepOutcome is the worst outcome of the runs, as an exit status.
+// sweepOutcome is the worst outcome of the runs, of a sweep or alone, as an exit status.
 func sweepOutcome(ctx context.Context, runs []*result.Run) error {
 	var worst *status
 	for _, run := range runs {
 		var s *status
 		if errors.As(outcome(ctx, run, nil), &s) && (worst == nil || s.code > worst.code) {
-			worst = &status{s.code, fmt.Sprintf("point %d of %d: %s", run.Point, run.Points, s.text)}
+			worst = &status{s.code, s.text}
+			if run.Points > 0 {
+				worst.text = fmt.Sprintf("point %d of %d: %s", run.Point, run.Points, s.text)
+			}
 		}
 	}
 	if worst == nil {

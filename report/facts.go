@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -172,6 +173,9 @@ func datasetFact(d *result.Dataset) string {
 	}
 	if d.RawBytes > 0 || d.Source == "" {
 		sizes = append(sizes, size(d.RawBytes)+" as line protocol")
+	}
+	for _, format := range slices.Sorted(maps.Keys(d.FormatBytes)) {
+		sizes = append(sizes, size(d.FormatBytes[format])+" as a file of "+format)
 	}
 	if len(sizes) > 0 {
 		what += "; " + strings.Join(sizes, ", ")

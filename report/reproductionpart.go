@@ -49,10 +49,28 @@ func (p *Reproduction) part(e *document.Experiment) reproductionPart {
 			part.Course = newCourse(runs[0])
 		}
 	}
+	part.Notes = append(part.Notes, p.inputs(runs)...)
 	for _, r := range runs {
 		part.Runs = append(part.Runs, fact{cmp.Or(r.Parameters.String(), "all"), "tsmark report " + r.ID})
 	}
 	return part
+}
+
+// inputs say how large the systems' input files are, where that was recorded.
+func (p *Reproduction) inputs(runs []*result.Run) []note {
+	var list []note
+	for _, r := range runs {
+		var sizes []string
+		for _, s := range p.Document.Systems {
+			if bytes := r.Dataset.FormatBytes[s.Input]; bytes > 0 {
+				sizes = append(sizes, s.Driver+" "+size(bytes))
+			}
+		}
+		if len(sizes) > 0 {
+			list = append(list, note{fmt.Sprintf("Input files of %s: %s.", cmp.Or(r.Parameters.String(), "the dataset"), strings.Join(sizes, ", ")), plain})
+		}
+	}
+	return list
 }
 
 // printedTable is a table of the document's, with one's own figures in it: of each system
@@ -215,6 +233,8 @@ func metricName(metric string) string {
 		return "seconds of the load"
 	case "wall_s":
 		return "seconds of all queries"
+	case "space_saved_percent":
+		return "saved of the input's size, in %"
 	case "client_user_s":
 		return "user seconds of the client"
 	case "client_system_s":

@@ -10,6 +10,7 @@
 package result
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -189,6 +190,9 @@ type Dataset struct {
 	Rows     int64  `json:"rows"`
 	Metrics  int64  `json:"metrics"`   // values that are not NULL
 	RawBytes int64  `json:"raw_bytes"` // size as line protocol; 0: not known
+	// FormatBytes is its size as a file of formats that loaders of databases read, by
+	// TSBS's names; nil: nobody asked.
+	FormatBytes map[string]int64 `json:"format_bytes,omitempty"`
 	// Lateness is by how much a row arrives behind a newer one at most, in
 	// seconds.
 	Lateness float64 `json:"lateness,omitempty"`
@@ -566,6 +570,23 @@ func (r *Run) Unverified() string {
 		}
 	}
 	return r.Dataset.Unverified
+}
+
+// FailedTarget says which target failed and why; empty: none did.
+func (r *Run) FailedTarget() string {
+	for i := range r.Targets {
+		if t := &r.Targets[i]; t.Failure != "" {
+			return fmt.Sprintf("target %s: %s", t.Name, t.Failure)
+		}
+	}
+	return ""
+}
+
+// Ended reports whether a run has come to its end: nothing is missing but what targets
+// that failed would have done.
+func (r *Run) Ended() bool {
+	failed := r.FailedTarget()
+	return r.Status == Complete || r.Status == Incomplete && failed != "" && r.Reason == failed
 }
 
 // Passed reports whether every figure of the run stands: it is complete, no

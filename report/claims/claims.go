@@ -199,6 +199,10 @@ func (r rule) each() []Part {
 		return []Part{r.wins()}
 	case r.Aggregate != nil:
 		return r.aggregate()
+	case r.Fails != nil:
+		return r.fails()
+	case r.Input != nil:
+		return r.input()
 	}
 	return []Part{r.rows()}
 }
@@ -299,6 +303,14 @@ func at(run *result.Run) string {
 		return ""
 	}
 	return " at " + run.Parameters.String()
+}
+
+// atVaried says where of several runs one is: by the parameters in which they differ.
+func atVaried(run *result.Run, all []*result.Run) string {
+	varied := slices.DeleteFunc(slices.Clone(run.Parameters), func(p result.Parameter) bool {
+		return !slices.ContainsFunc(all, func(other *result.Run) bool { return other.Parameters.Value(p.Path) != p.Value })
+	})
+	return at(&result.Run{Place: result.Place{Parameters: varied}})
 }
 
 // option splits the path of a target's option, targets.NAME.OPTION, whose values are
@@ -570,7 +582,7 @@ func (r rule) peak() []Part {
 			}
 			for _, run := range all {
 				if run != best[0] {
-					parts = append(parts, r.advantage(what+", not"+at(run), subject, r.side(best[0], system, r.Where), r.side(run, system, r.Where)).decided(0))
+					parts = append(parts, r.advantage(what+", not"+atVaried(run, all), subject, r.side(best[0], system, r.Where), r.side(run, system, r.Where)).decided(0))
 				}
 			}
 		}
@@ -605,9 +617,9 @@ func (r rule) lead() []Part {
 				case missing != "":
 					parts = append(parts, untested(what, missing))
 				case end.name == "largest":
-					parts = append(parts, compared(what+", not"+at(run), own, other, compare.Higher).decided(0))
+					parts = append(parts, compared(what+", not"+atVaried(run, all), own, other, compare.Higher).decided(0))
 				default:
-					parts = append(parts, compared(what+", not"+at(run), own, other, compare.Lower).decided(0))
+					parts = append(parts, compared(what+", not"+atVaried(run, all), own, other, compare.Lower).decided(0))
 				}
 			}
 		}
@@ -622,6 +634,9 @@ func (r rule) reach() []Part {
 	for _, subject := range r.subjects() {
 		for _, system := range r.Reach.Systems {
 			what := fmt.Sprintf("%s of %s at least %g", r.about(subject), system, r.Reach.AtLeast)
+			if r.Reach.About > 0 {
+				what = fmt.Sprintf("%s of %s within a tenth of %g", r.about(subject), system, r.Reach.About)
+			}
 			if why != "" {
 				parts = append(parts, untested(what, why))
 			}
@@ -647,8 +662,11 @@ func (r rule) reached(what, subject string, run *result.Run, system string) Part
 	if e.Interval == nil || e.Interval.Level < stats.Confidence {
 		return untested(what, tooFewRepeats)
 	}
-	share := func(v stats.Value) stats.Value { v.Figure /= r.Reach.AtLeast; return v }
+	share := func(v stats.Value) stats.Value { v.Figure /= max(r.Reach.AtLeast, r.Reach.About); return v }
 	p := Part{What: what, Advantage: share(e.Median), Interval: &stats.Interval{Lo: share(e.Interval.Lo), Hi: share(e.Interval.Hi), Level: e.Interval.Level}}
+	if r.Reach.About > 0 {
+		return p.same()
+	}
 	return p.decided(0)
 }
 

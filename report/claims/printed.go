@@ -57,9 +57,12 @@ type Ratio struct {
 // metrics are the printed metrics that can be measured in any size, and those that only
 // the full size has, being of a whole run.
 func metrics() (any, full []string) {
-	return []string{"rows_per_s", "metrics_per_s", "queries_per_s", "mean_ms", "client_cpu_percent"},
+	return []string{"rows_per_s", "metrics_per_s", "queries_per_s", "mean_ms", "client_cpu_percent", spaceSaved},
 		[]string{"load_s", "wall_s", "client_user_s", "client_system_s"}
 }
+
+// spaceSaved is how much smaller a database is than its input file, in percent of that.
+const spaceSaved = "space_saved_percent"
 
 // wholeRunOnly reports whether only the full size has a metric. Ratios of systems are
 // measured in each size all the same.
@@ -202,10 +205,18 @@ func lineName(e *document.Experiment, f *printed.Figure) string {
 		case name == "query", axis && (name == "use_case" || name == "dataset"):
 			words = append(words, f.Parameters[name])
 		case axis:
-			words = append(words, f.Parameters[name]+" "+name)
+			words = append(words, counted(f.Parameters[name], name))
 		}
 	}
 	return strings.Join(words, ", ")
+}
+
+// counted is a number of what a parameter counts: 1 worker, 2 workers.
+func counted(n, of string) string {
+	if n == "1" && !strings.Contains(of, "_") { // those are units, as fsync_ms
+		of = strings.TrimSuffix(of, "s")
+	}
+	return n + " " + of
 }
 
 // own is what was measured of a printed figure in each repeat, or why nothing was.
@@ -231,6 +242,9 @@ func own(d *document.Document, e *document.Experiment, m Measured, f *printed.Fi
 	if query := f.Parameters["query"]; query != "" {
 		return ofQuery(s.run, s.target, query, metric, e.Whole(m.Size), verbatim)
 	}
+	if metric == spaceSaved {
+		return saved(s, inputBytes(d, s.run, system))
+	}
 	loads := estimate.Loads(s.target, func(l *result.Load) float64 {
 		rate := estimate.Settled(l)
 		switch metric {
@@ -245,6 +259,21 @@ func own(d *document.Document, e *document.Experiment, m Measured, f *printed.Fi
 		return nil, "no load stands"
 	}
 	return loads, ""
+}
+
+// saved is by how much smaller than its input the database was after each load, in percent.
+func saved(s side, input int64) ([]float64, string) {
+	list := estimate.Loads(s.target, estimate.Disk)
+	switch {
+	case input == 0:
+		return nil, "the size of the input was not recorded"
+	case len(list) == 0:
+		return nil, "no load stands, or it tells no size"
+	}
+	for i := range list {
+		list[i] = 100 * (1 - list[i]/float64(input))
+	}
+	return list, ""
 }
 
 // ofQuery is a figure of a query type in each round of a run. A rate is what the workers

@@ -51,3 +51,22 @@ func Used(sources []*result.Resources, cells []*result.Cell) (sum result.Usage, 
 	}
 	return sum, len(cells) > 0
 }
+
+// leastPerQuarter is how many readings of a gauge a quarter of a measurement must hold
+// for their mean to be told.
+const leastPerQuarter = 2
+
+// Growth is the mean of a gauge in the last quarter of a cell by that in its first
+// quarter. It is absent where a quarter has too few readings.
+func Growth(sources []*result.Resources, c *result.Cell, gauge result.Metric) result.Value {
+	quarter := (c.To - c.From) / 4
+	for _, s := range sources {
+		if quarter < leastPerQuarter*s.Period {
+			continue
+		}
+		if growth := s.Mean(gauge, c.To-quarter, c.To) / s.Mean(gauge, c.From, c.From+quarter); growth.Known() {
+			return growth
+		}
+	}
+	return result.Absent()
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/engine/pace"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/generate"
 )
 
 // Check returns the problems with values that are impossible whatever the
@@ -25,6 +26,11 @@ func (e *Experiment) Check() error {
 	}
 	if e.Unknown() && e.Load.File == "" {
 		c.add("workload.name", "%s is for the rows of a file; name one in load.file", UnknownWorkload)
+	}
+	for i, format := range e.InputFormats {
+		if _, err := generate.Loader(format); err != nil {
+			c.add(fmt.Sprintf("input-formats[%d]", i), "%s", err)
+		}
 	}
 	c.targets(e.Targets)
 	c.twins(e.Targets)

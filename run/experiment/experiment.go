@@ -25,7 +25,10 @@ type Experiment struct {
 	Workload workload.Spec `yaml:"workload"`
 	// Digest asks for the content digest of the dataset's rows: see
 	// generate.Digest.
-	Digest  bool     `yaml:"digest,omitempty"`
+	Digest bool `yaml:"digest,omitempty"`
+	// InputFormats are formats of databases' loaders, such as influx: how large the dataset
+	// would be as a file of each is recorded.
+	InputFormats []string `yaml:"input-formats,flow,omitempty"`
 	Targets []Target `yaml:"targets"` // measured in this order
 	Load    Load     `yaml:"load"`
 	Queries Queries  `yaml:"queries"`

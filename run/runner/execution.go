@@ -81,16 +81,6 @@ func (x *execution) measured() bool {
 	return false
 }
 
-// failed says which targets failed.
-func (x *execution) failed() string {
-	for i := range x.run.Targets {
-		if t := &x.run.Targets[i]; t.Failure != "" {
-			return fmt.Sprintf("target %s: %s", t.Name, t.Failure)
-		}
-	}
-	return ""
-}
-
 // execute works off the cells that are not done yet. A target that fails
 // takes no further part. The servers that it started have ended when it
 // returns.

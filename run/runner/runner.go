@@ -208,8 +208,8 @@ func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) 
 		x.run.Status, x.run.Reason = result.Incomplete, "interrupted"
 	case err != nil:
 		x.run.Status, x.run.Reason = result.Incomplete, err.Error()
-	case x.failed() != "":
-		x.run.Status, x.run.Reason = result.Incomplete, x.failed()
+	case x.run.FailedTarget() != "":
+		x.run.Status, x.run.Reason = result.Incomplete, x.run.FailedTarget()
 	default:
 		x.run.Status = result.Complete
 	}

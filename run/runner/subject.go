@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
 	"time"
@@ -123,6 +124,9 @@ func (s *subject) queriesOf(queryType string) *typeQueries {
 // that of a mixed phase, whose first part is a share of the rows.
 func (s *subject) learn(ctx context.Context, t driver.DB, planned *plannedTarget) error {
 	if err := s.digest(ctx); err != nil {
+		return err
+	}
+	if err := s.sizes(ctx); err != nil {
 		return err
 	}
 	// What is discarded as it is needs no survey, which would take longer.
@@ -250,16 +254,9 @@ func (s *subject) digest(ctx context.Context) error {
 	if !s.plan.experiment.Digest || s.record.Digest != "" {
 		return nil
 	}
-	dataset := s.dataset
-	if s.file != nil {
-		rows, err := s.parse(ctx, s.schema())
-		if err != nil {
-			return err
-		}
-		dataset = rows
-		if limit := s.plan.experiment.Load.Limit; limit > 0 {
-			dataset = workload.Limited(rows, limit)
-		}
+	dataset, err := s.loaded(ctx)
+	if err != nil {
+		return err
 	}
 	task := s.display.Start("computing the digest of the dataset", "rows", s.rows)
 	digest, err := generate.DigestOf(ctx, dataset, func(rows int) { task.Add(int64(rows)) })
@@ -270,4 +267,45 @@ func (s *subject) digest(ctx context.Context) error {
 	task.Done(digest)
 	s.record.Digest = digest
 	return nil
+}
+
+// sizes computes how large the dataset is as a file of each format that was asked for,
+// once.
+func (s *subject) sizes(ctx context.Context) error {
+	for _, format := range s.plan.experiment.InputFormats {
+		if _, known := s.record.FormatBytes[format]; known {
+			continue
+		}
+		dataset, err := s.loaded(ctx)
+		if err != nil {
+			return err
+		}
+		task := s.display.Start("computing the size as a file of "+format, "rows", s.rows)
+		size, err := generate.SizeOf(ctx, dataset, format, func(rows int) { task.Add(int64(rows)) })
+		if err != nil {
+			fail(ctx, task, err)
+			return badInput(err)
+		}
+		task.Done(fmt.Sprintf("%d bytes", size))
+		if s.record.FormatBytes == nil {
+			s.record.FormatBytes = make(map[string]int64)
+		}
+		s.record.FormatBytes[format] = size
+	}
+	return nil
+}
+
+// loaded is the dataset as it is loaded: what was generated, or a file's rows.
+func (s *subject) loaded(ctx context.Context) (workload.Dataset, error) {
+	if s.file == nil {
+		return s.dataset, nil
+	}
+	rows, err := s.parse(ctx, s.schema())
+	if err != nil {
+		return nil, err
+	}
+	if limit := s.plan.experiment.Load.Limit; limit > 0 {
+		return workload.Limited(rows, limit), nil
+	}
+	return rows, nil
 }

@@ -38,6 +38,9 @@ type System struct {
 	// Options are those of its driver by which it is used as the document did; what a
 	// user gives goes before.
 	Options map[string]string `yaml:"options"`
+	// Input is the format of its input file, as experiments' input-formats has it; empty:
+	// its size is in no table.
+	Input string `yaml:"input"`
 }
 
 // Size is how much of a document's data and queries is run.

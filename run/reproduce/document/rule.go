@@ -8,7 +8,7 @@ import (
 )
 
 // Rule is a condition on measurements. It is one of: Order, First, Changes, Peak,
-// Lead, Reach, Wins, Aggregate or Rows, the others being empty.
+// Lead, Reach, Wins, Aggregate, Fails, Input or Rows, the others being empty.
 //
 // A measurement is a figure of a system at a point of an experiment: of its loads the
 // rate, or a query type's. Where is which points: parameters and the document's values of
@@ -53,6 +53,12 @@ type Rule struct {
 
 	// Aggregate says what answering query types from a continuous aggregate brings systems.
 	Aggregate *Aggregate `yaml:"aggregate"`
+
+	// Fails says which systems' loads fail.
+	Fails *Fails `yaml:"fails"`
+
+	// Input compares the sizes of systems' input files.
+	Input *Input `yaml:"input"`
 
 	// Rows is how many rows the full dataset has.
 	Rows int64 `yaml:"rows"`
@@ -103,10 +109,27 @@ type Lead struct {
 	Smallest string `yaml:"smallest"` // likewise
 }
 
-// Reach is a figure as a number, which a higher one is better than.
+// Reach is a figure as a number, in its unit, such as rows/s: AtLeast or About, the other
+// being 0.
 type Reach struct {
 	Systems []string `yaml:"systems"`
-	AtLeast float64  `yaml:"at-least"` // in the unit of the figure: rows/s
+	AtLeast float64  `yaml:"at-least"` // it lies above
+	About   float64  `yaml:"about"`    // it is within a tenth of this
+}
+
+// Fails are systems that cannot be loaded at the rule's points, though they can at others
+// of the experiment.
+type Fails struct {
+	Systems []string `yaml:"systems"`
+}
+
+// Input says by how much of its size the input file of one system is smaller than that of
+// another: as printed, in whole percent.
+type Input struct {
+	Smaller string `yaml:"smaller"`
+	Than    string `yaml:"than"`
+	From    int    `yaml:"from"`
+	To      int    `yaml:"to"`
 }
 
 // Points is the figure of loads that is the values a second until all had settled: where
@@ -131,11 +154,14 @@ const (
 	ClientSystem  = "client-system"  // seconds in the kernel
 	ClientShare   = "client-share"   // of all cores
 	ClientPart    = "client-part"    // of the CPU time of client and server together, the client's
+	// MemoryGrowth is the server's mean memory in the last quarter of the time by that in
+	// the first: 1 is flat.
+	MemoryGrowth = "memory-growth"
 )
 
 // Usages lists them.
 func Usages() []string {
-	return []string{ServerCPU, ServerMemory, ServerWritten, ClientCPU, ClientUser, ClientSystem, ClientShare, ClientPart}
+	return []string{ServerCPU, ServerMemory, ServerWritten, ClientCPU, ClientUser, ClientSystem, ClientShare, ClientPart, MemoryGrowth}
 }
 
 // Wins is a count of comparisons.
@@ -149,7 +175,7 @@ type Wins struct {
 // kinds returns how many of the alternatives a rule has.
 func (r *Rule) kinds() int {
 	n := 0
-	for _, has := range []bool{len(r.Order) > 0, r.First != "", r.Changes != nil, r.Peak != nil, r.Lead != nil, r.Reach != nil, r.Wins != nil, r.Aggregate != nil, r.Rows > 0} {
+	for _, has := range []bool{len(r.Order) > 0, r.First != "", r.Changes != nil, r.Peak != nil, r.Lead != nil, r.Reach != nil, r.Wins != nil, r.Aggregate != nil, r.Fails != nil, r.Input != nil, r.Rows > 0} {
 		if has {
 			n++
 		}
@@ -181,6 +207,12 @@ func (r *Rule) systems() []string {
 	if r.Aggregate != nil {
 		list = append(list, r.Aggregate.Systems...)
 	}
+	if r.Fails != nil {
+		list = append(list, r.Fails.Systems...)
+	}
+	if r.Input != nil {
+		list = append(list, r.Input.Smaller, r.Input.Than)
+	}
 	return list
 }
 
@@ -197,7 +229,7 @@ func (c *Claim) check(d *Document) error {
 		case e.Missing != "":
 			return fmt.Errorf("rule %d is of %s, which cannot be run", i+1, r.Of)
 		case r.kinds() != 1:
-			return fmt.Errorf("rule %d has %d of order, first, changes, peak, lead, reach, wins, aggregate and rows, expected one", i+1, r.kinds())
+			return fmt.Errorf("rule %d has %d of order, first, changes, peak, lead, reach, wins, aggregate, fails, input and rows, expected one", i+1, r.kinds())
 		case len(r.Types) == 0 && !slices.Contains(append([]string{"", "load", "acked", "disk", Points, Settling}, Usages()...), r.Figure):
 			return fmt.Errorf("rule %d: loads have no figure %q", i+1, r.Figure)
 		case len(r.Types) > 0 && !slices.Contains(append([]string{"", "mean", "median", Rate}, Usages()...), r.Figure):
@@ -205,6 +237,12 @@ func (c *Claim) check(d *Document) error {
 		}
 		if r.Aggregate != nil && len(r.Types) == 0 {
 			return fmt.Errorf("rule %d is about an aggregate, and names no query types", i+1)
+		}
+		if k := r.Reach; k != nil && (k.AtLeast > 0) == (k.About > 0) {
+			return fmt.Errorf("rule %d reaches a number: write either at-least or about", i+1)
+		}
+		if r.Fails != nil && len(r.Types) > 0 {
+			return fmt.Errorf("rule %d is about loads that fail, and names query types", i+1)
 		}
 		for _, name := range r.systems() {
 			if _, ok := d.System(name); !ok {

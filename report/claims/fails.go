@@ -1,0 +1,120 @@
+package claims
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/reproduce/document"
+)
+
+// fails says whether loads of systems failed at the rule's points.
+func (r rule) fails() []Part {
+	runs, why := r.points(r.Where)
+	var parts []Part
+	for _, system := range r.Fails.Systems {
+		what := fmt.Sprintf("a load of %s fails", system)
+		if why != "" {
+			parts = append(parts, untested(what, why))
+		}
+		for _, run := range runs {
+			parts = append(parts, r.failed(what+at(run), run, system))
+		}
+	}
+	return parts
+}
+
+// failed is that part of a run. A system that fails at each other point too shows nothing
+// of the point, as one that does not start.
+func (r rule) failed(what string, run *result.Run, system string) Part {
+	s := r.side(run, system, r.Where)
+	if s.target == nil {
+		return untested(what, s.name+" was not given")
+	}
+	if s.target.Failure == "" {
+		n := len(estimate.Loads(s.target, estimate.Settled))
+		if n == 0 {
+			return untested(what, "it finished, and what it loaded is not verified")
+		}
+		return Part{What: fmt.Sprintf("%s; here %d of its loads finished, verified", what, n), Verdict: DoesNotHold, Advantage: stats.Value{Bound: stats.Unknown}}
+	}
+	said, _, _ := strings.Cut(s.target.Failure, "\n")
+	elsewhere := slices.ContainsFunc(r.m.Runs[r.Of], func(other *result.Run) bool {
+		t := r.side(other, system, r.Where).target
+		return other != run && t != nil && t.Failure == "" && len(estimate.Loads(t, estimate.Settled)) > 0
+	})
+	if !elsewhere {
+		return untested(what, "it failed, and no load at another point stands: "+said)
+	}
+	return Part{What: what + "; here: " + said, Verdict: Holds, Advantage: stats.Value{Bound: stats.Unknown}}
+}
+
+// Ended reports whether a run of an experiment has all that it will have: it is complete,
+// or nothing is missing but what systems would have done which fail there as the document
+// says.
+func Ended(d *document.Document, e *document.Experiment, size document.Size, run *result.Run) bool {
+	if run.Status == result.Complete {
+		return true
+	}
+	return run.Ended() && !slices.ContainsFunc(run.Targets, func(t result.Target) bool {
+		return t.Failure != "" && !claimedToFail(d, e, size, run, t.Kind)
+	})
+}
+
+// claimedToFail reports whether a claim is that a system fails at a run's point.
+func claimedToFail(d *document.Document, e *document.Experiment, size document.Size, run *result.Run, system string) bool {
+	for _, c := range d.Claims {
+		for i := range c.Rules {
+			r := &c.Rules[i]
+			if r.Fails == nil || r.Of != e.Name || !slices.Contains(r.Fails.Systems, system) {
+				continue
+			}
+			there := true
+			for path, value := range r.Where {
+				there = there && run.Parameters.Value(path) == ours(e.Cut(size), path, value)
+			}
+			if there {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// input compares the sizes of two systems' input files, which nothing measures: they are
+// counted.
+func (r rule) input() []Part {
+	in := r.Input
+	what := fmt.Sprintf("the input file of %s is %d to %d %% smaller than that of %s", in.Smaller, in.From, in.To, in.Than)
+	runs, why := r.points(r.Where)
+	if why != "" {
+		return []Part{untested(what, why)}
+	}
+	var parts []Part
+	for _, run := range runs {
+		smaller, than := inputBytes(r.d, run, in.Smaller), inputBytes(r.d, run, in.Than)
+		if smaller == 0 || than == 0 {
+			parts = append(parts, untested(what+at(run), "the size of the input was not recorded"))
+			continue
+		}
+		saved := 100 * (1 - float64(smaller)/float64(than))
+		p := Part{What: fmt.Sprintf("%s%s; here %.1f %%", what, at(run), saved), Verdict: DoesNotHold, Advantage: stats.Value{Bound: stats.Unknown}}
+		if saved >= float64(in.From)-0.5 && saved < float64(in.To)+0.5 {
+			p.Verdict = Holds
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// inputBytes is the size of a dataset as the input file of a system; 0: not recorded.
+func inputBytes(d *document.Document, run *result.Run, driver string) int64 {
+	s, ok := d.System(driver)
+	if !ok {
+		return 0
+	}
+	return run.Dataset.FormatBytes[s.Input]
+}

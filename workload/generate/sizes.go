@@ -1,0 +1,57 @@
+package generate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/tsmark/tsmark/encode"
+	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// counted is an io.Writer that only counts.
+type counted int64
+
+func (c *counted) Write(text []byte) (int, error) {
+	*c += counted(len(text))
+	return len(text), nil
+}
+
+// Loader returns the named format of a database's loader, whose files are one stream. Its
+// error offers the closest names.
+func Loader(name string) (encode.Format, error) {
+	formats := encode.Formats()
+	i := slices.IndexFunc(formats, func(f encode.Format) bool { return f.Name == name })
+	if i < 0 {
+		var names []string
+		for _, f := range formats {
+			names = append(names, f.Name)
+		}
+		return encode.Format{}, fmt.Errorf("unknown format %q%s", name, suggest.Among(name, names))
+	}
+	return formats[i], nil
+}
+
+// SizeOf passes over a dataset for how many bytes it has as a file of that format. It
+// calls progress with the rows of each piece.
+func SizeOf(ctx context.Context, d workload.Dataset, format string, progress func(rows int)) (int64, error) {
+	f, err := Loader(format)
+	if err != nil {
+		return 0, err
+	}
+	encoder, err := f.New(d.Schema())
+	if err != nil {
+		return 0, fmt.Errorf("the format %s cannot hold the dataset: %w", format, err)
+	}
+	reader := d.Open()
+	if c, ok := reader.(io.Closer); ok {
+		defer c.Close()
+	}
+	var size counted
+	if err := Write(ctx, &size, reader, encoder, progress); err != nil {
+		return 0, fmt.Errorf("computing the dataset's size as a file of %s: %w", format, err)
+	}
+	return int64(size), nil
+}
