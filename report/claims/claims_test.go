@@ -51,7 +51,7 @@ func run(id, workers string, questdb, influxdb seconds) *result.Run {
 		target := result.Target{Name: t.kind, Kind: t.kind}
 		for i, took := range t.loads {
 			load := &result.Load{Rows: 1000, Metrics: 10000, Settled: took, Acked: took, Sent: took, DiskBytes: int64(1000 * took), Census: []result.CensusResult{{Table: "cpu", Expected: 1000, Counted: 1000}}}
-			load.Cell = result.Cell{From: float64(10 * i), To: float64(10*i + 6), Client: &result.Client{CPU: result.Value(took), User: result.Value(took)}}
+			load.Cell = result.Cell{From: float64(10 * i), To: float64(10*i) + 8.5, Client: &result.Client{CPU: result.Value(took), User: result.Value(took)}}
 			target.Repeats = append(target.Repeats, result.Repeat{Number: i + 1, Load: load})
 		}
 		target.Options = map[string]string{"cache": "on"}
@@ -62,7 +62,11 @@ func run(id, workers string, questdb, influxdb seconds) *result.Run {
 			if t.kind == "influxdb" {
 				cpu /= 2
 			}
-			uses.Add(float64(at), map[result.Metric]float64{result.CPU: cpu})
+			memory := 1000 + float64(at)/10 // flat, as a whole
+			if t.kind == "influxdb" {
+				memory *= float64(at%10 + 1) // grows in each measurement, which takes 8.5 s of 10
+			}
+			uses.Add(float64(at), map[result.Metric]float64{result.CPU: cpu, result.RSS: memory})
 		}
 		r.Resources = append(r.Resources, uses)
 	}
@@ -116,6 +120,13 @@ func TestJudge(t *testing.T) {
 		{`rules: [{of: load, where: {load.workers: "1"}, reach: {systems: [questdb], at-least: 900}}]`, Holds, ""},
 		{`rules: [{of: load, where: {load.workers: "1"}, reach: {systems: [questdb, influxdb], at-least: 900}}]`, DoesNotHold, ""},
 		{`rules: [{of: load, where: {load.workers: "1"}, reach: {systems: [questdb], at-least: 970}}]`, Tie, ""},
+		{`rules: [{of: load, where: {load.workers: "1"}, figure: memory-growth, reach: {systems: [questdb], about: 1}}]`, Holds, ""},
+		{`rules: [{of: load, where: {load.workers: "1"}, figure: memory-growth, reach: {systems: [questdb], at-least: 1.1}}]`, DoesNotHold, ""},
+		{`rules: [{of: load, where: {load.workers: "1"}, figure: memory-growth, reach: {systems: [influxdb], at-least: 1.1}}]`, Holds, ""},
+		{`rules: [{of: load, where: {load.workers: "1"}, figure: memory-growth, reach: {systems: [influxdb], about: 1}}]`, DoesNotHold, ""},
+		{`rules: [{of: load, where: {load.workers: "1"}, reach: {systems: [questdb], about: 970}}]`, Holds, ""},
+		{`rules: [{of: load, where: {load.workers: "1"}, reach: {systems: [questdb], about: 700}}]`, DoesNotHold, ""},
+		{`rules: [{of: load, where: {load.workers: "1"}, reach: {systems: [questdb], about: 1080}}]`, Tie, ""},
 		{`rules: [{of: load, most: true, order: [questdb, influxdb]}]`, Tie, ""}, // one of two
 		{`rules: [{of: load, full: true, order: [questdb, influxdb]}]`, NotTested, "size small does not have what is compared"},
 		{`rules: [{of: load, where: {load.workers: "1"}, figure: points, order: [questdb, influxdb], at-least: 2}]`, Holds, ""},
@@ -315,6 +326,29 @@ func TestAggregate(t *testing.T) {
 		found := Judge(d, Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": {c.run}}})[0]
 		if found.Verdict != c.want || !strings.Contains(found.Why, c.why) {
 			t.Errorf("%s: %s (%s), want %s (%s)\n%+v", c.rule, found.Verdict, found.Why, c.want, c.why, found.Parts)
+		}
+	}
+}
+
+// Of a lead, what is the same in all runs that are compared does not stand in the text.
+func TestLeadNamesWhatIsVaried(t *testing.T) {
+	d := description(t, `rules: [{of: load, where: {workload.name: devops}, lead: {better: questdb, than: influxdb, along: load.workers, largest: "1"}}]`)
+	var runs []*result.Run
+	for i, workers := range []string{"1", "2", "1"} {
+		r := run(fmt.Sprintf("20260101-000000-aaa%d", i), workers, around(1), around(3))
+		r.Parameters = append(result.Parameters{{Path: "workload.name", Value: []string{"devops", "devops", "iot"}[i]}}, r.Parameters...)
+		runs = append(runs, r)
+	}
+	f := Judge(d, Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": runs}})[0]
+	if len(f.Parts) != 1 || !strings.HasSuffix(f.Parts[0].What, "largest at load.workers=1, not at load.workers=2") {
+		t.Errorf("%+v", f.Parts)
+	}
+}
+
+func TestCounted(t *testing.T) {
+	for _, c := range [][3]string{{"1", "workers", "1 worker"}, {"2", "workers", "2 workers"}, {"10", "workers", "10 workers"}, {"1", "fsync_ms", "1 fsync_ms"}, {"1", "scale", "1 scale"}} {
+		if got := counted(c[0], c[1]); got != c[2] {
+			t.Errorf("%q, want %q", got, c[2])
 		}
 	}
 }

@@ -172,3 +172,35 @@ func BenchmarkOf(b *testing.B) {
 		Of(r, &r.Targets[0], "q")
 	}
 }
+
+// Memory grows from the first quarter of a measurement to its last; what is between, and
+// what is outside, does not matter. A quarter of too few readings tells nothing.
+func TestGrowth(t *testing.T) {
+	watched := &result.Resources{Source: "server x", Period: 1}
+	for at := range 40 {
+		rss := 100.0
+		switch {
+		case at < 10 || at > 30:
+			rss = 1e6
+		case at > 15 && at < 25:
+			rss = 5
+		case at >= 25:
+			rss = 150
+		}
+		watched.Add(float64(at), map[result.Metric]float64{result.RSS: rss})
+	}
+	for _, c := range []struct {
+		from, to, want float64
+	}{{10, 30, 1.5}, {10, 15, 0}, {25, 29.5, 0}, {16, 24, 1}, {50, 90, 0}} {
+		got := Growth([]*result.Resources{watched}, &result.Cell{From: c.from, To: c.to}, result.RSS)
+		if !got.Known() {
+			got = 0
+		}
+		if float64(got) != c.want {
+			t.Errorf("from %g to %g: %g, want %g", c.from, c.to, got, c.want)
+		}
+	}
+	if got := Growth(nil, &result.Cell{From: 10, To: 30}, result.RSS); got.Known() {
+		t.Errorf("nobody watched: %g", got)
+	}
+}

@@ -171,3 +171,21 @@ func BenchmarkDigest(b *testing.B) {
 	}
 	b.ReportMetric(float64(digest.Lines())/b.Elapsed().Seconds()/1e6, "Mrows/s")
 }
+
+// A dataset's size as a file is that of the text that is written, header included.
+func TestSizeOf(t *testing.T) {
+	d := devops(t)
+	if got, err := generate.SizeOf(t.Context(), d, "influx", func(int) {}); err != nil || got != int64(len(text(t, d, 77))) {
+		t.Errorf("%d bytes, %v, want %d", got, err, len(text(t, d, 77)))
+	}
+	var file bytes.Buffer
+	if err := generate.Write(t.Context(), &file, d.Open(), encode.NewTimescaleDB(d.Schema()), func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := generate.SizeOf(t.Context(), d, "timescaledb", func(int) {}); err != nil || got != int64(file.Len()) || got == 0 {
+		t.Errorf("%d bytes, %v, want %d", got, err, file.Len())
+	}
+	if _, err := generate.SizeOf(t.Context(), d, "inflx", func(int) {}); err == nil || !strings.Contains(err.Error(), `unknown format "inflx"`) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -162,6 +162,11 @@ func TestParseRefuses(t *testing.T) {
 		{", rules: [{of: load, first: questdb, figure: mean}]}]", `loads have no figure "mean"`},
 		{", rules: [{of: load, types: [lastpoint], first: questdb, figure: disk}]}]", `query types have no figure "disk"`},
 		{", rules: [{of: load, changes: {systems: [questdb], along: load.workers, from: \"1\", to: \"2\", goes: up}}]}]", `goes "up"`},
+		{", rules: [{of: load, reach: {systems: [questdb]}}]}]", "either at-least or about"},
+		{", rules: [{of: load, reach: {systems: [questdb], at-least: 1, about: 1}}]}]", "either at-least or about"},
+		{", rules: [{of: load, types: [lastpoint], fails: {systems: [questdb]}}]}]", "about loads that fail"},
+		{", rules: [{of: load, fails: {systems: [mysql]}}]}]", `names "mysql", which is no system`},
+		{", rules: [{of: load, input: {smaller: mysql, than: questdb}}]}]", `names "mysql", which is no system`},
 		{", rules: [{of: load, fisrt: questdb}]}]", "fisrt"},
 	} {
 		if _, err := Parse([]byte(head + c.claim)); err == nil || !strings.Contains(err.Error(), c.says) {
