@@ -49,7 +49,11 @@ func (p *Reproduction) part(e *document.Experiment) reproductionPart {
 			part.Course = newCourse(runs[0])
 		}
 	}
-	part.Notes = append(part.Notes, p.inputs(runs)...)
+	if notes := p.inputs(runs); len(part.Tables) > 0 {
+		part.Tables[0].Notes = append(part.Tables[0].Notes, notes...)
+	} else {
+		part.Notes = append(part.Notes, notes...)
+	}
 	for _, r := range runs {
 		part.Runs = append(part.Runs, fact{cmp.Or(r.Parameters.String(), "all"), "tsmark report " + r.ID})
 	}
