@@ -29,6 +29,7 @@ func TestCheck(t *testing.T) {
 		{"no kind", func(e *Experiment) { e.Targets[0] = Target{} }, `targets[0].kind: is missing; name a database system, such as duckdb`},
 		{"same names", func(e *Experiment) { e.Targets[1] = Target{Name: "DuckDB", Kind: "duckdb"} },
 			`targets[1].name: "DuckDB" is the name of targets[0] already; give each target its own, as in --target NAME=duckdb`},
+		{"format of input", func(e *Experiment) { e.InputFormats = []string{"influx", "timescaledbb"} }, `input-formats[1]: unknown format "timescaledbb"; did you mean "timescaledb"?`},
 		{"load workers", func(e *Experiment) { e.Load.Workers = 0 }, `load.workers: must be 1 or more, not 0`},
 		{"batch size", func(e *Experiment) { e.Load.BatchSize = -5 }, `load.batch-size: must be 1 or more, not -5`},
 		{"limit", func(e *Experiment) { e.Load.Limit = -1 }, `load.limit: must be 0 (all rows) or more, not -1`},

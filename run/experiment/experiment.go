@@ -29,10 +29,10 @@ type Experiment struct {
 	// InputFormats are formats of databases' loaders, such as influx: how large the dataset
 	// would be as a file of each is recorded.
 	InputFormats []string `yaml:"input-formats,flow,omitempty"`
-	Targets []Target `yaml:"targets"` // measured in this order
-	Load    Load     `yaml:"load"`
-	Queries Queries  `yaml:"queries"`
-	Mixed   Mixed    `yaml:"mixed,omitempty"`
+	Targets      []Target `yaml:"targets"` // measured in this order
+	Load         Load     `yaml:"load"`
+	Queries      Queries  `yaml:"queries"`
+	Mixed        Mixed    `yaml:"mixed,omitempty"`
 	// Materialize has targets keep a continuous aggregate, and asks queries from it too.
 	Materialize Materialize `yaml:"materialize,omitempty"`
 	Timeouts    Timeouts    `yaml:"timeouts,omitempty"`

@@ -33,6 +33,9 @@ func (s *subject) openFile() error {
 	if source.Once() && s.plan.experiment.Digest {
 		return s.plan.experiment.Problem("digest", "%s can be read only once, and a digest takes a pass of its own; give the name of a file", source.Name())
 	}
+	if source.Once() && len(s.plan.experiment.InputFormats) > 0 {
+		return s.plan.experiment.Problem("input-formats", "%s can be read only once, and each size takes a pass of its own; give the name of a file", source.Name())
+	}
 	s.file = source
 	s.record.Source = source.Name()
 	if s.unknown() {

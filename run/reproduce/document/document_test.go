@@ -167,6 +167,7 @@ func TestParseRefuses(t *testing.T) {
 		{", rules: [{of: load, types: [lastpoint], fails: {systems: [questdb]}}]}]", "about loads that fail"},
 		{", rules: [{of: load, fails: {systems: [mysql]}}]}]", `names "mysql", which is no system`},
 		{", rules: [{of: load, input: {smaller: mysql, than: questdb}}]}]", `names "mysql", which is no system`},
+		{", rules: [{of: load, input: {smaller: questdb, than: influxdb}}]}]", "about the input file of questdb, whose format"},
 		{", rules: [{of: load, fisrt: questdb}]}]", "fisrt"},
 	} {
 		if _, err := Parse([]byte(head + c.claim)); err == nil || !strings.Contains(err.Error(), c.says) {

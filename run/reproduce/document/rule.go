@@ -245,8 +245,12 @@ func (c *Claim) check(d *Document) error {
 			return fmt.Errorf("rule %d is about loads that fail, and names query types", i+1)
 		}
 		for _, name := range r.systems() {
-			if _, ok := d.System(name); !ok {
+			s, ok := d.System(name)
+			if !ok {
 				return fmt.Errorf("rule %d names %q, which is no system of the document", i+1, name)
+			}
+			if r.Input != nil && s.Input == "" {
+				return fmt.Errorf("rule %d is about the input file of %s, whose format (input) the document does not say", i+1, name)
 			}
 		}
 		if c := r.Changes; c != nil && !slices.Contains([]Direction{Better, Worse, Same}, c.Goes) {
