@@ -265,6 +265,9 @@ func (r rule) pointsOf(name string, where map[string]string) ([]*result.Run, str
 		runs = r.m.Verbatim[e.Name]
 	}
 	if len(runs) == 0 {
+		if e.Only != "" {
+			return nil, fmt.Sprintf("experiment %s, of %s alone, was not run", e.Name, e.Only)
+		}
 		return nil, fmt.Sprintf("experiment %s was not run", e.Name)
 	}
 	var list []*result.Run
