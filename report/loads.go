@@ -53,6 +53,9 @@ func loadTable(g *group, r *result.Run) *table {
 			continue
 		case l == nil:
 			continue
+		case l.Unsupported() != "":
+			t.Rows = append(t.Rows, row{Cells: []cell{name}, Span: cell{"n/a: " + l.Unsupported(), dim}})
+			continue
 		case !l.Stands():
 			t.Rows = append(t.Rows, row{Cells: []cell{name}, Span: cell{"withheld: " + l.Reason(), bad}})
 			continue
