@@ -128,9 +128,6 @@ func (x *checkStage) checkType(ctx context.Context, on *turn, q *typeQueries, ta
 	if out.Texts != "" {
 		return x.checkTexts(ctx, on, q, out, task)
 	}
-	if l := lastLoad(on.out); l != nil && l.Unsupported() != "" {
-		return unsupported(out, reasoned(l.Unsupported()))
-	}
 	if err := noAggregate(on.out, q); err != nil {
 		return unsupported(out, err)
 	}

@@ -109,6 +109,25 @@ func (l *oneLoad) nextStep(number int, step *workload.Step, config *engine.LoadC
 	return err
 }
 
+// withoutQueries notes of the query types of a target that could not be loaded that it
+// answers none.
+func (x *loadStage) withoutQueries(ctx context.Context, out *result.Target) error {
+	why := lastLoad(out).Unsupported()
+	if why == "" {
+		return nil
+	}
+	for _, q := range x.queries {
+		if out.RepeatOf(1).Type(q.queryType.Name) != nil {
+			continue
+		}
+		none := &result.Queries{Type: q.queryType.Name, Help: q.queryType.Help, Texts: x.plan.texts(), Unsupported: "it was not loaded: " + why}
+		if err := x.keepQueries(ctx, out, 1, none); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // refuses reports whether an error of a step is the answer of a system that makes no
 // columns, rather than one that another load might not have.
 func (l *oneLoad) refuses(ctx context.Context, err error) bool {

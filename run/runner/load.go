@@ -36,7 +36,10 @@ type oneLoad struct {
 // load loads a target and keeps what came of it: again where others disturbed the
 // load or a step after it, and the host must be quiet.
 func (x *loadStage) load(ctx context.Context, on *turn) error {
-	return x.quietly(ctx, on.out, on.repeat, func() (*result.Load, error) { return x.loadOnce(ctx, on) })
+	if err := x.quietly(ctx, on.out, on.repeat, func() (*result.Load, error) { return x.loadOnce(ctx, on) }); err != nil {
+		return err
+	}
+	return x.withoutQueries(ctx, on.out)
 }
 
 // loadOnce loads, settles and counts. What was measured by then is returned with
