@@ -199,6 +199,8 @@ func (r rule) each() []Part {
 		return []Part{r.wins()}
 	case r.Aggregate != nil:
 		return r.aggregate()
+	case r.Columns != nil:
+		return r.columns()
 	}
 	return []Part{r.rows()}
 }

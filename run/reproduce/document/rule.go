@@ -8,7 +8,7 @@ import (
 )
 
 // Rule is a condition on measurements. It is one of: Order, First, Changes, Peak,
-// Lead, Reach, Wins, Aggregate or Rows, the others being empty.
+// Lead, Reach, Wins, Aggregate, Columns or Rows, the others being empty.
 //
 // A measurement is a figure of a system at a point of an experiment: of its loads the
 // rate, or a query type's. Where is which points: parameters and the document's values of
@@ -53,6 +53,9 @@ type Rule struct {
 
 	// Aggregate says what answering query types from a continuous aggregate brings systems.
 	Aggregate *Aggregate `yaml:"aggregate"`
+
+	// Columns says which systems make columns when rows bring them.
+	Columns *Columns `yaml:"columns"`
 
 	// Rows is how many rows the full dataset has.
 	Rows int64 `yaml:"rows"`
@@ -149,7 +152,7 @@ type Wins struct {
 // kinds returns how many of the alternatives a rule has.
 func (r *Rule) kinds() int {
 	n := 0
-	for _, has := range []bool{len(r.Order) > 0, r.First != "", r.Changes != nil, r.Peak != nil, r.Lead != nil, r.Reach != nil, r.Wins != nil, r.Aggregate != nil, r.Rows > 0} {
+	for _, has := range []bool{len(r.Order) > 0, r.First != "", r.Changes != nil, r.Peak != nil, r.Lead != nil, r.Reach != nil, r.Wins != nil, r.Aggregate != nil, r.Columns != nil, r.Rows > 0} {
 		if has {
 			n++
 		}
@@ -181,6 +184,9 @@ func (r *Rule) systems() []string {
 	if r.Aggregate != nil {
 		list = append(list, r.Aggregate.Systems...)
 	}
+	if r.Columns != nil {
+		list = append(list, slices.Concat(r.Columns.Take, r.Columns.Refuse)...)
+	}
 	return list
 }
 
@@ -197,7 +203,7 @@ func (c *Claim) check(d *Document) error {
 		case e.Missing != "":
 			return fmt.Errorf("rule %d is of %s, which cannot be run", i+1, r.Of)
 		case r.kinds() != 1:
-			return fmt.Errorf("rule %d has %d of order, first, changes, peak, lead, reach, wins, aggregate and rows, expected one", i+1, r.kinds())
+			return fmt.Errorf("rule %d has %d of order, first, changes, peak, lead, reach, wins, aggregate, columns and rows, expected one", i+1, r.kinds())
 		case len(r.Types) == 0 && !slices.Contains(append([]string{"", "load", "acked", "disk", Points, Settling}, Usages()...), r.Figure):
 			return fmt.Errorf("rule %d: loads have no figure %q", i+1, r.Figure)
 		case len(r.Types) > 0 && !slices.Contains(append([]string{"", "mean", "median", Rate}, Usages()...), r.Figure):
