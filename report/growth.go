@@ -29,10 +29,8 @@ func growthTable(r *result.Run) *table {
 		t := &r.Targets[i]
 		switch l := t.Load; {
 		case l == nil || l.Growth == nil:
-		case l.Unsupported() != "":
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}}, Span: cell{"n/a: " + l.Unsupported(), dim}})
 		case !l.Stands():
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}}, Span: cell{"withheld: " + l.Reason(), bad}})
+			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}}, Span: cell{l.Word() + ": " + l.Reason(), standingTone(l)}})
 		default:
 			took = true
 			view.Rows = append(view.Rows, growthRows(t)...)

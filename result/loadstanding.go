@@ -14,6 +14,15 @@ import (
 // A target that cannot be loaded as the experiment wants has none either.
 func (l *Load) Reason() string { return cmp.Or(l.Unsupported(), l.Withheld, l.Beside) }
 
+// Word is what tables say of a load that does not stand: n/a where the target cannot be
+// loaded so, else withheld.
+func (l *Load) Word() string {
+	if l.Unsupported() != "" {
+		return "n/a"
+	}
+	return "withheld"
+}
+
 // Stands reports whether there is a load that has figures.
 func (l *Load) Stands() bool { return l != nil && l.Reason() == "" }
 

@@ -68,7 +68,6 @@ func caps(o driver.Options) driver.Caps {
 	return driver.Caps{
 		Language:      "SQL of DataFusion",
 		Dedupes:       true,
-		MakesColumns:  true,
 		TimePrecision: influx.Units()[o[optionPrecision]],
 		First:         influx.First(),
 		Last:          influx.Last(),
