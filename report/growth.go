@@ -73,7 +73,7 @@ func growthRows(t *result.Target) []row {
 	return rows
 }
 
-// bringsText says what a step brings, each name once however many tables have it.
+// bringsText says what a step brings.
 func bringsText(step int, s *result.GrowthStep) string {
 	if step == 0 {
 		return "what the tables have"
@@ -83,11 +83,11 @@ func bringsText(step int, s *result.GrowthStep) string {
 		if len(list) == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%s %s", what, list[0])
+		text := fmt.Sprintf("new %s %s", what, list[0])
 		if len(list) > 1 {
-			text = plural(len(list), what)
+			text = plural(len(list), "new "+what)
 		}
-		parts = append(parts, "new "+text)
+		parts = append(parts, text)
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, ", ")
