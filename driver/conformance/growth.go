@@ -23,9 +23,6 @@ func Grows(t *testing.T, kind driver.Driver, given map[string]string) {
 // for them, and older rows have no values there; or it refuses the rows, as Caps says, with
 // an error that is none of a moment.
 func (s *suite) grows(t *testing.T) {
-	if s.kind.Brought != nil && !s.caps.MakesColumns {
-		t.Skip("n/a: its driver does not say that it makes columns, and recordings stand in for its server")
-	}
 	ctx := t.Context()
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	e := exampleOf(t, tsbs.CPUOnly(), workload.Spec{

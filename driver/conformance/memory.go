@@ -30,7 +30,9 @@ func Delayed(name string, delay time.Duration) driver.Driver {
 	return driver.Driver{
 		Name: name,
 		Help: "rows in memory, for tests",
-		Caps: func(driver.Options) driver.Caps { return driver.Caps{TimePrecision: time.Nanosecond, Embedded: true, MakesColumns: true} },
+		Caps: func(driver.Options) driver.Caps {
+			return driver.Caps{TimePrecision: time.Nanosecond, Embedded: true, MakesColumns: true}
+		},
 		Render: func(q *query.Query, _ *series.Schema, _ driver.Options) (driver.Request, error) {
 			text, err := json.Marshal(q)
 			return driver.Request{Text: string(text)}, err

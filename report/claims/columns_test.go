@@ -11,7 +11,9 @@ import (
 // Which systems make columns is decided by all of their loads: a refusal that was seen, or
 // loads that were verified.
 func TestColumns(t *testing.T) {
-	took := func() *result.Load { return &result.Load{Rows: 3, Growth: &result.Growth{Steps: make([]result.GrowthStep, 3)}} }
+	took := func() *result.Load {
+		return &result.Load{Rows: 3, Growth: &result.Growth{Steps: make([]result.GrowthStep, 3)}}
+	}
 	refused := func() *result.Load {
 		return &result.Load{Rows: 1, Growth: &result.Growth{Unsupported: "column there is none", Steps: make([]result.GrowthStep, 1)}}
 	}
