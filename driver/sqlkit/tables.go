@@ -127,9 +127,9 @@ func (t *Tables) Create(ctx context.Context, schema *series.Schema) error {
 	return nil
 }
 
-// Grow implements driver.Grower: writers name the columns of the schema, whether or not
+// Regrow is for driver.Grower: writers name the columns of the schema, whether or not
 // the tables have them.
-func (t *Tables) Grow(schema *series.Schema) error {
+func (t *Tables) Regrow(schema *series.Schema) error {
 	l, err := t.Lay(schema)
 	if err != nil {
 		return err
