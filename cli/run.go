@@ -451,7 +451,7 @@ func outcome(ctx context.Context, run *result.Run, err error) error {
 func withheld(run *result.Run) []string {
 	var names []string
 	for _, t := range run.Targets {
-		if t.Load != nil && !t.Load.Stands() {
+		if t.Load != nil && !t.Load.Stands() && t.Load.Unsupported() == "" {
 			names = append(names, t.Name+" load")
 		}
 		if t.Load != nil && t.Load.Mixed.Problem() != "" {

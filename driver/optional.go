@@ -106,6 +106,16 @@ type Watcher interface {
 	IdleSince() time.Time
 }
 
+// Grower is a DB whose writers can go on with a schema that has grown, so that a load can
+// tell whether the system makes columns itself.
+type Grower interface {
+	// Grow has writers that are opened from now on write rows of a schema which has more
+	// tags and fields than that of Create, in tables of the same names. It makes nothing:
+	// the system makes the columns when rows come, or refuses the rows, as
+	// Caps.MakesColumns says.
+	Grow(*series.Schema) error
+}
+
 // Settled waits until a target has settled, and returns when it had.
 func Settled(ctx context.Context, t DB) (time.Time, error) {
 	if err := t.Settle(ctx); err != nil {

@@ -58,7 +58,7 @@ func newBars(g *group, l legend) bars {
 			lane := bar{Style: l[i], Text: none}
 			switch {
 			case s.target.Load != nil && !s.target.Load.Stands():
-				lane.Text = "withheld"
+				lane.Text = s.target.Load.Word()
 			case settledRate(s.target.Load) > 0:
 				var v float64
 				if v, lane.Text = figure.of(s.target); v > 0 {

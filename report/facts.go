@@ -37,7 +37,7 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 			warn("Target %s failed: %s", t.Name, t.Failure)
 		}
 		switch {
-		case t.Load == nil || t.Load.Stands() || t.Failure != "":
+		case t.Load == nil || t.Load.Stands() || t.Load.Unsupported() != "" || t.Failure != "":
 		case t.Load.Withheld == "":
 			beside++
 		case t.Load.Settled == 0:

@@ -54,7 +54,7 @@ func loadTable(g *group, r *result.Run) *table {
 		case l == nil:
 			continue
 		case !l.Stands():
-			t.Rows = append(t.Rows, row{Cells: []cell{name}, Span: cell{"withheld: " + l.Reason(), bad}})
+			t.Rows = append(t.Rows, row{Cells: []cell{name}, Span: cell{l.Word() + ": " + l.Reason(), standingTone(l)}})
 			continue
 		}
 		rate := func(of func(*result.Load) float64) string {
@@ -125,6 +125,14 @@ func loadTable(g *group, r *result.Run) *table {
 	}
 	t.Notes = append(t.Notes, markNotes(t.Rows)...)
 	return t
+}
+
+// standingTone is the tone of why a load does not stand.
+func standingTone(l *result.Load) tone {
+	if l.Unsupported() != "" {
+		return dim
+	}
+	return bad
 }
 
 // faultNotes says what became of batches that failed.

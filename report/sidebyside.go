@@ -65,7 +65,7 @@ func compareLoads(g *group) (row, bool) {
 	for i, s := range g.subjects {
 		switch e := &ranked.Estimates[i]; {
 		case s.target.Load != nil && !s.target.Load.Stands():
-			cells = append(cells, cell{"withheld", bad}, cell{})
+			cells = append(cells, cell{s.target.Load.Word(), standingTone(s.target.Load)}, cell{})
 		case e.N == 0:
 			cells = append(cells, cell{none, dim}, cell{})
 		default:

@@ -45,7 +45,7 @@ func storedLoad(g *group, subject int, l *result.Load) store.LoadFigure {
 	f := store.LoadFigure{Target: g.subjects[subject].Label, Verdict: "verified", Rows: l.AllRows(), Workers: l.Workers, Batch: l.BatchSize}
 	switch {
 	case !l.Stands():
-		f.Verdict, f.Why = "withheld", l.Reason()
+		f.Verdict, f.Why = l.Word(), l.Reason()
 		return f
 	case l.Unverified != "":
 		f.Verdict, f.Why = "not verified", l.Unverified

@@ -71,7 +71,7 @@ func sweptCells(r *result.Run, t *result.Target, types []string) []cell {
 	}
 	l := t.Load
 	if l != nil && !l.Stands() {
-		settled = cell{"withheld", bad}
+		settled = cell{l.Word(), standingTone(l)}
 	} else if settledRate(l) > 0 {
 		e := estimate.Load(t, estimate.Settled)
 		settled = cell{Text: digits(e.Median.Figure) + spread(e)}

@@ -80,7 +80,7 @@ type note struct {
 // of several targets stand side by side in a table of their own; their further
 // percentiles are details then.
 func tables(g *group, r *result.Run) []*table {
-	list := []*table{selfTestTable(r), loadTable(g, r), stepsTable(r), aggregateTable(r), againstRowsTable(r)}
+	list := []*table{selfTestTable(r), loadTable(g, r), stepsTable(r), growthTable(r), aggregateTable(r), againstRowsTable(r)}
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		queries := queryTable(g, i)

@@ -11,7 +11,17 @@ import (
 // are not those of the dataset, rows that were not acknowledged, and a wrong
 // answer of the same target, which says that what it holds is wrong in a way that
 // counts and sums do not show.
-func (l *Load) Reason() string { return cmp.Or(l.Withheld, l.Beside) }
+// A target that cannot be loaded as the experiment wants has none either.
+func (l *Load) Reason() string { return cmp.Or(l.Unsupported(), l.Withheld, l.Beside) }
+
+// Word is what tables say of a load that does not stand: n/a where the target cannot be
+// loaded so, else withheld.
+func (l *Load) Word() string {
+	if l.Unsupported() != "" {
+		return "n/a"
+	}
+	return "withheld"
+}
 
 // Stands reports whether there is a load that has figures.
 func (l *Load) Stands() bool { return l != nil && l.Reason() == "" }
@@ -22,6 +32,9 @@ func (l *Load) WithoutFigures() *Load {
 	out := &Load{
 		Workers: l.Workers, BatchSize: l.BatchSize, Rows: l.Rows, Metrics: l.Metrics, Withheld: l.Withheld, Beside: l.Beside, Unverified: l.Unverified,
 		Skipped: l.Skipped, Retries: l.Retries, Census: l.Census, DiskBytes: -1, DiskBefore: -1, DiskAcked: -1,
+	}
+	if l.Growth != nil {
+		out.Growth = &Growth{Unsupported: l.Growth.Unsupported}
 	}
 	if l.Mixed != nil {
 		mixed := *l.Mixed

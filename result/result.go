@@ -300,6 +300,9 @@ type Load struct {
 	// Aggregate is the continuous aggregate that was made of what was loaded; nil: none
 	// was wanted.
 	Aggregate *Aggregate `json:"aggregate,omitempty"`
+	// Growth is how the load went in steps, rows of which brought tags and fields that no
+	// table had; nil: tables were created with all columns.
+	Growth *Growth `json:"growth,omitempty"`
 	// Unverified is why nobody counted what was loaded; empty: it was counted.
 	Unverified string         `json:"unverified,omitempty"`
 	Skipped    int64          `json:"skipped,omitempty"` // bad lines of a file that were passed over
@@ -597,7 +600,7 @@ func (r *Run) Passed() bool {
 	}
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		if t.Failure != "" || t.Load != nil && (!t.Load.Stands() || t.Load.Mixed.Problem() != "") {
+		if t.Failure != "" || t.Load != nil && (!t.Load.Stands() && t.Load.Unsupported() == "" || t.Load.Mixed.Problem() != "") {
 			return false
 		}
 		for j := range t.Queries {

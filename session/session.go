@@ -21,10 +21,20 @@ var ErrNoMark = errors.New("holds no dataset of tsmark's")
 
 // Session is an open database as loads see it. It has no state of its own: what
 // it knows stands in the database's note.
-type Session struct{ db driver.DB }
+type Session struct {
+	db    driver.DB
+	first *series.Schema // what Prepare creates in place of the schema it is for; nil: that
+}
 
 // Of returns the session over a database, which stays its owner's to close.
-func Of(db driver.DB) Session { return Session{db} }
+func Of(db driver.DB) Session { return Session{db: db} }
+
+// Beginning returns the session whose Prepare makes room for a schema, and owns all that
+// belongs to it, but creates only first: the tags and fields that the first rows have.
+func (s Session) Beginning(first *series.Schema) Session {
+	s.first = first
+	return s
+}
 
 // Mark returns the mark of the dataset that the database holds. Its error wraps
 // ErrNoMark where tsmark loaded nothing, and driver.ErrExisting, with what is
@@ -175,6 +185,9 @@ func (s Session) create(ctx context.Context, p *place, schema *series.Schema, pl
 	}
 	if err := s.note(ctx, next); err != nil {
 		return err
+	}
+	if s.first != nil {
+		schema = s.first
 	}
 	if err := s.db.Create(ctx, schema); err != nil {
 		return err

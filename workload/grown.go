@@ -22,6 +22,7 @@ type grown struct {
 	outer   map[*series.Table]*series.Table // by the dataset's own table
 	inner   map[*series.Table]*series.Table // the reverse
 	own     uint32                          // the dataset's own series
+	tags    int
 	fields  int
 	tagged  int64 // rows from this time on have all tags
 	fielded int64 // and all fields
@@ -31,7 +32,7 @@ func newGrown(d Dataset, s Spec) Dataset {
 	own := d.Schema()
 	third := int64(s.End.Sub(s.Start)) / 3
 	g := &grown{
-		Dataset: d, own: own.Series, fields: int(s.NewFields),
+		Dataset: d, own: own.Series, tags: int(s.NewTags), fields: int(s.NewFields),
 		outer: map[*series.Table]*series.Table{}, inner: map[*series.Table]*series.Table{},
 		schema: &series.Schema{Series: own.Series, First: own.First, Last: own.Last, Step: own.Step},
 		tagged: s.Start.UnixNano(), fielded: s.Start.UnixNano() + 2*third,

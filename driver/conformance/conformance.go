@@ -108,6 +108,9 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	t.Run("rows that were sent twice", s.twice)
 	t.Run("an empty table", func(t *testing.T) { s.loadAndQuery(t, limited(s.useCase(t, tsbs.Devops(), 0), 50), 1) })
 	t.Run("floats that are no numbers", func(t *testing.T) { s.loadAndQuery(t, s.specialFloats(), 1) })
+	if s.kind.Brought == nil || s.caps.MakesColumns { // else recordings may stand in for its server: see Grows
+		t.Run("columns that appear", s.grows)
+	}
 	t.Run("steps", s.steps)
 	t.Run("mark", s.mark)
 	t.Run("replace", s.replace)
@@ -206,6 +209,14 @@ func (s *suite) loadAndQuery(t *testing.T, e example, workers int) {
 	if rows := expected.Survey.Rows; rows > 0 && (load.Sent <= 0 || load.Settled < load.Sent || load.Settled < load.Acked) {
 		t.Errorf("times out of order: sent %v, acknowledged %v, settled %v", load.Sent, load.Acked, load.Settled)
 	}
+	s.holds(t, db, env, e, held, expected)
+}
+
+// holds holds a loaded target to its census and answers, also after it was closed and
+// opened again, and closes it.
+func (s *suite) holds(t *testing.T, db driver.DB, env driver.Env, e example, held workload.Dataset, expected *oracle.Expectations) {
+	t.Helper()
+	ctx := t.Context()
 	for _, when := range []string{"after the load", "opened again"} {
 		if when == "opened again" {
 			if err := db.Close(); err != nil {

@@ -30,7 +30,9 @@ func Delayed(name string, delay time.Duration) driver.Driver {
 	return driver.Driver{
 		Name: name,
 		Help: "rows in memory, for tests",
-		Caps: func(driver.Options) driver.Caps { return driver.Caps{TimePrecision: time.Nanosecond, Embedded: true} },
+		Caps: func(driver.Options) driver.Caps {
+			return driver.Caps{TimePrecision: time.Nanosecond, Embedded: true, MakesColumns: true}
+		},
 		Render: func(q *query.Query, _ *series.Schema, _ driver.Options) (driver.Request, error) {
 			text, err := json.Marshal(q)
 			return driver.Request{Text: string(text)}, err
@@ -88,6 +90,28 @@ func (m *memory) Plan(s *series.Schema) ([]driver.Object, error) {
 // Create implements driver.DB.
 func (m *memory) Create(_ context.Context, s *series.Schema) error {
 	m.schema = s
+	return nil
+}
+
+// Grow implements driver.Grower: rows that are there have no values of new fields.
+func (m *memory) Grow(s *series.Schema) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.schema = s
+	for _, b := range m.batches {
+		for i := range b.Runs {
+			run := &b.Runs[i]
+			rows, had := run.Rows(), len(run.Columns)
+			run.Table = s.Table(run.Table.Name)
+			run.Columns = append(run.Columns, make([]series.Column, len(run.Table.Fields)-had)...)
+			run.Grow(rows)
+			for f := had; f < len(run.Columns); f++ {
+				for row := range rows {
+					run.SetNull(f, row)
+				}
+			}
+		}
+	}
 	return nil
 }
 

@@ -188,3 +188,6 @@ func (d *database) Close() error {
 	duck.Close(&d.raw)
 	return err
 }
+
+// Grow implements driver.Grower: the server says that it has no such columns.
+func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }

@@ -102,6 +102,7 @@ func caps(o driver.Options) driver.Caps {
 		Language:      "InfluxQL",
 		Dedupes:       true,
 		CountsPoints:  true,
+		MakesColumns:  true,
 		TimePrecision: influx.Units()[o[optionPrecision]],
 		First:         influx.First(),
 		Last:          influx.Last(),

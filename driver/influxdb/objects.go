@@ -139,6 +139,12 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return nil
 }
 
+// Grow implements driver.Grower.
+func (d *database) Grow(schema *series.Schema) error {
+	d.Extend(d.settings.lines().New(schema), schema)
+	return nil
+}
+
 // Drop implements driver.DB. A database with a note, of which nothing else would
 // be left, goes as a whole and comes back with the note: else its file of series
 // would keep those of before.

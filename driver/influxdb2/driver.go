@@ -91,6 +91,7 @@ func caps(o driver.Options) driver.Caps {
 		Language:      language,
 		Dedupes:       true,
 		CountsPoints:  true,
+		MakesColumns:  true,
 		TimePrecision: influx.Units()[o[optionPrecision]],
 		First:         influx.First(),
 		Last:          influx.Last(),

@@ -150,6 +150,12 @@ func (d *database) mapped(ctx context.Context, b *bucket) error {
 	}, nil)
 }
 
+// Grow implements driver.Grower.
+func (d *database) Grow(schema *series.Schema) error {
+	d.Extend(influx.Lines(d.settings.unit).New(schema), schema)
+	return nil
+}
+
 // Drop implements driver.DB. A bucket with a note, of which nothing else would be left,
 // goes as a whole and comes back with the note: else the index would keep the series of
 // before.

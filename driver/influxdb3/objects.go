@@ -148,6 +148,12 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 // lines is line protocol as InfluxDB reads it.
 func lines(s *settings) encode.LineProtocol { return influx.Lines(s.unit) }
 
+// Grow implements driver.Grower.
+func (d *database) Grow(schema *series.Schema) error {
+	d.Extend(lines(d.settings).New(schema), schema)
+	return nil
+}
+
 // Drop implements driver.DB. A database of tsmark's, of which nothing else would be
 // left, goes as a whole.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {

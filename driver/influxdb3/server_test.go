@@ -15,6 +15,9 @@ func server(t testing.TB, given ...string) map[string]string {
 
 func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
 
+// A new tag of a table is refused, by the server's own answer.
+func TestGrows(t *testing.T) { conformance.Grows(t, Driver(), server(t)) }
+
 // Answers in JSON, batches compressed and acknowledged from memory.
 func TestConformanceHTTP(t *testing.T) {
 	conformance.Long(t)

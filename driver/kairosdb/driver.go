@@ -76,6 +76,7 @@ func caps(o driver.Options) driver.Caps {
 		Language:      "JSON",
 		CountsPoints:  true,
 		Dedupes:       true,
+		MakesColumns:  true,
 		TimePrecision: time.Millisecond,
 		First:         time.UnixMilli(metric.Earliest),
 		Lacks: map[series.Trait]string{

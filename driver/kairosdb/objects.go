@@ -45,6 +45,12 @@ func (d *database) Create(_ context.Context, schema *series.Schema) error {
 	return nil
 }
 
+// Grow implements driver.Grower.
+func (d *database) Grow(schema *series.Schema) error {
+	d.Extend(d.settings.points(schema), schema)
+	return nil
+}
+
 // Drop implements driver.DB.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	for _, o := range objects { // one at a time: H2 takes a second or more for some ten thousand points

@@ -46,6 +46,7 @@ type limited struct {
 var _ interface {
 	driver.AfterLoader
 	driver.DistinctCounter
+	driver.Grower
 	driver.Incomplete
 	driver.Inspector
 	driver.Kept
@@ -189,6 +190,15 @@ func (t *limited) DistinctCensus(ctx context.Context, table *series.Table) (driv
 	return call(ctx, t.limits.step(), "counting different rows of table "+table.Name, func(ctx context.Context) (driver.Census, error) {
 		return own.DistinctCensus(ctx, table)
 	}, nil)
+}
+
+// Grow implements driver.Grower. It asks nothing of a server.
+func (t *limited) Grow(s *series.Schema) error {
+	own, ok := driver.As[driver.Grower](t.DB)
+	if !ok {
+		return errNot("goes on with a schema that has grown")
+	}
+	return own.Grow(s)
 }
 
 // ListSeries implements driver.SeriesLister.

@@ -44,6 +44,12 @@ func (l *Loader) Prepare(encoder encode.Encoder, s *series.Schema) {
 	l.sent.Store(0)
 }
 
+// Extend is Prepare in the middle of a load: the tables have more tags and fields, and
+// what was sent counts on.
+func (l *Loader) Extend(encoder encode.Encoder, s *series.Schema) {
+	l.prepared.Store(&prepared{encoder, s.Tables})
+}
+
 // Tables returns those of Prepare; nil: it was not called.
 func (l *Loader) Tables() []*series.Table {
 	if p := l.prepared.Load(); p != nil {

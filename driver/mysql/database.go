@@ -366,3 +366,6 @@ func (d *database) Close() error {
 	}
 	return cmp.Or(restored, d.admin.Close(), d.meter.Close())
 }
+
+// Grow implements driver.Grower: the server says that it has no such columns.
+func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }

@@ -77,6 +77,7 @@ func caps(driver.Options) driver.Caps {
 		Language:      "JSON",
 		CountsPoints:  true,
 		Dedupes:       true,
+		MakesColumns:  true,
 		TimePrecision: time.Millisecond,
 		First:         time.UnixMilli(firstTime),
 		Last:          time.UnixMilli(metric.Latest),

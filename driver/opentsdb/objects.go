@@ -166,6 +166,12 @@ const (
 	relook = time.Second
 )
 
+// Grow implements driver.Grower.
+func (d *database) Grow(schema *series.Schema) error {
+	d.Extend(d.settings.points(schema), schema)
+	return nil
+}
+
 // Drop implements driver.DB. The server answers before it has deleted, and deletes rows
 // that come in the meantime: it is waited for.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {

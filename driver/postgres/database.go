@@ -295,3 +295,6 @@ func drop(ctx context.Context, c sqlkit.Conn, statement string, names []string) 
 
 // Close implements driver.DB.
 func (d *database) Close() error { return cmp.Or(d.admin.Close(), d.meter.Close()) }
+
+// Grow implements driver.Grower: the server says that it has no such columns.
+func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }

@@ -72,6 +72,7 @@ func caps(driver.Options) driver.Caps {
 		CountsPoints:  true,
 		Dedupes:       true,
 		InOrder:       inOrder,
+		MakesColumns:  true,
 		TimePrecision: time.Millisecond,
 		First:         time.UnixMilli(metric.Earliest),
 		Lacks: map[series.Trait]string{

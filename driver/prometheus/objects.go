@@ -42,6 +42,12 @@ func (d *database) Create(_ context.Context, schema *series.Schema) error {
 	return nil
 }
 
+// Grow implements driver.Grower.
+func (d *database) Grow(schema *series.Schema) error {
+	d.Extend(d.settings.requests().New(schema), schema)
+	return nil
+}
+
 // Drop implements driver.DB. The head, which is what the server has in memory, keeps
 // deleted series, hides what is written of them again, and has samples that came late
 // which cannot be deleted: so it is emptied into blocks, of which they are.

@@ -77,6 +77,7 @@ func caps(o driver.Options) driver.Caps {
 	return driver.Caps{
 		Language:      "SQL",
 		Dedupes:       o[optionDedup] != dedupOff,
+		MakesColumns:  true,
 		TimePrecision: precision,
 		First:         time.Unix(0, 0),
 		Lacks: map[series.Trait]string{

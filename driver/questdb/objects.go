@@ -71,6 +71,12 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return nil
 }
 
+// Grow implements driver.Grower.
+func (d *database) Grow(schema *series.Schema) error {
+	d.Extend(lines().New(schema), schema)
+	return nil
+}
+
 // Drop implements driver.DB. Views go before what they look at.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	for _, kind := range []string{kindOf("V"), kindOf("M"), kindTable} {

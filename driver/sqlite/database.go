@@ -246,3 +246,6 @@ func (d *database) Footprint(context.Context) (int64, error) {
 	}
 	return size, nil
 }
+
+// Grow implements driver.Grower: the server says that it has no such columns.
+func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }

@@ -127,6 +127,19 @@ func (t *Tables) Create(ctx context.Context, schema *series.Schema) error {
 	return nil
 }
 
+// Regrow is for driver.Grower: writers name the columns of the schema, whether or not
+// the tables have them.
+func (t *Tables) Regrow(schema *series.Schema) error {
+	l, err := t.Lay(schema)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.layout = l
+	return nil
+}
+
 // Names returns the names of objects.
 func Names(objects []driver.Object) []string {
 	names := make([]string, len(objects))

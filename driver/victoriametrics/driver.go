@@ -84,6 +84,7 @@ func caps(o driver.Options) driver.Caps {
 	c := driver.Caps{
 		Language:      "MetricsQL",
 		CountsPoints:  true,
+		MakesColumns:  true,
 		TimePrecision: time.Millisecond,
 		First:         time.UnixMilli(metric.Earliest),
 		Digits:        digits,

@@ -77,6 +77,12 @@ func (d *database) Create(_ context.Context, schema *series.Schema) error {
 	return nil
 }
 
+// Grow implements driver.Grower.
+func (d *database) Grow(schema *series.Schema) error {
+	d.Extend(d.settings.encoder(schema), schema)
+	return nil
+}
+
 // Drop implements driver.DB.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	for _, o := range objects {

@@ -133,6 +133,10 @@ const (
 	Rest  Part = "rest"  // batches written alone after that
 )
 
+// Step is the part that a load is which goes in steps, from 2 on; the first is the load
+// itself.
+func Step(number int) Part { return Part(fmt.Sprintf("step %d", number)) }
+
 // Cell is one measurement: what all its operations have in common. Two
 // declarations that are equal are one cell.
 type Cell struct {

@@ -203,6 +203,8 @@ func (r rule) each() []Part {
 		return r.fails()
 	case r.Input != nil:
 		return r.input()
+	case r.Columns != nil:
+		return r.columns()
 	}
 	return []Part{r.rows()}
 }

@@ -120,7 +120,7 @@ func compareLoads(a, b Subject) []Figure {
 			v := m.of(l)
 			switch {
 			case !l.Stands():
-				return 0, "withheld: " + l.Reason()
+				return 0, l.Word() + ": " + l.Reason()
 			case v == 0:
 				return 0, m.absent
 			}
@@ -160,7 +160,7 @@ func loads(s Subject, of func(*result.Load) (value float64, missing string)) (va
 			value, why := of(r.Load)
 			switch {
 			case !r.Load.Stands():
-				why = "withheld: " + r.Load.Reason()
+				why = r.Load.Word() + ": " + r.Load.Reason()
 			case r.Load.Unverified != "":
 				why = "not verified: " + r.Load.Unverified
 			}

@@ -64,6 +64,7 @@ func (e *Experiment) Check() error {
 	if l.File == "-" && l.Repeats > 1 {
 		c.add("load.repeats", "standard input can be read only once; name a file, or load once")
 	}
+	c.columns(e)
 	c.duration("load.reporting-period", l.ReportingPeriod)
 	if _, err := engine.ParseRetry(l.Retry); err != nil {
 		c.add("load.retry", "%s", err)
@@ -124,6 +125,26 @@ func parseShare(text, of, example string) (float64, error) {
 		return 0, fmt.Errorf("must be a share of %s from 0.1%% to 50%%, such as %s, not %q", of, example, text)
 	}
 	return percent / 100, nil
+}
+
+// columns checks what concerns columns that appear.
+func (c *checker) columns(e *Experiment) {
+	const path = "load.columns"
+	switch l := &e.Load; {
+	case l.Columns == "":
+	case l.Columns != ColumnsAppear:
+		c.add(path, "must be %s or left out, not %q", ColumnsAppear, l.Columns)
+	case e.Workload.NewTags == 0 && e.Workload.NewFields == 0:
+		c.add(path, "no column of the dataset appears on the way; give workload.new-tags or new-fields, or leave it out")
+	case l.File != "":
+		c.add(path, "is for rows that are generated, not for those of a file; leave out load.file or load.columns")
+	case l.Limit > 0:
+		c.add(path, "loads all steps whole; leave out load.limit or load.columns")
+	case e.Mixed.On():
+		c.add(path, "cannot stand beside a mixed part; leave out load.columns or the section mixed")
+	case e.Materialize.On():
+		c.add(path, "cannot stand beside an aggregate; leave out load.columns or the section materialize")
+	}
 }
 
 // open checks what concerns an open loop.

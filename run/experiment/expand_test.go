@@ -159,7 +159,7 @@ matrix:
 func TestExpandErrors(t *testing.T) {
 	tests := []struct{ name, yaml, want string }{
 		{"unknown path", "matrix:\n  workload.scael: [1, 2]", `f.yaml:2:19: matrix.workload.scael: "workload.scael" is no key that can be set; did you mean "scale"?`},
-		{"a section", "matrix: {load: [1]}", `f.yaml:1:16: matrix.load: "load" is no key that can be set; known: workers, batch-size, repeats, limit, after, reporting-period, replace, retry, file, skip-bad-lines`},
+		{"a section", "matrix: {load: [1]}", `f.yaml:1:16: matrix.load: "load" is no key that can be set; known: workers, batch-size, repeats, limit, after, reporting-period, replace, retry, columns, file, skip-bad-lines`},
 		{"unknown section", "matrix: {lod.workers: [1]}", `f.yaml:1:23: matrix.lod.workers: "lod.workers" is no key that can be set; did you mean "load"?`},
 		{"unknown target", "matrix: {targets.duck.threads: [1]}",
 			`f.yaml:1:32: matrix.targets.duck.threads: "targets.duck.threads" is no key that can be set; write targets.NAME.OPTION with the name of a target: duckdb, sqlite`},

@@ -116,6 +116,8 @@ type Load struct {
 	// Retry is how often, or how long, a batch is sent again after a failure that
 	// time may fix, as engine.ParseRetry reads it. Empty: not at all.
 	Retry string `yaml:"retry,omitempty"`
+	// Columns is ColumnsAppear, or empty: tables are created with all columns.
+	Columns string `yaml:"columns,omitempty"`
 	// File is where the rows come from, in TSBS's influx or timescaledb
 	// format, "-" being standard input. Empty: they are generated. The workload
 	// says which dataset it holds, or is UnknownWorkload.
@@ -123,6 +125,11 @@ type Load struct {
 	// SkipBadLines is how many rows of File that are none may be passed over.
 	SkipBadLines int64 `yaml:"skip-bad-lines,omitempty"`
 }
+
+// ColumnsAppear stands in Load.Columns where tables are created with the tags and fields
+// that the first rows have, and later rows bring those of Workload.NewTags and NewFields:
+// the system makes the columns, or cannot be loaded so.
+const ColumnsAppear = "appear"
 
 // Timeouts says how long tsmark waits for what it asks of targets beside
 // measuring, as limit.Limits has it. 0: limit.Default's.

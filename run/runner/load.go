@@ -14,6 +14,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
 	"github.com/tsmark/tsmark/session"
+	"github.com/tsmark/tsmark/workload"
 )
 
 // loadStage loads a target, settles it and counts what it holds, and in a mixed
@@ -28,13 +29,17 @@ type oneLoad struct {
 	mark  session.Mark // that it leaves
 	log   *oplog.Section
 	task  Task
-	found *result.Load // nil: nothing was measured yet
+	found *result.Load    // nil: nothing was measured yet
+	steps []workload.Step // of a load whose columns appear; nil: all are created
 }
 
 // load loads a target and keeps what came of it: again where others disturbed the
 // load or a step after it, and the host must be quiet.
 func (x *loadStage) load(ctx context.Context, on *turn) error {
-	return x.quietly(ctx, on.out, on.repeat, func() (*result.Load, error) { return x.loadOnce(ctx, on) })
+	if err := x.quietly(ctx, on.out, on.repeat, func() (*result.Load, error) { return x.loadOnce(ctx, on) }); err != nil {
+		return err
+	}
+	return x.withoutQueries(ctx, on.out)
 }
 
 // loadOnce loads, settles and counts. What was measured by then is returned with
@@ -46,6 +51,9 @@ func (x *loadStage) loadOnce(ctx context.Context, on *turn) (*result.Load, error
 	}
 	defer f.close()
 	l := &oneLoad{loadStage: x, turn: on, feed: f, mark: on.mark}
+	if grows, err := l.grow(); err != nil || !grows {
+		return l.found, err
+	}
 	prepared, err := l.prepare(ctx)
 	if err != nil {
 		return nil, err
@@ -55,7 +63,11 @@ func (x *loadStage) loadOnce(ctx context.Context, on *turn) (*result.Load, error
 	if err == nil && x.mixes() {
 		err = l.mix(ctx)
 	}
-	if err = l.leaveMark(ctx, err); err != nil {
+	if err = l.leaveMark(ctx, err); l.found.Unsupported() != "" {
+		l.task.Done("n/a: " + l.found.Unsupported())
+		return l.found, nil
+	}
+	if err != nil {
 		return l.found, l.cutOff(ctx, err)
 	}
 	// What is measured comes first, and what takes long, and no clock sees, last.
@@ -84,7 +96,7 @@ func (l *oneLoad) prepare(ctx context.Context) (time.Duration, error) {
 		l.mark.RowsExpected = l.expected.Survey.Rows
 	}
 	begin := time.Now()
-	if err := l.force.Prepare(ctx, session.Of(l.db), l.feed.schema, l.mark); err != nil {
+	if err := l.force.Prepare(ctx, l.session(), l.feed.schema, l.mark); err != nil {
 		return 0, fmt.Errorf("before the load: %w", err)
 	}
 	prepared := time.Since(begin)
@@ -113,9 +125,12 @@ func (l *oneLoad) send(ctx context.Context) error {
 	}
 	progress := func(rows int) { l.task.Add(int64(rows)) }
 	where, err := l.measure(ctx, l.planned.caps.Embedded, func() (err error) {
-		if l.feed.lines != nil {
+		switch {
+		case l.feed.lines != nil:
 			l.found, err = engine.LoadLines(ctx, config, l.feed.lines, l.db, progress)
-		} else {
+		case l.steps != nil:
+			err = l.sendSteps(ctx, config, progress)
+		default:
 			l.found, err = engine.Load(ctx, config, l.feed.dataset, l.db, progress)
 		}
 		return err

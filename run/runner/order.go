@@ -95,7 +95,7 @@ func (x *execution) done(c cell) bool {
 	switch c.job {
 	case loading:
 		l := t.RepeatOf(c.repeat).Load
-		return l != nil && l.Settled > 0
+		return l != nil && (l.Settled > 0 || l.Unsupported() != "")
 	case checking:
 		for _, q := range x.queries {
 			if t.RepeatOf(1).Type(q.queryType.Name) == nil {

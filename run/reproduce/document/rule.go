@@ -8,7 +8,7 @@ import (
 )
 
 // Rule is a condition on measurements. It is one of: Order, First, Changes, Peak,
-// Lead, Reach, Wins, Aggregate, Fails, Input or Rows, the others being empty.
+// Lead, Reach, Wins, Aggregate, Fails, Input, Columns or Rows, the others being empty.
 //
 // A measurement is a figure of a system at a point of an experiment: of its loads the
 // rate, or a query type's. Where is which points: parameters and the document's values of
@@ -59,6 +59,9 @@ type Rule struct {
 
 	// Input compares the sizes of systems' input files.
 	Input *Input `yaml:"input"`
+
+	// Columns says which systems make columns when rows bring them.
+	Columns *Columns `yaml:"columns"`
 
 	// Rows is how many rows the full dataset has.
 	Rows int64 `yaml:"rows"`
@@ -175,7 +178,7 @@ type Wins struct {
 // kinds returns how many of the alternatives a rule has.
 func (r *Rule) kinds() int {
 	n := 0
-	for _, has := range []bool{len(r.Order) > 0, r.First != "", r.Changes != nil, r.Peak != nil, r.Lead != nil, r.Reach != nil, r.Wins != nil, r.Aggregate != nil, r.Fails != nil, r.Input != nil, r.Rows > 0} {
+	for _, has := range []bool{len(r.Order) > 0, r.First != "", r.Changes != nil, r.Peak != nil, r.Lead != nil, r.Reach != nil, r.Wins != nil, r.Aggregate != nil, r.Fails != nil, r.Input != nil, r.Columns != nil, r.Rows > 0} {
 		if has {
 			n++
 		}
@@ -213,6 +216,9 @@ func (r *Rule) systems() []string {
 	if r.Input != nil {
 		list = append(list, r.Input.Smaller, r.Input.Than)
 	}
+	if r.Columns != nil {
+		list = append(list, slices.Concat(r.Columns.Take, r.Columns.Refuse)...)
+	}
 	return list
 }
 
@@ -229,7 +235,7 @@ func (c *Claim) check(d *Document) error {
 		case e.Missing != "":
 			return fmt.Errorf("rule %d is of %s, which cannot be run", i+1, r.Of)
 		case r.kinds() != 1:
-			return fmt.Errorf("rule %d has %d of order, first, changes, peak, lead, reach, wins, aggregate, fails, input and rows, expected one", i+1, r.kinds())
+			return fmt.Errorf("rule %d has %d of order, first, changes, peak, lead, reach, wins, aggregate, fails, input, columns and rows, expected one", i+1, r.kinds())
 		case len(r.Types) == 0 && !slices.Contains(append([]string{"", "load", "acked", "disk", Points, Settling}, Usages()...), r.Figure):
 			return fmt.Errorf("rule %d: loads have no figure %q", i+1, r.Figure)
 		case len(r.Types) > 0 && !slices.Contains(append([]string{"", "mean", "median", Rate}, Usages()...), r.Figure):

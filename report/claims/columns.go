@@ -1,0 +1,68 @@
+package claims
+
+import (
+	"slices"
+
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/result"
+)
+
+// columns looks which systems made columns when rows brought them.
+func (r rule) columns() []Part {
+	runs, why := r.points(r.Where)
+	var parts []Part
+	for _, want := range []struct {
+		take    bool
+		what    string
+		systems []string
+	}{
+		{true, " takes new tags and fields as rows bring them", r.Columns.Take},
+		{false, " refuses rows that bring new tags or fields", r.Columns.Refuse},
+	} {
+		for _, system := range want.systems {
+			if why != "" {
+				parts = append(parts, untested(system+want.what, why))
+			}
+			for _, run := range runs {
+				parts = append(parts, growth(system+want.what+at(run), run, system, want.take))
+			}
+		}
+	}
+	return parts
+}
+
+// growth is what a system did with such rows in every load of a run. It is no matter of
+// degree: that all loads agree is asked for, and no interval.
+func growth(what string, run *result.Run, system string, take bool) Part {
+	i := slices.IndexFunc(run.Targets, func(t result.Target) bool { return t.Kind == system })
+	if i < 0 {
+		return untested(what, system+" was not given")
+	}
+	t := &run.Targets[i]
+	took, refused := 0, 0
+	for _, repeat := range t.Measured() {
+		switch l := repeat.Load; {
+		case l == nil:
+		case l.Growth == nil:
+			return untested(what, "tables were created with all columns")
+		case l.Unsupported() != "" && len(l.Growth.Steps) == 0:
+			return untested(what, l.Unsupported())
+		case l.Unsupported() != "":
+			refused++
+		case !l.Stands():
+			return untested(what, "withheld: "+l.Reason())
+		case l.Unverified != "":
+			return untested(what, l.Unverified)
+		default:
+			took++
+		}
+	}
+	p := Part{What: what, Advantage: stats.Value{Bound: stats.Unknown}, Verdict: DoesNotHold}
+	switch {
+	case took == 0 && refused == 0:
+		return untested(what, system+" was not loaded")
+	case take && refused == 0, !take && took == 0:
+		p.Verdict = Holds
+	}
+	return p
+}

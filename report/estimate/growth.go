@@ -1,0 +1,28 @@
+package estimate
+
+import "github.com/tsmark/tsmark/result"
+
+// Growth returns a figure of a step, from 0, of each load in steps of a target; nil where
+// one load does not stand or lacks the figure.
+func Growth(t *result.Target, step int, of func(*result.GrowthStep) float64) []float64 {
+	return Loads(t, func(l *result.Load) float64 {
+		if l.Growth == nil || step >= len(l.Growth.Steps) {
+			return 0
+		}
+		return of(&l.Growth.Steps[step])
+	})
+}
+
+// StepAcked is the rows a second of a step until the last one was acknowledged; 0: the
+// protocol does not acknowledge.
+func StepAcked(s *result.GrowthStep) float64 { return perSecond(s.Rows, s.Acked) }
+
+// StepSettled is the rows a second of a step until all had settled.
+func StepSettled(s *result.GrowthStep) float64 { return perSecond(s.Rows, s.Settled) }
+
+func perSecond(rows int64, seconds float64) float64 {
+	if seconds <= 0 {
+		return 0
+	}
+	return float64(rows) / seconds
+}

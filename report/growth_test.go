@@ -1,0 +1,60 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// grownLoad is a load in three steps, the second of which takes twice as long as the first.
+func grownLoad(times float64) *result.Load {
+	step := func(seconds float64) result.GrowthStep {
+		return result.GrowthStep{Rows: 10000, Sent: seconds / 4, Acked: seconds / 2, Settled: seconds, Median: 0.01, Slowest: 0.02}
+	}
+	g := &result.Growth{Steps: []result.GrowthStep{step(times), step(2 * times), step(times)}}
+	g.Steps[1].Tags = []string{"cpu.service_environment"}
+	g.Steps[2].Fields = []string{"cpu.usage_guest", "cpu.usage_guest_nice"}
+	return &result.Load{
+		Workers: 1, BatchSize: 1000, Rows: 30000, Sent: 3 * times, Acked: 3 * times, Settled: 4 * times, Growth: g, DiskBytes: -1,
+		Census: []result.CensusResult{{Table: "cpu", Expected: 30000, Counted: 30000}},
+	}
+}
+
+// Who takes columns that appear, at which rate, and what each step costs beside the first;
+// what a system refuses is n/a, fails nothing, and has no rate.
+func TestGrowth(t *testing.T) {
+	run := &result.Run{ID: "20260131-154500-abcd", Name: "grown", Status: result.Complete, Started: started}
+	takes := result.Target{Name: "questdb", Kind: "questdb"}
+	for i := range 6 {
+		takes.Repeats = append(takes.Repeats, result.Repeat{Number: i + 1, Load: grownLoad(1 + float64(i)/100)})
+	}
+	refusal := grownLoad(1)
+	refusal.Growth.Unsupported, refusal.Growth.Steps = "no column service_environment", refusal.Growth.Steps[:1]
+	refuses := result.Target{Name: "timescaledb", Kind: "timescaledb", Repeats: []result.Repeat{{Number: 1, Load: refusal}}}
+	for _, target := range []result.Target{takes, refuses} {
+		pooled, err := target.Pooled()
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.Targets = append(run.Targets, pooled)
+	}
+	if !run.Passed() {
+		t.Error("a system that makes no columns fails the run")
+	}
+	for _, format := range []Format{Text, Markdown, HTML} {
+		out := strings.Join(strings.Fields(strings.ReplaceAll(render(t, format, Options{Verbose: true}, run), `\_`, "_")), " ")
+		for _, want := range []string{"Columns that appear", "new tag cpu.service_environment", "2 new fields", "9,760", "4,880", "2.00×", "n/a: no column service_environment"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s: %q is not in\n%s", format, want, out)
+			}
+		}
+		if strings.Contains(out, "withheld:") || strings.Contains(out, "Figures of") {
+			t.Errorf("%s: a load that a system refuses counts as withheld", format)
+		}
+	}
+	run.Targets[0].Load.Growth = nil
+	if growthTable(&result.Run{Targets: run.Targets[:1]}) != nil {
+		t.Error("a table of loads without steps")
+	}
+}

@@ -1,0 +1,135 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/session"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// grow divides the load into steps, where columns are to appear. It reports whether the
+// target can be loaded so; what is known if not is in found.
+func (l *oneLoad) grow() (bool, error) {
+	if l.plan.experiment.Load.Columns != experiment.ColumnsAppear {
+		return true, nil
+	}
+	if _, ok := driver.As[driver.Grower](l.db); !ok {
+		l.found = &result.Load{
+			Workers: l.plan.settings.load.Workers, BatchSize: l.plan.settings.load.BatchSize, DiskBytes: -1, DiskBefore: -1, DiskAcked: -1,
+			Growth: &result.Growth{Unsupported: fmt.Sprintf("tsmark's driver %s writes to columns that are there, and does not try others", l.planned.driver.Name)},
+		}
+		return false, nil
+	}
+	growing, ok := l.dataset.(workload.Growing)
+	if !ok {
+		return false, l.plan.experiment.Problem("load.columns", "the workload's rows have all columns from the start")
+	}
+	steps, err := growing.Steps()
+	if err != nil {
+		return false, fmt.Errorf("dividing the dataset into steps: %w", err)
+	}
+	l.steps, l.feed.rows = steps, 0
+	for _, s := range steps {
+		l.feed.rows += s.Rows
+	}
+	return true, nil
+}
+
+// session is that over the target. Where columns appear it creates those of the first
+// step only.
+func (l *oneLoad) session() session.Session {
+	s := session.Of(l.db)
+	if l.steps != nil {
+		s = s.Beginning(l.steps[0].Schema())
+	}
+	return s
+}
+
+// sendSteps loads step by step: each begins when the one before has settled, with writers
+// that are connected anew, as a program that was changed would. Where the driver says that
+// the system makes no columns and the system refuses rows that bring some, the answer is
+// the result.
+func (l *oneLoad) sendSteps(ctx context.Context, config engine.LoadConfig, progress engine.Progress) error {
+	growth := &result.Growth{}
+	acked := config.Acked
+	for i, step := range l.steps {
+		config.Acked = nil
+		if i == len(l.steps)-1 {
+			config.Acked = acked
+		}
+		if i > 0 {
+			if err := l.nextStep(i+1, &step, &config); err != nil {
+				return err
+			}
+		}
+		found, err := engine.Load(ctx, config, step, l.db, progress)
+		if i == 0 {
+			l.found = found
+		}
+		l.found.Growth = growth
+		if err != nil && i > 0 {
+			if l.found.Rows += found.Rows; l.refuses(ctx, err) {
+				growth.Unsupported = fmt.Sprintf("%s makes no columns: %v", l.planned.driver.Name, err)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		growth.Steps = append(growth.Steps, result.GrowthStep{
+			Tags: step.Tags, Fields: step.Fields, Rows: found.Rows, Sent: found.Sent, Acked: found.Acked, Settled: found.Settled,
+			Median: found.Batches.Median, Slowest: found.Batches.Max,
+		})
+		if i == 0 {
+			continue
+		}
+		if err := l.found.Then(found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextStep has the target's writers know the columns of a step, and begins its part of
+// the operation log.
+func (l *oneLoad) nextStep(number int, step *workload.Step, config *engine.LoadConfig) (err error) {
+	grower, _ := driver.As[driver.Grower](l.db)
+	if err := grower.Grow(step.Schema()); err != nil {
+		return err
+	}
+	config.Log, err = l.operations.section(oplog.Cell{
+		Kind: oplog.Load, Part: oplog.Step(number), Target: l.out.Name, Repeat: l.repeat, Workers: config.Workers,
+	})
+	return err
+}
+
+// withoutQueries notes of the query types of a target that could not be loaded that it
+// answers none.
+func (x *loadStage) withoutQueries(ctx context.Context, out *result.Target) error {
+	why := lastLoad(out).Unsupported()
+	if why == "" {
+		return nil
+	}
+	for _, q := range x.queries {
+		if out.RepeatOf(1).Type(q.queryType.Name) != nil {
+			continue
+		}
+		none := &result.Queries{Type: q.queryType.Name, Help: q.queryType.Help, Texts: x.plan.texts(), Unsupported: "it was not loaded: " + why}
+		if err := x.keepQueries(ctx, out, 1, none); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuses reports whether an error of a step is the answer of a system that makes no
+// columns, rather than one that another load might not have.
+func (l *oneLoad) refuses(ctx context.Context, err error) bool {
+	return !l.planned.caps.MakesColumns && ctx.Err() == nil && driver.AsTemporary(err) == nil && !errors.Is(err, driver.ErrUnreachable)
+}
