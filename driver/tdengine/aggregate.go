@@ -83,11 +83,11 @@ func (r *renderer) merged(a query.Aggregate, field string) string {
 
 // stream is the statement that makes the stream of an aggregate. It computes with each batch:
 // of MAX_DELAY, whose load was no faster, 3.3.0.1 sometimes left out the last window for good,
-// and WINDOW_CLOSE waits for rows behind it. A window that has passed
-// is computed again for rows that come late, as those of several writers do. Beside the
-// series' table stand its tags, for the aggregate to have them. The tables are called as the
-// server likes: names made of names have no bound. The history is taken in where there is
-// none, too: without it rows that came soon after were lost.
+// and WINDOW_CLOSE waits for rows behind it. A window that has passed is computed again for
+// rows that come late, as those of several writers do. Beside the series' table stand its
+// tags, for the aggregate to have them. The tables are called as the server likes: names made
+// of names have no bound. The history is taken in where there is none, too: without it rows
+// that came soon after were lost.
 func (d *database) stream(m *query.Materialized, t *series.Table, of *series.Table) string {
 	r := renderer{design: d.design, q: &query.Query{Table: m.Table}, table: t}
 	columns, made := []string{d.design.time(), query.RowCount}, []string{"_wstart", "count(*)"}
