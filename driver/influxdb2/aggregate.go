@@ -18,23 +18,15 @@ func aggregateOf(m *query.Materialized, s *series.Schema) (*series.Table, error)
 	if err := influx.CheckAggregate(m, t); err != nil {
 		return nil, err
 	}
-	of := &series.Table{Name: m.Name(), Dense: true, Fields: []series.Field{{Name: query.RowCount, Type: series.Int}}}
+	of := &series.Table{Name: m.Name(), Dense: true}
 	for i := range t.Tags {
 		if !t.Tags[i].Numeric() {
 			of.Tags = append(of.Tags, t.Tags[i])
 		}
 	}
-	for _, field := range m.Fields {
-		for _, a := range m.Kept() {
-			kind := t.Fields[t.FieldIndex(field)].Type
-			switch a {
-			case query.Count:
-				kind = series.Int
-			case query.Sum:
-				kind = series.Float
-			}
-			of.Fields = append(of.Fields, series.Field{Name: m.Column(a, field), Type: kind})
-		}
+	var err error
+	if of.Fields, err = m.Stored(t); err != nil {
+		return nil, err
 	}
 	return of, nil
 }

@@ -30,28 +30,13 @@ func (l *tree) aggregateOf(m *query.Materialized, s *series.Schema) (*series.Tab
 		return nil, fmt.Errorf("%w: rows of %s may lack values, and SELECT INTO makes no measurement of those that a device never had", query.ErrUnsupported, m.Table)
 	}
 	texts, _ := split(t)
-	of := &series.Table{Name: m.Name(), Dense: true, Fields: []series.Field{{Name: query.RowCount, Type: series.Int}}}
+	of := &series.Table{Name: m.Name(), Dense: true}
 	for _, tag := range texts {
 		of.Tags = append(of.Tags, *tag)
 	}
-	for _, field := range m.Fields {
-		at := t.FieldIndex(field)
-		switch {
-		case at < 0:
-			return nil, fmt.Errorf("aggregate %s: table %s has no field %q", m.Name(), m.Table, field)
-		case !t.Fields[at].Type.Numeric():
-			return nil, fmt.Errorf("aggregate %s: the values of field %s are no numbers", m.Name(), field)
-		}
-		for _, a := range m.Kept() {
-			kind := t.Fields[at].Type
-			switch a {
-			case query.Count:
-				kind = series.Int
-			case query.Sum:
-				kind = series.Float
-			}
-			of.Fields = append(of.Fields, series.Field{Name: m.Column(a, field), Type: kind})
-		}
+	var err error
+	if of.Fields, err = m.Stored(t); err != nil {
+		return nil, err
 	}
 	return of, nil
 }

@@ -23,25 +23,10 @@ func (d *design) aggregateOf(m *query.Materialized, s *series.Schema) (*series.T
 	case m.Bucket <= 0 || m.Bucket%d.unit != 0:
 		return nil, fmt.Errorf("%w: TDengine cannot have buckets of %v, its times are multiples of %v", query.ErrUnsupported, m.Bucket, d.unit)
 	}
-	of := &series.Table{Name: m.Name(), Tags: t.Tags, Fields: []series.Field{{Name: query.RowCount, Type: series.Int}}}
-	for _, field := range m.Fields {
-		at := t.FieldIndex(field)
-		if at < 0 {
-			return nil, fmt.Errorf("aggregate %s: table %s has no field %q", m.Name(), m.Table, field)
-		}
-		if !t.Fields[at].Type.Numeric() {
-			return nil, fmt.Errorf("aggregate %s: the values of field %s are no numbers", m.Name(), field)
-		}
-		for _, a := range m.Kept() {
-			kind := t.Fields[at].Type
-			switch a {
-			case query.Count:
-				kind = series.Int
-			case query.Sum:
-				kind = series.Float
-			}
-			of.Fields = append(of.Fields, series.Field{Name: m.Column(a, field), Type: kind})
-		}
+	of := &series.Table{Name: m.Name(), Tags: t.Tags}
+	var err error
+	if of.Fields, err = m.Stored(t); err != nil {
+		return nil, err
 	}
 	return of, d.check(&series.Schema{Tables: append([]*series.Table{of}, s.Tables...), Series: s.Series})
 }
