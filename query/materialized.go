@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tsmark/tsmark/series"
 )
 
 // Materialized is a continuous aggregate: what a system keeps beside a table of rows,
@@ -54,6 +56,32 @@ func (m *Materialized) Kept() []Aggregate {
 
 // Column is the name of the column of a field's aggregate.
 func (Materialized) Column(a Aggregate, field string) string { return string(a) + "_" + field }
+
+// Stored returns the fields of an aggregate of a table: the number of rows, and what is kept
+// of each field. Sums are doubles.
+func (m *Materialized) Stored(t *series.Table) ([]series.Field, error) {
+	stored := []series.Field{{Name: RowCount, Type: series.Int}}
+	for _, field := range m.Fields {
+		at := t.FieldIndex(field)
+		switch {
+		case at < 0:
+			return nil, fmt.Errorf("aggregate %s: table %s has no field %q", m.Name(), m.Table, field)
+		case !t.Fields[at].Type.Numeric():
+			return nil, fmt.Errorf("aggregate %s: the values of field %s are no numbers", m.Name(), field)
+		}
+		for _, a := range m.Kept() {
+			kind := t.Fields[at].Type
+			switch a {
+			case Count:
+				kind = series.Int
+			case Sum:
+				kind = series.Float
+			}
+			stored = append(stored, series.Field{Name: m.Column(a, field), Type: kind})
+		}
+	}
+	return stored, nil
+}
 
 // Answers returns nil where the query can be answered from the aggregate: its answer is
 // then the same as from rows. Otherwise its error wraps ErrUnsupported and says why not.

@@ -68,6 +68,7 @@ func Driver() driver.Driver {
 		},
 		IoTDBBenchmark: driver.Tool{Databases: []string{"InfluxDB-2"}, Options: map[string]string{"DB_NAME": optionBucket}},
 		Render:         render,
+		RenderFrom:     renderFrom,
 		Open:           open,
 	}
 }

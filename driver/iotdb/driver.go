@@ -83,6 +83,7 @@ func Driver() driver.Driver {
 			text, err := newModel(o).render(q, s)
 			return driver.Request{Text: text}, err
 		},
+		RenderFrom: renderFrom,
 		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 			d, err := open(ctx, env, o)
 			if err != nil {

@@ -114,7 +114,7 @@ func (l *tree) listSeries(ctx context.Context, c *conn, t *series.Table, sink qu
 	}
 	p := &plan{Columns: 1, Device: true, Skip: l.level() + 1}
 	for i := range texts {
-		p.Output = append(p.Output, output{fromTag, i})
+		p.Output = append(p.Output, output{From: fromTag, At: i})
 	}
 	there := call("count", node(witness(t)))
 	p.Statement = fmt.Sprintf("SELECT %s FROM %s HAVING %[1]s > 0 ALIGN BY DEVICE", there, l.devices(t))

@@ -54,7 +54,8 @@ type plan struct {
 // output is a column of an answer: where it comes from.
 type output struct {
 	From string `json:"from"`
-	At   int    `json:"at,omitempty"` // which of several, from 0
+	At   int    `json:"at,omitempty"`   // which of several, from 0
+	Over int    `json:"over,omitempty"` // which a ratio is divided by
 }
 
 // rangeMark stands for the range of a GROUP BY that is not known yet.
@@ -67,6 +68,8 @@ const (
 	fromTag    = "tag"    // a node of the path
 	fromValue  = "value"
 	fromCount  = "count" // a value of which none is 0
+	fromWhole  = "whole" // a sum of counts, which IoTDB makes of doubles
+	fromRatio  = "ratio" // of two sums
 )
 
 // request is the plan as the text of a request.
@@ -246,6 +249,13 @@ func (r *planned) hand(values []query.Value, at query.Value) (int64, error) {
 		case fromCount:
 			if r.row[i] = values[o.At]; r.row[i].Kind == query.Null {
 				r.row[i] = query.Value{Kind: query.Int}
+			}
+		case fromWhole:
+			r.row[i] = query.Value{Kind: query.Int, Int: int64(values[o.At].Float)}
+		case fromRatio:
+			r.row[i] = query.Value{}
+			if sum, count := values[o.At], values[o.Over]; sum.Kind == query.Float && count.Float > 0 {
+				r.row[i] = query.Value{Kind: query.Float, Float: sum.Float / count.Float}
 			}
 		default:
 			r.row[i] = values[o.At]

@@ -40,7 +40,9 @@ type treeRenderer struct {
 	texts   []*series.Tag
 	plan    plan
 	columns []string // that are selected
-	err     error    // the first thing that the tree model cannot say; what was rendered is then worth nothing
+	// aggregate is what the query is answered from, table being its devices; nil: rows.
+	aggregate *query.Materialized
+	err       error // the first thing that the tree model cannot say; what was rendered is then worth nothing
 }
 
 // unsupported says that the tree model cannot say the query.
@@ -60,7 +62,7 @@ func (r *treeRenderer) column(expression string) int {
 
 // output adds a column to the answer.
 func (r *treeRenderer) output(from string, at int) {
-	r.plan.Output = append(r.plan.Output, output{from, at})
+	r.plan.Output = append(r.plan.Output, output{From: from, At: at})
 }
 
 // tag adds a tag to the answer: a node of the path, or where it is a number a
@@ -246,7 +248,7 @@ func (r *treeRenderer) levels(key string, a query.Aggregate, fields []string, wi
 	}
 	add("count", witness(r.table))
 	for _, f := range fields {
-		r.output(aggregated(a), add(functions()[a], f))
+		r.folded(a, f, add)
 	}
 	level := r.nodeOf(key)
 	r.plan.Skip = r.level() + 1 + level
@@ -280,7 +282,22 @@ func aggregated(a query.Aggregate) string {
 
 func (r *treeRenderer) aggregates(a query.Aggregate, fields []string) {
 	for _, f := range fields {
-		r.output(aggregated(a), r.column(call(functions()[a], node(f))))
+		r.folded(a, f, func(function, name string) int { return r.column(call(function, node(name))) })
+	}
+}
+
+// folded adds the aggregate of a field to the answer. Add selects a function of a measurement.
+func (r *treeRenderer) folded(a query.Aggregate, field string, add func(function, name string) int) {
+	switch m := r.aggregate; {
+	case m == nil:
+		r.output(aggregated(a), add(functions()[a], field))
+	case a == query.Avg:
+		sum := add("sum", m.Column(query.Sum, field))
+		r.plan.Output = append(r.plan.Output, output{From: fromRatio, At: sum, Over: add("sum", m.Column(query.Count, field))})
+	case a == query.Count:
+		r.output(fromWhole, add("sum", m.Column(a, field)))
+	default:
+		r.output(fromValue, add(functions()[a], m.Column(a, field)))
 	}
 }
 

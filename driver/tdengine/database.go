@@ -130,6 +130,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 const (
 	kindStable = "super table"
 	kindTable  = "table"
+	kindStream = "stream"
 )
 
 // Objects implements driver.DB.
@@ -165,6 +166,13 @@ func (d *database) objects(ctx context.Context) (objects []driver.Object, whole 
 		o := driver.Object{Kind: kindTable, Name: row[0].String(), Data: true, Identity: row[1].String(), Note: row[0].String() == note}
 		objects = append(objects, o)
 		whole = whole || o.Note && row[2].String() == madeWhole
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	rows, err = sqlkit.QueryRows(ctx, d.admin, fmt.Sprintf("SELECT stream_name, create_time, stream_id FROM information_schema.ins_streams WHERE source_db = %s OR target_db = %[1]s", of))
+	for _, row := range rows {
+		objects = append(objects, driver.Object{Kind: kindStream, Name: row[0].String(), Identity: fmt.Sprintf("%v, %v", row[2], row[1])})
 	}
 	slices.SortFunc(objects, func(a, b driver.Object) int { return strings.Compare(a.Name, b.Name) })
 	return objects, whole, err
@@ -245,8 +253,7 @@ func (d *database) create(ctx context.Context, schema *series.Schema) error {
 	}
 	var made []driver.Object
 	for _, t := range schema.Tables {
-		text := d.design.create(t)
-		err := d.patiently(ctx, strings.Replace(text, "CREATE STABLE "+d.design.Ident(t.Name), "CREATE STABLE "+d.in(t.Name), 1))
+		err := d.patiently(ctx, d.createIn(t))
 		if err != nil {
 			longer, cancel := limit.Outlive(ctx)
 			defer cancel()
@@ -256,6 +263,12 @@ func (d *database) create(ctx context.Context, schema *series.Schema) error {
 		made = append(made, driver.Object{Kind: kindStable, Name: t.Name})
 	}
 	return nil
+}
+
+// createIn is the statement that makes the super table of a table, with the name of the
+// database.
+func (d *database) createIn(t *series.Table) string {
+	return strings.Replace(d.design.create(t), "CREATE STABLE "+d.design.Ident(t.Name), "CREATE STABLE "+d.in(t.Name), 1)
 }
 
 // prepared returns the schema that was given to Create.
@@ -300,18 +313,31 @@ func (d *database) dropWhole(ctx context.Context, keepNote bool) error {
 	return d.SetNote(ctx, text)
 }
 
-// drop drops tables, one after the other: the server has no transaction for them.
+// drop drops streams and then tables, which those keep, one after the other: the server
+// has no transaction for them.
 func (d *database) drop(ctx context.Context, objects []driver.Object) error {
+	objects = slices.Clone(objects)
+	slices.SortStableFunc(objects, func(a, b driver.Object) int { return isStream(b) - isStream(a) })
 	for _, o := range objects {
-		kind := "TABLE"
-		if o.Kind == kindStable {
-			kind = "STABLE"
+		what := "TABLE IF EXISTS " + d.in(o.Name)
+		switch o.Kind {
+		case kindStable:
+			what = "STABLE IF EXISTS " + d.in(o.Name)
+		case kindStream:
+			what = "STREAM IF EXISTS `" + o.Name + "`"
 		}
-		if err := d.patiently(ctx, fmt.Sprintf("DROP %s IF EXISTS %s", kind, d.in(o.Name))); err != nil {
+		if err := d.patiently(ctx, "DROP "+what); err != nil {
 			return fmt.Errorf("%s: %w", o, err)
 		}
 	}
 	return nil
+}
+
+func isStream(o driver.Object) int {
+	if o.Kind == kindStream {
+		return 1
+	}
+	return 0
 }
 
 // noteLength is the most bytes of a note.
@@ -400,7 +426,7 @@ func (d *database) Settle(ctx context.Context) error {
 			}
 		}
 		looks++
-		sum, err := d.distributed(ctx)
+		sum, err := d.distributed(ctx, "")
 		return sum.memory == 0, err
 	})
 	if err != nil {

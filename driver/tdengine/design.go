@@ -16,8 +16,9 @@ import (
 // The server's limits, in bytes but for the numbers of columns.
 const (
 	maxColumn  = 64
-	maxTable   = 192 - 11 // with the number of a series behind it
-	maxColumns = 4096     // with the time, and without tags
+	maxName    = 192
+	maxTable   = maxName - 11 // with the number of a series behind it
+	maxColumns = 4096         // with the time, and without tags
 	maxTags    = 128
 	maxRow     = 65_531
 	maxTagSize = 16_384
@@ -104,7 +105,7 @@ func (d *design) checkTable(t *series.Table) error {
 	case t.Name == "", bad != "":
 		return fmt.Errorf("table %q: a name of TDengine's has no %q; rename it", t.Name, bad)
 	case len(t.Name) > maxTable:
-		return fmt.Errorf("table %s: TDengine's names have at most %d bytes with the series behind them; shorten it", t.Name, maxTable+11)
+		return fmt.Errorf("table %s: TDengine's names have at most %d bytes with the series behind them; shorten it", t.Name, maxName)
 	case len(t.Tags) == 0:
 		return fmt.Errorf("table %s has no tags, and a super table of TDengine's needs one; add a tag", t.Name)
 	case len(t.Tags) > maxTags:

@@ -102,6 +102,10 @@ func Driver() driver.Driver {
 			text, err := render(q, s, newDesign(o))
 			return driver.Request{Text: text}, err
 		},
+		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
+			text, err := renderFrom(q, m, s, newDesign(o))
+			return driver.Request{Text: text}, err
+		},
 		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 			d, err := open(ctx, env, o)
 			if err != nil {

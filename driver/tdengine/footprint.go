@@ -16,7 +16,7 @@ import (
 // tell the bytes of rows that it has not merged into blocks yet, as of tables with few
 // rows: of such nothing is known.
 func (d *database) Footprint(ctx context.Context) (int64, error) {
-	sum, err := d.distributed(ctx)
+	sum, err := d.distributed(ctx, "")
 	if err != nil {
 		return -1, fmt.Errorf("measuring %s: %w", d.place(), err)
 	}
@@ -88,17 +88,18 @@ func vnode(folders []string, group string) (rows, all int64, here bool) {
 	return rows, all, rows > 0
 }
 
-// distribution is what the server says of where rows are, of all super tables together.
+// distribution is what the server says of where rows are, of all super tables together or
+// of the one of a name.
 type distribution struct {
 	bytes   int64 // of blocks in files
 	memory  int64 // rows in memory
 	pending int64 // rows in files that are not merged into blocks yet, whose bytes it does not tell
 }
 
-func (d *database) distributed(ctx context.Context) (sum distribution, err error) {
+func (d *database) distributed(ctx context.Context, name string) (sum distribution, err error) {
 	objects, _, err := d.objects(ctx)
 	for _, o := range objects {
-		if err != nil || o.Kind != kindStable {
+		if err != nil || o.Kind != kindStable || name != "" && o.Name != name {
 			continue
 		}
 		var lines [][]query.Value

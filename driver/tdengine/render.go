@@ -40,6 +40,8 @@ type renderer struct {
 	*design
 	q     *query.Query
 	table *series.Table
+	// aggregate is what the query is answered from, table being its super table; nil: rows.
+	aggregate *query.Materialized
 }
 
 // check returns an error for what cannot be said.
@@ -164,6 +166,10 @@ func double(v float64) string {
 func (r *renderer) aggregates(a query.Aggregate, fields []string) []string {
 	columns := make([]string, len(fields))
 	for i, f := range fields {
+		if r.aggregate != nil {
+			columns[i] = r.merged(a, f)
+			continue
+		}
 		columns[i] = fmt.Sprintf("%s(%s)", a, r.number(a, f))
 	}
 	return columns

@@ -427,3 +427,47 @@ union(tables: [
   |> limit(n: 1)
   |> group()
 
+-- Buckets: double-groupby-1 of cpu-only, from the aggregate cpu_30m
+
+// columns "_time", "hostname", "usage_user"
+from(bucket: "tsmark")
+  |> range(start: 2016-01-02T11:00:00Z, stop: 2016-01-02T23:00:00Z)
+  |> filter(fn: (r) => r["_measurement"] == "cpu_30m")
+  |> filter(fn: (r) => r["_field"] == "sum_usage_user" or r["_field"] == "count_usage_user")
+  |> filter(fn: (r) => exists r["hostname"])
+  |> aggregateWindow(every: 1h, fn: sum, createEmpty: false, timeSrc: "_start")
+  |> group(columns: ["hostname", "_field"])
+  |> keep(columns: ["hostname", "_field", "_time", "_value", "_start", "_stop"])
+  |> aggregateWindow(every: 1h, fn: sum, createEmpty: false, timeSrc: "_start")
+  |> keep(columns: ["_time", "hostname", "_field", "_value"])
+  |> group(columns: ["_field"])
+  |> duplicate(column: "_time", as: "tsmark_key_0")
+  |> duplicate(column: "hostname", as: "tsmark_key_1")
+  |> keep(columns: ["tsmark_key_0", "tsmark_key_1", "_field", "_value"])
+  |> pivot(rowKey: ["tsmark_key_0", "tsmark_key_1"], columnKey: ["_field"], valueColumn: "_value")
+  |> rename(columns: {tsmark_key_0: "_time", tsmark_key_1: "hostname"})
+  |> group()
+  |> sort(columns: ["_time", "hostname"])
+  |> map(fn: (r) => ({r with usage_user: r["sum_usage_user"] / float(v: r["count_usage_user"])}))
+
+-- Buckets: cpu-max-all-1 of cpu-only, from the aggregate cpu_1h
+
+// columns "_time", "max_usage_user", "max_usage_system", "max_usage_idle", "max_usage_nice", "max_usage_iowait", "max_usage_irq", "max_usage_softirq", "max_usage_steal", "max_usage_guest", "max_usage_guest_nice"
+from(bucket: "tsmark")
+  |> range(start: 2016-01-01T11:00:00Z, stop: 2016-01-01T19:00:00Z)
+  |> filter(fn: (r) => r["_measurement"] == "cpu_1h")
+  |> filter(fn: (r) => r["_field"] == "max_usage_user" or r["_field"] == "max_usage_system" or r["_field"] == "max_usage_idle" or r["_field"] == "max_usage_nice" or r["_field"] == "max_usage_iowait" or r["_field"] == "max_usage_irq" or r["_field"] == "max_usage_softirq" or r["_field"] == "max_usage_steal" or r["_field"] == "max_usage_guest" or r["_field"] == "max_usage_guest_nice")
+  |> filter(fn: (r) => r["hostname"] == "host_49")
+  |> aggregateWindow(every: 1h, fn: max, createEmpty: false, timeSrc: "_start")
+  |> group(columns: ["_field"])
+  |> keep(columns: ["_field", "_time", "_value", "_start", "_stop"])
+  |> aggregateWindow(every: 1h, fn: max, createEmpty: false, timeSrc: "_start")
+  |> keep(columns: ["_time", "_field", "_value"])
+  |> group(columns: ["_field"])
+  |> duplicate(column: "_time", as: "tsmark_key_0")
+  |> keep(columns: ["tsmark_key_0", "_field", "_value"])
+  |> pivot(rowKey: ["tsmark_key_0"], columnKey: ["_field"], valueColumn: "_value")
+  |> rename(columns: {tsmark_key_0: "_time"})
+  |> group()
+  |> sort(columns: ["_time"])
+

@@ -312,3 +312,11 @@ ORDER BY 1 DESC, 2 DESC
 
 n/a: query set-operation: not supported: the table model of IoTDB 2.0.1 has no set operations
 
+-- Buckets: double-groupby-1 of cpu-only, from the aggregate cpu_30m
+
+n/a: not supported: the table model of IoTDB 2.0.1 has no INSERT of a query (Only support insert by values, error 701); model=tree has aggregates
+
+-- Buckets: cpu-max-all-1 of cpu-only, from the aggregate cpu_1h
+
+n/a: not supported: the table model of IoTDB 2.0.1 has no INSERT of a query (Only support insert by values, error 701); model=tree has aggregates
+

@@ -159,3 +159,23 @@ ALIGN BY DEVICE
 
 n/a: query set-operation: not supported: the tree model has no set operations
 
+-- Buckets: double-groupby-1 of cpu-only, from the aggregate cpu_30m
+
+{"columns":2,"device":true,"skip":3,"output":[{"from":"time"},{"from":"tag"},{"from":"ratio","over":1}]}
+SELECT sum(sum_usage_user), sum(count_usage_user)
+FROM root.tsmark.cpu_30m.**
+GROUP BY ([1451732400000, 1451775600000), 1h)
+HAVING count(row_count) > 0
+ORDER BY TIME ASC, DEVICE ASC
+ALIGN BY DEVICE
+
+-- Buckets: cpu-max-all-1 of cpu-only, from the aggregate cpu_1h
+
+{"columns":10,"device":true,"skip":3,"output":[{"from":"time"},{"from":"value"},{"from":"value","at":1},{"from":"value","at":2},{"from":"value","at":3},{"from":"value","at":4},{"from":"value","at":5},{"from":"value","at":6},{"from":"value","at":7},{"from":"value","at":8},{"from":"value","at":9}]}
+SELECT max_value(max_usage_user), max_value(max_usage_system), max_value(max_usage_idle), max_value(max_usage_nice), max_value(max_usage_iowait), max_value(max_usage_irq), max_value(max_usage_softirq), max_value(max_usage_steal), max_value(max_usage_guest), max_value(max_usage_guest_nice)
+FROM root.tsmark.cpu_1h.host_49.**
+GROUP BY ([1451646000000, 1451674800000), 1h)
+HAVING count(row_count) > 0
+ORDER BY TIME ASC
+ALIGN BY DEVICE
+

@@ -273,3 +273,23 @@ WHERE device IN ('d_76', 'd_2')
   AND ts >= 1451814465043
   AND ts < 1451814715044
 
+-- Buckets: double-groupby-1 of cpu-only, from the aggregate cpu_30m
+
+SELECT _wstart, hostname, sum(sum_usage_user) / sum(count_usage_user)
+FROM cpu_30m
+WHERE hostname IS NOT NULL
+  AND ts >= 1451732400000
+  AND ts < 1451775600000
+PARTITION BY hostname INTERVAL(1h)
+ORDER BY 1, 2
+
+-- Buckets: cpu-max-all-1 of cpu-only, from the aggregate cpu_1h
+
+SELECT _wstart, max(max_usage_user), max(max_usage_system), max(max_usage_idle), max(max_usage_nice), max(max_usage_iowait), max(max_usage_irq), max(max_usage_softirq), max(max_usage_steal), max(max_usage_guest), max(max_usage_guest_nice)
+FROM cpu_1h
+WHERE hostname IN ('host_49')
+  AND ts >= 1451646000000
+  AND ts < 1451674800000
+INTERVAL(1h)
+ORDER BY 1
+
