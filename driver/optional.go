@@ -172,3 +172,18 @@ type Materializer interface {
 	// be known.
 	AggregateFootprint(context.Context, *query.Materialized) (int64, error)
 }
+
+// ReadTeller is a DB whose system tells what it read to answer a query.
+type ReadTeller interface {
+	// Reads puts a query, drops its answer, and returns what the system read for it. It
+	// is asked where nothing is measured. Not ok: the system does not tell, as with this
+	// version or these rights.
+	Reads(context.Context, Request) (read Read, ok bool, err error)
+}
+
+// Read is what a system read to answer a query, whether from disk or from memory, in
+// its own terms.
+type Read struct {
+	Rows  int64 // of tables and aggregates; -1: it does not tell
+	Bytes int64 // -1: it does not tell
+}

@@ -136,6 +136,14 @@ func againstRowsTable(r *result.Run) *table {
 		{Head: "times", Help: "how many times as long it takes from rows"},
 		{Head: "interval", Help: "where that ratio lies", Rank: 1},
 	}}
+	reads := slices.ContainsFunc(r.Targets, func(t result.Target) bool {
+		return slices.ContainsFunc(t.Queries, func(q result.Queries) bool { return q.Read != nil })
+	})
+	if reads {
+		view.Columns = append(view.Columns,
+			column{Head: "read of rows", Help: "rows and bytes that the system read for a query answered from rows, by its own word", Rank: 1},
+			column{Head: "read of it", Help: "the same of a query answered from the aggregate", Rank: 1})
+	}
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		for j := range t.Queries {
@@ -146,7 +154,11 @@ func againstRowsTable(r *result.Run) *table {
 			}
 			cells := []cell{{Text: t.Name}, {Text: raw}}
 			if why := notCompared(t, raw, q); why.Text != "" {
-				view.Rows = append(view.Rows, row{Cells: append(cells, cell{none, dim}, cell{}, why, cell{}, cell{}, cell{})})
+				cells = append(cells, cell{none, dim}, cell{}, why, cell{}, cell{}, cell{})
+				if reads {
+					cells = append(cells, cell{}, cell{})
+				}
+				view.Rows = append(view.Rows, row{Cells: cells})
 				continue
 			}
 			c := estimate.FromRows(t, raw, q.Type)
@@ -154,10 +166,14 @@ func againstRowsTable(r *result.Run) *table {
 			if c.Ratio.Bound == stats.Unknown {
 				times = cell{none, dim}
 			}
-			view.Rows = append(view.Rows, row{Cells: append(cells,
+			cells = append(cells,
 				cell{Text: medianText(c.B) + marksOf(t, raw)}, intervalOf(c.B.Interval, duration),
 				cell{Text: medianText(c.A) + marksOf(t, q.Type)}, intervalOf(c.A.Interval, duration),
-				times, intervalOf(c.Interval, ratio))})
+				times, intervalOf(c.Interval, ratio))
+			if reads {
+				cells = append(cells, readCell((&subject{target: t}).queries(raw)), readCell(q))
+			}
+			view.Rows = append(view.Rows, row{Cells: cells})
 		}
 	}
 	if len(view.Rows) == 0 {
@@ -193,4 +209,19 @@ func measured(e stats.Estimate, render func(float64) string) cell {
 		return cell{none, dim}
 	}
 	return cell{Text: render(e.Median.Figure)}
+}
+
+// readCell says what a query of a type read.
+func readCell(q *result.Queries) cell {
+	if q == nil || q.Read == nil {
+		return cell{none, dim}
+	}
+	var words []string
+	if q.Read.Rows >= 0 {
+		words = append(words, count(int64(q.Read.Rows))+" rows")
+	}
+	if q.Read.Bytes >= 0 {
+		words = append(words, size(int64(q.Read.Bytes)))
+	}
+	return cell{Text: strings.Join(words, ", ")}
 }

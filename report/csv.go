@@ -216,6 +216,8 @@ func csvColumns() []csvColumn {
 		{"from_rows", of(func(r csvFromRows) any { return r.Ratio })},
 		{"from_rows_low", of(func(r csvFromRows) any { return low(r.Interval) })},
 		{"from_rows_high", of(func(r csvFromRows) any { return high(r.Interval) })},
+		{"read_rows", of(func(r *result.Read) any { return where(r.Rows >= 0, r.Rows) })},
+		{"read_bytes", of(func(r *result.Read) any { return where(r.Bytes >= 0, r.Bytes) })},
 		// Both: the client; the worst of the repeats, but for its share of all cores.
 		{"client_bound", func(l *csvLine) any { return l.clientBound }},
 		{"client_share", of(func(c *clientUse) any { return c.Share })},
@@ -473,6 +475,9 @@ func (l *csvLine) ofQueries(q *result.Queries) {
 	l.latency(&q.Service)
 	if rows, aggregate := result.RawType(q.Type); aggregate && l.target.Load != nil && l.target.Load.Aggregate != nil {
 		l.about(csvFromRows{l.target.Load.Aggregate.Name, estimate.FromRows(l.target, rows, q.Type)})
+	}
+	if q.Read != nil {
+		l.about(q.Read)
 	}
 	if o := q.Open; o != nil {
 		l.about(o, csvResponse{&o.Response}, csvLag{&o.Lag})

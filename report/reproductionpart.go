@@ -43,6 +43,9 @@ func (p *Reproduction) part(e *document.Experiment) reproductionPart {
 			part.Tables = append(part.Tables, t)
 		}
 	}
+	for _, r := range runs {
+		part.Tables = append(part.Tables, asRun(e, r)...)
+	}
 	if len(runs) > 0 {
 		part.Axes = sweepAxes(runs)
 		if e.Curves {
@@ -58,6 +61,23 @@ func (p *Reproduction) part(e *document.Experiment) reproductionPart {
 		part.Runs = append(part.Runs, fact{cmp.Or(r.Parameters.String(), "all"), "tsmark report " + r.ID})
 	}
 	return part
+}
+
+// asRun are the tables of what a run measured that documents print in no table, as the
+// run's own report has them: what columns cost that appear, and continuous aggregates.
+func asRun(e *document.Experiment, r *result.Run) []*table {
+	var list []*table
+	for _, t := range []*table{growthTable(r), aggregateTable(r), againstRowsTable(r)} {
+		if t == nil {
+			continue
+		}
+		t.Title, t.Terminal = e.ID+" "+e.Name+", "+strings.ToLower(t.Title[:1])+t.Title[1:], onRequest
+		if at := r.Parameters.String(); at != "" {
+			t.Title += " at " + at
+		}
+		list = append(list, t)
+	}
+	return list
 }
 
 // inputs say how large the systems' input files are, where that was recorded.

@@ -445,6 +445,10 @@ type Queries struct {
 	// Of a query run again only the first time counts. It lets targets be
 	// compared over the same queries: see package estimate.
 	Each []float64 `json:"each,omitempty"`
+	// Read is what the system read for a query, by its own word, the median of those whose
+	// answers were checked before anything was measured; nil: it was not asked, or does
+	// not tell.
+	Read *Read `json:"read,omitempty"`
 	// Sample is how the answers were chosen that Verdict is about.
 	Sample  Sample  `json:"sample,omitzero"`
 	Service Latency `json:"service"` // from sending a query to the last byte of its answer
@@ -458,6 +462,13 @@ type Queries struct {
 	// Open is what an open loop has beyond that; nil: a closed loop, in which
 	// each worker sends its next query when it has its answer.
 	Open *OpenLoop `json:"open,omitempty"`
+}
+
+// Read is what a system read to answer a query, from disk or from memory, in its own
+// terms.
+type Read struct {
+	Rows  float64 `json:"rows"`  // of tables and aggregates; -1: it does not tell
+	Bytes float64 `json:"bytes"` // -1: it does not tell
 }
 
 // TextsTSBS stands in Queries.Texts.

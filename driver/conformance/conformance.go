@@ -117,6 +117,7 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	t.Run("a table made again", s.remade)
 	t.Run("cancelled query", s.cancelled)
 	t.Run("materialize", s.materialize)
+	t.Run("what is read", s.reads)
 	t.Run("meaning", s.meaning)
 	t.Run("random queries", s.differential)
 }

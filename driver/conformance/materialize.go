@@ -268,3 +268,43 @@ func (s *suite) othersAggregate(t *testing.T) {
 		t.Error("it plans no object")
 	}
 }
+
+// reads: a system that tells what it read for a query tells of all rows that the query is
+// about, and of not far more than there are values.
+func (s *suite) reads(t *testing.T) {
+	ctx := t.Context()
+	e := s.cpuOnly(t, 0)
+	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
+	defer db.Close()
+	tells, ok := driver.As[driver.ReadTeller](db)
+	if !ok {
+		t.Skip("n/a: it does not tell")
+	}
+	if err := session.Of(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	load, err := engine.Load(ctx, engine.LoadConfig{Workers: 1, BatchSize: 3000, Period: time.Minute, InOrder: s.caps.InOrder}, e.dataset, db, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.queries = []query.Query{{Shape: query.Buckets{Aggregate: query.Avg, Fields: []string{"usage_user"}, Width: time.Hour, Order: query.Ascending}}}
+	e = e.about(e.dataset.Schema().Table("cpu"))
+	request, err := s.kind.Renderer(s.options)(&e.queries[0], e.dataset.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, ok, err := tells.Reads(ctx, request)
+	if err != nil || !ok {
+		t.Fatalf("it does not tell: %v", err)
+	}
+	t.Logf("%d rows and %d bytes for a query about %d rows", told.Rows, told.Bytes, load.Rows)
+	if told.Rows >= 0 && (told.Rows < load.Rows || told.Rows > 2*load.Metrics) {
+		t.Errorf("%d rows were read, of %d with %d values", told.Rows, load.Rows, load.Metrics)
+	}
+	if told.Bytes >= 0 && told.Bytes < load.Rows/10 {
+		t.Errorf("%d bytes were read for %d rows", told.Bytes, load.Rows)
+	}
+	if told.Rows < 0 && told.Bytes < 0 {
+		t.Error("it tells neither rows nor bytes")
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
@@ -233,6 +234,36 @@ func noAggregate(out *result.Target, q *typeQueries) error {
 		return reasoned(l.Aggregate.Unsupported)
 	}
 	return nil
+}
+
+// read asks a target what it reads for the queries that are checked before anything is
+// measured, so that answers from rows and from the aggregate can be compared by more than
+// their times. Nil: its system does not tell.
+func (x *checkStage) read(ctx context.Context, on *turn, q *typeQueries) (*result.Read, error) {
+	tells, ok := driver.As[driver.ReadTeller](on.db)
+	if !ok {
+		return nil, nil
+	}
+	render := on.planned.renderer(q)
+	var rows, bytes []float64
+	for i := range q.early {
+		request, err := render(&q.early[i], x.dataset.Schema())
+		if err != nil {
+			return nil, err
+		}
+		told, ok, err := tells.Reads(ctx, request)
+		if err != nil {
+			return nil, fmt.Errorf("what is read: %w", err)
+		}
+		if !ok {
+			return nil, nil
+		}
+		rows, bytes = append(rows, float64(told.Rows)), append(bytes, float64(told.Bytes))
+	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	return &result.Read{Rows: stats.Median(rows), Bytes: stats.Median(bytes)}, nil
 }
 
 // reasoned is an error of a reason that was recorded, which says what it wraps already.

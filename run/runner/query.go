@@ -128,7 +128,9 @@ func (x *queryStage) keep(ctx context.Context, on *turn, q *typeQueries, measure
 	s := &measured.Sample
 	measured.Texts = x.plan.texts()
 	if s.Repeated = q.repeated; measured.Texts == "" {
-		s.Wanted, s.Early = x.plan.experiment.Queries.Verify, on.out.RepeatOf(1).Type(q.queryType.Name).Sample.Early
+		checked := on.out.RepeatOf(1).Type(q.queryType.Name)
+		s.Wanted, s.Early = x.plan.experiment.Queries.Verify, checked.Sample.Early
+		measured.Read = checked.Read
 	}
 	s.Short = strings.Contains(measured.Stopped, result.StoppedByTime) && int(measured.Executed) < q.least(on.repeat)
 	return x.keepQueries(ctx, on.out, on.repeat, measured)
