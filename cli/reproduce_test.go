@@ -34,7 +34,7 @@ func TestCompletedWithFailure(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, workers := range []string{"1", "50"} {
-			r := &result.Run{Name: sweep.Name, Command: "run", Started: time.Now().UTC(), Status: result.Complete, Place: result.Place{
+			r := &result.Run{Name: sweep.Name, Command: "run", Started: time.Now().UTC(), Place: result.Place{
 				Sweep: sweep.ID, Point: i + 1, Points: 2, Parameters: result.Parameters{{Path: "load.workers", Value: workers}},
 			}}
 			for _, kind := range []string{"influxdb", "opentsdb"} {
@@ -44,11 +44,12 @@ func TestCompletedWithFailure(t *testing.T) {
 				}
 				r.Targets = append(r.Targets, target)
 			}
-			if failed := r.FailedTarget(); failed != "" {
-				r.Status, r.Reason = result.Incomplete, failed
-			}
 			if err := kept.Begin(t.Context(), r); err != nil {
 				t.Fatal(err)
+			}
+			r.Status = result.Complete
+			if failed := r.FailedTarget(); failed != "" {
+				r.Status, r.Reason = result.Incomplete, failed
 			}
 			if err := kept.Save(t.Context(), r); err != nil {
 				t.Fatal(err)

@@ -294,8 +294,11 @@ func (s *suite) reads(t *testing.T) {
 		t.Fatal(err)
 	}
 	told, ok, err := tells.Reads(ctx, request)
-	if err != nil || !ok {
-		t.Fatalf("it does not tell: %v", err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !ok {
+		t.Skip("n/a: it does not tell with these options or this server")
 	}
 	t.Logf("%d rows and %d bytes for a query about %d rows", told.Rows, told.Bytes, load.Rows)
 	if told.Rows >= 0 && (told.Rows < load.Rows || told.Rows > 2*load.Metrics) {
