@@ -79,7 +79,8 @@ func testStreams(t *testing.T, db driver.DB, read string) {
 		says = "cut off after" // lines have no place for what went wrong
 	}
 	stub.Says(t, err, says)
-	if given == 0 || given > 150_000 {
+	// The server divides a dear projection among its cores: later rows may come first.
+	if given == 0 || given >= streamed {
 		t.Errorf("%d rows were given before the one that fails", given)
 	}
 	whole()
