@@ -29,21 +29,21 @@ func server(t testing.TB, given ...string) map[string]string {
 func TestServerListensOnLoopback(t *testing.T) { conformance.Loopback(t, iotdb.Driver()) }
 
 // The suite in each layout.
-func TestConformance(t *testing.T) { conformance.Run(t, iotdb.Driver(), server(t)) }
+func TestConformance(t *testing.T) { conformance.RunFewSeries(t, iotdb.Driver(), server(t)) }
 
 func TestConformanceNotAligned(t *testing.T) {
 	conformance.Long(t)
-	conformance.Run(t, iotdb.Driver(), server(t, "aligned", "false", "fetch_size", "100"))
+	conformance.RunFewSeries(t, iotdb.Driver(), server(t, "aligned", "false", "fetch_size", "100"))
 }
 
 func TestConformanceCompressed(t *testing.T) {
 	conformance.Long(t)
-	conformance.Run(t, iotdb.Driver(), server(t, "compression", "zstd"))
+	conformance.RunFewSeries(t, iotdb.Driver(), server(t, "compression", "zstd"))
 }
 
 func TestConformanceCompressedNotAligned(t *testing.T) {
 	conformance.Long(t)
-	conformance.Run(t, iotdb.Driver(), server(t, "aligned", "false", "compression", "gzip"))
+	conformance.RunFewSeries(t, iotdb.Driver(), server(t, "aligned", "false", "compression", "gzip"))
 }
 
 // Tables are always aligned, and have no compression of their own.

@@ -47,6 +47,7 @@ var _ interface {
 	driver.AfterLoader
 	driver.DistinctCounter
 	driver.Grower
+	driver.ReadTeller
 	driver.Incomplete
 	driver.Inspector
 	driver.Kept
@@ -199,6 +200,19 @@ func (t *limited) Grow(s *series.Schema) error {
 		return errNot("goes on with a schema that has grown")
 	}
 	return own.Grow(s)
+}
+
+// Reads implements driver.ReadTeller.
+func (t *limited) Reads(ctx context.Context, q driver.Request) (read driver.Read, ok bool, err error) {
+	own, tells := driver.As[driver.ReadTeller](t.DB)
+	if !tells {
+		return driver.Read{}, false, errNot("tells what it reads")
+	}
+	err = run(ctx, t.limits.step(), "seeing what a query reads", func(ctx context.Context) (err error) {
+		read, ok, err = own.Reads(ctx, q)
+		return err
+	})
+	return read, ok, err
 }
 
 // ListSeries implements driver.SeriesLister.

@@ -36,7 +36,7 @@ func decoderOf(oid uint32, format int16) decoder {
 		return binaryTime
 	case pgtype.DateOID:
 		return binaryDate
-	case pgtype.ByteaOID, pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID, pgtype.UnknownOID:
+	case pgtype.ByteaOID, pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID, pgtype.UnknownOID, pgtype.JSONOID:
 		return text
 	case pgtype.Int4OID:
 		return binaryInt4
