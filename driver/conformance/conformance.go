@@ -44,9 +44,10 @@ func RunFewSeries(t *testing.T, kind driver.Driver, given map[string]string) {
 func (s *suite) runAll(t *testing.T) {
 	if s.caps.Embedded {
 		s.run(t, tsbs.Workloads()...)
-		return
+	} else {
+		s.run(t, mostWorkloads(tsbs.CPUSingle(), tsbs.Devops(), tsbs.DevopsGeneric())...)
 	}
-	s.run(t, mostWorkloads(tsbs.CPUSingle(), tsbs.Devops(), tsbs.DevopsGeneric())...)
+	t.Run("what is read", s.reads)
 }
 
 // Fault is one of a server's own: what it says, with an error, to queries that are
@@ -127,7 +128,6 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	t.Run("a table made again", s.remade)
 	t.Run("cancelled query", s.cancelled)
 	t.Run("materialize", s.materialize)
-	t.Run("what is read", s.reads)
 	t.Run("meaning", s.meaning)
 	t.Run("random queries", s.differential)
 }
