@@ -446,7 +446,7 @@ type Queries struct {
 	// compared over the same queries: see package estimate.
 	Each []float64 `json:"each,omitempty"`
 	// Read is what the system read for a query, by its own word, the median of those whose
-	// answers were checked before anything was measured; nil: it was not asked, or does
+	// answers were checked before anything was measured; nil: it was not recorded, or it does
 	// not tell.
 	Read *Read `json:"read,omitempty"`
 	// Sample is how the answers were chosen that Verdict is about.
