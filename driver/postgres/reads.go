@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/tsmark/tsmark/driver"
@@ -14,19 +13,19 @@ import (
 // those that a condition left out among them, and the blocks that were found in memory or
 // read from disk.
 func (d *database) Reads(ctx context.Context, q driver.Request) (driver.Read, bool, error) {
-	rows, err := sqlkit.QueryRows(ctx, d.admin, "SELECT current_setting('block_size')::bigint")
-	if err != nil || len(rows) != 1 {
-		return driver.Read{}, false, errors.Join(err, fmt.Errorf("asking for the size of blocks: %d rows", len(rows)))
+	block, err := sqlkit.QueryRow(ctx, d.admin, "SELECT current_setting('block_size')::bigint")
+	if err != nil {
+		return driver.Read{}, false, fmt.Errorf("reading the size of blocks: %w", err)
 	}
-	block := rows[0][0].Int
-	if rows, err = sqlkit.QueryRows(ctx, d.admin, "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) "+q.Text); err != nil {
+	rows, err := sqlkit.QueryRows(ctx, d.admin, "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) "+q.Text)
+	if err != nil {
 		return driver.Read{}, false, fmt.Errorf("explaining a query: %w", err)
 	}
 	var text string // PGlite gives it in lines
 	for _, row := range rows {
 		text += row[0].String()
 	}
-	read, err := explained([]byte(text), block)
+	read, err := explained([]byte(text), block[0].Int)
 	return read, err == nil, err
 }
 

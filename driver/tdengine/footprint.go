@@ -96,6 +96,7 @@ type distribution struct {
 	pending int64 // rows in files that are not merged into blocks yet, whose bytes it does not tell
 }
 
+// distributed asks the server. Empty name: of all super tables.
 func (d *database) distributed(ctx context.Context, name string) (sum distribution, err error) {
 	objects, _, err := d.objects(ctx)
 	for _, o := range objects {

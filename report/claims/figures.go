@@ -72,7 +72,7 @@ func figureOf(name string) (f figure, ok bool) {
 		return both("client's part of the CPU time", false, part), true
 	case document.MemoryGrowth:
 		growth := func(sources []*result.Resources, c *result.Cell) result.Value {
-			return estimate.MemoryGrowth(sources, c, result.RSS)
+			return estimate.GaugeGrowth(sources, c, result.RSS)
 		}
 		return both("memory at the end by that at the start", false, growth), true
 	case document.Rate:

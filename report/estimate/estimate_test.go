@@ -192,7 +192,7 @@ func TestGrowth(t *testing.T) {
 	for _, c := range []struct {
 		from, to, want float64
 	}{{10, 30, 1.5}, {10, 15, 0}, {25, 29.5, 0}, {16, 24, 1}, {50, 90, 0}} {
-		got := MemoryGrowth([]*result.Resources{watched}, &result.Cell{From: c.from, To: c.to}, result.RSS)
+		got := GaugeGrowth([]*result.Resources{watched}, &result.Cell{From: c.from, To: c.to}, result.RSS)
 		if !got.Known() {
 			got = 0
 		}
@@ -200,7 +200,7 @@ func TestGrowth(t *testing.T) {
 			t.Errorf("from %g to %g: %g, want %g", c.from, c.to, got, c.want)
 		}
 	}
-	if got := MemoryGrowth(nil, &result.Cell{From: 10, To: 30}, result.RSS); got.Known() {
+	if got := GaugeGrowth(nil, &result.Cell{From: 10, To: 30}, result.RSS); got.Known() {
 		t.Errorf("nobody watched: %g", got)
 	}
 }

@@ -19,10 +19,3 @@ func StepAcked(s *result.GrowthStep) float64 { return perSecond(s.Rows, s.Acked)
 
 // StepSettled is the rows a second of a step until all had settled.
 func StepSettled(s *result.GrowthStep) float64 { return perSecond(s.Rows, s.Settled) }
-
-func perSecond(rows int64, seconds float64) float64 {
-	if seconds <= 0 {
-		return 0
-	}
-	return float64(rows) / seconds
-}

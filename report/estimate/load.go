@@ -21,11 +21,14 @@ func Sent(l *result.Load) float64 { return rate(l, l.Sent) }
 // Disk is the bytes after settling and all steps; 0: not known.
 func Disk(l *result.Load) float64 { return float64(max(l.DiskBytes, 0)) }
 
-func rate(l *result.Load, seconds float64) float64 {
+func rate(l *result.Load, seconds float64) float64 { return perSecond(l.Rows, seconds) }
+
+// perSecond is a number of rows by a time; 0: no time was measured.
+func perSecond(rows int64, seconds float64) float64 {
 	if seconds <= 0 {
 		return 0
 	}
-	return float64(l.Rows) / seconds
+	return float64(rows) / seconds
 }
 
 // Loads returns a figure of each load of a target, in the order in which they

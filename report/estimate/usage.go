@@ -56,9 +56,9 @@ func Used(sources []*result.Resources, cells []*result.Cell) (sum result.Usage, 
 // for their mean to be told.
 const leastPerQuarter = 2
 
-// MemoryGrowth is the mean of a gauge in the last quarter of a cell by that in its first
+// GaugeGrowth is the mean of a gauge in the last quarter of a cell by that in its first
 // quarter. It is absent where a quarter has too few readings.
-func MemoryGrowth(sources []*result.Resources, c *result.Cell, gauge result.Metric) result.Value {
+func GaugeGrowth(sources []*result.Resources, c *result.Cell, gauge result.Metric) result.Value {
 	quarter := (c.To - c.From) / 4
 	for _, s := range sources {
 		if quarter < leastPerQuarter*s.Period {
