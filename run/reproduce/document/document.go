@@ -35,21 +35,12 @@ type System struct {
 	Driver  string   `yaml:"driver"`
 	Version string   `yaml:"version"` // that the document measured, in its words
 	Printed []string `yaml:"printed"` // its names in printed figures
-	// Env are environment variables of the script that starts its server, for settings that
-	// no driver's option reaches. A server that the user gives has its own.
-	Env map[string]string `yaml:"env"`
+	// Options are those of its driver by which it is used as the document did; what a
+	// user gives goes before.
+	Options map[string]string `yaml:"options"`
 	// Input is the format of its input file, as experiments' input-formats has it; empty:
 	// its size is in no table.
 	Input string `yaml:"input"`
-}
-
-// Variables returns Env as NAME=VALUE, by name.
-func (s *System) Variables() []string {
-	var list []string
-	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
-		list = append(list, name+"="+s.Env[name])
-	}
-	return list
 }
 
 // Size is how much of a document's data and queries is run.
@@ -229,6 +220,14 @@ func (d *Document) Make(e *Experiment, size Size, targets []experiment.Target) (
 		return nil, err
 	}
 	parsed.Targets = slices.Clone(e.Takes(targets))
+	for i := range parsed.Targets {
+		t := &parsed.Targets[i]
+		if s, ok := d.System(t.Kind); ok && len(s.Options) > 0 {
+			options := maps.Clone(s.Options)
+			maps.Copy(options, t.Options)
+			t.Options = options
+		}
+	}
 	parsed.Notes = append(parsed.Notes, fmt.Sprintf("%s of %s: %s (%s)", e.ID, d.Title, e.Title, d.Authors))
 	if words := e.Cut(size).Words; words != "" {
 		parsed.Notes = append(parsed.Notes, "size "+string(size)+": "+words)

@@ -195,20 +195,31 @@ func TestMakeMerges(t *testing.T) {
 	}
 }
 
-// A server's script gets the variables of its system, and no other.
-func TestVariables(t *testing.T) {
+// A system is used as the document did, but for what the user says.
+func TestOptionsOfSystems(t *testing.T) {
 	d, ok := Find("tsinghua-2019")
 	if !ok {
 		t.Fatal("the document is not there")
 	}
-	want := map[string][]string{"opentsdb": {"TSMARK_OPENTSDB_FLUSH=50"}}
-	for _, s := range d.Systems {
-		if got := s.Variables(); !slices.Equal(got, want[s.Driver]) {
-			t.Errorf("variables of %s: %v, want %v", s.Driver, got, want[s.Driver])
-		}
+	e, _ := d.Experiment("clients")
+	given := []experiment.Target{
+		{Name: "opentsdb", Kind: "opentsdb", Options: map[string]string{"port": "1"}},
+		{Name: "waits", Kind: "opentsdb", Options: map[string]string{"sync": "true"}},
+		{Name: "kairosdb", Kind: "kairosdb"},
 	}
-	two := System{Env: map[string]string{"B": "2", "A": "1"}}
-	if got := two.Variables(); !slices.Equal(got, []string{"A=1", "B=2"}) {
-		t.Errorf("two variables are %v", got)
+	made, err := d.Make(e, Small, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, target := range made.Targets {
+		got = append(got, fmt.Sprint(target.Name, target.Options))
+	}
+	want := []string{"opentsdbmap[port:1 sync:false]", "waitsmap[sync:true]", "kairosdbmap[]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("options %v, want %v", got, want)
+	}
+	if len(given[0].Options) != 1 {
+		t.Errorf("the caller's target has %v now", given[0].Options)
 	}
 }
