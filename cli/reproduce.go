@@ -349,12 +349,14 @@ func (p *reproducing) started(ctx context.Context, d *document.Document, given [
 			continue
 		}
 		t := known.Targets[i]
-		var variables []string
+		variables := s.Variables()
 		if s.Driver == "timescaledb" { // PGlite's answers are right, and its figures mean nothing
-			variables = []string{"TSMARK_TIMESCALEDB=native"}
-			t.Start = "env " + variables[0] + " " + t.Start
+			variables = append(variables, "TSMARK_TIMESCALEDB=native")
 			t.Options = maps.Clone(t.Options)
 			delete(t.Options, "connections") // PGlite takes one
+		}
+		if len(variables) > 0 {
+			t.Start = "env " + strings.Join(variables, " ") + " " + t.Start
 		}
 		var said bytes.Buffer
 		if err := scripts.Install(ctx, s.Driver, &said, variables...); err != nil {

@@ -9,12 +9,12 @@ import (
 )
 
 // Points that are queued on a server have all come once their number has not changed for
-// so long: KairosDB hands on a queue that is nearly empty every 500 ms
-// (kairosdb.queue_processor.min_batch_wait), OpenTSDB every second
-// (tsd.storage.flush_interval). And how often it is looked at.
+// so many of the intervals at which the server hands its queue on, and for a second at the
+// least. They are counted once each interval, but not more often than so.
 const (
-	quiet   = 5 * time.Second
-	recount = time.Second
+	standing = 5
+	quiet    = time.Second
+	recount  = 200 * time.Millisecond
 )
 
 // Settling waits for points that are queued on a server, of which the server tells nothing.
@@ -23,12 +23,13 @@ type Settling struct {
 	since atomic.Pointer[time.Time] // nil: it has not waited
 }
 
-// Await counts points until no more appear. Without count all are there at once.
-func (s *Settling) Await(ctx context.Context, count func(context.Context) (int64, error)) error {
+// Await counts points until no more appear; the server hands on its queue each interval.
+// Without count all are there at once.
+func (s *Settling) Await(ctx context.Context, interval time.Duration, count func(context.Context) (int64, error)) error {
 	since, err := time.Now(), error(nil)
 	if count != nil {
 		before := int64(-1)
-		since, err = poll.Idle(ctx, recount, quiet, func() (bool, error) {
+		since, err = poll.Idle(ctx, max(interval, recount), max(standing*interval, quiet), func() (bool, error) {
 			n, err := count(ctx)
 			moved := n != before
 			before = n

@@ -8,28 +8,35 @@ import (
 	"time"
 )
 
-// Points that are queued have come once their number stands; without a count all are there.
+// Points that are queued have come once their number stands for five of the server's
+// intervals, or a second; without a count all are there.
 func TestSettling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s Settling
-		begin, looks := time.Now(), int64(0)
-		grows := func(context.Context) (int64, error) {
-			looks++
-			return min(looks, 3), nil
+		for _, of := range []struct{ interval, looks, stands time.Duration }{
+			{interval: time.Second, looks: time.Second, stands: 5 * time.Second},
+			{interval: 500 * time.Millisecond, looks: 500 * time.Millisecond, stands: 2500 * time.Millisecond},
+			{interval: 50 * time.Millisecond, looks: 200 * time.Millisecond, stands: time.Second},
+		} {
+			begin, looks := time.Now(), int64(0)
+			grows := func(context.Context) (int64, error) {
+				looks++
+				return min(looks, 3), nil
+			}
+			if err := s.Await(t.Context(), of.interval, grows); err != nil {
+				t.Fatal(err)
+			}
+			// It grew until the third look, and stood from the fourth on.
+			if took, idle := time.Since(begin), s.IdleSince().Sub(begin); idle != 3*of.looks || took != idle+of.stands {
+				t.Errorf("every %v: it waited for %v, idle after %v", of.interval, took, idle)
+			}
 		}
-		if err := s.Await(t.Context(), grows); err != nil {
-			t.Fatal(err)
-		}
-		// Looked at each second: it grew until the third look, and stood from the fourth on.
-		if took, idle := time.Since(begin), s.IdleSince().Sub(begin); idle != 3*recount || took != idle+quiet {
-			t.Errorf("it waited for %v, idle after %v", took, idle)
-		}
-		begin = time.Now()
-		if err := s.Await(t.Context(), nil); err != nil || time.Since(begin) != 0 || s.IdleSince() != begin {
+		begin := time.Now()
+		if err := s.Await(t.Context(), time.Second, nil); err != nil || time.Since(begin) != 0 || s.IdleSince() != begin {
 			t.Errorf("%v, after %v", err, time.Since(begin))
 		}
 		gone := errors.New("gone")
-		if err := s.Await(t.Context(), func(context.Context) (int64, error) { return 0, gone }); !errors.Is(err, gone) || s.IdleSince() != begin {
+		if err := s.Await(t.Context(), time.Second, func(context.Context) (int64, error) { return 0, gone }); !errors.Is(err, gone) || s.IdleSince() != begin {
 			t.Error(err)
 		}
 	})

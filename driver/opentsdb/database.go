@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
@@ -198,10 +200,18 @@ func (d *database) Settle(ctx context.Context) error {
 	if d.settings.queued() {
 		count = d.count
 	}
-	if err := d.Await(ctx, count); err != nil {
+	if err := d.Await(ctx, d.flush(), count); err != nil {
 		return fmt.Errorf("settling OpenTSDB at %s: %w", d.Address(), err)
 	}
 	return nil
+}
+
+// flush is how often the server hands points on to HBase: a second, unless it is set.
+func (d *database) flush() time.Duration {
+	if ms, err := strconv.Atoi(d.config["tsd.storage.flush_interval"]); err == nil {
+		return time.Duration(ms) * time.Millisecond
+	}
+	return time.Second
 }
 
 // count returns how many points the tables have.

@@ -71,7 +71,7 @@ func TestStretched(t *testing.T) {
 	}
 	queries, _ := d.Experiment("queries")
 	cut = queries.stretched(3)
-	if get(cut.Run, "queries", "time-box") != "1m12s" || get(cut.Run, "workload", "timestamp-end") != "2016-01-01T13:00:00Z" {
+	if get(cut.Run, "queries", "time-box") != "54s" || get(cut.Run, "workload", "timestamp-end") != "2016-01-01T13:00:00Z" {
 		t.Errorf("%v", cut.Run)
 	}
 }

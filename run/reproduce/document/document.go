@@ -38,9 +38,21 @@ type System struct {
 	// Options are those of its driver by which it is used as the document did; what a
 	// user gives goes before.
 	Options map[string]string `yaml:"options"`
+	// Env are environment variables of the script that starts its server, for settings that
+	// no option of a driver reaches. A server that the user gives has its own.
+	Env map[string]string `yaml:"env"`
 	// Input is the format of its input file, as experiments' input-formats has it; empty:
 	// its size is in no table.
 	Input string `yaml:"input"`
+}
+
+// Variables returns Env as NAME=VALUE, by name.
+func (s *System) Variables() []string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		list = append(list, name+"="+s.Env[name])
+	}
+	return list
 }
 
 // Size is how much of a document's data and queries is run.

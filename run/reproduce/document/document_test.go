@@ -195,6 +195,24 @@ func TestMakeMerges(t *testing.T) {
 	}
 }
 
+// A server's script gets the variables of its system, and no other.
+func TestVariables(t *testing.T) {
+	d, ok := Find("tsinghua-2019")
+	if !ok {
+		t.Fatal("the document is not there")
+	}
+	want := map[string][]string{"opentsdb": {"TSMARK_OPENTSDB_FLUSH=200"}}
+	for _, s := range d.Systems {
+		if got := s.Variables(); !slices.Equal(got, want[s.Driver]) {
+			t.Errorf("variables of %s: %v, want %v", s.Driver, got, want[s.Driver])
+		}
+	}
+	two := System{Env: map[string]string{"B": "2", "A": "1"}}
+	if got := two.Variables(); !slices.Equal(got, []string{"A=1", "B=2"}) {
+		t.Errorf("two variables are %v", got)
+	}
+}
+
 // A system is used as the document did, but for what the user says.
 func TestOptionsOfSystems(t *testing.T) {
 	d, ok := Find("tsinghua-2019")
