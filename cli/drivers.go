@@ -65,6 +65,7 @@ type described struct {
 	Name          string            `json:"kind"`
 	Help          string            `json:"help"`
 	Embedded      bool              `json:"embedded"`
+	Missing       string            `json:"missing,omitempty"` // why this build cannot open it
 	Adapter       string            `json:"adapter,omitempty"` // of servers that users bring: which versions the suite passed on
 	Server        string            `json:"server,omitempty"`  // how such a server is to be had
 	TimePrecision time.Duration     `json:"time_precision_ns"`
@@ -132,7 +133,7 @@ func describe(d *driver.Driver, workloads []workload.Workload) (*described, erro
 	}
 	caps := d.Caps(defaults)
 	about := &described{
-		Name: d.Name, Help: d.Help, Embedded: caps.Embedded, TimePrecision: caps.TimePrecision, MaxWriters: caps.MaxWriters, Dedupes: caps.Dedupes,
+		Name: d.Name, Help: d.Help, Missing: d.Missing, Embedded: caps.Embedded, TimePrecision: caps.TimePrecision, MaxWriters: caps.MaxWriters, Dedupes: caps.Dedupes,
 		// So that JSON has lists, and not null.
 		Types: []storedType{}, Options: []shownOption{}, Unsupported: []unsupportedType{},
 		Profiles: append([]driver.Profile{}, d.Profiles...), Durabilities: append([]driver.Profile{}, d.Durabilities...),
@@ -208,7 +209,10 @@ func listDrivers(w io.Writer, drivers []*described) error {
 }
 
 func whereItRuns(d *described) string {
-	if d.Embedded {
+	switch {
+	case d.Missing != "":
+		return "not in this build"
+	case d.Embedded:
 		return "in tsmark"
 	}
 	return "server"
@@ -243,6 +247,9 @@ func describeDriver(w io.Writer, d *described) error {
 	twice := "are there twice"
 	if d.Dedupes {
 		twice = "are there once"
+	}
+	if d.Missing != "" {
+		fmt.Fprintf(out, "missing\t%s\n", d.Missing)
 	}
 	if d.Adapter != "" {
 		fmt.Fprintf(out, "adapter\t%s\n", d.Adapter)

@@ -95,6 +95,9 @@ became of each parameter.`,
 			if err := given.apply(cmd, e, nil); err != nil {
 				return err
 			}
+			if len(args) == 0 && !files.given(cmd) && len(given.targets) == 0 {
+				a.leaveOut(e)
+			}
 			if selfTest {
 				if err := e.SelfTest(); err != nil {
 					return err
@@ -105,7 +108,7 @@ became of each parameter.`,
 	}
 	flags := flagGroups{cmd: cmd}
 	flags.add("Targets and workers", func(cmd *cobra.Command) {
-		given.targetFlag(cmd, "duckdb and sqlite")
+		given.targetFlag(cmd, "duckdb and sqlite; sqlite where tsmark was built without DuckDB")
 		given.workersFlag(cmd, "connections that load, and later connections that run queries", "load.workers", "queries.workers")
 		given.sweepFlag(cmd)
 	})
@@ -183,6 +186,21 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb.`,
 		func(flags *flagGroups) { flags.add("Queries", given.queryFlags) })
 }
 
+// leaveOut takes those of the default targets out that this build of tsmark cannot open,
+// and says so: on standard error, and in the experiment's notes.
+func (a *app) leaveOut(e *experiment.Experiment) {
+	e.Targets = slices.DeleteFunc(e.Targets, func(t experiment.Target) bool {
+		d, err := a.catalog.driver(t.Kind)
+		if err != nil || d.Missing == "" {
+			return false // a name that is wrong is the plan's to refuse
+		}
+		note := fmt.Sprintf("%s is left out of the default run: %s", t.Name, d.Missing)
+		fmt.Fprintln(a.stderr, "tsmark: "+note)
+		e.Notes = append(e.Notes, note)
+		return true
+	})
+}
+
 // stepCommand is a command for some steps of an experiment on given targets, with
 // flags of its own.
 func (a *app) stepCommand(given *settings, use, short, long, example string, own func(*flagGroups)) *cobra.Command {
@@ -193,7 +211,6 @@ func (a *app) stepCommand(given *settings, use, short, long, example string, own
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e := experiment.Default()
 			e.Name = cmd.Name()
-			e.Targets = e.Targets[:1] // a step compares nothing
 			if files.given(cmd) {
 				var err error
 				if e, err = files.read(cmd, a.catalog.drivers, len(args) > 0 || cmd.Flags().Changed("target")); err != nil {
@@ -203,11 +220,17 @@ func (a *app) stepCommand(given *settings, use, short, long, example string, own
 			if err := given.apply(cmd, e, args); err != nil {
 				return err
 			}
+			if !files.given(cmd) && len(given.targets) == 0 {
+				a.leaveOut(e)
+				e.Targets = e.Targets[:1] // a step compares nothing
+			}
 			return a.execute(cmd, e, false, limits{})
 		},
 	}
 	flags := flagGroups{cmd: cmd}
-	flags.add("Targets", func(cmd *cobra.Command) { given.targetFlag(cmd, "duckdb") })
+	flags.add("Targets", func(cmd *cobra.Command) {
+		given.targetFlag(cmd, "duckdb; sqlite where tsmark was built without DuckDB")
+	})
 	own(&flags)
 	flags.add("Timeouts", given.timeoutFlags)
 	flags.add("IoTDB-Benchmark", files.configFlag)

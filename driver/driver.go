@@ -36,6 +36,9 @@ type Driver struct {
 	// servers/NAME starts, beside its host and ports: the built-in experiment
 	// databases and the tests have it. Nil: it needs no server.
 	TestServer Options
+	// Missing says why this build of tsmark cannot open the system, and how to get one
+	// that can: it was built without cgo. It renders queries all the same. Empty: it can.
+	Missing string
 	// Brought is about a server that users bring: no script in the folder servers
 	// starts it, so the built-in experiment databases and CI leave it out, and tests
 	// have it only where TSMARK_TEST_<NAME> says where one runs. Recordings of the

@@ -23,6 +23,9 @@ type database struct {
 	raw duck.Database
 }
 
+// missing says why there is no DuckDB: there is.
+const missing = ""
+
 // open opens the database file.
 func open(ctx context.Context, env driver.Env, options driver.Options) (driver.DB, error) {
 	return sqlkit.OpenFile(ctx, env, options, "DuckDB", defaultFile, openFile)

@@ -25,7 +25,7 @@ const (
 )
 
 // Driver describes DuckDB. Rendering needs nothing; Open needs a tsmark that was
-// built with cgo, and says so where it was not.
+// built with cgo; Missing says so where it was not.
 func Driver() driver.Driver {
 	return driver.Driver{
 		Name: "duckdb",
@@ -51,6 +51,7 @@ func Driver() driver.Driver {
 		Render:     sqlkit.Render(newDialect),
 		RenderFrom: sqlkit.RenderFrom(newDialect),
 		Open:       open,
+		Missing:    missing,
 	}
 }
 

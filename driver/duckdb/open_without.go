@@ -9,7 +9,9 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
+// missing says why there is no DuckDB.
+const missing = "this tsmark was built without it; build again with CGO_ENABLED=1 and a C compiler, on Linux or macOS (amd64 or arm64)"
+
 func open(context.Context, driver.Env, driver.Options) (driver.DB, error) {
-	return nil, fmt.Errorf("duckdb %w: this tsmark was built without it; "+
-		"build again with CGO_ENABLED=1 and a C compiler, on Linux or macOS (amd64 or arm64)", driver.ErrUnreachable)
+	return nil, fmt.Errorf("duckdb %w: %s", driver.ErrUnreachable, missing)
 }

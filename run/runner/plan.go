@@ -136,6 +136,10 @@ func (p *Plan) check() error {
 			problems = append(problems, e.Problem(path+".kind", "%s", err))
 			continue
 		}
+		if kind.Missing != "" {
+			problems = append(problems, e.Problem(path+".kind", "%s cannot be measured: %s", kind.Name, kind.Missing))
+			continue
+		}
 		if t, err = c.located(t); err != nil {
 			problems = append(problems, e.Problem(path, "%s", err))
 			continue

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/driver"
+)
+
+// Where tsmark was built without DuckDB, what runs by default is SQLite alone, which it
+// says; whoever names DuckDB is told why that cannot be.
+func TestMissing(t *testing.T) {
+	catalog := knownCatalog()
+	drivers := append([]driver.Driver(nil), catalog.drivers...)
+	for i := range drivers {
+		drivers[i].Missing = ""
+		if drivers[i].Name == "duckdb" {
+			drivers[i].Missing = "this tsmark was built without it; build again"
+		}
+	}
+	const left = "duckdb is left out of the default run: this tsmark was built without it; build again"
+	run := func(args ...string) (status int, stdout, stderr string) {
+		var out, err bytes.Buffer
+		a := &app{args: append([]string{"tsmark"}, args...), stdout: &out, stderr: &err, catalog: newCatalog(catalog.workloads, drivers)}
+		status = a.main(t.Context())
+		return status, out.String(), err.String()
+	}
+	results := "--results=" + t.TempDir()
+
+	status, stdout, stderr := run("run", "--print", results)
+	if status != exitDone || stderr != "tsmark: "+left+"\n" {
+		t.Errorf("status %d, %q", status, stderr)
+	}
+	if !strings.Contains(stdout, "notes:\n  - "+left) || strings.Contains(stdout, "kind: duckdb") || !strings.Contains(stdout, "kind: sqlite") {
+		t.Errorf("the default experiment is\n%s", stdout)
+	}
+	if status, _, stderr = run("run", "--print", "--target", "sqlite", results); status != exitDone || stderr != "" {
+		t.Errorf("beside what is named: status %d, %q", status, stderr)
+	}
+	for _, args := range [][]string{{"run", "--target", "duckdb"}, {"load", "duckdb,path=x"}} {
+		status, _, stderr = run(append(args, results)...)
+		if want := "duckdb cannot be measured: this tsmark was built without it; build again"; status != exitUsage || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%v: status %d, %q, want %q", args, status, stderr, want)
+		}
+	}
+	if _, stdout, stderr = run("load", "--scale", "1", "--limit", "1", results); !strings.Contains(stdout, "sqlite") || !strings.Contains(stderr, left) {
+		t.Errorf("a load takes\n%s\n%s", stdout, stderr)
+	}
+	if _, stdout, _ = run("drivers"); !strings.Contains(stdout, "not in this build") {
+		t.Errorf("drivers are\n%s", stdout)
+	}
+}
