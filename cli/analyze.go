@@ -39,6 +39,7 @@ latest, which is the default.`,
 			}
 			return nil
 		},
+		ValidArgsFunction: a.completeRuns(which{most: 1, files: true}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			reference := store.Latest
 			if len(args) == 1 {
@@ -137,6 +138,7 @@ same target, type and repeat become one.`,
 			}
 			return nil
 		},
+		ValidArgsFunction: cobra.FixedCompletions([]string{strings.TrimPrefix(logSuffix, ".")}, cobra.ShellCompDirectiveFilterFileExt),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if output == "" {
 				return errors.New("--output is missing: name the file to write, as in --output both.oplog")

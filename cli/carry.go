@@ -35,6 +35,7 @@ latest, which is the default. A sweep stands for all its runs.`,
 		Example: `  tsmark export
   tsmark export 3f2a 91c0 --output both.tsmark.zst
   tsmark export 3f2a -o - | ssh elsewhere tsmark import -`,
+		ValidArgsFunction: a.completeRuns(which{sweeps: true}),
 		RunE: func(cmd *cobra.Command, references []string) error {
 			kept, err := a.existingResults(cmd.Context())
 			if err != nil {

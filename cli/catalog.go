@@ -53,17 +53,6 @@ func (c catalog) driverNames() []string {
 	return names
 }
 
-// typeNames lists the query types of all workloads.
-func (c catalog) typeNames() []string {
-	var names []string
-	for _, w := range c.workloads {
-		for _, t := range w.QueryTypes() {
-			names = append(names, t.Name)
-		}
-	}
-	return names
-}
-
 func (c catalog) forRunner() runner.Catalog {
 	return runner.Catalog{Workload: c.workload, Driver: c.driver, Environ: os.Environ(), Servers: func() (string, error) {
 		scripts, err := servers.Unpack()

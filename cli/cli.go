@@ -150,7 +150,7 @@ latencies that somebody else can reproduce.`,
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND]", Short: "Help about any command",
-		Example: "  tsmark help run",
+		Example: "  tsmark help run", ValidArgsFunction: completeCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil {

@@ -48,6 +48,7 @@ none.
 			}
 			return nil
 		},
+		ValidArgsFunction: a.completeSide,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			conditions, err := parseConditions(failIf)
 			if err != nil {

@@ -119,6 +119,7 @@ func (a *app) querySettingFlags(cmd *cobra.Command, s *workload.Settings) (flags
 		if options := w.QuerySettings(); len(options) > 0 {
 			flags = append(flags, &pairs{workload: w.Name(), settings: s})
 			cmd.Flags().Var(flags[len(flags)-1], w.Name()+"-queries", settingsHelp("parameters of the queries", w.Name(), options))
+			completeBy(cmd, w.Name()+"-queries", completeSettingsOf(options))
 		}
 	}
 	return flags
@@ -157,6 +158,7 @@ func (a *app) specFlags(cmd *cobra.Command, s *workload.Spec) (own []*pairs) {
 		if options := w.Settings(); len(options) > 0 {
 			own = append(own, &pairs{workload: w.Name(), settings: &s.Settings})
 			f.Var(own[len(own)-1], w.Name(), settingsHelp("settings", w.Name(), options))
+			completeBy(cmd, w.Name(), completeSettingsOf(options))
 		}
 	}
 	complete(cmd, "use-case", a.catalog.workloadNames())
@@ -169,13 +171,5 @@ func (a *app) drawSeed(s *workload.Spec) {
 	if s.Seed == 0 {
 		s.Seed = int64(time.Now().Nanosecond()) + 1
 		fmt.Fprintf(a.stderr, "tsmark: --seed %d was drawn from the clock\n", s.Seed)
-	}
-}
-
-// complete lets the shell complete a flag's value from a list.
-func complete(cmd *cobra.Command, flag string, values []string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	if err != nil {
-		panic(err) // the flag was defined a line earlier
 	}
 }

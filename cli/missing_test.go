@@ -2,17 +2,16 @@ package cli
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/tsmark/tsmark/driver"
 )
 
 // Where tsmark was built without DuckDB, what runs by default is SQLite alone, which it
 // says; whoever names DuckDB is told why that cannot be.
 func TestMissing(t *testing.T) {
 	catalog := knownCatalog()
-	drivers := append([]driver.Driver(nil), catalog.drivers...)
+	drivers := slices.Clone(catalog.drivers)
 	for i := range drivers {
 		drivers[i].Missing = ""
 		if drivers[i].Name == "duckdb" {
@@ -22,8 +21,7 @@ func TestMissing(t *testing.T) {
 	const left = "duckdb is left out of the default run: this tsmark was built without it; build again"
 	run := func(args ...string) (status int, stdout, stderr string) {
 		var out, err bytes.Buffer
-		a := &app{args: append([]string{"tsmark"}, args...), stdout: &out, stderr: &err, catalog: newCatalog(catalog.workloads, drivers)}
-		status = a.main(t.Context())
+		status = execute(t.Context(), append([]string{"tsmark"}, args...), &out, &err, newCatalog(catalog.workloads, drivers))
 		return status, out.String(), err.String()
 	}
 	results := "--results=" + t.TempDir()

@@ -124,7 +124,7 @@ or up to it where it lies one second behind the last interval already.`,
 		f.BoolVar(&align, "align-windows", false, "start every window on a bucket border")
 		f.StringVar((*string)(&e.Queries.Windows), "windows", "", windowsHelp)
 		f.StringVar(&formatName, "format", formatName, strings.Join(formats, ", "))
-		complete(cmd, "query-type", append(a.catalog.typeNames(), experiment.CoreTypes, experiment.AllTypes))
+		completeBy(cmd, "query-type", a.completeQueryTypes)
 		complete(cmd, "format", formats)
 	})
 	flags.add("Dataset", func(cmd *cobra.Command) { a.specFlags(cmd, &spec) })

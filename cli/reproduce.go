@@ -68,16 +68,8 @@ registries. A system that is not there is not tested, and the others are.`,
   tsmark reproduce taos-2023 --budget 2h --start --target tdengine
   tsmark reproduce ntua-2024 --print > ntua.yaml
   tsmark reproduce drouzas-2022 --report --format markdown`,
-		Args: cobra.MaximumNArgs(1),
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			var list []string
-			for _, d := range document.All() {
-				if len(args) == 0 {
-					list = append(list, cobra.CompletionWithDesc(d.Name, d.Title))
-				}
-			}
-			return list, cobra.ShellCompDirectiveNoFileComp
-		},
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeDocument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return listDocuments(a.stdout)
@@ -103,7 +95,9 @@ registries. A system that is not there is not tested, and the others are.`,
 	}
 	complete(cmd, "size", sizes)
 	complete(cmd, "query-texts", []string{experiment.TextsEqual, textsBoth})
-	complete(cmd, "target", a.catalog.driverNames())
+	completeBy(cmd, "target", a.completeTarget)
+	completeBy(cmd, "experiment", completeExperimentsOf)
+	completeBy(cmd, "claims", completeClaims)
 	complete(cmd, "format", []string{string(report.Text), string(report.Markdown), string(report.HTML)})
 	return cmd
 }

@@ -36,6 +36,7 @@ it will execute and the places that it reads and writes, and asks for confirmati
 			}
 			return nil
 		},
+		ValidArgsFunction: a.completeRuns(which{most: 1}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			conditions, err := parseConditions(failIf)

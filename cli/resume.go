@@ -32,6 +32,7 @@ part of a sweep stands for the sweep. Imported runs are not resumed.`,
 			}
 			return nil
 		},
+		ValidArgsFunction: a.completeRuns(which{most: 1, sweeps: true, unfinished: true}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			kept, err := a.existingResults(ctx)

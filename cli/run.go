@@ -124,6 +124,9 @@ became of each parameter.`,
 		cmd.Flags().BoolVar(&selfTest, "self-test", false, "compare each target with itself, and say what this machine cannot resolve")
 		failIfFlag(cmd, &within.failIf)
 		cmd.Flags().StringVar(&within.baseline, "baseline", "", "`run` that changes of --fail-if are from, as tsmark compare takes it for A")
+		completeBy(cmd, "baseline", func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return a.completeSide(cmd, nil, word)
+		})
 		cmd.Flags().BoolVar(&print, "print", false, "print the experiment as YAML and run nothing")
 	})
 	flags.done()
@@ -207,7 +210,7 @@ func (a *app) stepCommand(given *settings, use, short, long, example string, own
 	files := iotdbFiles{}
 	cmd := &cobra.Command{
 		Use: use, Short: short, Long: long, Example: example,
-		ValidArgsFunction: cobra.FixedCompletions(a.catalog.driverNames(), cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: a.completeTarget,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e := experiment.Default()
 			e.Name = cmd.Name()

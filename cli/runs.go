@@ -141,6 +141,7 @@ TSMARK_PG_PASSWORD.`,
   tsmark report latest --view iotdb --format csv --output test-result.csv
   tsmark report 3f2a 91c0 --format html --output comparison.html
   tsmark report 3f2a --output site/duckdb.html --url https://example.org/benchmarks/`,
+		ValidArgsFunction: a.completeRuns(which{sweeps: true}),
 		RunE: func(cmd *cobra.Command, references []string) error {
 			if !cmd.Flags().Changed("format") {
 				formatName = formatOf(file, formatName)

@@ -51,7 +51,7 @@ Without a subcommand it lists the servers, and the targets that those are which 
 	for _, c := range []*cobra.Command{
 		a.serverInstallCommand(), a.serverStartCommand(&folder), a.serverStopCommand(&folder), a.serverRunCommand(),
 	} {
-		c.ValidArgsFunction = cobra.FixedCompletions(servers.Names(), cobra.ShellCompDirectiveNoFileComp)
+		c.ValidArgsFunction = completeServers
 		cmd.AddCommand(c)
 	}
 	return cmd

@@ -120,13 +120,13 @@ const digestHelp = "compute the content digest of the rows, which is the same in
 // targetFlag adds --target.
 func (s *settings) targetFlag(cmd *cobra.Command, unset string) {
 	cmd.Flags().StringArrayVar(&s.targets, "target", nil, "system to measure, `[NAME=]DRIVER[,OPTION=VALUE]…`; may be repeated (default "+unset+")")
-	complete(cmd, "target", s.app.catalog.driverNames())
+	completeBy(cmd, "target", s.app.completeTarget)
 }
 
 // sweepFlag adds --sweep.
 func (s *settings) sweepFlag(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&s.sweeps, "sweep", nil, "`PATH=VALUE,…`: a run for each value, such as load.workers=1,2,4; may be repeated, for all combinations")
-	complete(cmd, "sweep", nil)
+	completeBy(cmd, "sweep", s.completeSweep)
 }
 
 // loadFlags adds the flags of the load section.
@@ -137,6 +137,7 @@ func (s *settings) loadFlags(cmd *cobra.Command) {
 	f.Var(span{&l.ReportingPeriod}, "reporting-period", "between two plain lines of progress, and two records of the rate, which short loads have more of")
 	f.StringSliceVar(&l.After, "after-load", nil, "`steps` done after the load and timed apart, such as analyze; targets without such a step leave it out")
 	s.means("after-load", "load.after")
+	completeBy(cmd, "after-load", s.app.completeSteps)
 	f.Var(count(&l.Repeats, 0), "load-repeats", "times that the dataset is loaded; queries run on the last one; 0: six where targets are compared and that is quick, else once")
 	f.BoolVar(&l.Replace, "replace", l.Replace, "drop a dataset that tsmark loaded there before")
 	f.StringVar(&l.Retry, "retry", "", "retry a failed batch up to `N` times or for DURATION, after a cut connection or a restart of the server: 5, 60s or 5,60s")
@@ -224,7 +225,7 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 	s.means("windows", "queries.windows")
 	s.means("query-type", "queries.types")
 	s.means("verify", "queries.verify")
-	complete(cmd, "query-type", append(s.app.catalog.typeNames(), experiment.CoreTypes, experiment.AllTypes))
+	completeBy(cmd, "query-type", s.app.completeQueryTypes)
 }
 
 // quietFlag adds the flag that requires a host on which little else runs.

@@ -147,6 +147,19 @@ func (e *Experiment) find(path string) (key, bool) {
 	return key{}, false
 }
 
+// Paths lists the keys that a matrix can set, such as load.workers, in the order of the
+// file. Settings of workloads, and options of targets, are not among them: workloads and
+// drivers know these.
+func Paths() []string {
+	var paths []string
+	for _, f := range fields() {
+		if !f.settings {
+			paths = append(paths, f.path)
+		}
+	}
+	return paths
+}
+
 // hint is the tail of an error about a path that sets nothing.
 func (e *Experiment) hint(path string) string {
 	section, rest, _ := strings.Cut(path, ".")
