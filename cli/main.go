@@ -3,10 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/monitor/process"
 )
@@ -34,6 +37,12 @@ func Main() int {
 		os.Exit(exitInterrupted)
 	}()
 	return (&app{args: os.Args, stdout: os.Stdout, stderr: os.Stderr, catalog: knownCatalog(), children: started}).main(ctx)
+}
+
+// Command is the whole command line with its help, to be described and not to be run: its
+// manual pages and the completion scripts of shells are made of it.
+func Command() *cobra.Command {
+	return (&app{stdout: io.Discard, stderr: io.Discard, catalog: knownCatalog()}).root()
 }
 
 // sameSignal is within what time a second signal counts as the first one: timeout

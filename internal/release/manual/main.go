@@ -1,0 +1,81 @@
+// Command manual writes what a release has beside the program: manual pages into
+// FOLDER/man, and the completion scripts of shells into FOLDER/completions.
+//
+//	go run ./internal/release/manual FOLDER VERSION
+//
+// Both are made of the commands' own help. The pages have the date that
+// SOURCE_DATE_EPOCH says, in seconds since 1970; without it, today's.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
+
+	"github.com/tsmark/tsmark/cli"
+)
+
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: manual FOLDER VERSION")
+		os.Exit(2)
+	}
+	if err := write(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, "manual:", err)
+		os.Exit(1)
+	}
+}
+
+// write makes both folders.
+func write(folder, version string) error {
+	pages, scripts := filepath.Join(folder, "man"), filepath.Join(folder, "completions")
+	for _, dir := range []string{pages, scripts} {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return fmt.Errorf("making the folder of what is written: %w", err)
+		}
+	}
+	root := cli.Command()
+	for name, generate := range map[string]func(file string) error{
+		"tsmark.bash": func(file string) error { return root.GenBashCompletionFileV2(file, true) },
+		"_tsmark":     root.GenZshCompletionFile,
+		"tsmark.fish": func(file string) error { return root.GenFishCompletionFile(file, true) },
+	} {
+		if err := generate(filepath.Join(scripts, name)); err != nil {
+			return fmt.Errorf("writing the completion %s: %w", name, err)
+		}
+	}
+	literal(root)
+	root.DisableAutoGenTag = true
+	header := &doc.GenManHeader{Section: "1", Source: "tsmark " + version, Manual: "tsmark"}
+	if err := doc.GenManTree(root, header, pages); err != nil {
+		return fmt.Errorf("writing manual pages: %w", err)
+	}
+	return nil
+}
+
+// literal has the help of a command, and of those below it, read as it is written: what
+// makes the pages takes it for Markdown.
+func literal(cmd *cobra.Command) {
+	cmd.Short, cmd.Long, cmd.Use = escaped(cmd.Short), escaped(cmd.Long), escaped(cmd.Use)
+	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
+		flags.VisitAll(func(f *pflag.Flag) {
+			if !strings.Contains(f.Usage, `\`) { // else it was seen already, as one of a command above
+				_, usage := pflag.UnquoteUsage(f)
+				f.Usage = escaped(usage)
+			}
+		})
+	}
+	for _, c := range cmd.Commands() {
+		literal(c)
+	}
+}
+
+// escaped is a text in which no character means anything to Markdown.
+func escaped(text string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "`", "\\`", "<", `\<`, ">", `\>`, "[", `\[`, "]", `\]`, "|", `\|`, "#", `\#`).Replace(text)
+}
