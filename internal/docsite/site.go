@@ -162,6 +162,8 @@ func (s *site) target(from *page, link string) (string, error) {
 	switch {
 	case to != nil && anchored && !to.ids[fragment]:
 		return "", fmt.Errorf("the link %s leads to a heading that %s does not have%s", link, file, to.closest(fragment))
+	case to == from && anchored:
+		return "#" + fragment, nil
 	case to != nil && anchored:
 		return from.relative(to.Path) + "#" + fragment, nil
 	case to != nil:
@@ -221,12 +223,8 @@ type view struct {
 	*page
 	Sections       []*section
 	Body           template.HTML
-	Parts          []heading
 	Previous, Next *page
 }
-
-// heading is a line of a page's own contents.
-type heading struct{ ID, Title string }
 
 // Link is another file of the site as this page names it.
 func (v *view) Link(to string) string { return v.relative(to) }

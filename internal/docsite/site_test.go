@@ -75,7 +75,7 @@ func TestLinks(t *testing.T) {
 // What is wrong with the documents is named with its line, and nothing is written.
 func TestProblems(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"docs/more.md", "# More\n\nfirst\nand [x](none.md) there\n", "docs/more.md:4: the link none.md leads to docs/none.md, which does not exist"},
+		{"docs/more.md", "# More\n\nfirst\nand [x](none.md) there\n\n## A b code C\n", "docs/more.md:4: the link none.md leads to docs/none.md, which does not exist"},
 		{"docs/more.md", "# More\n\n## A b code C\n\n[x](#a-b)\n", "docs/more.md:5: the link #a-b leads to a heading that docs/more.md does not have; did you mean #a-b-code-c?"},
 		{"docs/more.md", "# More\n\n## A b code C\n\n![x](../p.png)\n", "docs/more.md:5: the link ../p.png leads to p.png, which does not exist"},
 		{"docs/more.md", "# More\n\n## A b code C\n\n[x](../../y)\n", "docs/more.md:5: the link ../../y leads out of the repository; write it relative to this file"},
