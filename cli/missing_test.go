@@ -30,7 +30,7 @@ func TestMissing(t *testing.T) {
 	if status != exitDone || stderr != "tsmark: "+left+"\n" {
 		t.Errorf("status %d, %q", status, stderr)
 	}
-	if !strings.Contains(stdout, "notes:\n  - "+left) || strings.Contains(stdout, "kind: duckdb") || !strings.Contains(stdout, "kind: sqlite") {
+	if !strings.Contains(stdout, "notes:\n  - \""+left) || strings.Contains(stdout, "kind: duckdb") || !strings.Contains(stdout, "kind: sqlite") {
 		t.Errorf("the default experiment is\n%s", stdout)
 	}
 	if status, _, stderr = run("run", "--print", "--target", "sqlite", results); status != exitDone || stderr != "" {

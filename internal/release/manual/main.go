@@ -75,7 +75,16 @@ func literal(cmd *cobra.Command) {
 	}
 }
 
-// escaped is a text in which no character means anything to Markdown.
+// escaped is a text in which no character means anything to Markdown. Indented lines are
+// code there, which is literal as it is.
 func escaped(text string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "`", "\\`", "<", `\<`, ">", `\>`, "[", `\[`, "]", `\]`, "|", `\|`, "#", `\#`).Replace(text)
+	words := strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "`", "\\`", "<", `\<`, ">", `\>`, "[", `\[`, "]", `\]`, "|", `\|`, "#", `\#`)
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "\t") && !strings.HasPrefix(line, "    ") {
+			line = words.Replace(line)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
