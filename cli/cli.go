@@ -142,6 +142,15 @@ latencies that somebody else can reproduce.`,
 		completion.Args = cobra.ArbitraryArgs
 		completion.RunE = root.RunE
 		completion.Example = "  source <(tsmark completion bash)"
+		if bash, _, err := completion.Find([]string{"bash"}); err == nil {
+			bash.RunE = func(cmd *cobra.Command, _ []string) error {
+				plain, err := cmd.Flags().GetBool("no-descriptions")
+				if err != nil {
+					return err
+				}
+				return BashCompletion(root, a.stdout, !plain)
+			}
+		}
 	}
 	return root
 }

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -40,6 +42,32 @@ func completeBy(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {
 		panic(err) // the flag was defined a line earlier
 	}
+}
+
+// BashCompletion writes the script by which bash completes the command line, with what
+// each word is where descriptions are wanted.
+//
+// It is cobra's, but for commas: bash's printf %q puts a backslash before them, cobra's
+// script then takes only completions that begin as what was typed, and nobody types
+// --target questdb\,host.
+func BashCompletion(root *cobra.Command, w io.Writer, descriptions bool) error {
+	var script bytes.Buffer
+	if err := root.GenBashCompletionV2(&script, descriptions); err != nil {
+		return fmt.Errorf("writing the completion of bash: %w", err)
+	}
+	text := script.String()
+	for line, variable := range map[string]string{
+		`comp=$(printf "%q" "${compline%%$tab*}")`:             "comp",
+		`COMPREPLY[0]=$(printf "%q" "${COMPREPLY[0]}")`:        "COMPREPLY[0]",
+		`COMPREPLY[0]=$(printf "%q" "${COMPREPLY[0]%%$tab*}")`: "COMPREPLY[0]",
+	} {
+		if !strings.Contains(text, line+"\n") {
+			panic("cobra's script of bash has changed: it has no " + line)
+		}
+		text = strings.ReplaceAll(text, line+"\n", line+"\n        "+variable+"=${"+variable+"//\\\\,/,}\n")
+	}
+	_, err := io.WriteString(w, text)
+	return err
 }
 
 // afterComma makes each of the values one of a list whose others are in the word

@@ -8,6 +8,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,7 +42,7 @@ func write(folder, version string) error {
 	}
 	root := cli.Command()
 	for name, generate := range map[string]func(file string) error{
-		"tsmark.bash": func(file string) error { return root.GenBashCompletionFileV2(file, true) },
+		"tsmark.bash": func(file string) error { return bash(root, file) },
 		"_tsmark":     root.GenZshCompletionFile,
 		"tsmark.fish": func(file string) error { return root.GenFishCompletionFile(file, true) },
 	} {
@@ -56,6 +57,15 @@ func write(folder, version string) error {
 		return fmt.Errorf("writing manual pages: %w", err)
 	}
 	return nil
+}
+
+// bash writes the script for bash.
+func bash(root *cobra.Command, file string) error {
+	out, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(cli.BashCompletion(root, out, true), out.Close())
 }
 
 // literal has the help of a command, and of those below it, read as it is written: what
