@@ -18,7 +18,7 @@ func TestMissing(t *testing.T) {
 			drivers[i].Missing = "this tsmark was built without it; build again"
 		}
 	}
-	const left = "duckdb is left out of the default run: this tsmark was built without it; build again"
+	const left = "duckdb is left out: this tsmark was built without it; build again"
 	run := func(args ...string) (status int, stdout, stderr string) {
 		var out, err bytes.Buffer
 		status = execute(t.Context(), append([]string{"tsmark"}, args...), &out, &err, newCatalog(catalog.workloads, drivers))
@@ -32,6 +32,9 @@ func TestMissing(t *testing.T) {
 	}
 	if !strings.Contains(stdout, "notes:\n  - \""+left) || strings.Contains(stdout, "kind: duckdb") || !strings.Contains(stdout, "kind: sqlite") {
 		t.Errorf("the default experiment is\n%s", stdout)
+	}
+	if status, stdout, stderr = run("run", "--print", "tsbs-iot", results); status != exitDone || stderr != "tsmark: "+left+"\n" || strings.Contains(stdout, "kind: duckdb") {
+		t.Errorf("a built-in experiment: status %d, %q\n%s", status, stderr, stdout)
 	}
 	if status, _, stderr = run("run", "--print", "--target", "sqlite", results); status != exitDone || stderr != "" {
 		t.Errorf("beside what is named: status %d, %q", status, stderr)

@@ -22,6 +22,7 @@ import (
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/experiment/preset"
 	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/run/store"
 )
@@ -95,7 +96,7 @@ became of each parameter.`,
 			if err := given.apply(cmd, e, nil); err != nil {
 				return err
 			}
-			if len(args) == 0 && !files.given(cmd) && len(given.targets) == 0 {
+			if a.builtIn(args) && !files.given(cmd) && len(given.targets) == 0 {
 				a.leaveOut(e)
 			}
 			if selfTest {
@@ -189,15 +190,35 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb.`,
 		func(flags *flagGroups) { flags.add("Queries", given.queryFlags) })
 }
 
-// leaveOut takes those of the default targets out that this build of tsmark cannot open,
-// and says so: on standard error, and in the experiment's notes.
+// builtIn reports whether the arguments of tsmark run mean an experiment of tsmark's own.
+func (a *app) builtIn(args []string) bool {
+	if len(args) == 0 {
+		return true
+	}
+	_, ok := preset.Find(a.presets(), args[0])
+	return ok
+}
+
+// leaveOut takes those targets out of a built-in experiment that this build of tsmark
+// cannot open, and says so: on standard error, and in the experiment's notes. Where there
+// are no others they stay, and the plan refuses them.
 func (a *app) leaveOut(e *experiment.Experiment) {
-	e.Targets = slices.DeleteFunc(e.Targets, func(t experiment.Target) bool {
+	missing := func(t experiment.Target) string {
 		d, err := a.catalog.driver(t.Kind)
-		if err != nil || d.Missing == "" {
-			return false // a name that is wrong is the plan's to refuse
+		if err != nil {
+			return "" // the plan's to refuse
 		}
-		note := fmt.Sprintf("%s is left out of the default run: %s", t.Name, d.Missing)
+		return d.Missing
+	}
+	if !slices.ContainsFunc(e.Targets, func(t experiment.Target) bool { return missing(t) == "" }) {
+		return
+	}
+	e.Targets = slices.DeleteFunc(e.Targets, func(t experiment.Target) bool {
+		why := missing(t)
+		if why == "" {
+			return false
+		}
+		note := fmt.Sprintf("%s is left out: %s", t.Name, why)
 		fmt.Fprintln(a.stderr, "tsmark: "+note)
 		e.Notes = append(e.Notes, note)
 		return true
