@@ -45,6 +45,9 @@ func TestMissing(t *testing.T) {
 			t.Errorf("%v: status %d, %q, want %q", args, status, stderr, want)
 		}
 	}
+	if status, _, stderr = run("run", "--fail-if", "p99 > 5", results); status != exitUsage || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("beside a mistake: status %d, %q", status, stderr)
+	}
 	if _, stdout, stderr = run("load", "--scale", "1", "--limit", "1", results); !strings.Contains(stdout, "sqlite") || !strings.Contains(stderr, left) {
 		t.Errorf("a load takes\n%s\n%s", stdout, stderr)
 	}

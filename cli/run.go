@@ -96,15 +96,16 @@ became of each parameter.`,
 			if err := given.apply(cmd, e, nil); err != nil {
 				return err
 			}
+			var leftOut []string
 			if a.builtIn(args) && !files.given(cmd) && len(given.targets) == 0 {
-				a.leaveOut(e)
+				leftOut = a.leaveOut(e)
 			}
 			if selfTest {
 				if err := e.SelfTest(); err != nil {
 					return err
 				}
 			}
-			return a.execute(cmd, e, print, within)
+			return a.execute(cmd, e, print, within, leftOut)
 		},
 	}
 	flags := flagGroups{cmd: cmd}
@@ -200,9 +201,9 @@ func (a *app) builtIn(args []string) bool {
 }
 
 // leaveOut takes those targets out of a built-in experiment that this build of tsmark
-// cannot open, and says so: on standard error, and in the experiment's notes. Where there
-// are no others they stay, and the plan refuses them.
-func (a *app) leaveOut(e *experiment.Experiment) {
+// cannot open, and returns what to say of them, which it also adds to the experiment's
+// notes. Where there are no others they stay, and the plan refuses them.
+func (a *app) leaveOut(e *experiment.Experiment) (notes []string) {
 	missing := func(t experiment.Target) string {
 		d, err := a.catalog.driver(t.Kind)
 		if err != nil {
@@ -211,18 +212,18 @@ func (a *app) leaveOut(e *experiment.Experiment) {
 		return d.Missing
 	}
 	if !slices.ContainsFunc(e.Targets, func(t experiment.Target) bool { return missing(t) == "" }) {
-		return
+		return nil
 	}
 	e.Targets = slices.DeleteFunc(e.Targets, func(t experiment.Target) bool {
 		why := missing(t)
 		if why == "" {
 			return false
 		}
-		note := fmt.Sprintf("%s is left out: %s", t.Name, why)
-		fmt.Fprintln(a.stderr, "tsmark: "+note)
-		e.Notes = append(e.Notes, note)
+		notes = append(notes, fmt.Sprintf("%s is left out: %s", t.Name, why))
 		return true
 	})
+	e.Notes = append(e.Notes, notes...)
+	return notes
 }
 
 // stepCommand is a command for some steps of an experiment on given targets, with
@@ -244,11 +245,12 @@ func (a *app) stepCommand(given *settings, use, short, long, example string, own
 			if err := given.apply(cmd, e, args); err != nil {
 				return err
 			}
+			var leftOut []string
 			if !files.given(cmd) && len(given.targets) == 0 {
-				a.leaveOut(e)
+				leftOut = a.leaveOut(e)
 				e.Targets = e.Targets[:1] // a step compares nothing
 			}
-			return a.execute(cmd, e, false, limits{})
+			return a.execute(cmd, e, false, limits{}, leftOut)
 		},
 	}
 	flags := flagGroups{cmd: cmd}
@@ -277,8 +279,9 @@ func stepsOf(command string) (s runner.Steps, ok bool) {
 	return runner.Steps{}, false
 }
 
-// execute runs an experiment and reports it.
-func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, given limits) error {
+// execute runs an experiment and reports it. What was left out of it is said once it is
+// known that nothing else is wrong.
+func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, given limits, leftOut []string) error {
 	ctx := cmd.Context()
 	conditions, err := given.conditions()
 	if err != nil {
@@ -301,6 +304,9 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, 
 		if err := a.fits(ctx, p.Experiment, steps); err != nil {
 			return err
 		}
+	}
+	for _, note := range leftOut {
+		fmt.Fprintln(a.stderr, "tsmark: "+note)
 	}
 	if print {
 		return a.print(sweep)
