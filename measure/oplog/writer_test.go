@@ -65,6 +65,9 @@ func TestObserve(t *testing.T) {
 			}
 		}
 		r.Close()
+		if err := w.Flush(); err != nil { // its blocks are free for the next
+			t.Fatal(err)
+		}
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)

@@ -95,11 +95,11 @@ type Runner struct {
 	Dir      string // results folder; each run has a folder of its own in it
 	Display  Display
 	Observer Observer // nil: nobody looks
-	Tool    result.Tool
-	Host    result.Host
-	Modules func(paths []string) []result.Module // versions of linked modules; nil: not known
-	Force   session.Ask                          // what may be dropped of data that tsmark did not create; nil: nothing
-	Input   io.Reader                            // standard input, for an experiment whose rows come from there
+	Tool     result.Tool
+	Host     result.Host
+	Modules  func(paths []string) []result.Module // versions of linked modules; nil: not known
+	Force    session.Ask                          // what may be dropped of data that tsmark did not create; nil: nothing
+	Input    io.Reader                            // standard input, for an experiment whose rows come from there
 	// Children lists the servers that a run started and that run, for who must
 	// end at once; nil: nobody does.
 	Children *process.Children

@@ -3,7 +3,6 @@ package runner
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
