@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/tsmark/tsmark/report"
 )
@@ -89,6 +90,7 @@ func (a *access) right(token string) bool {
 const mostForm = 4 << 10
 
 func (a *access) login(w http.ResponseWriter, r *http.Request) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(patience))
 	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
 	a.enter(w, r, r.PostFormValue("token"))
 }

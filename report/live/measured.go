@@ -1,6 +1,7 @@
 package live
 
 import (
+	"math/bits"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -15,10 +16,18 @@ func newTimes() *hdrhistogram.Histogram {
 	return hdrhistogram.New(1, int64(time.Hour/time.Microsecond), 2)
 }
 
+// The buckets of Prometheus's histograms end at 2^lowest microseconds, 16 µs, and at
+// each power of two above, up to 67 s; the last has the rest.
+const (
+	lowest  = 4
+	buckets = 24
+)
+
 // measured is what the operations of a key come to.
 type measured struct {
 	key
 	times    *hdrhistogram.Histogram // of those that ended well, in all repeats
+	buckets  [buckets]int64          // of these, by powers of two
 	total    time.Duration           // of these
 	outcomes [oplog.Outcomes]int64
 	rows     int64 // accepted, or in answers
@@ -70,6 +79,7 @@ func (m *measured) add(op *oplog.Op) (took int64, counts bool) {
 	}
 	took = min(max(int64(duration/time.Microsecond), 1), m.times.HighestTrackableValue())
 	_ = m.times.RecordValue(took) // in range
+	m.buckets[min(max(bits.Len64(uint64(took-1))-lowest, 0), buckets-1)]++
 	m.total += duration
 	return took, true
 }

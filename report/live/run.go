@@ -131,15 +131,25 @@ func (r *Run) End(e report.LiveEnd) {
 
 // now returns what is known at a moment.
 func (r *Run) now(at time.Time) *report.Live {
+	l, b, state := r.shown(at)
+	// Nothing of the run waits for those who are asked here, who may wait for a terminal.
+	if state != nil {
+		l.Progress = state()
+	}
+	if b.Resources != nil {
+		l.Resources, l.ResourcesNow = b.Resources(report.LiveWindow), at.Sub(b.Started).Seconds()
+	}
+	return l
+}
+
+// shown returns what Run itself knows, and who knows the rest.
+func (r *Run) shown(at time.Time) (*report.Live, runner.Beginning, func() progress.State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b, passed := &r.beginning, at.Sub(r.began)
+	b, passed := r.beginning, at.Sub(r.began)
 	l := &report.Live{
 		Run: b.ID, Name: b.Name, Command: b.Command, Workload: b.Workload, Targets: b.Targets,
 		Began: r.began, Now: at, Failures: r.failures, Over: r.over,
-	}
-	if r.progress != nil {
-		l.Progress = r.progress()
 	}
 	for _, m := range r.inTurn() {
 		l.Measured = append(l.Measured, m.shown())
@@ -147,10 +157,7 @@ func (r *Run) now(at time.Time) *report.Live {
 	if last := newest(passed); last >= 0 {
 		l.Seconds, l.Newest = r.seconds.until(last), passed-time.Duration(last+1)*time.Second
 	}
-	if b.Resources != nil {
-		l.Resources, l.ResourcesNow = b.Resources(report.LiveWindow), at.Sub(b.Started).Seconds()
-	}
-	return l
+	return l, b, r.progress
 }
 
 // inTurn lists what was measured, what began last first. The caller holds the lock.

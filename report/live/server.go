@@ -84,7 +84,7 @@ func (s *Server) listen(text, token string, add func(*http.ServeMux)) (string, e
 	add(mux)
 	server := &http.Server{
 		Handler: newAccess(a, token, port).guard(mux), ErrorLog: log.New(io.Discard, "", 0),
-		ReadHeaderTimeout: patience, ReadTimeout: patience, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		ReadHeaderTimeout: patience, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 	}
 	s.servers = append(s.servers, server)
 	s.done.Go(func() { _ = server.Serve(l) }) // it ends by close
@@ -134,8 +134,9 @@ func (s *Server) event(updates *report.LiveUpdates) []byte {
 	var content strings.Builder
 	title, err := updates.Write(&content, now)
 	if err != nil {
-		title, content = "tsmark", strings.Builder{}
-		fmt.Fprintf(&content, "<p class=\"alert\">This page cannot be shown: report it as an error of tsmark.</p>")
+		title = "tsmark"
+		content.Reset()
+		content.WriteString(`<section class="card" id="now"><p class="alert">This page cannot be shown, which is an error of tsmark; please report it.</p></section>`)
 	}
 	data, err := json.Marshal(struct {
 		Title string `json:"title"`
