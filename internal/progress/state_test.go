@@ -39,9 +39,9 @@ func TestState(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 
-	d.Overall(Overall{Step: 3, Steps: 4})
+	d.Overall(Overall{Step: 3, Steps: 4, More: true})
 	if got := d.State(); !got.More {
-		t.Error("a step of unknown length makes what is left a lower bound")
+		t.Error("steps of unknown length make what is left a lower bound")
 	}
 	d.Close()
 	if got := d.State(); got.Steps != 0 || len(got.Running) != 0 || len(got.Ended) != 3 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/report"
 )
@@ -128,7 +129,9 @@ func (m *measured) shown() report.LiveMeasured {
 
 // latency returns percentiles of a histogram.
 func latency(times *hdrhistogram.Histogram) report.LiveLatency {
-	return report.LiveLatencyOf(times.TotalCount(), func(q float64) float64 {
-		return float64(times.ValueAtQuantile(100*q)) * time.Microsecond.Seconds()
+	n := times.TotalCount()
+	return report.LiveLatencyOf(n, func(q float64) float64 {
+		rank := 100 * float64(measure.Rank(n, q)) / float64(n) // a percentage, which the histogram rounds to the nearest rank
+		return float64(times.ValueAtPercentile(rank)) * time.Microsecond.Seconds()
 	})
 }

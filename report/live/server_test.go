@@ -85,17 +85,17 @@ func TestToken(t *testing.T) {
 	s := start(t, run, Options{Page: "127.0.0.1:0", Metrics: "127.0.0.1:0", Token: testToken})
 	client := plainClient(t)
 	for name, r := range map[string]request{
-		"none":             {path: "/"},
-		"none, a browser":  {path: "/", accept: "text/html"},
-		"events":           {path: "/events"},
-		"elsewhere":        {path: "/elsewhere"},
-		"a wrong one":      {path: "/", bearer: testToken + "x"},
-		"its beginning":    {path: "/", bearer: testToken[:len(testToken)-1]},
-		"a wrong question": {path: "/?token=wrong", accept: "text/html"},
-		"a wrong form":     {method: http.MethodPost, path: "/login", form: "token=wrong", accept: "text/html"},
-		"an empty form":    {method: http.MethodPost, path: "/login", form: "x=y"},
-		"a huge form":      {method: http.MethodPost, path: "/login", form: "token=" + strings.Repeat("x", 2*mostForm)},
-		"another cookie":   {path: "/"},
+		"none":            {path: "/"},
+		"none, a browser": {path: "/", accept: "text/html"},
+		"events":          {path: "/events"},
+		"elsewhere":       {path: "/elsewhere"},
+		"a wrong one":     {path: "/", bearer: testToken + "x"},
+		"its beginning":   {path: "/", bearer: testToken[:len(testToken)-1]},
+		"a wrong address": {path: "/?token=wrong", accept: "text/html"},
+		"a wrong form":    {method: http.MethodPost, path: "/login", form: "token=wrong", accept: "text/html"},
+		"an empty form":   {method: http.MethodPost, path: "/login", form: "x=y"},
+		"a huge form":     {method: http.MethodPost, path: "/login", form: "token=" + strings.Repeat("x", 2*mostForm)},
+		"another cookie":  {path: "/"},
 	} {
 		answer, text := send(t, client, s.PageURL, r)
 		if answer.StatusCode != http.StatusUnauthorized || strings.Contains(text, "secret-run") || len(answer.Cookies()) > 0 {
