@@ -51,7 +51,7 @@ type app struct {
 	verbose        bool   // text reports have all
 	catalog        catalog
 	children       *process.Children // servers that run; nil: nobody lists them
-	watched        *watched          // nil: nobody watches runs
+	audience       *audience         // nil: nobody watches runs
 	page           string            // file of the newest report; empty: there is none
 }
 

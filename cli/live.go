@@ -33,15 +33,15 @@ func liveFlags(cmd *cobra.Command) {
 	f.String(tokenFlag, "", "`@FILE` with the token that readers of both need; addresses that other machines reach must have one")
 }
 
-// watched shows runs to who wants to see them; nil: nobody can.
-type watched struct {
+// audience is what shows the runs of a command to who wants to see them.
+type audience struct {
 	run    *live.Run
 	server *live.Server
 }
 
 // watch begins to show the runs of a command where its flags say so.
 func (a *app) watch(cmd *cobra.Command) error {
-	if a.watched != nil { // by a run before
+	if a.audience != nil { // by a run before
 		return nil
 	}
 	options, err := liveOptions(cmd)
@@ -53,7 +53,7 @@ func (a *app) watch(cmd *cobra.Command) error {
 	if err != nil {
 		return fmt.Errorf("showing the run: %w", err)
 	}
-	a.watched = &watched{run, server}
+	a.audience = &audience{run, server}
 	for _, at := range []struct{ what, url string }{{"live page", server.PageURL}, {"live metrics", server.MetricsURL}} {
 		if at.url != "" {
 			fmt.Fprintf(a.stderr, "%s: %s\n", at.what, at.url)
@@ -103,7 +103,7 @@ func tokenOf(value string) (string, error) {
 
 // unwatch says how the command ended to who watches, and shows nothing any longer.
 func (a *app) unwatch(code int, text string) {
-	if a.watched == nil {
+	if a.audience == nil {
 		return
 	}
 	end := report.LiveEnd{Text: text, Failed: code != exitDone}
@@ -117,5 +117,5 @@ func (a *app) unwatch(code int, text string) {
 	if page, err := filepath.Abs(a.page); a.page != "" && err == nil {
 		end.Page = page
 	}
-	a.watched.server.End(end)
+	a.audience.server.End(end)
 }

@@ -383,9 +383,9 @@ func (a *app) newRunner(cmd *cobra.Command, kept *store.Store, e *experiment.Exp
 		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(cmd.Context(), a.folder()), Input: os.Stdin,
 		Children: a.children, Force: a.force(cmd),
 	}
-	if a.watched != nil {
-		a.watched.run.Follow(shown.State)
-		r.Observer = a.watched.run
+	if a.audience != nil {
+		a.audience.run.Follow(shown.State)
+		r.Observer = a.audience.run
 	}
 	return r, shown, nil
 }
