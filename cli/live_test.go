@@ -110,7 +110,7 @@ func TestLivePageInBrowser(t *testing.T) {
 	}
 	var out output
 	tsmark := exec.Command("tsmark", "run", "--target", "one=sqlite", "--target", "two=sqlite", "--scale", "100", "--log-interval", "1m", "--query-type", "lastpoint,single-groupby-1-1-1",
-		"--queries", "100000", "--repeats", "2", "--time-box", "8s", "--verify", "2", "--results", filepath.Join(dir, "results"), "--web", "--token", "@"+filepath.Join(dir, "token"))
+		"--queries", "100000", "--repeats", "2", "--time-box", "10m", "--verify", "2", "--results", filepath.Join(dir, "results"), "--web", "--token", "@"+filepath.Join(dir, "token"))
 	tsmark.Stdout, tsmark.Stderr = &out, &out
 	if err := tsmark.Start(); err != nil {
 		t.Fatal(err)
@@ -178,8 +178,11 @@ func TestLivePageInBrowser(t *testing.T) {
 	r.start(t)
 	shows("that it is there again", "document.getElementById('connection').innerText === 'Live'")
 
-	shows("the end", "/^ended /.test(document.title) && document.querySelector('.badge').innerText === 'ended'")
-	if err := <-ended; err != nil {
+	if err := tsmark.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	shows("the end", "/^ended /.test(document.title) && document.querySelector('.badge').innerText === 'ended' && /interrupted; what was finished is stored/.test(document.body.innerText)")
+	if err := <-ended; tsmark.ProcessState.ExitCode() != exitInterrupted {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	page := regexp.MustCompile(`Page: (\S+)`).FindStringSubmatch(out.String())

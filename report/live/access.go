@@ -109,7 +109,7 @@ func (a *access) enter(w http.ResponseWriter, r *http.Request, token string) {
 func (a *access) refuse(w http.ResponseWriter, r *http.Request, wrong bool) {
 	w.Header().Set("WWW-Authenticate", `Bearer realm="tsmark"`)
 	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
-		http.Error(w, "tsmark: this needs the token of --token, as in: Authorization: Bearer TOKEN", http.StatusUnauthorized)
+		http.Error(w, "tsmark: this needs the token that tsmark was given, as in: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -52,7 +52,7 @@ func (o *Options) Check() error {
 			return err
 		}
 		if !a.loopback() && o.Token == "" {
-			return fmt.Errorf("%s can be reached from other machines; give a token that readers need, as in --token @FILE, or listen on 127.0.0.1", a)
+			return fmt.Errorf("%s can be reached from other machines; give readers a token (--token), or listen on 127.0.0.1", a)
 		}
 	}
 	if o.Token != "" && len(o.Token) < leastToken {
