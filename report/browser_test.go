@@ -52,20 +52,7 @@ func TestPagesInBrowser(t *testing.T) {
 			if n := chromium.Evaluate[int](t, ctx, "inspect.count()"); n < 5 {
 				t.Errorf("%d charts", n)
 			}
-			for _, width := range []int64{1200, 390} {
-				chromium.Do(t, ctx, chromedp.EmulateViewport(width, 900))
-				for _, check := range []string{"charts", "wide"} {
-					if wrong := chromium.Evaluate[[]string](t, ctx, "inspect."+check+"()"); len(wrong) > 0 {
-						t.Errorf("%d pixels wide, %s: %s", width, check, strings.Join(wrong, "; "))
-					}
-				}
-			}
-			for _, of := range []string{"light", "dark"} {
-				chromium.Do(t, ctx, chromium.Scheme(of))
-				if weak := chromium.Evaluate[[]string](t, ctx, "inspect.contrast()"); len(weak) > 0 {
-					t.Errorf("%s: too little contrast: %s", of, strings.Join(weak, "; "))
-				}
-			}
+			chromium.Readable(t, ctx)
 			keyboard(t, ctx)
 		})
 	}

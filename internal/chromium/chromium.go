@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -96,4 +97,25 @@ func Scheme(name string) chromedp.Action[chromedp.Void] {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, params)
 		return err
 	})
+}
+
+// Readable fails the test where the page cannot be read in a wide window or on a phone,
+// by day or by night: charts without size or content, what is wider than the window,
+// texts with too little contrast.
+func Readable(t *testing.T, ctx context.Context) {
+	t.Helper()
+	for _, width := range []int64{1200, 390} {
+		Do(t, ctx, chromedp.EmulateViewport(width, 900))
+		for _, check := range []string{"charts", "wide"} {
+			if wrong := Evaluate[[]string](t, ctx, "inspect."+check+"()"); len(wrong) > 0 {
+				t.Errorf("%d pixels wide, %s: %s", width, check, strings.Join(wrong, "; "))
+			}
+		}
+	}
+	for _, of := range []string{"light", "dark"} {
+		Do(t, ctx, Scheme(of))
+		if weak := Evaluate[[]string](t, ctx, "inspect.contrast()"); len(weak) > 0 {
+			t.Errorf("%s: too little contrast: %s", of, strings.Join(weak, "; "))
+		}
+	}
 }
