@@ -51,6 +51,8 @@ type app struct {
 	verbose        bool   // text reports have all
 	catalog        catalog
 	children       *process.Children // servers that run; nil: nobody lists them
+	audience       *audience         // nil: nobody watches runs
+	page           string            // file of the newest report; empty: there is none
 }
 
 func knownCatalog() catalog {
@@ -65,6 +67,7 @@ func (a *app) main(ctx context.Context) int {
 	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
+		a.unwatch(exitDone, "")
 		return exitDone
 	}
 	code, text := exitUsage, err.Error()
@@ -84,6 +87,7 @@ func (a *app) main(ctx context.Context) int {
 		hidden.Add(secret.InEnvironment(os.Environ())...) // PGPASSWORD
 	}
 	lines := strings.Split(hidden.Text(text), "\n")
+	a.unwatch(code, printable.Line(lines[0]))
 	for i, line := range lines {
 		line = printable.Line(line)
 		// A flag that sets two values may be wrong twice over.

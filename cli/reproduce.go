@@ -93,6 +93,7 @@ registries. A system that is not there is not tested, and the others are.`,
 	for _, s := range document.Sizes() {
 		sizes = append(sizes, string(s))
 	}
+	liveFlags(cmd)
 	complete(cmd, "size", sizes)
 	complete(cmd, "query-texts", []string{experiment.TextsEqual, textsBoth})
 	completeBy(cmd, "target", a.completeTarget)
@@ -434,7 +435,10 @@ func (p *reproducing) runAll(cmd *cobra.Command, kept *store.Store, whole *exper
 		_, runs, err := p.app.runPoints(cmd, kept, whole, sweep, "run", func(*result.Run) error { return nil })
 		return runs, err
 	}
-	r, shown := p.app.newRunner(cmd, kept, whole)
+	r, shown, err := p.app.newRunner(cmd, kept, whole)
+	if err != nil {
+		return nil, err
+	}
 	defer shown.Close()
 	run, err := r.Run(cmd.Context(), plan, "run", p.app.args)
 	if run == nil || err != nil {
@@ -501,6 +505,7 @@ func (p *reproducing) report(d *document.Document, measured claims.Measured, for
 	if err := writeReport(page, func(out io.Writer) error { return whole.Write(out, report.HTML, report.Options{}) }); err != nil {
 		return err
 	}
+	a.page = page
 	_, err := fmt.Fprintf(a.stdout, "\nPage: %s\n", page)
 	return err
 }

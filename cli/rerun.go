@@ -65,7 +65,10 @@ it will execute and the places that it reads and writes, and asks for confirmati
 					return err
 				}
 			}
-			r, shown := a.newRunner(cmd, kept, e)
+			r, shown, err := a.newRunner(cmd, kept, e)
+			if err != nil {
+				return err
+			}
 			second, err := r.Run(ctx, plan, first.Command, a.args)
 			shown.Close()
 			if second == nil || errors.Is(err, runner.ErrInput) && ctx.Err() == nil {
@@ -92,5 +95,6 @@ it will execute and the places that it reads and writes, and asks for confirmati
 	failIfFlag(cmd, &failIf)
 	given.timeoutFlags(cmd)
 	forceFlag(cmd)
+	liveFlags(cmd)
 	return cmd
 }

@@ -74,7 +74,10 @@ part of a sweep stands for the sweep. Imported runs are not resumed.`,
 			if err != nil {
 				return err
 			}
-			r, shown := a.newRunner(cmd, kept, e)
+			r, shown, err := a.newRunner(cmd, kept, e)
+			if err != nil {
+				return err
+			}
 			resumed, err := r.Resume(ctx, plan, run)
 			shown.Close()
 			if resumed == nil || errors.Is(err, runner.ErrInput) && ctx.Err() == nil {
@@ -88,6 +91,7 @@ part of a sweep stands for the sweep. Imported runs are not resumed.`,
 	}
 	given.timeoutFlags(cmd)
 	forceFlag(cmd)
+	liveFlags(cmd)
 	return cmd
 }
 

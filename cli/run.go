@@ -122,6 +122,7 @@ became of each parameter.`,
 	flags.add("Continuous aggregates", given.materializeFlags)
 	flags.add("Timeouts", given.timeoutFlags)
 	flags.add("IoTDB-Benchmark", files.configFlag, files.routineFlag)
+	flags.add("While it runs", liveFlags)
 	flags.add("The run as a whole", given.quietFlag, func(cmd *cobra.Command) {
 		cmd.Flags().BoolVar(&selfTest, "self-test", false, "compare each target with itself, and say what this machine cannot resolve")
 		failIfFlag(cmd, &within.failIf)
@@ -259,6 +260,7 @@ func (a *app) stepCommand(given *settings, use, short, long, example string, own
 	})
 	own(&flags)
 	flags.add("Timeouts", given.timeoutFlags)
+	flags.add("While it runs", liveFlags)
 	flags.add("IoTDB-Benchmark", files.configFlag)
 	flags.done()
 	return cmd
@@ -331,7 +333,10 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, 
 		}
 		baseline = &side
 	}
-	r, shown := a.newRunner(cmd, kept, e)
+	r, shown, err := a.newRunner(cmd, kept, e)
+	if err != nil {
+		return err
+	}
 	run, err := r.Run(ctx, plan, cmd.Name(), a.args)
 	shown.Close()
 	if run == nil || errors.Is(err, runner.ErrInput) && ctx.Err() == nil {
@@ -421,13 +426,21 @@ func (a *app) print(sweep *runner.Sweep) error {
 
 // newRunner returns what runs the experiments of a command, and its display, to be
 // closed.
-func (a *app) newRunner(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment) (*runner.Runner, display) {
+func (a *app) newRunner(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment) (*runner.Runner, display, error) {
+	if err := a.watch(cmd); err != nil {
+		return nil, display{}, err
+	}
 	shown := a.newDisplay(e.Load.ReportingPeriod)
-	return &runner.Runner{
+	r := &runner.Runner{
 		Store: kept, Dir: a.folder(), Display: shown,
 		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(cmd.Context(), a.folder()), Input: os.Stdin,
 		Children: a.children, Force: a.force(cmd),
-	}, shown
+	}
+	if a.audience != nil {
+		a.audience.run.Follow(shown.State)
+		r.Observer = a.audience.run
+	}
+	return r, shown, nil
 }
 
 // pageName is the run's page in its folder.

@@ -39,7 +39,10 @@ func (a *app) runSweep(cmd *cobra.Command, kept *store.Store, e *experiment.Expe
 // runPoints runs all points of a sweep that has not begun, as a command's. done is called
 // with each as it ends. The record is nil where the sweep could not begin.
 func (a *app) runPoints(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment, plan *runner.Sweep, command string, done func(*result.Run) error) (*result.Sweep, []*result.Run, error) {
-	r, shown := a.newRunner(cmd, kept, e)
+	r, shown, err := a.newRunner(cmd, kept, e)
+	if err != nil {
+		return nil, nil, err
+	}
 	defer shown.Close()
 	record, err := r.BeginSweep(cmd.Context(), plan, command, a.args)
 	if err != nil {
@@ -89,7 +92,10 @@ func (a *app) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Fou
 	if err != nil {
 		return err
 	}
-	r, shown := a.newRunner(cmd, kept, e)
+	r, shown, err := a.newRunner(cmd, kept, e)
+	if err != nil {
+		return err
+	}
 	s := &sweeping{app: a, record: record}
 	s.runs, err = r.RunSweep(ctx, plan, record, runs, a.pageOf)
 	shown.Close()
@@ -135,6 +141,7 @@ func (a *app) writePage(id string, write func(io.Writer) error) (page string, er
 	if err := os.MkdirAll(filepath.Dir(page), 0o777); err != nil {
 		return "", fmt.Errorf("making the folder of %s: %w", id, err)
 	}
+	a.page = page
 	return page, writeReport(page, write)
 }
 

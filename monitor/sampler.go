@@ -3,6 +3,7 @@ package monitor
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -164,17 +165,27 @@ func (w *watched) rise(m result.Metric, now float64, anew bool) float64 {
 // Resources returns what was read so far, one for each source in the order of
 // Watch. It may be called at any time.
 func (s *Sampler) Resources() []result.Resources {
+	all := s.Last(math.MaxInt)
+	for i := range all {
+		all[i].Total = all[i].UsageTotal()
+	}
+	return all
+}
+
+// Last returns the last readings of each source, so many at most, without their
+// total, for who looks often. It may be called at any time.
+func (s *Sampler) Last(readings int) []result.Resources {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := make([]result.Resources, len(s.watched))
 	for i, w := range s.watched {
 		r := w.resources
-		r.At, r.Problems = slices.Clone(r.At), slices.Clone(r.Problems)
+		from := max(0, len(r.At)-readings)
+		r.At, r.Problems = slices.Clone(r.At[from:]), slices.Clone(r.Problems)
 		r.Metrics = make(map[result.Metric][]result.Value, len(w.resources.Metrics))
 		for m, column := range w.resources.Metrics {
-			r.Metrics[m] = slices.Clone(column)
+			r.Metrics[m] = slices.Clone(column[from:])
 		}
-		r.Total = r.UsageTotal()
 		all[i] = r
 	}
 	return all

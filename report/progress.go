@@ -36,6 +36,12 @@ func newCourses(c *lines, until float64, all []course, top func(float64) float64
 		ys = append(ys, tick{float64(i) / 4, text(highest * float64(i) / 4)})
 	}
 	c.grid(seconds(until), ys)
+	c.draw(until, all, func(v float64) float64 { return v / highest }, text)
+	return c
+}
+
+// draw draws figures over time, each at its height from 0 to 1.
+func (c *lines) draw(until float64, all []course, height func(float64) float64, text func(float64) string) {
 	for _, s := range all {
 		if len(s.values) == 0 {
 			continue
@@ -43,7 +49,7 @@ func newCourses(c *lines, until float64, all []course, top func(float64) float64
 		drawing := curve{Style: s.style}
 		var path strings.Builder
 		for j, v := range s.values {
-			x, y := c.place(s.at[j]/until, v/highest)
+			x, y := c.place(s.at[j]/until, height(v))
 			fmt.Fprintf(&path, "%c%g,%g", "ML"[min(j, 1)], x, y)
 			// So many marks as the eye can take.
 			if n := len(drawing.Marks); n == 0 || x-drawing.Marks[n-1].X >= apart {
@@ -53,7 +59,6 @@ func newCourses(c *lines, until float64, all []course, top func(float64) float64
 		drawing.Path = path.String()
 		c.Curves = append(c.Curves, drawing)
 	}
-	return c
 }
 
 // seconds are ticks of a time axis.

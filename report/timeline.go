@@ -50,34 +50,46 @@ func newTimeline(r *result.Run) *timeline {
 	}
 	add(newSchedule(r, ofTargets, until))
 	add(loadCourses(r, ofTargets, until))
-	for _, figure := range []struct {
-		title, help, y string
-		metrics        map[string]result.Metric // by source; "": all others
-		top            func(float64) float64
-		text           func(float64) string
-	}{
+	for _, f := range resourceFigures() {
+		var all []course
+		for i := range r.Resources {
+			s := &r.Resources[i]
+			all = append(all, courseOf(s, f.of(s.Source), ofSources[slices.Index(names, s.Source)]))
+		}
+		add(newCourses(newLines(f.title, f.help, timeAxis, f.y), until, all, f.top, f.text))
+	}
+	for _, c := range internalCourses(r, names, ofSources, until) {
+		add(c)
+	}
+	return view
+}
+
+// resourceFigure is a chart of what sources used.
+type resourceFigure struct {
+	title, help, y string
+	metrics        map[string]result.Metric // by source; "": all others
+	top            func(float64) float64
+	text           func(float64) string
+}
+
+// of is the metric that a source has in the chart.
+func (f *resourceFigure) of(source string) result.Metric {
+	if m, ok := f.metrics[source]; ok {
+		return m
+	}
+	return f.metrics[""]
+}
+
+// resourceFigures are the charts in their order: a live page has the first three.
+func resourceFigures() []resourceFigure {
+	return []resourceFigure{
 		{"CPU", "cores at work", "cores", map[string]result.Metric{"": result.CPU}, roundUp, abbreviated},
 		{"Memory", "in use on the host, resident of processes", "bytes", map[string]result.Metric{"host": result.MemoryUsed, "": result.RSS}, roundBytes, axisBytes},
 		{"Disk writes", "bytes written a second", "bytes/s", map[string]result.Metric{"": result.DiskWritten}, roundBytes, axisBytes},
 		{"Disk reads", "bytes read a second", "bytes/s", map[string]result.Metric{"": result.DiskRead}, roundBytes, axisBytes},
 		{"Network", "bytes sent a second, by the whole host", "bytes/s", map[string]result.Metric{"": result.NetSent}, roundBytes, axisBytes},
 		{"Within the host", "bytes sent a second from process to process", "bytes/s", map[string]result.Metric{"": result.Loopback}, roundBytes, axisBytes},
-	} {
-		var all []course
-		for i := range r.Resources {
-			s := &r.Resources[i]
-			m, ok := figure.metrics[s.Source]
-			if !ok {
-				m = figure.metrics[""]
-			}
-			all = append(all, courseOf(s, m, ofSources[slices.Index(names, s.Source)]))
-		}
-		add(newCourses(newLines(figure.title, figure.help, timeAxis, figure.y), until, all, figure.top, figure.text))
 	}
-	for _, c := range internalCourses(r, names, ofSources, until) {
-		add(c)
-	}
-	return view
 }
 
 // internalCourses draws what systems tell of themselves, a chart for each

@@ -32,24 +32,31 @@ func (d *Display) whole(now time.Time) string {
 		return ""
 	}
 	line := fmt.Sprintf("whole run: step %d of %d", o.Step, o.Steps)
+	switch left, more := d.left(now); {
+	case left <= 0:
+		return line
+	case more:
+		return line + ", more than " + Roughly(left) + " left"
+	default:
+		return line + ", about " + Roughly(left) + " left"
+	}
+}
+
+// left is about what the whole run still takes, or, with more, some of it: of the rest
+// nobody knows. The caller holds the lock.
+func (d *Display) left(now time.Time) (left time.Duration, more bool) {
+	o := d.overall
 	left, known := max(o.Expected-now.Sub(d.begun), 0), o.Expected > 0
 	for _, t := range d.running {
 		if seconds := t.secondsLeft(); seconds > 0 {
 			left, known = max(left, time.Duration(seconds*float64(time.Second))), true
 		}
 	}
-	left += o.Rest
-	switch {
-	case left <= 0:
-		return line
-	case o.More || !known:
-		return line + ", more than " + roughly(left) + " left"
-	}
-	return line + ", about " + roughly(left) + " left"
+	return left + o.Rest, o.More || !known
 }
 
-// roughly returns a time as exactly as one guesses: 35 s, 2 min 10 s, 14 min.
-func roughly(d time.Duration) string {
+// Roughly returns a time as exactly as one guesses: 35 s, 2 min 10 s, 14 min.
+func Roughly(d time.Duration) string {
 	if s := d.Round(5 * time.Second); s < time.Minute {
 		return wholeSeconds(int64(max(s, 5*time.Second) / time.Second))
 	}

@@ -65,8 +65,8 @@ func TestRoughly(t *testing.T) {
 		time.Second: "5 s", 34 * time.Second: "35 s", 58 * time.Second: "1 min 0 s", 127 * time.Second: "2 min 10 s",
 		599 * time.Second: "10 min", 843 * time.Second: "14 min", 3599 * time.Second: "1 h 0 min", 2*time.Hour + 18*time.Minute: "2 h 20 min",
 	} {
-		if got := roughly(d); got != want {
-			t.Errorf("roughly(%v) = %q, want %q", d, got, want)
+		if got := Roughly(d); got != want {
+			t.Errorf("Roughly(%v) = %q, want %q", d, got, want)
 		}
 	}
 }

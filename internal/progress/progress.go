@@ -34,6 +34,7 @@ type Display struct {
 	overall Overall
 	begun   time.Time // the step of it that is at hand
 	told    time.Time // when a plain line last said how far it is
+	ended   []Ended   // the newest, at most keptEnded
 	closed  bool
 
 	stop    chan struct{} // closed by Close
@@ -127,7 +128,7 @@ func (t *Task) Done(note string) {
 	if note == "" {
 		note = t.summary(t.d.now())
 	}
-	t.finish(note)
+	t.finish(note, false)
 }
 
 // Fail ends the task like Done, and shows that it failed and why. Without a note
@@ -136,12 +137,12 @@ func (t *Task) Fail(note string) {
 	if note != "" {
 		note = "failed: " + note
 	}
-	t.finish(note)
+	t.finish(note, true)
 }
 
 // finish ends the task with a line of its label and the text, or, without a text,
 // with none.
-func (t *Task) finish(text string) {
+func (t *Task) finish(text string, failed bool) {
 	d := t.d
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -154,7 +155,9 @@ func (t *Task) finish(text string) {
 		d.show()
 		return
 	}
-	d.show(t.label + ": " + oneLine(text))
+	text = oneLine(text)
+	d.keep(Ended{d.now(), t.label, text, failed})
+	d.show(t.label + ": " + text)
 }
 
 // Log writes a line, above the bars where there are any.
@@ -179,7 +182,7 @@ func (d *Display) Close() {
 	close(d.stop)
 	d.sampler.Wait()
 	for _, t := range left {
-		t.finish("stopped at " + t.done())
+		t.finish("stopped at "+t.done(), false)
 	}
 	d.Overall(Overall{})
 }

@@ -19,6 +19,7 @@ import (
 type Writer struct {
 	start  time.Time
 	frames *frameWriter // of the goroutine that writes
+	named  []Cell       // likewise: the cells that it has declared
 
 	wake    chan struct{} // has room for one: there is something in the queue
 	flush   chan chan struct{}
@@ -32,6 +33,7 @@ type Writer struct {
 	spare     []item // the queue's other half
 	recorders []*Recorder
 	free      []*block
+	observe   func(Cell, []Op)
 	blocks    int // in existence
 	most      int // recorders that were open at once
 	err       error
@@ -71,6 +73,17 @@ func NewWriter(out io.Writer, h Header) (*Writer, error) {
 	}
 	go w.run()
 	return w, nil
+}
+
+// Observe has a function see the operations of each cell soon after they were
+// recorded, at least every second, in the order of each worker; times count from the
+// start of the log. The goroutine that writes calls it, and no worker waits for it;
+// where it is slow, operations may be lost to the log. It keeps nothing of ops. Observe
+// is called before the first recorder is made.
+func (w *Writer) Observe(see func(c Cell, ops []Op)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.observe = see
 }
 
 // Section is the part of a log that one cell's operations go to. A nil one
@@ -174,15 +187,17 @@ func (w *Writer) write(partial bool) {
 			}
 		}
 	}
+	observe := w.observe
 	w.mu.Unlock()
 
 	for i := range queue {
 		if cell := queue[i].cell; cell != nil {
 			w.frames.json(cellFrame, cell)
+			w.named = append(w.named, *cell)
 			continue
 		}
 		b := queue[i].block
-		w.writeBlock(b, b.published.Load())
+		w.writeBlock(b, b.published.Load(), observe)
 		b.published.Store(0)
 		b.written = 0
 		w.mu.Lock()
@@ -190,7 +205,7 @@ func (w *Writer) write(partial bool) {
 		w.mu.Unlock()
 	}
 	for _, p := range parts {
-		w.writeBlock(p.block, p.published)
+		w.writeBlock(p.block, p.published, observe)
 	}
 	w.mu.Lock()
 	w.spare = queue
@@ -198,12 +213,16 @@ func (w *Writer) write(partial bool) {
 	w.mu.Unlock()
 }
 
-// writeBlock writes what of the first operations of a block has not been.
-func (w *Writer) writeBlock(b *block, published int64) {
-	before := w.frames.written
-	w.frames.block(b.ops[b.written:published])
+// writeBlock writes what of the first operations of a block has not been, and shows
+// it to who observes; nil: nobody does.
+func (w *Writer) writeBlock(b *block, published int64, observe func(Cell, []Op)) {
+	before, ops := w.frames.written, b.ops[b.written:published]
+	w.frames.block(ops)
 	w.lost.Add(published - b.written - (w.frames.written - before))
 	b.written = published
+	if observe != nil && len(ops) > 0 {
+		observe(w.named[ops[0].Cell], ops)
+	}
 }
 
 // Flush writes all that was recorded before it was called, and returns the

@@ -38,6 +38,52 @@ func begin(t testing.TB, out io.Writer) (*Writer, *Recorder) {
 	return w, section.Recorder(0, now)
 }
 
+// Who observes sees every operation once, in its cell, and soon.
+func TestObserve(t *testing.T) {
+	w, err := NewWriter(io.Discard, Header{Start: start()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	seen := make(map[string][]int64)
+	w.Observe(func(c Cell, ops []Op) {
+		mu.Lock()
+		defer mu.Unlock()
+		for i := range ops {
+			seen[c.Type] = append(seen[c.Type], ops[i].Sequence)
+		}
+	})
+	const many = 3*blockOps + 5
+	for _, name := range []string{"a", "b"} {
+		r := w.Section(Cell{Kind: Query, Type: name}).Recorder(0, start())
+		for i := range many {
+			r.Record(Op{Sequence: int64(i)})
+			if i == 7 || i == blockOps { // parts of a block too
+				if err := w.Flush(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		r.Close()
+		if err := w.Flush(); err != nil { // its blocks are free for the next
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "b"} {
+		for i, n := range seen[name] {
+			if n != int64(i) {
+				t.Fatalf("cell %s: operation %d at place %d", name, n, i)
+			}
+		}
+		if len(seen[name]) != many {
+			t.Errorf("cell %s: %d operations seen, want %d", name, len(seen[name]), many)
+		}
+	}
+}
+
 // Whoever records nothing needs no if.
 func TestNilRecordsNothing(t *testing.T) {
 	var s *Section

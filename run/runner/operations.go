@@ -14,10 +14,11 @@ import (
 // operations is the log of a run's single operations, which begins with the
 // first measurement.
 type operations struct {
-	dir  string // of the run
-	of   oplog.Header
-	file *os.File
-	log  *oplog.Writer
+	dir      string // of the run
+	of       oplog.Header
+	observer Observer // nil: nobody looks
+	file     *os.File
+	log      *oplog.Writer
 }
 
 // section returns where the operations of a measurement go.
@@ -48,6 +49,10 @@ func (o *operations) begin() error {
 		log, err := oplog.NewWriter(file, o.of)
 		if err != nil {
 			return errors.Join(err, file.Close())
+		}
+		if o.observer != nil {
+			start := o.of.Start
+			log.Observe(func(c oplog.Cell, ops []oplog.Op) { o.observer.Operations(start, c, ops) })
 		}
 		o.file, o.log = file, log
 		return nil

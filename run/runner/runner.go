@@ -68,16 +68,38 @@ type Overall struct {
 	More        bool          // of some of those nobody knows it
 }
 
+// Observer sees runs while they go on. It holds nothing up: what it is given comes
+// from goroutines that others wait for.
+type Observer interface {
+	// Begin says that a run begins, or goes on. What a run saw before is over.
+	Begin(Beginning)
+	// Operations shows operations of a cell soon after they ended, whose times count
+	// from the start of their log. It keeps nothing of ops.
+	Operations(start time.Time, c oplog.Cell, ops []oplog.Op)
+}
+
+// Beginning is what an observer is told of a run that begins.
+type Beginning struct {
+	ID, Name, Command string
+	Workload          string // empty: what the targets hold, which is not known yet
+	Targets           []string
+	Started           time.Time // where its time line begins, which of one that goes on is long ago
+	// Resources returns the last readings of each source, so many at most, which has no
+	// total. It may be called at any time, also when the run has ended.
+	Resources func(readings int) []result.Resources
+}
+
 // Runner executes plans.
 type Runner struct {
-	Store   Store
-	Dir     string // results folder; each run has a folder of its own in it
-	Display Display
-	Tool    result.Tool
-	Host    result.Host
-	Modules func(paths []string) []result.Module // versions of linked modules; nil: not known
-	Force   session.Ask                          // what may be dropped of data that tsmark did not create; nil: nothing
-	Input   io.Reader                            // standard input, for an experiment whose rows come from there
+	Store    Store
+	Dir      string // results folder; each run has a folder of its own in it
+	Display  Display
+	Observer Observer // nil: nobody looks
+	Tool     result.Tool
+	Host     result.Host
+	Modules  func(paths []string) []result.Module // versions of linked modules; nil: not known
+	Force    session.Ask                          // what may be dropped of data that tsmark did not create; nil: nothing
+	Input    io.Reader                            // standard input, for an experiment whose rows come from there
 	// Children lists the servers that a run started and that run, for who must
 	// end at once; nil: nobody does.
 	Children *process.Children
@@ -174,6 +196,15 @@ func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run) (*result.
 func (x *execution) start(ctx context.Context) {
 	x.watch.begin(ctx, x.run.Started, x.Dir)
 	x.operations.dir, x.operations.of = filepath.Join(x.Dir, x.run.ID), oplog.Header{Run: x.run.ID, Tool: x.Tool.Version}
+	if x.Observer == nil {
+		return
+	}
+	x.operations.observer = x.Observer
+	b := Beginning{ID: x.run.ID, Name: x.run.Name, Command: x.run.Command, Workload: x.run.Dataset.Spec.Name, Started: x.run.Started, Resources: x.sampler.Last}
+	for i := range x.plan.targets {
+		b.Targets = append(b.Targets, x.plan.targets[i].name)
+	}
+	x.Observer.Begin(b)
 }
 
 // lock keeps other processes from resuming the run or sweep, which is what it

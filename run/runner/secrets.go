@@ -3,7 +3,6 @@ package runner
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -58,7 +57,7 @@ func newRedactor(e *experiment.Experiment, c Catalog) *secret.Redactor {
 			if !maybeSecret(&kinds[i], name) {
 				continue
 			}
-			if content, named, err := fromFile(value); !named {
+			if content, named, err := secret.FromFile(value); !named {
 				r.Add(value)
 			} else if err == nil {
 				r.Add(content)
@@ -111,7 +110,7 @@ func (c *Catalog) complete(k *driver.Driver, t experiment.Target) (experiment.Ta
 		value, given := t.Options[o.Name]
 		value, err := c.revealed(t.Name, o.Name, value, o.Secret && !given)
 		if err == nil && o.Secret && given {
-			if content, named, unread := fromFile(value); named {
+			if content, named, unread := secret.FromFile(value); named {
 				value, err = content, unread
 			}
 		}
@@ -132,20 +131,6 @@ func (c *Catalog) complete(k *driver.Driver, t experiment.Target) (experiment.Ta
 		}
 	}
 	return t, nil
-}
-
-// fromFile reads the secret of a file that is named as @FILE, without the end
-// of its last line; named is false for a secret itself.
-func fromFile(value string) (content string, named bool, err error) {
-	name, named := strings.CutPrefix(value, "@")
-	if !named {
-		return value, false, nil
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return "", true, fmt.Errorf("reading a secret from the file behind @: %w", err)
-	}
-	return strings.TrimRight(strings.TrimPrefix(string(text), "\ufeff"), "\r\n"), true, nil
 }
 
 // settingsOf lists what else of a target may have a secret in it, such as the
@@ -229,7 +214,7 @@ func (p *Plan) public(t experiment.Target, kind *driver.Driver, found driver.Opt
 	given := t.Options
 	t.Options = p.withoutSecrets(kind, options)
 	for _, o := range kind.Options {
-		if _, named, _ := fromFile(given[o.Name]); named && o.Secret {
+		if _, named, _ := secret.FromFile(given[o.Name]); named && o.Secret {
 			t.Options[o.Name] = given[o.Name] // where it is, is none
 		}
 	}

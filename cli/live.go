@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/internal/secret"
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/live"
+)
+
+// The flags that show runs while they go on. They are no part of an experiment: who
+// watches changes nothing of it.
+const (
+	webFlag        = "web"
+	prometheusFlag = "prometheus"
+	tokenFlag      = "token"
+)
+
+// anyPort is the address of a page for which none is given.
+const anyPort = "127.0.0.1:0"
+
+// liveFlags adds them.
+func liveFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.String(webFlag, "", "show the run while it goes on, on a page at this `address`; --web alone: on a free port of 127.0.0.1")
+	f.Lookup(webFlag).NoOptDefVal = anyPort
+	f.String(prometheusFlag, "", "show the same as metrics for Prometheus, at /metrics of this `address`, such as 127.0.0.1:9464")
+	f.String(tokenFlag, "", "`@FILE` with the token that readers of both need; addresses that other machines reach must have one")
+}
+
+// audience is what shows the runs of a command to who wants to see them.
+type audience struct {
+	run    *live.Run
+	server *live.Server
+}
+
+// watch begins to show the runs of a command where its flags say so.
+func (a *app) watch(cmd *cobra.Command) error {
+	if a.audience != nil { // by a run before
+		return nil
+	}
+	options, err := liveOptions(cmd)
+	if err != nil || options.Page == "" && options.Metrics == "" {
+		return err
+	}
+	run := live.NewRun()
+	server, err := live.Start(run, options)
+	if err != nil {
+		return fmt.Errorf("showing the run: %w", err)
+	}
+	a.audience = &audience{run, server}
+	for _, at := range []struct{ what, url string }{{"live page", server.PageURL}, {"live metrics", server.MetricsURL}} {
+		if at.url != "" {
+			fmt.Fprintf(a.stderr, "%s: %s\n", at.what, at.url)
+		}
+	}
+	return nil
+}
+
+// liveOptions are what a command's flags say, if it has them.
+func liveOptions(cmd *cobra.Command) (o live.Options, err error) {
+	f := cmd.Flags()
+	if f.Lookup(webFlag) == nil {
+		return o, nil
+	}
+	o.Page, o.Metrics = f.Lookup(webFlag).Value.String(), f.Lookup(prometheusFlag).Value.String()
+	for _, flag := range []string{webFlag, prometheusFlag} {
+		if f.Changed(flag) && f.Lookup(flag).Value.String() == "" {
+			return o, fmt.Errorf("--%s: is empty; give HOST:PORT, such as 127.0.0.1:9464", flag)
+		}
+	}
+	if f.Changed(tokenFlag) {
+		if o.Token, err = tokenOf(f.Lookup(tokenFlag).Value.String()); err != nil {
+			return o, fmt.Errorf("--%s: %w", tokenFlag, err)
+		}
+	}
+	if err := o.Check(); err != nil {
+		return o, fmt.Errorf("--%s, --%s: %w", webFlag, prometheusFlag, err)
+	}
+	return o, nil
+}
+
+// tokenOf reads the token of a file that is named as @FILE. Errors have nothing of what
+// may be one.
+func tokenOf(value string) (string, error) {
+	token, named, err := secret.FromFile(value)
+	switch {
+	case !named:
+		return "", errors.New("must be @FILE: everybody on the machine could read the token itself in the list of processes")
+	case err != nil:
+		return "", err
+	}
+	if token = strings.TrimSpace(token); token == "" {
+		return "", errors.New("the file is empty; write a token to it, as openssl rand -hex 16 prints")
+	}
+	return token, nil
+}
+
+// unwatch says how the command ended to who watches, and shows nothing any longer.
+func (a *app) unwatch(code int, text string) {
+	if a.audience == nil {
+		return
+	}
+	end := report.LiveEnd{Text: text, Failed: code != exitDone}
+	switch {
+	case text != "":
+	case code == exitDone:
+		end.Text = "The run has ended."
+	default:
+		end.Text = fmt.Sprintf("The run has ended with exit status %d.", code)
+	}
+	if page, err := filepath.Abs(a.page); a.page != "" && err == nil {
+		end.Page = page
+	}
+	a.audience.server.End(end)
+}

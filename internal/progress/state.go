@@ -1,0 +1,59 @@
+package progress
+
+import (
+	"slices"
+	"time"
+)
+
+// State is what a display shows at one moment, for others who show it too.
+type State struct {
+	Step, Steps int           // the step of the run at hand, from 1, of all; 0: there is no run
+	Left        time.Duration // about what the run still takes; 0: not known
+	More        bool          // that is the least: nobody knows how long some steps take
+	Running     []Running     // tasks, in the order of their start
+	Ended       []Ended       // the newest that ended with a text, the last one last
+}
+
+// Running is a task that has not ended.
+type Running struct {
+	Label, Unit string // the unit is a plural: rows, queries; empty: nothing is counted
+	Started     time.Time
+	Done, Total int64         // in that unit; a total of at most 0: not known
+	PerSecond   float64       // over the last seconds
+	Left        time.Duration // at that rate; 0: not known
+}
+
+// Ended is what was said of a task at its end.
+type Ended struct {
+	At          time.Time
+	Label, Text string
+	Failed      bool
+}
+
+// keptEnded is how many ends of tasks are kept.
+const keptEnded = 50
+
+// keep keeps the end of a task, and forgets the oldest. The caller holds the lock.
+func (d *Display) keep(e Ended) {
+	if len(d.ended) == keptEnded {
+		d.ended = slices.Delete(d.ended, 0, 1)
+	}
+	d.ended = append(d.ended, e)
+}
+
+// State returns what the display shows now, also after Close.
+func (d *Display) State() State {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := State{Step: d.overall.Step, Steps: d.overall.Steps, Ended: slices.Clone(d.ended)}
+	if s.Steps > 0 {
+		s.Left, s.More = d.left(d.now())
+	}
+	for _, t := range d.running {
+		s.Running = append(s.Running, Running{
+			Label: t.label, Unit: t.unit, Started: t.started, Done: t.n.Load(), Total: t.total,
+			PerSecond: t.rate.perSecond(), Left: time.Duration(t.secondsLeft() * float64(time.Second)),
+		})
+	}
+	return s
+}

@@ -1,0 +1,21 @@
+package secret
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// FromFile reads the secret of a file that is named as @FILE, without the end
+// of its last line; named is false for a secret itself.
+func FromFile(value string) (content string, named bool, err error) {
+	name, named := strings.CutPrefix(value, "@")
+	if !named {
+		return value, false, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "", true, fmt.Errorf("reading a secret from the file behind @: %w", err)
+	}
+	return strings.TrimRight(strings.TrimPrefix(string(text), "\ufeff"), "\r\n"), true, nil
+}

@@ -1,0 +1,137 @@
+package live
+
+import (
+	"math/bits"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/report"
+)
+
+// newTimes returns an empty histogram of microseconds, good to 1 %, of 26 KiB: there is
+// one for each query type of each target.
+func newTimes() *hdrhistogram.Histogram {
+	return hdrhistogram.New(1, int64(time.Hour/time.Microsecond), 2)
+}
+
+// The buckets of Prometheus's histograms end at 2^lowest microseconds, 16 µs, and at
+// each power of two above, up to 67 s; the last has the rest.
+const (
+	lowest  = 4
+	buckets = 24
+)
+
+// measured is what the operations of a key come to.
+type measured struct {
+	key
+	times    *hdrhistogram.Histogram // of those that ended well, in all repeats
+	buckets  [buckets]int64          // of these, by powers of two
+	total    time.Duration           // of these
+	outcomes [oplog.Outcomes]int64
+	rows     int64 // accepted, or in answers
+	bytes    int64
+	due      bool // times count from when an operation was due
+
+	// Of the latest repeat.
+	cell        oplog.Cell
+	turn        int // when it began, among all
+	done        int64
+	first, last time.Duration // -1: there is no first yet
+}
+
+// begin begins a repeat, or what else the cell says that is new.
+func (m *measured) begin(c oplog.Cell, turn int) {
+	m.cell, m.turn, m.done, m.first, m.last = c, turn, 0, -1, 0
+	m.due = c.Schedule != "" && c.Kind == oplog.Query
+}
+
+// add adds an operation, and returns its time in microseconds if that counts.
+func (m *measured) add(op *oplog.Op) (took int64, counts bool) {
+	if m.first < 0 || op.Start < m.first {
+		m.first = op.Start
+	}
+	end := op.Start + op.Duration
+	m.last = max(m.last, end)
+	if op.Outcome == oplog.Started || op.BurnIn && m.cell.Part != oplog.Mixed {
+		return 0, false
+	}
+	m.outcomes[op.Outcome]++
+	m.rows += op.Rows
+	m.bytes += op.Bytes
+	if m.kind == oplog.Load {
+		m.done += op.Rows
+	} else if answered(op) {
+		m.done++
+	}
+	switch op.Outcome {
+	case oplog.OK, oplog.Unacknowledged, oplog.AtLeast, oplog.Stale:
+	default:
+		return 0, false
+	}
+	if op.BurnIn { // its answer was kept, which takes time
+		return 0, false
+	}
+	duration := op.Duration
+	if m.due {
+		duration = end - op.Intended
+	}
+	took = min(max(int64(duration/time.Microsecond), 1), m.times.HighestTrackableValue())
+	_ = m.times.RecordValue(took) // in range
+	m.buckets[min(max(bits.Len64(uint64(took-1))-lowest, 0), buckets-1)]++
+	m.total += duration
+	return took, true
+}
+
+// rate is that of the latest repeat, a second; 0: not known.
+func (m *measured) rate() float64 {
+	if m.last <= m.first || m.first < 0 {
+		return 0
+	}
+	return float64(m.done) / (m.last - m.first).Seconds()
+}
+
+// well is how many operations ended well.
+func (m *measured) well() (n int64) {
+	for _, o := range []oplog.Outcome{oplog.OK, oplog.Unacknowledged, oplog.Stale, oplog.Captured} {
+		n += m.outcomes[o]
+	}
+	return n
+}
+
+// unit is what the rate counts.
+func (m *measured) unit() string {
+	if m.kind == oplog.Load {
+		return "rows"
+	}
+	return "queries"
+}
+
+// shown is what the page shows of it.
+func (m *measured) shown() report.LiveMeasured {
+	what := m.of
+	if m.kind == oplog.Load {
+		what = "load"
+	}
+	if m.part != "" {
+		what += ", " + m.part
+	}
+	s := report.LiveMeasured{Target: m.target, What: what, Unit: m.unit(), Operations: m.well(), PerSecond: m.rate(), Latency: latency(m.times), Due: m.due}
+	for _, o := range []oplog.Outcome{oplog.Failed, oplog.Wrong, oplog.AtLeast, oplog.Dropped, oplog.Retried} {
+		if n := m.outcomes[o]; n > 0 {
+			s.Troubles = append(s.Troubles, report.LiveCount{Outcome: o.String(), Count: n})
+		}
+	}
+	return s
+}
+
+// latency returns percentiles of a histogram.
+func latency(times *hdrhistogram.Histogram) report.LiveLatency {
+	n := times.TotalCount()
+	return report.LiveLatencyOf(n, func(q float64) float64 {
+		rank := 100 * float64(measure.Rank(n, q)) / float64(n) // a percentage, which the histogram rounds to the nearest rank
+		return float64(times.ValueAtPercentile(rank)) * time.Microsecond.Seconds()
+	})
+}

@@ -1,0 +1,171 @@
+// Package live shows runs while they go on: as a page that renews itself, and as
+// metrics for Prometheus. Whoever reads them never holds a run up: operations come from
+// the goroutine that writes the operation log, which no worker waits for, and a reader
+// who is slow misses what it has no time for.
+package live
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/tsmark/tsmark/internal/progress"
+	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/run/runner"
+)
+
+// Run is what is known of the run that goes on. It implements runner.Observer. Its
+// methods may be called from several goroutines at once.
+type Run struct {
+	began time.Time
+
+	mu        sync.Mutex // guards what follows, never for longer than a few milliseconds
+	beginning runner.Beginning
+	progress  func() progress.State // nil: not known yet
+	measured  map[key]*measured
+	turns     int // measurements that began
+	seconds   seconds
+	recent    map[oplog.Kind]*hdrhistogram.Histogram // times since the last tick
+	failures  int64
+	over      *report.LiveEnd
+}
+
+// key is what operations are shown together.
+type key struct {
+	kind             oplog.Kind
+	target, of, part string
+}
+
+// NewRun returns what is known before any run has begun.
+func NewRun() *Run {
+	return &Run{
+		began: time.Now(), measured: make(map[key]*measured),
+		recent: map[oplog.Kind]*hdrhistogram.Histogram{oplog.Load: newTimes(), oplog.Query: newTimes()},
+	}
+}
+
+// Follow has the tasks of runs from now on told by a function, which may be called at
+// any time.
+func (r *Run) Follow(state func() progress.State) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.progress = state
+}
+
+// Begin implements runner.Observer.
+func (r *Run) Begin(b runner.Beginning) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if b.ID != r.beginning.ID {
+		clear(r.measured)
+		r.failures = 0
+	}
+	r.beginning = b
+}
+
+// Operations implements runner.Observer.
+func (r *Run) Operations(start time.Time, c oplog.Cell, ops []oplog.Op) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k := key{c.Kind, c.Target, c.Type, string(c.Part)}
+	m := r.measured[k]
+	if m == nil {
+		m = &measured{key: k, times: newTimes()}
+		r.measured[k] = m
+	}
+	if m.cell != c {
+		r.turns++
+		m.begin(c, r.turns)
+	}
+	recent, offset := r.recent[c.Kind], start.Sub(r.began)
+	for i := range ops {
+		op := &ops[i]
+		took, counts := m.add(op)
+		switch {
+		case op.Outcome == oplog.Failed, op.Outcome == oplog.Wrong:
+			r.failures++
+		case counts:
+			_ = recent.RecordValue(took)
+		}
+		s := r.seconds.at(int64((offset + op.Start + op.Duration) / time.Second))
+		switch {
+		case s == nil:
+		case c.Kind == oplog.Load:
+			s.rows += op.Rows
+		case answered(op):
+			s.queries++
+		}
+	}
+}
+
+// answered reports whether a query has come to its answer, or its time limit.
+func answered(op *oplog.Op) bool {
+	switch op.Outcome {
+	case oplog.OK, oplog.AtLeast, oplog.Stale, oplog.Captured:
+		return true
+	}
+	return false
+}
+
+// tick ends a second of the charts' latencies.
+func (r *Run) tick(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.seconds.at(newest(now.Sub(r.began))); s != nil {
+		s.batches, s.query = latency(r.recent[oplog.Load]), latency(r.recent[oplog.Query])
+	}
+	for _, times := range r.recent {
+		times.Reset()
+	}
+}
+
+// End says how what was watched ended: the last thing that is said.
+func (r *Run) End(e report.LiveEnd) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = &e
+}
+
+// now returns what is known at a moment.
+func (r *Run) now(at time.Time) *report.Live {
+	l, b, state := r.shown(at)
+	// Nothing of the run waits for those who are asked here, who may wait for a terminal.
+	if state != nil {
+		l.Progress = state()
+	}
+	if b.Resources != nil {
+		l.Resources, l.ResourcesNow = b.Resources(report.LiveWindow), at.Sub(b.Started).Seconds()
+	}
+	return l
+}
+
+// shown returns what Run itself knows, and who knows the rest.
+func (r *Run) shown(at time.Time) (*report.Live, runner.Beginning, func() progress.State) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b, passed := r.beginning, at.Sub(r.began)
+	l := &report.Live{
+		Run: b.ID, Name: b.Name, Command: b.Command, Workload: b.Workload, Targets: b.Targets,
+		Began: r.began, Now: at, Failures: r.failures, Over: r.over,
+	}
+	for _, m := range r.inTurn() {
+		l.Measured = append(l.Measured, m.shown())
+	}
+	if last := newest(passed); last >= 0 {
+		l.Seconds, l.Newest = r.seconds.until(last), passed-time.Duration(last+1)*time.Second
+	}
+	return l, b, r.progress
+}
+
+// inTurn lists what was measured, what began last first. The caller holds the lock.
+func (r *Run) inTurn() []*measured {
+	list := make([]*measured, 0, len(r.measured))
+	for _, m := range r.measured {
+		list = append(list, m)
+	}
+	slices.SortFunc(list, func(a, b *measured) int { return b.turn - a.turn })
+	return list
+}

@@ -1,0 +1,51 @@
+package live
+
+import (
+	"time"
+
+	"github.com/tsmark/tsmark/report"
+)
+
+// seconds are the newest of the seconds since the beginning, by number.
+type seconds [report.LiveWindow + 2*late]second
+
+type second struct {
+	number         int64
+	rows, queries  int64
+	batches, query report.LiveLatency
+}
+
+// late is after how many seconds all that ended in one is known: the operation log is
+// written every second.
+const late = 2
+
+// newest is the newest second of which all is known; less than 0: there is none.
+func newest(passed time.Duration) int64 { return int64(passed/time.Second) - late }
+
+// at returns a second; nil: it is too long ago, or before the beginning.
+func (s *seconds) at(number int64) *second {
+	if number < 0 {
+		return nil
+	}
+	e := &s[number%int64(len(s))]
+	switch {
+	case e.number > number:
+		return nil
+	case e.number < number:
+		*e = second{number: number}
+	}
+	return e
+}
+
+// until returns the seconds up to one, which nothing ended in too.
+func (s *seconds) until(last int64) []report.LiveSecond {
+	list := make([]report.LiveSecond, 0, min(last+1, report.LiveWindow))
+	for n := max(0, last+1-report.LiveWindow); n <= last; n++ {
+		e := s[n%int64(len(s))]
+		if e.number != n {
+			e = second{}
+		}
+		list = append(list, report.LiveSecond{Rows: e.rows, Queries: e.queries, Batches: e.batches, Query: e.query})
+	}
+	return list
+}

@@ -1,0 +1,171 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tsmark/tsmark/report"
+)
+
+// Options say where a run can be watched.
+type Options struct {
+	Page    string // address of the page, HOST:PORT; empty: there is none
+	Metrics string // address of the metrics for Prometheus; empty: there are none
+	Token   string // that readers need; empty: none, which is for loopback addresses alone
+}
+
+// Server shows a run to who asks for it over HTTP.
+type Server struct {
+	PageURL, MetricsURL string // where both are; empty: they are not
+
+	run     *Run
+	readers readers
+	servers []*http.Server
+	stop    context.CancelFunc
+	done    sync.WaitGroup
+}
+
+// Start begins to show a run. Its error is one of Options.Check, or says which address
+// could not be listened on.
+func Start(run *Run, o Options) (*Server, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	updates, err := report.NewLiveUpdates()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{run: run}
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	if o.Page != "" {
+		s.PageURL, err = s.listen(o.Page, o.Token, func(mux *http.ServeMux) {
+			mux.HandleFunc("GET /{$}", s.page)
+			mux.Handle("GET /events", &s.readers)
+		})
+	}
+	if err == nil && o.Metrics != "" {
+		s.MetricsURL, err = s.listen(o.Metrics, o.Token, func(mux *http.ServeMux) { mux.Handle("GET /metrics", metricsOf(run)) })
+		s.MetricsURL += "metrics"
+	}
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	s.done.Go(func() { s.renew(ctx, updates) })
+	return s, nil
+}
+
+// listen serves at an address, and returns its URL.
+func (s *Server) listen(text, token string, add func(*http.ServeMux)) (string, error) {
+	a, err := parseAddress(text)
+	if err != nil {
+		return "", err
+	}
+	l, err := net.Listen("tcp", a.String())
+	if err != nil {
+		return "", fmt.Errorf("listening on %s: %w; choose another port, or 0 for a free one", a, err)
+	}
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return "", err
+	}
+	mux := http.NewServeMux()
+	add(mux)
+	server := &http.Server{
+		Handler: newAccess(a, token, port).guard(mux), ErrorLog: log.New(io.Discard, "", 0),
+		ReadHeaderTimeout: patience, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+	}
+	s.servers = append(s.servers, server)
+	s.done.Go(func() { _ = server.Serve(l) }) // it ends by close
+	host := a.host
+	if host == "" {
+		host, _, _ = net.SplitHostPort(l.Addr().String())
+	}
+	return "http://" + net.JoinHostPort(host, port) + "/", nil
+}
+
+// page serves the page as it is now.
+func (s *Server) page(w http.ResponseWriter, r *http.Request) {
+	nonce := rand.Text()
+	var page bytes.Buffer
+	if err := s.run.now(time.Now()).WritePage(&page, nonce); err != nil {
+		http.Error(w, "tsmark: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", h.Get("Content-Security-Policy")+"; script-src 'nonce-"+nonce+"'; connect-src 'self'")
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
+	_, _ = page.WriteTo(w) // who has gone needs no page
+}
+
+// renew sends the readers, if there are any, what is known every second.
+func (s *Server) renew(ctx context.Context, updates *report.LiveUpdates) {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			s.readers.send(s.event(updates), true)
+			return
+		case now := <-ticker.C:
+			s.run.tick(now)
+			if s.readers.any() {
+				s.readers.send(s.event(updates), false)
+			}
+		}
+	}
+}
+
+// event is the whole content of the page as a server-sent event.
+func (s *Server) event(updates *report.LiveUpdates) []byte {
+	now := s.run.now(time.Now())
+	var content strings.Builder
+	title, err := updates.Write(&content, now)
+	if err != nil {
+		title = "tsmark"
+		content.Reset()
+		content.WriteString(`<section class="card" id="now"><p class="alert">This page cannot be shown, which is an error of tsmark; please report it.</p></section>`)
+	}
+	data, err := json.Marshal(struct {
+		Title string `json:"title"`
+		HTML  string `json:"html"`
+		Over  bool   `json:"over"`
+	}{title, content.String(), now.Over != nil})
+	if err != nil {
+		return nil // texts and a truth are JSON always
+	}
+	return fmt.Appendf(nil, "event: state\ndata: %s\n\n", data)
+}
+
+// farewell is how long the end waits for readers.
+const farewell = 2 * time.Second
+
+// End shows readers how what they watched ended, and ends the server.
+func (s *Server) End(e report.LiveEnd) {
+	s.run.End(e)
+	s.close()
+}
+
+func (s *Server) close() {
+	s.stop()
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	for _, server := range s.servers {
+		if server.Shutdown(ctx) != nil {
+			_ = server.Close() // of who is stuck
+		}
+	}
+	s.done.Wait()
+}

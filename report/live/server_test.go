@@ -1,0 +1,422 @@
+package live
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/run/runner"
+)
+
+const testToken = "a-token-of-tests-0123"
+
+func start(t *testing.T, run *Run, o Options) *Server {
+	t.Helper()
+	s, err := Start(run, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.close)
+	return s
+}
+
+// request is what a test sends.
+type request struct {
+	method, path, host, bearer, accept, form string
+}
+
+// send returns the answer without following redirects.
+func send(t *testing.T, client *http.Client, base string, r request) (*http.Response, string) {
+	t.Helper()
+	if r.method == "" {
+		r.method = http.MethodGet
+	}
+	var body io.Reader
+	if r.form != "" {
+		body = strings.NewReader(r.form)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), r.method, strings.TrimSuffix(base, "/")+r.path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Host = r.host
+	if r.form != "" {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	if r.bearer != "" {
+		req.Header.Set("Authorization", "Bearer "+r.bearer)
+	}
+	if r.accept != "" {
+		req.Header.Set("Accept", r.accept)
+	}
+	answer, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, string(text)
+}
+
+func plainClient(t *testing.T) *http.Client {
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// Without the token nothing is told, however one asks.
+func TestToken(t *testing.T) {
+	run := NewRun()
+	run.Begin(runner.Beginning{ID: "secret-run"})
+	s := start(t, run, Options{Page: "127.0.0.1:0", Metrics: "127.0.0.1:0", Token: testToken})
+	client := plainClient(t)
+	for name, r := range map[string]request{
+		"none":            {path: "/"},
+		"none, a browser": {path: "/", accept: "text/html"},
+		"events":          {path: "/events"},
+		"elsewhere":       {path: "/elsewhere"},
+		"a wrong one":     {path: "/", bearer: testToken + "x"},
+		"its beginning":   {path: "/", bearer: testToken[:len(testToken)-1]},
+		"a wrong address": {path: "/?token=wrong", accept: "text/html"},
+		"a wrong form":    {method: http.MethodPost, path: "/login", form: "token=wrong", accept: "text/html"},
+		"an empty form":   {method: http.MethodPost, path: "/login", form: "x=y"},
+		"a huge form":     {method: http.MethodPost, path: "/login", form: "token=" + strings.Repeat("x", 2*mostForm)},
+		"another cookie":  {path: "/"},
+	} {
+		answer, text := send(t, client, s.PageURL, r)
+		if answer.StatusCode != http.StatusUnauthorized || strings.Contains(text, "secret-run") || len(answer.Cookies()) > 0 {
+			t.Errorf("%s: %s, %d cookies: %.300s", name, answer.Status, len(answer.Cookies()), text)
+		}
+		if form := strings.Contains(text, "<form"); form != (r.accept != "") {
+			t.Errorf("%s: a form: %v", name, form)
+		}
+	}
+	if answer, _ := send(t, client, strings.TrimSuffix(s.MetricsURL, "metrics"), request{path: "/metrics"}); answer.StatusCode != http.StatusUnauthorized {
+		t.Errorf("metrics: %s", answer.Status)
+	}
+	if answer, text := send(t, client, s.PageURL, request{path: "/", bearer: testToken}); answer.StatusCode != http.StatusOK || !strings.Contains(text, "secret-run") {
+		t.Errorf("with the token: %s", answer.Status)
+	}
+}
+
+// A browser gives the token once. It does not stay in the address, nor go into links.
+func TestTokenBecomesCookie(t *testing.T) {
+	s := start(t, NewRun(), Options{Page: "127.0.0.1:0", Token: testToken})
+	for name, r := range map[string]request{
+		"in the address":       {path: "/?token=" + testToken},
+		"in another's address": {path: "//elsewhere.example/?token=" + testToken},
+		"in the form":          {method: http.MethodPost, path: "/login", form: "token=" + url.QueryEscape(" "+testToken+"\n")},
+	} {
+		client := plainClient(t)
+		answer, _ := send(t, client, s.PageURL, r)
+		if answer.StatusCode != http.StatusSeeOther || answer.Header.Get("Location") != "/" || answer.Header.Get("Referrer-Policy") != "no-referrer" {
+			t.Errorf("%s: %s to %q", name, answer.Status, answer.Header.Get("Location"))
+			continue
+		}
+		cookies := answer.Cookies()
+		if len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteLaxMode || strings.Contains(cookies[0].String(), testToken) {
+			t.Errorf("%s: cookies %v", name, cookies)
+			continue
+		}
+		jar, err := cookiejar.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := url.Parse(s.PageURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		jar.SetCookies(at, cookies)
+		client.Jar = jar
+		if answer, _ := send(t, client, s.PageURL, request{path: "/"}); answer.StatusCode != http.StatusOK {
+			t.Errorf("%s: with the cookie %s", name, answer.Status)
+		}
+		cookies[0].Value = "x" + cookies[0].Value[1:]
+		jar.SetCookies(at, cookies)
+		if answer, _ := send(t, client, s.PageURL, request{path: "/"}); answer.StatusCode != http.StatusUnauthorized {
+			t.Errorf("%s: with another cookie %s", name, answer.Status)
+		}
+	}
+}
+
+// A name that was made to lead here reads nothing (DNS rebinding), and nobody writes.
+func TestHost(t *testing.T) {
+	s := start(t, NewRun(), Options{Page: "127.0.0.1:0"})
+	client := plainClient(t)
+	for host, want := range map[string]int{
+		"":                       http.StatusOK, // the address itself
+		"localhost":              http.StatusOK,
+		"LOCALHOST:9999":         http.StatusOK, // a tunnel's port
+		"[::1]:80":               http.StatusOK,
+		"127.0.0.1":              http.StatusOK,
+		"attacker.example":       http.StatusMisdirectedRequest,
+		"attacker.example:80":    http.StatusMisdirectedRequest,
+		"localhost.attacker.net": http.StatusMisdirectedRequest,
+		"127.0.0.1.nip.io":       http.StatusMisdirectedRequest,
+		"10.1.2.3":               http.StatusMisdirectedRequest,
+	} {
+		for _, path := range []string{"/", "/nothing"} {
+			expected := want
+			if path == "/nothing" && want == http.StatusOK {
+				expected = http.StatusNotFound
+			}
+			if answer, _ := send(t, client, s.PageURL, request{path: path, host: host}); answer.StatusCode != expected {
+				t.Errorf("host %q, %s: %s", host, path, answer.Status)
+			}
+		}
+	}
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions} {
+		for _, path := range []string{"/", "/login", "/events"} {
+			if answer, _ := send(t, client, s.PageURL, request{method: method, path: path}); answer.StatusCode != http.StatusMethodNotAllowed {
+				t.Errorf("%s %s: %s", method, path, answer.Status)
+			}
+		}
+	}
+	a := newAccess(address{"bench.example.org", "80"}, testToken, "80")
+	for host, want := range map[string]bool{"bench.example.org": true, "Bench.Example.Org:80": true, "10.1.2.3:80": true, "other.example.org": false, "": false} {
+		if got := a.knows(host); got != want {
+			t.Errorf("bench.example.org knows %q: %v", host, got)
+		}
+	}
+}
+
+// What cannot be is said in one line, with a way out.
+func TestOptions(t *testing.T) {
+	for name, c := range map[string]struct {
+		options Options
+		want    string
+	}{
+		"nothing":          {Options{}, ""},
+		"loopback":         {Options{Page: "127.0.0.1:0", Metrics: "[::1]:9464"}, ""},
+		"localhost":        {Options{Page: "localhost:0"}, ""},
+		"all, with token":  {Options{Page: ":8080", Token: testToken}, ""},
+		"all":              {Options{Page: ":8080"}, "(--token)"},
+		"another machine":  {Options{Metrics: "10.0.0.1:9464"}, "(--token)"},
+		"a name":           {Options{Page: "localhost.example.org:80"}, "(--token)"},
+		"no port":          {Options{Page: "127.0.0.1"}, "is no address; give HOST:PORT"},
+		"a URL":            {Options{Page: "http://127.0.0.1:80"}, "is no address; give HOST:PORT"},
+		"a port too large": {Options{Page: "127.0.0.1:65536"}, "is no address; give HOST:PORT"},
+		"a short token":    {Options{Page: "127.0.0.1:0", Token: "short"}, "16 characters or more"},
+		"a token for none": {Options{Token: testToken}, "nothing that a token is for"},
+	} {
+		err := c.options.Check()
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+		if err != nil && c.options.Token != "" && strings.Contains(err.Error(), c.options.Token) && c.options.Token == testToken {
+			t.Errorf("%s: the token is in the error", name)
+		}
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	if _, err := Start(NewRun(), Options{Page: "127.0.0.1:0", Metrics: taken.Addr().String()}); err == nil || !strings.Contains(err.Error(), "choose another port") {
+		t.Errorf("a port that is taken: %v", err)
+	}
+}
+
+// state is what an event says.
+type state struct {
+	Title, HTML string
+	Over        bool
+}
+
+// events reads a stream.
+type events struct {
+	t    *testing.T
+	body io.Closer
+	in   *bufio.Scanner
+}
+
+func follow(t *testing.T, s *Server) *events {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.PageURL+"events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := plainClient(t).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { answer.Body.Close() })
+	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatalf("%s, %s", answer.Status, answer.Header.Get("Content-Type"))
+	}
+	in := bufio.NewScanner(answer.Body)
+	in.Buffer(nil, 16<<20)
+	return &events{t, answer.Body, in}
+}
+
+// next returns the next event; ok is false at the end.
+func (e *events) next() (now state, ok bool) {
+	e.t.Helper()
+	for e.in.Scan() {
+		if data, found := strings.CutPrefix(e.in.Text(), "data: "); found {
+			if err := json.Unmarshal([]byte(data), &now); err != nil {
+				e.t.Fatal(err)
+			}
+			return now, true
+		}
+	}
+	return now, false
+}
+
+// Who follows sees what changes, and the end.
+func TestEvents(t *testing.T) {
+	run := NewRun()
+	s := start(t, run, Options{Page: "127.0.0.1:0"})
+	reader := follow(t, s)
+	if now, ok := reader.next(); !ok || !strings.Contains(now.HTML, "No run has begun yet") {
+		t.Fatalf("before a run: %+v", now)
+	}
+	run.Begin(runner.Beginning{ID: "r1", Name: "<b>name</b>", Targets: []string{"one"}})
+	run.Operations(time.Now(), oplog.Cell{Kind: oplog.Load, Target: "one"}, []oplog.Op{{Rows: 1234, Duration: time.Millisecond}})
+	for found := false; !found; {
+		now, ok := reader.next()
+		if !ok {
+			t.Fatal("the stream has ended")
+		}
+		if found = strings.Contains(now.HTML, "r1 &lt;b&gt;name&lt;/b&gt;"); found && !strings.Contains(now.HTML, "not yet") {
+			t.Error("figures are not marked as not verified")
+		}
+	}
+	go s.End(report.LiveEnd{Text: "all is well", Page: "/x/report.html"})
+	over := false
+	for {
+		now, ok := reader.next()
+		if !ok {
+			break
+		}
+		if over = now.Over; over && (!strings.Contains(now.HTML, "all is well") || !strings.Contains(now.HTML, "/x/report.html")) {
+			t.Errorf("the end: %s", now.HTML)
+		}
+	}
+	if !over {
+		t.Error("the stream ended without an end")
+	}
+}
+
+// Who does not read misses events, and holds nobody up.
+func TestStuckReader(t *testing.T) {
+	var r readers
+	stuck := r.join()
+	for i := range 1000 {
+		r.send(fmt.Append(nil, i), false)
+	}
+	if got := string(<-stuck); got != "999" {
+		t.Errorf("event %s, want the newest", got)
+	}
+	r.send([]byte("last"), true)
+	r.send([]byte("too late"), false)
+	if got := string(<-stuck); got != "last" {
+		t.Errorf("event %s, want the last", got)
+	}
+	if _, more := <-stuck; more || r.join() != nil {
+		t.Error("the stream goes on behind its end")
+	}
+}
+
+// The end waits for nobody either: a reader whose connection takes nothing more, and one
+// that sends its request bit by bit.
+func TestEndOfStuckReaders(t *testing.T) {
+	run := NewRun()
+	s := start(t, run, Options{Page: "127.0.0.1:0"})
+	host := strings.TrimSuffix(strings.TrimPrefix(s.PageURL, "http://"), "/")
+	for _, text := range []string{"GET /events HTTP/1.1\r\nHost: " + host + "\r\n\r\n", "GET / HTTP/1.1\r\nHost:"} {
+		c, err := net.Dial("tcp", host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := c.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for !s.readers.any() {
+		time.Sleep(time.Millisecond)
+	}
+	for range 4 { // more than a connection takes without a reader
+		s.readers.send(make([]byte, 16<<20), false)
+		time.Sleep(20 * time.Millisecond)
+	}
+	begin := time.Now()
+	s.End(report.LiveEnd{Text: "over"})
+	if took := time.Since(begin); took > farewell+5*time.Second {
+		t.Errorf("the end took %v", took)
+	}
+}
+
+func TestMostReaders(t *testing.T) {
+	s := start(t, NewRun(), Options{Page: "127.0.0.1:0"})
+	var all []*events
+	for range mostReaders {
+		all = append(all, follow(t, s))
+	}
+	if answer, _ := send(t, plainClient(t), s.PageURL, request{path: "/events"}); answer.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("one more: %s", answer.Status)
+	}
+	all[0].body.Close()
+	for range 400 {
+		s.readers.mu.Lock()
+		left := len(s.readers.all)
+		s.readers.mu.Unlock()
+		if left < mostReaders {
+			follow(t, s)
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("who has gone still counts")
+}
+
+// Runs, pages and metrics go on beside each other.
+func TestBesideEachOther(t *testing.T) {
+	run := NewRun()
+	s := start(t, run, Options{Page: "127.0.0.1:0", Metrics: "127.0.0.1:0"})
+	client := plainClient(t)
+	var all sync.WaitGroup
+	begin := time.Now()
+	for _, kind := range []oplog.Kind{oplog.Load, oplog.Query} {
+		all.Go(func() {
+			for i := range 200 {
+				run.Begin(runner.Beginning{ID: fmt.Sprint("run ", i/100)})
+				run.Operations(begin, oplog.Cell{Kind: kind, Target: "t", Repeat: i / 10}, make([]oplog.Op, 100))
+				run.tick(time.Now())
+			}
+		})
+	}
+	for range 3 {
+		all.Go(func() {
+			for range 10 {
+				for _, u := range []string{s.PageURL, s.MetricsURL} {
+					answer, err := client.Get(u)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if text, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusOK {
+						t.Errorf("%s: %s %v %.300s", u, answer.Status, err, text)
+					}
+					answer.Body.Close()
+				}
+			}
+		})
+	}
+	all.Wait()
+}

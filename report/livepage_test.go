@@ -1,0 +1,119 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/internal/progress"
+	"github.com/tsmark/tsmark/result"
+)
+
+// liveFixture is a run on its way: a load has ended, queries are running.
+func liveFixture() *Live {
+	began := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	l := &Live{
+		Run: "20260131-120000-abcd", Name: "<name>", Command: "run", Workload: "cpu-only", Targets: []string{"one", "two"},
+		Began: began, Now: began.Add(100 * time.Second), Failures: 3, Newest: 1500 * time.Millisecond, ResourcesNow: 100,
+		Progress: progress.State{
+			Step: 2, Steps: 5, Left: 130 * time.Second, More: true,
+			Running: []progress.Running{
+				{Label: "query one", Unit: "queries", Started: began, Done: 1200, Total: 2400, PerSecond: 41.3, Left: 30 * time.Second},
+				{Label: "settling", Started: began.Add(90 * time.Second)},
+			},
+			Ended: []progress.Ended{{At: began, Label: "load one", Text: "1,000 rows"}, {At: began.Add(time.Second), Label: "load two", Text: "failed: <b>no</b>", Failed: true}},
+		},
+		Measured: []LiveMeasured{
+			{Target: "one", What: "lastpoint", Unit: "queries", Operations: 1200, PerSecond: 41.3, Due: true, Latency: LiveLatency{0.001, 0.002, 0.003, 0.004}, Troubles: []LiveCount{{"failed", 2}, {"dropped", 1}}},
+			{Target: "one", What: "load", Unit: "rows", Operations: 7, PerSecond: 1e6, Latency: LiveLatency{P50: 0.01, Max: 0.02}},
+		},
+	}
+	for i := range 98 {
+		s := LiveSecond{Rows: 1000}
+		if i > 50 {
+			s = LiveSecond{Queries: 40, Query: LiveLatency{P50: 0.001, P99: 0.1}}
+		}
+		l.Seconds = append(l.Seconds, s)
+	}
+	used := result.Resources{Source: "client", Period: 1}
+	for i := range 100 {
+		used.Add(float64(i), map[result.Metric]float64{result.CPU: float64(i) / 2, result.RSS: 1 << 30})
+	}
+	l.Resources = []result.Resources{used}
+	return l
+}
+
+func liveContent(t *testing.T, l *Live) (title, content string) {
+	t.Helper()
+	u, err := NewLiveUpdates()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if title, err = u.Write(&b, l); err != nil {
+		t.Fatal(err)
+	}
+	return title, b.String()
+}
+
+// The page says what is known, of what nothing is verified, and names of targets cannot
+// change it.
+func TestLivePage(t *testing.T) {
+	title, content := liveContent(t, liveFixture())
+	if want := "2/5 · Run 20260131-120000-abcd <name> · tsmark"; title != want {
+		t.Errorf("title %q, want %q", title, want)
+	}
+	for _, want := range []string{
+		"Nothing on this page is verified yet", "&lt;name&gt;", "<dd>2 of 5</dd>", "<dd>more than 2 min 10 s</dd>", "<dd>1m40s</dd>", "<dd>40.0</dd>",
+		"1,200 of 2,400 queries, 41.3 queries/s, about 30 s left", `max="2400" value="1200"`, "<strong>settling</strong>: 10 s so far",
+		"lastpoint †", "count from when a query was due", "2 failed, 1 dropped", "1,000,000 rows/s",
+		">Rows<", ">Queries<", ">Time of a query<", ">CPU<", ">Memory<", "seconds ago",
+		`<span class="bad">load two: failed: &lt;b&gt;no&lt;/b&gt;</span>`,
+	} {
+		if !strings.Contains(content, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if n := strings.Count(content, "not yet</td>"); n != 2 {
+		t.Errorf("%d of 2 measurements are marked as not verified", n)
+	}
+	if strings.Contains(content, ">Time of a batch<") {
+		t.Error("there is a chart of what has no values")
+	}
+	if t.Failed() {
+		t.Log(content)
+	}
+}
+
+// At the end it says how it ended and where the report is, and claims nothing to come.
+func TestLivePageOver(t *testing.T) {
+	l := liveFixture()
+	l.Over = &LiveEnd{Text: "figures were withheld: one load", Failed: true, Page: "/results/x/report.html"}
+	title, content := liveContent(t, l)
+	for _, want := range []string{"figures were withheld: one load", "<code>/results/x/report.html</code>", "<code>tsmark report 20260131-120000-abcd</code>", "alert", ">ended<"} {
+		if !strings.Contains(content, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if !strings.HasPrefix(title, "ended · ") || strings.Contains(content, "<progress") || strings.Contains(content, "time left") {
+		t.Errorf("the end promises more: %s\n%s", title, content)
+	}
+}
+
+// Before a run there is a page too, and its script runs under a policy that lets no other
+// one run.
+func TestLivePageEmpty(t *testing.T) {
+	now := time.Now()
+	var page strings.Builder
+	if err := (&Live{Began: now, Now: now}).WritePage(&page, "NONCE"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"No run has begun yet", `<script nonce="NONCE">`, "new EventSource('events')", "--accent:", "<noscript>"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if strings.Contains(page.String(), "http://") || strings.Contains(page.String(), "https://") {
+		t.Error("the page needs something from elsewhere")
+	}
+}
