@@ -1,0 +1,99 @@
+// Package chromium lets tests look at pages in a real browser. Only tests import it.
+package chromium
+
+import (
+	"context"
+	_ "embed"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+//go:embed inspect.js
+var inspect string
+
+// Open opens a browser that is gone when the test ends, and collects what its
+// console says. Where there is none the test fails under CI, and is skipped
+// elsewhere.
+func Open(t *testing.T) (ctx context.Context, console func() []string) {
+	t.Helper()
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome", "headless-shell"} {
+		if found, err := exec.LookPath(name); err == nil && path == "" {
+			path = found
+		}
+	}
+	if path == "" {
+		const lacking = "there is no browser to look at pages with; install one, as in apt-get install chromium"
+		if os.Getenv("CI") == "true" {
+			t.Fatal(lacking)
+		}
+		t.Skip(lacking)
+	}
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()),
+		chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(time.Minute))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // which root cannot have
+	}
+	bounded, stop := context.WithTimeout(context.Background(), 3*time.Minute)
+	allocated, _ := chromedp.NewExecAllocator(bounded, options...)
+	ctx, _ = chromedp.NewContext(allocated)
+	t.Cleanup(func() {
+		if err := chromedp.Cancel(ctx); err != nil { // waits until it has ended
+			t.Log(err)
+		}
+		stop()
+	})
+	messages := chromedp.Console(ctx)
+	var mu sync.Mutex
+	var said []string
+	go func() {
+		for m, err := range messages {
+			if err != nil {
+				return // the browser was ended
+			}
+			mu.Lock()
+			said = append(said, m.Text)
+			mu.Unlock()
+		}
+	}()
+	return ctx, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(said)
+	}
+}
+
+// Evaluate runs an expression in the page, which may use what inspect.js has.
+func Evaluate[T any](t *testing.T, ctx context.Context, expression string) (value T) {
+	t.Helper()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T]("(() => {"+inspect+"return "+expression+"})()"))
+	if err != nil {
+		t.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+// Do takes steps in the browser, in turn.
+func Do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Scheme has pages drawn light or dark, as a reader's system says.
+func Scheme(name string) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		params := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}}
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, params)
+		return err
+	})
+}
