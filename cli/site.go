@@ -9,6 +9,7 @@ import (
 	"regexp"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/internal/buildinfo"
@@ -70,7 +71,7 @@ new one is whole; every other one is refused.`,
 			if err := out.Commit(); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(a.stdout, "%s: %d runs, %d tables; open %s\n", output, made.Runs(), made.Groups(), filepath.Join(output, "index.html"))
+			_, err = fmt.Fprintf(a.stdout, "%s: %s in %s; open %s\n", output, english.Plural(made.Runs(), "run", ""), english.Plural(made.Groups(), "table", ""), filepath.Join(output, "index.html"))
 			return err
 		},
 	}

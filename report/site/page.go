@@ -13,6 +13,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/tsmark/tsmark/report"
 )
 
@@ -128,7 +130,7 @@ func (s *Site) writeTables() error {
 		return err
 	}
 	out := page{Title: s.opts.Title, Note: s.opts.Note, Tool: s.opts.Tool.Version, Style: style, Filters: data.Filters, Shown: newTable(list[data.Shown]), Data: data,
-		Summary: strings.Join([]string{plural(len(s.sums), "run"), plural(len(systems), "system and version", "systems and versions"), plural(len(list), "table")}, " · ")}
+		Summary: strings.Join([]string{english.Plural(len(s.sums), "run", ""), english.Plural(len(systems), "system and version", "systems and versions"), english.Plural(len(list), "table", "")}, " · ")}
 	var text bytes.Buffer
 	if err := templates.Execute(&text, out); err != nil {
 		return fmt.Errorf("writing the page of all results: %w", err)
@@ -284,15 +286,4 @@ func measured(r *row) string {
 		return a
 	}
 	return a + " to " + b
-}
-
-// plural is a number with what is counted; many where that is not one with an s.
-func plural(n int, one string, many ...string) string {
-	switch {
-	case n == 1:
-		return "1 " + one
-	case len(many) > 0:
-		return fmt.Sprintf("%d %s", n, many[0])
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }
