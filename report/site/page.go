@@ -203,8 +203,8 @@ func newIndex(list []*group) index {
 	return data
 }
 
-// slug is a text as addresses have it. A long one is cut, and told from others by its
-// hash.
+// slug is a text as addresses have it. One that is too long for that, or has other
+// characters, is told from others by its hash.
 func slug(text string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(text) {
@@ -217,8 +217,8 @@ func slug(text string) string {
 	}
 	short := strings.Trim(b.String(), "-")
 	const most = 24
-	if len(short) <= most && strings.ReplaceAll(short, "-", " ") == strings.ReplaceAll(text, "-", " ") {
-		return short
+	if short == text && len(text) <= most && text != "" {
+		return text
 	}
 	sum := sha256.Sum256([]byte(text))
 	return joined("-", strings.Trim(short[:min(most, len(short))], "-"), hex.EncodeToString(sum[:4]))
