@@ -48,15 +48,18 @@ new one is whole; every other one is refused.`,
 			if err != nil {
 				return err
 			}
-			if len(folders) == 0 {
-				folders = []string{a.results}
-			}
 			out, err := outfile.ReplaceFolder(output, site.Replaceable)
 			if err != nil {
 				return err
 			}
 			defer out.Discard()
 			made := site.New(out, opts)
+			if len(folders) == 0 {
+				err = eachStored(cmd.Context(), a.results, made.Add)
+			}
+			if err != nil {
+				return err
+			}
 			for _, name := range folders {
 				if err := eachRun(cmd.Context(), name, most, made.Add); err != nil {
 					return err
