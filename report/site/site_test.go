@@ -356,6 +356,24 @@ func TestNothingPrivate(t *testing.T) {
 	}
 }
 
+// An experiment without its paths is YAML as before.
+func TestExperimentStaysYAML(t *testing.T) {
+	for text, want := range map[string]string{
+		"path: /home/ann/x":                "path: '***'",
+		"  - kind: a\n    path: /srv/x/y":  "  - kind: a\n    path: '***'",
+		"  - /srv/x/y":                     "  - '***'",
+		"start: /opt/x/start it's":         "start: '*** it''s'",
+		"options: {path: /opt/x, more: 1}": "options: {path: '***', more: 1}",
+		"start: cd /opt/x":                 "start: cd ***",
+		"start: '/opt/x y'":                "start: '*** y'",
+		`path: "/opt/x"`:                   `path: "***"`,
+	} {
+		if got := quoted(withoutPaths(text)); got != want {
+			t.Errorf("%s became %s, want %s", text, got, want)
+		}
+	}
+}
+
 // Nothing of a run is markup, or ends a script.
 func TestHostile(t *testing.T) {
 	const hostile = `</script><script>alert("x")</script><img src=x onerror=alert(1)>'`
