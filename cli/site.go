@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/buildinfo"
 	"github.com/tsmark/tsmark/internal/outfile"
 	"github.com/tsmark/tsmark/report"
@@ -23,7 +24,10 @@ import (
 
 func (a *app) siteCommand() *cobra.Command {
 	limit := humanize.IBytes(archive.DefaultLimit)
-	output, opts := "tsmark-site", site.Options{Tool: buildinfo.Tool()}
+	output, opts := "tsmark-site", site.Options{Tool: buildinfo.Tool(), Levels: func(name string) []driver.Profile {
+		d, _ := a.catalog.driver(name) // one that is not known has no levels
+		return d.Durabilities
+	}}
 	cmd := &cobra.Command{
 		Use:   "site [FOLDER…]",
 		Short: "Make a static site of runs: systems and versions by query types and loads",

@@ -3,6 +3,7 @@ package site
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/result"
@@ -128,7 +130,7 @@ func (s *Site) groupOf(r *result.Run, t *result.Target) *group {
 	if r.Dataset.Unverified != "" || dataset == "" {
 		dataset = "of run " + r.ID // nobody knows whether others have the same
 	}
-	machine, durability := machineOf(r, t), durabilityOf(t)
+	machine, durability := machineOf(r, t), durabilityOf(t, s.opts.Levels(t.Kind))
 	key := strings.Join([]string{dataset, machine, durability}, "\x00")
 	g := s.groups[key]
 	if g == nil {
@@ -187,8 +189,33 @@ func machineOf(r *result.Run, t *result.Target) string {
 	return printable.OneLine(text)
 }
 
-func durabilityOf(t *result.Target) string {
-	return cmp.Or(printable.OneLine(t.Durability), "no level chosen")
+// durabilityOf is the level of durability that a target had: where none was chosen that
+// of the system as shipped. What options changed of it stands behind.
+func durabilityOf(t *result.Target, levels []driver.Profile) string {
+	chosen := cmp.Or(t.Durability, driver.AsShipped)
+	var wanted driver.Options
+	names := make(map[string]bool) // of options that levels are made of
+	for _, level := range levels {
+		if level.Name == chosen {
+			wanted = level.Options
+		}
+		for name := range level.Options {
+			names[name] = true
+		}
+	}
+	var changed []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		want, set := wanted[name]
+		value, given := t.Options[name]
+		if set && given && value != want || !set && slices.ContainsFunc(t.Changes, func(c driver.Change) bool { return c.Name == name }) {
+			changed = append(changed, name+"="+value)
+		}
+	}
+	text := chosen
+	if len(changed) > 0 {
+		text += ", but " + strings.Join(changed, ", ")
+	}
+	return printable.OneLine(text)
 }
 
 func systemOf(t *result.Target) string {

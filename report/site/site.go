@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"path"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/result"
@@ -25,6 +26,9 @@ type Options struct {
 	Title string // empty: "Results"
 	Note  string // what readers must know first, such as whose machine it was; empty: nothing
 	Tool  result.Tool
+	// Levels are the levels of durability that a driver has, which tell what an option
+	// that was given means for durability; nil: none is known.
+	Levels func(driver string) []driver.Profile
 }
 
 // Output takes the files of a site, by names with slashes.
@@ -44,6 +48,9 @@ type Site struct {
 // New returns a site without runs, whose files go to the output as they are made.
 func New(out Output, opts Options) *Site {
 	opts.Title, opts.Note = printable.OneLine(opts.Title), printable.OneLine(opts.Note)
+	if opts.Levels == nil {
+		opts.Levels = func(string) []driver.Profile { return nil }
+	}
 	if opts.Title == "" {
 		opts.Title = "Results"
 	}

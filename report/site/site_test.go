@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -274,6 +275,38 @@ func TestNothingIsMixed(t *testing.T) {
 				t.Errorf("%d groups with %d columns, want %d with %d", s.Groups(), columns, c.groups, c.columns)
 			}
 		})
+	}
+}
+
+// No level is that of the system as shipped, unless an option makes it another one.
+func TestDurability(t *testing.T) {
+	levels := []driver.Profile{
+		{Name: driver.AsShipped},
+		{Name: driver.Relaxed, Options: driver.Options{"sync": "off"}},
+		{Name: driver.Strict, Options: driver.Options{"sync": "extra", "log": "wal"}},
+	}
+	for _, c := range []struct {
+		level, sync string
+		changed     []string
+		want        string
+	}{
+		{"", "full", nil, "as-shipped"},
+		{driver.AsShipped, "full", []string{"threads"}, "as-shipped"},
+		{"", "off", []string{"sync"}, "as-shipped, but sync=off"},
+		{driver.Strict, "extra", []string{"log", "sync"}, "strict"},
+		{driver.Strict, "off", []string{"log", "sync"}, "strict, but sync=off"},
+		{driver.Relaxed, "off", []string{"sync", "log"}, "relaxed, but log=wal"},
+	} {
+		target := result.Target{Durability: c.level, Options: map[string]string{"sync": c.sync, "log": "wal"}}
+		for _, name := range c.changed {
+			target.Changes = append(target.Changes, driver.Change{Name: name})
+		}
+		if got := durabilityOf(&target, levels); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+	if got := durabilityOf(&result.Target{}, nil); got != "as-shipped" {
+		t.Errorf("of a driver without levels: %q", got)
 	}
 }
 
