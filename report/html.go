@@ -9,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-//go:embed page.html sweep.html compare.html reproduction.html parts.html style.css
+//go:embed page.html verification.html sweep.html compare.html reproduction.html parts.html style.css
 var pageFiles embed.FS
 
 // page is what the template shows.

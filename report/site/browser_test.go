@@ -80,12 +80,12 @@ func TestInBrowser(t *testing.T) {
 		chromium.Do(t, ctx, chromedp.Navigate(at))
 		until(t, ctx, "document.querySelector('#group a.figure') !== null")
 		chromium.Evaluate[bool](t, ctx, "document.querySelector('#group a.figure').click() || true")
-		until(t, ctx, "document.title.startsWith('tsmark run ')")
+		until(t, ctx, "document.title.startsWith('tsmark run ') && document.readyState === 'complete'")
 		chromium.Evaluate[bool](t, ctx, "document.querySelector('nav a[href=\"verification.html\"]').click() || true")
-		until(t, ctx, "document.title.startsWith('What was verified of run ')")
+		until(t, ctx, "document.title.startsWith('What was verified of run ') && document.readyState === 'complete'")
 		looks(t, ctx)
 		chromium.Evaluate[bool](t, ctx, "document.querySelector('nav a').click() || true")
-		until(t, ctx, "document.title === 'Results'")
+		until(t, ctx, "document.title === 'Results' && document.readyState === 'complete'")
 		looks(t, ctx)
 	}
 	if said := console(); len(said) > 0 {

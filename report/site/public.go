@@ -64,7 +64,7 @@ var secretLine = regexp.MustCompile(`(?im)((?:^[ \t]*(?:- *)?|[{,][ \t]*)["']?[a
 // localPath matches a path from the root of a file system, or from a home, as the
 // second group; the first is what stands before it. Paths of URLs follow a host's name,
 // and so are none.
-var localPath = regexp.MustCompile("(^|[\\s\"'`=:,;|(\\[{<>@])" +
+var localPath = regexp.MustCompile("(^|[\\s\"'`=:,;|(\\[{>@])" +
 	`((?:file:/{1,3}|~[A-Za-z0-9_-]*/|/|\\\\|[A-Za-z]:[\\/])[A-Za-z0-9._~$%+-]` + endOfPath + `)`)
 
 // knownPath matches a path below folders that every system has, whatever stands before
