@@ -138,14 +138,14 @@ is read.`,
 		ValidArgsFunction: cobra.FixedCompletions([]string{"zst"}, cobra.ShellCompDirectiveFilterFileExt),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			var entries []archive.Entry
-			most, err := humanize.ParseBytes(limit)
-			if err != nil || most == 0 || most > math.MaxInt64 {
-				return fmt.Errorf("--max-size: %q is no size; give one such as 1GiB", limit)
+			most, err := bytesOf("--max-size", limit)
+			if err != nil {
+				return err
 			}
 			for _, name := range names { // before anything is written
-				read, err := readArchive(name, int64(most))
+				read, err := readArchive(name, most)
 				if err != nil {
-					return err
+					return cannot("import", name, err)
 				}
 				entries = append(entries, read...)
 			}
@@ -172,29 +172,35 @@ is read.`,
 	return cmd
 }
 
+// bytesOf is the size that a flag has, in bytes.
+func bytesOf(flag, text string) (int64, error) {
+	n, err := humanize.ParseBytes(text)
+	if err != nil || n == 0 || n > math.MaxInt64 {
+		return 0, fmt.Errorf("%s: %q is no size; give one such as 1GiB", flag, text)
+	}
+	return int64(n), nil
+}
+
 func readArchive(name string, limit int64) ([]archive.Entry, error) {
 	var in io.ReadCloser = os.Stdin
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, cannotImport(name, err)
+			return nil, err
 		}
 		defer f.Close() // reading only
 		in = f
 	}
-	entries, err := archive.Read(in, limit)
-	if err != nil {
-		return nil, cannotImport(name, err)
-	}
-	return entries, nil
+	return archive.Read(in, limit)
 }
 
-func cannotImport(name string, err error) error {
+// cannot is the error about a file, with its name once.
+func cannot(do, name string, err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return fmt.Errorf("cannot import %s: %w", name, err)
+	return fmt.Errorf("cannot %s %s: %w", do, name, err)
 }
 
 // here reports whether the results have the run already. Another one of the

@@ -137,7 +137,7 @@ latencies that somebody else can reproduce.`,
 	root.AddCommand(
 		a.runCommand(), a.experimentsCommand(), a.loadCommand(), a.queryCommand(), a.verifyCommand(),
 		a.driversCommand(), a.generateCommand(), a.queriesCommand(),
-		a.analyzeCommand(), a.mergeCommand(), a.resumeCommand(), a.rerunCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(), a.exportCommand(), a.importCommand(),
+		a.analyzeCommand(), a.mergeCommand(), a.resumeCommand(), a.rerunCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(), a.exportCommand(), a.importCommand(), a.siteCommand(),
 		a.serverCommand(), a.reproduceCommand(),
 	)
 	root.SetHelpCommand(helpCommand())

@@ -159,9 +159,33 @@ func TestSecrets(t *testing.T) {
 			if code, said := try(t, kind, "tsmark", "export", "--results", dir, "--output", exported); code != exitDone {
 				t.Errorf("exit status %d, said %s", code, said)
 			}
+			made := filepath.Join(t.TempDir(), "site")
+			if code, said := try(t, kind, "tsmark", "site", exported, dir, "--output", made); code != exitDone {
+				t.Errorf("exit status %d, said %s", code, said)
+			}
+			private(t, made, dir)
+			kept(t, made)
 			kept(t, filepath.Dir(exported))
 			kept(t, dir)
 		})
+	}
+}
+
+// private looks for the path of a folder in all files of another one.
+func private(t *testing.T, in, path string) {
+	t.Helper()
+	err := filepath.WalkDir(in, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if at := strings.Index(string(text), path); at >= 0 {
+			t.Errorf("%s tells a path of this machine: …%s…", name, text[max(0, at-80):min(len(text), at+80)])
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 

@@ -9,12 +9,13 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-//go:embed page.html sweep.html compare.html reproduction.html live.html live.js parts.html style.css
+//go:embed page.html verification.html sweep.html compare.html reproduction.html live.html live.js parts.html style.css
 var pageFiles embed.FS
 
 // page is what the template shows.
 type page struct {
 	Head    pageHead
+	Links   []Link
 	Repeats string
 	Runs    []pageRun
 	Groups  []pageGroup
@@ -61,7 +62,7 @@ func (p *Report) writeHTML(w io.Writer, of View, opts Options) error {
 	if err != nil {
 		return err
 	}
-	out := page{Head: pageHead{Title: "tsmark report", URL: opts.URL}, Repeats: p.repeats()}
+	out := page{Head: pageHead{Title: "tsmark report", URL: opts.URL}, Links: opts.Links, Repeats: p.repeats()}
 	if len(p.runs) == 1 {
 		out.Head.Title = "tsmark run " + joined(" ", p.runs[0].ID, p.runs[0].Name)
 	}

@@ -57,7 +57,12 @@ type Options struct {
 	// URL is HTML's own address, if it is known: services that show links fetch the
 	// preview beside it. See PreviewOf and Report.WritePreview.
 	URL string
+	// Links are HTML's way to other pages that belong to it, before its own contents.
+	Links []Link
 }
+
+// Link leads to another page.
+type Link struct{ Text, Address string }
 
 // Report is runs, in the order in which they are shown. Its formats share the
 // estimates and comparisons, which are made once, when the first format needs

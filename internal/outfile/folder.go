@@ -18,7 +18,10 @@ type Folder struct {
 	final string // what the temporary folder becomes
 	temp  string
 	files []*File
-	done  bool
+	// ours looks at what stands under the name already: its error is why it may not
+	// be replaced. Nil: only an empty folder may.
+	ours func(dir string) error
+	done bool
 }
 
 // CreateFolder begins the named folder, under a temporary name beside it. A
@@ -27,6 +30,18 @@ type Folder struct {
 // Errors are one line that says how to fix it.
 func CreateFolder(name string) (*Folder, error) {
 	f := &Folder{name: name}
+	if err := f.open(); err != nil {
+		return nil, explain(name, err)
+	}
+	return f, nil
+}
+
+// ReplaceFolder is CreateFolder for a folder that may hold files: Commit puts the
+// new folder in its place, and removes the old one. ours is given the path of
+// what is there, before anything is written and again before it is replaced: its
+// error, one line that says how to fix it, is why it has to stay.
+func ReplaceFolder(name string, ours func(dir string) error) (*Folder, error) {
+	f := &Folder{name: name, ours: ours}
 	if err := f.open(); err != nil {
 		return nil, explain(name, err)
 	}
@@ -48,7 +63,7 @@ func (f *Folder) open() error {
 		return errNotFolder
 	default:
 		mode = info.Mode().Perm()
-		if err := empty(final); err != nil {
+		if err := f.replaceable(final); err != nil {
 			return err
 		}
 	}
@@ -62,6 +77,15 @@ func (f *Folder) open() error {
 			return err
 		}
 	}
+}
+
+// replaceable returns why the folder may not be replaced; nil: it may.
+func (f *Folder) replaceable(dir string) error {
+	err := empty(dir)
+	if errors.Is(err, errNotEmpty) && f.ours != nil {
+		return f.ours(dir)
+	}
+	return err
 }
 
 // The reasons to refuse what stands under the name already.
@@ -103,6 +127,21 @@ func (f *Folder) Create(name string) (io.Writer, error) {
 	return file, nil
 }
 
+// WriteBytes writes a file of the folder, or of folders in it, which it creates:
+// its name has slashes. Unlike what Create begins the file is closed at once, so that
+// there may be any number of them.
+func (f *Folder) WriteBytes(name string, data []byte) error {
+	shown := filepath.Join(f.name, filepath.FromSlash(name))
+	if !fs.ValidPath(name) || name == "." {
+		return explain(shown, syscall.EINVAL)
+	}
+	temp := filepath.Join(f.temp, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(temp), 0o777); err != nil {
+		return explain(shown, err)
+	}
+	return explain(shown, os.WriteFile(temp, data, 0o666))
+}
+
 // Commit finishes the files and gives the folder its name, once they are
 // safely on disk. Where that fails, or a Write failed before, it returns the
 // first error and nothing stands under the name but what stood there before.
@@ -124,6 +163,9 @@ func (f *Folder) commit() error {
 			return err
 		}
 	}
+	if f.ours != nil && !errors.Is(empty(f.final), fs.ErrNotExist) {
+		return explain(f.name, f.replace())
+	}
 	// Rename takes no place that is taken, and Rmdir frees none but that of an
 	// empty folder.
 	switch err := syscall.Rmdir(f.final); {
@@ -136,6 +178,24 @@ func (f *Folder) commit() error {
 		return explain(f.name, err)
 	}
 	return explain(f.name, os.Rename(f.temp, f.final))
+}
+
+// replace puts the folder in the place of the one that is there, which it removes.
+// A reader finds none for the moment between two renames.
+func (f *Folder) replace() error {
+	old := f.temp + ".old"
+	if err := os.Rename(f.final, old); err != nil {
+		return err
+	}
+	// Under another name nobody adds to it after the look.
+	err := f.replaceable(old)
+	if err == nil {
+		err = os.Rename(f.temp, f.final)
+	}
+	if err != nil {
+		return errors.Join(err, os.Rename(old, f.final))
+	}
+	return os.RemoveAll(old)
 }
 
 // Discard ends the writing and removes the temporary folder. After Commit it

@@ -1,6 +1,7 @@
 package outfile
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -121,6 +122,76 @@ func TestFolderRefused(t *testing.T) {
 	for _, name := range []string{"../a", "b/c", "", ".", "..", "a"} {
 		if _, err := f.Create(name); err == nil {
 			t.Errorf("a file %q was created", name)
+		}
+	}
+}
+
+// A folder is replaced only where its owner says so, and whole.
+func TestReplaceFolder(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "out")
+	refusal := errors.New("it is somebody's; choose another name")
+	for n, c := range []struct {
+		ours func(string) error
+		want map[string]string
+	}{
+		{func(string) error { return refusal }, map[string]string{"out/a/b": "first"}}, // there is nothing yet to look at
+		{func(string) error { return nil }, map[string]string{"out/c": "second"}},
+		{func(string) error { return refusal }, map[string]string{"out/c": "second"}},
+	} {
+		f, err := ReplaceFolder(name, c.ours)
+		if n == 2 {
+			if err == nil || err.Error() != "cannot write "+name+": "+refusal.Error() {
+				t.Errorf("%v, want %v", err, refusal)
+			}
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for file, text := range c.want {
+			if err := f.WriteBytes(strings.TrimPrefix(file, "out/"), []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := f.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		for file, want := range c.want {
+			if text, err := os.ReadFile(filepath.Join(dir, file)); err != nil || string(text) != want {
+				t.Errorf("%s: %q, %v", file, text, err)
+			}
+		}
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
+	}
+	if _, err := os.Stat(filepath.Join(name, "a")); err == nil {
+		t.Error("files of the old folder are in the new one")
+	}
+	// What became somebody else's in the meantime stays.
+	looked := 0
+	f, err := ReplaceFolder(name, func(string) error {
+		if looked++; looked > 1 {
+			return refusal
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Commit(); !errors.Is(err, refusal) {
+		t.Errorf("%v, want %v", err, refusal)
+	}
+	expect(t, name, map[string]string{"c": "second"})
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
+	}
+	f = createFolder(t, filepath.Join(dir, "other"), nil)
+	defer f.Discard()
+	for _, bad := range []string{"../a", "/a", "", ".", "a/../b"} {
+		if err := f.WriteBytes(bad, nil); err == nil {
+			t.Errorf("a file %q was written", bad)
 		}
 	}
 }

@@ -9,46 +9,53 @@ import "reflect"
 //
 // What a record says may come from anywhere, servers above all: a list of the
 // places that are looked at would lack the next one.
-func (r *Redactor) Hide(pointer any) {
-	r.hide(reflect.ValueOf(pointer))
+func (r *Redactor) Hide(pointer any) { Rewrite(pointer, r.Text) }
+
+// Rewrite is Hide by another function than Redactor.Text: it puts what the function
+// returns in the place of each string.
+func Rewrite(pointer any, text func(string) string) {
+	rewriter(text).rewrite(reflect.ValueOf(pointer))
 }
 
-func (r *Redactor) hide(v reflect.Value) {
+// rewriter returns what is to stand in the place of a text.
+type rewriter func(string) string
+
+func (r rewriter) rewrite(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
-			r.hide(v.Elem())
+			r.rewrite(v.Elem())
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if f := v.Type().Field(i); f.IsExported() && f.Tag.Get("redact") != "-" {
-				r.hide(v.Field(i))
+				r.rewrite(v.Field(i))
 			}
 		}
 	case reflect.Slice, reflect.Array:
 		if !holdsNumbers(v.Type().Elem()) {
 			for i := range v.Len() {
-				r.hide(v.Index(i))
+				r.rewrite(v.Index(i))
 			}
 		}
 	case reflect.Map:
-		r.hideMap(v)
+		r.rewriteMap(v)
 	case reflect.String:
 		if v.CanSet() {
-			v.SetString(r.Text(v.String()))
+			v.SetString(r(v.String()))
 		}
 	}
 }
 
-// hideMap replaces entries: those of maps cannot be changed in place.
-func (r *Redactor) hideMap(m reflect.Value) {
+// rewriteMap replaces entries: those of maps cannot be changed in place.
+func (r rewriter) rewriteMap(m reflect.Value) {
 	changed := reflect.MakeMapWithSize(m.Type(), m.Len())
 	for entries := m.MapRange(); entries.Next(); {
 		key, value := reflect.New(m.Type().Key()).Elem(), reflect.New(m.Type().Elem()).Elem()
 		key.Set(entries.Key())
 		value.Set(entries.Value())
-		r.hide(key)
-		r.hide(value)
+		r.rewrite(key)
+		r.rewrite(value)
 		changed.SetMapIndex(key, value)
 	}
 	m.Clear()

@@ -1,0 +1,163 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/result"
+)
+
+// Subject is a target of a run, by its place among the run's targets. The run is
+// pooled: see result.Run.Pooled.
+type Subject struct {
+	Run    *result.Run
+	Target int
+}
+
+// Board sets targets of one or several runs beside each other, figure by figure, as
+// the comparison of a report does: with the same figures, ratios, ties and marks. All
+// of them are to have the same dataset. It is not for several goroutines at a time.
+type Board struct{ group group }
+
+// NewBoard returns the board of these subjects, of which there is at least one.
+func NewBoard(subjects ...Subject) *Board {
+	g := group{dataset: &subjects[0].Run.Dataset}
+	for _, s := range subjects {
+		t := &s.Run.Targets[s.Target]
+		g.subjects = append(g.subjects, subject{t.Name + " @" + s.Run.ID, s.Run, t})
+	}
+	return &Board{g}
+}
+
+// Standing is what a board shows of a subject in one figure.
+type Standing struct {
+	// Figure is as tables have it: 1.70 ms; or the word for why there is none: withheld,
+	// n/a, –.
+	Figure string
+	// Beside is how many times the best it is: 1.00×, ~1.04×, tie; or what kept it from
+	// being compared: empty, not verified, too slow. Empty: nothing to compare with.
+	Beside string
+	// Marks of what disturbed the measurement: ‡ a noisy host, † client-bound; in brackets
+	// where it disturbed others of the same run; § where the run has other doubts. Of
+	// each MarkNotes has the meaning.
+	Marks  string
+	Best   bool // shown to be better than every other
+	Wrong  bool // withheld
+	Stands bool // verified, and with a figure that is compared; no other is
+	// Checked says whether it was verified: verified, not verified, withheld, n/a.
+	Checked string
+	// Why is why there is no figure, or why it was not verified; empty: there is nothing
+	// to say.
+	Why string
+}
+
+// Loads are the settled rates of the subjects' loads, in rows a second.
+func (b *Board) Loads() []Standing {
+	g := &b.group
+	r, _ := compareLoads(g)
+	return b.standings(r, compare.LoadSubject, func(s *subject, out *Standing) {
+		switch l := s.target.Load; {
+		case l == nil:
+		case l.Unsupported() != "":
+			out.Checked, out.Why = "n/a", l.Reason()
+		case !l.Stands():
+			out.Checked, out.Why = "withheld", l.Reason()
+		case l.Unverified != "":
+			out.Figure, out.Checked, out.Why = perSecondOf(estimate.Settled(l)), "not verified", l.Unverified
+			out.Beside, out.Stands = out.Checked, false
+		default:
+			out.Checked = "verified"
+		}
+	})
+}
+
+// Type is the median service times of a query type.
+func (b *Board) Type(queryType string) []Standing {
+	return b.standings(compareType(&b.group, queryType), queryType, func(s *subject, out *Standing) {
+		switch q := s.queries(queryType); q.Outcome() {
+		case result.NotRun:
+		case result.Unsupported:
+			out.Checked, out.Why = "n/a", q.Unsupported
+		case result.Withheld:
+			out.Checked, out.Why = "withheld", q.Reason()
+			if d := q.Verdict.Difference; d != "" && !strings.Contains(out.Why, d) {
+				out.Why += ": " + d
+			}
+		case result.Unverified:
+			out.Checked, out.Why = q.Verdict.String(), s.run.Unverified()
+		default:
+			out.Checked = q.VerdictText()
+		}
+	})
+}
+
+// standings are those of a row of a comparison, which has two cells a subject. more
+// adds what a comparison leaves to other tables.
+func (b *Board) standings(r row, what string, more func(*subject, *Standing)) []Standing {
+	list := make([]Standing, len(b.group.subjects))
+	for i := range list {
+		s := &b.group.subjects[i]
+		figure, times := r.Cells[1+2*i], r.Cells[2+2*i]
+		marks := marksOf(s.target, what)
+		list[i] = Standing{
+			Figure: strings.TrimSuffix(figure.Text, marks), Beside: times.Text,
+			Best: times.Tone == best, Wrong: figure.Tone == bad, Stands: figure.Tone != bad && figure.Tone != dim,
+		}
+		more(s, &list[i])
+		list[i].Marks = marks + runMarks(s.run, marks)
+	}
+	return list
+}
+
+// doubtMark stands behind figures of runs about which something else is in doubt.
+const doubtMark = "§"
+
+// runMarks are what readers of a single figure of a run must know of the rest of
+// it, beside the figure's own marks.
+func runMarks(r *result.Run, own string) string {
+	text := ""
+	for _, m := range []struct {
+		mark string
+		in   func(*result.Target) map[string]string
+	}{{boundMark, clientBounds}, {noisyMark, noisyIn}} {
+		if !strings.Contains(own, m.mark) && slices.ContainsFunc(r.Targets, func(t result.Target) bool { return len(m.in(&t)) > 0 }) {
+			text += "(" + m.mark + ")"
+		}
+	}
+	if Doubt(r) != "" {
+		text += doubtMark
+	}
+	return text
+}
+
+// Doubt says why a figure of a run is not to be read without the others: the run is
+// not complete, or some of it is withheld or was not verified. Empty: there is no
+// reason.
+func Doubt(r *result.Run) string {
+	if o := outcome(r); o.Tone != best {
+		return o.Text
+	}
+	for i := range r.Targets {
+		for j := range r.Targets[i].Queries {
+			if q := &r.Targets[i].Queries[j]; q.Outcome() == result.Unverified {
+				return "complete, answers of " + q.Type + " not verified"
+			}
+		}
+	}
+	return ""
+}
+
+// MarkNotes explains each mark of standings, and the words of their ratios.
+func MarkNotes() []string {
+	return []string{
+		boundNote,
+		noisyNote,
+		"(" + boundMark + ") (" + noisyMark + ") this was the case in another measurement of the same run, not in this one.",
+		doubtMark + " of the same run something is withheld, not verified, failed or missing; its page says what.",
+		tieNote,
+		oneRound + ", " + oneLoad + ": no verdict, since nothing shows what differs from one to the next.",
+		"not verified, empty, too slow, withheld, n/a: takes no part in the comparison; the page behind the word says why.",
+	}
+}

@@ -1,0 +1,94 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// subjectsOf are all targets of runs.
+func subjectsOf(runs ...*result.Run) []Subject {
+	var list []Subject
+	for _, r := range runs {
+		for i := range r.Targets {
+			list = append(list, Subject{r, i})
+		}
+	}
+	return list
+}
+
+// A board shows the figures of the report's comparison, and says of what is none why.
+func TestBoardAgreesWithComparison(t *testing.T) {
+	complete, killed := fixture(t)
+	runs := []*result.Run{complete, killed}
+	b := NewBoard(subjectsOf(runs...)...)
+	compared := comparison(&Of(runs...).groups[0])
+	for _, r := range compared.Rows {
+		name := r.Cells[0].Text
+		var standings []Standing
+		if name == "load, settled rows/s" {
+			standings = b.Loads()
+		} else {
+			standings = b.Type(name)
+		}
+		for i, s := range standings {
+			figure, beside := r.Cells[1+2*i].Text, r.Cells[2+2*i].Text
+			own := strings.TrimRight(strings.NewReplacer("("+boundMark+")", "", "("+noisyMark+")", "", doubtMark, "").Replace(s.Figure+s.Marks), " ")
+			if own != figure || s.Beside != beside || s.Best != (r.Cells[2+2*i].Tone == best) {
+				t.Errorf("%s of %d: %q %q (best: %v), the comparison has %q %q", name, i, own, s.Beside, s.Best, figure, beside)
+			}
+		}
+	}
+	for name, want := range map[string]Standing{
+		"high-cpu-1": {Checked: "withheld", Why: "wrong answer to query 4: query 4, row 17: usage_user is 93.5, found 93.25", Wrong: true},
+		"lastpoint":  {Checked: "n/a", Why: "the dialect has no such query"},
+	} {
+		if s := b.Type(name)[0]; s.Checked != want.Checked || s.Why != want.Why || s.Wrong != want.Wrong || s.Stands {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	if s := b.Type("groupby-orderby-limit")[1]; s.Stands || s.Checked != "not verified" || !strings.Contains(s.Marks, doubtMark) {
+		t.Errorf("not verified: %+v", s)
+	}
+	if s := b.Loads()[2]; !s.Wrong || s.Checked != "withheld" || s.Why != "the census differs from what was sent" {
+		t.Errorf("a load that is withheld: %+v", s)
+	}
+}
+
+// The page about what was verified says it of every load, table and query type.
+func TestVerificationPage(t *testing.T) {
+	complete, killed := fixture(t)
+	complete.CheckSeed = "4711"
+	for _, r := range []*result.Run{complete, killed} {
+		var out bytes.Buffer
+		if err := WriteVerification(&out, r, Options{Links: []Link{{"All", "../index.html"}}}); err != nil {
+			t.Fatal(err)
+		}
+		page := parse(t, out.String())
+		wanted := []string{r.Dataset.Fingerprint, "All"}
+		for i := range r.Targets {
+			wanted = append(wanted, r.Targets[i].Name, r.Targets[i].Failure)
+			for _, q := range r.Targets[i].Queries {
+				wanted = append(wanted, q.Type)
+			}
+		}
+		if r == complete {
+			wanted = append(wanted, "withheld: wrong answer to query 4; first difference: query 4, row 17", "n/a: the dialect has no such query", "verified (empty)", "not verified",
+				"8,640,000", "counts points only", "4711", "not computed in this run")
+		} else {
+			wanted = append(wanted, "withheld: the census differs from what was sent", "1 row is missing", "DID NOT FINISH")
+		}
+		for _, want := range wanted {
+			if !strings.Contains(page.text, want) {
+				t.Errorf("the page of %s does not say %q", r.ID, want)
+			}
+		}
+		for _, link := range page.links {
+			if id, ok := strings.CutPrefix(link, "#"); ok && strings.Count(out.String(), ` id="`+id+`"`) != 1 {
+				t.Errorf("%s leads to %d places", link, strings.Count(out.String(), ` id="`+id+`"`))
+			}
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package site
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/tsmark/tsmark/internal/chromium"
+	"github.com/tsmark/tsmark/result"
+)
+
+// inFolder is the site of these runs in a folder.
+func inFolder(t *testing.T, runs ...*result.Run) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range built(t, Options{Title: "Results", Note: "Ours", Tool: result.Tool{Version: "1.2.3"}}, runs...) {
+		if err := folder(dir).WriteBytes(name, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// until waits for a condition in the page.
+func until(t *testing.T, ctx context.Context, condition string) {
+	t.Helper()
+	for range 100 {
+		if chromium.Evaluate[bool](t, ctx, condition) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("never: %s; the page says %q", condition, chromium.Evaluate[string](t, ctx, "document.body.innerText"))
+}
+
+// The site works from a folder and from a file server: filters choose a table, the
+// address names it, and Back leads back.
+func TestInBrowser(t *testing.T) {
+	ctx, console := chromium.Open(t)
+	dir := inFolder(t, mixture(t)...)
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	for _, at := range []string{"file://" + filepath.Join(dir, indexFile), server.URL + "/" + indexFile} {
+		chromium.Do(t, ctx, chromedp.EmulateViewport(1200, 900), chromedp.Navigate(at))
+		until(t, ctx, "!document.getElementById('filters').hidden")
+		if got := chromium.Evaluate[int](t, ctx, "document.querySelectorAll('#group tbody tr').length"); got != 3 {
+			t.Errorf("%s: %d rows are shown first", at, got)
+		}
+		// A reader chooses another level of durability.
+		chromium.Do(t, ctx, chromedp.Focus(chromedp.CSS("select[name=durability]")))
+		chromium.Evaluate[bool](t, ctx, "(() => { const s = document.querySelector('select[name=durability]'); s.value = 'relaxed'; s.dispatchEvent(new Event('change', {bubbles: true})); return true })()")
+		until(t, ctx, "document.querySelector('#group').innerText.includes('durability: relaxed')")
+		address := chromium.Evaluate[string](t, ctx, "location.href")
+		if !strings.Contains(address, "durability=relaxed") || !strings.Contains(address, "workload=cpu-only") {
+			t.Errorf("the address is %s", address)
+		}
+		for _, word := range []string{"withheld", "n/a", "not verified"} {
+			if !chromium.Evaluate[bool](t, ctx, fmt.Sprintf("document.querySelector('#group table').innerText.includes(%q)", word)) {
+				t.Errorf("the table does not say %s", word)
+			}
+		}
+		// The address alone leads there, and Back back.
+		chromium.Evaluate[bool](t, ctx, "history.back() || true")
+		until(t, ctx, "document.querySelector('#group').innerText.includes('durability: strict')")
+		chromium.Do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(address))
+		until(t, ctx, "document.querySelector('#group').innerText.includes('durability: relaxed')")
+		// What there is not is said.
+		chromium.Evaluate[bool](t, ctx, "(location.hash = '#workload=cpu-only&durability=none') !== ''")
+		until(t, ctx, "document.getElementById('status').innerText.includes('no such results with durability “none”')")
+		// From a cell to the page of its run, and from there back.
+		chromium.Do(t, ctx, chromedp.Navigate(at))
+		until(t, ctx, "document.querySelector('#group a.figure') !== null")
+		chromium.Evaluate[bool](t, ctx, "document.querySelector('#group a.figure').click() || true")
+		until(t, ctx, "document.title.startsWith('tsmark run ') && document.readyState === 'complete'")
+		chromium.Evaluate[bool](t, ctx, "document.querySelector('nav a[href=\"verification.html\"]').click() || true")
+		until(t, ctx, "document.title.startsWith('What was verified of run ') && document.readyState === 'complete'")
+		looks(t, ctx)
+		chromium.Evaluate[bool](t, ctx, "document.querySelector('nav a').click() || true")
+		until(t, ctx, "document.title === 'Results' && document.readyState === 'complete'")
+		looks(t, ctx)
+	}
+	if said := console(); len(said) > 0 {
+		t.Errorf("the browser complains: %s", strings.Join(said, "; "))
+	}
+}
+
+// looks checks that nothing is wider than a phone, that every text can be read by day
+// and by night, and that the names of rows stay in sight.
+func looks(t *testing.T, ctx context.Context) {
+	t.Helper()
+	for _, width := range []int64{1200, 390} {
+		chromium.Do(t, ctx, chromedp.EmulateViewport(width, 900))
+		if wide := chromium.Evaluate[[]string](t, ctx, "inspect.wide()"); len(wide) > 0 {
+			t.Errorf("%d pixels wide: %s", width, strings.Join(wide, "; "))
+		}
+	}
+	for _, of := range []string{"light", "dark"} {
+		chromium.Do(t, ctx, chromium.Scheme(of))
+		if weak := chromium.Evaluate[[]string](t, ctx, "inspect.contrast()"); len(weak) > 0 {
+			t.Errorf("%s: too little contrast: %s", of, strings.Join(weak, "; "))
+		}
+	}
+	const moved = "(() => { const s = document.querySelector('.scroll'), th = s.querySelector('tbody th'); s.scrollLeft = 200; return Math.abs(th.getBoundingClientRect().left - s.getBoundingClientRect().left) < 3 })()"
+	if !chromium.Evaluate[bool](t, ctx, moved) {
+		t.Error("the names of rows move out of sight")
+	}
+}
+
+// A keyboard reaches the filters, the table and its links.
+func TestKeyboard(t *testing.T) {
+	ctx, _ := chromium.Open(t)
+	chromium.Do(t, ctx, chromedp.EmulateViewport(390, 900), chromedp.Navigate("file://"+filepath.Join(inFolder(t, mixture(t)...), indexFile)))
+	until(t, ctx, "!document.getElementById('filters').hidden")
+	reached := map[string]bool{}
+	for range 60 {
+		chromium.Do(t, ctx, chromedp.KeyEvent(kb.Tab))
+		reached[chromium.Evaluate[string](t, ctx, "document.activeElement.tagName + '.' + document.activeElement.className")] = true
+	}
+	for _, want := range []string{"SELECT.", "DIV.scroll", "A.figure", "SUMMARY."} {
+		if !reached[want] {
+			t.Errorf("the keyboard does not reach %s, but %v", want, reached)
+		}
+	}
+}
+
+// A thousand runs stay usable: this logs what they take, and fails where it is far more
+// than a reader waits for.
+func TestThousandRuns(t *testing.T) {
+	runs := 1000
+	if testing.Short() {
+		runs = 100
+	}
+	dir := t.TempDir()
+	s := New(folder(dir), Options{})
+	began := time.Now()
+	for n := range runs {
+		// Twenty versions of each of two systems, on five datasets, with two levels.
+		r := made(t, n, 1+float64(n%7)/10, func(r *result.Run) {
+			r.Dataset.Fingerprint, r.Dataset.Spec.Scale = fmt.Sprintf("%016x", n%5), uint32(100*(1+n%5))
+			for i := range r.Targets {
+				r.Targets[i].Description.Version = fmt.Sprintf("1.%d", n/10%20)
+				r.Targets[i].Durability = []string{"strict", "relaxed"}[n/5%2]
+			}
+		})
+		if err := s.Add(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(began)
+	index, err := os.Stat(filepath.Join(dir, indexFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, _ := chromium.Open(t)
+	chromium.Do(t, ctx, chromedp.EmulateViewport(390, 900), chromedp.Navigate("file://"+filepath.Join(dir, indexFile)))
+	until(t, ctx, "performance.getEntriesByName('first-contentful-paint').length > 0")
+	paint := chromium.Evaluate[float64](t, ctx, "performance.getEntriesByName('first-contentful-paint')[0].startTime")
+	rows := chromium.Evaluate[int](t, ctx, "document.querySelectorAll('#group tbody tr').length")
+	t.Logf("%d runs, %d tables: made in %v; the page has %d KiB and %d rows, and is first painted after %.0f ms", runs, s.Groups(), took.Round(time.Millisecond), index.Size()>>10, rows, paint)
+	if s.Groups() != 10 || index.Size() > 2<<20 || paint > 5000 {
+		t.Error("that is too much")
+	}
+}

@@ -1,0 +1,403 @@
+package site
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/printable"
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/result"
+)
+
+// group is what is comparable: runs of one dataset on one machine, of targets with one
+// level of durability.
+type group struct {
+	values  [filters]string // what each filter says of it
+	dataset *result.Dataset
+	rows    map[string]*row
+	columns []column
+	runs    []taker // that take part
+}
+
+// taker is a run that takes part in a group.
+type taker struct {
+	id, name  string
+	started   time.Time
+	targets   []string
+	doubt     string // see report.Doubt
+	described bool   // it has an experiment
+}
+
+// The filters, in the order in which a reader chooses.
+const (
+	byWorkload = iota
+	bySize
+	byMachine
+	byDurability
+	filters
+)
+
+// row is a system in one version, with the options that make it another one.
+type row struct {
+	system, options string
+	cells           map[string]source // by the key of the column
+	newest          source            // of those that take part
+}
+
+// source is what a cell shows: a target of a run.
+type source struct {
+	run    *result.Run
+	target int
+}
+
+// column is a load or a query type, with how it was measured: what was measured in
+// another way is no figure to compare with.
+type column struct {
+	key       string // of the whole
+	what      string // query type; empty: the load
+	How, Help string // with how many workers and such, and what it is, in words
+	order     int    // among the columns of a run
+}
+
+// Head is the column's name.
+func (c column) Head() string {
+	if c.what == "" {
+		return "load, rows/s"
+	}
+	return c.what
+}
+
+// sort puts a run's targets where they belong.
+func (s *Site) sort(r *result.Run) {
+	names := make(map[string]int) // of rows, in this run
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		if t.Twin != "" {
+			continue // a self-test is about the method, not about the system
+		}
+		g := s.groupOf(r, t)
+		g.takes(r, t)
+		system, options := systemOf(t), optionsOf(t)
+		key := system + "\x00" + options
+		if names[key]++; names[key] > 1 { // what tells them apart is no option, such as where they are
+			options = joined(", ", options, "target "+t.Name)
+			key = system + "\x00" + options
+		}
+		own := g.rows[key]
+		if own == nil {
+			own = &row{system: system, options: options, cells: make(map[string]source)}
+			g.rows[key] = own
+		}
+		if own.newest.run == nil || newer(r, own.newest.run) {
+			own.newest = source{r, i}
+		}
+		for _, c := range columnsOf(r, t) {
+			if !slices.ContainsFunc(g.columns, func(known column) bool { return known.key == c.key }) {
+				g.columns = append(g.columns, c)
+			}
+			if known, ok := own.cells[c.key]; !ok || newer(r, known.run) {
+				own.cells[c.key] = source{r, i}
+			}
+		}
+	}
+}
+
+// takes notes that a target of a run takes part.
+func (g *group) takes(r *result.Run, t *result.Target) {
+	if n := len(g.runs); n == 0 || g.runs[n-1].id != r.ID {
+		g.runs = append(g.runs, taker{id: r.ID, name: r.Name, started: r.Started, doubt: report.Doubt(r), described: r.Experiment != ""})
+	}
+	last := &g.runs[len(g.runs)-1]
+	last.targets = append(last.targets, systemOf(t))
+}
+
+// newer reports whether a run began later than another one.
+func newer(r, than *result.Run) bool {
+	return cmp.Or(r.Started.Compare(than.Started), strings.Compare(r.ID, than.ID)) > 0
+}
+
+// groupOf returns the group of a target of a run, which it makes where there is none.
+func (s *Site) groupOf(r *result.Run, t *result.Target) *group {
+	dataset := r.Dataset.Fingerprint
+	if r.Dataset.Unverified != "" || dataset == "" {
+		dataset = "of run " + r.ID // nobody knows whether others have the same
+	}
+	machine, durability := machineOf(r, t), durabilityOf(t, s.opts.Levels(t.Kind))
+	key := strings.Join([]string{dataset, machine, durability}, "\x00")
+	g := s.groups[key]
+	if g == nil {
+		g = &group{dataset: &r.Dataset, rows: make(map[string]*row)}
+		g.values = [filters]string{workloadOf(&r.Dataset), sizeOf(&r.Dataset, dataset), machine, durability}
+		s.groups[key] = g
+	}
+	return g
+}
+
+func workloadOf(d *result.Dataset) string {
+	return cmp.Or(printable.OneLine(d.Spec.Name), "not known")
+}
+
+// sizeOf is what tells a dataset from others of its workload. Settings are in the
+// fingerprint, and so is all else that is not said.
+func sizeOf(d *result.Dataset, fingerprint string) string {
+	if d.Unverified != "" {
+		return fmt.Sprintf("%s rows, %s (%s)", humanize.Comma(d.Rows), d.Unverified, fingerprint)
+	}
+	span := d.Spec.End.Sub(d.Spec.Start)
+	return fmt.Sprintf("scale %s, %s rows: %s from %s, every %v; dataset %s",
+		humanize.Comma(int64(d.Spec.Scale)), humanize.Comma(d.Rows), spanText(span), d.Spec.Start.UTC().Format(time.DateOnly), d.Spec.Interval, fingerprint)
+}
+
+// spanText is a span of time in days where it is whole days.
+func spanText(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d == day:
+		return "1 day"
+	case d > 0 && d%day == 0:
+		return strconv.FormatInt(int64(d/day), 10) + " days"
+	}
+	return d.String()
+}
+
+// machineOf is what is known of the machine: see result.SameMachine. A server that is
+// not on it is on another one.
+func machineOf(r *result.Run, t *result.Target) string {
+	h := &r.Host
+	cores := strconv.Itoa(h.Cores) + " cores"
+	if h.Cores == 1 {
+		cores = "1 core"
+	}
+	text := joined(", ", h.CPU, h.Arch, cores, humanize.IBytes(h.Memory), h.Disk)
+	if h.CPULimit > 0 {
+		text += ", limit of " + strconv.FormatFloat(h.CPULimit, 'g', 4, 64) + " cores"
+	}
+	if h.MemoryLimit > 0 {
+		text += ", limit of " + humanize.IBytes(h.MemoryLimit)
+	}
+	if !t.Embedded && !t.CoLocated {
+		text += "; server elsewhere"
+	}
+	return printable.OneLine(text)
+}
+
+// durabilityOf is the level of durability that a target had: where none was chosen that
+// of the system as shipped. What options changed of it stands behind.
+func durabilityOf(t *result.Target, levels []driver.Profile) string {
+	chosen := cmp.Or(t.Durability, driver.AsShipped)
+	var wanted driver.Options
+	names := make(map[string]bool) // of options that levels are made of
+	for _, level := range levels {
+		if level.Name == chosen {
+			wanted = level.Options
+		}
+		for name := range level.Options {
+			names[name] = true
+		}
+	}
+	var changed []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		want, set := wanted[name]
+		value, given := t.Options[name]
+		if set && given && value != want || !set && slices.ContainsFunc(t.Changes, func(c driver.Change) bool { return c.Name == name }) {
+			changed = append(changed, name+"="+value)
+		}
+	}
+	text := chosen
+	if len(changed) > 0 {
+		text += ", but " + strings.Join(changed, ", ")
+	}
+	return printable.OneLine(text)
+}
+
+func systemOf(t *result.Target) string {
+	return printable.OneLine(joined(" ", t.Kind, t.Description.Version, t.Description.Edition))
+}
+
+// optionsOf are the profile and the options that are not as by default, but for those
+// that say where and as whom.
+func optionsOf(t *result.Target) string {
+	var parts []string
+	if t.Profile != "" {
+		parts = append(parts, "profile "+t.Profile)
+	}
+	for _, c := range t.Changes {
+		if !aboutPlace(c.Name) {
+			parts = append(parts, c.Name+"="+c.Value)
+		}
+	}
+	return printable.OneLine(strings.Join(parts, ", "))
+}
+
+// aboutPlace reports whether an option says where a database is and as whom, which
+// makes it no other system.
+func aboutPlace(option string) bool {
+	last := option[strings.LastIndexAny(option, "_-")+1:]
+	return slices.Contains([]string{"host", "hosts", "port", "user", "password", "tls", "timeout", "database", "path", "token", "org", "bucket", "keyspace", "socket", "url", "address"}, last)
+}
+
+// columnsOf are those in which a target has something: a figure, or a reason why
+// there is none. A rate that was searched for is each target's own, and so nothing to
+// compare service times at.
+func columnsOf(r *result.Run, t *result.Target) []column {
+	var list []column
+	add := func(what, how, help string) {
+		list = append(list, column{key: what + "\x00" + how, what: what, How: how, Help: help, order: len(list)})
+	}
+	if t.Load != nil {
+		add("", howLoaded(r), "rows a second until all were visible and background work idle")
+	}
+	for i := range t.Queries {
+		q := &t.Queries[i]
+		if q.Outcome() == result.NotRun || q.Open != nil && q.Open.Search != nil {
+			continue
+		}
+		add(q.Type, howQueried(r, q.Type), q.Help)
+	}
+	return list
+}
+
+// howLoaded is how the loads of a run were done. A target that takes fewer writers
+// has its place beside the others all the same.
+func howLoaded(r *result.Run) string {
+	workers, batch, more := 0, 0, ""
+	for i := range r.Targets {
+		l := r.Targets[i].Load
+		if l == nil {
+			continue
+		}
+		workers, batch = max(workers, l.Workers), max(batch, l.BatchSize)
+		if l.Growth != nil {
+			more = ", columns appear"
+		}
+		if l.Mixed != nil {
+			more = ", before a mixed phase"
+		}
+	}
+	return fmt.Sprintf("%s, batches of %s%s", workersText(workers), humanize.Comma(int64(batch)), more)
+}
+
+// howQueried is how the queries of a type were run.
+func howQueried(r *result.Run, queryType string) string {
+	workers, more := 0, ""
+	for i := range r.Targets {
+		for j := range r.Targets[i].Queries {
+			q := &r.Targets[i].Queries[j]
+			if q.Type != queryType {
+				continue
+			}
+			workers = max(workers, q.Workers)
+			if q.Cache != "" {
+				more = ", caches dropped"
+			}
+			if q.Open != nil {
+				more = ", " + q.Open.Schedule
+			}
+			if q.Texts != "" {
+				more += ", " + result.TSBSText
+			}
+		}
+	}
+	return workersText(workers) + more
+}
+
+func workersText(n int) string {
+	switch n {
+	case 0:
+		return "workers not known"
+	case 1:
+		return "1 worker"
+	}
+	return strconv.Itoa(n) + " workers"
+}
+
+// sorted are the rows by system, and those of a system by version, newest first.
+func (g *group) sorted() []*row {
+	list := make([]*row, 0, len(g.rows))
+	for _, r := range g.rows {
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b *row) int {
+		return cmp.Or(byNumbers(a.system, b.system), strings.Compare(a.options, b.options))
+	})
+	return list
+}
+
+// byNumbers compares texts, with the numbers in them by their value.
+func byNumbers(a, b string) int {
+	for a != "" && b != "" {
+		x, y := leadingDigits(a), leadingDigits(b)
+		if x == "" || y == "" {
+			if a[0] != b[0] {
+				return cmp.Compare(a[0], b[0])
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		p, q := strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
+		if c := cmp.Or(len(p)-len(q), strings.Compare(p, q)); c != 0 {
+			return c
+		}
+		a, b = a[len(x):], b[len(y):]
+	}
+	return len(a) - len(b)
+}
+
+func leadingDigits(s string) string {
+	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
+}
+
+// ordered are the columns: loads, then query types in the order run.
+func (g *group) ordered() []column {
+	list := slices.Clone(g.columns)
+	slices.SortStableFunc(list, func(a, b column) int {
+		loads := 0
+		if (a.what == "") != (b.what == "") {
+			loads = 1
+			if a.what == "" {
+				loads = -1
+			}
+		}
+		return cmp.Or(loads, a.order-b.order, strings.Compare(a.what, b.what), strings.Compare(a.How, b.How))
+	})
+	return list
+}
+
+// standings are those of the rows' cells of a column, in the order of the rows; nil
+// where a row has none. boards keeps boards of the same subjects.
+func (g *group) standings(rows []*row, c *column, boards map[string]*report.Board) []*report.Standing {
+	var subjects []report.Subject
+	var at []int
+	key := ""
+	for i, r := range rows {
+		if of, ok := r.cells[c.key]; ok {
+			subjects, at = append(subjects, report.Subject{Run: of.run, Target: of.target}), append(at, i)
+			key += of.run.ID + " " + strconv.Itoa(of.target) + "\n"
+		}
+	}
+	if boards[key] == nil {
+		boards[key] = report.NewBoard(subjects...)
+	}
+	found := boards[key].Loads
+	if c.what != "" {
+		found = func() []report.Standing { return boards[key].Type(c.what) }
+	}
+	list := make([]*report.Standing, len(rows))
+	for i, s := range found() {
+		list[at[i]] = &s
+	}
+	return list
+}
+
+// joined joins the parts that are not empty.
+func joined(separator string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
+}

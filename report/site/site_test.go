@@ -1,0 +1,487 @@
+package site
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/result"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// golden compares a page, without its style sheet, with the one kept in testdata.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	got = regexp.MustCompile(`(?s)<style>.*</style>`).ReplaceAllString(got, "<style></style>")
+	path := filepath.Join("testdata", file)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("run the tests with -update and review the change (-want +got):\n%s", diff)
+	}
+}
+
+// mixture is runs with every kind of cell.
+func mixture(t *testing.T) []*result.Run {
+	t.Helper()
+	return []*result.Run{
+		made(t, 1, 1.5, func(r *result.Run) { // an older run of the same rows, and a newer version
+			r.Targets[1].Description.Version = "9.0"
+		}),
+		made(t, 2, 1.3, func(r *result.Run) {
+			r.Name = "nightly"
+			for i := range r.Targets[1].Repeats {
+				noisy(&r.Targets[1].Repeats[i].Queries[0].Cell)
+				r.Targets[1].Repeats[i].Load.ClientBound = "tsmark used 95 % of the CPU"
+			}
+		}),
+		made(t, 3, 1.0, func(r *result.Run) { // another durability: withheld, n/a, not verified
+			for i := range r.Targets {
+				r.Targets[i].Durability = "relaxed"
+			}
+			a, b := &r.Targets[0], &r.Targets[1]
+			for i := range a.Repeats {
+				a.Repeats[i].Queries[0] = result.Queries{Type: "lastpoint", Unsupported: "alpha has no such query"}
+				b.Repeats[i].Queries[1].Verdict, b.Repeats[i].Queries[1].Sample = result.Verdict{}, result.Sample{}
+			}
+			b.Repeats[2].Load.Withheld = "the census differs: cpu has 99,999 rows of 100,000"
+		}),
+		made(t, 4, 1.0, func(r *result.Run) { // a smaller dataset, killed on the way
+			r.Dataset.Fingerprint, r.Dataset.Spec.Scale, r.Dataset.Rows = "00ff00ff00ff00ff", 10, 10000
+			r.Status, r.Targets[1].Failure = result.Running, "the server went away"
+			r.Targets[1].Repeats = nil
+		}),
+	}
+}
+
+func TestGolden(t *testing.T) {
+	files := built(t, Options{Title: "Two <systems>", Note: "Ours, of one machine & shared", Tool: result.Tool{Version: "1.2.3"}}, mixture(t)...)
+	golden(t, "index.html", files["index.html"])
+	golden(t, "verification.html", files["runs/20260131-184500-0003/verification.html"])
+	var names []string
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	golden(t, "files.txt", strings.Join(names, "\n")+"\n")
+}
+
+// every link of a page leads to a file of the site, and to a place in it.
+func TestLinksLeadSomewhere(t *testing.T) {
+	files := built(t, Options{}, mixture(t)...)
+	links := 0
+	for name, text := range files {
+		if strings.HasSuffix(name, ".js") {
+			_, text, _ = strings.Cut(text, ", ")
+			if err := json.Unmarshal([]byte(strings.TrimSuffix(text, ");\n")), &text); err != nil && name != scriptFile {
+				t.Errorf("%s: %v", name, err)
+			}
+			name = indexFile // where it is shown
+		}
+		for _, m := range regexp.MustCompile(`(?:href|src)="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+			links++
+			to, place, _ := strings.Cut(m[1], "#")
+			if m[1] == "data:," {
+				continue
+			}
+			target := name
+			if to != "" {
+				target = filepath.ToSlash(filepath.Join(filepath.Dir(name), to))
+			}
+			page, ok := files[target]
+			if !ok || place != "" && !strings.Contains(page, `id="`+place+`"`) {
+				t.Errorf("%s leads to %s", name, m[1])
+			}
+		}
+	}
+	if links < 50 {
+		t.Errorf("only %d links", links)
+	}
+}
+
+// cellsOf are the texts of the cells of a row of a page's table.
+func cellsOf(t *testing.T, page, system string) []string {
+	t.Helper()
+	_, text, found := strings.Cut(page, `<tr><th scope="row">`+system)
+	if !found {
+		t.Fatalf("there is no row %s", system)
+	}
+	text, _, _ = strings.Cut(text, "</tr>")
+	var cells []string
+	for _, m := range regexp.MustCompile(`(?s)<td[^>]*>(.*?)</td>`).FindAllStringSubmatch(text, -1) {
+		cells = append(cells, strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(m[1], " ")), " "))
+	}
+	return cells
+}
+
+// No figure of a disturbed run, or of one that is in doubt, stands without a mark.
+func TestMarks(t *testing.T) {
+	every := func(r *result.Run, do func(repeat *result.Repeat)) {
+		for i := range r.Targets[1].Repeats {
+			do(&r.Targets[1].Repeats[i])
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*result.Run)
+		own    string // mark in the cell of lastpoint of beta
+		others string // and in the other cells of the run
+	}{
+		"noisy":        {func(r *result.Run) { every(r, func(p *result.Repeat) { noisy(&p.Queries[0].Cell) }) }, "‡", "(‡)"},
+		"client-bound": {func(r *result.Run) { every(r, func(p *result.Repeat) { p.Queries[0].ClientBound = "no CPU left" }) }, "†", "(†)"},
+		"not verified": {func(r *result.Run) {
+			every(r, func(p *result.Repeat) { p.Queries[0].Verdict, p.Queries[0].Sample = result.Verdict{}, result.Sample{} })
+		}, "not verified", "§"},
+		"withheld":   {func(r *result.Run) { r.Targets[1].Repeats[0].Queries[0].Withheld = "17 rows, 18 expected" }, "withheld", "§"},
+		"incomplete": {func(r *result.Run) { r.Status, r.Reason = result.Incomplete, "interrupted" }, "§", "§"},
+		"running":    {func(r *result.Run) { r.Status = result.Running }, "§", "§"},
+		"a target failed": {func(r *result.Run) {
+			r.Status, r.Targets[0].Failure, r.Targets[0].Repeats = result.Incomplete, "gone", nil
+			r.Reason = "target a: gone"
+		}, "§", "§"},
+		"dataset unknown": {func(r *result.Run) {
+			r.Dataset.Unverified = result.UnknownDataset
+			for i := range r.Targets {
+				for j := range r.Targets[i].Repeats {
+					p := &r.Targets[i].Repeats[j]
+					p.Queries[0].Verdict, p.Queries[1].Verdict = result.Verdict{}, result.Verdict{}
+					p.Load.Unverified = "contents not verified: dataset unknown"
+				}
+			}
+		}, "not verified", "§"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			page := built(t, Options{}, made(t, 1, 1.3, c.change))[indexFile]
+			cells := cellsOf(t, page, "beta 10.0 community")
+			if !strings.Contains(cells[1], c.own) {
+				t.Errorf("no mark %s: %q", c.own, cells[1])
+			}
+			for _, of := range []string{cells[0], cells[2]} {
+				if !strings.Contains(of, c.others) {
+					t.Errorf("no mark %s: %q", c.others, of)
+				}
+			}
+			for _, note := range []string{"‡ noisy host", "† client-bound", "§ of the same run"} {
+				if !strings.Contains(page, note) {
+					t.Errorf("the page does not explain %s", note)
+				}
+			}
+		})
+	}
+	page := built(t, Options{}, made(t, 1, 1.3))[indexFile]
+	for _, cell := range cellsOf(t, page, "beta 10.0 community") {
+		if strings.ContainsAny(cell, "†‡§(") {
+			t.Errorf("a mark without a reason: %q", cell)
+		}
+	}
+}
+
+// Nobody is the best where no difference was shown.
+func TestTies(t *testing.T) {
+	const best = `class="best"`
+	alike := built(t, Options{}, made(t, 1, 1.0))[indexFile]
+	if strings.Contains(alike, best) || strings.Contains(alike, ">best<") || !strings.Contains(alike, ">tie<") {
+		t.Error("of two that are alike one is the best")
+	}
+	apart := built(t, Options{}, made(t, 1, 1.3))[indexFile]
+	if got := strings.Count(apart, best); got != 3 {
+		t.Errorf("%d of 3 columns have a best cell", got)
+	}
+	if cells := cellsOf(t, apart, "alpha 1.9"); !strings.Contains(cells[1], "1.00× best verified") {
+		t.Errorf("the faster one says %q", cells[1])
+	}
+	single := built(t, Options{}, made(t, 1, 1.3, func(r *result.Run) {
+		for i := range r.Targets {
+			r.Targets[i].Repeats = r.Targets[i].Repeats[:1]
+		}
+	}))[indexFile]
+	if strings.Contains(single, best) || !strings.Contains(single, "1 round") {
+		t.Error("one round has a best cell")
+	}
+	// Systems of different runs are compared by the same rule.
+	several := built(t, Options{}, made(t, 1, 1.0, func(r *result.Run) { r.Targets = r.Targets[:1] }), made(t, 2, 1.3, func(r *result.Run) { r.Targets = r.Targets[1:] }))[indexFile]
+	if got := strings.Count(several, best); got != 3 {
+		t.Errorf("of two runs %d of 3 columns have a best cell", got)
+	}
+}
+
+// Only what is comparable stands in one table, or in one column of it.
+func TestNothingIsMixed(t *testing.T) {
+	for name, c := range map[string]struct {
+		change  func(*result.Run)
+		groups  int
+		columns int // of the table that is shown
+	}{
+		"the same":        {func(*result.Run) {}, 1, 3},
+		"another dataset": {func(r *result.Run) { r.Dataset.Fingerprint = "1" }, 2, 3},
+		"a longer span": {func(r *result.Run) {
+			r.Dataset.Fingerprint, r.Dataset.Spec.End = "2", r.Dataset.Spec.End.AddDate(0, 0, 1)
+		}, 2, 3},
+		"another CPU":      {func(r *result.Run) { r.Host.CPU = "Another" }, 2, 3},
+		"more memory":      {func(r *result.Run) { r.Host.Memory *= 2 }, 2, 3},
+		"a CPU limit":      {func(r *result.Run) { r.Host.CPULimit = 1 }, 2, 3},
+		"another level":    {func(r *result.Run) { r.Targets[0].Durability = "relaxed" }, 2, 3},
+		"a server of afar": {func(r *result.Run) { r.Targets[1].CoLocated = false }, 2, 3},
+		"unknown rows":     {func(r *result.Run) { r.Dataset.Unverified = result.UnknownDataset }, 2, 3},
+		"more workers": {func(r *result.Run) {
+			for i := range r.Targets {
+				for j := range r.Targets[i].Repeats {
+					r.Targets[i].Repeats[j].Load.Workers = 8
+				}
+			}
+		}, 1, 4},
+		"cold": {func(r *result.Run) {
+			for i := range r.Targets {
+				for j := range r.Targets[i].Repeats {
+					r.Targets[i].Repeats[j].Queries[0].Cache = "page cache dropped"
+				}
+			}
+		}, 1, 4},
+		"a writer at most": {func(r *result.Run) { // of one target, which the experiment did not want
+			for j := range r.Targets[0].Repeats {
+				r.Targets[0].Repeats[j].Load.Workers = 1
+			}
+		}, 1, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := New(memory{}, Options{})
+			for _, r := range []*result.Run{made(t, 1, 1), made(t, 2, 1, c.change)} {
+				if err := s.Add(r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.Finish(); err != nil {
+				t.Fatal(err)
+			}
+			page := s.out.(memory)[indexFile]
+			if columns := strings.Count(page, `<th scope="col"`) - 1; s.Groups() != c.groups || columns != c.columns {
+				t.Errorf("%d groups with %d columns, want %d with %d", s.Groups(), columns, c.groups, c.columns)
+			}
+		})
+	}
+}
+
+// No level is that of the system as shipped, unless an option makes it another one.
+func TestDurability(t *testing.T) {
+	levels := []driver.Profile{
+		{Name: driver.AsShipped},
+		{Name: driver.Relaxed, Options: driver.Options{"sync": "off"}},
+		{Name: driver.Strict, Options: driver.Options{"sync": "extra", "log": "wal"}},
+	}
+	for _, c := range []struct {
+		level, sync string
+		changed     []string
+		want        string
+	}{
+		{"", "full", nil, "as-shipped"},
+		{driver.AsShipped, "full", []string{"threads"}, "as-shipped"},
+		{"", "off", []string{"sync"}, "as-shipped, but sync=off"},
+		{driver.Strict, "extra", []string{"log", "sync"}, "strict"},
+		{driver.Strict, "off", []string{"log", "sync"}, "strict, but sync=off"},
+		{driver.Relaxed, "off", []string{"sync", "log"}, "relaxed, but log=wal"},
+	} {
+		target := result.Target{Durability: c.level, Options: map[string]string{"sync": c.sync, "log": "wal"}}
+		for _, name := range c.changed {
+			target.Changes = append(target.Changes, driver.Change{Name: name})
+		}
+		if got := durabilityOf(&target, levels); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+	if got := durabilityOf(&result.Target{}, nil); got != "as-shipped" {
+		t.Errorf("of a driver without levels: %q", got)
+	}
+}
+
+// A cell is of the newest run that measured it, in whatever order runs come.
+func TestNewest(t *testing.T) {
+	older, newer := made(t, 1, 1), made(t, 2, 1)
+	loads := made(t, 3, 1, func(r *result.Run) {
+		for i := range r.Targets {
+			for j := range r.Targets[i].Repeats {
+				r.Targets[i].Repeats[j].Queries = nil
+			}
+		}
+	})
+	for _, runs := range [][]*result.Run{{older, newer, loads}, {loads, newer, older, older}} {
+		page := built(t, Options{}, runs...)[indexFile]
+		_, text, _ := strings.Cut(page, `<tr><th scope="row">alpha`)
+		text, _, _ = strings.Cut(text, "</tr>")
+		var from []string
+		for _, m := range regexp.MustCompile(`class="figure" href="runs/[^/]*-([0-9a-f]+)/index.html"`).FindAllStringSubmatch(text, -1) {
+			from = append(from, m[1])
+		}
+		if got := strings.Join(from, " "); got != "0003 0002 0002" {
+			t.Errorf("cells are of the runs %s", got)
+		}
+		if n := strings.Count(page, "· <a href=\"runs/"); n != 6 { // verification and experiment of each
+			t.Errorf("the list of runs has %d links", n)
+		}
+	}
+	s := New(memory{}, Options{})
+	if err := s.Add(older); err != nil {
+		t.Fatal(err)
+	}
+	changed := made(t, 1, 2)
+	if err := s.Add(changed); !errors.Is(err, ErrAnother) {
+		t.Errorf("another run of the same id: %v", err)
+	}
+}
+
+// What is secret, and where files are on somebody's machine, is in no file.
+func TestNothingPrivate(t *testing.T) {
+	const password, token, key = "tr0ub4dor&3", "correct-horse", "s3cr3tkey"
+	paths := []string{"/home/ann/results", "/var/lib/private-data/x.db", `C:\Users\ann\bench`, "~/bench/queries", "file:///srv/ann/x", "/mnt/fast/db"}
+	run := made(t, 1, 1, func(r *result.Run) {
+		said := "connecting to postgres://ann:" + password + "@db.example:5432/x failed, see " + strings.Join(paths, " and ")
+		r.Args = append(r.Args, "--results", paths[0], "--password", password, "-I"+paths[1])
+		r.Args[0] = "/home/ann/go/bin/tsmark"
+		r.Experiment = "targets:\n  - kind: alpha\n    options: {password: '" + password + "', path: " + paths[1] + "}\n    api_key: " + key +
+			"\n    start: \"cd " + paths[0] + " && PASSWORD=" + password + " ./start\"\n"
+		r.Reason, r.Status, r.Name, r.Notes = said, result.Incomplete, said, []string{said}
+		r.Dataset.Source = paths[3]
+		for i := range r.Targets {
+			target := &r.Targets[i]
+			target.Options = map[string]string{"password": password, "auth_token": token, "path": paths[1], "url": "http://ann:" + password + "@h/x"}
+			target.Description.Location, target.Description.Settings = paths[1], map[string]string{"data_directory": paths[5], "hba": "host:" + paths[0]}
+			target.Failure, target.Description.Durability = said, "on "+paths[4]+" with "+token
+			for j := range target.Repeats {
+				target.Repeats[j].Load.Withheld = said
+				target.Repeats[j].Queries[0].Withheld = said
+			}
+		}
+	})
+	looked := 0
+	for name, text := range built(t, Options{}, run) {
+		looked++
+		for _, form := range []string{password, "tr0ub4dor", token, key, "ann/", "ann\\", "/home", "private-data", "/mnt", "C:", "~/", "/srv"} {
+			if at := strings.Index(text, form); at >= 0 && name != markFile {
+				t.Errorf("%s tells %q: …%s…", name, form, text[max(0, at-80):min(len(text), at+60)])
+			}
+		}
+	}
+	if looked < 5 {
+		t.Errorf("%d files", looked)
+	}
+	// What is no path stays.
+	for _, text := range []string{"poisson:200/s", "100 rows/s", "n/a: no", "http://localhost:9000/exec?q=1", "postgres://db.example:5432/x", "A / B", "steps:100/s:10s,0/s:5s",
+		"github.com/duckdb/duckdb-go v2", "tsmark-results/duck.duckdb", "24/7", "<a>/</a>"} {
+		if got := withoutPaths(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+// An experiment without its paths is YAML as before.
+func TestExperimentStaysYAML(t *testing.T) {
+	for text, want := range map[string]string{
+		"path: /home/ann/x":                "path: '***'",
+		"  - kind: a\n    path: /srv/x/y":  "  - kind: a\n    path: '***'",
+		"  - /srv/x/y":                     "  - '***'",
+		"start: /opt/x/start it's":         "start: '*** it''s'",
+		"options: {path: /opt/x, more: 1}": "options: {path: '***', more: 1}",
+		"start: cd /opt/x":                 "start: cd ***",
+		"start: '/opt/x y'":                "start: '*** y'",
+		`path: "/opt/x"`:                   `path: "***"`,
+	} {
+		if got := quoted(withoutPaths(text)); got != want {
+			t.Errorf("%s became %s, want %s", text, got, want)
+		}
+	}
+}
+
+// Nothing of a run is markup, or ends a script.
+func TestHostile(t *testing.T) {
+	const hostile = `</script><script>alert("x")</script><img src=x onerror=alert(1)>'`
+	change := func(r *result.Run) {
+		r.Name, r.Reason, r.Status = hostile, hostile, result.Incomplete
+		r.Host.CPU, r.Dataset.Spec.Name = hostile, hostile
+		for i := range r.Targets {
+			r.Targets[i].Kind, r.Targets[i].Durability, r.Targets[i].Failure, r.Targets[i].Profile = hostile, hostile, hostile, hostile
+			r.Targets[i].Repeats[0].Queries[0].Withheld = hostile
+		}
+	}
+	other := made(t, 2, 1, change)
+	other.Dataset.Fingerprint = "1"
+	for name, text := range built(t, Options{Title: hostile, Note: hostile}, made(t, 1, 1, change), other) {
+		if strings.HasSuffix(name, ".js") && strings.HasPrefix(text, "tsmarkGroup") {
+			_, text, _ = strings.Cut(text, ", ")
+			if err := json.Unmarshal([]byte(strings.TrimSuffix(text, ");\n")), &text); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if strings.Contains(text, "<img") || strings.Contains(text, `<script>alert`) {
+			t.Errorf("%s has markup of a run", name)
+		}
+	}
+}
+
+// Only a folder that is a site and nothing else may be replaced.
+func TestReplaceable(t *testing.T) {
+	dir := t.TempDir()
+	say := func(want string) {
+		t.Helper()
+		err := Replaceable(dir)
+		if got := fmt.Sprint(err); want == "" && err != nil || want != "" && !strings.Contains(got, want) || strings.Contains(got, "\n") {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	say("tsmark site did not make this folder; choose another name")
+	s := New(folder(dir), Options{})
+	if err := s.Add(made(t, 1, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	say("")
+	mine := filepath.Join(dir, "runs", "mine.txt")
+	if err := os.WriteFile(mine, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	say("it holds runs/mine.txt, which tsmark site did not make; move that elsewhere")
+	if err := os.Remove(mine); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, markFile), []byte("{}"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	say("its tsmark-site.json is damaged")
+}
+
+// Versions are in the order of their numbers, keys of addresses are their own.
+func TestOrderAndSlugs(t *testing.T) {
+	list := []string{"b 10.0", "b 9.1", "b 9.10", "b 9.9", "a", "b 9.1.1"}
+	slices.SortFunc(list, byNumbers)
+	if got := strings.Join(list, ", "); got != "a, b 9.1, b 9.1.1, b 9.9, b 9.10, b 10.0" {
+		t.Error(got)
+	}
+	seen := map[string]string{}
+	for _, text := range []string{"cpu-only", "strict", "no level chosen", "AMD EPYC, 2 cores", "AMD EPYC, 4 cores", "scale 100, 1 rows", "Straße", "", "CPU-only", "a b", "a-b", "a  b", strings.Repeat("x", 60)} {
+		key := slug(text)
+		if other, ok := seen[key]; ok || !regexp.MustCompile(`^[a-z0-9-]+$`).MatchString(key) {
+			t.Errorf("%q and %q are both %q", text, other, key)
+		}
+		seen[key] = text
+	}
+	if slug("cpu-only") != "cpu-only" {
+		t.Error(slug("cpu-only"))
+	}
+}
