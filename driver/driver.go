@@ -32,6 +32,13 @@ type Driver struct {
 	// here and found by the mark. Empty: in a folder of the run's own. Nil: it
 	// keeps nothing.
 	Place func(Options) string
+	// Endpoints are the addresses of a server that a run with the options uses, without a
+	// look at it. Nil: there is no server, or the options host and port lead to all of it.
+	Endpoints func(Options) ([]Endpoint, error)
+	// Tested are the versions of the server on which the conformance suite has passed, as
+	// Description.Version has them, up to any dot: 15 stands for 15.20. Empty: Brought says
+	// it, or there is no server.
+	Tested []string
 	// TestServer are the options by which the server is reached that the script
 	// servers/NAME starts, beside its host and ports: the built-in experiment
 	// databases and the tests have it. Nil: it needs no server.
