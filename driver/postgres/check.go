@@ -24,12 +24,8 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 }
 
 // ReadClock implements driver.Clock.
-func (d *database) ReadClock(ctx context.Context) (read driver.Reading, err error) {
-	err = d.admin.Do(ctx, func(c *pgwire.Conn) error {
-		read, err = sqlkit.ReadClock(ctx, c, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
-		return err
-	})
-	return read, err
+func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
+	return sqlkit.ReadClockBy(ctx, d.admin, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
 }
 
 // Room implements driver.Storage. The folder is told to users with the role

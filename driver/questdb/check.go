@@ -2,14 +2,13 @@ package questdb
 
 import (
 	"context"
-	"crypto/tls"
 	"os"
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
-	"github.com/tsmark/tsmark/driver/lineproto"
 	"github.com/tsmark/tsmark/driver/pgwire"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 )
 
 // endpoints are driver.Driver's: HTTP, and what the options have beside it.
@@ -24,13 +23,6 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 		lines.Port = s.ilpPort
 		e := lines.Endpoint(optionILPPort)
 		e.Protocol, e.Opened, e.Secret = "line protocol over TCP", false, false
-		e.Probe = func(ctx context.Context) (*tls.ConnectionState, error) {
-			to, err := lineproto.DialTCP(ctx, &s.wire, s.ilpPort)
-			if err != nil {
-				return nil, err
-			}
-			return nil, to.Close()
-		}
 		list = append(list, e)
 	}
 	if !s.rest {
@@ -47,7 +39,7 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 
 // ReadClock implements driver.Clock.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
-	return d.own.Client.ReadClock(ctx, "/ping")
+	return sqlkit.ReadClock(ctx, "SELECT cast(systimestamp() AS long)", d.own.Ask)
 }
 
 // Room implements driver.Storage.

@@ -10,16 +10,25 @@ import (
 )
 
 // ReadClock reads a server's clock by a statement whose answer is one whole number, the
-// microseconds since 1970, over an open connection.
-func ReadClock(ctx context.Context, c Conn, statement string) (driver.Reading, error) {
+// microseconds since 1970. It is asked over a connection that is open.
+func ReadClock(ctx context.Context, statement string, ask func(ctx context.Context, statement string) ([][]query.Value, error)) (driver.Reading, error) {
 	asked := time.Now()
-	row, err := QueryRow(ctx, c, statement)
+	rows, err := ask(ctx, statement)
 	answered := time.Now()
 	switch {
 	case err != nil:
 		return driver.Reading{}, err
-	case len(row) != 1 || row[0].Kind != query.Int:
+	case len(rows) != 1 || len(rows[0]) != 1 || rows[0][0].Kind != query.Int:
 		return driver.Reading{}, errors.New("its answer is no time")
 	}
-	return driver.Reading{Asked: asked, Answered: answered, Server: time.UnixMicro(row[0].Int), Unit: time.Microsecond}, nil
+	return driver.Reading{Asked: asked, Answered: answered, Server: time.UnixMicro(rows[0][0].Int), Unit: time.Microsecond}, nil
+}
+
+// ReadClockBy is ReadClock over a link, which has the connection open before.
+func ReadClockBy[C Remote](ctx context.Context, l *Link[C], statement string) (read driver.Reading, err error) {
+	err = l.Do(ctx, func(c C) error {
+		read, err = ReadClock(ctx, statement, func(ctx context.Context, text string) ([][]query.Value, error) { return QueryRows(ctx, c, text) })
+		return err
+	})
+	return read, err
 }
