@@ -101,7 +101,9 @@ func (s Settings) Encryption() *tls.Config {
 func (s Settings) Endpoint() driver.Endpoint {
 	return driver.Endpoint{
 		Protocol: "TCP", Address: s.Address(), Option: Port, Opened: true, Secret: s.Password != "",
-		Probe: func(ctx context.Context) (*tls.ConnectionState, error) { return Handshake(ctx, s.Address(), nil, s.Timeout) },
+		Probe: func(ctx context.Context) (*tls.ConnectionState, error) {
+			return Handshake(ctx, s.Address(), nil, s.Timeout)
+		},
 	}
 }
 

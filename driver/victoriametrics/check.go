@@ -24,7 +24,7 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 // Room implements driver.Storage: a single node tells it, a cluster's front does not.
 func (d *database) Room(ctx context.Context) (folder string, free int64, err error) {
 	free = -1
-	err = d.own.Exposed(ctx, "/metrics", func(name, _ string, value float64) {
+	err = d.exposed(ctx, func(name, _ string, value float64) {
 		if name == "vm_free_disk_space_bytes" && (free < 0 || int64(value) < free) {
 			free = int64(value)
 		}
