@@ -7,6 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -107,10 +111,19 @@ func (x *examination) examine(ctx context.Context) {
 	x.swap(ctx)
 }
 
-// open opens the target as a load does. An embedded database with a path is opened there
-// only where it is already.
+// open opens the target as a load does. An embedded database that is not at its path yet
+// is made in the folder for the trial.
 func (x *examination) open(ctx context.Context) (driver.DB, error) {
-	return x.Driver.Open(ctx, driver.Env{Dir: x.Folder, Create: true}, x.Options)
+	options := maps.Clone(x.Options)
+	if path := options["path"]; x.caps.Embedded && path != "" {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(filepath.Dir(path)); err != nil {
+				return nil, fmt.Errorf("the folder of %s cannot be used: %w; make it, or give another path", path, err)
+			}
+			options["path"] = ""
+		}
+	}
+	return x.Driver.Open(ctx, driver.Env{Dir: x.Folder, Create: true}, options)
 }
 
 // add adds a finding.
@@ -167,8 +180,7 @@ func (x *examination) existing(ctx context.Context, db driver.DB) bool {
 	case err == nil && mark.Dataset.Name == trialName:
 		return true // of a check that was killed
 	case err == nil:
-		x.add(check, OK, "add --replace to load another one, or use tsmark query",
-			"dataset %s of tsmark's (%s, %d rows): a load replaces it only when told to", mark.Fingerprint, mark.Dataset.Name, mark.RowsAcked)
+		x.add(check, OK, "", "dataset %s of tsmark's (%s, %d rows), which a load replaces with --replace alone", mark.Fingerprint, mark.Dataset.Name, mark.RowsAcked)
 		return false
 	case errors.Is(err, session.ErrNoMark):
 		x.add(check, OK, "", "nothing is in the way of a load")
