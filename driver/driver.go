@@ -59,6 +59,11 @@ type Driver struct {
 	// TSBS is how it runs the texts of TSBS's own generator; nil: TSBS has none for
 	// the system, or tsmark does not know them.
 	TSBS *TSBS
+	// Adopts returns an error, with the reason and what to do, where data of a dataset that
+	// TSBS's loader has left, or whoever lays data out as it, is not laid out as the options
+	// say, which have passed Resolve. Nil: tsmark does not know how TSBS lays data out in
+	// the system.
+	Adopts func(*series.Schema, Options) error
 	// RenderFrom is Render of a query that is answered from a continuous aggregate, as
 	// Materializer makes it, in place of rows. It wraps query.ErrUnsupported where the
 	// aggregate cannot answer it. Nil: tsmark makes no aggregates of the system.

@@ -96,6 +96,7 @@ func Driver() driver.Driver {
 		Modules:    []string{"github.com/ClickHouse/ch-go"},
 		Place:      func(o driver.Options) string { return newConfig(o).place() },
 		Endpoints:  endpoints,
+		Adopts:     adopts,
 		Tested:     []string{"ClickHouse 26.9"},
 		TestServer: driver.Options{connection.User: "tsmark", connection.Password: "@servers/password"},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {

@@ -57,6 +57,7 @@ func Driver() driver.Driver {
 			return fmt.Sprintf("database %s of InfluxDB at %s", o[connection.Database], driver.AddressPlace(o[connection.Host], o[connection.Port]))
 		},
 		Endpoints:  endpoints,
+		Adopts:     adopts,
 		Tested:     []string{"1.6", "1.13"},
 		TestServer: driver.Options{},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {

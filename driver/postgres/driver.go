@@ -110,6 +110,7 @@ func NewKind(v Variant) driver.Driver {
 		Modules:    []string{"github.com/jackc/pgx/v5"},
 		Place:      place,
 		Endpoints:  endpoints,
+		Adopts:     adopts,
 		Tested:     v.Tested,
 		TestServer: v.TestServer,
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {

@@ -62,6 +62,7 @@ func Driver() driver.Driver {
 			return "QuestDB at " + driver.AddressPlace(o[connection.Host], o[connection.Port])
 		},
 		Endpoints:  endpoints,
+		Adopts:     adopts,
 		Tested:     []string{"9.3"},
 		TestServer: driver.Options{},
 		IoTDBBenchmark: driver.Tool{Options: map[string]string{ // which writes over the PostgreSQL protocol

@@ -61,6 +61,7 @@ func Driver() driver.Driver {
 		Modules:    []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
 		Place:      metric.Place("VictoriaMetrics", optionInsert), // a tenant of a cluster is one too
 		Endpoints:  endpoints,
+		Adopts:     adopts,
 		Tested:     []string{"1.79", "1.150"},
 		TestServer: driver.Options{},
 		Render:     render,

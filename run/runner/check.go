@@ -24,6 +24,11 @@ type checkStage struct {
 // check compares the answers of all query types. Where there is doubt about
 // what the target holds no right answer makes up for it: all are withheld.
 func (x *checkStage) check(ctx context.Context, on *turn) error {
+	if on.adopted {
+		if err := x.compareAdopted(ctx, on); err != nil {
+			return err
+		}
+	}
 	doubt, err := x.doubt(ctx, on)
 	if err != nil {
 		return err
@@ -73,6 +78,9 @@ func (x *checkStage) doubt(ctx context.Context, on *turn) (string, error) {
 			return "what was loaded is not right: " + last.Withheld, nil
 		}
 		return "", nil
+	}
+	if on.adopted {
+		return "", nil // it was compared
 	}
 	census, err := x.census(ctx, on, verify.Sent{Acknowledged: on.mark.Complete, Twice: on.mark.SentTwice})
 	if err != nil {
