@@ -110,7 +110,7 @@ became of each parameter.`,
 		given.sweepFlag(cmd)
 	})
 	flags.add("Dataset", given.datasetFlags, given.digestFlag)
-	flags.add("Load", given.loadFlags)
+	flags.add("Load", given.loadFlags, given.adoptFlag)
 	flags.add("Queries", given.queryFlags)
 	flags.add("How the queries are measured", given.timedFlags)
 	flags.add("Queries while rows are written", given.mixedFlags)
@@ -157,17 +157,21 @@ func (a *app) queryCommand() *cobra.Command {
 	given := newSettings(a)
 	return a.stepCommand(given, "query [TARGET…]", "Check answers and measure queries on what a load left",
 		`Checks and measures queries on a target that tsmark load or run has loaded. The
-mark in the database says which dataset it holds.
+mark in the database says which dataset it holds. With --adopt it is one that TSBS
+loaded: give the flags by which it was generated, and what is there is compared with it
+before a query runs. Nothing is loaded or dropped.
 
 A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb. Without a path
 an embedded database is the one that its name was last loaded into.`,
 		`  tsmark query
-  tsmark query duckdb,path=cpu.duckdb --query-type lastpoint --workers 4`,
+  tsmark query duckdb,path=cpu.duckdb --query-type lastpoint --workers 4
+  tsmark query influxdb,host=db1,database=benchmark --adopt --scale 100 --seed 123`,
 		func(flags *flagGroups) {
 			flags.add("Queries", given.queryFlags)
 			flags.add("How the queries are measured", given.timedFlags, func(cmd *cobra.Command) {
 				given.workersFlag(cmd, "connections that run queries", "queries.workers")
 			}, given.quietFlag)
+			flags.add("Data that TSBS loaded", given.adoptFlags)
 		})
 }
 
@@ -175,12 +179,16 @@ func (a *app) verifyCommand() *cobra.Command {
 	given := newSettings(a)
 	return a.stepCommand(given, "verify [TARGET…]", "Check answers on what a load left, without measuring",
 		`Counts the tables of a target that tsmark load or run has loaded, and compares
-its answers with the generator's. Nothing is measured.
+its answers with the generator's. Nothing is measured. With --adopt it is one that
+TSBS loaded, as in tsmark query.
 
 A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb.`,
 		`  tsmark verify
   tsmark verify duckdb,path=cpu.duckdb --verify 100`,
-		func(flags *flagGroups) { flags.add("Queries", given.queryFlags) })
+		func(flags *flagGroups) {
+			flags.add("Queries", given.queryFlags)
+			flags.add("Data that TSBS loaded", given.adoptFlags)
+		})
 }
 
 // stepCommand is a command for some steps of an experiment on given targets, with
@@ -202,6 +210,11 @@ func (a *app) stepCommand(given *settings, use, short, long, example string, own
 			}
 			if err := given.apply(cmd, e, args); err != nil {
 				return err
+			}
+			if steps, _ := stepsOf(cmd.Name()); !steps.Load {
+				if err := given.ownDataset(cmd, e); err != nil {
+					return err
+				}
 			}
 			return a.execute(cmd, e, false, limits{})
 		},

@@ -60,9 +60,8 @@ type Driver struct {
 	// the system, or tsmark does not know them.
 	TSBS *TSBS
 	// Adopts returns an error, with the reason and what to do, where data of a dataset that
-	// TSBS's loader has left, or whoever lays data out as it, is not laid out as the options
-	// say, which have passed Resolve. Nil: tsmark does not know how TSBS lays data out in
-	// the system.
+	// TSBS's loader has left is not laid out as the options say, which have passed Resolve.
+	// It needs no server. Nil: tsmark does not know how TSBS lays data out in the system.
 	Adopts func(*series.Schema, Options) error
 	// RenderFrom is Render of a query that is answered from a continuous aggregate, as
 	// Materializer makes it, in place of rows. It wraps query.ErrUnsupported where the
