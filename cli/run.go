@@ -256,7 +256,7 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, 
 			return e.Problem(fmt.Sprintf("targets[%d].name", i), "%s is the name of the run's page; choose another", t.Name)
 		}
 	}
-	if !e.Unknown() {
+	if !e.Unknown() && !e.Adopt { // what is there was drawn already
 		a.drawSeed(&e.Workload)
 	}
 	sweep, err := runner.NewSweep(e, a.catalog.forRunner(), steps)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
+	_ "modernc.org/sqlite" // the command sqlite of the scripts
 )
 
 // TestMain lets the test's own binary stand in for tsmark in the scripts, and for
@@ -42,6 +44,7 @@ func TestMain(m *testing.M) {
 //	sha256 FILE SUM                     FILE may be stdout
 //	unzst FROM TO                       decompresses
 //	duckdb FILE SQL…                    executes statements in DuckDB itself
+//	sqlite FILE SQL…                    executes statements in SQLite itself
 //	http METHOD URL [BODY]              sends a request to a server, past tsmark
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -66,6 +69,7 @@ func commands() map[string]func(ts *testscript.TestScript, neg bool, args []stri
 		"sha256":    cmdSHA256,
 		"unzst":     cmdUnzst,
 		"duckdb":    cmdDuckDB,
+		"sqlite":    cmdSQLite,
 		"http":      cmdHTTP,
 	}
 }
@@ -220,6 +224,17 @@ func cmdUnzst(ts *testscript.TestScript, neg bool, args []string) {
 	text, err := io.ReadAll(r)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o666))
+}
+
+func cmdSQLite(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, args, 2, "sqlite FILE SQL…")
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer db.Close()
+	for _, statement := range args[1:] {
+		_, err := db.Exec(statement)
+		ts.Check(err)
+	}
 }
 
 func cmdHTTP(ts *testscript.TestScript, neg bool, args []string) {
