@@ -128,8 +128,15 @@ func (x *examination) encryption(e *driver.Endpoint, state *tls.ConnectionState)
 }
 
 // distance measures the round trip of the path by opening connections, which the kernel
-// of the server's host answers: no work of the server's is in it.
+// of the server's host answers: no work of the server's is in it. A server that takes one
+// connection at a time might take these for its only one.
 func (x *examination) distance(ctx context.Context, e *driver.Endpoint) {
+	if here, err := monitor.CoLocated(ctx, e.Address); err == nil && here {
+		x.local = true
+	}
+	if x.caps.OneConnection {
+		return
+	}
 	var trips []time.Duration
 	for range x.Pings {
 		begin := time.Now()
@@ -141,6 +148,10 @@ func (x *examination) distance(ctx context.Context, e *driver.Endpoint) {
 		_ = conn.Close() // nothing was sent
 	}
 	check := "path to " + e.Protocol
+	if len(trips) == 0 {
+		x.add(check, Skip, "", "%s takes no connection by itself: is the server reached by a socket?", e.Address)
+		return
+	}
 	if len(trips) < x.Pings {
 		x.add(check, Warned, "raise the server's limit of connections, or look for what drops them between", "only %d of %d connections in a row were taken", len(trips), x.Pings)
 		return
@@ -148,9 +159,6 @@ func (x *examination) distance(ctx context.Context, e *driver.Endpoint) {
 	slices.Sort(trips)
 	if x.path == 0 || trips[0] < x.path {
 		x.path = trips[0]
-	}
-	if here, err := monitor.CoLocated(ctx, e.Address); err == nil && here {
-		x.local = true
 	}
 	x.add(check, OK, "", "round trip %s at least, %s median of %d", milliseconds(trips[0]), milliseconds(trips[len(trips)/2]), len(trips))
 }
