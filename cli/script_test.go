@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 //	unzst FROM TO                       decompresses
 //	duckdb FILE SQL…                    executes statements in DuckDB itself
 //	sqlite FILE SQL…                    executes statements in SQLite itself
-//	http METHOD URL [BODY]              sends a request to a server, past tsmark
+//	http METHOD URL [BODY|@FILE]        sends a request to a server, past tsmark
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -238,8 +238,12 @@ func cmdSQLite(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func cmdHTTP(ts *testscript.TestScript, neg bool, args []string) {
-	usage(ts, neg, args, 2, "http METHOD URL [BODY]")
-	request, err := http.NewRequest(args[0], args[1], strings.NewReader(strings.Join(args[2:], "\n")))
+	usage(ts, neg, args, 2, "http METHOD URL [BODY|@FILE]")
+	body := strings.Join(args[2:], "\n")
+	if file, named := strings.CutPrefix(body, "@"); named {
+		body = ts.ReadFile(file)
+	}
+	request, err := http.NewRequest(args[0], args[1], strings.NewReader(body))
 	ts.Check(err)
 	response, err := http.DefaultClient.Do(request)
 	ts.Check(err)
