@@ -51,7 +51,7 @@ func (d *database) Room(ctx context.Context) (folder string, free int64, err err
 // concerns are what distorts the figures of InfluxDB.
 var concerns = []driver.Concern{
 	{Setting: "data.wal-fsync-delay", Wrong: driver.IsNot("0s"), Effect: "batches are acknowledged before they are on disk", Fix: "set wal-fsync-delay to 0s, or compare only with targets of the same durability"},
-	{Setting: "data.index-version", Wrong: driver.Is("inmem"), Effect: "the index of all series is in memory, and built anew at each start", Fix: "set index-version to tsi1 and convert the database, or report it"},
+	{Setting: "data.index-version", Wrong: driver.Is("inmem"), Effect: "the index of all series is in memory, and built from scratch at each start", Fix: "set index-version to tsi1 and convert the database, or report it"},
 	{Setting: "data.query-log-enabled", Wrong: driver.Is("true"), Effect: "each query is written to the log", Fix: "set query-log-enabled to false, or report that it was run as shipped"},
 	{Setting: "data.trace-logging-enabled", Wrong: driver.Is("true"), Effect: "the engine logs all that it does", Fix: "set trace-logging-enabled to false"},
 	{Setting: "httpd.log-enabled", Wrong: driver.Is("true"), Effect: "each request is written to the log", Fix: "set log-enabled of [http] to false, or report that it was run as shipped"},

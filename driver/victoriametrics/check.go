@@ -35,7 +35,7 @@ func (d *database) Room(ctx context.Context) (folder string, free int64, err err
 // concerns are what distorts the figures of VictoriaMetrics; flags with which rows would
 // be lost Inspect refuses.
 var concerns = []driver.Concern{
-	{Setting: "search.disableCache", Wrong: driver.Is("true"), Effect: "no answer comes from a cache, as the server's users do not run it", Fix: "leave the flag out: tsmark has the server answer each query anew by itself"},
+	{Setting: "search.disableCache", Wrong: driver.Is("true"), Effect: "no answer comes from a cache, as the server's users do not run it", Fix: "leave the flag out: tsmark keeps single answers out of the cache by itself"},
 	{Setting: "search.logSlowQueryDuration", Wrong: driver.Is("1ms"), Effect: "almost each query is written to the log", Fix: "leave the flag out"},
 	{Setting: "loggerLevel", Wrong: driver.Is("DEBUG"), Effect: "the server logs all that it does", Fix: "leave the flag out"},
 	{Setting: "storage.cacheSizeStorageTSID", Wrong: driver.IsNot("", "0"), Effect: "a cache has another size than by default", Fix: "report it, or leave the flag out"},
