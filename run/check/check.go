@@ -149,7 +149,9 @@ func (x *examination) version(ctx context.Context, db driver.DB) {
 		x.fails("version", err)
 		return
 	}
-	x.report.Location = d.Location
+	if !x.caps.Embedded { // whose files may be in the folder of the trial
+		x.report.Location = d.Location
+	}
 	text := strings.TrimSpace(d.Version + " " + d.Edition)
 	switch caution := x.Driver.Brought.Caution(d.Version); {
 	case x.Driver.Brought != nil && caution != "":

@@ -92,7 +92,7 @@ func TestEndpoints(t *testing.T) {
 	_, nobody, _ := net.SplitHostPort(free.Addr().String())
 	free.Close()
 	found = reached(t, "127.0.0.1", nobody, "", "")
-	holds(t, found, "HTTP", Failed, "HTTP at 127.0.0.1:"+nobody+" (option port) cannot be used", "start the server, or give its port by the option port")
+	holds(t, found, "HTTP", Failed, "127.0.0.1:"+nobody+" (option port) cannot be used", "start the server, or give its port by the option port")
 	if len(found) != 1 {
 		t.Errorf("each step says it again: %+v", found)
 	}

@@ -42,15 +42,15 @@ func Reach(ctx context.Context, k *driver.Driver, o driver.Options, queries bool
 			continue
 		}
 		if _, err := e.Probe(ctx); err != nil {
-			return unreached(&e, err)
+			return fmt.Errorf("%s at %w", e.Protocol, unusable(&e, err))
 		}
 	}
 	return nil
 }
 
-// unreached says of an error which address it is about, and which option sets that.
-func unreached(e *driver.Endpoint, err error) error {
-	return fmt.Errorf("%s at %s (option %s) cannot be used: %w", e.Protocol, e.Address, e.Option, err)
+// unusable says of an error which address it is about, and which option sets that.
+func unusable(e *driver.Endpoint, err error) error {
+	return fmt.Errorf("%s (option %s) cannot be used: %w", e.Address, e.Option, err)
 }
 
 // endpoints looks at each address: whether it answers, how the connection is encrypted,
@@ -69,7 +69,7 @@ func (x *examination) endpoints(ctx context.Context) bool {
 		e := &endpoints[i]
 		state, err := e.Probe(ctx)
 		if err != nil {
-			x.fails(e.Protocol, unreached(e, err))
+			x.fails(e.Protocol, unusable(e, err))
 			x.last().Fix = fixOf(e, err, x.last().Fix)
 			usable = usable && !e.Opened
 			continue

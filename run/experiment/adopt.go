@@ -14,7 +14,7 @@ func (c *checker) adopt(e *Experiment) {
 		{"load.after", len(e.Load.After) > 0},
 		{"load.columns", e.Load.Columns != ""},
 		{"mixed", e.Mixed != Mixed{}},
-		{"materialize", e.Materialize != Materialize{}},
+		{"materialize", e.Materialize.On()},
 	} {
 		if other.given {
 			c.add("adopt", "queries what is there and loads nothing; leave out %s", other.path)
