@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
@@ -18,8 +19,17 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	return []driver.Endpoint{s.wire.Endpoint(connection.Port)}, nil
 }
 
-// ReadClock implements driver.Clock.
+// ReadClock implements driver.Clock. A user with all privileges is told nanoseconds, others
+// whole seconds.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
+	asked := time.Now()
+	rows, err := d.table(ctx, "SHOW DIAGNOSTICS FOR 'system'")
+	answered := time.Now()
+	if err == nil && len(rows) == 1 {
+		if server, err := time.Parse(time.RFC3339Nano, rows[0]["currentTime"]); err == nil {
+			return driver.Reading{Asked: asked, Answered: answered, Server: server, Unit: time.Nanosecond}, nil
+		}
+	}
 	return d.own.Client.ReadClock(ctx, "/ping")
 }
 

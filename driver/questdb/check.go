@@ -3,7 +3,7 @@ package questdb
 import (
 	"context"
 	"os"
-	"strings"
+	"path"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
@@ -42,13 +42,21 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return sqlkit.ReadClock(ctx, "SELECT cast(systimestamp() AS long)", d.own.Ask)
 }
 
-// Room implements driver.Storage.
+// Room implements driver.Storage. The server's folder is told as that of its temporary
+// files, which by default is a folder in it; that of the data is often told within it.
 func (d *database) Room(ctx context.Context) (folder string, free int64, err error) {
-	rows, err := d.own.Ask(ctx, "SELECT value FROM (SHOW PARAMETERS) WHERE property_path = 'cairo.root'")
-	if err != nil || len(rows) != 1 || !strings.HasPrefix(rows[0][0].String(), "/") {
-		return "", -1, err
+	rows, err := d.own.Ask(ctx, `SELECT property_path, value FROM (SHOW PARAMETERS)
+		WHERE property_path = 'cairo.root' OR property_path = 'cairo.sql.copy.work.root' AND value_source = 'default'`)
+	for _, row := range rows {
+		switch value := row[1].String(); {
+		case !path.IsAbs(value):
+		case row[0].String() == "cairo.root":
+			return value, -1, nil
+		default:
+			folder = path.Dir(value)
+		}
 	}
-	return rows[0][0].String(), -1, nil
+	return folder, -1, err
 }
 
 // concerns are what distorts the figures of QuestDB.

@@ -153,6 +153,10 @@ func (x *examination) version(ctx context.Context, db driver.DB) {
 		x.report.Location = d.Location
 	}
 	text := strings.TrimSpace(d.Version + " " + d.Edition)
+	if x.Driver.Brought == nil && len(x.Driver.Tested) > 0 && (d.Version == "" || d.Version == unknown) {
+		x.add("version", Skip, "", "the server does not tell it; the driver was tested with %s", strings.Join(x.Driver.Tested, ", "))
+		return
+	}
 	switch caution := x.Driver.Brought.Caution(d.Version); {
 	case x.Driver.Brought != nil && caution != "":
 		x.add("version", Warned, "verify answers: tsmark compares them with the generator's in every run", "%s: the driver is %s", text, caution)
@@ -167,6 +171,9 @@ func (x *examination) version(ctx context.Context, db driver.DB) {
 			"%s: the driver was tested with %s", text, strings.Join(x.Driver.Tested, ", "))
 	}
 }
+
+// unknown is the version of a server that does not tell it.
+const unknown = "unknown"
 
 // within reports whether a version is of a release: 15.20 is of 15.
 func within(version, release string) bool {

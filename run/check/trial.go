@@ -21,7 +21,7 @@ import (
 )
 
 // trialName is the table of the trial, and what its mark says that the dataset is.
-const trialName = "tsmark_check"
+const trialName = "check_by_tsmark"
 
 // The trial's size.
 const (

@@ -35,7 +35,7 @@ func (x *openStage) adopted(planned *plannedTarget) session.Mark {
 	}
 }
 
-// compare compares data that tsmark did not load with the dataset. Its error, which wraps
+// compareAdopted compares data that tsmark did not load with the dataset. Its error, which wraps
 // ErrInput, says what of it differs: nobody knows then what answers should be.
 func (x *checkStage) compareAdopted(ctx context.Context, on *turn) error {
 	census, err := x.adoptedCensus(ctx, on)
@@ -54,7 +54,11 @@ func (x *checkStage) compareAdopted(ctx context.Context, on *turn) error {
 		return fmt.Errorf("%w: target %s does not hold dataset %s, which these settings make: %w; give the flags by which it was generated (--use-case, --scale, --seed, --log-interval, --timestamp-start …), or have tsmark load it",
 			ErrInput, on.planned.name, x.run.Dataset.Fingerprint, err)
 	}
-	on.out.Adopted = fmt.Sprintf("%d tables counted and compared with the generator", len(census))
+	tables := "tables"
+	if len(census) == 1 {
+		tables = "table"
+	}
+	on.out.Adopted = fmt.Sprintf("%d %s counted and compared with the generator", len(census), tables)
 	if rows > 0 {
 		on.out.Adopted += fmt.Sprintf(", %d rows", rows)
 	}

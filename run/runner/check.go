@@ -110,6 +110,9 @@ func (x *stage) census(ctx context.Context, on *turn, sent verify.Sent) ([]resul
 	}
 	for _, c := range found {
 		if c.Problem != "" {
+			if on.adopted { // which ends the run, and is told there
+				c.Problem = ""
+			}
 			task.Fail(c.Problem)
 			return found, nil
 		}
