@@ -135,7 +135,7 @@ latencies that somebody else can reproduce.`,
 	root.PersistentFlags().BoolVar(&a.verbose, "verbose", false, "text reports show all: percentiles of each target, versions and settings, resources, the host")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		a.runCommand(), a.experimentsCommand(), a.loadCommand(), a.queryCommand(), a.verifyCommand(),
+		a.runCommand(), a.experimentsCommand(), a.checkCommand(), a.loadCommand(), a.queryCommand(), a.verifyCommand(),
 		a.driversCommand(), a.generateCommand(), a.queriesCommand(),
 		a.analyzeCommand(), a.mergeCommand(), a.resumeCommand(), a.rerunCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(), a.exportCommand(), a.importCommand(), a.siteCommand(),
 		a.serverCommand(), a.reproduceCommand(),

@@ -115,7 +115,7 @@ became of each parameter.`,
 		given.sweepFlag(cmd)
 	})
 	flags.add("Dataset", given.datasetFlags, given.digestFlag)
-	flags.add("Load", given.loadFlags)
+	flags.add("Load", given.loadFlags, given.adoptFlag)
 	flags.add("Queries", given.queryFlags)
 	flags.add("How the queries are measured", given.timedFlags)
 	flags.add("Queries while rows are written", given.mixedFlags)
@@ -166,17 +166,21 @@ func (a *app) queryCommand() *cobra.Command {
 	given := newSettings(a)
 	return a.stepCommand(given, "query [TARGET…]", "Check answers and measure queries on what a load left",
 		`Checks and measures queries on a target that tsmark load or run has loaded. The
-mark in the database says which dataset it holds.
+mark in the database says which dataset it holds. With --adopt it is one that TSBS
+loaded: give the flags by which it was generated, and what is there is compared with it
+before a query runs. Nothing is loaded or dropped.
 
 A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb. Without a path
 an embedded database is the one that its name was last loaded into.`,
 		`  tsmark query
-  tsmark query duckdb,path=cpu.duckdb --query-type lastpoint --workers 4`,
+  tsmark query duckdb,path=cpu.duckdb --query-type lastpoint --workers 4
+  tsmark query influxdb,host=db1,database=benchmark --adopt --scale 100 --seed 123`,
 		func(flags *flagGroups) {
 			flags.add("Queries", given.queryFlags)
 			flags.add("How the queries are measured", given.timedFlags, func(cmd *cobra.Command) {
 				given.workersFlag(cmd, "connections that run queries", "queries.workers")
 			}, given.quietFlag)
+			flags.add("Data that TSBS loaded", given.adoptFlags)
 		})
 }
 
@@ -184,12 +188,16 @@ func (a *app) verifyCommand() *cobra.Command {
 	given := newSettings(a)
 	return a.stepCommand(given, "verify [TARGET…]", "Check answers on what a load left, without measuring",
 		`Counts the tables of a target that tsmark load or run has loaded, and compares
-its answers with the generator's. Nothing is measured.
+its answers with the generator's. Nothing is measured. With --adopt it is one that
+TSBS loaded, as in tsmark query.
 
 A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb.`,
 		`  tsmark verify
   tsmark verify duckdb,path=cpu.duckdb --verify 100`,
-		func(flags *flagGroups) { flags.add("Queries", given.queryFlags) })
+		func(flags *flagGroups) {
+			flags.add("Queries", given.queryFlags)
+			flags.add("Data that TSBS loaded", given.adoptFlags)
+		})
 }
 
 // builtIn reports whether the arguments of tsmark run mean an experiment of tsmark's own.
@@ -251,6 +259,11 @@ func (a *app) stepCommand(given *settings, use, short, long, example string, own
 				leftOut = a.leaveOut(e)
 				e.Targets = e.Targets[:1] // a step compares nothing
 			}
+			if steps, _ := stepsOf(cmd.Name()); !steps.Load {
+				if err := given.ownDataset(cmd, e); err != nil {
+					return err
+				}
+			}
 			return a.execute(cmd, e, false, limits{}, leftOut)
 		},
 	}
@@ -295,7 +308,7 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, 
 			return e.Problem(fmt.Sprintf("targets[%d].name", i), "%s is the name of the run's page; choose another", t.Name)
 		}
 	}
-	if !e.Unknown() {
+	if !e.Unknown() && !e.Adopt { // what is there was drawn already
 		a.drawSeed(&e.Workload)
 	}
 	sweep, err := runner.NewSweep(e, a.catalog.forRunner(), steps)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
+	_ "modernc.org/sqlite" // the command sqlite of the scripts
 )
 
 // TestMain lets the test's own binary stand in for tsmark in the scripts, and for
@@ -42,7 +44,8 @@ func TestMain(m *testing.M) {
 //	sha256 FILE SUM                     FILE may be stdout
 //	unzst FROM TO                       decompresses
 //	duckdb FILE SQL…                    executes statements in DuckDB itself
-//	http METHOD URL [BODY]              sends a request to a server, past tsmark
+//	sqlite FILE SQL…                    executes statements in SQLite itself
+//	http METHOD URL [BODY|@FILE]        sends a request to a server, past tsmark
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -66,6 +69,7 @@ func commands() map[string]func(ts *testscript.TestScript, neg bool, args []stri
 		"sha256":    cmdSHA256,
 		"unzst":     cmdUnzst,
 		"duckdb":    cmdDuckDB,
+		"sqlite":    cmdSQLite,
 		"http":      cmdHTTP,
 	}
 }
@@ -222,9 +226,24 @@ func cmdUnzst(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o666))
 }
 
+func cmdSQLite(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, args, 2, "sqlite FILE SQL…")
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer db.Close()
+	for _, statement := range args[1:] {
+		_, err := db.Exec(statement)
+		ts.Check(err)
+	}
+}
+
 func cmdHTTP(ts *testscript.TestScript, neg bool, args []string) {
-	usage(ts, neg, args, 2, "http METHOD URL [BODY]")
-	request, err := http.NewRequest(args[0], args[1], strings.NewReader(strings.Join(args[2:], "\n")))
+	usage(ts, neg, args, 2, "http METHOD URL [BODY|@FILE]")
+	body := strings.Join(args[2:], "\n")
+	if file, named := strings.CutPrefix(body, "@"); named {
+		body = ts.ReadFile(file)
+	}
+	request, err := http.NewRequest(args[0], args[1], strings.NewReader(body))
 	ts.Check(err)
 	response, err := http.DefaultClient.Do(request)
 	ts.Check(err)
@@ -246,7 +265,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("tsmark %s has no short help or no examples", c.Name())
 		}
 	}
-	want := []string{"analyze", "compare", "completion", "drivers", "experiments", "export", "generate", "import", "load", "merge", "queries", "query", "report", "reproduce", "rerun", "resume", "run", "runs", "server", "site", "verify"}
+	want := []string{"analyze", "check", "compare", "completion", "drivers", "experiments", "export", "generate", "import", "load", "merge", "queries", "query", "report", "reproduce", "rerun", "resume", "run", "runs", "server", "site", "verify"}
 	if got := slices.Sorted(maps.Keys(commands)); !slices.Equal(got, want) {
 		t.Errorf("commands %v, want %v; say in a script what a new one does", got, want)
 	}

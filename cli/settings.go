@@ -21,6 +21,7 @@ type settings struct {
 	targets []string
 	sweeps  []string
 	copies  []setting
+	dataset []string // flags that say which dataset it is
 }
 
 // setting is a flag and what it means to an experiment.
@@ -95,8 +96,39 @@ func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []st
 	return nil
 }
 
+// adoptFlag adds --adopt.
+func (s *settings) adoptFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&s.flags.Adopt, adoptFlagName, false, "query what TSBS loaded: compare it with the dataset that the flags say, load nothing and drop nothing")
+	s.means(adoptFlagName, "adopt")
+}
+
+const adoptFlagName = "adopt"
+
+// adoptFlags adds --adopt, with the flags that say which dataset it is, to a command that
+// else takes that from the mark.
+func (s *settings) adoptFlags(cmd *cobra.Command) {
+	s.adoptFlag(cmd)
+	s.datasetFlags(cmd)
+}
+
+// ownDataset returns an error where flags say which dataset it is, and the mark does.
+func (s *settings) ownDataset(cmd *cobra.Command, e *experiment.Experiment) error {
+	for _, flag := range s.dataset {
+		if !e.Adopt && cmd.Flags().Changed(flag) {
+			return fmt.Errorf("--%s: the mark in the database says which dataset tsmark loaded; leave the flag out, or add --%s to query what TSBS loaded", flag, adoptFlagName)
+		}
+	}
+	return nil
+}
+
 // datasetFlags adds the flags of the workload section.
 func (s *settings) datasetFlags(cmd *cobra.Command) {
+	before := len(s.copies)
+	defer func() {
+		for _, c := range s.copies[before:] {
+			s.dataset = append(s.dataset, c.flag)
+		}
+	}()
 	for _, p := range s.app.specFlags(cmd, &s.flags.Workload) {
 		s.sets(p.workload, "workload.", p, func(e *experiment.Experiment) *workload.Settings { return &e.Workload.Settings })
 	}

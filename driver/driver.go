@@ -32,6 +32,13 @@ type Driver struct {
 	// here and found by the mark. Empty: in a folder of the run's own. Nil: it
 	// keeps nothing.
 	Place func(Options) string
+	// Endpoints are the addresses of a server that a run with the options uses, without a
+	// look at it. Nil: there is no server, or the options host and port lead to all of it.
+	Endpoints func(Options) ([]Endpoint, error)
+	// Tested are the versions of the server on which the conformance suite has passed, as
+	// Description.Version has them, up to any dot: 15 stands for 15.20. Empty: Brought says
+	// it, or there is no server.
+	Tested []string
 	// TestServer are the options by which the server is reached that the script
 	// servers/NAME starts, beside its host and ports: the built-in experiment
 	// databases and the tests have it. Nil: it needs no server.
@@ -55,6 +62,10 @@ type Driver struct {
 	// TSBS is how it runs the texts of TSBS's own generator; nil: TSBS has none for
 	// the system, or tsmark does not know them.
 	TSBS *TSBS
+	// Adopts returns an error, with the reason and what to do, where data of a dataset that
+	// TSBS's loader has left is not laid out as the options say, which have passed Resolve.
+	// It needs no server. Nil: tsmark does not know how TSBS lays data out in the system.
+	Adopts func(*series.Schema, Options) error
 	// RenderFrom is Render of a query that is answered from a continuous aggregate, as
 	// Materializer makes it, in place of rows. It wraps query.ErrUnsupported where the
 	// aggregate cannot answer it. Nil: tsmark makes no aggregates of the system.

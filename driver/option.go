@@ -21,6 +21,10 @@ func (k *Driver) Resolve(given map[string]string) (Options, error) {
 	return option.Resolve(k.Name, k.Options, given)
 }
 
+// AdoptsOwn is the Adopts of a system that TSBS has no loader for: data is adopted that
+// somebody has laid out as Create does.
+func AdoptsOwn(*series.Schema, Options) error { return nil }
+
 // LayoutOf returns the values of the options that say how data is laid out, by
 // name.
 func (k *Driver) LayoutOf(o Options) map[string]string {

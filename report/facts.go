@@ -235,6 +235,9 @@ func targetFact(t *result.Target) string {
 	if t.Adapter != "" {
 		s += "; adapter " + t.Adapter
 	}
+	if t.Adopted != "" {
+		s += "; not loaded by tsmark: " + t.Adopted
+	}
 	if t.Embedded {
 		s += "; " + embedded
 	}

@@ -228,6 +228,9 @@ type Target struct {
 	Twin      string `json:"twin,omitempty" redact:"-"` // the target that it is once more, in a self-test
 	Embedded  bool   `json:"embedded"`                  // shares the client's process
 	CoLocated bool   `json:"co_located,omitempty"`      // its server ran on the client's host
+	// Adopted says what was compared of data that tsmark did not load before it was
+	// queried; empty: tsmark loaded it.
+	Adopted string `json:"adopted,omitempty"`
 	// Types says how it holds those types of the dataset's fields that are none
 	// of its own; empty: it has them all.
 	Types string `json:"types,omitempty"`

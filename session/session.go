@@ -125,6 +125,29 @@ func (s Session) Drop(ctx context.Context, schema *series.Schema, named []string
 	return nil
 }
 
+// Clear drops what tsmark made, and the mark with what holds it: nothing of tsmark's is
+// left, and nothing else is touched.
+func (s Session) Clear(ctx context.Context) error {
+	p, err := s.look(ctx)
+	if err == nil {
+		err = s.unmarked(ctx, p)
+	}
+	if err != nil {
+		return fmt.Errorf("clearing: %w", err)
+	}
+	if own := p.own(); len(own) > 0 {
+		err = s.db.Drop(ctx, own)
+	}
+	if err == nil {
+		notes := slices.DeleteFunc(p.present, func(o driver.Object) bool { return !o.Note })
+		err = s.db.Drop(ctx, notes)
+	}
+	if err != nil {
+		return fmt.Errorf("clearing: %w", err)
+	}
+	return nil
+}
+
 // Prepare drops what tsmark made, creates what the schema needs and leaves the
 // mark. It never touches what tsmark did not make: its error then wraps
 // driver.ErrExisting. However it ends, by a kill too, the note that is there

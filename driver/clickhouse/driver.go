@@ -95,6 +95,9 @@ func Driver() driver.Driver {
 		Caps:       caps,
 		Modules:    []string{"github.com/ClickHouse/ch-go"},
 		Place:      func(o driver.Options) string { return newConfig(o).place() },
+		Endpoints:  endpoints,
+		Adopts:     adopts,
+		Tested:     []string{"ClickHouse 26.9"},
 		TestServer: driver.Options{connection.User: "tsmark", connection.Password: "@servers/password"},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := newDialect(o).Render(q, s)

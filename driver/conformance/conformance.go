@@ -127,6 +127,9 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	t.Run("replace", s.replace)
 	t.Run("a table made again", s.remade)
 	t.Run("cancelled query", s.cancelled)
+	if s.kind.Endpoints != nil || s.caps.Embedded { // else a connection alone tells, and recordings may stand in
+		t.Run("check", s.check)
+	}
 	t.Run("materialize", s.materialize)
 	t.Run("meaning", s.meaning)
 	t.Run("random queries", s.differential)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -116,8 +117,11 @@ func (m *memory) Grow(s *series.Schema) error {
 }
 
 // Drop implements driver.DB: all or nothing is there.
-func (m *memory) Drop(context.Context, []driver.Object) error {
+func (m *memory) Drop(_ context.Context, objects []driver.Object) error {
 	m.schema, m.batches, m.acked = nil, nil, nil
+	if slices.ContainsFunc(objects, func(o driver.Object) bool { return o.Note }) {
+		m.note = ""
+	}
 	return nil
 }
 

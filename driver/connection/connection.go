@@ -4,6 +4,7 @@ package connection
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -93,6 +94,47 @@ func (s Settings) Encryption() *tls.Config {
 		return &tls.Config{ServerName: s.Host, InsecureSkipVerify: true}
 	}
 	return nil
+}
+
+// Endpoint is a server of which the options say all that is known: a connection is
+// opened there and closed again.
+func (s Settings) Endpoint() driver.Endpoint {
+	return driver.Endpoint{
+		Protocol: "TCP", Address: s.Address(), Option: Port, Opened: true, Secret: s.Password != "",
+		Probe: func(ctx context.Context) (*tls.ConnectionState, error) {
+			return Handshake(ctx, s.Address(), nil, s.Timeout)
+		},
+	}
+}
+
+// Handshake connects to an address and agrees on encryption, unless that is nil; it says
+// how the connection is encrypted, and closes it. Its error wraps driver.ErrUnreachable.
+func Handshake(ctx context.Context, address string, encryption *tls.Config, timeout time.Duration) (*tls.ConnectionState, error) {
+	bounded, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(bounded, "tcp", address)
+	var state *tls.ConnectionState
+	if err == nil {
+		defer conn.Close()
+		if encryption != nil {
+			encrypted := tls.Client(conn, encryption)
+			if err = encrypted.HandshakeContext(bounded); err == nil {
+				s := encrypted.ConnectionState()
+				state = &s
+			}
+		}
+	}
+	if err == nil {
+		return state, nil
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	var waited time.Duration
+	if bounded.Err() != nil {
+		waited = timeout
+	}
+	return nil, Failed("connecting to "+address, "have this machine trust it, or give tls=insecure", waited, err)
 }
 
 // Local reports whether a host is this machine by its name alone, or the path of a

@@ -47,6 +47,7 @@ func Driver() driver.Driver {
 		},
 		Caps:       caps,
 		Modules:    []string{"github.com/duckdb/duckdb-go-bindings"},
+		Adopts:     driver.AdoptsOwn,
 		Place:      func(o driver.Options) string { return driver.FilePlace(o[sqlkit.Path]) },
 		Render:     sqlkit.Render(newDialect),
 		RenderFrom: sqlkit.RenderFrom(newDialect),

@@ -54,6 +54,16 @@ func NewConfig(c connection.Settings, token string) (Config, error) {
 	return out, nil
 }
 
+// Endpoint is the server for driver.Driver's Endpoints; the option sets its port.
+func (c *Config) Endpoint(option string) driver.Endpoint {
+	return driver.Endpoint{
+		Protocol: "HTTP", Address: c.Address(), Option: option, Opened: true, Secret: c.Authorize != nil,
+		Probe: func(ctx context.Context) (*tls.ConnectionState, error) {
+			return connection.Handshake(ctx, c.Address(), c.TLS, c.Timeout)
+		},
+	}
+}
+
 // Client is one connection, opened when it is needed.
 type Client struct {
 	*Config

@@ -56,6 +56,9 @@ func Driver() driver.Driver {
 		Place: func(o driver.Options) string {
 			return fmt.Sprintf("database %s of InfluxDB at %s", o[connection.Database], driver.AddressPlace(o[connection.Host], o[connection.Port]))
 		},
+		Endpoints:  endpoints,
+		Adopts:     adopts,
+		Tested:     []string{"1.6", "1.13"},
 		TestServer: driver.Options{},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			return influx.Render(q, s, productOf(o[optionServer]))

@@ -44,7 +44,9 @@ type limited struct {
 // What a target may be beside must stand here: driver.As finds nothing else of a
 // target with limits.
 var _ interface {
+	driver.Adviser
 	driver.AfterLoader
+	driver.Clock
 	driver.DistinctCounter
 	driver.Grower
 	driver.ReadTeller
@@ -56,6 +58,7 @@ var _ interface {
 	driver.Metered
 	driver.SeriesLister
 	driver.Server
+	driver.Storage
 	driver.Watcher
 } = (*limited)(nil)
 
@@ -295,6 +298,37 @@ func (t *limited) AggregateFootprint(ctx context.Context, m *query.Materialized)
 	return call(ctx, t.limits.statement(), "measuring the aggregate "+m.Name(), func(ctx context.Context) (int64, error) {
 		return own.AggregateFootprint(ctx, m)
 	}, nil)
+}
+
+// ReadClock implements driver.Clock.
+func (t *limited) ReadClock(ctx context.Context) (driver.Reading, error) {
+	own, ok := driver.As[driver.Clock](t.DB)
+	if !ok {
+		return driver.Reading{}, errNot("tells its time")
+	}
+	return call(ctx, t.limits.statement(), "reading the server's clock", own.ReadClock, nil)
+}
+
+// Room implements driver.Storage.
+func (t *limited) Room(ctx context.Context) (folder string, free int64, err error) {
+	own, ok := driver.As[driver.Storage](t.DB)
+	if !ok {
+		return "", -1, errNot("tells where its data is")
+	}
+	err = run(ctx, t.limits.statement(), "looking for free space", func(ctx context.Context) (err error) {
+		folder, free, err = own.Room(ctx)
+		return err
+	})
+	return folder, free, err
+}
+
+// Advise implements driver.Adviser.
+func (t *limited) Advise(ctx context.Context) ([]driver.Advice, error) {
+	own, ok := driver.As[driver.Adviser](t.DB)
+	if !ok {
+		return nil, errNot("knows its server's settings")
+	}
+	return call(ctx, t.limits.statement(), "reading the server's settings", own.Advise, nil)
 }
 
 func errNot(does string) error { return fmt.Errorf("the target is none that %s", does) }

@@ -88,6 +88,8 @@ func Driver() driver.Driver {
 		Caps:       caps,
 		Modules:    []string{"github.com/go-sql-driver/mysql"},
 		Place:      func(o driver.Options) string { return newConfig(connection.Of(o)).place() },
+		Endpoints:  endpoints,
+		Tested:     []string{"MariaDB 10.11", "MariaDB 11.4"},
 		TestServer: driver.Options{connection.User: "tsmark", connection.Password: "@servers/password"},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := newDialect(o).Render(q, s)

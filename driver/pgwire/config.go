@@ -4,6 +4,8 @@
 package pgwire
 
 import (
+	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"os"
@@ -97,6 +99,26 @@ func undecided(pg *pgconn.Config) bool {
 		}
 	}
 	return strings.HasPrefix(pg.Host, "/")
+}
+
+// Endpoint is the server for driver.Driver's Endpoints; the option sets its port. It is
+// probed by connecting as the user, to the database.
+func (c *Config) Endpoint(option string) driver.Endpoint {
+	return driver.Endpoint{
+		Protocol: "PostgreSQL protocol", Address: c.Address(), Option: option, Secret: c.pg.Password != "",
+		Probe: func(ctx context.Context) (*tls.ConnectionState, error) {
+			conn, err := Connect(ctx, c)
+			if err != nil {
+				return nil, err
+			}
+			defer conn.Close() // nothing was sent that could be lost
+			if encrypted, ok := conn.pg.Conn().(*tls.Conn); ok {
+				state := encrypted.ConnectionState()
+				return &state, nil
+			}
+			return nil, nil
+		},
+	}
 }
 
 // Address is host:port. Of a socket in a folder it is the port on this machine.

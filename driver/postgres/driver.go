@@ -77,6 +77,7 @@ func Driver() driver.Driver {
 		Name:       "postgres",
 		TestServer: driver.Options{connection.User: "tsmark", connection.Password: "@servers/password", connection.Database: "postgres"},
 		System:     "PostgreSQL",
+		Tested:     []string{"15"},
 		Help:       "PostgreSQL 14 or newer, written by COPY in binary form",
 		Options:    []driver.Option{partitionOption()},
 		Bucket:     bucket,
@@ -108,6 +109,9 @@ func NewKind(v Variant) driver.Driver {
 		Caps:       v.caps,
 		Modules:    []string{"github.com/jackc/pgx/v5"},
 		Place:      place,
+		Endpoints:  endpoints,
+		Adopts:     adopts,
+		Tested:     v.Tested,
 		TestServer: v.TestServer,
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := v.dialect(o).Render(q, s)

@@ -61,6 +61,9 @@ func Driver() driver.Driver {
 		Place: func(o driver.Options) string {
 			return "QuestDB at " + driver.AddressPlace(o[connection.Host], o[connection.Port])
 		},
+		Endpoints:  endpoints,
+		Adopts:     adopts,
+		Tested:     []string{"9.3"},
 		TestServer: driver.Options{},
 		IoTDBBenchmark: driver.Tool{Options: map[string]string{ // which writes over the PostgreSQL protocol
 			"PORT": optionPGPort, "USERNAME": optionPGUser, "PASSWORD": optionPGPassword,

@@ -105,6 +105,7 @@ func Driver() driver.Driver {
 		},
 		Caps:       caps,
 		Modules:    []string{"modernc.org/sqlite", "github.com/mattn/go-sqlite3"},
+		Adopts:     driver.AdoptsOwn,
 		Place:      func(o driver.Options) string { return driver.FilePlace(o[sqlkit.Path]) },
 		Render:     sqlkit.Render(newDialect),
 		RenderFrom: sqlkit.RenderFrom(newDialect),

@@ -134,14 +134,7 @@ func (d *database) TakesLines(format string, s *series.Schema) bool {
 	if format != "influx" || s == nil || d.settings.remote {
 		return false
 	}
-	for _, t := range s.Tables {
-		for i := range t.Tags {
-			if t.Tags[i].Numeric() {
-				return false
-			}
-		}
-	}
-	return true
+	return numberTagged(s) == nil
 }
 
 // writes returns where rows are written.

@@ -60,6 +60,9 @@ func Driver() driver.Driver {
 		Caps:       caps,
 		Modules:    []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
 		Place:      metric.Place("VictoriaMetrics", optionInsert), // a tenant of a cluster is one too
+		Endpoints:  endpoints,
+		Adopts:     adopts,
+		Tested:     []string{"1.79", "1.150"},
 		TestServer: driver.Options{},
 		Render:     render,
 		TSBS:       &driver.TSBS{Format: "victoriametrics", Request: driver.Verbatim},

@@ -107,6 +107,7 @@ func (e *Experiment) Check() error {
 	c.atLeast("queries.verify", q.Verify, 1) // no figure without a checked answer
 	c.mixed(e)
 	c.materialize(e)
+	c.adopt(e)
 	c.duration("timeouts.statement", e.Timeouts.Statement)
 	c.duration("timeouts.step", e.Timeouts.Step)
 	return errors.Join(c.problems...)

@@ -30,9 +30,13 @@ type Experiment struct {
 	// would be as a file of each is recorded.
 	InputFormats []string `yaml:"input-formats,flow,omitempty"`
 	Targets      []Target `yaml:"targets"` // measured in this order
-	Load         Load     `yaml:"load"`
-	Queries      Queries  `yaml:"queries"`
-	Mixed        Mixed    `yaml:"mixed,omitempty"`
+	// Adopt has targets queried that hold the dataset already, though tsmark did not load
+	// it: TSBS did. Nothing is loaded or dropped; what is there is compared with the
+	// dataset first.
+	Adopt   bool    `yaml:"adopt,omitempty"`
+	Load    Load    `yaml:"load"`
+	Queries Queries `yaml:"queries"`
+	Mixed   Mixed   `yaml:"mixed,omitempty"`
 	// Materialize has targets keep a continuous aggregate, and asks queries from it too.
 	Materialize Materialize `yaml:"materialize,omitempty"`
 	Timeouts    Timeouts    `yaml:"timeouts,omitempty"`

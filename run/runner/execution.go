@@ -66,6 +66,13 @@ func (x *execution) look(ctx context.Context) error {
 			return err
 		}
 	}
+	if x.plan.experiment.Adopt {
+		spec := e.Workload
+		spec.Limit = e.Load.Limit
+		if err := x.fix(spec); err != nil {
+			return err
+		}
+	}
 	return x.lookForQuiet(ctx)
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/run/check"
 	"github.com/tsmark/tsmark/session"
 )
 
@@ -48,12 +49,18 @@ func (x *openStage) inspect(ctx context.Context, planned *plannedTarget) error {
 	if err := x.letGo(ctx, t, err); err != nil {
 		return err
 	}
-	return x.usable(ctx, t)
+	return x.usable(ctx, planned, t)
 }
 
 // usable returns an error where a load into an open target, or the queries after
 // it, could not be done.
-func (x *openStage) usable(ctx context.Context, t driver.DB) error {
+func (x *openStage) usable(ctx context.Context, planned *plannedTarget, t driver.DB) error {
+	err := x.limits.InStatement(ctx, "looking at the ports of target "+planned.name, func(ctx context.Context) error {
+		return check.Reach(ctx, &planned.driver, planned.options, x.plan.steps.Verify)
+	})
+	if err != nil {
+		return err
+	}
 	if err := x.letGo(ctx, t, session.Of(t).Inspect(ctx, x.schema())); err != nil {
 		return err
 	}

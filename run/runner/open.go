@@ -40,8 +40,12 @@ func (x *openStage) open(ctx context.Context, c cell, planned *plannedTarget, ou
 		return nil, err
 	}
 	on.mark, err = x.face(ctx, c, planned, on.db)
+	if errors.Is(err, driver.ErrExisting) && x.plan.experiment.Adopt {
+		on.mark, on.adopted = x.adopted(planned), true
+		err = x.accept(on.mark, planned)
+	}
 	if err == nil && on.job == loading && planned.start != "" {
-		err = x.usable(ctx, on.db) // it did not run when the others were looked at
+		err = x.usable(ctx, planned, on.db) // it did not run when the others were looked at
 	}
 	if err == nil {
 		err = x.describe(ctx, on.db, planned, on.out)

@@ -102,6 +102,13 @@ func (p *Plan) check() error {
 		return e.Problem("queries.query-texts", "of TSBS's texts nobody knows the right answers; leave it out to verify tsmark's")
 	}
 	onlyLoad := steps.Load && !steps.Verify
+	if e.Adopt {
+		if onlyLoad {
+			return e.Problem("adopt", "has tsmark query what somebody else loaded, and this only loads; use tsmark run, query or verify")
+		}
+		steps.Load = false
+		p.steps = steps
+	}
 	if len(e.Queries.Types) == 0 {
 		if !steps.Load {
 			return e.Problem("queries.types", "is empty; name query types, or %s or %s", experiment.CoreTypes, experiment.AllTypes)
@@ -115,7 +122,7 @@ func (p *Plan) check() error {
 	switch {
 	case steps.Load && e.Unknown() && steps.Verify:
 		problems = append(problems, e.Problem("load.file", "no answer can be verified on an unknown dataset; say what generated the file, as in --use-case cpu-only --scale 100"))
-	case steps.Load && !e.Unknown():
+	case (steps.Load || e.Adopt) && !e.Unknown():
 		w, types, err := p.dataset(e.Workload)
 		if err == nil {
 			values = w.Describe(e.Workload).Values
@@ -170,6 +177,11 @@ func (p *Plan) check() error {
 		problems = append(problems, p.connections(t.Name, &caps))
 		if refusal := caps.Refuse(t.Name, schema, values); refusal != nil {
 			problems = append(problems, p.refused(path, refusal))
+		}
+		if e.Adopt && schema != nil {
+			if err := adopts(&kind, schema, options); err != nil {
+				problems = append(problems, e.Problem(path, "%s", err))
+			}
 		}
 		place := placeOf(&kind, options, t.Start)
 		if problem := p.shared(&kind, caps.Embedded, place, onlyLoad); problem != "" {

@@ -32,6 +32,7 @@ type turn struct {
 	env     driver.Env
 	db      driver.DB
 	mark    session.Mark   // of what it holds, or of what is to be loaded
+	adopted bool           // tsmark did not load what it holds
 	out     *result.Target // what the run tells of it
 }
 

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/internal/printable"
+	"github.com/tsmark/tsmark/run/check"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/runner"
+)
+
+// The formats of what tsmark check found.
+const (
+	checkText = "text"
+	checkJSON = "json"
+)
+
+func (a *app) checkCommand() *cobra.Command {
+	given, format := newSettings(a), checkText
+	cmd := &cobra.Command{
+		Use:   "check TARGET…",
+		Short: "Look at a server as a run would use it, before there is a run",
+		Long: `Looks at each target as a run would use it, in seconds: whether every port that a run
+uses answers, and which option sets it; versions, and whether the driver was tested with
+them; what the user may do, by a trial of a few rows under tsmark's own names, which is
+dropped again and is only made where a load could be; free space, clocks, encryption, the
+time that the network takes, and settings of the server that distort the figures.
+
+Nothing that tsmark did not create is touched. The exit status is 1 if a run would fail,
+and 0 if all is well or there are only warnings.
+
+A TARGET is [NAME=]DRIVER[,OPTION=VALUE]….`,
+		Example: `  tsmark check postgres,host=db1,user=me,database=bench
+  tsmark check questdb,host=db2 influxdb,host=db3 --format json`,
+		ValidArgsFunction: cobra.FixedCompletions(a.catalog.driverNames(), cobra.ShellCompDirectiveNoFileComp),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && !cmd.Flags().Changed("target") {
+				return errors.New("tsmark check needs a target, as in tsmark check postgres,host=db1,user=me")
+			}
+			if format != checkText && format != checkJSON {
+				return fmt.Errorf("--format: must be %s or %s, not %q", checkText, checkJSON, format)
+			}
+			e := experiment.Default()
+			e.Name = cmd.Name()
+			if err := given.apply(cmd, e, args); err != nil {
+				return err
+			}
+			plan, err := runner.NewPlan(e, a.catalog.forRunner(), runner.Steps{Load: true})
+			if err != nil {
+				return err
+			}
+			reports, err := plan.Examine(cmd.Context(), check.Default(), os.TempDir())
+			if err != nil {
+				return err
+			}
+			if err := writeChecks(a.stdout, format, reports); err != nil {
+				return err
+			}
+			return wouldFail(reports)
+		},
+	}
+	flags := flagGroups{cmd: cmd}
+	flags.add("Targets", func(cmd *cobra.Command) { given.targetFlag(cmd, "none") })
+	flags.add("Output", func(cmd *cobra.Command) {
+		cmd.Flags().StringVar(&format, "format", format, checkText+" or "+checkJSON)
+		complete(cmd, "format", []string{checkText, checkJSON})
+	})
+	flags.add("Timeouts", given.timeoutFlags)
+	flags.done()
+	return cmd
+}
+
+// wouldFail turns reports into the exit status.
+func wouldFail(reports []*check.Report) error {
+	var lines []string
+	for _, r := range reports {
+		for _, f := range r.Findings {
+			if f.Status == check.Failed {
+				lines = append(lines, fmt.Sprintf("a run on target %s would fail: %s", r.Target, f.Check))
+				break
+			}
+		}
+	}
+	if lines == nil {
+		return nil
+	}
+	return &status{exitWithheld, strings.Join(lines, "\n")}
+}
+
+// writeChecks writes reports in a format.
+func writeChecks(w io.Writer, format string, reports []*check.Report) error {
+	if format == checkJSON {
+		out := json.NewEncoder(w)
+		out.SetIndent("", "  ")
+		return out.Encode(reports)
+	}
+	for i, r := range reports {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		title := r.Target
+		if r.Target != r.Driver {
+			title += " (" + r.Driver + ")"
+		}
+		if r.Location != "" {
+			title += ": " + r.Location
+		}
+		fmt.Fprintln(w, printable.Line(title))
+		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, f := range r.Findings {
+			fmt.Fprintf(table, "  %s\t%s\t%s\n", f.Status, printable.Line(f.Check), printable.Line(f.Result))
+			if f.Fix != "" {
+				fmt.Fprintf(table, "  \t\tto fix it: %s\n", printable.Line(f.Fix))
+			}
+		}
+		if err := table.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package conformance
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/run/check"
+	"github.com/tsmark/tsmark/session"
+)
+
+// check: what tsmark check looks at is as it should be on the server for tests, which the
+// trial leaves empty; and a server's clock is this machine's.
+func (s *suite) check(t *testing.T) {
+	ctx := t.Context()
+	env := driver.Env{Dir: t.TempDir(), Create: true}
+	db := s.open(t, env)
+	if err := session.Of(db).Clear(ctx); err != nil && !errors.Is(err, session.ErrNoMark) { // of the tests before
+		t.Fatal(err)
+	}
+	if clock, ok := driver.As[driver.Clock](db); ok {
+		read, err := clock.ReadClock(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ahead, uncertain := read.Offset(); max(ahead, -ahead) > uncertain+time.Second {
+			t.Errorf("the clock of a server on this machine is %v ahead, within %v", ahead, uncertain)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	report, err := check.Run(ctx, check.Config{Pings: 3}, check.Target{Name: "x", Driver: s.kind, Options: s.options, Folder: env.Dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range report.Findings {
+		t.Logf("%s %s: %s; %s", f.Status, f.Check, f.Result, f.Fix)
+	}
+	for _, want := range []string{"rights", "query", "drop"} {
+		if !slices.ContainsFunc(report.Findings, func(f check.Finding) bool { return f.Check == want && f.Status == check.OK }) {
+			t.Errorf("%s is not as it should be", want)
+		}
+	}
+	if report.Fails() {
+		t.Error("a run would fail")
+	}
+	db = s.open(t, env)
+	defer db.Close()
+	if _, err := session.Of(db).Mark(ctx); !errors.Is(err, session.ErrNoMark) {
+		t.Errorf("the trial left something behind: %v", err)
+	}
+	objects, err := db.Objects(ctx)
+	if at := slices.IndexFunc(objects, func(o driver.Object) bool { return o.Data }); err != nil || at >= 0 {
+		t.Errorf("the trial left %v behind (%v)", objects, err)
+	}
+}

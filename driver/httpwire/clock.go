@@ -1,0 +1,40 @@
+package httpwire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+)
+
+// ReadClock reads the clock of a server by the header Date of its answer to a GET
+// (RFC 9110, 6.6.1), whatever the status. It tells whole seconds.
+func (c *Client) ReadClock(ctx context.Context, path string) (driver.Reading, error) {
+	ctx, cancel := c.Bounded(ctx)
+	defer cancel()
+	request, err := c.Request(ctx, http.MethodGet, path, nil, nil)
+	if err != nil {
+		return driver.Reading{}, err
+	}
+	asked := time.Now()
+	response, err := c.Do(request)
+	if err != nil {
+		return driver.Reading{}, err
+	}
+	answered := time.Now()
+	_, _ = io.CopyN(io.Discard, response.Body, maxAcknowledgement) // the connection is used again
+	_ = response.Body.Close()
+	text := response.Header.Get("Date")
+	if text == "" {
+		return driver.Reading{}, errors.New("its answers have no header Date")
+	}
+	server, err := http.ParseTime(text)
+	if err != nil {
+		return driver.Reading{}, fmt.Errorf("its header Date is none: %w", err)
+	}
+	return driver.Reading{Asked: asked, Answered: answered, Server: server, Unit: time.Second}, nil
+}

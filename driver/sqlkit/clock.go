@@ -1,0 +1,34 @@
+package sqlkit
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/query"
+)
+
+// ReadClock reads a server's clock by a statement whose answer is one whole number, the
+// microseconds since 1970. It is asked over a connection that is open.
+func ReadClock(ctx context.Context, statement string, ask func(ctx context.Context, statement string) ([][]query.Value, error)) (driver.Reading, error) {
+	asked := time.Now()
+	rows, err := ask(ctx, statement)
+	answered := time.Now()
+	switch {
+	case err != nil:
+		return driver.Reading{}, err
+	case len(rows) != 1 || len(rows[0]) != 1 || rows[0][0].Kind != query.Int:
+		return driver.Reading{}, errors.New("its answer is no time")
+	}
+	return driver.Reading{Asked: asked, Answered: answered, Server: time.UnixMicro(rows[0][0].Int), Unit: time.Microsecond}, nil
+}
+
+// ReadClockBy is ReadClock over a link, which has the connection open before.
+func ReadClockBy[C Remote](ctx context.Context, l *Link[C], statement string) (read driver.Reading, err error) {
+	err = l.Do(ctx, func(c C) error {
+		read, err = ReadClock(ctx, statement, func(ctx context.Context, text string) ([][]query.Value, error) { return QueryRows(ctx, c, text) })
+		return err
+	})
+	return read, err
+}

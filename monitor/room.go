@@ -1,0 +1,38 @@
+package monitor
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/shirou/gopsutil/v4/disk"
+	"github.com/shirou/gopsutil/v4/mem"
+)
+
+// Free returns the bytes that are free for users where a folder or file is, or would be;
+// -1: that cannot be read.
+func Free(ctx context.Context, path string) int64 {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return -1
+	}
+	for {
+		usage, err := disk.UsageWithContext(ctx, path)
+		if err == nil {
+			return int64(usage.Free)
+		}
+		above := filepath.Dir(path)
+		if above == path {
+			return -1
+		}
+		path = above
+	}
+}
+
+// SwapUsed returns how many bytes of this machine's memory are on disk.
+func SwapUsed(ctx context.Context) (bytes uint64, known bool) {
+	m, err := mem.SwapMemoryWithContext(ctx)
+	if err != nil {
+		return 0, false
+	}
+	return m.Used, true
+}

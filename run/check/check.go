@@ -1,0 +1,200 @@
+// Package check looks at a target as a run would use it, before there is a run: whether
+// every port answers, what the user may do, what time the server has, how far away it is,
+// and what of its settings would distort the figures.
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/session"
+)
+
+// Status is how a check came out.
+type Status string
+
+// The statuses.
+const (
+	OK     Status = "ok"
+	Warned Status = "warning" // a run would work; its figures may not be what they seem
+	Failed Status = "fails"   // a run would fail
+	Skip   Status = "n/a"     // nothing could be found out, or there is nothing to find out
+)
+
+// Finding is the outcome of one check.
+type Finding struct {
+	Check  string `json:"check"` // what was looked at, in a few words
+	Status Status `json:"status"`
+	Result string `json:"result"`
+	Fix    string `json:"fix,omitempty"` // how to fix it; empty: nothing is wrong, or the result says it
+}
+
+// Report is what was found out about a target.
+type Report struct {
+	Target   string    `json:"target"`
+	Driver   string    `json:"driver"`
+	Location string    `json:"location,omitempty"` // address or path, without secrets; empty: it was not reached
+	Findings []Finding `json:"findings"`
+}
+
+// Fails reports whether a run would fail.
+func (r *Report) Fails() bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Status == Failed })
+}
+
+// Target is what is looked at.
+type Target struct {
+	Name    string
+	Driver  driver.Driver  // which keeps limits
+	Options driver.Options // that have passed Resolve
+	// Folder is where an embedded database makes files for the trial, and is used by the
+	// caller for nothing else.
+	Folder string
+}
+
+// Config says what is looked at how often.
+type Config struct {
+	Pings int // connections for the latency of the path, and readings of the clock
+}
+
+// Default is what there is no reason to change.
+func Default() Config { return Config{Pings: 10} }
+
+// examination is one on its way.
+type examination struct {
+	Config
+	Target
+	caps   driver.Caps
+	report Report
+	local  bool          // the server runs on this machine
+	path   time.Duration // least round trip to the server; 0: there is none, or it is not known
+}
+
+// Run looks at a target. It leaves nothing behind in it. Its error is ctx's end; whatever
+// else is wrong is in the report.
+func Run(ctx context.Context, c Config, t Target) (*Report, error) {
+	x := &examination{Config: c, Target: t, caps: t.Driver.Caps(t.Options), report: Report{Target: t.Name, Driver: t.Driver.Name}}
+	x.examine(ctx)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return &x.report, nil
+}
+
+func (x *examination) examine(ctx context.Context) {
+	if !x.endpoints(ctx) {
+		return // each further step would say the same again
+	}
+	db, err := x.open(ctx)
+	if err != nil {
+		x.fails("session", err)
+		return
+	}
+	defer db.Close() // what matters was finished before
+	x.version(ctx, db)
+	if x.trial(ctx, db) {
+		x.answers(ctx, db)
+		x.clear(ctx, db)
+	}
+	x.room(ctx, db)
+	x.clock(ctx, db)
+	x.settings(ctx, db)
+	x.swap(ctx)
+}
+
+// open opens the target as a load does. An embedded database that is not at its path yet
+// is made in the folder for the trial.
+func (x *examination) open(ctx context.Context) (driver.DB, error) {
+	options := maps.Clone(x.Options)
+	if path := options["path"]; x.caps.Embedded && path != "" {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(filepath.Dir(path)); err != nil {
+				return nil, fmt.Errorf("the folder of %s cannot be used: %w; make it, or give another path", path, err)
+			}
+			options["path"] = ""
+		}
+	}
+	return x.Driver.Open(ctx, driver.Env{Dir: x.Folder, Create: true}, options)
+}
+
+// add adds a finding.
+func (x *examination) add(check string, status Status, fix, format string, args ...any) {
+	x.report.Findings = append(x.report.Findings, Finding{Check: check, Status: status, Result: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+// fails adds an error, whose text says how to fix it behind its last semicolon, if it does.
+func (x *examination) fails(check string, err error) {
+	result, fix := oneLine(err), ""
+	if at := strings.LastIndex(result, "; "); at >= 0 {
+		result, fix = result[:at], result[at+2:]
+	}
+	x.add(check, Failed, fix, "%s", result)
+}
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+// version tells what answers, and whether the driver was tested with it.
+func (x *examination) version(ctx context.Context, db driver.DB) {
+	d, err := db.Describe(ctx)
+	if err != nil {
+		x.fails("version", err)
+		return
+	}
+	if !x.caps.Embedded { // whose files may be in the folder of the trial
+		x.report.Location = d.Location
+	}
+	text := strings.TrimSpace(d.Version + " " + d.Edition)
+	if x.Driver.Brought == nil && len(x.Driver.Tested) > 0 && (d.Version == "" || d.Version == unknown) {
+		x.add("version", Skip, "", "the server does not tell it; the driver was tested with %s", strings.Join(x.Driver.Tested, ", "))
+		return
+	}
+	switch caution := x.Driver.Brought.Caution(d.Version); {
+	case x.Driver.Brought != nil && caution != "":
+		x.add("version", Warned, "verify answers: tsmark compares them with the generator's in every run", "%s: the driver is %s", text, caution)
+	case x.Driver.Brought != nil:
+		x.add("version", OK, "", "%s, with which the driver was tested", text)
+	case len(x.Driver.Tested) == 0:
+		x.add("version", OK, "", "%s", text)
+	case slices.ContainsFunc(x.Driver.Tested, func(v string) bool { return d.Version == v || within(d.Version, v) }):
+		x.add("version", OK, "", "%s, with which the driver was tested", text)
+	default:
+		x.add("version", Warned, "a run verifies each answer, so that a wrong one shows; tell the project of what fails",
+			"%s: the driver was tested with %s", text, strings.Join(x.Driver.Tested, ", "))
+	}
+}
+
+// unknown is the version of a server that does not tell it.
+const unknown = "unknown"
+
+// within reports whether a version is of a release: 15.20 is of 15.
+func within(version, release string) bool {
+	rest, ok := strings.CutPrefix(version, release)
+	return ok && strings.IndexAny(rest, "0123456789") != 0
+}
+
+// existing looks at what the place holds. It reports whether a trial may be loaded there.
+func (x *examination) existing(ctx context.Context, db driver.DB) bool {
+	const check = "existing data"
+	mark, err := session.Of(db).Mark(ctx)
+	switch {
+	case err == nil && mark.Dataset.Name == trialName:
+		return true // of a check that was killed
+	case err == nil:
+		x.add(check, OK, "", "dataset %s of tsmark's (%s, %d rows), which a load replaces with --replace alone", mark.Fingerprint, mark.Dataset.Name, mark.RowsAcked)
+		return false
+	case errors.Is(err, session.ErrNoMark):
+		x.add(check, OK, "", "nothing is in the way of a load")
+		return true
+	}
+	x.fails(check, err)
+	return false
+}

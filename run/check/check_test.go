@@ -1,0 +1,154 @@
+package check
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/httpwire"
+	"github.com/tsmark/tsmark/internal/option"
+	"github.com/tsmark/tsmark/series"
+)
+
+// reached returns what is found of a driver's server, of which only the endpoints can be
+// had.
+func reached(t *testing.T, host, port, encryption, password string) []Finding {
+	t.Helper()
+	kind := driver.Driver{
+		Name: "x", Options: connection.Options(option.Option{Name: connection.Port, Default: "1"}),
+		Caps: func(driver.Options) driver.Caps { return driver.Caps{} },
+		Endpoints: func(o driver.Options) ([]driver.Endpoint, error) {
+			wire, err := httpwire.NewConfig(connection.Of(o), "")
+			return []driver.Endpoint{wire.Endpoint(connection.Port)}, err
+		},
+		Open: func(context.Context, driver.Env, driver.Options) (driver.DB, error) {
+			return nil, errors.New("what answers is no x; give another port")
+		},
+	}
+	given := map[string]string{connection.Host: host, connection.Port: port, connection.TLS: encryption, connection.Timeout: "5s"}
+	if password != "" {
+		given[connection.User], given[connection.Password] = "joe", password
+	}
+	options, err := kind.Resolve(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Run(t.Context(), Config{Pings: 3}, Target{Name: "x", Driver: kind, Options: options, Folder: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Findings
+}
+
+// holds fails unless there is a finding of the status whose result and fix have the words.
+func holds(t *testing.T, findings []Finding, check string, status Status, words ...string) {
+	t.Helper()
+	for _, f := range findings {
+		all := f.Check == check && f.Status == status
+		for _, w := range words {
+			all = all && strings.Contains(f.Result+"; "+f.Fix, w)
+		}
+		if all {
+			return
+		}
+	}
+	t.Errorf("no finding %s %s with %q: %+v", status, check, words, findings)
+}
+
+func TestEndpoints(t *testing.T) {
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	defer secure.Close()
+	port := func(s *httptest.Server) string {
+		_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
+		return port
+	}
+	found := reached(t, "127.0.0.1", port(plain), "", "secret")
+	holds(t, found, "HTTP", OK, "answers (option port)")
+	holds(t, found, "TLS of HTTP", OK, "nothing leaves this machine")
+	holds(t, found, "path to HTTP", OK, "round trip ", "median of 3")
+	holds(t, found, "session", Failed, "what answers is no x; give another port")
+
+	found = reached(t, "127.0.0.1", port(secure), connection.Insecure, "secret")
+	holds(t, found, "TLS of HTTP", OK, "on, TLS 1.3; the certificate ends 2084-01-29", "tls=insecure")
+	found = reached(t, "127.0.0.1", port(secure), connection.On, "")
+	holds(t, found, "HTTP", Failed, "option port", "certificate cannot be trusted", "give tls=insecure")
+
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, nobody, _ := net.SplitHostPort(free.Addr().String())
+	free.Close()
+	found = reached(t, "127.0.0.1", nobody, "", "")
+	holds(t, found, "HTTP", Failed, "127.0.0.1:"+nobody+" (option port) cannot be used", "start the server, or give its port by the option port")
+	if len(found) != 1 {
+		t.Errorf("each step says it again: %+v", found)
+	}
+}
+
+// Credentials that cross a network as they are, and a certificate that ends soon, are told
+// of.
+func TestEncryption(t *testing.T) {
+	x := &examination{Target: Target{Options: driver.Options{}}}
+	x.encryption(&driver.Endpoint{Protocol: "HTTP", Address: "10.1.2.3:80", Secret: true}, nil)
+	holds(t, x.report.Findings, "TLS of HTTP", Warned, "cross the network", "give tls=on")
+	x.report.Findings = nil
+	x.encryption(&driver.Endpoint{Protocol: "HTTP", Address: "10.1.2.3:80"}, nil)
+	holds(t, x.report.Findings, "TLS of HTTP", OK, "off")
+
+	x.report.Findings = nil
+	state := &tls.ConnectionState{Version: tls.VersionTLS13}
+	state.PeerCertificates = append(state.PeerCertificates, &x509.Certificate{NotAfter: time.Now().Add(48 * time.Hour)})
+	x.encryption(&driver.Endpoint{Protocol: "HTTP", Address: "10.1.2.3:443", Secret: true}, state)
+	holds(t, x.report.Findings, "TLS of HTTP", Warned, "renew the certificate")
+}
+
+func TestWithin(t *testing.T) {
+	for _, c := range []struct {
+		version, release string
+		want             bool
+	}{
+		{"15.20 (Debian)", "15", true}, {"15", "15", true}, {"150.2", "15", false}, {"1.150.0", "1.15", false},
+		{"v1.6.7", "1.6", false}, {"2.28.3", "2.28", true}, {"MariaDB 10.11.19", "MariaDB 10.11", true},
+	} {
+		if got := within(c.version, c.release); got != c.want {
+			t.Errorf("%s within %s: %v", c.version, c.release, got)
+		}
+	}
+}
+
+// The trial's reader gives all rows once, whatever the size of its batches, and its values
+// tell rows apart.
+func TestTrial(t *testing.T) {
+	for _, size := range []int{1, 3, 100} {
+		seen := map[[2]int64]bool{}
+		var b series.Batch
+		for r := newTrial().Open(); ; {
+			err := r.Next(&b, size)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil || b.Rows() > size {
+				t.Fatal(err, b.Rows())
+			}
+			for i := range b.Runs[0].Times {
+				seen[[2]int64{b.Runs[0].Times[i], int64(b.Runs[0].Series[i])}] = true
+			}
+		}
+		if len(seen) != trialSeries*trialEpochs {
+			t.Errorf("batches of %d: %d rows", size, len(seen))
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/monitor"
+)
+
+// little is less free space than any run should begin with.
+const little = 1 << 30
+
+// room tells how much space is left where the data goes.
+func (x *examination) room(ctx context.Context, db driver.DB) {
+	const check = "free space"
+	folder, free := "", int64(-1)
+	if x.caps.Embedded {
+		folder, x.local = x.Folder, true
+		if path := x.Options["path"]; path != "" {
+			folder = path
+		}
+	} else if s, ok := driver.As[driver.Storage](db); ok {
+		var err error
+		if folder, free, err = s.Room(ctx); err != nil {
+			x.add(check, Skip, "", "the server does not tell: %s", oneLine(err))
+			return
+		}
+	}
+	if free < 0 && folder != "" && x.local {
+		free = monitor.Free(ctx, folder)
+	}
+	switch {
+	case free < 0 && folder == "":
+		x.add(check, Skip, "", "the server does not tell where its data is")
+	case free < 0:
+		x.add(check, Skip, "", "the server's data is in %s on its host, which is not looked at from here", folder)
+	case free < little:
+		x.add(check, Warned, "free space on the server's disk, or load less", "%s are left for data", gibibytes(free))
+	default:
+		x.add(check, OK, "", "%s are left for data", gibibytes(free))
+	}
+}
+
+func gibibytes(n int64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }
+
+// apart is how far the clocks may be apart without a word.
+const apart = time.Second
+
+// clock compares the server's clock with this machine's, by the reading with the shortest
+// round trip of several.
+func (x *examination) clock(ctx context.Context, db driver.DB) {
+	const check = "clock"
+	c, ok := driver.As[driver.Clock](db)
+	if !ok {
+		if !x.caps.Embedded && !x.caps.Discards {
+			x.add(check, Skip, "", "the driver does not ask the server for its time")
+		}
+		return
+	}
+	var best driver.Reading
+	for i := range x.Pings {
+		r, err := c.ReadClock(ctx)
+		if err != nil {
+			x.add(check, Skip, "", "the server does not tell its time: %s", oneLine(err))
+			return
+		}
+		if i == 0 || r.Answered.Sub(r.Asked) < best.Answered.Sub(best.Asked) {
+			best = r
+		}
+	}
+	ahead, uncertain := best.Offset()
+	where := "ahead of"
+	distance := ahead
+	if ahead < 0 {
+		where, distance = "behind", -ahead
+	}
+	text := fmt.Sprintf("the server's is %s %s this machine's, within %s", milliseconds(distance), where, milliseconds(uncertain))
+	if distance-uncertain > apart {
+		x.add(check, Warned, "have both machines take their time from one source (NTP): resources of the server are else drawn beside other seconds than they were", "%s", text)
+		return
+	}
+	x.add(check, OK, "", "%s", text)
+}
+
+// settings tells which of the server's settings distort what is measured.
+func (x *examination) settings(ctx context.Context, db driver.DB) {
+	const check = "settings"
+	a, ok := driver.As[driver.Adviser](db)
+	if !ok {
+		if !x.caps.Embedded && !x.caps.Discards {
+			x.add(check, Skip, "", "the driver does not look for settings that distort; a run records those that matter")
+		}
+		return
+	}
+	advice, err := a.Advise(ctx)
+	switch {
+	case err != nil:
+		x.add(check, Skip, "", "the server does not tell them: %s", oneLine(err))
+	case len(advice) == 0:
+		x.add(check, OK, "", "none is known to distort the figures")
+	}
+	for _, one := range advice {
+		x.add(check, Warned, one.Fix, "%s is %s: %s", one.Setting, one.Value, one.Effect)
+	}
+}
+
+// swap tells of memory of this machine that is on disk, where the server shares it.
+func (x *examination) swap(ctx context.Context) {
+	if !x.local {
+		return
+	}
+	const check = "swap"
+	used, known := monitor.SwapUsed(ctx)
+	switch {
+	case !known:
+		x.add(check, Skip, "", "this machine does not tell")
+	case used > 0:
+		x.add(check, Warned, "close what is not needed, then swapoff -a and swapon -a", "%s of this machine's memory is on disk: what reads it waits for the disk", gibibytes(int64(used)))
+	default:
+		x.add(check, OK, "", "none of this machine's memory is on disk")
+	}
+}

@@ -1,0 +1,29 @@
+package experiment
+
+// adopt checks what concerns data that tsmark did not load.
+func (c *checker) adopt(e *Experiment) {
+	if !e.Adopt {
+		return
+	}
+	for _, other := range []struct {
+		path  string
+		given bool
+	}{
+		{"load.file", e.Load.File != ""},
+		{"load.replace", e.Load.Replace},
+		{"load.after", len(e.Load.After) > 0},
+		{"load.columns", e.Load.Columns != ""},
+		{"mixed", e.Mixed != Mixed{}},
+		{"materialize", e.Materialize.On()},
+	} {
+		if other.given {
+			c.add("adopt", "queries what is there and loads nothing; leave out %s", other.path)
+		}
+	}
+	if e.Workload.Seed == 0 {
+		c.add("workload.seed", "0 draws another dataset each time; give the seed by which the data was generated")
+	}
+	if e.Unknown() {
+		c.add("adopt", "compares what is there with a dataset; say which one it is, as in --use-case cpu-only --scale 100")
+	}
+}
