@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/tsmark/tsmark/internal/number"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -212,9 +213,9 @@ func (x *scout) influx(line []byte) error {
 
 func numberOf(kind series.Type, text []byte) (ok bool) {
 	if kind == series.Int {
-		_, ok = parseInt(text)
+		_, ok = number.Int(text)
 	} else {
-		_, ok = parseFloat(text)
+		_, ok = number.Float(text)
 	}
 	return ok
 }

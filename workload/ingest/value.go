@@ -7,6 +7,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/tsmark/tsmark/internal/number"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -53,7 +54,7 @@ func plainValue(f *series.Field, c *series.Column, row int, text []byte) error {
 		}
 		c.Ints[row] = at.Unix() / (24 * 60 * 60)
 	case series.Int, series.Int32, series.Timestamp:
-		v, ok := parseInt(text)
+		v, ok := number.Int(text)
 		if !ok || beyond(f.Type, v) {
 			return fmt.Errorf("is no value of type %v", f.Type)
 		}
@@ -65,7 +66,7 @@ func plainValue(f *series.Field, c *series.Column, row int, text []byte) error {
 }
 
 func floatValue(f *series.Field, c *series.Column, row int, text []byte) error {
-	v, ok := parseFloat(text)
+	v, ok := number.Float(text)
 	if !ok {
 		return errors.New("is no decimal number")
 	}
