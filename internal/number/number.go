@@ -93,3 +93,14 @@ func anyFloat(text []byte) (float64, bool) {
 	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 64)
 	return v, err == nil
 }
+
+// Bool reads the words of a boolean, as 0 or 1, that line protocol knows.
+func Bool(text []byte) (int64, bool) {
+	switch string(text) {
+	case "t", "T", "true", "True", "TRUE":
+		return 1, true
+	case "f", "F", "false", "False", "FALSE":
+		return 0, true
+	}
+	return 0, false
+}

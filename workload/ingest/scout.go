@@ -165,7 +165,7 @@ func (x *scout) influx(line []byte) error {
 		if n := len(value); n > 0 && value[n-1] == 'i' {
 			kind, value = series.Int, value[:n-1]
 		}
-		switch _, ok := parseBool(value); {
+		switch _, ok := number.Bool(value); {
 		case ok:
 			kind = series.Bool
 		case len(value) > 0 && value[0] == '"':

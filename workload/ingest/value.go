@@ -20,7 +20,7 @@ func beyond(t series.Type, v int64) bool {
 func influxValue(f *series.Field, c *series.Column, row int, text []byte) error {
 	switch f.Type {
 	case series.Bool:
-		v, ok := parseBool(text)
+		v, ok := number.Bool(text)
 		if !ok {
 			return errors.New("is no boolean such as t")
 		}
@@ -39,7 +39,7 @@ func influxValue(f *series.Field, c *series.Column, row int, text []byte) error 
 func plainValue(f *series.Field, c *series.Column, row int, text []byte) error {
 	switch f.Type {
 	case series.Bool:
-		v, ok := parseBool(text)
+		v, ok := number.Bool(text)
 		if !ok {
 			return errors.New("is no boolean such as true")
 		}
@@ -84,15 +84,4 @@ func textValue(f *series.Field, c *series.Column, row int, text []byte) error {
 	}
 	c.Ints[row] = v
 	return nil
-}
-
-// parseBool reads the words that line protocol knows.
-func parseBool(text []byte) (int64, bool) {
-	switch string(text) {
-	case "t", "T", "true", "True", "TRUE":
-		return 1, true
-	case "f", "F", "false", "False", "FALSE":
-		return 0, true
-	}
-	return 0, false
 }
