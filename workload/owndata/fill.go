@@ -53,10 +53,15 @@ func (f *filler) finish(time int64) (full bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	f.run.Times[f.row], f.run.Series[f.row] = time, s
+	return f.finishOf(s, time), nil
+}
+
+// finishOf ends a row whose series is known already.
+func (f *filler) finishOf(series uint32, time int64) (full bool) {
+	f.run.Times[f.row], f.run.Series[f.row] = time, series
 	f.row++
 	f.left--
-	return f.left == 0, nil
+	return f.left == 0
 }
 
 // setNull says that the row has no value of a field.
