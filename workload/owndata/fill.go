@@ -40,11 +40,23 @@ func (f *filler) begin(t *table) {
 	f.finder.begin(t)
 }
 
-// end ends the run at hand.
-func (f *filler) end() {
-	if f.run != nil {
-		f.run.Grow(f.row)
+// reserve makes room for n rows of the table at once.
+func (f *filler) reserve(t *table, n int) {
+	f.begin(t)
+	if f.run.Rows() < f.row+n {
+		f.run.Grow(f.row + n)
 	}
+}
+
+// end ends the run at hand. One that has no rows is taken back.
+func (f *filler) end() {
+	if f.run == nil {
+		return
+	}
+	if f.run.Grow(f.row); f.row == 0 {
+		f.batch.Runs = f.batch.Runs[:len(f.batch.Runs)-1]
+	}
+	f.table, f.run = nil, nil
 }
 
 // finish ends a row. The filler is full where it returns true.
