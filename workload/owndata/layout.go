@@ -301,10 +301,9 @@ func (l *layout) apart(all []*profile) bool {
 // tableName makes the name of a table from that of a file: yellow_tripdata of
 // yellow_tripdata_2024-01.parquet.
 func tableName(file string) string {
-	base := withoutExtension(file)
-	begin, _, _ := strings.Cut(base, strings.TrimLeft(base, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"))
-	if begin == "" && strings.TrimLeft(base, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-") == "" {
-		begin = base
+	begin := withoutExtension(file)
+	if at := strings.IndexFunc(begin, func(r rune) bool { return r != '_' && r != '-' && (r|0x20 < 'a' || r|0x20 > 'z') }); at >= 0 {
+		begin = begin[:at]
 	}
 	if begin = strings.ReplaceAll(strings.Trim(begin, "_-"), "-", "_"); begin == "" {
 		return "data"
@@ -370,7 +369,9 @@ func (l *layout) fill(all []*profile) error {
 	return nil
 }
 
-func (l *layout) note(format string, args ...any) { l.notes = append(l.notes, fmt.Sprintf(format, args...)) }
+func (l *layout) note(format string, args ...any) {
+	l.notes = append(l.notes, fmt.Sprintf(format, args...))
+}
 
 func (p *profile) names() []string {
 	var names []string
