@@ -132,7 +132,7 @@ latencies that somebody else can reproduce.`,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		a.runCommand(), a.experimentsCommand(), a.loadCommand(), a.queryCommand(), a.verifyCommand(),
-		a.driversCommand(), a.generateCommand(), a.queriesCommand(),
+		a.driversCommand(), a.inspectCommand(), a.generateCommand(), a.queriesCommand(),
 		a.analyzeCommand(), a.mergeCommand(), a.resumeCommand(), a.rerunCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(), a.exportCommand(), a.importCommand(),
 		a.serverCommand(), a.reproduceCommand(),
 	)

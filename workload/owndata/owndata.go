@@ -179,7 +179,7 @@ func (s *survey) unchanged() error {
 // Describe implements workload.Workload. Of a specification that Survey returned it knows
 // the most part without the files.
 func (w *own) Describe(s workload.Spec) workload.Description {
-	d := workload.Description{Identity: identity(s.Settings), RowsAtMost: 0, Late: "as in the files"}
+	d := workload.Description{Identity: identity(s.Settings), RowsAtMost: 0}
 	found := w.known(s)
 	if found == nil {
 		if s.Settings[ownKey(setContent)] == "" {
