@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/all"
 )
 

@@ -1,5 +1,5 @@
 // Package owndata provides the workload own: people's own rows, from files of CSV, JSON
-// lines, line protocol, Parquet or Arrow, of any schema. docs/own.md says what users need
+// lines, line protocol, Parquet or Arrow, of any schema. docs/own-data.md says what users need
 // to know.
 //
 // A survey reads all files before anything is loaded. It finds the series, which alone
