@@ -2,7 +2,6 @@ package owndata_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -357,13 +356,5 @@ func TestInterrupted(t *testing.T) {
 	spec := workload.Spec{Name: "own", Settings: workload.Settings{"own.files": "testdata/btcusd.csv", "own.columns": "time,price,amount"}}
 	if _, err := owndata.Inspect(ctx, spec, func(int) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
-	}
-}
-
-// Files are named in results.
-func TestFileJSON(t *testing.T) {
-	text, err := json.Marshal(workload.File{Name: "a", Bytes: 1, Rows: 2, SHA256: "x"})
-	if err != nil || string(text) != `{"name":"a","bytes":1,"rows":2,"sha256":"x"}` {
-		t.Errorf("%s, %v", text, err)
 	}
 }
