@@ -252,7 +252,7 @@ var errNoTable = errors.New("belongs to no table: with several tables, the name 
 func openRows(f inputFile, l *layout, x *index) (*opened, error) {
 	fail := func(closer io.Closer, err error) (*opened, error) {
 		closer.Close()
-		return nil, fmt.Errorf("%s %w", f.name, err)
+		return nil, fmt.Errorf("%s: %w", f.name, err)
 	}
 	t := x.tables[0]
 	if len(x.tables) > 1 && l.format != formatPoints {

@@ -276,7 +276,7 @@ func (p *profile) merge(other *profile) {
 }
 
 // apart reports whether each file is a table of its own: the settings say so, or the
-// files have less than half of their columns in common.
+// files have less than half of their columns in common, texts and times left out.
 func (l *layout) apart(all []*profile) bool {
 	switch {
 	case len(all) < 2 || l.table != "":
@@ -284,18 +284,30 @@ func (l *layout) apart(all []*profile) bool {
 	case l.fields != nil:
 		return l.fields[0].table != ""
 	}
+	first := all[0].amounts()
 	for _, p := range all[1:] {
-		common := 0
-		for _, c := range p.columns {
-			if all[0].byName[c.name] != nil {
+		common, columns := 0, p.amounts()
+		for _, name := range columns {
+			if slices.Contains(first, name) {
 				common++
 			}
 		}
-		if 2*common < max(len(p.columns), len(all[0].columns)) {
+		if p.rows > 0 && 2*common < max(len(columns), len(first)) {
 			return true
 		}
 	}
 	return false
+}
+
+// amounts are the names of columns that hold neither texts nor times.
+func (p *profile) amounts() []string {
+	var names []string
+	for _, c := range p.columns {
+		if kind, _ := c.kind(); kind != 0 && kind != series.Text && kind != series.Timestamp {
+			names = append(names, c.name)
+		}
+	}
+	return names
 }
 
 // tableName makes the name of a table from that of a file: yellow_tripdata of

@@ -13,13 +13,14 @@ import (
 type objects struct {
 	lines   *lineReader
 	decoder *jsontext.Decoder
+	options []jsontext.Options
 	buffer  bytes.Buffer
 	name    []byte
 	text    []byte
 }
 
 func newObjects(lines *lineReader) *objects {
-	o := &objects{lines: lines}
+	o := &objects{lines: lines, options: []jsontext.Options{jsontext.AllowDuplicateNames(true)}} // to look for these takes memory
 	o.decoder = jsontext.NewDecoder(&o.buffer)
 	return o
 }
@@ -35,7 +36,7 @@ func (o *objects) next(member func(name, value []byte, kind jsontext.Kind) error
 		return err
 	}
 	o.buffer = *bytes.NewBuffer(line)
-	o.decoder.Reset(&o.buffer)
+	o.decoder.Reset(&o.buffer, o.options...)
 	begin, err := o.decoder.ReadToken()
 	if err != nil {
 		return malformed(err)

@@ -150,18 +150,19 @@ func merged(a, b series.Type) series.Type {
 	return series.Text
 }
 
-// kind is the type that the column's values have as a field.
+// kind is the type that the column's values have as a field. Texts of digits that the
+// format says are texts stay such: they are names rather than amounts.
 func (c *columnProfile) kind() (series.Type, int) {
 	switch {
 	case c.typed != 0 && c.typed != series.Text:
 		return c.typed, 0
 	case c.values == 0:
 		return 0, 0
-	case !c.noInt:
+	case !c.noInt && c.typed == 0:
 		return series.Int, 0
-	case !c.noFloat:
+	case !c.noFloat && c.noInt:
 		return series.Float, 0
-	case !c.noBool:
+	case !c.noBool && c.typed == 0:
 		return series.Bool, 0
 	case !c.noDate:
 		return series.Date, 0
@@ -220,13 +221,15 @@ func (p *profiler) file(f inputFile) ([]*profile, error) {
 	case formatObjects:
 		o := newObjects(newLineReader(in))
 		for err == nil {
-			err = o.next(func(name, value []byte, _ jsontext.Kind) error {
+			err = o.next(func(name, value []byte, kind jsontext.Kind) error {
 				if !p.absent(value) {
 					c := one.byName[string(name)]
 					if c == nil {
 						c = one.column(string(name))
 					}
-					c.add(value, &p.times)
+					if c.add(value, &p.times); kind == '"' {
+						c.typed = series.Text
+					}
 				}
 				return nil
 			})

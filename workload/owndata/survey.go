@@ -48,16 +48,17 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 	s := &survey{layout: l, index: x, files: make([]workload.File, len(l.files))}
 	// Digests need the bytes alone, and are computed beside.
 	var digests errgroup.Group
-	digests.SetLimit(1)
 	for i, f := range l.files {
-		s.files[i] = workload.File{Name: f.name, Bytes: f.size}
-		digests.Go(func() (err error) {
-			if ctx.Err() == nil {
+		s.files[i].Name, s.files[i].Bytes = f.name, f.size
+	}
+	digests.Go(func() (err error) {
+		for i, f := range l.files {
+			if err == nil && ctx.Err() == nil {
 				s.files[i].SHA256, err = hash(f)
 			}
-			return err
-		})
-	}
+		}
+		return err
+	})
 	o := newObserver(x)
 	r := &reader{survey: s, observed: o}
 	if r.filler, err = newFiller(l, x); err != nil {
@@ -115,9 +116,9 @@ type observer struct {
 	tables   []order
 	late     int64
 	lateness int64
-	lateRows map[rowKey]int64 // of each late row, its number; then the newest of its key
-	equal    int64            // rows at the time of the row before of their series
-	older    series.Bitmap    // the rows before those
+	lateRows map[rowKey]bool // what late rows have in common with others
+	equal    int64           // rows at the time of the row before of their series
+	older    series.Bitmap   // the rows before those
 }
 
 // order is how the rows of a table follow each other, per series.
@@ -134,7 +135,7 @@ type rowKey struct {
 }
 
 func newObserver(x *index) *observer {
-	o := &observer{index: x, first: math.MaxInt64, last: math.MinInt64, has: make(map[series.Trait]bool), lateRows: make(map[rowKey]int64), tables: make([]order, len(x.tables))}
+	o := &observer{index: x, first: math.MaxInt64, last: math.MinInt64, has: make(map[series.Trait]bool), lateRows: make(map[rowKey]bool), tables: make([]order, len(x.tables))}
 	for _, t := range x.tables {
 		o.nulls = append(o.nulls, make([]int64, len(t.Fields)))
 	}
@@ -171,7 +172,7 @@ func (o *observer) times(run *series.Run, table int) {
 		default:
 			o.late++
 			o.lateness = max(o.lateness, newest-t)
-			o.lateRows[rowKey{int32(table), run.Series[row], t}] = o.rows
+			o.lateRows[rowKey{int32(table), run.Series[row], t}] = true
 		}
 		o.first, o.last = min(o.first, t), max(o.last, t)
 		if o.step != 1 {
@@ -295,7 +296,7 @@ func (s *survey) findRepeated(ctx context.Context, o *observer, progress func(ro
 				}
 				key := rowKey{int32(table), run.Series[row], t}
 				before, known := int64(-1), false
-				if _, isLate := o.lateRows[key]; isLate {
+				if o.lateRows[key] {
 					before, known = last[key]
 					last[key] = number
 				} else if t == of.newest[n] {
