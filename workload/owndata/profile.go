@@ -110,13 +110,13 @@ func (c *columnProfile) remember(text []byte) {
 
 // merge adds what is known of the same column of another file.
 func (c *columnProfile) merge(other *columnProfile) {
-	if other.values == 0 && other.typed == 0 {
+	c.tag = c.tag || other.tag
+	if other.values == 0 && other.typed == 0 && !other.tag {
 		return
 	}
 	if c.typed != 0 || other.typed != 0 {
 		c.typed = merged(c.typed, other.typed)
 	}
-	c.tag = c.tag || other.tag
 	c.values += other.values
 	c.zoneless += other.zoneless
 	c.noInt, c.noFloat, c.noBool = c.noInt || other.noInt, c.noFloat || other.noFloat, c.noBool || other.noBool
