@@ -185,5 +185,5 @@ func newArray(kind arrow.DataType, rows int, valid []byte, nulls int, values ...
 // newStrings returns the texts as an array over their memory.
 func newStrings(t *texts.List) arrow.Array {
 	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(t.Offsets)), memory.NewBufferBytes(t.Bytes)}
-	return array.MakeFromData(array.NewData(arrow.BinaryTypes.String, t.len(), buffers, nil, 0, 0))
+	return array.MakeFromData(array.NewData(arrow.BinaryTypes.String, t.Len(), buffers, nil, 0, 0))
 }
