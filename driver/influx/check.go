@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/series"
 )
 
