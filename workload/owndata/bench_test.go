@@ -104,7 +104,7 @@ func TestRowsAllocateNothing(t *testing.T) {
 		d := opened(t, "files="+files[name], "format="+name)
 		var batch series.Batch
 		pass(t, d, &batch)
-		if n := testing.AllocsPerRun(2, func() { pass(t, d, &batch) }); n > benchRows/20 {
+		if n := testing.AllocsPerRun(2, func() { pass(t, d, &batch) }); n > benchRows/5 {
 			t.Errorf("%s: %v allocations for %d rows", name, n, benchRows)
 		}
 	}
