@@ -337,15 +337,15 @@ func (l *layout) fill(all []*profile) error {
 	for _, p := range all {
 		c := p.byName[l.time]
 		if c == nil || c.values == 0 {
-			return of(setTime, fmt.Errorf("%s has no column %q with times; it has %s", p.name, l.time, some(p.names())))
+			return of(setTime, fmt.Errorf("table %s has no column %q with times; it has %s", p.name, l.time, some(p.names())))
 		}
 		zoneless += c.zoneless
 		format, ok := c.timeFormat()
 		if !ok {
-			return of(setTime, fmt.Errorf("column %s of %s has values that are no times; name another, or say with own.time-format how they are written", l.time, p.name))
+			return of(setTime, fmt.Errorf("column %s of table %s has values that are no times; name another, or say with own.time-format how they are written", l.time, p.name))
 		}
 		if unit != "" && unit != format && l.timeFormat == "" {
-			return of(setTimeFormat, fmt.Errorf("times of %s look like %s, and those before like %s; say which with own.time-format", p.name, format, unit))
+			return of(setTimeFormat, fmt.Errorf("times of table %s look like %s, and those before like %s; say which with own.time-format", p.name, format, unit))
 		}
 		unit = format
 	}

@@ -307,7 +307,7 @@ func TestRefused(t *testing.T) {
 		settings         []string
 	}{
 		"value":        {"a.csv", ok + "2024-01-01T00:00:01Z,x,abc\n", `a.csv:3: column v: "abc" is no int`, []string{"time=time", "time-format=rfc3339", "tags=host", "fields=v:int", "table=a"}},
-		"time":         {"a.csv", ok + "yesterday,x,1\n", "column time of a has values that are no times", []string{"time=time"}},
+		"time":         {"a.csv", ok + "yesterday,x,1\n", "column time of table a has values that are no times", []string{"time=time"}},
 		"time in load": {"a.csv", ok + "yesterday,x,1\n", `a.csv:3: column time: "yesterday" is no time`, []string{"time=time", "time-format=rfc3339", "tags=host", "fields=v:int", "table=a"}},
 		"no time":      {"a.csv", ok + ",x,1\n", "a.csv:3: the row has no time", nil},
 		"columns":      {"a.csv", ok + "2024-01-01T00:00:01Z,x\n", "a.csv:3: the row has 2 columns, and the header 3", nil},
