@@ -2,7 +2,6 @@ package owndata
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -318,7 +317,7 @@ func openRecords(f inputFile, format string, wanted func(string) bool) (recordSo
 	}
 	magic := make([]byte, 6)
 	if _, err := raw.ReadAt(magic, 0); err != nil {
-		return fail(cmp.Or(err, io.ErrUnexpectedEOF))
+		return fail(err)
 	}
 	if string(magic) == "ARROW1" {
 		of, err := ipc.NewFileReader(raw)
