@@ -379,9 +379,8 @@ func TestLatest(t *testing.T) {
 	d := opened(t, "files="+path)
 	same(t, read(t, d.(workload.Repeating).Latest()),
 		"a host=y 2024-01-01T00:00:00Z v=3", "a host=x 2024-01-01T00:00:01Z v=5", "a host=x 2024-01-01T00:00:02Z v=7", "a host=x 2024-01-01T00:00:00Z v=8", "a host=y 2023-12-31T23:59:59Z v=9")
-	if v := owndata.Workload(); v.Describe(workload.Spec{}).Repeats != "" {
-		t.Error("something is known of nothing")
-	}
+	d = opened(t, "files="+write(t, "a.csv", "time,host,v\n1704067200,x,1\n1704067200,x,2\n1704067200,y,3\n1704067201,x,4\n1704067200,y,5\n"))
+	same(t, read(t, d.(workload.Repeating).Latest()), "a host=x 2024-01-01T00:00:00Z v=2", "a host=x 2024-01-01T00:00:01Z v=4", "a host=y 2024-01-01T00:00:00Z v=5")
 }
 
 // An interrupted survey ends with the context's error.
