@@ -336,6 +336,41 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// Of record batches the row group and the row are named.
+func TestRefusedRecords(t *testing.T) {
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	made, err := tsbs.CPUOnly().Dataset(workload.Spec{Name: "cpu-only", Seed: 1, Scale: 2, Start: start, End: start.Add(time.Minute), Interval: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"parquet", "arrow"} {
+		format, err := generate.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "data")
+		out, err := format.Create(path, made.Schema())
+		if err == nil {
+			err = out.Write(t.Context(), made.Open(), func(int) {})
+		}
+		if err == nil {
+			err = out.Commit()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for fields, want := range map[string]string{
+			"region:int": "cpu." + name + ":row group 0:row 0: column region: \"", "usage_user:int32": "cpu." + name + ": column usage_user has type int64 in the file, which is no int32",
+			"usage_user:int, none:float": "",
+		} {
+			_, err := inspected(t, "files="+path, "time=time", "time-format=timestamp", "table=cpu", "fields="+fields)
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", fields, err, want)
+			}
+		}
+	}
+}
+
 // A specification that was surveyed is refused where the files have changed since, and
 // says the same of them where they have not.
 func TestPinned(t *testing.T) {
