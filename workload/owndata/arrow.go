@@ -155,7 +155,14 @@ type recordFile struct {
 	at    int   // rows of batch that were read
 	row   int   // of batch, that is being read: for errors
 	times []int64
+	tags  []tagColumn // of batch
 	text  []byte
+}
+
+// tagColumn is a column of a record batch that is a tag.
+type tagColumn struct {
+	place  int // of the tag in its table
+	column arrow.Array
 }
 
 // newRecordFile checks that the columns of a file can be what the table has.
@@ -252,7 +259,7 @@ func (r *recordFile) place() Error { return Error{RowGroup: r.group, Row: r.firs
 func (r *recordFile) take(f *filler, n int) error {
 	f.reserve(r.table, n)
 	base := f.row
-	r.times = r.times[:0]
+	r.times, r.tags = r.times[:0], r.tags[:0]
 	for i := range int(r.batch.NumCols()) {
 		// A reader of some columns alone has these alone.
 		at := r.roleOf(r.batch.ColumnName(i), i)
@@ -267,6 +274,8 @@ func (r *recordFile) take(f *filler, n int) error {
 				return err
 			}
 			f.row = base
+		case isTag:
+			r.tags = append(r.tags, tagColumn{role.place, column})
 		}
 	}
 	for row := range n {
@@ -275,15 +284,13 @@ func (r *recordFile) take(f *filler, n int) error {
 		}
 		f.finder.begin(r.table)
 		r.row = r.at + row
-		for i := range int(r.batch.NumCols()) {
-			role := r.roles[r.roleOf(r.batch.ColumnName(i), i)]
-			column := r.batch.Column(i)
-			if role.what != isTag || column.IsNull(r.row) {
+		for _, tag := range r.tags {
+			if tag.column.IsNull(r.row) {
 				continue
 			}
-			text, err := r.textOf(column, r.row)
+			text, err := r.textOf(tag.column, r.row)
 			if err == nil && !f.absent(text) {
-				err = f.tag(role.place, text)
+				err = f.tag(tag.place, text)
 			}
 			if err != nil {
 				return err
