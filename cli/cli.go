@@ -136,7 +136,7 @@ latencies that somebody else can reproduce.`,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		a.runCommand(), a.experimentsCommand(), a.checkCommand(), a.loadCommand(), a.queryCommand(), a.verifyCommand(),
-		a.driversCommand(), a.generateCommand(), a.queriesCommand(),
+		a.driversCommand(), a.inspectCommand(), a.generateCommand(), a.queriesCommand(),
 		a.analyzeCommand(), a.mergeCommand(), a.resumeCommand(), a.rerunCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(), a.exportCommand(), a.importCommand(), a.siteCommand(),
 		a.serverCommand(), a.reproduceCommand(),
 	)

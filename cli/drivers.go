@@ -151,6 +151,9 @@ func describe(d *driver.Driver, workloads []workload.Workload) (*described, erro
 		}
 	}
 	for _, w := range workloads {
+		if _, ok := w.(workload.Surveyed); ok {
+			continue // without files it has no schema that queries could be about
+		}
 		if err := about.render(d, defaults, w); err != nil {
 			return nil, fmt.Errorf("driver %s, use case %s: %w", d.Name, w.Name(), err)
 		}

@@ -126,7 +126,15 @@ func (a *app) querySettingFlags(cmd *cobra.Command, s *workload.Settings) (flags
 }
 
 func settingsHelp(what, workload string, options []option.Option) string {
-	return fmt.Sprintf("%s of the %s workload, such as %s=%s; see docs/%s.md", what, workload, options[0].Name, options[0].Default, workload)
+	return fmt.Sprintf("%s of the %s workload, such as %s=%s; see docs/%s.md", what, workload, options[0].Name, options[0].Default, pageOf(workload))
+}
+
+// pageOf is the page under docs about a workload.
+func pageOf(workload string) string {
+	if workload == "own" {
+		return "own-data"
+	}
+	return workload
 }
 
 // specFlags adds the flags of TSBS's generator that fix a dataset, and one for

@@ -36,6 +36,9 @@ func (a *app) generateCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("--use-case: %w", err)
 			}
+			if spec, err = a.surveySpec(cmd.Context(), w, spec); err != nil {
+				return err
+			}
 			if err := w.Check(spec); err != nil {
 				return err
 			}

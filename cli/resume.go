@@ -122,6 +122,9 @@ func (a *app) planOf(cmd *cobra.Command, run *result.Run, given *settings) (*exp
 	if !ok {
 		return nil, nil, fmt.Errorf("run %s was made by tsmark %s, which cannot be repeated", run.ID, run.Command)
 	}
+	if err := a.survey(cmd.Context(), e); err != nil {
+		return nil, nil, err
+	}
 	plan, err := runner.NewPlan(e, a.catalog.forRunner(), steps)
 	return e, plan, err
 }

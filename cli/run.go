@@ -311,6 +311,11 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, 
 	if !e.Unknown() && !e.Adopt { // what is there was drawn already
 		a.drawSeed(&e.Workload)
 	}
+	if steps.Load {
+		if err := a.survey(ctx, e); err != nil {
+			return err
+		}
+	}
 	sweep, err := runner.NewSweep(e, a.catalog.forRunner(), steps)
 	if err != nil {
 		return err

@@ -1,11 +1,9 @@
 package driver
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -179,27 +177,9 @@ func (c *Checker) field(run *series.Run, f int, t series.Trait, is func(row int)
 	return nil
 }
 
-// tagTrait is a trait of tags, and whether a value has it.
-type tagTrait struct {
-	trait series.Trait
-	is    func(value []byte) bool
-}
-
-var tagTraits = [...]tagTrait{
-	{series.EmptyTags, func(value []byte) bool { return len(value) == 0 }},
-	{series.EscapedTags, escaped},
-	{series.UnplainTags, func(value []byte) bool { return !Plain(string(value)) }},
-}
-
-// Plain reports whether a text has characters of ASCII alone that are seen, and no equals
-// sign: lines that are cut at blanks and at such signs, such as OpenTSDB's put, can have it.
-func Plain(text string) bool {
-	return !strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c >= 0x7f || c == '=' })
-}
-
 // tags looks at the tags of each series once.
 func (c *Checker) tags(run *series.Run) error {
-	if !slices.ContainsFunc(tagTraits[:], func(t tagTrait) bool { return !c.caps.Holds(t.trait) }) {
+	if c.caps.Holds(series.EmptyTags) && c.caps.Holds(series.EscapedTags) && c.caps.Holds(series.UnplainTags) {
 		return nil
 	}
 	seen := c.seen[run.Table]
@@ -218,32 +198,15 @@ func (c *Checker) tags(run *series.Run) error {
 			if !ok || tag.Numeric() {
 				continue
 			}
-			for _, t := range tagTraits {
-				if !c.caps.Holds(t.trait) && t.is(value) {
-					return fmt.Errorf("tag %s of series %d is %q, which %s", tag.Key, s, value, c.caps.remedied(t.trait, "leave it out of the data"))
+			for _, t := range series.TagTraits(value) {
+				if !c.caps.Holds(t) {
+					return fmt.Errorf("tag %s of series %d is %q, which %s", tag.Key, s, value, c.caps.remedied(t, "leave it out of the data"))
 				}
 			}
 		}
 	}
 	c.seen[run.Table] = seen
 	return nil
-}
-
-// escaped reports whether a text has what line protocol cannot say.
-func escaped(text []byte) bool {
-	return bytes.IndexByte(text, '\n') >= 0 || Ambiguous(text)
-}
-
-// Ambiguous reports whether line protocol cannot tell a backslash of a text from
-// one that escapes: it stands at the end, or before a comma, a space or an equals
-// sign.
-func Ambiguous(text []byte) bool {
-	for i, b := range text {
-		if b == '\\' && (i+1 == len(text) || slices.Contains([]byte(", ="), text[i+1])) {
-			return true
-		}
-	}
-	return false
 }
 
 func nanos(t int64) string { return moment(time.Unix(0, t)) }

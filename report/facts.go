@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/all"
 )
 
@@ -132,6 +133,7 @@ func facts(r *result.Run) []fact {
 		{"started", started},
 		{"dataset", datasetFact(&r.Dataset)},
 	}
+	list = append(list, fileFacts(r.Dataset.Files)...)
 	if place := sweepFact(&r.Place); place != "" {
 		list = append(list, fact{"sweep", place})
 	}
@@ -161,6 +163,10 @@ func datasetFact(d *result.Dataset) string {
 	}
 	what := fmt.Sprintf("%s, scale %s, seed %d, every %v from %s to %s",
 		d.Spec.Name, count(int64(d.Spec.Scale)), d.Spec.Seed, d.Spec.Interval, moment(d.Spec.Start), moment(d.Spec.End)) + arrangement(d)
+	if len(d.Files) > 0 {
+		what = fmt.Sprintf("%s, %s, %s series, from %s to %s", d.Spec.Name, plural(len(d.Files), "file"), count(int64(d.Spec.Scale)),
+			moment(d.Spec.Start), moment(d.Spec.End.Add(-d.Spec.Interval))) + arrangement(d)
+	}
 	if d.Unverified != "" {
 		what = d.Spec.Name
 	}
@@ -188,6 +194,21 @@ func datasetFact(d *result.Dataset) string {
 		return what + "; " + d.Unverified + digest
 	}
 	return what + "; fingerprint " + d.Fingerprint + digest
+}
+
+// shownFiles is how many files reports name, of those that rows came from.
+const shownFiles = 20
+
+// fileFacts are the files that rows came from.
+func fileFacts(files []workload.File) []fact {
+	var list []fact
+	for i, f := range files {
+		if i == shownFiles {
+			return append(list, fact{"file", fmt.Sprintf("and %d more, which the run's JSON lists", len(files)-shownFiles)})
+		}
+		list = append(list, fact{"file", fmt.Sprintf("%s: %s rows, %s, sha256 %s", f.Name, count(f.Rows), size(f.Bytes), f.SHA256)})
+	}
+	return list
 }
 
 // arrangement says in which order and shape the rows come, where that is not as

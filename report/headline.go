@@ -399,6 +399,9 @@ func (g *group) shortDataset() string {
 	if d.Unverified != "" {
 		return joined(", ", d.Spec.Name, d.Unverified)
 	}
+	if len(d.Files) > 0 {
+		return d.Spec.Name + ", " + plural(len(d.Files), "file") + ", " + count(d.Rows) + " rows"
+	}
 	return d.Spec.Name + ", scale " + count(int64(d.Spec.Scale)) + ", " + count(d.Rows) + " rows"
 }
 

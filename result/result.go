@@ -199,8 +199,11 @@ type Dataset struct {
 	// Late says more of datasets that are made with late rows; nil: of others, and
 	// where none is late.
 	Late *Late `json:"late,omitempty"`
-	// Source is the file that the rows came from; empty: they were generated.
+	// Source is the file that the rows came from; empty: they were generated, or are of
+	// Files.
 	Source string `json:"source,omitempty"`
+	// Files are those that the rows of the workload own came from, in their order.
+	Files []workload.File `json:"files,omitempty"`
 	// Unverified is why answers cannot be checked; empty: they can.
 	Unverified string `json:"unverified,omitempty"`
 }

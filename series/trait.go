@@ -1,6 +1,10 @@
 package series
 
-import "time"
+import (
+	"bytes"
+	"slices"
+	"time"
+)
 
 // Values is what is known of a dataset's values without reading them.
 type Values struct {
@@ -32,4 +36,47 @@ func (t Trait) String() string {
 		"fields with times that are no multiples of 1 µs", "empty tags", "tags with a line break, or a backslash before a character that is escaped",
 		"tags with blanks, equals signs, or characters beyond ASCII",
 		"several rows of one series and time"}[t]
+}
+
+// TagTraits returns the traits of a tag's value.
+func TagTraits(value []byte) []Trait {
+	var has []Trait
+	for _, t := range []struct {
+		trait Trait
+		is    bool
+	}{{EmptyTags, len(value) == 0}, {EscapedTags, Escaped(value)}, {UnplainTags, !Plain(value)}} {
+		if t.is {
+			has = append(has, t.trait)
+		}
+	}
+	return has
+}
+
+// Plain reports whether a text has characters of ASCII alone that are seen, and no equals
+// sign: lines that are cut at blanks and at such signs, such as OpenTSDB's put, can have it.
+func Plain(text []byte) bool {
+	for _, c := range text {
+		if c <= ' ' || c >= 0x7f || c == '=' {
+			return false
+		}
+	}
+	return true
+}
+
+// Escaped reports whether a text has what line protocol cannot say: a line break, or what
+// is Ambiguous.
+func Escaped(text []byte) bool {
+	return bytes.IndexByte(text, '\n') >= 0 || Ambiguous(text)
+}
+
+// Ambiguous reports whether line protocol cannot tell a backslash of a text from
+// one that escapes: it stands at the end, or before a comma, a space or an equals
+// sign.
+func Ambiguous(text []byte) bool {
+	for i, b := range text {
+		if b == '\\' && (i+1 == len(text) || slices.Contains([]byte(", ="), text[i+1])) {
+			return true
+		}
+	}
+	return false
 }

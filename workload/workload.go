@@ -3,6 +3,7 @@
 package workload
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -270,6 +271,32 @@ func OnRow(d Dataset, q *query.Query, before time.Time) {
 	if m, ok := d.(Momentary); ok {
 		m.OnRow(q, before)
 	}
+}
+
+// Surveyed is a Workload whose datasets are read from files, so that a pass over these
+// tells what others know of a dataset by its specification.
+type Surveyed interface {
+	Workload
+	// Survey makes that pass, once for equal specifications, and returns the
+	// specification with all that it found: what was left out, and what tells whether the
+	// files are the same another time. It calls progress with the rows of each piece. Its
+	// error is a *SpecError, also where the files are others than the specification says.
+	Survey(ctx context.Context, s Spec, progress func(rows int)) (Spec, error)
+}
+
+// FromFiles is a Dataset whose rows stand in files.
+type FromFiles interface {
+	Dataset
+	// Files lists them in the order in which they are read.
+	Files() []File
+}
+
+// File is a file of rows.
+type File struct {
+	Name   string `json:"name"`   // as the specification or a folder has it
+	Bytes  int64  `json:"bytes"`  // on disk
+	Rows   int64  `json:"rows"`   // that are loaded
+	SHA256 string `json:"sha256"` // of the bytes on disk, in hexadecimal digits
 }
 
 // Delayed is a Dataset whose rows may arrive late, by steps of a known length.

@@ -153,7 +153,7 @@ func checkLines(s *series.Schema) error {
 			names = append(names, tag.Key)
 		}
 		for _, name := range names {
-			if !driver.Plain(name) {
+			if !series.Plain([]byte(name)) {
 				return fmt.Errorf("a line of telnet cannot have the name %q, for it takes characters of ASCII without blanks and equals signs; leave out %s=%s", name, optionProtocol, protocolTelnet)
 			}
 		}

@@ -22,7 +22,7 @@ type Limits struct {
 
 // LineName is Limits.Name of systems that are written by line protocol.
 func LineName(name string) string {
-	if name == "" || strings.Contains(name, "\n") || strings.HasPrefix(name, "#") || driver.Ambiguous([]byte(name)) {
+	if name == "" || strings.Contains(name, "\n") || strings.HasPrefix(name, "#") || series.Ambiguous([]byte(name)) {
 		return "line protocol cannot say"
 	}
 	return ""

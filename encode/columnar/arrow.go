@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/tsmark/tsmark/internal/texts"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -111,7 +112,7 @@ func (a *arrowFile) field(c *column, of *series.Field, rows int, memory *cells) 
 		values = arrow.Float64Traits.CastToBytes(c.floats)
 	case series.Text, series.Blob:
 		t := memory.asTexts(c.ints, of.Length)
-		return newArray(kind, rows, c.valid, c.nulls, arrow.Int32Traits.CastToBytes(t.offsets), t.bytes)
+		return newArray(kind, rows, c.valid, c.nulls, arrow.Int32Traits.CastToBytes(t.Offsets), t.Bytes)
 	default:
 		values = arrow.Int64Traits.CastToBytes(c.ints)
 	}
@@ -182,7 +183,7 @@ func newArray(kind arrow.DataType, rows int, valid []byte, nulls int, values ...
 }
 
 // newStrings returns the texts as an array over their memory.
-func newStrings(t *texts) arrow.Array {
-	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(t.offsets)), memory.NewBufferBytes(t.bytes)}
-	return array.MakeFromData(array.NewData(arrow.BinaryTypes.String, t.len(), buffers, nil, 0, 0))
+func newStrings(t *texts.List) arrow.Array {
+	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(t.Offsets)), memory.NewBufferBytes(t.Bytes)}
+	return array.MakeFromData(array.NewData(arrow.BinaryTypes.String, t.Len(), buffers, nil, 0, 0))
 }

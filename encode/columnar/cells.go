@@ -3,6 +3,7 @@ package columnar
 import (
 	pq "github.com/apache/arrow-go/v18/parquet"
 
+	"github.com/tsmark/tsmark/internal/texts"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -13,7 +14,7 @@ type cells struct {
 	bools   []bool
 	shorts  []int32
 	singles []float32
-	texts   texts
+	texts   texts.List
 	arrays  []pq.ByteArray
 }
 
@@ -54,11 +55,11 @@ func (c *cells) asSingles(floats []float64) []float32 {
 }
 
 // asTexts returns the texts that numbers stand for.
-func (c *cells) asTexts(ints []int64, length int) *texts {
-	c.texts.reset()
+func (c *cells) asTexts(ints []int64, length int) *texts.List {
+	c.texts.Reset()
 	for _, v := range ints {
-		c.texts.bytes = series.AppendText(c.texts.bytes, v, length)
-		c.texts.offsets = append(c.texts.offsets, int32(len(c.texts.bytes)))
+		c.texts.Bytes = series.AppendText(c.texts.Bytes, v, length)
+		c.texts.Offsets = append(c.texts.Offsets, int32(len(c.texts.Bytes)))
 	}
 	return &c.texts
 }
@@ -68,7 +69,7 @@ func (c *cells) asArrays(ints []int64, length int) []pq.ByteArray {
 	all := c.asTexts(ints, length)
 	c.arrays = c.arrays[:0]
 	for i := range ints {
-		c.arrays = append(c.arrays, all.at(int32(i)))
+		c.arrays = append(c.arrays, all.At(int32(i)))
 	}
 	return c.arrays
 }

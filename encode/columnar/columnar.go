@@ -14,7 +14,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/tsmark/tsmark/series"
 )
@@ -26,8 +25,6 @@ const (
 	// maxCells bounds the values that all tables together hold back, to 64 MiB.
 	// Row groups of wide tables are shorter.
 	maxCells = 8 << 20
-	// maxText is what the 32-bit offsets of both formats can reach.
-	maxText = math.MaxInt32
 	// bufferSize makes few writes of what the libraries write in small pieces.
 	bufferSize = 256 << 10
 	// timeColumn is the name of the first column.

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tsmark/tsmark/internal/texts"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -36,10 +37,10 @@ type parquetScratch struct {
 	valid  []byte  // of codes
 	cells  cells
 
-	local  []int32   // per value of the tag, 1 + its position among the row group's own; 0: not there
-	used   []int32   // the row group's own values
-	texts  texts     // the same as text
-	floats []float64 // the same as numbers
+	local  []int32    // per value of the tag, 1 + its position among the row group's own; 0: not there
+	used   []int32    // the row group's own values
+	texts  texts.List // the same as text
+	floats []float64  // the same as numbers
 }
 
 func openParquet(rows int) func(io.Writer, *table) (file, error) {
@@ -67,7 +68,7 @@ func parquetSchema(of *series.Table) (*schema.GroupNode, *pq.WriterProperties, e
 		pq.WithCompression(compress.Codecs.Snappy),
 		pq.WithDictionaryDefault(false),
 		// A row group's dictionary is shorter than its rows.
-		pq.WithDictionaryPageSizeLimit(maxText),
+		pq.WithDictionaryPageSizeLimit(texts.Max),
 	}
 	var columns schema.FieldList
 	var err error
@@ -227,7 +228,7 @@ func (e *parquetEncoder) tag(w pqfile.ColumnChunkWriter, t *tag, of []uint32, s 
 
 // encode fills codes, valid and used, and returns how many rows lack the tag.
 func (s *parquetScratch) encode(t *tag, of []uint32) (nulls int) {
-	if n := t.values.len(); len(s.local) < n {
+	if n := t.values.Len(); len(s.local) < n {
 		s.local = make([]int32, n)
 	}
 	if n := (len(of) + 7) / 8; len(s.valid) < n {
@@ -264,9 +265,9 @@ func (s *parquetScratch) dictionary(t *tag) arrow.Array {
 		}
 		return newArray(arrow.PrimitiveTypes.Float64, len(s.used), nil, 0, arrow.Float64Traits.CastToBytes(s.floats))
 	}
-	s.texts.reset()
+	s.texts.Reset()
 	for _, code := range s.used {
-		s.texts.add(t.values.at(code))
+		s.texts.Add(t.values.At(code))
 	}
 	return newStrings(&s.texts)
 }

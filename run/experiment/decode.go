@@ -96,11 +96,18 @@ func (d *decoder) section(n ast.Node, path string, v reflect.Value) {
 
 // settings decodes a mapping whose keys are a workload's to judge.
 func (d *decoder) settings(n ast.Node, path, workload string, s *workload.Settings) {
-	var values Options
-	d.options(n, path, &values)
-	for name, value := range values {
-		s.Set(workload+"."+name, value)
-	}
+	d.mapping(n, path, "options", func(key, path string, value ast.Node) bool {
+		var text string
+		if list, ok := value.(*ast.SequenceNode); ok { // of names, which may as well stand in one text
+			var items []string
+			d.value(list, path, reflect.ValueOf(&items).Elem())
+			text = strings.Join(items, ", ")
+		} else {
+			d.value(value, path, reflect.ValueOf(&text).Elem())
+		}
+		s.Set(workload+"."+key, text)
+		return true
+	}, nil)
 }
 
 // options decodes a mapping whose keys are the kind's to judge.

@@ -61,6 +61,9 @@ func (s *subject) prepare(spec workload.Spec, seed string) error {
 	if err != nil {
 		return s.plan.specProblem(err)
 	}
+	if f, ok := d.(workload.FromFiles); ok {
+		s.record.Files = f.Files()
+	}
 	s.texted, _ = w.(workload.Texted)
 	about := w.Describe(spec)
 	s.rows = about.RowsAtMost

@@ -4,11 +4,14 @@ package all
 import (
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/iotdb"
+	"github.com/tsmark/tsmark/workload/owndata"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
 // Workloads returns them, in the order of help and documents.
-func Workloads() []workload.Workload { return append(tsbs.Workloads(), iotdb.Workload()) }
+func Workloads() []workload.Workload {
+	return append(tsbs.Workloads(), iotdb.Workload(), owndata.Workload())
+}
 
 // Describe tells what the workload of a specification knows of it; nothing where
 // there is no such workload.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/tsmark/tsmark/internal/number"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -192,7 +193,7 @@ func (c *catalog) number(t *table, tags []byte) (uint32, error) {
 			return 0, fmt.Errorf("the tag %q is there twice", key)
 		}
 		if keys[i].Numeric() && len(value) > 0 {
-			if _, ok := parseFloat(value); !ok {
+			if _, ok := number.Float(value); !ok {
 				return 0, fmt.Errorf("the tag %q is no number", pair)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tsmark/tsmark/internal/number"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -121,7 +122,7 @@ func (p *parser) influxFields(b *begin, line []byte, at int, bare bool, row int)
 			for at < len(line) && line[at] != ',' && line[at] != ' ' {
 				at++
 			}
-			v, ok := parseFloat(line[begin:at])
+			v, ok := number.Float(line[begin:at])
 			if !ok {
 				return fmt.Errorf("field %s: %q is no decimal number", field.Name, short(line[begin:at]))
 			}
@@ -204,11 +205,11 @@ func otherInt(line []byte, begin int) (v int64, suffix int, err error) {
 	}
 	text := line[begin:end]
 	if len(text) > 0 && text[len(text)-1] == 'i' {
-		if v, ok := parseInt(text[:len(text)-1]); ok {
+		if v, ok := number.Int(text[:len(text)-1]); ok {
 			return v, end - 1, nil
 		}
 	}
-	if _, ok := parseFloat(text); ok {
+	if _, ok := number.Float(text); ok {
 		return 0, 0, fmt.Errorf("%q is a float, where other rows have an integer such as 1i", short(text))
 	}
 	return 0, 0, fmt.Errorf("%q is no integer such as 1i", short(text))

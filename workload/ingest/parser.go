@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tsmark/tsmark/internal/number"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -157,7 +158,7 @@ func (p *parser) timeOf(text []byte) (int64, error) {
 	if string(text) == string(p.timeText) && len(text) > 0 {
 		return p.time, nil
 	}
-	t, ok := parseInt(text)
+	t, ok := number.Int(text)
 	if !ok {
 		return 0, fmt.Errorf("the time %q is no whole number of nanoseconds", short(text))
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/tsmark/tsmark/internal/number"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -164,7 +165,7 @@ func (x *scout) influx(line []byte) error {
 		if n := len(value); n > 0 && value[n-1] == 'i' {
 			kind, value = series.Int, value[:n-1]
 		}
-		switch _, ok := parseBool(value); {
+		switch _, ok := number.Bool(value); {
 		case ok:
 			kind = series.Bool
 		case len(value) > 0 && value[0] == '"':
@@ -212,9 +213,9 @@ func (x *scout) influx(line []byte) error {
 
 func numberOf(kind series.Type, text []byte) (ok bool) {
 	if kind == series.Int {
-		_, ok = parseInt(text)
+		_, ok = number.Int(text)
 	} else {
-		_, ok = parseFloat(text)
+		_, ok = number.Float(text)
 	}
 	return ok
 }

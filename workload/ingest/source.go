@@ -19,8 +19,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+	"github.com/tsmark/tsmark/internal/number"
+	"github.com/tsmark/tsmark/internal/unpack"
 )
 
 // Format is the format of a source, by its TSBS name.
@@ -180,7 +180,7 @@ func (s *Source) begin(r *bufio.Reader) ([]byte, error) {
 
 // digitsOf returns how many digits a time has; 0 where it is none.
 func digitsOf(text []byte) int {
-	if t, ok := parseInt(text); !ok || t < 0 {
+	if t, ok := number.Int(text); !ok || t < 0 {
 		return 0
 	}
 	return len(text)
@@ -222,40 +222,20 @@ func (s *Source) text() (io.ReadCloser, error) {
 		}
 		raw = f
 	}
-	peeked := bufio.NewReaderSize(raw, 64<<10)
-	magic, err := peeked.Peek(4)
-	if err != nil && !errors.Is(err, io.EOF) {
-		raw.Close()
-		return nil, s.failed(err)
-	}
-	closing := closers{raw.Close}
-	var r io.Reader = peeked
-	switch {
-	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
-		var z *gzip.Reader
-		if z, err = gzip.NewReader(peeked); err == nil {
-			r = z
-		}
-	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		var z *zstd.Decoder
-		if z, err = zstd.NewReader(peeked, zstd.WithDecoderMaxMemory(1<<30)); err == nil {
-			r = z
-			closing = append(closers{func() error { z.Close(); return nil }}, closing...)
-		}
-	default:
-		s.plain, err = true, nil
-	}
+	plain, packed, err := unpack.Reader(raw)
 	if err != nil {
 		raw.Close()
 		return nil, s.failed(err)
 	}
-	if r, err = s.withoutMark(r); err != nil {
-		return nil, errors.Join(err, closing.Close())
+	s.plain = !packed
+	r, err := s.withoutMark(plain)
+	if err != nil {
+		return nil, errors.Join(err, plain.Close())
 	}
 	return struct {
 		io.Reader
 		io.Closer
-	}{r, closing}, nil
+	}{r, plain}, nil
 }
 
 // withoutMark skips a byte order mark.
@@ -271,17 +251,6 @@ func (s *Source) withoutMark(r io.Reader) (io.Reader, error) {
 		return r, nil
 	}
 	return io.MultiReader(bytes.NewReader(begin[:n]), r), nil
-}
-
-// closers closes what it holds in order.
-type closers []func() error
-
-func (c closers) Close() error {
-	var errs []error
-	for _, close := range c {
-		errs = append(errs, close())
-	}
-	return errors.Join(errs...)
 }
 
 // pieces starts a pass over the rows: what stands after the header.

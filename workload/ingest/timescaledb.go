@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tsmark/tsmark/internal/number"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -87,7 +88,7 @@ func (p *parser) timescaleDBValues(b *begin, line []byte, row int) error {
 				for at < len(line) && line[at] != ',' {
 					at++
 				}
-				v, ok := parseInt(line[begin:at])
+				v, ok := number.Int(line[begin:at])
 				if !ok {
 					return fmt.Errorf("field %s: %q is no whole number%s", fields[f].Name, short(line[begin:at]), p.newType(line[begin:at]))
 				}
@@ -98,7 +99,7 @@ func (p *parser) timescaleDBValues(b *begin, line []byte, row int) error {
 			for at < len(line) && line[at] != ',' {
 				at++
 			}
-			v, ok := parseFloat(line[begin:at])
+			v, ok := number.Float(line[begin:at])
 			if !ok {
 				return fmt.Errorf("field %s: %q is no decimal number", field.Name, short(line[begin:at]))
 			}
@@ -124,7 +125,7 @@ func (p *parser) timescaleDBValues(b *begin, line []byte, row int) error {
 
 // newType says what to do about a float where only integers were so far.
 func (p *parser) newType(text []byte) string {
-	if _, ok := parseFloat(text); ok && p.catalog.known == nil {
+	if _, ok := number.Float(text); ok && p.catalog.known == nil {
 		return ", as all were so far; give the file's name in place of standard input, or the flags that say what generated it"
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/tsmark/tsmark/internal/number"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -19,7 +20,7 @@ func beyond(t series.Type, v int64) bool {
 func influxValue(f *series.Field, c *series.Column, row int, text []byte) error {
 	switch f.Type {
 	case series.Bool:
-		v, ok := parseBool(text)
+		v, ok := number.Bool(text)
 		if !ok {
 			return errors.New("is no boolean such as t")
 		}
@@ -38,7 +39,7 @@ func influxValue(f *series.Field, c *series.Column, row int, text []byte) error 
 func plainValue(f *series.Field, c *series.Column, row int, text []byte) error {
 	switch f.Type {
 	case series.Bool:
-		v, ok := parseBool(text)
+		v, ok := number.Bool(text)
 		if !ok {
 			return errors.New("is no boolean such as true")
 		}
@@ -53,7 +54,7 @@ func plainValue(f *series.Field, c *series.Column, row int, text []byte) error {
 		}
 		c.Ints[row] = at.Unix() / (24 * 60 * 60)
 	case series.Int, series.Int32, series.Timestamp:
-		v, ok := parseInt(text)
+		v, ok := number.Int(text)
 		if !ok || beyond(f.Type, v) {
 			return fmt.Errorf("is no value of type %v", f.Type)
 		}
@@ -65,7 +66,7 @@ func plainValue(f *series.Field, c *series.Column, row int, text []byte) error {
 }
 
 func floatValue(f *series.Field, c *series.Column, row int, text []byte) error {
-	v, ok := parseFloat(text)
+	v, ok := number.Float(text)
 	if !ok {
 		return errors.New("is no decimal number")
 	}
@@ -83,15 +84,4 @@ func textValue(f *series.Field, c *series.Column, row int, text []byte) error {
 	}
 	c.Ints[row] = v
 	return nil
-}
-
-// parseBool reads the words that line protocol knows.
-func parseBool(text []byte) (int64, bool) {
-	switch string(text) {
-	case "t", "T", "true", "True", "TRUE":
-		return 1, true
-	case "f", "F", "false", "False", "FALSE":
-		return 0, true
-	}
-	return 0, false
 }

@@ -1,4 +1,5 @@
-package ingest
+// Package number reads numbers from text without allocating.
+package number
 
 import (
 	"math"
@@ -6,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// parseInt reads a whole number that fits 64 bits with a sign.
-func parseInt(text []byte) (int64, bool) {
+// Int reads a whole number that fits 64 bits with a sign.
+func Int(text []byte) (int64, bool) {
 	digits := text
 	negative := len(text) > 0 && text[0] == '-'
 	if negative {
@@ -35,12 +36,12 @@ func parseInt(text []byte) (int64, bool) {
 // exactPowers are the powers of ten that are doubles themselves.
 var exactPowers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
-// parseFloat reads a decimal number, NaN, or an infinity.
+// Float reads a decimal number, NaN, or an infinity.
 //
 // A number of at most 15 digits is an integer that a double holds exactly,
 // divided by a power of ten that another one does: one correctly rounded
 // division.
-func parseFloat(text []byte) (float64, bool) {
+func Float(text []byte) (float64, bool) {
 	digits := text
 	negative := len(text) > 0 && text[0] == '-'
 	if negative {
@@ -71,11 +72,11 @@ func parseFloat(text []byte) (float64, bool) {
 			return v, true
 		}
 	}
-	return parseAnyFloat(text)
+	return anyFloat(text)
 }
 
-// parseAnyFloat reads what parseFloat's shorter way does not.
-func parseAnyFloat(text []byte) (float64, bool) {
+// anyFloat reads what Float's shorter way does not.
+func anyFloat(text []byte) (float64, bool) {
 	switch string(text) {
 	case "NaN":
 		return math.NaN(), true
@@ -91,4 +92,15 @@ func parseAnyFloat(text []byte) (float64, bool) {
 	}
 	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 64)
 	return v, err == nil
+}
+
+// Bool reads the words of a boolean, as 0 or 1, that line protocol knows.
+func Bool(text []byte) (int64, bool) {
+	switch string(text) {
+	case "t", "T", "true", "True", "TRUE":
+		return 1, true
+	case "f", "F", "false", "False", "FALSE":
+		return 0, true
+	}
+	return 0, false
 }

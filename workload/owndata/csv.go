@@ -1,0 +1,256 @@
+package owndata
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// csvRecords reads records of CSV: RFC 4180, with any delimiter of one byte, and empty
+// lines left out.
+type csvRecords struct {
+	lines     *lineReader
+	delimiter byte
+	cells     [][]byte
+	plain     []byte // texts of quoted cells that have quotes in them
+}
+
+// errQuote is the error of quotes that do not end, or end within a cell.
+var errQuote = errors.New("a quoted value is not closed, or is followed by something else than a delimiter")
+
+// next returns the cells of the next record, which are valid until the next call;
+// io.EOF: there is none. Its number is that of its first line.
+func (c *csvRecords) next() ([][]byte, error) {
+	line, err := c.lines.next()
+	for err == nil && len(line) == 0 {
+		line, err = c.lines.next()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if bytes.IndexByte(line, '"') >= 0 {
+		return c.quoted(line)
+	}
+	cells, begin := c.cells[:0], 0
+	for i, b := range line {
+		if b == c.delimiter {
+			cells = append(cells, line[begin:i])
+			begin = i + 1
+		}
+	}
+	c.cells = append(cells, line[begin:])
+	return c.cells, nil
+}
+
+// quoted is next of a record with quotes, which may go on over several lines.
+func (c *csvRecords) quoted(line []byte) ([][]byte, error) {
+	for {
+		cells, open, err := c.split(line)
+		if err != nil || !open {
+			c.cells = cells
+			return cells, err
+		}
+		more, err := c.lines.more()
+		if errors.Is(err, io.EOF) {
+			return nil, errQuote
+		} else if err != nil {
+			return nil, err
+		}
+		line = more
+	}
+}
+
+// split splits a record; open reports that it ends within quotes.
+func (c *csvRecords) split(line []byte) (cells [][]byte, open bool, err error) {
+	cells = c.cells[:0]
+	c.plain = slices.Grow(c.plain[:0], len(line)) // so that cells in it stay where they are
+	for at := 0; ; at++ {
+		if at < len(line) && line[at] == '"' {
+			begin := len(c.plain)
+			at++
+			for {
+				n := bytes.IndexByte(line[at:], '"')
+				if n < 0 {
+					return cells, true, nil
+				}
+				c.plain = append(c.plain, line[at:at+n]...)
+				at += n + 1
+				if at == len(line) || line[at] != '"' {
+					break
+				}
+				c.plain = append(c.plain, '"')
+				at++
+			}
+			if at < len(line) && line[at] != c.delimiter {
+				return cells, false, errQuote
+			}
+			cells = append(cells, c.plain[begin:])
+		} else {
+			n := bytes.IndexByte(line[at:], c.delimiter)
+			if n < 0 {
+				n = len(line) - at
+			}
+			cells = append(cells, line[at:at+n])
+			at += n
+		}
+		if at >= len(line) {
+			return cells, false, nil
+		}
+	}
+}
+
+// role is what a column of a file becomes.
+type role struct {
+	what  roleKind
+	place int // of the tag or field in its table
+}
+
+type roleKind uint8
+
+const (
+	left roleKind = iota // the column is left out
+	isTime
+	isTag
+	isField
+)
+
+// roles finds out what the columns of a file become, and which fields of the table it
+// has not. Two roles of one column are an error, as is a missing time.
+func (t *table) roles(columns []string, time string) (of []role, missing []int, err error) {
+	of = make([]role, len(columns))
+	set := func(name string, r role) error {
+		at := slices.Index(columns, name)
+		if at < 0 {
+			return nil
+		}
+		if of[at].what != left {
+			return fmt.Errorf("column %s is both time, tag or field; leave one out of time, tags and fields", name)
+		}
+		of[at] = r
+		return nil
+	}
+	if !slices.Contains(columns, time) {
+		return nil, nil, fmt.Errorf("has no column %q for the time; it has %s", time, some(columns))
+	}
+	if err := set(time, role{what: isTime}); err != nil {
+		return nil, nil, err
+	}
+	for i := range t.Tags {
+		if err := set(t.Tags[i].Key, role{isTag, i}); err != nil {
+			return nil, nil, err
+		}
+	}
+	for i := range t.Fields {
+		if err := set(t.Fields[i].Name, role{isField, i}); err != nil {
+			return nil, nil, err
+		}
+		if !slices.Contains(columns, t.Fields[i].Name) {
+			missing = append(missing, i)
+		}
+	}
+	return of, missing, nil
+}
+
+// some names the first few of a list.
+func some(names []string) string {
+	const most = 12
+	text := ""
+	for i, name := range names {
+		switch {
+		case i == most:
+			return fmt.Sprintf("%s and %d more", text, len(names)-most)
+		case i > 0:
+			text += ", "
+		}
+		text += name
+	}
+	return text
+}
+
+// csvRows are the rows of a CSV file.
+type csvRows struct {
+	records csvRecords
+	table   *table
+	columns []string
+	roles   []role
+	missing []int
+}
+
+// openCSV begins to read CSV, whose first record is the header unless columns are given.
+func openCSV(r io.Reader, delimiter byte, columns []string) (*csvRecords, []string, error) {
+	c := &csvRecords{lines: newLineReader(r), delimiter: delimiter}
+	if len(columns) > 0 {
+		return c, columns, nil
+	}
+	cells, err := c.next()
+	if errors.Is(err, io.EOF) {
+		return nil, nil, errors.New("is empty")
+	} else if err != nil {
+		return nil, nil, err
+	}
+	for _, cell := range cells {
+		columns = append(columns, string(bytes.TrimSpace(cell)))
+	}
+	for i, name := range columns {
+		if slices.Contains(columns[:i], name) {
+			return nil, nil, fmt.Errorf("the header has two columns %q; give names with columns, and the file without its header", name)
+		}
+	}
+	return c, columns, nil
+}
+
+// next implements rows.
+func (c *csvRows) next(f *filler) error {
+	for {
+		cells, err := c.records.next()
+		if err != nil {
+			return err
+		}
+		if len(cells) != len(c.roles) {
+			return fmt.Errorf("the row has %d columns, and the header %d", len(cells), len(c.roles))
+		}
+		f.begin(c.table)
+		var time int64
+		for i, cell := range cells {
+			switch r := c.roles[i]; r.what {
+			case isField:
+				err = f.field(r.place, trim(cell))
+			case isTag:
+				if !f.absent(cell) {
+					err = f.tag(r.place, cell)
+				}
+			case isTime:
+				if cell = trim(cell); f.absent(cell) {
+					err = errNoRowTime
+				} else {
+					time, err = f.time(c.columns[i], cell)
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+		for _, i := range c.missing {
+			f.setNull(i)
+		}
+		if full, err := f.finish(time); full || err != nil {
+			return err
+		}
+	}
+}
+
+// place implements rows.
+func (c *csvRows) place() Error { return Error{Line: c.records.lines.line} }
+
+// trim cuts off blanks.
+func trim(text []byte) []byte {
+	for len(text) > 0 && text[0] == ' ' {
+		text = text[1:]
+	}
+	for len(text) > 0 && text[len(text)-1] == ' ' {
+		text = text[:len(text)-1]
+	}
+	return text
+}

@@ -1,0 +1,152 @@
+package owndata
+
+import (
+	"errors"
+	"io"
+
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// dataset is the rows of a survey's files.
+type dataset struct {
+	*survey
+	latest bool // without those that another row replaces
+}
+
+// Schema implements workload.Dataset.
+func (d dataset) Schema() *series.Schema { return d.schema }
+
+// Open implements workload.Dataset.
+func (d dataset) Open() workload.Reader {
+	r := d.open()
+	if !d.latest {
+		return r
+	}
+	return &latestReader{from: r, older: d.older}
+}
+
+// Latest implements workload.Repeating.
+func (d dataset) Latest() workload.Dataset {
+	if d.repeated == 0 {
+		return d
+	}
+	return dataset{d.survey, true}
+}
+
+// Files implements workload.FromFiles.
+func (d dataset) Files() []workload.File { return d.files }
+
+// open starts a pass over the rows.
+func (s *survey) open() *reader {
+	f, err := newFiller(s.layout, s.index)
+	return &reader{survey: s, filler: f, err: err}
+}
+
+func newFiller(l *layout, x *index) (*filler, error) {
+	c, err := newClock(l.timeFormat)
+	return &filler{finder: finder{index: x}, clock: c, null: l.null}, err
+}
+
+// reader is a pass over the rows of all files. It implements workload.Reader.
+type reader struct {
+	survey   *survey
+	observed *observer // of the pass that surveys; nil: another one
+	filler   *filler
+	at       int     // file that the last rows are of
+	ended    bool    // it has no more
+	opened   *opened // nil: it is to be opened
+	err      error   // that ended the pass
+}
+
+// Next implements workload.Reader. A batch has rows of one file.
+func (r *reader) Next(b *series.Batch, max int) error {
+	for r.err == nil {
+		if r.ended {
+			r.at, r.ended = r.at+1, false
+		}
+		if r.opened == nil {
+			if r.at == len(r.survey.layout.files) {
+				r.err = io.EOF
+				break
+			}
+			if r.err = r.begin(); r.err != nil {
+				break
+			}
+		}
+		r.filler.reset(b, max)
+		err := r.opened.next(r.filler)
+		r.filler.end()
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, io.EOF):
+			r.err = r.opened.located(err)
+			r.close()
+			continue
+		}
+		r.close()
+		r.ended = true
+		if b.Rows() > 0 {
+			return nil
+		}
+	}
+	b.Reset()
+	return r.err
+}
+
+// begin opens the next file.
+func (r *reader) begin() (err error) {
+	f := r.survey.layout.files[r.at]
+	if r.observed == nil {
+		if err := f.unchanged(); err != nil {
+			return err
+		}
+	}
+	r.opened, err = openRows(f, r.survey.layout, r.survey.index)
+	return err
+}
+
+func (r *reader) close() {
+	if r.opened != nil {
+		r.opened.Close()
+		r.opened = nil
+	}
+}
+
+// latestReader leaves rows out that another one replaces.
+type latestReader struct {
+	from  *reader
+	older series.Bitmap
+	row   int64 // number of the next one
+	rows  []uint32
+	batch series.Batch
+}
+
+// Next implements workload.Reader.
+func (l *latestReader) Next(b *series.Batch, max int) error {
+	for {
+		b.Reset()
+		if err := l.from.Next(&l.batch, max); err != nil {
+			return err
+		}
+		for i := range l.batch.Runs {
+			run := &l.batch.Runs[i]
+			l.rows = l.rows[:0]
+			for row := range run.Times {
+				if at := l.row >> 6; at >= int64(len(l.older)) || !l.older.Has(int(l.row)) {
+					l.rows = append(l.rows, uint32(row))
+				}
+				l.row++
+			}
+			if len(l.rows) > 0 {
+				to := b.Add(run.Table)
+				to.Grow(len(l.rows))
+				to.Copy(0, run, l.rows)
+			}
+		}
+		if b.Rows() > 0 {
+			return nil
+		}
+	}
+}

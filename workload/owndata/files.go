@@ -1,0 +1,339 @@
+package owndata
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+
+	"github.com/tsmark/tsmark/internal/unpack"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// The formats of files.
+const (
+	formatCSV     = "csv"
+	formatPoints  = "influx" // as generate has it
+	formatObjects = "ndjson"
+	formatParquet = "parquet"
+	formatArrow   = "arrow"
+)
+
+func formats() []string {
+	return []string{formatCSV, formatPoints, formatObjects, formatParquet, formatArrow}
+}
+
+// extensions are those of files that a folder is searched for, by format.
+var extensions = [...]struct{ name, format string }{
+	{".csv", formatCSV}, {".tsv", formatCSV}, {".txt", formatCSV}, {".ndjson", formatObjects}, {".jsonl", formatObjects}, {".json", formatObjects},
+	{".lp", formatPoints}, {".influx", formatPoints}, {".line", formatPoints}, {".parquet", formatParquet}, {".arrow", formatArrow}, {".arrows", formatArrow}, {".feather", formatArrow},
+}
+
+// inputFile is a file with rows.
+type inputFile struct {
+	name     string
+	size     int64
+	modified time.Time
+}
+
+// expand finds the files that names stand for: files, folders, whose files are taken that
+// have the extension of a format, and patterns. Each is there once; those of one folder or
+// pattern are in the order of their names.
+func expand(names []string) ([]inputFile, error) {
+	var files []inputFile
+	add := func(name string) error {
+		if slices.ContainsFunc(files, func(f inputFile) bool { return f.name == name }) {
+			return nil
+		}
+		info, err := os.Stat(name)
+		if err != nil {
+			return unreadable(name, err)
+		}
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is no regular file; rows are read more than once, so save them to a file", name)
+		}
+		files = append(files, inputFile{name, info.Size(), info.ModTime()})
+		return nil
+	}
+	for _, name := range names {
+		info, err := os.Stat(name)
+		found := []string{name}
+		switch {
+		case err == nil && info.IsDir():
+			if found, err = inFolder(name); err != nil {
+				return nil, err
+			}
+		case err != nil && strings.ContainsAny(name, "*?["):
+			if found, err = filepath.Glob(name); err != nil || len(found) == 0 {
+				return nil, fmt.Errorf("no file matches %s", name)
+			}
+		case err != nil:
+			return nil, unreadable(name, err)
+		}
+		for _, f := range found {
+			if err := add(f); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(files) == 0 {
+		return nil, errors.New("names no file")
+	}
+	return files, nil
+}
+
+func inFolder(name string) ([]string, error) {
+	entries, err := os.ReadDir(name)
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	var found []string
+	for _, e := range entries {
+		if !e.IsDir() && formatOfName(e.Name()) != "" {
+			found = append(found, filepath.Join(name, e.Name()))
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("the folder %s has no file whose name ends as one of a known format, such as .csv, .ndjson, .lp, .parquet or .arrow; name the files", name)
+	}
+	return found, nil
+}
+
+func unreadable(name string, err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("cannot read %s: %w", name, err)
+}
+
+// withoutExtension is a name without folder and extensions.
+func withoutExtension(name string) string {
+	base, _, _ := strings.Cut(filepath.Base(name), ".")
+	return base
+}
+
+// formatOfName tells the format by a file's name; empty: it does not say.
+func formatOfName(name string) string {
+	name = strings.ToLower(name)
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	for _, e := range extensions {
+		if strings.HasSuffix(name, e.name) {
+			return e.format
+		}
+	}
+	return ""
+}
+
+// formatOf tells the format by the file's first bytes, or by its name.
+func formatOf(f inputFile) (string, error) {
+	in, err := open(f)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	head := make([]byte, 4096)
+	n, err := io.ReadFull(in, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return "", fmt.Errorf("reading %s: %w", f.name, err)
+	}
+	head = head[:n]
+	switch {
+	case n == 0:
+		return "", fmt.Errorf("%s is empty", f.name)
+	case bytes.HasPrefix(head, []byte("PAR1")):
+		return formatParquet, nil
+	case bytes.HasPrefix(head, []byte("ARROW1")), bytes.HasPrefix(head, []byte{0xff, 0xff, 0xff, 0xff}):
+		return formatArrow, nil
+	}
+	if named := formatOfName(f.name); named != "" {
+		return named, nil
+	}
+	line, _, _ := bytes.Cut(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \r\n"), []byte("\n"))
+	switch cut, err := cutPoint(bytes.TrimRight(line, "\r")); {
+	case bytes.HasPrefix(line, []byte("{")):
+		return formatObjects, nil
+	case err == nil && bytes.IndexByte(cut.fields, '=') > 0:
+		return formatPoints, nil
+	}
+	return formatCSV, nil
+}
+
+// open opens a file's content, decompressed.
+func open(f inputFile) (io.ReadCloser, error) {
+	raw, err := os.Open(f.name)
+	if err != nil {
+		return nil, unreadable(f.name, err)
+	}
+	content, _, err := unpack.Reader(raw)
+	if err != nil {
+		raw.Close()
+		return nil, fmt.Errorf("reading %s: %w", f.name, err)
+	}
+	return content, nil
+}
+
+// hash returns the SHA-256 of a file as it stands on disk, in hexadecimal digits.
+func hash(f inputFile) (string, error) {
+	raw, err := os.Open(f.name)
+	if err != nil {
+		return "", unreadable(f.name, err)
+	}
+	defer raw.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, raw); err != nil {
+		return "", fmt.Errorf("reading %s: %w", f.name, err)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// contentOf is one digest of all files, in their order.
+func contentOf(files []workload.File) string {
+	sum := sha256.New()
+	for _, f := range files {
+		fmt.Fprintf(sum, "%s %d\n", f.SHA256, f.Bytes)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// unchanged returns an error where a file is not the one that was surveyed.
+func (f inputFile) unchanged() error {
+	info, err := os.Stat(f.name)
+	switch {
+	case err != nil:
+		return unreadable(f.name, err)
+	case info.Size() != f.size || !info.ModTime().Equal(f.modified):
+		return fmt.Errorf("%s was changed since it was surveyed; run it again", f.name)
+	}
+	return nil
+}
+
+// rows reads the rows of one file.
+type rows interface {
+	// next puts rows into the filler until that is full; io.EOF: there are no more,
+	// though some may have been put.
+	next(*filler) error
+	// place says where the row stands that an error is about, but for the file.
+	place() Error
+}
+
+// opened is the rows of a file, and the file.
+type opened struct {
+	rows
+	file   string
+	closer io.Closer
+}
+
+// Close implements io.Closer.
+func (o *opened) Close() error { return o.closer.Close() }
+
+// located says of an error of next where the row stands.
+func (o *opened) located(err error) error {
+	at := o.place()
+	at.File, at.Err = o.file, err
+	return &at
+}
+
+// errNoTable is the error of a file whose name names none of the tables.
+var errNoTable = errors.New("belongs to no table: with several tables, the name of each file without extension is that of its table")
+
+// openRows opens the rows of a file by a layout.
+func openRows(f inputFile, l *layout, x *index) (*opened, error) {
+	fail := func(closer io.Closer, err error) (*opened, error) {
+		closer.Close()
+		return nil, fmt.Errorf("%s: %w", f.name, err)
+	}
+	t := x.tables[0]
+	if len(x.tables) > 1 && l.format != formatPoints {
+		if t = x.byName[withoutExtension(f.name)]; t == nil {
+			return nil, fmt.Errorf("%s %w", f.name, errNoTable)
+		}
+	}
+	if l.format == formatParquet || l.format == formatArrow {
+		source, closer, err := openRecords(f, l.format, func(name string) bool {
+			return name == l.time || t.Tag(name) != nil || t.FieldIndex(name) >= 0
+		})
+		if err != nil {
+			return nil, err
+		}
+		r, err := newRecordFile(source, t, l.time)
+		if err != nil {
+			return fail(closer, err)
+		}
+		return &opened{r, f.name, closer}, nil
+	}
+	in, err := open(f)
+	if err != nil {
+		return nil, err
+	}
+	switch l.format {
+	case formatPoints:
+		return &opened{newPointRows(newLineReader(in), x), f.name, in}, nil
+	case formatObjects:
+		r, err := newObjectRows(newLineReader(in), t, l.time)
+		if err != nil {
+			return fail(in, err)
+		}
+		return &opened{r, f.name, in}, nil
+	}
+	records, columns, err := openCSV(in, l.delimiter, l.columns)
+	if err != nil {
+		return fail(in, err)
+	}
+	r := &csvRows{records: *records, table: t, columns: columns}
+	if r.roles, r.missing, err = t.roles(columns, l.time); err != nil {
+		return fail(in, err)
+	}
+	return &opened{r, f.name, in}, nil
+}
+
+// openRecords opens a file of record batches, of which those columns are read that are
+// wanted; nil: all.
+func openRecords(f inputFile, format string, wanted func(string) bool) (recordSource, io.Closer, error) {
+	raw, err := os.Open(f.name)
+	if err != nil {
+		return nil, nil, unreadable(f.name, err)
+	}
+	fail := func(err error) (recordSource, io.Closer, error) {
+		raw.Close()
+		return nil, nil, fmt.Errorf("%s: %w", f.name, err)
+	}
+	if format == formatParquet {
+		p, err := openParquet(raw, wanted)
+		if err != nil {
+			return fail(err)
+		}
+		return p, raw, nil
+	}
+	magic := make([]byte, 6)
+	if _, err := raw.ReadAt(magic, 0); err != nil {
+		return fail(err)
+	}
+	if string(magic) == "ARROW1" {
+		of, err := ipc.NewFileReader(raw)
+		if err != nil {
+			return fail(fmt.Errorf("is no Arrow file that can be read: %w", err))
+		}
+		return &arrowFileSource{of: of}, raw, nil
+	}
+	content, _, err := unpack.Reader(raw)
+	if err != nil {
+		return fail(err)
+	}
+	of, err := ipc.NewReader(content)
+	if err != nil {
+		content.Close()
+		return nil, nil, fmt.Errorf("%s is no Arrow stream that can be read: %w", f.name, err)
+	}
+	return &arrowStreamSource{of: of}, content, nil
+}

@@ -1,0 +1,186 @@
+package owndata
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tsmark/tsmark/internal/number"
+	"github.com/tsmark/tsmark/series"
+)
+
+// filler puts rows into a batch, one value after the other. It is used by one
+// goroutine.
+type filler struct {
+	finder
+	clock *clock
+	null  string // stands for no value, beside nothing at all
+
+	batch *series.Batch
+	table *table // of the run at hand; nil: none was begun
+	run   *series.Run
+	row   int // of the run, that is being filled
+	left  int // rows that the batch has room for, this one among them
+}
+
+// reset begins to fill a batch with at most so many rows.
+func (f *filler) reset(b *series.Batch, max int) {
+	b.Reset()
+	f.batch, f.table, f.run, f.row, f.left = b, nil, nil, 0, max
+}
+
+// begin begins a row of the table, all of whose fields are to be set.
+func (f *filler) begin(t *table) {
+	if t != f.table {
+		f.end()
+		f.run, f.table, f.row = f.batch.Add(t.Table), t, 0
+	}
+	if f.row == f.run.Rows() {
+		f.run.Grow(min(f.row+f.left, max(2*f.row, 256)))
+	}
+	f.finder.begin(t)
+}
+
+// reserve makes room for n rows of the table at once.
+func (f *filler) reserve(t *table, n int) {
+	f.begin(t)
+	if f.run.Rows() < f.row+n {
+		f.run.Grow(f.row + n)
+	}
+}
+
+// end ends the run at hand. One that has no rows is taken back.
+func (f *filler) end() {
+	if f.run == nil {
+		return
+	}
+	if f.run.Grow(f.row); f.row == 0 {
+		f.batch.Runs = f.batch.Runs[:len(f.batch.Runs)-1]
+	}
+	f.table, f.run = nil, nil
+}
+
+// finish ends a row. The filler is full where it returns true.
+func (f *filler) finish(time int64) (full bool, err error) {
+	s, err := f.series()
+	if err != nil {
+		return false, err
+	}
+	return f.finishOf(s, time), nil
+}
+
+// finishOf ends a row whose series is known already.
+func (f *filler) finishOf(series uint32, time int64) (full bool) {
+	f.run.Times[f.row], f.run.Series[f.row] = time, series
+	f.row++
+	f.left--
+	return f.left == 0
+}
+
+// setNull says that the row has no value of a field.
+func (f *filler) setNull(field int) {
+	c := &f.run.Columns[field]
+	if c.Ints != nil {
+		c.Ints[f.row] = 0
+	} else {
+		c.Floats[f.row] = 0
+	}
+	f.run.SetNull(field, f.row)
+}
+
+// absent reports whether a text stands for no value.
+func (f *filler) absent(text []byte) bool {
+	return len(text) == 0 || len(f.null) > 0 && string(text) == f.null
+}
+
+// field sets a field to the value that a text stands for.
+func (f *filler) field(i int, text []byte) error {
+	if f.absent(text) {
+		f.setNull(i)
+		return nil
+	}
+	c, of := &f.run.Columns[i], &f.table.Fields[i]
+	switch of.Type {
+	case series.Float, series.Float32:
+		v, ok := number.Float(text)
+		if !ok {
+			return wrong(text, of)
+		}
+		if of.Type == series.Float32 {
+			v = float64(float32(v))
+		}
+		c.Floats[f.row] = v
+		return nil
+	case series.Int, series.Int32:
+		v, ok := number.Int(text)
+		if !ok || of.Type == series.Int32 && v != int64(int32(v)) {
+			return wrong(text, of)
+		}
+		c.Ints[f.row] = v
+	case series.Bool:
+		v, ok := number.Bool(text)
+		if !ok {
+			return wrong(text, of)
+		}
+		c.Ints[f.row] = v
+	case series.Text:
+		v, ok := series.ParseText(text)
+		if !ok || len(text) != of.Length {
+			return wrong(text, of)
+		}
+		c.Ints[f.row] = v
+	case series.Timestamp:
+		v, err := f.clock.text(text)
+		if err != nil {
+			return wrong(text, of)
+		}
+		c.Ints[f.row] = v
+	case series.Date:
+		v, err := days(text)
+		if err != nil {
+			return wrong(text, of)
+		}
+		c.Ints[f.row] = v
+	default:
+		return fmt.Errorf("column %s: fields of type %v cannot be read", of.Name, of.Type)
+	}
+	return nil
+}
+
+// shown is how many bytes of a value messages have.
+const shown = 60
+
+// wrong is the error of a text that is no value of a field.
+func wrong(text []byte, of *series.Field) error {
+	return fmt.Errorf("column %s: %q is no %s", of.Name, text[:min(len(text), shown)], typeName(of.Type, of.Length))
+}
+
+// time reads the time of a row from the named column.
+func (f *filler) time(column string, text []byte) (int64, error) {
+	t, err := f.clock.parse(text)
+	if err != nil {
+		return 0, fmt.Errorf("column %s: %q %w", column, text[:min(len(text), shown)], err)
+	}
+	return t, nil
+}
+
+var errNoRowTime = errors.New("the row has no time")
+
+// Error says where a file has a row that cannot be read.
+type Error struct {
+	File     string
+	Line     int64 // from 1; 0: RowGroup and Row say where
+	RowGroup int   // of Parquet, or record batch of Arrow, from 0
+	Row      int64 // of RowGroup, from 0
+	Err      error // what is wrong, with the column
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	if e.Line > 0 {
+		return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
+	}
+	return fmt.Sprintf("%s:row group %d:row %d: %v", e.File, e.RowGroup, e.Row, e.Err)
+}
+
+// Unwrap returns what is wrong.
+func (e *Error) Unwrap() error { return e.Err }

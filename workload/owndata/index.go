@@ -1,0 +1,259 @@
+package owndata
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/tsmark/tsmark/internal/texts"
+	"github.com/tsmark/tsmark/series"
+)
+
+// lacks is the code of a tag that a series has not.
+const lacks = -1
+
+// tagSet is the tags of one table: the values of each, and which of them make a series.
+// Reading it while nothing is added is safe for many goroutines.
+type tagSet struct {
+	tags   []series.Tag
+	values []texts.List // per tag, each value once
+	of     []*texts.Lookup
+	// known are the series, each as the codes of its values, four bytes a tag.
+	known  texts.List
+	lookup *texts.Lookup
+	number []uint32 // per known series, its number among those of all tables
+}
+
+func newTagSet(keys []string) *tagSet {
+	s := &tagSet{tags: make([]series.Tag, len(keys)), values: make([]texts.List, len(keys)), lookup: texts.NewLookup()}
+	s.known.Reset()
+	for i, key := range keys {
+		s.tags[i].Key = key
+		s.values[i].Reset()
+		s.of = append(s.of, texts.NewLookup())
+	}
+	return s
+}
+
+// bytes is the memory that the set takes.
+func (s *tagSet) bytes(total uint32) int64 {
+	n := int64(cap(s.known.Bytes)) + 4*int64(cap(s.known.Offsets)+cap(s.number)) + int64(s.lookup.Bytes())
+	for i := range s.values {
+		n += int64(cap(s.values[i].Bytes)) + 4*int64(cap(s.values[i].Offsets)) + int64(s.of[i].Bytes()) + 4*int64(total)
+	}
+	return n
+}
+
+// index is the tables of a dataset and its series: all that stays in memory.
+type index struct {
+	tables []*table
+	byName map[string]*table
+	series uint32
+	frozen bool // all series are known
+}
+
+// table is a table and what its rows need to be read.
+type table struct {
+	*series.Table
+	place int // among the index's tables
+	set   *tagSet
+}
+
+// newIndex makes the tables of sections, which are alike in both lists.
+func newIndex(name string, tags, fields []section) (*index, error) {
+	x := &index{byName: make(map[string]*table)}
+	for _, f := range fields {
+		t := &table{Table: &series.Table{Name: f.table}, place: len(x.tables)}
+		if t.Name == "" {
+			t.Name = name
+		}
+		if x.byName[t.Name] != nil {
+			return nil, fmt.Errorf("table %s is there twice", t.Name)
+		}
+		var keys []string
+		for _, g := range tags {
+			if g.table != f.table {
+				continue
+			}
+			for _, c := range g.columns {
+				if c.kind != 0 {
+					return nil, fmt.Errorf("tag %s has a type, which tags have not; leave it out", c.name)
+				}
+				keys = append(keys, c.name)
+			}
+		}
+		for _, c := range f.columns {
+			if c.kind == 0 {
+				return nil, fmt.Errorf("field %s has no type; write it as %s:float", c.name, quoteName(c.name))
+			}
+			t.Fields = append(t.Fields, series.Field{Name: c.name, Type: c.kind, Length: c.size})
+		}
+		if t.set = x.shared(keys); t.set == nil {
+			t.set = newTagSet(keys)
+		}
+		x.tables, x.byName[t.Name] = append(x.tables, t), t
+	}
+	for _, g := range tags {
+		if g.table != "" && x.byName[g.table] == nil || g.table == "" && len(fields) > 0 && fields[0].table != "" {
+			return nil, fmt.Errorf("the tags name table %q, of which there are no fields", g.table)
+		}
+	}
+	for _, t := range x.tables {
+		t.Tags = t.set.tags
+	}
+	return x, nil
+}
+
+// shared returns the tags that an earlier table has under the same keys; nil: none.
+func (x *index) shared(keys []string) *tagSet {
+	for _, t := range x.tables {
+		same := len(t.set.tags) == len(keys)
+		for i := range keys {
+			same = same && t.set.tags[i].Key == keys[i]
+		}
+		if same {
+			return t.set
+		}
+	}
+	return nil
+}
+
+// freeze makes the series' tags readable by number, and ends adding.
+func (x *index) freeze() {
+	done := make(map[*tagSet]bool)
+	for _, t := range x.tables {
+		s := t.set
+		if done[s] {
+			continue
+		}
+		done[s] = true
+		for i := range s.tags {
+			v := &tagValues{values: &s.values[i], codes: make([]int32, x.series)}
+			for n := range v.codes {
+				v.codes[n] = lacks
+			}
+			for local, n := range s.number {
+				v.codes[n] = int32(binary.LittleEndian.Uint32(s.known.At(int32(local))[4*i:]))
+			}
+			s.tags[i].Values = v
+		}
+	}
+	x.frozen = true
+}
+
+// bytes is the memory of the index.
+func (x *index) bytes() int64 {
+	n, done := int64(0), make(map[*tagSet]bool)
+	for _, t := range x.tables {
+		if !done[t.set] {
+			done[t.set] = true
+			n += t.set.bytes(x.series)
+		}
+	}
+	return n
+}
+
+// tagValues implements series.TagValues.
+type tagValues struct {
+	values *texts.List
+	codes  []int32 // per series
+}
+
+// Append implements series.TagValues.
+func (v *tagValues) Append(dst []byte, of uint32) ([]byte, bool) {
+	code := v.codes[of]
+	if code == lacks {
+		return dst, false
+	}
+	return append(dst, v.values.At(code)...), true
+}
+
+// errChanged is the error of rows that the survey has not seen.
+var errChanged = errors.New("has another tag value than when it was surveyed: the file was changed")
+
+// finder finds the series of rows, and adds those that are new while the index is not
+// frozen. It is used by one goroutine.
+type finder struct {
+	index *index
+	codes []int32 // per tag of the row at hand
+	key   []byte
+	// What the row before had, which the next one often has too.
+	last  []lastValue
+	set   *tagSet
+	begun []byte // its key
+	found uint32
+}
+
+type lastValue struct {
+	text []byte
+	code int32
+}
+
+// begin begins a row of the table, without any tag.
+func (f *finder) begin(t *table) {
+	if f.set != t.set {
+		f.set, f.begun = t.set, f.begun[:0]
+		n := len(t.set.tags)
+		for len(f.codes) < n {
+			f.codes, f.last = append(f.codes, lacks), append(f.last, lastValue{})
+		}
+		for i := range n {
+			f.last[i].code = lacks
+		}
+	}
+	for i := range f.set.tags {
+		f.codes[i] = lacks
+	}
+}
+
+// tag gives the row a tag, which belongs to the caller.
+func (f *finder) tag(i int, text []byte) error {
+	last := &f.last[i]
+	if last.code != lacks && string(last.text) == string(text) {
+		f.codes[i] = last.code
+		return nil
+	}
+	code, err := f.code(f.set.of[i], &f.set.values[i], text)
+	if err != nil {
+		return err
+	}
+	last.text, last.code = append(last.text[:0], text...), code
+	f.codes[i] = code
+	return nil
+}
+
+func (f *finder) code(in *texts.Lookup, list *texts.List, text []byte) (int32, error) {
+	if !f.index.frozen {
+		return in.Code(list, text)
+	}
+	code := in.Find(list, text)
+	if code < 0 {
+		return 0, errChanged
+	}
+	return code, nil
+}
+
+// series returns the number of the row's series.
+func (f *finder) series() (uint32, error) {
+	f.key = f.key[:0]
+	for _, code := range f.codes[:len(f.set.tags)] {
+		f.key = binary.LittleEndian.AppendUint32(f.key, uint32(code))
+	}
+	if len(f.begun) > 0 && string(f.key) == string(f.begun) {
+		return f.found, nil
+	}
+	code, err := f.code(f.set.lookup, &f.set.known, f.key)
+	if err != nil {
+		return 0, err
+	}
+	if int(code) == len(f.set.number) {
+		if f.index.series == math.MaxUint32 {
+			return 0, errors.New("there are more series than 32 bits can number; make a tag of many values a field")
+		}
+		f.set.number = append(f.set.number, f.index.series)
+		f.index.series++
+	}
+	f.begun, f.found = append(f.begun[:0], f.key...), f.set.number[code]
+	return f.found, nil
+}

@@ -1,0 +1,337 @@
+package owndata
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tsmark/tsmark/internal/texts"
+	"github.com/tsmark/tsmark/series"
+)
+
+// point is a line of line protocol, cut into its parts, which stay as they are escaped.
+type point struct {
+	head   []byte // the measurement and its tags
+	fields []byte
+	time   []byte
+}
+
+// cutPoint cuts a line that is not empty.
+func cutPoint(line []byte) (p point, err error) {
+	at := indexPlain(line, ' ')
+	if at <= 0 {
+		return p, errors.New("the line has no blank behind its measurement and tags, so it is no line protocol")
+	}
+	p.head, line = line[:at], bytes.TrimLeft(line[at:], " ")
+	end := endOfFields(line)
+	if end < 0 {
+		return p, errors.New("a text has no closing quote")
+	}
+	p.fields, p.time = line[:end], trim(line[end:])
+	if len(p.fields) == 0 {
+		return p, errors.New("the line has no fields")
+	}
+	if len(p.time) == 0 {
+		return p, errNoRowTime
+	}
+	return p, nil
+}
+
+// indexPlain returns where a character stands that no backslash escapes; -1: nowhere.
+func indexPlain(text []byte, c byte) int {
+	for at := 0; ; {
+		n := bytes.IndexByte(text[at:], c)
+		if n < 0 {
+			return -1
+		}
+		if at += n; at == 0 || text[at-1] != '\\' {
+			return at
+		}
+		at++
+	}
+}
+
+// endOfFields returns where the blank stands that ends the fields, or the text ends; -1:
+// within a quoted text.
+func endOfFields(text []byte) int {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			// Quotes are only special where a value begins.
+			if i == 0 || text[i-1] != '=' {
+				continue
+			}
+			n := endOfQuotes(text[i:])
+			if n < 0 {
+				return -1
+			}
+			i += n - 1
+		case ' ':
+			return i
+		}
+	}
+	return len(text)
+}
+
+// endOfQuotes returns the length of a text in quotes; -1: it does not end.
+func endOfQuotes(text []byte) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// cutPair cuts the first key=value off a list.
+func cutPair(list []byte) (key, value, rest []byte, err error) {
+	at := indexPlain(list, '=')
+	if at <= 0 {
+		return nil, nil, nil, fmt.Errorf("%q is no key=value", list[:min(len(list), shown)])
+	}
+	key, rest = list[:at], list[at+1:]
+	end := 0
+	if len(rest) > 0 && rest[0] == '"' {
+		if end = endOfQuotes(rest); end < 0 || end < len(rest) && rest[end] != ',' {
+			return nil, nil, nil, fmt.Errorf("the text of %s is not closed", key)
+		}
+	} else if end = indexPlain(rest, ','); end < 0 {
+		end = len(rest)
+	}
+	if value = rest[:end]; len(value) == 0 {
+		return nil, nil, nil, fmt.Errorf("%s has no value", key)
+	}
+	if rest = rest[end:]; len(rest) > 0 {
+		if rest = rest[1:]; len(rest) == 0 {
+			return nil, nil, nil, errors.New("a comma has nothing behind it")
+		}
+	}
+	return key, value, rest, nil
+}
+
+// plainText appends a name or tag without the backslashes that escape a comma, a blank or
+// an equals sign.
+func plainText(dst, text []byte) []byte {
+	for i, b := range text {
+		if b == '\\' && i+1 < len(text) && (text[i+1] == ',' || text[i+1] == ' ' || text[i+1] == '=') {
+			continue
+		}
+		dst = append(dst, b)
+	}
+	return dst
+}
+
+// unquoted appends the text of a quoted value.
+func unquoted(dst, text []byte) []byte {
+	text = text[1 : len(text)-1]
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) && (text[i+1] == '"' || text[i+1] == '\\') {
+			i++
+		}
+		dst = append(dst, text[i])
+	}
+	return dst
+}
+
+// valueType is the type of a value that is none in quotes, and the text of the value
+// itself.
+func valueType(text []byte) (series.Type, []byte) {
+	switch last := text[len(text)-1]; {
+	case last == 'i' || last == 'u':
+		return series.Int, text[:len(text)-1]
+	case (last >= '0' && last <= '9' || last == '.') && text[0] != 't' && text[0] != 'f':
+		return series.Float, text
+	case strings.IndexByte("tTfF", text[0]) >= 0:
+		return series.Bool, text
+	}
+	return series.Float, text
+}
+
+// marks remembers which fields a row has.
+type marks struct {
+	of    []uint32
+	round uint32
+}
+
+// begin begins a row of so many fields.
+func (m *marks) begin(fields int) {
+	for len(m.of) < fields {
+		m.of = append(m.of, 0)
+	}
+	if m.round++; m.round == 0 {
+		clear(m.of)
+		m.round = 1
+	}
+}
+
+func (m *marks) set(field int) { m.of[field] = m.round }
+
+func (m *marks) has(field int) bool { return m.of[field] == m.round }
+
+// fillMissing sets the fields of the row at hand that it has not.
+func (m *marks) fillMissing(f *filler) {
+	for i := range f.table.Fields {
+		if !m.has(i) {
+			f.setNull(i)
+		}
+	}
+}
+
+// pointRows are the rows of a file of line protocol.
+type pointRows struct {
+	lines *lineReader
+	index *index
+
+	// heads are the measurements with tags that were read, as they stand in lines, and
+	// what they are.
+	heads  texts.List
+	lookup *texts.Lookup
+	of     []headOf
+
+	marks marks
+	text  []byte
+}
+
+// headOf is what a head stands for.
+type headOf struct {
+	table  *table // nil: its rows are left out
+	series uint32
+}
+
+func newPointRows(lines *lineReader, x *index) *pointRows {
+	p := &pointRows{lines: lines, index: x, lookup: texts.NewLookup()}
+	p.heads.Reset()
+	return p
+}
+
+// next implements rows.
+func (p *pointRows) next(f *filler) error {
+	for {
+		line, err := p.lines.next()
+		if err != nil {
+			return err
+		}
+		if line = trim(line); len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		cut, err := cutPoint(line)
+		if err != nil {
+			return err
+		}
+		head, err := p.head(f, cut.head)
+		if err != nil {
+			return err
+		}
+		if head.table == nil {
+			continue
+		}
+		f.begin(head.table)
+		if err := p.fields(f, cut.fields); err != nil {
+			return err
+		}
+		time, err := f.time("time", cut.time)
+		if err != nil {
+			return err
+		}
+		if f.finishOf(head.series, time) {
+			return nil
+		}
+	}
+}
+
+// head finds out what a measurement with tags is.
+func (p *pointRows) head(f *filler, text []byte) (headOf, error) {
+	code, err := p.lookup.Code(&p.heads, text)
+	if err != nil {
+		return headOf{}, err
+	}
+	if int(code) < len(p.of) {
+		return p.of[code], nil
+	}
+	of, err := p.newHead(f, text)
+	if err == nil {
+		p.of = append(p.of, of)
+	}
+	return of, err
+}
+
+func (p *pointRows) newHead(f *filler, text []byte) (headOf, error) {
+	end := indexPlain(text, ',')
+	rest := []byte(nil)
+	if end < 0 {
+		end = len(text)
+	} else {
+		rest = text[end+1:]
+	}
+	of := headOf{table: p.index.byName[string(plainText(nil, text[:end]))]}
+	if of.table == nil {
+		return of, nil
+	}
+	f.finder.begin(of.table)
+	for len(rest) > 0 {
+		var key, value []byte
+		var err error
+		if key, value, rest, err = cutPair(rest); err != nil {
+			return of, err
+		}
+		name := string(plainText(nil, key))
+		for i := range of.table.Tags {
+			if of.table.Tags[i].Key == name {
+				if err := f.tag(i, plainText(nil, value)); err != nil {
+					return of, err
+				}
+			}
+		}
+	}
+	var err error
+	of.series, err = f.series()
+	return of, err
+}
+
+// fields sets the fields of the row at hand.
+func (p *pointRows) fields(f *filler, rest []byte) error {
+	t := f.table
+	p.marks.begin(len(t.Fields))
+	for expected := 0; len(rest) > 0; expected++ {
+		var key, value []byte
+		var err error
+		if key, value, rest, err = cutPair(rest); err != nil {
+			return err
+		}
+		at := -1
+		if expected < len(t.Fields) && string(key) == t.Fields[expected].Name {
+			at = expected
+		} else {
+			p.text = plainText(p.text[:0], key)
+			for i := range t.Fields {
+				if t.Fields[i].Name == string(p.text) {
+					at, expected = i, i
+				}
+			}
+		}
+		if at < 0 {
+			continue
+		}
+		if value[0] == '"' {
+			p.text = unquoted(p.text[:0], value)
+			value = p.text
+		} else if kind, number := valueType(value); kind == series.Int {
+			value = number
+		}
+		if err := f.field(at, value); err != nil {
+			return err
+		}
+		p.marks.set(at)
+	}
+	p.marks.fillMissing(f)
+	return nil
+}
+
+// place implements rows.
+func (p *pointRows) place() Error { return Error{Line: p.lines.line} }

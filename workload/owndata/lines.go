@@ -1,0 +1,103 @@
+package owndata
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+const (
+	bufferSize = 256 << 10
+	// maxLine bounds a line, so that a file without any is not held in memory.
+	maxLine = 64 << 20
+)
+
+// lineReader reads lines. Its memory is used again for the next one.
+type lineReader struct {
+	from  io.Reader
+	buf   []byte
+	begin int // of the line at hand
+	end   int // of it, behind its newline
+	full  int // end of what was read
+	eof   bool
+	line  int64 // number of the line at hand, from 1
+	spans int64 // further lines that it has
+}
+
+func newLineReader(r io.Reader) *lineReader {
+	return &lineReader{from: r, buf: make([]byte, bufferSize)}
+}
+
+// next returns the next line without its end; io.EOF: there is none.
+func (l *lineReader) next() ([]byte, error) {
+	l.begin = l.end
+	l.line += 1 + l.spans
+	l.spans = 0
+	if err := l.until(l.begin); err != nil {
+		return nil, err
+	}
+	if l.line == 1 {
+		if mark := []byte("\ufeff"); bytes.HasPrefix(l.buf[l.begin:l.end], mark) {
+			l.begin += len(mark)
+		}
+	}
+	return l.text(), nil
+}
+
+// more returns the line at hand together with the one behind it, whose break is part
+// of a value.
+func (l *lineReader) more() ([]byte, error) {
+	if err := l.until(l.end); err != nil {
+		return nil, err
+	}
+	l.spans++
+	return l.text(), nil
+}
+
+// text is the line at hand without its end.
+func (l *lineReader) text() []byte {
+	line := l.buf[l.begin:l.end]
+	if n := len(line); n > 0 && line[n-1] == '\n' {
+		line = line[:n-1]
+	}
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	return line
+}
+
+// until moves end behind the first newline at or behind a place.
+func (l *lineReader) until(from int) error {
+	for at := from; ; {
+		if n := bytes.IndexByte(l.buf[at:l.full], '\n'); n >= 0 {
+			l.end = at + n + 1
+			return nil
+		}
+		at = l.full
+		if l.eof {
+			if l.end = l.full; l.end == from {
+				return io.EOF
+			}
+			return nil
+		}
+		if l.begin > 0 {
+			copy(l.buf, l.buf[l.begin:l.full])
+			at, from, l.full = at-l.begin, from-l.begin, l.full-l.begin
+			l.begin = 0
+		}
+		if l.full == len(l.buf) {
+			if l.full >= maxLine {
+				return fmt.Errorf("a line of more than %d MiB; is the format right?", maxLine>>20)
+			}
+			l.buf = append(l.buf, make([]byte, len(l.buf))...)
+		}
+		n, err := l.from.Read(l.buf[l.full:])
+		l.full += n
+		if errors.Is(err, io.EOF) {
+			l.eof = true
+		} else if err != nil {
+			return err
+		}
+	}
+}

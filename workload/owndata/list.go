@@ -1,0 +1,179 @@
+package owndata
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tsmark/tsmark/series"
+)
+
+// column is a tag or a field as settings name it.
+type column struct {
+	name string
+	kind series.Type // of a field; 0: it was left out
+	size int         // characters of a text
+}
+
+// section is the columns of one table.
+type section struct {
+	table   string // empty: the only one
+	columns []column
+}
+
+// parseList reads the names of columns, separated by commas or blanks: pickup,
+// fare:float. Columns of several tables stand in brackets behind the name of each:
+// cpu(user:float, system:float) mem(used:int). A name with other characters than
+// letters, digits and _ . - / stands in double quotes.
+func parseList(text string) ([]section, error) {
+	var list []section
+	rest := text
+	open := false
+	for {
+		rest = strings.TrimLeft(rest, ", \t\r\n")
+		if rest == "" {
+			break
+		}
+		if rest[0] == ')' {
+			if !open {
+				return nil, fmt.Errorf("a bracket is closed that was not opened, before %q", rest)
+			}
+			open, rest = false, rest[1:]
+			continue
+		}
+		name, after, err := cutName(rest)
+		if err != nil {
+			return nil, err
+		}
+		rest = after
+		if strings.HasPrefix(rest, "(") {
+			if open {
+				return nil, fmt.Errorf("brackets within brackets, at %q", name+rest)
+			}
+			if len(list) > 0 && list[0].table == "" {
+				return nil, fmt.Errorf("column %q stands outside of the brackets of a table", list[0].columns[0].name)
+			}
+			list, rest, open = append(list, section{table: name}), rest[1:], true
+			continue
+		}
+		c := column{name: name}
+		if strings.HasPrefix(rest, ":") {
+			end := strings.IndexAny(rest[1:], "), \t\r\n")
+			kind := rest[1:]
+			if end >= 0 {
+				kind = kind[:end]
+			}
+			rest = rest[1+len(kind):]
+			if c.kind, c.size, err = parseType(kind); err != nil {
+				return nil, fmt.Errorf("column %s: %w", name, err)
+			}
+		}
+		switch {
+		case len(list) == 0:
+			list = append(list, section{})
+		case !open && list[len(list)-1].table != "":
+			return nil, fmt.Errorf("column %q stands outside of the brackets of a table", name)
+		}
+		into := &list[len(list)-1]
+		for _, other := range into.columns {
+			if other.name == name {
+				return nil, fmt.Errorf("column %q is there twice", name)
+			}
+		}
+		into.columns = append(into.columns, c)
+	}
+	if open {
+		return nil, fmt.Errorf("the bracket behind %s is not closed", list[len(list)-1].table)
+	}
+	return list, nil
+}
+
+// cutName cuts a name off a text that is not empty.
+func cutName(text string) (name, rest string, err error) {
+	if text[0] == '"' {
+		quoted, err := strconv.QuotedPrefix(text)
+		if err == nil {
+			name, err = strconv.Unquote(quoted)
+		}
+		if err != nil || name == "" {
+			return "", "", fmt.Errorf("%s is no name in quotes", text)
+		}
+		return name, text[len(quoted):], nil
+	}
+	end := strings.IndexFunc(text, func(r rune) bool { return !plainRune(r) })
+	if end < 0 {
+		end = len(text)
+	}
+	if end == 0 {
+		return "", "", fmt.Errorf("%q begins with a character that names have only in double quotes", text)
+	}
+	return text[:end], text[end:], nil
+}
+
+// plainRune reports whether a name may have the character without quotes.
+func plainRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.-/", r)
+}
+
+// parseType reads the type of a field: one of series.Types by its name, a text with the
+// number of its characters, as text3.
+func parseType(text string) (series.Type, int, error) {
+	if digits, ok := strings.CutPrefix(text, series.Text.String()); ok {
+		n, err := strconv.Atoi(digits)
+		if err != nil || n < 1 || n > series.MaxText {
+			return 0, 0, fmt.Errorf("a text that is a field has a length of 1 to %d digits and letters, as in text3; make others tags, or leave them out", series.MaxText)
+		}
+		return series.Text, n, nil
+	}
+	var names []string
+	for _, t := range series.Types() {
+		if t.Textual() {
+			continue
+		}
+		if t.String() == text {
+			return t, 0, nil
+		}
+		names = append(names, t.String())
+	}
+	return 0, 0, fmt.Errorf("unknown type %q; write one of %s or text1 to text%d", text, strings.Join(names, ", "), series.MaxText)
+}
+
+// formatList is the inverse of parseList.
+func formatList(list []section) string {
+	var out strings.Builder
+	for i, s := range list {
+		if i > 0 {
+			out.WriteString(", ")
+		}
+		if s.table != "" {
+			out.WriteString(quoteName(s.table) + "(")
+		}
+		for j, c := range s.columns {
+			if j > 0 {
+				out.WriteString(", ")
+			}
+			out.WriteString(quoteName(c.name))
+			if c.kind != 0 {
+				out.WriteString(":" + typeName(c.kind, c.size))
+			}
+		}
+		if s.table != "" {
+			out.WriteByte(')')
+		}
+	}
+	return out.String()
+}
+
+func typeName(t series.Type, size int) string {
+	if t == series.Text {
+		return t.String() + strconv.Itoa(size)
+	}
+	return t.String()
+}
+
+func quoteName(name string) string {
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !plainRune(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
+}

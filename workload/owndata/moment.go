@@ -1,0 +1,254 @@
+package owndata
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/tsmark/tsmark/internal/number"
+)
+
+// How times are written, in the setting time-format. Anything else is a layout of Go's
+// package time.
+const (
+	asText    = "rfc3339"   // 2006-01-02T15:04:05.999Z, with or without a zone, and dates
+	asColumn  = "timestamp" // the column's own type says so
+	perSecond = "s"
+)
+
+// units are the epochs by name, in nanoseconds.
+var units = [...]struct {
+	name string
+	ns   int64
+}{{perSecond, 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}}
+
+// unitOf tells in which unit a time since 1970 is, by how large it is: seconds end in
+// the year 5138, milliseconds begin in 1973.
+func unitOf(epoch int64) string {
+	switch size := math.Abs(float64(epoch)); {
+	case size < 1e11:
+		return "s"
+	case size < 1e14:
+		return "ms"
+	case size < 1e17:
+		return "us"
+	}
+	return "ns"
+}
+
+// clock reads times in one format. It is used by one goroutine.
+type clock struct {
+	unit   int64  // nanoseconds; 0: text
+	layout string // of package time; empty: RFC 3339
+
+	zoneless int64 // times without a zone that were read, as UTC
+
+	date [10]byte // of the last time
+	day  int64    // its seconds since 1970
+}
+
+// newClock returns the clock of a time-format.
+func newClock(format string) (*clock, error) {
+	for _, u := range units {
+		if u.name == format {
+			return &clock{unit: u.ns}, nil
+		}
+	}
+	switch {
+	case format == asText, format == asColumn:
+		return &clock{}, nil
+	case strings.Contains(format, "06"):
+		return &clock{layout: format}, nil
+	}
+	return nil, fmt.Errorf("%q is no format of times; write %s, s, ms, us or ns, or a layout of Go such as 01/02/2006 15:04", format, asText)
+}
+
+var errNoTime = errors.New("is no time such as 2006-01-02T15:04:05Z")
+
+// parse returns the nanoseconds since 1970.
+func (c *clock) parse(text []byte) (int64, error) {
+	switch {
+	case c.unit > 0:
+		return c.epoch(text)
+	case c.layout != "":
+		// Parse keeps nothing of the text but in its error, which is dropped.
+		t, err := time.Parse(c.layout, unsafe.String(unsafe.SliceData(text), len(text)))
+		if err != nil {
+			return 0, fmt.Errorf("is no time as %s", c.layout)
+		}
+		if y := t.Year(); y < minYear || y > maxYear {
+			return 0, errYear
+		}
+		if !strings.Contains(c.layout, "Z07") && !strings.Contains(c.layout, "-07") && !strings.Contains(c.layout, "MST") {
+			c.zoneless++
+		}
+		return t.UnixNano(), nil
+	}
+	return c.text(text)
+}
+
+const minYear, maxYear = 1678, 2261 // what 64 bits of nanoseconds hold
+
+var errYear = fmt.Errorf("is outside the years %d to %d", minYear, maxYear)
+
+// epoch reads a number of units, which may have decimals.
+func (c *clock) epoch(text []byte) (int64, error) {
+	whole, fraction := text, []byte(nil)
+	for i, b := range text {
+		if b == '.' {
+			whole, fraction = text[:i], text[i+1:]
+			break
+		}
+	}
+	n, ok := number.Int(whole)
+	if !ok {
+		return 0, errors.New("is no number of " + c.unitName() + " since 1970")
+	}
+	ns := n * c.unit
+	if ns/c.unit != n {
+		return 0, errYear
+	}
+	part := c.unit
+	for _, b := range fraction {
+		digit := int64(b) - '0'
+		if digit < 0 || digit > 9 {
+			return 0, errors.New("is no number of " + c.unitName() + " since 1970")
+		}
+		part /= 10 // what is finer than a nanosecond is cut off
+		if text[0] == '-' {
+			ns -= digit * part
+		} else {
+			ns += digit * part
+		}
+	}
+	return ns, nil
+}
+
+func (c *clock) unitName() string {
+	for _, u := range units {
+		if u.ns == c.unit {
+			return u.name
+		}
+	}
+	return "?"
+}
+
+// text reads RFC 3339 and what comes close: a blank in place of the T, no seconds, no
+// zone, a date alone.
+func (c *clock) text(text []byte) (int64, error) {
+	if len(text) < 10 {
+		return 0, errNoTime
+	}
+	if string(text[:10]) != string(c.date[:]) {
+		day, err := days(text[:10])
+		if err != nil {
+			return 0, err
+		}
+		copy(c.date[:], text)
+		c.day = day * 24 * 60 * 60
+	}
+	rest := text[10:]
+	if len(rest) == 0 {
+		c.zoneless++
+		return c.day * 1e9, nil
+	}
+	if len(rest) < 6 || rest[0] != 'T' && rest[0] != 't' && rest[0] != ' ' || rest[3] != ':' {
+		return 0, errNoTime
+	}
+	hour, ok1 := two(rest[1:])
+	minute, ok2 := two(rest[4:])
+	second, ok3 := int64(0), true
+	rest = rest[6:]
+	fraction := int64(0)
+	if len(rest) > 2 && rest[0] == ':' {
+		second, ok3 = two(rest[1:])
+		rest = rest[3:]
+		if len(rest) > 1 && (rest[0] == '.' || rest[0] == ',') {
+			rest = rest[1:]
+			part := int64(1e9)
+			for len(rest) > 0 && rest[0]-'0' <= 9 {
+				part /= 10
+				fraction += int64(rest[0]-'0') * part
+				rest = rest[1:]
+			}
+		}
+	}
+	if !ok1 || !ok2 || !ok3 || hour > 23 || minute > 59 || second > 59 {
+		return 0, errNoTime
+	}
+	offset, err := c.zone(rest)
+	if err != nil {
+		return 0, err
+	}
+	return (c.day+hour*3600+minute*60+second-offset)*1e9 + fraction, nil
+}
+
+// zone reads an offset from UTC in seconds.
+func (c *clock) zone(text []byte) (int64, error) {
+	switch string(text) {
+	case "":
+		c.zoneless++
+		return 0, nil
+	case "Z", "z", " UTC", " +0000 UTC", "+00", "+00:00":
+		return 0, nil
+	}
+	if len(text) > 0 && text[0] == ' ' {
+		text = text[1:]
+	}
+	if len(text) < 3 || text[0] != '+' && text[0] != '-' {
+		return 0, errNoTime
+	}
+	hour, ok := two(text[1:])
+	minute, rest := int64(0), text[3:]
+	if len(rest) > 0 && rest[0] == ':' {
+		rest = rest[1:]
+	}
+	if len(rest) > 0 {
+		var ok2 bool
+		minute, ok2 = two(rest)
+		ok = ok && ok2 && len(rest) == 2
+	}
+	if !ok || hour > 23 || minute > 59 {
+		return 0, errNoTime
+	}
+	offset := hour*3600 + minute*60
+	if text[0] == '-' {
+		offset = -offset
+	}
+	return offset, nil
+}
+
+// two reads two digits.
+func two(text []byte) (int64, bool) {
+	if len(text) < 2 {
+		return 0, false
+	}
+	a, b := text[0]-'0', text[1]-'0'
+	return int64(a)*10 + int64(b), a <= 9 && b <= 9
+}
+
+// days returns the days from 1970 to a date such as 2006-01-02.
+func days(date []byte) (int64, error) {
+	if len(date) != 10 || date[4] != '-' || date[7] != '-' {
+		return 0, errNoTime
+	}
+	century, ok1 := two(date)
+	years, ok2 := two(date[2:])
+	month, ok3 := two(date[5:])
+	day, ok4 := two(date[8:])
+	if !ok1 || !ok2 || !ok3 || !ok4 {
+		return 0, errNoTime
+	}
+	year := int(century*100 + years)
+	if year < minYear || year > maxYear {
+		return 0, errYear
+	}
+	t := time.Date(year, time.Month(month), int(day), 0, 0, 0, 0, time.UTC)
+	if t.Day() != int(day) || t.Month() != time.Month(month) {
+		return 0, errNoTime
+	}
+	return t.Unix() / (24 * 60 * 60), nil
+}

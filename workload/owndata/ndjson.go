@@ -1,0 +1,180 @@
+package owndata
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// objects reads a file with a JSON object a line.
+type objects struct {
+	lines   *lineReader
+	decoder *jsontext.Decoder
+	options []jsontext.Options
+	buffer  bytes.Buffer
+	name    []byte
+	text    []byte
+}
+
+func newObjects(lines *lineReader) *objects {
+	o := &objects{lines: lines, options: []jsontext.Options{jsontext.AllowDuplicateNames(true)}} // to look for these takes memory
+	o.decoder = jsontext.NewDecoder(&o.buffer)
+	return o
+}
+
+// next calls member for each member of the next object that is a number, text or
+// boolean; io.EOF: there is none. Name and value belong to the caller only for the call.
+func (o *objects) next(member func(name, value []byte, kind jsontext.Kind) error) error {
+	line, err := o.lines.next()
+	for err == nil && len(trim(line)) == 0 {
+		line, err = o.lines.next()
+	}
+	if err != nil {
+		return err
+	}
+	o.buffer = *bytes.NewBuffer(line)
+	o.decoder.Reset(&o.buffer, o.options...)
+	begin, err := o.decoder.ReadToken()
+	if err != nil {
+		return malformed(err)
+	}
+	if begin.Kind() != '{' {
+		return errors.New("the line is no JSON object")
+	}
+	for o.decoder.PeekKind() != '}' {
+		raw, err := o.decoder.ReadValue()
+		if err != nil {
+			return malformed(err)
+		}
+		if o.name, err = jsontext.AppendUnquote(o.name[:0], raw); err != nil {
+			return malformed(err)
+		}
+		kind := o.decoder.PeekKind()
+		if raw, err = o.decoder.ReadValue(); err != nil {
+			return malformed(err)
+		}
+		value := []byte(raw)
+		switch kind {
+		case 'n', '{', '[':
+			continue
+		case '"':
+			if o.text, err = jsontext.AppendUnquote(o.text[:0], raw); err != nil {
+				return malformed(err)
+			}
+			value = o.text
+		}
+		if err := member(o.name, value, kind); err != nil {
+			return err
+		}
+	}
+	if _, err := o.decoder.ReadToken(); err != nil {
+		return malformed(err)
+	}
+	if _, err := o.decoder.ReadToken(); !errors.Is(err, io.EOF) {
+		return errors.New("something stands behind the JSON object of the line")
+	}
+	return nil
+}
+
+// malformed is the error of a line that is no JSON.
+func malformed(err error) error {
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) && syntax.Err != nil {
+		err = syntax.Err
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the JSON of the line is cut off")
+	}
+	return fmt.Errorf("the line is no JSON: %w", err)
+}
+
+// objectRows are the rows of a file of JSON objects.
+type objectRows struct {
+	objects *objects
+	table   *table
+	of      map[string]role
+	timeOf  string
+	marks   marks
+
+	filler  *filler // of the row at hand
+	time    int64
+	hasTime bool
+	set     func(name, value []byte, kind jsontext.Kind) error // the method value, made once
+}
+
+func newObjectRows(lines *lineReader, t *table, time string) (*objectRows, error) {
+	names := []string{time}
+	for i := range t.Tags {
+		names = append(names, t.Tags[i].Key)
+	}
+	for _, f := range t.Fields {
+		names = append(names, f.Name)
+	}
+	roles, _, err := t.roles(distinct(names), time)
+	if err != nil {
+		return nil, err
+	}
+	o := &objectRows{objects: newObjects(lines), table: t, of: make(map[string]role), timeOf: time}
+	for i, name := range distinct(names) {
+		o.of[name] = roles[i]
+	}
+	o.set = o.member
+	return o, nil
+}
+
+// distinct is a list without what stands in it again.
+func distinct(names []string) []string {
+	var out []string
+	seen := make(map[string]bool)
+	for _, name := range names {
+		if !seen[name] {
+			seen[name] = true
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// next implements rows.
+func (o *objectRows) next(f *filler) error {
+	o.filler = f
+	for {
+		f.begin(o.table)
+		o.marks.begin(len(o.table.Fields))
+		o.hasTime = false
+		if err := o.objects.next(o.set); err != nil {
+			return err
+		}
+		if !o.hasTime {
+			return errNoRowTime
+		}
+		o.marks.fillMissing(f)
+		if full, err := f.finish(o.time); full || err != nil {
+			return err
+		}
+	}
+}
+
+// member puts a member of an object into the row at hand.
+func (o *objectRows) member(name, value []byte, _ jsontext.Kind) (err error) {
+	f := o.filler
+	switch r := o.of[string(name)]; r.what {
+	case isTime:
+		o.time, err = f.time(o.timeOf, value)
+		o.hasTime = true
+	case isTag:
+		if !f.absent(value) {
+			err = f.tag(r.place, value)
+		}
+	case isField:
+		o.marks.set(r.place)
+		err = f.field(r.place, value)
+	}
+	return err
+}
+
+// place implements rows.
+func (o *objectRows) place() Error { return Error{Line: o.objects.lines.line} }

@@ -1,0 +1,284 @@
+// Package owndata provides the workload own: people's own rows, from files of CSV, JSON
+// lines, line protocol, Parquet or Arrow, of any schema. docs/own-data.md says what users need
+// to know.
+//
+// A survey reads all files before anything is loaded. It finds the series, which alone
+// stay in memory, all values that are malformed, and what is known of generated datasets
+// by their specification. Every pass over the rows reads the files again.
+package owndata
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/tsmark/tsmark/internal/option"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// name is that of the workload.
+const name = "own"
+
+// Workload returns the workload, which keeps the surveys that it has made.
+func Workload() workload.Workload { return &own{surveys: make(map[string]*survey)} }
+
+type own struct {
+	mu      sync.Mutex
+	surveys map[string]*survey // by the settings that it was made of, and those that it found
+}
+
+// Name implements workload.Workload.
+func (*own) Name() string { return name }
+
+// Help implements workload.Workload.
+func (*own) Help() string {
+	return "your own rows, from files of CSV, JSON lines, line protocol, Parquet or Arrow: see tsmark inspect"
+}
+
+// Settings implements workload.Workload.
+func (*own) Settings() []option.Option { return options() }
+
+// QuerySettings implements workload.Workload.
+func (*own) QuerySettings() []option.Option { return nil }
+
+// Check implements workload.Workload. It surveys the files unless that was done.
+func (w *own) Check(s workload.Spec) error {
+	_, err := w.survey(context.Background(), s, func(int) {})
+	return err
+}
+
+// Survey implements workload.Surveyed.
+func (w *own) Survey(ctx context.Context, s workload.Spec, progress func(rows int)) (workload.Spec, error) {
+	found, err := w.survey(ctx, s, progress)
+	if err != nil {
+		return s, err
+	}
+	settings := workload.Settings{ownKey(setFiles): s.Settings[ownKey(setFiles)], ownKey(setContent): contentOf(found.files)}
+	for key, value := range found.layout.settings() {
+		settings[ownKey(key)] = value
+	}
+	s.Settings = settings
+	s.Scale, s.InitialScale = found.schema.Series, 0
+	s.Start, s.Interval = found.values.First, found.values.Step
+	s.End = found.values.Last.Add(found.values.Step)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.surveys[key(s)] = found
+	return s, nil
+}
+
+// ownKey is the name of a setting among those of all workloads.
+func ownKey(setting string) string { return name + "." + setting }
+
+// key is what a survey depends on.
+func key(s workload.Spec) string {
+	var text strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(s.Settings)) {
+		if k != ownKey(setContent) && s.Settings[k] != "" {
+			fmt.Fprintf(&text, "%q=%q ", k, s.Settings[k])
+		}
+	}
+	return text.String()
+}
+
+// known returns the survey of a specification; nil: none was made.
+func (w *own) known(s workload.Spec) *survey {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.surveys[key(s)]
+}
+
+// survey returns the survey of a specification, which it makes unless it has. Its error is
+// a *workload.SpecError.
+func (w *own) survey(ctx context.Context, s workload.Spec, progress func(rows int)) (*survey, error) {
+	v, err := s.Resolve(options())
+	if err != nil {
+		return nil, err
+	}
+	if err := onlyOwn(s); err != nil {
+		return nil, err
+	}
+	found := w.known(s)
+	if found != nil && found.unchanged() != nil {
+		found = nil
+	}
+	if found == nil {
+		if found, err = makeSurvey(ctx, v, progress); err != nil {
+			return nil, specError(ctx, err)
+		}
+		w.mu.Lock()
+		w.surveys[key(s)] = found
+		w.mu.Unlock()
+	}
+	if content := contentOf(found.files); v[setContent] != "" && v[setContent] != content {
+		return nil, workload.Bad(ownKey(setContent), "the files are not those of the experiment: their digest is %s, not %s; bring the same files, or leave %s out to take what there is",
+			content, v[setContent], ownKey(setContent))
+	}
+	return found, nil
+}
+
+func makeSurvey(ctx context.Context, v option.Values, progress func(rows int)) (*survey, error) {
+	l, err := readLayout(v)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.propose(ctx, progress); err != nil {
+		return nil, err
+	}
+	return take(ctx, l, progress)
+}
+
+// specError names the setting that an error is about.
+func specError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	setting := setFiles
+	var in *settingError
+	if errors.As(err, &in) {
+		setting = in.setting
+	}
+	return workload.Bad(ownKey(setting), "%v", err)
+}
+
+// onlyOwn returns an error for settings that are about generated rows.
+func onlyOwn(s workload.Spec) error {
+	for _, set := range []struct {
+		name  string
+		given bool
+	}{
+		{"max-data-points", s.MaxPoints > 0}, {"max-metric-count", s.MaxMetrics > 0}, {"interleaved-generation-groups", s.Groups > 0},
+		{"records-per-device", s.Records > 0}, {"rows-in-a-row", s.InARow > 1}, {"new-tags", s.NewTags > 0}, {"new-fields", s.NewFields > 0},
+	} {
+		if set.given {
+			return workload.Bad(set.name, "is for rows that are generated, not for those of --use-case %s; leave it out, or load fewer rows with --limit", name)
+		}
+	}
+	return nil
+}
+
+// unchanged returns an error where a file was changed since.
+func (s *survey) unchanged() error {
+	for _, f := range s.layout.files {
+		if err := f.unchanged(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Describe implements workload.Workload. Of a specification that Survey returned it knows
+// the most part without the files.
+func (w *own) Describe(s workload.Spec) workload.Description {
+	d := workload.Description{Identity: identity(s.Settings), RowsAtMost: 0}
+	found := w.known(s)
+	if found == nil {
+		if s.Settings[ownKey(setContent)] == "" {
+			return workload.Description{}
+		}
+		d.Values = s.Values()
+		d.Values.Last = s.End.Add(-s.Interval)
+		return d
+	}
+	pinned := workload.Settings{ownKey(setContent): contentOf(found.files)}
+	for key, value := range found.layout.settings() {
+		pinned[ownKey(key)] = value
+	}
+	d.Identity, d.Values, d.RowsAtMost = identity(pinned), found.values, found.rows
+	if found.repeated > 0 {
+		d.Repeats = ownKey(setFiles)
+	}
+	return d
+}
+
+// identity is what the fingerprint says of settings that a survey has found: which bytes,
+// and how they were read. Where the files lie is no part of it.
+func identity(s workload.Settings) string {
+	var text strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(s)) {
+		if k != ownKey(setFiles) {
+			fmt.Fprintf(&text, "%s=%q\n", k, s[k])
+		}
+	}
+	return text.String()
+}
+
+// Dataset implements workload.Workload.
+func (w *own) Dataset(s workload.Spec) (workload.Dataset, error) {
+	found, err := w.survey(context.Background(), s, func(int) {})
+	if err != nil {
+		return nil, err
+	}
+	return dataset{found, false}, nil
+}
+
+// QueryTypes implements workload.Workload: of rows of any schema there are none.
+func (*own) QueryTypes() []workload.QueryType { return nil }
+
+// Queries implements workload.Workload.
+func (*own) Queries(_ workload.Spec, queryType string, _ int) (iter.Seq[query.Query], error) {
+	return nil, fmt.Errorf("unknown query type %q: the workload %s has none; write queries: {types: []} to load alone", queryType, name)
+}
+
+// Inspection is what tsmark inspect shows of files.
+type Inspection struct {
+	Spec  workload.Spec // with all settings: what an experiment holds
+	Facts []string      // about the rows, a line each
+}
+
+// Inspect looks at files and proposes how they are read, as far as the settings of the
+// specification do not say. Its error is a *workload.SpecError.
+func Inspect(ctx context.Context, s workload.Spec, progress func(rows int)) (*Inspection, error) {
+	w := &own{surveys: make(map[string]*survey)}
+	s.Name = name
+	pinned, err := w.Survey(ctx, s, progress)
+	if err != nil {
+		return nil, err
+	}
+	return &Inspection{pinned, w.known(pinned).facts()}, nil
+}
+
+// facts are what people should know of the rows.
+func (s *survey) facts() []string {
+	var facts []string
+	add := func(format string, args ...any) { facts = append(facts, fmt.Sprintf(format, args...)) }
+	for _, f := range s.files {
+		add("%s: %s, %s rows, sha256 %s", f.Name, humanize.IBytes(uint64(f.Bytes)), humanize.Comma(f.Rows), f.SHA256)
+	}
+	step := ""
+	if s.values.Step > 1 {
+		step = fmt.Sprintf(", multiples of %v", s.values.Step)
+	}
+	add("times from %s to %s%s", s.values.First.Format(time.RFC3339Nano), s.values.Last.Format(time.RFC3339Nano), step)
+	add("%s series, whose index takes %s of memory", humanize.Comma(int64(s.index.series)), humanize.IBytes(uint64(s.index.bytes())))
+	for _, note := range s.layout.notes {
+		add("%s", note)
+	}
+	if s.late > 0 {
+		add("%s rows are out of order, by up to %v behind a newer row of their series", humanize.Comma(s.late), s.lateness)
+	} else {
+		add("the rows of each series are in order")
+	}
+	if s.repeated > 0 {
+		add("%s rows have the series and time of a later row: systems that keep one row of each lose them; another tag may tell them apart", humanize.Comma(s.repeated))
+	} else {
+		add("no two rows have one series and time")
+	}
+	for _, t := range s.index.tables {
+		for f, n := range s.nulls[t.place] {
+			if n > 0 {
+				add("field %s of table %s is missing in %s rows", t.Fields[f].Name, t.Name, humanize.Comma(n))
+			}
+		}
+	}
+	return facts
+}

@@ -1,0 +1,321 @@
+package owndata
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// survey is all that is known of a dataset, once its rows have been read.
+type survey struct {
+	layout *layout
+	index  *index
+	schema *series.Schema
+	files  []workload.File // as layout's
+
+	rows   int64
+	values series.Values
+	nulls  [][]int64 // per table and field
+
+	late     int64         // rows behind a newer one of their series
+	lateness time.Duration // by how much at most
+	repeated int64         // rows whose series and time come again later
+	older    series.Bitmap // those rows, by their number; nil: there are none
+	zoneless int64         // times without a zone
+}
+
+// take surveys the rows of a layout that is complete. Its error is a *settingError.
+func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, error) {
+	x, err := newIndex(l.table, l.tags, l.fields)
+	if err != nil {
+		return nil, of(setFields, err)
+	}
+	for _, t := range x.tables {
+		for _, name := range t.ColumnNames() {
+			if name == l.time && l.format != formatPoints {
+				return nil, of(setTime, fmt.Errorf("column %s is the time, and a tag or field of table %s besides", name, t.Name))
+			}
+		}
+	}
+	s := &survey{layout: l, index: x, files: make([]workload.File, len(l.files))}
+	// Digests need the bytes alone, and are computed beside.
+	var digests errgroup.Group
+	for i, f := range l.files {
+		s.files[i].Name, s.files[i].Bytes = f.name, f.size
+	}
+	digests.Go(func() (err error) {
+		for i, f := range l.files {
+			if err == nil && ctx.Err() == nil {
+				s.files[i].SHA256, err = hash(f)
+			}
+		}
+		return err
+	})
+	o := newObserver(x)
+	r := &reader{survey: s, observed: o}
+	if r.filler, err = newFiller(l, x); err != nil {
+		return nil, of(setTimeFormat, err)
+	}
+	var batch series.Batch
+	for err == nil {
+		if err = r.Next(&batch, surveyRows); err == nil {
+			o.add(&batch)
+			s.files[r.at].Rows += int64(batch.Rows())
+			progress(batch.Rows())
+			err = ctx.Err()
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		r.close()
+		_ = digests.Wait() // what it found says less
+		return nil, of(setFiles, err)
+	}
+	if err := digests.Wait(); err != nil {
+		return nil, of(setFiles, err)
+	}
+	if o.rows == 0 {
+		return nil, of(setFiles, fmt.Errorf("%s has no rows", l.files[0].name))
+	}
+	x.freeze()
+	s.rows, s.zoneless, s.nulls = o.rows, r.filler.clock.zoneless, o.nulls
+	s.late, s.lateness = o.late, time.Duration(o.lateness)
+	s.values = o.values()
+	s.schema = &series.Schema{Series: x.series, First: s.values.First, Last: s.values.Last, Step: s.values.Step}
+	for _, t := range x.tables {
+		s.schema.Tables = append(s.schema.Tables, t.Table)
+	}
+	if err := s.findRepeated(ctx, o, progress); err != nil {
+		return nil, of(setFiles, err)
+	}
+	if s.repeated > 0 {
+		s.values.Has = append(s.values.Has, series.RepeatedTimes)
+	}
+	return s, nil
+}
+
+// surveyRows is how many rows are read at once.
+const surveyRows = 4096
+
+// observer looks at the rows of a survey.
+type observer struct {
+	index       *index
+	rows        int64
+	first, last int64
+	step        int64 // greatest common divisor of all times
+	nulls       [][]int64
+	has         map[series.Trait]bool
+
+	tables   []order
+	late     int64
+	lateness int64
+	lateRows map[rowKey]bool // what late rows have in common with others
+	equal    int64           // rows at the time of the row before of their series
+	older    series.Bitmap   // the rows before those
+}
+
+// order is how the rows of a table follow each other, per series.
+type order struct {
+	newest []int64 // largest time so far
+	row    []int64 // number of the row that has it; -1: none yet
+}
+
+// rowKey is what rows have in common of which some systems keep one.
+type rowKey struct {
+	table  int32
+	series uint32
+	time   int64
+}
+
+func newObserver(x *index) *observer {
+	o := &observer{index: x, first: math.MaxInt64, last: math.MinInt64, has: make(map[series.Trait]bool), lateRows: make(map[rowKey]bool), tables: make([]order, len(x.tables))}
+	for _, t := range x.tables {
+		o.nulls = append(o.nulls, make([]int64, len(t.Fields)))
+	}
+	return o
+}
+
+// add looks at the rows of a batch.
+func (o *observer) add(b *series.Batch) {
+	for i := range b.Runs {
+		run := &b.Runs[i]
+		t := o.index.byName[run.Table.Name]
+		o.times(run, t.place)
+		for f := range run.Columns {
+			o.nulls[t.place][f] += int64(run.Rows() - run.Values(f))
+			o.field(run, f)
+		}
+	}
+}
+
+func (o *observer) times(run *series.Run, table int) {
+	of := &o.tables[table]
+	for row, t := range run.Times {
+		s := int(run.Series[row])
+		for len(of.newest) <= s {
+			of.newest, of.row = append(of.newest, math.MinInt64), append(of.row, -1)
+		}
+		switch newest := of.newest[s]; {
+		case t > newest:
+			of.newest[s], of.row[s] = t, o.rows
+		case t == newest:
+			o.equal++
+			mark(&o.older, of.row[s])
+			of.row[s] = o.rows
+		default:
+			o.late++
+			o.lateness = max(o.lateness, newest-t)
+			o.lateRows[rowKey{int32(table), run.Series[row], t}] = true
+		}
+		o.first, o.last = min(o.first, t), max(o.last, t)
+		if o.step != 1 {
+			o.step = divisor(o.step, t)
+		}
+		o.rows++
+	}
+}
+
+// divisor is the largest that a and b have in common.
+func divisor(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	if a < 0 {
+		return -a
+	}
+	return a
+}
+
+// mark marks a row, for which it makes room.
+func mark(b *series.Bitmap, row int64) {
+	for int64(len(*b)) <= row>>6 {
+		*b = append(*b, 0)
+	}
+	b.Set(int(row))
+}
+
+// exact is the largest number up to which doubles hold all integers.
+const exact = 1 << 53
+
+// field looks for values that not every system can hold.
+func (o *observer) field(run *series.Run, f int) {
+	c := &run.Columns[f]
+	switch run.Table.Fields[f].Type {
+	case series.Float, series.Float32:
+		for _, v := range c.Floats {
+			if v-v == 0 {
+				continue
+			}
+			if v != v {
+				o.has[series.NaN] = true
+			} else {
+				o.has[series.Infinities] = true
+			}
+		}
+	case series.Int:
+		for _, v := range c.Ints {
+			if v > exact || v < -exact {
+				o.has[series.LargeInts] = true
+				if v == math.MinInt64 {
+					o.has[series.SmallestInt] = true
+				}
+			}
+		}
+	case series.Int32:
+		for _, v := range c.Ints {
+			if v == math.MinInt32 {
+				o.has[series.SmallestInt] = true
+			}
+		}
+	case series.Timestamp:
+		for _, v := range c.Ints {
+			if v%1000 != 0 {
+				o.has[series.FineTimestamps] = true
+			}
+		}
+	}
+}
+
+// values is what is known of the rows' values but that times repeat.
+func (o *observer) values() series.Values {
+	v := series.Values{First: time.Unix(0, o.first).UTC(), Last: time.Unix(0, o.last).UTC(), Step: time.Duration(max(o.step, 1))}
+	for _, t := range o.index.tables {
+		for i := range t.set.values {
+			for at := range int32(t.set.values[i].Len()) {
+				for _, has := range series.TagTraits(t.set.values[i].At(at)) {
+					o.has[has] = true
+				}
+			}
+		}
+	}
+	for _, t := range []series.Trait{series.NaN, series.Infinities, series.LargeInts, series.SmallestInt, series.FineTimestamps, series.EmptyTags, series.EscapedTags, series.UnplainTags} {
+		if o.has[t] {
+			v.Has = append(v.Has, t)
+		}
+	}
+	return v
+}
+
+// findRepeated finds the rows after which another one has the same series and time. Rows
+// in order have shown them by themselves; late ones need another pass, and 40 bytes each.
+func (s *survey) findRepeated(ctx context.Context, o *observer, progress func(rows int)) error {
+	s.repeated, s.older = o.equal, o.older
+	if o.late == 0 {
+		return nil
+	}
+	clear(o.older)
+	s.repeated = 0
+	// Of two rows alike the later one is late, or stands at the newest time, as does the
+	// earlier one. So rows at the newest times are kept apart, as above.
+	newest := make([]order, len(s.index.tables))
+	last := make(map[rowKey]int64, len(o.lateRows))
+	number := int64(0)
+	r := s.open()
+	var batch series.Batch
+	for {
+		if err := r.Next(&batch, surveyRows); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return err
+		}
+		for i := range batch.Runs {
+			run := &batch.Runs[i]
+			table := s.index.byName[run.Table.Name].place
+			of := &newest[table]
+			for row, t := range run.Times {
+				n := int(run.Series[row])
+				for len(of.newest) <= n {
+					of.newest, of.row = append(of.newest, math.MinInt64), append(of.row, -1)
+				}
+				key := rowKey{int32(table), run.Series[row], t}
+				before, known := int64(-1), false
+				if o.lateRows[key] {
+					before, known = last[key]
+					last[key] = number
+				} else if t == of.newest[n] {
+					before, known = of.row[n], true
+				}
+				if known {
+					s.repeated++
+					mark(&s.older, before)
+				}
+				if t >= of.newest[n] {
+					of.newest[n], of.row[n] = t, number
+				}
+				number++
+			}
+		}
+		progress(batch.Rows())
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
