@@ -79,6 +79,9 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 	if r.Dataset.Unverified != "" {
 		warn("%s", r.Dataset.Unverified)
 	}
+	if types := r.OwnTexts(); len(types) > 0 {
+		warn("%s: the queries are texts that the experiment brought (own text). No answer of them is verified, and no two targets are compared by them.", strings.Join(types, ", "))
+	}
 	if r.Texts() == result.TextsTSBS {
 		warn("The queries are the texts of TSBS's own generator (query-texts: tsbs), which do not ask all systems the same: no answer is verified, and no two targets are compared by them.")
 	}

@@ -106,7 +106,7 @@ func compareType(g *group, queryType string) row {
 			cells = append(cells, cell{median, dim}, cell{"empty", dim})
 		case result.Unverified:
 			if q := s.queries(queryType); q.Texts != "" { // of another question than its neighbours'
-				cells = append(cells, cell{result.TSBSText, dim}, cell{q.Verdict.String(), dim})
+				cells = append(cells, cell{q.TextName(), dim}, cell{q.Verdict.String(), dim})
 				continue
 			}
 			cells = append(cells, cell{median, dim}, cell{"not verified", dim})

@@ -49,6 +49,7 @@ func Driver() driver.Driver {
 		Modules:    []string{"github.com/duckdb/duckdb-go-bindings"},
 		Place:      func(o driver.Options) string { return driver.FilePlace(o[sqlkit.Path]) },
 		Render:     sqlkit.Render(newDialect),
+		Literals:   sqlkit.Literals(newDialect),
 		RenderFrom: sqlkit.RenderFrom(newDialect),
 		Open:       open,
 	}

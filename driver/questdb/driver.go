@@ -13,6 +13,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/series"
 )
@@ -66,6 +67,7 @@ func Driver() driver.Driver {
 			"PORT": optionPGPort, "USERNAME": optionPGUser, "PASSWORD": optionPGPassword,
 		}},
 		Render:     render,
+		Literals:   sqlkit.Literals(newDialect),
 		RenderFrom: renderFrom,
 		TSBS:       &driver.TSBS{Format: "questdb", Request: driver.Verbatim},
 		Open:       open,

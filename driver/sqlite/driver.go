@@ -107,6 +107,7 @@ func Driver() driver.Driver {
 		Modules:    []string{"modernc.org/sqlite", "github.com/mattn/go-sqlite3"},
 		Place:      func(o driver.Options) string { return driver.FilePlace(o[sqlkit.Path]) },
 		Render:     sqlkit.Render(newDialect),
+		Literals:   sqlkit.Literals(newDialect),
 		RenderFrom: sqlkit.RenderFrom(newDialect),
 		Open:       open,
 	}

@@ -112,6 +112,7 @@ func taken(t *result.Target) int64 {
 type compareStage struct {
 	*stage
 	answers [views]map[takenQuery]*oracle.Expectation // nil: not worked out yet
+	texts   map[takenQuery]map[string]*query.Answer   // by target, of types that agreement alone can verify
 }
 
 // decided is the verdict on the answers of a phase.
@@ -134,6 +135,7 @@ func (x *compareStage) expect(ctx context.Context) error {
 	for v := range wanted {
 		wanted[v] = make(map[takenQuery]bool)
 	}
+	x.texts = make(map[takenQuery]map[string]*query.Answer)
 	for i := range x.run.Targets {
 		held := x.viewOf(&x.plan.targets[i])
 		for _, p := range undecided(&x.run.Targets[i]) {
@@ -142,7 +144,15 @@ func (x *compareStage) expect(ctx context.Context) error {
 				return stored(err)
 			}
 			for _, a := range answers {
-				wanted[held][x.keyOf(p, &a)] = true
+				key := x.keyOf(p, &a)
+				if !x.agrees(x.queriesOf(p.queryType)) {
+					wanted[held][key] = true
+					continue
+				}
+				if x.texts[key] == nil {
+					x.texts[key] = make(map[string]*query.Answer)
+				}
+				x.texts[key][p.target] = a.Answer
 			}
 		}
 	}
@@ -157,12 +167,27 @@ func (x *compareStage) expect(ctx context.Context) error {
 		var keys []takenQuery
 		for i := range x.queries {
 			q, place := &x.queries[i], 0
+			var texts []query.Query
+			var textKeys []takenQuery
 			for one := range q.all {
-				if key := (takenQuery{q.queryType.Name, place}); wanted[v][key] {
+				if key := (takenQuery{q.queryType.Name, place}); !wanted[v][key] {
+				} else if q.written != nil {
+					texts, textKeys = append(texts, one), append(textKeys, key)
+				} else {
 					full, keys = append(full, one), append(keys, key)
 				}
 				place++
 			}
+			found, err := x.byReference(ctx, v, q, texts)
+			if err != nil {
+				return err
+			}
+			for i, key := range textKeys {
+				answers[v][key] = &found[i]
+			}
+		}
+		if len(full) == 0 {
+			continue
 		}
 		expected, err := x.pass(ctx, "computing expected answers", x.viewed[v].dataset, full, nil)
 		if err != nil {
@@ -221,6 +246,9 @@ func (x *compareStage) compareType(ctx context.Context, cfg verify.Config, t dri
 	if err != nil {
 		return result.Verdict{}, false, stored(err)
 	}
+	if q := x.queriesOf(p.queryType); x.agrees(q) {
+		return x.agree(q, p, answers), false, nil
+	}
 	list := make([]verify.Taken, len(answers))
 	for i := range answers {
 		list[i] = verify.Taken{Answered: &answers[i], Expected: x.answers[held][x.keyOf(p, &answers[i])]}
@@ -237,6 +265,9 @@ func (x *compareStage) decide(ctx context.Context, out *result.Target, found []d
 	for _, d := range found {
 		q := *out.RepeatOf(d.repeat).Type(d.queryType)
 		q.Verdict, q.Withheld = d.verdict, cmp.Or(q.Withheld, d.verdict.Difference)
+		if q.Verdict == (result.Verdict{}) { // there was nothing to compare the answers with
+			q.Sample.Captured = 0
+		}
 		if err := x.keepQueries(ctx, out, d.repeat, &q); err != nil {
 			return err
 		}
