@@ -30,10 +30,11 @@ func (s *subject) agrees(q *typeQueries) bool {
 
 // agree compares answers of a phase with those of targets of other systems to the same
 // queries. Of two that differ nobody knows which one is right.
-func (x *compareStage) agree(q *typeQueries, p phase, answers []engine.Answered) (v result.Verdict) {
+func (x *compareStage) agree(q *typeQueries, p phase, answers []engine.Answered, progress func()) (v result.Verdict) {
 	kind := x.run.Targets[slices.IndexFunc(x.run.Targets, func(t result.Target) bool { return t.Name == p.target })].Kind
 	asked := &query.Query{Shape: query.Written{Ordered: q.written.Ordered}}
 	for i := range answers {
+		progress()
 		a := &answers[i]
 		key := x.keyOf(p, a)
 		compared := false

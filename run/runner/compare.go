@@ -247,7 +247,7 @@ func (x *compareStage) compareType(ctx context.Context, cfg verify.Config, t dri
 		return result.Verdict{}, false, stored(err)
 	}
 	if q := x.queriesOf(p.queryType); x.agrees(q) {
-		return x.agree(q, p, answers), false, nil
+		return x.agree(q, p, answers, cfg.Progress), false, nil
 	}
 	list := make([]verify.Taken, len(answers))
 	for i := range answers {
