@@ -82,6 +82,9 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 	if types := r.OwnTexts(); len(types) > 0 {
 		warn("%s: the queries are texts that the experiment brought (own text). No answer of them is verified, and no two targets are compared by them.", strings.Join(types, ", "))
 	}
+	if why := noReference(r); why != "" {
+		warn("Reference texts of own queries were not run: %s", why)
+	}
 	if r.Texts() == result.TextsTSBS {
 		warn("The queries are the texts of TSBS's own generator (query-texts: tsbs), which do not ask all systems the same: no answer is verified, and no two targets are compared by them.")
 	}
@@ -98,6 +101,19 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 		}
 	}
 	return list
+}
+
+// noReference is why reference texts of own queries were not run; empty: they were, or
+// there are none.
+func noReference(r *result.Run) string {
+	for i := range r.Targets {
+		for j := range r.Targets[i].Queries {
+			if why := r.Targets[i].Queries[j].NoReference; why != "" {
+				return why
+			}
+		}
+	}
+	return ""
 }
 
 // outcome is the run's status in a few words.

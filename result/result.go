@@ -424,7 +424,8 @@ type Queries struct {
 	// answered, ByAgreement where it is about what other targets of the run did; empty:
 	// about what the oracle knows.
 	By          string  `json:"by,omitempty"`
-	Unsupported string  `json:"unsupported,omitempty"` // reason; no query was run
+	NoReference string  `json:"no_reference,omitempty"` // why the reference text of an own query could not be run
+	Unsupported string  `json:"unsupported,omitempty"`  // reason; no query was run
 	Verdict     Verdict `json:"verdict"`
 	Withheld    string  `json:"withheld,omitempty"` // why the figures below are not shown as a result
 	Workers     int     `json:"workers"`

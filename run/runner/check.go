@@ -126,9 +126,7 @@ func lastLoad(t *result.Target) *result.Load {
 func (x *checkStage) checkType(ctx context.Context, on *turn, q *typeQueries, task Task) (*result.Queries, error) {
 	out := &result.Queries{Type: q.queryType.Name, Help: q.queryType.Help, Texts: x.plan.texts(q)}
 	if !x.expects(q) {
-		if x.references.missing != "" && q.written != nil && q.written.Reference != "" {
-			x.remark(fmt.Sprintf("no answer of %s is verified, since this tsmark has no reference: %s", q.queryType.Name, x.references.missing))
-		}
+		out.NoReference = x.noReference(q)
 		return x.checkTexts(ctx, on, q, out, task)
 	}
 	if err := noAggregate(on.out, q); err != nil {

@@ -126,7 +126,7 @@ func (x *queryStage) keep(ctx context.Context, on *turn, q *typeQueries, measure
 	}
 	measured.Type, measured.Help = q.queryType.Name, q.queryType.Help
 	s := &measured.Sample
-	measured.Texts, measured.By = x.plan.texts(q), x.by(q)
+	measured.Texts, measured.By, measured.NoReference = x.plan.texts(q), x.by(q), x.noReference(q)
 	if s.Repeated = q.repeated; x.expects(q) || x.agrees(q) {
 		checked := on.out.RepeatOf(1).Type(q.queryType.Name)
 		s.Wanted, s.Early = x.plan.experiment.Queries.Verify, checked.Sample.Early

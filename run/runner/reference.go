@@ -67,6 +67,14 @@ func (r *references) look(s *subject) (err error) {
 // expects reports whether the right answers of a type are known.
 func (s *subject) expects(q *typeQueries) bool { return s.plan.hasMeaning(q) || s.byReferenceText(q) }
 
+// noReference is the result.Queries.NoReference of a type.
+func (s *subject) noReference(q *typeQueries) string {
+	if q.written == nil || q.written.Reference == "" || s.byReferenceText(q) {
+		return ""
+	}
+	return s.references.missing
+}
+
 // by is the result.Queries.By of a type.
 func (s *subject) by(q *typeQueries) string {
 	switch {
