@@ -423,7 +423,10 @@ type Queries struct {
 	// By is ByReference where Verdict is about what the reference text of an own query
 	// answered, ByAgreement where it is about what other targets of the run did; empty:
 	// about what the oracle knows.
-	By          string  `json:"by,omitempty"`
+	By string `json:"by,omitempty"`
+	// Disagrees is how another system answered the same query of an own text, where nobody
+	// knows the right answer.
+	Disagrees   string  `json:"disagrees,omitempty"`
 	NoReference string  `json:"no_reference,omitempty"` // why the reference text of an own query could not be run
 	Unsupported string  `json:"unsupported,omitempty"`  // reason; no query was run
 	Verdict     Verdict `json:"verdict"`
@@ -500,7 +503,7 @@ const (
 // VerifiedBy is what the answers of the type were compared with: oracle, ByReference or
 // ByAgreement; empty: nothing, so that they are not verified.
 func (q *Queries) VerifiedBy() string {
-	if q.Verdict.Checked == 0 {
+	if !q.Verdict.OK() {
 		return ""
 	}
 	return cmp.Or(q.By, "oracle")
@@ -521,6 +524,9 @@ func (q *Queries) TextName() string {
 // VerdictText is the verdict on the answers as reports print it.
 func (q *Queries) VerdictText() string {
 	if name := q.TextName(); name != "" && q.Verdict == (Verdict{}) {
+		if q.Disagrees != "" {
+			name += ", answers differ"
+		}
 		return q.Verdict.String() + ": " + name
 	}
 	if q.By != "" && q.Verdict.OK() {

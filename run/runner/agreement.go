@@ -29,8 +29,9 @@ func (s *subject) agrees(q *typeQueries) bool {
 }
 
 // agree compares answers of a phase with those of targets of other systems to the same
-// queries. Of two that differ nobody knows which one is right.
-func (x *compareStage) agree(q *typeQueries, p phase, answers []engine.Answered, progress func()) (v result.Verdict) {
+// queries. Of two that differ nobody knows which one is right: then there is no verdict,
+// and the first difference is returned.
+func (x *compareStage) agree(q *typeQueries, p phase, answers []engine.Answered, progress func()) (v result.Verdict, differs string) {
 	kind := x.run.Targets[slices.IndexFunc(x.run.Targets, func(t result.Target) bool { return t.Name == p.target })].Kind
 	asked := &query.Query{Shape: query.Written{Ordered: q.written.Ordered}}
 	for i := range answers {
@@ -48,9 +49,7 @@ func (x *compareStage) agree(q *typeQueries, p phase, answers []engine.Answered,
 			expected, found := query.Answer{Rows: slices.Clone(right.Rows)}, query.Answer{Rows: slices.Clone(a.Answer.Rows)}
 			answered := asked.Answered(&expected)
 			if d := query.Compare(answered, answered.Columns(nil), &expected, &found); d != nil {
-				v.Checked++
-				v.Difference = fmt.Sprintf("query %d: %s answers otherwise, and nobody knows which answer is right: %s", key.id, other, d)
-				return v
+				return result.Verdict{}, fmt.Sprintf("query %d of %s and %s: %s", key.id, other, p.target, d)
 			}
 		}
 		if !compared {
@@ -62,5 +61,5 @@ func (x *compareStage) agree(q *typeQueries, p phase, answers []engine.Answered,
 			v.Empty++
 		}
 	}
-	return v
+	return v, ""
 }

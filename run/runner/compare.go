@@ -118,7 +118,8 @@ type compareStage struct {
 // decided is the verdict on the answers of a phase.
 type decided struct {
 	phase
-	verdict result.Verdict
+	verdict   result.Verdict
+	disagrees string // how another system's answer differs, where nobody knows the right one
 }
 
 // takenQuery is a query whose answer was taken, by the id that it has in common
@@ -220,6 +221,15 @@ func (x *compareStage) compare(ctx context.Context, t driver.DB, planned *planne
 	cfg := x.verifying(planned)
 	cfg.Gone, cfg.Progress = out.Failure != "", func() { task.Add(1) }
 	for _, p := range undecided(out) {
+		if q := x.queriesOf(p.queryType); x.agrees(q) {
+			answers, err := x.taken().get(p)
+			if err != nil {
+				return found, false, stored(err)
+			}
+			verdict, differs := x.agree(q, p, answers, cfg.Progress)
+			found = append(found, decided{p, verdict, differs})
+			continue
+		}
 		verdict, open, err := x.compareType(ctx, cfg, t, planned, held, p)
 		if err != nil {
 			fail(ctx, task, err)
@@ -230,7 +240,7 @@ func (x *compareStage) compare(ctx context.Context, t driver.DB, planned *planne
 			continue
 		}
 		wrong = wrong || verdict.Difference != ""
-		found = append(found, decided{p, verdict})
+		found = append(found, decided{p, verdict, ""})
 	}
 	if wrong {
 		task.Fail("wrong answers")
@@ -245,9 +255,6 @@ func (x *compareStage) compareType(ctx context.Context, cfg verify.Config, t dri
 	answers, err := x.taken().get(p)
 	if err != nil {
 		return result.Verdict{}, false, stored(err)
-	}
-	if q := x.queriesOf(p.queryType); x.agrees(q) {
-		return x.agree(q, p, answers, cfg.Progress), false, nil
 	}
 	list := make([]verify.Taken, len(answers))
 	for i := range answers {
@@ -264,7 +271,7 @@ func (x *compareStage) compareType(ctx context.Context, cfg verify.Config, t dri
 func (x *compareStage) decide(ctx context.Context, out *result.Target, found []decided) error {
 	for _, d := range found {
 		q := *out.RepeatOf(d.repeat).Type(d.queryType)
-		q.Verdict, q.Withheld = d.verdict, cmp.Or(q.Withheld, d.verdict.Difference)
+		q.Verdict, q.Disagrees, q.Withheld = d.verdict, d.disagrees, cmp.Or(q.Withheld, d.verdict.Difference)
 		if q.Verdict == (result.Verdict{}) { // there was nothing to compare the answers with
 			q.Sample.Captured = 0
 		}
