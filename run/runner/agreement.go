@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -26,6 +27,17 @@ func (s *subject) agrees(q *typeQueries) bool {
 		}
 	}
 	return false
+}
+
+// spread has a type whose answers differ in one repeat be verified in none.
+func spread(found []decided) {
+	for _, d := range found {
+		for i := range found {
+			if of := &found[i]; d.disagrees != "" && of.queryType == d.queryType {
+				of.verdict, of.disagrees = result.Verdict{}, cmp.Or(of.disagrees, d.disagrees)
+			}
+		}
+	}
 }
 
 // agree compares answers of a phase with those of targets of other systems to the same

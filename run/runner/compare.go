@@ -242,6 +242,7 @@ func (x *compareStage) compare(ctx context.Context, t driver.DB, planned *planne
 		wrong = wrong || verdict.Difference != ""
 		found = append(found, decided{p, verdict, ""})
 	}
+	spread(found)
 	if wrong {
 		task.Fail("wrong answers")
 	} else {
