@@ -260,6 +260,7 @@ func TestReads(t *testing.T) {
 		"SELECT replace(hostname, 'a', 'b') FROM t": true,
 		"":                         false,
 		"DROP TABLE cpu":           false,
+		"SELECT 1; SELECT 2":       false,
 		"SELECT 1; DROP TABLE cpu": false,
 		"WITH x AS (DELETE FROM cpu RETURNING *) SELECT 1": false,
 		"SELECT * INTO other FROM cpu":                     false,
