@@ -87,7 +87,24 @@ func (a *app) readExperiment(name string) (*experiment.Experiment, error) {
 	if err != nil {
 		return nil, unreadable(name, preset.Names(presets), err)
 	}
-	return experiment.Parse(name, data)
+	e, err := experiment.Parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	return e, e.ReadOwn(filepath.Dir(name))
+}
+
+// ownQueriesFlag is the flag that names files of own queries.
+const ownQueriesFlag = "own-queries"
+
+// addOwn adds the queries of files that were given as flags to an experiment.
+func addOwn(e *experiment.Experiment, files []string) error {
+	for _, name := range files {
+		if err := e.AddOwn(name); err != nil {
+			return fmt.Errorf("--%s: %w", ownQueriesFlag, err)
+		}
+	}
+	return nil
 }
 
 // unreadable is an error about an experiment's file.

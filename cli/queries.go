@@ -11,11 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/ownqueries"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
@@ -40,6 +42,7 @@ func (a *app) queriesCommand() *cobra.Command {
 	e := experiment.Default() // checks what a run would
 	align := false
 	types, n, formatName := e.Queries.Types, 10, formatJSON
+	var own []string
 	formats := a.queryFormats()
 	cmd := &cobra.Command{
 		Use:   "queries",
@@ -63,10 +66,13 @@ or up to it where it lies one second behind the last interval already.`,
 			if err := w.Check(spec); err != nil {
 				return err
 			}
-			if len(w.QueryTypes()) == 0 {
+			if err := addOwn(e, own); err != nil {
+				return err
+			}
+			if len(w.QueryTypes())+len(own) == 0 {
 				return fmt.Errorf("--use-case: there are no queries of %s; it can only be loaded", spec.Name)
 			}
-			write, err := a.queryWriter(formatName, formats, w, spec)
+			write, err := a.queryWriter(formatName, formats, w, spec, e.Queries.Own)
 			if err != nil {
 				return fmt.Errorf("--format: %w", err)
 			}
@@ -80,8 +86,11 @@ or up to it where it lies one second behind the last interval already.`,
 			if err := e.Check(); err != nil {
 				return err
 			}
-			known := w.QueryTypes()
 			a.drawSeed(&spec)
+			if w, err = e.Extend(w, spec); err != nil {
+				return err
+			}
+			known := w.QueryTypes()
 			for i := range e.Queries.Types { // before the first is printed
 				if name := e.Queries.Named(i); name != "" && !slices.ContainsFunc(known, func(t workload.QueryType) bool { return t.Name == name }) {
 					_, err := w.Queries(spec, name, 0)
@@ -120,6 +129,7 @@ or up to it where it lies one second behind the last interval already.`,
 		a.querySettingFlags(cmd, &spec.QuerySettings)
 		f := cmd.Flags()
 		f.StringSliceVar(&types, "query-type", types, "query `types`, separated by commas, or core or all")
+		f.StringArrayVar(&own, ownQueriesFlag, nil, ownQueriesHelp)
 		f.Var(count(&n, 1), "queries", "queries of each type")
 		f.BoolVar(&align, "align-windows", false, "start every window on a bucket border")
 		f.StringVar((*string)(&e.Queries.Windows), "windows", "", windowsHelp)
@@ -149,7 +159,8 @@ func printTexts(out *bufio.Writer, format string, spec workload.Spec, types []st
 }
 
 // queryWriter returns how to print a query in the format.
-func (a *app) queryWriter(format string, formats []string, w workload.Workload, spec workload.Spec) (func(io.Writer, *query.Query) error, error) {
+// Own queries are looked for among those given.
+func (a *app) queryWriter(format string, formats []string, w workload.Workload, spec workload.Spec, own []ownqueries.Query) (func(io.Writer, *query.Query) error, error) {
 	switch format {
 	case formatJSON:
 		return func(out io.Writer, q *query.Query) error { return json.NewEncoder(out).Encode(q) }, nil
@@ -170,7 +181,13 @@ func (a *app) queryWriter(format string, formats []string, w workload.Workload, 
 		return nil, err
 	}
 	return func(out io.Writer, q *query.Query) error {
-		request, err := kind.Render(q, schema, options)
+		request, err := driver.Request{}, error(nil)
+		if _, text := q.Written(); text {
+			at := slices.IndexFunc(own, func(known ownqueries.Query) bool { return known.Name == q.Type })
+			request.Text, err = own[at].Text(q, kind.Name, kind.LiteralsOf(options))
+		} else {
+			request, err = kind.Render(q, schema, options)
+		}
 		if err != nil {
 			_, err = fmt.Fprintf(out, "-- %s %d: n/a: %s\n", q.Type, q.ID, err)
 			return err

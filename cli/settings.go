@@ -20,6 +20,7 @@ type settings struct {
 	flags   *experiment.Experiment
 	targets []string
 	sweeps  []string
+	own     []string // files of own queries
 	copies  []setting
 	dataset []string // flags that say which dataset it is
 }
@@ -64,6 +65,9 @@ func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []st
 	}
 	if cmd.Flags().Changed("query-type") && len(e.Queries.Types) == 0 {
 		return fmt.Errorf("--query-type: is empty; name query types, or %s or %s", experiment.CoreTypes, experiment.AllTypes)
+	}
+	if err := addOwn(e, s.own); err != nil {
+		return err
 	}
 	s.unknownFile(cmd, e)
 	for _, text := range s.sweeps {
@@ -237,12 +241,15 @@ type both struct {
 
 func (b both) Set(text string) error { return cmp.Or(b.number.Set(text), b.other.Set(text)) }
 
+const ownQueriesHelp = "`file` of query types of your own, beside the workload's: docs/own-queries.md; may be repeated"
+
 const windowsHelp = "recent: windows end close to the dataset's end; sliding: each overlaps the one before by 98 %, or sliding:5s: is 5s behind it; uniform, the default: as TSBS draws them"
 
 // queryFlags adds the flags that say which answers are checked.
 func (s *settings) queryFlags(cmd *cobra.Command) {
 	f, q := cmd.Flags(), &s.flags.Queries
 	f.StringSliceVar(&q.Types, "query-type", q.Types, "query `types`, separated by commas; core: one of each kind; all; core,-TYPE and all,-TYPE leave one out")
+	f.StringArrayVar(&s.own, ownQueriesFlag, nil, ownQueriesHelp)
 	f.Var(count(&q.Verify, 1), "verify", "answers of each type and target that are compared with the expected ones, a random sample")
 	f.StringVar(&q.CheckSeed, "check-seed", "", "`text` that selects the sample, to compare the same answers again; default: random")
 	s.means("check-seed", "queries.check-seed")

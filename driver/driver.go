@@ -59,6 +59,10 @@ type Driver struct {
 	// wraps query.ErrUnsupported, with the reason, for what the system cannot
 	// answer.
 	Render func(*query.Query, *series.Schema, Options) (Request, error)
+	// Literals are how texts that users write in its language are filled in: a Request
+	// with such a text is sent over the ordinary Querier. The options have passed Resolve.
+	// Nil: it takes none.
+	Literals func(Options) query.Literals
 	// TSBS is how it runs the texts of TSBS's own generator; nil: TSBS has none for
 	// the system, or tsmark does not know them.
 	TSBS *TSBS
@@ -73,6 +77,15 @@ type Driver struct {
 	// Open connects. Its options have passed Resolve. Where it cannot reach
 	// the system its error wraps ErrUnreachable.
 	Open func(context.Context, Env, Options) (DB, error)
+}
+
+// LiteralsOf is Literals with options; nil where the driver has none.
+func (d *Driver) LiteralsOf(o Options) *query.Literals {
+	if d.Literals == nil {
+		return nil
+	}
+	l := d.Literals(o)
+	return &l
 }
 
 // Tool is how the files of another benchmark speak of a system.

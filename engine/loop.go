@@ -244,8 +244,11 @@ func (w *worker) query(ctx context.Context, i int, due *arrival) error {
 	// A query that is run again, where all answers were taken, is there to be timed.
 	if w.cfg.Capture.wants(int64(i-w.cfg.BurnIn)) && (due != nil || i < w.count) {
 		taken = &Answered{Place: w.cfg.First + i%w.count}
-		kept = limit.Expected(taken.keep(q.Whole, q.Columns), q.Rows)
-		sink = kept
+		sink = taken.keep(q.Whole, q.Columns)
+		if q.Rows != AnyRows {
+			kept = limit.Expected(sink, q.Rows)
+			sink = kept
+		}
 	}
 	if !op.BurnIn && w.first.Load() < 0 {
 		w.first.CompareAndSwap(-1, int64(time.Since(w.origin)))

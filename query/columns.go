@@ -42,6 +42,9 @@ func (q *Query) Values() int { return len(q.outline().values) }
 // The comments on the shapes list them. Aggregated fields are named by the
 // aggregate and the field, as max_<field>, but mean_<field>.
 func (q *Query) Columns(table *series.Table) []Column {
+	if w, ok := q.Written(); ok {
+		return w.Columns
+	}
 	o := q.outline()
 	var columns []Column
 	if o.time != "" {

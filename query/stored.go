@@ -33,6 +33,7 @@ type record struct {
 	Having    *conditionRecord `json:"having,omitempty"`
 	Active    *activityRecord  `json:"active,omitempty"`
 	Set       *Set             `json:"set,omitempty"`
+	Text      *writtenRecord   `json:"text,omitempty"`
 }
 
 type conditionRecord struct {
@@ -179,6 +180,10 @@ func (r *record) shape() Shape {
 		return means
 	case "activity":
 		return r.activity()
+	case writtenName:
+		if r.Text != nil {
+			return Written{Texts: r.Text.Texts, Parameters: r.Text.Parameters, Ordered: r.Text.Ordered}
+		}
 	}
 	return nil
 }

@@ -174,6 +174,7 @@ func csvColumns() []csvColumn {
 		{"type", func(l *csvLine) any { return where(l.kind == "query" || l.kind == "mixed query", l.name) }},
 		{"questions", (*csvLine).queriesDrawn},
 		{"texts", of(func(q *result.Queries) any { return q.Texts })},
+		{"verified_by", of(func(q *result.Queries) any { return q.VerifiedBy() })},
 		{"unsupported", func(l *csvLine) any { return l.unsupported }},
 		{"difference", of(func(v *result.Verdict) any { return v.Difference })},
 		{"checked", of(func(v *result.Verdict) any { return v.Checked })},

@@ -80,6 +80,15 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 	if r.Dataset.Unverified != "" {
 		warn("%s", r.Dataset.Unverified)
 	}
+	if types := r.OwnTexts(); len(types) > 0 {
+		warn("%s: the queries are texts that the experiment brought (own text). No answer of them is verified, and no two targets are compared by them.", strings.Join(types, ", "))
+	}
+	if how := disagreement(r); how != "" {
+		warn("Systems answer own texts otherwise, and nobody knows which answer is right: %s. The texts must select the same columns, of the same types.", how)
+	}
+	if why := noReference(r); why != "" {
+		warn("Reference texts of own queries were not run: %s", why)
+	}
 	if r.Texts() == result.TextsTSBS {
 		warn("The queries are the texts of TSBS's own generator (query-texts: tsbs), which do not ask all systems the same: no answer is verified, and no two targets are compared by them.")
 	}
@@ -96,6 +105,34 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 		}
 	}
 	return list
+}
+
+// disagreement is how systems answer the first own text otherwise of which nobody knows
+// the right answer; empty: there is none.
+func disagreement(r *result.Run) string {
+	for i := range r.Targets {
+		for _, of := range r.Targets[i].Measured() {
+			for j := range of.Queries {
+				if q := &of.Queries[j]; q.Disagrees != "" {
+					return q.Type + ", " + q.Disagrees
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// noReference is why reference texts of own queries were not run; empty: they were, or
+// there are none.
+func noReference(r *result.Run) string {
+	for i := range r.Targets {
+		for j := range r.Targets[i].Queries {
+			if why := r.Targets[i].Queries[j].NoReference; why != "" {
+				return why
+			}
+		}
+	}
+	return ""
 }
 
 // outcome is the run's status in a few words.

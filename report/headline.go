@@ -326,6 +326,13 @@ func (g *group) verifiedFact() string {
 		return ""
 	}
 	text := fmt.Sprintf("%d of %s verified", verified, plural(types, "query type"))
+	own := 0
+	for _, s := range g.subjects {
+		own = max(own, len(s.run.OwnTexts()))
+	}
+	if own > 0 {
+		text += fmt.Sprintf(", %d own text not verified", own)
+	}
 	if slices.ContainsFunc(g.subjects, func(s subject) bool { return s.run.Texts() == result.TextsTSBS }) {
 		text += ": the others are TSBS's texts"
 		if verified == 0 {

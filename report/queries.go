@@ -56,7 +56,7 @@ func checkTable(t *result.Target) *table {
 		switch {
 		case q.Unsupported != "":
 			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"n/a: " + q.Unsupported, dim}})
-		case q.Texts != "" && q.Withheld == "" && v.Difference == "": // it was only tried whether the server takes it
+		case q.Texts != "" && q.Withheld == "" && *v == (result.Verdict{}): // it was only tried whether the server takes it
 			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{q.VerdictText(), dim}})
 		case !v.OK():
 			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"wrong: " + cmp.Or(v.Difference, q.Withheld), bad}})

@@ -12,6 +12,9 @@ import (
 // many others the rows were counted.
 func verdictText(q *result.Queries) string {
 	text := q.VerdictText()
+	if q.By != "" && q.Verdict.OK() {
+		return text + " " + count(int64(q.Verdict.Checked)) // others' rows are not known
+	}
 	if q.Verdict.OK() && q.Sample.Wanted > 0 {
 		text += fmt.Sprintf(" %s + %s counted", count(int64(q.Verdict.Checked)), count(q.Counted()))
 	}

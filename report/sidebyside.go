@@ -36,6 +36,7 @@ func comparison(g *group) *table {
 		{"Medians over the rounds, of each round's queries that all verified targets answered, which in a time box are its first ones; × is the median of the ratios of all pairs of rounds.", dim},
 		{"Only verified figures take part; an empty answer, or one cut off by a limit, wins nothing.", dim},
 	}
+	view.Notes = append(view.Notes, verifiedBy(g)...)
 	view.Notes = append(view.Notes, g.turns()...)
 	view.Notes = append(view.Notes, markNotes(view.Rows)...)
 	marked := func(find func(string) bool) bool {
@@ -50,6 +51,28 @@ func comparison(g *group) *table {
 		view.Notes = append(view.Notes, note{"1 round, 1 load: no verdict, since nothing shows what differs from one to the next.", dim})
 	}
 	return view
+}
+
+// verifiedBy says of which types it is not the oracle that knows the answers.
+func verifiedBy(g *group) (list []note) {
+	for _, by := range []struct{ word, says string }{
+		{result.ByReference, "the answers matched those of a reference text in DuckDB"},
+		{result.ByAgreement, "the answers of different systems are the same; whether they are right nobody knows"},
+	} {
+		var types []string
+		for _, t := range g.types() {
+			if slices.ContainsFunc(g.subjects, func(s subject) bool {
+				q := s.queries(t.Key)
+				return q != nil && q.VerifiedBy() == by.word
+			}) {
+				types = append(types, t.Key)
+			}
+		}
+		if len(types) > 0 {
+			list = append(list, note{strings.Join(types, ", ") + ": verified by " + by.word + ": " + by.says + ".", dim})
+		}
+	}
+	return list
 }
 
 const (
@@ -106,7 +129,7 @@ func compareType(g *group, queryType string) row {
 			cells = append(cells, cell{median, dim}, cell{"empty", dim})
 		case result.Unverified:
 			if q := s.queries(queryType); q.Texts != "" { // of another question than its neighbours'
-				cells = append(cells, cell{result.TSBSText, dim}, cell{q.Verdict.String(), dim})
+				cells = append(cells, cell{q.TextName(), dim}, cell{q.Verdict.String(), dim})
 				continue
 			}
 			cells = append(cells, cell{median, dim}, cell{"not verified", dim})

@@ -84,8 +84,8 @@ func tables(g *group, r *result.Run) []*table {
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		queries := queryTable(g, i)
-		// TSBS's texts have no medians side by side.
-		if queries != nil && len(r.Targets) > 1 && !onlyChecked(t) && r.Texts() == "" {
+		// Texts have no medians side by side.
+		if queries != nil && len(r.Targets) > 1 && !onlyChecked(t) && r.Texts() == "" && len(r.OwnTexts()) == 0 {
 			queries.Terminal = doubtful
 		}
 		list = append(list, mixedTable(t), queries, openTable(t), searchTable(t))

@@ -58,13 +58,14 @@ func besides(repeats []Repeat, wrong string) []Repeat {
 	return changed
 }
 
-// wrongAnswer names the first wrong answer of a target; empty: there is none.
+// wrongAnswer names the first wrong answer of a target; empty: there is none. That to a text
+// of an experiment's own is none: what is wrong may be the text.
 func (t *Target) wrongAnswer() string {
 	const text = "answers of the same target are wrong: "
 	for i := range t.Repeats {
 		r := &t.Repeats[i]
 		for j := range r.Queries {
-			if q := &r.Queries[j]; q.Verdict.Difference != "" {
+			if q := &r.Queries[j]; q.Verdict.Difference != "" && q.Texts != TextsOwn {
 				return text + q.Type + ": " + q.Verdict.Difference
 			}
 		}

@@ -10,7 +10,9 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -421,9 +423,18 @@ type Queries struct {
 	Type string `json:"type" redact:"-"`
 	Help string `json:"help" redact:"-"`
 	// Texts is TextsTSBS where the queries were TSBS's own texts, of which nobody knows
-	// the right answers, and which do not ask all systems the same; empty: tsmark's.
-	Texts       string  `json:"texts,omitempty"`
-	Unsupported string  `json:"unsupported,omitempty"` // reason; no query was run
+	// the right answers, and which do not ask all systems the same; TextsOwn where they
+	// were texts that the experiment brought; empty: tsmark's.
+	Texts string `json:"texts,omitempty"`
+	// By is ByReference where Verdict is about what the reference text of an own query
+	// answered, ByAgreement where it is about what other targets of the run did; empty:
+	// about what the oracle knows.
+	By string `json:"by,omitempty"`
+	// Disagrees is how another system answered the same query of an own text, where nobody
+	// knows the right answer.
+	Disagrees   string  `json:"disagrees,omitempty"`
+	NoReference string  `json:"no_reference,omitempty"` // why the reference text of an own query could not be run
+	Unsupported string  `json:"unsupported,omitempty"`  // reason; no query was run
 	Verdict     Verdict `json:"verdict"`
 	Withheld    string  `json:"withheld,omitempty"` // why the figures below are not shown as a result
 	Workers     int     `json:"workers"`
@@ -477,33 +488,87 @@ type Read struct {
 	Bytes float64 `json:"bytes"` // -1: it does not tell
 }
 
-// TextsTSBS stands in Queries.Texts.
-const TextsTSBS = "tsbs"
+// What stands in Queries.Texts.
+const (
+	TextsTSBS = "tsbs"
+	TextsOwn  = "own"
+)
 
-// TSBSText is what reports say of figures of TextsTSBS where they have little room.
-const TSBSText = "TSBS's text"
+// What reports say of figures of TextsTSBS and TextsOwn where they have little room.
+const (
+	TSBSText = "TSBS's text"
+	OwnText  = "own text"
+)
+
+// What stands in Queries.By.
+const (
+	ByReference = "reference"
+	ByAgreement = "agreement"
+)
+
+// VerifiedBy is what the answers of the type were compared with: oracle, ByReference or
+// ByAgreement; empty: nothing, so that they are not verified.
+func (q *Queries) VerifiedBy() string {
+	if !q.Verdict.OK() {
+		return ""
+	}
+	return cmp.Or(q.By, "oracle")
+}
+
+// TextName is what reports call the queries of the type where nobody knows what they
+// mean; empty: that is known.
+func (q *Queries) TextName() string {
+	switch q.Texts {
+	case TextsTSBS:
+		return TSBSText
+	case TextsOwn:
+		return OwnText
+	}
+	return ""
+}
 
 // VerdictText is the verdict on the answers as reports print it.
 func (q *Queries) VerdictText() string {
-	if q.Texts == TextsTSBS && q.Verdict == (Verdict{}) {
-		return q.Verdict.String() + ": " + TSBSText
+	if name := q.TextName(); name != "" && q.Verdict == (Verdict{}) {
+		if q.Disagrees != "" {
+			name += ", answers differ"
+		}
+		return q.Verdict.String() + ": " + name
+	}
+	if q.By != "" && q.Verdict.OK() {
+		return q.Verdict.String() + " by " + q.By
 	}
 	return q.Verdict.String()
 }
 
-// Texts is that of the run's queries: TextsTSBS or, of tsmark's own, empty.
+// Texts is TextsTSBS where the queries of the run were, otherwise empty.
 func (r *Run) Texts() string {
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		for _, of := range t.Measured() {
 			for j := range of.Queries {
-				if q := &of.Queries[j]; q.Texts != "" {
+				if q := &of.Queries[j]; q.Texts == TextsTSBS {
 					return q.Texts
 				}
 			}
 		}
 	}
 	return ""
+}
+
+// OwnTexts lists the query types of the run that were TextsOwn, and whose answers were
+// compared with nothing.
+func (r *Run) OwnTexts() []string {
+	var types []string
+	for i := range r.Targets {
+		for j := range r.Targets[i].Queries {
+			q := &r.Targets[i].Queries[j]
+			if q.Texts == TextsOwn && q.Verdict == (Verdict{}) && q.Unsupported == "" && !slices.Contains(types, q.Type) {
+				types = append(types, q.Type)
+			}
+		}
+	}
+	return types
 }
 
 // WarmUp is what was run before the clock started, so that neither connections nor the

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/query/sql"
 )
 
@@ -99,6 +100,18 @@ func Ident(name string) string { return sql.Quote(`""\`).Of(name) }
 
 // text returns a text as it stands in InfluxQL.
 func text(value string) string { return sql.Backslashes.Of(value) }
+
+// Literals are those of InfluxQL.
+func Literals() query.Literals {
+	return query.Literals{
+		Language: "influxql",
+		Text:     func(value string) (string, error) { return text(value), sql.Backslashes.Check(value) },
+		Time:     func(t time.Time) string { return text(t.UTC().Format(time.RFC3339Nano)) },
+		Regexp: func(expression string) (string, error) {
+			return "/" + strings.ReplaceAll(expression, "/", `\/`) + "/", nil
+		},
+	}
+}
 
 // number returns a number, for which InfluxQL knows no exponent.
 func number(v float64) string {

@@ -63,7 +63,8 @@ func Driver() driver.Driver {
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			return influx.Render(q, s, productOf(o[optionServer]))
 		},
-		TSBS: &driver.TSBS{Format: "influx", Request: tsbsRequest},
+		Literals: func(driver.Options) query.Literals { return influx.Literals() },
+		TSBS:     &driver.TSBS{Format: "influx", Request: tsbsRequest},
 		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
 			if o[optionServer] == geminiServer {
 				return driver.Request{}, errGeminiAggregates

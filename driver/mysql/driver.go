@@ -95,6 +95,7 @@ func Driver() driver.Driver {
 			text, err := newDialect(o).Render(q, s)
 			return driver.Request{Text: text}, err
 		},
+		Literals: func(o driver.Options) query.Literals { return newDialect(o).Literals() },
 		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := newDialect(o).RenderFrom(q, m, s)
 			return driver.Request{Text: text}, err

@@ -117,7 +117,8 @@ func NewKind(v Variant) driver.Driver {
 			text, err := v.dialect(o).Render(q, s)
 			return driver.Request{Text: text}, err
 		},
-		TSBS: v.tsbs(),
+		Literals: func(o driver.Options) query.Literals { return v.dialect(o).Literals() },
+		TSBS:     v.tsbs(),
 		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := v.dialect(o).RenderFrom(q, m, s)
 			return driver.Request{Text: text}, err

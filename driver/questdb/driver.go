@@ -13,6 +13,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/series"
 )
@@ -69,6 +70,7 @@ func Driver() driver.Driver {
 			"PORT": optionPGPort, "USERNAME": optionPGUser, "PASSWORD": optionPGPassword,
 		}},
 		Render:     render,
+		Literals:   sqlkit.Literals(newDialect),
 		RenderFrom: renderFrom,
 		TSBS:       &driver.TSBS{Format: "questdb", Request: driver.Verbatim},
 		Open:       open,

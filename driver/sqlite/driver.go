@@ -108,6 +108,7 @@ func Driver() driver.Driver {
 		Adopts:     driver.AdoptsOwn,
 		Place:      func(o driver.Options) string { return driver.FilePlace(o[sqlkit.Path]) },
 		Render:     sqlkit.Render(newDialect),
+		Literals:   sqlkit.Literals(newDialect),
 		RenderFrom: sqlkit.RenderFrom(newDialect),
 		Open:       open,
 	}

@@ -47,6 +47,11 @@ func QueryRow(ctx context.Context, c Conn, text string) ([]query.Value, error) {
 	return rows[0], nil
 }
 
+// Literals is the Literals of a driver.Driver whose dialect no option changes.
+func Literals(dialect func() *sql.Dialect) func(driver.Options) query.Literals {
+	return func(driver.Options) query.Literals { return dialect().Literals() }
+}
+
 // Render is the Render of a driver.Driver whose dialect no option changes.
 func Render(dialect func() *sql.Dialect) func(*query.Query, *series.Schema, driver.Options) (driver.Request, error) {
 	return func(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {

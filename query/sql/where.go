@@ -133,11 +133,11 @@ func (r *renderer) present() []string {
 }
 
 // roundUp returns the first time at or after t that the database can name.
-func (r *renderer) roundUp(t time.Time) time.Time {
+func (d *Dialect) roundUp(t time.Time) time.Time {
 	ns := t.UnixNano()
-	down := query.BucketOf(ns, r.Precision)
+	down := query.BucketOf(ns, d.Precision)
 	if down < ns {
-		down += int64(r.Precision)
+		down += int64(d.Precision)
 	}
 	return time.Unix(0, down).UTC()
 }

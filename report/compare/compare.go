@@ -120,8 +120,10 @@ func compareTarget(a, b Subject, beside []Subject) Target {
 	for _, name := range types(a, b) {
 		figures, m := compareType(name, a, b, beside)
 		t.Figures = append(t.Figures, figures...)
-		if _, aggregate := result.RawType(name); m != nil && !aggregate {
-			medians = append(medians, *m) // from an aggregate it is no further query, but the same once more
+		// From an aggregate a type is no further query, but the same once more; and of own
+		// texts the oracle knows no answer.
+		if _, aggregate := result.RawType(name); m != nil && !aggregate && !ownText(name, a, b) {
+			medians = append(medians, *m)
 		}
 	}
 	if len(medians) > 1 {
@@ -136,6 +138,20 @@ func compareTarget(a, b Subject, beside []Subject) Target {
 	}
 	t.Notes = append(t.Notes, append(a.failures("A"), b.failures("B")...)...)
 	return t
+}
+
+// ownText reports whether a query type was texts that an experiment brought.
+func ownText(name string, subjects ...Subject) bool {
+	for _, s := range subjects {
+		for _, t := range s.targets {
+			for _, r := range t.Measured() {
+				if q := r.Type(name); q != nil && q.Texts == result.TextsOwn {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // types lists the query types of two subjects in the order run.

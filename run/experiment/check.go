@@ -104,6 +104,7 @@ func (e *Experiment) Check() error {
 		c.add("queries.windows", "%s", err)
 	}
 	c.texts(e)
+	c.own(q)
 	c.atLeast("queries.verify", q.Verify, 1) // no figure without a checked answer
 	c.mixed(e)
 	c.materialize(e)

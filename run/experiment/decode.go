@@ -13,6 +13,7 @@ import (
 
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/ownqueries"
 )
 
 // decoder fills an experiment from a YAML tree. The library's own decoder is
@@ -43,6 +44,10 @@ func (d *decoder) value(n ast.Node, path string, v reflect.Value) {
 		d.time(n, path, p)
 	case *Options:
 		d.options(n, path, p)
+	case *ownqueries.Choices:
+		d.choices(n, path, p)
+	case *ownqueries.Texts:
+		d.options(n, path, (*Options)(p))
 	case *Matrix:
 		d.matrix(n, path, p)
 	case *Combination:
@@ -122,6 +127,15 @@ func (d *decoder) options(n ast.Node, path string, o *Options) {
 	if len(decoded) > 0 {
 		*o = decoded
 	}
+}
+
+// choices decodes a value, or a list of them.
+func (d *decoder) choices(n ast.Node, path string, c *ownqueries.Choices) {
+	if one, ok := scalar(n); ok {
+		*c = ownqueries.Choices{one}
+		return
+	}
+	d.list(n, path, reflect.ValueOf(c).Elem())
 }
 
 // mapping calls entry for each key of the node; false means that the key is

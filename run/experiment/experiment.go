@@ -12,6 +12,7 @@ import (
 	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/ownqueries"
 )
 
 // Experiment is a workload, the systems to measure with it, and how to load
@@ -188,6 +189,11 @@ type Queries struct {
 	// AlignWindows starts every window on a bucket border, for systems that
 	// can have no other.
 	AlignWindows bool `yaml:"align-windows,omitempty"`
+	// Own are query types that users declare, beside the workload's: see package
+	// ownqueries. They count among its core. Files name files of further ones, which
+	// ReadOwn puts behind them.
+	Own   []ownqueries.Query `yaml:"own,omitempty"`
+	Files []string           `yaml:"files,flow,omitempty"`
 	// Settings are the parameters of the workload's queries.
 	Settings workload.Settings `yaml:",inline"`
 	// Verify is how many answers of each type and target are compared with the

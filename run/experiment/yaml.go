@@ -46,14 +46,42 @@ func nested(data []byte) int {
 // errors.Join; file is the name that they give. Values are not judged
 // otherwise: see Check.
 func Parse(file string, data []byte) (*Experiment, error) {
-	whole := func(format string, args ...any) error {
-		return &Problem{Origin: Origin{File: file, Line: 1, Column: 1}, Text: fmt.Sprintf(format, args...)}
+	body, err := document(file, data, "experiment", "tsmark run --print shows one")
+	if err != nil {
+		return nil, err
 	}
+	if ofTSBS(body) {
+		return nil, whole(file, "is a file of tsbs_load, not an experiment: data-source.simulator is workload here, data-source.file.location load.file, "+
+			"loader.runner load, and loader.db-specific the options of a target; tsmark run --print shows an experiment")
+	}
+	e := Default()
+	e.origins = make(map[string]Origin)
+	d := decoder{file: file, experiment: e}
+	d.value(body, "", reflect.ValueOf(e).Elem())
+	if len(d.problems) > 0 {
+		return nil, errors.Join(d.problems...)
+	}
+	for i := range e.Targets {
+		if t := &e.Targets[i]; t.Name == "" {
+			t.Name = t.Kind
+		}
+	}
+	return e, nil
+}
+
+// whole is a problem with a file as a whole.
+func whole(file, format string, args ...any) *Problem {
+	return &Problem{Origin: Origin{File: file, Line: 1, Column: 1}, Text: fmt.Sprintf(format, args...)}
+}
+
+// document returns the only document of a file, which is to hold what is named; example
+// says where one can be seen. Its error is a *Problem.
+func document(file string, data []byte, what, example string) (ast.Node, error) {
 	if len(data) > maxFile {
-		return nil, whole("is larger than %d bytes: not an experiment", maxFile)
+		return nil, whole(file, "is larger than %d bytes: not an %s", maxFile, what)
 	}
 	if nested(data) > maxNesting {
-		return nil, whole("opens more than %d brackets within each other: not an experiment", maxNesting)
+		return nil, whole(file, "opens more than %d brackets within each other: not an %s", maxNesting, what)
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // the mark that some editors put first
 	// Duplicate keys are found below, where the message can say the path.
@@ -64,29 +92,11 @@ func Parse(file string, data []byte) (*Experiment, error) {
 	docs := slices.DeleteFunc(tree.Docs, func(d *ast.DocumentNode) bool { return d.Body == nil })
 	switch len(docs) {
 	case 0:
-		return nil, whole("holds no experiment; tsmark run --print shows one")
+		return nil, whole(file, "holds no %s; %s", what, example)
 	case 1:
-	default:
-		return nil, whole("holds %d documents; an experiment is one", len(docs))
+		return docs[0].Body, nil
 	}
-
-	if ofTSBS(docs[0].Body) {
-		return nil, whole("is a file of tsbs_load, not an experiment: data-source.simulator is workload here, data-source.file.location load.file, " +
-			"loader.runner load, and loader.db-specific the options of a target; tsmark run --print shows an experiment")
-	}
-	e := Default()
-	e.origins = make(map[string]Origin)
-	d := decoder{file: file, experiment: e}
-	d.value(docs[0].Body, "", reflect.ValueOf(e).Elem())
-	if len(d.problems) > 0 {
-		return nil, errors.Join(d.problems...)
-	}
-	for i := range e.Targets {
-		if t := &e.Targets[i]; t.Name == "" {
-			t.Name = t.Kind
-		}
-	}
-	return e, nil
+	return nil, whole(file, "holds %d documents; an %s is one", len(docs), what)
 }
 
 // ofTSBS reports whether a file is one that tsbs_load config writes.

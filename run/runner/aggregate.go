@@ -209,6 +209,9 @@ func named(queries iter.Seq[query.Query], queryType string) iter.Seq[query.Query
 
 // renderer returns how a target puts queries of a type: from rows, or from the aggregate.
 func (t *plannedTarget) renderer(q *typeQueries) verify.Renderer {
+	if q.written != nil {
+		return func(one *query.Query, _ *series.Schema) (driver.Request, error) { return t.fill(q.written, one) }
+	}
 	if q.from == nil {
 		return t.driver.Renderer(t.options)
 	}

@@ -135,8 +135,9 @@ func lastLoad(t *result.Target) *result.Load {
 // and compares answers to some that are not measured, or to as many as wanted
 // where nothing is.
 func (x *checkStage) checkType(ctx context.Context, on *turn, q *typeQueries, task Task) (*result.Queries, error) {
-	out := &result.Queries{Type: q.queryType.Name, Help: q.queryType.Help, Texts: x.plan.texts()}
-	if out.Texts != "" {
+	out := &result.Queries{Type: q.queryType.Name, Help: q.queryType.Help, Texts: x.plan.texts(q)}
+	if !x.expects(q) {
+		out.NoReference = x.noReference(q)
 		return x.checkTexts(ctx, on, q, out, task)
 	}
 	if err := noAggregate(on.out, q); err != nil {
@@ -154,6 +155,7 @@ func (x *checkStage) checkType(ctx context.Context, on *turn, q *typeQueries, ta
 	cfg.Progress = func() { task.Add(1) }
 	begin := time.Now()
 	var err error
+	out.By = x.by(q)
 	out.Verdict, err = verify.Answers(ctx, cfg, on.db, render, x.viewed[held].dataset, q.expected[held].full)
 	if err != nil {
 		return unsupported(out, err)

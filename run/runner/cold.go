@@ -59,7 +59,7 @@ func (x *queryStage) queryTypeCold(ctx context.Context, on *turn, q *typeQueries
 		place = (on.repeat - 1) % queries.Len()
 	}
 	chosen := choose(x.run.CheckSeed, q.queryType.Name+" cold", 2*q.repeats, 1)[0]
-	verbatim := x.plan.texts() != ""                                     // whose answers are compared with nothing
+	verbatim := !x.expects(q) && !x.agrees(q)                            // whose answers are compared with nothing
 	takes, behind := !verbatim && chosen/2 == on.repeat-1, chosen%2 == 1 // a further query, and after the recorded one
 	var taken []engine.Answered
 	take := func() error {

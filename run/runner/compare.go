@@ -112,12 +112,14 @@ func taken(t *result.Target) int64 {
 type compareStage struct {
 	*stage
 	answers [views]map[takenQuery]*oracle.Expectation // nil: not worked out yet
+	texts   map[takenQuery]map[string]*query.Answer   // by target, of types that agreement alone can verify
 }
 
 // decided is the verdict on the answers of a phase.
 type decided struct {
 	phase
-	verdict result.Verdict
+	verdict   result.Verdict
+	disagrees string // how another system's answer differs, where nobody knows the right one
 }
 
 // takenQuery is a query whose answer was taken, by the id that it has in common
@@ -134,6 +136,7 @@ func (x *compareStage) expect(ctx context.Context) error {
 	for v := range wanted {
 		wanted[v] = make(map[takenQuery]bool)
 	}
+	x.texts = make(map[takenQuery]map[string]*query.Answer)
 	for i := range x.run.Targets {
 		held := x.viewOf(&x.plan.targets[i])
 		for _, p := range undecided(&x.run.Targets[i]) {
@@ -142,7 +145,15 @@ func (x *compareStage) expect(ctx context.Context) error {
 				return stored(err)
 			}
 			for _, a := range answers {
-				wanted[held][x.keyOf(p, &a)] = true
+				key := x.keyOf(p, &a)
+				if !x.agrees(x.queriesOf(p.queryType)) {
+					wanted[held][key] = true
+					continue
+				}
+				if x.texts[key] == nil {
+					x.texts[key] = make(map[string]*query.Answer)
+				}
+				x.texts[key][p.target] = a.Answer
 			}
 		}
 	}
@@ -157,12 +168,27 @@ func (x *compareStage) expect(ctx context.Context) error {
 		var keys []takenQuery
 		for i := range x.queries {
 			q, place := &x.queries[i], 0
+			var texts []query.Query
+			var textKeys []takenQuery
 			for one := range q.all {
-				if key := (takenQuery{q.queryType.Name, place}); wanted[v][key] {
+				if key := (takenQuery{q.queryType.Name, place}); !wanted[v][key] {
+				} else if q.written != nil {
+					texts, textKeys = append(texts, one), append(textKeys, key)
+				} else {
 					full, keys = append(full, one), append(keys, key)
 				}
 				place++
 			}
+			found, err := x.byReference(ctx, v, q, texts)
+			if err != nil {
+				return err
+			}
+			for i, key := range textKeys {
+				answers[v][key] = &found[i]
+			}
+		}
+		if len(full) == 0 {
+			continue
 		}
 		expected, err := x.pass(ctx, "computing expected answers", x.viewed[v].dataset, full, nil)
 		if err != nil {
@@ -195,6 +221,15 @@ func (x *compareStage) compare(ctx context.Context, t driver.DB, planned *planne
 	cfg := x.verifying(planned)
 	cfg.Gone, cfg.Progress = out.Failure != "", func() { task.Add(1) }
 	for _, p := range undecided(out) {
+		if q := x.queriesOf(p.queryType); x.agrees(q) {
+			answers, err := x.taken().get(p)
+			if err != nil {
+				return found, false, stored(err)
+			}
+			verdict, differs := x.agree(q, p, answers, cfg.Progress)
+			found = append(found, decided{p, verdict, differs})
+			continue
+		}
 		verdict, open, err := x.compareType(ctx, cfg, t, planned, held, p)
 		if err != nil {
 			fail(ctx, task, err)
@@ -205,8 +240,9 @@ func (x *compareStage) compare(ctx context.Context, t driver.DB, planned *planne
 			continue
 		}
 		wrong = wrong || verdict.Difference != ""
-		found = append(found, decided{p, verdict})
+		found = append(found, decided{p, verdict, ""})
 	}
+	spread(found)
 	if wrong {
 		task.Fail("wrong answers")
 	} else {
@@ -236,7 +272,10 @@ func (x *compareStage) compareType(ctx context.Context, cfg verify.Config, t dri
 func (x *compareStage) decide(ctx context.Context, out *result.Target, found []decided) error {
 	for _, d := range found {
 		q := *out.RepeatOf(d.repeat).Type(d.queryType)
-		q.Verdict, q.Withheld = d.verdict, cmp.Or(q.Withheld, d.verdict.Difference)
+		q.Verdict, q.Disagrees, q.Withheld = d.verdict, d.disagrees, cmp.Or(q.Withheld, d.verdict.Difference)
+		if q.Verdict == (result.Verdict{}) { // there was nothing to compare the answers with
+			q.Sample.Captured = 0
+		}
 		if err := x.keepQueries(ctx, out, d.repeat, &q); err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func newExecution(r *Runner, p *Plan) *execution {
 			return nil
 		}
 	}
-	s.subject = &subject{plan: p, display: guarded.Display, input: r.Input, record: &s.run.Dataset}
+	s.subject = &subject{plan: p, display: guarded.Display, scratch: r.Dir, input: r.Input, record: &s.run.Dataset}
 	return &execution{stage: s, opening: &openStage{s}, compare: &compareStage{stage: s}, slow: make(map[slowType]bool), paces: make(paces)}
 }
 
@@ -95,6 +95,9 @@ func (x *execution) execute(ctx context.Context) (err error) {
 	defer func() {
 		if stopped := x.servers.stop(context.WithoutCancel(ctx)); err == nil {
 			err = stopped
+		}
+		if left := x.references.drop(); err == nil {
+			err = left
 		}
 	}()
 	x.enlist()

@@ -120,7 +120,7 @@ func (x *loadStage) withoutQueries(ctx context.Context, out *result.Target) erro
 		if out.RepeatOf(1).Type(q.queryType.Name) != nil {
 			continue
 		}
-		none := &result.Queries{Type: q.queryType.Name, Help: q.queryType.Help, Texts: x.plan.texts(), Unsupported: "it was not loaded: " + why}
+		none := &result.Queries{Type: q.queryType.Name, Help: q.queryType.Help, Texts: x.plan.texts(&q), Unsupported: "it was not loaded: " + why}
 		if err := x.keepQueries(ctx, out, 1, none); err != nil {
 			return err
 		}

@@ -14,12 +14,14 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/internal/secret"
+	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/ownqueries"
 )
 
 // Catalog is what experiments can name.
@@ -195,10 +197,28 @@ func (p *Plan) check() error {
 			twin: t.Twin, start: t.Start, idle: cmp.Or(t.Idle, experiment.IdlePause), ports: ports, shares: place,
 		})
 	}
+	problems = append(problems, p.textsFor()...)
 	if len(p.targets) == len(e.Targets) { // else steps of those that are not known are missed
 		problems = append(problems, p.afterLoad())
 	}
 	return errors.Join(problems...)
+}
+
+// textsFor returns the problems with whom texts of own queries are for.
+func (p *Plan) textsFor() (problems []error) {
+	known := ownqueries.Languages()
+	for _, t := range p.targets {
+		known = append(known, t.driver.Name)
+	}
+	for i, own := range p.experiment.Queries.Own {
+		for _, of := range slices.Sorted(maps.Keys(own.Texts)) {
+			if _, err := p.catalog.Driver(of); err != nil && !slices.Contains(known, of) {
+				problems = append(problems, p.experiment.Problem(fmt.Sprintf("queries.own[%d].texts.%s", i, of),
+					"there is neither a driver nor a language %q%s", of, suggest.Among(of, known)))
+			}
+		}
+	}
+	return problems
 }
 
 // drawable returns an error where the dataset is too small for some of the query
@@ -249,6 +269,9 @@ func (p *Plan) dataset(spec workload.Spec) (workload.Workload, []workload.QueryT
 	}
 	if !p.steps.Verify {
 		return w, nil, nil
+	}
+	if w, err = p.experiment.Extend(w, spec); err != nil {
+		return nil, nil, p.specProblem(err)
 	}
 	types, err := p.chosenTypes(w)
 	return w, types, err
@@ -310,6 +333,7 @@ func isSpecError(err error) bool {
 // the rest of a run.
 type typeQueries struct {
 	queryType workload.QueryType
+	written   *ownqueries.Query     // texts that stand for the queries; nil: they have a meaning
 	from      *query.Materialized   // that the queries are answered from; nil: rows
 	all       iter.Seq[query.Query] // that can be measured, in their order, the same each time
 	early     []query.Query         // whose answers are checked before anything is measured
@@ -349,7 +373,7 @@ func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec worklo
 		if err != nil {
 			return nil, err
 		}
-		q := typeQueries{queryType: t}
+		q := typeQueries{queryType: t, written: p.written(t.Name)}
 		if _, aggregate := result.RawType(t.Name); aggregate {
 			q.from = &p.aggregate.Materialized
 		}
@@ -424,7 +448,7 @@ func (p *Plan) drawType(w workload.Workload, name string, spec workload.Spec, n,
 		queries = named(queries, name)
 	}
 	for q := range queries {
-		if !oracle.Countable(&q) {
+		if _, text := q.Written(); !text && !oracle.Countable(&q) {
 			return inTurn(queries, n), nil
 		}
 		break

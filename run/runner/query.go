@@ -102,7 +102,7 @@ func (x *queryStage) measureQuietly(ctx context.Context, on *turn, q *typeQuerie
 
 // capture takes the answers of the type's sample in a repeat.
 func (x *queryStage) capture(q *typeQueries, repeat int) *engine.Capture {
-	if x.plan.experiment.Queries.Verbatim() {
+	if !x.expects(q) && !x.agrees(q) {
 		return new(engine.Capture) // which takes nothing
 	}
 	operations := int64(q.repeats) * int64(q.longest())
@@ -126,8 +126,8 @@ func (x *queryStage) keep(ctx context.Context, on *turn, q *typeQueries, measure
 	}
 	measured.Type, measured.Help = q.queryType.Name, q.queryType.Help
 	s := &measured.Sample
-	measured.Texts = x.plan.texts()
-	if s.Repeated = q.repeated; measured.Texts == "" {
+	measured.Texts, measured.By, measured.NoReference = x.plan.texts(q), x.by(q), x.noReference(q)
+	if s.Repeated = q.repeated; x.expects(q) || x.agrees(q) {
 		checked := on.out.RepeatOf(1).Type(q.queryType.Name)
 		s.Wanted, s.Early = x.plan.experiment.Queries.Verify, checked.Sample.Early
 		measured.Read = checked.Read

@@ -24,6 +24,7 @@ import (
 type subject struct {
 	plan    *Plan
 	display Display
+	scratch string          // folder where one of its own can be made for a while
 	input   io.Reader       // standard input, where the rows come from there
 	record  *result.Dataset // what the run tells of it
 
@@ -37,6 +38,8 @@ type subject struct {
 	file     *ingest.Source       // where the rows come from; nil: they are generated
 	parsed   *ingest.Dataset      // the file's rows, once a target needed them
 	passed   time.Duration        // that passes of the oracle have taken
+
+	references references // that answer texts
 }
 
 // schema is the dataset's; nil: nobody knows it.
@@ -143,15 +146,17 @@ func (s *subject) learn(ctx context.Context, t driver.DB, planned *plannedTarget
 func (s *subject) expect(ctx context.Context) error {
 	var full []query.Query
 	var counted iter.Seq[query.Query]
-	verbatim := s.plan.experiment.Queries.Verbatim() // of which nobody knows the answers
 	for i := range s.queries {
-		if !verbatim {
+		if s.plan.hasMeaning(&s.queries[i]) {
 			full = append(full, s.queries[i].early...)
 		}
 	}
-	if s.plan.steps.Query && !verbatim {
+	if s.plan.steps.Query && !s.plan.experiment.Queries.Verbatim() {
 		counted = func(yield func(query.Query) bool) {
 			for i := range s.queries {
+				if !s.plan.hasMeaning(&s.queries[i]) {
+					continue
+				}
 				for q := range s.queries[i].all {
 					if !yield(q) {
 						return
@@ -175,6 +180,9 @@ func (s *subject) expect(ctx context.Context) error {
 		}
 		held.survey = &expected.Survey
 		s.expectAnswers(v, expected)
+		if err := s.expectTexts(ctx, v); err != nil {
+			return err
+		}
 		if v == everyRow {
 			s.expected = expected
 		}
@@ -211,13 +219,17 @@ func (s *subject) expectAnswers(v view, expected *oracle.Expectations) {
 		return
 	}
 	n := s.plan.experiment.Queries.PerType()
-	fullAt := 0
+	fullAt, countedAt := 0, 0
 	for i := range s.queries {
 		q := &s.queries[i]
+		if !s.plan.hasMeaning(q) {
+			continue
+		}
 		q.expected[v].full = expected.Full[fullAt : fullAt+len(q.early)]
 		fullAt += len(q.early)
 		if s.plan.steps.Query {
-			q.expected[v].counted = expected.Counted[i*n : (i+1)*n]
+			q.expected[v].counted = expected.Counted[countedAt : countedAt+n]
+			countedAt += n
 		}
 	}
 }

@@ -12,18 +12,37 @@ import (
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/workload/ownqueries"
 )
 
-// texts is the result.Queries.Texts of what the plan has run.
-func (p *Plan) texts() string {
-	if p.experiment.Queries.Verbatim() {
+// texts is the result.Queries.Texts of the queries of a type.
+func (p *Plan) texts(q *typeQueries) string {
+	switch {
+	case p.experiment.Queries.Verbatim():
 		return result.TextsTSBS
+	case q.written != nil:
+		return result.TextsOwn
 	}
 	return ""
 }
 
+// hasMeaning reports whether the queries of a type mean something that the oracle knows
+// the answers to.
+func (p *Plan) hasMeaning(q *typeQueries) bool { return p.texts(q) == "" }
+
+// written returns the declaration of a query type that is texts; nil: it is none.
+func (p *Plan) written(name string) *ownqueries.Query {
+	for i := range p.experiment.Queries.Own {
+		if q := &p.experiment.Queries.Own[i]; q.Name == name && q.IsText() {
+			return q
+		}
+	}
+	return nil
+}
+
 // renderer renders queries of a type for a target: in its language or, where the
-// experiment says so, as the texts that TSBS's generator makes in their place.
+// experiment says so, as the texts that TSBS's generator makes in their place, or its
+// user.
 type renderer struct {
 	subject *subject
 	planned *plannedTarget
@@ -41,11 +60,25 @@ func (s *subject) renderer(planned *plannedTarget, q *typeQueries) *renderer {
 
 // one renders a query, of whose answer nothing is known.
 func (r *renderer) one(q *query.Query) (engine.Rendered, error) {
-	if r.subject.plan.texts() == "" {
+	if r.subject.plan.hasMeaning(r.of) {
 		return r.subject.renderOne(r.planned, r.of, q)
 	}
-	request, err := r.verbatim(q.ID)
-	return engine.Rendered{ID: q.ID, Request: request, Rows: engine.AnyRows}, err
+	request, err := r.text(q)
+	return engine.Rendered{ID: q.ID, Request: request, Rows: engine.AnyRows, Whole: true}, err
+}
+
+// text returns the text that stands for a query.
+func (r *renderer) text(q *query.Query) (driver.Request, error) {
+	if r.of.written == nil || r.subject.plan.experiment.Queries.Verbatim() {
+		return r.verbatim(q.ID)
+	}
+	return r.planned.fill(r.of.written, q)
+}
+
+// fill returns a text of the user's for a query.
+func (t *plannedTarget) fill(own *ownqueries.Query, q *query.Query) (driver.Request, error) {
+	text, err := own.Text(q, t.driver.Name, t.driver.LiteralsOf(t.options))
+	return driver.Request{Text: text}, err
 }
 
 // verbatim returns TSBS's text of a number. They are drawn one after the other: the
@@ -83,18 +116,21 @@ func (r *renderer) texts() (iter.Seq[string], error) {
 // close ends the drawing.
 func (r *renderer) close() { r.stop() }
 
-// checkTexts finds out whether a target runs TSBS's texts of a type, by some that are
-// not measured. What TSBS does not have, and what the server refuses, is n/a: the
-// texts are as old as TSBS, and servers are not.
+// checkTexts finds out whether a target runs the texts of a type, by some that are not
+// measured. What there is no text for is n/a, and so is what the server refuses of TSBS:
+// those texts are as old as TSBS, and servers are not. A text of the user's that it
+// refuses is wrong.
 func (x *checkStage) checkTexts(ctx context.Context, on *turn, q *typeQueries, out *result.Queries, task Task) (*result.Queries, error) {
 	render := x.renderer(on.planned, q)
 	defer render.close()
-	if _, err := render.verbatim(0); err != nil { // where there is none, none is sent
-		return lacking(out, err)
+	if out.Texts == result.TextsTSBS {
+		if _, err := render.verbatim(0); err != nil { // where there is none, none is sent
+			return lacking(out, err)
+		}
 	}
 	querier, err := on.db.NewQuerier(ctx, 0)
 	if err != nil {
-		return nil, fmt.Errorf("connecting to run TSBS's texts: %w", err)
+		return nil, fmt.Errorf("connecting to run texts: %w", err)
 	}
 	defer querier.Close() // reading only
 	for i := range q.early {
@@ -111,6 +147,9 @@ func (x *checkStage) checkTexts(ctx context.Context, on *turn, q *typeQueries, o
 		switch {
 		case errors.Is(err, errTooSlow):
 			return out, nil // the connection may be lost, and more would not tell more
+		case errors.Is(err, errRefused) && out.Texts == result.TextsOwn:
+			out.Verdict.Difference = strings.TrimPrefix(err.Error(), query.ErrUnsupported.Error()+": ")
+			return out, nil
 		case err != nil:
 			return lacking(out, err)
 		}
@@ -130,6 +169,9 @@ func lacking(out *result.Queries, err error) (*result.Queries, error) {
 // errTooSlow is that a text took longer than the time-out, which refuses nothing.
 var errTooSlow = errors.New("no answer within the time-out")
 
+// errRefused is that the system did not run a text.
+var errRefused = errors.New("the text failed")
+
 // try runs a text.
 func (x *checkStage) try(ctx context.Context, querier driver.Querier, request driver.Request) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
@@ -146,5 +188,5 @@ func (x *checkStage) try(ctx context.Context, querier driver.Querier, request dr
 	case ctx.Err() != nil, errors.Is(err, driver.ErrUnreachable):
 		return err
 	}
-	return fmt.Errorf("%w: TSBS's text failed: %w", query.ErrUnsupported, err)
+	return fmt.Errorf("%w: %w: %w", query.ErrUnsupported, errRefused, err)
 }

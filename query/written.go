@@ -1,0 +1,111 @@
+package query
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Written is what a text asks for that somebody wrote in a database's language: of its
+// answer nothing is known, neither columns nor rows, unless another system's answer is
+// taken for the right one. It stands in a query for what was drawn to fill the text in,
+// beside the query's window.
+type Written struct {
+	// Texts identifies the texts, so that queries of others are other queries.
+	Texts      string
+	Parameters []Parameter
+	// Ordered says that the order of rows is part of the answer.
+	Ordered bool
+	// Columns are those of the right answer, where there is one. They are not stored.
+	Columns []Column
+}
+
+// Parameter is a place of a text that is filled in, and the values that were drawn.
+type Parameter struct {
+	Name   string   `json:"name"`
+	Values []string `json:"values"`
+	Number bool     `json:"number,omitempty"` // they stand in texts as they are
+}
+
+func (Written) outline() outline { return outline{name: writtenName} }
+
+const writtenName = "text"
+
+func (s Written) store(r *record) {
+	r.Text = &writtenRecord{s.Texts, s.Parameters, s.Ordered}
+}
+
+// writtenRecord is a Written as it is stored.
+type writtenRecord struct {
+	Texts      string      `json:"texts"`
+	Parameters []Parameter `json:"parameters,omitempty"`
+	Ordered    bool        `json:"ordered,omitempty"`
+}
+
+// Written returns the text that a query stands for; not ok: it has a meaning of its own.
+func (q *Query) Written() (w Written, ok bool) {
+	w, ok = q.Shape.(Written)
+	return w, ok
+}
+
+// Answered returns the query with the columns of an answer that is taken for the right
+// one: each is of the kind of its values, NULLs left out.
+func (q *Query) Answered(right *Answer) *Query {
+	w, ok := q.Written()
+	if !ok {
+		return q
+	}
+	w.Columns = nil
+	for _, row := range right.Rows {
+		for i, v := range row {
+			if i == len(w.Columns) {
+				w.Columns = append(w.Columns, Column{Name: fmt.Sprintf("column %d", i+1)})
+			}
+			w.Columns[i].Kind = cmp.Or(w.Columns[i].Kind, v.Kind)
+		}
+	}
+	answered := *q
+	answered.Shape = w
+	return &answered
+}
+
+// differs returns the first difference between the answer that is taken for the right
+// one and another one: by the places of columns and, where the order is not part of it,
+// with rows in order of what compares exactly.
+func (w *Written) differs(expected, found *Answer) *Difference {
+	if len(expected.Rows) != len(found.Rows) {
+		return &Difference{Problem: fmt.Sprintf("%d rows, %d expected", len(found.Rows), len(expected.Rows))}
+	}
+	if !w.Ordered {
+		for _, a := range []*Answer{expected, found} {
+			slices.SortStableFunc(a.Rows, w.compareRows)
+		}
+	}
+	for at, row := range found.Rows {
+		for i := range w.Columns {
+			if !equal(expected.Rows[at][i], row[i]) {
+				return &Difference{
+					Problem:  fmt.Sprintf("row %d of %d: wrong %s", at+1, len(found.Rows), w.Columns[i].Name),
+					Expected: RowText(expected.Rows[at]), Found: RowText(row),
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// compareRows orders rows by all columns, those of floats last: these are equal within a
+// tolerance, which no order knows.
+func (w *Written) compareRows(a, b []Value) int {
+	for _, floats := range []bool{false, true} {
+		for i := range w.Columns {
+			if (w.Columns[i].Kind == Float) != floats {
+				continue
+			}
+			if order := compareValues(a[i], b[i]); order != 0 {
+				return order
+			}
+		}
+	}
+	return 0
+}

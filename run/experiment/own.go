@@ -1,0 +1,152 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/ownqueries"
+)
+
+// ReadOwn puts what the files of Queries.Files declare behind Queries.Own, in their
+// order, and names no files any more: the experiment then stands for itself, wherever
+// it is run again. Names of files are from a folder on; they may leave it. The errors
+// are *Problem, as those of Parse.
+func (e *Experiment) ReadOwn(folder string) error {
+	for i, name := range e.Queries.Files {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(folder, name)
+		}
+		data, err := readFile(name)
+		if err != nil {
+			return e.Problem(fmt.Sprintf("queries.files[%d]", i), "%s", err)
+		}
+		if err := e.addOwn(name, data); err != nil {
+			return err
+		}
+	}
+	e.Queries.Files = nil
+	return nil
+}
+
+// AddOwn puts what a file declares behind Queries.Own.
+func (e *Experiment) AddOwn(name string) error {
+	data, err := readFile(name)
+	if err != nil {
+		return err
+	}
+	return e.addOwn(name, data)
+}
+
+func readFile(name string) ([]byte, error) {
+	data, err := os.ReadFile(name)
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return nil, fmt.Errorf("cannot read the queries in %s: %w", name, path.Err)
+	}
+	return data, err
+}
+
+// addOwn is AddOwn of a file that was read. A declaration with neither shape nor texts
+// has these in files beside it.
+func (e *Experiment) addOwn(file string, data []byte) error {
+	body, err := document(file, data, "own query", "docs/own-queries.md shows some")
+	if err != nil {
+		return err
+	}
+	list, ok := body.(*ast.SequenceNode)
+	if !ok {
+		return whole(file, "must be a list of queries, each as - name: …, with shape and what that needs")
+	}
+	if e.origins == nil {
+		e.origins = make(map[string]Origin)
+	}
+	d := decoder{file: file, experiment: e}
+	for _, item := range list.Values {
+		var q ownqueries.Query
+		path := fmt.Sprintf("%s[%d]", ownPath, len(e.Queries.Own))
+		before := len(d.problems)
+		d.value(item, path, reflect.ValueOf(&q).Elem())
+		if len(d.problems) == before && q.Shape == "" && len(q.Texts) == 0 && q.Name != "" {
+			from, err := q.ReadTexts(os.DirFS(filepath.Dir(file)))
+			if err != nil {
+				d.add(path, "%s", err)
+			}
+			for key, name := range from {
+				e.origins[path+"."+key] = Origin{File: filepath.Join(filepath.Dir(file), name)}
+			}
+		}
+		e.Queries.Own = append(e.Queries.Own, q)
+	}
+	return errors.Join(d.problems...)
+}
+
+// maxTexts bounds the texts of an experiment, which stand in its file when it is stored.
+const maxTexts = maxFile / 2
+
+// ownPath is that of declared query types.
+const ownPath = "queries.own"
+
+// Extend returns the workload with the declared query types, of a dataset that it makes.
+// Its errors are *Problem, joined as by errors.Join, or the workload's own.
+func (e *Experiment) Extend(w workload.Workload, spec workload.Spec) (workload.Workload, error) {
+	if err := ownqueries.Fit(e.Queries.Own, w, spec); err != nil {
+		return nil, e.ownProblem(err)
+	}
+	return ownqueries.With(w, e.Queries.Own), nil
+}
+
+// own checks the declared query types, whatever the workload is.
+func (c *checker) own(q *Queries) {
+	if len(q.Files) > 0 {
+		c.add("queries.files", "are read with the file of an experiment, and can be given nowhere else")
+	}
+	size := 0
+	for i, one := range q.Own {
+		if c.experiment.Mixed.On() && one.IsText() {
+			c.add(fmt.Sprintf("%s[%d]", ownPath, i), "beside writes answers must be verified, which those of texts cannot; leave it out, or the section mixed")
+		}
+		size += len(one.Reference)
+		for _, text := range one.Texts {
+			size += len(text)
+		}
+	}
+	if size > maxTexts {
+		c.add(ownPath, "texts of queries are larger than %d bytes together; leave some out", maxTexts)
+	}
+	if err := ownqueries.Check(q.Own, []string{AllTypes, CoreTypes}); err != nil {
+		c.problems = append(c.problems, c.experiment.ownProblem(err))
+	}
+}
+
+// ownProblem returns the problems with declared query types that package ownqueries
+// found, each with the place where it was written; other errors as they are.
+func (e *Experiment) ownProblem(err error) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return err // the workload's own
+	}
+	var problems []error
+	for _, one := range joined.Unwrap() {
+		var bad *ownqueries.Error
+		if errors.As(one, &bad) {
+			p := e.Problem(ownPath+bad.Path, "%s", bad.Problem)
+			switch {
+			case bad.Line == 0:
+			case p.Origin.File != "" && p.Origin.Line == 0: // the text is a file
+				p.Origin.Line, p.Origin.Column = bad.Line, bad.Column
+			default:
+				p.Text = fmt.Sprintf("line %d, column %d of the text: %s", bad.Line, bad.Column, p.Text)
+			}
+			one = p
+		}
+		problems = append(problems, one)
+	}
+	return errors.Join(problems...)
+}

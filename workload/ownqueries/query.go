@@ -1,0 +1,287 @@
+// Package ownqueries gives a workload further query types: those that users declare
+// themselves. A declaration says which rows a query is about and what it makes of
+// them, in the words of package query/meaning, and what is drawn at random for each
+// query: a window, series, a threshold.
+//
+// The package knows no workload's tables. It asks the dataset for its schema, so a
+// declaration works on any workload that has the tables, tags and fields that it names.
+package ownqueries
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+)
+
+// Query declares a query type. The yaml tags are the keys of files, in their order. An
+// empty value leaves its key out.
+type Query struct {
+	Name  string `yaml:"name"`           // of the query type, which no other has
+	Help  string `yaml:"help,omitempty"` // one line: what it answers
+	Table string `yaml:"table,omitempty"`
+
+	// Window is how long a stretch of time each query is about, which begins anywhere
+	// in the dataset. 0: all of it. NoStart leaves out the beginning: a query is about
+	// everything before the end of its window.
+	Window  time.Duration `yaml:"window,omitempty"`
+	NoStart bool          `yaml:"no-start,omitempty"`
+	Where   Where         `yaml:"where,omitempty"`
+	Above   Above         `yaml:"above,omitempty"`
+	Present []string      `yaml:"present,flow,omitempty"` // tags that a row must have
+
+	// Shape is one of Shapes; the keys behind it are those of some of them.
+	Shape     string        `yaml:"shape,omitempty"`
+	Aggregate string        `yaml:"aggregate,omitempty"`
+	Fields    []string      `yaml:"fields,flow,omitempty"`
+	Every     time.Duration `yaml:"every,omitempty"` // width of buckets
+	By        string        `yaml:"by,omitempty"`
+	Tag       string        `yaml:"tag,omitempty"`
+	Tags      []string      `yaml:"tags,flow,omitempty"`
+	Group     []string      `yaml:"group,flow,omitempty"`
+	MeanTags  []string      `yaml:"mean-tags,flow,omitempty"`
+	Unit      string        `yaml:"unit,omitempty"`
+	Over      string        `yaml:"over,omitempty"`
+	Order     string        `yaml:"order,omitempty"`
+	Limit     int           `yaml:"limit,omitempty"`
+	Set       Set           `yaml:"set,omitempty"`
+	Having    Condition     `yaml:"having,omitempty"`
+	Active    Active        `yaml:"active,omitempty"`
+
+	// Texts are what is run in place of a shape, as somebody wrote it, by the driver or
+	// the language that it is for. Parameters are what is drawn to fill them in.
+	Parameters []Parameter `yaml:"parameters,omitempty"`
+	Texts      Texts       `yaml:"texts,omitempty"`
+	// Reference is a text for DuckDB, over the same rows, whose answers are the right
+	// ones; empty: nobody knows them. Ordered says that their order is, too.
+	Reference string `yaml:"reference,omitempty"`
+	Ordered   bool   `yaml:"ordered,omitempty"`
+}
+
+// Texts are texts by the name of the driver that they are for or, for all drivers whose
+// language it is, by that in lower case.
+type Texts map[string]string
+
+// MarshalYAML implements yaml.BytesMarshaler: all on one line, line breaks as \n.
+func (t Texts) MarshalYAML() ([]byte, error) {
+	items := make([]string, 0, len(t))
+	for _, of := range slices.Sorted(maps.Keys(t)) {
+		items = append(items, strconv.Quote(of)+": "+strconv.Quote(t[of]))
+	}
+	return []byte("{" + strings.Join(items, ", ") + "}"), nil
+}
+
+// Parameter is a place of texts and what is drawn for it: Draw of the values listed or,
+// where none are, of those that series have of a tag.
+type Parameter struct {
+	Name   string   `yaml:"name"`
+	Table  string   `yaml:"table,omitempty"` // empty: the first one
+	Tag    string   `yaml:"tag,omitempty"`
+	Values []string `yaml:"values,flow,omitempty"`
+	Draw   int      `yaml:"draw,omitempty"` // 0: one
+	Text   bool     `yaml:"text,omitempty"` // values are texts, even if all of them are numbers
+}
+
+// numeric reports whether the values stand in texts as numbers.
+func (p *Parameter) numeric() bool {
+	return !p.Text && p.Tag == "" && !slices.ContainsFunc(p.Values, func(v string) bool { return !number.MatchString(v) })
+}
+
+// number is what every language reads as the same number.
+var number = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+
+// IsText reports whether the declaration is of texts, and not of a shape.
+func (q *Query) IsText() bool { return len(q.Texts) > 0 }
+
+// Where keeps rows whose tag has one of some values: those listed or, where none are,
+// those that the dataset's series have. Draw takes so many different ones of them at
+// random for each query; 0: all of those listed.
+type Where struct {
+	Tag    string   `yaml:"tag"`
+	Values []string `yaml:"values,flow,omitempty"`
+	Draw   int      `yaml:"draw,omitempty"`
+}
+
+// Above keeps rows in which a field, and further ones, are greater than a value: one of
+// those listed, drawn for each query.
+type Above struct {
+	Field string   `yaml:"field"`
+	Value Choices  `yaml:"value,flow"`
+	And   []string `yaml:"and,flow,omitempty"`
+}
+
+// Choices are values of which one is drawn for each query.
+type Choices []string
+
+// Set is a set operation on the answer and itself.
+type Set struct {
+	Operation string `yaml:"operation"`
+	All       bool   `yaml:"all,omitempty"`
+	Operands  int    `yaml:"operands,omitempty"` // 0: 2
+}
+
+// Condition keeps rows of an answer whose field compares so with a value: one of those
+// listed, drawn for each query.
+type Condition struct {
+	Field   string  `yaml:"field"`
+	Compare string  `yaml:"compare"` // > < or >=
+	Value   Choices `yaml:"value,flow"`
+}
+
+// Active says when a bucket is active: when the mean of a field in it, or the share of
+// rows in which the field is 0, compares so with a value. Of active-units, More is how
+// many buckets must at least be exceeded.
+type Active struct {
+	Field   string  `yaml:"field"`
+	Zeros   bool    `yaml:"zeros,omitempty"`
+	Compare string  `yaml:"compare"`
+	Value   Choices `yaml:"value,flow"`
+	More    int     `yaml:"more,omitempty"`
+}
+
+func (a *Active) condition() *Condition { return &Condition{a.Field, a.Compare, a.Value} }
+
+// The shapes, and which keys each of them has beside those that say which rows a query
+// is about.
+const (
+	buckets     = "buckets"
+	totals      = "totals"
+	rows        = "rows"
+	anyRows     = "any-rows"
+	rowSet      = "row-set"
+	last        = "last"
+	means       = "means"
+	unitMeans   = "unit-means"
+	activeUnits = "active-units"
+	activeHours = "active-hours"
+	sessions    = "sessions"
+	activeShare = "active-share"
+	starts      = "starts"
+)
+
+// Shapes lists the names of shapes.
+func Shapes() []string {
+	return []string{buckets, totals, rows, anyRows, rowSet, last, means, unitMeans, activeUnits, activeHours, sessions, activeShare, starts}
+}
+
+// keysOf lists the keys that a shape has beside those of every query: first those that it needs.
+func keysOf(shape string) (needs, takes []string) {
+	switch shape {
+	case buckets:
+		return []string{"aggregate", "fields", "every"}, []string{"by", "order", "limit"}
+	case totals:
+		return []string{"aggregate", "fields", "by"}, nil
+	case rows:
+		return []string{"fields"}, []string{"tag", "order"}
+	case anyRows:
+		return []string{"fields", "limit"}, []string{"tag"}
+	case rowSet:
+		return []string{"fields", "set"}, []string{"tag"}
+	case last:
+		return []string{"by", "fields"}, []string{"tags", "having", "over"}
+	case means:
+		return []string{"group", "fields"}, []string{"mean-tags", "having"}
+	case unitMeans:
+		return []string{"group", "unit", "fields"}, []string{"over"}
+	case activeUnits, activeHours, sessions:
+		return []string{"unit", "every", "active"}, nil
+	case activeShare, starts:
+		return []string{"unit", "every", "active", "group"}, nil
+	}
+	return nil, nil
+}
+
+// given lists the keys of shapes that the declaration has.
+func (q *Query) given() []string {
+	var keys []string
+	for _, k := range []struct {
+		key   string
+		given bool
+	}{
+		{"aggregate", q.Aggregate != ""}, {"fields", len(q.Fields) > 0}, {"every", q.Every != 0}, {"by", q.By != ""}, {"tag", q.Tag != ""},
+		{"tags", len(q.Tags) > 0}, {"group", len(q.Group) > 0}, {"mean-tags", len(q.MeanTags) > 0}, {"unit", q.Unit != ""}, {"over", q.Over != ""},
+		{"order", q.Order != ""}, {"limit", q.Limit != 0}, {"set", q.Set != Set{}}, {"having", q.Having.given()}, {"active", q.Active.condition().given() || q.Active.Zeros || q.Active.More != 0},
+	} {
+		if k.given {
+			keys = append(keys, k.key)
+		}
+	}
+	return keys
+}
+
+func (c *Condition) given() bool { return c.Field != "" || c.Compare != "" || len(c.Value) > 0 }
+
+func (a *Above) given() bool { return a.Field != "" || len(a.Value) > 0 || len(a.And) > 0 }
+
+func (w *Where) given() bool { return w.Tag != "" || len(w.Values) > 0 || w.Draw != 0 }
+
+// with returns the condition with the value that was picked.
+func (c *Condition) with(pick func(Choices) float64) query.Condition {
+	made := query.Condition{Field: c.Field, Value: pick(c.Value)}
+	for _, compare := range comparisons() {
+		if compare.String() == c.Compare {
+			made.Compare = compare
+		}
+	}
+	return made
+}
+
+func comparisons() []query.Comparison {
+	return []query.Comparison{query.Greater, query.Less, query.AtLeast}
+}
+
+// shape returns the shape of a query with values that were picked.
+func (q *Query) shape(pick func(Choices) float64) query.Shape {
+	switch q.Shape {
+	case buckets:
+		return query.Buckets{Aggregate: query.Aggregate(q.Aggregate), Fields: q.Fields, Width: q.Every, GroupBy: q.By, Order: query.Order(q.Order), Limit: q.Limit}
+	case totals:
+		return query.Totals{Aggregate: query.Aggregate(q.Aggregate), Fields: q.Fields, GroupBy: q.By}
+	case rows:
+		return query.Rows{Fields: q.Fields, Tag: q.Tag, Order: query.Order(q.Order)}
+	case anyRows:
+		return query.AnyRows{Fields: q.Fields, Tag: q.Tag, Limit: q.Limit}
+	case rowSet:
+		set := query.Set{Operation: query.SetOperation(q.Set.Operation), All: q.Set.All, Operands: max(q.Set.Operands, 2)}
+		return query.RowSet{Fields: q.Fields, Tag: q.Tag, Set: set}
+	case last:
+		s := query.Last{By: q.By, Tags: q.Tags, Fields: q.Fields}
+		if q.Having.given() {
+			s.Having = &query.RatioCondition{Condition: q.Having.with(pick), Over: q.Over}
+		}
+		return s
+	case means:
+		s := query.Means{Group: q.Group, Fields: q.Fields, MeanTags: q.MeanTags}
+		if q.Having.given() {
+			having := q.Having.with(pick)
+			s.Having = &having
+		}
+		return s
+	case unitMeans:
+		return query.UnitMeans{Group: q.Group, Unit: q.Unit, Fields: q.Fields, Over: q.Over}
+	}
+	return q.activity(pick)
+}
+
+// activity is shape for those that look at active buckets.
+func (q *Query) activity(pick func(Choices) float64) query.Shape {
+	c := q.Active.condition().with(pick)
+	a := query.Activity{Unit: q.Unit, Width: q.Every, Field: c.Field, Zeros: q.Active.Zeros, Compare: c.Compare, Value: c.Value}
+	switch q.Shape {
+	case activeUnits:
+		return query.ActiveUnits{Activity: a, More: q.Active.More}
+	case activeHours:
+		return query.ActiveHours{Activity: a}
+	case sessions:
+		return query.Sessions{Activity: a}
+	case activeShare:
+		return query.ActiveShare{Activity: a, Group: q.Group}
+	case starts:
+		return query.Starts{Activity: a, Group: q.Group}
+	}
+	return nil
+}
