@@ -173,15 +173,26 @@ func (s *site) target(from *page, link string) (string, error) {
 	case info.IsDir():
 		return from.relative(s.listing(file)), nil
 	}
-	copied := path.Join(files, file)
-	if _, ok := s.output[copied]; !ok {
-		content, err := fs.ReadFile(s.repository, file)
-		if err != nil {
-			return "", fmt.Errorf("reading what the link %s leads to: %w", link, err)
-		}
-		s.output[copied] = content
+	whole := file
+	if path.Base(file) == "index.html" { // a site of its own, which needs what lies beside it
+		whole = path.Dir(file)
 	}
-	return from.relative(copied), nil
+	if err := s.copy(whole); err != nil {
+		return "", fmt.Errorf("reading what the link %s leads to: %w", link, err)
+	}
+	return from.relative(path.Join(files, file)), nil
+}
+
+// copy takes a file, or all files of a folder, into the site.
+func (s *site) copy(name string) error {
+	return fs.WalkDir(s.repository, name, func(file string, entry fs.DirEntry, err error) error {
+		copied := path.Join(files, file)
+		if _, ok := s.output[copied]; ok || err != nil || entry.IsDir() {
+			return err
+		}
+		s.output[copied], err = fs.ReadFile(s.repository, file)
+		return err
+	})
 }
 
 func (s *site) page(source string) *page {

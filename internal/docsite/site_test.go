@@ -17,7 +17,7 @@ func TestRepository(t *testing.T) {
 	if err := Build(os.DirFS("../.."), folder); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"index.html", "installing.html", "drivers/index.html", "files/docs/images/page.png", "site.css", "site.js", "search.js"} {
+	for _, name := range []string{"index.html", "installing.html", "drivers/index.html", "files/docs/images/page.png", "files/docs/reports/site/site.js", "site.css", "site.js", "search.js"} {
 		if _, err := os.Stat(filepath.Join(folder, filepath.FromSlash(name))); err != nil {
 			t.Error(err)
 		}
@@ -26,12 +26,14 @@ func TestRepository(t *testing.T) {
 
 func repository(changes map[string]string) fstest.MapFS {
 	all := map[string]string{
-		"README.md":         "# Name\n\nRead [more](docs/more.md#a-b-code-c), of [x](docs/drivers/), [text](docs/files/a.txt) and [elsewhere](https://example.org/x).\n\n![p](docs/p.png)\n",
-		"docs/more.md":      "# More\n\n## A, b: `code` C\n\nSee [above](#more), [the start](../README.md).\n\n## Twice\n\nword\n\n## Twice\n\n[second](#twice-1)\n",
-		"docs/drivers/x.md": "# x\n\n[more](../more.md)\n",
-		"docs/files/a.txt":  "text",
-		"docs/p.png":        "picture",
-		navFile:             "- section: First\n  pages: [README.md, docs/more.md]\n- section: Second\n  pages: [docs/drivers/x.md]\n",
+		"README.md":           "# Name\n\nRead [more](docs/more.md#a-b-code-c), of [x](docs/drivers/), [text](docs/files/a.txt), [a site](docs/own/index.html) and [elsewhere](https://example.org/x).\n\n![p](docs/p.png)\n",
+		"docs/more.md":        "# More\n\n## A, b: `code` C\n\nSee [above](#more), [the start](../README.md).\n\n## Twice\n\nword\n\n## Twice\n\n[second](#twice-1)\n",
+		"docs/drivers/x.md":   "# x\n\n[more](../more.md)\n",
+		"docs/files/a.txt":    "text",
+		"docs/own/index.html": "page",
+		"docs/own/data/1.js":  "data",
+		"docs/p.png":          "picture",
+		navFile:               "- section: First\n  pages: [README.md, docs/more.md]\n- section: Second\n  pages: [docs/drivers/x.md]\n",
 	}
 	files := fstest.MapFS{}
 	for name, text := range all {
@@ -51,14 +53,15 @@ func TestLinks(t *testing.T) {
 	}
 	for name, wants := range map[string][]string{
 		"index.html": {
-			`href="more.html#a-b-code-c"`, `href="drivers/index.html"`, `href="files/docs/files/a.txt"`, `href="https://example.org/x"`, `src="files/docs/p.png"`,
+			`href="more.html#a-b-code-c"`, `href="drivers/index.html"`, `href="files/docs/files/a.txt"`, `href="files/docs/own/index.html"`, `href="https://example.org/x"`, `src="files/docs/p.png"`,
 			`<h2>First</h2>`, `<a href="index.html" aria-current="page">Name</a>`, `<a rel="next" href="more.html">More →</a>`, `<title>Name · tsmark</title>`,
 		},
-		"more.html":          {`id="a-b-code-c"`, `href="#more"`, `href="index.html"`, `id="twice"`, `id="twice-1"`, `href="#twice-1"`, `<a rel="prev" href="index.html">`},
-		"drivers/x.html":     {`href="../more.html"`, `href="../site.css"`, `<body data-root="../">`},
-		"drivers/index.html": {`<li><a href="../drivers/x.html">x</a></li>`},
-		"files/docs/p.png":   {"picture"},
-		"search.js":          {`{"p":"more.html#a-b-code-c","t":"More","h":"A, b: code C","x":"See above, the start."}`},
+		"more.html":                {`id="a-b-code-c"`, `href="#more"`, `href="index.html"`, `id="twice"`, `id="twice-1"`, `href="#twice-1"`, `<a rel="prev" href="index.html">`},
+		"drivers/x.html":           {`href="../more.html"`, `href="../site.css"`, `<body data-root="../">`},
+		"drivers/index.html":       {`<li><a href="../drivers/x.html">x</a></li>`},
+		"files/docs/p.png":         {"picture"},
+		"files/docs/own/data/1.js": {"data"},
+		"search.js":                {`{"p":"more.html#a-b-code-c","t":"More","h":"A, b: code C","x":"See above, the start."}`},
 	} {
 		text, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(name)))
 		if err != nil {
