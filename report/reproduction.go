@@ -118,7 +118,7 @@ func (p *Reproduction) turned() string {
 		f := &p.findings[i]
 		ran = ran || f.Verbatim != "" && f.Verbatim != claims.NotTested
 		if f.Turns() {
-			ids = append(ids, fmt.Sprintf("%s (%s, not: %s)", f.Claim.ID, f.Verbatim, f.Verdict))
+			ids = append(ids, fmt.Sprintf("%s (%s with them, %s with equal queries)", f.Claim.ID, f.Verbatim, f.Verdict))
 		}
 	}
 	switch {
