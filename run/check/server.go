@@ -45,6 +45,14 @@ func (x *examination) room(ctx context.Context, db driver.DB) {
 
 func gibibytes(n int64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }
 
+// unasked says why a server is not asked about something. What has no server, or keeps
+// nothing, has nothing to be asked.
+func (x *examination) unasked(check, why string) {
+	if !x.caps.Embedded && !x.caps.Discards {
+		x.add(check, Skip, "", "%s", why)
+	}
+}
+
 // apart is how far the clocks may be apart without a word.
 const apart = time.Second
 
@@ -54,9 +62,7 @@ func (x *examination) clock(ctx context.Context, db driver.DB) {
 	const check = "clock"
 	c, ok := driver.As[driver.Clock](db)
 	if !ok {
-		if !x.caps.Embedded && !x.caps.Discards {
-			x.add(check, Skip, "", "the driver does not ask the server for its time")
-		}
+		x.unasked(check, "the driver does not ask the server for its time")
 		return
 	}
 	var best driver.Reading
@@ -89,9 +95,7 @@ func (x *examination) settings(ctx context.Context, db driver.DB) {
 	const check = "settings"
 	a, ok := driver.As[driver.Adviser](db)
 	if !ok {
-		if !x.caps.Embedded && !x.caps.Discards {
-			x.add(check, Skip, "", "the driver does not look for settings that distort; a run records those that matter")
-		}
+		x.unasked(check, "the driver does not look for settings that distort; a run records those that matter")
 		return
 	}
 	advice, err := a.Advise(ctx)

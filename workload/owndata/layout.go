@@ -371,7 +371,7 @@ func (l *layout) fill(all []*profile) error {
 			l.choose(c, given, p.rows, &tags, &fields)
 		}
 		if len(fields.columns) == 0 {
-			return of(setFields, fmt.Errorf("table %s has no column that can be a field", p.name))
+			return of(setFields, fmt.Errorf("table %s has no column that can be a field; fields are numbers, truth values, times, or texts of one length with at most %d letters and digits", p.name, series.MaxText))
 		}
 		if !given && len(tags.columns) > 0 {
 			l.tags = append(l.tags, tags)
