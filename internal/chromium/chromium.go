@@ -4,6 +4,7 @@ package chromium
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"os"
 	"os/exec"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -75,11 +77,35 @@ func Open(t *testing.T) (ctx context.Context, console func() []string) {
 // Evaluate runs an expression in the page, which may use what inspect.js has.
 func Evaluate[T any](t *testing.T, ctx context.Context, expression string) (value T) {
 	t.Helper()
-	value, err := chromedp.Run(ctx, chromedp.Evaluate[T]("(() => {"+inspect+"return "+expression+"})()"))
+	value, err := evaluate[T](ctx, expression)
 	if err != nil {
 		t.Fatalf("%s: %v", expression, err)
 	}
 	return value
+}
+
+func evaluate[T any](ctx context.Context, expression string) (T, error) {
+	return chromedp.Run(ctx, chromedp.Evaluate[T]("(() => {"+inspect+"return "+expression+"})()"))
+}
+
+// leaving is the code of the browser's errors where the page is on its way to another one.
+const leaving = -32000
+
+// Until waits for a condition of the page, for 5 s at most. The page may be on its way to
+// another one: then the condition is asked of that.
+func Until(t *testing.T, ctx context.Context, condition string) {
+	t.Helper()
+	for range 100 {
+		holds, err := evaluate[bool](ctx, condition)
+		if of := (*cdproto.Error)(nil); err != nil && (!errors.As(err, &of) || of.Code != leaving) {
+			t.Fatalf("%s: %v", condition, err)
+		}
+		if holds {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("never: %s; the page says %q", condition, Evaluate[string](t, ctx, "document.body.innerText"))
 }
 
 // Do takes steps in the browser, in turn.
