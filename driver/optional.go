@@ -51,6 +51,15 @@ type Server interface {
 	Address() string
 }
 
+// Processes is a Server whose work others do than the process that is connected to, or
+// others as well: data nodes behind an adapter. Without them what it uses would be
+// measured of a part.
+type Processes interface {
+	// Addresses are those, host:port each, on which the further processes listen, as they
+	// tell each other. The error says why they are not known.
+	Addresses(context.Context) ([]string, error)
+}
+
 // Metered is a DB whose system tells figures of its own, such as the bytes
 // of log that it wrote. The runner reads them every second beside the resources
 // of its processes.

@@ -7,7 +7,10 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strconv"
 	"time"
+
+	"github.com/dustin/go-humanize/english"
 
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/result"
@@ -28,12 +31,34 @@ type processSource struct {
 }
 
 // PortSource reads the server that listens on a TCP port of this machine, and
-// its children. A server that is restarted is found again.
-func PortSource(port int) Source {
+// its children; of several ports, the processes of all of them. A server that is
+// restarted is found again.
+func PortSource(ports ...int) Source {
 	return &processSource{
-		what: fmt.Sprintf("the process that listens on port %d, and its children", port),
-		find: func(ctx context.Context) ([]int, error) { return process.ByPort(ctx, port) },
+		what: fmt.Sprintf("%s on %s, and %s children", english.PluralWord(len(ports), "the process that listens", "the processes that listen"), portsText(ports), english.PluralWord(len(ports), "its", "their")),
+		find: func(ctx context.Context) ([]int, error) { return process.ByPort(ctx, ports...) },
 	}
+}
+
+// Untold stands for a source of a server whose processes cannot be told: each reading is
+// that error.
+func Untold(err error) Source { return untold{err} }
+
+type untold struct{ err error }
+
+// Read implements Source.
+func (u untold) Read(context.Context) (Reading, error) { return Reading{}, u.err }
+
+// portsText names ports, at least one.
+func portsText(ports []int) string {
+	if len(ports) == 1 {
+		return fmt.Sprintf("port %d", ports[0])
+	}
+	words := make([]string, len(ports))
+	for i, port := range ports {
+		words[i] = strconv.Itoa(port)
+	}
+	return "ports " + english.WordSeries(words, "and")
 }
 
 // PIDSource reads a process and its children.

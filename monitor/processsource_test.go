@@ -101,6 +101,31 @@ func TestProcessSource(t *testing.T) {
 	}
 }
 
+// TestProcessSourceOfTwo: a server of two processes, one of which passes the work on
+// to the other.
+func TestProcessSourceOfTwo(t *testing.T) {
+	front, frontDir := play(t, "listen:DIR/port", "pid:DIR/ready", "wait:")
+	_, dir := play(t, "listen:DIR/port", "pid:DIR/ready", "await:DIR/go", "burn:0.4", "pid:DIR/done", "wait:")
+	ports := []int{puppet.Number(t, filepath.Join(frontDir, "port")), puppet.Number(t, filepath.Join(dir, "port"))}
+	s := NewSampler(t.Context(), time.Now(), 50*time.Millisecond)
+	s.Watch("both", PortSource(ports...))
+	s.Watch("front", PIDSource(front.PID()))
+	release(t, dir)
+	all := s.Stop()
+	if want := fmt.Sprintf("the processes that listen on ports %d and %d, and their children", ports[0], ports[1]); all[0].Measure != want {
+		t.Errorf("measured is %q, and not %q", all[0].Measure, want)
+	}
+	if n := all[0].Metrics[result.Processes]; n[len(n)-1] != 2 {
+		t.Errorf("%v processes, and not 2", n[len(n)-1])
+	}
+	if cpu := all[0].Total.CPU; cpu < 0.35 || cpu > 0.7 {
+		t.Errorf("both used %g CPU-seconds, and not 0.4 and a little", cpu)
+	}
+	if cpu := all[1].Total.CPU; cpu > 0.2 {
+		t.Errorf("the front alone used %g CPU-seconds, and did nothing", cpu)
+	}
+}
+
 // TestProcessSourceManyShortChildren: a server that starts a process for each
 // query, all shorter than the period.
 func TestProcessSourceManyShortChildren(t *testing.T) {

@@ -25,13 +25,10 @@ type Witness struct {
 	begin  moment
 }
 
-// NewWitness returns a witness for a target whose server listens on a TCP port
-// of this machine; 0: it runs in tsmark's process, or elsewhere.
-func NewWitness(ctx context.Context, port int) *Witness {
-	w := &Witness{host: newMachine("/")}
-	if port > 0 {
-		w.server = PortSource(port)
-	}
+// NewWitness returns a witness for a target whose server's processes a source of its
+// own reads; nil: it runs in tsmark's process, or elsewhere.
+func NewWitness(ctx context.Context, server Source) *Witness {
+	w := &Witness{server: server, host: newMachine("/")}
 	w.read(ctx) // so that what processes used before does not count
 	return w
 }

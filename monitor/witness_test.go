@@ -93,7 +93,7 @@ func TestNoiseOfOtherKinds(t *testing.T) {
 // A process beside is seen, and what tsmark itself does is not taken for one.
 func TestWitnessSeesAProcessBeside(t *testing.T) {
 	ctx := context.Background()
-	w := NewWitness(ctx, 0)
+	w := NewWitness(ctx, nil)
 	phase := func(long time.Duration) *result.Noise {
 		w.Begin(ctx)
 		for end := time.Now().Add(long); time.Now().Before(end); { // tsmark's own work
@@ -138,7 +138,7 @@ func cpuOf(t *testing.T, pid int) float64 {
 func TestWitnessKnowsTheServer(t *testing.T) {
 	ctx := context.Background()
 	busy := spin(t)
-	w := NewWitness(ctx, 0)
+	w := NewWitness(ctx, nil)
 	w.server = PIDSource(busy.Process.Pid)
 	w.read(ctx)
 	w.Begin(ctx)
@@ -167,7 +167,7 @@ func TestWitnessReads(t *testing.T) {
 }
 
 func BenchmarkWitness(b *testing.B) {
-	w := NewWitness(b.Context(), 0)
+	w := NewWitness(b.Context(), nil)
 	for b.Loop() {
 		w.Begin(b.Context())
 		w.End(b.Context(), result.QuietShare)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -118,6 +119,19 @@ func (d *database) alone(ctx context.Context) error {
 		err = fmt.Errorf("%s has a database %s in the %s model: IoTDB 2.0 loses sight of a table model's database when the tree model's of that name is deleted; give another database", d.Address(), name, o[optionModel])
 	}
 	return err
+}
+
+// Addresses implements driver.Processes: of all nodes, of which one is connected to.
+func (d *database) Addresses(ctx context.Context) ([]string, error) {
+	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW CLUSTER")
+	var addresses []string
+	for _, row := range rows { // its number, its kind, its status, address and port within the cluster
+		if len(row) < 5 {
+			return nil, fmt.Errorf("SHOW CLUSTER has %d columns, and not at least 5", len(row))
+		}
+		addresses = append(addresses, net.JoinHostPort(row[3].String(), row[4].String()))
+	}
+	return addresses, err
 }
 
 // Describe implements driver.DB.

@@ -56,6 +56,7 @@ var _ interface {
 	driver.LineTaker
 	driver.Materializer
 	driver.Metered
+	driver.Processes
 	driver.SeriesLister
 	driver.Server
 	driver.Storage
@@ -168,6 +169,15 @@ func (t *limited) Address() string {
 		return ""
 	}
 	return own.Address()
+}
+
+// Addresses implements driver.Processes.
+func (t *limited) Addresses(ctx context.Context) ([]string, error) {
+	own, ok := driver.As[driver.Processes](t.DB)
+	if !ok {
+		return nil, errNot("has further processes")
+	}
+	return call(ctx, t.limits.statement(), "listing the server's processes", own.Addresses, nil)
 }
 
 // TakesLines implements driver.LineTaker.

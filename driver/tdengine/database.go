@@ -49,6 +49,17 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 // Address implements driver.Server.
 func (d *database) Address() string { return d.config.Address() }
 
+// Addresses implements driver.Processes: of the data nodes, which do what taosAdapter
+// passes on.
+func (d *database) Addresses(ctx context.Context) ([]string, error) {
+	rows, err := sqlkit.QueryRows(ctx, d.admin, "SELECT endpoint FROM information_schema.ins_dnodes")
+	addresses := make([]string, len(rows))
+	for i, row := range rows {
+		addresses[i] = row[0].String()
+	}
+	return addresses, err
+}
+
 func (d *database) place() string {
 	return fmt.Sprintf("database %s of TDengine at %s", d.name, d.Address())
 }

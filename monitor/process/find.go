@@ -10,9 +10,23 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 )
 
-// ByPort returns the processes that listen on a TCP port of this machine,
-// without the children that merely inherited the socket.
-func ByPort(ctx context.Context, port int) ([]int, error) {
+// ByPort returns the processes that listen on TCP ports of this machine,
+// without the children that merely inherited the socket. One that listens on two of
+// the ports is there once.
+func ByPort(ctx context.Context, ports ...int) ([]int, error) {
+	var all []int
+	for _, port := range ports {
+		pids, err := byPort(ctx, port)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, pids...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+func byPort(ctx context.Context, port int) ([]int, error) {
 	pids, listened, err := listeners(ctx, port)
 	switch {
 	case err != nil:

@@ -109,7 +109,7 @@ func (x *queryStage) queryOneCold(ctx context.Context, on *turn, q *typeQueries,
 		return nil, err
 	}
 	defer t.Close() // reading only
-	x.attend(ctx, on.planned.name, t, on.out.CoLocated)
+	x.attend(ctx, on.planned.name)
 	cfg.Log, err = x.operations.section(oplog.Cell{
 		Kind: oplog.Query, Target: on.planned.name, Type: q.queryType.Name, Repeat: on.repeat, Workers: 1, Queries: 1, First: cfg.First, Setting: setting,
 	})

@@ -77,14 +77,14 @@ func (x *openStage) describe(ctx context.Context, t driver.DB, planned *plannedT
 	x.remark(x.plan.experiment.Expect.OtherTarget(out.Name, out.Description.Version))
 	out.Adapter = planned.driver.Brought.Caution(out.Description.Version)
 	out.Types = planned.caps.Mapped(x.schema())
-	here, port, err := x.server(ctx, out.Name, t)
+	here, ports, err := x.server(ctx, out.Name, t)
 	if err != nil {
 		return err
 	}
-	if out.CoLocated = here; port > 0 {
-		x.run.OtherDatabases = others(ctx, x.run.OtherDatabases, port)
+	if out.CoLocated = here; len(ports) > 0 {
+		x.run.OtherDatabases = others(ctx, x.run.OtherDatabases, ports)
 	}
-	x.attend(ctx, planned.name, t, out.CoLocated)
+	x.attend(ctx, planned.name)
 	if err := x.remote(ctx, planned); err != nil {
 		return err
 	}

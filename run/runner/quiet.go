@@ -30,7 +30,7 @@ func (w *watch) lookForQuiet(ctx context.Context) error {
 	if !w.strict {
 		return nil
 	}
-	witness := monitor.NewWitness(ctx, 0)
+	witness := monitor.NewWitness(ctx, nil)
 	witness.Begin(ctx)
 	select {
 	case <-ctx.Done():

@@ -26,8 +26,9 @@ type watch struct {
 
 	sampler *monitor.Sampler
 	origin  time.Time
-	watched map[string]bool       // addresses of servers
-	inside  map[string]*internals // by target
+	watched map[string]bool                  // ports of servers, and addresses of what tells of them
+	sources map[string]func() monitor.Source // each reads, by itself, what a target's server uses of this host
+	inside  map[string]*internals            // by target
 	// witnesses measure, for each target, what others took of the machine; witness
 	// is that of the target whose turn it is.
 	witnesses map[string]*monitor.Witness
@@ -38,7 +39,7 @@ type watch struct {
 func newWatch(p *Plan) *watch {
 	return &watch{
 		limits: p.experiment.Timeouts.Limits(), bound: p.settings.quiet, strict: p.experiment.RequireQuiet != "",
-		watched: make(map[string]bool), inside: make(map[string]*internals), witnesses: make(map[string]*monitor.Witness),
+		watched: make(map[string]bool), sources: make(map[string]func() monitor.Source), inside: make(map[string]*internals), witnesses: make(map[string]*monitor.Witness),
 	}
 }
 
@@ -50,27 +51,72 @@ func (w *watch) begin(ctx context.Context, origin time.Time, dir string) {
 	w.sampler.Watch("client", monitor.ClientSource())
 }
 
-// server begins to watch a target's server where it runs on this host. It returns
-// whether it does, and the port of one that was not watched yet; 0: there is none.
-func (w *watch) server(ctx context.Context, name string, t driver.DB) (here bool, port int, err error) {
+// server begins to watch a target's server, as far as it runs on this host. It returns
+// whether it does, and the ports on which it listens there.
+func (w *watch) server(ctx context.Context, name string, t driver.DB) (here bool, ports []int, err error) {
 	server, ok := driver.As[driver.Server](t)
 	if !ok {
-		return false, 0, nil
+		return false, nil, nil
 	}
-	address := server.Address()
+	if here, err = w.isHere(ctx, server.Address()); err != nil {
+		return here, nil, fmt.Errorf("finding out where the server of target %s runs: %w", name, err)
+	}
+	if !here {
+		return false, nil, nil
+	}
+	further, unknown := w.further(ctx, t)
+	for _, address := range append([]string{server.Address()}, further...) {
+		if port := portOf(address); port > 0 && !slices.Contains(ports, port) {
+			ports = append(ports, port)
+		}
+	}
+	if len(ports) == 0 {
+		return true, nil, nil
+	}
+	w.sources[name] = func() monitor.Source {
+		if unknown != nil { // of a part a figure would look like that of all
+			return monitor.Untold(fmt.Errorf("which processes the server has is not known: %w", unknown))
+		}
+		return monitor.PortSource(ports...)
+	}
+	if listens := fmt.Sprint(ports); !w.watched[listens] {
+		w.watched[listens] = true
+		w.sampler.Watch("server "+name, w.sources[name]())
+	}
+	return true, ports, nil
+}
+
+// further are the addresses, on this host, of a server's processes beside the one that
+// is connected to. The error says why they are not known.
+func (w *watch) further(ctx context.Context, t driver.DB) ([]string, error) {
+	more, ok := driver.As[driver.Processes](t)
+	if !ok {
+		return nil, nil
+	}
+	all, err := more.Addresses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var onHost []string
+	for _, address := range all {
+		here, err := w.isHere(ctx, address)
+		if err != nil {
+			return nil, err
+		}
+		if here {
+			onHost = append(onHost, address)
+		}
+	}
+	return onHost, nil
+}
+
+// isHere reports whether an address leads to this host.
+func (w *watch) isHere(ctx context.Context, address string) (here bool, err error) {
 	err = w.limits.InStatement(ctx, "resolving "+address, func(ctx context.Context) (err error) {
 		here, err = monitor.CoLocated(ctx, address)
 		return err
 	})
-	if err != nil {
-		return here, 0, fmt.Errorf("finding out where the server of target %s runs: %w", name, err)
-	}
-	if port = portOf(address); !here || port == 0 || w.watched[address] {
-		return here, 0, nil
-	}
-	w.watched[address] = true
-	w.sampler.Watch("server "+name, monitor.PortSource(port))
-	return here, port, nil
+	return here, err
 }
 
 // portOf returns the port of an address; 0: it has a name, or none.
@@ -84,8 +130,8 @@ func portOf(address string) int {
 }
 
 // others are the processes on this host without those of a server under test.
-func others(ctx context.Context, running []result.OtherDatabase, port int) []result.OtherDatabase {
-	listening, err := process.ByPort(ctx, port)
+func others(ctx context.Context, running []result.OtherDatabase, ports []int) []result.OtherDatabase {
+	listening, err := process.ByPort(ctx, ports...)
 	if err != nil {
 		return running // whoever listens cannot be told from others
 	}
@@ -129,13 +175,13 @@ func (w *watch) now() float64 { return time.Since(w.origin).Seconds() }
 
 // attend makes ready to tell, from now on, the processes of the target whose turn
 // it is from others.
-func (w *watch) attend(ctx context.Context, name string, t driver.DB, coLocated bool) {
+func (w *watch) attend(ctx context.Context, name string) {
 	if w.witnesses[name] == nil {
-		port := 0
-		if server, ok := driver.As[driver.Server](t); ok && coLocated {
-			port = portOf(server.Address())
+		var own monitor.Source
+		if server := w.sources[name]; server != nil {
+			own = server()
 		}
-		w.witnesses[name] = monitor.NewWitness(ctx, port)
+		w.witnesses[name] = monitor.NewWitness(ctx, own)
 	}
 	w.witness = w.witnesses[name]
 }
