@@ -104,6 +104,15 @@ func (r *Run) Values(field int) int {
 	return n
 }
 
+// FreeBytes returns how many bytes the texts of free fields have.
+func (r *Run) FreeBytes() int64 {
+	n := 0
+	for i := range r.Columns {
+		n += len(r.Columns[i].Bytes)
+	}
+	return int64(n)
+}
+
 // SetNull marks a field's value in a row as absent.
 func (r *Run) SetNull(field, row int) {
 	c := &r.Columns[field]

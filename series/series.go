@@ -79,6 +79,17 @@ type Field struct {
 	Longest int
 }
 
+// Room is how many bytes each text of a textual field has at most.
+func (f *Field) Room() int {
+	switch {
+	case f.Length > 0:
+		return f.Length
+	case f.Longest > 0:
+		return f.Longest
+	}
+	return MaxFreeText
+}
+
 // Free reports whether the field's texts are of any length up to MaxFreeText, and of any
 // content that is UTF-8. They may be empty, which is not NULL.
 func (f *Field) Free() bool { return f.Length == 0 && f.Type.Textual() }

@@ -193,7 +193,7 @@ func (e *parquetEncoder) field(w pqfile.ColumnChunkWriter, c *column, length, ro
 	case *pqfile.BooleanColumnChunkWriter:
 		w.WriteBatchSpaced(s.cells.asBools(c.ints), levels, nil, c.valid, 0)
 	case *pqfile.ByteArrayColumnChunkWriter:
-		w.WriteBatchSpaced(s.cells.asArrays(c.ints, length), levels, nil, c.valid, 0)
+		w.WriteBatchSpaced(s.cells.asArrays(c, length), levels, nil, c.valid, 0)
 	}
 }
 
