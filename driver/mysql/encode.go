@@ -18,8 +18,8 @@ type cells interface {
 	moment(ns int64)
 	day(days int64)
 	text(c *series.Column, row, length int) // as AppendText of the column
-	series(s uint32) error // its number, or its tags where tables are wide
-	name(f int)                    // of a field of a narrow table
+	series(s uint32) error                  // its number, or its tags where tables are wide
+	name(f int)                             // of a field of a narrow table
 	end()
 }
 

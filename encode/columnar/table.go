@@ -27,8 +27,8 @@ type column struct {
 	ints   []int64
 	floats []float64
 	free   *texts.List // of a free field, in place of ints; nil: it is none
-	valid  []byte // bit r%8 of byte r/8: row r has a value
-	nulls  int    // rows without
+	valid  []byte      // bit r%8 of byte r/8: row r has a value
+	nulls  int         // rows without
 }
 
 func newTable(of *series.Table, tags []*tag, rows int) *table {

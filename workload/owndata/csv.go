@@ -15,6 +15,7 @@ type csvRecords struct {
 	delimiter byte
 	cells     [][]byte
 	plain     []byte // texts of quoted cells that have quotes in them
+	inQuotes  []bool // per cell; none: no cell of the record is in quotes
 }
 
 // errQuote is the error of quotes that do not end, or end within a cell.
@@ -33,6 +34,7 @@ func (c *csvRecords) next() ([][]byte, error) {
 	if bytes.IndexByte(line, '"') >= 0 {
 		return c.quoted(line)
 	}
+	c.inQuotes = c.inQuotes[:0]
 	cells, begin := c.cells[:0], 0
 	for i, b := range line {
 		if b == c.delimiter {
@@ -52,7 +54,7 @@ func (c *csvRecords) quoted(line []byte) ([][]byte, error) {
 			c.cells = cells
 			return cells, err
 		}
-		more, err := c.lines.more()
+		more, err := c.lines.moreWith('"')
 		if errors.Is(err, io.EOF) {
 			return nil, errQuote
 		} else if err != nil {
@@ -64,10 +66,12 @@ func (c *csvRecords) quoted(line []byte) ([][]byte, error) {
 
 // split splits a record; open reports that it ends within quotes.
 func (c *csvRecords) split(line []byte) (cells [][]byte, open bool, err error) {
-	cells = c.cells[:0]
+	cells, c.inQuotes = c.cells[:0], c.inQuotes[:0]
 	c.plain = slices.Grow(c.plain[:0], len(line)) // so that cells in it stay where they are
 	for at := 0; ; at++ {
-		if at < len(line) && line[at] == '"' {
+		quoted := at < len(line) && line[at] == '"'
+		c.inQuotes = append(c.inQuotes, quoted)
+		if quoted {
 			begin := len(c.plain)
 			at++
 			for {
@@ -100,6 +104,9 @@ func (c *csvRecords) split(line []byte) (cells [][]byte, open bool, err error) {
 		}
 	}
 }
+
+// quotes reports whether a cell of the record stands in quotes.
+func (c *csvRecords) quotes(cell int) bool { return len(c.inQuotes) > 0 && c.inQuotes[cell] }
 
 // role is what a column of a file becomes.
 type role struct {
@@ -216,7 +223,10 @@ func (c *csvRows) next(f *filler) error {
 		for i, cell := range cells {
 			switch r := c.roles[i]; r.what {
 			case isField:
-				err = f.field(r.place, trim(cell))
+				if !c.table.Fields[r.place].Free() {
+					cell = trim(cell)
+				}
+				err = f.field(r.place, cell, c.records.quotes(i))
 			case isTag:
 				if !f.absent(cell) {
 					err = f.tag(r.place, cell)

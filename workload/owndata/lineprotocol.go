@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/tsmark/tsmark/internal/texts"
@@ -17,6 +18,32 @@ type point struct {
 	time   []byte
 }
 
+// nextPoint cuts the next line that has a point; io.EOF: there is none. A text in quotes
+// may go on over several lines.
+func nextPoint(lines *lineReader) (point, error) {
+	for {
+		line, err := lines.next()
+		if err != nil {
+			return point{}, err
+		}
+		if line = trim(line); len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		cut, err := cutPoint(line)
+		for errors.Is(err, errOpen) {
+			if line, err = lines.moreWith('"'); errors.Is(err, io.EOF) {
+				return cut, errOpen
+			} else if err == nil {
+				cut, err = cutPoint(trim(line))
+			}
+		}
+		return cut, err
+	}
+}
+
+// errOpen is the error of a line that ends within quotes.
+var errOpen = errors.New("a text has no closing quote")
+
 // cutPoint cuts a line that is not empty.
 func cutPoint(line []byte) (p point, err error) {
 	at := indexPlain(line, ' ')
@@ -26,7 +53,7 @@ func cutPoint(line []byte) (p point, err error) {
 	p.head, line = line[:at], bytes.TrimLeft(line[at:], " ")
 	end := endOfFields(line)
 	if end < 0 {
-		return p, errors.New("a text has no closing quote")
+		return p, errOpen
 	}
 	p.fields, p.time = line[:end], trim(line[end:])
 	if len(p.fields) == 0 {
@@ -213,14 +240,7 @@ func newPointRows(lines *lineReader, x *index) *pointRows {
 // next implements rows.
 func (p *pointRows) next(f *filler) error {
 	for {
-		line, err := p.lines.next()
-		if err != nil {
-			return err
-		}
-		if line = trim(line); len(line) == 0 || line[0] == '#' {
-			continue
-		}
-		cut, err := cutPoint(line)
+		cut, err := nextPoint(p.lines)
 		if err != nil {
 			return err
 		}
@@ -318,13 +338,14 @@ func (p *pointRows) fields(f *filler, rest []byte) error {
 		if at < 0 {
 			continue
 		}
-		if value[0] == '"' {
+		quoted := value[0] == '"'
+		if quoted {
 			p.text = unquoted(p.text[:0], value)
 			value = p.text
 		} else if kind, number := valueType(value); kind == series.Int {
 			value = number
 		}
-		if err := f.field(at, value); err != nil {
+		if err := f.field(at, value, quoted); err != nil {
 			return err
 		}
 		p.marks.set(at)

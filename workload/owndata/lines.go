@@ -55,6 +55,18 @@ func (l *lineReader) more() ([]byte, error) {
 	return l.text(), nil
 }
 
+// moreWith is more with as many lines behind it as it takes until one of these has a
+// character: without it they end no value that the line at hand has begun.
+func (l *lineReader) moreWith(c byte) ([]byte, error) {
+	for {
+		before := l.end - l.begin
+		line, err := l.more()
+		if err != nil || bytes.IndexByte(l.buf[l.begin+before:l.end], c) >= 0 {
+			return line, err
+		}
+	}
+}
+
 // text is the line at hand without its end.
 func (l *lineReader) text() []byte {
 	line := l.buf[l.begin:l.end]
