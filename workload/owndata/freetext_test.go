@@ -87,6 +87,25 @@ func checkNotes(t testing.TB, d workload.Dataset, texts []string) {
 	}
 }
 
+// made writes a dataset in a format of generate's.
+func made(t testing.TB, format, path string, d workload.Dataset) {
+	t.Helper()
+	of, err := generate.Find(format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := of.Create(path, d.Schema())
+	if err == nil {
+		err = out.Write(t.Context(), d.Open(), func(int) {})
+	}
+	if err == nil {
+		err = out.Commit()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Texts of any content are read as they are from every format, and from what generate
 // makes of them, with one digest.
 func TestFreeTexts(t *testing.T) {
@@ -112,24 +131,11 @@ func TestFreeTexts(t *testing.T) {
 	for name, text := range noteFiles(t, notes) {
 		d := check(name, noteSettings(write(t, name, text))...)
 		for _, format := range []string{"parquet", "arrow", "influx"} {
-			of, err := generate.Find(format)
-			if err != nil {
-				t.Fatal(err)
-			}
 			path := filepath.Join(t.TempDir(), "made")
 			if format == "influx" {
 				path += ".lp"
 			}
-			out, err := of.Create(path, d.Schema())
-			if err == nil {
-				err = out.Write(t.Context(), d.Open(), func(int) {})
-			}
-			if err == nil {
-				err = out.Commit()
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			made(t, format, path, d)
 			settings := noteSettings(path)
 			if format != "influx" {
 				settings = append(settings, "time-format=timestamp")
@@ -232,25 +238,11 @@ func TestBatchesOfLongTexts(t *testing.T) {
 	}
 	files := noteFiles(t, texts)
 	first := write(t, "t.ndjson", files["t.ndjson"])
-	made := filepath.Join(t.TempDir(), "made")
-	of, err := generate.Find("parquet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := opened(t, noteSettings(first)...)
-	out, err := of.Create(made, d.Schema())
-	if err == nil {
-		err = out.Write(t.Context(), d.Open(), func(int) {})
-	}
-	if err == nil {
-		err = out.Commit()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	parquet := filepath.Join(t.TempDir(), "made")
+	made(t, "parquet", parquet, opened(t, noteSettings(first)...))
 	for name, settings := range map[string][]string{
 		"ndjson": noteSettings(first), "csv": noteSettings(write(t, "t.csv", files["t.csv"])), "lines": noteSettings(write(t, "t.lp", files["t.lp"])),
-		"parquet": append(noteSettings(made), "time-format=timestamp"),
+		"parquet": append(noteSettings(parquet), "time-format=timestamp"),
 	} {
 		d := opened(t, settings...)
 		seen, batches := 0, 0
@@ -269,13 +261,25 @@ func TestBatchesOfLongTexts(t *testing.T) {
 	}
 }
 
-// A column that is numbers in one Parquet file and texts in another is read as texts.
+// A column that is numbers in one file and texts in another is read as texts.
 func TestNumbersAsTexts(t *testing.T) {
 	dir := t.TempDir()
-	for name, line := range map[string]string{"a.ndjson": `{"time":1704067200,"note":12,"v":1}`, "b.ndjson": `{"time":1704067201,"note":"twelve","v":1}`} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(line+"\n"), 0o666); err != nil {
+	lines, files := filepath.Join(dir, "lines"), []string{}
+	if err := os.Mkdir(lines, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []struct{ name, line, fields string }{
+		{"a", `{"time":1704067200,"note":12,"v":1}`, "note:int, v:int"}, {"b", `{"time":1704067201,"note":"twelve","v":1}`, "note:text, v:int"},
+	} {
+		path := filepath.Join(lines, file.name+".ndjson")
+		if err := os.WriteFile(path, []byte(file.line+"\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
+		files = append(files, filepath.Join(dir, file.name))
+		made(t, "parquet", files[len(files)-1], opened(t, "files="+path, "table=t", "fields="+file.fields))
 	}
-	same(t, read(t, opened(t, "files="+dir, "table=t", "tags=", "fields=note:text, v:int")), "t 2024-01-01T00:00:00Z note=12 v=1", "t 2024-01-01T00:00:01Z note=twelve v=1")
+	for _, of := range []string{lines, strings.Join(files, ", ")} {
+		same(t, read(t, opened(t, "files="+of, "table=t", "fields=note:text, v:int")),
+			"t 2024-01-01T00:00:00Z note=12 v=1", "t 2024-01-01T00:00:01Z note=twelve v=1")
+	}
 }
