@@ -283,3 +283,53 @@ func TestNumbersAsTexts(t *testing.T) {
 			"t 2024-01-01T00:00:00Z note=12 v=1", "t 2024-01-01T00:00:01Z note=twelve v=1")
 	}
 }
+
+// textFiles has rows with a text of some hundred bytes each, in every format, and what is
+// said of each.
+func textFiles(t testing.TB, rows int) map[string][]string {
+	var texts []string
+	for i := range rows {
+		texts = append(texts, fmt.Sprintf(`note no. %d, "quoted" and \ so on: %s`, i, strings.Repeat("words ", i%50)))
+	}
+	settings := map[string][]string{}
+	for name, content := range noteFiles(t, texts) {
+		settings[strings.TrimPrefix(filepath.Ext(name), ".")] = noteSettings(write(t, name, content))
+	}
+	for _, format := range []string{"parquet", "arrow"} {
+		path := filepath.Join(t.TempDir(), format)
+		made(t, format, path, opened(t, settings["ndjson"]...))
+		settings[format] = append(noteSettings(path), "time-format=timestamp")
+	}
+	return settings
+}
+
+// BenchmarkReadTexts is BenchmarkRead of rows with a number and a text.
+func BenchmarkReadTexts(b *testing.B) {
+	const rows = 50_000
+	for name, settings := range textFiles(b, rows) {
+		d := opened(b, settings...)
+		b.Run(name, func(b *testing.B) {
+			var batch series.Batch
+			b.ReportAllocs()
+			for range b.N {
+				if n := pass(b, d, &batch); n != rows+1 {
+					b.Fatal(n)
+				}
+			}
+			b.ReportMetric(float64(b.N)*rows/b.Elapsed().Seconds(), "rows/s")
+		})
+	}
+}
+
+// No text is worth an allocation.
+func TestTextsAllocateNothing(t *testing.T) {
+	const rows = 20_000
+	for name, settings := range textFiles(t, rows) {
+		d := opened(t, settings...)
+		var batch series.Batch
+		pass(t, d, &batch)
+		if n := testing.AllocsPerRun(2, func() { pass(t, d, &batch) }); n > rows/5 {
+			t.Errorf("%s: %v allocations for %d rows", name, n, rows)
+		}
+	}
+}
