@@ -57,6 +57,7 @@ func (s *suite) freeTexts() example {
 			{Shape: query.Rows{Fields: both, Tag: "device", Order: query.Descending}, Start: start.Add(5 * time.Minute), End: start.Add(50 * time.Minute)},
 			{Shape: query.Last{By: "device", Fields: note}},
 			{Shape: query.Last{By: "device", Fields: both}, End: start.Add(58 * time.Minute)},
+			{Shape: query.RowSet{Fields: both, Tag: "device", Set: query.Set{Operation: query.Intersect, Operands: 2}}},
 			{Shape: query.Totals{Aggregate: query.Count, Fields: both, GroupBy: "device"}},
 		}}.about(table).queries...)
 	}
