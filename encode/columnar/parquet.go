@@ -171,6 +171,11 @@ func (e *parquetEncoder) column(w pqfile.ColumnChunkWriter, t *table, i int, s *
 	default:
 		at := tag - len(t.tags)
 		e.field(w, &t.fields[at], t.of.Fields[at].Length, t.rows(), s)
+		// Long texts may have ended a page, behind which there is nothing to flush: the
+		// library panics then.
+		if buffered, ok := w.(interface{ EstimatedBufferedValueBytes() int64 }); t.fields[at].free != nil && ok && buffered.EstimatedBufferedValueBytes() == 0 {
+			return nil
+		}
 	}
 	// Otherwise closing the row group does it, one column after the other.
 	return w.(interface{ FlushCurrentPage() error }).FlushCurrentPage()

@@ -241,7 +241,7 @@ func (r *recordFile) next(f *filler) (err error) {
 			}
 			r.at, r.row = 0, 0
 		}
-		n, err := r.fitting(min(int(r.batch.NumRows())-r.at, f.left))
+		n, err := r.fitting(min(int(r.batch.NumRows())-r.at, f.left), maxBatchText-f.bytes)
 		if err == nil {
 			err = r.take(f, n)
 		}
@@ -255,9 +255,9 @@ func (r *recordFile) next(f *filler) (err error) {
 	}
 }
 
-// fitting returns how many of the next n rows a batch has room for, by their free texts:
-// one at least.
-func (r *recordFile) fitting(n int) (int, error) {
+// fitting returns how many of the next n rows a batch has room for that takes so many more
+// bytes of free texts: one at least.
+func (r *recordFile) fitting(n, room int) (int, error) {
 	most := n
 	for i := range int(r.batch.NumCols()) {
 		role := r.roles[r.roleOf(r.batch.ColumnName(i), i)]
@@ -273,7 +273,7 @@ func (r *recordFile) fitting(n int) (int, error) {
 			if err != nil {
 				return 0, err
 			}
-			if size += len(text); size > maxBatchText {
+			if size += len(text); size > room {
 				most = max(row, 1)
 			}
 		}
