@@ -111,7 +111,8 @@ func (c *csvRecords) quotes(cell int) bool { return len(c.inQuotes) > 0 && c.inQ
 // role is what a column of a file becomes.
 type role struct {
 	what  roleKind
-	place int // of the tag or field in its table
+	place int  // of the tag or field in its table
+	free  bool // it is a free field: blanks are part of its texts
 }
 
 type roleKind uint8
@@ -145,12 +146,12 @@ func (t *table) roles(columns []string, time string) (of []role, missing []int, 
 		return nil, nil, err
 	}
 	for i := range t.Tags {
-		if err := set(t.Tags[i].Key, role{isTag, i}); err != nil {
+		if err := set(t.Tags[i].Key, role{what: isTag, place: i}); err != nil {
 			return nil, nil, err
 		}
 	}
 	for i := range t.Fields {
-		if err := set(t.Fields[i].Name, role{isField, i}); err != nil {
+		if err := set(t.Fields[i].Name, role{isField, i, t.Fields[i].Free()}); err != nil {
 			return nil, nil, err
 		}
 		if !slices.Contains(columns, t.Fields[i].Name) {
@@ -223,7 +224,7 @@ func (c *csvRows) next(f *filler) error {
 		for i, cell := range cells {
 			switch r := c.roles[i]; r.what {
 			case isField:
-				if !c.table.Fields[r.place].Free() {
+				if !r.free {
 					cell = trim(cell)
 				}
 				err = f.field(r.place, cell, c.records.quotes(i))

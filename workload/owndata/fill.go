@@ -109,9 +109,6 @@ func (f *filler) field(i int, text []byte, quoted bool) error {
 		f.setNull(i)
 		return nil
 	}
-	if of.Free() {
-		return f.text(c, of, text)
-	}
 	switch of.Type {
 	case series.Float, series.Float32:
 		v, ok := number.Float(text)
@@ -136,6 +133,9 @@ func (f *filler) field(i int, text []byte, quoted bool) error {
 		}
 		c.Ints[f.row] = v
 	case series.Text:
+		if of.Free() {
+			return f.text(c, of, text)
+		}
 		v, ok := series.ParseText(text)
 		if !ok || len(text) != of.Length {
 			return wrong(text, of)
