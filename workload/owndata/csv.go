@@ -54,7 +54,7 @@ func (c *csvRecords) quoted(line []byte) ([][]byte, error) {
 			c.cells = cells
 			return cells, err
 		}
-		more, err := c.lines.moreWith('"')
+		more, err := c.lines.closing(endsQuoted)
 		if errors.Is(err, io.EOF) {
 			return nil, errQuote
 		} else if err != nil {
@@ -102,6 +102,21 @@ func (c *csvRecords) split(line []byte) (cells [][]byte, open bool, err error) {
 		if at >= len(line) {
 			return cells, false, nil
 		}
+	}
+}
+
+// endsQuoted reports whether a text within quotes ends in what is added to it: it has a
+// quote that is not doubled.
+func endsQuoted(added []byte) bool {
+	for {
+		at := bytes.IndexByte(added, '"')
+		if at < 0 {
+			return false
+		}
+		if at+1 == len(added) || added[at+1] != '"' {
+			return true
+		}
+		added = added[at+2:]
 	}
 }
 

@@ -31,7 +31,7 @@ func nextPoint(lines *lineReader) (point, error) {
 		}
 		cut, err := cutPoint(line)
 		for errors.Is(err, errOpen) {
-			if line, err = lines.moreWith('"'); errors.Is(err, io.EOF) {
+			if line, err = lines.closing(func(added []byte) bool { return endOfText(added) >= 0 }); errors.Is(err, io.EOF) {
 				return cut, errOpen
 			} else if err == nil {
 				cut, err = cutPoint(trim(line))
@@ -105,7 +105,16 @@ func endOfFields(text []byte) int {
 
 // endOfQuotes returns the length of a text in quotes; -1: it does not end.
 func endOfQuotes(text []byte) int {
-	for i := 1; i < len(text); i++ {
+	if n := endOfText(text[1:]); n >= 0 {
+		return 1 + n
+	}
+	return -1
+}
+
+// endOfText returns how many bytes of a text within quotes come up to and with the quote
+// that ends it; -1: it does not end.
+func endOfText(text []byte) int {
+	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
 			i++

@@ -55,13 +55,14 @@ func (l *lineReader) more() ([]byte, error) {
 	return l.text(), nil
 }
 
-// moreWith is more with as many lines behind it as it takes until one of these has a
-// character: without it they end no value that the line at hand has begun.
-func (l *lineReader) moreWith(c byte) ([]byte, error) {
+// closing is more with as many lines behind it as it takes until one of these ends the
+// quotes in which the line at hand stops, as far as ends says: so that a text of many
+// lines is not looked at again for each of them.
+func (l *lineReader) closing(ends func(added []byte) bool) ([]byte, error) {
 	for {
 		before := l.end - l.begin
 		line, err := l.more()
-		if err != nil || bytes.IndexByte(l.buf[l.begin+before:l.end], c) >= 0 {
+		if err != nil || ends(l.buf[l.begin+before:l.end]) {
 			return line, err
 		}
 	}
