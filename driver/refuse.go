@@ -1,9 +1,11 @@
 package driver
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,11 +48,27 @@ func (c *Caps) Refuse(target string, s *series.Schema, v series.Values) *Refusal
 	return nil
 }
 
+// tables returns why the system cannot hold the tables of a schema.
 func (c *Caps) tables(s *series.Schema) error {
-	if c.Schema == nil || s == nil {
+	if s == nil {
 		return nil
 	}
-	return c.Schema(s)
+	if c.Schema != nil {
+		if err := c.Schema(s); err != nil {
+			return err
+		}
+	}
+	if c.Holds(series.FreeTexts) {
+		return nil
+	}
+	for _, t := range s.Tables {
+		for i := range t.Fields {
+			if f := &t.Fields[i]; f.Free() {
+				return fmt.Errorf("field %s of table %s has texts of any length, which %s", f.Name, t.Name, c.remedied(series.FreeTexts, "make it a tag, or leave it out"))
+			}
+		}
+	}
+	return nil
 }
 
 // remedied is what becomes of values of a trait, and what to do about it: what
@@ -142,6 +160,10 @@ func (c *Checker) fields(run *series.Run) error {
 			)
 		case series.Int32:
 			err = c.field(run, f, series.SmallestInt, func(row int) bool { return v.Ints[row] == math.MinInt32 })
+		case series.Text, series.Blob:
+			if run.Table.Fields[f].Free() {
+				err = c.field(run, f, series.NULTexts, func(row int) bool { return !run.Lacks(f, row) && bytes.IndexByte(v.Text(row), 0) >= 0 })
+			}
 		case series.Timestamp:
 			err = c.field(run, f, series.FineTimestamps, func(row int) bool { return v.Ints[row]%1000 != 0 })
 		}
@@ -167,6 +189,8 @@ func (c *Checker) field(run *series.Run, f int, t series.Trait, is func(row int)
 		switch {
 		case !field.Type.Whole():
 			shown = v.Floats[row]
+		case field.Free():
+			shown = strconv.Quote(string(v.Text(row)))
 		case field.Type == series.Timestamp:
 			shown = nanos(v.Ints[row])
 		default:

@@ -19,7 +19,7 @@ import (
 // traits are all of them.
 func traits() []series.Trait {
 	var list []series.Trait
-	for t := series.NaN; t <= series.RepeatedTimes; t++ {
+	for t := series.NaN; t <= series.NULTexts; t++ {
 		list = append(list, t)
 	}
 	return list
@@ -233,5 +233,37 @@ func known(t *testing.T, w workload.Workload, s workload.Spec) {
 	}
 	if len(seen) == 0 {
 		t.Error("the dataset has no rows")
+	}
+}
+
+// A system without free texts says so by the schema alone, with the field; one that lacks
+// some of them finds these in rows.
+func TestFreeTextsRefused(t *testing.T) {
+	table := &series.Table{Name: "t", Fields: []series.Field{{Name: "code", Type: series.Text, Length: 3}, {Name: "note", Type: series.Text}}}
+	schema := &series.Schema{Tables: []*series.Table{table}, Series: 1}
+	refused(t, lacking(series.FreeTexts).Refuse("q", schema, series.Values{}), "",
+		"target q: field note of table t has texts of any length, which x does not hold; make it a tag, or leave it out")
+	refused(t, lacking().Refuse("q", schema, series.Values{}), "", "")
+	if _, err := lacking(series.FreeTexts).Checker(schema); err == nil {
+		t.Error("a file with free texts is checked by a target that has none")
+	}
+	checker, err := lacking(series.NULTexts).Checker(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b series.Batch
+	run := b.Add(table)
+	run.Grow(3)
+	for row, text := range []string{"", "a\n", "b\x00c"} {
+		run.Series[row], run.Times[row], run.Columns[0].Ints[row] = 0, int64(row), 0
+		run.Columns[1].SetText(row, []byte(text))
+	}
+	const want = `table t: field note of series 0 at 1970-01-01T00:00:00.000000002Z is "b\x00c", which x does not hold; leave it out of the data`
+	if err := checker.Check(&b); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	run.SetNull(1, 2)
+	if err := checker.Check(&b); err != nil {
+		t.Error(err)
 	}
 }

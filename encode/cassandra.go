@@ -99,7 +99,7 @@ func (e *cassandra) Append(dst []byte, b *series.Batch) []byte {
 				case series.Bool:
 					dst = append(strconv.AppendBool(dst, c.Ints[row] != 0), '\n')
 				case series.Text, series.Blob:
-					bytes = series.AppendText(bytes[:0], c.Ints[row], field.Length)
+					bytes = c.AppendText(bytes[:0], row, field.Length)
 					dst = append(hex.AppendEncode(append(dst, "0x"...), bytes), '\n')
 				default:
 					dst = room(dst, intRoom)

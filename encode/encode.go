@@ -2,7 +2,11 @@
 // generator would have written, byte for byte.
 package encode
 
-import "github.com/tsmark/tsmark/series"
+import (
+	"fmt"
+
+	"github.com/tsmark/tsmark/series"
+)
 
 // Encoder writes the rows of one schema in one format. It is safe for
 // concurrent use.
@@ -28,15 +32,31 @@ func Formats() []Format {
 	any := func(n func(*series.Schema) Encoder) func(*series.Schema) (Encoder, error) {
 		return func(s *series.Schema) (Encoder, error) { return n(s), nil }
 	}
+	bare := func(n func(*series.Schema) Encoder) func(*series.Schema) (Encoder, error) {
+		return func(s *series.Schema) (Encoder, error) { return n(s), fixedTexts(s) }
+	}
 	return []Format{
 		{"influx", "line protocol: measurement,tags fields nanoseconds", any(NewLineProtocol)},
 		{"questdb", "as influx", any(NewLineProtocol)},
 		{"victoriametrics", "as influx", any(NewLineProtocol)},
-		{"timescaledb", "TSBS's pairs of tag and value lines after a header", any(NewTimescaleDB)},
-		{"clickhouse", "as timescaledb", any(NewTimescaleDB)},
-		{"timestream", "as timescaledb without the header", any(NewTimestream)},
-		{"cratedb", "table, tags as JSON, nanoseconds and values between tabs, after a header", any(NewCrateDB)},
+		{"timescaledb", "TSBS's pairs of tag and value lines after a header", bare(NewTimescaleDB)},
+		{"clickhouse", "as timescaledb", bare(NewTimescaleDB)},
+		{"timestream", "as timescaledb without the header", bare(NewTimestream)},
+		{"cratedb", "table, tags as JSON, nanoseconds and values between tabs, after a header", bare(NewCrateDB)},
 		{"cassandra", "a line a value: table by type, series, field, day, nanoseconds, value", NewCassandra},
 		{"prometheus", "a remote-write TimeSeries message a value, each after its length", NewPrometheus},
 	}
+}
+
+// fixedTexts returns an error for a schema with fields that are free: a format that
+// escapes nothing cannot tell their commas and line breaks from its own.
+func fixedTexts(s *series.Schema) error {
+	for _, t := range s.Tables {
+		for i := range t.Fields {
+			if f := &t.Fields[i]; f.Free() {
+				return fmt.Errorf("it escapes nothing, and field %s of table %s has texts of any content; choose the format influx, parquet or arrow", f.Name, t.Name)
+			}
+		}
+	}
+	return nil
 }

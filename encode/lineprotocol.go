@@ -17,7 +17,8 @@ import (
 // integers carry the suffix i; numeric tags become the first fields, without
 // it; nothing is escaped. Of types that TSBS does not have, a Bool is t or f, an
 // Int32 an integer, a Float32 the float of 64 bits that equals it, a Text or Blob
-// a string in quotes; a Timestamp is an integer, its nanoseconds, as is a Date,
+// a string in quotes, in which a backslash stands before quotes and backslashes, and
+// nothing before a line break; a Timestamp is an integer, its nanoseconds, as is a Date,
 // its days.
 func NewLineProtocol(s *series.Schema) Encoder { return LineProtocol{}.New(s) }
 
@@ -53,6 +54,12 @@ type LineProtocol struct {
 	// Unit is what the times of rows are counted in; 0: nanoseconds. Times are
 	// multiples of it.
 	Unit time.Duration
+	// EscapeText are the control characters that a backslash stands before in texts, as
+	// one does before quotes and backslashes.
+	EscapeText string
+	// OneLine says that a line break in a text is a backslash and the letter n, so that
+	// each row is one line.
+	OneLine bool
 }
 
 // New returns an encoder of the schema's rows.
@@ -68,7 +75,7 @@ func (l LineProtocol) New(s *series.Schema) Encoder {
 }
 
 func (l LineProtocol) values() lineValues {
-	return lineValues{ints: newIntText("i,"), unit: int64(l.Unit), times: l.Times, singles: l.Singles}
+	return lineValues{ints: newIntText("i,"), unit: int64(l.Unit), times: l.Times, singles: l.Singles, oneLine: l.OneLine, escapeText: l.EscapeText}
 }
 
 // table returns what lines of a table consist of. The text of its series is
@@ -161,6 +168,9 @@ type lineValues struct {
 	unit    int64 // of times
 	times   bool
 	singles bool
+	oneLine bool
+
+	escapeText string
 }
 
 type lineTable struct {
@@ -224,7 +234,7 @@ func (e *lineProtocol) Append(dst []byte, b *series.Batch) []byte {
 				case series.Bool:
 					dst = append(dst[:n], table.bools[c.Ints[row]&1]...)
 				case series.Text, series.Blob:
-					dst = append(series.AppendText(append(dst[:n], '"'), c.Ints[row], field.Length), '"', ',')
+					dst = append(e.appendText(append(dst[:n], '"'), c, row, field.Length), '"', ',')
 				default:
 					dst = e.appendTime(dst[:n], field.Type, c.Ints[row])
 				}
@@ -292,6 +302,39 @@ func (e *lineValues) appendSingle(dst []byte, v float64) []byte {
 		return appendSingle(dst, v)
 	}
 	return appendFloat(dst, v)
+}
+
+// appendText appends a text as it stands between quotes. One whose length is known has
+// nothing to escape.
+func (e *lineValues) appendText(dst []byte, c *series.Column, row, length int) []byte {
+	if length > 0 {
+		return series.AppendText(dst, c.Ints[row], length)
+	}
+	text := c.Text(row)
+	for i, b := range text {
+		if e.escapes(b) {
+			return e.appendEscaped(append(dst, text[:i]...), text[i:])
+		}
+	}
+	return append(dst, text...)
+}
+
+// escapes reports whether a backslash stands before a character of a text in quotes.
+func (e *lineValues) escapes(c byte) bool {
+	return c == '"' || c == '\\' || c < ' ' && (c == '\n' && e.oneLine || strings.IndexByte(e.escapeText, c) >= 0)
+}
+
+func (e *lineValues) appendEscaped(dst, text []byte) []byte {
+	for _, c := range text {
+		if e.escapes(c) {
+			dst = append(dst, '\\')
+			if c == '\n' && e.oneLine {
+				c = 'n'
+			}
+		}
+		dst = append(dst, c)
+	}
+	return dst
 }
 
 // appendTime appends the value of a Timestamp or Date, and a comma.

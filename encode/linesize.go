@@ -107,7 +107,15 @@ func (z *LineSizer) value(table *sizedTable, run *series.Run, f, row int) (n int
 	case series.Bool:
 		return len(table.bools[c.Ints[row]&1])
 	case series.Text, series.Blob:
-		return field.Length + len(`"",`)
+		n := c.TextLength(row, field.Length) + len(`"",`)
+		if field.Length == 0 {
+			for _, b := range c.Text(row) {
+				if z.escapes(b) {
+					n++
+				}
+			}
+		}
+		return n
 	default:
 		return intLength(z.counted(field.Type, c.Ints[row])) + len("i,")
 	}

@@ -3,6 +3,7 @@ package encode_test
 import (
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +59,8 @@ func randomRun(random *rand.Rand, whole int64, float float64) (*series.Schema, *
 			switch {
 			case kind == series.Bool:
 				c.Ints[row] = random.Int64N(2)
+			case table.Fields[f].Free():
+				c.SetText(row, []byte([]string{"", "plain", "\"\\\n\r", "a,b =\tΩ\"", float64Text(float)}[random.IntN(5)]))
 			case kind.Textual():
 				c.Ints[row] = random.Int64N(series.Texts(table.Fields[f].Length))
 			case kind == series.Int32:
@@ -80,6 +83,8 @@ func randomRun(random *rand.Rand, whole int64, float float64) (*series.Schema, *
 	return &series.Schema{Tables: []*series.Table{table}, Series: some}, run
 }
 
+func float64Text(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
 // FuzzLineSize holds sizes to the text that the encoder writes.
 func FuzzLineSize(f *testing.F) {
 	for seed := range uint64(300) {
@@ -91,7 +96,8 @@ func FuzzLineSize(f *testing.F) {
 		{},
 		{Escape: `, =`, Table: escaped, Column: escaped, Null: func(series.Type) string { return "none" }},
 		{Times: true, Singles: true, WholeBools: whole, Unit: time.Millisecond},
-		{Null: func(series.Type) string { return "t" }, NullName: "nothing"},
+		{Null: func(series.Type) string { return "t" }, NullName: "nothing", EscapeText: "\n\r"},
+		{OneLine: true},
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, whole int64, float float64) {
 		schema, run := randomRun(rand.New(rand.NewPCG(seed, 0)), whole, float)

@@ -305,7 +305,7 @@ func appendValues(dst []byte, run *series.Run, row int, ints *intText, separator
 		case series.Bool:
 			dst = append(strconv.AppendBool(dst, c.Ints[row] != 0), separator)
 		case series.Text, series.Blob:
-			dst = append(series.AppendText(dst, c.Ints[row], field.Length), separator)
+			dst = append(series.AppendText(dst, c.Ints[row], field.Length), separator) // there are no free ones: see fixedTexts
 		case series.Date:
 			dst = append(appendDate(dst, c.Ints[row]), separator)
 		default:

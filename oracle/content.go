@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"bytes"
 	"crypto/md5"
 	"encoding/binary"
 	"math"
@@ -83,6 +84,8 @@ type fieldFold interface {
 
 func newFold(f series.Field) fieldFold {
 	switch {
+	case f.Free():
+		return &freeTexts{}
 	case f.Type.Textual():
 		return &texts{wholes: newWholes(query.Text), length: f.Length}
 	case f.Type.Whole():
@@ -161,6 +164,39 @@ func (t *texts) content() Content {
 		if v.Kind == query.Text {
 			*v = query.Value{Kind: query.Text, Text: series.AppendText(nil, v.Int, t.length)}
 		}
+	}
+	return c
+}
+
+// freeTexts folds texts of any length, which are compared by their bytes.
+type freeTexts struct {
+	count    int64
+	sum      Whole
+	min, max []byte
+}
+
+func (t *freeTexts) all(c *series.Column) {
+	for r := range c.Ints {
+		t.one(c, r)
+	}
+}
+
+func (t *freeTexts) one(c *series.Column, r int) {
+	text := c.Text(r)
+	if t.count == 0 || bytes.Compare(text, t.min) < 0 {
+		t.min = append(t.min[:0], text...)
+	}
+	if t.count == 0 || bytes.Compare(text, t.max) > 0 {
+		t.max = append(t.max[:0], text...)
+	}
+	t.count++
+	t.sum.add(TextSum(text))
+}
+
+func (t *freeTexts) content() Content {
+	c := Content{Count: t.count, Whole: t.sum}
+	if t.count > 0 {
+		c.Min, c.Max = query.Value{Kind: query.Text, Text: t.min}, query.Value{Kind: query.Text, Text: t.max}
 	}
 	return c
 }

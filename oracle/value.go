@@ -16,7 +16,7 @@ func (e *evaluator) put(v *query.Value, kind query.Kind, run *series.Run, field,
 		*v = query.Value{}
 	case kind == query.Text:
 		at := len(e.texts)
-		e.texts = series.AppendText(e.texts, c.Ints[row], run.Table.Fields[field].Length)
+		e.texts = c.AppendText(e.texts, row, run.Table.Fields[field].Length)
 		*v = query.Value{Kind: kind, Text: e.texts[at:]}
 	case kind == query.Float:
 		v.Kind, v.Float = kind, c.Floats[row]

@@ -32,10 +32,12 @@ func (b Bitmap) Count(n int) int {
 
 // Column is the values of one field over the rows of a run. Only the slice of
 // the field's type is filled (see Type.Whole); it is as long as the run. Values
-// lie within the bounds of their type, and those of a Float32 are singles.
+// lie within the bounds of their type, and those of a Float32 are singles. Those of
+// texts are read by AppendText.
 type Column struct {
 	Ints   []int64
 	Floats []float64
+	Bytes  []byte // of free texts: see SetText
 	Nulls  Bitmap // rows without a value; nil where every row has one
 
 	bitmap Bitmap // memory for Nulls
@@ -102,6 +104,15 @@ func (r *Run) Values(field int) int {
 	return n
 }
 
+// FreeBytes returns how many bytes the texts of free fields have.
+func (r *Run) FreeBytes() int64 {
+	n := 0
+	for i := range r.Columns {
+		n += len(r.Columns[i].Bytes)
+	}
+	return int64(n)
+}
+
 // SetNull marks a field's value in a row as absent.
 func (r *Run) SetNull(field, row int) {
 	c := &r.Columns[field]
@@ -121,11 +132,18 @@ func (r *Run) Copy(at int, from *Run, rows []uint32) {
 	}
 	for f := range from.Columns {
 		source, c := &from.Columns[f], &r.Columns[f]
-		if from.Table.Fields[f].Type.Whole() {
+		switch field := &from.Table.Fields[f]; {
+		case field.Free() && source != c:
+			for i, row := range rows {
+				if c.Ints[at+i] = 0; !from.Lacks(f, int(row)) {
+					c.SetText(at+i, source.Text(int(row)))
+				}
+			}
+		case field.Type.Whole():
 			for i, row := range rows {
 				c.Ints[at+i] = source.Ints[row]
 			}
-		} else {
+		default:
 			for i, row := range rows {
 				c.Floats[at+i] = source.Floats[row]
 			}
@@ -233,7 +251,7 @@ func (b *Batch) Add(t *Table) *Run {
 	}
 	r := &b.Runs[len(b.Runs)-1]
 	for i := range r.Columns {
-		r.Columns[i].Nulls = nil
+		r.Columns[i].Nulls, r.Columns[i].Bytes = nil, r.Columns[i].Bytes[:0]
 	}
 	r.Grow(0)
 	return r

@@ -64,8 +64,7 @@ func (t Type) Numeric() bool { return t == Int || t == Float || t == Int32 || t 
 // Integer reports whether values of the type are whole numbers.
 func (t Type) Integer() bool { return t == Int || t == Int32 }
 
-// Textual reports whether a column holds, for each value, the number that
-// stands for a text: see AppendText.
+// Textual reports whether values are texts, or bytes: see Column.AppendText.
 func (t Type) Textual() bool { return t == Text || t == Blob }
 
 // Field is a measured value of a table.
@@ -73,9 +72,27 @@ type Field struct {
 	Name string
 	Type Type
 	// Length is how many characters each value of a Text or Blob has, from 1 to
-	// MaxText; 0 for other types.
+	// MaxText, all digits and letters. 0: the field is free, or of another type.
 	Length int
+	// Longest is how many bytes values of a free field have at most; 0: nobody knows
+	// more than that it is no more than MaxFreeText.
+	Longest int
 }
+
+// Room is how many bytes each text of a textual field has at most.
+func (f *Field) Room() int {
+	switch {
+	case f.Length > 0:
+		return f.Length
+	case f.Longest > 0:
+		return f.Longest
+	}
+	return MaxFreeText
+}
+
+// Free reports whether the field's texts are of any length up to MaxFreeText, and of any
+// content that is UTF-8. They may be empty, which is not NULL.
+func (f *Field) Free() bool { return f.Length == 0 && f.Type.Textual() }
 
 // Tag is one tag key of a table together with its value in every series.
 type Tag struct {

@@ -6,6 +6,9 @@ const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 // MaxText is the length of the longest texts whose numbers fit into 63 bits.
 const MaxText = 10
 
+// MaxFreeText is how many bytes a text of a free field has at most.
+const MaxFreeText = 1<<16 - 1
+
 // Texts returns how many texts of a length, from 0 to MaxText, there are.
 func Texts(length int) int64 {
 	n := int64(1)
@@ -50,4 +53,40 @@ func ParseText(text []byte) (number int64, ok bool) {
 		number = number*int64(len(alphabet)) + digit
 	}
 	return number, true
+}
+
+// lengthBits is how many bits of what stands in Ints for a text of a free field say its
+// length. The others say where in Column.Bytes it begins.
+const lengthBits = 16
+
+// SetText makes text the value of a row of a free field, whose bytes it copies. The text
+// is no longer than MaxFreeText. What the row had before stays in memory until the batch
+// is reset.
+func (c *Column) SetText(row int, text []byte) {
+	c.Ints[row] = int64(len(c.Bytes))<<lengthBits | int64(len(text))
+	c.Bytes = append(c.Bytes, text...)
+}
+
+// Text returns the value that a free field has in a row, which is not NULL. It belongs to
+// the column.
+func (c *Column) Text(row int) []byte {
+	at := c.Ints[row] >> lengthBits
+	return c.Bytes[at : at+c.Ints[row]&MaxFreeText]
+}
+
+// AppendText appends the value that a field whose texts have a length, or a free one, of
+// length 0, has in a row. It is not NULL there.
+func (c *Column) AppendText(dst []byte, row, length int) []byte {
+	if length > 0 {
+		return AppendText(dst, c.Ints[row], length)
+	}
+	return append(dst, c.Text(row)...)
+}
+
+// TextLength returns how many bytes AppendText appends.
+func (c *Column) TextLength(row, length int) int {
+	if length > 0 {
+		return length
+	}
+	return int(c.Ints[row] & MaxFreeText)
 }

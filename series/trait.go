@@ -28,6 +28,8 @@ const (
 	EscapedTags                     // tags with a line break, or a backslash that line protocol cannot tell from one that escapes
 	UnplainTags                     // tags with other characters than those of ASCII that are seen, or with an equals sign
 	RepeatedTimes                   // several rows of one series and time
+	FreeTexts                       // fields that are free: see Field.Free
+	NULTexts                        // texts in such fields with the character NUL
 )
 
 // String names values of the trait for people.
@@ -35,7 +37,7 @@ func (t Trait) String() string {
 	return [...]string{"?", "NaN", "infinite floats", "integers beyond 2^53", "the smallest integer of a type",
 		"fields with times that are no multiples of 1 µs", "empty tags", "tags with a line break, or a backslash before a character that is escaped",
 		"tags with blanks, equals signs, or characters beyond ASCII",
-		"several rows of one series and time"}[t]
+		"several rows of one series and time", "text fields of any length and content", "text fields with the character NUL"}[t]
 }
 
 // TagTraits returns the traits of a tag's value.

@@ -57,7 +57,7 @@ func (c *cell) setField(f *series.Field, column *series.Column, row int) {
 		c.text, c.size = nil, 1
 		c.fixed[0] = byte(column.Ints[row])
 	case series.Text, series.Blob:
-		c.text = series.AppendText(c.text[:0], column.Ints[row], f.Length)
+		c.text = column.AppendText(c.text[:0], row, f.Length)
 	default:
 		c.set64(uint64(column.Ints[row]))
 	}

@@ -152,10 +152,10 @@ func newField(number int, f series.Field, kind string, nullable bool) *field {
 	default: // texts, and blobs of the same alphabet
 		d := new(proto.ColStr)
 		out.Column, out.take = d, func(run *series.Run, c *series.Column) {
-			for row, v := range c.Ints {
+			for row := range c.Ints {
 				start := len(d.Buf)
 				if !run.Lacks(number, row) {
-					d.Buf = series.AppendText(d.Buf, v, f.Length)
+					d.Buf = c.AppendText(d.Buf, row, f.Length)
 				}
 				d.Pos = append(d.Pos, proto.Position{Start: start, End: len(d.Buf)})
 			}

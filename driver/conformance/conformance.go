@@ -115,6 +115,7 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	t.Run("hostile values", func(t *testing.T) { s.loadAndQuery(t, s.hostile(), 1) })
 	t.Run("ragged rows", func(t *testing.T) { s.loadAndQuery(t, s.ragged(), 1) })
 	t.Run("every type", func(t *testing.T) { s.loadAndQuery(t, s.types(), 1) })
+	t.Run("free texts", s.texts)
 	t.Run("census", s.census)
 	t.Run("rows that were sent twice", s.twice)
 	t.Run("an empty table", func(t *testing.T) { s.loadAndQuery(t, limited(s.useCase(t, tsbs.Devops(), 0), 50), 1) })
@@ -153,6 +154,7 @@ func RunWrites(t *testing.T, kind driver.Driver, given map[string]string) {
 	s.workloads(t, tsbs.CPUOnly(), tsbs.IoT())
 	t.Run("hostile values", func(t *testing.T) { s.loadAndQuery(t, s.hostile(), 1) })
 	t.Run("every type", func(t *testing.T) { s.loadAndQuery(t, s.types(), 1) })
+	t.Run("free texts", s.texts)
 	t.Run("mark", s.mark)
 }
 

@@ -288,40 +288,16 @@ func keep(b *series.Batch, wanted func(row int64) bool) *series.Batch {
 	var kept series.Batch
 	at := int64(0)
 	for i := range b.Runs {
-		from := &b.Runs[i]
-		to := kept.Add(from.Table)
-		to.Grow(from.Rows())
-		n := 0
+		from, rows := &b.Runs[i], []uint32(nil)
 		for row := range from.Times {
+			if wanted(at) {
+				rows = append(rows, uint32(row))
+			}
 			at++
-			if !wanted(at - 1) {
-				continue
-			}
-			to.Times[n], to.Series[n] = from.Times[row], from.Series[row]
-			for f := range from.Columns {
-				c, k := &from.Columns[f], &to.Columns[f]
-				if c.Ints != nil {
-					k.Ints[n] = c.Ints[row]
-				} else {
-					k.Floats[n] = c.Floats[row]
-				}
-				if c.Nulls.Has(row) {
-					if k.Nulls == nil {
-						k.Nulls = make(series.Bitmap, from.Rows()/64+1)
-					}
-					k.Nulls.Set(n)
-				}
-			}
-			n++
 		}
-		nulls := make([]series.Bitmap, len(to.Columns))
-		for f := range to.Columns {
-			nulls[f] = to.Columns[f].Nulls
-		}
-		to.Grow(n)
-		for f := range to.Columns {
-			to.Columns[f].Nulls = nulls[f]
-		}
+		to := kept.Add(from.Table)
+		to.Grow(len(rows))
+		to.Copy(0, from, rows)
 	}
 	return &kept
 }

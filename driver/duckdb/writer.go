@@ -33,7 +33,7 @@ func (l *loader) Rollback(ctx context.Context, _ error) { sqlkit.Rollback(ctx, l
 func (l *loader) Close() error { return nil }
 
 // columnTypes are the vectors of the types, and the bytes of a value in them; those
-// of a text are the text's.
+// of a text are the text's, and of a free one counted by the run.
 var columnTypes = map[series.Type]struct {
 	vector duck.Type
 	size   int64
@@ -57,9 +57,7 @@ func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
 	for i := range t.Fields {
 		column := columnTypes[t.Fields[i].Type]
 		types, size = append(types, column.vector), size+column.size
-		if t.Fields[i].Type.Textual() {
-			size += int64(t.Fields[i].Length)
-		}
+		size += int64(t.Fields[i].Length)
 	}
 	a, err := newAppender(l.s, t.Name, types)
 	if err != nil {
@@ -80,7 +78,7 @@ func (t *rowWriter) Append(_ context.Context, runs []*series.Run) (bytes int64, 
 			copy(column[uint32](t.appender, 1, n), run.Series[lo:])
 			for c := range t.table.Fields {
 				values := &run.Columns[c]
-				t.field(2+c, &t.table.Fields[c], values, lo, n)
+				t.field(run, c, lo, n)
 				if values.Nulls != nil {
 					t.setNulls(2+c, values.Nulls, lo, n)
 				}
@@ -93,7 +91,7 @@ func (t *rowWriter) Append(_ context.Context, runs []*series.Run) (bytes int64, 
 			}
 			lo += n
 		}
-		bytes += int64(run.Rows()) * t.size
+		bytes += int64(run.Rows())*t.size + run.FreeBytes()
 	}
 	return bytes, t.flush()
 }
@@ -108,9 +106,10 @@ func (t *rowWriter) setMissing(numbers []uint32) {
 	}
 }
 
-// field fills the next n rows of a column of the chunk with a field's values from
+// field fills the next n rows of a column of the chunk with the values of a field from
 // row lo of the run on.
-func (t *rowWriter) field(c int, f *series.Field, from *series.Column, lo, n int) {
+func (t *rowWriter) field(run *series.Run, number, lo, n int) {
+	c, f, from := 2+number, &t.table.Fields[number], &run.Columns[number]
 	switch f.Type {
 	case series.Float:
 		copy(column[float64](t.appender, c, n), from.Floats[lo:])
@@ -135,11 +134,11 @@ func (t *rowWriter) field(c int, f *series.Field, from *series.Column, lo, n int
 			out[i] = v / 1000
 		}
 	case series.Text, series.Blob:
-		for i, v := range from.Ints[lo : lo+n] {
-			if from.Nulls.Has(lo + i) {
+		for i := range n {
+			if run.Lacks(number, lo+i) {
 				continue
 			}
-			t.text = series.AppendText(t.text[:0], v, f.Length)
+			t.text = from.AppendText(t.text[:0], lo+i, f.Length)
 			duck.VectorAssignStringElementLen(t.vectors[c], duck.IdxT(t.n+i), t.text)
 		}
 	default:

@@ -164,6 +164,12 @@ func Edge(policy, from string, newest bool) string {
 	return (&statement{columns: []string{"*"}, policy: policy, from: from, newest: newest, limit: 1}).String()
 }
 
+// Values returns the statement for all values of a field of a measurement, each with its
+// time. The policy is its retention policy; empty: the connection's.
+func Values(policy, from, field string) string {
+	return (&statement{columns: []string{Ident(field)}, policy: policy, from: from}).String()
+}
+
 // exactly has openGemini merge rows before it counts them: else a row that was sent
 // twice counts twice as long as its files are not merged.
 const exactly = "/*+ exact_statistic_query */"

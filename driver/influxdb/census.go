@@ -8,6 +8,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/influx"
+	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -18,7 +19,8 @@ const fieldsAtOnce = 200
 
 // Census implements driver.DB. InfluxDB counts the values of fields; where
 // every row has one of the first field, that is the number of rows. Of texts it
-// tells nothing else. A row that is written twice is there once.
+// tells nothing else; the digest of free ones is made of the texts themselves. A row that
+// is written twice is there once.
 func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
 	out := driver.Census{Rows: -1}
 	err := d.moments(ctx, t, &out.Times)
@@ -27,6 +29,11 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 		contents, err = d.contents(ctx, t, t.Fields[from:min(from+fieldsAtOnce, len(t.Fields))])
 		out.Fields = append(out.Fields, contents...)
 	}
+	for i := range t.Fields {
+		if f := &t.Fields[i]; err == nil && f.Free() {
+			err = d.digest(ctx, t, f.Name, &out.Fields[i])
+		}
+	}
 	if err != nil {
 		return driver.Census{}, fmt.Errorf("taking the census of measurement %s: %w", t.Name, err)
 	}
@@ -34,6 +41,15 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 		out.Rows = out.Fields[0].Count
 	}
 	return out, nil
+}
+
+// digest makes that of the texts of a free field.
+func (d *database) digest(ctx context.Context, t *series.Table, field string, out *driver.Content) error {
+	out.Sum = &query.Value{Kind: query.Int}
+	return d.own.Run(ctx, influx.Values(d.settings.retention, t.Name, field), query.SinkFunc(func(row []query.Value) error {
+		out.Sum.Int += oracle.TextSum(row[len(row)-1].Text)
+		return nil
+	}))
 }
 
 // moments asks for the first and the last time.

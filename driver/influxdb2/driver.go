@@ -88,6 +88,10 @@ func caps(o driver.Options) driver.Caps {
 	if o[optionLanguage] == languageInfluxQL {
 		language = "InfluxQL"
 	}
+	lacks := influx.Lacks()
+	if language == "Flux" {
+		lacks[series.FreeTexts] = "Flux's CSV does not tell from others: it drops carriage returns, and has an empty text as NULL; choose " + optionLanguage + "=" + languageInfluxQL + ", make it a tag, or leave it out"
+	}
 	return driver.Caps{
 		Language:      language,
 		Dedupes:       true,
@@ -96,7 +100,7 @@ func caps(o driver.Options) driver.Caps {
 		TimePrecision: influx.Units()[o[optionPrecision]],
 		First:         influx.First(),
 		Last:          influx.Last(),
-		Lacks:         influx.Lacks(),
+		Lacks:         lacks,
 		Schema:        influx.CheckSchema,
 		Types:         influx.Types(),
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -49,6 +50,8 @@ func (d *database) census(ctx context.Context, t *series.Table) (out driver.Cens
 	for i, f := range t.Fields {
 		c := &out.Fields[i]
 		switch {
+		case f.Free():
+			err = d.digest(ctx, t, f.Name, c)
 		case c.Count == 0 && !f.Type.Textual():
 			c.Sum = &query.Value{}
 		case f.Type == series.Bool:
@@ -161,6 +164,18 @@ func (d *database) added(ctx context.Context, t *series.Table, field string, c *
 	})
 	c.Sum, c.Min, c.Max = &query.Value{Kind: query.Int, Int: sum}, &least, &most
 	return err
+}
+
+// digest makes what free texts come to of the texts themselves.
+func (d *database) digest(ctx context.Context, t *series.Table, field string, c *driver.Content) error {
+	by := d.counting(t)
+	c.Sum = &query.Value{Kind: query.Int}
+	return d.scan(ctx, fmt.Sprintf("SELECT %s FROM %s%s", by.quote(field), by.from, by.each), func(v query.Value) error {
+		if v.Kind != query.Null {
+			c.Sum.Int += oracle.TextSum(v.Text)
+		}
+		return nil
+	})
 }
 
 // scan hands on the last column of an answer.

@@ -107,7 +107,7 @@ func (e *encoder) field(dst []byte, runs []*series.Run, places []byseries.Place,
 		case series.Date:
 			dst = binary.BigEndian.AppendUint32(dst, uint32(calendar(c.Ints[p.Row])))
 		default:
-			e.text = series.AppendText(e.text[:0], c.Ints[p.Row], length)
+			e.text = c.AppendText(e.text[:0], int(p.Row), length)
 			dst = appendText(dst, e.text)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 type Reader struct {
 	System  string // as errors name it
 	Timeout string // the server's setting that cuts long answers off; empty: none
-	// EmptyIsNull says that a text without characters is NULL.
+	// EmptyIsNull says that a label without characters is NULL.
 	EmptyIsNull bool
 
 	// What follows holds for the rows that come next, and is for the driver to set.

@@ -47,7 +47,10 @@ func (r *Reader) Label() error {
 		return fmt.Errorf("the answer has a series of more than %d tags, and was read no further", maxLabels)
 	}
 	var v query.Value
-	v, r.labelText, err = r.textOf(r.labelText, raw)
+	v, r.labelText, err = textOf(r.labelText, raw)
+	if r.EmptyIsNull && len(v.Text) == 0 {
+		v = query.Value{}
+	}
 	r.labels = append(r.labels, v)
 	return err
 }
@@ -151,7 +154,7 @@ func (r *Reader) value(kind Type, raw jsontext.Value) (query.Value, error) {
 	case '"':
 		var v query.Value
 		var err error
-		v, r.texts, err = r.textOf(r.texts, raw)
+		v, r.texts, err = textOf(r.texts, raw)
 		switch {
 		case err != nil:
 		case kind == Time:
@@ -208,10 +211,10 @@ func whole(digits jsontext.Value) bool {
 }
 
 // textOf appends a text to those of a row.
-func (r *Reader) textOf(texts []byte, raw jsontext.Value) (query.Value, []byte, error) {
+func textOf(texts []byte, raw jsontext.Value) (query.Value, []byte, error) {
 	start := len(texts)
 	texts, err := jsontext.AppendUnquote(texts, raw)
-	if err != nil || r.EmptyIsNull && len(texts) == start {
+	if err != nil {
 		return query.Value{}, texts, err
 	}
 	return query.Value{Kind: query.Text, Text: texts[start:]}, texts, nil

@@ -17,9 +17,9 @@ type cells interface {
 	double(v float64)
 	moment(ns int64)
 	day(days int64)
-	text(number int64, length int) // as series.AppendText
-	series(s uint32) error         // its number, or its tags where tables are wide
-	name(f int)                    // of a field of a narrow table
+	text(c *series.Column, row, length int) // as AppendText of the column
+	series(s uint32) error                  // its number, or its tags where tables are wide
+	name(f int)                             // of a field of a narrow table
 	end()
 }
 
@@ -119,7 +119,7 @@ func (e *encoder) value(to cells, f int, run *series.Run, row int) {
 	case series.Date:
 		to.day(c.Ints[row])
 	default:
-		to.text(c.Ints[row], field.Length)
+		to.text(c, row, field.Length)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	sqldriver "database/sql/driver"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,7 +54,9 @@ func (w *preparedWriter) bytesOfRow(t *series.Table) int {
 	const tag, other = 255, 32
 	n := other * w.columns
 	for _, f := range t.Fields {
-		n += f.Length
+		if f.Type.Textual() {
+			n += f.Room()
+		}
 	}
 	if wide(w.l.d.options) {
 		n += tag * len(t.Tags)
@@ -118,7 +121,8 @@ func (w *preparedWriter) Close() {
 // parameters are those of rows that wait. It implements cells. What is boxed is kept
 // where it can be: the texts, whose length is their column's, are written into memory
 // of their own, and what rows have of a series is made once. Only numbers are boxed
-// each time, which takes 8 bytes but for whole numbers below 256.
+// each time, which takes 8 bytes but for whole numbers below 256, and texts that have
+// another length than the one before in their place, which takes 24.
 type parameters struct {
 	values []sqldriver.NamedValue
 	slots  []slot // memory for texts, by the place among the values
@@ -182,8 +186,8 @@ func (p *parameters) next(length int) []byte {
 	for len(p.slots) <= at {
 		p.slots = append(p.slots, slot{})
 	}
-	if s := &p.slots[at]; len(s.text) != length {
-		s.text = make([]byte, length)
+	if s := &p.slots[at]; s.boxed == nil || len(s.text) != length {
+		s.text = slices.Grow(s.text[:0], max(length, 1))[:length] // the library takes nil for NULL
 		s.boxed = s.text
 	}
 	p.put(p.slots[at].boxed, length)
@@ -206,8 +210,8 @@ func (p *parameters) moment(ns int64) {
 func (p *parameters) day(days int64) {
 	time.Unix(days*86400, 0).UTC().AppendFormat(p.next(len(time.DateOnly))[:0], time.DateOnly)
 }
-func (p *parameters) text(number int64, length int) {
-	series.AppendText(p.next(length)[:0], number, length)
+func (p *parameters) text(c *series.Column, row, length int) {
+	c.AppendText(p.next(c.TextLength(row, length))[:0], row, length)
 }
 func (p *parameters) name(f int) { p.put(p.names[f], len(p.names[f].(string))) }
 func (p *parameters) series(s uint32) error {

@@ -234,8 +234,12 @@ func (w *texts) double(v float64) {
 	w.to = append(strconv.AppendFloat(w.to, v, 'g', -1, 64), w.between)
 }
 func (w *texts) day(days int64) { w.to = w.formatted(w.to, days*int64(24*time.Hour), time.DateOnly) }
-func (w *texts) text(number int64, length int) {
-	w.to = append(append(series.AppendText(append(w.to, w.quote...), number, length), w.quote...), w.between)
+func (w *texts) text(c *series.Column, row, length int) {
+	if length == 0 {
+		w.to = append(w.literal(w.to, c.Text(row)), w.between)
+		return
+	}
+	w.to = append(append(series.AppendText(append(w.to, w.quote...), c.Ints[row], length), w.quote...), w.between)
 }
 func (w *texts) name(f int) { w.to = append(append(w.to, w.names[f]...), w.between) }
 

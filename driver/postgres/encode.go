@@ -120,7 +120,7 @@ func (e *encoder) value(dst []byte, f int, run *series.Run, row int) []byte {
 	case series.Float:
 		return e.double(dst, f, run, row)
 	case series.Text, series.Blob:
-		return series.AppendText(be.AppendUint32(dst, uint32(field.Length)), c.Ints[row], field.Length)
+		return c.AppendText(be.AppendUint32(dst, uint32(c.TextLength(row, field.Length))), row, field.Length)
 	case series.Date:
 		return be.AppendUint32(be.AppendUint32(dst, 4), uint32(int32(c.Ints[row]-epochDay)))
 	}

@@ -81,6 +81,7 @@ func (v Variant) caps(o driver.Options) driver.Caps {
 		TimePrecision: precision,
 		Lacks: map[series.Trait]string{
 			series.FineTimestamps: "PostgreSQL's timestamptz, whose unit is 1 µs, does not hold",
+			series.NULTexts:       "PostgreSQL does not take",
 		},
 		Schema: func(s *series.Schema) error {
 			_, err := v.layout(s, o)

@@ -90,6 +90,7 @@ func caps(o driver.Options) driver.Caps {
 			series.Infinities:     null,
 			series.SmallestInt:    null,
 			series.FineTimestamps: "QuestDB's TIMESTAMP, whose unit is 1 µs, does not hold",
+			series.NULTexts:       "QuestDB puts into JSON as they are, where they cannot be read",
 		},
 		Schema: newTableSettings(o).check,
 		Types:  types(),

@@ -81,6 +81,7 @@ func lines() encode.LineProtocol {
 			}
 			return ""
 		},
+		EscapeText: "\n\r",
 		Times:      true,
 		Singles:    true,
 		WholeBools: nullable,

@@ -93,6 +93,7 @@ func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
 // Append implements sqlkit.RowWriter.
 func (w *rowWriter) Append(ctx context.Context, runs []*series.Run) (bytes int64, err error) {
 	for _, run := range runs {
+		bytes += run.FreeBytes()
 		for lo := 0; lo < run.Rows(); {
 			if err := ctx.Err(); err != nil {
 				return 0, err
@@ -130,7 +131,7 @@ func (w *rowWriter) bind(st *statement, run *series.Run, lo, hi int) (values int
 				st.bindNull()
 				values--
 			case field.Type.Textual():
-				w.text = series.AppendText(w.text[:0], column.Ints[row], field.Length)
+				w.text = column.AppendText(w.text[:0], row, field.Length)
 				kind := int32(lib.SQLITE_TEXT)
 				if field.Type == series.Blob {
 					kind = lib.SQLITE_BLOB

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
@@ -79,17 +80,43 @@ func (c *Counter) of(ctx context.Context, t *series.Table, distinct bool) (drive
 			return driver.Census{}, fmt.Errorf("taking the census of table %s: %w", t.Name, err)
 		}
 	}
+	for i := range t.Fields {
+		if f := &t.Fields[i]; f.Free() && out.Fields[i].Sum == nil {
+			sum, err := c.digest(ctx, t, f.Name, distinct)
+			if err != nil {
+				return driver.Census{}, fmt.Errorf("reading the texts of %s in table %s: %w", f.Name, t.Name, err)
+			}
+			out.Fields[i].Sum = &sum
+		}
+	}
 	return out, nil
+}
+
+// digest makes that of free texts of the texts themselves, where the database has no hash
+// for it: the least and the largest alone would tell little of prose.
+func (c *Counter) digest(ctx context.Context, t *series.Table, field string, distinct bool) (query.Value, error) {
+	sum := query.Value{Kind: query.Int}
+	column := c.Dialect.Ident(field)
+	err := c.Run(ctx, fmt.Sprintf("SELECT %s\nFROM %s\nWHERE %[1]s IS NOT NULL", column, c.from(t, distinct)), query.SinkFunc(func(row []query.Value) error {
+		sum.Int += oracle.TextSum(row[0].Text)
+		return nil
+	}))
+	return sum, err
+}
+
+// from is the rows of a table as a statement has them: all, or each different one once.
+func (c *Counter) from(t *series.Table, distinct bool) string {
+	from := c.Dialect.Ident(t.Name)
+	if distinct {
+		from = fmt.Sprintf("(SELECT DISTINCT %s FROM %s) AS %[2]s", strings.Join(c.columns(t), ", "), from)
+	}
+	return from
 }
 
 // statement counts the rows, and has what the times come to, and what each of
 // the fields does.
 func (c *Counter) statement(t *series.Table, fields []series.Field, distinct bool) string {
 	d := c.Dialect
-	from := d.Ident(t.Name)
-	if distinct {
-		from = fmt.Sprintf("(SELECT DISTINCT %s FROM %s) AS %[2]s", strings.Join(c.columns(t), ", "), from)
-	}
 	of := func(name string) (condition string) {
 		if !d.Narrow {
 			return ""
@@ -107,7 +134,7 @@ func (c *Counter) statement(t *series.Table, fields []series.Field, distinct boo
 		columns = append(columns, d.Filtered("count", d.Counted(f.Type, column), own))
 		columns = append(columns, c.aggregates(c.Figures(f.Type, column), own)...)
 	}
-	return fmt.Sprintf("SELECT %s\nFROM %s", strings.Join(columns, ",\n  "), from)
+	return fmt.Sprintf("SELECT %s\nFROM %s", strings.Join(columns, ",\n  "), c.from(t, distinct))
 }
 
 // times are the expressions for the times of rows.

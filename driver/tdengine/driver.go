@@ -145,6 +145,7 @@ func caps(o driver.Options) driver.Caps {
 		Lacks: map[series.Trait]string{
 			series.NaN:        noLiteral,
 			series.Infinities: noLiteral,
+			series.FreeTexts:  "tsmark does not write to TDengine, whose columns of texts have a length; make it a tag, or leave it out",
 		},
 		Schema: newDesign(o).check,
 		Types:  types(o),

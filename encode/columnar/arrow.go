@@ -111,7 +111,7 @@ func (a *arrowFile) field(c *column, of *series.Field, rows int, memory *cells) 
 	case series.Float:
 		values = arrow.Float64Traits.CastToBytes(c.floats)
 	case series.Text, series.Blob:
-		t := memory.asTexts(c.ints, of.Length)
+		t := memory.asTexts(c, of.Length)
 		return newArray(kind, rows, c.valid, c.nulls, arrow.Int32Traits.CastToBytes(t.Offsets), t.Bytes)
 	default:
 		values = arrow.Int64Traits.CastToBytes(c.ints)

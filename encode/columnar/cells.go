@@ -54,10 +54,13 @@ func (c *cells) asSingles(floats []float64) []float32 {
 	return c.singles
 }
 
-// asTexts returns the texts that numbers stand for.
-func (c *cells) asTexts(ints []int64, length int) *texts.List {
+// asTexts returns the texts of a column, whose length is 0 where they are free.
+func (c *cells) asTexts(of *column, length int) *texts.List {
+	if of.free != nil {
+		return of.free
+	}
 	c.texts.Reset()
-	for _, v := range ints {
+	for _, v := range of.ints {
 		c.texts.Bytes = series.AppendText(c.texts.Bytes, v, length)
 		c.texts.Offsets = append(c.texts.Offsets, int32(len(c.texts.Bytes)))
 	}
@@ -65,11 +68,11 @@ func (c *cells) asTexts(ints []int64, length int) *texts.List {
 }
 
 // asArrays is asTexts, each text apart.
-func (c *cells) asArrays(ints []int64, length int) []pq.ByteArray {
-	all := c.asTexts(ints, length)
+func (c *cells) asArrays(of *column, length int) []pq.ByteArray {
+	all := c.asTexts(of, length)
 	c.arrays = c.arrays[:0]
-	for i := range ints {
-		c.arrays = append(c.arrays, all.At(int32(i)))
+	for i := range int32(all.Len()) {
+		c.arrays = append(c.arrays, all.At(i))
 	}
 	return c.arrays
 }

@@ -25,6 +25,10 @@ const (
 	// maxCells bounds the values that all tables together hold back, to 64 MiB.
 	// Row groups of wide tables are shorter.
 	maxCells = 8 << 20
+	// maxText bounds the bytes of free texts that a table holds back, to so many and those
+	// of fewRows rows more.
+	maxText = 64 << 20
+	fewRows = 1 << 10
 	// bufferSize makes few writes of what the libraries write in small pieces.
 	bufferSize = 256 << 10
 	// timeColumn is the name of the first column.
@@ -109,9 +113,12 @@ func (w *Writer) Write(b *series.Batch) error {
 		t := w.tables[run.Table]
 		for from := 0; from < run.Rows(); {
 			n := min(run.Rows()-from, w.rows-t.rows())
+			if t.free {
+				n = min(n, fewRows)
+			}
 			t.append(run, from, n)
 			from += n
-			if t.rows() == w.rows {
+			if t.full(w.rows) {
 				if err := t.flush(); err != nil {
 					return err
 				}

@@ -89,7 +89,7 @@ func valueOf(f series.Field, c *series.Column, row int) any {
 	case series.Int32, series.Date:
 		return int32(c.Ints[row])
 	case series.Text, series.Blob:
-		return string(series.AppendText(nil, c.Ints[row], f.Length))
+		return string(c.AppendText(nil, row, f.Length))
 	}
 	return c.Ints[row]
 }

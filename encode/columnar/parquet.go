@@ -171,6 +171,11 @@ func (e *parquetEncoder) column(w pqfile.ColumnChunkWriter, t *table, i int, s *
 	default:
 		at := tag - len(t.tags)
 		e.field(w, &t.fields[at], t.of.Fields[at].Length, t.rows(), s)
+		// Long texts may have ended a page, behind which there is nothing to flush: the
+		// library panics then.
+		if buffered, ok := w.(interface{ EstimatedBufferedValueBytes() int64 }); t.fields[at].free != nil && ok && buffered.EstimatedBufferedValueBytes() == 0 {
+			return nil
+		}
 	}
 	// Otherwise closing the row group does it, one column after the other.
 	return w.(interface{ FlushCurrentPage() error }).FlushCurrentPage()
@@ -193,7 +198,7 @@ func (e *parquetEncoder) field(w pqfile.ColumnChunkWriter, c *column, length, ro
 	case *pqfile.BooleanColumnChunkWriter:
 		w.WriteBatchSpaced(s.cells.asBools(c.ints), levels, nil, c.valid, 0)
 	case *pqfile.ByteArrayColumnChunkWriter:
-		w.WriteBatchSpaced(s.cells.asArrays(c.ints, length), levels, nil, c.valid, 0)
+		w.WriteBatchSpaced(s.cells.asArrays(c, length), levels, nil, c.valid, 0)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 
+	"github.com/tsmark/tsmark/internal/texts"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -13,6 +14,7 @@ type table struct {
 	tags []*tag // as in the table
 	file file
 	out  *bufio.Writer // what file writes to
+	free bool          // it has free fields
 
 	series []uint32
 	times  []int64
@@ -24,8 +26,9 @@ type table struct {
 type column struct {
 	ints   []int64
 	floats []float64
-	valid  []byte // bit r%8 of byte r/8: row r has a value
-	nulls  int    // rows without
+	free   *texts.List // of a free field, in place of ints; nil: it is none
+	valid  []byte      // bit r%8 of byte r/8: row r has a value
+	nulls  int         // rows without
 }
 
 func newTable(of *series.Table, tags []*tag, rows int) *table {
@@ -39,7 +42,10 @@ func newTable(of *series.Table, tags []*tag, rows int) *table {
 	for i, f := range of.Fields {
 		c := &t.fields[i]
 		c.valid = newValid(rows)
-		if f.Type.Whole() {
+		if f.Free() {
+			t.free, c.free = true, &texts.List{}
+			c.free.Reset()
+		} else if f.Type.Whole() {
 			c.ints = make([]int64, 0, rows)
 		} else {
 			c.floats = make([]float64, 0, rows)
@@ -50,6 +56,21 @@ func newTable(of *series.Table, tags []*tag, rows int) *table {
 
 func (t *table) rows() int { return len(t.times) }
 
+// full reports whether the rows are to be written, of which a row group has at most so
+// many.
+func (t *table) full(rows int) bool {
+	if !t.free {
+		return t.rows() == rows
+	}
+	size := 0
+	for i := range t.fields {
+		if free := t.fields[i].free; free != nil {
+			size += len(free.Bytes)
+		}
+	}
+	return t.rows() == rows || size >= maxText
+}
+
 // append copies n rows of the run, beginning with the one at from.
 func (t *table) append(run *series.Run, from, n int) {
 	at := t.rows()
@@ -57,7 +78,15 @@ func (t *table) append(run *series.Run, from, n int) {
 	t.times = append(t.times, run.Times[from:from+n]...)
 	for i := range t.fields {
 		c, src := &t.fields[i], &run.Columns[i]
-		if t.of.Fields[i].Type.Whole() {
+		if c.free != nil {
+			for row := from; row < from+n; row++ {
+				text := []byte(nil)
+				if !run.Lacks(i, row) {
+					text = src.Text(row)
+				}
+				c.free.Add(text)
+			}
+		} else if t.of.Fields[i].Type.Whole() {
 			c.ints = append(c.ints, src.Ints[from:from+n]...)
 		} else {
 			c.floats = append(c.floats, src.Floats[from:from+n]...)
@@ -87,9 +116,11 @@ func (c *column) setNull(row int) {
 		return
 	}
 	c.nulls++
-	if c.ints != nil {
+	switch {
+	case c.free != nil: // is empty there
+	case c.ints != nil:
 		c.ints[row] = 0
-	} else {
+	default:
 		c.floats[row] = 0
 	}
 }
@@ -103,6 +134,9 @@ func (t *table) flush() error {
 	for i := range t.fields {
 		c := &t.fields[i]
 		c.ints, c.floats = c.ints[:0], c.floats[:0]
+		if c.free != nil {
+			c.free.Reset()
+		}
 		if c.nulls > 0 {
 			setAll(c.valid)
 			c.nulls = 0

@@ -2,6 +2,7 @@ package columnar_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,6 +52,40 @@ func TestTypesReadBack(t *testing.T) {
 	for _, kind := range series.Types() {
 		if !seen[kind] {
 			t.Errorf("no field of type %v was tried", kind)
+		}
+	}
+}
+
+// Free texts are read back, empty ones and NULL apart, from row groups that end where
+// their texts are many bytes.
+func TestFreeTextsReadBack(t *testing.T) {
+	table := &series.Table{
+		Name: "notes", Tags: []series.Tag{{Key: "host", Values: series.Numbered{Prefix: "host_"}}},
+		Fields: []series.Field{{Name: "note", Type: series.Text}, {Name: "v", Type: series.Int}, {Name: "other", Type: series.Text}},
+	}
+	texts := []string{"", "plain", "it's \"so\", \\", "two\r\nlines", "Ωμέγα 😀", strings.Repeat("long ", series.MaxFreeText/5)}
+	var all []*series.Batch
+	for n := range 5 {
+		b := &series.Batch{}
+		run := b.Add(table)
+		run.Grow(900)
+		for row := range run.Times {
+			run.Series[row], run.Times[row], run.Columns[1].Ints[row] = 0, int64(n*1000+row), int64(row)
+			if row%7 == n {
+				run.SetNull(0, row)
+			} else {
+				run.Columns[0].SetText(row, []byte(texts[row%len(texts)]))
+			}
+			run.Columns[2].SetText(row, []byte(texts[(row+1)%len(texts)]))
+		}
+		all = append(all, b)
+	}
+	schema := &series.Schema{Tables: []*series.Table{table}, Series: 1}
+	for _, format := range columnar.Formats() {
+		got := read(t, format.Name, write(t, format, schema, all, 1_000_000)["notes."+format.Name])
+		same(t, format.Name, got, want(table, all))
+		if got.groups < 2 {
+			t.Errorf("%s: 90 MB of texts are in one group", format.Name)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -123,6 +124,8 @@ func (c *rowCursor) differs(other *rowCursor) string {
 		same := null == b.Lacks(i, other.row)
 		switch {
 		case !same || null:
+		case f.Free():
+			same = bytes.Equal(x.Text(c.row), y.Text(other.row))
 		case f.Type.Whole():
 			same = x.Ints[c.row] == y.Ints[other.row]
 		default:

@@ -15,8 +15,8 @@ import (
 
 // Digest is a content digest of rows, whatever their order. A row's canonical
 // form is its line of line protocol as TSBS writes it (see
-// encode.NewLineProtocol), without the line break; a row without any field has
-// none. The digest is the sum of the lines' XXH3 hashes of 128 bits with seed 0
+// encode.NewLineProtocol), without the line break at its end, and with those of its
+// texts escaped (see encode.LineProtocol.OneLine); a row without any field has none. The digest is the sum of the lines' XXH3 hashes of 128 bits with seed 0
 // (Collet, xxHash v0.8), as unsigned numbers modulo 2^128. A row that comes
 // twice counts twice.
 //
@@ -69,7 +69,7 @@ func DigestOf(ctx context.Context, d workload.Dataset, progress func(rows int)) 
 	if c, ok := reader.(io.Closer); ok {
 		defer c.Close()
 	}
-	if err := Write(ctx, &digest, reader, encode.NewLineProtocol(d.Schema()), progress); err != nil {
+	if err := Write(ctx, &digest, reader, encode.LineProtocol{OneLine: true}.New(d.Schema()), progress); err != nil {
 		return "", fmt.Errorf("making the digest of the dataset: %w", err)
 	}
 	return digest.String(), nil

@@ -241,15 +241,44 @@ func (r *recordFile) next(f *filler) (err error) {
 			}
 			r.at, r.row = 0, 0
 		}
-		n := min(int(r.batch.NumRows())-r.at, f.left)
-		if err := r.take(f, n); err != nil {
+		n, err := r.fitting(min(int(r.batch.NumRows())-r.at, f.left), maxBatchText-f.bytes)
+		if err == nil {
+			err = r.take(f, n)
+		}
+		if err != nil {
 			return err
 		}
 		r.at += n
-		if f.left == 0 {
+		if f.full() {
 			return nil
 		}
 	}
+}
+
+// fitting returns how many of the next n rows a batch has room for that takes so many more
+// bytes of free texts: one at least.
+func (r *recordFile) fitting(n, room int) (int, error) {
+	most := n
+	for i := range int(r.batch.NumCols()) {
+		role := r.roles[r.roleOf(r.batch.ColumnName(i), i)]
+		if role.what != isField || !r.table.Fields[role.place].Free() {
+			continue
+		}
+		column := r.batch.Column(i)
+		for row, size := 0, 0; row < most; row++ {
+			if r.row = r.at + row; column.IsNull(r.row) {
+				continue
+			}
+			text, err := r.textOf(column, r.row)
+			if err != nil {
+				return 0, err
+			}
+			if size += len(text); size > room {
+				most = max(row, 1)
+			}
+		}
+	}
+	return most, nil
 }
 
 // place implements rows.
@@ -361,17 +390,18 @@ func (r *recordFile) readField(f *filler, place int, column arrow.Array, n int) 
 			f.setNull(place)
 		}
 		return nil
-	case textual(column.DataType()):
+	case textual(column.DataType()) || of.Type.Textual():
 		for row := range n {
 			f.row, r.row = base+row, r.at+row
-			text := []byte(nil)
-			if !column.IsNull(r.row) {
-				var err error
-				if text, err = r.textOf(column, r.row); err != nil {
-					return err
-				}
+			if column.IsNull(r.row) {
+				f.setNull(place)
+				continue
 			}
-			if err := f.field(place, text); err != nil {
+			text, err := r.textOf(column, r.row)
+			if err == nil {
+				err = f.field(place, text, true)
+			}
+			if err != nil {
 				return err
 			}
 		}

@@ -15,6 +15,7 @@ type csvRecords struct {
 	delimiter byte
 	cells     [][]byte
 	plain     []byte // texts of quoted cells that have quotes in them
+	inQuotes  []bool // per cell; none: no cell of the record is in quotes
 }
 
 // errQuote is the error of quotes that do not end, or end within a cell.
@@ -33,6 +34,7 @@ func (c *csvRecords) next() ([][]byte, error) {
 	if bytes.IndexByte(line, '"') >= 0 {
 		return c.quoted(line)
 	}
+	c.inQuotes = c.inQuotes[:0]
 	cells, begin := c.cells[:0], 0
 	for i, b := range line {
 		if b == c.delimiter {
@@ -52,7 +54,7 @@ func (c *csvRecords) quoted(line []byte) ([][]byte, error) {
 			c.cells = cells
 			return cells, err
 		}
-		more, err := c.lines.more()
+		more, err := c.lines.closing(endsQuoted)
 		if errors.Is(err, io.EOF) {
 			return nil, errQuote
 		} else if err != nil {
@@ -64,10 +66,12 @@ func (c *csvRecords) quoted(line []byte) ([][]byte, error) {
 
 // split splits a record; open reports that it ends within quotes.
 func (c *csvRecords) split(line []byte) (cells [][]byte, open bool, err error) {
-	cells = c.cells[:0]
+	cells, c.inQuotes = c.cells[:0], c.inQuotes[:0]
 	c.plain = slices.Grow(c.plain[:0], len(line)) // so that cells in it stay where they are
 	for at := 0; ; at++ {
-		if at < len(line) && line[at] == '"' {
+		quoted := at < len(line) && line[at] == '"'
+		c.inQuotes = append(c.inQuotes, quoted)
+		if quoted {
 			begin := len(c.plain)
 			at++
 			for {
@@ -101,10 +105,29 @@ func (c *csvRecords) split(line []byte) (cells [][]byte, open bool, err error) {
 	}
 }
 
+// endsQuoted reports whether a text within quotes ends in what is added to it: it has a
+// quote that is not doubled.
+func endsQuoted(added []byte) bool {
+	for {
+		at := bytes.IndexByte(added, '"')
+		if at < 0 {
+			return false
+		}
+		if at+1 == len(added) || added[at+1] != '"' {
+			return true
+		}
+		added = added[at+2:]
+	}
+}
+
+// quotes reports whether a cell of the record stands in quotes.
+func (c *csvRecords) quotes(cell int) bool { return len(c.inQuotes) > 0 && c.inQuotes[cell] }
+
 // role is what a column of a file becomes.
 type role struct {
 	what  roleKind
-	place int // of the tag or field in its table
+	place int  // of the tag or field in its table
+	free  bool // it is a free field: blanks are part of its texts
 }
 
 type roleKind uint8
@@ -138,12 +161,12 @@ func (t *table) roles(columns []string, time string) (of []role, missing []int, 
 		return nil, nil, err
 	}
 	for i := range t.Tags {
-		if err := set(t.Tags[i].Key, role{isTag, i}); err != nil {
+		if err := set(t.Tags[i].Key, role{what: isTag, place: i}); err != nil {
 			return nil, nil, err
 		}
 	}
 	for i := range t.Fields {
-		if err := set(t.Fields[i].Name, role{isField, i}); err != nil {
+		if err := set(t.Fields[i].Name, role{isField, i, t.Fields[i].Free()}); err != nil {
 			return nil, nil, err
 		}
 		if !slices.Contains(columns, t.Fields[i].Name) {
@@ -216,7 +239,10 @@ func (c *csvRows) next(f *filler) error {
 		for i, cell := range cells {
 			switch r := c.roles[i]; r.what {
 			case isField:
-				err = f.field(r.place, trim(cell))
+				if !r.free {
+					cell = trim(cell)
+				}
+				err = f.field(r.place, cell, c.records.quotes(i))
 			case isTag:
 				if !f.absent(cell) {
 					err = f.tag(r.place, cell)

@@ -3,6 +3,7 @@ package owndata
 import (
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/tsmark/tsmark/internal/number"
 	"github.com/tsmark/tsmark/series"
@@ -20,12 +21,20 @@ type filler struct {
 	run   *series.Run
 	row   int // of the run, that is being filled
 	left  int // rows that the batch has room for, this one among them
+	bytes int // of free texts that it has
 }
+
+// maxBatchText is how many bytes of free texts a batch has about: one with more is full,
+// however few its rows are.
+const maxBatchText = 8 << 20
+
+// full reports whether the batch has no room for another row.
+func (f *filler) full() bool { return f.left == 0 || f.bytes >= maxBatchText }
 
 // reset begins to fill a batch with at most so many rows.
 func (f *filler) reset(b *series.Batch, max int) {
 	b.Reset()
-	f.batch, f.table, f.run, f.row, f.left = b, nil, nil, 0, max
+	f.batch, f.table, f.run, f.row, f.left, f.bytes = b, nil, nil, 0, max, 0
 }
 
 // begin begins a row of the table, all of whose fields are to be set.
@@ -73,7 +82,7 @@ func (f *filler) finishOf(series uint32, time int64) (full bool) {
 	f.run.Times[f.row], f.run.Series[f.row] = time, series
 	f.row++
 	f.left--
-	return f.left == 0
+	return f.full()
 }
 
 // setNull says that the row has no value of a field.
@@ -92,13 +101,14 @@ func (f *filler) absent(text []byte) bool {
 	return len(text) == 0 || len(f.null) > 0 && string(text) == f.null
 }
 
-// field sets a field to the value that a text stands for.
-func (f *filler) field(i int, text []byte) error {
-	if f.absent(text) {
+// field sets a field to the value that a text stands for. A text in quotes, or one whose
+// format tells it from a missing value otherwise, may be empty where the field is free.
+func (f *filler) field(i int, text []byte, quoted bool) error {
+	c, of := &f.run.Columns[i], &f.table.Fields[i]
+	if f.absent(text) && !(len(text) == 0 && quoted && of.Free()) {
 		f.setNull(i)
 		return nil
 	}
-	c, of := &f.run.Columns[i], &f.table.Fields[i]
 	switch of.Type {
 	case series.Float, series.Float32:
 		v, ok := number.Float(text)
@@ -123,6 +133,9 @@ func (f *filler) field(i int, text []byte) error {
 		}
 		c.Ints[f.row] = v
 	case series.Text:
+		if of.Free() {
+			return f.text(c, of, text)
+		}
 		v, ok := series.ParseText(text)
 		if !ok || len(text) != of.Length {
 			return wrong(text, of)
@@ -143,6 +156,19 @@ func (f *filler) field(i int, text []byte) error {
 	default:
 		return fmt.Errorf("column %s: fields of type %v cannot be read", of.Name, of.Type)
 	}
+	return nil
+}
+
+// text sets a free field.
+func (f *filler) text(c *series.Column, of *series.Field, text []byte) error {
+	switch {
+	case len(text) > series.MaxFreeText:
+		return fmt.Errorf("column %s: a text has %d bytes, and fields have at most %d; leave the column out of fields", of.Name, len(text), series.MaxFreeText)
+	case !utf8.Valid(text):
+		return fmt.Errorf("column %s: %q is no UTF-8; convert the file, or leave the column out of fields", of.Name, text[:min(len(text), shown)])
+	}
+	c.SetText(f.row, text)
+	f.bytes += len(text)
 	return nil
 }
 

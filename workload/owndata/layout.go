@@ -371,7 +371,7 @@ func (l *layout) fill(all []*profile) error {
 			l.choose(c, given, p.rows, &tags, &fields)
 		}
 		if len(fields.columns) == 0 {
-			return of(setFields, fmt.Errorf("table %s has no column that can be a field; fields are numbers, truth values, times, or texts of one length with at most %d letters and digits", p.name, series.MaxText))
+			return of(setFields, fmt.Errorf("table %s has no column that can be a field; fields are numbers, truth values, times, and texts of at most %d bytes of UTF-8 that are no tags", p.name, series.MaxFreeText))
 		}
 		if !given && len(tags.columns) > 0 {
 			l.tags = append(l.tags, tags)
@@ -394,10 +394,12 @@ func (p *profile) names() []string {
 }
 
 // Text columns become tags where they have no more values than fewTags, or so few that
-// each comes rowsPerTag times in the mean.
+// each comes rowsPerTag times in the mean, and none is longer than longestTag bytes: then
+// they are names rather than prose.
 const (
 	fewTags    = 100
 	rowsPerTag = 5
+	longestTag = 256
 )
 
 // choose makes a column a tag or a field, or leaves it out and says why.
@@ -422,12 +424,14 @@ func (l *layout) choose(c *columnProfile, given bool, rows int64, tags, fields *
 		if kind.Integer() && c.typed == 0 && !c.many && c.distinct.Len() <= 20 && rows >= 10*int64(c.distinct.Len()) {
 			l.note("field %s has %d different values: it may rather be a tag", c.name, c.distinct.Len())
 		}
-	case few && !given && l.format != formatPoints:
+	case few && !given && l.format != formatPoints && c.longest <= longestTag:
 		tags.columns = append(tags.columns, column{name: c.name})
-	case size > 0:
-		fields.columns = append(fields.columns, column{c.name, kind, size})
+	case c.noUTF8:
+		l.note("column %s is left out: it has texts that are no UTF-8", c.name)
+	case c.longest > series.MaxFreeText:
+		l.note("column %s is left out: it has a text of %d bytes, and fields have at most %d", c.name, c.longest, series.MaxFreeText)
 	default:
-		l.note("column %s is left out: texts that differ in length, or have other characters than digits and letters, can be tags, not fields", c.name)
+		fields.columns = append(fields.columns, column{c.name, kind, size})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/tsmark/tsmark/internal/texts"
@@ -17,6 +18,32 @@ type point struct {
 	time   []byte
 }
 
+// nextPoint cuts the next line that has a point; io.EOF: there is none. A text in quotes
+// may go on over several lines.
+func nextPoint(lines *lineReader) (point, error) {
+	for {
+		line, err := lines.next()
+		if err != nil {
+			return point{}, err
+		}
+		if line = trim(line); len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		cut, err := cutPoint(line)
+		for errors.Is(err, errOpen) {
+			if line, err = lines.closing(func(added []byte) bool { return endOfText(added) >= 0 }); errors.Is(err, io.EOF) {
+				return cut, errOpen
+			} else if err == nil {
+				cut, err = cutPoint(trim(line))
+			}
+		}
+		return cut, err
+	}
+}
+
+// errOpen is the error of a line that ends within quotes.
+var errOpen = errors.New("a text has no closing quote")
+
 // cutPoint cuts a line that is not empty.
 func cutPoint(line []byte) (p point, err error) {
 	at := indexPlain(line, ' ')
@@ -26,7 +53,7 @@ func cutPoint(line []byte) (p point, err error) {
 	p.head, line = line[:at], bytes.TrimLeft(line[at:], " ")
 	end := endOfFields(line)
 	if end < 0 {
-		return p, errors.New("a text has no closing quote")
+		return p, errOpen
 	}
 	p.fields, p.time = line[:end], trim(line[end:])
 	if len(p.fields) == 0 {
@@ -78,7 +105,16 @@ func endOfFields(text []byte) int {
 
 // endOfQuotes returns the length of a text in quotes; -1: it does not end.
 func endOfQuotes(text []byte) int {
-	for i := 1; i < len(text); i++ {
+	if n := endOfText(text[1:]); n >= 0 {
+		return 1 + n
+	}
+	return -1
+}
+
+// endOfText returns how many bytes of a text within quotes come up to and with the quote
+// that ends it; -1: it does not end.
+func endOfText(text []byte) int {
+	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
 			i++
@@ -213,14 +249,7 @@ func newPointRows(lines *lineReader, x *index) *pointRows {
 // next implements rows.
 func (p *pointRows) next(f *filler) error {
 	for {
-		line, err := p.lines.next()
-		if err != nil {
-			return err
-		}
-		if line = trim(line); len(line) == 0 || line[0] == '#' {
-			continue
-		}
-		cut, err := cutPoint(line)
+		cut, err := nextPoint(p.lines)
 		if err != nil {
 			return err
 		}
@@ -318,13 +347,14 @@ func (p *pointRows) fields(f *filler, rest []byte) error {
 		if at < 0 {
 			continue
 		}
-		if value[0] == '"' {
+		quoted := value[0] == '"'
+		if quoted {
 			p.text = unquoted(p.text[:0], value)
 			value = p.text
 		} else if kind, number := valueType(value); kind == series.Int {
 			value = number
 		}
-		if err := f.field(at, value); err != nil {
+		if err := f.field(at, value, quoted); err != nil {
 			return err
 		}
 		p.marks.set(at)

@@ -55,6 +55,19 @@ func (l *lineReader) more() ([]byte, error) {
 	return l.text(), nil
 }
 
+// closing is more with as many lines behind it as it takes until one of these ends the
+// quotes in which the line at hand stops, as far as ends says: so that a text of many
+// lines is not looked at again for each of them.
+func (l *lineReader) closing(ends func(added []byte) bool) ([]byte, error) {
+	for {
+		before := l.end - l.begin
+		line, err := l.more()
+		if err != nil || ends(l.buf[l.begin+before:l.end]) {
+			return line, err
+		}
+	}
+}
+
 // text is the line at hand without its end.
 func (l *lineReader) text() []byte {
 	line := l.buf[l.begin:l.end]

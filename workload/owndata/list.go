@@ -12,7 +12,7 @@ import (
 type column struct {
 	name string
 	kind series.Type // of a field; 0: it was left out
-	size int         // characters of a text
+	size int         // characters of a text; 0: any number
 }
 
 // section is the columns of one table.
@@ -115,19 +115,19 @@ func plainRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.-/", r)
 }
 
-// parseType reads the type of a field: one of series.Types by its name, a text with the
-// number of its characters, as text3.
+// parseType reads the type of a field: one of series.Types by its name, a text of one
+// length with the number of its characters, as text3.
 func parseType(text string) (series.Type, int, error) {
-	if digits, ok := strings.CutPrefix(text, series.Text.String()); ok {
+	if digits, ok := strings.CutPrefix(text, series.Text.String()); ok && digits != "" {
 		n, err := strconv.Atoi(digits)
 		if err != nil || n < 1 || n > series.MaxText {
-			return 0, 0, fmt.Errorf("a text that is a field has a length of 1 to %d digits and letters, as in text3; make others tags, or leave them out", series.MaxText)
+			return 0, 0, fmt.Errorf("texts of one length have 1 to %d digits and letters, as in text3; write text for others", series.MaxText)
 		}
 		return series.Text, n, nil
 	}
 	var names []string
 	for _, t := range series.Types() {
-		if t.Textual() {
+		if t == series.Blob {
 			continue
 		}
 		if t.String() == text {
@@ -165,7 +165,7 @@ func formatList(list []section) string {
 }
 
 func typeName(t series.Type, size int) string {
-	if t == series.Text {
+	if t == series.Text && size > 0 {
 		return t.String() + strconv.Itoa(size)
 	}
 	return t.String()

@@ -159,7 +159,7 @@ func (o *objectRows) next(f *filler) error {
 }
 
 // member puts a member of an object into the row at hand.
-func (o *objectRows) member(name, value []byte, _ jsontext.Kind) (err error) {
+func (o *objectRows) member(name, value []byte, kind jsontext.Kind) (err error) {
 	f := o.filler
 	switch r := o.of[string(name)]; r.what {
 	case isTime:
@@ -171,7 +171,7 @@ func (o *objectRows) member(name, value []byte, _ jsontext.Kind) (err error) {
 		}
 	case isField:
 		o.marks.set(r.place)
-		err = f.field(r.place, value)
+		err = f.field(r.place, value, kind == '"')
 	}
 	return err
 }

@@ -278,6 +278,9 @@ func (s *survey) facts() []string {
 			if n > 0 {
 				add("field %s of table %s is missing in %s rows", t.Fields[f].Name, t.Name, humanize.Comma(n))
 			}
+			if field := &t.Fields[f]; field.Free() {
+				add("field %s of table %s has texts of up to %s bytes", field.Name, t.Name, humanize.Comma(int64(field.Longest)))
+			}
 		}
 	}
 	return facts

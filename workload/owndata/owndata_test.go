@@ -74,7 +74,7 @@ func read(t testing.TB, d workload.Dataset) []string {
 					switch {
 					case run.Lacks(f, row):
 					case of.Type == series.Text:
-						line += fmt.Sprintf(" %s=%s", of.Name, series.AppendText(nil, run.Columns[f].Ints[row], of.Length))
+						line += fmt.Sprintf(" %s=%s", of.Name, run.Columns[f].AppendText(nil, row, of.Length))
 					case of.Type.Whole():
 						line += fmt.Sprintf(" %s=%d", of.Name, run.Columns[f].Ints[row])
 					default:
@@ -131,10 +131,10 @@ func TestSamples(t *testing.T) {
 		"water.lp": {
 			want: map[string]string{
 				"format": "influx", "time-format": "s", "tags": "h2o_feet(location), average_temperature(location), h2o_quality(location, randtag)",
-				"fields": "h2o_feet(water_level:float), average_temperature(degrees:float), h2o_quality(index:int)",
+				"fields": `h2o_feet("level description":text, water_level:float), average_temperature(degrees:float), h2o_quality(index:int)`,
 			},
-			first: "h2o_feet location=coyote_creek 2019-08-17T00:00:00Z water_level=8.12",
-			facts: []string{"column level description is left out", "3 series"},
+			first: "h2o_feet location=coyote_creek 2019-08-17T00:00:00Z level description=between 6 and 9 feet water_level=8.12",
+			facts: []string{"3 series"},
 		},
 		"isd-weather.ndjson": {
 			want: map[string]string{

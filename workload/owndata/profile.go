@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -16,8 +17,12 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// maxDistinct is how many different values of a column are remembered.
-const maxDistinct = 10_000
+// maxDistinct is how many different values of a column are remembered, and
+// maxDistinctBytes of how many bytes together.
+const (
+	maxDistinct      = 10_000
+	maxDistinctBytes = 16 << 20
+)
 
 // profile is what the columns of a table, or of a file, look like.
 type profile struct {
@@ -51,7 +56,7 @@ type columnProfile struct {
 	unit   int64       // of times that are typed
 
 	// What not all values are.
-	noInt, noFloat, noBool, noTime, noDate, noText bool
+	noInt, noFloat, noBool, noTime, noDate, noText, noUTF8 bool
 
 	least, most       int64 // of integers
 	shortest, longest int
@@ -59,7 +64,7 @@ type columnProfile struct {
 
 	distinct texts.List
 	lookup   *texts.Lookup
-	many     bool // more than maxDistinct
+	many     bool // more than are remembered
 }
 
 // add looks at a value.
@@ -95,6 +100,7 @@ func (c *columnProfile) add(text []byte, times *clock) {
 		_, ok := series.ParseText(text)
 		c.noText = !ok
 	}
+	c.noUTF8 = c.noUTF8 || c.noText && !utf8.Valid(text)
 	c.remember(text)
 }
 
@@ -102,7 +108,7 @@ func (c *columnProfile) remember(text []byte) {
 	if c.many {
 		return
 	}
-	if _, err := c.lookup.Code(&c.distinct, text); err != nil || c.distinct.Len() > maxDistinct {
+	if _, err := c.lookup.Code(&c.distinct, text); err != nil || c.distinct.Len() > maxDistinct || len(c.distinct.Bytes) > maxDistinctBytes {
 		c.many = true
 		c.distinct, c.lookup = texts.List{}, nil
 	}
@@ -120,7 +126,7 @@ func (c *columnProfile) merge(other *columnProfile) {
 	c.values += other.values
 	c.zoneless += other.zoneless
 	c.noInt, c.noFloat, c.noBool = c.noInt || other.noInt, c.noFloat || other.noFloat, c.noBool || other.noBool
-	c.noTime, c.noDate, c.noText = c.noTime || other.noTime, c.noDate || other.noDate, c.noText || other.noText
+	c.noTime, c.noDate, c.noText, c.noUTF8 = c.noTime || other.noTime, c.noDate || other.noDate, c.noText || other.noText, c.noUTF8 || other.noUTF8
 	c.least, c.most = min(c.least, other.least), max(c.most, other.most)
 	c.shortest, c.longest = min(c.shortest, other.shortest), max(c.longest, other.longest)
 	if other.many {
@@ -279,14 +285,7 @@ func (p *profiler) points(lines *lineReader) ([]*profile, error) {
 	byName := make(map[string]*profile)
 	var text []byte
 	for {
-		line, err := lines.next()
-		if err != nil {
-			return all, err
-		}
-		if line = trim(line); len(line) == 0 || line[0] == '#' {
-			continue
-		}
-		cut, err := cutPoint(line)
+		cut, err := nextPoint(lines)
 		if err != nil {
 			return all, err
 		}

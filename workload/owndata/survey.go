@@ -1,6 +1,7 @@
 package owndata
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -234,11 +235,28 @@ func (o *observer) field(run *series.Run, f int) {
 				o.has[series.SmallestInt] = true
 			}
 		}
+	case series.Text:
+		if field := &run.Table.Fields[f]; field.Free() {
+			o.texts(run, f, field)
+		}
 	case series.Timestamp:
 		for _, v := range c.Ints {
 			if v%1000 != 0 {
 				o.has[series.FineTimestamps] = true
 			}
+		}
+	}
+}
+
+// texts looks at free texts, and remembers the longest.
+func (o *observer) texts(run *series.Run, f int, field *series.Field) {
+	o.has[series.FreeTexts] = true
+	if bytes.IndexByte(run.Columns[f].Bytes, 0) >= 0 {
+		o.has[series.NULTexts] = true
+	}
+	for row := range run.Times {
+		if !run.Lacks(f, row) {
+			field.Longest = max(field.Longest, run.Columns[f].TextLength(row, 0))
 		}
 	}
 }
@@ -255,7 +273,7 @@ func (o *observer) values() series.Values {
 			}
 		}
 	}
-	for _, t := range []series.Trait{series.NaN, series.Infinities, series.LargeInts, series.SmallestInt, series.FineTimestamps, series.EmptyTags, series.EscapedTags, series.UnplainTags} {
+	for _, t := range []series.Trait{series.NaN, series.Infinities, series.LargeInts, series.SmallestInt, series.FineTimestamps, series.EmptyTags, series.EscapedTags, series.UnplainTags, series.FreeTexts, series.NULTexts} {
 		if o.has[t] {
 			v.Has = append(v.Has, t)
 		}
