@@ -135,6 +135,7 @@ func Driver() driver.Driver {
 			}
 			return fmt.Sprintf("database %s of GridDB at %s", o[connection.Database], where)
 		},
+		Endpoints:  endpoints,
 		TestServer: driver.Options{},
 		Brought: &driver.Brought{
 			How:      "in a container or from its packages, as docs/drivers/griddb.md says",

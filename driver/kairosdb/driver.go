@@ -53,6 +53,7 @@ func Driver() driver.Driver {
 		Caps:       caps,
 		Modules:    []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
 		Place:      metric.Place("KairosDB", ""),
+		Endpoints:  endpoints,
 		TestServer: driver.Options{},
 		Render:     render,
 		Open:       open,

@@ -51,6 +51,7 @@ func Driver() driver.Driver {
 		Caps:       caps,
 		Modules:    []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
 		Place:      metric.Place("OpenTSDB", ""),
+		Endpoints:  endpoints,
 		TestServer: driver.Options{},
 		Render:     render,
 		Open:       open,

@@ -92,6 +92,7 @@ func Driver() driver.Driver {
 		Place: func(o driver.Options) string {
 			return fmt.Sprintf("database %s of TDengine at %s", o[connection.Database], driver.AddressPlace(o[connection.Host], o[connection.Port]))
 		},
+		Endpoints:  endpoints,
 		TestServer: driver.Options{},
 		Brought: &driver.Brought{
 			How:      "in a container, as docs/drivers/tdengine.md says; no package registry has it",
