@@ -3,6 +3,7 @@ package conformance
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +17,45 @@ import (
 // own.
 func Check(t *testing.T, kind driver.Driver, given map[string]string) {
 	newSuite(t, kind, given).check(t)
+}
+
+// Advises fails unless a server gives advice on just these settings, and where it tells
+// none, says the reason (empty: it tells them).
+func Advises(t *testing.T, db driver.DB, reason string, settings ...string) {
+	t.Helper()
+	a, ok := db.(driver.Adviser)
+	if !ok {
+		t.Fatal("it is no driver.Adviser")
+	}
+	found, err := a.Advise(t.Context())
+	var got []string
+	for _, one := range found {
+		got = append(got, one.Setting)
+		if one.Value == "" || one.Effect == "" || one.Fix == "" {
+			t.Errorf("%+v does not say all", one)
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(settings)
+	if !slices.Equal(got, settings) {
+		t.Errorf("advice on %q, want %q", got, settings)
+	}
+	if untold := driver.Untold(""); (reason == "") != (err == nil) || err != nil && (!errors.As(err, &untold) || !strings.Contains(err.Error(), reason)) {
+		t.Errorf("error %v, want %q", err, reason)
+	}
+}
+
+// Reads fails unless a server's clock shows a time, and its room is in the folder, or
+// is not told for the reason.
+func Reads(t *testing.T, db driver.DB, shows time.Time, folder, reason string) {
+	t.Helper()
+	if read, err := db.(driver.Clock).ReadClock(t.Context()); err != nil || !read.Server.Equal(shows) || read.Unit == 0 || read.Answered.Before(read.Asked) {
+		t.Errorf("the clock: %+v, %v; want %v", read, err, shows)
+	}
+	got, free, err := db.(driver.Storage).Room(t.Context())
+	if untold := driver.Untold(""); got != folder || free != -1 || (reason == "") != (err == nil) || err != nil && (!errors.As(err, &untold) || !strings.Contains(err.Error(), reason)) {
+		t.Errorf("the room: %q, %d, %v; want %q, %q", got, free, err, folder, reason)
+	}
 }
 
 // check: what tsmark check looks at is as it should be on the server for tests, which the

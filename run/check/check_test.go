@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -113,6 +114,16 @@ func TestEncryption(t *testing.T) {
 	state.PeerCertificates = append(state.PeerCertificates, &x509.Certificate{NotAfter: time.Now().Add(48 * time.Hour)})
 	x.encryption(&driver.Endpoint{Protocol: "HTTP", Address: "10.1.2.3:443", Secret: true}, state)
 	holds(t, x.report.Findings, "TLS of HTTP", Warned, "renew the certificate")
+}
+
+// What no server of a kind tells is said in the driver's words, and what one failed to
+// tell in the server's.
+func TestUntold(t *testing.T) {
+	x := &examination{}
+	x.untold("clock", "its time", fmt.Errorf("looking: %w", driver.Untold("X has no clock: look at the wall")))
+	x.untold("settings", "them", errors.New("only root may"))
+	holds(t, x.report.Findings, "clock", Skip, "X has no clock: look at the wall")
+	holds(t, x.report.Findings, "settings", Skip, "the server does not tell them: only root may")
 }
 
 func TestWithin(t *testing.T) {
