@@ -7,7 +7,7 @@ import (
 
 func TestWrong(t *testing.T) {
 	for name, c := range map[string]struct {
-		wrong       func(string) bool
+		wrong   func(string) bool
 		yes, no []string
 	}{
 		"Is":          {Is("a", "b"), []string{"a", "b"}, []string{"", "c"}},

@@ -107,7 +107,8 @@ func (s *suite) check(t *testing.T) {
 		t.Errorf("the trial left something behind: %v", err)
 	}
 	objects, err := db.Objects(ctx)
-	if at := slices.IndexFunc(objects, func(o driver.Object) bool { return o.Data }); err != nil || at >= 0 {
+	// That the note's name is still listed, as Prometheus does until it forgets a series, is no mark.
+	if at := slices.IndexFunc(objects, func(o driver.Object) bool { return o.Data && !o.Note }); err != nil || at >= 0 {
 		t.Errorf("the trial left %v behind (%v)", objects, err)
 	}
 }

@@ -126,20 +126,6 @@ func TestUntold(t *testing.T) {
 	holds(t, x.report.Findings, "settings", Skip, "the server does not tell them: only root may")
 }
 
-func TestWithin(t *testing.T) {
-	for _, c := range []struct {
-		version, release string
-		want             bool
-	}{
-		{"15.20 (Debian)", "15", true}, {"15", "15", true}, {"150.2", "15", false}, {"1.150.0", "1.15", false},
-		{"v1.6.7", "1.6", false}, {"2.28.3", "2.28", true}, {"MariaDB 10.11.19", "MariaDB 10.11", true},
-	} {
-		if got := within(c.version, c.release); got != c.want {
-			t.Errorf("%s within %s: %v", c.version, c.release, got)
-		}
-	}
-}
-
 // The trial's reader gives all rows once, whatever the size of its batches, and its values
 // tell rows apart.
 func TestTrial(t *testing.T) {

@@ -75,7 +75,7 @@ func (x *openStage) describe(ctx context.Context, t driver.DB, planned *plannedT
 		return fmt.Errorf("reading version and settings: %w", err)
 	}
 	x.remark(x.plan.experiment.Expect.OtherTarget(out.Name, out.Description.Version))
-	out.Adapter = planned.driver.Brought.Caution(out.Description.Version)
+	out.Adapter = planned.driver.Caution(out.Description.Version)
 	out.Types = planned.caps.Mapped(x.schema())
 	here, port, err := x.server(ctx, out.Name, t)
 	if err != nil {
