@@ -169,6 +169,9 @@ type DB interface {
 	Close() error
 }
 
+// UnknownVersion is the version of a system that does not tell it.
+const UnknownVersion = "unknown"
+
 // Description is what a system says of itself.
 type Description struct {
 	Version    string            `json:"version"`

@@ -144,7 +144,7 @@ func oneLine(err error) string { return strings.Join(strings.Fields(err.Error())
 
 // version tells what answers, and whether the driver was tested with it.
 func (x *examination) version(ctx context.Context, db driver.DB) {
-	d, err := db.Describe(ctx)
+	d, err := Describe(ctx, db)
 	if err != nil {
 		x.fails("version", err)
 		return
@@ -153,7 +153,7 @@ func (x *examination) version(ctx context.Context, db driver.DB) {
 		x.report.Location = d.Location
 	}
 	text := strings.TrimSpace(d.Version + " " + d.Edition)
-	told, tested := d.Version != "" && d.Version != unknown, x.Driver.TestedText()
+	told, tested := d.Version != "" && d.Version != driver.UnknownVersion, x.Driver.TestedText()
 	switch caution := x.Driver.Caution(d.Version); {
 	case caution != "":
 		x.add("version", Warned, "verify answers: tsmark compares them with the generator's in every run", "%s: the driver is %s", text, caution)
@@ -168,9 +168,6 @@ func (x *examination) version(ctx context.Context, db driver.DB) {
 			"%s: the driver was tested with %s", text, tested)
 	}
 }
-
-// unknown is the version of a server that does not tell it.
-const unknown = "unknown"
 
 // existing looks at what the place holds. It reports whether a trial may be loaded there.
 func (x *examination) existing(ctx context.Context, db driver.DB) bool {
