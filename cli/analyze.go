@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/outfile"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/report"
@@ -107,11 +107,7 @@ func (a *app) analyze(name string, period time.Duration, asJSON bool) error {
 func openLog(name string) (*oplog.Reader, *os.File, error) {
 	file, err := os.Open(name)
 	if err != nil {
-		var path *fs.PathError
-		if errors.As(err, &path) {
-			err = path.Err
-		}
-		return nil, nil, fmt.Errorf("cannot read the operation log %s: %w", name, err)
+		return nil, nil, infile.Cannot("read the operation log", name, err)
 	}
 	log, err := oplog.NewReader(file)
 	if err != nil {

@@ -186,7 +186,7 @@ func openCSV(r io.Reader, delimiter byte, columns []string) (*csvRecords, []stri
 	}
 	cells, err := c.next()
 	if errors.Is(err, io.EOF) {
-		return nil, nil, errors.New("is empty")
+		return nil, nil, errors.New("is empty; give a file with rows, or leave it out")
 	} else if err != nil {
 		return nil, nil, err
 	}
