@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -112,7 +113,10 @@ func openLog(name string) (*oplog.Reader, *os.File, error) {
 	log, err := oplog.NewReader(file)
 	if err != nil {
 		file.Close()
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
+		if path := (*fs.PathError)(nil); errors.As(err, &path) {
+			return nil, nil, infile.Cannot("read the operation log", name, err)
+		}
+		return nil, nil, fmt.Errorf("%s: %w; give one that a run left beside its page (operations.oplog), or copy it again", name, err)
 	}
 	return log, file, nil
 }

@@ -75,7 +75,7 @@ func expand(names []string) ([]inputFile, error) {
 			}
 		case err != nil && strings.ContainsAny(name, "*?["):
 			if found, err = filepath.Glob(name); err != nil || len(found) == 0 {
-				return nil, fmt.Errorf("no file matches %s", name)
+				return nil, fmt.Errorf("no file matches %s; give another pattern, or the names of the files", name)
 			}
 		case err != nil:
 			return nil, infile.Unreadable(name, err)
@@ -295,8 +295,13 @@ const (
 	magicArrow   = "ARROW1"
 )
 
-// copyAgain is how to fix a file that is damaged.
-const copyAgain = "copy it again, or make it again"
+// How to fix a file that is damaged, one of another format than its name or its first
+// bytes say, and a line.
+const (
+	copyAgain  = "copy it again, or make it again"
+	giveFormat = "give the format that it has (csv, ndjson, influx, parquet or arrow)"
+	correct    = "correct the line"
+)
 
 // whole returns an error where a file does not begin or does not end as Parquet does.
 func whole(raw *os.File) error {
@@ -312,7 +317,7 @@ func whole(raw *os.File) error {
 	case bytes.HasPrefix(begin, []byte{0x1f, 0x8b}), bytes.HasPrefix(begin, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		return errors.New("is Parquet that is compressed as a whole, whose parts cannot be found; decompress it, as by gunzip or unzstd")
 	case string(begin) != magicParquet:
-		return errors.New("is no Parquet: it begins otherwise; give the format that it has, as --format csv does for tsmark inspect")
+		return errors.New("is no Parquet: it begins otherwise; " + giveFormat)
 	}
 	if _, err = raw.ReadAt(end, max(0, info.Size()-int64(len(end)))); err != nil {
 		return err
@@ -362,7 +367,7 @@ func openRecords(f inputFile, format string, wanted func(string) bool) (recordSo
 	of, err := ipc.NewReader(content)
 	if err != nil {
 		content.Close()
-		return nil, nil, fmt.Errorf("%s: is no Arrow that can be read (%w); give the format that it has, as --format csv does for tsmark inspect, or %s", f.name, err, copyAgain)
+		return nil, nil, fmt.Errorf("%s: is no Arrow that can be read (%w); %s, or %s", f.name, err, giveFormat, copyAgain)
 	}
 	return &arrowStreamSource{of: of}, content, nil
 }

@@ -74,7 +74,10 @@ const maxHead = 4 << 10
 // readHead reads what stands before the content.
 func readHead(text *bufio.Reader) (*envelope, error) {
 	begin, err := text.Peek(maxHead)
-	if err != nil && !errors.Is(err, io.EOF) {
+	switch {
+	case errors.Is(err, ErrTooLarge):
+		return nil, fmt.Errorf("%w: %w", ErrBad, err)
+	case err != nil && !errors.Is(err, io.EOF):
 		return nil, fmt.Errorf("%w: it is damaged, or was cut off (%w); copy it again", ErrBad, err)
 	}
 	const key = `"content":`
