@@ -56,6 +56,7 @@ func (d *database) Room(ctx context.Context) (folder string, free int64, err err
 // concerns are what distorts the figures of TDengine.
 var concerns = []driver.Concern{
 	{Setting: "debugFlag", Wrong: driver.Is("135", "143", "199", "207"), Effect: "the server logs all that it does", Fix: "set debugFlag to 131 in taos.cfg, or ALTER DNODE 1 'debugFlag' '131'"},
+	{Setting: "vDebugFlag", Wrong: driver.Is("135", "143", "199", "207"), Effect: "the server logs all that vnodes do, which hold the rows", Fix: "set vDebugFlag to 131 in taos.cfg, or ALTER DNODE 1 'vDebugFlag' '131'"},
 	{Setting: "asyncLog", Wrong: driver.Is("0"), Effect: "the server waits for its log to be written", Fix: "set asyncLog to 1 in taos.cfg, and restart"},
 	{Setting: "monitor", Wrong: driver.Is("1"), Effect: "the server writes figures of itself through taosKeeper, where one runs", Fix: "set monitor to 0 in taos.cfg, or report that it was run as shipped"},
 	{Setting: "queryBufferSize", Wrong: driver.IsNot("-1"), Effect: "the server ends queries that take more memory", Fix: "set queryBufferSize to -1"},
