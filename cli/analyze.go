@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/outfile"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/report"
@@ -107,16 +108,15 @@ func (a *app) analyze(name string, period time.Duration, asJSON bool) error {
 func openLog(name string) (*oplog.Reader, *os.File, error) {
 	file, err := os.Open(name)
 	if err != nil {
-		var path *fs.PathError
-		if errors.As(err, &path) {
-			err = path.Err
-		}
-		return nil, nil, fmt.Errorf("cannot read the operation log %s: %w", name, err)
+		return nil, nil, infile.Cannot("read the operation log", name, err)
 	}
 	log, err := oplog.NewReader(file)
 	if err != nil {
 		file.Close()
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
+		if path := (*fs.PathError)(nil); errors.As(err, &path) {
+			return nil, nil, infile.Cannot("read the operation log", name, err)
+		}
+		return nil, nil, fmt.Errorf("%s: %w; give one that a run left beside its page (operations.oplog), or copy it again", name, err)
 	}
 	return log, file, nil
 }

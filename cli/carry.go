@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/internal/buildinfo"
+	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/outfile"
 	"github.com/tsmark/tsmark/run/store"
 	"github.com/tsmark/tsmark/run/store/archive"
@@ -145,7 +145,7 @@ is read.`,
 			for _, name := range names { // before anything is written
 				read, err := readArchive(name, most)
 				if err != nil {
-					return cannot("import", name, err)
+					return infile.Cannot("import", name, err)
 				}
 				entries = append(entries, read...)
 			}
@@ -192,15 +192,6 @@ func readArchive(name string, limit int64) ([]archive.Entry, error) {
 		in = f
 	}
 	return archive.Read(in, limit)
-}
-
-// cannot is the error about a file, with its name once.
-func cannot(do, name string, err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err
-	}
-	return fmt.Errorf("cannot %s %s: %w", do, name, err)
 }
 
 // here reports whether the results have the run already. Another one of the

@@ -66,6 +66,7 @@ type described struct {
 	Help          string            `json:"help"`
 	Embedded      bool              `json:"embedded"`
 	Missing       string            `json:"missing,omitempty"` // why this build cannot open it
+	Tested        string            `json:"tested,omitempty"`  // of servers that a script starts: versions on which the suite passed
 	Adapter       string            `json:"adapter,omitempty"` // of servers that users bring: which versions the suite passed on
 	Server        string            `json:"server,omitempty"`  // how such a server is to be had
 	TimePrecision time.Duration     `json:"time_precision_ns"`
@@ -140,7 +141,9 @@ func describe(d *driver.Driver, workloads []workload.Workload) (*described, erro
 		Steps: append([]driver.Step{}, caps.Steps...),
 	}
 	if b := d.Brought; b != nil {
-		about.Adapter, about.Server = b.String(), b.How
+		about.Adapter, about.Server = d.Adapter(), b.How
+	} else {
+		about.Tested = d.TestedText()
 	}
 	for _, o := range d.Options {
 		about.Options = append(about.Options, shownOption{o.Name, cmp.Or(o.Default, o.Empty), o.Help, o.Secret})
@@ -253,6 +256,9 @@ func describeDriver(w io.Writer, d *described) error {
 	}
 	if d.Missing != "" {
 		fmt.Fprintf(out, "missing\t%s\n", d.Missing)
+	}
+	if d.Tested != "" {
+		fmt.Fprintf(out, "tested with\t%s\n", d.Tested)
 	}
 	if d.Adapter != "" {
 		fmt.Fprintf(out, "adapter\t%s\n", d.Adapter)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/experiment/preset"
@@ -112,9 +113,9 @@ func unreadable(name string, builtIn []string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) && filepath.Base(name) == name && filepath.Ext(name) == "" {
 		return fmt.Errorf("no experiment %q: neither a file nor built in%s", name, suggest.Or(name, builtIn, "; built in are "+strings.Join(builtIn, ", ")))
 	}
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err
+	err = infile.Cannot("read the experiment", name, err)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w; tsmark run --print writes one", err)
 	}
-	return fmt.Errorf("cannot read the experiment %s: %w; tsmark run --print writes one", name, err)
+	return err
 }

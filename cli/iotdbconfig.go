@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/iotdbconfig"
 )
@@ -71,12 +71,8 @@ func readProperties(flag, name string) (iotdbconfig.File, error) {
 		defer in.Close() // reading only
 		file.Data, err = io.ReadAll(io.LimitReader(in, iotdbconfig.MaxSize+1))
 	}
-	var path *os.PathError
-	if errors.As(err, &path) {
-		err = path.Err
-	}
 	if err != nil {
-		return file, fmt.Errorf("%s: cannot read %s: %w", flag, name, err)
+		return file, fmt.Errorf("%s: %w", flag, infile.Unreadable(name, err))
 	}
 	return file, nil
 }

@@ -315,7 +315,7 @@ func TestSecretsFromFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, said = try(t, kind, args...)
-	if code != exitUsage || strings.Count(said, "\n") != 1 || !strings.Contains(said, "reading a secret from the file behind @") {
+	if code != exitUsage || strings.Count(said, "\n") != 1 || !strings.Contains(said, "cannot read the secret behind @ in ") {
 		t.Errorf("exit status %d, said %s", code, said)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/servers"
 )
@@ -107,7 +108,11 @@ stores stays when it is stopped, and is there again when it is started.`,
 				if err != nil {
 					return &status{exitTarget, err.Error()}
 				}
-				fmt.Fprintln(a.stdout, a.serverTarget(scripts, name, first))
+				target, err := a.serverTarget(background, scripts, name, first)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(a.stdout, target)
 			}
 			return nil
 		},
@@ -262,7 +267,11 @@ func (a *app) listServers(ctx context.Context, background servers.Background) er
 		if i := slices.IndexFunc(known, func(k servers.Known) bool { return k.Name == name }); i >= 0 {
 			state = "stopped"
 			if known[i].Running {
-				state = "--target " + a.serverTarget(scripts, name, known[i].Port)
+				target, err := a.serverTarget(background, scripts, name, known[i].Port)
+				if err != nil {
+					return err
+				}
+				state = "--target " + target
 			}
 		}
 		fmt.Fprintf(out, "%s\t%s\n", name, state)
@@ -270,20 +279,30 @@ func (a *app) listServers(ctx context.Context, background servers.Background) er
 	return out.Flush()
 }
 
-// serverTarget is a server as the flag --target has it.
-func (a *app) serverTarget(scripts servers.Scripts, name string, port int) string {
-	parts := []string{name, "host=127.0.0.1"}
+// serverTarget is a server in the background as the flag --target has it.
+func (a *app) serverTarget(background servers.Background, scripts servers.Scripts, name string, port int) (string, error) {
 	d, err := a.catalog.driver(name)
 	if err != nil {
 		panic(err) // every script has a driver: see package driver/all
 	}
+	written, err := background.Options(name)
+	if err != nil {
+		return "", err
+	}
+	options := maps.Clone(d.TestServer)
+	maps.Copy(options, written)
+	parts := []string{name, "host=127.0.0.1"}
 	for i, option := range d.Ports() {
 		parts = append(parts, fmt.Sprintf("%s=%d", option, port+i))
 	}
-	for _, option := range slices.Sorted(maps.Keys(d.TestServer)) {
-		parts = append(parts, option+"="+strings.Replace(d.TestServer[option], "@servers/", "@"+scripts.Folder()+"/", 1))
+	for _, option := range slices.Sorted(maps.Keys(options)) {
+		usual := func(o driver.Option) bool { return o.Name == option && o.Default == options[option] }
+		if written[option] != "" && slices.ContainsFunc(d.Options, usual) {
+			continue // it is so without a word
+		}
+		parts = append(parts, option+"="+strings.Replace(options[option], "@servers/", "@"+scripts.Folder()+"/", 1))
 	}
-	return strings.Join(parts, ",")
+	return strings.Join(parts, ","), nil
 }
 
 // besideServers runs a command beside servers of its own, which end before this does.

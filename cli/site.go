@@ -14,6 +14,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/buildinfo"
+	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/outfile"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/site"
@@ -101,7 +102,7 @@ func eachRun(ctx context.Context, name string, limit int64, do func(*result.Run)
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
-		return cannot("read", name, err)
+		return infile.Unreadable(name, err)
 	case !info.IsDir():
 		return eachExported(name, limit, do)
 	}
@@ -110,7 +111,7 @@ func eachRun(ctx context.Context, name string, limit int64, do func(*result.Run)
 	}
 	entries, err := os.ReadDir(name)
 	if err != nil {
-		return cannot("read", name, err)
+		return infile.Unreadable(name, err)
 	}
 	files := 0
 	for _, e := range entries {
@@ -135,7 +136,7 @@ func eachRun(ctx context.Context, name string, limit int64, do func(*result.Run)
 func eachExported(name string, limit int64, do func(*result.Run) error) error {
 	entries, err := readArchive(name, limit)
 	if err != nil {
-		return cannot("read", name, err)
+		return infile.Unreadable(name, err)
 	}
 	for i := range entries {
 		if err := do(entries[i].Run); err != nil {

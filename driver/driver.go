@@ -35,10 +35,9 @@ type Driver struct {
 	// Endpoints are the addresses of a server that a run with the options uses, without a
 	// look at it. Nil: there is no server, or the options host and port lead to all of it.
 	Endpoints func(Options) ([]Endpoint, error)
-	// Tested are the versions of the server on which the conformance suite has passed, as
-	// Description.Version has them, up to any dot: 15 stands for 15.20. Empty: Brought says
-	// it, or there is no server.
-	Tested []string
+	// Tested are the versions of the server on which the whole conformance suite has passed.
+	// Empty: it has on none, or there is no server.
+	Tested []Tested
 	// TestServer are the options by which the server is reached that the script
 	// servers/NAME starts, beside its host and ports: the built-in experiment
 	// databases and the tests have it. Nil: it needs no server.
@@ -169,6 +168,9 @@ type DB interface {
 	// Close releases the connection. The data stays.
 	Close() error
 }
+
+// UnknownVersion is the version of a system that does not tell it.
+const UnknownVersion = "unknown"
 
 // Description is what a system says of itself.
 type Description struct {

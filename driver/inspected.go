@@ -12,6 +12,13 @@ type Clock interface {
 	ReadClock(context.Context) (Reading, error)
 }
 
+// Untold is the error of what a server does not tell, whoever asks: the reason in words,
+// as a sentence with what to look at in its place.
+type Untold string
+
+// Error implements error.
+func (u Untold) Error() string { return string(u) }
+
 // Reading is what a server's clock showed.
 type Reading struct {
 	Asked, Answered time.Time     // by this machine's clock, before the request and behind its answer

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/tsmark/tsmark/internal/outfile"
 	"github.com/tsmark/tsmark/monitor/process"
@@ -56,6 +57,30 @@ const (
 	logFile    = "server.log"
 	dataFolder = "data"
 )
+
+// optionsFile is where a script says, in the folder that it was given, with which options
+// the server that it started is reached which are others than the driver's TestServer:
+// NAME=VALUE a line. One of several variants may need what another does not.
+const optionsFile = "options"
+
+// Options are those that the script of a server wrote down when it started that last, by
+// name; none: the driver's TestServer has all.
+func (b Background) Options(name string) (map[string]string, error) {
+	text, err := os.ReadFile(filepath.Join(b.Folder, name, dataFolder, optionsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the options of the server %s: %w", name, err)
+	}
+	options := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if option, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
+			options[option] = value
+		}
+	}
+	return options, nil
+}
 
 // Known lists the servers that were started and not removed.
 func (b Background) Known(ctx context.Context) ([]Known, error) {

@@ -30,6 +30,10 @@ REVISION = 54453  # of the native protocol; from the next one on columns have on
 METHOD_NONE, METHOD_LZ4, METHOD_ZSTD = 0x02, 0x82, 0x90
 INSERT = re.compile(r"\s*(INSERT\s+INTO\s+(.*?))(?:\s+(?:FORMAT\s+Native|VALUES))\s*;?\s*$", re.I | re.S)
 INTO = re.compile(r"(?:TABLE\s+)?((?:`[^`]*`|\"[^\"]*\"|[\w.])+)\s*(?:\((.*)\))?\s*", re.I | re.S)
+# Of an old client, whose tables were declared in words that newer servers take with this alone.
+OLD = {"allow_deprecated_syntax_for_merge_tree": "1"}
+WIDTHS = {"UInt8": 1, "Int8": 1, "Bool": 1, "UInt16": 2, "Int16": 2, "Date": 2, "UInt32": 4, "Int32": 4, "DateTime": 4, "Float32": 4,
+          "UInt64": 8, "Int64": 8, "DateTime64": 8, "Float64": 8}
 QUERY = re.compile(r"[\s(]*(SELECT|WITH)\b", re.I)
 FORMAT = re.compile(r"\s+FORMAT\s+(\w+)\s*;?\s*$", re.I)
 
@@ -132,15 +136,19 @@ class Engine:
     def header(self, into):
         """Returns a block without rows of the columns that an INSERT names."""
         table, names = INTO.match(into).groups()
-        described = self.run(f"DESCRIBE TABLE {table}", "TabSeparatedRaw").decode()
-        types = dict(line.split("\t")[:2] for line in described.splitlines())
+        types = self.types(table)
         wanted = list(types)
         if names:
             wanted = [name.strip(" `\"\n").replace("``", "`") for name in re.findall(r"`(?:[^`]|``)*`|\"[^\"]*\"|[^,\s]+", names)]
         for name in wanted:
             if name not in types:
                 raise Refused(16, f"Code: 16. DB::Exception: No such column {name} in table {table}. (NO_SUCH_COLUMN_IN_TABLE)")
-        return uvarint(len(wanted)) + uvarint(0) + b"".join(text(name) + text(types[name]) for name in wanted)
+        return empty({name: types[name] for name in wanted})
+
+    def types(self, table):
+        """Returns the types of a table's columns by their names, or those of a query in parentheses."""
+        described = self.run(f"DESCRIBE TABLE {table}", "TabSeparatedRaw").decode()
+        return dict(line.split("\t")[:2] for line in described.splitlines())
 
 
 class Insert:
@@ -203,6 +211,11 @@ def uvarint(n):
 def text(value):
     value = value.encode()
     return uvarint(len(value)) + value
+
+
+def empty(types):
+    """Returns a block of columns without rows."""
+    return uvarint(len(types)) + uvarint(0) + b"".join(text(name) + text(kind) for name, kind in types.items())
 
 
 def framed(block):
@@ -277,8 +290,8 @@ class Native(socketserver.StreamRequestHandler):
             except Refused as error:
                 self.exception(error)
                 return
-            self.wfile.write(uvarint(0) + text("ClickHouse") + uvarint(VERSION[0]) + uvarint(VERSION[1]) + uvarint(REVISION)
-                             + text("UTC") + text("tsmark") + uvarint(VERSION[2]))
+            self.wfile.write(uvarint(0) + text("ClickHouse") + uvarint(VERSION[0]) + uvarint(VERSION[1]) + uvarint(REVISION) + text("UTC")
+                             + (b"" if self.old() else text("tsmark") + uvarint(VERSION[2])))
             self.wfile.flush()
             while True:
                 packet = self.uvarint()
@@ -298,10 +311,16 @@ class Native(socketserver.StreamRequestHandler):
     def hello(self):
         if self.uvarint() != 0:
             raise Closed
-        self.text(), self.uvarint(), self.uvarint(), self.uvarint()
+        self.text(), self.uvarint(), self.uvarint()
+        self.revision = self.uvarint()
         database, user, password = self.text(), self.text(), self.text()
         check(user, password)
         return database
+
+    def old(self):
+        """Whether the client speaks the protocol as before settings were texts (2019), of
+        which this takes what loaders need that were written then: TSBS's."""
+        return self.revision < 54429
 
     def exception(self, error):
         self.wfile.write(uvarint(2) + struct.pack("<i", error.code) + text("DB::Exception") + text(re.sub(r"^Code: \d+\. ", "", str(error))) + text("") + b"\0")
@@ -311,9 +330,13 @@ class Native(socketserver.StreamRequestHandler):
         """Skips what a client tells of itself."""
         if self.read(1) == b"\0":
             return
-        self.text(), self.text(), self.text(), self.read(8), self.read(1)
+        self.text(), self.text(), self.text()
+        self.read(1 if self.old() else 9)
         self.text(), self.text(), self.text()
         self.uvarint(), self.uvarint(), self.uvarint()
+        if self.old():
+            self.text()
+            return
         self.text(), self.uvarint(), self.uvarint()
         if self.read(1) == b"\1":
             self.read(24), self.text(), self.read(1)
@@ -326,7 +349,11 @@ class Native(socketserver.StreamRequestHandler):
         while name := self.text():
             self.uvarint()
             settings[name] = self.text()
-        self.text(), self.uvarint()
+        if self.old():
+            settings = OLD
+        else:
+            self.text()
+        self.uvarint()
         compressed, statement = self.uvarint() == 1, self.text()
         try:
             self.block(compressed)  # the end of external tables
@@ -335,6 +362,8 @@ class Native(socketserver.StreamRequestHandler):
             if insert:
                 self.insert(engine, insert, compressed)
             else:
+                if self.old() and QUERY.match(statement):  # such clients read no rows of an answer's first block
+                    self.data(empty(engine.types(f"({statement})")), compressed)
                 for block in engine.select(statement):
                     self.data(block, compressed)
         except Refused as error:
@@ -367,10 +396,29 @@ class Native(socketserver.StreamRequestHandler):
             block = content[8:]
         else:
             self.read(8)
-            block = self.read(2)
-            if block != b"\0\0":
-                raise Refused(101, "Code: 101. DB::Exception: blocks are read in frames alone here: give compression. (UNEXPECTED_PACKET_FROM_CLIENT)")
+            return self.plain()
         return b"" if block == b"\0\0" else block
+
+    def plain(self):
+        """Returns a block that stands in no frame, by the types of its columns; empty: the end."""
+        columns, rows = self.uvarint(), self.uvarint()
+        if columns == rows == 0:
+            return b""
+        block = uvarint(columns) + uvarint(rows)
+        for _ in range(columns):
+            name, kind = self.text(), self.text()
+            block += text(name) + text(kind) + self.column(kind, rows)
+        return block
+
+    def column(self, kind, rows):
+        if kind.startswith("Nullable("):
+            return self.read(rows) + self.column(kind[len("Nullable("):-1], rows)
+        if kind == "String":
+            return b"".join(uvarint(n) + self.read(n) for n in (self.uvarint() for _ in range(rows)))
+        width = WIDTHS.get(kind.split("(")[0])
+        if not width:
+            raise Refused(101, f"Code: 101. DB::Exception: columns of {kind} are read in frames alone here: give compression. (UNEXPECTED_PACKET_FROM_CLIENT)")
+        return self.read(width * rows)
 
 
 class HTTP(BaseHTTPRequestHandler):

@@ -110,6 +110,15 @@ func TestBackground(t *testing.T) {
 	if text, err := os.ReadFile(given); err != nil || string(text) != strconv.Itoa(first)+" /packages\n" {
 		t.Errorf("the script was given %q, %v", text, err)
 	}
+	if options, err := b.Options("questdb"); err != nil || len(options) > 0 {
+		t.Errorf("options %v, %v", options, err)
+	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(given), optionsFile), []byte("connections=many\nuser=a=b\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if options, err := b.Options("questdb"); err != nil || len(options) != 2 || options["connections"] != "many" || options["user"] != "a=b" {
+		t.Errorf("options %v, %v", options, err)
+	}
 	n, err := b.note("questdb")
 	if err != nil || !alive(n.PID) {
 		t.Fatalf("it is not the process of its note %+v: %v", n, err)

@@ -127,6 +127,8 @@ func TestDriversHaveAllThatBelongsToThem(t *testing.T) {
 				t.Errorf("driver %s has no script that starts its server: write servers/%s, and make it executable", d.Name, d.Name)
 			case d.Brought != nil && d.Brought.StandIn == "" && err == nil:
 				t.Errorf("driver %s says that its server is brought, but servers/%[1]s starts one: remove Brought", d.Name)
+			case d.Brought == nil && len(d.Tested) == 0:
+				t.Errorf("driver %s does not say on which versions of its server the suite has passed: set Tested", d.Name)
 			case d.Brought != nil:
 				bringing(t, root, &d)
 			}
@@ -154,13 +156,13 @@ func bringing(t *testing.T, root string, d *driver.Driver) {
 		t.Errorf("%s does not say how tests find a server that somebody brings: write how one is started, and TSMARK_TEST_%s=host:port (%v)", page, strings.ToUpper(d.Name), err)
 	}
 	recorded, err := replay.ReadAbout(filepath.Join(root, "driver", d.Name, replay.Folder))
-	switch verified := len(d.Brought.Verified) > 0; {
+	switch verified := len(d.Tested) > 0; {
 	case !verified && err == nil:
-		t.Errorf("driver %s has recordings of a server (%v), and says that the suite passed on none: set Brought.Verified", d.Name, recorded)
+		t.Errorf("driver %s has recordings of a server (%v), and says that the suite passed on none: set Tested", d.Name, recorded)
 	case verified && err != nil:
 		t.Errorf("the suite passed on a server of driver %s, and nothing of that is recorded (%v): see package conformance/replay", d.Name, err)
-	case verified && d.Brought.Caution(recorded.Version) != "":
-		t.Errorf("driver %s has recordings of version %s, on which it does not say that the suite passed: set Brought.Verified", d.Name, recorded.Version)
+	case verified && d.Caution(recorded.Version) != "":
+		t.Errorf("driver %s has recordings of version %s, on which it does not say that the suite passed: set Tested", d.Name, recorded.Version)
 	case verified && !strings.Contains(testsOf(t, filepath.Join(root, "driver", d.Name)), "replay.Run"):
 		t.Errorf("no test of driver %s plays its recordings: call replay.Run", d.Name)
 	}

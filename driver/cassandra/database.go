@@ -83,10 +83,10 @@ var told = []string{"authenticator", "commitlog_sync", "commitlog_sync_period", 
 // Describe implements driver.DB.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	out := driver.Description{Version: d.version, Location: d.Address() + "/" + d.layout.keyspace, Elsewhere: connection.Database, Settings: map[string]string{}}
-	rows, err := d.own(ctx, "SELECT name, value FROM system_views.settings")
-	for _, row := range rows {
-		if name := row[0].String(); slices.Contains(told, name) {
-			out.Settings[name] = row[1].String()
+	set, err := d.set(ctx)
+	for name, value := range set {
+		if slices.Contains(told, name) {
+			out.Settings[name] = value
 		}
 	}
 	var nodes [][]string

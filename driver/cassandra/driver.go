@@ -89,6 +89,7 @@ func Driver() driver.Driver {
 		Place: func(o driver.Options) string {
 			return fmt.Sprintf("keyspace %s of Cassandra at %s", o[connection.Database], driver.AddressPlace(o[connection.Host], o[connection.Port]))
 		},
+		Tested:     []driver.Tested{{Version: "5.0"}},
 		TestServer: driver.Options{},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := render(q, s, o)

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
@@ -27,7 +28,7 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 
 // ReadClock implements driver.Clock.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
-	return sqlkit.ReadClockBy(ctx, d.admin, "SELECT toUnixTimestamp64Micro(now64(6))")
+	return sqlkit.ReadClockBy(ctx, d.admin, time.Microsecond, "SELECT toUnixTimestamp64Micro(now64(6))")
 }
 
 // Room implements driver.Storage: what is free on the fullest of the server's disks.

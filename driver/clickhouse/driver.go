@@ -97,7 +97,7 @@ func Driver() driver.Driver {
 		Place:      func(o driver.Options) string { return newConfig(o).place() },
 		Endpoints:  endpoints,
 		Adopts:     adopts,
-		Tested:     []string{"ClickHouse 26.9"},
+		Tested:     []driver.Tested{{Version: "ClickHouse 26.9"}},
 		TestServer: driver.Options{connection.User: "tsmark", connection.Password: "@servers/password"},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := newDialect(o).Render(q, s)

@@ -135,10 +135,11 @@ func Driver() driver.Driver {
 			}
 			return fmt.Sprintf("database %s of GridDB at %s", o[connection.Database], where)
 		},
+		Endpoints:  endpoints,
+		Tested:     []driver.Tested{{Version: "5.9.0-40956", From: "built from source"}},
 		TestServer: driver.Options{},
 		Brought: &driver.Brought{
-			How:      "in a container or from its packages, as docs/drivers/griddb.md says",
-			Verified: []driver.Verified{{Version: "5.9.0-40956", Server: "built from source"}},
+			How: "in a container or from its packages, as docs/drivers/griddb.md says",
 		},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := render(q, s, o)

@@ -20,6 +20,9 @@ func server(t testing.TB, given ...string) map[string]string {
 	return conformance.TestServer(t, griddb.Driver(), griddb.FromEnvironment(append(given, "database", name)...)...)
 }
 
+// What tsmark check looks at, which no recording has.
+func TestCheck(t *testing.T) { conformance.Check(t, griddb.Driver(), server(t)) }
+
 // The suite in each layout.
 func TestConformance(t *testing.T) { conformance.Run(t, griddb.Driver(), server(t)) }
 

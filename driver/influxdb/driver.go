@@ -58,7 +58,7 @@ func Driver() driver.Driver {
 		},
 		Endpoints:  endpoints,
 		Adopts:     adopts,
-		Tested:     []string{"1.6", "1.13"},
+		Tested:     []driver.Tested{{Version: "1.6"}, {Version: "1.13"}},
 		TestServer: driver.Options{},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			return influx.Render(q, s, productOf(o[optionServer]))

@@ -3,7 +3,6 @@ package influxdb2
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/influx"
@@ -20,13 +19,10 @@ var told = []string{
 // Describe implements driver.DB.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	out := driver.Description{Version: d.version, Location: d.Address() + "/" + d.settings.bucket, Settings: map[string]string{}, Elsewhere: "bucket"}
-	var config struct {
-		Config map[string]any `json:"config"`
-	}
-	_ = d.api.Call(ctx, http.MethodGet, "/api/v2/config", nil, nil, &config) // nothing to a token that is no operator's
+	config, _ := d.config(ctx) // nothing to a token that is no operator's
 	for _, name := range told {
-		if v, ok := config.Config[name]; ok {
-			out.Settings[name] = fmt.Sprint(v)
+		if v, ok := config[name]; ok {
+			out.Settings[name] = v
 		}
 	}
 	b, err := d.find(ctx)

@@ -63,6 +63,8 @@ func Driver() driver.Driver {
 		Place: func(o driver.Options) string {
 			return fmt.Sprintf("bucket %s of InfluxDB at %s", o[optionBucket], driver.AddressPlace(o[connection.Host], o[connection.Port]))
 		},
+		Endpoints: endpoints,
+		Tested:    []driver.Tested{{Version: "v2.7"}},
 		TestServer: driver.Options{
 			optionToken: "@servers/password", optionOrg: "tsmark", optionSetup: on, connection.User: "tsmark", connection.Password: "@servers/password",
 		},

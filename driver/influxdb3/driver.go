@@ -54,6 +54,7 @@ func Driver() driver.Driver {
 		Place: func(o driver.Options) string {
 			return fmt.Sprintf("database %s of InfluxDB at %s", o[connection.Database], driver.AddressPlace(o[connection.Host], o[connection.Port]))
 		},
+		Endpoints:  endpoints,
 		TestServer: driver.Options{optionToken: "@servers/password"},
 		Brought: &driver.Brought{
 			How:     "InfluxDB 3 Core or Enterprise, in a container or from InfluxData's packages, as docs/drivers/influxdb3.md says",

@@ -78,6 +78,7 @@ func Driver() driver.Driver {
 			listed, _ := newModel(o).names()
 			return fmt.Sprintf("database %s of IoTDB at %s", listed, driver.AddressPlace(o[connection.Host], o[connection.Port]))
 		},
+		Tested:     []driver.Tested{{Version: "2.0.1-beta"}},
 		TestServer: driver.Options{},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := newModel(o).render(q, s)

@@ -53,6 +53,8 @@ func Driver() driver.Driver {
 		Caps:       caps,
 		Modules:    []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
 		Place:      metric.Place("KairosDB", ""),
+		Endpoints:  endpoints,
+		Tested:     []driver.Tested{{Version: "1.3.0"}},
 		TestServer: driver.Options{},
 		Render:     render,
 		Open:       open,

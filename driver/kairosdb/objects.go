@@ -17,6 +17,21 @@ import (
 // Objects implements driver.DB: the metrics, without those that the server writes of
 // itself.
 func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
+	names, err := d.names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var objects []driver.Object
+	for _, name := range names {
+		if !strings.HasPrefix(name, serverOwn) {
+			objects = append(objects, driver.Object{Kind: "metric", Name: name, Data: true, Note: name == metric.Note})
+		}
+	}
+	return objects, nil
+}
+
+// names are those of all metrics.
+func (d *database) names(ctx context.Context) ([]string, error) {
 	answer, err := d.own.Get(ctx, http.MethodGet, pathNames, nil)
 	var list struct{ Results []string }
 	if err == nil {
@@ -25,13 +40,7 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing the metrics of %s: %w", d.Address(), err)
 	}
-	var objects []driver.Object
-	for _, name := range list.Results {
-		if !strings.HasPrefix(name, serverOwn) {
-			objects = append(objects, driver.Object{Kind: "metric", Name: name, Data: true, Note: name == metric.Note})
-		}
-	}
-	return objects, nil
+	return list.Results, nil
 }
 
 // Plan implements driver.DB. A metric is there once a point of it is.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
@@ -34,7 +35,7 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 
 // ReadClock implements driver.Clock.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
-	return sqlkit.ReadClockBy(ctx, d.admin, "SELECT CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)")
+	return sqlkit.ReadClockBy(ctx, d.admin, time.Microsecond, "SELECT CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)")
 }
 
 // Room implements driver.Storage.

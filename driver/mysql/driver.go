@@ -89,7 +89,7 @@ func Driver() driver.Driver {
 		Modules:    []string{"github.com/go-sql-driver/mysql"},
 		Place:      func(o driver.Options) string { return newConfig(connection.Of(o)).place() },
 		Endpoints:  endpoints,
-		Tested:     []string{"MariaDB 10.11", "MariaDB 11.4"},
+		Tested:     []driver.Tested{{Version: "MariaDB 10.11"}, {Version: "MariaDB 11.4"}},
 		TestServer: driver.Options{connection.User: "tsmark", connection.Password: "@servers/password"},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := newDialect(o).Render(q, s)

@@ -48,9 +48,12 @@ func Driver() driver.Driver {
 		Durabilities: []driver.Profile{
 			{Name: driver.AsShipped, Help: "a point is acknowledged once HBase has it in its log, which HBase writes to disk as it is set up to; a client cannot change it", Options: driver.Options{}},
 		},
-		Caps:       caps,
-		Modules:    []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
-		Place:      metric.Place("OpenTSDB", ""),
+		Caps:      caps,
+		Modules:   []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
+		Place:     metric.Place("OpenTSDB", ""),
+		Endpoints: endpoints,
+		// The packages of 2.4.1 say BuildData for their version.
+		Tested:     []driver.Tested{{Version: "BuildData (revision eb125a342)"}},
 		TestServer: driver.Options{},
 		Render:     render,
 		Open:       open,

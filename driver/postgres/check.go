@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
@@ -25,7 +26,7 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 
 // ReadClock implements driver.Clock.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
-	return sqlkit.ReadClockBy(ctx, d.admin, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+	return sqlkit.ReadClockBy(ctx, d.admin, time.Microsecond, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
 }
 
 // Room implements driver.Storage. The folder is told to users with the role

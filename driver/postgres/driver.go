@@ -77,7 +77,7 @@ func Driver() driver.Driver {
 		Name:       "postgres",
 		TestServer: driver.Options{connection.User: "tsmark", connection.Password: "@servers/password", connection.Database: "postgres"},
 		System:     "PostgreSQL",
-		Tested:     []string{"15"},
+		Tested:     []driver.Tested{{Version: "15"}},
 		Help:       "PostgreSQL 14 or newer, written by COPY in binary form",
 		Options:    []driver.Option{partitionOption()},
 		Bucket:     bucket,

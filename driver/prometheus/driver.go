@@ -45,6 +45,8 @@ func Driver() driver.Driver {
 		Caps:       caps,
 		Modules:    []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
 		Place:      metric.Place("Prometheus", optionPrefix),
+		Endpoints:  endpoints,
+		Tested:     []driver.Tested{{Version: "2.42"}, {Version: "3.15"}},
 		TestServer: driver.Options{},
 		Render:     render,
 		Open:       open,

@@ -118,19 +118,34 @@ type config struct {
 			} `yaml:"retention"`
 		} `yaml:"tsdb"`
 	} `yaml:"storage"`
+	Global struct {
+		QueryLog string `yaml:"query_log_file"`
+	} `yaml:"global"`
+	Scrapes  []any `yaml:"scrape_configs"`
+	Rules    []any `yaml:"rule_files"`
+	Forwards []any `yaml:"remote_write"`
+}
+
+// config reads the server's configuration.
+func (d *database) config(ctx context.Context) (config, error) {
+	var text struct{ YAML string }
+	if err := d.status(ctx, "config", &text); err != nil {
+		return config{}, err
+	}
+	var c config
+	if err := yaml.Unmarshal([]byte(text.YAML), &c); err != nil {
+		return config{}, fmt.Errorf("its configuration cannot be read: %w", err)
+	}
+	return c, nil
 }
 
 // limits are how far back a server takes and keeps samples; empty: as shipped.
 type limits struct{ late, retention string }
 
 func (d *database) limits(ctx context.Context, flags map[string]string) (limits, error) {
-	var text struct{ YAML string }
-	if err := d.status(ctx, "config", &text); err != nil {
+	c, err := d.config(ctx)
+	if err != nil {
 		return limits{}, err
-	}
-	var c config
-	if err := yaml.Unmarshal([]byte(text.YAML), &c); err != nil {
-		return limits{}, fmt.Errorf("its configuration cannot be read: %w", err)
 	}
 	l := limits{late: c.Storage.TSDB.Late, retention: c.Storage.TSDB.Retention.Time}
 	for _, name := range []string{"storage.tsdb.retention.time", "storage.tsdb.retention"} {

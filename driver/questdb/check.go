@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
@@ -39,7 +40,7 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 
 // ReadClock implements driver.Clock.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
-	return sqlkit.ReadClock(ctx, "SELECT cast(systimestamp() AS long)", d.own.Ask)
+	return sqlkit.ReadClock(ctx, time.Microsecond, "SELECT cast(systimestamp() AS long)", d.own.Ask)
 }
 
 // Room implements driver.Storage. The server's folder is told as that of its temporary

@@ -64,7 +64,7 @@ func Driver() driver.Driver {
 		},
 		Endpoints:  endpoints,
 		Adopts:     adopts,
-		Tested:     []string{"9.3"},
+		Tested:     []driver.Tested{{Version: "9.3"}},
 		TestServer: driver.Options{},
 		IoTDBBenchmark: driver.Tool{Options: map[string]string{ // which writes over the PostgreSQL protocol
 			"PORT": optionPGPort, "USERNAME": optionPGUser, "PASSWORD": optionPGPassword,

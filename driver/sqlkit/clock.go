@@ -9,9 +9,9 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// ReadClock reads a server's clock by a statement whose answer is one whole number, the
-// microseconds since 1970. It is asked over a connection that is open.
-func ReadClock(ctx context.Context, statement string, ask func(ctx context.Context, statement string) ([][]query.Value, error)) (driver.Reading, error) {
+// ReadClock reads a server's clock by a statement whose answer is one whole number, how
+// many units have passed since 1970. It is asked over a connection that is open.
+func ReadClock(ctx context.Context, unit time.Duration, statement string, ask func(ctx context.Context, statement string) ([][]query.Value, error)) (driver.Reading, error) {
 	asked := time.Now()
 	rows, err := ask(ctx, statement)
 	answered := time.Now()
@@ -21,13 +21,13 @@ func ReadClock(ctx context.Context, statement string, ask func(ctx context.Conte
 	case len(rows) != 1 || len(rows[0]) != 1 || rows[0][0].Kind != query.Int:
 		return driver.Reading{}, errors.New("its answer is no time")
 	}
-	return driver.Reading{Asked: asked, Answered: answered, Server: time.UnixMicro(rows[0][0].Int), Unit: time.Microsecond}, nil
+	return driver.Reading{Asked: asked, Answered: answered, Server: time.Unix(0, rows[0][0].Int*int64(unit)), Unit: unit}, nil
 }
 
 // ReadClockBy is ReadClock over a link, which has the connection open before.
-func ReadClockBy[C Remote](ctx context.Context, l *Link[C], statement string) (read driver.Reading, err error) {
+func ReadClockBy[C Remote](ctx context.Context, l *Link[C], unit time.Duration, statement string) (read driver.Reading, err error) {
 	err = l.Do(ctx, func(c C) error {
-		read, err = ReadClock(ctx, statement, func(ctx context.Context, text string) ([][]query.Value, error) { return QueryRows(ctx, c, text) })
+		read, err = ReadClock(ctx, unit, statement, func(ctx context.Context, text string) ([][]query.Value, error) { return QueryRows(ctx, c, text) })
 		return err
 	})
 	return read, err

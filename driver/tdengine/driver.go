@@ -92,10 +92,11 @@ func Driver() driver.Driver {
 		Place: func(o driver.Options) string {
 			return fmt.Sprintf("database %s of TDengine at %s", o[connection.Database], driver.AddressPlace(o[connection.Host], o[connection.Port]))
 		},
+		Endpoints:  endpoints,
+		Tested:     []driver.Tested{{Version: "3.3.0.1", From: "built from source"}},
 		TestServer: driver.Options{},
 		Brought: &driver.Brought{
-			How:      "in a container, as docs/drivers/tdengine.md says; no package registry has it",
-			Verified: []driver.Verified{{Version: "3.3.0.1", Server: "built from source"}},
+			How: "in a container, as docs/drivers/tdengine.md says; no package registry has it",
 		},
 		IoTDBBenchmark: driver.Tool{Databases: []string{"TDengine"}},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {

@@ -23,6 +23,9 @@ func server(t testing.TB, given ...string) map[string]string {
 	return conformance.TestServer(t, tdengine.Driver(), append([]string{"database", name}, given...)...)
 }
 
+// What tsmark check looks at, which no recording has.
+func TestCheck(t *testing.T) { conformance.Check(t, tdengine.Driver(), server(t)) }
+
 // The suite with each precision of times, and each way to write.
 func TestConformance(t *testing.T) { conformance.Run(t, tdengine.Driver(), server(t)) }
 

@@ -34,7 +34,7 @@ func Driver() driver.Driver {
 			{Name: optionChunk, Layout: true, Default: "12h", Help: "length of the time that a chunk holds, TSBS's default", Type: option.Seconds(time.Minute)},
 			{Name: optionSpace, Layout: true, Default: "0", Help: "how many partitions of series a hypertable has; 0: it is partitioned by time alone", Type: option.AtLeast(0)},
 		},
-		Tested:     []string{"2.23", "2.28"},
+		Tested:     []driver.Tested{{Version: "2.23"}, {Version: "2.28"}},
 		TSBS:       "timescaledb",
 		Bucket:     bucket,
 		Check:      check,

@@ -24,6 +24,9 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 // Room implements driver.Storage: a single node tells it, a cluster's front does not.
 func (d *database) Room(ctx context.Context) (folder string, free int64, err error) {
 	free = -1
+	if d.settings.selekt != "" {
+		return "", free, driver.Untold("a cluster's front does not tell where data is: look at the disks of vmstorage")
+	}
 	err = d.exposed(ctx, func(name, _ string, value float64) {
 		if name == "vm_free_disk_space_bytes" && (free < 0 || int64(value) < free) {
 			free = int64(value)
@@ -44,6 +47,9 @@ var concerns = []driver.Concern{
 
 // Advise implements driver.Adviser.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
+	if d.settings.selekt != "" {
+		return nil, driver.Untold("a cluster's front tells no settings: look at the flags of vminsert, vmselect and vmstorage")
+	}
 	flags, err := d.flags(ctx)
 	if err != nil {
 		return nil, err

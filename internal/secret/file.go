@@ -1,9 +1,10 @@
 package secret
 
 import (
-	"fmt"
 	"os"
 	"strings"
+
+	"github.com/tsmark/tsmark/internal/infile"
 )
 
 // FromFile reads the secret of a file that is named as @FILE, without the end
@@ -15,7 +16,7 @@ func FromFile(value string) (content string, named bool, err error) {
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return "", true, fmt.Errorf("reading a secret from the file behind @: %w", err)
+		return "", true, infile.Cannot("read the secret behind @ in", name, err)
 	}
 	return strings.TrimRight(strings.TrimPrefix(string(text), "\ufeff"), "\r\n"), true, nil
 }

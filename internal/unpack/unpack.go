@@ -5,7 +5,9 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -13,6 +15,39 @@ import (
 
 // maxMemory bounds what a zstd frame may claim.
 const maxMemory = 1 << 30
+
+// Damaged is the error of compressed content that is not what it was.
+type Damaged struct{ Err error } // io.ErrUnexpectedEOF: it was cut off
+
+// Error says how to fix it.
+func (d *Damaged) Error() string {
+	if errors.Is(d.Err, io.ErrUnexpectedEOF) {
+		return "its compressed content is cut off; copy it again, or make it again"
+	}
+	return fmt.Sprintf("its compressed content is damaged (%v); copy it again, or make it again", d.Err)
+}
+
+// Unwrap returns what the decompression said.
+func (d *Damaged) Unwrap() error { return d.Err }
+
+// damaged makes a *Damaged of an error of decompression; one of reading the file itself
+// stays as it is.
+func damaged(err error) error {
+	var path *fs.PathError
+	if err == nil || errors.Is(err, io.EOF) || errors.As(err, &path) {
+		return err
+	}
+	return &Damaged{err}
+}
+
+// checked is content whose errors are those of damaged.
+type checked struct{ from io.Reader }
+
+// Read implements io.Reader.
+func (c checked) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	return n, damaged(err)
+}
 
 // Reader returns the content of raw, decompressed where its first bytes are those
 // of gzip or zstd, which packed reports. Closing what it returns closes raw; after
@@ -26,13 +61,16 @@ func Reader(raw io.ReadCloser) (content io.ReadCloser, packed bool, err error) {
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(peeked)
-		return reader{z, raw, nil}, true, err
+		if errors.Is(err, io.EOF) { // behind its first bytes
+			err = io.ErrUnexpectedEOF
+		}
+		return reader{checked{z}, raw, nil}, true, damaged(err)
 	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(peeked, zstd.WithDecoderMaxMemory(maxMemory))
 		if err != nil {
-			return nil, true, err
+			return nil, true, damaged(err)
 		}
-		return reader{z, raw, z.Close}, true, nil
+		return reader{checked{z}, raw, z.Close}, true, nil
 	}
 	return reader{peeked, raw, nil}, false, nil
 }

@@ -2,7 +2,9 @@ package unpack_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
@@ -40,6 +42,25 @@ func TestReader(t *testing.T) {
 		}
 		if content.Close(); in.closed != 1 {
 			t.Errorf("%s: closed %d times", name, in.closed)
+		}
+	}
+	for name, raw := range map[string][]byte{"gzip": gz.Bytes(), "zstd": zst.Bytes()} {
+		for n := 4; n < len(raw); n++ { // cut off anywhere
+			content, packed, err := unpack.Reader(&file{Reader: bytes.NewReader(raw[:n])})
+			if err == nil {
+				_, err = io.ReadAll(content)
+			}
+			if bad := (*unpack.Damaged)(nil); !packed || !errors.As(err, &bad) || !strings.Contains(err.Error(), "is cut off; copy it again") {
+				t.Errorf("%s, %d of %d bytes: packed %v, %v", name, n, len(raw), packed, err)
+			}
+		}
+		raw[len(raw)-3] ^= 0xff
+		content, _, err := unpack.Reader(&file{Reader: bytes.NewReader(raw)})
+		if err == nil {
+			_, err = io.ReadAll(content)
+		}
+		if bad := (*unpack.Damaged)(nil); !errors.As(err, &bad) || !strings.Contains(err.Error(), "copy it again") {
+			t.Errorf("%s with another byte: %v", name, err)
 		}
 	}
 	if content, packed, err := unpack.Reader(&file{Reader: bytes.NewReader(nil)}); err != nil || packed {

@@ -144,7 +144,7 @@ func oneLine(err error) string { return strings.Join(strings.Fields(err.Error())
 
 // version tells what answers, and whether the driver was tested with it.
 func (x *examination) version(ctx context.Context, db driver.DB) {
-	d, err := db.Describe(ctx)
+	d, err := Describe(ctx, db)
 	if err != nil {
 		x.fails("version", err)
 		return
@@ -153,32 +153,20 @@ func (x *examination) version(ctx context.Context, db driver.DB) {
 		x.report.Location = d.Location
 	}
 	text := strings.TrimSpace(d.Version + " " + d.Edition)
-	if x.Driver.Brought == nil && len(x.Driver.Tested) > 0 && (d.Version == "" || d.Version == unknown) {
-		x.add("version", Skip, "", "the server does not tell it; the driver was tested with %s", strings.Join(x.Driver.Tested, ", "))
-		return
-	}
-	switch caution := x.Driver.Brought.Caution(d.Version); {
-	case x.Driver.Brought != nil && caution != "":
+	told, tested := d.Version != "" && d.Version != driver.UnknownVersion, x.Driver.TestedText()
+	switch caution := x.Driver.Caution(d.Version); {
+	case caution != "":
 		x.add("version", Warned, "verify answers: tsmark compares them with the generator's in every run", "%s: the driver is %s", text, caution)
-	case x.Driver.Brought != nil:
-		x.add("version", OK, "", "%s, with which the driver was tested", text)
-	case len(x.Driver.Tested) == 0:
+	case tested == "":
 		x.add("version", OK, "", "%s", text)
-	case slices.ContainsFunc(x.Driver.Tested, func(v string) bool { return d.Version == v || within(d.Version, v) }):
+	case !told:
+		x.add("version", Skip, "", "the server does not tell it; the driver was tested with %s", tested)
+	case x.Driver.TestedWith(d.Version):
 		x.add("version", OK, "", "%s, with which the driver was tested", text)
 	default:
 		x.add("version", Warned, "a run verifies each answer, so that a wrong one shows; tell the project of what fails",
-			"%s: the driver was tested with %s", text, strings.Join(x.Driver.Tested, ", "))
+			"%s: the driver was tested with %s", text, tested)
 	}
-}
-
-// unknown is the version of a server that does not tell it.
-const unknown = "unknown"
-
-// within reports whether a version is of a release: 15.20 is of 15.
-func within(version, release string) bool {
-	rest, ok := strings.CutPrefix(version, release)
-	return ok && strings.IndexAny(rest, "0123456789") != 0
 }
 
 // existing looks at what the place holds. It reports whether a trial may be loaded there.

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -115,18 +116,14 @@ func TestEncryption(t *testing.T) {
 	holds(t, x.report.Findings, "TLS of HTTP", Warned, "renew the certificate")
 }
 
-func TestWithin(t *testing.T) {
-	for _, c := range []struct {
-		version, release string
-		want             bool
-	}{
-		{"15.20 (Debian)", "15", true}, {"15", "15", true}, {"150.2", "15", false}, {"1.150.0", "1.15", false},
-		{"v1.6.7", "1.6", false}, {"2.28.3", "2.28", true}, {"MariaDB 10.11.19", "MariaDB 10.11", true},
-	} {
-		if got := within(c.version, c.release); got != c.want {
-			t.Errorf("%s within %s: %v", c.version, c.release, got)
-		}
-	}
+// What no server of a kind tells is said in the driver's words, and what one failed to
+// tell in the server's.
+func TestUntold(t *testing.T) {
+	x := &examination{}
+	x.untold("clock", "its time", fmt.Errorf("looking: %w", driver.Untold("X has no clock: look at the wall")))
+	x.untold("settings", "them", errors.New("only root may"))
+	holds(t, x.report.Findings, "clock", Skip, "X has no clock: look at the wall")
+	holds(t, x.report.Findings, "settings", Skip, "the server does not tell them: only root may")
 }
 
 // The trial's reader gives all rows once, whatever the size of its batches, and its values

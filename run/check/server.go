@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,7 +25,7 @@ func (x *examination) room(ctx context.Context, db driver.DB) {
 	} else if s, ok := driver.As[driver.Storage](db); ok {
 		var err error
 		if folder, free, err = s.Room(ctx); err != nil {
-			x.add(check, Skip, "", "the server does not tell: %s", oneLine(err))
+			x.untold(check, "where its data is", err)
 			return
 		}
 	}
@@ -53,6 +54,16 @@ func (x *examination) unasked(check, why string) {
 	}
 }
 
+// untold says why a server did not tell something: no server of its kind does, or this one
+// failed to.
+func (x *examination) untold(check, what string, err error) {
+	if reason := driver.Untold(""); errors.As(err, &reason) {
+		x.add(check, Skip, "", "%s", oneLine(reason))
+		return
+	}
+	x.add(check, Skip, "", "the server does not tell %s: %s", what, oneLine(err))
+}
+
 // apart is how far the clocks may be apart without a word.
 const apart = time.Second
 
@@ -69,7 +80,7 @@ func (x *examination) clock(ctx context.Context, db driver.DB) {
 	for i := range x.Pings {
 		r, err := c.ReadClock(ctx)
 		if err != nil {
-			x.add(check, Skip, "", "the server does not tell its time: %s", oneLine(err))
+			x.untold(check, "its time", err)
 			return
 		}
 		if i == 0 || r.Answered.Sub(r.Asked) < best.Answered.Sub(best.Asked) {
@@ -101,7 +112,7 @@ func (x *examination) settings(ctx context.Context, db driver.DB) {
 	advice, err := a.Advise(ctx)
 	switch {
 	case err != nil:
-		x.add(check, Skip, "", "the server does not tell them: %s", oneLine(err))
+		x.untold(check, "them", err)
 	case len(advice) == 0:
 		x.add(check, OK, "", "none is known to distort the figures")
 	}

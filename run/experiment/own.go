@@ -3,13 +3,13 @@ package experiment
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/ownqueries"
 )
@@ -46,11 +46,10 @@ func (e *Experiment) AddOwn(name string) error {
 
 func readFile(name string) ([]byte, error) {
 	data, err := os.ReadFile(name)
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return nil, fmt.Errorf("cannot read the queries in %s: %w", name, path.Err)
+	if err != nil {
+		return nil, infile.Cannot("read the queries in", name, err)
 	}
-	return data, err
+	return data, nil
 }
 
 // addOwn is AddOwn of a file that was read. A declaration with neither shape nor texts

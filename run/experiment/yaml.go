@@ -78,7 +78,7 @@ func whole(file, format string, args ...any) *Problem {
 // says where one can be seen. Its error is a *Problem.
 func document(file string, data []byte, what, example string) (ast.Node, error) {
 	if len(data) > maxFile {
-		return nil, whole(file, "is larger than %d bytes: not an %s", maxFile, what)
+		return nil, whole(file, "is larger than %d bytes: not an %s; %s", maxFile, what, example)
 	}
 	if nested(data) > maxNesting {
 		return nil, whole(file, "opens more than %d brackets within each other: not an %s", maxNesting, what)

@@ -12,6 +12,7 @@ import (
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/check"
 	"github.com/tsmark/tsmark/run/verify"
 	"github.com/tsmark/tsmark/session"
 	"github.com/tsmark/tsmark/workload"
@@ -101,7 +102,7 @@ func (l *oneLoad) prepare(ctx context.Context) (time.Duration, error) {
 	}
 	prepared := time.Since(begin)
 	var err error
-	if l.out.Description, err = l.db.Describe(ctx); err != nil { // some settings are made with the tables
+	if l.out.Description, err = check.Describe(ctx, l.db); err != nil { // some settings are made with the tables
 		return 0, fmt.Errorf("reading version and settings: %w", err)
 	}
 	l.log, err = l.operations.section(oplog.Cell{Kind: oplog.Load, Target: l.out.Name, Repeat: l.repeat, Workers: l.plan.settings.load.Workers})

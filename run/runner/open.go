@@ -10,6 +10,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/check"
 	"github.com/tsmark/tsmark/session"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -71,11 +72,11 @@ func open(ctx context.Context, planned *plannedTarget, env driver.Env) (driver.D
 
 // describe records what an open target says of itself, and begins to watch it.
 func (x *openStage) describe(ctx context.Context, t driver.DB, planned *plannedTarget, out *result.Target) (err error) {
-	if out.Description, err = t.Describe(ctx); err != nil {
+	if out.Description, err = check.Describe(ctx, t); err != nil {
 		return fmt.Errorf("reading version and settings: %w", err)
 	}
 	x.remark(x.plan.experiment.Expect.OtherTarget(out.Name, out.Description.Version))
-	out.Adapter = planned.driver.Brought.Caution(out.Description.Version)
+	out.Adapter = planned.driver.Caution(out.Description.Version)
 	out.Types = planned.caps.Mapped(x.schema())
 	here, ports, err := x.server(ctx, out.Name, t)
 	if err != nil {

@@ -42,9 +42,17 @@ func openExistingFolder(ctx context.Context, dir string, figures func(*result.Ru
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%w in %s; run tsmark run first, or name another folder with --results", ErrNoResults, dir)
 	case err != nil:
-		return nil, fmt.Errorf("opening the results folder: %w", err)
+		return nil, fmt.Errorf("results folder %s: %w; name a folder that you may read with --results", dir, unnamed(err))
 	}
 	return openDatabase(ctx, dir, figures, writable(dir) == nil)
+}
+
+// unnamed is an error about a file without its name, which stands beside it.
+func unnamed(err error) error {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }
 
 // writable finds out whether files can be made in dir, as SQLite needs to for

@@ -14,11 +14,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/number"
 	"github.com/tsmark/tsmark/internal/unpack"
 )
@@ -69,7 +69,7 @@ func Open(name string, stdin io.Reader) (*Source, error) {
 		info, err := os.Stat(name)
 		switch {
 		case err != nil:
-			return nil, unreadable(name, err)
+			return nil, infile.Unreadable(name, err)
 		case info.IsDir():
 			if columnar, _ := filepath.Glob(filepath.Join(name, "*.parquet")); len(columnar) > 0 {
 				return nil, s.columnar()
@@ -79,7 +79,7 @@ func Open(name string, stdin io.Reader) (*Source, error) {
 			s.path = name
 		default:
 			if s.stream, err = os.Open(name); err != nil {
-				return nil, unreadable(name, err)
+				return nil, infile.Unreadable(name, err)
 			}
 		}
 	}
@@ -105,15 +105,7 @@ func Open(name string, stdin io.Reader) (*Source, error) {
 
 // columnar refuses what tsmark generate writes for other tools than databases.
 func (s *Source) columnar() error {
-	return fmt.Errorf("%s: Parquet and Arrow files are for other tools, and are not loaded; generate the dataset with --format influx or timescaledb, or load it without --file, by the flags that generated it", s.name)
-}
-
-func unreadable(name string, err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err
-	}
-	return fmt.Errorf("cannot read %s: %w; give a file that tsmark generate or tsbs_generate_data wrote, or - for standard input", name, err)
+	return fmt.Errorf("%s: Parquet and Arrow files are not loaded by --file; generate the dataset with --format influx or timescaledb, load it without --file, by the flags that generated it, or load it as your own rows, as tsmark inspect %[1]s shows", s.name)
 }
 
 // begin reads the header and the first row, which it returns.
@@ -218,7 +210,7 @@ func (s *Source) text() (io.ReadCloser, error) {
 	if s.path != "" {
 		f, err := os.Open(s.path)
 		if err != nil {
-			return nil, unreadable(s.path, err)
+			return nil, infile.Unreadable(s.path, err)
 		}
 		raw = f
 	}
@@ -268,7 +260,7 @@ func (s *Source) pieces() (pieces, error) {
 	if s.plain {
 		f, err := os.Open(s.path)
 		if err != nil {
-			return nil, unreadable(s.path, err)
+			return nil, infile.Unreadable(s.path, err)
 		}
 		return newFilePieces(f, int64(s.mark+len(s.header)))
 	}

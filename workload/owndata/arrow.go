@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
+	"github.com/tsmark/tsmark/internal/unpack"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -45,7 +46,7 @@ type parquetSource struct {
 func openParquet(f *os.File, wanted func(name string) bool) (*parquetSource, error) {
 	in, err := file.NewParquetReader(f)
 	if err != nil {
-		return nil, fmt.Errorf("is no Parquet file that can be read: %w", err)
+		return nil, fmt.Errorf("is no Parquet file that can be read (%w); %s", err, copyAgain)
 	}
 	of, err := pqarrow.NewFileReader(in, pqarrow.ArrowReadProperties{BatchSize: recordRows}, memory.DefaultAllocator)
 	if err != nil {
@@ -230,13 +231,16 @@ func (r *recordFile) next(f *filler) (err error) {
 	// The library panics for some files that are damaged.
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the file is damaged: %v", p)
+			err = fmt.Errorf("the file is damaged (%v); %s", p, copyAgain)
 		}
 	}()
 	for {
 		for r.batch == nil || r.at == int(r.batch.NumRows()) {
 			if r.batch, r.group, r.first, err = r.source.next(); err != nil {
 				r.row, r.at, r.batch = 0, 0, nil
+				if damaged := (*unpack.Damaged)(nil); !errors.Is(err, io.EOF) && !errors.As(err, &damaged) {
+					err = fmt.Errorf("the file is damaged (%w); %s", err, copyAgain)
+				}
 				return err
 			}
 			r.at, r.row = 0, 0

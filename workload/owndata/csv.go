@@ -19,7 +19,12 @@ type csvRecords struct {
 }
 
 // errQuote is the error of quotes that do not end, or end within a cell.
-var errQuote = errors.New("a quoted value is not closed, or is followed by something else than a delimiter")
+var errQuote = errors.New("a quoted value is not closed, or is followed by something else than a delimiter; " + correct)
+
+// errColumns is the error of a record that has not as many cells as the header.
+func errColumns(cells, columns int) error {
+	return fmt.Errorf("the row has %d columns, and the header %d; %s, or give the right delimiter", cells, columns, correct)
+}
 
 // next returns the cells of the next record, which are valid until the next call;
 // io.EOF: there is none. Its number is that of its first line.
@@ -209,7 +214,7 @@ func openCSV(r io.Reader, delimiter byte, columns []string) (*csvRecords, []stri
 	}
 	cells, err := c.next()
 	if errors.Is(err, io.EOF) {
-		return nil, nil, errors.New("is empty")
+		return nil, nil, errors.New("is empty; give a file with rows, or leave it out")
 	} else if err != nil {
 		return nil, nil, err
 	}
@@ -232,7 +237,7 @@ func (c *csvRows) next(f *filler) error {
 			return err
 		}
 		if len(cells) != len(c.roles) {
-			return fmt.Errorf("the row has %d columns, and the header %d", len(cells), len(c.roles))
+			return errColumns(len(cells), len(c.roles))
 		}
 		f.begin(c.table)
 		var time int64

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
+	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/unpack"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -57,7 +57,7 @@ func expand(names []string) ([]inputFile, error) {
 		}
 		info, err := os.Stat(name)
 		if err != nil {
-			return unreadable(name, err)
+			return infile.Unreadable(name, err)
 		}
 		if !info.Mode().IsRegular() {
 			return fmt.Errorf("%s is no regular file; rows are read more than once, so save them to a file", name)
@@ -75,10 +75,10 @@ func expand(names []string) ([]inputFile, error) {
 			}
 		case err != nil && strings.ContainsAny(name, "*?["):
 			if found, err = filepath.Glob(name); err != nil || len(found) == 0 {
-				return nil, fmt.Errorf("no file matches %s", name)
+				return nil, fmt.Errorf("no file matches %s; give another pattern, or the names of the files", name)
 			}
 		case err != nil:
-			return nil, unreadable(name, err)
+			return nil, infile.Unreadable(name, err)
 		}
 		for _, f := range found {
 			if err := add(f); err != nil {
@@ -95,7 +95,7 @@ func expand(names []string) ([]inputFile, error) {
 func inFolder(name string) ([]string, error) {
 	entries, err := os.ReadDir(name)
 	if err != nil {
-		return nil, unreadable(name, err)
+		return nil, infile.Unreadable(name, err)
 	}
 	var found []string
 	for _, e := range entries {
@@ -107,14 +107,6 @@ func inFolder(name string) ([]string, error) {
 		return nil, fmt.Errorf("the folder %s has no file whose name ends as one of a known format, such as .csv, .ndjson, .lp, .parquet or .arrow; name the files", name)
 	}
 	return found, nil
-}
-
-func unreadable(name string, err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err
-	}
-	return fmt.Errorf("cannot read %s: %w", name, err)
 }
 
 // withoutExtension is a name without folder and extensions.
@@ -150,10 +142,10 @@ func formatOf(f inputFile) (string, error) {
 	head = head[:n]
 	switch {
 	case n == 0:
-		return "", fmt.Errorf("%s is empty", f.name)
-	case bytes.HasPrefix(head, []byte("PAR1")):
+		return "", fmt.Errorf("%s is empty; give a file with rows, or leave it out", f.name)
+	case bytes.HasPrefix(head, []byte(magicParquet)):
 		return formatParquet, nil
-	case bytes.HasPrefix(head, []byte("ARROW1")), bytes.HasPrefix(head, []byte{0xff, 0xff, 0xff, 0xff}):
+	case bytes.HasPrefix(head, []byte(magicArrow)), bytes.HasPrefix(head, []byte{0xff, 0xff, 0xff, 0xff}):
 		return formatArrow, nil
 	}
 	if named := formatOfName(f.name); named != "" {
@@ -173,7 +165,7 @@ func formatOf(f inputFile) (string, error) {
 func open(f inputFile) (io.ReadCloser, error) {
 	raw, err := os.Open(f.name)
 	if err != nil {
-		return nil, unreadable(f.name, err)
+		return nil, infile.Unreadable(f.name, err)
 	}
 	content, _, err := unpack.Reader(raw)
 	if err != nil {
@@ -187,7 +179,7 @@ func open(f inputFile) (io.ReadCloser, error) {
 func hash(f inputFile) (string, error) {
 	raw, err := os.Open(f.name)
 	if err != nil {
-		return "", unreadable(f.name, err)
+		return "", infile.Unreadable(f.name, err)
 	}
 	defer raw.Close()
 	sum := sha256.New()
@@ -211,7 +203,7 @@ func (f inputFile) unchanged() error {
 	info, err := os.Stat(f.name)
 	switch {
 	case err != nil:
-		return unreadable(f.name, err)
+		return infile.Unreadable(f.name, err)
 	case info.Size() != f.size || !info.ModTime().Equal(f.modified):
 		return fmt.Errorf("%s was changed since it was surveyed; run it again", f.name)
 	}
@@ -297,32 +289,74 @@ func openRows(f inputFile, l *layout, x *index) (*opened, error) {
 	return &opened{r, f.name, in}, nil
 }
 
+// The first bytes of files of record batches; those of Parquet are its last ones, too.
+const (
+	magicParquet = "PAR1"
+	magicArrow   = "ARROW1"
+)
+
+// How to fix a file that is damaged, one of another format than its name or its first
+// bytes say, and a line.
+const (
+	copyAgain  = "copy it again, or make it again"
+	giveFormat = "give the format that it has (csv, ndjson, influx, parquet or arrow)"
+	correct    = "correct the line"
+)
+
+// whole returns an error where a file does not begin or does not end as Parquet does.
+func whole(raw *os.File) error {
+	info, err := raw.Stat()
+	if err != nil {
+		return err
+	}
+	begin, end := make([]byte, len(magicParquet)), make([]byte, len(magicParquet))
+	_, err = raw.ReadAt(begin, 0)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return err
+	case bytes.HasPrefix(begin, []byte{0x1f, 0x8b}), bytes.HasPrefix(begin, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		return errors.New("is Parquet that is compressed as a whole, whose parts cannot be found; decompress it, as by gunzip or unzstd")
+	case string(begin) != magicParquet:
+		return errors.New("is no Parquet: it begins otherwise; " + giveFormat)
+	}
+	if _, err = raw.ReadAt(end, max(0, info.Size()-int64(len(end)))); err != nil {
+		return err
+	}
+	if info.Size() < 3*int64(len(magicParquet)) || string(end) != magicParquet {
+		return errors.New("is cut off: it does not end as Parquet does; " + copyAgain)
+	}
+	return nil
+}
+
 // openRecords opens a file of record batches, of which those columns are read that are
 // wanted; nil: all.
 func openRecords(f inputFile, format string, wanted func(string) bool) (recordSource, io.Closer, error) {
 	raw, err := os.Open(f.name)
 	if err != nil {
-		return nil, nil, unreadable(f.name, err)
+		return nil, nil, infile.Unreadable(f.name, err)
 	}
 	fail := func(err error) (recordSource, io.Closer, error) {
 		raw.Close()
 		return nil, nil, fmt.Errorf("%s: %w", f.name, err)
 	}
 	if format == formatParquet {
+		if err := whole(raw); err != nil {
+			return fail(err)
+		}
 		p, err := openParquet(raw, wanted)
 		if err != nil {
 			return fail(err)
 		}
 		return p, raw, nil
 	}
-	magic := make([]byte, 6)
-	if _, err := raw.ReadAt(magic, 0); err != nil {
+	magic := make([]byte, len(magicArrow))
+	if _, err := raw.ReadAt(magic, 0); err != nil && !errors.Is(err, io.EOF) {
 		return fail(err)
 	}
-	if string(magic) == "ARROW1" {
+	if string(magic) == magicArrow {
 		of, err := ipc.NewFileReader(raw)
 		if err != nil {
-			return fail(fmt.Errorf("is no Arrow file that can be read: %w", err))
+			return fail(fmt.Errorf("is no whole Arrow file (%w); %s", err, copyAgain))
 		}
 		return &arrowFileSource{of: of}, raw, nil
 	}
@@ -333,7 +367,7 @@ func openRecords(f inputFile, format string, wanted func(string) bool) (recordSo
 	of, err := ipc.NewReader(content)
 	if err != nil {
 		content.Close()
-		return nil, nil, fmt.Errorf("%s is no Arrow stream that can be read: %w", f.name, err)
+		return nil, nil, fmt.Errorf("%s: is no Arrow that can be read (%w); %s, or %s", f.name, err, giveFormat, copyAgain)
 	}
 	return &arrowStreamSource{of: of}, content, nil
 }

@@ -250,7 +250,7 @@ func (l *layout) propose(ctx context.Context, progress func(rows int)) error {
 		}
 	}
 	if len(all) == 0 || all[0].rows == 0 {
-		return of(setFiles, fmt.Errorf("%s has no rows", l.files[0].name))
+		return of(setFiles, fmt.Errorf("%s has no rows; give a file with rows, or leave it out", l.files[0].name))
 	}
 	return l.fill(all)
 }

@@ -48,7 +48,7 @@ var errOpen = errors.New("a text has no closing quote")
 func cutPoint(line []byte) (p point, err error) {
 	at := indexPlain(line, ' ')
 	if at <= 0 {
-		return p, errors.New("the line has no blank behind its measurement and tags, so it is no line protocol")
+		return p, errors.New("the line has no blank behind its measurement and tags, so it is no line protocol; " + correct + ", or " + giveFormat)
 	}
 	p.head, line = line[:at], bytes.TrimLeft(line[at:], " ")
 	end := endOfFields(line)
@@ -57,7 +57,7 @@ func cutPoint(line []byte) (p point, err error) {
 	}
 	p.fields, p.time = line[:end], trim(line[end:])
 	if len(p.fields) == 0 {
-		return p, errors.New("the line has no fields")
+		return p, errors.New("the line has no fields; " + correct)
 	}
 	if len(p.time) == 0 {
 		return p, errNoRowTime

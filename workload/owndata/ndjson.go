@@ -42,7 +42,7 @@ func (o *objects) next(member func(name, value []byte, kind jsontext.Kind) error
 		return malformed(err)
 	}
 	if begin.Kind() != '{' {
-		return errors.New("the line is no JSON object")
+		return errors.New("the line is no JSON object; " + correct + ", or " + giveFormat)
 	}
 	for o.decoder.PeekKind() != '}' {
 		raw, err := o.decoder.ReadValue()
@@ -74,7 +74,7 @@ func (o *objects) next(member func(name, value []byte, kind jsontext.Kind) error
 		return malformed(err)
 	}
 	if _, err := o.decoder.ReadToken(); !errors.Is(err, io.EOF) {
-		return errors.New("something stands behind the JSON object of the line")
+		return errors.New("something stands behind the JSON object of the line; give each a line of its own")
 	}
 	return nil
 }
@@ -86,9 +86,9 @@ func malformed(err error) error {
 		err = syntax.Err
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the JSON of the line is cut off")
+		return errors.New("the JSON of the line is cut off; " + correct + ", or copy the file again")
 	}
-	return fmt.Errorf("the line is no JSON: %w", err)
+	return fmt.Errorf("the line is no JSON (%w); %s, or %s", err, correct, giveFormat)
 }
 
 // objectRows are the rows of a file of JSON objects.

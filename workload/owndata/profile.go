@@ -255,7 +255,7 @@ func (p *profiler) file(f inputFile) ([]*profile, error) {
 	for {
 		cells, err := records.next()
 		if err == nil && len(cells) != len(columns) {
-			err = fmt.Errorf("the row has %d columns, and the header %d", len(cells), len(columns))
+			err = errColumns(len(cells), len(columns))
 		}
 		if err != nil {
 			return []*profile{one}, at(records.lines.line, err)

@@ -83,7 +83,7 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 		return nil, of(setFiles, err)
 	}
 	if o.rows == 0 {
-		return nil, of(setFiles, fmt.Errorf("%s has no rows", l.files[0].name))
+		return nil, of(setFiles, fmt.Errorf("%s has no rows; give a file with rows, or leave it out", l.files[0].name))
 	}
 	x.freeze()
 	s.rows, s.zoneless, s.nulls = o.rows, r.filler.clock.zoneless, o.nulls

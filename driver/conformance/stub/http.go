@@ -30,6 +30,18 @@ func Saying(status int, retryAfter, text string) http.HandlerFunc {
 	}
 }
 
+// Paths answers with the text that a path of the server has, and 404 to others.
+func Paths(of map[string]string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		text, known := of[r.URL.Path]
+		if !known {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprint(w, text)
+	}
+}
+
 // Silent takes a request and does not answer.
 func Silent(_ http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body) // only then the server sees that the client is gone

@@ -55,7 +55,7 @@ func Read(r io.Reader, limit int64) ([]Entry, error) {
 	case err != nil && plainly:
 		return nil, err
 	case err != nil:
-		return nil, fmt.Errorf("%w: it is damaged, or was cut off: %w", ErrBad, err)
+		return nil, fmt.Errorf("%w: it is damaged, or was cut off (%w); copy it again", ErrBad, err)
 	case size < 0:
 		return nil, fmt.Errorf("%w: it is damaged, or was cut off; copy it again", ErrBad)
 	case sum != head.SHA256:
@@ -74,8 +74,11 @@ const maxHead = 4 << 10
 // readHead reads what stands before the content.
 func readHead(text *bufio.Reader) (*envelope, error) {
 	begin, err := text.Peek(maxHead)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: it is damaged, or was cut off: %w", ErrBad, err)
+	switch {
+	case errors.Is(err, ErrTooLarge):
+		return nil, fmt.Errorf("%w: %w", ErrBad, err)
+	case err != nil && !errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("%w: it is damaged, or was cut off (%w); copy it again", ErrBad, err)
 	}
 	const key = `"content":`
 	at := bytes.Index(begin, []byte(key))
@@ -88,11 +91,11 @@ func readHead(text *bufio.Reader) (*envelope, error) {
 	case e.Format == "" && bytes.HasPrefix(begin, []byte(`{"format":"`+format)):
 		return nil, fmt.Errorf("%w: it is damaged, or was cut off; copy it again", ErrBad)
 	case e.Format != format && (err != nil || e.Format == ""):
-		return nil, fmt.Errorf("%w: it was not written by tsmark export", ErrBad)
+		return nil, fmt.Errorf("%w: it was not written by tsmark export; give a file that was", ErrBad)
 	case e.Format != format:
 		return nil, fmt.Errorf("%w: it holds %q; give a file that tsmark export wrote", ErrBad, e.Format)
 	case e.Version > version:
-		return nil, fmt.Errorf("%w: it was written by a newer tsmark (format %d, this one knows %d)", ErrBad, e.Version, version)
+		return nil, fmt.Errorf("%w: it was written by a newer tsmark (format %d, this one knows %d); read it with that, or a newer one", ErrBad, e.Version, version)
 	case e.Version != version || err != nil || at < 0:
 		return nil, fmt.Errorf("%w: its head is damaged; copy it again", ErrBad)
 	}
@@ -255,13 +258,13 @@ func decompressed(r io.Reader) (plain io.Reader, done func(), err error) {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(peeked)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%w: it is damaged: %w", ErrBad, err)
+			return nil, nil, fmt.Errorf("%w: it is damaged (%w); copy it again", ErrBad, err)
 		}
 		return z, done, nil
 	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(peeked, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(64<<20))
 		if err != nil {
-			return nil, nil, fmt.Errorf("%w: it is damaged: %w", ErrBad, err)
+			return nil, nil, fmt.Errorf("%w: it is damaged (%w); copy it again", ErrBad, err)
 		}
 		return z, z.Close, nil
 	}

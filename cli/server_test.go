@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/timescaledb"
+	"github.com/tsmark/tsmark/servers"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// A target has what its server needs: connections=one is PGlite's, and not the native
+// extension's, whose script says so.
+func TestServerTarget(t *testing.T) {
+	a := &app{catalog: newCatalog(tsbs.Workloads(), []driver.Driver{timescaledb.Driver()})}
+	background := servers.Background{Folder: t.TempDir()}
+	data := filepath.Join(background.Folder, "timescaledb", "data")
+	if err := os.MkdirAll(data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for written, want := range map[string]string{
+		"": ",connections=one,database=postgres,", "connections=many\n": ",port=5000,database=postgres,", "connections=few\n": ",connections=few,",
+	} {
+		file := filepath.Join(data, "options")
+		if err := os.WriteFile(file, []byte(written), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, err := a.serverTarget(background, servers.Scripts{}, "timescaledb", 5000)
+		if err != nil || !strings.HasPrefix(got, "timescaledb,host=127.0.0.1,port=5000,") || !strings.Contains(got, want) {
+			t.Errorf("%q: %s, %v; want %s", written, got, err, want)
+		}
+	}
+}

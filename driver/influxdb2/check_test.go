@@ -1,0 +1,32 @@
+package influxdb2
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/conformance/stub"
+)
+
+// What a server tells of itself to an operator, and that it tells others nothing.
+func TestCheck(t *testing.T) {
+	const config = `{"config":{"engine-path":"/var/lib/influxdb/engine","storage-wal-fsync-delay":"100ms","query-concurrency":1024,
+		"query-memory-bytes":9223372036854775807,"query-max-memory-bytes":536870912,"http-read-timeout":"0s","log-level":"info","flux-log-enabled":true}}`
+	shows := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	operator := true
+	d := newDatabase(settingsOf(t, served(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Date", shows.Format(http.TimeFormat))
+		if !operator {
+			stub.Saying(http.StatusUnauthorized, "", `{"code":"unauthorized","message":"unauthorized access"}`)(w, r)
+			return
+		}
+		stub.Paths(map[string]string{"/ping": "", "/api/v2/config": config})(w, r)
+	})))
+	defer conformance.Close(t, d)
+	conformance.Reads(t, d, shows, "/var/lib/influxdb/engine", "")
+	conformance.Advises(t, d, "", "storage-wal-fsync-delay", "query-max-memory-bytes", "flux-log-enabled")
+	operator = false
+	_, err := d.Advise(t.Context())
+	stub.Says(t, err, "it tells its settings to an operator's token alone")
+}

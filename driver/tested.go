@@ -1,0 +1,72 @@
+package driver
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Tested is a version of a server on which the whole conformance suite has passed.
+type Tested struct {
+	// Version is as Description.Version has it, up to any dot: 15 stands for 15.20.
+	Version string
+	// From says where the server came from that no script in the folder servers starts:
+	// "built from source". Empty: a script starts it.
+	From string
+}
+
+// String is the version, and where the server came from.
+func (t Tested) String() string {
+	if t.From == "" {
+		return t.Version
+	}
+	return t.Version + " (" + t.From + ")"
+}
+
+// is reports whether a version is the tested one, or of that release: 15.20 is of 15.
+func (t Tested) is(version string) bool {
+	rest, ok := strings.CutPrefix(version, t.Version)
+	return ok && strings.IndexAny(rest, "0123456789") != 0
+}
+
+// TestedWith reports whether the conformance suite has passed on a server of the version.
+func (d *Driver) TestedWith(version string) bool {
+	return slices.ContainsFunc(d.Tested, func(t Tested) bool { return t.is(version) })
+}
+
+// TestedText lists the versions on which the conformance suite has passed; empty: none.
+func (d *Driver) TestedText() string {
+	versions := make([]string, len(d.Tested))
+	for i, t := range d.Tested {
+		versions[i] = t.String()
+	}
+	return strings.Join(versions, ", ")
+}
+
+// Adapter says of a server that users bring which versions the suite has passed on, to
+// stand behind "adapter"; empty: a script starts the server, or there is none.
+func (d *Driver) Adapter() string {
+	switch {
+	case d.Brought == nil:
+		return ""
+	case len(d.Tested) == 0:
+		return "not verified against a server of any version" + d.Brought.standing()
+	}
+	return "verified against " + d.TestedText()
+}
+
+// Caution says of a server that users bring that the suite did not pass on one of the
+// version, to stand behind "adapter"; empty: it did, or a script starts the server.
+func (d *Driver) Caution(version string) string {
+	if d.Brought == nil || d.TestedWith(version) {
+		return ""
+	}
+	text := fmt.Sprintf("not verified against a server of this version (%s)", version)
+	if version == "" {
+		text = "not verified against a server of this version, which it does not tell"
+	}
+	if len(d.Tested) == 0 {
+		return text + d.Brought.standing()
+	}
+	return text + ", but against " + d.TestedText()
+}

@@ -1,0 +1,46 @@
+// Package infile says of files that people name and that cannot be read what is wrong and
+// how to fix it, in one line.
+package infile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Unreadable is the error of a file that cannot be read: its name once, what is wrong, and
+// how to fix it where that is known. It wraps what went wrong.
+func Unreadable(name string, err error) error { return Cannot("read", name, err) }
+
+// Cannot is Unreadable of something else that is done with a file: "import".
+func Cannot(do, name string, err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	if fix := remedy(name, err); fix != "" {
+		return fmt.Errorf("cannot %s %s: %w; %s", do, name, err, fix)
+	}
+	return fmt.Errorf("cannot %s %s: %w", do, name, err)
+}
+
+// remedy says how to fix an error; empty: nobody knows.
+func remedy(name string, err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if folder, failed := os.Getwd(); failed == nil && !filepath.IsAbs(name) {
+			return "give its right name; it was looked for from " + folder + " on"
+		}
+		return "give its right name"
+	case errors.Is(err, fs.ErrPermission):
+		return "let this user read it, as by chmod or chown, or run tsmark as its owner"
+	case errors.Is(err, syscall.EISDIR):
+		return "give the name of a file in it"
+	case errors.Is(err, syscall.ENOTDIR):
+		return "a part of the name is a file and no folder: give its right name"
+	}
+	return ""
+}

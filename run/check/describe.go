@@ -1,0 +1,49 @@
+package check
+
+import (
+	"context"
+	"maps"
+	"net"
+	"strconv"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/monitor"
+	"github.com/tsmark/tsmark/monitor/process"
+)
+
+// toldBy is the setting that says who told the version, where that was not the server.
+const toldBy = "version told by"
+
+// Describe is DB.Describe, with the version of a server on this machine that does not tell
+// it by that of the package that its program is from: Debian's build of VictoriaMetrics
+// does not know its own.
+func Describe(ctx context.Context, db driver.DB) (driver.Description, error) {
+	d, err := db.Describe(ctx)
+	server, ok := driver.As[driver.Server](db)
+	if err != nil || d.Version != driver.UnknownVersion || !ok {
+		return d, err
+	}
+	if version := packaged(ctx, server.Address()); version != "" {
+		d.Version, d.Settings = version, maps.Clone(d.Settings)
+		if d.Settings == nil {
+			d.Settings = map[string]string{}
+		}
+		d.Settings[toldBy] = "its package, for the server tells none"
+	}
+	return d, nil
+}
+
+// packaged is the version of the package of the server at an address; empty: it runs
+// elsewhere, or is from none.
+func packaged(ctx context.Context, address string) string {
+	_, text, err := net.SplitHostPort(address)
+	port, err1 := strconv.Atoi(text)
+	if here, err2 := monitor.CoLocated(ctx, address); err != nil || err1 != nil || err2 != nil || !here {
+		return ""
+	}
+	pids, err := process.ByPort(ctx, port)
+	if err != nil || len(pids) != 1 {
+		return ""
+	}
+	return process.Packaged(ctx, pids[0])
+}
