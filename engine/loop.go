@@ -128,9 +128,9 @@ func (l *loop) run(ctx context.Context, t driver.DB, work func(context.Context, 
 		w.recorder.Close(l.tally)
 	}
 	if ctx.Err() != nil {
-		err = ctx.Err()
+		return ctx.Err()
 	}
-	return l.withhold(err)
+	return l.withhold(ctx, t, err)
 }
 
 // together has all workers work at once, and waits for them.
@@ -146,14 +146,18 @@ func together(ctx context.Context, workers []*worker, work func(context.Context,
 }
 
 // withhold puts what concerns only the type into the result, and returns
-// every other error.
-func (l *loop) withhold(err error) error {
+// every other error. A connection that broke concerns the type where the target
+// still answers: the next type has connections of its own.
+func (l *loop) withhold(ctx context.Context, t driver.DB, err error) error {
 	var wrong *withheld
 	if errors.As(err, &wrong) {
 		l.out.Withheld = wrong.Error()
 		if wrong.answer {
 			l.out.Verdict.Difference = wrong.Error()
 		}
+		return nil
+	}
+	if l.out.Withheld = driver.Broken(ctx, t, err); l.out.Withheld != "" {
 		return nil
 	}
 	return err
