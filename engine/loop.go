@@ -45,6 +45,7 @@ func newLoop(cfg QueryConfig, schedule string, source Source, progress Progress)
 	l := &loop{cfg: cfg, source: source, count: source.Len(), progress: progress}
 	l.first.Store(-1)
 	l.tally = tally.New(oplog.Cell{Kind: oplog.Query, Schedule: schedule, Workers: cfg.Workers, Queries: l.count, First: cfg.First}, 0)
+	cfg.Capture.begin(cfg.First, l.count)
 	return l
 }
 
@@ -291,6 +292,9 @@ func (w *worker) query(ctx context.Context, i int, due *arrival) error {
 		w.cfg.Capture.keep(*taken)
 	default:
 		w.recorded.Add(1)
+		if i < w.count { // later ones are the same queries, which others may run at the same time
+			w.cfg.Capture.count(i, op.Rows)
+		}
 	}
 	return nil
 }
