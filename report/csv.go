@@ -450,7 +450,9 @@ func (l *csvLine) ofLoad(w *result.Load) {
 }
 
 func (l *csvLine) ofStep(at int) {
-	of := func(figure func(*result.GrowthStep) float64) any { return median(estimate.Growth(l.target, at, figure)) }
+	of := func(figure func(*result.GrowthStep) float64) any {
+		return median(estimate.Growth(l.target, at, figure))
+	}
 	settled := estimate.Growth(l.target, at, estimate.StepSettled)
 	l.about(csvRounds(len(settled)), csvStep{
 		GrowthStep: &l.target.Load.Growth.Steps[at], number: at + 1,
