@@ -107,6 +107,18 @@ func (l *tree) counting(t *series.Table) counting {
 	}
 }
 
+// parts are the devices of a table.
+func (l *tree) parts(ctx context.Context, c sqlkit.Conn, t *series.Table) (list []string, err error) {
+	if texts, _ := split(t); len(texts) == 0 {
+		return []string{l.devices(t)}, nil
+	}
+	_, err = c.Query(ctx, "SHOW DEVICES "+l.devices(t), query.SinkFunc(func(row []query.Value) error {
+		list = append(list, string(row[0].Text))
+		return nil
+	}))
+	return list, err
+}
+
 func (l *tree) listSeries(ctx context.Context, c *conn, t *series.Table, sink query.Sink) error {
 	texts, _ := split(t)
 	if len(texts) == 0 {
