@@ -5,6 +5,8 @@ import "time"
 // Literals writes values as a database's language has them, for texts that somebody
 // wrote in that language.
 type Literals struct {
+	// Unsupported is why texts cannot be run with the options at hand; empty: they can.
+	Unsupported string
 	Language string // in lower case: sql, influxql
 	// Text returns a text between quotes; an error: there is no such literal.
 	Text func(string) (string, error)
