@@ -7,7 +7,7 @@ import "time"
 type Literals struct {
 	// Unsupported is why texts cannot be run with the options at hand; empty: they can.
 	Unsupported string
-	Language string // in lower case: sql, influxql
+	Language    string // in lower case: sql, influxql
 	// Text returns a text between quotes; an error: there is no such literal.
 	Text func(string) (string, error)
 	// Time returns a time, rounded up to the first one that the database can name.
