@@ -70,10 +70,10 @@ func TestGrowth(t *testing.T) {
 		}
 	}
 	want := []string{
-		"load,questdb,,,,,30000,7317.99791,,,6",
-		"step,questdb,,1,,,10000,9756.57862,19513.1572,,6",
-		"step,questdb,,2,cpu.service_environment,,10000,4878.28931,9756.57862,2,6",
-		"step,questdb,,3,,cpu.usage_guest cpu.usage_guest_nice,10000,9756.57862,19513.1572,1,6",
+		"load,questdb,,,,,30000,7317.24729,,,6",
+		"step,questdb,,1,,,10000,9756.32972,19512.6594,,6",
+		"step,questdb,,2,cpu.service_environment,,10000,4878.16486,9756.32972,2,6",
+		"step,questdb,,3,,cpu.usage_guest cpu.usage_guest_nice,10000,9756.32972,19512.6594,1,6",
 		"load,timescaledb,no column service_environment,,,,,,,,",
 	}
 	if !slices.Equal(got, want) {
