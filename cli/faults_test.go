@@ -90,6 +90,9 @@ func TestBrokenConnection(t *testing.T) {
 					t.Errorf("it does not say %q:\n%s%s", part, &stdout, &stderr)
 				}
 			}
+			if !c.gone && !strings.Contains(text, "Figures of 1 query type withheld: a connection broke.") {
+				t.Errorf("the top does not say what broke:\n%s", &stdout)
+			}
 			if !c.gone && !strings.Contains(text, "high-cpu-1 verified") {
 				t.Errorf("the other type has no figure:\n%s%s", &stdout, &stderr)
 			}
