@@ -32,7 +32,7 @@ func exact(c *driver.Content) bool {
 // devicesAtOnce how many figures of how many devices: the server refuses statements for
 // which it may lack memory, and 2.0.1 reckons with 1.5 KB a device and 0.36 KB a figure
 // of a device, however few rows there are. It was 18 MB to count a field of 12,000 devices,
-// of which a server with 1 GB of heap had less.
+// of which a server with 1.5 GB of heap had less left.
 const (
 	fieldsAtOnce  = 100
 	figuresAtOnce = 4_000
