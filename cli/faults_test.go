@@ -58,6 +58,48 @@ func TestRetry(t *testing.T) {
 	}
 }
 
+// A connection that breaks while a query is checked or measured withholds the figures
+// of its type, and no more: the other type has its own, and the run ends with 1. Where
+// the server answers no more, the target has failed.
+func TestBrokenConnection(t *testing.T) {
+	const broken = "the connection cannot be reached; the server answers on a new connection"
+	for _, c := range []struct {
+		name  string
+		at    int64 // the query that breaks
+		gone  bool
+		flags []string
+		code  int
+		says  []string // in the report, or in the message
+	}{
+		{"measured", 15, false, nil, exitWithheld, []string{"lastpoint withheld: query ", broken}},
+		{"by a schedule", 15, false, []string{"--rate", "200/s"}, exitWithheld, []string{"lastpoint withheld: query ", broken}},
+		{"checked", 2, false, nil, exitWithheld, []string{"lastpoint withheld: checking query ", broken, "x 1,440"}},
+		{"gone", 15, true, nil, exitTarget, []string{"target x failed: lastpoint: query ", "the connection cannot be reached", "lastpoint not measured"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			catalog := newCatalog(tsbs.Workloads(), []driver.Driver{conformance.Breaking("x", c.at, c.gone)})
+			args := append([]string{"tsmark", "run", "--target", "x", "--results", t.TempDir(), "--scale", "10", "--log-interval", "10m", "--query-type", "lastpoint,high-cpu-1",
+				"--queries", "20", "--verify", "4", "--repeats", "1", "--time-box", "0s", "--workers", "1"}, c.flags...)
+			if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != c.code {
+				t.Errorf("exit status %d, want %d", code, c.code)
+			}
+			text := strings.Join(strings.Fields(stdout.String()+stderr.String()), " ")
+			for _, part := range c.says {
+				if !strings.Contains(text, part) {
+					t.Errorf("it does not say %q:\n%s%s", part, &stdout, &stderr)
+				}
+			}
+			if !c.gone && !strings.Contains(text, "Figures of 1 query type withheld: a connection broke.") {
+				t.Errorf("the top does not say what broke:\n%s", &stdout)
+			}
+			if !c.gone && !strings.Contains(text, "high-cpu-1 verified") {
+				t.Errorf("the other type has no figure:\n%s%s", &stdout, &stderr)
+			}
+		})
+	}
+}
+
 // As many acknowledged rows are lost as others are stored twice: the number of
 // rows is right, and the different ones are counted.
 func TestMaskedLosses(t *testing.T) {

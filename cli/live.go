@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -19,6 +21,8 @@ const (
 	webFlag        = "web"
 	prometheusFlag = "prometheus"
 	tokenFlag      = "token"
+	certFlag       = "web-cert"
+	keyFlag        = "web-key"
 )
 
 // anyPort is the address of a page for which none is given.
@@ -31,6 +35,8 @@ func liveFlags(cmd *cobra.Command) {
 	f.Lookup(webFlag).NoOptDefVal = anyPort
 	f.String(prometheusFlag, "", "show the same as metrics for Prometheus, at /metrics of this `address`, such as 127.0.0.1:9464")
 	f.String(tokenFlag, "", "`@FILE` with the token that readers of both need; addresses that other machines reach must have one")
+	f.String(certFlag, "", "serve both over TLS with the certificate of this PEM `file`, followed by those that lead to its authority")
+	f.String(keyFlag, "", "PEM `file` with the key of the certificate")
 }
 
 // audience is what shows the runs of a command to who wants to see them.
@@ -54,6 +60,9 @@ func (a *app) watch(cmd *cobra.Command) error {
 		return fmt.Errorf("showing the run: %w", err)
 	}
 	a.audience = &audience{run, server}
+	if options.Bare() {
+		fmt.Fprintf(a.stderr, "live page: token and figures cross the network without TLS; give --%s and --%s, or listen on 127.0.0.1 and use a tunnel\n", certFlag, keyFlag)
+	}
 	for _, at := range []struct{ what, url string }{{"live page", server.PageURL}, {"live metrics", server.MetricsURL}} {
 		if at.url != "" {
 			fmt.Fprintf(a.stderr, "%s: %s\n", at.what, at.url)
@@ -79,10 +88,33 @@ func liveOptions(cmd *cobra.Command) (o live.Options, err error) {
 			return o, fmt.Errorf("--%s: %w", tokenFlag, err)
 		}
 	}
+	if o.Certificate, err = certificateOf(f.Lookup(certFlag).Value.String(), f.Lookup(keyFlag).Value.String()); err != nil {
+		return o, fmt.Errorf("--%s, --%s: %w", certFlag, keyFlag, err)
+	}
 	if err := o.Check(); err != nil {
 		return o, fmt.Errorf("--%s, --%s: %w", webFlag, prometheusFlag, err)
 	}
 	return o, nil
+}
+
+// certificateOf reads a certificate and its key; nil: there is none. Errors have nothing
+// of the key.
+func certificateOf(certificate, key string) (*tls.Certificate, error) {
+	switch {
+	case certificate == "" && key == "":
+		return nil, nil
+	case certificate == "" || key == "":
+		return nil, errors.New("TLS needs a certificate and its key; give both")
+	}
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &path):
+		return nil, fmt.Errorf("%w; name a file that this user can read", err)
+	case err != nil:
+		return nil, fmt.Errorf("%s and %s are no pair (%w); give a certificate in PEM and the key that it was made for, without a passphrase", certificate, key, err)
+	}
+	return &pair, nil
 }
 
 // tokenOf reads the token of a file that is named as @FILE. Errors have nothing of what

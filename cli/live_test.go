@@ -2,8 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +18,11 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/driver/sqlite"
 	"github.com/tsmark/tsmark/internal/chromium"
+	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
 // output collects what a program prints while it runs.
@@ -97,6 +104,56 @@ func wait(t *testing.T, what string, so func() bool) {
 		}
 	}
 	t.Fatalf("waited in vain: %s", what)
+}
+
+// A run is shown over TLS to who trusts the certificate; one that does not fit its key
+// is refused before anything is loaded, in one line that says what to do.
+func TestLiveOverTLS(t *testing.T) {
+	certificate, key := stub.Certificate(t)
+	other, _ := stub.Certificate(t)
+	dir := t.TempDir()
+	var out output
+	tsmark := exec.Command("tsmark", "run", "--target", "sqlite", "--scale", "10", "--log-interval", "1m", "--query-type", "lastpoint", "--queries", "100000", "--repeats", "1", "--time-box", "10m",
+		"--verify", "2", "--results", filepath.Join(dir, "results"), "--web", "--prometheus", "127.0.0.1:0", "--web-cert", certificate, "--web-key", key)
+	tsmark.Stdout, tsmark.Stderr = &out, &out
+	if err := tsmark.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tsmark.Process.Kill(); _ = tsmark.Wait() })
+	said := regexp.MustCompile(`(?m)^live (?:page|metrics): (https://127\.0\.0\.1:[0-9]+/\S*)$`)
+	wait(t, "two addresses", func() bool { return len(said.FindAllString(out.String(), -1)) == 2 })
+	pem, err := os.ReadFile(certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusted := x509.NewCertPool()
+	trusted.AppendCertsFromPEM(pem)
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}, DisableKeepAlives: true}}
+	for i, want := range []string{"<html lang", "tsmark_run_over"} {
+		answer, err := client.Get(said.FindAllStringSubmatch(out.String(), -1)[i][1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil || answer.StatusCode != http.StatusOK || !strings.Contains(string(text), want) {
+			t.Errorf("status %d, error %v, no %q in it:\n%s", answer.StatusCode, err, want, text)
+		}
+	}
+	for name, c := range map[string]struct {
+		certificate, key, want string
+	}{
+		"no pair":        {other, key, "tsmark: --web-cert, --web-key: " + other + " and " + key + " are no pair (tls: private key does not match public key); give a certificate in PEM and the key that it was made for"},
+		"no certificate": {key, key, "are no pair ("},
+		"no key":         {certificate, "", "--web-cert, --web-key: TLS needs a certificate and its key; give both"},
+		"not there":      {certificate, filepath.Join(dir, "none.pem"), "none.pem: no such file or directory; name a file that this user can read"},
+	} {
+		var stdout, stderr bytes.Buffer
+		args := []string{"tsmark", "load", "sqlite", "--results", filepath.Join(dir, "refused"), "--web", "--web-cert", c.certificate, "--web-key", c.key}
+		if code := execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{sqlite.Driver()})); code != exitUsage || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(), c.want) {
+			t.Errorf("%s: exit status %d, want %d and %q:\n%s", name, code, exitUsage, c.want, &stderr)
+		}
+	}
 }
 
 // Somebody watches a run in a browser: gives the token, sees figures that change and are

@@ -1,6 +1,9 @@
 package engine
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // Capture takes the answers of a sample of the queries of one type while they
 // are measured. What is taken is not recorded: taking an answer costs the client
@@ -13,10 +16,30 @@ import "sync"
 type Capture struct {
 	Sample          Sample
 	Repeat, Repeats int // this one, from 0, and how many there are
+	// Counts says that the number of rows of every other answer is kept too, of
+	// queries that several run again that of one of them.
+	Counts bool
 
-	begun int64 // operations of earlier phases
+	begun int64   // operations of earlier phases
+	first int     // place of the first query of the phase
+	rows  []int64 // with Counts, by place from first on: rows of the answer, and 1; 0: there is none
 	mu    sync.Mutex
 	kept  []Answered
+}
+
+// begin prepares for a phase of so many queries from a place on.
+func (c *Capture) begin(first, count int) {
+	if c != nil && c.Counts && c.rows == nil {
+		c.first, c.rows = first, make([]int64, count)
+	}
+}
+
+// count notes how many rows the answer at a place of the phase had, which no
+// two workers run at once.
+func (c *Capture) count(place int, rows int64) {
+	if c != nil && c.rows != nil {
+		c.rows[place] = rows + 1
+	}
 }
 
 // wants reports whether the answer to the i-th operation of this phase is taken.
@@ -37,5 +60,14 @@ func (c *Capture) keep(a Answered) {
 	c.kept = append(c.kept, a)
 }
 
-// Answers are those that were taken, in no order.
-func (c *Capture) Answers() []Answered { return c.kept }
+// Answers are those that were taken, in no order, and with Counts those of which
+// only the number of rows is known.
+func (c *Capture) Answers() []Answered {
+	answers := slices.Clone(c.kept)
+	for place, rows := range c.rows {
+		if rows > 0 {
+			answers = append(answers, Answered{Place: c.first + place, Rows: rows - 1})
+		}
+	}
+	return answers
+}

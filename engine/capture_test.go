@@ -50,6 +50,35 @@ func capturable(n, rows int, whole bool) engine.List {
 	return list
 }
 
+// With Counts the number of rows of every other answer is kept, once, however often the
+// queries come.
+func TestCaptureCounts(t *testing.T) {
+	inBothLoops(t, func(t *testing.T, run queryFunc) {
+		c := &engine.Capture{Sample: engine.NewSample("seed", "t", 10, engine.OneOf, 100), Repeats: 1, Counts: true}
+		list := capturable(100, 0, true)
+		for i := range list {
+			list[i].Rows = engine.AnyRows
+		}
+		q, err := run(t.Context(), engine.QueryConfig{Workers: 2, BurnIn: 3, First: 200, Capture: c}, &chatty{rows: 3}, list, ignore)
+		if err != nil {
+			t.Fatal(err)
+		}
+		places := make(map[int]bool)
+		whole := int64(0)
+		for _, a := range c.Answers() {
+			if places[a.Place] || a.Rows != 3 || a.Place < 203 || a.Place > 299 {
+				t.Errorf("%d rows at place %d", a.Rows, a.Place)
+			}
+			if places[a.Place] = true; a.Answer != nil {
+				whole++
+			}
+		}
+		if len(places) != 97 || whole != q.Sample.Captured || whole == 0 {
+			t.Errorf("%d places, %d whole answers of %d captured", len(places), whole, q.Sample.Captured)
+		}
+	})
+}
+
 // Answers that are taken are the sample's, whole or as digests, and have no time;
 // all others have one.
 func TestCapture(t *testing.T) {

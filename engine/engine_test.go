@@ -25,6 +25,7 @@ type stub struct {
 	write   func(ctx context.Context, worker int, b *series.Batch) (driver.Receipt, error)
 	do      func(ctx context.Context, text string) (driver.Cost, error)
 	settle  time.Duration
+	gone    error        // why the target does not describe itself; nil: it does
 	writers atomic.Int64 // open
 }
 
@@ -35,6 +36,9 @@ func (s *stub) NewWriter(_ context.Context, worker int) (driver.Writer, error) {
 
 func (s *stub) NewQuerier(context.Context, int) (driver.Querier, error) { return stubQuerier{s}, nil }
 func (s *stub) Settle(context.Context) error                            { time.Sleep(s.settle); return nil }
+func (s *stub) Describe(context.Context) (driver.Description, error) {
+	return driver.Description{}, s.gone
+}
 
 type stubWriter struct {
 	*stub
@@ -250,22 +254,28 @@ func TestAnyRows(t *testing.T) {
 	})
 }
 
-// Wrong counts and failures withhold the type; a vanished server ends the run.
+// Wrong counts, failures and a broken connection withhold the type; a vanished
+// server ends the run.
 func TestQueryWithheld(t *testing.T) { inBothLoops(t, testQueryWithheld) }
 
 func testQueryWithheld(t *testing.T, run queryFunc) {
 	for name, test := range map[string]struct {
 		cost     driver.Cost
 		err      error
+		gone     error
 		withheld string
 		fatal    error
 	}{
 		"a row less": {cost: driver.Cost{Rows: 1}, withheld: "query 7: 1 rows in the answer, 2 expected"},
 		"an error":   {err: errors.New("syntax"), withheld: "query 7: syntax"},
-		"gone":       {err: fmt.Errorf("dial: %w", driver.ErrUnreachable), fatal: driver.ErrUnreachable},
+		"gone":       {err: fmt.Errorf("dial: %w", driver.ErrUnreachable), gone: driver.ErrUnreachable, fatal: driver.ErrUnreachable},
+		"broken": {
+			err:      fmt.Errorf("%w: connection reset", driver.ErrUnreachable),
+			withheld: "query 7: cannot be reached: connection reset; the server answers on a new connection",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &stub{do: func(_ context.Context, text string) (driver.Cost, error) {
+			s := &stub{gone: test.gone, do: func(_ context.Context, text string) (driver.Cost, error) {
 				if text == "7" {
 					return test.cost, test.err
 				}

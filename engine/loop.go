@@ -45,6 +45,7 @@ func newLoop(cfg QueryConfig, schedule string, source Source, progress Progress)
 	l := &loop{cfg: cfg, source: source, count: source.Len(), progress: progress}
 	l.first.Store(-1)
 	l.tally = tally.New(oplog.Cell{Kind: oplog.Query, Schedule: schedule, Workers: cfg.Workers, Queries: l.count, First: cfg.First}, 0)
+	cfg.Capture.begin(cfg.First, l.count)
 	return l
 }
 
@@ -128,9 +129,9 @@ func (l *loop) run(ctx context.Context, t driver.DB, work func(context.Context, 
 		w.recorder.Close(l.tally)
 	}
 	if ctx.Err() != nil {
-		err = ctx.Err()
+		return ctx.Err()
 	}
-	return l.withhold(err)
+	return l.withhold(ctx, t, err)
 }
 
 // together has all workers work at once, and waits for them.
@@ -146,14 +147,18 @@ func together(ctx context.Context, workers []*worker, work func(context.Context,
 }
 
 // withhold puts what concerns only the type into the result, and returns
-// every other error.
-func (l *loop) withhold(err error) error {
+// every other error. A connection that broke concerns the type where the target
+// still answers: the next type has connections of its own.
+func (l *loop) withhold(ctx context.Context, t driver.DB, err error) error {
 	var wrong *withheld
 	if errors.As(err, &wrong) {
 		l.out.Withheld = wrong.Error()
 		if wrong.answer {
 			l.out.Verdict.Difference = wrong.Error()
 		}
+		return nil
+	}
+	if l.out.Withheld = driver.Broken(ctx, t, err); l.out.Withheld != "" {
 		return nil
 	}
 	return err
@@ -287,6 +292,9 @@ func (w *worker) query(ctx context.Context, i int, due *arrival) error {
 		w.cfg.Capture.keep(*taken)
 	default:
 		w.recorded.Add(1)
+		if i < w.count { // later ones are the same queries, which others may run at the same time
+			w.cfg.Capture.count(i, op.Rows)
+		}
 	}
 	return nil
 }

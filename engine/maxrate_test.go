@@ -237,7 +237,7 @@ func TestFindMaxRateFails(t *testing.T) {
 		"gone":    {func(context.Context) (driver.Cost, error) { return driver.Cost{}, driver.ErrUnreachable }, "", 0, "", driver.ErrUnreachable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &stub{do: func(ctx context.Context, _ string) (driver.Cost, error) { return test.do(ctx) }}
+			s := &stub{gone: test.err, do: func(ctx context.Context, _ string) (driver.Cost, error) { return test.do(ctx) }}
 			q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 20, Tries: 2}, keep, s, queries(3), ignore)
 			if !errors.Is(err, test.err) || !strings.HasSuffix(q.Withheld, test.withheld) || (q.Withheld == "") != (test.withheld == "") {
 				t.Fatalf("withheld %q, error %v", q.Withheld, err)

@@ -160,13 +160,14 @@ func (m *mixed) run(ctx context.Context, t driver.DB) error {
 	if err := m.connect(ctx, t); err != nil {
 		return err
 	}
-	queriers := make([]driver.Querier, m.cfg.Queriers)
-	for i := range queriers {
-		var err error
-		if queriers[i], err = t.NewQuerier(ctx, i); err != nil {
+	readers := make([]*mixedWorker, m.cfg.Queriers)
+	for i := range readers {
+		querier, err := t.NewQuerier(ctx, i)
+		if err != nil {
 			return fmt.Errorf("connecting querier %d: %w", i, err)
 		}
-		defer queriers[i].Close() // reading only
+		readers[i] = &mixedWorker{mixed: m, target: t, worker: i, querier: querier}
+		defer func() { readers[i].querier.Close() }() // reading only
 	}
 	if err := m.skipLoaded(ctx); err != nil {
 		return err
@@ -196,8 +197,8 @@ func (m *mixed) run(ctx context.Context, t driver.DB) error {
 			return m.work(groupCtx, c, m.ready[i], &acks{ledger: m.ledger})
 		})
 	}
-	for i, q := range queriers {
-		group.Go(func() error { return m.newWorker(i, q).queryAll(groupCtx, phase) })
+	for _, r := range readers {
+		group.Go(func() error { return r.queryAll(groupCtx, phase) })
 	}
 	err := group.Wait()
 	if ctx.Err() != nil {

@@ -43,21 +43,17 @@ const patience = time.Millisecond
 // mixedWorker runs queries over a connection of its own.
 type mixedWorker struct {
 	*mixed
+	target  driver.DB
 	worker  int
 	querier driver.Querier
 	logs    []*oplog.Recorder // one a type
 }
 
-func (m *mixed) newWorker(worker int, querier driver.Querier) *mixedWorker {
-	a := &mixedWorker{mixed: m, worker: worker, querier: querier}
-	for _, t := range m.types {
-		a.logs = append(a.logs, t.log.Recorder(worker, m.start))
-	}
-	return a
-}
-
 // queryAll runs what is due, or as fast as it is answered until the phase ends.
 func (m *mixedWorker) queryAll(ctx, phase context.Context) error {
+	for _, t := range m.types {
+		m.logs = append(m.logs, t.log.Recorder(m.worker, m.start))
+	}
 	defer func() {
 		for _, log := range m.logs {
 			log.Close()
@@ -159,8 +155,18 @@ func (m *mixedWorker) query(ctx context.Context, due arrival) (ran bool, err err
 	t.record(&op, &answer)
 	switch {
 	case err == nil || op.Outcome == oplog.AtLeast: // of one that was cut off, what it took is a lower bound
-	case ctx.Err() != nil || errors.Is(err, driver.ErrUnreachable):
+	case ctx.Err() != nil:
 		return true, fmt.Errorf("query %d of %s: %w", q.ID, q.Type, err)
+	case errors.Is(err, driver.ErrUnreachable):
+		fresh, gone := driver.Reconnect(ctx, m.target, m.worker)
+		if gone != nil {
+			return true, fmt.Errorf("query %d of %s: %w", q.ID, q.Type, err)
+		}
+		m.querier.Close() // it is broken
+		m.querier = fresh
+		t.end(func(out *result.MixedType) {
+			out.Withheld = (&withheld{id: q.ID, reason: err.Error()}).Error() + driver.Answers
+		})
 	default:
 		t.end(func(out *result.MixedType) { out.Withheld = (&withheld{id: q.ID, reason: err.Error()}).Error() })
 	}

@@ -113,11 +113,13 @@ func TestMixedFails(t *testing.T) {
 	for name, test := range map[string]struct {
 		write func(*series.Batch) error
 		do    func() error
+		gone  error  // why the target does not describe itself
 		end   error  // wanted of the phase
 		text  string // in the error, or in what is said of the type
 	}{
 		"batch":       {write: func(b *series.Batch) error { return errors.New("disk full") }, end: errors.ErrUnsupported, text: "writer 0, batch 1 (rows 1 to 100, cpu from 2016-01-01T00:00:00Z to 2016-01-01T00:00:00Z): disk full"},
-		"unreachable": {do: func() error { return driver.ErrUnreachable }, end: driver.ErrUnreachable, text: "query 0 of lastpoint: cannot be reached"},
+		"unreachable": {do: func() error { return driver.ErrUnreachable }, gone: driver.ErrUnreachable, end: driver.ErrUnreachable, text: "query 0 of lastpoint: cannot be reached"},
+		"broken":      {do: func() error { return driver.ErrUnreachable }, text: "query 0: cannot be reached; the server answers on a new connection"},
 		"query":       {do: func() error { return errors.New("syntax error") }, text: "query 0: syntax error"},
 		"interrupted": {do: func() error {
 			if n++; n == 3 {
@@ -127,7 +129,7 @@ func TestMixedFails(t *testing.T) {
 		}, end: context.Canceled, text: "context canceled"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &stub{}
+			s := &stub{gone: test.gone}
 			s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) {
 				time.Sleep(time.Millisecond)
 				if test.write != nil {

@@ -75,7 +75,8 @@ const AnyRows = -1
 
 // Query runs the queries in their order and measures the time
 // from sending each to the last byte of its answer. A wrong number of rows or
-// a failed query ends the type: the result is withheld and says why. The error
+// a failed query ends the type: the result is withheld and says why. So does a
+// connection that breaks, where the target answers on a new one. The error
 // is for what concerns more than the type: ctx's end, or a target that is
 // gone.
 //

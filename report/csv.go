@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/measure/stats"
@@ -14,9 +15,8 @@ import (
 )
 
 // csvLine is a line of the CSV, with the parts of a run that it is about: of a load,
-// a query type, all query types together, the writes of a mixed phase, or a query
-// type in it. Parts whose
-// figures do not stand are left out.
+// a step of it, a query type, all query types together, the writes of a mixed phase, or a
+// query type in it. Parts whose figures do not stand are left out.
 type csvLine struct {
 	kind        string
 	run         *result.Run
@@ -60,6 +60,14 @@ type (
 	csvAggregate struct {
 		*result.Aggregate
 		seconds, rate, fresh any
+	}
+	// csvStep is a step of a load whose rows bring columns, with medians over the loads
+	// and how many times as long a row takes as in the first step.
+	csvStep struct {
+		*result.GrowthStep
+		number         int // from 1
+		acked, slowest any
+		cost           stats.Comparison
 	}
 	csvFromRows struct {
 		aggregate string
@@ -157,7 +165,7 @@ func csvColumns() []csvColumn {
 		{"withheld", func(l *csvLine) any { return l.withheld }},
 		{"workers", either(of(func(w *result.Load) any { return w.Workers }), of(func(q *result.Queries) any { return q.Workers }))},
 		{"rows", either(of(func(w csvStored) any { return w.Rows }), of(func(q csvRan) any { return q.Rows }),
-			of(func(q csvAnswered) any { return q.Rows }))},
+			of(func(q csvAnswered) any { return q.Rows }), of(func(s csvStep) any { return s.Rows }))},
 		{"count", of(func(s csvCount) any { return s.Count })},
 		{"min", of(func(s csvTimed) any { return s.Min })},
 		{"mean", of(func(s csvTimed) any { return s.Mean })},
@@ -169,7 +177,7 @@ func csvColumns() []csvColumn {
 		{"p95", of(func(s csvCount) any { return quantile(s.Latency, 0.95, s.P95) })},
 		{"p99", of(func(s csvCount) any { return quantile(s.Latency, 0.99, s.P99) })},
 		{"p999", of(func(s csvCount) any { return quantile(s.Latency, 0.999, s.P999) })},
-		{"max", of(func(s csvTimed) any { return s.Max })},
+		{"max", either(of(func(s csvTimed) any { return s.Max }), of(func(s csvStep) any { return s.slowest }))},
 		// Lines of kind query.
 		{"type", func(l *csvLine) any { return where(l.kind == "query" || l.kind == "mixed query", l.name) }},
 		{"questions", (*csvLine).queriesDrawn},
@@ -195,9 +203,9 @@ func csvColumns() []csvColumn {
 		{"metrics", of(func(w csvStored) any { return w.Metrics })},
 		{"wire_bytes", of(func(w csvStored) any { return w.WireBytes })},
 		{"prepare", of(func(w csvLoaded) any { return w.Prepare })},
-		{"sent", of(func(w csvStored) any { return w.Sent })},
-		{"acked", of(func(w csvStored) any { return where(w.Acked > 0, w.Acked) })},
-		{"settled", of(func(w csvStored) any { return w.Settled })},
+		{"sent", either(of(func(w csvStored) any { return w.Sent }), of(func(s csvStep) any { return s.Sent }))},
+		{"acked", either(of(func(w csvStored) any { return where(w.Acked > 0, w.Acked) }), of(func(s csvStep) any { return where(s.Acked > 0, s.Acked) }))},
+		{"settled", either(of(func(w csvStored) any { return w.Settled }), of(func(s csvStep) any { return s.Settled }))},
 		{"disk_bytes", of(func(w csvLoaded) any { return where(w.DiskBytes >= 0, w.DiskBytes) })},
 		{"disk_left_out", of(func(w csvLoaded) any { return where(w.DiskBytes >= 0, w.DiskLeftOut) })},
 		{"raw_bytes", func(l *csvLine) any { return where(l.kind == "load", l.run.Dataset.RawBytes) }},
@@ -205,6 +213,16 @@ func csvColumns() []csvColumn {
 		{"sent_twice", of(func(r *result.Retries) any { return r.SentTwice })},
 		{"duplicates", of(func(w csvLoad) any { return where(len(w.Census) > 0, w.Duplicates()) })},
 		{"lost", of(func(w csvLoad) any { return where(len(w.Census) > 0, w.Lost()) })},
+		// Lines of kind step, one a step of loads whose rows bring columns: its number, what
+		// it brings, the rows a second that were acknowledged, and how many times as long a
+		// row takes as in the first step until all have settled. Their max is that of batches.
+		{"step", of(func(s csvStep) any { return s.number })},
+		{"new_tags", of(func(s csvStep) any { return strings.Join(s.Tags, " ") })},
+		{"new_fields", of(func(s csvStep) any { return strings.Join(s.Fields, " ") })},
+		{"acked_rate", of(func(s csvStep) any { return s.acked })},
+		{"step_cost", of(func(s csvStep) any { return where(s.number > 1, s.cost.Ratio) })},
+		{"step_cost_low", of(func(s csvStep) any { return where(s.number > 1, low(s.cost.Interval)) })},
+		{"step_cost_high", of(func(s csvStep) any { return where(s.number > 1, high(s.cost.Interval)) })},
 		// The continuous aggregate: of lines of kind load what making it took, its size, the
 		// settled rate of loads while it was kept up and how soon it had every row; of query
 		// types that are answered from it how many times as long they take from rows.
@@ -262,7 +280,7 @@ func csvColumns() []csvColumn {
 		{"unexamined", of(func(q *result.MixedType) any { return q.Unexamined })},
 		{"fresh_median", of(func(q csvFresh) any { return q.Freshness.Median })},
 		{"fresh_max", of(func(q csvFresh) any { return q.Freshness.Max })},
-		// Of loads the median of their settled rates, in rows a second.
+		// Of loads, and of steps of loads, the median of their settled rates, in rows a second.
 		{"rate", func(l *csvLine) any { return l.rate }},
 		// How many rounds or loads these are over, and how many different queries.
 		{"rounds", of(func(n csvRounds) any { return int(n) })},
@@ -303,7 +321,7 @@ func csvColumns() []csvColumn {
 	}
 }
 
-// writeCSV writes a line per load, mixed phase and query type, and one of each
+// writeCSV writes a line per load, step of a load, mixed phase and query type, and one of each
 // target for all types together, where targets are compared. One kind of line
 // leaves the columns of the other empty; a line whose figures do not stand has none.
 func (p *Report) writeCSV(w io.Writer) error {
@@ -375,6 +393,11 @@ func csvLines(g *group, r *result.Run) []*csvLine {
 				line.rate = line.estimated(g, i, g.rankLoads())
 			}
 		}
+		if t.Load.Stands() && t.Load.Growth != nil {
+			for step := range t.Load.Growth.Steps {
+				add("step", compare.LoadSubject).ofStep(step)
+			}
+		}
 		if t.Load != nil && t.Load.Mixed != nil {
 			m := t.Load.Mixed
 			add("mixed", compare.MixedSubject).ofPhase(m)
@@ -404,6 +427,9 @@ func (l *csvLine) ofLoad(w *result.Load) {
 	if retries := w.AllRetries(); retries != nil {
 		l.about(retries)
 	}
+	if l.unsupported = w.Unsupported(); l.unsupported != "" {
+		return
+	}
 	if l.withheld = w.Reason(); !w.Stands() {
 		return
 	}
@@ -419,6 +445,23 @@ func (l *csvLine) ofLoad(w *result.Load) {
 	l.verdict = cmp.Or(w.Unverified, l.run.Dataset.Unverified)
 	if why := w.Unexcluded(); why != "" && l.verdict == "" {
 		l.verdict = "losses cannot be excluded: " + why
+	}
+	l.observed()
+}
+
+func (l *csvLine) ofStep(at int) {
+	of := func(figure func(*result.GrowthStep) float64) any {
+		return median(estimate.Growth(l.target, at, figure))
+	}
+	settled := estimate.Growth(l.target, at, estimate.StepSettled)
+	l.about(csvRounds(len(settled)), csvStep{
+		GrowthStep: &l.target.Load.Growth.Steps[at], number: at + 1,
+		acked: of(estimate.StepAcked), slowest: of(func(s *result.GrowthStep) float64 { return s.Slowest }),
+		cost: stats.Compare(settled, estimate.Growth(l.target, 0, estimate.StepSettled)),
+	})
+	l.median, l.rate = of(func(s *result.GrowthStep) float64 { return s.Median }), median(settled)
+	if e := stats.Summarize(settled); e.Interval != nil {
+		l.about(e.Interval)
 	}
 	l.observed()
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/all"
@@ -31,7 +32,7 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 	case result.Incomplete:
 		warn("INCOMPLETE: %s", cmp.Or(r.Reason, "no reason was recorded"))
 	}
-	loads, beside, types := 0, 0, 0
+	loads, beside, types, broken := 0, 0, 0, 0
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Failure != "" {
@@ -47,7 +48,10 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 			loads++
 		}
 		for j := range t.Queries {
-			if t.Queries[j].Withheld != "" {
+			switch why := t.Queries[j].Withheld; {
+			case strings.HasSuffix(why, driver.Answers):
+				broken++
+			case why != "":
 				types++
 			}
 		}
@@ -67,6 +71,9 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 	}
 	if types > 0 {
 		warn("Figures of %s withheld: the check of the answers failed.", plural(types, "query type"))
+	}
+	if broken > 0 {
+		warn("Figures of %s withheld: a connection broke.", plural(broken, "query type"))
 	}
 	if r.LostOperations > 0 {
 		warn("The operation log lacks %s, since the disk was slower than they came; the figures here have them, those of tsmark analyze do not.",

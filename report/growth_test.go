@@ -1,6 +1,8 @@
 package report
 
 import (
+	"encoding/csv"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +54,30 @@ func TestGrowth(t *testing.T) {
 		if strings.Contains(out, "withheld:") || strings.Contains(out, "Figures of") {
 			t.Errorf("%s: a load that a system refuses counts as withheld", format)
 		}
+	}
+	lines, err := csv.NewReader(strings.NewReader(render(t, CSV, Options{}, run))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, line := range lines[1:] {
+		var values []string
+		for _, name := range []string{"kind", "target", "unsupported", "step", "new_tags", "new_fields", "rows", "rate", "acked_rate", "step_cost", "rounds"} {
+			values = append(values, line[slices.Index(lines[0], name)])
+		}
+		if got = append(got, strings.Join(values, ",")); values[0] == "step" && (values[3] > "1") != (line[slices.Index(lines[0], "step_cost_low")] != "") {
+			t.Errorf("the interval of the cost in %v", line)
+		}
+	}
+	want := []string{
+		"load,questdb,,,,,30000,7317.24729,,,6",
+		"step,questdb,,1,,,10000,9756.32972,19512.6594,,6",
+		"step,questdb,,2,cpu.service_environment,,10000,4878.16486,9756.32972,2,6",
+		"step,questdb,,3,,cpu.usage_guest cpu.usage_guest_nice,10000,9756.32972,19512.6594,1,6",
+		"load,timescaledb,no column service_environment,,,,,,,,",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("CSV has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	run.Targets[0].Load.Growth = nil
 	if growthTable(&result.Run{Targets: run.Targets[:1]}) != nil {

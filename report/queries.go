@@ -58,6 +58,8 @@ func checkTable(t *result.Target) *table {
 			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"n/a: " + q.Unsupported, dim}})
 		case q.Texts != "" && q.Withheld == "" && *v == (result.Verdict{}): // it was only tried whether the server takes it
 			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{q.VerdictText(), dim}})
+		case q.Withheld == "" && q.Sample.Early > 0 && *v == (result.Verdict{}): // the target failed before
+			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"not measured", dim}})
 		case !v.OK():
 			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"wrong: " + cmp.Or(v.Difference, q.Withheld), bad}})
 		default:

@@ -12,7 +12,7 @@ import (
 // many others the rows were counted.
 func verdictText(q *result.Queries) string {
 	text := q.VerdictText()
-	if q.By != "" && q.Verdict.OK() {
+	if q.By != "" && q.Verdict.OK() && q.Counted() == 0 {
 		return text + " " + count(int64(q.Verdict.Checked)) // others' rows are not known
 	}
 	if q.Verdict.OK() && q.Sample.Wanted > 0 {

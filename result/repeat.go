@@ -208,6 +208,7 @@ func PoolVerdicts(repeats []*Queries) (v Verdict, s Sample) {
 		v.Rows += q.Verdict.Rows
 		s.Wanted, s.Early = q.Sample.Wanted, max(s.Early, q.Sample.Early)
 		s.Captured += q.Sample.Captured
+		s.Agreed += q.Sample.Agreed
 		s.Repeated = s.Repeated || q.Sample.Repeated
 		s.Short = s.Short || q.Sample.Short
 		if q.Sample.Repeated {

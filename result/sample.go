@@ -12,6 +12,9 @@ type Sample struct {
 	// could know, and their answers taken to be compared. They are not recorded:
 	// taking an answer costs the client time.
 	Captured int64 `json:"captured,omitempty"`
+	// Agreed is how many further answers had as many rows as those of other systems
+	// to the same queries, where only that they agree can tell.
+	Agreed int64 `json:"agreed,omitempty"`
 	// Different is how many different queries have a time, all repeats together.
 	Different int `json:"different,omitempty"`
 	// Repeated says that the type has too few different queries for each repeat
@@ -32,11 +35,11 @@ func (q *Queries) TooSlow() bool {
 	return q != nil && q.Sample.Short && q.Sample.Different < LeastDifferent
 }
 
-// Counted is how many answers had only their number of rows compared with the
-// oracle's; a reference is not asked about them.
+// Counted is how many answers had only their number of rows compared: with the
+// oracle's, or with those of other systems. A reference is not asked about them.
 func (q *Queries) Counted() int64 {
 	if q.By != "" {
-		return 0
+		return q.Sample.Agreed
 	}
 	n := q.Executed - q.AtLeast
 	if q.Sample.Wanted == 0 { // by an earlier version, which compared others

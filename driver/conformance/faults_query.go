@@ -112,6 +112,11 @@ func (f *faults) cutQuery(ctx context.Context) error {
 			return err
 		}
 	}
+	again, err := driver.Reconnect(ctx, db, 0)
+	if err != nil {
+		return fmt.Errorf("after connections were cut: %w", err)
+	}
+	again.Close() // nothing was read over it
 	rows, _, err := ask(ctx, db, largest.Request, &flow.answered, func(int64) {})
 	if err != nil || rows != largest.rows {
 		return fmt.Errorf("asked again with a new querier: %d rows, %d before; %w", rows, largest.rows, err)

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -159,6 +160,61 @@ func Masking(name string) driver.Driver {
 		}
 	})
 	return kind
+}
+
+// Breaking is Memory of which the connection breaks at the query of a number, counted
+// from 1 over all queries; where it is gone then, nothing answers any more.
+func Breaking(name string, at int64, gone bool) driver.Driver {
+	kind := Capable(Memory(name), func(c *driver.Caps) { c.Embedded = false })
+	open, queries := kind.Open, new(atomic.Int64)
+	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
+		right, err := open(ctx, env, o)
+		return &breaking{DB: right, at: at, gone: gone, queries: queries}, err
+	}
+	return kind
+}
+
+type breaking struct {
+	driver.DB
+	at      int64
+	gone    bool
+	queries *atomic.Int64 // so far
+}
+
+func (b *breaking) away() error {
+	if b.gone && b.queries.Load() >= b.at {
+		return fmt.Errorf("the server %w", driver.ErrUnreachable)
+	}
+	return nil
+}
+
+// Describe implements driver.DB.
+func (b *breaking) Describe(ctx context.Context) (driver.Description, error) {
+	if err := b.away(); err != nil {
+		return driver.Description{}, err
+	}
+	return b.DB.Describe(ctx)
+}
+
+// NewQuerier implements driver.DB.
+func (b *breaking) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
+	q, err := b.DB.NewQuerier(ctx, worker)
+	return &breakingQuerier{q, b, false}, err
+}
+
+type breakingQuerier struct {
+	driver.Querier
+	of     *breaking
+	broken bool
+}
+
+// Do implements driver.Querier.
+func (q *breakingQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	q.broken = q.broken || q.of.queries.Add(1) == q.of.at
+	if q.broken {
+		return driver.Cost{}, fmt.Errorf("the connection %w", driver.ErrUnreachable)
+	}
+	return q.Querier.Do(ctx, r, sink)
 }
 
 // trapped is Memory with something wrong.

@@ -108,3 +108,24 @@ func Backfill(m *query.Materialized, policy string, from, to time.Time) string {
 	return fmt.Sprintf("SELECT\n  %s\nINTO %s\nFROM %s\nWHERE time >= %s\n  AND time < %s\nGROUP BY time(%s), * fill(none)",
 		strings.Join(columns, ",\n  "), in+Ident(m.Name()), in+Ident(m.Table), instant(from), instant(to), duration(m.Bucket))
 }
+
+// slice is how much time one statement fills an aggregate with: the server's answer to a
+// statement is waited for only so long as the option says.
+const slice = 24 * time.Hour
+
+// InSlices fills an aggregate of rows that lie at these times, piece by piece from border
+// to border of its buckets: fill has each piece in turn, and its error ends it. Without a
+// row there is nothing to fill.
+func InSlices(m *query.Materialized, times *driver.Content, fill func(from, to time.Time) error) error {
+	if times.Min.Kind != query.Time {
+		return nil
+	}
+	step := max(slice/m.Bucket, 1) * m.Bucket
+	last := time.Unix(0, times.Max.Int)
+	for at := time.Unix(0, query.BucketOf(times.Min.Int, m.Bucket)); !at.After(last); at = at.Add(step) {
+		if err := fill(at, at.Add(step)); err != nil {
+			return fmt.Errorf("making the aggregate %s: %w", m.Name(), err)
+		}
+	}
+	return nil
+}

@@ -36,10 +36,6 @@ func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]dri
 // notKept is why no continuous query keeps an aggregate up.
 const notKept = "a continuous query of InfluxDB computes the interval that has just ended by the clock, and the rows of a dataset are of other times; what it has missed is filled in by SELECT … INTO"
 
-// slice is how much time one statement fills an aggregate with: the server's answer to a
-// statement is waited for only so long as the option says.
-const slice = 24 * time.Hour
-
 // Materialize implements driver.Materializer: SELECT … INTO, as its users fill in what a
 // continuous query has not computed.
 func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error {
@@ -50,25 +46,13 @@ func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.M
 	if keep {
 		return fmt.Errorf("%w: %s", query.ErrUnsupported, notKept)
 	}
-	if err := d.backfill(ctx, t, m); err != nil {
+	var times driver.Content
+	if err := d.moments(ctx, t, &times); err != nil {
 		return fmt.Errorf("making the aggregate %s: %w", m.Name(), err)
 	}
-	return nil
-}
-
-func (d *database) backfill(ctx context.Context, t *series.Table, m *query.Materialized) error {
-	var times driver.Content
-	if err := d.moments(ctx, t, &times); err != nil || times.Min.Kind != query.Time {
-		return err // no row
-	}
-	step := max(slice/m.Bucket, 1) * m.Bucket
-	last := time.Unix(0, times.Max.Int)
-	for at := time.Unix(0, query.BucketOf(times.Min.Int, m.Bucket)); !at.After(last); at = at.Add(step) {
-		if err := d.own.Exec(ctx, influx.Backfill(m, d.settings.retention, at, at.Add(step))); err != nil {
-			return err
-		}
-	}
-	return nil
+	return influx.InSlices(m, &times, func(from, to time.Time) error {
+		return d.own.Exec(ctx, influx.Backfill(m, d.settings.retention, from, to))
+	})
 }
 
 // Covered implements driver.Materializer.

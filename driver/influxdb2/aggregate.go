@@ -111,10 +111,6 @@ func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]dri
 // notKept is why no task keeps an aggregate up.
 const notKept = "a task of InfluxDB 2 computes the interval that has just ended by the clock, and the rows of a dataset are of other times; what it has missed is filled in by a query that ends in to()"
 
-// slice is how much time one query fills an aggregate with: the server's answer to a
-// query is waited for only so long as the option says.
-const slice = 24 * time.Hour
-
 // Materialize implements driver.Materializer, by the queries of a task, run over the times
 // of rows.
 func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error {
@@ -124,27 +120,19 @@ func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.M
 	if keep {
 		return fmt.Errorf("%w: %s", query.ErrUnsupported, notKept)
 	}
-	if err := d.backfill(ctx, s.Table(m.Table), m); err != nil {
+	t := s.Table(m.Table)
+	var times driver.Content
+	if err := d.moments(ctx, t, &times); err != nil {
 		return fmt.Errorf("making the aggregate %s: %w", m.Name(), err)
 	}
-	return nil
-}
-
-func (d *database) backfill(ctx context.Context, t *series.Table, m *query.Materialized) error {
-	var times driver.Content
-	if err := d.moments(ctx, t, &times); err != nil || times.Min.Kind != query.Time {
-		return err // no row
-	}
-	step := max(slice/m.Bucket, 1) * m.Bucket
-	last := time.Unix(0, times.Max.Int)
-	for at := time.Unix(0, query.BucketOf(times.Min.Int, m.Bucket)); !at.After(last); at = at.Add(step) {
-		for _, f := range d.fills(t, m, at, at.Add(step)) {
+	return influx.InSlices(m, &times, func(from, to time.Time) error {
+		for _, f := range d.fills(t, m, from, to) {
 			if _, err := d.own.ask(ctx, f, valueColumn); err != nil {
 				return err
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // fills are the queries that write an aggregate of the rows from a time to before another,

@@ -34,20 +34,17 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	return out, nil
 }
 
+// witnesses returns values of fields of which each row has at least one. Flux has a table
+// for each series and field: of rows that all have the first one, that tells all.
+func (d *database) witnesses(t *series.Table) flow {
+	return d.all(t, influx.Rows{Query: &query.Query{}, Table: t}.Witnesses(nil)...)
+}
+
 // moments asks for the first and the last time.
 func (d *database) moments(ctx context.Context, t *series.Table, out *driver.Content) error {
 	out.Min, out.Max = new(query.Value), new(query.Value)
-	var names []string
-	for _, f := range t.Fields {
-		names = append(names, f.Name)
-	}
-	for i := range t.Tags {
-		if tag := &t.Tags[i]; tag.Numeric() {
-			names = append(names, tag.Key)
-		}
-	}
 	for function, to := range map[string]*query.Value{"first": out.Min, "last": out.Max} {
-		f := d.all(t, append(names, influx.NullField)...).to(function+"()", "keep(columns: "+list([]string{timeColumn})+")", "group()")
+		f := d.witnesses(t).to(function+"()", "keep(columns: "+list([]string{timeColumn})+")", "group()")
 		order := query.Ascending
 		if to == out.Max {
 			order = query.Descending
@@ -112,21 +109,15 @@ func (d *database) contents(ctx context.Context, t *series.Table, out []driver.C
 	return nil
 }
 
-// ListSeries implements driver.SeriesLister, by the newest value of each field of a
+// ListSeries implements driver.SeriesLister, by the newest values of each
 // series.
 func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
-	var keys, fields []string
+	var keys []string
 	for i := range t.Tags {
-		if tag := &t.Tags[i]; tag.Numeric() {
-			fields = append(fields, tag.Key)
-		} else {
+		if tag := &t.Tags[i]; !tag.Numeric() {
 			keys = append(keys, tag.Key)
 		}
 	}
-	for _, f := range t.Fields {
-		fields = append(fields, f.Name)
-	}
-	fields = append(fields, influx.NullField)
-	f := d.all(t, fields...).to("last()", fmt.Sprintf("drop(columns: %s)", list([]string{valueColumn})), "group()", kept(named(keys...)))
+	f := d.witnesses(t).to("last()", fmt.Sprintf("drop(columns: %s)", list([]string{valueColumn})), "group()", kept(named(keys...)))
 	return d.own.run(ctx, f, named(keys...), sink)
 }

@@ -70,6 +70,16 @@ func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request,
 	return driver.Request{Text: text}, err
 }
 
+// literals are those of texts that users write. JSON does not say which texts are times,
+// and leaves NULL out: of such an answer nobody knows the columns.
+func literals(o driver.Options) query.Literals {
+	l := newDialect().Literals()
+	if o[optionRead] == readHTTP {
+		l.Unsupported = fmt.Sprintf("answers to own texts are read over Flight alone, since JSON has no columns; leave out %s=%s", optionRead, readHTTP)
+	}
+	return l
+}
+
 // timed reports whether a column of an answer is a time, which those of fields that are
 // times are not: these are held as whole numbers.
 func timed(q *query.Query, s *series.Schema, column string) bool {

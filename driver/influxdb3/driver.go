@@ -13,7 +13,6 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/influx"
-	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/internal/option"
 )
 
@@ -62,7 +61,7 @@ func Driver() driver.Driver {
 		},
 		IoTDBBenchmark: driver.Tool{Databases: []string{"InfluxDB-3"}, Options: map[string]string{"DB_NAME": connection.Database, "TOKEN": optionToken}},
 		Render:         render,
-		Literals:       sqlkit.Literals(newDialect),
+		Literals:       literals,
 		Open:           open,
 	}
 }

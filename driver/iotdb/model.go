@@ -46,8 +46,10 @@ type model interface {
 	makeNote() string
 	// tablets returns what makes the tablets of a writer.
 	tablets(*writer, *series.Schema) tablets
-	// counting says how the values of a table are counted.
+	// counting says how the values of a table are counted, and parts what of it: what
+	// statements may have behind FROM one after the other.
 	counting(*series.Table) counting
+	parts(context.Context, sqlkit.Conn, *series.Table) ([]string, error)
 	// listSeries implements driver.SeriesLister.
 	listSeries(context.Context, *conn, *series.Table, query.Sink) error
 }

@@ -161,6 +161,10 @@ func (l *table) makeNote() string {
 	return fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s STRING FIELD)", l.path(note), noteContent)
 }
 
+func (l *table) parts(_ context.Context, _ sqlkit.Conn, t *series.Table) ([]string, error) {
+	return []string{l.path(l.named(t.Name))}, nil
+}
+
 func (l *table) counting(t *series.Table) counting {
 	return counting{quote: l.sql.Ident, rows: "count(*)", first: "min(time)", last: "max(time)", least: "min", most: "max", from: l.path(l.named(t.Name))}
 }

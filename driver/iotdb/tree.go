@@ -107,6 +107,18 @@ func (l *tree) counting(t *series.Table) counting {
 	}
 }
 
+// parts are the devices of a table.
+func (l *tree) parts(ctx context.Context, c sqlkit.Conn, t *series.Table) (list []string, err error) {
+	if texts, _ := split(t); len(texts) == 0 {
+		return []string{l.devices(t)}, nil
+	}
+	_, err = c.Query(ctx, "SHOW DEVICES "+l.devices(t), query.SinkFunc(func(row []query.Value) error {
+		list = append(list, string(row[0].Text))
+		return nil
+	}))
+	return list, err
+}
+
 func (l *tree) listSeries(ctx context.Context, c *conn, t *series.Table, sink query.Sink) error {
 	texts, _ := split(t)
 	if len(texts) == 0 {
@@ -116,12 +128,19 @@ func (l *tree) listSeries(ctx context.Context, c *conn, t *series.Table, sink qu
 	for i := range texts {
 		p.Output = append(p.Output, output{From: fromTag, At: i})
 	}
+	parts, err := l.parts(ctx, c, t)
+	if err != nil {
+		return err
+	}
 	there := call("count", node(witness(t)))
-	p.Statement = fmt.Sprintf("SELECT %s FROM %s HAVING %[1]s > 0 ALIGN BY DEVICE", there, l.devices(t))
 	var reader planned
-	reader.begin(p, sink, int64(c.unit))
-	_, err := c.query(ctx, p.Statement, &reader)
-	return err
+	for from := range together(parts, 1) {
+		reader.begin(p, sink, int64(c.unit))
+		if _, err := c.query(ctx, fmt.Sprintf("SELECT %s FROM %s HAVING %[1]s > 0 ALIGN BY DEVICE", there, from), &reader); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // devices is the path of all devices of a table.

@@ -78,6 +78,9 @@ func (p *plan) request() (string, error) {
 	return string(head) + "\n" + p.Statement, err
 }
 
+// deviceColumn is what answers of ALIGN BY DEVICE have first.
+const deviceColumn = "Device"
+
 // parsePlan reads a request. One that is a statement alone has no plan.
 func parsePlan(text string) (*plan, error) {
 	head, statement, ok := strings.Cut(text, "\n")
@@ -139,7 +142,7 @@ func (r *planned) columns(names, _ []string) error {
 		if len(names) == 0 { // where no device matches, there is no column
 			return nil
 		}
-		if names[0] != "Device" {
+		if names[0] != deviceColumn {
 			return refusing(fmt.Errorf("the answer has the columns %q, of which the first is no device", names))
 		}
 		names = names[1:]

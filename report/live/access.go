@@ -21,12 +21,13 @@ type access struct {
 	needed   bool              // of a token
 	cookie   string            // its name: cookies of a host are the same for all ports
 	session  string            // its value, which whoever gave the token once has
+	tls      bool              // browsers are to send it over TLS alone
 }
 
-func newAccess(a address, token, port string) *access {
+func newAccess(a address, o *Options, port string) *access {
 	return &access{
-		host: a.host, loopback: a.loopback(), token: sha256.Sum256([]byte(token)), needed: token != "",
-		cookie: "tsmark_live_" + port, session: rand.Text(),
+		host: a.host, loopback: a.loopback(), token: sha256.Sum256([]byte(o.Token)), needed: o.Token != "",
+		cookie: "tsmark_live_" + port, session: rand.Text(), tls: o.Certificate != nil,
 	}
 }
 
@@ -102,7 +103,7 @@ func (a *access) enter(w http.ResponseWriter, r *http.Request, token string) {
 		a.refuse(w, r, true)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: a.cookie, Value: a.session, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.SetCookie(w, &http.Cookie{Name: a.cookie, Value: a.session, Path: "/", HttpOnly: true, Secure: a.tls, SameSite: http.SameSiteLaxMode})
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 

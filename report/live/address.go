@@ -1,9 +1,11 @@
 package live
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 )
 
@@ -38,8 +40,11 @@ const leastToken = 16
 // how to fix it.
 func (o *Options) Check() error {
 	if o.Page == "" && o.Metrics == "" {
-		if o.Token != "" {
-			return fmt.Errorf("there is nothing that a token is for; give an address for the page or the metrics too")
+		switch {
+		case o.Token != "":
+			return errors.New("there is nothing that a token is for; give an address for the page or the metrics too")
+		case o.Certificate != nil:
+			return errors.New("there is nothing that a certificate is for; give an address for the page or the metrics too")
 		}
 		return nil
 	}
@@ -59,4 +64,13 @@ func (o *Options) Check() error {
 		return fmt.Errorf("the token is too short; take %d characters or more, as openssl rand -hex 16 prints", leastToken)
 	}
 	return nil
+}
+
+// Bare reports whether what others can reach is served without TLS, so that whoever is
+// on the way reads it, with the token.
+func (o *Options) Bare() bool {
+	return o.Certificate == nil && slices.ContainsFunc([]string{o.Page, o.Metrics}, func(text string) bool {
+		a, err := parseAddress(text)
+		return text != "" && err == nil && !a.loopback()
+	})
 }

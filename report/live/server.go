@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,6 +23,8 @@ type Options struct {
 	Page    string // address of the page, HOST:PORT; empty: there is none
 	Metrics string // address of the metrics for Prometheus; empty: there are none
 	Token   string // that readers need; empty: none, which is for loopback addresses alone
+	// Certificate is that of both over TLS, with its key; nil: they are served without.
+	Certificate *tls.Certificate
 }
 
 // Server shows a run to who asks for it over HTTP.
@@ -49,13 +52,13 @@ func Start(run *Run, o Options) (*Server, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	if o.Page != "" {
-		s.PageURL, err = s.listen(o.Page, o.Token, func(mux *http.ServeMux) {
+		s.PageURL, err = s.listen(o.Page, &o, func(mux *http.ServeMux) {
 			mux.HandleFunc("GET /{$}", s.page)
 			mux.Handle("GET /events", &s.readers)
 		})
 	}
 	if err == nil && o.Metrics != "" {
-		s.MetricsURL, err = s.listen(o.Metrics, o.Token, func(mux *http.ServeMux) { mux.Handle("GET /metrics", metricsOf(run)) })
+		s.MetricsURL, err = s.listen(o.Metrics, &o, func(mux *http.ServeMux) { mux.Handle("GET /metrics", metricsOf(run)) })
 		s.MetricsURL += "metrics"
 	}
 	if err != nil {
@@ -67,7 +70,7 @@ func Start(run *Run, o Options) (*Server, error) {
 }
 
 // listen serves at an address, and returns its URL.
-func (s *Server) listen(text, token string, add func(*http.ServeMux)) (string, error) {
+func (s *Server) listen(text string, o *Options, add func(*http.ServeMux)) (string, error) {
 	a, err := parseAddress(text)
 	if err != nil {
 		return "", err
@@ -83,16 +86,22 @@ func (s *Server) listen(text, token string, add func(*http.ServeMux)) (string, e
 	mux := http.NewServeMux()
 	add(mux)
 	server := &http.Server{
-		Handler: newAccess(a, token, port).guard(mux), ErrorLog: log.New(io.Discard, "", 0),
+		Handler: newAccess(a, o, port).guard(mux), ErrorLog: log.New(io.Discard, "", 0),
 		ReadHeaderTimeout: patience, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 	}
 	s.servers = append(s.servers, server)
+	scheme := "http"
+	if o.Certificate != nil {
+		scheme = "https"
+		// Without HTTP/2: each reader is a connection, as limits and deadlines have it.
+		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*o.Certificate}, MinVersion: tls.VersionTLS12})
+	}
 	s.done.Go(func() { _ = server.Serve(l) }) // it ends by close
 	host := a.host
 	if host == "" {
 		host, _, _ = net.SplitHostPort(l.Addr().String())
 	}
-	return "http://" + net.JoinHostPort(host, port) + "/", nil
+	return scheme + "://" + net.JoinHostPort(host, port) + "/", nil
 }
 
 // page serves the page as it is now.

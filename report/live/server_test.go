@@ -2,6 +2,8 @@ package live
 
 import (
 	"bufio"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/run/runner"
@@ -186,7 +189,7 @@ func TestHost(t *testing.T) {
 			}
 		}
 	}
-	a := newAccess(address{"bench.example.org", "80"}, testToken, "80")
+	a := newAccess(address{"bench.example.org", "80"}, &Options{Token: testToken}, "80")
 	for host, want := range map[string]bool{"bench.example.org": true, "Bench.Example.Org:80": true, "10.1.2.3:80": true, "other.example.org": false, "": false} {
 		if got := a.knows(host); got != want {
 			t.Errorf("bench.example.org knows %q: %v", host, got)
@@ -212,6 +215,8 @@ func TestOptions(t *testing.T) {
 		"a port too large": {Options{Page: "127.0.0.1:65536"}, "is no address; give HOST:PORT"},
 		"a short token":    {Options{Page: "127.0.0.1:0", Token: "short"}, "16 characters or more"},
 		"a token for none": {Options{Token: testToken}, "nothing that a token is for"},
+		"TLS for none":     {Options{Certificate: new(tls.Certificate)}, "nothing that a certificate is for"},
+		"TLS, no token":    {Options{Page: ":8080", Certificate: new(tls.Certificate)}, "(--token)"},
 	} {
 		err := c.options.Check()
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -228,6 +233,59 @@ func TestOptions(t *testing.T) {
 	defer taken.Close()
 	if _, err := Start(NewRun(), Options{Page: "127.0.0.1:0", Metrics: taken.Addr().String()}); err == nil || !strings.Contains(err.Error(), "choose another port") {
 		t.Errorf("a port that is taken: %v", err)
+	}
+}
+
+// Over TLS page, metrics and events are as without, and the cookie goes over TLS alone.
+func TestTLS(t *testing.T) {
+	certificate, key := stub.Certificate(t)
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, NewRun(), Options{Page: "127.0.0.1:0", Metrics: "127.0.0.1:0", Token: testToken, Certificate: &pair})
+	client := plainClient(t)
+	trusted := x509.NewCertPool()
+	trusted.AddCert(pair.Leaf)
+	client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: trusted}
+	for _, url := range []string{s.PageURL, strings.TrimSuffix(s.MetricsURL, "metrics")} {
+		if !strings.HasPrefix(url, "https://127.0.0.1:") {
+			t.Errorf("it is at %s", url)
+		}
+		if answer, _ := send(t, client, url, request{path: "/"}); answer.StatusCode != http.StatusUnauthorized {
+			t.Errorf("without the token: status %d", answer.StatusCode)
+		}
+		answer, _ := send(t, client, url, request{path: "/?token=" + testToken})
+		if cookies := answer.Cookies(); answer.StatusCode != http.StatusSeeOther || len(cookies) != 1 || !cookies[0].Secure {
+			t.Errorf("with the token: status %d, cookies %v", answer.StatusCode, answer.Cookies())
+		}
+		if answer, text := send(t, client, "http://"+strings.TrimPrefix(url, "https://"), request{path: "/", bearer: testToken}); answer.StatusCode == http.StatusOK || strings.Contains(text, "html") {
+			t.Errorf("without TLS: status %d, %s", answer.StatusCode, text)
+		}
+	}
+	if answer, text := send(t, client, s.PageURL, request{path: "/", bearer: testToken}); answer.StatusCode != http.StatusOK || !strings.Contains(text, "<html") {
+		t.Errorf("the page: status %d\n%s", answer.StatusCode, text)
+	}
+	if answer, text := send(t, client, strings.TrimSuffix(s.MetricsURL, "metrics"), request{path: "/metrics", bearer: testToken}); answer.StatusCode != http.StatusOK || !strings.Contains(text, "tsmark_run_over") {
+		t.Errorf("metrics: status %d\n%s", answer.StatusCode, text)
+	}
+}
+
+// Whoever is on the way reads what is served to other machines without TLS.
+func TestBare(t *testing.T) {
+	for name, c := range map[string]struct {
+		options Options
+		want    bool
+	}{
+		"nothing":       {Options{}, false},
+		"this machine":  {Options{Page: "127.0.0.1:0", Metrics: "[::1]:0", Token: testToken}, false},
+		"all":           {Options{Page: ":0", Token: testToken}, true},
+		"metrics":       {Options{Page: "127.0.0.1:0", Metrics: "10.0.0.1:0", Token: testToken}, true},
+		"all, with TLS": {Options{Page: ":0", Token: testToken, Certificate: new(tls.Certificate)}, false},
+	} {
+		if got := c.options.Bare(); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
 	}
 }
 

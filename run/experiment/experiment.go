@@ -335,6 +335,14 @@ func (q *Queries) Choose(known []workload.QueryType) []string {
 	return chosen
 }
 
+// runs reports whether a type of the core is run.
+func (q *Queries) runs(name string) bool {
+	if q.chosenByWord() {
+		return !slices.Contains(q.Types, Without+name)
+	}
+	return slices.Contains(q.Types, name)
+}
+
 // chosenByWord reports whether a word stands for many types: AllTypes or CoreTypes.
 func (q *Queries) chosenByWord() bool {
 	return len(q.Types) > 0 && (q.Types[0] == AllTypes || q.Types[0] == CoreTypes)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
@@ -41,12 +42,15 @@ func (x *checkStage) check(ctx context.Context, on *turn) error {
 		}
 		task := x.Display.Start(on.out.Name+" "+q.queryType.Name, "answers", int64(len(q.early)))
 		checked, err := x.checkType(ctx, on, q, task)
+		if broken := driver.Broken(ctx, on.db, err); broken != "" {
+			checked.Withheld, err = broken, nil // no other type is concerned, nor the load
+		}
 		if err != nil {
 			fail(ctx, task, err)
 			return fmt.Errorf("%s: %w", q.queryType.Name, err)
 		}
 		if checked.Unsupported == "" {
-			checked.Withheld = cmp.Or(checked.Verdict.Difference, doubt)
+			checked.Withheld = cmp.Or(checked.Withheld, checked.Verdict.Difference, doubt)
 			if doubt != "" && checked.Verdict.Difference != "" {
 				checked.Withheld = doubt + "; " + checked.Verdict.Difference
 			}

@@ -112,13 +112,17 @@ func taken(t *result.Target) int64 {
 type compareStage struct {
 	*stage
 	answers [views]map[takenQuery]*oracle.Expectation // nil: not worked out yet
-	texts   map[takenQuery]map[string]*query.Answer   // by target, of types that agreement alone can verify
+	// By target, of types that agreement alone can verify: the answers that were taken,
+	// and the rows of all.
+	texts map[takenQuery]map[string]*query.Answer
+	rows  map[string]map[string]rowCounts // by type and target
 }
 
 // decided is the verdict on the answers of a phase.
 type decided struct {
 	phase
 	verdict   result.Verdict
+	agreed    int64  // further answers that had as many rows as those of other systems
 	disagrees string // how another system's answer differs, where nobody knows the right one
 }
 
@@ -136,7 +140,7 @@ func (x *compareStage) expect(ctx context.Context) error {
 	for v := range wanted {
 		wanted[v] = make(map[takenQuery]bool)
 	}
-	x.texts = make(map[takenQuery]map[string]*query.Answer)
+	x.texts, x.rows = make(map[takenQuery]map[string]*query.Answer), make(map[string]map[string]rowCounts)
 	for i := range x.run.Targets {
 		held := x.viewOf(&x.plan.targets[i])
 		for _, p := range undecided(&x.run.Targets[i]) {
@@ -148,6 +152,13 @@ func (x *compareStage) expect(ctx context.Context) error {
 				key := x.keyOf(p, &a)
 				if !x.agrees(x.queriesOf(p.queryType)) {
 					wanted[held][key] = true
+					continue
+				}
+				if x.rows[p.queryType] == nil {
+					x.rows[p.queryType] = make(map[string]rowCounts)
+				}
+				x.rows[p.queryType][p.target] = x.rows[p.queryType][p.target].with(key.id, a.Rows)
+				if a.Answer == nil {
 					continue
 				}
 				if x.texts[key] == nil {
@@ -226,8 +237,7 @@ func (x *compareStage) compare(ctx context.Context, t driver.DB, planned *planne
 			if err != nil {
 				return found, false, stored(err)
 			}
-			verdict, differs := x.agree(q, p, answers, cfg.Progress)
-			found = append(found, decided{p, verdict, differs})
+			found = append(found, x.agree(q, p, answers, cfg.Progress))
 			continue
 		}
 		verdict, open, err := x.compareType(ctx, cfg, t, planned, held, p)
@@ -240,7 +250,7 @@ func (x *compareStage) compare(ctx context.Context, t driver.DB, planned *planne
 			continue
 		}
 		wrong = wrong || verdict.Difference != ""
-		found = append(found, decided{p, verdict, ""})
+		found = append(found, decided{phase: p, verdict: verdict})
 	}
 	spread(found)
 	if wrong {
@@ -273,6 +283,7 @@ func (x *compareStage) decide(ctx context.Context, out *result.Target, found []d
 	for _, d := range found {
 		q := *out.RepeatOf(d.repeat).Type(d.queryType)
 		q.Verdict, q.Disagrees, q.Withheld = d.verdict, d.disagrees, cmp.Or(q.Withheld, d.verdict.Difference)
+		q.Sample.Agreed = d.agreed
 		if q.Verdict == (result.Verdict{}) { // there was nothing to compare the answers with
 			q.Sample.Captured = 0
 		}

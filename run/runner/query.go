@@ -111,7 +111,7 @@ func (x *queryStage) capture(q *typeQueries, repeat int) *engine.Capture {
 	}
 	return &engine.Capture{
 		Sample: engine.NewSample(x.run.CheckSeed, q.queryType.Name, x.plan.experiment.Queries.Verify, engine.OneOf, operations),
-		Repeat: repeat - 1, Repeats: q.repeats,
+		Repeat: repeat - 1, Repeats: q.repeats, Counts: x.agrees(q),
 	}
 }
 

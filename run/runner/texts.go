@@ -130,7 +130,7 @@ func (x *checkStage) checkTexts(ctx context.Context, on *turn, q *typeQueries, o
 	}
 	querier, err := on.db.NewQuerier(ctx, 0)
 	if err != nil {
-		return nil, fmt.Errorf("connecting to run texts: %w", err)
+		return out, fmt.Errorf("connecting to run texts: %w", err)
 	}
 	defer querier.Close() // reading only
 	for i := range q.early {

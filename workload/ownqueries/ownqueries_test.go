@@ -292,7 +292,11 @@ func TestTexts(t *testing.T) {
 	if err != nil || !strings.Contains(text, "2016-01-01T") || strings.Contains(text, "'2.5e3'") || strings.Contains(text, "'1'") {
 		t.Errorf("SQLite's text is %q, %v", text, err)
 	}
-	l.Language = "influxql"
+	l.Unsupported = "with these options"
+	if _, err := q.Text(&one, "sqlite", &l); !errors.Is(err, query.ErrUnsupported) || !strings.Contains(err.Error(), l.Unsupported) || q.IsFor("sqlite", &l) {
+		t.Errorf("with options that rule texts out: %v", err)
+	}
+	l.Unsupported, l.Language = "", "influxql"
 	if _, err := q.Text(&one, "influxdb", &l); !errors.Is(err, query.ErrUnsupported) {
 		t.Errorf("InfluxDB's text: %v", err)
 	}

@@ -197,7 +197,7 @@ func Languages() []string { return []string{"sql", "influxql"} }
 // IsFor reports whether the declaration has a text for a driver with the literals.
 func (q *Query) IsFor(driver string, l *query.Literals) bool {
 	_, ok := q.textFor(driver, l)
-	return ok
+	return ok && l.Unsupported == ""
 }
 
 func (q *Query) textFor(driver string, l *query.Literals) (text string, ok bool) {
@@ -208,11 +208,14 @@ func (q *Query) textFor(driver string, l *query.Literals) (text string, ok bool)
 }
 
 // Text returns the text of one of the type's queries for a driver. The literals are nil
-// where it takes no texts. The error wraps query.ErrUnsupported where the declaration has
-// no text for it.
+// where it takes no texts. The error wraps query.ErrUnsupported where it takes none with its
+// options, or the declaration has no text for it.
 func (q *Query) Text(one *query.Query, driver string, l *query.Literals) (string, error) {
 	if l == nil {
 		return "", fmt.Errorf("%w: %s takes no texts of own queries", query.ErrUnsupported, driver)
+	}
+	if l.Unsupported != "" {
+		return "", fmt.Errorf("%w: %s", query.ErrUnsupported, l.Unsupported)
 	}
 	text, ok := q.textFor(driver, l)
 	if !ok {
