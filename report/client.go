@@ -63,8 +63,8 @@ func measurements(t *result.Target) []measurement {
 func (m *measurement) clientBound() string {
 	why, bound := "", 0
 	for _, c := range m.Cells {
-		if c.ClientBound != "" {
-			why, bound = c.ClientBound, bound+1
+		if by := c.Bound(); by != "" {
+			why, bound = by, bound+1
 		}
 	}
 	if bound > 0 && len(m.Cells) > 1 {
