@@ -14,20 +14,20 @@ type Capture struct {
 	Sample          Sample
 	Repeat, Repeats int // this one, from 0, and how many there are
 
-	begun int64 // operations of earlier phases
+	Begun int64 // operations of earlier phases
 	mu    sync.Mutex
 	kept  []Answered
 }
 
 // wants reports whether the answer to the i-th operation of this phase is taken.
 func (c *Capture) wants(i int64) bool {
-	return c != nil && i >= 0 && c.Sample.Has((c.begun+i)*int64(c.Repeats)+int64(c.Repeat))
+	return c != nil && i >= 0 && c.Sample.Has((c.Begun+i)*int64(c.Repeats)+int64(c.Repeat))
 }
 
 // end ends a phase of so many operations.
 func (c *Capture) end(operations int64) {
 	if c != nil {
-		c.begun += operations
+		c.Begun += operations
 	}
 }
 
