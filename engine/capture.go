@@ -31,6 +31,13 @@ func (c *Capture) end(operations int64) {
 	}
 }
 
+// Take takes answers that another client of the same phase took.
+func (c *Capture) Take(answers []Answered) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kept = append(c.kept, answers...)
+}
+
 func (c *Capture) keep(a Answered) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -33,7 +33,7 @@ type LoadConfig struct {
 	// more than that than those of one that is not written yet. Its target's writers keep
 	// nothing back. 0: they may overtake each other.
 	InOrder time.Duration
-	Start Start // says when the clock starts; nil: once all workers are connected
+	Start   Start // says when the clock starts; nil: once all workers are connected
 	// Acked, where it is not nil, is called between the last acknowledgement
 	// and settling, whose time includes it.
 	Acked func(context.Context)

@@ -52,6 +52,7 @@ var _ interface {
 	driver.ReadTeller
 	driver.Incomplete
 	driver.Inspector
+	driver.Joiner
 	driver.Kept
 	driver.LineTaker
 	driver.Materializer
