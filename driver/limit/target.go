@@ -197,6 +197,15 @@ func (t *limited) DistinctCensus(ctx context.Context, table *series.Table) (driv
 	}, nil)
 }
 
+// Join implements driver.Joiner.
+func (t *limited) Join(ctx context.Context, s *series.Schema) error {
+	own, ok := driver.As[driver.Joiner](t.DB)
+	if !ok {
+		return errNot("lets several processes write")
+	}
+	return run(ctx, t.limits.statement(), "getting ready to write", func(ctx context.Context) error { return own.Join(ctx, s) })
+}
+
 // Grow implements driver.Grower. It asks nothing of a server.
 func (t *limited) Grow(s *series.Schema) error {
 	own, ok := driver.As[driver.Grower](t.DB)

@@ -187,7 +187,7 @@ func (o *onePart) do(ctx context.Context) error {
 		return o.finish(nil)
 	}
 	var err error
-	if o.db, err = open(ctx, o.planned, driver.Env{}); err != nil {
+	if o.db, err = open(ctx, o.planned, driver.Env{Create: o.planned.caps.Discards}); err != nil {
 		return err
 	}
 	defer o.db.Close() // what was acknowledged does not depend on it
