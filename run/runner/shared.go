@@ -53,16 +53,16 @@ func (p *sharedPhase) do(ctx context.Context, common part) error {
 		if len(members) == 0 {
 			return fmt.Errorf("%w; start some, and go on by tsmark resume", ErrNoAgents)
 		}
-		p.of, p.parts = len(members), nil
+		p.of, p.parts, p.results = len(members), nil, nil
 		list := make([]assignment, len(members))
 		for i, m := range members {
 			list[i] = assignment{m, workload.Share{Index: i, Count: p.of}}
 		}
-		lost, err := p.give(ctx, common, list)
+		lost, calledOff, err := p.give(ctx, common, list)
 		if err != nil {
 			return err
 		}
-		if !p.start.IsZero() || len(lost) == 0 {
+		if !calledOff {
 			p.missing = lost
 			return nil
 		}
@@ -88,9 +88,12 @@ func (p *sharedPhase) takeOver(ctx context.Context, common part) error {
 			}
 		}
 		rest := p.missing[len(list):]
-		lost, err := p.give(ctx, common, list)
+		lost, calledOff, err := p.give(ctx, common, list)
 		if err != nil {
 			return err
+		}
+		if calledOff {
+			continue // with who is left
 		}
 		p.missing = append(slices.Clone(rest), lost...)
 	}
@@ -98,14 +101,15 @@ func (p *sharedPhase) takeOver(ctx context.Context, common part) error {
 }
 
 // give has members do shares, and joins what they did. It returns the shares whose members
-// were lost. The error is of a share whose member is there.
-func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) (lost []result.Part, err error) {
+// were lost, and whether all was called off for one of them before any started. The error
+// is of a share whose member is there.
+func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) (lost []result.Part, calledOff bool, err error) {
 	bodies, names := make(map[string][]byte), make(map[string]string)
 	for _, a := range list {
 		common.Share = a.share
 		body, err := json.Marshal(&common)
 		if err != nil {
-			return nil, fmt.Errorf("dividing a phase among agents: %w", err)
+			return nil, false, fmt.Errorf("dividing a phase among agents: %w", err)
 		}
 		bodies[a.member.ID], names[a.member.ID] = body, a.member.Name
 	}
@@ -122,7 +126,7 @@ func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) 
 		}
 	}()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	began := startOf(slices.Collect(maps.Values(outcomes)))
 	if p.start.IsZero() {
@@ -131,7 +135,7 @@ func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) 
 	if began.IsZero() {
 		began = given // there are no operations
 	}
-	var failed, calledOff error
+	var failed, unstarted error
 	for _, a := range list {
 		o := outcomes[a.member.ID]
 		part := result.Part{Agent: a.member.Name, Share: a.share.Index, Skew: o.Skew.Seconds()}
@@ -141,21 +145,21 @@ func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) 
 			p.lostAgent(a.member.Name, o.Err)
 			lost = append(lost, part)
 		case o.Err != nil && o.Started.IsZero():
-			calledOff = cmp.Or(calledOff, fmt.Errorf("agent %s: %w", a.member.Name, o.Err))
+			unstarted = cmp.Or(unstarted, fmt.Errorf("agent %s: %w", a.member.Name, o.Err))
 		case o.Err != nil:
 			failed = cmp.Or(failed, fmt.Errorf("agent %s: %w", a.member.Name, o.Err))
 		}
 		if o.File != "" {
 			if err := p.join(&part, a.share, o.File, began); err != nil {
-				return nil, fmt.Errorf("reading what agent %s did: %w", a.member.Name, err)
+				return nil, false, fmt.Errorf("reading what agent %s did: %w", a.member.Name, err)
 			}
 		}
 		p.parts = append(p.parts, part)
 	}
 	if len(lost) == 0 {
-		failed = cmp.Or(failed, calledOff)
+		failed = cmp.Or(failed, unstarted)
 	}
-	return lost, failed
+	return lost, unstarted != nil, failed
 }
 
 // startOf is when parts started: the moment at which they were told to, by the clocks of
