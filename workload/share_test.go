@@ -171,7 +171,7 @@ func ownData(t *testing.T) workload.Dataset {
 		if !ok {
 			continue
 		}
-		s, err := surveyed.Survey(t.Context(), workload.Spec{Name: w.Name(), Settings: workload.Settings{w.Name() + ".path": name}}, func(int) {})
+		s, err := surveyed.Survey(t.Context(), workload.Spec{Name: w.Name(), Settings: workload.Settings{w.Name() + ".files": name}}, func(int) {})
 		if err != nil {
 			t.Fatal(err)
 		}
