@@ -50,7 +50,7 @@ type part struct {
 	// Of queries.
 	Type     string        `json:"type,omitempty"`
 	Repeat   int           `json:"repeat,omitempty"`
-	Expected []expectedRun `json:"expected,omitempty"` // rows of the answers of the repeat's queries, in their order
+	Expected []int64       `json:"expected,omitempty"` // rows of the answers of the repeat's queries, as runsOf has them
 	Capture  bool          `json:"capture,omitempty"`  // answers are taken
 	Begun    int64         `json:"begun,omitempty"`    // engine.Capture's
 	WarmUp   bool          `json:"warm_up,omitempty"`
@@ -59,20 +59,14 @@ type part struct {
 	TimeBox  time.Duration `json:"time_box,omitempty"`
 }
 
-// expectedRun is so many queries in a row whose answers have as many rows.
-type expectedRun struct {
-	Rows  int64 `json:"r"`
-	Times int   `json:"n"`
-}
-
-// runsOf puts numbers of rows together that are equal.
-func runsOf(rows []int64) (list []expectedRun) {
-	for _, n := range rows {
-		if last := len(list) - 1; last >= 0 && list[last].Rows == n {
-			list[last].Times++
+// runsOf puts numbers together that are equal: each number, and how often it follows.
+func runsOf(numbers []int64) (list []int64) {
+	for _, n := range numbers {
+		if last := len(list) - 2; last >= 0 && list[last] == n {
+			list[last+1]++
 			continue
 		}
-		list = append(list, expectedRun{n, 1})
+		list = append(list, n, 1)
 	}
 	return list
 }
@@ -296,9 +290,9 @@ func (o *onePart) query(ctx context.Context) error {
 	}
 	first, _ := q.of(o.Repeat)
 	counted := make([]int64, first, q.count)
-	for _, run := range o.Expected {
-		for range run.Times {
-			counted = append(counted, run.Rows)
+	for run := range slices.Chunk(o.Expected, 2) {
+		for range run[1] {
+			counted = append(counted, run[0])
 		}
 	}
 	q.expected[o.viewOf(o.planned)].counted = counted
