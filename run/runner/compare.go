@@ -85,7 +85,8 @@ func writeAnswers(out io.Writer, answers []engine.Answered) error {
 }
 
 func readAnswers(in io.Reader) (answers []engine.Answered, err error) {
-	return answers, gob.NewDecoder(in).Decode(&answers)
+	err = gob.NewDecoder(in).Decode(&answers)
+	return answers, err
 }
 
 // drop forgets the answers of a phase, once their verdict is stored.
