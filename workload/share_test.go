@@ -72,7 +72,7 @@ func bySeries(t testing.TB, r workload.Reader, size int) (rows map[string][]stri
 				for f := range run.Columns {
 					c := &run.Columns[f]
 					switch {
-					case c.Nulls.Has(row):
+					case run.Lacks(f, row):
 						text += " -"
 					case run.Table.Fields[f].Type.Whole():
 						text += fmt.Sprint(" ", c.Ints[row])

@@ -305,8 +305,8 @@ func (p *sharedPhase) replay(log *oplog.Reader, share workload.Share, offset tim
 	return last, p.operations.flush()
 }
 
-// named says which shares are missing, and why.
-func named(missing []result.Part, of int) string {
+// missingShares says which shares are missing, and why.
+func missingShares(missing []result.Part, of int) string {
 	text := ""
 	for _, m := range missing {
 		if text != "" {
@@ -332,7 +332,7 @@ func (l *oneLoad) sendShared(ctx context.Context, config engine.LoadConfig) erro
 		err = p.takeOver(ctx, common)
 	}
 	if err == nil && len(p.missing) > 0 {
-		err = fmt.Errorf("%s; nobody took it over, since %s would keep rows that are sent again twice", named(p.missing, p.of), l.planned.driver.Name)
+		err = fmt.Errorf("%s; nobody took it over, since %s would keep rows that are sent again twice", missingShares(p.missing, p.of), l.planned.driver.Name)
 	}
 	var loads []*result.Load
 	for _, r := range p.results {
@@ -410,7 +410,7 @@ func (x *queryStage) queryOnce(ctx context.Context, common part, cfg engine.Quer
 	out, joined := engine.JoinQueries(cfg, p.tally, queries, parts, p.behind)
 	out.Parts = p.parts
 	if len(p.missing) > 0 {
-		out.Withheld = named(p.missing, p.of)
+		out.Withheld = missingShares(p.missing, p.of)
 	}
 	if out.Open != nil {
 		cfg.Capture.Begun += out.Open.Arrivals
