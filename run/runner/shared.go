@@ -228,8 +228,8 @@ func (p *sharedPhase) join(part *result.Part, share workload.Share, name string,
 // readPart reads what Agent.Do wrote; without a log where there are no operations.
 func readPart(file *os.File) (*partResult, *oplog.Reader, error) {
 	info, err := file.Stat()
-	if err != nil {
-		return nil, nil, err
+	if err != nil || info.Size() == 0 {
+		return new(partResult), nil, err
 	}
 	var length [8]byte
 	behind := info.Size() - int64(len(length))
