@@ -325,7 +325,7 @@ func small(t *testing.T, w string) *experiment.Experiment {
 	e.Workload.Name, e.Workload.Scale, e.Workload.End = w, 13, e.Workload.Start.Add(time.Hour)
 	e.Targets = []experiment.Target{{Name: "x", Kind: "shared", Options: experiment.Options{"path": filepath.Join(t.TempDir(), "x.sqlite"), "journal_mode": "wal"}}}
 	e.Load.Workers, e.Load.BatchSize = 5, 97
-	e.Queries.Workers, e.Queries.Count, e.Queries.TimeBox, e.Queries.Repeats = 4, 60, 0, 1
+	e.Queries.Workers, e.Queries.Count, e.Queries.TimeBox, e.Queries.Repeats, e.Queries.CheckSeed = 4, 60, 0, 1, "a seed"
 	e.Queries.Types = []string{"single-groupby-1-1-1", "single-groupby-1-8-1", "lastpoint"}
 	if w == "iotdb" {
 		e.Queries.Types = []string{experiment.AllTypes}
