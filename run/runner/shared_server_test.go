@@ -67,7 +67,7 @@ func TestAgentsOnQuestDB(t *testing.T) {
 func TestLostAgentsOnQuestDB(t *testing.T) {
 	k := questdb.Driver()
 	conformance.Sole(t, k)
-	options, c := conformance.TestServer(t, k), catalogOf(k)
+	options, c := conformance.TestServer(t, k, "dedup", "tags"), catalogOf(k)
 	random := rand.New(rand.NewPCG(18, 50))
 	for i := range 50 {
 		agents := newCrew(t, 3, c)
@@ -83,7 +83,7 @@ func TestLostAgentsOnQuestDB(t *testing.T) {
 			t.Fatal(err)
 		}
 		if l := run.Targets[0].Load; run.Status != result.Complete || l.Withheld != "" || len(l.Census) == 0 || l.Rows != run.Dataset.Rows {
-			t.Errorf("%d: agent %s died after %d rows: %s, %+v", i, nameOf(victim), after, run.Reason, l)
+			t.Errorf("%d: agent %s died after %d rows: %s, withheld %q, %d rows", i, nameOf(victim), after, run.Reason, l.Withheld, l.Rows)
 		}
 	}
 }

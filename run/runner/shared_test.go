@@ -490,7 +490,7 @@ func TestLostAgents(t *testing.T) {
 		switch {
 		case w.dedupes || after == 0:
 			if run.Status != result.Complete || l.Withheld != "" || l.Rows != run.Dataset.Rows || len(l.Missing()) > 0 {
-				t.Errorf("%d: agent %s died after %d rows: %s, %q, %d of %d rows, parts %+v", i, nameOf(victim), after, run.Reason, l.Withheld, l.Rows, run.Dataset.Rows, l.Parts)
+				t.Errorf("%d: agent %s died after %d rows: %s, %q, %d of %d rows", i, nameOf(victim), after, run.Reason, l.Withheld, l.Rows, run.Dataset.Rows)
 			}
 		case !strings.Contains(l.Withheld, fmt.Sprintf("share %d of 3 is missing: agent %s was lost", victim+1, nameOf(victim))):
 			t.Errorf("%d: withheld %q, parts %+v", i, l.Withheld, l.Parts)
