@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/null"
 	"github.com/tsmark/tsmark/driver/sqlite"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
@@ -538,5 +539,16 @@ func TestNotForAgents(t *testing.T) {
 		if _, err := execute(t, e, c, newCrew(t, 2, c), everything); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
+	}
+}
+
+// Agents show together how fast they are where nothing is kept.
+func TestAgentsOfNothing(t *testing.T) {
+	c := catalogOf(null.Driver())
+	e := small(t, "devops")
+	e.Targets = []experiment.Target{{Name: "x", Kind: "null"}}
+	run, err := execute(t, e, c, newCrew(t, 3, c), runner.Steps{Load: true})
+	if err != nil || run.Status != result.Complete || run.Targets[0].Load.Rows != 13*360*9 || len(run.Targets[0].Load.Parts) != 3 {
+		t.Errorf("%v: %+v", err, run)
 	}
 }
