@@ -120,6 +120,8 @@ const (
 	Gone
 	// Said: it said that it ends.
 	Said
+	// Stuck: it was told to stop its command, and did not within Timing.Stop.
+	Stuck
 )
 
 func (l *Lost) Error() string {
@@ -128,6 +130,8 @@ func (l *Lost) Error() string {
 		return fmt.Sprintf("agent %s was lost: its connection ended, and it did not come back within %v; see whether its process ended", l.Name, l.Silence.Round(100*time.Millisecond))
 	case Said:
 		return fmt.Sprintf("agent %s was lost: it ended: %s", l.Name, l.Text)
+	case Stuck:
+		return fmt.Sprintf("agent %s was lost: it did not stop what it did within %v; end its process", l.Name, l.Silence)
 	default:
 		return fmt.Sprintf("agent %s was lost: no heartbeat for %v; it hangs, or the network to it is interrupted", l.Name, l.Silence.Round(100*time.Millisecond))
 	}
