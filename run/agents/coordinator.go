@@ -321,19 +321,19 @@ func (c *Coordinator) watch() {
 	for last := time.Now(); wait(c.ctx, t.Beat/2) == nil; last = time.Now() {
 		// Who was stopped or starved itself has heard of nobody.
 		stood := time.Since(last) > t.Beat/2+t.Lost/2
-		var silent []*member
+		silent := map[*member]time.Duration{}
 		c.mu.Lock()
 		for _, m := range c.members {
-			switch {
-			case stood:
+			if stood {
 				m.heard = time.Now()
-			case time.Since(m.heard) > t.Lost:
-				silent = append(silent, m)
+			}
+			if since := time.Since(m.heard); since > t.Lost {
+				silent[m] = since
 			}
 		}
 		c.mu.Unlock()
-		for _, m := range silent {
-			why := &Lost{Name: m.Name, How: Silent, Silence: time.Since(m.heard)}
+		for m, since := range silent {
+			why := &Lost{Name: m.Name, How: Silent, Silence: since}
 			if stands, known := c.broker.Connected(connection(m.ID)); known && !stands {
 				why.How = Gone
 			}

@@ -83,7 +83,7 @@ func (p *phase) leastNow() (least map[string]int64, rose bool) {
 }
 
 // Do has members execute commands, by their IDs, and waits until all have ended. Where some
-// start together and one of these fails or is lost before that, all of these are called off.
+// start together and one of these fails or is lost before that, all are called off.
 // When ctx ends, the commands that run are stopped. Its error is the cause of that, or says
 // that a member already has a command; what became of each command is its outcome's.
 func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, observer Observer) (map[string]Outcome, error) {
@@ -93,10 +93,7 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 	}
 	var asking sync.WaitGroup
 	over, cancel := context.WithCancel(c.ctx)
-	for _, r := range p.runs {
-		if r.ended {
-			continue
-		}
+	for _, r := range c.unfinished(p) {
 		asking.Go(func() {
 			if err := c.tellMember(over, r, doSubject, order{p.id, r.command}); err != nil {
 				c.mu.Lock()
@@ -107,7 +104,9 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 	}
 	stop := func(why string) *time.Timer {
 		for _, r := range c.unfinished(p) {
-			asking.Go(func() { _ = c.tellMember(over, r, stopSubject, about{Member: r.member.ID, Command: r.command.ID, Text: why}) })
+			asking.Go(func() {
+				_ = c.tellMember(over, r, stopSubject, about{Member: r.member.ID, Command: r.command.ID, Text: why})
+			})
 		}
 		return time.AfterFunc(c.options.Timing.Stop, func() {
 			for _, r := range c.unfinished(p) {
