@@ -107,7 +107,7 @@ func (s *Server) start(ctx context.Context, a listen.Address, encryption *tls.Co
 		ServerName: "tsmark", Host: host, Port: a.Port, Authorization: s.access.Token,
 		TLSConfig: encryption, TLS: encryption != nil, TLSVerify: s.access.mutual(), TLSTimeout: 5,
 		JetStream: true, StoreDir: s.folder, DisableJetStreamBanner: true,
-		NoSigs: true, MaxConn: -1,
+		NoSigs: true,
 		// A connection over which nothing comes is to stand for longer than it takes to find
 		// its agent lost: that it stands tells a hanging agent from a dead one.
 		PingInterval: 30 * time.Second,
