@@ -97,8 +97,8 @@ type done struct {
 	Member  string `json:"member"`
 	Command string `json:"command"`
 	Error   string `json:"error,omitempty"`
-	Object  bool   `json:"object,omitempty"` // the result is in the bucket, by the command's ID
-	Began   int64  `json:"began,omitempty"`  // by the member's clock; 0: it did not
+	Size    int64  `json:"size,omitempty"`  // bytes of the result, which is in the bucket by the command's ID; 0: there is none
+	Began   int64  `json:"began,omitempty"` // by the member's clock; 0: it did not
 	Skew    int64  `json:"skew,omitempty"`
 }
 

@@ -303,12 +303,12 @@ func (c *Coordinator) done(d done) {
 	if d.Error != "" {
 		o.Err = errors.New(d.Error)
 	}
-	if !d.Object {
+	if d.Size == 0 {
 		r.finish(o)
 		return
 	}
 	c.tasks.Go(func() {
-		file, err := c.fetch(d.Command)
+		file, err := c.fetch(d.Command, d.Size)
 		o.File = file
 		if err != nil {
 			o.Err = fmt.Errorf("the result of agent %s could not be read: %w", r.member.Name, err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -16,9 +17,9 @@ const attempts = 5
 
 // fetch reads a result from the server into a file, whose digest it checks, and removes it
 // there.
-func (c *Coordinator) fetch(name string) (file string, err error) {
+func (c *Coordinator) fetch(name string, size int64) (file string, err error) {
 	for n := 1; ; n++ {
-		if file, err = c.fetchOnce(name); err == nil {
+		if file, err = c.fetchOnce(name, size); err == nil {
 			_ = c.results.Delete(c.ctx, name) // Close removes what stays
 			return file, nil
 		}
@@ -28,8 +29,10 @@ func (c *Coordinator) fetch(name string) (file string, err error) {
 	}
 }
 
-func (c *Coordinator) fetchOnce(name string) (_ string, err error) {
-	object, err := c.results.Get(c.ctx, name)
+func (c *Coordinator) fetchOnce(name string, size int64) (_ string, err error) {
+	ctx, cancel := context.WithTimeout(c.ctx, transferTime(size))
+	defer cancel()
+	object, err := c.results.Get(ctx, name)
 	if err != nil {
 		return "", err
 	}
@@ -46,32 +49,45 @@ func (c *Coordinator) fetchOnce(name string) (_ string, err error) {
 	return f.Name(), nil
 }
 
-// putTime is how long one attempt to deliver a result may take. It is long: within it, only
-// a connection that breaks is a reason to begin again.
-const putTime = 6 * time.Hour
+// transferTime is how long one attempt to move so many bytes may take: as if the network were
+// slow beyond all use. It is the end of what got stuck without a connection that broke.
+func transferTime(size int64) time.Duration {
+	const start, slowest = 30 * time.Second, 100_000 // bytes a second
+	return start + time.Duration(size/slowest)*time.Second
+}
 
 // put brings a file to the server whole, however often the connection breaks meanwhile, until
 // ctx ends.
-func put(ctx context.Context, store func(context.Context) (jetstream.ObjectStore, error), name, file string, pause time.Duration) error {
+func (m *membership) put(ctx context.Context, name, file string, size int64) error {
 	for {
-		err := putOnce(ctx, store, name, file)
+		err := m.putOnce(ctx, name, file, size)
 		var path *os.PathError
 		if err == nil || errors.As(err, &path) {
 			return err
 		}
-		if cause := wait(ctx, pause); cause != nil {
+		if cause := wait(ctx, m.welcome.Timing.Beat/2); cause != nil {
 			return cause
 		}
 	}
 }
 
-func putOnce(ctx context.Context, open func(context.Context) (jetstream.ObjectStore, error), name, file string) error {
-	ctx, cancel := context.WithTimeout(ctx, putTime)
+func (m *membership) putOnce(ctx context.Context, name, file string, size int64) error {
+	ctx, cancel := context.WithTimeout(ctx, transferTime(size))
 	defer cancel()
-	store, err := open(ctx)
+	store, err := m.results(ctx)
 	if err != nil {
 		return err
 	}
+	// What was on its way when the connection broke may be lost, and nobody answers it.
+	broken := m.bulk.StatusChanged(nats.RECONNECTING, nats.CLOSED)
+	defer m.bulk.RemoveStatusListener(broken)
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-broken:
+			cancel()
+		}
+	}()
 	f, err := os.Open(file)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"sync"
@@ -49,17 +50,13 @@ func (t *task) execute() {
 	close(t.ended)
 	t.send(true)
 	d := done{Member: m.id, Command: t.command.ID, Began: t.began.Load(), Skew: t.skew.Load()}
+	err = errors.Join(err, t.err)
 	if t.file != nil {
-		err = errors.Join(err, t.err, t.file.Close())
-		d.Object = t.err == nil
-		if d.Object {
-			if failed := put(m.ctx, m.results, t.command.ID, t.file.Name(), m.welcome.Timing.Beat/2); failed != nil {
-				err, d.Object = errors.Join(err, fmt.Errorf("delivering the result: %w", failed)), false
-			}
+		size, failed := t.deliver()
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("delivering the result: %w", failed))
 		}
-		_ = os.Remove(t.file.Name())
-	} else {
-		err = errors.Join(err, t.err)
+		d.Size = size
 	}
 	if err != nil {
 		d.Error = err.Error()
@@ -69,6 +66,21 @@ func (t *task) execute() {
 	m.mu.Lock()
 	m.task = nil
 	m.mu.Unlock()
+}
+
+// deliver brings the result to the server, and says how large it is; 0: it is not there.
+func (t *task) deliver() (size int64, err error) {
+	defer os.Remove(t.file.Name())
+	if size, err = t.file.Seek(0, io.SeekCurrent); err != nil || t.err != nil {
+		return 0, errors.Join(err, t.file.Close())
+	}
+	if err := t.file.Close(); err != nil {
+		return 0, err
+	}
+	if err := t.of.put(t.of.ctx, t.command.ID, t.file.Name(), size); err != nil {
+		return 0, err
+	}
+	return size, nil
 }
 
 // Ready is Task's.
