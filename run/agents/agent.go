@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/agents/broker"
@@ -155,9 +154,8 @@ type membership struct {
 	tasks   sync.WaitGroup
 	final   bool // released, and the run is over; to be read after the end
 
-	storing sync.Mutex
-	bulk    *nats.Conn
-	store   jetstream.ObjectStore
+	transferring sync.Mutex
+	bulk         *nats.Conn // for results; nil: there was none yet
 
 	mu    sync.Mutex
 	heard time.Time       // when the coordinator was last heard of
@@ -223,8 +221,8 @@ func (m *membership) serve(ctx context.Context) error {
 
 func (m *membership) close() {
 	m.end(nil)
-	m.storing.Lock()
-	defer m.storing.Unlock()
+	m.transferring.Lock()
+	defer m.transferring.Unlock()
 	for _, c := range []*nats.Conn{m.control, m.bulk} {
 		if c != nil {
 			c.Close()
@@ -320,31 +318,4 @@ func (m *membership) released(a about) {
 	m.final = m.final || a.Final
 	m.mu.Unlock()
 	m.end(fmt.Errorf("%w: %s", ErrReleased, a.Text))
-}
-
-// results is where results go, over a connection of their own: heartbeats do not wait behind
-// them.
-func (m *membership) results(ctx context.Context) (jetstream.ObjectStore, error) {
-	m.storing.Lock()
-	defer m.storing.Unlock()
-	if m.store != nil {
-		return m.store, nil
-	}
-	if m.bulk == nil {
-		c, err := m.broker.Connect(ctx, "tsmark results of "+m.id)
-		if err != nil {
-			return nil, err
-		}
-		m.bulk = c
-	}
-	js, err := jetstream.New(m.bulk)
-	if err != nil {
-		return nil, err
-	}
-	store, err := js.ObjectStore(ctx, m.welcome.Bucket)
-	if err != nil {
-		return nil, err
-	}
-	m.store = store
-	return store, nil
 }

@@ -74,13 +74,13 @@ func (m *membership) put(ctx context.Context, name, file string, size int64) err
 func (m *membership) putOnce(ctx context.Context, name, file string, size int64) error {
 	ctx, cancel := context.WithTimeout(ctx, transferTime(size))
 	defer cancel()
-	store, err := m.results(ctx)
+	c, err := m.transfers(ctx)
 	if err != nil {
 		return err
 	}
 	// What was on its way when the connection broke may be lost, and nobody answers it.
-	broken := m.bulk.StatusChanged(nats.RECONNECTING, nats.CLOSED)
-	defer m.bulk.RemoveStatusListener(broken)
+	broken := c.StatusChanged(nats.RECONNECTING, nats.CLOSED)
+	defer c.RemoveStatusListener(broken)
 	go func() {
 		select {
 		case <-ctx.Done():
@@ -88,6 +88,14 @@ func (m *membership) putOnce(ctx context.Context, name, file string, size int64)
 			cancel()
 		}
 	}()
+	js, err := jetstream.New(c)
+	if err != nil {
+		return err
+	}
+	store, err := js.ObjectStore(ctx, m.welcome.Bucket)
+	if err != nil {
+		return err
+	}
 	f, err := os.Open(file)
 	if err != nil {
 		return err
@@ -95,4 +103,19 @@ func (m *membership) putOnce(ctx context.Context, name, file string, size int64)
 	defer f.Close()
 	_, err = store.Put(ctx, jetstream.ObjectMeta{Name: name}, f)
 	return err
+}
+
+// transfers is the connection for results, made when the first one is due: heartbeats do not
+// wait behind them.
+func (m *membership) transfers(ctx context.Context) (*nats.Conn, error) {
+	m.transferring.Lock()
+	defer m.transferring.Unlock()
+	if m.bulk != nil {
+		return m.bulk, nil
+	}
+	c, err := m.broker.Connect(ctx, "tsmark results of "+m.id)
+	if err == nil {
+		m.bulk = c
+	}
+	return c, err
 }
