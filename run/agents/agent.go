@@ -51,44 +51,70 @@ func (a Agent) Serve(ctx context.Context, b Broker, work Work) error {
 	if a.Now == nil {
 		a.Now = steady()
 	}
-	said := ""
-	say := func(text string) { // once as long as it stays so
-		if text != said {
-			said = text
-			a.Say(text)
-		}
+	connection := "tsmark agent " + rand.Text()
+	c, err := a.connect(ctx, b, connection)
+	if err != nil {
+		return err
 	}
+	defer c.Close()
 	for {
-		m, err := a.join(ctx, b, work, say)
+		m, err := a.join(ctx, b, c, hello{Name: a.Name, Connection: connection, Host: a.Host, Tool: a.Tool}, work)
 		if err != nil {
 			return err
 		}
-		said = ""
 		a.Say("joined the coordinator on " + m.welcome.Host)
-		err = m.serve(ctx)
+		final, err := m.serve(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case errors.Is(err, errStuck):
 			return err
-		case m.final && a.Once:
+		case final && a.Once:
 			return nil
 		}
 		a.Say(err.Error() + "; waiting for a coordinator")
 	}
 }
 
+// connect waits for a server.
+func (a Agent) connect(ctx context.Context, b Broker, name string) (*nats.Conn, error) {
+	for said := false; ; said = true {
+		c, err := b.Connect(ctx, name)
+		switch {
+		case ctx.Err() != nil:
+			if err == nil {
+				c.Close()
+			}
+			return nil, context.Cause(ctx)
+		case !errors.Is(err, broker.ErrUnreachable):
+			return c, err
+		}
+		if !said {
+			a.Say("waiting for a NATS server at " + a.URL)
+		}
+		if err := wait(ctx, a.Patience); err != nil {
+			return nil, err
+		}
+	}
+}
+
 // join waits until a coordinator takes the agent on.
-func (a Agent) join(ctx context.Context, b Broker, work Work, say func(string)) (*membership, error) {
-	for {
-		m, why, err := a.tryJoin(ctx, b, work)
+func (a Agent) join(ctx context.Context, b Broker, c *nats.Conn, h hello, work Work) (*membership, error) {
+	for said := ""; ; {
+		h.ID = rand.Text()
+		m, why, err := a.tryJoin(ctx, b, c, h, work)
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
+		case c.IsClosed(): // which only a server's refusal does
+			return nil, broker.Denied(a.URL)
 		case err != nil || m != nil:
 			return m, err
 		}
-		say(why)
+		if why != said {
+			said = why
+			a.Say(why)
+		}
 		if err := wait(ctx, a.Patience); err != nil {
 			return nil, err
 		}
@@ -96,47 +122,40 @@ func (a Agent) join(ctx context.Context, b Broker, work Work, say func(string)) 
 }
 
 // tryJoin tries to join a coordinator; without a membership it says why there is none yet.
-// What it cannot do at all is an error.
-func (a Agent) tryJoin(ctx context.Context, b Broker, work Work) (m *membership, why string, err error) {
-	m = &membership{agent: a, broker: b, work: work, id: rand.Text(), seen: map[string]bool{}, least: map[string]map[string]int64{}}
+// What will never be is an error.
+func (a Agent) tryJoin(ctx context.Context, b Broker, c *nats.Conn, h hello, work Work) (_ *membership, why string, err error) {
+	m := &membership{agent: a, broker: b, work: work, id: h.ID, control: c, seen: map[string]bool{}}
 	m.ctx, m.end = context.WithCancelCause(context.Background())
 	defer func() {
 		if err != nil || why != "" {
 			m.close()
-			m = nil
 		}
 	}()
-	if m.control, err = b.Connect(ctx, connection(m.id)); errors.Is(err, broker.ErrUnreachable) {
-		return m, "waiting for a NATS server at " + a.URL, nil
-	}
-	if err != nil {
-		return m, "", err
-	}
 	if err := m.subscribe(); err != nil {
-		return m, "", err
+		return nil, "", err
 	}
-	text, err := json.Marshal(hello{ID: m.id, Name: a.Name, Host: a.Host, Tool: a.Tool})
+	text, err := json.Marshal(h)
 	if err != nil {
-		return m, "", err
+		return nil, "", err
 	}
-	got, err := once(ctx, m.control, joinSubject, text, max(a.Patience, time.Second))
+	got, err := once(ctx, c, joinSubject, text, max(a.Patience, time.Second))
 	if err != nil || json.Unmarshal(got.Data, &m.welcome) != nil {
-		return m, "waiting for a coordinator at " + a.URL, nil
+		return nil, "waiting for a coordinator at " + a.URL, nil
 	}
 	w := m.welcome
 	switch {
 	case w.Refusal == otherVersion || !sameProgram(a.Tool, w.Tool):
-		return m, "", fmt.Errorf("the coordinator on %s does not take this agent: %s", w.Host, otherProgram(a.Tool, w.Tool))
+		return nil, "", fmt.Errorf("the coordinator on %s does not take this agent: %s", w.Host, otherProgram(a.Tool, w.Tool))
 	case w.Refusal == nameTaken:
-		return m, fmt.Sprintf("the coordinator on %s has an agent %s already; waiting until it is gone, or give another name", w.Host, a.Name), nil
+		return nil, fmt.Sprintf("the coordinator on %s has an agent %s already; waiting until it is gone, or give another name", w.Host, a.Name), nil
 	case w.Refusal == enough:
-		return m, fmt.Sprintf("the coordinator on %s has all agents that it needs; waiting", w.Host), nil
+		return nil, fmt.Sprintf("the coordinator on %s has all agents that it needs; waiting", w.Host), nil
 	case w.Refusal != "":
-		return m, "", fmt.Errorf("the coordinator on %s does not take this agent: %s", w.Host, w.Refusal)
+		return nil, "", fmt.Errorf("the coordinator on %s does not take this agent: %s", w.Host, w.Refusal)
 	}
 	m.heard = time.Now()
-	if _, err := m.control.Subscribe(fmt.Sprintf(pulseSubject, w.Coordinator), func(msg *nats.Msg) { read(msg, m.pulsed) }); err != nil {
-		return m, "", err
+	if err := m.hear(pulseSubject, w.Coordinator, func(msg *nats.Msg) { read(msg, m.pulsed) }); err != nil {
+		return nil, "", err
 	}
 	return m, "", nil
 }
@@ -152,7 +171,7 @@ type membership struct {
 	ctx     context.Context // ends with the membership; its cause says why
 	end     context.CancelCauseFunc
 	tasks   sync.WaitGroup
-	final   bool // released, and the run is over; to be read after the end
+	heeded  []*nats.Subscription
 
 	transferring sync.Mutex
 	bulk         *nats.Conn // for results; nil: there was none yet
@@ -160,7 +179,8 @@ type membership struct {
 	mu    sync.Mutex
 	heard time.Time       // when the coordinator was last heard of
 	task  *task           // what it does; nil: nothing
-	seen  map[string]bool // commands that were taken
+	seen  map[string]bool // commands that came
+	final bool            // released, and the run is over
 	least map[string]map[string]int64
 }
 
@@ -179,22 +199,32 @@ func (m *membership) subscribe() error {
 		stopSubject:    func(msg *nats.Msg) { read(msg, func(a about) { m.stopped(a); reply(msg, answer{}) }) },
 		releaseSubject: func(msg *nats.Msg) { read(msg, func(a about) { reply(msg, answer{}); m.released(a) }) },
 	} {
-		if _, err := m.control.Subscribe(fmt.Sprintf(subject, m.id), take); err != nil {
+		if err := m.hear(subject, m.id, take); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// serve executes commands until the membership ends, and says why it did.
-func (m *membership) serve(ctx context.Context) error {
+// hear takes the messages of a subject until the membership ends.
+func (m *membership) hear(subject, id string, take nats.MsgHandler) error {
+	s, err := m.control.Subscribe(fmt.Sprintf(subject, id), take)
+	if err == nil {
+		m.heeded = append(m.heeded, s)
+	}
+	return err
+}
+
+// serve executes commands until the membership ends, and says why it did, and whether the run
+// is over.
+func (m *membership) serve(ctx context.Context) (final bool, why error) {
 	defer m.close()
 	unhook := context.AfterFunc(ctx, func() { m.end(context.Cause(ctx)) })
 	defer unhook()
 	beats, quit := context.WithCancel(context.Background())
 	m.tasks.Go(func() { m.beat(beats) })
 	<-m.ctx.Done()
-	err := context.Cause(m.ctx)
+	why = context.Cause(m.ctx)
 	ended := make(chan struct{}) // what it did, which ended with m.ctx
 	go func() {
 		m.mu.Lock()
@@ -208,25 +238,31 @@ func (m *membership) serve(ctx context.Context) error {
 	select {
 	case <-ended:
 	case <-time.After(m.welcome.Timing.Stop):
-		err = errStuck
+		why = errStuck
 	}
-	if ctx.Err() != nil || errors.Is(err, errStuck) {
-		send(m.control, fmt.Sprintf(leaveSubject, m.welcome.Coordinator), about{Member: m.id, Text: err.Error()})
+	stuck := errors.Is(why, errStuck)
+	if ctx.Err() != nil || stuck {
+		send(m.control, fmt.Sprintf(leaveSubject, m.welcome.Coordinator), about{Member: m.id, Text: why.Error()})
 		_ = m.control.FlushTimeout(m.welcome.Timing.Beat) // who does not hear it notices the silence
 	}
 	quit()
-	m.tasks.Wait()
-	return err
+	if !stuck {
+		m.tasks.Wait()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.final, why
 }
 
 func (m *membership) close() {
 	m.end(nil)
+	for _, s := range m.heeded {
+		_ = s.Unsubscribe() // of a connection that may have ended
+	}
 	m.transferring.Lock()
 	defer m.transferring.Unlock()
-	for _, c := range []*nats.Conn{m.control, m.bulk} {
-		if c != nil {
-			c.Close()
-		}
+	if m.bulk != nil {
+		m.bulk.Close()
 	}
 }
 
@@ -307,10 +343,23 @@ func (m *membership) started(s start) {
 	}
 }
 
+// stopped stops a command, also one that is still on its way here.
 func (m *membership) stopped(a about) {
 	if t := m.current(a.Command); t != nil {
 		t.stop(errors.New(a.Text))
+		return
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.seen[a.Command] && m.ctx.Err() == nil {
+		m.seen[a.Command] = true
+		m.tasks.Go(func() { m.tell(done{Member: m.id, Command: a.Command, Error: a.Text}) })
+	}
+}
+
+// tell tells the coordinator what became of a command, unless there is none any longer.
+func (m *membership) tell(d done) {
+	_ = ask(m.ctx, m.control, fmt.Sprintf(doneSubject, m.welcome.Coordinator), d, 2*m.welcome.Timing.Beat)
 }
 
 func (m *membership) released(a about) {

@@ -334,16 +334,13 @@ func (c *Coordinator) watch() {
 		c.mu.Unlock()
 		for m, since := range silent {
 			why := &Lost{Name: m.Name, How: Silent, Silence: since}
-			if stands, known := c.broker.Connected(connection(m.ID)); known && !stands {
+			if stands, known := c.broker.Connected(m.Connection); known && !stands {
 				why.How = Gone
 			}
 			c.lose(m, why)
 		}
 	}
 }
-
-// connection is the name of a member's connection.
-func connection(id string) string { return "tsmark agent " + id }
 
 // pulse tells the members that their coordinator is there, and the least values of what
 // they share.

@@ -40,10 +40,11 @@ const (
 
 // hello is how an agent asks to join.
 type hello struct {
-	ID   string      `json:"id"`
-	Name string      `json:"name"`
-	Host result.Host `json:"host"`
-	Tool result.Tool `json:"tool"`
+	ID         string      `json:"id"`
+	Name       string      `json:"name"`
+	Connection string      `json:"connection"` // the name of its connection
+	Host       result.Host `json:"host"`
+	Tool       result.Tool `json:"tool"`
 }
 
 // welcome answers hello.

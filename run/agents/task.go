@@ -61,11 +61,11 @@ func (t *task) execute() {
 	if err != nil {
 		d.Error = err.Error()
 	}
-	_ = ask(m.ctx, m.control, fmt.Sprintf(doneSubject, m.welcome.Coordinator), d, 2*m.welcome.Timing.Beat) // or there is no coordinator any longer
 	t.stop(nil)
 	m.mu.Lock()
-	m.task = nil
+	m.task = nil // the next command may come before the answer
 	m.mu.Unlock()
+	m.tell(d)
 }
 
 // deliver brings the result to the server, and says how large it is; 0: it is not there.
@@ -77,7 +77,7 @@ func (t *task) deliver() (size int64, err error) {
 	if err := t.file.Close(); err != nil {
 		return 0, err
 	}
-	if err := t.of.put(t.of.ctx, t.command.ID, t.file.Name(), size); err != nil {
+	if err := t.of.put(t.ctx, t.command.ID, t.file.Name(), size); err != nil {
 		return 0, err
 	}
 	return size, nil
