@@ -69,6 +69,8 @@ func (a Agent) Serve(ctx context.Context, b Broker, work Work) error {
 			return context.Cause(ctx)
 		case errors.Is(err, errStuck):
 			return err
+		case c.IsClosed(): // which only a server's refusal does
+			return broker.Denied(a.URL)
 		case final && a.Once:
 			return nil
 		}
@@ -106,7 +108,7 @@ func (a Agent) join(ctx context.Context, b Broker, c *nats.Conn, h hello, work W
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case c.IsClosed(): // which only a server's refusal does
+		case c.IsClosed():
 			return nil, broker.Denied(a.URL)
 		case err != nil || m != nil:
 			return m, err
@@ -288,7 +290,7 @@ func (m *membership) beat(ctx context.Context) {
 		switch {
 		case silence > t.Lost:
 			m.end(ErrCoordinatorGone)
-		case m.control.IsClosed(): // which only a server's refusal does
+		case m.control.IsClosed():
 			m.end(broker.Denied(m.agent.URL))
 		}
 		if wait(ctx, t.Beat) != nil {

@@ -74,7 +74,7 @@ func (m *membership) put(ctx context.Context, name, file string, size int64) err
 func (m *membership) putOnce(ctx context.Context, name, file string, size int64) error {
 	ctx, cancel := context.WithTimeout(ctx, transferTime(size))
 	defer cancel()
-	c, err := m.transfers(ctx)
+	c, err := m.transfers()
 	if err != nil {
 		return err
 	}
@@ -107,13 +107,13 @@ func (m *membership) putOnce(ctx context.Context, name, file string, size int64)
 
 // transfers is the connection for results, made when the first one is due: heartbeats do not
 // wait behind them.
-func (m *membership) transfers(ctx context.Context) (*nats.Conn, error) {
+func (m *membership) transfers() (*nats.Conn, error) {
 	m.transferring.Lock()
 	defer m.transferring.Unlock()
 	if m.bulk != nil {
 		return m.bulk, nil
 	}
-	c, err := m.broker.Connect(ctx, "tsmark results of "+m.id)
+	c, err := m.broker.Connect(m.ctx, "tsmark results of "+m.id)
 	if err == nil {
 		m.bulk = c
 	}
