@@ -1,0 +1,261 @@
+package broker
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const token = "a-token-of-tests-0123"
+
+// authority signs certificates.
+type authority struct {
+	t    *testing.T
+	dir  string
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+	file string
+}
+
+func newAuthority(t *testing.T) *authority {
+	t.Helper()
+	a := &authority{t: t, dir: t.TempDir()}
+	a.key = a.newKey()
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "tests"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, KeyUsage: x509.KeyUsageCertSign, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, a.key.Public(), a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.cert, err = x509.ParseCertificate(der); err != nil {
+		t.Fatal(err)
+	}
+	a.file = a.write("ca.pem", "CERTIFICATE", der)
+	return a
+}
+
+func (a *authority) newKey() *ecdsa.PrivateKey {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return key
+}
+
+func (a *authority) write(name, kind string, der []byte) string {
+	file := filepath.Join(a.dir, name)
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+		a.t.Fatal(err)
+	}
+	return file
+}
+
+// sign makes a certificate for 127.0.0.1, and returns its file and that of its key.
+func (a *authority) sign(name string) (cert, key string) {
+	a.t.Helper()
+	own := a.newKey()
+	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}, a.cert, own.Public(), a.key)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(own)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return a.write(name+".pem", "CERTIFICATE", der), a.write(name+".key", "PRIVATE KEY", secret)
+}
+
+// started starts a server.
+func started(t *testing.T, access Access) *Server {
+	t.Helper()
+	s, err := Start(t.Context(), Options{Listen: "127.0.0.1:0", Access: access, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// passes fails unless two clients reach each other by a server.
+func passes(t *testing.T, s *Server, access Access) {
+	t.Helper()
+	inside, err := s.Connect(t.Context(), "inside")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inside.Close()
+	outside, err := Remote{URL: s.URL(), Access: access}.Connect(t.Context(), "outside")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer outside.Close()
+	if stands, known := s.Connected("outside"); !stands || !known {
+		t.Error("the server does not know the connection")
+	}
+	if stands, known := s.Connected("nobody"); stands || !known {
+		t.Error("the server knows a connection of nobody's")
+	}
+	got, err := outside.SubscribeSync("x")
+	if err != nil || outside.Flush() != nil {
+		t.Fatal("cannot subscribe")
+	}
+	if err := inside.Publish("x", []byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := got.NextMsg(5 * time.Second); err != nil || string(m.Data) != "hello" {
+		t.Errorf("%v, %v", m, err)
+	}
+}
+
+// refused fails unless a client is refused, in a line with that text.
+func refused(t *testing.T, s *Server, url string, access Access, want string) {
+	t.Helper()
+	c, err := Remote{URL: url, Access: access}.Connect(t.Context(), "outside")
+	if err == nil {
+		c.Close()
+		t.Errorf("it is let in; want: %s", want)
+		return
+	}
+	if !strings.Contains(err.Error(), want) || errors.Is(err, ErrUnreachable) || strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), token) {
+		t.Errorf("%q; want: %s", err, want)
+	}
+}
+
+// Without a token loopback lets everybody in; with one, who has it.
+func TestToken(t *testing.T) {
+	passes(t, started(t, Access{}), Access{})
+	s := started(t, Access{Token: token})
+	passes(t, s, Access{Token: token})
+	refused(t, s, s.URL(), Access{}, "does not accept the token")
+	refused(t, s, s.URL(), Access{Token: "another-token-0123456"}, "does not accept the token")
+	if strings.Contains(s.URL(), token) {
+		t.Error("the URL has the token")
+	}
+}
+
+// With a certificate connections are encrypted, and with who signs those of clients only these
+// come in.
+func TestEncrypted(t *testing.T) {
+	ours, others := newAuthority(t), newAuthority(t)
+	cert, key := ours.sign("server")
+	own, ownKey := ours.sign("agent")
+	wrong, wrongKey := others.sign("agent")
+
+	s := started(t, Access{Token: token, Cert: cert, Key: key})
+	if !strings.HasPrefix(s.URL(), "tls://") {
+		t.Error(s.URL())
+	}
+	passes(t, s, Access{Token: token, CA: ours.file})
+	refused(t, s, s.URL(), Access{Token: token, CA: others.file}, "is not trusted")
+	refused(t, s, s.URL(), Access{Token: token}, "is not trusted")
+	refused(t, s, s.URL(), Access{CA: ours.file}, "does not accept the token")
+
+	mutual := started(t, Access{Cert: cert, Key: key, CA: ours.file})
+	passes(t, mutual, Access{CA: ours.file, Cert: own, Key: ownKey})
+	refused(t, mutual, mutual.URL(), Access{CA: ours.file}, "give the certificate and key that it asks for")
+	refused(t, mutual, mutual.URL(), Access{CA: ours.file, Cert: wrong, Key: wrongKey}, "give the certificate and key that it asks for")
+
+	plain := started(t, Access{})
+	refused(t, plain, plain.URL(), Access{CA: ours.file}, "does not encrypt")
+	refused(t, plain, strings.Replace(plain.URL(), "nats:", "tls:", 1), Access{}, "does not encrypt")
+}
+
+// What cannot be is refused before anything listens, in a line that says how to fix it.
+func TestRefusedOptions(t *testing.T) {
+	a := newAuthority(t)
+	cert, key := a.sign("server")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for name, c := range map[string]struct {
+		options Options
+		want    string
+	}{
+		"no port":           {Options{Listen: "127.0.0.1"}, "is no address; give HOST:PORT, such as 127.0.0.1:4222"},
+		"open to all":       {Options{Listen: "0.0.0.0:0"}, "0.0.0.0:0 can be reached from other machines; give agents a token, or certificates"},
+		"by name":           {Options{Listen: "bench.example.org:4222"}, "can be reached from other machines"},
+		"only encrypted":    {Options{Listen: ":0", Access: Access{Cert: cert, Key: key}}, "can be reached from other machines"},
+		"short token":       {Options{Listen: ":0", Access: Access{Token: "short"}}, "the token is too short"},
+		"half":              {Options{Listen: "127.0.0.1:0", Access: Access{Cert: cert}}, "belong together"},
+		"no certificate":    {Options{Listen: "127.0.0.1:0", Access: Access{CA: a.file}}, "needs one itself"},
+		"credentials":       {Options{Listen: "127.0.0.1:0", Access: Access{Credentials: "x.creds"}}, "for a NATS server that exists"},
+		"no such file":      {Options{Listen: "127.0.0.1:0", Access: Access{Cert: "none.pem", Key: "none.key"}}, "reading the certificate none.pem"},
+		"not a certificate": {Options{Listen: "127.0.0.1:0", Access: Access{Cert: cert, Key: key, CA: key}}, "has no certificate in PEM"},
+		"taken":             {Options{Listen: taken.Addr().String()}, "choose another port"},
+	} {
+		c.options.Dir = t.TempDir()
+		s, err := Start(t.Context(), c.options)
+		if err == nil {
+			_ = s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v; want: %s", name, err, c.want)
+		}
+		if left, err := os.ReadDir(c.options.Dir); err != nil || len(left) > 0 {
+			t.Errorf("%s: left behind: %v, %v", name, left, err)
+		}
+	}
+}
+
+func TestRefusedURLs(t *testing.T) {
+	for url, want := range map[string]string{
+		"":                             "is nats://HOST:PORT",
+		"coordinator:4222":             "is nats://HOST:PORT",
+		"http://coordinator:4222":      "is nats://HOST:PORT",
+		"nats://":                      "is nats://HOST:PORT",
+		"nats://" + token + "@h:4222":  "has no user or token in it",
+		"nats://h:4222/x":              "ends with its port",
+		"nats://h:4222,http://h2:4222": "is nats://HOST:PORT",
+	} {
+		err := Remote{URL: url}.Check()
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), token) {
+			t.Errorf("%s: %v; want: %s", url, err, want)
+		}
+	}
+	for _, url := range []string{"nats://h:4222", "tls://h:4222", "nats://a:4222,nats://b:4222", "nats://h"} {
+		if err := (Remote{URL: url}).Check(); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+// Nobody there is another matter than being refused: that may pass. A server that has ended
+// leaves nothing behind.
+func TestUnreachable(t *testing.T) {
+	s := started(t, Access{})
+	url := s.URL()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(s.folder); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("its folder: %v", err)
+	}
+	if _, err := (Remote{URL: url}).Connect(t.Context(), "x"); !errors.Is(err, ErrUnreachable) {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (Remote{URL: url}).Connect(ctx, "x"); err == nil {
+		t.Error("connected after the end")
+	}
+}
