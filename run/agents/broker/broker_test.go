@@ -2,86 +2,17 @@ package broker
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
-	"math/big"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tsmark/tsmark/driver/conformance/stub"
 )
 
 const token = "a-token-of-tests-0123"
-
-// authority signs certificates.
-type authority struct {
-	t    *testing.T
-	dir  string
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-	file string
-}
-
-func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	a := &authority{t: t, dir: t.TempDir()}
-	a.key = a.newKey()
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "tests"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, KeyUsage: x509.KeyUsageCertSign, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, a.key.Public(), a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a.cert, err = x509.ParseCertificate(der); err != nil {
-		t.Fatal(err)
-	}
-	a.file = a.write("ca.pem", "CERTIFICATE", der)
-	return a
-}
-
-func (a *authority) newKey() *ecdsa.PrivateKey {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return key
-}
-
-func (a *authority) write(name, kind string, der []byte) string {
-	file := filepath.Join(a.dir, name)
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-		a.t.Fatal(err)
-	}
-	return file
-}
-
-// sign makes a certificate for 127.0.0.1, and returns its file and that of its key.
-func (a *authority) sign(name string) (cert, key string) {
-	a.t.Helper()
-	own := a.newKey()
-	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}, a.cert, own.Public(), a.key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(own)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return a.write(name+".pem", "CERTIFICATE", der), a.write(name+".key", "PRIVATE KEY", secret)
-}
 
 // started starts a server.
 func started(t *testing.T, access Access) *Server {
@@ -126,7 +57,7 @@ func passes(t *testing.T, s *Server, access Access) {
 }
 
 // refused fails unless a client is refused, in a line with that text.
-func refused(t *testing.T, s *Server, url string, access Access, want string) {
+func refused(t *testing.T, url string, access Access, want string) {
 	t.Helper()
 	c, err := Remote{URL: url, Access: access}.Connect(t.Context(), "outside")
 	if err == nil {
@@ -144,8 +75,8 @@ func TestToken(t *testing.T) {
 	passes(t, started(t, Access{}), Access{})
 	s := started(t, Access{Token: token})
 	passes(t, s, Access{Token: token})
-	refused(t, s, s.URL(), Access{}, "does not accept the token")
-	refused(t, s, s.URL(), Access{Token: "another-token-0123456"}, "does not accept the token")
+	refused(t, s.URL(), Access{}, "does not accept the token")
+	refused(t, s.URL(), Access{Token: "another-token-0123456"}, "does not accept the token")
 	if strings.Contains(s.URL(), token) {
 		t.Error("the URL has the token")
 	}
@@ -154,34 +85,33 @@ func TestToken(t *testing.T) {
 // With a certificate connections are encrypted, and with who signs those of clients only these
 // come in.
 func TestEncrypted(t *testing.T) {
-	ours, others := newAuthority(t), newAuthority(t)
-	cert, key := ours.sign("server")
-	own, ownKey := ours.sign("agent")
-	wrong, wrongKey := others.sign("agent")
+	// Each is signed by itself alone, so that a certificate also says who signed it.
+	cert, key := stub.Certificate(t)
+	own, ownKey := stub.Certificate(t)
+	wrong, wrongKey := stub.Certificate(t)
 
 	s := started(t, Access{Token: token, Cert: cert, Key: key})
 	if !strings.HasPrefix(s.URL(), "tls://") {
 		t.Error(s.URL())
 	}
-	passes(t, s, Access{Token: token, CA: ours.file})
-	refused(t, s, s.URL(), Access{Token: token, CA: others.file}, "is not trusted")
-	refused(t, s, s.URL(), Access{Token: token}, "is not trusted")
-	refused(t, s, s.URL(), Access{CA: ours.file}, "does not accept the token")
+	passes(t, s, Access{Token: token, CA: cert})
+	refused(t, s.URL(), Access{Token: token, CA: wrong}, "is not trusted")
+	refused(t, s.URL(), Access{Token: token}, "is not trusted")
+	refused(t, s.URL(), Access{CA: cert}, "does not accept the token")
 
-	mutual := started(t, Access{Cert: cert, Key: key, CA: ours.file})
-	passes(t, mutual, Access{CA: ours.file, Cert: own, Key: ownKey})
-	refused(t, mutual, mutual.URL(), Access{CA: ours.file}, "give the certificate and key that it asks for")
-	refused(t, mutual, mutual.URL(), Access{CA: ours.file, Cert: wrong, Key: wrongKey}, "give the certificate and key that it asks for")
+	mutual := started(t, Access{Cert: cert, Key: key, CA: own})
+	passes(t, mutual, Access{CA: cert, Cert: own, Key: ownKey})
+	refused(t, mutual.URL(), Access{CA: cert}, "give the certificate and key that it asks for")
+	refused(t, mutual.URL(), Access{CA: cert, Cert: wrong, Key: wrongKey}, "give the certificate and key that it asks for")
 
 	plain := started(t, Access{})
-	refused(t, plain, plain.URL(), Access{CA: ours.file}, "does not encrypt")
-	refused(t, plain, strings.Replace(plain.URL(), "nats:", "tls:", 1), Access{}, "does not encrypt")
+	refused(t, plain.URL(), Access{CA: cert}, "does not encrypt")
+	refused(t, strings.Replace(plain.URL(), "nats:", "tls:", 1), Access{}, "does not encrypt")
 }
 
 // What cannot be is refused before anything listens, in a line that says how to fix it.
 func TestRefusedOptions(t *testing.T) {
-	a := newAuthority(t)
-	cert, key := a.sign("server")
+	cert, key := stub.Certificate(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +127,7 @@ func TestRefusedOptions(t *testing.T) {
 		"only encrypted":    {Options{Listen: ":0", Access: Access{Cert: cert, Key: key}}, "can be reached from other machines"},
 		"short token":       {Options{Listen: ":0", Access: Access{Token: "short"}}, "the token is too short"},
 		"half":              {Options{Listen: "127.0.0.1:0", Access: Access{Cert: cert}}, "belong together"},
-		"no certificate":    {Options{Listen: "127.0.0.1:0", Access: Access{CA: a.file}}, "needs one itself"},
+		"no certificate":    {Options{Listen: "127.0.0.1:0", Access: Access{CA: cert}}, "needs one itself"},
 		"credentials":       {Options{Listen: "127.0.0.1:0", Access: Access{Credentials: "x.creds"}}, "for a NATS server that exists"},
 		"no such file":      {Options{Listen: "127.0.0.1:0", Access: Access{Cert: "none.pem", Key: "none.key"}}, "reading the certificate none.pem"},
 		"not a certificate": {Options{Listen: "127.0.0.1:0", Access: Access{Cert: cert, Key: key, CA: key}}, "has no certificate in PEM"},
