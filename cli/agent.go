@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/internal/buildinfo"
+	"github.com/tsmark/tsmark/internal/listen"
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/run/agents"
@@ -185,6 +186,11 @@ func (g *fleetFlags) check(cmd *cobra.Command) error {
 		return err
 	}
 	if !f.Changed(natsFlag) {
+		if access.Token != "" {
+			if err := listen.CheckToken(access.Token); err != nil {
+				return fmt.Errorf("--agents-token: %w", err)
+			}
+		}
 		if err := (broker.Options{Listen: g.listen, Access: access}).Check(); err != nil {
 			return fmt.Errorf("--%s: %w", listenFlag, err)
 		}
