@@ -293,7 +293,7 @@ func (c *Coordinator) left(a about) {
 	}
 }
 
-// lose takes a member off, and ends what it did.
+// lose takes a member off, and ends what it does.
 func (c *Coordinator) lose(m *member, why *Lost) {
 	c.mu.Lock()
 	if c.members[m.ID] != m {
@@ -305,14 +305,18 @@ func (c *Coordinator) lose(m *member, why *Lost) {
 	m.leave()
 	c.alter()
 	r := m.run
-	if r != nil && !r.delivered { // a result that is on its way comes
-		r.finish(Outcome{Err: why})
+	if r != nil && r.delivered {
+		r = nil // its result is at the server, and comes
 	}
 	c.mu.Unlock()
 	c.options.Say(why.Error())
-	if r != nil {
-		r.phase.tell(func(o Observer) { o.Lost(m.ID, why) })
+	if r == nil {
+		return
 	}
+	r.phase.tell(func(o Observer) { o.Lost(m.ID, why) })
+	c.mu.Lock()
+	r.finish(Outcome{Err: why})
+	c.mu.Unlock()
 }
 
 // watch finds who is no longer there.

@@ -54,12 +54,18 @@ func (p *phase) signal() {
 
 // tell tells the observer something, one thing at a time.
 func (p *phase) tell(say func(Observer)) {
-	if p.observer == nil {
-		return
-	}
 	p.telling.Lock()
 	defer p.telling.Unlock()
-	say(p.observer)
+	if p.observer != nil {
+		say(p.observer)
+	}
+}
+
+// untold has the observer told nothing any longer.
+func (p *phase) untold() {
+	p.telling.Lock()
+	defer p.telling.Unlock()
+	p.observer = nil
 }
 
 // leastNow is the least of what all share, and whether any rose. The coordinator's lock is
@@ -155,6 +161,7 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 	if stopped != nil {
 		stopped.Stop()
 	}
+	p.untold()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.phases, p.id)
