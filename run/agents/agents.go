@@ -28,8 +28,9 @@ type Command struct {
 	StartsTogether bool
 }
 
-// MostBody is how large the body of a command may be, in bytes.
-const MostBody = 768 << 10
+// MostBody is how large the body of a command may be, in bytes: as Base64 it fits into the
+// largest message of NATS.
+const MostBody = 512 << 10
 
 // Work executes commands on an agent, one after the other.
 type Work interface {

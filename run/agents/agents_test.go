@@ -260,8 +260,23 @@ func TestResults(t *testing.T) {
 	if got := content(t, outcomes[members[2].ID]); !bytes.Equal(got, big) {
 		t.Errorf("%d bytes came, and not those %d", len(got), len(big))
 	}
-	if _, err := c.Do(t.Context(), map[string]Command{"nobody": {ID: "x"}}, nil); err == nil {
-		t.Error("nobody was given a command")
+	for what, wrong := range map[string]map[string]Command{
+		"nobody":        {"nobody": {ID: "x"}},
+		"the ID again":  {members[0].ID: {ID: "1-a"}},
+		"no ID":         {members[0].ID: {}},
+		"a large body":  {members[0].ID: {ID: "large", Body: make([]byte, MostBody+1)}},
+		"one too large": {members[0].ID: {ID: "fits"}, members[1].ID: {ID: "large", Body: make([]byte, MostBody+1)}},
+	} {
+		if _, err := c.Do(t.Context(), wrong, nil); err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+	outcomes, err = c.Do(t.Context(), map[string]Command{members[0].ID: {ID: "largest", Body: make([]byte, MostBody)}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := content(t, outcomes[members[0].ID]); len(got) != len(big) {
+		t.Errorf("largest body: %d bytes", len(got))
 	}
 }
 

@@ -54,6 +54,7 @@ type Coordinator struct {
 	members map[string]*member
 	lost    map[string]*Lost // members that are no more
 	phases  map[string]*phase
+	given   map[string]bool // IDs of commands
 	changed chan struct{} // is closed, and another one made, when members changed
 }
 
@@ -91,7 +92,7 @@ func NewCoordinator(ctx context.Context, b Broker, o Options) (*Coordinator, err
 	}
 	c := &Coordinator{
 		options: o, id: rand.Text(), broker: b, shared: make(chan struct{}, 1), changed: make(chan struct{}),
-		members: map[string]*member{}, lost: map[string]*Lost{}, phases: map[string]*phase{},
+		members: map[string]*member{}, lost: map[string]*Lost{}, phases: map[string]*phase{}, given: map[string]bool{},
 	}
 	c.ctx, c.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := c.connect(ctx); err != nil {

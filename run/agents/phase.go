@@ -91,7 +91,8 @@ func (p *phase) leastNow() (least map[string]int64, rose bool) {
 // Do has members execute commands, by their IDs, and waits until all have ended. Where some
 // start together and one of these fails or is lost before that, all are called off.
 // When ctx ends, the commands that run are stopped. Its error is the cause of that, or says
-// that a member already has a command; what became of each command is its outcome's.
+// what is wrong with the commands, none of which is then executed; what became of each is its
+// outcome's.
 func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, observer Observer) (map[string]Outcome, error) {
 	p := &phase{id: rand.Text(), runs: map[string]*run{}, events: make(chan struct{}, 1), observer: observer, values: map[string]map[string]int64{}, least: map[string]int64{}}
 	if err := c.begin(p, commands); err != nil {
@@ -178,6 +179,8 @@ func (c *Coordinator) begin(p *phase, commands map[string]Command) error {
 	defer c.mu.Unlock()
 	for id, command := range commands {
 		switch m := c.members[id]; {
+		case command.ID == "" || c.given[command.ID]:
+			return fmt.Errorf("the ID %q is none, or of an earlier command", command.ID)
 		case len(command.Body) > MostBody:
 			return fmt.Errorf("a command of %d bytes is larger than %d", len(command.Body), MostBody)
 		case m != nil && m.run != nil:
@@ -187,6 +190,7 @@ func (c *Coordinator) begin(p *phase, commands map[string]Command) error {
 		}
 	}
 	for id, command := range commands {
+		c.given[command.ID] = true
 		r := &run{phase: p, member: c.members[id], command: command}
 		p.runs[id] = r
 		if r.member == nil {
