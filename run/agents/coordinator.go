@@ -55,7 +55,7 @@ type Coordinator struct {
 	lost    map[string]*Lost // members that are no more
 	phases  map[string]*phase
 	given   map[string]bool // IDs of commands
-	changed chan struct{} // is closed, and another one made, when members changed
+	changed chan struct{}   // is closed, and another one made, when members changed
 }
 
 // member is an agent as its coordinator knows it.

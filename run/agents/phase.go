@@ -188,9 +188,9 @@ func (c *Coordinator) begin(p *phase, commands map[string]Command) error {
 		case m == nil && c.lost[id] == nil:
 			return fmt.Errorf("no agent has the ID %s", id)
 		}
+		c.given[command.ID] = true
 	}
 	for id, command := range commands {
-		c.given[command.ID] = true
 		r := &run{phase: p, member: c.members[id], command: command}
 		p.runs[id] = r
 		if r.member == nil {
