@@ -95,7 +95,7 @@ func (r Remote) explain(err error) error {
 		return fmt.Errorf("the NATS server at %s does not encrypt, but a certificate was given; start it with one, or leave the certificates out", r.URL)
 	case errors.As(err, &certificate), errors.As(err, &unknown), errors.As(err, &record):
 		return fmt.Errorf("the certificate of the NATS server at %s is not trusted: %w; give who signed it", r.URL, err)
-	case errors.As(err, &alert), errors.Is(err, nats.ErrSecureConnRequired), strings.Contains(err.Error(), "tls: "):
+	case errors.As(err, &alert), errors.Is(err, nats.ErrSecureConnRequired), errors.Is(err, nats.ErrTLS), strings.Contains(err.Error(), "tls: "):
 		return fmt.Errorf("the NATS server at %s does not accept this encryption: %w; give the certificate and key that it asks for", r.URL, err)
 	default:
 		return fmt.Errorf("connecting to %s: %w: %w", r.URL, ErrUnreachable, err)
