@@ -107,6 +107,19 @@ func Denied(url string) error {
 	return fmt.Errorf("the NATS server at %s does not accept the token or credentials; give those that its coordinator was given", url)
 }
 
+// Private reports whether nobody else can read what goes through it, so far as a client can
+// tell: it asks who connects, and is encrypted.
+func (r Remote) Private() bool {
+	asks := r.Access.Token != "" || r.Access.Credentials != "" || r.Access.Cert != ""
+	encrypts := r.Access.CA != "" || r.Access.Cert != ""
+	for text := range strings.SplitSeq(r.URL, ",") {
+		if !encrypts && !strings.HasPrefix(text, "tls://") {
+			return false
+		}
+	}
+	return asks
+}
+
 // Connected knows nothing: only the server itself does.
 func (r Remote) Connected(string) (stands, known bool) { return false, false }
 

@@ -151,6 +151,12 @@ func (s *Server) URL() string {
 	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(s.server.Addr().(*net.TCPAddr).Port))
 }
 
+// Private reports whether nobody else can read what goes through it: others cannot connect,
+// and what leaves this machine is encrypted.
+func (s *Server) Private() bool {
+	return (s.access.Token != "" || s.access.mutual()) && (s.access.Cert != "" || listen.Address{Host: s.host}.Loopback())
+}
+
 // Connect connects to it within this process.
 func (s *Server) Connect(_ context.Context, name string) (*nats.Conn, error) {
 	options := []nats.Option{nats.Name(name), nats.InProcessServer(s.server), nats.MaxReconnects(-1), nats.ErrorHandler(ignore)}
