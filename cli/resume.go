@@ -23,7 +23,8 @@ off begins again.
 
 RUN is the id of a run or sweep as tsmark runs lists them, the beginning or the end
 of one, or latest; the default is the newest that did not finish. A run that is
-part of a sweep stands for the sweep. Imported runs are not resumed.`,
+part of a sweep stands for the sweep. Imported runs are not resumed. A run with agents
+waits for as many as it had, unless --agents says how many.`,
 		Example: `  tsmark resume
   tsmark resume 3f2a`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -34,6 +35,9 @@ part of a sweep stands for the sweep. Imported runs are not resumed.`,
 		},
 		ValidArgsFunction: a.completeRuns(which{most: 1, sweeps: true, unfinished: true}),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.team.check(cmd); err != nil {
+				return err
+			}
 			ctx := cmd.Context()
 			kept, err := a.existingResults(ctx)
 			if err != nil {
@@ -90,6 +94,7 @@ part of a sweep stands for the sweep. Imported runs are not resumed.`,
 		},
 	}
 	given.timeoutFlags(cmd)
+	a.team.add(cmd)
 	forceFlag(cmd)
 	liveFlags(cmd)
 	return cmd

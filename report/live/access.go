@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/listen"
 	"github.com/tsmark/tsmark/report"
 )
 
@@ -23,9 +24,9 @@ type access struct {
 	session  string            // its value, which whoever gave the token once has
 }
 
-func newAccess(a address, token, port string) *access {
+func newAccess(a listen.Address, token, port string) *access {
 	return &access{
-		host: a.host, loopback: a.loopback(), token: sha256.Sum256([]byte(token)), needed: token != "",
+		host: a.Host, loopback: a.Loopback(), token: sha256.Sum256([]byte(token)), needed: token != "",
 		cookie: "tsmark_live_" + port, session: rand.Text(),
 	}
 }

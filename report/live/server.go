@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/listen"
 	"github.com/tsmark/tsmark/report"
 )
 
@@ -22,6 +23,36 @@ type Options struct {
 	Page    string // address of the page, HOST:PORT; empty: there is none
 	Metrics string // address of the metrics for Prometheus; empty: there are none
 	Token   string // that readers need; empty: none, which is for loopback addresses alone
+}
+
+// exampleAddress stands in errors about addresses.
+const exampleAddress = "127.0.0.1:8080"
+
+// Check reports why what is asked for is not possible: an error of one line that says
+// how to fix it.
+func (o *Options) Check() error {
+	if o.Page == "" && o.Metrics == "" {
+		if o.Token != "" {
+			return fmt.Errorf("there is nothing that a token is for; give an address for the page or the metrics too")
+		}
+		return nil
+	}
+	for _, text := range []string{o.Page, o.Metrics} {
+		if text == "" {
+			continue
+		}
+		a, err := listen.Parse(text, exampleAddress)
+		if err != nil {
+			return err
+		}
+		if !a.Loopback() && o.Token == "" {
+			return fmt.Errorf("%s can be reached from other machines; give readers a token (--token), or listen on 127.0.0.1", a)
+		}
+	}
+	if o.Token != "" {
+		return listen.CheckToken(o.Token)
+	}
+	return nil
 }
 
 // Server shows a run to who asks for it over HTTP.
@@ -68,7 +99,7 @@ func Start(run *Run, o Options) (*Server, error) {
 
 // listen serves at an address, and returns its URL.
 func (s *Server) listen(text, token string, add func(*http.ServeMux)) (string, error) {
-	a, err := parseAddress(text)
+	a, err := listen.Parse(text, exampleAddress)
 	if err != nil {
 		return "", err
 	}
@@ -88,7 +119,7 @@ func (s *Server) listen(text, token string, add func(*http.ServeMux)) (string, e
 	}
 	s.servers = append(s.servers, server)
 	s.done.Go(func() { _ = server.Serve(l) }) // it ends by close
-	host := a.host
+	host := a.Host
 	if host == "" {
 		host, _, _ = net.SplitHostPort(l.Addr().String())
 	}

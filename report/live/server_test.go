@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/listen"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/run/runner"
@@ -186,7 +187,7 @@ func TestHost(t *testing.T) {
 			}
 		}
 	}
-	a := newAccess(address{"bench.example.org", "80"}, testToken, "80")
+	a := newAccess(listen.Address{Host: "bench.example.org", Port: 80}, testToken, "80")
 	for host, want := range map[string]bool{"bench.example.org": true, "Bench.Example.Org:80": true, "10.1.2.3:80": true, "other.example.org": false, "": false} {
 		if got := a.knows(host); got != want {
 			t.Errorf("bench.example.org knows %q: %v", host, got)
