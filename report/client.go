@@ -92,11 +92,6 @@ type clientUse struct{ Share, ShareMax, PauseMax, Scheduling, SchedulingMax resu
 func (m *measurement) client() (use clientUse, known bool) {
 	none := result.Absent()
 	use = clientUse{none, none, none, none, none}
-	worst := func(to *result.Value, v result.Value) {
-		if v.Known() && (!to.Known() || v > *to) {
-			*to = v
-		}
-	}
 	cpu, available := result.Value(0), result.Value(0)
 	for _, c := range m.Cells {
 		if c.Client == nil {

@@ -96,6 +96,6 @@ func tables(g *group, r *result.Run) []*table {
 			list = append(list, t)
 		}
 	}
-	list = append(list, clientTable(r), censusTable(r))
+	list = append(list, clientTable(r), agentsTable(r), partsTable(r), censusTable(r))
 	return slices.DeleteFunc(list, func(t *table) bool { return t == nil })
 }

@@ -26,7 +26,7 @@ type Agent struct {
 type Clock struct {
 	At          float64 `json:"at"`          // seconds since the run's start, by the coordinator's clock
 	Offset      float64 `json:"offset"`      // seconds by which the agent's clock was ahead; below 0: behind
-	Uncertainty float64 `json:"uncertainty"` // seconds, half of the round trip
+	Uncertainty float64 `json:"uncertainty"` // seconds: half of the round trip, and what clocks may have drifted since
 	RoundTrip   float64 `json:"round_trip"`  // seconds
 }
 
@@ -46,6 +46,17 @@ func (a *Agent) Drift() float64 {
 		return 0
 	}
 	return max(0, math.Abs(a.End.Offset-a.Begin.Offset)-a.Begin.Uncertainty-a.End.Uncertainty)
+}
+
+// steadiest is by how much the pace of a clock that nobody sets may differ from
+// another's: quartz is good to 100 parts in a million.
+const steadiest = 200e-6
+
+// Set reports whether the clock moved faster than any clock drifts: somebody, such as
+// a time service, set it during the run.
+func (a *Agent) Set() bool {
+	moved := a.Drift()
+	return moved > 0 && moved > steadiest*(a.End.At-a.Begin.At)
 }
 
 // Agent returns the agent of that name; nil: there is none.
@@ -83,8 +94,8 @@ type Part struct {
 	ClientBound string `json:"client_bound,omitempty"`
 	// Noise is what others took of the agent's machine meanwhile; nil: nobody looked.
 	Noise *Noise `json:"noise,omitempty"`
-	// Lost is why the share did not come to its end; empty: it did. The figures are of
-	// what it did before that.
+	// Lost is why the share did not come to its end, such as "no heartbeat for 5s"; empty:
+	// it did. The figures are of what it did before that.
 	Lost string `json:"lost,omitempty"`
 	// TakenOver is the agent that did a lost share again, from its beginning; empty:
 	// nobody did.
@@ -95,12 +106,13 @@ type Part struct {
 func (p *Part) Whole() bool { return p.Lost == "" }
 
 // RowRate is the rows a second of the part; 0: it had none.
-func (p *Part) RowRate() float64 { return rateOf(p.Rows, p.Wall) }
+func (p *Part) RowRate() float64 { return PerSecond(p.Rows, p.Wall) }
 
 // QueryRate is the queries a second of the part; 0: it had none.
-func (p *Part) QueryRate() float64 { return rateOf(p.Queries, p.Wall) }
+func (p *Part) QueryRate() float64 { return PerSecond(p.Queries, p.Wall) }
 
-func rateOf(n int64, wall float64) float64 {
+// PerSecond is a rate; 0: no time passed.
+func PerSecond(n int64, wall float64) float64 {
 	if wall <= 0 {
 		return 0
 	}
@@ -120,14 +132,18 @@ func (c *Cell) Missing() []*Part {
 	return list
 }
 
+// First reports whether the part is that of the agent which had the share first: those
+// that took over stand behind it.
+func (c *Cell) First(part int) bool {
+	return slices.IndexFunc(c.Parts, func(p Part) bool { return p.Share == c.Parts[part].Share }) == part
+}
+
 // StartSpread is the time from the first agent's begin to the last one's, in
 // seconds, of those that did not take over from another; 0: fewer than two agents.
 func (c *Cell) StartSpread() float64 {
 	first, last := math.Inf(1), math.Inf(-1)
-	begun := make(map[int]bool)
-	for i := range c.Parts {
-		if p := &c.Parts[i]; !begun[p.Share] { // who takes over stands behind
-			begun[p.Share] = true
+	for i, p := range c.Parts {
+		if c.First(i) {
 			first, last = min(first, p.Skew), max(last, p.Skew)
 		}
 	}
@@ -173,14 +189,19 @@ func (c *Cell) Bound() string {
 }
 
 // ClockUncertainty is by how many seconds times that two agents took may at most be
-// wrong against each other: the two largest uncertainties, added, and what clocks
-// moved in the meantime. 0: fewer than two agents with clocks.
+// wrong against each other: the two largest uncertainties, added. The offset of a clock
+// that was set during the run is as uncertain as it moved. 0: fewer than two agents with
+// clocks.
 func (r *Run) ClockUncertainty() float64 {
 	var all []float64
 	for i := range r.Agents {
 		a := &r.Agents[i]
 		if c := a.Clock(); c != nil {
-			all = append(all, c.Uncertainty+a.Drift())
+			uncertain := c.Uncertainty
+			if a.Set() {
+				uncertain += a.Drift()
+			}
+			all = append(all, uncertain)
 		}
 	}
 	if len(all) < 2 {
