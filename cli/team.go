@@ -127,28 +127,33 @@ func (f *fleet) Members() (list []runner.Member) {
 }
 
 // Do implements runner.Agents.
-func (f *fleet) Do(ctx context.Context, parts map[string][]byte, progress func(member string, done int64)) (map[string]runner.Outcome, error) {
+func (f *fleet) Do(ctx context.Context, parts map[string][]byte, w runner.PartObserver) (map[string]runner.Outcome, error) {
 	commands := make(map[string]agents.Command, len(parts))
 	for id, body := range parts {
 		commands[id] = agents.Command{ID: rand.Text(), Body: body, StartsTogether: true}
 	}
-	done, err := f.coordinator.Do(ctx, commands, progressOf(progress))
+	done, err := f.coordinator.Do(ctx, commands, observer{w})
 	outcomes := make(map[string]runner.Outcome, len(done))
 	for id, o := range done {
-		var lost *agents.Lost
-		outcomes[id] = runner.Outcome{File: o.File, Err: o.Err, Lost: errors.As(o.Err, &lost), Started: o.Started, Skew: o.Skew}
+		outcomes[id] = runner.Outcome{File: o.File, Err: o.Err, Lost: isLost(o.Err), Started: o.Started, Skew: o.Skew}
 	}
 	return outcomes, err
 }
 
-// progressOf is an agents.Observer that wants to know of progress alone.
-type progressOf func(member string, done int64)
+// isLost reports whether an error says that an agent was lost.
+func isLost(err error) bool {
+	var lost *agents.Lost
+	return errors.As(err, &lost)
+}
 
-// Progress implements agents.Observer.
-func (p progressOf) Progress(member string, done int64) { p(member, done) }
+// observer is an agents.Observer for a runner.
+type observer struct{ runner.PartObserver }
 
-// Lost implements agents.Observer.
-func (progressOf) Lost(string, *agents.Lost) {}
+// Lost implements agents.Observer: Failed says it, too, where it matters.
+func (observer) Lost(string, *agents.Lost) {}
+
+// Failed implements agents.Observer.
+func (o observer) Failed(member string, err error) { o.PartObserver.Failed(member, isLost(err)) }
 
 // gather waits for the agents that a command's flags ask for, if they do.
 func (a *app) gather(cmd *cobra.Command) error {

@@ -77,9 +77,12 @@ type Member struct {
 type Observer interface {
 	// Progress: the member has done so many rows, or queries, of its command.
 	Progress(member string, done int64)
-	// Lost: the member is no longer there. The others go on; who wants them to end
-	// cancels the context of Do.
+	// Lost: the member is no longer there.
 	Lost(member string, why *Lost)
+	// Failed: after all that start together were told to begin, the member's command ended
+	// by an error, which is a *Lost where the member was lost. The others go on; who wants
+	// them to end cancels the context of Do.
+	Failed(member string, err error)
 }
 
 // Outcome is what became of a command.

@@ -180,11 +180,57 @@ func until(t testing.TB, what string, holds func() bool) {
 	}
 }
 
+// Who fails after all have begun is told to the observer while the others go on; what these
+// wrote comes back also when they are then stopped.
+func TestFailed(t *testing.T) {
+	s := place(t, broker.Access{})
+	c := coordinator(t, s, Options{Agents: 2})
+	fails := workFunc(func(ctx context.Context, c Command, t Task) error {
+		_, err := t.Ready(ctx)
+		return errors.Join(err, errors.New("the disk is full"))
+	})
+	serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, fails)
+	serve(t, s.URL(), Agent{Name: "b"}, broker.Access{}, workFunc(func(ctx context.Context, c Command, t Task) error {
+		_, err := t.Ready(ctx)
+		if err != nil {
+			return err
+		}
+		<-ctx.Done()
+		_, err = t.Write([]byte("a part"))
+		return errors.Join(err, context.Cause(ctx))
+	}))
+	members := joined(t, c, 2)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var told []string
+	w := watcher{fail: func(member string, err error) {
+		told = append(told, member+": "+err.Error())
+		cancel(errors.New("not whole"))
+	}}
+	outcomes, err := c.Do(ctx, to(members, Command{ID: "1", StartsTogether: true}), &w)
+	if err == nil || err.Error() != "not whole" || !slices.Equal(told, []string{members[0].ID + ": the disk is full"}) {
+		t.Errorf("%v; told %v", err, told)
+	}
+	o := outcomes[members[1].ID]
+	if o.Err == nil || o.Err.Error() != "not whole" {
+		t.Errorf("the other one: %v", o.Err)
+	}
+	if got := content(t, o); string(got) != "a part" {
+		t.Errorf("the other one wrote %q", got)
+	}
+}
+
 // watcher is an Observer.
 type watcher struct {
 	mu   sync.Mutex
 	done map[string]int64
 	lost map[string]*Lost
+	fail func(member string, err error) // nil: nothing
+}
+
+func (w *watcher) Failed(member string, err error) {
+	if w.fail != nil {
+		w.fail(member, err)
+	}
 }
 
 func (w *watcher) Progress(member string, done int64) {

@@ -122,6 +122,7 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 		})
 	}
 	var started bool
+	told := map[string]bool{} // members of which the observer knows that they failed
 	var stopped *time.Timer
 	ended, interrupted := ctx.Done(), error(nil)
 	p.signal()
@@ -139,7 +140,12 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 			break
 		}
 		switch {
-		case started || stopped != nil:
+		case stopped != nil:
+		case started:
+			for member, err := range c.failures(p, told) {
+				told[member] = true
+				p.tell(func(o Observer) { o.Failed(member, err) })
+			}
 		case failed != nil:
 			stopped = stop("called off: " + failed.Error())
 		case prepared:
@@ -230,6 +236,20 @@ func (c *Coordinator) state(p *phase) (all, prepared bool, failed error) {
 		}
 	}
 	return all, prepared, failed
+}
+
+// failures are the errors of the runs that ended by one, by member, but for those that were
+// told.
+func (c *Coordinator) failures(p *phase, told map[string]bool) map[string]error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found := map[string]error{}
+	for id, r := range p.runs {
+		if r.ended && r.outcome.Err != nil && !told[id] {
+			found[id] = r.outcome.Err
+		}
+	}
+	return found
 }
 
 // unfinished are the runs that have not ended.

@@ -77,7 +77,13 @@ func (t *task) deliver() (size int64, err error) {
 	if err := t.file.Close(); err != nil {
 		return 0, err
 	}
-	if err := t.of.put(t.ctx, t.command.ID, t.file.Name(), size); err != nil {
+	ctx := t.ctx
+	if ctx.Err() != nil { // it was stopped, and how far it came is still of use
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(t.of.ctx, t.of.welcome.Timing.Stop/2)
+		defer cancel()
+	}
+	if err := t.of.put(ctx, t.command.ID, t.file.Name(), size); err != nil {
 		return 0, err
 	}
 	return size, nil

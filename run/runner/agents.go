@@ -22,13 +22,22 @@ type Agents interface {
 	// Do gives members their parts of a phase, by the IDs of members: for each the body of
 	// an Agent.Do. It waits until all have ended, also when ctx ends. All parts start
 	// together; a part that ends before it is ready lets the others start, and one that
-	// fails or is lost by then has all called off, with an error each. Progress is called
-	// with what a member has done of its part so far, not by two goroutines at once.
-	// Do's own error is ctx's, or says that nothing was given to anybody.
-	Do(ctx context.Context, parts map[string][]byte, progress func(member string, done int64)) (map[string]Outcome, error)
+	// fails or is lost by then has all called off, with an error each. Do's own error is
+	// the cause of ctx's end, or says that nothing was given to anybody.
+	Do(ctx context.Context, parts map[string][]byte, o PartObserver) (map[string]Outcome, error)
 	// Private reports whether nobody else can read what is sent to the members, so that
 	// it may have secrets in it.
 	Private() bool
+}
+
+// PartObserver is told how the parts of a phase get on, by one goroutine at a time. It must
+// return at once.
+type PartObserver interface {
+	// Progress: the member has done so many rows, or queries, of its part.
+	Progress(member string, done int64)
+	// Failed: after all were told to start, the member's part ended by an error, or the
+	// member was lost. The others go on; who wants them to end has Do's context end.
+	Failed(member string, lost bool)
 }
 
 // Member is an agent that is there.

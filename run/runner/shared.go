@@ -30,6 +30,7 @@ type sharedPhase struct {
 	log     *oplog.Section
 	task    Task
 	ceiling func(result.Calibration) float64
+	repeats bool // the share of a lost member is done again, so that the others go on
 
 	start   time.Time // that of all, by this process's clock; zero: none has started
 	workers int       // of shares that were joined
@@ -113,11 +114,11 @@ func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) 
 		}
 		bodies[a.member.ID], names[a.member.ID] = body, a.member.Name
 	}
-	last, given := make(map[string]int64), time.Now()
-	outcomes, err := p.Agents.Do(ctx, bodies, func(member string, done int64) {
-		p.task.Add(done - last[member])
-		last[member] = done
-	})
+	given := time.Now()
+	within, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	w := &partWatch{phase: p, done: make(map[string]int64), names: names, stop: stop}
+	outcomes, err := p.Agents.Do(within, bodies, w)
 	defer func() {
 		for _, o := range outcomes {
 			if o.File != "" {
@@ -125,7 +126,13 @@ func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) 
 			}
 		}
 	}()
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case errors.Is(err, errStopped):
+		err = nil
+	}
+	if err != nil && len(outcomes) == 0 {
 		return nil, false, err
 	}
 	began := startOf(slices.Collect(maps.Values(outcomes)))
@@ -144,6 +151,10 @@ func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) 
 			part.Lost = o.Err.Error()
 			p.lostAgent(a.member.Name, o.Err)
 			lost = append(lost, part)
+		case o.Err != nil && err != nil:
+			part.Lost = "stopped: " + err.Error()
+		case o.Err != nil && w.first != "" && w.first != a.member.Name:
+			part.Lost = fmt.Sprintf("stopped, since agent %s did not finish its share", w.first)
 		case o.Err != nil && o.Started.IsZero():
 			unstarted = cmp.Or(unstarted, fmt.Errorf("agent %s: %w", a.member.Name, o.Err))
 		case o.Err != nil:
@@ -159,7 +170,35 @@ func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) 
 	if len(lost) == 0 {
 		failed = cmp.Or(failed, unstarted)
 	}
-	return lost, unstarted != nil, failed
+	return lost, unstarted != nil && w.first == "", cmp.Or(err, failed)
+}
+
+// errStopped is wrapped by the cause for which the runner stops a phase whose figures can
+// no longer be whole.
+var errStopped = errors.New("the phase was stopped")
+
+// partWatch is told how the parts of a phase get on.
+type partWatch struct {
+	phase *sharedPhase
+	done  map[string]int64  // of each member
+	names map[string]string // of members
+	stop  context.CancelCauseFunc
+	first string // the agent for which all are stopped; empty: none yet
+}
+
+// Progress implements PartObserver.
+func (w *partWatch) Progress(member string, done int64) {
+	w.phase.task.Add(done - w.done[member])
+	w.done[member] = done
+}
+
+// Failed implements PartObserver.
+func (w *partWatch) Failed(member string, lost bool) {
+	if lost && w.phase.repeats || w.first != "" {
+		return
+	}
+	w.first = w.names[member]
+	w.stop(fmt.Errorf("%w, since agent %s did not finish its share", errStopped, w.first))
 }
 
 // startOf is when parts started: the moment at which they were told to, by the clocks of
@@ -323,12 +362,13 @@ func (l *oneLoad) sendShared(ctx context.Context, config engine.LoadConfig) erro
 	p := &sharedPhase{
 		stage: l.stage, tally: tally.New(cell, config.Period), log: l.log, task: l.task,
 		ceiling: func(c result.Calibration) float64 { return c.RowsPerSecond },
+		repeats: l.planned.caps.Dedupes,
 	}
 	common, err := l.partFor(partLoad, l.planned)
 	if err == nil {
 		err = p.do(ctx, common)
 	}
-	if err == nil && len(p.missing) > 0 && l.planned.caps.Dedupes {
+	if err == nil && len(p.missing) > 0 && p.repeats {
 		err = p.takeOver(ctx, common)
 	}
 	if err == nil && len(p.missing) > 0 {

@@ -89,13 +89,13 @@ func (p *phase) look() {
 // link is a runner.Link.
 type link struct {
 	*os.File
-	of       *phase
-	member   string
-	progress func(string, int64)
-	dies     int64
-	kill     context.CancelFunc
-	dead     bool
-	began    time.Time
+	of     *phase
+	member string
+	watch  runner.PartObserver
+	dies   int64
+	kill   context.CancelFunc
+	dead   bool
+	began  time.Time
 }
 
 func (l *link) Ready(ctx context.Context) (time.Time, error) {
@@ -120,7 +120,7 @@ func (l *link) Ready(ctx context.Context) (time.Time, error) {
 func (l *link) Progress(done int64) {
 	l.of.mu.Lock()
 	defer l.of.mu.Unlock()
-	l.progress(l.member, done)
+	l.watch.Progress(l.member, done)
 	if l.dies > 0 && done >= l.dies {
 		l.dead = true
 		l.kill()
@@ -128,7 +128,7 @@ func (l *link) Progress(done int64) {
 }
 
 // Do implements runner.Agents.
-func (f *crew) Do(ctx context.Context, parts map[string][]byte, progress func(string, int64)) (map[string]runner.Outcome, error) {
+func (f *crew) Do(ctx context.Context, parts map[string][]byte, watch runner.PartObserver) (map[string]runner.Outcome, error) {
 	f.mu.Lock()
 	f.calls++
 	call := f.calls
@@ -147,7 +147,7 @@ func (f *crew) Do(ctx context.Context, parts map[string][]byte, progress func(st
 			}
 			ctx, kill := context.WithCancel(ctx)
 			defer kill()
-			l := &link{File: file, of: p, member: id, progress: progress, dies: -1, kill: kill}
+			l := &link{File: file, of: p, member: id, watch: watch, dies: -1, kill: kill}
 			if f.dies != nil {
 				l.dies = f.dies(call, at)
 			}
@@ -166,6 +166,9 @@ func (f *crew) Do(ctx context.Context, parts map[string][]byte, progress func(st
 			p.done++
 			p.failed = p.failed || o.Err != nil
 			p.look()
+			if o.Err != nil && !p.at.IsZero() {
+				watch.Failed(id, o.Lost)
+			}
 			outcomes[id] = o
 		})
 	}
@@ -178,7 +181,9 @@ func (f *crew) Do(ctx context.Context, parts map[string][]byte, progress func(st
 type world struct {
 	dedupes bool
 	delay   time.Duration // of a query and of a batch
+	fails   int           // the batch that cannot be written, from 1; 0: none
 	mu      sync.Mutex
+	batches int
 	there   map[string]bool
 	main    driver.DB // that created the tables
 	schema  *series.Schema
@@ -250,6 +255,9 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 	defer w.of.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return driver.Receipt{}, err
+	}
+	if w.of.batches++; w.of.batches == w.of.fails {
+		return driver.Receipt{}, errors.New("the disk is full")
 	}
 	w.fresh.Reset()
 	for i := range b.Runs {
@@ -521,6 +529,76 @@ func TestLostAgentOfQueries(t *testing.T) {
 	q := run.Targets[0].Queries
 	if !strings.Contains(q[0].Withheld, "share 2 of 2 is missing: agent b was lost") || q[1].Withheld != "" || len(q[1].Parts) != 1 || !q[1].Verdict.OK() {
 		t.Errorf("first %q, second %q: %+v, %+v", q[0].Withheld, q[1].Withheld, q[1].Parts, q[1].Verdict)
+	}
+}
+
+// Where a load can have no figures any longer, because a share is missing that nobody can do
+// again or because the target failed at one agent, all are stopped, and the record has what
+// they did by then.
+func TestAgentsAreStopped(t *testing.T) {
+	const rows = 13 * 10 * 360
+	for _, c := range []struct {
+		fails int
+		want  string // in the reason
+	}{{0, "share 2 of 3 is missing: agent b was lost"}, {12, "the disk is full"}} {
+		w := &world{delay: 3 * time.Millisecond, fails: c.fails}
+		catalog := catalogOf(w.driver())
+		agents := newCrew(t, 3, catalog)
+		agents.dies = func(call, member int) int64 {
+			if c.fails == 0 && call == 2 && member == 1 {
+				return 300
+			}
+			return -1
+		}
+		e := small(t, "cpu-only")
+		e.Workload.End = e.Workload.Start.Add(10 * time.Hour)
+		run, err := execute(t, e, catalog, agents, runner.Steps{Load: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := run.Targets[0].Load
+		if run.Passed() || !strings.Contains(l.Withheld, c.want) || l.Rows == 0 || l.Rows > rows/3 {
+			t.Errorf("%s: withheld %q, %d of %d rows", c.want, l.Withheld, l.Rows, rows)
+		}
+		stopped := 0
+		for _, p := range l.Parts {
+			if strings.HasPrefix(p.Lost, "stopped, since agent ") && p.Rows > 0 {
+				stopped++
+			}
+		}
+		if stopped != 2 {
+			t.Errorf("%s: %d agents were stopped: %+v", c.want, stopped, l.Parts)
+		}
+	}
+}
+
+// Ctrl-C stops all agents, and the record says how far they came.
+func TestAgentsAreInterrupted(t *testing.T) {
+	const rows = 13 * 10 * 360
+	w := &world{delay: 3 * time.Millisecond}
+	c := catalogOf(w.driver())
+	e := small(t, "cpu-only")
+	e.Workload.End = e.Workload.Start.Add(10 * time.Hour)
+	p, err := runner.NewPlan(e, c, runner.Steps{Load: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	agents := newCrew(t, 2, c)
+	agents.dies = func(call, member int) int64 {
+		if call == 2 && member == 0 {
+			time.AfterFunc(300*time.Millisecond, func() { cancel(errors.New("Ctrl-C")) })
+		}
+		return -1
+	}
+	r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}, Agents: agents}
+	run, err := r.Run(ctx, p, "run", nil)
+	if err == nil || run == nil || run.Status == result.Complete {
+		t.Fatalf("%v, %+v", err, run)
+	}
+	l := run.Targets[0].Load
+	if l == nil || l.Withheld == "" || l.Rows == 0 || l.Rows >= rows || len(l.Parts) != 2 || l.Parts[0].Whole() {
+		t.Errorf("%+v", l)
 	}
 }
 
