@@ -35,9 +35,6 @@ waits for as many as it had, unless --agents says how many.`,
 		},
 		ValidArgsFunction: a.completeRuns(which{most: 1, sweeps: true, unfinished: true}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.team.check(cmd); err != nil {
-				return err
-			}
 			ctx := cmd.Context()
 			kept, err := a.existingResults(ctx)
 			if err != nil {
@@ -74,8 +71,14 @@ waits for as many as it had, unless --agents says how many.`,
 			if err := notImported(run); err != nil {
 				return err
 			}
+			if err := a.team.asBefore(cmd, run); err != nil {
+				return err
+			}
 			e, plan, err := a.planOf(cmd, run, given)
 			if err != nil {
+				return err
+			}
+			if err := a.team.shares(plan); err != nil {
 				return err
 			}
 			r, shown, err := a.newRunner(cmd, kept, e)

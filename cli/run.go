@@ -333,6 +333,9 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, 
 			return err
 		}
 	}
+	if err := a.team.shares(sweep); err != nil {
+		return err
+	}
 	for _, note := range leftOut {
 		fmt.Fprintln(a.stderr, "tsmark: "+note)
 	}

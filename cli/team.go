@@ -97,6 +97,26 @@ func (g *teamFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
+// shares refuses what agents cannot share, if there are to be some: nobody need join for
+// that.
+func (g *teamFlags) shares(plan interface{ CheckAgents(agents int) error }) error {
+	if g.agents == 0 {
+		return nil
+	}
+	return plan.CheckAgents(g.agents)
+}
+
+// asBefore has runs that are resumed wait for as many agents as the first of them had,
+// unless the flag says how many.
+func (g *teamFlags) asBefore(cmd *cobra.Command, runs ...*result.Run) error {
+	if !cmd.Flags().Changed(agentsFlag) {
+		for _, run := range runs {
+			g.agents = max(g.agents, run.Clients())
+		}
+	}
+	return g.check(cmd)
+}
+
 // meeting is where agents and coordinator meet.
 type meeting interface {
 	agents.Broker

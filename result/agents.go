@@ -69,6 +69,32 @@ func (r *Run) Agent(name string) *Agent {
 	return nil
 }
 
+// Clients is how many agents the run began with; 0: none, as the process that made it was the
+// only client. Those that joined in the place of lost ones do not count.
+func (r *Run) Clients() int {
+	most := 0
+	count := func(c *Cell) {
+		for _, p := range c.Parts {
+			most = max(most, p.Share+1)
+		}
+	}
+	for i := range r.Targets {
+		for j := range r.Targets[i].Repeats {
+			repeat := &r.Targets[i].Repeats[j]
+			if repeat.Load != nil {
+				count(&repeat.Load.Cell)
+			}
+			for k := range repeat.Queries {
+				count(&repeat.Queries[k].Cell)
+			}
+		}
+	}
+	if most == 0 { // it came to no phase
+		return len(r.Agents)
+	}
+	return most
+}
+
 // Part is what one agent did of a phase: a share of the rows, of the queries, or of
 // both in a mixed phase. Its times are by the agent's own clock, which ran for it
 // alone. What a share comes to with the others is the figures of the phase, which

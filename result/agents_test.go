@@ -56,3 +56,21 @@ func TestClocks(t *testing.T) {
 		t.Error("c has a clock, or d exists")
 	}
 }
+
+// A run that is resumed needs as many agents as it began with, those that were lost too, and
+// not those that joined in their places.
+func TestClients(t *testing.T) {
+	run := result.Run{}
+	if n := run.Clients(); n != 0 {
+		t.Errorf("no agents are %d", n)
+	}
+	run.Agents = []result.Agent{{Name: "a"}, {Name: "b", Lost: "died"}, {Name: "c"}}
+	if n := run.Clients(); n != 3 {
+		t.Errorf("before the first phase: %d", n)
+	}
+	load := &result.Load{Cell: result.Cell{Parts: []result.Part{{Agent: "a"}, {Agent: "b", Share: 1, Lost: "died"}}}}
+	run.Targets = []result.Target{{Repeats: []result.Repeat{{Load: load, Queries: []result.Queries{{Cell: result.Cell{Parts: []result.Part{{Agent: "a"}}}}}}}}}
+	if n := run.Clients(); n != 2 {
+		t.Errorf("with parts: %d", n)
+	}
+}

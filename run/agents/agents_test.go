@@ -214,6 +214,7 @@ func TestFailed(t *testing.T) {
 	if o.Err == nil || o.Err.Error() != "not whole" {
 		t.Errorf("the other one: %v", o.Err)
 	}
+	o.Err = nil
 	if got := content(t, o); string(got) != "a part" {
 		t.Errorf("the other one wrote %q", got)
 	}

@@ -75,9 +75,9 @@ type Link interface {
 // finished is stored, and the run can be resumed.
 var ErrNoAgents = errors.New("no agent is left")
 
-// alone says why an experiment can only be executed by one process; nil: several can
-// share it.
-func (p *Plan) alone(agents int) error {
+// CheckAgents says why so many agents cannot share what is planned; nil: they can. Run
+// checks it, too; who waits for agents first need not wait in vain.
+func (p *Plan) CheckAgents(agents int) error {
 	e := p.experiment
 	const shared = "with agents"
 	switch {

@@ -137,7 +137,7 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 		return nil, err
 	}
 	if r.Agents != nil {
-		if err := p.alone(len(r.Agents.Members())); err != nil {
+		if err := p.CheckAgents(len(r.Agents.Members())); err != nil {
 			return nil, err
 		}
 	}
@@ -181,7 +181,7 @@ func (r *Runner) Resume(ctx context.Context, p *Plan, run *result.Run) (*result.
 
 func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run) (*result.Run, error) {
 	if r.Agents != nil {
-		if err := p.alone(len(r.Agents.Members())); err != nil {
+		if err := p.CheckAgents(len(r.Agents.Members())); err != nil {
 			return nil, err
 		}
 	}
