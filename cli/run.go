@@ -164,6 +164,7 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb.`,
 			flags.add("Load", given.loadFlags, func(cmd *cobra.Command) {
 				given.workersFlag(cmd, "connections that write", "load.workers")
 			}, given.quietFlag)
+			flags.add("Many clients", a.team.add)
 		})
 }
 
@@ -185,6 +186,7 @@ an embedded database is the one that its name was last loaded into.`,
 			flags.add("How the queries are measured", given.timedFlags, func(cmd *cobra.Command) {
 				given.workersFlag(cmd, "connections that run queries", "queries.workers")
 			}, given.quietFlag)
+			flags.add("Many clients", a.team.add)
 			flags.add("Data that TSBS loaded", given.adoptFlags)
 		})
 }
