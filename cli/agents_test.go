@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -86,10 +87,13 @@ func (f *nearFleet) run(agents int, command string, args ...string) (coordinator
 		f.dir = f.t.TempDir()
 	}
 	f.said.forget()
-	coordinator = f.start(append([]string{command, "--results", "results", "--agents", strconv.Itoa(agents), "--agents-listen", "127.0.0.1:0", "--agents-lost", "2s"}, args...)...)
+	if err := os.WriteFile(filepath.Join(f.dir, "token"), []byte("a token that only this test has"), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+	coordinator = f.start(append([]string{command, "--results", "results", "--agents", strconv.Itoa(agents), "--agents-listen", "127.0.0.1:0", "--agents-token", "@token", "--agents-lost", "2s"}, args...)...)
 	url := f.until(`which join by: tsmark agent --join (nats://127\.0\.0\.1:[0-9]+)`)[1]
 	for n := range agents {
-		list = append(list, f.start("agent", "--join", url, "--name", fmt.Sprintf("agent-%d", n), "--once"))
+		list = append(list, f.start("agent", "--join", url, "--token", "@token", "--name", fmt.Sprintf("agent-%d", n), "--once"))
 	}
 	return coordinator, list
 }
@@ -175,7 +179,7 @@ func TestAgentsResumed(t *testing.T) {
 		}
 	}
 	f.said.forget()
-	again := f.start("resume", "--results", "results", "--agents-listen", "127.0.0.1:0", "--agents-wait", "1s")
+	again := f.start("resume", "--results", "results", "--agents-listen", "127.0.0.1:0", "--agents-token", "@token", "--agents-wait", "1s")
 	f.until(`waiting for 2 of 2 agents`)
 	if code := f.ended(again); code != exitTarget {
 		t.Errorf("resume without agents ends with status %d:\n%s", code, f.said.String())

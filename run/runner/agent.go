@@ -129,7 +129,7 @@ func (a *Agent) prepare(p *part) (*subject, error) {
 	catalog := a.Catalog
 	for _, name := range p.Wanted {
 		if _, ok := catalog.variable(name); !ok {
-			return nil, fmt.Errorf("%s is not set on this agent, and secrets are not sent over a connection that is not encrypted: set it where the agent starts, or connect it by TLS", name)
+			return nil, fmt.Errorf("%s is not set on this agent, and secrets are sent only where nobody else can read them: set it where the agent starts, or let agents join with a token and, from other machines, by TLS", name)
 		}
 	}
 	catalog.Environ = append(slices.Clone(p.Environ), catalog.Environ...)

@@ -80,6 +80,18 @@ var ErrNoAgents = errors.New("no agent is left")
 func (p *Plan) CheckAgents(agents int) error {
 	e := p.experiment
 	const shared = "with agents"
+	for i := range p.targets {
+		t := &p.targets[i]
+		path := fmt.Sprintf("targets[%d]", i)
+		switch {
+		case t.caps.Embedded && !t.caps.Discards:
+			return e.Problem(path, "%s is in this process, where agents cannot reach it; choose a server, or run without agents", t.name)
+		case p.steps.Load && t.caps.InOrder > 0:
+			return e.Problem(path, "%s takes rows in the order of their times only, which one process sees to; load without agents", t.name)
+		case t.caps.OneConnection:
+			return e.Problem(path, "%s takes one connection at a time; run without agents", t.name)
+		}
+	}
 	switch {
 	case p.steps.Load && e.Load.File != "":
 		return e.Problem("load.file", "%s rows are generated, or read as own data: use the workload file, or load without agents", shared)
@@ -95,18 +107,6 @@ func (p *Plan) CheckAgents(agents int) error {
 		return e.Problem("queries.until", "looks at the times of one process, and agents cannot share it; set the time box or the number of queries")
 	case p.steps.Query && e.Queries.Cache == experiment.CacheCold:
 		return e.Problem("queries.cache", "cold caches need one process; run without agents")
-	}
-	for i := range p.targets {
-		t := &p.targets[i]
-		path := fmt.Sprintf("targets[%d]", i)
-		switch {
-		case t.caps.Embedded && !t.caps.Discards:
-			return e.Problem(path, "%s is in this process, where agents cannot reach it; choose a server, or run without agents", t.name)
-		case p.steps.Load && t.caps.InOrder > 0:
-			return e.Problem(path, "%s takes rows in the order of their times only, which one process sees to; load without agents", t.name)
-		case t.caps.OneConnection:
-			return e.Problem(path, "%s takes one connection at a time; run without agents", t.name)
-		}
 	}
 	return nil
 }
