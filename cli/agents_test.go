@@ -148,6 +148,7 @@ func TestRunWithAgents(t *testing.T) {
 				t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
 			}
 		}
+		f.until(`load null: 14,400 rows`)
 		run := f.newest()
 		load := run.Targets[0].Repeats[0].Load
 		if run.Status != result.Complete || len(run.Agents) != agents || len(load.Parts) != agents || load.Rows != 40*360 || len(load.Missing()) > 0 {

@@ -74,6 +74,7 @@ func runsOf(numbers []int64) (list []int64) {
 // partResult is what an agent tells of its part beside its operations.
 type partResult struct {
 	Start       time.Duration       `json:"start"` // of the phase, since the start of the log of operations
+	Done        int64               `json:"done"`  // rows, or queries, as Link.Progress counts them
 	Load        *result.Load        `json:"load,omitempty"`
 	Given       int64               `json:"given,omitempty"` // rows of the share that were read
 	Queries     *result.Queries     `json:"queries,omitempty"`
@@ -235,6 +236,7 @@ func (o *onePart) finish(log *oplog.Writer) error {
 			return fmt.Errorf("writing the operations: %w", err)
 		}
 	}
+	o.out.Done = o.done.Load()
 	text, err := json.Marshal(&o.out)
 	if err != nil {
 		return fmt.Errorf("writing the figures of a part: %w", err)

@@ -164,6 +164,8 @@ func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) 
 			if err := p.join(&part, a.share, o.File, began); err != nil {
 				return nil, false, fmt.Errorf("reading what agent %s did: %w", a.member.Name, err)
 			}
+			// What was heard last is older.
+			w.Progress(a.member.ID, max(w.done[a.member.ID], p.results[len(p.results)-1].Done))
 		}
 		p.parts = append(p.parts, part)
 	}
