@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -36,26 +34,8 @@ type farFleet struct {
 	dir     string
 	target  string // as tsmark run takes it
 	agents  int
-	said    lines // by all
+	said    saidLines // by all
 	running []*exec.Cmd
-}
-
-// lines is what several programs say, as it comes.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 func newFleet(t *testing.T, d driver.Driver, agents int, seed uint64) *farFleet {
