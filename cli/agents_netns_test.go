@@ -260,11 +260,13 @@ func TestAgentsCutOff(t *testing.T) {
 // Without its coordinator no agent goes on loading, and resume does the rest.
 func TestCoordinatorKilled(t *testing.T) {
 	f := newFleet(t, questdb.Driver(), 3, 5)
-	agents, coordinator := f.join(), f.run(append(small(), "--repeats", "4")...)
+	agents, coordinator := f.join(), f.run(append(small(), "--scale", "1000", "--repeats", "4")...)
 	f.joined()
-	time.Sleep(4 * time.Second)
+	time.Sleep(3 * time.Second) // of a run that takes longer
 	_ = coordinator.Process.Kill()
-	f.ended(coordinator, 10*time.Second)
+	if code := f.ended(coordinator, 10*time.Second); code != -1 {
+		t.Fatalf("the coordinator ended with status %d before it was killed:\n%s", code, f.said.String())
+	}
 	resumed := f.start(1, "resume", "--results", "results", "--agents", strconv.Itoa(f.agents), "--agents-listen", f.lab.Address(1)+":4222", "--agents-token", "@token")
 	if code := f.ended(resumed, 5*time.Minute); code != exitDone {
 		t.Fatalf("resume ends with status %d:\n%s", code, f.said.String())
