@@ -237,8 +237,7 @@ func signed(seconds float64) string {
 // they were one client; nil where no two shared any.
 func partsTable(r *result.Run) *table {
 	view := &table{Title: "Agents: what each did", Terminal: doubtful, Columns: []column{
-		{Head: "target"}, {Head: "measurement", Words: true},
-		{Head: "agent", Words: true},
+		{Head: "target"}, {Head: "measurement", Words: true, Names: true}, {Head: "agent", Words: true, Names: true},
 		{Head: "share", Help: "which part of the rows or queries it had, from 1", Words: true, Rank: 5},
 		{Head: "rate", Help: "rows or queries a second, over the time that its own share took"},
 		{Head: "median", Help: "of batches from handing over to acknowledgement, of queries from sending to the last byte"},
@@ -313,9 +312,9 @@ func (u *agentUse) shareList() string {
 func (u *agentUse) finding() cell {
 	switch {
 	case u.Lost != "" && u.TakenOver != "":
-		return cell{"lost: " + u.Lost + "; loaded again by " + u.TakenOver, bad}
+		return cell{"not finished: " + u.Lost + "; loaded again by " + u.TakenOver, bad}
 	case u.Lost != "":
-		return cell{"lost: " + u.Lost, bad}
+		return cell{"not finished: " + u.Lost, bad}
 	case u.Bound != "":
 		return cell{"client-bound: " + u.Bound, bad}
 	case u.Noisy != "":
