@@ -102,8 +102,8 @@ func (a Agent) connect(ctx context.Context, b Broker, name string) (*nats.Conn, 
 
 // join waits until a coordinator takes the agent on.
 func (a Agent) join(ctx context.Context, b Broker, c *nats.Conn, h hello, work Work) (*membership, error) {
+	h.ID = rand.Text() // one for all attempts: a coordinator may have taken the agent on by an earlier one
 	for said := ""; ; {
-		h.ID = rand.Text()
 		m, why, err := a.tryJoin(ctx, b, c, h, work)
 		switch {
 		case ctx.Err() != nil:

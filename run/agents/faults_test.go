@@ -236,6 +236,25 @@ func TestReturned(t *testing.T) {
 	joined(t, c, 1)
 }
 
+// A request to join that is answered after the agent has stopped waiting for it does not stand
+// in the way of the next one.
+func TestLateWelcome(t *testing.T) {
+	s := place(t, broker.Access{})
+	p := newProxy(t, s.URL())
+	a := serve(t, p.url, Agent{Name: "a"}, broker.Access{}, echo)
+	until(t, "it waits", func() bool { return strings.Contains(a.String(), "waiting for a coordinator") })
+	p.set(false, true)
+	timing := quick()
+	timing.Lost = 10 * time.Second
+	c := coordinator(t, s, Options{Agents: 1, Timing: timing})
+	time.Sleep(1500 * time.Millisecond) // a request waits for a second
+	p.set(false, false)
+	joined(t, c, 1)
+	if strings.Contains(a.String(), "already") {
+		t.Errorf("it says: %s", &a.lines)
+	}
+}
+
 // many is set in a process that plays agents: their number, and the URL.
 const many = "TSMARK_TEST_AGENTS"
 
